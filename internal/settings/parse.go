@@ -1,0 +1,143 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/pflag"
+)
+
+// LookupEnv answers like os.LookupEnv.
+type LookupEnv func(name string) (string, bool)
+
+// Warning is something an operator should mend, though the process can run without.
+type Warning struct {
+	Flag string
+	Env  string
+	Text string
+}
+
+func (w Warning) String() string { return w.Text }
+
+// Error is one setting that cannot be used. Its text names the setting both ways, so that it can
+// be found in a chart as well as on a command line.
+type Error struct {
+	Flag  string
+	Env   string
+	Given string // as it was written: --flag=value or NAME=value
+	Cause error
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("invalid setting %s: %s (flag --%s, environment %s)", e.Given, e.Cause, e.Flag, e.Env)
+}
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// Parse reads a whole command line. It stops at an unknown flag, and otherwise reports every
+// setting that is wrong, not only the first.
+func Parse(args []string, lookup LookupEnv) (Settings, []Warning, error) {
+	flags := pflag.NewFlagSet("controller", pflag.ContinueOnError)
+	flags.Usage = func() {}
+	finish := Register(flags)
+	if err := flags.Parse(args); err != nil {
+		return Settings{}, nil, err
+	}
+	if rest := flags.Args(); len(rest) > 0 {
+		return Settings{}, nil, fmt.Errorf("unexpected argument %q: settings are given as flags or in the environment", rest[0])
+	}
+	return finish(lookup)
+}
+
+// Register adds every option to the flag set and returns the function that reads them once the
+// flags are parsed. A flag beats the environment, which beats the default.
+func Register(flags *pflag.FlagSet) func(LookupEnv) (Settings, []Warning, error) {
+	options := Options()
+	for _, o := range options {
+		flag := flags.VarPF(&rawText{text: o.Default, kind: o.Kind()}, o.Flag, "", o.Usage+" ("+o.Env+")")
+		if o.Kind() == "true|false" {
+			flag.NoOptDefVal = "true"
+		}
+	}
+	return func(lookup LookupEnv) (Settings, []Warning, error) {
+		return read(options, func(o Option) (string, origin) { return given(o, flags, lookup) })
+	}
+}
+
+// given is the text of an option and where it stands. An empty environment variable counts as
+// absent where empty text means nothing, because charts render unset values that way.
+func given(o Option, flags *pflag.FlagSet, lookup LookupEnv) (string, origin) {
+	if flag := flags.Lookup(o.Flag); flag.Changed {
+		return flag.Value.String(), fromFlag
+	}
+	if text, ok := lookup(o.Env); ok && (text != "" || !o.value.lenient) {
+		return text, fromEnvironment
+	}
+	return o.Default, fromDefault
+}
+
+// read first reads every option and then checks them, because checks may look at each other's.
+func read(options []Option, given func(Option) (string, origin)) (Settings, []Warning, error) {
+	var (
+		s        Settings
+		warnings []Warning
+		problems []error
+	)
+	failed := map[string]bool{}
+	for _, o := range options {
+		notes, err := readOne(o, &s, given)
+		if err != nil {
+			problems = append(problems, err)
+			failed[o.Flag] = true
+		}
+		warnings = append(warnings, notes...)
+	}
+	for _, o := range options {
+		if o.check == nil || failed[o.Flag] {
+			continue
+		}
+		if err := o.check(s); err != nil {
+			problems = append(problems, o.wrong(given, err))
+		}
+	}
+	s.normalise()
+	return s, warnings, errors.Join(problems...)
+}
+
+func readOne(o Option, s *Settings, given func(Option) (string, origin)) ([]Warning, error) {
+	text, from := given(o)
+	notes, err := o.value.read(s, from, text)
+	if err != nil && from == fromEnvironment && o.value.lenient {
+		notes = []string{fmt.Sprintf("environment variable %s is ignored: %s; the default %s is used (flag --%s)", o.Env, err, o.Default, o.Flag)}
+		_, err = o.value.read(s, fromDefault, o.Default)
+	}
+	if err != nil {
+		return nil, o.wrong(given, err)
+	}
+	warnings := make([]Warning, 0, len(notes))
+	for _, note := range notes {
+		warnings = append(warnings, Warning{Flag: o.Flag, Env: o.Env, Text: note})
+	}
+	return warnings, nil
+}
+
+func (o Option) wrong(given func(Option) (string, origin), cause error) error {
+	text, from := given(o)
+	name := "--" + o.Flag
+	if from == fromEnvironment {
+		name = o.Env
+	}
+	return &Error{Flag: o.Flag, Env: o.Env, Given: fmt.Sprintf("%s=%q", name, text), Cause: cause}
+}
+
+// rawText keeps a flag's text as it was given. Reading waits until flags, environment and
+// defaults are together, so that all three go through the same rules.
+type rawText struct{ text, kind string }
+
+func (r *rawText) String() string { return r.text }
+func (r *rawText) Type() string   { return r.kind }
+func (r *rawText) Set(text string) error {
+	r.text = text
+	return nil
+}

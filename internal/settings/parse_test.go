@@ -1,0 +1,299 @@
+package settings
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// environment makes a look-up from a map.
+func environment(variables map[string]string) LookupEnv {
+	return func(name string) (string, bool) {
+		text, ok := variables[name]
+		return text, ok
+	}
+}
+
+func mustParse(t *testing.T, args []string, variables map[string]string) (Settings, []Warning) {
+	t.Helper()
+	s, warnings, err := Parse(args, environment(variables))
+	if err != nil {
+		t.Fatalf("Parse(%q, %v): %v", args, variables, err)
+	}
+	return s, warnings
+}
+
+// The defaults are those of the documented tables of Karpenter's settings and of its AWS provider.
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	want := Settings{
+		MetricsPort: 8080, HealthProbePort: 8081,
+		KubeClientQPS: 200, KubeClientBurst: 300,
+		DisableControllerWarmup: true,
+		LeaderElectionName:      "karpenter-leader-election",
+		MemoryLimitBytes:        -1, CPURequestsMilli: 1000,
+		LogLevel: "info", LogOutputPaths: []string{"stdout"}, LogErrorOutputPaths: []string{"stderr"},
+		BatchMaxDuration: 10 * time.Second, BatchIdleDuration: time.Second,
+		PreferencePolicy: "Respect", MinValuesPolicy: "Strict",
+		IgnoreDRARequests: true,
+		FeatureGates:      FeatureGates{ReservedCapacity: true},
+		AWS:               AWS{VMMemoryOverheadPercent: 0.075, AMIRefreshInterval: time.Minute, SubnetRefreshInterval: time.Minute},
+	}
+	got, warnings := mustParse(t, nil, nil)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("defaults (-want +got):\n%s", diff)
+	}
+	if len(warnings) > 0 {
+		t.Errorf("defaults warn: %v", warnings)
+	}
+}
+
+// each gives, for every option, a text other than its default and the change that it makes.
+var each = map[string]struct {
+	text   string
+	change func(*Settings)
+}{
+	"kubeconfig":                          {"/tmp/kubeconfig", func(s *Settings) { s.Kubeconfig = "/tmp/kubeconfig" }},
+	"listen-address":                      {"0.0.0.0", func(s *Settings) { s.ListenAddress = "0.0.0.0" }},
+	"metrics-port":                        {"9000", func(s *Settings) { s.MetricsPort = 9000 }},
+	"health-probe-port":                   {"9001", func(s *Settings) { s.HealthProbePort = 9001 }},
+	"enable-profiling":                    {"true", func(s *Settings) { s.EnableProfiling = true }},
+	"kube-client-qps":                     {"17", func(s *Settings) { s.KubeClientQPS = 17 }},
+	"kube-client-burst":                   {"18", func(s *Settings) { s.KubeClientBurst = 18 }},
+	"disable-leader-election":             {"true", func(s *Settings) { s.DisableLeaderElection = true }},
+	"leader-election-name":                {"my-lease", func(s *Settings) { s.LeaderElectionName = "my-lease" }},
+	"leader-election-namespace":           {"kube-system", func(s *Settings) { s.LeaderElectionNamespace = "kube-system" }},
+	"disable-controller-warmup":           {"false", func(s *Settings) { s.DisableControllerWarmup = false }},
+	"disable-cluster-state-observability": {"true", func(s *Settings) { s.DisableClusterStateObservability = true }},
+	"memory-limit":                        {"1073741824", func(s *Settings) { s.MemoryLimitBytes = 1 << 30 }},
+	"cpu-requests":                        {"2500", func(s *Settings) { s.CPURequestsMilli = 2500 }},
+	"log-level":                           {"debug", func(s *Settings) { s.LogLevel = "debug" }},
+	"log-output-paths":                    {"stdout, /tmp/log", func(s *Settings) { s.LogOutputPaths = []string{"stdout", "/tmp/log"} }},
+	"log-error-output-paths":              {"stdout", func(s *Settings) { s.LogErrorOutputPaths = []string{"stdout"} }},
+	"karpenter-service":                   {"karpenter", func(s *Settings) { s.KarpenterService = "karpenter" }},
+	"batch-max-duration":                  {"20s", func(s *Settings) { s.BatchMaxDuration = 20 * time.Second }},
+	"batch-idle-duration":                 {"250ms", func(s *Settings) { s.BatchIdleDuration = 250 * time.Millisecond }},
+	"preference-policy":                   {"Weigh", func(s *Settings) { s.PreferencePolicy = PreferenceWeigh }},
+	"min-values-policy":                   {"BestEffort", func(s *Settings) { s.MinValuesPolicy = MinValuesBestEffort }},
+	"ignore-dra-requests":                 {"false", func(s *Settings) { s.IgnoreDRARequests = false }},
+	"feature-gates": {"NodeRepair=true, ReservedCapacity=false", func(s *Settings) {
+		s.FeatureGates = FeatureGates{NodeRepair: true}
+	}},
+	"scheduler-config": {
+		`{"podTopologySpread":{"defaultConstraints":[{"maxSkew":2,"topologyKey":"topology.kubernetes.io/zone","whenUnsatisfiable":"ScheduleAnyway"}]}}`,
+		func(s *Settings) { s.SchedulerConfig = zoneSpread(2) },
+	},
+	"cluster-name":               {"prod", func(s *Settings) { s.AWS.ClusterName = "prod" }},
+	"cluster-endpoint":           {"https://api.example.com", func(s *Settings) { s.AWS.ClusterEndpoint = "https://api.example.com" }},
+	"cluster-ca-bundle":          {"Zm9v", func(s *Settings) { s.AWS.ClusterCABundle = "Zm9v" }},
+	"isolated-vpc":               {"true", func(s *Settings) { s.AWS.IsolatedVPC = true }},
+	"eks-control-plane":          {"true", func(s *Settings) { s.AWS.EKSControlPlane = true }},
+	"vm-memory-overhead-percent": {"0.05", func(s *Settings) { s.AWS.VMMemoryOverheadPercent = 0.05 }},
+	"interruption-queue":         {"my-queue", func(s *Settings) { s.AWS.InterruptionQueue = "my-queue" }},
+	"reserved-enis":              {"1", func(s *Settings) { s.AWS.ReservedENIs = 1 }},
+	"disable-dry-run":            {"true", func(s *Settings) { s.AWS.DisableDryRun = true }},
+	"enable-zonal-shift":         {"true", func(s *Settings) { s.AWS.EnableZonalShift = true }},
+	"ami-refresh-interval":       {"5m", func(s *Settings) { s.AWS.AMIRefreshInterval = 5 * time.Minute }},
+	"subnet-refresh-interval":    {"2m", func(s *Settings) { s.AWS.SubnetRefreshInterval = 2 * time.Minute }},
+	"aws-feature-gates":          {"NodeClassCEL=true", func(s *Settings) { s.AWS.FeatureGates.NodeClassCEL = true }},
+}
+
+func TestEveryOptionIsReadFromItsFlagAndItsEnvironmentVariable(t *testing.T) {
+	t.Parallel()
+	for _, o := range Options() {
+		t.Run(o.Flag, func(t *testing.T) {
+			t.Parallel()
+			tc, ok := each[o.Flag]
+			if !ok {
+				t.Fatalf("no case for --%s: add one to the table", o.Flag)
+			}
+			want, _ := mustParse(t, nil, nil)
+			tc.change(&want)
+			byFlag, _ := mustParse(t, []string{"--" + o.Flag + "=" + tc.text}, nil)
+			if diff := cmp.Diff(want, byFlag); diff != "" {
+				t.Errorf("--%s=%s (-want +got):\n%s", o.Flag, tc.text, diff)
+			}
+			byEnv, _ := mustParse(t, nil, map[string]string{o.Env: tc.text})
+			if diff := cmp.Diff(want, byEnv); diff != "" {
+				t.Errorf("%s=%s (-want +got):\n%s", o.Env, tc.text, diff)
+			}
+			flagBeatsEnv, _ := mustParse(t, []string{"--" + o.Flag + "=" + tc.text}, map[string]string{o.Env: o.Default})
+			if diff := cmp.Diff(want, flagBeatsEnv); diff != "" {
+				t.Errorf("--%s=%s over %s=%s (-want +got):\n%s", o.Flag, tc.text, o.Env, o.Default, diff)
+			}
+		})
+	}
+	if len(each) != len(Options()) {
+		t.Errorf("%d cases for %d options", len(each), len(Options()))
+	}
+}
+
+func TestNamesFollowOneRule(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, o := range Options() {
+		if want := strings.ToUpper(strings.ReplaceAll(o.Flag, "-", "_")); o.Env != want {
+			t.Errorf("--%s reads %s, want %s", o.Flag, o.Env, want)
+		}
+		if seen[o.Flag] {
+			t.Errorf("--%s is listed twice", o.Flag)
+		}
+		seen[o.Flag] = true
+	}
+}
+
+func TestWrongValuesAreRefusedByName(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		args []string
+		env  map[string]string
+		want []string // parts of the message
+	}{
+		"a flag that is no number": {
+			args: []string{"--metrics-port=http"},
+			want: []string{`--metrics-port="http"`, "not a whole number", "METRICS_PORT"},
+		},
+		"a number too long for the machine": {
+			args: []string{"--memory-limit=99999999999999999999"},
+			want: []string{"--memory-limit", "that fits into 64 bits"},
+		},
+		"a boolean flag that is neither true nor false": {
+			args: []string{"--enable-profiling=yes"},
+			want: []string{`"yes" is not a valid value, must be true or false`},
+		},
+		"a boolean flag in capitals": {
+			args: []string{"--enable-profiling=TRUE"},
+			want: []string{`"TRUE" is not a valid value, must be true or false`},
+		},
+		"a duration without a unit":         {args: []string{"--batch-max-duration=10"}, want: []string{"--batch-max-duration", "10s or 1m30s"}},
+		"a negative duration":               {env: map[string]string{"BATCH_IDLE_DURATION": "-1s"}, want: []string{`BATCH_IDLE_DURATION="-1s"`, "cannot be negative"}},
+		"a fraction that is none":           {args: []string{"--vm-memory-overhead-percent=lots"}, want: []string{"is not a number"}},
+		"a port out of range":               {args: []string{"--metrics-port=70000"}, want: []string{"from 0 to 65535", "--metrics-port"}},
+		"a negative port":                   {env: map[string]string{"HEALTH_PROBE_PORT": "-1"}, want: []string{`HEALTH_PROBE_PORT="-1"`, "from 0 to 65535"}},
+		"one port for two servers":          {args: []string{"--metrics-port=8081"}, want: []string{"cannot share port 8081"}},
+		"an address with a port":            {args: []string{"--listen-address=0.0.0.0:80"}, want: []string{"not an IP address", "LISTEN_ADDRESS"}},
+		"an unknown log level":              {env: map[string]string{"LOG_LEVEL": "trace"}, want: []string{`LOG_LEVEL="trace"`, "one of debug, info, error"}},
+		"an unknown preference policy":      {env: map[string]string{"PREFERENCE_POLICY": "Obey"}, want: []string{`PREFERENCE_POLICY="Obey"`, "one of Respect, Ignore, Weigh"}},
+		"an empty preference policy":        {env: map[string]string{"PREFERENCE_POLICY": ""}, want: []string{`PREFERENCE_POLICY=""`}},
+		"an unknown minValues policy":       {args: []string{"--min-values-policy=Lax"}, want: []string{"one of Strict, BestEffort"}},
+		"a lease name with a space":         {args: []string{"--leader-election-name=a b"}, want: []string{"not a name for a Lease"}},
+		"a feature gate without a value":    {env: map[string]string{"FEATURE_GATES": "NodeRepair"}, want: []string{`FEATURE_GATES="NodeRepair"`, "Name=true"}},
+		"a feature gate that is maybe":      {args: []string{"--feature-gates=NodeRepair=maybe"}, want: []string{`"NodeRepair=maybe" is not of the form`}},
+		"a malformed AWS feature gate":      {args: []string{"--aws-feature-gates==true,x"}, want: []string{"AWS_FEATURE_GATES", "is not of the form"}},
+		"an endpoint without a scheme":      {args: []string{"--cluster-endpoint=api.example.com"}, want: []string{"cluster endpoint URL is not valid"}},
+		"an endpoint without a host":        {args: []string{"--cluster-endpoint=https://"}, want: []string{"cluster endpoint URL is not valid"}},
+		"a negative memory overhead":        {env: map[string]string{"VM_MEMORY_OVERHEAD_PERCENT": "-0.1"}, want: []string{"vm-memory-overhead-percent cannot be negative"}},
+		"a memory overhead given as 7.5":    {args: []string{"--vm-memory-overhead-percent=7.5"}, want: []string{"use 0.075 for 7.5 %"}},
+		"a memory overhead that is NaN":     {args: []string{"--vm-memory-overhead-percent=NaN"}, want: []string{"a fraction below 1"}},
+		"negative reserved interfaces":      {args: []string{"--reserved-enis=-1"}, want: []string{"reserved-enis cannot be negative"}},
+		"images looked up too often":        {args: []string{"--ami-refresh-interval=59s"}, want: []string{"ami-refresh-interval must be at least 1m"}},
+		"subnets looked up too often":       {env: map[string]string{"SUBNET_REFRESH_INTERVAL": "1s"}, want: []string{"subnet-refresh-interval must be at least 1m"}},
+		"a scheduler configuration, broken": {args: []string{"--scheduler-config={"}, want: []string{"parsing scheduler config", "SCHEDULER_CONFIG"}},
+		"everything wrong is told at once": {
+			args: []string{"--metrics-port=x", "--reserved-enis=-1"},
+			env:  map[string]string{"LOG_LEVEL": "loud"},
+			want: []string{"--metrics-port", "reserved-enis", "LOG_LEVEL"},
+		},
+		"an argument that is no flag": {args: []string{"now"}, want: []string{`unexpected argument "now"`}},
+		"an unknown flag":             {args: []string{"--metric-port=1"}, want: []string{"unknown flag: --metric-port"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, _, err := Parse(tc.args, environment(tc.env))
+			if err == nil {
+				t.Fatalf("Parse(%q, %v) accepts it", tc.args, tc.env)
+			}
+			for _, part := range tc.want {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("message %q lacks %q", err, part)
+				}
+			}
+		})
+	}
+}
+
+func TestUnreadableEnvironmentFallsBackAndSaysSo(t *testing.T) {
+	t.Parallel()
+	unreadable := map[string]string{"number": "many", "bytes": "1Gi", "true|false": "yes", "fraction": "7,5", "duration": "soon"}
+	for _, o := range Options() {
+		text, lenient := unreadable[o.Kind()]
+		if !lenient {
+			continue
+		}
+		t.Run(o.Env, func(t *testing.T) {
+			t.Parallel()
+			want, _ := mustParse(t, nil, nil)
+			got, warnings := mustParse(t, nil, map[string]string{o.Env: text})
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("settings (-default +got):\n%s", diff)
+			}
+			if len(warnings) != 1 {
+				t.Fatalf("warnings: %v, want one", warnings)
+			}
+			for _, part := range []string{o.Env, text, o.Default, "--" + o.Flag} {
+				if !strings.Contains(warnings[0].String(), part) {
+					t.Errorf("warning %q lacks %q", warnings[0], part)
+				}
+			}
+		})
+	}
+}
+
+func TestAnEmptyVariableIsAnAbsentOneWhereEmptyMeansNothing(t *testing.T) {
+	t.Parallel()
+	want, _ := mustParse(t, nil, nil)
+	got, warnings := mustParse(t, nil, map[string]string{"METRICS_PORT": "", "ENABLE_PROFILING": "", "BATCH_MAX_DURATION": "", "FEATURE_GATES": ""})
+	if diff := cmp.Diff(want, got); diff != "" || len(warnings) > 0 {
+		t.Errorf("warnings %v, settings (-default +got):\n%s", warnings, diff)
+	}
+	empty, _ := mustParse(t, nil, map[string]string{"LOG_LEVEL": ""})
+	if empty.LogLevel != "" {
+		t.Errorf("LOG_LEVEL= gives %q, want the empty level", empty.LogLevel)
+	}
+}
+
+// The environment's booleans follow strconv.ParseBool, as in Karpenter; flags do not.
+func TestEnvironmentBooleansAreGenerous(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{"1": true, "t": true, "TRUE": true, "true": true, "0": false, "F": false, "False": false} {
+		got, warnings := mustParse(t, nil, map[string]string{"IGNORE_DRA_REQUESTS": text})
+		if got.IgnoreDRARequests != want || len(warnings) > 0 {
+			t.Errorf("IGNORE_DRA_REQUESTS=%s gives %t, warnings %v; want %t, none", text, got.IgnoreDRARequests, warnings, want)
+		}
+	}
+}
+
+func TestABooleanFlagAloneIsTrue(t *testing.T) {
+	t.Parallel()
+	got, _ := mustParse(t, []string{"--disable-leader-election", "--enable-profiling"}, nil)
+	if !got.DisableLeaderElection || !got.EnableProfiling {
+		t.Errorf("flags without a value: %+v", got)
+	}
+}
+
+func TestTheAWSProviderNeedsAClusterNameAndOthersDoNot(t *testing.T) {
+	t.Parallel()
+	without, _ := mustParse(t, nil, nil)
+	if err := without.AWS.Check(); err == nil || !strings.Contains(err.Error(), "missing field, cluster-name") {
+		t.Errorf("Check() without a name = %v", err)
+	}
+	with, _ := mustParse(t, []string{"--cluster-name=prod"}, nil)
+	if err := with.AWS.Check(); err != nil {
+		t.Errorf("Check() with a name = %v", err)
+	}
+}
+
+func FuzzParseNeverPanicsAndNeverForgetsAnError(f *testing.F) {
+	for flag, tc := range each {
+		f.Add(flag, tc.text)
+	}
+	f.Fuzz(func(t *testing.T, flag, text string) {
+		s, _, err := Parse([]string{"--" + flag + "=" + text}, environment(nil))
+		if err == nil && (s.MetricsPort < 0 || s.MetricsPort > 65535 || s.CPURequestsMilli <= 0 || s.AWS.ReservedENIs < 0) {
+			t.Errorf("--%s=%q is accepted as %+v", flag, text, s)
+		}
+	})
+}

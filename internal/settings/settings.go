@@ -1,0 +1,121 @@
+// Package settings turns flags and environment variables into one value, Settings, that the rest
+// of the process is built from. It is pure: arguments and a look-up function go in; settings,
+// warnings and one error that names everything wrong come out. It must not read the process's
+// environment, files or the network itself, and it must not log.
+//
+// Names, defaults and meanings are those that Karpenter's users already have in their charts.
+// What Tenon adds is marked as its own in the table (see options).
+package settings
+
+import (
+	"time"
+)
+
+// Settings is everything an operator can tell the controller.
+type Settings struct {
+	// Kubeconfig names the file that says which cluster to talk to; empty means the pod's own.
+	Kubeconfig string
+	// ListenAddress is where metrics and probes are served; empty means every interface inside a
+	// cluster and loopback elsewhere.
+	ListenAddress string
+
+	KarpenterService string
+	MetricsPort      int
+	HealthProbePort  int
+	EnableProfiling  bool
+
+	KubeClientQPS   int
+	KubeClientBurst int
+
+	DisableControllerWarmup          bool
+	DisableLeaderElection            bool
+	DisableClusterStateObservability bool
+	LeaderElectionName               string
+	LeaderElectionNamespace          string
+	MemoryLimitBytes                 int64
+	CPURequestsMilli                 int
+	LogLevel                         string
+	LogOutputPaths                   []string
+	LogErrorOutputPaths              []string
+	BatchMaxDuration                 time.Duration
+	BatchIdleDuration                time.Duration
+	PreferencePolicy                 PreferencePolicy
+	MinValuesPolicy                  MinValuesPolicy
+	IgnoreDRARequests                bool
+	FeatureGates                     FeatureGates
+	SchedulerConfig                  SchedulerConfig
+
+	AWS AWS
+}
+
+// AWS holds the settings that only the AWS provider reads.
+type AWS struct {
+	ClusterName             string
+	ClusterEndpoint         string
+	ClusterCABundle         string
+	IsolatedVPC             bool
+	EKSControlPlane         bool
+	VMMemoryOverheadPercent float64
+	InterruptionQueue       string
+	ReservedENIs            int
+	DisableDryRun           bool
+	EnableZonalShift        bool
+	AMIRefreshInterval      time.Duration
+	SubnetRefreshInterval   time.Duration
+	FeatureGates            AWSFeatureGates
+}
+
+// PreferencePolicy says what a pod's preferences (preferred affinity, ScheduleAnyway spreads,
+// PreferNoSchedule taints) weigh when nodes are chosen.
+type PreferencePolicy string
+
+// The preference policies.
+const (
+	// PreferenceRespect treats a preference as a rule until the pod cannot be placed otherwise.
+	PreferenceRespect PreferencePolicy = "Respect"
+	// PreferenceIgnore does not look at preferences.
+	PreferenceIgnore PreferencePolicy = "Ignore"
+	// PreferenceWeigh gives a preference a price: honoured when nearly free, dropped otherwise.
+	PreferenceWeigh PreferencePolicy = "Weigh"
+)
+
+// MinValuesPolicy says what happens when a pool's minValues cannot be met.
+type MinValuesPolicy string
+
+// The minValues policies.
+const (
+	// MinValuesStrict refuses a node that would not keep the asked number of values.
+	MinValuesStrict MinValuesPolicy = "Strict"
+	// MinValuesBestEffort keeps as many values as there are.
+	MinValuesBestEffort MinValuesPolicy = "BestEffort"
+)
+
+// SoftMemoryLimit is the heap size at which the garbage collector starts to work harder: nine
+// tenths of the container's limit, so that collection begins before the kernel ends the process.
+// It reports false when no limit was given.
+func (s Settings) SoftMemoryLimit() (int64, bool) {
+	if s.MemoryLimitBytes <= 0 {
+		return 0, false
+	}
+	return s.MemoryLimitBytes / 10 * 9, true
+}
+
+// coresAtMost is the size of controller at which concurrency stops growing.
+const coresAtMost = 60
+
+// Workers scales a controller's concurrency with the processor that the container asked for:
+// least at one core or below, most at sixty, a straight line between.
+func (s Settings) Workers(least, most int) int {
+	cores := (s.CPURequestsMilli + 999) / 1000
+	cores = min(max(cores, 1), coresAtMost)
+	return least + (most-least)*(cores-1)/(coresAtMost-1)
+}
+
+// defaultCPURequestsMilli stands in for a request that is absent or nonsense (zero or negative).
+const defaultCPURequestsMilli = 1000
+
+func (s *Settings) normalise() {
+	if s.CPURequestsMilli <= 0 {
+		s.CPURequestsMilli = defaultCPURequestsMilli
+	}
+}

@@ -1,0 +1,116 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// origin is where a text came from. The two differ in how strict they are, see value.lenient.
+type origin int
+
+const (
+	fromDefault origin = iota
+	fromEnvironment
+	fromFlag
+)
+
+// value reads one kind of text into its field.
+type value struct {
+	kind string
+	read func(s *Settings, from origin, text string) (notes []string, err error)
+	// lenient marks the kinds whose unreadable environment text falls back on the default with a
+	// warning. Karpenter falls back in silence; refusing to start would turn a typing error that a
+	// cluster has lived with for a year into an outage on the day of the switch.
+	lenient bool
+}
+
+// plain lifts a function that parses text into a value for the field.
+func plain[T any](kind string, field func(*Settings) *T, parse func(origin, string) (T, error)) value {
+	return value{kind: kind, read: func(s *Settings, from origin, text string) ([]string, error) {
+		parsed, err := parse(from, text)
+		if err == nil {
+			*field(s) = parsed
+		}
+		return nil, err
+	}}
+}
+
+func lenient(v value) value {
+	v.lenient = true
+	return v
+}
+
+func text[T ~string](field func(*Settings) *T) value {
+	return plain("text", field, func(_ origin, text string) (T, error) { return T(text), nil })
+}
+
+func list(field func(*Settings) *[]string) value {
+	return plain("list", field, func(_ origin, text string) ([]string, error) {
+		parts := strings.Split(text, ",")
+		for i := range parts {
+			parts[i] = strings.TrimSpace(parts[i])
+		}
+		return slices.DeleteFunc(parts, func(part string) bool { return part == "" }), nil
+	})
+}
+
+func number(field func(*Settings) *int) value {
+	return lenient(plain("number", field, func(_ origin, text string) (int, error) {
+		n, err := strconv.Atoi(text)
+		return n, because(err, "%q is not a whole number", text)
+	}))
+}
+
+func bytes(field func(*Settings) *int64) value {
+	return lenient(plain("bytes", field, func(_ origin, text string) (int64, error) {
+		n, err := strconv.ParseInt(text, 10, 64)
+		return n, because(err, "%q is not a whole number of bytes", text)
+	}))
+}
+
+func fraction(field func(*Settings) *float64) value {
+	return lenient(plain("fraction", field, func(_ origin, text string) (float64, error) {
+		f, err := strconv.ParseFloat(text, 64)
+		return f, because(err, "%q is not a number", text)
+	}))
+}
+
+func duration(field func(*Settings) *time.Duration) value {
+	return lenient(plain("duration", field, func(_ origin, text string) (time.Duration, error) {
+		d, err := time.ParseDuration(text)
+		return d, because(err, "%q is not a duration such as 10s or 1m30s", text)
+	}))
+}
+
+// boolean flags are exactly true or false. The environment may also say 1, t, TRUE and the like,
+// because charts in the field do and Karpenter understands them there.
+func boolean(field func(*Settings) *bool) value {
+	return lenient(plain("true|false", field, func(from origin, text string) (bool, error) {
+		if from == fromEnvironment {
+			b, err := strconv.ParseBool(text)
+			return b, because(err, "%q is not a valid value, must be true or false", text)
+		}
+		switch text {
+		case "true":
+			return true, nil
+		case "false":
+			return false, nil
+		}
+		return false, fmt.Errorf("%q is not a valid value, must be true or false", text)
+	}))
+}
+
+// because replaces a parser's own error, which names Go functions, with a sentence for operators.
+func because(err error, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, strconv.ErrRange) {
+		return fmt.Errorf(format+" that fits into 64 bits", args...)
+	}
+	return fmt.Errorf(format, args...)
+}
