@@ -1,0 +1,84 @@
+// Package catalog describes what can be bought: instance types and, for each, the
+// offerings (zone × capacity type × reservation) with price and availability.
+//
+// A catalogue is data. Providers and files fill it (cloud/aws, internal/ingest); price
+// and capacity overlays are applied before it gets here.
+package catalog
+
+import (
+	"strings"
+
+	"tenon/core/model"
+	"tenon/core/requirement"
+)
+
+// Capacity types.
+const (
+	OnDemand = "on-demand"
+	Spot     = "spot"
+	Reserved = "reserved"
+)
+
+// Catalog is a list of instance types, in no particular order, names unique.
+type Catalog struct {
+	Types []Type `json:"types"`
+}
+
+// Type is one kind of machine.
+type Type struct {
+	Name string `json:"name"`
+	// Requirements are the type's labels: every well-known label is defined, possibly
+	// as DoesNotExist. Zone and capacity type list what the offerings offer.
+	Requirements requirement.Set `json:"requirements"`
+	Capacity     model.Resources `json:"capacity"`
+	// Overhead is what kubelet, system and eviction threshold keep for themselves.
+	Overhead  model.Resources `json:"overhead"`
+	Offerings []Offering      `json:"offerings"`
+	// PriceOverlay and CapacityOverlay record that a NodeOverlay changed this type.
+	PriceOverlay    bool `json:"priceOverlay,omitempty"`
+	CapacityOverlay bool `json:"capacityOverlay,omitempty"`
+}
+
+// Allocatable is what pods and daemons can use of a new node bought through o.
+// Huge pages are taken out of memory, as kubelets do.
+func (t *Type) Allocatable(o *Offering) model.Resources {
+	capacity, overhead := t.FullCapacity(o), replaced(t.Overhead, o.Overhead)
+	room := capacity.Sub(overhead)
+	for _, a := range capacity.Extended {
+		if strings.HasPrefix(a.Name, "hugepages-") {
+			room.Memory -= a.Value
+		}
+	}
+	return room.Floor()
+}
+
+// FullCapacity is the capacity of a node of this type bought through o.
+func (t *Type) FullCapacity(o *Offering) model.Resources { return replaced(t.Capacity, o.Capacity) }
+
+func replaced(base model.Resources, override *model.Resources) model.Resources {
+	if override == nil {
+		return base
+	}
+	for _, a := range override.Amounts() {
+		base = base.Add(model.NewResources(model.Amount{Name: a.Name, Value: a.Value - base.Get(a.Name)}))
+	}
+	return base
+}
+
+// Offering is one way to buy a Type.
+type Offering struct {
+	Zone          string `json:"zone"`
+	CapacityType  string `json:"capacityType"`
+	ReservationID string `json:"reservationID,omitempty"`
+	// Extra are labels of the offering beside zone and capacity type (zone ID,
+	// reservation labels, tenancy …). Offerings share one value.
+	Extra requirement.Set `json:"extra,omitzero"`
+	Price model.Money     `json:"price"`
+	// Available is false while the provider knows that it cannot be had.
+	Available bool `json:"available"`
+	// ReservationCapacity is how many instances the reservation still holds.
+	ReservationCapacity int64 `json:"reservationCapacity,omitempty"`
+	// Capacity and Overhead replace the type's, resource by resource, where set.
+	Capacity *model.Resources `json:"capacity,omitempty"`
+	Overhead *model.Resources `json:"overhead,omitempty"`
+}

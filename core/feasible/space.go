@@ -1,0 +1,126 @@
+// Package feasible answers "may this pod go there?" by Kubernetes' rules, one file a
+// rule, for rules that do not depend on where other pods go.
+//
+// A snapshot is compiled once into a Space: resources become dense vectors, what can be
+// bought becomes numbered machines and slots, and what a pod asks of a node becomes a
+// set of them. Rules between pods are core/topology's.
+package feasible
+
+import (
+	"slices"
+
+	"tenon/core/bitset"
+	"tenon/core/model"
+	"tenon/core/requirement"
+	"tenon/core/snapshot"
+)
+
+// Space is a snapshot, compiled. It is not changed after Compile, but for a cache of
+// answers that its methods fill; it belongs to one goroutine.
+type Space struct {
+	Snapshot *snapshot.Snapshot
+	// Dims are the resources that some pod asks for; vectors are in this order.
+	Dims []string
+	// Slots are the different ways in which machines are offered.
+	Slots []Slot
+	// Machines are the things that can be bought.
+	Machines []Machine
+	// Hosts are the existing nodes that may take pods.
+	Hosts []Host
+	// HostClasses are hosts that no label rule and no taint can tell apart.
+	HostClasses []HostClass
+
+	pools   []poolView
+	slotOf  [][][]int // by catalogue, type, offering
+	places  map[string]*Places
+	types   map[typeQuestion]bitset.Set
+	keys    map[string]bool // label keys that some pod asks about
+	daemons []daemon
+
+	softTaint bool // some pool or node has a PreferNoSchedule taint
+}
+
+// Slot is zone × capacity type × reservation: what an offering adds to its type.
+type Slot struct {
+	Zone         string
+	CapacityType string
+	Reservation  string
+	labels       requirement.Set
+	key          slotKey
+}
+
+// Compile numbers everything that can be bought and everything that is there. Askers
+// are the templates of the pods that want a place: only what they ask about matters.
+func Compile(s *snapshot.Snapshot, askers []int32) *Space {
+	sp := &Space{
+		Snapshot: s,
+		places:   map[string]*Places{},
+		types:    map[typeQuestion]bitset.Set{},
+
+		softTaint: hasSoftTaint(s),
+	}
+	sp.Dims = dimensions(s, askers)
+	sp.keys = askedKeys(s, askers)
+	sp.compileSlots()
+	sp.compilePools()
+	sp.compileDaemons()
+	sp.compileMachines()
+	sp.compileHosts()
+	return sp
+}
+
+// Label is the value of a label that the slot gives a node, if it is known.
+func (s *Slot) Label(key string) (string, bool) {
+	return s.labels.Get(key).Single()
+}
+
+// Labels of well-known meaning that the core itself speaks about.
+const (
+	ZoneKey         = "topology.kubernetes.io/zone"
+	CapacityTypeKey = "karpenter.sh/capacity-type"
+	HostnameKey     = "kubernetes.io/hostname"
+	InstanceTypeKey = "node.kubernetes.io/instance-type"
+	PoolKey         = "karpenter.sh/nodepool"
+)
+
+// dimensions lists cpu, memory, pods and whatever else some asker requests.
+func dimensions(s *snapshot.Snapshot, askers []int32) []string {
+	dims := []string{model.CPU, model.Memory, model.Pods}
+	seen := map[string]bool{model.CPU: true, model.Memory: true, model.Pods: true}
+	for _, t := range askers {
+		r := &s.Templates[t].Requests
+		if r.Storage != 0 && !seen[model.EphemeralStorage] {
+			seen[model.EphemeralStorage] = true
+			dims = append(dims, model.EphemeralStorage)
+		}
+		for _, a := range r.Extended {
+			if !seen[a.Name] {
+				seen[a.Name] = true
+				dims = append(dims, a.Name)
+			}
+		}
+	}
+	slices.Sort(dims[3:])
+	return dims
+}
+
+// Vector is r in the order of Dims.
+func (sp *Space) Vector(r model.Resources) []int64 {
+	v := make([]int64, len(sp.Dims))
+	v[0], v[1], v[2] = r.CPU, r.Memory, r.Pods
+	for i := 3; i < len(sp.Dims); i++ {
+		v[i] = r.Get(sp.Dims[i])
+	}
+	return v
+}
+
+// Fits reports whether need can be taken from room. As in Kubernetes, what is not
+// requested does not matter even where it is overdrawn.
+func Fits(need, room []int64) bool {
+	for i, n := range need {
+		if n > room[i] && n > 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,90 @@
+// Package plan is what a decision says: the claims to make, the pods that existing
+// nodes take, what cannot be placed and why, and what it all costs.
+//
+// A Plan is a value. It never acts: internal/execute carries it out, the CLI prints it.
+package plan
+
+import (
+	"tenon/core/model"
+	"tenon/core/reason"
+	"tenon/core/requirement"
+)
+
+// Plan is the outcome of one decision. Lists are in a fixed order: the same snapshot
+// gives the same plan to the byte.
+type Plan struct {
+	Claims   []Claim
+	Existing []Placement
+	Unplaced []Unplaced
+	Cost     Cost
+	Solve    Solve
+}
+
+// Claim is a node to be bought.
+type Claim struct {
+	Name string // "<pool>-<n>", for reading; the API server chooses the real name
+	Pool string
+	// Offer is the cheapest that holds the pods; Alternatives are the others that the
+	// claim allows, cheapest first.
+	Offer        Offer
+	Alternatives []Offer
+	// Requirements are everything that was narrowed while packing.
+	Requirements requirement.Set
+	Allocatable  model.Resources // of Offer
+	Capacity     model.Resources // of Offer
+	// Requests are the pods' plus those of the daemons that will land on Offer.
+	Requests      model.Resources
+	Labels        map[string]string
+	Taints        []model.Taint
+	StartupTaints []model.Taint
+	// Pods are indexes into Snapshot.Pods, ascending.
+	Pods []int
+	// MinimumRelaxed says that a minValues was lowered.
+	MinimumRelaxed bool
+}
+
+// Offer names one offering of one pool's catalogue with its price.
+type Offer struct {
+	InstanceType string
+	Zone         string
+	CapacityType string
+	Reservation  string
+	Price        model.Money
+}
+
+// Placement gives pods to an existing node (or to a claim already made).
+type Placement struct {
+	Node string
+	Pods []int // indexes into Snapshot.Pods, ascending
+}
+
+// Unplaced is a pod without a place, with the reason for each pool.
+type Unplaced struct {
+	Pod     int // index into Snapshot.Pods
+	Verdict *reason.Verdict
+}
+
+// Cost is the price of the claims against what is proven to be the least possible.
+type Cost struct {
+	New        model.Money
+	LowerBound model.Money
+}
+
+// Gap is how far the plan may be from the best, relative to the bound.
+func (c Cost) Gap() float64 {
+	if c.LowerBound == 0 {
+		if c.New == 0 {
+			return 0
+		}
+		return 1
+	}
+	return float64(c.New-c.LowerBound) / float64(c.LowerBound)
+}
+
+// Solve counts what was looked at.
+type Solve struct {
+	Pods   int // that wanted a place
+	Shapes int
+	Offers int
+	Steps  int64 // effort spent
+}

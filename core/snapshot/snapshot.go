@@ -1,0 +1,137 @@
+// Package snapshot is everything that a decision may depend on, at one instant.
+//
+// A Snapshot is a value that nobody changes once it is built: internal/ingest and
+// internal/world make them, core reads them, and the codec writes them to a file and
+// reads them back. References between its parts are names or indexes, never pointers,
+// and everything that needs a look-up in the API (owners, volumes, namespaces of
+// affinity terms, default spreads, overlays) has been resolved into it.
+package snapshot
+
+import (
+	"time"
+
+	"tenon/core/catalog"
+	"tenon/core/model"
+	"tenon/core/requirement"
+)
+
+// Snapshot is the input of every decision.
+type Snapshot struct {
+	Now      time.Time         `json:"now"`
+	Settings Settings          `json:"settings"`
+	Catalogs []catalog.Catalog `json:"catalogs"`
+	Pools    []Pool            `json:"pools"`
+	Nodes    []Node            `json:"nodes"`
+	// Templates are what rules look at in a pod. Pods refer to them by index, so that
+	// a Deployment of 10,000 replicas is described once.
+	Templates []Template `json:"templates"`
+	Pods      []Pod      `json:"pods"`
+	Daemons   []Daemon   `json:"daemons,omitempty"`
+}
+
+// Settings are the options of the decision itself.
+type Settings struct {
+	Preferences       Preferences `json:"preferences"`
+	BestEffortMinimum bool        `json:"bestEffortMinimum,omitempty"` // minValues may be lowered
+	ReservedCapacity  bool        `json:"reservedCapacity,omitempty"`
+	SpotToSpot        bool        `json:"spotToSpot,omitempty"`
+	// WellKnown labels may be selected by pods although no pool defines them.
+	WellKnown requirement.KeySet `json:"wellKnown,omitzero"`
+}
+
+// Preferences says what happens to soft constraints.
+type Preferences string
+
+// Respect treats preferences as rules and drops them one by one when they cannot
+// hold; Ignore leaves them out; Weigh gives each a price and drops it when honouring
+// it costs more.
+const (
+	Respect Preferences = "Respect"
+	Ignore  Preferences = "Ignore"
+	Weigh   Preferences = "Weigh"
+)
+
+// Pool is a NodePool that may be asked for nodes.
+type Pool struct {
+	Name   string `json:"name"`
+	Weight int32  `json:"weight,omitempty"`
+	// Requirements join the pool's own, its labels, its name and its node class.
+	Requirements  requirement.Set   `json:"requirements"`
+	Labels        map[string]string `json:"labels,omitempty"`
+	Annotations   map[string]string `json:"annotations,omitempty"`
+	Taints        []model.Taint     `json:"taints,omitempty"`
+	StartupTaints []model.Taint     `json:"startupTaints,omitempty"`
+	// Limits are the ceilings on the sum of the capacities of the pool's nodes;
+	// the name "nodes" counts nodes. A limit of zero is a limit.
+	Limits []model.Amount `json:"limits,omitempty"`
+	// Catalog is an index into Snapshot.Catalogs.
+	Catalog int `json:"catalog"`
+	// Unready, when not empty, is why the pool may not launch (not Ready, being
+	// deleted, static, unmanaged): its nodes count, but nothing new is bought from it.
+	Unready string `json:"unready,omitempty"`
+	// Replicas is set for static pools.
+	Replicas *int64 `json:"replicas,omitempty"`
+	// NodePrice is an extra price per node and hour, such as a licence.
+	NodePrice model.Money `json:"nodePrice,omitempty"`
+}
+
+// Node is an existing node, or a claim whose node is not there yet.
+type Node struct {
+	Name  string `json:"name"`            // the hostname label's value
+	Claim string `json:"claim,omitempty"` // empty for nodes that nobody's claim made
+	Pool  string `json:"pool,omitempty"`
+	// Labels are the node's, or what the claim promises for a node to come.
+	Labels map[string]string `json:"labels,omitempty"`
+	// Taints are those that new pods must tolerate: ephemeral and startup taints of a
+	// node that is still starting are left out.
+	Taints      []model.Taint   `json:"taints,omitempty"`
+	Capacity    model.Resources `json:"capacity"`
+	Allocatable model.Resources `json:"allocatable"`
+	Initialized bool            `json:"initialized,omitempty"`
+	// Leaving nodes are being removed: their pods need a place and they take no pod.
+	Leaving bool `json:"leaving,omitempty"`
+	// Unschedulable is kubectl cordon.
+	Unschedulable bool `json:"unschedulable,omitempty"`
+	// VolumeLimits is how many volumes of each CSI driver may be attached.
+	VolumeLimits []model.Amount `json:"volumeLimits,omitempty"`
+	InstanceType string         `json:"instanceType,omitempty"`
+	Zone         string         `json:"zone,omitempty"`
+	CapacityType string         `json:"capacityType,omitempty"`
+	Reservation  string         `json:"reservation,omitempty"`
+	// Price is what the node costs an hour; zero when not known.
+	Price   model.Money `json:"price,omitempty"`
+	Created time.Time   `json:"created,omitzero"`
+}
+
+// Pod is one pod that runs or wants to.
+type Pod struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	UID       string `json:"uid,omitempty"`
+	// Template is an index into Snapshot.Templates.
+	Template int32 `json:"template"`
+	// Node is the name of the node that it is bound to, or empty.
+	Node    string    `json:"node,omitempty"`
+	Created time.Time `json:"created,omitzero"`
+	// Pending pods want a place in this decision.
+	Pending bool `json:"pending,omitempty"`
+	// Movable pods of leaving nodes want a place too: they will be made again
+	// elsewhere, and nothing forbids to evict them.
+	Movable bool `json:"movable,omitempty"`
+	// Terminating pods still use their node's room, but no topology rule counts them.
+	Terminating bool `json:"terminating,omitempty"`
+	// Refused is why the pod cannot be considered at all (an unsupported field, a
+	// volume claim that is lost …); such a pod gets this as its verdict.
+	Refused string `json:"refused,omitempty"`
+}
+
+// Key is namespace/name.
+func (p *Pod) Key() string { return p.Namespace + "/" + p.Name }
+
+// Daemon is a DaemonSet: one of its pods lands on every node that it may run on.
+type Daemon struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	// Template is an index into Snapshot.Templates.
+	Template int32 `json:"template"`
+}
