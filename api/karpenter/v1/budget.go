@@ -1,0 +1,91 @@
+package v1
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/robfig/cron/v3"
+)
+
+// Unlimited is how many nodes a budget that does not count leaves.
+const Unlimited = math.MaxInt32
+
+// AllowedDisruptions returns how many of the pool's nodes may be disrupted together for a reason
+// at a time: the least of what its budgets say. Nodes being disrupted already are part of it.
+//
+// With an error the answer is 0, also when the broken budget is about another reason: a budget
+// that nobody can read must not be taken for none.
+func (p *NodePool) AllowedDisruptions(reason DisruptionReason, nodes int, now time.Time) (int, error) {
+	allowed := Unlimited
+	var broken []error
+	for _, budget := range p.Spec.Disruption.Budgets {
+		n, err := budget.Allowed(nodes, now)
+		if err != nil {
+			broken = append(broken, err)
+		} else if budget.IsAbout(reason) {
+			allowed = min(allowed, n)
+		}
+	}
+	if len(broken) > 0 {
+		return 0, fmt.Errorf("invalid disruption budgets in nodepool %s, %w", p.Name, errors.Join(broken...))
+	}
+	return allowed, nil
+}
+
+// IsAbout tells whether the budget bounds disruptions for a reason. Without reasons it bounds all
+// of them, with an explicitly empty list none.
+func (b Budget) IsAbout(reason DisruptionReason) bool {
+	return b.Reasons == nil || slices.Contains(b.Reasons, reason)
+}
+
+// Allowed returns how many of a pool's nodes the budget allows to be disrupted together at a time.
+func (b Budget) Allowed(nodes int, now time.Time) (int, error) {
+	active, err := b.IsActive(now)
+	if err != nil {
+		return 0, err
+	}
+	if !active {
+		return Unlimited, nil
+	}
+	return b.nodesOf(nodes)
+}
+
+// IsActive tells whether the budget counts at a time: always without a schedule, else from each
+// hit of the schedule, inclusive, for the duration, exclusive.
+func (b Budget) IsActive(now time.Time) (bool, error) {
+	if b.Schedule == nil && b.Duration == nil {
+		return true, nil
+	}
+	if b.Schedule == nil || b.Duration == nil {
+		return false, errors.New("'schedule' must be set with 'duration'")
+	}
+	// The zone is given here because the line's own would win otherwise: schedules are in UTC.
+	schedule, err := cron.ParseStandard("TZ=UTC " + *b.Schedule)
+	if err != nil {
+		return false, fmt.Errorf("invariant violated, invalid cron, %w", err)
+	}
+	hit := schedule.Next(now.UTC().Add(-b.Duration.Duration))
+	return !hit.IsZero() && !hit.After(now), nil // a zero hit is a date that never comes
+}
+
+// nodesOf reads the number or percentage of a pool's nodes; percentages are rounded up, so that
+// even a pool of one node can be disrupted.
+func (b Budget) nodesOf(nodes int) (int, error) {
+	text, isPercentage := strings.CutSuffix(b.Nodes, "%")
+	n, err := strconv.ParseUint(text, 10, 31)
+	if errors.Is(err, strconv.ErrRange) && !isPercentage {
+		return Unlimited, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("budget nodes %q: want a number or a percentage", b.Nodes)
+	}
+	if isPercentage {
+		return (int(n)*nodes + 99) / 100, nil
+	}
+	return int(n), nil
+}

@@ -1,0 +1,88 @@
+package v1
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"tenon/api/label"
+)
+
+// Labels on Nodes and NodeClaims.
+const (
+	LabelNodePool        = Group + "/nodepool"
+	LabelCapacityType    = Group + "/capacity-type"
+	LabelRegistered      = Group + "/registered"
+	LabelInitialized     = Group + "/initialized"
+	LabelDoNotSyncTaints = Group + "/do-not-sync-taints"
+
+	// LabelExcludeFromBalancers takes a node that is going away out of load balancers; its value is ExcludedBy.
+	LabelExcludeFromBalancers = corev1.LabelNodeExcludeBalancers
+	ExcludedBy                = "karpenter"
+)
+
+// Annotations that the product reads or writes.
+const (
+	AnnotationDoNotDisrupt           = Group + "/do-not-disrupt"
+	AnnotationNodePoolHash           = Group + "/nodepool-hash"
+	AnnotationNodePoolHashVersion    = Group + "/nodepool-hash-version"
+	AnnotationTerminationTimestamp   = Group + "/nodeclaim-termination-timestamp"
+	AnnotationMinValuesRelaxed       = Group + "/nodeclaim-min-values-relaxed"
+	AnnotationRequestedDRADrivers    = Group + "/requested-dra-drivers"
+	AnnotationPriceOverlayApplied    = Group + "/price-overlay-applied"
+	AnnotationCapacityOverlayApplied = Group + "/capacity-overlay-applied"
+	AnnotationBufferFakePod          = Group + "/capacity-buffer-fake-pod"
+	AnnotationBufferName             = Group + "/capacity-buffer-name"
+	AnnotationBufferNamespace        = Group + "/capacity-buffer-namespace"
+	AnnotationProviderCompatibility  = "compatibility." + Group + "/provider"
+)
+
+// FinalizerTermination keeps a NodeClaim or Node until its instance is gone.
+const FinalizerTermination = Group + "/termination"
+
+// Values of LabelCapacityType.
+const (
+	CapacityTypeSpot     = "spot"
+	CapacityTypeOnDemand = "on-demand"
+	CapacityTypeReserved = "reserved"
+)
+
+// Values of the architecture label.
+const (
+	ArchitectureAmd64 = "amd64"
+	ArchitectureArm64 = "arm64"
+)
+
+// Labels is what the neutral API says about labels. A cloud's own data is joined with it.
+func Labels() label.Data {
+	return label.Data{
+		WellKnown: []string{
+			LabelNodePool,
+			LabelCapacityType,
+			corev1.LabelTopologyZone,
+			corev1.LabelTopologyRegion,
+			corev1.LabelInstanceTypeStable,
+			corev1.LabelArchStable,
+			corev1.LabelOSStable,
+			corev1.LabelWindowsBuild,
+		},
+		RestrictedDomains: []string{Group},
+		RestrictedKeys:    []string{corev1.LabelHostname},
+		Aliases: map[string]string{
+			corev1.LabelFailureDomainBetaZone:   corev1.LabelTopologyZone,
+			corev1.LabelFailureDomainBetaRegion: corev1.LabelTopologyRegion,
+			corev1.LabelInstanceType:            corev1.LabelInstanceTypeStable,
+			"beta.kubernetes.io/arch":           corev1.LabelArchStable,
+			"beta.kubernetes.io/os":             corev1.LabelOSStable,
+		},
+		KnownValues: map[string][]string{
+			LabelCapacityType: {CapacityTypeSpot, CapacityTypeOnDemand, CapacityTypeReserved},
+		},
+	}
+}
+
+// NodeClassLabel is the label that holds the name of a node's class. On a Node its presence means
+// that the node is managed.
+func NodeClassLabel(group, kind string) string {
+	return group + "/" + strings.ToLower(kind)
+}

@@ -1,0 +1,19 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+)
+
+// GroupVersion identifies the objects of this package.
+var GroupVersion = schema.GroupVersion{Group: karpenterv1.Group, Version: "v1alpha1"}
+
+// AddToScheme makes the kinds of this package known to a scheme.
+func AddToScheme(s *runtime.Scheme) error {
+	s.AddKnownTypes(GroupVersion, &NodeOverlay{}, &NodeOverlayList{})
+	metav1.AddToGroupVersion(s, GroupVersion)
+	return nil
+}
