@@ -1,0 +1,57 @@
+package offering
+
+// Family is the kind of operating system image that nodes boot.
+type Family string
+
+// The families. A name that is none of them behaves as AL2.
+const (
+	AL2          Family = "AL2"
+	AL2023       Family = "AL2023"
+	Bottlerocket Family = "Bottlerocket"
+	Windows2019  Family = "Windows2019"
+	Windows2022  Family = "Windows2022"
+	Windows2025  Family = "Windows2025"
+	Custom       Family = "Custom"
+)
+
+// traits are what families differ in.
+type traits struct {
+	// build is the Windows build; empty for Linux.
+	build string
+	// device is where pods' storage is, and bytes the size of it when nobody says.
+	device string
+	bytes  int64
+	// podsPerCore is false where the node does not know the setting.
+	podsPerCore bool
+	// reservesByInterfaces: the node keeps memory for as many pods as its interfaces
+	// have addresses for, whatever the number of pods that it will really take.
+	reservesByInterfaces bool
+}
+
+func (t traits) windows() bool { return t.build != "" }
+
+const (
+	mebi = int64(1) << 20
+	gibi = int64(1) << 30
+)
+
+func (f Family) traits() traits {
+	switch f {
+	case Bottlerocket:
+		return traits{device: "/dev/xvdb", bytes: 20 * gibi}
+	case Windows2019:
+		return windows("10.0.17763")
+	case Windows2022:
+		return windows("10.0.20348")
+	case Windows2025:
+		return windows("10.0.26100")
+	case Custom:
+		return traits{bytes: 20 * gibi, podsPerCore: true, reservesByInterfaces: true}
+	default: // AL2, AL2023, and names that nobody knows
+		return traits{device: "/dev/xvda", bytes: 20 * gibi, podsPerCore: true, reservesByInterfaces: true}
+	}
+}
+
+func windows(build string) traits {
+	return traits{build: build, device: "/dev/sda1", bytes: 50 * gibi, podsPerCore: true}
+}

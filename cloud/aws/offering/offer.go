@@ -1,0 +1,118 @@
+package offering
+
+import (
+	"slices"
+	"strconv"
+
+	"tenon/cloud/aws/lexicon"
+	"tenon/core/catalog"
+	"tenon/core/model"
+	"tenon/core/requirement"
+)
+
+// reservedDiscount makes what is paid already so cheap that it is always bought first.
+const reservedDiscount = 10_000_000
+
+// offerings are the ways to buy a type: on-demand and spot in every zone of the region,
+// and its reservations. Without a price there is no offer.
+func (b *builder) offerings(t buyable) []catalog.Offering {
+	perZone := len(t.capacityTypes) * max(len(b.Class.PlacementGroup.partitions()), 1)
+	out := make([]catalog.Offering, 0, len(b.zones)*perZone+len(t.reservations))
+	for i := range b.zones {
+		z := &b.zones[i]
+		for _, way := range t.capacityTypes {
+			price, known := b.price(t.Name, z.Name, way)
+			if !known {
+				continue
+			}
+			offer := catalog.Offering{
+				Zone:         z.Name,
+				CapacityType: way,
+				Price:        price,
+				Available:    t.compatible && t.sellsIn(z.Name) && b.available(t.Name, z.Name, way),
+			}
+			for _, extra := range z.extras {
+				offer.Extra = extra
+				out = append(out, offer)
+			}
+		}
+	}
+	for _, r := range t.reservations {
+		out = append(out, b.reserved(t, r)...)
+	}
+	return out
+}
+
+func (b *builder) price(instanceType, zone, capacityType string) (model.Money, bool) {
+	if capacityType == catalog.Spot {
+		return b.prices.Spot(instanceType, zone)
+	}
+	return b.prices.OnDemand(instanceType)
+}
+
+func (b *builder) available(instanceType, zone, capacityType string) bool {
+	return b.Unavailable == nil || !b.Unavailable(instanceType, zone, capacityType)
+}
+
+// sellsIn reports whether the zone offers the type and is one of the class.
+func (t buyable) sellsIn(zoneName string) bool {
+	return slices.ContainsFunc(t.zones, func(z zone) bool { return z.Name == zoneName })
+}
+
+// reserved is the offer of a reservation, once for each partition of the group.
+func (b *builder) reserved(t buyable, r Reservation) []catalog.Offering {
+	price, _ := b.prices.OnDemand(t.Name) // unknown counts as nothing: it is paid anyway
+	own := []requirement.Requirement{
+		requirement.New(lexicon.ReservationID, requirement.In, r.ID),
+		requirement.New(lexicon.ReservationType, requirement.In, r.Kind),
+		requirement.New(lexicon.ReservationInterruptible, requirement.In, strconv.FormatBool(r.Interruptible)),
+	}
+	offer := catalog.Offering{
+		Zone:                r.Zone,
+		CapacityType:        catalog.Reserved,
+		ReservationID:       r.ID,
+		Price:               price / reservedDiscount,
+		Available:           t.compatible && r.Available > 0 && !r.Expiring && t.sellsIn(r.Zone) && b.available(t.Name, r.Zone, catalog.Reserved),
+		ReservationCapacity: r.Available,
+	}
+	var out []catalog.Offering
+	for _, extra := range b.partitioned(append(own, b.zoneID(b.idOf(r.Zone))...)) {
+		offer.Extra = extra
+		out = append(out, offer)
+	}
+	return out
+}
+
+func (b *builder) idOf(zoneName string) string {
+	for _, z := range b.zones {
+		if z.Name == zoneName {
+			return z.ID
+		}
+	}
+	return ""
+}
+
+// extras are what all unreserved offers in a zone have in common, one set for each
+// partition of the placement group.
+func (b *builder) extras(zoneID string) []requirement.Set {
+	return b.partitioned(append(b.unreserved(), b.zoneID(zoneID)...))
+}
+
+func (b *builder) zoneID(id string) []requirement.Requirement {
+	if id == "" {
+		return nil
+	}
+	return []requirement.Requirement{b.label(lexicon.ZoneID, id)}
+}
+
+func (b *builder) partitioned(common []requirement.Requirement) []requirement.Set {
+	partitions := b.Class.PlacementGroup.partitions()
+	if len(partitions) == 0 {
+		return []requirement.Set{requirement.NewSet(common...)}
+	}
+	var sets []requirement.Set
+	for _, p := range partitions {
+		sets = append(sets, requirement.NewSet(append(slices.Clone(common), b.label(lexicon.PlacementGroupPartition, p))...))
+	}
+	return sets
+}
