@@ -1,0 +1,149 @@
+// Package manager is the controller process: it connects to the cluster, serves metrics and
+// probes, elects a leader and runs the controllers that are registered in register.go. It must not
+// contain a controller's reading, deciding or writing itself; it only gives them a place to run.
+package manager
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"tenon/internal/settings"
+	"tenon/internal/telemetry"
+	"tenon/internal/version"
+)
+
+// Options are what a process is made from.
+type Options struct {
+	Settings   settings.Settings
+	Connection Connection
+	Build      version.Info
+	Log        logr.Logger
+}
+
+// Process is a controller process that is ready to start: its ports are taken and its controllers
+// registered, but nothing is served and nothing acts.
+type Process struct {
+	// MetricsAddress and ProbeAddress are where it will serve; they differ from the settings where
+	// those left the port to the system.
+	MetricsAddress string
+	ProbeAddress   string
+
+	manager   ctrl.Manager
+	listeners listeners
+	log       logr.Logger
+}
+
+// New prepares a process. What an operator can get wrong fails here, with a remedy, and not
+// minutes later in a log line. A process that is not started must be closed.
+func New(ctx context.Context, o Options) (*Process, error) {
+	if err := leaseHasNamespace(o.Settings, o.Connection); err != nil {
+		return nil, err
+	}
+	cluster, err := o.Connection.Reach(ctx)
+	if err != nil {
+		return nil, err
+	}
+	o.Log.Info("connected to the cluster", "server", o.Connection.Config.Host, "kubernetesVersion", cluster)
+	open, err := listen(o.Settings, o.Connection.InCluster)
+	if err != nil {
+		return nil, err
+	}
+	p := &Process{
+		MetricsAddress: open.metrics.Addr().String(),
+		ProbeAddress:   open.probes.Addr().String(),
+		listeners:      open,
+		log:            o.Log,
+	}
+	if err := p.assemble(o); err != nil {
+		p.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// assemble builds the manager and hangs servers and controllers into it.
+func (p *Process) assemble(o Options) error {
+	kinds := runtime.NewScheme()
+	if err := scheme.AddToScheme(kinds); err != nil {
+		return fmt.Errorf("learn Kubernetes' kinds: %w", err)
+	}
+	m, err := ctrl.NewManager(o.Connection.Config, managerOptions(o, kinds))
+	if err != nil {
+		return fmt.Errorf("prepare the controller manager: %w", err)
+	}
+	p.manager = m
+	registry := prometheus.NewRegistry()
+	if err := registry.Register(telemetry.NewBuildInfo(o.Build)); err != nil {
+		return fmt.Errorf("register metrics: %w", err)
+	}
+	if err := p.serve(m, registry, o.Settings.EnableProfiling); err != nil {
+		return err
+	}
+	return register(Scope{Manager: m, Settings: o.Settings, Metrics: registry, Log: o.Log})
+}
+
+// Start runs the process until the context ends or it loses its Lease. It returns after every
+// controller and server has stopped and the Lease is given back.
+func (p *Process) Start(ctx context.Context) error {
+	defer p.Close()
+	p.log.Info("serving", "metrics", "http://"+p.MetricsAddress+"/metrics", "probes", "http://"+p.ProbeAddress+"/readyz")
+	if err := p.manager.Start(ctx); err != nil {
+		return fmt.Errorf("run the controllers: %w", err)
+	}
+	return nil
+}
+
+// Close gives the ports back. It may be called again, and after Start.
+func (p *Process) Close() { p.listeners.close() }
+
+// leaseNamespace is the only one whose Leases are watched: those are the nodes' heartbeats. Other
+// Leases change every few seconds and would fill the cache for nothing.
+const leaseNamespace = "kube-node-lease"
+
+func managerOptions(o Options, kinds *runtime.Scheme) ctrl.Options {
+	return ctrl.Options{
+		Scheme: kinds,
+		Logger: o.Log,
+		Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{
+			&coordinationv1.Lease{}: {Namespaces: map[string]cache.Config{leaseNamespace: {}}},
+		}},
+		LeaderElection:                !o.Settings.DisableLeaderElection,
+		LeaderElectionID:              o.Settings.LeaderElectionName,
+		LeaderElectionNamespace:       o.Settings.LeaderElectionNamespace,
+		LeaderElectionConfig:          unhurried(o.Connection.Config),
+		LeaderElectionReleaseOnCancel: true,
+		// The servers are ours (serve.go): their ports are taken before anything else starts.
+		Metrics:                metricsserver.Options{BindAddress: "0"},
+		HealthProbeBindAddress: "0",
+		Controller:             config.Controller{EnableWarmup: ptr.To(!o.Settings.DisableControllerWarmup)},
+	}
+}
+
+// unhurried is the connection with default rate limits. Leader election has a client of its own,
+// so that controllers which use up their allowance cannot make the process lose its Lease.
+func unhurried(shared *rest.Config) *rest.Config {
+	own := rest.CopyConfig(shared)
+	own.QPS, own.Burst, own.RateLimiter = 0, 0, nil
+	return own
+}
+
+func leaseHasNamespace(s settings.Settings, c Connection) error {
+	if s.DisableLeaderElection || s.LeaderElectionNamespace != "" || c.InCluster {
+		return nil
+	}
+	return fmt.Errorf("no namespace for the Lease %q: outside a cluster there is no pod to take it from; "+
+		"set --leader-election-namespace, or --disable-leader-election if this is the only replica", s.LeaderElectionName)
+}

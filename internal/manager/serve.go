@@ -1,0 +1,123 @@
+package manager
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"tenon/internal/settings"
+)
+
+// listeners are the ports of the process, taken before anything starts.
+type listeners struct {
+	metrics net.Listener
+	probes  net.Listener
+}
+
+// listen takes both ports. Inside a cluster the kubelet and Prometheus come from outside the pod,
+// so every interface is served; elsewhere nothing beyond this machine is, unless the settings say so.
+func listen(s settings.Settings, inCluster bool) (listeners, error) {
+	address := s.ListenAddress
+	if address == "" && !inCluster {
+		address = "127.0.0.1"
+	}
+	metrics, err := take("metrics", "--metrics-port", address, s.MetricsPort)
+	if err != nil {
+		return listeners{}, err
+	}
+	probes, err := take("probes", "--health-probe-port", address, s.HealthProbePort)
+	if err != nil {
+		return listeners{}, errors.Join(err, metrics.Close())
+	}
+	return listeners{metrics: metrics, probes: probes}, nil
+}
+
+func take(what, flag, address string, port int) (net.Listener, error) {
+	listener, err := net.Listen("tcp", net.JoinHostPort(address, strconv.Itoa(port)))
+	if err != nil {
+		return nil, fmt.Errorf("listen for %s: %w; choose another port with %s, or another address with --listen-address", what, err, flag)
+	}
+	return listener, nil
+}
+
+// close gives the ports back. A server that ran has closed its listener already; that is no error.
+func (l listeners) close() {
+	_ = l.metrics.Close()
+	_ = l.probes.Close()
+}
+
+const (
+	// headerTimeout keeps slow clients from holding connections open.
+	headerTimeout = 30 * time.Second
+	// drainTimeout is how long requests may finish when the process stops.
+	drainTimeout = 5 * time.Second
+)
+
+// serve hangs both servers into the manager, which starts them first and stops them last.
+func (p *Process) serve(m ctrl.Manager, registry prometheus.Gatherer, profiling bool) error {
+	for _, s := range []struct {
+		name     string
+		listener net.Listener
+		handler  http.Handler
+	}{
+		{"metrics", p.listeners.metrics, metricsHandler(prometheus.Gatherers{registry, metrics.Registry}, profiling)},
+		{"probes", p.listeners.probes, probesHandler(m)},
+	} {
+		timeout := drainTimeout
+		err := m.Add(&manager.Server{
+			Name:            s.name,
+			Listener:        s.listener,
+			Server:          &http.Server{Handler: s.handler, ReadHeaderTimeout: headerTimeout},
+			ShutdownTimeout: &timeout,
+		})
+		if err != nil {
+			return fmt.Errorf("add the %s server: %w", s.name, err)
+		}
+	}
+	return nil
+}
+
+// metricsHandler serves /metrics, and profiles only where they were asked for: they show memory.
+func metricsHandler(gatherer prometheus.Gatherer, profiling bool) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/metrics", promhttp.HandlerFor(gatherer, promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError}))
+	if profiling {
+		mux.HandleFunc("/debug/pprof/", pprof.Index) // serves allocs, heap, block, goroutine, threadcreate too
+		mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+		mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+		mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+		mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	}
+	return mux
+}
+
+// probesHandler answers the kubelet. Alive means that the process answers at all; ready, that it
+// could act now. A standby is ready too: it must not hold up a rollout.
+func probesHandler(m ctrl.Manager) http.Handler {
+	mux := http.NewServeMux()
+	answer(mux, "/healthz", map[string]healthz.Checker{"healthz": healthz.Ping})
+	answer(mux, "/readyz", map[string]healthz.Checker{
+		"manager": cachesSynced(m.GetCache()),
+		"crd":     kindsServed(m.GetRESTMapper()),
+		"readyz":  healthz.Ping,
+	})
+	return mux
+}
+
+// answer serves the checks together at the path, and each at a path below it.
+func answer(mux *http.ServeMux, path string, checks map[string]healthz.Checker) {
+	handler := http.StripPrefix(path, &healthz.Handler{Checks: checks})
+	mux.Handle(path, handler)
+	mux.Handle(path+"/", handler)
+}

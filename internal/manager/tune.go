@@ -1,0 +1,22 @@
+package manager
+
+import (
+	"runtime/debug"
+
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"tenon/internal/settings"
+)
+
+// Tune sets what the Go runtime and the Kubernetes libraries keep once for the whole process: the
+// soft memory limit and the log. It belongs into main's path and is not for tests.
+func Tune(s settings.Settings, log logr.Logger) {
+	ctrl.SetLogger(log)
+	klog.SetLogger(log)
+	if limit, ok := s.SoftMemoryLimit(); ok {
+		debug.SetMemoryLimit(limit)
+		log.Info("the garbage collector keeps below a limit", "bytes", limit)
+	}
+}

@@ -1,0 +1,109 @@
+// Package telemetry is how the process tells the outside what it does: its log, and the metrics
+// about the process itself. Every metric name stands in this package and nowhere else. It must
+// not decide anything, and nothing here may be read back to decide something.
+package telemetry
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/go-logr/zapr"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+)
+
+// LogConfig says what is logged and where to.
+type LogConfig struct {
+	Level            string   // debug, info, error, or empty for info
+	OutputPaths      []string // stdout, stderr or files
+	ErrorOutputPaths []string // where the logger reports its own trouble
+	Commit           string   // stamped on every line
+}
+
+// NewLog builds the process's log: JSON lines under the keys that operators' queries already use.
+// The returned flush must be called before the process ends.
+func NewLog(c LogConfig) (log logr.Logger, flush func(), err error) {
+	config, err := c.zap()
+	if err != nil {
+		return logr.Discard(), nil, err
+	}
+	logger, err := config.Build(zap.WrapCore(quietEvents))
+	if err != nil {
+		return logr.Discard(), nil, fmt.Errorf("open log outputs %s: %w", strings.Join(append(c.OutputPaths, c.ErrorOutputPaths...), ", "), err)
+	}
+	// A failing flush means that a terminal or a closed pipe does not know fsync; nothing is lost.
+	return zapr.NewLogger(logger.Named("controller").With(zap.String("commit", c.Commit))), func() { _ = logger.Sync() }, nil
+}
+
+func (c LogConfig) zap() (zap.Config, error) {
+	level, err := logLevel(c.Level)
+	if err != nil {
+		return zap.Config{}, err
+	}
+	return zap.Config{
+		Level: zap.NewAtomicLevelAt(level),
+		// The caller is for developers; stack traces drown what operators look for.
+		DisableCaller:     level != zapcore.DebugLevel,
+		DisableStacktrace: true,
+		// A fault that repeats a thousand times a second must not fill the disk.
+		Sampling:         &zap.SamplingConfig{Initial: 100, Thereafter: 100},
+		Encoding:         "json",
+		EncoderConfig:    encoding(),
+		OutputPaths:      c.OutputPaths,
+		ErrorOutputPaths: c.ErrorOutputPaths,
+	}, nil
+}
+
+func logLevel(name string) (zapcore.Level, error) {
+	switch name {
+	case "debug":
+		return zapcore.DebugLevel, nil
+	case "info", "":
+		return zapcore.InfoLevel, nil
+	case "error":
+		return zapcore.ErrorLevel, nil
+	}
+	return 0, fmt.Errorf("unknown log level %q; use debug, info or error", name)
+}
+
+func encoding() zapcore.EncoderConfig {
+	return zapcore.EncoderConfig{
+		MessageKey:     "message",
+		LevelKey:       "level",
+		TimeKey:        "time",
+		NameKey:        "logger",
+		CallerKey:      "caller",
+		StacktraceKey:  "stacktrace",
+		LineEnding:     zapcore.DefaultLineEnding,
+		EncodeLevel:    zapcore.CapitalLevelEncoder,
+		EncodeTime:     utc(zapcore.ISO8601TimeEncoder),
+		EncodeDuration: zapcore.StringDurationEncoder,
+		EncodeCaller:   zapcore.ShortCallerEncoder,
+	}
+}
+
+// utc makes lines of replicas comparable whatever time zone their containers have.
+func utc(encode zapcore.TimeEncoder) zapcore.TimeEncoder {
+	return func(t time.Time, out zapcore.PrimitiveArrayEncoder) { encode(t.UTC(), out) }
+}
+
+// quietEvents drops the line that the event recorder writes for every event at debug level: the
+// event itself is in the cluster, and the line would double the log.
+func quietEvents(core zapcore.Core) zapcore.Core { return eventFilter{core} }
+
+type eventFilter struct{ zapcore.Core }
+
+// With keeps the filter in place on loggers derived from this one.
+func (f eventFilter) With(fields []zapcore.Field) zapcore.Core {
+	return eventFilter{f.Core.With(fields)}
+}
+
+// Check leaves the entry out of the outputs, or asks the wrapped core.
+func (f eventFilter) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
+	if entry.Level == zapcore.DebugLevel && (entry.LoggerName == "events" || strings.HasSuffix(entry.LoggerName, ".events")) {
+		return checked
+	}
+	return f.Core.Check(entry, checked)
+}
