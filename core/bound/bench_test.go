@@ -1,0 +1,80 @@
+package bound
+
+import (
+	"testing"
+)
+
+type workload struct {
+	name string
+	make func(seed int64) Problem
+}
+
+func workloads() []workload {
+	cloud := func(pods, shapes, types int) func(int64) Problem {
+		return func(seed int64) Problem {
+			bins := cloudTypes(types, seed)
+			return Problem{Items: drawnPods(pods, shapes, len(bins), seed), Bins: bins}
+		}
+	}
+	return []workload{
+		{"120 items, 400 types", cloud(10_000, 120, 400)},
+		{"120 items, 400 fake types", func(seed int64) Problem {
+			return Problem{Items: drawnPods(10_000, 120, 400, seed), Bins: fakeTypes(400)}
+		}},
+		{"500 items, 1500 types", cloud(100_000, 500, 1500)},
+		{"30 items, 1500 types", cloud(5_000, 30, 1500)},
+		{"20 pods, 1500 types", func(seed int64) Problem {
+			return Problem{Items: drawnFew(20, 1500, seed), Bins: cloudTypes(1500, seed)}
+		}},
+		{"100 pods, 1500 types", func(seed int64) Problem {
+			return Problem{Items: drawnFew(100, 1500, seed), Bins: cloudTypes(1500, seed)}
+		}},
+		{"hostanti", func(seed int64) Problem { return withOneHostCap(drawnPods(5_000, 30, 400, seed), fakeTypes(400)) }},
+		{"diverse", diverse},
+	}
+}
+
+func withOneHostCap(items []Item, bins []Bin) Problem {
+	for i := range items {
+		items[i].Groups = []int32{0}
+	}
+	return Problem{Items: items, Bins: bins, Groups: []int64{1}}
+}
+
+// diverse is half plain pods, a quarter in one group of which a bin may hold
+// one, and a quarter in seven groups with a cap of one each.
+func diverse(seed int64) Problem {
+	bins := fakeTypes(400)
+	p := Problem{Items: drawnPods(5_000, 30, 400, seed), Bins: bins, Groups: []int64{1, 1, 1, 1, 1, 1, 1, 1}}
+	for _, it := range drawnPods(2_000, 30, 400, seed+1) {
+		it.Groups = []int32{0}
+		p.Items = append(p.Items, it)
+	}
+	for g := range int32(7) {
+		for _, it := range drawnPods(300, 30, 400, seed+2+int64(g)) {
+			it.Groups = []int32{1 + g}
+			p.Items = append(p.Items, it)
+		}
+	}
+	return p
+}
+
+func BenchmarkSolve(b *testing.B) {
+	for _, w := range workloads() {
+		b.Run(w.name, func(b *testing.B) {
+			var gap, steps, bound float64
+			for n := range b.N {
+				b.StopTimer()
+				p := w.make(int64(n))
+				b.StartTimer()
+				r := Solve(p, Budget{Steps: 2_000_000_000})
+				gap += 100 * (float64(r.Relaxed)/float64(r.Bound) - 1)
+				steps += float64(r.Steps)
+				bound += float64(r.Bound)
+			}
+			b.ReportMetric(gap/float64(b.N), "gap%")
+			b.ReportMetric(steps/float64(b.N)/1e6, "Msteps")
+			b.ReportMetric(bound/float64(b.N)/1e6, "$")
+		})
+	}
+}

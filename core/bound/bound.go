@@ -1,0 +1,88 @@
+package bound
+
+// Problem is what has to be packed, and what it may be packed into. It is only
+// read; nothing of it is kept after Solve or Exact returns.
+type Problem struct {
+	Items []Item
+	Bins  []Bin
+	// Groups says for each group how many of its pods one bin may hold. Caps
+	// per host (anti-affinity, spread by hostname, host ports) are groups.
+	Groups []int64
+}
+
+// Item is a number of identical pods.
+type Item struct {
+	// Need is what one pod takes, in the order of Bin.Room.
+	Need []int64
+	// Count is how many pods there are.
+	Count int64
+	// Groups lists the groups of which one pod takes one unit each.
+	Groups []int32
+	// Bins is a bitset over Problem.Bins: where the pods may go. Items may
+	// share the slice.
+	Bins []uint64
+}
+
+// Bin is a kind of node.
+type Bin struct {
+	// Room is what pods can use, after the share of daemons.
+	Room []int64
+	// Price is in millionths per hour; 0 for what is paid already.
+	Price int64
+	// Stock is how many such bins there are, or -1 for any number.
+	Stock int64
+}
+
+// Budget limits the effort.
+type Budget struct {
+	// Steps are elementary operations, about a nanosecond each on a current
+	// machine. The work stops at the first convenient place after them; a first
+	// valid bound is always computed. More steps never give a lower bound.
+	Steps int64
+}
+
+// Result is what is known about the relaxed problem.
+type Result struct {
+	// Bound is proven: no integral solution costs less. Millionths per hour.
+	Bound int64
+	// Relaxed is the price of Patterns: about what the bound would be with
+	// unlimited effort. It is not a proof of anything.
+	Relaxed int64
+	// Dual holds for each item the price of one more such pod, at least 0.
+	Dual []float64
+	// Patterns are the columns in use; together they cover every item that
+	// fits somewhere, as far as the stock of bins allows.
+	Patterns []Pattern
+	// Unfit lists the items that fit no bin; bound and patterns ignore them.
+	Unfit []int32
+	// Uncovered says how many pods the limited stock of bins leaves without a
+	// place even in the relaxation. Then the bound is that of covering the rest.
+	Uncovered float64
+	// Steps is the effort that was spent.
+	Steps int64
+}
+
+// Pattern is a bin filled with whole pods, used a fractional number of times.
+type Pattern struct {
+	Bin    int32
+	Counts []Share // by ascending item
+	Amount float64
+}
+
+// Share is how many pods of one item a pattern holds.
+type Share struct {
+	Item  int32
+	Count int64
+}
+
+// Solve returns a proven lower bound on the price of packing all items, with
+// the dual prices and the patterns of the linear relaxation.
+func Solve(p Problem, b Budget) Result {
+	in := shrink(p)
+	if len(in.items) == 0 {
+		return Result{Dual: make([]float64, len(p.Items)), Patterns: in.free, Unfit: in.unfit, Steps: in.steps}
+	}
+	g := newGenerator(in, b)
+	g.run()
+	return g.result(len(p.Items))
+}

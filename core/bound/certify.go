@@ -1,0 +1,67 @@
+package bound
+
+import "math"
+
+// certificate turns prices of items into a proven bound. By linear duality
+//
+//	Σ count·y − Σ stock·max(0, worth − price)
+//
+// bounds the price of any solution if no unlimited bin can be filled with more
+// than its price; where one can, all prices are scaled down until none can
+// (Farley's bound). worth is an upper bound on the value of any filling.
+//
+// Rounding: a worth is a sum of products of numbers that are not negative, but
+// for gains y − Σ rate·need. The error of a gain is at most (dims+4)·2⁻⁵³ of y,
+// and pods whose gain is near zero are worth together at most one bin for each
+// item, since as many as count can fit. So all errors together stay below
+// 8·(items+8)·(dims+8)·2⁻⁵³ of the worth, which is the margin that is added to
+// it; the sums of the bound itself err by less, and are corrected by it too.
+type certificate struct {
+	y       []float64
+	margin  float64
+	theta   float64
+	limited []limited
+}
+
+type limited struct{ stock, worth, price float64 }
+
+func safety(items, dims int) float64 {
+	return max(1e-10, 8*float64(items+8)*float64(dims+8)*0x1p-53)
+}
+
+func (c *certificate) add(v *view, worth float64) {
+	worth *= 1 + c.margin
+	if v.bin.stock >= 0 {
+		c.limited = append(c.limited, limited{float64(v.bin.stock), worth, v.price})
+		return
+	}
+	if worth > v.price {
+		c.theta = min(c.theta, v.price/worth)
+	}
+}
+
+// bound is rounded so that it is never above the true value.
+func (c *certificate) bound(counts []float64) float64 {
+	plus, minus := 0.0, 0.0
+	for i, y := range c.y {
+		plus += counts[i] * y
+	}
+	for _, l := range c.limited {
+		minus += l.stock * max(0, c.theta*l.worth*(1+c.margin)-l.price)
+	}
+	safe := 1e-10 + 4*float64(len(c.y)+len(c.limited)+8)*0x1p-53
+	return max(0, c.theta*plus*(1-safe)-minus*(1+safe))
+}
+
+func (c *certificate) scaled() []float64 {
+	out := make([]float64, len(c.y))
+	for i, y := range c.y {
+		out[i] = c.theta * y
+	}
+	return out
+}
+
+// micros rounds a proven price down to a whole number.
+func micros(proof float64) int64 {
+	return int64(math.Floor(proof))
+}

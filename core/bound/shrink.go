@@ -1,0 +1,441 @@
+package bound
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// instance is a Problem without what cannot matter: dimensions nobody needs,
+// items that fit nowhere, equal items counted apart, caps that never bind, room
+// that can never be used, and bins that another bin beats in every respect.
+type instance struct {
+	items []item
+	bins  []bin
+	caps  []int64     // of the groups that are left; each has at least two items
+	need  [][]float64 // need[d][i], for the relaxation
+	rows  int         // rows of limited stock
+	stock []float64   // per row
+	dims  int
+	unfit []int32
+	free  []Pattern // of items that cost nothing
+	steps int64
+}
+
+type item struct {
+	need    []int64
+	count   int64
+	limit   int64   // at most so many in one bin, by count and by caps of its own
+	groups  []int32 // all groups that hold other items too
+	group   int32   // the most binding of them, or -1
+	members []int32 // the items of the Problem that it stands for, ascending
+	counts  []int64 // and the count of each
+	bins    []uint64
+}
+
+type bin struct {
+	index int32 // in the Problem
+	room  []int64
+	price int64
+	stock int64 // -1: any number
+	row   int32 // of its stock, or -1
+	has   []uint64
+}
+
+func shrink(p Problem) *instance {
+	in := &instance{}
+	s := &shrinker{p: p, in: in}
+	s.keepDims()
+	s.keepItems()
+	s.keepGroups()
+	s.keepBins()
+	s.placeItems()
+	s.dropBeaten()
+	s.addRows()
+	s.toFloat()
+	return in
+}
+
+type shrinker struct {
+	p    Problem
+	in   *instance
+	dims []int // kept dimensions
+	fits []int // per bin: fits nothing (-1) or its place in bins
+}
+
+func (s *shrinker) keepDims() {
+	for d := range s.width() {
+		if slices.ContainsFunc(s.p.Items, func(it Item) bool { return d < len(it.Need) && it.Need[d] > 0 }) {
+			s.dims = append(s.dims, d)
+		}
+	}
+	s.in.dims = len(s.dims)
+}
+
+func (s *shrinker) width() int {
+	n := 0
+	for _, it := range s.p.Items {
+		n = max(n, len(it.Need))
+	}
+	return n
+}
+
+func at(v []int64, d int) int64 {
+	if d < len(v) {
+		return max(v[d], 0)
+	}
+	return 0
+}
+
+// keepItems drops items that fit nowhere and joins equal ones.
+func (s *shrinker) keepItems() {
+	room := make([][]int64, len(s.p.Bins))
+	for b, x := range s.p.Bins {
+		room[b] = s.project(x.Room)
+	}
+	known := map[string]int{}
+	held := s.groupTotals()
+	for i, it := range s.p.Items {
+		if it.Count <= 0 {
+			continue
+		}
+		need := s.project(it.Need)
+		places := s.places(it, need, room)
+		if places == nil {
+			s.in.unfit = append(s.in.unfit, int32(i))
+			continue
+		}
+		if s.isFree(i, places) {
+			continue
+		}
+		groups := s.binding(it.Groups, held)
+		key := itemKey(need, groups, places)
+		k, ok := known[key]
+		if !ok {
+			k = len(s.in.items)
+			known[key] = k
+			s.in.items = append(s.in.items, item{need: need, groups: groups, bins: places})
+		}
+		s.in.items[k].count += it.Count
+		s.in.items[k].members = append(s.in.items[k].members, int32(i))
+		s.in.items[k].counts = append(s.in.items[k].counts, it.Count)
+	}
+}
+
+func (s *shrinker) project(v []int64) []int64 {
+	out := make([]int64, len(s.dims))
+	for k, d := range s.dims {
+		out[k] = at(v, d)
+	}
+	return out
+}
+
+// groupTotals counts the pods of each group.
+func (s *shrinker) groupTotals() []int64 {
+	held := make([]int64, len(s.p.Groups))
+	for _, it := range s.p.Items {
+		for _, g := range it.Groups {
+			held[g] += max(it.Count, 0)
+		}
+	}
+	return held
+}
+
+// binding returns the groups whose cap is below the number of their pods.
+func (s *shrinker) binding(groups []int32, held []int64) []int32 {
+	var out []int32
+	for _, g := range groups {
+		if s.p.Groups[g] < held[g] {
+			out = append(out, g)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// places returns the bins that can hold one pod of the item, nil if none can.
+func (s *shrinker) places(it Item, need []int64, room [][]int64) []uint64 {
+	for _, g := range it.Groups {
+		if s.p.Groups[g] <= 0 {
+			return nil
+		}
+	}
+	var out []uint64
+	for w, word := range it.Bins {
+		for ; word != 0; word &= word - 1 {
+			b := w*64 + bits.TrailingZeros64(word)
+			if b >= len(room) || s.p.Bins[b].Stock == 0 || !fits(need, room[b]) {
+				continue
+			}
+			if out == nil {
+				out = make([]uint64, (len(room)+63)/64)
+			}
+			out[w] |= 1 << (b % 64)
+		}
+		s.in.steps += 64
+	}
+	return out
+}
+
+// isFree notes items for which some bin costs nothing and never runs out: they
+// add nothing to any price.
+func (s *shrinker) isFree(i int, places []uint64) bool {
+	free := -1
+	eachBit(places, func(b int) {
+		if free < 0 && s.p.Bins[b].Price <= 0 && s.p.Bins[b].Stock < 0 {
+			free = b
+		}
+	})
+	if free < 0 {
+		return false
+	}
+	s.in.free = append(s.in.free, Pattern{Bin: int32(free),
+		Counts: []Share{{int32(i), 1}}, Amount: float64(s.p.Items[i].Count)})
+	return true
+}
+
+func fits(need, room []int64) bool {
+	for d, n := range need {
+		if n > room[d] {
+			return false
+		}
+	}
+	return true
+}
+
+func itemKey(need []int64, groups []int32, places []uint64) string {
+	key := make([]byte, 0, 8*(len(need)+len(places))+4*len(groups)+4)
+	key = binary.LittleEndian.AppendUint32(key, uint32(len(groups)))
+	for _, g := range groups {
+		key = binary.LittleEndian.AppendUint32(key, uint32(g))
+	}
+	for _, n := range need {
+		key = binary.LittleEndian.AppendUint64(key, uint64(n))
+	}
+	for _, w := range places {
+		key = binary.LittleEndian.AppendUint64(key, w)
+	}
+	return string(key)
+}
+
+// keepGroups turns the cap of a group with one item into that item's limit, and
+// renumbers the others.
+func (s *shrinker) keepGroups() {
+	n := make([]int, len(s.p.Groups))
+	load := make([]int64, len(s.p.Groups))
+	for _, it := range s.in.items {
+		for _, g := range it.groups {
+			n[g]++
+			load[g] += it.count
+		}
+	}
+	to := make([]int32, len(n))
+	for g := range n {
+		if n[g] > 1 {
+			to[g] = int32(len(s.in.caps))
+			s.in.caps = append(s.in.caps, s.p.Groups[g])
+		}
+	}
+	for i := range s.in.items {
+		s.regroup(&s.in.items[i], n, to, load)
+	}
+}
+
+func (s *shrinker) regroup(it *item, n []int, to []int32, load []int64) {
+	it.limit, it.group = it.count, -1
+	var kept []int32
+	tightest := 0.0
+	for _, g := range it.groups {
+		it.limit = min(it.limit, s.p.Groups[g])
+		if n[g] < 2 {
+			continue
+		}
+		kept = append(kept, to[g])
+		if t := float64(load[g]) / float64(s.p.Groups[g]); t > tightest {
+			tightest, it.group = t, to[g]
+		}
+	}
+	it.groups = slices.Compact(kept)
+}
+
+// keepBins lists the bins that hold something, and which items each can hold.
+func (s *shrinker) keepBins() {
+	words := (len(s.in.items) + 63) / 64
+	has := make([][]uint64, len(s.p.Bins))
+	for i, it := range s.in.items {
+		for w, word := range it.bins {
+			for ; word != 0; word &= word - 1 {
+				b := w*64 + bits.TrailingZeros64(word)
+				if has[b] == nil {
+					has[b] = make([]uint64, words)
+				}
+				has[b][i/64] |= 1 << (i % 64)
+			}
+		}
+		s.in.items[i].bins = nil
+	}
+	for b, set := range has {
+		if set == nil {
+			continue
+		}
+		x := s.p.Bins[b]
+		s.in.bins = append(s.in.bins, bin{index: int32(b), room: s.project(x.Room),
+			price: max(x.Price, 0), stock: x.Stock, row: -1, has: set})
+	}
+}
+
+// placeItems lowers each bin's room to what its items could use of it: no more
+// than all of them together, and a multiple of what all needs are multiples of.
+func (s *shrinker) placeItems() {
+	unit := make([]int64, s.in.dims)
+	for _, it := range s.in.items {
+		for d, n := range it.need {
+			unit[d] = gcd(unit[d], n)
+		}
+	}
+	for k := range s.in.bins {
+		b := &s.in.bins[k]
+		all := make([]int64, s.in.dims)
+		eachBit(b.has, func(i int) {
+			it := &s.in.items[i]
+			for d, n := range it.need {
+				if all[d] < b.room[d] && n > 0 {
+					all[d] += min(it.limit, b.room[d]/n+1) * n
+				}
+			}
+		})
+		for d := range b.room {
+			b.room[d] = min(b.room[d]/max(unit[d], 1)*max(unit[d], 1), all[d])
+		}
+		s.in.steps += int64(len(s.in.items) * s.in.dims)
+	}
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+func eachBit(set []uint64, do func(int)) {
+	for w, word := range set {
+		for ; word != 0; word &= word - 1 {
+			do(w*64 + bits.TrailingZeros64(word))
+		}
+	}
+}
+
+// dropBeaten removes bins that never are the better choice, and joins limited
+// bins that are alike.
+func (s *shrinker) dropBeaten() {
+	order := slices.Clone(s.in.bins)
+	slices.SortStableFunc(order, func(a, b bin) int {
+		return cmp.Or(
+			cmp.Compare(a.price, b.price),
+			cmp.Compare(min(a.stock, 0), min(b.stock, 0)), // unlimited first
+			slices.Compare(b.room, a.room),                // roomy first
+			cmp.Compare(a.index, b.index),
+		)
+	})
+	var kept []bin
+	alike := map[string]int{}
+	for _, b := range order {
+		s.in.steps += int64(len(kept))
+		if slices.ContainsFunc(kept, func(k bin) bool { return beats(&k, &b) }) {
+			continue
+		}
+		if b.stock > 0 {
+			key := itemKey(append(slices.Clone(b.room), b.price), nil, b.has)
+			if k, ok := alike[key]; ok {
+				kept[k].stock += b.stock
+				continue
+			}
+			alike[key] = len(kept)
+		}
+		kept = append(kept, b)
+	}
+	slices.SortFunc(kept, func(a, b bin) int { return cmp.Compare(a.index, b.index) })
+	s.in.bins = kept
+}
+
+// beats says that whatever b holds, k holds for no more, as often as one likes.
+func beats(k, b *bin) bool {
+	if k.stock >= 0 || k.price > b.price {
+		return false
+	}
+	for d, r := range b.room {
+		if r > k.room[d] {
+			return false
+		}
+	}
+	for w, word := range b.has {
+		if word&^k.has[w] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// maxRows is how many rows of limited stock the master may have. More bins than
+// that share rows by likeness, which relaxes the master but not the proof: the
+// bound is computed with every bin's own stock.
+const maxRows = 96
+
+func (s *shrinker) addRows() {
+	for coarse := 0; ; coarse++ {
+		if s.tryRows(coarse) {
+			return
+		}
+	}
+}
+
+// tryRows gives bins whose rooms agree after rounding to the same row; the
+// coarser, the fewer rows.
+func (s *shrinker) tryRows(coarse int) bool {
+	rows := map[string]int32{}
+	s.in.stock = s.in.stock[:0]
+	for k := range s.in.bins {
+		b := &s.in.bins[k]
+		if b.stock < 0 {
+			continue
+		}
+		key := rowKey(b, coarse)
+		row, ok := rows[key]
+		if !ok {
+			row = int32(len(s.in.stock))
+			rows[key] = row
+			s.in.stock = append(s.in.stock, 0)
+		}
+		b.row = row
+		s.in.stock[row] += float64(b.stock)
+	}
+	s.in.rows = len(s.in.stock)
+	return s.in.rows <= maxRows || coarse > 8
+}
+
+func rowKey(b *bin, coarse int) string {
+	if coarse == 0 {
+		return itemKey([]int64{int64(b.index)}, nil, nil)
+	}
+	if coarse > 8 {
+		return ""
+	}
+	about := make([]int64, 0, len(b.room)+1)
+	for _, r := range b.room {
+		about = append(about, int64(math.Log2(float64(r)+1)*8/float64(int(1)<<coarse)))
+	}
+	return itemKey(append(about, int64(min(b.price, 1))), nil, nil)
+}
+
+func (s *shrinker) toFloat() {
+	s.in.need = make([][]float64, s.in.dims)
+	for d := range s.in.need {
+		s.in.need[d] = make([]float64, len(s.in.items))
+		for i, it := range s.in.items {
+			s.in.need[d][i] = float64(it.need[d])
+		}
+	}
+}
