@@ -278,3 +278,29 @@ func TestSetRoundTrips(t *testing.T) {
 		}
 	})
 }
+
+// TestListsOfAnyLength covers the ways that lists are searched, which depend on lengths.
+func TestListsOfAnyLength(t *testing.T) {
+	eachSeed(t, 2000, func(t *testing.T, random *rand.Rand) {
+		list := func() []string {
+			out := make([]string, random.IntN(1<<random.IntN(7)))
+			for i := range out {
+				out[i] = string(rune('!' + random.IntN(90)))
+			}
+			return out
+		}
+		a, b := list(), list()
+		first, second, without := New("k", In, a...), New("k", In, b...), New("k", NotIn, b...)
+		shared, left := false, false
+		for _, value := range a {
+			inBoth := slices.Contains(b, value)
+			shared, left = shared || inBoth, left || !inBoth
+			if !first.Has(value) || second.Has(value) != inBoth || first.Intersect(second).Has(value) != inBoth || first.Intersect(without).Has(value) == inBoth {
+				t.Errorf("%q of %q and %q", value, a, b)
+			}
+		}
+		if first.Intersects(second) != shared || second.Intersects(first) != shared || first.Intersects(without) != left {
+			t.Errorf("%q and %q: shared is %v, left is %v", a, b, shared, left)
+		}
+	})
+}
