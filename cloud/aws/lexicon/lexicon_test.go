@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud/aws/lexicon"
 	"tenon/core/requirement"
 )
@@ -20,7 +21,7 @@ func TestVocabularyKnowsTheProvidersWords(t *testing.T) {
 		"the family":                              {"karpenter.k8s.aws/instance-family", true, false},
 		"the zone's ID":                           {"topology.k8s.aws/zone-id", true, false},
 		"the tenancy":                             {"karpenter.k8s.aws/instance-tenancy", true, false},
-		"the name of the class":                   {lexicon.NodeClass, false, true},
+		"the name of the class":                   {awsv1.LabelNodeClass, false, true},
 		"an invented label in the domain":         {"karpenter.k8s.aws/instance-colour", false, true},
 		"an invented label in a domain beneath":   {"eu.karpenter.k8s.aws/colour", false, true},
 		"a label of another domain at AWS":        {"topology.k8s.aws/network-node-layer-1", false, false},
@@ -54,7 +55,7 @@ func TestVolumeZoneIsAnotherSpellingOfZone(t *testing.T) {
 
 func TestTenancyHasTwoValues(t *testing.T) {
 	t.Parallel()
-	entry := requirement.Entry{Key: lexicon.InstanceTenancy, Operator: requirement.In, Values: []string{"dedicated", "host"}}
+	entry := requirement.Entry{Key: awsv1.LabelInstanceTenancy, Operator: requirement.In, Values: []string{"dedicated", "host"}}
 	if got := lexicon.Vocabulary().UnknownValues(entry); !slices.Equal(got, []string{"host"}) {
 		t.Errorf("unknown values %q, want host alone", got)
 	}

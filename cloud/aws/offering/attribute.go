@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud/aws/facts"
-	"tenon/cloud/aws/lexicon"
 	"tenon/core/catalog"
 	"tenon/core/requirement"
 )
@@ -58,31 +58,31 @@ func (b *builder) addIdentity(t *facts.Type) {
 		category, number = m[1], m[2]
 	}
 	b.add(requirement.KeyInstanceType, t.Name)
-	b.add(lexicon.InstanceCategory, category)
-	b.add(lexicon.InstanceGeneration, number)
-	b.add(lexicon.InstanceFamily, t.Family)
-	b.add(lexicon.InstanceSize, t.Size)
-	b.add(lexicon.InstanceFlex, strconv.FormatBool(strings.Contains(t.Family, "-flex")))
+	b.add(awsv1.LabelInstanceCategory, category)
+	b.add(awsv1.LabelInstanceGeneration, number)
+	b.add(awsv1.LabelInstanceFamily, t.Family)
+	b.add(awsv1.LabelInstanceSize, t.Size)
+	b.add(awsv1.LabelInstanceCapabilityFlex, strconv.FormatBool(strings.Contains(t.Family, "-flex")))
 }
 
 func (b *builder) addMachine(t *facts.Type) {
 	b.add(requirement.KeyArch, t.Architecture)
 	b.add(requirement.KeyOS, b.operatingSystem(t))
 	b.add(requirement.KeyWindowsBuild, b.traits.build)
-	b.addCount(lexicon.InstanceCPU, t.VCPUs)
-	b.add(lexicon.InstanceCPUManufacturer, kebab(t.CPUManufacturer))
-	b.addCount(lexicon.InstanceCPUClock, t.ClockMHz)
-	b.addCount(lexicon.InstanceMemory, t.MemoryMiB)
-	b.addCount(lexicon.InstanceEBSBandwidth, t.EBSMbps)
-	b.addCount(lexicon.InstanceNetwork, t.NetworkMbps)
-	b.addCount(lexicon.InstanceLocalNVMe, t.LocalNVMeGB)
-	b.add(lexicon.InstanceEncryption, t.EncryptionInTransit)
+	b.addCount(awsv1.LabelInstanceCPU, t.VCPUs)
+	b.add(awsv1.LabelInstanceCPUManufacturer, kebab(t.CPUManufacturer))
+	b.addCount(awsv1.LabelInstanceCPUSustainedClockSpeedMHz, t.ClockMHz)
+	b.addCount(awsv1.LabelInstanceMemory, t.MemoryMiB)
+	b.addCount(awsv1.LabelInstanceEBSBandwidth, t.EBSMbps)
+	b.addCount(awsv1.LabelInstanceNetworkBandwidth, t.NetworkMbps)
+	b.addCount(awsv1.LabelInstanceLocalNVME, t.LocalNVMeGB)
+	b.add(awsv1.LabelInstanceEncryptionInTransitSupported, t.EncryptionInTransit)
 	if t.BareMetal {
 		// Bare metal has the label, with nothing in it.
-		b.scratch = append(b.scratch, requirement.New(lexicon.InstanceHypervisor, requirement.In, ""))
+		b.scratch = append(b.scratch, requirement.New(awsv1.LabelInstanceHypervisor, requirement.In, ""))
 		return
 	}
-	b.add(lexicon.InstanceHypervisor, t.Hypervisor)
+	b.add(awsv1.LabelInstanceHypervisor, t.Hypervisor)
 }
 
 // operatingSystem is empty where the family's images do not run on the type.
@@ -98,21 +98,21 @@ func (b *builder) operatingSystem(t *facts.Type) string {
 
 func (b *builder) addGPU(t *facts.Type) {
 	if t.GPU == "" { // a count alone does not tell what there is to count
-		for _, key := range []string{lexicon.InstanceGPUName, lexicon.InstanceGPUManufacturer, lexicon.InstanceGPUCount, lexicon.InstanceGPUMemory} {
+		for _, key := range []string{awsv1.LabelInstanceGPUName, awsv1.LabelInstanceGPUManufacturer, awsv1.LabelInstanceGPUCount, awsv1.LabelInstanceGPUMemory} {
 			b.add(key, "")
 		}
 		return
 	}
-	b.add(lexicon.InstanceGPUName, kebab(t.GPU))
-	b.add(lexicon.InstanceGPUManufacturer, kebab(t.GPUManufacturer))
-	b.addCount(lexicon.InstanceGPUCount, t.GPUs)
-	b.addCount(lexicon.InstanceGPUMemory, t.GPUMemoryMiB)
+	b.add(awsv1.LabelInstanceGPUName, kebab(t.GPU))
+	b.add(awsv1.LabelInstanceGPUManufacturer, kebab(t.GPUManufacturer))
+	b.addCount(awsv1.LabelInstanceGPUCount, t.GPUs)
+	b.addCount(awsv1.LabelInstanceGPUMemory, t.GPUMemoryMiB)
 }
 
 func (b *builder) addAccelerator(t *facts.Type) {
-	b.add(lexicon.InstanceAcceleratorName, kebab(t.Accelerator))
-	b.add(lexicon.InstanceAcceleratorManufacturer, kebab(t.AcceleratorManufacturer))
-	b.addCount(lexicon.InstanceAcceleratorCount, t.Accelerators)
+	b.add(awsv1.LabelInstanceAcceleratorName, kebab(t.Accelerator))
+	b.add(awsv1.LabelInstanceAcceleratorManufacturer, kebab(t.AcceleratorManufacturer))
+	b.addCount(awsv1.LabelInstanceAcceleratorCount, t.Accelerators)
 }
 
 // kebab is how label values are written: lower case, dashes for spaces.
@@ -134,14 +134,14 @@ func (b *builder) addPurchase(t buyable) {
 	b.scratch = append(b.scratch,
 		requirement.New(requirement.KeyZone, requirement.In, names...),
 		requirement.New(requirement.KeyCapacityType, requirement.In, ways...),
-		requirement.New(lexicon.InstanceTenancy, requirement.In, lexicon.Tenancies()...))
+		requirement.New(awsv1.LabelInstanceTenancy, requirement.In, awsv1.TenancyDefault, awsv1.TenancyDedicated))
 	if len(ids) > 0 {
-		b.scratch = append(b.scratch, requirement.New(lexicon.ZoneID, requirement.In, ids...))
+		b.scratch = append(b.scratch, requirement.New(awsv1.LabelZoneID, requirement.In, ids...))
 	}
 	if group := b.Class.PlacementGroup; group != nil {
-		b.add(lexicon.PlacementGroupID, group.ID)
+		b.add(awsv1.LabelPlacementGroupID, group.ID)
 		if partitions := group.partitions(); len(partitions) > 0 {
-			b.scratch = append(b.scratch, requirement.New(lexicon.PlacementGroupPartition, requirement.In, partitions...))
+			b.scratch = append(b.scratch, requirement.New(awsv1.LabelPlacementGroupPartition, requirement.In, partitions...))
 		}
 	}
 }
@@ -170,15 +170,15 @@ func (b *builder) addReservations(of []Reservation) {
 		interruptible = append(interruptible, strconv.FormatBool(r.Interruptible))
 	}
 	b.scratch = append(b.scratch,
-		requirement.New(lexicon.ReservationID, requirement.In, ids...),
-		requirement.New(lexicon.ReservationType, requirement.In, kinds...),
-		requirement.New(lexicon.ReservationInterruptible, requirement.In, interruptible...))
+		requirement.New(awsv1.LabelCapacityReservationID, requirement.In, ids...),
+		requirement.New(awsv1.LabelCapacityReservationType, requirement.In, kinds...),
+		requirement.New(awsv1.LabelCapacityReservationInterruptible, requirement.In, interruptible...))
 }
 
 func (b *builder) unreserved() []requirement.Requirement {
 	return []requirement.Requirement{
-		b.label(lexicon.ReservationID, ""),
-		b.label(lexicon.ReservationType, ""),
-		b.label(lexicon.ReservationInterruptible, ""),
+		b.label(awsv1.LabelCapacityReservationID, ""),
+		b.label(awsv1.LabelCapacityReservationType, ""),
+		b.label(awsv1.LabelCapacityReservationInterruptible, ""),
 	}
 }

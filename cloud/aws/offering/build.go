@@ -101,7 +101,7 @@ type zone struct {
 func newBuilder(p *Params) *builder {
 	b := &builder{
 		Params: p,
-		traits: p.Class.Family.traits(),
+		traits: traitsOf(p.Class.Family),
 		prices: p.Prices,
 		labels: map[[2]string]requirement.Requirement{},
 	}

@@ -3,6 +3,7 @@ package offering
 import (
 	"math"
 
+	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud/aws/facts"
 	"tenon/cloud/aws/lexicon"
 	"tenon/core/model"
@@ -99,7 +100,7 @@ func (b *builder) storage(t *facts.Type) int64 {
 			return d.Bytes
 		}
 	}
-	if b.Class.Family == Custom && len(devices) > 0 {
+	if b.Class.Family == awsv1.FamilyCustom && len(devices) > 0 {
 		if last := devices[len(devices)-1]; last.Bytes > 0 {
 			return last.Bytes
 		}

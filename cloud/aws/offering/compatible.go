@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud/aws/facts"
 )
 
@@ -16,7 +17,7 @@ func (c *Class) compatible(t *facts.Type, found Discovered) bool {
 
 // bootsOn: AL2023 needs newer processors than the first Gravitons.
 func (c *Class) bootsOn(t *facts.Type) bool {
-	return c.Family != AL2023 || !strings.HasPrefix(t.Name, "a1.")
+	return c.Family != awsv1.FamilyAL2023 || !strings.HasPrefix(t.Name, "a1.")
 }
 
 // connectsOn: every configured interface needs a place on the machine's network cards.

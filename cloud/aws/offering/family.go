@@ -1,20 +1,8 @@
 package offering
 
-// Family is the kind of operating system image that nodes boot.
-type Family string
+import awsv1 "tenon/api/aws/v1"
 
-// The families. A name that is none of them behaves as AL2.
-const (
-	AL2          Family = "AL2"
-	AL2023       Family = "AL2023"
-	Bottlerocket Family = "Bottlerocket"
-	Windows2019  Family = "Windows2019"
-	Windows2022  Family = "Windows2022"
-	Windows2025  Family = "Windows2025"
-	Custom       Family = "Custom"
-)
-
-// traits are what families differ in.
+// traits are what families of machine images differ in.
 type traits struct {
 	// build is the Windows build; empty for Linux.
 	build string
@@ -35,17 +23,17 @@ const (
 	gibi = int64(1) << 30
 )
 
-func (f Family) traits() traits {
-	switch f {
-	case Bottlerocket:
+func traitsOf(family string) traits {
+	switch family {
+	case awsv1.FamilyBottlerocket:
 		return traits{device: "/dev/xvdb", bytes: 20 * gibi}
-	case Windows2019:
+	case awsv1.FamilyWindows2019:
 		return windows("10.0.17763")
-	case Windows2022:
+	case awsv1.FamilyWindows2022:
 		return windows("10.0.20348")
-	case Windows2025:
+	case awsv1.FamilyWindows2025:
 		return windows("10.0.26100")
-	case Custom:
+	case awsv1.FamilyCustom:
 		return traits{bytes: 20 * gibi, podsPerCore: true, reservesByInterfaces: true}
 	default: // AL2, AL2023, and names that nobody knows
 		return traits{device: "/dev/xvda", bytes: 20 * gibi, podsPerCore: true, reservesByInterfaces: true}

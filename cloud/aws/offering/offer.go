@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"tenon/cloud/aws/lexicon"
+	awsv1 "tenon/api/aws/v1"
 	"tenon/core/catalog"
 	"tenon/core/model"
 	"tenon/core/requirement"
@@ -63,9 +63,9 @@ func (t buyable) sellsIn(zoneName string) bool {
 func (b *builder) reserved(t buyable, r Reservation) []catalog.Offering {
 	price, _ := b.prices.OnDemand(t.Name) // unknown counts as nothing: it is paid anyway
 	own := []requirement.Requirement{
-		requirement.New(lexicon.ReservationID, requirement.In, r.ID),
-		requirement.New(lexicon.ReservationType, requirement.In, r.Kind),
-		requirement.New(lexicon.ReservationInterruptible, requirement.In, strconv.FormatBool(r.Interruptible)),
+		requirement.New(awsv1.LabelCapacityReservationID, requirement.In, r.ID),
+		requirement.New(awsv1.LabelCapacityReservationType, requirement.In, r.Kind),
+		requirement.New(awsv1.LabelCapacityReservationInterruptible, requirement.In, strconv.FormatBool(r.Interruptible)),
 	}
 	offer := catalog.Offering{
 		Zone:                r.Zone,
@@ -102,7 +102,7 @@ func (b *builder) zoneID(id string) []requirement.Requirement {
 	if id == "" {
 		return nil
 	}
-	return []requirement.Requirement{b.label(lexicon.ZoneID, id)}
+	return []requirement.Requirement{b.label(awsv1.LabelZoneID, id)}
 }
 
 func (b *builder) partitioned(common []requirement.Requirement) []requirement.Set {
@@ -112,7 +112,7 @@ func (b *builder) partitioned(common []requirement.Requirement) []requirement.Se
 	}
 	var sets []requirement.Set
 	for _, p := range partitions {
-		sets = append(sets, requirement.NewSet(append(slices.Clone(common), b.label(lexicon.PlacementGroupPartition, p))...))
+		sets = append(sets, requirement.NewSet(append(slices.Clone(common), b.label(awsv1.LabelPlacementGroupPartition, p))...))
 	}
 	return sets
 }

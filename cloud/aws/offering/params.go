@@ -1,6 +1,7 @@
 package offering
 
 import (
+	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud/aws/facts"
 	"tenon/core/model"
 )
@@ -51,7 +52,7 @@ func Defaults(region string) Params {
 		Zones:          zones,
 		Prices:         BuiltIn(region, DefaultSpotPercent),
 		MemoryOverhead: DefaultMemoryOverhead,
-		Class:          Class{Family: AL2023},
+		Class:          Class{Family: awsv1.FamilyAL2023},
 	}
 }
 
@@ -85,7 +86,9 @@ type Reservation struct {
 
 // Class is the part of an EC2NodeClass that decides what a node offers.
 type Class struct {
-	Family  Family
+	// Family of machine images: one of the families of the API. Any other name behaves
+	// as AL2.
+	Family  string
 	Kubelet Kubelet
 	// BlockDevices replace those of the family when there are any.
 	BlockDevices []BlockDevice
