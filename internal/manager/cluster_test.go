@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -17,15 +18,17 @@ import (
 type cluster struct {
 	*httptest.Server
 
-	mu     sync.Mutex
-	kinds  []string // of karpenter.sh/v1
-	leases map[string]map[string]any
-	agents map[string]bool
+	mu      sync.Mutex
+	version int
+	kinds   []string // of karpenter.sh/v1
+	leases  map[string]map[string]any
+	writes  chan struct{} // one for each Lease written
+	agents  map[string]bool
 }
 
 func newCluster(t *testing.T, kinds ...string) *cluster {
 	t.Helper()
-	c := &cluster{kinds: kinds, leases: map[string]map[string]any{}, agents: map[string]bool{}}
+	c := &cluster{kinds: kinds, leases: map[string]map[string]any{}, writes: make(chan struct{}, 100), agents: map[string]bool{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /version", c.say(`{"gitVersion":"v1.36.3"}`))
 	mux.HandleFunc("GET /api", c.say(`{"kind":"APIVersions","versions":["v1"]}`))
@@ -117,9 +120,19 @@ func (c *cluster) writeLease(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	name := lease["metadata"].(map[string]any)["name"].(string)
-	c.leases[r.PathValue("namespace")+"/"+name] = lease
-	_, _ = w.Write(body)
+	metadata := lease["metadata"].(map[string]any)
+	name := r.PathValue("namespace") + "/" + metadata["name"].(string)
+	given, _ := metadata["resourceVersion"].(string)
+	if stored, ok := c.leases[name]; ok && stored["metadata"].(map[string]any)["resourceVersion"] != given {
+		w.WriteHeader(http.StatusConflict)
+		fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Conflict","code":409}`)
+		return
+	}
+	c.version++
+	metadata["resourceVersion"] = strconv.Itoa(c.version)
+	c.leases[name] = lease
+	c.writes <- struct{}{}
+	_ = json.NewEncoder(w).Encode(lease)
 }
 
 func (c *cluster) readLease(w http.ResponseWriter, r *http.Request) {
