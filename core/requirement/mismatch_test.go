@@ -45,6 +45,11 @@ func TestMismatchText(t *testing.T) {
 			want: `label "example.com/departmnt" does not have known values (typo of "example.com/department"?)`,
 			code: Undefined,
 		},
+		"of several the one with the fewest edits": {
+			existing: NewSet(New("a.com/zone", Exists), New("example.com/zone", Exists)), incoming: NewSet(New("example.org/zone", Exists)), undefined: known,
+			want: `label "example.org/zone" does not have known values (typo of "example.com/zone"?)`,
+			code: Undefined,
+		},
 		"on a node only its labels are hints": {
 			existing: NewSet(New("disk", In, "ssd")), incoming: NewSet(New("zone", Exists)),
 			want: `label "zone" does not have known values`,

@@ -103,6 +103,7 @@ func TestKeyTellsSetsApart(t *testing.T) {
 		NewSet(New("a", Exists)), NewSet(New("a", DoesNotExist)), NewSet(New("a", In)),
 		NewSet(New("a", NotIn, "x")), NewSet(New("a", NotIn, "x"), New("a", Exists)),
 		NewSet(New("a", In, "x")), NewSet(New("a", In, "x", "y")), NewSet(New("a", In, "xy")), NewSet(New("ax", In, "y")),
+		NewSet(New("a", In, "x", "yz")), NewSet(New("a", In, "xy", "z")),
 		NewSet(New("a", In, "x").WithMinValues(1)), NewSet(New("a", In, "")),
 		NewSet(New("a", Gte, "0")), NewSet(New("a", Lte, "0")), NewSet(New("a", Gte, "0"), New("a", Lte, "0")),
 		NewSet(New("a", Exists), New("b", Exists)), NewSet(New("b", Exists)),
