@@ -1,0 +1,252 @@
+package ingest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	karpenterv1alpha1 "tenon/api/karpenter/v1alpha1"
+	"tenon/core/catalog"
+	"tenon/core/snapshot"
+)
+
+// Build makes a snapshot of a whole set of objects. The order of the objects does not
+// matter. Objects that belong together must not contradict each other: of two with one
+// name the last counts.
+func Build(objects *Objects, options Options) *snapshot.Snapshot {
+	b := builder{
+		objects: objects,
+		t:       NewTranslator(indexed(objects), options),
+		pods:    byName(objects.Pods),
+	}
+	b.out = &snapshot.Snapshot{Now: options.Now.UTC(), Settings: options.Settings}
+	b.out.Settings.WellKnown = options.Vocabulary.WellKnown()
+	b.addPools()
+	b.addNodes()
+	b.addPods()
+	for b.t.Stale() { // a selector looked at a label that had been left out
+		b.t.Restart()
+		b.addPods()
+	}
+	return b.out
+}
+
+func indexed(objects *Objects) *Index {
+	x := NewIndex()
+	for _, o := range objects.Others {
+		x.Put(o)
+		if ns := o.GetNamespace(); ns != "" {
+			x.sawNamespace(ns)
+		}
+	}
+	for _, pod := range objects.Pods {
+		x.sawNamespace(namespaceOf(pod))
+	}
+	return x
+}
+
+// builder is one run of Build.
+type builder struct {
+	objects *Objects
+	t       *Translator
+	pods    []*corev1.Pod // by namespace and name
+	out     *snapshot.Snapshot
+
+	offers  map[string]*catalog.Catalog // by pool
+	leaving map[string]bool             // nodes by name; false for nodes that stay
+}
+
+// byName sorts objects, so that the answer does not depend on the order of the input.
+func byName[T metav1.Object](list []T) []T {
+	out := slices.Clone(list)
+	slices.SortStableFunc(out, func(a, b T) int {
+		return cmp.Or(
+			strings.Compare(namespaceOf(a), namespaceOf(b)),
+			strings.Compare(a.GetName(), b.GetName()),
+			strings.Compare(string(a.GetUID()), string(b.GetUID())),
+		)
+	})
+	return out
+}
+
+func (b *builder) addPools() {
+	pools := byName(b.objects.NodePools)
+	b.out.Pools = make([]snapshot.Pool, len(pools))
+	offers := make([]PoolOffers, len(pools))
+	for i, pool := range pools {
+		translated := b.t.Pool(pool)
+		found, err := b.catalogOf(pool)
+		if err != nil && translated.Unready == "" {
+			translated.Unready = err.Error()
+		}
+		if found == nil {
+			found = &noCatalog
+		}
+		b.out.Pools[i] = translated
+		offers[i] = PoolOffers{Pool: &b.out.Pools[i], Offers: found}
+	}
+	b.storeCatalogs(offers)
+}
+
+// storeCatalogs applies overlays and stores each catalogue once.
+func (b *builder) storeCatalogs(offers []PoolOffers) {
+	b.offers = map[string]*catalog.Catalog{}
+	stored := map[*catalog.Catalog]int{}
+	var overlays []*karpenterv1alpha1.NodeOverlay
+	if b.t.options.Overlays {
+		overlays = b.objects.Overlays
+	}
+	overlaid, _ := b.t.Overlay(overlays, offers) // what is refused is told where overlays are checked
+	for i, found := range overlaid {
+		index, ok := stored[found]
+		if !ok {
+			index = len(b.out.Catalogs)
+			stored[found] = index
+			b.out.Catalogs = append(b.out.Catalogs, *found)
+		}
+		offers[i].Pool.Catalog = index
+		b.offers[offers[i].Pool.Name] = found
+	}
+}
+
+// noCatalog is what pools share that have nothing to choose from.
+var noCatalog catalog.Catalog
+
+func (b *builder) catalogOf(pool *karpenterv1.NodePool) (*catalog.Catalog, error) {
+	ref := pool.Spec.Template.Spec.NodeClassRef
+	if b.t.options.Catalog == nil || ref == nil {
+		return nil, fmt.Errorf("there is no catalogue of instance types for it")
+	}
+	return b.t.options.Catalog(pool, b.objects.NodeClasses[*ref])
+}
+
+func (b *builder) addNodes() {
+	b.leaving = map[string]bool{}
+	claims := b.claimsByNode()
+	add := func(node *corev1.Node, claim *karpenterv1.NodeClaim) {
+		translated, ok := b.t.Node(node, claim, b.offers[poolOf(node, claim)])
+		if !ok {
+			return
+		}
+		b.out.Nodes = append(b.out.Nodes, translated)
+		b.leaving[translated.Name] = translated.Leaving
+	}
+	taken := map[*karpenterv1.NodeClaim]bool{}
+	for _, node := range b.objects.Nodes {
+		claim := claims.of(node)
+		taken[claim] = claim != nil
+		add(node, claim)
+	}
+	for _, claim := range b.objects.NodeClaims {
+		if !taken[claim] {
+			add(nil, claim)
+		}
+	}
+	slices.SortFunc(b.out.Nodes, func(x, y snapshot.Node) int {
+		return cmp.Or(strings.Compare(x.Name, y.Name), strings.Compare(x.Claim, y.Claim))
+	})
+}
+
+// poolOf is the pool that a node belongs to, which its claim knows first.
+func poolOf(node *corev1.Node, claim *karpenterv1.NodeClaim) string {
+	if claim != nil {
+		return claim.Labels[karpenterv1.LabelNodePool]
+	}
+	return node.Labels[karpenterv1.LabelNodePool]
+}
+
+// claimIndex finds the claim of a node: by provider ID or, where the claim has none, by
+// the name that its status tells.
+type claimIndex struct {
+	byProvider, byNode map[string]*karpenterv1.NodeClaim
+}
+
+func (b *builder) claimsByNode() claimIndex {
+	x := claimIndex{map[string]*karpenterv1.NodeClaim{}, map[string]*karpenterv1.NodeClaim{}}
+	for _, claim := range b.objects.NodeClaims {
+		switch {
+		case claim.Status.ProviderID != "":
+			x.byProvider[claim.Status.ProviderID] = claim
+			fallthrough
+		default:
+			if claim.Status.NodeName != "" {
+				x.byNode[claim.Status.NodeName] = claim
+			}
+		}
+	}
+	return x
+}
+
+func (x claimIndex) of(node *corev1.Node) *karpenterv1.NodeClaim {
+	if node.Spec.ProviderID != "" {
+		if claim, ok := x.byProvider[node.Spec.ProviderID]; ok {
+			return claim
+		}
+	}
+	claim := x.byNode[node.Name]
+	if claim != nil && claim.Status.ProviderID != "" && node.Spec.ProviderID != "" {
+		return nil // they are known to be two different machines
+	}
+	return claim
+}
+
+// addPods adds pods, replicas and daemons, and the templates that they need.
+func (b *builder) addPods() {
+	b.out.Pods, b.out.Daemons = make([]snapshot.Pod, 0, len(b.pods)), nil
+	havePods, live := map[string]bool{}, map[key]*corev1.Pod{}
+	for _, pod := range b.pods {
+		b.addPod(pod)
+		b.noteOwner(pod, havePods, live)
+	}
+	for _, w := range b.t.index.workloads(havePods) {
+		b.out.Pods = append(b.out.Pods, b.t.Replicas(w)...)
+	}
+	slices.SortStableFunc(b.out.Pods, func(x, y snapshot.Pod) int {
+		return cmp.Or(strings.Compare(x.Namespace, y.Namespace), strings.Compare(x.Name, y.Name))
+	})
+	for _, set := range byName(b.objects.DaemonSets) {
+		if daemon, ok := b.t.Daemon(set, live[keyOf(set)]); ok {
+			b.out.Daemons = append(b.out.Daemons, daemon)
+		}
+	}
+	b.out.Templates = b.t.Templates()
+}
+
+// addPod leaves out pods that run on nodes which are not in the picture: nothing can be
+// decided about them, and no rule counts them.
+func (b *builder) addPod(pod *corev1.Pod) {
+	leaving, known := b.leaving[pod.Spec.NodeName]
+	if pod.Spec.NodeName != "" && !known {
+		return
+	}
+	translated, ok := b.t.Pod(pod)
+	if !ok {
+		return
+	}
+	translated.Movable = leaving && b.t.Movable(pod)
+	if translated.Movable {
+		translated.Refused = b.t.template(pod).refused
+	}
+	b.out.Pods = append(b.out.Pods, translated)
+}
+
+// noteOwner remembers which workloads have pods, and each DaemonSet's latest.
+func (b *builder) noteOwner(pod *corev1.Pod, havePods map[string]bool, live map[key]*corev1.Pod) {
+	k, kind, ok := controllerOf(pod)
+	if !ok {
+		return
+	}
+	if kind == "DaemonSet" {
+		if has := live[k]; has == nil || has.CreationTimestamp.Before(&pod.CreationTimestamp) {
+			live[k] = pod
+		}
+		return
+	}
+	havePods[workloadKey(k.namespace, kind+"/"+k.name)] = true
+	havePods[workloadKey(k.namespace, b.t.index.owner(pod))] = true
+}

@@ -1,0 +1,271 @@
+package ingest
+
+import (
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"tenon/core/order"
+)
+
+// Index holds the objects that pods and nodes refer to. It keeps the objects that it is
+// given and never changes them. One goroutine writes, and nobody reads meanwhile.
+type Index struct {
+	namespaces   map[string]map[string]string // labels by name
+	claims       map[key]*corev1.PersistentVolumeClaim
+	volumes      map[string]*corev1.PersistentVolume
+	classes      map[string]*storagev1.StorageClass
+	attachments  map[string]*storagev1.CSINode
+	priorities   map[string]*schedulingv1.PriorityClass
+	limits       namespaced[*corev1.LimitRange]
+	services     namespaced[*corev1.Service]
+	disruptions  namespaced[*policyv1.PodDisruptionBudget]
+	replicators  map[key]*corev1.ReplicationController
+	replicaSets  map[key]*appsv1.ReplicaSet
+	statefulSets map[key]*appsv1.StatefulSet
+	deployments  map[key]*appsv1.Deployment
+	jobs         map[key]*batchv1.Job
+}
+
+// key names an object within its kind.
+type key struct{ namespace, name string }
+
+func keyOf(o metav1.Object) key { return key{namespaceOf(o), o.GetName()} }
+
+// namespaceOf is where kubectl would put an object that does not say.
+func namespaceOf(o metav1.Object) string {
+	if ns := o.GetNamespace(); ns != "" {
+		return ns
+	}
+	return metav1.NamespaceDefault
+}
+
+// namespaced holds objects by namespace and name.
+type namespaced[T metav1.Object] map[string]map[string]T
+
+func (n namespaced[T]) put(o T) {
+	k := keyOf(o)
+	if n[k.namespace] == nil {
+		n[k.namespace] = map[string]T{}
+	}
+	n[k.namespace][k.name] = o
+}
+
+func (n namespaced[T]) remove(o T) {
+	k := keyOf(o)
+	delete(n[k.namespace], k.name)
+}
+
+// in lists a namespace's objects by name.
+func (n namespaced[T]) in(namespace string) []T {
+	byName := n[namespace]
+	out := make([]T, 0, len(byName))
+	for _, name := range order.Keys(byName) {
+		out = append(out, byName[name])
+	}
+	return out
+}
+
+// NewIndex makes an empty index.
+func NewIndex() *Index {
+	return &Index{
+		namespaces:   map[string]map[string]string{},
+		claims:       map[key]*corev1.PersistentVolumeClaim{},
+		volumes:      map[string]*corev1.PersistentVolume{},
+		classes:      map[string]*storagev1.StorageClass{},
+		attachments:  map[string]*storagev1.CSINode{},
+		priorities:   map[string]*schedulingv1.PriorityClass{},
+		limits:       namespaced[*corev1.LimitRange]{},
+		services:     namespaced[*corev1.Service]{},
+		disruptions:  namespaced[*policyv1.PodDisruptionBudget]{},
+		replicators:  map[key]*corev1.ReplicationController{},
+		replicaSets:  map[key]*appsv1.ReplicaSet{},
+		statefulSets: map[key]*appsv1.StatefulSet{},
+		deployments:  map[key]*appsv1.Deployment{},
+		jobs:         map[key]*batchv1.Job{},
+	}
+}
+
+// Put adds an object or replaces the one of the same name. It reports whether objects of
+// this kind are of interest.
+func (x *Index) Put(object any) bool {
+	switch o := object.(type) {
+	case *corev1.Namespace:
+		x.namespaces[o.Name] = o.Labels
+	case *corev1.PersistentVolumeClaim:
+		x.claims[keyOf(o)] = o
+	case *corev1.PersistentVolume:
+		x.volumes[o.Name] = o
+	case *storagev1.StorageClass:
+		x.classes[o.Name] = o
+	case *storagev1.CSINode:
+		x.attachments[o.Name] = o
+	case *schedulingv1.PriorityClass:
+		x.priorities[o.Name] = o
+	case *corev1.LimitRange:
+		x.limits.put(o)
+	case *corev1.Service:
+		x.services.put(o)
+	case *policyv1.PodDisruptionBudget:
+		x.disruptions.put(o)
+	default:
+		return x.putWorkload(object)
+	}
+	return true
+}
+
+func (x *Index) putWorkload(object any) bool {
+	switch o := object.(type) {
+	case *corev1.ReplicationController:
+		x.replicators[keyOf(o)] = o
+	case *appsv1.ReplicaSet:
+		x.replicaSets[keyOf(o)] = o
+	case *appsv1.StatefulSet:
+		x.statefulSets[keyOf(o)] = o
+	case *appsv1.Deployment:
+		x.deployments[keyOf(o)] = o
+	case *batchv1.Job:
+		x.jobs[keyOf(o)] = o
+	default:
+		return false
+	}
+	return true
+}
+
+// Remove takes an object away. Only its kind and name matter.
+func (x *Index) Remove(object any) bool {
+	switch o := object.(type) {
+	case *corev1.Namespace:
+		delete(x.namespaces, o.Name)
+	case *corev1.PersistentVolumeClaim:
+		delete(x.claims, keyOf(o))
+	case *corev1.PersistentVolume:
+		delete(x.volumes, o.Name)
+	case *storagev1.StorageClass:
+		delete(x.classes, o.Name)
+	case *storagev1.CSINode:
+		delete(x.attachments, o.Name)
+	case *schedulingv1.PriorityClass:
+		delete(x.priorities, o.Name)
+	case *corev1.LimitRange:
+		x.limits.remove(o)
+	case *corev1.Service:
+		x.services.remove(o)
+	case *policyv1.PodDisruptionBudget:
+		x.disruptions.remove(o)
+	default:
+		return x.removeWorkload(object)
+	}
+	return true
+}
+
+func (x *Index) removeWorkload(object any) bool {
+	switch o := object.(type) {
+	case *corev1.ReplicationController:
+		delete(x.replicators, keyOf(o))
+	case *appsv1.ReplicaSet:
+		delete(x.replicaSets, keyOf(o))
+	case *appsv1.StatefulSet:
+		delete(x.statefulSets, keyOf(o))
+	case *appsv1.Deployment:
+		delete(x.deployments, keyOf(o))
+	case *batchv1.Job:
+		delete(x.jobs, keyOf(o))
+	default:
+		return false
+	}
+	return true
+}
+
+// sawNamespace makes sure that a namespace counts although nobody gave the object.
+func (x *Index) sawNamespace(name string) {
+	if _, known := x.namespaces[name]; !known {
+		x.namespaces[name] = map[string]string{corev1.LabelMetadataName: name}
+	}
+}
+
+// namespacesMatching lists, sorted, the namespaces that a selector picks.
+func (x *Index) namespacesMatching(s *metav1.LabelSelector) []string {
+	want := selector(s)
+	var out []string
+	for name, labels := range x.namespaces {
+		if want.Matches(labels) {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// owner names the workload that a pod belongs to for people, such as "Deployment/web".
+// Deployments and CronJobs are found through what they own; without the ReplicaSet
+// object, its name less the template hash is the Deployment's.
+func (x *Index) owner(pod *corev1.Pod) string {
+	ref := metav1.GetControllerOfNoCopy(pod)
+	if ref == nil {
+		return ""
+	}
+	switch ref.Kind {
+	case "ReplicaSet":
+		if set, ok := x.replicaSets[key{namespaceOf(pod), ref.Name}]; ok {
+			return parentOr(set, "ReplicaSet/"+ref.Name)
+		}
+		if name, ok := strings.CutSuffix(ref.Name, "-"+pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey]); ok && name != "" {
+			return "Deployment/" + name
+		}
+	case "Job":
+		if job, ok := x.jobs[key{namespaceOf(pod), ref.Name}]; ok {
+			return parentOr(job, "Job/"+ref.Name)
+		}
+	}
+	return ref.Kind + "/" + ref.Name
+}
+
+func parentOr(o metav1.Object, otherwise string) string {
+	if ref := metav1.GetControllerOfNoCopy(o); ref != nil {
+		return ref.Kind + "/" + ref.Name
+	}
+	return otherwise
+}
+
+// priority is a pod's priority: its own where admission has filled it in, otherwise its
+// class's, otherwise the cluster's default.
+func (x *Index) priority(spec *corev1.PodSpec) int32 {
+	if spec.Priority != nil {
+		return *spec.Priority
+	}
+	if spec.PriorityClassName == "" {
+		return x.defaultPriority()
+	}
+	if class, ok := x.priorities[spec.PriorityClassName]; ok {
+		return class.Value
+	}
+	return systemPriorities[spec.PriorityClassName]
+}
+
+// systemPriorities are the classes that every cluster has.
+var systemPriorities = map[string]int32{
+	"system-cluster-critical": 2_000_000_000,
+	"system-node-critical":    2_000_001_000,
+}
+
+// defaultPriority is the lowest of the classes that are marked as default, as at admission.
+func (x *Index) defaultPriority() int32 {
+	var found *schedulingv1.PriorityClass
+	for _, class := range x.priorities {
+		if class.GlobalDefault && (found == nil || class.Value < found.Value) {
+			found = class
+		}
+	}
+	if found == nil {
+		return 0
+	}
+	return found.Value
+}

@@ -1,0 +1,253 @@
+package ingest
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/catalog"
+	"tenon/core/model"
+	"tenon/core/order"
+	"tenon/core/requirement"
+	"tenon/core/snapshot"
+)
+
+// Node translates a node, its claim, or both together; either may be nil. offers is the
+// catalogue of the claim's pool, nil if there is none. The result is false when there is
+// nothing yet to decide about: a node of ours that has not told its provider ID or its
+// instance type, and has no claim.
+//
+// The name is the Node's as soon as there is one, since pods refer to it, and the
+// claim's until then.
+func (t *Translator) Node(node *corev1.Node, claim *karpenterv1.NodeClaim, offers *catalog.Catalog) (snapshot.Node, bool) {
+	if node != nil && !t.hasIdentity(node) {
+		node = nil
+	}
+	if node == nil && claim == nil {
+		return snapshot.Node{}, false
+	}
+	v := view{t: t, node: node, claim: claim, offers: offers}
+	return v.snapshot(), true
+}
+
+// hasIdentity tells nodes that can be taken for what they say: those of others always,
+// ours once the provider ID is known and the instance type or the end of initialization.
+func (t *Translator) hasIdentity(node *corev1.Node) bool {
+	if t.options.Files || node.Labels[karpenterv1.LabelNodePool] == "" {
+		return true
+	}
+	_, typed := node.Labels[corev1.LabelInstanceTypeStable]
+	_, initialized := node.Labels[karpenterv1.LabelInitialized]
+	return node.Spec.ProviderID != "" && (typed || initialized)
+}
+
+// view is one node while it is being translated: at least one of node and claim is there.
+type view struct {
+	t      *Translator
+	node   *corev1.Node
+	claim  *karpenterv1.NodeClaim
+	offers *catalog.Catalog
+}
+
+func (v view) snapshot() snapshot.Node {
+	labels := v.labels()
+	out := snapshot.Node{
+		Name:         v.name(),
+		Pool:         labels[karpenterv1.LabelNodePool],
+		Labels:       labels,
+		Taints:       v.taints(),
+		Initialized:  v.initialized(),
+		Leaving:      v.leaving(),
+		InstanceType: labels[corev1.LabelInstanceTypeStable],
+		Zone:         labels[corev1.LabelTopologyZone],
+		CapacityType: labels[karpenterv1.LabelCapacityType],
+		Created:      v.created(),
+	}
+	if v.t.options.ReservationLabel != "" {
+		out.Reservation = labels[v.t.options.ReservationLabel]
+	}
+	if _, named := labels[corev1.LabelHostname]; !named {
+		labels[corev1.LabelHostname] = out.Name
+	}
+	if v.claim != nil {
+		out.Claim = v.claim.Name
+	}
+	if v.node != nil {
+		out.Unschedulable = v.node.Spec.Unschedulable
+		out.VolumeLimits = v.t.index.volumeLimits(v.node.Name)
+	}
+	out.Capacity, out.Allocatable = v.room()
+	out.Price = v.price(&out)
+	return out
+}
+
+func (v view) name() string {
+	if v.node != nil {
+		return v.node.Name
+	}
+	return v.claim.Name
+}
+
+func (v view) created() time.Time {
+	if v.claim != nil {
+		return v.claim.CreationTimestamp.UTC()
+	}
+	return v.node.CreationTimestamp.UTC()
+}
+
+func (v view) managed() bool {
+	return v.claim != nil || v.node.Labels[karpenterv1.LabelNodePool] != ""
+}
+
+// registered: "managed → Node exists and label equals true; unmanaged Nodes are always
+// both". Nodes in files may say nothing about it: then they are what they seem.
+func (v view) registered() bool {
+	return v.node != nil && (!v.managed() || v.node.Labels[karpenterv1.LabelRegistered] == "true" || v.silent())
+}
+
+func (v view) initialized() bool {
+	return v.node != nil && (!v.managed() || v.node.Labels[karpenterv1.LabelInitialized] == "true" || v.silent())
+}
+
+func (v view) silent() bool {
+	_, registered := v.node.Labels[karpenterv1.LabelRegistered]
+	_, initialized := v.node.Labels[karpenterv1.LabelInitialized]
+	return v.t.options.Files && !registered && !initialized && v.claim == nil &&
+		!hasTaint(v.node.Spec.Taints, karpenterv1.TaintUnregistered())
+}
+
+// labels come "from the claim until registered, from the Node afterwards". What a claim
+// promises are its labels and every requirement with a single value.
+func (v view) labels() map[string]string {
+	words := &v.t.options.Vocabulary
+	out := map[string]string{}
+	if v.registered() || v.claim == nil {
+		for _, name := range order.Keys(v.node.Labels) {
+			out[name] = v.node.Labels[name]
+		}
+		for _, name := range order.Keys(v.node.Labels) { // older spellings serve where the newer is missing
+			if key := words.Key(name); key != name && out[key] == "" {
+				out[key] = words.Value(key, v.node.Labels[name])
+			}
+		}
+		return out
+	}
+	for r := range v.requirements().All() {
+		if value, ok := r.Single(); ok {
+			out[r.Key()] = value
+		}
+	}
+	maps.Copy(out, v.claim.Labels)
+	return out
+}
+
+// requirements of the claim. What cannot be read promises nothing.
+func (v view) requirements() requirement.Set {
+	set, err := v.t.options.Vocabulary.Parse(poolEntries(v.claim.Spec.Requirements)...)
+	if err != nil {
+		return requirement.Set{}
+	}
+	return set
+}
+
+// taints are those that a new pod must tolerate: "claim spec.taints while unregistered,
+// else Node taints. While a managed node is uninitialized, known-ephemeral taints and
+// taints matching the claim's startupTaints are dropped".
+func (v view) taints() []model.Taint {
+	var list, startup []corev1.Taint
+	if v.claim != nil {
+		list, startup = v.claim.Spec.Taints, v.claim.Spec.StartupTaints
+	}
+	if v.registered() || v.claim == nil {
+		list = v.node.Spec.Taints
+	}
+	if v.initialized() {
+		return taints(list)
+	}
+	return lasting(list, startup)
+}
+
+// leaving: the claim or the node is being deleted, the instance is terminating, or a
+// disruption has begun, which is written on both.
+func (v view) leaving() bool {
+	if v.node != nil && (v.node.DeletionTimestamp != nil || hasTaint(v.node.Spec.Taints, karpenterv1.TaintDisrupted())) {
+		return true
+	}
+	if v.claim == nil {
+		return false
+	}
+	return v.claim.DeletionTimestamp != nil || slices.ContainsFunc(v.claim.Status.Conditions, func(c metav1.Condition) bool {
+		return c.Status == metav1.ConditionTrue &&
+			(c.Type == karpenterv1.ConditionInstanceTerminating || c.Type == karpenterv1.ConditionDisruptionReason)
+	})
+}
+
+// room is capacity and allocatable: "until initialized, Node values with any zero/missing
+// quantity replaced by the claim's status values; afterwards Node values only". A claim
+// that knows neither promises what the cheapest of its instance types has.
+func (v view) room() (capacity, allocatable model.Resources) {
+	if v.node != nil {
+		capacity, allocatable = resources(v.node.Status.Capacity), resources(v.node.Status.Allocatable)
+		if allocatable.IsZero() {
+			allocatable = capacity
+		}
+	}
+	if v.claim == nil || v.initialized() {
+		return capacity, allocatable
+	}
+	promisedCapacity, promised := resources(v.claim.Status.Capacity), resources(v.claim.Status.Allocatable)
+	if promised.IsZero() {
+		promisedCapacity, promised = v.expected()
+	}
+	return filledUp(capacity, promisedCapacity), filledUp(allocatable, promised)
+}
+
+func filledUp(r, from model.Resources) model.Resources {
+	for _, a := range from.Amounts() {
+		if r.Get(a.Name) == 0 {
+			r = r.Add(model.NewResources(a))
+		}
+	}
+	return r
+}
+
+// expected is what will probably be launched for a claim, and at the very least what the
+// claim was made for.
+func (v view) expected() (capacity, allocatable model.Resources) {
+	if kind, offering := cheapest(v.offers, v.requirements(), v.t.options.Vocabulary.WellKnown(), resources(v.claim.Spec.Resources.Requests)); kind != nil {
+		return kind.FullCapacity(offering), kind.Allocatable(offering)
+	}
+	requests := resources(v.claim.Spec.Resources.Requests)
+	return requests, requests
+}
+
+// price of an hour. Zero, which is not known, for nodes that are not of a pool.
+func (v view) price(n *snapshot.Node) model.Money {
+	if n.InstanceType == "" && v.claim != nil {
+		if _, offering := cheapest(v.offers, v.requirements(), v.t.options.Vocabulary.WellKnown(), resources(v.claim.Spec.Resources.Requests)); offering != nil {
+			return offering.Price
+		}
+	}
+	return priceOf(v.offers, n)
+}
+
+// volumeLimits are the attachments that the CSI drivers of a node allow.
+func (x *Index) volumeLimits(node string) []model.Amount {
+	found, ok := x.attachments[node]
+	if !ok {
+		return nil
+	}
+	var out []model.Amount
+	for _, driver := range found.Spec.Drivers {
+		if driver.Allocatable != nil && driver.Allocatable.Count != nil {
+			out = append(out, model.Amount{Name: driver.Name, Value: int64(*driver.Allocatable.Count)})
+		}
+	}
+	slices.SortFunc(out, func(a, b model.Amount) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}

@@ -1,0 +1,71 @@
+package ingest
+
+import (
+	"cmp"
+
+	"tenon/core/catalog"
+	"tenon/core/model"
+	"tenon/core/requirement"
+	"tenon/core/snapshot"
+)
+
+// cheapest finds the available offering with the lowest price that the requirements allow
+// and that has the room. Both results are nil when there is none.
+func cheapest(offers *catalog.Catalog, want requirement.Set, wellKnown requirement.KeySet, room model.Resources) (*catalog.Type, *catalog.Offering) {
+	if offers == nil {
+		return nil, nil
+	}
+	var kind *catalog.Type
+	var best *catalog.Offering
+	for i := range offers.Types {
+		t := &offers.Types[i]
+		if !t.Requirements.Intersects(want) {
+			continue
+		}
+		for j := range t.Offerings {
+			o := &t.Offerings[j]
+			if !o.Available || !allows(want, o, wellKnown) || !room.Fits(t.Allocatable(o)) {
+				continue
+			}
+			if best == nil || cmp.Or(cmp.Compare(o.Price, best.Price), cmp.Compare(t.Name, kind.Name)) < 0 {
+				kind, best = t, o
+			}
+		}
+	}
+	return kind, best
+}
+
+func allows(want requirement.Set, o *catalog.Offering, wellKnown requirement.KeySet) bool {
+	return (!want.Has(requirement.KeyZone) || want.Get(requirement.KeyZone).Has(o.Zone)) &&
+		(!want.Has(requirement.KeyCapacityType) || want.Get(requirement.KeyCapacityType).Has(o.CapacityType)) &&
+		want.Compatible(o.Extra, wellKnown)
+}
+
+// priceOf looks up what a node costs: the offering that it was bought by, else the
+// cheapest of its type and capacity type in another zone, since a zone may have been
+// taken off the list while nodes run there. A node without a capacity type was bought on
+// demand.
+func priceOf(offers *catalog.Catalog, n *snapshot.Node) model.Money {
+	if offers == nil || n.InstanceType == "" {
+		return 0
+	}
+	capacityType := cmp.Or(n.CapacityType, catalog.OnDemand)
+	var elsewhere model.Money
+	for i := range offers.Types {
+		if offers.Types[i].Name != n.InstanceType {
+			continue
+		}
+		for _, o := range offers.Types[i].Offerings {
+			if o.CapacityType != capacityType {
+				continue
+			}
+			if o.Zone == n.Zone && o.ReservationID == n.Reservation {
+				return o.Price
+			}
+			if elsewhere == 0 || o.Price < elsewhere {
+				elsewhere = o.Price
+			}
+		}
+	}
+	return elsewhere
+}

@@ -1,0 +1,58 @@
+package ingest
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/api/label"
+	"tenon/core/catalog"
+	"tenon/core/requirement"
+	"tenon/core/snapshot"
+)
+
+// Options are what a translation depends on beside the objects.
+type Options struct {
+	// Now is the time of the snapshot.
+	Now time.Time
+	// Settings go into the snapshot as they are, but for the vocabulary.
+	Settings snapshot.Settings
+	// Vocabulary says how labels are read and which ones users may write. It must know
+	// the words of the cloud; see requirement.Core.
+	Vocabulary requirement.Vocabulary
+	// Catalog finds what a pool may buy. class is nil when the pool's node class was not
+	// given. An error is the reason why the pool cannot be used. Pools that share a
+	// catalogue should get the same pointer: it is stored once. Without this function
+	// no pool can be used.
+	Catalog func(pool *karpenterv1.NodePool, class metav1.Object) (*catalog.Catalog, error)
+	// Managed says whether node classes of this group and kind are ours. Nil means all.
+	Managed func(group, kind string) bool
+	// ReservationLabel is the cloud's label that holds the ID of a capacity reservation.
+	ReservationLabel string
+	// DefaultSpreads are the cluster's default topology spread constraints.
+	DefaultSpreads []corev1.TopologySpreadConstraint
+	// UnsupportedDrivers and UnsupportedTopologyKeys of volumes make a pod unplaceable.
+	UnsupportedDrivers      requirement.KeySet
+	UnsupportedTopologyKeys requirement.KeySet
+	// Overlays turns NodeOverlays on.
+	Overlays bool
+	// Files says that the objects come from manifests rather than from an API server, so
+	// that statuses, provider IDs, default values and claims for volumes may be missing:
+	// a pod without a node waits for one, a pool without status is ready, and a claim is
+	// what its template says.
+	Files bool
+}
+
+// labelRules are the vocabulary as package api reads it.
+func labelRules(v requirement.Vocabulary) label.Rules {
+	words := v.Words()
+	return label.Join(label.Data{
+		WellKnown:         words.WellKnown,
+		RestrictedDomains: words.RestrictedDomains,
+		RestrictedKeys:    words.RestrictedKeys,
+		Aliases:           words.Aliases,
+		KnownValues:       words.KnownValues,
+	})
+}

@@ -1,0 +1,156 @@
+package ingest
+
+import (
+	"errors"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"tenon/core/requirement"
+	"tenon/core/snapshot"
+)
+
+// describe translates all that a rule can see of a pod. refused, when not empty, is why
+// the pod cannot be considered; what the template then says is still true, since such a
+// pod may be running.
+func (t *Translator) describe(pod *corev1.Pod, promised promises) (template snapshot.Template, refused string) {
+	daemon := isDaemon(pod)
+	spec := &pod.Spec
+	if daemon {
+		spec = unpinned(spec)
+	}
+	nodes, nodeProblem := t.nodeRules(spec)
+	pods, podProblem := t.podRules(pod)
+	spreads, spreadProblem := t.spreads(pod)
+	volumes, volumeProblem := t.volumes(pod, promised)
+	template = snapshot.Template{
+		Namespace:   namespaceOf(pod),
+		Labels:      t.visibleLabels(pod.Labels),
+		Owner:       t.index.owner(pod),
+		Daemon:      daemon,
+		Requests:    requests(pod),
+		Priority:    t.index.priority(spec),
+		Selector:    nodes.selector,
+		Terms:       nodes.terms,
+		Preferred:   nodes.preferred,
+		Tolerations: tolerations(spec.Tolerations),
+		Spreads:     spreads,
+
+		Affinity:              pods.affinity,
+		AntiAffinity:          pods.antiAffinity,
+		PreferredAffinity:     pods.preferredAffinity,
+		PreferredAntiAffinity: pods.preferredAntiAffinity,
+
+		HostPorts: hostPorts(spec),
+		Volumes:   volumes,
+	}
+	problem := errors.Join(nodeProblem, podProblem, spreadProblem, volumeProblem, t.checkClaims(spec), avoidsPools(&template))
+	if problem == nil {
+		return template, ""
+	}
+	return template, strings.ReplaceAll(problem.Error(), "\n", "; ")
+}
+
+func (t *Translator) visibleLabels(labels map[string]string) map[string]string {
+	out := make(map[string]string, len(labels))
+	for name, value := range labels {
+		if !t.hidden(name) {
+			out[name] = value
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}
+
+var errDynamicResources = errors.New("pod has Dynamic Resource Allocation requirements that are not yet supported by Karpenter")
+
+func (t *Translator) checkClaims(spec *corev1.PodSpec) error {
+	if usesDynamicResources(spec) {
+		return errDynamicResources
+	}
+	return nil
+}
+
+func usesDynamicResources(spec *corev1.PodSpec) bool {
+	if len(spec.ResourceClaims) > 0 {
+		return true
+	}
+	for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
+		for i := range list {
+			if len(list[i].Resources.Claims) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var errAvoidsPools = errors.New("configured to not run on a Karpenter provisioned node (requirement=karpenter.sh/nodepool DoesNotExist)")
+
+// avoidsPools finds pods that may run on nodes of no pool. A mere preference for such
+// nodes does not count: when there are none, a pool may serve the pod.
+func avoidsPools(template *snapshot.Template) error {
+	avoids := func(s requirement.Set) bool {
+		r := s.Get(requirement.KeyNodePool)
+		return s.Has(requirement.KeyNodePool) && r.Operator() == requirement.DoesNotExist && !r.Impossible()
+	}
+	if avoids(template.Selector) {
+		return errAvoidsPools
+	}
+	for _, term := range template.Terms {
+		if !avoids(term) {
+			return nil
+		}
+	}
+	if len(template.Terms) > 0 {
+		return errAvoidsPools
+	}
+	return nil
+}
+
+func isDaemon(pod *corev1.Pod) bool { return ownedBy(pod, "apps/v1", "DaemonSet") }
+
+// isMirror tells the pods that a kubelet reads from files.
+func isMirror(pod *corev1.Pod) bool { return ownedBy(pod, "v1", "Node") }
+
+func ownedBy(pod *corev1.Pod, apiVersion, kind string) bool {
+	for i := range pod.OwnerReferences {
+		if ref := &pod.OwnerReferences[i]; ref.APIVersion == apiVersion && ref.Kind == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// unpinned is the spec of a daemon pod without the node's name that the DaemonSet
+// controller has added to its affinity: it says where this pod is, not what the next
+// one asks for.
+func unpinned(spec *corev1.PodSpec) *corev1.PodSpec {
+	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil ||
+		spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return spec
+	}
+	out := *spec
+	out.Affinity = spec.Affinity.DeepCopy()
+	required := out.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	for i := range required.NodeSelectorTerms {
+		term := &required.NodeSelectorTerms[i]
+		term.MatchFields = nil
+		if len(term.MatchExpressions) == 0 { // only the pin: the next pod may go anywhere
+			out.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution = nil
+			break
+		}
+	}
+	return &out
+}
+
+func controllerOf(o metav1.Object) (key, string, bool) {
+	ref := metav1.GetControllerOfNoCopy(o)
+	if ref == nil {
+		return key{}, "", false
+	}
+	return key{namespaceOf(o), ref.Name}, ref.Kind, true
+}

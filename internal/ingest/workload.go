@@ -1,0 +1,188 @@
+package ingest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"tenon/core/snapshot"
+)
+
+// workload is something that makes pods of one template.
+type workload struct {
+	kind     string
+	object   metav1.Object
+	version  string
+	template *corev1.PodTemplateSpec
+	// unplaced is how many of its pods, as far as its status tells, run nowhere.
+	unplaced int
+	// claims are made for each replica, from first on.
+	claims []corev1.PersistentVolumeClaim
+	first  int
+}
+
+// maxReplicas is where the replicas of one workload end: a typing error in a manifest is
+// not to fill the memory.
+const maxReplicas = 1_000_000
+
+// Replicas are the pods of a workload that would be made and find no node yet, for a
+// workload of which no Pod objects are known: Deployments, ReplicaSets,
+// ReplicationControllers, StatefulSets and Jobs. They are called NAME-N, from 0.
+// CronJobs make no pods by themselves.
+func (t *Translator) Replicas(object metav1.Object) []snapshot.Pod {
+	w, ok := describeWorkload(object)
+	if !ok || w.unplaced <= 0 || object.GetDeletionTimestamp() != nil {
+		return nil
+	}
+	pod := t.admitted(podOf(object, w.version, w.kind, w.template))
+	if len(pod.Spec.SchedulingGates) > 0 {
+		return nil
+	}
+	out := make([]snapshot.Pod, 0, w.unplaced)
+	var found outcome
+	for n := range w.unplaced {
+		pod.Name = fmt.Sprintf("%s-%d", object.GetName(), n)
+		if n == 0 || usesClaims(&pod.Spec) || len(w.claims) > 0 {
+			found = t.replica(pod, w, n)
+		}
+		out = append(out, snapshot.Pod{
+			Namespace: pod.Namespace, Name: pod.Name, Template: found.template, Refused: found.refused,
+			Created: object.GetCreationTimestamp().UTC(), Pending: true,
+		})
+	}
+	return out
+}
+
+// replica translates one pod, with the claims that a StatefulSet would make for it.
+func (t *Translator) replica(pod *corev1.Pod, w workload, n int) outcome {
+	if len(w.claims) == 0 {
+		return t.translate(pod, nil)
+	}
+	promised := promises{}
+	replica := *pod
+	replica.Spec.Volumes = slices.Clone(pod.Spec.Volumes)
+	for i := range w.claims {
+		claim := &w.claims[i]
+		name := fmt.Sprintf("%s-%s-%d", claim.Name, w.object.GetName(), w.first+n)
+		promised[name] = &claim.Spec
+		volume := corev1.Volume{Name: claim.Name}
+		volume.PersistentVolumeClaim = &corev1.PersistentVolumeClaimVolumeSource{ClaimName: name}
+		replica.Spec.Volumes = append(slices.DeleteFunc(replica.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == claim.Name }), volume)
+	}
+	return t.translate(&replica, promised)
+}
+
+func describeWorkload(object metav1.Object) (workload, bool) {
+	w := workload{object: object, version: "apps/v1"}
+	switch o := object.(type) {
+	case *appsv1.Deployment:
+		w.kind, w.template = "Deployment", &o.Spec.Template
+		w.unplaced = lacking(o.Spec.Replicas, o.Status.ReadyReplicas)
+	case *appsv1.ReplicaSet:
+		w.kind, w.template = "ReplicaSet", &o.Spec.Template
+		w.unplaced = lacking(o.Spec.Replicas, o.Status.ReadyReplicas)
+	case *corev1.ReplicationController:
+		if o.Spec.Template == nil {
+			return workload{}, false
+		}
+		w.kind, w.version, w.template = "ReplicationController", "v1", o.Spec.Template
+		w.unplaced = lacking(o.Spec.Replicas, o.Status.ReadyReplicas)
+	case *appsv1.StatefulSet:
+		w.kind, w.template, w.claims = "StatefulSet", &o.Spec.Template, o.Spec.VolumeClaimTemplates
+		w.unplaced = lacking(o.Spec.Replicas, o.Status.ReadyReplicas)
+		if o.Spec.Ordinals != nil {
+			w.first = int(o.Spec.Ordinals.Start)
+		}
+		w.first += int(max(o.Status.ReadyReplicas, 0))
+	case *batchv1.Job:
+		w.kind, w.version, w.template = "Job", "batch/v1", &o.Spec.Template
+		w.unplaced = jobPods(o)
+	default:
+		return workload{}, false
+	}
+	return w, true
+}
+
+// lacking is how many replicas are not ready. Absent replicas mean one.
+func lacking(replicas *int32, ready int32) int {
+	want := int32(1)
+	if replicas != nil {
+		want = *replicas
+	}
+	return min(int(want-min(max(ready, 0), want)), maxReplicas)
+}
+
+// jobPods is how many pods a job would still start at once.
+func jobPods(job *batchv1.Job) int {
+	for _, c := range job.Status.Conditions {
+		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
+			return 0
+		}
+	}
+	if job.Spec.Suspend != nil && *job.Spec.Suspend {
+		return 0
+	}
+	want := int32(1)
+	if job.Spec.Parallelism != nil {
+		want = *job.Spec.Parallelism
+	}
+	if job.Spec.Completions != nil {
+		want = min(want, *job.Spec.Completions-job.Status.Succeeded)
+	}
+	var ready int32
+	if job.Status.Ready != nil {
+		ready = *job.Status.Ready
+	}
+	return lacking(&want, ready)
+}
+
+// workloads lists those objects whose pods have to be imagined, in a fixed order: those
+// without Pod objects, and without an owner that is itself among them.
+func (x *Index) workloads(havePods map[string]bool) []metav1.Object {
+	var out []metav1.Object
+	out = appendWorkloads(out, x, "Deployment", x.deployments, havePods)
+	out = appendWorkloads(out, x, "StatefulSet", x.statefulSets, havePods)
+	out = appendWorkloads(out, x, "ReplicaSet", x.replicaSets, havePods)
+	out = appendWorkloads(out, x, "ReplicationController", x.replicators, havePods)
+	return appendWorkloads(out, x, "Job", x.jobs, havePods)
+}
+
+func appendWorkloads[T metav1.Object](out []metav1.Object, x *Index, kind string, objects map[key]T, havePods map[string]bool) []metav1.Object {
+	for _, k := range sortedKeys(objects) {
+		o := objects[k]
+		if havePods[workloadKey(k.namespace, kind+"/"+k.name)] || x.ownedByKnown(o) {
+			continue
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+func sortedKeys[T any](m map[key]T) []key {
+	keys := make([]key, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b key) int {
+		return cmp.Or(strings.Compare(a.namespace, b.namespace), strings.Compare(a.name, b.name))
+	})
+	return keys
+}
+
+// ownedByKnown reports whether a Deployment that is known makes this ReplicaSet.
+func (x *Index) ownedByKnown(o metav1.Object) bool {
+	k, kind, ok := controllerOf(o)
+	if !ok || kind != "Deployment" {
+		return false
+	}
+	_, known := x.deployments[k]
+	return known
+}
+
+func workloadKey(namespace, owner string) string { return namespace + "/" + owner }
