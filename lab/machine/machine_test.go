@@ -1,0 +1,93 @@
+package machine_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
+
+	"tenon/lab/machine"
+)
+
+func TestParseTaints(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		text    string
+		want    []v1.Taint
+		refused bool
+	}{
+		"none":                 {text: ""},
+		"with a value":         {text: "team=a:NoSchedule", want: []v1.Taint{{Key: "team", Value: "a", Effect: v1.TaintEffectNoSchedule}}},
+		"without a value":      {text: "gpu:NoExecute", want: []v1.Taint{{Key: "gpu", Effect: v1.TaintEffectNoExecute}}},
+		"two":                  {text: "a:NoSchedule,b:PreferNoSchedule", want: []v1.Taint{{Key: "a", Effect: v1.TaintEffectNoSchedule}, {Key: "b", Effect: v1.TaintEffectPreferNoSchedule}}},
+		"no effect":            {text: "team=a", refused: true},
+		"an effect of no kind": {text: "team=a:Never", refused: true},
+		"no key":               {text: "=a:NoSchedule", refused: true},
+		"an end too many":      {text: "a:NoSchedule,", refused: true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := machine.ParseTaints(tc.text)
+			if (err != nil) != tc.refused {
+				t.Fatalf("error %v, want refused %v", err, tc.refused)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("taints (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func FuzzParseTaints(f *testing.F) {
+	f.Add("team=a:NoSchedule,b:NoExecute")
+	f.Add(":,=:")
+	f.Fuzz(func(t *testing.T, text string) {
+		taints, err := machine.ParseTaints(text)
+		if err != nil {
+			return
+		}
+		for _, taint := range taints {
+			if taint.Key == "" || taint.Effect == "" {
+				t.Errorf("%q gave a taint without key or effect: %+v", text, taint)
+			}
+		}
+	})
+}
+
+func TestFormIsOnTheNode(t *testing.T) {
+	t.Parallel()
+	node, err := machine.Form{CPU: "4", Memory: "16Gi", Zone: "a", Labels: map[string]string{"team": "x"}}.Node("n1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"team": "x", v1.LabelTopologyZone: "a", machine.MadeByHand: "true"}
+	if diff := cmp.Diff(want, node.Labels); diff != "" {
+		t.Errorf("labels (-want +got):\n%s", diff)
+	}
+	if got := node.Status.Capacity.Cpu().String() + " " + node.Status.Capacity.Memory().String() + " " + node.Status.Capacity.Pods().String(); got != "4 16Gi 110" {
+		t.Errorf("capacity is %s, want 4 16Gi 110", got)
+	}
+}
+
+func TestAPartOfACapacityIsRefused(t *testing.T) {
+	t.Parallel()
+	if _, err := (machine.Form{CPU: "4"}).Node("n1"); err == nil {
+		t.Error("a machine with cores and no memory was made")
+	}
+}
+
+func TestFreeNamesSkipWhatIsThere(t *testing.T) {
+	t.Parallel()
+	client := fake.NewClientset(&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-2"}})
+	names, err := machine.FreeNames(t.Context(), client, "node", 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"node-1", "node-3", "node-4"}; !slices.Equal(names, want) {
+		t.Errorf("names are %v, want %v", names, want)
+	}
+}

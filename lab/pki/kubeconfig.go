@@ -1,0 +1,34 @@
+package pki
+
+import (
+	"encoding/base64"
+	"encoding/json"
+)
+
+// Kubeconfig is a kubeconfig, complete in one file, for a user of the API server at the given URL.
+// It is written as JSON, which is YAML: no library is needed to get the quoting right.
+func (a *Authority) Kubeconfig(server, user string, client Pair) []byte {
+	const name = "tenon-lab"
+	document := map[string]any{
+		"apiVersion":      "v1",
+		"kind":            "Config",
+		"current-context": name,
+		"clusters": []any{map[string]any{"name": name, "cluster": map[string]any{
+			"server":                     server,
+			"certificate-authority-data": base64.StdEncoding.EncodeToString(a.pem),
+		}}},
+		"contexts": []any{map[string]any{"name": name, "context": map[string]any{
+			"cluster": name,
+			"user":    user,
+		}}},
+		"users": []any{map[string]any{"name": user, "user": map[string]any{
+			"client-certificate-data": base64.StdEncoding.EncodeToString(client.Certificate),
+			"client-key-data":         base64.StdEncoding.EncodeToString(client.Key),
+		}}},
+	}
+	text, err := json.MarshalIndent(document, "", "  ")
+	if err != nil {
+		panic("a document of strings cannot be written as JSON: " + err.Error())
+	}
+	return append(text, '\n')
+}

@@ -1,0 +1,234 @@
+package process_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"tenon/lab/process"
+)
+
+// roleEnv makes this test program play a part other than running tests.
+const roleEnv = "PROCESS_TEST_ROLE"
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(roleEnv) {
+	case "child":
+		child()
+	case "parent":
+		parent()
+	default:
+		os.Exit(m.Run())
+	}
+}
+
+// child reports that it is ready, answers on its listener, and ends at SIGTERM unless it is stubborn.
+func child() {
+	inherited, err := process.Inherit()
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	fmt.Println("here I am")
+	inherited.ReportReady()
+	if listener := inherited.Listener(); listener != nil {
+		go func() {
+			if connection, err := listener.Accept(); err == nil {
+				_, _ = fmt.Fprintln(connection, "hello")
+				_ = connection.Close()
+			}
+		}()
+	}
+	<-ctx.Done()
+	if os.Getenv("STUBBORN") != "" {
+		select {}
+	}
+}
+
+// parent starts a child, says its pid, and waits to be killed.
+func parent() {
+	started, err := process.Start(process.Spec{Env: []string{roleEnv + "=child"}, Log: os.Getenv("CHILD_LOG")})
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(2)
+	}
+	<-started.Ready()
+	fmt.Println(started.Pid)
+	select {}
+}
+
+// patience bounds every wait for another process.
+const patience = 20 * time.Second
+
+func await(t *testing.T, what string, done <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-done:
+	case <-time.After(patience):
+		t.Fatalf("%s did not happen within %s", what, patience)
+	}
+}
+
+func start(t *testing.T, spec process.Spec) *process.Child {
+	t.Helper()
+	spec.Env = append(spec.Env, roleEnv+"=child")
+	spec.Log = filepath.Join(t.TempDir(), "log")
+	started, err := process.Start(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { started.Stop(0) })
+	await(t, "the child's report", started.Ready())
+	return started
+}
+
+func TestAChildServesTheListenerItWasGiven(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	start(t, process.Spec{Listener: listener})
+
+	connection, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	if line, err := bufio.NewReader(connection).ReadString('\n'); line != "hello\n" {
+		t.Errorf("the child said %q, %v", line, err)
+	}
+}
+
+func TestStopIsGentleFirst(t *testing.T) {
+	t.Parallel()
+	if killed := start(t, process.Spec{}).Stop(patience); killed {
+		t.Error("a child that ends when asked to was killed")
+	}
+}
+
+func TestStopKillsWhoDoesNotEnd(t *testing.T) {
+	t.Parallel()
+	started := start(t, process.Spec{Env: []string{"STUBBORN=1"}})
+	if killed := started.Stop(10 * time.Millisecond); !killed {
+		t.Error("a child that does not end was not killed")
+	}
+	if !strings.Contains(started.State(), "killed") {
+		t.Errorf("state is %q", started.State())
+	}
+	if process.Birth(started.Pid) != "" {
+		t.Error("it still runs")
+	}
+}
+
+func TestTheChildsOutputIsItsLog(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "log")
+	started, err := process.Start(process.Spec{Env: []string{roleEnv + "=child"}, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the child's report", started.Ready())
+	started.Stop(patience)
+	if text, err := os.ReadFile(log); string(text) != "here I am\n" {
+		t.Errorf("log is %q, %v", text, err)
+	}
+}
+
+func TestAForeignProgramIsStartedAndStopped(t *testing.T) {
+	t.Parallel()
+	started, err := process.Start(process.Spec{Path: "/bin/sleep", Args: []string{"600"}, Foreign: true, Log: filepath.Join(t.TempDir(), "log")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if started.Stop(patience) {
+		t.Error("it had to be killed")
+	}
+}
+
+func TestAProgramThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	_, err := process.Start(process.Spec{Path: "/does/not/exist", Foreign: true, Log: filepath.Join(t.TempDir(), "log")})
+	if err == nil {
+		t.Error("it was started")
+	}
+}
+
+// Nothing may be left of a lab whose supervisor is killed, whatever it was doing.
+func TestChildrenEndWithAKilledParent(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "log")
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), roleEnv+"=parent", "CHILD_LOG="+log)
+	output, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(output).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(line))
+	if err != nil {
+		t.Fatalf("the parent said %q", line)
+	}
+	birth := process.Birth(pid)
+	if !process.Alive(pid, birth) {
+		t.Fatal("the child does not run")
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		ticker := time.NewTicker(5 * time.Millisecond)
+		defer ticker.Stop()
+		for process.Alive(pid, birth) {
+			<-ticker.C
+		}
+	}()
+	await(t, "the child's end", gone)
+}
+
+func TestMeasureSelf(t *testing.T) {
+	t.Parallel()
+	usage, err := process.Measure(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if usage.ResidentBytes < 1<<20 || usage.ResidentBytes > 1<<36 {
+		t.Errorf("resident bytes are %d", usage.ResidentBytes)
+	}
+	if process.Birth(os.Getpid()) == "" || process.Birth(1<<30) != "" {
+		t.Error("births do not tell who is there")
+	}
+}
+
+func TestKillSparesAStranger(t *testing.T) {
+	t.Parallel()
+	started := start(t, process.Spec{})
+	process.Kill(started.Pid, "somebody else")
+	if !process.Alive(started.Pid, process.Birth(started.Pid)) {
+		t.Fatal("a process with the same id and another birth was killed")
+	}
+	process.Kill(started.Pid, process.Birth(started.Pid))
+	await(t, "its end", started.Done())
+}
