@@ -1,0 +1,20 @@
+// Command tenon is the one binary of the product. It wires the process's arguments, streams and
+// signals to internal/cli and does nothing else.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"tenon/internal/cli"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// The first signal asks for a clean end; the second ends at once, as people expect who press
+	// Ctrl-C twice.
+	context.AfterFunc(ctx, stop)
+	os.Exit(cli.Run(ctx, os.Args[1:], cli.Process()))
+}

@@ -1,0 +1,97 @@
+// Package cli is what people type: the commands of the tenon binary, as functions that are given
+// their input, output and environment. It must not decide anything about nodes; commands gather
+// input, call the package that knows, and print what came back. Nothing here touches os.Stdout,
+// os.Args or os.Exit, so that a test can run every command as a function.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+// World is what a command may touch outside of itself.
+type World struct {
+	In        io.Reader
+	Out       io.Writer // results
+	Err       io.Writer // messages
+	LookupEnv func(name string) (string, bool)
+}
+
+// Process is the world of the running process.
+func Process() World {
+	return World{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv}
+}
+
+// The exit statuses of every command. Scripts depend on them.
+const (
+	statusDone     = 0
+	statusFailed   = 1 // wrong input, or something that could not be done
+	statusUnplaced = 2 // plan: done, but some pod has no place
+)
+
+// ErrUnplaced is returned by a command that did its work and found a pod without a place. It has
+// been told in the output already, so nothing more is printed.
+var ErrUnplaced = errors.New("some pod could not be placed")
+
+// Run executes one command line, without the program's name, and returns its exit status.
+func Run(ctx context.Context, args []string, w World) int {
+	return execute(ctx, Root(w), args, w)
+}
+
+func execute(ctx context.Context, root *cobra.Command, args []string, w World) int {
+	// Never nil: cobra would take the process's own arguments then.
+	root.SetArgs(append([]string{}, args...))
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return statusDone
+	}
+	if errors.Is(err, ErrUnplaced) {
+		return statusUnplaced
+	}
+	fmt.Fprintf(w.Err, "error: %s\n", err)
+	return statusFailed
+}
+
+// Root is the tenon command with all of its subcommands.
+func Root(w World) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "tenon",
+		Short: "Just the nodes that your pods need, just in time",
+		Long: `Tenon gives a Kubernetes cluster just the nodes that its pods need, just in time,
+and takes them away again when something cheaper will do. It speaks Karpenter's API.
+
+Exit status: 0 when the command did what was asked; 1 when the input was wrong or
+something could not be done, with the reason on standard error; 2 when a plan was
+made and some pod has no place in it.`,
+		Example: `  tenon controller --kubeconfig ~/.kube/config --disable-leader-election
+  tenon version -o json
+  source <(tenon completion bash)`,
+		Args:                       knownCommand,
+		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors:              true,
+		SilenceUsage:               true,
+		SuggestionsMinimumDistance: 2,
+		CompletionOptions:          cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	root.SetIn(w.In)
+	root.SetOut(w.Out)
+	root.SetErr(w.Err)
+	root.SetFlagErrorFunc(wrongFlag)
+	root.SetUsageFunc(usage)
+	root.AddCommand(commands(w)...)
+	return root
+}
+
+// commands lists the subcommands. A new one is one line here and a file of its own.
+func commands(w World) []*cobra.Command {
+	return []*cobra.Command{
+		controllerCommand(w),
+		versionCommand(),
+		completionCommand(),
+	}
+}

@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tenon/internal/settings"
+)
+
+// usageWidth is that of a terminal beside an editor.
+const usageWidth = 100
+
+// usage is what every command's help ends with: how to call it, examples, and what it takes.
+func usage(cmd *cobra.Command) error {
+	var text strings.Builder
+	line := cmd.UseLine()
+	if cmd.HasAvailableSubCommands() {
+		line = cmd.CommandPath() + " COMMAND [flags]"
+	}
+	fmt.Fprintf(&text, "Usage:\n  %s\n", line)
+	if cmd.HasExample() {
+		fmt.Fprintf(&text, "\nExamples:\n%s\n", cmd.Example)
+	}
+	if cmd.HasAvailableSubCommands() {
+		text.WriteString("\nCommands:\n" + subcommands(cmd))
+	}
+	if flags := flagText(cmd); flags != "" {
+		text.WriteString("\n" + flags)
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(&text, "\nRun '%s COMMAND --help' to learn about one.\n", cmd.CommandPath())
+	}
+	_, err := fmt.Fprint(cmd.OutOrStderr(), text.String())
+	return err
+}
+
+func subcommands(cmd *cobra.Command) string {
+	var text strings.Builder
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			fmt.Fprintf(&text, "  %-*s  %s\n", cmd.NamePadding(), sub.Name(), sub.Short)
+		}
+	}
+	return text.String()
+}
+
+// settingsAnnotation marks the command whose flags are the settings.
+const settingsAnnotation = "settings"
+
+func flagText(cmd *cobra.Command) string {
+	if cmd.Annotations[settingsAnnotation] == "" {
+		return "Flags:\n" + cmd.LocalFlags().FlagUsagesWrapped(usageWidth)
+	}
+	var text strings.Builder
+	for i, group := range settings.Groups() {
+		if i > 0 {
+			text.WriteString("\n")
+		}
+		fmt.Fprintf(&text, "Settings: %s\n", group)
+		for _, o := range settings.Options() {
+			if o.Group == group {
+				text.WriteString(settingText(o))
+			}
+		}
+	}
+	return text.String()
+}
+
+// settingText names a setting on one line and explains it below, because the forty names are too
+// long for a column beside them.
+func settingText(o settings.Option) string {
+	value := " " + o.Kind()
+	if o.Kind() == "true|false" {
+		value = "[=true|false]"
+	}
+	fallback := ""
+	if o.Default != "" {
+		fallback = ", default " + o.Default
+	}
+	return fmt.Sprintf("  --%s%s  (%s%s)\n%s", o.Flag, value, o.Env, fallback, wrap(o.Usage, "      "))
+}
+
+// wrap breaks a text between words into lines with an indent.
+func wrap(text, indent string) string {
+	var wrapped strings.Builder
+	line := indent
+	for word := range strings.FieldsSeq(text) {
+		if line != indent && len(line)+1+len(word) > usageWidth {
+			wrapped.WriteString(line + "\n")
+			line = indent
+		}
+		if line != indent {
+			line += " "
+		}
+		line += word
+	}
+	return wrapped.String() + line + "\n"
+}
