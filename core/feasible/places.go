@@ -12,7 +12,7 @@ import (
 // Places is where one set of requirements, with one set of tolerations, may be met:
 // labels and taints only, not sizes.
 type Places struct {
-	Require requirement.Set
+	Asker
 	// Machines that may be bought for it, in one of Slots.
 	Machines bitset.Set
 	Slots    bitset.Set
@@ -31,7 +31,8 @@ type Asker struct {
 	Strict bool
 }
 
-func (a *Asker) key() string {
+// Key tells askers apart that may get different answers.
+func (a *Asker) Key() string {
 	var b strings.Builder
 	text, _ := a.Require.MarshalJSON() // cannot fail: plain strings and integers
 	b.Write(text)
@@ -46,12 +47,12 @@ func (a *Asker) key() string {
 
 // Find answers where an asker may go. Equal questions are answered once.
 func (sp *Space) Find(a Asker) *Places {
-	key := a.key()
+	key := a.Key()
 	if found, ok := sp.places[key]; ok {
 		return found
 	}
 	out := &Places{
-		Require:     a.Require,
+		Asker:       a,
 		Machines:    bitset.New(len(sp.Machines)),
 		Slots:       sp.slotsAllowed(a.Require),
 		HostClasses: bitset.New(len(sp.HostClasses)),
@@ -71,6 +72,18 @@ func (sp *Space) Find(a Asker) *Places {
 	}
 	sp.places[key] = out
 	return out
+}
+
+// Admits reports whether a class of hosts meets the asker's labels and taints, as far as
+// each is asked for.
+func (sp *Space) Admits(class int, a *Asker, labels, taints bool) bool {
+	c := &sp.HostClasses[class]
+	if taints {
+		if _, kept := model.Untolerated(c.taints, a.Tolerations, false); kept {
+			return false
+		}
+	}
+	return !labels || c.Labels.Compatible(a.Require, requirement.KeySet{})
 }
 
 func (sp *Space) findInPool(p int, a *Asker, out *Places) {

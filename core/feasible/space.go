@@ -124,3 +124,23 @@ func Fits(need, room []int64) bool {
 	}
 	return true
 }
+
+// Values lists what the label may be on a new machine bought in the slot, as far as
+// slot, type, pool or the pods' own wish decide it.
+func (sp *Space) Values(machine, slot int, key string, places *Places) []string {
+	if value, ok := sp.Slots[slot].Label(key); ok {
+		return []string{value}
+	}
+	m := &sp.Machines[machine]
+	r := sp.Snapshot.Pools[m.Pool].Requirements.Get(key)
+	if m.Type.Requirements.Has(key) {
+		r = r.Intersect(m.Type.Requirements.Get(key))
+	}
+	if places.Require.Has(key) {
+		r = r.Intersect(places.Require.Get(key))
+	}
+	if r.Complement() {
+		return nil
+	}
+	return r.Values()
+}

@@ -1,0 +1,211 @@
+// Package shape groups pods that no rule can tell apart, so that every expensive
+// question is asked once for a shape and never for a pod.
+package shape
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"tenon/core/feasible"
+	"tenon/core/model"
+	"tenon/core/requirement"
+	"tenon/core/snapshot"
+	"tenon/core/topology"
+)
+
+// Shape is a number of pods with the same needs.
+type Shape struct {
+	// Template represents the pods; others of the shape differ in what no rule sees.
+	Template int32
+	// Level is how many preferences were dropped.
+	Level int
+	// Pods are indexes into Snapshot.Pods, oldest first.
+	Pods     []int32
+	Priority int32
+	Need     []int64
+	// Alternatives say where it may go: one must hold.
+	Alternatives []*feasible.Places
+	Rules        topology.Rules
+	Ports        []model.HostPort
+	// Attach are the volumes whose driver limits matter on existing nodes.
+	Attach []snapshot.Volume
+}
+
+// Wish is a template with the number of preferences that it has given up.
+type Wish struct {
+	Template int32
+	Level    int
+	Pods     []int32
+}
+
+// Set is the shapes of one decision, with the rules between them.
+type Set struct {
+	Space    *feasible.Space
+	Registry *topology.Registry
+	Shapes   []Shape
+}
+
+// Compile groups pods into shapes. Wishes come in the order of their first pod.
+func Compile(sp *feasible.Space, wishes []Wish) *Set {
+	out := &Set{Space: sp, Registry: topology.NewRegistry()}
+	variants := make([]feasible.Variant, len(wishes))
+	nodes := make([]topology.Node, len(wishes))
+	for i, w := range wishes {
+		t := &sp.Snapshot.Templates[w.Template]
+		variants[i] = sp.Variant(t, w.Level)
+		nodes[i] = node(sp, &variants[i])
+		out.Registry.Enter(t, &variants[i], nodes[i])
+	}
+	enterBound(sp, out.Registry)
+	index := map[string]int{}
+	ids := placeIDs{}
+	for i, w := range wishes {
+		s := out.newShape(w, &variants[i], nodes[i])
+		key := ids.key(&s)
+		if at, ok := index[key]; ok {
+			out.Shapes[at].Pods = append(out.Shapes[at].Pods, w.Pods...)
+			continue
+		}
+		index[key] = len(out.Shapes)
+		s.Pods = slices.Clone(w.Pods)
+		out.Shapes = append(out.Shapes, s)
+	}
+	for i := range out.Shapes {
+		sortOldestFirst(sp.Snapshot, out.Shapes[i].Pods)
+	}
+	return out
+}
+
+func (o *Set) newShape(w Wish, v *feasible.Variant, n topology.Node) Shape {
+	t := &o.Space.Snapshot.Templates[w.Template]
+	s := Shape{
+		Template: w.Template, Level: w.Level, Priority: t.Priority,
+		Need:  o.Space.Vector(t.Requests),
+		Rules: o.Registry.Rules(t, v, n),
+		Ports: t.HostPorts,
+
+		Alternatives: places(o.Space, v),
+	}
+	for _, volume := range t.Volumes {
+		if volume.Driver != "" {
+			s.Attach = append(s.Attach, volume)
+		}
+	}
+	return s
+}
+
+// places finds where each alternative leads; the same place is not listed twice.
+func places(sp *feasible.Space, v *feasible.Variant) []*feasible.Places {
+	var out []*feasible.Places
+	for i := range v.Alternatives {
+		if p := sp.Find(v.Alternatives[i]); !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// node is what a spread's node filter sees of the variant.
+func node(sp *feasible.Space, v *feasible.Variant) topology.Node {
+	if len(v.Spreads) == 0 {
+		return topology.Node{}
+	}
+	key := ""
+	for i := range v.Alternatives {
+		key += v.Alternatives[i].Key() + "\n"
+	}
+	alternatives := v.Alternatives
+	return topology.Node{Key: key, Places: places(sp, v), Admits: func(class int, affinity, taints bool) bool {
+		for i := range alternatives {
+			if sp.Admits(class, &alternatives[i], affinity, taints) {
+				return true
+			}
+		}
+		return false
+	}}
+}
+
+// enterBound numbers the groups of running pods' anti-affinity: they keep others away.
+func enterBound(sp *feasible.Space, r *topology.Registry) {
+	seen := map[int32]bool{}
+	for h := range sp.Hosts {
+		for _, p := range sp.Hosts[h].Bound {
+			t := sp.Snapshot.Pods[p].Template
+			if !seen[t] {
+				seen[t] = true
+				r.EnterBound(&sp.Snapshot.Templates[t])
+			}
+		}
+	}
+}
+
+// placeIDs numbers places, so that keys are short.
+type placeIDs map[*feasible.Places]uint64
+
+// key tells shapes apart by everything that a rule sees.
+func (ids placeIDs) key(s *Shape) string {
+	b := make([]byte, 0, 128)
+	put := func(n int64) { b = binary.AppendVarint(b, n) }
+	put(int64(s.Priority))
+	for _, n := range s.Need {
+		put(n)
+	}
+	for _, p := range s.Alternatives {
+		if _, ok := ids[p]; !ok {
+			ids[p] = uint64(len(ids))
+		}
+		put(int64(ids[p]))
+	}
+	for _, groups := range [][]int32{s.Rules.HostCounts, s.Rules.Counts} {
+		put(-1)
+		for _, g := range groups {
+			put(int64(g))
+		}
+	}
+	for _, caps := range [][]topology.Cap{s.Rules.HostCaps, s.Rules.Caps} {
+		put(-2)
+		for _, c := range caps {
+			put(int64(c.Group))
+			put(int64(c.Max))
+		}
+	}
+	for _, needs := range [][]topology.Need{s.Rules.HostNeeds, s.Rules.Needs} {
+		put(-3)
+		for _, n := range needs {
+			put(int64(n.Group))
+		}
+	}
+	put(-4)
+	for _, sp := range s.Rules.Spreads {
+		put(int64(sp.Group))
+		put(int64(sp.MaxSkew))
+		put(int64(sp.MinDomains))
+	}
+	for _, p := range s.Ports {
+		b = append(b, p.IP+"/"+p.Protocol...)
+		put(int64(p.Port))
+	}
+	for _, v := range s.Attach {
+		b = append(b, v.ID+"\x00"+v.Driver...)
+	}
+	return string(b)
+}
+
+func sortOldestFirst(s *snapshot.Snapshot, pods []int32) {
+	slices.SortFunc(pods, func(a, b int32) int { return Older(s, a, b) })
+}
+
+// Narrow is the part of one of the shape's places where the pins hold, or nil when
+// there is none.
+func (o *Set) Narrow(places *feasible.Places, s *Shape, pins []topology.Pin) *feasible.Places {
+	asked := places.Require
+	for _, pin := range pins {
+		asked = asked.With(requirement.New(pin.Key, requirement.In, pin.Values...))
+		if asked.Get(pin.Key).Impossible() {
+			return nil
+		}
+	}
+	a := places.Asker
+	a.Require = asked
+	return o.Space.Find(a)
+}

@@ -1,0 +1,183 @@
+package topology
+
+import (
+	"slices"
+
+	"tenon/core/feasible"
+	"tenon/core/snapshot"
+)
+
+// Rules are what one variant of a template asks of other pods, and where it is counted.
+type Rules struct {
+	// HostCounts are the host groups that count the pod. HostCaps bound what its node
+	// may hold of a group, itself included; HostNeeds ask for company.
+	HostCounts []int32
+	HostCaps   []Cap
+	HostNeeds  []Need
+	// The same over other keys, by domain group.
+	Counts  []int32
+	Spreads []Spread
+	Caps    []Cap
+	Needs   []Need
+}
+
+// Cap says that the pod's domain may hold at most Max pods of a group.
+type Cap struct {
+	Group int32
+	Max   int32
+}
+
+// Need says that the pod's domain must hold a pod of the group. Self is set when the
+// pod is one itself: the first such pod may then go anywhere.
+type Need struct {
+	Group int32
+	Self  bool
+}
+
+// Spread is a topology spread constraint on a key other than hostname.
+type Spread struct {
+	Group      int32
+	MaxSkew    int32
+	MinDomains int32
+	Self       bool
+}
+
+// Free reports whether no rule between pods concerns the pod.
+func (r *Rules) Free() bool {
+	return len(r.HostCounts)+len(r.HostCaps)+len(r.HostNeeds)+len(r.Counts)+len(r.Spreads)+len(r.Caps)+len(r.Needs) == 0
+}
+
+// Registry numbers the groups of one decision.
+type Registry struct {
+	hosts   table
+	domains table
+	counts  map[*snapshot.Template]counted
+}
+
+type counted struct{ hosts, domains []int32 }
+
+// NewRegistry returns an empty registry.
+func NewRegistry() *Registry {
+	return &Registry{hosts: newTable(), domains: newTable(), counts: map[*snapshot.Template]counted{}}
+}
+
+// HostGroups and Groups are the numbered groups.
+func (r *Registry) HostGroups() []Group { return r.hosts.Groups }
+
+// Groups are those over keys other than hostname.
+func (r *Registry) Groups() []Group { return r.domains.Groups }
+
+// Enter numbers the groups that a variant's rules speak about. All variants must be
+// entered before Rules is asked for any.
+func (r *Registry) Enter(t *snapshot.Template, v *feasible.Variant, node Node) {
+	for i := range v.Spreads {
+		r.spreadGroup(t, &v.Spreads[i], node)
+	}
+	for _, terms := range [][]snapshot.AffinityTerm{v.Affinity, v.AntiAffinity} {
+		for i := range terms {
+			r.termGroup(&terms[i])
+		}
+	}
+}
+
+func (r *Registry) spreadGroup(t *snapshot.Template, s *snapshot.Spread, node Node) int32 {
+	g := Group{Key: s.Key, Namespaces: []string{t.Namespace}, Selector: s.Selector}
+	if s.Key == feasible.HostnameKey {
+		return r.hosts.id(g)
+	}
+	if !s.IgnoreNodeAffinity || s.HonorTaints {
+		g.Filter = &Filter{Of: node, Affinity: !s.IgnoreNodeAffinity, Taints: s.HonorTaints}
+	}
+	return r.domains.id(g)
+}
+
+func (r *Registry) termGroup(term *snapshot.AffinityTerm) int32 {
+	g := Group{Key: term.Key, Namespaces: term.Namespaces, Selector: term.Selector}
+	if term.Key == feasible.HostnameKey {
+		return r.hosts.id(g)
+	}
+	return r.domains.id(g)
+}
+
+// Rules gives the rules of a variant by group number.
+func (r *Registry) Rules(t *snapshot.Template, v *feasible.Variant, node Node) Rules {
+	c := r.counting(t)
+	out := Rules{HostCounts: c.hosts, Counts: c.domains}
+	for i := range v.Spreads {
+		s := &v.Spreads[i]
+		g := r.spreadGroup(t, s, node)
+		if s.Key == feasible.HostnameKey {
+			out.HostCaps = append(out.HostCaps, Cap{g, s.MaxSkew})
+			continue
+		}
+		out.Spreads = append(out.Spreads, Spread{Group: g, MaxSkew: s.MaxSkew, MinDomains: s.MinDomains, Self: has(c.domains, g)})
+	}
+	out.addTerms(r, v, c)
+	out.HostCaps, out.Caps = tightest(out.HostCaps), tightest(out.Caps)
+	return out
+}
+
+func (o *Rules) addTerms(r *Registry, v *feasible.Variant, c counted) {
+	for i := range v.AntiAffinity {
+		g, onHost := r.termGroup(&v.AntiAffinity[i]), v.AntiAffinity[i].Key == feasible.HostnameKey
+		if onHost {
+			o.HostCaps = append(o.HostCaps, Cap{g, selfCount(c.hosts, g)})
+		} else {
+			o.Caps = append(o.Caps, Cap{g, selfCount(c.domains, g)})
+		}
+	}
+	for i := range v.Affinity {
+		g, onHost := r.termGroup(&v.Affinity[i]), v.Affinity[i].Key == feasible.HostnameKey
+		if onHost {
+			o.HostNeeds = append(o.HostNeeds, Need{g, has(c.hosts, g)})
+		} else {
+			o.Needs = append(o.Needs, Need{g, has(c.domains, g)})
+		}
+	}
+}
+
+// Bound gives the rules that a running pod still imposes on others: its required
+// anti-affinity. The scheduler looks at a running pod's other rules no more.
+func (r *Registry) Bound(t *snapshot.Template) Rules {
+	v := feasible.Variant{AntiAffinity: t.AntiAffinity}
+	return r.Rules(t, &v, Node{})
+}
+
+// EnterBound numbers the groups of a running pod's anti-affinity.
+func (r *Registry) EnterBound(t *snapshot.Template) {
+	for i := range t.AntiAffinity {
+		r.termGroup(&t.AntiAffinity[i])
+	}
+}
+
+func (r *Registry) counting(t *snapshot.Template) counted {
+	if c, ok := r.counts[t]; ok {
+		return c
+	}
+	c := counted{hosts: r.hosts.counting(t), domains: r.domains.counting(t)}
+	r.counts[t] = c
+	return c
+}
+
+func has(sorted []int32, g int32) bool {
+	_, ok := slices.BinarySearch(sorted, g)
+	return ok
+}
+
+func selfCount(sorted []int32, g int32) int32 {
+	if has(sorted, g) {
+		return 1
+	}
+	return 0
+}
+
+// tightest keeps one cap a group, sorted by group.
+func tightest(caps []Cap) []Cap {
+	slices.SortFunc(caps, func(a, b Cap) int {
+		if a.Group != b.Group {
+			return int(a.Group - b.Group)
+		}
+		return int(a.Max - b.Max)
+	})
+	return slices.CompactFunc(caps, func(a, b Cap) bool { return a.Group == b.Group })
+}
