@@ -106,13 +106,18 @@ func (f *Fleet) Launch(i Instance) error {
 // and after a delay its Node is deleted, as the cloud's node controller would do.
 func (f *Fleet) Terminate(providerID string) {
 	f.memory.terminate(providerID, f.config.Clock.Now())
-	f.machines.add(instanceKey(providerID))
+	f.wake(providerID)
 }
 
 // SetFault breaks a machine, named by its provider ID or its Node, or heals it
 // with the zero Fault. It adds to a fault that the Node's annotation asks for.
 func (f *Fleet) SetFault(id string, fault Fault) {
 	f.memory.setFault(id, fault)
+	f.wake(id)
+}
+
+// wake looks again at a machine, named by its provider ID or its Node.
+func (f *Fleet) wake(id string) {
 	f.machines.add(instanceKey(id))
 	if !f.watches.nodes.HasSynced() {
 		return // every Node is looked at once the caches are filled
@@ -132,6 +137,9 @@ func (f *Fleet) wakeNode(n *v1.Node) {
 	f.machines.add(nodeKey(n))
 	f.machines.add(key{kind: kindLease, name: n.Name, uid: n.UID})
 	f.wakePods(n.Name)
+	for _, va := range list[storage.VolumeAttachment](f.watches.attachments, byNode, n.Name) {
+		f.work.add(key{kind: kindAttachment, name: va.Name})
+	}
 }
 
 func (f *Fleet) wakePods(node string) {

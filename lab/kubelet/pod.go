@@ -76,7 +76,10 @@ func startPod(in podInput, now time.Time) podStep {
 	if in.VolumesReady && !now.Before(due) {
 		return podStep{Status: startedStatus(in, now)}
 	}
-	step := podStep{At: due}
+	var step podStep
+	if now.Before(due) {
+		step.At = due
+	}
 	if shown := len(in.Pod.Status.ContainerStatuses) > 0; !shown && (delay >= quietStart || !in.VolumesReady) {
 		step.Status = creatingStatus(in, now)
 	}

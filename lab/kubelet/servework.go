@@ -43,6 +43,7 @@ func (f *Fleet) servePod(ctx context.Context, k key) (time.Time, error) {
 	}
 	step := stepPod(in, now)
 	if !in.VolumesReady {
+		f.machines.add(nodeKey(n)) // it reports what is in use, which may be bound by now
 		step.At = sooner(step.At, now.Add(volumePoll))
 	}
 	return step.At, f.writePod(ctx, p, step)

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	byNode       = "node"       // pods by the node they are bound to
+	byNode       = "node"       // pods and attachments
 	byProviderID = "providerID" // Nodes
 	byVolume     = "volume"     // attachments by PersistentVolume
 )
@@ -55,6 +55,7 @@ func (w *watches) index() error {
 	}{
 		{w.pods, byNode, func(o any) string { return o.(*v1.Pod).Spec.NodeName }},
 		{w.nodes, byProviderID, func(o any) string { return o.(*v1.Node).Spec.ProviderID }},
+		{w.attachments, byNode, func(o any) string { return o.(*storage.VolumeAttachment).Spec.NodeName }},
 		{w.attachments, byVolume, func(o any) string { return volumeOf(o.(*storage.VolumeAttachment)) }},
 	} {
 		values := func(o any) ([]string, error) { return []string{add.value(o)}, nil }

@@ -41,8 +41,8 @@ func liveWith(t *testing.T, change func(*Config), test func(w *world)) {
 		server := newAPIServer()
 		w := &world{t: t, server: server, client: clientOf(t, server), log: &strings.Builder{}}
 		w.run(change)
+		defer func() { w.stop() }() // also when the test gives up: the bubble waits for all
 		test(w)
-		w.stop()
 	})
 }
 
