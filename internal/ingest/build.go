@@ -198,23 +198,45 @@ func (x claimIndex) of(node *corev1.Node) *karpenterv1.NodeClaim {
 // addPods adds pods, replicas and daemons, and the templates that they need.
 func (b *builder) addPods() {
 	b.out.Pods, b.out.Daemons = make([]snapshot.Pod, 0, len(b.pods)), nil
-	havePods, live := map[string]bool{}, map[key]*corev1.Pod{}
+	havePods, live := owners{}, map[key]*corev1.Pod{}
 	for _, pod := range b.pods {
 		b.addPod(pod)
 		b.noteOwner(pod, havePods, live)
 	}
-	for _, w := range b.t.index.workloads(havePods) {
-		b.out.Pods = append(b.out.Pods, b.t.Replicas(w)...)
+	if b.addReplicas(havePods) {
+		slices.SortStableFunc(b.out.Pods, func(x, y snapshot.Pod) int {
+			return cmp.Or(strings.Compare(x.Namespace, y.Namespace), strings.Compare(x.Name, y.Name))
+		})
 	}
-	slices.SortStableFunc(b.out.Pods, func(x, y snapshot.Pod) int {
-		return cmp.Or(strings.Compare(x.Namespace, y.Namespace), strings.Compare(x.Name, y.Name))
-	})
 	for _, set := range byName(b.objects.DaemonSets) {
 		if daemon, ok := b.t.Daemon(set, live[keyOf(set)]); ok {
 			b.out.Daemons = append(b.out.Daemons, daemon)
 		}
 	}
 	b.out.Templates = b.t.Templates()
+}
+
+// addReplicas adds the pods of workloads that have no Pod objects. A replica whose name
+// some other pod has already gets its workload's kind into the name.
+func (b *builder) addReplicas(havePods owners) bool {
+	workloads := b.t.index.workloads(havePods)
+	if len(workloads) == 0 {
+		return false
+	}
+	taken := map[key]bool{}
+	for i := range b.out.Pods {
+		taken[key{b.out.Pods[i].Namespace, b.out.Pods[i].Name}] = true
+	}
+	for _, w := range workloads {
+		for _, replica := range b.t.Replicas(w) {
+			for taken[key{replica.Namespace, replica.Name}] {
+				replica.Name += "-" + workloadKind(w)
+			}
+			taken[key{replica.Namespace, replica.Name}] = true
+			b.out.Pods = append(b.out.Pods, replica)
+		}
+	}
+	return true
 }
 
 // addPod leaves out pods that run on nodes which are not in the picture: nothing can be
@@ -236,7 +258,7 @@ func (b *builder) addPod(pod *corev1.Pod) {
 }
 
 // noteOwner remembers which workloads have pods, and each DaemonSet's latest.
-func (b *builder) noteOwner(pod *corev1.Pod, havePods map[string]bool, live map[key]*corev1.Pod) {
+func (b *builder) noteOwner(pod *corev1.Pod, havePods owners, live map[key]*corev1.Pod) {
 	k, kind, ok := controllerOf(pod)
 	if !ok {
 		return
@@ -247,6 +269,12 @@ func (b *builder) noteOwner(pod *corev1.Pod, havePods map[string]bool, live map[
 		}
 		return
 	}
-	havePods[workloadKey(k.namespace, kind+"/"+k.name)] = true
-	havePods[workloadKey(k.namespace, b.t.index.owner(pod))] = true
+	direct := ownerKey{k, kind}
+	if havePods[direct] {
+		return
+	}
+	havePods[direct] = true
+	if kind, name, found := strings.Cut(b.t.index.owner(pod), "/"); found {
+		havePods[ownerKey{key{k.namespace, name}, kind}] = true
+	}
 }

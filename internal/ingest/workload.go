@@ -144,7 +144,7 @@ func jobPods(job *batchv1.Job) int {
 
 // workloads lists those objects whose pods have to be imagined, in a fixed order: those
 // without Pod objects, and without an owner that is itself among them.
-func (x *Index) workloads(havePods map[string]bool) []metav1.Object {
+func (x *Index) workloads(havePods owners) []metav1.Object {
 	var out []metav1.Object
 	out = appendWorkloads(out, x, "Deployment", x.deployments, havePods)
 	out = appendWorkloads(out, x, "StatefulSet", x.statefulSets, havePods)
@@ -153,15 +153,21 @@ func (x *Index) workloads(havePods map[string]bool) []metav1.Object {
 	return appendWorkloads(out, x, "Job", x.jobs, havePods)
 }
 
-func appendWorkloads[T metav1.Object](out []metav1.Object, x *Index, kind string, objects map[key]T, havePods map[string]bool) []metav1.Object {
+func appendWorkloads[T metav1.Object](out []metav1.Object, x *Index, kind string, objects map[key]T, havePods owners) []metav1.Object {
 	for _, k := range sortedKeys(objects) {
 		o := objects[k]
-		if havePods[workloadKey(k.namespace, kind+"/"+k.name)] || x.ownedByKnown(o) {
+		if havePods[ownerKey{k, kind}] || x.ownedByKnown(o) {
 			continue
 		}
 		out = append(out, o)
 	}
 	return out
+}
+
+// workloadKind is the kind in lower case.
+func workloadKind(o metav1.Object) string {
+	w, _ := describeWorkload(o)
+	return strings.ToLower(w.kind)
 }
 
 func sortedKeys[T any](m map[key]T) []key {
@@ -185,4 +191,11 @@ func (x *Index) ownedByKnown(o metav1.Object) bool {
 	return known
 }
 
-func workloadKey(namespace, owner string) string { return namespace + "/" + owner }
+// ownerKey names a workload.
+type ownerKey struct {
+	key
+	kind string
+}
+
+// owners are the workloads of which there are Pod objects.
+type owners map[ownerKey]bool
