@@ -48,7 +48,6 @@ func forbiddenWord(names []string) (string, bool) {
 func (t Tree) comments() []Violation {
 	type state struct {
 		first      File // where the violation is reported
-		tests      bool // nothing but tests
 		introduced bool
 	}
 	packages := map[string]*state{}

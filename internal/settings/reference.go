@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+//go:generate go test . -run ^TestReferencePageIsCurrent$ -rewrite
+
 // Reference is the page docs/reference/settings.md. It is generated, so that what people read is
 // what the program does; a test holds the two together.
 func Reference() string {

@@ -10,12 +10,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-var update = flag.Bool("update", false, "write the generated reference page")
+var rewrite = flag.Bool("rewrite", false, "write the generated reference page")
 
 func TestReferencePageIsCurrent(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join("..", "..", "docs", "reference", "settings.md")
-	if *update {
+	if *rewrite {
 		if err := os.WriteFile(path, []byte(Reference()), 0o644); err != nil {
 			t.Fatal(err)
 		}

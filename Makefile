@@ -1,0 +1,82 @@
+# Everything that is done with this repository, by people and by machines. It needs Go and git;
+# run "make" for the list.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+GO ?= go
+
+# The binaries are static, and nothing needs a C compiler. The same value everywhere keeps one
+# build cache.
+export CGO_ENABLED := 0
+
+# What "tenon version" says. It is read from git here and stamped by the linker, not by go build,
+# so that it is there in every kind of checkout and the same commit gives the same bytes.
+VERSION ?= $(shell git describe --tags --match 'v*' --dirty 2>/dev/null | sed 's/^v//')
+ifeq ($(strip $(VERSION)),)
+VERSION := 0.0.0-$(shell git rev-list --count HEAD 2>/dev/null || echo 0)-g$(shell git describe --always --dirty --exclude '*' 2>/dev/null || echo unknown)
+endif
+COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null)
+DATE ?= $(shell TZ=UTC git show -s --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd HEAD 2>/dev/null)
+STAMP := -X tenon/internal/version.number=$(VERSION) -X tenon/internal/version.commit=$(COMMIT) -X tenon/internal/version.date=$(DATE)
+BUILD := $(GO) build -trimpath -buildvcs=false
+
+# The modules of this repository. The product is ".", the others have dependencies that it must not.
+MODULES := . $(patsubst %/go.mod,%,$(wildcard lab/go.mod bench/go.mod))
+
+# Files that a generator writes. lint compares them with what the generator writes now.
+GENERATED := $(sort $(wildcard api/crds/*.yaml docs/reference/*.md) $(shell find api -name 'zz_generated*.go' 2>/dev/null))
+
+.PHONY: help
+help: ## Say what there is to do (this)
+	@echo 'make TARGET, where TARGET is one of'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(firstword $(MAKEFILE_LIST)) | while IFS=$$'\t' read -r target text; do printf '  %-10s %s\n' "$$target" "$$text"; done
+
+.PHONY: build
+build: ## Build bin/tenon and bin/tenon-lab (the first time takes minutes: it compiles Kubernetes)
+	$(BUILD) -ldflags '-s -w $(STAMP)' -o bin/tenon ./cmd/tenon
+	cd lab && $(BUILD) -ldflags '-s -w $(STAMP)' -o ../bin/tenon-lab ./cmd/tenon-lab
+
+.PHONY: demo
+demo: build ## Start a real Kubernetes control plane with simulated nodes; Ctrl-C ends it
+	bin/tenon-lab up $(DEMOFLAGS)
+
+# -count=1 is not given: Go knows which tests have nothing new to tell.
+.PHONY: test
+test: build ## Run all tests: the product's, the lab's, and those in a running lab
+	$(GO) test $(TESTFLAGS) ./...
+	cd lab && $(GO) test $(TESTFLAGS) ./...
+
+.PHONY: lint
+lint: bin/tools/staticcheck ## Check formatting, vet, staticcheck, and that generated files are current
+	@unformatted=$$($$($(GO) env GOROOT)/bin/gofmt -l .); \
+	if [ -n "$$unformatted" ]; then echo "not formatted, run gofmt -w on:"; echo "$$unformatted"; exit 1; fi
+	@for module in $(MODULES); do \
+		echo "vet and staticcheck: $$module"; \
+		(cd $$module && $(GO) vet ./... && $(CURDIR)/bin/tools/staticcheck ./...); \
+	done
+	@before=$$(sha256sum $(GENERATED)); $(MAKE) generate; after=$$(sha256sum $(GENERATED)); \
+	if [ "$$before" != "$$after" ]; then \
+		echo 'generated files were not current; they are now: review and commit them'; \
+		diff <(echo "$$before") <(echo "$$after") | sed -n 's/^> [0-9a-f]*/ /p'; exit 1; \
+	fi
+	@echo 'lint: nothing to complain about'
+
+.PHONY: generate
+generate: ## Write generated files anew: deep copies, resource definitions, reference pages
+	$(GO) generate ./...
+
+.PHONY: bench
+bench: ## Measure the core, side by side with peers
+	@[ -f bench/go.mod ] || { echo 'there is no bench module in this checkout'; exit 1; }
+	cd bench && $(GO) run ./cmd/bench $(BENCHFLAGS)
+
+.PHONY: clean
+clean: ## Remove what was built; a running lab is left alone
+	rm -rf bin
+
+# Tools have a module of their own, which pins their versions.
+bin/tools/staticcheck: tools/go.mod tools/go.sum
+	cd tools && $(GO) build -trimpath -buildvcs=false -o ../bin/tools/staticcheck honnef.co/go/tools/cmd/staticcheck
