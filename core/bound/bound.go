@@ -45,18 +45,21 @@ type Budget struct {
 type Result struct {
 	// Bound is proven: no integral solution costs less. Millionths per hour.
 	Bound int64
-	// Relaxed is the price of Patterns: about what the bound would be with
-	// unlimited effort. It is not a proof of anything.
+	// Relaxed is the price of Patterns. The bound cannot rise above it, but for
+	// tiny problems, of which it may be the price of the best whole packing.
 	Relaxed int64
 	// Dual holds for each item the price of one more such pod, at least 0.
 	Dual []float64
 	// Patterns are the columns in use; together they cover every item that
-	// fits somewhere, as far as the stock of bins allows.
+	// fits somewhere, as far as the stock of bins allows. There are none if the
+	// budget was too small to begin.
 	Patterns []Pattern
 	// Unfit lists the items that fit no bin; bound and patterns ignore them.
 	Unfit []int32
-	// Uncovered says how many pods the limited stock of bins leaves without a
-	// place even in the relaxation. Then the bound is that of covering the rest.
+	// Uncovered says how many pods have no place even in the relaxation, because
+	// the stock of bins is limited. If it is positive, no solution places every
+	// pod, and a bound on the price of placing all of them says nothing about
+	// solutions that leave some out: leave those pods out of the Problem as well.
 	Uncovered float64
 	// Steps is the effort that was spent.
 	Steps int64

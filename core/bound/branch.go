@@ -17,8 +17,10 @@ type brancher struct {
 
 	v      *view
 	order  []choice
+	keys   []uint64
 	after  []float64 // after[k]: the most that items from k on gain beyond their room
 	dense  []float64 // dense[k*dims+d]: best value per unit of dimension d from k on
+	least  []int64   // least[k*dims+d]: the smallest need in dimension d from k on
 	left   []int64   // room
 	caps   []int64   // room in groups
 	count  []int64   // by position in order
@@ -36,8 +38,6 @@ type choice struct {
 	end   int // the first position behind its group's run; 0 outside groups
 	gain  float64
 	value float64
-	dense float64
-	size  float64
 }
 
 func newBrancher(in *instance) *brancher {
@@ -73,36 +73,51 @@ func resizeInts(v []int64, n int) []int64 {
 // the rest of its group at once; dense before sparse, large before small.
 func (b *brancher) arrange(allowed []int64) {
 	b.order = b.order[:0]
-	for k, i := range b.v.items {
-		n := b.v.most[k]
-		if allowed != nil {
-			n = min(n, allowed[i])
-		}
-		if n > 0 && b.y[i] > 0 {
-			b.order = append(b.order, b.choice(i, n))
-		}
+	for k := len(b.v.spans) - 1; k >= 0; k-- {
+		b.arrangeRun(b.v.spans[k].from, b.v.spans[k].to, allowed)
 	}
-	b.steps += int64(len(b.order) * 16)
-	slices.SortFunc(b.order, func(x, y choice) int {
-		return cmp.Or(
-			cmp.Compare(y.group, x.group),
-			cmp.Compare(y.dense, x.dense),
-			cmp.Compare(y.size, x.size),
-			cmp.Compare(x.item, y.item),
-		)
-	})
+	b.arrangeRun(0, b.v.single, allowed)
 	b.bounds()
 }
 
-func (b *brancher) choice(i int32, n int64) choice {
-	c := choice{item: i, most: n, group: b.in.items[i].group, value: b.y[i]}
+func (b *brancher) arrangeRun(from, to int, allowed []int64) {
+	b.keys = b.keys[:0]
+	whole := 1e-9
 	for _, d := range b.v.dims {
-		c.size += b.v.rate[d] * b.in.need[d][i]
+		whole += b.v.rate[d] * b.v.room[d]
 	}
-	c.gain = c.value - c.size
-	c.dense = 1e6
-	if c.size > c.value*1e-6 {
-		c.dense = math.Floor(64 * c.value / c.size)
+	for k := from; k < to; k++ {
+		i := b.v.items[k]
+		if b.y[i] > 0 && (allowed == nil || allowed[i] > 0) {
+			b.keys = append(b.keys, b.key(i, whole)|uint64(k))
+		}
+	}
+	b.steps += int64(8 * (to - from))
+	slices.Sort(b.keys)
+	for n := len(b.keys) - 1; n >= 0; n-- {
+		k := b.keys[n] & (1<<32 - 1)
+		c := b.choice(b.v.items[k], b.v.most[k])
+		if allowed != nil {
+			c.most = min(c.most, allowed[c.item])
+		}
+		b.order = append(b.order, c)
+	}
+}
+
+// key ranks an item by value per room, then by size; its lower half is free.
+func (b *brancher) key(i int32, whole float64) uint64 {
+	size := 0.0
+	for _, d := range b.v.dims {
+		size += b.v.rate[d] * b.in.need[d][i]
+	}
+	dense := min(64*b.y[i]/max(size, 1e-9), 1<<15)
+	return uint64(dense)<<48 | uint64(min(size/whole, 1)*(1<<15))<<32
+}
+
+func (b *brancher) choice(i int32, n int64) choice {
+	c := choice{item: i, most: n, group: b.in.items[i].group, value: b.y[i], gain: b.y[i]}
+	for _, d := range b.v.dims {
+		c.gain -= b.v.rate[d] * b.in.need[d][i]
 	}
 	return c
 }
@@ -121,9 +136,15 @@ func (b *brancher) bounds() {
 		}
 		k = b.boundRun(k)
 	}
+	b.least = resizeInts(b.least, n*dims)
 	for k := n - 1; k >= 0; k-- {
 		c := &b.order[k]
 		for j, d := range b.v.dims {
+			least := b.in.items[c.item].need[d]
+			if k < n-1 {
+				least = min(least, b.least[(k+1)*dims+j])
+			}
+			b.least[k*dims+j] = least
 			at := math.Inf(1)
 			if need := b.in.need[d][c.item]; need > 0 {
 				at = c.value / need
@@ -171,6 +192,9 @@ func (b *brancher) dive(k int, value float64) {
 	n := int64(0)
 	for ; k < len(b.order); k++ {
 		b.steps += 4
+		if b.exhausted(k) {
+			return
+		}
 		if n = b.fit(k); n > 0 {
 			break
 		}
@@ -204,6 +228,17 @@ func (b *brancher) dive(k int, value float64) {
 			return
 		}
 	}
+}
+
+// exhausted says that some dimension has less left than any item from k on needs.
+func (b *brancher) exhausted(k int) bool {
+	dims := len(b.v.dims)
+	for j, d := range b.v.dims {
+		if b.left[d] < b.least[k*dims+j] {
+			return true
+		}
+	}
+	return false
 }
 
 func (b *brancher) put(k int, x int64) {

@@ -2,7 +2,6 @@ package bound
 
 import (
 	"cmp"
-	"math"
 	"slices"
 )
 
@@ -15,38 +14,51 @@ type generator struct {
 	views  []view
 	relax  *relaxer
 	branch *brancher
+	stairs *stairs
 	master *master
 	counts []float64
 	margin float64
 
-	centre []float64 // the prices behind the best bound, per item
-	proof  float64
-	nodes  int64
-	fresh  []int // columns found in the present round
+	centre  []float64 // the prices behind the best bound, per item
+	proof   float64
+	optimum int64 // of a tiny problem, else 0
+	nodes   int64
+	fresh   []int     // columns found in the present round
+	worth   []float64 // per view: bound on the value of a filling at the prices tested
+	enough  []float64 // per view: a filling worth no more is of no interest
+	stage   []int     // per view: how closely it was looked at
+	pool    []column  // kept between masters
+	level   level
+	width   float64 // of the corridor
 }
 
 const (
-	gapTolerance   = 5e-4 // stop when master and bound are so close
 	worthTolerance = 1e-4 // a filling must be worth so much more than its bin
 	firstNodes     = 200
-	lastNodes      = 60_000
-	smoothing      = 0.6
+	smoothing      = 0.3
+	patience       = 4 // rounds without much progress before something is changed
+	narrowCorridor = 0.1
+	wideCorridor   = 0.4
+	lastWidth      = 1.0
+	maxFresh       = 24 // new columns a round
+	maxMisses      = 16 // searches in vain a round, if others were not
 )
 
 func newGenerator(in *instance, b Budget) *generator {
-	g := &generator{in: in, budget: b.Steps, relax: newRelaxer(in), branch: newBrancher(in), nodes: firstNodes}
+	g := &generator{in: in, budget: b.Steps, relax: newRelaxer(in), branch: newBrancher(in), stairs: newStairs(in), nodes: firstNodes}
 	for i := range in.items {
 		g.counts = append(g.counts, float64(in.items[i].count))
 	}
 	for k := range in.bins {
 		g.views = append(g.views, newView(in, &in.bins[k]))
 	}
+	g.worth, g.enough, g.stage = make([]float64, len(g.views)), make([]float64, len(g.views)), make([]int, len(g.views))
 	g.margin = safety(len(in.items), in.dims)
 	return g
 }
 
 func (g *generator) steps() int64 {
-	n := g.in.steps + g.relax.steps + g.branch.steps
+	n := g.in.steps + g.relax.steps + g.branch.steps + g.stairs.steps
 	if g.master != nil {
 		n += g.master.steps
 	}
@@ -54,33 +66,104 @@ func (g *generator) steps() int64 {
 }
 
 func (g *generator) run() {
-	rates := g.resourceRates()
-	g.centre = g.linearPrices(rates)
+	r := g.solveRates()
+	g.centre = g.linearPrices(r)
 	g.price(slices.Clone(g.centre), nil)
-	g.startMaster(rates)
-	keep := smoothing
-	for g.steps() < g.budget && !g.closed() {
-		y := g.mix(keep)
-		g.price(y, g.master.y)
+	if g.steps() >= g.budget {
+		return
+	}
+	g.optimum = g.solveTiny()
+	g.pool = append(g.aloneColumns(), newPacking(g, r).all()...)
+	for _, l := range g.levels() {
+		if g.steps() < g.budget {
+			g.enterLevel(l)
+			g.generate()
+		}
+	}
+	g.finish()
+}
+
+// generate runs rounds at the present level until master and bound have met, or
+// pricing finds nothing that helps.
+func (g *generator) generate() {
+	keep, idle := smoothing, 0
+	for g.steps() < g.budget {
+		if g.closed() && !g.widen() {
+			return
+		}
+		g.recentre()
+		before := g.gap()
+		g.price(g.mix(keep), g.master.y)
+		found := g.improve()
+		if idle++; before-g.gap() > 0.02*before {
+			idle = 0
+		}
 		switch {
-		case g.improve():
+		case found && idle < patience:
 			keep = smoothing
-		case keep > 0.05:
-			keep *= 0.4
-			if keep < 0.05 {
-				keep = 0
-			}
-		case g.nodes < lastNodes:
+		case keep > 0:
+			keep = lower(keep)
+		case g.nodes < g.level.nodes:
 			g.nodes *= 6
-		default:
+			idle = 0
+		case g.widen():
+			idle = 0
+		case !found || idle >= 4*patience:
 			return
 		}
 	}
 }
 
+func lower(keep float64) float64 {
+	if keep < 0.1 {
+		return 0
+	}
+	return keep * 0.4
+}
+
 // closed says that master and bound have met.
 func (g *generator) closed() bool {
-	return g.master.total()-g.proof <= gapTolerance*g.proof
+	return g.gap() <= g.level.tolerance
+}
+
+// widen opens the corridor further, and reports whether that was still to be done.
+func (g *generator) widen() bool {
+	switch {
+	case g.width > lastWidth:
+		return false
+	case g.width*4 > lastWidth:
+		g.openCorridor()
+	default:
+		g.width *= 4
+	}
+	return true
+}
+
+// gap is how far master and bound are apart, as a share of the bound.
+func (g *generator) gap() float64 {
+	return (g.master.total() - g.proof) / max(g.proof, 1e-9)
+}
+
+// aim is by how much a filling should be worth more than its bin. Where none is,
+// the gap shrinks to that; aiming for much less than the gap would waste effort
+// on fillings that hardly matter.
+func (g *generator) aim() float64 {
+	return min(0.01, max(worthTolerance, g.gap()/3))
+}
+
+func (g *generator) openCorridor() {
+	g.width = 2 * lastWidth
+	g.master.open()
+	g.master.reprice()
+	g.reuse()
+}
+
+// recentre moves the corridor to the best known prices.
+func (g *generator) recentre() {
+	if g.width <= lastWidth {
+		g.master.corridor(g.level.rowPrices(g.centre), g.width)
+		g.reuse()
+	}
 }
 
 // mix returns prices between the best proven ones and the master's. Prices of
@@ -89,18 +172,25 @@ func (g *generator) closed() bool {
 func (g *generator) mix(keep float64) []float64 {
 	y := make([]float64, len(g.in.items))
 	for i := range y {
-		y[i] = keep*g.centre[i] + (1-keep)*max(0, g.master.y[i])
+		y[i] = keep*g.centre[i] + (1-keep)*max(0, g.master.y[g.level.row[i]])*g.level.weight[i]
 	}
 	return y
 }
 
 // price tests the prices y against every bin, keeps the bound that they prove
 // if it is the best so far, and collects the fillings that the master lacks.
+// now are the master's prices, nil at the start, when there is no master.
 func (g *generator) price(y, now []float64) {
-	c := certificate{y: y, margin: g.margin, theta: 1}
-	g.relax.y, g.branch.y = y, y
+	g.relax.y, g.branch.y, g.stairs.y = y, y, y
 	for k := range g.views {
-		c.add(&g.views[k], g.worth(k, now))
+		v := &g.views[k]
+		g.stage[k], g.enough[k] = rough, g.interest(v, now)
+		g.worth[k] = g.relax.evaluate(v, v.rate)
+	}
+	g.examine(now)
+	c := certificate{y: y, margin: g.margin, theta: 1}
+	for k := range g.views {
+		c.add(&g.views[k], g.worth[k])
 	}
 	if proof := c.bound(g.counts); proof > g.proof || g.proof == 0 {
 		g.proof = proof
@@ -108,40 +198,93 @@ func (g *generator) price(y, now []float64) {
 	}
 }
 
-// worth bounds the value of the best filling of view k.
-func (g *generator) worth(k int, now []float64) float64 {
-	v := &g.views[k]
-	enough := v.price
-	if now != nil && v.bin.row >= 0 {
-		enough += max(0, -now[g.master.covers+int(v.bin.row)])
+// interest is what fillings of the view must be worth to be of interest.
+func (g *generator) interest(v *view, now []float64) float64 {
+	if now == nil || v.bin.row < 0 {
+		return v.price
 	}
-	if v.bin.row >= 0 {
-		enough *= 1 + worthTolerance
+	return v.price + max(0, -now[g.level.rows+int(v.bin.row)])
+}
+
+// A view goes through stages of ever closer examination.
+const (
+	rough   = iota // bounded at the rates of the last time
+	relaxed        // at the best rates
+	stepped        // with whole numbers in one dimension
+	done           // searched for whole fillings
+)
+
+// examine looks closer at whichever view has the highest bound for its price,
+// since that one limits what the prices prove, until it has been searched; then
+// at others, until there are enough new columns to work with.
+func (g *generator) examine(now []float64) {
+	searched, looks, misses := 1+worthTolerance, 0, 0
+	for {
+		k, ratio := g.worst()
+		rich := len(g.fresh) >= maxFresh || misses >= maxMisses
+		if k < 0 || ratio <= 1+worthTolerance || rich && ratio <= searched {
+			return
+		}
+		switch g.stage[k]++; g.stage[k] {
+		case relaxed:
+			g.worth[k] = g.relax.bound(&g.views[k], g.enough[k])
+		case stepped:
+			if b, ok := g.stairs.bound(&g.views[k]); ok {
+				g.worth[k] = min(g.worth[k], b)
+			}
+		case done:
+			if now == nil {
+				return
+			}
+			nodes := g.nodes
+			if looks++; looks <= 4 {
+				nodes *= 8 // these decide what the prices prove
+			}
+			if !g.search(k, nodes, now) {
+				misses++
+			}
+			searched = max(searched, g.worth[k]/(g.enough[k]+1e-3))
+		}
 	}
-	worth := g.relax.bound(v, v.price)
-	if now == nil || worth <= enough {
-		return worth
+}
+
+// worst is the view with the highest bound for its price among those that are
+// not done.
+func (g *generator) worst() (at int, ratio float64) {
+	at = -1
+	for k, w := range g.worth {
+		if r := w / (g.enough[k] + 1e-3); r > ratio && g.stage[k] < done {
+			at, ratio = k, r
+		}
 	}
-	target := enough * (1 + worthTolerance)
-	if g.branch.search(v, target, g.nodes, nil) {
-		worth = min(worth, max(target, g.branch.value))
+	g.relax.steps += int64(len(g.worth))
+	return at, ratio
+}
+
+// search looks for a whole filling of the view that the master would like, and
+// reports whether there was one. A search that saw everything is a proof.
+func (g *generator) search(k int, nodes int64, now []float64) bool {
+	target := g.enough[k] * (1 + g.aim())
+	if g.branch.search(&g.views[k], target, nodes, nil) {
+		g.worth[k] = min(g.worth[k], max(target, g.branch.value))
 	}
-	g.keep(k, now)
-	return worth
+	return g.keep(k, now)
 }
 
 // keep adds the filling just found to the pool if it is an improvement at the
 // master's present prices.
-func (g *generator) keep(k int, now []float64) {
+func (g *generator) keep(k int, now []float64) bool {
 	c := g.filling(k)
+	g.sum(&c)
 	if len(c.items) == 0 || g.master.reduced(&c, now) >= -1e-6*(c.price+1) {
-		return
+		return false
 	}
 	g.fresh = append(g.fresh, g.master.add(c))
+	return true
 }
 
 func (g *generator) filling(k int) column {
-	c := column{view: int32(k), price: g.views[k].price, row: g.views[k].bin.row}
+	c := column{view: int32(k), price: g.views[k].price}
 	for j, n := range g.branch.best {
 		if n > 0 {
 			c.items = append(c.items, g.branch.order[j].item)
@@ -159,13 +302,19 @@ func (g *generator) improve() bool {
 	}
 	g.enterAll(g.fresh)
 	g.fresh = g.fresh[:0]
-	for range 8 {
-		if !g.enterAll(g.promising(24)) {
-			break
-		}
-	}
+	g.reuse()
 	m.reprice()
 	return true
+}
+
+// reuse lets columns of the pool into the basis while they help.
+func (g *generator) reuse() {
+	g.master.settle()
+	for range 100 {
+		if !g.enterAll(g.promising(24)) {
+			return
+		}
+	}
 }
 
 func (g *generator) enterAll(columns []int) bool {
@@ -207,24 +356,8 @@ func (g *generator) promising(limit int) []int {
 	return out
 }
 
-// startMaster gives the master a feasible mix: each item alone in the bin that is
-// cheapest for it, then a whole packing made by always filling the most tempting
-// bin with what is left.
-func (g *generator) startMaster(rates []float64) {
-	dear := 0.0
-	for k := range g.views {
-		dear = max(dear, g.views[k].price)
-	}
-	g.master = newMaster(g.counts, g.in.stock, 2*dear+1)
-	if g.budget <= g.steps() {
-		return
-	}
-	g.enterAll(g.aloneColumns())
-	g.enterAll(g.packAll(rates))
-	g.master.reprice()
-}
-
-func (g *generator) aloneColumns() []int {
+// aloneColumns are, for each item, the bin that is cheapest for it alone, full.
+func (g *generator) aloneColumns() []column {
 	best := make([]column, len(g.in.items))
 	share := make([]float64, len(best))
 	for k := range g.views {
@@ -235,83 +368,8 @@ func (g *generator) aloneColumns() []int {
 				continue
 			}
 			share[i] = each
-			best[i] = column{view: int32(k), items: []int32{i}, counts: []float64{float64(v.most[j])}, price: v.price, row: -1}
+			best[i] = column{view: int32(k), items: []int32{i}, counts: []float64{float64(v.most[j])}, price: v.price}
 		}
 	}
-	var out []int
-	for _, c := range best {
-		if c.items != nil {
-			out = append(out, g.master.add(c))
-		}
-	}
-	return out
-}
-
-// packAll packs everything once, largest pods first.
-func (g *generator) packAll(rates []float64) []int {
-	y := g.centre
-	g.branch.y, g.relax.y = y, y
-	left := make([]int64, len(y))
-	order := make([]int, len(y))
-	for i := range left {
-		left[i], order[i] = g.in.items[i].count, i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(y[b], y[a]) })
-	tempting := g.tempting(rates)
-	var out []int
-	for _, i := range order {
-		for left[i] > 0 {
-			c := g.fillAround(i, left, tempting)
-			if len(c.items) == 0 || !slices.Contains(c.items, int32(i)) {
-				break
-			}
-			times := int64(math.MaxInt64)
-			for k, j := range c.items {
-				times = min(times, left[j]/int64(c.counts[k]))
-			}
-			for k, j := range c.items {
-				left[j] -= times * int64(c.counts[k])
-			}
-			out = append(out, g.master.add(c))
-		}
-	}
-	return out
-}
-
-// tempting orders the views by how much room, at the rates, they give for their price.
-func (g *generator) tempting(rates []float64) []int {
-	order := make([]int, len(g.views))
-	offer := make([]float64, len(g.views))
-	for k := range order {
-		order[k] = k
-		for d, r := range g.views[k].room {
-			offer[k] += rates[d] * r
-		}
-		offer[k] /= g.views[k].price + 1
-		copy(g.views[k].rate, rates)
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(offer[b], offer[a]) })
-	return order
-}
-
-// fillAround returns the best filling, for what is left, of the most tempting
-// bins that item i may go to.
-func (g *generator) fillAround(i int, left []int64, tempting []int) column {
-	var best column
-	ratio := -1.0
-	tries := 0
-	for _, k := range tempting {
-		v := &g.views[k]
-		if v.bin.stock >= 0 || v.bin.has[i/64]>>(i%64)&1 == 0 {
-			continue
-		}
-		g.branch.search(v, 0, 60, left)
-		if r := g.branch.value / v.price; r > ratio {
-			best, ratio = g.filling(k), r
-		}
-		if tries++; tries == 2 {
-			break
-		}
-	}
-	return best
+	return slices.DeleteFunc(best, func(c column) bool { return c.items == nil })
 }

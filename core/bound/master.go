@@ -8,7 +8,8 @@ type column struct {
 	items  []int32
 	counts []float64
 	price  float64
-	row    int32 // of limited stock, or -1
+	rows   []int32 // of the master, and how much of each it covers
+	coefs  []float64
 }
 
 // master is the restricted linear program: the cheapest mix of the columns known
@@ -27,7 +28,9 @@ type master struct {
 	in     []bool // per pool column: in the basis
 	dir    []float64
 	nz     []int32
-	fine   float64 // price of leaving a pod out
+	fine   float64   // price of leaving a pod out, when no corridor is set
+	high   []float64 // per item: price of a pod that is not covered
+	low    []float64 // per item: what is paid back for one covered too much
 	steps  int64
 	pivots int
 }
@@ -36,10 +39,12 @@ type master struct {
 const missing = int32(1) << 30
 
 func newMaster(counts, stock []float64, fine float64) *master {
-	n := len(counts) + len(stock)
+	n, k := len(counts)+len(stock), len(counts)
 	m := &master{n: n, covers: len(counts), fine: fine,
 		inv: make([]float64, n*n), x: make([]float64, n), y: make([]float64, n),
-		basis: make([]int32, n), dir: make([]float64, n), rhs: make([]float64, n)}
+		basis: make([]int32, n), dir: make([]float64, n), rhs: make([]float64, n),
+		high: make([]float64, k), low: make([]float64, k)}
+	m.open()
 	for r := range n {
 		m.inv[r*n+r] = 1
 		if r < m.covers {
@@ -66,11 +71,8 @@ func (m *master) add(c column) int {
 // reduced is what the column would save per unit at the given prices, if negative.
 func (m *master) reduced(c *column, y []float64) float64 {
 	r := c.price
-	for k, i := range c.items {
-		r -= y[i] * c.counts[k]
-	}
-	if c.row >= 0 {
-		r -= y[m.covers+int(c.row)]
+	for k, row := range c.rows {
+		r -= y[row] * c.coefs[k]
 	}
 	return r
 }
@@ -83,11 +85,8 @@ func (m *master) enter(c int) bool {
 		return false
 	}
 	clear(m.dir)
-	for k, i := range col.items {
-		m.addColumn(int(i), col.counts[k])
-	}
-	if col.row >= 0 {
-		m.addColumn(m.covers+int(col.row), 1)
+	for k, row := range col.rows {
+		m.addColumn(int(row), col.coefs[k])
 	}
 	if !m.pivot(int32(c), reduced) {
 		return false
@@ -105,33 +104,69 @@ func (m *master) addColumn(k int, by float64) {
 	m.steps += int64(m.n)
 }
 
-// settle lets the slack of rows with a price of the wrong sign enter: an item
-// that is covered more than it must, a stock that is not used up.
+// corridor keeps the prices of items within the given share of the centre: a
+// pod may be left out for a little more than its central price, and one too many
+// is paid back at a little less. With a good centre the prices stay sensible
+// from the first column on, where those of the bare master would jump about
+// (stabilized column generation: du Merle, Villeneuve, Desrosiers, Hansen).
+func (m *master) corridor(centre []float64, share float64) {
+	for i, y := range centre {
+		m.high[i] = y*(1+share) + 1e-3
+		m.low[i] = y * max(0, 1-share)
+	}
+	m.reprice()
+	m.settle()
+}
+
+// open takes the corridor away: every pod has to be covered.
+func (m *master) open() {
+	for i := range m.high {
+		m.high[i], m.low[i] = m.fine, 0
+	}
+}
+
+// settle brings prices back between their limits, by letting the row's slack or
+// stand-in enter.
 func (m *master) settle() {
 	for range 2 * m.n {
-		worst, at := -1e-7, -1
-		for r, y := range m.y {
-			if r >= m.covers {
-				y = -y
-			}
-			if y < worst {
-				worst, at = y, r
-			}
-		}
-		m.steps += int64(m.n)
-		if at < 0 {
+		id, reduced := m.outside()
+		if reduced >= 0 {
 			return
 		}
 		clear(m.dir)
-		sign := -1.0
-		if at >= m.covers {
-			sign = 1
+		switch {
+		case id >= missing:
+			m.addColumn(int(id-missing), 1)
+		case int(-1-id) >= m.covers:
+			m.addColumn(int(-1-id), 1)
+		default:
+			m.addColumn(int(-1-id), -1)
 		}
-		m.addColumn(at, sign)
-		if !m.pivot(-1-int32(at), worst) {
+		if !m.pivot(id, reduced) {
 			return
 		}
 	}
+}
+
+// outside finds the row whose price is farthest beyond its limits, and the
+// column that mends it.
+func (m *master) outside() (id int32, reduced float64) {
+	m.steps += int64(m.n)
+	for r, y := range m.y {
+		if r >= m.covers {
+			if -y < reduced-1e-7 {
+				id, reduced = -1-int32(r), -y
+			}
+			continue
+		}
+		if d := y - m.low[r]; d < reduced-1e-7 {
+			id, reduced = -1-int32(r), d
+		}
+		if d := m.high[r] - y; d < reduced-1e-7 {
+			id, reduced = missing+int32(r), d
+		}
+	}
+	return id, reduced
 }
 
 // pivot swaps the column whose direction is in m.dir into the basis.
@@ -233,9 +268,11 @@ func (m *master) reprice() {
 func (m *master) cost(id int32) float64 {
 	switch {
 	case id >= missing:
-		return m.fine
+		return m.high[id-missing]
 	case id >= 0:
 		return m.pool[id].price
+	case int(-1-id) < m.covers:
+		return -m.low[-1-id]
 	}
 	return 0
 }

@@ -9,10 +9,9 @@ import (
 // result translates what was found into the words of the Problem.
 func (g *generator) result(items int) Result {
 	r := Result{
-		Bound: micros(g.proof),
-		Dual:  make([]float64, items),
-		Unfit: g.in.unfit,
-
+		Bound:    max(micros(g.proof), g.optimum),
+		Dual:     make([]float64, items),
+		Unfit:    g.in.unfit,
 		Patterns: g.in.free,
 		Steps:    g.steps(),
 	}
@@ -21,8 +20,12 @@ func (g *generator) result(items int) Result {
 			r.Dual[m] = g.centre[i]
 		}
 	}
+	if g.master == nil {
+		return r
+	}
 	total := 0.0
 	split := newSplitter(g.in)
+	stock := drawn{}
 	for _, id := range g.master.basis {
 		if id >= 0 && id < missing {
 			split.note(&g.master.pool[id])
@@ -36,11 +39,35 @@ func (g *generator) result(items int) Result {
 		case id >= 0 && amount > 1e-9:
 			c := &g.master.pool[id]
 			total += amount * c.price
-			r.Patterns = split.expand(r.Patterns, g.views[c.view].bin.index, c, amount)
+			stock.draw(g.views[c.view].bin, amount, func(bin int32, part float64) {
+				r.Patterns = split.expand(r.Patterns, bin, c, part)
+			})
 		}
 	}
 	r.Relaxed = int64(total)
 	return r
+}
+
+// drawn says how much was taken of each limited bin of the Problem.
+type drawn map[int32]float64
+
+// draw divides an amount among the bins that are alike, within their stocks.
+func (d drawn) draw(b *bin, amount float64, use func(index int32, part float64)) {
+	if b.stock < 0 {
+		use(b.index, amount)
+		return
+	}
+	for k, s := range b.alike {
+		part := min(amount, max(0, float64(s.stock)-d[s.index]))
+		if k == len(b.alike)-1 {
+			part = amount
+		}
+		if part > 1e-9 {
+			d[s.index] += part
+			amount -= part
+			use(s.index, part)
+		}
+	}
 }
 
 // splitter gives the pods of joined items back to the items of the Problem.

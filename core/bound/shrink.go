@@ -19,6 +19,7 @@ type instance struct {
 	rows  int         // rows of limited stock
 	stock []float64   // per row
 	dims  int
+	sets  [][]uint64 // the distinct sets of bins that items may go to
 	unfit []int32
 	free  []Pattern // of items that cost nothing
 	steps int64
@@ -32,6 +33,7 @@ type item struct {
 	group   int32   // the most binding of them, or -1
 	members []int32 // the items of the Problem that it stands for, ascending
 	counts  []int64 // and the count of each
+	set     int     // where it may go by its own wish, in instance.sets
 	bins    []uint64
 }
 
@@ -42,6 +44,13 @@ type bin struct {
 	stock int64 // -1: any number
 	row   int32 // of its stock, or -1
 	has   []uint64
+	alike []supply // limited bins that are one to the solver
+}
+
+// supply is a limited bin of the Problem.
+type supply struct {
+	index int32
+	stock int64
 }
 
 func shrink(p Problem) *instance {
@@ -95,7 +104,7 @@ func (s *shrinker) keepItems() {
 	for b, x := range s.p.Bins {
 		room[b] = s.project(x.Room)
 	}
-	known := map[string]int{}
+	known, sets := map[string]int{}, map[string]int{}
 	held := s.groupTotals()
 	for i, it := range s.p.Items {
 		if it.Count <= 0 {
@@ -116,12 +125,24 @@ func (s *shrinker) keepItems() {
 		if !ok {
 			k = len(s.in.items)
 			known[key] = k
-			s.in.items = append(s.in.items, item{need: need, groups: groups, bins: places})
+			s.in.items = append(s.in.items, item{need: need, groups: groups, bins: places, set: s.set(sets, it.Bins)})
 		}
 		s.in.items[k].count += it.Count
 		s.in.items[k].members = append(s.in.items[k].members, int32(i))
 		s.in.items[k].counts = append(s.in.items[k].counts, it.Count)
 	}
+}
+
+// set numbers the sets of bins in order of appearance.
+func (s *shrinker) set(known map[string]int, bins []uint64) int {
+	key := itemKey(nil, nil, bins)
+	k, ok := known[key]
+	if !ok {
+		k = len(s.in.sets)
+		known[key] = k
+		s.in.sets = append(s.in.sets, bins)
+	}
+	return k
 }
 
 func (s *shrinker) project(v []int64) []int64 {
@@ -351,9 +372,11 @@ func (s *shrinker) dropBeaten() {
 			key := itemKey(append(slices.Clone(b.room), b.price), nil, b.has)
 			if k, ok := alike[key]; ok {
 				kept[k].stock += b.stock
+				kept[k].alike = append(kept[k].alike, supply{b.index, b.stock})
 				continue
 			}
 			alike[key] = len(kept)
+			b.alike = []supply{{b.index, b.stock}}
 		}
 		kept = append(kept, b)
 	}
