@@ -60,7 +60,7 @@ func (sp *Space) daemonsOf(p int) []daemonPlaces {
 					on.Put(t)
 				}
 			}
-			places.alts = append(places.alts, daemonAlt{types: on, slots: sp.slotsAllowed(alt)})
+			places.alts = append(places.alts, daemonAlt{types: on, slots: sp.SlotsAllowed(alt)})
 		}
 		if len(places.alts) > 0 {
 			out = append(out, places)

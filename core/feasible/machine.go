@@ -124,13 +124,13 @@ func (sp *Space) compilePools() {
 				view.types.Put(t)
 			}
 		}
-		view.slots = sp.slotsAllowed(pool.Requirements)
+		view.slots = sp.SlotsAllowed(pool.Requirements)
 		view.open = sp.openKeys(pool)
 	}
 }
 
-// slotsAllowed is the set of slots whose labels meet the requirements.
-func (sp *Space) slotsAllowed(r requirement.Set) bitset.Set {
+// SlotsAllowed is the set of slots whose labels meet the requirements.
+func (sp *Space) SlotsAllowed(r requirement.Set) bitset.Set {
 	out := bitset.New(len(sp.Slots))
 	for i := range sp.Slots {
 		if sp.Slots[i].labels.Intersects(r) {
@@ -257,7 +257,7 @@ func (m *Machine) Cheapest(slots bitset.Set) int {
 func (sp *Space) openKeys(pool *snapshot.Pool) map[string]bool {
 	open := map[string]bool{}
 	for key := range sp.keys {
-		if sp.decidedByType(pool.Catalog, key) || sp.slotLabel(key) {
+		if sp.decidedByType(pool.Catalog, key) || sp.SlotLabel(key) {
 			continue
 		}
 		if _, single := pool.Requirements.Get(key).Single(); single {
@@ -268,7 +268,8 @@ func (sp *Space) openKeys(pool *snapshot.Pool) map[string]bool {
 	return open
 }
 
-func (sp *Space) slotLabel(key string) bool {
+// SlotLabel reports whether the label is one that slots decide, such as the zone.
+func (sp *Space) SlotLabel(key string) bool {
 	for i := range sp.Slots {
 		if sp.Slots[i].labels.Has(key) {
 			return true

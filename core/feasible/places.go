@@ -54,7 +54,7 @@ func (sp *Space) Find(a Asker) *Places {
 	out := &Places{
 		Asker:       a,
 		Machines:    bitset.New(len(sp.Machines)),
-		Slots:       sp.slotsAllowed(a.Require),
+		Slots:       sp.SlotsAllowed(a.Require),
 		HostClasses: bitset.New(len(sp.HostClasses)),
 		Open:        make([]*requirement.Set, len(sp.Snapshot.Pools)),
 	}
@@ -97,7 +97,7 @@ func (sp *Space) findInPool(p int, a *Asker, out *Places) {
 	if !pool.Requirements.Compatible(a.Require, sp.Snapshot.Settings.WellKnown) {
 		return
 	}
-	types := sp.typesFor(p, a.Require)
+	types := sp.TypesFor(p, a.Require)
 	first, end := sp.PoolMachines(p)
 	for m := first; m < end; m++ {
 		machine := &sp.Machines[m]
@@ -129,12 +129,12 @@ type typeQuestion struct {
 	text    string
 }
 
-// typesFor is the set of a catalogue's types that meet what pool and pod ask together.
-func (sp *Space) typesFor(p int, r requirement.Set) bitset.Set {
+// TypesFor is the set of a catalogue's types that meet what pool and pod ask together.
+func (sp *Space) TypesFor(p int, r requirement.Set) bitset.Set {
 	pool := &sp.Snapshot.Pools[p]
 	out := sp.pools[p].types
 	for q := range r.All() {
-		if sp.slotLabel(q.Key()) {
+		if sp.SlotLabel(q.Key()) {
 			continue
 		}
 		joined := q

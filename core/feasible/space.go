@@ -69,6 +69,9 @@ func Compile(s *snapshot.Snapshot, askers []int32) *Space {
 	return sp
 }
 
+// Labels are those that the slot gives a node.
+func (s *Slot) Labels() requirement.Set { return s.labels }
+
 // Label is the value of a label that the slot gives a node, if it is known.
 func (s *Slot) Label(key string) (string, bool) {
 	return s.labels.Get(key).Single()

@@ -27,7 +27,7 @@ type Claim struct {
 	// Offer is the cheapest that holds the pods; Alternatives are the others that the
 	// claim allows, cheapest first.
 	Offer        Offer
-	Alternatives []Offer
+	Alternatives Offers
 	// Requirements are everything that was narrowed while packing.
 	Requirements requirement.Set
 	Allocatable  model.Resources // of Offer
@@ -60,7 +60,7 @@ type Placement struct {
 
 // Unplaced is a pod without a place, with the reason for each pool.
 type Unplaced struct {
-	Pod     int // index into Snapshot.Pods
+	Pod     int // index into Snapshot.Pods; the list is in this order
 	Verdict *reason.Verdict
 }
 

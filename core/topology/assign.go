@@ -279,22 +279,29 @@ func (a *Assigner) best(i int, key string, pins []Pin) (string, reason.Reason) {
 	return best.Value, reason.Reason{}
 }
 
-// load is how full the domain is of pods that the party's rules look at.
+// load is how full the domain is of pods that are counted together with the party's.
+// Evening out each group that counts a pod, rather than each that the pod looks at,
+// ends with every group even.
 func (a *Assigner) load(i int, key, domain string) int32 {
 	r := a.parties[i].Rules
 	groups := a.reg.Groups()
-	var n int32
-	for _, s := range r.Spreads {
-		if groups[s.Group].Key == key {
-			n += a.tallies[s.Group].total(domain)
-		}
-	}
+	var counted, seen int32
+	any := false
 	for _, g := range r.Counts {
 		if a.watched[g] && groups[g].Key == key {
-			n += a.tallies[g].total(domain)
+			counted += a.tallies[g].total(domain)
+			any = true
 		}
 	}
-	return n
+	if any {
+		return counted
+	}
+	for _, s := range r.Spreads {
+		if groups[s.Group].Key == key {
+			seen += a.tallies[s.Group].total(domain)
+		}
+	}
+	return seen
 }
 
 // admit asks whether one more pod of the party may be in the domain.

@@ -1,0 +1,301 @@
+package pack
+
+import (
+	"slices"
+
+	"tenon/core/bitset"
+	"tenon/core/feasible"
+	"tenon/core/model"
+	"tenon/core/requirement"
+	"tenon/core/snapshot"
+)
+
+// bin is a node that takes pods: an existing one (host ≥ 0) or one to be bought.
+type bin struct {
+	host    int
+	machine int
+	slot    int
+	price   model.Money // what choosing it costs: see packer.cost
+	room    []int64
+	load    []int64
+	content []taken
+	// slots that all pods on it agree with; of a new bin only.
+	slots bitset.Set
+	// open joins what its pods ask of labels that pods choose.
+	open    requirement.Set
+	hasOpen bool
+	tallies []tally
+	ports   []model.HostPort
+	volumes []model.Amount
+	// attached volumes, by ID, of an existing node.
+	attached map[string]bool
+	// sealed bins keep what they have: it satisfies a need that moving would break.
+	sealed bool
+	// before is how many pods of each host group an existing node had.
+	before []tally
+}
+
+func (b *bin) groupsOfHost() []tally { return b.before }
+
+// tally is how many pods of a host group are on a bin, and how many may be.
+type tally struct {
+	group int32
+	n     int32
+	limit int32
+}
+
+const noLimit = int32(1) << 30
+
+func (b *bin) tally(g int32) *tally {
+	for i := range b.tallies {
+		if b.tallies[i].group == g {
+			return &b.tallies[i]
+		}
+	}
+	return nil
+}
+
+func (b *bin) entry(g int32) *tally {
+	if t := b.tally(g); t != nil {
+		return t
+	}
+	b.tallies = append(b.tallies, tally{group: g, limit: noLimit})
+	return &b.tallies[len(b.tallies)-1]
+}
+
+// most is the exact test: how many of the lot's next pods, up to n, the bin can take,
+// and by which of the lot's alternatives.
+func (p *packer) most(b *bin, l *lot, n int) (count, alternative int) {
+	alternative = p.alternative(b, l)
+	if alternative < 0 {
+		return 0, 0
+	}
+	n = mostBySize(l.shape.Need, b.room, n)
+	if n == 0 || l.free {
+		return n, alternative
+	}
+	n = min(n, b.mostByRules(l), p.mostByNeeds(b, l, n), mostByPorts(b.ports, l.shape.Ports))
+	if n > 0 && b.host >= 0 {
+		n = min(n, b.mostByVolumes(l, n))
+	}
+	return n, alternative
+}
+
+// alternative is the first of the lot's alternatives that the bin satisfies, or -1.
+func (p *packer) alternative(b *bin, l *lot) int {
+	for i, places := range l.alternatives {
+		if b.host >= 0 {
+			if places.HostClasses.Has(p.sp.Hosts[b.host].Class) {
+				return i
+			}
+			continue
+		}
+		if places.Machines.Has(b.machine) && places.Slots.Has(b.slot) && p.agrees(b, places) {
+			return i
+		}
+	}
+	return -1
+}
+
+// agrees reports whether the bin's pods and the places ask for labels, of those that
+// pods choose, that one node can have.
+func (p *packer) agrees(b *bin, places *feasible.Places) bool {
+	open := places.Open[p.sp.Machines[b.machine].Pool]
+	if open == nil || !b.hasOpen && p.sp.Machines[b.machine].Type.Requirements.Intersects(*open) {
+		return true
+	}
+	joined := b.open.Intersect(*open)
+	return !joined.Impossible() && p.sp.Machines[b.machine].Type.Requirements.Intersects(joined)
+}
+
+func mostBySize(need, room []int64, n int) int {
+	for i, want := range need {
+		if want <= 0 {
+			continue
+		}
+		if room[i] < want {
+			return 0
+		}
+		if int64(n)*want > room[i] {
+			n = int(room[i] / want)
+		}
+	}
+	return n
+}
+
+// mostByRules asks the caps of the lot and of the pods that are there. Both look at the
+// finished node, so that the order in which pods arrive does not matter.
+func (b *bin) mostByRules(l *lot) int {
+	most := int(noLimit)
+	r := &l.shape.Rules
+	for _, g := range r.HostCounts {
+		if t := b.tally(g); t != nil {
+			most = min(most, int(t.limit-t.n))
+		}
+	}
+	for _, c := range r.HostCaps {
+		have := int32(0)
+		if t := b.tally(c.Group); t != nil {
+			have = t.n
+		}
+		_, self := slices.BinarySearch(r.HostCounts, c.Group)
+		switch {
+		case self:
+			most = min(most, int(c.Max-have))
+		case have > c.Max:
+			return 0
+		}
+	}
+	return max(most, 0)
+}
+
+// mostByNeeds asks for the company that the lot needs on its node. A lot that is its
+// own company may begin where nobody of the group is anywhere.
+func (p *packer) mostByNeeds(b *bin, l *lot, n int) int {
+	for _, need := range l.shape.Rules.HostNeeds {
+		if t := b.tally(need.Group); t != nil && t.n > 0 {
+			continue
+		}
+		if !need.Self || p.groupTotal[need.Group] > 0 {
+			return 0
+		}
+	}
+	return n
+}
+
+func mostByPorts(taken, wanted []model.HostPort) int {
+	if len(wanted) == 0 {
+		return int(noLimit)
+	}
+	for _, w := range wanted {
+		if slices.ContainsFunc(taken, w.Conflicts) {
+			return 0
+		}
+	}
+	return 1 // a second one conflicts with the first
+}
+
+// mostByVolumes asks the limits of the node's CSI drivers. Volumes that are attached
+// already cost nothing.
+func (b *bin) mostByVolumes(l *lot, n int) int {
+	for _, limit := range b.volumes {
+		var each int64
+		for _, v := range l.shape.Attach {
+			if v.Driver == limit.Name && !b.attached[v.ID] {
+				each++
+			}
+		}
+		if each > 0 {
+			n = min(n, int(max(limit.Value, 0)/each))
+		}
+	}
+	return n
+}
+
+// put places n pods of the lot. The caller has asked most.
+func (p *packer) put(b *bin, at int, n, alternative int) {
+	l := &p.lots[at]
+	for i, want := range l.shape.Need {
+		b.room[i] -= want * int64(n)
+		b.load[i] += want * int64(n)
+	}
+	b.content = addTaken(b.content, taken{at, n, alternative})
+	l.Count -= n
+	p.kinds[l.kind].left -= n
+	places := l.alternatives[alternative]
+	if b.host < 0 {
+		p.narrow(b, places)
+	}
+	if !l.free {
+		p.putRules(b, l, n)
+	}
+}
+
+func addTaken(content []taken, t taken) []taken {
+	for i := range content {
+		if content[i].lot == t.lot && content[i].alternative == t.alternative {
+			content[i].n += t.n
+			return content
+		}
+	}
+	return append(content, t)
+}
+
+func (p *packer) narrow(b *bin, places *feasible.Places) {
+	if !b.slots.Within(places.Slots) {
+		b.slots = b.slots.And(places.Slots)
+	}
+	if open := places.Open[p.sp.Machines[b.machine].Pool]; open != nil {
+		b.open, b.hasOpen = b.open.Intersect(*open), true
+	}
+}
+
+func (p *packer) putRules(b *bin, l *lot, n int) {
+	r := &l.shape.Rules
+	for _, g := range r.HostCounts {
+		b.entry(g).n += int32(n)
+		p.groupTotal[g] += n
+	}
+	for _, c := range r.HostCaps {
+		t := b.entry(c.Group)
+		t.limit = min(t.limit, c.Max)
+	}
+	b.ports = append(b.ports, l.shape.Ports...)
+	for _, v := range l.shape.Attach {
+		b.attach(v)
+	}
+}
+
+func (b *bin) attach(v snapshot.Volume) {
+	if b.host < 0 || b.attached[v.ID] {
+		return
+	}
+	b.attached[v.ID] = true
+	for i := range b.volumes {
+		if b.volumes[i].Name == v.Driver {
+			b.volumes[i].Value--
+		}
+	}
+}
+
+// newBin opens a machine in a slot.
+func (p *packer) newBin(machine, slot int) *bin {
+	m := &p.sp.Machines[machine]
+	return &bin{
+		host: -1, machine: machine, slot: slot, price: p.cost(machine, slot),
+		room: slices.Clone(m.Room), load: make([]int64, len(m.Room)),
+		slots: m.Slots, ports: slices.Clip(m.Ports),
+	}
+}
+
+// hostBin is an existing node as a bin, with the rules of the pods that are there.
+func (p *packer) hostBin(h int) *bin {
+	host := &p.sp.Hosts[h]
+	b := &bin{
+		host: h, machine: -1,
+		room: slices.Clone(host.Room), load: make([]int64, len(host.Room)),
+		volumes: slices.Clone(host.Volumes), attached: map[string]bool{},
+	}
+	for _, i := range host.Bound {
+		pod := &p.sp.Snapshot.Pods[i]
+		t := &p.sp.Snapshot.Templates[pod.Template]
+		b.ports = append(b.ports, t.HostPorts...)
+		for _, v := range t.Volumes {
+			b.attached[v.ID] = true
+		}
+		if pod.Terminating {
+			continue
+		}
+		rules := p.set.Registry.Bound(t)
+		for _, g := range rules.HostCounts {
+			b.entry(g).n++
+			p.groupTotal[g]++
+		}
+		for _, c := range rules.HostCaps {
+			e := b.entry(c.Group)
+			e.limit = min(e.limit, c.Max)
+		}
+	}
+	b.before = slices.Clone(b.tallies)
+	return b
+}

@@ -1,0 +1,208 @@
+package pack
+
+import (
+	"math"
+
+	"tenon/core/bitset"
+)
+
+// fill tops up a bin with whatever is worth most there, until nothing fits.
+//
+// The choice is by value per share of what is left of the bin, so that it drifts
+// towards pods that use what the bin has too much of, and leans to large pods first:
+// small ones fill the last holes.
+func (p *packer) fill(b *bin, sites bitset.Set) {
+	kinds := p.fitting(b, sites)
+	fair := p.fairPrices(kinds, b.room, float64(b.price))
+	for len(kinds) > 0 {
+		at := p.choose(kinds, b.room, fair)
+		if at < 0 {
+			return
+		}
+		k := kinds[at]
+		n := p.chunk(k, b.room)
+		if placed := p.putKind(b, k, n); placed < n || p.kinds[k].left == 0 {
+			kinds[at] = kinds[len(kinds)-1]
+			kinds = kinds[:len(kinds)-1]
+		}
+	}
+}
+
+// fitting lists the kinds with pods left that may use the bin and have room.
+func (p *packer) fitting(b *bin, sites bitset.Set) []int {
+	var out []int
+	for i := range p.kinds {
+		k := &p.kinds[i]
+		if k.left > 0 && sites.Has(k.site) && mostBySize(k.need, b.room, 1) == 1 {
+			out = append(out, i)
+		}
+	}
+	p.steps += int64(len(p.kinds))
+	return out
+}
+
+// fairPrices says what a unit of each resource of the bin is worth if its price is
+// shared out by how scarce each resource is for the pods that are left. The relaxation
+// gives no price at all to a resource that is a little less scarce than another, and
+// following it alone leaves all pods that need the one to the end.
+func (p *packer) fairPrices(kinds []int, room []int64, price float64) [maxDims]float64 {
+	var demand, out [maxDims]float64
+	for _, i := range kinds {
+		k := &p.kinds[i]
+		for d, want := range k.need {
+			demand[d] += float64(want) * float64(k.left)
+		}
+	}
+	most := 0.0
+	for d, r := range room {
+		if r > 0 {
+			demand[d] /= float64(r)
+			most = max(most, demand[d])
+		}
+	}
+	if most == 0 {
+		return out
+	}
+	sum := 0.0
+	for d := range room {
+		scarcity := demand[d] / most
+		scarcity *= scarcity
+		out[d] = scarcity * scarcity
+		sum += out[d]
+	}
+	for d, r := range room {
+		if r > 0 {
+			out[d] *= price / sum / float64(r)
+		}
+	}
+	return out
+}
+
+// maxDims bounds the resources that the choice of pods weighs; more are only checked.
+const maxDims = 8
+
+// taste is how pods are chosen. No taste is best for every input, so that several are
+// tried where there is effort for it.
+type taste struct {
+	// fairness is how much of a pod's value comes from the fair prices of the bin; the
+	// rest comes from the relaxation.
+	fairness float64
+	// largeFirst is how strongly the choice leans to large pods.
+	largeFirst float64
+}
+
+var tastes = [...]taste{{0.5, 0.25}, {0.5, 0.6}, {0.2, 0.25}, {0.8, 0.4}, {0.05, 0.1}, {0.5, 1}}
+
+// choose finds the best kind by value per share of the room, or -1 when none fits.
+func (p *packer) choose(kinds []int, room []int64, fair [maxDims]float64) int {
+	best, bestScore := -1, 0.0
+	var inverse [maxDims]float64
+	for d, r := range room[:min(len(room), maxDims)] {
+		if r > 0 {
+			inverse[d] = 1 / float64(r)
+		}
+	}
+	for at, i := range kinds {
+		k := &p.kinds[i]
+		if mostBySize(k.need, room, 1) == 0 {
+			continue
+		}
+		share, worth := 0.0, 0.0
+		for d, want := range k.need[:min(len(k.need), maxDims)] {
+			share += float64(want) * inverse[d]
+			worth += float64(want) * fair[d]
+		}
+		score := ((1-p.taste.fairness)*k.value + p.taste.fairness*worth + tiny) / share * math.Pow(share, p.taste.largeFirst)
+		if best < 0 || score > bestScore || score == bestScore && i < kinds[best] {
+			best, bestScore = at, score
+		}
+	}
+	p.steps += int64(len(kinds) * len(room))
+	return best
+}
+
+// tiny lets pods without a price be told apart by size.
+const tiny = 1e-3
+
+// chunk is how many pods of a kind are placed before looking again: one, or a small
+// part of what would fill the bin.
+func (p *packer) chunk(i int, room []int64) int {
+	k := &p.kinds[i]
+	return max(1, min(k.left, mostBySize(k.need, room, k.left)/8))
+}
+
+// putKind places up to n pods of a kind, from whichever of its lots may come. Lots that
+// bring no new rule to the bin come first: each rule there keeps other pods away.
+func (p *packer) putKind(b *bin, i, n int) int {
+	placed := p.putLots(b, p.kinds[i].lots, n, false)
+	if placed < n {
+		placed += p.putLots(b, p.kinds[i].lots, n-placed, true)
+	}
+	return placed
+}
+
+func (p *packer) putLots(b *bin, lots []int, n int, newRules bool) int {
+	placed := 0
+	for _, at := range lots {
+		l := &p.lots[at]
+		if l.Count == 0 || b.bringsRule(l) != newRules {
+			continue
+		}
+		if m, alternative := p.most(b, l, min(n-placed, l.Count)); m > 0 {
+			p.put(b, at, m, alternative)
+			placed += m
+		}
+		if placed == n {
+			break
+		}
+	}
+	p.steps += int64(len(lots))
+	return placed
+}
+
+// bringsRule reports whether a pod of the lot would put a new cap on the bin.
+func (b *bin) bringsRule(l *lot) bool {
+	if l.free {
+		return false
+	}
+	for _, c := range l.shape.Rules.HostCaps {
+		if t := b.tally(c.Group); t == nil || t.limit > c.Max {
+			return true
+		}
+	}
+	return false
+}
+
+// fillHosts gives pods to existing nodes: their price is paid already. More important
+// pods choose first.
+func (p *packer) fillHosts() {
+	if len(p.hosts) == 0 {
+		return
+	}
+	if p.last.Dual == nil {
+		p.presumeValues()
+	}
+	for _, b := range p.hosts {
+		p.fill(b, p.sitesOf(b))
+	}
+}
+
+// presumeValues gives kinds a value by size before the relaxation knows better: the
+// share of an average machine.
+func (p *packer) presumeValues() {
+	average := make([]float64, len(p.sp.Dims))
+	for i := range p.sp.Hosts {
+		for d, r := range p.sp.Hosts[i].Room {
+			average[d] += float64(max(r, 0))
+		}
+	}
+	for i := range p.kinds {
+		k := &p.kinds[i]
+		for d, want := range k.need {
+			if average[d] > 0 {
+				k.value += float64(want) / average[d]
+			}
+		}
+		k.value *= 1e6
+	}
+}

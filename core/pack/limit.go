@@ -1,0 +1,44 @@
+package pack
+
+import (
+	"slices"
+
+	"tenon/core/model"
+)
+
+// limits are what a pool may still launch. They are reservations: a bin takes its
+// machine's whole capacity when it is opened and gives it back when it is closed.
+type limits []model.Amount
+
+func (l limits) allows(capacity model.Resources) bool {
+	for _, a := range l {
+		if Share(capacity, a.Name) > a.Value {
+			return false
+		}
+	}
+	return true
+}
+
+// Share is what one node takes of a limited resource. As the API has it, a pool that is
+// over any of its limits launches nothing, whatever the node would take of it.
+func Share(capacity model.Resources, name string) int64 {
+	if name == model.Nodes {
+		return 1
+	}
+	return capacity.Get(name)
+}
+
+// after is what is left when n nodes of the capacity are launched.
+func (l limits) after(capacity model.Resources, n int64) limits {
+	if len(l) == 0 {
+		return l
+	}
+	out := slices.Clone(l)
+	for i := range out {
+		out[i].Value -= n * Share(capacity, out[i].Name)
+	}
+	return out
+}
+
+// Bears reports whether limits leave room for one more node of the capacity.
+func Bears(left []model.Amount, capacity model.Resources) bool { return limits(left).allows(capacity) }

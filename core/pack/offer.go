@@ -1,0 +1,159 @@
+package pack
+
+import (
+	"cmp"
+	"slices"
+
+	"tenon/core/bitset"
+	"tenon/core/model"
+)
+
+// offer is one thing to open: a machine in a slot.
+type offer struct {
+	machine, slot int
+	price         model.Money
+	room          []int64
+	sites         bitset.Set // that may go there
+}
+
+// offersFor lists what is worth opening for the sites: an offer is left out when
+// another is no smaller, no dearer, and open to the same sites at least.
+func (p *packer) offersFor(sites []site) []offer {
+	groups := p.offersBySites(sites)
+	var out []offer
+	for i, g := range groups {
+		kept := skyline(g.offers)
+		for j := range groups {
+			if j != i && len(kept) > 0 && g.sites.Within(groups[j].sites) && (!g.sites.Equal(groups[j].sites)) {
+				kept = undominated(kept, groups[j].offers)
+			}
+		}
+		out = append(out, kept...)
+	}
+	slices.SortFunc(out, compareOffers)
+	return out
+}
+
+func compareOffers(a, b offer) int {
+	return cmp.Or(cmp.Compare(a.price, b.price), cmp.Compare(a.machine, b.machine), cmp.Compare(a.slot, b.slot))
+}
+
+type offerGroup struct {
+	sites  bitset.Set
+	offers []offer
+}
+
+// offersBySites groups what may be opened by the sites that may go there. Of a
+// machine's slots open to the same sites only the cheapest counts.
+func (p *packer) offersBySites(sites []site) []offerGroup {
+	var groups []offerGroup
+	index := map[string]int{}
+	var own []offer
+	for m := range p.sp.Machines {
+		machine := &p.sp.Machines[m]
+		if !p.openable(m) {
+			continue
+		}
+		own = own[:0]
+		for s := range machine.Slots.All {
+			allowed := bitset.New(len(sites))
+			for i := range sites {
+				if sites[i].allows(m, s) {
+					allowed.Put(i)
+				}
+			}
+			if !allowed.Empty() && p.inStock(m, s) {
+				own = keepCheapest(own, offer{m, s, p.cost(m, s), machine.Room, allowed})
+			}
+		}
+		for _, o := range own {
+			key := wordsKey(o.sites)
+			if _, ok := index[key]; !ok {
+				index[key] = len(groups)
+				groups = append(groups, offerGroup{sites: o.sites})
+			}
+			g := &groups[index[key]]
+			g.offers = append(g.offers, o)
+		}
+	}
+	return groups
+}
+
+// keepCheapest adds an offer of the same machine unless a cheaper one serves all its
+// sites, and drops those that it replaces.
+func keepCheapest(own []offer, o offer) []offer {
+	for _, have := range own {
+		if have.price <= o.price && o.sites.Within(have.sites) {
+			return own
+		}
+	}
+	own = slices.DeleteFunc(own, func(have offer) bool { return o.price <= have.price && have.sites.Within(o.sites) })
+	return append(own, o)
+}
+
+func wordsKey(s bitset.Set) string {
+	b := make([]byte, 0, 8*len(s))
+	for _, w := range s {
+		for i := 0; i < 64; i += 8 {
+			b = append(b, byte(w>>i))
+		}
+	}
+	return string(b)
+}
+
+// skyline keeps the offers of which none is both larger or equal and cheaper or equal.
+func skyline(offers []offer) []offer {
+	sorted := slices.Clone(offers)
+	slices.SortFunc(sorted, compareOffers)
+	var out []offer
+	for _, o := range sorted {
+		if !slices.ContainsFunc(out, func(have offer) bool { return covers(have.room, o.room) }) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+func undominated(offers, by []offer) []offer {
+	return slices.DeleteFunc(offers, func(o offer) bool {
+		return slices.ContainsFunc(by, func(have offer) bool { return have.price <= o.price && covers(have.room, o.room) })
+	})
+}
+
+func covers(large, small []int64) bool {
+	for i := range small {
+		if large[i] < small[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// cost is what choosing a machine costs: its price or, in the thrifty style, the share
+// that it takes of what its pool's limits leave, in millionths.
+func (p *packer) cost(m, slot int) model.Money {
+	machine := &p.sp.Machines[m]
+	if p.style != Thrifty || len(p.total[machine.Pool]) == 0 {
+		return machine.Price[slot]
+	}
+	left := p.total[machine.Pool]
+	var share model.Money
+	for _, a := range left {
+		if a.Value > 0 {
+			share += model.Money(float64(Share(machine.Capacity, a.Name)) / float64(a.Value) * float64(model.Unit))
+		}
+	}
+	return max(share, 1)
+}
+
+// openable reports whether the machine's pool is asked now, and its limits leave room.
+func (p *packer) openable(m int) bool {
+	machine := &p.sp.Machines[m]
+	return p.pools[machine.Pool] && p.limits[machine.Pool].allows(machine.Capacity)
+}
+
+// inStock reports whether the slot's reservation, if it is one, still has an instance.
+func (p *packer) inStock(m, slot int) bool {
+	stock := p.sp.Machines[m].Stock[slot]
+	return stock < 0 || p.reserved[p.sp.Slots[slot].Reservation] < stock
+}

@@ -1,0 +1,207 @@
+package pack
+
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+
+	"tenon/core/bitset"
+	"tenon/core/bound"
+)
+
+// relaxAndOpen opens bins by the patterns of the relaxation, as often as each is used
+// in whole.
+func (p *packer) relaxAndOpen() {
+	if !p.waiting() {
+		return
+	}
+	r := p.relax(p.effort / 4)
+	patterns := slices.Clone(r.Patterns)
+	slices.SortStableFunc(patterns, func(a, b bound.Pattern) int {
+		return cmp.Compare(r.offers[b.Bin].price, r.offers[a.Bin].price)
+	})
+	for _, pattern := range patterns {
+		o := &r.offers[pattern.Bin]
+		for n := int(pattern.Amount + 1e-6); n > 0; {
+			opened := p.openPattern(o, pattern, n)
+			if opened == 0 {
+				break
+			}
+			n -= opened
+		}
+	}
+}
+
+// openPattern opens a bin with the pods of a pattern, and up to n-1 copies of it where
+// its pods are free to be copied. It returns how many were opened.
+func (p *packer) openPattern(o *offer, pattern bound.Pattern, n int) int {
+	slot := p.busiestSlot(o, pattern)
+	if slot < 0 || !p.available(o.machine, slot) {
+		return 0
+	}
+	b := p.newBin(o.machine, slot)
+	for _, share := range pattern.Counts {
+		p.putItem(b, int(share.Item), int(share.Count))
+	}
+	if len(b.content) == 0 {
+		return 0
+	}
+	p.fill(b, p.sitesOf(b))
+	b = p.shrink(b)
+	p.open(b)
+	return 1 + p.copies(b, n-1)
+}
+
+// busiestSlot is the slot, of those at the offer's price, where most of the pattern's
+// pods are waiting.
+func (p *packer) busiestSlot(o *offer, pattern bound.Pattern) int {
+	m := &p.sp.Machines[o.machine]
+	best, bestWaiting := -1, 0
+	for s := range m.Slots.All {
+		if p.cost(o.machine, s) > o.price {
+			continue
+		}
+		waiting := 0
+		for _, share := range pattern.Counts {
+			for k := range p.kinds {
+				kind := &p.kinds[k]
+				if kind.item == int(share.Item) && kind.left > 0 && p.sites[kind.site].allows(o.machine, s) {
+					waiting += min(kind.left, int(share.Count)*1000)
+				}
+			}
+		}
+		if waiting > bestWaiting {
+			best, bestWaiting = s, waiting
+		}
+	}
+	return best
+}
+
+// putItem places n pods of an item of the relaxation, whatever their kind.
+func (p *packer) putItem(b *bin, item, n int) {
+	for k := range p.kinds {
+		kind := &p.kinds[k]
+		if n == 0 {
+			return
+		}
+		if kind.item != item || kind.left == 0 || !p.sites[kind.site].allows(b.machine, b.slot) {
+			continue
+		}
+		n -= p.putKind(b, k, min(n, kind.left))
+	}
+}
+
+// copies opens up to n bins like b, while its lots last. Pods that meet rules on their
+// node are never copied: each bin needs its own choice.
+func (p *packer) copies(b *bin, n int) int {
+	for _, t := range b.content {
+		if !p.lots[t.lot].free {
+			return 0
+		}
+		n = min(n, p.lots[t.lot].Count/t.n)
+	}
+	opened := 0
+	for ; opened < n && p.available(b.machine, b.slot); opened++ {
+		c := p.newBin(b.machine, b.slot)
+		for _, t := range b.content {
+			p.put(c, t.lot, t.n, t.alternative)
+		}
+		p.open(c)
+	}
+	return opened
+}
+
+// fillRest opens bins one by one, each time the one that brings most value for its
+// price, until every pod that can be placed is placed.
+func (p *packer) fillRest() {
+	q := p.queue()
+	for q.Len() > 0 {
+		top := &q.list[0]
+		if top.round != q.round { // something was placed since it was judged
+			top.gain = p.judge(top.offer)
+			top.round = q.round
+			if top.gain == 0 {
+				heap.Pop(q)
+			} else {
+				heap.Fix(q, 0)
+			}
+			continue
+		}
+		if !p.openOffer(top.offer) {
+			heap.Pop(q)
+		}
+		q.round++
+	}
+}
+
+// openOffer fills a new bin and keeps it in the cheapest machine that will do.
+func (p *packer) openOffer(o *offer) bool {
+	if !p.available(o.machine, o.slot) {
+		return false
+	}
+	b := p.newBin(o.machine, o.slot)
+	p.fill(b, o.sites)
+	if len(b.content) == 0 {
+		return false
+	}
+	b = p.shrink(b)
+	p.open(b)
+	p.copies(b, 1<<30)
+	return true
+}
+
+// judged is an offer with what it would bring, as last seen.
+type judged struct {
+	offer *offer
+	gain  float64
+	round int
+}
+
+type judgedQueue struct {
+	list  []judged
+	round int
+}
+
+func (q *judgedQueue) Len() int { return len(q.list) }
+func (q *judgedQueue) Less(i, j int) bool {
+	a, b := &q.list[i], &q.list[j]
+	return cmp.Or(-cmp.Compare(a.gain, b.gain), compareOffers(*a.offer, *b.offer)) < 0
+}
+func (q *judgedQueue) Swap(i, j int) { q.list[i], q.list[j] = q.list[j], q.list[i] }
+func (q *judgedQueue) Push(x any)    { q.list = append(q.list, x.(judged)) }
+func (q *judgedQueue) Pop() any {
+	last := q.list[len(q.list)-1]
+	q.list = q.list[:len(q.list)-1]
+	return last
+}
+
+// queue judges every offer once. Since fewer pods are left after each bin, no offer
+// brings more later than it did before: a stale judgement is an upper bound.
+func (p *packer) queue() *judgedQueue {
+	q := &judgedQueue{}
+	if !p.waiting() {
+		return q
+	}
+	for i := range p.offers {
+		if gain := p.judge(&p.offers[i]); gain > 0 {
+			q.list = append(q.list, judged{offer: &p.offers[i], gain: gain})
+		}
+	}
+	heap.Init(q)
+	return q
+}
+
+// judge estimates the value that a bin of the offer would hold, for its price. It looks
+// at sizes and at the relaxation's groups, not at rules between single pods.
+func (p *packer) judge(o *offer) float64 {
+	if !p.available(o.machine, o.slot) {
+		return 0
+	}
+	price := float64(max(o.price, 1))
+	return p.wouldHold(o.room, o.sites, price) / price
+}
+
+func (p *packer) wouldHold(room []int64, sites bitset.Set, price float64) float64 {
+	t := trial{p: p, room: slices.Clone(room), caps: slices.Clone(p.groups.caps)}
+	return t.run(sites, price)
+}

@@ -1,0 +1,214 @@
+package pack
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"tenon/core/bound"
+	"tenon/core/feasible"
+	"tenon/core/model"
+	"tenon/core/shape"
+)
+
+// relaxedGroups maps host groups to groups of the relaxation. A group is there when its
+// cap holds between its own pods whatever else is on a node: pods that are counted by
+// it and also have it as a cap.
+type relaxedGroups struct {
+	of   map[int32]int32
+	caps []int64
+}
+
+// worthRow is how large a share of the pods a group must have to be worth a row: below
+// it the cap can hardly force another node.
+const worthRow = 64
+
+func relaxGroups(set *shape.Set, lots []Lot) relaxedGroups {
+	out := relaxedGroups{of: map[int32]int32{}}
+	count := map[int32]int64{}
+	limit := map[int32]int64{}
+	var total int64
+	var seen []int32
+	for _, l := range lots {
+		total += int64(l.Count)
+		for _, c := range set.Shapes[l.Shape].Rules.HostCaps {
+			if !selfCapped(&set.Shapes[l.Shape], c.Group) {
+				continue
+			}
+			if count[c.Group] == 0 {
+				seen = append(seen, c.Group)
+			}
+			count[c.Group] += int64(l.Count)
+			limit[c.Group] = max(limit[c.Group], int64(c.Max))
+		}
+	}
+	for _, g := range seen {
+		if count[g]*worthRow >= total*max(limit[g], 1) {
+			out.of[g] = int32(len(out.caps))
+			out.caps = append(out.caps, limit[g])
+		}
+	}
+	return out
+}
+
+func selfCapped(s *shape.Shape, g int32) bool {
+	_, self := slices.BinarySearch(s.Rules.HostCounts, g)
+	return self
+}
+
+// relaxedGroups is the part of a shape's rules that the relaxation sees, as a key.
+func (p *packer) relaxedGroups(s *shape.Shape) []byte {
+	var key []byte
+	for _, g := range p.rowsOf(s) {
+		key = binary.AppendUvarint(append(key, 0xff), uint64(g))
+	}
+	return key
+}
+
+func (p *packer) rowsOf(s *shape.Shape) []int32 {
+	var rows []int32
+	for _, c := range s.Rules.HostCaps {
+		if row, ok := p.groups.of[c.Group]; ok && selfCapped(s, c.Group) {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// relaxation is the linear relaxation of what is left to pack.
+type relaxation struct {
+	bound.Result
+	offers []offer
+}
+
+// rows are the relaxation's items while they are gathered: pods of one size that may go
+// to the same places. Pins are left out: they make the plan keep its spreads, not the
+// bound lower.
+type rows struct {
+	items []bound.Item
+	sites []site
+	// site of each item.
+	site  []int
+	index map[string]int
+}
+
+func (r *rows) siteOf(alternatives []*feasible.Places) int {
+	for i := range r.sites {
+		if r.sites[i].equal(alternatives) {
+			return i
+		}
+	}
+	r.sites = append(r.sites, alternatives)
+	return len(r.sites) - 1
+}
+
+// add counts n pods of a shape and returns their row.
+func (r *rows) add(p *packer, s *shape.Shape, n int) int {
+	at := r.siteOf(s.Alternatives)
+	key := binary.AppendUvarint(nil, uint64(at))
+	for _, want := range s.Need {
+		key = binary.AppendVarint(key, want)
+	}
+	key = append(key, p.relaxedGroups(s)...)
+	row, ok := r.index[string(key)]
+	if !ok {
+		row = len(r.items)
+		r.index[string(key)] = row
+		r.items = append(r.items, bound.Item{Need: s.Need, Groups: p.rowsOf(s)})
+		r.site = append(r.site, at)
+	}
+	r.items[row].Count += int64(n)
+	return row
+}
+
+// relax solves it for all pods without a place.
+func (p *packer) relax(steps int64) relaxation {
+	r := rows{index: map[string]int{}}
+	for k := range p.kinds {
+		p.kinds[k].item = -1
+	}
+	for i := range p.lots {
+		if l := &p.lots[i]; l.Count > 0 {
+			p.kinds[l.kind].item = r.add(p, l.shape, l.Count)
+		}
+	}
+	p.last = p.solve(&r, steps)
+	for k := range p.kinds {
+		if item := p.kinds[k].item; item >= 0 {
+			p.kinds[k].value = p.last.Dual[item]
+		}
+	}
+	return p.last
+}
+
+// solve hands rows, offers and, where they still take part, existing nodes to the
+// relaxation.
+func (p *packer) solve(r *rows, steps int64, hosts ...*bin) relaxation {
+	out := relaxation{offers: p.offersFor(r.sites)}
+	problem := bound.Problem{Items: r.items, Groups: p.groups.caps}
+	words := (len(out.offers) + len(hosts) + 63) / 64
+	bySite := make([][]uint64, len(r.sites))
+	for i := range bySite {
+		bySite[i] = make([]uint64, words)
+	}
+	for b, o := range out.offers {
+		problem.Bins = append(problem.Bins, bound.Bin{Room: o.room, Price: int64(o.price), Stock: p.stockOf(o)})
+		for s := range o.sites.All {
+			bySite[s][b>>6] |= 1 << (b & 63)
+		}
+	}
+	for h, host := range hosts {
+		b := len(out.offers) + h
+		problem.Bins = append(problem.Bins, bound.Bin{Room: floored(host.room), Stock: 1})
+		for s := range r.sites {
+			if r.sites[s].allowsHost(p.sp.Hosts[host.host].Class) {
+				bySite[s][b>>6] |= 1 << (b & 63)
+			}
+		}
+	}
+	for i := range r.items {
+		problem.Items[i].Bins = bySite[r.site[i]]
+	}
+	out.Result = bound.Solve(problem, bound.Budget{Steps: steps})
+	p.steps += out.Steps
+	return out
+}
+
+func floored(room []int64) []int64 {
+	out := make([]int64, len(room))
+	for i, r := range room {
+		out[i] = max(r, 0)
+	}
+	return out
+}
+
+// LowerBound is a price that no fleet for the lots can undercut, on top of the existing
+// nodes. Only rules that hold for every such fleet are in it: limits, weights of pools,
+// spreads and affinities are not.
+func LowerBound(set *shape.Set, lots []Lot, steps int64) (model.Money, int64) {
+	p := &packer{sp: set.Space, set: set, groupTotal: make([]int, len(set.Registry.HostGroups())), limits: make([]limits, len(set.Space.Snapshot.Pools))}
+	p.groups = relaxGroups(set, lots)
+	p.pools = make([]bool, len(p.limits))
+	for i := range p.pools {
+		p.pools[i] = true
+	}
+	r := rows{index: map[string]int{}}
+	for _, l := range lots {
+		r.add(p, &set.Shapes[l.Shape], l.Count)
+	}
+	var hosts []*bin
+	for h := range p.sp.Hosts {
+		b := p.hostBin(h)
+		if slices.ContainsFunc(r.sites, func(s site) bool { return s.allowsHost(p.sp.Hosts[h].Class) }) {
+			hosts = append(hosts, b)
+		}
+	}
+	return model.Money(p.solve(&r, steps, hosts...).Bound), p.steps
+}
+
+func (p *packer) stockOf(o offer) int64 {
+	stock := p.sp.Machines[o.machine].Stock[o.slot]
+	if stock < 0 {
+		return -1
+	}
+	return stock - p.reserved[p.sp.Slots[o.slot].Reservation]
+}

@@ -1,0 +1,311 @@
+package pack
+
+import (
+	"slices"
+
+	"tenon/core/bitset"
+	"tenon/core/feasible"
+	"tenon/core/model"
+	"tenon/core/shape"
+)
+
+// Problem is what is to be packed, and how.
+type Problem struct {
+	Set  *shape.Set
+	Lots []Lot
+	// Tiers are pools, by index, that may be asked for new nodes: all of one tier are
+	// asked before any of the next.
+	Tiers [][]int
+	// Limits is what each pool may still launch, by index.
+	Limits [][]model.Amount
+	Style  Style
+	// Effort is how many steps may be spent.
+	Effort int64
+}
+
+// Style is the way of packing.
+type Style int
+
+const (
+	// Guided follows the relaxation.
+	Guided Style = iota
+	// Thrifty is Guided with limits instead of money as the price: for pools whose
+	// limits do not hold all pods.
+	Thrifty
+	// Greedy is the baseline: large pods first, first fit, each new node as large as
+	// its pods allow.
+	Greedy
+)
+
+// Price of the new nodes as they stand.
+func (k *Packer) Price() model.Money { return k.Result().Price }
+
+// Load is a number of a lot's pods on a node, and the places by which they may be there.
+type Load struct {
+	Lot    int
+	Count  int
+	Places *feasible.Places
+}
+
+// Node is a bin of the result.
+type Node struct {
+	Host    int // ≥ 0: an existing node
+	Machine int
+	Slot    int
+	Loads   []Load
+}
+
+// Result is a packing.
+type Result struct {
+	// Hosts that took pods, and New nodes.
+	Hosts []Node
+	New   []Node
+	// Price of the new nodes.
+	Price model.Money
+	Steps int64
+}
+
+// packer is one attempt. It is thrown away after it.
+type packer struct {
+	sp  *feasible.Space
+	set *shape.Set
+
+	lots      []lot
+	kinds     []kind
+	kindIndex map[string]int
+	sites     []site
+
+	hosts      []*bin
+	bins       []*bin
+	groupTotal []int
+	tiers      [][]int
+	pools      []bool // of the tier that is asked now
+	limits     []limits
+	total      []limits // before anything was opened
+	reserved   map[string]int64
+	offers     []offer
+	groups     relaxedGroups
+
+	last          relaxation
+	style         Style
+	taste         taste
+	steps, effort int64
+}
+
+// Packer is a packing in the making.
+type Packer struct{ p *packer }
+
+// New fills the existing nodes and then opens new ones, tier by tier.
+func New(pr Problem) *Packer {
+	p := &packer{
+		sp: pr.Set.Space, set: pr.Set,
+		kindIndex:  map[string]int{},
+		groupTotal: make([]int, len(pr.Set.Registry.HostGroups())),
+		tiers:      pr.Tiers,
+		limits:     make([]limits, len(pr.Limits)),
+		reserved:   map[string]int64{},
+		effort:     pr.Effort,
+		style:      pr.Style,
+		taste:      tastes[0],
+	}
+	for i, l := range pr.Limits {
+		p.limits[i] = l
+	}
+	p.total = slices.Clone(p.limits)
+	p.groups = relaxGroups(pr.Set, pr.Lots)
+	for h := range p.sp.Hosts {
+		p.hosts = append(p.hosts, p.hostBin(h))
+	}
+	p.addLots(pr.Lots)
+	p.run()
+	return &Packer{p}
+}
+
+// Add packs more lots, beside what is packed already.
+func (k *Packer) Add(lots []Lot) {
+	p := k.p
+	p.addLots(lots)
+	for _, b := range p.bins {
+		p.fill(b, p.sitesOf(b))
+	}
+	p.fillHosts()
+	p.eachTier(func() {
+		p.placeCompany()
+		p.fillRest()
+	})
+}
+
+// Placed is the number of a lot's pods that have a place.
+func (k *Packer) Placed(lot int) int {
+	l := &k.p.lots[lot]
+	return l.given - l.dropped - l.Count
+}
+
+// Left is the number of a lot's pods without a place.
+func (k *Packer) Left(lot int) int { return k.p.lots[lot].Count }
+
+// Drop gives up the pods of a lot that have no place: they are not tried again.
+func (k *Packer) Drop(lot int) {
+	l := &k.p.lots[lot]
+	k.p.kinds[l.kind].left -= l.Count
+	l.dropped += l.Count
+	l.Count = 0
+}
+
+// Evict takes all pods of a lot off their nodes.
+func (k *Packer) Evict(lot int) { k.p.evict(lot) }
+
+func (p *packer) run() {
+	p.fillHosts()
+	p.eachTier(func() {
+		p.placeCompany()
+		if p.style == Greedy {
+			p.firstFit()
+			return
+		}
+		p.relaxAndOpen()
+		p.fillRest()
+		p.improve()
+	})
+}
+
+// eachTier asks the pools of each tier while pods are waiting.
+func (p *packer) eachTier(ask func()) {
+	for _, tier := range p.tiers {
+		if !p.waiting() {
+			return
+		}
+		p.pools = make([]bool, len(p.sp.Snapshot.Pools))
+		for _, pool := range tier {
+			p.pools[pool] = true
+		}
+		p.offers = p.offersFor(p.sites)
+		ask()
+	}
+}
+
+// Result hands the nodes over.
+func (k *Packer) Result() Result {
+	p := k.p
+	r := Result{Steps: p.steps}
+	for _, b := range p.hosts {
+		if len(b.content) > 0 {
+			r.Hosts = append(r.Hosts, p.node(b))
+		}
+	}
+	for _, b := range p.bins {
+		r.New = append(r.New, p.node(b))
+		r.Price += p.sp.Machines[b.machine].Price[b.slot]
+	}
+	return r
+}
+
+func (p *packer) node(b *bin) Node {
+	n := Node{Host: b.host, Machine: b.machine, Slot: b.slot}
+	for _, t := range b.content {
+		n.Loads = append(n.Loads, Load{Lot: t.lot, Count: t.n, Places: p.lots[t.lot].alternatives[t.alternative]})
+	}
+	return n
+}
+
+// open takes a new bin, and what it costs of limits and reservations.
+func (p *packer) open(b *bin) {
+	p.charge(b)
+	p.bins = append(p.bins, b)
+}
+
+func (p *packer) charge(b *bin) {
+	m := &p.sp.Machines[b.machine]
+	p.limits[m.Pool] = p.limits[m.Pool].after(m.Capacity, 1)
+	if m.Stock[b.slot] >= 0 {
+		p.reserved[p.sp.Slots[b.slot].Reservation]++
+	}
+}
+
+// release gives back what charge took. The caller removes the bin from the list.
+func (p *packer) release(b *bin) {
+	m := &p.sp.Machines[b.machine]
+	p.limits[m.Pool] = p.limits[m.Pool].after(m.Capacity, -1)
+	if m.Stock[b.slot] >= 0 {
+		p.reserved[p.sp.Slots[b.slot].Reservation]--
+	}
+}
+
+// available reports whether the machine can be opened in the slot now.
+func (p *packer) available(m, slot int) bool { return p.openable(m) && p.inStock(m, slot) }
+
+// unload takes everything off a bin.
+func (p *packer) unload(b *bin) {
+	for _, t := range b.content {
+		l := &p.lots[t.lot]
+		l.Count += t.n
+		p.kinds[l.kind].left += t.n
+		for _, g := range l.shape.Rules.HostCounts {
+			p.groupTotal[g] -= t.n
+		}
+	}
+	b.content = nil
+}
+
+// evict takes a lot's pods off their bins; a bin that is empty then is given back.
+func (p *packer) evict(lot int) {
+	for _, b := range slices.Concat(p.hosts, p.bins) {
+		if slices.ContainsFunc(b.content, func(t taken) bool { return t.lot == lot }) {
+			p.rebuild(b, func(t taken) bool { return t.lot != lot })
+		}
+	}
+	p.bins = slices.DeleteFunc(p.bins, func(b *bin) bool {
+		if len(b.content) == 0 {
+			p.release(b)
+			return true
+		}
+		return false
+	})
+}
+
+// rebuild puts a bin's content back but for what is not to be kept.
+func (p *packer) rebuild(b *bin, keep func(taken) bool) {
+	content := b.content
+	p.unload(b)
+	var fresh *bin
+	if b.host >= 0 {
+		for _, g := range b.groupsOfHost() {
+			p.groupTotal[g.group] -= int(g.n)
+		}
+		fresh = p.hostBin(b.host)
+	} else {
+		fresh = p.newBin(b.machine, b.slot)
+	}
+	fresh.sealed = b.sealed
+	*b = *fresh
+	for _, t := range content {
+		if keep(t) {
+			p.put(b, t.lot, t.n, t.alternative)
+		}
+	}
+}
+
+// sitesOf is the set of sites that may use a bin.
+func (p *packer) sitesOf(b *bin) bitset.Set {
+	out := bitset.New(len(p.sites))
+	for i, s := range p.sites {
+		if b.host >= 0 {
+			if s.allowsHost(p.sp.Hosts[b.host].Class) {
+				out.Put(i)
+			}
+		} else if s.allows(b.machine, b.slot) {
+			out.Put(i)
+		}
+	}
+	return out
+}
+
+// waiting reports whether some pod has no place yet.
+func (p *packer) waiting() bool {
+	for k := range p.kinds {
+		if p.kinds[k].left > 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,241 @@
+package provision
+
+import (
+	"cmp"
+	"slices"
+
+	"tenon/core/model"
+	"tenon/core/pack"
+	"tenon/core/reason"
+	"tenon/core/shape"
+	"tenon/core/topology"
+)
+
+// attempt is one way of placing the pods.
+type attempt struct {
+	d        *decision
+	set      *shape.Set
+	style    pack.Style
+	assigner *topology.Assigner
+	packer   *pack.Packer
+	portions []topology.Portion // by lot
+	// why is the last reason for which a shape's pods got no domain.
+	why map[int]reason.Reason
+	// result of the packing, and the pods that it leaves without a place, by shape.
+	result pack.Result
+	left   []int
+}
+
+// search makes the attempts that are worth making and returns the best. While pods find
+// no place only because of their preferences, the preferences are given up one by one.
+func (d *decision) search() *attempt {
+	wishes := d.wishes
+	for {
+		set := shape.Compile(d.sp, wishes)
+		best := d.bestOf(set)
+		next, relaxed := d.relax(best, wishes)
+		if !relaxed {
+			return best
+		}
+		wishes = next
+	}
+}
+
+// bestOf tries every style of packing that may help.
+func (d *decision) bestOf(set *shape.Set) *attempt {
+	best := d.attempt(set, pack.Guided)
+	if other := d.attempt(set, pack.Greedy); other.better(best) {
+		best = other
+	}
+	if best.unplaced() > 0 && d.limited() {
+		if other := d.attempt(set, pack.Thrifty); other.better(best) {
+			best = other
+		}
+	}
+	return best
+}
+
+func (d *decision) limited() bool {
+	return slices.ContainsFunc(d.limits, func(l []model.Amount) bool { return len(l) > 0 })
+}
+
+// rounds bounds how often pods that found no node in their domain are sent elsewhere.
+const rounds = 8
+
+func (d *decision) attempt(set *shape.Set, style pack.Style) *attempt {
+	a := &attempt{d: d, set: set, style: style, why: map[int]reason.Reason{}}
+	pools := make([]bool, len(d.s.Pools))
+	for _, tier := range d.tiers {
+		for _, p := range tier {
+			pools[p] = true
+		}
+	}
+	parties := make([]topology.Party, len(set.Shapes))
+	counts := make([]int, len(set.Shapes))
+	for i := range set.Shapes {
+		s := &set.Shapes[i]
+		parties[i] = topology.Party{Rules: &s.Rules, Places: s.Alternatives, Count: len(s.Pods)}
+		counts[i] = len(s.Pods)
+	}
+	a.assigner = topology.NewAssigner(d.sp, set.Registry, newAtlas(set, pools), parties)
+	lots := a.assign(counts)
+	a.packer = pack.New(pack.Problem{
+		Set: set, Lots: lots, Tiers: d.tiers, Limits: d.limits, Style: style, Effort: d.effort,
+	})
+	for range rounds {
+		if !a.sendElsewhere() {
+			break
+		}
+	}
+	a.withdrawBroken()
+	a.result = a.packer.Result()
+	a.countLeft()
+	d.steps += a.result.Steps
+	return a
+}
+
+// assign gives pods domains, and returns the lots to pack.
+func (a *attempt) assign(counts []int) []pack.Lot {
+	portions, failures := a.assigner.Assign(counts)
+	for _, f := range failures {
+		a.why[f.Party] = f.Reason
+	}
+	lots := make([]pack.Lot, len(portions))
+	for i, p := range portions {
+		lots[i] = pack.Lot{Shape: p.Party, Pins: p.Pins, Count: p.Count}
+	}
+	a.portions = append(a.portions, portions...)
+	return lots
+}
+
+// sendElsewhere withdraws pods that found no node in the domains that they were told,
+// and tells them others.
+func (a *attempt) sendElsewhere() bool {
+	counts := make([]int, len(a.set.Shapes))
+	any := false
+	for lot, portion := range a.portions {
+		left := a.packer.Left(lot)
+		if left == 0 || len(portion.Pins) == 0 {
+			continue
+		}
+		a.assigner.Withdraw(portion, left)
+		a.packer.Drop(lot)
+		counts[portion.Party] += left
+		any = true
+	}
+	if !any {
+		return false
+	}
+	lots := a.assign(counts)
+	if len(lots) == 0 {
+		return false
+	}
+	a.packer.Add(lots)
+	return true
+}
+
+// withdrawBroken takes back pods whose spread does not hold after all, because others
+// found no place where they would have evened it out.
+func (a *attempt) withdrawBroken() {
+	for again := true; again; {
+		again = false
+		for lot, portion := range a.portions {
+			placed := a.packer.Placed(lot)
+			if placed == 0 || !a.assigner.Broken(portion) {
+				continue
+			}
+			a.packer.Evict(lot)
+			a.assigner.Withdraw(portion, placed)
+			a.packer.Drop(lot)
+			a.why[portion.Party] = reason.Reason{Code: reason.Spread}
+			again = true
+		}
+	}
+}
+
+func (a *attempt) countLeft() {
+	a.left = make([]int, len(a.set.Shapes))
+	for i := range a.set.Shapes {
+		a.left[i] = len(a.set.Shapes[i].Pods)
+	}
+	for _, nodes := range [][]pack.Node{a.result.Hosts, a.result.New} {
+		for _, n := range nodes {
+			for _, l := range n.Loads {
+				a.left[a.portions[l.Lot].Party] -= l.Count
+			}
+		}
+	}
+}
+
+func (a *attempt) unplaced() int {
+	n := 0
+	for _, left := range a.left {
+		n += left
+	}
+	return n
+}
+
+// better compares two attempts: more important pods placed, then more pods, then less
+// money, then fewer nodes.
+func (a *attempt) better(b *attempt) bool {
+	return cmp.Or(
+		slices.Compare(a.lacking(), b.lacking()),
+		cmp.Compare(a.result.Price, b.result.Price),
+		cmp.Compare(len(a.result.New), len(b.result.New)),
+	) < 0
+}
+
+// lacking counts the pods without a place by priority, the highest first.
+func (a *attempt) lacking() []int {
+	var priorities []int32
+	for i := range a.set.Shapes {
+		priorities = append(priorities, -a.set.Shapes[i].Priority)
+	}
+	slices.Sort(priorities)
+	priorities = slices.Compact(priorities)
+	out := make([]int, len(priorities))
+	for i := range a.set.Shapes {
+		at, _ := slices.BinarySearch(priorities, -a.set.Shapes[i].Priority)
+		out[at] += a.left[i]
+	}
+	return out
+}
+
+// relax lets the pods without a place give up one more preference each.
+func (d *decision) relax(a *attempt, wishes []shape.Wish) ([]shape.Wish, bool) {
+	unplaced := map[int32]bool{}
+	for i := range a.set.Shapes {
+		pods := a.set.Shapes[i].Pods
+		for _, p := range pods[len(pods)-a.left[i]:] {
+			unplaced[p] = true
+		}
+	}
+	if len(unplaced) == 0 {
+		return nil, false
+	}
+	var out []shape.Wish
+	relaxed := false
+	for _, w := range wishes {
+		if w.Level+1 >= d.sp.Levels(&d.s.Templates[w.Template]) {
+			out = append(out, w)
+			continue
+		}
+		kept := shape.Wish{Template: w.Template, Level: w.Level}
+		moved := shape.Wish{Template: w.Template, Level: w.Level + 1}
+		for _, p := range w.Pods {
+			if unplaced[p] {
+				moved.Pods = append(moved.Pods, p)
+			} else {
+				kept.Pods = append(kept.Pods, p)
+			}
+		}
+		if len(kept.Pods) > 0 {
+			out = append(out, kept)
+		}
+		if len(moved.Pods) > 0 {
+			relaxed = true
+			out = append(out, moved)
+		}
+	}
+	return out, relaxed
+}

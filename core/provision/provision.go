@@ -1,0 +1,169 @@
+// Package provision decides which nodes to buy for the pods that have none, and which
+// pods existing nodes can take.
+//
+// It joins the rules of the API that go beyond one packing: which pods want a place, in
+// what order preferences are given up, which pools are asked first, limits and
+// reservations, the alternatives that a claim keeps open, and a verdict for every pod.
+// The packing itself is core/pack's.
+package provision
+
+import (
+	"slices"
+
+	"tenon/core/feasible"
+	"tenon/core/model"
+	"tenon/core/plan"
+	"tenon/core/shape"
+	"tenon/core/snapshot"
+)
+
+// Plan decides. It spends about as many steps as it is given; more steps never make a
+// dearer plan.
+func Plan(given *snapshot.Snapshot, effort int64) plan.Plan {
+	sorted := arrange(given)
+	d := newDecision(sorted.Snapshot, effort)
+	best := d.search()
+	return sorted.restore(d.write(best))
+}
+
+// decision is the work of one call.
+type decision struct {
+	s      *snapshot.Snapshot
+	sp     *feasible.Space
+	tiers  [][]int
+	limits [][]model.Amount
+	left   [][]model.Amount // of limits, once the plan is made
+	effort int64
+	steps  int64
+	// wishes of pods that may have a place somewhere, and of those that cannot.
+	wishes  []shape.Wish
+	refused []shape.Wish
+	// invalid pods were refused before any rule was asked.
+	invalid []int32
+}
+
+func newDecision(s *snapshot.Snapshot, effort int64) *decision {
+	d := &decision{s: s, effort: effort}
+	wishes := d.wanting()
+	askers := make([]int32, len(wishes))
+	for i := range wishes {
+		askers[i] = wishes[i].Template
+	}
+	d.sp = feasible.Compile(s, askers)
+	d.tiers = tiersOf(s)
+	d.limits = remainingLimits(s)
+	for _, w := range wishes {
+		if w, ok := d.firstPossible(w); ok {
+			d.wishes = append(d.wishes, w)
+		} else {
+			d.refused = append(d.refused, w)
+		}
+	}
+	return d
+}
+
+// wanting groups the pods that want a place by template, in the order of their oldest
+// pod. Pods of nodes that are being removed want one too.
+func (d *decision) wanting() []shape.Wish {
+	leaving := map[string]bool{}
+	for i := range d.s.Nodes {
+		if d.s.Nodes[i].Leaving {
+			leaving[d.s.Nodes[i].Name] = true
+		}
+	}
+	var wishes []shape.Wish
+	at := make([]int32, len(d.s.Templates))
+	for i := range d.s.Pods {
+		pod := &d.s.Pods[i]
+		if !pod.Pending && !(pod.Movable && leaving[pod.Node]) {
+			continue
+		}
+		if pod.Refused != "" {
+			d.invalid = append(d.invalid, int32(i))
+			continue
+		}
+		if at[pod.Template] == 0 {
+			wishes = append(wishes, shape.Wish{Template: pod.Template})
+			at[pod.Template] = int32(len(wishes))
+		}
+		w := &wishes[at[pod.Template]-1]
+		w.Pods = append(w.Pods, int32(i))
+	}
+	return wishes
+}
+
+// firstPossible gives up preferences until some node, existing or new, can meet what is
+// left; without hope it returns false with all preferences given up.
+func (d *decision) firstPossible(w shape.Wish) (shape.Wish, bool) {
+	t := &d.s.Templates[w.Template]
+	levels := d.sp.Levels(t)
+	for w.Level = 0; w.Level < levels; w.Level++ {
+		v := d.sp.Variant(t, w.Level)
+		if d.somewhere(&v, d.sp.Vector(t.Requests)) {
+			return w, true
+		}
+	}
+	w.Level = levels - 1
+	return w, false
+}
+
+// somewhere reports whether a pod of the variant, alone, fits some node.
+func (d *decision) somewhere(v *feasible.Variant, need []int64) bool {
+	for _, a := range v.Alternatives {
+		places := d.sp.Find(a)
+		for m := range places.Machines.All {
+			if feasible.Fits(need, d.sp.Machines[m].Room) && d.sp.Machines[m].Slots.Meets(places.Slots) {
+				return true
+			}
+		}
+		for h := range d.sp.Hosts {
+			if places.HostClasses.Has(d.sp.Hosts[h].Class) && feasible.Fits(need, d.sp.Hosts[h].Room) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// tiersOf groups the pools that may launch by weight, heaviest first.
+func tiersOf(s *snapshot.Snapshot) [][]int {
+	var tiers [][]int
+	for p := range s.Pools { // sorted by weight
+		if s.Pools[p].Unready != "" {
+			continue
+		}
+		last := len(tiers) - 1
+		if last >= 0 && s.Pools[tiers[last][0]].Weight == s.Pools[p].Weight {
+			tiers[last] = append(tiers[last], p)
+		} else {
+			tiers = append(tiers, []int{p})
+		}
+	}
+	return tiers
+}
+
+// remainingLimits is what each pool may still launch: its limits without the capacity
+// of its nodes. Nodes that are being removed do not count.
+func remainingLimits(s *snapshot.Snapshot) [][]model.Amount {
+	out := make([][]model.Amount, len(s.Pools))
+	at := map[string]int{}
+	for p := range s.Pools {
+		out[p] = slices.Clone(s.Pools[p].Limits)
+		at[s.Pools[p].Name] = p
+	}
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		p, ok := at[n.Pool]
+		if !ok || n.Leaving {
+			continue
+		}
+		for j := range out[p] {
+			if out[p][j].Name == model.Nodes {
+				out[p][j].Value--
+			} else {
+				out[p][j].Value -= n.Capacity.Get(out[p][j].Name)
+			}
+		}
+	}
+	return out
+}
