@@ -168,9 +168,17 @@ func locate(k kind, text []byte, err error) (string, error) {
 		// The decoder knows how deep it was, but not the places in lists.
 		parts := strings.Split(field, ".")
 		depth := min(len(parts), 1+strings.Count(mismatch.Field, "."))
-		return strings.Join(parts[:depth], "."), fmt.Errorf("want %s, not %s", plainType(mismatch.Type), mismatch.Value)
+		return strings.Join(parts[:depth], "."), wantOtherType(mismatch)
 	}
 	return field, cause
+}
+
+func wantOtherType(mismatch *json.UnmarshalTypeError) error {
+	hint := ""
+	if mismatch.Type.Kind() == reflect.String && (mismatch.Value == "bool" || strings.HasPrefix(mismatch.Value, "number")) {
+		hint = `: put it in quotes (YAML takes y, n, yes, no, on and off for true and false)`
+	}
+	return fmt.Errorf("want %s, not %s%s", plainType(mismatch.Type), mismatch.Value, hint)
 }
 
 func plainType(t reflect.Type) string {
