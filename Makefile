@@ -46,17 +46,19 @@ demo: build ## Start a real Kubernetes control plane with simulated nodes; Ctrl-
 # -count=1 is not given: Go knows which tests have nothing new to tell.
 .PHONY: test
 test: build ## Run all tests: the product's, the lab's, and those in a running lab
-	$(GO) test $(TESTFLAGS) ./...
-	cd lab && $(GO) test $(TESTFLAGS) ./...
+	@status=0; for module in . lab; do \
+		echo "test: $$module"; \
+		(cd $$module && $(GO) test $(TESTFLAGS) ./...) || status=1; \
+	done; exit $$status
 
 .PHONY: lint
 lint: bin/tools/staticcheck ## Check formatting, vet, staticcheck, and that generated files are current
 	@unformatted=$$($$($(GO) env GOROOT)/bin/gofmt -l .); \
 	if [ -n "$$unformatted" ]; then echo "not formatted, run gofmt -w on:"; echo "$$unformatted"; exit 1; fi
-	@for module in $(MODULES); do \
+	@status=0; for module in $(MODULES); do \
 		echo "vet and staticcheck: $$module"; \
-		(cd $$module && $(GO) vet ./... && $(CURDIR)/bin/tools/staticcheck ./...); \
-	done
+		(cd $$module && $(GO) vet ./... && $(CURDIR)/bin/tools/staticcheck ./...) || status=1; \
+	done; exit $$status
 	@before=$$(sha256sum $(GENERATED)); $(MAKE) generate; after=$$(sha256sum $(GENERATED)); \
 	if [ "$$before" != "$$after" ]; then \
 		echo 'generated files were not current; they are now: review and commit them'; \
