@@ -39,7 +39,10 @@ replace (
 require (
 	go.etcd.io/etcd/server/v3 v3.6.8
 	k8s.io/kubernetes v1.36.3
+	sigs.k8s.io/controller-runtime v0.24.1
 )
+
+require github.com/evanphx/json-patch/v5 v5.9.11 // indirect
 
 require (
 	cel.dev/expr v0.25.1 // indirect
@@ -200,7 +203,8 @@ require (
 	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730 // indirect
 	sigs.k8s.io/randfill v1.0.0 // indirect
 	sigs.k8s.io/structured-merge-diff/v6 v6.3.3 // indirect
-	sigs.k8s.io/yaml v1.6.0 // indirect
+	sigs.k8s.io/yaml v1.6.0
+	tenon v0.0.0
 )
 
 replace tenon => ../

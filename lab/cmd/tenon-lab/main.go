@@ -1,11 +1,10 @@
+// Command tenon-lab runs a Kubernetes cluster with simulated machines on this one.
 package main
 
 import (
-	_ "go.etcd.io/etcd/server/v3/embed"
-	_ "k8s.io/kubernetes/cmd/kube-apiserver/app"
-	_ "k8s.io/kubernetes/cmd/kube-apiserver/app/options"
-	_ "k8s.io/kubernetes/cmd/kube-controller-manager/app"
-	_ "k8s.io/kubernetes/cmd/kube-scheduler/app"
+	"os"
+
+	"tenon/lab/command"
 )
 
-func main() {}
+func main() { os.Exit(command.Main(os.Args[1:], os.Stdout, os.Stderr)) }

@@ -1,0 +1,186 @@
+package cluster
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"tenon/lab/controlplane"
+	"tenon/lab/state"
+	"tenon/lab/supervise"
+)
+
+// How long components may take to become ready. A laptop that is busy with other things takes
+// several times what an idle one does; a component that hangs should still be told of.
+const (
+	startWithin      = 90 * time.Second
+	controllerWithin = 60 * time.Second
+)
+
+// heartbeatsMissed is after how many missed heartbeats a node is taken for dead. It is also what
+// the simulated kubelets' leases last.
+const heartbeatsMissed = 3
+
+func (l *lab) etcd() supervise.Component {
+	return supervise.Component{
+		Name:   "etcd",
+		Dir:    l.directory.Etcd(),
+		Log:    l.directory.Log("etcd"),
+		Env:    []string{"GOGC=50"},
+		Within: startWithin,
+	}
+}
+
+func (l *lab) apiServer() supervise.Component {
+	port := portOf(l.ports.apiServer)
+	return supervise.Component{
+		Name:     "kube-apiserver",
+		Flags:    controlplane.APIServerFlags(port, l.directory),
+		Dir:      l.directory.Etcd(), // where the socket of etcd is
+		Log:      l.directory.Log("kube-apiserver"),
+		Env:      []string{"GOGC=75"},
+		Listener: l.ports.apiServer,
+		Ports:    []state.Port{{Name: "https", Number: port}},
+		Check:    l.checkAPIServer,
+		Within:   startWithin,
+	}
+}
+
+func (l *lab) controllerManager() supervise.Component {
+	return l.loopbackServer("kube-controller-manager", l.ports.controllerManager, "/healthz",
+		controlplane.ControllerManagerFlags(l.directory, heartbeatsMissed*l.options.Heartbeat))
+}
+
+func (l *lab) scheduler() supervise.Component {
+	return l.loopbackServer("kube-scheduler", l.ports.scheduler, "/readyz", controlplane.SchedulerFlags(l.directory))
+}
+
+func (l *lab) loopbackServer(name string, listener net.Listener, path string, flags []string) supervise.Component {
+	port := portOf(listener)
+	url := fmt.Sprintf("https://127.0.0.1:%d%s", port, path)
+	return supervise.Component{
+		Name:     name,
+		Flags:    flags,
+		Dir:      string(l.directory),
+		Log:      l.directory.Log(name),
+		Env:      []string{"GOGC=75"},
+		Listener: listener,
+		Ports:    []state.Port{{Name: "https", Number: port}},
+		Check:    func(ctx context.Context) error { return get(ctx, l.loopback, url) },
+		Within:   startWithin,
+	}
+}
+
+func (l *lab) kubelets() supervise.Component {
+	return supervise.Component{
+		Name: "kubelets",
+		Flags: []string{
+			"--kubeconfig=" + l.directory.UserConfig("kubelets"),
+			"--boot-delay=" + l.options.BootDelay.String(),
+			"--heartbeat=" + l.options.Heartbeat.String(),
+		},
+		Dir:    string(l.directory),
+		Log:    l.directory.Log("kubelets"),
+		Env:    []string{"GOGC=75"},
+		Within: startWithin,
+	}
+}
+
+// tenon is the product, started as its chart starts it, with the rights of its own roles.
+func (l *lab) tenon(program string) (supervise.Component, error) {
+	metrics, err := freePort("tenon")
+	if err != nil {
+		return supervise.Component{}, err
+	}
+	probes, err := freePort("tenon")
+	if err != nil {
+		return supervise.Component{}, err
+	}
+	url := fmt.Sprintf("http://127.0.0.1:%d/readyz", probes)
+	return supervise.Component{
+		Name:    "tenon",
+		Program: program,
+		Flags: []string{
+			"controller",
+			"--metrics-port=" + strconv.Itoa(metrics),
+			"--health-probe-port=" + strconv.Itoa(probes),
+			"--disable-leader-election=true",
+		},
+		Env:     append(l.environment(), "KUBECONFIG="+l.directory.UserConfig("tenon")),
+		Dir:     string(l.directory),
+		Log:     l.directory.Log("tenon"),
+		Ports:   []state.Port{{Name: "metrics", Number: metrics}, {Name: "probes", Number: probes}},
+		Check:   func(ctx context.Context) error { return get(ctx, http.DefaultClient, url) },
+		Within:  controllerWithin,
+		Restart: true,
+	}, nil
+}
+
+// environment is what programs need to reach the lab, as it is written to lab.env.
+func (l *lab) environment() []string {
+	return []string{
+		"KUBECONFIG=" + l.directory.Kubeconfig(),
+		"CLUSTER_NAME=lab",
+		"CLUSTER_ENDPOINT=" + l.server,
+		"SYSTEM_NAMESPACE=kube-system",
+	}
+}
+
+func (l *lab) writeEnvironment() error {
+	return state.WriteFile(l.directory.Environment(), []byte(strings.Join(l.environment(), "\n")+"\n"))
+}
+
+// checkAPIServer asks the API server whether it is ready.
+func (l *lab) checkAPIServer(ctx context.Context) error {
+	client, err := rest.HTTPClientFor(l.administrator)
+	if err != nil {
+		return fmt.Errorf("make client: %w", err)
+	}
+	return get(ctx, client, l.server+"/readyz")
+}
+
+// loopbackClient trusts the lab's authority and nobody else.
+func loopbackClient(directory state.Directory) (*http.Client, error) {
+	authority, err := os.ReadFile(directory.PKI("ca.crt"))
+	if err != nil {
+		return nil, fmt.Errorf("read authority: %w", err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(authority)
+	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}}, nil
+}
+
+// answerWithin bounds one question to a component; it is asked again.
+const answerWithin = 3 * time.Second
+
+func get(ctx context.Context, client *http.Client, url string) error {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return fmt.Errorf("ask %s: %w", url, err)
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return err // it names the URL already
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, 4<<10))
+	if err != nil {
+		return fmt.Errorf("ask %s: %w", url, err)
+	}
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s says %s: %s", url, response.Status, strings.TrimSpace(string(body)))
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+// Package cluster knows what a lab consists of: which components, with which flags, identities and
+// ports, started in which order, and how all of it ends.
+package cluster
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"tenon/lab/progress"
+	"tenon/lab/state"
+)
+
+// Options say what lab to run.
+type Options struct {
+	Directory state.Directory
+	APIPort   int           // 0 means any free port
+	BootDelay time.Duration // from a machine's launch to its node
+	Heartbeat time.Duration // of the simulated kubelets; three missed ones make a node NotReady
+
+	Controller Controller
+	// ControllerChosen is true if the user asked for the controller by name: then its absence is an
+	// error, otherwise a remark.
+	ControllerChosen bool
+
+	Keep     bool // leave logs and data when the lab ends
+	Progress *progress.Printer
+	// OnReady is called once, when the lab is ready.
+	OnReady func(Summary)
+}
+
+// Controller is which autoscaler runs in the lab.
+type Controller string
+
+// The choices of --controller.
+const (
+	Tenon Controller = "tenon"
+	None  Controller = "none"
+)
+
+// ParseController reads a choice.
+func ParseController(text string) (Controller, error) {
+	switch choice := Controller(text); choice {
+	case Tenon, None:
+		return choice, nil
+	default:
+		return "", fmt.Errorf("controller %q is not known; choose %s or %s", text, Tenon, None)
+	}
+}
+
+// Summary is what there is to say about a lab that is ready.
+type Summary struct {
+	Directory     state.Directory
+	Server        string
+	Took          time.Duration
+	ResidentBytes int64
+}
+
+// tenonProgram is the product's program: it lies beside this one. The second result says whether
+// it is there.
+func tenonProgram() (string, bool) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", false
+	}
+	if resolved, err := filepath.EvalSymlinks(self); err == nil {
+		self = resolved
+	}
+	path := filepath.Join(filepath.Dir(self), "tenon")
+	info, err := os.Stat(path)
+	return path, err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
+}

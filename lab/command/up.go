@@ -1,0 +1,149 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tenon/lab/cluster"
+	"tenon/lab/progress"
+	"tenon/lab/state"
+)
+
+// upFlags are the flags of `up`.
+type upFlags struct {
+	detach     bool
+	apiPort    int
+	bootDelay  time.Duration
+	heartbeat  time.Duration
+	controller string
+	keep       bool
+	untilEOF   bool   // hidden: for tests, whose lab must not outlive them
+	style      string // hidden: how a detached supervisor shows progress to whoever started it
+}
+
+func newUp(directory *string) *cobra.Command {
+	var flags upFlags
+	command := &cobra.Command{
+		Use:   "up",
+		Short: "Start a lab",
+		Long: `Start a lab and say what to type next. The lab runs until Ctrl-C, or, with --detach, until
+tenon-lab down. What it wrote is then removed; after a failure the logs stay.`,
+		Example: "  tenon-lab up\n  tenon-lab up --detach --api-port 6443 --boot-delay 5s\n  tenon-lab up --dir /tmp/second-lab --controller none",
+		Args:    cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			options, err := flags.options(*directory, command.Flags().Changed("controller"))
+			if err != nil {
+				return err
+			}
+			if flags.detach {
+				return startDetached(options.Directory)
+			}
+			return runUp(*directory, flags, options)
+		},
+	}
+	set := command.Flags()
+	set.BoolVar(&flags.detach, "detach", false, "return when the lab is ready, and leave it running")
+	set.IntVar(&flags.apiPort, "api-port", 0, "port of the API server on 127.0.0.1 (default: any that is free)")
+	set.DurationVar(&flags.bootDelay, "boot-delay", 20*time.Second, "how long a simulated machine takes to boot")
+	set.DurationVar(&flags.heartbeat, "heartbeat", defaultHeartbeat(), "how often nodes report; after three missed reports a node is NotReady")
+	set.StringVar(&flags.controller, "controller", string(cluster.Tenon), "which autoscaler runs: tenon, if it is built, or none")
+	set.BoolVar(&flags.keep, "keep", false, "leave logs and data when the lab ends")
+	set.StringVar(&flags.style, "progress", "", "")
+	set.BoolVar(&flags.untilEOF, "until-eof", false, "")
+	for _, name := range []string{"progress", "until-eof"} {
+		// It cannot fail: the flags were defined just above.
+		_ = set.MarkHidden(name)
+	}
+	return command
+}
+
+func (f upFlags) options(path string, chosen bool) (cluster.Options, error) {
+	directory, err := state.Open(path)
+	if err != nil {
+		return cluster.Options{}, err
+	}
+	controller, err := cluster.ParseController(f.controller)
+	if err != nil {
+		return cluster.Options{}, err
+	}
+	switch {
+	case f.apiPort < 0 || f.apiPort > 65535:
+		return cluster.Options{}, fmt.Errorf("--api-port %d: want 0 to 65535", f.apiPort)
+	case f.bootDelay < 0:
+		return cluster.Options{}, fmt.Errorf("--boot-delay %s: want 0 or more", f.bootDelay)
+	case f.heartbeat < time.Second:
+		return cluster.Options{}, fmt.Errorf("--heartbeat %s: want at least 1s", f.heartbeat)
+	}
+	return cluster.Options{
+		Directory:        directory,
+		APIPort:          f.apiPort,
+		BootDelay:        f.bootDelay,
+		Heartbeat:        f.heartbeat,
+		Controller:       controller,
+		ControllerChosen: chosen,
+		Keep:             f.keep,
+	}, nil
+}
+
+// runUp runs the lab in this process until it is told to stop.
+func runUp(path string, flags upFlags, options cluster.Options) error {
+	starter := findStarter()
+	style := progress.Style(flags.style)
+	if style == "" {
+		style = progress.Detect(os.Stdout)
+	}
+	printer := progress.New(starter.out(), style)
+	options.Progress = printer
+	options.OnReady = func(summary cluster.Summary) {
+		printNext(printer, path, summary, starter != nil)
+		starter.letGo(printer)
+	}
+	// A detached supervisor outlives the terminal that it was started from; others end with it.
+	signals := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
+	if starter == nil {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), signals...)
+	defer stop()
+	if flags.untilEOF {
+		go func() {
+			_, _ = io.Copy(io.Discard, os.Stdin)
+			stop()
+		}()
+	}
+
+	printer.Line("starting a lab in " + string(options.Directory))
+	if err := cluster.Run(ctx, options); err != nil {
+		printer.Line("tenon-lab: " + err.Error())
+		return errSaid
+	}
+	return nil
+}
+
+// printNext says what to type now.
+func printNext(printer *progress.Printer, path string, summary cluster.Summary, detached bool) {
+	stop := "Ctrl-C, or " + commandLine("down", path)
+	if detached {
+		stop = commandLine("down", path)
+	}
+	printer.Line(fmt.Sprintf(`
+%s in %.1fs, %s resident in all, API server at %s
+
+  export KUBECONFIG=%s
+  kubectl get nodes
+  %s     three machines by hand
+
+  status:  %s
+  logs:    %s
+  stop:    %s`,
+		printer.Strong("ready"), summary.Took.Seconds(), mebibytes(summary.ResidentBytes), summary.Server,
+		summary.Directory.Kubeconfig(), commandLine("node add --count 3", path),
+		commandLine("status", path), commandLine("logs kube-apiserver", path), stop))
+}
