@@ -1,0 +1,54 @@
+// Package labtest gives tests a lab: a real control plane with simulated machines. One lab is
+// started for a test package at its first use, in seconds, and ends with the package.
+//
+//	func TestMain(m *testing.M) { labtest.Main(m, labtest.Options{}) }
+//
+//	func TestSomething(t *testing.T) {
+//		lab := labtest.Start(t)    // alone in the lab; it is cleaned afterwards
+//		...
+//	}
+//
+//	func TestSomethingSmall(t *testing.T) {
+//		t.Parallel()
+//		lab := labtest.Share(t)    // with others: keep to lab.Namespace, and to nodes of your own
+//		...
+//	}
+//
+// The package must not import k8s.io/kubernetes: the lab is the program tenon-lab, started as a
+// user would start it, and tests that use it compile in seconds.
+package labtest
+
+import (
+	"testing"
+	"time"
+)
+
+// Options say what lab a package wants. Zero values are defaults that suit tests.
+type Options struct {
+	BootDelay  time.Duration // default 300ms
+	Heartbeat  time.Duration // default 5s: a silent node is NotReady after 15s
+	Controller string        // tenon or none; default none
+}
+
+func (o Options) flags() []string {
+	if o.BootDelay == 0 {
+		o.BootDelay = 300 * time.Millisecond
+	}
+	if o.Heartbeat == 0 {
+		o.Heartbeat = 5 * time.Second
+	}
+	if o.Controller == "" {
+		o.Controller = "none"
+	}
+	return []string{
+		"--boot-delay=" + o.BootDelay.String(),
+		"--heartbeat=" + o.Heartbeat.String(),
+		"--controller=" + o.Controller,
+	}
+}
+
+// Main runs the tests of a package that uses a lab, ends the lab, and exits. It is for TestMain.
+func Main(m *testing.M, options Options) {
+	wanted = options
+	exit(stopAfter(m.Run))
+}

@@ -1,0 +1,86 @@
+package labtest
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// programEnv names the program to test with; without it, it is built from the sources.
+const programEnv = "TENON_LAB"
+
+// Program is the path of tenon-lab. It is built at first use, into the repository's bin folder,
+// unless TENON_LAB says where it is. When nothing has changed, building takes a second or two.
+var Program = sync.OnceValues(func() (string, error) {
+	root, err := Repository()
+	if err != nil {
+		return "", err
+	}
+	if err := touchSources(filepath.Join(root, "lab")); err != nil {
+		return "", err
+	}
+	if path := os.Getenv(programEnv); path != "" {
+		return filepath.Abs(path)
+	}
+	return filepath.Join(root, "bin", "tenon-lab"), build(root)
+})
+
+// Repository is the root of the repository that the test runs in: the folder above the lab's module.
+func Repository() (string, error) {
+	folder, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("find working directory: %w", err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(folder, "lab", "go.mod")); err == nil {
+			return folder, nil
+		}
+		above := filepath.Dir(folder)
+		if above == folder {
+			return "", errors.New("the working directory is in no checkout of the repository")
+		}
+		folder = above
+	}
+}
+
+// touchSources looks at every source of the lab. The go command keeps results of tests, and runs a
+// test again when a file of its module that it looked at has changed; which program it started,
+// the go command does not see.
+func touchSources(module string) error {
+	return filepath.WalkDir(module, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		_, err = os.Stat(path)
+		return err
+	})
+}
+
+// build builds tenon-lab. Test packages run at the same time, so one builds while others wait.
+func build(root string) error {
+	bin := filepath.Join(root, "bin")
+	if err := os.MkdirAll(bin, 0o755); err != nil {
+		return fmt.Errorf("make folder for programs: %w", err)
+	}
+	lock, err := os.OpenFile(filepath.Join(bin, ".tenon-lab.lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return fmt.Errorf("open lock of the build: %w", err)
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return fmt.Errorf("wait for another build: %w", err)
+	}
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", filepath.Join(bin, "tenon-lab"), "./cmd/tenon-lab")
+	cmd.Dir = filepath.Join(root, "lab")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build tenon-lab: %w\n%s", err, output)
+	}
+	return nil
+}

@@ -1,0 +1,182 @@
+package labtest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"tenon/lab/machine"
+)
+
+// Within is how long a wait may take, unless it says otherwise. It is generous: what is waited for
+// comes in a moment on a quiet machine, and much later on a busy one, and neither is a failure.
+const Within = 90 * time.Second
+
+// pollEvery is how often a condition is looked at.
+const pollEvery = 100 * time.Millisecond
+
+// Eventually waits until a condition holds. The condition says also how things stand, and the
+// test fails with the last thing that it said.
+func (l *Lab) Eventually(t testing.TB, what string, condition func(context.Context) (done bool, stands string)) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), Within)
+	defer cancel()
+	stands := "it was never looked at"
+	for {
+		done, now := condition(ctx)
+		if done {
+			return
+		}
+		if ctx.Err() == nil {
+			stands = now // an answer that was cut short says nothing
+		}
+		if sleep(ctx, pollEvery) != nil {
+			t.Fatalf("%s: not within %s; %s", what, Within, stands)
+		}
+	}
+}
+
+// Never checks that a condition does not come to hold for a while.
+func (l *Lab) Never(t testing.TB, what string, during time.Duration, condition func(context.Context) (holds bool, stands string)) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), during)
+	defer cancel()
+	for {
+		if holds, now := condition(ctx); holds {
+			t.Fatalf("%s: it happened; %s", what, now)
+		}
+		if sleep(ctx, pollEvery) != nil {
+			return
+		}
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// Nodes makes machines of a form and waits until they are Ready. They are deleted when the test ends.
+func (l *Lab) Nodes(t testing.TB, form machine.Form, names ...string) {
+	t.Helper()
+	t.Cleanup(func() {
+		if err := machine.Delete(context.Background(), l.Clients, names); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := machine.Add(t.Context(), l.Clients, names, form); err != nil {
+		t.Fatal(err)
+	}
+	if err := machine.AwaitReady(t.Context(), l.Clients, names, Within); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// AwaitPods waits until as many pods with a label as wanted, and no others with it, satisfy a
+// condition, and returns them.
+func (l *Lab) AwaitPods(t testing.TB, namespace, selector string, wanted int, condition PodCondition) []v1.Pod {
+	t.Helper()
+	var found []v1.Pod
+	what := fmt.Sprintf("%d pods %s with %s in %s", wanted, condition.Name, selector, namespace)
+	l.Eventually(t, what, func(ctx context.Context) (bool, string) {
+		list, err := l.Clients.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
+		if err != nil {
+			return false, err.Error()
+		}
+		found = list.Items
+		satisfied := 0
+		for i := range found {
+			if condition.Holds(&found[i]) {
+				satisfied++
+			}
+		}
+		return satisfied == wanted && len(found) == wanted, l.describePods(ctx, namespace, found)
+	})
+	return found
+}
+
+// PodCondition is something that can be said of a pod.
+type PodCondition struct {
+	Name  string
+	Holds func(*v1.Pod) bool
+}
+
+// Conditions that tests wait for.
+var (
+	PodReady = PodCondition{"ready", func(pod *v1.Pod) bool {
+		for _, condition := range pod.Status.Conditions {
+			if condition.Type == v1.PodReady {
+				return condition.Status == v1.ConditionTrue
+			}
+		}
+		return false
+	}}
+	PodSucceeded = PodCondition{"succeeded", func(pod *v1.Pod) bool { return pod.Status.Phase == v1.PodSucceeded }}
+	PodPending   = PodCondition{"pending", func(pod *v1.Pod) bool { return pod.Status.Phase == v1.PodPending && pod.Spec.NodeName == "" }}
+)
+
+// describePods says how pods stand, and what the namespace's last events say.
+func (l *Lab) describePods(ctx context.Context, namespace string, pods []v1.Pod) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%d pods:", len(pods))
+	for i, pod := range pods {
+		if i == 10 {
+			fmt.Fprintf(&text, "\n  and %d more", len(pods)-i)
+			break
+		}
+		fmt.Fprintf(&text, "\n  %s on %q is %s", pod.Name, pod.Spec.NodeName, pod.Status.Phase)
+		for _, condition := range pod.Status.Conditions {
+			if condition.Status != v1.ConditionTrue {
+				fmt.Fprintf(&text, ", not %s: %s", condition.Type, condition.Message)
+			}
+		}
+	}
+	events, err := l.Clients.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return text.String() // the pods say most of it
+	}
+	for _, event := range events.Items[max(0, len(events.Items)-10):] {
+		fmt.Fprintf(&text, "\n  event on %s: %s: %s", event.InvolvedObject.Name, event.Reason, event.Message)
+	}
+	return text.String()
+}
+
+// AwaitGone waits until an object is there no more.
+func (l *Lab) AwaitGone(t testing.TB, object client.Object) {
+	t.Helper()
+	l.Eventually(t, fmt.Sprintf("%T %s is gone", object, object.GetName()), func(ctx context.Context) (bool, string) {
+		err := l.Client.Get(ctx, client.ObjectKeyFromObject(object), object)
+		return apierrors.IsNotFound(err), fmt.Sprintf("deletion asked for at %v, finalizers %v, %v",
+			object.GetDeletionTimestamp(), object.GetFinalizers(), err)
+	})
+}
+
+func objectsOf(list client.ObjectList) ([]client.Object, error) {
+	items, err := meta.ExtractList(list)
+	if err != nil {
+		return nil, fmt.Errorf("read %T: %w", list, err)
+	}
+	objects := make([]client.Object, 0, len(items))
+	for _, item := range items {
+		object, ok := item.(client.Object)
+		if !ok {
+			return nil, fmt.Errorf("%T in %T is no object", item, list)
+		}
+		objects = append(objects, object)
+	}
+	return objects, nil
+}
