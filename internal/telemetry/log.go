@@ -29,7 +29,7 @@ func NewLog(c LogConfig) (log logr.Logger, flush func(), err error) {
 	if err != nil {
 		return logr.Discard(), nil, err
 	}
-	logger, err := config.Build(zap.WrapCore(quietEvents))
+	logger, err := config.Build(zap.WrapCore(filtered))
 	if err != nil {
 		return logr.Discard(), nil, fmt.Errorf("open log outputs %s: %w", strings.Join(append(c.OutputPaths, c.ErrorOutputPaths...), ", "), err)
 	}
@@ -89,21 +89,32 @@ func utc(encode zapcore.TimeEncoder) zapcore.TimeEncoder {
 	return func(t time.Time, out zapcore.PrimitiveArrayEncoder) { encode(t.UTC(), out) }
 }
 
-// quietEvents drops the line that the event recorder writes for every event at debug level: the
-// event itself is in the cluster, and the line would double the log.
-func quietEvents(core zapcore.Core) zapcore.Core { return eventFilter{core} }
+// quiet names loggers of the libraries whose lines, up to a level, tell nobody anything.
+var quiet = []struct {
+	logger string
+	upTo   zapcore.Level
+}{
+	// One line for every event: the event itself is in the cluster, and the line doubles the log.
+	{"events", zapcore.DebugLevel},
+	// One line for every failing probe, every ten seconds, without its cause.
+	{"controller-runtime.healthz", zapcore.InfoLevel},
+}
 
-type eventFilter struct{ zapcore.Core }
+func filtered(core zapcore.Core) zapcore.Core { return filter{core} }
+
+type filter struct{ zapcore.Core }
 
 // With keeps the filter in place on loggers derived from this one.
-func (f eventFilter) With(fields []zapcore.Field) zapcore.Core {
-	return eventFilter{f.Core.With(fields)}
+func (f filter) With(fields []zapcore.Field) zapcore.Core {
+	return filter{f.Core.With(fields)}
 }
 
 // Check leaves the entry out of the outputs, or asks the wrapped core.
-func (f eventFilter) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
-	if entry.Level == zapcore.DebugLevel && (entry.LoggerName == "events" || strings.HasSuffix(entry.LoggerName, ".events")) {
-		return checked
+func (f filter) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
+	for _, q := range quiet {
+		if entry.Level <= q.upTo && (entry.LoggerName == q.logger || strings.HasSuffix(entry.LoggerName, "."+q.logger)) {
+			return checked
+		}
 	}
 	return f.Core.Check(entry, checked)
 }
