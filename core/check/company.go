@@ -1,0 +1,188 @@
+package check
+
+import (
+	"slices"
+
+	"tenon/core/snapshot"
+)
+
+// checkAntiAffinity asks every pod with required anti-affinity, placed or running,
+// whether somebody it keeps away may be in its domain; one of the two must be new. Pods
+// that nobody may evict from a leaving node keep others away until they are gone.
+func (e *state) checkAntiAffinity(f *finding) {
+	homes := slices.Concat(e.nodes, e.ghosts)
+	for _, n := range homes {
+		for _, pod := range e.counted(n) {
+			for i := range e.template(pod).AntiAffinity {
+				for _, other := range homes {
+					e.checkApart(n, pod, &e.template(pod).AntiAffinity[i], other, f)
+				}
+			}
+		}
+	}
+}
+
+func (e *state) checkApart(n *node, pod int, term *snapshot.AffinityTerm, other *node, f *finding) {
+	domain, meet := mayMeet(n, other, term.Key)
+	if !meet {
+		return
+	}
+	for _, neighbour := range e.counted(other) {
+		if neighbour == pod || !e.selects(term, neighbour) {
+			continue
+		}
+		if slices.Contains(n.placed, pod) || slices.Contains(other.placed, neighbour) {
+			f.note(Violation{
+				Rule: AntiAffinity, Pod: e.s.Pods[pod].Key(), Node: n.name, Where: term.Key,
+				Detail: "domain " + domain + " may hold " + e.s.Pods[neighbour].Key() + " on " + other.name,
+			})
+		}
+	}
+}
+
+// mayMeet finds a domain that both nodes may be in.
+func mayMeet(a, b *node, key string) (string, bool) {
+	for i := range a.faces {
+		domain, ok := a.faces[i].labels[key]
+		if !ok {
+			continue
+		}
+		if a == b {
+			return domain, true
+		}
+		for j := range b.faces {
+			if other, ok := b.faces[j].labels[key]; ok && other == domain {
+				return domain, true
+			}
+		}
+	}
+	return "", false
+}
+
+func (e *state) selects(term *snapshot.AffinityTerm, pod int) bool {
+	t := e.template(pod)
+	return slices.Contains(term.Namespaces, t.Namespace) && term.Selector.Matches(t.Labels)
+}
+
+// selectsByAll reports whether every term picks the pod. To kube-scheduler only such pods
+// are company for a pod with several affinity terms.
+func (e *state) selectsByAll(terms []snapshot.AffinityTerm, pod int) bool {
+	for i := range terms {
+		if !e.selects(&terms[i], pod) {
+			return false
+		}
+	}
+	return true
+}
+
+// checkAffinity asks for every placed pod's company when all are where they will be.
+func (e *state) checkAffinity(f *finding) {
+	everybody := func(int) bool { return true }
+	for _, n := range e.nodes {
+		for _, pod := range n.placed {
+			if _, where, ok := e.hasCompany(n, pod, everybody); !ok {
+				f.note(Violation{Rule: Affinity, Pod: e.s.Pods[pod].Key(), Node: n.name, Where: where})
+			}
+		}
+	}
+}
+
+// checkAffinityOrder lets pods arrive one by one. Those with company come first; when
+// nobody has any, one that is its own company may begin, as kube-scheduler allows it
+// where there is nobody else of its kind.
+func (e *state) checkAffinityOrder(f *finding) {
+	arrived := make([]bool, len(e.s.Pods))
+	type arrival struct {
+		n   *node
+		pod int
+	}
+	var waiting []arrival
+	for _, n := range e.nodes {
+		for _, pod := range n.stay {
+			arrived[pod] = true
+		}
+		for _, pod := range n.placed {
+			arrived[pod] = len(e.template(pod).Affinity) == 0
+			if !arrived[pod] {
+				waiting = append(waiting, arrival{n, pod})
+			}
+		}
+	}
+	present := func(pod int) bool { return arrived[pod] }
+	for len(waiting) > 0 {
+		next := -1
+		for i, a := range waiting {
+			founds, _, ok := e.hasCompany(a.n, a.pod, present)
+			if ok && (next < 0 || !founds) {
+				next = i
+				if !founds {
+					break
+				}
+			}
+		}
+		if next < 0 {
+			break
+		}
+		arrived[waiting[next].pod] = true
+		waiting = slices.Delete(waiting, next, next+1)
+	}
+	for _, a := range waiting {
+		f.note(Violation{Rule: AffinityOrder, Pod: e.s.Pods[a.pod].Key(), Node: a.n.name})
+	}
+}
+
+// hasCompany reports whether a pod's required affinity holds on its node among those
+// present, whatever the cloud chooses. founds means that it holds only because nobody
+// of its kind is there yet and the pod is its own company.
+func (e *state) hasCompany(n *node, pod int, present func(pod int) bool) (founds bool, where string, ok bool) {
+	terms := e.template(pod).Affinity
+	if len(terms) == 0 {
+		return false, "", true
+	}
+	company, anywhere := e.company(terms, pod, present)
+	for i := range n.faces {
+		for t := range terms {
+			domain, labelled := n.faces[i].labels[terms[t].Key]
+			if !labelled {
+				return false, terms[t].Key + ": the node has no such label", false
+			}
+			if !slices.ContainsFunc(company, func(c *node) bool { return c == n || surelyIn(c, terms[t].Key, domain) }) {
+				founds, where = true, terms[t].Key
+			}
+		}
+	}
+	if founds && (anywhere || !e.selectsByAll(terms, pod)) {
+		return false, where, false
+	}
+	return founds, where, true
+}
+
+// company lists the nodes with somebody that all terms pick, and says whether any of
+// them has a label that a term is about.
+func (e *state) company(terms []snapshot.AffinityTerm, pod int, present func(pod int) bool) (nodes []*node, anywhere bool) {
+	for _, n := range e.nodes {
+		if !slices.ContainsFunc(e.counted(n), func(other int) bool {
+			return other != pod && present(other) && e.selectsByAll(terms, other)
+		}) {
+			continue
+		}
+		nodes = append(nodes, n)
+		for t := range terms {
+			for i := range n.faces {
+				if _, ok := n.faces[i].labels[terms[t].Key]; ok {
+					anywhere = true
+				}
+			}
+		}
+	}
+	return nodes, anywhere
+}
+
+func surelyIn(n *node, key, domain string) bool {
+	for i := range n.faces {
+		if value, ok := n.faces[i].labels[key]; !ok || value != domain {
+			return false
+		}
+	}
+	return len(n.faces) > 0
+}

@@ -1,0 +1,156 @@
+package check
+
+import (
+	"tenon/core/catalog"
+	"tenon/core/model"
+	"tenon/core/plan"
+	"tenon/core/requirement"
+	"tenon/core/snapshot"
+)
+
+// state is the cluster once the plan has been carried out: claims have become nodes,
+// pods are where the plan puts them, and nodes that were leaving are gone.
+type state struct {
+	s     *snapshot.Snapshot
+	p     *plan.Plan
+	nodes []*node
+	// ghosts are leaving nodes with the pods that nobody may evict: as long as those
+	// run the node stays, and their anti-affinity with it.
+	ghosts []*node
+}
+
+// node is an existing node or one that a claim will become.
+type node struct {
+	name   string
+	claim  *plan.Claim    // of a node to come
+	pool   *snapshot.Pool // of a node to come
+	exists *snapshot.Node // otherwise
+	taints []model.Taint
+	// faces are what the node may turn out to be: one for an existing node, one for
+	// each offer that the claim allows.
+	faces []face
+	// stay are pods that are there already, placed those that the plan puts there;
+	// indexes into Snapshot.Pods.
+	stay, placed []int
+}
+
+// face is what one choice of the cloud makes of a node.
+type face struct {
+	offer       plan.Offer
+	listed      bool // by the plan, not merely admitted by the claim's requirements
+	labels      map[string]string
+	open        map[string]requirement.Requirement // labels that are there, with a value that nobody knows
+	allocatable model.Resources
+	daemons     []*snapshot.Template
+	kind        *catalog.Type
+	offering    *catalog.Offering
+}
+
+func (e *state) template(pod int) *snapshot.Template {
+	return &e.s.Templates[e.s.Pods[pod].Template]
+}
+
+// cordon is what Kubernetes puts on a node that `kubectl cordon` made unschedulable.
+var cordon = model.Taint{Key: "node.kubernetes.io/unschedulable", Effect: model.NoSchedule}
+
+// finish builds the final state, or nothing when names in the plan have no meaning.
+func finish(s *snapshot.Snapshot, p *plan.Plan, f *finding) *state {
+	e := &state{s: s, p: p}
+	known := e.addExisting(f)
+	for i := range p.Claims {
+		known = e.addClaim(&p.Claims[i], f) && known
+	}
+	if !known || e.hasStrangers() {
+		return nil
+	}
+	return e
+}
+
+// hasStrangers reports whether the plan places a pod that does not exist, which
+// checkAccounts has noted.
+func (e *state) hasStrangers() bool {
+	for _, n := range e.nodes {
+		for _, pod := range n.placed {
+			if pod < 0 || pod >= len(e.s.Pods) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (e *state) addExisting(f *finding) bool {
+	byName := map[string]*node{}
+	for i := range e.s.Nodes {
+		n := e.existing(&e.s.Nodes[i])
+		if n.exists.Leaving {
+			e.ghosts = append(e.ghosts, n)
+			continue
+		}
+		e.nodes = append(e.nodes, n)
+		byName[n.name] = n
+	}
+	known := true
+	for _, placement := range e.p.Existing {
+		n, ok := byName[placement.Node]
+		if !ok {
+			f.note(Violation{Rule: NodeUnknown, Node: placement.Node})
+			known = false
+			continue
+		}
+		n.placed = append(n.placed, placement.Pods...)
+	}
+	return known
+}
+
+// existing is a node with the pods that stay there. Of those on leaving nodes only the
+// ones that are not moved and not going matter.
+func (e *state) existing(from *snapshot.Node) *node {
+	n := &node{name: from.Name, exists: from, taints: append([]model.Taint(nil), from.Taints...)}
+	if from.Unschedulable {
+		n.taints = append(n.taints, cordon)
+	}
+	labels := map[string]string{requirement.KeyHostname: from.Name}
+	for key, value := range from.Labels {
+		labels[key] = value
+	}
+	n.faces = []face{{labels: labels, allocatable: from.Allocatable, listed: true}}
+	for i := range e.s.Pods {
+		if e.s.Pods[i].Node == from.Name && !(from.Leaving && e.s.Pods[i].Movable) {
+			n.stay = append(n.stay, i)
+		}
+	}
+	return n
+}
+
+func (e *state) addClaim(c *plan.Claim, f *finding) bool {
+	pool := e.pool(c.Pool)
+	if pool == nil {
+		f.note(Violation{Rule: PoolUnknown, Node: c.Name, Where: c.Pool})
+		return false
+	}
+	n := &node{name: c.Name, claim: c, pool: pool, taints: pool.Taints, placed: c.Pods}
+	known := e.addFaces(n, f)
+	e.nodes = append(e.nodes, n)
+	return known
+}
+
+func (e *state) pool(name string) *snapshot.Pool {
+	for i := range e.s.Pools {
+		if e.s.Pools[i].Name == name {
+			return &e.s.Pools[i]
+		}
+	}
+	return nil
+}
+
+// counted lists the pods of a node that rules between pods look at.
+func (e *state) counted(n *node) []int {
+	var out []int
+	for _, pod := range n.stay {
+		if !e.s.Pods[pod].Terminating {
+			out = append(out, pod)
+		}
+	}
+	return append(out, n.placed...)
+}
