@@ -62,8 +62,12 @@ func (sp *Space) compileSlots() {
 		}
 	})
 	slices.SortFunc(sp.Slots, func(a, b Slot) int { return a.key.compare(b.key) })
+	sp.slotKeys = map[string]bool{}
 	for i := range sp.Slots {
 		index[sp.Slots[i].key] = i
+		for r := range sp.Slots[i].labels.All() {
+			sp.slotKeys[r.Key()] = true
+		}
 	}
 	for c := range sp.Snapshot.Catalogs {
 		sp.slotOf[c] = make([][]int, len(sp.Snapshot.Catalogs[c].Types))
@@ -269,14 +273,7 @@ func (sp *Space) openKeys(pool *snapshot.Pool) map[string]bool {
 }
 
 // SlotLabel reports whether the label is one that slots decide, such as the zone.
-func (sp *Space) SlotLabel(key string) bool {
-	for i := range sp.Slots {
-		if sp.Slots[i].labels.Has(key) {
-			return true
-		}
-	}
-	return false
-}
+func (sp *Space) SlotLabel(key string) bool { return sp.slotKeys[key] }
 
 // decidedByType reports whether every type of the catalogue says what the label will
 // be: one value, or none.

@@ -37,7 +37,8 @@ type Space struct {
 	keys    map[string]bool // label keys that some pod asks about
 	daemons []daemon
 
-	softTaint bool // some pool or node has a PreferNoSchedule taint
+	slotKeys  map[string]bool // labels that slots decide
+	softTaint bool            // some pool or node has a PreferNoSchedule taint
 }
 
 // Slot is zone × capacity type × reservation: what an offering adds to its type.
@@ -79,11 +80,9 @@ func (s *Slot) Label(key string) (string, bool) {
 
 // Labels of well-known meaning that the core itself speaks about.
 const (
-	ZoneKey         = "topology.kubernetes.io/zone"
-	CapacityTypeKey = "karpenter.sh/capacity-type"
-	HostnameKey     = "kubernetes.io/hostname"
-	InstanceTypeKey = "node.kubernetes.io/instance-type"
-	PoolKey         = "karpenter.sh/nodepool"
+	ZoneKey         = requirement.KeyZone
+	CapacityTypeKey = requirement.KeyCapacityType
+	HostnameKey     = requirement.KeyHostname
 )
 
 // dimensions lists cpu, memory, pods and whatever else some asker requests.
@@ -128,12 +127,9 @@ func Fits(need, room []int64) bool {
 	return true
 }
 
-// Values lists what the label may be on a new machine bought in the slot, as far as
-// slot, type, pool or the pods' own wish decide it.
-func (sp *Space) Values(machine, slot int, key string, places *Places) []string {
-	if value, ok := sp.Slots[slot].Label(key); ok {
-		return []string{value}
-	}
+// Values lists what the label may be on a new machine, as far as type, pool or the
+// pods' own wish decide it; labels of slots are Slot.Label's.
+func (sp *Space) Values(machine int, key string, places *Places) []string {
 	m := &sp.Machines[machine]
 	r := sp.Snapshot.Pools[m.Pool].Requirements.Get(key)
 	if m.Type.Requirements.Has(key) {

@@ -2,6 +2,7 @@ package pack
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 
 	"tenon/core/model"
@@ -14,19 +15,22 @@ func (p *packer) improve() {
 	if len(p.bins) == 0 {
 		return
 	}
+	offers := p.promising()
 	draw := lottery(1)
-	for idle := 0; idle < patience && p.steps < p.effort; {
+	stop := p.steps + p.effort/4
+	for idle := 0; idle < patience && p.steps < stop; {
 		victims := p.victims(&draw)
 		if len(victims) == 0 {
 			return
 		}
 		p.taste = tastes[draw.next(len(tastes))]
-		if p.repack(victims) {
+		if p.repack(victims, offers) {
 			idle = 0
 		} else {
 			idle++
 		}
 	}
+	p.taste = tastes[0]
 }
 
 // patience is how many failed attempts in a row end the search.
@@ -34,6 +38,45 @@ const patience = 60
 
 // manyPods bounds how much is taken apart at a time.
 const manyPods = 600
+
+// perSize is how many offers of about one price are tried when bins are repacked.
+const perSize = 5
+
+// promising are the offers that hold most value for their price when they are full, a
+// few of every size.
+func (p *packer) promising() []int {
+	gain := make([]float64, len(p.offers))
+	left := make([]int, len(p.kinds))
+	for k := range p.kinds { // as if all pods were waiting
+		left[k] = p.kinds[k].left
+		for _, at := range p.kinds[k].lots {
+			p.kinds[k].left += p.lots[at].given - p.lots[at].dropped - p.lots[at].Count
+		}
+	}
+	for i := range p.offers {
+		gain[i] = p.judge(&p.offers[i])
+	}
+	for k := range p.kinds {
+		p.kinds[k].left = left[k]
+	}
+	order := p.all()
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(gain[b], gain[a]) })
+	bySize := map[int]int{}
+	var out []int
+	for _, i := range order {
+		size := bits.Len64(uint64(p.offers[i].price)) * 64
+		for s := range p.offers[i].sites.All { // offers for some sites only are kept for them
+			size += s
+			break
+		}
+		if bySize[size] < perSize {
+			bySize[size]++
+			out = append(out, i)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
 
 // lottery draws numbers that depend on nothing but how many were drawn.
 type lottery uint64
@@ -94,7 +137,7 @@ func (p *packer) waste(b *bin) float64 {
 
 // repack takes the bins apart and packs their pods anew. It keeps the old bins unless
 // the new ones are cheaper, or as cheap and fewer.
-func (p *packer) repack(victims []int) bool {
+func (p *packer) repack(victims, offers []int) bool {
 	old := make([]*bin, 0, len(victims))
 	rest := make([]*bin, 0, len(p.bins))
 	var oldPrice model.Money
@@ -114,7 +157,7 @@ func (p *packer) repack(victims []int) bool {
 		p.release(b)
 	}
 	p.bins = rest
-	p.fillRest()
+	p.fillFrom(offers)
 	var newPrice model.Money
 	for _, b := range p.bins[len(rest):] {
 		newPrice += b.price

@@ -113,8 +113,19 @@ func (p *packer) copies(b *bin, n int) int {
 
 // fillRest opens bins one by one, each time the one that brings most value for its
 // price, until every pod that can be placed is placed.
-func (p *packer) fillRest() {
-	q := p.queue()
+func (p *packer) fillRest() { p.fillFrom(p.all()) }
+
+// all are the numbers of every offer.
+func (p *packer) all() []int {
+	out := make([]int, len(p.offers))
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+func (p *packer) fillFrom(offers []int) {
+	q := p.queue(offers)
 	for q.Len() > 0 {
 		top := &q.list[0]
 		if top.round != q.round { // something was placed since it was judged
@@ -177,12 +188,12 @@ func (q *judgedQueue) Pop() any {
 
 // queue judges every offer once. Since fewer pods are left after each bin, no offer
 // brings more later than it did before: a stale judgement is an upper bound.
-func (p *packer) queue() *judgedQueue {
+func (p *packer) queue(offers []int) *judgedQueue {
 	q := &judgedQueue{}
 	if !p.waiting() {
 		return q
 	}
-	for i := range p.offers {
+	for _, i := range offers {
 		if gain := p.judge(&p.offers[i]); gain > 0 {
 			q.list = append(q.list, judged{offer: &p.offers[i], gain: gain})
 		}

@@ -126,9 +126,11 @@ func (p *packer) relax(steps int64) relaxation {
 	for k := range p.kinds {
 		p.kinds[k].item = -1
 	}
+	p.relaxed = 0
 	for i := range p.lots {
 		if l := &p.lots[i]; l.Count > 0 {
 			p.kinds[l.kind].item = r.add(p, l.shape, l.Count)
+			p.relaxed += l.Count
 		}
 	}
 	p.last = p.solve(&r, steps)

@@ -87,6 +87,7 @@ type packer struct {
 	groups     relaxedGroups
 
 	last          relaxation
+	relaxed       int // pods that last was solved for
 	style         Style
 	taste         taste
 	steps, effort int64
@@ -150,6 +151,26 @@ func (k *Packer) Drop(lot int) {
 	k.p.kinds[l.kind].left -= l.Count
 	l.dropped += l.Count
 	l.Count = 0
+}
+
+// Bound is the relaxation's proven bound on the price, if it was solved for all pods
+// over all pools: then it need not be solved again.
+func (k *Packer) Bound() (model.Money, bool) {
+	p := k.p
+	for _, b := range p.hosts {
+		if len(b.content) > 0 {
+			return 0, false
+		}
+	}
+	given, placed := 0, 0
+	for i := range p.lots {
+		given += p.lots[i].given
+		placed += k.Placed(i)
+	}
+	if p.style != Guided || len(p.tiers) != 1 || p.relaxed != given || placed != given {
+		return 0, false
+	}
+	return model.Money(p.last.Bound), true
 }
 
 // Evict takes all pods of a lot off their nodes.

@@ -28,7 +28,8 @@ type Claim struct {
 	// claim allows, cheapest first.
 	Offer        Offer
 	Alternatives Offers
-	// Requirements are everything that was narrowed while packing.
+	// Requirements are everything that was narrowed while packing, but for the instance
+	// types and capacity types that are left: see Narrowed.
 	Requirements requirement.Set
 	Allocatable  model.Resources // of Offer
 	Capacity     model.Resources // of Offer

@@ -2,6 +2,7 @@
 package provision
 
 import (
+	"encoding/binary"
 	"strings"
 
 	"tenon/core/feasible"
@@ -17,6 +18,8 @@ type atlas struct {
 	set   *shape.Set
 	pools []bool
 	known map[question][]topology.Domain
+	// prices by slot, shared between shapes of one size in the same places.
+	prices map[sized][]model.Money
 }
 
 type question struct {
@@ -26,7 +29,7 @@ type question struct {
 }
 
 func newAtlas(set *shape.Set, pools []bool) *atlas {
-	return &atlas{set: set, pools: pools, known: map[question][]topology.Domain{}}
+	return &atlas{set: set, pools: pools, known: map[question][]topology.Domain{}, prices: map[sized][]model.Money{}}
 }
 
 // Domains lists them sorted by name.
@@ -76,20 +79,67 @@ func (a *atlas) onHosts(places *feasible.Places, key string, prices map[string]m
 
 func (a *atlas) onMachines(places *feasible.Places, s *shape.Shape, key string, prices map[string]model.Money) {
 	sp := a.set.Space
+	note := func(value string, price model.Money) {
+		if old, ok := prices[value]; !ok || price < old {
+			prices[value] = price
+		}
+	}
+	if sp.SlotLabel(key) {
+		for slot, price := range a.slotPrices(places, s.Need) {
+			if value, ok := sp.Slots[slot].Label(key); ok && price >= 0 {
+				note(value, price)
+			}
+		}
+		return
+	}
 	for m := range places.Machines.All {
 		machine := &sp.Machines[m]
-		if !a.pools[machine.Pool] || !feasible.Fits(s.Need, machine.Room) {
+		slot := machine.Cheapest(places.Slots)
+		if slot < 0 || !a.pools[machine.Pool] || !feasible.Fits(s.Need, machine.Room) {
+			continue
+		}
+		for _, value := range sp.Values(m, key, places) {
+			note(value, machine.Price[slot])
+		}
+	}
+}
+
+// slotPrices is, by slot, the least price of a machine with room for the need; -1 where
+// there is none.
+func (a *atlas) slotPrices(places *feasible.Places, need []int64) []model.Money {
+	key := sized{places: places, need: needText(need)}
+	if found, ok := a.prices[key]; ok {
+		return found
+	}
+	sp := a.set.Space
+	out := make([]model.Money, len(sp.Slots))
+	for i := range out {
+		out[i] = -1
+	}
+	for m := range places.Machines.All {
+		machine := &sp.Machines[m]
+		if !a.pools[machine.Pool] || !feasible.Fits(need, machine.Room) {
 			continue
 		}
 		for slot := range machine.Slots.All {
-			if !places.Slots.Has(slot) {
-				continue
-			}
-			for _, value := range sp.Values(m, slot, key, places) {
-				if old, ok := prices[value]; !ok || machine.Price[slot] < old {
-					prices[value] = machine.Price[slot]
-				}
+			if places.Slots.Has(slot) && (out[slot] < 0 || machine.Price[slot] < out[slot]) {
+				out[slot] = machine.Price[slot]
 			}
 		}
 	}
+	a.prices[key] = out
+	return out
+}
+
+type sized struct {
+	places *feasible.Places
+	need   string
+}
+
+func needText(need []int64) string {
+	var b []byte
+	for _, n := range need {
+		b = binary.AppendVarint(b, n)
+	}
+	return string(b)
 }

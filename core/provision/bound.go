@@ -8,6 +8,9 @@ import (
 // lowerBound is proven: no fleet that places the same pods, on top of the same existing
 // nodes and by the same rules for nodes, costs less.
 func (d *decision) lowerBound(a *attempt) model.Money {
+	if price, ok := a.packer.Bound(); ok {
+		return price
+	}
 	lots := make([]pack.Lot, 0, len(a.set.Shapes))
 	for i := range a.set.Shapes {
 		if n := len(a.set.Shapes[i].Pods) - a.left[i]; n > 0 {

@@ -2,6 +2,7 @@ package provision
 
 import (
 	"cmp"
+	"encoding/binary"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,13 +25,25 @@ type writer struct {
 	next []int
 	// spare is what each pool's limits leave after the planned nodes.
 	spare  [][]model.Amount
+	claims []int // by pool
 	tables map[int]*offerTable
+	known  map[string]options
 }
 
 // write hands pods out to nodes, oldest first, and says of each claim what else it
 // could be.
 func (d *decision) write(a *attempt) plan.Plan {
-	w := &writer{d: d, a: a, next: make([]int, len(a.set.Shapes)), spare: d.spareLimits(a), tables: map[int]*offerTable{}}
+	w := &writer{
+		d: d, a: a,
+		next:   make([]int, len(a.set.Shapes)),
+		spare:  d.spareLimits(a),
+		claims: make([]int, len(d.s.Pools)),
+		tables: map[int]*offerTable{},
+		known:  map[string]options{},
+	}
+	for _, n := range a.result.New {
+		w.claims[d.sp.Machines[n.Machine].Pool]++
+	}
 	d.left = w.spare
 	var p plan.Plan
 	for _, n := range a.result.Hosts {
@@ -157,62 +170,132 @@ type options struct {
 // maxTypes is how many instance types a claim names at most.
 const maxTypes = 600
 
+// options finds what else the node could be: every offer of its pool that has room for
+// its pods and that all of them may use. Nodes alike share one answer.
 func (w *writer) options(n pack.Node) options {
-	m := &w.d.sp.Machines[n.Machine]
-	load := make([]int64, len(w.d.sp.Dims))
+	sp := w.d.sp
+	m := &sp.Machines[n.Machine]
+	requirements, slots := w.d.s.Pools[m.Pool].Requirements, bitset.Full(len(sp.Slots))
+	machines := w.roomy(n, m.Pool)
+	choosy := false
+	for _, l := range n.Loads {
+		requirements = requirements.Intersect(l.Places.Require)
+		slots.Keep(l.Places.Slots)
+		machines.Keep(l.Places.Machines)
+		choosy = choosy || l.Places.Open[m.Pool] != nil
+	}
+	if choosy {
+		w.keepAgreeing(machines, requirements)
+	}
+	w.keepBearable(machines, m)
+	w.keepKind(slots, n.Slot)
+	machines.Put(n.Machine)
+	slots.Put(n.Slot)
+	key := optionKey(n, machines, slots) + requirements.Key()
+	if found, ok := w.known[key]; ok {
+		return found
+	}
+	out := w.choose(n, machines, slots, requirements)
+	w.known[key] = out
+	return out
+}
+
+func optionKey(n pack.Node, machines, slots bitset.Set) string {
+	b := binary.AppendUvarint(nil, uint64(n.Machine))
+	b = binary.AppendUvarint(b, uint64(n.Slot))
+	for _, set := range []bitset.Set{machines, slots} {
+		for _, word := range set {
+			b = binary.LittleEndian.AppendUint64(b, word)
+		}
+	}
+	return string(b)
+}
+
+// roomy is the set of the pool's machines with room for the node's pods.
+func (w *writer) roomy(n pack.Node, pool int) bitset.Set {
+	sp := w.d.sp
+	load := make([]int64, len(sp.Dims))
 	for _, l := range n.Loads {
 		for d, want := range w.a.set.Shapes[w.a.portions[l.Lot].Party].Need {
 			load[d] += want * int64(l.Count)
 		}
 	}
-	pool := &w.d.s.Pools[m.Pool]
-	requirements, slots := pool.Requirements, bitset.Full(len(w.d.sp.Slots))
-	first, end := w.d.sp.PoolMachines(m.Pool)
-	machines := bitset.New(len(w.d.sp.Machines))
+	out := bitset.New(len(sp.Machines))
+	first, end := sp.PoolMachines(pool)
 	for i := first; i < end; i++ {
-		if feasible.Fits(load, w.d.sp.Machines[i].Room) {
-			machines.Put(i)
+		if feasible.Fits(load, sp.Machines[i].Room) {
+			out.Put(i)
 		}
-	}
-	for _, l := range n.Loads {
-		requirements = requirements.Intersect(l.Places.Require)
-		slots.Keep(l.Places.Slots)
-		machines.Keep(l.Places.Machines)
-	}
-	t := w.table(m.Pool)
-	selected, types := t.choose(w, n, machines, slots, requirements, m)
-	out := options{offers: plan.Select(t.offers, selected)}
-	out.requirements = narrowed(requirements, types)
-	if slot := &w.d.sp.Slots[n.Slot]; slot.CapacityType == catalog.Reserved {
-		out.requirements = out.requirements.Intersect(slot.Labels().Without(feasible.ZoneKey))
-	}
-	if variety := requirement.NewVariety(requirements); variety != nil {
-		for _, machine := range types.machines {
-			variety.Add(w.d.sp.Machines[machine].Type.Requirements)
-		}
-		out.relaxed = !variety.Met()
 	}
 	return out
 }
 
-// chosen is what the selected offers have in common.
-type chosen struct {
-	machines      []int
-	names         []string
-	capacityTypes map[string]bool
+// keepAgreeing leaves out types that cannot have all labels that the pods chose
+// together; labels of slots are judged as slots.
+func (w *writer) keepAgreeing(machines bitset.Set, r requirement.Set) {
+	sp := w.d.sp
+	keep := bitset.New(len(sp.Machines))
+	for i := range machines.All {
+		labels, agrees := &sp.Machines[i].Type.Requirements, true
+		for q := range r.All() {
+			if labels.Has(q.Key()) && !sp.SlotLabel(q.Key()) && !labels.Get(q.Key()).Compatible(q) {
+				agrees = false
+				break
+			}
+		}
+		if agrees {
+			keep.Put(i)
+		}
+	}
+	machines.Keep(keep)
 }
 
-// narrowed adds to the requirements the instance types and capacity types that are left.
-// A claim planned on a reservation asks for it and nothing else.
-func narrowed(r requirement.Set, c chosen) requirement.Set {
-	slices.Sort(c.names)
-	least := r.Get(feasible.InstanceTypeKey).MinValues()
-	r = r.Replaced(requirement.New(feasible.InstanceTypeKey, requirement.In, slices.Compact(c.names)...).WithMinValues(least))
-	var capacityTypes []string
-	for ct := range c.capacityTypes {
-		capacityTypes = append(capacityTypes, ct)
+// keepKind leaves a claim that is planned on a reservation nothing but that
+// reservation, and other claims none.
+func (w *writer) keepKind(slots bitset.Set, planned int) {
+	sp := w.d.sp
+	keep := bitset.New(len(sp.Slots))
+	own := &sp.Slots[planned]
+	for i := range sp.Slots {
+		if own.CapacityType == catalog.Reserved && sp.Slots[i].Reservation == own.Reservation ||
+			own.CapacityType != catalog.Reserved && sp.Slots[i].CapacityType != catalog.Reserved {
+			keep.Put(i)
+		}
 	}
-	return r.With(requirement.New(feasible.CapacityTypeKey, requirement.In, capacityTypes...))
+	slots.Keep(keep)
+}
+
+// choose takes the cheapest offers, up to the most types that a claim names.
+func (w *writer) choose(n pack.Node, machines, slots bitset.Set, r requirement.Set) options {
+	sp := w.d.sp
+	t := w.table(sp.Machines[n.Machine].Pool)
+	selected := bitset.New(len(t.offers))
+	types := bitset.New(len(sp.Machines))
+	types.Put(n.Machine)
+	count := 1
+	for i, ref := range t.refs {
+		if !machines.Has(ref.machine) || !slots.Has(ref.slot) || ref.machine == n.Machine && ref.slot == n.Slot {
+			continue
+		}
+		if !types.Has(ref.machine) {
+			if count == maxTypes {
+				continue
+			}
+			types.Put(ref.machine)
+			count++
+		}
+		selected.Put(i)
+	}
+	out := options{offers: plan.Select(t.offers, selected), requirements: r}
+	if slot := &sp.Slots[n.Slot]; slot.CapacityType == catalog.Reserved {
+		out.requirements = r.Intersect(slot.Labels().Without(feasible.ZoneKey))
+	}
+	variety := requirement.NewVariety(r)
+	for i := range types.All {
+		variety.Add(sp.Machines[i].Type.Requirements)
+	}
+	out.relaxed = !variety.Met()
+	return out
 }
 
 // offerTable lists a pool's offers, cheapest first.
@@ -245,53 +328,6 @@ func (w *writer) table(pool int) *offerTable {
 	return t
 }
 
-// choose selects the other offers that the claim allows: up to the most types that a
-// claim names, the cheapest first, and none that the pool's limits could not bear.
-func (t *offerTable) choose(w *writer, n pack.Node, machines, slots bitset.Set, r requirement.Set, planned *feasible.Machine) (bitset.Set, chosen) {
-	sp := w.d.sp
-	selected := bitset.New(len(t.offers))
-	c := chosen{capacityTypes: map[string]bool{}}
-	reserved := sp.Slots[n.Slot].CapacityType == catalog.Reserved
-	seen := map[int]bool{}
-	allowed := w.bearable(planned)
-	for i, ref := range t.refs {
-		own := ref.machine == n.Machine && ref.slot == n.Slot
-		if !own {
-			if !machines.Has(ref.machine) || !slots.Has(ref.slot) || reserved != (sp.Slots[ref.slot].CapacityType == catalog.Reserved) {
-				continue
-			}
-			if reserved && sp.Slots[ref.slot].Reservation != sp.Slots[n.Slot].Reservation {
-				continue
-			}
-			if !allowed(&sp.Machines[ref.machine]) || !agrees(&sp.Machines[ref.machine], r, sp) {
-				continue
-			}
-			if !seen[ref.machine] && len(seen) >= maxTypes {
-				continue
-			}
-			selected.Put(i)
-		}
-		if !seen[ref.machine] {
-			seen[ref.machine] = true
-			c.machines = append(c.machines, ref.machine)
-			c.names = append(c.names, sp.Machines[ref.machine].Type.Name)
-		}
-		c.capacityTypes[sp.Slots[ref.slot].CapacityType] = true
-	}
-	return selected, c
-}
-
-// agrees reports whether the type can have every label that is asked for; labels of
-// slots are judged as slots.
-func agrees(m *feasible.Machine, r requirement.Set, sp *feasible.Space) bool {
-	for q := range r.All() {
-		if m.Type.Requirements.Has(q.Key()) && !sp.SlotLabel(q.Key()) && !m.Type.Requirements.Get(q.Key()).Compatible(q) {
-			return false
-		}
-	}
-	return true
-}
-
 // spareLimits is what limits leave once every planned node has its share.
 func (d *decision) spareLimits(a *attempt) [][]model.Amount {
 	out := make([][]model.Amount, len(d.limits))
@@ -307,36 +343,31 @@ func (d *decision) spareLimits(a *attempt) [][]model.Amount {
 	return out
 }
 
-// bearable reserves for one claim: it may be launched as any machine whose capacity the
-// limits can bear besides all other planned nodes, and what the largest of them would
-// take beyond the planned one is set aside.
-func (w *writer) bearable(planned *feasible.Machine) func(*feasible.Machine) bool {
+// keepBearable leaves out machines that the pool's limits could not bear in place of the
+// planned one: what limits leave beside all planned nodes is shared out evenly, so that
+// no outcome of the launches overruns them.
+func (w *writer) keepBearable(machines bitset.Set, planned *feasible.Machine) {
 	spare := w.spare[planned.Pool]
 	if len(spare) == 0 {
-		return func(*feasible.Machine) bool { return true }
+		return
 	}
-	share := make([]int64, len(spare))
-	for i, a := range spare {
-		share[i] = a.Value / int64(max(w.claimsOf(planned.Pool), 1))
-	}
-	return func(m *feasible.Machine) bool {
-		for i, a := range spare {
-			if pack.Share(m.Capacity, a.Name)-pack.Share(planned.Capacity, a.Name) > max(share[i], 0) {
-				return false
-			}
+	keep := bitset.New(len(w.d.sp.Machines))
+	for i := range machines.All {
+		if w.bears(spare, planned, &w.d.sp.Machines[i]) {
+			keep.Put(i)
 		}
-		return true
 	}
+	machines.Keep(keep)
 }
 
-func (w *writer) claimsOf(pool int) int {
-	n := 0
-	for _, node := range w.a.result.New {
-		if w.d.sp.Machines[node.Machine].Pool == pool {
-			n++
+func (w *writer) bears(spare []model.Amount, planned, other *feasible.Machine) bool {
+	for _, a := range spare {
+		more := pack.Share(other.Capacity, a.Name) - pack.Share(planned.Capacity, a.Name)
+		if more > max(a.Value, 0)/int64(w.claims[planned.Pool]) {
+			return false
 		}
 	}
-	return n
+	return true
 }
 
 func (d *decision) countPods() int {
