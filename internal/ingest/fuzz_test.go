@@ -1,0 +1,246 @@
+package ingest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand"
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/randfill"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	karpenterv1alpha1 "tenon/api/karpenter/v1alpha1"
+	"tenon/core/snapshot"
+	"tenon/internal/ingest"
+	"tenon/internal/ingest/manifest"
+)
+
+// arbitrary makes objects of every kind with arbitrary content, most of it nothing that
+// an API server would accept. Names come from a few words, so that objects refer to each
+// other.
+func arbitrary(seed int64) *ingest.Objects {
+	filler := randfill.New().RandSource(rand.NewSource(seed)).NilChance(0.4).NumElements(0, 3).MaxDepth(18).Funcs(
+		func(s *string, c randfill.Continue) { *s = words[c.Rand.Intn(len(words))] },
+		func(q *resource.Quantity, c randfill.Continue) {
+			*q = resource.MustParse(quantities[c.Rand.Intn(len(quantities))])
+		},
+		func(n *int32, c randfill.Continue) { *n = int32(c.Rand.Intn(7) - 1) },
+		func(t *metav1.Time, c randfill.Continue) { *t = metav1.Unix(int64(c.Rand.Intn(1<<30)), 0) },
+		func(*metav1.ManagedFieldsEntry, randfill.Continue) {},
+		func(*runtime.RawExtension, randfill.Continue) {},
+		func(*karpenterv1.NillableDuration, randfill.Continue) {},
+		func(e *corev1.TaintEffect, c randfill.Continue) {
+			*e = corev1.TaintEffect(words[c.Rand.Intn(len(words))])
+		},
+		func(o *metav1.LabelSelectorOperator, c randfill.Continue) {
+			*o = metav1.LabelSelectorOperator([]string{"In", "NotIn", "Exists", "DoesNotExist", "?"}[c.Rand.Intn(5)])
+		},
+		func(o *corev1.NodeSelectorOperator, c randfill.Continue) {
+			*o = corev1.NodeSelectorOperator([]string{"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "?"}[c.Rand.Intn(8)])
+		},
+	)
+	out := &ingest.Objects{}
+	for range 4 {
+		for _, o := range []metav1.Object{
+			&corev1.Pod{}, &corev1.Pod{}, &corev1.Node{}, &karpenterv1.NodePool{}, &karpenterv1.NodeClaim{}, &karpenterv1alpha1.NodeOverlay{},
+			&appsv1.DaemonSet{}, &appsv1.Deployment{}, &appsv1.ReplicaSet{}, &appsv1.StatefulSet{}, &batchv1.Job{}, &corev1.ReplicationController{},
+			&corev1.Namespace{}, &corev1.PersistentVolume{}, &corev1.PersistentVolumeClaim{}, &corev1.Service{}, &corev1.LimitRange{},
+			&policyv1.PodDisruptionBudget{}, &schedulingv1.PriorityClass{}, &storagev1.StorageClass{}, &storagev1.CSINode{},
+		} {
+			filler.Fill(o)
+			out.Add(o)
+		}
+	}
+	return out
+}
+
+var words = []string{
+	"", "a", "b", "default", "app", "zone-a", "true", "3", "-1", "99999999999999999999", "not a label/!", "small",
+	"karpenter.sh/nodepool", "karpenter.sh/do-not-disrupt", "topology.kubernetes.io/zone", "kubernetes.io/hostname",
+	"Deployment", "ReplicaSet", "apps/v1", "DaemonSet", "NoSchedule", "Ready", "True", "100%", "+10%", "cpu", "Container",
+}
+
+var quantities = []string{"0", "1", "100m", "1Gi", "-3", "1e30", "1n", "0.5", "9223372036854775807"}
+
+// Whatever the objects are, they are translated, nothing panics, objects stay as they
+// are, and the snapshot can be written and read.
+func TestBuildArbitraryObjects(t *testing.T) {
+	t.Parallel()
+	for seed := range int64(50) {
+		checkArbitrary(t, seed)
+	}
+}
+
+func FuzzBuild(f *testing.F) {
+	f.Add(int64(1))
+	f.Fuzz(func(t *testing.T, seed int64) { checkArbitrary(t, seed) })
+}
+
+func checkArbitrary(t *testing.T, seed int64) {
+	t.Helper()
+	given, twin := arbitrary(seed), arbitrary(seed)
+	for _, files := range []bool{false, true} {
+		options := fromFiles(t)
+		options.Files = files
+		options.DefaultSpreads = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: "zone", WhenUnsatisfiable: corev1.DoNotSchedule}}
+		first := encoded(t, ingest.Build(given, options))
+		if _, err := snapshot.Read(strings.NewReader(first)); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if again := encoded(t, ingest.Build(given, options)); again != first {
+			t.Fatalf("seed %d: the same objects gave another snapshot", seed)
+		}
+	}
+	if jsonOf(t, given.Pods, given.Others, given.NodePools, given.NodeClaims) != jsonOf(t, twin.Pods, twin.Others, twin.NodePools, twin.NodeClaims) {
+		t.Fatalf("seed %d: objects were changed", seed)
+	}
+}
+
+// everything is a pod that has something everywhere where a template looks.
+const everything = `{
+ "apiVersion": "v1", "kind": "Pod",
+ "metadata": {"name": "p", "namespace": "red", "labels": {"app": "web", "tier": "front", "stage": "test", "pod-template-hash": "abc"},
+  "ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-abc", "uid": "u", "controller": true}]},
+ "spec": {
+  "nodeSelector": {"team": "red", "rack": "r1"}, "priorityClassName": "high", "priority": 3, "hostNetwork": false,
+  "overhead": {"cpu": "10m"}, "resources": {"requests": {"memory": "1Gi"}}, "resourceClaims": [{"name": "x"}],
+  "initContainers": [{"name": "i", "restartPolicy": "Always", "resources": {"requests": {"cpu": "100m"}}, "ports": [{"containerPort": 9, "hostPort": 99}]}],
+  "containers": [{"name": "c", "resources": {"requests": {"cpu": "0.2", "nvidia.com/gpu": "1"}, "claims": [{"name": "x"}]},
+    "ports": [{"containerPort": 81}, {"containerPort": 80, "hostPort": 8080, "hostIP": "10.0.0.1", "protocol": "UDP"}]}],
+  "tolerations": [{"key": "a", "operator": "Equal", "value": "b", "effect": "NoSchedule"}],
+  "topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "minDomains": 2,
+    "nodeAffinityPolicy": "Ignore", "nodeTaintsPolicy": "Honor", "matchLabelKeys": ["tier"],
+    "labelSelector": {"matchLabels": {"app": "web"}, "matchExpressions": [{"key": "k", "operator": "In", "values": ["v"]}]}}],
+  "affinity": {
+   "nodeAffinity": {
+    "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [{"key": "k", "operator": "In", "values": ["v", "w"]}]}, {"matchExpressions": [{"key": "l", "operator": "Gt", "values": ["1"]}]}]},
+    "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "preference": {"matchExpressions": [{"key": "k", "operator": "In", "values": ["v"]}]}}, {"weight": 2, "preference": {"matchExpressions": [{"key": "m", "operator": "Exists"}]}}]},
+   "podAffinity": {
+    "requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "zone", "namespaces": ["n"], "labelSelector": {"matchLabels": {"app": "web"}}, "namespaceSelector": {"matchLabels": {"team": "red"}}, "matchLabelKeys": ["stage"], "mismatchLabelKeys": ["tier"]}],
+    "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 5, "podAffinityTerm": {"topologyKey": "zone", "labelSelector": {}}}]},
+   "podAntiAffinity": {
+    "requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "rack", "labelSelector": {"matchExpressions": [{"key": "app", "operator": "Exists"}]}}],
+    "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 5, "podAffinityTerm": {"topologyKey": "zone", "labelSelector": {}}}]}}},
+ "status": {"containerStatuses": [{"name": "c", "resources": {"requests": {"cpu": "0.2", "nvidia.com/gpu": "1"}}}]}}`
+
+// A fingerprint stands for the template: whatever is changed in a pod, translating it
+// after its twin gives what translating it alone gives.
+func TestFingerprintsTellTemplatesApart(t *testing.T) {
+	t.Parallel()
+	index := ingest.NewIndex()
+	index.Put(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "n1", Labels: map[string]string{"team": "red"}}})
+	index.Put(&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "high"}, Value: 9})
+	together := ingest.NewTranslator(index, fromFiles(t))
+	different := map[int32]bool{}
+	pods := variations(t, everything)
+	for _, less := range []string{`"priority": 3, `, `"resourceClaims": [{"name": "x"}],`, `, "claims": [{"name": "x"}]`} {
+		maps.Copy(pods, variations(t, strings.Replace(everything, less, "", 1)))
+	}
+	pods["no devices"] = variations(t, strings.NewReplacer(`"resourceClaims": [{"name": "x"}],`, "", `, "claims": [{"name": "x"}]`, "").Replace(everything))[fmt.Sprint(len(everything)-len(`"resourceClaims": [{"name": "x"}],`)-len(`, "claims": [{"name": "x"}]`), " nothing")]
+	for _, change := range slices.Sorted(maps.Keys(pods)) {
+		pod := pods[change]
+		want, _ := together.Pod(pod)
+		alone := ingest.NewTranslator(index, fromFiles(t))
+		got, _ := alone.Pod(pod)
+		if a, b := jsonOf(t, together.Templates()[want.Template]), jsonOf(t, alone.Templates()[got.Template]); a != b || want.Refused != got.Refused {
+			t.Errorf("%s:\ntogether %s %q\nalone    %s %q", change, a, want.Refused, b, got.Refused)
+		}
+		different[want.Template] = true
+	}
+	if len(pods) < 200 || len(different) < 100 {
+		t.Errorf("%d variations gave %d templates: too few to say anything", len(pods), len(different))
+	}
+}
+
+// variations are the object and twins of it, each changed in one place: a value, or a
+// field left out.
+func variations(t *testing.T, text string) map[string]*corev1.Pod {
+	t.Helper()
+	out := map[string]*corev1.Pod{}
+	var tree any
+	if err := json.Unmarshal([]byte(text), &tree); err != nil {
+		t.Fatal(err)
+	}
+	try := func(change string) {
+		pod := &corev1.Pod{}
+		if json.Unmarshal([]byte(jsonText(t, tree)), pod) == nil {
+			out[fmt.Sprint(len(text), " ", change)] = pod
+		}
+	}
+	try("nothing")
+	vary(tree, "", try)
+	return out
+}
+
+func jsonText(t *testing.T, v any) string {
+	text := jsonOf(t, v)
+	return text[1 : len(text)-1] // jsonOf makes a list
+}
+
+// vary changes the tree in each place in turn, and back.
+func vary(tree any, path string, try func(string)) {
+	switch node := tree.(type) {
+	case map[string]any:
+		for name, value := range node {
+			inner := path + "." + name
+			delete(node, name)
+			try(inner + " left out")
+			for _, other := range others(value) {
+				node[name] = other
+				try(fmt.Sprint(inner, " = ", other))
+			}
+			node[name] = value
+			vary(value, inner, try)
+		}
+	case []any:
+		for i, value := range node {
+			inner := fmt.Sprintf("%s[%d]", path, i)
+			for _, other := range others(value) {
+				node[i] = other
+				try(fmt.Sprint(inner, " = ", other))
+			}
+			node[i] = value
+			vary(value, inner, try)
+		}
+	}
+}
+
+func others(value any) []any {
+	switch v := value.(type) {
+	case string:
+		return []any{v + "0", "NotIn", "Exists", "Never", "ScheduleAnyway", "Honor", "Ignore", "1500m", "7"}
+	case float64:
+		return []any{v + 1}
+	case bool:
+		return []any{!v}
+	case []any:
+		return []any{append(append([]any{}, v...), v...), []any{}}
+	}
+	return nil
+}
+
+// FuzzManifest reads arbitrary text and builds a snapshot of what it holds.
+func FuzzManifest(f *testing.F) {
+	f.Add(podWith(container) + aNode + aPool("one", "") + aDaemon("") + deployment("web", "replicas: 2\n"))
+	f.Add(`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}]}`)
+	f.Add("---\n--- # x\n...\n---\n- a\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		found, _, err := manifest.Read([]string{manifest.Stdin}, manifest.Options{Stdin: strings.NewReader(text)})
+		if err != nil {
+			return
+		}
+		encoded(t, ingest.Build(found, fromFiles(t)))
+	})
+}
