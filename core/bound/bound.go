@@ -45,8 +45,10 @@ type Budget struct {
 type Result struct {
 	// Bound is proven: no integral solution costs less. Millionths per hour.
 	Bound int64
-	// Relaxed is the price of Patterns. The bound cannot rise above it, but for
-	// tiny problems, of which it may be the price of the best whole packing.
+	// Relaxed is the price of Patterns. With more steps it falls and the bound
+	// rises until they meet. They may pass each other if very many bins have a
+	// limited stock, since like ones then share one, and if there are so few pods
+	// that the bound is the price of the best whole packing.
 	Relaxed int64
 	// Dual holds for each item the price of one more such pod, at least 0.
 	Dual []float64

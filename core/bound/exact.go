@@ -16,6 +16,10 @@ func Exact(p Problem, maxNodes int64) (cost int64, ok bool) {
 	if e == nil {
 		return 0, false
 	}
+	return e.solve()
+}
+
+func (e *exact) solve() (cost int64, ok bool) {
 	e.sums()
 	if !e.unlimited() || !e.limited() {
 		return 0, false

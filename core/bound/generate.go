@@ -2,6 +2,7 @@ package bound
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -95,7 +96,7 @@ func (g *generator) generate() {
 		before := g.gap()
 		g.price(g.mix(keep), g.master.y)
 		found := g.improve()
-		if idle++; before-g.gap() > 0.02*before {
+		if idle++; before-g.gap() > 0.02*math.Abs(before) {
 			idle = 0
 		}
 		switch {
@@ -121,8 +122,12 @@ func lower(keep float64) float64 {
 	return keep * 0.4
 }
 
-// closed says that master and bound have met.
+// closed says that master and bound have met. Where bins share rows of stock the
+// master may be cheaper than what can be proven, and says nothing.
 func (g *generator) closed() bool {
+	if g.in.shared {
+		return g.master.total() < 1
+	}
 	return g.gap() <= g.level.tolerance
 }
 
@@ -175,123 +180,6 @@ func (g *generator) mix(keep float64) []float64 {
 		y[i] = keep*g.centre[i] + (1-keep)*max(0, g.master.y[g.level.row[i]])*g.level.weight[i]
 	}
 	return y
-}
-
-// price tests the prices y against every bin, keeps the bound that they prove
-// if it is the best so far, and collects the fillings that the master lacks.
-// now are the master's prices, nil at the start, when there is no master.
-func (g *generator) price(y, now []float64) {
-	g.relax.y, g.branch.y, g.stairs.y = y, y, y
-	for k := range g.views {
-		v := &g.views[k]
-		g.stage[k], g.enough[k] = rough, g.interest(v, now)
-		g.worth[k] = g.relax.evaluate(v, v.rate)
-	}
-	g.examine(now)
-	c := certificate{y: y, margin: g.margin, theta: 1}
-	for k := range g.views {
-		c.add(&g.views[k], g.worth[k])
-	}
-	if proof := c.bound(g.counts); proof > g.proof || g.proof == 0 {
-		g.proof = proof
-		g.centre = c.scaled()
-	}
-}
-
-// interest is what fillings of the view must be worth to be of interest.
-func (g *generator) interest(v *view, now []float64) float64 {
-	if now == nil || v.bin.row < 0 {
-		return v.price
-	}
-	return v.price + max(0, -now[g.level.rows+int(v.bin.row)])
-}
-
-// A view goes through stages of ever closer examination.
-const (
-	rough   = iota // bounded at the rates of the last time
-	relaxed        // at the best rates
-	stepped        // with whole numbers in one dimension
-	done           // searched for whole fillings
-)
-
-// examine looks closer at whichever view has the highest bound for its price,
-// since that one limits what the prices prove, until it has been searched; then
-// at others, until there are enough new columns to work with.
-func (g *generator) examine(now []float64) {
-	searched, looks, misses := 1+worthTolerance, 0, 0
-	for {
-		k, ratio := g.worst()
-		rich := len(g.fresh) >= maxFresh || misses >= maxMisses
-		if k < 0 || ratio <= 1+worthTolerance || rich && ratio <= searched {
-			return
-		}
-		switch g.stage[k]++; g.stage[k] {
-		case relaxed:
-			g.worth[k] = g.relax.bound(&g.views[k], g.enough[k])
-		case stepped:
-			if b, ok := g.stairs.bound(&g.views[k]); ok {
-				g.worth[k] = min(g.worth[k], b)
-			}
-		case done:
-			if now == nil {
-				return
-			}
-			nodes := g.nodes
-			if looks++; looks <= 4 {
-				nodes *= 8 // these decide what the prices prove
-			}
-			if !g.search(k, nodes, now) {
-				misses++
-			}
-			searched = max(searched, g.worth[k]/(g.enough[k]+1e-3))
-		}
-	}
-}
-
-// worst is the view with the highest bound for its price among those that are
-// not done.
-func (g *generator) worst() (at int, ratio float64) {
-	at = -1
-	for k, w := range g.worth {
-		if r := w / (g.enough[k] + 1e-3); r > ratio && g.stage[k] < done {
-			at, ratio = k, r
-		}
-	}
-	g.relax.steps += int64(len(g.worth))
-	return at, ratio
-}
-
-// search looks for a whole filling of the view that the master would like, and
-// reports whether there was one. A search that saw everything is a proof.
-func (g *generator) search(k int, nodes int64, now []float64) bool {
-	target := g.enough[k] * (1 + g.aim())
-	if g.branch.search(&g.views[k], target, nodes, nil) {
-		g.worth[k] = min(g.worth[k], max(target, g.branch.value))
-	}
-	return g.keep(k, now)
-}
-
-// keep adds the filling just found to the pool if it is an improvement at the
-// master's present prices.
-func (g *generator) keep(k int, now []float64) bool {
-	c := g.filling(k)
-	g.sum(&c)
-	if len(c.items) == 0 || g.master.reduced(&c, now) >= -1e-6*(c.price+1) {
-		return false
-	}
-	g.fresh = append(g.fresh, g.master.add(c))
-	return true
-}
-
-func (g *generator) filling(k int) column {
-	c := column{view: int32(k), price: g.views[k].price}
-	for j, n := range g.branch.best {
-		if n > 0 {
-			c.items = append(c.items, g.branch.order[j].item)
-			c.counts = append(c.counts, float64(n))
-		}
-	}
-	return c
 }
 
 // improve lets new columns, then old ones, into the basis while they help.

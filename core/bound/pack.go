@@ -154,11 +154,11 @@ func (p *packing) fits(i int) int64 {
 		return 0
 	}
 	for d, need := range it.need {
-		if n*need > p.room[d] {
-			if need > p.room[d] {
-				return 0
-			}
-			n = p.room[d] / need
+		if need > p.room[d] {
+			return 0
+		}
+		if need > 0 {
+			n = min(n, p.room[d]/need)
 		}
 	}
 	for _, g := range it.groups {

@@ -1,9 +1,7 @@
 package bound
 
 import (
-	"cmp"
 	"encoding/binary"
-	"math"
 	"math/bits"
 	"slices"
 )
@@ -12,17 +10,18 @@ import (
 // items that fit nowhere, equal items counted apart, caps that never bind, room
 // that can never be used, and bins that another bin beats in every respect.
 type instance struct {
-	items []item
-	bins  []bin
-	caps  []int64     // of the groups that are left; each has at least two items
-	need  [][]float64 // need[d][i], for the relaxation
-	rows  int         // rows of limited stock
-	stock []float64   // per row
-	dims  int
-	sets  [][]uint64 // the distinct sets of bins that items may go to
-	unfit []int32
-	free  []Pattern // of items that cost nothing
-	steps int64
+	items  []item
+	bins   []bin
+	caps   []int64     // of the groups that are left; each has at least two items
+	need   [][]float64 // need[d][i], for the relaxation
+	rows   int         // rows of limited stock
+	shared bool        // several bins share such a row
+	stock  []float64   // per row
+	dims   int
+	sets   [][]uint64 // the distinct sets of bins that items may go to
+	unfit  []int32
+	free   []Pattern // of items that cost nothing
+	steps  int64
 }
 
 type item struct {
@@ -71,7 +70,6 @@ type shrinker struct {
 	p    Problem
 	in   *instance
 	dims []int // kept dimensions
-	fits []int // per bin: fits nothing (-1) or its place in bins
 }
 
 func (s *shrinker) keepDims() {
@@ -279,186 +277,4 @@ func (s *shrinker) regroup(it *item, n []int, to []int32, load []int64) {
 		}
 	}
 	it.groups = slices.Compact(kept)
-}
-
-// keepBins lists the bins that hold something, and which items each can hold.
-func (s *shrinker) keepBins() {
-	words := (len(s.in.items) + 63) / 64
-	has := make([][]uint64, len(s.p.Bins))
-	for i, it := range s.in.items {
-		for w, word := range it.bins {
-			for ; word != 0; word &= word - 1 {
-				b := w*64 + bits.TrailingZeros64(word)
-				if has[b] == nil {
-					has[b] = make([]uint64, words)
-				}
-				has[b][i/64] |= 1 << (i % 64)
-			}
-		}
-		s.in.items[i].bins = nil
-	}
-	for b, set := range has {
-		if set == nil {
-			continue
-		}
-		x := s.p.Bins[b]
-		s.in.bins = append(s.in.bins, bin{index: int32(b), room: s.project(x.Room),
-			price: max(x.Price, 0), stock: x.Stock, row: -1, has: set})
-	}
-}
-
-// placeItems lowers each bin's room to what its items could use of it: no more
-// than all of them together, and a multiple of what all needs are multiples of.
-func (s *shrinker) placeItems() {
-	unit := make([]int64, s.in.dims)
-	for _, it := range s.in.items {
-		for d, n := range it.need {
-			unit[d] = gcd(unit[d], n)
-		}
-	}
-	for k := range s.in.bins {
-		b := &s.in.bins[k]
-		all := make([]int64, s.in.dims)
-		eachBit(b.has, func(i int) {
-			it := &s.in.items[i]
-			for d, n := range it.need {
-				if all[d] < b.room[d] && n > 0 {
-					all[d] += min(it.limit, b.room[d]/n+1) * n
-				}
-			}
-		})
-		for d := range b.room {
-			b.room[d] = min(b.room[d]/max(unit[d], 1)*max(unit[d], 1), all[d])
-		}
-		s.in.steps += int64(len(s.in.items) * s.in.dims)
-	}
-}
-
-func gcd(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
-}
-
-func eachBit(set []uint64, do func(int)) {
-	for w, word := range set {
-		for ; word != 0; word &= word - 1 {
-			do(w*64 + bits.TrailingZeros64(word))
-		}
-	}
-}
-
-// dropBeaten removes bins that never are the better choice, and joins limited
-// bins that are alike.
-func (s *shrinker) dropBeaten() {
-	order := slices.Clone(s.in.bins)
-	slices.SortStableFunc(order, func(a, b bin) int {
-		return cmp.Or(
-			cmp.Compare(a.price, b.price),
-			cmp.Compare(min(a.stock, 0), min(b.stock, 0)), // unlimited first
-			slices.Compare(b.room, a.room),                // roomy first
-			cmp.Compare(a.index, b.index),
-		)
-	})
-	var kept []bin
-	alike := map[string]int{}
-	for _, b := range order {
-		s.in.steps += int64(len(kept))
-		if slices.ContainsFunc(kept, func(k bin) bool { return beats(&k, &b) }) {
-			continue
-		}
-		if b.stock > 0 {
-			key := itemKey(append(slices.Clone(b.room), b.price), nil, b.has)
-			if k, ok := alike[key]; ok {
-				kept[k].stock += b.stock
-				kept[k].alike = append(kept[k].alike, supply{b.index, b.stock})
-				continue
-			}
-			alike[key] = len(kept)
-			b.alike = []supply{{b.index, b.stock}}
-		}
-		kept = append(kept, b)
-	}
-	slices.SortFunc(kept, func(a, b bin) int { return cmp.Compare(a.index, b.index) })
-	s.in.bins = kept
-}
-
-// beats says that whatever b holds, k holds for no more, as often as one likes.
-func beats(k, b *bin) bool {
-	if k.stock >= 0 || k.price > b.price {
-		return false
-	}
-	for d, r := range b.room {
-		if r > k.room[d] {
-			return false
-		}
-	}
-	for w, word := range b.has {
-		if word&^k.has[w] != 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// maxRows is how many rows of limited stock the master may have. More bins than
-// that share rows by likeness, which relaxes the master but not the proof: the
-// bound is computed with every bin's own stock.
-const maxRows = 96
-
-func (s *shrinker) addRows() {
-	for coarse := 0; ; coarse++ {
-		if s.tryRows(coarse) {
-			return
-		}
-	}
-}
-
-// tryRows gives bins whose rooms agree after rounding to the same row; the
-// coarser, the fewer rows.
-func (s *shrinker) tryRows(coarse int) bool {
-	rows := map[string]int32{}
-	s.in.stock = s.in.stock[:0]
-	for k := range s.in.bins {
-		b := &s.in.bins[k]
-		if b.stock < 0 {
-			continue
-		}
-		key := rowKey(b, coarse)
-		row, ok := rows[key]
-		if !ok {
-			row = int32(len(s.in.stock))
-			rows[key] = row
-			s.in.stock = append(s.in.stock, 0)
-		}
-		b.row = row
-		s.in.stock[row] += float64(b.stock)
-	}
-	s.in.rows = len(s.in.stock)
-	return s.in.rows <= maxRows || coarse > 8
-}
-
-func rowKey(b *bin, coarse int) string {
-	if coarse == 0 {
-		return itemKey([]int64{int64(b.index)}, nil, nil)
-	}
-	if coarse > 8 {
-		return ""
-	}
-	about := make([]int64, 0, len(b.room)+1)
-	for _, r := range b.room {
-		about = append(about, int64(math.Log2(float64(r)+1)*8/float64(int(1)<<coarse)))
-	}
-	return itemKey(append(about, int64(min(b.price, 1))), nil, nil)
-}
-
-func (s *shrinker) toFloat() {
-	s.in.need = make([][]float64, s.in.dims)
-	for d := range s.in.need {
-		s.in.need[d] = make([]float64, len(s.in.items))
-		for i, it := range s.in.items {
-			s.in.need[d][i] = float64(it.need[d])
-		}
-	}
 }

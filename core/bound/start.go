@@ -13,6 +13,7 @@ type demand struct {
 	has   []float64 // per view
 	uses  []float64 // per item
 	total float64
+	free  float64 // what bins of limited stock have that are paid already
 }
 
 // rates is the solution of the smallest relaxation: buy enough of everything
@@ -62,7 +63,7 @@ func (g *generator) solveRates() rates {
 }
 
 // normalize scales the demand so that the richest bin has 1 of it, and returns
-// the total.
+// how much must be bought.
 func (g *generator) normalize(d *demand) float64 {
 	top := slices.Max(d.has)
 	for k := range d.has {
@@ -73,7 +74,7 @@ func (g *generator) normalize(d *demand) float64 {
 		d.uses[i] /= top
 		d.total += d.uses[i] * g.counts[i]
 	}
-	return d.total
+	return max(0, d.total-d.free/top)
 }
 
 // lowestPrice is the least that one unit costs when a bin is bought for it alone.
@@ -159,8 +160,8 @@ func (g *generator) roomDemands(bins, items func(int) bool) []demand {
 	for dim := range g.in.dims {
 		d := g.newDemand(dim)
 		for k := range g.views {
-			if g.views[k].bin.stock < 0 && bins(k) {
-				d.has[k] = g.views[k].room[dim]
+			if bins(k) {
+				d.supply(&g.views[k], k, g.views[k].room[dim])
 			}
 		}
 		for i := range d.uses {
@@ -171,6 +172,16 @@ func (g *generator) roomDemands(bins, items func(int) bool) []demand {
 		out = appendWanted(out, d)
 	}
 	return out
+}
+
+// supply notes that view k has so much of what is in demand.
+func (d *demand) supply(v *view, k int, much float64) {
+	switch {
+	case v.bin.stock < 0:
+		d.has[k] = much
+	case v.price == 0:
+		d.free += much * float64(v.bin.stock)
+	}
 }
 
 func (g *generator) newDemand(dim int) demand {
@@ -219,8 +230,8 @@ func (g *generator) capDemand(limit int64, items func(int) bool) demand {
 	}
 	for k := range g.views {
 		v := &g.views[k]
-		if v.bin.stock < 0 && slices.ContainsFunc(v.items, func(i int32) bool { return d.uses[i] > 0 }) {
-			d.has[k] = float64(limit)
+		if slices.ContainsFunc(v.items, func(i int32) bool { return d.uses[i] > 0 }) {
+			d.supply(v, k, float64(limit))
 		}
 	}
 	return d

@@ -17,8 +17,12 @@ func (g *generator) solveTiny() int64 {
 	if g.budget < 10*tinyNodes {
 		return 0
 	}
-	cost, ok := Exact(g.in.problem(), tinyNodes)
-	g.in.steps += 10 * tinyNodes
+	e := newExact(g.in.problem(), tinyNodes)
+	if e == nil {
+		return 0
+	}
+	cost, ok := e.solve()
+	g.in.steps += 10 * (tinyNodes - e.nodes)
 	if !ok {
 		return 0
 	}
