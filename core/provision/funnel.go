@@ -1,47 +1,62 @@
 package provision
 
 import (
+	"strconv"
+
+	"tenon/core/bitset"
 	"tenon/core/feasible"
 	"tenon/core/model"
 	"tenon/core/pack"
 	"tenon/core/reason"
+	"tenon/core/requirement"
 )
+
+// plea is what one pod asks of nodes, and what the packing met when every rule for a
+// single pod could be met.
+type plea struct {
+	variant feasible.Variant
+	need    []int64
+	ports   []model.HostPort
+	hint    reason.Reason
+}
 
 // poolVerdict asks the rules of one pool one after the other and counts the offerings
 // that are left after each. Of several alternatives for the node, the one that gets
-// furthest speaks.
-func (d *decision) poolVerdict(p int, v *feasible.Variant, need []int64, hint reason.Reason) reason.PoolVerdict {
+// furthest speaks. It returns that alternative's number, or -1.
+func (d *decision) poolVerdict(p int, pl *plea) (reason.PoolVerdict, int) {
 	pool := &d.s.Pools[p]
 	if pool.Unready != "" {
-		return reason.PoolVerdict{Pool: pool.Name, Reason: reason.Reason{Code: reason.PoolNotReady, Detail: pool.Unready}}
+		return reason.PoolVerdict{Pool: pool.Name, Reason: reason.Reason{Code: reason.PoolNotReady, Detail: pool.Unready}}, -1
 	}
-	best := reason.PoolVerdict{}
-	for i := range v.Alternatives {
-		if f := d.funnel(p, &v.Alternatives[i], need, hint); i == 0 || len(f.Funnel) > len(best.Funnel) {
-			best = f
+	best, at := reason.PoolVerdict{}, -1
+	for i := range pl.variant.Alternatives {
+		if f := d.funnel(p, &pl.variant.Alternatives[i], pl); i == 0 || len(f.Funnel) > len(best.Funnel) {
+			best, at = f, i
 		}
 	}
-	return best
+	return best, at
 }
 
-func (d *decision) funnel(p int, a *feasible.Asker, need []int64, hint reason.Reason) reason.PoolVerdict {
+func (d *decision) funnel(p int, a *feasible.Asker, pl *plea) reason.PoolVerdict {
 	pool := &d.s.Pools[p]
-	f := reason.PoolVerdict{Pool: pool.Name}
 	first, end := d.sp.PoolMachines(p)
+	f := reason.PoolVerdict{Pool: pool.Name, Listed: d.listed(first, end)}
+	pass := func(code reason.Code, left int) { f.Funnel = append(f.Funnel, reason.Step{Code: code, Left: left}) }
 	if taint, kept := model.Untolerated(pool.Taints, a.Tolerations, a.Strict); kept {
-		f.Funnel = []reason.Step{{Code: reason.TaintNotTolerated}}
+		pass(reason.TaintNotTolerated, 0)
 		f.Reason = reason.Reason{Code: reason.TaintNotTolerated, Where: taint.String()}
 		return f
 	}
+	pass(reason.TaintNotTolerated, f.Listed)
 	if m, bad := pool.Requirements.FindMismatch(a.Require, d.s.Settings.WellKnown); bad {
-		f.Funnel = []reason.Step{{Code: reason.TaintNotTolerated, Left: d.listed(first, end)}, {Code: reason.LabelsIncompatible}}
+		pass(reason.LabelsIncompatible, 0)
 		f.Reason = reason.Reason{Code: reason.LabelsIncompatible, Where: m.Key(), Detail: m.String()}
 		return f
 	}
-	f.Funnel = append(f.Funnel, reason.Step{Code: reason.LabelsIncompatible, Left: d.listed(first, end)})
-	d.sieve(&f, p, a, need)
+	pass(reason.LabelsIncompatible, f.Listed)
+	d.sieve(&f, p, a, pl)
 	if f.Reason.Code == reason.None {
-		f.Reason = hint
+		f.Reason = pl.hint
 	}
 	return f
 }
@@ -54,106 +69,167 @@ func (d *decision) listed(first, end int) int {
 	return n
 }
 
-// sieve lets the pool's offerings fall through the rules for types, slots,
-// availability, size and limits.
-func (d *decision) sieve(f *reason.PoolVerdict, p int, a *feasible.Asker, need []int64) {
+// sieve lets the pool's offerings fall through the rules for types, slots, availability,
+// size, ports, variety and limits.
+func (d *decision) sieve(f *reason.PoolVerdict, p int, a *feasible.Asker, pl *plea) {
+	s := sifter{d: d, pool: p, ask: a, plea: pl, types: d.sp.TypesFor(p, a.Require), slots: d.sp.SlotsAllowed(a.Require)}
+	s.variety = requirement.NewVariety(d.s.Pools[p].Requirements.Intersect(a.Require))
 	first, end := d.sp.PoolMachines(p)
-	types, slots := d.sp.TypesFor(p, a.Require), d.sp.SlotsAllowed(a.Require)
-	var typed, offered, available, roomy, bearable int
-	near := nearest{}
 	for m := first; m < end; m++ {
-		machine := &d.sp.Machines[m]
-		if !types.Has(machine.Ordinal) {
-			continue
-		}
-		typed += machine.Listed.Count()
-		offered += machine.Listed.And(slots).Count()
-		can := machine.Slots.And(slots).Count()
-		available += can
-		switch {
-		case can == 0:
-		case !feasible.Fits(need, machine.Room):
-			near.consider(machine, need, d.sp.Dims)
-		default:
-			roomy += can
-			if pack.Bears(d.left[p], machine.Capacity) {
-				bearable += can
-			} else {
-				near.exceeds(machine, d.left[p])
-			}
-		}
+		s.add(&d.sp.Machines[m])
 	}
-	for _, step := range []struct {
-		code reason.Code
-		left int
-	}{
-		{reason.TypeIncompatible, typed}, {reason.NoOffering, offered}, {reason.OfferingUnavailable, available},
-		{reason.InsufficientRoom, roomy}, {reason.LimitReached, bearable},
-	} {
-		f.Funnel = append(f.Funnel, reason.Step{Code: step.code, Left: step.left})
-		if step.left == 0 {
-			f.Reason, f.Nearest = near.reason(step.code), near.name(step.code)
+	f.Met = s.met
+	for _, step := range s.steps() {
+		f.Funnel = append(f.Funnel, step)
+		if step.Left == 0 {
+			f.Reason = s.reason(step.Code)
+			f.Nearest, f.Daemons = s.nearest(step.Code)
 			return
 		}
 	}
 }
 
-// nearest remembers the machine that came closest to being large enough, and the limit
-// that the smallest large enough machine exceeds.
-type nearest struct {
-	room      reason.Reason
-	roomName  string
-	shortage  float64
-	limit     reason.Reason
-	limitName string
-	over      float64
+// sifter counts the offerings of one pool for one asker.
+type sifter struct {
+	d     *decision
+	pool  int
+	ask   *feasible.Asker
+	plea  *plea
+	types bitset.Set
+	slots bitset.Set
+
+	typed, offered, available, roomy, ported, bearable int
+
+	met     reason.Met
+	variety *requirement.Variety
+	size    miss
+	limit   miss
+	port    reason.Reason
 }
 
-func (n *nearest) consider(m *feasible.Machine, need []int64, dims []string) {
+// miss is the machine that came closest to passing a rule.
+type miss struct {
+	machine *feasible.Machine
+	by      float64
+	reason  reason.Reason
+}
+
+func (s *sifter) add(m *feasible.Machine) {
+	fits := feasible.Fits(s.plea.need, m.Room)
+	typed := s.types.Has(m.Ordinal)
+	offered := m.Listed.And(s.slots).Count()
+	available := m.Slots.And(s.slots).Count()
+	s.met.Add(typed && offered > 0, fits, available > 0)
+	if !typed {
+		return
+	}
+	s.typed += m.Listed.Count()
+	s.offered += offered
+	s.available += available
+	if available == 0 {
+		return
+	}
+	if !fits {
+		s.tooSmall(m)
+		return
+	}
+	s.roomy += available
+	if taken, clash := portClash(s.plea.ports, m.Ports); clash {
+		s.port = reason.Reason{Code: reason.HostPortTaken, Where: strconv.Itoa(int(taken.Port))}
+		return
+	}
+	s.ported += available
+	s.variety.Add(m.Type.Requirements)
+	if pack.Bears(s.d.left[s.pool], m.Capacity) {
+		s.bearable += available
+	} else {
+		s.exceeds(m)
+	}
+}
+
+func portClash(wanted, taken []model.HostPort) (model.HostPort, bool) {
+	for _, w := range wanted {
+		for _, t := range taken {
+			if w.Conflicts(t) {
+				return w, true
+			}
+		}
+	}
+	return model.HostPort{}, false
+}
+
+// steps are the counts in the order of the rules.
+func (s *sifter) steps() []reason.Step {
+	varied := s.ported
+	if !s.variety.Met() && !s.d.s.Settings.BestEffortMinimum {
+		varied = 0
+	}
+	return []reason.Step{
+		{Code: reason.TypeIncompatible, Left: s.typed}, {Code: reason.NoOffering, Left: s.offered},
+		{Code: reason.OfferingUnavailable, Left: s.available}, {Code: reason.InsufficientRoom, Left: s.roomy},
+		{Code: reason.HostPortTaken, Left: s.ported}, {Code: reason.MinimumNotMet, Left: varied},
+		{Code: reason.LimitReached, Left: s.bearable},
+	}
+}
+
+// tooSmall remembers the machine whose worst shortage, relative to what is wanted, is the
+// least.
+func (s *sifter) tooSmall(m *feasible.Machine) {
 	worst, at := 0.0, 0
-	for i, want := range need {
+	for i, want := range s.plea.need {
 		if want > m.Room[i] && want > 0 {
 			if short := float64(want-m.Room[i]) / float64(want); short > worst {
 				worst, at = short, i
 			}
 		}
 	}
-	if n.roomName == "" || worst < n.shortage {
-		n.room = reason.Reason{Code: reason.InsufficientRoom, Where: dims[at], Have: m.Room[at], Want: need[at]}
-		n.roomName, n.shortage = m.Type.Name, worst
+	if s.size.machine == nil || worst < s.size.by {
+		why := reason.Reason{Code: reason.InsufficientRoom, Where: s.d.sp.Dims[at], Have: m.Room[at], Want: s.plea.need[at]}
+		s.size = miss{m, worst, why}
 	}
 }
 
-func (n *nearest) exceeds(m *feasible.Machine, limits []model.Amount) {
-	for _, a := range limits {
+// exceeds remembers the machine that goes least beyond the pool's limits.
+func (s *sifter) exceeds(m *feasible.Machine) {
+	worst, at := 0.0, -1
+	left := s.d.left[s.pool]
+	for i, a := range left {
 		want := pack.Share(m.Capacity, a.Name)
 		if want <= a.Value {
 			continue
 		}
-		over := float64(want - a.Value)
-		if n.limitName == "" || over < n.over {
-			n.limit = reason.Reason{Code: reason.LimitReached, Where: a.Name, Have: a.Value, Want: want}
-			n.limitName, n.over = m.Type.Name, over
+		if over := float64(want-a.Value) / float64(max(want, 1)); at < 0 || over > worst {
+			worst, at = over, i
 		}
+	}
+	if s.limit.machine == nil || worst < s.limit.by {
+		why := reason.Reason{Code: reason.LimitReached, Where: left[at].Name, Have: left[at].Value, Want: pack.Share(m.Capacity, left[at].Name)}
+		s.limit = miss{m, worst, why}
 	}
 }
 
-func (n *nearest) reason(code reason.Code) reason.Reason {
+func (s *sifter) reason(code reason.Code) reason.Reason {
 	switch code {
 	case reason.InsufficientRoom:
-		return n.room
+		return s.size.reason
 	case reason.LimitReached:
-		return n.limit
+		return s.limit.reason
+	case reason.HostPortTaken:
+		return s.port
+	case reason.MinimumNotMet:
+		short := s.variety.Shortfalls()[0]
+		return reason.Reason{Code: code, Where: short.Key, Have: int64(short.Have), Want: int64(short.Want)}
 	}
 	return reason.Reason{Code: code}
 }
 
-func (n *nearest) name(code reason.Code) string {
+// nearest names the machine that came closest, with what daemons take there.
+func (s *sifter) nearest(code reason.Code) (string, int64) {
 	switch code {
 	case reason.InsufficientRoom:
-		return n.roomName
+		return s.size.machine.Type.Name, s.size.machine.Daemons.Get(s.size.reason.Where)
 	case reason.LimitReached:
-		return n.limitName
+		return s.limit.machine.Type.Name, 0
 	}
-	return ""
+	return "", 0
 }

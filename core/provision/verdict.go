@@ -13,8 +13,9 @@ func (w *writer) unplaced() []plan.Unplaced {
 		refused := reason.Reason{Code: reason.PodRefused, Detail: w.d.s.Pods[p].Refused}
 		out = append(out, plan.Unplaced{Pod: int(p), Verdict: &reason.Verdict{General: refused}})
 	}
+	seek := newSeeker(w)
 	for _, wish := range w.d.refused {
-		v := w.d.verdict(wish, reason.Reason{})
+		v := w.d.verdict(wish, reason.Reason{}, seek)
 		for _, p := range wish.Pods {
 			out = append(out, plan.Unplaced{Pod: int(p), Verdict: v})
 		}
@@ -25,7 +26,7 @@ func (w *writer) unplaced() []plan.Unplaced {
 			continue
 		}
 		pods := s.Pods[len(s.Pods)-w.a.left[i]:]
-		v := w.d.verdict(wishOf(s, pods), w.a.why[i])
+		v := w.d.verdict(wishOf(s, pods), w.a.why[i], seek)
 		for _, p := range pods {
 			out = append(out, plan.Unplaced{Pod: int(p), Verdict: v})
 		}
@@ -38,17 +39,23 @@ func wishOf(s *shape.Shape, pods []int32) shape.Wish {
 }
 
 // verdict is why the pods of a wish have no place: pool by pool, how many offerings were
-// left after each rule. Hint is what the packing met, when every rule for a single pod
-// could be met.
-func (d *decision) verdict(w shape.Wish, hint reason.Reason) *reason.Verdict {
+// left after each rule, and the smallest change that would place one of them. Hint is
+// what the packing met, when every rule for a single pod could be met.
+func (d *decision) verdict(w shape.Wish, hint reason.Reason, seek *seeker) *reason.Verdict {
 	v := &reason.Verdict{}
 	if len(d.tiers) == 0 {
 		v.General = reason.Reason{Code: reason.NoPools}
 	}
 	t := &d.s.Templates[w.Template]
-	variant := d.sp.Variant(t, w.Level)
+	pl := plea{variant: d.sp.Variant(t, w.Level), need: d.sp.Vector(t.Requests), ports: t.HostPorts, hint: hint}
+	var chances []chance
 	for p := range d.s.Pools {
-		v.Pools = append(v.Pools, d.poolVerdict(p, &variant, d.sp.Vector(t.Requests), hint))
+		pv, alternative := d.poolVerdict(p, &pl)
+		v.Pools = append(v.Pools, pv)
+		if alternative >= 0 {
+			chances = append(chances, chance{pool: p, alternative: alternative, verdict: len(v.Pools) - 1})
+		}
 	}
+	v.Remedy, v.Sought = seek.remedy(w, &pl, v, chances)
 	return v
 }

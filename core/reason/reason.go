@@ -1,8 +1,9 @@
 // Package reason says why something was not possible, as codes with operands. Text is
-// made at the edge, when somebody reads it.
+// made at the edge, when somebody reads it: the methods called Text make it.
+//
+// Where Karpenter has a sentence for a situation, the text begins with that sentence, so
+// that searches, alerts and habits keep working. What follows are our numbers.
 package reason
-
-import "tenon/core/model"
 
 // Code names one rule that can stand in the way.
 type Code string
@@ -48,18 +49,34 @@ type Step struct {
 
 // PoolVerdict is why one pool could not take a pod.
 type PoolVerdict struct {
-	Pool   string
+	Pool string
+	// Listed is how many offerings the pool has: what falls into the funnel.
+	Listed int
 	Funnel []Step
-	// Reason is the rule that left nothing; Nearest is the offering that came closest.
+	// Met is what the pool's instance types could meet, and what not at the same time.
+	Met Met
+	// Reason is the rule that left nothing; Nearest is the instance type that came
+	// closest, and Daemons what the pool's daemons take there of Reason.Where.
 	Reason  Reason
 	Nearest string
+	Daemons int64
 }
 
-// Remedy is the smallest change that would place the pod.
-type Remedy struct {
-	Text  string
-	Pool  string
-	Price model.Money
+// Met says which of three questions some instance type of a pool answers with yes: alone,
+// and two by one and the same type.
+type Met struct {
+	Labels, Room, Offer                bool
+	LabelsRoom, LabelsOffer, RoomOffer bool
+}
+
+// Add counts one instance type.
+func (m *Met) Add(labels, room, offer bool) {
+	m.Labels = m.Labels || labels
+	m.Room = m.Room || room
+	m.Offer = m.Offer || offer
+	m.LabelsRoom = m.LabelsRoom || labels && room
+	m.LabelsOffer = m.LabelsOffer || labels && offer
+	m.RoomOffer = m.RoomOffer || room && offer
 }
 
 // Verdict is the answer for one unplaced pod. Pods of one shape share it.
@@ -67,5 +84,8 @@ type Verdict struct {
 	// General is set when no pool was asked.
 	General Reason
 	Pools   []PoolVerdict
-	Remedy  *Remedy
+	// Remedy is the smallest single change that would place the pod. With Sought and no
+	// Remedy there is none; without Sought nobody looked.
+	Remedy *Remedy
+	Sought bool
 }

@@ -1,0 +1,175 @@
+package provision
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"tenon/core/catalog"
+	"tenon/core/feasible"
+	"tenon/core/model"
+	"tenon/core/snapshot"
+)
+
+// rehearsalEffort is enough for a single pod.
+const rehearsalEffort = 1_000_000
+
+// rehearse decides anew, for one pod, in a small world where the change has been made. If
+// the pod gets a node, it notes in the remedy which one and at what price.
+func (k *seeker) rehearse(p *proposal) bool {
+	types := make([]catalog.Type, len(p.types))
+	for i, t := range p.types {
+		types[i] = *t
+	}
+	s := &snapshot.Snapshot{
+		Now: k.d.s.Now, Settings: k.d.s.Settings,
+		Catalogs:  []catalog.Catalog{{Types: byName(types)}},
+		Pools:     []snapshot.Pool{p.in},
+		Templates: []snapshot.Template{*p.template},
+		Pods:      []snapshot.Pod{{Namespace: p.template.Namespace, Name: "rehearsal", Pending: true}},
+	}
+	s.Settings.ReservedCapacity = false // the plan may have used reservations up
+	s.Pools[0].Catalog = 0
+	s.Pools[0].Limits = slices.Clone(k.d.left[p.pool])
+	if p.unlimited {
+		s.Pools[0].Limits = nil
+	}
+	for _, d := range k.d.s.Daemons {
+		s.Templates = append(s.Templates, k.d.s.Templates[d.Template])
+		s.Daemons = append(s.Daemons, snapshot.Daemon{Namespace: d.Namespace, Name: d.Name, Template: int32(len(s.Templates) - 1)})
+	}
+	if k.hasCompany(p.template) {
+		k.setScene(s, p.template)
+	}
+	return p.play(s)
+}
+
+func (p *proposal) play(s *snapshot.Snapshot) bool {
+	d := newDecision(s, rehearsalEffort)
+	if len(d.wishes) == 0 {
+		return false
+	}
+	best := d.search()
+	if best.unplaced() > 0 || len(best.result.New) != 1 {
+		return false
+	}
+	p.remedy.InstanceType = d.sp.Machines[best.result.New[0].Machine].Type.Name
+	p.remedy.Price = best.result.Price
+	return true
+}
+
+// hasCompany tells pods for which it matters what other pods are where: by their own rules
+// or by the anti-affinity of others.
+func (k *seeker) hasCompany(t *snapshot.Template) bool {
+	if len(t.Spreads)+len(t.Affinity)+len(t.AntiAffinity) > 0 {
+		return true
+	}
+	for i := range k.d.s.Templates {
+		if concerns(k.d.s.Templates[i].AntiAffinity, t) {
+			return true
+		}
+	}
+	return false
+}
+
+func concerns(terms []snapshot.AffinityTerm, t *snapshot.Template) bool {
+	return slices.ContainsFunc(terms, func(a snapshot.AffinityTerm) bool {
+		return slices.Contains(a.Namespaces, t.Namespace) && a.Selector.Matches(t.Labels)
+	})
+}
+
+// matters reports whether a rule between the two templates may count pods of other.
+func matters(t, other *snapshot.Template) bool {
+	if len(other.AntiAffinity) > 0 || concerns(t.Affinity, other) || concerns(t.AntiAffinity, other) {
+		return true
+	}
+	return slices.ContainsFunc(t.Spreads, func(s snapshot.Spread) bool {
+		return t.Namespace == other.Namespace && s.Selector.Matches(other.Labels)
+	})
+}
+
+// scene is the cluster as it will be once the plan is carried out: nodes, and how many
+// pods of each template they have. Nodes are full: a rehearsal is about new ones.
+type scene struct {
+	nodes []snapshot.Node
+	pods  []troop
+}
+
+type troop struct {
+	node     string
+	template int32
+	count    int
+}
+
+func (k *seeker) setScene(s *snapshot.Snapshot, t *snapshot.Template) {
+	if k.scene == nil {
+		k.scene = k.makeScene()
+	}
+	k.left -= strangerVisits * (len(k.scene.nodes) + len(k.scene.pods))
+	s.Nodes = k.scene.nodes
+	at := map[int32]int32{}
+	for _, troop := range k.scene.pods {
+		index, known := at[troop.template]
+		if !known {
+			index = -1
+			if other := &k.d.s.Templates[troop.template]; matters(t, other) {
+				index = int32(len(s.Templates))
+				s.Templates = append(s.Templates, *other)
+			}
+			at[troop.template] = index
+		}
+		for n := 0; index >= 0 && n < troop.count; n++ {
+			s.Pods = append(s.Pods, snapshot.Pod{
+				Namespace: s.Templates[index].Namespace, Name: "pod-" + strconv.Itoa(len(s.Pods)), Template: index, Node: troop.node,
+			})
+		}
+	}
+}
+
+func (k *seeker) makeScene() *scene {
+	out := &scene{}
+	d := k.d
+	for i := range d.s.Nodes {
+		if n := &d.s.Nodes[i]; !n.Leaving {
+			out.nodes = append(out.nodes, full(n.Name, n.Labels, n.Taints))
+		}
+	}
+	for h := range d.sp.Hosts {
+		name := d.s.Nodes[d.sp.Hosts[h].Node].Name
+		for _, p := range d.sp.Hosts[h].Bound {
+			if pod := &d.s.Pods[p]; !pod.Terminating {
+				out.pods = append(out.pods, troop{name, pod.Template, 1})
+			}
+		}
+	}
+	k.addPlanned(out)
+	return out
+}
+
+// full is a node without room.
+func full(name string, labels map[string]string, taints []model.Taint) snapshot.Node {
+	return snapshot.Node{Name: name, Labels: labels, Taints: taints, Initialized: true}
+}
+
+// addPlanned adds what the plan puts onto nodes, old and new.
+func (k *seeker) addPlanned(out *scene) {
+	w := k.w
+	for _, n := range w.a.result.Hosts {
+		name := k.d.s.Nodes[k.d.sp.Hosts[n.Host].Node].Name
+		for _, l := range n.Loads {
+			out.pods = append(out.pods, troop{name, w.a.set.Shapes[w.a.portions[l.Lot].Party].Template, l.Count})
+		}
+	}
+	for i, n := range w.a.result.New {
+		m := &k.d.sp.Machines[n.Machine]
+		name := "planned-" + strconv.Itoa(i)
+		asked := k.d.s.Pools[m.Pool].Requirements
+		for _, l := range n.Loads {
+			asked = asked.Intersect(l.Places.Require)
+			out.pods = append(out.pods, troop{name, w.a.set.Shapes[w.a.portions[l.Lot].Party].Template, l.Count})
+		}
+		labels := maps.Clone(w.labels(m, n.Slot, asked))
+		labels[feasible.HostnameKey] = name
+		out.nodes = append(out.nodes, full(name, labels, k.d.s.Pools[m.Pool].Taints))
+	}
+}

@@ -1,0 +1,111 @@
+package provision
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"tenon/core/catalog"
+	"tenon/core/model"
+	"tenon/core/reason"
+	"tenon/core/shape"
+	"tenon/core/snapshot"
+)
+
+// The search for the smallest change goes in three steps: propose every change of one
+// thing that could help, in any pool, with an estimate of the price; put the smallest
+// first; and rehearse them one by one until one really places the pod.
+
+// seeker looks for remedies. Its work is bounded for a whole plan: pods that it does not
+// come to have a verdict without one.
+type seeker struct {
+	w *writer
+	d *decision
+	// left is how many instance types may still be looked at.
+	left int
+	// widened are the types that a pool would gain if it did without one requirement.
+	widened map[widening][]int
+	// scene is the cluster as planned, made when a rule between pods asks for it.
+	scene *scene
+}
+
+type widening struct {
+	pool int
+	key  string
+}
+
+// The bounds of the search: for a plan, and for one verdict.
+const (
+	mostVisits     = 20_000_000
+	mostRehearsals = 12
+	// Types outside of a pool are not compiled: each look costs about ten times as much.
+	strangerVisits = 10
+)
+
+func newSeeker(w *writer) *seeker {
+	return &seeker{w: w, d: w.d, left: mostVisits, widened: map[widening][]int{}}
+}
+
+// chance is a pool that could be asked, with its verdict and the asker's alternative that
+// got furthest.
+type chance struct{ pool, alternative, verdict int }
+
+// proposal is one change that may place the pod.
+type proposal struct {
+	remedy reason.Remedy
+	// size orders changes: see the constants below.
+	size float64
+	pool int
+	// template and in are pod and pool as they would be.
+	template *snapshot.Template
+	in       snapshot.Pool
+	// unlimited proposals change the limits themselves.
+	unlimited bool
+	types     []*catalog.Type // that may take the pod then, the cheapest first
+	price     model.Money     // estimated
+}
+
+// Sizes of changes: what people would rather do comes first. A smaller request costs more
+// the more is taken away, since the pod may really need it.
+const (
+	sizeTolerate = 10
+	sizeLimit    = 20
+	sizeAddLabel = 20
+	sizeFreePort = 25
+	sizeLabel    = 30
+	sizeWiden    = 30
+	sizeMinimum  = 35
+	sizeSoften   = 40
+	sizeRequest  = 10 // and up to 100 more, by the part that is taken away
+)
+
+// remedy finds the smallest single change that would place a pod of the wish, the
+// cheapest among equals. The second result tells whether everything was looked at.
+func (k *seeker) remedy(w shape.Wish, pl *plea, v *reason.Verdict, chances []chance) (*reason.Remedy, bool) {
+	if len(chances) == 0 {
+		return nil, false
+	}
+	t := &k.d.s.Templates[w.Template]
+	var all []proposal
+	for _, c := range chances {
+		if k.left <= 0 {
+			return nil, false
+		}
+		all = append(all, k.propose(c, t, pl, &v.Pools[c.verdict])...)
+	}
+	slices.SortStableFunc(all, func(a, b proposal) int {
+		return cmp.Or(
+			cmp.Compare(a.size, b.size), cmp.Compare(a.price, b.price), cmp.Compare(a.pool, b.pool),
+			strings.Compare(string(a.remedy.Change), string(b.remedy.Change)), strings.Compare(a.remedy.Where, b.remedy.Where),
+		)
+	})
+	for i := range all {
+		if i == mostRehearsals || k.left <= 0 {
+			return nil, false
+		}
+		if k.rehearse(&all[i]) {
+			return &all[i].remedy, true
+		}
+	}
+	return nil, true
+}

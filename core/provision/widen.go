@@ -1,0 +1,117 @@
+package provision
+
+import (
+	"tenon/core/catalog"
+	"tenon/core/feasible"
+	"tenon/core/model"
+	"tenon/core/pack"
+	"tenon/core/reason"
+	"tenon/core/requirement"
+)
+
+// widen lets the pool have one more value of a label on which it insists: bigger types,
+// another zone, on-demand beside spot. With a key only that label is looked at.
+func (b *proposer) widen(only string) {
+	for r := range b.pool.Requirements.All() {
+		if only != "" && r.Key() != only || !b.mayWiden(r.Key()) {
+			continue
+		}
+		found := b.k.strangers(b, r)
+		if len(found) == 0 {
+			continue
+		}
+		value := found[0].value
+		p := b.base(sizeWiden, reason.Remedy{Change: reason.WidenPool, Where: r.Key(), From: r.String(), To: value})
+		p.in.Requirements = b.pool.Requirements.Replaced(requirement.New(r.Key(), requirement.In, value))
+		for _, f := range found {
+			if f.value == value {
+				p.types = append(p.types, f.of)
+			}
+		}
+		p.price = found[0].price
+		b.out = append(b.out, p)
+	}
+}
+
+// mayWiden leaves out labels that the pool gives its nodes: they are not choices among
+// instance types.
+func (b *proposer) mayWiden(key string) bool {
+	_, own := b.pool.Labels[key]
+	return !own && key != requirement.KeyNodePool && b.k.d.s.Settings.WellKnown.Contains(key)
+}
+
+// strangers finds types and slots that would do if the pool asked nothing of the key.
+func (k *seeker) strangers(b *proposer, r requirement.Requirement) []find {
+	bare := b.pool.Requirements.Without(r.Key())
+	types := k.typesWithout(b.chance.pool, r.Key(), bare)
+	k.left -= strangerVisits * len(types)
+	var found []find
+	for i := range b.plea.variant.Alternatives {
+		a := &b.plea.variant.Alternatives[i]
+		if _, kept := model.Untolerated(b.pool.Taints, a.Tolerations, a.Strict); kept || !bare.Compatible(a.Require, k.d.s.Settings.WellKnown) {
+			continue
+		}
+		asked := bare.Intersect(a.Require)
+		for _, t := range types {
+			kind := &k.d.s.Catalogs[b.pool.Catalog].Types[t]
+			if f, ok := k.stranger(b, kind, asked, r.Key()); ok {
+				found = append(found, f)
+			}
+		}
+	}
+	return cheapest(found)
+}
+
+// typesWithout lists the types that meet what the pool asks besides the key.
+func (k *seeker) typesWithout(pool int, key string, bare requirement.Set) []int {
+	question := widening{pool, key}
+	if known, ok := k.widened[question]; ok {
+		return known
+	}
+	types := k.d.s.Catalogs[k.d.s.Pools[pool].Catalog].Types
+	k.left -= strangerVisits * len(types)
+	out := make([]int, 0, len(types))
+	for t := range types {
+		if types[t].Requirements.Intersects(bare) {
+			out = append(out, t)
+		}
+	}
+	k.widened[question] = out
+	return out
+}
+
+// stranger is the cheapest way to buy the type for the pod. Daemons are left for the
+// rehearsal.
+func (k *seeker) stranger(b *proposer, t *catalog.Type, asked requirement.Set, key string) (find, bool) {
+	if !feasible.Fits(b.plea.need, k.d.sp.Vector(t.Capacity)) || !t.Requirements.Intersects(asked) {
+		return find{}, false
+	}
+	best := find{of: t}
+	ok := false
+	for i := range t.Offerings {
+		o := &t.Offerings[i]
+		if !o.Available || o.CapacityType == catalog.Reserved || ok && o.Price >= best.price {
+			continue
+		}
+		labels := offerLabels(o)
+		value, known := labels.Get(key).Single()
+		if !known {
+			value, known = t.Requirements.Get(key).Single()
+		}
+		if !known || !labels.Intersects(asked) || !feasible.Fits(b.plea.need, k.d.sp.Vector(t.Allocatable(o))) {
+			continue
+		}
+		if !pack.Bears(k.d.left[b.chance.pool], t.FullCapacity(o)) {
+			continue
+		}
+		best.price, best.value, ok = o.Price, value, true
+	}
+	return best, ok
+}
+
+func offerLabels(o *catalog.Offering) requirement.Set {
+	return o.Extra.With(
+		requirement.New(feasible.ZoneKey, requirement.In, o.Zone),
+		requirement.New(feasible.CapacityTypeKey, requirement.In, o.CapacityType),
+	)
+}

@@ -1,0 +1,186 @@
+package reason
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Text is the obstacle in words, without the funnel.
+func (r Reason) Text() string {
+	switch r.Code {
+	case PodRefused, PoolNotReady:
+		return r.Detail
+	case NoPools:
+		return "there is no pool that nodes may be bought from"
+	case TaintNotTolerated:
+		return fmt.Sprintf("did not tolerate taint (taint=%s)", r.Where)
+	case LabelsIncompatible:
+		return "incompatible requirements, " + r.Detail
+	case VolumeElsewhere:
+		return "incompatible volume requirements, " + r.Detail
+	case HostPortTaken:
+		return "pod hostport conflicts with existing hostport configuration, port=" + r.Where
+	case MinimumNotMet:
+		return fmt.Sprintf("minValues requirement is not met for label(s) (label(s)=[%s]): %d wanted, %d possible", r.Where, r.Want, r.Have)
+	case Spread, Affinity, AntiAffinity:
+		return r.topology()
+	case ReservationTaken:
+		return "one or more instance types with compatible reserved offerings are available, but could not be reserved"
+	case None:
+		return "it could take such a pod, but what else is planned leaves no place"
+	}
+	return string(r.Code) // rules of the funnel have no text without a pool
+}
+
+func (r Reason) topology() string {
+	text := "unsatisfiable topology constraint for " + topologyName(r.Code)
+	if r.Where != "" {
+		text += ", key=" + r.Where
+	}
+	if r.Code == Spread && r.Want > 0 {
+		text += fmt.Sprintf(" (maxSkew %d, would be %d)", r.Want, r.Have)
+	}
+	return text
+}
+
+func topologyName(c Code) string {
+	switch c {
+	case Spread:
+		return "topology spread"
+	case Affinity:
+		return "pod affinity"
+	case AntiAffinity:
+		return "pod anti-affinity"
+	}
+	return string(c)
+}
+
+// Text is why the pool could not take the pod: the sentence, the numbers of the nearest
+// miss, and the funnel.
+func (v *PoolVerdict) Text() string {
+	parts := []string{v.sentence()}
+	for _, part := range []string{v.miss(), v.funnel()} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (v *PoolVerdict) sentence() string {
+	switch v.Reason.Code {
+	case TypeIncompatible, NoOffering, OfferingUnavailable, InsufficientRoom:
+		return v.Met.sentence() + v.typo()
+	case LimitReached:
+		if v.Reason.Where == "nodes" {
+			return fmt.Sprintf("node limits have been exhausted for nodepool (NodePool=%s)", v.Pool)
+		}
+		return fmt.Sprintf("all available instance types exceed limits for nodepool (NodePool=%s)", v.Pool)
+	}
+	return v.Reason.Text()
+}
+
+// sentence names what no instance type could meet.
+func (m Met) sentence() string {
+	switch {
+	case !m.Labels && !m.Room && !m.Offer:
+		return "no instance type met the scheduling requirements or had enough resources or had a required offering"
+	case !m.Labels && !m.Room:
+		return "no instance type met the scheduling requirements or had enough resources"
+	case !m.Labels && !m.Offer:
+		return "no instance type met the scheduling requirements or had a required offering"
+	case !m.Room && !m.Offer:
+		return "no instance type had enough resources or had a required offering"
+	case !m.Labels:
+		return "no instance type met all requirements"
+	case !m.Room:
+		return "no instance type has enough resources"
+	case !m.Offer:
+		return "no instance type has the required offering"
+	case m.LabelsRoom:
+		return "no instance type which met the scheduling requirements and had enough resources, had a required offering"
+	case m.RoomOffer:
+		return "no instance type which had enough resources and the required offering met the scheduling requirements"
+	case m.LabelsOffer:
+		return "no instance type which met the scheduling requirements and the required offering had the required resources"
+	}
+	return "no instance type met the requirements/resources/offering tuple"
+}
+
+// million cores, in thousandths.
+const million = 1_000_000_000
+
+// typo asks about requests of which nobody can mean the number.
+func (v *PoolVerdict) typo() string {
+	if v.Reason.Where == "cpu" && v.Reason.Want >= million {
+		return " (CPU request >= 1 Million, m vs M typo?)"
+	}
+	return ""
+}
+
+// miss is how close the nearest instance type came.
+func (v *PoolVerdict) miss() string {
+	r := &v.Reason
+	switch r.Code {
+	case InsufficientRoom:
+		want, have := Compared(r.Where, r.Want, r.Have)
+		text := fmt.Sprintf("%s: %s wanted, %s free on the nearest, %s", r.Where, want, have, v.Nearest)
+		if v.Daemons > 0 {
+			text += fmt.Sprintf(", where daemons take %s", Readable(r.Where, v.Daemons))
+		}
+		return text
+	case LimitReached:
+		want, have := Compared(r.Where, r.Want, r.Have)
+		return fmt.Sprintf("%s: %s left, and the smallest that would do, %s, has %s", r.Where, have, v.Nearest, want)
+	}
+	return ""
+}
+
+// passed describes the offerings that got past each rule.
+var passed = map[Code]string{
+	TaintNotTolerated:   "with tolerated taints",
+	LabelsIncompatible:  "with the labels",
+	TypeIncompatible:    "of a fitting type",
+	NoOffering:          "in a fitting zone and capacity type",
+	OfferingUnavailable: "to be had now",
+	InsufficientRoom:    "large enough",
+	HostPortTaken:       "with free ports",
+	MinimumNotMet:       "with enough variety",
+	LimitReached:        "within limits",
+}
+
+// funnel lists the rules that left fewer offerings than there were before.
+func (v *PoolVerdict) funnel() string {
+	if v.Listed == 0 {
+		if v.Reason.Code == PoolNotReady {
+			return ""
+		}
+		return "the pool has no offerings"
+	}
+	parts := []string{fmt.Sprintf("of %d offerings", v.Listed)}
+	left := v.Listed
+	for _, s := range v.Funnel {
+		if s.Left != left {
+			parts = append(parts, fmt.Sprintf("%d %s", s.Left, passed[s.Code]))
+		}
+		left = s.Left
+	}
+	if len(parts) == 1 {
+		return fmt.Sprintf("all %d offerings would do by themselves", v.Listed)
+	}
+	return parts[0] + " " + strings.Join(parts[1:], ", ")
+}
+
+// shortened cuts a text at a number of bytes, between runes.
+func shortened(text string, limit int) string {
+	const ellipsis = "…"
+	if len(text) <= limit {
+		return text
+	}
+	cut := max(limit-len(ellipsis), 0)
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + ellipsis
+}

@@ -1,0 +1,125 @@
+package reason
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// MaxText is how long the text of a verdict is at most, in bytes: that of an event.
+const MaxText = 1024
+
+// Text is the verdict in words, at most MaxText bytes however many pools there are: the
+// remedy, the pools that came closest in full, and the others counted by what stood in
+// the way.
+func (v *Verdict) Text() string {
+	var lines []string
+	last := v.RemedyText()
+	room := MaxText - len(last) - reserve
+	if v.General.Code != None {
+		lines = append(lines, shortened(v.General.Text(), room/2))
+		room -= len(lines[0]) + 2
+	}
+	pools := v.Promising()
+	shown := 0
+	for ; shown < len(pools); shown++ {
+		text := "pool " + pools[shown].Pool + ": " + pools[shown].Text()
+		if shown == 0 {
+			text = shortened(text, room-2) // one at least
+		}
+		if len(text)+2 > room {
+			break
+		}
+		lines = append(lines, text)
+		room -= len(text) + 2
+	}
+	if rest := summary(pools[shown:], shown); rest != "" {
+		lines = append(lines, rest)
+	}
+	if last != "" {
+		lines = append(lines, last)
+	}
+	return shortened(strings.Join(lines, ". "), MaxText)
+}
+
+// reserve is kept for the sentence that counts the pools which are not told in full.
+const reserve = 260
+
+// RemedyText says what to do, or that no single change will do; empty if nobody looked.
+func (v *Verdict) RemedyText() string {
+	switch {
+	case v.Remedy != nil:
+		return "smallest change: " + v.Remedy.Text()
+	case v.Sought:
+		return "no single change would place it"
+	}
+	return ""
+}
+
+// Promising lists the pools that came closest first: the one that the remedy is about,
+// then those with the longest way through the funnel.
+func (v *Verdict) Promising() []*PoolVerdict {
+	out := make([]*PoolVerdict, len(v.Pools))
+	for i := range v.Pools {
+		out[i] = &v.Pools[i]
+	}
+	remedied := func(p *PoolVerdict) int {
+		if v.Remedy != nil && v.Remedy.Pool == p.Pool {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(out, func(a, b *PoolVerdict) int {
+		return cmp.Or(cmp.Compare(remedied(a), remedied(b)), cmp.Compare(len(b.Funnel), len(a.Funnel)))
+	})
+	return out
+}
+
+// blames are the rules in a few words, for counting pools.
+var blames = map[Code]string{
+	PoolNotReady:        "not being ready",
+	TaintNotTolerated:   "a taint",
+	LabelsIncompatible:  "labels",
+	VolumeElsewhere:     "volumes",
+	TypeIncompatible:    "instance types",
+	NoOffering:          "zone or capacity type",
+	OfferingUnavailable: "availability",
+	InsufficientRoom:    "size",
+	HostPortTaken:       "host ports",
+	MinimumNotMet:       "minValues",
+	LimitReached:        "limits",
+	Spread:              "topology spread",
+	Affinity:            "pod affinity",
+	AntiAffinity:        "pod anti-affinity",
+	ReservationTaken:    "reservations",
+	None:                "other pods",
+}
+
+// summary counts pools by what stood in the way, the most frequent first.
+func summary(pools []*PoolVerdict, shown int) string {
+	if len(pools) == 0 {
+		return ""
+	}
+	counts := map[string]int{}
+	var words []string
+	for _, p := range pools {
+		word := cmp.Or(blames[p.Reason.Code], string(p.Reason.Code))
+		if counts[word] == 0 {
+			words = append(words, word)
+		}
+		counts[word]++
+	}
+	slices.SortFunc(words, func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
+	})
+	parts := make([]string, len(words))
+	for i, word := range words {
+		parts[i] = fmt.Sprintf("%d by %s", counts[word], word)
+	}
+	more := "more "
+	if shown == 0 {
+		more = ""
+	}
+	return shortened(fmt.Sprintf("%d %spools ruled out: %s", len(pools), more, strings.Join(parts, ", ")), reserve)
+}
