@@ -21,7 +21,7 @@ endif
 COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null)
 DATE ?= $(shell TZ=UTC git show -s --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd HEAD 2>/dev/null)
 STAMP := -X tenon/internal/version.number=$(VERSION) -X tenon/internal/version.commit=$(COMMIT) -X tenon/internal/version.date=$(DATE)
-BUILD := $(GO) build -trimpath -buildvcs=false
+LINK := -buildvcs=false -ldflags '-s -w $(STAMP)'
 
 # The modules of this repository. The product is ".", the others have dependencies that it must not.
 MODULES := . $(patsubst %/go.mod,%,$(wildcard lab/go.mod bench/go.mod))
@@ -34,10 +34,12 @@ help: ## Say what there is to do (this)
 	@echo 'make TARGET, where TARGET is one of'
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(firstword $(MAKEFILE_LIST)) | while IFS=$$'\t' read -r target text; do printf '  %-10s %s\n' "$$target" "$$text"; done
 
+# The product is the same bytes wherever it is built (-trimpath). The lab is not for shipping, and
+# without that flag it shares the compiled Kubernetes with vet and the tests: once, not twice.
 .PHONY: build
 build: ## Build bin/tenon and bin/tenon-lab (the first time takes minutes: it compiles Kubernetes)
-	$(BUILD) -ldflags '-s -w $(STAMP)' -o bin/tenon ./cmd/tenon
-	cd lab && $(BUILD) -ldflags '-s -w $(STAMP)' -o ../bin/tenon-lab ./cmd/tenon-lab
+	$(GO) build -trimpath $(LINK) -o bin/tenon ./cmd/tenon
+	cd lab && $(GO) build $(LINK) -o ../bin/tenon-lab ./cmd/tenon-lab
 
 .PHONY: demo
 demo: build ## Start a real Kubernetes control plane with simulated nodes; Ctrl-C ends it
@@ -81,4 +83,4 @@ clean: ## Remove what was built; a running lab is left alone
 
 # Tools have a module of their own, which pins their versions.
 bin/tools/staticcheck: tools/go.mod tools/go.sum
-	cd tools && $(GO) build -trimpath -buildvcs=false -o ../bin/tools/staticcheck honnef.co/go/tools/cmd/staticcheck
+	cd tools && $(GO) build -buildvcs=false -o ../bin/tools/staticcheck honnef.co/go/tools/cmd/staticcheck
