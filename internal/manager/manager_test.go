@@ -12,12 +12,19 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
+	"k8s.io/klog/v2"
 
 	"tenon/internal/settings"
 	"tenon/internal/version"
 )
 
 var build = version.Info{Version: "1.2.3", Commit: "0123456789", GoVersion: "go1.26"}
+
+// The libraries log to one logger for the whole process, which would fill the output of a failure.
+func TestMain(m *testing.M) {
+	klog.SetLogger(logr.Discard())
+	m.Run()
+}
 
 // configured reads settings with ports that the system chooses.
 func configured(t *testing.T, args ...string) settings.Settings {
