@@ -131,6 +131,8 @@ func (c *Child) start(cmd *exec.Cmd, report io.ReadCloser) error {
 		// The error repeats what the state says; the state is what callers ask for.
 		_ = cmd.Wait()
 		c.state = cmd.ProcessState
+		// What it started and did not end goes with it. An error means that there is no such thing.
+		_ = syscall.Kill(-c.Pid, syscall.SIGKILL)
 		_ = c.leash.Close()
 	}()
 	return nil

@@ -81,6 +81,20 @@ func await(t *testing.T, what string, done <-chan struct{}) {
 	}
 }
 
+func until(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	limit := time.After(patience)
+	ticker := time.NewTicker(5 * time.Millisecond)
+	defer ticker.Stop()
+	for !condition() {
+		select {
+		case <-ticker.C:
+		case <-limit:
+			t.Fatalf("%s: not within %s", what, patience)
+		}
+	}
+}
+
 func start(t *testing.T, spec process.Spec) *process.Child {
 	t.Helper()
 	spec.Env = append(spec.Env, roleEnv+"=child")
@@ -158,6 +172,31 @@ func TestAForeignProgramIsStartedAndStopped(t *testing.T) {
 	}
 }
 
+func TestWhatAChildStartedGoesWithIt(t *testing.T) {
+	t.Parallel()
+	note := filepath.Join(t.TempDir(), "pid")
+	script := `sleep 600 & echo $! >"$NOTE.new"; mv "$NOTE.new" "$NOTE"; wait`
+	started, err := process.Start(process.Spec{
+		Path: "/bin/sh", Args: []string{"-c", script}, Env: []string{"NOTE=" + note},
+		Foreign: true, Log: filepath.Join(t.TempDir(), "log"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid := 0
+	until(t, "the grandchild", func() bool {
+		text, err := os.ReadFile(note)
+		if err != nil {
+			return false
+		}
+		pid, err = strconv.Atoi(strings.TrimSpace(string(text)))
+		return err == nil
+	})
+	birth := process.Birth(pid)
+	started.Stop(patience)
+	until(t, "the grandchild's end", func() bool { return !process.Alive(pid, birth) })
+}
+
 func TestAProgramThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	_, err := process.Start(process.Spec{Path: "/does/not/exist", Foreign: true, Log: filepath.Join(t.TempDir(), "log")})
@@ -196,16 +235,7 @@ func TestChildrenEndWithAKilledParent(t *testing.T) {
 	}
 	_ = cmd.Wait()
 
-	gone := make(chan struct{})
-	go func() {
-		defer close(gone)
-		ticker := time.NewTicker(5 * time.Millisecond)
-		defer ticker.Stop()
-		for process.Alive(pid, birth) {
-			<-ticker.C
-		}
-	}()
-	await(t, "the child's end", gone)
+	until(t, "the child's end", func() bool { return !process.Alive(pid, birth) })
 }
 
 func TestMeasureSelf(t *testing.T) {
