@@ -81,6 +81,8 @@ func (c Config) validate() error {
 	switch {
 	case c.Clock == nil || c.Log == nil:
 		return fmt.Errorf("configuration without a clock or a log: start from Defaults")
+	case c.RESTConfig == nil:
+		return fmt.Errorf("configuration without an API server")
 	case c.Workers <= 0:
 		return fmt.Errorf("workers %d: want at least 1", c.Workers)
 	case c.HeartbeatInterval < time.Second || c.StatusInterval < time.Second:

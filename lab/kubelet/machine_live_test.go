@@ -122,8 +122,8 @@ func TestHandMadeNodeIsAdoptedAndFilledIn(t *testing.T) {
 			live(t, func(w *world) {
 				w.createNode(&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", Annotations: map[string]string{annotation[0]: annotation[1]}}})
 				w.pass(10 * time.Second)
-				if got := readyStatus(w.node("n")); got != "none" {
-					t.Errorf("Ready while it boots = %s, want none", got)
+				if got := readyStatus(w.node("n")); got != "False" {
+					t.Errorf("Ready while it boots = %s, want False", got)
 				}
 				w.pass(10 * time.Second)
 				n := w.node("n")

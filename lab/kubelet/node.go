@@ -52,6 +52,10 @@ func stepNode(in nodeInput, now time.Time) nodeStep {
 	readyAt := readyTime(in)
 	if now.Before(readyAt) {
 		step.At = readyAt
+		// The control plane takes its not-ready taint off a Node that says nothing about itself.
+		if nodeCondition(in.Node.Status.Conditions, v1.NodeReady) == nil {
+			step.Status = reportOf(in, readyNotYet, now)
+		}
 		return step
 	}
 	want := readyNow
