@@ -1,0 +1,32 @@
+package arch
+
+import (
+	"os"
+	"testing"
+	"testing/fstest"
+)
+
+func TestDocumentsLeadSomewhere(t *testing.T) {
+	t.Parallel()
+	found, err := Links(os.DirFS(root))
+	if err != nil {
+		t.Fatal(err)
+	}
+	report(t, found)
+}
+
+func TestDeadLinksAreFound(t *testing.T) {
+	t.Parallel()
+	page := "[there](docs/a.md), [a folder](docs), [a heading](#x), [there too](docs/a.md#x), [elsewhere](https://example.com/x)\n" +
+		"`[code](nowhere)` and [gone](docs/b.md)\n"
+	found, err := Links(fstest.MapFS{
+		"README.md": {Data: []byte(page)},
+		"docs/a.md": {Data: []byte("[up](../README.md) [lost](README.md)")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) != 2 || found[0].At != "README.md:2" || found[1].At != "docs/a.md:1" {
+		t.Errorf("violations: %v", found)
+	}
+}
