@@ -81,7 +81,28 @@ func RunAPIServer(ctx context.Context, flags []string, listener net.Listener) er
 	if err := errors.Join(completed.Validate()...); err != nil {
 		return fmt.Errorf("check options: %w", err)
 	}
-	return apiserver.Run(ctx, completed)
+	return serve(ctx, completed)
+}
+
+func serve(ctx context.Context, completed options.CompletedOptions) error {
+	config, err := apiserver.NewConfig(completed)
+	if err != nil {
+		return fmt.Errorf("configure: %w", err)
+	}
+	nameRelease(config)
+	ready, err := config.Complete()
+	if err != nil {
+		return fmt.Errorf("configure: %w", err)
+	}
+	chain, err := apiserver.CreateServerChain(ready)
+	if err != nil {
+		return fmt.Errorf("make servers: %w", err)
+	}
+	server, err := chain.PrepareRun()
+	if err != nil {
+		return fmt.Errorf("prepare: %w", err)
+	}
+	return server.Run(ctx)
 }
 
 // parse reads flags into the options that the flag sets belong to.

@@ -107,6 +107,18 @@ func TestDefinitionsAreServed(t *testing.T) {
 	}
 }
 
+// Machine images are chosen by the cluster's version.
+func TestTheClusterKnowsItsVersion(t *testing.T) {
+	t.Parallel()
+	version, err := labtest.Share(t).Clients.Discovery().ServerVersion()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "v" + version.Major + "." + version.Minor + "."; !strings.HasPrefix(version.GitVersion, want) || version.Major != "1" {
+		t.Errorf("version is %q, want %s*", version.GitVersion, want)
+	}
+}
+
 // TestExamples applies every manifest in the examples folder.
 func TestExamples(t *testing.T) {
 	t.Parallel()

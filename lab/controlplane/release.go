@@ -1,0 +1,51 @@
+package controlplane
+
+import (
+	"runtime/debug"
+
+	"k8s.io/apimachinery/pkg/version"
+	"k8s.io/component-base/compatibility"
+	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
+)
+
+// release is a version that knows its number. Kubernetes' own build writes the number into its
+// binaries; built as a module, the API server would call itself v0.0.0-master, and whoever chooses
+// machine images by the cluster's version would choose none.
+type release struct {
+	compatibility.EffectiveVersion
+	number string
+}
+
+// Info is what /version tells.
+func (r release) Info() *version.Info {
+	info := r.EffectiveVersion.Info()
+	info.GitVersion, info.GitCommit, info.GitTreeState = r.number, "", "clean"
+	return info
+}
+
+// kubernetesVersion is the version of the Kubernetes module that this program was built from.
+func kubernetesVersion() string {
+	build, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, module := range build.Deps {
+		if module.Path == "k8s.io/kubernetes" {
+			return module.Version
+		}
+	}
+	return ""
+}
+
+// nameRelease lets all parts of an API server tell the version that they are.
+func nameRelease(config *apiserver.Config) {
+	number := kubernetesVersion()
+	if number == "" {
+		return // built without module support: better the placeholder than nothing
+	}
+	generic := config.KubeAPIs.ControlPlane.Generic
+	named := release{generic.EffectiveVersion, number}
+	generic.EffectiveVersion = named
+	config.ApiExtensions.GenericConfig.EffectiveVersion = named
+	config.Aggregator.GenericConfig.EffectiveVersion = named
+}
