@@ -5,8 +5,9 @@ import (
 )
 
 type workload struct {
-	name string
-	make func(seed int64) Problem
+	name  string
+	steps int64 // the effort that a plan may spend on it
+	make  func(seed int64) Problem
 }
 
 func workloads() []workload {
@@ -17,20 +18,20 @@ func workloads() []workload {
 		}
 	}
 	return []workload{
-		{"120 items, 400 types", cloud(10_000, 120, 400)},
-		{"120 items, 400 fake types", func(seed int64) Problem {
+		{"120 items, 400 types", 50_000_000, cloud(10_000, 120, 400)},
+		{"120 items, 400 fake types", 50_000_000, func(seed int64) Problem {
 			return Problem{Items: drawnPods(10_000, 120, 400, seed), Bins: fakeTypes(400)}
 		}},
-		{"500 items, 1500 types", cloud(100_000, 500, 1500)},
-		{"30 items, 1500 types", cloud(5_000, 30, 1500)},
-		{"20 pods, 1500 types", func(seed int64) Problem {
+		{"500 items, 1500 types", 400_000_000, cloud(100_000, 500, 1500)},
+		{"30 items, 1500 types", 15_000_000, cloud(5_000, 30, 1500)},
+		{"20 pods, 1500 types", 25_000_000, func(seed int64) Problem {
 			return Problem{Items: drawnFew(20, 1500, seed), Bins: cloudTypes(1500, seed)}
 		}},
-		{"100 pods, 1500 types", func(seed int64) Problem {
+		{"100 pods, 1500 types", 50_000_000, func(seed int64) Problem {
 			return Problem{Items: drawnFew(100, 1500, seed), Bins: cloudTypes(1500, seed)}
 		}},
-		{"hostanti", func(seed int64) Problem { return withOneHostCap(drawnPods(5_000, 30, 400, seed), fakeTypes(400)) }},
-		{"diverse", diverse},
+		{"hostanti", 20_000_000, func(seed int64) Problem { return withOneHostCap(drawnPods(5_000, 30, 400, seed), fakeTypes(400)) }},
+		{"diverse", 200_000_000, diverse},
 	}
 }
 
@@ -67,7 +68,7 @@ func BenchmarkSolve(b *testing.B) {
 				b.StopTimer()
 				p := w.make(int64(n))
 				b.StartTimer()
-				r := Solve(p, Budget{Steps: 2_000_000_000})
+				r := Solve(p, Budget{Steps: w.steps})
 				gap += 100 * (float64(r.Relaxed)/float64(r.Bound) - 1)
 				steps += float64(r.Steps)
 				bound += float64(r.Bound)

@@ -28,7 +28,9 @@ type brancher struct {
 	value  float64 // of best
 	target float64
 	nodes  int64
-	full   bool // every node was seen or cut
+	full   bool    // every node was seen or cut
+	root   float64 // bound on the value of any filling
+	stairs *stairs
 }
 
 type choice struct {
@@ -41,7 +43,7 @@ type choice struct {
 }
 
 func newBrancher(in *instance) *brancher {
-	return &brancher{in: in, left: make([]int64, in.dims), caps: make([]int64, len(in.caps))}
+	return &brancher{in: in, stairs: newStairs(in), left: make([]int64, in.dims), caps: make([]int64, len(in.caps))}
 }
 
 // search looks for a filling worth more than target, within the given number of
@@ -51,11 +53,13 @@ func (b *brancher) search(v *view, target float64, nodes int64, allowed []int64)
 	b.v, b.target, b.nodes = v, target, nodes
 	b.full = true
 	b.value = 0
-	b.arrange(allowed)
 	copy(b.left, v.bin.room)
 	copy(b.caps, b.in.caps)
+	b.arrange(allowed)
+	b.root = b.more(0)
 	b.count = resizeInts(b.count, len(b.order))
 	b.best = resizeInts(b.best, len(b.order))
+	b.pour()
 	b.dive(0, 0)
 	return b.full
 }
@@ -78,6 +82,7 @@ func (b *brancher) arrange(allowed []int64) {
 	}
 	b.arrangeRun(0, b.v.single, allowed)
 	b.bounds()
+	b.stairs.climb(b.v, b.order, b.in.caps)
 }
 
 func (b *brancher) arrangeRun(from, to int, allowed []int64) {
@@ -222,9 +227,9 @@ func (b *brancher) dive(k int, value float64) {
 			b.dive(k+1, value+float64(x)*c.value)
 		}
 		b.put(k, -x)
-		// From here on the bound only falls: each further pod (or each pod less)
-		// costs its gain.
-		if !b.full || stop && low == (c.gain < 0) {
+		// With linear bounds all that follows is hopeless too: each further pod
+		// (or each pod less) costs its gain.
+		if !b.full || stop && low == (c.gain < 0) && b.stairs.dim < 0 {
 			return
 		}
 	}
@@ -290,10 +295,20 @@ func (b *brancher) hopeless(k int, value float64) bool {
 // slack is by how much the rates let the items from k on lift the value above
 // what is known or wanted.
 func (b *brancher) slack(k int, value float64) float64 {
-	more := b.after[k]
-	for _, d := range b.v.dims {
-		more += b.v.rate[d] * float64(b.left[d])
-	}
+	return value + b.more(k) - max(b.value, b.target)
+}
+
+// more bounds what the items from k on can add with the room left.
+func (b *brancher) more(k int) float64 {
 	b.steps += int64(4 + 2*len(b.v.dims))
-	return value + more - max(b.value, b.target)
+	more, dim := b.after[k], b.stairs.dim
+	if dim >= 0 {
+		more = b.stairs.rest(k, b.left)
+	}
+	for _, d := range b.v.dims {
+		if d != dim {
+			more += b.v.rate[d] * float64(b.left[d])
+		}
+	}
+	return more
 }

@@ -15,7 +15,6 @@ type generator struct {
 	views  []view
 	relax  *relaxer
 	branch *brancher
-	stairs *stairs
 	master *master
 	counts []float64
 	margin float64
@@ -46,7 +45,7 @@ const (
 )
 
 func newGenerator(in *instance, b Budget) *generator {
-	g := &generator{in: in, budget: b.Steps, relax: newRelaxer(in), branch: newBrancher(in), stairs: newStairs(in), nodes: firstNodes}
+	g := &generator{in: in, budget: b.Steps, relax: newRelaxer(in), branch: newBrancher(in), nodes: firstNodes}
 	for i := range in.items {
 		g.counts = append(g.counts, float64(in.items[i].count))
 	}
@@ -59,7 +58,7 @@ func newGenerator(in *instance, b Budget) *generator {
 }
 
 func (g *generator) steps() int64 {
-	n := g.in.steps + g.relax.steps + g.branch.steps + g.stairs.steps
+	n := g.in.steps + g.relax.steps + g.branch.steps + g.branch.stairs.steps
 	if g.master != nil {
 		n += g.master.steps
 	}

@@ -4,7 +4,7 @@ package bound
 // if it is the best so far, and collects the fillings that the master lacks.
 // now are the master's prices, nil at the start, when there is no master.
 func (g *generator) price(y, now []float64) {
-	g.relax.y, g.branch.y, g.stairs.y = y, y, y
+	g.relax.y, g.branch.y = y, y
 	for k := range g.views {
 		v := &g.views[k]
 		g.stage[k], g.enough[k] = rough, g.interest(v, now)
@@ -33,7 +33,6 @@ func (g *generator) interest(v *view, now []float64) float64 {
 const (
 	rough   = iota // bounded at the rates of the last time
 	relaxed        // at the best rates
-	stepped        // with whole numbers in one dimension
 	done           // searched for whole fillings
 )
 
@@ -51,13 +50,11 @@ func (g *generator) examine(now []float64) {
 		switch g.stage[k]++; g.stage[k] {
 		case relaxed:
 			g.worth[k] = g.relax.bound(&g.views[k], g.enough[k])
-		case stepped:
-			if b, ok := g.stairs.bound(&g.views[k]); ok {
-				g.worth[k] = min(g.worth[k], b)
-			}
 		case done:
 			if now == nil {
-				return
+				g.branch.search(&g.views[k], g.enough[k], 1, nil)
+				g.worth[k] = min(g.worth[k], g.branch.root)
+				continue
 			}
 			nodes := g.nodes
 			if looks++; looks <= 4 {
@@ -88,6 +85,7 @@ func (g *generator) worst() (at int, ratio float64) {
 // reports whether there was one. A search that saw everything is a proof.
 func (g *generator) search(k int, nodes int64, now []float64) bool {
 	target := g.enough[k] * (1 + g.aim())
+	defer func() { g.worth[k] = min(g.worth[k], g.branch.root) }()
 	if g.branch.search(&g.views[k], target, nodes, nil) {
 		g.worth[k] = min(g.worth[k], max(target, g.branch.value))
 	}
