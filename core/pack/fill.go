@@ -1,7 +1,9 @@
 package pack
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"tenon/core/bitset"
 )
@@ -13,7 +15,7 @@ import (
 // small ones fill the last holes.
 func (p *packer) fill(b *bin, sites bitset.Set) {
 	kinds := p.fitting(b, sites)
-	fair := p.fairPrices(kinds, b.room, float64(b.price))
+	fair := p.fairPrices(kinds, b.room, p.worthOf(b))
 	for len(kinds) > 0 {
 		at := p.choose(kinds, b.room, fair)
 		if at < 0 {
@@ -189,18 +191,80 @@ func (b *bin) bringsRule(l *lot) bool {
 	return false
 }
 
-// fillHosts gives pods to existing nodes: their price is paid already. More important
-// pods choose first.
+// fillHosts gives pods to existing nodes: their price is paid already. What would be
+// dearest to place elsewhere chooses first.
 func (p *packer) fillHosts() {
 	if len(p.hosts) == 0 {
 		return
 	}
 	if p.last.Dual == nil {
 		p.presumeValues()
+		if p.style != Greedy {
+			p.pools = p.anyTier()
+			p.relax(p.effort / 8)
+		}
 	}
+	p.spreadCapped()
 	for _, b := range p.hosts {
 		p.fill(b, p.sitesOf(b))
 	}
+}
+
+// spreadCapped gives pods of which a node may hold only so many (anti-affinity, spread
+// by hostname) their existing nodes first, large pods first and on the tightest node
+// that holds them: each that finds none there forces a new node.
+func (p *packer) spreadCapped() {
+	var capped []int
+	for k := range p.kinds {
+		if len(p.kinds[k].rows) > 0 && p.kinds[k].left > 0 {
+			capped = append(capped, k)
+		}
+	}
+	if len(capped) == 0 {
+		return
+	}
+	slices.SortStableFunc(capped, func(a, b int) int { return cmp.Compare(p.kinds[b].value, p.kinds[a].value) })
+	order := slices.Clone(p.hosts)
+	slices.SortStableFunc(order, func(a, b *bin) int {
+		return cmp.Or(cmp.Compare(a.room[0], b.room[0]), cmp.Compare(a.room[1], b.room[1]))
+	})
+	for _, k := range capped {
+		for _, b := range order {
+			if p.kinds[k].left == 0 {
+				break
+			}
+			if mostBySize(p.kinds[k].need, b.room, 1) == 1 {
+				p.putKind(b, k, 1)
+			}
+		}
+	}
+}
+
+// worthOf is what a bin costs or, for a node that is paid already, what the pods that
+// are left would pay on average for as much room.
+func (p *packer) worthOf(b *bin) float64 {
+	if b.host < 0 {
+		return float64(b.price)
+	}
+	var value, cpu, memory float64
+	for i := range p.kinds {
+		k := &p.kinds[i]
+		value += k.value * float64(k.left)
+		cpu += float64(k.need[0]) * float64(k.left)
+		memory += float64(k.need[1]) * float64(k.left)
+	}
+	return value / 2 * (float64(max(b.room[0], 0))/max(cpu, 1) + float64(max(b.room[1], 0))/max(memory, 1))
+}
+
+// anyTier are the pools of all tiers.
+func (p *packer) anyTier() []bool {
+	pools := make([]bool, len(p.sp.Snapshot.Pools))
+	for _, tier := range p.tiers {
+		for _, pool := range tier {
+			pools[pool] = true
+		}
+	}
+	return pools
 }
 
 // presumeValues gives kinds a value by size before the relaxation knows better: the

@@ -135,7 +135,7 @@ func (p *packer) relax(steps int64) relaxation {
 	}
 	p.last = p.solve(&r, steps)
 	for k := range p.kinds {
-		if item := p.kinds[k].item; item >= 0 {
+		if item := p.kinds[k].item; item >= 0 && len(p.last.offers) > 0 {
 			p.kinds[k].value = p.last.Dual[item]
 		}
 	}

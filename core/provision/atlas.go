@@ -20,6 +20,7 @@ type atlas struct {
 	known map[question][]topology.Domain
 	// prices by slot, shared between shapes of one size in the same places.
 	prices map[sized][]model.Money
+	hosts  map[sited][]string
 }
 
 type question struct {
@@ -29,7 +30,7 @@ type question struct {
 }
 
 func newAtlas(set *shape.Set, pools []bool) *atlas {
-	return &atlas{set: set, pools: pools, known: map[question][]topology.Domain{}, prices: map[sized][]model.Money{}}
+	return &atlas{set: set, pools: pools, known: map[question][]topology.Domain{}, prices: map[sized][]model.Money{}, hosts: map[sited][]string{}}
 }
 
 // Domains lists them sorted by name.
@@ -65,16 +66,27 @@ func pinText(pins []topology.Pin) string {
 	return b.String()
 }
 
+// onHosts finds the domains of existing nodes, once for all shapes in the same places.
 func (a *atlas) onHosts(places *feasible.Places, key string, prices map[string]model.Money) {
-	sp := a.set.Space
-	for h := range sp.Hosts {
-		if !places.HostClasses.Has(sp.Hosts[h].Class) {
-			continue
+	at := sited{places, key}
+	found, ok := a.hosts[at]
+	if !ok {
+		sp := a.set.Space
+		for c := range places.HostClasses.All {
+			if value, ok := sp.HostClasses[c].Labels.Get(key).Single(); ok {
+				found = append(found, value)
+			}
 		}
-		if value, ok := sp.HostLabel(h, key); ok {
-			prices[value] = 0
-		}
+		a.hosts[at] = found
 	}
+	for _, value := range found {
+		prices[value] = 0
+	}
+}
+
+type sited struct {
+	places *feasible.Places
+	key    string
 }
 
 func (a *atlas) onMachines(places *feasible.Places, s *shape.Shape, key string, prices map[string]model.Money) {

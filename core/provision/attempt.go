@@ -15,7 +15,6 @@ import (
 type attempt struct {
 	d        *decision
 	set      *shape.Set
-	style    pack.Style
 	assigner *topology.Assigner
 	packer   *pack.Packer
 	portions []topology.Portion // by lot
@@ -43,12 +42,13 @@ func (d *decision) search() *attempt {
 
 // bestOf tries every style of packing that may help.
 func (d *decision) bestOf(set *shape.Set) *attempt {
-	best := d.attempt(set, pack.Guided)
-	if other := d.attempt(set, pack.Greedy); other.better(best) {
+	atlas := newAtlas(set, d.launching())
+	best := d.attempt(set, atlas, pack.Guided)
+	if other := d.attempt(set, atlas, pack.Greedy); other.better(best) {
 		best = other
 	}
 	if best.unplaced() > 0 && d.limited() {
-		if other := d.attempt(set, pack.Thrifty); other.better(best) {
+		if other := d.attempt(set, atlas, pack.Thrifty); other.better(best) {
 			best = other
 		}
 	}
@@ -62,14 +62,19 @@ func (d *decision) limited() bool {
 // rounds bounds how often pods that found no node in their domain are sent elsewhere.
 const rounds = 8
 
-func (d *decision) attempt(set *shape.Set, style pack.Style) *attempt {
-	a := &attempt{d: d, set: set, style: style, why: map[int]reason.Reason{}}
+// launching tells the pools that may launch nodes.
+func (d *decision) launching() []bool {
 	pools := make([]bool, len(d.s.Pools))
 	for _, tier := range d.tiers {
 		for _, p := range tier {
 			pools[p] = true
 		}
 	}
+	return pools
+}
+
+func (d *decision) attempt(set *shape.Set, atlas *atlas, style pack.Style) *attempt {
+	a := &attempt{d: d, set: set, why: map[int]reason.Reason{}}
 	parties := make([]topology.Party, len(set.Shapes))
 	counts := make([]int, len(set.Shapes))
 	for i := range set.Shapes {
@@ -77,7 +82,7 @@ func (d *decision) attempt(set *shape.Set, style pack.Style) *attempt {
 		parties[i] = topology.Party{Rules: &s.Rules, Places: s.Alternatives, Count: len(s.Pods)}
 		counts[i] = len(s.Pods)
 	}
-	a.assigner = topology.NewAssigner(d.sp, set.Registry, newAtlas(set, pools), parties)
+	a.assigner = topology.NewAssigner(d.sp, set.Registry, atlas, parties)
 	lots := a.assign(counts)
 	a.packer = pack.New(pack.Problem{
 		Set: set, Lots: lots, Tiers: d.tiers, Limits: d.limits, Style: style, Effort: d.effort,
