@@ -57,7 +57,15 @@ func decode(d document) []found {
 
 // toJSON reads YAML.
 func toJSON(text []byte) ([]byte, error) {
-	converted, err := yaml.YAMLToJSON(text)
+	if converted, ok := plainYAML(text); ok {
+		return converted, nil
+	}
+	return wholeYAML(text)
+}
+
+// wholeYAML reads all of YAML, and refuses mappings with two keys alike.
+func wholeYAML(text []byte) ([]byte, error) {
+	converted, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
 		return nil, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
 	}
@@ -127,9 +135,10 @@ func nameOf(o metav1.Object, k kind) string {
 	return o.GetNamespace() + "/" + o.GetName()
 }
 
-// complete does what the API server would do with an object that is created.
+// complete does what the API server would do with an object that is created, and leaves
+// out what nobody looks at.
 func complete(o metav1.Object, k kind) error {
-	o.SetManagedFields(nil)
+	slim(o)
 	if k.clusterWide {
 		o.SetNamespace("")
 	} else if o.GetNamespace() == "" {

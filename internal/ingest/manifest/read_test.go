@@ -264,3 +264,19 @@ func TestReadReportsProgress(t *testing.T) {
 		t.Errorf("got %+v after %d calls, %v", last, calls, err)
 	}
 }
+
+// What no decision looks at is not kept.
+func TestReadKeepsLittle(t *testing.T) {
+	t.Parallel()
+	objects, _, err := Read([]string{write(t, map[string]string{"a.yaml": liveLike(1)})}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod := objects.Pods[0]
+	if c := pod.Spec.Containers[0]; len(c.Env) > 0 || c.Image != "" || len(pod.Spec.Volumes) > 0 {
+		t.Errorf("kept: %+v", pod.Spec)
+	}
+	if c := pod.Spec.Containers[0]; c.Resources.Requests.Cpu().String() != "1" || len(pod.Spec.Tolerations) != 2 || len(pod.Status.Conditions) != 1 {
+		t.Errorf("lost: %+v", pod)
+	}
+}

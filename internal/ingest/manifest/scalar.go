@@ -1,0 +1,386 @@
+package manifest
+
+import (
+	"bytes"
+)
+
+// value reads a scalar or a flow collection that begins in the current line, in a
+// collection of the given column, and goes to the line after it.
+func (r *blockReader) value(text []byte, column int) bool {
+	switch text[0] {
+	case '"', '\'':
+		return r.quoted(text, column)
+	case '|':
+		return r.literal(text, column)
+	case '{', '[':
+		rest, ok := r.flow(text, 0)
+		if !ok || !isEnd(rest) {
+			return false
+		}
+		r.next()
+		return r.done || r.indent <= column
+	}
+	return r.plain(text, column)
+}
+
+// isEnd reports whether nothing but a comment follows a value.
+func isEnd(rest []byte) bool {
+	content := bytes.TrimLeft(rest, " ")
+	return len(content) == 0 || content[0] == '#' && len(content) < len(rest)
+}
+
+// plain reads a scalar without quotes, which may go on in lines that are indented more
+// than its collection; the ends of lines are then spaces.
+func (r *blockReader) plain(text []byte, column int) bool {
+	folded, ended, ok := plainLine(text)
+	if !ok || !mayBegin(text) {
+		return false
+	}
+	several := false
+	for {
+		before := r.at
+		r.next()
+		if r.done || r.indent <= column {
+			break
+		}
+		if ended || r.skippedLines(before) {
+			return false // a line that belongs to nothing, or that stands for an end of line
+		}
+		var more []byte
+		if more, ended, ok = plainLine(r.line); !ok || r.line[0] == '#' {
+			return false
+		}
+		folded = append(append(bytes.Clone(folded), ' '), more...)
+		several = true
+	}
+	if several { // nothing with a space in it is a number or a word
+		r.out = appendText(r.out, folded)
+		return true
+	}
+	return r.scalar(folded)
+}
+
+// skippedLines reports whether next has passed blank lines or comments since before.
+func (r *blockReader) skippedLines(before int) bool {
+	return bytes.Count(r.text[before:max(before, r.at-1)], []byte("\n")) > 0
+}
+
+// plainLine is a line of a plain scalar without its comment, and whether it had one.
+func plainLine(text []byte) (line []byte, commented, ok bool) {
+	if i := bytes.Index(text, []byte(" #")); i >= 0 {
+		text, commented = bytes.TrimRight(text[:i], " "), true
+	}
+	if len(text) == 0 || bytes.Contains(text, []byte(": ")) || text[len(text)-1] == ':' {
+		return nil, false, false
+	}
+	return text, commented, true
+}
+
+// mayBegin knows bytes that can begin a plain scalar and nothing else.
+func mayBegin(text []byte) bool {
+	c := text[0]
+	if c == '-' {
+		return len(text) > 1 && text[1] != ' '
+	}
+	return isKeyByte(c) || c == '+' || c == '~' || c == '$' || c == '(' || c == '='
+}
+
+// scalar writes the value of a plain scalar of one line.
+func (r *blockReader) scalar(text []byte) bool {
+	switch kindOf(text) {
+	case isText:
+		r.out = appendText(r.out, text)
+	case isTrue:
+		r.out = append(r.out, "true"...)
+	case isFalse:
+		r.out = append(r.out, "false"...)
+	case isNull:
+		r.out = append(r.out, "null"...)
+	case isInteger:
+		r.out = append(r.out, text...)
+	default:
+		return r.doubtful(text)
+	}
+	return true
+}
+
+// doubtful asks the whole parser what a scalar is as the value of a key.
+func (r *blockReader) doubtful(text []byte) bool {
+	const before, after = `{"a":`, `}`
+	converted, err := wholeYAML(append([]byte("a: "), text...))
+	if err != nil || !bytes.HasPrefix(converted, []byte(before)) {
+		return false
+	}
+	r.out = append(r.out, bytes.TrimSuffix(converted[len(before):], []byte(after))...)
+	return true
+}
+
+// quoted reads a scalar in quotes. In single quotes it may go on in further lines.
+func (r *blockReader) quoted(text []byte, column int) bool {
+	if text[0] == '"' {
+		value, rest, ok := doubleQuoted(text)
+		if !ok || !isEnd(rest) {
+			return false
+		}
+		r.out = appendText(r.out, value)
+		r.next()
+		return r.done || r.indent <= column
+	}
+	value, rest, closed := singleQuoted(nil, text[1:])
+	for !closed {
+		before := r.at
+		value = bytes.TrimRight(value, " ")
+		line, ok := r.rawLine()
+		content := bytes.TrimSpace(line)
+		if !ok || len(content) == 0 || len(line)-len(bytes.TrimLeft(line, " ")) <= column || before == r.at {
+			return false
+		}
+		value, rest, closed = singleQuoted(append(value, ' '), content)
+	}
+	if !isEnd(rest) {
+		return false
+	}
+	r.out = appendText(r.out, value)
+	r.next()
+	return r.done || r.indent <= column
+}
+
+// singleQuoted adds text to value up to the quote that closes it. Two quotes are one.
+func singleQuoted(value, text []byte) (out, rest []byte, closed bool) {
+	for {
+		i := bytes.IndexByte(text, '\'')
+		if i < 0 {
+			return append(value, text...), nil, false
+		}
+		value = append(value, text[:i]...)
+		text = text[i+1:]
+		if len(text) == 0 || text[0] != '\'' {
+			return value, text, true
+		}
+		value = append(value, '\'')
+		text = text[1:]
+	}
+}
+
+// doubleQuoted reads a scalar of one line with the usual escapes.
+func doubleQuoted(text []byte) (value, rest []byte, ok bool) {
+	for i := 1; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '"':
+			return value, text[i+1:], true
+		case c != '\\':
+			value = append(value, c)
+		default:
+			i++
+			if i == len(text) {
+				return nil, nil, false
+			}
+			escaped := bytes.IndexByte([]byte(`"\ntr`), text[i])
+			if escaped < 0 {
+				return nil, nil, false
+			}
+			value = append(value, "\"\\\n\t\r"[escaped])
+		}
+	}
+	return nil, nil, false
+}
+
+// literal reads a block after | or |-: the lines as they are, less their indentation.
+func (r *blockReader) literal(header []byte, column int) bool {
+	keep := string(header) == "|"
+	if !keep && string(header) != "|-" {
+		return false
+	}
+	var value []byte
+	indent := -1
+	for {
+		before := r.at
+		line, ok := r.rawLine()
+		content := bytes.TrimLeft(line, " ")
+		depth := len(line) - len(content)
+		switch {
+		case indent < 0 && ok && len(content) > 0 && depth > column:
+			indent = depth
+		case indent < 0:
+			return false // empty, or blank lines first
+		case ok && len(content) == 0 && depth <= indent:
+			value = append(value, '\n')
+			continue
+		case !ok && r.text[len(r.text)-1] != '\n':
+			return false // the last line has no end to keep or to leave out
+		case !ok || depth < indent:
+			r.at = before
+			r.out = appendText(r.out, clipped(value, keep))
+			r.next()
+			return r.done || r.indent <= column
+		}
+		value = append(append(value, line[indent:]...), '\n')
+	}
+}
+
+// clipped has one end of line at its end, or none.
+func clipped(value []byte, keep bool) []byte {
+	value = bytes.TrimRight(value, "\n")
+	if keep {
+		return append(value, '\n')
+	}
+	return value
+}
+
+// flow reads a collection in brackets on one line, and returns what follows it.
+func (r *blockReader) flow(text []byte, depth int) (rest []byte, ok bool) {
+	if depth > maxDepth {
+		return nil, false
+	}
+	opening, closing := text[0], byte('}')
+	if opening == '[' {
+		closing = ']'
+	}
+	outer := len(r.keys)
+	defer func() { r.keys = r.keys[:outer] }()
+	r.out = append(r.out, opening)
+	text = bytes.TrimLeft(text[1:], " ")
+	for first := true; len(text) > 0 && text[0] != closing || !first && len(text) > 0; first = false {
+		if opening == '{' {
+			if text, ok = r.flowKey(text, outer); !ok {
+				return nil, false
+			}
+		}
+		if text, ok = r.flowValue(text, depth); !ok || len(text) == 0 {
+			return nil, false
+		}
+		if text[0] == closing {
+			break
+		}
+		if text[0] != ',' {
+			return nil, false
+		}
+		r.out = append(r.out, ',')
+		text = bytes.TrimLeft(text[1:], " ")
+	}
+	if len(text) == 0 {
+		return nil, false
+	}
+	r.out = append(r.out, closing)
+	return text[1:], true
+}
+
+func (r *blockReader) flowKey(text []byte, outer int) (rest []byte, ok bool) {
+	if len(text) == 0 {
+		return nil, false
+	}
+	key, rest, ok := cutKey(text)
+	if !ok || len(rest) == 0 || !r.newKey(key, outer) {
+		return nil, false
+	}
+	r.out = append(appendText(r.out, key), ':')
+	return rest, true
+}
+
+// flowValue reads a value and the spaces behind it.
+func (r *blockReader) flowValue(text []byte, depth int) (rest []byte, ok bool) {
+	if len(text) == 0 {
+		return nil, false
+	}
+	var value []byte
+	switch text[0] {
+	case '{', '[':
+		rest, ok = r.flow(text, depth+1)
+		return bytes.TrimLeft(rest, " "), ok
+	case '"':
+		value, rest, ok = doubleQuoted(text)
+	case '\'':
+		value, rest, ok = singleQuoted(nil, text[1:])
+	default:
+		end := 0
+		for end < len(text) && (isKeyByte(text[end]) || text[end] == '+') {
+			end++
+		}
+		rest = bytes.TrimLeft(text[end:], " ")
+		follows := len(rest) > 0 && (rest[0] == ',' || rest[0] == '}' || rest[0] == ']')
+		return rest, end > 0 && follows && mayBegin(text[:end]) && r.scalar(text[:end])
+	}
+	r.out = appendText(r.out, value)
+	return bytes.TrimLeft(rest, " "), ok
+}
+
+// kind is what a plain scalar means.
+type scalarKind int
+
+const (
+	isText scalarKind = iota
+	isTrue
+	isFalse
+	isNull
+	isInteger
+	isDoubtful // a number in an unusual form, or text that looks like one
+)
+
+// kindOf knows the words of YAML 1.1, as kubectl reads them.
+func kindOf(text []byte) scalarKind {
+	if len(text) == 0 {
+		return isNull
+	}
+	switch c := text[0]; {
+	case '0' <= c && c <= '9' || c == '+' || c == '-' || c == '.':
+		return kindOfNumber(text)
+	case len(text) > len("false"):
+		return isText
+	}
+	switch string(text) {
+	case "y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON":
+		return isTrue
+	case "n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF":
+		return isFalse
+	case "~", "null", "Null", "NULL":
+		return isNull
+	}
+	return isText
+}
+
+// kindOfNumber tells plain integers from what has a byte that no number has.
+func kindOfNumber(text []byte) scalarKind {
+	digits := text
+	if text[0] == '-' {
+		digits = text[1:]
+	}
+	integer := len(digits) > 0 && len(digits) <= 18 && (digits[0] != '0' || len(text) == 1)
+	for i, c := range text {
+		switch {
+		case '0' <= c && c <= '9':
+			continue
+		case bytes.IndexByte(notInNumbers, c) >= 0:
+			return isText
+		case i == 0 && c == '-':
+			continue
+		}
+		integer = false
+	}
+	if integer {
+		return isInteger
+	}
+	return isDoubtful
+}
+
+// notInNumbers are letters and marks that no number, date or infinity has.
+var notInNumbers = []byte(`GHJKLMPQRUVWghjklmpqrsuvwy/,;()=$@*"'{}[]|`)
+
+// appendText writes a JSON text. Its bytes are ASCII.
+func appendText(out, text []byte) []byte {
+	out = append(out, '"')
+	for _, c := range text {
+		switch c {
+		case '"', '\\':
+			out = append(out, '\\', c)
+		case '\n':
+			out = append(out, '\\', 'n')
+		case '\t':
+			out = append(out, '\\', 't')
+		case '\r':
+			out = append(out, '\\', 'r')
+		default:
+			out = append(out, c)
+		}
+	}
+	return append(out, '"')
+}

@@ -1,0 +1,35 @@
+package manifest
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// slim lets go of what no decision looks at, which is most of a pod that kubectl printed:
+// tens of thousands of them are kept at once.
+func slim(o metav1.Object) {
+	o.SetManagedFields(nil)
+	pod, ok := o.(*corev1.Pod)
+	if !ok {
+		return
+	}
+	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range list {
+			c := &list[i]
+			list[i] = corev1.Container{Name: c.Name, Resources: c.Resources, Ports: c.Ports, RestartPolicy: c.RestartPolicy}
+		}
+	}
+	for _, list := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+		for i := range list {
+			c := &list[i]
+			list[i] = corev1.ContainerStatus{Name: c.Name, Resources: c.Resources, AllocatedResources: c.AllocatedResources}
+		}
+	}
+	var claims []corev1.Volume
+	for _, v := range pod.Spec.Volumes {
+		if v.PersistentVolumeClaim != nil || v.Ephemeral != nil {
+			claims = append(claims, v)
+		}
+	}
+	pod.Spec.Volumes = claims
+}
