@@ -21,6 +21,9 @@ type bin struct {
 	content []taken
 	// slots that all pods on it agree with; of a new bin only.
 	slots bitset.Set
+	// options are the machines that all pods on it agree with; only of pools that ask
+	// for a minimum of values.
+	options bitset.Set
 	// open joins what its pods ask of labels that pods choose.
 	open    requirement.Set
 	hasOpen bool
@@ -71,6 +74,9 @@ func (p *packer) most(b *bin, l *lot, n int) (count, alternative int) {
 		return 0, 0
 	}
 	n = mostBySize(l.shape.Need, b.room, n)
+	if n > 0 && b.host < 0 && len(p.minimums[p.sp.Machines[b.machine].Pool]) > 0 {
+		n = p.mostByMinimums(b, l, l.alternatives[alternative], n)
+	}
 	if n == 0 || l.free {
 		return n, alternative
 	}
@@ -225,6 +231,9 @@ func (p *packer) narrow(b *bin, places *feasible.Places) {
 	if !b.slots.Within(places.Slots) {
 		b.slots = b.slots.And(places.Slots)
 	}
+	if len(p.minimums[p.sp.Machines[b.machine].Pool]) > 0 {
+		b.options = b.options.And(places.Machines)
+	}
 	if open := places.Open[p.sp.Machines[b.machine].Pool]; open != nil {
 		b.open, b.hasOpen = b.open.Intersect(*open), true
 	}
@@ -261,8 +270,13 @@ func (b *bin) attach(v snapshot.Volume) {
 // newBin opens a machine in a slot.
 func (p *packer) newBin(machine, slot int) *bin {
 	m := &p.sp.Machines[machine]
+	var options bitset.Set
+	if len(p.minimums[m.Pool]) > 0 {
+		options = bitset.Full(len(p.sp.Machines))
+	}
 	return &bin{
-		host: -1, machine: machine, slot: slot, price: p.cost(machine, slot),
+		options: options,
+		host:    -1, machine: machine, slot: slot, price: p.cost(machine, slot),
 		room: slices.Clone(m.Room), load: make([]int64, len(m.Room)),
 		slots: m.Slots, ports: slices.Clip(m.Ports),
 	}

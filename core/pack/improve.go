@@ -12,7 +12,7 @@ import (
 // it keeps what is cheaper. It ends when nothing helped for a while or the effort is
 // spent.
 func (p *packer) improve() {
-	if len(p.bins) == 0 {
+	if len(p.bins) == p.tierStart {
 		return
 	}
 	offers := p.promising()
@@ -91,7 +91,7 @@ func (l *lottery) next(n int) int {
 func (p *packer) victims(draw *lottery) []int {
 	var order []int
 	for i, b := range p.bins {
-		if !b.sealed {
+		if !b.sealed && i >= p.tierStart {
 			order = append(order, i)
 		}
 	}

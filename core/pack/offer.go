@@ -14,7 +14,13 @@ type offer struct {
 	price         model.Money
 	room          []int64
 	sites         bitset.Set // that may go there
+	// scarce offers are of a reservation that ends: they are no substitute for others.
+	scarce bool
 }
+
+// replaces reports whether o makes another offer of no more room, open to no more
+// sites, superfluous.
+func (o *offer) replaces(other *offer) bool { return !o.scarce && o.price <= other.price }
 
 // offersFor lists what is worth opening for the sites: an offer is left out when
 // another is no smaller, no dearer, and open to the same sites at least.
@@ -63,7 +69,7 @@ func (p *packer) offersBySites(sites []site) []offerGroup {
 				}
 			}
 			if !allowed.Empty() && p.inStock(m, s) {
-				own = keepCheapest(own, offer{m, s, p.cost(m, s), machine.Room, allowed})
+				own = keepCheapest(own, offer{m, s, p.cost(m, s), machine.Room, allowed, machine.Stock[s] >= 0})
 			}
 		}
 		for _, o := range own {
@@ -82,12 +88,12 @@ func (p *packer) offersBySites(sites []site) []offerGroup {
 // keepCheapest adds an offer of the same machine unless a cheaper one serves all its
 // sites, and drops those that it replaces.
 func keepCheapest(own []offer, o offer) []offer {
-	for _, have := range own {
-		if have.price <= o.price && o.sites.Within(have.sites) {
+	for i := range own {
+		if own[i].replaces(&o) && o.sites.Within(own[i].sites) {
 			return own
 		}
 	}
-	own = slices.DeleteFunc(own, func(have offer) bool { return o.price <= have.price && have.sites.Within(o.sites) })
+	own = slices.DeleteFunc(own, func(have offer) bool { return o.replaces(&have) && have.sites.Within(o.sites) })
 	return append(own, o)
 }
 
@@ -107,7 +113,7 @@ func skyline(offers []offer) []offer {
 	slices.SortFunc(sorted, compareOffers)
 	var out []offer
 	for _, o := range sorted {
-		if !slices.ContainsFunc(out, func(have offer) bool { return covers(have.room, o.room) }) {
+		if !slices.ContainsFunc(out, func(have offer) bool { return have.replaces(&o) && covers(have.room, o.room) }) {
 			out = append(out, o)
 		}
 	}
@@ -116,7 +122,7 @@ func skyline(offers []offer) []offer {
 
 func undominated(offers, by []offer) []offer {
 	return slices.DeleteFunc(offers, func(o offer) bool {
-		return slices.ContainsFunc(by, func(have offer) bool { return have.price <= o.price && covers(have.room, o.room) })
+		return slices.ContainsFunc(by, func(have offer) bool { return have.replaces(&o) && covers(have.room, o.room) })
 	})
 }
 

@@ -188,6 +188,7 @@ func floored(room []int64) []int64 {
 // spreads and affinities are not.
 func LowerBound(set *shape.Set, lots []Lot, steps int64) (model.Money, int64) {
 	p := &packer{sp: set.Space, set: set, groupTotal: make([]int, len(set.Registry.HostGroups())), limits: make([]limits, len(set.Space.Snapshot.Pools))}
+	p.minimums = minimumsOf(p.sp)
 	p.groups = relaxGroups(set, lots)
 	p.pools = make([]bool, len(p.limits))
 	for i := range p.pools {

@@ -80,6 +80,8 @@ type packer struct {
 	groupTotal []int
 	tiers      [][]int
 	pools      []bool // of the tier that is asked now
+	tierStart  int    // bins from here on were opened for it
+	minimums   [][]minimum
 	limits     []limits
 	total      []limits // before anything was opened
 	reserved   map[string]int64
@@ -113,6 +115,7 @@ func New(pr Problem) *Packer {
 		p.limits[i] = l
 	}
 	p.total = slices.Clone(p.limits)
+	p.minimums = minimumsOf(p.sp)
 	p.groups = relaxGroups(pr.Set, pr.Lots)
 	for h := range p.sp.Hosts {
 		p.hosts = append(p.hosts, p.hostBin(h))
@@ -201,6 +204,7 @@ func (p *packer) eachTier(ask func()) {
 			p.pools[pool] = true
 		}
 		p.offers = p.offersFor(p.sites)
+		p.tierStart = len(p.bins)
 		ask()
 	}
 }

@@ -1,0 +1,80 @@
+package decide_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"tenon/core/plan"
+	"tenon/core/requirement"
+	"tenon/core/snapshot"
+)
+
+// render writes a plan as scripts show it: a line a claim, a line an existing node that
+// takes pods, a line for pods without a place.
+func render(s *snapshot.Snapshot, p *plan.Plan) string {
+	var b strings.Builder
+	for _, c := range p.Claims {
+		zones := map[string]bool{c.Offer.Zone: true}
+		for o := range c.Alternatives.All() {
+			if o.InstanceType == c.Offer.InstanceType {
+				zones[o.Zone] = true
+			}
+		}
+		fmt.Fprintf(&b, "launch %s %s %s zone=%s %s: %s\n", c.Name, c.Offer.InstanceType, c.Offer.CapacityType, strings.Join(keys(zones), "|"), c.Offer.Price, pods(s, c.Pods))
+		for r := range c.Requirements.All() {
+			if value, ok := r.Single(); ok && !requirement.Core().IsWellKnown(r.Key()) {
+				fmt.Fprintf(&b, "  label %s=%s\n", r.Key(), value)
+			}
+		}
+	}
+	for _, e := range p.Existing {
+		fmt.Fprintf(&b, "use %s: %s\n", e.Node, pods(s, e.Pods))
+	}
+	reasons := map[string][]int{}
+	var order []string
+	for _, u := range p.Unplaced {
+		text := string(u.Verdict.General.Code)
+		for _, pool := range u.Verdict.Pools {
+			text += fmt.Sprintf(" %s=%s", pool.Pool, pool.Reason.Code)
+			if pool.Reason.Where != "" {
+				text += "(" + pool.Reason.Where + ")"
+			}
+		}
+		text = strings.TrimSpace(text)
+		if _, ok := reasons[text]; !ok {
+			order = append(order, text)
+		}
+		reasons[text] = append(reasons[text], u.Pod)
+	}
+	for _, text := range order {
+		fmt.Fprintf(&b, "unplaced %s: %s\n", pods(s, reasons[text]), text)
+	}
+	fmt.Fprintf(&b, "cost %s bound %s", p.Cost.New, p.Cost.LowerBound)
+	return b.String()
+}
+
+func keys(set map[string]bool) []string {
+	var out []string
+	for k := range set {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// pods counts pods by workload: "3 web, 1 db".
+func pods(s *snapshot.Snapshot, list []int) string {
+	counts := map[string]int{}
+	names := map[string]bool{}
+	for _, i := range list {
+		name := s.Pods[i].Name[:strings.LastIndex(s.Pods[i].Name, "-")]
+		counts[name]++
+		names[name] = true
+	}
+	var out []string
+	for _, name := range keys(names) {
+		out = append(out, fmt.Sprintf("%d %s", counts[name], name))
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,106 @@
+package pack
+
+import (
+	"sort"
+
+	"tenon/core/bitset"
+	"tenon/core/feasible"
+)
+
+// minimum is a minValues of a pool: a node must be able to become machines of so many
+// different values of a label.
+type minimum struct {
+	want int
+	// values of each machine of the pool, by number; first is the pool's first machine.
+	values [][]int
+	first  int
+	count  int // different values in all
+}
+
+// minimumsOf compiles the pools' minimums. With the best-effort policy there are none:
+// the claim says afterwards that a minimum was lowered.
+func minimumsOf(sp *feasible.Space) [][]minimum {
+	out := make([][]minimum, len(sp.Snapshot.Pools))
+	if sp.Snapshot.Settings.BestEffortMinimum {
+		return out
+	}
+	for p := range out {
+		for r := range sp.Snapshot.Pools[p].Requirements.All() {
+			if r.MinValues() > 0 {
+				out[p] = append(out[p], newMinimum(sp, p, r.Key(), r.MinValues()))
+			}
+		}
+	}
+	return out
+}
+
+func newMinimum(sp *feasible.Space, pool int, key string, want int) minimum {
+	first, end := sp.PoolMachines(pool)
+	m := minimum{want: want, first: first, values: make([][]int, end-first)}
+	ids := map[string]int{}
+	for i := first; i < end; i++ {
+		labels := &sp.Machines[i].Type.Requirements
+		if !labels.Has(key) || labels.Get(key).Complement() {
+			continue
+		}
+		for value := range labels.Get(key).All() {
+			id, ok := ids[value]
+			if !ok {
+				id = len(ids)
+				ids[value] = id
+			}
+			m.values[i-first] = append(m.values[i-first], id)
+		}
+	}
+	m.count = len(ids)
+	return m
+}
+
+// mostByMinimums is how many of the lot's pods, up to n, leave the bin enough different
+// machines to become.
+func (p *packer) mostByMinimums(b *bin, l *lot, places *feasible.Places, n int) int {
+	options, slots := b.options.And(places.Machines), b.slots.And(places.Slots)
+	if p.varied(b, options, slots, l.shape.Need, n) {
+		return n
+	}
+	return max(sort.Search(n, func(i int) bool { return !p.varied(b, options, slots, l.shape.Need, i+1) }), 0)
+}
+
+func (p *packer) varied(b *bin, options, slots bitset.Set, need []int64, n int) bool {
+	load := make([]int64, len(need))
+	for d := range load {
+		load[d] = b.load[d] + need[d]*int64(n)
+	}
+	for i := range p.minimums[p.sp.Machines[b.machine].Pool] {
+		m := &p.minimums[p.sp.Machines[b.machine].Pool][i]
+		p.steps += int64(len(m.values))
+		if !m.met(p.sp, options, slots, load) {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *minimum) met(sp *feasible.Space, options, slots bitset.Set, load []int64) bool {
+	if m.count < m.want {
+		return false
+	}
+	seen := bitset.New(m.count)
+	left := m.want
+	for i, values := range m.values {
+		machine := m.first + i
+		if !options.Has(machine) || !sp.Machines[machine].Slots.Meets(slots) || !feasible.Fits(load, sp.Machines[machine].Room) {
+			continue
+		}
+		for _, v := range values {
+			if !seen.Has(v) {
+				seen.Put(v)
+				left--
+			}
+		}
+		if left <= 0 {
+			return true
+		}
+	}
+	return false
+}
