@@ -219,6 +219,9 @@ func (b *builder) addPods() {
 // addReplicas adds the pods of workloads that have no Pod objects. A replica whose name
 // some other pod has already gets its workload's kind into the name.
 func (b *builder) addReplicas(havePods owners) bool {
+	if !b.t.options.Files {
+		return false // a cluster's controllers make their pods themselves
+	}
 	workloads := b.t.index.workloads(havePods)
 	if len(workloads) == 0 {
 		return false
