@@ -56,7 +56,9 @@ type Pool struct {
 	Name   string `json:"name"`
 	Weight int32  `json:"weight,omitempty"`
 	// Requirements join the pool's own, its labels, its name and its node class.
-	Requirements  requirement.Set   `json:"requirements"`
+	Requirements requirement.Set `json:"requirements"`
+	// Labels are those that every node gets: the template's, the pool's name and its node
+	// class.
 	Labels        map[string]string `json:"labels,omitempty"`
 	Annotations   map[string]string `json:"annotations,omitempty"`
 	Taints        []model.Taint     `json:"taints,omitempty"`
@@ -77,7 +79,9 @@ type Pool struct {
 
 // Node is an existing node, or a claim whose node is not there yet.
 type Node struct {
-	Name  string `json:"name"`            // the hostname label's value
+	// Name is the Node's, which pods refer to, or the claim's until there is a Node. The
+	// hostname is among Labels.
+	Name  string `json:"name"`
 	Claim string `json:"claim,omitempty"` // empty for nodes that nobody's claim made
 	Pool  string `json:"pool,omitempty"`
 	// Labels are the node's, or what the claim promises for a node to come.
