@@ -39,6 +39,10 @@ const stopGrace = 10 * time.Second
 // nothing of the lab runs any more. Without Options.Keep nothing of it is left on disk either,
 // except after a failure: then the logs stay.
 func Run(ctx context.Context, options Options) (err error) {
+	program, found := tenonProgram()
+	if options.Controller == Tenon && options.ControllerChosen && !found {
+		return fmt.Errorf("there is no program %s; build it with: make build", program)
+	}
 	lock, err := options.Directory.Acquire()
 	if err != nil {
 		return err
@@ -177,9 +181,6 @@ func (l *lab) startController(ctx context.Context) error {
 	}
 	program, found := tenonProgram()
 	if !found {
-		if l.options.ControllerChosen {
-			return fmt.Errorf("there is no program %s; build it with: make build", program)
-		}
 		l.options.Progress.Line("  - tenon is not built (no " + program + "): nodes come only by hand, with tenon-lab node add")
 		return nil
 	}

@@ -19,21 +19,27 @@ import (
 // statusText is the part of `status -o json` that these tests read; written down once more, since
 // scripts rely on it.
 type statusText struct {
-	Running       bool   `json:"running"`
-	Ready         bool   `json:"ready"`
-	Pid           int    `json:"pid"`
-	Birth         string `json:"birth"`
-	Server        string `json:"server"`
-	ResidentBytes int64  `json:"residentBytes"`
-	Components    []struct {
-		Name          string    `json:"name"`
-		State         string    `json:"state"`
-		Pid           int       `json:"pid"`
-		Birth         string    `json:"birth"`
-		Started       time.Time `json:"started"`
-		Ports         []struct{ Number int }
-		ResidentBytes int64 `json:"residentBytes"`
-	} `json:"components"`
+	Running       bool            `json:"running"`
+	Ready         bool            `json:"ready"`
+	Pid           int             `json:"pid"`
+	Birth         string          `json:"birth"`
+	Server        string          `json:"server"`
+	ResidentBytes int64           `json:"residentBytes"`
+	Components    []componentText `json:"components"`
+}
+
+type componentText struct {
+	Name     string    `json:"name"`
+	State    string    `json:"state"`
+	Pid      int       `json:"pid"`
+	Birth    string    `json:"birth"`
+	Started  time.Time `json:"started"`
+	Restarts int       `json:"restarts"`
+	Ports    []struct {
+		Name   string `json:"name"`
+		Number int    `json:"number"`
+	} `json:"ports"`
+	ResidentBytes int64 `json:"residentBytes"`
 }
 
 // controlPlane are the components that every lab has.
@@ -155,6 +161,14 @@ func TestALabFromUpToDown(t *testing.T) {
 	checkStatus(t, status)
 
 	t.Run("keys are for the owner alone", func(t *testing.T) { checkModes(t, first) })
+	t.Run("status for people", func(t *testing.T) {
+		text := first.mustRun(t, "status")
+		for _, want := range append(controlPlane, "supervisor", "/https", " MiB", "ready") {
+			if !strings.Contains(text, want) {
+				t.Errorf("status does not say %q:\n%s", want, text)
+			}
+		}
+	})
 	t.Run("logs", func(t *testing.T) {
 		if text := first.mustRun(t, "logs", "kube-apiserver", "--tail", "3"); strings.Count(text, "\n") != 3 {
 			t.Errorf("three lines were asked for:\n%s", text)

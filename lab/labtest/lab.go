@@ -108,6 +108,11 @@ func launch(options Options) (*Lab, error) {
 	if err != nil {
 		return nil, err
 	}
+	if options.Controller == "tenon" {
+		if _, err := Product(); err != nil {
+			return nil, err
+		}
+	}
 	path, err := os.MkdirTemp("", "tenon-labtest-")
 	if err != nil {
 		return nil, fmt.Errorf("make directory: %w", err)

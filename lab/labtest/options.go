@@ -27,7 +27,7 @@ import (
 type Options struct {
 	BootDelay  time.Duration // default 300ms
 	Heartbeat  time.Duration // default 5s: a silent node is NotReady after 15s
-	Controller string        // tenon or none; default none
+	Controller string        // tenon, which is built if need be, or none; default none
 }
 
 func (o Options) flags() []string {

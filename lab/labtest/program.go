@@ -28,7 +28,8 @@ var Program = sync.OnceValues(func() (string, error) {
 	if path := os.Getenv(programEnv); path != "" {
 		return filepath.Abs(path)
 	}
-	return filepath.Join(root, "bin", "tenon-lab"), build(root)
+	path := filepath.Join(root, "bin", "tenon-lab")
+	return path, build(root, filepath.Join(root, "lab"), path, "./cmd/tenon-lab")
 })
 
 // Repository is the root of the repository that the test runs in: the folder above the lab's module.
@@ -62,13 +63,24 @@ func touchSources(module string) error {
 	})
 }
 
-// build builds tenon-lab. Test packages run at the same time, so one builds while others wait.
-func build(root string) error {
+// Product is the path of tenon itself, built at first use into the repository's bin folder, where
+// tenon-lab finds it.
+var Product = sync.OnceValues(func() (string, error) {
+	root, err := Repository()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(root, "bin", "tenon")
+	return path, build(root, root, path, "./cmd/tenon")
+})
+
+// build builds a program. Test packages run at the same time, so one builds while others wait.
+func build(root, module, path, what string) error {
 	bin := filepath.Join(root, "bin")
 	if err := os.MkdirAll(bin, 0o755); err != nil {
 		return fmt.Errorf("make folder for programs: %w", err)
 	}
-	lock, err := os.OpenFile(filepath.Join(bin, ".tenon-lab.lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	lock, err := os.OpenFile(filepath.Join(bin, ".labtest.lock"), os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return fmt.Errorf("open lock of the build: %w", err)
 	}
@@ -76,11 +88,11 @@ func build(root string) error {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return fmt.Errorf("wait for another build: %w", err)
 	}
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", filepath.Join(bin, "tenon-lab"), "./cmd/tenon-lab")
-	cmd.Dir = filepath.Join(root, "lab")
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", path, what)
+	cmd.Dir = module
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if output, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("build tenon-lab: %w\n%s", err, output)
+		return fmt.Errorf("build %s: %w\n%s", filepath.Base(path), err, output)
 	}
 	return nil
 }
