@@ -59,7 +59,7 @@ type proposer struct {
 func (b *proposer) base(size float64, r reason.Remedy) proposal {
 	r.Pool = b.pool.Name
 	t := *b.t
-	return proposal{remedy: r, size: size, pool: b.chance.pool, template: &t, in: *b.pool}
+	return proposal{remedy: r, size: size, pool: b.chance.pool, of: b.t, template: &t, in: *b.pool}
 }
 
 // keep estimates a proposal that changes the pod, and drops it if no machine would do.
@@ -85,7 +85,7 @@ func (b *proposer) tolerate() {
 	if taint.Value != "" {
 		t.Operator, t.Value = "Equal", taint.Value
 	}
-	p := b.base(sizeTolerate, reason.Remedy{Change: reason.Tolerate, Where: taint.String()})
+	p := b.base(sizeLine, reason.Remedy{Change: reason.Tolerate, Where: taint.String()})
 	p.template.Tolerations = append(slices.Clone(b.t.Tolerations), t)
 	if _, still := model.Untolerated(b.pool.Taints, p.template.Tolerations, false); !still {
 		b.keep(p)
@@ -151,7 +151,7 @@ func (b *proposer) mayLabel(key string) bool {
 // addLabel turns the dropping of what the pod asks into a label of the pool. The estimate
 // is the same: no type has the label.
 func (b *proposer) addLabel(p proposal, key, value string) proposal {
-	p.size = sizeAddLabel
+	p.size = sizeLine
 	p.remedy.Change, p.remedy.To = reason.AddLabel, value
 	p.in.Requirements = b.pool.Requirements.With(requirement.New(key, requirement.In, value))
 	p.in.Labels = maps.Clone(b.pool.Labels)
@@ -190,26 +190,15 @@ func (b *proposer) requests() {
 	b.keep(p)
 }
 
-// limits raises those that are in the way of the cheapest machine that would do.
+// limits takes them away. How far they must be raised the rehearsal tells.
 func (b *proposer) limits() {
-	p := b.base(sizeLimit, reason.Remedy{Change: reason.RaiseLimit})
+	p := b.base(sizeLine, reason.Remedy{Change: reason.RaiseLimit})
 	p.unlimited = true
-	found := b.k.machines(&p)
-	if len(found) == 0 {
-		return
-	}
-	spare := b.k.d.left[b.chance.pool]
-	for i, limit := range b.pool.Limits {
-		if over := pack.Share(found[0].capacity, limit.Name) - spare[i].Value; over > 0 {
-			p.remedy.Amounts = append(p.remedy.Amounts, reason.Shift{Name: limit.Name, From: limit.Value, To: limit.Value + over})
-		}
-	}
-	p.types, p.price = []*catalog.Type{found[0].of}, found[0].price
-	b.out = append(b.out, p)
+	b.keep(p)
 }
 
 func (b *proposer) freePort(port string) {
-	p := b.base(sizeFreePort, reason.Remedy{Change: reason.FreePort, Where: port})
+	p := b.base(sizeLine, reason.Remedy{Change: reason.FreePort, Where: port})
 	p.template.HostPorts = slices.DeleteFunc(slices.Clone(b.t.HostPorts), func(h model.HostPort) bool {
 		return strconv.Itoa(int(h.Port)) == port
 	})
@@ -218,7 +207,7 @@ func (b *proposer) freePort(port string) {
 
 // minimum asks for no more variety than there is.
 func (b *proposer) minimum(r *reason.Reason) {
-	p := b.base(sizeMinimum, reason.Remedy{
+	p := b.base(sizeSoften, reason.Remedy{
 		Change: reason.LowerMinimum, Where: r.Where,
 		From: strconv.FormatInt(r.Want, 10), To: strconv.FormatInt(r.Have, 10),
 	})
@@ -251,17 +240,17 @@ func without[T any](list []T, i int) []T { return slices.Delete(slices.Clone(lis
 
 // find is a machine that would do.
 type find struct {
-	of       *catalog.Type
-	capacity model.Resources
-	price    model.Money
-	value    string // of the label by which a pool is widened
+	of    *catalog.Type
+	price model.Money
+	value string // of the label by which a pool is widened
 }
 
 // kept is how many machines a proposal goes on with: more than one, because the estimate
 // does not know every rule.
 const kept = 8
 
-// cheapest sorts finds by price and keeps the first of each type.
+// cheapest sorts finds by price and keeps the first of each type. Of the second half each is
+// at least twice as dear as the one before: for many pods larger machines are needed too.
 func cheapest(found []find) []find {
 	slices.SortStableFunc(found, func(a, b find) int {
 		return cmp.Or(cmp.Compare(a.price, b.price), strings.Compare(a.of.Name, b.of.Name))
@@ -271,9 +260,10 @@ func cheapest(found []find) []find {
 		if len(out) == kept {
 			break
 		}
-		if !slices.ContainsFunc(out, func(o find) bool { return o.of == f.of }) {
-			out = append(out, f)
+		if len(out) >= kept/2 && f.price < 2*out[len(out)-1].price || slices.ContainsFunc(out, func(o find) bool { return o.of == f.of }) {
+			continue
 		}
+		out = append(out, f)
 	}
 	return out
 }
@@ -301,7 +291,7 @@ func (k *seeker) machines(p *proposal) []find {
 				continue
 			}
 			if price, ok := k.price(machine, slots.All); ok {
-				found = append(found, find{of: machine.Type, capacity: machine.Capacity, price: price})
+				found = append(found, find{of: machine.Type, price: price})
 			}
 		}
 	}

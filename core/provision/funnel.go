@@ -189,16 +189,16 @@ func (s *sifter) tooSmall(m *feasible.Machine) {
 	}
 }
 
-// exceeds remembers the machine that goes least beyond the pool's limits.
+// exceeds remembers the machine that goes least beyond the pool's limits, relative to them.
 func (s *sifter) exceeds(m *feasible.Machine) {
 	worst, at := 0.0, -1
-	left := s.d.left[s.pool]
+	left, limits := s.d.left[s.pool], s.d.s.Pools[s.pool].Limits
 	for i, a := range left {
 		want := pack.Share(m.Capacity, a.Name)
 		if want <= a.Value {
 			continue
 		}
-		if over := float64(want-a.Value) / float64(max(want, 1)); at < 0 || over > worst {
+		if over := float64(want-a.Value) / float64(max(limits[i].Value, 1)); at < 0 || over > worst {
 			worst, at = over, i
 		}
 	}

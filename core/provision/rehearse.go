@@ -8,15 +8,71 @@ import (
 	"tenon/core/catalog"
 	"tenon/core/feasible"
 	"tenon/core/model"
+	"tenon/core/reason"
 	"tenon/core/snapshot"
 )
 
 // rehearsalEffort is enough for a single pod.
 const rehearsalEffort = 1_000_000
 
+// mostTroops is how many pods at most are rehearsed together.
+const mostTroops = 2000
+
 // rehearse decides anew, for one pod, in a small world where the change has been made. If
 // the pod gets a node, it notes in the remedy which one and at what price.
 func (k *seeker) rehearse(p *proposal) bool {
+	d, best := k.play(p, 1)
+	if best == nil || len(best.result.New) != 1 {
+		return false
+	}
+	p.remedy.InstanceType = d.sp.Machines[best.result.New[0].Machine].Type.Name
+	p.remedy.Price = best.result.Price
+	return true
+}
+
+// rehearseLimits finds out how far limits would have to be raised: for all pods of a wish,
+// since to say so for the first of a thousand would help nobody.
+func (k *seeker) rehearseLimits(p *proposal, pods int) {
+	if pods > mostTroops {
+		pods = 1
+	}
+	d, best := k.play(p, pods)
+	if best == nil {
+		pods = 1 // rules between the pods: one of them had a place
+		d, best = k.play(p, pods)
+	}
+	var taken model.Resources
+	for _, n := range best.result.New {
+		taken = taken.Add(d.sp.Machines[n.Machine].Capacity)
+	}
+	nodes := len(best.result.New)
+	for i, limit := range k.d.s.Pools[p.pool].Limits {
+		want := taken.Get(limit.Name)
+		if limit.Name == model.Nodes {
+			want = int64(nodes)
+		}
+		if over := want - k.d.left[p.pool][i].Value; over > 0 {
+			p.remedy.Amounts = append(p.remedy.Amounts, reason.Shift{Name: limit.Name, From: limit.Value, To: limit.Value + over})
+		}
+	}
+	p.remedy.Pods, p.remedy.Nodes, p.remedy.Price = pods, nodes, best.result.Price
+}
+
+// play decides for some pods of the template, and returns nil unless all get a place.
+func (k *seeker) play(p *proposal, pods int) (*decision, *attempt) {
+	d := newDecision(k.stage(p, pods), rehearsalEffort)
+	if len(d.wishes) == 0 {
+		return d, nil
+	}
+	best := d.search()
+	if best.unplaced() > 0 {
+		return d, nil
+	}
+	return d, best
+}
+
+// stage is the small world: one pool, the types that may do, the pods and the daemons.
+func (k *seeker) stage(p *proposal, pods int) *snapshot.Snapshot {
 	types := make([]catalog.Type, len(p.types))
 	for i, t := range p.types {
 		types[i] = *t
@@ -26,7 +82,9 @@ func (k *seeker) rehearse(p *proposal) bool {
 		Catalogs:  []catalog.Catalog{{Types: byName(types)}},
 		Pools:     []snapshot.Pool{p.in},
 		Templates: []snapshot.Template{*p.template},
-		Pods:      []snapshot.Pod{{Namespace: p.template.Namespace, Name: "rehearsal", Pending: true}},
+	}
+	for n := range pods {
+		s.Pods = append(s.Pods, snapshot.Pod{Namespace: p.template.Namespace, Name: "rehearsal-" + strconv.Itoa(n), Pending: true})
 	}
 	s.Settings.ReservedCapacity = false // the plan may have used reservations up
 	s.Pools[0].Catalog = 0
@@ -39,23 +97,9 @@ func (k *seeker) rehearse(p *proposal) bool {
 		s.Daemons = append(s.Daemons, snapshot.Daemon{Namespace: d.Namespace, Name: d.Name, Template: int32(len(s.Templates) - 1)})
 	}
 	if k.hasCompany(p.template) {
-		k.setScene(s, p.template)
+		k.setScene(s, p)
 	}
-	return p.play(s)
-}
-
-func (p *proposal) play(s *snapshot.Snapshot) bool {
-	d := newDecision(s, rehearsalEffort)
-	if len(d.wishes) == 0 {
-		return false
-	}
-	best := d.search()
-	if best.unplaced() > 0 || len(best.result.New) != 1 {
-		return false
-	}
-	p.remedy.InstanceType = d.sp.Machines[best.result.New[0].Machine].Type.Name
-	p.remedy.Price = best.result.Price
-	return true
+	return s
 }
 
 // hasCompany tells pods for which it matters what other pods are where: by their own rules
@@ -101,7 +145,9 @@ type troop struct {
 	count    int
 }
 
-func (k *seeker) setScene(s *snapshot.Snapshot, t *snapshot.Template) {
+// setScene adds the nodes, and of the pods those that a rule may count. Pods of the same
+// template have changed too: people change a workload, not one of its pods.
+func (k *seeker) setScene(s *snapshot.Snapshot, p *proposal) {
 	if k.scene == nil {
 		k.scene = k.makeScene()
 	}
@@ -112,7 +158,9 @@ func (k *seeker) setScene(s *snapshot.Snapshot, t *snapshot.Template) {
 		index, known := at[troop.template]
 		if !known {
 			index = -1
-			if other := &k.d.s.Templates[troop.template]; matters(t, other) {
+			if other := &k.d.s.Templates[troop.template]; other == p.of {
+				index = 0
+			} else if matters(p.template, other) {
 				index = int32(len(s.Templates))
 				s.Templates = append(s.Templates, *other)
 			}

@@ -56,7 +56,8 @@ type proposal struct {
 	// size orders changes: see the constants below.
 	size float64
 	pool int
-	// template and in are pod and pool as they would be.
+	// template and in are pod and pool as they would be; of is the pod as it is.
+	of       *snapshot.Template
 	template *snapshot.Template
 	in       snapshot.Pool
 	// unlimited proposals change the limits themselves.
@@ -65,18 +66,14 @@ type proposal struct {
 	price     model.Money     // estimated
 }
 
-// Sizes of changes: what people would rather do comes first. A smaller request costs more
-// the more is taken away, since the pod may really need it.
+// Sizes of changes: what people would rather do comes first. One more line in a manifest
+// is the smallest, wherever it is: then the price decides. To give up what the pod asks for
+// is more, and a smaller request is more the more is taken away, since the pod may need it.
 const (
-	sizeTolerate = 10
-	sizeLimit    = 20
-	sizeAddLabel = 20
-	sizeFreePort = 25
-	sizeLabel    = 30
-	sizeWiden    = 30
-	sizeMinimum  = 35
-	sizeSoften   = 40
-	sizeRequest  = 10 // and up to 100 more, by the part that is taken away
+	sizeLine    = 10
+	sizeLabel   = 20
+	sizeSoften  = 30
+	sizeRequest = 10 // and up to 100 more
 )
 
 // remedy finds the smallest single change that would place a pod of the wish, the
@@ -104,6 +101,9 @@ func (k *seeker) remedy(w shape.Wish, pl *plea, v *reason.Verdict, chances []cha
 			return nil, false
 		}
 		if k.rehearse(&all[i]) {
+			if all[i].unlimited {
+				k.rehearseLimits(&all[i], len(w.Pods))
+			}
 			return &all[i].remedy, true
 		}
 	}

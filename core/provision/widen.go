@@ -21,7 +21,7 @@ func (b *proposer) widen(only string) {
 			continue
 		}
 		value := found[0].value
-		p := b.base(sizeWiden, reason.Remedy{Change: reason.WidenPool, Where: r.Key(), From: r.String(), To: value})
+		p := b.base(sizeLine, reason.Remedy{Change: reason.WidenPool, Where: r.Key(), From: r.String(), To: value})
 		p.in.Requirements = b.pool.Requirements.Replaced(requirement.New(r.Key(), requirement.In, value))
 		for _, f := range found {
 			if f.value == value {

@@ -42,6 +42,9 @@ type Remedy struct {
 	// InstanceType is the cheapest that would take the pod then, Price what it costs.
 	InstanceType string
 	Price        model.Money
+	// Pods, when more than one, is how many pods it would place at once, on so many Nodes;
+	// Price is that of all of them then.
+	Pods, Nodes int
 }
 
 // Shift is an amount of a resource that changes.
@@ -53,8 +56,8 @@ type Shift struct {
 // Text says what to do and what it costs.
 func (r *Remedy) Text() string {
 	text := r.action()
-	if r.InstanceType == "" {
-		return text
+	if r.Pods > 1 {
+		return fmt.Sprintf("%s: then all %d such pods have a place, on %d nodes of pool %s for %s an hour", text, r.Pods, r.Nodes, r.Pool, r.Price)
 	}
 	return fmt.Sprintf("%s: then %s of pool %s would do, %s an hour", text, r.InstanceType, r.Pool, r.Price)
 }

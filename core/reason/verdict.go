@@ -34,7 +34,7 @@ func (v *Verdict) Text() string {
 		lines = append(lines, text)
 		room -= len(text) + 2
 	}
-	if rest := summary(pools[shown:], shown); rest != "" {
+	if rest := Summary(pools[shown:], shown); rest != "" {
 		lines = append(lines, rest)
 	}
 	if last != "" {
@@ -96,8 +96,8 @@ var blames = map[Code]string{
 	None:                "other pods",
 }
 
-// summary counts pools by what stood in the way, the most frequent first.
-func summary(pools []*PoolVerdict, shown int) string {
+// Summary counts pools by what stood in the way, the most frequent first.
+func Summary(pools []*PoolVerdict, shown int) string {
 	if len(pools) == 0 {
 		return ""
 	}

@@ -90,6 +90,7 @@ made and some pod has no place in it.`,
 // commands lists the subcommands. A new one is one line here and a file of its own.
 func commands(w World) []*cobra.Command {
 	return []*cobra.Command{
+		planCommand(w),
 		controllerCommand(w),
 		versionCommand(),
 		completionCommand(),

@@ -1,0 +1,132 @@
+// Package listing reads from a live cluster every object that a decision depends on, page by page.
+// It only ever reads.
+package listing
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+
+	"tenon/internal/ingest"
+)
+
+// Options are what is read besides what always is.
+type Options struct {
+	// Overlays are read when they play a part.
+	Overlays bool
+	// Owners are the workloads and services that default topology spreads look at.
+	Owners bool
+	// Progress, if set, is told after every page.
+	Progress func(kind string, objects int)
+}
+
+// pageSize is the number of objects in a page: what kubectl asks for.
+const pageSize = 500
+
+// Read lists all objects. Of kinds that a cluster may do without, none is an answer.
+func Read(ctx context.Context, config *rest.Config, options Options) (*ingest.Objects, error) {
+	client, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("prepare a client for %s: %w", config.Host, err)
+	}
+	r := reader{client: client.RESTClient(), options: options, objects: &ingest.Objects{}}
+	var missing, forbidden []string
+	for _, s := range sources(options) {
+		err := r.list(ctx, s)
+		switch {
+		case err == nil:
+		case apierrors.IsNotFound(err) && s.optional:
+		case apierrors.IsNotFound(err):
+			missing = append(missing, s.kind)
+		case apierrors.IsForbidden(err):
+			forbidden = append(forbidden, s.path)
+		default:
+			return nil, fmt.Errorf("list %s of %s: %w", s.path, config.Host, err)
+		}
+	}
+	return r.objects, complain(config.Host, missing, forbidden)
+}
+
+func complain(host string, missing, forbidden []string) error {
+	var problems []error
+	if len(missing) > 0 {
+		problems = append(problems, fmt.Errorf("%s has no %s: install the custom resource definitions, or plan from files with -f", host, strings.Join(missing, " and no ")))
+	}
+	if len(forbidden) > 0 {
+		problems = append(problems, fmt.Errorf("%s does not let this user list %s: a plan without them would be wrong; the verbs get and list are enough", host, strings.Join(forbidden, ", ")))
+	}
+	return errors.Join(problems...)
+}
+
+// reader collects what the pages hold.
+type reader struct {
+	client  rest.Interface
+	options Options
+	objects *ingest.Objects
+	count   int
+}
+
+// list reads all pages of a kind. Should the server forget where a listing was (it does after
+// some minutes), the kind is read again in one go.
+func (r *reader) list(ctx context.Context, s source) error {
+	found, err := r.pages(ctx, s, pageSize)
+	if apierrors.IsResourceExpired(err) {
+		found, err = r.pages(ctx, s, 0)
+	}
+	if err != nil {
+		return err
+	}
+	for _, object := range found {
+		if s.class {
+			r.objects.AddNodeClass(s.group(), s.kind, object)
+			continue
+		}
+		r.objects.Add(object)
+	}
+	return nil
+}
+
+func (r *reader) pages(ctx context.Context, s source, size int) ([]metav1.Object, error) {
+	var found []metav1.Object
+	for next := ""; ; {
+		request := r.client.Get().AbsPath(s.path)
+		if size > 0 {
+			request = request.Param("limit", fmt.Sprint(size))
+		}
+		if next != "" {
+			request = request.Param("continue", next)
+		}
+		text, err := request.Do(ctx).Raw()
+		if err != nil {
+			return nil, err
+		}
+		var shell struct {
+			Metadata metav1.ListMeta   `json:"metadata"`
+			Items    []json.RawMessage `json:"items"`
+		}
+		if err := json.Unmarshal(text, &shell); err != nil {
+			return nil, fmt.Errorf("read the answer: %w", err)
+		}
+		for _, item := range shell.Items {
+			object := s.make()
+			if err := json.Unmarshal(item, object); err != nil {
+				return nil, fmt.Errorf("read a %s: %w", s.kind, err)
+			}
+			found = append(found, object)
+		}
+		if r.options.Progress != nil {
+			r.count += len(shell.Items)
+			r.options.Progress(s.kind, r.count)
+		}
+		if next = shell.Metadata.Continue; next == "" {
+			return found, nil
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tenon/internal/cli/planning"
+	"tenon/internal/settings"
+)
+
+// planSettings are the settings of the controller that a plan depends on too, by their names.
+var planSettings = []string{
+	"kubeconfig", "preference-policy", "min-values-policy", "feature-gates", "scheduler-config",
+	"vm-memory-overhead-percent", "reserved-enis",
+}
+
+func planCommand(w World) *cobra.Command {
+	var o planning.Options
+	var now string
+	cmd := &cobra.Command{
+		Use:   "plan",
+		Short: "Say which nodes would be bought for the pods that have none, and why",
+		Long: `Say which nodes would be bought for the pods that have none, at what price and how near that
+is to the least possible; which pods existing nodes would take; which pods have no place,
+why, and what would give them one.
+
+Objects come from files (-f: files, directories, - for standard input; YAML or JSON, as
+kubectl prints them) or, without -f, from the cluster of the kubeconfig. Nothing is ever
+changed there.
+
+Exit status: 0 when every pod has a place; 2 when some pod has none; 1 when the input was
+wrong, with file, document and field on standard error.`,
+		Example: `  tenon plan -f pools.yaml -f deployment.yaml
+  kubectl get pods,nodes,nodepools,nodeclaims -A -o yaml | tenon plan -f -
+  tenon plan --kubeconfig ~/.kube/config --explain
+  tenon plan -f cluster/ --region eu-west-1 -o json | jq .cost
+  tenon plan --save-snapshot now.json.gz && tenon plan --snapshot now.json.gz --preference-policy Ignore`,
+		Args: noArguments,
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringArrayVarP(&o.Files, "file", "f", nil, "file or directory of Kubernetes objects, or - for standard input; may be repeated")
+	flags.StringVar(&o.Catalog, "catalog", "", "file of offers, in place of the built-in EC2 catalogue")
+	flags.StringVar(&o.Region, "region", "us-west-2", "region of the built-in EC2 catalogue")
+	flags.BoolVar(&o.Consolidate, "consolidate", false, "also plan which nodes would be removed or replaced")
+	flags.StringVar(&now, "now", "", "time of the plan as RFC 3339, such as 2026-07-20T12:00:00Z (default: the clock's)")
+	flags.StringVarP(&o.Output, "output", "o", planning.Table, "format: table, json or yaml")
+	flags.BoolVar(&o.Explain, "explain", false, "tell of every node what it takes and could also be, and of every pool why not")
+	flags.StringVar(&o.SaveSnapshot, "save-snapshot", "", "write all that the plan depends on to this file; compressed if it ends in .gz")
+	flags.StringVar(&o.Snapshot, "snapshot", "", "read all that the plan depends on from this file, in place of -f or a cluster")
+	for _, option := range optionsNamed(planSettings) {
+		flags.String(option.Flag, option.Default, option.Usage+" ("+option.Env+")")
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		o.Given = cmd.Flags().Changed
+		var err error
+		if o.Now, err = parseTime(now); err != nil {
+			return err
+		}
+		warnings, err := readPlanSettings(cmd, w, &o)
+		if err != nil {
+			return err
+		}
+		for _, warning := range warnings {
+			fmt.Fprintf(w.Err, "note: %s\n", warning.Text)
+		}
+		complete, err := planning.Run(cmd.Context(), o, planning.World{In: w.In, Out: w.Out, Err: w.Err, Lookup: w.LookupEnv, Clock: time.Now})
+		if err == nil && !complete {
+			return ErrUnplaced
+		}
+		return err
+	}
+	return cmd
+}
+
+func optionsNamed(names []string) []settings.Option {
+	return slices.DeleteFunc(settings.Options(), func(o settings.Option) bool { return !slices.Contains(names, o.Flag) })
+}
+
+// readPlanSettings reads the settings by the controller's own rules, from flags and environment;
+// settings that no plan depends on are not looked at.
+func readPlanSettings(cmd *cobra.Command, w World, o *planning.Options) ([]settings.Warning, error) {
+	var args, variables []string
+	for _, option := range optionsNamed(planSettings) {
+		variables = append(variables, option.Env)
+		if flag := cmd.Flags().Lookup(option.Flag); flag.Changed {
+			args = append(args, "--"+option.Flag+"="+flag.Value.String())
+		}
+	}
+	s, warnings, err := settings.Parse(args, func(name string) (string, bool) {
+		if !slices.Contains(variables, name) {
+			return "", false
+		}
+		return w.LookupEnv(name)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%w\nrun 'tenon plan --help' for what each setting takes", err)
+	}
+	o.Settings = s
+	warnings = slices.DeleteFunc(warnings, func(warning settings.Warning) bool {
+		return !slices.Contains(variables, warning.Env)
+	})
+	return warnings, nil
+}
+
+func parseTime(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("--now=%q is not a time such as 2026-07-20T12:00:00Z: %s", text, strings.TrimPrefix(err.Error(), "parsing time "))
+	}
+	return at, nil
+}

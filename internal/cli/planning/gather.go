@@ -1,0 +1,164 @@
+package planning
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/order"
+	"tenon/core/snapshot"
+	"tenon/internal/cli/listing"
+	"tenon/internal/ingest"
+	"tenon/internal/ingest/manifest"
+	"tenon/internal/manager"
+	"tenon/internal/version"
+)
+
+// gather makes the snapshot.
+func (j *job) gather(ctx context.Context) (*snapshot.Snapshot, error) {
+	if j.Snapshot != "" {
+		return j.fromSnapshot()
+	}
+	m, err := newMarket(j)
+	if err != nil {
+		return nil, err
+	}
+	options := j.ingestOptions(m)
+	var objects *ingest.Objects
+	if options.Files {
+		objects, err = j.fromFiles(options)
+	} else {
+		objects, err = j.fromCluster(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	j.report.Set("putting the picture together", fmt.Sprintf("%d pods", len(objects.Pods)))
+	s := ingest.Build(objects, options)
+	if !options.Files {
+		leaveOutReplicas(s)
+	}
+	j.remark(s, m)
+	return s, nil
+}
+
+func (j *job) now() time.Time {
+	if !j.Now.IsZero() {
+		return j.Now
+	}
+	return j.Clock()
+}
+
+func (j *job) ingestOptions(m *market) ingest.Options {
+	return ingest.Options{
+		Now:              j.now(),
+		Settings:         j.decisionSettings(snapshot.Settings{}),
+		Vocabulary:       m.vocabulary,
+		Catalog:          m.catalogOf,
+		Managed:          m.managed,
+		ReservationLabel: m.reservationLabel,
+		DefaultSpreads:   j.Settings.SchedulerConfig.PodTopologySpread.DefaultConstraints,
+		Overlays:         j.Settings.FeatureGates.NodeOverlay,
+		Files:            len(j.Files) > 0,
+	}
+}
+
+// decisionSettings translates settings. Those of a snapshot file stay unless they are given.
+func (j *job) decisionSettings(s snapshot.Settings) snapshot.Settings {
+	if j.Snapshot == "" || j.Given("preference-policy") {
+		s.Preferences = snapshot.Preferences(j.Settings.PreferencePolicy)
+	}
+	if j.Snapshot == "" || j.Given("min-values-policy") {
+		s.BestEffortMinimum = j.Settings.MinValuesPolicy == "BestEffort"
+	}
+	if j.Snapshot == "" || j.Given("feature-gates") {
+		s.ReservedCapacity = j.Settings.FeatureGates.ReservedCapacity
+		s.SpotToSpot = j.Settings.FeatureGates.SpotToSpotConsolidation
+	}
+	return s
+}
+
+// fromFiles reads the objects that -f names.
+func (j *job) fromFiles(options ingest.Options) (*ingest.Objects, error) {
+	checker := ingest.NewTranslator(ingest.NewIndex(), options)
+	objects, report, err := manifest.Read(j.Files, manifest.Options{
+		Stdin: j.In,
+		Progress: func(p manifest.Progress) {
+			j.report.Set("reading", fmt.Sprintf("%d of %d files, %d objects", p.Files, p.AllFiles, p.Objects))
+		},
+		Check: func(o metav1.Object) error { return checkObject(o, checker) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, warning := range report.Warnings {
+		j.note("%s", warning)
+	}
+	j.noteSkipped(report.Skipped)
+	return objects, nil
+}
+
+// checkObject refuses what the API would let through and a controller would not use.
+func checkObject(o metav1.Object, checker *ingest.Translator) error {
+	pool, ok := o.(*karpenterv1.NodePool)
+	if !ok {
+		return nil
+	}
+	return checker.CheckPool(pool)
+}
+
+func (j *job) noteSkipped(skipped map[string]int) {
+	total := 0
+	parts := make([]string, 0, len(skipped))
+	for _, kind := range order.Keys(skipped) {
+		total += skipped[kind]
+		parts = append(parts, fmt.Sprintf("%d %s", skipped[kind], kind))
+	}
+	if total > 0 {
+		j.note("%d objects were skipped, because no plan depends on their kind: %s", total, strings.Join(parts, ", "))
+	}
+}
+
+// fromCluster lists the objects of the kubeconfig's cluster.
+func (j *job) fromCluster(ctx context.Context) (*ingest.Objects, error) {
+	connection, err := manager.Connect(j.Settings, version.Get())
+	if err != nil {
+		return nil, fmt.Errorf("%w; or plan from files with -f", err)
+	}
+	j.report.Set("reading "+connection.Config.Host, "")
+	return listing.Read(ctx, connection.Config, listing.Options{
+		Overlays: j.Settings.FeatureGates.NodeOverlay,
+		Owners:   !j.Settings.SchedulerConfig.Empty(),
+		Progress: func(kind string, objects int) {
+			j.report.Set("reading "+connection.Config.Host, fmt.Sprintf("%d objects, now %s", objects, kind))
+		},
+	})
+}
+
+// leaveOutReplicas drops pods that were imagined for workloads without Pod objects: in a live
+// cluster a pod that is not there is not pending.
+func leaveOutReplicas(s *snapshot.Snapshot) {
+	s.Pods = slices.DeleteFunc(s.Pods, func(p snapshot.Pod) bool { return p.UID == "" })
+}
+
+// remark notes what would otherwise look odd in the plan.
+func (j *job) remark(s *snapshot.Snapshot, m *market) {
+	if len(s.Pools) == 0 {
+		j.note("there is no NodePool: nothing can be bought")
+	}
+	for i := range s.Pools {
+		if s.Pools[i].Unready != "" {
+			j.note("pool %s is left out: %s", s.Pools[i].Name, s.Pools[i].Unready)
+		}
+	}
+	j.notes = append(j.notes, m.remarks()...)
+}
+
+// errNoCatalog is why a pool of some other cloud cannot be used without --catalog.
+var errNoCatalog = errors.New("its node class is of a kind whose catalogue is not built in: name a file of offers with --catalog")

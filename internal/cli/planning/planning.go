@@ -1,0 +1,143 @@
+// Package planning is `tenon plan`: it gathers a snapshot from files, a live cluster or a snapshot
+// file, asks core/decide for a plan, and hands it to package document or table to be written.
+//
+// It reads only. Nothing is ever changed in a cluster, and of the machine no file but the one
+// that --save-snapshot names.
+package planning
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"tenon/core/decide"
+	"tenon/core/snapshot"
+	"tenon/internal/cli/document"
+	"tenon/internal/cli/progress"
+	"tenon/internal/cli/screen"
+	"tenon/internal/cli/table"
+	"tenon/internal/settings"
+)
+
+// Options are what the command line says.
+type Options struct {
+	// Files to read; without any, the cluster of the kubeconfig is read.
+	Files []string
+	// Snapshot is read in place of files or a cluster. SaveSnapshot is written.
+	Snapshot, SaveSnapshot string
+	// Catalog is a file of offers in place of EC2's of the Region.
+	Catalog, Region string
+	Consolidate     bool
+	Explain         bool
+	// Now is the time of the plan; zero means the clock's.
+	Now time.Time
+	// Output is table, json or yaml.
+	Output   string
+	Settings settings.Settings
+	// Given tells which options were set, by the names of their flags: a snapshot file has
+	// settings of its own, and only what is given replaces them.
+	Given func(flag string) bool
+}
+
+// World is what the command may touch.
+type World struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Lookup   func(name string) (string, bool)
+	// Clock tells the time of a plan that --now does not set.
+	Clock func() time.Time
+}
+
+// Run makes a plan and writes it. It reports whether every pod has a place.
+func Run(ctx context.Context, o Options, w World) (complete bool, err error) {
+	if err := o.check(); err != nil {
+		return false, err
+	}
+	j := &job{Options: o, World: w, report: progress.Start(w.Err, screen.Of(w.Err, w.Lookup).Terminal)}
+	s, err := j.gather(ctx)
+	if err == nil && o.SaveSnapshot != "" {
+		j.report.Set("writing "+o.SaveSnapshot, "")
+		err = saveSnapshot(o.SaveSnapshot, s)
+	}
+	var planned document.Planned
+	if err == nil {
+		planned = j.decide(s)
+	}
+	j.report.Stop()
+	if err != nil {
+		return false, err
+	}
+	j.tellNotes()
+	return len(planned.Plan.Unplaced) == 0, j.write(planned)
+}
+
+// The output formats.
+const (
+	Table = "table"
+	JSON  = "json"
+	YAML  = "yaml"
+)
+
+func (o *Options) check() error {
+	if o.Output != Table && o.Output != JSON && o.Output != YAML {
+		return fmt.Errorf("unknown output format %q; use table, json or yaml", o.Output)
+	}
+	if o.Snapshot == "" {
+		return nil
+	}
+	if len(o.Files) > 0 {
+		return fmt.Errorf("--snapshot holds everything already: leave out -f %s", o.Files[0])
+	}
+	for _, flag := range []string{"kubeconfig", "catalog", "region", "scheduler-config", "reserved-enis", "vm-memory-overhead-percent"} {
+		if o.Given(flag) {
+			return fmt.Errorf("--snapshot holds everything already: leave out --%s", flag)
+		}
+	}
+	return nil
+}
+
+// job is one run.
+type job struct {
+	Options
+	World
+	report *progress.Reporter
+	notes  []string
+}
+
+// note remembers something that people should know, to be told once the work is done.
+func (j *job) note(format string, args ...any) {
+	j.notes = append(j.notes, fmt.Sprintf(format, args...))
+}
+
+func (j *job) tellNotes() {
+	if j.Consolidate {
+		j.note("this version does not plan removals yet: --consolidate changes nothing, and disruptions is empty")
+	}
+	for _, note := range j.notes {
+		fmt.Fprintf(j.Err, "note: %s\n", note)
+	}
+}
+
+func (j *job) decide(s *snapshot.Snapshot) document.Planned {
+	waiting := 0
+	for i := range s.Pods {
+		if s.Pods[i].Pending {
+			waiting++
+		}
+	}
+	j.report.Set(fmt.Sprintf("planning for %d pending pods", waiting), "")
+	start := time.Now()
+	decision := decide.Decide(s, decide.Budget{})
+	return document.Planned{Snapshot: s, Plan: decision.Plan, Duration: time.Since(start)}
+}
+
+func (j *job) write(p document.Planned) error {
+	switch j.Output {
+	case JSON:
+		return p.WriteJSON(j.Out)
+	case YAML:
+		return p.WriteYAML(j.Out)
+	}
+	return table.Write(j.Out, p, table.Options{Screen: screen.Of(j.Out, j.Lookup), Explain: j.Explain})
+}

@@ -1,0 +1,98 @@
+package table
+
+import (
+	"fmt"
+	"strings"
+
+	"tenon/internal/cli/document"
+)
+
+// existing tells which nodes that are there take pods.
+func (t *writer) existing() {
+	placed := t.p.Plan.Existing
+	if len(placed) == 0 {
+		return
+	}
+	t.line("%s", t.colored(bold, "Existing nodes that take pods"))
+	if t.o.Explain {
+		for _, e := range placed {
+			t.paragraph(2, plain, e.Node+": "+strings.Join(t.podGroups(e.Pods), ", "))
+		}
+	} else {
+		texts := make([]string, len(placed))
+		for i, e := range placed {
+			texts[i] = fmt.Sprintf("%s %d", e.Node, len(e.Pods))
+		}
+		t.paragraph(2, plain, joined(texts, 12))
+	}
+	t.line("")
+}
+
+// totals is what people look for first: price, how good it is, and whether all pods have a place.
+func (t *writer) totals() {
+	p := &t.p.Plan
+	onNew, onOld := 0, 0
+	for i := range p.Claims {
+		onNew += len(p.Claims[i].Pods)
+	}
+	for i := range p.Existing {
+		onOld += len(p.Existing[i].Pods)
+	}
+	if p.Solve.Pods == 0 {
+		t.line("No pod waits for a node: there is nothing to do.")
+		return
+	}
+	if len(p.Claims) == 0 {
+		t.fact("Price", "no node is to be bought")
+	} else {
+		t.fact("Price", fmt.Sprintf("%s an hour for %s", price(p.Cost.New), plural(len(p.Claims), "new node", "new nodes")))
+		t.fact("Bound", t.bound())
+	}
+	t.fact("Pods", t.placed(onNew, onOld))
+	if before, after := t.p.Fleet(); before > 0 {
+		t.fact("Fleet", fmt.Sprintf("%s an hour now, %s with this plan", price(before), price(after)))
+	}
+	t.fact("Planned", fmt.Sprintf("in %s, from %s and %s of pods", document.Rounded(t.p.Duration),
+		plural(p.Solve.Offers, "offering", "offerings"), plural(p.Solve.Shapes, "shape", "shapes")))
+}
+
+func (t *writer) bound() string {
+	c := t.p.Plan.Cost
+	if c.New == c.LowerBound {
+		return "proven: these pods cannot be had for less"
+	}
+	if c.LowerBound == 0 {
+		return "nothing is proven about the least possible price"
+	}
+	return fmt.Sprintf("%s an hour is proven to be the least possible; this is at most %s above it", price(c.LowerBound), percent(c.Gap()))
+}
+
+func (t *writer) placed(onNew, onOld int) string {
+	total := t.p.Plan.Solve.Pods
+	text := fmt.Sprintf("%s placed", thousands(onNew+onOld))
+	if onNew+onOld < total {
+		text = fmt.Sprintf("%s of %s placed", thousands(onNew+onOld), thousands(total))
+	}
+	if onOld > 0 {
+		text += fmt.Sprintf(": %s on new nodes, %s on existing ones", thousands(onNew), thousands(onOld))
+	}
+	if n := len(t.p.Plan.Unplaced); n > 0 {
+		text += "; " + t.colored(red, thousands(n)+" have no place")
+	}
+	return text
+}
+
+func (t *writer) fact(name, text string) {
+	t.line("%s %s", t.colored(faint, fmt.Sprintf("%-8s", name)), text)
+}
+
+// percent of a small part: as many digits as make it something other than zero.
+func percent(part float64) string {
+	switch {
+	case part < 0.0001:
+		return "0.01 %"
+	case part < 0.01:
+		return fmt.Sprintf("%.2f %%", 100*part)
+	}
+	return fmt.Sprintf("%.1f %%", 100*part)
+}
