@@ -109,7 +109,7 @@ func (e *state) available(o *catalog.Offering) bool {
 // face says what the node will be under one offer; conflict is why pool, claim, type and
 // offering contradict each other, so that it could not be launched.
 func (e *state) face(n *node, o plan.Offer, kind *catalog.Type, offering *catalog.Offering) (made face, conflict string) {
-	all := n.pool.Requirements.Intersect(kind.Requirements).Intersect(offeringLabels(offering)).Intersect(n.claim.Requirements)
+	all := n.pool.Requirements.Intersect(kind.Requirements).Intersect(offeringLabels(offering)).Intersect(n.asks)
 	made = face{
 		offer: o, kind: kind, offering: offering, allocatable: kind.Allocatable(offering),
 		labels: map[string]string{}, open: map[string]requirement.Requirement{},

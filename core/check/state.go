@@ -22,9 +22,10 @@ type state struct {
 // node is an existing node or one that a claim will become.
 type node struct {
 	name   string
-	claim  *plan.Claim    // of a node to come
-	pool   *snapshot.Pool // of a node to come
-	exists *snapshot.Node // otherwise
+	claim  *plan.Claim     // of a node to come
+	pool   *snapshot.Pool  // of a node to come
+	asks   requirement.Set // by its claim, of whatever the cloud chooses
+	exists *snapshot.Node  // otherwise
 	taints []model.Taint
 	// faces are what the node may turn out to be: one for an existing node, one for
 	// each offer that the claim allows.
@@ -129,7 +130,7 @@ func (e *state) addClaim(c *plan.Claim, f *finding) bool {
 		f.note(Violation{Rule: PoolUnknown, Node: c.Name, Where: c.Pool})
 		return false
 	}
-	n := &node{name: c.Name, claim: c, pool: pool, taints: pool.Taints, placed: c.Pods}
+	n := &node{name: c.Name, claim: c, pool: pool, asks: c.Narrowed(), taints: pool.Taints, placed: c.Pods}
 	known := e.addFaces(n, f)
 	e.nodes = append(e.nodes, n)
 	return known
