@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
-
-	"tenon/core/model"
 )
 
 // improve takes a few bins apart, the most wasteful first, and packs their pods anew;
@@ -130,7 +128,7 @@ func (b *bin) pods() int {
 func (p *packer) waste(b *bin) float64 {
 	w := float64(b.price)
 	for _, t := range b.content {
-		w -= float64(t.n) * p.kinds[p.lots[t.lot].kind].value
+		w -= float64(t.n) * p.kinds[p.lots[t.lot].kind].worth
 	}
 	return w
 }
@@ -138,45 +136,25 @@ func (p *packer) waste(b *bin) float64 {
 // repack takes the bins apart and packs their pods anew. It keeps the old bins unless
 // the new ones are cheaper, or as cheap and fewer.
 func (p *packer) repack(victims, offers []int) bool {
-	old := make([]*bin, 0, len(victims))
 	rest := make([]*bin, 0, len(p.bins))
-	var oldPrice model.Money
+	var taken []*bin
 	for i, b := range p.bins {
 		if _, ok := slices.BinarySearch(victims, i); ok {
-			old = append(old, b)
-			oldPrice += b.price
+			taken = append(taken, b)
 		} else {
 			rest = append(rest, b)
 		}
 	}
-	before := p.countLeft()
-	contents := make([][]taken, len(old))
-	for i, b := range old {
-		contents[i] = b.content
-		p.unload(b)
-		p.release(b)
-	}
-	p.bins = rest
+	p.bins = append(rest, taken...)
+	from := len(rest)
+	old := p.takeDown(from)
 	p.fillFrom(offers)
-	var newPrice model.Money
-	for _, b := range p.bins[len(rest):] {
-		newPrice += b.price
-	}
-	if p.countLeft() <= before && (newPrice < oldPrice || newPrice == oldPrice && len(p.bins)-len(rest) < len(old)) {
+	fresh := p.takeDown(from)
+	if fresh.better(old) {
+		p.putUp(fresh)
 		return true
 	}
-	for _, b := range p.bins[len(rest):] {
-		p.unload(b)
-		p.release(b)
-	}
-	p.bins = rest
-	for i, b := range old {
-		again := p.newBin(b.machine, b.slot)
-		for _, t := range contents[i] {
-			p.put(again, t.lot, t.n, t.alternative)
-		}
-		p.open(again)
-	}
+	p.putUp(old)
 	return false
 }
 

@@ -60,8 +60,9 @@ type kind struct {
 	left int
 	// item is the kind's row in the relaxation, or -1.
 	item int
-	// value is what placing one pod is worth: its price in the relaxation.
-	value float64
+	// value is what placing one pod is worth: its price in the last relaxation. Worth is
+	// that of the first, of all pods.
+	value, worth float64
 }
 
 // site is a list of alternatives that some lots share.
@@ -132,7 +133,7 @@ func (p *packer) kindOf(l *lot) int {
 	}
 	p.kindIndex[string(key)] = len(p.kinds)
 	rows := p.rowsOf(l.shape)
-	p.kinds = append(p.kinds, kind{need: l.shape.Need, rows: rows, site: at, item: -1, value: p.valueOf(l.shape.Need, rows)})
+	p.kinds = append(p.kinds, kind{need: l.shape.Need, rows: rows, site: at, item: -1, value: p.valueOf(l.shape.Need, rows), worth: p.valueOf(l.shape.Need, rows)})
 	return len(p.kinds) - 1
 }
 

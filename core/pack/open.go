@@ -7,29 +7,130 @@ import (
 
 	"tenon/core/bitset"
 	"tenon/core/bound"
+	"tenon/core/model"
 )
 
-// relaxAndOpen opens bins by the patterns of the relaxation, as often as each is used
-// in whole.
-func (p *packer) relaxAndOpen() {
+// construct opens bins for all that is waiting, in several ways, and keeps the cheapest:
+// filling by value alone is best where nodes are large and few, diving where patterns
+// are small and many, and no taste is best for every input.
+func (p *packer) construct() {
 	if !p.waiting() {
 		return
 	}
+	from := len(p.bins)
 	r := p.relax(p.effort / 4)
+	for k := range p.kinds {
+		p.kinds[k].worth = p.kinds[k].value
+	}
+	stop := p.steps + p.effort/2
+	var best *draft
+	for i := range 2 * len(tastes) {
+		if i >= 2 && (p.steps >= stop || p.proof.Steps == 0 || p.countLeft() > fewPods) {
+			break
+		}
+		p.taste = tastes[i/2]
+		p.openWhole(r)
+		if i%2 == 1 {
+			p.dive(r)
+		}
+		p.fillRest()
+		d := p.takeDown(from)
+		if best == nil || d.better(best) {
+			best = d
+		}
+	}
+	p.putUp(best)
+	p.taste = tastes[0]
+}
+
+// fewPods is how small a problem must be to try every taste.
+const fewPods = 2000
+
+// dive solves the relaxation of what is left again and again, and opens bins by its
+// patterns: those that are used in whole or, when there are none, the one used most.
+func (p *packer) dive(r relaxation) {
+	stop := p.steps + p.effort/8
+	for p.waiting() && p.steps < stop {
+		r = p.relax(max(p.proof.Steps/8, leastDive))
+		if p.openWhole(r) == 0 && p.openMost(r) == 0 {
+			break
+		}
+	}
+	for k := range p.kinds {
+		p.kinds[k].value = p.kinds[k].worth
+	}
+}
+
+// draft is bins that were taken down again, with what was on them.
+type draft struct {
+	bins     []*bin
+	contents [][]taken
+	cost     model.Money
+	left     int
+}
+
+func (d *draft) better(o *draft) bool {
+	return cmp.Or(cmp.Compare(d.left, o.left), cmp.Compare(d.cost, o.cost), cmp.Compare(len(d.bins), len(o.bins))) < 0
+}
+
+// takeDown closes the bins from a position on.
+func (p *packer) takeDown(from int) *draft {
+	d := &draft{left: p.countLeft()}
+	for _, b := range p.bins[from:] {
+		d.bins = append(d.bins, b)
+		d.contents = append(d.contents, b.content)
+		d.cost += b.price
+		p.unload(b)
+		p.release(b)
+	}
+	p.bins = p.bins[:from]
+	return d
+}
+
+// putUp opens the bins of a draft as they were.
+func (p *packer) putUp(d *draft) {
+	for i, b := range d.bins {
+		again := p.newBin(b.machine, b.slot)
+		again.sealed = b.sealed
+		for _, t := range d.contents[i] {
+			p.put(again, t.lot, t.n, t.alternative)
+		}
+		p.open(again)
+	}
+}
+
+// leastDive is the effort of a relaxation on the way down, at least.
+const leastDive = 1_000_000
+
+// openWhole opens patterns as often as they are used in whole, dear ones first.
+func (p *packer) openWhole(r relaxation) int {
 	patterns := slices.Clone(r.Patterns)
 	slices.SortStableFunc(patterns, func(a, b bound.Pattern) int {
 		return cmp.Compare(r.offers[b.Bin].price, r.offers[a.Bin].price)
 	})
+	total := 0
 	for _, pattern := range patterns {
-		o := &r.offers[pattern.Bin]
 		for n := int(pattern.Amount + 1e-6); n > 0; {
-			opened := p.openPattern(o, pattern, n)
+			opened := p.openPattern(&r.offers[pattern.Bin], pattern, n)
 			if opened == 0 {
 				break
 			}
 			n -= opened
+			total += opened
 		}
 	}
+	return total
+}
+
+// openMost opens the pattern that is used most once, the larger of equals.
+func (p *packer) openMost(r relaxation) int {
+	if len(r.Patterns) == 0 {
+		return 0
+	}
+	most := slices.MaxFunc(r.Patterns, func(a, b bound.Pattern) int {
+		return cmp.Or(cmp.Compare(a.Amount, b.Amount), cmp.Compare(r.offers[a.Bin].price, r.offers[b.Bin].price))
+	})
+	return p.openPattern(&r.offers[most.Bin], most, 1)
 }
 
 // openPattern opens a bin with the pods of a pattern, and up to n-1 copies of it where

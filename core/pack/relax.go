@@ -126,14 +126,17 @@ func (p *packer) relax(steps int64) relaxation {
 	for k := range p.kinds {
 		p.kinds[k].item = -1
 	}
-	p.relaxed = 0
+	relaxed := 0
 	for i := range p.lots {
 		if l := &p.lots[i]; l.Count > 0 {
 			p.kinds[l.kind].item = r.add(p, l.shape, l.Count)
-			p.relaxed += l.Count
+			relaxed += l.Count
 		}
 	}
 	p.last = p.solve(&r, steps)
+	if relaxed > p.relaxed {
+		p.relaxed, p.proof = relaxed, p.last
+	}
 	for k := range p.kinds {
 		if item := p.kinds[k].item; item >= 0 && len(p.last.offers) > 0 {
 			p.kinds[k].value = p.last.Dual[item]

@@ -88,8 +88,10 @@ type packer struct {
 	offers     []offer
 	groups     relaxedGroups
 
-	last          relaxation
-	relaxed       int // pods that last was solved for
+	last relaxation
+	// proof is the relaxation that was solved for most pods, relaxed says how many.
+	proof         relaxation
+	relaxed       int
 	style         Style
 	taste         taste
 	steps, effort int64
@@ -173,7 +175,7 @@ func (k *Packer) Bound() (model.Money, bool) {
 	if p.style != Guided || len(p.tiers) != 1 || p.relaxed != given || placed != given {
 		return 0, false
 	}
-	return model.Money(p.last.Bound), true
+	return model.Money(p.proof.Bound), true
 }
 
 // Evict takes all pods of a lot off their nodes.
@@ -187,8 +189,7 @@ func (p *packer) run() {
 			p.firstFit()
 			return
 		}
-		p.relaxAndOpen()
-		p.fillRest()
+		p.construct()
 		p.improve()
 	})
 }
