@@ -13,6 +13,7 @@ func (p *packer) improve() {
 	if len(p.bins) == p.tierStart {
 		return
 	}
+	p.overhaul()
 	offers := p.promising()
 	draw := lottery(1)
 	stop := p.steps + p.effort/4
@@ -29,6 +30,61 @@ func (p *packer) improve() {
 		}
 	}
 	p.taste = tastes[0]
+}
+
+// overhauls is how often the most wasteful bins are packed anew together.
+const overhauls = 4
+
+// overhaul takes the most wasteful bins apart, as many as is manageable at once, and
+// packs them by a relaxation of their own: what rounding left behind in many bins is
+// better gathered than patched.
+func (p *packer) overhaul() {
+	stop := p.steps + p.effort/4
+	for i := range overhauls {
+		if p.steps >= stop {
+			return
+		}
+		victims := p.mostWasteful(manyPods >> (i % 2))
+		if len(victims) < 2 {
+			return
+		}
+		p.replace(victims, func() *draft {
+			r := p.relax(p.effort / 32)
+			d := p.bestDraft(r, 2*len(tastes), p.steps+p.effort/32)
+			for k := range p.kinds {
+				p.kinds[k].value = p.kinds[k].worth
+			}
+			return d
+		})
+	}
+}
+
+// mostWasteful are positions of bins in the order of their waste, up to a number of pods.
+func (p *packer) mostWasteful(pods int) []int {
+	order, waste := p.byWaste()
+	var out []int
+	for _, i := range order {
+		if waste[i] <= 0 || pods < p.bins[i].pods() {
+			break
+		}
+		pods -= p.bins[i].pods()
+		out = append(out, i)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// byWaste orders the bins that may be repacked, the most wasteful first.
+func (p *packer) byWaste() (order []int, waste []float64) {
+	waste = make([]float64, len(p.bins))
+	for i, b := range p.bins {
+		if !b.sealed && i >= p.tierStart {
+			order = append(order, i)
+			waste[i] = p.waste(b)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(waste[b], waste[a]) })
+	return order, waste
 }
 
 // patience is how many failed attempts in a row end the search.
@@ -87,20 +143,10 @@ func (l *lottery) next(n int) int {
 // victims are positions of bins: one of the most wasteful, with others drawn from the
 // more wasteful half.
 func (p *packer) victims(draw *lottery) []int {
-	var order []int
-	for i, b := range p.bins {
-		if !b.sealed && i >= p.tierStart {
-			order = append(order, i)
-		}
-	}
+	order, _ := p.byWaste()
 	if len(order) == 0 {
 		return nil
 	}
-	waste := make([]float64, len(p.bins))
-	for _, i := range order {
-		waste[i] = p.waste(p.bins[i])
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(waste[b], waste[a]) })
 	first := draw.next(min(len(order), 8))
 	victims := []int{order[first]}
 	pods := p.bins[order[first]].pods()
@@ -133,11 +179,19 @@ func (p *packer) waste(b *bin) float64 {
 	return w
 }
 
-// repack takes the bins apart and packs their pods anew. It keeps the old bins unless
-// the new ones are cheaper, or as cheap and fewer.
+// repack takes the bins apart and fills new ones from the offers.
 func (p *packer) repack(victims, offers []int) bool {
-	rest := make([]*bin, 0, len(p.bins))
-	var taken []*bin
+	from := len(p.bins) - len(victims)
+	return p.replace(victims, func() *draft {
+		p.fillFrom(offers)
+		return p.takeDown(from)
+	})
+}
+
+// replace takes the bins apart and keeps them as they were unless the draft that is made
+// of their pods is better.
+func (p *packer) replace(victims []int, make func() *draft) bool {
+	var rest, taken []*bin
 	for i, b := range p.bins {
 		if _, ok := slices.BinarySearch(victims, i); ok {
 			taken = append(taken, b)
@@ -146,10 +200,8 @@ func (p *packer) repack(victims, offers []int) bool {
 		}
 	}
 	p.bins = append(rest, taken...)
-	from := len(rest)
-	old := p.takeDown(from)
-	p.fillFrom(offers)
-	fresh := p.takeDown(from)
+	old := p.takeDown(len(rest))
+	fresh := make()
 	if fresh.better(old) {
 		p.putUp(fresh)
 		return true

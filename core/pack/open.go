@@ -17,15 +17,23 @@ func (p *packer) construct() {
 	if !p.waiting() {
 		return
 	}
-	from := len(p.bins)
 	r := p.relax(p.effort / 4)
 	for k := range p.kinds {
 		p.kinds[k].worth = p.kinds[k].value
 	}
-	stop := p.steps + p.effort/2
+	ways := 2
+	if p.countLeft() <= fewPods {
+		ways = 2 * len(tastes)
+	}
+	p.putUp(p.bestDraft(r, ways, p.steps+p.effort/2))
+}
+
+// bestDraft fills new bins in some ways, at least two, until the steps are spent.
+func (p *packer) bestDraft(r relaxation, ways int, stop int64) *draft {
+	from := len(p.bins)
 	var best *draft
-	for i := range 2 * len(tastes) {
-		if i >= 2 && (p.steps >= stop || p.proof.Steps == 0 || p.countLeft() > fewPods) {
+	for i := range ways {
+		if i >= 2 && p.steps >= stop {
 			break
 		}
 		p.taste = tastes[i/2]
@@ -39,8 +47,8 @@ func (p *packer) construct() {
 			best = d
 		}
 	}
-	p.putUp(best)
 	p.taste = tastes[0]
+	return best
 }
 
 // fewPods is how small a problem must be to try every taste.
