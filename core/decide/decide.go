@@ -11,14 +11,12 @@ import (
 	"tenon/core/snapshot"
 )
 
-// Budget bounds the effort of a decision, in steps of about a nanosecond each.
+// Budget bounds the effort of a decision.
 type Budget struct {
-	// Steps per packing; 0 means DefaultSteps.
+	// Steps are about a nanosecond each; less than provision.LeastEffort counts as that.
+	// More steps never make a dearer plan.
 	Steps int64
 }
-
-// DefaultSteps is what a decision spends unless told otherwise.
-const DefaultSteps = 200_000_000
 
 // Decision is what was decided.
 type Decision struct {
@@ -27,9 +25,5 @@ type Decision struct {
 
 // Decide looks at the snapshot and says what should be done.
 func Decide(s *snapshot.Snapshot, b Budget) Decision {
-	steps := b.Steps
-	if steps <= 0 {
-		steps = DefaultSteps
-	}
-	return Decision{Plan: provision.Plan(s, steps)}
+	return Decision{Plan: provision.Plan(s, b.Steps)}
 }

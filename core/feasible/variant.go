@@ -6,8 +6,8 @@ import (
 	"tenon/core/snapshot"
 )
 
-// Variant is what a template asks for at one level of giving up preferences. A template
-// is never edited: levels are numbers, and each names the preferences already dropped.
+// Variant is what a template asks for while some of its preferences are given up. A
+// template is never edited: preferences have numbers, and a set of them is dropped.
 type Variant struct {
 	// Alternatives for the node: one must hold.
 	Alternatives []Asker
@@ -16,40 +16,87 @@ type Variant struct {
 	AntiAffinity []snapshot.AffinityTerm
 }
 
-// Levels is how many variants the template has. The last one has no preferences left.
+// Dropped is a set of a template's preferences, by number, that are given up.
 //
-// Preferences are dropped in the documented order: preferred pod affinity, preferred
-// pod anti-affinity, preferred node affinity (heaviest first each), ScheduleAnyway
-// spreads, and at last the dislike of PreferNoSchedule taints. Required node-affinity
-// terms are alternatives at every level, not preferences.
-func (sp *Space) Levels(t *snapshot.Template) int {
-	n := 1
-	if sp.anySoftTaint() {
-		n++
+// They are numbered in the documented order of giving them up: preferred pod affinity,
+// preferred pod anti-affinity, preferred node affinity (heaviest first each),
+// ScheduleAnyway spreads, and at last the dislike of PreferNoSchedule taints. Required
+// node-affinity terms are alternatives, not preferences.
+type Dropped uint64
+
+// manyPreferences bounds how many of a template are told apart; more are dropped.
+const manyPreferences = 63
+
+// Has reports whether preference i is given up.
+func (d Dropped) Has(i int) bool { return i >= manyPreferences || d>>i&1 == 1 }
+
+// With gives up preference i too.
+func (d Dropped) With(i int) Dropped { return d | 1<<min(i, manyPreferences) }
+
+// Without takes preference i up again.
+func (d Dropped) Without(i int) Dropped { return d &^ (1 << min(i, manyPreferences)) }
+
+// Next gives up the next preference, in order, of n; without any left it returns false.
+func (d Dropped) Next(n int) (Dropped, bool) {
+	for i := range min(n, manyPreferences) {
+		if !d.Has(i) {
+			return d.With(i), true
+		}
 	}
-	if sp.Snapshot.Settings.Preferences == snapshot.Ignore {
-		return n
-	}
-	return n + len(t.PreferredAffinity) + len(t.PreferredAntiAffinity) + len(t.Preferred) + softSpreads(t)
+	return d, false
 }
 
-// Variant gives what the template asks for at a level, 0 being all that it wishes.
-func (sp *Space) Variant(t *snapshot.Template, level int) Variant {
-	v := Variant{AntiAffinity: t.AntiAffinity, Affinity: t.Affinity}
-	drop := level
-	if sp.Snapshot.Settings.Preferences == snapshot.Ignore {
-		drop += len(t.PreferredAffinity) + len(t.PreferredAntiAffinity) + len(t.Preferred) + softSpreads(t)
+// Preferences is how many the template has.
+func (sp *Space) Preferences(t *snapshot.Template) int {
+	n := len(t.PreferredAffinity) + len(t.PreferredAntiAffinity) + len(t.Preferred) + softSpreads(t)
+	if sp.softTaint {
+		n++
 	}
-	v.Affinity, drop = withPreferred(t.Affinity, t.PreferredAffinity, drop)
-	v.AntiAffinity, drop = withPreferred(t.AntiAffinity, t.PreferredAntiAffinity, drop)
+	return n
+}
+
+// AllDropped gives up every preference of the template.
+func (sp *Space) AllDropped(t *snapshot.Template) Dropped {
+	return Dropped(1)<<min(sp.Preferences(t), manyPreferences) - 1
+}
+
+// AtFirst is what the policy gives up before anything was tried: nothing, or all but
+// the dislike of taints.
+func (sp *Space) AtFirst(t *snapshot.Template) Dropped {
+	if sp.Snapshot.Settings.Preferences == snapshot.Respect {
+		return 0
+	}
+	all := sp.AllDropped(t)
+	if sp.softTaint {
+		all = all.Without(sp.Preferences(t) - 1)
+	}
+	return all
+}
+
+// Variant gives what the template asks for while some preferences are given up. Of its
+// preferred node-affinity terms only the heaviest that is kept speaks, as users of the
+// API know it.
+func (sp *Space) Variant(t *snapshot.Template, d Dropped) Variant {
+	var v Variant
+	at := 0
+	v.Affinity = kept(t.Affinity, t.PreferredAffinity, d, &at)
+	v.AntiAffinity = kept(t.AntiAffinity, t.PreferredAntiAffinity, d, &at)
 	wish := requirement.Set{}
-	if drop < len(t.Preferred) {
-		wish, drop = t.Preferred[drop].Term, 0
-	} else {
-		drop -= len(t.Preferred)
+	for i := range t.Preferred {
+		if wish.IsZero() && !d.Has(at) {
+			wish = t.Preferred[i].Term
+		}
+		at++
 	}
-	v.Spreads, drop = keptSpreads(t.Spreads, drop)
-	strict := sp.anySoftTaint() && drop == 0
+	for _, s := range t.Spreads {
+		if s.Soft {
+			at++
+		}
+		if !s.Soft || !d.Has(at-1) {
+			v.Spreads = append(v.Spreads, s)
+		}
+	}
+	strict := sp.softTaint && !d.Has(at)
 	for _, alternative := range alternatives(t) {
 		v.Alternatives = append(v.Alternatives, Asker{
 			Require: alternative.Intersect(wish), Tolerations: t.Tolerations, Strict: strict,
@@ -58,30 +105,17 @@ func (sp *Space) Variant(t *snapshot.Template, level int) Variant {
 	return v
 }
 
-// withPreferred adds to the required terms the preferred ones that are left after
-// dropping the heaviest, and returns how many more preferences are to be dropped.
-func withPreferred(required []snapshot.AffinityTerm, preferred []snapshot.WeightedAffinity, drop int) ([]snapshot.AffinityTerm, int) {
-	if drop >= len(preferred) {
-		return required, drop - len(preferred)
-	}
-	out := append([]snapshot.AffinityTerm(nil), required...)
-	for _, p := range preferred[drop:] {
-		out = append(out, p.Term)
-	}
-	return out, 0
-}
-
-// keptSpreads leaves out the first soft spreads, as many as are to be dropped.
-func keptSpreads(spreads []snapshot.Spread, drop int) ([]snapshot.Spread, int) {
-	var out []snapshot.Spread
-	for _, s := range spreads {
-		if s.Soft && drop > 0 {
-			drop--
-			continue
+// kept joins the required terms with the preferred ones that are not given up, and moves
+// on over their numbers.
+func kept(required []snapshot.AffinityTerm, preferred []snapshot.WeightedAffinity, d Dropped, at *int) []snapshot.AffinityTerm {
+	out := required[:len(required):len(required)]
+	for _, p := range preferred {
+		if !d.Has(*at) {
+			out = append(out, p.Term)
 		}
-		out = append(out, s)
+		*at++
 	}
-	return out, drop
+	return out
 }
 
 func softSpreads(t *snapshot.Template) int {
@@ -94,9 +128,7 @@ func softSpreads(t *snapshot.Template) int {
 	return n
 }
 
-// anySoftTaint reports whether some pool or node has a PreferNoSchedule taint.
-func (sp *Space) anySoftTaint() bool { return sp.softTaint }
-
+// hasSoftTaint reports whether some pool or node has a PreferNoSchedule taint.
 func hasSoftTaint(s *snapshot.Snapshot) bool {
 	soft := func(taints []model.Taint) bool {
 		for _, t := range taints {

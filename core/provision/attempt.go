@@ -8,12 +8,14 @@ import (
 	"tenon/core/pack"
 	"tenon/core/reason"
 	"tenon/core/shape"
+	"tenon/core/snapshot"
 	"tenon/core/topology"
 )
 
 // attempt is one way of placing the pods.
 type attempt struct {
 	d        *decision
+	wishes   []shape.Wish
 	set      *shape.Set
 	assigner *topology.Assigner
 	packer   *pack.Packer
@@ -28,12 +30,21 @@ type attempt struct {
 // search makes the attempts that are worth making and returns the best. While pods find
 // no place only because of their preferences, the preferences are given up one by one.
 func (d *decision) search() *attempt {
-	wishes := d.wishes
+	best := d.place(d.wishes)
+	if d.s.Settings.Preferences == snapshot.Weigh {
+		return d.weigh(best)
+	}
+	return best
+}
+
+// place packs the wishes, and again with fewer preferences while some find no place.
+func (d *decision) place(wishes []shape.Wish) *attempt {
 	for {
 		set := shape.Compile(d.sp, wishes)
 		best := d.bestOf(set)
 		next, relaxed := d.relax(best, wishes)
 		if !relaxed {
+			best.wishes = wishes
 			return best
 		}
 		wishes = next
@@ -221,12 +232,13 @@ func (d *decision) relax(a *attempt, wishes []shape.Wish) ([]shape.Wish, bool) {
 	var out []shape.Wish
 	relaxed := false
 	for _, w := range wishes {
-		if w.Level+1 >= d.sp.Levels(&d.s.Templates[w.Template]) {
+		fewer, more := w.Dropped.Next(d.sp.Preferences(&d.s.Templates[w.Template]))
+		if !more {
 			out = append(out, w)
 			continue
 		}
-		kept := shape.Wish{Template: w.Template, Level: w.Level}
-		moved := shape.Wish{Template: w.Template, Level: w.Level + 1}
+		kept := shape.Wish{Template: w.Template, Dropped: w.Dropped}
+		moved := shape.Wish{Template: w.Template, Dropped: fewer}
 		for _, p := range w.Pods {
 			if unplaced[p] {
 				moved.Pods = append(moved.Pods, p)

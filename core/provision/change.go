@@ -273,7 +273,7 @@ func (k *seeker) machines(p *proposal) []find {
 	sp := k.d.sp
 	first, end := sp.PoolMachines(p.pool)
 	need := sp.Vector(p.template.Requests)
-	variant := sp.Variant(p.template, sp.Levels(p.template)-1)
+	variant := sp.Variant(p.template, sp.AllDropped(p.template))
 	var found []find
 	for i := range variant.Alternatives {
 		a := &variant.Alternatives[i]

@@ -17,12 +17,23 @@ import (
 	"tenon/core/snapshot"
 )
 
-// Plan decides. It spends about as many steps as it is given; more steps never make a
-// dearer plan.
+// LeastEffort is what a decision spends at least, in steps of about a nanosecond.
+const LeastEffort = 200_000_000
+
+// moreEffort is the factor from one search to the next, if there is effort for it.
+const moreEffort = 8
+
+// Plan decides. Given more than the least effort it searches again with more and keeps
+// the better plan, so that more effort never makes a dearer one.
 func Plan(given *snapshot.Snapshot, effort int64) plan.Plan {
 	sorted := arrange(given)
-	d := newDecision(sorted.Snapshot, effort)
+	d := newDecision(sorted.Snapshot, LeastEffort)
 	best := d.search()
+	for d.effort *= moreEffort; d.effort <= effort; d.effort *= moreEffort {
+		if other := d.search(); other.better(best) {
+			best = other
+		}
+	}
 	return sorted.restore(d.write(best))
 }
 
@@ -96,14 +107,15 @@ func (d *decision) wanting() []shape.Wish {
 // left; without hope it returns false with all preferences given up.
 func (d *decision) firstPossible(w shape.Wish) (shape.Wish, bool) {
 	t := &d.s.Templates[w.Template]
-	levels := d.sp.Levels(t)
-	for w.Level = 0; w.Level < levels; w.Level++ {
-		v := d.sp.Variant(t, w.Level)
-		if d.somewhere(&v, d.sp.Vector(t.Requests)) {
+	need := d.sp.Vector(t.Requests)
+	w.Dropped = d.sp.AtFirst(t)
+	for more := true; more; w.Dropped, more = w.Dropped.Next(d.sp.Preferences(t)) {
+		v := d.sp.Variant(t, w.Dropped)
+		if d.somewhere(&v, need) {
 			return w, true
 		}
 	}
-	w.Level = levels - 1
+	w.Dropped = d.sp.AllDropped(t)
 	return w, false
 }
 

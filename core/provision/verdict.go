@@ -35,7 +35,7 @@ func (w *writer) unplaced() []plan.Unplaced {
 }
 
 func wishOf(s *shape.Shape, pods []int32) shape.Wish {
-	return shape.Wish{Template: s.Template, Level: s.Level, Pods: pods}
+	return shape.Wish{Template: s.Template, Dropped: s.Dropped, Pods: pods}
 }
 
 // verdict is why the pods of a wish have no place: pool by pool, how many offerings were
@@ -47,7 +47,7 @@ func (d *decision) verdict(w shape.Wish, hint reason.Reason, seek *seeker) *reas
 		v.General = reason.Reason{Code: reason.NoPools}
 	}
 	t := &d.s.Templates[w.Template]
-	pl := plea{variant: d.sp.Variant(t, w.Level), need: d.sp.Vector(t.Requests), ports: t.HostPorts, hint: hint}
+	pl := plea{variant: d.sp.Variant(t, w.Dropped), need: d.sp.Vector(t.Requests), ports: t.HostPorts, hint: hint}
 	var chances []chance
 	for p := range d.s.Pools {
 		pv, alternative := d.poolVerdict(p, &pl)

@@ -17,8 +17,8 @@ import (
 type Shape struct {
 	// Template represents the pods; others of the shape differ in what no rule sees.
 	Template int32
-	// Level is how many preferences were dropped.
-	Level int
+	// Dropped are the preferences that were given up.
+	Dropped feasible.Dropped
 	// Pods are indexes into Snapshot.Pods, oldest first.
 	Pods     []int32
 	Priority int32
@@ -31,10 +31,10 @@ type Shape struct {
 	Attach []snapshot.Volume
 }
 
-// Wish is a template with the number of preferences that it has given up.
+// Wish is a template with the preferences that it has given up.
 type Wish struct {
 	Template int32
-	Level    int
+	Dropped  feasible.Dropped
 	Pods     []int32
 }
 
@@ -52,7 +52,7 @@ func Compile(sp *feasible.Space, wishes []Wish) *Set {
 	nodes := make([]topology.Node, len(wishes))
 	for i, w := range wishes {
 		t := &sp.Snapshot.Templates[w.Template]
-		variants[i] = sp.Variant(t, w.Level)
+		variants[i] = sp.Variant(t, w.Dropped)
 		nodes[i] = node(sp, &variants[i])
 		out.Registry.Enter(t, &variants[i], nodes[i])
 	}
@@ -79,7 +79,7 @@ func Compile(sp *feasible.Space, wishes []Wish) *Set {
 func (o *Set) newShape(w Wish, v *feasible.Variant, n topology.Node) Shape {
 	t := &o.Space.Snapshot.Templates[w.Template]
 	s := Shape{
-		Template: w.Template, Level: w.Level, Priority: t.Priority,
+		Template: w.Template, Dropped: w.Dropped, Priority: t.Priority,
 		Need:  o.Space.Vector(t.Requests),
 		Rules: o.Registry.Rules(t, v, n),
 		Ports: t.HostPorts,
