@@ -1,0 +1,98 @@
+package cloud
+
+import (
+	"cmp"
+	"slices"
+
+	"tenon/core/catalog"
+	"tenon/core/requirement"
+)
+
+// Candidate is one way to give a claim what it asks for.
+type Candidate struct {
+	Type     *catalog.Type
+	Offering *catalog.Offering
+}
+
+// Candidates are the available offerings of a catalogue that a claim allows and that hold
+// what it requests: cheapest first, in an order that depends on nothing else.
+func Candidates(claim *Claim, c *catalog.Catalog) []Candidate {
+	var found []Candidate
+	for i := range c.Types {
+		t := &c.Types[i]
+		if !t.Requirements.Intersects(claim.Requirements) {
+			continue
+		}
+		for j := range t.Offerings {
+			candidate := Candidate{t, &t.Offerings[j]}
+			if candidate.Offering.Available && candidate.suits(claim) {
+				found = append(found, candidate)
+			}
+		}
+	}
+	slices.SortFunc(found, Candidate.compare)
+	return found
+}
+
+func (c Candidate) suits(claim *Claim) bool {
+	return c.face().Intersects(claim.Requirements) && claim.Requests.Fits(c.Type.Allocatable(c.Offering))
+}
+
+func (c Candidate) compare(o Candidate) int {
+	return cmp.Or(
+		cmp.Compare(c.Offering.Price, o.Offering.Price),
+		c.Offer().Compare(o.Offer()),
+		// Offerings that differ in nothing but their extra labels.
+		cmp.Compare(c.Offering.Extra.Key(), o.Offering.Extra.Key()),
+	)
+}
+
+// Offer is the name of the offering.
+func (c Candidate) Offer() Offer {
+	return Offer{
+		InstanceType: c.Type.Name,
+		Zone:         c.Offering.Zone,
+		CapacityType: c.Offering.CapacityType,
+		Reservation:  c.Offering.ReservationID,
+	}
+}
+
+// face is what a node bought this way can have as labels: the offering's own take the
+// place of what the type has to offer.
+func (c Candidate) face() requirement.Set {
+	face := c.Type.Requirements.
+		Replaced(requirement.New(requirement.KeyZone, requirement.In, c.Offering.Zone)).
+		Replaced(requirement.New(requirement.KeyCapacityType, requirement.In, c.Offering.CapacityType))
+	for r := range c.Offering.Extra.All() {
+		face = face.Replaced(r)
+	}
+	return face
+}
+
+// Labels are those that come with the machine. Where the machine can have several values
+// and the claim leaves more than one, it is the first that both know.
+func (c Candidate) Labels(claim *Claim) map[string]string {
+	labels := map[string]string{}
+	for r := range c.face().All() {
+		if claim.Requirements.Has(r.Key()) {
+			r = r.Intersect(claim.Requirements.Get(r.Key()))
+		}
+		if r.Complement() {
+			continue // nobody says which value
+		}
+		if value, found := r.Any(); found {
+			labels[r.Key()] = value
+		}
+	}
+	return labels
+}
+
+// Shortfalls are the minimums of the claim that the types among the candidates do not
+// meet; empty when all are met.
+func Shortfalls(claim *Claim, candidates []Candidate) requirement.Shortfalls {
+	variety := requirement.NewVariety(claim.Requirements)
+	for _, c := range candidates {
+		variety.Add(c.Type.Requirements)
+	}
+	return variety.Shortfalls()
+}
