@@ -201,7 +201,7 @@ func TestTheSmallestChangeThatPlacesAPod(t *testing.T) {
 			pods:   3,
 			spoil:  func(s *snapshot.Snapshot) { s.Pools[0].Limits = []model.Amount{{Name: model.CPU, Value: 1000}} },
 			why:    "all available instance types exceed limits for nodepool (NodePool=default); cpu: 1 left, and the smallest that would do, amd-2, has 2",
-			want:   "raise the limits of pool default: cpu 1 → 4: then all 3 such pods have a place, on 1 nodes of pool default for 0.028 an hour",
+			want:   "raise the limits of pool default: cpu 1 → 4: then all 3 such pods have a place, on 1 node of pool default for 0.028 an hour",
 			follow: func(s *snapshot.Snapshot) { s.Pools[0].Limits[0].Value = 4000 },
 			price:  28_000,
 		},

@@ -57,7 +57,11 @@ type Shift struct {
 func (r *Remedy) Text() string {
 	text := r.action()
 	if r.Pods > 1 {
-		return fmt.Sprintf("%s: then all %d such pods have a place, on %d nodes of pool %s for %s an hour", text, r.Pods, r.Nodes, r.Pool, r.Price)
+		nodes := "1 node"
+		if r.Nodes != 1 {
+			nodes = fmt.Sprintf("%d nodes", r.Nodes)
+		}
+		return fmt.Sprintf("%s: then all %d such pods have a place, on %s of pool %s for %s an hour", text, r.Pods, nodes, r.Pool, r.Price)
 	}
 	return fmt.Sprintf("%s: then %s of pool %s would do, %s an hour", text, r.InstanceType, r.Pool, r.Price)
 }

@@ -117,9 +117,12 @@ func Summary(pools []*PoolVerdict, shown int) string {
 	for i, word := range words {
 		parts[i] = fmt.Sprintf("%d by %s", counts[word], word)
 	}
-	more := "more "
+	more, noun := "more ", "pools"
 	if shown == 0 {
 		more = ""
 	}
-	return shortened(fmt.Sprintf("%d %spools ruled out: %s", len(pools), more, strings.Join(parts, ", ")), reserve)
+	if len(pools) == 1 {
+		noun = "pool"
+	}
+	return shortened(fmt.Sprintf("%d %s%s ruled out: %s", len(pools), more, noun, strings.Join(parts, ", ")), reserve)
 }

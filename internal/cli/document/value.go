@@ -1,8 +1,9 @@
 package document
 
 import (
-	"bytes"
-	"encoding/json"
+	"fmt"
+	"unicode"
+	"unicode/utf8"
 
 	"tenon/core/model"
 	"tenon/core/order"
@@ -23,13 +24,23 @@ func appendString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// quoted is for the few strings that need escapes.
+// quoted is for the few strings that need escapes. What cannot be printed is escaped too, since
+// YAML does not admit all of it as it is. Kubernetes has no such names; files may.
 func quoted(s string) []byte {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(s) // a string can always be encoded, and a buffer always be written
-	return bytes.TrimSuffix(text.Bytes(), []byte("\n"))
+	b := []byte{'"'}
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b = append(b, '\\', byte(r))
+		case unicode.IsPrint(r):
+			b = utf8.AppendRune(b, r)
+		case r > 0xffff: // YAML and JSON escape these differently
+			b = utf8.AppendRune(b, utf8.RuneError)
+		default:
+			b = fmt.Appendf(b, "\\u%04x", r)
+		}
+	}
+	return append(b, '"')
 }
 
 // object appends fields one after the other.

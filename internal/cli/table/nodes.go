@@ -35,8 +35,8 @@ func (t *writer) nodes() {
 }
 
 var nodeColumns = []column{
-	{title: "NAME", shrinks: true}, {title: "POOL", shrinks: true}, {title: "TYPE", shrinks: true}, {title: "ZONE", shrinks: true}, {title: "CAPACITY"},
-	{title: "PRICE/H", right: true}, {title: "CPU", right: true}, {title: "MEMORY", right: true}, {title: "PODS", right: true},
+	{title: "NAME", shrinks: true}, {title: "POOL", shrinks: true, spare: 9}, {title: "TYPE", shrinks: true}, {title: "ZONE", shrinks: true}, {title: "CAPACITY"},
+	{title: "PRICE/H", right: true}, {title: "CPU", right: true, spare: 6}, {title: "MEMORY", right: true, spare: 7}, {title: "PODS", right: true},
 }
 
 func (t *writer) nodeRows(claims []plan.Claim) {
@@ -145,8 +145,8 @@ func (t *writer) groupedNodes(claims []plan.Claim) {
 		}
 	}
 	t.grid([]column{
-		{title: "NODES", right: true}, {title: "POOL", shrinks: true}, {title: "TYPE", shrinks: true}, {title: "ZONE", shrinks: true}, {title: "CAPACITY"},
-		{title: "EACH/H", right: true}, {title: "PRICE/H", right: true}, {title: "CPU", right: true}, {title: "MEMORY", right: true}, {title: "PODS", right: true},
+		{title: "NODES", right: true}, {title: "POOL", shrinks: true, spare: 1}, {title: "TYPE", shrinks: true}, {title: "ZONE", shrinks: true}, {title: "CAPACITY"},
+		{title: "EACH/H", right: true, spare: 9}, {title: "PRICE/H", right: true}, {title: "CPU", right: true, spare: 6}, {title: "MEMORY", right: true, spare: 7}, {title: "PODS", right: true},
 	}, rows)
 	nodes, cost := 0, model.Money(0)
 	for _, g := range groups[len(shown):] {

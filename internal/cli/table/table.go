@@ -64,13 +64,16 @@ func (t *writer) colored(color, text string) string {
 type column struct {
 	title string
 	right bool // numbers are aligned to the right
-	// shrinks columns lose letters at the end when the screen is too narrow.
+	// shrinks columns lose letters at the end when the screen is too narrow; before that,
+	// columns with a spare number are left out, the highest first.
 	shrinks bool
+	spare   int
 }
 
-// grid writes rows under titles, in no more columns than the screen has if that can be done
-// by cutting names.
+// grid writes rows under titles, in no more columns than the screen has: columns that can be
+// spared are left out, then names are cut.
 func (t *writer) grid(columns []column, rows [][]string) {
+	columns, rows = t.spared(columns, rows)
 	widths := t.widths(columns, rows)
 	titles := make([]string, len(columns))
 	for i, c := range columns {
@@ -84,19 +87,53 @@ func (t *writer) grid(columns []column, rows [][]string) {
 
 const (
 	columnGap = 2
-	// A name shorter than this says nothing any more.
+	// A name shorter than goodName says little, and shorter than leastName nothing.
+	goodName  = 12
 	leastName = 6
 )
 
-func (t *writer) widths(columns []column, rows [][]string) []int {
+// spared leaves out columns until the others fit with names that say something.
+func (t *writer) spared(columns []column, rows [][]string) ([]column, [][]string) {
+	for {
+		total, last := columnGap*(len(columns)-1), 0
+		for i, width := range natural(columns, rows) {
+			if columns[i].shrinks {
+				width = min(width, goodName)
+			}
+			total += width
+			if columns[i].spare > columns[last].spare {
+				last = i
+			}
+		}
+		if total <= t.o.Screen.Width || columns[last].spare == 0 {
+			return columns, rows
+		}
+		columns = slices.Delete(slices.Clone(columns), last, last+1)
+		fewer := make([][]string, len(rows))
+		for i := range rows {
+			fewer[i] = slices.Delete(slices.Clone(rows[i]), last, last+1)
+		}
+		rows = fewer
+	}
+}
+
+// natural is how wide columns are when nothing is cut.
+func natural(columns []column, rows [][]string) []int {
 	widths := make([]int, len(columns))
-	total := columnGap * (len(columns) - 1)
 	for i, c := range columns {
 		widths[i] = utf8.RuneCountInString(c.title)
 		for _, row := range rows {
 			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
 		}
-		total += widths[i]
+	}
+	return widths
+}
+
+func (t *writer) widths(columns []column, rows [][]string) []int {
+	widths := natural(columns, rows)
+	total := columnGap * (len(columns) - 1)
+	for _, width := range widths {
+		total += width
 	}
 	for ; total > t.o.Screen.Width; total-- {
 		widest := -1
@@ -139,12 +176,15 @@ func cutTo(text string, width int) string {
 	return string([]rune(text)[:max(width-1, 0)]) + "…"
 }
 
+// hanging is how much further the lines after a paragraph's first are indented.
+const hanging = 2
+
 // paragraph writes a text between words, all lines indented, those after the first a little more.
 func (t *writer) paragraph(indent int, color, text string) {
-	for i, line := range wrapped(text, t.o.Screen.Width-indent, 2) {
+	for i, line := range wrapped(text, t.o.Screen.Width-indent, hanging) {
 		space := strings.Repeat(" ", indent)
 		if i > 0 {
-			space += "  "
+			space += strings.Repeat(" ", hanging)
 		}
 		t.line("%s%s", space, t.colored(color, line))
 	}

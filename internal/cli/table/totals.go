@@ -77,14 +77,26 @@ func (t *writer) placed(onNew, onOld int) string {
 		text += fmt.Sprintf(": %s on new nodes, %s on existing ones", thousands(onNew), thousands(onOld))
 	}
 	if n := len(t.p.Plan.Unplaced); n > 0 {
-		text += "; " + t.colored(red, thousands(n)+" have no place")
+		text += fmt.Sprintf("; %s no place", plural(n, "has", "have"))
 	}
 	return text
 }
 
+// fact is a line with a name before it, under which further lines are indented.
 func (t *writer) fact(name, text string) {
-	t.line("%s %s", t.colored(faint, fmt.Sprintf("%-8s", name)), text)
+	color := plain
+	if name == "Pods" && len(t.p.Plan.Unplaced) > 0 {
+		color = red
+	}
+	for i, line := range wrapped(text, t.o.Screen.Width-factWidth, 0) {
+		if i > 0 {
+			name = ""
+		}
+		t.line("%s%s", t.colored(faint, fmt.Sprintf("%-*s", factWidth, name)), t.colored(color, line))
+	}
 }
+
+const factWidth = 9
 
 // percent of a small part: as many digits as make it something other than zero.
 func percent(part float64) string {

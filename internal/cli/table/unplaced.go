@@ -17,11 +17,12 @@ const (
 	fewNames   = 3
 )
 
-// unplacedGroup is pods of one workload without a place, for one reason.
+// unplacedGroup is pods without a place, for the same reasons, by workload.
 type unplacedGroup struct {
-	workload string
-	verdict  *reason.Verdict
-	pods     []int
+	verdict   *reason.Verdict
+	pods      []int
+	workloads []string
+	counts    map[string]int
 }
 
 func (t *writer) unplaced() {
@@ -36,54 +37,77 @@ func (t *writer) unplaced() {
 		shown = groups[:min(len(groups), manyGroups)]
 	}
 	for i := range shown {
-		t.unplacedGroup(&shown[i])
+		t.unplacedGroup(shown[i])
 	}
 	rest := 0
 	for _, g := range groups[len(shown):] {
 		rest += len(g.pods)
 	}
 	if rest > 0 {
-		t.paragraph(2, faint, fmt.Sprintf("and %s of %s; --explain tells of all", plural(rest, "pod", "pods"), plural(len(groups)-len(shown), "other workload", "other workloads")))
+		t.paragraph(2, faint, fmt.Sprintf("and %s of %s; --explain tells of all", plural(rest, "pod", "pods"), plural(len(groups)-len(shown), "other group", "other groups")))
 	}
 }
 
-// groupUnplaced puts the groups with most pods first.
-func (t *writer) groupUnplaced() []unplacedGroup {
-	type key struct {
-		workload string
-		verdict  *reason.Verdict
-	}
-	at := map[key]int{}
-	var groups []unplacedGroup
+// groupUnplaced puts pods together whose requests and reasons read the same, and the groups
+// with most pods first.
+func (t *writer) groupUnplaced() []*unplacedGroup {
+	texts := map[*reason.Verdict]string{}
+	at := map[string]*unplacedGroup{}
+	var groups []*unplacedGroup
 	for _, u := range t.p.Plan.Unplaced {
-		k := key{t.workloadOrShape(u.Pod), u.Verdict}
-		n, known := at[k]
+		text, known := texts[u.Verdict]
 		if !known {
-			n = len(groups)
-			at[k] = n
-			groups = append(groups, unplacedGroup{workload: t.workload(u.Pod), verdict: u.Verdict})
+			text = wholeText(u.Verdict)
+			texts[u.Verdict] = text
 		}
-		groups[n].pods = append(groups[n].pods, u.Pod)
+		text += "\n" + requestText(t.requests(u.Pod))
+		g := at[text]
+		if g == nil {
+			g = &unplacedGroup{verdict: u.Verdict, counts: map[string]int{}}
+			at[text] = g
+			groups = append(groups, g)
+		}
+		g.add(u.Pod, t.workloadOrNamespace(u.Pod))
 	}
-	slices.SortStableFunc(groups, func(a, b unplacedGroup) int {
-		return cmp.Or(cmp.Compare(len(b.pods), len(a.pods)), strings.Compare(a.workload, b.workload), cmp.Compare(a.pods[0], b.pods[0]))
+	slices.SortStableFunc(groups, func(a, b *unplacedGroup) int {
+		return cmp.Or(cmp.Compare(len(b.pods), len(a.pods)), strings.Compare(a.workloads[0], b.workloads[0]), cmp.Compare(a.pods[0], b.pods[0]))
 	})
 	return groups
 }
 
-// workloadOrShape puts pods without an owner together when they share a verdict.
-func (t *writer) workloadOrShape(pod int) string {
+// wholeText is all that a verdict says, however long.
+func wholeText(v *reason.Verdict) string {
+	parts := []string{v.General.Text(), v.RemedyText()}
+	for i := range v.Pools {
+		parts = append(parts, v.Pools[i].Pool, v.Pools[i].Text())
+	}
+	return strings.Join(parts, "\n")
+}
+
+func (g *unplacedGroup) add(pod int, workload string) {
+	if g.counts[workload] == 0 {
+		g.workloads = append(g.workloads, workload)
+	}
+	g.counts[workload]++
+	g.pods = append(g.pods, pod)
+}
+
+// workloadOrNamespace is the owner of a pod, and for pods without one where they are.
+func (t *writer) workloadOrNamespace(pod int) string {
 	p := &t.p.Snapshot.Pods[pod]
 	if t.p.Snapshot.Templates[p.Template].Owner == "" {
-		return p.Namespace
+		return "namespace " + p.Namespace
 	}
 	return t.workload(pod)
 }
 
+func (t *writer) requests(pod int) model.Resources {
+	return t.p.Snapshot.Templates[t.p.Snapshot.Pods[pod].Template].Requests
+}
+
 func (t *writer) unplacedGroup(g *unplacedGroup) {
 	t.paragraph(2, plain, t.heading(g))
-	requests := t.p.Snapshot.Templates[t.p.Snapshot.Pods[g.pods[0]].Template].Requests
-	t.paragraph(4, faint, "requests "+requestText(requests))
+	t.paragraph(4, faint, "requests "+requestText(t.requests(g.pods[0])))
 	if g.verdict.General.Code != reason.None {
 		t.paragraph(4, red, g.verdict.General.Text())
 	}
@@ -103,22 +127,20 @@ func (t *writer) unplacedGroup(g *unplacedGroup) {
 	}
 }
 
+// heading names some pods of one workload, or some of several workloads.
 func (t *writer) heading(g *unplacedGroup) string {
-	names := make([]string, 0, fewNames)
-	for _, p := range g.pods[:min(len(g.pods), fewNames)] {
-		names = append(names, t.p.Snapshot.Pods[p].Name)
-	}
-	text := strings.Join(names, ", ")
-	if rest := len(g.pods) - len(names); rest > 0 {
-		text += ", …"
-	}
-	if t.p.Snapshot.Templates[t.p.Snapshot.Pods[g.pods[0]].Template].Owner == "" {
-		if len(g.pods) == 1 {
-			return g.workload
+	if len(g.workloads) == 1 {
+		names := make([]string, len(g.pods))
+		for i, p := range g.pods {
+			names[i] = t.p.Snapshot.Pods[p].Name
 		}
-		return fmt.Sprintf("%s in %s: %s", plural(len(g.pods), "pod", "pods"), t.p.Snapshot.Pods[g.pods[0]].Namespace, text)
+		return fmt.Sprintf("%s of %s: %s", plural(len(g.pods), "pod", "pods"), g.workloads[0], joined(names, fewNames))
 	}
-	return fmt.Sprintf("%s of %s: %s", plural(len(g.pods), "pod", "pods"), g.workload, text)
+	texts := make([]string, len(g.workloads))
+	for i, w := range g.workloads {
+		texts[i] = fmt.Sprintf("%s (%s)", w, thousands(g.counts[w]))
+	}
+	return fmt.Sprintf("%s of %d workloads: %s", plural(len(g.pods), "pod", "pods"), len(texts), joined(texts, fewNames))
 }
 
 func requestText(r model.Resources) string {
