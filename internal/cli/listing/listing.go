@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -77,7 +78,7 @@ type reader struct {
 // some minutes), the kind is read again in one go.
 func (r *reader) list(ctx context.Context, s source) error {
 	found, err := r.pages(ctx, s, pageSize)
-	if apierrors.IsResourceExpired(err) {
+	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
 		found, err = r.pages(ctx, s, 0)
 	}
 	if err != nil {
@@ -93,40 +94,53 @@ func (r *reader) list(ctx context.Context, s source) error {
 	return nil
 }
 
+// pages reads a kind in pages of a size; 0 means all at once.
 func (r *reader) pages(ctx context.Context, s source, size int) ([]metav1.Object, error) {
 	var found []metav1.Object
 	for next := ""; ; {
-		request := r.client.Get().AbsPath(s.path)
-		if size > 0 {
-			request = request.Param("limit", fmt.Sprint(size))
-		}
-		if next != "" {
-			request = request.Param("continue", next)
-		}
-		text, err := request.Do(ctx).Raw()
+		items, more, err := r.page(ctx, s, size, next)
 		if err != nil {
 			return nil, err
 		}
-		var shell struct {
-			Metadata metav1.ListMeta   `json:"metadata"`
-			Items    []json.RawMessage `json:"items"`
-		}
-		if err := json.Unmarshal(text, &shell); err != nil {
-			return nil, fmt.Errorf("read the answer: %w", err)
-		}
-		for _, item := range shell.Items {
+		for _, item := range items {
 			object := s.make()
 			if err := json.Unmarshal(item, object); err != nil {
 				return nil, fmt.Errorf("read a %s: %w", s.kind, err)
 			}
 			found = append(found, object)
 		}
-		if r.options.Progress != nil {
-			r.count += len(shell.Items)
+		if r.count += len(items); r.options.Progress != nil {
 			r.options.Progress(s.kind, r.count)
 		}
-		if next = shell.Metadata.Continue; next == "" {
+		if next = more; next == "" {
 			return found, nil
 		}
 	}
+}
+
+// page reads one page, and the token of the next.
+func (r *reader) page(ctx context.Context, s source, size int, token string) ([]json.RawMessage, string, error) {
+	request := r.client.Get().AbsPath(s.path)
+	if size > 0 {
+		request = request.Param("limit", strconv.Itoa(size))
+	}
+	if token != "" {
+		request = request.Param("continue", token)
+	}
+	result := request.Do(ctx)
+	if err := result.Error(); err != nil { // it reads the server's reason, which Raw does not
+		return nil, "", err
+	}
+	text, err := result.Raw()
+	if err != nil {
+		return nil, "", err
+	}
+	var shell struct {
+		Metadata metav1.ListMeta   `json:"metadata"`
+		Items    []json.RawMessage `json:"items"`
+	}
+	if err := json.Unmarshal(text, &shell); err != nil {
+		return nil, "", fmt.Errorf("read the answer: %w", err)
+	}
+	return shell.Items, shell.Metadata.Continue, nil
 }
