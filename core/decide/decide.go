@@ -13,8 +13,8 @@ import (
 
 // Budget bounds the effort of a decision.
 type Budget struct {
-	// Steps are about a nanosecond each; less than provision.LeastEffort counts as that.
-	// More steps never make a dearer plan.
+	// Steps are about a nanosecond each; 0 means provision.FullEffort. From there on,
+	// more steps never make a dearer plan.
 	Steps int64
 }
 

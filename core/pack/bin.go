@@ -241,6 +241,7 @@ func (p *packer) narrow(b *bin, places *feasible.Places) {
 
 func (p *packer) putRules(b *bin, l *lot, n int) {
 	r := &l.shape.Rules
+	b.sealed = b.sealed || len(r.HostNeeds) > 0
 	for _, g := range r.HostCounts {
 		b.entry(g).n += int32(n)
 		p.groupTotal[g] += n

@@ -39,6 +39,13 @@ const overhauls = 4
 // packs them by a relaxation of their own: what rounding left behind in many bins is
 // better gathered than patched.
 func (p *packer) overhaul() {
+	pods := 0
+	for _, b := range p.bins[p.tierStart:] {
+		pods += b.pods()
+	}
+	if pods <= manyPods/2 { // they were packed together just now
+		return
+	}
 	stop := p.steps + p.effort/4
 	for i := range overhauls {
 		if p.steps >= stop {

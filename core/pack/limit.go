@@ -19,6 +19,16 @@ func (l limits) allows(capacity model.Resources) bool {
 	return true
 }
 
+// noMore reports whether a takes no more than b of anything that is limited.
+func (l limits) noMore(a, b model.Resources) bool {
+	for _, amount := range l {
+		if Share(a, amount.Name) > Share(b, amount.Name) {
+			return false
+		}
+	}
+	return true
+}
+
 // Share is what one node takes of a limited resource. As the API has it, a pool that is
 // over any of its limits launches nothing, whatever the node would take of it.
 func Share(capacity model.Resources, name string) int64 {

@@ -71,17 +71,23 @@ func (p *packer) varied(b *bin, options, slots bitset.Set, need []int64, n int) 
 	for d := range load {
 		load[d] = b.load[d] + need[d]*int64(n)
 	}
+	// Where limits count, only machines that take no more of them are sure to be left
+	// as a choice when the claim is written.
+	total := p.total[p.sp.Machines[b.machine].Pool]
+	bearable := func(machine int) bool {
+		return total.noMore(p.sp.Machines[machine].Capacity, p.sp.Machines[b.machine].Capacity)
+	}
 	for i := range p.minimums[p.sp.Machines[b.machine].Pool] {
 		m := &p.minimums[p.sp.Machines[b.machine].Pool][i]
 		p.steps += int64(len(m.values))
-		if !m.met(p.sp, options, slots, load) {
+		if !m.met(p.sp, options, slots, load, bearable) {
 			return false
 		}
 	}
 	return true
 }
 
-func (m *minimum) met(sp *feasible.Space, options, slots bitset.Set, load []int64) bool {
+func (m *minimum) met(sp *feasible.Space, options, slots bitset.Set, load []int64, bearable func(machine int) bool) bool {
 	if m.count < m.want {
 		return false
 	}
@@ -89,7 +95,7 @@ func (m *minimum) met(sp *feasible.Space, options, slots bitset.Set, load []int6
 	left := m.want
 	for i, values := range m.values {
 		machine := m.first + i
-		if !options.Has(machine) || !sp.Machines[machine].Slots.Meets(slots) || !feasible.Fits(load, sp.Machines[machine].Room) {
+		if !options.Has(machine) || !bearable(machine) || !sp.Machines[machine].Slots.Meets(slots) || !feasible.Fits(load, sp.Machines[machine].Room) {
 			continue
 		}
 		for _, v := range values {

@@ -203,11 +203,13 @@ func (p *packer) putItem(b *bin, item, n int) {
 // copies opens up to n bins like b, while its lots last. Pods that meet rules on their
 // node are never copied: each bin needs its own choice.
 func (p *packer) copies(b *bin, n int) int {
+	each := map[int]int{} // a lot may be there by several alternatives
 	for _, t := range b.content {
 		if !p.lots[t.lot].free {
 			return 0
 		}
-		n = min(n, p.lots[t.lot].Count/t.n)
+		each[t.lot] += t.n
+		n = min(n, p.lots[t.lot].Count/each[t.lot])
 	}
 	opened := 0
 	for ; opened < n && p.available(b.machine, b.slot); opened++ {

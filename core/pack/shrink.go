@@ -1,5 +1,7 @@
 package pack
 
+import "tenon/core/bitset"
+
 // shrink moves the content of a new bin, which is not opened yet, to the cheapest offer
 // that holds it all.
 func (p *packer) shrink(b *bin) *bin {
@@ -32,7 +34,24 @@ func (p *packer) holds(o *offer, b *bin) bool {
 		}
 	}
 	p.steps += int64(len(b.content))
-	return true
+	return p.staysVaried(b, o.machine)
+}
+
+// staysVaried reports whether the bin's pods leave enough different machines when it is
+// planned as another.
+func (p *packer) staysVaried(b *bin, machine int) bool {
+	pool := p.sp.Machines[machine].Pool
+	if len(p.minimums[pool]) == 0 {
+		return true
+	}
+	moved := &bin{host: -1, machine: machine, load: b.load}
+	options, slots := bitset.Full(len(p.sp.Machines)), bitset.Full(len(p.sp.Slots))
+	for _, t := range b.content {
+		places := p.lots[t.lot].alternatives[t.alternative]
+		options.Keep(places.Machines)
+		slots.Keep(places.Slots)
+	}
+	return p.varied(moved, options, slots, make([]int64, len(b.load)), 0)
 }
 
 // moved is a new bin of the offer with the content of b.

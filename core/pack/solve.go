@@ -178,6 +178,26 @@ func (k *Packer) Bound() (model.Money, bool) {
 	return model.Money(p.proof.Bound), true
 }
 
+// Lonely reports whether some pod of the lot is on a node without the company that it
+// needs there.
+func (k *Packer) Lonely(lot int) bool {
+	l := &k.p.lots[lot]
+	if len(l.shape.Rules.HostNeeds) == 0 {
+		return false
+	}
+	for _, b := range slices.Concat(k.p.hosts, k.p.bins) {
+		if !slices.ContainsFunc(b.content, func(t taken) bool { return t.lot == lot }) {
+			continue
+		}
+		for _, need := range l.shape.Rules.HostNeeds {
+			if t := b.tally(need.Group); t == nil || t.n == 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Evict takes all pods of a lot off their nodes.
 func (k *Packer) Evict(lot int) { k.p.evict(lot) }
 

@@ -150,23 +150,30 @@ func (a *attempt) sendElsewhere() bool {
 	return true
 }
 
-// withdrawBroken takes back pods whose spread does not hold after all, because others
-// found no place where they would have evened it out.
+// withdrawBroken takes back pods whose rules do not hold after all, because others found
+// no place where they would have evened a spread out or been company.
 func (a *attempt) withdrawBroken() {
 	for again := true; again; {
 		again = false
 		for lot, portion := range a.portions {
 			placed := a.packer.Placed(lot)
-			if placed == 0 || !a.assigner.Broken(portion) {
+			if placed == 0 || !a.assigner.Broken(portion) && !a.packer.Lonely(lot) {
 				continue
 			}
 			a.packer.Evict(lot)
 			a.assigner.Withdraw(portion, placed)
 			a.packer.Drop(lot)
-			a.why[portion.Party] = reason.Reason{Code: reason.Spread}
+			a.why[portion.Party] = brokenRule(&a.set.Shapes[portion.Party])
 			again = true
 		}
 	}
+}
+
+func brokenRule(s *shape.Shape) reason.Reason {
+	if len(s.Rules.Needs)+len(s.Rules.HostNeeds) > 0 {
+		return reason.Reason{Code: reason.Affinity}
+	}
+	return reason.Reason{Code: reason.Spread}
 }
 
 func (a *attempt) countLeft() {

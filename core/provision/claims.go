@@ -11,6 +11,7 @@ import (
 	"tenon/core/catalog"
 	"tenon/core/feasible"
 	"tenon/core/model"
+	"tenon/core/order"
 	"tenon/core/pack"
 	"tenon/core/plan"
 	"tenon/core/requirement"
@@ -99,12 +100,12 @@ func (w *writer) pods(n pack.Node) []int {
 }
 
 func (w *writer) claim(n pack.Node) plan.Claim {
-	sp := w.d.sp
-	m := &sp.Machines[n.Machine]
-	pool := &w.d.s.Pools[m.Pool]
 	options := w.options(n)
+	planned := options.planned
+	m := &w.d.sp.Machines[planned.machine]
+	pool := &w.d.s.Pools[m.Pool]
 	c := plan.Claim{
-		Pool: pool.Name, Offer: w.offer(n.Machine, n.Slot),
+		Pool: pool.Name, Offer: w.offer(planned.machine, planned.slot),
 		Alternatives:  options.offers,
 		Requirements:  options.requirements,
 		Allocatable:   m.Allocatable,
@@ -116,7 +117,7 @@ func (w *writer) claim(n pack.Node) plan.Claim {
 
 		MinimumRelaxed: options.relaxed,
 	}
-	c.Labels = w.labels(m, n.Slot, options.requirements)
+	c.Labels = w.labels(m, planned.slot, options.requirements)
 	return c
 }
 
@@ -150,7 +151,7 @@ func (w *writer) labels(m *feasible.Machine, slot int, r requirement.Set) map[st
 		}
 	}
 	for q := range r.All() {
-		if value, ok := q.Any(); ok && !w.d.s.Settings.WellKnown.Contains(q.Key()) {
+		if value, ok := q.Any(); ok && !q.MayBeAbsent() && !w.d.s.Settings.WellKnown.Contains(q.Key()) {
 			out[q.Key()] = value
 		}
 	}
@@ -162,6 +163,7 @@ func (w *writer) labels(m *feasible.Machine, slot int, r requirement.Set) map[st
 
 // options are what a claim leaves open.
 type options struct {
+	planned      offerRef
 	offers       plan.Offers
 	requirements requirement.Set
 	relaxed      bool
@@ -189,20 +191,20 @@ func (w *writer) options(n pack.Node) options {
 	}
 	w.keepBearable(machines, m)
 	w.keepKind(slots, n.Slot)
+	w.keepPorts(machines, n)
 	machines.Put(n.Machine)
 	slots.Put(n.Slot)
-	key := optionKey(n, machines, slots) + requirements.Key()
+	key := optionKey(m.Pool, machines, slots) + requirements.Key()
 	if found, ok := w.known[key]; ok {
 		return found
 	}
-	out := w.choose(n, machines, slots, requirements)
+	out := w.choose(machines, slots, requirements)
 	w.known[key] = out
 	return out
 }
 
-func optionKey(n pack.Node, machines, slots bitset.Set) string {
-	b := binary.AppendUvarint(nil, uint64(n.Machine))
-	b = binary.AppendUvarint(b, uint64(n.Slot))
+func optionKey(pool int, machines, slots bitset.Set) string {
+	b := binary.AppendUvarint(nil, uint64(pool))
 	for _, set := range []bitset.Set{machines, slots} {
 		for _, word := range set {
 			b = binary.LittleEndian.AppendUint64(b, word)
@@ -228,6 +230,25 @@ func (w *writer) roomy(n pack.Node, pool int) bitset.Set {
 		}
 	}
 	return out
+}
+
+// keepPorts leaves out machines on which a daemon takes a port that a pod needs.
+func (w *writer) keepPorts(machines bitset.Set, n pack.Node) {
+	sp := w.d.sp
+	var wanted []model.HostPort
+	for _, l := range n.Loads {
+		wanted = append(wanted, w.a.set.Shapes[w.a.portions[l.Lot].Party].Ports...)
+	}
+	if len(wanted) == 0 {
+		return
+	}
+	keep := bitset.New(len(sp.Machines))
+	for i := range machines.All {
+		if !slices.ContainsFunc(sp.Machines[i].Ports, func(p model.HostPort) bool { return slices.ContainsFunc(wanted, p.Conflicts) }) {
+			keep.Put(i)
+		}
+	}
+	machines.Keep(keep)
 }
 
 // keepAgreeing leaves out types that cannot have all labels that the pods chose
@@ -265,43 +286,113 @@ func (w *writer) keepKind(slots bitset.Set, planned int) {
 	slots.Keep(keep)
 }
 
-// choose takes the cheapest offers, up to the most types that a claim names.
-func (w *writer) choose(n pack.Node, machines, slots bitset.Set, r requirement.Set) options {
-	sp := w.d.sp
-	t := w.table(sp.Machines[n.Machine].Pool)
+// choose takes the cheapest offers, up to the most types that a claim names. The
+// cheapest of all is the one that is planned.
+func (w *writer) choose(machines, slots bitset.Set, r requirement.Set) options {
+	t := w.table(w.d.sp.Machines[machines.Next(0)].Pool)
+	refs := w.closed(t, machines, slots)
+	planned := refs[0]
+	out := options{planned: t.refs[planned]}
 	selected := bitset.New(len(t.offers))
-	types := bitset.New(len(sp.Machines))
-	types.Put(n.Machine)
-	count := 1
-	for i, ref := range t.refs {
-		if !machines.Has(ref.machine) || !slots.Has(ref.slot) || ref.machine == n.Machine && ref.slot == n.Slot {
-			continue
-		}
-		if !types.Has(ref.machine) {
-			if count == maxTypes {
+	types := map[string]bool{}
+	variety := requirement.NewVariety(r)
+	for _, i := range refs {
+		ref := t.refs[i]
+		labels := w.d.sp.Machines[ref.machine].Type
+		if !types[labels.Name] {
+			if len(types) == maxTypes {
 				continue
 			}
-			types.Put(ref.machine)
-			count++
+			types[labels.Name] = true
+			variety.Add(labels.Requirements)
 		}
-		selected.Put(i)
+		if i != planned {
+			selected.Put(i)
+		}
 	}
-	out := options{offers: plan.Select(t.offers, selected), requirements: r}
-	if slot := &sp.Slots[n.Slot]; slot.CapacityType == catalog.Reserved {
-		out.requirements = r.Intersect(slot.Labels().Without(feasible.ZoneKey))
+	out.offers = plan.Select(t.offers, selected)
+	out.requirements = w.zoned(r, t, refs)
+	if slot := &w.d.sp.Slots[t.refs[planned].slot]; slot.CapacityType == catalog.Reserved {
+		out.requirements = out.requirements.Intersect(slot.Labels().Without(feasible.ZoneKey))
 	}
-	variety := requirement.NewVariety(r)
-	for i := range types.All {
-		variety.Add(sp.Machines[i].Type.Requirements)
+	if short := variety.Shortfalls(); len(short) > 0 {
+		out.requirements, out.relaxed = out.requirements.Lowered(short), true
 	}
-	out.relaxed = !variety.Met()
 	return out
+}
+
+// closed lists, cheapest first, offers of which a claim can say "any of these types, in
+// any of these zones, as any of these capacity types". A claim names no pairs, so that a
+// type which holds the pods in one zone only, because daemons differ, is left out, or
+// the zones are narrowed to those of the cheapest offer's type.
+func (w *writer) closed(t *offerTable, machines, slots bitset.Set) []int {
+	listed := func(ref offerRef) bool { return machines.Has(ref.machine) && slots.Has(ref.slot) }
+	var refs []int
+	for i, ref := range t.refs {
+		if listed(ref) {
+			refs = append(refs, i)
+		}
+	}
+	planned := t.refs[refs[0]]
+	if !w.split(planned, t, listed) {
+		return slices.DeleteFunc(refs, func(i int) bool { return w.split(t.refs[i], t, listed) })
+	}
+	narrow := w.safeSlots(planned, t, listed)
+	in := func(ref offerRef) bool { return listed(ref) && narrow.Has(ref.slot) }
+	outside := func(ref offerRef) bool { return in(ref) || !narrow.Has(ref.slot) }
+	return slices.DeleteFunc(refs, func(i int) bool { return !in(t.refs[i]) || w.split(t.refs[i], t, outside) })
+}
+
+// split reports whether the type of the offer is also offered where it would not do.
+func (w *writer) split(ref offerRef, t *offerTable, listed func(offerRef) bool) bool {
+	name := w.d.sp.Machines[ref.machine].Type.Name
+	for _, other := range t.byType[name] {
+		if !listed(other) && w.sameKind(ref.slot, other.slot) {
+			return true
+		}
+	}
+	return false
+}
+
+// sameKind reports whether a claim for the one could be launched as the other: claims
+// on reservations are for that reservation alone.
+func (w *writer) sameKind(a, b int) bool {
+	x, y := &w.d.sp.Slots[a], &w.d.sp.Slots[b]
+	return x.Reservation == y.Reservation
+}
+
+// safeSlots are the slots of the planned capacity type where the planned type will do.
+func (w *writer) safeSlots(planned offerRef, t *offerTable, listed func(offerRef) bool) bitset.Set {
+	sp := w.d.sp
+	out := bitset.New(len(sp.Slots))
+	for _, ref := range t.byType[sp.Machines[planned.machine].Type.Name] {
+		if listed(ref) && sp.Slots[ref.slot].CapacityType == sp.Slots[planned.slot].CapacityType && w.sameKind(planned.slot, ref.slot) {
+			out.Put(ref.slot)
+		}
+	}
+	return out
+}
+
+// zoned adds the zones of the offers, where they are not all of the pool's.
+func (w *writer) zoned(r requirement.Set, t *offerTable, refs []int) requirement.Set {
+	zones, all := map[string]bool{}, map[string]bool{}
+	for _, i := range refs {
+		zones[w.d.sp.Slots[t.refs[i].slot].Zone] = true
+	}
+	for _, ref := range t.refs {
+		all[w.d.sp.Slots[ref.slot].Zone] = true
+	}
+	if len(zones) == len(all) {
+		return r
+	}
+	return r.With(requirement.New(feasible.ZoneKey, requirement.In, order.Keys(zones)...))
 }
 
 // offerTable lists a pool's offers, cheapest first.
 type offerTable struct {
 	offers []plan.Offer
 	refs   []offerRef
+	byType map[string][]offerRef
 }
 
 type offerRef struct{ machine, slot int }
@@ -310,7 +401,7 @@ func (w *writer) table(pool int) *offerTable {
 	if t, ok := w.tables[pool]; ok {
 		return t
 	}
-	t := &offerTable{}
+	t := &offerTable{byType: map[string][]offerRef{}}
 	first, end := w.d.sp.PoolMachines(pool)
 	for m := first; m < end; m++ {
 		for slot := range w.d.sp.Machines[m].Slots.All {
@@ -323,6 +414,8 @@ func (w *writer) table(pool int) *offerTable {
 	})
 	for _, ref := range t.refs {
 		t.offers = append(t.offers, w.offer(ref.machine, ref.slot))
+		name := w.d.sp.Machines[ref.machine].Type.Name
+		t.byType[name] = append(t.byType[name], ref)
 	}
 	w.tables[pool] = t
 	return t

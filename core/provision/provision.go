@@ -17,17 +17,21 @@ import (
 	"tenon/core/snapshot"
 )
 
-// LeastEffort is what a decision spends at least, in steps of about a nanosecond.
-const LeastEffort = 200_000_000
+// FullEffort is what a decision spends unless it is told otherwise, in steps of about a
+// nanosecond.
+const FullEffort = 200_000_000
 
 // moreEffort is the factor from one search to the next, if there is effort for it.
 const moreEffort = 8
 
-// Plan decides. Given more than the least effort it searches again with more and keeps
-// the better plan, so that more effort never makes a dearer one.
+// Plan decides. Given more than the full effort it searches again with more and keeps
+// the better plan, so that from there on more effort never makes a dearer one.
 func Plan(given *snapshot.Snapshot, effort int64) plan.Plan {
 	sorted := arrange(given)
-	d := newDecision(sorted.Snapshot, LeastEffort)
+	if effort == 0 {
+		effort = FullEffort
+	}
+	d := newDecision(sorted.Snapshot, min(effort, FullEffort))
 	best := d.search()
 	for d.effort *= moreEffort; d.effort <= effort; d.effort *= moreEffort {
 		if other := d.search(); other.better(best) {

@@ -429,10 +429,17 @@ func (a *Assigner) Withdraw(p Portion, n int) {
 	}
 }
 
-// Broken reports whether the portion's own spreads no longer hold, now that others are
-// not where they were meant to be.
+// Broken reports whether the portion's own spreads or needs no longer hold, now that
+// others are not where they were meant to be.
 func (a *Assigner) Broken(p Portion) bool {
 	r := a.parties[p.Party].Rules
+	for _, n := range r.Needs {
+		for _, pin := range p.Pins {
+			if pin.Key == a.reg.Groups()[n.Group].Key && !a.companyIn(n.Group, pin.Values) {
+				return true
+			}
+		}
+	}
 	for _, s := range r.Spreads {
 		key := a.reg.Groups()[s.Group].Key
 		for _, pin := range p.Pins {
@@ -442,6 +449,16 @@ func (a *Assigner) Broken(p Portion) bool {
 		}
 	}
 	return false
+}
+
+// companyIn reports whether the group has a pod in every one of the domains.
+func (a *Assigner) companyIn(g int32, domains []string) bool {
+	for _, d := range domains {
+		if a.tallies[g].sure[d] <= 0 {
+			return false
+		}
+	}
+	return true
 }
 
 func banKey(party int, pins []Pin) string {
