@@ -43,16 +43,23 @@ func (sp *Space) compileHosts() {
 	classes := map[string]int{}
 	for n := range sp.Snapshot.Nodes {
 		node := &sp.Snapshot.Nodes[n]
+		class := sp.hostClass(node, classes)
 		if node.Leaving {
+			sp.Departing = append(sp.Departing, Host{Node: n, Class: class, Bound: sp.staying(byNode[node.Name])})
 			continue
 		}
-		class := sp.hostClass(node, classes)
 		sp.Hosts = append(sp.Hosts, sp.newHost(n, node, class, byNode[node.Name]))
 	}
 	slices.SortFunc(sp.Hosts, func(a, b Host) int {
 		x, y := &sp.Snapshot.Nodes[a.Node], &sp.Snapshot.Nodes[b.Node]
 		return cmp.Or(-compareBool(x.Initialized, y.Initialized), strings.Compare(x.Name, y.Name), cmp.Compare(a.Node, b.Node))
 	})
+}
+
+// staying are the pods of a leaving node that want no other place: while they run,
+// others have to respect their anti-affinity.
+func (sp *Space) staying(pods []int32) []int32 {
+	return slices.DeleteFunc(slices.Clone(pods), func(p int32) bool { return sp.Snapshot.Pods[p].Movable })
 }
 
 func compareBool(a, b bool) int {
@@ -139,7 +146,7 @@ func classKey(labels map[string]string, taints []model.Taint) string {
 	return b.String()
 }
 
-// Label is the value of a label of the host that some pod asks about.
-func (sp *Space) HostLabel(h int, key string) (string, bool) {
-	return sp.HostClasses[sp.Hosts[h].Class].Labels.Get(key).Single()
+// ClassLabel is the value of a label, that some pod asks about, of the class's hosts.
+func (sp *Space) ClassLabel(class int, key string) (string, bool) {
+	return sp.HostClasses[class].Labels.Get(key).Single()
 }

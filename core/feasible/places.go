@@ -1,6 +1,7 @@
 package feasible
 
 import (
+	"slices"
 	"strings"
 
 	"tenon/core/bitset"
@@ -21,6 +22,11 @@ type Places struct {
 	// Open, by pool, is what it asks of the labels that pods choose; pods that share a
 	// node must agree on them. Nil where it asks for nothing.
 	Open []*requirement.Set
+}
+
+// Choosy reports whether it asks for labels that pods choose, in some pool.
+func (p *Places) Choosy() bool {
+	return slices.ContainsFunc(p.Open, func(open *requirement.Set) bool { return open != nil })
 }
 
 // Asker is what a pod brings to a node: one of its alternatives.

@@ -27,6 +27,8 @@ type Space struct {
 	Machines []Machine
 	// Hosts are the existing nodes that may take pods.
 	Hosts []Host
+	// Departing are nodes that are being removed, with the pods that stay on them.
+	Departing []Host
 	// HostClasses are hosts that no label rule and no taint can tell apart.
 	HostClasses []HostClass
 

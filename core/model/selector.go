@@ -9,6 +9,19 @@ type Selector struct {
 	Expressions []Expression `json:"expressions,omitempty"` // all must hold
 }
 
+// And picks the pods that both selectors pick.
+func (s Selector) And(o Selector) Selector {
+	switch {
+	case s.nothing() || o.nothing():
+		return Selector{}
+	case len(s.Expressions)+len(o.Expressions) == 0:
+		return Selector{All: true}
+	}
+	return Selector{Expressions: slices.Concat(s.Expressions, o.Expressions)}
+}
+
+func (s Selector) nothing() bool { return !s.All && len(s.Expressions) == 0 }
+
 // Expression is one condition on a label: In, NotIn, Exists or DoesNotExist.
 // matchLabels become In with a single value.
 type Expression struct {

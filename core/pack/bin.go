@@ -8,6 +8,7 @@ import (
 	"tenon/core/model"
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
+	"tenon/core/topology"
 )
 
 // bin is a node that takes pods: an existing one (host ≥ 0) or one to be bought.
@@ -73,7 +74,7 @@ func (p *packer) most(b *bin, l *lot, n int) (count, alternative int) {
 	if alternative < 0 {
 		return 0, 0
 	}
-	n = mostBySize(l.shape.Need, b.room, n)
+	n = mostBySize(l.shape.Need, b.room, min(n, l.Count))
 	if n > 0 && b.host < 0 && len(p.minimums[p.sp.Machines[b.machine].Pool]) > 0 {
 		n = p.mostByMinimums(b, l, l.alternatives[alternative], n)
 	}
@@ -162,11 +163,17 @@ func (p *packer) mostByNeeds(b *bin, l *lot, n int) int {
 		if t := b.tally(need.Group); t != nil && t.n > 0 {
 			continue
 		}
-		if !need.Self || p.groupTotal[need.Group] > 0 {
+		if !p.mayBegin(need) {
 			return 0
 		}
 	}
 	return n
+}
+
+// mayBegin reports whether a pod can be its own company: nobody of the group is anywhere,
+// and nobody will be who does not need the group's company too.
+func (p *packer) mayBegin(need topology.Need) bool {
+	return need.Self && p.groupTotal[need.Group] == 0 && p.outsiders[need.Group] == 0
 }
 
 func mostByPorts(taken, wanted []model.HostPort) int {

@@ -74,7 +74,7 @@ func (p *packer) foundCompany(at int) bool {
 
 func (p *packer) ownCompany(at int) bool {
 	for _, need := range p.lots[at].shape.Rules.HostNeeds {
-		if !need.Self || p.groupTotal[need.Group] > 0 {
+		if !p.mayBegin(need) {
 			return false
 		}
 	}
@@ -85,7 +85,7 @@ func (p *packer) ownCompany(at int) bool {
 func (p *packer) guests(b *bin, at int) []int {
 	var out []int
 	for _, need := range p.lots[at].shape.Rules.HostNeeds {
-		if need.Self && p.groupTotal[need.Group] == 0 {
+		if p.mayBegin(need) {
 			continue
 		}
 		guest := -1

@@ -7,6 +7,7 @@ import (
 	"tenon/core/feasible"
 	"tenon/core/model"
 	"tenon/core/shape"
+	"tenon/core/topology"
 )
 
 // Problem is what is to be packed, and how.
@@ -78,15 +79,18 @@ type packer struct {
 	hosts      []*bin
 	bins       []*bin
 	groupTotal []int
-	tiers      [][]int
-	pools      []bool // of the tier that is asked now
-	tierStart  int    // bins from here on were opened for it
-	minimums   [][]minimum
-	limits     []limits
-	total      []limits // before anything was opened
-	reserved   map[string]int64
-	offers     []offer
-	groups     relaxedGroups
+	// outsiders counts, by host group, pods that want a place and do not need the group's
+	// company themselves.
+	outsiders []int
+	tiers     [][]int
+	pools     []bool // of the tier that is asked now
+	tierStart int    // bins from here on were opened for it
+	minimums  [][]minimum
+	limits    []limits
+	total     []limits // before anything was opened
+	reserved  map[string]int64
+	offers    []offer
+	groups    relaxedGroups
 
 	last relaxation
 	// proof is the relaxation that was solved for most pods, relaxed says how many.
@@ -106,6 +110,7 @@ func New(pr Problem) *Packer {
 		sp: pr.Set.Space, set: pr.Set,
 		kindIndex:  map[string]int{},
 		groupTotal: make([]int, len(pr.Set.Registry.HostGroups())),
+		outsiders:  make([]int, len(pr.Set.Registry.HostGroups())),
 		tiers:      pr.Tiers,
 		limits:     make([]limits, len(pr.Limits)),
 		reserved:   map[string]int64{},
@@ -190,12 +195,25 @@ func (k *Packer) Lonely(lot int) bool {
 			continue
 		}
 		for _, need := range l.shape.Rules.HostNeeds {
-			if t := b.tally(need.Group); t == nil || t.n == 0 {
+			t := b.tally(need.Group)
+			if t == nil || t.n == 0 || int(t.n) < k.p.groupTotal[need.Group] && !k.p.gives(b, need.Group) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// gives reports whether a pod of the group is on the bin that does not need the group's
+// company itself.
+func (p *packer) gives(b *bin, g int32) bool {
+	if slices.ContainsFunc(b.before, func(t tally) bool { return t.group == g && t.n > 0 }) {
+		return true
+	}
+	return slices.ContainsFunc(b.content, func(t taken) bool {
+		r := &p.lots[t.lot].shape.Rules
+		return slices.Contains(r.HostCounts, g) && !slices.ContainsFunc(r.HostNeeds, func(n topology.Need) bool { return n.Group == g })
+	})
 }
 
 // Evict takes all pods of a lot off their nodes.

@@ -128,8 +128,8 @@ func node(sp *feasible.Space, v *feasible.Variant) topology.Node {
 // enterBound numbers the groups of running pods' anti-affinity: they keep others away.
 func enterBound(sp *feasible.Space, r *topology.Registry) {
 	seen := map[int32]bool{}
-	for h := range sp.Hosts {
-		for _, p := range sp.Hosts[h].Bound {
+	for _, h := range slices.Concat(sp.Hosts, sp.Departing) {
+		for _, p := range h.Bound {
 			t := sp.Snapshot.Pods[p].Template
 			if !seen[t] {
 				seen[t] = true

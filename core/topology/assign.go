@@ -76,6 +76,7 @@ type tally struct {
 	sure  map[string]int32 // pods that certainly count
 	maybe map[string]int32 // pods that count if their node passes the filter
 	limit map[string]int32 // the tightest cap among pods in the domain
+	needy map[string]int32 // of sure, those that need the group's company themselves
 }
 
 func (t *tally) total(d string) int32 { return t.sure[d] + t.maybe[d] }
@@ -87,7 +88,7 @@ func NewAssigner(sp *feasible.Space, reg *Registry, atlas Atlas, parties []Party
 	a.tallies = make([]tally, len(groups))
 	a.inherent = make([]map[string]bool, len(groups))
 	for g := range groups {
-		a.tallies[g] = tally{sure: map[string]int32{}, maybe: map[string]int32{}, limit: map[string]int32{}}
+		a.tallies[g] = tally{sure: map[string]int32{}, maybe: map[string]int32{}, limit: map[string]int32{}, needy: map[string]int32{}}
 		a.inherent[g] = map[string]bool{}
 	}
 	if len(groups) > 0 {
@@ -100,29 +101,36 @@ func NewAssigner(sp *feasible.Space, reg *Registry, atlas Atlas, parties []Party
 func (a *Assigner) countHosts(sp *feasible.Space, groups []Group) {
 	for h := range sp.Hosts {
 		for g := range groups {
-			domain, ok := sp.HostLabel(h, groups[g].Key)
+			domain, ok := sp.ClassLabel(sp.Hosts[h].Class, groups[g].Key)
 			if ok && admits(groups[g].Filter, sp.Hosts[h].Class) {
 				a.inherent[g][domain] = true
 			}
 		}
-		for _, p := range sp.Hosts[h].Bound {
-			if pod := &sp.Snapshot.Pods[p]; !pod.Terminating {
-				a.countBound(sp, h, pod.Template)
-			}
+		a.countPods(sp, &sp.Hosts[h])
+	}
+	for h := range sp.Departing {
+		a.countPods(sp, &sp.Departing[h])
+	}
+}
+
+func (a *Assigner) countPods(sp *feasible.Space, h *feasible.Host) {
+	for _, p := range h.Bound {
+		if pod := &sp.Snapshot.Pods[p]; !pod.Terminating {
+			a.countBound(sp, h.Class, pod.Template)
 		}
 	}
 }
 
-func (a *Assigner) countBound(sp *feasible.Space, h int, template int32) {
+func (a *Assigner) countBound(sp *feasible.Space, class int, template int32) {
 	rules := a.reg.Bound(&sp.Snapshot.Templates[template])
 	groups := a.reg.Groups()
 	for _, g := range rules.Counts {
-		if domain, ok := sp.HostLabel(h, groups[g].Key); ok && admits(groups[g].Filter, sp.Hosts[h].Class) {
+		if domain, ok := sp.ClassLabel(class, groups[g].Key); ok && admits(groups[g].Filter, class) {
 			a.tallies[g].sure[domain]++
 		}
 	}
 	for _, c := range rules.Caps {
-		if domain, ok := sp.HostLabel(h, groups[c.Group].Key); ok {
+		if domain, ok := sp.ClassLabel(class, groups[c.Group].Key); ok {
 			a.tallies[c.Group].restrict(domain, c.Max)
 		}
 	}
@@ -380,6 +388,11 @@ func (a *Assigner) enter(i int, pins []Pin, n int32) {
 				a.count(i, g, p.Values[0], n)
 			}
 		}
+		for _, need := range r.Needs {
+			if need.Self && groups[need.Group].Key == p.Key {
+				a.tallies[need.Group].needy[p.Values[0]] += n
+			}
+		}
 		for _, c := range r.Caps {
 			if n > 0 && groups[c.Group].Key == p.Key {
 				a.tallies[c.Group].restrict(p.Values[0], c.Max)
@@ -411,7 +424,7 @@ func passes(f *Filter, places []*feasible.Places) (sure, possible bool) {
 				within, meets = true, true
 				break
 			}
-			within = within || p.Machines.Within(q.Machines) && p.HostClasses.Within(q.HostClasses) && p.Slots.Within(q.Slots)
+			within = within || !q.Choosy() && p.Machines.Within(q.Machines) && p.HostClasses.Within(q.HostClasses) && p.Slots.Within(q.Slots)
 			meets = meets || p.Machines.Meets(q.Machines) || p.HostClasses.Meets(q.HostClasses)
 		}
 		sure = sure && within
@@ -451,10 +464,16 @@ func (a *Assigner) Broken(p Portion) bool {
 	return false
 }
 
-// companyIn reports whether the group has a pod in every one of the domains.
+// companyIn reports whether the group has company to give in every one of the domains: a
+// pod that does not need company itself or, where all do, the whole group.
 func (a *Assigner) companyIn(g int32, domains []string) bool {
+	t := &a.tallies[g]
+	var all int32
+	for _, n := range t.sure {
+		all += n
+	}
 	for _, d := range domains {
-		if a.tallies[g].sure[d] <= 0 {
+		if t.sure[d] <= 0 || t.sure[d] == t.needy[d] && t.sure[d] < all {
 			return false
 		}
 	}

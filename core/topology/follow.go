@@ -167,12 +167,9 @@ func (a *Assigner) invite(i int, key, domain string, left []int) ([]int, bool) {
 		if a.reg.Groups()[n.Group].Key != key || t.sure[domain] > 0 {
 			continue
 		}
-		if n.Self && !t.any() {
-			continue
-		}
 		guest := a.guest(i, n.Group, key, domain, left)
 		if guest < 0 {
-			if n.Self && a.nowhere(i, n.Group) {
+			if n.Self && a.nowhere(n.Group) && !a.outsiders(n.Group, left) {
 				continue
 			}
 			return nil, false
@@ -182,20 +179,23 @@ func (a *Assigner) invite(i int, key, domain string, left []int) ([]int, bool) {
 	return guests, true
 }
 
-// any reports whether the group has a pod in some domain.
-func (t *tally) any() bool {
-	for _, n := range t.sure {
-		if n > 0 {
+// outsiders reports whether some pod of the group still wants a place and does not need
+// the group's company itself: it may end up anywhere.
+func (a *Assigner) outsiders(g int32, left []int) bool {
+	for j := range a.parties {
+		r := a.parties[j].Rules
+		if left[j] > 0 && has(r.Counts, g) && !slices.ContainsFunc(r.Needs, func(n Need) bool { return n.Group == g }) {
 			return true
 		}
 	}
 	return false
 }
 
-// nowhere reports whether the group has no pod in any domain open to the party.
-func (a *Assigner) nowhere(i int, g int32) bool {
-	for _, d := range a.atlas.Domains(i, a.reg.Groups()[g].Key, nil) {
-		if a.tallies[g].sure[d.Value] > 0 {
+// nowhere reports whether the group has no pod in any domain: as the scheduler sees it,
+// company elsewhere forbids to begin anew, even where the party cannot go.
+func (a *Assigner) nowhere(g int32) bool {
+	for _, n := range a.tallies[g].sure {
+		if n > 0 {
 			return false
 		}
 	}

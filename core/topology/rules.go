@@ -73,10 +73,11 @@ func (r *Registry) Enter(t *snapshot.Template, v *feasible.Variant, node Node) {
 	for i := range v.Spreads {
 		r.spreadGroup(t, &v.Spreads[i], node)
 	}
-	for _, terms := range [][]snapshot.AffinityTerm{v.Affinity, v.AntiAffinity} {
-		for i := range terms {
-			r.termGroup(&terms[i])
-		}
+	for i := range v.AntiAffinity {
+		r.termGroup(&v.AntiAffinity[i])
+	}
+	for i := range v.Affinity {
+		r.companyGroup(v.Affinity, i)
 	}
 }
 
@@ -97,6 +98,29 @@ func (r *Registry) termGroup(term *snapshot.AffinityTerm) int32 {
 		return r.hosts.id(g)
 	}
 	return r.domains.id(g)
+}
+
+// companyGroup is the group of the pods that are company by one of the terms: as the
+// scheduler has it, such a pod matches all of the terms, not only that one.
+func (r *Registry) companyGroup(terms []snapshot.AffinityTerm, i int) int32 {
+	joined := snapshot.AffinityTerm{Key: terms[i].Key, Namespaces: terms[i].Namespaces, Selector: terms[i].Selector}
+	for j := range terms {
+		if j != i {
+			joined.Selector = joined.Selector.And(terms[j].Selector)
+			joined.Namespaces = inBoth(joined.Namespaces, terms[j].Namespaces)
+		}
+	}
+	return r.termGroup(&joined)
+}
+
+func inBoth(a, b []string) []string {
+	var out []string
+	for _, name := range a {
+		if _, ok := slices.BinarySearch(b, name); ok {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // Rules gives the rules of a variant by group number.
@@ -127,7 +151,7 @@ func (o *Rules) addTerms(r *Registry, v *feasible.Variant, c counted) {
 		}
 	}
 	for i := range v.Affinity {
-		g, onHost := r.termGroup(&v.Affinity[i]), v.Affinity[i].Key == feasible.HostnameKey
+		g, onHost := r.companyGroup(v.Affinity, i), v.Affinity[i].Key == feasible.HostnameKey
 		if onHost {
 			o.HostNeeds = append(o.HostNeeds, Need{g, has(c.hosts, g)})
 		} else {
