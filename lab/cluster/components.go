@@ -27,6 +27,10 @@ const (
 	controllerWithin = 60 * time.Second
 )
 
+// smallHeap has the components collect garbage sooner than Go's default of 100: a lab shares the
+// machine with a browser and an editor, and its idle components have CPU to spare.
+const smallHeap = "GOGC=50"
+
 // heartbeatsMissed is after how many missed heartbeats a node is taken for dead. It is also what
 // the simulated kubelets' leases last.
 const heartbeatsMissed = 3
@@ -36,7 +40,7 @@ func (l *lab) etcd() supervise.Component {
 		Name:   "etcd",
 		Dir:    l.directory.Etcd(),
 		Log:    l.directory.Log("etcd"),
-		Env:    []string{"GOGC=50"},
+		Env:    []string{smallHeap},
 		Within: startWithin,
 	}
 }
@@ -48,7 +52,7 @@ func (l *lab) apiServer() supervise.Component {
 		Flags:    controlplane.APIServerFlags(port, l.directory),
 		Dir:      l.directory.Etcd(), // where the socket of etcd is
 		Log:      l.directory.Log("kube-apiserver"),
-		Env:      []string{"GOGC=75"},
+		Env:      []string{smallHeap},
 		Listener: l.ports.apiServer,
 		Ports:    []state.Port{{Name: "https", Number: port}},
 		Check:    l.checkAPIServer,
@@ -73,7 +77,7 @@ func (l *lab) loopbackServer(name string, listener net.Listener, path string, fl
 		Flags:    flags,
 		Dir:      string(l.directory),
 		Log:      l.directory.Log(name),
-		Env:      []string{"GOGC=75"},
+		Env:      []string{smallHeap},
 		Listener: listener,
 		Ports:    []state.Port{{Name: "https", Number: port}},
 		Check:    func(ctx context.Context) error { return get(ctx, l.loopback, url) },
@@ -91,7 +95,7 @@ func (l *lab) kubelets() supervise.Component {
 		},
 		Dir:    string(l.directory),
 		Log:    l.directory.Log("kubelets"),
-		Env:    []string{"GOGC=75"},
+		Env:    []string{smallHeap},
 		Within: startWithin,
 	}
 }
