@@ -11,9 +11,16 @@ import (
 type Variant struct {
 	// Alternatives for the node: one must hold.
 	Alternatives []Asker
+	// Nodes are the alternatives without the places of volumes: what node filters of
+	// spreads look at.
+	Nodes        []Asker
 	Spreads      []snapshot.Spread
 	Affinity     []snapshot.AffinityTerm
 	AntiAffinity []snapshot.AffinityTerm
+	// SoftAffinity and SoftAntiAffinity are kept preferences: the pod follows them like
+	// rules, but they bind nobody else.
+	SoftAffinity     []snapshot.AffinityTerm
+	SoftAntiAffinity []snapshot.AffinityTerm
 }
 
 // Dropped is a set of a template's preferences, by number, that are given up.
@@ -77,10 +84,10 @@ func (sp *Space) AtFirst(t *snapshot.Template) Dropped {
 // preferred node-affinity terms only the heaviest that is kept speaks, as users of the
 // API know it.
 func (sp *Space) Variant(t *snapshot.Template, d Dropped) Variant {
-	var v Variant
+	v := Variant{Affinity: t.Affinity, AntiAffinity: t.AntiAffinity}
 	at := 0
-	v.Affinity = kept(t.Affinity, t.PreferredAffinity, d, &at)
-	v.AntiAffinity = kept(t.AntiAffinity, t.PreferredAntiAffinity, d, &at)
+	v.SoftAffinity = kept(t.PreferredAffinity, d, &at)
+	v.SoftAntiAffinity = kept(t.PreferredAntiAffinity, d, &at)
 	wish := requirement.Set{}
 	for i := range t.Preferred {
 		if wish.IsZero() && !d.Has(at) {
@@ -102,13 +109,15 @@ func (sp *Space) Variant(t *snapshot.Template, d Dropped) Variant {
 			Require: alternative.Intersect(wish), Tolerations: t.Tolerations, Strict: strict,
 		})
 	}
+	for _, alternative := range nodeAlternatives(t) {
+		v.Nodes = append(v.Nodes, Asker{Require: alternative.Intersect(wish), Tolerations: t.Tolerations, Strict: strict})
+	}
 	return v
 }
 
-// kept joins the required terms with the preferred ones that are not given up, and moves
-// on over their numbers.
-func kept(required []snapshot.AffinityTerm, preferred []snapshot.WeightedAffinity, d Dropped, at *int) []snapshot.AffinityTerm {
-	out := required[:len(required):len(required)]
+// kept are the preferred terms that are not given up; it moves on over their numbers.
+func kept(preferred []snapshot.WeightedAffinity, d Dropped, at *int) []snapshot.AffinityTerm {
+	var out []snapshot.AffinityTerm
 	for _, p := range preferred {
 		if !d.Has(*at) {
 			out = append(out, p.Term)

@@ -254,8 +254,10 @@ func (p *packer) putRules(b *bin, l *lot, n int) {
 		p.groupTotal[g] += n
 	}
 	for _, c := range r.HostCaps {
-		t := b.entry(c.Group)
-		t.limit = min(t.limit, c.Max)
+		if !c.Soft {
+			t := b.entry(c.Group)
+			t.limit = min(t.limit, c.Max)
+		}
 	}
 	b.ports = append(b.ports, l.shape.Ports...)
 	for _, v := range l.shape.Attach {

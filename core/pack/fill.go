@@ -184,7 +184,7 @@ func (b *bin) bringsRule(l *lot) bool {
 		return false
 	}
 	for _, c := range l.shape.Rules.HostCaps {
-		if t := b.tally(c.Group); t == nil || t.limit > c.Max {
+		if t := b.tally(c.Group); !c.Soft && (t == nil || t.limit > c.Max) {
 			return true
 		}
 	}

@@ -31,7 +31,7 @@ func relaxGroups(set *shape.Set, lots []Lot) relaxedGroups {
 	for _, l := range lots {
 		total += int64(l.Count)
 		for _, c := range set.Shapes[l.Shape].Rules.HostCaps {
-			if !selfCapped(&set.Shapes[l.Shape], c.Group) {
+			if c.Soft || !selfCapped(&set.Shapes[l.Shape], c.Group) {
 				continue
 			}
 			if count[c.Group] == 0 {
@@ -67,7 +67,7 @@ func (p *packer) relaxedGroups(s *shape.Shape) []byte {
 func (p *packer) rowsOf(s *shape.Shape) []int32 {
 	var rows []int32
 	for _, c := range s.Rules.HostCaps {
-		if row, ok := p.groups.of[c.Group]; ok && selfCapped(s, c.Group) {
+		if row, ok := p.groups.of[c.Group]; ok && !c.Soft && selfCapped(s, c.Group) {
 			rows = append(rows, row)
 		}
 	}

@@ -195,6 +195,9 @@ func (k *Packer) Lonely(lot int) bool {
 			continue
 		}
 		for _, need := range l.shape.Rules.HostNeeds {
+			if need.Soft {
+				continue
+			}
 			t := b.tally(need.Group)
 			if t == nil || t.n == 0 || int(t.n) < k.p.groupTotal[need.Group] && !k.p.gives(b, need.Group) {
 				return true
@@ -214,6 +217,16 @@ func (p *packer) gives(b *bin, g int32) bool {
 		r := &p.lots[t.lot].shape.Rules
 		return slices.Contains(r.HostCounts, g) && !slices.ContainsFunc(r.HostNeeds, func(n topology.Need) bool { return n.Group == g })
 	})
+}
+
+// TopUp gives pods without a place whatever room there is on nodes that are planned.
+func (k *Packer) TopUp() {
+	for _, b := range slices.Concat(k.p.hosts, k.p.bins) {
+		if !k.p.waiting() {
+			return
+		}
+		k.p.fill(b, k.p.sitesOf(b))
+	}
 }
 
 // Evict takes all pods of a lot off their nodes.

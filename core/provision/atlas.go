@@ -39,22 +39,32 @@ func (a *atlas) Domains(party int, key string, pins []topology.Pin) []topology.D
 	if found, ok := a.known[q]; ok {
 		return found
 	}
-	prices := map[string]model.Money{}
 	s := &a.set.Shapes[party]
-	for _, places := range s.Alternatives {
-		if len(pins) > 0 {
-			if places = a.set.Narrow(places, s, pins); places == nil {
-				continue
+	places := s.Alternatives
+	if len(pins) > 0 {
+		places = nil
+		for _, p := range s.Alternatives {
+			if narrowed := a.set.Narrow(p, s, pins); narrowed != nil {
+				places = append(places, narrowed)
 			}
 		}
-		a.onHosts(places, key, prices)
-		a.onMachines(places, s, key, prices)
+	}
+	out := a.Within(places, party, key)
+	a.known[q] = out
+	return out
+}
+
+// Within lists the domains of any places for pods of the party's size.
+func (a *atlas) Within(places []*feasible.Places, party int, key string) []topology.Domain {
+	prices := map[string]model.Money{}
+	for _, p := range places {
+		a.onHosts(p, key, prices)
+		a.onMachines(p, &a.set.Shapes[party], key, prices)
 	}
 	out := make([]topology.Domain, 0, len(prices))
 	for _, value := range order.Keys(prices) {
 		out = append(out, topology.Domain{Value: value, Price: prices[value]})
 	}
-	a.known[q] = out
 	return out
 }
 

@@ -25,6 +25,8 @@ type attempt struct {
 	// result of the packing, and the pods that it leaves without a place, by shape.
 	result pack.Result
 	left   []int
+	// short says that nodes of the packing were given up when claims were written.
+	short bool
 }
 
 // search makes the attempts that are worth making and returns the best. While pods find
@@ -104,6 +106,7 @@ func (d *decision) attempt(set *shape.Set, atlas *atlas, style pack.Style) *atte
 		}
 	}
 	a.withdrawBroken()
+	a.packer.TopUp()
 	a.result = a.packer.Result()
 	a.countLeft()
 	d.steps += a.result.Steps

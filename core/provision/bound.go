@@ -8,7 +8,7 @@ import (
 // lowerBound is proven: no fleet that places the same pods, on top of the same existing
 // nodes and by the same rules for nodes, costs less.
 func (d *decision) lowerBound(a *attempt) model.Money {
-	if price, ok := a.packer.Bound(); ok {
+	if price, ok := a.packer.Bound(); ok && !a.short {
 		return price
 	}
 	lots := make([]pack.Lot, 0, len(a.set.Shapes))

@@ -14,6 +14,7 @@ import (
 	"tenon/core/order"
 	"tenon/core/pack"
 	"tenon/core/plan"
+	"tenon/core/reason"
 	"tenon/core/requirement"
 	"tenon/core/shape"
 )
@@ -46,6 +47,9 @@ func (d *decision) write(a *attempt) plan.Plan {
 		w.claims[d.sp.Machines[n.Machine].Pool]++
 	}
 	d.left = w.spare
+	if !d.s.Settings.BestEffortMinimum {
+		w.dropShort()
+	}
 	var p plan.Plan
 	for _, n := range a.result.Hosts {
 		p.Existing = append(p.Existing, plan.Placement{Node: d.s.Nodes[d.sp.Hosts[n.Host].Node].Name, Pods: w.pods(n)})
@@ -63,6 +67,23 @@ func (d *decision) write(a *attempt) plan.Plan {
 	p.Cost.LowerBound = min(d.lowerBound(a), p.Cost.New)
 	p.Solve = plan.Solve{Pods: d.countPods(), Shapes: len(a.set.Shapes) + len(d.refused), Offers: d.countOffers(), Steps: d.steps}
 	return p
+}
+
+// dropShort gives up nodes whose claims could not name as many different values as their
+// pool asks for: limits, zones and daemons can take choices away that the pods left open.
+func (w *writer) dropShort() {
+	w.a.result.New = slices.DeleteFunc(w.a.result.New, func(n pack.Node) bool {
+		if !w.options(n).relaxed {
+			return false
+		}
+		for _, l := range n.Loads {
+			party := w.a.portions[l.Lot].Party
+			w.a.left[party] += l.Count
+			w.a.why[party] = reason.Reason{Code: reason.MinimumNotMet}
+		}
+		w.a.short = true
+		return true
+	})
 }
 
 // inOrder lists the new nodes by pool, then by size, then by what is on them.

@@ -84,7 +84,7 @@ func (o *Set) newShape(w Wish, v *feasible.Variant, n topology.Node) Shape {
 		Rules: o.Registry.Rules(t, v, n),
 		Ports: t.HostPorts,
 
-		Alternatives: places(o.Space, v),
+		Alternatives: places(o.Space, v.Alternatives),
 	}
 	for _, volume := range t.Volumes {
 		if volume.Driver != "" {
@@ -95,10 +95,10 @@ func (o *Set) newShape(w Wish, v *feasible.Variant, n topology.Node) Shape {
 }
 
 // places finds where each alternative leads; the same place is not listed twice.
-func places(sp *feasible.Space, v *feasible.Variant) []*feasible.Places {
+func places(sp *feasible.Space, askers []feasible.Asker) []*feasible.Places {
 	var out []*feasible.Places
-	for i := range v.Alternatives {
-		if p := sp.Find(v.Alternatives[i]); !slices.Contains(out, p) {
+	for i := range askers {
+		if p := sp.Find(askers[i]); !slices.Contains(out, p) {
 			out = append(out, p)
 		}
 	}
@@ -111,13 +111,13 @@ func node(sp *feasible.Space, v *feasible.Variant) topology.Node {
 		return topology.Node{}
 	}
 	key := ""
-	for i := range v.Alternatives {
-		key += v.Alternatives[i].Key() + "\n"
+	for i := range v.Nodes {
+		key += v.Nodes[i].Key() + "\n"
 	}
-	alternatives := v.Alternatives
-	return topology.Node{Key: key, Places: places(sp, v), Admits: func(class int, affinity, taints bool) bool {
-		for i := range alternatives {
-			if sp.Admits(class, &alternatives[i], affinity, taints) {
+	nodes := v.Nodes
+	return topology.Node{Key: key, Places: places(sp, nodes), Admits: func(class int, affinity, taints bool) bool {
+		for i := range nodes {
+			if sp.Admits(class, &nodes[i], affinity, taints) {
 				return true
 			}
 		}
@@ -167,12 +167,14 @@ func (ids placeIDs) key(s *Shape) string {
 		for _, c := range caps {
 			put(int64(c.Group))
 			put(int64(c.Max))
+			put(flag(c.Soft))
 		}
 	}
 	for _, needs := range [][]topology.Need{s.Rules.HostNeeds, s.Rules.Needs} {
 		put(-3)
 		for _, n := range needs {
 			put(int64(n.Group))
+			put(flag(n.Soft))
 		}
 	}
 	put(-4)
@@ -180,6 +182,7 @@ func (ids placeIDs) key(s *Shape) string {
 		put(int64(sp.Group))
 		put(int64(sp.MaxSkew))
 		put(int64(sp.MinDomains))
+		put(flag(sp.Soft))
 	}
 	for _, p := range s.Ports {
 		b = append(b, p.IP+"/"+p.Protocol...)
@@ -189,6 +192,13 @@ func (ids placeIDs) key(s *Shape) string {
 		b = append(b, v.ID+"\x00"+v.Driver...)
 	}
 	return string(b)
+}
+
+func flag(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 func sortOldestFirst(s *snapshot.Snapshot, pods []int32) {

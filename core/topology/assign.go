@@ -28,6 +28,8 @@ type Domain struct {
 // Atlas says in which domains of a key a party may go, given what is pinned already.
 type Atlas interface {
 	Domains(party int, key string, pins []Pin) []Domain
+	// Within says the same of any places, for pods of the party's size.
+	Within(places []*feasible.Places, party int, key string) []Domain
 }
 
 // Pin narrows a label to some values.
@@ -60,7 +62,9 @@ type Assigner struct {
 	// watched groups have a constraint that counts pods of other parties too, which
 	// therefore must be told where to go.
 	watched []bool
-	banned  map[string]bool
+	// needed groups are company that some party needs.
+	needed []bool
+	banned map[string]bool
 	// inherent are the domains of existing hosts, by group, that count for minimums.
 	inherent []map[string]bool
 	eligible map[eligibleKey][]string
@@ -148,12 +152,16 @@ func (t *tally) restrict(domain string, limit int32) {
 
 func (a *Assigner) watch() {
 	a.watched = make([]bool, len(a.tallies))
+	a.needed = make([]bool, len(a.tallies))
 	for i := range a.parties {
 		for _, s := range a.parties[i].Rules.Spreads {
 			a.watched[s.Group] = true
 		}
 		for _, c := range a.parties[i].Rules.Caps {
 			a.watched[c.Group] = true
+		}
+		for _, n := range a.parties[i].Rules.Needs {
+			a.needed[n.Group] = true
 		}
 	}
 	for g := range a.tallies {
@@ -244,7 +252,7 @@ func (a *Assigner) keysOf(i int) []string {
 		keys = append(keys, groups[n.Group].Key)
 	}
 	for _, g := range r.Counts {
-		if a.watched[g] {
+		if a.watched[g] || a.needed[g] {
 			keys = append(keys, groups[g].Key)
 		}
 	}
@@ -366,7 +374,11 @@ func (a *Assigner) domainsOf(i int, g int32) []string {
 	for d := range a.inherent[g] {
 		out = append(out, d)
 	}
-	for _, d := range a.atlas.Domains(i, a.reg.Groups()[g].Key, nil) {
+	places := a.parties[i].Places
+	if f := a.reg.Groups()[g].Filter; f != nil && f.Affinity {
+		places = f.Of.Places // volumes narrow the pod's own places, not the spread's
+	}
+	for _, d := range a.atlas.Within(places, i, a.reg.Groups()[g].Key) {
 		out = append(out, d.Value)
 	}
 	slices.Sort(out)
@@ -394,7 +406,7 @@ func (a *Assigner) enter(i int, pins []Pin, n int32) {
 			}
 		}
 		for _, c := range r.Caps {
-			if n > 0 && groups[c.Group].Key == p.Key {
+			if n > 0 && !c.Soft && groups[c.Group].Key == p.Key {
 				a.tallies[c.Group].restrict(p.Values[0], c.Max)
 			}
 		}
@@ -448,7 +460,7 @@ func (a *Assigner) Broken(p Portion) bool {
 	r := a.parties[p.Party].Rules
 	for _, n := range r.Needs {
 		for _, pin := range p.Pins {
-			if pin.Key == a.reg.Groups()[n.Group].Key && !a.companyIn(n.Group, pin.Values) {
+			if !n.Soft && pin.Key == a.reg.Groups()[n.Group].Key && !a.companyIn(n.Group, pin.Values) {
 				return true
 			}
 		}
@@ -456,7 +468,7 @@ func (a *Assigner) Broken(p Portion) bool {
 	for _, s := range r.Spreads {
 		key := a.reg.Groups()[s.Group].Key
 		for _, pin := range p.Pins {
-			if pin.Key == key && a.tallies[s.Group].total(pin.Values[0])-a.minimum(p.Party, s) > s.MaxSkew {
+			if !s.Soft && pin.Key == key && a.tallies[s.Group].total(pin.Values[0])-a.minimum(p.Party, s) > s.MaxSkew {
 				return true
 			}
 		}

@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"cmp"
 	"slices"
 
 	"tenon/core/feasible"
@@ -21,10 +22,12 @@ type Rules struct {
 	Needs   []Need
 }
 
-// Cap says that the pod's domain may hold at most Max pods of a group.
+// Cap says that the pod's domain may hold at most Max pods of a group. A soft one is a
+// preference of the pod and does not keep later pods away.
 type Cap struct {
 	Group int32
 	Max   int32
+	Soft  bool
 }
 
 // Need says that the pod's domain must hold a pod of the group. Self is set when the
@@ -32,6 +35,7 @@ type Cap struct {
 type Need struct {
 	Group int32
 	Self  bool
+	Soft  bool
 }
 
 // Spread is a topology spread constraint on a key other than hostname.
@@ -40,6 +44,7 @@ type Spread struct {
 	MaxSkew    int32
 	MinDomains int32
 	Self       bool
+	Soft       bool
 }
 
 // Free reports whether no rule between pods concerns the pod.
@@ -73,8 +78,10 @@ func (r *Registry) Enter(t *snapshot.Template, v *feasible.Variant, node Node) {
 	for i := range v.Spreads {
 		r.spreadGroup(t, &v.Spreads[i], node)
 	}
-	for i := range v.AntiAffinity {
-		r.termGroup(&v.AntiAffinity[i])
+	for _, terms := range [][]snapshot.AffinityTerm{v.AntiAffinity, v.SoftAntiAffinity, v.SoftAffinity} {
+		for i := range terms {
+			r.termGroup(&terms[i])
+		}
 	}
 	for i := range v.Affinity {
 		r.companyGroup(v.Affinity, i)
@@ -131,10 +138,10 @@ func (r *Registry) Rules(t *snapshot.Template, v *feasible.Variant, node Node) R
 		s := &v.Spreads[i]
 		g := r.spreadGroup(t, s, node)
 		if s.Key == feasible.HostnameKey {
-			out.HostCaps = append(out.HostCaps, Cap{g, s.MaxSkew})
+			out.HostCaps = append(out.HostCaps, Cap{g, s.MaxSkew, s.Soft})
 			continue
 		}
-		out.Spreads = append(out.Spreads, Spread{Group: g, MaxSkew: s.MaxSkew, MinDomains: s.MinDomains, Self: has(c.domains, g)})
+		out.Spreads = append(out.Spreads, Spread{Group: g, MaxSkew: s.MaxSkew, MinDomains: s.MinDomains, Self: has(c.domains, g), Soft: s.Soft})
 	}
 	out.addTerms(r, v, c)
 	out.HostCaps, out.Caps = tightest(out.HostCaps), tightest(out.Caps)
@@ -143,20 +150,32 @@ func (r *Registry) Rules(t *snapshot.Template, v *feasible.Variant, node Node) R
 
 func (o *Rules) addTerms(r *Registry, v *feasible.Variant, c counted) {
 	for i := range v.AntiAffinity {
-		g, onHost := r.termGroup(&v.AntiAffinity[i]), v.AntiAffinity[i].Key == feasible.HostnameKey
-		if onHost {
-			o.HostCaps = append(o.HostCaps, Cap{g, selfCount(c.hosts, g)})
-		} else {
-			o.Caps = append(o.Caps, Cap{g, selfCount(c.domains, g)})
-		}
+		o.keepApart(r.termGroup(&v.AntiAffinity[i]), v.AntiAffinity[i].Key, c, false)
+	}
+	for i := range v.SoftAntiAffinity {
+		o.keepApart(r.termGroup(&v.SoftAntiAffinity[i]), v.SoftAntiAffinity[i].Key, c, true)
 	}
 	for i := range v.Affinity {
-		g, onHost := r.companyGroup(v.Affinity, i), v.Affinity[i].Key == feasible.HostnameKey
-		if onHost {
-			o.HostNeeds = append(o.HostNeeds, Need{g, has(c.hosts, g)})
-		} else {
-			o.Needs = append(o.Needs, Need{g, has(c.domains, g)})
-		}
+		o.keepTogether(r.companyGroup(v.Affinity, i), v.Affinity[i].Key, c, false)
+	}
+	for i := range v.SoftAffinity {
+		o.keepTogether(r.termGroup(&v.SoftAffinity[i]), v.SoftAffinity[i].Key, c, true)
+	}
+}
+
+func (o *Rules) keepApart(g int32, key string, c counted, soft bool) {
+	if key == feasible.HostnameKey {
+		o.HostCaps = append(o.HostCaps, Cap{g, selfCount(c.hosts, g), soft})
+	} else {
+		o.Caps = append(o.Caps, Cap{g, selfCount(c.domains, g), soft})
+	}
+}
+
+func (o *Rules) keepTogether(g int32, key string, c counted, soft bool) {
+	if key == feasible.HostnameKey {
+		o.HostNeeds = append(o.HostNeeds, Need{g, has(c.hosts, g), soft})
+	} else {
+		o.Needs = append(o.Needs, Need{g, has(c.domains, g), soft})
 	}
 }
 
@@ -195,13 +214,20 @@ func selfCount(sorted []int32, g int32) int32 {
 	return 0
 }
 
-// tightest keeps one cap a group, sorted by group.
+// tightest keeps one cap a group of either kind, sorted by group.
 func tightest(caps []Cap) []Cap {
 	slices.SortFunc(caps, func(a, b Cap) int {
-		if a.Group != b.Group {
-			return int(a.Group - b.Group)
-		}
-		return int(a.Max - b.Max)
+		return cmp.Or(cmp.Compare(a.Group, b.Group), compareBool(a.Soft, b.Soft), cmp.Compare(a.Max, b.Max))
 	})
-	return slices.CompactFunc(caps, func(a, b Cap) bool { return a.Group == b.Group })
+	return slices.CompactFunc(caps, func(a, b Cap) bool { return a.Group == b.Group && a.Soft == b.Soft })
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
 }
