@@ -2,7 +2,6 @@ package planning
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -61,7 +60,6 @@ func (j *job) ingestOptions(m *market) ingest.Options {
 		Settings:         j.decisionSettings(snapshot.Settings{}),
 		Vocabulary:       m.vocabulary,
 		Catalog:          m.catalogOf,
-		Managed:          m.managed,
 		ReservationLabel: m.reservationLabel,
 		DefaultSpreads:   j.Settings.SchedulerConfig.PodTopologySpread.DefaultConstraints,
 		Overlays:         j.Settings.FeatureGates.NodeOverlay,
@@ -159,6 +157,3 @@ func (j *job) remark(s *snapshot.Snapshot, m *market) {
 	}
 	j.notes = append(j.notes, m.remarks()...)
 }
-
-// errNoCatalog is why a pool of some other cloud cannot be used without --catalog.
-var errNoCatalog = errors.New("its node class is of a kind whose catalogue is not built in: name a file of offers with --catalog")

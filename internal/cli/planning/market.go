@@ -30,10 +30,10 @@ type market struct {
 	// classes are catalogues that were made already, by the name of the node class; pools of
 	// one class share one.
 	classes map[string]*catalog.Catalog
-	// unknown are names of classes that were not among the objects, used at all whether
-	// anything was bought here.
+	// unknown are names of classes that were not among the objects.
 	unknown []string
-	used    bool
+	// used is set when some pool buys here.
+	used bool
 }
 
 func newMarket(j *job) (*market, error) {
@@ -61,20 +61,14 @@ func fileMarket(path string) (*market, error) {
 	return &market{vocabulary: requirement.Core().With(words), file: offers}, nil
 }
 
-// managed says whether a pool's class is one that can be bought for. A catalogue file serves
-// every class.
-func (m *market) managed(group, kind string) bool {
-	return m.file != nil || group == awsv1.Group && kind == "EC2NodeClass"
-}
-
 // catalogOf finds what a pool may buy.
 func (m *market) catalogOf(pool *karpenterv1.NodePool, class metav1.Object) (*catalog.Catalog, error) {
 	if m.file != nil {
 		return m.file, nil
 	}
 	ref := pool.Spec.Template.Spec.NodeClassRef
-	if !m.managed(ref.Group, ref.Kind) {
-		return nil, errNoCatalog
+	if ref.Group != awsv1.Group || ref.Kind != "EC2NodeClass" {
+		return nil, fmt.Errorf("the catalogue for %s of %s is not built in: name a file of offers with --catalog", ref.Kind, ref.Group)
 	}
 	m.used = true
 	params := m.defaults
