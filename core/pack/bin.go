@@ -288,7 +288,7 @@ func (p *packer) newBin(machine, slot int) *bin {
 		options: options,
 		host:    -1, machine: machine, slot: slot, price: p.cost(machine, slot),
 		room: slices.Clone(m.Room), load: make([]int64, len(m.Room)),
-		slots: m.Slots, ports: slices.Clip(m.Ports),
+		slots: bitset.Full(len(p.sp.Slots)), ports: slices.Clip(m.Ports),
 	}
 }
 

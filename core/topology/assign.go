@@ -55,6 +55,7 @@ type Failure struct {
 // Assigner chooses domains, pod by pod, so that all rules hold once every pod is where
 // it was told to go. It keeps count of what it has given out.
 type Assigner struct {
+	sp      *feasible.Space
 	reg     *Registry
 	atlas   Atlas
 	parties []Party
@@ -87,7 +88,7 @@ func (t *tally) total(d string) int32 { return t.sure[d] + t.maybe[d] }
 
 // NewAssigner counts the pods that are there already.
 func NewAssigner(sp *feasible.Space, reg *Registry, atlas Atlas, parties []Party) *Assigner {
-	a := &Assigner{reg: reg, atlas: atlas, parties: parties, banned: map[string]bool{}, eligible: map[eligibleKey][]string{}}
+	a := &Assigner{sp: sp, reg: reg, atlas: atlas, parties: parties, banned: map[string]bool{}, eligible: map[eligibleKey][]string{}}
 	groups := reg.Groups()
 	a.tallies = make([]tally, len(groups))
 	a.inherent = make([]map[string]bool, len(groups))
@@ -374,17 +375,26 @@ func (a *Assigner) domainsOf(i int, g int32) []string {
 	for d := range a.inherent[g] {
 		out = append(out, d)
 	}
-	places := a.parties[i].Places
-	if f := a.reg.Groups()[g].Filter; f != nil && f.Affinity {
-		places = f.Of.Places // volumes narrow the pod's own places, not the spread's
-	}
-	for _, d := range a.atlas.Within(places, i, a.reg.Groups()[g].Key) {
+	for _, d := range a.atlas.Within(a.lookedAt(i, g), i, a.reg.Groups()[g].Key) {
 		out = append(out, d.Value)
 	}
 	slices.Sort(out)
 	out = slices.Compact(out)
 	a.eligible[key] = out
 	return out
+}
+
+// lookedAt is where nodes count for the group's spread: by the pod's own rules for nodes,
+// without its volumes, or anywhere, as its policies say.
+func (a *Assigner) lookedAt(i int, g int32) []*feasible.Places {
+	f := a.reg.Groups()[g].Filter
+	switch {
+	case f != nil && f.Affinity:
+		return f.Of.Places
+	case f != nil:
+		return []*feasible.Places{a.sp.Find(feasible.Asker{Tolerations: a.parties[i].Places[0].Tolerations})}
+	}
+	return []*feasible.Places{a.sp.Find(feasible.Asker{Tolerations: []model.Toleration{{Operator: "Exists"}}})}
 }
 
 // enter counts n pods of the party where the pins say; n may be negative.
