@@ -17,6 +17,12 @@ type Candidate struct {
 // Candidates are the available offerings of a catalogue that a claim allows and that hold
 // what it requests: cheapest first, in an order that depends on nothing else.
 func Candidates(claim *Claim, c *catalog.Catalog) []Candidate {
+	return slices.DeleteFunc(Suitable(claim, c), func(c Candidate) bool { return !c.Offering.Available })
+}
+
+// Suitable are the same with those that cannot be had now, so that a provider can say
+// what it would have taken.
+func Suitable(claim *Claim, c *catalog.Catalog) []Candidate {
 	var found []Candidate
 	for i := range c.Types {
 		t := &c.Types[i]
@@ -24,8 +30,7 @@ func Candidates(claim *Claim, c *catalog.Catalog) []Candidate {
 			continue
 		}
 		for j := range t.Offerings {
-			candidate := Candidate{t, &t.Offerings[j]}
-			if candidate.Offering.Available && candidate.suits(claim) {
+			if candidate := (Candidate{t, &t.Offerings[j]}); candidate.suits(claim) {
 				found = append(found, candidate)
 			}
 		}

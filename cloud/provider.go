@@ -53,10 +53,11 @@ type Instances interface {
 	// (tags sent with the purchase, not after it), so that a crash between the purchase
 	// and the write of its result leaks nothing: List finds the instance.
 	//
-	// Create buys the cheapest offering that the claim allows and the cloud can give. A
-	// shortage of one offering is no failure while another will do; when none will, the
-	// answer is NoCapacity, which names what was tried, and the catalogue shows those
-	// offerings as unavailable for a while.
+	// Create buys the cheapest offering that the claim allows and the cloud can give; of
+	// spot offerings it may take a dearer one that is likely to live longer. A shortage of
+	// one offering is no failure while another will do; when none will, the answer is
+	// NoCapacity, which names what was tried, and the catalogue shows those offerings as
+	// unavailable for a while.
 	//
 	// After NoCapacity, ClassNotReady, Rejected or Throttled nothing was bought. After any
 	// other error nobody knows: call Create again with the same claim.

@@ -1,0 +1,123 @@
+package memory
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"tenon/cloud"
+	"tenon/core/order"
+)
+
+// The methods in this file are what the owner of the cloud can do, and see at once.
+
+// Unlimited is a stock without end.
+const Unlimited = -1
+
+// SetStock says how many more instances of an offering there are. Providers learn of it
+// when they try.
+func (c *Cloud) SetStock(o cloud.Offer, left int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if left == Unlimited {
+		delete(c.stock, o)
+		return
+	}
+	c.stock[o] = left
+}
+
+// SetClass makes or changes a class. From then on only classes that were set can be used.
+func (c *Cloud) SetClass(name string, class Class) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.classes == nil {
+		c.classes = map[string]Class{}
+	}
+	c.classes[name] = class
+	c.shelve(class.Catalog)
+}
+
+// Kill ends a machine at once, as a crash of its host or the end of a spot instance does.
+// It says whether there was one.
+func (c *Cloud) Kill(providerID string) bool {
+	killed := c.kill(providerID, c.options.Clock.Now())
+	c.deliver()
+	return killed
+}
+
+func (c *Cloud) kill(providerID string, now time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.settle(now)
+	r, known := c.records[providerID]
+	if !known || r.goneBy(now) {
+		return false
+	}
+	if r.Deleted.IsZero() {
+		c.outbox.terminate(providerID)
+	}
+	r.end(now, 0)
+	c.await(now)
+	c.settle(now)
+	return true
+}
+
+// Bought is how many instances were ever sold.
+func (c *Cloud) Bought() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.records)
+}
+
+// Instances are those that exist now, without lag, in the order of their provider IDs.
+func (c *Cloud) Instances() []cloud.Instance { return c.list(0) }
+
+// State is all that the cloud has written down. It can be kept as JSON, and another cloud
+// can go on from it.
+type State struct {
+	Records []Record `json:"records,omitempty"`
+	Stock   []Stock  `json:"stock,omitempty"`
+}
+
+// Stock is what is left of one offering.
+type Stock struct {
+	Offer cloud.Offer `json:"offer"`
+	Left  int         `json:"left"`
+}
+
+// State is a copy of the books.
+func (c *Cloud) State() State {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var s State
+	for _, id := range order.Keys(c.records) {
+		r := *c.records[id]
+		r.Machine = r.Machine.clone()
+		s.Records = append(s.Records, r)
+	}
+	for _, offer := range slices.SortedFunc(maps.Keys(c.stock), cloud.Offer.Compare) {
+		s.Stock = append(s.Stock, Stock{offer, c.stock[offer]})
+	}
+	return s
+}
+
+// restore opens the books of an earlier cloud. Its machines are launched again: whoever
+// plays them knows which of them have joined.
+func (c *Cloud) restore(s State) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, r := range s.Records {
+		r.Machine = r.Machine.clone()
+		c.records[r.Machine.Instance.ProviderID] = &r
+		if token := r.Machine.Instance.ClaimUID; token != "" {
+			c.byToken[token] = r.Machine.Instance.ProviderID
+		}
+		c.await(r.next())
+		if r.Deleted.IsZero() {
+			c.outbox.launch(r.Machine.clone())
+		}
+	}
+	for _, stock := range s.Stock {
+		c.stock[stock.Offer] = stock.Left
+	}
+}

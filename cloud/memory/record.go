@@ -1,0 +1,121 @@
+package memory
+
+import (
+	"time"
+
+	"tenon/cloud"
+	"tenon/core/model"
+	"tenon/core/order"
+)
+
+// Machine is an instance with what its user data tell it: all that somebody needs to
+// play it.
+type Machine struct {
+	Instance cloud.Instance `json:"instance"`
+	// Node is the name that it will join by.
+	Node string `json:"node"`
+	// Labels, Annotations and Taints are the Node's from its first moment.
+	Labels      map[string]string `json:"labels,omitempty"`
+	Annotations map[string]string `json:"annotations,omitempty"`
+	Taints      []model.Taint     `json:"taints,omitempty"`
+	// Boots is when the machine is up.
+	Boots time.Time `json:"boots"`
+}
+
+// Record is what the cloud has written down about a machine. Its state at any time
+// follows from the times in it.
+type Record struct {
+	Machine Machine `json:"machine"`
+	// Dies is when it will die by itself; Deleted when it began to end; Gone when it has
+	// ended. The zero time is never.
+	Dies    time.Time `json:"dies,omitzero"`
+	Deleted time.Time `json:"deleted,omitzero"`
+	Gone    time.Time `json:"gone,omitzero"`
+	// Returned says that its place in the stock is free again.
+	Returned bool `json:"returned,omitempty"`
+}
+
+// at is the instance as it was at a time, if it existed.
+func (r *Record) at(t time.Time) (cloud.Instance, bool) {
+	i := r.Machine.Instance.Clone()
+	switch {
+	case t.Before(i.Launched) || r.goneBy(t):
+		return cloud.Instance{}, false
+	case !r.Deleted.IsZero() && !t.Before(r.Deleted):
+		i.State = cloud.Terminating
+	case t.Before(r.Machine.Boots):
+		i.State = cloud.Pending
+	default:
+		i.State = cloud.Running
+	}
+	return i, true
+}
+
+func (r *Record) goneBy(t time.Time) bool { return !r.Gone.IsZero() && !t.Before(r.Gone) }
+
+// end begins to end the machine.
+func (r *Record) end(at time.Time, takes time.Duration) {
+	r.Deleted, r.Gone = at, at.Add(takes)
+}
+
+// next is when something about the machine changes that the cloud has to act on.
+func (r *Record) next() time.Time {
+	switch {
+	case r.Returned:
+		return time.Time{}
+	case !r.Gone.IsZero():
+		return r.Gone
+	}
+	return r.Dies
+}
+
+// settle brings the books up to date: machines that have died end, and those that have
+// ended give back their place in the stock.
+func (c *Cloud) settle(now time.Time) {
+	if c.due.IsZero() || now.Before(c.due) {
+		return
+	}
+	c.due = time.Time{}
+	for _, id := range order.Keys(c.records) {
+		r := c.records[id]
+		if r.Deleted.IsZero() && !r.Dies.IsZero() && !now.Before(r.Dies) {
+			r.end(r.Dies, 0)
+			c.outbox.terminate(id)
+		}
+		if r.goneBy(now) && !r.Returned {
+			r.Returned = true
+			c.giveBack(r.Machine.Instance.Offer)
+		}
+		c.await(r.next())
+	}
+}
+
+// await makes sure that settle does its work at a time.
+func (c *Cloud) await(t time.Time) {
+	if !t.IsZero() && (c.due.IsZero() || t.Before(c.due)) {
+		c.due = t
+	}
+}
+
+func (c *Cloud) giveBack(o cloud.Offer) {
+	if left, limited := c.stock[o]; limited {
+		c.stock[o] = left + 1
+	}
+}
+
+// Settle does what is due and tells the Launcher. Every call to a provider does so too; a
+// simulation that moves its clock calls it at the times that Next gives.
+func (c *Cloud) Settle() {
+	now := c.options.Clock.Now()
+	c.mu.Lock()
+	c.settle(now)
+	c.mu.Unlock()
+	c.deliver()
+}
+
+// Next is when the cloud will change without being called, if it will.
+func (c *Cloud) Next() (time.Time, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.due, !c.due.IsZero()
+}
