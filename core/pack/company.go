@@ -64,9 +64,12 @@ func (p *packer) foundCompany(at int) bool {
 			p.put(best, guest, 1, alternative)
 		}
 	}
-	if n, alternative := p.most(best, &p.lots[at], p.lots[at].Count); n > 0 {
-		p.put(best, at, n, alternative)
+	n, alternative := p.most(best, &p.lots[at], p.lots[at].Count)
+	if n == 0 { // the guests turned out to be in the way
+		p.unload(best)
+		return false
 	}
+	p.put(best, at, n, alternative)
 	best.sealed = true
 	p.open(best)
 	return true

@@ -355,31 +355,21 @@ func (w *writer) closed(t *offerTable, machines, slots bitset.Set) []int {
 		}
 	}
 	planned := t.refs[refs[0]]
-	if !w.split(planned, t, listed) {
-		return slices.DeleteFunc(refs, func(i int) bool { return w.split(t.refs[i], t, listed) })
+	if !w.split(planned, t, machines, slots) {
+		return slices.DeleteFunc(refs, func(i int) bool { return w.split(t.refs[i], t, machines, slots) })
 	}
 	narrow := w.safeSlots(planned, t, listed)
-	in := func(ref offerRef) bool { return listed(ref) && narrow.Has(ref.slot) }
-	outside := func(ref offerRef) bool { return in(ref) || !narrow.Has(ref.slot) }
-	return slices.DeleteFunc(refs, func(i int) bool { return !in(t.refs[i]) || w.split(t.refs[i], t, outside) })
+	return slices.DeleteFunc(refs, func(i int) bool {
+		return !narrow.Has(t.refs[i].slot) || w.split(t.refs[i], t, machines, narrow)
+	})
 }
 
-// split reports whether the type of the offer is also offered where it would not do.
-func (w *writer) split(ref offerRef, t *offerTable, listed func(offerRef) bool) bool {
-	name := w.d.sp.Machines[ref.machine].Type.Name
-	for _, other := range t.byType[name] {
-		if !listed(other) && w.sameKind(ref.slot, other.slot) {
-			return true
-		}
-	}
-	return false
-}
-
-// sameKind reports whether a claim for the one could be launched as the other: claims
-// on reservations are for that reservation alone.
-func (w *writer) sameKind(a, b int) bool {
-	x, y := &w.d.sp.Slots[a], &w.d.sp.Slots[b]
-	return x.Reservation == y.Reservation
+// split reports whether the type of the offer is also offered, in slots that the claim
+// admits, as a machine that would not do.
+func (w *writer) split(ref offerRef, t *offerTable, machines, slots bitset.Set) bool {
+	return slices.ContainsFunc(t.byType[w.d.sp.Machines[ref.machine].Type.Name], func(other offerRef) bool {
+		return slots.Has(other.slot) && !machines.Has(other.machine)
+	})
 }
 
 // safeSlots are the slots of the planned capacity type where the planned type will do.
@@ -387,7 +377,7 @@ func (w *writer) safeSlots(planned offerRef, t *offerTable, listed func(offerRef
 	sp := w.d.sp
 	out := bitset.New(len(sp.Slots))
 	for _, ref := range t.byType[sp.Machines[planned.machine].Type.Name] {
-		if listed(ref) && sp.Slots[ref.slot].CapacityType == sp.Slots[planned.slot].CapacityType && w.sameKind(planned.slot, ref.slot) {
+		if listed(ref) && sp.Slots[ref.slot].CapacityType == sp.Slots[planned.slot].CapacityType {
 			out.Put(ref.slot)
 		}
 	}

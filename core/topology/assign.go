@@ -494,8 +494,11 @@ func (a *Assigner) companyIn(g int32, domains []string) bool {
 	for _, n := range t.sure {
 		all += n
 	}
+	strangers := slices.ContainsFunc(a.parties, func(p Party) bool {
+		return p.Count > 0 && has(p.Rules.Counts, g) && !slices.ContainsFunc(p.Rules.Needs, func(n Need) bool { return n.Group == g })
+	})
 	for _, d := range domains {
-		if t.sure[d] <= 0 || t.sure[d] == t.needy[d] && t.sure[d] < all {
+		if t.sure[d] <= 0 || t.sure[d] == t.needy[d] && (t.sure[d] < all || strangers) {
 			return false
 		}
 	}
