@@ -39,17 +39,27 @@ func Suitable(claim *Claim, c *catalog.Catalog) []Candidate {
 	return found
 }
 
+// suits asks key by key, because there are thousands of offerings and few keys in a claim.
+// Keys that the machine says nothing about are the pool's.
 func (c Candidate) suits(claim *Claim) bool {
-	return c.face().Intersects(claim.Requirements) && claim.Requests.Fits(c.Type.Allocatable(c.Offering))
+	for asked := range claim.Requirements.All() {
+		switch key := asked.Key(); {
+		case key == requirement.KeyZone && !asked.Has(c.Offering.Zone),
+			key == requirement.KeyCapacityType && !asked.Has(c.Offering.CapacityType),
+			c.Offering.Extra.Has(key) && !c.Offering.Extra.Get(key).Compatible(asked):
+			return false
+		}
+	}
+	return claim.Requests.Fits(c.Type.Allocatable(c.Offering))
 }
 
 func (c Candidate) compare(o Candidate) int {
-	return cmp.Or(
-		cmp.Compare(c.Offering.Price, o.Offering.Price),
-		c.Offer().Compare(o.Offer()),
-		// Offerings that differ in nothing but their extra labels.
-		cmp.Compare(c.Offering.Extra.Key(), o.Offering.Extra.Key()),
-	)
+	first := cmp.Or(cmp.Compare(c.Offering.Price, o.Offering.Price), c.Offer().Compare(o.Offer()))
+	if first != 0 {
+		return first
+	}
+	// They differ in nothing but their extra labels, which take longer to compare.
+	return cmp.Compare(c.Offering.Extra.Key(), o.Offering.Extra.Key())
 }
 
 // Offer is the name of the offering.
