@@ -35,8 +35,10 @@ func Onto(n, nodes int) Case {
 
 // Starved has the shape of a cluster whose small pods waited for hours behind big ones:
 // 20 pools, 1,060 nodes that are nearly full, and 2,170 waiting pods, of which the biggest
-// want GPUs that cannot be had anywhere.
-func Starved() Case {
+// want GPUs that cannot be had anywhere. With spread, the small ones would rather be
+// spread over zones and nodes, as many charts have it, and every one of these preferences
+// has to be tried and given up.
+func Starved(spread bool) Case {
 	types, words := withoutGPUs()
 	c := Case{Name: "starved", Pools: twentyPools(), Catalog: types, Words: words}
 	c.fillNodes(1060)
@@ -45,7 +47,11 @@ func Starved() Case {
 		c.Pods = append(c.Pods, gpuPod(r, fmt.Sprintf("train-%d", i)))
 	}
 	for i := range 1700 {
-		c.Pods = append(c.Pods, teamPod(r, fmt.Sprintf("web-%d", i)))
+		pod := teamPod(r, fmt.Sprintf("web-%d", i))
+		if spread {
+			pod.Spec.TopologySpreadConstraints = softSpread(pod.Labels)
+		}
+		c.Pods = append(c.Pods, pod)
 	}
 	return c
 }
@@ -123,22 +129,25 @@ func gpuPod(r *rand.Rand, name string) *corev1.Pod {
 	return pod
 }
 
-// teamPod is a small pod; one of two belongs on its team's nodes. All would rather be
-// spread over zones and nodes, as many charts have it.
+// teamPod is a small pod; one of two belongs on its team's nodes.
 func teamPod(r *rand.Rand, name string) *corev1.Pod {
 	size := requests([]int64{500, 1000, 2000, 4000}[r.Intn(4)], []int64{1024, 2048, 4096, 8192}[r.Intn(4)])
 	team := fmt.Sprintf("t%d", r.Intn(16))
-	labels := map[string]string{"app": "web-" + team}
-	pod := waiting(name, labels, size)
-	for _, key := range []string{corev1.LabelTopologyZone, corev1.LabelHostname} {
-		pod.Spec.TopologySpreadConstraints = append(pod.Spec.TopologySpreadConstraints, corev1.TopologySpreadConstraint{
-			MaxSkew: 1, TopologyKey: key, WhenUnsatisfiable: corev1.ScheduleAnyway,
-			LabelSelector: &metav1.LabelSelector{MatchLabels: labels},
-		})
-	}
+	pod := waiting(name, map[string]string{"app": "web-" + team}, size)
 	if r.Intn(2) == 0 {
 		pod.Spec.NodeSelector = map[string]string{teamLabel: team}
 		pod.Spec.Tolerations = []corev1.Toleration{{Key: teamLabel, Operator: corev1.TolerationOpEqual, Value: team}}
 	}
 	return pod
+}
+
+func softSpread(labels map[string]string) []corev1.TopologySpreadConstraint {
+	var out []corev1.TopologySpreadConstraint
+	for _, key := range []string{corev1.LabelTopologyZone, corev1.LabelHostname} {
+		out = append(out, corev1.TopologySpreadConstraint{
+			MaxSkew: 1, TopologyKey: key, WhenUnsatisfiable: corev1.ScheduleAnyway,
+			LabelSelector: &metav1.LabelSelector{MatchLabels: labels},
+		})
+	}
+	return out
 }

@@ -104,7 +104,7 @@ func TestEveryoneGetsTheSameObjects(t *testing.T) {
 
 func TestStarvedHasItsShape(t *testing.T) {
 	t.Parallel()
-	c := Starved()
+	c := Starved(true)
 	if len(c.Pools) != 20 || len(c.Nodes) != 1060 || len(c.Pods) != 2170 {
 		t.Fatalf("%d pools, %d nodes, %d pods; want 20, 1060, 2170", len(c.Pools), len(c.Nodes), len(c.Pods))
 	}
