@@ -110,7 +110,7 @@ func (sp *Space) Variant(t *snapshot.Template, d Dropped) Variant {
 		})
 	}
 	for _, alternative := range nodeAlternatives(t) {
-		v.Nodes = append(v.Nodes, Asker{Require: alternative.Intersect(wish), Tolerations: t.Tolerations, Strict: strict})
+		v.Nodes = append(v.Nodes, Asker{Require: alternative.Intersect(wish), Tolerations: t.Tolerations})
 	}
 	return v
 }

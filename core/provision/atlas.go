@@ -49,17 +49,21 @@ func (a *atlas) Domains(party int, key string, pins []topology.Pin) []topology.D
 			}
 		}
 	}
-	out := a.Within(places, party, key)
+	out := a.within(places, s.Need, key)
 	a.known[q] = out
 	return out
 }
 
-// Within lists the domains of any places for pods of the party's size.
-func (a *atlas) Within(places []*feasible.Places, party int, key string) []topology.Domain {
+// Within lists the domains of some places for pods of any size.
+func (a *atlas) Within(places []*feasible.Places, key string) []topology.Domain {
+	return a.within(places, nil, key)
+}
+
+func (a *atlas) within(places []*feasible.Places, need []int64, key string) []topology.Domain {
 	prices := map[string]model.Money{}
 	for _, p := range places {
 		a.onHosts(p, key, prices)
-		a.onMachines(p, &a.set.Shapes[party], key, prices)
+		a.onMachines(p, need, key, prices)
 	}
 	out := make([]topology.Domain, 0, len(prices))
 	for _, value := range order.Keys(prices) {
@@ -99,7 +103,7 @@ type sited struct {
 	key    string
 }
 
-func (a *atlas) onMachines(places *feasible.Places, s *shape.Shape, key string, prices map[string]model.Money) {
+func (a *atlas) onMachines(places *feasible.Places, need []int64, key string, prices map[string]model.Money) {
 	sp := a.set.Space
 	note := func(value string, price model.Money) {
 		if old, ok := prices[value]; !ok || price < old {
@@ -107,7 +111,7 @@ func (a *atlas) onMachines(places *feasible.Places, s *shape.Shape, key string, 
 		}
 	}
 	if sp.SlotLabel(key) {
-		for slot, price := range a.slotPrices(places, s.Need) {
+		for slot, price := range a.slotPrices(places, need) {
 			if value, ok := sp.Slots[slot].Label(key); ok && price >= 0 {
 				note(value, price)
 			}
@@ -117,7 +121,7 @@ func (a *atlas) onMachines(places *feasible.Places, s *shape.Shape, key string, 
 	for m := range places.Machines.All {
 		machine := &sp.Machines[m]
 		slot := machine.Cheapest(places.Slots)
-		if slot < 0 || !a.pools[machine.Pool] || !feasible.Fits(s.Need, machine.Room) {
+		if slot < 0 || !a.pools[machine.Pool] || !feasible.Fits(need, machine.Room) {
 			continue
 		}
 		for _, value := range sp.Values(m, key, places) {

@@ -210,7 +210,11 @@ func sortOldestFirst(s *snapshot.Snapshot, pods []int32) {
 func (o *Set) Narrow(places *feasible.Places, s *Shape, pins []topology.Pin) *feasible.Places {
 	asked := places.Require
 	for _, pin := range pins {
-		asked = asked.With(requirement.New(pin.Key, requirement.In, pin.Values...))
+		operator := requirement.In
+		if len(pin.Values) == 0 {
+			operator = requirement.DoesNotExist
+		}
+		asked = asked.With(requirement.New(pin.Key, operator, pin.Values...))
 		if asked.Get(pin.Key).Impossible() {
 			return nil
 		}

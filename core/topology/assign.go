@@ -28,14 +28,14 @@ type Domain struct {
 // Atlas says in which domains of a key a party may go, given what is pinned already.
 type Atlas interface {
 	Domains(party int, key string, pins []Pin) []Domain
-	// Within says the same of any places, for pods of the party's size.
-	Within(places []*feasible.Places, party int, key string) []Domain
+	// Within says which domains there are in some places, for pods of any size.
+	Within(places []*feasible.Places, key string) []Domain
 }
 
-// Pin narrows a label to some values.
+// Pin narrows a label to some values, or to none at all.
 type Pin struct {
 	Key    string
-	Values []string // sorted
+	Values []string // sorted; empty asks for nodes without the label
 }
 
 // Portion is a part of a party with its pins. Pods that no rule concerns have none.
@@ -267,11 +267,24 @@ func (a *Assigner) choose(i int) ([]Pin, reason.Reason) {
 	for _, key := range a.keysOf(i) {
 		best, why := a.best(i, key, pins)
 		if why.Code != reason.None {
-			return nil, why
+			if a.bound(i, key) {
+				return nil, why
+			}
+			pins = append(pins, Pin{Key: key}) // nodes without the label are in no domain
+			continue
 		}
 		pins = append(pins, Pin{Key: key, Values: []string{best}})
 	}
 	return pins, reason.Reason{}
+}
+
+// bound reports whether the party has a rule of its own on the key.
+func (a *Assigner) bound(i int, key string) bool {
+	r := a.parties[i].Rules
+	on := func(g int32) bool { return a.reg.Groups()[g].Key == key }
+	return slices.ContainsFunc(r.Spreads, func(s Spread) bool { return on(s.Group) }) ||
+		slices.ContainsFunc(r.Caps, func(c Cap) bool { return on(c.Group) }) ||
+		slices.ContainsFunc(r.Needs, func(n Need) bool { return on(n.Group) })
 }
 
 func (a *Assigner) best(i int, key string, pins []Pin) (string, reason.Reason) {
@@ -375,7 +388,7 @@ func (a *Assigner) domainsOf(i int, g int32) []string {
 	for d := range a.inherent[g] {
 		out = append(out, d)
 	}
-	for _, d := range a.atlas.Within(a.lookedAt(i, g), i, a.reg.Groups()[g].Key) {
+	for _, d := range a.atlas.Within(a.lookedAt(i, g), a.reg.Groups()[g].Key) {
 		out = append(out, d.Value)
 	}
 	slices.Sort(out)
@@ -478,7 +491,7 @@ func (a *Assigner) Broken(p Portion) bool {
 	for _, s := range r.Spreads {
 		key := a.reg.Groups()[s.Group].Key
 		for _, pin := range p.Pins {
-			if !s.Soft && pin.Key == key && a.tallies[s.Group].total(pin.Values[0])-a.minimum(p.Party, s) > s.MaxSkew {
+			if !s.Soft && pin.Key == key && len(pin.Values) == 1 && a.tallies[s.Group].total(pin.Values[0])-a.minimum(p.Party, s) > s.MaxSkew {
 				return true
 			}
 		}
