@@ -105,6 +105,7 @@ func (d *decision) attempt(set *shape.Set, atlas *atlas, style pack.Style) *atte
 			break
 		}
 	}
+	a.withdrawLeft(make([]int, len(set.Shapes)))
 	a.withdrawBroken()
 	a.packer.TopUp()
 	a.result = a.packer.Result()
@@ -131,7 +132,20 @@ func (a *attempt) assign(counts []int) []pack.Lot {
 // and tells them others.
 func (a *attempt) sendElsewhere() bool {
 	counts := make([]int, len(a.set.Shapes))
-	any := false
+	if !a.withdrawLeft(counts) {
+		return false
+	}
+	lots := a.assign(counts)
+	if len(lots) == 0 {
+		return false
+	}
+	a.packer.Add(lots)
+	return true
+}
+
+// withdrawLeft takes back the pods that were told a domain and found no node there, and
+// adds them to the counts by shape.
+func (a *attempt) withdrawLeft(counts []int) (any bool) {
 	for lot, portion := range a.portions {
 		left := a.packer.Left(lot)
 		if left == 0 || len(portion.Pins) == 0 {
@@ -142,15 +156,7 @@ func (a *attempt) sendElsewhere() bool {
 		counts[portion.Party] += left
 		any = true
 	}
-	if !any {
-		return false
-	}
-	lots := a.assign(counts)
-	if len(lots) == 0 {
-		return false
-	}
-	a.packer.Add(lots)
-	return true
+	return any
 }
 
 // withdrawBroken takes back pods whose rules do not hold after all, because others found

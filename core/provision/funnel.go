@@ -1,6 +1,7 @@
 package provision
 
 import (
+	"math/bits"
 	"strconv"
 
 	"tenon/core/bitset"
@@ -117,8 +118,7 @@ type miss struct {
 func (s *sifter) add(m *feasible.Machine) {
 	fits := feasible.Fits(s.plea.need, m.Room)
 	typed := s.types.Has(m.Ordinal)
-	offered := m.Listed.And(s.slots).Count()
-	available := m.Slots.And(s.slots).Count()
+	offered, available := common(m.Listed, s.slots), common(m.Slots, s.slots)
 	s.met.Add(typed && offered > 0, fits, available > 0)
 	if !typed {
 		return
@@ -145,6 +145,15 @@ func (s *sifter) add(m *feasible.Machine) {
 	} else {
 		s.exceeds(m)
 	}
+}
+
+// common counts what both sets have, without making a third.
+func common(a, b bitset.Set) int {
+	n := 0
+	for w := range min(len(a), len(b)) {
+		n += bits.OnesCount64(a[w] & b[w])
+	}
+	return n
 }
 
 func portClash(wanted, taken []model.HostPort) (model.HostPort, bool) {

@@ -24,7 +24,8 @@ type seeker struct {
 	// left is how many instance types may still be looked at.
 	left int
 	// widened are the types that a pool would gain if it did without one requirement.
-	widened map[widening][]int
+	widened  map[widening][]int
+	verdicts map[string]*reason.Verdict
 	// scene is the cluster as planned, made when a rule between pods asks for it.
 	scene *scene
 }
@@ -43,7 +44,7 @@ const (
 )
 
 func newSeeker(w *writer) *seeker {
-	return &seeker{w: w, d: w.d, left: mostVisits, widened: map[widening][]int{}}
+	return &seeker{w: w, d: w.d, left: mostVisits, widened: map[widening][]int{}, verdicts: map[string]*reason.Verdict{}}
 }
 
 // chance is a pool that could be asked, with its verdict and the asker's alternative that

@@ -1,6 +1,8 @@
 package provision
 
 import (
+	"fmt"
+
 	"tenon/core/plan"
 	"tenon/core/reason"
 	"tenon/core/shape"
@@ -40,22 +42,49 @@ func wishOf(s *shape.Shape, pods []int32) shape.Wish {
 
 // verdict is why the pods of a wish have no place: pool by pool, how many offerings were
 // left after each rule, and the smallest change that would place one of them. Hint is
-// what the packing met, when every rule for a single pod could be met.
+// what the packing met, when every rule for a single pod could be met. Wishes that ask the
+// same of nodes, and nothing of other pods, share their verdict.
 func (d *decision) verdict(w shape.Wish, hint reason.Reason, seek *seeker) *reason.Verdict {
+	t := &d.s.Templates[w.Template]
+	pl := plea{variant: d.sp.Variant(t, w.Dropped), need: d.sp.Vector(t.Requests), ports: t.HostPorts, hint: hint}
+	if seek.hasCompany(t) {
+		return d.newVerdict(w, &pl, seek)
+	}
+	key := d.question(&pl, len(w.Pods))
+	v, known := seek.verdicts[key]
+	if !known {
+		v = d.newVerdict(w, &pl, seek)
+		seek.verdicts[key] = v
+	}
+	return v
+}
+
+// question tells wishes apart that may get different verdicts. How many pods there are
+// matters to limits alone.
+func (d *decision) question(pl *plea, pods int) string {
+	if !d.limited() {
+		pods = 0
+	}
+	text := fmt.Sprint(pl.need, pl.ports, pl.hint, pods)
+	for i := range pl.variant.Alternatives {
+		text += "\n" + pl.variant.Alternatives[i].Key()
+	}
+	return text
+}
+
+func (d *decision) newVerdict(w shape.Wish, pl *plea, seek *seeker) *reason.Verdict {
 	v := &reason.Verdict{}
 	if len(d.tiers) == 0 {
 		v.General = reason.Reason{Code: reason.NoPools}
 	}
-	t := &d.s.Templates[w.Template]
-	pl := plea{variant: d.sp.Variant(t, w.Dropped), need: d.sp.Vector(t.Requests), ports: t.HostPorts, hint: hint}
 	var chances []chance
 	for p := range d.s.Pools {
-		pv, alternative := d.poolVerdict(p, &pl)
+		pv, alternative := d.poolVerdict(p, pl)
 		v.Pools = append(v.Pools, pv)
 		if alternative >= 0 {
 			chances = append(chances, chance{pool: p, alternative: alternative, verdict: len(v.Pools) - 1})
 		}
 	}
-	v.Remedy, v.Sought = seek.remedy(w, &pl, v, chances)
+	v.Remedy, v.Sought = seek.remedy(w, pl, v, chances)
 	return v
 }

@@ -44,16 +44,20 @@ func (b *proposer) mayWiden(key string) bool {
 func (k *seeker) strangers(b *proposer, r requirement.Requirement) []find {
 	bare := b.pool.Requirements.Without(r.Key())
 	types := k.typesWithout(b.chance.pool, r.Key(), bare)
-	k.left -= strangerVisits * len(types)
 	var found []find
 	for i := range b.plea.variant.Alternatives {
 		a := &b.plea.variant.Alternatives[i]
 		if _, kept := model.Untolerated(b.pool.Taints, a.Tolerations, a.Strict); kept || !bare.Compatible(a.Require, k.d.s.Settings.WellKnown) {
 			continue
 		}
+		k.left -= len(types)
 		asked := bare.Intersect(a.Require)
 		for _, t := range types {
 			kind := &k.d.s.Catalogs[b.pool.Catalog].Types[t]
+			if !b.t.Requests.Fits(kind.Capacity) {
+				continue
+			}
+			k.left -= strangerVisits
 			if f, ok := k.stranger(b, kind, asked, r.Key()); ok {
 				found = append(found, f)
 			}
@@ -62,17 +66,20 @@ func (k *seeker) strangers(b *proposer, r requirement.Requirement) []find {
 	return cheapest(found)
 }
 
-// typesWithout lists the types that meet what the pool asks besides the key.
+// typesWithout lists the types that the pool would gain if it did without the key. What a
+// key of offers, such as the zone, would open are more offers of any type.
 func (k *seeker) typesWithout(pool int, key string, bare requirement.Set) []int {
 	question := widening{pool, key}
 	if known, ok := k.widened[question]; ok {
 		return known
 	}
 	types := k.d.s.Catalogs[k.d.s.Pools[pool].Catalog].Types
+	own := k.d.sp.TypesFor(pool, requirement.Set{})
+	byOffer := k.d.sp.SlotLabel(key)
 	k.left -= strangerVisits * len(types)
-	out := make([]int, 0, len(types))
+	var out []int
 	for t := range types {
-		if types[t].Requirements.Intersects(bare) {
+		if (byOffer || !own.Has(t)) && types[t].Requirements.Intersects(bare) {
 			out = append(out, t)
 		}
 	}
@@ -83,7 +90,7 @@ func (k *seeker) typesWithout(pool int, key string, bare requirement.Set) []int 
 // stranger is the cheapest way to buy the type for the pod. Daemons are left for the
 // rehearsal.
 func (k *seeker) stranger(b *proposer, t *catalog.Type, asked requirement.Set, key string) (find, bool) {
-	if !feasible.Fits(b.plea.need, k.d.sp.Vector(t.Capacity)) || !t.Requirements.Intersects(asked) {
+	if !t.Requirements.Intersects(asked) {
 		return find{}, false
 	}
 	best := find{of: t}
@@ -98,7 +105,7 @@ func (k *seeker) stranger(b *proposer, t *catalog.Type, asked requirement.Set, k
 		if !known {
 			value, known = t.Requirements.Get(key).Single()
 		}
-		if !known || !labels.Intersects(asked) || !feasible.Fits(b.plea.need, k.d.sp.Vector(t.Allocatable(o))) {
+		if !known || !labels.Intersects(asked) || !b.t.Requests.Fits(t.Allocatable(o)) {
 			continue
 		}
 		if !pack.Bears(k.d.left[b.chance.pool], t.FullCapacity(o)) {

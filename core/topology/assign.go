@@ -261,21 +261,39 @@ func (a *Assigner) keysOf(i int) []string {
 	return slices.Compact(keys)
 }
 
-// choose finds a domain on each key for one more pod of the party.
+// choose finds a domain on each key for one more pod of the party. Where the choice on
+// one key leaves none on the next, it is not made again.
 func (a *Assigner) choose(i int) ([]Pin, reason.Reason) {
-	var pins []Pin
-	for _, key := range a.keysOf(i) {
-		best, why := a.best(i, key, pins)
-		if why.Code != reason.None {
-			if a.bound(i, key) {
-				return nil, why
+	keys := a.keysOf(i)
+	for {
+		var pins []Pin
+		var why reason.Reason
+		for _, key := range keys {
+			var pin Pin
+			if pin, why = a.pin(i, key, pins); why.Code != reason.None {
+				break
 			}
-			pins = append(pins, Pin{Key: key}) // nodes without the label are in no domain
-			continue
+			pins = append(pins, pin)
 		}
-		pins = append(pins, Pin{Key: key, Values: []string{best}})
+		if why.Code == reason.None || len(pins) == 0 {
+			return pins, why
+		}
+		a.banned[banKey(i, pins)] = true
 	}
-	return pins, reason.Reason{}
+}
+
+// pin chooses on one key. A party that is only counted there may also go where nodes do
+// not have the label: they are in no domain.
+func (a *Assigner) pin(i int, key string, pins []Pin) (Pin, reason.Reason) {
+	best, why := a.best(i, key, pins)
+	if why.Code == reason.None {
+		return Pin{Key: key, Values: []string{best}}, why
+	}
+	nowhere := Pin{Key: key}
+	if a.bound(i, key) || a.banned[banKey(i, append(slices.Clip(pins), nowhere))] {
+		return Pin{}, why
+	}
+	return nowhere, reason.Reason{}
 }
 
 // bound reports whether the party has a rule of its own on the key.
