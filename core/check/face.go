@@ -124,7 +124,7 @@ func (e *state) face(n *node, o plan.Offer, kind *catalog.Type, offering *catalo
 			conflict = "nothing satisfies all that is asked of " + r.Key()
 			continue
 		}
-		e.settle(&made, n.claim, r)
+		settle(&made, n.claim, r)
 	}
 	made.labels[requirement.KeyHostname] = "\x00" + n.name // nobody can know it beforehand
 	made.daemons = e.daemonsOn(n.taints, &made)
@@ -132,9 +132,9 @@ func (e *state) face(n *node, o plan.Offer, kind *catalog.Type, offering *catalo
 }
 
 // settle finds the value that a label will have. What one requirement leaves open the
-// claim's own labels may decide; a label that well-known keys leave open is there, with
-// a value that only the machine knows.
-func (e *state) settle(made *face, c *plan.Claim, r requirement.Requirement) {
+// claim's own labels may decide; otherwise a label that must be there is there, with a
+// value that nobody can count on.
+func settle(made *face, c *plan.Claim, r requirement.Requirement) {
 	key := r.Key()
 	if value, single := r.Single(); single {
 		made.labels[key] = value
@@ -144,7 +144,7 @@ func (e *state) settle(made *face, c *plan.Claim, r requirement.Requirement) {
 		made.labels[key] = value
 		return
 	}
-	if e.s.Settings.WellKnown.Contains(key) && !r.MayBeAbsent() {
+	if !r.MayBeAbsent() {
 		made.open[key] = r
 	}
 }

@@ -145,6 +145,17 @@ func TestLabels(t *testing.T) {
 			},
 			want: []Rule{Label},
 		},
+		"a custom label that the pool's nodes have, with whatever value": {build: func(w *world) {
+			w.s.Pools[0].Requirements = w.s.Pools[0].Requirements.With(requirement.New("team", requirement.Exists))
+			w.claim("default", []int{w.pod("web", asks("team", requirement.Exists))}, "small/a/spot")
+		}},
+		"absence of a custom label that the pool's nodes have": {
+			build: func(w *world) {
+				w.s.Pools[0].Requirements = w.s.Pools[0].Requirements.With(requirement.New("team", requirement.Exists))
+				w.claim("default", []int{w.pod("web", asks("team", requirement.DoesNotExist))}, "small/a/spot").Requirements = requirement.Set{}
+			},
+			want: []Rule{Label},
+		},
 		"absence of a custom label": {build: func(w *world) {
 			w.claim("default", []int{w.pod("web", asks("team", requirement.NotIn, "red"))}, "small/a/spot")
 		}},

@@ -67,6 +67,7 @@ func (p *packer) mostByMinimums(b *bin, l *lot, places *feasible.Places, n int) 
 }
 
 func (p *packer) varied(b *bin, options, slots bitset.Set, need []int64, n int) bool {
+	slots = slots.And(p.alikeSlots(b.slot))
 	load := make([]int64, len(need))
 	for d := range load {
 		load[d] = b.load[d] + need[d]*int64(n)
@@ -85,6 +86,18 @@ func (p *packer) varied(b *bin, options, slots bitset.Set, need []int64, n int) 
 		}
 	}
 	return true
+}
+
+// alikeSlots are those that a claim planned in the slot can name: a reservation alone, or
+// everything that is not reserved.
+func (p *packer) alikeSlots(slot int) bitset.Set {
+	out := bitset.New(len(p.sp.Slots))
+	for i := range p.sp.Slots {
+		if p.sp.Slots[i].Reservation == p.sp.Slots[slot].Reservation {
+			out.Put(i)
+		}
+	}
+	return out
 }
 
 func (m *minimum) met(sp *feasible.Space, options, slots bitset.Set, load []int64, bearable func(machine int) bool) bool {

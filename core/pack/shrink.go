@@ -34,17 +34,17 @@ func (p *packer) holds(o *offer, b *bin) bool {
 		}
 	}
 	p.steps += int64(len(b.content))
-	return p.staysVaried(b, o.machine)
+	return p.staysVaried(b, o.machine, o.slot)
 }
 
 // staysVaried reports whether the bin's pods leave enough different machines when it is
 // planned as another.
-func (p *packer) staysVaried(b *bin, machine int) bool {
+func (p *packer) staysVaried(b *bin, machine, slot int) bool {
 	pool := p.sp.Machines[machine].Pool
 	if len(p.minimums[pool]) == 0 {
 		return true
 	}
-	moved := &bin{host: -1, machine: machine, load: b.load}
+	moved := &bin{host: -1, machine: machine, slot: slot, load: b.load}
 	options, slots := bitset.Full(len(p.sp.Machines)), bitset.Full(len(p.sp.Slots))
 	for _, t := range b.content {
 		places := p.lots[t.lot].alternatives[t.alternative]
