@@ -50,7 +50,7 @@ demo: build ## Start a real Kubernetes control plane with simulated nodes; Ctrl-
 test: build ## Run all tests: the product's, the lab's, and those in a running lab
 	@status=0; for module in . lab; do \
 		echo "test: $$module"; \
-		(cd $$module && $(GO) test $(TESTFLAGS) ./...) || status=1; \
+		(cd $$module && TENON_LAB=$(CURDIR)/bin/tenon-lab $(GO) test $(TESTFLAGS) ./...) || status=1; \
 	done; exit $$status
 
 .PHONY: lint
