@@ -358,6 +358,34 @@ func TestAWriteErrorIsReported(t *testing.T) {
 	}
 }
 
+// Pods share verdicts, whose texts are kept while other values are written.
+func TestSharedReasonsStayWhole(t *testing.T) {
+	t.Parallel()
+	p := small()
+	v := p.Plan.Unplaced[0].Verdict
+	for i := range 300 {
+		v.Pools = append(v.Pools, reason.PoolVerdict{Pool: fmt.Sprint("pool-", i), Reason: v.Pools[0].Reason})
+	}
+	p.Plan.Unplaced = nil
+	for i := range 60 {
+		p.Snapshot.Pods = append(p.Snapshot.Pods, snapshot.Pod{Namespace: "long-" + strings.Repeat("n", i*7), Name: "p"})
+		p.Plan.Unplaced = append(p.Plan.Unplaced, plan.Unplaced{Pod: 5 + i, Verdict: v}, plan.Unplaced{Pod: 1, Verdict: &reason.Verdict{General: reason.Reason{Code: reason.NoPools}}})
+	}
+	d, err := parsed([]byte(inJSON(t, p)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, u := range d.Unschedulable {
+		want := 1
+		if i%2 == 0 {
+			want = len(v.Pools)
+		}
+		if len(u.Reasons) != want {
+			t.Errorf("%d: %d reasons, want %d", i, len(u.Reasons), want)
+		}
+	}
+}
+
 func TestRounded(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[time.Duration]string{

@@ -28,10 +28,11 @@ type encoder struct {
 }
 
 func newEncoder(w io.Writer, s style) *encoder {
-	return &encoder{w: bufio.NewWriterSize(w, 64<<10), style: s}
+	return &encoder{w: bufio.NewWriterSize(w, 64<<10), style: s, buffer: make([]byte, 0, 4<<10)}
 }
 
-// scratch is an empty buffer that keeps its room; what is in it lasts until it is written.
+// scratch is an empty buffer for a value to be written at once. A value that outgrows it gets
+// memory of its own; nobody keeps a value that was made in it.
 func (e *encoder) scratch() []byte { return e.buffer[:0] }
 
 func (e *encoder) put(text string) { e.w.WriteString(text) } // errors stay in w until finish
@@ -95,9 +96,6 @@ func (e *encoder) inline(name string, value []byte) {
 		e.put(" ")
 	}
 	e.w.Write(value)
-	if cap(value) > cap(e.buffer) {
-		e.buffer = value
-	}
 }
 
 // plain YAML strings need no quotes. Everything that could be read as something else has them.
@@ -141,9 +139,6 @@ func (e *encoder) stream(name string, items func(item func([]byte))) {
 		e.item()
 		e.w.Write(value)
 		e.dashed = false
-		if cap(value) > cap(e.buffer) {
-			e.buffer = value
-		}
 	})
 	if !any {
 		e.empty()
