@@ -176,10 +176,25 @@ func (v *face) meets(r requirement.Requirement) bool {
 		return r.MayBeAbsent()
 	}
 	if possible.Complement() {
-		return false
+		return coversAll(r, possible)
 	}
 	for value := range possible.All() {
 		if !r.Has(value) {
+			return false
+		}
+	}
+	return true
+}
+
+// coversAll reports whether r accepts whatever a complement may turn out to be.
+func coversAll(r, possible requirement.Requirement) bool {
+	_, low := r.AtLeast()
+	_, high := r.AtMost()
+	if !r.Complement() || low || high {
+		return false
+	}
+	for excluded := range r.All() {
+		if possible.Has(excluded) {
 			return false
 		}
 	}

@@ -149,6 +149,26 @@ func TestLabels(t *testing.T) {
 			w.s.Pools[0].Requirements = w.s.Pools[0].Requirements.With(requirement.New("team", requirement.Exists))
 			w.claim("default", []int{w.pod("web", asks("team", requirement.Exists))}, "small/a/spot")
 		}},
+		"a value of it that nobody can count on": {
+			build: func(w *world) {
+				w.s.Pools[0].Requirements = w.s.Pools[0].Requirements.With(requirement.New("team", requirement.Exists))
+				web := w.pod("web", asks("team", requirement.NotIn, "red"))
+				w.claim("default", []int{web}, "small/a/spot")
+			},
+			want: []Rule{Label},
+		},
+		"a value of it that the claim rules out": {build: func(w *world) {
+			w.s.Pools[0].Requirements = w.s.Pools[0].Requirements.With(requirement.New("team", requirement.Exists))
+			c := w.claim("default", []int{w.pod("web", asks("team", requirement.NotIn, "red"))}, "small/a/spot")
+			c.Requirements = c.Requirements.With(requirement.New("team", requirement.NotIn, "red", "blue"))
+		}},
+		"a number that nobody can count on": {
+			build: func(w *world) {
+				w.s.Pools[0].Requirements = w.s.Pools[0].Requirements.With(requirement.New("team", requirement.Exists))
+				w.claim("default", []int{w.pod("web", asks("team", requirement.Gt, "3"))}, "small/a/spot")
+			},
+			want: []Rule{Label},
+		},
 		"absence of a custom label that the pool's nodes have": {
 			build: func(w *world) {
 				w.s.Pools[0].Requirements = w.s.Pools[0].Requirements.With(requirement.New("team", requirement.Exists))
