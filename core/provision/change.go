@@ -246,26 +246,38 @@ type find struct {
 }
 
 // kept is how many machines a proposal goes on with: more than one, because the estimate
-// does not know every rule.
+// does not know every rule. A pool that asks for variety needs all that a claim can name.
 const kept = 8
 
 // cheapest sorts finds by price and keeps the first of each type. Of the second half each is
 // at least twice as dear as the one before: for many pods larger machines are needed too.
-func cheapest(found []find) []find {
+func cheapest(found []find, varied bool) []find {
 	slices.SortStableFunc(found, func(a, b find) int {
 		return cmp.Or(cmp.Compare(a.price, b.price), strings.Compare(a.of.Name, b.of.Name))
 	})
 	var out []find
+	seen := map[*catalog.Type]bool{}
 	for _, f := range found {
-		if len(out) == kept {
+		if len(out) == maxTypes || !varied && len(out) == kept {
 			break
 		}
-		if len(out) >= kept/2 && f.price < 2*out[len(out)-1].price || slices.ContainsFunc(out, func(o find) bool { return o.of == f.of }) {
+		if seen[f.of] || !varied && len(out) >= kept/2 && f.price < 2*out[len(out)-1].price {
 			continue
 		}
+		seen[f.of] = true
 		out = append(out, f)
 	}
 	return out
+}
+
+// asksForVariety reports whether a claim of the pool must leave a choice (minValues).
+func asksForVariety(r requirement.Set) bool {
+	for q := range r.All() {
+		if q.MinValues() > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // machines finds those of the pool as it is that would take the pod of the proposal.
@@ -295,7 +307,7 @@ func (k *seeker) machines(p *proposal) []find {
 			}
 		}
 	}
-	return cheapest(found)
+	return cheapest(found, asksForVariety(p.in.Requirements))
 }
 
 // addedKey is the label that the proposal gives the pool: no type says anything of it.

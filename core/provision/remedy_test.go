@@ -212,6 +212,21 @@ func TestTheSmallestChangeThatPlacesAPod(t *testing.T) {
 			follow: func(s *snapshot.Snapshot) { s.Pools[0].Limits[0].Value = 1 },
 			price:  14_000,
 		},
+		"a taint of a pool that asks for variety": {
+			spoil: func(s *snapshot.Snapshot) {
+				for cores := int64(5); cores < 40; cores++ {
+					s.Catalogs[0].Types = append(s.Catalogs[0].Types, machineType(fmt.Sprintf("more-%d", cores), "amd64", cores))
+				}
+				s.Pools[0].Taints = []model.Taint{gpuTaint}
+				s.Pools[0].Requirements = s.Pools[0].Requirements.With(requirement.New(requirement.KeyInstanceType, requirement.Exists).WithMinValues(25))
+			},
+			why:  "did not tolerate taint (taint=gpu=true:NoSchedule)",
+			want: "let the pod tolerate gpu=true:NoSchedule: then amd-2 of pool default would do, 0.014 an hour",
+			follow: func(s *snapshot.Snapshot) {
+				s.Templates[0].Tolerations = []model.Toleration{{Key: "gpu", Value: "true", Effect: model.NoSchedule}}
+			},
+			price: 14_000,
+		},
 		"a port that a daemon has": {
 			spoil: func(s *snapshot.Snapshot) {
 				port := []model.HostPort{{Port: 9100, Protocol: "TCP"}}

@@ -22,15 +22,29 @@ func (b *proposer) widen(only string) {
 		}
 		value := found[0].value
 		p := b.base(sizeLine, reason.Remedy{Change: reason.WidenPool, Where: r.Key(), From: r.String(), To: value})
-		p.in.Requirements = b.pool.Requirements.Replaced(requirement.New(r.Key(), requirement.In, value))
+		p.in.Requirements = b.pool.Requirements.Replaced(wider(r, value))
 		for _, f := range found {
 			if f.value == value {
+				p.types = append(p.types, f.of)
+			}
+		}
+		if asksForVariety(p.in.Requirements) {
+			for _, f := range b.k.machines(&p) { // the pool's own types count for variety too
 				p.types = append(p.types, f.of)
 			}
 		}
 		p.price = found[0].price
 		b.out = append(b.out, p)
 	}
+}
+
+// wider is r with one more value. What r excludes is not told apart where it is no list: the
+// rehearsal has no types of other values anyway.
+func wider(r requirement.Requirement, value string) requirement.Requirement {
+	if r.Complement() {
+		return requirement.New(r.Key(), requirement.Exists).WithMinValues(r.MinValues())
+	}
+	return requirement.New(r.Key(), requirement.In, append(r.Values(), value)...).WithMinValues(r.MinValues())
 }
 
 // mayWiden leaves out labels that the pool gives its nodes: they are not choices among
@@ -63,7 +77,7 @@ func (k *seeker) strangers(b *proposer, r requirement.Requirement) []find {
 			}
 		}
 	}
-	return cheapest(found)
+	return cheapest(found, asksForVariety(bare) || r.MinValues() > 0)
 }
 
 // typesWithout lists the types that the pool would gain if it did without the key. What a
