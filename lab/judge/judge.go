@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -107,10 +108,13 @@ func sample(offers []plan.Offer) []plan.Offer {
 }
 
 // askArrival lets the pods arrive: whoever the scheduler accepts comes next, until nobody
-// is left or nobody gets any further.
+// is left or nobody gets any further. Pods that need company come after those that do
+// not: a pod may begin alone only where nobody of its kind is anywhere, and a plan must
+// not depend on who is quicker.
 func (c *court) askArrival(s *scene) []Refusal {
 	present := slices.Clone(s.stay)
 	waiting := slices.Clone(s.placed)
+	slices.SortStableFunc(waiting, func(a, b *corev1.Pod) int { return cmp.Compare(needsCompany(a), needsCompany(b)) })
 	for len(waiting) > 0 {
 		var still []*corev1.Pod
 		for _, pod := range waiting {
@@ -131,4 +135,12 @@ func (c *court) askArrival(s *scene) []Refusal {
 		out = append(out, Refusal{When: Arrival, Pod: keyOf(pod), Node: pod.Spec.NodeName, Reason: reason})
 	}
 	return out
+}
+
+// needsCompany counts required pod affinity terms.
+func needsCompany(pod *corev1.Pod) int {
+	if a := pod.Spec.Affinity; a != nil && a.PodAffinity != nil {
+		return min(1, len(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution))
+	}
+	return 0
 }

@@ -147,6 +147,16 @@ func TestJudgeKnowsEveryRule(t *testing.T) {
 			},
 			want: []string{"arrival default/db0 InterPodAffinity", "arrival default/web0 InterPodAffinity"},
 		},
+		"its own company, unless another of its kind is quicker": {
+			build: func(st *stand) {
+				st.claim("default-1", "small/a")
+				st.claim("default-2", "small/a")
+				st.pod("web0", "default-1", affinity(host, "web"))
+				st.pod("web1", "default-1", affinity(host, "web"))
+				st.pod("web2", "default-2")
+			},
+			want: []string{"arrival default/web0 InterPodAffinity", "arrival default/web1 InterPodAffinity"},
+		},
 		"apart": {build: func(st *stand) {
 			st.claim("default-1", "small/a")
 			st.claim("default-2", "small/a")
