@@ -73,9 +73,13 @@ func (k *seeker) play(p *proposal, pods int) (*decision, *attempt) {
 
 // stage is the small world: one pool, the types that may do, the pods and the daemons.
 func (k *seeker) stage(p *proposal, pods int) *snapshot.Snapshot {
-	types := make([]catalog.Type, len(p.types))
-	for i, t := range p.types {
-		types[i] = *t
+	var types []catalog.Type
+	seen := map[*catalog.Type]bool{}
+	for _, t := range p.types {
+		if !seen[t] {
+			seen[t] = true
+			types = append(types, *t)
+		}
 	}
 	s := &snapshot.Snapshot{
 		Now: k.d.s.Now, Settings: k.d.s.Settings,

@@ -158,6 +158,23 @@ func TestTheSmallestChangeThatPlacesAPod(t *testing.T) {
 			},
 			price: 20_000,
 		},
+		"a shortage in a pool that asks for variety": {
+			spoil: func(s *snapshot.Snapshot) {
+				s.Pools[0].Requirements = s.Pools[0].Requirements.With(
+					in(capacityTypeKey, "spot"), requirement.New(requirement.KeyInstanceType, requirement.Exists).WithMinValues(4))
+				for _, kind := range s.Catalogs[0].Types {
+					for i := range kind.Offerings {
+						kind.Offerings[i].Available = kind.Offerings[i].CapacityType != catalog.Spot
+					}
+				}
+			},
+			why:  "no instance type has the required offering",
+			want: "let pool default have karpenter.sh/capacity-type on-demand too, beyond karpenter.sh/capacity-type In [spot]: then amd-2 of pool default would do, 0.02 an hour",
+			follow: func(s *snapshot.Snapshot) {
+				s.Pools[0].Requirements = s.Pools[0].Requirements.Replaced(in(capacityTypeKey, "spot", "on-demand"))
+			},
+			price: 20_000,
+		},
 		"a pod larger than the pool's types": {
 			spoil: func(s *snapshot.Snapshot) {
 				s.Pools[0].Requirements = s.Pools[0].Requirements.With(requirement.New(sizeKey, requirement.Lt, "5"))
