@@ -54,7 +54,7 @@ const (
 )
 
 func (t *writer) colored(color, text string) string {
-	if !t.o.Screen.Color {
+	if !t.o.Screen.Color || color == plain {
 		return text
 	}
 	return color + text + plain
