@@ -11,8 +11,8 @@ import (
 type Variant struct {
 	// Alternatives for the node: one must hold.
 	Alternatives []Asker
-	// Nodes are the alternatives without the places of volumes: what node filters of
-	// spreads look at.
+	// Nodes are the alternatives without the places of volumes and without preferences:
+	// what node filters of spreads look at.
 	Nodes        []Asker
 	Spreads      []snapshot.Spread
 	Affinity     []snapshot.AffinityTerm
@@ -110,7 +110,7 @@ func (sp *Space) Variant(t *snapshot.Template, d Dropped) Variant {
 		})
 	}
 	for _, alternative := range nodeAlternatives(t) {
-		v.Nodes = append(v.Nodes, Asker{Require: alternative.Intersect(wish), Tolerations: t.Tolerations})
+		v.Nodes = append(v.Nodes, Asker{Require: alternative, Tolerations: t.Tolerations})
 	}
 	return v
 }

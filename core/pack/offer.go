@@ -18,9 +18,17 @@ type offer struct {
 	scarce bool
 }
 
-// replaces reports whether o makes another offer of no more room, open to no more
-// sites, superfluous.
-func (o *offer) replaces(other *offer) bool { return !o.scarce && o.price <= other.price }
+// replaces reports whether o makes another offer of no more room, open to no more sites,
+// superfluous. Where its pool has limits it must not take more of them: an offer that is
+// dearer may be the one that still fits.
+func (p *packer) replaces(o, other *offer) bool {
+	if o.scarce || o.price > other.price {
+		return false
+	}
+	mine, its := &p.sp.Machines[o.machine], &p.sp.Machines[other.machine]
+	limits := p.limits[mine.Pool]
+	return len(limits) == 0 || mine.Pool == its.Pool && limits.noMore(mine.Capacity, its.Capacity)
+}
 
 // offersFor lists what is worth opening for the sites: an offer is left out when
 // another is no smaller, no dearer, and open to the same sites at least.
@@ -28,10 +36,10 @@ func (p *packer) offersFor(sites []site) []offer {
 	groups := p.offersBySites(sites)
 	var out []offer
 	for i, g := range groups {
-		kept := skyline(g.offers)
+		kept := p.skyline(g.offers)
 		for j := range groups {
 			if j != i && len(kept) > 0 && g.sites.Within(groups[j].sites) && (!g.sites.Equal(groups[j].sites)) {
-				kept = undominated(kept, groups[j].offers)
+				kept = p.undominated(kept, groups[j].offers)
 			}
 		}
 		out = append(out, kept...)
@@ -69,7 +77,7 @@ func (p *packer) offersBySites(sites []site) []offerGroup {
 				}
 			}
 			if !allowed.Empty() && p.inStock(m, s) {
-				own = keepCheapest(own, offer{m, s, p.cost(m, s), machine.Room, allowed, machine.Stock[s] >= 0})
+				own = p.keepCheapest(own, offer{m, s, p.cost(m, s), machine.Room, allowed, machine.Stock[s] >= 0})
 			}
 		}
 		for _, o := range own {
@@ -87,13 +95,13 @@ func (p *packer) offersBySites(sites []site) []offerGroup {
 
 // keepCheapest adds an offer of the same machine unless a cheaper one serves all its
 // sites, and drops those that it replaces.
-func keepCheapest(own []offer, o offer) []offer {
+func (p *packer) keepCheapest(own []offer, o offer) []offer {
 	for i := range own {
-		if own[i].replaces(&o) && o.sites.Within(own[i].sites) {
+		if p.replaces(&own[i], &o) && o.sites.Within(own[i].sites) {
 			return own
 		}
 	}
-	own = slices.DeleteFunc(own, func(have offer) bool { return o.replaces(&have) && have.sites.Within(o.sites) })
+	own = slices.DeleteFunc(own, func(have offer) bool { return p.replaces(&o, &have) && have.sites.Within(o.sites) })
 	return append(own, o)
 }
 
@@ -108,21 +116,21 @@ func wordsKey(s bitset.Set) string {
 }
 
 // skyline keeps the offers of which none is both larger or equal and cheaper or equal.
-func skyline(offers []offer) []offer {
+func (p *packer) skyline(offers []offer) []offer {
 	sorted := slices.Clone(offers)
 	slices.SortFunc(sorted, compareOffers)
 	var out []offer
 	for _, o := range sorted {
-		if !slices.ContainsFunc(out, func(have offer) bool { return have.replaces(&o) && covers(have.room, o.room) }) {
+		if !slices.ContainsFunc(out, func(have offer) bool { return p.replaces(&have, &o) && covers(have.room, o.room) }) {
 			out = append(out, o)
 		}
 	}
 	return out
 }
 
-func undominated(offers, by []offer) []offer {
+func (p *packer) undominated(offers, by []offer) []offer {
 	return slices.DeleteFunc(offers, func(o offer) bool {
-		return slices.ContainsFunc(by, func(have offer) bool { return have.replaces(&o) && covers(have.room, o.room) })
+		return slices.ContainsFunc(by, func(have offer) bool { return p.replaces(&have, &o) && covers(have.room, o.room) })
 	})
 }
 

@@ -39,7 +39,7 @@ func (p *packer) bestDraft(r relaxation, ways int, stop int64) *draft {
 		p.taste = tastes[i/2]
 		p.openWhole(r)
 		if i%2 == 1 {
-			p.dive(r)
+			p.dive()
 		}
 		p.fillRest()
 		d := p.takeDown(from)
@@ -56,10 +56,10 @@ const fewPods = 2000
 
 // dive solves the relaxation of what is left again and again, and opens bins by its
 // patterns: those that are used in whole or, when there are none, the one used most.
-func (p *packer) dive(r relaxation) {
+func (p *packer) dive() {
 	stop := p.steps + p.effort/8
 	for p.waiting() && p.steps < stop {
-		r = p.relax(max(p.proof.Steps/8, leastDive))
+		r := p.relax(max(p.proof.Steps/8, leastDive))
 		if p.openWhole(r) == 0 && p.openMost(r) == 0 {
 			break
 		}

@@ -145,6 +145,7 @@ func (r *Registry) Rules(t *snapshot.Template, v *feasible.Variant, node Node) R
 	}
 	out.addTerms(r, v, c)
 	out.HostCaps, out.Caps = tightest(out.HostCaps), tightest(out.Caps)
+	out.HostNeeds, out.Needs = once(out.HostNeeds), once(out.Needs)
 	return out
 }
 
@@ -220,6 +221,17 @@ func tightest(caps []Cap) []Cap {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), compareBool(a.Soft, b.Soft), cmp.Compare(a.Max, b.Max))
 	})
 	return slices.CompactFunc(caps, func(a, b Cap) bool { return a.Group == b.Group && a.Soft == b.Soft })
+}
+
+// once keeps each need once, in order.
+func once(needs []Need) []Need {
+	var out []Need
+	for _, n := range needs {
+		if !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 func compareBool(a, b bool) int {
