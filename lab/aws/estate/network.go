@@ -1,0 +1,180 @@
+package estate
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net/netip"
+
+	"tenon/cloud/aws/facts"
+	"tenon/lab/aws/wire"
+)
+
+// Network is a VPC.
+type Network struct {
+	ID    string
+	Range netip.Prefix
+	Tags  []wire.Tag
+}
+
+// Subnet is a part of a network in a zone.
+type Subnet struct {
+	ID      string
+	Network *Network
+	Zone    facts.Zone
+	Range   netip.Prefix
+	Range6  netip.Prefix
+	// Isolated subnets have no route to the cluster: nothing in them ever joins.
+	Isolated bool
+	Tags     []wire.Tag
+
+	used []bool // by the offset of the address
+	free int
+	six  uint64 // how many IPv6 addresses were ever given
+}
+
+// SecurityGroup is one of a network's.
+type SecurityGroup struct {
+	ID, Name, Description string
+	Network               *Network
+	Tags                  []wire.Tag
+}
+
+// kept are the addresses that AWS keeps for itself: the first four and the last.
+const kept = 5
+
+// layNetworks makes the cluster's network with a subnet in each zone and an
+// isolated one, and a stranger's network beside it.
+func (r *Region) layNetworks() {
+	w := r.world
+	discovery := wire.Tag{Key: "karpenter.sh/discovery", Value: w.config.Cluster.Name}
+	name := func(s string) wire.Tag { return wire.Tag{Key: "Name", Value: s} }
+	owned := wire.Tag{Key: "kubernetes.io/cluster/" + w.config.Cluster.Name, Value: "owned"}
+
+	home := &Network{ID: w.identifier("vpc"), Range: netip.MustParsePrefix("10.0.0.0/16"), Tags: []wire.Tag{name(w.config.Cluster.Name)}}
+	other := &Network{ID: w.identifier("vpc"), Range: netip.MustParsePrefix("172.31.0.0/16"), Tags: []wire.Tag{name("other")}}
+	r.networks = []*Network{home, other}
+	for i, z := range r.Zones {
+		s := r.addSubnet(home, z, i, w.config.SubnetBits)
+		s.Tags = []wire.Tag{name(fmt.Sprintf("%s-private-%s", w.config.Cluster.Name, z.Name)), discovery,
+			{Key: "kubernetes.io/role/internal-elb", Value: "1"}}
+	}
+	isolated := r.addSubnet(home, r.Zones[0], 250, 24)
+	isolated.Isolated, isolated.Tags = true, []wire.Tag{name("isolated")}
+	r.addSubnet(other, r.Zones[0], 0, 20).Tags = []wire.Tag{name("other")}
+
+	for _, g := range []struct {
+		network *Network
+		name    string
+		tags    []wire.Tag
+	}{
+		{home, "default", nil},
+		{home, "eks-cluster-sg-" + w.config.Cluster.Name, []wire.Tag{discovery, owned, {Key: "aws:eks:cluster-name", Value: w.config.Cluster.Name}}},
+		{home, w.config.Cluster.Name + "-nodes", []wire.Tag{discovery}},
+		{other, "default", nil},
+		{other, "other", []wire.Tag{name("other")}},
+	} {
+		r.groups = append(r.groups, &SecurityGroup{ID: w.identifier("sg"), Name: g.name, Description: g.name + " group", Network: g.network, Tags: g.tags})
+	}
+}
+
+// addSubnet takes the n-th range of the given length from a network.
+func (r *Region) addSubnet(n *Network, z facts.Zone, number, bits int) *Subnet {
+	base := binary.BigEndian.Uint32(n.Range.Addr().AsSlice()) + uint32(number)<<(32-bits)
+	var raw [4]byte
+	binary.BigEndian.PutUint32(raw[:], base)
+	size := 1 << (32 - bits)
+	six := netip.MustParsePrefix(fmt.Sprintf("2600:1f14:%x:%x00::/64", len(r.networks), len(r.subnets)+1))
+	s := &Subnet{ID: r.world.identifier("subnet"), Network: n, Zone: z, Range: netip.PrefixFrom(netip.AddrFrom4(raw), bits),
+		Range6: six, used: make([]bool, size), free: size - kept}
+	for _, taken := range []int{0, 1, 2, 3, size - 1} {
+		s.used[taken] = true
+	}
+	r.subnets = append(r.subnets, s)
+	return s
+}
+
+// Free is how many addresses can still be given.
+func (s *Subnet) Free() int { return s.free }
+
+// take gives the lowest free address.
+func (s *Subnet) take() (netip.Addr, error) {
+	for offset, used := range s.used {
+		if !used {
+			s.used[offset] = true
+			s.free--
+			return s.at(offset), nil
+		}
+	}
+	return netip.Addr{}, wire.Errorf("InsufficientFreeAddressesInSubnet",
+		"There are not enough free addresses in subnet '%s' to satisfy the requested number of instances.", s.ID)
+}
+
+// takeBlock gives a free, aligned block of sixteen addresses.
+func (s *Subnet) takeBlock() (netip.Prefix, error) {
+	const size = 16
+next:
+	for start := 0; start+size <= len(s.used); start += size {
+		for _, used := range s.used[start : start+size] {
+			if used {
+				continue next
+			}
+		}
+		for i := range size {
+			s.used[start+i] = true
+		}
+		s.free -= size
+		return netip.PrefixFrom(s.at(start), 28), nil
+	}
+	return netip.Prefix{}, wire.Errorf("InsufficientCidrBlocks", "There are not enough free cidr blocks in the specified subnet %s.", s.ID)
+}
+
+func (s *Subnet) at(offset int) netip.Addr {
+	var raw [4]byte
+	binary.BigEndian.PutUint32(raw[:], binary.BigEndian.Uint32(s.Range.Addr().AsSlice())+uint32(offset))
+	return netip.AddrFrom4(raw)
+}
+
+// takeSix gives an IPv6 address; there is no end to them.
+func (s *Subnet) takeSix() netip.Addr {
+	s.six++
+	raw := s.Range6.Addr().As16()
+	binary.BigEndian.PutUint64(raw[8:], s.six+kept)
+	return netip.AddrFrom16(raw)
+}
+
+func (s *Subnet) give(p netip.Prefix) {
+	first := int(binary.BigEndian.Uint32(p.Addr().AsSlice()) - binary.BigEndian.Uint32(s.Range.Addr().AsSlice()))
+	for i := range 1 << (32 - p.Bits()) {
+		s.used[first+i] = false
+		s.free++
+	}
+}
+
+// Networks, Subnets and SecurityGroups are all there are.
+func (r *Region) Networks() []*Network { return r.networks }
+
+// Subnets are those of all networks.
+func (r *Region) Subnets() []*Subnet { return r.subnets }
+
+// SecurityGroups are those of all networks.
+func (r *Region) SecurityGroups() []*SecurityGroup { return r.groups }
+
+// Subnet finds a subnet.
+func (r *Region) Subnet(id string) (*Subnet, error) {
+	for _, s := range r.subnets {
+		if s.ID == id {
+			return s, nil
+		}
+	}
+	return nil, wire.Errorf("InvalidSubnetID.NotFound", "The subnet ID '%s' does not exist", id)
+}
+
+// SecurityGroup finds a group.
+func (r *Region) SecurityGroup(id string) (*SecurityGroup, error) {
+	for _, g := range r.groups {
+		if g.ID == id {
+			return g, nil
+		}
+	}
+	return nil, wire.Errorf("InvalidGroup.NotFound", "The security group '%s' does not exist", id)
+}
