@@ -25,7 +25,11 @@ func (p *packer) construct() {
 	if p.countLeft() <= fewPods {
 		ways = 2 * len(tastes)
 	}
-	p.putUp(p.bestDraft(r, ways, p.steps+p.effort/2))
+	best := p.bestDraft(r, ways, p.steps+p.effort/2)
+	if exact := p.exactDraft(); exact != nil && exact.better(best) {
+		best = exact
+	}
+	p.putUp(best)
 }
 
 // bestDraft fills new bins in some ways, at least two, until the steps are spent.
