@@ -17,7 +17,7 @@ func (p *packer) construct() {
 	if !p.waiting() {
 		return
 	}
-	r := p.relax(p.effort / 4)
+	r := p.relax(p.effort / 4 * int64(min(max(len(p.kinds)/manyKinds, 1), mostTimes)))
 	for k := range p.kinds {
 		p.kinds[k].worth = p.kinds[k].value
 	}
@@ -54,6 +54,13 @@ func (p *packer) bestDraft(r relaxation, ways int, stop int64) *draft {
 	p.taste = tastes[0]
 	return best
 }
+
+// The relaxation of many kinds gets as many times the effort as there are times manyKinds
+// of them, up to mostTimes: its prices settle slowly, and all else follows them.
+const (
+	manyKinds = 100
+	mostTimes = 5
+)
 
 // fewPods is how small a problem must be to try every taste.
 const fewPods = 2000
