@@ -16,7 +16,7 @@ func (p *packer) improve() {
 	p.overhaul()
 	offers := p.promising()
 	draw := lottery(1)
-	stop := p.steps + p.effort/4
+	stop := p.steps + p.repairEffort()
 	for idle := 0; idle < patience && p.steps < stop; {
 		victims := p.victims(&draw)
 		if len(victims) == 0 {
@@ -30,6 +30,17 @@ func (p *packer) improve() {
 		}
 	}
 	p.taste = tastes[0]
+}
+
+// manyBins is how many make the worst few of them a small part of the price.
+const manyBins = 1500
+
+// repairEffort is how much is spent on bins that waste: less where they hardly show.
+func (p *packer) repairEffort() int64 {
+	if len(p.bins) > manyBins {
+		return p.effort / 32
+	}
+	return p.effort / 4
 }
 
 // overhauls is how often the most wasteful bins are packed anew together.
@@ -46,7 +57,7 @@ func (p *packer) overhaul() {
 	if pods <= manyPods/2 { // they were packed together just now
 		return
 	}
-	stop := p.steps + p.effort/4
+	stop := p.steps + p.repairEffort()
 	for i := range overhauls {
 		if p.steps >= stop {
 			return
