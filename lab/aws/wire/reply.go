@@ -65,7 +65,7 @@ func (c *Call) encode(answer any) ([]byte, error) {
 			xml.Header, c.Operation, c.Service.Namespace, c.RequestID, content), err
 	default:
 		content, err := elements(answer)
-		return fmt.Appendf(nil, "%s<%sResponse xmlns=%q><%[2]sResult>%s</%[2]sResult>%s</%[2]sResponse>",
+		return fmt.Appendf(nil, "%[1]s<%[2]sResponse xmlns=%[3]q><%[2]sResult>%[4]s</%[2]sResult>%[5]s</%[2]sResponse>",
 			xml.Header, c.Operation, c.Service.Namespace, content, metadata(c.RequestID)), err
 	}
 }

@@ -1,0 +1,112 @@
+package ec2
+
+import (
+	"slices"
+
+	"tenon/lab/aws/estate"
+	"tenon/lab/aws/wire"
+)
+
+type imagesInput struct {
+	listing
+	IDs               []string `query:"ImageId"`
+	Owners            []string `query:"Owner"`
+	ExecutableBy      []string
+	IncludeDeprecated bool
+	IncludeDisabled   bool
+}
+
+type imagesOutput struct {
+	Images []imageItem `xml:"imagesSet>item"`
+	Next   string      `xml:"nextToken,omitempty"`
+}
+
+type imageItem struct {
+	ID             string       `xml:"imageId"`
+	Name           string       `xml:"name"`
+	Description    string       `xml:"description"`
+	Location       string       `xml:"imageLocation"`
+	State          string       `xml:"imageState"`
+	Owner          string       `xml:"imageOwnerId"`
+	Alias          string       `xml:"imageOwnerAlias,omitempty"`
+	Public         bool         `xml:"isPublic"`
+	Architecture   string       `xml:"architecture"`
+	Type           string       `xml:"imageType"`
+	Platform       string       `xml:"platform,omitempty"`
+	RootType       string       `xml:"rootDeviceType"`
+	RootDevice     string       `xml:"rootDeviceName"`
+	Virtualization string       `xml:"virtualizationType"`
+	Hypervisor     string       `xml:"hypervisor"`
+	ENA            bool         `xml:"enaSupport"`
+	Created        string       `xml:"creationDate"`
+	Deprecated     string       `xml:"deprecationTime,omitempty"`
+	Devices        []deviceItem `xml:"blockDeviceMapping>item"`
+	Tags           []wire.Tag   `xml:"tagSet>item"`
+}
+
+type deviceItem struct {
+	Name string `xml:"deviceName"`
+	Size int    `xml:"ebs>volumeSize"`
+	Type string `xml:"ebs>volumeType"`
+	Goes bool   `xml:"ebs>deleteOnTermination"`
+}
+
+// describeImages shows a deprecated image to its owner, to who names it, and to
+// who asks for deprecated ones (EC2: "Deprecate an AMI").
+func describeImages(r *estate.Region, in *imagesInput) (*imagesOutput, error) {
+	if err := whole(in.listing, in.IDs, "imagesSet"); err != nil {
+		return nil, err
+	}
+	images, err := pick(in.IDs, r.Images(), r.Image)
+	if err != nil {
+		return nil, err
+	}
+	images = slices.DeleteFunc(slices.Clone(images), func(i *estate.Image) bool {
+		hidden := i.IsDeprecated(r.Now()) && !in.IncludeDeprecated && i.Owner != r.Account.ID && len(in.IDs) == 0
+		return hidden || !ownedBy(r, i, in.Owners)
+	})
+	found, next, err := list(in.listing, images, shelf[*estate.Image]{
+		key:        func(i *estate.Image) string { return i.ID },
+		attributes: func(i *estate.Image) (wire.Attributes, []wire.Tag) { return imageAttributes(i), i.Tags },
+		limits:     wire.Limits{Min: 1, Max: 1000},
+	})
+	out := &imagesOutput{Next: next}
+	for _, i := range found {
+		out.Images = append(out.Images, itemOfImage(i))
+	}
+	return out, err
+}
+
+func ownedBy(r *estate.Region, i *estate.Image, owners []string) bool {
+	return len(owners) == 0 || slices.ContainsFunc(owners, func(o string) bool {
+		return o == i.Owner || o == "self" && i.Owner == r.Account.ID || o != "" && o == i.Alias
+	})
+}
+
+func imageAttributes(i *estate.Image) wire.Attributes {
+	a := wire.Attributes{
+		"image-id": one(i.ID), "name": one(i.Name), "description": one(i.Description), "state": one("available"), "architecture": one(i.Architecture),
+		"owner-id": one(i.Owner), "owner-alias": one(i.Alias), "creation-date": one(stamp(i.Created)), "is-public": truth(i.Alias != ""),
+		"image-type": one("machine"), "root-device-type": one("ebs"), "root-device-name": one(i.RootDevice), "virtualization-type": one("hvm"),
+		"hypervisor": one("xen"), "platform": nil, "ena-support": truth(true),
+	}
+	if i.Family.Windows() {
+		a["platform"] = one("windows")
+	}
+	return a
+}
+
+func itemOfImage(i *estate.Image) imageItem {
+	item := imageItem{
+		ID: i.ID, Name: i.Name, Description: i.Description, Location: i.Owner + "/" + i.Name, State: "available", Owner: i.Owner, Alias: i.Alias,
+		Public: i.Alias != "", Architecture: i.Architecture, Type: "machine", RootType: "ebs", RootDevice: i.RootDevice, Virtualization: "hvm",
+		Hypervisor: "xen", ENA: true, Created: stamp(i.Created), Deprecated: optionalStamp(i.Deprecated), Tags: i.Tags,
+	}
+	if i.Family.Windows() {
+		item.Platform = "windows"
+	}
+	for _, d := range i.Devices {
+		item.Devices = append(item.Devices, deviceItem{d.Name, d.SizeGiB, "gp3", true})
+	}
+	return item
+}

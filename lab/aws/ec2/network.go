@@ -1,0 +1,224 @@
+package ec2
+
+import (
+	"tenon/cloud/aws/facts"
+	"tenon/lab/aws/estate"
+	"tenon/lab/aws/wire"
+)
+
+type regionsInput struct {
+	dry
+	Names      []string      `query:"RegionName"`
+	Filters    []wire.Filter `query:"Filter"`
+	AllRegions bool
+}
+
+type regionsOutput struct {
+	Regions []regionItem `xml:"regionInfo>item"`
+}
+
+type regionItem struct {
+	Name     string `xml:"regionName"`
+	Endpoint string `xml:"regionEndpoint"`
+	OptIn    string `xml:"optInStatus"`
+}
+
+// describeRegions knows the region that is asked and no other.
+func describeRegions(r *estate.Region, _ *regionsInput) (*regionsOutput, error) {
+	return &regionsOutput{Regions: []regionItem{{r.Name, "ec2." + r.Name + ".amazonaws.com", "opt-in-not-required"}}}, nil
+}
+
+type zonesInput struct {
+	dry
+	Filters  []wire.Filter `query:"Filter"`
+	Names    []string      `query:"ZoneName"`
+	IDs      []string      `query:"ZoneId"`
+	AllZones bool          `query:"AllAvailabilityZones"`
+}
+
+type zonesOutput struct {
+	Zones []zoneItem `xml:"availabilityZoneInfo>item"`
+}
+
+type zoneItem struct {
+	Name   string `xml:"zoneName"`
+	ID     string `xml:"zoneId"`
+	Type   string `xml:"zoneType"`
+	State  string `xml:"zoneState"`
+	Region string `xml:"regionName"`
+	Group  string `xml:"groupName"`
+	OptIn  string `xml:"optInStatus"`
+}
+
+func describeZones(r *estate.Region, in *zonesInput) (*zonesOutput, error) {
+	zones, err := pick(append(in.Names, in.IDs...), r.Zones, func(name string) (facts.Zone, error) {
+		for _, z := range r.Zones {
+			if z.Name == name || z.ID == name {
+				return z, nil
+			}
+		}
+		return facts.Zone{}, wire.Errorf("InvalidParameterValue", "Invalid availability zone: [%s]", name)
+	})
+	if err != nil {
+		return nil, err
+	}
+	found, _, err := list(listing{Filters: in.Filters}, zones, shelf[facts.Zone]{
+		key: func(z facts.Zone) string { return z.Name },
+		attributes: func(z facts.Zone) (wire.Attributes, []wire.Tag) {
+			return wire.Attributes{"zone-name": one(z.Name), "zone-id": one(z.ID), "zone-type": one("availability-zone"), "state": one("available"),
+				"region-name": one(r.Name), "opt-in-status": one("opt-in-not-required"), "group-name": one(r.Name + "-zg-1")}, nil
+		},
+		limits: wire.Limits{Max: 1000},
+	})
+	out := &zonesOutput{}
+	for _, z := range found {
+		out.Zones = append(out.Zones, zoneItem{z.Name, z.ID, "availability-zone", "available", r.Name, r.Name + "-zg-1", "opt-in-not-required"})
+	}
+	return out, err
+}
+
+type networksInput struct {
+	listing
+	IDs []string `query:"VpcId"`
+}
+
+type networksOutput struct {
+	Networks []networkItem `xml:"vpcSet>item"`
+	Next     string        `xml:"nextToken,omitempty"`
+}
+
+type networkItem struct {
+	ID      string     `xml:"vpcId"`
+	Owner   string     `xml:"ownerId"`
+	State   string     `xml:"state"`
+	Range   string     `xml:"cidrBlock"`
+	Tenancy string     `xml:"instanceTenancy"`
+	Default bool       `xml:"isDefault"`
+	Tags    []wire.Tag `xml:"tagSet>item"`
+}
+
+func describeNetworks(r *estate.Region, in *networksInput) (*networksOutput, error) {
+	networks, err := pick(in.IDs, r.Networks(), func(id string) (*estate.Network, error) {
+		for _, n := range r.Networks() {
+			if n.ID == id {
+				return n, nil
+			}
+		}
+		return nil, wire.Errorf("InvalidVpcID.NotFound", "The vpc ID '%s' does not exist", id)
+	})
+	if err != nil {
+		return nil, err
+	}
+	found, next, err := list(in.listing, networks, shelf[*estate.Network]{
+		key: func(n *estate.Network) string { return n.ID },
+		attributes: func(n *estate.Network) (wire.Attributes, []wire.Tag) {
+			return wire.Attributes{"vpc-id": one(n.ID), "cidr": one(n.Range.String()), "state": one("available"), "owner-id": one(r.Account.ID)}, n.Tags
+		},
+		limits: wire.Limits{Min: 5, Max: 1000},
+	})
+	out := &networksOutput{Next: next}
+	for _, n := range found {
+		out.Networks = append(out.Networks, networkItem{n.ID, r.Account.ID, "available", n.Range.String(), "default", false, n.Tags})
+	}
+	return out, err
+}
+
+type subnetsInput struct {
+	listing
+	IDs []string `query:"SubnetId"`
+}
+
+type subnetsOutput struct {
+	Subnets []subnetItem `xml:"subnetSet>item"`
+	Next    string       `xml:"nextToken,omitempty"`
+}
+
+type subnetItem struct {
+	ID      string     `xml:"subnetId"`
+	ARN     string     `xml:"subnetArn"`
+	Network string     `xml:"vpcId"`
+	Owner   string     `xml:"ownerId"`
+	State   string     `xml:"state"`
+	Zone    string     `xml:"availabilityZone"`
+	ZoneID  string     `xml:"availabilityZoneId"`
+	Free    int        `xml:"availableIpAddressCount"`
+	Range   string     `xml:"cidrBlock"`
+	Default bool       `xml:"defaultForAz"`
+	Public  bool       `xml:"mapPublicIpOnLaunch"`
+	Six     []sixRange `xml:"ipv6CidrBlockAssociationSet>item"`
+	Tags    []wire.Tag `xml:"tagSet>item"`
+}
+
+type sixRange struct {
+	Range string `xml:"ipv6CidrBlock"`
+	State string `xml:"ipv6CidrBlockState>state"`
+}
+
+func describeSubnets(r *estate.Region, in *subnetsInput) (*subnetsOutput, error) {
+	subnets, err := pick(in.IDs, r.Subnets(), r.Subnet)
+	if err != nil {
+		return nil, err
+	}
+	found, next, err := list(in.listing, subnets, shelf[*estate.Subnet]{
+		key: func(s *estate.Subnet) string { return s.ID },
+		attributes: func(s *estate.Subnet) (wire.Attributes, []wire.Tag) {
+			return wire.Attributes{
+				"subnet-id": one(s.ID), "vpc-id": one(s.Network.ID), "availability-zone": one(s.Zone.Name), "availability-zone-id": one(s.Zone.ID),
+				"cidr-block": one(s.Range.String()), "state": one("available"), "owner-id": one(r.Account.ID), "default-for-az": truth(false),
+				"map-public-ip-on-launch": truth(false),
+			}, s.Tags
+		},
+		limits: wire.Limits{Min: 5, Max: 1000},
+	})
+	out := &subnetsOutput{Next: next}
+	for _, s := range found {
+		out.Subnets = append(out.Subnets, subnetItem{
+			ID: s.ID, ARN: r.ARN("ec2", "subnet/"+s.ID), Network: s.Network.ID, Owner: r.Account.ID, State: "available", Zone: s.Zone.Name,
+			ZoneID: s.Zone.ID, Free: s.Free(), Range: s.Range.String(), Six: []sixRange{{s.Range6.String(), "associated"}}, Tags: s.Tags,
+		})
+	}
+	return out, err
+}
+
+type groupsInput struct {
+	listing
+	IDs   []string `query:"GroupId"`
+	Names []string `query:"GroupName"`
+}
+
+type groupsOutput struct {
+	Groups []groupItem `xml:"securityGroupInfo>item"`
+	Next   string      `xml:"nextToken,omitempty"`
+}
+
+type groupItem struct {
+	ID          string     `xml:"groupId"`
+	Name        string     `xml:"groupName"`
+	Description string     `xml:"groupDescription"`
+	Network     string     `xml:"vpcId"`
+	Owner       string     `xml:"ownerId"`
+	Tags        []wire.Tag `xml:"tagSet>item"`
+}
+
+func describeGroups(r *estate.Region, in *groupsInput) (*groupsOutput, error) {
+	groups, err := pick(in.IDs, r.SecurityGroups(), r.SecurityGroup)
+	if err != nil {
+		return nil, err
+	}
+	if len(in.Names) > 0 {
+		in.Filters = append(in.Filters, wire.Filter{Name: "group-name", Values: in.Names})
+	}
+	found, next, err := list(in.listing, groups, shelf[*estate.SecurityGroup]{
+		key: func(g *estate.SecurityGroup) string { return g.ID },
+		attributes: func(g *estate.SecurityGroup) (wire.Attributes, []wire.Tag) {
+			return wire.Attributes{"group-id": one(g.ID), "group-name": one(g.Name), "description": one(g.Description),
+				"vpc-id": one(g.Network.ID), "owner-id": one(r.Account.ID)}, g.Tags
+		},
+		limits: wire.Limits{Min: 5, Max: 1000},
+	})
+	out := &groupsOutput{Next: next}
+	for _, g := range found {
+		out.Groups = append(out.Groups, groupItem{g.ID, g.Name, g.Description, g.Network.ID, r.Account.ID, g.Tags})
+	}
+	return out, err
+}

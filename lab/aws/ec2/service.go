@@ -1,0 +1,150 @@
+// Package ec2 is the wire face of EC2: which parameters its operations take, what
+// their answers look like, which filters and pages they have. What happens is the
+// business of package estate.
+package ec2
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"tenon/lab/aws/estate"
+	"tenon/lab/aws/wire"
+)
+
+// Service is EC2 on the given world.
+func Service(w *estate.World) *wire.Service {
+	s := &wire.Service{
+		Name: "ec2", Protocol: wire.EC2Query, Version: "2016-11-15", Namespace: "http://ec2.amazonaws.com/doc/2016-11-15/",
+		Operations: map[string]wire.Handler{},
+	}
+	add := func(name string, h wire.Handler) { s.Operations[name] = h }
+	add("DescribeRegions", on(w, describeRegions))
+	add("DescribeAvailabilityZones", on(w, describeZones))
+	add("DescribeVpcs", on(w, describeNetworks))
+	add("DescribeSubnets", on(w, describeSubnets))
+	add("DescribeSecurityGroups", on(w, describeGroups))
+	add("DescribeImages", on(w, describeImages))
+	add("DescribeInstanceTypes", on(w, describeTypes))
+	add("DescribeInstanceTypeOfferings", on(w, describeOfferings))
+	add("DescribeSpotPriceHistory", on(w, describePrices))
+	add("CreateLaunchTemplate", on(w, createTemplate))
+	add("DeleteLaunchTemplate", on(w, deleteTemplate))
+	add("DescribeLaunchTemplates", on(w, describeTemplates))
+	add("DescribeLaunchTemplateVersions", on(w, describeVersions))
+	add("CreateFleet", on(w, createFleet))
+	add("RunInstances", on(w, runInstances))
+	add("DescribeInstances", on(w, describeInstances))
+	add("DescribeInstanceStatus", on(w, describeStatus))
+	add("TerminateInstances", on(w, terminateInstances))
+	add("StopInstances", on(w, stopInstances))
+	add("GetConsoleOutput", on(w, consoleOutput))
+	add("CreateTags", on(w, createTags))
+	add("DeleteTags", on(w, deleteTags))
+	add("CreateCapacityReservation", on(w, createReservation))
+	add("CancelCapacityReservation", on(w, cancelReservation))
+	add("DescribeCapacityReservations", on(w, describeReservations))
+	add("CreatePlacementGroup", on(w, createPlacement))
+	add("DescribePlacementGroups", on(w, describePlacements))
+	return s
+}
+
+// on makes a handler of a function on a region. Requests that are dry runs, and
+// have no say in it themselves, end after their parameters are read.
+func on[In, Out any](w *estate.World, do func(*estate.Region, *In) (*Out, error)) wire.Handler {
+	return wire.Operation(func(c *wire.Call, in *In) (out *Out, err error) {
+		if d, ok := any(in).(interface{ rehearsal() bool }); ok && d.rehearsal() {
+			return nil, wire.DryRun()
+		}
+		err = w.Do(c.Account, c.Region, func(r *estate.Region) error {
+			out, err = do(r, in)
+			return err
+		})
+		return out, err
+	})
+}
+
+// dry is embedded by requests that may be rehearsed.
+type dry struct{ DryRun bool }
+
+func (d dry) rehearsal() bool { return d.DryRun }
+
+// listing is what all Describe operations with pages have in common.
+type listing struct {
+	dry
+	Filters    []wire.Filter `query:"Filter"`
+	MaxResults *int
+	NextToken  string
+}
+
+// shelf is how a kind of resource is listed.
+type shelf[T any] struct {
+	key        func(T) string // unique; the list is in its order
+	attributes func(T) (wire.Attributes, []wire.Tag)
+	limits     wire.Limits
+}
+
+// list filters, sorts and cuts.
+func list[T any](in listing, all []T, s shelf[T]) (page []T, next string, err error) {
+	var found []T
+	for _, item := range all {
+		attributes, tags := s.attributes(item)
+		ok, err := wire.Match(in.Filters, attributes, tags)
+		if err != nil {
+			return nil, "", err
+		}
+		if ok {
+			found = append(found, item)
+		}
+	}
+	slices.SortFunc(found, func(a, b T) int { return cmp.Compare(s.key(a), s.key(b)) })
+	return wire.Page(found, s.key, in.MaxResults, in.NextToken, s.limits)
+}
+
+// whole refuses a page size together with identifiers, as EC2 does.
+func whole(in listing, ids []string, name string) error {
+	if len(ids) > 0 && in.MaxResults != nil {
+		return wire.Errorf("InvalidParameterCombination", "The parameter %s cannot be used with the parameter maxResults", name)
+	}
+	return nil
+}
+
+// pick finds the resources of identifiers, and is all of them without identifiers.
+func pick[T any](ids []string, all []T, find func(string) (T, error)) ([]T, error) {
+	if len(ids) == 0 {
+		return all, nil
+	}
+	var found []T
+	for _, id := range ids {
+		item, err := find(id)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, item)
+	}
+	return found, nil
+}
+
+func one(value string) []string { return []string{value} }
+
+func truth(b bool) []string {
+	if b {
+		return []string{"true"}
+	}
+	return []string{"false"}
+}
+
+// stamp writes a time as EC2 does.
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+func optionalStamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return stamp(t)
+}
+
+// done is the answer of operations that have nothing else to say.
+type done struct {
+	Return bool `xml:"return"`
+}

@@ -1,0 +1,30 @@
+package ec2
+
+import (
+	"strings"
+
+	"tenon/lab/aws/estate"
+	"tenon/lab/aws/wire"
+)
+
+type tagsInput struct {
+	dry
+	IDs  []string   `query:"ResourceId"`
+	Tags []wire.Tag `query:"Tag"`
+}
+
+func createTags(r *estate.Region, in *tagsInput) (*done, error) {
+	for _, t := range in.Tags {
+		switch {
+		case t.Key == "" || len(t.Key) > 128 || len(t.Value) > 256:
+			return nil, wire.Errorf("InvalidParameterValue", "Tag key %q must have 1 to 128 characters, its value at most 256.", t.Key)
+		case strings.HasPrefix(t.Key, "aws:"):
+			return nil, wire.Errorf("InvalidParameterValue", "Tag keys starting with 'aws:' are reserved for internal use")
+		}
+	}
+	return &done{true}, r.PutTags(in.IDs, in.Tags)
+}
+
+func deleteTags(r *estate.Region, in *tagsInput) (*done, error) {
+	return &done{true}, r.RemoveTags(in.IDs, in.Tags)
+}

@@ -1,0 +1,137 @@
+package ec2
+
+import (
+	"slices"
+
+	"tenon/lab/aws/estate"
+	"tenon/lab/aws/wire"
+)
+
+type createTemplateInput struct {
+	dry
+	Name        string           `query:"LaunchTemplateName"`
+	Data        estate.Spec      `query:"LaunchTemplateData"`
+	Description string           `query:"VersionDescription"`
+	TagSpecs    []estate.TagSpec `query:"TagSpecification"`
+	Token       string           `query:"ClientToken"`
+}
+
+type templateOutput struct {
+	Template templateItem `xml:"launchTemplate"`
+}
+
+type templateItem struct {
+	ID      string     `xml:"launchTemplateId"`
+	Name    string     `xml:"launchTemplateName"`
+	Created string     `xml:"createTime"`
+	By      string     `xml:"createdBy"`
+	Default int        `xml:"defaultVersionNumber"`
+	Latest  int        `xml:"latestVersionNumber"`
+	Tags    []wire.Tag `xml:"tagSet>item"`
+}
+
+func itemOfTemplate(r *estate.Region, t *estate.Template) templateItem {
+	return templateItem{t.ID, t.Name, stamp(t.Created), r.Creator(), 1, 1, t.Tags}
+}
+
+func createTemplate(r *estate.Region, in *createTemplateInput) (*templateOutput, error) {
+	var tags []wire.Tag
+	for _, s := range in.TagSpecs {
+		if s.ResourceType != "launch-template" {
+			return nil, wire.Errorf("InvalidParameterValue", "'%s' is not a valid taggable resource type for this operation.", s.ResourceType)
+		}
+		tags = append(tags, s.Tags...)
+	}
+	t, err := r.CreateTemplate(estate.Template{Name: in.Name, Spec: in.Data, Description: in.Description, Tags: tags}, in.Token)
+	if err != nil {
+		return nil, err
+	}
+	return &templateOutput{itemOfTemplate(r, t)}, nil
+}
+
+type templateInput struct {
+	dry
+	ID   string `query:"LaunchTemplateId"`
+	Name string `query:"LaunchTemplateName"`
+}
+
+func deleteTemplate(r *estate.Region, in *templateInput) (*templateOutput, error) {
+	t, err := r.DeleteTemplate(estate.TemplateRef{ID: in.ID, Name: in.Name})
+	if err != nil {
+		return nil, err
+	}
+	return &templateOutput{itemOfTemplate(r, t)}, nil
+}
+
+type templatesInput struct {
+	listing
+	IDs   []string `query:"LaunchTemplateId"`
+	Names []string `query:"LaunchTemplateName"`
+}
+
+type templatesOutput struct {
+	Templates []templateItem `xml:"launchTemplates>item"`
+	Next      string         `xml:"nextToken,omitempty"`
+}
+
+func describeTemplates(r *estate.Region, in *templatesInput) (*templatesOutput, error) {
+	byID, err := pick(in.IDs, nil, func(id string) (*estate.Template, error) { return r.Template(estate.TemplateRef{ID: id}) })
+	if err != nil {
+		return nil, err
+	}
+	byName, err := pick(in.Names, nil, func(name string) (*estate.Template, error) { return r.Template(estate.TemplateRef{Name: name}) })
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Concat(byID, byName)
+	if len(in.IDs)+len(in.Names) == 0 {
+		all = r.Templates()
+	}
+	found, next, err := list(in.listing, all, shelf[*estate.Template]{
+		key: func(t *estate.Template) string { return t.ID },
+		attributes: func(t *estate.Template) (wire.Attributes, []wire.Tag) {
+			return wire.Attributes{"launch-template-name": one(t.Name), "create-time": one(stamp(t.Created))}, t.Tags
+		},
+		limits: wire.Limits{Min: 1, Max: 200},
+	})
+	out := &templatesOutput{Next: next}
+	for _, t := range found {
+		out.Templates = append(out.Templates, itemOfTemplate(r, t))
+	}
+	return out, err
+}
+
+type versionsInput struct {
+	templateInput
+	Versions   []string `query:"LaunchTemplateVersion"`
+	MaxResults *int
+	NextToken  string
+}
+
+type versionsOutput struct {
+	Versions []versionItem `xml:"launchTemplateVersionSet>item"`
+}
+
+type versionItem struct {
+	ID          string      `xml:"launchTemplateId"`
+	Name        string      `xml:"launchTemplateName"`
+	Number      int         `xml:"versionNumber"`
+	Description string      `xml:"versionDescription,omitempty"`
+	Created     string      `xml:"createTime"`
+	By          string      `xml:"createdBy"`
+	Default     bool        `xml:"defaultVersion"`
+	Data        estate.Spec `xml:"launchTemplateData"`
+}
+
+func describeVersions(r *estate.Region, in *versionsInput) (*versionsOutput, error) {
+	t, err := r.Template(estate.TemplateRef{ID: in.ID, Name: in.Name})
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range in.Versions {
+		if !slices.Contains([]string{"1", "$Latest", "$Default"}, v) {
+			return nil, wire.Errorf("InvalidLaunchTemplateId.VersionNotFound", "Could not find launch template version %s.", v)
+		}
+	}
+	return &versionsOutput{[]versionItem{{t.ID, t.Name, 1, t.Description, stamp(t.Created), r.Creator(), true, t.Spec}}}, nil
+}

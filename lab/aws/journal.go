@@ -1,0 +1,72 @@
+package aws
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// Call is one call that was made.
+type Call struct {
+	Time      time.Time     `json:"time"`
+	Took      time.Duration `json:"took"`
+	Account   string        `json:"account"`
+	Region    string        `json:"region"`
+	Service   string        `json:"service"`
+	Operation string        `json:"operation"`
+	Code      string        `json:"code,omitempty"` // of the error; empty if there was none
+}
+
+// remembered is how many calls a journal has in full. Counts go on.
+const remembered = 20_000
+
+// Journal is the calls that were made.
+type Journal struct {
+	mu     sync.Mutex
+	last   []Call
+	counts map[string]int
+}
+
+func newJournal() *Journal { return &Journal{counts: map[string]int{}} }
+
+func (j *Journal) add(c Call) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.counts[c.Service+":"+c.Operation]++
+	j.last = append(j.last, c)
+	if len(j.last) >= 2*remembered {
+		j.last = slices.Clone(j.last[remembered:])
+	}
+}
+
+// Last is the calls, the oldest first, as far as they are remembered.
+func (j *Journal) Last() []Call {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.Clone(j.last)
+}
+
+// Count is how often an operation was called, as in ec2:CreateFleet.
+func (j *Journal) Count(operation string) int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.counts[operation]
+}
+
+// Counts is how often every operation was called.
+func (j *Journal) Counts() map[string]int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	counts := make(map[string]int, len(j.counts))
+	for operation, n := range j.counts {
+		counts[operation] = n
+	}
+	return counts
+}
+
+// Reset forgets all calls.
+func (j *Journal) Reset() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.last, j.counts = nil, map[string]int{}
+}

@@ -1,0 +1,217 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"tenon/lab/aws/autoscaling"
+	"tenon/lab/aws/ec2"
+	"tenon/lab/aws/eks"
+	"tenon/lab/aws/estate"
+	"tenon/lab/aws/fault"
+	"tenon/lab/aws/iam"
+	"tenon/lab/aws/pricing"
+	"tenon/lab/aws/sqs"
+	"tenon/lab/aws/ssm"
+	"tenon/lab/aws/wire"
+)
+
+// Config is what an emulator is like. Begin with Defaults.
+type Config struct {
+	Estate estate.Config
+	// Account is who callers are whose access key is neither among Accounts nor
+	// twelve digits itself.
+	Account  string
+	Accounts map[string]string // by access key
+	// Region is the one that the metadata service tells.
+	Region string
+	Faults []fault.Fault // from the start
+	Log    *slog.Logger
+	// Listener serves Run; it is closed at the end.
+	Listener net.Listener
+}
+
+// Defaults are an account in us-west-2, which has four zones, and nothing wrong.
+func Defaults() Config {
+	return Config{Estate: estate.Defaults(), Account: "000000000001", Region: "us-west-2", Log: slog.New(slog.DiscardHandler)}
+}
+
+// Server is the emulator.
+type Server struct {
+	config   Config
+	clock    clock.Clock
+	world    *estate.World
+	faults   *fault.Set
+	router   *wire.Router
+	calls    *Journal
+	control  http.Handler
+	metadata http.Handler
+	requests atomic.Int64
+}
+
+// New prepares an emulator. Handler serves it; Run serves it and lets time pass.
+func New(c Config) (*Server, error) {
+	if c.Log == nil || len(c.Account) != 12 || c.Region == "" {
+		return nil, errors.New("emulator without a log, a region or an account of twelve digits: start from Defaults")
+	}
+	faults := fault.NewSet(c.Estate.Seed)
+	world, err := estate.New(c.Estate, faults, c.Log)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{config: c, clock: c.Estate.Clock, world: world, faults: faults, calls: newJournal()}
+	s.router = wire.NewRouter(c.Account, c.Accounts,
+		ec2.Service(world), iam.Service(world), iam.TokenService(world), ssm.Service(world), pricing.Service(world),
+		sqs.Service(world), eks.Service(world), eks.ShiftService(world), autoscaling.Service(world))
+	s.control, s.metadata = s.newControl(), s.newMetadata()
+	for _, f := range c.Faults {
+		if _, _, err := s.Cause(f); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// Run serves a listener until the context ends.
+func Run(ctx context.Context, c Config) error {
+	if c.Listener == nil {
+		return errors.New("emulator without a listener")
+	}
+	s, err := New(c)
+	if err != nil {
+		return err
+	}
+	return s.Serve(ctx, c.Listener)
+}
+
+// Serve answers on a listener and lets time pass, until the context ends. It
+// leaves no goroutine behind.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	server := &http.Server{
+		Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second,
+		// Requests that wait for messages end with the context.
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(l) }()
+	passed := make(chan error, 1)
+	go func() { passed <- s.world.Run(ctx) }()
+	var failure error
+	select {
+	case <-ctx.Done():
+	case err := <-served:
+		failure = fmt.Errorf("serve the emulated AWS: %w", err)
+		served <- err
+	}
+	cancel()
+	_ = server.Close() // connections that are open are of no use any more
+	<-served
+	return errors.Join(failure, <-passed)
+}
+
+// Handler answers all services, the control API below /lab/ and the instance
+// metadata service below /latest/.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/lab/", s.control)
+	mux.Handle("/latest/", s.metadata)
+	return http.HandlerFunc(func(w http.ResponseWriter, h *http.Request) {
+		// The mux would clean the paths of REST APIs, whose parts may have slashes.
+		if _, pattern := mux.Handler(h); pattern == "/lab/" || pattern == "/latest/" {
+			mux.ServeHTTP(w, h)
+			return
+		}
+		s.serve(w, h)
+	})
+}
+
+// serve is one call: read, perhaps go wrong, do, answer.
+func (s *Server) serve(w http.ResponseWriter, h *http.Request) {
+	arrived := s.clock.Now()
+	call, err := s.router.Parse(h)
+	call.RequestID = s.config.Estate.Seed.UUID("request", strconv.FormatInt(s.requests.Add(1), 10))
+	var verdict fault.Verdict
+	if err == nil {
+		verdict = s.faults.Gate(fault.About{Account: call.Account, Region: call.Region, Service: call.Service.Name, Operation: call.Operation}, arrived)
+	}
+	if !s.wait(h.Context(), verdict.Delay) {
+		return // the caller has gone
+	}
+	var answer any
+	switch {
+	case err != nil:
+	case verdict.Drop:
+		s.note(call, arrived, "connection closed")
+		panic(http.ErrAbortHandler) // net/http closes the connection and says nothing
+	case verdict.Error != nil:
+		err = verdict.Error
+	default:
+		answer, err = call.Do()
+	}
+	if verdict.Lose {
+		s.note(call, arrived, "answer lost")
+		panic(http.ErrAbortHandler)
+	}
+	s.note(call, arrived, codeOf(err))
+	call.Reply(w, answer, err)
+}
+
+// wait lets time pass, and reports whether the caller is still there.
+func (s *Server) wait(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return true
+	}
+	timer := s.clock.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C():
+		return true
+	}
+}
+
+func codeOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	if known, ok := errors.AsType[*wire.Error](err); ok {
+		return known.Code
+	}
+	return "InternalError"
+}
+
+func (s *Server) note(c *wire.Call, arrived time.Time, code string) {
+	s.calls.add(Call{Time: arrived, Took: s.clock.Since(arrived), Account: c.Account, Region: c.Region, Service: c.Service.Name, Operation: c.Operation, Code: code})
+	s.config.Log.Debug("call", "service", c.Service.Name, "operation", c.Operation, "region", c.Region, "code", code)
+}
+
+// Cause makes something go wrong. It returns the fault with its identifier, and
+// what it struck if it happens once and at once.
+func (s *Server) Cause(f fault.Fault) (fault.Fault, []string, error) {
+	f, err := s.faults.Add(f, s.clock.Now())
+	if err != nil || f.Kind.Lasts() {
+		return f, nil, err
+	}
+	return f, s.world.Happen(f), nil
+}
+
+// Faults are the faults that last.
+func (s *Server) Faults() *fault.Set { return s.faults }
+
+// Calls is what the emulator was asked.
+func (s *Server) Calls() *Journal { return s.calls }
+
+// World is what the accounts own.
+func (s *Server) World() *estate.World { return s.world }

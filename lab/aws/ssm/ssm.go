@@ -1,0 +1,109 @@
+// Package ssm is the wire face of SSM's parameters, which name the images.
+package ssm
+
+import (
+	"tenon/lab/aws/estate"
+	"tenon/lab/aws/wire"
+)
+
+// Service is SSM on the given world.
+func Service(w *estate.World) *wire.Service {
+	return &wire.Service{
+		Name: "ssm", Protocol: wire.JSON11, Target: "AmazonSSM",
+		Operations: map[string]wire.Handler{
+			"GetParameter":        on(w, one),
+			"GetParameters":       on(w, several),
+			"GetParametersByPath": on(w, below),
+		},
+	}
+}
+
+func on[In, Out any](w *estate.World, do func(*estate.Region, *In) (*Out, error)) wire.Handler {
+	return wire.Operation(func(c *wire.Call, in *In) (out *Out, err error) {
+		err = w.Do(c.Account, c.Region, func(r *estate.Region) error {
+			out, err = do(r, in)
+			return err
+		})
+		return out, err
+	})
+}
+
+type item struct {
+	ARN      string
+	Name     string
+	Type     string
+	Value    string
+	Version  int
+	DataType string
+	Modified float64 `json:"LastModifiedDate"`
+}
+
+func itemOf(r *estate.Region, p estate.Parameter) item {
+	return item{r.ARN("ssm", "parameter"+p.Name), p.Name, "String", p.Value, p.Version, "text", float64(p.Modified.UnixMilli()) / 1000}
+}
+
+type oneInput struct {
+	Name           string
+	WithDecryption bool
+}
+
+type oneOutput struct{ Parameter item }
+
+func one(r *estate.Region, in *oneInput) (*oneOutput, error) {
+	p, err := r.Parameter(in.Name)
+	if err != nil {
+		return nil, err
+	}
+	return &oneOutput{itemOf(r, p)}, nil
+}
+
+type severalInput struct {
+	Names          []string
+	WithDecryption bool
+}
+
+type severalOutput struct {
+	Parameters        []item
+	InvalidParameters []string
+}
+
+func several(r *estate.Region, in *severalInput) (*severalOutput, error) {
+	if len(in.Names) < 1 || len(in.Names) > 10 {
+		return nil, wire.Errorf("ValidationException", "%d names: Member must have length less than or equal to 10", len(in.Names))
+	}
+	out := &severalOutput{Parameters: []item{}, InvalidParameters: []string{}}
+	for _, name := range in.Names {
+		p, err := r.Parameter(name)
+		if err != nil {
+			out.InvalidParameters = append(out.InvalidParameters, name)
+			continue
+		}
+		out.Parameters = append(out.Parameters, itemOf(r, p))
+	}
+	return out, nil
+}
+
+type belowInput struct {
+	Path           string
+	Recursive      bool
+	WithDecryption bool
+	MaxResults     *int
+	NextToken      string
+}
+
+type belowOutput struct {
+	Parameters []item
+	NextToken  string `json:",omitempty"`
+}
+
+func below(r *estate.Region, in *belowInput) (*belowOutput, error) {
+	if !in.Recursive {
+		return nil, wire.Errorf("ValidationException", "The emulator lists parameters recursively only.")
+	}
+	page, next, err := wire.Page(r.Parameters(in.Path), func(p estate.Parameter) string { return p.Name }, in.MaxResults, in.NextToken, wire.Limits{Min: 1, Max: 10})
+	out := &belowOutput{Parameters: []item{}, NextToken: next}
+	for _, p := range page {
+		out.Parameters = append(out.Parameters, itemOf(r, p))
+	}
+	return out, err
+}
