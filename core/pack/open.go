@@ -69,6 +69,9 @@ const fewPods = 2000
 // patterns: those that are used in whole or, when there are none, the one used most.
 func (p *packer) dive() {
 	stop := p.steps + p.effort/8
+	if p.countLeft() > manyPodsLeft {
+		stop = p.steps + p.effort/64
+	}
 	for p.waiting() && p.steps < stop {
 		r := p.relax(max(p.proof.Steps/8, leastDive))
 		if p.openWhole(r) == 0 && p.openMost(r) == 0 {
@@ -79,6 +82,10 @@ func (p *packer) dive() {
 		p.kinds[k].value = p.kinds[k].worth
 	}
 }
+
+// manyPodsLeft is from where on a dive stops early: its later steps change little, and
+// each costs more.
+const manyPodsLeft = 400
 
 // draft is bins that were taken down again, with what was on them.
 type draft struct {
