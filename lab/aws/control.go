@@ -91,13 +91,20 @@ func readFaults(body io.Reader) (list []fault.Fault, single bool, err error) {
 		raw, single = []json.RawMessage{text}, true
 	}
 	for _, one := range raw {
-		f, err := ParseFault(one)
-		if err != nil {
+		var f fault.Fault
+		if err := decodeStrictly(bytes.NewReader(one), &f); err != nil {
 			return nil, single, err
 		}
 		list = append(list, f)
 	}
 	return list, single, nil
+}
+
+// ReadFaults reads a configuration file of faults: one, or a list of them, in the
+// form of the control API.
+func ReadFaults(r io.Reader) ([]fault.Fault, error) {
+	list, _, err := readFaults(r)
+	return list, err
 }
 
 func (s *Server) getCalls(w http.ResponseWriter, h *http.Request) {
@@ -144,13 +151,6 @@ func (s *Server) postReservation(w http.ResponseWriter, h *http.Request) {
 		return err
 	})
 	reply(w, map[string]string{"id": id}, err)
-}
-
-// ParseFault reads a fault, as the control API and configuration files have it.
-func ParseFault(text []byte) (fault.Fault, error) {
-	var f fault.Fault
-	err := decodeStrictly(bytes.NewReader(text), &f)
-	return f, err
 }
 
 func decodeStrictly(r io.Reader, into any) error {

@@ -179,3 +179,6 @@ func got[T any](answer T, err error) func(*testing.T) T {
 func filter(name string, values ...string) types.Filter {
 	return types.Filter{Name: sdk.String(name), Values: values}
 }
+
+// The simulated kubelets of the lab are machines as the emulator wants them.
+var _ estate.Machines = (*kubelet.Fleet)(nil)

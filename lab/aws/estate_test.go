@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -304,5 +305,30 @@ func TestServe(t *testing.T) {
 	}
 	if _, err := net.Dial("tcp", l.Addr().String()); err == nil {
 		t.Error("it still listens")
+	}
+}
+
+// What a controller reads at its start is quick to read: a whole region.
+func BenchmarkDiscovery(b *testing.B) {
+	server, err := aws.New(aws.Defaults())
+	if err != nil {
+		b.Fatal(err)
+	}
+	h := httptest.NewServer(server.Handler())
+	defer h.Close()
+	e := &emulator{Server: server, url: h.URL}
+	for b.Loop() {
+		kinds := ec2.NewDescribeInstanceTypesPaginator(e.ec2(), &ec2.DescribeInstanceTypesInput{MaxResults: sdk.Int32(100)})
+		for kinds.HasMorePages() {
+			if _, err := kinds.NextPage(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+		}
+		prices := ec2.NewDescribeSpotPriceHistoryPaginator(e.ec2(), &ec2.DescribeSpotPriceHistoryInput{StartTime: sdk.Time(time.Now())})
+		for prices.HasMorePages() {
+			if _, err := prices.NextPage(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+		}
 	}
 }

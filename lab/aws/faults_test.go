@@ -238,11 +238,7 @@ func TestErrorsByConfiguration(t *testing.T) {
 func TestPricingUnreachable(t *testing.T) {
 	t.Parallel()
 	e := newEmulator(t, func(c *configuration) {
-		f, err := aws.ParseFault([]byte(`{"kind": "unreachable", "service": "pricing", "for": "1h"}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.Faults = append(c.Faults, f)
+		c.Faults = got(aws.ReadFaults(strings.NewReader(`[{"kind": "unreachable", "service": "pricing", "for": "1h"}]`)))(t)
 	})
 	client := pricing.NewFromConfig(e.config(account, "us-east-1"))
 	in := &pricing.GetProductsInput{ServiceCode: sdk.String("AmazonEC2")}

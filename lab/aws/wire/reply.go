@@ -9,6 +9,7 @@ import (
 	"hash/crc32"
 	"net/http"
 	"strconv"
+	"time"
 )
 
 // Reply writes an answer, or the error in its place.
@@ -30,9 +31,22 @@ func (c *Call) Reply(w http.ResponseWriter, answer any, failure error) {
 	if c.protocol == JSON10 || c.protocol == JSON11 {
 		h.Set("X-Amz-Crc32", strconv.FormatUint(uint64(crc32.ChecksumIEEE(body)), 10))
 	}
+	if len(body) > clientBuffer {
+		time.Sleep(courtesy)
+	}
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // the client went away: nobody is left to tell
 }
+
+// The Go SDK closes a request's body as soon as the answer's headers are there. If
+// net/http has then not yet looked whether the body is at its end, it takes that for a
+// failed write and closes the connection, and what is left of the answer is lost. No
+// real AWS answers fast enough for that; over the loopback it happens to answers that
+// the client's first read does not take whole.
+const (
+	clientBuffer = 2048
+	courtesy     = 5 * time.Millisecond
+)
 
 // asError makes of a defect what AWS says of its own.
 func asError(err error) *Error {
