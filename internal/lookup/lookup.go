@@ -1,0 +1,149 @@
+// Package lookup finds objects by what they refer to: the node of a provider ID, the pods
+// on a node, the claims of a pool. It holds the list of indexes that caches must keep for
+// that, and the questions themselves, so that no controller spells a field's name.
+//
+// It only reads.
+package lookup
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+)
+
+// Index is a field by which a kind can be listed.
+type Index struct {
+	Kind  client.Object
+	Field string
+	// Values are those under which an object is found. Empty ones are not kept.
+	Values func(client.Object) []string
+}
+
+const (
+	podNode        = "spec.nodeName"
+	nodeProvider   = "spec.providerID"
+	attachmentNode = "spec.nodeName"
+	claimProvider  = "status.providerID"
+	claimPool      = "metadata.labels.nodepool"
+	claimClass     = "spec.nodeClassRef"
+	poolClass      = "spec.template.spec.nodeClassRef"
+)
+
+// Indexes are all that the questions of this package need.
+func Indexes() []Index {
+	return []Index{
+		{&corev1.Pod{}, podNode, by(func(p *corev1.Pod) string { return p.Spec.NodeName })},
+		{&corev1.Node{}, nodeProvider, by(func(n *corev1.Node) string { return n.Spec.ProviderID })},
+		{&storagev1.VolumeAttachment{}, attachmentNode, by(func(a *storagev1.VolumeAttachment) string { return a.Spec.NodeName })},
+		{&karpenterv1.NodeClaim{}, claimProvider, by(func(c *karpenterv1.NodeClaim) string { return c.Status.ProviderID })},
+		{&karpenterv1.NodeClaim{}, claimPool, by(func(c *karpenterv1.NodeClaim) string { return c.Labels[karpenterv1.LabelNodePool] })},
+		{&karpenterv1.NodeClaim{}, claimClass, by(func(c *karpenterv1.NodeClaim) string { return classKey(c.Spec.NodeClassRef) })},
+		{&karpenterv1.NodePool{}, poolClass, by(func(p *karpenterv1.NodePool) string { return classKey(p.Spec.Template.Spec.NodeClassRef) })},
+	}
+}
+
+func by[T client.Object](value func(T) string) func(client.Object) []string {
+	return func(object client.Object) []string {
+		if v := value(object.(T)); v != "" {
+			return []string{v}
+		}
+		return nil
+	}
+}
+
+func classKey(ref *karpenterv1.NodeClassReference) string {
+	if ref == nil {
+		return ""
+	}
+	return ref.Group + "/" + ref.Kind + "/" + ref.Name
+}
+
+// Add makes the indexes in a cache.
+func Add(ctx context.Context, indexer client.FieldIndexer) error {
+	for _, x := range Indexes() {
+		if err := indexer.IndexField(ctx, x.Kind, x.Field, x.Values); err != nil {
+			return fmt.Errorf("index %T by %s: %w", x.Kind, x.Field, err)
+		}
+	}
+	return nil
+}
+
+// PodsOn lists the pods that are bound to a node.
+func PodsOn(ctx context.Context, r client.Reader, node string) ([]*corev1.Pod, error) {
+	var list corev1.PodList
+	if err := r.List(ctx, &list, client.MatchingFields{podNode: node}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list the pods of node %s: %w", node, err)
+	}
+	return pointers(list.Items), nil
+}
+
+// NodesOf lists the nodes of a machine: one, but for a short while none, and two only by mistake.
+func NodesOf(ctx context.Context, r client.Reader, providerID string) ([]*corev1.Node, error) {
+	if providerID == "" {
+		return nil, nil
+	}
+	var list corev1.NodeList
+	if err := r.List(ctx, &list, client.MatchingFields{nodeProvider: providerID}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list the nodes of %s: %w", providerID, err)
+	}
+	return pointers(list.Items), nil
+}
+
+// AttachmentsTo lists the volumes that are attached to a node.
+func AttachmentsTo(ctx context.Context, r client.Reader, node string) ([]*storagev1.VolumeAttachment, error) {
+	var list storagev1.VolumeAttachmentList
+	if err := r.List(ctx, &list, client.MatchingFields{attachmentNode: node}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list the volume attachments of node %s: %w", node, err)
+	}
+	return pointers(list.Items), nil
+}
+
+// ClaimsOf lists the claims of a machine: one, and two only by mistake.
+func ClaimsOf(ctx context.Context, r client.Reader, providerID string) ([]*karpenterv1.NodeClaim, error) {
+	if providerID == "" {
+		return nil, nil
+	}
+	return claims(ctx, r, claimProvider, providerID)
+}
+
+// ClaimsIn lists the claims of a pool.
+func ClaimsIn(ctx context.Context, r client.Reader, pool string) ([]*karpenterv1.NodeClaim, error) {
+	return claims(ctx, r, claimPool, pool)
+}
+
+// ClaimsWith lists the claims of a node class.
+func ClaimsWith(ctx context.Context, r client.Reader, class karpenterv1.NodeClassReference) ([]*karpenterv1.NodeClaim, error) {
+	return claims(ctx, r, claimClass, classKey(&class))
+}
+
+func claims(ctx context.Context, r client.Reader, field, value string) ([]*karpenterv1.NodeClaim, error) {
+	var list karpenterv1.NodeClaimList
+	if err := r.List(ctx, &list, client.MatchingFields{field: value}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list the claims with %s %s: %w", field, value, err)
+	}
+	return pointers(list.Items), nil
+}
+
+// PoolsWith lists the pools of a node class.
+func PoolsWith(ctx context.Context, r client.Reader, class karpenterv1.NodeClassReference) ([]*karpenterv1.NodePool, error) {
+	var list karpenterv1.NodePoolList
+	if err := r.List(ctx, &list, client.MatchingFields{poolClass: classKey(&class)}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list the pools of %s %s: %w", class.Kind, class.Name, err)
+	}
+	return pointers(list.Items), nil
+}
+
+// pointers into a list, whose objects belong to the cache: nobody changes them; whoever
+// wants to writes to a copy.
+func pointers[T any](items []T) []*T {
+	out := make([]*T, len(items))
+	for i := range items {
+		out[i] = &items[i]
+	}
+	return out
+}

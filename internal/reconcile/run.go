@@ -1,0 +1,101 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+)
+
+// Add runs a controller in a manager, with as many workers as the CPU pays for.
+func Add(m manager.Manager, c Controller, cpuMilli int) error {
+	options := controller.Options{
+		MaxConcurrentReconciles: c.Workers.For(cpuMilli),
+		Reconciler:              adapter(c.Reconcile),
+		RateLimiter:             c.Retry.limiter(),
+	}
+	made, err := controller.New(c.Name, m, options)
+	if err != nil {
+		return fmt.Errorf("make controller %s: %w", c.Name, err)
+	}
+	if c.Singleton() {
+		return made.Watch(source.Func(once))
+	}
+	for _, w := range c.Watches {
+		if err := made.Watch(source.Kind(m.GetCache(), w.Kind, w.handler(), w.predicate())); err != nil {
+			return fmt.Errorf("watch %T for controller %s: %w", w.Kind, c.Name, err)
+		}
+	}
+	return nil
+}
+
+// once wakes a singleton for the first time.
+func once(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+	queue.Add(reconcile.Request{})
+	return nil
+}
+
+func adapter(work func(context.Context, Key) (Result, error)) reconcile.Func {
+	return func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+		result, err := work(ctx, request.NamespacedName)
+		if err != nil {
+			return reconcile.Result{}, err
+		}
+		return reconcile.Result{RequeueAfter: result.After}, nil
+	}
+}
+
+func (w Watch) handler() handler.EventHandler {
+	if w.Keys == nil {
+		return &handler.EnqueueRequestForObject{}
+	}
+	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
+		keys := w.Keys(ctx, object)
+		requests := make([]reconcile.Request, len(keys))
+		for i, key := range keys {
+			requests[i].NamespacedName = key
+		}
+		return requests
+	})
+}
+
+func (w Watch) predicate() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc:  func(e event.CreateEvent) bool { return w.Wakes(nil, e.Object) },
+		UpdateFunc:  func(e event.UpdateEvent) bool { return w.Wakes(e.ObjectOld, e.ObjectNew) },
+		DeleteFunc:  func(e event.DeleteEvent) bool { return w.Wakes(e.Object, nil) },
+		GenericFunc: func(e event.GenericEvent) bool { return w.Wakes(nil, e.Object) },
+	}
+}
+
+// What a Backoff that says nothing means.
+const (
+	defaultFirst   = 5 * time.Millisecond
+	defaultLongest = time.Minute
+)
+
+// Times are the first and the longest wait.
+func (b Backoff) Times() (first, longest time.Duration) {
+	first, longest = b.First, b.Longest
+	if first == 0 {
+		first = defaultFirst
+	}
+	if longest == 0 {
+		longest = defaultLongest
+	}
+	return first, longest
+}
+
+func (b Backoff) limiter() workqueue.TypedRateLimiter[reconcile.Request] {
+	first, longest := b.Times()
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](first, longest)
+}

@@ -1,0 +1,4 @@
+package telemetry
+
+// Metrics are all metrics of the product.
+type Metrics struct{}
