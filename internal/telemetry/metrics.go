@@ -1,4 +1,147 @@
 package telemetry
 
-// Metrics are all metrics of the product.
-type Metrics struct{}
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"tenon/cloud"
+)
+
+// Metrics are all metrics of the product. A field's name is its metric's after karpenter_.
+// Registering one costs nothing: a series appears when its labels are first used.
+type Metrics struct {
+	claimMetrics
+	nodeMetrics
+	poolMetrics
+	podMetrics
+	schedulerMetrics
+	disruptionMetrics
+	cloudMetrics
+
+	// Conditions and terminations of one kind each.
+	Nodeclaim, Nodepool, Node, Capacitybuffer, Nodeclass Conditions
+	// Operator has the older names, which carry the kind as a label.
+	Operator Conditions
+
+	families []Family
+}
+
+// Labels are what the labels of some metrics depend on.
+type Labels struct {
+	// WellKnown keys of nodes that the provider adds to the API's own.
+	WellKnown []string
+	// Classes are the keys under which nodes and claims carry their class's name:
+	// "karpenter.k8s.aws/ec2nodeclass". The first names the kind of the metrics of classes.
+	Classes []string
+}
+
+// LabelsOf are those of a provider.
+func LabelsOf(d cloud.Description) Labels {
+	labels := Labels{WellKnown: slices.Clone(d.Words.WellKnown)}
+	for _, kind := range d.Classes {
+		labels.Classes = append(labels.Classes, kind.Group+"/"+strings.ToLower(kind.Kind))
+	}
+	return labels
+}
+
+// NewMetrics makes all metrics and registers them. Tests and simulations give it a registry
+// of their own.
+func NewMetrics(registry prometheus.Registerer, labels Labels) (*Metrics, error) {
+	r := &register{into: registry}
+	m := &Metrics{
+		claimMetrics:      newClaimMetrics(r),
+		nodeMetrics:       newNodeMetrics(r, labels),
+		poolMetrics:       newPoolMetrics(r),
+		podMetrics:        newPodMetrics(r),
+		schedulerMetrics:  newSchedulerMetrics(r),
+		disruptionMetrics: newDisruptionMetrics(r),
+		cloudMetrics:      newCloudMetrics(r),
+	}
+	m.addConditions(r, labels)
+	m.families = r.families
+	return m, errors.Join(r.wrong...)
+}
+
+// Families describe every metric, in the order in which they are documented.
+func (m *Metrics) Families() []Family { return slices.Clone(m.families) }
+
+// Family describes one metric.
+type Family struct {
+	Name    string // with its namespace
+	Type    string // counter, gauge, histogram or summary
+	Help    string
+	Labels  []string
+	Buckets []float64 // of histograms
+}
+
+// register makes metrics and gathers what goes wrong, so that a list of them reads as one.
+type register struct {
+	into     prometheus.Registerer
+	families []Family
+	wrong    []error
+}
+
+func (r *register) note(c prometheus.Collector, f Family) {
+	if err := r.into.Register(c); err != nil {
+		r.wrong = append(r.wrong, err)
+	}
+	r.families = append(r.families, f)
+}
+
+func (r *register) counter(name, help string, labels ...string) *prometheus.CounterVec {
+	v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: full(name), Help: help}, labels)
+	r.note(v, Family{Name: full(name), Type: "counter", Help: help, Labels: labels})
+	return v
+}
+
+func (r *register) gauge(name, help string, labels ...string) *prometheus.GaugeVec {
+	v := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: full(name), Help: help}, labels)
+	r.note(v, Family{Name: full(name), Type: "gauge", Help: help, Labels: labels})
+	return v
+}
+
+func (r *register) histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+	v := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: full(name), Help: help, Buckets: buckets}, labels)
+	r.note(v, Family{Name: full(name), Type: "histogram", Help: help, Labels: labels, Buckets: buckets})
+	return v
+}
+
+func (r *register) summary(name, help string, labels ...string) *prometheus.SummaryVec {
+	v := prometheus.NewSummaryVec(prometheus.SummaryOpts{Name: full(name), Help: help, Objectives: quantiles()}, labels)
+	r.note(v, Family{Name: full(name), Type: "summary", Help: help, Labels: labels})
+	return v
+}
+
+// full puts the product's namespace before a name, but before the ones that other operators share.
+func full(name string) string {
+	if strings.HasPrefix(name, "operator_") {
+		return name
+	}
+	return Namespace + "_" + name
+}
+
+// quantiles of every summary, with how far each may be off.
+func quantiles() map[float64]float64 {
+	return map[float64]float64{0: 0.01, 0.5: 0.01, 0.9: 0.01, 0.99: 0.01, 1: 0.01}
+}
+
+// durations are the buckets of what usually takes seconds and sometimes minutes.
+func durations() []float64 {
+	return []float64{
+		0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9,
+		1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60, 120, 150, 300, 450, 600,
+	}
+}
+
+// LabelName is how a label's key, without its domain, is spelled as the label of a metric.
+func LabelName(key string) string {
+	return strings.ReplaceAll(strings.ToLower(key[strings.LastIndexByte(key, '/')+1:]), "-", "_")
+}
+
+// SafeName is how a whole key is spelled as the label of a metric.
+func SafeName(key string) string {
+	return strings.NewReplacer("/", "_", ".", "_", "-", "_").Replace(key)
+}

@@ -1,0 +1,31 @@
+package telemetry
+
+import "github.com/prometheus/client_golang/prometheus"
+
+type claimMetrics struct {
+	NodeclaimsCreatedTotal                       *prometheus.CounterVec
+	NodeclaimsTerminatedTotal                    *prometheus.CounterVec
+	NodeclaimsDisruptedTotal                     *prometheus.CounterVec
+	NodeclaimsInstanceTerminationDurationSeconds *prometheus.HistogramVec
+	NodeclaimsTerminationDurationSeconds         *prometheus.HistogramVec
+	NodeclaimsUnhealthyDisruptedTotal            *prometheus.CounterVec
+}
+
+func newClaimMetrics(r *register) claimMetrics {
+	return claimMetrics{
+		NodeclaimsCreatedTotal: r.counter("nodeclaims_created_total",
+			"Claims that were created, by why they were.", "reason", "nodepool", "min_values_relaxed"),
+		NodeclaimsTerminatedTotal: r.counter("nodeclaims_terminated_total",
+			"Claims that are gone for good.", "nodepool", "capacity_type", "zone"),
+		NodeclaimsDisruptedTotal: r.counter("nodeclaims_disrupted_total",
+			"Claims that this controller decided to delete, by why it did.",
+			"reason", "nodepool", "capacity_type", "consolidation_policy", "termination_mode"),
+		NodeclaimsInstanceTerminationDurationSeconds: r.histogram("nodeclaims_instance_termination_duration_seconds",
+			"Time from asking the provider to end an instance until it is gone.", prometheus.ExponentialBuckets(1, 2, 11), "nodepool"),
+		NodeclaimsTerminationDurationSeconds: r.histogram("nodeclaims_termination_duration_seconds",
+			"Time from a claim's deletion until it is gone.", prometheus.ExponentialBuckets(1, 2, 12), "nodepool"),
+		NodeclaimsUnhealthyDisruptedTotal: r.counter("nodeclaims_unhealthy_disrupted_total",
+			"Claims that were deleted because their node was ill, by the condition that said so.",
+			"condition", "nodepool", "capacity_type", "image_id"),
+	}
+}

@@ -1,0 +1,64 @@
+package telemetry
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// Conditions are the metrics about the conditions and the end of objects of one kind. Their
+// last labels are LabelKeys' values, in order.
+type Conditions struct {
+	StatusConditionCount                *prometheus.GaugeVec
+	StatusConditionCurrentStatusSeconds *prometheus.GaugeVec
+	StatusConditionTransitionsTotal     *prometheus.CounterVec
+	StatusConditionTransitionSeconds    *prometheus.HistogramVec
+	TerminationCurrentTimeSeconds       *prometheus.GaugeVec
+	TerminationDurationSeconds          *prometheus.HistogramVec
+	// LabelKeys are labels of the object whose values the metrics carry.
+	LabelKeys []string
+}
+
+func (m *Metrics) addConditions(r *register, labels Labels) {
+	claim := append([]string(nil), labels.Classes...)
+	claim = append(claim, "karpenter.sh/nodepool")
+	node := append([]string(nil), claim...)
+	node = append(node, "karpenter.sh/initialized")
+	m.Nodeclaim = newConditions(r, "nodeclaim_", claim)
+	m.Nodepool = newConditions(r, "nodepool_", nil)
+	m.Node = newConditions(r, "node_", node)
+	m.Capacitybuffer = newConditions(r, "capacitybuffer_", nil)
+	if len(labels.Classes) > 0 {
+		m.Nodeclass = newConditions(r, LabelName(labels.Classes[0])+"_", nil)
+	}
+	m.Operator = newOlderConditions(r)
+}
+
+func newConditions(r *register, kind string, keys []string) Conditions {
+	own := make([]string, len(keys))
+	for i, key := range keys {
+		own[i] = SafeName(key)
+	}
+	m := makeConditions(r, "operator_"+kind, prometheus.ExponentialBuckets(0.5, 2, 15), own)
+	m.LabelKeys = keys
+	return m
+}
+
+// newOlderConditions are the names of before the kind was part of the name.
+func newOlderConditions(r *register) Conditions {
+	return makeConditions(r, "operator_", prometheus.DefBuckets, []string{"group", "kind"})
+}
+
+func makeConditions(r *register, prefix string, buckets []float64, own []string) Conditions {
+	with := func(labels ...string) []string { return append(labels, own...) }
+	return Conditions{
+		StatusConditionCount: r.gauge(prefix+"status_condition_count",
+			"Conditions of objects that there are, each 1.", with("namespace", "name", "type", "status", "reason")...),
+		StatusConditionCurrentStatusSeconds: r.gauge(prefix+"status_condition_current_status_seconds",
+			"How long a condition has had its status.", with("namespace", "name", "type", "status", "reason")...),
+		StatusConditionTransitionsTotal: r.counter(prefix+"status_condition_transitions_total",
+			"Changes of conditions to a status.", with("type", "status", "reason")...),
+		StatusConditionTransitionSeconds: r.histogram(prefix+"status_condition_transition_seconds",
+			"How long a condition had its former status when it changed to this one.", buckets, with("type", "status")...),
+		TerminationCurrentTimeSeconds: r.gauge(prefix+"termination_current_time_seconds",
+			"Time since the deletion of an object that is not gone yet.", with("namespace", "name")...),
+		TerminationDurationSeconds: r.histogram(prefix+"termination_duration_seconds",
+			"Time from an object's deletion until it was gone.", buckets, with()...),
+	}
+}

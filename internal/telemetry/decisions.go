@@ -1,0 +1,92 @@
+package telemetry
+
+import "github.com/prometheus/client_golang/prometheus"
+
+type schedulerMetrics struct {
+	SchedulerSchedulingDurationSeconds       *prometheus.HistogramVec
+	SchedulerQueueDepth                      *prometheus.GaugeVec
+	SchedulerUnfinishedWorkSeconds           *prometheus.GaugeVec
+	SchedulerIgnoredPodsCount                *prometheus.GaugeVec
+	SchedulerUnschedulablePodsCount          *prometheus.GaugeVec
+	SchedulerPendingPodsByEffectiveZoneCount *prometheus.GaugeVec
+	ClusterStateNodeCount                    *prometheus.GaugeVec
+	ClusterStateSynced                       *prometheus.GaugeVec
+	ClusterStateUnsyncedTimeSeconds          *prometheus.GaugeVec
+}
+
+func newSchedulerMetrics(r *register) schedulerMetrics {
+	return schedulerMetrics{
+		SchedulerSchedulingDurationSeconds: r.histogram("scheduler_scheduling_duration_seconds",
+			"How long deciding where pods go took.", durations(), "controller"),
+		SchedulerQueueDepth: r.gauge("scheduler_queue_depth",
+			"Pods about which the running decision has yet to decide.", "controller", "scheduling_id"),
+		SchedulerUnfinishedWorkSeconds: r.gauge("scheduler_unfinished_work_seconds",
+			"How long the running decision has taken so far.", "controller", "scheduling_id"),
+		SchedulerIgnoredPodsCount: r.gauge("scheduler_ignored_pods_count",
+			"Pending pods that ask for what cannot be decided, and are left alone."),
+		SchedulerUnschedulablePodsCount: r.gauge("scheduler_unschedulable_pods_count",
+			"Pods for which the last decision found no place.", "controller"),
+		SchedulerPendingPodsByEffectiveZoneCount: r.gauge("scheduler_pending_pods_by_effective_zone_count",
+			"Pending pods by the zone that they have to be in: one, any (flexible) or none.", "controller", "zone"),
+		ClusterStateNodeCount: r.gauge("cluster_state_node_count",
+			"Nodes in the picture of the cluster that decisions are made from."),
+		ClusterStateSynced: r.gauge("cluster_state_synced",
+			"Whether the picture of the cluster holds all nodes and claims: 1, or 0."),
+		ClusterStateUnsyncedTimeSeconds: r.gauge("cluster_state_unsynced_time_seconds",
+			"How long the picture of the cluster has lacked nodes or claims."),
+	}
+}
+
+type disruptionMetrics struct {
+	VoluntaryDisruptionDecisionEvaluationDurationSeconds *prometheus.HistogramVec
+	VoluntaryDisruptionDecisionsTotal                    *prometheus.CounterVec
+	VoluntaryDisruptionDecisionsByNodepoolTotal          *prometheus.CounterVec
+	VoluntaryDisruptionEligibleNodes                     *prometheus.GaugeVec
+	VoluntaryDisruptionConsolidationTimeoutsTotal        *prometheus.CounterVec
+	VoluntaryDisruptionFailedValidationsTotal            *prometheus.CounterVec
+	VoluntaryDisruptionQueueFailuresTotal                *prometheus.CounterVec
+	ConsolidationScore                                   *prometheus.HistogramVec
+	ConsolidationMovesTotal                              *prometheus.CounterVec
+}
+
+func newDisruptionMetrics(r *register) disruptionMetrics {
+	m := disruptionMetrics{
+		VoluntaryDisruptionDecisionEvaluationDurationSeconds: r.histogram("voluntary_disruption_decision_evaluation_duration_seconds",
+			"How long looking for nodes to disrupt took.", durations(), "reason", "consolidation_type"),
+		VoluntaryDisruptionDecisionsTotal: r.counter("voluntary_disruption_decisions_total",
+			"Disruptions that were begun.", "decision", "reason", "consolidation_type"),
+		VoluntaryDisruptionDecisionsByNodepoolTotal: r.counter("voluntary_disruption_decisions_by_nodepool_total",
+			"Disruptions that were begun, once for each pool with a node in it.", "nodepool", "decision", "reason", "consolidation_type"),
+		VoluntaryDisruptionEligibleNodes: r.gauge("voluntary_disruption_eligible_nodes",
+			"Nodes that the last look found disruptable.", "reason"),
+		VoluntaryDisruptionConsolidationTimeoutsTotal: r.counter("voluntary_disruption_consolidation_timeouts_total",
+			"Looks for consolidations that ended before all was seen.", "consolidation_type"),
+		VoluntaryDisruptionFailedValidationsTotal: r.counter("voluntary_disruption_failed_validations_total",
+			"Nodes of planned disruptions that did not stand a second look.", "consolidation_type"),
+		VoluntaryDisruptionQueueFailuresTotal: r.counter("voluntary_disruption_queue_failures_total",
+			"Disruptions that were begun and given up.", "decision", "reason", "consolidation_type"),
+		ConsolidationScore: r.histogram("consolidation_score",
+			"Savings of considered consolidations as a share of what they disrupt.", []float64{0.1, 0.25, 0.33, 0.5, 1, 2, 5, 10}, "decision", "nodepool", "policy"),
+		ConsolidationMovesTotal: r.counter("consolidation_moves_total",
+			"Consolidations that were weighed, by the verdict.", "decision", "nodepool", "policy"),
+	}
+	// Alerts on an increase need the zero before it.
+	for _, kind := range []string{"multi", "single"} {
+		m.VoluntaryDisruptionConsolidationTimeoutsTotal.WithLabelValues(kind)
+	}
+	return m
+}
+
+type cloudMetrics struct {
+	CloudproviderDurationSeconds *prometheus.HistogramVec
+	CloudproviderErrorsTotal     *prometheus.CounterVec
+}
+
+func newCloudMetrics(r *register) cloudMetrics {
+	return cloudMetrics{
+		CloudproviderDurationSeconds: r.histogram("cloudprovider_duration_seconds",
+			"How long calls of the provider took.", prometheus.DefBuckets, "controller", "method", "provider"),
+		CloudproviderErrorsTotal: r.counter("cloudprovider_errors_total",
+			"Calls of the provider that failed, by the kind of error if it has one.", "controller", "method", "provider", "error"),
+	}
+}

@@ -1,0 +1,55 @@
+package telemetry
+
+import "github.com/prometheus/client_golang/prometheus"
+
+type podMetrics struct {
+	PodsState                                      *prometheus.GaugeVec
+	PodsStartupDurationSeconds                     *prometheus.SummaryVec
+	PodsUnstartedTimeSeconds                       *prometheus.GaugeVec
+	PodsBoundDurationSeconds                       *prometheus.HistogramVec
+	PodsUnboundTimeSeconds                         *prometheus.GaugeVec
+	PodsProvisioningBoundDurationSeconds           *prometheus.HistogramVec
+	PodsProvisioningUnboundTimeSeconds             *prometheus.GaugeVec
+	PodsProvisioningStartupDurationSeconds         *prometheus.HistogramVec
+	PodsProvisioningUnstartedTimeSeconds           *prometheus.GaugeVec
+	PodsProvisioningSchedulingUndecidedTimeSeconds *prometheus.GaugeVec
+	PodsSchedulingDecisionDurationSeconds          *prometheus.HistogramVec
+	PodsEvictionRequestsTotal                      *prometheus.CounterVec
+	PodsDrainedTotal                               *prometheus.CounterVec
+	PodsDisruptionInitiatedTotal                   *prometheus.CounterVec
+}
+
+func newPodMetrics(r *register) podMetrics {
+	return podMetrics{
+		PodsState: r.gauge("pods_state",
+			"One for each pod, with where it is and how it fares in its labels.",
+			"name", "namespace", "owner", "node", "scheduled", "nodepool", "zone", "arch", "capacity_type", "instance_type", "phase", "ready", "managed"),
+		PodsStartupDurationSeconds: r.summary("pods_startup_duration_seconds",
+			"Time from a pod's creation until it is ready."),
+		PodsUnstartedTimeSeconds: r.gauge("pods_unstarted_time_seconds",
+			"Age of a pod that is not ready yet.", "name", "namespace"),
+		PodsBoundDurationSeconds: r.histogram("pods_bound_duration_seconds",
+			"Time from a pod's creation until it has a node.", durations()),
+		PodsUnboundTimeSeconds: r.gauge("pods_unbound_time_seconds",
+			"Age of a pod that has no node yet.", "name", "namespace"),
+		PodsProvisioningBoundDurationSeconds: r.histogram("pods_provisioning_bound_duration_seconds",
+			"Time from deciding where a pod can go until it has a node.", durations()),
+		PodsProvisioningUnboundTimeSeconds: r.gauge("pods_provisioning_unbound_time_seconds",
+			"Time since it was decided where a pod can go that has no node yet.", "name", "namespace"),
+		PodsProvisioningStartupDurationSeconds: r.histogram("pods_provisioning_startup_duration_seconds",
+			"Time from deciding where a pod can go until it is ready.", durations()),
+		PodsProvisioningUnstartedTimeSeconds: r.gauge("pods_provisioning_unstarted_time_seconds",
+			"Time since it was decided where a pod can go that is not ready yet.", "name", "namespace"),
+		PodsProvisioningSchedulingUndecidedTimeSeconds: r.gauge("pods_provisioning_scheduling_undecided_time_seconds",
+			"Time since a pending pod was seen about which nothing is decided yet.", "name", "namespace"),
+		PodsSchedulingDecisionDurationSeconds: r.histogram("pods_scheduling_decision_duration_seconds",
+			"Time from seeing a pending pod until the first decision about it.", durations()),
+		PodsEvictionRequestsTotal: r.counter("pods_eviction_requests_total",
+			"Requests to evict a pod, by the API server's answer.", "code"),
+		PodsDrainedTotal: r.counter("pods_drained_total",
+			"Pods that were evicted or deleted to free a node, by why the node goes.", "reason"),
+		PodsDisruptionInitiatedTotal: r.counter("pods_disruption_initiated_total",
+			"Pods that need a new place because their claim was disrupted.",
+			"reason", "nodepool", "capacity_type", "consolidation_policy", "termination_mode"),
+	}
+}

@@ -1,0 +1,29 @@
+package telemetry
+
+import "github.com/prometheus/client_golang/prometheus"
+
+type poolMetrics struct {
+	NodepoolsLimit                  *prometheus.GaugeVec
+	NodepoolsUsage                  *prometheus.GaugeVec
+	NodepoolsCostTotal              *prometheus.GaugeVec
+	NodepoolsCostTrackerErrorsTotal *prometheus.CounterVec
+	NodepoolsAllowedDisruptions     *prometheus.GaugeVec
+	NodepoolsNodesConsumingBudgets  *prometheus.GaugeVec
+}
+
+func newPoolMetrics(r *register) poolMetrics {
+	return poolMetrics{
+		NodepoolsLimit: r.gauge("nodepools_limit",
+			"Resources that a pool may have at most.", "resource_type", "nodepool"),
+		NodepoolsUsage: r.gauge("nodepools_usage",
+			"Resources that a pool's nodes have.", "resource_type", "nodepool"),
+		NodepoolsCostTotal: r.gauge("nodepools_cost_total",
+			"What a pool's nodes cost an hour.", "nodepool"),
+		NodepoolsCostTrackerErrorsTotal: r.counter("nodepools_cost_tracker_errors_total",
+			"Nodes whose price could not be found.", "nodepool"),
+		NodepoolsAllowedDisruptions: r.gauge("nodepools_allowed_disruptions",
+			"Nodes of a pool that its budgets let be disrupted at the same time.", "nodepool", "reason"),
+		NodepoolsNodesConsumingBudgets: r.gauge("nodepools_nodes_consuming_budgets",
+			"Nodes of a pool that its budgets count as being disrupted.", "nodepool", "reason"),
+	}
+}
