@@ -9,6 +9,7 @@ import (
 
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
+	"tenon/internal/standing"
 )
 
 // describe translates all that a rule can see of a pod. refused, when not empty, is why
@@ -111,19 +112,9 @@ func avoidsPools(template *snapshot.Template) error {
 	return nil
 }
 
-func isDaemon(pod *corev1.Pod) bool { return ownedBy(pod, "apps/v1", "DaemonSet") }
+func isDaemon(pod *corev1.Pod) bool { return standing.Daemon(pod) }
 
-// isMirror tells the pods that a kubelet reads from files.
-func isMirror(pod *corev1.Pod) bool { return ownedBy(pod, "v1", "Node") }
-
-func ownedBy(pod *corev1.Pod, apiVersion, kind string) bool {
-	for i := range pod.OwnerReferences {
-		if ref := &pod.OwnerReferences[i]; ref.APIVersion == apiVersion && ref.Kind == kind {
-			return true
-		}
-	}
-	return false
-}
+func isMirror(pod *corev1.Pod) bool { return standing.Mirror(pod) }
 
 // unpinned is the spec of a daemon pod without the node's name that the DaemonSet
 // controller has added to its affinity: it says where this pod is, not what the next
