@@ -14,13 +14,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"tenon/internal/telemetry"
 )
 
 // Add runs a controller in a manager, with as many workers as the CPU pays for.
 func Add(m manager.Manager, c Controller, cpuMilli int) error {
 	options := controller.Options{
 		MaxConcurrentReconciles: c.Workers.For(cpuMilli),
-		Reconciler:              adapter(c.Reconcile),
+		Reconciler:              adapter(c),
 		RateLimiter:             c.Retry.limiter(),
 	}
 	made, err := controller.New(c.Name, m, options)
@@ -28,7 +30,7 @@ func Add(m manager.Manager, c Controller, cpuMilli int) error {
 		return fmt.Errorf("make controller %s: %w", c.Name, err)
 	}
 	if c.Singleton() {
-		return made.Watch(source.Func(once))
+		return made.Watch(source.Func(c.rouse))
 	}
 	for _, w := range c.Watches {
 		if err := made.Watch(source.Kind(m.GetCache(), w.Kind, w.handler(), w.predicate())); err != nil {
@@ -38,15 +40,20 @@ func Add(m manager.Manager, c Controller, cpuMilli int) error {
 	return nil
 }
 
-// once wakes a singleton for the first time.
-func once(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-	queue.Add(reconcile.Request{})
+// rouse wakes a singleton for the first time, and then whenever it subscribed to.
+func (c Controller) rouse(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+	wake := func() { queue.Add(reconcile.Request{}) }
+	if c.Subscribe != nil {
+		c.Subscribe(wake)
+	}
+	wake()
 	return nil
 }
 
-func adapter(work func(context.Context, Key) (Result, error)) reconcile.Func {
+func adapter(c Controller) reconcile.Func {
 	return func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-		result, err := work(ctx, request.NamespacedName)
+		// Metrics of the provider's calls name who made them.
+		result, err := c.Reconcile(telemetry.WithController(ctx, c.Name), request.NamespacedName)
 		if err != nil {
 			return reconcile.Result{}, err
 		}

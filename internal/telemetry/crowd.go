@@ -1,0 +1,85 @@
+package telemetry
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// crowdKey is what events of pods have in common that are told together.
+type crowdKey struct {
+	reason, namespace, kind, owner string
+}
+
+// crowd counts the events of one reason of the pods of one owner.
+type crowd struct {
+	key       crowdKey
+	owner     *metav1.OwnerReference // nil for pods without one: a crowd is then all of a namespace
+	every     time.Duration
+	tell      time.Time // when what is held may be told
+	ends      time.Time // when pods get events of their own again
+	published int
+	held      int
+	last      Event
+}
+
+// gather is how long the first events above the bound are counted before one event tells them:
+// a burst is over by then.
+const gather = 10 * time.Second
+
+func (s *sieve) crowdOf(now time.Time, pod *corev1.Pod, e Event) *crowd {
+	key := crowdKey{reason: e.Reason, namespace: pod.Namespace}
+	owner := metav1.GetControllerOf(pod)
+	if owner != nil {
+		key.kind, key.owner = owner.Kind, owner.Name
+	}
+	c, open := s.crowds[key]
+	if !open {
+		every := cmp.Or(e.Every, defaultEvery)
+		c = &crowd{key: key, owner: owner, every: every, tell: now.Add(gather), ends: now.Add(every)}
+		s.crowds[key] = c
+		s.opened = append(s.opened, c)
+	}
+	if !now.Before(c.ends) {
+		c.published, c.ends = 0, now.Add(c.every)
+	}
+	return c
+}
+
+func (c *crowd) full() bool { return c.published >= podsEach }
+
+func (c *crowd) hold(e Event) {
+	c.held++
+	c.last = e
+}
+
+// told is what the crowd has to tell, and the beginning of the next count.
+func (c *crowd) told(now time.Time) Event {
+	out := c.together()
+	c.held, c.last = 0, Event{}
+	c.tell = now.Add(c.every)
+	return out
+}
+
+// together is one event for all that are held. It is about the owner, or about the last pod
+// when they have none.
+func (c *crowd) together() Event {
+	whose := "in namespace " + c.key.namespace
+	out := c.last
+	if c.owner != nil {
+		whose = fmt.Sprintf("of %s %s", c.owner.Kind, c.owner.Name)
+		out.Object = &metav1.PartialObjectMetadata{
+			TypeMeta:   metav1.TypeMeta{APIVersion: c.owner.APIVersion, Kind: c.owner.Kind},
+			ObjectMeta: metav1.ObjectMeta{Namespace: c.key.namespace, Name: c.owner.Name, UID: c.owner.UID},
+		}
+	}
+	if c.held > 1 {
+		out.Message = fmt.Sprintf("%d more pods %s, the last of them %s: %s", c.held, whose, c.last.Object.GetName(), c.last.Message)
+	} else {
+		out.Message = fmt.Sprintf("1 more pod %s, %s: %s", whose, c.last.Object.GetName(), c.last.Message)
+	}
+	return out.short()
+}

@@ -1,0 +1,179 @@
+package telemetry
+
+import (
+	"cmp"
+	"hash/fnv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/lru"
+)
+
+// What an event that says nothing means, and how much the sieve remembers.
+const (
+	defaultEvery = 2 * time.Minute
+	// podsEach is how many pods of one owner get an event of their own; the others share one.
+	podsEach = 10
+	// remembered bounds the memory for what was published. When it is too small an event comes
+	// twice; the rates below hold all the same.
+	remembered = 50_000
+	// openCrowds bounds the owners with events that are being counted.
+	openCrowds = 4_000
+	// lookEvery is how often crowds are gone through; a burst of events must not pay for each.
+	lookEvery = time.Second
+	// longestMessage is what Kubernetes documents as the most that an event may say.
+	longestMessage = 1024
+)
+
+// podRate is for events of pods that name no rate: a burst of pods may have any number of owners.
+var podRate = Rate{PerSecond: 10, Burst: 100}
+
+// sieve decides which events go out. Three things hold an event back: the same was said a moment
+// ago; ten pods of the same owner have said it already; or there are too many with its reason.
+// Events of pods that are held back for the latter two are counted, and told in one event of
+// the owner. The sieve knows no clock: it is told the time.
+type sieve struct {
+	seen    *lru.Cache // what was said, until when it is not said again
+	buckets map[bucketKey]*bucket
+	crowds  map[crowdKey]*crowd
+	opened  []*crowd  // in the order in which they were opened
+	looked  time.Time // when crowds were last gone through
+}
+
+func newSieve() *sieve {
+	return &sieve{seen: lru.New(remembered), buckets: map[bucketKey]*bucket{}, crowds: map[crowdKey]*crowd{}}
+}
+
+// pass returns the events to publish now that this one is there: none, the event, or others
+// whose time has come.
+func (s *sieve) pass(now time.Time, e Event) []Event {
+	out := s.due(now)
+	identity := e.identity()
+	if until, said := s.seen.Get(identity); said && now.Before(until.(time.Time)) {
+		return out
+	}
+	pod, isPod := e.Object.(*corev1.Pod)
+	switch {
+	case isPod && s.crowdOf(now, pod, e).full():
+		s.crowdOf(now, pod, e).hold(e)
+	case !s.bucketOf(e, isPod).take(now):
+		if !isPod {
+			// It may be said next time: nothing is remembered.
+			return out
+		}
+		s.crowdOf(now, pod, e).hold(e)
+	default:
+		if isPod {
+			s.crowdOf(now, pod, e).published++
+		}
+		out = append(out, e.short())
+	}
+	s.seen.Add(identity, now.Add(cmp.Or(e.Every, defaultEvery)))
+	return append(out, s.overflow()...)
+}
+
+// due returns one event for each crowd whose time is over, as far as rates allow, and forgets
+// crowds that have nothing to tell.
+func (s *sieve) due(now time.Time) []Event {
+	if now.Sub(s.looked) < lookEvery {
+		return nil
+	}
+	s.looked = now
+	var out []Event
+	kept := s.opened[:0]
+	for _, c := range s.opened {
+		switch {
+		case now.Before(c.tell):
+			kept = append(kept, c)
+		case c.held == 0 && !now.Before(c.ends):
+			delete(s.crowds, c.key)
+		case c.held == 0 || !s.bucketOf(c.last, true).take(now):
+			kept = append(kept, c)
+		default:
+			out = append(out, c.told(now))
+			kept = append(kept, c)
+		}
+	}
+	clear(s.opened[len(kept):])
+	s.opened = kept
+	return out
+}
+
+// overflow tells at once what the oldest crowds hold when there are too many, and forgets them.
+func (s *sieve) overflow() []Event {
+	var out []Event
+	for len(s.opened) > openCrowds {
+		oldest := s.opened[0]
+		s.opened = s.opened[1:]
+		delete(s.crowds, oldest.key)
+		if oldest.held > 0 {
+			out = append(out, oldest.together())
+		}
+	}
+	return out
+}
+
+// identity is the same for events that should be published once.
+func (e Event) identity() uint64 {
+	hash := fnv.New64a()
+	write := func(text string) { hash.Write(append([]byte(text), 0)) }
+	write(e.Reason)
+	if len(e.Key) == 0 {
+		write(string(e.Object.GetUID()))
+	}
+	for _, part := range e.Key {
+		write(part)
+	}
+	return hash.Sum64()
+}
+
+// short is the event with a message that the API server takes.
+func (e Event) short() Event {
+	if len(e.Message) > longestMessage {
+		e.Message = strings.ToValidUTF8(e.Message[:longestMessage-len("…")], "") + "…"
+	}
+	return e
+}
+
+// bucket holds as many tokens as events may go out at once, and fills with time.
+type bucket struct {
+	rate   Rate
+	tokens float64
+	filled time.Time
+}
+
+// bucketKey has the rate in it because events of one reason about different kinds may have
+// different ones.
+type bucketKey struct {
+	reason string
+	rate   Rate
+}
+
+func (s *sieve) bucketOf(e Event, isPod bool) *bucket {
+	key := bucketKey{e.Reason, e.Rate}
+	if isPod && e.Rate == (Rate{}) {
+		key.rate = podRate
+	}
+	b, made := s.buckets[key]
+	if !made {
+		b = &bucket{rate: key.rate, tokens: float64(key.rate.Burst)}
+		s.buckets[key] = b
+	}
+	return b
+}
+
+func (b *bucket) take(now time.Time) bool {
+	if b.rate == (Rate{}) {
+		return true
+	}
+	if !b.filled.IsZero() {
+		b.tokens = min(float64(b.rate.Burst), b.tokens+b.rate.PerSecond*max(now.Sub(b.filled), 0).Seconds())
+	}
+	b.filled = now
+	if b.tokens < 1 {
+		return false
+	}
+	b.tokens--
+	return true
+}
