@@ -73,8 +73,13 @@ func (c *Cluster) Listing() *ingest.Objects {
 
 // Snapshot translates the cluster.
 func (c *Cluster) Snapshot() *snapshot.Snapshot {
+	return ingest.Build(c.Listing(), c.Options())
+}
+
+// Options are what the cluster's objects are translated with.
+func (c *Cluster) Options() ingest.Options {
 	offers, words := c.catalog()
-	return ingest.Build(c.Listing(), ingest.Options{
+	return ingest.Options{
 		Now: Now,
 		Settings: snapshot.Settings{
 			Preferences:       c.Settings.Preferences,
@@ -85,7 +90,7 @@ func (c *Cluster) Snapshot() *snapshot.Snapshot {
 		Catalog: func(*karpenterv1.NodePool, metav1.Object) (*catalog.Catalog, error) {
 			return offers, nil
 		},
-	})
+	}
 }
 
 func (c *Cluster) catalog() (*catalog.Catalog, requirement.Words) {

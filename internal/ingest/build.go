@@ -127,9 +127,9 @@ func (b *builder) catalogOf(pool *karpenterv1.NodePool) (*catalog.Catalog, error
 
 func (b *builder) addNodes() {
 	b.leaving = map[string]bool{}
-	claims := b.claimsByNode()
+	claims := Pair(b.objects.NodeClaims)
 	add := func(node *corev1.Node, claim *karpenterv1.NodeClaim) {
-		translated, ok := b.t.Node(node, claim, b.offers[poolOf(node, claim)])
+		translated, ok := b.t.Node(node, claim, b.offers[PoolOf(node, claim)])
 		if !ok {
 			return
 		}
@@ -138,7 +138,7 @@ func (b *builder) addNodes() {
 	}
 	taken := map[*karpenterv1.NodeClaim]bool{}
 	for _, node := range b.objects.Nodes {
-		claim := claims.of(node)
+		claim := claims.Of(node)
 		taken[claim] = claim != nil
 		add(node, claim)
 	}
@@ -150,49 +150,6 @@ func (b *builder) addNodes() {
 	slices.SortFunc(b.out.Nodes, func(x, y snapshot.Node) int {
 		return cmp.Or(strings.Compare(x.Name, y.Name), strings.Compare(x.Claim, y.Claim))
 	})
-}
-
-// poolOf is the pool that a node belongs to, which its claim knows first.
-func poolOf(node *corev1.Node, claim *karpenterv1.NodeClaim) string {
-	if claim != nil {
-		return claim.Labels[karpenterv1.LabelNodePool]
-	}
-	return node.Labels[karpenterv1.LabelNodePool]
-}
-
-// claimIndex finds the claim of a node: by provider ID or, where the claim has none, by
-// the name that its status tells.
-type claimIndex struct {
-	byProvider, byNode map[string]*karpenterv1.NodeClaim
-}
-
-func (b *builder) claimsByNode() claimIndex {
-	x := claimIndex{map[string]*karpenterv1.NodeClaim{}, map[string]*karpenterv1.NodeClaim{}}
-	for _, claim := range b.objects.NodeClaims {
-		switch {
-		case claim.Status.ProviderID != "":
-			x.byProvider[claim.Status.ProviderID] = claim
-			fallthrough
-		default:
-			if claim.Status.NodeName != "" {
-				x.byNode[claim.Status.NodeName] = claim
-			}
-		}
-	}
-	return x
-}
-
-func (x claimIndex) of(node *corev1.Node) *karpenterv1.NodeClaim {
-	if node.Spec.ProviderID != "" {
-		if claim, ok := x.byProvider[node.Spec.ProviderID]; ok {
-			return claim
-		}
-	}
-	claim := x.byNode[node.Name]
-	if claim != nil && claim.Status.ProviderID != "" && node.Spec.ProviderID != "" {
-		return nil // they are known to be two different machines
-	}
-	return claim
 }
 
 // addPods adds pods, replicas and daemons, and the templates that they need.
@@ -249,15 +206,9 @@ func (b *builder) addPod(pod *corev1.Pod) {
 	if pod.Spec.NodeName != "" && !known {
 		return
 	}
-	translated, ok := b.t.Pod(pod)
-	if !ok {
-		return
+	if translated, ok := b.t.Guest(pod, leaving); ok {
+		b.out.Pods = append(b.out.Pods, translated)
 	}
-	translated.Movable = leaving && b.t.Movable(pod)
-	if translated.Movable {
-		translated.Refused = b.t.template(pod).refused
-	}
-	b.out.Pods = append(b.out.Pods, translated)
 }
 
 // noteOwner remembers which workloads have pods, and each DaemonSet's latest.

@@ -139,6 +139,52 @@ func (x *Index) putWorkload(object any) bool {
 	return true
 }
 
+// Find is the object that Put last took of this kind and name, or nil. Of a namespace only
+// the labels are kept.
+func (x *Index) Find(object any) any {
+	switch o := object.(type) {
+	case *corev1.Namespace:
+		if labels, ok := x.namespaces[o.Name]; ok {
+			return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: o.Name, Labels: labels}}
+		}
+	case *corev1.PersistentVolumeClaim:
+		return found(x.claims, keyOf(o))
+	case *corev1.PersistentVolume:
+		return found(x.volumes, o.Name)
+	case *storagev1.StorageClass:
+		return found(x.classes, o.Name)
+	case *storagev1.CSINode:
+		return found(x.attachments, o.Name)
+	case *schedulingv1.PriorityClass:
+		return found(x.priorities, o.Name)
+	case *corev1.LimitRange:
+		return found(x.limits[namespaceOf(o)], o.Name)
+	case *corev1.Service:
+		return found(x.services[namespaceOf(o)], o.Name)
+	case *policyv1.PodDisruptionBudget:
+		return found(x.disruptions[namespaceOf(o)], o.Name)
+	case *corev1.ReplicationController:
+		return found(x.replicators, keyOf(o))
+	case *appsv1.ReplicaSet:
+		return found(x.replicaSets, keyOf(o))
+	case *appsv1.StatefulSet:
+		return found(x.statefulSets, keyOf(o))
+	case *appsv1.Deployment:
+		return found(x.deployments, keyOf(o))
+	case *batchv1.Job:
+		return found(x.jobs, keyOf(o))
+	}
+	return nil
+}
+
+// found is a value of a map as an interface that is nil when there is none.
+func found[K comparable, V any](m map[K]V, k K) any {
+	if v, ok := m[k]; ok {
+		return v
+	}
+	return nil
+}
+
 // Remove takes an object away. Only its kind and name matter.
 func (x *Index) Remove(object any) bool {
 	switch o := object.(type) {
@@ -202,6 +248,21 @@ func (x *Index) namespacesMatching(s *metav1.LabelSelector) []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// Owner names the workload that a pod belongs to; see owner.
+func (x *Index) Owner(pod *corev1.Pod) string { return x.owner(pod) }
+
+// Wanted is how many pods a ReplicaSet makes at once; false if it is not known.
+func (x *Index) Wanted(namespace, replicaSet string) (int, bool) {
+	set, known := x.replicaSets[key{namespace, replicaSet}]
+	if !known || set.DeletionTimestamp != nil {
+		return 0, false
+	}
+	if set.Spec.Replicas == nil {
+		return 1, true
+	}
+	return int(*set.Spec.Replicas), true
 }
 
 // owner names the workload that a pod belongs to for people, such as "Deployment/web".

@@ -38,6 +38,9 @@ type Options struct {
 	UnsupportedTopologyKeys requirement.KeySet
 	// Overlays turns NodeOverlays on.
 	Overlays bool
+	// Unjudged counts pods that no scheduler has looked at yet as pending, where the
+	// scheduler's answer can be foreseen.
+	Unjudged bool
 	// Files says that the objects come from manifests rather than from an API server, so
 	// that statuses, provider IDs, default values and claims for volumes may be missing:
 	// a pod without a node waits for one, a pool without status is ready, and a claim is

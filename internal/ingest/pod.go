@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"tenon/core/snapshot"
@@ -35,6 +37,9 @@ func isTerminal(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 }
 
+// Awaits reports whether the pod wants a place: see snapshot.Pod.Pending.
+func (t *Translator) Awaits(pod *corev1.Pod) bool { return t.isPending(pod) }
+
 // isPending tells which pods want a place: "condition PodScheduled present with reason
 // Unschedulable; spec.nodeName empty; status.nominatedNodeName empty (not preempting);
 // not owned by an apps/v1 DaemonSet; not owned by a v1 Node". A pod that is being deleted
@@ -44,10 +49,47 @@ func (t *Translator) isPending(pod *corev1.Pod) bool {
 		pod.DeletionTimestamp != nil || len(pod.Spec.SchedulingGates) > 0 || isDaemon(pod) || isMirror(pod) {
 		return false
 	}
+	if hasVerdict(pod) {
+		return IsJudged(pod)
+	}
+	return t.options.Files || t.options.Unjudged && isForeseeable(pod)
+}
+
+// isForeseeable tells pods whose scheduler will do what our rules say. Another scheduler
+// may have rules of its own, and a pod of high priority may take the room of others,
+// which only the scheduler decides.
+func isForeseeable(pod *corev1.Pod) bool {
+	own := pod.Spec.SchedulerName == "" || pod.Spec.SchedulerName == corev1.DefaultSchedulerName
+	modest := pod.Spec.Priority == nil || *pod.Spec.Priority <= 0 ||
+		pod.Spec.PreemptionPolicy != nil && *pod.Spec.PreemptionPolicy == corev1.PreemptNever
+	return own && modest
+}
+
+// hasVerdict reports whether a scheduler has looked at the pod.
+func hasVerdict(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodScheduled })
+}
+
+// IsJudged reports whether a scheduler has said that it finds no place for the pod.
+func IsJudged(pod *corev1.Pod) bool {
 	for i := range pod.Status.Conditions {
 		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodScheduled {
 			return c.Reason == corev1.PodReasonUnschedulable
 		}
 	}
-	return t.options.Files
+	return false
+}
+
+// Guest translates a pod that is bound to a node, or waits for one: with Movable, which
+// depends on whether its node is leaving.
+func (t *Translator) Guest(pod *corev1.Pod, leaving bool) (snapshot.Pod, bool) {
+	out, ok := t.Pod(pod)
+	if !ok {
+		return out, false
+	}
+	out.Movable = leaving && t.Movable(pod)
+	if out.Movable {
+		out.Refused = t.template(pod).refused
+	}
+	return out, true
 }

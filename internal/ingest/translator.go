@@ -3,6 +3,7 @@ package ingest
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -49,6 +50,9 @@ func NewTranslator(index *Index, options Options) *Translator {
 func (t *Translator) Templates() []snapshot.Template {
 	return t.templates[:len(t.templates):len(t.templates)]
 }
+
+// At sets the time of what is translated from now on.
+func (t *Translator) At(now time.Time) { t.options.Now = now }
 
 // Forget makes the translator look at the Index again for every pod. Templates keep
 // their indexes.

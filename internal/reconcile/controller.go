@@ -26,6 +26,9 @@ type Controller struct {
 	// Watches wake it. Without any it is a singleton: it runs once at the start, and
 	// then when its last result says so.
 	Watches []Watch
+	// Subscribe, if it is there, is called once at the start with a function that wakes a
+	// singleton: by something in the process rather than an object.
+	Subscribe func(wake func())
 	// Workers is how many keys it works on at the same time.
 	Workers Workers
 	// Retry is how long it waits after an error, twice as long after each further one.

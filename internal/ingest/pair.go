@@ -1,0 +1,49 @@
+package ingest
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+)
+
+// Pairs finds the claim of a node: by provider ID or, where the claim has none, by the
+// name that its status tells.
+type Pairs struct {
+	byProvider, byNode map[string]*karpenterv1.NodeClaim
+}
+
+// Pair indexes claims.
+func Pair(claims []*karpenterv1.NodeClaim) Pairs {
+	p := Pairs{make(map[string]*karpenterv1.NodeClaim, len(claims)), make(map[string]*karpenterv1.NodeClaim, len(claims))}
+	for _, claim := range claims {
+		if claim.Status.ProviderID != "" {
+			p.byProvider[claim.Status.ProviderID] = claim
+		}
+		if claim.Status.NodeName != "" {
+			p.byNode[claim.Status.NodeName] = claim
+		}
+	}
+	return p
+}
+
+// Of is the claim of a node, or nil.
+func (p Pairs) Of(node *corev1.Node) *karpenterv1.NodeClaim {
+	if node.Spec.ProviderID != "" {
+		if claim, ok := p.byProvider[node.Spec.ProviderID]; ok {
+			return claim
+		}
+	}
+	claim := p.byNode[node.Name]
+	if claim != nil && claim.Status.ProviderID != "" && node.Spec.ProviderID != "" {
+		return nil // they are known to be two different machines
+	}
+	return claim
+}
+
+// PoolOf is the pool that a node belongs to, which its claim knows first.
+func PoolOf(node *corev1.Node, claim *karpenterv1.NodeClaim) string {
+	if claim != nil {
+		return claim.Labels[karpenterv1.LabelNodePool]
+	}
+	return node.Labels[karpenterv1.LabelNodePool]
+}

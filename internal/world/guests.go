@@ -1,0 +1,251 @@
+package world
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"tenon/core/snapshot"
+	"tenon/internal/ingest"
+)
+
+// guests are the pods, as objects and as a list of values in the order of their names. The
+// list is replaced, never changed: snapshots share it.
+type guests struct {
+	all       map[key]*corev1.Pod
+	on        map[string]map[key]struct{} // by the node that they are bound to
+	waiting   map[key]time.Time           // those that want a place and have no claim, since when
+	waitingBy map[key]int                 // how many of them each ReplicaSet has
+	count     map[key]int                 // pods by ReplicaSet
+	ending    map[key]struct{}            // bound pods that are being deleted
+	held      map[key]struct{}            // waiting for pods of their workload to end
+	dirty     map[key]struct{}            // to be translated again
+	list      []snapshot.Pod
+}
+
+func newGuests() guests {
+	return guests{
+		all: map[key]*corev1.Pod{}, on: map[string]map[key]struct{}{},
+		waiting: map[key]time.Time{}, waitingBy: map[key]int{}, count: map[key]int{},
+		ending: map[key]struct{}{}, held: map[key]struct{}{}, dirty: map[key]struct{}{},
+	}
+}
+
+func (w *World) putPod(pod *corev1.Pod) {
+	k := keyOf(pod)
+	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		w.removePod(k)
+		return
+	}
+	old := w.guests.all[k]
+	if old != nil && old.UID != pod.UID {
+		w.removePod(k) // one of a StatefulSet has been made again under the same name
+		old = nil
+	}
+	if old != nil {
+		w.guests.unlink(k, old)
+	}
+	w.guests.link(k, pod)
+	if pod.Spec.NodeName != "" {
+		w.ledger.release(pod.UID)
+	}
+	w.await(k, pod, old != nil && !ingest.IsJudged(old) && ingest.IsJudged(pod))
+	w.daemons.saw(pod)
+}
+
+// await notes whether the pod wants a place. judged says that the scheduler has just
+// refused it.
+func (w *World) await(k key, pod *corev1.Pod, judged bool) {
+	_, waited := w.guests.waiting[k]
+	waits := !w.ledger.hasPlace(pod.UID) && w.translator.Awaits(pod)
+	switch {
+	case waits && !waited:
+		now := w.clock.Now()
+		w.guests.waiting[k] = now
+		w.guests.waitingBy[replicaSetOf(pod)]++
+		w.pulse.arrive(now)
+	case waits && judged:
+		w.pulse.object() // the scheduler found no place where we may have seen one
+	case waited && !waits:
+		w.guests.settle(k, pod)
+	}
+}
+
+// settle: the pod waits no longer.
+func (g *guests) settle(k key, pod *corev1.Pod) {
+	if _, waited := g.waiting[k]; !waited {
+		return
+	}
+	delete(g.waiting, k)
+	set := replicaSetOf(pod)
+	if g.waitingBy[set]--; g.waitingBy[set] <= 0 {
+		delete(g.waitingBy, set)
+	}
+}
+
+func (w *World) removePod(k key) {
+	pod := w.guests.all[k]
+	if pod == nil {
+		return
+	}
+	w.guests.settle(k, pod)
+	w.guests.unlink(k, pod)
+	delete(w.guests.all, k)
+	w.ledger.release(pod.UID)
+	w.daemons.lost(pod)
+	if len(w.guests.held) > 0 {
+		w.pulse.supply() // whoever was held for its sake need not wait any more
+	}
+}
+
+// replicaSetOf is the ReplicaSet that made a pod; empty if none did.
+func replicaSetOf(pod *corev1.Pod) key {
+	if ref := metav1.GetControllerOfNoCopy(pod); ref != nil && ref.Kind == "ReplicaSet" {
+		return key{Namespace: pod.Namespace, Name: ref.Name}
+	}
+	return key{}
+}
+
+func (g *guests) link(k key, pod *corev1.Pod) {
+	g.all[k] = pod
+	g.dirty[k] = struct{}{}
+	g.count[replicaSetOf(pod)]++
+	if node := pod.Spec.NodeName; node != "" {
+		if g.on[node] == nil {
+			g.on[node] = map[key]struct{}{}
+		}
+		g.on[node][k] = struct{}{}
+		if pod.DeletionTimestamp != nil {
+			g.ending[k] = struct{}{}
+		}
+	}
+}
+
+func (g *guests) unlink(k key, pod *corev1.Pod) {
+	g.dirty[k] = struct{}{}
+	delete(g.ending, k)
+	set := replicaSetOf(pod)
+	if g.count[set]--; g.count[set] <= 0 {
+		delete(g.count, set)
+	}
+	if node := pod.Spec.NodeName; node != "" {
+		delete(g.on[node], k)
+		if len(g.on[node]) == 0 {
+			delete(g.on, node)
+		}
+	}
+}
+
+func (g *guests) dirtyAll() {
+	for k := range g.all {
+		g.dirty[k] = struct{}{}
+	}
+}
+
+func (g *guests) dirtyIn(namespace string) {
+	for k := range g.all {
+		if k.Namespace == namespace {
+			g.dirty[k] = struct{}{}
+		}
+	}
+}
+
+// dirtyWithClaims marks pods that use volumes, in one namespace or in all.
+func (g *guests) dirtyWithClaims(namespace string) {
+	for k, pod := range g.all {
+		if (namespace == "" || k.Namespace == namespace) && hasVolumes(pod) {
+			g.dirty[k] = struct{}{}
+		}
+	}
+}
+
+func hasVolumes(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
+		return v.PersistentVolumeClaim != nil || v.Ephemeral != nil
+	})
+}
+
+func (g *guests) dirtyOn(node string) {
+	for k := range g.on[node] {
+		g.dirty[k] = struct{}{}
+	}
+}
+
+// refreshPods brings the list up to date.
+func (w *World) refreshPods(now time.Time) {
+	w.hold(now)
+	for _, node := range w.roster.leaving {
+		w.guests.dirtyOn(node) // what may be moved depends on budgets and on the time
+	}
+	if len(w.guests.dirty) == 0 {
+		return
+	}
+	keys := make([]key, 0, len(w.guests.dirty))
+	for k := range w.guests.dirty {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, compareKeys)
+	fresh := make([]snapshot.Pod, 0, len(keys))
+	for _, k := range keys {
+		if pod := w.guests.all[k]; pod != nil {
+			if translated, ok := w.translate(k, pod); ok {
+				fresh = append(fresh, translated)
+			}
+		}
+	}
+	w.guests.list = merged(w.guests.list, keys, fresh)
+	clear(w.guests.dirty)
+}
+
+// translate leaves out what no decision can depend on: pods on nodes that are not in the
+// picture, and those that will soon find a place by themselves. A pod that a claim was
+// bought for is where it will be.
+func (w *World) translate(k key, pod *corev1.Pod) (snapshot.Pod, bool) {
+	if _, held := w.guests.held[k]; held {
+		return snapshot.Pod{}, false
+	}
+	node := pod.Spec.NodeName
+	leaving, known := w.roster.standing(node)
+	if node != "" && !known {
+		return snapshot.Pod{}, false
+	}
+	out, ok := w.translator.Guest(pod, leaving)
+	if ok && out.Pending {
+		if promised, found := w.roster.nodeOf(w.ledger.claimFor(pod.UID)); found {
+			out.Node, out.Pending, out.Refused = promised, false, ""
+		}
+	}
+	return out, ok
+}
+
+func compareKeys(a, b key) int {
+	if c := strings.Compare(a.Namespace, b.Namespace); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Name, b.Name)
+}
+
+// merged is the list without the keys and with the fresh pods; all three are in order.
+func merged(list []snapshot.Pod, keys []key, fresh []snapshot.Pod) []snapshot.Pod {
+	out := make([]snapshot.Pod, 0, len(list)+len(fresh))
+	for _, k := range keys {
+		at, found := slices.BinarySearchFunc(list, k, comparePod)
+		out = append(out, list[:at]...)
+		if found {
+			at++
+		}
+		list = list[at:]
+		if len(fresh) > 0 && comparePod(fresh[0], k) == 0 {
+			out = append(out, fresh[0])
+			fresh = fresh[1:]
+		}
+	}
+	return append(out, list...)
+}
+
+func comparePod(p snapshot.Pod, k key) int {
+	return compareKeys(key{Namespace: p.Namespace, Name: p.Name}, k)
+}

@@ -1,0 +1,162 @@
+package world
+
+import (
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/order"
+)
+
+// ledger is what we have done and not yet seen: which claims we made (in the roster, as
+// assumed), and which pods each was made for. A pod keeps its place until it is bound,
+// so that whatever the watches still miss, nothing is bought for it twice.
+type ledger struct {
+	places  map[types.UID]string // claims by pod
+	byClaim map[string]map[types.UID]key
+	since   map[string]time.Time // when a claim was assumed
+}
+
+func newLedger() ledger {
+	return ledger{places: map[types.UID]string{}, byClaim: map[string]map[types.UID]key{}, since: map[string]time.Time{}}
+}
+
+// patience is how long a pod keeps its place on a node that is ready for it. The scheduler
+// looks again at pods at the latest after ten seconds; one that is not bound by then
+// stays away for a reason that we have not understood, and is decided about anew.
+const patience = 15 * time.Second
+
+// doubtful is how long a claim that we made may be missing in the watches before
+// somebody asks the API server for it.
+const doubtful = 15 * time.Second
+
+// Guest is a pod for which a place was found.
+type Guest struct {
+	UID             types.UID
+	Namespace, Name string
+}
+
+// Assume enters a claim before it is made, with the pods that it is made for: from now
+// on they have a place, and the pool's limit is used. Whoever finds that the claim was not
+// made takes it back with Retract.
+func (w *World) Assume(claim *karpenterv1.NodeClaim, pods []Guest) {
+	w.change(func() {
+		w.roster.assumed[claim.Name] = claim
+		w.roster.stale = true
+		w.ledger.since[claim.Name] = w.clock.Now()
+		w.commit(claim.Name, pods)
+	})
+}
+
+// Commit enters pods for a claim that is already there.
+func (w *World) Commit(claim string, pods []Guest) {
+	w.change(func() {
+		if w.roster.claim(claim) != nil {
+			w.commit(claim, pods)
+		}
+	})
+}
+
+// Retract takes an assumed claim back.
+func (w *World) Retract(claim string) {
+	w.change(func() {
+		if w.roster.assumed[claim] != nil {
+			w.removeClaim(claim)
+		}
+	})
+}
+
+// Doubtful lists the claims that were made long enough ago to have been seen.
+func (w *World) Doubtful(now time.Time) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var out []string
+	for _, name := range order.Keys(w.roster.assumed) {
+		if now.Sub(w.ledger.since[name]) >= doubtful {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func (w *World) commit(claim string, pods []Guest) {
+	for _, p := range pods {
+		k := key{Namespace: p.Namespace, Name: p.Name}
+		pod := w.guests.all[k]
+		if pod == nil || pod.UID != p.UID || pod.Spec.NodeName != "" {
+			continue // it has gone or was bound meanwhile
+		}
+		w.ledger.place(claim, p.UID, k)
+		w.guests.dirty[k] = struct{}{}
+		w.guests.settle(k, pod)
+	}
+}
+
+func (l *ledger) place(claim string, pod types.UID, k key) {
+	l.release(pod)
+	l.places[pod] = claim
+	if l.byClaim[claim] == nil {
+		l.byClaim[claim] = map[types.UID]key{}
+	}
+	l.byClaim[claim][pod] = k
+}
+
+func (l *ledger) hasPlace(pod types.UID) bool { return l.places[pod] != "" }
+
+func (l *ledger) claimFor(pod types.UID) string { return l.places[pod] }
+
+func (l *ledger) release(pod types.UID) {
+	claim, ok := l.places[pod]
+	if !ok {
+		return
+	}
+	delete(l.places, pod)
+	delete(l.byClaim[claim], pod)
+	if len(l.byClaim[claim]) == 0 {
+		delete(l.byClaim, claim)
+	}
+}
+
+// breakPromises: the claim will not give its pods a place.
+func (w *World) breakPromises(claim string) {
+	delete(w.ledger.since, claim)
+	pods := w.ledger.byClaim[claim]
+	uids := make([]types.UID, 0, len(pods))
+	for uid := range pods {
+		uids = append(uids, uid)
+	}
+	slices.SortFunc(uids, func(a, b types.UID) int { return compareKeys(pods[a], pods[b]) })
+	for _, uid := range uids {
+		k := pods[uid]
+		w.ledger.release(uid)
+		if pod := w.guests.all[k]; pod != nil && pod.UID == uid {
+			w.guests.dirty[k] = struct{}{}
+			w.await(k, pod, false)
+		}
+	}
+}
+
+// reconsider has pods decided about anew that their node has been ready for too long, and
+// says when to look again; zero is never.
+func (w *World) reconsider(now time.Time) time.Time {
+	var next time.Time
+	for _, name := range order.Keys(w.ledger.byClaim) {
+		claim := w.roster.claims[name]
+		if claim == nil {
+			continue
+		}
+		ready, ok := settled(claim)
+		if !ok {
+			continue
+		}
+		until := ready.Add(patience)
+		if !now.Before(until) {
+			w.breakPromises(name)
+		} else if next.IsZero() || until.Before(next) {
+			next = until
+		}
+	}
+	return next
+}

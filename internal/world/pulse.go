@@ -1,0 +1,91 @@
+package world
+
+import "time"
+
+// Pulse says what has happened since somebody last decided, so that the loop can tell
+// when it is time to.
+type Pulse struct {
+	// Demand rises with every pod that begins to want a place, Supply with every change
+	// that may give places to pods which had none.
+	Demand, Supply uint64
+	// Waiting is how many pods want a place that no claim has been bought for.
+	Waiting int
+	// First and Last are when the first and the last of them began to wait.
+	First, Last time.Time
+	// Coming is how many more pods the workloads of those that wait will make at once.
+	Coming int
+	// Displaced is how many pods are on nodes that are leaving.
+	Displaced int
+	// Held is how many pods wait for pods of their own workload to end.
+	Held int
+}
+
+// pulse counts.
+type pulse struct {
+	count  uint64 // rises with every change that matters
+	demand uint64
+	offer  uint64
+	open   bool // pods have come since somebody decided
+	first  time.Time
+	last   time.Time
+}
+
+func (p *pulse) supply() {
+	p.count++
+	p.offer++
+}
+
+// arrive notes that a pod begins to wait.
+func (p *pulse) arrive(now time.Time) {
+	p.count++
+	p.demand++
+	if !p.open {
+		p.open, p.first = true, now
+	}
+	p.last = now
+}
+
+// object notes that the scheduler sees no place for a pod that waits already.
+func (p *pulse) object() {
+	p.count++
+	p.demand++
+}
+
+// Pulse is what there is to decide about now.
+func (w *World) Pulse() Pulse {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return Pulse{
+		Demand: w.pulse.demand, Supply: w.pulse.offer,
+		Waiting: len(w.guests.waiting), First: w.pulse.first, Last: w.pulse.last,
+		Coming: w.coming(), Displaced: w.displaced(), Held: len(w.guests.held),
+	}
+}
+
+// coming counts the pods that ReplicaSets have yet to make: "1 of 100 is there" means
+// that a decision about the one would be made again at once.
+func (w *World) coming() int {
+	missing := 0
+	for set := range w.guests.waitingBy {
+		if want, known := w.index.Wanted(set.Namespace, set.Name); known {
+			missing += max(want-w.guests.count[set], 0)
+		}
+	}
+	return missing
+}
+
+// Rearm has the next burst begin with the next pod that comes, although pods of this one
+// may still wait.
+func (w *World) Rearm() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.pulse.open = false
+}
+
+// WaitingSince is when a pod began to want a place; false if it does not, or has one.
+func (w *World) WaitingSince(namespace, name string) (time.Time, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	since, waits := w.guests.waiting[key{Namespace: namespace, Name: name}]
+	return since, waits
+}

@@ -1,0 +1,85 @@
+package world
+
+import (
+	"maps"
+	"reflect"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// refer takes an object that pods or nodes refer to, and notes whose translation it may
+// change. Most changes of such objects (a ReplicaSet's count of ready pods) change none.
+func (w *World) refer(object any) {
+	old := w.index.Find(object)
+	w.index.Put(object)
+	if old != nil && !touches(old, object) {
+		return
+	}
+	w.reread(object)
+}
+
+func (w *World) unrefer(object any) {
+	if w.index.Find(object) == nil {
+		return
+	}
+	w.index.Remove(object)
+	w.reread(object)
+}
+
+// reread marks what has to be translated again because of an object.
+func (w *World) reread(object any) {
+	switch o := object.(type) {
+	case *corev1.Namespace, *schedulingv1.PriorityClass:
+		w.translator.Forget()
+		w.guests.dirtyAll()
+	case *corev1.PersistentVolume, *storagev1.StorageClass:
+		w.guests.dirtyWithClaims("")
+	case *corev1.PersistentVolumeClaim:
+		w.guests.dirtyWithClaims(o.Namespace)
+	case *storagev1.CSINode:
+		w.roster.dirtyNode(o.Name)
+	case *policyv1.PodDisruptionBudget:
+		return // it counts for pods of leaving nodes only, which are looked at every time
+	case metav1.Object: // workloads, services, limit ranges: they matter in their namespace
+		w.translator.Forget()
+		w.guests.dirtyIn(o.GetNamespace())
+		w.daemons.dirty = true
+	}
+	w.pulse.supply()
+}
+
+// touches reports whether a change of an object can change a translation.
+func touches(old, changed any) bool {
+	switch o := old.(type) {
+	case *corev1.Namespace:
+		return !maps.Equal(o.Labels, changed.(*corev1.Namespace).Labels)
+	case *corev1.Service:
+		return !maps.Equal(o.Spec.Selector, changed.(*corev1.Service).Spec.Selector)
+	case *corev1.ReplicationController:
+		return !maps.Equal(o.Spec.Selector, changed.(*corev1.ReplicationController).Spec.Selector)
+	case *appsv1.ReplicaSet:
+		c := changed.(*appsv1.ReplicaSet)
+		return !reflect.DeepEqual(o.Spec.Selector, c.Spec.Selector) || !sameOwner(o, c)
+	case *appsv1.StatefulSet:
+		return !reflect.DeepEqual(o.Spec.Selector, changed.(*appsv1.StatefulSet).Spec.Selector)
+	case *appsv1.Deployment:
+		return false // pods are found through their ReplicaSets
+	case *batchv1.Job:
+		return !sameOwner(o, changed.(*batchv1.Job))
+	}
+	return old.(metav1.Object).GetResourceVersion() != changed.(metav1.Object).GetResourceVersion()
+}
+
+func sameOwner(a, b metav1.Object) bool {
+	x, y := metav1.GetControllerOfNoCopy(a), metav1.GetControllerOfNoCopy(b)
+	if x == nil || y == nil {
+		return x == y
+	}
+	return x.UID == y.UID
+}

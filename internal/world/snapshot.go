@@ -1,0 +1,130 @@
+package world
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/catalog"
+	"tenon/core/snapshot"
+)
+
+// Sale is what a pool can buy, or why it cannot.
+type Sale struct {
+	Catalog *catalog.Catalog
+	Err     error
+}
+
+// Moment is what a snapshot depends on beside the world: the time, the settings of the
+// decision, and what every pool can buy.
+type Moment struct {
+	Now      time.Time
+	Settings snapshot.Settings
+	Market   map[string]Sale
+}
+
+// Picture is a snapshot, and when it will change although nothing happens.
+type Picture struct {
+	Snapshot *snapshot.Snapshot
+	// Next is when to look again; zero is never.
+	Next time.Time
+	// Pulse is as of this picture.
+	Pulse Pulse
+}
+
+// Picture is the cluster as it is now. Nobody changes the snapshot.
+func (w *World) Picture(m Moment) Picture {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.translator.At(m.Now)
+	next := w.reconsider(m.Now)
+	out := &snapshot.Snapshot{Now: m.Now.UTC(), Settings: m.Settings}
+	out.Settings.WellKnown = w.options.Vocabulary.WellKnown()
+	w.addPools(out, m.Market)
+	w.refresh(m)
+	if len(w.guests.held) > 0 {
+		next = sooner(next, m.Now.Add(handOver/10))
+	}
+	out.Nodes, out.Pods, out.Daemons, out.Templates = w.roster.list, w.guests.list, w.daemons.list, w.translator.Templates()
+	return Picture{Snapshot: out, Next: next, Pulse: Pulse{
+		Demand: w.pulse.demand, Supply: w.pulse.offer, Waiting: len(w.guests.waiting), First: w.pulse.first,
+		Last: w.pulse.last, Displaced: w.displaced(), Held: len(w.guests.held),
+	}}
+}
+
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// refresh translates what changed. A selector that looks at a label which templates left
+// out means that all of them are out of date.
+func (w *World) refresh(m Moment) {
+	market := make(map[string]*catalog.Catalog, len(m.Market))
+	for pool, sale := range m.Market {
+		market[pool] = sale.Catalog
+	}
+	w.refreshNodes(market)
+	if w.wasteful() {
+		w.restart()
+	}
+	w.refreshPods(m.Now)
+	w.refreshDaemons()
+	for w.translator.Stale() {
+		w.restart()
+		w.refreshPods(m.Now)
+		w.refreshDaemons()
+	}
+}
+
+func (w *World) restart() {
+	w.translator.Restart()
+	w.guests.dirtyAll()
+	w.guests.list = nil
+	w.daemons.dirty = true
+}
+
+// fewTemplates are not worth counting.
+const fewTemplates = 4096
+
+// wasteful reports whether most templates are of pods that are no more.
+func (w *World) wasteful() bool {
+	templates := len(w.translator.Templates())
+	return templates > fewTemplates && templates > 2*(len(w.guests.list)+len(w.daemons.list))
+}
+
+func (w *World) addPools(out *snapshot.Snapshot, market map[string]Sale) {
+	pools := make([]*karpenterv1.NodePool, 0, len(w.pools))
+	for _, p := range w.pools {
+		pools = append(pools, p)
+	}
+	slices.SortFunc(pools, func(a, b *karpenterv1.NodePool) int { return strings.Compare(a.Name, b.Name) })
+	stored := map[*catalog.Catalog]int{}
+	for _, p := range pools {
+		pool := w.translator.Pool(p)
+		sale := market[p.Name]
+		if sale.Err != nil && pool.Unready == "" {
+			pool.Unready = sale.Err.Error()
+		}
+		if sale.Catalog == nil {
+			sale.Catalog = &nothing
+			if pool.Unready == "" {
+				pool.Unready = "there is no catalogue of instance types for it"
+			}
+		}
+		at, ok := stored[sale.Catalog]
+		if !ok {
+			at = len(out.Catalogs)
+			stored[sale.Catalog] = at
+			out.Catalogs = append(out.Catalogs, *sale.Catalog)
+		}
+		pool.Catalog = at
+		out.Pools = append(out.Pools, pool)
+	}
+}
+
+// nothing is what pools share that have nothing to choose from.
+var nothing catalog.Catalog

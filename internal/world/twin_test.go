@@ -1,0 +1,137 @@
+package world_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	testclock "k8s.io/utils/clock/testing"
+
+	"tenon/core/snapshot"
+	"tenon/internal/chance"
+	"tenon/internal/ingest"
+	"tenon/internal/world"
+)
+
+// TestPictureIsWhatBuildMakes feeds random clusters in random order, with objects that
+// come, change and go, and compares the picture with the one that ingest.Build makes of
+// what is there in the end. Pictures taken on the way must not make a difference, nor be
+// changed later.
+func TestPictureIsWhatBuildMakes(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(150) {
+		dice := rand.New(rand.NewPCG(seed, 1))
+		c := chance.World(seed, 25)
+		options := c.Options()
+		options.Files = false
+		w := world.New(options, testclock.NewFakePassiveClock(chance.Now))
+		var taken *snapshot.Snapshot
+		var text string
+		for _, o := range history(dice, c) {
+			if o.gone {
+				w.Remove(o.object)
+			} else {
+				w.Put(o.object)
+			}
+			if dice.IntN(8) == 0 {
+				taken = picture(w, c, options)
+				text = content(t, taken)
+			}
+		}
+		if taken != nil && content(t, taken) != text {
+			t.Errorf("seed %d: a snapshot changed after it was taken", seed)
+		}
+		want := ingest.Build(c.Listing(), options)
+		if diff := cmp.Diff(content(t, want), content(t, picture(w, c, options))); diff != "" {
+			t.Errorf("seed %d (-built +world):\n%s", seed, diff)
+		}
+	}
+}
+
+func picture(w *world.World, c *chance.Cluster, options ingest.Options) *snapshot.Snapshot {
+	market := map[string]world.Sale{}
+	for _, p := range w.Pools() {
+		offers, err := options.Catalog(p, nil)
+		market[p.Name] = world.Sale{Catalog: offers, Err: err}
+	}
+	return w.Picture(world.Moment{Now: options.Now, Settings: options.Settings, Market: market}).Snapshot
+}
+
+// event is one thing that a watch tells.
+type event struct {
+	object any
+	gone   bool
+}
+
+// history is an order in which a cluster may have come about: every object once at least
+// as it is in the end, some of them changed or away in between.
+func history(dice *rand.Rand, c *chance.Cluster) []event {
+	var out []event
+	for _, i := range dice.Perm(len(c.Objects)) {
+		o := c.Objects[i]
+		if dice.IntN(3) == 0 {
+			out = append(out, event{former(dice, o), false})
+			if dice.IntN(2) == 0 {
+				out = append(out, event{o, true})
+			}
+		}
+		out = append(out, event{o, false})
+		if dice.IntN(6) == 0 {
+			again := c.Objects[dice.IntN(i + 1)]
+			out = append(out, event{again, true}, event{again, false})
+		}
+	}
+	for _, o := range c.Objects { // whatever went away above is there in the end
+		out = append(out, event{o, false})
+	}
+	return out
+}
+
+// former is an object as it may have been before.
+func former(dice *rand.Rand, o chance.Object) any {
+	old := o.DeepCopyObject().(metav1.Object)
+	old.SetResourceVersion(fmt.Sprint("former-", dice.Uint32()))
+	switch old := old.(type) {
+	case *corev1.Pod:
+		old.Spec.NodeName = ""
+		if dice.IntN(2) == 0 {
+			now := metav1.NewTime(chance.Now)
+			old.DeletionTimestamp = &now
+		}
+	case *corev1.Node:
+		old.Labels = map[string]string{"former": "yes"}
+		old.Spec.Taints = nil
+	case *corev1.Namespace:
+		old.Labels = nil
+	}
+	return old
+}
+
+// content writes a snapshot with every pod beside its template, since the numbers of
+// templates depend on the order in which pods were seen.
+func content(t *testing.T, s *snapshot.Snapshot) string {
+	t.Helper()
+	plain := *s
+	plain.Templates, plain.Pods, plain.Daemons = nil, nil, nil
+	plain.Nodes = append([]snapshot.Node{}, s.Nodes...)
+	out := []any{plain}
+	for _, p := range s.Pods {
+		template := s.Templates[p.Template]
+		p.Template = 0
+		out = append(out, p, template)
+	}
+	for _, d := range s.Daemons {
+		template := s.Templates[d.Template]
+		d.Template = 0
+		out = append(out, d, template)
+	}
+	text, err := json.MarshalIndent(out, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

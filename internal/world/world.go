@@ -1,0 +1,189 @@
+// Package world is the live picture of a cluster: fed by watches and by the ledger of
+// what we have done and not yet seen, read as snapshots.
+//
+//	watches ──Put, Remove──▶ ┌───────┐ ──Snapshot──▶ core
+//	                         │ World │ ──Pulse─────▶ when to decide
+//	execute ─Assume, Commit▶ └───────┘ ──Subscribe─▶ wakes the loop
+//
+// Nothing here waits for the whole: a claim that is slow to launch is a node to come like
+// any other, and a snapshot can be taken at every moment once the caches have been filled.
+//
+// A snapshot costs what changed since the last one, and a copy of two lists. The package
+// must not call the API server or a cloud, must not decide anything, and reads no clock
+// but the one it is given.
+package world
+
+import (
+	"slices"
+	"sync"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+
+	"tenon/api/condition"
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/internal/ingest"
+)
+
+// World is one cluster. All methods may be called by many goroutines; each sees and
+// leaves a whole picture.
+type World struct {
+	clock   clock.PassiveClock
+	options ingest.Options
+
+	mu         sync.Mutex
+	index      *ingest.Index
+	translator *ingest.Translator
+	pools      map[string]*karpenterv1.NodePool
+	roster     roster
+	guests     guests
+	daemons    daemons
+	ledger     ledger
+	pulse      pulse
+
+	subscribers []func()
+}
+
+// key names an object within its kind.
+type key = types.NamespacedName
+
+func keyOf(o metav1.Object) key { return key{Namespace: o.GetNamespace(), Name: o.GetName()} }
+
+// New makes an empty world. The options say how objects are read; their time and
+// catalogues are those of each snapshot.
+func New(options ingest.Options, clock clock.PassiveClock) *World {
+	index := ingest.NewIndex()
+	return &World{
+		clock: clock, options: options, index: index, translator: ingest.NewTranslator(index, options),
+		pools: map[string]*karpenterv1.NodePool{}, roster: newRoster(), guests: newGuests(),
+		daemons: newDaemons(), ledger: newLedger(),
+	}
+}
+
+// Subscribe has wake called whenever there may be something new to decide. It must
+// return at once.
+func (w *World) Subscribe(wake func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.subscribers = append(slices.Clip(w.subscribers), wake)
+}
+
+// Put tells that an object is there, or is now like this. The world keeps it, and nobody
+// changes it any more.
+func (w *World) Put(object any) { w.change(func() { w.put(object) }) }
+
+// Remove tells that an object is gone.
+func (w *World) Remove(object any) { w.change(func() { w.remove(object) }) }
+
+// change runs one change, and wakes the subscribers if it matters to a decision.
+func (w *World) change(do func()) {
+	for _, wake := range w.changed(do) {
+		wake() // outside of the lock: nobody knows what it does
+	}
+}
+
+// changed are those who have to be told.
+func (w *World) changed(do func()) []func() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	before := w.pulse.count
+	do()
+	if w.pulse.count == before {
+		return nil
+	}
+	return w.subscribers
+}
+
+func (w *World) put(object any) {
+	switch o := object.(type) {
+	case *corev1.Pod:
+		w.putPod(o)
+	case *corev1.Node:
+		w.putNode(o)
+	case *karpenterv1.NodeClaim:
+		w.putClaim(o)
+	case *karpenterv1.NodePool:
+		if old := w.pools[o.Name]; old == nil || !samePool(old, o) {
+			w.pulse.supply()
+		}
+		w.pools[o.Name] = o
+	case *appsv1.DaemonSet:
+		w.daemons.put(o)
+		w.pulse.supply()
+	default:
+		w.refer(object)
+	}
+}
+
+func (w *World) remove(object any) {
+	switch o := object.(type) {
+	case *corev1.Pod:
+		w.removePod(keyOf(o))
+	case *corev1.Node:
+		w.roster.removeNode(o.Name)
+		w.pulse.supply()
+	case *karpenterv1.NodeClaim:
+		w.removeClaim(o.Name)
+	case *karpenterv1.NodePool:
+		delete(w.pools, o.Name)
+		w.pulse.supply()
+	case *appsv1.DaemonSet:
+		w.daemons.remove(keyOf(o))
+		w.pulse.supply()
+	default:
+		w.unrefer(object)
+	}
+}
+
+// samePool reports whether nothing changed that a decision looks at: the counts in a
+// pool's status change all the time, and every decision makes its own.
+func samePool(a, b *karpenterv1.NodePool) bool {
+	return a.Generation == b.Generation && (a.DeletionTimestamp == nil) == (b.DeletionTimestamp == nil) &&
+		readiness(a) == readiness(b)
+}
+
+func readiness(p *karpenterv1.NodePool) metav1.ConditionStatus {
+	for i := range p.Status.Conditions {
+		if c := &p.Status.Conditions[i]; c.Type == condition.Ready {
+			return c.Status
+		}
+	}
+	return ""
+}
+
+// Pools lists the pools as they were put, in no order.
+func (w *World) Pools() []*karpenterv1.NodePool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	out := make([]*karpenterv1.NodePool, 0, len(w.pools))
+	for _, p := range w.pools {
+		out = append(out, p)
+	}
+	return out
+}
+
+// Pool finds a pool.
+func (w *World) Pool(name string) (*karpenterv1.NodePool, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p, ok := w.pools[name]
+	return p, ok
+}
+
+// Pod finds a pod.
+func (w *World) Pod(namespace, name string) (*corev1.Pod, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p, ok := w.guests.all[key{Namespace: namespace, Name: name}]
+	return p, ok
+}
+
+// Size is how many nodes, those to come included, and pods there are.
+func (w *World) Size() (nodes, pods int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.roster.nodes) + w.roster.unborn(), len(w.guests.all)
+}
