@@ -1,0 +1,125 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/arczonalshift"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/pricing"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
+	"k8s.io/utils/clock"
+
+	"tenon/cloud/aws/pace"
+)
+
+// Clients are what is called, for one account in one region.
+type Clients struct {
+	Region     string
+	EC2        EC2
+	SSM        SSM
+	Pricing    Pricing
+	IAM        IAM
+	EKS        EKS
+	SQS        SQS
+	ZonalShift ZonalShift
+}
+
+// Options say how to connect. What is empty comes from where the SDK always looks: the
+// environment (AWS_REGION, AWS_ENDPOINT_URL, credentials of all kinds), shared files, and
+// the metadata service of the machine.
+type Options struct {
+	Region      string
+	Endpoint    string
+	Credentials aws.CredentialsProvider
+	// Version is ours, for the user agent.
+	Version string
+	// Limiter paces all calls; nil sends them as they come.
+	Limiter *pace.Limiter
+	// Observe is told of every call when it has ended; it must not block. Clock tells it
+	// how long the call took.
+	Observe func(Call)
+	Clock   clock.PassiveClock
+}
+
+const (
+	timeout = 4 * time.Minute // of one attempt
+	// attempts are more than the SDK's own three: a call that was one too many takes
+	// its place in the limiter's queue again, and that is no reason to give up.
+	attempts = 6
+	backoff  = 2 * time.Second
+)
+
+// Connect finds out region and credentials and makes the clients. It calls no service
+// but the metadata service of the machine, and that only if nothing else tells the region.
+func Connect(ctx context.Context, o Options) (Clients, error) {
+	found, err := o.load(ctx)
+	if err != nil {
+		return Clients{}, fmt.Errorf("read the configuration of AWS: %w", err)
+	}
+	if found.Region == "" {
+		return Clients{}, errors.New("read the configuration of AWS: nothing tells the region; set AWS_REGION")
+	}
+	return Clients{
+		Region:     found.Region,
+		EC2:        ec2.NewFromConfig(found),
+		SSM:        ssm.NewFromConfig(found),
+		Pricing:    pricing.NewFromConfig(found, func(p *pricing.Options) { p.Region = pricingRegion(found.Region) }),
+		IAM:        iam.NewFromConfig(found),
+		EKS:        eks.NewFromConfig(found),
+		SQS:        sqs.NewFromConfig(found),
+		ZonalShift: arczonalshift.NewFromConfig(found),
+	}, nil
+}
+
+func (o Options) load(ctx context.Context) (aws.Config, error) {
+	choices := []func(*config.LoadOptions) error{
+		config.WithEC2IMDSRegion(),
+		config.WithHTTPClient(awshttp.NewBuildableClient().WithTimeout(timeout)),
+		config.WithRetryer(retryer),
+		config.WithAPIOptions(o.middleware()),
+	}
+	if o.Region != "" {
+		choices = append(choices, config.WithRegion(o.Region))
+	}
+	if o.Endpoint != "" {
+		choices = append(choices, config.WithBaseEndpoint(o.Endpoint))
+	}
+	if o.Credentials != nil {
+		choices = append(choices, config.WithCredentialsProvider(o.Credentials))
+	}
+	return config.LoadDefaultConfig(ctx, choices...)
+}
+
+// retryer has no quota of retries: hundreds of calls may be refused at once, and the
+// limiter spaces the next attempts better than a quota could.
+func retryer() aws.Retryer {
+	return retry.NewStandard(func(o *retry.StandardOptions) {
+		o.MaxAttempts, o.MaxBackoff = attempts, backoff
+		o.RateLimiter = ratelimit.None
+	})
+}
+
+// pricingRegion is where prices are told: few regions do.
+func pricingRegion(region string) string {
+	switch {
+	case strings.HasPrefix(region, "ap-"):
+		return "ap-south-1"
+	case strings.HasPrefix(region, "cn-"):
+		return "cn-northwest-1"
+	case strings.HasPrefix(region, "eu-"):
+		return "eu-central-1"
+	}
+	return "us-east-1"
+}

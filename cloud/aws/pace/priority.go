@@ -1,0 +1,30 @@
+package pace
+
+import "context"
+
+// Priority says which of the calls that wait for the same API goes first.
+type Priority int
+
+// The priorities, from the one that waits longest. What nobody says is Background.
+const (
+	// Background is all that nobody waits for: polls, consolidation, clean-up.
+	Background Priority = iota
+	// Launch is for pods that have no place.
+	Launch
+	// Terminate is for machines that cost money and do nothing.
+	Terminate
+	priorities
+)
+
+type priorityKey struct{}
+
+// With is a context whose calls have a priority.
+func With(ctx context.Context, p Priority) context.Context {
+	return context.WithValue(ctx, priorityKey{}, p)
+}
+
+// Of is the priority of a context's calls.
+func Of(ctx context.Context) Priority {
+	p, _ := ctx.Value(priorityKey{}).(Priority)
+	return min(max(p, Background), priorities-1)
+}
