@@ -1,0 +1,171 @@
+package rig
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+)
+
+// Call is a call to the API server.
+type Call struct {
+	// Verb is get, list, create, patch, delete or patch status.
+	Verb string
+	// Kind is NodeClaim, Node and so on; of a list, NodeClaimList.
+	Kind string
+	Name string
+	// Live says that it does not go through a cache.
+	Live bool
+}
+
+// String is the verb and the kind, which is how tests tell calls apart.
+func (c Call) String() string { return c.Verb + " " + c.Kind }
+
+// IsWrite reports whether the call would change something.
+func (c Call) IsWrite() bool { return c.Verb != "get" && c.Verb != "list" }
+
+// ErrBroken is the answer of an API server that cannot be reached.
+var ErrBroken = errors.New("rig: the API server cannot be reached")
+
+// Conflict is the answer that somebody else was faster.
+func Conflict(c Call) error {
+	return apierrors.NewConflict(schema.GroupResource{Resource: c.Kind}, c.Name, errors.New("the object has been modified"))
+}
+
+// Fail decides which of the controller's calls fail, before they do anything; nil is none.
+func (r *Rig) Fail(fail func(Call) error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fail = fail
+}
+
+// Calls are the controller's so far, failed ones included; it forgets them.
+func (r *Rig) Calls() []Call {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	calls := r.calls
+	r.calls = nil
+	return calls
+}
+
+// held names what a slow cache still shows.
+type held struct{ kind, name string }
+
+// Hold lets the controller's cache show an object as it is now, until Release.
+func (r *Rig) Hold(object client.Object) {
+	r.t.Helper()
+	r.Must(r.API.Get(context.Background(), client.ObjectKeyFromObject(object), object))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.held[held{r.kind(object), object.GetName()}] = object
+}
+
+// Release lets the cache catch up.
+func (r *Rig) Release() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear(r.held)
+}
+
+func (r *Rig) kind(object any) string {
+	switch o := object.(type) {
+	case client.Object:
+		return last(fmt.Sprintf("%T", o))
+	case client.ObjectList:
+		return last(fmt.Sprintf("%T", o))
+	}
+	return fmt.Sprintf("%T", object)
+}
+
+func last(name string) string {
+	for i := len(name) - 1; i >= 0; i-- {
+		if name[i] == '.' {
+			return name[i+1:]
+		}
+	}
+	return name
+}
+
+func (r *Rig) check(verb string, object any, name string, live bool) error {
+	c := Call{Verb: verb, Kind: r.kind(object), Name: name, Live: live}
+	r.mu.Lock()
+	r.calls = append(r.calls, c)
+	fail := r.fail
+	r.mu.Unlock()
+	if fail == nil {
+		return nil
+	}
+	return fail(c)
+}
+
+// show copies what the cache still shows into an object, if that is held.
+func (r *Rig) show(object client.Object, name string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	old, isHeld := r.held[held{r.kind(object), name}]
+	if !isHeld {
+		return false
+	}
+	switch into := object.(type) {
+	case *karpenterv1.NodeClaim:
+		old.(*karpenterv1.NodeClaim).DeepCopyInto(into)
+	case *karpenterv1.NodePool:
+		old.(*karpenterv1.NodePool).DeepCopyInto(into)
+	case *corev1.Node:
+		old.(*corev1.Node).DeepCopyInto(into)
+	default:
+		r.t.Errorf("%T cannot be held", object)
+	}
+	return true
+}
+
+func (r *Rig) faulty(base client.WithWatch, live bool) client.WithWatch {
+	return interceptor.NewClient(base, interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			if err := r.check("get", o, key.Name, live); err != nil {
+				return err
+			}
+			if !live && r.show(o, key.Name) {
+				return nil
+			}
+			return c.Get(ctx, key, o, opts...)
+		},
+		List: func(ctx context.Context, c client.WithWatch, l client.ObjectList, opts ...client.ListOption) error {
+			if err := r.check("list", l, "", live); err != nil {
+				return err
+			}
+			return c.List(ctx, l, opts...)
+		},
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			if err := r.check("create", o, o.GetName(), live); err != nil {
+				return err
+			}
+			return c.Create(ctx, o, opts...)
+		},
+		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+			if err := r.check("delete", o, o.GetName(), live); err != nil {
+				return err
+			}
+			return c.Delete(ctx, o, opts...)
+		},
+		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+			if err := r.check("patch", o, o.GetName(), live); err != nil {
+				return err
+			}
+			return c.Patch(ctx, o, p, opts...)
+		},
+		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+			if err := r.check("patch "+sub, o, o.GetName(), live); err != nil {
+				return err
+			}
+			return c.SubResource(sub).Patch(ctx, o, p, opts...)
+		},
+	})
+}
