@@ -1,0 +1,97 @@
+package network
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"k8s.io/utils/clock"
+
+	awsv1 "tenon/api/aws/v1"
+	"tenon/cloud/aws/api"
+	"tenon/cloud/aws/offering"
+	"tenon/cloud/aws/recall"
+)
+
+// How long placement groups hold: one that was found a minute ago is not looked up again,
+// and while EC2 does not answer the last one known will do for a day. (aws.md, 2.5.)
+const (
+	placementHolds = time.Minute
+	placementKept  = 24 * time.Hour
+)
+
+type placements struct {
+	ec2   api.EC2Network
+	fresh *recall.Cache[awsv1.PlacementGroupSelector, *Placement]
+	kept  *recall.Cache[awsv1.PlacementGroupSelector, *Placement]
+}
+
+// Placement is a placement group.
+type Placement struct {
+	offering.PlacementGroup
+	Name string
+}
+
+func newPlacements(ec2 api.EC2Network, c clock.PassiveClock) *placements {
+	return &placements{
+		ec2:   ec2,
+		fresh: recall.New[awsv1.PlacementGroupSelector, *Placement](c, placementHolds),
+		kept:  recall.New[awsv1.PlacementGroupSelector, *Placement](c, placementKept),
+	}
+}
+
+// Placement is the placement group that the class selects; nil if it selects none, or
+// none is there. With an error comes the one that was known last, if there is one: a
+// launch can go on with it.
+func (f *Finder) Placement(ctx context.Context, class *awsv1.EC2NodeClass) (*Placement, error) {
+	if class.Spec.PlacementGroupSelector == nil {
+		return nil, nil
+	}
+	selector := *class.Spec.PlacementGroupSelector
+	found, err := f.placement.fresh.Get(ctx, selector, func(ctx context.Context) (*Placement, error) {
+		return f.placement.ask(ctx, selector)
+	})
+	if err != nil {
+		last, _ := f.placement.kept.Peek(selector)
+		return last, fmt.Errorf("find the placement group of class %s: %w", class.Name, err)
+	}
+	f.placement.kept.Put(selector, found)
+	return found, nil
+}
+
+// LastPlacement is the group that was found last, without asking EC2.
+func (f *Finder) LastPlacement(class *awsv1.EC2NodeClass) *Placement {
+	if class.Spec.PlacementGroupSelector == nil {
+		return nil
+	}
+	last, _ := f.placement.kept.Peek(*class.Spec.PlacementGroupSelector)
+	return last
+}
+
+func (p *placements) ask(ctx context.Context, selector awsv1.PlacementGroupSelector) (*Placement, error) {
+	input := &ec2.DescribePlacementGroupsInput{Filters: []types.Filter{Filter("state", "available")}}
+	if selector.ID != "" {
+		input.GroupIds = []string{selector.ID}
+	} else {
+		input.GroupNames = []string{selector.Name}
+	}
+	answer, err := p.ec2.DescribePlacementGroups(ctx, input)
+	switch {
+	case api.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case len(answer.PlacementGroups) == 0:
+		return nil, nil
+	}
+	g := answer.PlacementGroups[0]
+	return &Placement{
+		PlacementGroup: offering.PlacementGroup{
+			ID: aws.ToString(g.GroupId), Strategy: string(g.Strategy), Partitions: int(aws.ToInt32(g.PartitionCount)),
+		},
+		Name: aws.ToString(g.GroupName),
+	}, nil
+}
