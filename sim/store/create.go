@@ -1,0 +1,166 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// create stores a new object, unless it is only tried, and returns it.
+func (s *Store) create(k *Kind, sent client.Object, try bool) (client.Object, error) {
+	object, err := k.received(sent)
+	if err != nil {
+		return nil, err
+	}
+	if object.GetResourceVersion() != "" {
+		return nil, apierrors.NewBadRequest("resourceVersion should not be set on objects to be created")
+	}
+	if err := s.admitNamespace(k, object.GetNamespace()); err != nil {
+		return nil, err
+	}
+	s.christen(k, object)
+	s.bear(k, object)
+	if object, err = s.admit(k, object); err != nil {
+		return nil, err
+	}
+	if errs := k.badMeta(object); len(errs) > 0 {
+		return nil, k.invalid(object.GetName(), errs...)
+	}
+	if _, taken := s.tables[k.GVK].objects[client.ObjectKeyFromObject(object)]; taken {
+		return nil, apierrors.NewAlreadyExists(k.Resource, object.GetName())
+	}
+	if !try {
+		s.commit(k, nil, object)
+	}
+	return object, nil
+}
+
+// admitNamespace refuses objects of namespaces that are missing or on their way out.
+func (s *Store) admitNamespace(k *Kind, name string) error {
+	if !k.Namespaced {
+		return nil
+	}
+	if name == "" {
+		return apierrors.NewBadRequest("an empty namespace may not be set during creation")
+	}
+	namespace, there := s.tables[namespaceKind].objects[types.NamespacedName{Name: name}]
+	switch {
+	case !there:
+		return apierrors.NewNotFound(s.kinds[namespaceKind].Resource, name)
+	case namespace.GetDeletionTimestamp() != nil:
+		return apierrors.NewForbidden(k.Resource, name, fmt.Errorf("unable to create new content in namespace %s because it is being terminated", name))
+	}
+	return nil
+}
+
+var namespaceKind = corev1.SchemeGroupVersion.WithKind("Namespace")
+
+// namesTried is how often a server rolls the dice for a name that is free.
+const namesTried = 8
+
+func (s *Store) christen(k *Kind, object client.Object) {
+	if object.GetName() != "" || object.GetGenerateName() == "" {
+		return
+	}
+	for range namesTried {
+		object.SetName(object.GetGenerateName() + s.suffix())
+		if _, taken := s.tables[k.GVK].objects[client.ObjectKeyFromObject(object)]; !taken {
+			return
+		}
+	}
+}
+
+// bear gives a new object what only the server gives.
+func (s *Store) bear(k *Kind, object client.Object) {
+	object.SetUID(s.uid())
+	object.SetCreationTimestamp(s.now())
+	object.SetDeletionTimestamp(nil)
+	object.SetDeletionGracePeriodSeconds(nil)
+	object.SetSelfLink("")
+	object.SetGeneration(0)
+	if k.Counted {
+		object.SetGeneration(1)
+	}
+	if k.Status && !k.BornWithStatus {
+		clearField("Status", object)
+	}
+	s.setDefaults(object)
+}
+
+// admit fills in defaults and checks what the definition of a custom object says.
+func (s *Store) admit(k *Kind, object client.Object) (client.Object, error) {
+	if k.admit == nil {
+		return object, nil
+	}
+	content, err := k.content(object)
+	if err != nil {
+		return nil, err
+	}
+	if k.Status {
+		delete(content, "status")
+	}
+	content = k.admit.Default(content)
+	if errs := k.admit.Create(context.Background(), content); len(errs) > 0 {
+		return nil, k.invalid(object.GetName(), errs...)
+	}
+	return k.typed(content)
+}
+
+// typed reads what is in a map.
+func (k *Kind) typed(content map[string]any) (client.Object, error) {
+	into := k.blank()
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(content, into); err != nil {
+		return nil, fmt.Errorf("read %s: %w", k.GVK.Kind, err)
+	}
+	into.GetObjectKind().SetGroupVersionKind(emptyKind)
+	return into, nil
+}
+
+// Namespaces that are there from the beginning.
+var firstNamespaces = []string{"default", "kube-system", "kube-node-lease", "kube-public"}
+
+// found makes what every cluster starts with.
+func (s *Store) found() error {
+	k := s.kinds[namespaceKind]
+	for _, name := range firstNamespaces {
+		object := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		if _, err := s.create(k, object, false); err != nil {
+			return fmt.Errorf("make namespace %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// createSub serves the subresources that are created.
+func (s *Store) createSub(name string, object, body client.Object, try bool) error {
+	pod, isPod := object.(*corev1.Pod)
+	if !isPod {
+		return errNoSubresource
+	}
+	switch body := body.(type) {
+	case *policyv1.Eviction:
+		if name == "eviction" {
+			return s.evict(client.ObjectKeyFromObject(pod), body, try)
+		}
+	case *corev1.Binding:
+		if name == "binding" {
+			return s.bind(client.ObjectKeyFromObject(pod), body, try)
+		}
+	}
+	return errNoSubresource
+}
+
+var errNoSubresource = &apierrors.StatusError{ErrStatus: metav1.Status{
+	Status: metav1.StatusFailure, Code: 404, Reason: metav1.StatusReasonNotFound,
+	Message: "the server could not find the requested resource",
+}}
+
+var errUnserved = errors.New("store: no kind of that name is served")

@@ -1,0 +1,173 @@
+package store
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// get answers from what is stored now.
+func (s *Store) get(k *Kind, key types.NamespacedName, out client.Object) error {
+	object, err := s.stored(k, key)
+	if err != nil {
+		return err
+	}
+	return k.answer(out, object)
+}
+
+// list answers with what is stored now, in the order of the keys.
+func (s *Store) list(k *Kind, out client.ObjectList, o client.ListOptions) error {
+	if err := k.checkFields(o.FieldSelector); err != nil {
+		return err
+	}
+	found, rest, err := s.page(k, o)
+	if err != nil {
+		return err
+	}
+	return Fill(out, k.GVK.Kind, found, s.version, rest, false)
+}
+
+func (s *Store) page(k *Kind, o client.ListOptions) (found []client.Object, rest string, err error) {
+	from := 0
+	if o.Continue != "" {
+		if from, err = strconv.Atoi(o.Continue); err != nil {
+			return nil, "", apierrors.NewBadRequest("continue key is not valid")
+		}
+	}
+	t := s.tables[k.GVK]
+	for i := from; i < len(t.keys); i++ {
+		object := t.objects[t.keys[i]]
+		if !k.selected(object, o) {
+			continue
+		}
+		if o.Limit > 0 && int64(len(found)) == o.Limit {
+			return found, strconv.Itoa(i), nil
+		}
+		found = append(found, object)
+	}
+	return found, "", nil
+}
+
+func (k *Kind) selected(object client.Object, o client.ListOptions) bool {
+	return Matches(object, o) && (o.FieldSelector == nil || o.FieldSelector.Empty() || o.FieldSelector.Matches(k.fields(object)))
+}
+
+// Matches looks at the namespace and the labels of an object.
+func Matches(object client.Object, o client.ListOptions) bool {
+	if o.Namespace != "" && o.Namespace != object.GetNamespace() {
+		return false
+	}
+	return o.LabelSelector == nil || o.LabelSelector.Empty() || o.LabelSelector.Matches(labelSet(object.GetLabels()))
+}
+
+// labelSet is a map of labels as selectors want it, without a copy.
+type labelSet map[string]string
+
+func (l labelSet) Has(key string) bool              { _, has := l[key]; return has }
+func (l labelSet) Get(key string) string            { return l[key] }
+func (l labelSet) Lookup(key string) (string, bool) { v, has := l[key]; return v, has }
+
+// checkFields refuses selectors by fields that a server keeps no index for.
+func (k *Kind) checkFields(selector fields.Selector) error {
+	if selector == nil {
+		return nil
+	}
+	known := k.fields(k.blank())
+	for _, r := range selector.Requirements() {
+		if !known.Has(r.Field) {
+			return apierrors.NewBadRequest(fmt.Sprintf("field label not supported: %s", r.Field))
+		}
+	}
+	return nil
+}
+
+// fields are those by which a server lists a kind.
+func (k *Kind) fields(object client.Object) fields.Set {
+	set := fields.Set{"metadata.name": object.GetName()}
+	if k.Namespaced {
+		set["metadata.namespace"] = object.GetNamespace()
+	}
+	switch object := object.(type) {
+	case *corev1.Pod:
+		set["spec.nodeName"] = object.Spec.NodeName
+		set["spec.restartPolicy"] = string(object.Spec.RestartPolicy)
+		set["spec.schedulerName"] = object.Spec.SchedulerName
+		set["spec.serviceAccountName"] = object.Spec.ServiceAccountName
+		set["status.phase"] = string(object.Status.Phase)
+		set["status.nominatedNodeName"] = object.Status.NominatedNodeName
+	case *corev1.Node:
+		set["spec.unschedulable"] = strconv.FormatBool(object.Spec.Unschedulable)
+	}
+	if len(k.selectable) > 0 {
+		k.selectedFields(object, set)
+	}
+	return set
+}
+
+func (k *Kind) selectedFields(object client.Object, set fields.Set) {
+	content, err := k.content(object)
+	if err != nil {
+		return
+	}
+	for _, path := range k.selectable {
+		value, _, _ := unstructured.NestedFieldNoCopy(content, strings.Split(path, ".")...)
+		set[path] = ""
+		if value != nil {
+			set[path] = fmt.Sprint(value)
+		}
+	}
+}
+
+// Fill writes objects into a list of any kind. Shared says that the items may keep what
+// the objects point to.
+func Fill(out client.ObjectList, kind string, found []client.Object, version uint64, rest string, shared bool) error {
+	out.SetResourceVersion(strconv.FormatUint(version, 10))
+	out.SetContinue(rest)
+	switch out := out.(type) {
+	case *unstructured.UnstructuredList:
+		return fillUnstructured(out, kind, found)
+	case *metav1.PartialObjectMetadataList:
+		out.Items = make([]metav1.PartialObjectMetadata, len(found))
+		for i, object := range found {
+			meta := reflect.ValueOf(object.DeepCopyObject()).Elem().FieldByName("ObjectMeta").Interface()
+			out.Items[i].ObjectMeta = meta.(metav1.ObjectMeta)
+		}
+		return nil
+	}
+	pointer, err := meta.GetItemsPtr(out)
+	if err != nil {
+		return fmt.Errorf("fill %T: %w", out, err)
+	}
+	items := reflect.ValueOf(pointer).Elem()
+	filled := reflect.MakeSlice(items.Type(), len(found), len(found))
+	for i, object := range found {
+		if !shared {
+			object = clone(object)
+		}
+		filled.Index(i).Set(reflect.ValueOf(object).Elem())
+	}
+	items.Set(filled)
+	return nil
+}
+
+func fillUnstructured(out *unstructured.UnstructuredList, kind string, found []client.Object) error {
+	gvk := out.GroupVersionKind()
+	k := &Kind{GVK: gvk.GroupVersion().WithKind(kind)}
+	out.Items = make([]unstructured.Unstructured, len(found))
+	for i, object := range found {
+		if err := k.answer(&out.Items[i], object); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+package store
+
+import (
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Owners and their dependents. Real servers leave this to a controller that comes by a
+// moment later; here that is Collect, which somebody has to call.
+
+func (s *Store) own(ref Ref, object client.Object, born bool) {
+	s.byUID[object.GetUID()] = ref
+	for _, owner := range object.GetOwnerReferences() {
+		if s.dependents[owner.UID] == nil {
+			s.dependents[owner.UID] = map[Ref]bool{}
+		}
+		s.dependents[owner.UID][ref] = true
+		if _, lives := s.byUID[owner.UID]; !lives && born {
+			s.garbage = append(s.garbage, ref)
+		}
+	}
+	if waits(object) && !slices.Contains(s.closing, ref) {
+		s.closing = append(s.closing, ref)
+	}
+}
+
+func (s *Store) disown(ref Ref, object client.Object) {
+	for _, owner := range object.GetOwnerReferences() {
+		delete(s.dependents[owner.UID], ref)
+		if len(s.dependents[owner.UID]) == 0 {
+			delete(s.dependents, owner.UID)
+		}
+	}
+}
+
+// bury remembers whom an object left behind.
+func (s *Store) bury(object client.Object) {
+	delete(s.byUID, object.GetUID())
+	s.garbage = append(s.garbage, s.Dependents(object.GetUID())...)
+}
+
+// Dependents are the objects that an object owns, in a fixed order.
+func (s *Store) Dependents(owner types.UID) []Ref {
+	refs := make([]Ref, 0, len(s.dependents[owner]))
+	for ref := range s.dependents[owner] {
+		refs = append(refs, ref)
+	}
+	slices.SortFunc(refs, func(a, b Ref) int {
+		if c := strings.Compare(a.Kind.String(), b.Kind.String()); c != 0 {
+			return c
+		}
+		return compareKeys(a.NamespacedName, b.NamespacedName)
+	})
+	return refs
+}
+
+// waits reports whether an object goes only after its dependents.
+func waits(object client.Object) bool {
+	return object.GetDeletionTimestamp() != nil && (slices.Contains(object.GetFinalizers(), metav1.FinalizerDeleteDependents) ||
+		slices.Contains(object.GetFinalizers(), metav1.FinalizerOrphanDependents))
+}
+
+// Untidy reports whether Collect has something to do.
+func (s *Store) Untidy() bool { return len(s.garbage)+len(s.closing) > 0 }
+
+// Collect removes objects whose owners are gone, and lets owners go that waited for their
+// dependents. It does one round: what it removes may leave others behind.
+func (s *Store) Collect() {
+	garbage, closing := s.garbage, s.closing
+	s.garbage, s.closing = nil, nil
+	for _, ref := range garbage {
+		s.sweep(ref)
+	}
+	for _, ref := range closing {
+		s.conclude(ref)
+	}
+}
+
+// sweep removes an object that had owners and has none left.
+func (s *Store) sweep(ref Ref) {
+	k := s.kinds[ref.Kind]
+	object, there := s.tables[ref.Kind].objects[ref.NamespacedName]
+	if !there || len(object.GetOwnerReferences()) == 0 {
+		return
+	}
+	left := slices.DeleteFunc(slices.Clone(object.GetOwnerReferences()), func(o metav1.OwnerReference) bool {
+		_, lives := s.byUID[o.UID]
+		return !lives
+	})
+	switch {
+	case len(left) == 0:
+		uid := object.GetUID()
+		// It is there, and the precondition holds: nothing can be refused.
+		_ = s.remove(k, ref.NamespacedName, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
+	case len(left) < len(object.GetOwnerReferences()):
+		s.rewrite(k, object, func(o client.Object) { o.SetOwnerReferences(left) })
+	}
+}
+
+// conclude sends the dependents of an object away, or lets them be, and then the object.
+func (s *Store) conclude(ref Ref) {
+	k := s.kinds[ref.Kind]
+	object, there := s.tables[ref.Kind].objects[ref.NamespacedName]
+	if !there || !waits(object) {
+		return
+	}
+	dependents := s.Dependents(object.GetUID())
+	finalizer := metav1.FinalizerDeleteDependents
+	if slices.Contains(object.GetFinalizers(), metav1.FinalizerOrphanDependents) {
+		finalizer = metav1.FinalizerOrphanDependents
+		for _, d := range dependents {
+			s.orphan(d, object.GetUID())
+		}
+		dependents = nil
+	}
+	blocked := false
+	for _, d := range dependents {
+		blocked = s.dismiss(d, object.GetUID()) || blocked
+	}
+	if blocked {
+		s.closing = append(s.closing, ref)
+		return
+	}
+	s.rewrite(k, object, func(o client.Object) {
+		o.SetFinalizers(slices.DeleteFunc(slices.Clone(o.GetFinalizers()), func(f string) bool { return f == finalizer }))
+	})
+}
+
+// dismiss removes a dependent, and reports whether its owner has to wait for it.
+func (s *Store) dismiss(ref Ref, owner types.UID) bool {
+	// It is there: its owner found it.
+	_ = s.remove(s.kinds[ref.Kind], ref.NamespacedName, metav1.DeleteOptions{})
+	object, there := s.tables[ref.Kind].objects[ref.NamespacedName]
+	return there && slices.ContainsFunc(object.GetOwnerReferences(), func(o metav1.OwnerReference) bool {
+		return o.UID == owner && o.BlockOwnerDeletion != nil && *o.BlockOwnerDeletion
+	})
+}
+
+func (s *Store) orphan(ref Ref, owner types.UID) {
+	object := s.tables[ref.Kind].objects[ref.NamespacedName]
+	s.rewrite(s.kinds[ref.Kind], object, func(o client.Object) {
+		o.SetOwnerReferences(slices.DeleteFunc(slices.Clone(o.GetOwnerReferences()), func(r metav1.OwnerReference) bool { return r.UID == owner }))
+	})
+}
+
+// rewrite changes metadata on behalf of the server itself.
+func (s *Store) rewrite(k *Kind, old client.Object, edit func(client.Object)) {
+	next := clone(old)
+	edit(next)
+	if ended(next) {
+		next = nil
+	}
+	s.commit(k, old, next)
+}

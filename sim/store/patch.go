@@ -1,0 +1,85 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// patch changes a part of a stored object. A patch that says which version it is for fails
+// when that is no longer the stored one; any other is applied to what is there now.
+func (s *Store) patch(k *Kind, p part, key types.NamespacedName, by types.PatchType, data []byte, try bool) (client.Object, error) {
+	old, err := s.stored(k, key)
+	if err != nil {
+		return nil, err
+	}
+	if p == status && !k.Status {
+		return nil, errNoSubresource
+	}
+	content, err := k.content(old)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(content)
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w", k.GVK.Kind, err)
+	}
+	patched, err := k.apply(text, by, data)
+	if err != nil {
+		return nil, err
+	}
+	next, err := k.decode(patched)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	return s.replace(k, p, old, next, try)
+}
+
+// apply does the arithmetic of one type of patch.
+func (k *Kind) apply(text []byte, by types.PatchType, data []byte) ([]byte, error) {
+	switch {
+	case by == types.JSONPatchType:
+		return k.applyOperations(text, data)
+	case by == types.MergePatchType:
+		patched, err := jsonpatch.MergePatch(text, data)
+		if err != nil {
+			return nil, apierrors.NewBadRequest(err.Error())
+		}
+		return patched, nil
+	case by == types.StrategicMergePatchType && k.admit == nil:
+		patched, err := strategicpatch.StrategicMergePatch(text, data, k.proto)
+		if err != nil {
+			return nil, apierrors.NewBadRequest(err.Error())
+		}
+		return patched, nil
+	}
+	return nil, k.unsupported()
+}
+
+func (k *Kind) applyOperations(text, data []byte) ([]byte, error) {
+	operations, err := jsonpatch.DecodePatch(data)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	patched, err := operations.Apply(text)
+	if err != nil {
+		// A test that does not hold is one of the reasons.
+		return nil, apierrors.NewGenericServerResponse(422, "", k.Resource, "", err.Error(), 0, false)
+	}
+	return patched, nil
+}
+
+// unsupported is the answer to types of patches that the kind does not have. Server-side
+// apply is one that real servers have and this one does not.
+func (k *Kind) unsupported() error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: 415, Reason: metav1.StatusReasonUnsupportedMediaType,
+		Message: "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
+	}}
+}

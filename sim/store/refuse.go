@@ -1,0 +1,57 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// errModified is what a server says when somebody else was faster.
+var errModified = errors.New("the object has been modified; please apply your changes to the latest version and try again")
+
+func (k *Kind) notFound(name string) error { return apierrors.NewNotFound(k.Resource, name) }
+
+func (k *Kind) conflict(name string, why error) error {
+	return apierrors.NewConflict(k.Resource, name, why)
+}
+
+func (k *Kind) invalid(name string, errs ...*field.Error) error {
+	return apierrors.NewInvalid(k.GroupKind(), name, errs)
+}
+
+// wrongUID is what a server says about an object that is another one by now.
+func (k *Kind) wrongUID(name string, want, have any) error {
+	return k.conflict(name, fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", want, have))
+}
+
+// broken are preconditions of a deletion that do not hold. The kind stands where other
+// messages have the resource: so it does on real servers.
+func (k *Kind) broken(p *metav1.Preconditions, object client.Object) error {
+	if p == nil {
+		return nil
+	}
+	kind := schema.GroupResource{Group: k.GVK.Group, Resource: k.GVK.Kind}
+	if p.UID != nil && *p.UID != object.GetUID() {
+		return apierrors.NewConflict(kind, object.GetName(), fmt.Errorf("the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated", *p.UID, object.GetUID()))
+	}
+	if p.ResourceVersion != nil && *p.ResourceVersion != object.GetResourceVersion() {
+		return apierrors.NewConflict(kind, object.GetName(), fmt.Errorf("the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The object might have been modified", *p.ResourceVersion, object.GetResourceVersion()))
+	}
+	return nil
+}
+
+// badMeta is what a server has against the metadata of a new object.
+func (k *Kind) badMeta(object client.Object) field.ErrorList {
+	return validation.ValidateObjectMetaAccessor(object, k.Namespaced, validation.NameIsDNSSubdomain, field.NewPath("metadata"))
+}
+
+// badChange is what it has against a change of metadata.
+func (k *Kind) badChange(next, old client.Object) field.ErrorList {
+	return append(k.badMeta(next), validation.ValidateObjectMetaAccessorUpdate(next, old, field.NewPath("metadata"))...)
+}

@@ -1,0 +1,219 @@
+// Package store is an API server in memory: objects with versions, and what a real server
+// does to requests: conflicts, finalizers, grace, status apart from the rest, the rules of
+// the product's own kinds, evictions under budgets. It serves client.Client.
+//
+// There is no goroutine and no wall clock: time comes from a clock, names and UIDs from a
+// seed, so the same requests always have the same answers. What is modelled is written in
+// sim/README.md, and held by sim/fidelity, whose requests also go to a real server.
+//
+// The package must not know the product: controllers, clouds and kubelets come from
+// outside.
+package store
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Store holds all objects. It is for one goroutine. Objects that it has stored never
+// change; a change stores another.
+type Store struct {
+	clock  clock.PassiveClock
+	seed   uint64
+	scheme *runtime.Scheme
+	mapper meta.RESTMapper
+	kinds  map[schema.GroupVersionKind]*Kind
+	tables map[schema.GroupVersionKind]*table
+
+	version   uint64 // of the latest change
+	made      uint64 // how many names and UIDs were given
+	listeners []func(Change)
+
+	byUID      map[types.UID]Ref
+	dependents map[types.UID]map[Ref]bool
+	garbage    []Ref // what may have lost its owners
+	closing    []Ref // what waits for its dependents to go
+}
+
+// Ref names an object.
+type Ref struct {
+	Kind schema.GroupVersionKind
+	types.NamespacedName
+}
+
+// Change is one event, in the order in which they happened. The objects must not be
+// changed.
+type Change struct {
+	Version uint64
+	Kind    schema.GroupVersionKind
+	// Old is nil for a new object, New for one that went away.
+	Old, New client.Object
+}
+
+// Object is the changed one, or the last state of what went away.
+func (c Change) Object() client.Object {
+	if c.New != nil {
+		return c.New
+	}
+	return c.Old
+}
+
+// New makes an empty store with the namespaces that every cluster has.
+func New(clock clock.PassiveClock, seed uint64) (*Store, error) {
+	scheme, err := Scheme()
+	if err != nil {
+		return nil, err
+	}
+	kinds, err := allKinds(scheme)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{
+		clock: clock, seed: seed, scheme: scheme, mapper: mapperOf(kinds), kinds: kinds,
+		tables: map[schema.GroupVersionKind]*table{},
+		byUID:  map[types.UID]Ref{}, dependents: map[types.UID]map[Ref]bool{},
+	}
+	for gvk := range kinds {
+		s.tables[gvk] = &table{objects: map[types.NamespacedName]client.Object{}}
+	}
+	return s, s.found()
+}
+
+// Listen has every later change told to a function, at once. It must not write.
+func (s *Store) Listen(listener func(Change)) { s.listeners = append(s.listeners, listener) }
+
+// Version is that of the latest change.
+func (s *Store) Version() uint64 { return s.version }
+
+// Kinds are those that the store serves, in a fixed order.
+func (s *Store) Kinds() []schema.GroupVersionKind {
+	all := make([]schema.GroupVersionKind, 0, len(s.kinds))
+	for gvk := range s.kinds {
+		all = append(all, gvk)
+	}
+	slices.SortFunc(all, func(a, b schema.GroupVersionKind) int { return strings.Compare(a.String(), b.String()) })
+	return all
+}
+
+// Each calls a function with all objects of a kind, in the order of their keys, until it
+// says no. The objects must not be changed.
+func (s *Store) Each(gvk schema.GroupVersionKind, see func(client.Object) bool) {
+	t := s.tables[gvk]
+	if t == nil {
+		return
+	}
+	for _, key := range slices.Clone(t.keys) {
+		if object, there := t.objects[key]; there && !see(object) {
+			return
+		}
+	}
+}
+
+// All are the objects of a kind in the order of their keys. They must not be changed.
+func All[T client.Object](s *Store) []T {
+	kind := reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T)
+	gvk, err := s.GroupVersionKindFor(kind)
+	if err != nil {
+		panic(err) // the caller names a kind that exists
+	}
+	var all []T
+	s.Each(gvk, func(object client.Object) bool {
+		all = append(all, object.(T))
+		return true
+	})
+	return all
+}
+
+// table holds the objects of one kind.
+type table struct {
+	objects map[types.NamespacedName]client.Object
+	keys    []types.NamespacedName // sorted
+}
+
+func compareKeys(a, b types.NamespacedName) int {
+	if c := strings.Compare(a.Namespace, b.Namespace); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Name, b.Name)
+}
+
+func (t *table) put(key types.NamespacedName, object client.Object) {
+	if at, known := slices.BinarySearchFunc(t.keys, key, compareKeys); !known {
+		t.keys = slices.Insert(t.keys, at, key)
+	}
+	t.objects[key] = object
+}
+
+func (t *table) remove(key types.NamespacedName) {
+	if at, known := slices.BinarySearchFunc(t.keys, key, compareKeys); known {
+		t.keys = slices.Delete(t.keys, at, at+1)
+	}
+	delete(t.objects, key)
+}
+
+// commit stores what was decided and tells everybody. A nil object is removed.
+func (s *Store) commit(k *Kind, old, next client.Object) {
+	s.version++
+	change := Change{Version: s.version, Kind: k.GVK, Old: old, New: next}
+	if next != nil {
+		next.SetResourceVersion(strconv.FormatUint(s.version, 10))
+	}
+	key := client.ObjectKeyFromObject(change.Object())
+	ref := Ref{k.GVK, key}
+	if old != nil {
+		s.disown(ref, old)
+	}
+	if next == nil {
+		s.tables[k.GVK].remove(key)
+		s.bury(old)
+	} else {
+		s.tables[k.GVK].put(key, next)
+		s.own(ref, next, old == nil)
+	}
+	for _, listener := range s.listeners {
+		listener(change)
+	}
+}
+
+// now is the time as objects have it: in whole seconds.
+func (s *Store) now() metav1.Time { return metav1.NewTime(s.clock.Now().Truncate(time.Second)) }
+
+// uid is another one each time.
+func (s *Store) uid() types.UID {
+	a, b := s.roll(), s.roll()
+	return types.UID(fmt.Sprintf("%08x-%04x-4%03x-8%03x-%012x", a>>32, a>>16&0xffff, a&0xfff, b>>52, b&0xffffffffffff))
+}
+
+// roll is the next number of the seed (splitmix64).
+func (s *Store) roll() uint64 {
+	s.made++
+	z := s.seed + s.made*0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// letters are those that a server makes names from: no vowels, so that no words come up.
+const letters = "bcdfghjklmnpqrstvwxz2456789"
+
+func (s *Store) suffix() string {
+	var text [5]byte
+	n := s.roll()
+	for i := range text {
+		text[i] = letters[n%uint64(len(letters))]
+		n /= uint64(len(letters))
+	}
+	return string(text[:])
+}

@@ -1,0 +1,196 @@
+package store
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+var emptyKind schema.GroupVersionKind
+
+// part is what a write is about.
+type part string
+
+const (
+	whole  part = ""
+	status part = "status"
+)
+
+// update takes the place of a stored object. What the request may not change is taken
+// from the stored one. The last finalizer of an object on its way out takes it away.
+func (s *Store) update(k *Kind, p part, sent client.Object, try bool) (client.Object, error) {
+	next, err := k.received(sent)
+	if err != nil {
+		return nil, err
+	}
+	old, err := s.stored(k, client.ObjectKeyFromObject(next))
+	if err != nil {
+		return nil, err
+	}
+	return s.replace(k, p, old, next, try)
+}
+
+func (s *Store) stored(k *Kind, key types.NamespacedName) (client.Object, error) {
+	object, there := s.tables[k.GVK].objects[key]
+	if !there {
+		return nil, k.notFound(key.Name)
+	}
+	return object, nil
+}
+
+// replace is what updates and patches have in common. It owns next.
+func (s *Store) replace(k *Kind, p part, old, next client.Object, try bool) (client.Object, error) {
+	if p == status && !k.Status {
+		return nil, errNoSubresource
+	}
+	if err := k.checkVersion(old, next); err != nil {
+		return nil, err
+	}
+	k.prepare(p, old, next)
+	next, err := k.checkChange(p, old, next)
+	if err != nil {
+		return nil, err
+	}
+	if k.Counted && k.grew(old, next) {
+		next.SetGeneration(old.GetGeneration() + 1)
+	}
+	switch {
+	case try:
+	case ended(next):
+		s.commit(k, old, nil)
+	case !equality.Semantic.DeepEqual(old, next):
+		s.commit(k, old, next)
+	default:
+		return old, nil // a write that changes nothing leaves no trace
+	}
+	return next, nil
+}
+
+// checkVersion is the optimistic lock.
+func (k *Kind) checkVersion(old, next client.Object) error {
+	name := old.GetName()
+	if next.GetUID() != "" && next.GetUID() != old.GetUID() {
+		return k.wrongUID(name, next.GetUID(), old.GetUID())
+	}
+	switch next.GetResourceVersion() {
+	case old.GetResourceVersion():
+		return nil
+	case "":
+		if k.Unconditional {
+			return nil
+		}
+		resource := schema.GroupKind{Group: k.GVK.Group, Kind: k.Resource.Resource}
+		return apierrors.NewInvalid(resource, name, field.ErrorList{
+			field.Invalid(field.NewPath("metadata", "resourceVersion"), 0, "must be specified for an update")})
+	}
+	return k.conflict(name, errModified)
+}
+
+// prepare takes from the old object what this request cannot change.
+func (k *Kind) prepare(p part, old, next client.Object) {
+	next.SetResourceVersion(old.GetResourceVersion())
+	switch {
+	case p == status && k.StatusLabels:
+		copyField("Spec", next, old)
+		if _, isPod := next.(*corev1.Pod); isPod {
+			next.SetOwnerReferences(old.GetOwnerReferences())
+		}
+	case p == status:
+		kept := clone(old)
+		copyField("Status", kept, next)
+		_ = assign(next, kept) // both are of the kind's type
+	case k.Status:
+		copyField("Status", next, old)
+	}
+	next.SetUID(old.GetUID())
+	next.SetGeneration(old.GetGeneration())
+	next.SetCreationTimestamp(old.GetCreationTimestamp())
+	if old.GetDeletionTimestamp() != nil {
+		next.SetDeletionTimestamp(old.GetDeletionTimestamp())
+	}
+	if next.GetDeletionGracePeriodSeconds() == nil {
+		next.SetDeletionGracePeriodSeconds(old.GetDeletionGracePeriodSeconds())
+	}
+}
+
+// checkChange asks the rules whether the change may be made. Custom objects come back with
+// their defaults.
+func (k *Kind) checkChange(p part, old, next client.Object) (client.Object, error) {
+	errs := k.badChange(next, old)
+	errs = append(errs, changeOfSpec(old, next)...)
+	if len(errs) > 0 {
+		return nil, k.invalid(old.GetName(), errs...)
+	}
+	if k.admit == nil || same("Spec", old, next) && same("Status", old, next) {
+		return next, nil
+	}
+	before, err := k.content(old)
+	if err != nil {
+		return nil, err
+	}
+	after, err := k.content(next)
+	if err != nil {
+		return nil, err
+	}
+	after = k.admit.Default(after)
+	if errs := k.admit.Update(context.Background(), after, before); len(errs) > 0 {
+		return nil, k.invalid(old.GetName(), errs...)
+	}
+	return k.typed(after)
+}
+
+// grew reports whether the generation has to.
+func (k *Kind) grew(old, next client.Object) bool { return !same("Spec", old, next) }
+
+// ended objects were on their way out and nothing holds them any more.
+func ended(object client.Object) bool {
+	grace := object.GetDeletionGracePeriodSeconds()
+	return object.GetDeletionTimestamp() != nil && len(object.GetFinalizers()) == 0 && (grace == nil || *grace == 0)
+}
+
+// changeOfSpec is what Kubernetes has against changes of its own kinds, as far as it
+// matters here.
+func changeOfSpec(old, next client.Object) field.ErrorList {
+	spec := field.NewPath("spec")
+	switch next := next.(type) {
+	case *corev1.Pod:
+		if !equality.Semantic.DeepEqual(frozen(&next.Spec, &old.(*corev1.Pod).Spec), &old.(*corev1.Pod).Spec) {
+			return field.ErrorList{field.Forbidden(spec, "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)")}
+		}
+	case *corev1.Node:
+		if was := old.(*corev1.Node).Spec.ProviderID; was != "" && was != next.Spec.ProviderID {
+			return field.ErrorList{field.Forbidden(spec.Child("providerID"), `node updates may not change providerID except from "" to valid`)}
+		}
+	}
+	return nil
+}
+
+// frozen is the spec without the changes that pods may see: images, deadlines, gates that
+// open, and tolerations that are added.
+func frozen(next, old *corev1.PodSpec) *corev1.PodSpec {
+	left := next.DeepCopy()
+	left.ActiveDeadlineSeconds = old.ActiveDeadlineSeconds
+	if len(left.SchedulingGates) < len(old.SchedulingGates) {
+		left.SchedulingGates = old.SchedulingGates
+	}
+	if len(left.Tolerations) > len(old.Tolerations) && equality.Semantic.DeepEqual(left.Tolerations[:len(old.Tolerations)], old.Tolerations) {
+		left.Tolerations = old.Tolerations
+	}
+	if len(left.Containers) == len(old.Containers) {
+		for i := range left.Containers {
+			left.Containers[i].Image = old.Containers[i].Image
+		}
+	}
+	if len(left.InitContainers) == len(old.InitContainers) {
+		for i := range left.InitContainers {
+			left.InitContainers[i].Image = old.InitContainers[i].Image
+		}
+	}
+	return left
+}

@@ -1,0 +1,101 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// received is an object as it arrives over the wire: without what JSON does not carry,
+// such as fractions of seconds, and without fields that the kind does not have.
+func (k *Kind) received(object client.Object) (client.Object, error) {
+	text, err := json.Marshal(object)
+	if err != nil {
+		return nil, fmt.Errorf("encode %T: %w", object, err)
+	}
+	return k.decode(text)
+}
+
+func (k *Kind) decode(text []byte) (client.Object, error) {
+	into := k.blank()
+	if err := json.Unmarshal(text, into); err != nil {
+		return nil, fmt.Errorf("decode %s: %w", k.GVK.Kind, err)
+	}
+	into.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	into.SetManagedFields(nil)
+	return into, nil
+}
+
+// content is the object as JSON has it, with its kind.
+func (k *Kind) content(object client.Object) (map[string]any, error) {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		return nil, fmt.Errorf("convert %s: %w", k.GVK.Kind, err)
+	}
+	content["apiVersion"], content["kind"] = k.GVK.GroupVersion().String(), k.GVK.Kind
+	return content, nil
+}
+
+// answer writes a stored object into the caller's.
+func (k *Kind) answer(out, stored client.Object) error {
+	switch out := out.(type) {
+	case *unstructured.Unstructured:
+		content, err := k.content(stored)
+		if err != nil {
+			return err
+		}
+		out.Object = content
+	case *metav1.PartialObjectMetadata:
+		k.describe(out, stored)
+	default:
+		return assign(out, stored.DeepCopyObject().(client.Object))
+	}
+	return nil
+}
+
+func (k *Kind) describe(out *metav1.PartialObjectMetadata, stored client.Object) {
+	copied := reflect.ValueOf(stored.DeepCopyObject()).Elem().FieldByName("ObjectMeta").Interface()
+	out.ObjectMeta = copied.(metav1.ObjectMeta)
+	out.SetGroupVersionKind(k.GVK)
+}
+
+// assign is *out = *value for two pointers of the same type.
+func assign(out, value client.Object) error {
+	to, from := reflect.ValueOf(out), reflect.ValueOf(value)
+	if to.Type() != from.Type() {
+		return fmt.Errorf("a %T cannot hold a %T", out, value)
+	}
+	to.Elem().Set(from.Elem())
+	return nil
+}
+
+// copyField takes a field of one object into another of the same type.
+func copyField(name string, to, from client.Object) {
+	target := reflect.ValueOf(to).Elem().FieldByName(name)
+	if !target.IsValid() {
+		return
+	}
+	whole := reflect.ValueOf(from.DeepCopyObject()).Elem()
+	target.Set(whole.FieldByName(name))
+}
+
+func clearField(name string, of client.Object) {
+	if f := reflect.ValueOf(of).Elem().FieldByName(name); f.IsValid() {
+		f.SetZero()
+	}
+}
+
+// same compares one field of two objects of the same type.
+func same(name string, a, b client.Object) bool {
+	x, y := reflect.ValueOf(a).Elem().FieldByName(name), reflect.ValueOf(b).Elem().FieldByName(name)
+	return !x.IsValid() || equality.Semantic.DeepEqual(x.Interface(), y.Interface())
+}
+
+func clone(object client.Object) client.Object { return object.DeepCopyObject().(client.Object) }
