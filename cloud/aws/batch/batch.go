@@ -1,0 +1,130 @@
+// Package batch makes one call of what many ask at about the same time. It collects keys
+// until nobody has asked for a moment, and then has them all answered together.
+//
+// It knows nothing of what is asked. Who gave up waiting does not stop the call: others
+// may wait for it.
+package batch
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Options say how long keys are collected.
+type Options struct {
+	// Idle is how long nobody may have asked before the call is made; Longest is how long
+	// the first one waits at most.
+	Idle, Longest time.Duration
+	// Most is how many keys a call may have.
+	Most int
+	// Observe is told the size of every batch and how long its first key waited for the
+	// call to be made. It may be nil.
+	Observe func(size int, waited time.Duration)
+}
+
+// Answer is what one key gets.
+type Answer[V any] struct {
+	Value V
+	Err   error
+}
+
+// Batcher collects keys. A key that is asked for twice at the same time is asked once.
+type Batcher[K comparable, V any] struct {
+	options Options
+	call    func(context.Context, []K) map[K]Answer[V]
+
+	mu   sync.Mutex
+	open *batch[K, V]
+}
+
+// New makes a batcher. call gets each key once, in the order in which they came; a key
+// that it leaves out gets a zero answer. It runs with the values of the first caller's
+// context, but not with its end.
+func New[K comparable, V any](o Options, call func(context.Context, []K) map[K]Answer[V]) *Batcher[K, V] {
+	return &Batcher[K, V]{options: o, call: call}
+}
+
+type batch[K comparable, V any] struct {
+	keys    []K
+	seen    map[K]bool
+	touched chan struct{} // somebody asked
+	full    chan struct{} // closed when no more fit
+	done    chan struct{} // closed when the answers are there
+	answers map[K]Answer[V]
+}
+
+// Ask waits for the answer to a key.
+func (b *Batcher[K, V]) Ask(ctx context.Context, key K) (V, error) {
+	var none V
+	if err := ctx.Err(); err != nil {
+		return none, err
+	}
+	mine := b.join(ctx, key)
+	select {
+	case <-mine.done:
+		answer := mine.answers[key]
+		return answer.Value, answer.Err
+	case <-ctx.Done():
+		return none, ctx.Err()
+	}
+}
+
+func (b *Batcher[K, V]) join(ctx context.Context, key K) *batch[K, V] {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	mine := b.open
+	if mine == nil {
+		mine = &batch[K, V]{seen: map[K]bool{}, touched: make(chan struct{}, 1), full: make(chan struct{}), done: make(chan struct{})}
+		b.open = mine
+		go b.run(context.WithoutCancel(ctx), mine)
+	}
+	if !mine.seen[key] {
+		mine.seen[key] = true
+		mine.keys = append(mine.keys, key)
+	}
+	select {
+	case mine.touched <- struct{}{}:
+	default:
+	}
+	if len(mine.keys) >= b.options.Most {
+		b.open = nil
+		close(mine.full)
+	}
+	return mine
+}
+
+// run is the life of one batch. It ends with the call, which the SDK bounds in time.
+func (b *Batcher[K, V]) run(ctx context.Context, mine *batch[K, V]) {
+	begun := time.Now()
+	b.collect(mine)
+	b.mu.Lock()
+	if b.open == mine {
+		b.open = nil
+	}
+	b.mu.Unlock()
+	if b.options.Observe != nil {
+		b.options.Observe(len(mine.keys), time.Since(begun))
+	}
+	mine.answers = b.call(ctx, mine.keys)
+	close(mine.done)
+}
+
+func (b *Batcher[K, V]) collect(mine *batch[K, V]) {
+	longest := time.NewTimer(b.options.Longest)
+	defer longest.Stop()
+	idle := time.NewTimer(b.options.Idle)
+	defer idle.Stop()
+	for {
+		select {
+		case <-mine.touched:
+			idle.Reset(b.options.Idle)
+		case <-idle.C:
+			return
+		case <-longest.C:
+			return
+		case <-mine.full:
+			return
+		}
+	}
+}

@@ -1,0 +1,137 @@
+// Package machine reads instances from EC2 and ends them, and says what their tags and
+// fields mean. Many who ask at about the same time share one call.
+//
+// It must not buy anything, and knows no types, prices or classes.
+package machine
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	awsv1 "tenon/api/aws/v1"
+	"tenon/cloud"
+	"tenon/core/catalog"
+)
+
+// TagClaimUID carries the UID of the claim that an instance was bought for. It is in the
+// request that buys, so that an instance can be found by its token from its first moment.
+const TagClaimUID = "karpenter.sh/nodeclaim-uid"
+
+// Machine is an instance as EC2 tells it.
+type Machine struct {
+	ID, Type, ImageID string
+	Zone, ZoneID      string
+	SubnetID          string
+	Groups            []string
+	Tenancy           string
+	Partition         int32 // of its placement group; 0 if there is none, or it is not known
+	GroupID           string
+	State             types.InstanceStateName
+	Launched          time.Time
+	Tags              map[string]string
+	CapacityType      string
+	Reservation       string // empty if it uses none
+	ReservationKind   string
+	Interruptible     bool
+	EFA               int // interfaces
+	PrivateDNS        string
+}
+
+// Of reads an instance. Reservations count only if they are in use.
+func Of(i types.Instance, reservedCapacity bool) Machine {
+	m := Machine{
+		ID: aws.ToString(i.InstanceId), Type: string(i.InstanceType), ImageID: aws.ToString(i.ImageId),
+		SubnetID: aws.ToString(i.SubnetId), Launched: aws.ToTime(i.LaunchTime), Tags: map[string]string{},
+		PrivateDNS: aws.ToString(i.PrivateDnsName),
+	}
+	if i.State != nil {
+		m.State = i.State.Name
+	}
+	if p := i.Placement; p != nil {
+		m.Zone, m.ZoneID, m.Tenancy = aws.ToString(p.AvailabilityZone), aws.ToString(p.AvailabilityZoneId), string(p.Tenancy)
+		m.Partition, m.GroupID = aws.ToInt32(p.PartitionNumber), aws.ToString(p.GroupId)
+	}
+	for _, t := range i.Tags {
+		m.Tags[aws.ToString(t.Key)] = aws.ToString(t.Value)
+	}
+	for _, g := range i.SecurityGroups {
+		m.Groups = append(m.Groups, aws.ToString(g.GroupId))
+	}
+	for _, n := range i.NetworkInterfaces {
+		if strings.HasPrefix(aws.ToString(n.InterfaceType), "efa") {
+			m.EFA++
+		}
+	}
+	m.readCapacity(i, reservedCapacity)
+	return m
+}
+
+func (m *Machine) readCapacity(i types.Instance, reservedCapacity bool) {
+	m.CapacityType = catalog.OnDemand
+	onlyReserved := i.CapacityReservationSpecification != nil &&
+		i.CapacityReservationSpecification.CapacityReservationPreference == types.CapacityReservationPreferenceCapacityReservationsOnly
+	switch {
+	case aws.ToString(i.SpotInstanceRequestId) != "":
+		m.CapacityType = catalog.Spot
+	case reservedCapacity && aws.ToString(i.CapacityReservationId) != "" && onlyReserved:
+		m.CapacityType, m.Reservation, m.ReservationKind = catalog.Reserved, *i.CapacityReservationId, awsv1.ReservationDefault
+		switch i.InstanceLifecycle {
+		case types.InstanceLifecycleTypeCapacityBlock:
+			m.ReservationKind = awsv1.ReservationCapacityBlock
+		case "interruptible-capacity-reservation":
+			m.Interruptible = true
+		}
+	}
+}
+
+// ProviderID is what Kubernetes calls the instance.
+func (m Machine) ProviderID() string { return ProviderID(m.Zone, m.ID) }
+
+// ProviderID is what Kubernetes calls an instance of a zone.
+func ProviderID(zone, id string) string { return "aws:///" + zone + "/" + id }
+
+var providerID = regexp.MustCompile(`(.*):///(.*)/(.*)`)
+
+// Parse reads a provider ID.
+func Parse(text string) (zone, id string, ok bool) {
+	found := providerID.FindStringSubmatch(text)
+	if found == nil || found[3] == "" {
+		return "", "", false
+	}
+	return found[2], found[3], true
+}
+
+// ClaimUID is the token of its purchase; empty if another autoscaler bought it.
+func (m Machine) ClaimUID() string { return m.Tags[TagClaimUID] }
+
+// Offer is what was bought.
+func (m Machine) Offer() cloud.Offer {
+	return cloud.Offer{InstanceType: m.Type, Zone: m.Zone, CapacityType: m.CapacityType, Reservation: m.Reservation}
+}
+
+// Gone reports whether the instance exists no more.
+func (m Machine) Gone() bool { return m.State == types.InstanceStateNameTerminated }
+
+// StateOf is the state in the words of the contract.
+func (m Machine) StateOf() cloud.State {
+	switch m.State {
+	case types.InstanceStateNamePending:
+		return cloud.Pending
+	case types.InstanceStateNameStopping, types.InstanceStateNameStopped:
+		return cloud.Stopped
+	case types.InstanceStateNameShuttingDown, types.InstanceStateNameTerminated:
+		return cloud.Terminating
+	}
+	return cloud.Running
+}
+
+// Ours reports whether an instance belongs to a cluster and was bought by an autoscaler.
+func (m Machine) Ours(cluster string) bool {
+	_, pooled := m.Tags[awsv1.TagNodePool]
+	_, classed := m.Tags[awsv1.TagNodeClass]
+	return pooled && classed && m.Tags[awsv1.TagClusterName] == cluster
+}

@@ -1,0 +1,219 @@
+package machine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	awsv1 "tenon/api/aws/v1"
+	"tenon/cloud/aws/api"
+	"tenon/cloud/aws/batch"
+	"tenon/cloud/aws/pace"
+	"tenon/core/order"
+)
+
+// ErrGone: EC2 does not have the instance, or has it as terminated.
+var ErrGone = errors.New("the instance is gone")
+
+// Yard is all instances of a cluster.
+type Yard struct {
+	ec2      api.EC2Instances
+	cluster  string
+	reserved bool
+
+	look *batch.Batcher[string, Machine]
+	end  *batch.Batcher[string, struct{}]
+}
+
+// Options of a yard.
+type Options struct {
+	Cluster string
+	// ReservedCapacity is the gate.
+	ReservedCapacity bool
+	// Idle and Longest say how long calls are collected; zero is the usual.
+	Idle, Longest time.Duration
+	// Observe is told of batches, by the name of the batcher. It may be nil.
+	Observe func(batcher string, size int, waited time.Duration)
+}
+
+// How calls are collected. (aws.md, 5.7.) Values of a filter are limited to 200, IDs of
+// a call to 500.
+const (
+	usualIdle    = 100 * time.Millisecond
+	usualLongest = time.Second
+	mostLooked   = 200
+	mostEnded    = 500
+	pageSize     = 1000
+)
+
+// NewYard looks after the instances of a cluster.
+func NewYard(client api.EC2Instances, o Options) *Yard {
+	y := &Yard{ec2: client, cluster: o.Cluster, reserved: o.ReservedCapacity}
+	y.look = batch.New(o.batches("describe_instances", mostLooked), y.lookAll)
+	y.end = batch.New(o.batches("terminate_instances", mostEnded), y.endAll)
+	return y
+}
+
+func (o Options) batches(name string, most int) batch.Options {
+	b := batch.Options{Idle: o.Idle, Longest: o.Longest, Most: most}
+	if b.Idle == 0 {
+		b.Idle = usualIdle
+	}
+	if b.Longest == 0 {
+		b.Longest = usualLongest
+	}
+	if o.Observe != nil {
+		b.Observe = func(size int, waited time.Duration) { o.Observe(name, size, waited) }
+	}
+	return b
+}
+
+// alive are the states of instances that exist.
+var alive = []string{"pending", "running", "stopping", "stopped", "shutting-down"}
+
+// Look finds one instance of the cluster that exists, or ErrGone.
+func (y *Yard) Look(ctx context.Context, id string) (Machine, error) {
+	m, err := y.look.Ask(ctx, id)
+	switch {
+	case err != nil:
+		return Machine{}, fmt.Errorf("describe instance %s: %w", id, err)
+	case m.ID == "" || !m.Ours(y.cluster):
+		return Machine{}, ErrGone
+	}
+	return m, nil
+}
+
+// lookAll asks by filter and not by identifier: one instance that is gone would make the
+// whole call fail.
+func (y *Yard) lookAll(ctx context.Context, ids []string) map[string]batch.Answer[Machine] {
+	answers := make(map[string]batch.Answer[Machine], len(ids))
+	found, err := y.describe(ctx, filter("instance-id", ids...), filter("instance-state-name", alive...))
+	for _, id := range ids {
+		answers[id] = batch.Answer[Machine]{Err: err}
+	}
+	for _, m := range found {
+		answers[m.ID] = batch.Answer[Machine]{Value: m}
+	}
+	return answers
+}
+
+// List finds all instances of the cluster that exist, in the order of their provider IDs.
+func (y *Yard) List(ctx context.Context) ([]Machine, error) {
+	return y.list(ctx, filter("instance-state-name", alive...))
+}
+
+// History finds those too that are gone and that EC2 still remembers.
+func (y *Yard) History(ctx context.Context) ([]Machine, error) { return y.list(ctx) }
+
+func (y *Yard) list(ctx context.Context, more ...types.Filter) ([]Machine, error) {
+	filters := append([]types.Filter{
+		filter("tag-key", awsv1.TagNodePool), filter("tag-key", awsv1.TagNodeClass), filter("tag:"+awsv1.TagClusterName, y.cluster),
+	}, more...)
+	found, err := y.describe(ctx, filters...)
+	if err != nil {
+		return nil, fmt.Errorf("list instances: %w", err)
+	}
+	slices.SortFunc(found, func(a, b Machine) int { return cmp.Compare(a.ProviderID(), b.ProviderID()) })
+	return found, nil
+}
+
+// BoughtFor finds what was bought with tokens, also what is gone.
+func (y *Yard) BoughtFor(ctx context.Context, uids ...string) ([]Machine, error) {
+	found, err := y.list(ctx, filter("tag:"+TagClaimUID, uids...))
+	if err != nil {
+		return nil, fmt.Errorf("find what was bought: %w", err)
+	}
+	return found, nil
+}
+
+func (y *Yard) describe(ctx context.Context, filters ...types.Filter) ([]Machine, error) {
+	pages := ec2.NewDescribeInstancesPaginator(y.ec2, &ec2.DescribeInstancesInput{Filters: filters, MaxResults: aws.Int32(pageSize)})
+	byID := map[string]Machine{} // what changes between two pages may be on both
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range page.Reservations {
+			for _, i := range r.Instances {
+				byID[aws.ToString(i.InstanceId)] = Of(i, y.reserved)
+			}
+		}
+	}
+	found := make([]Machine, 0, len(byID))
+	for _, id := range order.Keys(byID) {
+		found = append(found, byID[id])
+	}
+	return found, nil
+}
+
+// End begins to terminate an instance; ErrGone if EC2 does not know it.
+func (y *Yard) End(ctx context.Context, id string) error {
+	_, err := y.end.Ask(pace.With(ctx, pace.Terminate), id)
+	if errors.Is(err, ErrGone) {
+		return err
+	}
+	if err != nil {
+		return fmt.Errorf("terminate instance %s: %w", id, err)
+	}
+	return nil
+}
+
+func (y *Yard) endAll(ctx context.Context, ids []string) map[string]batch.Answer[struct{}] {
+	answers := make(map[string]batch.Answer[struct{}], len(ids))
+	y.endSome(ctx, ids, answers)
+	return answers
+}
+
+// endSome halves what EC2 refuses as a whole: one instance that is not there, or that
+// somebody protects, must not keep the others alive.
+func (y *Yard) endSome(ctx context.Context, ids []string, answers map[string]batch.Answer[struct{}]) {
+	out, err := y.ec2.TerminateInstances(ctx, &ec2.TerminateInstancesInput{InstanceIds: ids})
+	if err != nil && len(ids) > 1 && !api.IsThrottled(err) && api.Code(err) != "" {
+		y.endSome(ctx, ids[:len(ids)/2], answers)
+		y.endSome(ctx, ids[len(ids)/2:], answers)
+		return
+	}
+	for _, id := range ids {
+		switch {
+		case api.IsNotFound(err):
+			answers[id] = batch.Answer[struct{}]{Err: ErrGone}
+		case err != nil:
+			answers[id] = batch.Answer[struct{}]{Err: err}
+		case !ending(out, id):
+			answers[id] = batch.Answer[struct{}]{Err: errors.New("EC2 does not begin to terminate it")}
+		}
+	}
+}
+
+func ending(out *ec2.TerminateInstancesOutput, id string) bool {
+	for _, change := range out.TerminatingInstances {
+		if aws.ToString(change.InstanceId) == id && change.CurrentState != nil {
+			return change.CurrentState.Name == types.InstanceStateNameShuttingDown || change.CurrentState.Name == types.InstanceStateNameTerminated
+		}
+	}
+	return false
+}
+
+// Tag puts tags on an instance; ErrGone if EC2 does not know it.
+func (y *Yard) Tag(ctx context.Context, id string, tags []types.Tag) error {
+	_, err := y.ec2.CreateTags(ctx, &ec2.CreateTagsInput{Resources: []string{id}, Tags: tags})
+	switch {
+	case api.IsNotFound(err):
+		return ErrGone
+	case err != nil:
+		return fmt.Errorf("tag instance %s: %w", id, err)
+	}
+	return nil
+}
+
+func filter(name string, values ...string) types.Filter {
+	return types.Filter{Name: aws.String(name), Values: values}
+}
