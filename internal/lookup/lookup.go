@@ -27,6 +27,7 @@ type Index struct {
 const (
 	podNode        = "spec.nodeName"
 	nodeProvider   = "spec.providerID"
+	nodeDeleting   = "metadata.deletionTimestamp"
 	attachmentNode = "spec.nodeName"
 	claimProvider  = "status.providerID"
 	claimPool      = "metadata.labels.nodepool"
@@ -39,6 +40,7 @@ func Indexes() []Index {
 	return []Index{
 		{&corev1.Pod{}, podNode, by(func(p *corev1.Pod) string { return p.Spec.NodeName })},
 		{&corev1.Node{}, nodeProvider, by(func(n *corev1.Node) string { return n.Spec.ProviderID })},
+		{&corev1.Node{}, nodeDeleting, by(func(n *corev1.Node) string { return deleting(n) })},
 		{&storagev1.VolumeAttachment{}, attachmentNode, by(func(a *storagev1.VolumeAttachment) string { return a.Spec.NodeName })},
 		{&karpenterv1.NodeClaim{}, claimProvider, by(func(c *karpenterv1.NodeClaim) string { return c.Status.ProviderID })},
 		{&karpenterv1.NodeClaim{}, claimPool, by(func(c *karpenterv1.NodeClaim) string { return c.Labels[karpenterv1.LabelNodePool] })},
@@ -54,6 +56,14 @@ func by[T client.Object](value func(T) string) func(client.Object) []string {
 		}
 		return nil
 	}
+}
+
+// deleting is under what an object is found that is being deleted.
+func deleting(object client.Object) string {
+	if object.GetDeletionTimestamp() == nil {
+		return ""
+	}
+	return "set"
 }
 
 func classKey(ref *karpenterv1.NodeClassReference) string {
@@ -94,6 +104,15 @@ func NodesOf(ctx context.Context, r client.Reader, providerID string) ([]*corev1
 	return pointers(list.Items), nil
 }
 
+// NodesLeaving lists the nodes that are being deleted.
+func NodesLeaving(ctx context.Context, r client.Reader) ([]*corev1.Node, error) {
+	var list corev1.NodeList
+	if err := r.List(ctx, &list, client.MatchingFields{nodeDeleting: "set"}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list the nodes that are being deleted: %w", err)
+	}
+	return pointers(list.Items), nil
+}
+
 // AttachmentsTo lists the volumes that are attached to a node.
 func AttachmentsTo(ctx context.Context, r client.Reader, node string) ([]*storagev1.VolumeAttachment, error) {
 	var list storagev1.VolumeAttachmentList
@@ -109,6 +128,16 @@ func ClaimsOf(ctx context.Context, r client.Reader, providerID string) ([]*karpe
 		return nil, nil
 	}
 	return claims(ctx, r, claimProvider, providerID)
+}
+
+// ClaimOf finds the claim of a machine. Nil means that there is none, or that nobody can
+// tell which of several it is.
+func ClaimOf(ctx context.Context, r client.Reader, providerID string) (*karpenterv1.NodeClaim, error) {
+	found, err := ClaimsOf(ctx, r, providerID)
+	if err != nil || len(found) != 1 {
+		return nil, err
+	}
+	return found[0], nil
 }
 
 // ClaimsIn lists the claims of a pool.

@@ -1,0 +1,160 @@
+// Package eviction asks pods to leave nodes that are being deleted, and deletes those whose
+// time is over. It is a queue without a memory: its keys are pods, and for each it asks
+// anew what the drain of the pod's node wants done now. So it survives restarts, never
+// evicts a pod that the drain did not name, and no pod waits because another is held.
+//
+// Budgets are the API server's business: it is asked, and asked again, ever less often and
+// at once when a budget has changed. The package must not decide which pods leave, and
+// must not touch nodes or claims.
+package eviction
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/cloud"
+	"tenon/internal/departure"
+	"tenon/internal/drain"
+	"tenon/internal/reconcile"
+)
+
+// Waits between attempts for one pod, and the longest time without a look at a pod for
+// which a node waits, should a watch have told us nothing.
+const (
+	firstWait   = 100 * time.Millisecond
+	longestWait = 10 * time.Second
+)
+
+type queue struct {
+	reconcile.Kit
+	description cloud.Description
+}
+
+// New makes the controller.
+func New(kit reconcile.Kit) reconcile.Controller {
+	q := &queue{Kit: kit, description: kit.Cloud.Describe()}
+	return reconcile.Controller{
+		Name: "eviction-queue",
+		Watches: []reconcile.Watch{
+			{Kind: &corev1.Pod{}, Keys: q.ofPod, Matters: podMatters},
+			{Kind: &corev1.Node{}, Keys: q.ofNode, Matters: q.nodeMatters},
+			{Kind: &karpenterv1.NodeClaim{}, Keys: q.ofClaim, Matters: claimMatters},
+			{Kind: &policyv1.PodDisruptionBudget{}, Keys: q.ofBudget, Matters: budgetMatters},
+		},
+		Workers:   reconcile.Workers{Min: 100, Max: 5000},
+		Retry:     reconcile.Backoff{First: firstWait, Longest: longestWait},
+		Reconcile: q.reconcile,
+	}
+}
+
+func (q *queue) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {
+	// 1. Gather: the pod, and its node's departure.
+	pod := &corev1.Pod{}
+	if err := q.Client.Get(ctx, key, pod); err != nil {
+		return reconcile.Never, client.IgnoreNotFound(err)
+	}
+	node, err := q.leaving(ctx, pod.Spec.NodeName)
+	if err != nil || node == nil {
+		return reconcile.Never, err
+	}
+	leave, err := departure.Read(ctx, q.Client, node, q.Clock.Now())
+	if err != nil {
+		return reconcile.Never, err
+	}
+	// 2. Decide: what the drain wants done about this pod.
+	decision := drain.Decide(leave.Scene)
+	if !decision.Awaits(pod.UID) {
+		return reconcile.Never, nil
+	}
+	step, todo := decision.StepFor(pod.UID)
+	// 3. Act.
+	switch {
+	case !todo:
+		return again(leave.Scene, decision), nil
+	case step.Forced:
+		return again(leave.Scene, decision), q.remove(ctx, leave, step)
+	}
+	return q.evict(ctx, leave, step)
+}
+
+// leaving is the node if it is one of ours that is being deleted, and closed to new pods;
+// otherwise nil.
+func (q *queue) leaving(ctx context.Context, name string) (*corev1.Node, error) {
+	if name == "" {
+		return nil, nil
+	}
+	node := &corev1.Node{}
+	if err := q.Client.Get(ctx, client.ObjectKey{Name: name}, node); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	if !q.drains(node) {
+		return nil, nil
+	}
+	return node, nil
+}
+
+func (q *queue) drains(node *corev1.Node) bool {
+	return departure.Leaves(q.description, node) && departure.Closed(node)
+}
+
+// again is when to look at a pod for which there is nothing to do now.
+func again(s drain.Scene, d drain.Decision) reconcile.Result {
+	result := reconcile.In(longestWait)
+	if !d.Next.IsZero() {
+		result = result.Sooner(reconcile.In(d.Next.Sub(s.Now)))
+	}
+	return result
+}
+
+// remove deletes a pod whose time is over, past everything that would hold it.
+func (q *queue) remove(ctx context.Context, leave departure.Departure, step drain.Step) error {
+	pod := step.Pod.DeepCopy()
+	err := q.Client.Delete(ctx, pod, client.GracePeriodSeconds(step.Grace), client.Preconditions{UID: &pod.UID})
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // gone, or another pod of that name
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("delete pod %s/%s: %w", pod.Namespace, pod.Name, err)
+	}
+	q.Events.Publish(drain.Deleted(pod, step.Grace, leave.Scene.Deadline))
+	q.Metrics.PodsDrainedTotal.WithLabelValues(leave.Reason()).Inc()
+	return nil
+}
+
+// evict asks a pod to leave.
+func (q *queue) evict(ctx context.Context, leave departure.Departure, step drain.Step) (reconcile.Result, error) {
+	pod := step.Pod.DeepCopy()
+	err := q.Client.SubResource("eviction").Create(ctx, pod, &policyv1.Eviction{
+		ObjectMeta:    metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name},
+		DeleteOptions: &metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(pod.UID))},
+	})
+	outcome := judge(err)
+	if code := outcome.code; code != "" {
+		q.Metrics.PodsEvictionRequestsTotal.WithLabelValues(code).Inc()
+	}
+	switch outcome.verdict {
+	case left:
+		q.Events.Publish(drain.Evicted(pod, leave.Reason()))
+		q.Metrics.PodsDrainedTotal.WithLabelValues(leave.Reason()).Inc()
+		return reconcile.In(longestWait), nil
+	case gone:
+		return reconcile.In(longestWait), nil
+	case held:
+		q.Events.Publish(drain.Violates(leave.Node, pod))
+		return reconcile.In(patience(leave, pod)), nil
+	case overlapped:
+		q.Events.Publish(drain.Overlaps(leave.Node, pod))
+		return reconcile.In(patience(leave, pod)), nil
+	case throttled:
+		return reconcile.In(max(outcome.wait, patience(leave, pod))), nil
+	}
+	return reconcile.Never, fmt.Errorf("evict pod %s/%s: %w", pod.Namespace, pod.Name, err)
+}

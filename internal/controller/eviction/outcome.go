@@ -1,0 +1,81 @@
+package eviction
+
+import (
+	"errors"
+	"hash/fnv"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"tenon/internal/departure"
+)
+
+// verdict is what the API server says to an eviction.
+type verdict int
+
+const (
+	left       verdict = iota // the pod is being deleted
+	gone                      // there is no such pod any more
+	held                      // a budget allows no disruption now
+	overlapped                // more than one budget covers the pod
+	throttled                 // too many calls, about whatever
+	failed                    // anything else
+)
+
+type outcome struct {
+	verdict verdict
+	// code is the HTTP status, as the metric has it; empty if no answer came.
+	code string
+	// wait is how long the API server wants to be left alone.
+	wait time.Duration
+}
+
+// manyBudgets is how the API server says that it cannot choose between budgets. It is an
+// internal error with nothing but this text to tell it by.
+const manyBudgets = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
+
+// judge tells answers apart. A budget and an overloaded API server both answer 429; the
+// budget's has a cause.
+func judge(err error) outcome {
+	if err == nil {
+		return outcome{verdict: left, code: strconv.Itoa(http.StatusOK)}
+	}
+	var status apierrors.APIStatus // not an error by itself, so errors.AsType does not know it
+	if !errors.As(err, &status) {
+		return outcome{verdict: failed}
+	}
+	o := outcome{verdict: failed, code: strconv.Itoa(int(status.Status().Code))}
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
+		o.verdict = gone
+	case apierrors.HasStatusCause(err, policyv1.DisruptionBudgetCause):
+		o.verdict = held
+	case apierrors.IsTooManyRequests(err):
+		o.verdict = throttled
+		if seconds, said := apierrors.SuggestsClientDelay(err); said {
+			o.wait = time.Duration(seconds) * time.Second
+		}
+	case strings.Contains(err.Error(), manyBudgets):
+		o.verdict = overlapped
+	}
+	return o
+}
+
+// patience is how long to wait before a pod that is held is asked again: as long as the
+// drain has taken so far, within bounds, so that each wait is twice the one before. That
+// needs no memory, and a restart does not begin it again. Pods do not all ask at once: a
+// part of the wait depends on the pod.
+func patience(leave departure.Departure, pod *corev1.Pod) time.Duration {
+	waited := firstWait
+	if since := leave.Scene.Since; !since.IsZero() {
+		waited = min(max(leave.Scene.Now.Sub(since), firstWait), longestWait)
+	}
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(pod.UID)) // a hash takes everything
+	return waited - waited/5*time.Duration(hash.Sum32()%1000)/1000
+}

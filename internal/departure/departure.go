@@ -1,0 +1,117 @@
+// Package departure reads what there is to know of a node that leaves: its claim, how long
+// it has, and its pods. The controller that takes nodes down and the one that evicts pods
+// read it in the same way, so that both decide on the same facts.
+//
+// It only reads. What follows from it is decided in internal/drain.
+package departure
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/cloud"
+	"tenon/internal/drain"
+	"tenon/internal/lookup"
+)
+
+// Departure is a node that leaves. Its objects belong to the cache.
+type Departure struct {
+	Node *corev1.Node
+	// Claim is nil if there is none, or more than one.
+	Claim *karpenterv1.NodeClaim
+	// Scene is what the drain depends on.
+	Scene drain.Scene
+}
+
+// Read gathers what is known of a node that leaves.
+func Read(ctx context.Context, r client.Reader, node *corev1.Node, now time.Time) (Departure, error) {
+	d := Departure{Node: node, Scene: drain.Scene{Now: now}}
+	var err error
+	if d.Claim, err = lookup.ClaimOf(ctx, r, node.Spec.ProviderID); err != nil {
+		return d, err
+	}
+	if d.Scene.Deadline, err = Deadline(d.Claim); err != nil {
+		return d, err
+	}
+	d.Scene.Since = d.since()
+	d.Scene.Pods, err = lookup.PodsOn(ctx, r, node.Name)
+	return d, err
+}
+
+// Deadline is when the pods of a claim's node have to be gone; zero if there is none.
+func Deadline(claim *karpenterv1.NodeClaim) (time.Time, error) {
+	if claim == nil {
+		return time.Time{}, nil
+	}
+	text, said := claim.Annotations[karpenterv1.AnnotationTerminationTimestamp]
+	if !said {
+		return time.Time{}, nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read annotation %s of claim %s: %w", karpenterv1.AnnotationTerminationTimestamp, claim.Name, err)
+	}
+	return at, nil
+}
+
+// since is when the drain began: it is written on the claim, so that a restart does not
+// begin it again. Without a claim it is when the node was deleted.
+func (d Departure) since() time.Time {
+	if d.Claim == nil {
+		return d.Node.DeletionTimestamp.Time
+	}
+	if c := d.condition(karpenterv1.ConditionDrained); c != nil {
+		return c.LastTransitionTime.Time
+	}
+	return time.Time{}
+}
+
+// Reason is why the node leaves, as events and metrics say it. It is empty when nobody
+// knows.
+func (d Departure) Reason() string {
+	if d.Claim == nil {
+		return ""
+	}
+	if c := d.condition(karpenterv1.ConditionDisruptionReason); c != nil && c.Status == metav1.ConditionTrue {
+		return c.Reason
+	}
+	return "Forceful Termination"
+}
+
+func (d Departure) condition(name string) *metav1.Condition {
+	i := slices.IndexFunc(d.Claim.Status.Conditions, func(c metav1.Condition) bool { return c.Type == name })
+	if i < 0 {
+		return nil
+	}
+	return &d.Claim.Status.Conditions[i]
+}
+
+// Managed reports whether a node is one of ours: it has the label of one of the provider's
+// classes.
+func Managed(description cloud.Description, node *corev1.Node) bool {
+	return slices.ContainsFunc(description.Classes, func(k cloud.ClassKind) bool {
+		_, labelled := node.Labels[karpenterv1.NodeClassLabel(k.Group, k.Kind)]
+		return labelled
+	})
+}
+
+// Leaves reports whether a node of ours is being deleted and waits for us.
+func Leaves(description cloud.Description, node *corev1.Node) bool {
+	return node.DeletionTimestamp != nil && Managed(description, node) &&
+		controllerutil.ContainsFinalizer(node, karpenterv1.FinalizerTermination)
+}
+
+// Closed reports whether a node is tainted so that no new pod comes. Pods that the scheduler
+// bound just before may still be on their way to our caches.
+func Closed(node *corev1.Node) bool {
+	taint := karpenterv1.TaintDisrupted()
+	return slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&taint) })
+}

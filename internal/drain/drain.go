@@ -1,0 +1,208 @@
+// Package drain decides how a node that goes is emptied: for which pods it waits, which of
+// them are asked to leave now, which are deleted whatever holds them, what holds up the
+// rest, and which volumes are still attached. Text for people is made here too, beside the
+// facts that it tells.
+//
+// It is values in, decisions out. The controller of the node and the one that evicts both
+// ask Decide, so no pod is ever evicted that the drain did not name.
+//
+// The package must not read objects, write them or know the time by itself.
+package drain
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"tenon/internal/standing"
+)
+
+// Shortest is how long a drain takes at least, so that endpoints and load balancers have
+// noticed that the node goes before it is gone.
+const Shortest = 5 * time.Second
+
+// Scene is what a drain depends on at one moment.
+type Scene struct {
+	Now time.Time
+	// Since is when the drain began; zero means now.
+	Since time.Time
+	// Deadline is when the last pod has to be gone; zero means that there is none.
+	Deadline time.Time
+	// Pods are all that are bound to the node.
+	Pods []*corev1.Pod
+}
+
+// Group is a set of pods that leave at the same time. A group's turn comes when those
+// before it are gone, so that daemons serve the others, and critical pods all.
+type Group int
+
+// The groups, in the order in which they leave.
+const (
+	Plain Group = iota
+	Daemons
+	Critical
+	CriticalDaemons
+	Nobody // the turn of a node that waits for no pod, or only for those past their time
+)
+
+// GroupOf is the group that a pod leaves with.
+func GroupOf(pod *corev1.Pod) Group {
+	switch critical, daemon := standing.Critical(pod), standing.Daemon(pod); {
+	case critical && daemon:
+		return CriticalDaemons
+	case critical:
+		return Critical
+	case daemon:
+		return Daemons
+	}
+	return Plain
+}
+
+// Step is what is to be done about one pod now: ask it to leave, as budgets allow, or
+// delete it by force.
+type Step struct {
+	Pod *corev1.Pod
+	// Forced goes past budgets and annotations: the node's time is over.
+	Forced bool
+	// Grace is how many seconds a forced pod gets.
+	Grace int64
+}
+
+// Decision is how a drain goes on.
+type Decision struct {
+	// Waiting are the pods for which the node waits, by namespace and name.
+	Waiting []*corev1.Pod
+	// Steps are what to do now, in the order of Waiting.
+	Steps []Step
+	// Turn is the group that leaves now.
+	Turn Group
+	// Next is when time alone changes this decision; zero if it never does.
+	Next time.Time
+}
+
+// Decide says how a drain goes on.
+//
+//	pods past their own time: deleted by force, from all groups at once
+//	the others: asked to leave, only those of the first group that still has any
+func Decide(s Scene) Decision {
+	d := Decision{Waiting: awaited(s), Turn: Nobody}
+	for _, pod := range d.Waiting {
+		if !s.due(pod) {
+			d.Turn = min(d.Turn, GroupOf(pod))
+		}
+	}
+	for _, pod := range d.Waiting {
+		if step, todo := s.step(pod, d.Turn); todo {
+			d.Steps = append(d.Steps, step)
+		}
+		d.Next = earliest(d.Next, s.changes(pod))
+	}
+	return d
+}
+
+func awaited(s Scene) []*corev1.Pod {
+	var out []*corev1.Pod
+	for _, pod := range s.Pods {
+		if standing.Awaited(pod, s.Now) {
+			out = append(out, pod)
+		}
+	}
+	slices.SortFunc(out, func(a, b *corev1.Pod) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
+	})
+	return out
+}
+
+func (s Scene) step(pod *corev1.Pod, turn Group) (Step, bool) {
+	if s.due(pod) {
+		grace := s.grace()
+		return Step{Pod: pod, Forced: true, Grace: grace}, shortens(pod, grace)
+	}
+	return Step{Pod: pod}, GroupOf(pod) == turn && standing.Evictable(pod, s.Now)
+}
+
+// due reports whether the pod's time is over: its own grace period no longer fits before
+// the deadline, or it has been promised more than that.
+func (s Scene) due(pod *corev1.Pod) bool {
+	if s.Deadline.IsZero() {
+		return false
+	}
+	if standing.Terminating(pod) {
+		return pod.DeletionTimestamp.After(s.Deadline)
+	}
+	at, known := s.forcedAt(pod)
+	return known && s.Now.After(at)
+}
+
+// forcedAt is when a pod has to be told so that it ends by the deadline. It is not known of
+// pods that say no grace period.
+func (s Scene) forcedAt(pod *corev1.Pod) (time.Time, bool) {
+	if s.Deadline.IsZero() || pod.Spec.TerminationGracePeriodSeconds == nil {
+		return time.Time{}, false
+	}
+	return s.Deadline.Add(-time.Duration(*pod.Spec.TerminationGracePeriodSeconds) * time.Second), true
+}
+
+// grace is what is left until the deadline, and never nothing: zero seconds would take the
+// object away while its containers still run.
+func (s Scene) grace() int64 { return max(int64(s.Deadline.Sub(s.Now)/time.Second), 1) }
+
+// shortens reports whether deleting the pod with that grace changes anything. The API
+// server only ever shortens the grace of a pod that is terminating already.
+func shortens(pod *corev1.Pod, grace int64) bool {
+	return !standing.Terminating(pod) || pod.DeletionGracePeriodSeconds == nil || grace < *pod.DeletionGracePeriodSeconds
+}
+
+// changes is when time alone changes what the drain does about a pod; zero is never.
+func (s Scene) changes(pod *corev1.Pod) time.Time {
+	if standing.Terminating(pod) {
+		return pod.DeletionTimestamp.Add(standing.StuckAfter + time.Nanosecond)
+	}
+	var next time.Time
+	if until, ends := standing.ProtectionOf(pod).Until(); ends && s.Now.Before(until) {
+		next = until
+	}
+	if at, known := s.forcedAt(pod); known && !s.Now.After(at) {
+		next = earliest(next, at.Add(time.Nanosecond))
+	}
+	return next
+}
+
+// earliest is the smaller of two times; zero stands for never.
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// Over reports whether the drain has ended: nobody is waited for, and Shortest has passed.
+func (s Scene) Over(d Decision) bool {
+	return len(d.Waiting) == 0 && s.Left() == 0
+}
+
+// Left is how much of Shortest is left.
+func (s Scene) Left() time.Duration {
+	if s.Since.IsZero() {
+		return Shortest
+	}
+	return max(s.Since.Add(Shortest).Sub(s.Now), 0)
+}
+
+// StepFor is what is to be done about a pod now, if anything.
+func (d Decision) StepFor(pod types.UID) (Step, bool) {
+	for _, step := range d.Steps {
+		if step.Pod.UID == pod {
+			return step, true
+		}
+	}
+	return Step{}, false
+}
+
+// Awaits reports whether the node waits for a pod.
+func (d Decision) Awaits(pod types.UID) bool {
+	return slices.ContainsFunc(d.Waiting, func(p *corev1.Pod) bool { return p.UID == pod })
+}

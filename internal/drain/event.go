@@ -1,0 +1,104 @@
+package drain
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"tenon/internal/standing"
+	"tenon/internal/telemetry"
+)
+
+// Reasons of events. Those that start with Drain and Never are ours.
+const (
+	reasonExpiring = "TerminationGracePeriodExpiring"
+	reasonFailed   = "FailedDraining"
+	reasonBlocked  = "DrainBlocked"
+	reasonNever    = "NeverAllowsDisruption"
+	reasonEvicted  = "Evicted"
+	reasonDeleted  = "Disrupted"
+	reasonVolumes  = "AwaitingVolumeDetachment"
+)
+
+// rareNever bounds how often a budget is told that it is in the way: it does not change by
+// itself.
+const rareNever = 15 * time.Minute
+
+// Expiring says on a node or claim when its pods will be gone.
+func Expiring(object client.Object, deadline time.Time) telemetry.Event {
+	return telemetry.Warning(object, reasonExpiring, "All pods will be deleted by "+stamp(deadline), object.GetName())
+}
+
+// Waits counts the pods for which a node waits. The three kinds of FailedDraining have
+// different keys, so that the common one does not hide the others.
+func Waits(node *corev1.Node, pods int) telemetry.Event {
+	return telemetry.Warning(node, reasonFailed, fmt.Sprintf("Failed to drain node, %d pods are waiting to be evicted", pods), node.Name)
+}
+
+// Violates says that a budget refused to let a pod go.
+func Violates(node *corev1.Node, pod *corev1.Pod) telemetry.Event {
+	text := fmt.Sprintf("Failed to drain node, evicting pod violates a PDB (Pod=%s)", nameOf(pod))
+	return telemetry.Warning(node, reasonFailed, text, node.Name, "budget")
+}
+
+// Overlaps says that more than one budget covers a pod.
+func Overlaps(node *corev1.Node, pod *corev1.Pod) telemetry.Event {
+	text := fmt.Sprintf("Failed to drain node, eviction does not support multiple PDBs (Pod=%s)", nameOf(pod))
+	return telemetry.Warning(node, reasonFailed, text, node.Name, "budgets")
+}
+
+// Blocked says what holds up a drain, as Explain has it.
+func Blocked(node *corev1.Node, explanation string) telemetry.Event {
+	return telemetry.Warning(node, reasonBlocked, explanation, node.Name)
+}
+
+// NeverAllows tells the owners of budgets that can never allow a disruption, each budget
+// once, which node waits in vain.
+func NeverAllows(node *corev1.Node, s Scene, holds []Hold) []telemetry.Event {
+	var budgets []*policyv1.PodDisruptionBudget
+	pods := map[*policyv1.PodDisruptionBudget][]string{}
+	for _, h := range holds {
+		for _, b := range h.Budgets {
+			if standing.Never(b) == "" {
+				continue
+			}
+			if pods[b] == nil {
+				budgets = append(budgets, b)
+			}
+			pods[b] = append(pods[b], nameOf(h.Pod))
+		}
+	}
+	var out []telemetry.Event
+	for _, b := range budgets {
+		text := fmt.Sprintf("Can never allow a disruption: %s. Node %s cannot be drained of %s since %s. %s",
+			standing.Never(b), node.Name, Few(pods[b], fewPods), stamp(s.Since), Outlook(s, holds))
+		event := telemetry.Warning(b, reasonNever, text, string(b.UID)).Within(rareNever)
+		event.Rate = telemetry.Rate{PerSecond: 1, Burst: 10}
+		out = append(out, event)
+	}
+	return out
+}
+
+// Evicted says why a pod was asked to leave.
+func Evicted(pod *corev1.Pod, reason string) telemetry.Event {
+	return telemetry.Normal(pod, reasonEvicted, "Evicted pod: "+reason, nameOf(pod))
+}
+
+// Deleted says why a pod was deleted past everything that would have held it.
+func Deleted(pod *corev1.Pod, grace int64, deadline time.Time) telemetry.Event {
+	own := "no"
+	if seconds := pod.Spec.TerminationGracePeriodSeconds; seconds != nil {
+		own = fmt.Sprint(*seconds)
+	}
+	text := fmt.Sprintf("Deleting the pod to accommodate the terminationTime %s of the node. The pod was granted %d seconds of grace-period "+
+		"of its %s terminationGracePeriodSeconds. This bypasses the PDB of the pod and the do-not-disrupt annotation.", stamp(deadline), grace, own)
+	return telemetry.Normal(pod, reasonDeleted, text, nameOf(pod))
+}
+
+// Attached names the volumes for which a node waits.
+func Attached(node *corev1.Node, attachments []string) telemetry.Event {
+	return telemetry.Normal(node, reasonVolumes, AwaitedVolumes(attachments), node.Name)
+}

@@ -1,0 +1,96 @@
+package drain
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+
+	"tenon/internal/standing"
+)
+
+// Cause is what holds a pod on a node that goes.
+type Cause int
+
+// The causes.
+const (
+	// Protected: the annotation do-not-disrupt.
+	Protected Cause = iota
+	// Budget: a PodDisruptionBudget that allows no disruption now.
+	Budget
+	// Budgets: more than one of them, which eviction does not support.
+	Budgets
+	// Ending: it was told to leave, and has not ended.
+	Ending
+)
+
+// Hold is a pod whose turn has come and which does not leave now.
+type Hold struct {
+	Pod   *corev1.Pod
+	Cause Cause
+	// Budgets are those that cover the pod, where they are the cause.
+	Budgets []*policyv1.PodDisruptionBudget
+	// Until is when the hold ends by itself; zero if it does not.
+	Until time.Time
+	// Forced is when the pod is deleted whatever holds it; zero if it never is.
+	Forced time.Time
+}
+
+// Holds says what keeps each pod of whom it is the turn, in the order of Waiting. Pods that
+// leave now, or whose turn has not come, are not listed. budgets are those of the pods'
+// namespaces.
+func Holds(s Scene, d Decision, budgets []*policyv1.PodDisruptionBudget) []Hold {
+	var out []Hold
+	for _, pod := range d.Waiting {
+		if GroupOf(pod) != d.Turn && !standing.Terminating(pod) || s.due(pod) && !standing.Terminating(pod) {
+			continue
+		}
+		if hold, held := holdOf(s, pod, budgets); held {
+			hold.Forced, _ = s.forcedAt(pod)
+			out = append(out, hold)
+		}
+	}
+	return out
+}
+
+func holdOf(s Scene, pod *corev1.Pod, budgets []*policyv1.PodDisruptionBudget) (Hold, bool) {
+	hold := Hold{Pod: pod}
+	if standing.Terminating(pod) {
+		hold.Cause, hold.Until = Ending, pod.DeletionTimestamp.Add(standing.StuckAfter)
+		return hold, true
+	}
+	if protection := standing.ProtectionOf(pod); protection.Holds(s.Now) {
+		hold.Until, _ = protection.Until()
+		return hold, true
+	}
+	if pod.Status.Phase == corev1.PodPending { // eviction does not ask budgets about pods that do not run
+		return Hold{}, false
+	}
+	hold.Budgets = standing.Covering(inNamespace(budgets, pod.Namespace), pod)
+	if len(hold.Budgets) > 1 {
+		hold.Cause = Budgets
+		return hold, true
+	}
+	hold.Cause = Budget
+	return hold, len(hold.Budgets) == 1 && refuses(hold.Budgets[0], pod)
+}
+
+func inNamespace(budgets []*policyv1.PodDisruptionBudget, namespace string) []*policyv1.PodDisruptionBudget {
+	var out []*policyv1.PodDisruptionBudget
+	for _, b := range budgets {
+		if b.Namespace == namespace {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// refuses foresees what the API server will say. Unless the budget says otherwise, a pod
+// that is not healthy may go while enough others are.
+func refuses(b *policyv1.PodDisruptionBudget, pod *corev1.Pod) bool {
+	if b.Status.DisruptionsAllowed > 0 || standing.Ignores(b, pod) {
+		return false
+	}
+	enough := b.Status.DesiredHealthy > 0 && b.Status.CurrentHealthy >= b.Status.DesiredHealthy
+	return !(standing.Unready(pod) && enough)
+}

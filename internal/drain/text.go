@@ -1,0 +1,127 @@
+package drain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/internal/standing"
+)
+
+// How much is named before the rest is only counted: what people read has to fit into an
+// event, which has room for a kilobyte.
+const (
+	fewCauses = 4
+	fewPods   = 3
+	fewNames  = 5
+)
+
+// Explain says in words what holds up a drain, since when, and what happens next. It is
+// empty when nothing does. The text changes only when its facts do, not with every second:
+// it is written into a status.
+func Explain(s Scene, holds []Hold) string {
+	if len(holds) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("Draining since %s. %s.", stamp(s.Since), strings.Join(causes(holds), "; "))
+	return text + " " + Outlook(s, holds)
+}
+
+// causes are one phrase for each thing that holds pods.
+func causes(holds []Hold) []string {
+	var phrases []string
+	pods := map[string][]string{}
+	for _, h := range holds {
+		phrase := h.phrase()
+		if _, known := pods[phrase]; !known {
+			phrases = append(phrases, phrase)
+		}
+		pods[phrase] = append(pods[phrase], nameOf(h.Pod))
+	}
+	for i, phrase := range phrases {
+		phrases[i] = phrase + " " + Few(pods[phrase], fewPods)
+	}
+	if more := len(phrases) - fewCauses; more > 0 {
+		phrases = append(phrases[:fewCauses], fmt.Sprintf("and %d other reason(s)", more))
+	}
+	return phrases
+}
+
+// phrase says what holds the pods that follow it.
+func (h Hold) phrase() string {
+	switch h.Cause {
+	case Protected:
+		if h.Until.IsZero() {
+			return karpenterv1.AnnotationDoNotDisrupt + " holds"
+		}
+		return fmt.Sprintf("%s until %s holds", karpenterv1.AnnotationDoNotDisrupt, stamp(h.Until))
+	case Budget:
+		return describe(h.Budgets[0]) + " holds"
+	case Budgets:
+		names := make([]string, len(h.Budgets))
+		for i, b := range h.Budgets {
+			names[i] = nameOf(b)
+		}
+		slices.Sort(names)
+		return fmt.Sprintf("eviction does not support more than one PodDisruptionBudget a pod, and %s together hold", Few(names, fewNames))
+	case Ending:
+		return "told to leave, and not waited for after " + stamp(h.Until) + ":"
+	}
+	return "something unknown holds"
+}
+
+// describe names a budget with its numbers, and says if it will never let go.
+func describe(b *policyv1.PodDisruptionBudget) string {
+	text := "PodDisruptionBudget " + nameOf(b)
+	if why := standing.Never(b); why != "" {
+		return fmt.Sprintf("%s, which can never allow a disruption (%s),", text, why)
+	}
+	text += fmt.Sprintf(" (currentHealthy %d, desiredHealthy %d, disruptionsAllowed %d",
+		b.Status.CurrentHealthy, b.Status.DesiredHealthy, b.Status.DisruptionsAllowed)
+	for _, c := range b.Status.Conditions {
+		if c.Type == policyv1.DisruptionAllowedCondition && c.Status == metav1.ConditionFalse {
+			text += ", since " + stamp(c.LastTransitionTime.Time)
+		}
+	}
+	return text + ")"
+}
+
+// Outlook says what happens next.
+func Outlook(s Scene, holds []Hold) string {
+	var first time.Time
+	lasting := false
+	for _, h := range holds {
+		first = earliest(first, h.Forced)
+		lasting = lasting || h.Until.IsZero()
+	}
+	switch {
+	case s.Deadline.IsZero() && lasting:
+		return "Without a terminationGracePeriod the node waits until they let go."
+	case s.Deadline.IsZero():
+		return "The node waits for them; nothing has to be done."
+	case !s.Now.Before(s.Deadline):
+		return fmt.Sprintf("All pods are being deleted: the time of the node was over at %s.", stamp(s.Deadline))
+	case first.IsZero() || first.After(s.Deadline):
+		return fmt.Sprintf("The node goes at %s.", stamp(s.Deadline))
+	case first.Before(s.Now):
+		return fmt.Sprintf("Pods whose own grace period would not end by then are being deleted; all will be by %s.", stamp(s.Deadline))
+	}
+	return fmt.Sprintf("From %s on pods are deleted whatever holds them, each early enough to end by %s.", stamp(first), stamp(s.Deadline))
+}
+
+// Few are the first names, and the number of others.
+func Few(names []string, most int) string {
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d other(s)", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+func nameOf(o metav1.Object) string { return o.GetNamespace() + "/" + o.GetName() }
