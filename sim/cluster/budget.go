@@ -1,0 +1,195 @@
+package cluster
+
+import (
+	"context"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"tenon/internal/reconcile"
+)
+
+// forgotten is after how long a budget no longer believes that a pod will go which was
+// evicted and is still there.
+const forgotten = 2 * time.Minute
+
+// budgets keep the status of disruption budgets true.
+func (c *Cluster) budgets() reconcile.Controller {
+	return reconcile.Controller{
+		Name: "budgets",
+		Watches: []reconcile.Watch{
+			{Kind: &policyv1.PodDisruptionBudget{}},
+			{Kind: &corev1.Pod{}, Keys: c.budgetsOfPod},
+		},
+		Reconcile: func(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {
+			return UpdateBudget(ctx, c.Client, key, c.Clock.Now())
+		},
+	}
+}
+
+func (c *Cluster) budgetsOfPod(ctx context.Context, pod client.Object) []reconcile.Key {
+	var list policyv1.PodDisruptionBudgetList
+	if err := c.Client.List(ctx, &list, client.InNamespace(pod.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
+		return nil // the store in memory does not fail
+	}
+	var keys []reconcile.Key
+	for i := range list.Items {
+		if selects(list.Items[i].Spec.Selector, pod.GetLabels()) {
+			keys = append(keys, client.ObjectKeyFromObject(&list.Items[i]))
+		}
+	}
+	return keys
+}
+
+// UpdateBudget counts the pods of one budget, and says when to count again.
+func UpdateBudget(ctx context.Context, api client.Client, key reconcile.Key, now time.Time) (reconcile.Result, error) {
+	var budget policyv1.PodDisruptionBudget
+	if err := api.Get(ctx, key, &budget); err != nil {
+		return reconcile.Never, client.IgnoreNotFound(err)
+	}
+	var pods corev1.PodList
+	if err := api.List(ctx, &pods, client.InNamespace(key.Namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return reconcile.Never, err
+	}
+	next := budget.DeepCopy()
+	again := count(next, selected(&budget, pods.Items), now, func(pod *corev1.Pod) (string, int32) { return scaleOf(ctx, api, pod) })
+	if equality.Semantic.DeepEqual(budget.Status, next.Status) {
+		return again, nil
+	}
+	return again, client.IgnoreNotFound(api.Status().Update(ctx, next))
+}
+
+func selected(b *policyv1.PodDisruptionBudget, pods []corev1.Pod) []*corev1.Pod {
+	var mine []*corev1.Pod
+	for i := range pods {
+		if selects(b.Spec.Selector, pods[i].Labels) {
+			mine = append(mine, &pods[i])
+		}
+	}
+	return mine
+}
+
+// count writes into a budget how its pods stand.
+func count(b *policyv1.PodDisruptionBudget, pods []*corev1.Pod, now time.Time, scale func(*corev1.Pod) (string, int32)) reconcile.Result {
+	again := trust(b, pods, now)
+	expected, desired := wanted(b, pods, scale)
+	healthy := int32(0)
+	for _, pod := range pods {
+		_, disrupted := b.Status.DisruptedPods[pod.Name]
+		if pod.DeletionTimestamp == nil && !disrupted && Ready(pod) {
+			healthy++
+		}
+	}
+	allowed := max(healthy-desired, 0)
+	if expected <= 0 {
+		allowed = 0
+	}
+	b.Status.ObservedGeneration = b.Generation
+	b.Status.ExpectedPods, b.Status.DesiredHealthy = expected, desired
+	b.Status.CurrentHealthy, b.Status.DisruptionsAllowed = healthy, allowed
+	condition := metav1.Condition{
+		Type: policyv1.DisruptionAllowedCondition, ObservedGeneration: b.Generation,
+		Status: metav1.ConditionTrue, Reason: policyv1.SufficientPodsReason, LastTransitionTime: metav1.NewTime(now),
+	}
+	if allowed == 0 {
+		condition.Status, condition.Reason = metav1.ConditionFalse, policyv1.InsufficientPodsReason
+	}
+	meta.SetStatusCondition(&b.Status.Conditions, condition)
+	return again
+}
+
+// trust keeps those of the evicted pods that are still expected to go.
+func trust(b *policyv1.PodDisruptionBudget, pods []*corev1.Pod, now time.Time) reconcile.Result {
+	again := reconcile.Never
+	kept := map[string]metav1.Time{}
+	for _, pod := range pods {
+		since, disrupted := b.Status.DisruptedPods[pod.Name]
+		if !disrupted || pod.DeletionTimestamp != nil {
+			continue
+		}
+		if left := since.Add(forgotten).Sub(now); left > 0 {
+			kept[pod.Name] = since
+			again = again.Sooner(reconcile.In(left))
+		}
+	}
+	b.Status.DisruptedPods = kept
+	if len(kept) == 0 {
+		b.Status.DisruptedPods = nil
+	}
+	return again
+}
+
+// wanted is how many pods there should be, and how many of them healthy. Shares are of
+// what the pods' controllers are scaled to.
+func wanted(b *policyv1.PodDisruptionBudget, pods []*corev1.Pod, scale func(*corev1.Pod) (string, int32)) (expected, desired int32) {
+	least, most := b.Spec.MinAvailable, b.Spec.MaxUnavailable
+	switch {
+	case most != nil:
+		expected = scaled(pods, scale)
+		n, err := intstr.GetScaledValueFromIntOrPercent(most, int(expected), true)
+		if err != nil {
+			return expected, expected
+		}
+		return expected, max(expected-int32(n), 0)
+	case least != nil && least.Type == intstr.Int:
+		return int32(len(pods)), least.IntVal
+	case least != nil:
+		expected = scaled(pods, scale)
+		n, err := intstr.GetScaledValueFromIntOrPercent(least, int(expected), true)
+		if err != nil {
+			return expected, expected
+		}
+		return expected, int32(n)
+	}
+	return int32(len(pods)), 0
+}
+
+// scaled is the sum of the scales of the pods' controllers, each once.
+func scaled(pods []*corev1.Pod, scale func(*corev1.Pod) (string, int32)) int32 {
+	seen, sum := map[string]bool{}, int32(0)
+	for _, pod := range pods {
+		owner, n := scale(pod)
+		if owner != "" && !seen[owner] {
+			seen[owner] = true
+			sum += n
+		}
+	}
+	return sum
+}
+
+// scaleOf finds the controller of a pod and what it is scaled to.
+func scaleOf(ctx context.Context, api client.Client, pod *corev1.Pod) (string, int32) {
+	owner := metav1.GetControllerOf(pod)
+	if owner == nil {
+		return "", 0
+	}
+	key := client.ObjectKey{Namespace: pod.Namespace, Name: owner.Name}
+	switch owner.Kind {
+	case "ReplicaSet":
+		var set appsv1.ReplicaSet
+		if api.Get(ctx, key, &set) != nil {
+			return "", 0
+		}
+		above := metav1.GetControllerOf(&set)
+		var deployment appsv1.Deployment
+		if above != nil && api.Get(ctx, client.ObjectKey{Namespace: pod.Namespace, Name: above.Name}, &deployment) == nil {
+			return string(deployment.UID), ptr.Deref(deployment.Spec.Replicas, 1)
+		}
+		return string(set.UID), ptr.Deref(set.Spec.Replicas, 1)
+	case "StatefulSet":
+		var set appsv1.StatefulSet
+		if api.Get(ctx, key, &set) != nil {
+			return "", 0
+		}
+		return string(set.UID), ptr.Deref(set.Spec.Replicas, 1)
+	}
+	return "", 0
+}
