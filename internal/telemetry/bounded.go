@@ -1,0 +1,198 @@
+package telemetry
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+)
+
+// DefaultSeries is how many time series the process exposes at most, unless it is told otherwise.
+const DefaultSeries = 500
+
+// Bounded is the gatherer with at most so many time series, those of libraries included; zero is
+// without bound. Nothing is changed while all fit. When they do not, the largest metric is told
+// more coarsely, again and again: first with fewer buckets, then without its least telling labels,
+// whose series are joined. Sums over a metric stay right throughout. What was there and what is
+// left are metrics of their own.
+func Bounded(g prometheus.Gatherer, limit int) prometheus.Gatherer {
+	if limit <= 0 {
+		return g
+	}
+	return prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {
+		families, err := g.Gather()
+		// What could be gathered is exposed beside an error, as it would be without a bound.
+		return bound(families, limit), err
+	})
+}
+
+func bound(families []*dto.MetricFamily, limit int) []*dto.MetricFamily {
+	gathered := seriesOf(families)
+	total := gathered + len(accounts(0, 0))
+	if total > limit {
+		families = slices.DeleteFunc(slices.Clone(families), internals)
+		total = seriesOf(families) + len(accounts(0, 0))
+	}
+	all := make([]*folded, len(families))
+	for i, f := range families {
+		all[i] = newFolded(f)
+	}
+	for total > limit {
+		largest := heaviest(all)
+		if largest == nil {
+			break
+		}
+		total -= largest.size
+		largest.coarsen()
+		total += largest.size
+	}
+	all, total = dropped(all, total, limit)
+	out := make([]*dto.MetricFamily, 0, len(all)+2)
+	for _, f := range all {
+		out = append(out, f.family)
+	}
+	out = append(out, accounts(gathered, total)...)
+	slices.SortFunc(out, func(a, b *dto.MetricFamily) int { return cmp.Compare(a.GetName(), b.GetName()) })
+	return out
+}
+
+// internals are what the Go runtime tells of itself beyond the handful that dashboards use: a
+// hundred series, of interest to who debugs the runtime.
+func internals(f *dto.MetricFamily) bool {
+	name := f.GetName()
+	switch name {
+	case "go_goroutines", "go_threads", "go_info", "go_gc_duration_seconds", "go_memstats_alloc_bytes", "go_memstats_heap_inuse_bytes", "go_memstats_sys_bytes":
+		return false
+	}
+	return strings.HasPrefix(name, "go_")
+}
+
+func seriesOf(families []*dto.MetricFamily) int {
+	n := 0
+	for _, f := range families {
+		n += size(f)
+	}
+	return n
+}
+
+// accounts say how much the bound took away.
+func accounts(gathered, exposed int) []*dto.MetricFamily {
+	account := func(name, help string, value int) *dto.MetricFamily {
+		number := float64(value)
+		name, kind := full(name), dto.MetricType_GAUGE
+		return &dto.MetricFamily{Name: &name, Help: &help, Type: &kind, Metric: []*dto.Metric{{Gauge: &dto.Gauge{Value: &number}}}}
+	}
+	return []*dto.MetricFamily{
+		account("metrics_series_exposed", "Time series that this process exposes.", exposed),
+		account("metrics_series_gathered", "Time series that it would expose without a bound.", gathered),
+	}
+}
+
+// heaviest is the family to coarsen next: the one with the most series, weighed by how much people
+// look at it. Nil when none can be coarsened.
+func heaviest(all []*folded) *folded {
+	var most *folded
+	for _, f := range all {
+		if f.steps() && (most == nil || f.weight() > most.weight()) {
+			most = f // the first of equals: families come sorted by name
+		}
+	}
+	return most
+}
+
+// dropped leaves out whole families when even the coarsest of all are too many: libraries' from
+// the end of the alphabet, and then ours. It does not happen with the libraries that we use.
+func dropped(all []*folded, total, limit int) ([]*folded, int) {
+	for _, ours := range []bool{false, true} {
+		for i := len(all) - 1; i >= 0 && total > limit; i-- {
+			if all[i].ours == ours {
+				total -= all[i].size
+				all = slices.Delete(all, i, i+1)
+			}
+		}
+	}
+	return all, total
+}
+
+// folded is a family on its way from fine to coarse.
+type folded struct {
+	family *dto.MetricFamily
+	ours   bool
+	size   int
+	// labels that can still be lost, the first to go first.
+	labels []string
+	// bounds are the numbers of buckets to thin out to, one before labels go and one after.
+	before, after []int
+}
+
+func newFolded(family *dto.MetricFamily) *folded {
+	f := &folded{family: family, ours: ours(family.GetName()), size: size(family)}
+	varying := map[string]string{}
+	var labels []string
+	for _, m := range family.GetMetric() {
+		for _, l := range m.GetLabel() {
+			if value, seen := varying[l.GetName()]; !seen {
+				varying[l.GetName()] = l.GetValue()
+			} else if value != l.GetValue() && !slices.Contains(labels, l.GetName()) {
+				labels = append(labels, l.GetName())
+			}
+		}
+	}
+	f.labels = inFoldOrder(labels)
+	if family.GetType() == dto.MetricType_HISTOGRAM {
+		f.before, f.after = []int{8}, []int{4, 0}
+	}
+	return f
+}
+
+func ours(name string) bool {
+	return strings.HasPrefix(name, Namespace+"_") || strings.HasPrefix(name, "operator_")
+}
+
+func (f *folded) steps() bool { return len(f.before)+len(f.labels)+len(f.after) > 0 }
+
+// weight is the size of a family as the choice of what to coarsen sees it: libraries' count more,
+// and what alerts compare pool by pool counts less.
+func (f *folded) weight() int {
+	switch {
+	case !f.ours && f.family.GetName() != "controller_runtime_reconcile_errors_total":
+		return 12 * f.size
+	case strings.HasPrefix(f.family.GetName(), Namespace+"_nodepools_"):
+		return f.size
+	}
+	return 3 * f.size
+}
+
+// coarsen takes one step. The family that was gathered is left as it is.
+func (f *folded) coarsen() {
+	switch {
+	case len(f.before) > 0:
+		f.family = mapped(f.family, func(m *dto.Metric) *dto.Metric { return thinned(m, f.before[0]) })
+		f.before = f.before[1:]
+	case len(f.labels) > 0:
+		f.family = without(f.family, f.labels[0])
+		f.labels = f.labels[1:]
+	default:
+		f.family = mapped(f.family, func(m *dto.Metric) *dto.Metric { return thinned(m, f.after[0]) })
+		f.after = f.after[1:]
+	}
+	f.size = size(f.family)
+}
+
+// size is the number of time series that a family is.
+func size(family *dto.MetricFamily) int {
+	n := 0
+	for _, m := range family.GetMetric() {
+		switch {
+		case m.GetHistogram() != nil:
+			n += len(finite(m.GetHistogram())) + 3 // the bucket without bound, the sum, the count
+		case m.GetSummary() != nil:
+			n += len(m.GetSummary().GetQuantile()) + 2
+		default:
+			n++
+		}
+	}
+	return n
+}

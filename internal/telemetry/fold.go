@@ -1,0 +1,155 @@
+package telemetry
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// foldOrder says which labels a metric loses first when it has too many series: those that name
+// single objects, then (where the empty string is) all that are not listed, and at last what
+// people group by.
+var foldOrder = []string{
+	"scheduling_id", "name", "node_name", "node", "host", "owner", "namespace",
+	"",
+	"image_id", "windows_build", "region", "os", "arch", "instance_type", "provider", "zone", "ready", "managed", "scheduled",
+	"controller", "min_values_relaxed", "consolidation_type", "termination_mode", "consolidation_policy", "policy",
+	"capacity_type", "error", "code", "reason", "method", "status", "decision", "nodepool", "type", "phase", "result",
+}
+
+// unfoldable labels tell things apart that cannot be added: cores and bytes.
+var unfoldable = []string{"resource_type", "group", "kind"}
+
+// foldRank is a label's place in the order; it reports false for those that are never lost.
+func foldRank(label string) (int, bool) {
+	if slices.Contains(unfoldable, label) {
+		return 0, false
+	}
+	if at := slices.Index(foldOrder, label); at >= 0 {
+		return at, true
+	}
+	return slices.Index(foldOrder, ""), true
+}
+
+// inFoldOrder are the labels that may be lost, the first to go first.
+func inFoldOrder(labels []string) []string {
+	type ranked struct {
+		rank  int
+		label string
+	}
+	var all []ranked
+	for _, label := range labels {
+		if rank, may := foldRank(label); may {
+			all = append(all, ranked{rank, label})
+		}
+	}
+	slices.SortFunc(all, func(a, b ranked) int { return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.label, b.label)) })
+	out := make([]string, len(all))
+	for i, r := range all {
+		out[i] = r.label
+	}
+	return out
+}
+
+// foldsToLargest reports whether series of a gauge that become one are told by the largest:
+// ages do not add up.
+func foldsToLargest(name string) bool {
+	return strings.HasSuffix(name, "_seconds") || strings.HasSuffix(name, "_percent")
+}
+
+// A Fold gathers the values of one gauge, however many there are, in at most so many series:
+// when there would be more, it loses labels one after the other and joins what has become the
+// same. It never holds more than that, so it can be fed one value for each pod of a cluster. The
+// order of what is added does not matter.
+type Fold struct {
+	largest bool
+	bound   int
+	order   []int // of labels, as they are lost
+	lost    int   // how many of order are
+	rows    map[string]*foldRow
+	only    []string // a label's value, while it has but one
+	varies  []bool
+}
+
+type foldRow struct {
+	values []string
+	value  float64
+}
+
+// NewFold is for the gauge of that name with these labels. A bound of zero is none.
+func NewFold(name string, bound int, labels ...string) *Fold {
+	f := &Fold{largest: foldsToLargest(name), bound: bound, rows: map[string]*foldRow{}, varies: make([]bool, len(labels))}
+	for _, label := range inFoldOrder(labels) {
+		f.order = append(f.order, slices.Index(labels, label))
+	}
+	return f
+}
+
+// Add is one more value, with those of its labels.
+func (f *Fold) Add(value float64, values ...string) {
+	if f.only == nil {
+		f.only = slices.Clone(values)
+	}
+	for i := range values {
+		f.varies[i] = f.varies[i] || values[i] != f.only[i]
+	}
+	f.join(slices.Clone(values), value)
+	for f.bound > 0 && len(f.rows) > f.bound && f.lost < len(f.order) {
+		f.lost++
+		rows := f.rows
+		f.rows = make(map[string]*foldRow, len(rows))
+		// The order does not matter: sums of what is added here are of whole numbers, or of the largest.
+		for _, key := range slices.Sorted(maps.Keys(rows)) {
+			f.join(rows[key].values, rows[key].value)
+		}
+	}
+}
+
+func (f *Fold) join(values []string, value float64) {
+	for _, i := range f.order[:f.lost] {
+		values[i] = ""
+	}
+	key := strings.Join(values, "\x00")
+	row, there := f.rows[key]
+	switch {
+	case !there:
+		f.rows[key] = &foldRow{values, value}
+	case f.largest:
+		row.value = max(row.value, value)
+	default:
+		row.value += value
+	}
+}
+
+// restore gives labels back that had to go but never varied: they cost nothing.
+func (f *Fold) restore(values []string) []string {
+	out := slices.Clone(values)
+	for _, i := range f.order[:f.lost] {
+		if !f.varies[i] {
+			out[i] = f.only[i]
+		}
+	}
+	return out
+}
+
+// Replace makes these the only series of a gauge that begin so; shown are those that were there
+// before, and are what Replace returned last time. Series that stay are never missing meanwhile.
+func (f *Fold) Replace(gauge *prometheus.GaugeVec, shown [][]string) [][]string {
+	now := make([][]string, 0, len(f.rows))
+	fresh := map[string]bool{}
+	for _, key := range slices.Sorted(maps.Keys(f.rows)) {
+		values := f.restore(f.rows[key].values)
+		gauge.WithLabelValues(values...).Set(f.rows[key].value)
+		fresh[strings.Join(values, "\x00")] = true
+		now = append(now, values)
+	}
+	for _, values := range shown {
+		if !fresh[strings.Join(values, "\x00")] {
+			gauge.DeleteLabelValues(values...)
+		}
+	}
+	return now
+}
