@@ -95,6 +95,17 @@ func reservedENIs(s Settings) error {
 	return nil
 }
 
+// fewestSeries is about one for each metric: below it the bound could only be held by leaving
+// whole metrics out.
+const fewestSeries = 200
+
+func seriesBound(s Settings) error {
+	if s.MetricsSeries != 0 && s.MetricsSeries < fewestSeries {
+		return fmt.Errorf("%d series are fewer than there are metrics; use at least %d, or 0 for no bound", s.MetricsSeries, fewestSeries)
+	}
+	return nil
+}
+
 func notNegative(field func(Settings) time.Duration) check {
 	return func(s Settings) error {
 		if field(s) < 0 {

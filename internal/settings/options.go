@@ -77,6 +77,8 @@ func processOptions() []Option {
 			value: boolean(func(s *Settings) *bool { return &s.DisableControllerWarmup })},
 		{Flag: "disable-cluster-state-observability", Env: "DISABLE_CLUSTER_STATE_OBSERVABILITY", Default: "false", Usage: "drop the metrics of each pod, node and pool, and condition metrics and events",
 			value: boolean(func(s *Settings) *bool { return &s.DisableClusterStateObservability })},
+		{Flag: "metrics-series", Env: "METRICS_SERIES", Default: "500", Own: true, Usage: "most time series on /metrics: above it metrics are told with fewer labels and buckets; 0: all that Karpenter has, which grows with pods and nodes",
+			value: number(func(s *Settings) *int { return &s.MetricsSeries }), check: seriesBound},
 		{Flag: "memory-limit", Env: "MEMORY_LIMIT", Default: "-1", Usage: "container memory limit in bytes; garbage collection works harder from 90 % of it; -1: no limit",
 			value: bytes(func(s *Settings) *int64 { return &s.MemoryLimitBytes })},
 		{Flag: "cpu-requests", Env: "CPU_REQUESTS", Default: "1000", Usage: "container CPU request in millicores; concurrency grows with it",

@@ -29,7 +29,7 @@ func mustParse(t *testing.T, args []string, variables map[string]string) (Settin
 func TestDefaults(t *testing.T) {
 	t.Parallel()
 	want := Settings{
-		MetricsPort: 8080, HealthProbePort: 8081,
+		MetricsPort: 8080, HealthProbePort: 8081, MetricsSeries: 500,
 		KubeClientQPS: 200, KubeClientBurst: 300,
 		DisableControllerWarmup: true,
 		LeaderElectionName:      "karpenter-leader-election",
@@ -66,6 +66,7 @@ var each = map[string]struct {
 	"leader-election-name":                {"my-lease", func(s *Settings) { s.LeaderElectionName = "my-lease" }},
 	"leader-election-namespace":           {"kube-system", func(s *Settings) { s.LeaderElectionNamespace = "kube-system" }},
 	"disable-controller-warmup":           {"false", func(s *Settings) { s.DisableControllerWarmup = false }},
+	"metrics-series":                      {"1000", func(s *Settings) { s.MetricsSeries = 1000 }},
 	"disable-cluster-state-observability": {"true", func(s *Settings) { s.DisableClusterStateObservability = true }},
 	"memory-limit":                        {"1073741824", func(s *Settings) { s.MemoryLimitBytes = 1 << 30 }},
 	"cpu-requests":                        {"2500", func(s *Settings) { s.CPURequestsMilli = 2500 }},
@@ -187,6 +188,7 @@ func TestWrongValuesAreRefusedByName(t *testing.T) {
 		"a negative memory overhead":        {env: map[string]string{"VM_MEMORY_OVERHEAD_PERCENT": "-0.1"}, want: []string{"vm-memory-overhead-percent cannot be negative"}},
 		"a memory overhead given as 7.5":    {args: []string{"--vm-memory-overhead-percent=7.5"}, want: []string{"use 0.075 for 7.5 %"}},
 		"a memory overhead that is NaN":     {args: []string{"--vm-memory-overhead-percent=NaN"}, want: []string{"a fraction below 1"}},
+		"fewer series than metrics":         {args: []string{"--metrics-series=20"}, want: []string{"20 series are fewer than there are metrics", "at least 200, or 0"}},
 		"negative reserved interfaces":      {args: []string{"--reserved-enis=-1"}, want: []string{"reserved-enis cannot be negative"}},
 		"images looked up too often":        {args: []string{"--ami-refresh-interval=59s"}, want: []string{"ami-refresh-interval must be at least 1m"}},
 		"subnets looked up too often":       {env: map[string]string{"SUBNET_REFRESH_INTERVAL": "1s"}, want: []string{"subnet-refresh-interval must be at least 1m"}},

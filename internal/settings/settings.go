@@ -30,6 +30,7 @@ type Settings struct {
 	DisableControllerWarmup          bool
 	DisableLeaderElection            bool
 	DisableClusterStateObservability bool
+	MetricsSeries                    int
 	LeaderElectionName               string
 	LeaderElectionNamespace          string
 	MemoryLimitBytes                 int64
