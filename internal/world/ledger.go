@@ -1,13 +1,16 @@
 package world
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/model"
 	"tenon/core/order"
+	"tenon/core/snapshot"
 )
 
 // ledger is what we have done and not yet seen: which claims we made (in the roster, as
@@ -16,11 +19,12 @@ import (
 type ledger struct {
 	places  map[types.UID]string // claims by pod
 	byClaim map[string]map[types.UID]key
-	since   map[string]time.Time // when a claim was assumed
+	since   map[string]time.Time       // when a claim was assumed
+	taken   map[string]model.Resources // what it takes of its pool's limits, until it is in the list
 }
 
 func newLedger() ledger {
-	return ledger{places: map[types.UID]string{}, byClaim: map[string]map[types.UID]key{}, since: map[string]time.Time{}}
+	return ledger{places: map[types.UID]string{}, byClaim: map[string]map[types.UID]key{}, since: map[string]time.Time{}, taken: map[string]model.Resources{}}
 }
 
 // patience is how long a pod keeps its place on a node that is ready for it. The scheduler
@@ -38,16 +42,67 @@ type Guest struct {
 	Namespace, Name string
 }
 
-// Assume enters a claim before it is made, with the pods that it is made for: from now
-// on they have a place, and the pool's limit is used. Whoever finds that the claim was not
-// made takes it back with Retract.
-func (w *World) Assume(claim *karpenterv1.NodeClaim, pods []Guest) {
+// GuestOf names a pod of a snapshot.
+func GuestOf(p *snapshot.Pod) Guest {
+	return Guest{UID: types.UID(p.UID), Namespace: p.Namespace, Name: p.Name}
+}
+
+// Assume enters a claim before it is made, with what it takes of its pool's limits and
+// with the pods that it is made for: from now on they have a place. It refuses a claim for
+// which the limits leave no room. Whoever finds that the claim was not made takes it back
+// with Retract.
+func (w *World) Assume(claim *karpenterv1.NodeClaim, capacity model.Resources, pods []Guest) error {
+	var err error
 	w.change(func() {
+		pool := claim.Labels[karpenterv1.LabelNodePool]
+		if err = w.overrun(pool, capacity); err != nil {
+			return
+		}
 		w.roster.assumed[claim.Name] = claim
 		w.roster.stale = true
 		w.ledger.since[claim.Name] = w.clock.Now()
+		w.ledger.taken[claim.Name] = capacity
 		w.commit(claim.Name, pods)
 	})
+	return err
+}
+
+// overrun says which limit of a pool one more node would break.
+func (w *World) overrun(name string, capacity model.Resources) error {
+	pool := w.pools[name]
+	if pool == nil || len(pool.Spec.Limits) == 0 {
+		return nil
+	}
+	used, nodes := w.usage(name)
+	used = used.Add(capacity)
+	for _, limit := range w.translator.Pool(pool).Limits {
+		have := used.Get(limit.Name)
+		if limit.Name == model.Nodes {
+			have = nodes + 1
+		}
+		if have > limit.Value {
+			return fmt.Errorf("the limit of %s of pool %s leaves no room", limit.Name, name)
+		}
+	}
+	return nil
+}
+
+// usage is what the pool's nodes take, those that are leaving left out, and those that
+// were ordered since the last picture.
+func (w *World) usage(pool string) (used model.Resources, nodes int64) {
+	for i := range w.roster.list {
+		if n := &w.roster.list[i]; n.Pool == pool && !n.Leaving {
+			used = used.Add(n.Capacity)
+			nodes++
+		}
+	}
+	for name, taken := range w.ledger.taken {
+		if claim := w.roster.claim(name); claim != nil && claim.Labels[karpenterv1.LabelNodePool] == pool {
+			used = used.Add(taken)
+			nodes++
+		}
+	}
+	return used, nodes
 }
 
 // Commit enters pods for a claim that is already there.
@@ -122,6 +177,7 @@ func (l *ledger) release(pod types.UID) {
 // breakPromises: the claim will not give its pods a place.
 func (w *World) breakPromises(claim string) {
 	delete(w.ledger.since, claim)
+	delete(w.ledger.taken, claim)
 	pods := w.ledger.byClaim[claim]
 	uids := make([]types.UID, 0, len(pods))
 	for uid := range pods {

@@ -79,7 +79,10 @@ func (r *roster) dirtyNode(name string) {
 }
 
 func (w *World) putClaim(claim *karpenterv1.NodeClaim) {
-	delete(w.roster.assumed, claim.Name)
+	if w.roster.assumed[claim.Name] != nil {
+		delete(w.roster.assumed, claim.Name)
+		delete(w.ledger.since, claim.Name)
+	}
 	old := w.roster.claims[claim.Name]
 	if old != nil && old.ResourceVersion == claim.ResourceVersion {
 		return
@@ -207,6 +210,7 @@ func (w *World) relist() {
 		}
 		if m.claim != nil {
 			names[m.claim.Name] = m.value.Name
+			delete(w.ledger.taken, m.claim.Name)
 		}
 	}
 	slices.SortFunc(list, func(a, b snapshot.Node) int {

@@ -81,7 +81,7 @@ func history(dice *rand.Rand, c *chance.Cluster) []event {
 		}
 		out = append(out, event{o, false})
 		if dice.IntN(6) == 0 {
-			again := c.Objects[dice.IntN(i + 1)]
+			again := c.Objects[dice.IntN(i+1)]
 			out = append(out, event{again, true}, event{again, false})
 		}
 	}

@@ -145,11 +145,13 @@ type NodePoolStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// Conditions of a NodePool. NodeRegistrationHealthy informs and does not take part in readiness.
+// Conditions of a NodePool. NodeRegistrationHealthy informs and does not take part in readiness,
+// and so does LimitReached, which is Tenon's own: pods wait for nodes that the limits forbid.
 const (
 	ConditionValidationSucceeded     = "ValidationSucceeded"
 	ConditionNodeClassReady          = "NodeClassReady"
 	ConditionNodeRegistrationHealthy = "NodeRegistrationHealthy"
+	ConditionLimitReached            = "LimitReached"
 )
 
 // NodePoolConditions says when a pool is ready.

@@ -1,0 +1,158 @@
+// Package execute carries out what was decided: it makes the NodeClaims of a plan, each
+// once, however often something fails on the way. Buying machines for them is the
+// business of the claim's own controller.
+//
+// Before a claim is made it is entered in the ledger, so that the next decision counts
+// it whether or not a watch has told of it. What no longer holds is dropped, not repaired:
+// then the loop decides again.
+package execute
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/model"
+	"tenon/internal/reconcile"
+	"tenon/internal/world"
+)
+
+// Order is one claim to be made.
+type Order struct {
+	Claim *karpenterv1.NodeClaim // with a name
+	// Pool is the pool as the decision saw it.
+	Pool *karpenterv1.NodePool
+	// Capacity is what the claim takes of the pool's limits.
+	Capacity model.Resources
+	Pods     []world.Guest
+	// Reason is what nodeclaims_created_total has as reason.
+	Reason string
+}
+
+// Outcome is what became of an order.
+type Outcome struct {
+	Order Order
+	// Claim is the object that was made, nil if none was.
+	Claim *karpenterv1.NodeClaim
+	// Dropped is why the order was not carried out although nothing went wrong: it does
+	// not hold any more.
+	Dropped string
+	// Err is what went wrong.
+	Err error
+}
+
+// Executor makes claims.
+type Executor struct {
+	kit   reconcile.Kit
+	world *world.World
+	// parallel is how many claims are made at the same time; with one, no goroutine is
+	// started.
+	parallel int
+}
+
+// New makes an executor.
+func New(kit reconcile.Kit, w *world.World, parallel int) *Executor {
+	return &Executor{kit: kit, world: w, parallel: max(parallel, 1)}
+}
+
+// Launch carries out orders, and answers in their order.
+func (e *Executor) Launch(ctx context.Context, orders []Order) []Outcome {
+	outcomes := make([]Outcome, len(orders))
+	if e.parallel == 1 {
+		for i := range orders {
+			outcomes[i] = e.launch(ctx, orders[i])
+		}
+		return outcomes
+	}
+	var group sync.WaitGroup
+	slots := make(chan struct{}, e.parallel)
+	for i := range orders {
+		slots <- struct{}{}
+		group.Go(func() {
+			defer func() { <-slots }()
+			outcomes[i] = e.launch(ctx, orders[i])
+		})
+	}
+	group.Wait()
+	return outcomes
+}
+
+func (e *Executor) launch(ctx context.Context, o Order) Outcome {
+	if why := e.outdated(o.Pool); why != "" {
+		return Outcome{Order: o, Dropped: why}
+	}
+	if err := e.world.Assume(o.Claim, o.Capacity, o.Pods); err != nil {
+		return Outcome{Order: o, Dropped: err.Error()}
+	}
+	made, err := e.make(ctx, o.Claim)
+	if err != nil {
+		return Outcome{Order: o, Err: fmt.Errorf("make claim %s: %w", o.Claim.Name, err)}
+	}
+	e.kit.Metrics.NodeclaimsCreatedTotal.WithLabelValues(o.Reason, o.Pool.Name, relaxed(made)).Inc()
+	return Outcome{Order: o, Claim: made}
+}
+
+// outdated is why a decision about a pool does not hold any more.
+func (e *Executor) outdated(decided *karpenterv1.NodePool) string {
+	pool, found := e.world.Pool(decided.Name)
+	switch {
+	case !found || pool.UID != decided.UID || pool.DeletionTimestamp != nil:
+		return "pool " + decided.Name + " is gone"
+	case pool.Generation != decided.Generation:
+		return "pool " + decided.Name + " has changed"
+	}
+	return ""
+}
+
+// attempts is how often a claim is tried whose fate is unknown.
+const attempts = 3
+
+// make makes the object, and finds out what became of it where the answer was lost. What
+// cannot be found out stays in the ledger, and is looked at again; see world.Doubtful.
+func (e *Executor) make(ctx context.Context, claim *karpenterv1.NodeClaim) (*karpenterv1.NodeClaim, error) {
+	var last error
+	for range attempts {
+		made := claim.DeepCopy()
+		err := e.kit.Client.Create(ctx, made)
+		switch {
+		case err == nil:
+			return made, nil
+		case refused(err):
+			e.world.Retract(claim.Name)
+			return nil, err
+		}
+		last = err
+		if found, ok := e.find(ctx, claim); ok {
+			return found, nil
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return nil, last
+}
+
+// find looks for a claim whose making was not answered. A name that is taken by a claim
+// with other contents is none of ours.
+func (e *Executor) find(ctx context.Context, claim *karpenterv1.NodeClaim) (*karpenterv1.NodeClaim, bool) {
+	found := &karpenterv1.NodeClaim{}
+	err := e.kit.Live.Get(ctx, reconcile.Key{Name: claim.Name}, found)
+	return found, err == nil
+}
+
+// refused reports whether it is certain that nothing was made.
+func refused(err error) bool {
+	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) ||
+		apierrors.IsUnauthorized(err) || apierrors.IsNotFound(err) || apierrors.IsRequestEntityTooLargeError(err) ||
+		apierrors.IsTooManyRequests(err)
+}
+
+func relaxed(claim *karpenterv1.NodeClaim) string {
+	if claim.Annotations[karpenterv1.AnnotationMinValuesRelaxed] == "true" {
+		return "true"
+	}
+	return "false"
+}

@@ -1,0 +1,91 @@
+package loop
+
+import (
+	"tenon/core/plan"
+	"tenon/core/snapshot"
+	"tenon/internal/execute"
+	"tenon/internal/world"
+)
+
+// selection is the part of a plan that is carried out now.
+type selection struct {
+	claims   []*plan.Claim
+	existing []plan.Placement
+	// left is how many pods wait for the next decision.
+	left int
+}
+
+// choose takes all of a plan, or, while a burst goes on, only the nodes that are full: the
+// others would be larger or cheaper if they waited for the pods that are yet to come.
+func choose(s *snapshot.Snapshot, p *plan.Plan, streaming bool) selection {
+	out := selection{existing: p.Existing}
+	for i := range p.Claims {
+		c := &p.Claims[i]
+		if streaming && !full(s, c) {
+			out.left += len(c.Pods)
+			continue
+		}
+		out.claims = append(out.claims, c)
+	}
+	return out
+}
+
+// full reports whether a node has no room for one more of any of its own pods.
+func full(s *snapshot.Snapshot, c *plan.Claim) bool {
+	room := c.Allocatable.Sub(c.Requests)
+	last := int32(-1)
+	for _, i := range c.Pods {
+		template := s.Pods[i].Template
+		if template == last {
+			continue
+		}
+		last = template
+		if s.Templates[template].Requests.Fits(room) {
+			return false
+		}
+	}
+	return true
+}
+
+// commit has pods keep their places on nodes that are still to come. On nodes that are
+// there the scheduler binds them at once.
+func (l *loop) commit(s *snapshot.Snapshot, chosen selection) {
+	nodes := map[string]*snapshot.Node{}
+	for i := range s.Nodes {
+		nodes[s.Nodes[i].Name] = &s.Nodes[i]
+	}
+	for _, e := range chosen.existing {
+		if n := nodes[e.Node]; n != nil && n.Claim != "" && !n.Initialized {
+			l.o.World.Commit(n.Claim, pending(s, e.Pods))
+		}
+	}
+}
+
+// pending are those of the pods that have no node: pods of leaving nodes will be other
+// pods when they come.
+func pending(s *snapshot.Snapshot, pods []int) []world.Guest {
+	out := make([]world.Guest, 0, len(pods))
+	for _, i := range pods {
+		if p := &s.Pods[i]; p.Pending {
+			out = append(out, world.GuestOf(p))
+		}
+	}
+	return out
+}
+
+// orders are the claims to make.
+func (l *loop) orders(s *snapshot.Snapshot, chosen selection, market map[string]world.Sale) []execute.Order {
+	orders := make([]execute.Order, 0, len(chosen.claims))
+	for _, c := range chosen.claims {
+		pool, found := l.o.World.Pool(c.Pool)
+		if !found {
+			continue // it went while we decided
+		}
+		claim := l.intents.ForPlan(pool, c, market[c.Pool].Catalog)
+		claim.Name = claim.GenerateName + l.o.Suffix()
+		orders = append(orders, execute.Order{
+			Claim: claim, Pool: pool, Capacity: c.Capacity, Pods: pending(s, c.Pods), Reason: "provisioned",
+		})
+	}
+	return orders
+}

@@ -1,0 +1,240 @@
+// Package loop decides when to decide: it waits for pods that want a place, gathers what
+// arrives together, asks the core, and has the plan carried out. It is the controller
+// `provisioner`.
+//
+//	pods arrive ──▶ window ──▶ picture ──▶ decide ──▶ select ──▶ launch ──▶ tell
+//	                  │                                  │
+//	                  └ wait while more are coming       └ while they still are: full nodes only
+//
+// It decides nothing itself about pods and nodes, and writes nothing but through execute.
+package loop
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/errors"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/catalog"
+	"tenon/core/decide"
+	"tenon/core/snapshot"
+	"tenon/internal/execute"
+	"tenon/internal/intent"
+	"tenon/internal/reconcile"
+	"tenon/internal/settings"
+	"tenon/internal/world"
+)
+
+// Market knows what pools can buy.
+type Market interface {
+	Catalog(ctx context.Context, pool *karpenterv1.NodePool) (*catalog.Catalog, error)
+}
+
+// Options are what a loop is made with, beside the kit.
+type Options struct {
+	World    *world.World
+	Market   Market
+	Executor *execute.Executor
+	// Synced reports whether everything that was there at the start has been put into
+	// the world. Nil is always.
+	Synced func() bool
+	// Suffix makes the end of a claim's name.
+	Suffix func() string
+}
+
+// loop is the provisioner. What it keeps is only when it decided last, and about what.
+type loop struct {
+	kit      reconcile.Kit
+	o        Options
+	intents  intent.Maker
+	unsynced time.Time // since when; zero is not
+	last     round
+}
+
+// round is one decision.
+type round struct {
+	demand, supply uint64
+	at             time.Time
+	// open says that pods were left for the next decision, or without a place.
+	open bool
+	next time.Time // when the picture changes by itself
+}
+
+// New makes the controller.
+func New(kit reconcile.Kit, o Options) reconcile.Controller {
+	if o.Synced == nil {
+		o.Synced = func() bool { return true }
+	}
+	l := &loop{kit: kit, o: o, intents: intent.New(kit.Cloud.Describe())}
+	return reconcile.Controller{
+		Name:      "provisioner",
+		Subscribe: o.World.Subscribe,
+		Workers:   reconcile.One,
+		Retry:     reconcile.Backoff{First: 100 * time.Millisecond, Longest: 10 * time.Second},
+		Reconcile: func(ctx context.Context, _ reconcile.Key) (reconcile.Result, error) { return l.step(ctx) },
+	}
+}
+
+// step is one turn.
+func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
+	now := l.kit.Clock.Now()
+	// 1. Is everything there that was there when we started?
+	if !l.synced(now) {
+		return reconcile.In(unsyncedRetry), nil
+	}
+	if err := l.resolveDoubts(ctx, now); err != nil {
+		return reconcile.Never, err
+	}
+	// 2. Is there something to decide, and is it time?
+	pulse := l.o.World.Pulse()
+	if idle(pulse) {
+		return reconcile.Never, l.rest(ctx, pulse)
+	}
+	if !l.due(pulse, now) {
+		return reconcile.In(l.nextLook().Sub(now)), nil
+	}
+	w := window{idle: l.kit.Settings.BatchIdleDuration, longest: l.kit.Settings.BatchMaxDuration}
+	wait, streaming := w.wait(pulse, now)
+	if wait > 0 && l.last.demand != pulse.Demand {
+		return reconcile.In(wait), nil
+	}
+	// 3. Look, decide, act.
+	market := l.market(ctx)
+	picture := l.o.World.Picture(world.Moment{Now: now, Settings: Settings(l.kit.Settings), Market: market})
+	decision := l.decide(picture.Snapshot)
+	chosen := choose(picture.Snapshot, &decision.Plan, streaming)
+	l.commit(picture.Snapshot, chosen)
+	outcomes := l.o.Executor.Launch(ctx, l.orders(picture.Snapshot, chosen, market))
+	// 4. Say what was done and what was not.
+	l.tell(ctx, picture, &decision.Plan, chosen, outcomes)
+	l.last = round{
+		demand: picture.Pulse.Demand, supply: picture.Pulse.Supply, at: now, next: picture.Next,
+		open: chosen.left > 0 || len(decision.Plan.Unplaced) > 0 || picture.Pulse.Held > 0,
+	}
+	l.o.World.Rearm()
+	if failed := firstError(outcomes); failed != nil {
+		return reconcile.Never, failed
+	}
+	return l.again(chosen, now), nil
+}
+
+// decide asks the core, and measures it.
+func (l *loop) decide(s *snapshot.Snapshot) decide.Decision {
+	begun := l.kit.Clock.Now()
+	decision := decide.Decide(s, decide.Budget{})
+	l.kit.Metrics.SchedulerSchedulingDurationSeconds.WithLabelValues(name).Observe(l.kit.Clock.Since(begun).Seconds())
+	return decision
+}
+
+const name = "provisioner"
+
+// How often to look although nothing happened.
+const (
+	unsyncedRetry = 20 * time.Millisecond
+	openRetry     = 10 * time.Second // pods without a place: the cloud may have something by now
+	streamRetry   = 50 * time.Millisecond
+)
+
+// idle reports whether nobody wants anything.
+func idle(p world.Pulse) bool { return p.Waiting == 0 && p.Displaced == 0 }
+
+// rest takes back what was said while pods waited.
+func (l *loop) rest(ctx context.Context, p world.Pulse) error {
+	if !l.last.open {
+		return nil
+	}
+	l.last = round{demand: p.Demand, supply: p.Supply, at: l.kit.Clock.Now()}
+	l.kit.Metrics.SchedulerUnschedulablePodsCount.WithLabelValues(name).Set(0)
+	l.kit.Metrics.SchedulerIgnoredPodsCount.WithLabelValues().Set(0)
+	return l.o.Executor.MarkLimits(ctx, nil)
+}
+
+// due reports whether there is something that the last decision did not know.
+func (l *loop) due(p world.Pulse, now time.Time) bool {
+	return p.Demand != l.last.demand || p.Supply != l.last.supply || !now.Before(l.nextLook())
+}
+
+// nextLook is when the last decision is to be looked at again.
+func (l *loop) nextLook() time.Time {
+	next := l.last.at.Add(openRetry)
+	if !l.last.next.IsZero() && l.last.next.Before(next) {
+		return l.last.next
+	}
+	return next
+}
+
+func (l *loop) again(chosen selection, now time.Time) reconcile.Result {
+	if chosen.left > 0 {
+		return reconcile.In(streamRetry)
+	}
+	return reconcile.In(l.nextLook().Sub(now))
+}
+
+// synced also tells the metrics, and the log when it takes long.
+func (l *loop) synced(now time.Time) bool {
+	m := l.kit.Metrics
+	nodes, _ := l.o.World.Size()
+	m.ClusterStateNodeCount.WithLabelValues().Set(float64(nodes))
+	if l.o.Synced() {
+		l.unsynced = time.Time{}
+		m.ClusterStateSynced.WithLabelValues().Set(1)
+		m.ClusterStateUnsyncedTimeSeconds.WithLabelValues().Set(0)
+		return true
+	}
+	if l.unsynced.IsZero() {
+		l.unsynced = now
+	}
+	m.ClusterStateSynced.WithLabelValues().Set(0)
+	m.ClusterStateUnsyncedTimeSeconds.WithLabelValues().Set(now.Sub(l.unsynced).Seconds())
+	return false
+}
+
+// market is what every pool can buy. A pool without a catalogue stays in the picture, with
+// the reason.
+func (l *loop) market(ctx context.Context) map[string]world.Sale {
+	sales := map[string]world.Sale{}
+	for _, pool := range l.o.World.Pools() {
+		offers, err := l.o.Market.Catalog(ctx, pool)
+		sales[pool.Name] = world.Sale{Catalog: offers, Err: err}
+	}
+	return sales
+}
+
+// resolveDoubts asks the API server about claims that we made and that no watch has told
+// of. Waiting for ever would keep their pods from ever being decided about.
+func (l *loop) resolveDoubts(ctx context.Context, now time.Time) error {
+	for _, claim := range l.o.World.Doubtful(now) {
+		found := &karpenterv1.NodeClaim{}
+		err := l.kit.Live.Get(ctx, reconcile.Key{Name: claim}, found)
+		switch {
+		case err == nil:
+			l.o.World.Put(found)
+		case errors.IsNotFound(err):
+			l.o.World.Retract(claim)
+		default:
+			return fmt.Errorf("find out whether claim %s was made: %w", claim, err)
+		}
+	}
+	return nil
+}
+
+// Settings are those of a decision.
+func Settings(s settings.Settings) snapshot.Settings {
+	return snapshot.Settings{
+		Preferences:       snapshot.Preferences(s.PreferencePolicy),
+		BestEffortMinimum: s.MinValuesPolicy == settings.MinValuesBestEffort,
+		ReservedCapacity:  s.FeatureGates.ReservedCapacity,
+		SpotToSpot:        s.FeatureGates.SpotToSpotConsolidation,
+	}
+}
+
+func firstError(outcomes []execute.Outcome) error {
+	for _, o := range outcomes {
+		if o.Err != nil {
+			return o.Err
+		}
+	}
+	return nil
+}
