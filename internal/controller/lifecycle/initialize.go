@@ -1,0 +1,83 @@
+package lifecycle
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"tenon/api/condition"
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/order"
+)
+
+const (
+	nodeNotFound        = "NodeNotFound"
+	nodeNotFoundMessage = "Node not registered with cluster"
+)
+
+// obstacle is why a registered node is not initialized; the zero value is none.
+type obstacle struct{ reason, message string }
+
+// findObstacle looks whether a node has become what its claim asked for. Drivers for
+// dynamic resources are not waited for: pods that need them are not placed on claims.
+func findObstacle(node *corev1.Node, claim *karpenterv1.NodeClaim) obstacle {
+	if !ready(node) {
+		return obstacle{"NodeNotReady", "Node status is NotReady"}
+	}
+	for _, taint := range claim.Spec.StartupTaints {
+		if tainted(node, taint) {
+			return obstacle{"StartupTaintsExist", fmt.Sprintf("StartupTaint %q still exists", taint.ToString())}
+		}
+	}
+	for _, taint := range node.Spec.Taints {
+		if karpenterv1.IsEphemeral(taint) {
+			return obstacle{"KnownEphemeralTaintsExist", fmt.Sprintf("KnownEphemeralTaint %q still exists", taint.ToString())}
+		}
+	}
+	requests := claim.Spec.Resources.Requests
+	for _, name := range order.Keys(requests) {
+		asked, given := requests[name], node.Status.Allocatable[name]
+		if !asked.IsZero() && given.IsZero() {
+			return obstacle{"ResourceNotRegistered", fmt.Sprintf("Resource %q was requested but not registered", name)}
+		}
+	}
+	return obstacle{}
+}
+
+func ready(node *corev1.Node) bool {
+	for i := range node.Status.Conditions {
+		if c := &node.Status.Conditions[i]; c.Type == corev1.NodeReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// initialize marks the node of a registered claim when nothing stands in the way.
+func (l *lifecycle) initialize(ctx context.Context, claim *karpenterv1.NodeClaim, conditions *condition.Set, nodes []*corev1.Node) error {
+	if len(nodes) != 1 {
+		conditions.SetUnknown(karpenterv1.ConditionInitialized, nodeNotFound, nodeNotFoundMessage)
+		return nil
+	}
+	if o := findObstacle(nodes[0], claim); o != (obstacle{}) {
+		conditions.SetUnknown(karpenterv1.ConditionInitialized, o.reason, o.message)
+		return nil
+	}
+	node := nodes[0].DeepCopy()
+	node.Labels = merged(node.Labels, map[string]string{karpenterv1.LabelInitialized: "true"})
+	if nodes[0].Labels[karpenterv1.LabelInitialized] != "true" {
+		if err := l.kit.Client.Patch(ctx, node, client.MergeFrom(nodes[0])); err != nil {
+			return fmt.Errorf("mark node %s as initialized: %w", node.Name, err)
+		}
+	}
+	conditions.SetTrue(karpenterv1.ConditionInitialized)
+	return nil
+}
+
+// became reports whether a condition has just become True.
+func became(name string, was, now condition.Set) bool {
+	return !was.HasStatus(name, metav1.ConditionTrue) && now.HasStatus(name, metav1.ConditionTrue)
+}

@@ -1,0 +1,153 @@
+// Package lifecycle follows a claim from its creation to its end: an instance is bought
+// for it, the node that joins is registered and then initialized, and when the claim is
+// deleted, node and instance go before it does.
+//
+//	            Create                node joins              ready, taints gone
+//	(created) ────────▶ Launched ─────────────────▶ Registered ─────────────────▶ Initialized
+//	    │ no capacity,     │ not registered             │                            │
+//	    │ 5 min            │ within 15 min              │          deletion          │
+//	    └───────────┬──────┘                            └──────────────┬─────────────┘
+//	                ▼                                                  ▼
+//	        instance away, released                  node drained, instance away, released
+//
+// Nothing is remembered between calls, and nothing relies on caches being up to date: to
+// launch a claim twice costs a call and no instance, because the claim's UID is the token
+// of the purchase; writes carry the version that was looked at; and what cannot be taken
+// back is preceded by a look that does not lag, or by a write that proves as much.
+//
+// The package must not drain (that is the node's finalizer) and must not choose what to
+// buy (the claim says it, the provider does it).
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/cloud"
+	"tenon/core/requirement"
+	"tenon/internal/lookup"
+	"tenon/internal/purchase"
+	"tenon/internal/reconcile"
+	"tenon/internal/registration"
+)
+
+// afterConflict is when to look again after somebody else was faster. The cache that was
+// behind wakes us before that when it has caught up.
+const afterConflict = time.Second
+
+type lifecycle struct {
+	kit     reconcile.Kit
+	tracker *registration.Tracker
+	about   cloud.Description
+	words   requirement.Vocabulary
+}
+
+// New makes the controller. The tracker is told how launches and registrations end.
+func New(kit reconcile.Kit, tracker *registration.Tracker) reconcile.Controller {
+	about := kit.Cloud.Describe().WithDefaults()
+	l := &lifecycle{kit: kit, tracker: tracker, about: about, words: about.Vocabulary()}
+	return reconcile.Controller{
+		Name: "nodeclaim.lifecycle",
+		Watches: []reconcile.Watch{
+			{Kind: &karpenterv1.NodeClaim{}},
+			{Kind: &corev1.Node{}, Keys: l.waitingFor},
+		},
+		Workers:   reconcile.Workers{Min: 1000, Max: 5000},
+		Retry:     reconcile.Backoff{First: time.Second, Longest: time.Minute},
+		Reconcile: l.reconcile,
+	}
+}
+
+// waitingFor finds the claims that care for a change of a node: those that wait for it to
+// join or to go. Nodes change all the time, and to most claims it makes no difference.
+func (l *lifecycle) waitingFor(ctx context.Context, object client.Object) []reconcile.Key {
+	claims, err := lookup.ClaimsOf(ctx, l.kit.Client, object.(*corev1.Node).Spec.ProviderID)
+	if err != nil {
+		reconcile.Log(ctx).Error(err, "finding claims of a node", "Node", object.GetName())
+		return nil
+	}
+	var keys []reconcile.Key
+	for _, claim := range claims {
+		if claim.DeletionTimestamp != nil || !is(claim, karpenterv1.ConditionInitialized, metav1.ConditionTrue) {
+			keys = append(keys, client.ObjectKeyFromObject(claim))
+		}
+	}
+	return keys
+}
+
+func (l *lifecycle) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {
+	claim := &karpenterv1.NodeClaim{}
+	if err := l.kit.Client.Get(ctx, key, claim); err != nil {
+		return reconcile.Never, client.IgnoreNotFound(err)
+	}
+	if !l.about.Supports(purchase.ClassOf(claim)) {
+		return reconcile.Never, nil
+	}
+	result, err := l.step(ctx, claim)
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) { // the cache was behind
+		return reconcile.In(afterConflict), nil
+	}
+	return result, err
+}
+
+func (l *lifecycle) step(ctx context.Context, claim *karpenterv1.NodeClaim) (reconcile.Result, error) {
+	if claim.DeletionTimestamp != nil {
+		return l.finalize(ctx, claim)
+	}
+	proven, err := l.protect(ctx, claim)
+	if err != nil {
+		return reconcile.Never, err
+	}
+	launching, err := l.launch(ctx, claim, proven)
+	if err != nil || launching.over {
+		return l.orTooLate(ctx, claim, launching.result, err)
+	}
+	following, err := l.follow(ctx, claim)
+	return l.orTooLate(ctx, claim, launching.result.Sooner(following), err)
+}
+
+// protect puts our finalizer on the claim. It is the intent before the effect: without it
+// nothing is bought, and with it the claim cannot vanish under its instance. The write
+// also proves that the claim exists now and is not being deleted.
+func (l *lifecycle) protect(ctx context.Context, claim *karpenterv1.NodeClaim) (proven bool, err error) {
+	before := claim.DeepCopy()
+	if !controllerutil.AddFinalizer(claim, karpenterv1.FinalizerTermination) {
+		return false, nil
+	}
+	if err := l.save(ctx, before, claim); err != nil {
+		return false, fmt.Errorf("add the finalizer to claim %s: %w", claim.Name, err)
+	}
+	return true, nil
+}
+
+// follow brings a claim from its instance to its initialized node, as far as it gets.
+func (l *lifecycle) follow(ctx context.Context, claim *karpenterv1.NodeClaim) (reconcile.Result, error) {
+	before := claim.DeepCopy()
+	conditions := claim.Conditions(l.kit.Clock.Now())
+	was := conditions
+	result, trouble := l.advance(ctx, claim, &conditions)
+	claim.Status.Conditions = conditions.List()
+	if err := l.save(ctx, before, claim); err != nil {
+		return result, errors.Join(trouble, fmt.Errorf("write claim %s: %w", claim.Name, err))
+	}
+	l.announce(ctx, claim, was, conditions)
+	return result, trouble
+}
+
+func is(claim *karpenterv1.NodeClaim, condition string, status metav1.ConditionStatus) bool {
+	for i := range claim.Status.Conditions {
+		if c := &claim.Status.Conditions[i]; c.Type == condition {
+			return c.Status == status
+		}
+	}
+	return false
+}
