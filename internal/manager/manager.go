@@ -1,5 +1,5 @@
 // Package manager is the controller process: it connects to the cluster, serves metrics and
-// probes, elects a leader and runs the controllers that are registered in register.go. It must not
+// probes, elects a leader and runs the controllers that internal/assembly lists. It must not
 // contain a controller's reading, deciding or writing itself; it only gives them a place to run.
 package manager
 
@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -20,6 +21,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	autoscalingv1beta1 "tenon/api/autoscaling/v1beta1"
+	awsv1 "tenon/api/aws/v1"
+	karpenterv1 "tenon/api/karpenter/v1"
+	karpenterv1alpha1 "tenon/api/karpenter/v1alpha1"
+	"tenon/internal/lean"
 	"tenon/internal/settings"
 	"tenon/internal/telemetry"
 	"tenon/internal/version"
@@ -31,6 +37,8 @@ type Options struct {
 	Connection Connection
 	Build      version.Info
 	Log        logr.Logger
+	// Open makes the cloud. Without one the process serves its ports and nothing else.
+	Open Open
 }
 
 // Process is a controller process that is ready to start: its ports are taken and its controllers
@@ -77,8 +85,12 @@ func New(ctx context.Context, o Options) (*Process, error) {
 // assemble builds the manager and hangs servers and controllers into it.
 func (p *Process) assemble(o Options) error {
 	kinds := runtime.NewScheme()
-	if err := scheme.AddToScheme(kinds); err != nil {
-		return fmt.Errorf("learn Kubernetes' kinds: %w", err)
+	for _, add := range []func(*runtime.Scheme) error{
+		scheme.AddToScheme, karpenterv1.AddToScheme, karpenterv1alpha1.AddToScheme, autoscalingv1beta1.AddToScheme, awsv1.AddToScheme,
+	} {
+		if err := add(kinds); err != nil {
+			return fmt.Errorf("learn the kinds of objects: %w", err)
+		}
 	}
 	m, err := ctrl.NewManager(o.Connection.Config, managerOptions(o, kinds))
 	if err != nil {
@@ -92,7 +104,7 @@ func (p *Process) assemble(o Options) error {
 	if err := p.serve(m, registry, o.Settings.EnableProfiling); err != nil {
 		return err
 	}
-	return register(Scope{Manager: m, Settings: o.Settings, Metrics: registry, Log: o.Log})
+	return m.Add(crew{manager: m, settings: o.Settings, metrics: registry, open: o.Open, clock: clock.RealClock{}, log: o.Log})
 }
 
 // Start runs the process until the context ends or it loses its Lease. It returns after every
@@ -117,9 +129,12 @@ func managerOptions(o Options, kinds *runtime.Scheme) ctrl.Options {
 	return ctrl.Options{
 		Scheme: kinds,
 		Logger: o.Log,
-		Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{
-			&coordinationv1.Lease{}: {Namespaces: map[string]cache.Config{leaseNamespace: {}}},
-		}},
+		Cache: cache.Options{
+			DefaultTransform: lean.NewKeeper().Trim,
+			ByObject: map[client.Object]cache.ByObject{
+				&coordinationv1.Lease{}: {Namespaces: map[string]cache.Config{leaseNamespace: {}}},
+			},
+		},
 		LeaderElection:                !o.Settings.DisableLeaderElection,
 		LeaderElectionID:              o.Settings.LeaderElectionName,
 		LeaderElectionNamespace:       o.Settings.LeaderElectionNamespace,

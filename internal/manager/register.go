@@ -1,42 +1,106 @@
 package manager
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"tenon/internal/assembly"
+	"tenon/internal/lookup"
+	"tenon/internal/reconcile"
 	"tenon/internal/settings"
+	"tenon/internal/telemetry"
 )
 
-// Scope is what a controller gets to register itself with.
-type Scope struct {
-	Manager  ctrl.Manager
-	Settings settings.Settings
-	Metrics  prometheus.Registerer
-	Log      logr.Logger
+// crew puts the controllers to work, as soon as the cluster knows the kinds that they
+// work on. Until then the process lives, is not ready, and says why.
+type crew struct {
+	manager  ctrl.Manager
+	settings settings.Settings
+	metrics  prometheus.Registerer
+	open     Open
+	clock    clock.WithTicker
+	log      logr.Logger
 }
 
-// registrations lists everything that runs in the process, in the order in which it is added. A
-// new controller is one line here and a package of its own under internal/controller.
-var registrations = []struct {
-	name string
-	add  func(Scope) error
-}{
-	{"kind watch", addKindWatch},
+// NeedLeaderElection is false: a standby keeps its picture of the cluster current, so that
+// it can go on where the leader stopped. The controllers themselves wait for the Lease.
+func (c crew) NeedLeaderElection() bool { return false }
+
+// Start gathers the parts and adds the controllers.
+func (c crew) Start(ctx context.Context) error {
+	watch := kindWatch{mapper: c.manager.GetRESTMapper(), clock: c.clock, log: c.log}
+	if err := watch.Start(ctx); err != nil || ctx.Err() != nil || c.open == nil {
+		return err
+	}
+	if err := lookup.Add(ctx, c.manager.GetFieldIndexer()); err != nil {
+		return err
+	}
+	backend, err := c.open(ctx, Ground{
+		Client: c.manager.GetClient(), Live: c.manager.GetAPIReader(), Clock: c.clock,
+		Metrics: c.metrics, Settings: c.settings, Log: c.log,
+	})
+	if err != nil {
+		return fmt.Errorf("open the cloud: %w", err)
+	}
+	kit, err := c.kit(backend)
+	if err != nil {
+		return err
+	}
+	return c.employ(ctx, kit, backend)
 }
 
-func register(scope Scope) error {
-	for _, r := range registrations {
-		if err := r.add(scope); err != nil {
-			return fmt.Errorf("register %s: %w", r.name, err)
+// kit is what every controller is made with.
+func (c crew) kit(backend Backend) (reconcile.Kit, error) {
+	metrics, err := telemetry.NewMetrics(c.metrics, telemetry.LabelsOf(backend.Provider.Describe()))
+	if err != nil {
+		return reconcile.Kit{}, fmt.Errorf("register metrics: %w", err)
+	}
+	return reconcile.Kit{
+		Client:   c.manager.GetClient(),
+		Live:     c.manager.GetAPIReader(),
+		Cloud:    telemetry.Observe(backend.Provider, metrics, c.clock),
+		Clock:    c.clock,
+		Events:   telemetry.NewRecorder(c.manager.GetEventRecorderFor(component), c.clock),
+		Metrics:  metrics,
+		Settings: c.settings,
+	}, nil
+}
+
+// component is the source of events.
+const component = "karpenter"
+
+// parallel is how many claims are made at the same time: the API server's limit on our
+// requests is what bounds a burst.
+const parallel = 32
+
+// suffixLength is that of the names that the API server makes.
+const suffixLength = 5
+
+func (c crew) employ(ctx context.Context, kit reconcile.Kit, backend Backend) error {
+	parts := assembly.Parts{
+		Kit: kit, World: assembly.World(kit), Market: assembly.Market(kit), Parallel: parallel,
+		Suffix: func() string { return rand.String(suffixLength) },
+	}
+	synced, err := feed(ctx, c.manager.GetCache(), parts.World, c.settings)
+	if err != nil {
+		return err
+	}
+	parts.Synced = synced
+	controllers := assembly.Controllers(parts)
+	if backend.Controllers != nil {
+		controllers = append(controllers, backend.Controllers(kit)...)
+	}
+	for _, controller := range controllers {
+		if err := reconcile.Add(c.manager, controller, c.settings.CPURequestsMilli); err != nil {
+			return err
 		}
 	}
+	c.log.Info("controllers are registered", "count", len(controllers), "provider", kit.Cloud.Describe().Name)
 	return nil
-}
-
-func addKindWatch(scope Scope) error {
-	return scope.Manager.Add(kindWatch{mapper: scope.Manager.GetRESTMapper(), clock: clock.RealClock{}, log: scope.Log})
 }

@@ -1,0 +1,35 @@
+package manager
+
+import (
+	"context"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"tenon/cloud"
+	"tenon/internal/reconcile"
+	"tenon/internal/settings"
+)
+
+// Backend is the cloud of a process.
+type Backend struct {
+	Provider cloud.Provider
+	// Controllers are the cloud's own, beside those that every cloud needs; nil is none.
+	Controllers func(reconcile.Kit) []reconcile.Controller
+}
+
+// Ground is what a backend stands on.
+type Ground struct {
+	// Client reads from the process's caches, Live from the API server.
+	Client   client.Client
+	Live     client.Reader
+	Clock    clock.WithTicker
+	Metrics  prometheus.Registerer
+	Settings settings.Settings
+	Log      logr.Logger
+}
+
+// Open makes a backend. It fails where an operator has to mend something.
+type Open func(context.Context, Ground) (Backend, error)
