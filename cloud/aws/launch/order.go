@@ -1,0 +1,365 @@
+package launch
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	awsv1 "tenon/api/aws/v1"
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/cloud"
+	"tenon/cloud/aws/bootstrap"
+	"tenon/cloud/aws/image"
+	"tenon/cloud/aws/lexicon"
+	"tenon/cloud/aws/machine"
+	"tenon/cloud/aws/template"
+	"tenon/core/catalog"
+	"tenon/core/model"
+)
+
+// What EC2 takes in one request for a fleet.
+const (
+	mostOverrides = 300
+	mostTemplates = 50
+)
+
+// NipSlots is a resource that no type has: who asks for it wants an enclave.
+const NipSlots = "eks.amazonaws.com/nip-slots"
+
+// Facts are all that a launch depends on beside its claim.
+type Facts struct {
+	Region  string
+	Cluster bootstrap.Cluster
+	// Class is ready.
+	Class *awsv1.EC2NodeClass
+	// Catalog is the class's own. What can be had is said there; prices and capacities
+	// are those of the claim's catalogue, if it has one.
+	Catalog *catalog.Catalog
+	// Group is the placement group of the class; empty if it has none.
+	Group string
+	// ReservedCapacity is the gate.
+	ReservedCapacity bool
+	// Subnet is where instances of a zone are put.
+	Subnet func(zone string) (awsv1.Subnet, bool)
+}
+
+// Order is a launch that is ready to be sent.
+type Order struct {
+	// Request lacks the token.
+	Request *ec2.CreateFleetInput
+	// Templates have to exist when it is sent.
+	Templates []template.Template
+	// CapacityType is how it buys, and Candidates what: by price.
+	CapacityType string
+	Candidates   []cloud.Candidate
+	// Takes are the addresses that an instance will use, by subnet: the least that any of
+	// the types does.
+	Takes map[string]int64
+	// Partition is the part of the placement group that it asks for; empty if none.
+	Partition string
+	// Group is the placement group.
+	Group string
+}
+
+// errNoOffer is in the words that users know.
+var errNoOffer = errors.New("no capacity offerings are currently available given the constraints")
+
+// Choose decides what is bought. It gives a cloud.NoCapacity when nothing can be had, and
+// a cloud.ClassNotReady when the class lacks something.
+func Choose(claim *cloud.Claim, f Facts) (Order, error) {
+	left, missing := f.available(claim)
+	tooFew := func(c []cloud.Candidate) bool { return !claim.BestEffortMinimum && len(cloud.Shortfalls(claim, c)) > 0 }
+	if len(left) == 0 || tooFew(left) {
+		return Order{}, &cloud.NoCapacity{Offers: Names(missing), Err: shortfallError(claim, left)}
+	}
+	chosen := sift(claim, left)
+	if len(chosen) == 0 || tooFew(chosen) {
+		return Order{}, &cloud.NoCapacity{Offers: Names(missing), Err: shortfallError(claim, chosen)}
+	}
+	o := Order{
+		CapacityType: chosen[0].Offering.CapacityType, Candidates: onePerPlace(chosen),
+		Partition: partition(claim), Group: f.Group, Takes: map[string]int64{},
+	}
+	if err := o.compose(claim, f); err != nil {
+		return Order{}, err
+	}
+	if len(o.Templates) == 0 {
+		return Order{}, &cloud.NoCapacity{Offers: Names(missing), Err: errNoOffer}
+	}
+	return o, nil
+}
+
+func shortfallError(claim *cloud.Claim, left []cloud.Candidate) error {
+	if short := cloud.Shortfalls(claim, left); len(left) > 0 && len(short) > 0 {
+		return fmt.Errorf("minimums are not met: %v", short)
+	}
+	return nil
+}
+
+// available are the candidates that can be had, and the names of those that cannot.
+func (f Facts) available(claim *cloud.Claim) (left []cloud.Candidate, missing []cloud.Offer) {
+	asked := *claim
+	asked.Requests = withoutSlots(claim.Requests)
+	offers := claim.Catalog
+	if offers == nil {
+		offers = f.Catalog
+	}
+	var had map[cloud.Offer]bool
+	if offers != f.Catalog {
+		had = inStock(f.Catalog)
+	}
+	for _, c := range cloud.Suitable(&asked, offers) {
+		can := c.Offering.Available
+		if had != nil {
+			can = had[c.Offer()]
+		}
+		if can {
+			left = append(left, c)
+		} else {
+			missing = append(missing, c.Offer())
+		}
+	}
+	return left, missing
+}
+
+func withoutSlots(r model.Resources) model.Resources {
+	slots := r.Get(NipSlots)
+	if slots == 0 {
+		return r
+	}
+	return r.Sub(model.NewResources(model.Amount{Name: NipSlots, Value: slots}))
+}
+
+// inStock are the offers of a catalogue that can be had: what overlays say of it may be
+// older.
+func inStock(c *catalog.Catalog) map[cloud.Offer]bool {
+	had := map[cloud.Offer]bool{}
+	for i := range c.Types {
+		t := &c.Types[i]
+		for j := range t.Offerings {
+			if t.Offerings[j].Available {
+				had[cloud.Candidate{Type: t, Offering: &t.Offerings[j]}.Offer()] = true
+			}
+		}
+	}
+	return had
+}
+
+// Names are offers sorted, each once.
+func Names(offers []cloud.Offer) []cloud.Offer {
+	offers = slices.Clone(offers)
+	slices.SortFunc(offers, cloud.Offer.Compare)
+	return slices.Compact(offers)
+}
+
+// kin is what types have in common that share a launch template.
+type kin struct {
+	image       string
+	pods, efa   int64
+	reservation template.Reservation
+}
+
+func (k kin) compare(o kin) int {
+	return cmp.Or(
+		cmp.Compare(k.image, o.image), cmp.Compare(k.pods, o.pods), cmp.Compare(k.efa, o.efa),
+		cmp.Compare(k.reservation.ID, o.reservation.ID),
+	)
+}
+
+// compose sorts the candidates into launch templates and writes the request.
+func (o *Order) compose(claim *cloud.Claim, f Facts) error {
+	images := image.NewChooser(f.Class.Status.AMIs)
+	groups := map[kin][]types.FleetLaunchTemplateOverridesRequest{}
+	var kinds []kin
+	var kept []cloud.Candidate
+	for _, c := range o.Candidates {
+		subnet, found := f.Subnet(c.Offering.Zone)
+		ami, boots := images.For(c.Type.Requirements)
+		if !found || !boots || len(kept) == mostOverrides {
+			continue
+		}
+		k := kinOf(claim, c, ami.ID)
+		if _, known := groups[k]; !known {
+			if len(groups) == mostTemplates {
+				continue
+			}
+			kinds = append(kinds, k)
+		}
+		groups[k] = append(groups[k], overrideOf(c, subnet, ami.ID))
+		o.take(subnet.ID, k.pods)
+		kept = append(kept, c)
+	}
+	o.Candidates = kept
+	slices.SortFunc(kinds, kin.compare)
+	o.Request = o.request(claim, f)
+	for _, k := range kinds {
+		t, err := template.Build(o.options(claim, f, k))
+		if errors.Is(err, bootstrap.ErrNoServiceCIDR) {
+			return &cloud.ClassNotReady{Class: claim.Class, Err: err}
+		}
+		if err != nil {
+			return &cloud.Rejected{Reason: "LaunchFailed", Message: "Error getting launch template configs: " + err.Error(), Err: err}
+		}
+		o.Templates = append(o.Templates, t)
+		o.Request.LaunchTemplateConfigs = append(o.Request.LaunchTemplateConfigs, types.FleetLaunchTemplateConfigRequest{
+			LaunchTemplateSpecification: &types.FleetLaunchTemplateSpecificationRequest{LaunchTemplateName: aws.String(t.Name), Version: aws.String("$Latest")},
+			Overrides:                   groups[k],
+		})
+	}
+	return nil
+}
+
+func (o *Order) take(subnet string, pods int64) {
+	if least, known := o.Takes[subnet]; !known || pods < least {
+		o.Takes[subnet] = pods
+	}
+}
+
+func kinOf(claim *cloud.Claim, c cloud.Candidate, image string) kin {
+	capacity := c.Type.FullCapacity(c.Offering)
+	k := kin{image: image, pods: capacity.Pods}
+	if claim.Requests.Get(lexicon.EFA) > 0 {
+		k.efa = capacity.Get(lexicon.EFA)
+	}
+	if isReserved(c) {
+		k.reservation = template.Reservation{ID: c.Offering.ReservationID, Kind: awsv1.ReservationDefault}
+		switch kindOf(c.Offering) {
+		case 1:
+			k.reservation.Kind = awsv1.ReservationCapacityBlock
+		case 2:
+			k.reservation.Interruptible = true
+		}
+	}
+	return k
+}
+
+func overrideOf(c cloud.Candidate, subnet awsv1.Subnet, image string) types.FleetLaunchTemplateOverridesRequest {
+	return types.FleetLaunchTemplateOverridesRequest{
+		InstanceType: types.InstanceType(c.Type.Name), SubnetId: aws.String(subnet.ID), ImageId: aws.String(image),
+		AvailabilityZone: aws.String(c.Offering.Zone), Priority: aws.Float64(c.Offering.Price.Float()),
+	}
+}
+
+func (o *Order) options(claim *cloud.Claim, f Facts, k kin) template.Options {
+	options := template.Options{
+		Region: f.Region, Cluster: f.Cluster, Class: f.Class, Tags: Tags(claim, f),
+		ImageID: k.image, MaxPods: k.pods, Labels: claim.Labels, Taints: Taints(claim),
+		CapacityType: o.CapacityType, Tenancy: tenancy(claim), EFA: k.efa, Enclave: claim.Requests.Get(NipSlots) > 0,
+		ReservedCapacity: f.ReservedCapacity, Placement: template.Placement{GroupID: f.Group, Partition: partitionNumber(o.Partition)},
+	}
+	if k.reservation.ID != "" {
+		options.Reservation = &k.reservation
+	}
+	return options
+}
+
+func partitionNumber(text string) int32 {
+	var n int32
+	if _, err := fmt.Sscanf(text, "%d", &n); err != nil {
+		return 0
+	}
+	return n
+}
+
+func tenancy(claim *cloud.Claim) string {
+	if claim.Requirements.Get(awsv1.LabelInstanceTenancy).Has(awsv1.TenancyDefault) {
+		return awsv1.TenancyDefault
+	}
+	return awsv1.TenancyDedicated
+}
+
+// Taints are those of the node's first moment, each once.
+func Taints(claim *cloud.Claim) []model.Taint {
+	var taints []model.Taint
+	for _, t := range slices.Concat(claim.Taints, claim.StartupTaints, []model.Taint{cloud.Unregistered()}) {
+		if !slices.Contains(taints, t) {
+			taints = append(taints, t)
+		}
+	}
+	return taints
+}
+
+// Tags are those of everything that a launch makes: the user's, and over them those by
+// which we find it.
+func Tags(claim *cloud.Claim, f Facts) map[string]string {
+	tags := map[string]string{}
+	for key, value := range f.Class.Spec.Tags {
+		tags[key] = value
+	}
+	tags[awsv1.TagClusterPrefix+f.Cluster.Name] = "owned"
+	tags[awsv1.TagNodePool] = claim.Pool
+	tags[awsv1.TagClusterName] = f.Cluster.Name
+	tags[awsv1.TagNodeClass] = f.Class.Name
+	return tags
+}
+
+// claimTags are the instance's own: who looks for what a claim bought finds it by them
+// from the first moment on, whatever happens to us.
+func claimTags(claim *cloud.Claim, f Facts) map[string]string {
+	tags := Tags(claim, f)
+	tags[awsv1.TagNodeClaim] = claim.Name
+	tags[machine.TagClaimUID] = claim.UID
+	return tags
+}
+
+// request is all but the templates and the token. Every claim has a request of its own,
+// for one instance: only so does its token buy one, and only so does the instance carry
+// the claim's name.
+func (o *Order) request(claim *cloud.Claim, f Facts) *ec2.CreateFleetInput {
+	common := template.Tags(Tags(claim, f))
+	in := &ec2.CreateFleetInput{
+		Type: types.FleetTypeInstant,
+		TargetCapacitySpecification: &types.TargetCapacitySpecificationRequest{
+			TotalTargetCapacity: aws.Int32(1), DefaultTargetCapacityType: types.DefaultTargetCapacityTypeOnDemand,
+		},
+		TagSpecifications: []types.TagSpecification{
+			{ResourceType: types.ResourceTypeInstance, Tags: template.Tags(claimTags(claim, f))},
+			{ResourceType: types.ResourceTypeVolume, Tags: common},
+			{ResourceType: types.ResourceTypeFleet, Tags: common},
+		},
+	}
+	if claim.Annotations[karpenterv1.AnnotationMinValuesRelaxed] != "true" {
+		in.Context = f.Class.Spec.Context
+	}
+	o.strategy(in, o.overlaid(claim))
+	return in
+}
+
+// overlaid reports whether prices are not those of EC2: then it has to go by ours.
+func (o *Order) overlaid(claim *cloud.Claim) bool {
+	_, said := claim.Annotations[karpenterv1.AnnotationPriceOverlayApplied]
+	return said || slices.ContainsFunc(o.Candidates, func(c cloud.Candidate) bool { return c.Type.PriceOverlay })
+}
+
+func (o *Order) strategy(in *ec2.CreateFleetInput, overlaid bool) {
+	target := in.TargetCapacitySpecification
+	onDemand := types.FleetOnDemandAllocationStrategyLowestPrice
+	spot := types.SpotAllocationStrategyPriceCapacityOptimized
+	if overlaid {
+		onDemand, spot = types.FleetOnDemandAllocationStrategyPrioritized, types.SpotAllocationStrategyCapacityOptimizedPrioritized
+	}
+	kind := math.MinInt
+	if o.CapacityType == catalog.Reserved && len(o.Candidates) > 0 {
+		kind = kindOf(o.Candidates[0].Offering)
+	}
+	switch {
+	case o.CapacityType == catalog.Spot:
+		target.DefaultTargetCapacityType = types.DefaultTargetCapacityTypeSpot
+		in.SpotOptions = &types.SpotOptionsRequest{AllocationStrategy: spot}
+	case kind == 1:
+		target.DefaultTargetCapacityType = types.DefaultTargetCapacityTypeCapacityBlock
+	case kind == 2:
+		target.DefaultTargetCapacityType = types.DefaultTargetCapacityTypeReservedCapacity
+		in.ReservedCapacityOptions = &types.ReservedCapacityOptionsRequest{
+			ReservationTypes: []types.FleetReservationType{types.FleetReservationTypeInterruptibleCapacityReservation},
+		}
+	default:
+		in.OnDemandOptions = &types.OnDemandOptionsRequest{AllocationStrategy: onDemand}
+	}
+}

@@ -1,0 +1,200 @@
+package launch
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	awsv1 "tenon/api/aws/v1"
+	"tenon/cloud"
+	"tenon/cloud/aws/lexicon"
+	"tenon/core/catalog"
+	"tenon/core/model"
+	"tenon/core/requirement"
+)
+
+// MostTypes is how many types a fleet is asked to choose from.
+const MostTypes = 60
+
+// sift keeps those of the available candidates that are asked for. They are in the order
+// of their prices, and stay in it. Nothing left means that there is no capacity.
+// (aws.md, 5.2.)
+func sift(claim *cloud.Claim, candidates []cloud.Candidate) []cloud.Candidate {
+	if allows(claim, catalog.Reserved) {
+		candidates = oneReservation(reservations(candidates))
+	}
+	if !hasMinimums(claim.Requirements) {
+		candidates = withoutExotic(candidates)
+		candidates = withoutDearSpot(claim, candidates)
+	}
+	candidates = ofCapacityType(candidates, capacityType(claim, candidates))
+	return cheapestTypes(candidates, MostTypes)
+}
+
+func allows(claim *cloud.Claim, capacityType string) bool {
+	return claim.Requirements.Get(requirement.KeyCapacityType).Has(capacityType)
+}
+
+func hasMinimums(s requirement.Set) bool {
+	for r := range s.All() {
+		if r.MinValues() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// kindOf ranks reservations: ordinary ones come before capacity blocks, and those before
+// what EC2 may take back.
+func kindOf(o *catalog.Offering) int {
+	switch {
+	case o.Extra.Get(awsv1.LabelCapacityReservationInterruptible).Has("true"):
+		return 2
+	case o.Extra.Get(awsv1.LabelCapacityReservationType).Has(awsv1.ReservationCapacityBlock):
+		return 1
+	}
+	return 0
+}
+
+func isReserved(c cloud.Candidate) bool { return c.Offering.CapacityType == catalog.Reserved }
+
+// reservations are those of the kind with the cheapest offer, and nothing else: what is
+// paid for comes first. A fleet can ask for one kind only. Without any it is all.
+func reservations(candidates []cloud.Candidate) []cloud.Candidate {
+	least := [3]model.Money{math.MaxInt64, math.MaxInt64, math.MaxInt64}
+	found := false
+	for _, c := range candidates {
+		if isReserved(c) {
+			kind := kindOf(c.Offering)
+			least[kind], found = min(least[kind], c.Offering.Price), true
+		}
+	}
+	if !found {
+		return candidates
+	}
+	best := 0
+	for kind, price := range least {
+		if price < least[best] {
+			best = kind
+		}
+	}
+	return filtered(candidates, func(c cloud.Candidate) bool { return isReserved(c) && kindOf(c.Offering) == best })
+}
+
+// oneReservation keeps, of each type in each zone, the reservation with the most room. Of
+// capacity blocks a fleet takes a single one.
+func oneReservation(candidates []cloud.Candidate) []cloud.Candidate {
+	if len(candidates) == 0 || !isReserved(candidates[0]) {
+		return candidates
+	}
+	if kindOf(candidates[0].Offering) == 1 {
+		return candidates[:1:1]
+	}
+	type place struct{ kind, zone string }
+	roomiest := map[place]cloud.Candidate{}
+	for _, c := range candidates {
+		at := place{c.Type.Name, c.Offering.Zone}
+		if best, known := roomiest[at]; !known || c.Offering.ReservationCapacity > best.Offering.ReservationCapacity {
+			roomiest[at] = c
+		}
+	}
+	return filtered(candidates, func(c cloud.Candidate) bool {
+		return roomiest[place{c.Type.Name, c.Offering.Zone}].Offering.ReservationID == c.Offering.ReservationID
+	})
+}
+
+// withoutExotic leaves out machines that few pods need, if there are others.
+func withoutExotic(candidates []cloud.Candidate) []cloud.Candidate {
+	generic := filtered(candidates, func(c cloud.Candidate) bool { return !exotic(c.Type) })
+	if len(generic) == 0 {
+		return candidates
+	}
+	return generic
+}
+
+func exotic(t *catalog.Type) bool {
+	_, size, _ := strings.Cut(t.Name, ".")
+	if strings.Contains(size, "metal") {
+		return true
+	}
+	return slices.ContainsFunc([]string{
+		lexicon.NvidiaGPU, lexicon.AMDGPU, lexicon.HabanaGaudi, lexicon.Neuron, lexicon.NeuronCore,
+	}, func(name string) bool { return t.Capacity.Get(name) > 0 })
+}
+
+// withoutDearSpot leaves out spot offers that cost more than the cheapest on demand.
+func withoutDearSpot(claim *cloud.Claim, candidates []cloud.Candidate) []cloud.Candidate {
+	if !allows(claim, catalog.Spot) || !allows(claim, catalog.OnDemand) {
+		return candidates
+	}
+	at := slices.IndexFunc(candidates, func(c cloud.Candidate) bool { return c.Offering.CapacityType == catalog.OnDemand })
+	if at < 0 {
+		return candidates
+	}
+	limit := candidates[at].Offering.Price
+	return filtered(candidates, func(c cloud.Candidate) bool {
+		return c.Offering.CapacityType != catalog.Spot || c.Offering.Price <= limit
+	})
+}
+
+// capacityType is how the claim is bought: what is paid for, else spot, else on demand.
+func capacityType(claim *cloud.Claim, candidates []cloud.Candidate) string {
+	for _, way := range []string{catalog.Reserved, catalog.Spot} {
+		if allows(claim, way) && slices.ContainsFunc(candidates, func(c cloud.Candidate) bool { return c.Offering.CapacityType == way }) {
+			return way
+		}
+	}
+	return catalog.OnDemand
+}
+
+func ofCapacityType(candidates []cloud.Candidate, way string) []cloud.Candidate {
+	return filtered(candidates, func(c cloud.Candidate) bool { return c.Offering.CapacityType == way })
+}
+
+// cheapestTypes keeps the offers of the types with the cheapest ones.
+func cheapestTypes(candidates []cloud.Candidate, most int) []cloud.Candidate {
+	kept := map[string]bool{}
+	return filtered(candidates, func(c cloud.Candidate) bool {
+		if len(kept) < most {
+			kept[c.Type.Name] = true
+		}
+		return kept[c.Type.Name]
+	})
+}
+
+func filtered(candidates []cloud.Candidate, keep func(cloud.Candidate) bool) []cloud.Candidate {
+	var kept []cloud.Candidate
+	for _, c := range candidates {
+		if keep(c) {
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}
+
+// onePerPlace keeps one offer of each type in each zone (and reservation): a placement
+// group has one for each of its partitions, of which a launch names at most one.
+func onePerPlace(candidates []cloud.Candidate) []cloud.Candidate {
+	seen := map[cloud.Offer]bool{}
+	return filtered(candidates, func(c cloud.Candidate) bool {
+		offer := c.Offer()
+		first := !seen[offer]
+		seen[offer] = true
+		return first
+	})
+}
+
+// partition is the part of a placement group that the claim asks for; empty if it asks
+// for none. Of several it is the first as texts go. (aws.md, 11.1.)
+func partition(claim *cloud.Claim) string {
+	asked := claim.Requirements.Get(awsv1.LabelPlacementGroupPartition)
+	if !claim.Requirements.Has(awsv1.LabelPlacementGroupPartition) || asked.Complement() {
+		return ""
+	}
+	values := asked.Values()
+	if len(values) == 0 {
+		return ""
+	}
+	return slices.MinFunc(values, cmp.Compare[string])
+}
