@@ -148,7 +148,7 @@ func updates(t *Talk) {
 	t.say("change an old version", t.Client.Update(t.ctx, first))
 	other := fresh(t, pool)
 	other.UID = "another"
-	t.say("change with another UID", t.Client.Update(t.ctx, other))
+	t.sayCode("change with another UID", t.Client.Update(t.ctx, other))
 	t.say("change what is not there", t.Client.Update(t.ctx, versioned(t.pool("none"))))
 	born := fresh(t, pool)
 	born.CreationTimestamp = metav1.Unix(1, 0)
@@ -185,6 +185,7 @@ func statusAlone(t *Talk) {
 	t.line("provider ID %q, labels %v, finalizers %v, generation %d", c.Status.ProviderID, c.Labels, c.Finalizers, c.Generation)
 	n := t.node("n")
 	t.make(n)
+	n.ResourceVersion = "" // somebody may look after the node already
 	n.Labels = map[string]string{"a": "c"}
 	n.Spec.Unschedulable = true
 	n.Status.Phase = corev1.NodeRunning

@@ -81,7 +81,7 @@ func (t *Talk) verdict(err error, message bool) string {
 			text += fmt.Sprintf(" (after %ds)", s.Details.RetryAfterSeconds)
 		}
 	}
-	if s.Details != nil && s.Code == 429 {
+	if message && s.Details != nil && s.Code == 429 {
 		for _, cause := range s.Details.Causes {
 			text += fmt.Sprintf(" [%s: %s]", cause.Type, cause.Message)
 		}

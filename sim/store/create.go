@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,7 +20,7 @@ func (s *Store) create(k *Kind, sent client.Object, try bool) (client.Object, er
 		return nil, err
 	}
 	if object.GetResourceVersion() != "" {
-		return nil, apierrors.NewBadRequest("resourceVersion should not be set on objects to be created")
+		return nil, errVersioned
 	}
 	if err := s.admitNamespace(k, object.GetNamespace()); err != nil {
 		return nil, err
@@ -109,7 +108,7 @@ func (s *Store) admit(k *Kind, object client.Object) (client.Object, error) {
 	}
 	content = k.admit.Default(content)
 	if errs := k.admit.Create(context.Background(), content); len(errs) > 0 {
-		return nil, k.invalid(object.GetName(), errs...)
+		return nil, k.invalid(object.GetName(), unchecked(errs)...)
 	}
 	return k.typed(content)
 }
@@ -163,4 +162,7 @@ var errNoSubresource = &apierrors.StatusError{ErrStatus: metav1.Status{
 	Message: "the server could not find the requested resource",
 }}
 
-var errUnserved = errors.New("store: no kind of that name is served")
+// errVersioned is how real servers say it: not as an answer of theirs, but as a failure.
+var errVersioned = &apierrors.StatusError{ErrStatus: metav1.Status{
+	Status: metav1.StatusFailure, Code: 500, Message: "resourceVersion should not be set on objects to be created",
+}}

@@ -38,6 +38,9 @@ func (s *Store) patch(k *Kind, p part, key types.NamespacedName, by types.PatchT
 	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
+	if client.ObjectKeyFromObject(next) != key {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", next.GetName(), key.Name))
+	}
 	return s.replace(k, p, old, next, try)
 }
 

@@ -55,3 +55,14 @@ func (k *Kind) badMeta(object client.Object) field.ErrorList {
 func (k *Kind) badChange(next, old client.Object) field.ErrorList {
 	return append(k.badMeta(next), validation.ValidateObjectMetaAccessorUpdate(next, old, field.NewPath("metadata"))...)
 }
+
+// unchecked adds that rules were not asked, when fields are so wrong that they could not be.
+func unchecked(errs field.ErrorList) field.ErrorList {
+	for _, err := range errs {
+		switch err.Type {
+		case field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeDuplicate, field.ErrorTypeTypeInvalid:
+			return append(errs, field.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"))
+		}
+	}
+	return errs
+}

@@ -33,6 +33,9 @@ func (s *Store) update(k *Kind, p part, sent client.Object, try bool) (client.Ob
 	if err != nil {
 		return nil, err
 	}
+	if next.GetUID() != "" && next.GetUID() != old.GetUID() {
+		return nil, k.wrongUID(old.GetName(), next.GetUID(), old.GetUID())
+	}
 	return s.replace(k, p, old, next, try)
 }
 
@@ -75,9 +78,6 @@ func (s *Store) replace(k *Kind, p part, old, next client.Object, try bool) (cli
 // checkVersion is the optimistic lock.
 func (k *Kind) checkVersion(old, next client.Object) error {
 	name := old.GetName()
-	if next.GetUID() != "" && next.GetUID() != old.GetUID() {
-		return k.wrongUID(name, next.GetUID(), old.GetUID())
-	}
 	switch next.GetResourceVersion() {
 	case old.GetResourceVersion():
 		return nil
@@ -108,7 +108,9 @@ func (k *Kind) prepare(p part, old, next client.Object) {
 	case k.Status:
 		copyField("Status", next, old)
 	}
-	next.SetUID(old.GetUID())
+	if next.GetUID() == "" {
+		next.SetUID(old.GetUID())
+	}
 	next.SetGeneration(old.GetGeneration())
 	next.SetCreationTimestamp(old.GetCreationTimestamp())
 	if old.GetDeletionTimestamp() != nil {
@@ -140,7 +142,7 @@ func (k *Kind) checkChange(p part, old, next client.Object) (client.Object, erro
 	}
 	after = k.admit.Default(after)
 	if errs := k.admit.Update(context.Background(), after, before); len(errs) > 0 {
-		return nil, k.invalid(old.GetName(), errs...)
+		return nil, k.invalid(old.GetName(), unchecked(errs)...)
 	}
 	return k.typed(after)
 }
