@@ -100,15 +100,36 @@ func (p *packer) alikeSlots(slot int) bitset.Set {
 	return out
 }
 
+// split reports whether the type is also offered, in the same slots, as a machine that
+// will not do: a claim names types and slots, not pairs, and so cannot name that type.
+// Machines of one type are neighbours.
+func (m *minimum) split(sp *feasible.Space, machine int, slots bitset.Set, usable func(machine int) bool) bool {
+	ordinal := sp.Machines[machine].Ordinal
+	alike := func(other int) bool {
+		return other >= m.first && other < m.first+len(m.values) && sp.Machines[other].Ordinal == ordinal
+	}
+	for _, step := range []int{-1, 1} {
+		for other := machine + step; alike(other); other += step {
+			if sp.Machines[other].Slots.Meets(slots) && !usable(other) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func (m *minimum) met(sp *feasible.Space, options, slots bitset.Set, load []int64, bearable func(machine int) bool) bool {
 	if m.count < m.want {
 		return false
 	}
 	seen := bitset.New(m.count)
 	left := m.want
+	usable := func(machine int) bool {
+		return options.Has(machine) && bearable(machine) && feasible.Fits(load, sp.Machines[machine].Room)
+	}
 	for i, values := range m.values {
 		machine := m.first + i
-		if !options.Has(machine) || !bearable(machine) || !sp.Machines[machine].Slots.Meets(slots) || !feasible.Fits(load, sp.Machines[machine].Room) {
+		if !sp.Machines[machine].Slots.Meets(slots) || !usable(machine) || m.split(sp, machine, slots, usable) {
 			continue
 		}
 		for _, v := range values {

@@ -20,12 +20,16 @@ type offer struct {
 
 // replaces reports whether o makes another offer of no more room, open to no more sites,
 // superfluous. Where its pool has limits it must not take more of them: an offer that is
-// dearer may be the one that still fits.
+// dearer may be the one that still fits. A pool that asks for a minimum of values may
+// refuse what another takes.
 func (p *packer) replaces(o, other *offer) bool {
 	if o.scarce || o.price > other.price {
 		return false
 	}
 	mine, its := &p.sp.Machines[o.machine], &p.sp.Machines[other.machine]
+	if mine.Pool != its.Pool && len(p.minimums[mine.Pool]) > 0 {
+		return false
+	}
 	limits := p.limits[mine.Pool]
 	return len(limits) == 0 || mine.Pool == its.Pool && limits.noMore(mine.Capacity, its.Capacity)
 }

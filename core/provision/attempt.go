@@ -25,6 +25,8 @@ type attempt struct {
 	// result of the packing, and the pods that it leaves without a place, by shape.
 	result pack.Result
 	left   []int
+	// outlooks are the spreads that look at more nodes than their pods may use.
+	outlooks []topology.Outlook
 	// short says that nodes of the packing were given up when claims were written.
 	short bool
 }
@@ -106,6 +108,7 @@ func (d *decision) attempt(set *shape.Set, atlas *atlas, style pack.Style) *atte
 		}
 	}
 	a.withdrawLeft(make([]int, len(set.Shapes)))
+	a.appear()
 	a.withdrawBroken()
 	a.packer.TopUp()
 	a.result = a.packer.Result()

@@ -212,6 +212,7 @@ func (w *writer) options(n pack.Node) options {
 	}
 	w.keepBearable(machines, m)
 	w.keepKind(slots, n.Slot)
+	w.keepKnown(slots, n)
 	w.keepPorts(machines, n)
 	machines.Put(n.Machine)
 	slots.Put(n.Slot)
@@ -311,7 +312,7 @@ func (w *writer) keepKind(slots bitset.Set, planned int) {
 // cheapest of all is the one that is planned.
 func (w *writer) choose(machines, slots bitset.Set, r requirement.Set) options {
 	t := w.table(w.d.sp.Machines[machines.Next(0)].Pool)
-	refs := w.closed(t, machines, slots)
+	refs := w.closed(t, machines, slots, r)
 	planned := refs[0]
 	out := options{planned: t.refs[planned]}
 	selected := bitset.New(len(t.offers))
@@ -345,8 +346,9 @@ func (w *writer) choose(machines, slots bitset.Set, r requirement.Set) options {
 // closed lists, cheapest first, offers of which a claim can say "any of these types, in
 // any of these zones, as any of these capacity types". A claim names no pairs, so that a
 // type which holds the pods in one zone only, because daemons differ, is left out, or
-// the zones are narrowed to those of the cheapest offer's type.
-func (w *writer) closed(t *offerTable, machines, slots bitset.Set) []int {
+// the zones are narrowed to those of the cheapest offer's type, if that leaves as much
+// choice as the pool asks for.
+func (w *writer) closed(t *offerTable, machines, slots bitset.Set, r requirement.Set) []int {
 	listed := func(ref offerRef) bool { return machines.Has(ref.machine) && slots.Has(ref.slot) }
 	var refs []int
 	for i, ref := range t.refs {
@@ -358,10 +360,25 @@ func (w *writer) closed(t *offerTable, machines, slots bitset.Set) []int {
 	if !w.split(planned, t, machines, slots) {
 		return slices.DeleteFunc(refs, func(i int) bool { return w.split(t.refs[i], t, machines, slots) })
 	}
+	whole := slices.DeleteFunc(slices.Clone(refs), func(i int) bool { return w.split(t.refs[i], t, machines, slots) })
 	narrow := w.safeSlots(planned, t, listed)
-	return slices.DeleteFunc(refs, func(i int) bool {
+	narrowed := slices.DeleteFunc(refs, func(i int) bool {
 		return !narrow.Has(t.refs[i].slot) || w.split(t.refs[i], t, machines, narrow)
 	})
+	if len(whole) > 0 && w.lacksVariety(t, narrowed, r) && !w.lacksVariety(t, whole, r) {
+		return whole
+	}
+	return narrowed
+}
+
+// lacksVariety reports whether the offers are of too few different values for what the
+// requirements ask (minValues).
+func (w *writer) lacksVariety(t *offerTable, refs []int, r requirement.Set) bool {
+	variety := requirement.NewVariety(r)
+	for _, i := range refs {
+		variety.Add(w.d.sp.Machines[t.refs[i].machine].Type.Requirements)
+	}
+	return len(variety.Shortfalls()) > 0
 }
 
 // split reports whether the type of the offer is also offered, in slots that the claim

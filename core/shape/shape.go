@@ -115,14 +115,32 @@ func node(sp *feasible.Space, v *feasible.Variant) topology.Node {
 		key += v.Nodes[i].Key() + "\n"
 	}
 	nodes := v.Nodes
-	return topology.Node{Key: key, Places: places(sp, nodes), Admits: func(class int, affinity, taints bool) bool {
-		for i := range nodes {
-			if sp.Admits(class, &nodes[i], affinity, taints) {
-				return true
+	return topology.Node{
+		Key: key, Places: places(sp, nodes),
+		Find: func(affinity, taints bool) []*feasible.Places { return places(sp, asking(nodes, affinity, taints)) },
+		Admits: func(class int, affinity, taints bool) bool {
+			for i := range nodes {
+				if sp.Admits(class, &nodes[i], affinity, taints) {
+					return true
+				}
 			}
+			return false
+		},
+	}
+}
+
+// asking are the askers with no more rules than a filter's policies look at.
+func asking(nodes []feasible.Asker, affinity, taints bool) []feasible.Asker {
+	out := slices.Clone(nodes)
+	for i := range out {
+		if !affinity {
+			out[i].Require = requirement.Set{}
 		}
-		return false
-	}}
+		if !taints {
+			out[i].Tolerations = []model.Toleration{{Operator: "Exists"}}
+		}
+	}
+	return out
 }
 
 // enterBound numbers the groups of running pods' anti-affinity: they keep others away.

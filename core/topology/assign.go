@@ -60,8 +60,8 @@ type Assigner struct {
 	atlas   Atlas
 	parties []Party
 	tallies []tally
-	// watched groups have a constraint that counts pods of other parties too, which
-	// therefore must be told where to go.
+	// watched groups have a hard constraint that counts pods of other parties too, which
+	// therefore must be told where to go. Preferences bind nobody else.
 	watched []bool
 	// needed groups are company that some party needs.
 	needed []bool
@@ -69,6 +69,15 @@ type Assigner struct {
 	// inherent are the domains of existing hosts, by group, that count for minimums.
 	inherent []map[string]bool
 	eligible map[eligibleKey][]string
+	// clingy parties need others on their own host, which may be those that need them.
+	clingy []int
+	there  map[whereabouts]int32
+}
+
+// whereabouts are the pods of a clingy party in a domain.
+type whereabouts struct {
+	party       int
+	key, domain string
 }
 
 type eligibleKey struct {
@@ -82,18 +91,24 @@ type tally struct {
 	maybe map[string]int32 // pods that count if their node passes the filter
 	limit map[string]int32 // the tightest cap among pods in the domain
 	needy map[string]int32 // of sure, those that need the group's company themselves
+	// leaving are, of sure, those on nodes that are being removed: they are in the way
+	// while they run, but even nothing out and are no company to rely on.
+	leaving map[string]int32
 }
 
 func (t *tally) total(d string) int32 { return t.sure[d] + t.maybe[d] }
 
+// lasting pods are those that will be there for certain.
+func (t *tally) lasting(d string) int32 { return t.sure[d] - t.leaving[d] }
+
 // NewAssigner counts the pods that are there already.
 func NewAssigner(sp *feasible.Space, reg *Registry, atlas Atlas, parties []Party) *Assigner {
-	a := &Assigner{sp: sp, reg: reg, atlas: atlas, parties: parties, banned: map[string]bool{}, eligible: map[eligibleKey][]string{}}
+	a := &Assigner{sp: sp, reg: reg, atlas: atlas, parties: parties, banned: map[string]bool{}, eligible: map[eligibleKey][]string{}, there: map[whereabouts]int32{}}
 	groups := reg.Groups()
 	a.tallies = make([]tally, len(groups))
 	a.inherent = make([]map[string]bool, len(groups))
 	for g := range groups {
-		a.tallies[g] = tally{sure: map[string]int32{}, maybe: map[string]int32{}, limit: map[string]int32{}, needy: map[string]int32{}}
+		a.tallies[g] = tally{sure: map[string]int32{}, maybe: map[string]int32{}, limit: map[string]int32{}, needy: map[string]int32{}, leaving: map[string]int32{}}
 		a.inherent[g] = map[string]bool{}
 	}
 	if len(groups) > 0 {
@@ -111,27 +126,30 @@ func (a *Assigner) countHosts(sp *feasible.Space, groups []Group) {
 				a.inherent[g][domain] = true
 			}
 		}
-		a.countPods(sp, &sp.Hosts[h])
+		a.countPods(sp, &sp.Hosts[h], false)
 	}
 	for h := range sp.Departing {
-		a.countPods(sp, &sp.Departing[h])
+		a.countPods(sp, &sp.Departing[h], true)
 	}
 }
 
-func (a *Assigner) countPods(sp *feasible.Space, h *feasible.Host) {
+func (a *Assigner) countPods(sp *feasible.Space, h *feasible.Host, leaving bool) {
 	for _, p := range h.Bound {
 		if pod := &sp.Snapshot.Pods[p]; !pod.Terminating {
-			a.countBound(sp, h.Class, pod.Template)
+			a.countBound(sp, h.Class, pod.Template, leaving)
 		}
 	}
 }
 
-func (a *Assigner) countBound(sp *feasible.Space, class int, template int32) {
+func (a *Assigner) countBound(sp *feasible.Space, class int, template int32, leaving bool) {
 	rules := a.reg.Bound(&sp.Snapshot.Templates[template])
 	groups := a.reg.Groups()
 	for _, g := range rules.Counts {
 		if domain, ok := sp.ClassLabel(class, groups[g].Key); ok && admits(groups[g].Filter, class) {
 			a.tallies[g].sure[domain]++
+			if leaving {
+				a.tallies[g].leaving[domain]++
+			}
 		}
 	}
 	for _, c := range rules.Caps {
@@ -156,13 +174,16 @@ func (a *Assigner) watch() {
 	a.needed = make([]bool, len(a.tallies))
 	for i := range a.parties {
 		for _, s := range a.parties[i].Rules.Spreads {
-			a.watched[s.Group] = true
+			a.watched[s.Group] = a.watched[s.Group] || !s.Soft
 		}
 		for _, c := range a.parties[i].Rules.Caps {
-			a.watched[c.Group] = true
+			a.watched[c.Group] = a.watched[c.Group] || !c.Soft
 		}
 		for _, n := range a.parties[i].Rules.Needs {
 			a.needed[n.Group] = true
+		}
+		if len(a.parties[i].Rules.HostNeeds) > 0 {
+			a.clingy = append(a.clingy, i)
 		}
 	}
 	for g := range a.tallies {
@@ -390,9 +411,9 @@ func (a *Assigner) minimum(i int, s Spread) int32 {
 		return 0
 	}
 	t := &a.tallies[s.Group]
-	low := t.sure[domains[0]]
+	low := t.lasting(domains[0])
 	for _, d := range domains[1:] {
-		low = min(low, t.sure[d])
+		low = min(low, t.lasting(d))
 	}
 	return low
 }
@@ -441,6 +462,9 @@ func (a *Assigner) enter(i int, pins []Pin, n int32) {
 				a.count(i, g, p.Values[0], n)
 			}
 		}
+		if len(r.HostNeeds) > 0 {
+			a.there[whereabouts{i, p.Key, p.Values[0]}] += n
+		}
 		for _, need := range r.Needs {
 			if need.Self && groups[need.Group].Key == p.Key {
 				a.tallies[need.Group].needy[p.Values[0]] += n
@@ -472,8 +496,8 @@ func passes(f *Filter, places []*feasible.Places) (sure, possible bool) {
 	sure = true
 	for _, p := range places {
 		within, meets := false, false
-		for _, q := range f.Of.Places {
-			if p == q || p.Require.Equal(q.Require) {
+		for _, q := range f.Passing() {
+			if p == q || !f.Taints && p.Require.Equal(q.Require) {
 				within, meets = true, true
 				break
 			}
@@ -522,14 +546,14 @@ func (a *Assigner) Broken(p Portion) bool {
 func (a *Assigner) companyIn(g int32, domains []string) bool {
 	t := &a.tallies[g]
 	var all int32
-	for _, n := range t.sure {
-		all += n
+	for d := range t.sure {
+		all += t.lasting(d)
 	}
 	strangers := slices.ContainsFunc(a.parties, func(p Party) bool {
 		return p.Count > 0 && has(p.Rules.Counts, g) && !slices.ContainsFunc(p.Rules.Needs, func(n Need) bool { return n.Group == g })
 	})
 	for _, d := range domains {
-		if t.sure[d] <= 0 || t.sure[d] == t.needy[d] && (t.sure[d] < all || strangers) {
+		if here := t.lasting(d); here <= 0 || here == t.needy[d] && (here < all || strangers) {
 			return false
 		}
 	}

@@ -127,7 +127,7 @@ func (a *Assigner) withCompany(i int, key string, domains []Domain) []string {
 	for _, d := range domains {
 		met := true
 		for _, n := range a.parties[i].Rules.Needs {
-			if a.reg.Groups()[n.Group].Key == key && a.tallies[n.Group].sure[d.Value] == 0 {
+			if a.reg.Groups()[n.Group].Key == key && a.tallies[n.Group].lasting(d.Value) <= a.mutual(i, n.Group, d.Value) {
 				met = false
 			}
 		}
@@ -138,9 +138,30 @@ func (a *Assigner) withCompany(i int, key string, domains []Domain) []string {
 	return out
 }
 
+// mutual counts the pods of the group in the domain that may be waiting, on their host, for
+// the very pods that would rely on them.
+func (a *Assigner) mutual(i int, g int32, domain string) (n int32) {
+	for _, j := range a.clingy {
+		if j == i || !has(a.parties[j].Rules.Counts, g) {
+			continue
+		}
+		for _, need := range a.parties[j].Rules.HostNeeds {
+			if has(a.parties[i].Rules.HostCounts, need.Group) {
+				n += a.there[whereabouts{j, a.reg.Groups()[g].Key, domain}]
+				break
+			}
+		}
+	}
+	return n
+}
+
 // found opens a domain for the party: a pod that nobody has placed yet is told to go
-// there, or the party is its own company.
+// there, or the party is its own company. Where the group is about to leave is best: the
+// scheduler lets nobody begin elsewhere before it is gone.
 func (a *Assigner) found(i int, key string, domains []Domain, left []int, out *portions) []string {
+	slices.SortStableFunc(domains, func(x, y Domain) int {
+		return cmp.Compare(a.farewells(i, key, y.Value), a.farewells(i, key, x.Value))
+	})
 	for _, d := range domains {
 		moves, ok := a.invite(i, key, d.Value, left)
 		if !ok {
@@ -157,6 +178,16 @@ func (a *Assigner) found(i int, key string, domains []Domain, left []int, out *p
 	return nil
 }
 
+// farewells counts the pods in the domain that the party needs and that are leaving.
+func (a *Assigner) farewells(i int, key, domain string) (n int32) {
+	for _, need := range a.parties[i].Rules.Needs {
+		if a.reg.Groups()[need.Group].Key == key {
+			n += a.tallies[need.Group].leaving[domain]
+		}
+	}
+	return n
+}
+
 // invite finds, for every need on the key that the domain does not meet, an unplaced
 // pod that can go there. A party that satisfies its own need begins alone, but only
 // where nobody of the group is anywhere.
@@ -164,12 +195,12 @@ func (a *Assigner) invite(i int, key, domain string, left []int) ([]int, bool) {
 	var guests []int
 	for _, n := range a.parties[i].Rules.Needs {
 		t := &a.tallies[n.Group]
-		if a.reg.Groups()[n.Group].Key != key || t.sure[domain] > 0 {
+		if a.reg.Groups()[n.Group].Key != key || t.lasting(domain) > a.mutual(i, n.Group, domain) {
 			continue
 		}
 		guest := a.guest(i, n.Group, key, domain, left)
 		if guest < 0 {
-			if n.Self && a.nowhere(n.Group) && !a.outsiders(n.Group, left) {
+			if n.Self && a.mayBegin(i, n) && !a.outsiders(n.Group, left) {
 				continue
 			}
 			return nil, false
@@ -191,11 +222,21 @@ func (a *Assigner) outsiders(g int32, left []int) bool {
 	return false
 }
 
+// mayBegin reports whether the party can be its own company. Several required terms are one
+// to the scheduler: company by any of their keys forbids to begin anew.
+func (a *Assigner) mayBegin(i int, need Need) bool {
+	if need.Soft {
+		return a.nowhere(need.Group)
+	}
+	return !slices.ContainsFunc(a.parties[i].Rules.Needs, func(n Need) bool { return !n.Soft && !a.nowhere(n.Group) })
+}
+
 // nowhere reports whether the group has no pod in any domain: as the scheduler sees it,
 // company elsewhere forbids to begin anew, even where the party cannot go.
 func (a *Assigner) nowhere(g int32) bool {
-	for _, n := range a.tallies[g].sure {
-		if n > 0 {
+	t := &a.tallies[g]
+	for d := range t.sure {
+		if t.lasting(d) > 0 {
 			return false
 		}
 	}

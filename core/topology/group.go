@@ -36,6 +36,17 @@ type Filter struct {
 	// Affinity and Taints tell which of them count (nodeAffinityPolicy, nodeTaintsPolicy).
 	Affinity bool
 	Taints   bool
+
+	passing []*feasible.Places
+}
+
+// Passing are the places whose nodes pass the filter: where a pod is counted, which is
+// more than where the asker itself may go when its tolerations are not asked for.
+func (f *Filter) Passing() []*feasible.Places {
+	if f.passing == nil {
+		f.passing = f.Of.Find(f.Affinity, f.Taints)
+	}
+	return f.passing
 }
 
 // Node is what a node filter looks at in the pod that has the constraint.
@@ -44,6 +55,8 @@ type Node struct {
 	Key string
 	// Places are where the pod itself may go.
 	Places []*feasible.Places
+	// Find gives the places that pass the chosen policies.
+	Find func(affinity, taints bool) []*feasible.Places
 	// Admits reports whether a class of hosts passes the chosen policies.
 	Admits func(class int, affinity, taints bool) bool
 }

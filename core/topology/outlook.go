@@ -1,0 +1,66 @@
+package topology
+
+import (
+	"slices"
+
+	"tenon/core/feasible"
+)
+
+// Outlook is a spread that counts domains where its own pods cannot go: unless its node
+// taints policy says otherwise, it looks at tainted nodes too. Nodes that are only planned
+// do not count before they are there, so that nobody is held up by a pool that may never
+// launch; once one is planned, its domain counts.
+type Outlook struct {
+	Group int32
+	Key   string
+	// Domains that count already, sorted.
+	Domains []string
+	// Places whose nodes count.
+	Places []*feasible.Places
+}
+
+// Sees reports whether nodes of the machine count.
+func (o *Outlook) Sees(machine int) bool {
+	return slices.ContainsFunc(o.Places, func(p *feasible.Places) bool { return p.Machines.Has(machine) })
+}
+
+// Knows reports whether the domain counts already.
+func (o *Outlook) Knows(domain string) bool {
+	_, ok := slices.BinarySearch(o.Domains, domain)
+	return ok
+}
+
+// Outlooks lists the spreads that look further than their pods may go.
+func (a *Assigner) Outlooks() []Outlook {
+	var out []Outlook
+	seen := map[int32]bool{}
+	for i := range a.parties {
+		for _, s := range a.parties[i].Rules.Spreads {
+			g := &a.reg.Groups()[s.Group]
+			if s.Soft || seen[s.Group] || !g.Filter.looksFurther() {
+				continue
+			}
+			seen[s.Group] = true
+			out = append(out, Outlook{Group: s.Group, Key: g.Key, Domains: a.domainsOf(i, s.Group), Places: g.Filter.Passing()})
+		}
+	}
+	return out
+}
+
+// looksFurther reports whether nodes pass the filter on which the asker may not run.
+func (f *Filter) looksFurther() bool {
+	if f == nil || !f.Affinity || f.Taints {
+		return false // its domains are those of all nodes that pass, see lookedAt
+	}
+	return slices.ContainsFunc(f.Passing(), func(p *feasible.Places) bool {
+		return !slices.ContainsFunc(f.Of.Places, func(q *feasible.Places) bool { return p.Machines.Within(q.Machines) })
+	})
+}
+
+// Appear counts a domain that a planned node opens.
+func (a *Assigner) Appear(group int32, domain string) {
+	a.inherent[group][domain] = true
+	for i := range a.parties {
+		delete(a.eligible, eligibleKey{i, group})
+	}
+}
