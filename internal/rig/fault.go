@@ -16,7 +16,7 @@ import (
 
 // Call is a call to the API server.
 type Call struct {
-	// Verb is get, list, create, patch, delete or patch status.
+	// Verb is get, list, create, patch, delete, patch status or create eviction.
 	Verb string
 	// Kind is NodeClaim, Node and so on; of a list, NodeClaimList.
 	Kind string
@@ -160,6 +160,12 @@ func (r *Rig) faulty(base client.WithWatch, live bool) client.WithWatch {
 				return err
 			}
 			return c.Patch(ctx, o, p, opts...)
+		},
+		SubResourceCreate: func(ctx context.Context, c client.Client, sub string, o, what client.Object, opts ...client.SubResourceCreateOption) error {
+			if err := r.check("create "+sub, o, o.GetName(), live); err != nil {
+				return err
+			}
+			return c.SubResource(sub).Create(ctx, o, what, opts...)
 		},
 		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
 			if err := r.check("patch "+sub, o, o.GetName(), live); err != nil {

@@ -162,10 +162,10 @@ func (c *controller) end(ctx context.Context, p *pass) (progress, error) {
 		return finished, nil
 	}
 	err := c.Cloud.Delete(ctx, p.Node.Spec.ProviderID)
-	var throttled *cloud.Throttled
-	switch {
-	case errors.As(err, &throttled):
+	if throttled, is := errors.AsType[*cloud.Throttled](err); is {
 		return waitFor(max(throttled.RetryAfter, instanceAgain)), nil
+	}
+	switch {
 	case cloud.IsNotFound(err):
 		return finished, nil
 	case err != nil:
