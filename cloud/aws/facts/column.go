@@ -3,6 +3,7 @@ package facts
 import (
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // column is one attribute of a type in its written form; blank is what nobody tells.
@@ -84,6 +85,14 @@ func Named(name string) (Type, error) {
 		}
 	}
 	return t, fmt.Errorf("instance type %q is not a family, a dot and a size", name)
+}
+
+// Blank is a type of which nothing is known but its name.
+func Blank(name string) Type {
+	t := blank()
+	t.Name = name
+	t.Family, t.Size, _ = strings.Cut(name, ".")
+	return t
 }
 
 func blank() Type {
