@@ -4,6 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/api/label"
 	"tenon/core/model"
 	"tenon/core/requirement"
 )
@@ -20,3 +21,6 @@ func Taints(list []corev1.Taint) []model.Taint { return taints(list) }
 
 // Entries translates the requirements of a pool or claim, for a vocabulary to parse.
 func Entries(list []karpenterv1.Requirement) []requirement.Entry { return poolEntries(list) }
+
+// Rules are a vocabulary as package api reads it.
+func Rules(v requirement.Vocabulary) label.Rules { return labelRules(v) }

@@ -1,0 +1,187 @@
+// Package market says what a pool can buy: the provider's catalogue, with the NodeOverlays
+// applied that are in use. Everybody who looks at prices or capacities of a pool asks here,
+// so that a decision, the purchase for it and the judgement of what runs agree.
+//
+//	provider ──Catalog──▶ ┌────────┐ ──Catalog──▶ decisions, purchases, drift
+//	overlays' controller  │ Market │
+//	        ──Adopt─────▶ └────────┘ ──Subscribe▶ who wants to decide anew
+//
+// Overlays are judged by their own controller, for all pools together; until a pool was
+// part of such a judgement nothing can be bought for it, because it might be at the wrong
+// price. The package must not read or write objects, and judges nothing itself.
+package market
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	karpenterv1alpha1 "tenon/api/karpenter/v1alpha1"
+	"tenon/cloud"
+	"tenon/core/catalog"
+	"tenon/core/requirement"
+	"tenon/internal/class"
+	"tenon/internal/ingest"
+)
+
+// Market sells to pools. All methods may be called by many goroutines.
+type Market struct {
+	provider cloud.Market
+	words    requirement.Vocabulary
+	overlaid bool
+
+	mu      sync.Mutex
+	verdict *verdict                 // guarded by mu; nil until the first
+	shelves map[cloud.ClassRef]shelf // guarded by mu
+	wake    []func()                 // guarded by mu
+}
+
+// shelf holds the catalogues of the pools of one class. They were made from one catalogue
+// of the provider under one verdict; when either changes they are made anew.
+type shelf struct {
+	base    *catalog.Catalog
+	verdict *verdict
+	byPool  map[types.UID]*catalog.Catalog
+}
+
+// New makes a market. Without overlays it sells just what the provider does.
+func New(provider cloud.Provider, overlays bool) *Market {
+	return &Market{provider: provider, words: provider.Describe().Vocabulary(), overlaid: overlays, shelves: map[cloud.ClassRef]shelf{}}
+}
+
+// Unevaluated is the error for a pool for which nobody has judged the overlays yet. It
+// passes by itself, within moments.
+type Unevaluated struct{ Pool string }
+
+// Error is in the words that users of the API know.
+func (e *Unevaluated) Error() string {
+	return fmt.Sprintf("nodepool %q is awaiting evaluation", e.Pool)
+}
+
+// Catalog is what the pool can buy. While nothing changes the same pointer is returned, and
+// pools of a class that can buy the same at the same prices share it. Nobody changes it.
+func (m *Market) Catalog(ctx context.Context, pool *karpenterv1.NodePool) (*catalog.Catalog, error) {
+	ref := class.Of(pool)
+	base, err := m.provider.Catalog(ctx, ref)
+	if err != nil || !m.overlaid {
+		return base, err
+	}
+	v, made := m.look(ref, base)
+	switch {
+	case !v.knows(pool.UID, ref):
+		return nil, &Unevaluated{pool.Name}
+	case len(v.overlays) == 0:
+		return base, nil
+	case made == nil:
+		made = m.keep(ref, shelf{base, v, v.apply(m.words, ref, base)})
+	}
+	return made[pool.UID], nil
+}
+
+// look finds the verdict that counts, and what was made under it.
+func (m *Market) look(ref cloud.ClassRef, base *catalog.Catalog) (*verdict, map[types.UID]*catalog.Catalog) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s := m.shelves[ref]; s.base == base && s.verdict == m.verdict {
+		return m.verdict, s.byPool
+	}
+	return m.verdict, nil
+}
+
+// keep remembers what was made, unless somebody else was faster: then that is what
+// everybody gets.
+func (m *Market) keep(ref cloud.ClassRef, made shelf) map[types.UID]*catalog.Catalog {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s := m.shelves[ref]; s.base == made.base && s.verdict == made.verdict {
+		return s.byPool
+	}
+	m.shelves[ref] = made
+	return made.byPool
+}
+
+// Adopt puts a judgement into force: the overlays that are in use, and the pools that were
+// judged. Others await theirs. A judgement that says what the last one said changes nothing.
+func (m *Market) Adopt(overlays []*karpenterv1alpha1.NodeOverlay, pools []*karpenterv1.NodePool) {
+	for _, wake := range m.adopt(newVerdict(overlays, pools)) {
+		wake() // outside of the lock: nobody knows what it does
+	}
+}
+
+func (m *Market) adopt(v *verdict) []func() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.verdict != nil && m.verdict.identity == v.identity {
+		return nil
+	}
+	m.verdict = v
+	clear(m.shelves)
+	return slices.Clone(m.wake)
+}
+
+// Subscribe has wake called when prices or capacities may have changed because of
+// overlays. It must return at once.
+func (m *Market) Subscribe(wake func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.wake = append(m.wake, wake)
+}
+
+// verdict is one judgement.
+type verdict struct {
+	overlays []*karpenterv1alpha1.NodeOverlay
+	pools    []*karpenterv1.NodePool // by name
+	classes  map[types.UID]cloud.ClassRef
+	identity string // equal for judgements that say the same
+}
+
+func newVerdict(overlays []*karpenterv1alpha1.NodeOverlay, pools []*karpenterv1.NodePool) *verdict {
+	v := &verdict{overlays: slices.Clone(overlays), pools: slices.Clone(pools), classes: map[types.UID]cloud.ClassRef{}}
+	slices.SortFunc(v.overlays, func(a, b *karpenterv1alpha1.NodeOverlay) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(v.pools, func(a, b *karpenterv1.NodePool) int { return strings.Compare(a.Name, b.Name) })
+	var id strings.Builder
+	for _, o := range v.overlays {
+		fmt.Fprintf(&id, "%s@%d ", o.UID, o.Generation)
+	}
+	for _, p := range v.pools {
+		v.classes[p.UID] = class.Of(p)
+		fmt.Fprintf(&id, "|%s@%d", p.UID, p.Generation)
+	}
+	v.identity = id.String()
+	return v
+}
+
+// knows tells whether the pool was judged, with the class that it has.
+func (v *verdict) knows(pool types.UID, ref cloud.ClassRef) bool {
+	if v == nil {
+		return false
+	}
+	judged, found := v.classes[pool]
+	return found && judged == ref
+}
+
+// apply makes the catalogues of all pools of a class. A new catalogue may bring overlays
+// into conflict that were judged on an older one: the lesser is left out until all are
+// judged again.
+func (v *verdict) apply(words requirement.Vocabulary, ref cloud.ClassRef, base *catalog.Catalog) map[types.UID]*catalog.Catalog {
+	translator := ingest.NewTranslator(ingest.NewIndex(), ingest.Options{Vocabulary: words})
+	var ids []types.UID
+	var offers []ingest.PoolOffers
+	for _, p := range v.pools {
+		if v.classes[p.UID] == ref {
+			pool := translator.Pool(p)
+			ids, offers = append(ids, p.UID), append(offers, ingest.PoolOffers{Pool: &pool, Offers: base})
+		}
+	}
+	made, _ := translator.Overlay(v.overlays, offers) // refusals are the judge's to tell
+	out := make(map[types.UID]*catalog.Catalog, len(ids))
+	for i, id := range ids {
+		out[id] = made[i]
+	}
+	return out
+}

@@ -1,0 +1,170 @@
+package market_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	karpenterv1alpha1 "tenon/api/karpenter/v1alpha1"
+	"tenon/cloud"
+	"tenon/cloud/memory"
+	"tenon/core/catalog"
+	"tenon/core/model"
+	"tenon/core/requirement"
+	"tenon/internal/market"
+)
+
+func pool(name string, generation int64) *karpenterv1.NodePool {
+	p := &karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("uid-" + name), Generation: generation}}
+	p.Spec.Template.Spec.NodeClassRef = &karpenterv1.NodeClassReference{Group: memory.Group, Kind: "MemoryNodeClass", Name: "default"}
+	return p
+}
+
+func overlay(name, price string, requirements ...karpenterv1alpha1.Requirement) *karpenterv1alpha1.NodeOverlay {
+	return &karpenterv1alpha1.NodeOverlay{
+		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("uid-" + name), Generation: 1},
+		Spec:       karpenterv1alpha1.NodeOverlaySpec{Requirements: requirements, Price: &price},
+	}
+}
+
+func in(key string, values ...string) karpenterv1alpha1.Requirement {
+	return karpenterv1alpha1.Requirement{Key: key, Operator: "In", Values: values}
+}
+
+func priceOf(t *testing.T, c *catalog.Catalog, name string) model.Money {
+	t.Helper()
+	for i := range c.Types {
+		if c.Types[i].Name == name {
+			return c.Types[i].Offerings[0].Price
+		}
+	}
+	t.Fatalf("no type %s", name)
+	return 0
+}
+
+func catalogOf(t *testing.T, m *market.Market, p *karpenterv1.NodePool) *catalog.Catalog {
+	t.Helper()
+	c, err := m.Catalog(context.Background(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func list[T any](items ...T) []T { return items }
+
+// TestWithoutOverlays: the provider's own pointer is handed on.
+func TestWithoutOverlays(t *testing.T) {
+	t.Parallel()
+	near := memory.New(memory.Options{}).Connect()
+	own, err := near.Catalog(context.Background(), cloud.ClassRef{Group: memory.Group, Kind: "MemoryNodeClass", Name: "default"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if catalogOf(t, market.New(near, false), pool("web", 1)) != own {
+		t.Error("with the gate off the catalogue is another one")
+	}
+	m := market.New(near, true)
+	m.Adopt(nil, list(pool("web", 1)))
+	if catalogOf(t, m, pool("web", 1)) != own {
+		t.Error("without overlays the catalogue is another one")
+	}
+}
+
+// TestAwaitsEvaluation: who was not judged, or was as something else, buys nothing.
+func TestAwaitsEvaluation(t *testing.T) {
+	t.Parallel()
+	m := market.New(memory.New(memory.Options{}).Connect(), true)
+	awaits := func(when string, p *karpenterv1.NodePool) {
+		t.Helper()
+		_, err := m.Catalog(context.Background(), p)
+		var unevaluated *market.Unevaluated
+		if !errors.As(err, &unevaluated) || err.Error() != `nodepool "web" is awaiting evaluation` {
+			t.Errorf("%s: %v", when, err)
+		}
+	}
+	awaits("before the first judgement", pool("web", 1))
+	m.Adopt(nil, list(pool("other", 1)))
+	awaits("judged without it", pool("web", 1))
+	m.Adopt(nil, list(pool("web", 1)))
+	again := pool("web", 1)
+	again.UID = "uid-of-another"
+	awaits("made anew under the old name", again)
+	moved := pool("web", 2)
+	moved.Spec.Template.Spec.NodeClassRef.Name = "special"
+	awaits("with another class", moved)
+	catalogOf(t, m, pool("web", 2)) // a new generation with the same class goes on with the old judgement
+}
+
+// TestOverlays: pools get what the overlays say of them, share what they can, and keep
+// the pointer while nothing changes.
+func TestOverlays(t *testing.T) {
+	t.Parallel()
+	far := memory.New(memory.Options{})
+	near := far.Connect()
+	m := market.New(near, true)
+	woken := 0
+	m.Subscribe(func() { woken++ })
+	web, api, db := pool("web", 1), pool("api", 1), pool("db", 1)
+	cheap := overlay("cheap", "0.5", in(requirement.KeyNodePool, "web", "api"), in(requirement.KeyInstanceType, "general-4"))
+	m.Adopt(list(cheap), list(web, api, db))
+
+	first := catalogOf(t, m, web)
+	if got := priceOf(t, first, "general-4"); got != 500_000 {
+		t.Errorf("price %d", got)
+	}
+	if catalogOf(t, m, api) != first {
+		t.Error("pools that are treated alike do not share")
+	}
+	if priceOf(t, catalogOf(t, m, db), "general-4") == 500_000 {
+		t.Error("the overlay is about another pool")
+	}
+	m.Adopt(list(cheap.DeepCopy()), list(db, web, api))
+	if catalogOf(t, m, web) != first || woken != 1 {
+		t.Errorf("the same judgement made another catalogue, or woke somebody (%d)", woken)
+	}
+	m.Adopt(list(overlay("dear", "9", in(requirement.KeyInstanceType, "general-4"))), list(web, api, db))
+	if got := priceOf(t, catalogOf(t, m, db), "general-4"); got != 9_000_000 || woken != 2 {
+		t.Errorf("price %d after another judgement, woken %d times", got, woken)
+	}
+}
+
+// TestNewCatalogue: what the provider learns is seen at once, at the overlay's price.
+func TestNewCatalogue(t *testing.T) {
+	t.Parallel()
+	far := memory.New(memory.Options{Stock: map[cloud.Offer]int{
+		{InstanceType: "general-4", Zone: "memory-1a", CapacityType: catalog.OnDemand}: 0}})
+	near := far.Connect()
+	m := market.New(near, true)
+	web := pool("web", 1)
+	m.Adopt(list(overlay("cheap", "0.5", in(requirement.KeyInstanceType, "general-4"))), list(web))
+	before := catalogOf(t, m, web)
+	_, err := near.Create(context.Background(), cloud.Claim{UID: "1", Name: "web-1", Class: cloud.ClassRef{Group: memory.Group, Kind: "MemoryNodeClass", Name: "default"},
+		Requirements: requirement.NewSet(requirement.New(requirement.KeyInstanceType, requirement.In, "general-4"),
+			requirement.New(requirement.KeyZone, requirement.In, "memory-1a"), requirement.New(requirement.KeyCapacityType, requirement.In, catalog.OnDemand))})
+	if err == nil {
+		t.Fatal("there was none to be had")
+	}
+	after := catalogOf(t, m, web)
+	if after == before {
+		t.Error("the shortage is not seen")
+	}
+	if got := priceOf(t, after, "general-4"); got != 500_000 {
+		t.Errorf("price %d", got)
+	}
+}
+
+// TestClassNotReady: the provider's answer comes first.
+func TestClassNotReady(t *testing.T) {
+	t.Parallel()
+	m := market.New(memory.New(memory.Options{Classes: map[string]memory.Class{}}).Connect(), true)
+	_, err := m.Catalog(context.Background(), pool("web", 1))
+	var notReady *cloud.ClassNotReady
+	if !errors.As(err, &notReady) {
+		t.Errorf("error %v", err)
+	}
+}
