@@ -6,6 +6,7 @@ package machine
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud"
 	"tenon/core/catalog"
+	"tenon/core/requirement"
 )
 
 // TagClaimUID carries the UID of the claim that an instance was bought for. It is in the
@@ -134,4 +136,41 @@ func (m Machine) Ours(cluster string) bool {
 	_, pooled := m.Tags[awsv1.TagNodePool]
 	_, classed := m.Tags[awsv1.TagNodeClass]
 	return pooled && classed && m.Tags[awsv1.TagClusterName] == cluster
+}
+
+// Instance is the machine in the words of the contract, with the labels that EC2 itself
+// tells of it.
+func (m Machine) Instance() cloud.Instance {
+	return cloud.Instance{
+		ProviderID: m.ProviderID(), ClaimUID: m.ClaimUID(), ClaimName: m.Tags[awsv1.TagNodeClaim], Pool: m.Tags[awsv1.TagNodePool],
+		Class: cloud.ClassRef{Group: awsv1.Group, Kind: awsv1.KindEC2NodeClass, Name: m.Tags[awsv1.TagNodeClass]},
+		Offer: m.Offer(), ImageID: m.ImageID, Labels: m.labels(), State: m.StateOf(), Launched: m.Launched,
+	}
+}
+
+func (m Machine) labels() map[string]string {
+	labels := map[string]string{
+		requirement.KeyInstanceType: m.Type,
+		requirement.KeyZone:         m.Zone,
+		requirement.KeyCapacityType: m.CapacityType,
+	}
+	for key, value := range map[string]string{
+		requirement.KeyNodePool:     m.Tags[awsv1.TagNodePool],
+		awsv1.LabelZoneID:           m.ZoneID,
+		awsv1.LabelInstanceTenancy:  m.Tenancy,
+		awsv1.LabelPlacementGroupID: m.GroupID,
+	} {
+		if value != "" {
+			labels[key] = value
+		}
+	}
+	if m.GroupID != "" && m.Partition > 0 {
+		labels[awsv1.LabelPlacementGroupPartition] = strconv.Itoa(int(m.Partition))
+	}
+	if m.Reservation != "" {
+		labels[awsv1.LabelCapacityReservationID] = m.Reservation
+		labels[awsv1.LabelCapacityReservationType] = m.ReservationKind
+		labels[awsv1.LabelCapacityReservationInterruptible] = strconv.FormatBool(m.Interruptible)
+	}
+	return labels
 }

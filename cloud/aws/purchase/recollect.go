@@ -1,0 +1,141 @@
+package purchase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"tenon/cloud"
+	"tenon/cloud/aws/api"
+	"tenon/cloud/aws/machine"
+)
+
+// past is what EC2 told about purchases before this process began. It is asked for once,
+// for all claims: what is bought later is in the records.
+type past struct {
+	turn chan struct{}
+	// Whoever holds the turn may read and write these.
+	known bool
+	at    time.Time
+	byUID map[string]machine.Machine
+}
+
+// recollect fills an empty record with what an earlier process bought.
+func (d *Desk) recollect(ctx context.Context, claim *cloud.Claim, r *record) error {
+	if r.bought != nil || r.pending != nil {
+		return nil
+	}
+	m, found, err := d.before(ctx, claim.UID)
+	if err != nil {
+		return err
+	}
+	if found {
+		d.adopt(ctx, claim, r, m)
+	}
+	return nil
+}
+
+func (d *Desk) before(ctx context.Context, uid string) (machine.Machine, bool, error) {
+	select {
+	case d.past.turn <- struct{}{}:
+		defer func() { <-d.past.turn }()
+	case <-ctx.Done():
+		return machine.Machine{}, false, ctx.Err()
+	}
+	if !d.past.known {
+		if err := d.remember(ctx); err != nil {
+			return machine.Machine{}, false, err
+		}
+	}
+	if d.past.byUID != nil && d.Clock.Now().Sub(d.past.at) > remembered {
+		d.past.byUID = nil // nobody asks for those claims any more
+	}
+	m, found := d.past.byUID[uid]
+	return m, found, nil
+}
+
+func (d *Desk) remember(ctx context.Context) error {
+	all, err := d.Yard.History(ctx)
+	if err != nil {
+		return refused(fmt.Errorf("look for earlier purchases: %w", err))
+	}
+	d.past.known, d.past.at, d.past.byUID = true, d.Clock.Now(), map[string]machine.Machine{}
+	for _, m := range all {
+		if uid := m.ClaimUID(); uid != "" {
+			d.past.byUID[uid] = m
+		}
+	}
+	return nil
+}
+
+// refused is an error of a call that came before any purchase.
+func refused(err error) error {
+	if api.IsThrottled(err) {
+		return &cloud.Throttled{RetryAfter: pause, Err: err}
+	}
+	return err
+}
+
+// adopt takes what was found as what the claim has bought. Its class may have become
+// unusable since: then less is known of the instance, but it is the answer all the same.
+func (d *Desk) adopt(ctx context.Context, claim *cloud.Claim, r *record, m machine.Machine) {
+	i := m.Instance()
+	if facts, err := d.Facts(ctx, claim.Class); err == nil {
+		offers := claim.Catalog
+		if offers == nil {
+			offers = facts.Catalog
+		}
+		if c, found := findOffer(offers, m.Offer()); found {
+			i = described(claim, facts, c, i)
+		}
+	}
+	r.bought = &bought{instance: i, id: m.ID, at: m.Launched, seen: true}
+	r.pending = nil
+}
+
+// confirm gives the instance if it still is one.
+func (d *Desk) confirm(ctx context.Context, r *record) (cloud.Instance, error) {
+	b := r.bought
+	gone := &cloud.NotFound{ProviderID: b.instance.ProviderID}
+	m, err := d.Yard.Look(ctx, b.id)
+	switch {
+	case errors.Is(err, machine.ErrGone) && !b.seen && d.Clock.Now().Sub(b.at) < d.VisibleWithin:
+		return b.instance.Clone(), nil // not yet visible
+	case errors.Is(err, machine.ErrGone):
+		return cloud.Instance{}, gone
+	case err != nil:
+		return cloud.Instance{}, refused(err)
+	case m.StateOf() == cloud.Terminating:
+		return cloud.Instance{}, gone
+	}
+	b.seen = true
+	b.instance.State = m.StateOf()
+	return b.instance.Clone(), nil
+}
+
+// Fresh reports whether an instance was bought so recently that EC2 need not show it yet.
+// What was bought before this process began, it cannot know: then nothing is certain until
+// the process is older than EC2 is behind.
+func (d *Desk) Fresh(providerID string) bool {
+	d.mu.Lock()
+	records := make([]*record, 0, len(d.records))
+	for _, r := range d.records {
+		records = append(records, r)
+	}
+	d.mu.Unlock()
+	for _, r := range records {
+		select {
+		case r.turn <- struct{}{}:
+		default:
+			continue // it is being bought: nobody has its ID
+		}
+		b := r.bought
+		fresh := b != nil && b.instance.ProviderID == providerID && !b.seen && d.Clock.Now().Sub(b.at) < d.VisibleWithin
+		<-r.turn
+		if fresh {
+			return true
+		}
+	}
+	return false
+}
