@@ -1,4 +1,4 @@
-package purchase
+package checkout
 
 import (
 	"context"

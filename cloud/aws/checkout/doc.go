@@ -1,4 +1,4 @@
-// Package purchase buys one instance for a claim, and never two, whatever happens in
+// Package checkout buys one instance for a claim, and never two, whatever happens in
 // between: calls at the same time, answers that are lost, crashes, prices that change.
 //
 // What a claim has bought is known in three places. The first that knows decides:
@@ -9,4 +9,4 @@
 //	EC2, by token ── made from the UID: a request that is sent again buys nothing new
 //
 // The package must not decide what is asked for; that is package launch.
-package purchase
+package checkout
