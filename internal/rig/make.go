@@ -85,8 +85,10 @@ func Ready(node *corev1.Node) {
 func (r *Rig) Put(object client.Object) {
 	r.t.Helper()
 	ctx := context.Background()
+	now := object.DeepCopyObject().(client.Object)
+	r.Must(r.API.Get(ctx, client.ObjectKeyFromObject(object), now))
 	wanted := object.DeepCopyObject().(client.Object)
-	wanted.SetResourceVersion("")
+	wanted.SetResourceVersion(now.GetResourceVersion())
 	r.Must(r.API.Update(ctx, wanted))
 	status := object.DeepCopyObject().(client.Object)
 	status.SetResourceVersion(wanted.GetResourceVersion())

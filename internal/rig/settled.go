@@ -44,7 +44,7 @@ func (r *Rig) Settled(name, pool string, change ...func(*karpenterv1.NodeClaim))
 // Bound makes a pod in namespace default that has run on a node for ten minutes.
 func (r *Rig) Bound(name, node string, change ...func(*corev1.Pod)) *corev1.Pod {
 	r.t.Helper()
-	started, grace := metav1.NewTime(r.Clock.Now().Add(-10 * time.Minute)), int64(30)
+	started, grace := metav1.NewTime(r.Clock.Now().Add(-10*time.Minute)), int64(30)
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID("uid-" + name), Labels: map[string]string{"app": name}},
 		Spec:       corev1.PodSpec{NodeName: node, TerminationGracePeriodSeconds: &grace},
