@@ -3,7 +3,7 @@ package telemetry
 import "github.com/prometheus/client_golang/prometheus"
 
 // Conditions are the metrics about the conditions and the end of objects of one kind. Their
-// last labels are LabelKeys' values, in order.
+// last labels are those of Tail, in order.
 type Conditions struct {
 	StatusConditionCount                *prometheus.GaugeVec
 	StatusConditionCurrentStatusSeconds *prometheus.GaugeVec
@@ -11,8 +11,10 @@ type Conditions struct {
 	StatusConditionTransitionSeconds    *prometheus.HistogramVec
 	TerminationCurrentTimeSeconds       *prometheus.GaugeVec
 	TerminationDurationSeconds          *prometheus.HistogramVec
-	// LabelKeys are labels of the object whose values the metrics carry.
+	// LabelKeys are labels of the object whose values the metrics carry in Tail. The older
+	// names have none, and the kind in Tail.
 	LabelKeys []string
+	Tail      []string
 }
 
 func (m *Metrics) addConditions(r *register, labels Labels) {
@@ -60,5 +62,6 @@ func makeConditions(r *register, prefix string, buckets []float64, own []string)
 			"Time since the deletion of an object that is not gone yet.", with("namespace", "name")...),
 		TerminationDurationSeconds: r.histogram(prefix+"termination_duration_seconds",
 			"Time from an object's deletion until it was gone.", buckets, with()...),
+		Tail: own,
 	}
 }
