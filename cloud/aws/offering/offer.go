@@ -31,8 +31,10 @@ func (b *builder) offerings(t buyable) []catalog.Offering {
 				Price:        price,
 				Available:    t.compatible && t.sellsIn(z.Name) && b.available(t.Name, z.Name, way),
 			}
-			for _, extra := range z.extras {
+			available := offer.Available
+			for i, extra := range z.extras {
 				offer.Extra = extra
+				offer.Available = available && b.availableIn(t.Name, z.Name, way, i)
 				out = append(out, offer)
 			}
 		}
@@ -52,6 +54,15 @@ func (b *builder) price(instanceType, zone, capacityType string) (model.Money, b
 
 func (b *builder) available(instanceType, zone, capacityType string) bool {
 	return b.Unavailable == nil || !b.Unavailable(instanceType, zone, capacityType)
+}
+
+// availableIn is about a partition of the group, by its place in the list.
+func (b *builder) availableIn(instanceType, zone, capacityType string, place int) bool {
+	partitions := b.Class.PlacementGroup.partitions()
+	if b.UnavailableIn == nil || place >= len(partitions) {
+		return true
+	}
+	return !b.UnavailableIn(instanceType, zone, capacityType, partitions[place])
 }
 
 // sellsIn reports whether the zone offers the type and is one of the class.

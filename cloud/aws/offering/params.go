@@ -25,8 +25,10 @@ type Params struct {
 	// Prices tells what instances cost. Without it nothing has a price.
 	Prices Prices
 	// Unavailable tells of offers that cannot be had at the moment; nil means that all can.
-	Unavailable  func(instanceType, zone, capacityType string) bool
-	Reservations []Reservation
+	Unavailable func(instanceType, zone, capacityType string) bool
+	// UnavailableIn tells the same of single partitions of the placement group.
+	UnavailableIn func(instanceType, zone, capacityType, partition string) bool
+	Reservations  []Reservation
 	// MemoryOverhead is the part of a machine's memory that the hypervisor and the
 	// kernel are taken to keep, such as 0.075.
 	MemoryOverhead float64
