@@ -21,6 +21,7 @@ import (
 
 	"tenon/cloud"
 	"tenon/core/catalog"
+	"tenon/core/requirement"
 )
 
 // Options are what a cloud is like. The zero value is a healthy one that sells Sample at
@@ -32,6 +33,8 @@ type Options struct {
 	Seed uint64
 	// Kinds of node classes; nil is MemoryNodeClass.
 	Kinds []cloud.ClassKind
+	// Words are what the catalogue's labels need beside the cloud's own.
+	Words requirement.Words
 	// Classes by name. Nil means that any name will do; otherwise a name that is missing
 	// is not ready.
 	Classes map[string]Class

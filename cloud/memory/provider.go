@@ -47,10 +47,7 @@ var _ cloud.Provider = (*Provider)(nil)
 func (p *Provider) Describe() cloud.Description {
 	return cloud.Description{
 		Name: "memory",
-		Words: requirement.Words{
-			WellKnown:         []string{LabelFamily, LabelCPU, LabelReservation},
-			RestrictedDomains: []string{Group},
-		},
+		Words:            p.cloud.words(),
 		Classes:          slices.Clone(p.cloud.options.Kinds),
 		ReservationLabel: LabelReservation,
 		ReservedLabels:   []string{LabelReservation},
@@ -60,6 +57,14 @@ func (p *Provider) Describe() cloud.Description {
 			{Condition: "Ready", Status: "Unknown", Toleration: 10 * time.Minute},
 		},
 	}
+}
+
+// words are the cloud's own with those of its catalogue.
+func (c *Cloud) words() requirement.Words {
+	words := c.options.Words
+	words.WellKnown = append([]string{LabelFamily, LabelCPU, LabelReservation}, words.WellKnown...)
+	words.RestrictedDomains = append([]string{Group}, words.RestrictedDomains...)
+	return words
 }
 
 // Delete implements cloud.Instances.

@@ -12,6 +12,8 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"tenon/internal/manager"
 )
 
 // World is what a command may touch outside of itself.
@@ -20,6 +22,8 @@ type World struct {
 	Out       io.Writer // results
 	Err       io.Writer // messages
 	LookupEnv func(name string) (string, bool)
+	// Open makes the cloud that the controller buys machines from.
+	Open manager.Open
 }
 
 // Process is the world of the running process.

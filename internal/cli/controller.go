@@ -45,14 +45,14 @@ reached, a port is taken, or the Lease was lost.`,
 		if err != nil {
 			return fmt.Errorf("%w\nrun 'tenon controller --help' for what each setting takes", err)
 		}
-		return control(cmd.Context(), s, warnings)
+		return control(cmd.Context(), s, warnings, w.Open)
 	}
 	return cmd
 }
 
 // control runs the process in steps: log, connection, everything that can fail early, and then
 // until it is told to stop.
-func control(ctx context.Context, s settings.Settings, warnings []settings.Warning) error {
+func control(ctx context.Context, s settings.Settings, warnings []settings.Warning, open manager.Open) error {
 	build := version.Get()
 	log, flush, err := telemetry.NewLog(telemetry.LogConfig{
 		Level:            s.LogLevel,
@@ -70,7 +70,7 @@ func control(ctx context.Context, s settings.Settings, warnings []settings.Warni
 	if err != nil {
 		return err
 	}
-	process, err := manager.New(ctx, manager.Options{Settings: s, Connection: connection, Build: build, Log: log})
+	process, err := manager.New(ctx, manager.Options{Settings: s, Connection: connection, Build: build, Log: log, Open: open})
 	if err != nil {
 		return err
 	}

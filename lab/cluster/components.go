@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -98,6 +99,23 @@ func (l *lab) kubelets() supervise.Component {
 		Env:    []string{smallHeap},
 		Within: startWithin,
 	}
+}
+
+// onMemory is the product's controller with a cloud in memory instead of AWS: same code, same
+// rights. The machines that it buys are played by the simulated kubelets.
+func (l *lab) onMemory() (supervise.Component, error) {
+	component, err := l.tenon("")
+	if err != nil {
+		return component, err
+	}
+	component.Name = "tenon-on-memory"
+	component.Log = l.directory.Log(component.Name)
+	component.Env = append(component.Env,
+		"LAB_MACHINES_KUBECONFIG="+l.directory.UserConfig("kubelets"),
+		"LAB_BOOT_DELAY="+l.options.BootDelay.String(),
+		"LAB_CLOUD_STATE="+filepath.Join(string(l.directory), "cloud.json"),
+	)
+	return component, nil
 }
 
 // tenon is the product, started as its chart starts it, with the rights of its own roles.

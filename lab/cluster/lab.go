@@ -176,8 +176,15 @@ func (l *lab) install(ctx context.Context) error {
 // startController starts the autoscaler. Unless the user asked for it by name, a lab without one is
 // still a lab, and says so.
 func (l *lab) startController(ctx context.Context) error {
-	if l.options.Controller == None {
+	switch l.options.Controller {
+	case None:
 		return nil
+	case Memory:
+		component, err := l.onMemory()
+		if err != nil {
+			return err
+		}
+		return l.bring(ctx, component)
 	}
 	program, found := tenonProgram()
 	if !found {

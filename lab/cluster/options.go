@@ -35,17 +35,18 @@ type Controller string
 
 // The choices of --controller.
 const (
-	Tenon Controller = "tenon"
-	None  Controller = "none"
+	Tenon  Controller = "tenon"
+	Memory Controller = "memory" // Tenon on a cloud in memory
+	None   Controller = "none"
 )
 
 // ParseController reads a choice.
 func ParseController(text string) (Controller, error) {
 	switch choice := Controller(text); choice {
-	case Tenon, None:
+	case Tenon, Memory, None:
 		return choice, nil
 	default:
-		return "", fmt.Errorf("controller %q is not known; choose %s or %s", text, Tenon, None)
+		return "", fmt.Errorf("controller %q is not known; choose %s, %s or %s", text, Tenon, Memory, None)
 	}
 }
 

@@ -53,7 +53,7 @@ tenon-lab down. What it wrote is then removed; after a failure the logs stay.`,
 	set.IntVar(&flags.apiPort, "api-port", 0, "port of the API server on 127.0.0.1 (default: any that is free)")
 	set.DurationVar(&flags.bootDelay, "boot-delay", 20*time.Second, "how long a simulated machine takes to boot")
 	set.DurationVar(&flags.heartbeat, "heartbeat", defaultHeartbeat(), "how often nodes report; after three missed reports a node is NotReady")
-	set.StringVar(&flags.controller, "controller", string(cluster.Tenon), "which autoscaler runs: tenon, if it is built, or none")
+	set.StringVar(&flags.controller, "controller", string(cluster.Tenon), "which autoscaler runs: tenon, if it is built; memory, which is Tenon on a cloud in memory; or none")
 	set.BoolVar(&flags.keep, "keep", false, "leave logs and data when the lab ends")
 	set.StringVar(&flags.style, "progress", "", "")
 	set.BoolVar(&flags.untilEOF, "until-eof", false, "")

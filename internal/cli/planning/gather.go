@@ -78,6 +78,7 @@ func (j *job) decisionSettings(s snapshot.Settings) snapshot.Settings {
 	if j.Snapshot == "" || j.Given("feature-gates") {
 		s.ReservedCapacity = j.Settings.FeatureGates.ReservedCapacity
 		s.SpotToSpot = j.Settings.FeatureGates.SpotToSpotConsolidation
+		s.StaticCapacity = j.Settings.FeatureGates.StaticCapacity
 	}
 	return s
 }
@@ -151,7 +152,7 @@ func (j *job) remark(s *snapshot.Snapshot, m *market) {
 		j.note("there is no NodePool: nothing can be bought")
 	}
 	for i := range s.Pools {
-		if s.Pools[i].Unready != "" {
+		if replenished := s.Settings.StaticCapacity && s.Pools[i].Replicas != nil && s.Pools[i].Held == ""; s.Pools[i].Unready != "" && !replenished {
 			j.note("pool %s is left out: %s", s.Pools[i].Name, s.Pools[i].Unready)
 		}
 	}
