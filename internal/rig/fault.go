@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -67,11 +68,25 @@ func (r *Rig) Hold(object client.Object) {
 	r.held[held{r.kind(object), object.GetName()}] = object
 }
 
+// Lag lets the controller's cache list nothing of a kind ("NodeList"), until Release.
+func (r *Rig) Lag(list string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lagging = append(r.lagging, list)
+}
+
+func (r *Rig) lags(list client.ObjectList, live bool) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !live && slices.Contains(r.lagging, r.kind(list))
+}
+
 // Release lets the cache catch up.
 func (r *Rig) Release() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	clear(r.held)
+	r.lagging = nil
 }
 
 func (r *Rig) kind(object any) string {
@@ -140,6 +155,9 @@ func (r *Rig) faulty(base client.WithWatch, live bool) client.WithWatch {
 		List: func(ctx context.Context, c client.WithWatch, l client.ObjectList, opts ...client.ListOption) error {
 			if err := r.check("list", l, "", live); err != nil {
 				return err
+			}
+			if r.lags(l, live) {
+				return nil
 			}
 			return c.List(ctx, l, opts...)
 		},

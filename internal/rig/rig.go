@@ -40,11 +40,12 @@ type Rig struct {
 
 	t testing.TB
 
-	mu     sync.Mutex
-	events []telemetry.Event
-	fail   func(Call) error
-	held   map[held]client.Object
-	calls  []Call
+	mu      sync.Mutex
+	events  []telemetry.Event
+	fail    func(Call) error
+	held    map[held]client.Object
+	lagging []string
+	calls   []Call
 }
 
 // New makes a world with objects in it. The cloud's clock is the rig's; it begins at the

@@ -133,13 +133,12 @@ func (l *lifecycle) protect(ctx context.Context, claim *karpenterv1.NodeClaim) (
 func (l *lifecycle) follow(ctx context.Context, claim *karpenterv1.NodeClaim) (reconcile.Result, error) {
 	before := claim.DeepCopy()
 	conditions := claim.Conditions(l.kit.Clock.Now())
-	was := conditions
 	result, trouble := l.advance(ctx, claim, &conditions)
 	claim.Status.Conditions = conditions.List()
 	if err := l.save(ctx, before, claim); err != nil {
 		return result, errors.Join(trouble, fmt.Errorf("write claim %s: %w", claim.Name, err))
 	}
-	l.announce(ctx, claim, was, conditions)
+	l.announce(ctx, claim, before.Conditions(l.kit.Clock.Now()), conditions)
 	return result, trouble
 }
 
