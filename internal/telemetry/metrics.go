@@ -20,6 +20,7 @@ type Metrics struct {
 	schedulerMetrics
 	disruptionMetrics
 	cloudMetrics
+	awsMetrics
 
 	// Conditions and terminations of one kind each.
 	Nodeclaim, Nodepool, Node, Capacitybuffer, Nodeclass Conditions
@@ -59,6 +60,7 @@ func NewMetrics(registry prometheus.Registerer, labels Labels) (*Metrics, error)
 		schedulerMetrics:  newSchedulerMetrics(r),
 		disruptionMetrics: newDisruptionMetrics(r),
 		cloudMetrics:      newCloudMetrics(r),
+		awsMetrics:        newAWSMetrics(r),
 	}
 	m.addConditions(r, labels)
 	m.families = r.families
@@ -144,4 +146,9 @@ func LabelName(key string) string {
 // SafeName is how a whole key is spelled as the label of a metric.
 func SafeName(key string) string {
 	return strings.NewReplacer("/", "_", ".", "_", "-", "_").Replace(key)
+}
+
+// ResourceName is how a resource is spelled in the label resource_type.
+func ResourceName(name string) string {
+	return strings.ReplaceAll(strings.ToLower(name), "-", "_")
 }

@@ -85,6 +85,19 @@ var documented = []string{
 	"karpenter_consolidation_moves_total|counter|decision nodepool policy",
 	"karpenter_cloudprovider_duration_seconds|histogram|controller method provider|" + standard,
 	"karpenter_cloudprovider_errors_total|counter|controller method provider error",
+	"karpenter_interruption_received_messages_total|counter|message_type",
+	"karpenter_interruption_deleted_messages_total|counter|",
+	"karpenter_interruption_message_queue_duration_seconds|histogram||" + db,
+	"karpenter_interruption_instance_status_unhealthy_total|counter|category",
+	"karpenter_cloudprovider_instance_type_cpu_cores|gauge|instance_type",
+	"karpenter_cloudprovider_instance_type_memory_bytes|gauge|instance_type",
+	"karpenter_cloudprovider_instance_type_offering_available|gauge|instance_type capacity_type zone",
+	"karpenter_cloudprovider_instance_type_offering_price_estimate|gauge|instance_type capacity_type zone",
+	"karpenter_cloudprovider_instance_launch_failures_total|counter|zone zone_id capacity_type reason",
+	"karpenter_cloudprovider_instance_termination_failures_total|counter|zone zone_id",
+	"karpenter_cloudprovider_batcher_batch_time_seconds|histogram|batcher|" + db,
+	"karpenter_cloudprovider_batcher_batch_size|histogram|batcher|1 2 4 5 10 15 20 25 30 40 50 60 70 80 90 100 125 150 175 200 225 250 275 300 350 400 450 500 550 600 700 800 900 1000",
+	"karpenter_ec2nodeclasses_userdata_bytes|gauge|nodeclass",
 }
 
 // kinds are the objects with conditions, and the labels that their metrics end in.

@@ -1,0 +1,89 @@
+package notice_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"tenon/cloud/aws/notice"
+)
+
+func message(source, kind, detail string) string {
+	return fmt.Sprintf(`{"version":"0","id":"1","detail-type":%q,"source":%q,"account":"1","time":"2026-08-21T12:00:00Z","region":"us-west-2","resources":[],"detail":%s}`, kind, source, detail)
+}
+
+// Every event that concerns us is understood, and nothing else.
+func TestParse(t *testing.T) {
+	t.Parallel()
+	state := func(s string) string {
+		return message("aws.ec2", "EC2 Instance State-change Notification", `{"instance-id":"i-1","state":"`+s+`"}`)
+	}
+	health := func(service, category string) string {
+		return message("aws.health", "AWS Health Event", `{"service":"`+service+`","eventTypeCategory":"`+category+`","affectedEntities":[{"entityValue":"i-1"},{"entityValue":"i-2"}]}`)
+	}
+	cases := map[string]struct {
+		body      string
+		kind      notice.Kind
+		instances []string
+	}{
+		"spot interruption":        {message("aws.ec2", "EC2 Spot Instance Interruption Warning", `{"instance-id":"i-1","instance-action":"terminate"}`), notice.SpotInterrupted, []string{"i-1"}},
+		"rebalance":                {message("aws.ec2", "EC2 Instance Rebalance Recommendation", `{"instance-id":"i-1"}`), notice.RebalanceRecommended, []string{"i-1"}},
+		"reservation interruption": {message("aws.ec2", "EC2 Capacity Reservation Instance Interruption Warning", `{"instance-id":"i-1"}`), notice.ReservationInterrupted, []string{"i-1"}},
+		"stopping":                 {state("stopping"), notice.InstanceStopped, []string{"i-1"}},
+		"stopped in capitals":      {state("STOPPED"), notice.InstanceTerminated, []string{"i-1"}},
+		"shutting down":            {state("shutting-down"), notice.InstanceTerminated, []string{"i-1"}},
+		"terminated":               {state("terminated"), notice.InstanceTerminated, []string{"i-1"}},
+		"running":                  {state("running"), notice.Nothing, nil},
+		"scheduled change":         {health("EC2", "scheduledChange"), notice.ScheduledChange, []string{"i-1", "i-2"}},
+		"an issue":                 {health("EC2", "issue"), notice.Nothing, nil},
+		"another service":          {health("RDS", "scheduledChange"), notice.Nothing, nil},
+		"another event":            {message("aws.ec2", "EC2 Fleet Information", `{}`), notice.Nothing, nil},
+		"another source":           {message("own", "EC2 Spot Instance Interruption Warning", `{"instance-id":"i-1"}`), notice.Nothing, nil},
+		"an empty object":          {`{}`, notice.Nothing, nil},
+	}
+	for name, tc := range cases {
+		got, err := notice.Parse(tc.body)
+		if err != nil || got.Kind != tc.kind || !slices.Equal(got.Instances, tc.instances) {
+			t.Errorf("%s: %+v, error %v", name, got, err)
+		}
+		if want := time.Date(2026, 8, 21, 12, 0, 0, 0, time.UTC); name != "an empty object" && !got.Time.Equal(want) {
+			t.Errorf("%s: announced at %s", name, got.Time)
+		}
+	}
+}
+
+// What is not written like an event is an error, not a guess.
+func TestParseRefuses(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]string{
+		"nothing":                  "",
+		"no JSON":                  "hello",
+		"no time":                  `{"version":"0","time":"yesterday"}`,
+		"a detail that is a text":  message("aws.ec2", "EC2 Spot Instance Interruption Warning", `"i-1"`),
+		"no instance":              message("aws.ec2", "EC2 Spot Instance Interruption Warning", `{}`),
+		"something else":           message("aws.ec2", "EC2 Spot Instance Interruption Warning", `{"instance-id":"vol-1"}`),
+		"health of something else": message("aws.health", "AWS Health Event", `{"service":"EC2","eventTypeCategory":"scheduledChange","affectedEntities":[{"entityValue":"vol-1"}]}`),
+	} {
+		if got, err := notice.Parse(body); err == nil {
+			t.Errorf("%s is read as %+v", name, got)
+		}
+	}
+}
+
+// FuzzParse: what is read names instances and a kind that exists.
+func FuzzParse(f *testing.F) {
+	f.Add(message("aws.ec2", "EC2 Spot Instance Interruption Warning", `{"instance-id":"i-1"}`))
+	f.Add(message("aws.ec2", "EC2 Instance State-change Notification", `{"instance-id":"i-1","state":"stopped"}`))
+	f.Add(message("aws.health", "AWS Health Event", `{"service":"EC2","eventTypeCategory":"scheduledChange","affectedEntities":[{"entityValue":"i-1"}]}`))
+	f.Add(`{"detail":null}`)
+	f.Fuzz(func(t *testing.T, body string) {
+		n, err := notice.Parse(body)
+		if err != nil {
+			return
+		}
+		if !slices.Contains(notice.Kinds(), n.Kind) || (n.Kind == notice.Nothing) != (len(n.Instances) == 0) {
+			t.Errorf("%q is %+v", body, n)
+		}
+	})
+}
