@@ -184,6 +184,7 @@ func TestIs(t *testing.T) {
 		"named by it, after a restored claim": {purchase.Is(ours, "uid-2", "p"), true},
 		"another autoscaler's, named by it":   {purchase.Is(theirs, "uid-1", "p"), true},
 		"another autoscaler's, not launched":  {purchase.Is(theirs, "uid-1", ""), false},
+		"bought for it once more":             {purchase.Is(ours, "uid-1", "q"), false},
 		"nothing at all":                      {purchase.Is(cloud.Instance{}, "", ""), false},
 	} {
 		if tc.got != tc.want {

@@ -67,12 +67,14 @@ func quantity(a model.Amount) resource.Quantity {
 	return *resource.NewQuantity(a.Value, resource.DecimalSI)
 }
 
-// Is reports whether an instance was bought for this very claim, and not for an earlier
-// one of the same name. Instances of another autoscaler carry no UID: the claim that names
-// them is theirs.
+// Is reports whether an instance is that of a claim with this UID and provider ID. A claim
+// that has its provider ID means the instance by that name and no other: not one that was
+// bought for it once more, and also one without a UID, which another autoscaler bought, or
+// with an earlier UID, if the claim was restored from a backup. Before that the UID tells,
+// and it tells a claim from an earlier one of the same name.
 func Is(i cloud.Instance, uid types.UID, providerID string) bool {
-	if i.ProviderID != "" && i.ProviderID == providerID {
-		return true
+	if providerID != "" {
+		return i.ProviderID == providerID
 	}
 	return i.ClaimUID != "" && i.ClaimUID == string(uid)
 }
