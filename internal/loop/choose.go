@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"tenon/core/model"
 	"tenon/core/plan"
 	"tenon/core/snapshot"
 	"tenon/internal/execute"
@@ -15,13 +16,18 @@ type selection struct {
 	left int
 }
 
-// choose takes all of a plan, or, while a burst goes on, only the nodes that are full: the
-// others would be larger or cheaper if they waited for the pods that are yet to come.
+// choose takes all of a plan, or, while a burst goes on, only the nodes that are large and
+// full: the others would be larger or cheaper if they waited for the pods that are yet to
+// come.
 func choose(s *snapshot.Snapshot, p *plan.Plan, streaming bool) selection {
 	out := selection{existing: p.Existing}
+	dearest := model.Money(0)
+	for i := range p.Claims {
+		dearest = max(dearest, p.Claims[i].Offer.Price)
+	}
 	for i := range p.Claims {
 		c := &p.Claims[i]
-		if streaming && !full(s, c) {
+		if streaming && (c.Offer.Price < dearest/2 || !full(s, c)) {
 			out.left += len(c.Pods)
 			continue
 		}

@@ -57,7 +57,9 @@ type loop struct {
 type round struct {
 	demand, supply uint64
 	at             time.Time
-	// open says that pods were left for the next decision, or without a place.
+	// left says that pods were left for the next decision while a burst went on.
+	left bool
+	// open says that pods have no place yet.
 	open bool
 	next time.Time // when the picture changes by itself
 }
@@ -97,7 +99,7 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 	}
 	w := window{idle: l.kit.Settings.BatchIdleDuration, longest: l.kit.Settings.BatchMaxDuration}
 	wait, streaming := w.wait(pulse, now)
-	if wait > 0 && l.last.demand != pulse.Demand {
+	if fresh := l.last.left || l.last.demand != pulse.Demand; fresh && wait > 0 {
 		return reconcile.In(wait), nil
 	}
 	// 3. Look, decide, act.
@@ -111,6 +113,7 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 	l.tell(ctx, picture, &decision.Plan, chosen, outcomes)
 	l.last = round{
 		demand: picture.Pulse.Demand, supply: picture.Pulse.Supply, at: now, next: picture.Next,
+		left: chosen.left > 0,
 		open: chosen.left > 0 || len(decision.Plan.Unplaced) > 0 || picture.Pulse.Held > 0,
 	}
 	l.o.World.Rearm()
@@ -153,7 +156,7 @@ func (l *loop) rest(ctx context.Context, p world.Pulse) error {
 
 // due reports whether there is something that the last decision did not know.
 func (l *loop) due(p world.Pulse, now time.Time) bool {
-	return p.Demand != l.last.demand || p.Supply != l.last.supply || !now.Before(l.nextLook())
+	return l.last.left || p.Demand != l.last.demand || p.Supply != l.last.supply || !now.Before(l.nextLook())
 }
 
 // nextLook is when the last decision is to be looked at again.

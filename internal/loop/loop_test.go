@@ -1,0 +1,370 @@
+package loop_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/cloud/memory"
+	"tenon/core/catalog"
+	"tenon/internal/assembly"
+	"tenon/internal/execute"
+	"tenon/internal/loop"
+	"tenon/internal/reconcile"
+	"tenon/internal/rig"
+	"tenon/internal/settings"
+	"tenon/internal/world"
+)
+
+// house is a provisioner on a rig, and the world that it looks at. Nothing reaches the
+// world by itself: the test is the watch.
+type house struct {
+	*rig.Rig
+	t     *testing.T
+	world *world.World
+	loop  reconcile.Controller
+	names int
+}
+
+func newHouse(t *testing.T, objects ...client.Object) *house {
+	h := &house{Rig: rig.New(t, memory.Options{}, objects...), t: t}
+	h.Kit.Settings = settings.Settings{
+		BatchIdleDuration: time.Second, BatchMaxDuration: 10 * time.Second, PreferencePolicy: settings.PreferenceRespect,
+	}
+	h.start(h.Kit)
+	return h
+}
+
+// start is a process that begins: its world is empty, and is then told what is there.
+func (h *house) start(kit reconcile.Kit) {
+	h.world = assembly.World(kit)
+	h.loop = loop.New(kit, loop.Options{
+		World: h.world, Market: stall{kit}, Executor: execute.New(kit, h.world, 1),
+		Suffix: func() string { h.names++; return fmt.Sprintf("%05d", h.names) },
+	})
+	h.watch()
+}
+
+// stall sells what the cloud does.
+type stall struct{ kit reconcile.Kit }
+
+func (s stall) Catalog(context.Context, *karpenterv1.NodePool) (*catalog.Catalog, error) {
+	return memory.Sample(), nil
+}
+
+// watch tells the world of everything that is there.
+func (h *house) watch() {
+	h.t.Helper()
+	for _, list := range []client.ObjectList{&karpenterv1.NodePoolList{}, &karpenterv1.NodeClaimList{}, &corev1.NodeList{}, &appsv1.ReplicaSetList{}, &corev1.PodList{}} {
+		h.Must(h.API.List(context.Background(), list))
+		h.Must(each(list, h.world.Put))
+	}
+}
+
+func each(list client.ObjectList, tell func(any)) error {
+	switch l := list.(type) {
+	case *karpenterv1.NodePoolList:
+		for i := range l.Items {
+			tell(&l.Items[i])
+		}
+	case *karpenterv1.NodeClaimList:
+		for i := range l.Items {
+			tell(&l.Items[i])
+		}
+	case *corev1.NodeList:
+		for i := range l.Items {
+			tell(&l.Items[i])
+		}
+	case *appsv1.ReplicaSetList:
+		for i := range l.Items {
+			tell(&l.Items[i])
+		}
+	case *corev1.PodList:
+		for i := range l.Items {
+			tell(&l.Items[i])
+		}
+	default:
+		return fmt.Errorf("nobody watches %T", list)
+	}
+	return nil
+}
+
+// decide lets the silence after a burst pass, and runs one turn.
+func (h *house) decide() reconcile.Result {
+	h.t.Helper()
+	h.Clock.Step(20 * time.Millisecond)
+	return h.Run(h.loop, "")
+}
+
+// claims are those in the API server, as "pool cpu-request".
+func (h *house) claims() []string {
+	h.t.Helper()
+	var list karpenterv1.NodeClaimList
+	h.Must(h.API.List(context.Background(), &list))
+	var out []string
+	for _, c := range list.Items {
+		out = append(out, fmt.Sprintf("%s %s", c.Labels[karpenterv1.LabelNodePool], c.Spec.Resources.Requests.Cpu()))
+	}
+	return out
+}
+
+func (h *house) expect(want ...string) {
+	h.t.Helper()
+	if got := h.claims(); strings.Join(got, ", ") != strings.Join(want, ", ") {
+		h.t.Errorf("claims: %v, want %v", got, want)
+	}
+}
+
+// pods are made by one ReplicaSet that wants exactly these.
+func (h *house) pods(set string, n int, change ...func(*corev1.Pod)) {
+	h.t.Helper()
+	yes, want := true, int32(n)
+	rs := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: set, UID: types.UID("uid-" + set)}, Spec: appsv1.ReplicaSetSpec{Replicas: &want}}
+	if err := h.API.Create(context.Background(), rs); !apierrors.IsAlreadyExists(err) {
+		h.Must(err)
+	}
+	for i := range n {
+		p := &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: "default", Name: fmt.Sprintf("%s-%d", set, i), UID: types.UID(fmt.Sprintf("uid-%s-%d", set, i)),
+				CreationTimestamp: metav1.NewTime(h.Clock.Now()), Labels: map[string]string{"app": set},
+				OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: set, UID: rs.UID, Controller: &yes}},
+			},
+			Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Resources: corev1.ResourceRequirements{
+				Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}}}}},
+		}
+		for _, c := range change {
+			c(p)
+		}
+		h.Must(h.API.Create(context.Background(), p))
+	}
+	h.watch()
+}
+
+// judged is a pod that the scheduler has refused.
+func judged(p *corev1.Pod) {
+	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable}}
+}
+
+// ready is a pool that can be used.
+func ready(name string, change ...func(*karpenterv1.NodePool)) *karpenterv1.NodePool {
+	p := rig.Pool(name)
+	conditions := p.Conditions(time.Unix(0, 0))
+	conditions.SetTrue(karpenterv1.ConditionValidationSucceeded)
+	conditions.SetTrue(karpenterv1.ConditionNodeClassReady)
+	p.Status.Conditions = conditions.List()
+	for _, c := range change {
+		c(p)
+	}
+	return p
+}
+
+func limit(cpu string) func(*karpenterv1.NodePool) {
+	return func(p *karpenterv1.NodePool) {
+		p.Spec.Limits = karpenterv1.Limits{corev1.ResourceCPU: resource.MustParse(cpu)}
+	}
+}
+
+// TestPodsGetANodeBeforeTheSchedulerSpeaks: no node has room, so there is nothing to wait for.
+func TestPodsGetANodeBeforeTheSchedulerSpeaks(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default"))
+	h.pods("web", 3)
+	h.decide()
+	h.expect("default 3")
+}
+
+// TestNothingIsBoughtTwiceWhileWatchesLag: the world has not seen the claim, and is asked again.
+func TestNothingIsBoughtTwiceWhileWatchesLag(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default"))
+	h.pods("web", 3)
+	h.decide()
+	for range 5 {
+		h.Clock.Step(11 * time.Second)
+		h.decide()
+	}
+	h.expect("default 3")
+}
+
+// TestLateComersUseTheRoomOfNodesToCome: what a claim has left is used before more is bought.
+func TestLateComersUseTheRoomOfNodesToCome(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default"))
+	h.pods("web", 3)
+	h.decide()
+	h.pods("late", 5, func(p *corev1.Pod) {
+		p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")}
+	})
+	h.decide()
+	h.expect("default 3")
+	if pulse := h.world.Pulse(); pulse.Waiting != 0 {
+		t.Errorf("%d pods have no place", pulse.Waiting)
+	}
+}
+
+// TestARestartInTheMiddleBuysNothingAgain: a process that starts finds the claims and
+// places the pods on them.
+func TestARestartInTheMiddleBuysNothingAgain(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default"))
+	h.pods("web", 50)
+	h.decide()
+	before := h.claims()
+	h.start(h.Restart())
+	h.decide()
+	h.expect(before...)
+}
+
+// TestALostAnswerBuysOnce: the API server made the claim, and the answer did not arrive.
+func TestALostAnswerBuysOnce(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default"))
+	lost := false
+	kit := h.Kit
+	kit.Client = &deaf{Client: h.Kit.Client, lost: &lost}
+	h.start(kit)
+	h.pods("web", 3)
+	h.decide()
+	h.watch()
+	h.Clock.Step(11 * time.Second)
+	h.decide()
+	if !lost {
+		t.Fatal("no answer was lost")
+	}
+	h.expect("default 3")
+}
+
+// deaf loses the answer of the first object that is made.
+type deaf struct {
+	client.Client
+	lost *bool
+}
+
+func (d *deaf) Create(ctx context.Context, o client.Object, options ...client.CreateOption) error {
+	err := d.Client.Create(ctx, o, options...)
+	if err == nil && !*d.lost {
+		*d.lost = true
+		return errors.New("connection reset by peer")
+	}
+	return err
+}
+
+// TestAFailedClaimIsDecidedAbout: pods of a claim that is deleted wait again.
+func TestAFailedClaimIsDecidedAbout(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default"))
+	h.pods("web", 3)
+	h.decide()
+	h.watch()
+	claim := h.Claim("default-00001")
+	h.Must(h.API.Delete(context.Background(), claim))
+	h.world.Remove(claim)
+	h.decide()
+	h.expect("default 3")
+	if got := h.Claim("default-00002"); got == nil {
+		t.Error("no second claim")
+	}
+}
+
+// TestLimitsHoldAndSaySo: the pool takes what its limit allows, and says on itself and on
+// the pods what would help; when it is raised, the rest follows and the condition goes.
+func TestLimitsHoldAndSaySo(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default", limit("4")))
+	h.pods("web", 10, judged)
+	h.decide()
+	if n := len(h.claims()); n != 1 {
+		t.Fatalf("claims %v, want one within the limit", h.claims())
+	}
+	h.watch()
+	pool := &karpenterv1.NodePool{}
+	h.Get("default", pool)
+	conditions := pool.Conditions(h.Clock.Now())
+	if c, ok := conditions.Get(karpenterv1.ConditionLimitReached); !ok || !strings.Contains(c.Message, "raise the limits of pool default") {
+		t.Errorf("the pool does not say what would help: %+v", c)
+	}
+	if events := strings.Join(h.Events(), "\n"); !strings.Contains(events, "Warning FailedScheduling web-") || !strings.Contains(events, "Warning LimitReached default") {
+		t.Errorf("events lack the limit:\n%s", events)
+	}
+	pool.Spec.Limits[corev1.ResourceCPU] = resource.MustParse("100")
+	pool.Generation++
+	h.Must(h.API.Update(context.Background(), pool))
+	conditions = pool.Conditions(h.Clock.Now())
+	conditions.SetTrue(karpenterv1.ConditionValidationSucceeded)
+	conditions.SetTrue(karpenterv1.ConditionNodeClassReady)
+	pool.Status.Conditions = conditions.List()
+	h.Must(h.API.Status().Update(context.Background(), pool))
+	h.watch()
+	h.decide()
+	h.watch()
+	if n := len(h.claims()); n != 2 {
+		t.Errorf("claims %v, want one more", h.claims())
+	}
+	h.Get("default", pool)
+	conditions = pool.Conditions(h.Clock.Now())
+	if _, ok := conditions.Get(karpenterv1.ConditionLimitReached); ok {
+		t.Error("the pool still says that its limit is reached")
+	}
+}
+
+// TestNewPodsTakeThePlaceOfEndingOnes: in a roll-out no node is bought for a pod whose
+// predecessor is about to make room.
+func TestNewPodsTakeThePlaceOfEndingOnes(t *testing.T) {
+	t.Parallel()
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}
+	node.Status.Capacity = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourcePods: resource.MustParse("10"), corev1.ResourceMemory: resource.MustParse("8Gi")}
+	node.Status.Allocatable = node.Status.Capacity
+	h := newHouse(t, ready("default"), node)
+	h.pods("web", 1, func(p *corev1.Pod) {
+		p.Name, p.Spec.NodeName = "web-old", "n"
+		p.Finalizers = []string{"test/hold"}
+	})
+	old := &corev1.Pod{}
+	h.Must(h.API.Get(context.Background(), types.NamespacedName{Namespace: "default", Name: "web-old"}, old))
+	h.Must(h.API.Delete(context.Background(), old))
+	h.pods("web", 1, judged)
+	h.decide()
+	h.expect()
+	h.Clock.Step(11 * time.Second) // it does not end: the pod has waited long enough
+	h.decide()
+	h.expect("default 1")
+}
+
+// TestABurstIsBoughtInFullNodes: while pods keep coming, nodes that are full are bought,
+// and what is left over waits for the others.
+func TestABurstIsBoughtInFullNodes(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default"))
+	h.pods("web", 100)
+	h.Clock.Step(time.Second - time.Millisecond)
+	want := int32(1000)
+	rs := &appsv1.ReplicaSet{}
+	h.Must(h.API.Get(context.Background(), types.NamespacedName{Namespace: "default", Name: "web"}, rs))
+	rs.Spec.Replicas = &want
+	h.Must(h.API.Update(context.Background(), rs))
+	h.pods("more", 1)
+	h.Clock.Step(time.Millisecond)
+	h.Run(h.loop, "")
+	pulse := h.world.Pulse()
+	if len(h.claims()) == 0 || pulse.Waiting == 0 {
+		t.Errorf("claims %v and %d pods waiting: want some full nodes and some pods left", h.claims(), pulse.Waiting)
+	}
+	h.Clock.Step(2 * time.Second)
+	h.Run(h.loop, "")
+	if pulse := h.world.Pulse(); pulse.Waiting != 0 {
+		t.Errorf("%d pods still wait after the burst", pulse.Waiting)
+	}
+}
