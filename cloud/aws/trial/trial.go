@@ -76,7 +76,7 @@ func (t *Trial) Run(ctx context.Context, class *awsv1.EC2NodeClass, pools []*kar
 	tags := t.tags(class)
 	k := key{class.Name, fingerprint.Of([]any{
 		class.Status.Subnets, class.Status.SecurityGroups, class.Status.AMIs, class.Status.InstanceProfile,
-		class.Spec, class.Annotations, tags,
+		class.Spec, annotationsOf(class), tags,
 	})}
 	return t.verdicts.Get(ctx, k, func(ctx context.Context) (Verdict, error) {
 		if t.Skip {
@@ -84,6 +84,14 @@ func (t *Trial) Run(ctx context.Context, class *awsv1.EC2NodeClass, pools []*kar
 		}
 		return t.run(ctx, class, pools, tags)
 	})
+}
+
+// annotationsOf are the user's: the hash says nothing that the spec does not say.
+func annotationsOf(class *awsv1.EC2NodeClass) map[string]string {
+	all := maps.Clone(class.Annotations)
+	delete(all, awsv1.AnnotationNodeClassHash)
+	delete(all, awsv1.AnnotationNodeClassHashVersion)
+	return all
 }
 
 // Forget drops the verdicts on a class that is gone.
