@@ -1,6 +1,8 @@
 package check
 
 import (
+	"slices"
+
 	"tenon/core/catalog"
 	"tenon/core/model"
 	"tenon/core/order"
@@ -27,7 +29,7 @@ func checkLimits(e *state, f *finding) {
 
 func (e *state) claimsOf(pool *snapshot.Pool) int {
 	count := 0
-	for _, n := range e.nodes {
+	for _, n := range slices.Concat(e.nodes, e.replicas) {
 		if n.pool == pool {
 			count++
 		}
@@ -38,7 +40,7 @@ func (e *state) claimsOf(pool *snapshot.Pool) int {
 // usage is how much of a limited resource the pool's nodes will have.
 func (e *state) usage(pool *snapshot.Pool, name string) int64 {
 	var total int64
-	for _, n := range e.nodes {
+	for _, n := range slices.Concat(e.nodes, e.replicas) {
 		switch {
 		case n.pool == pool:
 			total += n.largest(name)
@@ -70,7 +72,7 @@ func amountOf(capacity model.Resources, name string) int64 {
 // checkReservations counts the claims that are priced by a reservation.
 func checkReservations(e *state, f *finding) {
 	taken, stock := map[string]int64{}, map[string]int64{}
-	for _, n := range e.nodes {
+	for _, n := range slices.Concat(e.nodes, e.replicas) {
 		if n.claim == nil || n.claim.Offer.CapacityType != catalog.Reserved {
 			continue
 		}

@@ -56,6 +56,8 @@ const (
 	OfferOrder       Rule = "OfferOrder"       // is dearer than its alternative, or listed twice
 	Price            Rule = "Price"            // differs from the catalogue's
 	ClaimEmpty       Rule = "ClaimEmpty"       // is bought for nobody
+	ClaimNarrowed    Rule = "ClaimNarrowed"    // is a replica that differs from its template
+	Replicas         Rule = "Replicas"         // more nodes than a static pool should have
 	ClaimName        Rule = "ClaimName"        // is used twice
 	ClaimLabels      Rule = "ClaimLabels"      // are not those that the node will have
 	ClaimTaints      Rule = "ClaimTaints"      // are not the pool's
@@ -130,6 +132,7 @@ func Plan(s *snapshot.Snapshot, p *plan.Plan) []Violation {
 	end.checkAffinity(f)
 	end.checkAffinityOrder(f)
 	checkClaims(end, f)
+	checkReplicas(end, f)
 	checkLimits(end, f)
 	checkReservations(end, f)
 	checkCost(end, f)

@@ -11,7 +11,7 @@ import (
 // checkClaims asks what a claim must be in itself.
 func checkClaims(e *state, f *finding) {
 	names := map[string]bool{}
-	for _, n := range e.nodes {
+	for _, n := range slices.Concat(e.nodes, e.replicas) {
 		if n.claim == nil {
 			continue
 		}
@@ -19,10 +19,14 @@ func checkClaims(e *state, f *finding) {
 			f.note(Violation{Rule: ClaimName, Node: n.name})
 		}
 		names[n.name] = true
-		if len(n.claim.Pods) == 0 {
-			f.note(Violation{Rule: ClaimEmpty, Node: n.name})
+		if n.claim.Replica {
+			e.checkReplica(n, f)
+		} else {
+			if len(n.claim.Pods) == 0 {
+				f.note(Violation{Rule: ClaimEmpty, Node: n.name})
+			}
+			e.checkPool(n, f)
 		}
-		e.checkPool(n, f)
 		e.checkOffers(n, f)
 		e.checkPromises(n, f)
 		e.checkMinimums(n, f)
@@ -84,11 +88,13 @@ func (e *state) checkPromises(n *node, f *finding) {
 		least = least.Add(e.template(pod).Requests)
 	}
 	most = least
-	for _, t := range v.daemons {
-		least = least.Add(t.Requests)
-	}
-	for _, d := range e.s.Daemons {
-		most = most.Add(e.s.Templates[d.Template].Requests)
+	if !n.claim.Replica { // which asks for nothing
+		for _, t := range v.daemons {
+			least = least.Add(t.Requests)
+		}
+		for _, d := range e.s.Daemons {
+			most = most.Add(e.s.Templates[d.Template].Requests)
+		}
 	}
 	if lacking := least.Lacking(n.claim.Requests); lacking != "" {
 		f.note(Violation{Rule: ClaimResources, Node: n.name, Where: lacking, Have: n.claim.Requests.Get(lacking), Want: least.Get(lacking), Detail: "requests leave out pods or daemons"})

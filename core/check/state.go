@@ -14,6 +14,9 @@ type state struct {
 	s     *snapshot.Snapshot
 	p     *plan.Plan
 	nodes []*node
+	// replicas are nodes to come of static pools. No pod is given to them, and no rule
+	// between pods reckons with them before they are there.
+	replicas []*node
 	// ghosts are leaving nodes with the pods that nobody may evict: as long as those
 	// run the node stays, and their anti-affinity with it.
 	ghosts []*node
@@ -132,7 +135,11 @@ func (e *state) addClaim(c *plan.Claim, f *finding) bool {
 	}
 	n := &node{name: c.Name, claim: c, pool: pool, asks: c.Narrowed(), taints: pool.Taints, placed: c.Pods}
 	known := e.addFaces(n, f)
-	e.nodes = append(e.nodes, n)
+	if c.Replica {
+		e.replicas = append(e.replicas, n)
+	} else {
+		e.nodes = append(e.nodes, n)
+	}
 	return known
 }
 

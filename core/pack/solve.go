@@ -237,11 +237,17 @@ func (p *packer) run() {
 	p.eachTier(func() {
 		p.placeCompany()
 		if p.style == Greedy {
-			p.firstFit()
+			for before := 0; p.waiting() && p.countLeft() != before; {
+				before = p.countLeft()
+				p.firstFit() // what it shrinks leaves more of the limits
+			}
 			return
 		}
 		p.construct()
 		p.improve()
+		if p.waiting() { // cheaper bins may have left more of the limits
+			p.fillRest()
+		}
 	})
 }
 

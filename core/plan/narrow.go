@@ -7,8 +7,11 @@ import (
 
 // Narrowed are the claim's requirements with the instance types and the capacity types
 // that its offers leave. They are written out on demand: most claims of a large plan
-// name hundreds of types.
+// name hundreds of types. A replica is not narrowed.
 func (c *Claim) Narrowed() requirement.Set {
+	if c.Replica {
+		return c.Requirements
+	}
 	types := map[string]bool{c.Offer.InstanceType: true}
 	capacityTypes := map[string]bool{c.Offer.CapacityType: true}
 	for o := range c.Alternatives.All() {

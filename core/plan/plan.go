@@ -42,6 +42,9 @@ type Claim struct {
 	Pods []int
 	// MinimumRelaxed says that a minValues was lowered.
 	MinimumRelaxed bool
+	// Replica says that a static pool lacks the node: it is bought for no pod, asks for
+	// what the pool's template asks for, and may be any of the pool's offers.
+	Replica bool
 }
 
 // Offer names one offering of one pool's catalogue with its price.

@@ -65,8 +65,24 @@ func (d *decision) write(a *attempt) plan.Plan {
 	}
 	p.Unplaced = w.unplaced()
 	p.Cost.LowerBound = min(d.lowerBound(a), p.Cost.New)
+	for _, claim := range d.replicas(reservedBy(p.Claims)) {
+		p.Claims = append(p.Claims, claim)
+		p.Cost.New += claim.Offer.Price // no fleet does without them
+		p.Cost.LowerBound += claim.Offer.Price
+	}
 	p.Solve = plan.Solve{Pods: d.countPods(), Shapes: len(a.set.Shapes) + len(d.refused), Offers: d.countOffers(), Steps: d.steps}
 	return p
+}
+
+// reservedBy counts the claims on each reservation.
+func reservedBy(claims []plan.Claim) map[string]int64 {
+	out := map[string]int64{}
+	for i := range claims {
+		if claims[i].Offer.CapacityType == catalog.Reserved {
+			out[claims[i].Offer.Reservation]++
+		}
+	}
+	return out
 }
 
 // dropShort gives up nodes whose claims could not name as many different values as their

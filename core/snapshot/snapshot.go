@@ -35,6 +35,7 @@ type Settings struct {
 	BestEffortMinimum bool        `json:"bestEffortMinimum,omitempty"` // minValues may be lowered
 	ReservedCapacity  bool        `json:"reservedCapacity,omitempty"`
 	SpotToSpot        bool        `json:"spotToSpot,omitempty"`
+	StaticCapacity    bool        `json:"staticCapacity,omitempty"` // missing replicas of static pools are bought
 	// WellKnown labels may be selected by pods although no pool defines them.
 	WellKnown requirement.KeySet `json:"wellKnown,omitzero"`
 }
@@ -71,8 +72,11 @@ type Pool struct {
 	// Unready, when not empty, is why the pool may not launch (not Ready, being
 	// deleted, static, unmanaged): its nodes count, but nothing new is bought from it.
 	Unready string `json:"unready,omitempty"`
-	// Replicas is set for static pools.
+	// Replicas is set for static pools: how many nodes they should have.
 	Replicas *int64 `json:"replicas,omitempty"`
+	// Held, when not empty, is why a static pool may not launch its missing replicas; to
+	// pods it is Unready in any case.
+	Held string `json:"held,omitempty"`
 	// NodePrice is an extra price per node and hour, such as a licence.
 	NodePrice model.Money `json:"nodePrice,omitempty"`
 }

@@ -118,6 +118,7 @@ func notePools(note func(string, bool), s *snapshot.Snapshot) {
 		note("taints", len(p.Taints) > 0)
 		note("startup taints", len(p.StartupTaints) > 0)
 		note("limits", len(p.Limits) > 0)
+		note("static pools", p.Replicas != nil && p.Held == "" && s.Settings.StaticCapacity)
 		note("pools that are not ready", p.Unready != "")
 		for r := range p.Requirements.All() {
 			note("minimums", r.MinValues() > 0)

@@ -36,6 +36,7 @@ type Settings struct {
 	Preferences       snapshot.Preferences `json:"preferences"`
 	BestEffortMinimum bool                 `json:"bestEffortMinimum,omitempty"`
 	ReservedCapacity  bool                 `json:"reservedCapacity,omitempty"`
+	StaticCapacity    bool                 `json:"staticCapacity,omitempty"`
 }
 
 // Type is an instance type as catalogue files have it.
@@ -85,6 +86,7 @@ func (c *Cluster) Options() ingest.Options {
 			Preferences:       c.Settings.Preferences,
 			BestEffortMinimum: c.Settings.BestEffortMinimum,
 			ReservedCapacity:  c.Settings.ReservedCapacity,
+			StaticCapacity:    c.Settings.StaticCapacity,
 		},
 		Vocabulary: requirement.Core().With(words),
 		Catalog: func(*karpenterv1.NodePool, metav1.Object) (*catalog.Catalog, error) {

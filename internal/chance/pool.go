@@ -61,6 +61,22 @@ func (w *world) addPool(name string) {
 	w.add(pool)
 }
 
+// addStaticPool adds, to some clusters, a pool with a number of nodes of its own. It comes
+// last: what was drawn before for a seed stays as it is.
+func (w *world) addStaticPool() {
+	if !w.d.percent(20) {
+		return
+	}
+	w.addPool("static-0")
+	pool := w.out.Objects[len(w.out.Objects)-1].(*karpenterv1.NodePool)
+	pool.Spec.Replicas = pointer(int64(w.d.between(0, 4)))
+	pool.Spec.Weight, pool.Spec.Limits = nil, nil
+	if w.d.percent(50) {
+		pool.Spec.Limits = karpenterv1.Limits{"nodes": *resource.NewQuantity(int64(w.d.between(0, 4)), resource.DecimalSI)}
+	}
+	w.out.Settings.StaticCapacity = w.d.percent(80)
+}
+
 func (w *world) choosePoolTaints(spec *karpenterv1.NodeClaimTemplateSpec, plan *poolPlan) {
 	if w.d.percent(25) {
 		plan.taints = append(plan.taints, one(w.d, dedicated, evicting))

@@ -26,6 +26,7 @@ func World(seed uint64, size int) *Cluster {
 	w.addDaemons()
 	w.addNodes()
 	w.addWorkloads(size)
+	w.addStaticPool()
 	return w.out
 }
 

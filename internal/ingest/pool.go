@@ -38,8 +38,14 @@ func (t *Translator) Pool(pool *karpenterv1.NodePool) snapshot.Pool {
 	}
 	own, parsed := t.options.Vocabulary.Parse(poolEntries(template.Spec.Requirements)...)
 	out.Requirements = out.Requirements.Intersect(own)
-	if problem := t.unready(pool, parsed); problem != nil {
+	problem := t.unready(pool, parsed)
+	switch {
+	case problem != nil && pool.IsStatic():
+		out.Unready, out.Held = problem.Error(), problem.Error()
+	case problem != nil:
 		out.Unready = problem.Error()
+	case pool.IsStatic():
+		out.Unready = "is static: its nodes follow spec.replicas, not the pods"
 	}
 	return out
 }
@@ -80,8 +86,6 @@ func (t *Translator) unready(pool *karpenterv1.NodePool, parsed error) error {
 		return fmt.Errorf("its node class is of a kind that is not managed here: %s in group %s", ref.Kind, ref.Group)
 	case pool.DeletionTimestamp != nil:
 		return errors.New("is being deleted")
-	case pool.IsStatic():
-		return errors.New("is static: its nodes follow spec.replicas, not the pods")
 	}
 	if err := t.CheckPool(pool); err != nil {
 		return err

@@ -67,7 +67,11 @@ func (t *writer) everyNode(claims []plan.Claim) {
 		c := &claims[i]
 		t.line("%s  %s  %s  %s  %s an hour  cpu %s, memory %s", t.colored(bold, c.Name), c.Offer.InstanceType, c.Offer.Zone, capacityType(c.Offer),
 			price(c.Offer.Price), share(c.Requests.CPU, c.Allocatable.CPU), share(c.Requests.Memory, c.Allocatable.Memory))
-		t.paragraph(2, plain, "pods: "+strings.Join(t.podGroups(c.Pods), ", "))
+		if c.Replica {
+			t.paragraph(2, plain, "a replica of a static pool, for no pod in particular")
+		} else {
+			t.paragraph(2, plain, "pods: "+strings.Join(t.podGroups(c.Pods), ", "))
+		}
 		t.paragraph(2, faint, "could also be: "+alternatives(c))
 	}
 }

@@ -31,14 +31,17 @@ func (t *writer) existing() {
 // totals is what people look for first: price, how good it is, and whether all pods have a place.
 func (t *writer) totals() {
 	p := &t.p.Plan
-	onNew, onOld := 0, 0
+	onNew, onOld, replicas := 0, 0, 0
 	for i := range p.Claims {
 		onNew += len(p.Claims[i].Pods)
+		if p.Claims[i].Replica {
+			replicas++
+		}
 	}
 	for i := range p.Existing {
 		onOld += len(p.Existing[i].Pods)
 	}
-	if p.Solve.Pods == 0 {
+	if p.Solve.Pods == 0 && len(p.Claims) == 0 {
 		t.line("No pod waits for a node: there is nothing to do.")
 		return
 	}
@@ -47,6 +50,9 @@ func (t *writer) totals() {
 	} else {
 		t.fact("Price", fmt.Sprintf("%s an hour for %s", price(p.Cost.New), plural(len(p.Claims), "new node", "new nodes")))
 		t.fact("Bound", t.bound())
+	}
+	if replicas > 0 {
+		t.fact("Static", plural(replicas, "of the new nodes is a replica", "of the new nodes are replicas")+" that a static pool lacks, for no pod in particular")
 	}
 	t.fact("Pods", t.placed(onNew, onOld))
 	if before, after := t.p.Fleet(); before > 0 {

@@ -1,0 +1,56 @@
+package check
+
+import (
+	"tenon/core/model"
+)
+
+// checkReplica: a claim for no pod is for a static pool that lacks nodes. It comes
+// "straight from the template", and pods are not given to it.
+func (e *state) checkReplica(n *node, f *finding) {
+	switch pool := n.pool; {
+	case pool.Replicas == nil:
+		f.note(Violation{Rule: PoolUnready, Node: n.name, Where: pool.Name, Detail: "not static"})
+	case pool.Held != "":
+		f.note(Violation{Rule: PoolUnready, Node: n.name, Where: pool.Name, Detail: pool.Held})
+	case !e.s.Settings.StaticCapacity:
+		f.note(Violation{Rule: PoolUnready, Node: n.name, Where: pool.Name, Detail: "static capacity is switched off"})
+	}
+	if len(n.claim.Pods) > 0 {
+		f.note(Violation{Rule: PodUninvited, Pod: e.s.Pods[n.claim.Pods[0]].Key(), Node: n.name, Detail: "replicas take no pods"})
+	}
+	if !n.claim.Requirements.Equal(n.pool.Requirements) {
+		f.note(Violation{Rule: ClaimNarrowed, Node: n.name})
+	}
+}
+
+// checkReplicas: a static pool has no more nodes than its replicas, nodes that leave not
+// counted, and with them no more than its limit on nodes.
+func checkReplicas(e *state, f *finding) {
+	for i := range e.s.Pools {
+		pool := &e.s.Pools[i]
+		var bought, stay, leave int64
+		for _, n := range e.replicas {
+			if n.pool == pool {
+				bought++
+			}
+		}
+		for j := range e.s.Nodes {
+			if n := &e.s.Nodes[j]; n.Pool == pool.Name && n.Leaving {
+				leave++
+			} else if n.Pool == pool.Name {
+				stay++
+			}
+		}
+		if bought == 0 || pool.Replicas == nil {
+			continue
+		}
+		if bought+stay > *pool.Replicas {
+			f.note(Violation{Rule: Replicas, Where: pool.Name, Have: bought + stay, Want: *pool.Replicas})
+		}
+		for _, limit := range pool.Limits {
+			if limit.Name == model.Nodes && bought+stay+leave > limit.Value {
+				f.note(Violation{Rule: Limit, Where: pool.Name + " " + limit.Name, Have: bought + stay + leave, Want: limit.Value})
+			}
+		}
+	}
+}
