@@ -42,6 +42,9 @@ func (l *lifecycle) launch(ctx context.Context, claim *karpenterv1.NodeClaim, pr
 	if err != nil {
 		return l.again(ctx, claim, judge(err))
 	}
+	if order.Catalog, err = l.catalog(ctx, claim); err != nil {
+		return l.again(ctx, claim, judge(err)) // which certainly bought nothing, and passes
+	}
 	instance, err := l.kit.Cloud.Create(ctx, order)
 	if err == nil {
 		return launching{}, l.keep(ctx, claim, order, instance)

@@ -47,14 +47,21 @@ const afterConflict = time.Second
 type lifecycle struct {
 	kit     reconcile.Kit
 	tracker *registration.Tracker
+	market  Market // may be nil
 	about   cloud.Description
 	words   requirement.Vocabulary
 }
 
 // New makes the controller. The tracker is told how launches and registrations end.
 func New(kit reconcile.Kit, tracker *registration.Tracker) reconcile.Controller {
+	return At(kit, tracker, nil)
+}
+
+// At makes the controller for claims that are bought as a market has it, which is what
+// they were decided by. Without a market it is as the provider has it.
+func At(kit reconcile.Kit, tracker *registration.Tracker, market Market) reconcile.Controller {
 	about := kit.Cloud.Describe().WithDefaults()
-	l := &lifecycle{kit: kit, tracker: tracker, about: about, words: about.Vocabulary()}
+	l := &lifecycle{kit: kit, tracker: tracker, market: market, about: about, words: about.Vocabulary()}
 	return reconcile.Controller{
 		Name: "nodeclaim.lifecycle",
 		Watches: []reconcile.Watch{

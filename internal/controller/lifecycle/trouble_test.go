@@ -463,3 +463,54 @@ func TestWaitingFor(t *testing.T) {
 		t.Error("a node wakes no claim that waits for its end")
 	}
 }
+
+// shop is a market that sells what it is told to.
+type shop struct {
+	offers *catalog.Catalog
+	err    error
+}
+
+func (s *shop) Catalog(context.Context, *karpenterv1.NodePool) (*catalog.Catalog, error) {
+	return s.offers, s.err
+}
+
+// TestMarket: a claim is bought at the prices of its pool's market, waits while that has
+// none, and asks the provider itself about a class that is not ready.
+func TestMarket(t *testing.T) {
+	t.Parallel()
+	dearer := memory.Sample()
+	for i := range dearer.Types {
+		for j := range dearer.Types[i].Offerings {
+			if o := &dearer.Types[i].Offerings[j]; o.CapacityType != catalog.OnDemand {
+				o.Price *= 1000
+			}
+		}
+	}
+	for name, tc := range map[string]struct {
+		shop shop
+		want string // the capacity type that is bought
+	}{
+		"the pool's prices":       {shop{offers: dearer}, catalog.OnDemand},
+		"nobody has judged yet":   {shop{err: errors.New("awaiting evaluation")}, ""},
+		"the class was not ready": {shop{err: &cloud.ClassNotReady{}}, catalog.Spot},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			options := soldOut()
+			for offer := range options.Stock { // but for the reservation
+				if offer.Reservation == "" {
+					delete(options.Stock, offer)
+				}
+			}
+			s := newStory(t, options)
+			s.controller = At(s.Kit, s.tracker, &tc.shop)
+			s.Named("web-1", "web")
+			if err := s.try(); (err == nil) != (tc.want != "") {
+				t.Errorf("error %v", err)
+			}
+			if got := s.Claim("web-1").Labels[karpenterv1.LabelCapacityType]; got != tc.want {
+				t.Errorf("bought %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
