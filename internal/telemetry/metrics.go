@@ -27,6 +27,9 @@ type Metrics struct {
 	// Operator has the older names, which carry the kind as a label.
 	Operator Conditions
 
+	// Trail is where decisions about pods are noted, for the metrics of how long they wait.
+	Trail Trail
+
 	families []Family
 }
 

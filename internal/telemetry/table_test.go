@@ -242,7 +242,7 @@ func TestFieldsAreNamedForTheirMetrics(t *testing.T) {
 		for word := range strings.SplitSeq(name, "_") {
 			field.WriteString(strings.ToUpper(word[:1]) + word[1:])
 		}
-		if v := reflect.ValueOf(*m).FieldByName(field.String()); !v.IsValid() || v.IsNil() {
+		if v := reflect.ValueOf(m).Elem().FieldByName(field.String()); !v.IsValid() || v.IsNil() {
 			t.Errorf("there is no field %s for %s", field.String(), name)
 		}
 	}
