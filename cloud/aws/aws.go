@@ -1,0 +1,96 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	awsv1 "tenon/api/aws/v1"
+	"tenon/cloud"
+	"tenon/cloud/aws/checkout"
+	"tenon/cloud/aws/machine"
+	"tenon/cloud/aws/notice"
+	"tenon/cloud/aws/recall"
+	"tenon/cloud/aws/scout"
+)
+
+// VisibleWithin is how long EC2 may take to show what was bought.
+const VisibleWithin = 30 * time.Second
+
+// Options are what the provider is made with.
+type Options struct {
+	// Scout knows AWS; the provider's own controllers keep it informed.
+	Scout *scout.Scout
+	// Class finds a node class by its name; nil and no error if there is none.
+	Class func(ctx context.Context, name string) (*awsv1.EC2NodeClass, error)
+	// Queue is the name of the interruption queue; empty if there is none.
+	Queue string
+	// Idle and Longest say how long look-ups and terminations are collected; zero is the
+	// usual.
+	Idle, Longest time.Duration
+	// Visible is how long EC2 may take to show what was bought; zero is VisibleWithin.
+	Visible time.Duration
+	Observe Observer
+}
+
+// Observer is told what metrics and events are made from. Any of it may be nil, and none
+// of it may block.
+type Observer struct {
+	// LaunchFailed: one way of a launch did not lead to an instance.
+	LaunchFailed func(zone, zoneID, capacityType, reason string)
+	// TerminationFailed: an instance could not be terminated.
+	TerminationFailed func(zone, zoneID string)
+	// Batched: so many requests were sent as one, the first of which had waited so long.
+	Batched func(batcher string, size int, waited time.Duration)
+	// NoSpotRole: a claim wanted spot capacity, which the account may not buy.
+	NoSpotRole func(cloud.Claim)
+}
+
+// Provider is EC2.
+type Provider struct {
+	*scout.Scout
+	Yard *machine.Yard
+	// Notices is nil without a queue.
+	Notices *notice.Queue
+
+	class   func(ctx context.Context, name string) (*awsv1.EC2NodeClass, error)
+	observe Observer
+	visible time.Duration
+	desk    *checkout.Desk
+	glances *recall.Cache[string, machine.Machine] // by provider ID
+	begun   time.Time
+}
+
+var (
+	_ cloud.Provider = (*Provider)(nil)
+	_ cloud.Gate     = (*Provider)(nil)
+)
+
+// New puts the provider together. It calls nobody.
+func New(o Options) (*Provider, error) {
+	if o.Scout == nil || o.Class == nil {
+		return nil, errors.New("the AWS provider needs to know AWS and node classes")
+	}
+	if err := o.Scout.Home.Check(); err != nil {
+		return nil, err
+	}
+	if o.Visible == 0 {
+		o.Visible = VisibleWithin
+	}
+	s := o.Scout
+	p := &Provider{
+		Scout: s, class: o.Class, observe: o.Observe, visible: o.Visible, begun: s.Clock.Now(),
+		Yard: machine.NewYard(s.Clients.EC2, machine.Options{
+			Cluster: s.Home.Name, ReservedCapacity: s.ReservedCapacity, Idle: o.Idle, Longest: o.Longest, Observe: o.Observe.Batched,
+		}),
+		glances: recall.New[string, machine.Machine](s.Clock, o.Visible/2),
+	}
+	p.desk = checkout.New(checkout.Options{
+		EC2: s.Clients.EC2, Yard: p.Yard, Templates: s.Templates, Shortages: s.Shortages, Addresses: s.Addresses, Counts: s.Counts,
+		Clock: s.Clock, Facts: p.facts, VisibleWithin: o.Visible, Failed: o.Observe.LaunchFailed, NoSpotRole: o.Observe.NoSpotRole,
+	})
+	if o.Queue != "" {
+		p.Notices = notice.NewQueue(s.Clients.SQS, o.Queue, 0)
+	}
+	return p, nil
+}

@@ -1,0 +1,39 @@
+package aws
+
+import (
+	"time"
+
+	awsv1 "tenon/api/aws/v1"
+	"tenon/cloud"
+	"tenon/cloud/aws/lexicon"
+)
+
+// Describe implements cloud.Provider.
+func (p *Provider) Describe() cloud.Description {
+	return cloud.Description{
+		Name:             "aws",
+		Words:            lexicon.Words(),
+		Classes:          []cloud.ClassKind{{Group: awsv1.Group, Version: awsv1.GroupVersion.Version, Kind: awsv1.KindEC2NodeClass}},
+		ReservationLabel: awsv1.LabelCapacityReservationID,
+		ReservedLabels: []string{
+			awsv1.LabelCapacityReservationID, awsv1.LabelCapacityReservationType, awsv1.LabelCapacityReservationInterruptible,
+		},
+		VisibleWithin: p.visible,
+		Repairs:       repairs(),
+	}
+}
+
+// repairs are the illnesses of nodes. All but the first two are found by EKS's agent for
+// monitoring nodes. (aws.md, 7.)
+func repairs() []cloud.RepairPolicy {
+	const long, short = 30 * time.Minute, 10 * time.Minute
+	return []cloud.RepairPolicy{
+		{Condition: "Ready", Status: "False", Toleration: long},
+		{Condition: "Ready", Status: "Unknown", Toleration: long},
+		{Condition: "AcceleratedHardwareReady", Status: "False", Toleration: short},
+		{Condition: "StorageReady", Status: "False", Toleration: long},
+		{Condition: "NetworkingReady", Status: "False", Toleration: long},
+		{Condition: "KernelReady", Status: "False", Toleration: long},
+		{Condition: "ContainerRuntimeReady", Status: "False", Toleration: long},
+	}
+}

@@ -1,0 +1,118 @@
+// Package drift compares an instance with what its class would buy now.
+//
+// It is pure. What cannot be found out is an error and never a drift: a drift replaces a
+// node.
+package drift
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	awsv1 "tenon/api/aws/v1"
+	"tenon/cloud"
+	"tenon/cloud/aws/image"
+	"tenon/cloud/aws/machine"
+	"tenon/core/catalog"
+)
+
+// The reasons, in the order in which they are looked for. (aws.md, 7.)
+const (
+	NodeClass           cloud.DriftReason = "NodeClassDrift"
+	AMI                 cloud.DriftReason = "AMIDrift"
+	SecurityGroup       cloud.DriftReason = "SecurityGroupDrift"
+	Subnet              cloud.DriftReason = "SubnetDrift"
+	CapacityReservation cloud.DriftReason = "CapacityReservationDrift"
+	PlacementGroup      cloud.DriftReason = "PlacementGroupDrift"
+)
+
+// Facts are what is compared.
+type Facts struct {
+	// Claim has the labels and annotations of the object.
+	Claim *cloud.Claim
+	Class *awsv1.EC2NodeClass
+	// Catalog is what the class can buy.
+	Catalog *catalog.Catalog
+	Machine machine.Machine
+	// Group is the ID of the class's placement group; empty if it has none.
+	Group string
+	// Reservations are those of the class; they may be newer than its status.
+	Reservations []awsv1.CapacityReservation
+}
+
+// Of is the first reason for which the instance is not what the class asks for; empty if
+// it is.
+func Of(f Facts) (cloud.DriftReason, error) {
+	if f.static() {
+		return NodeClass, nil
+	}
+	for _, look := range []struct {
+		reason  cloud.DriftReason
+		drifted func() (bool, error)
+	}{
+		{AMI, f.image}, {SecurityGroup, f.groups}, {Subnet, f.subnet},
+		{CapacityReservation, f.reservation}, {PlacementGroup, f.placement},
+	} {
+		drifted, err := look.drifted()
+		if err != nil {
+			return "", err
+		}
+		if drifted {
+			return look.reason, nil
+		}
+	}
+	return "", nil
+}
+
+// static compares fingerprints. One of another version says nothing.
+func (f Facts) static() bool {
+	hash, hashed := f.Claim.Annotations[awsv1.AnnotationNodeClassHash]
+	version, versioned := f.Claim.Annotations[awsv1.AnnotationNodeClassHashVersion]
+	classHash, classHashed := f.Class.Annotations[awsv1.AnnotationNodeClassHash]
+	classVersion, classVersioned := f.Class.Annotations[awsv1.AnnotationNodeClassHashVersion]
+	return hashed && versioned && classHashed && classVersioned && version == classVersion && hash != classHash
+}
+
+func (f Facts) image() (bool, error) {
+	if len(f.Class.Status.AMIs) == 0 {
+		return false, errors.New("no amis exist given constraints")
+	}
+	at := slices.IndexFunc(f.Catalog.Types, func(t catalog.Type) bool { return t.Name == f.Machine.Type })
+	if at < 0 {
+		return false, fmt.Errorf("instance type %s is not one that the class can buy", f.Machine.Type)
+	}
+	chosen, found := image.NewChooser(f.Class.Status.AMIs).For(f.Catalog.Types[at].Requirements)
+	return !found || chosen.ID != f.Machine.ImageID, nil
+}
+
+func (f Facts) groups() (bool, error) {
+	if len(f.Class.Status.SecurityGroups) == 0 {
+		return false, errors.New("no security groups are present in the status")
+	}
+	var want []string
+	for _, g := range f.Class.Status.SecurityGroups {
+		want = append(want, g.ID)
+	}
+	has := slices.Clone(f.Machine.Groups)
+	slices.Sort(want)
+	slices.Sort(has)
+	return !slices.Equal(slices.Compact(want), slices.Compact(has)), nil
+}
+
+func (f Facts) subnet() (bool, error) {
+	if len(f.Class.Status.Subnets) == 0 {
+		return false, errors.New("no subnets are present in the status")
+	}
+	return !slices.ContainsFunc(f.Class.Status.Subnets, func(s awsv1.Subnet) bool { return s.ID == f.Machine.SubnetID }), nil
+}
+
+func (f Facts) reservation() (bool, error) {
+	if f.Machine.Reservation == "" {
+		return false, nil
+	}
+	return !slices.ContainsFunc(f.Reservations, func(r awsv1.CapacityReservation) bool { return r.ID == f.Machine.Reservation }), nil
+}
+
+func (f Facts) placement() (bool, error) {
+	return f.Claim.Labels[awsv1.LabelPlacementGroupID] != f.Group, nil
+}

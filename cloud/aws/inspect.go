@@ -1,0 +1,43 @@
+package aws
+
+import (
+	"context"
+	"fmt"
+
+	"tenon/cloud"
+	"tenon/cloud/aws/drift"
+)
+
+// Drifted implements cloud.Inspector. A class that is gone asks for nothing any more.
+func (p *Provider) Drifted(ctx context.Context, claim cloud.Claim, instance cloud.Instance) (cloud.DriftReason, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	class, err := p.class(ctx, claim.Class.Name)
+	if err != nil {
+		return "", fmt.Errorf("find node class %s: %w", claim.Class.Name, err)
+	}
+	m, err := p.look(ctx, instance.ProviderID)
+	if err != nil || class == nil || class.DeletionTimestamp != nil {
+		return "", err
+	}
+	offer, err := p.Shelf.Offer(class)
+	if err != nil {
+		return "", err
+	}
+	f := drift.Facts{Claim: &claim, Class: class, Catalog: offer.Catalog, Machine: m, Reservations: class.Status.CapacityReservations}
+	if group := p.Network.LastPlacement(class); group != nil {
+		f.Group = group.ID
+	}
+	reason, err := drift.Of(f)
+	if err == nil && reason == drift.CapacityReservation {
+		// The status may be behind: ask before a node is replaced.
+		if f.Reservations, _, err = p.FindReservations(ctx, class); err == nil {
+			reason, err = drift.Of(f)
+		}
+	}
+	if err != nil {
+		return "", fmt.Errorf("compare %s with node class %s: %w", instance.ProviderID, class.Name, err)
+	}
+	return reason, nil
+}

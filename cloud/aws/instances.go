@@ -1,0 +1,153 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	awsv1 "tenon/api/aws/v1"
+	"tenon/cloud"
+	"tenon/cloud/aws/api"
+	"tenon/cloud/aws/machine"
+	"tenon/cloud/aws/pace"
+)
+
+// pause is how long callers wait who were told that there are too many calls.
+const pause = time.Second
+
+// Create implements cloud.Instances.
+func (p *Provider) Create(ctx context.Context, claim cloud.Claim) (cloud.Instance, error) {
+	return p.desk.Create(ctx, claim)
+}
+
+// Get implements cloud.Reader. What was seen a moment ago will do.
+func (p *Provider) Get(ctx context.Context, providerID string) (cloud.Instance, error) {
+	if err := ctx.Err(); err != nil {
+		return cloud.Instance{}, err
+	}
+	m, err := p.look(ctx, providerID)
+	if err != nil {
+		return cloud.Instance{}, err
+	}
+	return m.Instance(), nil
+}
+
+// look is a machine as it was seen last, or as it is now if that was long ago.
+func (p *Provider) look(ctx context.Context, providerID string) (machine.Machine, error) {
+	if m, seen := p.glances.Peek(providerID); seen {
+		return m, nil
+	}
+	return p.lookNow(ctx, providerID)
+}
+
+func (p *Provider) lookNow(ctx context.Context, providerID string) (machine.Machine, error) {
+	_, id, ok := machine.Parse(providerID)
+	if !ok {
+		return machine.Machine{}, &cloud.NotFound{ProviderID: providerID}
+	}
+	m, err := p.Yard.Look(ctx, id)
+	switch {
+	case errors.Is(err, machine.ErrGone) || err == nil && m.ProviderID() != providerID:
+		p.glances.Forget(providerID)
+		return machine.Machine{}, &cloud.NotFound{ProviderID: providerID}
+	case err != nil:
+		return machine.Machine{}, throttled(err)
+	}
+	p.glances.Put(providerID, m)
+	return m, nil
+}
+
+func throttled(err error) error {
+	if api.IsThrottled(err) {
+		return &cloud.Throttled{RetryAfter: pause, Err: err}
+	}
+	return err
+}
+
+// List implements cloud.Reader.
+func (p *Provider) List(ctx context.Context) ([]cloud.Instance, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	all, err := p.Yard.List(ctx)
+	if err != nil {
+		return nil, throttled(err)
+	}
+	list := make([]cloud.Instance, len(all))
+	for i, m := range all {
+		list[i] = m.Instance()
+		p.glances.Put(m.ProviderID(), m)
+	}
+	return list, nil
+}
+
+// Delete implements cloud.Instances.
+//
+// What EC2 does not show is gone, but for two cases: what was bought here a moment ago,
+// and anything at all while this process is so young that an earlier one may just have
+// bought it.
+func (p *Provider) Delete(ctx context.Context, providerID string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	ctx = pace.With(ctx, pace.Terminate)
+	last, _ := p.glances.Peek(providerID)
+	m, err := p.lookNow(ctx, providerID)
+	switch {
+	case cloud.IsNotFound(err):
+		return p.deleteUnseen(ctx, providerID, last, err)
+	case err != nil:
+		return fmt.Errorf("delete %s: %w", providerID, err)
+	case m.StateOf() == cloud.Terminating:
+		return nil
+	}
+	return p.end(ctx, m)
+}
+
+func (p *Provider) end(ctx context.Context, m machine.Machine) error {
+	err := p.Yard.End(ctx, m.ID)
+	p.glances.Forget(m.ProviderID())
+	if err == nil || errors.Is(err, machine.ErrGone) {
+		return nil // the next call will see it
+	}
+	if p.observe.TerminationFailed != nil {
+		p.observe.TerminationFailed(m.Zone, m.ZoneID)
+	}
+	return throttled(fmt.Errorf("delete %s: %w", m.ProviderID(), err))
+}
+
+func (p *Provider) deleteUnseen(ctx context.Context, providerID string, last machine.Machine, notFound error) error {
+	zone, id, ok := machine.Parse(providerID)
+	switch {
+	case !ok:
+		return notFound
+	case p.desk.Fresh(providerID):
+		return p.end(ctx, machine.Machine{ID: id, Zone: zone})
+	case last.ID == "" && p.Clock.Now().Sub(p.begun) < p.visible:
+		return fmt.Errorf("delete %s: an instance that was just bought may not be visible yet", providerID)
+	}
+	if last.Reservation != "" {
+		p.Counts.Terminated(last.Reservation)
+	}
+	return notFound
+}
+
+// Admit implements cloud.Gate: in a placement group with partitions it is EC2 that says
+// which one an instance is in, and that takes a moment.
+func (p *Provider) Admit(ctx context.Context, claim cloud.Claim, instance cloud.Instance) (cloud.Admission, error) {
+	group, value := claim.Labels[awsv1.LabelPlacementGroupID], ""
+	value, partitioned := claim.Labels[awsv1.LabelPlacementGroupPartition]
+	if group == "" || !partitioned || value != "" {
+		return cloud.Admission{}, nil
+	}
+	m, err := p.lookNow(ctx, instance.ProviderID)
+	if err != nil {
+		return cloud.Admission{}, err
+	}
+	label, known := m.Instance().Labels[awsv1.LabelPlacementGroupPartition]
+	if !known {
+		return cloud.Admission{Awaiting: []string{"placement group partition"}, Again: pause}, nil
+	}
+	return cloud.Admission{Labels: map[string]string{awsv1.LabelPlacementGroupPartition: label}}, nil
+}
