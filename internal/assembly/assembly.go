@@ -7,20 +7,28 @@
 package assembly
 
 import (
-	"context"
-	"errors"
+	"slices"
 
-	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
-	"tenon/core/catalog"
 	"tenon/core/requirement"
+	"tenon/internal/controller/consistency"
+	"tenon/internal/controller/counter"
 	"tenon/internal/controller/eviction"
+	"tenon/internal/controller/expiration"
+	"tenon/internal/controller/garbage"
+	"tenon/internal/controller/hash"
+	"tenon/internal/controller/health"
+	"tenon/internal/controller/hydration"
 	"tenon/internal/controller/lifecycle"
+	"tenon/internal/controller/readiness"
 	"tenon/internal/controller/repair"
 	"tenon/internal/controller/termination"
+	"tenon/internal/controller/transition"
+	"tenon/internal/controller/validation"
 	"tenon/internal/execute"
 	"tenon/internal/ingest"
 	"tenon/internal/loop"
+	"tenon/internal/market"
 	"tenon/internal/reconcile"
 	"tenon/internal/registration"
 	"tenon/internal/world"
@@ -28,16 +36,24 @@ import (
 
 // Parts are what the controllers share.
 type Parts struct {
-	Kit   reconcile.Kit
-	World *world.World
-	// Market knows what pools can buy.
-	Market loop.Market
+	Kit     reconcile.Kit
+	World   *world.World
+	Market  *market.Market
+	Tracker *registration.Tracker
 	// Synced reports whether the world has been told all that was there at the start.
 	Synced func() bool
 	// Suffix makes the ends of names.
 	Suffix func() string
 	// Parallel is how many writes the provisioner makes at the same time.
 	Parallel int
+}
+
+// New makes the parts that follow from a kit. The caller says the rest.
+func New(kit reconcile.Kit) Parts {
+	return Parts{
+		Kit: kit, World: World(kit), Tracker: registration.New(),
+		Market: market.New(kit.Cloud, kit.Settings.FeatureGates.NodeOverlay),
+	}
 }
 
 // World makes the picture that the parts are about.
@@ -59,32 +75,37 @@ func Reading(kit reconcile.Kit) ingest.Options {
 
 // Controllers are all of the product's that do not belong to one cloud.
 func Controllers(p Parts) []reconcile.Controller {
-	tracker := registration.New()
-	out := []reconcile.Controller{
-		loop.New(p.Kit, loop.Options{
-			World: p.World, Market: p.Market, Executor: execute.New(p.Kit, p.World, p.Parallel),
-			Synced: p.Synced, Suffix: p.Suffix,
-		}),
-		lifecycle.New(p.Kit, tracker),
-		termination.New(p.Kit),
-		eviction.New(p.Kit),
-	}
-	return append(out, repair.New(p.Kit)...)
+	kit := p.Kit
+	return slices.Concat(
+		[]reconcile.Controller{
+			loop.New(kit, loop.Options{
+				World: p.World, Market: p.Market, Executor: execute.New(kit, p.World, p.Parallel),
+				Synced: p.Synced, Suffix: p.Suffix,
+			}),
+		},
+		claims(p), nodes(p), pools(p), gauges(p),
+	)
 }
 
-// Market is what pools can buy.
-func Market(kit reconcile.Kit) loop.Market { return shelf{kit.Cloud} }
+func claims(p Parts) []reconcile.Controller {
+	return append(hydration.New(p.Kit),
+		lifecycle.New(p.Kit, p.Tracker), expiration.New(p.Kit), garbage.New(p.Kit), consistency.New(p.Kit),
+	)
+}
 
-// shelf sells what the cloud does.
-type shelf struct{ market cloud.Market }
+func nodes(p Parts) []reconcile.Controller {
+	return append(repair.New(p.Kit), termination.New(p.Kit), eviction.New(p.Kit))
+}
 
-// Catalog is that of the pool's class.
-func (s shelf) Catalog(ctx context.Context, pool *karpenterv1.NodePool) (*catalog.Catalog, error) {
-	ref := pool.Spec.Template.Spec.NodeClassRef
-	if ref == nil {
-		return nil, errors.New("spec.template.spec.nodeClassRef is missing")
+func pools(p Parts) []reconcile.Controller {
+	return []reconcile.Controller{
+		hash.New(p.Kit), counter.New(p.Kit), readiness.New(p.Kit), validation.New(p.Kit), health.New(p.Kit, p.Tracker),
 	}
-	return s.market.Catalog(ctx, cloud.ClassRef{Group: ref.Group, Kind: ref.Kind, Name: ref.Name})
+}
+
+// gauges only look.
+func gauges(p Parts) []reconcile.Controller {
+	return slices.Concat(transition.New(p.Kit))
 }
 
 func managed(d cloud.Description) func(group, kind string) bool {

@@ -83,10 +83,9 @@ const parallel = 32
 const suffixLength = 5
 
 func (c crew) employ(ctx context.Context, kit reconcile.Kit, backend Backend) error {
-	parts := assembly.Parts{
-		Kit: kit, World: assembly.World(kit), Market: assembly.Market(kit), Parallel: parallel,
-		Suffix: func() string { return rand.String(suffixLength) },
-	}
+	parts := assembly.New(kit)
+	parts.Parallel = parallel
+	parts.Suffix = func() string { return rand.String(suffixLength) }
 	synced, err := feed(ctx, c.manager.GetCache(), parts.World, c.settings)
 	if err != nil {
 		return err

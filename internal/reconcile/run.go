@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-logr/logr"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -24,6 +25,7 @@ func Add(m manager.Manager, c Controller, cpuMilli int) error {
 		MaxConcurrentReconciles: c.Workers.For(cpuMilli),
 		Reconciler:              adapter(c),
 		RateLimiter:             c.Retry.limiter(),
+		LogConstructor:          c.log(m.GetLogger()),
 	}
 	made, err := controller.New(c.Name, m, options)
 	if err != nil {
@@ -38,6 +40,20 @@ func Add(m manager.Manager, c Controller, cpuMilli int) error {
 		}
 	}
 	return nil
+}
+
+// log names what a line is about: the controller, and the object unless there is none.
+func (c Controller) log(base logr.Logger) func(*reconcile.Request) logr.Logger {
+	base = base.WithValues("controller", c.Name)
+	return func(request *reconcile.Request) logr.Logger {
+		switch {
+		case request == nil || request.Name == "":
+			return base
+		case request.Namespace == "":
+			return base.WithValues("name", request.Name)
+		}
+		return base.WithValues("namespace", request.Namespace, "name", request.Name)
+	}
 }
 
 // rouse wakes a singleton for the first time, and then whenever it subscribed to.
