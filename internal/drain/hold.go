@@ -20,9 +20,12 @@ const (
 	Budget
 	// Budgets: more than one of them, which eviction does not support.
 	Budgets
-	// Ending: it was told to leave, and has not ended.
+	// Ending: it was told to leave, and takes longer than people would expect.
 	Ending
 )
+
+// usual is how long a pod may take to end without being mentioned.
+const usual = time.Minute
 
 // Hold is a pod whose turn has come and which does not leave now.
 type Hold struct {
@@ -57,7 +60,7 @@ func holdOf(s Scene, pod *corev1.Pod, budgets []*policyv1.PodDisruptionBudget) (
 	hold := Hold{Pod: pod}
 	if standing.Terminating(pod) {
 		hold.Cause, hold.Until = Ending, pod.DeletionTimestamp.Add(standing.StuckAfter)
-		return hold, true
+		return hold, s.Now.After(pod.DeletionTimestamp.Time) || promised(pod) > usual
 	}
 	if protection := standing.ProtectionOf(pod); protection.Holds(s.Now) {
 		hold.Until, _ = protection.Until()
@@ -73,6 +76,14 @@ func holdOf(s Scene, pod *corev1.Pod, budgets []*policyv1.PodDisruptionBudget) (
 	}
 	hold.Cause = Budget
 	return hold, len(hold.Budgets) == 1 && refuses(hold.Budgets[0], pod)
+}
+
+// promised is the grace period that a pod that ends was given.
+func promised(pod *corev1.Pod) time.Duration {
+	if pod.DeletionGracePeriodSeconds == nil {
+		return 0
+	}
+	return time.Duration(*pod.DeletionGracePeriodSeconds) * time.Second
 }
 
 func inNamespace(budgets []*policyv1.PodDisruptionBudget, namespace string) []*policyv1.PodDisruptionBudget {

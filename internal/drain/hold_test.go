@@ -59,6 +59,7 @@ func TestExplain(t *testing.T) {
 			"karpenter.sh/do-not-disrupt until 2026-03-01T12:05:00Z holds default/job. The node waits for them; nothing has to be done."},
 		"a pod that takes its time": {0, []*corev1.Pod{pod("slow", ending(5*time.Minute, 600)), pod("a", daemon)}, nil, since +
 			"told to leave, and not waited for after 2026-03-01T12:06:00Z: default/slow. The node waits for them; nothing has to be done."},
+		"a pod that ends as pods do":  {0, []*corev1.Pod{pod("a", ending(20*time.Second, 30))}, nil, ""},
 		"only those whose turn it is": {0, []*corev1.Pod{pod("job", protected("true"), daemon), pod("a")}, nil, ""},
 		"several causes": {0, append(webs(1), pod("job", protected("true")), pod("other", protected("true"))), list(tight), since +
 			"karpenter.sh/do-not-disrupt holds default/job, default/other; PodDisruptionBudget default/web (currentHealthy 1, desiredHealthy 1, " +
@@ -69,8 +70,8 @@ func TestExplain(t *testing.T) {
 		"force has come for some, who are not held any more": {5 * time.Minute, append(webs(1), pod("job", protected("true"), grace(600))), list(tight), since +
 			"PodDisruptionBudget default/web (currentHealthy 1, desiredHealthy 1, disruptionsAllowed 0, since 2026-03-01T11:55:00Z) holds default/web-0. " +
 			"From 2026-03-01T12:04:30Z on pods are deleted whatever holds them, each early enough to end by 2026-03-01T12:05:00Z."},
-		"force has come for all": {-time.Minute, []*corev1.Pod{pod("a", ending(30*time.Second, 1))}, nil, since +
-			"told to leave, and not waited for after 2026-03-01T12:01:30Z: default/a. All pods are being deleted: the time of the node was over at 2026-03-01T11:59:00Z."},
+		"force has come for all": {-time.Minute, []*corev1.Pod{pod("a", ending(-10*time.Second, 1))}, nil, since +
+			"told to leave, and not waited for after 2026-03-01T12:00:50Z: default/a. All pods are being deleted: the time of the node was over at 2026-03-01T11:59:00Z."},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

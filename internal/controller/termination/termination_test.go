@@ -223,8 +223,7 @@ func TestPodThatTheCacheMisses(t *testing.T) {
 	w.Delete(w.node)
 	w.run(5)
 	late := w.Bound("late", w.node.Name)
-	w.Kit.Client = withoutPods{w.Kit.Client}
-	w.c = termination.New(w.Kit)
+	w.Lag("PodList")
 	w.run(3)
 	w.expect(tainted + " Drained=Unknown(Draining)")
 	w.Delete(late)
