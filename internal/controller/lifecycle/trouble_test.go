@@ -514,3 +514,57 @@ func TestMarket(t *testing.T) {
 		})
 	}
 }
+
+// TestNewGeneration: what is True is said again for the generation that the object has now.
+func TestNewGeneration(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, memory.Options{})
+	s.Named("web-1", "web")
+	s.run()
+	s.join()
+	s.run()
+	claim := s.Claim("web-1")
+	claim.Generation = 2
+	s.Put(claim)
+	s.run()
+	claim = s.Claim("web-1")
+	if claim.Generation != 2 || !claim.Conditions(s.Clock.Now()).IsReady() {
+		t.Errorf("generation %d: %v", claim.Generation, claim.Status.Conditions)
+	}
+}
+
+// TestThrottledEnd: an instance that cannot be removed at the moment is removed later, and
+// the claim waits for it.
+func TestThrottledEnd(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, memory.Options{Trouble: func(c memory.Call) memory.Fault {
+		switch {
+		case c.Method == memory.Delete && c.Attempt == 1:
+			return memory.Fault{Before: &cloud.Throttled{RetryAfter: 9 * time.Second}}
+		case c.Method == memory.Delete && c.Attempt == 2:
+			return memory.Fault{Before: memory.ErrUnreachable}
+		}
+		return memory.Fault{}
+	}})
+	s.Named("web-1", "web")
+	s.run()
+	s.delete()
+	if again := s.run().After; again != 9*time.Second {
+		t.Errorf("again in %s", again)
+	}
+	if err := s.try(); !errors.Is(err, memory.ErrUnreachable) || s.gone() {
+		t.Errorf("error %v, gone %t", err, s.gone())
+	}
+	s.end()
+}
+
+// TestGhostNode: a node that joined and was never registered goes with its instance.
+func TestGhostNode(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, memory.Options{})
+	s.Named("web-1", "web")
+	s.run()
+	s.delete()
+	s.join()
+	s.end()
+}
