@@ -157,3 +157,26 @@ func TestBoundMeetsTheRelaxation(t *testing.T) {
 		})
 	}
 }
+
+// Where the relaxation has no gap, the bound is the price itself, to the last millionth.
+func TestBoundIsAPriceThatCanBePaid(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		price, pods, want int64
+	}{
+		"one kind of node":     {95_200, 1000, 500 * 95_200},
+		"a price that is odd":  {333_333, 2000, 1000 * 333_333},
+		"half a node too much": {95_200, 1001, 501 * 95_200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := Solve(Problem{
+				Items: []Item{pods(c.pods, 1, 3)},
+				Bins:  []Bin{node(c.price, -1, 7)},
+			}, Budget{Steps: 1_000_000})
+			if r.Bound != c.want {
+				t.Errorf("bound %d, want %d", r.Bound, c.want)
+			}
+		})
+	}
+}

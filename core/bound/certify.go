@@ -61,7 +61,16 @@ func (c *certificate) scaled() []float64 {
 	return out
 }
 
-// micros rounds a proven price down to a whole number.
-func micros(proof float64) int64 {
-	return int64(math.Floor(proof))
+// payable rounds a proven price up to what bins can cost together: every fleet costs a
+// multiple of whatever all prices are multiples of. Without it a bound that is exact but
+// for the rounding of the proof would stay a hair below the price of the best fleet.
+func (in *instance) payable(proof float64) int64 {
+	unit := int64(0)
+	for i := range in.bins {
+		unit = gcd(unit, in.bins[i].price)
+	}
+	if unit == 0 {
+		return 0 // everything is paid already
+	}
+	return int64(math.Ceil(proof/float64(unit)*(1-1e-12))) * unit
 }

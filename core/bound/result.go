@@ -9,7 +9,7 @@ import (
 // result translates what was found into the words of the Problem.
 func (g *generator) result(items int) Result {
 	r := Result{
-		Bound:    max(micros(g.proof), g.optimum),
+		Bound:    max(g.in.payable(g.proof), g.optimum),
 		Dual:     make([]float64, items),
 		Unfit:    g.in.unfit,
 		Patterns: g.in.free,
