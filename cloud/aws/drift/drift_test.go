@@ -68,10 +68,12 @@ func TestDynamic(t *testing.T) {
 		"no image for the type": {func(_ *awsv1.EC2NodeClassStatus, i *drift.Instance, _ map[string]string) { i.Type = "m6g.large" }, drift.None, true},
 		"an unknown type":       {func(_ *awsv1.EC2NodeClassStatus, i *drift.Instance, _ map[string]string) { i.Type = "m1.huge" }, drift.None, true},
 		"no images":             {func(s *awsv1.EC2NodeClassStatus, _ *drift.Instance, _ map[string]string) { s.AMIs = nil }, drift.None, true},
-		"one group more":        {func(_ *awsv1.EC2NodeClassStatus, i *drift.Instance, _ map[string]string) { i.Groups = append(i.Groups, "sg-3") }, drift.SecurityGroup, false},
-		"no groups":             {func(s *awsv1.EC2NodeClassStatus, _ *drift.Instance, _ map[string]string) { s.SecurityGroups = nil }, drift.None, true},
-		"another subnet":        {func(_ *awsv1.EC2NodeClassStatus, i *drift.Instance, _ map[string]string) { i.SubnetID = "subnet-2" }, drift.Subnet, false},
-		"no subnets":            {func(s *awsv1.EC2NodeClassStatus, _ *drift.Instance, _ map[string]string) { s.Subnets = nil }, drift.None, true},
+		"one group more": {func(_ *awsv1.EC2NodeClassStatus, i *drift.Instance, _ map[string]string) {
+			i.Groups = append(i.Groups, "sg-3")
+		}, drift.SecurityGroup, false},
+		"no groups":      {func(s *awsv1.EC2NodeClassStatus, _ *drift.Instance, _ map[string]string) { s.SecurityGroups = nil }, drift.None, true},
+		"another subnet": {func(_ *awsv1.EC2NodeClassStatus, i *drift.Instance, _ map[string]string) { i.SubnetID = "subnet-2" }, drift.Subnet, false},
+		"no subnets":     {func(s *awsv1.EC2NodeClassStatus, _ *drift.Instance, _ map[string]string) { s.Subnets = nil }, drift.None, true},
 		"a reservation that ended": {func(_ *awsv1.EC2NodeClassStatus, i *drift.Instance, _ map[string]string) {
 			i.Reservation = "cr-1"
 		}, drift.CapacityReservation, false},
