@@ -102,7 +102,7 @@ func TestExplanationsAreShort(t *testing.T) {
 	}
 	s := drain.Scene{Now: now, Since: now, Pods: pods}
 	got := drain.Explain(s, drain.Holds(s, drain.Decide(s), budgets))
-	if len(got) > 1024+400 || !strings.Contains(got, "and 16 other reason(s)") {
+	if len(got) > 1024 || !strings.Contains(got, "and 17 other reason(s)") || !strings.HasSuffix(got, "the node waits until they let go.") {
 		t.Errorf("%d bytes: %s", len(got), got)
 	}
 }

@@ -16,6 +16,7 @@ import (
 // How much is named before the rest is only counted: what people read has to fit into an
 // event, which has room for a kilobyte.
 const (
+	longest   = 1024
 	fewCauses = 4
 	fewPods   = 3
 	fewNames  = 5
@@ -28,12 +29,16 @@ func Explain(s Scene, holds []Hold) string {
 	if len(holds) == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("Draining since %s. %s.", stamp(s.Since), strings.Join(causes(holds), "; "))
-	return text + " " + Outlook(s, holds)
+	for most := fewCauses; ; most-- { // the end, which says what happens next, must not be cut off
+		text := fmt.Sprintf("Draining since %s. %s. %s", stamp(s.Since), strings.Join(causes(holds, most), "; "), Outlook(s, holds))
+		if len(text) <= longest || most == 1 {
+			return text
+		}
+	}
 }
 
-// causes are one phrase for each thing that holds pods.
-func causes(holds []Hold) []string {
+// causes are one phrase for each thing that holds pods, and how many more there are.
+func causes(holds []Hold, most int) []string {
 	var phrases []string
 	pods := map[string][]string{}
 	for _, h := range holds {
@@ -46,8 +51,8 @@ func causes(holds []Hold) []string {
 	for i, phrase := range phrases {
 		phrases[i] = phrase + " " + Few(pods[phrase], fewPods)
 	}
-	if more := len(phrases) - fewCauses; more > 0 {
-		phrases = append(phrases[:fewCauses], fmt.Sprintf("and %d other reason(s)", more))
+	if more := len(phrases) - most; more > 0 {
+		phrases = append(phrases[:most], fmt.Sprintf("and %d other reason(s)", more))
 	}
 	return phrases
 }
