@@ -1,20 +1,22 @@
-// Package drift decides whether an instance still is what its class asks for.
+// Package drift compares an instance with what its class would buy now.
 //
-// It is pure. What could not be found out is an error and never a drift, because a drift
-// replaces a node.
+// It is pure. What cannot be found out is an error and never a drift: a drift replaces a
+// node.
 package drift
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
 	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud"
 	"tenon/cloud/aws/image"
+	"tenon/cloud/aws/machine"
 	"tenon/core/catalog"
 )
 
-// The reasons, in the order in which they are looked for.
+// The reasons, in the order in which they are looked for. (aws.md, 7.)
 const (
 	NodeClass           cloud.DriftReason = "NodeClassDrift"
 	AMI                 cloud.DriftReason = "AMIDrift"
@@ -22,85 +24,95 @@ const (
 	Subnet              cloud.DriftReason = "SubnetDrift"
 	CapacityReservation cloud.DriftReason = "CapacityReservationDrift"
 	PlacementGroup      cloud.DriftReason = "PlacementGroupDrift"
-	None                cloud.DriftReason = ""
 )
 
-// Instance is what runs.
-type Instance struct {
-	Type, ImageID string
-	SubnetID      string
-	Groups        []string
-	// Reservation is empty for capacity that is not reserved.
-	Reservation string
+// Facts are what is compared.
+type Facts struct {
+	// Claim has the labels and annotations of the object.
+	Claim *cloud.Claim
+	Class *awsv1.EC2NodeClass
+	// Catalog is what the class can buy.
+	Catalog *catalog.Catalog
+	Machine machine.Machine
+	// Group is the ID of the class's placement group; empty if it has none.
+	Group string
+	// Reservations are those of the class; they may be newer than its status.
+	Reservations []awsv1.CapacityReservation
 }
 
-// Static compares hashes: it needs no look at EC2.
-func Static(class *awsv1.EC2NodeClass, claim map[string]string) cloud.DriftReason {
-	of := class.Annotations
-	const hash, version = awsv1.AnnotationNodeClassHash, awsv1.AnnotationNodeClassHashVersion
-	for _, annotations := range []map[string]string{of, claim} {
-		for _, key := range []string{hash, version} {
-			if _, there := annotations[key]; !there {
-				return None
-			}
+// Of is the first reason for which the instance is not what the class asks for; empty if
+// it is.
+func Of(f Facts) (cloud.DriftReason, error) {
+	if f.static() {
+		return NodeClass, nil
+	}
+	for _, look := range []struct {
+		reason  cloud.DriftReason
+		drifted func() (bool, error)
+	}{
+		{AMI, f.image}, {SecurityGroup, f.groups}, {Subnet, f.subnet},
+		{CapacityReservation, f.reservation}, {PlacementGroup, f.placement},
+	} {
+		drifted, err := look.drifted()
+		if err != nil {
+			return "", err
+		}
+		if drifted {
+			return look.reason, nil
 		}
 	}
-	if of[version] == claim[version] && of[hash] != claim[hash] {
-		return NodeClass
-	}
-	return None
+	return "", nil
 }
 
-// Dynamic compares what runs with what the class's selectors find now. The catalogue is
-// the class's, labels are the claim's, and group is the ID of the placement group that was
-// found, empty for none.
-func Dynamic(class *awsv1.EC2NodeClass, offer *catalog.Catalog, labels map[string]string, i Instance, group string) (cloud.DriftReason, error) {
-	drifted, err := imageDrifted(class, offer, i)
-	switch {
-	case err != nil:
-		return None, err
-	case drifted:
-		return AMI, nil
-	}
-	status := &class.Status
-	switch {
-	case len(status.SecurityGroups) == 0:
-		return None, fmt.Errorf("class %s has no security groups in its status", class.Name)
-	case !sameGroups(status.SecurityGroups, i.Groups):
-		return SecurityGroup, nil
-	case len(status.Subnets) == 0:
-		return None, fmt.Errorf("class %s has no subnets in its status", class.Name)
-	case !slices.ContainsFunc(status.Subnets, func(s awsv1.Subnet) bool { return s.ID == i.SubnetID }):
-		return Subnet, nil
-	case i.Reservation != "" && !slices.ContainsFunc(status.CapacityReservations, func(r awsv1.CapacityReservation) bool { return r.ID == i.Reservation }):
-		return CapacityReservation, nil
-	case labels[awsv1.LabelPlacementGroupID] != group:
-		return PlacementGroup, nil
-	}
-	return None, nil
+// static compares fingerprints. One of another version says nothing.
+func (f Facts) static() bool {
+	hash, hashed := f.Claim.Annotations[awsv1.AnnotationNodeClassHash]
+	version, versioned := f.Claim.Annotations[awsv1.AnnotationNodeClassHashVersion]
+	classHash, classHashed := f.Class.Annotations[awsv1.AnnotationNodeClassHash]
+	classVersion, classVersioned := f.Class.Annotations[awsv1.AnnotationNodeClassHashVersion]
+	return hashed && versioned && classHashed && classVersioned && version == classVersion && hash != classHash
 }
 
-// imageDrifted: another image would be booted now, be it because there is a newer one.
-func imageDrifted(class *awsv1.EC2NodeClass, offer *catalog.Catalog, i Instance) (bool, error) {
-	if len(class.Status.AMIs) == 0 {
-		return false, fmt.Errorf("class %s has no images in its status", class.Name)
+func (f Facts) image() (bool, error) {
+	if len(f.Class.Status.AMIs) == 0 {
+		return false, errors.New("no amis exist given constraints")
 	}
-	at := slices.IndexFunc(offer.Types, func(t catalog.Type) bool { return t.Name == i.Type })
+	at := slices.IndexFunc(f.Catalog.Types, func(t catalog.Type) bool { return t.Name == f.Machine.Type })
 	if at < 0 {
-		return false, fmt.Errorf("instance type %s is not known", i.Type)
+		return false, fmt.Errorf("instance type %s is not one that the class can buy", f.Machine.Type)
 	}
-	booted, found := image.NewChooser(class.Status.AMIs).For(offer.Types[at].Requirements)
-	if !found {
-		return false, fmt.Errorf("no image of class %s is for instance type %s", class.Name, i.Type)
-	}
-	return booted.ID != i.ImageID, nil
+	chosen, found := image.NewChooser(f.Class.Status.AMIs).For(f.Catalog.Types[at].Requirements)
+	return !found || chosen.ID != f.Machine.ImageID, nil
 }
 
-func sameGroups(wanted []awsv1.SecurityGroup, has []string) bool {
-	var ids []string
-	for _, g := range wanted {
-		ids = append(ids, g.ID)
+func (f Facts) groups() (bool, error) {
+	if len(f.Class.Status.SecurityGroups) == 0 {
+		return false, errors.New("no security groups are present in the status")
 	}
-	slices.Sort(ids)
-	return slices.Equal(slices.Compact(ids), slices.Compact(slices.Sorted(slices.Values(has))))
+	var want []string
+	for _, g := range f.Class.Status.SecurityGroups {
+		want = append(want, g.ID)
+	}
+	has := slices.Clone(f.Machine.Groups)
+	slices.Sort(want)
+	slices.Sort(has)
+	return !slices.Equal(slices.Compact(want), slices.Compact(has)), nil
+}
+
+func (f Facts) subnet() (bool, error) {
+	if len(f.Class.Status.Subnets) == 0 {
+		return false, errors.New("no subnets are present in the status")
+	}
+	return !slices.ContainsFunc(f.Class.Status.Subnets, func(s awsv1.Subnet) bool { return s.ID == f.Machine.SubnetID }), nil
+}
+
+func (f Facts) reservation() (bool, error) {
+	if f.Machine.Reservation == "" {
+		return false, nil
+	}
+	return !slices.ContainsFunc(f.Reservations, func(r awsv1.CapacityReservation) bool { return r.ID == f.Machine.Reservation }), nil
+}
+
+func (f Facts) placement() (bool, error) {
+	return f.Claim.Labels[awsv1.LabelPlacementGroupID] != f.Group, nil
 }
