@@ -1,24 +1,116 @@
 // Package cluster plays everything of a Kubernetes cluster that is not the product: the
-// scheduler, the kubelets, and the controllers of workloads, budgets, taints and garbage.
-// Each is a reconcile.Controller like the product's, so one machinery steps them all; what
-// they model, and what they leave out, is in sim/README.md.
+// scheduler, the kubelets, and the controllers of workloads, budgets, taints and pods that
+// are left over. Each is a reconcile.Controller like the product's, so one machinery steps
+// them all; what they model, and what they leave out, is in sim/README.md.
 //
 // The package must not know the product's controllers.
 package cluster
 
 import (
+	"context"
+	"math/rand/v2"
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"tenon/internal/lookup"
+	"tenon/internal/reconcile"
 )
 
-// Cluster is what its parts work with.
+// Cluster is what its parts work with, and what they remember.
 type Cluster struct {
 	// Client reads without lag.
 	Client client.Client
 	Clock  clock.PassiveClock
+	Dice   *rand.Rand
+	// Later has a function called at a time.
+	Later func(at time.Time, what string, do func())
+	// Dud says that a machine never joins, Sick that it stops being ready, and after how
+	// long. Nil is never.
+	Dud  func(providerID string) bool
+	Sick func(providerID string) (time.Duration, bool)
+
+	machines map[string]*machine // by the name of the node
+	lost     map[types.UID]time.Time
+}
+
+// Controllers are all parts.
+func (c *Cluster) Controllers() []reconcile.Controller {
+	c.machines, c.lost = map[string]*machine{}, map[types.UID]time.Time{}
+	return []reconcile.Controller{
+		c.scheduler(), c.kubelets(), c.taints(), c.evictions(), c.leftovers(), c.budgets(),
+		c.deployments(), c.replicaSets(), c.statefulSets(), c.daemonSets(), c.jobs(),
+	}
+}
+
+const (
+	waiting = "cluster.waiting"
+	owner   = "cluster.owner"
+)
+
+// Indexes are those that the parts need beside lookup's.
+func Indexes() []lookup.Index {
+	return []lookup.Index{
+		{Kind: &corev1.Pod{}, Field: waiting, Values: func(o client.Object) []string {
+			if unscheduled(o.(*corev1.Pod)) {
+				return []string{"yes"}
+			}
+			return nil
+		}},
+		{Kind: &corev1.Pod{}, Field: owner, Values: func(o client.Object) []string {
+			if ref := metav1.GetControllerOf(o); ref != nil {
+				return []string{string(ref.UID)}
+			}
+			return nil
+		}},
+	}
+}
+
+// unscheduled pods wait for the scheduler.
+func unscheduled(p *corev1.Pod) bool {
+	return p.Spec.NodeName == "" && p.DeletionTimestamp == nil && p.Status.Phase == corev1.PodPending &&
+		len(p.Spec.SchedulingGates) == 0 && p.Spec.SchedulerName == corev1.DefaultSchedulerName
+}
+
+// podsOf are the pods that a controller made, those that are going included.
+func (c *Cluster) podsOf(ctx context.Context, uid types.UID) ([]*corev1.Pod, error) {
+	return c.pods(ctx, client.MatchingFields{owner: string(uid)})
+}
+
+func (c *Cluster) pods(ctx context.Context, options ...client.ListOption) ([]*corev1.Pod, error) {
+	var list corev1.PodList
+	if err := c.Client.List(ctx, &list, append(options, client.UnsafeDisableDeepCopy)...); err != nil {
+		return nil, err
+	}
+	found := make([]*corev1.Pod, len(list.Items))
+	for i := range list.Items {
+		found[i] = &list.Items[i]
+	}
+	return found, nil
+}
+
+func (c *Cluster) nodes(ctx context.Context) ([]*corev1.Node, error) {
+	var list corev1.NodeList
+	if err := c.Client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, err
+	}
+	found := make([]*corev1.Node, len(list.Items))
+	for i := range list.Items {
+		found[i] = &list.Items[i]
+	}
+	return found, nil
+}
+
+func (c *Cluster) now() metav1.Time { return metav1.NewTime(c.Clock.Now()) }
+
+// between is a random time.
+func (c *Cluster) between(least, most time.Duration) time.Duration {
+	return least + time.Duration(c.Dice.Int64N(int64(most-least)))
 }
 
 func selects(selector *metav1.LabelSelector, of map[string]string) bool {
@@ -34,4 +126,20 @@ func Ready(pod *corev1.Pod) bool {
 		}
 	}
 	return false
+}
+
+// Finished pods will not run again.
+func Finished(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// controllerOf wakes the controller of a pod, if it is of a kind.
+func controllerOf(kind string) func(context.Context, client.Object) []reconcile.Key {
+	return func(_ context.Context, object client.Object) []reconcile.Key {
+		ref := metav1.GetControllerOf(object)
+		if ref == nil || ref.Kind != kind {
+			return nil
+		}
+		return []reconcile.Key{{Namespace: object.GetNamespace(), Name: ref.Name}}
+	}
 }

@@ -67,7 +67,7 @@ func (s *Store) Create(_ context.Context, object client.Object, options ...clien
 	if err != nil {
 		return err
 	}
-	return k.answer(object, stored)
+	return k.Answer(object, stored)
 }
 
 // Update implements client.Writer.
@@ -85,7 +85,7 @@ func (s *Store) write(object client.Object, p part, try bool) error {
 	if err != nil {
 		return err
 	}
-	return k.answer(object, stored)
+	return k.Answer(object, stored)
 }
 
 // Patch implements client.Writer.
@@ -107,7 +107,7 @@ func (s *Store) patchWith(object client.Object, p part, patch client.Patch, try 
 	if err != nil {
 		return err
 	}
-	return k.answer(object, stored)
+	return k.Answer(object, stored)
 }
 
 // Delete implements client.Writer.

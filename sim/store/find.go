@@ -22,7 +22,7 @@ func (s *Store) get(k *Kind, key types.NamespacedName, out client.Object) error 
 	if err != nil {
 		return err
 	}
-	return k.answer(out, object)
+	return k.Answer(out, object)
 }
 
 // list answers with what is stored now, in the order of the keys.
@@ -165,7 +165,7 @@ func fillUnstructured(out *unstructured.UnstructuredList, kind string, found []c
 	k := &Kind{GVK: gvk.GroupVersion().WithKind(kind)}
 	out.Items = make([]unstructured.Unstructured, len(found))
 	for i, object := range found {
-		if err := k.answer(&out.Items[i], object); err != nil {
+		if err := k.Answer(&out.Items[i], object); err != nil {
 			return err
 		}
 	}

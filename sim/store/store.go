@@ -39,7 +39,7 @@ type Store struct {
 
 	version   uint64 // of the latest change
 	made      uint64 // how many names and UIDs were given
-	listeners []func(Change)
+	listeners []*listener
 
 	byUID      map[types.UID]Ref
 	dependents map[types.UID]map[Ref]bool
@@ -91,8 +91,18 @@ func New(clock clock.PassiveClock, seed uint64) (*Store, error) {
 	return s, s.found()
 }
 
-// Listen has every later change told to a function, at once. It must not write.
-func (s *Store) Listen(listener func(Change)) { s.listeners = append(s.listeners, listener) }
+// listener is told of changes.
+type listener struct{ hear func(Change) }
+
+// Listen has every later change told to a function, at once, until it is stopped. The
+// function must not write.
+func (s *Store) Listen(hear func(Change)) (stop func()) {
+	l := &listener{hear}
+	s.listeners = append(s.listeners, l)
+	return func() {
+		s.listeners = slices.DeleteFunc(slices.Clone(s.listeners), func(o *listener) bool { return o == l })
+	}
+}
 
 // Version is that of the latest change.
 func (s *Store) Version() uint64 { return s.version }
@@ -182,8 +192,8 @@ func (s *Store) commit(k *Kind, old, next client.Object) {
 		s.tables[k.GVK].put(key, next)
 		s.own(ref, next, old == nil)
 	}
-	for _, listener := range s.listeners {
-		listener(change)
+	for _, l := range s.listeners {
+		l.hear(change)
 	}
 }
 

@@ -43,8 +43,8 @@ func (k *Kind) content(object client.Object) (map[string]any, error) {
 	return content, nil
 }
 
-// answer writes a stored object into the caller's.
-func (k *Kind) answer(out, stored client.Object) error {
+// Answer writes a stored object into the caller's.
+func (k *Kind) Answer(out, stored client.Object) error {
 	switch out := out.(type) {
 	case *unstructured.Unstructured:
 		content, err := k.content(stored)

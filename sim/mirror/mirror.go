@@ -1,0 +1,233 @@
+// Package mirror is what one process sees of the API server: caches that are filled by
+// watches, and lag behind. Reads come from the caches, writes go to the server, as with
+// any client of controller-runtime.
+//
+// How late a change arrives, which arrive twice, and which kind overtakes which is decided
+// by dice. Changes of one kind arrive in their order, as watches promise; nothing is
+// promised between kinds. The package must not know who reads.
+package mirror
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"tenon/internal/lookup"
+	"tenon/sim/store"
+)
+
+// Lag is how far caches are behind. The zero value is not at all.
+type Lag struct {
+	// Most is the longest delay of an event.
+	Most time.Duration
+	// Repeated events in a thousand arrive a second time.
+	Repeated int
+	// Stalled events in a thousand hold up their kind for Stall.
+	Stalled int
+	Stall   time.Duration
+}
+
+// Event is a change that has arrived. Old is nil for what is new, New for what went away;
+// an event that was repeated has the same object twice.
+type Event struct {
+	Kind     schema.GroupVersionKind
+	Old, New client.Object
+}
+
+// Object is the changed one, or the last state of what went away.
+func (e Event) Object() client.Object {
+	if e.New != nil {
+		return e.New
+	}
+	return e.Old
+}
+
+// Options are what a mirror needs.
+type Options struct {
+	Store *store.Store
+	Lag   Lag
+	Dice  *rand.Rand
+	// Now is the time.
+	Now func() time.Time
+	// Later has a function called at a time. It is not used without lag.
+	Later func(at time.Time, do func())
+	// Arrived is told of every event, after the caches know it.
+	Arrived func(Event)
+	// Indexes are those beside lookup's.
+	Indexes []lookup.Index
+}
+
+// Mirror is the caches of one process.
+type Mirror struct {
+	o      Options
+	kinds  map[schema.GroupVersionKind]*cache
+	order  []schema.GroupVersionKind
+	latest map[schema.GroupVersionKind]time.Time // when the last event of a kind arrives
+	closed bool
+	stop   func()
+}
+
+// New makes a mirror that has seen nothing yet; Open fills it.
+func New(o Options) (*Mirror, error) {
+	m := &Mirror{o: o, kinds: map[schema.GroupVersionKind]*cache{}, order: o.Store.Kinds(), latest: map[schema.GroupVersionKind]time.Time{}}
+	for _, gvk := range m.order {
+		m.kinds[gvk] = newCache()
+	}
+	for _, x := range slices.Concat(lookup.Indexes(), o.Indexes) {
+		gvk, err := o.Store.GroupVersionKindFor(x.Kind)
+		if err != nil {
+			return nil, err
+		}
+		m.kinds[gvk].indexes[x.Field] = &index{values: x.Values, keys: map[string][]types.NamespacedName{}}
+	}
+	return m, nil
+}
+
+// Open lists all there is, as a process does when it starts, and follows what comes.
+func (m *Mirror) Open() {
+	m.stop = m.o.Store.Listen(m.hear)
+	for _, gvk := range m.order {
+		m.o.Store.Each(gvk, func(object client.Object) bool {
+			m.kinds[gvk].put(object)
+			return true
+		})
+	}
+	for _, gvk := range m.order {
+		for _, key := range slices.Clone(m.kinds[gvk].keys) {
+			m.o.Arrived(Event{Kind: gvk, New: m.kinds[gvk].objects[key]})
+		}
+	}
+}
+
+// Close ends the watches: nothing arrives any more.
+func (m *Mirror) Close() {
+	m.closed = true
+	m.stop()
+}
+
+// hear decides when a change arrives.
+func (m *Mirror) hear(c store.Change) {
+	if m.o.Lag.Most <= 0 {
+		m.arrive(Event{c.Kind, c.Old, c.New})
+		return
+	}
+	at := m.o.Now().Add(time.Duration(m.o.Dice.Int64N(int64(m.o.Lag.Most))))
+	if m.o.Dice.IntN(1000) < m.o.Lag.Stalled {
+		at = at.Add(m.o.Lag.Stall)
+	}
+	if last := m.latest[c.Kind]; at.Before(last) {
+		at = last
+	}
+	m.latest[c.Kind] = at
+	repeated := m.o.Dice.IntN(1000) < m.o.Lag.Repeated
+	m.o.Later(at, func() {
+		m.arrive(Event{c.Kind, c.Old, c.New})
+		if repeated && c.New != nil {
+			m.arrive(Event{c.Kind, c.New, c.New})
+		}
+	})
+}
+
+func (m *Mirror) arrive(e Event) {
+	if m.closed {
+		return
+	}
+	if e.New != nil {
+		m.kinds[e.Kind].put(e.New)
+	} else {
+		m.kinds[e.Kind].remove(store.KeyOf(e.Old))
+	}
+	m.o.Arrived(e)
+}
+
+// cache holds the objects of one kind as they were seen last.
+type cache struct {
+	objects map[types.NamespacedName]client.Object
+	keys    []types.NamespacedName // sorted
+	indexes map[string]*index
+}
+
+// index finds keys by a value.
+type index struct {
+	values func(client.Object) []string
+	keys   map[string][]types.NamespacedName // sorted
+}
+
+func newCache() *cache {
+	return &cache{objects: map[types.NamespacedName]client.Object{}, indexes: map[string]*index{}}
+}
+
+func (c *cache) put(object client.Object) {
+	key := store.KeyOf(object)
+	old, known := c.objects[key]
+	if !known {
+		c.keys = insert(c.keys, key)
+	}
+	for _, x := range c.indexes { // each index is on its own: the order cannot be seen
+		if known {
+			if slices.Equal(x.values(old), x.values(object)) {
+				continue
+			}
+			x.remove(key, old)
+		}
+		x.put(key, object)
+	}
+	c.objects[key] = object
+}
+
+func (c *cache) remove(key types.NamespacedName) {
+	old, known := c.objects[key]
+	if !known {
+		return
+	}
+	for _, x := range c.indexes { // as above
+		x.remove(key, old)
+	}
+	c.keys = without(c.keys, key)
+	delete(c.objects, key)
+}
+
+func (x *index) put(key types.NamespacedName, object client.Object) {
+	for _, value := range x.values(object) {
+		x.keys[value] = insert(x.keys[value], key)
+	}
+}
+
+func (x *index) remove(key types.NamespacedName, object client.Object) {
+	for _, value := range x.values(object) {
+		if x.keys[value] = without(x.keys[value], key); len(x.keys[value]) == 0 {
+			delete(x.keys, value)
+		}
+	}
+}
+
+func compareKeys(a, b types.NamespacedName) int {
+	if c := strings.Compare(a.Namespace, b.Namespace); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Name, b.Name)
+}
+
+func insert(keys []types.NamespacedName, key types.NamespacedName) []types.NamespacedName {
+	at, known := slices.BinarySearchFunc(keys, key, compareKeys)
+	if known {
+		return keys
+	}
+	return slices.Insert(keys, at, key)
+}
+
+func without(keys []types.NamespacedName, key types.NamespacedName) []types.NamespacedName {
+	if at, known := slices.BinarySearchFunc(keys, key, compareKeys); known {
+		return slices.Delete(keys, at, at+1)
+	}
+	return keys
+}
+
+// Same reports whether two kinds of watched objects are the same type.
+func Same(a, b client.Object) bool { return reflect.TypeOf(a) == reflect.TypeOf(b) }
