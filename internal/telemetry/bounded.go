@@ -32,7 +32,7 @@ func bound(families []*dto.MetricFamily, limit int) []*dto.MetricFamily {
 	gathered := seriesOf(families)
 	total := gathered + len(accounts(0, 0))
 	if total > limit {
-		families = slices.DeleteFunc(slices.Clone(families), internals)
+		families = slices.DeleteFunc(slices.Clone(families), dispensable)
 		total = seriesOf(families) + len(accounts(0, 0))
 	}
 	all := make([]*folded, len(families))
@@ -58,10 +58,14 @@ func bound(families []*dto.MetricFamily, limit int) []*dto.MetricFamily {
 	return out
 }
 
-// internals are what the Go runtime tells of itself beyond the handful that dashboards use: a
-// hundred series, of interest to who debugs the runtime.
-func internals(f *dto.MetricFamily) bool {
+// dispensable are the first to go. One is what the Go runtime tells of itself beyond the handful that
+// dashboards use: a hundred series, of interest to who debugs the runtime. The other is the price list:
+// thousands, and prices do not add up.
+func dispensable(f *dto.MetricFamily) bool {
 	name := f.GetName()
+	if strings.HasPrefix(name, Namespace+"_cloudprovider_instance_type_") {
+		return true
+	}
 	switch name {
 	case "go_goroutines", "go_threads", "go_info", "go_gc_duration_seconds", "go_memstats_alloc_bytes", "go_memstats_heap_inuse_bytes", "go_memstats_sys_bytes":
 		return false

@@ -282,6 +282,33 @@ func TestWhatFitsIsLeftAlone(t *testing.T) {
 	}
 }
 
+// The price list is left out when it does not fit: prices do not add up.
+func TestThePriceListGoesFirst(t *testing.T) {
+	t.Parallel()
+	for types, want := range map[int]int{10: 10, 1000: 0} {
+		registry := prometheus.NewRegistry()
+		m, err := NewMetrics(registry, Labels{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range types {
+			m.CloudproviderInstanceTypeOfferingPriceEstimate.WithLabelValues(fmt.Sprintf("type-%d", i), "spot", "a").Set(1)
+		}
+		fillPool(m, "pool")
+		got := 0
+		for _, f := range bound(gathered(t, registry), DefaultSeries) {
+			if f.GetName() == "karpenter_cloudprovider_instance_type_offering_price_estimate" {
+				got = size(f)
+			} else if strings.HasPrefix(f.GetName(), "karpenter_nodeclaims_") && len(f.GetMetric()[0].GetLabel()) == 0 {
+				t.Errorf("%d types: %s lost labels", types, f.GetName())
+			}
+		}
+		if got != want {
+			t.Errorf("%d types: %d prices, want %d", types, got, want)
+		}
+	}
+}
+
 // In a cluster with few pools what people compare pool by pool is still there by pool.
 func TestPoolsAreToldApartWhenTheyAreFew(t *testing.T) {
 	t.Parallel()

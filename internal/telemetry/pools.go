@@ -20,7 +20,7 @@ func newPoolMetrics(r *register) poolMetrics {
 		NodepoolsCostTotal: r.gauge("nodepools_cost_total",
 			"What a pool's nodes cost an hour.", "nodepool"),
 		NodepoolsCostTrackerErrorsTotal: r.counter("nodepools_cost_tracker_errors_total",
-			"Nodes whose price could not be found.", "nodepool"),
+			"How often a pool's cost could not be added up in full, because a price was not to be found.", "nodepool"),
 		NodepoolsAllowedDisruptions: r.gauge("nodepools_allowed_disruptions",
 			"Nodes of a pool that its budgets let be disrupted at the same time.", "nodepool", "reason"),
 		NodepoolsNodesConsumingBudgets: r.gauge("nodepools_nodes_consuming_budgets",
