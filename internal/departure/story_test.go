@@ -106,12 +106,12 @@ func TestProtectionTakenOff(t *testing.T) {
 	s := newStage(t)
 	pod := s.Bound("job", s.node.Name, protected("true"))
 	s.Delete(s.node)
-	s.play(time.Hour)
+	s.play(5 * time.Minute)
 	s.expect(false)
 	pod.Annotations = nil
 	s.Put(pod)
 	s.play(0)
-	s.expect(false, "1h0m0s: job evicted")
+	s.expect(false, "5m0s: job evicted")
 }
 
 // A deadline deletes each pod just early enough, whatever holds it, and then the instance.
@@ -220,15 +220,15 @@ func TestEveryWriteFailsOnce(t *testing.T) {
 		s.Bound("dns", s.node.Name, critical)
 		s.Settled("other", "general")
 		s.Delete(s.node)
-		s.play(30 * time.Second)
+		s.play(12 * time.Second)
 		claim := s.Claim("c")
-		claim.Annotations = map[string]string{karpenterv1.AnnotationTerminationTimestamp: s.begun.Add(time.Minute).UTC().Format(time.RFC3339)}
+		claim.Annotations = map[string]string{karpenterv1.AnnotationTerminationTimestamp: s.begun.Add(36 * time.Second).UTC().Format(time.RFC3339)}
 		s.Put(claim)
-		s.play(time.Minute)
+		s.play(15 * time.Second)
 		return s
 	}
 	whole := run(nil)
-	whole.expect(true, "0s: web evicted", "30s: dns deleted in 29s", "30s: job deleted in 29s")
+	whole.expect(true, "0s: web evicted", "12s: dns deleted in 24s", "12s: job deleted in 24s")
 	for failing := range whole.writes {
 		for name, trouble := range map[string]func(int) (error, error){
 			"never arrived":   func(n int) (error, error) { return when(n == failing+1, boom), nil },
