@@ -1,9 +1,11 @@
 package telemetry
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
+	"k8s.io/utils/clock"
 	testclock "k8s.io/utils/clock/testing"
 )
 
@@ -248,6 +251,29 @@ func TestAnEventNeedsAnObject(t *testing.T) {
 	if got := m.Events(); len(got) != 0 {
 		t.Errorf("published %v", got)
 	}
+}
+
+// While it runs, what is held back is told without another event; and it ends with its context.
+func TestStartFlushes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := NewMemory(clock.RealClock{}) // the bubble's
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- m.Start(ctx) }()
+		for i := range podsEach + 5 {
+			m.Publish(Warning(podOf("web", i), "R", "m"))
+		}
+		time.Sleep(gather + flushEvery)
+		synctest.Wait()
+		if got := texts(m.Events()); len(got) != podsEach+1 || !strings.HasPrefix(got[podsEach], "web R 5 more pods") {
+			t.Errorf("published %q", got)
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // What passes goes to client-go with its object, type, reason and message.
