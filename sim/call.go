@@ -1,0 +1,229 @@
+package sim
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"tenon/cloud"
+)
+
+// before is the moment before a call has an effect: others may be faster, the process may
+// end, the call may fail.
+func (p *process) before(what string, write bool) error {
+	if p.mapping || !p.faulty {
+		return nil
+	}
+	s := p.sim
+	if s.happens(s.options.Faults.Interleaved) {
+		s.interleave()
+	}
+	switch {
+	case p.dead:
+		panic(crashed{p}) // it ended meanwhile
+	case s.happens(s.options.Faults.Crashes):
+		p.crash("before " + what)
+	case write && s.happens(s.options.Faults.Refused):
+		return apierrors.NewInternalError(fmt.Errorf("simulated: %s was not done", what))
+	}
+	return nil
+}
+
+// after is the moment after: the answer may be lost, and the process with it.
+func (p *process) after(what string, err error) error {
+	if p.mapping || !p.faulty {
+		return err
+	}
+	s := p.sim
+	if s.happens(s.options.Faults.Crashes) {
+		p.crash("after " + what)
+	}
+	if err == nil && s.happens(s.options.Faults.Lost) {
+		return apierrors.NewTimeoutError("simulated: the answer to "+what+" was lost", 1)
+	}
+	return err
+}
+
+var errFaster = errors.New("simulated: the object has been modified")
+
+// caller is a client through which things go wrong.
+type caller struct {
+	client.Client
+	of *process
+}
+
+// write makes a call with all that can happen around it.
+func (c caller) write(verb string, object client.Object, locked bool, do func() error) error {
+	what := fmt.Sprintf("%s %T %s", verb, object, client.ObjectKeyFromObject(object))
+	if err := c.of.before(what, true); err != nil {
+		return err
+	}
+	if locked && c.of.faulty && c.of.sim.happens(c.of.sim.options.Faults.Conflicts) {
+		return apierrors.NewConflict(schema.GroupResource{Resource: fmt.Sprintf("%T", object)}, object.GetName(), errFaster)
+	}
+	c.of.sim.Writes++
+	return c.of.after(what, do())
+}
+
+func (c caller) Get(ctx context.Context, key client.ObjectKey, object client.Object, o ...client.GetOption) error {
+	if err := c.of.before("get "+key.String(), false); err != nil {
+		return err
+	}
+	return c.Client.Get(ctx, key, object, o...)
+}
+
+// locked patches say which version they are for. Others never meet a conflict.
+func locked(object client.Object, patch client.Patch) bool {
+	data, err := patch.Data(object)
+	return err == nil && bytes.Contains(data, []byte("resourceVersion"))
+}
+
+// removing tells who watches for what must not happen.
+func (p *process) removing(object client.Object, evicts bool) {
+	if _, isPod := object.(*corev1.Pod); !isPod {
+		return
+	}
+	var pod corev1.Pod
+	if p.sim.Store.Get(context.Background(), client.ObjectKeyFromObject(object), &pod) == nil {
+		p.sim.watch.Removing(&pod, evicts)
+	}
+}
+
+func (c caller) Create(ctx context.Context, object client.Object, o ...client.CreateOption) error {
+	return c.write("create", object, false, func() error { return c.Client.Create(ctx, object, o...) })
+}
+
+func (c caller) Delete(ctx context.Context, object client.Object, o ...client.DeleteOption) error {
+	return c.write("delete", object, false, func() error {
+		c.of.removing(object, false)
+		return c.Client.Delete(ctx, object, o...)
+	})
+}
+
+func (c caller) Update(ctx context.Context, object client.Object, o ...client.UpdateOption) error {
+	return c.write("update", object, true, func() error { return c.Client.Update(ctx, object, o...) })
+}
+
+func (c caller) Patch(ctx context.Context, object client.Object, patch client.Patch, o ...client.PatchOption) error {
+	return c.write("patch", object, locked(object, patch), func() error { return c.Client.Patch(ctx, object, patch, o...) })
+}
+
+func (c caller) DeleteAllOf(ctx context.Context, object client.Object, o ...client.DeleteAllOfOption) error {
+	return c.write("delete all", object, false, func() error { return c.Client.DeleteAllOf(ctx, object, o...) })
+}
+
+func (c caller) Apply(ctx context.Context, object runtime.ApplyConfiguration, o ...client.ApplyOption) error {
+	return c.Client.Apply(ctx, object, o...)
+}
+
+func (c caller) Status() client.SubResourceWriter { return c.SubResource("status") }
+
+func (c caller) SubResource(name string) client.SubResourceClient {
+	return subcaller{c.Client.SubResource(name), c, name}
+}
+
+type subcaller struct {
+	client.SubResourceClient
+	caller caller
+	name   string
+}
+
+func (c subcaller) Create(ctx context.Context, object, body client.Object, o ...client.SubResourceCreateOption) error {
+	return c.caller.write("create "+c.name+" of", object, false, func() error {
+		if c.name == "eviction" {
+			c.caller.of.removing(object, true)
+		}
+		err := c.SubResourceClient.Create(ctx, object, body, o...)
+		if c.name == "eviction" && err == nil {
+			c.caller.of.sim.Evictions++
+		}
+		return err
+	})
+}
+
+func (c subcaller) Update(ctx context.Context, object client.Object, o ...client.SubResourceUpdateOption) error {
+	return c.caller.write("update "+c.name+" of", object, true, func() error { return c.SubResourceClient.Update(ctx, object, o...) })
+}
+
+func (c subcaller) Patch(ctx context.Context, object client.Object, patch client.Patch, o ...client.SubResourcePatchOption) error {
+	return c.caller.write("patch "+c.name+" of", object, locked(object, patch), func() error { return c.SubResourceClient.Patch(ctx, object, patch, o...) })
+}
+
+// live reads past the caches.
+type live struct {
+	client.Reader
+	of *process
+}
+
+func (l live) Get(ctx context.Context, key client.ObjectKey, object client.Object, o ...client.GetOption) error {
+	if err := l.of.before("read "+key.String(), true); err != nil {
+		return err
+	}
+	return l.Reader.Get(ctx, key, object, o...)
+}
+
+func (l live) List(ctx context.Context, list client.ObjectList, o ...client.ListOption) error {
+	if err := l.of.before(fmt.Sprintf("read %T", list), true); err != nil {
+		return err
+	}
+	return l.Reader.List(ctx, list, o...)
+}
+
+// far is a cloud, calls to which can be the last thing that a process does. What else
+// goes wrong there is the cloud's own.
+type far struct {
+	cloud.Provider
+	of *process
+}
+
+func around[T any](p *process, what string, do func() (T, error)) (T, error) {
+	p.pause("before " + what)
+	answer, err := do()
+	p.pause("after " + what)
+	return answer, err
+}
+
+// pause is before without the errors of an API server.
+func (p *process) pause(what string) {
+	s := p.sim
+	if p.mapping || !p.faulty {
+		return
+	}
+	if s.happens(s.options.Faults.Interleaved) {
+		s.interleave()
+	}
+	if p.dead {
+		panic(crashed{p})
+	}
+	if s.happens(s.options.Faults.Crashes) {
+		p.crash(what)
+	}
+}
+
+// Create implements cloud.Instances.
+func (f far) Create(ctx context.Context, claim cloud.Claim) (cloud.Instance, error) {
+	return around(f.of, "the purchase for "+claim.Name, func() (cloud.Instance, error) { return f.Provider.Create(ctx, claim) })
+}
+
+// Delete implements cloud.Instances.
+func (f far) Delete(ctx context.Context, id string) error {
+	_, err := around(f.of, "the end of "+id, func() (struct{}, error) { return struct{}{}, f.Provider.Delete(ctx, id) })
+	return err
+}
+
+// Get implements cloud.Reader.
+func (f far) Get(ctx context.Context, id string) (cloud.Instance, error) {
+	return around(f.of, "a look at "+id, func() (cloud.Instance, error) { return f.Provider.Get(ctx, id) })
+}
+
+// List implements cloud.Reader.
+func (f far) List(ctx context.Context) ([]cloud.Instance, error) {
+	return around(f.of, "a list of instances", func() ([]cloud.Instance, error) { return f.Provider.List(ctx) })
+}

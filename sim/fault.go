@@ -1,0 +1,100 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"tenon/cloud/memory"
+	"tenon/sim/mirror"
+)
+
+// Faults are how often things go wrong. Numbers are out of a thousand occasions; the zero
+// value is a perfect world, in which caches are behind by nothing.
+type Faults struct {
+	// Lag is how far the caches of the product are behind.
+	Lag mirror.Lag
+	// Refused calls to the API server do nothing and fail. Lost ones do their work, and
+	// then fail. Conflicts are refused as if somebody had been faster.
+	Refused, Lost, Conflicts int
+	// Crashes end the process before or after a call. It starts again within Restart.
+	Crashes int
+	Restart time.Duration
+	// Interleaved calls find that other things happened first.
+	Interleaved int
+	// Cloud is what goes wrong there.
+	Cloud memory.Rates
+	// Every so often, on average; zero is never. Handovers start a second process while
+	// the first one works on for a moment. Shortages take an offering away for a while.
+	// Interruptions end a spot machine. Jumps move the clock forward. Vandals are users
+	// who delete a claim, a node or a pod, or change a pool.
+	Handovers, Shortages, Interruptions, Jumps, Vandals time.Duration
+	// Duds in a thousand machines never join.
+	Duds int
+	// Sick in a thousand machines stop being ready some time later.
+	Sick int
+}
+
+// faultSets are by the name under which the command knows them.
+func faultSets() map[string]func(*Faults) {
+	return map[string]func(*Faults){
+		"lag": func(f *Faults) {
+			f.Lag = mirror.Lag{Most: 2 * time.Second, Repeated: 20, Stalled: 2, Stall: 20 * time.Second}
+		},
+		"api":        func(f *Faults) { f.Refused, f.Lost, f.Conflicts = 10, 10, 20 },
+		"crash":      func(f *Faults) { f.Crashes, f.Restart = 2, 20*time.Second },
+		"interleave": func(f *Faults) { f.Interleaved = 50 },
+		"cloud": func(f *Faults) {
+			f.Cloud = memory.Rates{Unreachable: 20, Lost: 20, Throttled: 20}
+		},
+		"handover":  func(f *Faults) { f.Handovers = 20 * time.Minute },
+		"shortage":  func(f *Faults) { f.Shortages = 10 * time.Minute },
+		"interrupt": func(f *Faults) { f.Interruptions = 15 * time.Minute },
+		"jump":      func(f *Faults) { f.Jumps = time.Hour },
+		"vandal":    func(f *Faults) { f.Vandals = 20 * time.Minute },
+		"dud":       func(f *Faults) { f.Duds = 30 },
+		"sick":      func(f *Faults) { f.Sick = 20 },
+	}
+}
+
+// ParseFaults reads a list of names: "none", "all", or some with commas between.
+func ParseFaults(text string) (Faults, error) {
+	var f Faults
+	sets := faultSets()
+	for name := range strings.SplitSeq(text, ",") {
+		switch set, known := sets[name]; {
+		case name == "none" || name == "":
+		case name == "all":
+			for _, n := range FaultNames() {
+				sets[n](&f)
+			}
+		case known:
+			set(&f)
+		default:
+			return Faults{}, fmt.Errorf("no faults are called %q; there are none, all, %s", name, strings.Join(FaultNames(), ", "))
+		}
+	}
+	return f, nil
+}
+
+// FaultNames are those that ParseFaults knows, sorted.
+func FaultNames() []string {
+	var names []string
+	for name := range faultSets() {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// happens rolls the dice: so many in a thousand.
+func (s *Sim) happens(inThousand int) bool { return inThousand > 0 && s.dice.IntN(1000) < inThousand }
+
+// upTo is a random time below a bound.
+func (s *Sim) upTo(most time.Duration) time.Duration {
+	if most <= 0 {
+		return 0
+	}
+	return time.Duration(s.dice.Int64N(int64(most)))
+}

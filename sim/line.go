@@ -1,0 +1,73 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+)
+
+// lines is a log of which every byte follows from the run: values are written as JSON,
+// which sorts keys, and the time is the run's.
+type lines struct {
+	now    func() time.Time
+	write  func(string)
+	name   string
+	values []any
+}
+
+var _ logr.LogSink = lines{}
+
+// Init implements logr.LogSink.
+func (l lines) Init(logr.RuntimeInfo) {}
+
+// Enabled implements logr.LogSink.
+func (l lines) Enabled(level int) bool { return level == 0 }
+
+// Info implements logr.LogSink.
+func (l lines) Info(_ int, message string, values ...any) { l.print(message, values) }
+
+// Error implements logr.LogSink.
+func (l lines) Error(err error, message string, values ...any) {
+	l.print(message, append([]any{"err", err}, values...))
+}
+
+// WithValues implements logr.LogSink.
+func (l lines) WithValues(values ...any) logr.LogSink {
+	l.values = append(append([]any(nil), l.values...), values...)
+	return l
+}
+
+// WithName implements logr.LogSink.
+func (l lines) WithName(name string) logr.LogSink {
+	l.name = name
+	return l
+}
+
+func (l lines) print(message string, values []any) {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s %s: %s", l.now().UTC().Format("2006-01-02 15:04:05.000"), l.name, message)
+	all := append(append([]any(nil), l.values...), values...)
+	for i := 0; i+1 < len(all); i += 2 {
+		fmt.Fprintf(&text, " %v=%s", all[i], plain(all[i+1]))
+	}
+	l.write(text.String())
+}
+
+func plain(value any) string {
+	switch value := value.(type) {
+	case string:
+		return value
+	case error:
+		return fmt.Sprintf("%q", value.Error())
+	case fmt.Stringer:
+		return value.String()
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Sprintf("%T", value)
+	}
+	return string(text)
+}

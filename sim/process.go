@@ -1,0 +1,166 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"tenon/internal/reconcile"
+	"tenon/sim/mirror"
+)
+
+// process is one process that runs controllers: its caches, its queues, and nothing that
+// outlives it.
+type process struct {
+	sim         *Sim
+	name        string
+	mirror      *mirror.Mirror
+	controllers []*runner
+	// told is given every event before the controllers are woken.
+	told func(mirror.Event)
+	dead bool
+	// mapping says that keys are being looked up: nothing goes wrong meanwhile.
+	mapping bool
+	// faulty processes are the product's; the cluster's own never fail.
+	faulty bool
+	log    logr.Logger
+}
+
+// runner is one controller in a process.
+type runner struct {
+	reconcile.Controller
+	of       *process
+	waiting  map[reconcile.Key]*entry
+	failures map[reconcile.Key]int
+	active   map[reconcile.Key]bool
+}
+
+// crashed is what a fault panics with; the frames of the process unwind, and nothing of
+// it is left.
+type crashed struct{ *process }
+
+// employ gives a process its controllers. Singletons are woken once.
+func (p *process) employ(controllers []reconcile.Controller) {
+	for _, c := range controllers {
+		r := &runner{Controller: c, of: p, waiting: map[reconcile.Key]*entry{}, failures: map[reconcile.Key]int{}, active: map[reconcile.Key]bool{}}
+		p.controllers = append(p.controllers, r)
+		if c.Subscribe != nil {
+			c.Subscribe(func() { r.wake(reconcile.Key{}, p.sim.Clock.Now()) })
+		}
+		if c.Singleton() {
+			r.wake(reconcile.Key{}, p.sim.Clock.Now())
+		}
+	}
+}
+
+// arrived wakes whom an event concerns.
+func (p *process) arrived(e mirror.Event) {
+	if p.told != nil {
+		p.told(e)
+	}
+	p.mapping = true
+	defer func() { p.mapping = false }()
+	now := p.sim.Clock.Now()
+	for _, r := range p.controllers {
+		for _, w := range r.Watches {
+			if mirror.Same(w.Kind, e.Object()) && w.Wakes(object(e.Old), object(e.New)) {
+				r.wakeAll(w, e, now)
+			}
+		}
+	}
+}
+
+// object makes a nil interface of a nil object.
+func object(o client.Object) client.Object {
+	if o == nil || reflect.ValueOf(o).IsNil() {
+		return nil
+	}
+	return o
+}
+
+// wakeAll finds the keys as controller-runtime does: those of the old object too, if the
+// watch looks for keys.
+func (r *runner) wakeAll(w reconcile.Watch, e mirror.Event, now time.Time) {
+	ctx := logr.NewContext(context.Background(), r.of.log.WithName(r.Name))
+	if w.Keys != nil && e.Old != nil && e.New != nil {
+		for _, key := range w.KeysOf(ctx, e.Old) {
+			r.wake(key, now)
+		}
+	}
+	for _, key := range w.KeysOf(ctx, e.Object()) {
+		r.wake(key, now)
+	}
+}
+
+// wake has a key looked at, once, at the earliest of the times that were asked for.
+func (r *runner) wake(key reconcile.Key, at time.Time) {
+	if r.of.dead {
+		return
+	}
+	if e, there := r.waiting[key]; there {
+		if !e.at.After(at) {
+			return
+		}
+		e.dropped = true
+	}
+	e := r.of.sim.later(at, r.of.name+" "+r.Name+" "+key.String(), r.of, func() { r.work(key) })
+	e.ready = func() bool { return !r.active[key] && len(r.active) < r.Workers.For(1000) }
+	r.waiting[key] = e
+}
+
+// work is one call of the controller.
+func (r *runner) work(key reconcile.Key) {
+	delete(r.waiting, key)
+	r.active[key] = true
+	defer delete(r.active, key)
+	s := r.of.sim
+	log := r.of.log.WithName(r.Name).WithValues("key", key.String())
+	result, err := r.Reconcile(logr.NewContext(context.Background(), log), key)
+	s.Reconciles++
+	switch now := s.Clock.Now(); {
+	case err != nil:
+		log.Info("error", "err", err.Error())
+		r.failures[key]++
+		r.wake(key, now.Add(r.delay(r.failures[key])))
+	case result.After > 0:
+		delete(r.failures, key)
+		r.wake(key, now.Add(result.After))
+	default:
+		delete(r.failures, key)
+	}
+}
+
+// delay doubles with each failure.
+func (r *runner) delay(failures int) time.Duration {
+	first, longest := r.Retry.Times()
+	d := first
+	for range failures - 1 {
+		if d *= 2; d >= longest {
+			return longest
+		}
+	}
+	return min(d, longest)
+}
+
+// end leaves nothing of a process.
+func (p *process) end() {
+	if p.dead {
+		return
+	}
+	p.dead = true
+	p.mirror.Close()
+}
+
+func (p *process) crash(where string) {
+	p.sim.Log.Info("crash", "process", p.name, "where", where)
+	p.sim.Crashed++
+	p.end()
+	panic(crashed{p})
+}
+
+// String names the process.
+func (p *process) String() string { return fmt.Sprintf("process %s", p.name) }

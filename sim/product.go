@@ -1,0 +1,96 @@
+package sim
+
+import (
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"tenon/internal/assembly"
+	"tenon/internal/reconcile"
+	"tenon/internal/settings"
+	"tenon/internal/telemetry"
+	"tenon/sim/mirror"
+)
+
+// Product is what runs in a process of the product: its controllers, and who else is told
+// of every event before they are woken.
+type Product struct {
+	Controllers []reconcile.Controller
+	Told        func(mirror.Event)
+}
+
+// Build makes the product from a kit. Suffix makes the ends of names.
+type Build func(kit reconcile.Kit, suffix func() string) Product
+
+// Whole is the product as it ships, but for what belongs to one cloud.
+func Whole(kit reconcile.Kit, suffix func() string) Product {
+	parts := assembly.New(kit)
+	parts.Suffix, parts.Parallel = suffix, 1
+	w := parts.World
+	return Product{
+		Controllers: assembly.Controllers(parts),
+		Told: func(e mirror.Event) {
+			if e.New != nil {
+				w.Put(e.New)
+			} else {
+				w.Remove(e.Old)
+			}
+		},
+	}
+}
+
+// start runs the product in a new process.
+func (s *Sim) start() error {
+	s.started++
+	p := &process{sim: s, name: fmt.Sprintf("tenon-%d", s.started), faulty: true, log: s.Log}
+	m, err := mirror.New(mirror.Options{
+		Store: s.Store, Lag: s.options.Faults.Lag, Dice: s.dice, Now: s.Clock.Now, Later: p.later, Arrived: p.arrived,
+	})
+	if err != nil {
+		return err
+	}
+	p.mirror = m
+	kit, err := s.kit(p)
+	if err != nil {
+		return err
+	}
+	product := s.options.Product(kit, s.suffix)
+	p.told = product.Told
+	p.employ(product.Controllers)
+	m.Open()
+	s.processes = append(s.processes, p)
+	s.Log.Info("start", "process", p.name)
+	return nil
+}
+
+func (s *Sim) kit(p *process) (reconcile.Kit, error) {
+	provider := far{s.Cloud.Connect(), p}
+	metrics, err := telemetry.NewMetrics(prometheus.NewRegistry(), telemetry.LabelsOf(provider.Describe()))
+	if err != nil {
+		return reconcile.Kit{}, fmt.Errorf("make metrics: %w", err)
+	}
+	configured, _, err := settings.Parse(s.options.Arguments, func(string) (string, bool) { return "", false })
+	if err != nil {
+		return reconcile.Kit{}, fmt.Errorf("read settings: %w", err)
+	}
+	return reconcile.Kit{
+		Client:   caller{p.mirror.Client(), p},
+		Live:     live{s.Store, p},
+		Cloud:    telemetry.Observe(provider, metrics, s.Clock),
+		Clock:    s.Clock,
+		Events:   s.Events,
+		Metrics:  metrics,
+		Settings: configured,
+	}, nil
+}
+
+// letters of names, as the API server takes them.
+const letters = "bcdfghjklmnpqrstvwxz2456789"
+
+func (s *Sim) suffix() string {
+	var text [5]byte
+	for i := range text {
+		text[i] = letters[s.dice.IntN(len(letters))]
+	}
+	return string(text[:])
+}

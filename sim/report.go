@@ -1,0 +1,49 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"tenon/core/model"
+)
+
+// Report is what a run came to.
+type Report struct {
+	Seed                               uint64
+	Simulated                          time.Duration
+	Steps, Reconciles, Writes, Crashes int
+	Launches, MostNodes, Evictions     int
+	// Price of all machines for as long as they ran.
+	Price model.Money
+	// PendingPodSeconds is how long pods waited for a node, all together.
+	PendingPodSeconds int64
+	Violations        []string
+	Trace             uint64
+}
+
+// Report is what the run came to so far.
+func (s *Sim) Report() Report {
+	r := Report{
+		Seed: s.options.Seed, Simulated: s.Clock.Since(s.begun),
+		Steps: s.Steps, Reconciles: s.Reconciles, Writes: s.Writes, Crashes: s.Crashed,
+		Launches: s.Cloud.Bought(), MostNodes: s.meter.most, Evictions: s.Evictions,
+		Price: model.Money(s.meter.cost), PendingPodSeconds: int64(s.meter.pending), Trace: s.Trace(),
+	}
+	for _, v := range s.Violations {
+		r.Violations = append(r.Violations, v.String())
+	}
+	return r
+}
+
+// String is the report for people.
+func (r Report) String() string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "seed %d: %s simulated in %d steps, %d reconciles, %d writes, %d crashes\n", r.Seed, r.Simulated, r.Steps, r.Reconciles, r.Writes, r.Crashes)
+	fmt.Fprintf(&text, "price %.2f, launches %d, at most %d nodes, evictions %d, pending pod seconds %d\n", r.Price.Float(), r.Launches, r.MostNodes, r.Evictions, r.PendingPodSeconds)
+	for _, v := range r.Violations {
+		fmt.Fprintf(&text, "VIOLATION %s\n", v)
+	}
+	fmt.Fprintf(&text, "trace %016x\n", r.Trace)
+	return text.String()
+}

@@ -1,0 +1,356 @@
+// Package sim runs the product against a simulated cluster and cloud, one step at a time:
+// the same controllers as in production, under virtual time, with faults from a seed.
+//
+// Nothing runs beside anything else, and nobody looks at a clock on the wall: the same
+// options give the same run, byte for byte. What is modelled, and what is not, is in the
+// README beside this file.
+package sim
+
+import (
+	"context"
+	"fmt"
+	"hash"
+	"hash/fnv"
+	"math/rand/v2"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+
+	"tenon/cloud"
+	"tenon/cloud/memory"
+	"tenon/core/catalog"
+	"tenon/core/model"
+	"tenon/internal/telemetry"
+	"tenon/sim/cluster"
+	"tenon/sim/invariant"
+	"tenon/sim/mirror"
+	"tenon/sim/store"
+	"tenon/sim/traffic"
+)
+
+// Options are what a run depends on, and all of it.
+type Options struct {
+	Seed   uint64
+	Faults Faults
+	// Product is what runs; nil is Whole.
+	Product Build
+	// Arguments are the product's flags.
+	Arguments []string
+	// Pods is about how many run by day; zero is a cluster that somebody else fills.
+	Pods int
+	// Log is given each line of the run's log; nil is nobody.
+	Log func(line string)
+}
+
+// Sim is a run under way.
+type Sim struct {
+	Clock  *Clock
+	Store  *store.Store
+	Cloud  *memory.Cloud
+	Events *telemetry.Memory
+	Users  *traffic.Users
+	Log    logr.Logger
+
+	// What has happened so far.
+	Steps, Reconciles, Writes, Evictions, Crashed int
+	Violations                                    []invariant.Violation
+
+	options   Options
+	dice      *rand.Rand
+	agenda    agenda
+	numbered  uint64
+	depth     int
+	started   int
+	processes []*process
+	watch     *invariant.Watch
+	trace     hash.Hash64
+	settling  time.Time
+	sweeping  bool
+	calm      bool
+	begun     time.Time
+	meter     meter
+}
+
+// birthday is when every run begins: a Monday at midnight.
+var birthday = time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+
+// New makes a run that has not begun to move.
+func New(o Options) (*Sim, error) {
+	if o.Product == nil {
+		o.Product = Whole
+	}
+	s := &Sim{
+		Clock: &Clock{now: birthday}, options: o, dice: rand.New(rand.NewPCG(o.Seed, 1)),
+		trace: fnv.New64a(), begun: birthday,
+	}
+	s.Log = logr.Discard()
+	if o.Log != nil {
+		s.Log = logr.New(lines{now: s.Clock.Now, write: o.Log, name: "sim"})
+	}
+	s.Events = telemetry.NewMemory(s.Clock)
+	return s, s.build()
+}
+
+// build makes the world around the product, then the product.
+func (s *Sim) build() error {
+	var err error
+	if s.Store, err = store.New(s.Clock, s.options.Seed); err != nil {
+		return err
+	}
+	kube := &process{sim: s, name: "kube", log: logr.Discard()}
+	kube.mirror, err = mirror.New(mirror.Options{
+		Store: s.Store, Now: s.Clock.Now, Arrived: kube.arrived, Indexes: cluster.Indexes(),
+	})
+	if err != nil {
+		return err
+	}
+	parts := &cluster.Cluster{
+		Client: kube.mirror.Client(), Clock: s.Clock, Dice: rand.New(rand.NewPCG(s.options.Seed, 2)), Later: s.outside,
+		Dud: func(string) bool { return s.happens(s.options.Faults.Duds) && !s.calm },
+		Sick: func(string) (time.Duration, bool) {
+			return s.upTo(6 * time.Hour), s.happens(s.options.Faults.Sick) && !s.calm
+		},
+	}
+	chance := memory.Chance{Seed: s.options.Seed, Rates: s.options.Faults.Cloud}
+	s.meter = meter{sim: s, next: parts, prices: pricesOf(memory.Sample())}
+	s.Cloud = memory.New(memory.Options{
+		Clock: s.Clock, Seed: s.options.Seed, Boot: 30 * time.Second, Stop: 20 * time.Second,
+		Kinds: []cloud.ClassKind{{Group: "karpenter.k8s.aws", Version: "v1", Kind: "EC2NodeClass"}},
+		Trouble: func(c memory.Call) memory.Fault {
+			if s.calm {
+				return memory.Fault{}
+			}
+			return chance.Trouble(c)
+		},
+		Lifetime: chance.Lifetime, Launcher: &s.meter,
+	})
+	s.watch = &invariant.Watch{Store: s.Store, Cloud: s.Cloud, Now: s.Clock.Now, Report: s.violated}
+	s.watch.Begin()
+	s.Store.Listen(s.meter.hear)
+	kube.employ(parts.Controllers())
+	kube.mirror.Open()
+	if err := s.start(); err != nil {
+		return err
+	}
+	s.schedule()
+	if s.options.Pods == 0 {
+		return nil
+	}
+	s.Users = &traffic.Users{
+		Client: s.Store, Dice: rand.New(rand.NewPCG(s.options.Seed, 3)), Now: s.Clock.Now, Later: s.outside, Size: s.options.Pods,
+	}
+	return s.Users.Begin(context.Background())
+}
+
+// outside puts something on the agenda that no process does.
+func (s *Sim) outside(at time.Time, what string, do func()) { s.later(at, what, nil, do) }
+
+func (s *Sim) violated(v invariant.Violation) {
+	s.Violations = append(s.Violations, v)
+	s.Log.Info("violation", "rule", v.Rule, "what", v.What)
+}
+
+// Step does the next thing there is to do before a time, and reports whether there was
+// one.
+func (s *Sim) Step(until time.Time) bool {
+	e, found := s.next(until)
+	if !found {
+		s.meter.advance(until)
+		s.Clock.forward(until)
+		return false
+	}
+	s.perform(e)
+	return true
+}
+
+// Run goes on for a while.
+func (s *Sim) Run(d time.Duration) {
+	for until := s.Clock.Now().Add(d); s.Step(until); {
+	}
+}
+
+// perform lets one entry happen. A process that ends in it starts again later.
+func (s *Sim) perform(e *entry) {
+	s.meter.advance(e.at)
+	s.Clock.forward(e.at)
+	s.Steps++
+	fmt.Fprintf(s.trace, "%d %s\n", e.at.UnixNano(), e.what)
+	s.Log.V(1).Info("step", "what", e.what)
+	s.depth++
+	s.survive(e)
+	s.depth--
+	s.follow()
+}
+
+// survive catches the end of the process that the entry belongs to, and of no other.
+func (s *Sim) survive(e *entry) {
+	defer func() {
+		switch fault := recover().(type) {
+		case nil:
+		case crashed:
+			if e.of != fault.process {
+				panic(fault) // frames further out are of that process
+			}
+		default:
+			panic(fault)
+		}
+	}()
+	e.do()
+}
+
+// follow sees to what every step may leave behind.
+func (s *Sim) follow() {
+	if at, due := s.Cloud.Next(); due && (s.settling.IsZero() || at.Before(s.settling)) {
+		s.settling = at
+		s.outside(at, "the cloud settles", func() {
+			s.settling = time.Time{}
+			s.Cloud.Settle()
+		})
+	}
+	if s.Store.Untidy() && !s.sweeping {
+		s.sweeping = true
+		s.outside(s.Clock.Now().Add(time.Second), "garbage", func() {
+			s.sweeping = false
+			s.Store.Collect()
+		})
+	}
+	if s.depth == 0 {
+		s.watch.Step()
+		s.revive()
+	}
+}
+
+// revive starts a process when none is left.
+func (s *Sim) revive() {
+	alive := s.processes[:0]
+	for _, p := range s.processes {
+		if !p.dead {
+			alive = append(alive, p)
+		}
+	}
+	s.processes = alive
+	if len(alive) > 0 || s.meter.reviving {
+		return
+	}
+	s.meter.reviving = true
+	s.outside(s.Clock.Now().Add(time.Second+s.upTo(s.options.Faults.Restart)), "restart", func() {
+		s.meter.reviving = false
+		s.must(s.start())
+	})
+}
+
+// must is for what cannot fail a second time.
+func (s *Sim) must(err error) {
+	if err != nil {
+		panic(fmt.Sprintf("sim: %v", err))
+	}
+}
+
+// interleave lets other things happen in the middle of a call.
+func (s *Sim) interleave() {
+	const deepest, most, longest = 2, 4, 2 * time.Second
+	if s.depth > deepest {
+		return
+	}
+	until := s.Clock.Now().Add(s.upTo(longest))
+	for range 1 + s.dice.IntN(most) {
+		e, found := s.next(until)
+		if !found {
+			return
+		}
+		s.perform(e)
+	}
+}
+
+// later puts something on the agenda that ends with the process.
+func (p *process) later(at time.Time, do func()) { p.sim.later(at, p.name+" hears", p, do) }
+
+// Rest stops users and faults, waits until everything should have settled, and looks at
+// what is left.
+func (s *Sim) Rest(d time.Duration) {
+	if s.Users != nil {
+		s.Users.Stop()
+	}
+	s.calm = true
+	s.options.Faults = Faults{Lag: s.options.Faults.Lag, Restart: s.options.Faults.Restart}
+	s.restock()
+	s.Run(d)
+	s.watch.AtRest()
+}
+
+// Trace is a number that tells two runs apart.
+func (s *Sim) Trace() uint64 { return s.trace.Sum64() }
+
+// pricesOf a catalogue, by offering.
+func pricesOf(c *catalog.Catalog) map[cloud.Offer]model.Money {
+	prices := map[cloud.Offer]model.Money{}
+	for i := range c.Types {
+		t := &c.Types[i]
+		for j := range t.Offerings {
+			prices[cloud.Candidate{Type: t, Offering: &t.Offerings[j]}.Offer()] = t.Offerings[j].Price
+		}
+	}
+	return prices
+}
+
+// meter measures what a run costs, and passes on what it hears of machines.
+type meter struct {
+	sim      *Sim
+	next     memory.Launcher
+	prices   map[cloud.Offer]model.Money
+	running  map[string]model.Money
+	rate     model.Money // an hour
+	waiting  int
+	at       time.Time
+	cost     float64 // of Money
+	pending  float64 // pod seconds
+	most     int
+	reviving bool
+}
+
+// Launch implements memory.Launcher.
+func (m *meter) Launch(machine memory.Machine) {
+	if m.running == nil {
+		m.running = map[string]model.Money{}
+	}
+	price := m.prices[machine.Instance.Offer]
+	m.running[machine.Instance.ProviderID] = price
+	m.rate += price
+	m.most = max(m.most, len(m.running))
+	m.sim.watch.Launched(machine)
+	m.next.Launch(machine)
+}
+
+// Terminate implements memory.Launcher.
+func (m *meter) Terminate(id string) {
+	m.rate -= m.running[id]
+	delete(m.running, id)
+	m.next.Terminate(id)
+}
+
+// advance adds up the time that has passed.
+func (m *meter) advance(to time.Time) {
+	if m.at.IsZero() {
+		m.at = m.sim.begun
+	}
+	if d := to.Sub(m.at); d > 0 {
+		m.cost += float64(m.rate) * d.Hours()
+		m.pending += float64(m.waiting) * d.Seconds()
+		m.at = to
+	}
+}
+
+// hear counts pods that wait.
+func (m *meter) hear(c store.Change) {
+	if old, is := c.Old.(*corev1.Pod); is && c.Old != nil && waits(old) {
+		m.waiting--
+	}
+	if pod, is := c.New.(*corev1.Pod); is && c.New != nil && waits(pod) {
+		m.waiting++
+	}
+}
+
+func waits(p *corev1.Pod) bool {
+	return p.Spec.NodeName == "" && p.DeletionTimestamp == nil && !cluster.Finished(p)
+}

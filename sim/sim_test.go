@@ -1,0 +1,80 @@
+package sim_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tenon/sim"
+)
+
+func everything(t *testing.T) sim.Faults {
+	t.Helper()
+	faults, err := sim.ParseFaults("all")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return faults
+}
+
+// run simulates some time and then waits for rest.
+func run(t *testing.T, o sim.Options, d time.Duration) (sim.Report, []string) {
+	t.Helper()
+	var log []string
+	o.Log = func(line string) { log = append(log, line) }
+	s, err := sim.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Run(d)
+	s.Rest(40 * time.Minute)
+	return s.Report(), log
+}
+
+// The same seed is the same run, byte for byte; another one is another.
+func TestASeedIsARun(t *testing.T) {
+	t.Parallel()
+	o := sim.Options{Seed: 7, Faults: everything(t), Pods: 20}
+	first, log := run(t, o, 2*time.Hour)
+	second, again := run(t, o, 2*time.Hour)
+	if diff := cmp.Diff(first, second); diff != "" {
+		t.Errorf("reports (-first +second):\n%s", diff)
+	}
+	if diff := cmp.Diff(log, again); diff != "" {
+		t.Errorf("logs (-first +second):\n%s", diff)
+	}
+	o.Seed++
+	if other, _ := run(t, o, 2*time.Hour); other.Trace == first.Trace {
+		t.Error("another seed is the same run")
+	}
+}
+
+// In a perfect world every pod runs, machines are bought once for a while, and nobody is
+// evicted for nothing.
+func TestAQuietDay(t *testing.T) {
+	t.Parallel()
+	report, _ := run(t, sim.Options{Seed: 1, Pods: 30}, 24*time.Hour)
+	if len(report.Violations) > 0 {
+		t.Errorf("violations: %s", strings.Join(report.Violations, "\n"))
+	}
+	if report.Launches == 0 || report.Price == 0 || report.Crashes != 0 {
+		t.Errorf("this is no day: %s", report)
+	}
+}
+
+// Whatever goes wrong, nothing happens that must not.
+func TestSeedsWithEveryFault(t *testing.T) {
+	t.Parallel()
+	seeds := 40
+	if testing.Short() {
+		seeds = 5
+	}
+	for seed := range uint64(seeds) {
+		report, _ := run(t, sim.Options{Seed: seed, Faults: everything(t), Pods: 15}, 2*time.Hour)
+		if len(report.Violations) > 0 {
+			t.Errorf("%s", report)
+		}
+	}
+}

@@ -1,0 +1,236 @@
+// Package traffic is what users do to a cluster: they begin with a pool and some
+// workloads, scale them through the day, roll them out, and run jobs at night.
+//
+// All of it comes from dice, so a seed is a whole week. The package must not look at nodes.
+package traffic
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	awsv1 "tenon/api/aws/v1"
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/sim/cluster"
+)
+
+// Users are those of one cluster.
+type Users struct {
+	Client client.Client
+	Dice   *rand.Rand
+	Now    func() time.Time
+	Later  func(at time.Time, what string, do func())
+	// Size is about how many pods run by day.
+	Size int
+
+	apps    []string
+	stopped bool
+	jobs    int
+}
+
+// namespace is where they work.
+const namespace = "default"
+
+// Begin makes what is there before anything happens.
+func (u *Users) Begin(ctx context.Context) error {
+	for _, object := range []client.Object{u.class(), u.pool(), u.daemon()} {
+		if err := u.Client.Create(ctx, object); err != nil {
+			return fmt.Errorf("make %T: %w", object, err)
+		}
+	}
+	if err := u.judge(ctx); err != nil {
+		return err
+	}
+	for left := u.Size; left > 0; {
+		replicas := min(1+u.Dice.IntN(max(u.Size/8, 2)), left)
+		left -= replicas
+		if err := u.deploy(ctx, int32(replicas)); err != nil {
+			return err
+		}
+	}
+	u.Later(u.Now().Add(u.wait(10*time.Minute)), "users", u.act)
+	return nil
+}
+
+// Stop has them do nothing more.
+func (u *Users) Stop() { u.stopped = true }
+
+func (u *Users) wait(about time.Duration) time.Duration {
+	return time.Duration(u.Dice.ExpFloat64() * float64(about))
+}
+
+func (u *Users) class() *awsv1.EC2NodeClass {
+	return &awsv1.EC2NodeClass{
+		ObjectMeta: metav1.ObjectMeta{Name: "default"},
+		Spec: awsv1.EC2NodeClassSpec{
+			Role:                       "role",
+			AMISelectorTerms:           []awsv1.AMISelectorTerm{{Alias: "al2023@latest"}},
+			SubnetSelectorTerms:        []awsv1.SubnetSelectorTerm{{Tags: map[string]string{"cluster": "sim"}}},
+			SecurityGroupSelectorTerms: []awsv1.SecurityGroupSelectorTerm{{Tags: map[string]string{"cluster": "sim"}}},
+		},
+	}
+}
+
+func (u *Users) pool() *karpenterv1.NodePool {
+	pool := &karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
+	spec := &pool.Spec.Template.Spec
+	spec.NodeClassRef = &karpenterv1.NodeClassReference{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass", Name: "default"}
+	spec.Requirements = []karpenterv1.Requirement{
+		{Key: corev1.LabelArchStable, Operator: "In", Values: []string{"amd64"}},
+		{Key: karpenterv1.LabelCapacityType, Operator: "In", Values: []string{"spot", "on-demand"}},
+	}
+	pool.Spec.Limits = karpenterv1.Limits{corev1.ResourceCPU: *resource.NewQuantity(int64(8*u.Size), resource.DecimalSI)}
+	return pool
+}
+
+// judge says of class and pool that they can be used, as their controllers would.
+func (u *Users) judge(ctx context.Context) error {
+	ready := func(kinds ...string) []metav1.Condition {
+		var out []metav1.Condition
+		for _, kind := range kinds {
+			out = append(out, metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: kind, ObservedGeneration: 1, LastTransitionTime: metav1.NewTime(u.Now())})
+		}
+		return out
+	}
+	class := &awsv1.EC2NodeClass{}
+	if err := u.Client.Get(ctx, client.ObjectKey{Name: "default"}, class); err != nil {
+		return err
+	}
+	class.Status.Conditions = ready("Ready")
+	if err := u.Client.Status().Update(ctx, class); err != nil {
+		return err
+	}
+	pool := &karpenterv1.NodePool{}
+	if err := u.Client.Get(ctx, client.ObjectKey{Name: "default"}, pool); err != nil {
+		return err
+	}
+	pool.Status.Conditions = ready("Ready", karpenterv1.ConditionValidationSucceeded, karpenterv1.ConditionNodeClassReady)
+	return u.Client.Status().Update(ctx, pool)
+}
+
+// template is a pod of some size.
+func (u *Users) template(app string, cpuMilli, memoryMebi int64) corev1.PodTemplateSpec {
+	return corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": app}},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{
+			Name: "main", Image: "example.com/" + app + ":1",
+			Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
+				corev1.ResourceCPU:    *resource.NewMilliQuantity(cpuMilli, resource.DecimalSI),
+				corev1.ResourceMemory: *resource.NewQuantity(memoryMebi<<20, resource.BinarySI),
+			}},
+		}}},
+	}
+}
+
+func (u *Users) daemon() *appsv1.DaemonSet {
+	template := u.template("agent", 50, 64)
+	template.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
+	return &appsv1.DaemonSet{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "agent"},
+		Spec:       appsv1.DaemonSetSpec{Selector: &metav1.LabelSelector{MatchLabels: template.Labels}, Template: template},
+	}
+}
+
+// deploy makes a deployment, of which some have a budget, and some want to be spread.
+func (u *Users) deploy(ctx context.Context, replicas int32) error {
+	name := fmt.Sprintf("app-%d", len(u.apps))
+	u.apps = append(u.apps, name)
+	template := u.template(name, int64(100*(1+u.Dice.IntN(20))), int64(128*(1+u.Dice.IntN(24))))
+	selector := &metav1.LabelSelector{MatchLabels: map[string]string{"app": name}}
+	if u.Dice.IntN(4) == 0 {
+		template.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
+			MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: selector,
+		}}
+	}
+	d := &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec:       appsv1.DeploymentSpec{Replicas: &replicas, Selector: selector, Template: template},
+	}
+	if err := u.Client.Create(ctx, d); err != nil {
+		return fmt.Errorf("make deployment %s: %w", name, err)
+	}
+	if replicas < 2 || u.Dice.IntN(2) == 0 {
+		return nil
+	}
+	budget := &policyv1.PodDisruptionBudget{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec:       policyv1.PodDisruptionBudgetSpec{MaxUnavailable: ptr.To(intstr.FromInt(1)), Selector: selector},
+	}
+	return u.Client.Create(ctx, budget)
+}
+
+// act is one thing that users do, and then the next.
+func (u *Users) act() {
+	if u.stopped {
+		return
+	}
+	ctx := context.Background()
+	// Whatever fails, users will try something else: nothing here depends on it.
+	switch u.Dice.IntN(10) {
+	case 0, 1:
+		_ = u.job(ctx)
+	case 2:
+		_ = u.rollOut(ctx)
+	default:
+		_ = u.scale(ctx)
+	}
+	u.Later(u.Now().Add(u.wait(10*time.Minute)), "users", u.act)
+}
+
+func (u *Users) any(ctx context.Context) (*appsv1.Deployment, error) {
+	var d appsv1.Deployment
+	err := u.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: u.apps[u.Dice.IntN(len(u.apps))]}, &d)
+	return &d, err
+}
+
+// scale follows the day: more by day, fewer by night.
+func (u *Users) scale(ctx context.Context) error {
+	d, err := u.any(ctx)
+	if err != nil {
+		return err
+	}
+	most := max(2*u.Size/len(u.apps), 2)
+	if hour := u.Now().UTC().Hour(); hour < 7 || hour > 20 {
+		most = max(most/3, 1)
+	}
+	d.Spec.Replicas = ptr.To(int32(1 + u.Dice.IntN(most)))
+	return u.Client.Update(ctx, d)
+}
+
+func (u *Users) rollOut(ctx context.Context) error {
+	d, err := u.any(ctx)
+	if err != nil {
+		return err
+	}
+	d.Spec.Template.Spec.Containers[0].Image = fmt.Sprintf("example.com/%s:%d", d.Name, d.Generation+1)
+	return u.Client.Update(ctx, d)
+}
+
+func (u *Users) job(ctx context.Context) error {
+	u.jobs++
+	name := fmt.Sprintf("job-%d", u.jobs)
+	template := u.template(name, int64(500*(1+u.Dice.IntN(8))), int64(512*(1+u.Dice.IntN(8))))
+	template.Annotations = map[string]string{
+		cluster.RunsFor: (time.Minute + u.wait(20*time.Minute)).Round(time.Second).String(),
+	}
+	if u.Dice.IntN(2) == 0 {
+		template.Annotations[karpenterv1.AnnotationDoNotDisrupt] = "true"
+	}
+	template.Spec.RestartPolicy = corev1.RestartPolicyNever
+	n := int32(1 + u.Dice.IntN(4))
+	return u.Client.Create(ctx, &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec:       batchv1.JobSpec{Parallelism: &n, Completions: &n, Template: template},
+	})
+}
