@@ -1,7 +1,7 @@
 // Package scout looks at AWS for classes: it puts together all that finds, makes and
 // removes what a class refers to, so that its user needs to know one thing instead of ten.
 //
-// It decides nothing about a class; that is cloud/aws/readiness.
+// It decides nothing about a class; that is cloud/aws/appraisal.
 package scout
 
 import (

@@ -2,7 +2,7 @@
 // whether instances could be launched with them. It writes the hash by which their nodes
 // drift, and lets a class go only when nothing in AWS was left behind for it.
 //
-// What follows from what was found is decided in cloud/aws/readiness; the package must not
+// What follows from what was found is decided in cloud/aws/appraisal; the package must not
 // ask AWS itself.
 package nodeclass
 
@@ -19,7 +19,7 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
-	"tenon/cloud/aws/readiness"
+	"tenon/cloud/aws/appraisal"
 	"tenon/cloud/aws/trial"
 	"tenon/internal/amend"
 	"tenon/internal/lookup"
@@ -107,7 +107,7 @@ func (k keeper) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Res
 		}
 		class = held
 	}
-	standing := readiness.New(class, k.kit.Settings.FeatureGates.ReservedCapacity, k.kit.Clock.Now())
+	standing := appraisal.New(class, k.kit.Settings.FeatureGates.ReservedCapacity, k.kit.Clock.Now())
 	again, failed := k.survey(ctx, standing)
 	after := class.DeepCopy()
 	after.Status = standing.Status()
@@ -129,7 +129,7 @@ func (k keeper) finish(ctx context.Context, class *awsv1.EC2NodeClass) (reconcil
 	}
 	if len(claims) > 0 {
 		k.kit.Events.Publish(awaited(class, claims))
-		return reconcile.In(readiness.ClaimsHold), nil
+		return reconcile.In(appraisal.ClaimsHold), nil
 	}
 	if err := k.scout.Retire(ctx, class); err != nil {
 		return reconcile.Never, fmt.Errorf("remove what was made for class %s: %w", class.Name, err)
@@ -148,7 +148,7 @@ func awaited(class *awsv1.EC2NodeClass, claims []*karpenterv1.NodeClaim) telemet
 	for i, c := range claims {
 		names[i] = c.Name
 	}
-	return telemetry.Normal(class, "WaitingOnNodeClaimTermination", readiness.Awaited(names), string(class.UID))
+	return telemetry.Normal(class, "WaitingOnNodeClaimTermination", appraisal.Awaited(names), string(class.UID))
 }
 
 func refOf(class *awsv1.EC2NodeClass) karpenterv1.NodeClassReference {

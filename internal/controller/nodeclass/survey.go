@@ -7,7 +7,7 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud/aws/api"
-	"tenon/cloud/aws/readiness"
+	"tenon/cloud/aws/appraisal"
 	"tenon/cloud/aws/trial"
 	"tenon/internal/lookup"
 	"tenon/internal/reconcile"
@@ -15,11 +15,11 @@ import (
 
 // step looks at one thing that a class needs, and says when to look at it again; zero is
 // when the class changes.
-type step func(context.Context, *readiness.Standing) (again time.Duration, err error)
+type step func(context.Context, *appraisal.Standing) (again time.Duration, err error)
 
 // survey looks at everything, also when one look fails: a class shows all that is wrong
 // with it at once. What could not be looked at stays as it was.
-func (k keeper) survey(ctx context.Context, s *readiness.Standing) (reconcile.Result, error) {
+func (k keeper) survey(ctx context.Context, s *appraisal.Standing) (reconcile.Result, error) {
 	steps := []step{k.images}
 	if k.kit.Settings.FeatureGates.ReservedCapacity {
 		steps = append(steps, k.reservations)
@@ -40,7 +40,7 @@ func (k keeper) survey(ctx context.Context, s *readiness.Standing) (reconcile.Re
 	return again, errors.Join(failed...)
 }
 
-func (k keeper) images(ctx context.Context, s *readiness.Standing) (time.Duration, error) {
+func (k keeper) images(ctx context.Context, s *appraisal.Standing) (time.Duration, error) {
 	found, unsupported, err := k.scout.FindImages(ctx, s.Class)
 	switch {
 	case err != nil:
@@ -51,7 +51,7 @@ func (k keeper) images(ctx context.Context, s *readiness.Standing) (time.Duratio
 	return s.Images(found), nil
 }
 
-func (k keeper) reservations(ctx context.Context, s *readiness.Standing) (time.Duration, error) {
+func (k keeper) reservations(ctx context.Context, s *appraisal.Standing) (time.Duration, error) {
 	found, again, err := k.scout.FindReservations(ctx, s.Class)
 	if err != nil {
 		return 0, err
@@ -60,7 +60,7 @@ func (k keeper) reservations(ctx context.Context, s *readiness.Standing) (time.D
 	return again, nil
 }
 
-func (k keeper) placement(ctx context.Context, s *readiness.Standing) (time.Duration, error) {
+func (k keeper) placement(ctx context.Context, s *appraisal.Standing) (time.Duration, error) {
 	found, err := k.scout.FindPlacement(ctx, s.Class)
 	s.Placement(found, err)
 	if err == nil && !found && s.Class.Spec.PlacementGroupSelector != nil {
@@ -69,7 +69,7 @@ func (k keeper) placement(ctx context.Context, s *readiness.Standing) (time.Dura
 	return 0, err
 }
 
-func (k keeper) subnets(ctx context.Context, s *readiness.Standing) (time.Duration, error) {
+func (k keeper) subnets(ctx context.Context, s *appraisal.Standing) (time.Duration, error) {
 	found, err := k.scout.FindSubnets(ctx, s.Class)
 	if err != nil {
 		return 0, err
@@ -77,7 +77,7 @@ func (k keeper) subnets(ctx context.Context, s *readiness.Standing) (time.Durati
 	return s.Subnets(found), nil
 }
 
-func (k keeper) securityGroups(ctx context.Context, s *readiness.Standing) (time.Duration, error) {
+func (k keeper) securityGroups(ctx context.Context, s *appraisal.Standing) (time.Duration, error) {
 	found, err := k.scout.FindSecurityGroups(ctx, s.Class)
 	if err != nil {
 		return 0, err
@@ -85,7 +85,7 @@ func (k keeper) securityGroups(ctx context.Context, s *readiness.Standing) (time
 	return s.SecurityGroups(found), nil
 }
 
-func (k keeper) profile(ctx context.Context, s *readiness.Standing) (time.Duration, error) {
+func (k keeper) profile(ctx context.Context, s *appraisal.Standing) (time.Duration, error) {
 	name, err := k.scout.EnsureProfile(ctx, s.Class)
 	if err != nil {
 		return 0, err
@@ -98,7 +98,7 @@ func (k keeper) profile(ctx context.Context, s *readiness.Standing) (time.Durati
 const soon = time.Second
 
 // validate tries out whether instances could be launched, once all is there for it.
-func (k keeper) validate(ctx context.Context, s *readiness.Standing) (time.Duration, error) {
+func (k keeper) validate(ctx context.Context, s *appraisal.Standing) (time.Duration, error) {
 	family, err := s.Class.Spec.Family()
 	if err != nil {
 		return 0, err
@@ -112,7 +112,7 @@ func (k keeper) validate(ctx context.Context, s *readiness.Standing) (time.Durat
 		}
 	}
 	if !s.Dependencies() {
-		return readiness.ValidationHold, nil
+		return appraisal.ValidationHold, nil
 	}
 	if err := s.Tags(); err != nil {
 		return 0, nil // said in the condition; only another spec can mend it
