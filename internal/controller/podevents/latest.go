@@ -51,22 +51,16 @@ func askedToLeaveAt(pod *corev1.Pod) time.Time {
 	return pod.DeletionTimestamp.Add(-time.Duration(*pod.DeletionGracePeriodSeconds) * time.Second)
 }
 
-// endedAt is when the last container ended. Where nobody says when, as for a pod that its
-// kubelet refused to run, it is when the pod was last seen to change, or else when it came.
+// endedAt is when a pod that has ended was last ready. Caches do not keep when its
+// containers ended; for a pod that was never ready, its end is noticed only as it happens.
 func endedAt(pod *corev1.Pod) time.Time {
 	if !standing.Terminal(pod) {
 		return time.Time{}
 	}
-	var last time.Time
-	for _, s := range pod.Status.ContainerStatuses {
-		if s.State.Terminated != nil && s.State.Terminated.FinishedAt.After(last) {
-			last = s.State.Terminated.FinishedAt.Time
-		}
-	}
 	for _, c := range pod.Status.Conditions {
-		if last.IsZero() && c.Type == corev1.PodReady {
+		if c.Type == corev1.PodReady {
 			return c.LastTransitionTime.Time
 		}
 	}
-	return last
+	return time.Time{}
 }

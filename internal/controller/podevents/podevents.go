@@ -41,15 +41,15 @@ func New(kit reconcile.Kit) reconcile.Controller {
 		Name: "nodeclaim.podevents",
 		Watches: []reconcile.Watch{
 			{Kind: &corev1.Pod{}, Keys: nodeOf, Matters: changes},
-			{Kind: &corev1.Pod{}, Keys: leftNodeOf, Matters: leaves},
+			{Kind: &corev1.Pod{}, Keys: leftNodeOf, Matters: ends},
 		},
 		Workers:   reconcile.One,
 		Reconcile: w.reconcile,
 	}
 }
 
-// left is the namespace of keys that say: a pod of this node is gone. Nodes have no
-// namespace, and the objects tell no more of such a pod.
+// left is the namespace of keys that say: a pod of this node has just ended. Nodes have no
+// namespace, and the objects do not tell when that was.
 const left = "left"
 
 func nodeOf(_ context.Context, pod client.Object) []reconcile.Key {
@@ -69,12 +69,15 @@ func changes(old, changed client.Object) bool {
 		return true
 	}
 	a, b := old.(*corev1.Pod), changed.(*corev1.Pod)
-	return a.Spec.NodeName != b.Spec.NodeName || standing.Terminal(a) != standing.Terminal(b) || standing.Terminating(a) != standing.Terminating(b)
+	return a.Spec.NodeName != b.Spec.NodeName || standing.Terminating(a) != standing.Terminating(b)
 }
 
-// leaves: a pod is gone from its node.
-func leaves(old, changed client.Object) bool {
-	return changed == nil && counts(old.(*corev1.Pod))
+// ends: a pod is gone from its node, or has done its work there.
+func ends(old, changed client.Object) bool {
+	if old == nil || !counts(old.(*corev1.Pod)) {
+		return false
+	}
+	return changed == nil || !standing.Terminal(old.(*corev1.Pod)) && standing.Terminal(changed.(*corev1.Pod))
 }
 
 // counts tells pods whose coming and going is an event. Those of DaemonSets come with

@@ -74,18 +74,11 @@ func daemon(p *corev1.Pod, _ func(time.Duration) metav1.Time) {
 func ended(ago time.Duration) func(*corev1.Pod, func(time.Duration) metav1.Time) {
 	return func(p *corev1.Pod, at func(time.Duration) metav1.Time) {
 		p.Status.Phase = corev1.PodSucceeded
-		p.Status.ContainerStatuses = []corev1.ContainerStatus{
-			{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: at(ago + time.Hour)}}},
-			{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: at(ago)}}},
-			{},
-		}
+		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: at(ago)})
 	}
 }
 
-func refused(p *corev1.Pod, at func(time.Duration) metav1.Time) {
-	p.Status.Phase = corev1.PodFailed
-	p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: at(4 * time.Minute)})
-}
+func refused(p *corev1.Pod, _ func(time.Duration) metav1.Time) { p.Status.Phase = corev1.PodFailed }
 
 // TestTimeOfTheEvent: not of when it was noticed, as after a restart.
 func TestTimeOfTheEvent(t *testing.T) {
@@ -101,7 +94,7 @@ func TestTimeOfTheEvent(t *testing.T) {
 		"pods of DaemonSets do not count":      {0, list(pod("a", time.Minute, daemon)), never},
 		"a pod that was made with a node":      {0, list(pod("a", 0)), 5 * time.Hour},
 		"a pod that has ended":                 {0, list(pod("a", 2*time.Hour, ended(3*time.Minute))), 3 * time.Minute},
-		"a pod that the kubelet refused":       {0, list(pod("a", 2*time.Hour, refused)), 4 * time.Minute},
+		"a pod that the kubelet refused":       {0, list(pod("a", 2*time.Hour, refused)), 2 * time.Hour},
 		"a clock that is ahead":                {0, list(pod("a", -time.Hour)), 0},
 		"what is known already is later":       {time.Minute, list(pod("a", time.Hour)), time.Minute},
 		"hardly later than what is known":      {time.Minute, list(pod("a", 51*time.Second)), time.Minute},
@@ -149,7 +142,9 @@ func TestGone(t *testing.T) {
 	s := set(t, 0, pod("b", time.Hour))
 	gone := pod("a", time.Hour)(s.at)
 	watch := s.c.Watches[1]
-	if !watch.Wakes(gone, nil) || watch.Wakes(nil, gone) || watch.Wakes(gone, gone) {
+	failed := gone.DeepCopy()
+	failed.Status.Phase = corev1.PodFailed
+	if !watch.Wakes(gone, nil) || watch.Wakes(nil, gone) || watch.Wakes(gone, gone) || !watch.Wakes(gone, failed) || watch.Wakes(nil, failed) || watch.Wakes(failed, failed) {
 		t.Error("woken at the wrong time")
 	}
 	run := func() {
@@ -174,9 +169,8 @@ func TestWakes(t *testing.T) {
 	s := set(t, 0)
 	watch := s.c.Watches[0]
 	here := pod("a", time.Hour)(s.at)
-	nowhere, over, daemonic, labelled := here.DeepCopy(), here.DeepCopy(), here.DeepCopy(), here.DeepCopy()
+	nowhere, daemonic, labelled := here.DeepCopy(), here.DeepCopy(), here.DeepCopy()
 	nowhere.Spec.NodeName = ""
-	over.Status.Phase = corev1.PodFailed
 	daemon(daemonic, nil)
 	labelled.Labels = map[string]string{"a": "b"}
 	leaving := here.DeepCopy()
@@ -188,7 +182,6 @@ func TestWakes(t *testing.T) {
 		"seen for the first time":            {nil, here, true},
 		"seen for the first time, not bound": {nil, nowhere, false},
 		"bound":                              {nowhere, here, true},
-		"ended":                              {here, over, true},
 		"asked to leave":                     {here, leaving, true},
 		"given a label":                      {here, labelled, false},
 		"of a DaemonSet":                     {nil, daemonic, false},
