@@ -14,7 +14,7 @@ import (
 // towards pods that use what the bin has too much of, and leans to large pods first:
 // small ones fill the last holes.
 func (p *packer) fill(b *bin, sites bitset.Set) {
-	kinds := p.fitting(b, sites)
+	kinds := p.fitting(nil, b.room, sites)
 	fair := p.fairPrices(kinds, b.room, p.worthOf(b))
 	for len(kinds) > 0 {
 		at := p.choose(kinds, b.room, fair)
@@ -30,12 +30,11 @@ func (p *packer) fill(b *bin, sites bitset.Set) {
 	}
 }
 
-// fitting lists the kinds with pods left that may use the bin and have room.
-func (p *packer) fitting(b *bin, sites bitset.Set) []int {
-	var out []int
+// fitting appends the kinds with pods left that may be on one of the sites and fit.
+func (p *packer) fitting(out []int, room []int64, sites bitset.Set) []int {
 	for i := range p.kinds {
 		k := &p.kinds[i]
-		if k.left > 0 && sites.Has(k.site) && mostBySize(k.need, b.room, 1) == 1 {
+		if k.left > 0 && sites.Has(k.site) && mostBySize(k.need, room, 1) == 1 {
 			out = append(out, i)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 func (p *packer) firstFit() {
 	from := len(p.bins)
 	var large []*bin
+	p.largest = p.offersBySize()
 	for _, at := range p.bySize() {
 		l := &p.lots[at]
 		for _, b := range large {
@@ -55,22 +56,26 @@ func (p *packer) bySize() []int {
 
 // largestFor opens, of the machines that the lot may have now, the one with most room.
 func (p *packer) largestFor(l *lot) *bin {
-	var best *offer
-	for i := range p.offers {
+	for _, i := range p.largest {
 		o := &p.offers[i]
-		if !p.available(o.machine, o.slot) || !o.sites.Has(p.kinds[l.kind].site) || mostBySize(l.shape.Need, o.room, 1) == 0 {
+		if !o.sites.Has(p.kinds[l.kind].site) || mostBySize(l.shape.Need, o.room, 1) == 0 || !p.available(o.machine, o.slot) {
 			continue
 		}
-		if best == nil || cmp.Or(cmp.Compare(o.room[0], best.room[0]), cmp.Compare(o.room[1], best.room[1]), compareOffers(*best, *o)) > 0 {
-			best = o
+		b := p.newBin(o.machine, o.slot)
+		if n, _ := p.most(b, l, 1); n == 0 {
+			return nil
 		}
+		return b
 	}
-	if best == nil {
-		return nil
-	}
-	b := p.newBin(best.machine, best.slot)
-	if n, _ := p.most(b, l, 1); n == 0 {
-		return nil
-	}
-	return b
+	return nil
+}
+
+// offersBySize are the numbers of the offers, those with most room first.
+func (p *packer) offersBySize() []int {
+	out := p.all()
+	slices.SortFunc(out, func(a, b int) int {
+		x, y := &p.offers[a], &p.offers[b]
+		return cmp.Or(cmp.Compare(y.room[0], x.room[0]), cmp.Compare(y.room[1], x.room[1]), compareOffers(*x, *y))
+	})
+	return out
 }

@@ -17,7 +17,8 @@ func (p *packer) construct() {
 	if !p.waiting() {
 		return
 	}
-	r := p.relax(p.effort / 4 * int64(min(max(len(p.kinds)/manyKinds, 1), mostTimes)))
+	waiting, pods := p.waitingRows()
+	r := p.relaxRows(waiting, pods, p.effort/4*int64(min(max(len(waiting.items)/manyRows, 1), mostTimes)))
 	for k := range p.kinds {
 		p.kinds[k].worth = p.kinds[k].value
 	}
@@ -55,10 +56,10 @@ func (p *packer) bestDraft(r relaxation, ways int, stop int64) *draft {
 	return best
 }
 
-// The relaxation of many kinds gets as many times the effort as there are times manyKinds
+// The relaxation of many rows gets as many times the effort as there are times manyRows
 // of them, up to mostTimes: its prices settle slowly, and all else follows them.
 const (
-	manyKinds = 100
+	manyRows  = 100
 	mostTimes = 5
 )
 
@@ -342,6 +343,9 @@ func (p *packer) judge(o *offer) float64 {
 }
 
 func (p *packer) wouldHold(room []int64, sites bitset.Set, price float64) float64 {
-	t := trial{p: p, room: slices.Clone(room), caps: slices.Clone(p.groups.caps)}
+	s := &p.scratch
+	s.room = append(s.room[:0], room...)
+	s.caps = append(s.caps[:0], p.groups.caps...)
+	t := trial{p: p, room: s.room, caps: s.caps}
 	return t.run(sites, price)
 }

@@ -122,20 +122,29 @@ func (r *rows) add(p *packer, s *shape.Shape, n int) int {
 
 // relax solves it for all pods without a place.
 func (p *packer) relax(steps int64) relaxation {
-	r := rows{index: map[string]int{}}
+	r, pods := p.waitingRows()
+	return p.relaxRows(r, pods, steps)
+}
+
+// waitingRows gathers the pods without a place, and counts them.
+func (p *packer) waitingRows() (out *rows, pods int) {
+	r := &rows{index: map[string]int{}, sites: p.relaxed.sites}
 	for k := range p.kinds {
 		p.kinds[k].item = -1
 	}
-	relaxed := 0
 	for i := range p.lots {
 		if l := &p.lots[i]; l.Count > 0 {
 			p.kinds[l.kind].item = r.add(p, l.shape, l.Count)
-			relaxed += l.Count
+			pods += l.Count
 		}
 	}
-	p.last = p.solve(&r, steps)
-	if relaxed > p.relaxed {
-		p.relaxed, p.proof = relaxed, p.last
+	return r, pods
+}
+
+func (p *packer) relaxRows(r *rows, pods int, steps int64) relaxation {
+	p.last = p.solve(r, steps)
+	if pods > p.proven {
+		p.proven, p.proof = pods, p.last
 	}
 	for k := range p.kinds {
 		if item := p.kinds[k].item; item >= 0 && len(p.last.offers) > 0 {
@@ -148,7 +157,7 @@ func (p *packer) relax(steps int64) relaxation {
 // solve hands rows, offers and, where they still take part, existing nodes to the
 // relaxation.
 func (p *packer) solve(r *rows, steps int64, hosts ...*bin) relaxation {
-	out := relaxation{offers: p.offersFor(r.sites)}
+	out := relaxation{offers: p.offersOf(r.sites)}
 	problem := bound.Problem{Items: r.items, Groups: p.groups.caps}
 	words := (len(out.offers) + len(hosts) + 63) / 64
 	bySite := make([][]uint64, len(r.sites))
@@ -176,6 +185,26 @@ func (p *packer) solve(r *rows, steps int64, hosts ...*bin) relaxation {
 	out.Result = bound.Solve(problem, bound.Budget{Steps: steps})
 	p.steps += out.Steps
 	return out
+}
+
+// market is what may be opened for the sites of relaxations so far. It is the same for
+// each as long as nothing runs out.
+type market struct {
+	sites  []site
+	offers []offer
+}
+
+func (p *packer) offersOf(sites []site) []offer {
+	if p.runsOut() || len(sites) != len(p.relaxed.sites) {
+		p.relaxed = market{sites, p.offersFor(sites)}
+	}
+	return p.relaxed.offers
+}
+
+// runsOut reports whether opening bins can take offers away.
+func (p *packer) runsOut() bool {
+	return slices.ContainsFunc(p.limits, func(l limits) bool { return len(l) > 0 }) ||
+		slices.ContainsFunc(p.relaxed.offers, func(o offer) bool { return o.scarce })
 }
 
 func floored(room []int64) []int64 {

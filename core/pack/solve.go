@@ -90,12 +90,15 @@ type packer struct {
 	total     []limits // before anything was opened
 	reserved  map[string]int64
 	offers    []offer
+	largest   []int // of the offers, most room first; of the greedy style only
 	groups    relaxedGroups
+	relaxed   market
+	scratch   trialScratch
 
 	last relaxation
-	// proof is the relaxation that was solved for most pods, relaxed says how many.
+	// proof is the relaxation that was solved for most pods, proven says how many.
 	proof         relaxation
-	relaxed       int
+	proven        int
 	style         Style
 	taste         taste
 	steps, effort int64
@@ -177,7 +180,7 @@ func (k *Packer) Bound() (model.Money, bool) {
 		given += p.lots[i].given
 		placed += k.Placed(i)
 	}
-	if p.style != Guided || len(p.tiers) != 1 || p.relaxed != given || placed != given {
+	if p.style != Guided || len(p.tiers) != 1 || p.proven != given || placed != given {
 		return 0, false
 	}
 	return model.Money(p.proof.Bound), true
@@ -262,6 +265,7 @@ func (p *packer) eachTier(ask func()) {
 			p.pools[pool] = true
 		}
 		p.offers = p.offersFor(p.sites)
+		p.relaxed = market{}
 		p.tierStart = len(p.bins)
 		ask()
 	}

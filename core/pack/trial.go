@@ -9,16 +9,22 @@ type trial struct {
 	caps []int64
 }
 
+// trialScratch is memory that trials use in turn: there are thousands of them.
+type trialScratch struct {
+	room, caps          []int64
+	kinds, taken, order []int
+}
+
 func (t *trial) run(sites bitset.Set, price float64) float64 {
-	p := t.p
-	b := bin{room: t.room}
-	kinds := p.fitting(&b, sites)
+	p, s := t.p, &t.p.scratch
+	s.kinds = p.fitting(s.kinds[:0], t.room, sites)
+	kinds := s.kinds
 	fair := p.fairPrices(kinds, t.room, price)
-	taken := make([]int, len(kinds))
-	order := make([]int, len(kinds)) // position in taken, as kinds are removed
-	for i := range order {
-		order[i] = i
+	s.taken, s.order = s.taken[:0], s.order[:0]
+	for i := range kinds {
+		s.taken, s.order = append(s.taken, 0), append(s.order, i)
 	}
+	taken, order := s.taken, s.order // order is the position in taken, as kinds are removed
 	value := 0.0
 	for len(kinds) > 0 {
 		at := p.choose(kinds, t.room, fair)

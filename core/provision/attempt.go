@@ -45,7 +45,7 @@ func (d *decision) search() *attempt {
 func (d *decision) place(wishes []shape.Wish) *attempt {
 	for {
 		set := shape.Compile(d.sp, wishes)
-		best := d.bestOf(set)
+		best := d.bestOf(set, wishes)
 		next, relaxed := d.relax(best, wishes)
 		if !relaxed {
 			best.wishes = wishes
@@ -55,19 +55,32 @@ func (d *decision) place(wishes []shape.Wish) *attempt {
 	}
 }
 
+// glance is the part of the effort that is enough to see that some pods find no place:
+// a packing that is followed by another with fewer preferences need not be cheap.
+const glance = 16
+
 // bestOf tries every style of packing that may help.
-func (d *decision) bestOf(set *shape.Set) *attempt {
+func (d *decision) bestOf(set *shape.Set, wishes []shape.Wish) *attempt {
 	atlas := newAtlas(set, d.launching())
-	best := d.attempt(set, atlas, pack.Guided)
-	if other := d.attempt(set, atlas, pack.Greedy); other.better(best) {
-		best = other
-	}
-	if best.unplaced() > 0 && d.limited() {
-		if other := d.attempt(set, atlas, pack.Thrifty); other.better(best) {
-			best = other
+	best := d.attempt(set, atlas, pack.Greedy, d.effort)
+	if _, more := d.relax(best, wishes); more {
+		if quick := d.attempt(set, atlas, pack.Guided, d.effort/glance); quick.unplaced() > 0 {
+			return better(quick, best)
 		}
 	}
+	best = better(d.attempt(set, atlas, pack.Guided, d.effort), best)
+	if best.unplaced() > 0 && d.limited() {
+		best = better(best, d.attempt(set, atlas, pack.Thrifty, d.effort))
+	}
 	return best
+}
+
+// better is the better of two attempts, the first where they are equal.
+func better(a, b *attempt) *attempt {
+	if b.better(a) {
+		return b
+	}
+	return a
 }
 
 func (d *decision) limited() bool {
@@ -88,7 +101,7 @@ func (d *decision) launching() []bool {
 	return pools
 }
 
-func (d *decision) attempt(set *shape.Set, atlas *atlas, style pack.Style) *attempt {
+func (d *decision) attempt(set *shape.Set, atlas *atlas, style pack.Style, effort int64) *attempt {
 	a := &attempt{d: d, set: set, why: map[int]reason.Reason{}}
 	parties := make([]topology.Party, len(set.Shapes))
 	counts := make([]int, len(set.Shapes))
@@ -100,7 +113,7 @@ func (d *decision) attempt(set *shape.Set, atlas *atlas, style pack.Style) *atte
 	a.assigner = topology.NewAssigner(d.sp, set.Registry, atlas, parties)
 	lots := a.assign(counts)
 	a.packer = pack.New(pack.Problem{
-		Set: set, Lots: lots, Tiers: d.tiers, Limits: d.limits, Style: style, Effort: d.effort,
+		Set: set, Lots: lots, Tiers: d.tiers, Limits: d.limits, Style: style, Effort: effort,
 	})
 	for range rounds {
 		if !a.sendElsewhere() {
