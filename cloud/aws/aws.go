@@ -3,6 +3,7 @@ package aws
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	awsv1 "tenon/api/aws/v1"
@@ -59,6 +60,8 @@ type Provider struct {
 	desk    *checkout.Desk
 	glances *recall.Cache[string, machine.Machine] // by provider ID
 	begun   time.Time
+	// hydrated: the templates of an earlier process are known.
+	hydrated atomic.Bool
 }
 
 var (

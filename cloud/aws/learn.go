@@ -1,0 +1,73 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	awsv1 "tenon/api/aws/v1"
+	"tenon/cloud"
+	"tenon/cloud/aws/machine"
+	"tenon/cloud/aws/notice"
+	"tenon/cloud/aws/shortage"
+	"tenon/cloud/aws/template"
+	"tenon/core/catalog"
+)
+
+// SpotShort notes that EC2 takes spot capacity back.
+func (p *Provider) SpotShort(instanceType, zone string) {
+	p.Shortages.Note(shortage.Offer{InstanceType: instanceType, Zone: zone, CapacityType: catalog.Spot})
+}
+
+// ReservationShort notes that EC2 takes reserved capacity back.
+func (p *Provider) ReservationShort(id string) { p.Counts.Exhausted(id) }
+
+// Ill are the instances of the account that are ill, also those of others.
+func (p *Provider) Ill(ctx context.Context) ([]notice.Illness, error) {
+	return notice.Poll(ctx, p.Clients.EC2, p.Clock.Now())
+}
+
+// Label puts the names of its node and claim on an instance, as tags; those that it has
+// are left as they are. An instance that is gone is NotFound.
+func (p *Provider) Label(ctx context.Context, providerID, node, claim string) error {
+	m, err := p.look(ctx, providerID)
+	if err != nil {
+		return err
+	}
+	missing := map[string]string{}
+	for key, value := range map[string]string{awsv1.TagName: node, awsv1.TagNodeClaim: claim, awsv1.TagClusterName: p.Home.Name} {
+		if _, has := m.Tags[key]; !has {
+			missing[key] = value
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return p.tag(ctx, m, template.Tags(missing))
+}
+
+func (p *Provider) tag(ctx context.Context, m machine.Machine, tags []types.Tag) error {
+	err := p.Yard.Tag(ctx, m.ID, tags)
+	p.glances.Forget(m.ProviderID())
+	switch {
+	case errors.Is(err, machine.ErrGone):
+		return &cloud.NotFound{ProviderID: m.ProviderID()}
+	case err != nil:
+		return throttled(fmt.Errorf("tag %s: %w", m.ProviderID(), err))
+	}
+	return nil
+}
+
+// Tidy deletes launch templates that nobody has used for a while, at first also those of
+// an earlier process.
+func (p *Provider) Tidy(ctx context.Context) error {
+	if !p.hydrated.Load() {
+		if err := p.Templates.Hydrate(ctx); err != nil {
+			return err
+		}
+		p.hydrated.Store(true)
+	}
+	return p.Templates.Sweep(ctx)
+}
