@@ -55,6 +55,19 @@ func (f *Finder) Find(ctx context.Context, class *awsv1.EC2NodeClass) ([]awsv1.C
 	return f.status(ctx, found), nil
 }
 
+// ByID is a reservation that is named; false if it is not there or over.
+func (f *Finder) ByID(ctx context.Context, id string) (awsv1.CapacityReservation, bool, error) {
+	found, err := f.queries.Get(ctx, id, func(ctx context.Context) ([]types.CapacityReservation, error) { return f.ask(ctx, query{id: id}) })
+	if err != nil {
+		return awsv1.CapacityReservation{}, false, fmt.Errorf("find capacity reservation %s: %w", id, err)
+	}
+	all := f.status(ctx, found)
+	if len(all) == 0 {
+		return awsv1.CapacityReservation{}, false, nil
+	}
+	return all[0], true, nil
+}
+
 // query is one question to EC2: an ID, or filters.
 type query struct {
 	id      string

@@ -178,3 +178,14 @@ func (s *Scout) UpdatePrices(ctx context.Context) error {
 	}
 	return errors.Join(onDemand, s.Tariff.UpdateSpot(ctx, s.Clients.EC2, s.Clock.Now()))
 }
+
+// UpdateTypes asks which types there are, and reports whether anything is different.
+func (s *Scout) UpdateTypes(ctx context.Context) (changed bool, err error) {
+	return s.Stock.Update(ctx)
+}
+
+// RecheckImages looks whether images that are followed are deprecated by now.
+func (s *Scout) RecheckImages(ctx context.Context) error { return s.Images.Recheck(ctx) }
+
+// Version is the cluster's.
+func (s *Scout) Version(ctx context.Context) (string, error) { return s.Home.Version(ctx) }

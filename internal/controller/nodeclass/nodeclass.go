@@ -140,6 +140,7 @@ func (k keeper) finish(ctx context.Context, class *awsv1.EC2NodeClass) (reconcil
 		return conflicted(err)
 	}
 	k.scout.Forget(class)
+	k.kit.Metrics.Ec2nodeclassesUserdataBytes.DeleteLabelValues(class.Name)
 	return reconcile.Never, nil
 }
 
