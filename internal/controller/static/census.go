@@ -1,0 +1,120 @@
+package static
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"tenon/api/condition"
+	karpenterv1 "tenon/api/karpenter/v1"
+)
+
+// census is a pool's claims, by what they are to its number of replicas.
+type census struct {
+	running []*karpenterv1.NodeClaim
+	// pending are being disrupted: they run, and each has or gets a replacement of its own.
+	pending []*karpenterv1.NodeClaim
+	// leaving still have a node, which counts for limits, and a name.
+	leaving []*karpenterv1.NodeClaim
+}
+
+func count(pool *karpenterv1.NodePool, claims []*karpenterv1.NodeClaim) census {
+	var c census
+	for _, claim := range claims {
+		switch {
+		case claim.DeletionTimestamp != nil || isOfAnother(pool, claim):
+			c.leaving = append(c.leaving, claim)
+		case isTrue(claim.Status.Conditions, karpenterv1.ConditionDisruptionReason):
+			c.pending = append(c.pending, claim)
+		default:
+			c.running = append(c.running, claim)
+		}
+	}
+	return c
+}
+
+// isOfAnother tells claims of an earlier pool of this name: they are about to be collected
+// with it. Claims without an owner were made by hand, and count.
+func isOfAnother(pool *karpenterv1.NodePool, claim *karpenterv1.NodeClaim) bool {
+	of := func(isIt func(metav1.OwnerReference) bool) bool {
+		return slices.ContainsFunc(claim.OwnerReferences, func(r metav1.OwnerReference) bool {
+			return r.Kind == "NodePool" && isIt(r)
+		})
+	}
+	return of(func(metav1.OwnerReference) bool { return true }) &&
+		!of(func(r metav1.OwnerReference) bool { return r.UID == pool.UID })
+}
+
+func isTrue(list []metav1.Condition, name string) bool {
+	return slices.ContainsFunc(list, func(c metav1.Condition) bool { return c.Type == name && c.Status == metav1.ConditionTrue })
+}
+
+// missing is how many claims the pool should have and has not. The replacements of what is
+// being disrupted are not ours to make.
+func (c census) missing(pool *karpenterv1.NodePool) int {
+	return max(int(*pool.Spec.Replicas)-len(c.running)-len(c.pending), 0)
+}
+
+// extra is how many it has and should not.
+func (c census) extra(pool *karpenterv1.NodePool) int {
+	return max(len(c.running)-int(*pool.Spec.Replicas), 0)
+}
+
+// room is how many nodes the pool's limit leaves.
+func (c census) room(pool *karpenterv1.NodePool) int {
+	limit, limited := pool.Spec.Limits[karpenterv1.ResourceNodes]
+	if !limited {
+		return math.MaxInt
+	}
+	return max(int(limit.Value())-len(c.running)-len(c.pending)-len(c.leaving), 0)
+}
+
+// freeNames are the names of the next claims: the pool's with the lowest numbers that no
+// claim has.
+func (c census) freeNames(pool string) func() string {
+	taken := map[string]bool{}
+	for _, claim := range slices.Concat(c.running, c.pending, c.leaving) {
+		taken[claim.Name] = true
+	}
+	next := 0
+	return func() string {
+		for {
+			name := pool + "-" + strconv.Itoa(next)
+			next++
+			if !taken[name] {
+				return name
+			}
+		}
+	}
+}
+
+// poolMatters: an edit, as by the scale subresource, or the pool has become ready. Counts
+// in the status do not matter.
+func poolMatters(old, changed client.Object) bool {
+	if old == nil || changed == nil {
+		return changed != nil
+	}
+	a, b := old.(*karpenterv1.NodePool), changed.(*karpenterv1.NodePool)
+	return a.Generation != b.Generation || isReady(a) != isReady(b)
+}
+
+// isReady tells pools that were found ready as they are now: an edit voids it for a moment.
+func isReady(pool *karpenterv1.NodePool) bool {
+	return slices.ContainsFunc(pool.Status.Conditions, func(c metav1.Condition) bool {
+		return c.Type == condition.Ready && c.Status == metav1.ConditionTrue && c.ObservedGeneration == pool.Generation
+	})
+}
+
+// claimMatters: a claim came, went, began to go or to be replaced.
+func claimMatters(old, changed client.Object) bool {
+	if old == nil || changed == nil {
+		return true
+	}
+	a, b := old.(*karpenterv1.NodeClaim), changed.(*karpenterv1.NodeClaim)
+	return (a.DeletionTimestamp == nil) != (b.DeletionTimestamp == nil) ||
+		a.Labels[karpenterv1.LabelNodePool] != b.Labels[karpenterv1.LabelNodePool] ||
+		isTrue(a.Status.Conditions, karpenterv1.ConditionDisruptionReason) != isTrue(b.Status.Conditions, karpenterv1.ConditionDisruptionReason)
+}

@@ -1,0 +1,70 @@
+package static
+
+import (
+	"context"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/internal/lookup"
+	"tenon/internal/reconcile"
+)
+
+// deprovision deletes the claims that a pool has too many. Neither budgets nor pods that
+// must not be disrupted stop it: the user asked for this number. Drains go as gently as
+// ever.
+func (s static) deprovision(ctx context.Context, pool *karpenterv1.NodePool) (reconcile.Result, error) {
+	// 1. The cache says whether there may be something to do.
+	seen, err := s.seen(ctx, pool)
+	if err != nil || seen.extra(pool) == 0 {
+		return reconcile.In(period), err
+	}
+	// 2. The API server says how many, and what is on the nodes says which.
+	pool, real, err := s.real(ctx, pool.Name)
+	if err != nil || pool == nil || real.extra(pool) == 0 {
+		return reconcile.In(period), err
+	}
+	guests := make([]occupied, 0, len(real.running))
+	for _, claim := range real.running {
+		o, err := s.occupied(ctx, claim)
+		if err != nil {
+			return reconcile.Never, err
+		}
+		guests = append(guests, o)
+	}
+	// 3. Delete them.
+	for _, o := range ranked(guests, s.kit.Clock.Now())[:real.extra(pool)] {
+		if err := s.remove(ctx, o.claim); err != nil {
+			return reconcile.Never, err
+		}
+	}
+	return reconcile.In(period), nil
+}
+
+// occupied finds the pods on a claim's node.
+func (s static) occupied(ctx context.Context, claim *karpenterv1.NodeClaim) (occupied, error) {
+	o := occupied{claim: claim}
+	nodes, err := lookup.NodesOf(ctx, s.kit.Client, claim.Status.ProviderID)
+	if err != nil {
+		return o, err
+	}
+	for _, node := range nodes {
+		pods, err := lookup.PodsOn(ctx, s.kit.Client, node.Name)
+		if err != nil {
+			return o, err
+		}
+		o.pods = append(o.pods, pods...)
+	}
+	return o, nil
+}
+
+func (s static) remove(ctx context.Context, claim *karpenterv1.NodeClaim) error {
+	err := s.kit.Client.Delete(ctx, claim, client.Preconditions{UID: &claim.UID})
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete claim %s: %w", claim.Name, err)
+	}
+	reconcile.Log(ctx).Info("deleting nodeclaim that its static pool does not need", "NodePool",
+		claim.Labels[karpenterv1.LabelNodePool], "NodeClaim", claim.Name)
+	return nil
+}

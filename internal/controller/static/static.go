@@ -1,0 +1,122 @@
+// Package static keeps pools with replicas at their number of nodes, whatever pods there
+// are. One controller makes claims, another deletes those that are too many.
+//
+//	cache: enough? ──no──▶ API server: how many, really? ──▶ make the next free numbers
+//
+// The cache only says that there may be something to do. What is done follows from the API
+// server's own list, and every claim is named after its pool and a number: a claim whose
+// making was not answered, or that another process makes at the same time, has the name
+// that we would give it next, so that lag, a crash or two leaders never make one too many.
+// Limits of nodes are kept in the same way: everything that exists counts, also what is
+// leaving.
+//
+// The package must not replace drifted nodes: disruption does, one for one.
+package static
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/cloud"
+	"tenon/internal/class"
+	"tenon/internal/intent"
+	"tenon/internal/lookup"
+	"tenon/internal/reconcile"
+)
+
+const (
+	// period is how often a pool is counted although nothing has changed.
+	period = time.Minute
+	// atLimit is when to look again at a pool whose limit leaves no room.
+	atLimit = 30 * time.Second
+)
+
+type static struct {
+	kit   reconcile.Kit
+	about cloud.Description
+	maker intent.Maker
+}
+
+// New makes the two controllers, if the gate StaticCapacity is open; otherwise there are
+// none.
+func New(kit reconcile.Kit) []reconcile.Controller {
+	if !kit.Settings.FeatureGates.StaticCapacity {
+		return nil
+	}
+	about := kit.Cloud.Describe()
+	s := static{kit, about, intent.New(about)}
+	return []reconcile.Controller{
+		s.controller("static.provisioning", s.provision),
+		s.controller("static.deprovisioning", s.deprovision),
+	}
+}
+
+func (s static) controller(name string, do func(context.Context, *karpenterv1.NodePool) (reconcile.Result, error)) reconcile.Controller {
+	return reconcile.Controller{
+		Name: name,
+		Watches: []reconcile.Watch{
+			{Kind: &karpenterv1.NodePool{}, Matters: poolMatters},
+			{Kind: &karpenterv1.NodeClaim{}, Keys: poolOf, Matters: claimMatters},
+		},
+		Workers: reconcile.Workers{Min: 10, Max: 10},
+		Retry:   reconcile.Backoff{First: time.Second, Longest: time.Minute},
+		Reconcile: func(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {
+			pool := &karpenterv1.NodePool{}
+			if err := s.kit.Client.Get(ctx, key, pool); err != nil {
+				return reconcile.Never, client.IgnoreNotFound(err)
+			}
+			if !s.isOurs(pool) {
+				return reconcile.Never, nil
+			}
+			return do(ctx, pool)
+		},
+	}
+}
+
+func (s static) isOurs(pool *karpenterv1.NodePool) bool {
+	return pool.IsStatic() && pool.DeletionTimestamp == nil && s.about.Supports(class.Of(pool))
+}
+
+func poolOf(_ context.Context, claim client.Object) []reconcile.Key {
+	if pool := claim.GetLabels()[karpenterv1.LabelNodePool]; pool != "" {
+		return []reconcile.Key{{Name: pool}}
+	}
+	return nil
+}
+
+// seen counts by the cache.
+func (s static) seen(ctx context.Context, pool *karpenterv1.NodePool) (census, error) {
+	claims, err := lookup.ClaimsIn(ctx, s.kit.Client, pool.Name)
+	if err != nil {
+		return census{}, err
+	}
+	return count(pool, claims), nil
+}
+
+// real is the pool as the API server has it now, and a count of its claims. The pool is
+// nil if there is nothing left to do for it.
+func (s static) real(ctx context.Context, name string) (*karpenterv1.NodePool, census, error) {
+	pool := &karpenterv1.NodePool{}
+	if err := s.kit.Live.Get(ctx, client.ObjectKey{Name: name}, pool); err != nil {
+		if err = client.IgnoreNotFound(err); err != nil {
+			err = fmt.Errorf("read pool %s: %w", name, err)
+		}
+		return nil, census{}, err
+	}
+	if !s.isOurs(pool) {
+		return nil, census{}, nil
+	}
+	var list karpenterv1.NodeClaimList
+	if err := s.kit.Live.List(ctx, &list, client.MatchingLabels{karpenterv1.LabelNodePool: name}); err != nil {
+		return nil, census{}, fmt.Errorf("list the claims of pool %s: %w", name, err)
+	}
+	claims := make([]*karpenterv1.NodeClaim, len(list.Items))
+	for i := range list.Items {
+		claims[i] = &list.Items[i]
+	}
+	return pool, count(pool, claims), nil
+}
