@@ -69,7 +69,9 @@ func (c caller) write(verb string, object client.Object, locked bool, do func() 
 		return apierrors.NewConflict(schema.GroupResource{Resource: fmt.Sprintf("%T", object)}, object.GetName(), errFaster)
 	}
 	c.of.sim.Writes++
-	return c.of.after(what, do())
+	err := do()
+	c.of.sim.Log.V(1).Info("call", "of", c.of.name, "what", what, "err", fmt.Sprint(err))
+	return c.of.after(what, err)
 }
 
 func (c caller) Get(ctx context.Context, key client.ObjectKey, object client.Object, o ...client.GetOption) error {

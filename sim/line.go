@@ -15,6 +15,7 @@ type lines struct {
 	now    func() time.Time
 	write  func(string)
 	name   string
+	most   int // the level of detail
 	values []any
 }
 
@@ -24,7 +25,7 @@ var _ logr.LogSink = lines{}
 func (l lines) Init(logr.RuntimeInfo) {}
 
 // Enabled implements logr.LogSink.
-func (l lines) Enabled(level int) bool { return level == 0 }
+func (l lines) Enabled(level int) bool { return level <= l.most }
 
 // Info implements logr.LogSink.
 func (l lines) Info(_ int, message string, values ...any) { l.print(message, values) }

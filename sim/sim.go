@@ -41,6 +41,8 @@ type Options struct {
 	Pods int
 	// Log is given each line of the run's log; nil is nobody.
 	Log func(line string)
+	// Detail logs every step and every call, too.
+	Detail bool
 }
 
 // Sim is a run under way.
@@ -86,7 +88,11 @@ func New(o Options) (*Sim, error) {
 	}
 	s.Log = logr.Discard()
 	if o.Log != nil {
-		s.Log = logr.New(lines{now: s.Clock.Now, write: o.Log, name: "sim"})
+		level := 0
+		if o.Detail {
+			level = 1
+		}
+		s.Log = logr.New(lines{now: s.Clock.Now, write: o.Log, name: "sim", most: level})
 	}
 	s.Events = telemetry.NewMemory(s.Clock)
 	return s, s.build()

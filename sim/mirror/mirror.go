@@ -68,14 +68,15 @@ type Mirror struct {
 	o      Options
 	kinds  map[schema.GroupVersionKind]*cache
 	order  []schema.GroupVersionKind
-	latest map[schema.GroupVersionKind]time.Time // when the last event of a kind arrives
+	latest map[schema.GroupVersionKind]time.Time      // when the last event of a kind arrives
+	queues map[schema.GroupVersionKind][]store.Change // on their way
 	closed bool
 	stop   func()
 }
 
 // New makes a mirror that has seen nothing yet; Open fills it.
 func New(o Options) (*Mirror, error) {
-	m := &Mirror{o: o, kinds: map[schema.GroupVersionKind]*cache{}, order: o.Store.Kinds(), latest: map[schema.GroupVersionKind]time.Time{}}
+	m := &Mirror{o: o, kinds: map[schema.GroupVersionKind]*cache{}, order: o.Store.Kinds(), latest: map[schema.GroupVersionKind]time.Time{}, queues: map[schema.GroupVersionKind][]store.Change{}}
 	for _, gvk := range m.order {
 		m.kinds[gvk] = newCache()
 	}
@@ -125,13 +126,19 @@ func (m *Mirror) hear(c store.Change) {
 		at = last
 	}
 	m.latest[c.Kind] = at
-	repeated := m.o.Dice.IntN(1000) < m.o.Lag.Repeated
-	m.o.Later(at, func() {
-		m.arrive(Event{c.Kind, c.Old, c.New})
-		if repeated && c.New != nil {
-			m.arrive(Event{c.Kind, c.New, c.New})
-		}
-	})
+	m.queues[c.Kind] = append(m.queues[c.Kind], c)
+	m.o.Later(at, func() { m.deliver(c.Kind) })
+}
+
+// deliver lets the next event of a kind arrive: events that are due at the same time keep
+// their order.
+func (m *Mirror) deliver(gvk schema.GroupVersionKind) {
+	c := m.queues[gvk][0]
+	m.queues[gvk] = m.queues[gvk][1:]
+	m.arrive(Event{c.Kind, c.Old, c.New})
+	if c.New != nil && m.o.Dice.IntN(1000) < m.o.Lag.Repeated {
+		m.arrive(Event{c.Kind, c.New, c.New})
+	}
 }
 
 func (m *Mirror) arrive(e Event) {

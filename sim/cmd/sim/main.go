@@ -21,6 +21,7 @@ func main() {
 	faults := flag.String("faults", "none", "none, all, or some of "+strings.Join(sim.FaultNames(), ","))
 	rest := flag.Duration("rest", 30*time.Minute, "how long to wait for rest at the end; 0 is not to look")
 	log := flag.Bool("log", false, "print what happens")
+	detail := flag.Bool("detail", false, "print every step and call as well")
 	flag.Parse()
 	parsed, err := sim.ParseFaults(*faults)
 	if err != nil {
@@ -30,7 +31,7 @@ func main() {
 	failed := false
 	for n := range *seeds {
 		o := sim.Options{Seed: *seed + uint64(n), Faults: parsed, Pods: *pods}
-		if *log {
+		if o.Detail = *detail; *log || *detail {
 			o.Log = func(line string) { fmt.Println(line) }
 		}
 		report, err := run(o, *steps, time.Duration(*hours*float64(time.Hour)), *rest)
