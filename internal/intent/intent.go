@@ -76,7 +76,7 @@ func (m Maker) make(pool *karpenterv1.NodePool, asked requirement.Set) *karpente
 		Spec: karpenterv1.NodeClaimSpec{
 			Taints:                 template.Spec.Taints,
 			StartupTaints:          template.Spec.StartupTaints,
-			Requirements:           Requirements(asked),
+			Requirements:           Requirements(fitted(asked, labels)),
 			NodeClassRef:           template.Spec.NodeClassRef,
 			TerminationGracePeriod: m.gracePeriod(template.Spec.TerminationGracePeriod),
 			ExpireAfter:            template.Spec.ExpireAfter,
@@ -127,6 +127,27 @@ func (m Maker) gracePeriod(own *metav1.Duration) *metav1.Duration {
 		return &metav1.Duration{Duration: *m.grace}
 	}
 	return own
+}
+
+// mostRequirements is how many the API server accepts.
+const mostRequirements = 100
+
+// fitted leaves out requirements that only repeat a label of the claim, as far as there
+// are more than the API server accepts: a pool may have a hundred labels and a hundred
+// requirements, and its claims could otherwise never be made. The node gets the label
+// either way, and no machine is chosen by it.
+func fitted(asked requirement.Set, labels map[string]string) requirement.Set {
+	over := len(asked.Entries()) - mostRequirements
+	for _, key := range asked.Keys() {
+		if over <= 0 {
+			break
+		}
+		value, single := asked.Get(key).Single()
+		if single && key != requirement.KeyNodePool && labels[key] == value && asked.Get(key).MinValues() == 0 {
+			asked, over = asked.Without(key), over-1
+		}
+	}
+	return asked
 }
 
 // Requirements writes requirements as claims have them, in the order of their keys.

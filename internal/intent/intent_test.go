@@ -2,6 +2,7 @@ package intent_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -204,5 +205,33 @@ func TestForPoolRefuses(t *testing.T) {
 	p.Spec.Template.Spec.Requirements[0].Operator = "Near"
 	if _, err := intent.New(description()).ForPool(p); err == nil {
 		t.Error("a claim was made from requirements that nobody can read")
+	}
+}
+
+// TestManyRequirements: where labels and requirements together are too many, labels stay.
+func TestManyRequirements(t *testing.T) {
+	t.Parallel()
+	p := pool()
+	p.Spec.Template.Spec.Requirements = nil
+	for i := range 90 {
+		p.Spec.Template.Labels[fmt.Sprintf("label-%d", i)] = "x"
+		p.Spec.Template.Spec.Requirements = append(p.Spec.Template.Spec.Requirements,
+			karpenterv1.Requirement{Key: fmt.Sprintf("rule-%d", i), Operator: corev1.NodeSelectorOpNotIn, Values: []string{"y"}})
+	}
+	claim, err := intent.New(description()).ForPool(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := 0
+	for _, r := range claim.Spec.Requirements {
+		if r.Operator == corev1.NodeSelectorOpNotIn {
+			rules++
+		}
+	}
+	if n := len(claim.Spec.Requirements); n != 100 || rules != 90 {
+		t.Errorf("%d requirements, %d of the pool's 90 among them", n, rules)
+	}
+	if claim.Labels["label-0"] != "x" || claim.Labels["label-89"] != "x" {
+		t.Error("a label is lost")
 	}
 }
