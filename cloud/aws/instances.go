@@ -101,8 +101,21 @@ func (p *Provider) Delete(ctx context.Context, providerID string) error {
 		return fmt.Errorf("delete %s: %w", providerID, err)
 	case m.StateOf() == cloud.Terminating:
 		return nil
+	case p.shifted(m.ZoneID):
+		return fmt.Errorf("delete %s: %w", providerID, errShifted)
 	}
 	return p.end(ctx, m)
+}
+
+// errShifted: traffic is led away from a zone, where nothing is changed until that is over.
+var errShifted = errors.New("traffic is shifted away from the zone of the instance")
+
+func (p *Provider) shifted(zoneID string) bool {
+	if p.Shifted == nil {
+		return false
+	}
+	zones, _ := p.Shifted()
+	return zones[zoneID]
 }
 
 func (p *Provider) end(ctx context.Context, m machine.Machine) error {

@@ -36,6 +36,9 @@ func (p *Provider) Label(ctx context.Context, providerID, node, claim string) er
 	if err != nil {
 		return err
 	}
+	if p.shifted(m.ZoneID) {
+		return fmt.Errorf("tag %s: %w", providerID, errShifted)
+	}
 	missing := map[string]string{}
 	for key, value := range map[string]string{awsv1.TagName: node, awsv1.TagNodeClaim: claim, awsv1.TagClusterName: p.Home.Name} {
 		if _, has := m.Tags[key]; !has {
