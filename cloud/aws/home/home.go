@@ -28,6 +28,9 @@ import (
 // versionHolds is how long the cluster's version is remembered. (aws.md, 6.8.)
 const versionHolds = 5 * time.Minute
 
+// answerHolds is how long EKS's answer serves all who ask for a part of it.
+const answerHolds = 10 * time.Second
+
 // Options say what is known, and where to ask for the rest.
 type Options struct {
 	Name     string
@@ -47,6 +50,7 @@ type Options struct {
 type Home struct {
 	Options
 	versions *recall.Cache[string, string]
+	answers  *recall.Cache[string, types.Cluster]
 
 	mu       sync.Mutex
 	endpoint string
@@ -56,7 +60,8 @@ type Home struct {
 
 // New is a cluster of which nothing has been asked yet.
 func New(o Options) *Home {
-	return &Home{Options: o, versions: recall.New[string, string](o.Clock, versionHolds), endpoint: o.Endpoint}
+	return &Home{Options: o, versions: recall.New[string, string](o.Clock, versionHolds),
+		answers: recall.New[string, types.Cluster](o.Clock, answerHolds), endpoint: o.Endpoint}
 }
 
 // ErrClusterName and ErrEndpoint are what can be wrong with the settings.
@@ -98,7 +103,12 @@ func (h *Home) askVersion(ctx context.Context) (string, error) {
 	return aws.ToString(c.Version), err
 }
 
+// describe asks once for what many launches want to know at the same time.
 func (h *Home) describe(ctx context.Context) (types.Cluster, error) {
+	return h.answers.Get(ctx, "", h.ask)
+}
+
+func (h *Home) ask(ctx context.Context) (types.Cluster, error) {
 	answer, err := h.EKS.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: aws.String(h.Name)})
 	if err != nil {
 		return types.Cluster{}, fmt.Errorf("describe cluster %s: %w", h.Name, err)
