@@ -202,3 +202,6 @@ func (o Options) reserve(data *types.RequestLaunchTemplateData) {
 
 // marketInterruptible is how EC2 calls reserved capacity that it may take back.
 const marketInterruptible types.MarketType = "interruptible-capacity-reservation"
+
+// Close reports whether the user data is near the limit of EC2.
+func (t Template) Close() bool { return t.Bytes >= bootstrap.Close }

@@ -1,0 +1,245 @@
+// Package amazon is the product on AWS: it makes the provider from the settings and the
+// cluster, and lists the controllers that it brings along.
+//
+// It wires; it must not contain a rule of its own.
+package amazon
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	awsv1 "tenon/api/aws/v1"
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/cloud"
+	"tenon/cloud/aws"
+	"tenon/cloud/aws/api"
+	"tenon/cloud/aws/detour"
+	"tenon/cloud/aws/home"
+	"tenon/cloud/aws/pace"
+	"tenon/cloud/aws/scout"
+	"tenon/cloud/aws/template"
+	"tenon/internal/controller/interruption"
+	"tenon/internal/controller/leftover"
+	"tenon/internal/controller/nodeclass"
+	"tenon/internal/controller/prepaid"
+	"tenon/internal/controller/refresh"
+	"tenon/internal/controller/shift"
+	"tenon/internal/controller/showcase"
+	"tenon/internal/controller/sighting"
+	"tenon/internal/controller/sweep"
+	"tenon/internal/controller/tagging"
+	"tenon/internal/manager"
+	"tenon/internal/reconcile"
+	"tenon/internal/telemetry"
+)
+
+// Options are what the process knows of its surroundings.
+type Options struct {
+	// Config is how the API server is reached. Its certificate authority is that of the
+	// nodes, unless the settings have one.
+	Config *rest.Config
+	// Namespace is where the process keeps what it has learned.
+	Namespace string
+	// Build is the version, for the user agent.
+	Build string
+	// API overrides how AWS is reached: its region, endpoint and credentials.
+	API api.Options
+	// Idle and Longest say how long calls are collected; zero is the usual.
+	Idle, Longest time.Duration
+}
+
+// Open makes the backend of a process.
+func Open(o Options) manager.Open {
+	return func(ctx context.Context, ground manager.Ground) (manager.Backend, error) {
+		b := &backend{Options: o, ground: ground}
+		if err := b.connect(ctx); err != nil {
+			return manager.Backend{}, err
+		}
+		return manager.Backend{Provider: b.provider, Controllers: b.controllers}, nil
+	}
+}
+
+// backend is AWS for one process. The kit comes after the provider: metrics are named for
+// what the provider says of itself.
+type backend struct {
+	Options
+	ground    manager.Ground
+	provider  *aws.Provider
+	watch     *detour.Watch // nil unless zonal shifts are followed
+	authority string
+	kit       atomic.Pointer[reconcile.Kit]
+}
+
+func (b *backend) connect(ctx context.Context) error {
+	settings := b.ground.Settings
+	if err := settings.AWS.Check(); err != nil {
+		return err
+	}
+	var err error
+	if b.authority, err = b.findAuthority(); err != nil {
+		return err
+	}
+	o := b.API
+	o.Version, o.Limiter = b.Build, pace.New(b.ground.Clock)
+	clients, err := api.Connect(ctx, o)
+	if err != nil {
+		return err
+	}
+	cluster := home.New(home.Options{
+		Name: settings.AWS.ClusterName, Endpoint: settings.AWS.ClusterEndpoint, CABundle: b.authority,
+		EKSVersion: settings.AWS.EKSControlPlane, EKS: clients.EKS, APIVersion: b.version, DNS: b.dns, Clock: b.ground.Clock,
+	})
+	knows := scout.Options{
+		Clients: clients, Clock: b.ground.Clock, Home: cluster,
+		AMIRefreshInterval: settings.AWS.AMIRefreshInterval, SubnetRefreshInterval: settings.AWS.SubnetRefreshInterval,
+		ReservedCapacity: settings.FeatureGates.ReservedCapacity, IsolatedVPC: settings.AWS.IsolatedVPC,
+		DisableDryRun: settings.AWS.DisableDryRun, VMMemoryOverhead: settings.AWS.VMMemoryOverheadPercent,
+		ReservedENIs: int64(settings.AWS.ReservedENIs), TemplateMade: b.templateMade,
+	}
+	if settings.AWS.EnableZonalShift {
+		b.watch = detour.New(clients.ZonalShift, cluster.ARN, b.ground.Clock)
+		knows.Shifted = b.watch.Shifted
+	}
+	b.provider, err = aws.New(aws.Options{
+		Scout: scout.New(knows), Class: b.class, Queue: settings.AWS.InterruptionQueue,
+		Idle: b.Idle, Longest: b.Longest, Observe: b.observer(),
+	})
+	return err
+}
+
+// findAuthority is the certificate authority of the cluster, in base64.
+func (b *backend) findAuthority() (string, error) {
+	if bundle := b.ground.Settings.AWS.ClusterCABundle; bundle != "" {
+		return bundle, nil
+	}
+	if b.Config == nil {
+		return "", errors.New("nothing tells the cluster's certificate authority; set CLUSTER_CA_BUNDLE")
+	}
+	data := b.Config.CAData
+	if len(data) == 0 && b.Config.CAFile != "" {
+		var err error
+		if data, err = os.ReadFile(b.Config.CAFile); err != nil {
+			return "", fmt.Errorf("read the cluster's certificate authority: %w", err)
+		}
+	}
+	return base64.StdEncoding.EncodeToString(data), nil
+}
+
+// version is what the API server says, such as 1.36.
+func (b *backend) version(context.Context) (string, error) {
+	d, err := discovery.NewDiscoveryClientForConfig(b.Config)
+	if err != nil {
+		return "", err
+	}
+	v, err := d.ServerVersion()
+	if err != nil {
+		return "", err
+	}
+	return v.Major + "." + v.Minor, nil
+}
+
+// dns is the address of kube-dns, which may have another name or none at all.
+func (b *backend) dns(ctx context.Context) (string, error) {
+	var service corev1.Service
+	if err := b.ground.Live.Get(ctx, client.ObjectKey{Namespace: "kube-system", Name: "kube-dns"}, &service); err != nil {
+		return "", client.IgnoreNotFound(err)
+	}
+	return service.Spec.ClusterIP, nil
+}
+
+// class finds a node class; nil if there is none.
+func (b *backend) class(ctx context.Context, name string) (*awsv1.EC2NodeClass, error) {
+	class := &awsv1.EC2NodeClass{}
+	if err := b.ground.Client.Get(ctx, client.ObjectKey{Name: name}, class); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	return class, nil
+}
+
+// controllers are AWS's own.
+func (b *backend) controllers(kit reconcile.Kit) []reconcile.Controller {
+	b.kit.Store(&kit)
+	p := b.provider
+	list := nodeclass.New(kit, p.Scout, b.authority)
+	list = append(list, refresh.New(kit, p.Scout)...)
+	list = append(list, sighting.New(kit, p.Scout, b.Namespace)...)
+	list = append(list, showcase.New(kit), tagging.New(kit, p), sweep.New(p), interruption.NewStatus(kit, p))
+	if p.Notices != nil {
+		list = append(list, interruption.New(kit, p.Notices, p))
+	}
+	if p.ReservedCapacity {
+		list = append(list, prepaid.New(kit, p.Scout)...)
+	}
+	if !p.IsolatedVPC {
+		list = append(list, leftover.New(kit, p.Profiles))
+	}
+	if b.watch != nil {
+		list = append(list, shift.New(kit, b.watch))
+	}
+	return list
+}
+
+// observer turns what the provider tells into metrics and events.
+func (b *backend) observer() aws.Observer {
+	return aws.Observer{
+		LaunchFailed: func(zone, zoneID, capacityType, reason string) {
+			b.count(func(m *telemetry.Metrics) {
+				m.CloudproviderInstanceLaunchFailuresTotal.WithLabelValues(zone, zoneID, capacityType, reason).Inc()
+			})
+		},
+		TerminationFailed: func(zone, zoneID string) {
+			b.count(func(m *telemetry.Metrics) {
+				m.CloudproviderInstanceTerminationFailuresTotal.WithLabelValues(zone, zoneID).Inc()
+			})
+		},
+		Batched: func(batcher string, size int, waited time.Duration) {
+			b.count(func(m *telemetry.Metrics) {
+				m.CloudproviderBatcherBatchSize.WithLabelValues(batcher).Observe(float64(size))
+				m.CloudproviderBatcherBatchTimeSeconds.WithLabelValues(batcher).Observe(waited.Seconds())
+			})
+		},
+		NoSpotRole: b.noSpotRole,
+	}
+}
+
+func (b *backend) count(how func(*telemetry.Metrics)) {
+	if kit := b.kit.Load(); kit != nil {
+		how(kit.Metrics)
+	}
+}
+
+func (b *backend) templateMade(t template.Template) {
+	b.count(func(m *telemetry.Metrics) {
+		m.Ec2nodeclassesUserdataBytes.WithLabelValues(t.Class).Set(float64(t.Bytes))
+	})
+	if t.Close() {
+		b.ground.Log.Info("user data is near the limit of EC2", "nodeclass", t.Class, "bytes", t.Bytes)
+	}
+	for _, setting := range t.Ignored {
+		b.ground.Log.Info("Unknown parameter in userData K8s settings", "nodeclass", t.Class, "parameter", setting)
+	}
+}
+
+// noSpotRole says on the claim what the account lacks.
+func (b *backend) noSpotRole(claim cloud.Claim) {
+	kit := b.kit.Load()
+	if kit == nil {
+		return
+	}
+	object := &karpenterv1.NodeClaim{}
+	if err := kit.Client.Get(context.Background(), client.ObjectKey{Name: claim.Name}, object); err != nil {
+		return // an event is not worth more
+	}
+	kit.Events.Publish(telemetry.Warning(object, "",
+		`Attempted to launch a spot instance but failed due to "AuthFailure.ServiceLinkedRoleCreationNotPermitted"`))
+}
