@@ -15,7 +15,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -26,7 +25,6 @@ import (
 	"tenon/core/catalog"
 	"tenon/core/requirement"
 	"tenon/internal/class"
-	"tenon/internal/ingest"
 )
 
 // Market sells to pools. All methods may be called by many goroutines.
@@ -130,58 +128,4 @@ func (m *Market) Subscribe(wake func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.wake = append(m.wake, wake)
-}
-
-// verdict is one judgement.
-type verdict struct {
-	overlays []*karpenterv1alpha1.NodeOverlay
-	pools    []*karpenterv1.NodePool // by name
-	classes  map[types.UID]cloud.ClassRef
-	identity string // equal for judgements that say the same
-}
-
-func newVerdict(overlays []*karpenterv1alpha1.NodeOverlay, pools []*karpenterv1.NodePool) *verdict {
-	v := &verdict{overlays: slices.Clone(overlays), pools: slices.Clone(pools), classes: map[types.UID]cloud.ClassRef{}}
-	slices.SortFunc(v.overlays, func(a, b *karpenterv1alpha1.NodeOverlay) int { return strings.Compare(a.Name, b.Name) })
-	slices.SortFunc(v.pools, func(a, b *karpenterv1.NodePool) int { return strings.Compare(a.Name, b.Name) })
-	var id strings.Builder
-	for _, o := range v.overlays {
-		fmt.Fprintf(&id, "%s@%d ", o.UID, o.Generation)
-	}
-	for _, p := range v.pools {
-		v.classes[p.UID] = class.Of(p)
-		fmt.Fprintf(&id, "|%s@%d", p.UID, p.Generation)
-	}
-	v.identity = id.String()
-	return v
-}
-
-// knows tells whether the pool was judged, with the class that it has.
-func (v *verdict) knows(pool types.UID, ref cloud.ClassRef) bool {
-	if v == nil {
-		return false
-	}
-	judged, found := v.classes[pool]
-	return found && judged == ref
-}
-
-// apply makes the catalogues of all pools of a class. A new catalogue may bring overlays
-// into conflict that were judged on an older one: the lesser is left out until all are
-// judged again.
-func (v *verdict) apply(words requirement.Vocabulary, ref cloud.ClassRef, base *catalog.Catalog) map[types.UID]*catalog.Catalog {
-	translator := ingest.NewTranslator(ingest.NewIndex(), ingest.Options{Vocabulary: words})
-	var ids []types.UID
-	var offers []ingest.PoolOffers
-	for _, p := range v.pools {
-		if v.classes[p.UID] == ref {
-			pool := translator.Pool(p)
-			ids, offers = append(ids, p.UID), append(offers, ingest.PoolOffers{Pool: &pool, Offers: base})
-		}
-	}
-	made, _ := translator.Overlay(v.overlays, offers) // refusals are the judge's to tell
-	out := make(map[types.UID]*catalog.Catalog, len(ids))
-	for i, id := range ids {
-		out[id] = made[i]
-	}
-	return out
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -166,5 +167,43 @@ func TestClassNotReady(t *testing.T) {
 	var notReady *cloud.ClassNotReady
 	if !errors.As(err, &notReady) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestPoolsAreToldApart: by every kind of label that an overlay can look at; the answer is
+// the one that each pool would get alone.
+func TestPoolsAreToldApart(t *testing.T) {
+	t.Parallel()
+	labelled := func(name string, labels map[string]string) *karpenterv1.NodePool {
+		p := pool(name, 1)
+		p.Spec.Template.Labels = labels
+		return p
+	}
+	pools := list(
+		pool("plain", 1), labelled("red", map[string]string{"team": "red"}), labelled("blue", map[string]string{"team": "blue"}),
+		labelled("arm", map[string]string{requirement.KeyArch: "arm64"}), labelled("amd", map[string]string{requirement.KeyArch: "amd64"}),
+		labelled("both", map[string]string{"team": "red", requirement.KeyArch: "amd64"}))
+	cases := map[string]*karpenterv1alpha1.NodeOverlay{
+		"a pool":           overlay("o", "7", in(requirement.KeyNodePool, "red", "arm")),
+		"a custom label":   overlay("o", "7", in("team", "red", "green")),
+		"no custom label":  overlay("o", "7", karpenterv1alpha1.Requirement{Key: "team", Operator: "NotIn", Values: []string{"red"}}),
+		"a machine's":      overlay("o", "7", in(requirement.KeyArch, "amd64")),
+		"both":             overlay("o", "7", in(requirement.KeyArch, "amd64"), in("team", "red")),
+		"a machine's not":  overlay("o", "7", karpenterv1alpha1.Requirement{Key: requirement.KeyArch, Operator: "NotIn", Values: []string{"arm64"}}),
+		"any of the class": overlay("o", "7", in("memory.tenon.dev/memorynodeclass", "default")),
+	}
+	for name, o := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			together := market.New(memory.New(memory.Options{}).Connect(), true)
+			together.Adopt(list(o), pools)
+			for _, p := range pools {
+				alone := market.New(memory.New(memory.Options{}).Connect(), true)
+				alone.Adopt(list(o), list(p))
+				if got, want := catalogOf(t, together, p), catalogOf(t, alone, p); !cmp.Equal(got, want) {
+					t.Errorf("pool %s does not get what it gets alone", p.Name)
+				}
+			}
+		})
 	}
 }
