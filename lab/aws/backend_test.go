@@ -1,0 +1,122 @@
+package aws_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	apiversion "k8s.io/apimachinery/pkg/version"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	awsv1 "tenon/api/aws/v1"
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/cloud/aws/api"
+	"tenon/internal/amazon"
+	"tenon/internal/lookup"
+	"tenon/internal/manager"
+	"tenon/internal/reconcile"
+	configured "tenon/internal/settings"
+	"tenon/internal/telemetry"
+)
+
+// silent hears no event.
+type silent struct{}
+
+func (silent) Publish(...telemetry.Event) {}
+
+// apiServer is a fake one with objects in it.
+func apiServer(t *testing.T, objects ...client.Object) client.WithWatch {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, karpenterv1.AddToScheme, awsv1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&awsv1.EC2NodeClass{}, &karpenterv1.NodeClaim{})
+	for _, x := range lookup.Indexes() {
+		b = b.WithIndex(x.Kind, x.Field, x.Values)
+	}
+	return b.Build()
+}
+
+// The whole backend, as the process makes it: its controllers find out what there is, make
+// the class ready with trials that EC2 only checks, and then a claim is launched.
+func TestBackend(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	e := newEmulator(t)
+	versions := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(apiversion.Info{Major: "1", Minor: "36+"}) // the client has gone: nobody to tell
+	}))
+	t.Cleanup(versions.Close)
+	class := classOf("ready", "al2023@latest")
+	class.Spec.InstanceProfile, class.Spec.Role = nil, "KarpenterNodeRole-lab"
+	class.Annotations = nil
+	dns := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "kube-dns"}, Spec: corev1.ServiceSpec{ClusterIP: "10.96.0.10"}}
+	server := apiServer(t, class, dns)
+
+	var s configured.Settings
+	s.AWS.ClusterName, s.AWS.ClusterCABundle, s.AWS.InterruptionQueue = "lab", "bGFi", "lab"
+	s.AWS.AMIRefreshInterval, s.AWS.SubnetRefreshInterval, s.AWS.VMMemoryOverheadPercent = time.Minute, time.Minute, 0.075
+	s.FeatureGates.ReservedCapacity, s.AWS.EnableZonalShift = true, true
+	open := amazon.Open(amazon.Options{
+		Config: &rest.Config{Host: versions.URL}, Namespace: "kube-system", Build: "test", Idle: time.Millisecond, Longest: 10 * time.Millisecond,
+		API: api.Options{Region: region, Endpoint: e.url, Credentials: e.config(account, region).Credentials},
+	})
+	backend := got(open(ctx, manager.Ground{Client: server, Live: server, Clock: e.clock, Settings: s, Log: logr.Discard()}))(t)
+	metrics := got(telemetry.NewMetrics(prometheus.NewRegistry(), telemetry.LabelsOf(backend.Provider.Describe())))(t)
+	controllers := map[string]reconcile.Controller{}
+	for _, c := range backend.Controllers(reconcile.Kit{
+		Client: server, Live: server, Cloud: backend.Provider, Clock: e.clock, Events: silent{}, Metrics: metrics, Settings: s,
+	}) {
+		controllers[c.Name] = c
+	}
+	run := func(name, object string) {
+		t.Helper()
+		c, known := controllers[name]
+		if !known {
+			t.Fatalf("there is no controller %s", name)
+		}
+		if _, err := c.Reconcile(ctx, reconcile.Key{Name: object}); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	for _, name := range []string{"providers.instancetype", "providers.pricing", "zonalshift", "interruption.instancestatus"} {
+		run(name, "")
+	}
+	run("nodeclass.hash", "ready")
+	run("nodeclass", "ready") // the finalizer may take a pass of its own
+	run("nodeclass", "ready")
+	made := &awsv1.EC2NodeClass{}
+	if err := server.Get(context.Background(), client.ObjectKey{Name: "ready"}, made); err != nil {
+		t.Fatal(err)
+	}
+	bought, err := backend.Provider.Create(ctx, request("1"))
+	if err != nil {
+		text, _ := json.MarshalIndent(made.Status.Conditions, "", " ")
+		t.Fatalf("create: %v\n%s", err, text)
+	}
+	if bought.Annotations[awsv1.AnnotationNodeClassHash] == "" || bought.Annotations[awsv1.AnnotationInstanceProfileName] != made.Status.InstanceProfile {
+		t.Errorf("annotations are %v", bought.Annotations)
+	}
+	e.pass(10 * time.Second)
+	if booted := e.machines.all(); len(booted) != 1 || booted[0].ProviderID != bought.ProviderID {
+		t.Errorf("machines that boot: %+v", booted)
+	}
+	for _, name := range []string{"providers.launchtemplate", "cloudprovider.metrics", "instanceprofile.garbagecollection"} {
+		run(name, "")
+	}
+}
