@@ -39,12 +39,13 @@ type Market struct {
 	wake    []func()                 // guarded by mu
 }
 
-// shelf holds the catalogues of the pools of one class. They were made from one catalogue
+// shelf holds the catalogues of the pools of one class. They are made from one catalogue
 // of the provider under one verdict; when either changes they are made anew.
 type shelf struct {
 	base    *catalog.Catalog
 	verdict *verdict
-	byPool  map[types.UID]*catalog.Catalog
+	// byPool makes them, once: a thousand launches may ask at the same time.
+	byPool func() map[types.UID]*catalog.Catalog
 }
 
 // New makes a market. Without overlays it sells just what the provider does.
@@ -69,38 +70,26 @@ func (m *Market) Catalog(ctx context.Context, pool *karpenterv1.NodePool) (*cata
 	if err != nil || !m.overlaid {
 		return base, err
 	}
-	v, made := m.look(ref, base)
+	on := m.shelf(ref, base)
 	switch {
-	case !v.knows(pool.UID, ref):
+	case !on.verdict.knows(pool.UID, ref):
 		return nil, &Unevaluated{pool.Name}
-	case len(v.overlays) == 0:
+	case len(on.verdict.overlays) == 0:
 		return base, nil
-	case made == nil:
-		made = m.keep(ref, shelf{base, v, v.apply(m.words, ref, base)})
 	}
-	return made[pool.UID], nil
+	return on.byPool()[pool.UID], nil
 }
 
-// look finds the verdict that counts, and what was made under it.
-func (m *Market) look(ref cloud.ClassRef, base *catalog.Catalog) (*verdict, map[types.UID]*catalog.Catalog) {
+// shelf finds what was made for a class last, if that still holds.
+func (m *Market) shelf(ref cloud.ClassRef, base *catalog.Catalog) shelf {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if s := m.shelves[ref]; s.base == base && s.verdict == m.verdict {
-		return m.verdict, s.byPool
+	on := m.shelves[ref]
+	if v := m.verdict; on.base != base || on.verdict != v {
+		on = shelf{base, v, sync.OnceValue(func() map[types.UID]*catalog.Catalog { return v.apply(m.words, ref, base) })}
+		m.shelves[ref] = on
 	}
-	return m.verdict, nil
-}
-
-// keep remembers what was made, unless somebody else was faster: then that is what
-// everybody gets.
-func (m *Market) keep(ref cloud.ClassRef, made shelf) map[types.UID]*catalog.Catalog {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if s := m.shelves[ref]; s.base == made.base && s.verdict == made.verdict {
-		return s.byPool
-	}
-	m.shelves[ref] = made
-	return made.byPool
+	return on
 }
 
 // Adopt puts a judgement into force: the overlays that are in use, and the pools that were

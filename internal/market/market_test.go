@@ -3,6 +3,7 @@ package market_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -205,5 +206,24 @@ func TestPoolsAreToldApart(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestManyAtOnce: whoever asks at the same time gets the same catalogue.
+func TestManyAtOnce(t *testing.T) {
+	t.Parallel()
+	m := market.New(memory.New(memory.Options{}).Connect(), true)
+	web := pool("web", 1)
+	m.Adopt(list(overlay("cheap", "0.5", in(requirement.KeyInstanceType, "general-4"))), list(web))
+	found := make([]*catalog.Catalog, 20)
+	var group sync.WaitGroup
+	for i := range found {
+		group.Go(func() { found[i], _ = m.Catalog(context.Background(), web) })
+	}
+	group.Wait()
+	for i, c := range found {
+		if c == nil || c != found[0] {
+			t.Errorf("caller %d got another catalogue", i)
+		}
 	}
 }
