@@ -11,6 +11,7 @@ import (
 
 	"tenon/cloud"
 	"tenon/core/requirement"
+	"tenon/internal/controller/census"
 	"tenon/internal/controller/consistency"
 	"tenon/internal/controller/counter"
 	"tenon/internal/controller/eviction"
@@ -20,8 +21,14 @@ import (
 	"tenon/internal/controller/health"
 	"tenon/internal/controller/hydration"
 	"tenon/internal/controller/lifecycle"
+	"tenon/internal/controller/marking"
+	"tenon/internal/controller/meter"
+	"tenon/internal/controller/overlay"
+	"tenon/internal/controller/podevents"
 	"tenon/internal/controller/readiness"
 	"tenon/internal/controller/repair"
+	"tenon/internal/controller/static"
+	"tenon/internal/controller/tally"
 	"tenon/internal/controller/termination"
 	"tenon/internal/controller/transition"
 	"tenon/internal/controller/validation"
@@ -88,8 +95,8 @@ func Controllers(p Parts) []reconcile.Controller {
 }
 
 func claims(p Parts) []reconcile.Controller {
-	return append(hydration.New(p.Kit),
-		lifecycle.New(p.Kit, p.Tracker), expiration.New(p.Kit), garbage.New(p.Kit), consistency.New(p.Kit),
+	return append(hydration.New(p.Kit), marking.New(p.Kit, p.Market), podevents.New(p.Kit),
+		lifecycle.At(p.Kit, p.Tracker, p.Market), expiration.New(p.Kit), garbage.New(p.Kit), consistency.New(p.Kit),
 	)
 }
 
@@ -98,14 +105,14 @@ func nodes(p Parts) []reconcile.Controller {
 }
 
 func pools(p Parts) []reconcile.Controller {
-	return []reconcile.Controller{
+	return append(append(overlay.New(p.Kit, p.Market), static.New(p.Kit)...),
 		hash.New(p.Kit), counter.New(p.Kit), readiness.New(p.Kit), validation.New(p.Kit), health.New(p.Kit, p.Tracker),
-	}
+	)
 }
 
 // gauges only look.
 func gauges(p Parts) []reconcile.Controller {
-	return slices.Concat(transition.New(p.Kit))
+	return slices.Concat(transition.New(p.Kit), census.New(p.Kit), meter.New(p.Kit), tally.New(p.Kit, p.Market))
 }
 
 func managed(d cloud.Description) func(group, kind string) bool {

@@ -49,7 +49,8 @@ type loop struct {
 	kit      reconcile.Kit
 	o        Options
 	intents  intent.Maker
-	unsynced time.Time // since when; zero is not
+	unsynced time.Time     // since when; zero is not
+	took     time.Duration // by the last decision
 	last     round
 }
 
@@ -90,12 +91,13 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 		return reconcile.Never, err
 	}
 	// 2. Is there something to decide, and is it time?
+	settles := until(l.o.World.Settle(now), now)
 	pulse := l.o.World.Pulse()
 	if idle(pulse) {
-		return reconcile.Never, l.rest(ctx, pulse)
+		return settles, l.rest(ctx, pulse)
 	}
 	if !l.due(pulse, now) {
-		return reconcile.In(l.nextLook().Sub(now)), nil
+		return settles.Sooner(reconcile.In(l.nextLook().Sub(now))), nil
 	}
 	w := window{idle: l.kit.Settings.BatchIdleDuration, longest: l.kit.Settings.BatchMaxDuration}
 	wait, streaming := w.wait(pulse, now)
@@ -106,6 +108,7 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 	market := l.market(ctx)
 	picture := l.o.World.Picture(world.Moment{Now: now, Settings: Settings(l.kit.Settings), Market: market})
 	decision := l.decide(picture.Snapshot)
+	l.count(picture.Snapshot, &decision.Plan)
 	chosen := choose(picture.Snapshot, &decision.Plan, streaming)
 	l.commit(picture.Snapshot, chosen)
 	outcomes := l.o.Executor.Launch(ctx, l.orders(picture.Snapshot, chosen, market))
@@ -127,7 +130,8 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 func (l *loop) decide(s *snapshot.Snapshot) decide.Decision {
 	begun := l.kit.Clock.Now()
 	decision := decide.Decide(s, decide.Budget{})
-	l.kit.Metrics.SchedulerSchedulingDurationSeconds.WithLabelValues(name).Observe(l.kit.Clock.Since(begun).Seconds())
+	l.took = l.kit.Clock.Since(begun)
+	l.kit.Metrics.SchedulerSchedulingDurationSeconds.WithLabelValues(name).Observe(l.took.Seconds())
 	return decision
 }
 
@@ -137,7 +141,7 @@ const name = "provisioner"
 const (
 	unsyncedRetry = 20 * time.Millisecond
 	openRetry     = 10 * time.Second // pods without a place: the cloud may have something by now
-	streamRetry   = 50 * time.Millisecond
+	streamRetry   = 250 * time.Millisecond
 )
 
 // idle reports whether nobody wants anything.
@@ -173,6 +177,14 @@ func (l *loop) again(chosen selection, now time.Time) reconcile.Result {
 		return reconcile.In(streamRetry)
 	}
 	return reconcile.In(l.nextLook().Sub(now))
+}
+
+// until is a result that asks for another look at a time; zero is never.
+func until(t, now time.Time) reconcile.Result {
+	if t.IsZero() {
+		return reconcile.Never
+	}
+	return reconcile.In(t.Sub(now))
 }
 
 // synced also tells the metrics, and the log when it takes long.

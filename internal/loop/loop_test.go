@@ -343,6 +343,38 @@ func TestNewPodsTakeThePlaceOfEndingOnes(t *testing.T) {
 	h.expect("default 1")
 }
 
+// TestWhoLosesItsPlaceIsDecidedAbout: the scheduler binds a pod that nobody reckoned with
+// to a node on which another has its place; that one waits again at once.
+func TestWhoLosesItsPlaceIsDecidedAbout(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default"))
+	h.pods("web", 3)
+	h.decide()
+	h.watch()
+	lifecycle(h, "default-00001")
+	h.pods("guest", 1, func(p *corev1.Pod) { p.Spec.NodeName = "node-default-00001" })
+	h.decide() // the loss is noticed
+	h.decide()
+	h.expect("default 3", "default 1")
+}
+
+// lifecycle gives a claim an instance and a node with room for exactly three pods.
+func lifecycle(h *house, name string) {
+	h.t.Helper()
+	claim := h.Claim(name)
+	claim.Status.ProviderID, claim.Status.NodeName = "memory:///"+name, "node-"+name
+	claim.Status.Capacity = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("3"), corev1.ResourcePods: resource.MustParse("10"), corev1.ResourceMemory: resource.MustParse("8Gi")}
+	claim.Status.Allocatable = claim.Status.Capacity
+	h.Must(h.API.Status().Update(context.Background(), claim))
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-" + name, Labels: map[string]string{
+		karpenterv1.LabelNodePool: "default", karpenterv1.LabelRegistered: "true", corev1.LabelInstanceTypeStable: "general-4",
+	}}, Spec: corev1.NodeSpec{ProviderID: "memory:///" + name}}
+	node.Status.Capacity, node.Status.Allocatable = claim.Status.Capacity, claim.Status.Capacity
+	h.Must(h.API.Create(context.Background(), node))
+	h.watch()
+	h.decide()
+}
+
 // TestABurstIsBoughtInFullNodes: while pods keep coming, nodes that are full are bought,
 // and what is left over waits for the others.
 func TestABurstIsBoughtInFullNodes(t *testing.T) {
@@ -362,7 +394,7 @@ func TestABurstIsBoughtInFullNodes(t *testing.T) {
 	if len(h.claims()) == 0 || pulse.Waiting == 0 {
 		t.Errorf("claims %v and %d pods waiting: want some full nodes and some pods left", h.claims(), pulse.Waiting)
 	}
-	h.Clock.Step(2 * time.Second)
+	h.Clock.Step(4 * time.Second)
 	h.Run(h.loop, "")
 	if pulse := h.world.Pulse(); pulse.Waiting != 0 {
 		t.Errorf("%d pods still wait after the burst", pulse.Waiting)

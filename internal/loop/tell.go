@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"tenon/core/order"
 	"tenon/core/plan"
@@ -26,10 +27,9 @@ const few = 5
 // on the pods and pools, and numbers.
 func (l *loop) tell(ctx context.Context, picture world.Picture, p *plan.Plan, chosen selection, outcomes []execute.Outcome) {
 	s := picture.Snapshot
-	l.count(s, p)
 	log := reconcile.Log(ctx)
 	if p.Solve.Pods > 0 {
-		log.Info("found provisionable pod(s)", "Pods", podNames(s), "count", p.Solve.Pods, "duration", l.kit.Clock.Since(s.Now).String())
+		log.Info("found provisionable pod(s)", "Pods", podNames(s), "count", p.Solve.Pods, "duration", l.took.String())
 	}
 	if len(outcomes) > 0 {
 		log.Info("computed new nodeclaim(s) to fit pod(s)", "nodeclaims", len(outcomes), "pods", podsOf(chosen.claims),
@@ -44,9 +44,10 @@ func (l *loop) tell(ctx context.Context, picture world.Picture, p *plan.Plan, ch
 	l.tellLimits(ctx, limited(p))
 }
 
-// count keeps the gauges, and how long each pod had to wait for its first decision.
+// count keeps the gauges, and the trail of each pod: how long it had to wait for its first
+// decision, and when it got a place.
 func (l *loop) count(s *snapshot.Snapshot, p *plan.Plan) {
-	m := l.kit.Metrics
+	m, now := l.kit.Metrics, l.kit.Clock.Now()
 	ignored := 0
 	for i := range s.Pods {
 		pod := &s.Pods[i]
@@ -56,8 +57,11 @@ func (l *loop) count(s *snapshot.Snapshot, p *plan.Plan) {
 		if pod.Refused != "" {
 			ignored++
 		}
-		if since, waits := l.o.World.WaitingSince(pod.Namespace, pod.Name); waits && since.After(l.last.at) {
-			m.PodsSchedulingDecisionDurationSeconds.WithLabelValues().Observe(l.kit.Clock.Since(since).Seconds())
+		if since, waits := l.o.World.WaitingSince(pod.Namespace, pod.Name); waits {
+			m.Trail.See(types.UID(pod.UID), since)
+		}
+		if after, first := m.Trail.Decide(types.UID(pod.UID), now); first {
+			m.PodsSchedulingDecisionDurationSeconds.WithLabelValues().Observe(after.Seconds())
 		}
 	}
 	m.SchedulerIgnoredPodsCount.WithLabelValues().Set(float64(ignored))
@@ -152,6 +156,7 @@ var nominations = telemetry.Rate{PerSecond: 5, Burst: 10}
 // nominate tells a pod where it will go. Of a pod that no scheduler has looked at yet
 // there is nothing to tell: mostly it is bound in a moment.
 func (l *loop) nominate(guest world.Guest, target string) {
+	l.kit.Metrics.Trail.Place(guest.UID, l.kit.Clock.Now())
 	pod, found := l.o.World.Pod(guest.Namespace, guest.Name)
 	if !found || pod.UID != guest.UID {
 		return

@@ -23,7 +23,8 @@ const (
 )
 
 // wait is how much longer to gather, zero for not at all. streaming says that the burst
-// goes on: whatever is decided now, more will follow at once.
+// goes on: whatever is decided now, more will follow at once. It never makes a pod wait
+// longer than the longest window.
 func (w window) wait(p world.Pulse, now time.Time) (wait time.Duration, streaming bool) {
 	if p.Waiting == 0 || p.Last.IsZero() {
 		return 0, false
@@ -33,12 +34,19 @@ func (w window) wait(p world.Pulse, now time.Time) (wait time.Duration, streamin
 		silence = w.idle
 	}
 	quiet := silence - now.Sub(p.Last)
-	over := w.longest - now.Sub(p.First)
+	over := w.longest - now.Sub(p.Oldest)
 	switch {
-	case quiet <= 0 || over <= 0:
+	case over <= 0:
 		return 0, false
+	case quiet <= 0:
+		// A ReplicaSet that stalls in the middle goes on, unless a quota keeps it from that.
+		stalled := p.Coming > 0 && now.Sub(p.Last) < stall*w.idle
+		return 0, stalled
 	case now.Sub(p.First) >= flow:
 		return 0, true
 	}
 	return min(quiet, over, flow-now.Sub(p.First)), false
 }
+
+// stall is how many idle times a ReplicaSet may say nothing before nobody waits for it.
+const stall = 3

@@ -101,7 +101,7 @@ func (p *Process) assemble(o Options) error {
 	if err := registry.Register(telemetry.NewBuildInfo(o.Build)); err != nil {
 		return fmt.Errorf("register metrics: %w", err)
 	}
-	if err := p.serve(m, registry, o.Settings.EnableProfiling); err != nil {
+	if err := p.serve(m, registry, o.Settings); err != nil {
 		return err
 	}
 	return m.Add(crew{manager: m, settings: o.Settings, metrics: registry, open: o.Open, clock: clock.RealClock{}, log: o.Log})

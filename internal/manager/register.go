@@ -61,19 +61,20 @@ func (c crew) kit(backend Backend) (reconcile.Kit, error) {
 	if err != nil {
 		return reconcile.Kit{}, fmt.Errorf("register metrics: %w", err)
 	}
+	events := telemetry.NewRecorder(c.manager.GetEventRecorderFor(telemetry.Component), c.clock)
+	if err := c.manager.Add(events); err != nil {
+		return reconcile.Kit{}, fmt.Errorf("run the recorder of events: %w", err)
+	}
 	return reconcile.Kit{
 		Client:   c.manager.GetClient(),
 		Live:     c.manager.GetAPIReader(),
 		Cloud:    telemetry.Observe(backend.Provider, metrics, c.clock),
 		Clock:    c.clock,
-		Events:   telemetry.NewRecorder(c.manager.GetEventRecorderFor(component), c.clock),
+		Events:   events,
 		Metrics:  metrics,
 		Settings: c.settings,
 	}, nil
 }
-
-// component is the source of events.
-const component = "karpenter"
 
 // parallel is how many claims are made at the same time: the API server's limit on our
 // requests is what bounds a burst.

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"tenon/internal/settings"
+	"tenon/internal/telemetry"
 )
 
 // listeners are the ports of the process, taken before anything starts.
@@ -65,13 +66,14 @@ const (
 )
 
 // serve hangs both servers into the manager, which starts them first and stops them last.
-func (p *Process) serve(m ctrl.Manager, registry prometheus.Gatherer, profiling bool) error {
+func (p *Process) serve(m ctrl.Manager, registry prometheus.Gatherer, s settings.Settings) error {
+	served := telemetry.Bounded(prometheus.Gatherers{registry, metrics.Registry}, s.MetricsSeries)
 	for _, s := range []struct {
 		name     string
 		listener net.Listener
 		handler  http.Handler
 	}{
-		{"metrics", p.listeners.metrics, metricsHandler(prometheus.Gatherers{registry, metrics.Registry}, profiling)},
+		{"metrics", p.listeners.metrics, metricsHandler(served, s.EnableProfiling)},
 		{"probes", p.listeners.probes, probesHandler(m)},
 	} {
 		timeout := drainTimeout

@@ -49,11 +49,22 @@ func (w *World) putPod(pod *corev1.Pod) {
 		w.guests.unlink(k, old)
 	}
 	w.guests.link(k, pod)
-	if pod.Spec.NodeName != "" {
-		w.ledger.release(pod.UID)
+	if pod.Spec.NodeName != "" && (old == nil || old.Spec.NodeName == "") {
+		w.land(pod)
 	}
 	w.await(k, pod, old != nil && !ingest.IsJudged(old) && ingest.IsJudged(pod))
 	w.daemons.saw(pod)
+}
+
+// land: the pod is bound. If it went elsewhere than to the place that was found for it, it
+// may have taken somebody else's.
+func (w *World) land(pod *corev1.Pod) {
+	promised := w.ledger.claimFor(pod.UID)
+	w.ledger.release(pod.UID)
+	if host := w.roster.claimOf(pod.Spec.NodeName); host != promised && len(w.ledger.byClaim[host]) > 0 {
+		w.ledger.crowded[host] = true
+		w.pulse.count++ // whoever looks next settles it
+	}
 }
 
 // await notes whether the pod wants a place. judged says that the scheduler has just

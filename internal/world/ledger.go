@@ -2,15 +2,18 @@ package world
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/model"
 	"tenon/core/order"
 	"tenon/core/snapshot"
+	"tenon/internal/ingest"
 )
 
 // ledger is what we have done and not yet seen: which claims we made (in the roster, as
@@ -21,10 +24,11 @@ type ledger struct {
 	byClaim map[string]map[types.UID]key
 	since   map[string]time.Time       // when a claim was assumed
 	taken   map[string]model.Resources // what it takes of its pool's limits, until it is in the list
+	crowded map[string]bool            // claims whose room somebody else may have taken
 }
 
 func newLedger() ledger {
-	return ledger{places: map[types.UID]string{}, byClaim: map[string]map[types.UID]key{}, since: map[string]time.Time{}, taken: map[string]model.Resources{}}
+	return ledger{places: map[types.UID]string{}, byClaim: map[string]map[types.UID]key{}, since: map[string]time.Time{}, taken: map[string]model.Resources{}, crowded: map[string]bool{}}
 }
 
 // patience is how long a pod keeps its place on a node that is ready for it. The scheduler
@@ -179,25 +183,36 @@ func (w *World) breakPromises(claim string) {
 	delete(w.ledger.since, claim)
 	delete(w.ledger.taken, claim)
 	pods := w.ledger.byClaim[claim]
-	uids := make([]types.UID, 0, len(pods))
-	for uid := range pods {
-		uids = append(uids, uid)
-	}
-	slices.SortFunc(uids, func(a, b types.UID) int { return compareKeys(pods[a], pods[b]) })
+	uids := slices.SortedFunc(maps.Keys(pods), func(a, b types.UID) int { return compareKeys(pods[a], pods[b]) })
 	for _, uid := range uids {
-		k := pods[uid]
-		w.ledger.release(uid)
-		if pod := w.guests.all[k]; pod != nil && pod.UID == uid {
-			w.guests.dirty[k] = struct{}{}
-			w.await(k, pod, false)
-		}
+		w.breakPromise(uid, pods[uid])
 	}
 }
 
-// reconsider has pods decided about anew that their node has been ready for too long, and
-// says when to look again; zero is never.
-func (w *World) reconsider(now time.Time) time.Time {
+// breakPromise: one pod waits again.
+func (w *World) breakPromise(uid types.UID, k key) {
+	w.ledger.release(uid)
+	if pod := w.guests.all[k]; pod != nil && pod.UID == uid {
+		w.guests.dirty[k] = struct{}{}
+		w.await(k, pod, false)
+	}
+}
+
+// Settle takes places back that are none: on nodes that have been ready for too long, and
+// on nodes whose room others have taken, because the scheduler puts a pod wherever it
+// fits. Those pods wait again. It says when to look again; zero is never.
+func (w *World) Settle(now time.Time) time.Time {
 	var next time.Time
+	w.change(func() { next = w.settlePlaces(now) })
+	return next
+}
+
+func (w *World) settlePlaces(now time.Time) time.Time {
+	var next time.Time
+	for _, name := range order.Keys(w.ledger.crowded) {
+		w.shed(name)
+	}
+	clear(w.ledger.crowded)
 	for _, name := range order.Keys(w.ledger.byClaim) {
 		claim := w.roster.claims[name]
 		if claim == nil {
@@ -215,4 +230,40 @@ func (w *World) reconsider(now time.Time) time.Time {
 		}
 	}
 	return next
+}
+
+// shed takes places from pods, the last by name first, until what is promised on the
+// claim's node fits beside the pods that run there.
+func (w *World) shed(claim string) {
+	node := w.roster.nodeFor(claim)
+	if node == nil {
+		return // the decision that promised knew the room
+	}
+	room := ingest.Resources(node.Status.Allocatable)
+	for k := range w.guests.on[node.Name] {
+		room = room.Sub(w.requests(w.guests.all[k]))
+	}
+	pods := w.ledger.byClaim[claim]
+	uids := slices.SortedFunc(maps.Keys(pods), func(a, b types.UID) int { return compareKeys(pods[a], pods[b]) })
+	for _, uid := range uids {
+		k := pods[uid]
+		asked := w.requests(w.guests.all[k])
+		if asked.Fits(room) {
+			room = room.Sub(asked)
+			continue
+		}
+		w.breakPromise(uid, k)
+	}
+}
+
+// requests of a pod, as its template has them.
+func (w *World) requests(pod *corev1.Pod) model.Resources {
+	if pod == nil {
+		return model.Resources{}
+	}
+	translated, ok := w.translator.Guest(pod, false)
+	if !ok {
+		return model.Resources{}
+	}
+	return w.translator.Templates()[translated.Template].Requests
 }

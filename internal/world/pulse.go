@@ -12,6 +12,8 @@ type Pulse struct {
 	Waiting int
 	// First and Last are when the first and the last of them began to wait.
 	First, Last time.Time
+	// Oldest is when the one that has waited longest began to; zero if nobody waits.
+	Oldest time.Time
 	// Coming is how many more pods the workloads of those that wait will make at once.
 	Coming int
 	// Displaced is how many pods are on nodes that are leaving.
@@ -57,9 +59,19 @@ func (w *World) Pulse() Pulse {
 	defer w.mu.Unlock()
 	return Pulse{
 		Demand: w.pulse.demand, Supply: w.pulse.offer,
-		Waiting: len(w.guests.waiting), First: w.pulse.first, Last: w.pulse.last,
+		Waiting: len(w.guests.waiting), First: w.pulse.first, Last: w.pulse.last, Oldest: w.oldest(),
 		Coming: w.coming(), Displaced: w.displaced(), Held: len(w.guests.held),
 	}
+}
+
+func (w *World) oldest() time.Time {
+	var oldest time.Time
+	for _, since := range w.guests.waiting {
+		if oldest.IsZero() || since.Before(oldest) {
+			oldest = since
+		}
+	}
+	return oldest
 }
 
 // coming counts the pods that ReplicaSets have yet to make: "1 of 100 is there" means

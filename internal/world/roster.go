@@ -30,6 +30,7 @@ type roster struct {
 	known   map[string]bool   // nodes that pods refer to by name; true for those that leave
 	leaving []string          // their names, sorted
 	name    map[string]string // names of nodes by claim
+	bought  map[string]string // claims by provider ID
 }
 
 // member is one translation, with what it was made from.
@@ -44,7 +45,7 @@ type member struct {
 func newRoster() roster {
 	return roster{
 		nodes: map[string]*corev1.Node{}, claims: map[string]*karpenterv1.NodeClaim{}, assumed: map[string]*karpenterv1.NodeClaim{},
-		members: map[string]*member{}, dirty: map[string]bool{}, known: map[string]bool{}, name: map[string]string{},
+		members: map[string]*member{}, dirty: map[string]bool{}, known: map[string]bool{}, name: map[string]string{}, bought: map[string]string{},
 	}
 }
 
@@ -88,6 +89,9 @@ func (w *World) putClaim(claim *karpenterv1.NodeClaim) {
 		return
 	}
 	w.roster.claims[claim.Name] = claim
+	if claim.Status.ProviderID != "" {
+		w.roster.bought[claim.Status.ProviderID] = claim.Name
+	}
 	w.roster.stale = true
 	if old == nil || (old.DeletionTimestamp == nil) != (claim.DeletionTimestamp == nil) {
 		w.pulse.supply()
@@ -98,6 +102,9 @@ func (w *World) putClaim(claim *karpenterv1.NodeClaim) {
 }
 
 func (w *World) removeClaim(name string) {
+	if c := w.roster.claims[name]; c != nil {
+		delete(w.roster.bought, c.Status.ProviderID)
+	}
 	delete(w.roster.claims, name)
 	delete(w.roster.assumed, name)
 	w.roster.stale = true
@@ -134,6 +141,23 @@ func (r *roster) standing(node string) (leaving, known bool) {
 func (r *roster) nodeOf(claim string) (string, bool) {
 	name, found := r.name[claim]
 	return name, found
+}
+
+// claimOf is the claim of a node; empty if it has none. Unlike the list it knows what was
+// put last.
+func (r *roster) claimOf(node string) string {
+	if n := r.nodes[node]; n != nil && n.Spec.ProviderID != "" {
+		return r.bought[n.Spec.ProviderID]
+	}
+	return ""
+}
+
+// nodeFor is the node that has come of a claim, or nil.
+func (r *roster) nodeFor(claim string) *corev1.Node {
+	if c := r.claims[claim]; c != nil {
+		return r.nodes[c.Status.NodeName]
+	}
+	return nil
 }
 
 // refreshNodes brings the list up to date, and marks the pods that it concerns.

@@ -38,7 +38,7 @@ func (w *World) Picture(m Moment) Picture {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.translator.At(m.Now)
-	next := w.reconsider(m.Now)
+	next := w.settlePlaces(m.Now)
 	out := &snapshot.Snapshot{Now: m.Now.UTC(), Settings: m.Settings}
 	out.Settings.WellKnown = w.options.Vocabulary.WellKnown()
 	w.addPools(out, m.Market)
@@ -49,7 +49,7 @@ func (w *World) Picture(m Moment) Picture {
 	out.Nodes, out.Pods, out.Daemons, out.Templates = w.roster.list, w.guests.list, w.daemons.list, w.translator.Templates()
 	return Picture{Snapshot: out, Next: next, Pulse: Pulse{
 		Demand: w.pulse.demand, Supply: w.pulse.offer, Waiting: len(w.guests.waiting), First: w.pulse.first,
-		Last: w.pulse.last, Displaced: w.displaced(), Held: len(w.guests.held),
+		Last: w.pulse.last, Oldest: w.oldest(), Displaced: w.displaced(), Held: len(w.guests.held),
 	}}
 }
 
