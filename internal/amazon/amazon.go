@@ -23,17 +23,17 @@ import (
 	"tenon/cloud"
 	"tenon/cloud/aws"
 	"tenon/cloud/aws/api"
-	"tenon/cloud/aws/detour"
 	"tenon/cloud/aws/home"
 	"tenon/cloud/aws/pace"
 	"tenon/cloud/aws/scout"
+	"tenon/cloud/aws/shift"
 	"tenon/cloud/aws/template"
+	"tenon/internal/controller/evasion"
 	"tenon/internal/controller/interruption"
 	"tenon/internal/controller/leftover"
 	"tenon/internal/controller/nodeclass"
 	"tenon/internal/controller/prepaid"
 	"tenon/internal/controller/refresh"
-	"tenon/internal/controller/shift"
 	"tenon/internal/controller/showcase"
 	"tenon/internal/controller/sighting"
 	"tenon/internal/controller/sweep"
@@ -75,7 +75,7 @@ type backend struct {
 	Options
 	ground    manager.Ground
 	provider  *aws.Provider
-	watch     *detour.Watch // nil unless zonal shifts are followed
+	watch     *shift.Watch // nil unless zonal shifts are followed
 	authority string
 	kit       atomic.Pointer[reconcile.Kit]
 }
@@ -107,7 +107,7 @@ func (b *backend) connect(ctx context.Context) error {
 		ReservedENIs: int64(settings.AWS.ReservedENIs), TemplateMade: b.templateMade,
 	}
 	if settings.AWS.EnableZonalShift {
-		b.watch = detour.New(clients.ZonalShift, cluster.ARN, b.ground.Clock)
+		b.watch = shift.New(clients.ZonalShift, b.ground.Clock, cluster.ARN)
 		knows.Shifted = b.watch.Shifted
 	}
 	b.provider, err = aws.New(aws.Options{
@@ -184,7 +184,7 @@ func (b *backend) controllers(kit reconcile.Kit) []reconcile.Controller {
 		list = append(list, leftover.New(kit, p.Profiles))
 	}
 	if b.watch != nil {
-		list = append(list, shift.New(kit, b.watch))
+		list = append(list, evasion.New(kit, b.watch))
 	}
 	return list
 }
