@@ -19,6 +19,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
 	"tenon/cloud/memory"
+	"tenon/sim/cluster"
 	"tenon/sim/store"
 )
 
@@ -158,14 +159,32 @@ func (w *Watch) outOfTime(node string) bool {
 	})
 }
 
+// exhausted names a budget that has no healthy pod to spare, counted now: its status may
+// be behind.
 func (w *Watch) exhausted(pod *corev1.Pod) string {
+	if !cluster.Ready(pod) {
+		return ""
+	}
 	for _, b := range store.All[*policyv1.PodDisruptionBudget](w.Store) {
 		s, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
-		if err == nil && b.Namespace == pod.Namespace && s.Matches(labels.Set(pod.Labels)) && b.Status.DisruptionsAllowed == 0 {
+		if err != nil || b.Namespace != pod.Namespace || !s.Matches(labels.Set(pod.Labels)) {
+			continue
+		}
+		if w.healthy(b.Namespace, s) <= b.Status.DesiredHealthy {
 			return b.Name
 		}
 	}
 	return ""
+}
+
+func (w *Watch) healthy(namespace string, s labels.Selector) int32 {
+	n := int32(0)
+	for _, pod := range store.All[*corev1.Pod](w.Store) {
+		if pod.Namespace == namespace && pod.DeletionTimestamp == nil && cluster.Ready(pod) && s.Matches(labels.Set(pod.Labels)) {
+			n++
+		}
+	}
+	return n
 }
 
 // lookEvery is how often instances and claims are compared.
@@ -213,6 +232,16 @@ func (w *Watch) stray(seen map[string]bool, rule, what string) {
 	}
 }
 
+// why is what the scheduler says of a pod.
+func why(pod *corev1.Pod) string {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled {
+			return c.Message
+		}
+	}
+	return "the scheduler has not seen it"
+}
+
 // Infeasible is the annotation of pods that no node can hold: they may wait for ever.
 const Infeasible = "sim.tenon.dev/infeasible"
 
@@ -220,7 +249,7 @@ const Infeasible = "sim.tenon.dev/infeasible"
 func (w *Watch) AtRest() {
 	for _, pod := range store.All[*corev1.Pod](w.Store) {
 		if pod.Spec.NodeName == "" && !finished(pod) && pod.Annotations[Infeasible] == "" {
-			w.report("at rest every pod runs", "pod %s/%s waits", pod.Namespace, pod.Name)
+			w.report("at rest every pod runs", "pod %s/%s waits since %s: %s", pod.Namespace, pod.Name, pod.CreationTimestamp.UTC().Format(time.DateTime), why(pod))
 		}
 	}
 	for _, claim := range store.All[*karpenterv1.NodeClaim](w.Store) {
