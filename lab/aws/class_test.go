@@ -79,7 +79,7 @@ func TestClassFromBeginningToEnd(t *testing.T) {
 	}
 
 	e.Faults().Clear()
-	e.pass(31 * time.Minute) // as long as a verdict holds
+	e.pass(6 * time.Minute) // as long as a bad verdict holds
 	if _, err := settle(); err != nil {
 		t.Fatal(err)
 	}

@@ -25,6 +25,15 @@ func Message(err error) string {
 	return ""
 }
 
+// Explain says what went wrong in words that are the same each time: without numbers of
+// requests and addresses, so that it can be written into a status.
+func Explain(err error) string {
+	if code := Code(err); code != "" {
+		return code + ": " + Message(err)
+	}
+	return "AWS does not answer"
+}
+
 // notFound are the codes of things that are not there. (aws.md, 5.9.)
 var notFound = []string{
 	"InvalidCapacityReservationId.NotFound", "InvalidInstanceID.NotFound",

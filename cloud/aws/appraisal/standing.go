@@ -107,6 +107,14 @@ func (s *Standing) Profile(name string) {
 	s.conditions.SetTrue(awsv1.ConditionInstanceProfileReady)
 }
 
+// Unsure: something could not be looked up. A condition that was decided before stays as
+// it was; one that never was says why it is not.
+func (s *Standing) Unsure(name, why string) {
+	if !s.conditions.HasStatus(name, metav1.ConditionTrue) && !s.conditions.HasStatus(name, metav1.ConditionFalse) {
+		s.conditions.SetUnknown(name, "LookupFailed", why)
+	}
+}
+
 // needed are the conditions without which there is nothing to validate.
 var needed = []string{
 	awsv1.ConditionAMIsReady, awsv1.ConditionInstanceProfileReady,

@@ -29,8 +29,12 @@ import (
 // mostOverrides is how many EC2 takes in one call.
 const mostOverrides = 300
 
-// verdictHolds is how long a class need not be tried again. (aws.md, 2.)
-const verdictHolds = 30 * time.Minute
+// verdictHolds is how long a class need not be tried again. (aws.md, 2.) A class that
+// failed is tried sooner: a permission that was given is to be noticed.
+const (
+	verdictHolds = 30 * time.Minute
+	failureHolds = 5 * time.Minute
+)
 
 // Verdict says whether instances of a class can be launched, and if not, why.
 type Verdict struct {
@@ -78,12 +82,18 @@ func (t *Trial) Run(ctx context.Context, class *awsv1.EC2NodeClass, pools []*kar
 		class.Status.Subnets, class.Status.SecurityGroups, class.Status.AMIs, class.Status.InstanceProfile,
 		class.Spec, annotationsOf(class), tags,
 	})}
-	return t.verdicts.Get(ctx, k, func(ctx context.Context) (Verdict, error) {
+	tried := false
+	verdict, err := t.verdicts.Get(ctx, k, func(ctx context.Context) (Verdict, error) {
+		tried = true
 		if t.Skip {
 			return Verdict{Passed: true}, nil
 		}
 		return t.run(ctx, class, pools, tags)
 	})
+	if tried && err == nil && !verdict.Passed {
+		t.verdicts.PutFor(k, verdict, failureHolds)
+	}
+	return verdict, err
 }
 
 // annotationsOf are the user's: the hash says nothing that the spec does not say.

@@ -208,11 +208,18 @@ func TestConditions(t *testing.T) {
 			want:   map[string]string{awsv1.ConditionValidationSucceeded: "Unknown AwaitingReconciliation object is awaiting reconciliation"},
 			again:  time.Second, trials: 1,
 		},
+		"credentials have expired": {
+			change: func(s *scout, _ *awsv1.EC2NodeClass) {
+				s.errs["subnets"] = &smithy.GenericAPIError{Code: "RequestExpired", Message: "Request has expired."}
+			},
+			want:   map[string]string{awsv1.ConditionSubnetsReady: "Unknown LookupFailed RequestExpired: Request has expired."},
+			failed: true,
+		},
 		"IAM fails: the rest is looked at all the same": {
 			change: func(s *scout, _ *awsv1.EC2NodeClass) { s.errs["profile"] = errors.New("boom") },
 			want: map[string]string{
 				awsv1.ConditionSubnetsReady:         "True SubnetsReady ",
-				awsv1.ConditionInstanceProfileReady: "Unknown AwaitingReconciliation object is awaiting reconciliation",
+				awsv1.ConditionInstanceProfileReady: "Unknown LookupFailed AWS does not answer",
 				awsv1.ConditionValidationSucceeded:  "Unknown DependenciesNotReady Awaiting AMI, Instance Profile, Security Group, and Subnet resolution",
 			},
 			failed: true,

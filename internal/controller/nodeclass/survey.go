@@ -13,23 +13,22 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// step looks at one thing that a class needs, and says when to look at it again; zero is
-// when the class changes.
-type step func(context.Context, *appraisal.Standing) (again time.Duration, err error)
+// step looks at one thing that a class needs, which a condition tells of, and says when to
+// look at it again; zero is when the class changes.
+type step struct {
+	condition string
+	look      func(context.Context, *appraisal.Standing) (again time.Duration, err error)
+}
 
 // survey looks at everything, also when one look fails: a class shows all that is wrong
 // with it at once. What could not be looked at stays as it was.
 func (k keeper) survey(ctx context.Context, s *appraisal.Standing) (reconcile.Result, error) {
-	steps := []step{k.images}
-	if k.kit.Settings.FeatureGates.ReservedCapacity {
-		steps = append(steps, k.reservations)
-	}
-	steps = append(steps, k.placement, k.subnets, k.securityGroups, k.profile, k.validate)
 	again := reconcile.Never
 	var failed []error
-	for _, look := range steps {
-		after, err := look(ctx, s)
+	for _, step := range k.steps() {
+		after, err := step.look(ctx, s)
 		if err != nil {
+			s.Unsure(step.condition, api.Explain(err))
 			failed = append(failed, err)
 			continue
 		}
@@ -38,6 +37,20 @@ func (k keeper) survey(ctx context.Context, s *appraisal.Standing) (reconcile.Re
 		}
 	}
 	return again, errors.Join(failed...)
+}
+
+func (k keeper) steps() []step {
+	steps := []step{{awsv1.ConditionAMIsReady, k.images}}
+	if k.kit.Settings.FeatureGates.ReservedCapacity {
+		steps = append(steps, step{awsv1.ConditionCapacityReservationsReady, k.reservations})
+	}
+	return append(steps,
+		step{awsv1.ConditionPlacementGroupReady, k.placement},
+		step{awsv1.ConditionSubnetsReady, k.subnets},
+		step{awsv1.ConditionSecurityGroupsReady, k.securityGroups},
+		step{awsv1.ConditionInstanceProfileReady, k.profile},
+		step{awsv1.ConditionValidationSucceeded, k.validate},
+	)
 }
 
 func (k keeper) images(ctx context.Context, s *appraisal.Standing) (time.Duration, error) {
