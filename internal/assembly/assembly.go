@@ -57,10 +57,12 @@ type Parts struct {
 
 // New makes the parts that follow from a kit. The caller says the rest.
 func New(kit reconcile.Kit) Parts {
-	return Parts{
+	p := Parts{
 		Kit: kit, World: World(kit), Tracker: registration.New(),
 		Market: market.New(kit.Cloud, kit.Settings.FeatureGates.NodeOverlay),
 	}
+	p.Market.Subscribe(p.World.Reprice)
+	return p
 }
 
 // World makes the picture that the parts are about.

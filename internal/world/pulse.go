@@ -86,6 +86,9 @@ func (w *World) coming() int {
 	return missing
 }
 
+// Reprice tells that pools can buy other things, or at other prices, than before.
+func (w *World) Reprice() { w.change(w.pulse.supply) }
+
 // Rearm has the next burst begin with the next pod that comes, although pods of this one
 // may still wait.
 func (w *World) Rearm() {
