@@ -45,7 +45,8 @@ func New(c clock.PassiveClock) *Memory {
 	return &Memory{clock: c, images: map[string]map[string]sight{}, views: map[string]View{}}
 }
 
-// ImagesOf names the images of a class. With other images, what was seen holds no longer.
+// ImagesOf names the images of a class. What was seen with them goes before what was seen
+// with others.
 func ImagesOf(images []awsv1.AMI) string {
 	var ids []string
 	for _, i := range images {
@@ -75,7 +76,7 @@ func (m *Memory) Seen(images, instanceType string, bytes int64) bool {
 		return known.until.Sub(now) < kept-24*time.Hour
 	}
 	m.revision++
-	delete(m.views, images)
+	clear(m.views)
 	return true
 }
 
@@ -92,7 +93,9 @@ type View struct {
 	Bytes    map[string]int64
 }
 
-// View is what is known of nodes with some images.
+// View is what is known of nodes with some images. Of a type that was never seen with
+// them, the least counts that it had with others: a new image changes little, and much less
+// than what a type is said to have differs from what its nodes see.
 func (m *Memory) View(images string) View {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -101,6 +104,13 @@ func (m *Memory) View(images string) View {
 	}
 	v := View{Revision: m.revision, Bytes: map[string]int64{}}
 	now := m.clock.Now()
+	for _, types := range m.images {
+		for instanceType, s := range types {
+			if least, known := v.Bytes[instanceType]; now.Before(s.until) && (!known || s.bytes < least) {
+				v.Bytes[instanceType] = s.bytes
+			}
+		}
+	}
 	for instanceType, s := range m.images[images] {
 		if now.Before(s.until) {
 			v.Bytes[instanceType] = s.bytes

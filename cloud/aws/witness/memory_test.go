@@ -34,8 +34,21 @@ func TestTheLeastCounts(t *testing.T) {
 			t.Errorf("after %d the revision went from %d to %d", step.bytes, before.Revision, after.Revision)
 		}
 	}
-	if n := len(m.View("y").Bytes); n != 0 {
-		t.Errorf("%d figures for other images", n)
+}
+
+// What was seen with other images is better than what nobody has seen, and gives way to
+// what is seen with these.
+func TestOtherImages(t *testing.T) {
+	t.Parallel()
+	m := witness.New(clocktesting.NewFakePassiveClock(start))
+	m.Seen("old", "m5.large", 8000)
+	m.Seen("older", "m5.large", 7900)
+	if got := m.View("new").Bytes["m5.large"]; got != 7900 {
+		t.Errorf("memory %d with images that nobody has seen, want 7900", got)
+	}
+	m.Seen("new", "m5.large", 8100)
+	if got := m.View("new").Bytes["m5.large"]; got != 8100 {
+		t.Errorf("memory %d, want what was seen with these images", got)
 	}
 }
 
