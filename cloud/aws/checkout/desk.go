@@ -13,6 +13,7 @@ import (
 	"tenon/cloud/aws/launch"
 	"tenon/cloud/aws/machine"
 	"tenon/cloud/aws/network"
+	"tenon/cloud/aws/pace"
 	"tenon/cloud/aws/reserve"
 	"tenon/cloud/aws/shortage"
 	"tenon/cloud/aws/template"
@@ -102,6 +103,7 @@ func (d *Desk) Create(ctx context.Context, claim cloud.Claim) (cloud.Instance, e
 	if claim.UID == "" {
 		return cloud.Instance{}, &cloud.Rejected{Reason: "NoToken", Message: "A claim without a UID cannot be launched"}
 	}
+	ctx = pace.With(ctx, pace.Launch)
 	r, leave, err := d.enter(ctx, claim.UID)
 	if err != nil {
 		return cloud.Instance{}, fmt.Errorf("launch claim %s: %w", claim.Name, err)

@@ -19,7 +19,6 @@ import (
 	"tenon/cloud/aws/launch"
 	"tenon/cloud/aws/machine"
 	"tenon/cloud/aws/network"
-	"tenon/cloud/aws/pace"
 	"tenon/cloud/aws/refusal"
 	"tenon/core/catalog"
 	"tenon/core/order"
@@ -67,7 +66,7 @@ func (d *Desk) send(ctx context.Context, claim *cloud.Claim, r *record) (cloud.I
 	request := *p.order.Request
 	request.ClientToken = aws.String(token(claim.UID, r.attempt))
 	sent := d.Clock.Now()
-	out, err := d.EC2.CreateFleet(pace.With(ctx, pace.Launch), &request, onlyThrottled)
+	out, err := d.EC2.CreateFleet(ctx, &request, onlyThrottled)
 	if err != nil {
 		d.giveBack(taken, "")
 		return d.failed(ctx, claim, r, err)
@@ -108,7 +107,7 @@ func (d *Desk) hold(ctx context.Context, o launch.Order) (release func(), err er
 	failures := make([]error, len(o.Templates))
 	var group sync.WaitGroup
 	for i, t := range o.Templates {
-		group.Go(func() { releases[i], failures[i] = d.Templates.Hold(pace.With(ctx, pace.Launch), t) })
+		group.Go(func() { releases[i], failures[i] = d.Templates.Hold(ctx, t) })
 	}
 	group.Wait()
 	all := func() {
@@ -183,7 +182,7 @@ func (d *Desk) resolve(ctx context.Context, claim *cloud.Claim, r *record, cause
 	if p.unsure.IsZero() {
 		p.unsure = d.Clock.Now()
 	}
-	found, err := d.Yard.BoughtFor(pace.With(ctx, pace.Launch), claim.UID)
+	found, err := d.Yard.BoughtFor(ctx, claim.UID)
 	switch {
 	case err != nil:
 		return cloud.Instance{}, errors.Join(cause, err)
