@@ -19,6 +19,8 @@
 package labtest
 
 import (
+	"flag"
+	"strconv"
 	"testing"
 	"time"
 )
@@ -27,7 +29,10 @@ import (
 type Options struct {
 	BootDelay  time.Duration // default 300ms
 	Heartbeat  time.Duration // default 5s: a silent node is NotReady after 15s
-	Controller string        // tenon, which is built if need be, or none; default none
+	Controller string        // tenon, which is built if need be; memory, which is Tenon on a cloud in memory; or none, the default
+	// Parallel is how many tests run beside each other; zero leaves it to the go command, which
+	// allows as many as there are processors. Tests that mostly wait can be many more.
+	Parallel int
 }
 
 func (o Options) flags() []string {
@@ -50,5 +55,16 @@ func (o Options) flags() []string {
 // Main runs the tests of a package that uses a lab, ends the lab, and exits. It is for TestMain.
 func Main(m *testing.M, options Options) {
 	wanted = options
+	flag.Parse()
+	if options.Parallel > 0 && !given("test.parallel") {
+		// It cannot fail: the testing package defines the flag, and a number is what it takes.
+		_ = flag.Set("test.parallel", strconv.Itoa(options.Parallel))
+	}
 	exit(stopAfter(m.Run))
+}
+
+func given(name string) bool {
+	found := false
+	flag.Visit(func(f *flag.Flag) { found = found || f.Name == name })
+	return found
 }

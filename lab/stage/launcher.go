@@ -25,7 +25,6 @@ type launcher struct {
 	nodes kubernetes.Interface
 	log   logr.Logger
 	life  context.Context // of the process
-	saved func() error
 
 	mu    sync.Mutex
 	boots map[string]*boot // by provider ID
@@ -42,22 +41,32 @@ func newLauncher(ctx context.Context, o Options, log logr.Logger) (*launcher, er
 	if err != nil {
 		return nil, fmt.Errorf("make a client for machines: %w", err)
 	}
-	return &launcher{nodes: nodes, log: log.WithName("machines"), life: ctx, saved: func() error { return nil }, boots: map[string]*boot{}}, nil
+	return &launcher{nodes: nodes, log: log.WithName("machines"), life: ctx, boots: map[string]*boot{}}, nil
 }
 
 // Launch implements memory.Launcher.
 func (l *launcher) Launch(m memory.Machine) {
-	l.save()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.faultOf(m).NeverJoin {
+		return
+	}
 	b := &boot{node: m.Node}
 	b.timer = time.AfterFunc(time.Until(m.Boots), func() { l.join(m) })
 	l.boots[m.Instance.ProviderID] = b
 }
 
+// faultOf is what is wrong with a machine from its start: its claim's annotations say so.
+func (l *launcher) faultOf(m memory.Machine) kubelet.Fault {
+	fault, err := kubelet.ParseFault(m.Annotations[kubelet.AnnotationFault])
+	if err != nil {
+		l.log.Error(err, "could not read the fault of a machine", "node", m.Node)
+	}
+	return fault
+}
+
 // Terminate implements memory.Launcher.
 func (l *launcher) Terminate(providerID string) {
-	l.save()
 	l.mu.Lock()
 	b := l.boots[providerID]
 	delete(l.boots, providerID)
@@ -69,12 +78,6 @@ func (l *launcher) Terminate(providerID string) {
 	err := l.nodes.CoreV1().Nodes().Delete(l.life, b.node, metav1.DeleteOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
 		l.log.Error(err, "could not delete the node of a machine that has ended", "node", b.node)
-	}
-}
-
-func (l *launcher) save() {
-	if err := l.saved(); err != nil {
-		l.log.Error(err, "could not write the cloud down")
 	}
 }
 

@@ -5,13 +5,9 @@ package stage
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"time"
 
+	"github.com/go-logr/logr"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
@@ -45,70 +41,56 @@ const region = "us-west-2"
 // Open makes the cloud: it sells what EC2 does, to node classes of the kind EC2NodeClass.
 func Open(o Options) manager.Open {
 	return func(ctx context.Context, ground manager.Ground) (manager.Backend, error) {
-		launcher, err := newLauncher(ctx, o, ground.Log)
+		s, err := New(ctx, o, ground.Log)
 		if err != nil {
 			return manager.Backend{}, err
 		}
-		state, err := load(o.State)
-		if err != nil {
-			return manager.Backend{}, err
-		}
-		offers := offering.Build(offering.Defaults(region))
-		far := memory.New(memory.Options{
-			Clock:    clock.RealClock{},
-			Kinds:    []cloud.ClassKind{{Group: awsv1.Group, Version: "v1", Kind: "EC2NodeClass"}},
-			Words:    lexicon.Words(),
-			Catalog:  &offers.Catalog,
-			Boot:     o.Boot,
-			Stop:     time.Second,
-			Trouble:  o.Trouble,
-			Launcher: launcher,
-			State:    state,
-		})
-		launcher.saved = func() error { return save(o.State, far) }
-		if o.Cloud != nil {
-			o.Cloud(far)
-		}
-		return manager.Backend{
-			Provider: far.Connect(),
-			Controllers: func(kit reconcile.Kit) []reconcile.Controller {
-				return []reconcile.Controller{classes(kit), ticker(kit, far)}
-			},
-		}, nil
+		return s.Open(ctx, ground)
 	}
 }
 
-func load(path string) (memory.State, error) {
-	var state memory.State
-	if path == "" {
-		return state, nil
-	}
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return state, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &state)
-	}
-	if err != nil {
-		return state, fmt.Errorf("read the cloud from %s: %w", path, err)
-	}
-	return state, nil
+// Stage is a cloud that controllers can be connected to, one after the other or several at a time.
+type Stage struct {
+	Cloud *memory.Cloud
+	book  *book
 }
 
-// save replaces the file as a whole, so that a crash leaves the old one or the new one.
-func save(path string, far *memory.Cloud) error {
-	if path == "" {
-		return nil
-	}
-	text, err := json.Marshal(far.State())
+// New makes a cloud, with the machines that its file holds. It lives as long as the context.
+func New(ctx context.Context, o Options, log logr.Logger) (*Stage, error) {
+	launcher, err := newLauncher(ctx, o, log)
 	if err != nil {
-		return fmt.Errorf("write the cloud down: %w", err)
+		return nil, err
 	}
-	if err := os.WriteFile(path+".new", text, 0o600); err != nil {
-		return err
+	state, err := Read(o.State)
+	if err != nil {
+		return nil, err
 	}
-	return os.Rename(path+".new", path)
+	offers := offering.Build(offering.Defaults(region))
+	far := memory.New(memory.Options{
+		Clock:    clock.RealClock{},
+		Kinds:    []cloud.ClassKind{{Group: awsv1.Group, Version: "v1", Kind: "EC2NodeClass"}},
+		Words:    lexicon.Words(),
+		Catalog:  &offers.Catalog,
+		Boot:     o.Boot,
+		Stop:     time.Second,
+		Trouble:  o.Trouble,
+		Launcher: launcher,
+		State:    state,
+	})
+	if o.Cloud != nil {
+		o.Cloud(far)
+	}
+	return &Stage{Cloud: far, book: newBook(o.State, far)}, nil
+}
+
+// Open implements manager.Open.
+func (s *Stage) Open(context.Context, manager.Ground) (manager.Backend, error) {
+	return manager.Backend{
+		Provider: counter{Provider: s.Cloud.Connect(), book: s.book},
+		Controllers: func(kit reconcile.Kit) []reconcile.Controller {
+			return []reconcile.Controller{classes(kit), ticker(kit, s.Cloud)}
+		},
+	}, nil
 }
 
 // kubelets is a client for machines, without a limit: each of them would have its own.
