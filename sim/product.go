@@ -2,6 +2,8 @@ package sim
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -56,7 +58,7 @@ func (s *Sim) start() error {
 	}
 	product := s.options.Product(kit, s.suffix)
 	p.told = product.Told
-	p.employ(product.Controllers)
+	p.employ(slices.DeleteFunc(product.Controllers, func(c reconcile.Controller) bool { return gauges(c) && !s.options.Gauges }))
 	m.Open()
 	s.processes = append(s.processes, p)
 	s.Log.Info("start", "process", p.name)
@@ -82,6 +84,12 @@ func (s *Sim) kit(p *process) (reconcile.Kit, error) {
 		Metrics:  metrics,
 		Settings: configured,
 	}, nil
+}
+
+// gauges are controllers that look every few seconds and only measure: most of the steps
+// of a week, and nothing comes of them.
+func gauges(c reconcile.Controller) bool {
+	return strings.HasPrefix(c.Name, "metrics.") || strings.HasPrefix(c.Name, "operatorpkg.")
 }
 
 // letters of names, as the API server takes them.

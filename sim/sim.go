@@ -37,6 +37,8 @@ type Options struct {
 	Product Build
 	// Arguments are the product's flags.
 	Arguments []string
+	// Gauges runs the controllers that only measure, too.
+	Gauges bool
 	// Pods is about how many run by day; zero is a cluster that somebody else fills.
 	Pods int
 	// Log is given each line of the run's log; nil is nobody.

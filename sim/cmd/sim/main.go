@@ -6,6 +6,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime/debug"
+	"runtime/pprof"
 	"strings"
 	"time"
 
@@ -22,12 +24,26 @@ func main() {
 	rest := flag.Duration("rest", 30*time.Minute, "how long to wait for rest at the end; 0 is not to look")
 	log := flag.Bool("log", false, "print what happens")
 	detail := flag.Bool("detail", false, "print every step and call as well")
+	small := flag.Bool("shrink", false, "look for fewer faults and a shorter time with which a seed still fails")
+	profile := flag.String("cpuprofile", "", "write a profile of the run to this file")
 	flag.Parse()
 	parsed, err := sim.ParseFaults(*faults)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
+	if *profile != "" {
+		file, err := os.Create(*profile)
+		if err == nil {
+			err = pprof.StartCPUProfile(file)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(2)
+		}
+		defer pprof.StopCPUProfile()
+	}
+	debug.SetGCPercent(400) // there is memory, and no pause that anybody would notice
 	failed := false
 	for n := range *seeds {
 		o := sim.Options{Seed: *seed + uint64(n), Faults: parsed, Pods: *pods}
@@ -39,15 +55,20 @@ func main() {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
-		if bad := len(report.Violations) > 0; bad || *seeds == 1 {
+		bad := len(report.Violations) > 0
+		failed = failed || bad
+		if bad || *seeds == 1 {
 			fmt.Print(report)
-			failed = failed || bad
+		}
+		if bad && *small {
+			fmt.Println("smaller:", sim.Shrink(sim.Trial{Options: o, Faults: *faults, Hours: *hours, Rest: *rest}))
 		}
 	}
 	if *seeds > 1 {
 		fmt.Printf("%d seeds from %d\n", *seeds, *seed)
 	}
 	if failed {
+		pprof.StopCPUProfile() // nothing if there is none
 		os.Exit(1)
 	}
 }
