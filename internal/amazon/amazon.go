@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -91,6 +92,7 @@ func (b *backend) connect(ctx context.Context) error {
 	}
 	o := b.API
 	o.Version, o.Limiter = b.Build, pace.New(b.ground.Clock)
+	o.Observe, o.Clock = b.called, b.ground.Clock
 	clients, err := api.Connect(ctx, o)
 	if err != nil {
 		return err
@@ -216,6 +218,21 @@ func (b *backend) count(how func(*telemetry.Metrics)) {
 	if kit := b.kit.Load(); kit != nil {
 		how(kit.Metrics)
 	}
+}
+
+// called counts the calls of AWS.
+func (b *backend) called(c api.Call) {
+	b.count(func(m *telemetry.Metrics) {
+		labels := []string{c.Service, c.Operation, strconv.Itoa(c.Status)}
+		if c.Attempt {
+			m.AwsSdkGoRequestAttemptTotal.WithLabelValues(labels...).Inc()
+			m.AwsSdkGoRequestAttemptDurationSeconds.WithLabelValues(labels...).Observe(c.Took.Seconds())
+			return
+		}
+		m.AwsSdkGoRequestTotal.WithLabelValues(labels...).Inc()
+		m.AwsSdkGoRequestDurationSeconds.WithLabelValues(labels...).Observe(c.Took.Seconds())
+		m.AwsSdkGoRequestRetryCount.WithLabelValues(labels...).Observe(float64(c.Retries))
+	})
 }
 
 func (b *backend) templateMade(t template.Template) {

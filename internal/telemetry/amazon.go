@@ -17,6 +17,11 @@ type awsMetrics struct {
 	CloudproviderBatcherBatchTimeSeconds           *prometheus.HistogramVec
 	CloudproviderBatcherBatchSize                  *prometheus.HistogramVec
 	Ec2nodeclassesUserdataBytes                    *prometheus.GaugeVec
+	AwsSdkGoRequestTotal                           *prometheus.CounterVec
+	AwsSdkGoRequestRetryCount                      *prometheus.HistogramVec
+	AwsSdkGoRequestDurationSeconds                 *prometheus.HistogramVec
+	AwsSdkGoRequestAttemptTotal                    *prometheus.CounterVec
+	AwsSdkGoRequestAttemptDurationSeconds          *prometheus.HistogramVec
 }
 
 func newAWSMetrics(r *register) awsMetrics {
@@ -47,8 +52,21 @@ func newAWSMetrics(r *register) awsMetrics {
 			"How many requests were sent as one.", batchSizes(), "batcher"),
 		Ec2nodeclassesUserdataBytes: r.gauge("ec2nodeclasses_userdata_bytes",
 			"Size of the user data in a class's last launch template.", "nodeclass"),
+		AwsSdkGoRequestTotal: r.counter("aws_sdk_go_request_total",
+			"Calls of AWS, by how they were answered.", callLabels...),
+		AwsSdkGoRequestRetryCount: r.histogram("aws_sdk_go_request_retry_count",
+			"How often calls of AWS were repeated.", []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, callLabels...),
+		AwsSdkGoRequestDurationSeconds: r.histogram("aws_sdk_go_request_duration_seconds",
+			"How long calls of AWS took, with repetitions and the time that they waited for their turn.", durations(), callLabels...),
+		AwsSdkGoRequestAttemptTotal: r.counter("aws_sdk_go_request_attempt_total",
+			"Attempts to call AWS, by how they were answered.", callLabels...),
+		AwsSdkGoRequestAttemptDurationSeconds: r.histogram("aws_sdk_go_request_attempt_duration_seconds",
+			"How long single attempts to call AWS took.", durations(), callLabels...),
 	}
 }
+
+// callLabels are the service, the operation, and the status of HTTP.
+var callLabels = []string{"service", "action", "code"}
 
 // batchSizes are fine where batches are small.
 func batchSizes() []float64 {

@@ -122,7 +122,7 @@ func (r *register) summary(name, help string, labels ...string) *prometheus.Summ
 
 // full puts the product's namespace before a name, but before the ones that other operators share.
 func full(name string) string {
-	if strings.HasPrefix(name, "operator_") {
+	if strings.HasPrefix(name, "operator_") || strings.HasPrefix(name, "aws_sdk_go_") {
 		return name
 	}
 	return Namespace + "_" + name

@@ -98,6 +98,11 @@ var documented = []string{
 	"karpenter_cloudprovider_batcher_batch_time_seconds|histogram|batcher|" + db,
 	"karpenter_cloudprovider_batcher_batch_size|histogram|batcher|1 2 4 5 10 15 20 25 30 40 50 60 70 80 90 100 125 150 175 200 225 250 275 300 350 400 450 500 550 600 700 800 900 1000",
 	"karpenter_ec2nodeclasses_userdata_bytes|gauge|nodeclass",
+	"aws_sdk_go_request_total|counter|service action code",
+	"aws_sdk_go_request_retry_count|histogram|service action code|0 1 2 3 4 5 6 7 8 9 10",
+	"aws_sdk_go_request_duration_seconds|histogram|service action code|" + db,
+	"aws_sdk_go_request_attempt_total|counter|service action code",
+	"aws_sdk_go_request_attempt_duration_seconds|histogram|service action code|" + db,
 }
 
 // kinds are the objects with conditions, and the labels that their metrics end in.

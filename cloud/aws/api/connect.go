@@ -47,8 +47,8 @@ type Options struct {
 	Version string
 	// Limiter paces all calls; nil sends them as they come.
 	Limiter *pace.Limiter
-	// Observe is told of every call when it has ended; it must not block. Clock tells it
-	// how long the call took.
+	// Observe is told of every call and every attempt when it has ended; it must not block.
+	// Clock tells how long that took.
 	Observe func(Call)
 	Clock   clock.PassiveClock
 }

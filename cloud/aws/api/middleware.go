@@ -2,35 +2,43 @@ package api
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/smithy-go/middleware"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"tenon/cloud/aws/pace"
 )
 
-// Call is a call that has ended, for metrics.
+// Call is a call that has ended, or one attempt of it, for metrics.
 type Call struct {
 	Service   string
 	Operation string
-	// Code is the error's, empty for none.
-	Code     string
-	Failed   bool
-	Attempts int
-	Took     time.Duration
+	// Status is that of HTTP, 0 where nobody answered.
+	Status int
+	// Attempt is set for a single one; the others are whole calls, with the number of
+	// attempts after the first.
+	Attempt bool
+	Retries int
+	Took    time.Duration
 }
 
 type stackOption = func(*middleware.Stack) error
 
 func (o Options) middleware() []stackOption {
 	options := []stackOption{awsmiddleware.AddUserAgentKeyValue("karpenter.sh", orUnknown(o.Version))}
-	if o.Limiter != nil {
+	if o.Limiter != nil || o.observes() {
 		options = append(options, o.paced)
 	}
-	if o.Observe != nil && o.Clock != nil {
+	if o.observes() {
 		options = append(options, o.observed)
 	}
 	return options
 }
+
+func (o Options) observes() bool { return o.Observe != nil && o.Clock != nil }
 
 func orUnknown(version string) string {
 	if version == "" {
@@ -44,23 +52,34 @@ func orUnknown(version string) string {
 func (o Options) paced(stack *middleware.Stack) error {
 	return stack.Finalize.Insert(middleware.FinalizeMiddlewareFunc("Pace",
 		func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {
-			permit, err := o.Limiter.Wait(ctx, awsmiddleware.GetServiceID(ctx)+" "+awsmiddleware.GetOperationName(ctx))
-			if err != nil {
-				return middleware.FinalizeOutput{}, middleware.Metadata{}, err
+			var permit pace.Permit
+			if o.Limiter != nil {
+				var err error
+				if permit, err = o.Limiter.Wait(ctx, awsmiddleware.GetServiceID(ctx)+" "+awsmiddleware.GetOperationName(ctx)); err != nil {
+					return middleware.FinalizeOutput{}, middleware.Metadata{}, err
+				}
 			}
-			attempt(ctx)
+			done := o.attempt(ctx)
 			out, metadata, err := next.HandleFinalize(ctx, in)
 			permit.Done(IsThrottled(err))
+			done(metadata, err)
 			return out, metadata, err
 		}), "Retry", middleware.After)
 }
 
 type attemptsKey struct{}
 
-// attempt counts one more attempt of a call that is observed.
-func attempt(ctx context.Context) {
+// attempt counts one more attempt of a call that is observed, and tells of its end.
+func (o Options) attempt(ctx context.Context) (done func(middleware.Metadata, error)) {
+	if !o.observes() {
+		return func(middleware.Metadata, error) {}
+	}
 	if n, ok := ctx.Value(attemptsKey{}).(*int); ok {
 		*n++
+	}
+	begun := o.Clock.Now()
+	return func(metadata middleware.Metadata, err error) {
+		o.Observe(o.call(ctx, begun, metadata, err, func(c *Call) { c.Attempt = true }))
 	}
 }
 
@@ -70,12 +89,26 @@ func (o Options) observed(stack *middleware.Stack) error {
 		func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
 			begun, tries := o.Clock.Now(), 0
 			out, metadata, err := next.HandleInitialize(context.WithValue(ctx, attemptsKey{}, &tries), in)
-			o.Observe(Call{
-				Service:   awsmiddleware.GetServiceID(ctx),
-				Operation: awsmiddleware.GetOperationName(ctx),
-				Code:      Code(err), Failed: err != nil,
-				Attempts: max(tries, 1), Took: o.Clock.Since(begun),
-			})
+			o.Observe(o.call(ctx, begun, metadata, err, func(c *Call) { c.Retries = max(tries-1, 0) }))
 			return out, metadata, err
 		}), middleware.After)
+}
+
+func (o Options) call(ctx context.Context, begun time.Time, metadata middleware.Metadata, err error, more func(*Call)) Call {
+	c := Call{
+		Service: awsmiddleware.GetServiceID(ctx), Operation: awsmiddleware.GetOperationName(ctx),
+		Status: statusOf(metadata, err), Took: o.Clock.Since(begun),
+	}
+	more(&c)
+	return c
+}
+
+func statusOf(metadata middleware.Metadata, err error) int {
+	if refused, ok := errors.AsType[*smithyhttp.ResponseError](err); ok {
+		return refused.HTTPStatusCode()
+	}
+	if answer, ok := awsmiddleware.GetRawResponse(metadata).(*smithyhttp.Response); ok {
+		return answer.StatusCode
+	}
+	return 0
 }

@@ -1,0 +1,164 @@
+package api_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/smithy-go"
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/clock"
+
+	"tenon/cloud/aws/api"
+	"tenon/cloud/aws/pace"
+)
+
+// connect makes clients in front of a server that answers as it is told.
+func connect(t *testing.T, answer http.HandlerFunc, change func(*api.Options)) api.Clients {
+	t.Helper()
+	server := httptest.NewServer(answer)
+	t.Cleanup(server.Close)
+	o := api.Options{
+		Region: "us-west-2", Endpoint: server.URL, Version: "1.2.3",
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
+		}),
+	}
+	if change != nil {
+		change(&o)
+	}
+	clients, err := api.Connect(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return clients
+}
+
+const refusal = `<Response><Errors><Error><Code>RequestLimitExceeded</Code><Message>later</Message></Error></Errors><RequestID>1</RequestID></Response>`
+
+// A refusal teaches the limiter about that operation, and every attempt and call is told of.
+func TestCallsArePacedAndCounted(t *testing.T) {
+	t.Parallel()
+	limiter := pace.New(clock.RealClock{})
+	var mu sync.Mutex
+	var calls []api.Call
+	agent := ""
+	clients := connect(t, func(w http.ResponseWriter, r *http.Request) {
+		agent = r.Header.Get("User-Agent")
+		_ = r.ParseForm() // a form that cannot be read has no action
+		if r.Form.Get("Action") == "DescribeSubnets" {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			fmt.Fprint(w, refusal)
+			return
+		}
+		fmt.Fprint(w, `<DescribeImagesResponse><requestId>1</requestId><imagesSet/></DescribeImagesResponse>`)
+	}, func(o *api.Options) {
+		o.Limiter, o.Clock = limiter, clock.RealClock{}
+		o.Observe = func(c api.Call) {
+			mu.Lock()
+			defer mu.Unlock()
+			c.Took = 0
+			calls = append(calls, c)
+		}
+	})
+	if _, err := clients.EC2.DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{}, api.Once); !api.IsThrottled(err) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := clients.EC2.DescribeImages(t.Context(), &ec2.DescribeImagesInput{}, api.Once); err != nil {
+		t.Error(err)
+	}
+	want := []api.Call{
+		{Service: "EC2", Operation: "DescribeSubnets", Status: 503, Attempt: true}, {Service: "EC2", Operation: "DescribeSubnets", Status: 503},
+		{Service: "EC2", Operation: "DescribeImages", Status: 200, Attempt: true}, {Service: "EC2", Operation: "DescribeImages", Status: 200},
+	}
+	if diff := cmp.Diff(want, calls); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+	if limiter.Rate("EC2 DescribeSubnets") == 0 || limiter.Rate("EC2 DescribeImages") != 0 {
+		t.Error("the limiter has learned nothing, or too much")
+	}
+	if !strings.Contains(agent, "karpenter.sh/1.2.3") {
+		t.Errorf("user agent %q", agent)
+	}
+}
+
+// A caller who has gone is not kept waiting for its turn.
+func TestGivingUp(t *testing.T) {
+	t.Parallel()
+	limiter := pace.New(clock.RealClock{})
+	permit, _ := limiter.Wait(t.Context(), "EC2 DescribeSubnets")
+	permit.Done(true)
+	clients := connect(t, func(http.ResponseWriter, *http.Request) { t.Error("called before its turn") }, func(o *api.Options) { o.Limiter = limiter })
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if _, err := clients.EC2.DescribeSubnets(ctx, &ec2.DescribeSubnetsInput{}); err == nil {
+		t.Error("no error")
+	}
+}
+
+// Errors are told apart by code.
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	of := func(code string, fault smithy.ErrorFault) error {
+		return fmt.Errorf("wrapped: %w", &smithy.GenericAPIError{Code: code, Message: "text", Fault: fault})
+	}
+	cases := map[string]struct {
+		err                                              error
+		notFound, dryRun, unauthorized, throttled, fault bool
+	}{
+		"none":       {err: nil, dryRun: true},
+		"no answer":  {err: errors.New("connection refused")},
+		"dry run":    {err: of("DryRunOperation", 0), dryRun: true},
+		"gone":       {err: of("InvalidInstanceID.NotFound", 0), notFound: true},
+		"no entity":  {err: of("NoSuchEntity", 0), notFound: true},
+		"no right":   {err: of("UnauthorizedOperation", 0), unauthorized: true},
+		"too many":   {err: of("RequestLimitExceeded", 0), throttled: true},
+		"throttling": {err: of("ThrottlingException", 0), throttled: true},
+		"theirs":     {err: of("ServerException", smithy.FaultServer), fault: true},
+	}
+	for name, tc := range cases {
+		got := [5]bool{api.IsNotFound(tc.err), api.IsDryRun(tc.err), api.IsUnauthorized(tc.err), api.IsThrottled(tc.err), api.IsServerFault(tc.err)}
+		if want := [5]bool{tc.notFound, tc.dryRun, tc.unauthorized, tc.throttled, tc.fault}; got != want {
+			t.Errorf("%s: not found, dry run, unauthorized, throttled, server fault are %v, want %v", name, got, want)
+		}
+	}
+	if got := api.Explain(of("RequestExpired", 0)); got != "RequestExpired: text" {
+		t.Errorf("explained as %q", got)
+	}
+}
+
+// The environment is enough, as the SDK's users know it. (It belongs to the process, so
+// this test runs alone.)
+func TestEnvironment(t *testing.T) {
+	region := ""
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		region = r.Header.Get("Authorization")
+		fmt.Fprint(w, `<DescribeImagesResponse><requestId>1</requestId><imagesSet/></DescribeImagesResponse>`)
+	}))
+	defer server.Close()
+	for key, value := range map[string]string{
+		"AWS_ENDPOINT_URL": server.URL, "AWS_REGION": "eu-north-1", "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret",
+		"AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null", "AWS_EC2_METADATA_DISABLED": "true",
+	} {
+		t.Setenv(key, value)
+	}
+	clients, err := api.Connect(t.Context(), api.Options{})
+	if err != nil || clients.Region != "eu-north-1" {
+		t.Fatalf("region %s, %v", clients.Region, err)
+	}
+	if _, err := clients.EC2.DescribeImages(t.Context(), &ec2.DescribeImagesInput{}); err != nil || !strings.Contains(region, "/eu-north-1/ec2/") {
+		t.Errorf("signed as %q, %v", region, err)
+	}
+	t.Setenv("AWS_REGION", "")
+	if _, err := api.Connect(t.Context(), api.Options{}); err == nil || !strings.Contains(err.Error(), "AWS_REGION") {
+		t.Errorf("error %v", err)
+	}
+}
