@@ -66,7 +66,7 @@ const (
 func Connect(ctx context.Context, o Options) (Clients, error) {
 	found, err := o.load(ctx)
 	if err != nil {
-		return Clients{}, fmt.Errorf("read the configuration of AWS: %w", err)
+		return Clients{}, fmt.Errorf("read the configuration of AWS, whose region AWS_REGION can tell: %w", err)
 	}
 	if found.Region == "" {
 		return Clients{}, errors.New("read the configuration of AWS: nothing tells the region; set AWS_REGION")
