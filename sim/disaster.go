@@ -48,6 +48,14 @@ func (s *Sim) handOver() {
 	})
 }
 
+// Crash ends every process of the product; another starts a moment later.
+func (s *Sim) Crash() {
+	for _, p := range s.processes {
+		p.end()
+	}
+	s.revive()
+}
+
 // shorten takes an offering off the market for a while.
 func (s *Sim) shorten() {
 	offers := memory.Sample()

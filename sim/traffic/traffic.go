@@ -44,12 +44,7 @@ const namespace = "default"
 
 // Begin makes what is there before anything happens.
 func (u *Users) Begin(ctx context.Context) error {
-	for _, object := range []client.Object{u.class(), u.pool(), u.daemon()} {
-		if err := u.Client.Create(ctx, object); err != nil {
-			return fmt.Errorf("make %T: %w", object, err)
-		}
-	}
-	if err := u.judge(ctx); err != nil {
+	if err := u.Furnish(ctx); err != nil {
 		return err
 	}
 	for left := u.Size; left > 0; {
@@ -61,6 +56,16 @@ func (u *Users) Begin(ctx context.Context) error {
 	}
 	u.Later(u.Now().Add(u.wait(10*time.Minute)), "users", u.act)
 	return nil
+}
+
+// Furnish makes a class, a pool and a daemon, and nothing that needs a node.
+func (u *Users) Furnish(ctx context.Context) error {
+	for _, object := range []client.Object{u.class(), u.pool(), u.daemon()} {
+		if err := u.Client.Create(ctx, object); err != nil {
+			return fmt.Errorf("make %T: %w", object, err)
+		}
+	}
+	return u.judge(ctx)
 }
 
 // Stop has them do nothing more.
@@ -90,7 +95,9 @@ func (u *Users) pool() *karpenterv1.NodePool {
 		{Key: corev1.LabelArchStable, Operator: "In", Values: []string{"amd64"}},
 		{Key: karpenterv1.LabelCapacityType, Operator: "In", Values: []string{"spot", "on-demand"}},
 	}
-	pool.Spec.Limits = karpenterv1.Limits{corev1.ResourceCPU: *resource.NewQuantity(int64(8*u.Size), resource.DecimalSI)}
+	if u.Size > 0 {
+		pool.Spec.Limits = karpenterv1.Limits{corev1.ResourceCPU: *resource.NewQuantity(int64(8*u.Size), resource.DecimalSI)}
+	}
 	return pool
 }
 
