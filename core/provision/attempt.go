@@ -62,17 +62,40 @@ const glance = 16
 // bestOf tries every style of packing that may help.
 func (d *decision) bestOf(set *shape.Set, wishes []shape.Wish) *attempt {
 	atlas := newAtlas(set, d.launching())
-	best := d.attempt(set, atlas, pack.Greedy, d.effort)
+	best := d.attempt(set, atlas, way{style: pack.Greedy, effort: d.effort})
 	if _, more := d.relax(best, wishes); more {
-		if quick := d.attempt(set, atlas, pack.Guided, d.effort/glance); quick.unplaced() > 0 {
+		if quick := d.attempt(set, atlas, way{style: pack.Guided, effort: d.effort / glance}); quick.unplaced() > 0 {
 			return better(quick, best)
 		}
 	}
-	best = better(d.attempt(set, atlas, pack.Guided, d.effort), best)
+	best = better(d.attempt(set, atlas, way{style: pack.Guided, effort: d.effort}), best)
+	if len(set.Registry.Groups()) > 0 && pods(set) <= fewPods {
+		for _, manner := range []topology.Manner{topology.Gather, topology.Together} {
+			best = better(best, d.attempt(set, atlas, way{style: pack.Guided, effort: d.effort, manner: manner}))
+		}
+	}
 	if best.unplaced() > 0 && d.limited() {
-		best = better(best, d.attempt(set, atlas, pack.Thrifty, d.effort))
+		best = better(best, d.attempt(set, atlas, way{style: pack.Thrifty, effort: d.effort}))
 	}
 	return best
+}
+
+// way is how an attempt is made.
+type way struct {
+	style  pack.Style
+	effort int64
+	manner topology.Manner
+}
+
+// fewPods is up to how many pods it matters that some domain needs no node.
+const fewPods = 300
+
+func pods(set *shape.Set) int {
+	n := 0
+	for i := range set.Shapes {
+		n += len(set.Shapes[i].Pods)
+	}
+	return n
 }
 
 // better is the better of two attempts, the first where they are equal.
@@ -101,7 +124,7 @@ func (d *decision) launching() []bool {
 	return pools
 }
 
-func (d *decision) attempt(set *shape.Set, atlas *atlas, style pack.Style, effort int64) *attempt {
+func (d *decision) attempt(set *shape.Set, atlas *atlas, w way) *attempt {
 	a := &attempt{d: d, set: set, why: map[int]reason.Reason{}}
 	parties := make([]topology.Party, len(set.Shapes))
 	counts := make([]int, len(set.Shapes))
@@ -111,9 +134,10 @@ func (d *decision) attempt(set *shape.Set, atlas *atlas, style pack.Style, effor
 		counts[i] = len(s.Pods)
 	}
 	a.assigner = topology.NewAssigner(d.sp, set.Registry, atlas, parties)
+	a.assigner.Manner = w.manner
 	lots := a.assign(counts)
 	a.packer = pack.New(pack.Problem{
-		Set: set, Lots: lots, Tiers: d.tiers, Limits: d.limits, Style: style, Effort: effort,
+		Set: set, Lots: lots, Tiers: d.tiers, Limits: d.limits, Style: w.style, Effort: w.effort,
 	})
 	for range rounds {
 		if !a.sendElsewhere() {

@@ -69,6 +69,9 @@ type Assigner struct {
 	// inherent are the domains of existing hosts, by group, that count for minimums.
 	inherent []map[string]bool
 	eligible map[eligibleKey][]string
+	// Manner is to be set before Assign.
+	Manner   Manner
+	watchers map[watchedDomain][]watcher
 	// clingy parties need others on their own host, which may be those that need them.
 	clingy []int
 	there  map[whereabouts]int32
@@ -103,7 +106,7 @@ func (t *tally) lasting(d string) int32 { return t.sure[d] - t.leaving[d] }
 
 // NewAssigner counts the pods that are there already.
 func NewAssigner(sp *feasible.Space, reg *Registry, atlas Atlas, parties []Party) *Assigner {
-	a := &Assigner{sp: sp, reg: reg, atlas: atlas, parties: parties, banned: map[string]bool{}, eligible: map[eligibleKey][]string{}, there: map[whereabouts]int32{}}
+	a := &Assigner{sp: sp, reg: reg, atlas: atlas, parties: parties, banned: map[string]bool{}, eligible: map[eligibleKey][]string{}, there: map[whereabouts]int32{}, watchers: map[watchedDomain][]watcher{}}
 	groups := reg.Groups()
 	a.tallies = make([]tally, len(groups))
 	a.inherent = make([]map[string]bool, len(groups))
@@ -114,7 +117,7 @@ func NewAssigner(sp *feasible.Space, reg *Registry, atlas Atlas, parties []Party
 	if len(groups) > 0 {
 		a.countHosts(sp, groups)
 	}
-	a.watch()
+	a.findWatched()
 	return a
 }
 
@@ -169,7 +172,7 @@ func (t *tally) restrict(domain string, limit int32) {
 	}
 }
 
-func (a *Assigner) watch() {
+func (a *Assigner) findWatched() {
 	a.watched = make([]bool, len(a.tallies))
 	a.needed = make([]bool, len(a.tallies))
 	for i := range a.parties {
@@ -327,10 +330,13 @@ func (a *Assigner) bound(i int, key string) bool {
 }
 
 func (a *Assigner) best(i int, key string, pins []Pin) (string, reason.Reason) {
+	if a.Manner != Even {
+		return a.cheapest(i, key, pins)
+	}
 	why := reason.Reason{Code: reason.NoOffering, Where: key}
 	best, bestLoad := Domain{}, int32(-1)
 	for _, d := range a.atlas.Domains(i, key, pins) {
-		if a.banned[banKey(i, append(slices.Clip(pins), Pin{key, []string{d.Value}}))] {
+		if a.barred(i, key, pins, d.Value) {
 			continue
 		}
 		if r := a.admit(i, key, d.Value); r.Code != reason.None {
@@ -346,6 +352,11 @@ func (a *Assigner) best(i int, key string, pins []Pin) (string, reason.Reason) {
 		return "", why
 	}
 	return best.Value, reason.Reason{}
+}
+
+// barred reports whether the domain was tried for the party in vain.
+func (a *Assigner) barred(i int, key string, pins []Pin, domain string) bool {
+	return len(a.banned) > 0 && a.banned[banKey(i, append(slices.Clip(pins), Pin{key, []string{domain}}))]
 }
 
 // load is how full the domain is of pods that are counted together with the party's.
@@ -461,6 +472,9 @@ func (a *Assigner) enter(i int, pins []Pin, n int32) {
 			if groups[g].Key == p.Key {
 				a.count(i, g, p.Values[0], n)
 			}
+		}
+		if a.Manner != Even && n > 0 {
+			a.watch(i, p.Key, p.Values[0])
 		}
 		if len(r.HostNeeds) > 0 {
 			a.there[whereabouts{i, p.Key, p.Values[0]}] += n
