@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -20,15 +19,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "tenon/api/aws/v1"
-	karpenterv1 "tenon/api/karpenter/v1"
-	"tenon/cloud"
 	"tenon/cloud/aws"
 	"tenon/cloud/aws/api"
 	"tenon/cloud/aws/home"
 	"tenon/cloud/aws/pace"
 	"tenon/cloud/aws/scout"
 	"tenon/cloud/aws/shift"
-	"tenon/cloud/aws/template"
 	"tenon/internal/controller/evasion"
 	"tenon/internal/controller/interruption"
 	"tenon/internal/controller/leftover"
@@ -41,7 +37,6 @@ import (
 	"tenon/internal/controller/tagging"
 	"tenon/internal/manager"
 	"tenon/internal/reconcile"
-	"tenon/internal/telemetry"
 )
 
 // Options are what the process knows of its surroundings.
@@ -91,8 +86,7 @@ func (b *backend) connect(ctx context.Context) error {
 		return err
 	}
 	o := b.API
-	o.Version, o.Limiter = b.Build, pace.New(b.ground.Clock)
-	o.Observe, o.Clock = b.called, b.ground.Clock
+	o.Version, o.Limiter, o.Clock, o.Observe = b.Build, pace.New(b.ground.Clock), b.ground.Clock, b.called
 	clients, err := api.Connect(ctx, o)
 	if err != nil {
 		return err
@@ -172,7 +166,7 @@ func (b *backend) class(ctx context.Context, name string) (*awsv1.EC2NodeClass, 
 func (b *backend) controllers(kit reconcile.Kit) []reconcile.Controller {
 	b.kit.Store(&kit)
 	p := b.provider
-	list := nodeclass.New(kit, p.Scout, b.authority)
+	list := nodeclass.New(kit, surveyor{p.Scout, b}, b.authority)
 	list = append(list, refresh.New(kit, p.Scout)...)
 	list = append(list, sighting.New(kit, p.Scout, b.Namespace)...)
 	list = append(list, showcase.New(kit), tagging.New(kit, p), sweep.New(p), interruption.NewStatus(kit, p))
@@ -189,74 +183,4 @@ func (b *backend) controllers(kit reconcile.Kit) []reconcile.Controller {
 		list = append(list, evasion.New(kit, b.watch))
 	}
 	return list
-}
-
-// observer turns what the provider tells into metrics and events.
-func (b *backend) observer() aws.Observer {
-	return aws.Observer{
-		LaunchFailed: func(zone, zoneID, capacityType, reason string) {
-			b.count(func(m *telemetry.Metrics) {
-				m.CloudproviderInstanceLaunchFailuresTotal.WithLabelValues(zone, zoneID, capacityType, reason).Inc()
-			})
-		},
-		TerminationFailed: func(zone, zoneID string) {
-			b.count(func(m *telemetry.Metrics) {
-				m.CloudproviderInstanceTerminationFailuresTotal.WithLabelValues(zone, zoneID).Inc()
-			})
-		},
-		Batched: func(batcher string, size int, waited time.Duration) {
-			b.count(func(m *telemetry.Metrics) {
-				m.CloudproviderBatcherBatchSize.WithLabelValues(batcher).Observe(float64(size))
-				m.CloudproviderBatcherBatchTimeSeconds.WithLabelValues(batcher).Observe(waited.Seconds())
-			})
-		},
-		NoSpotRole: b.noSpotRole,
-	}
-}
-
-func (b *backend) count(how func(*telemetry.Metrics)) {
-	if kit := b.kit.Load(); kit != nil {
-		how(kit.Metrics)
-	}
-}
-
-// called counts the calls of AWS.
-func (b *backend) called(c api.Call) {
-	b.count(func(m *telemetry.Metrics) {
-		labels := []string{c.Service, c.Operation, strconv.Itoa(c.Status)}
-		if c.Attempt {
-			m.AwsSdkGoRequestAttemptTotal.WithLabelValues(labels...).Inc()
-			m.AwsSdkGoRequestAttemptDurationSeconds.WithLabelValues(labels...).Observe(c.Took.Seconds())
-			return
-		}
-		m.AwsSdkGoRequestTotal.WithLabelValues(labels...).Inc()
-		m.AwsSdkGoRequestDurationSeconds.WithLabelValues(labels...).Observe(c.Took.Seconds())
-		m.AwsSdkGoRequestRetryCount.WithLabelValues(labels...).Observe(float64(c.Retries))
-	})
-}
-
-func (b *backend) templateMade(t template.Template) {
-	b.count(func(m *telemetry.Metrics) {
-		m.Ec2nodeclassesUserdataBytes.WithLabelValues(t.Class).Set(float64(t.Bytes))
-	})
-	if t.Close() {
-		b.ground.Log.Info("user data is near the limit of EC2", "nodeclass", t.Class, "bytes", t.Bytes)
-	}
-	for _, setting := range t.Ignored {
-		b.ground.Log.Info("Unknown parameter in userData K8s settings", "nodeclass", t.Class, "parameter", setting)
-	}
-}
-
-// noSpotRole says on the claim what the account lacks.
-func (b *backend) noSpotRole(claim cloud.Claim) {
-	kit := b.kit.Load()
-	if kit == nil {
-		return
-	}
-	object := &karpenterv1.NodeClaim{}
-	if err := kit.Client.Get(context.Background(), client.ObjectKey{Name: claim.Name}, object); err != nil {
-		return // an event is not worth more
-	}
-	kit.Events.Publish(telemetry.Warning(object, "",
-		`Attempted to launch a spot instance but failed due to "AuthFailure.ServiceLinkedRoleCreationNotPermitted"`))
 }
