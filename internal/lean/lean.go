@@ -39,7 +39,7 @@ func (k *Keeper) Trim(object any) (any, error) {
 	case *appsv1.ReplicaSet:
 		o.Annotations = nil
 		o.Spec.Template = corev1.PodTemplateSpec{}
-		o.Status = appsv1.ReplicaSetStatus{}
+		o.Status = appsv1.ReplicaSetStatus{Conditions: o.Status.Conditions}
 	case *appsv1.StatefulSet:
 		o.Annotations = nil
 		o.Spec.Template = corev1.PodTemplateSpec{}

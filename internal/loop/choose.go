@@ -67,12 +67,12 @@ func (l *loop) commit(s *snapshot.Snapshot, chosen selection) {
 	}
 }
 
-// pending are those of the pods that have no node: pods of leaving nodes will be other
-// pods when they come.
+// pending are those of the pods that are there and have no node: pods of leaving nodes, and
+// pods that are announced, will be other pods when they come.
 func pending(s *snapshot.Snapshot, pods []int) []world.Guest {
 	out := make([]world.Guest, 0, len(pods))
 	for _, i := range pods {
-		if p := &s.Pods[i]; p.Pending {
+		if p := &s.Pods[i]; p.Pending && p.UID != "" {
 			out = append(out, world.GuestOf(p))
 		}
 	}

@@ -1,6 +1,7 @@
 package loop_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -104,7 +105,7 @@ func each(list client.ObjectList, tell func(any)) error {
 // decide lets the silence after a burst pass, and runs one turn.
 func (h *house) decide() reconcile.Result {
 	h.t.Helper()
-	h.Clock.Step(20 * time.Millisecond)
+	h.Clock.Step(50 * time.Millisecond)
 	return h.Run(h.loop, "")
 }
 
@@ -127,28 +128,38 @@ func (h *house) expect(want ...string) {
 	}
 }
 
-// pods are made by one ReplicaSet that wants exactly these.
+// replicaSet wants so many pods.
+func (h *house) replicaSet(name string, n int, conditions ...appsv1.ReplicaSetCondition) {
+	h.t.Helper()
+	want := int32(n)
+	h.Must(h.API.Create(context.Background(), &appsv1.ReplicaSet{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+		Spec:       appsv1.ReplicaSetSpec{Replicas: &want}, Status: appsv1.ReplicaSetStatus{Conditions: conditions},
+	}))
+}
+
+// pods are those of a ReplicaSet, or nobody's; those that are there already stay.
 func (h *house) pods(set string, n int, change ...func(*corev1.Pod)) {
 	h.t.Helper()
-	yes, want := true, int32(n)
-	rs := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: set, UID: types.UID("uid-" + set)}, Spec: appsv1.ReplicaSetSpec{Replicas: &want}}
-	if err := h.API.Create(context.Background(), rs); !apierrors.IsAlreadyExists(err) {
-		h.Must(err)
-	}
+	yes := true
 	for i := range n {
 		p := &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{
-				Namespace: "default", Name: fmt.Sprintf("%s-%d", set, i), UID: types.UID(fmt.Sprintf("uid-%s-%d", set, i)),
+				Namespace: "default", Name: fmt.Sprintf("%s-%d", cmp.Or(set, "single"), i), UID: types.UID(fmt.Sprintf("uid-%s-%d", set, i)),
 				CreationTimestamp: metav1.NewTime(h.Clock.Now()), Labels: map[string]string{"app": set},
-				OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: set, UID: rs.UID, Controller: &yes}},
 			},
 			Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Resources: corev1.ResourceRequirements{
 				Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}}}}},
 		}
+		if set != "" {
+			p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: set, UID: types.UID("uid-" + set), Controller: &yes}}
+		}
 		for _, c := range change {
 			c(p)
 		}
-		h.Must(h.API.Create(context.Background(), p))
+		if err := h.API.Create(context.Background(), p); !apierrors.IsAlreadyExists(err) {
+			h.Must(err)
+		}
 	}
 	h.watch()
 }
@@ -375,26 +386,51 @@ func lifecycle(h *house, name string) {
 	h.decide()
 }
 
-// TestABurstIsBoughtInFullNodes: while pods keep coming, nodes that are full are bought,
-// and what is left over waits for the others.
+// TestPodsThatAreAnnouncedHaveTheirNodes: of a ReplicaSet of a hundred one pod is there,
+// and the nodes for all of them are bought; those that come later find their places.
+func TestPodsThatAreAnnouncedHaveTheirNodes(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default"))
+	h.replicaSet("web", 100)
+	h.pods("web", 1)
+	h.decide()
+	claims := h.claims()
+	if strings.Join(claims, ", ") != "default 31, default 31, default 31, default 7" {
+		t.Errorf("claims %v, want room for a hundred pods", claims)
+	}
+	h.pods("web", 100)
+	h.decide()
+	h.expect(claims...)
+	if pulse := h.world.Pulse(); pulse.Waiting != 0 {
+		t.Errorf("%d pods have no place", pulse.Waiting)
+	}
+}
+
+// TestWhatAQuotaForbidsIsNotBought: a ReplicaSet that cannot make its pods announces none.
+func TestWhatAQuotaForbidsIsNotBought(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default"))
+	h.replicaSet("web", 100, appsv1.ReplicaSetCondition{Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue})
+	h.pods("web", 1)
+	h.decide()
+	h.expect("default 1")
+}
+
+// TestABurstIsBoughtInFullNodes: while pods keep coming that nobody announced, nodes that
+// are full are bought, and what is left over waits for the others.
 func TestABurstIsBoughtInFullNodes(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, ready("default"))
-	h.pods("web", 100)
+	h.pods("", 100)
 	h.Clock.Step(time.Second - time.Millisecond)
-	want := int32(1000)
-	rs := &appsv1.ReplicaSet{}
-	h.Must(h.API.Get(context.Background(), types.NamespacedName{Namespace: "default", Name: "web"}, rs))
-	rs.Spec.Replicas = &want
-	h.Must(h.API.Update(context.Background(), rs))
-	h.pods("more", 1)
+	h.pods("other", 1)
 	h.Clock.Step(time.Millisecond)
 	h.Run(h.loop, "")
 	pulse := h.world.Pulse()
 	if len(h.claims()) == 0 || pulse.Waiting == 0 {
 		t.Errorf("claims %v and %d pods waiting: want some full nodes and some pods left", h.claims(), pulse.Waiting)
 	}
-	h.Clock.Step(4 * time.Second)
+	h.Clock.Step(time.Second)
 	h.Run(h.loop, "")
 	if pulse := h.world.Pulse(); pulse.Waiting != 0 {
 		t.Errorf("%d pods still wait after the burst", pulse.Waiting)

@@ -51,7 +51,7 @@ func (l *loop) count(s *snapshot.Snapshot, p *plan.Plan) {
 	ignored := 0
 	for i := range s.Pods {
 		pod := &s.Pods[i]
-		if !pod.Pending {
+		if !pod.Pending || pod.UID == "" {
 			continue
 		}
 		if pod.Refused != "" {

@@ -21,17 +21,17 @@ func TestWindow(t *testing.T) {
 		wait      time.Duration
 		streaming bool
 	}{
-		"nobody waits":                                     {window: w, now: 5},
-		"one pod, a moment ago":                            {window: w, pulse: world.Pulse{Waiting: 1, First: at(0), Oldest: at(0), Last: at(0)}, now: 5, wait: 10 * time.Millisecond},
-		"one pod, and silence since":                       {window: w, pulse: world.Pulse{Waiting: 1, First: at(0), Oldest: at(0), Last: at(0)}, now: 15},
-		"more are known to come":                           {window: w, pulse: world.Pulse{Waiting: 1, Coming: 9, First: at(0), Oldest: at(0), Last: at(0)}, now: 400, wait: 600 * time.Millisecond},
-		"they have stopped for a while":                    {window: w, pulse: world.Pulse{Waiting: 1, Coming: 9, First: at(0), Oldest: at(0), Last: at(0)}, now: 1000, streaming: true},
-		"they were to come and do not":                     {window: w, pulse: world.Pulse{Waiting: 1, Coming: 9, First: at(0), Oldest: at(0), Last: at(0)}, now: 3000},
-		"a burst goes on, and the first part is due":       {window: w, pulse: world.Pulse{Waiting: 500, Coming: 9, First: at(0), Oldest: at(0), Last: at(999)}, now: 1000, streaming: true},
-		"a burst goes on, the first part is not due":       {window: w, pulse: world.Pulse{Waiting: 500, Coming: 9, First: at(0), Oldest: at(0), Last: at(799)}, now: 800, wait: 200 * time.Millisecond},
-		"the longest window is over":                       {window: w, pulse: world.Pulse{Waiting: 500, Coming: 9, First: at(0), Oldest: at(0), Last: at(9999)}, now: 10000},
-		"the user wants no idle time":                      {window: window{idle: 0, longest: time.Second}, pulse: world.Pulse{Waiting: 1, Coming: 1, First: at(0), Oldest: at(0), Last: at(0)}, now: 0},
-		"the user's longest window is shorter than a part": {window: window{idle: time.Second, longest: 100 * time.Millisecond}, pulse: world.Pulse{Waiting: 2, Coming: 1, First: at(0), Oldest: at(0), Last: at(60)}, now: 70, wait: 30 * time.Millisecond},
+		"nobody waits":                                {window: w, now: 5},
+		"one pod, a moment ago":                       {window: w, pulse: waiting(1, 0, at(0), at(0)), now: 5, wait: 35 * time.Millisecond},
+		"one pod, and silence since":                  {window: w, pulse: waiting(1, 0, at(0), at(0)), now: 40},
+		"those to come are known already":             {window: w, pulse: waiting(1, 9, at(0), at(0)), now: 40},
+		"a burst goes on, and nobody knows how far":   {window: w, pulse: waiting(500, 0, at(0), at(999)), now: 1000, streaming: true},
+		"a burst goes on, and all of it is announced": {window: w, pulse: waiting(500, 9, at(0), at(999)), now: 1000},
+		"a burst goes on, the first part is not due":  {window: w, pulse: waiting(500, 0, at(0), at(979)), now: 980, wait: 20 * time.Millisecond},
+		"the longest window is over":                  {window: w, pulse: waiting(500, 0, at(0), at(9999)), now: 10000},
+		"the user wants no idle time":                 {window: window{idle: 0, longest: time.Second}, pulse: waiting(1, 1, at(0), at(0)), now: 0},
+		"the user's longest window is shorter than a part": {
+			window: window{idle: time.Second, longest: 100 * time.Millisecond}, pulse: waiting(2, 0, at(0), at(80)), now: 85, wait: 15 * time.Millisecond},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -42,4 +42,9 @@ func TestWindow(t *testing.T) {
 			}
 		})
 	}
+}
+
+// waiting are so many pods, with so many to come; the first has waited longest.
+func waiting(n, coming int, first, last time.Time) world.Pulse {
+	return world.Pulse{Waiting: n, Coming: coming, First: first, Oldest: first, Last: last}
 }

@@ -74,18 +74,6 @@ func (w *World) oldest() time.Time {
 	return oldest
 }
 
-// coming counts the pods that ReplicaSets have yet to make: "1 of 100 is there" means
-// that a decision about the one would be made again at once.
-func (w *World) coming() int {
-	missing := 0
-	for set := range w.guests.waitingBy {
-		if want, known := w.index.Wanted(set.Namespace, set.Name); known {
-			missing += max(want-w.guests.count[set], 0)
-		}
-	}
-	return missing
-}
-
 // Reprice tells that pools can buy other things, or at other prices, than before.
 func (w *World) Reprice() { w.change(w.pulse.supply) }
 

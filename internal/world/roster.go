@@ -2,6 +2,7 @@ package world
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -22,9 +23,10 @@ type roster struct {
 	claims  map[string]*karpenterv1.NodeClaim
 	assumed map[string]*karpenterv1.NodeClaim // made by us, not seen yet
 
-	members map[string]*member // by claim, or by node for nodes without one: "claim/x", "node/y"
-	dirty   map[string]bool    // nodes whose attachments changed
-	stale   bool               // something changed since the list was made
+	members map[string]*member          // by claim, or by node for nodes without one: "claim/x", "node/y"
+	dirty   map[string]bool             // nodes whose attachments changed
+	stale   bool                        // something changed since the list was made
+	market  map[string]*catalog.Catalog // as of the list
 
 	list    []snapshot.Node
 	known   map[string]bool   // nodes that pods refer to by name; true for those that leave
@@ -163,6 +165,10 @@ func (r *roster) nodeFor(claim string) *corev1.Node {
 // refreshNodes brings the list up to date, and marks the pods that it concerns.
 func (w *World) refreshNodes(market map[string]*catalog.Catalog) {
 	r := &w.roster
+	if !r.stale && maps.Equal(r.market, market) {
+		return
+	}
+	r.market = market
 	members := make(map[string]*member, len(r.nodes)+len(r.claims))
 	changed := len(r.members) == 0
 	visit := func(id string, node *corev1.Node, claim *karpenterv1.NodeClaim) {

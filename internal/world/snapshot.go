@@ -46,7 +46,11 @@ func (w *World) Picture(m Moment) Picture {
 	if len(w.guests.held) > 0 {
 		next = sooner(next, m.Now.Add(handOver/10))
 	}
-	out.Nodes, out.Pods, out.Daemons, out.Templates = w.roster.list, w.guests.list, w.daemons.list, w.translator.Templates()
+	pods := w.guests.list
+	if announced := w.announced(); len(announced) > 0 {
+		pods = slices.Concat(pods, announced)
+	}
+	out.Nodes, out.Pods, out.Daemons, out.Templates = w.roster.list, pods, w.daemons.list, w.translator.Templates()
 	return Picture{Snapshot: out, Next: next, Pulse: Pulse{
 		Demand: w.pulse.demand, Supply: w.pulse.offer, Waiting: len(w.guests.waiting), First: w.pulse.first,
 		Last: w.pulse.last, Oldest: w.oldest(), Displaced: w.displaced(), Held: len(w.guests.held),

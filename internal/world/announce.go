@@ -1,0 +1,66 @@
+package world
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"tenon/core/snapshot"
+)
+
+// mostAnnounced bounds what one ReplicaSet can announce: a typing error in a manifest is
+// not to fill the memory.
+const mostAnnounced = 20_000
+
+// announced are the pods that ReplicaSets have yet to make, like those of them that wait.
+// Deciding about the one that is there, and a moment later about the next two, would buy
+// three small nodes where one large one is cheaper.
+func (w *World) announced() []snapshot.Pod {
+	models := map[key]key{}
+	for k := range w.guests.waiting {
+		if _, held := w.guests.held[k]; held {
+			continue
+		}
+		set := replicaSetOf(w.guests.all[k])
+		if model, found := models[set]; set.Name != "" && (!found || compareKeys(k, model) < 0) {
+			models[set] = k
+		}
+	}
+	var out []snapshot.Pod
+	for _, set := range slices.SortedFunc(maps.Keys(models), compareKeys) {
+		out = append(out, w.announcedBy(set, models[set])...)
+	}
+	return out
+}
+
+func (w *World) announcedBy(set, model key) []snapshot.Pod {
+	missing := min(w.missing(set), mostAnnounced)
+	at, found := slices.BinarySearchFunc(w.guests.list, model, comparePod)
+	if missing <= 0 || !found || w.guests.list[at].Refused != "" || !w.guests.list[at].Pending {
+		return nil
+	}
+	out := make([]snapshot.Pod, missing)
+	for i := range out {
+		out[i] = w.guests.list[at]
+		out[i].UID, out[i].Name = "", fmt.Sprintf("%s-announced-%d", set.Name, i)
+	}
+	return out
+}
+
+// coming counts what is announced.
+func (w *World) coming() int {
+	n := 0
+	for set := range w.guests.waitingBy {
+		n += w.missing(set)
+	}
+	return n
+}
+
+// missing is how many pods a ReplicaSet has yet to make.
+func (w *World) missing(set key) int {
+	want, known := w.index.Wanted(set.Namespace, set.Name)
+	if !known {
+		return 0
+	}
+	return max(want-w.guests.count[set], 0)
+}
