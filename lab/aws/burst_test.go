@@ -155,6 +155,10 @@ func TestExpiredCredentials(t *testing.T) {
 	if _, err = p.Create(ctx, request("1")); err == nil || !cloud.NothingBought(err) {
 		t.Errorf("error %v, want one after which nothing was bought", err)
 	}
+	n.cause(`{"kind":"api-error","service":"ec2","operations":["CreateFleet"],"times":1,"code":"Unavailable","message":"overloaded","status":503}`)
+	if _, err = p.Create(ctx, request("1")); err == nil || cloud.NothingBought(err) {
+		t.Errorf("error %v, want one that leaves it open", err)
+	}
 	n.cause(`{"kind":"unreachable","service":"ec2","operations":["CreateFleet"],"times":1}`)
 	if _, err = p.Create(ctx, request("1")); err == nil || cloud.NothingBought(err) {
 		t.Errorf("error %v, want one that leaves it open", err)

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
 	"sync"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"tenon/cloud"
 	"tenon/cloud/aws/api"
@@ -145,7 +147,7 @@ func (d *Desk) failed(ctx context.Context, claim *cloud.Claim, r *record, err er
 	code := api.Code(err)
 	wrapped := fmt.Errorf("create fleet: %w", err)
 	switch {
-	case code == "" || api.IsServerFault(err):
+	case leavesOpen(err):
 		if p.unsure.IsZero() {
 			p.unsure = d.Clock.Now()
 		}
@@ -168,6 +170,19 @@ func (d *Desk) failed(ctx context.Context, claim *cloud.Claim, r *record, err er
 		return cloud.Instance{}, &templateGone{d.rejected("Launch templates not found when creating fleet request: ", wrapped)}
 	}
 	return cloud.Instance{}, d.rejected("Error creating fleet request: ", wrapped)
+}
+
+// leavesOpen reports whether a call may have had an effect although it failed: nobody
+// answered, or the service failed while it was at work. One that was one too many has not
+// been begun.
+func leavesOpen(err error) bool {
+	if api.IsThrottled(err) {
+		return false
+	}
+	if answered, is := errors.AsType[*smithyhttp.ResponseError](err); is && answered.HTTPStatusCode() >= http.StatusInternalServerError {
+		return true
+	}
+	return api.Code(err) == "" || api.IsServerFault(err)
 }
 
 func (d *Desk) rejected(prefix string, err error) error {
