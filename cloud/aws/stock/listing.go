@@ -112,11 +112,10 @@ func addNetwork(info *types.InstanceTypeInfo, t *facts.Type) {
 
 // addGPUs counts all GPUs, and names them when they are of one kind.
 func addGPUs(info *types.InstanceTypeInfo, t *facts.Type) {
-	t.GPUs, t.GPU, t.GPUManufacturer, t.GPUMemoryMiB = facts.Unknown, "", "", facts.Unknown
 	if info.GpuInfo == nil || len(info.GpuInfo.Gpus) == 0 {
 		return
 	}
-	t.GPUs = 0
+	t.GPUs, t.GPU, t.GPUManufacturer, t.GPUMemoryMiB = 0, "", "", facts.Unknown
 	for i, g := range info.GpuInfo.Gpus {
 		maker := kebab(aws.ToString(g.Manufacturer))
 		if i == 0 {
@@ -138,10 +137,9 @@ func addGPUs(info *types.InstanceTypeInfo, t *facts.Type) {
 // addAccelerators: the devices of Neuron go before what EC2 calls inference accelerators,
 // which are the older way to tell the same.
 func addAccelerators(info *types.InstanceTypeInfo, t *facts.Type) {
-	t.Accelerators, t.Accelerator, t.AcceleratorManufacturer = facts.Unknown, "", ""
-	t.NeuronDevices, t.NeuronCores = facts.Unknown, facts.Unknown
 	if n := info.NeuronInfo; n != nil && len(n.NeuronDevices) > 0 {
-		t.NeuronDevices = 0
+		t.Accelerators, t.Accelerator, t.AcceleratorManufacturer = facts.Unknown, "", ""
+		t.NeuronDevices, t.NeuronCores = 0, facts.Unknown
 		for _, d := range n.NeuronDevices {
 			t.NeuronDevices += facts.Quantity(aws.ToInt32(d.Count))
 		}
