@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
@@ -43,18 +44,11 @@ var validName = regexp.MustCompile(`^[\w+=,.@-]{1,128}$`)
 // the class. Such names begin with the cluster's and a number follows; what the number was
 // made from is not known here, so the name in the status is what tells them.
 func (k *Keeper) isOld(class *awsv1.EC2NodeClass, name string) bool {
-	rest, ours := cut(name, k.cluster+"_")
+	rest, ours := strings.CutPrefix(name, k.cluster+"_")
 	return class.Spec.Role != "" && ours && validName.MatchString(name) && number.MatchString(rest)
 }
 
 var number = regexp.MustCompile(`^[0-9]+$`)
-
-func cut(text, prefix string) (rest string, found bool) {
-	if len(text) < len(prefix) || text[:len(prefix)] != prefix {
-		return "", false
-	}
-	return text[len(prefix):], true
-}
 
 // Clean deletes the profiles of the cluster that nobody needs: inUse are the names in the
 // status of classes and on claims, and what was in use a moment ago counts as well.
