@@ -43,7 +43,7 @@ func TestPlantedMistakesAreFound(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for seed := range uint64(10) {
-				report, _ := run(t, sim.Options{Seed: seed, Product: p.build, Pods: 10}, 3*time.Hour)
+				report, _ := run(t, sim.Options{Seed: seed, Product: p.build, Pods: 10}, 90*time.Minute)
 				if strings.Contains(strings.Join(report.Violations, "\n"), p.rule) {
 					return
 				}

@@ -281,9 +281,15 @@ func (s *Sim) Rest(d time.Duration) {
 		s.Users.Stop()
 	}
 	s.calm = true
+	healthy := s.options.Faults.Sick == 0 && s.options.Faults.Duds == 0 // else machines are replaced for a while yet
 	s.options.Faults = Faults{Lag: s.options.Faults.Lag, Restart: s.options.Faults.Restart}
 	s.restock()
-	s.Run(d)
+	s.Run(d / 2)
+	bought := s.Cloud.Bought()
+	s.Run(d - d/2)
+	if healthy {
+		s.watch.Settled(s.Cloud.Bought() - bought)
+	}
 	s.watch.AtRest()
 }
 

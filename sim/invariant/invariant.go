@@ -245,6 +245,13 @@ func why(pod *corev1.Pod) string {
 // Infeasible is the annotation of pods that no node can hold: they may wait for ever.
 const Infeasible = "sim.tenon.dev/infeasible"
 
+// Settled is told how many machines were bought after everything should have settled.
+func (w *Watch) Settled(bought int) {
+	if bought > 0 {
+		w.report("at rest nothing is bought", "%d machines were", bought)
+	}
+}
+
 // AtRest looks at what is left when nothing has happened for a while.
 func (w *Watch) AtRest() {
 	for _, pod := range store.All[*corev1.Pod](w.Store) {
