@@ -13,6 +13,10 @@ func (p *packer) improve() {
 	if len(p.bins) == p.tierStart {
 		return
 	}
+	if len(p.offers) > manyOffers {
+		p.choice = p.inUse()
+		defer func() { p.choice = nil }()
+	}
 	p.overhaul()
 	offers := p.promising()
 	draw := lottery(1)
@@ -117,6 +121,9 @@ const perSize = 5
 // promising are the offers that hold most value for their price when they are full, a
 // few of every size.
 func (p *packer) promising() []int {
+	if len(p.bins) > manyBins || p.choice != nil {
+		return p.inUse()
+	}
 	gain := make([]float64, len(p.offers))
 	left := make([]int, len(p.kinds))
 	for k := range p.kinds { // as if all pods were waiting
@@ -147,6 +154,25 @@ func (p *packer) promising() []int {
 		}
 	}
 	slices.Sort(out)
+	return out
+}
+
+// manyOffers is from where on repairs look only at offers that are in use already.
+const manyOffers = 2000
+
+// inUse are the offers that some bin was bought of: of many bins, all that are worth it.
+func (p *packer) inUse() []int {
+	type ware struct{ machine, slot int }
+	used := map[ware]bool{}
+	for _, b := range p.bins[p.tierStart:] {
+		used[ware{b.machine, b.slot}] = true
+	}
+	var out []int
+	for i := range p.offers {
+		if used[ware{p.offers[i].machine, p.offers[i].slot}] {
+			out = append(out, i)
+		}
+	}
 	return out
 }
 

@@ -22,18 +22,29 @@ func (p *packer) construct() {
 	for k := range p.kinds {
 		p.kinds[k].worth = p.kinds[k].value
 	}
-	ways := 2
-	if p.countLeft() <= fewPods {
-		ways = 2 * len(tastes)
-	}
-	best := p.bestDraft(r, ways, p.steps+p.effort/2)
+	best := p.bestDraft(r, p.ways(pods, len(waiting.items)), p.steps+p.effort/2)
 	if exact := p.exactDraft(); exact != nil && exact.better(best) {
 		best = exact
 	}
 	p.putUp(best)
 }
 
-// bestDraft fills new bins in some ways, at least two, until the steps are spent.
+// ways is in how many ways bins are filled: in all where pods are few, without a dive where
+// they are so many that rounding hardly shows.
+func (p *packer) ways(pods, rows int) int {
+	switch {
+	case pods > manyPodsAtOnce:
+		return 1
+	case pods > fewPods || rows > manyRows:
+		return 2
+	}
+	return 2 * len(tastes)
+}
+
+// manyPodsAtOnce is from where on bins are filled in one way only.
+const manyPodsAtOnce = 8000
+
+// bestDraft fills new bins in some ways, up to two in any case, until the steps are spent.
 func (p *packer) bestDraft(r relaxation, ways int, stop int64) *draft {
 	from := len(p.bins)
 	var best *draft
@@ -64,13 +75,13 @@ const (
 )
 
 // fewPods is how small a problem must be to try every taste.
-const fewPods = 2000
+const fewPods = 4000
 
 // dive solves the relaxation of what is left again and again, and opens bins by its
 // patterns: those that are used in whole or, when there are none, the one used most.
 func (p *packer) dive() {
 	stop := p.steps + p.effort/8
-	if p.countLeft() > manyPodsLeft {
+	if p.countLeft() > manyPodsLeft || len(p.bins) > manyBins {
 		stop = p.steps + p.effort/64
 	}
 	for p.waiting() && p.steps < stop {
@@ -243,7 +254,13 @@ func (p *packer) copies(b *bin, n int) int {
 
 // fillRest opens bins one by one, each time the one that brings most value for its
 // price, until every pod that can be placed is placed.
-func (p *packer) fillRest() { p.fillFrom(p.all()) }
+func (p *packer) fillRest() {
+	if p.choice != nil {
+		p.fillFrom(p.choice)
+		return
+	}
+	p.fillFrom(p.all())
+}
 
 // all are the numbers of every offer.
 func (p *packer) all() []int {

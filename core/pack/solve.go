@@ -91,6 +91,7 @@ type packer struct {
 	reserved  map[string]int64
 	offers    []offer
 	largest   []int // of the offers, most room first; of the greedy style only
+	choice    []int // of the offers, those that fillRest looks at; nil for all
 	groups    relaxedGroups
 	relaxed   market
 	scratch   trialScratch
@@ -131,8 +132,22 @@ func New(pr Problem) *Packer {
 		p.hosts = append(p.hosts, p.hostBin(h))
 	}
 	p.addLots(pr.Lots)
+	p.effort = p.effort / 2 * thoroughness(p.waitingRows())
 	p.run()
 	return &Packer{p}
+}
+
+// thoroughness is, in halves, how many times the effort a problem gets. Where pods are few
+// and of few kinds, rounding the relaxation costs most and each step of the search is
+// cheap.
+func thoroughness(r *rows, pods int) int64 {
+	switch {
+	case len(r.items) > manyRows || pods > fewPods || pods <= manyPodsLeft:
+		return 2
+	case pods > manyPods*5/2:
+		return 3
+	}
+	return 5
 }
 
 // Add packs more lots, beside what is packed already.
