@@ -6,6 +6,7 @@
 package decide
 
 import (
+	"tenon/core/disrupt"
 	"tenon/core/plan"
 	"tenon/core/provision"
 	"tenon/core/snapshot"
@@ -16,14 +17,36 @@ type Budget struct {
 	// Steps are about a nanosecond each; 0 means provision.FullEffort. From there on,
 	// more steps never make a dearer plan.
 	Steps int64
+	// Disrupt asks for nodes to be given up too, with its own effort and the place where to
+	// go on; see package disrupt.
+	Disrupt bool
+	Sweep   disrupt.Budget
 }
 
 // Decision is what was decided.
 type Decision struct {
 	Plan plan.Plan
+	// Coverage tells how much of the fleet was looked at, if that was asked for.
+	Coverage Coverage
 }
 
-// Decide looks at the snapshot and says what should be done.
+// Coverage is how far an evaluation of the fleet came.
+type Coverage struct {
+	// Next is where to go on: see disrupt.Budget.
+	Next            string
+	Looked, Skipped int
+}
+
+// Decide looks at the snapshot and says what should be done. Pods without a place come
+// first: what is given up has to do without the room that they need.
 func Decide(s *snapshot.Snapshot, b Budget) Decision {
-	return Decision{Plan: provision.Plan(s, b.Steps)}
+	d := Decision{Plan: provision.Plan(s, b.Steps)}
+	if !b.Disrupt {
+		return d
+	}
+	found := disrupt.Plan(s, &d.Plan, b.Sweep)
+	d.Plan.Disruptions, d.Plan.Prospects = found.Disruptions, found.Prospects
+	d.Plan.Solve.Steps += found.Steps
+	d.Coverage = Coverage{Next: found.Next, Looked: found.Looked, Skipped: found.Skipped}
+	return d
 }

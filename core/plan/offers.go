@@ -33,3 +33,14 @@ func (o Offers) All() iter.Seq[Offer] {
 		}
 	}
 }
+
+// Where are the offers for which keep is true.
+func (o Offers) Where(keep func(Offer) bool) Offers {
+	out := Offers{o.list, bitset.New(len(o.list))}
+	for i := range o.selected.All {
+		if keep(o.list[i]) {
+			out.selected.Put(i)
+		}
+	}
+	return out
+}

@@ -16,8 +16,12 @@ type Plan struct {
 	Claims   []Claim
 	Existing []Placement
 	Unplaced []Unplaced
-	Cost     Cost
-	Solve    Solve
+	// Disruptions are nodes to be given up, if that was asked for; Prospects say of every
+	// node what is in store for it.
+	Disruptions []Disruption
+	Prospects   []Prospect
+	Cost        Cost
+	Solve       Solve
 }
 
 // Claim is a node to be bought.

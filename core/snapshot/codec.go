@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"tenon/core/catalog"
 )
@@ -51,13 +52,19 @@ func canonical(s *Snapshot) *Snapshot {
 	out.Pools = append([]Pool(nil), s.Pools...)
 	out.Templates = append([]Template(nil), s.Templates...)
 	out.Daemons = append([]Daemon(nil), s.Daemons...)
+	out.Budgets = append([]Budget(nil), s.Budgets...)
 	out.Nodes = append([]Node(nil), s.Nodes...)
 	for i := range out.Nodes {
-		out.Nodes[i].Created = out.Nodes[i].Created.UTC()
+		n := &out.Nodes[i]
+		n.Created = n.Created.UTC()
+		for _, at := range []*time.Time{&n.Life.Quiet, &n.Life.Since, &n.Life.Nominated, &n.Life.Expires} {
+			*at = at.UTC()
+		}
 	}
 	out.Pods = append([]Pod(nil), s.Pods...)
 	for i := range out.Pods {
 		out.Pods[i].Created = out.Pods[i].Created.UTC()
+		out.Pods[i].Tie.Until = out.Pods[i].Tie.Until.UTC()
 	}
 	return &out
 }

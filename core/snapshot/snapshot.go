@@ -27,6 +27,8 @@ type Snapshot struct {
 	Templates []Template `json:"templates"`
 	Pods      []Pod      `json:"pods"`
 	Daemons   []Daemon   `json:"daemons,omitempty"`
+	// Budgets bound the evictions of the pods that refer to them; by namespace and name.
+	Budgets []Budget `json:"budgets,omitempty"`
 }
 
 // Settings are the options of the decision itself.
@@ -79,6 +81,8 @@ type Pool struct {
 	Held string `json:"held,omitempty"`
 	// NodePrice is an extra price per node and hour, such as a licence.
 	NodePrice model.Money `json:"nodePrice,omitempty"`
+	// Consolidation is when its nodes may be given up.
+	Consolidation Consolidation `json:"consolidation,omitzero"`
 }
 
 // Node is an existing node, or a claim whose node is not there yet.
@@ -109,6 +113,8 @@ type Node struct {
 	// Price is what the node costs an hour; zero when not known.
 	Price   model.Money `json:"price,omitempty"`
 	Created time.Time   `json:"created,omitzero"`
+	// Life is what matters when it may be given up.
+	Life Life `json:"life,omitzero"`
 }
 
 // Pod is one pod that runs or wants to.
@@ -131,6 +137,8 @@ type Pod struct {
 	// Refused is why the pod cannot be considered at all (an unsupported field, a
 	// volume claim that is lost …); such a pod gets this as its verdict.
 	Refused string `json:"refused,omitempty"`
+	// Tie is what binds a running pod to its node.
+	Tie Tie `json:"tie,omitzero"`
 }
 
 // Key is namespace/name.

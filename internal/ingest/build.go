@@ -26,14 +26,24 @@ func Build(objects *Objects, options Options) *snapshot.Snapshot {
 	}
 	b.out = &snapshot.Snapshot{Now: options.Now.UTC(), Settings: options.Settings}
 	b.out.Settings.WellKnown = options.Vocabulary.WellKnown()
+	b.t.given = objects.Pods
 	b.addPools()
 	b.addNodes()
+	b.allow()
 	b.addPods()
 	for b.t.Stale() { // a selector looked at a label that had been left out
 		b.t.Restart()
 		b.addPods()
 	}
+	b.out.Budgets = b.t.Budgets()
 	return b.out
+}
+
+// allow evaluates the pools' budgets, now that their nodes are known.
+func (b *builder) allow() {
+	for i, pool := range byName(b.objects.NodePools) {
+		b.t.Allow(pool, b.out.Nodes, &b.out.Pools[i].Consolidation)
+	}
 }
 
 func indexed(objects *Objects) *Index {

@@ -253,16 +253,23 @@ func (x *Index) namespacesMatching(s *metav1.LabelSelector) []string {
 // Owner names the workload that a pod belongs to; see owner.
 func (x *Index) Owner(pod *corev1.Pod) string { return x.owner(pod) }
 
-// Wanted is how many pods a ReplicaSet makes at once; false if it is not known.
+// Wanted is how many pods a ReplicaSet makes at once; false if it is not known, or if
+// something, such as a quota, keeps it from making them.
 func (x *Index) Wanted(namespace, replicaSet string) (int, bool) {
 	set, known := x.replicaSets[key{namespace, replicaSet}]
-	if !known || set.DeletionTimestamp != nil {
+	if !known || set.DeletionTimestamp != nil || isHindered(set) {
 		return 0, false
 	}
 	if set.Spec.Replicas == nil {
 		return 1, true
 	}
 	return int(*set.Spec.Replicas), true
+}
+
+func isHindered(set *appsv1.ReplicaSet) bool {
+	return slices.ContainsFunc(set.Status.Conditions, func(c appsv1.ReplicaSetCondition) bool {
+		return c.Type == appsv1.ReplicaSetReplicaFailure && c.Status == "True"
+	})
 }
 
 // owner names the workload that a pod belongs to for people, such as "Deployment/web".

@@ -83,6 +83,7 @@ func (v view) snapshot() snapshot.Node {
 	}
 	out.Capacity, out.Allocatable = v.room()
 	out.Price = v.price(&out)
+	out.Life = v.life()
 	return out
 }
 

@@ -29,6 +29,11 @@ func (t *Translator) Pod(pod *corev1.Pod) (snapshot.Pod, bool) {
 	}
 	if pending {
 		out.Refused = found.refused
+		return out, true
+	}
+	out.Tie = t.Tie(pod)
+	if out.Tie.Returns {
+		out.Tie.Refused = found.refused
 	}
 	return out, true
 }

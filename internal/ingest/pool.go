@@ -28,6 +28,7 @@ func (t *Translator) Pool(pool *karpenterv1.NodePool) snapshot.Pool {
 		Taints:        taints(template.Spec.Taints),
 		StartupTaints: taints(template.Spec.StartupTaints),
 		Limits:        amounts(corev1.ResourceList(pool.Spec.Limits)),
+		Consolidation: consolidation(pool),
 	}
 	if pool.Spec.Weight != nil {
 		out.Weight = *pool.Spec.Weight

@@ -29,6 +29,7 @@ type Translator struct {
 	print     fingerprint         // scratch
 	shown     map[string]struct{} // identity labels that some selector looks at
 	stale     bool
+	given     []*corev1.Pod // all there are, where files say so
 }
 
 // outcome is what became of all pods with one fingerprint.

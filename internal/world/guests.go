@@ -227,6 +227,8 @@ func (w *World) translate(k key, pod *corev1.Pod) (snapshot.Pod, bool) {
 	if ok && out.Pending {
 		if promised, found := w.roster.nodeOf(w.ledger.claimFor(pod.UID)); found {
 			out.Node, out.Pending, out.Refused = promised, false, ""
+			out.Tie = w.translator.Tie(pod)
+			out.Tie.Promised = true
 		}
 	}
 	return out, ok

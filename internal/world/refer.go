@@ -45,7 +45,8 @@ func (w *World) reread(object any) {
 	case *storagev1.CSINode:
 		w.roster.dirtyNode(o.Name)
 	case *policyv1.PodDisruptionBudget:
-		return // it counts for pods of leaving nodes only, which are looked at every time
+		w.guests.dirtyIn(o.Namespace) // pods say which budgets cover them
+		return                        // nobody gets a place by it
 	case metav1.Object: // workloads, services, limit ranges: they matter in their namespace
 		w.translator.Forget()
 		w.guests.dirtyIn(o.GetNamespace())
@@ -59,6 +60,8 @@ func touches(old, changed any) bool {
 	switch o := old.(type) {
 	case *corev1.Namespace:
 		return !maps.Equal(o.Labels, changed.(*corev1.Namespace).Labels)
+	case *policyv1.PodDisruptionBudget:
+		return !reflect.DeepEqual(o.Spec, changed.(*policyv1.PodDisruptionBudget).Spec) // what it allows is read every time
 	case *corev1.Service:
 		return !maps.Equal(o.Spec.Selector, changed.(*corev1.Service).Spec.Selector)
 	case *corev1.ReplicationController:

@@ -66,7 +66,7 @@ func sameNode(a, b *corev1.Node) bool {
 	return a.ResourceVersion == b.ResourceVersion ||
 		(a.DeletionTimestamp == nil) == (b.DeletionTimestamp == nil) &&
 			equality.Semantic.DeepEqual(a.Labels, b.Labels) && equality.Semantic.DeepEqual(a.Annotations, b.Annotations) &&
-			equality.Semantic.DeepEqual(a.Spec, b.Spec) &&
+			equality.Semantic.DeepEqual(a.Spec, b.Spec) && ingest.IsReady(a) == ingest.IsReady(b) &&
 			equality.Semantic.DeepEqual(a.Status.Capacity, b.Status.Capacity) &&
 			equality.Semantic.DeepEqual(a.Status.Allocatable, b.Status.Allocatable)
 }

@@ -51,6 +51,10 @@ func (w *World) Picture(m Moment) Picture {
 		pods = slices.Concat(pods, announced)
 	}
 	out.Nodes, out.Pods, out.Daemons, out.Templates = w.roster.list, pods, w.daemons.list, w.translator.Templates()
+	out.Budgets = w.translator.Budgets()
+	for i := range out.Pools {
+		w.translator.Allow(w.pools[out.Pools[i].Name], out.Nodes, &out.Pools[i].Consolidation)
+	}
 	return Picture{Snapshot: out, Next: next, Pulse: Pulse{
 		Demand: w.pulse.demand, Supply: w.pulse.offer, Waiting: len(w.guests.waiting), First: w.pulse.first,
 		Last: w.pulse.last, Oldest: w.oldest(), Displaced: w.displaced(), Held: len(w.guests.held),

@@ -1,0 +1,54 @@
+// Command fleets measures what becomes of half-used fleets: give it a catalogue and the
+// files of the fleets, in the forms that bench/README.md describes.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"runtime/pprof"
+	"time"
+
+	"tenon/bench/fleet"
+	"tenon/internal/sequel"
+)
+
+func main() {
+	catalogue := flag.String("catalog", "", "file of offers")
+	pause := flag.Duration("pause", time.Minute, "between two decisions")
+	rounds := flag.Int("rounds", 20, "at most so many decisions")
+	profile := flag.String("cpuprofile", "", "file to write a profile to")
+	flag.Parse()
+	if *profile != "" {
+		f, err := os.Create(*profile)
+		if err == nil {
+			err = pprof.StartCPUProfile(f)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "fleets:", err)
+			os.Exit(1)
+		}
+		defer pprof.StopCPUProfile()
+	}
+	for _, file := range flag.Args() {
+		s, err := fleet.Read(file, *catalogue)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "fleets:", err)
+			os.Exit(1)
+		}
+		report(file, s.Now.String(), sequel.Price(s), len(s.Nodes), len(s.Pods))
+		list, twice, end := fleet.Settle(s, *pause, *rounds)
+		var took time.Duration
+		evictions := 0
+		for i, r := range list {
+			took += r.Took
+			evictions += r.Evictions
+			fmt.Printf("  round %d: %v, %d disruptions, %d nodes go, %d come, %d evictions, $%.2f/h\n", i, r.Took.Round(time.Millisecond), r.Disruptions, r.Removed, r.Bought, r.Evictions, r.Price)
+		}
+		fmt.Printf("  settled at $%.3f/h on %d nodes, %d evictions, %d pods moved twice, decisions took %v\n", sequel.Price(end), len(end.Nodes), evictions, twice, took.Round(time.Millisecond))
+	}
+}
+
+func report(file, _ string, price float64, nodes, pods int) {
+	fmt.Printf("%s: %d nodes, %d pods, $%.2f/h\n", file, nodes, pods, price)
+}

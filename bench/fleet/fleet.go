@@ -1,0 +1,182 @@
+// Package fleet reads half-used fleets, and lets decisions make the best of them: what is
+// the price once nothing more is worth doing, how many pods were moved on the way, and how
+// long did the decisions take?
+package fleet
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"tenon/api/condition"
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/catalog"
+	"tenon/core/decide"
+	"tenon/core/requirement"
+	"tenon/core/snapshot"
+	"tenon/internal/ingest"
+	"tenon/internal/sequel"
+)
+
+// Node is one of a file.
+type Node struct {
+	Name, Type, Zone string
+	Pods             []struct {
+		CPUm, MemMi int64
+		App, Kind   string
+	}
+}
+
+var epoch = time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC)
+
+// Read makes a snapshot of a fleet and a catalogue.
+func Read(nodes, catalogue string) (*snapshot.Snapshot, error) {
+	data, err := os.ReadFile(catalogue)
+	if err != nil {
+		return nil, fmt.Errorf("read catalogue: %w", err)
+	}
+	offers, words, err := ingest.ReadCatalog(data)
+	if err != nil {
+		return nil, err
+	}
+	if data, err = os.ReadFile(nodes); err != nil {
+		return nil, fmt.Errorf("read fleet: %w", err)
+	}
+	var list []Node
+	if err := json.Unmarshal(data, &list); err != nil {
+		return nil, fmt.Errorf("read fleet %s: %w", nodes, err)
+	}
+	return ingest.Build(objects(list, offers), ingest.Options{
+		Now: epoch.Add(30 * 24 * time.Hour), Settings: snapshot.Settings{Preferences: snapshot.Respect},
+		Vocabulary: requirement.Core().With(words),
+		Catalog: func(*karpenterv1.NodePool, metav1.Object) (*catalog.Catalog, error) {
+			return offers, nil
+		},
+	}), nil
+}
+
+func objects(list []Node, offers *catalog.Catalog) *ingest.Objects {
+	out := &ingest.Objects{NodePools: []*karpenterv1.NodePool{fleetPool()}}
+	types := map[string]*catalog.Type{}
+	for i := range offers.Types {
+		types[offers.Types[i].Name] = &offers.Types[i]
+	}
+	for i := range list {
+		n := &list[i]
+		node, claim := machine(n, types[n.Type])
+		out.Nodes, out.NodeClaims = append(out.Nodes, node), append(out.NodeClaims, claim)
+		for k, p := range n.Pods {
+			out.Pods = append(out.Pods, guest(n.Name, fmt.Sprintf("%s-%s-%d", p.App, n.Name, k), p.App, p.CPUm, p.MemMi))
+		}
+	}
+	return out
+}
+
+func fleetPool() *karpenterv1.NodePool {
+	p := &karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
+	spec := &p.Spec.Template.Spec
+	spec.NodeClassRef = &karpenterv1.NodeClassReference{Group: "example.com", Kind: "Class", Name: "default"}
+	for key, value := range map[string]string{
+		requirement.KeyArch: "amd64", requirement.KeyOS: "linux", requirement.KeyCapacityType: catalog.OnDemand,
+	} {
+		spec.Requirements = append(spec.Requirements, karpenterv1.Requirement{Key: key, Operator: corev1.NodeSelectorOpIn, Values: []string{value}})
+	}
+	p.Spec.Disruption.ConsolidateAfter = karpenterv1.DurationOf(0)
+	p.Spec.Disruption.ConsolidationPolicy = karpenterv1.ConsolidateWhenEmptyOrUnderutilized
+	p.Spec.Disruption.Budgets = []karpenterv1.Budget{{Nodes: "100%"}}
+	p.Status.Conditions = []metav1.Condition{{Type: condition.Ready, Status: metav1.ConditionTrue}}
+	return p
+}
+
+func machine(n *Node, t *catalog.Type) (*corev1.Node, *karpenterv1.NodeClaim) {
+	labels := map[string]string{
+		requirement.KeyNodePool: "default", requirement.KeyInstanceType: n.Type, requirement.KeyZone: n.Zone,
+		requirement.KeyCapacityType: catalog.OnDemand, requirement.KeyArch: "amd64", requirement.KeyOS: "linux",
+		requirement.KeyHostname: n.Name, karpenterv1.LabelRegistered: "true", karpenterv1.LabelInitialized: "true",
+	}
+	allocatable := t.Allocatable(&t.Offerings[0])
+	list := func(cpu, memory, pods int64) corev1.ResourceList {
+		return corev1.ResourceList{
+			corev1.ResourceCPU:    *resource.NewMilliQuantity(cpu, resource.DecimalSI),
+			corev1.ResourceMemory: *resource.NewQuantity(memory, resource.BinarySI),
+			corev1.ResourcePods:   *resource.NewQuantity(pods, resource.DecimalSI),
+		}
+	}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name, Labels: labels, CreationTimestamp: metav1.NewTime(epoch)}}
+	node.Spec.ProviderID = "fleet:///" + n.Name
+	node.Status.Capacity = list(t.Capacity.CPU, t.Capacity.Memory, t.Capacity.Pods)
+	node.Status.Allocatable = list(allocatable.CPU, allocatable.Memory, allocatable.Pods)
+	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+	claim := &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "claim-" + n.Name, Labels: labels, CreationTimestamp: metav1.NewTime(epoch)}}
+	claim.Status.ProviderID, claim.Status.NodeName = node.Spec.ProviderID, n.Name
+	for _, name := range []string{karpenterv1.ConditionLaunched, karpenterv1.ConditionRegistered, karpenterv1.ConditionInitialized, karpenterv1.ConditionConsolidatable} {
+		claim.Status.Conditions = append(claim.Status.Conditions, metav1.Condition{Type: name, Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(epoch)})
+	}
+	return node, claim
+}
+
+func guest(node, name, app string, milliCPU, mebibytes int64) *corev1.Pod {
+	yes := true
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "default", Name: name, UID: types.UID(name), Labels: map[string]string{"app": app}, CreationTimestamp: metav1.NewTime(epoch),
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: app, UID: types.UID(app), Controller: &yes}},
+		},
+		Spec: corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "app", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
+			corev1.ResourceCPU:    *resource.NewMilliQuantity(milliCPU, resource.DecimalSI),
+			corev1.ResourceMemory: *resource.NewQuantity(mebibytes<<20, resource.BinarySI),
+		}}}}},
+		Status: corev1.PodStatus{Phase: corev1.PodRunning},
+	}
+}
+
+// Round is one decision that was carried out.
+type Round struct {
+	Took        time.Duration
+	Disruptions int
+	Price       float64
+	sequel.Count
+}
+
+// Settle decides and carries out until nothing is worth doing, with a pause between two
+// decisions, for at most some rounds. Twice counts pods that were moved more than once.
+func Settle(s *snapshot.Snapshot, pause time.Duration, most int) (rounds []Round, twice int, end *snapshot.Snapshot) {
+	moved := map[string]int{}
+	for i := range most {
+		start := time.Now()
+		p := decide.Decide(s, decide.Budget{Disrupt: true}).Plan
+		r := Round{Took: time.Since(start), Disruptions: len(p.Disruptions)}
+		for d := range p.Disruptions {
+			for c := range p.Disruptions[d].Replacements {
+				count(s, moved, p.Disruptions[d].Replacements[c].Pods)
+			}
+			for _, m := range p.Disruptions[d].Moves {
+				count(s, moved, m.Pods)
+			}
+		}
+		s, r.Count = sequel.Of(s, &p, pause, i)
+		r.Price = sequel.Price(s)
+		rounds = append(rounds, r)
+		if r.Disruptions == 0 {
+			break
+		}
+	}
+	for _, n := range moved {
+		if n > 1 {
+			twice++
+		}
+	}
+	return rounds, twice, s
+}
+
+func count(s *snapshot.Snapshot, moved map[string]int, pods []int) {
+	for _, p := range pods {
+		moved[s.Pods[p].Key()]++
+	}
+}

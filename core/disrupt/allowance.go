@@ -1,0 +1,116 @@
+package disrupt
+
+import (
+	"fmt"
+
+	"tenon/core/plan"
+	"tenon/core/snapshot"
+)
+
+// pool is what the budgets of a pool leave.
+type pool struct {
+	name    string
+	allowed map[plan.Reason]int // at a time
+	// disrupting nodes count for every reason: those that are unwell or leaving, and those
+	// that this plan gives up.
+	disrupting int
+}
+
+func (x *search) readPools() {
+	for i := range x.s.Pools {
+		p := &x.s.Pools[i]
+		allowed := p.Consolidation.Allowed
+		x.pools = append(x.pools, pool{name: p.Name, allowed: map[plan.Reason]int{
+			plan.Empty: allowed.Empty, plan.Drifted: allowed.Drifted, plan.Underutilized: allowed.Underutilized,
+		}})
+	}
+}
+
+func (p *pool) count(n *node) {
+	if n.Initialized && !n.Life.Terminating && (n.Life.Unready || n.Leaving) {
+		p.disrupting++
+	}
+}
+
+// left is how many more nodes may be disrupted for a reason.
+func (p *pool) left(reason plan.Reason) int { return max(p.allowed[reason]-p.disrupting, 0) }
+
+// blockedText is what keeps a node for which the pool's budget has nothing left.
+func (p *pool) blockedText(reason plan.Reason) string {
+	return fmt.Sprintf("No allowed disruptions for disruption reason %s due to blocking budget", reason)
+}
+
+// headroom is how many more of a budget's pods may be evicted.
+type headroom struct {
+	left  int32
+	never bool
+}
+
+func (x *search) readBudgets() {
+	x.covers = make(map[string]*headroom, len(x.s.Budgets))
+	for i := range x.s.Budgets {
+		b := &x.s.Budgets[i]
+		x.covers[b.Key()] = &headroom{left: b.Allowed, never: b.Never}
+	}
+}
+
+// ledger is what some nodes would take of budgets, beside what is taken already.
+type ledger struct {
+	x      *search
+	reason plan.Reason
+	nodes  map[int]int      // by pool
+	covers map[string]int32 // by budget of pods
+}
+
+func (x *search) newLedger(reason plan.Reason) *ledger {
+	return &ledger{x, reason, map[int]int{}, map[string]int32{}}
+}
+
+// add enters a node if budgets let it go too; otherwise it says which one does not. A node
+// with several pods of one budget needs headroom for one of them only: they are evicted
+// one after the other, as the budget lets them. No two nodes share the same headroom.
+func (l *ledger) add(n *node) (string, bool) {
+	pool := &l.x.pools[n.pool]
+	if l.nodes[n.pool] >= pool.left(l.reason) {
+		return pool.blockedText(l.reason), false
+	}
+	needs := map[string]int32{}
+	for _, p := range n.pods {
+		pod := &l.x.s.Pods[p]
+		if !pod.Tie.Asked || pod.Terminating || l.reason == plan.Drifted && n.Life.Bounded {
+			continue
+		}
+		for _, key := range l.x.coverKeys(pod) {
+			if l.covers[key] >= l.x.covers[key].left {
+				return fmt.Sprintf("Pdb prevents pod evictions (PodDisruptionBudget=[%s])", key), false
+			}
+			needs[key]++
+		}
+	}
+	l.nodes[n.pool]++
+	for key, count := range needs {
+		l.covers[key] += min(count, l.x.covers[key].left-l.covers[key])
+	}
+	return "", true
+}
+
+// commit takes what the nodes need.
+func (l *ledger) commit() {
+	for pool, n := range l.nodes {
+		l.x.pools[pool].disrupting += n
+	}
+	for key, n := range l.covers {
+		l.x.covers[key].left -= n
+	}
+}
+
+// coverKeys are the known budgets of a pod.
+func (x *search) coverKeys(pod *snapshot.Pod) []string {
+	var out []string
+	for _, name := range pod.Tie.Budgets {
+		if key := pod.Namespace + "/" + name; x.covers[key] != nil {
+			out = append(out, key)
+		}
+	}
+	return out
+}

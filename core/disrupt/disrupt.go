@@ -1,0 +1,174 @@
+package disrupt
+
+import (
+	"cmp"
+	"slices"
+
+	"tenon/core/plan"
+	"tenon/core/provision"
+	"tenon/core/snapshot"
+)
+
+// FullEffort is what an evaluation spends unless it is told otherwise, in steps of about a
+// nanosecond. It is meant to be enough for thousands of nodes.
+const FullEffort = 20_000_000_000
+
+// Budget bounds an evaluation.
+type Budget struct {
+	// Steps are about a nanosecond each; 0 means FullEffort.
+	Steps int64
+	// After is where the last evaluation stopped to look at nodes one by one, empty for the
+	// beginning: see Outcome.Next.
+	After string
+}
+
+// Outcome is what was decided.
+type Outcome struct {
+	Disruptions []plan.Disruption
+	// Prospects are of all nodes, by name.
+	Prospects []plan.Prospect
+	// Next is where the next evaluation should go on, if this one ran out of effort before
+	// it had looked at every node.
+	Next string
+	// Looked is how many nodes were looked at, Skipped how many were left for next time.
+	Looked, Skipped int
+	Steps           int64
+}
+
+// Plan decides what should be given up, once what p says has been done.
+func Plan(s *snapshot.Snapshot, p *plan.Plan, budget Budget) Outcome {
+	if budget.Steps == 0 {
+		budget.Steps = FullEffort
+	}
+	x := newSearch(s, p, budget)
+	x.survey()
+	x.empty()
+	x.drift()
+	x.underutilized()
+	return x.outcome()
+}
+
+// search is the work of one call.
+type search struct {
+	given  *snapshot.Snapshot
+	s      *snapshot.Snapshot // in the broker's order
+	b      *provision.Broker
+	budget Budget
+
+	nodes  []node
+	pools  []pool
+	poolAt map[string]int
+	covers map[string]*headroom // budgets of pods, by namespace and name
+	value  []float64            // by pod, in millionths an hour; see Broker.Values
+	list   []plan.Disruption
+	next   string
+	looked int
+	names  map[string]int // claims to come, by pool
+	// free are nodes with room, as of a number of disruptions.
+	free     []int
+	freeAsOf int
+}
+
+// node is a node with what the search knows of it.
+type node struct {
+	*snapshot.Node
+	at   int
+	pool int // -1 for nodes of no pool
+	// pods that are there, and those that would want a place elsewhere.
+	pods, moving []int32
+	// cost of the evictions in parts of an ordinary one's, see snapshot.OrdinaryCost; worth
+	// is what the savings an hour must be to justify them, value what the pods would cost in
+	// the best of fleets.
+	cost         int64
+	worth, value float64
+	// candidate for some reason; then eligible says for consolidation, if not empty.
+	candidate, eligible bool
+	// gone nodes are part of a disruption; taking ones get pods from one.
+	gone, taking bool
+	prospect     plan.Prospect
+}
+
+func newSearch(s *snapshot.Snapshot, p *plan.Plan, budget Budget) *search {
+	b := provision.NewBroker(s, p)
+	x := &search{given: s, s: b.Snapshot, b: b, budget: budget, poolAt: map[string]int{}, names: map[string]int{}}
+	for i := range x.s.Pools {
+		x.poolAt[x.s.Pools[i].Name] = i
+	}
+	at := map[string]int{}
+	for i := range x.s.Nodes {
+		n := node{Node: &x.s.Nodes[i], at: i, pool: -1}
+		if pool, known := x.poolAt[n.Pool]; known {
+			n.pool = pool
+		}
+		n.prospect = plan.Prospect{Node: n.Name, Claim: n.Claim, Pool: n.Node.Pool}
+		at[n.Name] = i
+		x.nodes = append(x.nodes, n)
+	}
+	for i := range x.s.Pods {
+		pod := &x.s.Pods[i]
+		n, known := at[pod.Node]
+		if !known {
+			continue
+		}
+		x.nodes[n].pods = append(x.nodes[n].pods, int32(i))
+		if pod.Tie.Returns {
+			x.nodes[n].moving = append(x.nodes[n].moving, int32(i))
+			x.nodes[n].cost += max(pod.Tie.Cost, 0)
+		}
+		if pod.Tie.Promised {
+			x.nodes[n].Life.Nominated = x.s.Now.Add(1)
+		}
+	}
+	if p != nil {
+		for _, placement := range p.Existing {
+			x.nodes[at[placement.Node]].Life.Nominated = x.s.Now.Add(1)
+		}
+		for i := range p.Claims {
+			x.names[p.Claims[i].Pool]++
+		}
+	}
+	return x
+}
+
+// spent reports whether the effort is used up.
+func (x *search) spent() bool { return x.b.Steps() >= x.budget.Steps }
+
+// outcome hands everything over, with pods as they are numbered in the given snapshot.
+func (x *search) outcome() Outcome {
+	out := Outcome{Disruptions: x.list, Next: x.next, Looked: x.looked, Steps: x.b.Steps()}
+	for i := range x.nodes {
+		out.Prospects = append(out.Prospects, x.nodes[i].prospect)
+	}
+	slices.SortFunc(out.Prospects, func(a, b plan.Prospect) int {
+		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Claim, b.Claim))
+	})
+	if x.next != "" {
+		for i := range x.nodes {
+			if x.nodes[i].prospect.Text == notYet {
+				out.Skipped++
+			}
+		}
+	}
+	for i := range out.Disruptions {
+		x.renumber(&out.Disruptions[i])
+	}
+	return out
+}
+
+func (x *search) renumber(d *plan.Disruption) {
+	original := func(pods []int) {
+		for i := range pods {
+			pods[i] = x.b.Original(int32(pods[i]))
+		}
+		slices.Sort(pods)
+	}
+	for i := range d.Nodes {
+		original(d.Nodes[i].Pods)
+	}
+	for i := range d.Replacements {
+		original(d.Replacements[i].Pods)
+	}
+	for i := range d.Moves {
+		original(d.Moves[i].Pods)
+	}
+}

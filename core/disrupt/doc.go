@@ -1,0 +1,18 @@
+// Package disrupt decides which nodes to give up, and says of every other node what keeps
+// it.
+//
+//	survey     who may go at all, and for which reasons (candidate.go, allowance.go)
+//	empty      nodes that nobody misses
+//	drift      nodes that are no more what they should be, whatever their price
+//	design     what the fleet would look like at its best: keepers and leavers (design.go)
+//	groups     leavers that are packed together onto keepers and new nodes (group.go)
+//	sweep      every node that is left, one by one (sweep.go)
+//
+// Every placement is core/provision's answer, by the same rules as for pending pods. What
+// is decided here is what to ask, whether the answer is allowed (price.go), and whether it
+// is worth the evictions (worth.go).
+//
+// The package looks at the whole fleet, with no cap on candidates: effort bounds how many
+// questions are asked in one go, and what was not looked at comes first the next time. It
+// must not carry anything out.
+package disrupt

@@ -1,0 +1,123 @@
+package disrupt
+
+import (
+	"slices"
+
+	"tenon/core/plan"
+)
+
+// groupPods is about how many pods are moved by one disruption: enough to fill new nodes
+// of every size well, few enough that one that fails does not hold up the fleet.
+const groupPods = 300
+
+// underutilized looks for nodes whose pods would cost less elsewhere.
+func (x *search) underutilized() {
+	x.appraise()
+	for p := range x.pools {
+		x.regroup(p)
+	}
+	x.sweep()
+}
+
+// regroup packs the leavers of one pool anew, a group at a time.
+func (x *search) regroup(p int) {
+	if x.pools[p].left(plan.Underutilized) == 0 {
+		return
+	}
+	var candidates, receivers []int
+	for i := range x.nodes {
+		n := &x.nodes[i]
+		switch {
+		case n.pool != p || n.gone:
+		case n.eligible && !n.taking:
+			candidates = append(candidates, i)
+		case x.receives(n):
+			receivers = append(receivers, i)
+		}
+	}
+	if len(candidates) < 2 {
+		return
+	}
+	leavers := x.withinBudgets(x.leavers(candidates, receivers))
+	if len(leavers) < 2 {
+		return
+	}
+	stays := x.roomy(slices.DeleteFunc(slices.Concat(receivers, candidates), func(n int) bool { return slices.Contains(leavers, n) }), leavers)
+	pods := 0
+	for _, n := range leavers {
+		pods += len(x.nodes[n].moving)
+	}
+	groups := (pods + groupPods - 1) / groupPods
+	for g := range groups {
+		if x.spent() {
+			return
+		}
+		x.solve(dealt(leavers, g, groups), dealt(stays, g, groups))
+	}
+}
+
+// dealt is the hand that a player of a card game gets: groups made like this are alike.
+func dealt(list []int, player, players int) []int {
+	var out []int
+	for i := player; i < len(list); i += players {
+		out = append(out, list[i])
+	}
+	return out
+}
+
+// withinBudgets are the nodes that budgets would let go together.
+func (x *search) withinBudgets(nodes []int) []int {
+	ledger := x.newLedger(plan.Underutilized)
+	var out []int
+	for _, at := range nodes {
+		if text, ok := ledger.add(&x.nodes[at]); ok {
+			out = append(out, at)
+		} else {
+			x.nodes[at].keep(plan.Waiting, plan.Underutilized, text)
+		}
+	}
+	return out
+}
+
+// roomy are those of some nodes that could take at least one pod of others, by room.
+func (x *search) roomy(nodes, others []int) []int {
+	m := x.mixtureOf(others)
+	var out []int
+	for _, at := range nodes {
+		if n := &x.nodes[at]; x.receives(n) && slices.ContainsFunc(m.sizes, func(s size) bool { return most(s.need, x.b.Room(at)) > 0 }) {
+			out = append(out, at)
+		}
+	}
+	slices.SortFunc(out, func(a, b int) int { return x.compareRoom(a, b) })
+	return out
+}
+
+// fewTries is how often a group that does not work is tried without one of its nodes.
+const fewTries = 4
+
+// solve gives the nodes of a group up if that is worth it, leaving out nodes that turn out
+// to be in the way.
+func (x *search) solve(nodes, receivers []int) {
+	for range fewTries {
+		if len(nodes) == 0 {
+			return
+		}
+		ledger := x.newLedger(plan.Underutilized)
+		nodes = slices.DeleteFunc(slices.Clone(nodes), func(at int) bool {
+			_, ok := ledger.add(&x.nodes[at])
+			return !ok
+		})
+		p, obstacle := x.propose(plan.Underutilized, nodes, receivers, true)
+		if obstacle != nil {
+			home := x.s.Pods[obstacle.Pod].Node
+			nodes = slices.DeleteFunc(nodes, func(at int) bool { return x.nodes[at].Name == home })
+			continue
+		}
+		p.ledger = ledger
+		if _, ok := x.cheaper(p); ok && x.balanced(p) {
+			x.accept(p)
+			return
+		}
+		nodes = nodes[:len(nodes)/2]
+	}
+}

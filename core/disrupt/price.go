@@ -1,0 +1,122 @@
+package disrupt
+
+import (
+	"fmt"
+
+	"tenon/core/catalog"
+	"tenon/core/model"
+	"tenon/core/plan"
+	"tenon/core/requirement"
+)
+
+// manySpotTypes is how many types a spot node must be able to become when one takes the
+// place of another: each move to the cheapest pool of capacity would otherwise be a move
+// to the one that is interrupted next.
+const manySpotTypes = 15
+
+// cheaper narrows the claims of a proposal so that whatever the cloud launches for them,
+// the savings justify the evictions, and says why that cannot be. What may be dearer is
+// shared out in proportion to the prices.
+func (x *search) cheaper(p *proposal) (string, bool) {
+	if len(p.answer.Claims) == 0 {
+		return "", p.savings() > 0
+	}
+	most := float64(p.price) - p.worth
+	if p.gain() <= 0 || p.savings() <= 0 {
+		return "Can't replace with a cheaper node", false
+	}
+	factor := min(most/float64(p.answer.Price), float64(p.price-1)/float64(p.answer.Price))
+	spotOnly := x.allSpot(p.nodes)
+	for i := range p.answer.Claims {
+		c := &p.answer.Claims[i]
+		if spotOnly && c.Offer.CapacityType == catalog.Spot && !x.s.Settings.SpotToSpot {
+			return "SpotToSpotConsolidation is disabled, can't replace a spot node with a spot node", false
+		}
+		x.narrow(c, model.Money(float64(c.Offer.Price)*factor))
+		if text, ok := x.varied(c); !ok {
+			return text, false
+		}
+		// A node for each that goes is the same as many single replacements.
+		if spotOnly && c.Offer.CapacityType == catalog.Spot && len(p.answer.Claims) >= len(p.nodes) {
+			if n := x.cut(c); n < manySpotTypes {
+				return fmt.Sprintf("SpotToSpotConsolidation requires %d cheaper instance type options than the current candidate to consolidate, got %d", manySpotTypes, n), false
+			}
+		}
+	}
+	return "", true
+}
+
+func (x *search) allSpot(nodes []int) bool {
+	for _, n := range nodes {
+		if x.nodes[n].CapacityType != catalog.Spot {
+			return false
+		}
+	}
+	return true
+}
+
+// narrow leaves a claim the offers of the planned capacity type, of types of which no
+// offer that it admits is dearer than the ceiling: it names types and zones, no pairs.
+func (x *search) narrow(c *plan.Claim, ceiling model.Money) {
+	worst := map[string]model.Money{}
+	for o := range c.Alternatives.All() {
+		if o.CapacityType == c.Offer.CapacityType {
+			worst[o.InstanceType] = max(worst[o.InstanceType], o.Price)
+		}
+	}
+	own := worst[c.Offer.InstanceType] > ceiling // then only the planned offer will do
+	c.Alternatives = c.Alternatives.Where(func(o plan.Offer) bool {
+		return !own && o.CapacityType == c.Offer.CapacityType && worst[o.InstanceType] <= ceiling
+	})
+	if own {
+		c.Requirements = c.Requirements.With(requirement.New(requirement.KeyZone, requirement.In, c.Offer.Zone))
+	}
+}
+
+// varied reports whether the claim still leaves as much choice as its pool asks for.
+func (x *search) varied(c *plan.Claim) (string, bool) {
+	variety := requirement.NewVariety(c.Requirements)
+	for _, t := range x.typesOf(c) {
+		variety.Add(t.Requirements)
+	}
+	if short := variety.Shortfalls(); len(short) > 0 && !x.s.Settings.BestEffortMinimum {
+		return "Filtering by price: minValues requirement is not met", false
+	}
+	return "", true
+}
+
+// typesOf are the types that the claim names.
+func (x *search) typesOf(c *plan.Claim) []*catalog.Type {
+	named := map[string]bool{c.Offer.InstanceType: true}
+	for o := range c.Alternatives.All() {
+		named[o.InstanceType] = true
+	}
+	types := x.s.Catalogs[x.s.Pools[x.poolAt[c.Pool]].Catalog].Types
+	var out []*catalog.Type
+	for i := range types {
+		if named[types[i].Name] {
+			out = append(out, &types[i])
+		}
+	}
+	return out
+}
+
+// cut leaves a claim its cheapest types, as many as a spot node needs or as its pool asks
+// for, and tells how many it has.
+func (x *search) cut(c *plan.Claim) int {
+	variety := requirement.NewVariety(c.Requirements)
+	declared := map[string]requirement.Set{}
+	for _, t := range x.typesOf(c) {
+		declared[t.Name] = t.Requirements
+	}
+	kept := map[string]bool{c.Offer.InstanceType: true}
+	variety.Add(declared[c.Offer.InstanceType])
+	for o := range c.Alternatives.All() {
+		if !kept[o.InstanceType] && (len(kept) < manySpotTypes || !variety.Met()) {
+			kept[o.InstanceType] = true
+			variety.Add(declared[o.InstanceType])
+		}
+	}
+	c.Alternatives = c.Alternatives.Where(func(o plan.Offer) bool { return kept[o.InstanceType] })
+	return len(kept)
+}

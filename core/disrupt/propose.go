@@ -1,0 +1,105 @@
+package disrupt
+
+import (
+	"slices"
+	"strconv"
+
+	"tenon/core/model"
+	"tenon/core/plan"
+	"tenon/core/provision"
+)
+
+// proposal is nodes that could be given up, with where their pods would go.
+type proposal struct {
+	reason plan.Reason
+	nodes  []int
+	ledger *ledger
+	asked  provision.Question
+	answer provision.Answer
+	price  model.Money // of the nodes
+	worth  float64     // what the savings have to be at least
+	scores []plan.Score
+}
+
+func (p *proposal) savings() model.Money { return p.price - p.answer.Price }
+
+// gain is what the savings are above what justifies the evictions.
+func (p *proposal) gain() float64 { return float64(p.savings()) - p.worth }
+
+// Effort of one question: some for asking at all, and more for more pods.
+const (
+	questionEffort = 3_000_000
+	podEffort      = 60_000
+)
+
+// propose asks where the pods of some nodes would go. Nodes that budgets do not let go
+// must have been left out.
+func (x *search) propose(reason plan.Reason, nodes, receivers []int, buy bool) (*proposal, *provision.Obstacle) {
+	p := &proposal{reason: reason, nodes: nodes}
+	for _, n := range nodes {
+		p.price += x.nodes[n].Price
+		p.worth += x.nodes[n].worth
+	}
+	pods := x.movable(nodes)
+	p.asked = provision.Question{
+		Nodes: nodes, Pods: pods, Receivers: receivers, Buy: buy,
+		Effort: questionEffort + podEffort*int64(len(pods)),
+	}
+	if len(pods) == 0 {
+		return p, nil
+	}
+	answer, obstacle := x.b.Find(p.asked)
+	if obstacle != nil {
+		return nil, obstacle
+	}
+	p.answer = answer
+	return p, nil
+}
+
+// accept makes a proposal part of the plan.
+func (x *search) accept(p *proposal) {
+	p.ledger.commit()
+	x.b.Take(p.asked, p.answer)
+	d := plan.Disruption{Reason: p.reason, Savings: p.savings(), Scores: p.scores}
+	for _, n := range p.nodes {
+		node := &x.nodes[n]
+		node.gone = true
+		node.prospect.Kind, node.prospect.Reason, node.prospect.Disruption = plan.Chosen, p.reason, len(x.list)
+		node.prospect.Text, node.prospect.Event = "", ""
+		d.Nodes = append(d.Nodes, plan.Removal{
+			Node: node.Name, Claim: node.Claim, Pool: node.Node.Pool, Price: node.Price, Pods: integers(node.pods),
+		})
+	}
+	for _, l := range p.answer.Existing {
+		x.nodes[l.Node].taking = true
+		d.Moves = append(d.Moves, plan.Placement{Node: x.nodes[l.Node].Name, Pods: integers(l.Pods)})
+	}
+	for _, c := range p.answer.Claims {
+		x.names[c.Pool]++
+		c.Name = c.Pool + "-" + strconv.Itoa(x.names[c.Pool])
+		c.Pods = slices.Clone(c.Pods)
+		d.Replacements = append(d.Replacements, c)
+	}
+	x.list = append(x.list, d)
+}
+
+func integers(list []int32) []int {
+	out := make([]int, len(list))
+	for i, n := range list {
+		out[i] = int(n)
+	}
+	return out
+}
+
+// receives reports whether a node may take pods that move: it is in service, stays, and is
+// not about to leave for a reason of its own. Nodes to which pods came too recently take
+// none either, as users know it: what has just come may soon go.
+func (x *search) receives(n *node) bool {
+	if n.gone || !n.Initialized || n.Life.Unready || n.Unschedulable || !x.b.Stays(n.at) || n.Life.Drifted != "" {
+		return false
+	}
+	if n.pool < 0 || x.s.Pools[n.pool].Consolidation.After == nil {
+		return true
+	}
+	return !n.Life.Quiet.Add(*x.s.Pools[n.pool].Consolidation.After).After(x.s.Now)
+}

@@ -1,0 +1,202 @@
+package disrupt
+
+import (
+	"cmp"
+
+	"slices"
+
+	"tenon/core/plan"
+	"tenon/core/provision"
+)
+
+// sweep looks at every node that is left, one by one, those first that cost most for their
+// evictions; it goes on where the last evaluation stopped.
+func (x *search) sweep() {
+	list := x.remaining()
+	from := 0
+	if x.budget.After != "" {
+		from = slices.IndexFunc(list, func(at int) bool { return x.nodes[at].Name == x.budget.After }) + 1
+	}
+	list = slices.Concat(list[from:], list[:from])
+	for i, at := range list {
+		n := &x.nodes[at]
+		if x.spent() {
+			n.keep(plan.Waiting, plan.Underutilized, notYet)
+			if x.next == "" && i > 0 {
+				x.next = x.nodes[list[i-1]].Name
+			}
+			continue
+		}
+		x.looked++
+		x.lookAt(n)
+	}
+}
+
+// remaining are the nodes to look at, most price for least cost first.
+func (x *search) remaining() []int {
+	var out []int
+	for i := range x.nodes {
+		n := &x.nodes[i]
+		if !n.eligible || n.gone || n.isEmpty() {
+			continue
+		}
+		if n.taking {
+			n.keep(plan.Kept, plan.Underutilized, "Takes pods of other nodes")
+			n.prospect.Event = ""
+			continue
+		}
+		out = append(out, i)
+	}
+	slices.SortFunc(out, func(a, b int) int {
+		return cmp.Or(cmp.Compare(x.dearness(b), x.dearness(a)), cmp.Compare(x.nodes[a].Name, x.nodes[b].Name), cmp.Compare(a, b))
+	})
+	return out
+}
+
+// dearness is the price for each ordinary pod that would have to move, as users know it.
+func (x *search) dearness(at int) float64 {
+	n := &x.nodes[at]
+	return float64(n.Price) / (1 + float64(n.cost)/ordinary)
+}
+
+// lookAt gives a single node up if that is worth it, and says what keeps it otherwise.
+func (x *search) lookAt(n *node) {
+	if n.taking {
+		n.keep(plan.Kept, plan.Underutilized, "Takes pods of other nodes")
+		n.prospect.Event = ""
+		return
+	}
+	ledger := x.newLedger(plan.Underutilized)
+	if text, ok := ledger.add(n); !ok {
+		n.keep(plan.Waiting, plan.Underutilized, text)
+		return
+	}
+	receivers, dearest := x.outlook(n)
+	if float64(n.Price)-dearest-n.worth <= 0 {
+		n.keep(plan.Kept, plan.Underutilized, "Can't replace with a cheaper node")
+		return
+	}
+	p, obstacle := x.propose(plan.Underutilized, []int{n.at}, receivers, true)
+	if obstacle != nil {
+		n.keep(plan.Kept, plan.Underutilized, x.unplaced(obstacle))
+		return
+	}
+	p.ledger = ledger
+	text, ok := x.cheaper(p)
+	if ok && !x.balanced(p) {
+		text, ok = "Savings are too small for the disruption", false
+	}
+	if !ok {
+		n.keep(plan.Kept, plan.Underutilized, text)
+		return
+	}
+	x.accept(p)
+}
+
+// manyReceivers is how many nodes with room are asked about for one node's pods, beside
+// those where its pods were found to fit.
+const manyReceivers = 16
+
+// outlook finds nodes that could take pods of the node, tightest first, and what those
+// pods that fit nowhere would cost at the least.
+func (x *search) outlook(n *node) (receivers []int, dearest float64) {
+	pods := slices.Clone(n.moving)
+	slices.SortFunc(pods, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(x.value[b], x.value[a]), cmp.Compare(a, b))
+	})
+	taken := map[int][]int64{}
+	for _, p := range pods {
+		at := x.someRoom(n, p, taken)
+		if at < 0 {
+			dearest += x.value[p]
+			continue
+		}
+		if !slices.Contains(receivers, at) {
+			receivers = append(receivers, at)
+		}
+	}
+	for _, at := range x.withRoom() {
+		if len(receivers) >= len(taken)+manyReceivers {
+			break
+		}
+		if at != n.at && x.receives(&x.nodes[at]) && !slices.Contains(receivers, at) {
+			receivers = append(receivers, at)
+		}
+	}
+	return receivers, dearest
+}
+
+// someRoom finds a node where the pod would fit beside those that it was found for before.
+func (x *search) someRoom(n *node, p int32, taken map[int][]int64) int {
+	need := x.b.Need(p)
+	for _, at := range x.withRoom() {
+		if at == n.at || !x.receives(&x.nodes[at]) {
+			continue
+		}
+		room := taken[at]
+		if room == nil {
+			room = x.b.Room(at)
+		}
+		if most(need, room) > 0 && x.b.Admits(p, at) {
+			left := slices.Clone(room)
+			for d, want := range need {
+				left[d] -= want
+			}
+			taken[at] = left
+			return at
+		}
+	}
+	return -1
+}
+
+// withRoom are the nodes that could take the smallest pods, those with least room first.
+// The list is made anew when something was accepted.
+func (x *search) withRoom() []int {
+	if x.free != nil && x.freeAsOf == len(x.list) {
+		return x.free
+	}
+	x.free, x.freeAsOf = []int{}, len(x.list)
+	least := x.leastNeed()
+	for i := range x.nodes {
+		if n := &x.nodes[i]; x.receives(n) && most(least, x.b.Room(i)) > 0 {
+			x.free = append(x.free, i)
+		}
+	}
+	slices.SortFunc(x.free, x.compareRoom)
+	return x.free
+}
+
+// leastNeed is less than any pod takes of any resource.
+func (x *search) leastNeed() []int64 {
+	var least []int64
+	for i := range x.nodes {
+		for _, p := range x.nodes[i].moving {
+			need := x.b.Need(p)
+			if least == nil {
+				least = slices.Clone(need)
+			}
+			for d := range need {
+				least[d] = min(least[d], need[d])
+			}
+		}
+	}
+	return least
+}
+
+func (x *search) compareRoom(a, b int) int {
+	return cmp.Or(slices.Compare(x.b.Room(a), x.b.Room(b)), cmp.Compare(x.nodes[a].Name, x.nodes[b].Name), cmp.Compare(a, b))
+}
+
+// unplaced names the pod that has no other place.
+func (x *search) unplaced(o *provision.Obstacle) string {
+	key := x.s.Pods[o.Pod].Key()
+	switch {
+	case o.Nowhere:
+		return "Not all pods would schedule, " + key + " => no node that could be bought would hold it"
+	case o.Short:
+		return "Not all pods would schedule, " + key + " => minValues requirement is not met"
+	}
+	return "Not all pods would schedule, " + key + " => no other node has a place for it"
+}
+
+const ordinary = float64(1 << 27)

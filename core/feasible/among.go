@@ -1,0 +1,91 @@
+package feasible
+
+import (
+	"slices"
+
+	"tenon/core/snapshot"
+)
+
+// Among is the same space with other existing nodes, and with nodes that leave beside those
+// that leave anyway. It shares all that does not depend on them, and belongs to the same
+// goroutine.
+func (sp *Space) Among(hosts, departing []Host) *Space {
+	out := *sp
+	out.Hosts = hosts
+	out.Departing = slices.Concat(sp.Departing, departing)
+	return &out
+}
+
+// Taking is the host with more pods on it.
+func (sp *Space) Taking(h Host, pods []int32) Host {
+	h.Room = slices.Clone(h.Room)
+	h.Bound = slices.Concat(h.Bound, pods)
+	attached := map[string]bool{}
+	for _, p := range h.Bound[:len(h.Bound)-len(pods)] {
+		for _, v := range sp.Snapshot.Templates[sp.Snapshot.Pods[p].Template].Volumes {
+			attached[v.ID] = true
+		}
+	}
+	for _, p := range pods {
+		t := &sp.Snapshot.Templates[sp.Snapshot.Pods[p].Template]
+		for d, n := range sp.Vector(t.Requests) {
+			h.Room[d] -= n
+		}
+		for _, v := range t.Volumes {
+			if !attached[v.ID] {
+				attached[v.ID] = true
+				h.Volumes = without(h.Volumes, v.Driver)
+			}
+		}
+	}
+	return h
+}
+
+// Full is the host without room: it takes nobody, and what is on it counts for the rules
+// between pods.
+func (h Host) Full() Host {
+	h.Room = make([]int64, len(h.Room))
+	return h
+}
+
+// Foresee is a node to come as a host that takes nobody. Answers about places are looked up
+// anew after it, since there may be a new class of hosts.
+func (sp *Space) Foresee(n *snapshot.Node, pods []int32) Host {
+	classes := make(map[string]int, len(sp.HostClasses))
+	for i := range sp.HostClasses {
+		classes[classKey(sp.HostClasses[i].labels(), sp.HostClasses[i].taints)] = i
+	}
+	before := len(sp.HostClasses)
+	class := sp.hostClass(n, classes)
+	if len(sp.HostClasses) > before {
+		sp.places = map[string]*Places{}
+	}
+	return Host{Node: -1, Class: class, Room: make([]int64, len(sp.Dims)), Bound: pods}
+}
+
+// labels are those that pods ask about.
+func (c *HostClass) labels() map[string]string {
+	out := map[string]string{}
+	for r := range c.Labels.All() {
+		if value, ok := r.Single(); ok {
+			out[r.Key()] = value
+		}
+	}
+	return out
+}
+
+// Reserve takes instances of a reservation away, for good: others bought them.
+func (sp *Space) Reserve(reservation string, n int64) {
+	for i := range sp.Machines {
+		m := &sp.Machines[i]
+		for slot := range sp.Slots {
+			if sp.Slots[slot].Reservation != reservation || m.Stock[slot] < 0 || !m.Listed.Has(slot) {
+				continue
+			}
+			if m.Stock[slot] -= n; m.Stock[slot] <= 0 && m.Slots.Has(slot) {
+				m.Slots = m.Slots.Clone()
+				m.Slots[slot>>6] &^= 1 << (slot & 63)
+			}
+		}
+	}
+}

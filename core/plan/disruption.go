@@ -1,0 +1,112 @@
+package plan
+
+import (
+	"time"
+
+	"tenon/core/model"
+)
+
+// Reason is why nodes are given up voluntarily, as users know it.
+type Reason string
+
+// The reasons.
+const (
+	Empty         Reason = "Empty"
+	Drifted       Reason = "Drifted"
+	Underutilized Reason = "Underutilized"
+)
+
+// Disruption is nodes that should be given up together, with what has to be there before
+// the first of their pods is evicted. Disruptions of one plan do not touch each other: no
+// node or pod is in two of them, and each may fail alone.
+//
+// Whoever carries it out checks first that it still holds: every node of Nodes is there,
+// may still be disrupted for the reason, and has the pods that are listed and no others;
+// the pools' budgets and the PodDisruptionBudgets of the pods leave room for all of it;
+// and the nodes of Moves still have room. What no longer holds is dropped, and decided
+// about anew.
+type Disruption struct {
+	Reason Reason
+	// Nodes go together, by name.
+	Nodes []Removal
+	// Replacements have to be initialized before the first eviction. Their Pods and those
+	// of Moves are all that come back; together they are the evictions.
+	Replacements []Claim
+	Moves        []Placement
+	// Savings an hour, if the cloud chooses the cheapest offers.
+	Savings model.Money
+	// Score is set for pools with the policy Balanced, by pool.
+	Scores []Score
+}
+
+// Removal is a node to be given up.
+type Removal struct {
+	Node  string
+	Claim string
+	Pool  string
+	Price model.Money
+	// Pods are all that are expected there, daemons included, as indexes into Snapshot.Pods.
+	Pods []int
+}
+
+// Score is how the savings of a disruption compare with what it disturbs, both as shares
+// of the whole pool.
+type Score struct {
+	Pool       string
+	Savings    float64
+	Disruption float64
+}
+
+// Value is the quotient.
+func (s Score) Value() float64 { return s.Savings / s.Disruption }
+
+// Decision is what is done, by the word that users know.
+func (d *Disruption) Decision() string {
+	if len(d.Replacements) > 0 {
+		return "replace"
+	}
+	return "delete"
+}
+
+// Evictions is how many pods move.
+func (d *Disruption) Evictions() int {
+	n := 0
+	for i := range d.Replacements {
+		n += len(d.Replacements[i].Pods)
+	}
+	for i := range d.Moves {
+		n += len(d.Moves[i].Pods)
+	}
+	return n
+}
+
+// Kind says what sort of answer a prospect is.
+type Kind string
+
+// The kinds. Blocked nodes may not be disrupted at all, kept ones may and are not worth it
+// or fit nowhere, waiting ones will be looked at again at a known time or when a budget
+// lets go, and chosen ones are part of a disruption.
+const (
+	Blocked Kind = "Blocked"
+	Kept    Kind = "Kept"
+	Waiting Kind = "Waiting"
+	Chosen  Kind = "Chosen"
+)
+
+// Prospect is what is in store for a node: why it is still here, or why it will not be.
+type Prospect struct {
+	Node  string
+	Claim string
+	Pool  string
+	Kind  Kind
+	// Reason is for which it would go, empty if for none.
+	Reason Reason
+	// Text is what keeps it, in the words of the API's events.
+	Text string
+	// Event is the event's reason, empty where there is none.
+	Event string
+	// Until is when the answer may change although nothing happens.
+	Until time.Time
+	// Disruption is its index in the plan if it is chosen.
+	Disruption int
+}

@@ -1,0 +1,438 @@
+package provision
+
+import (
+	"slices"
+	"strconv"
+
+	"tenon/core/feasible"
+	"tenon/core/model"
+	"tenon/core/pack"
+	"tenon/core/plan"
+	"tenon/core/shape"
+	"tenon/core/snapshot"
+)
+
+// Broker finds other places for pods that have one: on nodes that are there, and on nodes
+// that would have to be bought. It is made once for a snapshot and asked again and again;
+// what was Taken counts for all later questions.
+//
+// Pods are numbered as in Broker.Snapshot, which is in an order of its own; Original tells
+// the number that a pod has in the given one. Nodes keep their numbers.
+type Broker struct {
+	Snapshot *snapshot.Snapshot
+	sorted   arranged
+	sp       *feasible.Space
+	tiers    [][]int
+	limits   [][]model.Amount
+	hosts    []feasible.Host // by node; those of leaving nodes are of no use
+	stays    []bool          // by node
+	planned  []feasible.Host // nodes to come, with what is to be on them
+	first    map[int32]wishFor
+	ruled    []bool // by template: some rule between pods looks at it, or it at others
+	social   []int  // nodes with pods that some rule between pods looks at
+	steps    int64
+	tables   map[int]*offerTable
+	admits   map[int32][]*feasible.Places // by template
+}
+
+// wishFor is what a template asks for once the preferences that nobody can meet are given up.
+type wishFor struct {
+	dropped  feasible.Dropped
+	possible bool
+}
+
+// NewBroker makes a broker. What the plan places and buys is done already.
+func NewBroker(given *snapshot.Snapshot, p *plan.Plan) *Broker {
+	sorted := arrange(given)
+	b := &Broker{Snapshot: sorted.Snapshot, sorted: sorted, first: map[int32]wishFor{}, tables: map[int]*offerTable{}}
+	b.sp = feasible.Compile(b.Snapshot, b.templates())
+	b.tiers = tiersOf(b.Snapshot)
+	b.limits = remainingLimits(b.Snapshot)
+	b.hosts = make([]feasible.Host, len(b.Snapshot.Nodes))
+	b.stays = make([]bool, len(b.Snapshot.Nodes))
+	for _, h := range b.sp.Hosts {
+		b.hosts[h.Node], b.stays[h.Node] = h, true
+	}
+	b.findRuled()
+	b.begin(p)
+	return b
+}
+
+// templates are those of all pods: any may have to move.
+func (b *Broker) templates() []int32 {
+	seen := make([]bool, len(b.Snapshot.Templates))
+	var out []int32
+	for i := range b.Snapshot.Pods {
+		if t := b.Snapshot.Pods[i].Template; !seen[t] {
+			seen[t] = true
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// findRuled tells pods that no rule between pods concerns from the others: for the first,
+// nodes on which nothing is free need not be looked at.
+func (b *Broker) findRuled() {
+	b.ruled = make([]bool, len(b.Snapshot.Templates))
+	wishes := make([]shape.Wish, 0, len(b.Snapshot.Templates))
+	for _, t := range b.templates() {
+		wishes = append(wishes, shape.Wish{Template: t, Dropped: b.sp.AtFirst(&b.Snapshot.Templates[t]), Pods: []int32{t}})
+	}
+	hosts := make([]feasible.Host, 0, len(b.hosts))
+	for n, h := range b.hosts {
+		if b.stays[n] {
+			hosts = append(hosts, h)
+		}
+	}
+	set := shape.Compile(b.sp.Among(hosts, nil), wishes)
+	for i := range set.Shapes {
+		for _, t := range set.Shapes[i].Pods { // each stands for its template
+			b.ruled[t] = !set.Shapes[i].Rules.Free()
+		}
+	}
+	for n := range b.hosts {
+		if b.stays[n] && slices.ContainsFunc(b.hosts[n].Bound, func(p int32) bool { return b.ruled[b.Snapshot.Pods[p].Template] }) {
+			b.social = append(b.social, n)
+		}
+	}
+}
+
+// begin does what a plan says: its pods take their places.
+func (b *Broker) begin(p *plan.Plan) {
+	if p == nil {
+		return
+	}
+	at := make(map[string]int, len(b.Snapshot.Nodes))
+	for n := range b.Snapshot.Nodes {
+		at[b.Snapshot.Nodes[n].Name] = n
+	}
+	number := make([]int32, len(b.sorted.pods))
+	for own, given := range b.sorted.pods {
+		number[given] = int32(own)
+	}
+	for _, placement := range p.Existing {
+		if n, ok := at[placement.Node]; ok && b.stays[n] {
+			b.give(n, numbers(placement.Pods, number))
+		}
+	}
+	for i := range p.Claims {
+		b.buy(&p.Claims[i], numbers(p.Claims[i].Pods, number))
+	}
+}
+
+func numbers(pods []int, number []int32) []int32 {
+	out := make([]int32, len(pods))
+	for i, p := range pods {
+		out[i] = number[p]
+	}
+	return out
+}
+
+// give puts pods on an existing node.
+func (b *Broker) give(n int, pods []int32) {
+	b.hosts[n] = b.sp.Taking(b.hosts[n], pods)
+	if at, known := slices.BinarySearch(b.social, n); !known && slices.ContainsFunc(pods, b.isRuled) {
+		b.social = slices.Insert(b.social, at, n)
+	}
+}
+
+func (b *Broker) isRuled(p int32) bool { return b.ruled[b.Snapshot.Pods[p].Template] }
+
+// buy enters a claim: what it takes of limits and reservations, and the pods on it.
+func (b *Broker) buy(c *plan.Claim, pods []int32) {
+	pool := slices.IndexFunc(b.Snapshot.Pools, func(p snapshot.Pool) bool { return p.Name == c.Pool })
+	if pool < 0 {
+		return
+	}
+	most := b.most(pool, c)
+	for i := range b.limits[pool] {
+		b.limits[pool][i].Value -= most[i]
+	}
+	if c.Offer.Reservation != "" {
+		b.sp.Reserve(c.Offer.Reservation, 1)
+		b.tables = map[int]*offerTable{}
+	}
+	if !slices.ContainsFunc(pods, b.isRuled) {
+		return
+	}
+	node := &snapshot.Node{Name: "\x00" + c.Name + strconv.Itoa(len(b.planned)), Labels: c.Labels, Taints: c.Taints}
+	b.planned = append(b.planned, b.sp.Foresee(node, pods))
+	b.admits = nil // there may be a new class of hosts
+}
+
+// most is what the claim may take of each of its pool's limits, whatever the cloud chooses.
+func (b *Broker) most(pool int, c *plan.Claim) []int64 {
+	limits := b.limits[pool]
+	out := make([]int64, len(limits))
+	if len(limits) == 0 {
+		return out
+	}
+	types := map[string]bool{c.Offer.InstanceType: true}
+	for o := range c.Alternatives.All() {
+		types[o.InstanceType] = true
+	}
+	first, end := b.sp.PoolMachines(pool)
+	for m := first; m < end; m++ {
+		if !types[b.sp.Machines[m].Type.Name] {
+			continue
+		}
+		for i := range limits {
+			out[i] = max(out[i], pack.Share(b.sp.Machines[m].Capacity, limits[i].Name))
+		}
+	}
+	for i := range limits {
+		out[i] = max(out[i], pack.Share(c.Capacity, limits[i].Name))
+	}
+	return out
+}
+
+// Question asks for other places.
+type Question struct {
+	// Nodes that would be gone, by number, and the pods of them that need a place.
+	Nodes []int
+	Pods  []int32
+	// Receivers are the nodes that may take pods.
+	Receivers []int
+	// Buy allows new nodes.
+	Buy bool
+	// Effort in steps of about a nanosecond.
+	Effort int64
+}
+
+// Answer is where all pods of a question would go.
+type Answer struct {
+	Existing []Lodging
+	Claims   []plan.Claim // their Pods are numbered as in Broker.Snapshot
+	Price    model.Money  // of the claims
+}
+
+// Lodging is pods on an existing node.
+type Lodging struct {
+	Node int
+	Pods []int32
+}
+
+// Original is the number of a pod in the snapshot that the broker was made for.
+func (b *Broker) Original(pod int32) int { return b.sorted.pods[pod] }
+
+// Room is what a node has left.
+func (b *Broker) Room(n int) []int64 { return b.hosts[n].Room }
+
+// Stays reports whether the node may hold pods: it is neither leaving nor gone.
+func (b *Broker) Stays(n int) bool { return b.stays[n] }
+
+// Need is what a pod takes, in the order of Room.
+func (b *Broker) Need(pod int32) []int64 {
+	return b.sp.Vector(b.Snapshot.Templates[b.Snapshot.Pods[pod].Template].Requests)
+}
+
+// Admits reports whether the labels and taints of a node let the pod be there, preferences
+// aside.
+func (b *Broker) Admits(pod int32, n int) bool {
+	template := b.Snapshot.Pods[pod].Template
+	places, known := b.admits[template]
+	if !known {
+		if first := b.wish(template); first.possible {
+			v := b.sp.Variant(&b.Snapshot.Templates[template], first.dropped)
+			for _, a := range v.Alternatives {
+				places = append(places, b.sp.Find(a))
+			}
+		}
+		if b.admits == nil {
+			b.admits = map[int32][]*feasible.Places{}
+		}
+		b.admits[template] = places
+	}
+	class := b.hosts[n].Class
+	return slices.ContainsFunc(places, func(p *feasible.Places) bool { return p.HostClasses.Has(class) })
+}
+
+// Steps is the effort spent so far.
+func (b *Broker) Steps() int64 { return b.steps }
+
+// Find answers a question. Without a place for every pod it says which one has none.
+func (b *Broker) Find(q Question) (Answer, *Obstacle) {
+	d, obstacle := b.pose(&q)
+	if obstacle != nil {
+		return Answer{}, obstacle
+	}
+	best := d.search()
+	b.steps += d.steps
+	if obstacle := d.obstacle(best); obstacle != nil {
+		return Answer{}, obstacle
+	}
+	return b.answer(d, best)
+}
+
+// Obstacle is a pod without a place.
+type Obstacle struct {
+	Pod int32
+	// Nowhere says that it would have none even alone.
+	Nowhere bool
+	// Short says that nodes were left with fewer choices than their pool asks for.
+	Short bool
+}
+
+func (d *decision) obstacle(a *attempt) *Obstacle {
+	for i := range a.set.Shapes {
+		if left := a.left[i]; left > 0 {
+			pods := a.set.Shapes[i].Pods
+			return &Obstacle{Pod: pods[len(pods)-left], Short: a.short}
+		}
+	}
+	return nil
+}
+
+// pose makes the decision that answers the question.
+func (b *Broker) pose(q *Question) (*decision, *Obstacle) {
+	d := &decision{s: b.Snapshot, sp: b.among(q), limits: b.limits, effort: q.Effort}
+	if q.Buy {
+		d.tiers = b.tiers
+	}
+	at := map[int32]int{}
+	for _, p := range q.Pods {
+		pod := &b.Snapshot.Pods[p]
+		if pod.Tie.Refused != "" {
+			return nil, &Obstacle{Pod: p, Nowhere: true}
+		}
+		i, ok := at[pod.Template]
+		if !ok {
+			first := b.wish(pod.Template)
+			if !first.possible {
+				return nil, &Obstacle{Pod: p, Nowhere: true}
+			}
+			i = len(d.wishes)
+			at[pod.Template] = i
+			d.wishes = append(d.wishes, shape.Wish{Template: pod.Template, Dropped: first.dropped})
+		}
+		d.wishes[i].Pods = append(d.wishes[i].Pods, p)
+	}
+	return d, nil
+}
+
+// wish is asked of the whole space: what is possible nowhere is so for every question.
+func (b *Broker) wish(template int32) wishFor {
+	if found, ok := b.first[template]; ok {
+		return found
+	}
+	d := &decision{s: b.Snapshot, sp: b.sp}
+	w, ok := d.firstPossible(shape.Wish{Template: template})
+	out := wishFor{w.Dropped, ok}
+	b.first[template] = out
+	return out
+}
+
+// among is the space of a question: those who receive, and those who matter to rules
+// between pods.
+func (b *Broker) among(q *Question) *feasible.Space {
+	gone, receives := make(map[int]bool, len(q.Nodes)), make(map[int]bool, len(q.Receivers))
+	moved := make(map[int32]bool, len(q.Pods))
+	for _, p := range q.Pods {
+		moved[p] = true
+	}
+	var hosts, departing []feasible.Host
+	for _, n := range q.Nodes {
+		gone[n] = true
+		h := b.hosts[n]
+		h.Bound = slices.DeleteFunc(slices.Clone(h.Bound), func(p int32) bool { return moved[p] })
+		departing = append(departing, h)
+	}
+	for _, n := range q.Receivers {
+		if b.stays[n] && !gone[n] {
+			hosts = append(hosts, b.hosts[n])
+			receives[n] = true
+		}
+	}
+	if slices.ContainsFunc(q.Pods, b.isRuled) {
+		for _, n := range b.social {
+			if b.stays[n] && !gone[n] && !receives[n] {
+				hosts = append(hosts, b.hosts[n].Full())
+			}
+		}
+		hosts = append(hosts, b.planned...)
+	}
+	return b.sp.Among(hosts, departing)
+}
+
+// answer writes the attempt down.
+func (b *Broker) answer(d *decision, a *attempt) (Answer, *Obstacle) {
+	w := &writer{
+		d: d, a: a, next: make([]int, len(a.set.Shapes)), spare: d.spareLimits(a),
+		claims: make([]int, len(d.s.Pools)), tables: b.tables, known: map[string]options{},
+	}
+	for _, n := range a.result.New {
+		w.claims[d.sp.Machines[n.Machine].Pool]++
+	}
+	if !d.s.Settings.BestEffortMinimum {
+		if w.dropShort(); a.short {
+			return Answer{}, d.obstacle(a)
+		}
+	}
+	var out Answer
+	for _, n := range a.result.Hosts {
+		lodging := Lodging{Node: d.sp.Hosts[n.Host].Node}
+		for _, p := range w.pods(n) {
+			lodging.Pods = append(lodging.Pods, int32(p))
+		}
+		out.Existing = append(out.Existing, lodging)
+	}
+	for _, n := range w.inOrder() {
+		claim := w.claim(n)
+		out.Claims = append(out.Claims, claim)
+		out.Price += claim.Offer.Price
+	}
+	return out, nil
+}
+
+// Take has an answer come true for all later questions: its nodes are gone, its pods are
+// where it puts them.
+func (b *Broker) Take(q Question, a Answer) {
+	for _, n := range q.Nodes {
+		b.stays[n] = false
+	}
+	for _, l := range a.Existing {
+		b.give(l.Node, l.Pods)
+	}
+	for i := range a.Claims {
+		pods := make([]int32, len(a.Claims[i].Pods))
+		for j, p := range a.Claims[i].Pods {
+			pods[j] = int32(p)
+		}
+		b.buy(&a.Claims[i], pods)
+	}
+}
+
+// Values says what each of some pods costs in the best of fleets on new nodes, in
+// millionths an hour; 0 for pods that no new node holds.
+func (b *Broker) Values(pods []int32, effort int64) []float64 {
+	byTemplate := map[int32]int{}
+	var wishes []shape.Wish
+	for _, p := range pods {
+		t := b.Snapshot.Pods[p].Template
+		if first := b.wish(t); !first.possible {
+			continue
+		} else if _, ok := byTemplate[t]; !ok {
+			byTemplate[t] = len(wishes)
+			wishes = append(wishes, shape.Wish{Template: t, Dropped: first.dropped})
+		}
+		w := &wishes[byTemplate[t]]
+		w.Pods = append(w.Pods, p)
+	}
+	set := shape.Compile(b.sp.Among(nil, nil), wishes)
+	lots := make([]pack.Lot, len(set.Shapes))
+	for i := range set.Shapes {
+		lots[i] = pack.Lot{Shape: i, Count: len(set.Shapes[i].Pods)}
+	}
+	value := make(map[int32]float64, len(pods))
+	for i, v := range pack.Values(set, lots, effort) {
+		for _, p := range set.Shapes[i].Pods {
+			value[p] = v
+		}
+	}
+	out := make([]float64, len(pods))
+	for i, p := range pods {
+		out[i] = value[p]
+	}
+	return out
+}

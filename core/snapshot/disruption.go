@@ -1,0 +1,105 @@
+package snapshot
+
+import (
+	"math"
+	"time"
+)
+
+// Policy says which of a pool's nodes consolidation may take away.
+type Policy string
+
+// The policies, by the names that users write.
+const (
+	WhenEmpty                Policy = "WhenEmpty"
+	WhenEmptyOrUnderutilized Policy = "WhenEmptyOrUnderutilized"
+	Balanced                 Policy = "Balanced"
+)
+
+// Unlimited is an allowance without an end.
+const Unlimited = math.MaxInt32
+
+// Consolidation is what a pool says about giving up its nodes.
+type Consolidation struct {
+	Policy Policy `json:"policy,omitempty"`
+	// After is how long no pod must have come to a node or left it; nil is never.
+	After *time.Duration `json:"after,omitempty"`
+	// Allowed is how many of its nodes may be disrupted at a time, by reason, as its budgets
+	// have it at Snapshot.Now; nodes that are being disrupted already are part of it.
+	Allowed Allowance `json:"allowed"`
+	// Broken, when not empty, is what is wrong with the budgets: then nothing is allowed.
+	Broken string `json:"broken,omitempty"`
+}
+
+// Allowance is a number of nodes by reason.
+type Allowance struct {
+	Empty         int `json:"empty"`
+	Drifted       int `json:"drifted"`
+	Underutilized int `json:"underutilized"`
+}
+
+// Life is what is known of a node beside its pods when the question is whether it may go.
+type Life struct {
+	// Quiet is since when no pod has come to the node or left it; zero until it is in service.
+	Quiet time.Time `json:"quiet,omitzero"`
+	// Drifted is why it is no more what its pool or its class ask for, and since when.
+	Drifted string    `json:"drifted,omitempty"`
+	Since   time.Time `json:"since,omitzero"`
+	// Underway is the reason for which it is being disrupted.
+	Underway string `json:"underway,omitempty"`
+	// Protected nodes have the annotation do-not-disrupt.
+	Protected bool `json:"protected,omitempty"`
+	// Bounded nodes have a termination grace period: no pod can hold them for ever.
+	Bounded bool `json:"bounded,omitempty"`
+	// Nominated is until when it waits for pods that were promised a place on it.
+	Nominated time.Time `json:"nominated,omitzero"`
+	// Expires is when it will be deleted whatever is on it.
+	Expires time.Time `json:"expires,omitzero"`
+	// Unready nodes do not report that they are well; Terminating is an instance that is
+	// being shut down.
+	Unready     bool `json:"unready,omitempty"`
+	Terminating bool `json:"terminating,omitempty"`
+	// Unborn claims have no Node yet.
+	Unborn bool `json:"unborn,omitempty"`
+}
+
+// Tie is what binds a pod to its node: what becomes of the pod if the node goes, and who
+// would have a say. The zero value is a pod that nobody misses.
+type Tie struct {
+	// Returns: its controller will make another one, which needs a place.
+	Returns bool `json:"returns,omitempty"`
+	// Refused is why no other place can be looked for; see Pod.Refused.
+	Refused string `json:"refused,omitempty"`
+	// Asked pods leave by eviction, so that disruption budgets have a say.
+	Asked bool `json:"asked,omitempty"`
+	// Protected pods have the annotation do-not-disrupt: until a time, or without end if
+	// it is zero.
+	Protected bool      `json:"protected,omitempty"`
+	Until     time.Time `json:"until,omitzero"`
+	// Budgets that cover the pod, by their names in its namespace.
+	Budgets []string `json:"budgets,omitempty"`
+	// Promised pods are not there yet: their node waits for them.
+	Promised bool `json:"promised,omitempty"`
+	// Cost of its eviction, in parts of OrdinaryCost.
+	Cost int64 `json:"cost,omitempty"`
+}
+
+// OrdinaryCost is the cost of evicting a pod without a priority and without a deletion cost.
+const OrdinaryCost = 1 << 27
+
+// Holds reports whether the pod is protected at a time.
+func (t *Tie) Holds(now time.Time) bool {
+	return t.Protected && (t.Until.IsZero() || now.Before(t.Until))
+}
+
+// Budget is a PodDisruptionBudget.
+type Budget struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	// Allowed is how many of its pods may be evicted now.
+	Allowed int32 `json:"allowed"`
+	// Never: its spec alone says that no eviction is ever allowed.
+	Never bool `json:"never,omitempty"`
+}
+
+// Key is namespace/name.
+func (b *Budget) Key() string { return b.Namespace + "/" + b.Name }

@@ -1,0 +1,124 @@
+package ingest
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/snapshot"
+)
+
+// life is what matters when the node may be given up.
+func (v view) life() snapshot.Life {
+	var out snapshot.Life
+	if v.node != nil {
+		out.Protected = v.node.Annotations[karpenterv1.AnnotationDoNotDisrupt] == "true"
+		out.Unready = v.unready()
+	}
+	out.Unborn = v.node == nil
+	if v.claim == nil {
+		if v.initialized() {
+			out.Quiet = v.node.CreationTimestamp.UTC() // a file says no more
+		}
+		return out
+	}
+	out.Protected = out.Protected || v.claim.Annotations[karpenterv1.AnnotationDoNotDisrupt] == "true"
+	out.Bounded = v.claim.Spec.TerminationGracePeriod != nil
+	out.Quiet = v.quiet()
+	if c, is := v.condition(karpenterv1.ConditionDrifted); is {
+		out.Drifted, out.Since = c.Reason, c.LastTransitionTime.UTC()
+	}
+	if c, is := v.condition(karpenterv1.ConditionDisruptionReason); is {
+		out.Underway = c.Reason
+	}
+	_, out.Terminating = v.condition(karpenterv1.ConditionInstanceTerminating)
+	if after := v.claim.Spec.ExpireAfter.Duration; after != nil {
+		out.Expires = v.claim.CreationTimestamp.Add(*after).UTC()
+	}
+	return out
+}
+
+// condition finds a condition of the claim that is true.
+func (v view) condition(name string) (metav1.Condition, bool) {
+	for _, c := range v.claim.Status.Conditions {
+		if c.Type == name {
+			return c, c.Status == metav1.ConditionTrue
+		}
+	}
+	return metav1.Condition{}, false
+}
+
+// quiet is since when no pod has come or gone. A claim in a file may say nothing of when
+// it was ready.
+func (v view) quiet() time.Time {
+	if last := v.claim.Status.LastPodEventTime; !last.IsZero() {
+		return last.UTC()
+	}
+	if c, is := v.condition(karpenterv1.ConditionInitialized); is {
+		return c.LastTransitionTime.UTC()
+	}
+	if v.t.options.Files && v.initialized() {
+		return v.claim.CreationTimestamp.UTC()
+	}
+	return time.Time{}
+}
+
+// unready nodes say that they are not well, or have stopped to say anything. A node in a
+// file may have no conditions.
+func (v view) unready() bool {
+	return !IsReady(v.node) && !(v.t.options.Files && len(v.node.Status.Conditions) == 0)
+}
+
+// IsReady reports whether a node says that it is well.
+func IsReady(node *corev1.Node) bool {
+	for i := range node.Status.Conditions {
+		if c := &node.Status.Conditions[i]; c.Type == corev1.NodeReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// consolidation is what the pool says about giving up nodes, but for what its budgets
+// allow now.
+func consolidation(pool *karpenterv1.NodePool) snapshot.Consolidation {
+	out := snapshot.Consolidation{Policy: snapshot.Policy(pool.Spec.Disruption.ConsolidationPolicy)}
+	if out.Policy == "" {
+		out.Policy = snapshot.WhenEmptyOrUnderutilized
+	}
+	switch after := pool.Spec.Disruption.ConsolidateAfter; {
+	case after.Duration != nil:
+		d := *after.Duration
+		out.After = &d
+	case !after.IsSet():
+		var none time.Duration
+		out.After = &none
+	}
+	return out
+}
+
+// Allow evaluates a pool's budgets for the nodes that it has.
+func (t *Translator) Allow(pool *karpenterv1.NodePool, nodes []snapshot.Node, out *snapshot.Consolidation) {
+	total := 0
+	for i := range nodes {
+		if n := &nodes[i]; n.Pool == pool.Name && n.Initialized && !n.Life.Terminating {
+			total++
+		}
+	}
+	for _, each := range []struct {
+		reason karpenterv1.DisruptionReason
+		allow  *int
+	}{
+		{karpenterv1.DisruptionEmpty, &out.Allowed.Empty},
+		{karpenterv1.DisruptionDrifted, &out.Allowed.Drifted},
+		{karpenterv1.DisruptionUnderutilized, &out.Allowed.Underutilized},
+	} {
+		allowed, err := pool.AllowedDisruptions(each.reason, total, t.options.Now)
+		*each.allow = allowed
+		if err != nil {
+			out.Broken = err.Error()
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package ingest
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"tenon/core/snapshot"
+	"tenon/internal/standing"
+)
+
+// Tie is what binds a running pod to its node. It does not depend on the time: a snapshot
+// has its own, and a pod that nobody touches is translated once.
+func (t *Translator) Tie(pod *corev1.Pod) snapshot.Tie {
+	protection := standing.ProtectionOf(pod)
+	active := standing.Active(pod)
+	out := snapshot.Tie{
+		Returns: standing.Reschedulable(pod),
+		Asked:   active && !standing.Stays(pod) && !standing.Mirror(pod),
+	}
+	if active && (protection.Forever || protection.For > 0) {
+		out.Protected = true
+		out.Until, _ = protection.Until()
+		out.Until = out.Until.UTC()
+	}
+	if out.Returns {
+		out.Cost = int64(standing.EvictionCost(pod))
+	}
+	if out.Asked {
+		for _, b := range t.index.budgetsOf(pod) {
+			if !standing.Ignores(b, pod) {
+				out.Budgets = append(out.Budgets, b.Name)
+			}
+		}
+	}
+	return out
+}
+
+// Budgets are all PodDisruptionBudgets, by namespace and name.
+func (t *Translator) Budgets() []snapshot.Budget {
+	var out []snapshot.Budget
+	for _, byName := range t.index.disruptions {
+		for _, b := range byName {
+			out = append(out, snapshot.Budget{
+				Namespace: namespaceOf(b), Name: b.Name, Allowed: t.headroom(b), Never: standing.Forbids(b),
+			})
+		}
+	}
+	slices.SortFunc(out, func(a, b snapshot.Budget) int {
+		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+	})
+	return out
+}
+
+// headroom is what the budget's status allows. A manifest has no status: there every pod
+// that is given counts as healthy.
+func (t *Translator) headroom(b *policyv1.PodDisruptionBudget) int32 {
+	if !t.options.Files || b.Status.ObservedGeneration != 0 || b.Status.ExpectedPods != 0 {
+		return b.Status.DisruptionsAllowed
+	}
+	pods := t.covered(b)
+	switch most, least := b.Spec.MaxUnavailable, b.Spec.MinAvailable; {
+	case most != nil:
+		n, err := intstr.GetScaledValueFromIntOrPercent(most, pods, true)
+		if err != nil {
+			return 0
+		}
+		return int32(max(n, 0))
+	case least != nil:
+		n, err := intstr.GetScaledValueFromIntOrPercent(least, pods, true)
+		if err != nil {
+			return 0
+		}
+		return int32(max(pods-n, 0))
+	}
+	return int32(max(pods-1, 0)) // minAvailable is 1 unless it is said
+}
+
+// covered counts the pods of the given ones that a budget selects.
+func (t *Translator) covered(b *policyv1.PodDisruptionBudget) int {
+	n := 0
+	for _, pod := range t.given {
+		if namespaceOf(pod) == namespaceOf(b) && pod.Spec.NodeName != "" && standing.Active(pod) && standing.Selects(b, pod) {
+			n++
+		}
+	}
+	return n
+}
