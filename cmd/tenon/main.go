@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"tenon/internal/amazon"
 	"tenon/internal/cli"
 )
 
@@ -16,5 +17,7 @@ func main() {
 	// The first signal asks for a clean end; the second ends at once, as people expect who press
 	// Ctrl-C twice.
 	context.AfterFunc(ctx, stop)
-	os.Exit(cli.Run(ctx, os.Args[1:], cli.Process()))
+	world := cli.Process()
+	world.Open = amazon.Open(amazon.Options{})
+	os.Exit(cli.Run(ctx, os.Args[1:], world))
 }

@@ -5,6 +5,7 @@
 package amazon
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -57,12 +58,22 @@ type Options struct {
 // Open makes the backend of a process.
 func Open(o Options) manager.Open {
 	return func(ctx context.Context, ground manager.Ground) (manager.Backend, error) {
-		b := &backend{Options: o, ground: ground}
+		b := &backend{Options: o.on(ground), ground: ground}
 		if err := b.connect(ctx); err != nil {
 			return manager.Backend{}, err
 		}
 		return manager.Backend{Provider: b.provider, Controllers: b.controllers}, nil
 	}
+}
+
+// on fills in what the process knows and nobody said.
+func (o Options) on(ground manager.Ground) Options {
+	if o.Config == nil {
+		o.Config = ground.Config
+	}
+	o.Namespace = cmp.Or(o.Namespace, ground.Namespace)
+	o.Build = cmp.Or(o.Build, ground.Build.Version)
+	return o
 }
 
 // backend is AWS for one process. The kit comes after the provider: metrics are named for

@@ -45,14 +45,14 @@ reached, a port is taken, or the Lease was lost.`,
 		if err != nil {
 			return fmt.Errorf("%w\nrun 'tenon controller --help' for what each setting takes", err)
 		}
-		return control(cmd.Context(), s, warnings, w.Open)
+		return control(cmd.Context(), s, warnings, w)
 	}
 	return cmd
 }
 
 // control runs the process in steps: log, connection, everything that can fail early, and then
 // until it is told to stop.
-func control(ctx context.Context, s settings.Settings, warnings []settings.Warning, open manager.Open) error {
+func control(ctx context.Context, s settings.Settings, warnings []settings.Warning, w World) error {
 	build := version.Get()
 	log, flush, err := telemetry.NewLog(telemetry.LogConfig{
 		Level:            s.LogLevel,
@@ -70,11 +70,19 @@ func control(ctx context.Context, s settings.Settings, warnings []settings.Warni
 	if err != nil {
 		return err
 	}
-	process, err := manager.New(ctx, manager.Options{Settings: s, Connection: connection, Build: build, Log: log, Open: open})
+	process, err := manager.New(ctx, manager.Options{Settings: s, Connection: connection, Build: build, Log: log, Open: w.Open, Namespace: w.namespace()})
 	if err != nil {
 		return err
 	}
 	return process.Start(ctx)
+}
+
+// namespace is where the product is installed, as its chart tells.
+func (w World) namespace() string {
+	if name, ok := w.LookupEnv("SYSTEM_NAMESPACE"); ok && name != "" {
+		return name
+	}
+	return "kube-system"
 }
 
 // greet writes the first lines of the log: which build, and what of the settings deserves a look.

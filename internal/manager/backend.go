@@ -5,12 +5,14 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"tenon/cloud"
 	"tenon/internal/reconcile"
 	"tenon/internal/settings"
+	"tenon/internal/version"
 )
 
 // Backend is the cloud of a process.
@@ -28,7 +30,11 @@ type Ground struct {
 	Clock    clock.WithTicker
 	Metrics  prometheus.Registerer
 	Settings settings.Settings
-	Log      logr.Logger
+	// Config is how the cluster is reached; Namespace is that of the process in it.
+	Config    *rest.Config
+	Namespace string
+	Build     version.Info
+	Log       logr.Logger
 }
 
 // Open makes a backend. It fails where an operator has to mend something.

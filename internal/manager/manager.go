@@ -39,6 +39,8 @@ type Options struct {
 	Log        logr.Logger
 	// Open makes the cloud. Without one the process serves its ports and nothing else.
 	Open Open
+	// Namespace is where the process may keep what it has learned.
+	Namespace string
 }
 
 // Process is a controller process that is ready to start: its ports are taken and its controllers
@@ -104,7 +106,7 @@ func (p *Process) assemble(o Options) error {
 	if err := p.serve(m, registry, o.Settings); err != nil {
 		return err
 	}
-	return m.Add(crew{manager: m, settings: o.Settings, metrics: registry, open: o.Open, clock: clock.RealClock{}, log: o.Log})
+	return m.Add(crew{manager: m, settings: o.Settings, metrics: registry, open: o.Open, namespace: o.Namespace, build: o.Build, clock: clock.RealClock{}, log: o.Log})
 }
 
 // Start runs the process until the context ends or it loses its Lease. It returns after every

@@ -15,6 +15,7 @@ import (
 	"tenon/internal/reconcile"
 	"tenon/internal/settings"
 	"tenon/internal/telemetry"
+	"tenon/internal/version"
 )
 
 // crew puts the controllers to work, as soon as the cluster knows the kinds that they
@@ -24,8 +25,11 @@ type crew struct {
 	settings settings.Settings
 	metrics  prometheus.Registerer
 	open     Open
-	clock    clock.WithTicker
-	log      logr.Logger
+	// namespace and build are for the cloud.
+	namespace string
+	build     version.Info
+	clock     clock.WithTicker
+	log       logr.Logger
 }
 
 // NeedLeaderElection is false: a standby keeps its picture of the cluster current, so that
@@ -43,7 +47,7 @@ func (c crew) Start(ctx context.Context) error {
 	}
 	backend, err := c.open(ctx, Ground{
 		Client: c.manager.GetClient(), Live: c.manager.GetAPIReader(), Clock: c.clock,
-		Metrics: c.metrics, Settings: c.settings, Log: c.log,
+		Metrics: c.metrics, Settings: c.settings, Config: c.manager.GetConfig(), Namespace: c.namespace, Build: c.build, Log: c.log,
 	})
 	if err != nil {
 		return fmt.Errorf("open the cloud: %w", err)

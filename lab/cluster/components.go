@@ -86,20 +86,42 @@ func (l *lab) loopbackServer(name string, listener net.Listener, path string, fl
 	}
 }
 
-func (l *lab) kubelets() supervise.Component {
+// aws is the emulated AWS, with the simulated kubelets of its instances and of machines that are
+// made by hand.
+func (l *lab) aws() supervise.Component {
+	port := portOf(l.ports.aws)
+	flags := []string{
+		"--kubeconfig=" + l.directory.UserConfig("kubelets"),
+		"--boot-delay=" + l.options.BootDelay.String(),
+		"--heartbeat=" + l.options.Heartbeat.String(),
+		"--cluster-name=" + clusterName,
+		"--cluster-endpoint=" + l.server,
+		"--cluster-version=" + kubernetesVersion,
+		"--service-range=" + controlplane.ServiceRange,
+		"--node-role=" + nodeRole,
+	}
+	if l.options.Faults != "" {
+		flags = append(flags, "--faults="+l.options.Faults)
+	}
 	return supervise.Component{
-		Name: "kubelets",
-		Flags: []string{
-			"--kubeconfig=" + l.directory.UserConfig("kubelets"),
-			"--boot-delay=" + l.options.BootDelay.String(),
-			"--heartbeat=" + l.options.Heartbeat.String(),
-		},
-		Dir:    string(l.directory),
-		Log:    l.directory.Log("kubelets"),
-		Env:    []string{smallHeap},
-		Within: startWithin,
+		Name:     "aws",
+		Flags:    flags,
+		Dir:      string(l.directory),
+		Log:      l.directory.Log("aws"),
+		Env:      []string{smallHeap},
+		Listener: l.ports.aws,
+		Ports:    []state.Port{{Name: "http", Number: port}},
+		Within:   startWithin,
 	}
 }
+
+// What the lab's cluster is called in AWS, and the role of its nodes: those of the manifests that
+// people find in tutorials.
+const (
+	clusterName       = "demo"
+	nodeRole          = "karpenterNodeRole-demo"
+	kubernetesVersion = "1.36"
+)
 
 // onMemory is the product's controller with a cloud in memory instead of AWS: same code, same
 // rights. The machines that it buys are played by the simulated kubelets.
@@ -152,9 +174,15 @@ func (l *lab) tenon(program string) (supervise.Component, error) {
 func (l *lab) environment() []string {
 	return []string{
 		"KUBECONFIG=" + l.directory.Kubeconfig(),
-		"CLUSTER_NAME=lab",
+		"CLUSTER_NAME=" + clusterName,
 		"CLUSTER_ENDPOINT=" + l.server,
 		"SYSTEM_NAMESPACE=kube-system",
+		"INTERRUPTION_QUEUE=" + clusterName,
+		fmt.Sprintf("AWS_ENDPOINT_URL=http://127.0.0.1:%d", portOf(l.ports.aws)),
+		"AWS_REGION=us-west-2",
+		"AWS_ACCESS_KEY_ID=000000000001",
+		"AWS_SECRET_ACCESS_KEY=lab",
+		"AWS_EC2_METADATA_DISABLED=true",
 	}
 }
 

@@ -121,10 +121,10 @@ func (l *lab) start(ctx context.Context) error {
 		return err
 	}
 	// 3. Machines; then those who work with all of it.
-	if err := l.launch(l.kubelets()); err != nil {
+	if err := l.launch(l.aws()); err != nil {
 		return err
 	}
-	for _, name := range []string{"kube-controller-manager", "kube-scheduler", "kubelets"} {
+	for _, name := range []string{"kube-controller-manager", "kube-scheduler", "aws"} {
 		if err := l.await(ctx, name); err != nil {
 			return err
 		}

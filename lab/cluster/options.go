@@ -19,6 +19,9 @@ type Options struct {
 	BootDelay time.Duration // from a machine's launch to its node
 	Heartbeat time.Duration // of the simulated kubelets; three missed ones make a node NotReady
 
+	// Faults is a file with what is wrong with AWS from the start; empty is nothing.
+	Faults string
+
 	Controller Controller
 	// ControllerChosen is true if the user asked for the controller by name: then its absence is an
 	// error, otherwise a remark.

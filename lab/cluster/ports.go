@@ -11,7 +11,7 @@ import (
 // listeners are the ports of the lab, opened before anything is started and handed to those who
 // serve them. Nobody outside this machine can reach them.
 type listeners struct {
-	apiServer, controllerManager, scheduler net.Listener
+	apiServer, controllerManager, scheduler, aws net.Listener
 }
 
 // openPorts opens all ports, or none.
@@ -29,12 +29,16 @@ func openPorts(apiPort int) (listeners, error) {
 		l.close()
 		return l, err
 	}
+	if l.aws, err = listen("aws", 0); err != nil {
+		l.close()
+		return l, err
+	}
 	return l, nil
 }
 
 // close closes what is open. A listener that was handed over is closed already, which is no fault.
 func (l listeners) close() {
-	for _, listener := range []net.Listener{l.apiServer, l.controllerManager, l.scheduler} {
+	for _, listener := range []net.Listener{l.apiServer, l.controllerManager, l.scheduler, l.aws} {
 		if listener != nil {
 			_ = listener.Close()
 		}

@@ -28,7 +28,7 @@ var components = map[string]func(context.Context, []string, *process.Inherited) 
 	"kube-scheduler": func(ctx context.Context, flags []string, in *process.Inherited) error {
 		return controlplane.RunScheduler(ctx, flags, in.Listener())
 	},
-	"kubelets":        runKubelets,
+	"aws":             runAWS,
 	"tenon-on-memory": runOnMemory,
 }
 

@@ -24,7 +24,7 @@ func newLogs(path *string, out io.Writer) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "logs COMPONENT",
 		Short: "Show the log of a component",
-		Long:  "Show the log of a component: etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kubelets,\ntenon, or, of a detached lab, supervisor.",
+		Long:  "Show the log of a component: etcd, kube-apiserver, kube-controller-manager, kube-scheduler, aws,\ntenon, or, of a detached lab, supervisor.",
 		Args:  cobra.ExactArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			directory, err := state.Open(*path)

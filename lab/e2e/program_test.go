@@ -43,7 +43,7 @@ type componentText struct {
 }
 
 // controlPlane are the components that every lab has.
-var controlPlane = []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelets"}
+var controlPlane = []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "aws"}
 
 // site is a directory for a lab that is driven by its commands.
 type site struct {

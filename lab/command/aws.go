@@ -1,0 +1,135 @@
+package command
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	emulated "tenon/lab/aws"
+	"tenon/lab/aws/estate"
+	"tenon/lab/kubelet"
+	"tenon/lab/process"
+)
+
+// awsFlags are what the component is told.
+type awsFlags struct {
+	kubeconfig string
+	boot       time.Duration
+	heartbeat  time.Duration
+	cluster    string
+	endpoint   string
+	version    string
+	services   string
+	role       string
+	faults     string
+	seed       uint64
+}
+
+// runAWS emulates AWS, and plays the kubelets of its instances and of the machines that are made by
+// hand, until the context ends.
+func runAWS(ctx context.Context, flags []string, in *process.Inherited) error {
+	f := parseAWS()
+	if err := f.set.Parse(flags); err != nil {
+		return err
+	}
+	client, err := clientcmd.BuildConfigFromFlags("", f.kubeconfig)
+	if err != nil {
+		return fmt.Errorf("read kubeconfig: %w", err)
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	fleet, err := kubelet.New(f.kubelets(client, log))
+	if err != nil {
+		return err
+	}
+	config, err := f.emulator(client, fleet, log)
+	if err != nil {
+		return err
+	}
+	server, err := emulated.New(config)
+	if err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return fleet.Run(ctx) })
+	group.Go(func() error { return server.Serve(ctx, in.Listener()) })
+	group.Go(func() error {
+		select {
+		case <-fleet.Ready():
+			in.ReportReady()
+		case <-ctx.Done():
+		}
+		return nil
+	})
+	return group.Wait()
+}
+
+// awsComponent is the flags and the set that reads them.
+type awsComponent struct {
+	awsFlags
+	set *pflag.FlagSet
+}
+
+func parseAWS() *awsComponent {
+	defaults := kubelet.Defaults()
+	f := &awsComponent{set: pflag.NewFlagSet("aws", pflag.ContinueOnError)}
+	f.set.StringVar(&f.kubeconfig, "kubeconfig", "", "how to reach the API server")
+	f.set.DurationVar(&f.boot, "boot-delay", defaults.BootDelay, "from a machine's launch to its node")
+	f.set.DurationVar(&f.heartbeat, "heartbeat", defaults.HeartbeatInterval, "how often leases are renewed")
+	f.set.StringVar(&f.cluster, "cluster-name", "lab", "the cluster that instances may join")
+	f.set.StringVar(&f.endpoint, "cluster-endpoint", "", "its API server, as user data must have it")
+	f.set.StringVar(&f.version, "cluster-version", "", "its version, such as 1.36")
+	f.set.StringVar(&f.services, "service-range", "", "addresses of its services")
+	f.set.StringVar(&f.role, "node-role", "", "the role of its nodes")
+	f.set.StringVar(&f.faults, "faults", "", "a file with what is wrong from the start")
+	f.set.Uint64Var(&f.seed, "seed", 1, "of spot prices and everything else that varies")
+	return f
+}
+
+func (f *awsComponent) kubelets(client *rest.Config, log *slog.Logger) kubelet.Config {
+	config := kubelet.Defaults()
+	config.BootDelay, config.HeartbeatInterval = f.boot, f.heartbeat
+	config.RESTConfig, config.Log = client, log
+	return config
+}
+
+// strangers may not join.
+const strangers = "StrangerRole"
+
+// quick is how long the steps of an instance's life take that nobody wants to watch.
+const quick = time.Second
+
+func (f *awsComponent) emulator(client *rest.Config, fleet *kubelet.Fleet, log *slog.Logger) (emulated.Config, error) {
+	config := emulated.Defaults()
+	config.Log = log
+	config.Estate.Machines = fleet
+	config.Estate.Cluster = estate.Cluster{
+		Name: f.cluster, Endpoint: f.endpoint, Version: f.version, ServiceRange: f.services,
+		Authority: base64.StdEncoding.EncodeToString(client.CAData),
+	}
+	config.Estate.Roles = []estate.Role{{Name: f.role}, {Name: strangers, Stranger: true}}
+	config.Estate.Pace.Pending, config.Estate.Pace.Boot = min(quick, f.boot/2), f.boot-min(quick, f.boot/2)
+	config.Estate.Pace.ShuttingDown, config.Estate.Pace.Stopping = 2*quick, quick
+	if f.faults == "" {
+		return config, nil
+	}
+	file, err := os.Open(f.faults)
+	if err != nil {
+		return config, fmt.Errorf("read faults: %w", err)
+	}
+	defer file.Close()
+	if config.Faults, err = emulated.ReadFaults(file); err != nil {
+		return config, fmt.Errorf("read faults from %s: %w", f.faults, err)
+	}
+	return config, nil
+}
+
+// defaultHeartbeat is the kubelets' own.
+func defaultHeartbeat() time.Duration { return kubelet.Defaults().HeartbeatInterval }
