@@ -4,11 +4,10 @@
 // It fills what is there first, then opens new bins by the patterns and dual prices of
 // a linear relaxation (core/bound), tops up the holes, and repacks the worst bins until
 // nothing gets cheaper or the effort is spent. Every placement, in every phase, passes
-// the one exact test of bin.most. A greedy packing is always made too, and the cheaper
-// of both is the answer.
+// the one exact test of bin.most. A greedy packing is a style of its own, for comparison.
 //
-// The package decides nothing about pools' weights, preferences or claims: core/provision
-// does, and calls it.
+// The package decides nothing about pools' weights, preferences or claims, nor which of
+// several packings stands: core/provision does, and calls it.
 package pack
 
 import (

@@ -1,0 +1,266 @@
+package topology
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"tenon/core/feasible"
+	"tenon/core/model"
+	"tenon/core/requirement"
+	"tenon/core/snapshot"
+)
+
+const zone = requirement.KeyZone
+
+// zones is an atlas where every party may go to every zone, the first being cheapest.
+type zones []string
+
+func (z zones) Domains(int, string, []Pin) []Domain { return z.Within(nil, "") }
+
+func (z zones) Within([]*feasible.Places, string) []Domain {
+	var out []Domain
+	for i, value := range z {
+		out = append(out, Domain{Value: value, Price: model.Money(i)})
+	}
+	return out
+}
+
+// scene makes parties of templates, all pods in one namespace.
+type scene struct {
+	reg     *Registry
+	sp      *feasible.Space
+	parties []Party
+}
+
+func newScene(counts []int, templates ...snapshot.Template) *scene {
+	s := &snapshot.Snapshot{Templates: templates}
+	askers := make([]int32, len(templates))
+	for i := range askers {
+		askers[i] = int32(i)
+	}
+	out := &scene{reg: NewRegistry(), sp: feasible.Compile(s, askers)}
+	for i := range templates {
+		v := out.sp.Variant(&templates[i], 0)
+		out.reg.Enter(&templates[i], &v, Node{})
+	}
+	for i := range templates {
+		v := out.sp.Variant(&templates[i], 0)
+		rules := out.reg.Rules(&templates[i], &v, Node{})
+		out.parties = append(out.parties, Party{Rules: &rules, Places: []*feasible.Places{out.sp.Find(v.Alternatives[0])}, Count: counts[i]})
+	}
+	return out
+}
+
+func (s *scene) assigner(atlas Atlas) *Assigner { return NewAssigner(s.sp, s.reg, atlas, s.parties) }
+
+func (s *scene) counts() []int {
+	var out []int
+	for _, p := range s.parties {
+		out = append(out, p.Count)
+	}
+	return out
+}
+
+func labelled(app string, changes ...func(*snapshot.Template)) snapshot.Template {
+	t := snapshot.Template{Namespace: "default", Labels: map[string]string{"app": app}, Requests: model.Resources{Pods: 1}}
+	for _, change := range changes {
+		change(&t)
+	}
+	return t
+}
+
+func selecting(app string) model.Selector {
+	return model.Selector{Expressions: []model.Expression{{Key: "app", Operator: "In", Values: []string{app}}}}
+}
+
+func spread(key, app string, skew int32) func(*snapshot.Template) {
+	return func(t *snapshot.Template) {
+		t.Spreads = append(t.Spreads, snapshot.Spread{Key: key, MaxSkew: skew, Selector: selecting(app), IgnoreNodeAffinity: true})
+	}
+}
+
+func near(key, app string) func(*snapshot.Template) {
+	return func(t *snapshot.Template) {
+		t.Affinity = append(t.Affinity, snapshot.AffinityTerm{Key: key, Namespaces: []string{"default"}, Selector: selecting(app)})
+	}
+}
+
+func away(key, app string) func(*snapshot.Template) {
+	return func(t *snapshot.Template) {
+		t.AntiAffinity = append(t.AntiAffinity, snapshot.AffinityTerm{Key: key, Namespaces: []string{"default"}, Selector: selecting(app)})
+	}
+}
+
+// byZone counts the pods of a party in each zone; pods without a pin are in none.
+func byZone(portions []Portion, party int) map[string]int {
+	out := map[string]int{}
+	for _, p := range portions {
+		if p.Party != party {
+			continue
+		}
+		where := ""
+		for _, pin := range p.Pins {
+			if len(pin.Values) == 1 {
+				where = pin.Values[0]
+			}
+		}
+		out[where] += p.Count
+	}
+	return out
+}
+
+func lost(failures []Failure) int {
+	n := 0
+	for _, f := range failures {
+		n += f.Count
+	}
+	return n
+}
+
+// A rule on hostname is a cap or a need of one node; on other keys it is about domains.
+func TestRulesByKey(t *testing.T) {
+	t.Parallel()
+	host := feasible.HostnameKey
+	s := newScene([]int{1}, labelled("web", spread(host, "web", 2), away(host, "db"), near(host, "web"), spread(zone, "web", 1), away(zone, "db"), near(zone, "web")))
+	r := s.parties[0].Rules
+	if len(r.HostCaps) != 2 || len(r.HostNeeds) != 1 || len(r.Spreads) != 1 || len(r.Caps) != 1 || len(r.Needs) != 1 {
+		t.Fatalf("rules %+v", r)
+	}
+	for _, c := range r.HostCaps {
+		if self := has(r.HostCounts, c.Group); self && c.Max != 2 || !self && c.Max != 0 {
+			t.Errorf("cap %+v, counted %t", c, self)
+		}
+	}
+	if !r.HostNeeds[0].Self || !r.Needs[0].Self || !r.Spreads[0].Self || r.Free() {
+		t.Errorf("a pod is not its own company: %+v", r)
+	}
+}
+
+// Where pods are told to go, for each kind of rule.
+func TestAssign(t *testing.T) {
+	t.Parallel()
+	three := zones{"a", "b", "c"}
+	for name, c := range map[string]struct {
+		counts    []int
+		templates []snapshot.Template
+		atlas     zones
+		party     int
+		want      []int // by zone of the atlas, then pods without a pin
+		lost      int
+	}{
+		"nobody's business":             {[]int{5}, []snapshot.Template{labelled("web")}, three, 0, []int{0, 0, 0, 5}, 0},
+		"spread evenly":                 {[]int{7}, []snapshot.Template{labelled("web", spread(zone, "web", 1))}, three, 0, []int{3, 2, 2, 0}, 0},
+		"who is counted takes part":     {[]int{3, 3}, []snapshot.Template{labelled("web", spread(zone, "web", 1)), labelled("web")}, three, 1, []int{1, 1, 1, 0}, 0},
+		"one in each domain":            {[]int{5}, []snapshot.Template{labelled("web", away(zone, "web"))}, three, 0, []int{1, 1, 1, 0}, 2},
+		"apart from another":            {[]int{1, 1}, []snapshot.Template{labelled("web", away(zone, "db")), labelled("db", away(zone, "db"))}, zones{"a"}, 0, []int{1, 0}, 1},
+		"its own company stays in one":  {[]int{9}, []snapshot.Template{labelled("web", near(zone, "web"))}, three, 0, []int{9, 0, 0, 0}, 0},
+		"company is invited":            {[]int{2, 3}, []snapshot.Template{labelled("web", near(zone, "db")), labelled("db")}, three, 0, []int{2, 0, 0, 0}, 0},
+		"no company, no place":          {[]int{2}, []snapshot.Template{labelled("web", near(zone, "db"))}, three, 0, []int{0, 0, 0, 0}, 2},
+		"a spread that nobody can meet": {[]int{2}, []snapshot.Template{labelled("web", spread(zone, "web", 1))}, zones{}, 0, []int{0}, 2},
+	} {
+		s := newScene(c.counts, c.templates...)
+		portions, failures := s.assigner(c.atlas).Assign(s.counts())
+		got := byZone(portions, c.party)
+		for i, z := range append(slices.Clone([]string(c.atlas)), "") {
+			if got[z] != c.want[i] {
+				t.Errorf("%s: %d in %q, not %d", name, got[z], z, c.want[i])
+			}
+		}
+		if lost(failures) != c.lost {
+			t.Errorf("%s: %d without a domain, not %d", name, lost(failures), c.lost)
+		}
+	}
+}
+
+// Nobody is forgotten, and in the manners that go by price no spread is broken once all
+// pods are where they were told to go: evening out is no promise, and is checked after packing.
+func TestManners(t *testing.T) {
+	t.Parallel()
+	apps := []string{"x", "y", "z"}
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		var templates []snapshot.Template
+		var counts []int
+		for range 1 + r.IntN(6) {
+			var rules []func(*snapshot.Template)
+			if r.IntN(2) == 0 {
+				rules = append(rules, spread(zone, apps[r.IntN(3)], int32(1+r.IntN(2))))
+			}
+			templates, counts = append(templates, labelled(apps[r.IntN(3)], rules...)), append(counts, 1+r.IntN(4))
+		}
+		for _, manner := range []Manner{Even, Gather, Together} {
+			s := newScene(counts, templates...)
+			a := s.assigner(zones{"a", "b", "c"})
+			a.Manner = manner
+			portions, failures := a.Assign(s.counts())
+			total := lost(failures)
+			for _, p := range portions {
+				total += p.Count
+				if len(failures) == 0 && manner != Even && a.Broken(p) {
+					t.Errorf("seed %d, manner %d: the spread of party %d is broken", seed, manner, p.Party)
+				}
+			}
+			for _, n := range counts {
+				total -= n
+			}
+			if total != 0 {
+				t.Errorf("seed %d, manner %d: %d pods too many", seed, manner, total)
+			}
+		}
+	}
+}
+
+// Gathering pods that are merely counted needs no more domains than evening them out.
+func TestGatheredPodsStayTogether(t *testing.T) {
+	t.Parallel()
+	s := newScene([]int{1, 6}, labelled("web", spread(zone, "db", 1)), labelled("db"))
+	a := s.assigner(zones{"a", "b", "c"})
+	a.Manner = Gather
+	portions, _ := a.Assign(s.counts())
+	if got := byZone(portions, 1); got["a"] != 6 {
+		t.Errorf("gathered in %v", got)
+	}
+	if got := byZone(portions, 0); got["a"] != 0 {
+		t.Errorf("the pod with the spread is in %v", got)
+	}
+}
+
+// Withdraw takes back all that Assign counted, and bars the domain from then on.
+func TestWithdrawUndoesAssign(t *testing.T) {
+	t.Parallel()
+	s := newScene([]int{4, 2}, labelled("web", spread(zone, "web", 1)), labelled("web", near(zone, "web")))
+	a := s.assigner(zones{"a", "b"})
+	portions, _ := a.Assign(s.counts())
+	for _, p := range portions {
+		a.Withdraw(p, p.Count)
+	}
+	for g := range a.tallies {
+		for _, d := range []string{"a", "b"} {
+			if n := a.tallies[g].total(d); n != 0 {
+				t.Errorf("group %d still counts %d in %s", g, n, d)
+			}
+		}
+	}
+	if again, failures := a.Assign([]int{1, 0}); len(again) > 0 || lost(failures) != 1 {
+		t.Errorf("sent to %v again", again)
+	}
+}
+
+// A pod whose company was withdrawn is broken.
+func TestBrokenWithoutCompany(t *testing.T) {
+	t.Parallel()
+	s := newScene([]int{1, 1}, labelled("web", near(zone, "db")), labelled("db"))
+	a := s.assigner(zones{"a"})
+	portions, _ := a.Assign(s.counts())
+	at := func(party int) Portion {
+		return portions[slices.IndexFunc(portions, func(p Portion) bool { return p.Party == party })]
+	}
+	if a.Broken(at(0)) {
+		t.Error("broken with company")
+	}
+	a.Withdraw(at(1), 1)
+	if !a.Broken(at(0)) {
+		t.Error("not broken without company")
+	}
+}
