@@ -51,13 +51,14 @@ type loop struct {
 	intents  intent.Maker
 	unsynced time.Time     // since when; zero is not
 	took     time.Duration // by the last decision
+	said     hush
 	last     round
 }
 
 // round is one decision.
 type round struct {
-	demand, supply uint64
-	at             time.Time
+	demand, supply, objections uint64
+	at                         time.Time
 	// left says that pods were left for the next decision while a burst went on.
 	left bool
 	// open says that pods have no place yet.
@@ -97,7 +98,7 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 		return settles, l.rest(ctx, pulse)
 	}
 	if !l.due(pulse, now) {
-		return settles.Sooner(reconcile.In(l.nextLook().Sub(now))), nil
+		return settles.Sooner(reconcile.In(l.nextLook(pulse).Sub(now))), nil
 	}
 	w := window{idle: l.kit.Settings.BatchIdleDuration, longest: l.kit.Settings.BatchMaxDuration}
 	wait, streaming := w.wait(pulse, now)
@@ -115,7 +116,7 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 	// 4. Say what was done and what was not.
 	l.tell(ctx, picture, &decision.Plan, chosen, outcomes)
 	l.last = round{
-		demand: picture.Pulse.Demand, supply: picture.Pulse.Supply, at: now, next: picture.Next,
+		demand: picture.Pulse.Demand, supply: picture.Pulse.Supply, objections: picture.Pulse.Objections, at: now, next: picture.Next,
 		left: chosen.left > 0,
 		open: chosen.left > 0 || len(decision.Plan.Unplaced) > 0 || picture.Pulse.Held > 0,
 	}
@@ -123,7 +124,7 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 	if failed := firstError(outcomes); failed != nil {
 		return reconcile.Never, failed
 	}
-	return l.again(chosen, now), nil
+	return l.again(chosen, picture.Pulse, now), nil
 }
 
 // decide asks the core, and measures it.
@@ -142,6 +143,10 @@ const (
 	unsyncedRetry = 20 * time.Millisecond
 	openRetry     = 10 * time.Second // pods without a place: the cloud may have something by now
 	streamRetry   = 250 * time.Millisecond
+	// supplyPause and objectionPause keep a stream of small changes from asking for a
+	// decision each: the scheduler objects to each pod of a burst by itself.
+	supplyPause    = 100 * time.Millisecond
+	objectionPause = time.Second
 )
 
 // idle reports whether nobody wants anything.
@@ -152,31 +157,44 @@ func (l *loop) rest(ctx context.Context, p world.Pulse) error {
 	if !l.last.open {
 		return nil
 	}
-	l.last = round{demand: p.Demand, supply: p.Supply, at: l.kit.Clock.Now()}
+	l.last = round{demand: p.Demand, supply: p.Supply, objections: p.Objections, at: l.kit.Clock.Now()}
 	l.kit.Metrics.SchedulerUnschedulablePodsCount.WithLabelValues(name).Set(0)
 	l.kit.Metrics.SchedulerIgnoredPodsCount.WithLabelValues().Set(0)
 	return l.o.Executor.MarkLimits(ctx, nil)
 }
 
-// due reports whether there is something that the last decision did not know.
+// due reports whether there is something that the last decision did not know, and that can
+// change it.
 func (l *loop) due(p world.Pulse, now time.Time) bool {
-	return l.last.left || p.Demand != l.last.demand || p.Supply != l.last.supply || !now.Before(l.nextLook())
+	return l.last.left || p.Demand != l.last.demand || !now.Before(l.nextLook(p))
 }
 
-// nextLook is when the last decision is to be looked at again.
-func (l *loop) nextLook() time.Time {
+// nextLook is when the last decision is to be looked at again although no pod has come.
+// What can be bought, and which nodes there are, matters only to pods without a place.
+func (l *loop) nextLook(p world.Pulse) time.Time {
 	next := l.last.at.Add(openRetry)
-	if !l.last.next.IsZero() && l.last.next.Before(next) {
-		return l.last.next
+	sooner := func(t time.Time) {
+		if t.Before(next) {
+			next = t
+		}
+	}
+	if p.Supply != l.last.supply && (l.last.open || p.Displaced > 0) {
+		sooner(l.last.at.Add(supplyPause))
+	}
+	if p.Objections != l.last.objections {
+		sooner(l.last.at.Add(objectionPause))
+	}
+	if !l.last.next.IsZero() {
+		sooner(l.last.next)
 	}
 	return next
 }
 
-func (l *loop) again(chosen selection, now time.Time) reconcile.Result {
+func (l *loop) again(chosen selection, p world.Pulse, now time.Time) reconcile.Result {
 	if chosen.left > 0 {
 		return reconcile.In(streamRetry)
 	}
-	return reconcile.In(l.nextLook().Sub(now))
+	return reconcile.In(l.nextLook(p).Sub(now))
 }
 
 // until is a result that asks for another look at a time; zero is never.

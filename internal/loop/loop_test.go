@@ -102,11 +102,15 @@ func each(list client.ObjectList, tell func(any)) error {
 	return nil
 }
 
-// decide lets the silence after a burst pass, and runs one turn.
-func (h *house) decide() reconcile.Result {
+// decide lets the silence after a burst pass, and runs a turn, and another one if it is
+// asked for at once.
+func (h *house) decide() {
 	h.t.Helper()
 	h.Clock.Step(50 * time.Millisecond)
-	return h.Run(h.loop, "")
+	if again := h.Run(h.loop, "").After; again > 0 && again < time.Second {
+		h.Clock.Step(again)
+		h.Run(h.loop, "")
+	}
 }
 
 // claims are those in the API server, as "pool cpu-request".

@@ -29,7 +29,12 @@ func (l *loop) tell(ctx context.Context, picture world.Picture, p *plan.Plan, ch
 	s := picture.Snapshot
 	log := reconcile.Log(ctx)
 	if p.Solve.Pods > 0 {
-		log.Info("found provisionable pod(s)", "Pods", podNames(s), "count", p.Solve.Pods, "duration", l.took.String())
+		// A decision that changes nothing, about pods that were told of, is no news.
+		level := 0
+		if names := podNames(s); !l.said.fresh("found "+names, s.Now) && len(outcomes) == 0 && len(chosen.existing) == 0 {
+			level = 1
+		}
+		log.V(level).Info("found provisionable pod(s)", "Pods", podNames(s), "count", p.Solve.Pods, "duration", l.took.String())
 	}
 	if len(outcomes) > 0 {
 		log.Info("computed new nodeclaim(s) to fit pod(s)", "nodeclaims", len(outcomes), "pods", podsOf(chosen.claims),
@@ -182,15 +187,11 @@ func (l *loop) tellUnplaced(ctx context.Context, s *snapshot.Snapshot, p *plan.P
 			log.V(1).Info("ignoring pod", "Pod", s.Pods[u.Pod].Key(), "reason", text)
 			continue
 		}
-		if told[u.Verdict]++; told[u.Verdict] == 1 {
+		about := gist(u.Verdict)
+		if told[u.Verdict]++; told[u.Verdict] == 1 && l.said.fresh(s.Pods[u.Pod].Key()+" "+about, s.Now) {
 			log.Error(nil, "could not schedule pod", "Pod", s.Pods[u.Pod].Key(), "err", text)
 		}
-		l.kit.Events.Publish(telemetry.Warning(pod, "FailedScheduling", "Failed to schedule pod, "+text, string(pod.UID)).Within(5 * time.Minute))
-	}
-	for verdict, n := range told {
-		if n > 1 {
-			log.V(1).Info("more pods for the same reason", "count", n-1, "reason", verdict.General.Code)
-		}
+		l.kit.Events.Publish(telemetry.Warning(pod, "FailedScheduling", "Failed to schedule pod, "+text, string(pod.UID), about).Within(5 * time.Minute))
 	}
 }
 

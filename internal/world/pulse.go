@@ -8,6 +8,8 @@ type Pulse struct {
 	// Demand rises with every pod that begins to want a place, Supply with every change
 	// that may give places to pods which had none.
 	Demand, Supply uint64
+	// Objections rises when the scheduler refuses a pod for which we may have seen a place.
+	Objections uint64
 	// Waiting is how many pods want a place that no claim has been bought for.
 	Waiting int
 	// First and Last are when the first and the last of them began to wait.
@@ -24,12 +26,13 @@ type Pulse struct {
 
 // pulse counts.
 type pulse struct {
-	count  uint64 // rises with every change that matters
-	demand uint64
-	offer  uint64
-	open   bool // pods have come since somebody decided
-	first  time.Time
-	last   time.Time
+	count      uint64 // rises with every change that matters
+	demand     uint64
+	offer      uint64
+	objections uint64
+	open       bool // pods have come since somebody decided
+	first      time.Time
+	last       time.Time
 }
 
 func (p *pulse) supply() {
@@ -50,15 +53,19 @@ func (p *pulse) arrive(now time.Time) {
 // object notes that the scheduler sees no place for a pod that waits already.
 func (p *pulse) object() {
 	p.count++
-	p.demand++
+	p.objections++
 }
 
 // Pulse is what there is to decide about now.
 func (w *World) Pulse() Pulse {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	return w.look()
+}
+
+func (w *World) look() Pulse {
 	return Pulse{
-		Demand: w.pulse.demand, Supply: w.pulse.offer,
+		Demand: w.pulse.demand, Supply: w.pulse.offer, Objections: w.pulse.objections,
 		Waiting: len(w.guests.waiting), First: w.pulse.first, Last: w.pulse.last, Oldest: w.oldest(),
 		Coming: w.coming(), Displaced: w.displaced(), Held: len(w.guests.held),
 	}

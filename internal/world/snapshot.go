@@ -55,10 +55,7 @@ func (w *World) Picture(m Moment) Picture {
 	for i := range out.Pools {
 		w.translator.Allow(w.pools[out.Pools[i].Name], out.Nodes, &out.Pools[i].Consolidation)
 	}
-	return Picture{Snapshot: out, Next: next, Pulse: Pulse{
-		Demand: w.pulse.demand, Supply: w.pulse.offer, Waiting: len(w.guests.waiting), First: w.pulse.first,
-		Last: w.pulse.last, Oldest: w.oldest(), Displaced: w.displaced(), Held: len(w.guests.held),
-	}}
+	return Picture{Snapshot: out, Next: next, Pulse: w.look()}
 }
 
 func sooner(a, b time.Time) time.Time {
