@@ -137,7 +137,9 @@ func (x *search) leavers(candidates, receivers []int) []int {
 	}
 	var out []int
 	for _, at := range candidates {
-		if leaves[at] {
+		// A node that is worth its price as it is may still go, but only by itself: others of
+		// its group would pay for moving its pods.
+		if n := &x.nodes[at]; leaves[at] && float64(n.Price)-n.value > n.worth {
 			out = append(out, at)
 		}
 	}

@@ -16,6 +16,7 @@ func (x *search) underutilized() {
 	for p := range x.pools {
 		x.regroup(p)
 	}
+	x.tidy()
 	x.sweep()
 }
 
@@ -99,14 +100,14 @@ const fewTries = 4
 // to be in the way.
 func (x *search) solve(nodes, receivers []int) {
 	for range fewTries {
-		if len(nodes) == 0 {
-			return
-		}
 		ledger := x.newLedger(plan.Underutilized)
 		nodes = slices.DeleteFunc(slices.Clone(nodes), func(at int) bool {
 			_, ok := ledger.add(&x.nodes[at])
 			return !ok
 		})
+		if len(nodes) == 0 {
+			return
+		}
 		p, obstacle := x.propose(plan.Underutilized, nodes, receivers, true)
 		if obstacle != nil {
 			home := x.s.Pods[obstacle.Pod].Node

@@ -71,7 +71,7 @@ func (x *search) lookAt(n *node) {
 		n.keep(plan.Waiting, plan.Underutilized, text)
 		return
 	}
-	receivers, dearest := x.outlook(n)
+	receivers, dearest := x.outlook(n.moving, n.at)
 	if float64(n.Price)-dearest-n.worth <= 0 {
 		n.keep(plan.Kept, plan.Underutilized, "Can't replace with a cheaper node")
 		return
@@ -97,16 +97,16 @@ func (x *search) lookAt(n *node) {
 // those where its pods were found to fit.
 const manyReceivers = 16
 
-// outlook finds nodes that could take pods of the node, tightest first, and what those
-// pods that fit nowhere would cost at the least.
-func (x *search) outlook(n *node) (receivers []int, dearest float64) {
-	pods := slices.Clone(n.moving)
+// outlook finds nodes, but for one, that could take some pods, the tightest first, and what
+// those pods that fit nowhere would cost at the least.
+func (x *search) outlook(moving []int32, but int) (receivers []int, dearest float64) {
+	pods := slices.Clone(moving)
 	slices.SortFunc(pods, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(x.value[b], x.value[a]), cmp.Compare(a, b))
 	})
 	taken := map[int][]int64{}
 	for _, p := range pods {
-		at := x.someRoom(n, p, taken)
+		at := x.someRoom(p, but, taken)
 		if at < 0 {
 			dearest += x.value[p]
 			continue
@@ -119,7 +119,7 @@ func (x *search) outlook(n *node) (receivers []int, dearest float64) {
 		if len(receivers) >= len(taken)+manyReceivers {
 			break
 		}
-		if at != n.at && x.receives(&x.nodes[at]) && !slices.Contains(receivers, at) {
+		if at != but && x.receives(&x.nodes[at]) && !slices.Contains(receivers, at) {
 			receivers = append(receivers, at)
 		}
 	}
@@ -127,10 +127,10 @@ func (x *search) outlook(n *node) (receivers []int, dearest float64) {
 }
 
 // someRoom finds a node where the pod would fit beside those that it was found for before.
-func (x *search) someRoom(n *node, p int32, taken map[int][]int64) int {
+func (x *search) someRoom(p int32, but int, taken map[int][]int64) int {
 	need := x.b.Need(p)
 	for _, at := range x.withRoom() {
-		if at == n.at || !x.receives(&x.nodes[at]) {
+		if at == but || !x.receives(&x.nodes[at]) {
 			continue
 		}
 		room := taken[at]

@@ -132,12 +132,13 @@ func numbers(pods []int, number []int32) []int32 {
 // give puts pods on an existing node.
 func (b *Broker) give(n int, pods []int32) {
 	b.hosts[n] = b.sp.Taking(b.hosts[n], pods)
-	if at, known := slices.BinarySearch(b.social, n); !known && slices.ContainsFunc(pods, b.isRuled) {
+	if at, known := slices.BinarySearch(b.social, n); !known && slices.ContainsFunc(pods, b.Ruled) {
 		b.social = slices.Insert(b.social, at, n)
 	}
 }
 
-func (b *Broker) isRuled(p int32) bool { return b.ruled[b.Snapshot.Pods[p].Template] }
+// Ruled reports whether some rule between pods concerns the pod.
+func (b *Broker) Ruled(p int32) bool { return b.ruled[b.Snapshot.Pods[p].Template] }
 
 // buy enters a claim: what it takes of limits and reservations, and the pods on it.
 func (b *Broker) buy(c *plan.Claim, pods []int32) {
@@ -153,7 +154,7 @@ func (b *Broker) buy(c *plan.Claim, pods []int32) {
 		b.sp.Reserve(c.Offer.Reservation, 1)
 		b.tables = map[int]*offerTable{}
 	}
-	if !slices.ContainsFunc(pods, b.isRuled) {
+	if !slices.ContainsFunc(pods, b.Ruled) {
 		return
 	}
 	node := &snapshot.Node{Name: "\x00" + c.Name + strconv.Itoa(len(b.planned)), Labels: c.Labels, Taints: c.Taints}
@@ -344,7 +345,7 @@ func (b *Broker) among(q *Question) *feasible.Space {
 			receives[n] = true
 		}
 	}
-	if slices.ContainsFunc(q.Pods, b.isRuled) {
+	if slices.ContainsFunc(q.Pods, b.Ruled) {
 		for _, n := range b.social {
 			if b.stays[n] && !gone[n] && !receives[n] {
 				hosts = append(hosts, b.hosts[n].Full())

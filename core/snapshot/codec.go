@@ -57,7 +57,7 @@ func canonical(s *Snapshot) *Snapshot {
 	for i := range out.Nodes {
 		n := &out.Nodes[i]
 		n.Created = n.Created.UTC()
-		for _, at := range []*time.Time{&n.Life.Quiet, &n.Life.Since, &n.Life.Nominated, &n.Life.Expires} {
+		for _, at := range []*time.Time{&n.Life.Quiet, &n.Life.Since, &n.Life.Nominated, &n.Life.Rearranged, &n.Life.Expires} {
 			*at = at.UTC()
 		}
 	}

@@ -42,9 +42,9 @@ func Of(s *snapshot.Snapshot, p *plan.Plan, later time.Duration, series int) (*s
 			out.Nodes = append(out.Nodes, s.Nodes[i])
 		}
 	}
-	f.settle(p.Claims, p.Existing)
+	f.settle(p.Claims, p.Existing, false)
 	for i := range p.Disruptions {
-		f.settle(p.Disruptions[i].Replacements, p.Disruptions[i].Moves)
+		f.settle(p.Disruptions[i].Replacements, p.Disruptions[i].Moves, true)
 	}
 	for i := range out.Pods {
 		if gone[out.Pods[i].Node] { // daemons, and whatever does not come back
@@ -61,14 +61,22 @@ type film struct {
 	series int
 }
 
-func (f *film) settle(claims []plan.Claim, existing []plan.Placement) {
+func (f *film) settle(claims []plan.Claim, existing []plan.Placement, rearranged bool) {
 	for i := range claims {
 		n := f.born(&claims[i])
+		if rearranged {
+			n.Life.Rearranged = f.out.Now
+		}
 		f.out.Nodes = append(f.out.Nodes, n)
 		f.put(claims[i].Pods, n.Name)
 	}
 	for _, e := range existing {
 		f.put(e.Pods, e.Node)
+		for i := range f.out.Nodes {
+			if rearranged && f.out.Nodes[i].Name == e.Node {
+				f.out.Nodes[i].Life.Rearranged = f.out.Now
+			}
+		}
 	}
 }
 

@@ -1,0 +1,64 @@
+package disrupt
+
+import (
+	"cmp"
+	"slices"
+
+	"tenon/core/model"
+	"tenon/core/plan"
+	"tenon/core/provision"
+)
+
+// tidy does without new nodes that are not well filled, if what is on them also fits on
+// nodes that stay: their pods move in any case. A group knows its own share of those
+// nodes only.
+func (x *search) tidy() {
+	for i := range x.list {
+		d := &x.list[i]
+		d.Replacements = slices.DeleteFunc(d.Replacements, func(c plan.Claim) bool {
+			return x.wasteful(&c) && !x.spent() && x.scatter(d, &c)
+		})
+	}
+}
+
+// wasteful tells nodes to come of which a good part would stay empty.
+func (x *search) wasteful(c *plan.Claim) bool {
+	value := 0.0
+	for _, p := range c.Pods {
+		value += x.value[p]
+	}
+	return value < 0.9*float64(c.Offer.Price)
+}
+
+// scatter puts the pods of a claim on nodes that stay.
+func (x *search) scatter(d *plan.Disruption, c *plan.Claim) bool {
+	pods := make([]int32, len(c.Pods))
+	for i, p := range c.Pods {
+		if pods[i] = int32(p); x.b.Ruled(pods[i]) {
+			return false // the claim counts for their rules already
+		}
+	}
+	receivers, dearest := x.outlook(pods, -1)
+	if dearest > 0 {
+		return false
+	}
+	asked := provision.Question{Pods: pods, Receivers: receivers, Effort: questionEffort}
+	answer, obstacle := x.b.Find(asked)
+	if obstacle != nil {
+		return false
+	}
+	x.b.Take(asked, answer)
+	for _, l := range answer.Existing {
+		x.nodes[l.Node].taking = true
+		name := x.nodes[l.Node].Name
+		at := slices.IndexFunc(d.Moves, func(m plan.Placement) bool { return m.Node == name })
+		if at < 0 {
+			at = len(d.Moves)
+			d.Moves = append(d.Moves, plan.Placement{Node: name})
+		}
+		d.Moves[at].Pods = append(d.Moves[at].Pods, integers(l.Pods)...)
+	}
+	slices.SortFunc(d.Moves, func(a, b plan.Placement) int { return cmp.Compare(a.Node, b.Node) })
+	d.Savings += model.Money(c.Offer.Price)
+	return true
+}
