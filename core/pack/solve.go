@@ -132,7 +132,7 @@ func New(pr Problem) *Packer {
 		p.hosts = append(p.hosts, p.hostBin(h))
 	}
 	p.addLots(pr.Lots)
-	p.effort = p.effort / 2 * thoroughness(p.waitingRows())
+	p.effort = p.effort / 2 * p.thoroughness(p.waitingRows())
 	p.run()
 	return &Packer{p}
 }
@@ -140,9 +140,9 @@ func New(pr Problem) *Packer {
 // thoroughness is, in halves, how many times the effort a problem gets. Where pods are few
 // and of few kinds, rounding the relaxation costs most and each step of the search is
 // cheap.
-func thoroughness(r *rows, pods int) int64 {
+func (p *packer) thoroughness(r *rows, pods int) int64 {
 	switch {
-	case len(r.items) > manyRows || pods > fewPods || pods <= manyPodsLeft:
+	case len(r.items) > manyRows || pods > fewPods || pods <= manyPodsLeft && len(p.groups.caps) > 0:
 		return 2
 	case pods > manyPods*5/2:
 		return 3

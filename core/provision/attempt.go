@@ -71,7 +71,7 @@ func (d *decision) bestOf(set *shape.Set, wishes []shape.Wish) *attempt {
 	best = better(d.attempt(set, atlas, way{style: pack.Guided, effort: d.effort}), best)
 	if len(set.Registry.Groups()) > 0 && pods(set) <= fewPods {
 		for _, manner := range []topology.Manner{topology.Gather, topology.Together} {
-			best = better(best, d.attempt(set, atlas, way{style: pack.Guided, effort: d.effort, manner: manner}))
+			best = better(best, d.attempt(set, atlas, way{style: pack.Guided, effort: d.effort / aside, manner: manner}))
 		}
 	}
 	if best.unplaced() > 0 && d.limited() {
@@ -79,6 +79,9 @@ func (d *decision) bestOf(set *shape.Set, wishes []shape.Wish) *attempt {
 	}
 	return best
 }
+
+// aside is the part of the effort that goes to other manners, each.
+const aside = 4
 
 // way is how an attempt is made.
 type way struct {
