@@ -2,8 +2,12 @@ package reconcile
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"tenon/internal/telemetry"
@@ -19,5 +23,29 @@ func TestCallsRunUnderTheirControllersName(t *testing.T) {
 	}}
 	if _, err := adapter(c)(t.Context(), reconcile.Request{}); err != nil || got != c.Name {
 		t.Errorf("runs under %q, %v", got, err)
+	}
+}
+
+// Writers that were overtaken look again without a word; every other error is told of.
+func TestBeingOvertakenIsNoError(t *testing.T) {
+	t.Parallel()
+	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "nodeclaims"}, "a", errors.New("changed"))
+	for name, c := range map[string]struct {
+		err  error
+		told bool
+	}{
+		"overtaken":                       {fmt.Errorf("write claim a: %w", conflict), false},
+		"overtaken twice":                 {errors.Join(conflict, conflict), false},
+		"overtaken, and something broken": {errors.Join(conflict, errors.New("broken")), true},
+		"broken":                          {errors.New("broken"), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			controller := Controller{Reconcile: func(context.Context, Key) (Result, error) { return Never, c.err }}
+			result, err := adapter(controller)(t.Context(), reconcile.Request{})
+			if told := err != nil; told != c.told || !told && result.RequeueAfter == 0 {
+				t.Errorf("result %+v, error %v", result, err)
+			}
+		})
 	}
 }

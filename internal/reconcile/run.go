@@ -3,9 +3,11 @@ package reconcile
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -70,11 +72,28 @@ func adapter(c Controller) reconcile.Func {
 	return func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 		// Metrics of the provider's calls name who made them.
 		result, err := c.Reconcile(telemetry.WithController(ctx, c.Name), request.NamespacedName)
-		if err != nil {
+		switch {
+		case outdated(err):
+			// Somebody else was first. That is how writers take turns, and no error to tell of.
+			Log(ctx).V(1).Info("looking again, the object has changed meanwhile", "reason", err.Error())
+			return reconcile.Result{RequeueAfter: conflictRetry}, nil
+		case err != nil:
 			return reconcile.Result{}, err
 		}
 		return reconcile.Result{RequeueAfter: result.After}, nil
 	}
+}
+
+// conflictRetry leaves the watch time to bring what has changed.
+const conflictRetry = 50 * time.Millisecond
+
+// outdated reports whether all that went wrong is that something was decided on an old version
+// of an object.
+func outdated(err error) bool {
+	if joined, several := err.(interface{ Unwrap() []error }); several {
+		return !slices.ContainsFunc(joined.Unwrap(), func(e error) bool { return !outdated(e) })
+	}
+	return apierrors.IsConflict(err)
 }
 
 func (w Watch) handler() handler.EventHandler {
