@@ -49,7 +49,7 @@ func New(kit reconcile.Kit) reconcile.Controller {
 			{Kind: &karpenterv1.NodeClaim{}, Keys: q.ofClaim, Matters: claimMatters},
 			{Kind: &policyv1.PodDisruptionBudget{}, Keys: q.ofBudget, Matters: budgetMatters},
 		},
-		Workers:   reconcile.Workers{Min: 100, Max: 5000},
+		Workers:   reconcile.Workers{Min: 50, Max: 5000},
 		Retry:     reconcile.Backoff{First: firstWait, Longest: longestWait},
 		Reconcile: q.reconcile,
 	}

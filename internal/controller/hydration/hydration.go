@@ -27,7 +27,7 @@ type hydration struct {
 // New makes the two controllers, for claims and for nodes.
 func New(kit reconcile.Kit) []reconcile.Controller {
 	h := &hydration{kit, kit.Cloud.Describe()}
-	many := reconcile.Workers{Min: 1000, Max: 5000}
+	many := reconcile.Workers{Min: 10, Max: 1000}
 	retry := reconcile.Backoff{First: time.Second, Longest: time.Minute}
 	return []reconcile.Controller{{
 		Name:      "nodeclaim.hydration",

@@ -68,7 +68,7 @@ func At(kit reconcile.Kit, tracker *registration.Tracker, market Market) reconci
 			{Kind: &karpenterv1.NodeClaim{}},
 			{Kind: &corev1.Node{}, Keys: l.waitingFor},
 		},
-		Workers:   reconcile.Workers{Min: 1000, Max: 5000},
+		Workers:   reconcile.Workers{Min: 300, Max: 5000},
 		Retry:     reconcile.Backoff{First: time.Second, Longest: time.Minute},
 		Reconcile: l.reconcile,
 	}

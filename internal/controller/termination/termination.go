@@ -50,7 +50,7 @@ func New(kit reconcile.Kit) reconcile.Controller {
 			{Kind: &corev1.Node{}, Matters: c.nodeMatters},
 			{Kind: &karpenterv1.NodeClaim{}, Keys: c.ofClaim, Matters: claimMatters},
 		},
-		Workers:   reconcile.Workers{Min: 100, Max: 5000},
+		Workers:   reconcile.Workers{Min: 50, Max: 5000},
 		Reconcile: c.reconcile,
 	}
 }
