@@ -1,6 +1,7 @@
 package checkout
 
 import (
+	"cmp"
 	"maps"
 
 	awsv1 "tenon/api/aws/v1"
@@ -18,6 +19,8 @@ func described(claim *cloud.Claim, f launch.Facts, c cloud.Candidate, i cloud.In
 		labels = map[string]string{}
 	}
 	maps.Copy(labels, c.Labels(claim))
+	// A type can be had both ways, so its own labels say nothing of this machine.
+	labels[awsv1.LabelInstanceTenancy] = cmp.Or(i.Labels[awsv1.LabelInstanceTenancy], launch.Tenancy(claim))
 	if _, asked := claim.Requirements.Get(awsv1.LabelPlacementGroupPartition).Single(); !asked {
 		if _, grouped := labels[awsv1.LabelPlacementGroupPartition]; grouped {
 			labels[awsv1.LabelPlacementGroupPartition] = "" // EC2 decides, and the gate asks it

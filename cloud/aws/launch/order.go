@@ -250,7 +250,7 @@ func (o *Order) options(claim *cloud.Claim, f Facts, k kin) template.Options {
 	options := template.Options{
 		Region: f.Region, Cluster: f.Cluster, Class: f.Class, Tags: Tags(claim, f),
 		ImageID: k.image, MaxPods: k.pods, Labels: claim.Labels, Taints: Taints(claim),
-		CapacityType: o.CapacityType, Tenancy: tenancy(claim), EFA: k.efa, Enclave: claim.Requests.Get(NipSlots) > 0,
+		CapacityType: o.CapacityType, Tenancy: Tenancy(claim), EFA: k.efa, Enclave: claim.Requests.Get(NipSlots) > 0,
 		ReservedCapacity: f.ReservedCapacity, Placement: template.Placement{GroupID: f.Group, Partition: partitionNumber(o.Partition)},
 	}
 	if k.reservation.ID != "" {
@@ -267,7 +267,9 @@ func partitionNumber(text string) int32 {
 	return n
 }
 
-func tenancy(claim *cloud.Claim) string {
+// Tenancy is whose hardware a claim's machine runs on: everybody's, unless the claim insists on its
+// own, which costs more.
+func Tenancy(claim *cloud.Claim) string {
 	if claim.Requirements.Get(awsv1.LabelInstanceTenancy).Has(awsv1.TenancyDefault) {
 		return awsv1.TenancyDefault
 	}
