@@ -89,7 +89,7 @@ func Controllers(p Parts) []reconcile.Controller {
 		[]reconcile.Controller{
 			loop.New(kit, loop.Options{
 				World: p.World, Market: p.Market, Executor: execute.New(kit, p.World, p.Parallel),
-				Synced: p.Synced, Suffix: p.Suffix,
+				Failures: p.Tracker, Synced: p.Synced, Suffix: p.Suffix,
 			}),
 		},
 		claims(p), nodes(p), pools(p), gauges(p),

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/catalog"
@@ -37,6 +38,8 @@ type Options struct {
 	World    *world.World
 	Market   Market
 	Executor *execute.Executor
+	// Failures tells which pools' nodes do not join. Nil is none.
+	Failures Failures
 	// Synced reports whether everything that was there at the start has been put into
 	// the world. Nil is always.
 	Synced func() bool
@@ -49,6 +52,7 @@ type loop struct {
 	kit      reconcile.Kit
 	o        Options
 	intents  intent.Maker
+	pauses   pauses
 	unsynced time.Time     // since when; zero is not
 	took     time.Duration // by the last decision
 	said     hush
@@ -71,7 +75,7 @@ func New(kit reconcile.Kit, o Options) reconcile.Controller {
 	if o.Synced == nil {
 		o.Synced = func() bool { return true }
 	}
-	l := &loop{kit: kit, o: o, intents: intent.New(kit.Cloud.Describe())}
+	l := &loop{kit: kit, o: o, intents: intent.New(kit.Cloud.Describe()), pauses: pauses{o.Failures, map[types.UID]pause{}}}
 	return reconcile.Controller{
 		Name:      "provisioner",
 		Subscribe: o.World.Subscribe,
@@ -228,8 +232,12 @@ func (l *loop) synced(now time.Time) bool {
 // the reason.
 func (l *loop) market(ctx context.Context) map[string]world.Sale {
 	sales := map[string]world.Sale{}
+	now := l.kit.Clock.Now()
 	for _, pool := range l.o.World.Pools() {
 		offers, err := l.o.Market.Catalog(ctx, pool)
+		if err == nil {
+			err = l.pauses.check(pool.UID, now)
+		}
 		sales[pool.Name] = world.Sale{Catalog: offers, Err: err}
 	}
 	return sales

@@ -24,6 +24,7 @@ import (
 	"tenon/internal/execute"
 	"tenon/internal/loop"
 	"tenon/internal/reconcile"
+	"tenon/internal/registration"
 	"tenon/internal/rig"
 	"tenon/internal/settings"
 	"tenon/internal/world"
@@ -33,10 +34,11 @@ import (
 // world by itself: the test is the watch.
 type house struct {
 	*rig.Rig
-	t     *testing.T
-	world *world.World
-	loop  reconcile.Controller
-	names int
+	t       *testing.T
+	world   *world.World
+	loop    reconcile.Controller
+	names   int
+	tracker *registration.Tracker
 }
 
 func newHouse(t *testing.T, objects ...client.Object) *house {
@@ -50,9 +52,9 @@ func newHouse(t *testing.T, objects ...client.Object) *house {
 
 // start is a process that begins: its world is empty, and is then told what is there.
 func (h *house) start(kit reconcile.Kit) {
-	h.world = assembly.World(kit)
+	h.world, h.tracker = assembly.World(kit), registration.New()
 	h.loop = loop.New(kit, loop.Options{
-		World: h.world, Market: stall{kit}, Executor: execute.New(kit, h.world, 1),
+		World: h.world, Market: stall{kit}, Executor: execute.New(kit, h.world, 1), Failures: h.tracker,
 		Suffix: func() string { h.names++; return fmt.Sprintf("%05d", h.names) },
 	})
 	h.watch()
@@ -416,6 +418,25 @@ func TestWhatAQuotaForbidsIsNotBought(t *testing.T) {
 	h := newHouse(t, ready("default"))
 	h.replicaSet("web", 100, appsv1.ReplicaSetCondition{Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue})
 	h.pods("web", 1)
+	h.decide()
+	h.expect("default 1")
+}
+
+// TestAPoolWhoseNodesNeverJoinPauses: after two failures in a row nothing is bought for a
+// minute, the pods say why, and then one more attempt is made.
+func TestAPoolWhoseNodesNeverJoinPauses(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default"))
+	h.pods("web", 1, judged)
+	uid := types.UID("uid-default")
+	h.tracker.Fail(uid)
+	h.tracker.Fail(uid)
+	h.decide()
+	h.expect()
+	if events := strings.Join(h.Events(), "\n"); !strings.Contains(events, "the last 2 of its nodes never joined the cluster") {
+		t.Errorf("events do not say why:\n%s", events)
+	}
+	h.Clock.Step(61 * time.Second)
 	h.decide()
 	h.expect("default 1")
 }

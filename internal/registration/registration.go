@@ -68,6 +68,16 @@ func (t *Tracker) Health(pool types.UID) Health {
 	return Unknown
 }
 
+// Failures is how many attempts of the pool have failed since one succeeded.
+func (t *Tracker) Failures(pool types.UID) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if r := t.pools[pool]; r != nil {
+		return r.row
+	}
+	return 0
+}
+
 // Reset forgets a pool: its settings have changed, or it is gone.
 func (t *Tracker) Reset(pool types.UID) {
 	t.mu.Lock()
@@ -109,11 +119,16 @@ func (t *Tracker) note(pool types.UID, failed bool) {
 type ring struct {
 	failed [remembered]bool
 	seen   int // how many there ever were
+	row    int // how many of the last ones failed
 }
 
 func (r *ring) add(failed bool) {
 	r.failed[r.seen%remembered] = failed
 	r.seen++
+	r.row++
+	if !failed {
+		r.row = 0
+	}
 }
 
 func (r *ring) health() Health {
