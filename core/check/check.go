@@ -138,6 +138,7 @@ func Plan(s *snapshot.Snapshot, p *plan.Plan) []Violation {
 	checkCost(end, f)
 	checkWeights(end, f)
 	checkOverlooked(end, f)
+	checkDisruptions(s, p, f)
 	return f.list
 }
 

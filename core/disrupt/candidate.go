@@ -54,7 +54,7 @@ func (x *search) blocker(n *node) (text string, silent bool) {
 		return "Node isn't initialized", false
 	case n.Leaving:
 		return "Node is deleting or marked for deletion", false
-	case n.Life.Nominated.After(x.s.Now):
+	case n.nominated || n.Life.Nominated.After(x.s.Now):
 		return "Node is nominated for a pending pod", false
 	case n.Life.Protected:
 		return `Disruption is blocked through the "karpenter.sh/do-not-disrupt" annotation`, false

@@ -64,6 +64,7 @@ type search struct {
 	next   string
 	looked int
 	names  map[string]int // claims to come, by pool
+	relied map[int32]bool // groups of pods that pods which get a place count on
 	// free are nodes with room, as of a number of disruptions.
 	free     []int
 	freeAsOf int
@@ -83,6 +84,8 @@ type node struct {
 	worth, value float64
 	// candidate for some reason; then eligible says for consolidation, if not empty.
 	candidate, eligible bool
+	// nominated nodes wait for pods.
+	nominated bool
 	// gone nodes are part of a disruption; taking ones get pods from one.
 	gone, taking bool
 	prospect     plan.Prospect
@@ -90,7 +93,7 @@ type node struct {
 
 func newSearch(s *snapshot.Snapshot, p *plan.Plan, budget Budget) *search {
 	b := provision.NewBroker(s, p)
-	x := &search{given: s, s: b.Snapshot, b: b, budget: budget, poolAt: map[string]int{}, names: map[string]int{}}
+	x := &search{given: s, s: b.Snapshot, b: b, budget: budget, poolAt: map[string]int{}, names: map[string]int{}, relied: map[int32]bool{}}
 	for i := range x.s.Pools {
 		x.poolAt[x.s.Pools[i].Name] = i
 	}
@@ -116,18 +119,26 @@ func newSearch(s *snapshot.Snapshot, p *plan.Plan, budget Budget) *search {
 			x.nodes[n].cost += max(pod.Tie.Cost, 0)
 		}
 		if pod.Tie.Promised {
-			x.nodes[n].Life.Nominated = x.s.Now.Add(1)
+			x.nodes[n].nominated = true
 		}
 	}
 	if p != nil {
 		for _, placement := range p.Existing {
-			x.nodes[at[placement.Node]].Life.Nominated = x.s.Now.Add(1)
+			x.nodes[at[placement.Node]].nominated = true
+			x.relyOn(placement.Pods)
 		}
 		for i := range p.Claims {
 			x.names[p.Claims[i].Pool]++
+			x.relyOn(p.Claims[i].Pods)
 		}
 	}
 	return x
+}
+
+func (x *search) relyOn(pods []int) {
+	for _, p := range pods {
+		x.rely(x.b.Number(p))
+	}
 }
 
 // spent reports whether the effort is used up.

@@ -28,9 +28,13 @@ func (x *search) drift() {
 				receivers = append(receivers, to)
 			}
 		}
-		p, obstacle := x.propose(plan.Drifted, []int{at}, receivers, true)
-		if obstacle != nil {
-			n.keep(plan.Blocked, plan.Drifted, x.unplaced(obstacle))
+		p, refused := x.propose(plan.Drifted, []int{at}, receivers, true)
+		if refused != nil && refused.later {
+			n.keep(plan.Waiting, plan.Drifted, refused.text)
+			continue
+		}
+		if refused != nil {
+			n.keep(plan.Blocked, plan.Drifted, refused.text)
 			n.prospect.Event = eventBlocked
 			continue
 		}

@@ -102,15 +102,18 @@ func (x *search) solve(nodes, receivers []int) {
 	for range fewTries {
 		ledger := x.newLedger(plan.Underutilized)
 		nodes = slices.DeleteFunc(slices.Clone(nodes), func(at int) bool {
+			if _, tied := x.entangled(x.nodes[at].moving); tied {
+				return true
+			}
 			_, ok := ledger.add(&x.nodes[at])
 			return !ok
 		})
 		if len(nodes) == 0 {
 			return
 		}
-		p, obstacle := x.propose(plan.Underutilized, nodes, receivers, true)
-		if obstacle != nil {
-			home := x.s.Pods[obstacle.Pod].Node
+		p, refused := x.propose(plan.Underutilized, nodes, receivers, true)
+		if refused != nil {
+			home := x.s.Pods[refused.pod].Node
 			nodes = slices.DeleteFunc(nodes, func(at int) bool { return x.nodes[at].Name == home })
 			continue
 		}

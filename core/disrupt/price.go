@@ -79,7 +79,7 @@ func (x *search) varied(c *plan.Claim) (string, bool) {
 	for _, t := range x.typesOf(c) {
 		variety.Add(t.Requirements)
 	}
-	if short := variety.Shortfalls(); len(short) > 0 && !x.s.Settings.BestEffortMinimum {
+	if short := variety.Shortfalls(); len(short) > 0 {
 		return "Filtering by price: minValues requirement is not met", false
 	}
 	return "", true

@@ -34,7 +34,7 @@ const (
 
 // propose asks where the pods of some nodes would go. Nodes that budgets do not let go
 // must have been left out.
-func (x *search) propose(reason plan.Reason, nodes, receivers []int, buy bool) (*proposal, *provision.Obstacle) {
+func (x *search) propose(reason plan.Reason, nodes, receivers []int, buy bool) (*proposal, *refusal) {
 	p := &proposal{reason: reason, nodes: nodes}
 	for _, n := range nodes {
 		p.price += x.nodes[n].Price
@@ -48,18 +48,52 @@ func (x *search) propose(reason plan.Reason, nodes, receivers []int, buy bool) (
 	if len(pods) == 0 {
 		return p, nil
 	}
+	if pod, ok := x.entangled(pods); ok {
+		return nil, &refusal{pod: pod, later: true, text: "Pods that its pods are spread or kept together with move first"}
+	}
 	answer, obstacle := x.b.Find(p.asked)
 	if obstacle != nil {
-		return nil, obstacle
+		return nil, &refusal{pod: obstacle.Pod, text: x.unplaced(obstacle)}
 	}
 	p.answer = answer
 	return p, nil
+}
+
+// refusal is why some nodes cannot be given up, for the sake of which pod; later says that
+// this plan is in the way of it.
+type refusal struct {
+	pod   int32
+	later bool
+	text  string
+}
+
+// entangled finds a pod that rules of pods which move already count on: where those may go
+// was decided with this one where it is.
+func (x *search) entangled(pods []int32) (int32, bool) {
+	for _, p := range pods {
+		for _, g := range x.b.Counts(p) {
+			if x.relied[g] {
+				return p, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// rely notes what pods that get a place count on.
+func (x *search) rely(p int32) {
+	for _, g := range x.b.Asks(p) {
+		x.relied[g] = true
+	}
 }
 
 // accept makes a proposal part of the plan.
 func (x *search) accept(p *proposal) {
 	p.ledger.commit()
 	x.b.Take(p.asked, p.answer)
+	for _, pod := range p.asked.Pods {
+		x.rely(pod)
+	}
 	d := plan.Disruption{Reason: p.reason, Savings: p.savings(), Scores: p.scores}
 	for _, n := range p.nodes {
 		node := &x.nodes[n]

@@ -76,9 +76,13 @@ func (x *search) lookAt(n *node) {
 		n.keep(plan.Kept, plan.Underutilized, "Can't replace with a cheaper node")
 		return
 	}
-	p, obstacle := x.propose(plan.Underutilized, []int{n.at}, receivers, true)
-	if obstacle != nil {
-		n.keep(plan.Kept, plan.Underutilized, x.unplaced(obstacle))
+	p, refused := x.propose(plan.Underutilized, []int{n.at}, receivers, true)
+	if refused != nil {
+		kind := plan.Kept
+		if refused.later {
+			kind = plan.Waiting
+		}
+		n.keep(kind, plan.Underutilized, refused.text)
 		return
 	}
 	p.ledger = ledger

@@ -10,6 +10,7 @@ import (
 	"tenon/core/plan"
 	"tenon/core/shape"
 	"tenon/core/snapshot"
+	"tenon/core/topology"
 )
 
 // Broker finds other places for pods that have one: on nodes that are there, and on nodes
@@ -21,6 +22,7 @@ import (
 type Broker struct {
 	Snapshot *snapshot.Snapshot
 	sorted   arranged
+	numbers  []int32 // by the number in the given snapshot
 	sp       *feasible.Space
 	tiers    [][]int
 	limits   [][]model.Amount
@@ -29,6 +31,7 @@ type Broker struct {
 	planned  []feasible.Host // nodes to come, with what is to be on them
 	first    map[int32]wishFor
 	ruled    []bool // by template: some rule between pods looks at it, or it at others
+	ties     []ties // by template
 	social   []int  // nodes with pods that some rule between pods looks at
 	steps    int64
 	tables   map[int]*offerTable
@@ -45,6 +48,10 @@ type wishFor struct {
 func NewBroker(given *snapshot.Snapshot, p *plan.Plan) *Broker {
 	sorted := arrange(given)
 	b := &Broker{Snapshot: sorted.Snapshot, sorted: sorted, first: map[int32]wishFor{}, tables: map[int]*offerTable{}}
+	b.numbers = make([]int32, len(sorted.pods))
+	for own, original := range sorted.pods {
+		b.numbers[original] = int32(own)
+	}
 	b.sp = feasible.Compile(b.Snapshot, b.templates())
 	b.tiers = tiersOf(b.Snapshot)
 	b.limits = remainingLimits(b.Snapshot)
@@ -75,6 +82,7 @@ func (b *Broker) templates() []int32 {
 // nodes on which nothing is free need not be looked at.
 func (b *Broker) findRuled() {
 	b.ruled = make([]bool, len(b.Snapshot.Templates))
+	b.ties = make([]ties, len(b.Snapshot.Templates))
 	wishes := make([]shape.Wish, 0, len(b.Snapshot.Templates))
 	for _, t := range b.templates() {
 		wishes = append(wishes, shape.Wish{Template: t, Dropped: b.sp.AtFirst(&b.Snapshot.Templates[t]), Pods: []int32{t}})
@@ -89,6 +97,7 @@ func (b *Broker) findRuled() {
 	for i := range set.Shapes {
 		for _, t := range set.Shapes[i].Pods { // each stands for its template
 			b.ruled[t] = !set.Shapes[i].Rules.Free()
+			b.ties[t] = tiesOf(&set.Shapes[i].Rules)
 		}
 	}
 	for n := range b.hosts {
@@ -97,6 +106,55 @@ func (b *Broker) findRuled() {
 		}
 	}
 }
+
+// ties are the groups of pods that rules of a template ask for, and those that count it.
+// Groups of nodes have negative numbers.
+type ties struct{ asks, counts []int32 }
+
+func tiesOf(r *topology.Rules) ties {
+	var out ties
+	for _, s := range r.Spreads {
+		if !s.Soft {
+			out.asks = append(out.asks, s.Group)
+		}
+	}
+	for _, n := range r.Needs {
+		if !n.Soft {
+			out.asks = append(out.asks, n.Group)
+		}
+	}
+	for _, n := range r.HostNeeds {
+		if !n.Soft {
+			out.asks = append(out.asks, -1-n.Group)
+		}
+	}
+	out.counts = slices.Clone(r.Counts)
+	for _, g := range r.HostCounts {
+		out.counts = append(out.counts, -1-g)
+		if !slices.ContainsFunc(r.HostCaps, func(c topology.Cap) bool { return c.Group == g && !c.Soft }) {
+			out.counts = append(out.counts, crowd+g) // it would join without asking
+		}
+	}
+	for _, c := range r.HostCaps {
+		if !c.Soft {
+			out.asks = append(out.asks, crowd+c.Group)
+		}
+	}
+	return out
+}
+
+// crowd is added to the groups of nodes to say how many pods of them one node may hold.
+const crowd = int32(1) << 20
+
+// Asks are the groups of pods whose whereabouts decide where the pod may be, and which may
+// not leave once it has moved: spreads and company.
+func (b *Broker) Asks(p int32) []int32 { return b.ties[b.Snapshot.Pods[p].Template].asks }
+
+// Counts are the groups that count the pod.
+func (b *Broker) Counts(p int32) []int32 { return b.ties[b.Snapshot.Pods[p].Template].counts }
+
+// Number is the number that a pod of the given snapshot has here.
+func (b *Broker) Number(original int) int32 { return b.numbers[original] }
 
 // begin does what a plan says: its pods take their places.
 func (b *Broker) begin(p *plan.Plan) {
@@ -107,24 +165,20 @@ func (b *Broker) begin(p *plan.Plan) {
 	for n := range b.Snapshot.Nodes {
 		at[b.Snapshot.Nodes[n].Name] = n
 	}
-	number := make([]int32, len(b.sorted.pods))
-	for own, given := range b.sorted.pods {
-		number[given] = int32(own)
-	}
 	for _, placement := range p.Existing {
 		if n, ok := at[placement.Node]; ok && b.stays[n] {
-			b.give(n, numbers(placement.Pods, number))
+			b.give(n, b.number(placement.Pods))
 		}
 	}
 	for i := range p.Claims {
-		b.buy(&p.Claims[i], numbers(p.Claims[i].Pods, number))
+		b.buy(&p.Claims[i], b.number(p.Claims[i].Pods))
 	}
 }
 
-func numbers(pods []int, number []int32) []int32 {
+func (b *Broker) number(pods []int) []int32 {
 	out := make([]int32, len(pods))
 	for i, p := range pods {
-		out[i] = number[p]
+		out[i] = b.numbers[p]
 	}
 	return out
 }
@@ -352,8 +406,26 @@ func (b *Broker) among(q *Question) *feasible.Space {
 			}
 		}
 		hosts = append(hosts, b.planned...)
+		hosts = append(hosts, b.examples(hosts, gone)...)
 	}
 	return b.sp.Among(hosts, departing)
+}
+
+// examples are nodes of the classes that are not among some hosts: nodes without a pod that
+// matters still make a domain that spreads have to count.
+func (b *Broker) examples(hosts []feasible.Host, gone map[int]bool) []feasible.Host {
+	seen := make([]bool, len(b.sp.HostClasses))
+	for i := range hosts {
+		seen[hosts[i].Class] = true
+	}
+	var out []feasible.Host
+	for n := range b.hosts {
+		if b.stays[n] && !gone[n] && !seen[b.hosts[n].Class] {
+			seen[b.hosts[n].Class] = true
+			out = append(out, b.hosts[n].Full())
+		}
+	}
+	return out
 }
 
 // answer writes the attempt down.

@@ -37,6 +37,7 @@ type Settings struct {
 	BestEffortMinimum bool                 `json:"bestEffortMinimum,omitempty"`
 	ReservedCapacity  bool                 `json:"reservedCapacity,omitempty"`
 	StaticCapacity    bool                 `json:"staticCapacity,omitempty"`
+	SpotToSpot        bool                 `json:"spotToSpot,omitempty"`
 }
 
 // Type is an instance type as catalogue files have it.
@@ -87,6 +88,7 @@ func (c *Cluster) Options() ingest.Options {
 			BestEffortMinimum: c.Settings.BestEffortMinimum,
 			ReservedCapacity:  c.Settings.ReservedCapacity,
 			StaticCapacity:    c.Settings.StaticCapacity,
+			SpotToSpot:        c.Settings.SpotToSpot,
 		},
 		Vocabulary: requirement.Core().With(words),
 		Catalog: func(*karpenterv1.NodePool, metav1.Object) (*catalog.Catalog, error) {

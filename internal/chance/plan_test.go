@@ -24,7 +24,7 @@ var (
 )
 
 // budget keeps a decision about a dozen pods short.
-var budget = decide.Budget{Steps: 2_000_000}
+var budget = decide.Budget{Steps: 2_000_000, Disrupt: true}
 
 // patience is how long such a decision may take before it counts as one that never ends.
 const patience = 20 * time.Second
@@ -49,6 +49,31 @@ func TestPlansForRandomClustersHold(t *testing.T) {
 	for kind, n := range count {
 		t.Errorf("%s: %d of %d plans", kind, n, *seeds)
 	}
+}
+
+// TestDisruptionsOfRandomFleetsHold asks the verifier about plans for half-used fleets.
+func TestDisruptionsOfRandomFleetsHold(t *testing.T) {
+	t.Parallel()
+	count := map[string]int{}
+	disrupted := 0
+	for seed := *first; seed < *first+*seeds; seed++ {
+		c := Fleet(seed, 8)
+		for _, kind := range failures(c) {
+			if count[kind]++; count[kind] <= enough {
+				report(t, kind, c)
+			}
+		}
+		if p, _ := decided(c.Snapshot()); p != nil {
+			disrupted += len(p.Disruptions)
+		}
+	}
+	for kind, n := range count {
+		t.Errorf("%s: %d of %d plans", kind, n, *seeds)
+	}
+	if disrupted < int(*seeds)/4 {
+		t.Errorf("only %d disruptions for %d fleets: nothing was tried", disrupted, *seeds)
+	}
+	t.Logf("%d disruptions", disrupted)
 }
 
 // TestSavedClustersHold plans for clusters that failed once.

@@ -51,7 +51,7 @@ func (w *world) addWorkload(app, name string) int {
 		}
 		return pod
 	}
-	for range w.d.IntN(3) {
+	for range w.d.IntN(3) + 3*w.crowd {
 		w.addRunning(next(), hasVolumes)
 	}
 	waiting := w.d.between(1, 5)

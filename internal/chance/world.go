@@ -38,6 +38,7 @@ type world struct {
 	pools []poolPlan
 	nodes []nodePlan
 	apps  []string
+	crowd int // how many more pods of each workload run already
 }
 
 func (w *world) add(o Object) { w.out.Objects = append(w.out.Objects, o) }

@@ -1,0 +1,354 @@
+package check
+
+import (
+	"slices"
+
+	"tenon/core/catalog"
+	"tenon/core/model"
+	"tenon/core/plan"
+	"tenon/core/snapshot"
+)
+
+// The rules for what is given up.
+const (
+	NodeUntouchable   Rule = "NodeUntouchable"   // may not be disrupted at all, or not for the reason
+	NodeTwice         Rule = "NodeTwice"         // is given up more than once
+	NodeCrossed       Rule = "NodeCrossed"       // is given up, and takes pods of another
+	PodHeld           Rule = "PodHeld"           // would be evicted though it is protected
+	PodForgotten      Rule = "PodForgotten"      // would lose its place and get no other
+	PodBudget         Rule = "PodBudget"         // a PodDisruptionBudget has no room for it
+	DisruptionBudget  Rule = "DisruptionBudget"  // of the pool
+	DearerReplacement Rule = "DearerReplacement" // whatever the cloud chooses must be cheaper
+	SpotForSpot       Rule = "SpotForSpot"       // without the gate for it
+	SavingsWrong      Rule = "SavingsWrong"      // differ from what nodes and offers cost
+	ProspectMissing   Rule = "ProspectMissing"   // a node without an answer
+)
+
+// checkDisruptions judges what a plan gives up: what may be given up, by the objects
+// themselves, and then the cluster in which all of it has been done, as any other plan.
+func checkDisruptions(s *snapshot.Snapshot, p *plan.Plan, f *finding) {
+	if len(p.Prospects) > 0 && len(p.Prospects) != len(s.Nodes) {
+		f.note(Violation{Rule: ProspectMissing, Have: int64(len(p.Prospects)), Want: int64(len(s.Nodes))})
+	}
+	if len(p.Disruptions) == 0 {
+		return
+	}
+	j := newJudge(s, p, f)
+	for i := range p.Disruptions {
+		j.checkNodes(&p.Disruptions[i])
+		j.checkMoves(&p.Disruptions[i])
+		j.checkPrice(&p.Disruptions[i])
+	}
+	j.checkBudgets()
+	j.checkPodBudgets()
+	if len(f.list) == 0 {
+		after, done := j.done()
+		for _, v := range Plan(after, done) {
+			if !v.Rule.IsAdvice() {
+				v.Detail += " (once nodes are given up)"
+				f.note(v)
+			}
+		}
+		j.checkLimits()
+	}
+}
+
+// judge knows which disruption a node or pod is in.
+type judge struct {
+	s      *snapshot.Snapshot
+	p      *plan.Plan
+	f      *finding
+	nodes  map[string]*snapshot.Node
+	goneBy map[string]int
+	on     map[string][]int
+}
+
+func newJudge(s *snapshot.Snapshot, p *plan.Plan, f *finding) *judge {
+	j := &judge{s: s, p: p, f: f, nodes: map[string]*snapshot.Node{}, goneBy: map[string]int{}, on: map[string][]int{}}
+	for i := range s.Nodes {
+		j.nodes[s.Nodes[i].Name] = &s.Nodes[i]
+	}
+	for i := range s.Pods {
+		j.on[s.Pods[i].Node] = append(j.on[s.Pods[i].Node], i)
+	}
+	for i := range p.Disruptions {
+		for _, r := range p.Disruptions[i].Nodes {
+			if _, twice := j.goneBy[r.Node]; twice {
+				f.note(Violation{Rule: NodeTwice, Node: r.Node})
+			}
+			j.goneBy[r.Node] = i
+		}
+	}
+	return j
+}
+
+// waived: pods on a node whose removal is bounded in time cannot hold it once it drifted.
+func waived(d *plan.Disruption, n *snapshot.Node) bool {
+	return d.Reason == plan.Drifted && n.Life.Bounded
+}
+
+func (j *judge) checkNodes(d *plan.Disruption) {
+	for _, r := range d.Nodes {
+		n := j.nodes[r.Node]
+		if n == nil {
+			j.f.note(Violation{Rule: NodeUnknown, Node: r.Node})
+			continue
+		}
+		if why := j.untouchable(d, n); why != "" {
+			j.f.note(Violation{Rule: NodeUntouchable, Node: r.Node, Where: string(d.Reason), Detail: why})
+		}
+		if slices.Sort(r.Pods); !slices.Equal(r.Pods, j.on[r.Node]) {
+			j.f.note(Violation{Rule: PodForgotten, Node: r.Node, Detail: "the list of its pods is not what is there"})
+		}
+		for _, pod := range j.on[r.Node] {
+			if tie := &j.s.Pods[pod].Tie; !j.s.Pods[pod].Terminating && tie.Holds(j.s.Now) && !waived(d, n) {
+				j.f.note(Violation{Rule: PodHeld, Pod: j.s.Pods[pod].Key(), Node: r.Node})
+			}
+		}
+	}
+}
+
+func (j *judge) untouchable(d *plan.Disruption, n *snapshot.Node) string {
+	pool := j.poolOf(n)
+	switch {
+	case pool == nil:
+		return "is of no pool"
+	case !n.Initialized || n.Leaving || n.Life.Underway != "" || n.Life.Unborn:
+		return "is not in service, or leaves already"
+	case n.Life.Protected:
+		return "has the annotation do-not-disrupt"
+	case j.expects(n):
+		return "waits for pods"
+	case d.Reason == plan.Drifted && n.Life.Drifted == "":
+		return "has not drifted"
+	case d.Reason == plan.Drifted:
+		return ""
+	case pool.Replicas != nil || pool.Consolidation.After == nil:
+		return "is of a pool that is not consolidated"
+	case n.Life.Quiet.IsZero() || n.Life.Quiet.Add(*pool.Consolidation.After).After(j.s.Now):
+		return "has not been quiet for long enough"
+	case d.Reason == plan.Underutilized && pool.Consolidation.Policy == snapshot.WhenEmpty:
+		return "is of a pool where only empty nodes go"
+	}
+	return ""
+}
+
+// expects reports whether pods are on their way to the node.
+func (j *judge) expects(n *snapshot.Node) bool {
+	return n.Life.Nominated.After(j.s.Now) ||
+		slices.ContainsFunc(j.p.Existing, func(e plan.Placement) bool { return e.Node == n.Name }) ||
+		slices.ContainsFunc(j.on[n.Name], func(pod int) bool { return j.s.Pods[pod].Tie.Promised })
+}
+
+func (j *judge) poolOf(n *snapshot.Node) *snapshot.Pool {
+	for i := range j.s.Pools {
+		if j.s.Pools[i].Name == n.Pool {
+			return &j.s.Pools[i]
+		}
+	}
+	return nil
+}
+
+// checkMoves: whoever comes back has a place, on a node that stays.
+func (j *judge) checkMoves(d *plan.Disruption) {
+	placed := map[int]int{}
+	for _, pod := range placedBy(d) {
+		placed[pod]++
+	}
+	for _, m := range d.Moves {
+		if _, gone := j.goneBy[m.Node]; gone {
+			j.f.note(Violation{Rule: NodeCrossed, Node: m.Node})
+		}
+		if n := j.nodes[m.Node]; n == nil || !n.Initialized {
+			j.f.note(Violation{Rule: NodeUnknown, Node: m.Node, Detail: "takes pods, and is not in service"})
+		}
+	}
+	for _, r := range d.Nodes {
+		for _, pod := range j.on[r.Node] {
+			tie := &j.s.Pods[pod].Tie
+			needs := tie.Returns && !(d.Reason == plan.Empty && tie.Cost <= 0)
+			if n := j.nodes[r.Node]; n != nil && waived(d, n) && j.stuck(pod) {
+				needs = false // it stays until it is made to go
+			}
+			switch have := placed[pod]; {
+			case needs && have != 1:
+				j.f.note(Violation{Rule: PodForgotten, Pod: j.s.Pods[pod].Key(), Node: r.Node, Have: int64(have), Want: 1})
+			case !tie.Returns && have > 0:
+				j.f.note(Violation{Rule: PodUninvited, Pod: j.s.Pods[pod].Key(), Node: r.Node})
+			}
+			delete(placed, pod)
+		}
+	}
+	for pod := range placed {
+		j.f.note(Violation{Rule: PodUninvited, Have: int64(pod), Detail: "is on no node of the disruption"})
+	}
+}
+
+// stuck pods cannot be evicted for a standing reason.
+func (j *judge) stuck(pod int) bool {
+	p := &j.s.Pods[pod]
+	return p.Tie.Holds(j.s.Now) || p.Tie.Asked && (len(p.Tie.Budgets) > 1 || slices.ContainsFunc(j.s.Budgets, func(b snapshot.Budget) bool {
+		return b.Never && b.Namespace == p.Namespace && slices.Contains(p.Tie.Budgets, b.Name)
+	}))
+}
+
+func placedBy(d *plan.Disruption) []int {
+	var out []int
+	for i := range d.Replacements {
+		out = append(out, d.Replacements[i].Pods...)
+	}
+	for i := range d.Moves {
+		out = append(out, d.Moves[i].Pods...)
+	}
+	return out
+}
+
+// checkPrice: savings are what they are said to be, and consolidation never makes the
+// fleet dearer, whatever the cloud chooses among the offers that a claim admits.
+func (j *judge) checkPrice(d *plan.Disruption) {
+	var before, best, worst model.Money
+	spotBefore, spotAfter := true, false
+	for _, r := range d.Nodes {
+		if n := j.nodes[r.Node]; n != nil {
+			before += n.Price
+			spotBefore = spotBefore && n.CapacityType == catalog.Spot
+		}
+	}
+	e := &state{s: j.s, p: &plan.Plan{}}
+	for i := range d.Replacements {
+		c := &d.Replacements[i]
+		best += c.Offer.Price
+		spotAfter = spotAfter || c.Offer.CapacityType == catalog.Spot
+		if e.pool(c.Pool) == nil {
+			continue
+		}
+		n := &node{name: c.Name, claim: c, pool: e.pool(c.Pool), asks: c.Narrowed(), taints: e.pool(c.Pool).Taints, placed: c.Pods}
+		e.addFaces(n, &finding{})
+		dearest := c.Offer.Price
+		for i := range n.faces {
+			dearest = max(dearest, n.faces[i].offer.Price)
+		}
+		worst += dearest
+	}
+	if d.Savings != before-best {
+		j.f.note(Violation{Rule: SavingsWrong, Have: int64(d.Savings), Want: int64(before - best)})
+	}
+	if d.Reason == plan.Underutilized && worst >= before {
+		j.f.note(Violation{Rule: DearerReplacement, Node: d.Nodes[0].Node, Have: int64(worst), Want: int64(before)})
+	}
+	if d.Reason == plan.Underutilized && spotBefore && spotAfter && !j.s.Settings.SpotToSpot {
+		j.f.note(Violation{Rule: SpotForSpot, Node: d.Nodes[0].Node})
+	}
+}
+
+// checkBudgets goes through the disruptions in order: each finds room for its reason
+// beside all before it, and beside nodes that are unwell or leaving.
+func (j *judge) checkBudgets() {
+	busy := map[string]int{}
+	for i := range j.s.Nodes {
+		if n := &j.s.Nodes[i]; n.Initialized && !n.Life.Terminating && (n.Life.Unready || n.Leaving) {
+			busy[n.Pool]++
+		}
+	}
+	for i := range j.p.Disruptions {
+		d := &j.p.Disruptions[i]
+		for _, r := range d.Nodes {
+			busy[r.Pool]++
+		}
+		for _, r := range d.Nodes {
+			n := j.nodes[r.Node]
+			if n == nil || j.poolOf(n) == nil {
+				continue
+			}
+			if allowed := allowance(&j.poolOf(n).Consolidation.Allowed, d.Reason); busy[r.Pool] > allowed {
+				j.f.note(Violation{Rule: DisruptionBudget, Where: r.Pool + " " + string(d.Reason), Have: int64(busy[r.Pool]), Want: int64(allowed)})
+			}
+		}
+	}
+}
+
+func allowance(a *snapshot.Allowance, reason plan.Reason) int {
+	switch reason {
+	case plan.Empty:
+		return a.Empty
+	case plan.Drifted:
+		return a.Drifted
+	}
+	return a.Underutilized
+}
+
+// checkPodBudgets: of the nodes that are given up no more have pods of a budget than it
+// allows evictions now; pods of one node go one after the other.
+func (j *judge) checkPodBudgets() {
+	for i := range j.s.Budgets {
+		b := &j.s.Budgets[i]
+		n := int32(0)
+		for d := range j.p.Disruptions {
+			for _, r := range j.p.Disruptions[d].Nodes {
+				if node := j.nodes[r.Node]; node != nil && !waived(&j.p.Disruptions[d], node) && slices.ContainsFunc(j.on[r.Node], func(pod int) bool {
+					p := &j.s.Pods[pod]
+					return p.Tie.Asked && !p.Terminating && p.Namespace == b.Namespace && slices.Contains(p.Tie.Budgets, b.Name)
+				}) {
+					n++
+				}
+			}
+		}
+		if n > max(b.Allowed, 0) {
+			j.f.note(Violation{Rule: PodBudget, Where: b.Key(), Have: int64(n), Want: int64(b.Allowed)})
+		}
+	}
+}
+
+// done is the cluster with nothing left but what moves, and the whole plan for it.
+func (j *judge) done() (*snapshot.Snapshot, *plan.Plan) {
+	s := *j.s
+	s.Nodes = slices.Clone(j.s.Nodes)
+	s.Pods = slices.Clone(j.s.Pods)
+	for i := range s.Nodes {
+		if _, gone := j.goneBy[s.Nodes[i].Name]; gone {
+			s.Nodes[i].Leaving = true
+		}
+	}
+	p := *j.p
+	p.Disruptions, p.Prospects = nil, nil
+	p.Claims, p.Existing = slices.Clone(j.p.Claims), slices.Clone(j.p.Existing)
+	moves := map[string][]int{}
+	for i := range j.p.Disruptions {
+		d := &j.p.Disruptions[i]
+		for _, c := range d.Replacements {
+			p.Claims = append(p.Claims, c)
+			p.Cost.New += c.Offer.Price
+		}
+		for _, m := range d.Moves {
+			moves[m.Node] = append(moves[m.Node], m.Pods...)
+		}
+		for _, pod := range placedBy(d) {
+			s.Pods[pod].Movable = true
+		}
+	}
+	for i := range s.Nodes {
+		if pods := moves[s.Nodes[i].Name]; len(pods) > 0 {
+			p.Existing = append(p.Existing, plan.Placement{Node: s.Nodes[i].Name, Pods: pods})
+		}
+	}
+	return &s, &p
+}
+
+// checkLimits: replacements are there beside the nodes that they replace.
+func (j *judge) checkLimits() {
+	e := &state{s: j.s, p: &plan.Plan{}}
+	for i := range j.s.Nodes {
+		if n := &j.s.Nodes[i]; !n.Leaving {
+			e.nodes = append(e.nodes, &node{name: n.Name, exists: n})
+		}
+	}
+	for i := range j.p.Claims {
+		e.addClaim(&j.p.Claims[i], &finding{})
+	}
+	for i := range j.p.Disruptions {
+		for k := range j.p.Disruptions[i].Replacements {
+			e.addClaim(&j.p.Disruptions[i].Replacements[k], &finding{})
+		}
+	}
+	checkLimits(e, j.f)
+}
