@@ -5,6 +5,7 @@ package shape
 import (
 	"encoding/binary"
 	"slices"
+	"strings"
 
 	"tenon/core/feasible"
 	"tenon/core/model"
@@ -114,11 +115,18 @@ func node(sp *feasible.Space, v *feasible.Variant) topology.Node {
 	for i := range v.Nodes {
 		key += v.Nodes[i].Key() + "\n"
 	}
-	nodes := v.Nodes
+	nodes, keys := v.Nodes, spreadKeys(v)
+	if len(keys) > 1 {
+		key += strings.Join(keys, "\x00")
+	}
 	return topology.Node{
-		Key: key, Places: places(sp, nodes),
+		Several: len(keys) > 1,
+		Key:     key, Places: places(sp, nodes),
 		Find: func(affinity, taints bool) []*feasible.Places { return places(sp, asking(nodes, affinity, taints)) },
 		Admits: func(class int, affinity, taints bool) bool {
+			if slices.ContainsFunc(keys, func(key string) bool { _, has := sp.ClassLabel(class, key); return !has }) {
+				return false
+			}
 			for i := range nodes {
 				if sp.Admits(class, &nodes[i], affinity, taints) {
 					return true
@@ -127,6 +135,19 @@ func node(sp *feasible.Space, v *feasible.Variant) topology.Node {
 			return false
 		},
 	}
+}
+
+// spreadKeys are the keys of the variant's spreads, sorted. To the scheduler a node without
+// one of them counts for none. Every node has a hostname.
+func spreadKeys(v *feasible.Variant) []string {
+	var keys []string
+	for i := range v.Spreads {
+		if s := &v.Spreads[i]; !s.Soft && s.Key != feasible.HostnameKey {
+			keys = append(keys, s.Key)
+		}
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
 }
 
 // asking are the askers with no more rules than a filter's policies look at.

@@ -454,7 +454,7 @@ func (a *Assigner) lookedAt(i int, g int32) []*feasible.Places {
 	switch {
 	case f != nil && f.Affinity:
 		return f.Of.Places
-	case f != nil:
+	case f != nil && f.Taints:
 		return []*feasible.Places{a.sp.Find(feasible.Asker{Tolerations: a.parties[i].Places[0].Tolerations})}
 	}
 	return []*feasible.Places{a.sp.Find(feasible.Asker{Tolerations: []model.Toleration{{Operator: "Exists"}}})}

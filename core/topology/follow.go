@@ -145,14 +145,16 @@ func (a *Assigner) mutual(i int, g int32, domain string) (n int32) {
 		if j == i || !has(a.parties[j].Rules.Counts, g) {
 			continue
 		}
-		for _, need := range a.parties[j].Rules.HostNeeds {
-			if has(a.parties[i].Rules.HostCounts, need.Group) {
-				n += a.there[whereabouts{j, a.reg.Groups()[g].Key, domain}]
-				break
-			}
+		if a.clings(j, i) {
+			n += a.there[whereabouts{j, a.reg.Groups()[g].Key, domain}]
 		}
 	}
 	return n
+}
+
+// clings reports whether pods of j may be waiting, on their host, for pods of i.
+func (a *Assigner) clings(j, i int) bool {
+	return slices.ContainsFunc(a.parties[j].Rules.HostNeeds, func(n Need) bool { return has(a.parties[i].Rules.HostCounts, n.Group) })
 }
 
 // found opens a domain for the party: a pod that nobody has placed yet is told to go
@@ -245,7 +247,7 @@ func (a *Assigner) nowhere(g int32) bool {
 
 func (a *Assigner) guest(i int, g int32, key, domain string, left []int) int {
 	for j := range a.parties {
-		if j == i || left[j] == 0 || len(a.parties[j].Rules.Needs) > 0 || !has(a.parties[j].Rules.Counts, g) {
+		if j == i || left[j] == 0 || a.clings(j, i) || len(a.parties[j].Rules.Needs) > 0 || !has(a.parties[j].Rules.Counts, g) {
 			continue
 		}
 		for _, d := range a.atlas.Domains(j, key, nil) {

@@ -53,6 +53,8 @@ func (f *Filter) Passing() []*feasible.Places {
 type Node struct {
 	// Key tells different ones apart.
 	Key string
+	// Several says that the pod has spreads on several keys: nodes must have them all.
+	Several bool
 	// Places are where the pod itself may go.
 	Places []*feasible.Places
 	// Find gives the places that pass the chosen policies.

@@ -93,7 +93,7 @@ func (r *Registry) spreadGroup(t *snapshot.Template, s *snapshot.Spread, node No
 	if s.Key == feasible.HostnameKey {
 		return r.hosts.id(g)
 	}
-	if !s.IgnoreNodeAffinity || s.HonorTaints {
+	if !s.IgnoreNodeAffinity || s.HonorTaints || node.Several {
 		g.Filter = &Filter{Of: node, Affinity: !s.IgnoreNodeAffinity, Taints: s.HonorTaints}
 	}
 	return r.domains.id(g)
