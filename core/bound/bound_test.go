@@ -180,3 +180,15 @@ func TestBoundIsAPriceThatCanBePaid(t *testing.T) {
 		})
 	}
 }
+
+// Prices that are multiples of one but for rounding are as good, but for the rounding.
+func TestBoundKnowsRoundedPrices(t *testing.T) {
+	t.Parallel()
+	r := Solve(Problem{
+		Items: []Item{pods(15, 7, 3)},
+		Bins:  []Bin{node(333_333, -1, 6), node(666_667, -1, 12), node(1_000_000, -1, 18)},
+	}, Budget{Steps: 1_000_000})
+	if want := int64(8 * 333_333); r.Bound > want || r.Bound < want-100 {
+		t.Errorf("bound %d, want %d or a little less", r.Bound, want)
+	}
+}

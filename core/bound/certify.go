@@ -72,5 +72,29 @@ func (in *instance) payable(proof float64) int64 {
 	if unit == 0 {
 		return 0 // everything is paid already
 	}
-	return int64(math.Ceil(proof/float64(unit)*(1-1e-12))) * unit
+	exact := int64(math.Ceil(proof/float64(unit)*(1-1e-12))) * unit
+	return max(exact, in.nearlyPayable(proof))
+}
+
+// nearlyPayable does the same where prices are multiples of something but for rounding: a
+// fleet of k bins then costs a multiple of the unit but for k errors. A fleet of so many
+// bins that this says nothing costs more than what is claimed anyway.
+func (in *instance) nearlyPayable(proof float64) int64 {
+	least, most := math.Inf(1), 0.0
+	for i := range in.bins {
+		if price := float64(in.bins[i].price); price > 0 {
+			least, most = min(least, price), max(most, price)
+		}
+	}
+	unit := most / math.Round(most/least)
+	worst := 0.0
+	for i := range in.bins {
+		price := float64(in.bins[i].price)
+		worst = max(worst, math.Abs(price-math.Round(price/unit)*unit))
+	}
+	errors := (worst + 1e-3) * (math.Ceil((proof+unit)/least) + 1)
+	if errors > unit/20 {
+		return 0
+	}
+	return int64(math.Floor(math.Ceil((proof-errors)/unit)*unit - errors - 1))
 }
