@@ -142,7 +142,7 @@ func New(pr Problem) *Packer {
 // cheap.
 func (p *packer) thoroughness(r *rows, pods int) int64 {
 	switch {
-	case len(r.items) > manyRows || pods > fewPods || pods <= manyPodsLeft && len(p.groups.caps) > 0:
+	case len(r.items) > manyRows || pods > fewPods || pods <= manyPods && len(p.groups.caps) > 0:
 		return 2
 	case pods > manyPods*5/2:
 		return 3
