@@ -7,6 +7,7 @@ package decide
 
 import (
 	"tenon/core/disrupt"
+	"tenon/core/model"
 	"tenon/core/plan"
 	"tenon/core/provision"
 	"tenon/core/snapshot"
@@ -28,6 +29,9 @@ type Decision struct {
 	Plan plan.Plan
 	// Coverage tells how much of the fleet was looked at, if that was asked for.
 	Coverage Coverage
+	// Bound is proven about the price of all new nodes, those that disruptions ask for
+	// included, if it was asked for.
+	Bound model.Money
 }
 
 // Coverage is how far an evaluation of the fleet came.
@@ -48,5 +52,6 @@ func Decide(s *snapshot.Snapshot, b Budget) Decision {
 	d.Plan.Disruptions, d.Plan.Prospects = found.Disruptions, found.Prospects
 	d.Plan.Solve.Steps += found.Steps
 	d.Coverage = Coverage{Next: found.Next, Looked: found.Looked, Skipped: found.Skipped}
+	d.Bound = found.Bound
 	return d
 }

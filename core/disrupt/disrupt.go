@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"tenon/core/model"
 	"tenon/core/plan"
 	"tenon/core/provision"
 	"tenon/core/snapshot"
@@ -20,6 +21,8 @@ type Budget struct {
 	// After is where the last evaluation stopped to look at nodes one by one, empty for the
 	// beginning: see Outcome.Next.
 	After string
+	// Bound asks for Outcome.Bound too, which is for people.
+	Bound bool
 }
 
 // Outcome is what was decided.
@@ -33,6 +36,9 @@ type Outcome struct {
 	// Looked is how many nodes were looked at, Skipped how many were left for next time.
 	Looked, Skipped int
 	Steps           int64
+	// Bound is proven: no new nodes for the pods that get a place, by p or by moving, cost
+	// less on top of the nodes that stay.
+	Bound model.Money
 }
 
 // Plan decides what should be given up, once what p says has been done.
@@ -45,7 +51,34 @@ func Plan(s *snapshot.Snapshot, p *plan.Plan, budget Budget) Outcome {
 	x.empty()
 	x.drift()
 	x.underutilized()
-	return x.outcome()
+	out := x.outcome()
+	if budget.Bound {
+		out.Bound = x.bound(p)
+	}
+	return out
+}
+
+// boundEffort is enough for a bound that tells something.
+const boundEffort = 100_000_000
+
+func (x *search) bound(p *plan.Plan) model.Money {
+	var pods []int32
+	for i := range p.Claims {
+		for _, pod := range p.Claims[i].Pods {
+			pods = append(pods, x.b.Number(pod))
+		}
+	}
+	for _, e := range p.Existing {
+		for _, pod := range e.Pods {
+			pods = append(pods, x.b.Number(pod))
+		}
+	}
+	for i := range x.nodes {
+		if x.nodes[i].gone && !x.nodes[i].isEmpty() {
+			pods = append(pods, x.nodes[i].moving...)
+		}
+	}
+	return x.b.Bound(pods, boundEffort)
 }
 
 // search is the work of one call.

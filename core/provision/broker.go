@@ -28,6 +28,7 @@ type Broker struct {
 	limits   [][]model.Amount
 	hosts    []feasible.Host // by node; those of leaving nodes are of no use
 	stays    []bool          // by node
+	before   []feasible.Host // as they were at first
 	planned  []feasible.Host // nodes to come, with what is to be on them
 	first    map[int32]wishFor
 	ruled    []bool // by template: some rule between pods looks at it, or it at others
@@ -60,6 +61,7 @@ func NewBroker(given *snapshot.Snapshot, p *plan.Plan) *Broker {
 	for _, h := range b.sp.Hosts {
 		b.hosts[h.Node], b.stays[h.Node] = h, true
 	}
+	b.before = slices.Clone(b.hosts)
 	b.findRuled()
 	b.begin(p)
 	return b
@@ -476,9 +478,25 @@ func (b *Broker) Take(q Question, a Answer) {
 	}
 }
 
-// Values says what each of some pods costs in the best of fleets on new nodes, in
-// millionths an hour; 0 for pods that no new node holds.
-func (b *Broker) Values(pods []int32, effort int64) []float64 {
+// Bound is a price that no new nodes for some pods can undercut, on top of the nodes that
+// stay as they were at first: proven, as for every plan.
+func (b *Broker) Bound(pods []int32, effort int64) model.Money {
+	var hosts []feasible.Host
+	for n := range b.before {
+		if b.stays[n] {
+			hosts = append(hosts, b.before[n])
+		}
+	}
+	set, lots := b.compile(b.sp.Among(hosts, nil), pods, func(t int32) feasible.Dropped {
+		return b.sp.AllDropped(&b.Snapshot.Templates[t])
+	})
+	price, steps := pack.LowerBound(set, lots, effort)
+	b.steps += steps
+	return price
+}
+
+// compile groups pods into shapes and lots. Pods that fit nowhere are left out.
+func (b *Broker) compile(sp *feasible.Space, pods []int32, dropped func(template int32) feasible.Dropped) (*shape.Set, []pack.Lot) {
 	byTemplate := map[int32]int{}
 	var wishes []shape.Wish
 	for _, p := range pods {
@@ -487,16 +505,23 @@ func (b *Broker) Values(pods []int32, effort int64) []float64 {
 			continue
 		} else if _, ok := byTemplate[t]; !ok {
 			byTemplate[t] = len(wishes)
-			wishes = append(wishes, shape.Wish{Template: t, Dropped: first.dropped})
+			wishes = append(wishes, shape.Wish{Template: t, Dropped: dropped(t)})
 		}
 		w := &wishes[byTemplate[t]]
 		w.Pods = append(w.Pods, p)
 	}
-	set := shape.Compile(b.sp.Among(nil, nil), wishes)
+	set := shape.Compile(sp, wishes)
 	lots := make([]pack.Lot, len(set.Shapes))
 	for i := range set.Shapes {
 		lots[i] = pack.Lot{Shape: i, Count: len(set.Shapes[i].Pods)}
 	}
+	return set, lots
+}
+
+// Values says what each of some pods costs in the best of fleets on new nodes, in
+// millionths an hour; 0 for pods that no new node holds.
+func (b *Broker) Values(pods []int32, effort int64) []float64 {
+	set, lots := b.compile(b.sp.Among(nil, nil), pods, func(t int32) feasible.Dropped { return b.wish(t).dropped })
 	value := make(map[int32]float64, len(pods))
 	for i, v := range pack.Values(set, lots, effort) {
 		for _, p := range set.Shapes[i].Pods {

@@ -26,7 +26,8 @@ func planCommand(w World) *cobra.Command {
 		Short: "Say which nodes would be bought for the pods that have none, and why",
 		Long: `Say which nodes would be bought for the pods that have none, at what price and how near that
 is to the least possible; which pods existing nodes would take; which pods have no place,
-why, and what would give them one.
+why, and what would give them one. With --consolidate also which nodes would be removed or
+replaced, what that saves and how many pods it moves, and what keeps each of the others.
 
 Objects come from files (-f: files, directories, - for standard input; YAML or JSON, as
 kubectl prints them) or, without -f, from the cluster of the kubeconfig. Nothing is ever

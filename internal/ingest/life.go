@@ -20,7 +20,7 @@ func (v view) life() snapshot.Life {
 	out.Unborn = v.node == nil
 	if v.claim == nil {
 		if v.initialized() {
-			out.Quiet = v.node.CreationTimestamp.UTC() // a file says no more
+			out.Quiet = born(v.node.CreationTimestamp) // a file says no more
 		}
 		return out
 	}
@@ -60,9 +60,17 @@ func (v view) quiet() time.Time {
 		return c.LastTransitionTime.UTC()
 	}
 	if v.t.options.Files && v.initialized() {
-		return v.claim.CreationTimestamp.UTC()
+		return born(v.claim.CreationTimestamp)
 	}
 	return time.Time{}
+}
+
+// born is when an object was made: long ago, if a manifest does not say it.
+func born(at metav1.Time) time.Time {
+	if at.IsZero() {
+		return time.Unix(0, 0).UTC()
+	}
+	return at.UTC()
 }
 
 // unready nodes say that they are not well, or have stopped to say anything. A node in a

@@ -44,8 +44,8 @@ func (p Planned) write(e *encoder) error {
 	p.nodes(e)
 	p.existing(e)
 	p.unschedulable(e)
-	// Removals are not planned by this version; the list is part of the form.
-	e.list("disruptions", 0, nil)
+	p.disruptions(e)
+	p.kept(e)
 	p.cost(e)
 	p.solve(e)
 	e.close()
@@ -123,10 +123,11 @@ func (p Planned) cost(e *encoder) {
 // Fleet is what all nodes cost an hour now, and once the plan is carried out: nodes that are
 // being removed are gone then, and the new ones are there.
 func (p Planned) Fleet() (before, after model.Money) {
+	gone := p.Plan.Removed()
 	for i := range p.Snapshot.Nodes {
 		n := &p.Snapshot.Nodes[i]
 		before += n.Price
-		if !n.Leaving {
+		if !n.Leaving && !gone[n.Name] {
 			after += n.Price
 		}
 	}

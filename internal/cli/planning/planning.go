@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tenon/core/decide"
+	"tenon/core/disrupt"
 	"tenon/core/snapshot"
 	"tenon/internal/cli/document"
 	"tenon/internal/cli/progress"
@@ -111,9 +112,6 @@ func (j *job) note(format string, args ...any) {
 }
 
 func (j *job) tellNotes() {
-	if j.Consolidate {
-		j.note("this version does not plan removals yet: --consolidate changes nothing, and disruptions is empty")
-	}
 	for _, note := range j.notes {
 		fmt.Fprintf(j.Err, "note: %s\n", note)
 	}
@@ -128,8 +126,9 @@ func (j *job) decide(s *snapshot.Snapshot) document.Planned {
 	}
 	j.report.Set(fmt.Sprintf("planning for %d pending pods", waiting), "")
 	start := time.Now()
-	decision := decide.Decide(s, decide.Budget{})
-	return document.Planned{Snapshot: s, Plan: decision.Plan, Duration: time.Since(start)}
+	decision := decide.Decide(s, decide.Budget{Disrupt: j.Consolidate, Sweep: disrupt.Budget{Bound: true}})
+	took := time.Since(start)
+	return document.Planned{Snapshot: s, Plan: decision.Plan.Whole(decision.Bound), Duration: took}
 }
 
 func (j *job) write(p document.Planned) error {

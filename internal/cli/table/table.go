@@ -28,6 +28,7 @@ func Write(w io.Writer, p document.Planned, o Options) error {
 	t := &writer{w: bufio.NewWriter(w), p: p, o: o}
 	t.nodes()
 	t.existing()
+	t.disruptions()
 	t.totals()
 	t.unplaced()
 	return t.w.Flush()

@@ -41,7 +41,7 @@ func (t *writer) totals() {
 	for i := range p.Existing {
 		onOld += len(p.Existing[i].Pods)
 	}
-	if p.Solve.Pods == 0 && len(p.Claims) == 0 {
+	if p.Solve.Pods == 0 && len(p.Claims) == 0 && len(p.Disruptions) == 0 {
 		t.line("No pod waits for a node: there is nothing to do.")
 		return
 	}
@@ -75,6 +75,9 @@ func (t *writer) bound() string {
 
 func (t *writer) placed(onNew, onOld int) string {
 	total := t.p.Plan.Solve.Pods
+	for i := range t.p.Plan.Disruptions {
+		total += t.p.Plan.Disruptions[i].Evictions()
+	}
 	text := fmt.Sprintf("%s placed", thousands(onNew+onOld))
 	if onNew+onOld < total {
 		text = fmt.Sprintf("%s of %s placed", thousands(onNew+onOld), thousands(total))

@@ -1,0 +1,50 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+
+	"tenon/core/model"
+)
+
+// Whole is the plan with what its disruptions buy and move beside what pending pods need,
+// for those who look at all nodes and pods together. bound is what is proven about the
+// price of all of them; it is not used if it is less than what is proven about a part.
+func (p *Plan) Whole(bound model.Money) Plan {
+	out := *p
+	out.Claims, out.Existing = slices.Clone(p.Claims), slices.Clone(p.Existing)
+	at := map[string]int{}
+	for i := range out.Existing {
+		at[out.Existing[i].Node] = i
+	}
+	for i := range p.Disruptions {
+		d := &p.Disruptions[i]
+		for _, c := range d.Replacements {
+			out.Claims = append(out.Claims, c)
+			out.Cost.New += c.Offer.Price
+		}
+		for _, m := range d.Moves {
+			k, known := at[m.Node]
+			if !known {
+				k = len(out.Existing)
+				at[m.Node] = k
+				out.Existing = append(out.Existing, Placement{Node: m.Node})
+			}
+			out.Existing[k].Pods = slices.Sorted(slices.Values(slices.Concat(out.Existing[k].Pods, m.Pods)))
+		}
+	}
+	slices.SortFunc(out.Existing, func(a, b Placement) int { return cmp.Compare(a.Node, b.Node) })
+	out.Cost.LowerBound = min(max(out.Cost.LowerBound, bound), out.Cost.New)
+	return out
+}
+
+// Removed are the names of the nodes that the plan gives up.
+func (p *Plan) Removed() map[string]bool {
+	out := map[string]bool{}
+	for i := range p.Disruptions {
+		for _, r := range p.Disruptions[i].Nodes {
+			out[r.Node] = true
+		}
+	}
+	return out
+}
