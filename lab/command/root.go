@@ -63,6 +63,7 @@ func newRoot(out io.Writer) *cobra.Command {
 		newLogs(directory, out),
 		newNode(directory, out),
 		newMeasure(out),
+		newStopwatch(out),
 	)
 	return root
 }

@@ -1,0 +1,209 @@
+package stopwatch
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+)
+
+// quiet is how long nothing happens before the next single pod.
+const quiet = time.Second
+
+// singles makes pods one by one, and looks when each one's claim is there.
+func (r run) singles(ctx context.Context) error {
+	r.plan.Say("%d pods, one by one", r.plan.Singles)
+	claims, err := r.client.Watch(ctx, &karpenterv1.NodeClaimList{})
+	if err != nil {
+		return fmt.Errorf("watch claims: %w", err)
+	}
+	defer claims.Stop()
+	var toClaim, toFleet []time.Duration
+	for number := range r.plan.Singles {
+		if err := pause(ctx, quiet); err != nil {
+			return err
+		}
+		begun := time.Now()
+		if err := r.client.Create(ctx, apart(number)); err != nil {
+			return err
+		}
+		seen, err := nextClaim(ctx, claims)
+		if err != nil {
+			return err
+		}
+		toClaim = append(toClaim, seen.Sub(begun))
+		if err := pause(ctx, quiet); err != nil {
+			return err
+		}
+		bought, err := r.firstFleet(ctx, begun)
+		if err != nil {
+			return err
+		}
+		toFleet = append(toFleet, bought.Sub(begun))
+	}
+	r.result.Singles = Singles{
+		Pods: r.plan.Singles, ClaimMedian: median(toClaim), ClaimWorst: slices.Max(toClaim),
+		FleetMedian: median(toFleet), FleetWorst: slices.Max(toFleet),
+	}
+	return r.clear(ctx)
+}
+
+func nextClaim(ctx context.Context, claims watch.Interface) (time.Time, error) {
+	limit := time.NewTimer(time.Minute)
+	defer limit.Stop()
+	for {
+		select {
+		case e := <-claims.ResultChan():
+			if e.Type == watch.Added {
+				return time.Now(), nil
+			}
+		case <-limit.C:
+			return time.Time{}, fmt.Errorf("no claim within a minute")
+		case <-ctx.Done():
+			return time.Time{}, ctx.Err()
+		}
+	}
+}
+
+// call is one line of the emulator's journal.
+type call struct {
+	Time      time.Time `json:"time"`
+	Operation string    `json:"operation"`
+}
+
+// firstFleet is when the first CreateFleet after a time arrived at AWS.
+func (r run) firstFleet(ctx context.Context, after time.Time) (time.Time, error) {
+	endpoint, err := r.endpoint()
+	if err != nil {
+		return time.Time{}, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, endpoint+"/lab/calls?all", nil)
+	if err != nil {
+		return time.Time{}, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return time.Time{}, err
+	}
+	defer response.Body.Close()
+	var calls []call
+	if err := json.NewDecoder(response.Body).Decode(&calls); err != nil {
+		return time.Time{}, fmt.Errorf("read the calls: %w", err)
+	}
+	for _, c := range calls {
+		if strings.HasSuffix(c.Operation, "CreateFleet") && c.Time.After(after) {
+			return c.Time, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("nothing was bought for a pod within %s", quiet)
+}
+
+func (r run) endpoint() (string, error) {
+	text, err := os.ReadFile(r.directory.Environment())
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(string(text)) {
+		if url, found := strings.CutPrefix(strings.TrimSpace(line), "AWS_ENDPOINT_URL="); found {
+			return url, nil
+		}
+	}
+	return "", fmt.Errorf("%s does not say where AWS is", r.directory.Environment())
+}
+
+// burst asks for many pods at once, and looks until the last is bound.
+func (r run) burst(ctx context.Context, pods int) error {
+	r.plan.Say("%d pods at once", pods)
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
+	defer cancel()
+	seen, err := r.client.Watch(ctx, &corev1.PodList{}, client.InNamespace(metav1.NamespaceDefault))
+	if err != nil {
+		return err
+	}
+	defer seen.Stop()
+	claims, err := r.client.Watch(ctx, &karpenterv1.NodeClaimList{})
+	if err != nil {
+		return err
+	}
+	defer claims.Stop()
+	begun := time.Now()
+	if err := r.client.Create(ctx, deployment("burst", int32(pods), "1")); err != nil {
+		return err
+	}
+	b := Burst{Pods: pods}
+	made, bound := map[string]bool{}, map[string]bool{}
+	for len(bound) < pods {
+		select {
+		case e := <-seen.ResultChan():
+			pod, ok := e.Object.(*corev1.Pod)
+			if !ok || e.Type == watch.Deleted {
+				continue
+			}
+			if !made[pod.Name] {
+				made[pod.Name], b.Made = true, time.Since(begun)
+			}
+			if pod.Spec.NodeName != "" && !bound[pod.Name] {
+				bound[pod.Name], b.Bound = true, time.Since(begun)
+			}
+		case e := <-claims.ResultChan():
+			if e.Type == watch.Added {
+				b.Claims++
+				b.Claimed = time.Since(begun)
+			}
+		case <-ctx.Done():
+			return fmt.Errorf("%d of %d pods bound: %w", len(bound), pods, ctx.Err())
+		}
+	}
+	b.PodsPerClaim = float64(pods) / float64(max(b.Claims, 1))
+	usage, err := r.usage(ctx, r.plan.Steady)
+	if err != nil {
+		return err
+	}
+	b.ResidentBytes = usage.ResidentBytes
+	r.result.Bursts = append(r.result.Bursts, b)
+	return r.clear(ctx)
+}
+
+// steady fills nodes with ten pods each, and looks at the controller when nothing happens.
+func (r run) steady(ctx context.Context) error {
+	if r.plan.Nodes == 0 {
+		return nil
+	}
+	pods := 10 * r.plan.Nodes
+	r.plan.Say("%d nodes with %d pods", r.plan.Nodes, pods)
+	d := deployment("steady", int32(pods), "1500m")
+	d.Spec.Template.Spec.NodeSelector = map[string]string{"pool": smallPool}
+	if err := r.client.Create(ctx, d); err != nil {
+		return err
+	}
+	err := r.until(ctx, 15*time.Minute, "all pods run", func() (bool, error) {
+		if err := r.client.Get(ctx, client.ObjectKeyFromObject(d), d); err != nil {
+			return false, err
+		}
+		return d.Status.ReadyReplicas == int32(pods), nil
+	})
+	if err != nil {
+		return err
+	}
+	var nodes corev1.NodeList
+	if err := r.client.List(ctx, &nodes); err != nil {
+		return err
+	}
+	if err := pause(ctx, 30*time.Second); err != nil { // the burst's own work ends
+		return err
+	}
+	r.result.Steady, err = r.usage(ctx, 2*r.plan.Steady)
+	r.result.Steady.Nodes, r.result.Steady.Pods = len(nodes.Items), pods
+	return err
+}

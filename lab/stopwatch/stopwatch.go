@@ -1,0 +1,188 @@
+// Package stopwatch measures Tenon in a lab, from outside as a user would see it: how long from a
+// pod to its claim, how fast a burst of pods gets its nodes, and what the controller takes of the
+// machine.
+package stopwatch
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	awsv1 "tenon/api/aws/v1"
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/lab/process"
+	"tenon/lab/state"
+)
+
+// Plan says what to measure.
+type Plan struct {
+	Program string // tenon-lab
+	Singles int    // pods that come one by one
+	Bursts  []int  // pods that come at once
+	Nodes   int    // of the steady state, with ten pods each
+	Steady  time.Duration
+	Say     func(format string, args ...any)
+}
+
+// Result is what was measured.
+type Result struct {
+	Singles  Singles `json:"singles"`
+	Bursts   []Burst `json:"bursts"`
+	Steady   Steady  `json:"steady"`
+	IdleCPU  float64 `json:"idleCores"`
+	IdleRSS  int64   `json:"idleResidentBytes"`
+	StartSec float64 `json:"startSeconds"`
+}
+
+// Singles are pods that each needed a node, one after the other in a quiet cluster.
+type Singles struct {
+	Pods int `json:"pods"`
+	// From the request that made the pod to what a watch told of its claim, and to when the call
+	// that bought the machine arrived at AWS.
+	ClaimMedian, ClaimWorst time.Duration
+	FleetMedian, FleetWorst time.Duration
+}
+
+// Burst is what became of many pods of one Deployment.
+type Burst struct {
+	Pods int `json:"pods"`
+	// Made is when the last pod was seen, Claimed when the last claim was, Bound when the last pod
+	// was bound, all from the request on.
+	Made, Claimed, Bound time.Duration
+	Claims               int
+	PodsPerClaim         float64
+	ResidentBytes        int64 // of the controller, with the pods on their nodes
+}
+
+// Steady is what the controller takes when nothing happens.
+type Steady struct {
+	Nodes, Pods   int
+	Cores         float64
+	ResidentBytes int64
+}
+
+// run is one measurement.
+type run struct {
+	plan      Plan
+	directory state.Directory
+	client    client.WithWatch
+	result    *Result
+}
+
+// Run starts a lab in a directory of its own, measures Tenon in it, and removes it.
+func Run(ctx context.Context, plan Plan) (result Result, err error) {
+	path, err := os.MkdirTemp("", "tenon-lab-stopwatch-")
+	if err != nil {
+		return result, fmt.Errorf("make directory: %w", err)
+	}
+	defer os.RemoveAll(path)
+	r := run{plan: plan, directory: state.Directory(path), result: &result}
+	plan.Say("starting a lab with Tenon")
+	begun := time.Now()
+	if err := r.tenonLab(ctx, "up", "--detach", "--controller", "tenon", "--boot-delay", "1s"); err != nil {
+		return result, err
+	}
+	result.StartSec = time.Since(begun).Seconds()
+	// The lab is stopped even if the measurement was interrupted.
+	defer func() { _ = r.tenonLab(context.WithoutCancel(ctx), "down") }()
+	return result, r.measure(ctx)
+}
+
+func (r run) measure(ctx context.Context) error {
+	if err := r.connect(); err != nil {
+		return err
+	}
+	if err := r.prepare(ctx); err != nil {
+		return err
+	}
+	idle, err := r.usage(ctx, r.plan.Steady)
+	if err != nil {
+		return err
+	}
+	r.result.IdleCPU, r.result.IdleRSS = idle.Cores, idle.ResidentBytes
+	if err := r.singles(ctx); err != nil {
+		return err
+	}
+	for _, pods := range r.plan.Bursts {
+		if err := r.burst(ctx, pods); err != nil {
+			return err
+		}
+	}
+	return r.steady(ctx)
+}
+
+func (r *run) connect() error {
+	config, err := clientcmd.BuildConfigFromFlags("", r.directory.Kubeconfig())
+	if err != nil {
+		return fmt.Errorf("read kubeconfig: %w", err)
+	}
+	config.QPS = -1
+	kinds := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, karpenterv1.AddToScheme, awsv1.AddToScheme} {
+		if err := add(kinds); err != nil {
+			return err
+		}
+	}
+	r.client, err = client.NewWithWatch(config, client.Options{Scheme: kinds})
+	return err
+}
+
+func (r run) tenonLab(ctx context.Context, args ...string) error {
+	cmd := exec.CommandContext(ctx, r.plan.Program, append(args, "--dir", string(r.directory))...)
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("tenon-lab %s: %w\n%s", args[0], err, output)
+	}
+	return nil
+}
+
+// usage is what the controller takes over a time.
+func (r run) usage(ctx context.Context, over time.Duration) (Steady, error) {
+	record, found, err := r.directory.Load()
+	if err != nil || !found {
+		return Steady{}, fmt.Errorf("read record of the lab (found %v): %w", found, err)
+	}
+	tenon, found := record.Find("tenon")
+	if !found {
+		return Steady{}, fmt.Errorf("tenon does not run")
+	}
+	before, err := process.Measure(tenon.Pid)
+	if err != nil {
+		return Steady{}, err
+	}
+	if err := pause(ctx, over); err != nil {
+		return Steady{}, err
+	}
+	after, err := process.Measure(tenon.Pid)
+	if err != nil {
+		return Steady{}, err
+	}
+	return Steady{Cores: (after.CPU - before.CPU).Seconds() / over.Seconds(), ResidentBytes: after.ResidentBytes}, nil
+}
+
+// pause waits: to measure is to wait.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+func median(list []time.Duration) time.Duration {
+	if len(list) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(list))
+	return sorted[len(sorted)/2]
+}
