@@ -42,8 +42,8 @@ build: ## Build bin/tenon and bin/tenon-lab (the first time takes minutes: it co
 	cd lab && $(GO) build $(LINK) -o ../bin/tenon-lab ./cmd/tenon-lab
 
 .PHONY: demo
-demo: build ## Start a real Kubernetes control plane with simulated nodes; Ctrl-C ends it
-	bin/tenon-lab up $(DEMOFLAGS)
+demo: build ## Show Tenon at work on a real control plane and an emulated AWS; Ctrl-C ends it
+	bin/tenon-lab up --demo $(DEMOFLAGS)
 
 # -count=1 is not given: Go knows which tests have nothing new to tell.
 .PHONY: test

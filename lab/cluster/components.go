@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -115,6 +116,9 @@ func (l *lab) aws() supervise.Component {
 	}
 }
 
+// awsURL is where the emulated AWS listens.
+func (l *lab) awsURL() string { return fmt.Sprintf("http://127.0.0.1:%d", portOf(l.ports.aws)) }
+
 // What the lab's cluster is called in AWS, and the role of its nodes: those of the manifests that
 // people find in tutorials.
 const (
@@ -160,7 +164,7 @@ func (l *lab) tenon(program string) (supervise.Component, error) {
 			"--health-probe-port=" + strconv.Itoa(probes),
 			"--disable-leader-election=true",
 		},
-		Env:     append(l.environment(), "KUBECONFIG="+l.directory.UserConfig("tenon")),
+		Env:     slices.Concat(l.environment(), []string{"KUBECONFIG=" + l.directory.UserConfig("tenon")}, l.options.Settings),
 		Dir:     string(l.directory),
 		Log:     l.directory.Log("tenon"),
 		Ports:   []state.Port{{Name: "metrics", Number: metrics}, {Name: "probes", Number: probes}},
@@ -178,7 +182,7 @@ func (l *lab) environment() []string {
 		"CLUSTER_ENDPOINT=" + l.server,
 		"SYSTEM_NAMESPACE=kube-system",
 		"INTERRUPTION_QUEUE=" + clusterName,
-		fmt.Sprintf("AWS_ENDPOINT_URL=http://127.0.0.1:%d", portOf(l.ports.aws)),
+		"AWS_ENDPOINT_URL=" + l.awsURL(),
 		"AWS_REGION=us-west-2",
 		"AWS_ACCESS_KEY_ID=000000000001",
 		"AWS_SECRET_ACCESS_KEY=lab",

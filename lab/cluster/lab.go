@@ -212,7 +212,7 @@ func (l *lab) announce() error {
 	if err := l.notes.ready(); err != nil {
 		return err
 	}
-	summary := Summary{Directory: l.directory, Server: l.server, Took: time.Since(l.started)}
+	summary := Summary{Directory: l.directory, Server: l.server, AWS: l.awsURL(), Took: time.Since(l.started)}
 	for _, pid := range append(l.notes.pids(), os.Getpid()) {
 		if usage, err := process.Measure(pid); err == nil {
 			summary.ResidentBytes += usage.ResidentBytes

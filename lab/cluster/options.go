@@ -22,6 +22,9 @@ type Options struct {
 	// Faults is a file with what is wrong with AWS from the start; empty is nothing.
 	Faults string
 
+	// Settings are the controller's, as NAME=VALUE.
+	Settings []string
+
 	Controller Controller
 	// ControllerChosen is true if the user asked for the controller by name: then its absence is an
 	// error, otherwise a remark.
@@ -57,6 +60,7 @@ func ParseController(text string) (Controller, error) {
 type Summary struct {
 	Directory     state.Directory
 	Server        string
+	AWS           string // the URL of the emulated AWS
 	Took          time.Duration
 	ResidentBytes int64
 }

@@ -6,12 +6,18 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"k8s.io/client-go/tools/clientcmd"
+
 	"tenon/lab/cluster"
+	"tenon/lab/demo"
 	"tenon/lab/progress"
 	"tenon/lab/state"
 )
@@ -24,6 +30,9 @@ type upFlags struct {
 	heartbeat  time.Duration
 	controller string
 	keep       bool
+	demo       bool
+	faults     string
+	settings   []string
 	untilEOF   bool   // hidden: for tests, whose lab must not outlive them
 	style      string // hidden: how a detached supervisor shows progress to whoever started it
 }
@@ -35,10 +44,10 @@ func newUp(directory *string) *cobra.Command {
 		Short: "Start a lab",
 		Long: `Start a lab and say what to type next. The lab runs until Ctrl-C, or, with --detach, until
 tenon-lab down. What it wrote is then removed; after a failure the logs stay.`,
-		Example: "  tenon-lab up\n  tenon-lab up --detach --api-port 6443 --boot-delay 5s\n  tenon-lab up --dir /tmp/second-lab --controller none",
+		Example: "  tenon-lab up\n  tenon-lab up --demo --boot-delay 5s\n  tenon-lab up --detach --api-port 6443 --boot-delay 5s\n  tenon-lab up --dir /tmp/second-lab --controller none",
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			options, err := flags.options(*directory, command.Flags().Changed("controller"))
+			options, err := flags.options(*directory, flags.demo || command.Flags().Changed("controller"))
 			if err != nil {
 				return err
 			}
@@ -54,6 +63,9 @@ tenon-lab down. What it wrote is then removed; after a failure the logs stay.`,
 	set.DurationVar(&flags.bootDelay, "boot-delay", 20*time.Second, "how long a simulated machine takes to boot")
 	set.DurationVar(&flags.heartbeat, "heartbeat", defaultHeartbeat(), "how often nodes report; after three missed reports a node is NotReady")
 	set.StringVar(&flags.controller, "controller", string(cluster.Tenon), "which autoscaler runs: tenon, if it is built; memory, which is Tenon on a cloud in memory; or none")
+	set.BoolVar(&flags.demo, "demo", false, "apply examples/basic.yaml and a workload that grows and shrinks, and tell what is bought")
+	set.StringVar(&flags.faults, "faults", "", "file with what is wrong with the emulated AWS from the start, as for POST /lab/faults")
+	set.StringArrayVar(&flags.settings, "set", nil, "setting of tenon as NAME=VALUE, such as ISOLATED_VPC=true; may be repeated")
 	set.BoolVar(&flags.keep, "keep", false, "leave logs and data when the lab ends")
 	set.StringVar(&flags.style, "progress", "", "")
 	set.BoolVar(&flags.untilEOF, "until-eof", false, "")
@@ -73,11 +85,24 @@ func (f upFlags) options(path string, chosen bool) (cluster.Options, error) {
 	if err != nil {
 		return cluster.Options{}, err
 	}
+	for _, setting := range f.settings {
+		if name, _, has := strings.Cut(setting, "="); !has || name == "" {
+			return cluster.Options{}, fmt.Errorf("--set %s: want NAME=VALUE", setting)
+		}
+	}
+	if f.faults != "" {
+		// Components run in the lab's directory.
+		if f.faults, err = filepath.Abs(f.faults); err != nil {
+			return cluster.Options{}, fmt.Errorf("find %s: %w", f.faults, err)
+		}
+	}
 	switch {
 	case f.apiPort < 0 || f.apiPort > 65535:
 		return cluster.Options{}, fmt.Errorf("--api-port %d: want 0 to 65535", f.apiPort)
 	case f.bootDelay < 0:
 		return cluster.Options{}, fmt.Errorf("--boot-delay %s: want 0 or more", f.bootDelay)
+	case f.demo && controller != cluster.Tenon:
+		return cluster.Options{}, fmt.Errorf("--demo shows --controller %s, not %s", cluster.Tenon, controller)
 	case f.heartbeat < time.Second:
 		return cluster.Options{}, fmt.Errorf("--heartbeat %s: want at least 1s", f.heartbeat)
 	}
@@ -86,6 +111,8 @@ func (f upFlags) options(path string, chosen bool) (cluster.Options, error) {
 		APIPort:          f.apiPort,
 		BootDelay:        f.bootDelay,
 		Heartbeat:        f.heartbeat,
+		Faults:           f.faults,
+		Settings:         f.settings,
 		Controller:       controller,
 		ControllerChosen: chosen,
 		Keep:             f.keep,
@@ -101,10 +128,6 @@ func runUp(path string, flags upFlags, options cluster.Options) error {
 	}
 	printer := progress.New(starter.out(), style)
 	options.Progress = printer
-	options.OnReady = func(summary cluster.Summary) {
-		printNext(printer, path, summary, starter != nil)
-		starter.letGo(printer)
-	}
 	// A detached supervisor outlives the terminal that it was started from; others end with it.
 	signals := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
 	if starter == nil {
@@ -119,12 +142,45 @@ func runUp(path string, flags upFlags, options cluster.Options) error {
 		}()
 	}
 
+	var shows sync.WaitGroup
+	options.OnReady = func(summary cluster.Summary) {
+		printNext(printer, path, summary, starter != nil)
+		if flags.demo {
+			printer.Line(demo.Text(summary.AWS, planLine(summary)) + "\n")
+		}
+		starter.letGo(printer)
+		if flags.demo {
+			shows.Go(func() { show(ctx, printer, summary) })
+		}
+	}
 	printer.Line("starting a lab in " + string(options.Directory))
-	if err := cluster.Run(ctx, options); err != nil {
+	err := cluster.Run(ctx, options)
+	stop() // the lab may have ended by itself; what is shown ends with it
+	shows.Wait()
+	if err != nil {
 		printer.Line("tenon-lab: " + err.Error())
 		return errSaid
 	}
 	return nil
+}
+
+// show runs the demo. If it cannot go on, the lab does.
+func show(ctx context.Context, printer *progress.Printer, summary cluster.Summary) {
+	config, err := clientcmd.BuildConfigFromFlags("", summary.Directory.Kubeconfig())
+	if err == nil {
+		var shown *demo.Demo
+		if shown, err = demo.Start(ctx, config, summary.AWS, printer.Line); err == nil {
+			err = shown.Run(ctx)
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		printer.Line("tenon-lab: the demo goes no further: " + err.Error())
+	}
+}
+
+// planLine is the command that says what Tenon would do now.
+func planLine(summary cluster.Summary) string {
+	return filepath.Join(filepath.Dir(os.Args[0]), "tenon") + " plan --kubeconfig " + summary.Directory.Kubeconfig()
 }
 
 // printNext says what to type now.

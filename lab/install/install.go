@@ -76,6 +76,16 @@ func Definitions(ctx context.Context, config *rest.Config, all []crds.Definition
 	return len(all), nil
 }
 
+// Apply applies every document of a manifest that users write. What has no namespace but needs one
+// is in the default one.
+func Apply(ctx context.Context, config *rest.Config, text []byte) error {
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("make client: %w", err)
+	}
+	return apply(ctx, client, text)
+}
+
 // apply applies every document of a manifest.
 func apply(ctx context.Context, client dynamic.Interface, text []byte) error {
 	documents := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096)
@@ -101,7 +111,11 @@ func applyObject(ctx context.Context, client dynamic.Interface, object *unstruct
 	// The kinds that a lab installs are few, and their plurals are regular: no discovery is needed.
 	resource, _ := meta.UnsafeGuessKindToResource(object.GroupVersionKind())
 	var target dynamic.ResourceInterface = client.Resource(resource)
-	if namespace := object.GetNamespace(); namespace != "" {
+	namespace := object.GetNamespace()
+	if namespace == "" && object.GetKind() == "Deployment" {
+		namespace = metav1.NamespaceDefault
+	}
+	if namespace != "" {
 		target = client.Resource(resource).Namespace(namespace)
 	}
 	options := metav1.ApplyOptions{FieldManager: owner, Force: true}

@@ -74,6 +74,22 @@ func Share(t testing.TB) *Lab {
 	return lab
 }
 
+// Own starts a lab for one test, unlike the one of the package, and ends it with the test.
+func Own(t testing.TB, options Options) *Lab {
+	t.Helper()
+	lab, err := launch(options)
+	if err != nil {
+		t.Fatalf("start a lab: %v", err)
+	}
+	t.Cleanup(func() {
+		lab.dumpIfFailed(t)
+		if err := lab.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return lab
+}
+
 func existing(t testing.TB) *Lab {
 	t.Helper()
 	shared.once.Do(func() { shared.lab, shared.err = launch(wanted) })
@@ -129,6 +145,18 @@ func launch(options Options) (*Lab, error) {
 
 func (l *Lab) run(program string, options Options) error {
 	args := append([]string{"up", "--until-eof", "--dir", string(l.Directory)}, options.flags()...)
+	if options.Faults != "" {
+		// Not in the lab's directory: a lab that starts cleans it.
+		file := string(l.Directory) + ".faults.json"
+		if err := os.WriteFile(file, []byte(options.Faults), 0o600); err != nil {
+			return fmt.Errorf("write faults: %w", err)
+		}
+		go func() {
+			<-l.ended
+			_ = os.Remove(file) // it is in the folder for temporary files
+		}()
+		args = append(args, "--faults="+file)
+	}
 	l.supervisor = exec.Command(program, args...)
 	l.supervisor.Stdout, l.supervisor.Stderr = l.output, l.output
 	stdin, err := l.supervisor.StdinPipe()

@@ -30,6 +30,10 @@ type Options struct {
 	BootDelay  time.Duration // default 300ms
 	Heartbeat  time.Duration // default 5s: a silent node is NotReady after 15s
 	Controller string        // tenon, which is built if need be; memory, which is Tenon on a cloud in memory; or none, the default
+	// Faults are what is wrong with the emulated AWS from the start, as for POST /lab/faults.
+	Faults string
+	// Settings are those of tenon, as NAME=VALUE.
+	Settings []string
 	// Parallel is how many tests run beside each other; zero leaves it to the go command, which
 	// allows as many as there are processors. Tests that mostly wait can be many more.
 	Parallel int
@@ -45,11 +49,15 @@ func (o Options) flags() []string {
 	if o.Controller == "" {
 		o.Controller = "none"
 	}
-	return []string{
+	flags := []string{
 		"--boot-delay=" + o.BootDelay.String(),
 		"--heartbeat=" + o.Heartbeat.String(),
 		"--controller=" + o.Controller,
 	}
+	for _, setting := range o.Settings {
+		flags = append(flags, "--set="+setting)
+	}
+	return flags
 }
 
 // Main runs the tests of a package that uses a lab, ends the lab, and exits. It is for TestMain.

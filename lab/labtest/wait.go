@@ -27,7 +27,13 @@ const pollEvery = 100 * time.Millisecond
 // test fails with the last thing that it said.
 func (l *Lab) Eventually(t testing.TB, what string, condition func(context.Context) (done bool, stands string)) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), Within)
+	l.EventuallyWithin(t, Within, what, condition)
+}
+
+// EventuallyWithin is Eventually for what takes longer by its nature.
+func (l *Lab) EventuallyWithin(t testing.TB, within time.Duration, what string, condition func(context.Context) (done bool, stands string)) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
 	stands := "it was never looked at"
 	for {
@@ -39,7 +45,7 @@ func (l *Lab) Eventually(t testing.TB, what string, condition func(context.Conte
 			stands = now // an answer that was cut short says nothing
 		}
 		if sleep(ctx, pollEvery) != nil {
-			t.Fatalf("%s: not within %s; %s", what, Within, stands)
+			t.Fatalf("%s: not within %s; %s", what, within, stands)
 		}
 	}
 }

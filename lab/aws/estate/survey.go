@@ -1,5 +1,7 @@
 package estate
 
+import "tenon/lab/aws/market"
+
 // Sighting is what the lab shows of an instance.
 type Sighting struct {
 	Account      string `json:"account"`
@@ -9,6 +11,7 @@ type Sighting struct {
 	Zone         string `json:"zone"`
 	CapacityType string `json:"capacityType"`
 	State        State  `json:"state"`
+	Hourly       string `json:"hourly,omitempty"` // its price now; empty if it costs nothing or nobody knows
 	ProviderID   string `json:"providerID"`
 	Node         string `json:"node"`
 	Image        string `json:"image"`
@@ -23,7 +26,7 @@ func (w *World) Survey() []Sighting {
 		for _, r := range w.regions() {
 			for _, i := range r.instances {
 				seen = append(seen, Sighting{
-					Account: r.Account.ID, Region: r.Name, ID: i.ID, Type: i.Type.Name, Zone: i.Subnet.Zone.Name, CapacityType: i.CapacityType, State: i.State,
+					Account: r.Account.ID, Region: r.Name, ID: i.ID, Type: i.Type.Name, Zone: i.Subnet.Zone.Name, CapacityType: i.CapacityType, State: i.State, Hourly: r.hourly(i),
 					ProviderID: i.ProviderID(), Node: i.DNSName(r.Name), Image: i.Image.Name, Console: i.Console, Why: i.Why,
 				})
 			}
@@ -32,4 +35,22 @@ func (w *World) Survey() []Sighting {
 	})
 	w.deliver()
 	return seen
+}
+
+// hourly is what an instance costs. What has ended costs nothing; what a reservation was bought for
+// is paid for whether it is used or not.
+func (r *Region) hourly(i *Instance) string {
+	if i.State == Terminated || i.State == ShuttingDown || i.Reservation != "" {
+		return ""
+	}
+	if i.CapacityType == "spot" {
+		if spot, known := r.Market.Spot(i.Type.Name, i.Subnet.Zone.Name, r.Now()); known {
+			return market.Decimal(spot.Price)
+		}
+		return ""
+	}
+	if price, known := r.Market.OnDemand(i.Type.Name); known {
+		return market.Decimal(price)
+	}
+	return ""
 }

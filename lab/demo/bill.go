@@ -1,0 +1,87 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+)
+
+// Sighting is what the emulated AWS says of an instance.
+type Sighting struct {
+	ID           string `json:"id"`
+	Type         string `json:"type"`
+	Zone         string `json:"zone"`
+	CapacityType string `json:"capacityType"`
+	State        string `json:"state"`
+	Hourly       string `json:"hourly"`
+	Why          string `json:"why"`
+}
+
+func (s Sighting) dead() bool { return s.State == "shutting-down" || s.State == "terminated" }
+
+// price is what an hour costs. What runs in a reservation has no price of its own.
+func (s Sighting) price() float64 {
+	price, err := strconv.ParseFloat(s.Hourly, 64)
+	if err != nil {
+		return 0
+	}
+	return price
+}
+
+// sightings are the instances that people were told of, by their identifiers.
+type sightings map[string]Sighting
+
+// news are the lines about what has changed since people were told last. The instances come in the
+// order of their launches.
+func (told sightings) news(now []Sighting) []string {
+	var lines []string
+	for _, s := range now {
+		before, known := told[s.ID]
+		told[s.ID] = s
+		switch {
+		case !known && !s.dead():
+			lines = append(lines, fmt.Sprintf("  + %s  %s in %s, %s, $%.3f an hour", s.ID, s.Type, s.Zone, s.CapacityType, s.price()))
+		case known && !before.dead() && s.dead():
+			lines = append(lines, fmt.Sprintf("  - %s  %s in %s, %s: %s", s.ID, s.Type, s.Zone, s.CapacityType, s.Why))
+		}
+	}
+	if len(lines) > 0 {
+		lines = append(lines, bill(now))
+	}
+	return lines
+}
+
+func bill(now []Sighting) string {
+	machines, sum := 0, 0.0
+	for _, s := range now {
+		if s.dead() {
+			continue
+		}
+		machines++
+		sum += s.price()
+	}
+	return fmt.Sprintf("    machines: %d, together $%.3f an hour", machines, sum)
+}
+
+// tell tells what has changed.
+func (d *Demo) tell(ctx context.Context) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.aws+"/lab/instances", nil)
+	if err != nil {
+		return fmt.Errorf("ask for instances: %w", err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err // it names the URL already
+	}
+	defer response.Body.Close()
+	var now []Sighting
+	if err := json.NewDecoder(response.Body).Decode(&now); err != nil {
+		return fmt.Errorf("read instances: %w", err)
+	}
+	for _, line := range d.told.news(now) {
+		d.say(line)
+	}
+	return nil
+}

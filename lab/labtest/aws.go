@@ -1,0 +1,121 @@
+package labtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// AWS is the emulated AWS of a lab, as its control API has it.
+type AWS struct{ url string }
+
+// AWSCall is a call that was made.
+type AWSCall struct {
+	Time      time.Time `json:"time"`
+	Service   string    `json:"service"`
+	Operation string    `json:"operation"`
+	Code      string    `json:"code"` // of the error
+}
+
+// AWSInstance is an instance that is there or was.
+type AWSInstance struct {
+	ID           string `json:"id"`
+	Type         string `json:"type"`
+	Zone         string `json:"zone"`
+	CapacityType string `json:"capacityType"`
+	State        string `json:"state"`
+	ProviderID   string `json:"providerID"`
+	Node         string `json:"node"`
+	Image        string `json:"image"`
+	Console      string `json:"console"`
+	Why          string `json:"why"`
+}
+
+// Alive reports whether somebody pays for the instance.
+func (i AWSInstance) Alive() bool { return i.State == "pending" || i.State == "running" }
+
+// AWS is the emulated AWS of the lab.
+func (l *Lab) AWS(t testing.TB) AWS {
+	t.Helper()
+	text, err := os.ReadFile(l.Directory.Environment())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if url, found := strings.CutPrefix(strings.TrimSpace(line), "AWS_ENDPOINT_URL="); found {
+			return AWS{url}
+		}
+	}
+	t.Fatalf("no AWS in %s", text)
+	return AWS{}
+}
+
+// Cause makes something go wrong, and gives what was struck at once. The form is that of
+// POST /lab/faults.
+func (a AWS) Cause(t testing.TB, fault string) []string {
+	t.Helper()
+	var made struct {
+		Struck []string `json:"struck"`
+	}
+	a.ask(t, http.MethodPost, "/lab/faults", fault, &made)
+	return made.Struck
+}
+
+// Mend ends all faults.
+func (a AWS) Mend(t testing.TB) {
+	t.Helper()
+	a.ask(t, http.MethodDelete, "/lab/faults", "", nil)
+}
+
+// Calls are the last ones, the oldest first.
+func (a AWS) Calls(t testing.TB) (list []AWSCall) {
+	t.Helper()
+	a.ask(t, http.MethodGet, "/lab/calls?all", "", &list)
+	return list
+}
+
+// ForgetCalls begins a new count.
+func (a AWS) ForgetCalls(t testing.TB) {
+	t.Helper()
+	a.ask(t, http.MethodDelete, "/lab/calls", "", nil)
+}
+
+// Instances are all that there are or were, in the order of their launches.
+func (a AWS) Instances(t testing.TB) (list []AWSInstance) {
+	t.Helper()
+	a.ask(t, http.MethodGet, "/lab/instances", "", &list)
+	return list
+}
+
+func (a AWS) ask(t testing.TB, method, path, body string, into any) {
+	t.Helper()
+	if err := a.try(method, path, body, into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// try does not use the context of the test: what a test caused is mended after it.
+func (a AWS) try(method, path, body string, into any) error {
+	request, err := http.NewRequest(method, a.url+path, strings.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("ask the emulated AWS: %w", err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err // it names the URL already
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s %s says %s: %s %v", method, path, response.Status, text, err)
+	}
+	if into == nil {
+		return nil
+	}
+	return json.Unmarshal(text, into)
+}
