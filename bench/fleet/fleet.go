@@ -16,6 +16,7 @@ import (
 
 	"tenon/api/condition"
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/bench/corpus"
 	"tenon/core/catalog"
 	"tenon/core/decide"
 	"tenon/core/requirement"
@@ -59,6 +60,17 @@ func Read(nodes, catalogue string) (*snapshot.Snapshot, error) {
 			return offers, nil
 		},
 	}), nil
+}
+
+// Of makes a snapshot of a case whose nodes have no claims, as if they had been made long ago.
+func Of(c corpus.Case) *snapshot.Snapshot {
+	return ingest.Build(&ingest.Objects{Pods: append(c.Pods[:len(c.Pods):len(c.Pods)], c.Running...), Nodes: c.Nodes, NodePools: c.Pools}, ingest.Options{
+		Now: epoch.Add(400 * 24 * time.Hour), Settings: snapshot.Settings{Preferences: snapshot.Respect}, Files: true,
+		Vocabulary: requirement.Core().With(c.Words),
+		Catalog: func(*karpenterv1.NodePool, metav1.Object) (*catalog.Catalog, error) {
+			return c.Catalog, nil
+		},
+	})
 }
 
 func objects(list []Node, offers *catalog.Catalog) *ingest.Objects {

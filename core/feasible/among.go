@@ -1,6 +1,7 @@
 package feasible
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"tenon/core/snapshot"
@@ -88,4 +89,23 @@ func (sp *Space) Reserve(reservation string, n int64) {
 			}
 		}
 	}
+}
+
+// Range says what a pool sells: pools of one range and weight are as good as each other for
+// pods that may use both.
+func (sp *Space) Range(pool int) string {
+	first, end := sp.PoolMachines(pool)
+	b := binary.AppendVarint(nil, int64(sp.Snapshot.Pools[pool].Catalog))
+	for i := first; i < end; i++ {
+		m := &sp.Machines[i]
+		b = binary.AppendVarint(b, int64(m.Ordinal))
+		for _, r := range m.Room {
+			b = binary.AppendVarint(b, r)
+		}
+		for slot := range m.Slots.All {
+			b = binary.AppendVarint(b, int64(slot))
+			b = binary.AppendVarint(b, int64(m.Price[slot]))
+		}
+	}
+	return string(b)
 }

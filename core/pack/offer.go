@@ -34,9 +34,9 @@ func (p *packer) replaces(o, other *offer) bool {
 	return len(limits) == 0 || mine.Pool == its.Pool && limits.noMore(mine.Capacity, its.Capacity)
 }
 
-// offersFor lists what is worth opening for the sites: an offer is left out when
+// judgeOffers lists what is worth opening for the sites: an offer is left out when
 // another is no smaller, no dearer, and open to the same sites at least.
-func (p *packer) offersFor(sites []site) []offer {
+func (p *packer) judgeOffers(sites []site) []offer {
 	groups := p.offersBySites(sites)
 	var out []offer
 	for i, g := range groups {

@@ -22,6 +22,8 @@ type Problem struct {
 	Style  Style
 	// Effort is how many steps may be spent.
 	Effort int64
+	// Shelf may be shared by packings in spaces that sell the same.
+	Shelf *Shelf
 }
 
 // Style is the way of packing.
@@ -96,7 +98,8 @@ type packer struct {
 	relaxed   market
 	scratch   trialScratch
 
-	last relaxation
+	shelf *Shelf
+	last  relaxation
 	// proof is the relaxation that was solved for most pods, proven says how many.
 	proof         relaxation
 	proven        int
@@ -120,6 +123,7 @@ func New(pr Problem) *Packer {
 		reserved:   map[string]int64{},
 		effort:     pr.Effort,
 		style:      pr.Style,
+		shelf:      pr.Shelf,
 		taste:      tastes[0],
 	}
 	for i, l := range pr.Limits {

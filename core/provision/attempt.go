@@ -140,7 +140,7 @@ func (d *decision) attempt(set *shape.Set, atlas *atlas, w way) *attempt {
 	a.assigner.Manner = w.manner
 	lots := a.assign(counts)
 	a.packer = pack.New(pack.Problem{
-		Set: set, Lots: lots, Tiers: d.tiers, Limits: d.limits, Style: w.style, Effort: w.effort,
+		Set: set, Lots: lots, Tiers: d.tiers, Limits: d.limits, Style: w.style, Effort: w.effort, Shelf: d.shelf,
 	})
 	for range rounds {
 		if !a.sendElsewhere() {

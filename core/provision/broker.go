@@ -31,11 +31,14 @@ type Broker struct {
 	before   []feasible.Host // as they were at first
 	planned  []feasible.Host // nodes to come, with what is to be on them
 	first    map[int32]wishFor
-	ruled    []bool // by template: some rule between pods looks at it, or it at others
-	ties     []ties // by template
-	social   []int  // nodes with pods that some rule between pods looks at
+	ruled    []bool  // by template: some rule between pods looks at it, or it at others
+	ties     []ties  // by template
+	circle   []int32 // by template: those of one circle are what its rules may speak about; -1 without rules
+	social   []int   // nodes with pods that some rule between pods looks at
 	steps    int64
 	tables   map[int]*offerTable
+	shelf    *pack.Shelf
+	alike    []string                     // by pool: what it sells, empty where limits make it differ from others
 	admits   map[int32][]*feasible.Places // by template
 }
 
@@ -48,7 +51,7 @@ type wishFor struct {
 // NewBroker makes a broker. What the plan places and buys is done already.
 func NewBroker(given *snapshot.Snapshot, p *plan.Plan) *Broker {
 	sorted := arrange(given)
-	b := &Broker{Snapshot: sorted.Snapshot, sorted: sorted, first: map[int32]wishFor{}, tables: map[int]*offerTable{}}
+	b := &Broker{Snapshot: sorted.Snapshot, sorted: sorted, first: map[int32]wishFor{}, tables: map[int]*offerTable{}, shelf: pack.NewShelf()}
 	b.numbers = make([]int32, len(sorted.pods))
 	for own, original := range sorted.pods {
 		b.numbers[original] = int32(own)
@@ -60,6 +63,12 @@ func NewBroker(given *snapshot.Snapshot, p *plan.Plan) *Broker {
 	b.stays = make([]bool, len(b.Snapshot.Nodes))
 	for _, h := range b.sp.Hosts {
 		b.hosts[h.Node], b.stays[h.Node] = h, true
+	}
+	b.alike = make([]string, len(b.limits))
+	for p := range b.alike {
+		if pool := &b.Snapshot.Pools[p]; pool.Unready == "" && len(pool.Limits) == 0 {
+			b.alike[p] = b.sp.Range(p)
+		}
 	}
 	b.before = slices.Clone(b.hosts)
 	b.findRuled()
@@ -85,6 +94,8 @@ func (b *Broker) templates() []int32 {
 func (b *Broker) findRuled() {
 	b.ruled = make([]bool, len(b.Snapshot.Templates))
 	b.ties = make([]ties, len(b.Snapshot.Templates))
+	b.circle = make([]int32, len(b.Snapshot.Templates))
+	var circles circles
 	wishes := make([]shape.Wish, 0, len(b.Snapshot.Templates))
 	for _, t := range b.templates() {
 		wishes = append(wishes, shape.Wish{Template: t, Dropped: b.sp.AtFirst(&b.Snapshot.Templates[t]), Pods: []int32{t}})
@@ -100,6 +111,12 @@ func (b *Broker) findRuled() {
 		for _, t := range set.Shapes[i].Pods { // each stands for its template
 			b.ruled[t] = !set.Shapes[i].Rules.Free()
 			b.ties[t] = tiesOf(&set.Shapes[i].Rules)
+		}
+		circles.join(&set.Shapes[i].Rules)
+	}
+	for i := range set.Shapes {
+		for _, t := range set.Shapes[i].Pods {
+			b.circle[t] = circles.of(&set.Shapes[i].Rules)
 		}
 	}
 	for n := range b.hosts {
@@ -208,7 +225,7 @@ func (b *Broker) buy(c *plan.Claim, pods []int32) {
 	}
 	if c.Offer.Reservation != "" {
 		b.sp.Reserve(c.Offer.Reservation, 1)
-		b.tables = map[int]*offerTable{}
+		b.tables, b.shelf = map[int]*offerTable{}, pack.NewShelf()
 	}
 	if !slices.ContainsFunc(pods, b.Ruled) {
 		return
@@ -310,7 +327,19 @@ func (b *Broker) Steps() int64 { return b.steps }
 
 // Find answers a question. Without a place for every pod it says which one has none.
 func (b *Broker) Find(q Question) (Answer, *Obstacle) {
-	d, obstacle := b.pose(&q)
+	tiers := [][]int(nil)
+	if q.Buy {
+		tiers = b.fewer(q.Nodes)
+	}
+	answer, obstacle := b.ask(&q, tiers)
+	if obstacle != nil && q.Buy && !slices.EqualFunc(tiers, b.tiers, slices.Equal[[]int]) {
+		return b.ask(&q, b.tiers)
+	}
+	return answer, obstacle
+}
+
+func (b *Broker) ask(q *Question, tiers [][]int) (Answer, *Obstacle) {
+	d, obstacle := b.pose(q, tiers)
 	if obstacle != nil {
 		return Answer{}, obstacle
 	}
@@ -320,6 +349,28 @@ func (b *Broker) Find(q Question) (Answer, *Obstacle) {
 		return Answer{}, obstacle
 	}
 	return b.answer(d, best)
+}
+
+// fewer are the tiers without pools that sell the same as the one of some node which goes:
+// its pods keep their pool.
+func (b *Broker) fewer(nodes []int) [][]int {
+	own := map[string]bool{}
+	for _, n := range nodes {
+		own[b.Snapshot.Nodes[n].Pool] = true
+	}
+	var out [][]int
+	for _, tier := range b.tiers {
+		sold := map[string]bool{}
+		for _, p := range tier {
+			if own[b.Snapshot.Pools[p].Name] {
+				sold[b.alike[p]] = true
+			}
+		}
+		out = append(out, slices.DeleteFunc(slices.Clone(tier), func(p int) bool {
+			return b.alike[p] != "" && sold[b.alike[p]] && !own[b.Snapshot.Pools[p].Name]
+		}))
+	}
+	return out
 }
 
 // Obstacle is a pod without a place.
@@ -342,11 +393,8 @@ func (d *decision) obstacle(a *attempt) *Obstacle {
 }
 
 // pose makes the decision that answers the question.
-func (b *Broker) pose(q *Question) (*decision, *Obstacle) {
-	d := &decision{s: b.Snapshot, sp: b.among(q), limits: b.limits, effort: q.Effort}
-	if q.Buy {
-		d.tiers = b.tiers
-	}
+func (b *Broker) pose(q *Question, tiers [][]int) (*decision, *Obstacle) {
+	d := &decision{s: b.Snapshot, sp: b.among(q), limits: b.limits, effort: q.Effort, shelf: b.shelf, tiers: tiers}
 	at := map[int32]int{}
 	for _, p := range q.Pods {
 		pod := &b.Snapshot.Pods[p]
@@ -402,15 +450,35 @@ func (b *Broker) among(q *Question) *feasible.Space {
 		}
 	}
 	if slices.ContainsFunc(q.Pods, b.Ruled) {
+		matter := map[int32]bool{}
+		for _, p := range q.Pods {
+			matter[b.circle[b.Snapshot.Pods[p].Template]] = true
+		}
 		for _, n := range b.social {
-			if b.stays[n] && !gone[n] && !receives[n] {
-				hosts = append(hosts, b.hosts[n].Full())
+			if !b.stays[n] || gone[n] || receives[n] {
+				continue
+			}
+			if h := b.hosts[n].Full(); b.keepCircles(&h, matter) {
+				hosts = append(hosts, h)
 			}
 		}
 		hosts = append(hosts, b.planned...)
 		hosts = append(hosts, b.examples(hosts, gone)...)
 	}
 	return b.sp.Among(hosts, departing)
+}
+
+// keepCircles leaves a host the pods that rules of some circles may speak about, and
+// reports whether there are any.
+func (b *Broker) keepCircles(h *feasible.Host, matter map[int32]bool) bool {
+	var kept []int32
+	for _, p := range h.Bound {
+		if c := b.circle[b.Snapshot.Pods[p].Template]; c >= 0 && matter[c] {
+			kept = append(kept, p)
+		}
+	}
+	h.Bound = kept
+	return len(kept) > 0
 }
 
 // examples are nodes of the classes that are not among some hosts: nodes without a pod that

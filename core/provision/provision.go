@@ -12,6 +12,7 @@ import (
 
 	"tenon/core/feasible"
 	"tenon/core/model"
+	"tenon/core/pack"
 	"tenon/core/plan"
 	"tenon/core/shape"
 	"tenon/core/snapshot"
@@ -50,6 +51,7 @@ type decision struct {
 	left   [][]model.Amount // of limits, once the plan is made
 	effort int64
 	steps  int64
+	shelf  *pack.Shelf // nil where nothing is asked twice
 	// wishes of pods that may have a place somewhere, and of those that cannot.
 	wishes  []shape.Wish
 	refused []shape.Wish

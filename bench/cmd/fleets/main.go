@@ -9,7 +9,9 @@ import (
 	"runtime/pprof"
 	"time"
 
+	"tenon/bench/corpus"
 	"tenon/bench/fleet"
+	"tenon/core/snapshot"
 	"tenon/internal/sequel"
 )
 
@@ -31,12 +33,12 @@ func main() {
 		defer pprof.StopCPUProfile()
 	}
 	for _, file := range flag.Args() {
-		s, err := fleet.Read(file, *catalogue)
+		s, err := read(file, *catalogue)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "fleets:", err)
 			os.Exit(1)
 		}
-		report(file, s.Now.String(), sequel.Price(s), len(s.Nodes), len(s.Pods))
+		fmt.Printf("%s: %d nodes, %d pods, $%.2f/h\n", file, len(s.Nodes), len(s.Pods), sequel.Price(s))
 		list, twice, end := fleet.Settle(s, *pause, *rounds)
 		var took time.Duration
 		evictions := 0
@@ -49,6 +51,11 @@ func main() {
 	}
 }
 
-func report(file, _ string, price float64, nodes, pods int) {
-	fmt.Printf("%s: %d nodes, %d pods, $%.2f/h\n", file, nodes, pods, price)
+// read takes a file, or a made-up cluster as nodes/pools/pods.
+func read(name, catalogue string) (*snapshot.Snapshot, error) {
+	var nodes, pools, pods int
+	if n, err := fmt.Sscanf(name, "%d/%d/%d", &nodes, &pools, &pods); n == 3 && err == nil {
+		return fleet.Of(corpus.Half(nodes, pools, pods)), nil
+	}
+	return fleet.Read(name, catalogue)
 }

@@ -1,0 +1,59 @@
+package pack
+
+import (
+	"slices"
+	"strings"
+
+	"tenon/core/feasible"
+)
+
+// Shelf remembers which offers are worth opening for the same places, from one packing to
+// the next in the same space. It must not outlive a change of what can be had there.
+type Shelf struct {
+	places map[*feasible.Places]rune
+	known  map[string][]offer
+}
+
+// NewShelf is empty.
+func NewShelf() *Shelf {
+	return &Shelf{places: map[*feasible.Places]rune{}, known: map[string][]offer{}}
+}
+
+// offersFor lists what is worth opening for the sites. What depends on how much was opened
+// already is not remembered.
+func (p *packer) offersFor(sites []site) []offer {
+	if p.shelf == nil || p.style == Thrifty || len(p.reserved) > 0 || slices.ContainsFunc(p.limits, func(l limits) bool { return len(l) > 0 }) {
+		return p.judgeOffers(sites)
+	}
+	key := p.shelf.key(p.pools, sites)
+	found, known := p.shelf.known[key]
+	if !known {
+		found = p.judgeOffers(sites)
+		p.shelf.known[key] = found
+	}
+	return found
+}
+
+// key tells apart what the offers depend on.
+func (s *Shelf) key(pools []bool, sites []site) string {
+	var b strings.Builder
+	for _, asked := range pools {
+		if asked {
+			b.WriteByte('+')
+		} else {
+			b.WriteByte('-')
+		}
+	}
+	for _, alternatives := range sites {
+		b.WriteByte('|')
+		for _, places := range alternatives {
+			n, known := s.places[places]
+			if !known {
+				n = rune(0x100 + len(s.places))
+				s.places[places] = n
+			}
+			b.WriteRune(n)
+		}
+	}
+	return b.String()
+}
