@@ -1,0 +1,62 @@
+package stories
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+)
+
+// cloudFile is where the lab's cloud in memory writes down what it sold.
+func cloudFile(s *story) string { return filepath.Join(string(s.lab.Directory), "cloud.json") }
+
+// An instance that never joins is paid for once: the claim says what is missing, its pods wait for
+// it, nothing is bought for them again; deleted by hand, it takes its machine along.
+//
+// That the claim is given up after 15 minutes is tested where the time is made, in internal/rig.
+func TestInstanceNeverJoins(t *testing.T) {
+	s := tell(t)
+	s.apply("class.yaml", "broken.yaml", "inflate.yaml")
+	s.scale("inflate", 1)
+	claim := &s.awaitClaims(1)[0]
+	s.awaitCondition(claim, karpenterv1.ConditionLaunched, metav1.ConditionTrue)
+	s.awaitCondition(claim, karpenterv1.ConditionRegistered, metav1.ConditionUnknown, "Node not registered with cluster")
+	s.lab.Never(t, "another claim for the same pod", 3*time.Second, func(context.Context) (bool, string) {
+		n := len(s.claims())
+		return n > 1, "there are more"
+	})
+	s.pending("inflate", 1)
+	s.scale("inflate", 0)
+	s.pending("inflate", 0)
+	s.delete(claim)
+	s.lab.AwaitGone(t, claim)
+	s.machineGone(claim.Status.ProviderID)
+}
+
+// A claim made by hand, without a pool, becomes a node as it asks, and goes when it is deleted.
+func TestStandaloneClaim(t *testing.T) {
+	s := tell(t)
+	s.apply("class.yaml", "standalone.yaml")
+	claim := &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: s.named("mine")}}
+	s.awaitCondition(claim, "Ready", metav1.ConditionTrue)
+	node, err := s.lab.Clients.CoreV1().Nodes().Get(t.Context(), claim.Status.NodeName, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]string{
+		v1.LabelInstanceTypeStable: "m5.large", v1.LabelTopologyZone: "us-west-2b", "owner": "somebody", karpenterv1.LabelNodePool: "",
+	} {
+		if got := node.Labels[key]; got != want {
+			t.Errorf("the node's %s is %q, want %q", key, got, want)
+		}
+	}
+	s.delete(claim)
+	s.lab.AwaitGone(t, claim)
+	s.lab.AwaitGone(t, node)
+	s.machineGone(claim.Status.ProviderID)
+}

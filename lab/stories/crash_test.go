@@ -1,0 +1,100 @@
+package stories
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"tenon/lab/labtest"
+	"tenon/lab/state"
+)
+
+// seedEnv makes a run of chance happen again.
+const seedEnv = "STORIES_SEED"
+
+func chance(t *testing.T) *rand.Rand {
+	t.Helper()
+	seed := uint64(time.Now().UnixNano())
+	if text := os.Getenv(seedEnv); text != "" {
+		given, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			t.Fatalf("%s: %v", seedEnv, err)
+		}
+		seed = given
+	}
+	t.Logf("%s=%d", seedEnv, seed)
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// The controller is killed at random while 500 pods scale out: in the end all run, on as many
+// machines as without a crash, and every machine in the cloud is a node with its claim.
+func TestKilledDuringAScaleOut(t *testing.T) {
+	const (
+		pods   = 500
+		each   = 7 // pods of one processor on a machine of eight
+		needed = (pods + each - 1) / each
+		kills  = 3
+	)
+	s := begin(t, labtest.Start(t))
+	dice := chance(t)
+	s.apply("class.yaml", "small.yaml", "inflate.yaml")
+	s.scale("inflate", pods)
+	for range kills {
+		after := time.Duration(dice.Int64N(int64(1500 * time.Millisecond)))
+		<-time.After(after)
+		t.Logf("killed after %s, at %d claims and %d machines", after, len(s.claims()), len(s.machines()))
+		s.kill("tenon-on-memory")
+	}
+	s.running("inflate", pods)
+	s.settled(needed)
+}
+
+// settled checks that claims, nodes and machines are the same, and no more than they must be.
+func (s *story) settled(needed int) {
+	s.Helper()
+	s.eventually("every machine is a node with its claim", func(context.Context) (bool, string) {
+		claims, machines := s.claims(), s.machines()
+		for _, claim := range claims {
+			if machines[claim.Status.ProviderID] != claim.Name || claim.Status.NodeName == "" {
+				return false, fmt.Sprintf("%s has machine %q and node %q", claim.Name, claim.Status.ProviderID, claim.Status.NodeName)
+			}
+		}
+		return len(claims) == len(machines), fmt.Sprintf("%d claims, %d machines", len(claims), len(machines))
+	})
+	// The issue allows three in a hundred.
+	if n := len(s.machines()); n > needed+needed*3/100 {
+		s.Errorf("%d machines, %d are needed", n, needed)
+	}
+	s.Logf("%d machines, %d are needed", len(s.machines()), needed)
+}
+
+// kill ends a component at once, and waits until the lab has started it again.
+func (s *story) kill(name string) {
+	s.Helper()
+	before := s.component(name)
+	if err := syscall.Kill(before.Pid, syscall.SIGKILL); err != nil {
+		s.Fatalf("kill %s: %v", name, err)
+	}
+	s.eventually(name+" runs again", func(context.Context) (bool, string) {
+		now := s.component(name)
+		return now.Pid != before.Pid && now.State == "ready", fmt.Sprintf("it is %s", now.State)
+	})
+}
+
+func (s *story) component(name string) state.Component {
+	s.Helper()
+	record, _, err := s.lab.Directory.Load()
+	if err != nil {
+		s.Fatal(err)
+	}
+	component, found := record.Find(name)
+	if !found {
+		s.Fatalf("%s is not among the components", name)
+	}
+	return component
+}

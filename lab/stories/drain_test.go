@@ -1,0 +1,122 @@
+package stories
+
+import (
+	"testing"
+	"time"
+
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/lab/stage"
+)
+
+// A budget holds a drain, and claim, node and budget say so; loosened, the node goes and the pods move on.
+func TestBudgetBlocksADrainAndLetsGo(t *testing.T) {
+	s := tell(t)
+	s.apply("basic.yaml", "inflate.yaml", "budget.yaml")
+	s.scale("inflate", 2)
+	pods := s.running("inflate", 2)
+	claim, node := s.claimOf(pods[0]), s.nodeOf(pods[0])
+	s.delete(claim)
+	s.awaitCondition(claim, karpenterv1.ConditionDrained, metav1.ConditionUnknown,
+		"Draining since", "PodDisruptionBudget "+s.namespace+"/inflate", "can never allow a disruption", pods[0].Name)
+	s.awaitEvent(node, "DrainBlocked", s.namespace+"/inflate")
+	s.awaitEvent(node, "FailedDraining", "violates a PDB")
+	budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "inflate"}}
+	s.awaitEvent(budget, "NeverAllowsDisruption", "minAvailable is 2 of 2", node.Name)
+	for _, pod := range s.running("inflate", 2) {
+		if pod.Spec.NodeName != node.Name {
+			t.Errorf("%s has left its node against the budget", pod.Name)
+		}
+	}
+	s.patch(budget, `{"spec":{"minAvailable":1}}`)
+	s.lab.AwaitGone(t, claim)
+	s.lab.AwaitGone(t, node)
+	s.running("inflate", 2)
+}
+
+// A pod that asks not to be disturbed holds the drain for as long as it asks.
+func TestDoNotDisrupt(t *testing.T) {
+	s := tell(t)
+	s.apply("basic.yaml", "precious.yaml")
+	pod := s.running("precious", 1)[0]
+	claim, node := s.claimOf(pod), s.nodeOf(pod)
+	s.delete(claim)
+	s.awaitCondition(claim, karpenterv1.ConditionDrained, metav1.ConditionUnknown, "do-not-disrupt", pod.Name)
+	s.running("precious", 1)
+	s.patch(&pod, `{"metadata":{"annotations":{"karpenter.sh/do-not-disrupt":null}}}`)
+	s.lab.AwaitGone(t, claim)
+	s.lab.AwaitGone(t, node)
+}
+
+// With a terminationGracePeriod the same pod goes in time, and everybody can read when.
+func TestTerminationGracePeriod(t *testing.T) {
+	s := tell(t)
+	s.apply("class.yaml", "graceful.yaml", "precious.yaml")
+	pod := s.running("precious", 1)[0]
+	claim, node := s.claimOf(pod), s.nodeOf(pod)
+	s.delete(claim)
+	s.awaitEvent(claim, "TerminationGracePeriodExpiring", "All pods will be deleted by")
+	s.lab.AwaitGone(t, &pod)
+	if deleted := claim.DeletionTimestamp; deleted != nil && time.Since(deleted.Time) < 5*time.Second {
+		t.Errorf("the pod was gone %s after the deletion; its grace period ends the wait at 7s", time.Since(deleted.Time))
+	}
+	s.lab.AwaitGone(t, claim)
+	s.lab.AwaitGone(t, node)
+}
+
+// kubectl delete node ends like kubectl delete nodeclaim: drained, and no machine left.
+func TestDeleteNode(t *testing.T) {
+	s := tell(t)
+	s.apply("basic.yaml", "inflate.yaml")
+	s.scale("inflate", 2)
+	pods := s.running("inflate", 2)
+	claim, node := s.claimOf(pods[0]), s.nodeOf(pods[0])
+	s.delete(node)
+	s.lab.AwaitGone(t, claim)
+	s.lab.AwaitGone(t, node)
+	for _, pod := range s.running("inflate", 2) {
+		if pod.Spec.NodeName == node.Name {
+			t.Errorf("%s is still on the node", pod.Name)
+		}
+	}
+	s.machineGone(claim.Status.ProviderID)
+}
+
+// A node older than its expireAfter is drained, and its pods get another one.
+func TestExpiry(t *testing.T) {
+	s := tell(t)
+	s.apply("class.yaml", "shortlived.yaml", "inflate.yaml")
+	s.scale("inflate", 1)
+	pod := s.running("inflate", 1)[0]
+	claim, node := s.claimOf(pod), s.nodeOf(pod)
+	s.lab.AwaitGone(t, claim)
+	s.lab.AwaitGone(t, node)
+	s.lab.AwaitGone(t, &pod)
+	s.patch(s.pool("shortlived"), `{"spec":{"template":{"spec":{"expireAfter":"Never"}}}}`)
+	s.running("inflate", 1)
+}
+
+// machines are those of the story that the cloud has not ended.
+func (s *story) machines() map[string]string {
+	s.Helper()
+	books, err := stage.Read(cloudFile(s))
+	if err != nil {
+		s.Fatal(err)
+	}
+	running := map[string]string{}
+	for _, r := range books.Records {
+		if r.Machine.Labels[teamLabel] == s.namespace && r.Deleted.IsZero() {
+			running[r.Machine.Instance.ProviderID] = r.Machine.Instance.ClaimName
+		}
+	}
+	return running
+}
+
+func (s *story) machineGone(providerID string) {
+	s.Helper()
+	if claim, runs := s.machines()[providerID]; runs {
+		s.Errorf("the machine %s of %s still runs in the cloud", providerID, claim)
+	}
+}

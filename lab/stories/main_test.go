@@ -1,0 +1,18 @@
+// Package stories tells what users do with Tenon, page by page as the well-known workshop does,
+// and checks what they see: on a real control plane, with the product's controllers and rights,
+// and machines from a cloud in memory. What the stories apply is in testdata.
+//
+// It must not look inside the product: what is checked can be seen with kubectl.
+package stories
+
+import (
+	"testing"
+	"time"
+
+	"tenon/lab/labtest"
+)
+
+// TestMain gives all stories one lab. They mostly wait, so many of them run beside each other.
+func TestMain(m *testing.M) {
+	labtest.Main(m, labtest.Options{Controller: "memory", BootDelay: time.Second, Parallel: 12})
+}

@@ -1,0 +1,120 @@
+package stories
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/yaml"
+)
+
+// apply makes what files of testdata describe, as kubectl create would, adapted so that stories
+// beside each other do not meet: names without a namespace get an ending of the story's own, its
+// nodes a label and a taint, and its pods what goes with them.
+func (s *story) apply(files ...string) {
+	s.Helper()
+	for _, file := range files {
+		for _, object := range s.read(file) {
+			if err := s.lab.Client.Create(s.Context(), object); err != nil {
+				s.Fatalf("%s: create %s %s: %v", file, object.GetKind(), object.GetName(), err)
+			}
+			if object.GetNamespace() == "" {
+				s.leftover = append(s.leftover, object)
+			}
+		}
+	}
+}
+
+// read is what apply would make.
+func (s *story) read(name string) []*unstructured.Unstructured {
+	s.Helper()
+	file, err := os.Open(filepath.Join("testdata", name))
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer file.Close()
+	var objects []*unstructured.Unstructured
+	decoder := yaml.NewYAMLOrJSONDecoder(file, 4096)
+	for {
+		object := &unstructured.Unstructured{}
+		err := decoder.Decode(object)
+		switch {
+		case errors.Is(err, io.EOF):
+			return objects
+		case err != nil:
+			s.Fatalf("%s: %v", name, err)
+		case len(object.Object) == 0:
+			continue
+		}
+		s.adapt(object)
+		objects = append(objects, object)
+	}
+}
+
+func (s *story) adapt(object *unstructured.Unstructured) {
+	switch object.GetKind() {
+	case "NodePool":
+		s.rename(object, "metadata", "name")
+		s.rename(object, "spec", "template", "spec", "nodeClassRef", "name")
+		s.put(object, s.namespace, "metadata", "labels", teamLabel)
+		s.put(object, s.namespace, "spec", "template", "metadata", "labels", teamLabel)
+		s.add(object, s.taint(), "spec", "template", "spec", "taints")
+	case "NodeClaim":
+		s.rename(object, "metadata", "name")
+		s.rename(object, "spec", "nodeClassRef", "name")
+		s.put(object, s.namespace, "metadata", "labels", teamLabel)
+		s.add(object, s.taint(), "spec", "taints")
+	case "EC2NodeClass", "PersistentVolume", "StorageClass":
+		s.rename(object, "metadata", "name")
+		s.rename(object, "spec", "storageClassName")
+	case "PersistentVolumeClaim":
+		object.SetNamespace(s.namespace)
+		s.rename(object, "spec", "storageClassName")
+		s.rename(object, "spec", "volumeName")
+	case "Deployment", "StatefulSet":
+		object.SetNamespace(s.namespace)
+		s.direct(object, "spec", "template", "spec")
+	case "Pod":
+		object.SetNamespace(s.namespace)
+		s.direct(object, "spec")
+	case "PodDisruptionBudget":
+		object.SetNamespace(s.namespace)
+	default:
+		s.Fatalf("there is no rule for kind %q", object.GetKind())
+	}
+}
+
+// direct sends pods to the nodes of the story.
+func (s *story) direct(object *unstructured.Unstructured, spec ...string) {
+	s.put(object, s.namespace, append(spec[:len(spec):len(spec)], "nodeSelector", teamLabel)...)
+	s.add(object, map[string]any{"key": teamLabel, "operator": "Exists"}, append(spec[:len(spec):len(spec)], "tolerations")...)
+}
+
+func (s *story) taint() map[string]any {
+	return map[string]any{"key": teamLabel, "value": s.namespace, "effect": "NoSchedule"}
+}
+
+// rename gives a name the story's ending, if there is one.
+func (s *story) rename(object *unstructured.Unstructured, path ...string) {
+	if name, found, _ := unstructured.NestedString(object.Object, path...); found && name != "" {
+		s.put(object, s.named(name), path...)
+	}
+}
+
+func (s *story) put(object *unstructured.Unstructured, value string, path ...string) {
+	if err := unstructured.SetNestedField(object.Object, value, path...); err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *story) add(object *unstructured.Unstructured, item map[string]any, path ...string) {
+	list, _, err := unstructured.NestedSlice(object.Object, path...)
+	if err == nil {
+		err = unstructured.SetNestedSlice(object.Object, append(list, item), path...)
+	}
+	if err != nil {
+		s.Fatal(err)
+	}
+}

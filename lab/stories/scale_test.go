@@ -1,0 +1,96 @@
+package stories
+
+import (
+	"slices"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	awsv1 "tenon/api/aws/v1"
+	karpenterv1 "tenon/api/karpenter/v1"
+)
+
+// Five pods get one node that fits the pool; when they go, nothing is bought for them any more.
+func TestScaleUpAndDown(t *testing.T) {
+	s := tell(t)
+	s.apply("basic.yaml", "inflate.yaml")
+	s.scale("inflate", 5)
+	pods := s.running("inflate", 5)
+	claims := s.claims()
+	if len(claims) != 1 {
+		t.Errorf("%d NodeClaims for five pods, want 1", len(claims))
+	}
+	labels := s.nodeOf(pods[0]).Labels
+	for key, allowed := range map[string][]string{
+		"eks-team":                    {"my-team"},
+		awsv1.LabelInstanceCategory:   {"c", "m", "r"},
+		v1.LabelArchStable:            {"amd64"},
+		karpenterv1.LabelCapacityType: {"on-demand"},
+		karpenterv1.LabelNodePool:     {s.named("default")},
+		karpenterv1.LabelInitialized:  {"true"},
+		awsv1.LabelInstanceTenancy:    {"default"},
+	} {
+		if !slices.Contains(allowed, labels[key]) {
+			t.Errorf("the node's %s is %q, want one of %v", key, labels[key], allowed)
+		}
+	}
+	s.scale("inflate", 0)
+	s.running("inflate", 0)
+	if now := len(s.claims()); now > len(claims) {
+		t.Errorf("%d NodeClaims after the pods went, %d before", now, len(claims))
+	}
+}
+
+// A limit that is reached is never overrun; pods and pool say so, and what would help; raised, the pods run.
+func TestLimitReachedAndRaised(t *testing.T) {
+	s := tell(t)
+	s.apply("basic.yaml", "inflate.yaml")
+	s.scale("inflate", 14)
+	pool := s.pool("default")
+	s.awaitCondition(pool, karpenterv1.ConditionLimitReached, metav1.ConditionTrue, "raise the limits of pool "+pool.Name, "cpu 10")
+	s.awaitEvent(pool, "LimitReached", "raise the limits")
+	waiting := s.pending("inflate", 6)
+	s.awaitEvent(&waiting[0], "FailedScheduling", "exceed limits for nodepool", "raise the limits of pool "+pool.Name)
+	if cpu := pool.Status.Resources.Cpu(); cpu.CmpInt64(10) > 0 {
+		t.Errorf("the pool has %s processors, its limit is 10", cpu)
+	}
+	s.patch(pool, `{"spec":{"limits":{"cpu":"20"}}}`)
+	s.running("inflate", 14)
+	s.eventually("the pool's limit holds nobody back", s.conditionGone(pool, karpenterv1.ConditionLimitReached))
+	if cpu := pool.Status.Resources.Cpu(); cpu.CmpInt64(20) > 0 {
+		t.Errorf("the pool has %s processors, its limit is 20", cpu)
+	}
+}
+
+// The heavier pool is filled to its limit first; the rest goes to the other one.
+func TestWeightedPools(t *testing.T) {
+	s := tell(t)
+	s.apply("class.yaml", "weighted.yaml", "inflate.yaml")
+	s.scale("inflate", 3)
+	byPool := s.spread(s.running("inflate", 3), karpenterv1.LabelNodePool)
+	if byPool[s.named("committed")] != 3 {
+		t.Errorf("pods by pool: %v, want all in the heavier one", byPool)
+	}
+	s.scale("inflate", 6)
+	byPool = s.spread(s.running("inflate", 6), karpenterv1.LabelNodePool)
+	if byPool[s.named("committed")] != 3 || byPool[s.named("general")] != 3 {
+		t.Errorf("pods by pool: %v, want three in each", byPool)
+	}
+}
+
+// Sixty small pods need three machines of 29: what their network interfaces allow is counted.
+func TestDynamicPodDensity(t *testing.T) {
+	s := tell(t)
+	s.apply("class.yaml", "dense.yaml")
+	byNode := s.spread(s.running("dense", 60), v1.LabelHostname)
+	if len(byNode) != 3 {
+		t.Errorf("%d nodes, want 3: %v", len(byNode), byNode)
+	}
+	for _, claim := range s.claims() {
+		room := claim.Status.Allocatable.Pods().Value()
+		if room != 29 || int64(byNode[claim.Status.NodeName]) > room {
+			t.Errorf("%s has %d pods, and says it has room for %d; want 29", claim.Name, byNode[claim.Status.NodeName], room)
+		}
+	}
+}
