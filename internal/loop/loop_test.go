@@ -375,6 +375,43 @@ func TestWhoLosesItsPlaceIsDecidedAbout(t *testing.T) {
 	h.expect("default 3", "default 1")
 }
 
+// TestPlacesAreSwapped: the scheduler binds the second of two equal pods, which want nodes of
+// their own, to the node that was meant for the first; that one gets the other node.
+func TestPlacesAreSwapped(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default"))
+	alone := func(p *corev1.Pod) {
+		p.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: 80, Protocol: corev1.ProtocolTCP}}
+	}
+	h.pods("web", 2, alone)
+	h.decide()
+	h.expect("default 1", "default 1")
+	h.watch()
+	lifecycle(h, "default-00001")
+	for _, name := range []string{"web-0", "web-1"} {
+		p := &corev1.Pod{}
+		h.Must(h.API.Get(context.Background(), types.NamespacedName{Namespace: "default", Name: name}, p))
+		if claim, _ := h.world.PlaceOf(p.UID); claim == "default-00002" {
+			p.Spec.NodeName = "node-default-00001"
+			h.world.Put(p)
+		}
+	}
+	h.decide()
+	h.expect("default 1", "default 1")
+	if pulse := h.world.Pulse(); pulse.Waiting != 0 {
+		t.Errorf("%d pods wait", pulse.Waiting)
+	}
+	seats := map[string]int{}
+	for _, uid := range []types.UID{"uid-web-0", "uid-web-1"} {
+		if claim, ok := h.world.PlaceOf(uid); ok {
+			seats[claim]++
+		}
+	}
+	if len(seats) != 1 || seats["default-00002"] != 1 {
+		t.Errorf("places %v, want one on default-00002", seats)
+	}
+}
+
 // lifecycle gives a claim an instance and a node with room for exactly three pods.
 func lifecycle(h *house, name string) {
 	h.t.Helper()

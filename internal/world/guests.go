@@ -61,7 +61,7 @@ func (w *World) putPod(pod *corev1.Pod) {
 func (w *World) land(pod *corev1.Pod) {
 	promised := w.ledger.claimFor(pod.UID)
 	w.ledger.release(pod.UID)
-	if host := w.roster.claimOf(pod.Spec.NodeName); host != promised && len(w.ledger.byClaim[host]) > 0 {
+	if host := w.roster.claimOf(pod.Spec.NodeName); host != promised && len(w.ledger.byClaim[host]) > 0 && !w.swap(pod, host, promised) {
 		w.ledger.crowded[host] = true
 		w.pulse.count++ // whoever looks next settles it
 	}

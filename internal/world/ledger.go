@@ -21,14 +21,20 @@ import (
 // so that whatever the watches still miss, nothing is bought for it twice.
 type ledger struct {
 	places  map[types.UID]string // claims by pod
-	byClaim map[string]map[types.UID]key
+	byClaim map[string]map[types.UID]seat
 	since   map[string]time.Time       // when a claim was assumed
 	taken   map[string]model.Resources // what it takes of its pool's limits, until it is in the list
 	crowded map[string]bool            // claims whose room somebody else may have taken
 }
 
+// seat is a pod that has a place, and the template that tells what it asks for.
+type seat struct {
+	key
+	shape int32
+}
+
 func newLedger() ledger {
-	return ledger{places: map[types.UID]string{}, byClaim: map[string]map[types.UID]key{}, since: map[string]time.Time{}, taken: map[string]model.Resources{}, crowded: map[string]bool{}}
+	return ledger{places: map[types.UID]string{}, byClaim: map[string]map[types.UID]seat{}, since: map[string]time.Time{}, taken: map[string]model.Resources{}, crowded: map[string]bool{}}
 }
 
 // patience is how long a pod keeps its place on a node that is ready for it. The scheduler
@@ -118,6 +124,14 @@ func (w *World) Commit(claim string, pods []Guest) {
 	})
 }
 
+// PlaceOf is the claim on which a pod has its place; false if it has none.
+func (w *World) PlaceOf(pod types.UID) (string, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	claim, ok := w.ledger.places[pod]
+	return claim, ok
+}
+
 // Retract takes an assumed claim back.
 func (w *World) Retract(claim string) {
 	w.change(func() {
@@ -147,19 +161,19 @@ func (w *World) commit(claim string, pods []Guest) {
 		if pod == nil || pod.UID != p.UID || pod.Spec.NodeName != "" {
 			continue // it has gone or was bound meanwhile
 		}
-		w.ledger.place(claim, p.UID, k)
+		w.ledger.place(claim, p.UID, k, w.shapeOf(pod))
 		w.guests.dirty[k] = struct{}{}
 		w.guests.settle(k, pod)
 	}
 }
 
-func (l *ledger) place(claim string, pod types.UID, k key) {
+func (l *ledger) place(claim string, pod types.UID, k key, shape int32) {
 	l.release(pod)
 	l.places[pod] = claim
 	if l.byClaim[claim] == nil {
-		l.byClaim[claim] = map[types.UID]key{}
+		l.byClaim[claim] = map[types.UID]seat{}
 	}
-	l.byClaim[claim][pod] = k
+	l.byClaim[claim][pod] = seat{k, shape}
 }
 
 func (l *ledger) hasPlace(pod types.UID) bool { return l.places[pod] != "" }
@@ -183,9 +197,9 @@ func (w *World) breakPromises(claim string) {
 	delete(w.ledger.since, claim)
 	delete(w.ledger.taken, claim)
 	pods := w.ledger.byClaim[claim]
-	uids := slices.SortedFunc(maps.Keys(pods), func(a, b types.UID) int { return compareKeys(pods[a], pods[b]) })
+	uids := slices.SortedFunc(maps.Keys(pods), func(a, b types.UID) int { return compareKeys(pods[a].key, pods[b].key) })
 	for _, uid := range uids {
-		w.breakPromise(uid, pods[uid])
+		w.breakPromise(uid, pods[uid].key)
 	}
 }
 
@@ -196,6 +210,39 @@ func (w *World) breakPromise(uid types.UID, k key) {
 		w.guests.dirty[k] = struct{}{}
 		w.await(k, pod, false)
 	}
+}
+
+// swap: a pod was bound to a node on which a place was kept for another. One that asks for
+// the same has lost its own then, whatever rule gave it: it gets the place that the guest
+// left behind, or waits again. It reports whether there was one.
+func (w *World) swap(guest *corev1.Pod, host, left string) bool {
+	shape := w.shapeOf(guest)
+	var loser types.UID
+	for uid, s := range w.ledger.byClaim[host] {
+		if s.shape == shape && (loser == "" || compareKeys(s.key, w.ledger.byClaim[host][loser].key) < 0) {
+			loser = uid
+		}
+	}
+	if loser == "" {
+		return false
+	}
+	k := w.ledger.byClaim[host][loser].key
+	if left == "" || w.roster.claim(left) == nil {
+		w.breakPromise(loser, k)
+		return true
+	}
+	w.ledger.place(left, loser, k, shape)
+	w.guests.dirty[k] = struct{}{}
+	return true
+}
+
+// shapeOf is the pod's template: pods with the same one ask for the same.
+func (w *World) shapeOf(pod *corev1.Pod) int32 {
+	translated, ok := w.translator.Guest(pod, false)
+	if !ok {
+		return -1
+	}
+	return translated.Template
 }
 
 // Settle takes places back that are none: on nodes that have been ready for too long, and
@@ -244,9 +291,9 @@ func (w *World) shed(claim string) {
 		room = room.Sub(w.requests(w.guests.all[k]))
 	}
 	pods := w.ledger.byClaim[claim]
-	uids := slices.SortedFunc(maps.Keys(pods), func(a, b types.UID) int { return compareKeys(pods[a], pods[b]) })
+	uids := slices.SortedFunc(maps.Keys(pods), func(a, b types.UID) int { return compareKeys(pods[a].key, pods[b].key) })
 	for _, uid := range uids {
-		k := pods[uid]
+		k := pods[uid].key
 		asked := w.requests(w.guests.all[k])
 		if asked.Fits(room) {
 			room = room.Sub(asked)

@@ -255,8 +255,8 @@ func (w *World) relist() {
 	}
 	for claim, pods := range w.ledger.byClaim {
 		if names[claim] != r.name[claim] {
-			for _, k := range pods {
-				w.guests.dirty[k] = struct{}{}
+			for _, s := range pods {
+				w.guests.dirty[s.key] = struct{}{}
 			}
 		}
 	}
