@@ -7,7 +7,9 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"tenon/lab/stopwatch"
 )
@@ -27,6 +29,7 @@ func newStopwatch(out io.Writer) *cobra.Command {
 				return fmt.Errorf("find own program: %w", err)
 			}
 			plan.Program = self
+			log.SetLogger(logr.Discard()) // the libraries' own lines are none of the result
 			plan.Say = func(text string, args ...any) { fmt.Fprintf(command.ErrOrStderr(), text+"\n", args...) }
 			result, err := stopwatch.Run(command.Context(), plan)
 			if format == "json" && err == nil {

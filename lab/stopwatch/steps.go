@@ -11,8 +11,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -24,11 +22,12 @@ const quiet = time.Second
 // singles makes pods one by one, and looks when each one's claim is there.
 func (r run) singles(ctx context.Context) error {
 	r.plan.Say("%d pods, one by one", r.plan.Singles)
-	claims, err := r.client.Watch(ctx, &karpenterv1.NodeClaimList{})
+	watched, stop := context.WithCancel(ctx)
+	defer stop()
+	claims, err := r.watching(watched, &karpenterv1.NodeClaim{})
 	if err != nil {
-		return fmt.Errorf("watch claims: %w", err)
+		return err
 	}
-	defer claims.Stop()
 	var toClaim, toFleet []time.Duration
 	for number := range r.plan.Singles {
 		if err := pause(ctx, quiet); err != nil {
@@ -51,6 +50,9 @@ func (r run) singles(ctx context.Context) error {
 			return err
 		}
 		toFleet = append(toFleet, bought.Sub(begun))
+		if err := r.awaitBound(ctx, number); err != nil { // or the next pod may take its node
+			return err
+		}
 	}
 	r.result.Singles = Singles{
 		Pods: r.plan.Singles, ClaimMedian: median(toClaim), ClaimWorst: slices.Max(toClaim),
@@ -59,14 +61,22 @@ func (r run) singles(ctx context.Context) error {
 	return r.clear(ctx)
 }
 
-func nextClaim(ctx context.Context, claims watch.Interface) (time.Time, error) {
+func (r run) awaitBound(ctx context.Context, number int) error {
+	pod := apart(number)
+	return r.until(ctx, time.Minute, pod.Name+" is bound", func() (bool, error) {
+		err := r.client.Get(ctx, client.ObjectKeyFromObject(pod), pod)
+		return pod.Spec.NodeName != "", err
+	})
+}
+
+func nextClaim(ctx context.Context, claims <-chan sight) (time.Time, error) {
 	limit := time.NewTimer(time.Minute)
 	defer limit.Stop()
 	for {
 		select {
-		case e := <-claims.ResultChan():
-			if e.Type == watch.Added {
-				return time.Now(), nil
+		case seen := <-claims:
+			if seen.fresh {
+				return seen.at, nil
 			}
 		case <-limit.C:
 			return time.Time{}, fmt.Errorf("no claim within a minute")
@@ -127,16 +137,10 @@ func (r run) burst(ctx context.Context, pods int) error {
 	r.plan.Say("%d pods at once", pods)
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
-	seen, err := r.client.Watch(ctx, &corev1.PodList{}, client.InNamespace(metav1.NamespaceDefault))
+	seen, err := r.watching(ctx, &corev1.Pod{}, &karpenterv1.NodeClaim{})
 	if err != nil {
 		return err
 	}
-	defer seen.Stop()
-	claims, err := r.client.Watch(ctx, &karpenterv1.NodeClaimList{})
-	if err != nil {
-		return err
-	}
-	defer claims.Stop()
 	begun := time.Now()
 	if err := r.client.Create(ctx, deployment("burst", int32(pods), "1")); err != nil {
 		return err
@@ -145,22 +149,8 @@ func (r run) burst(ctx context.Context, pods int) error {
 	made, bound := map[string]bool{}, map[string]bool{}
 	for len(bound) < pods {
 		select {
-		case e := <-seen.ResultChan():
-			pod, ok := e.Object.(*corev1.Pod)
-			if !ok || e.Type == watch.Deleted {
-				continue
-			}
-			if !made[pod.Name] {
-				made[pod.Name], b.Made = true, time.Since(begun)
-			}
-			if pod.Spec.NodeName != "" && !bound[pod.Name] {
-				bound[pod.Name], b.Bound = true, time.Since(begun)
-			}
-		case e := <-claims.ResultChan():
-			if e.Type == watch.Added {
-				b.Claims++
-				b.Claimed = time.Since(begun)
-			}
+		case s := <-seen:
+			b.note(s, begun, made, bound)
 		case <-ctx.Done():
 			return fmt.Errorf("%d of %d pods bound: %w", len(bound), pods, ctx.Err())
 		}
@@ -173,6 +163,28 @@ func (r run) burst(ctx context.Context, pods int) error {
 	b.ResidentBytes = usage.ResidentBytes
 	r.result.Bursts = append(r.result.Bursts, b)
 	return r.clear(ctx)
+}
+
+// note takes one sight into the times.
+func (b *Burst) note(s sight, begun time.Time, made, bound map[string]bool) {
+	since := s.at.Sub(begun)
+	switch o := s.object.(type) {
+	case *corev1.Pod:
+		if o.Labels["app"] != "burst" {
+			return
+		}
+		if !made[o.Name] {
+			made[o.Name], b.Made = true, since
+		}
+		if o.Spec.NodeName != "" && !bound[o.Name] {
+			bound[o.Name], b.Bound = true, since
+		}
+	case *karpenterv1.NodeClaim:
+		if s.fresh {
+			b.Claims++
+			b.Claimed = since
+		}
+	}
 }
 
 // steady fills nodes with ten pods each, and looks at the controller when nothing happens.

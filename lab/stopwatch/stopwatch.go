@@ -13,6 +13,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -73,7 +74,9 @@ type Steady struct {
 type run struct {
 	plan      Plan
 	directory state.Directory
-	client    client.WithWatch
+	client    client.Client
+	config    *rest.Config
+	kinds     *runtime.Scheme
 	result    *Result
 }
 
@@ -131,7 +134,8 @@ func (r *run) connect() error {
 			return err
 		}
 	}
-	r.client, err = client.NewWithWatch(config, client.Options{Scheme: kinds})
+	r.config, r.kinds = config, kinds
+	r.client, err = client.New(config, client.Options{Scheme: kinds})
 	return err
 }
 

@@ -1,0 +1,50 @@
+package stopwatch
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/client-go/tools/cache"
+	ctrlcache "sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// sight is an object as a watch told of it.
+type sight struct {
+	object client.Object
+	fresh  bool // told of for the first time
+	at     time.Time
+}
+
+// watching tells of every object of some kinds that is new or changes from now on, until the
+// context ends.
+func (r run) watching(ctx context.Context, kinds ...client.Object) (<-chan sight, error) {
+	caches, err := ctrlcache.New(r.config, ctrlcache.Options{Scheme: r.kinds})
+	if err != nil {
+		return nil, fmt.Errorf("make caches: %w", err)
+	}
+	told := make(chan sight, 100_000) // nobody may hold up a watch
+	for _, kind := range kinds {
+		informer, err := caches.GetInformer(ctx, kind, ctrlcache.BlockUntilSynced(false))
+		if err != nil {
+			return nil, fmt.Errorf("watch %T: %w", kind, err)
+		}
+		_, err = informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
+			AddFunc: func(o any, initial bool) {
+				if !initial {
+					told <- sight{o.(client.Object), true, time.Now()}
+				}
+			},
+			UpdateFunc: func(_, o any) { told <- sight{o.(client.Object), false, time.Now()} },
+		})
+		if err != nil {
+			return nil, fmt.Errorf("follow %T: %w", kind, err)
+		}
+	}
+	go func() { _ = caches.Start(ctx) }() // it ends with the context, and has nothing to say then
+	if !caches.WaitForCacheSync(ctx) {
+		return nil, fmt.Errorf("caches are not filled: %w", ctx.Err())
+	}
+	return told, nil
+}
