@@ -46,7 +46,7 @@ var _ cloud.Provider = (*Provider)(nil)
 // Describe implements cloud.Provider.
 func (p *Provider) Describe() cloud.Description {
 	return cloud.Description{
-		Name: "memory",
+		Name:             "memory",
 		Words:            p.cloud.words(),
 		Classes:          slices.Clone(p.cloud.options.Kinds),
 		ReservationLabel: LabelReservation,
