@@ -166,7 +166,7 @@ func (j *judge) checkMoves(d *plan.Disruption) {
 	for _, r := range d.Nodes {
 		for _, pod := range j.on[r.Node] {
 			tie := &j.s.Pods[pod].Tie
-			needs := tie.Returns && !(d.Reason == plan.Empty && tie.Cost <= 0)
+			needs := tie.Returns && !(d.Reason == plan.Empty && tie.Cost <= 0) && !oneForOne(d)
 			if n := j.nodes[r.Node]; n != nil && waived(d, n) && j.stuck(pod) {
 				needs = false // it stays until it is made to go
 			}
@@ -182,6 +182,11 @@ func (j *judge) checkMoves(d *plan.Disruption) {
 	for pod := range placed {
 		j.f.note(Violation{Rule: PodUninvited, Have: int64(pod), Detail: "is on no node of the disruption"})
 	}
+}
+
+// oneForOne tells replacements in static pools, which nobody is asked to fit into.
+func oneForOne(d *plan.Disruption) bool {
+	return d.Reason == plan.Drifted && len(d.Nodes) == 1 && len(d.Replacements) == 1 && d.Replacements[0].Replica
 }
 
 // stuck pods cannot be evicted for a standing reason.
@@ -321,6 +326,11 @@ func (j *judge) done() (*snapshot.Snapshot, *plan.Plan) {
 		}
 		for _, m := range d.Moves {
 			moves[m.Node] = append(moves[m.Node], m.Pods...)
+		}
+		for _, r := range d.Nodes {
+			for _, pod := range j.on[r.Node] {
+				s.Pods[pod].Terminating = s.Pods[pod].Terminating || d.Reason == plan.Empty // nobody misses them
+			}
 		}
 		for _, pod := range placedBy(d) {
 			s.Pods[pod].Movable = true

@@ -49,6 +49,7 @@ func Plan(s *snapshot.Snapshot, p *plan.Plan, budget Budget) Outcome {
 	x := newSearch(s, p, budget)
 	x.survey()
 	x.empty()
+	x.staticDrift()
 	x.drift()
 	x.underutilized()
 	out := x.outcome()
@@ -98,6 +99,7 @@ type search struct {
 	looked int
 	names  map[string]int // claims to come, by pool
 	relied map[int32]bool // groups of pods that pods which get a place count on
+	unsure map[int32]bool // circles of pods that wait for nodes whose zone is not known yet
 	// free are nodes with room, as of a number of disruptions.
 	free     []int
 	freeAsOf int
@@ -126,7 +128,7 @@ type node struct {
 
 func newSearch(s *snapshot.Snapshot, p *plan.Plan, budget Budget) *search {
 	b := provision.NewBroker(s, p)
-	x := &search{given: s, s: b.Snapshot, b: b, budget: budget, poolAt: map[string]int{}, names: map[string]int{}, relied: map[int32]bool{}}
+	x := &search{given: s, s: b.Snapshot, b: b, budget: budget, poolAt: map[string]int{}, names: map[string]int{}, relied: map[int32]bool{}, unsure: map[int32]bool{}}
 	for i := range x.s.Pools {
 		x.poolAt[x.s.Pools[i].Name] = i
 	}
@@ -163,6 +165,9 @@ func newSearch(s *snapshot.Snapshot, p *plan.Plan, budget Budget) *search {
 		for i := range p.Claims {
 			x.names[p.Claims[i].Pool]++
 			x.relyOn(p.Claims[i].Pods)
+			for _, pod := range p.Claims[i].Pods {
+				x.unsure[x.b.Circle(x.b.Number(pod))] = true
+			}
 		}
 	}
 	return x

@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"tenon/core/plan"
+	"tenon/core/provision"
 )
 
 // drift gives up nodes that are no more what they should be, those first that have been so
 // for longest, and before them those that nobody would miss. What it costs does not matter.
 func (x *search) drift() {
-	for _, at := range x.drifted() {
+	for _, at := range x.drifted(false) {
 		n := &x.nodes[at]
 		x.looked++
 		ledger := x.newLedger(plan.Drifted)
@@ -43,12 +44,55 @@ func (x *search) drift() {
 	}
 }
 
-// drifted are the candidates for drift in order. Nodes of static pools are replaced one by
-// one by those who keep the number of their replicas.
-func (x *search) drifted() []int {
+// staticDrift replaces nodes of static pools one for one: what runs there follows the
+// node, and is not asked where it would go. A pool that has more nodes than it should is
+// left alone until it has not.
+func (x *search) staticDrift() {
+	if !x.s.Settings.StaticCapacity {
+		return
+	}
+	for _, at := range x.drifted(true) {
+		n := &x.nodes[at]
+		x.looked++
+		ledger := x.newLedger(plan.Drifted)
+		if text, ok := ledger.add(n); !ok {
+			n.keep(plan.Waiting, plan.Drifted, text)
+			continue
+		}
+		if x.members(n.pool) > *x.s.Pools[n.pool].Replicas {
+			n.keep(plan.Waiting, plan.Drifted, "The pool has more nodes than replicas")
+			continue
+		}
+		claim, ok := x.b.Replica(n.pool)
+		if !ok {
+			n.keep(plan.Blocked, plan.Drifted, "No replica can be launched in its place")
+			n.prospect.Event = eventBlocked
+			continue
+		}
+		p := &proposal{reason: plan.Drifted, nodes: []int{at}, ledger: ledger, price: n.Price}
+		p.asked = provision.Question{Nodes: p.nodes}
+		p.answer = provision.Answer{Claims: []plan.Claim{claim}, Price: claim.Offer.Price}
+		x.accept(p)
+	}
+}
+
+// members are the nodes of a pool that are not leaving, by this plan or otherwise, and
+// those that were bought for it.
+func (x *search) members(pool int) int64 {
+	count := int64(0)
+	for i := range x.nodes {
+		if n := &x.nodes[i]; n.pool == pool && !n.Leaving && n.Life.Underway == "" {
+			count++
+		}
+	}
+	return count
+}
+
+// drifted are the candidates for drift in order, those of static pools or the others.
+func (x *search) drifted(static bool) []int {
 	var out []int
 	for i := range x.nodes {
-		if n := &x.nodes[i]; n.candidate && !n.gone && n.Life.Drifted != "" && x.s.Pools[n.pool].Replicas == nil {
+		if n := &x.nodes[i]; n.candidate && !n.gone && n.Life.Drifted != "" && (x.s.Pools[n.pool].Replicas != nil) == static {
 			n.eligible = false // it goes for this reason, or not at all
 			out = append(out, i)
 		}

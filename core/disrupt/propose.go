@@ -7,6 +7,7 @@ import (
 	"tenon/core/model"
 	"tenon/core/plan"
 	"tenon/core/provision"
+	"tenon/core/requirement"
 )
 
 // proposal is nodes that could be given up, with where their pods would go.
@@ -41,6 +42,9 @@ func (x *search) propose(reason plan.Reason, nodes, receivers []int, buy bool) (
 		p.worth += x.nodes[n].worth
 	}
 	pods := x.movable(nodes)
+	if reason == plan.Drifted && x.nodes[nodes[0]].Life.Bounded {
+		pods = slices.DeleteFunc(pods, x.stuck) // they go when they are made to
+	}
 	p.asked = provision.Question{
 		Nodes: nodes, Pods: pods, Receivers: receivers, Buy: buy,
 		Effort: questionEffort + podEffort*int64(len(pods)),
@@ -56,7 +60,22 @@ func (x *search) propose(reason plan.Reason, nodes, receivers []int, buy bool) (
 		return nil, &refusal{pod: obstacle.Pod, text: x.unplaced(obstacle)}
 	}
 	p.answer = answer
+	for i := range p.answer.Claims {
+		x.settlePlace(&p.answer.Claims[i])
+	}
 	return p, nil
+}
+
+// settlePlace leaves a claim no choice of zone if rules between pods concern what is on it:
+// what is decided next has to know where they are.
+func (x *search) settlePlace(c *plan.Claim) {
+	if !slices.ContainsFunc(c.Pods, func(p int) bool { return x.b.Ruled(int32(p)) }) {
+		return
+	}
+	c.Alternatives = c.Alternatives.Where(func(o plan.Offer) bool {
+		return o.Zone == c.Offer.Zone && o.CapacityType == c.Offer.CapacityType
+	})
+	c.Requirements = c.Requirements.With(requirement.New(requirement.KeyZone, requirement.In, c.Offer.Zone))
 }
 
 // refusal is why some nodes cannot be given up, for the sake of which pod; later says that
@@ -67,10 +86,24 @@ type refusal struct {
 	text  string
 }
 
+// stuck pods cannot be evicted for a standing reason. Only nodes whose removal is bounded
+// in time are given up nevertheless.
+func (x *search) stuck(p int32) bool {
+	pod := &x.s.Pods[p]
+	if pod.Tie.Holds(x.s.Now) {
+		return true
+	}
+	keys := x.coverKeys(pod)
+	return pod.Tie.Asked && (len(keys) > 1 || len(keys) == 1 && x.covers[keys[0]].never)
+}
+
 // entangled finds a pod that rules of pods which move already count on: where those may go
 // was decided with this one where it is.
 func (x *search) entangled(pods []int32) (int32, bool) {
 	for _, p := range pods {
+		if c := x.b.Circle(p); c >= 0 && x.unsure[c] {
+			return p, true
+		}
 		for _, g := range x.b.Counts(p) {
 			if x.relied[g] {
 				return p, true

@@ -1,6 +1,7 @@
 package provision
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 
@@ -36,6 +37,7 @@ type Broker struct {
 	circle   []int32 // by template: those of one circle are what its rules may speak about; -1 without rules
 	social   []int   // nodes with pods that some rule between pods looks at
 	steps    int64
+	reserved map[string]int64 // instances of reservations that are taken
 	tables   map[int]*offerTable
 	shelf    *pack.Shelf
 	alike    []string                     // by pool: what it sells, empty where limits make it differ from others
@@ -51,7 +53,7 @@ type wishFor struct {
 // NewBroker makes a broker. What the plan places and buys is done already.
 func NewBroker(given *snapshot.Snapshot, p *plan.Plan) *Broker {
 	sorted := arrange(given)
-	b := &Broker{Snapshot: sorted.Snapshot, sorted: sorted, first: map[int32]wishFor{}, tables: map[int]*offerTable{}, shelf: pack.NewShelf()}
+	b := &Broker{Snapshot: sorted.Snapshot, sorted: sorted, first: map[int32]wishFor{}, reserved: map[string]int64{}, tables: map[int]*offerTable{}, shelf: pack.NewShelf()}
 	b.numbers = make([]int32, len(sorted.pods))
 	for own, original := range sorted.pods {
 		b.numbers[original] = int32(own)
@@ -169,6 +171,10 @@ const crowd = int32(1) << 20
 // not leave once it has moved: spreads and company.
 func (b *Broker) Asks(p int32) []int32 { return b.ties[b.Snapshot.Pods[p].Template].asks }
 
+// Circle is the number of the pods that rules which concern the pod may speak about; -1
+// without such rules.
+func (b *Broker) Circle(p int32) int32 { return b.circle[b.Snapshot.Pods[p].Template] }
+
 // Counts are the groups that count the pod.
 func (b *Broker) Counts(p int32) []int32 { return b.ties[b.Snapshot.Pods[p].Template].counts }
 
@@ -225,6 +231,7 @@ func (b *Broker) buy(c *plan.Claim, pods []int32) {
 	}
 	if c.Offer.Reservation != "" {
 		b.sp.Reserve(c.Offer.Reservation, 1)
+		b.reserved[c.Offer.Reservation]++
 		b.tables, b.shelf = map[int]*offerTable{}, pack.NewShelf()
 	}
 	if !slices.ContainsFunc(pods, b.Ruled) {
@@ -544,6 +551,22 @@ func (b *Broker) Take(q Question, a Answer) {
 		}
 		b.buy(&a.Claims[i], pods)
 	}
+}
+
+// Replica is a claim for one more node of a static pool, as far as its limits and what is
+// offered let it be.
+func (b *Broker) Replica(pool int) (plan.Claim, bool) {
+	d := &decision{s: b.Snapshot, sp: b.sp}
+	claim, ok := d.replica(&b.Snapshot.Pools[pool], maps.Clone(b.reserved))
+	if !ok {
+		return claim, false
+	}
+	for i, n := range b.most(pool, &claim) {
+		if b.limits[pool][i].Value < n {
+			return claim, false
+		}
+	}
+	return claim, true
 }
 
 // Bound is a price that no new nodes for some pods can undercut, on top of the nodes that

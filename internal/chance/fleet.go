@@ -40,6 +40,17 @@ func Fleet(seed uint64, nodes int) *Cluster {
 	w.addNodes()
 	w.crowd = w.d.between(1, 5)
 	w.addWorkloads(w.d.between(1, 6))
+	w.addStaticPool()
+	if pool := w.pools[len(w.pools)-1]; pool.name == "static-0" {
+		for i := range w.d.between(1, 3) {
+			if t := one(w.d, w.out.Types...); t.Capacity[gpuResource] == "" && (pool.arch == "" || t.Architecture == pool.arch) {
+				labels := w.nodeLabels(pool, t)
+				name := fmt.Sprintf("fixed-%d", i)
+				w.addClaim(name, pool, t, labels, false)
+				w.addMachine(name, t, labels, pool.taints, inService)
+			}
+		}
+	}
 	for _, o := range w.out.Objects {
 		w.age(o)
 	}
