@@ -1,0 +1,261 @@
+package cloudstories
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	awsv1 "tenon/api/aws/v1"
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/lab/labtest"
+)
+
+// story is one test with the lab for itself.
+type story struct {
+	*testing.T
+	lab       *labtest.Lab
+	aws       labtest.AWS
+	namespace string
+	before    int // how many machines earlier stories had
+}
+
+type machine = labtest.AWSInstance
+
+var patchOptions metav1.PatchOptions
+
+func quoted(words []string) string { return `["` + strings.Join(words, `","`) + `"]` }
+
+func tell(t *testing.T) *story {
+	t.Helper()
+	return begin(t, labtest.Start(t))
+}
+
+func begin(t *testing.T, lab *labtest.Lab) *story {
+	t.Helper()
+	s := &story{T: t, lab: lab, aws: lab.AWS(t), namespace: lab.Namespace(t)}
+	s.aws.ForgetCalls(t)
+	s.before = len(s.aws.Instances(t))
+	t.Cleanup(s.end)
+	return s
+}
+
+// long is for what takes minutes by its nature: refresh periods, backoff, hundreds of machines.
+const long = 6 * time.Minute
+
+// end takes away what the story made, in the order in which a user would. That everything goes,
+// and nothing is left at AWS that anybody pays for, is part of every story.
+func (s *story) end() {
+	s.aws.Mend(s)
+	if s.Failed() {
+		s.describe()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), long)
+	defer cancel()
+	for _, kind := range []client.Object{&appsv1.Deployment{}, &v1.Pod{}} {
+		if err := s.lab.Client.DeleteAllOf(ctx, kind, client.InNamespace(s.namespace), client.GracePeriodSeconds(0)); err != nil {
+			s.Errorf("clean up: %v", err)
+		}
+	}
+	for _, kinds := range [][]client.Object{{&karpenterv1.NodePool{}, &karpenterv1.NodeClaim{}}, {&awsv1.EC2NodeClass{}}} {
+		for _, kind := range kinds {
+			if err := s.lab.Client.DeleteAllOf(ctx, kind); err != nil {
+				s.Errorf("clean up: %v", err)
+			}
+		}
+		s.awaitNone(ctx, &karpenterv1.NodeClaimList{}, &v1.NodeList{})
+	}
+	s.awaitNone(ctx, &awsv1.EC2NodeClassList{})
+	for _, i := range s.aws.Instances(s) {
+		if i.Alive() {
+			s.Errorf("somebody still pays for %+v", i)
+		}
+	}
+}
+
+// awaitNone asks until nothing of these kinds is left.
+func (s *story) awaitNone(ctx context.Context, lists ...client.ObjectList) {
+	ticker := time.NewTicker(200 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		var left []string
+		for _, list := range lists {
+			if err := s.lab.Client.List(ctx, list); err != nil {
+				s.Errorf("clean up: %v", err)
+				return
+			}
+			if n := meta.LenList(list); n > 0 {
+				left = append(left, fmt.Sprintf("%d %T", n, list))
+			}
+		}
+		if len(left) == 0 {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			s.Errorf("clean up: these do not go: %v", left)
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// describe says how things stood when the story failed.
+func (s *story) describe() {
+	for _, claim := range s.claims(context.Background()) {
+		if !meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionInitialized) {
+			s.Logf("claim %s: %+v", claim.Name, claim.Status.Conditions)
+		}
+	}
+	for _, i := range s.aws.Instances(s) {
+		if i.Alive() && strings.Contains(i.Console, "never") {
+			s.Logf("instance %+v", i)
+		}
+	}
+}
+
+func (s *story) create(object client.Object) {
+	s.Helper()
+	if err := s.lab.Client.Create(s.Context(), object); err != nil {
+		s.Fatalf("create %T %s: %v", object, object.GetName(), err)
+	}
+}
+
+// class makes a node class as tutorials have it, of an alias.
+func (s *story) class(name, alias string, change ...func(*awsv1.EC2NodeClassSpec)) *awsv1.EC2NodeClass {
+	s.Helper()
+	discovery := map[string]string{"karpenter.sh/discovery": "demo"}
+	class := &awsv1.EC2NodeClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: awsv1.EC2NodeClassSpec{
+		Role:                       "karpenterNodeRole-demo",
+		AMISelectorTerms:           []awsv1.AMISelectorTerm{{Alias: alias}},
+		SubnetSelectorTerms:        []awsv1.SubnetSelectorTerm{{Tags: discovery}},
+		SecurityGroupSelectorTerms: []awsv1.SecurityGroupSelectorTerm{{Tags: discovery}},
+	}}
+	for _, how := range change {
+		how(&class.Spec)
+	}
+	s.create(class)
+	return class
+}
+
+// pool makes a pool of the class of the same name, whose nodes only pods for it may use.
+func (s *story) pool(name string, asks map[string]string) *karpenterv1.NodePool {
+	s.Helper()
+	pool := &karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	spec := &pool.Spec.Template.Spec
+	spec.NodeClassRef = &karpenterv1.NodeClassReference{Group: awsv1.Group, Kind: awsv1.KindEC2NodeClass, Name: name}
+	spec.Taints = []v1.Taint{{Key: "pool", Value: name, Effect: v1.TaintEffectNoSchedule}}
+	for _, key := range slices.Sorted(maps.Keys(asks)) {
+		spec.Requirements = append(spec.Requirements, karpenterv1.Requirement{Key: key, Operator: v1.NodeSelectorOpIn, Values: strings.Split(asks[key], ",")})
+	}
+	// Stories are about AWS: nobody takes nodes away that are not wanted any more.
+	pool.Spec.Disruption.Budgets = []karpenterv1.Budget{{Nodes: "0"}}
+	s.create(pool)
+	return pool
+}
+
+// small are pools of machines with room for one of the pods that deploy makes.
+var small = map[string]string{
+	awsv1.LabelInstanceCPU:      "2",
+	awsv1.LabelInstanceCategory: "c,m,r",
+	v1.LabelArchStable:          "amd64",
+}
+
+// and is a pool's demands with others on top.
+func and(asks map[string]string, more ...string) map[string]string {
+	out := maps.Clone(asks)
+	for i := 0; i < len(more); i += 2 {
+		out[more[i]] = more[i+1]
+	}
+	return out
+}
+
+// deploy makes pods for a pool.
+func (s *story) deploy(pool string, replicas int32) {
+	s.Helper()
+	labels := map[string]string{"app": pool}
+	s.create(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: pool}, Spec: appsv1.DeploymentSpec{
+		Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels},
+		Template: v1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: v1.PodSpec{
+			TerminationGracePeriodSeconds: new(int64),
+			NodeSelector:                  map[string]string{karpenterv1.LabelNodePool: pool},
+			Tolerations:                   []v1.Toleration{{Key: "pool", Value: pool}},
+			Containers: []v1.Container{{Name: "main", Image: "example.com/web:1", Resources: v1.ResourceRequirements{
+				Requests: v1.ResourceList{v1.ResourceCPU: resource.MustParse("1")},
+			}}},
+		}},
+	}})
+}
+
+// running waits until an app has as many pods as wanted, all ready, and gives them.
+func (s *story) running(app string, wanted int) []v1.Pod {
+	s.Helper()
+	var found []v1.Pod
+	s.lab.EventuallyWithin(s, long, fmt.Sprintf("%d pods of %s are ready", wanted, app), func(ctx context.Context) (bool, string) {
+		list, err := s.lab.Clients.CoreV1().Pods(s.namespace).List(ctx, metav1.ListOptions{LabelSelector: "app=" + app})
+		if err != nil {
+			return false, err.Error()
+		}
+		found = slices.DeleteFunc(list.Items, func(pod v1.Pod) bool { return !labtest.PodReady.Holds(&pod) || pod.DeletionTimestamp != nil })
+		return len(found) == wanted, fmt.Sprintf("%d are, of %d pods", len(found), len(list.Items))
+	})
+	return found
+}
+
+// claims are all that there are, in the order of their names.
+func (s *story) claims(ctx context.Context) []karpenterv1.NodeClaim {
+	s.Helper()
+	list := &karpenterv1.NodeClaimList{}
+	if err := s.lab.Client.List(ctx, list); err != nil {
+		s.Error(err)
+	}
+	return list.Items
+}
+
+// awaitClass waits until a class says something of itself.
+func (s *story) awaitClass(class *awsv1.EC2NodeClass, condition string, status metav1.ConditionStatus, says ...string) {
+	s.Helper()
+	what := fmt.Sprintf("class %s has %s=%s that says %q", class.Name, condition, status, says)
+	s.lab.EventuallyWithin(s, long, what, func(ctx context.Context) (bool, string) {
+		if err := s.lab.Client.Get(ctx, client.ObjectKeyFromObject(class), class); err != nil {
+			return false, err.Error()
+		}
+		c := meta.FindStatusCondition(class.Status.Conditions, condition)
+		if c == nil {
+			return false, "it has no such condition"
+		}
+		said := c.Reason + ": " + c.Message
+		missing := slices.ContainsFunc(says, func(part string) bool { return !strings.Contains(said, part) })
+		return c.Status == status && !missing, fmt.Sprintf("it is %s, %s", c.Status, said)
+	})
+}
+
+// calls counts the calls of an operation that went well, and those that did not.
+func (s *story) calls(service, operation string) (well, ill int) {
+	s.Helper()
+	for _, call := range s.aws.Calls(s) {
+		switch {
+		case call.Service != service || call.Operation != operation:
+		case call.Code == "":
+			well++
+		default:
+			ill++
+		}
+	}
+	return well, ill
+}
+
+func (s *story) alive() (list []machine) {
+	s.Helper()
+	return slices.DeleteFunc(s.aws.Instances(s), func(i machine) bool { return !i.Alive() })
+}

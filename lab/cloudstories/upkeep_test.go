@@ -1,0 +1,171 @@
+package cloudstories
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"tenon/api/condition"
+	karpenterv1 "tenon/api/karpenter/v1"
+)
+
+// Of a hundred nodes twenty are interrupted: before AWS takes them, their pods run elsewhere.
+func TestSpotInterruption(t *testing.T) {
+	s := tell(t)
+	const nodes = 100
+	s.class("web", "al2023@latest")
+	s.pool("web", and(small, karpenterv1.LabelCapacityType, "spot"))
+	s.deploy("web", nodes)
+	s.running("web", nodes)
+	struck := map[string]bool{}
+	for _, id := range s.aws.Cause(s, `{"kind":"spot-interruption","share":0.2}`) {
+		struck[id] = true
+	}
+	if len(struck) != nodes/5 {
+		t.Fatalf("%d of %d are interrupted", len(struck), nodes)
+	}
+	s.lab.EventuallyWithin(s, long, "all pods run where nothing is interrupted", func(ctx context.Context) (bool, string) {
+		on := nodesOf(s.running("web", nodes))
+		left := 0
+		for _, i := range s.aws.Instances(t) {
+			if struck[i.ID] && on.Has(i.Node) {
+				left++
+			}
+		}
+		return left == 0 && ctx.Err() == nil, fmt.Sprintf("%d nodes that will be taken have pods", left)
+	})
+	taken := 0
+	for _, i := range s.aws.Instances(t) {
+		if struck[i.ID] && strings.Contains(i.Why, "Spot") {
+			taken++
+		}
+	}
+	if taken > 0 {
+		t.Errorf("AWS took %d machines before their pods ran elsewhere", taken)
+	}
+}
+
+// The profile of a role is made with the class and removed with it.
+func TestInstanceProfileComesAndGoes(t *testing.T) {
+	s := tell(t)
+	class := s.class("web", "al2023@latest")
+	s.awaitClass(class, condition.Ready, metav1.ConditionTrue)
+	if !strings.HasPrefix(class.Status.InstanceProfile, "demo_") {
+		t.Errorf("the profile is %q", class.Status.InstanceProfile)
+	}
+	if made, _ := s.calls("iam", "CreateInstanceProfile"); made != 1 {
+		t.Errorf("%d profiles were made, want 1", made)
+	}
+	if err := s.lab.Client.Delete(t.Context(), class); err != nil {
+		t.Fatal(err)
+	}
+	s.lab.AwaitGone(t, class)
+	if removed, failed := s.calls("iam", "DeleteInstanceProfile"); removed != 1 || failed != 0 {
+		t.Errorf("%d profiles were removed, %d could not be; want 1", removed, failed)
+	}
+}
+
+// How much memory a type really gives is seen at the first node, and known for the next claim; it
+// is still known when Tenon has been killed.
+func TestCapacityIsLearned(t *testing.T) {
+	s := tell(t)
+	s.class("web", "al2023@latest")
+	s.pool("web", and(small, v1.LabelInstanceTypeStable, "m6a.large", v1.LabelTopologyZone, "us-west-2b"))
+	s.deploy("web", 1)
+	s.running("web", 1)
+	first := s.claims(t.Context())[0]
+	node := &v1.Node{}
+	if err := s.lab.Client.Get(t.Context(), client.ObjectKey{Name: first.Status.NodeName}, node); err != nil {
+		t.Fatal(err)
+	}
+	truth := node.Status.Capacity.Memory()
+	s.lab.EventuallyWithin(s, long, "what was learned is written down", func(ctx context.Context) (bool, string) {
+		maps, err := s.lab.Clients.CoreV1().ConfigMaps(metav1.NamespaceSystem).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return false, err.Error()
+		}
+		var names []string
+		for _, m := range maps.Items {
+			names = append(names, m.Name)
+			for key, text := range m.Data {
+				if strings.Contains(key+text, "m6a.large") {
+					return true, ""
+				}
+			}
+		}
+		return false, fmt.Sprintf("none of %v", names)
+	})
+	s.scale("web", 2)
+	s.running("web", 2)
+	s.knows("the next claim", 2, truth.Value())
+	s.killTenon()
+	s.scale("web", 3)
+	s.running("web", 3)
+	s.knows("a claim after the crash", 3, truth.Value())
+}
+
+// knows checks how many claims there are, and that all but the first say how much memory there is.
+func (s *story) knows(who string, count int, truth int64) {
+	s.Helper()
+	right, said := 0, []string{}
+	for _, claim := range s.claims(s.Context()) {
+		if claim.Status.Capacity.Memory().Value() == truth {
+			right++
+		}
+		said = append(said, claim.Status.Capacity.Memory().String())
+	}
+	if len(said) != count || right < count-1 {
+		s.Errorf("%s: memory is said to be %v, and is %d", who, said, truth)
+	}
+}
+
+func (s *story) killTenon() {
+	s.Helper()
+	record, _, err := s.lab.Directory.Load()
+	tenon, found := record.Find("tenon")
+	if err != nil || !found {
+		s.Fatalf("no tenon: %v", err)
+	}
+	if err := syscall.Kill(tenon.Pid, syscall.SIGKILL); err != nil {
+		s.Fatal(err)
+	}
+	s.lab.Eventually(s, "tenon runs again", func(context.Context) (bool, string) {
+		record, _, err := s.lab.Directory.Load()
+		now, _ := record.Find("tenon")
+		return err == nil && now.Pid != tenon.Pid && now.State == "ready", fmt.Sprintf("%+v", now)
+	})
+}
+
+// A new release of the image makes nodes drifted, and says why.
+func TestNewImagesAreDrift(t *testing.T) {
+	s := tell(t)
+	class := s.class("web", "al2023@latest")
+	s.pool("web", small)
+	s.deploy("web", 2)
+	s.running("web", 2)
+	before := class.Status.AMIs
+	s.aws.Cause(s, `{"kind":"image-release","families":["AL2023"]}`)
+	s.lab.EventuallyWithin(s, long, "both claims are drifted", func(ctx context.Context) (bool, string) {
+		claims := s.claims(ctx)
+		drifted, said := 0, []string{}
+		for _, claim := range claims {
+			c := meta.FindStatusCondition(claim.Status.Conditions, karpenterv1.ConditionDrifted)
+			if c != nil && c.Status == metav1.ConditionTrue && c.Reason == "AMIDrift" {
+				drifted++
+			}
+			said = append(said, fmt.Sprintf("%+v", c))
+		}
+		return drifted == 2 && len(claims) == 2, fmt.Sprint(said)
+	})
+	s.awaitClass(class, condition.Ready, metav1.ConditionTrue)
+	if len(before) > 0 && before[0].ID == class.Status.AMIs[0].ID {
+		t.Error("the class has the old images")
+	}
+}
