@@ -9,6 +9,7 @@ import (
 	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -28,6 +29,9 @@ func Add(m manager.Manager, c Controller, cpuMilli int) error {
 		Reconciler:              adapter(c),
 		RateLimiter:             c.Retry.limiter(),
 		LogConstructor:          c.log(m.GetLogger()),
+		// Names are checked for the whole program otherwise, and two replicas in one test have
+		// the same.
+		SkipNameValidation: ptr.To(true),
 	}
 	made, err := controller.New(c.Name, m, options)
 	if err != nil {
