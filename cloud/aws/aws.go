@@ -59,6 +59,7 @@ type Provider struct {
 	visible time.Duration
 	desk    *checkout.Desk
 	glances *recall.Cache[string, machine.Machine] // by provider ID
+	round   round
 	begun   time.Time
 	// hydrated: the templates of an earlier process are known.
 	hydrated atomic.Bool

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
@@ -32,7 +33,7 @@ func (p *Provider) Ill(ctx context.Context) ([]notice.Illness, error) {
 // Label puts the names of its node and claim on an instance, as tags; those that it has
 // are left as they are. An instance that is gone is NotFound.
 func (p *Provider) Label(ctx context.Context, providerID, node, claim string) error {
-	m, err := p.look(ctx, providerID)
+	m, err := p.amongAll(ctx, providerID)
 	if err != nil {
 		return err
 	}
@@ -48,7 +49,15 @@ func (p *Provider) Label(ctx context.Context, providerID, node, claim string) er
 	if len(missing) == 0 {
 		return nil
 	}
-	return p.tag(ctx, m, template.Tags(missing))
+	if err := p.tag(ctx, m, template.Tags(missing)); err != nil {
+		return err
+	}
+	// What it has now is known without another look.
+	tags := maps.Clone(m.Tags)
+	maps.Copy(tags, missing)
+	m.Tags = tags
+	p.glances.Put(providerID, m)
+	return nil
 }
 
 func (p *Provider) tag(ctx context.Context, m machine.Machine, tags []types.Tag) error {

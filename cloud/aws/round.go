@@ -1,0 +1,47 @@
+package aws
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"tenon/cloud/aws/machine"
+)
+
+// round is when all machines were looked at last.
+type round struct {
+	sync.Mutex
+	at time.Time
+}
+
+// roundEvery is how soon all machines may be looked at again. Nodes that join in a burst are asked
+// about one after the other; who is not among those that were seen is looked at alone.
+const roundEvery = 5 * time.Second
+
+// amongAll is look, for questions that come up for every node of a cluster: it looks at all of them
+// at once, and remembers the others. A call tells of a thousand instances.
+func (p *Provider) amongAll(ctx context.Context, providerID string) (machine.Machine, error) {
+	if m, seen := p.glances.Peek(providerID); seen {
+		return m, nil
+	}
+	if err := p.lookAround(ctx, providerID); err != nil {
+		return machine.Machine{}, err
+	}
+	return p.look(ctx, providerID)
+}
+
+// lookAround lists all machines, unless that was done a moment ago or somebody has seen this one
+// while we waited.
+func (p *Provider) lookAround(ctx context.Context, providerID string) error {
+	p.round.Lock()
+	defer p.round.Unlock()
+	now := p.Clock.Now()
+	if _, seen := p.glances.Peek(providerID); seen || !p.round.at.IsZero() && now.Sub(p.round.at) < roundEvery {
+		return nil
+	}
+	if _, err := p.List(ctx); err != nil {
+		return err
+	}
+	p.round.at = now
+	return nil
+}

@@ -1,0 +1,47 @@
+package aws_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"tenon/cloud"
+)
+
+// Whether nodes have drifted, and which names they have, is asked for each of them, one after the
+// other. It costs a look at all of them now and then, not one at each.
+func TestLooksAtManyNodes(t *testing.T) {
+	t.Parallel()
+	const nodes = 50
+	ctx := t.Context()
+	n := newNear(t, classOf("ready", "al2023@latest"))
+	p := n.connect()
+	n.ready(p, "ready")
+	var bought []cloud.Instance
+	for i := range nodes {
+		bought = append(bought, got(p.Create(ctx, request(fmt.Sprint(i))))(t))
+	}
+	n.pass(time.Minute)
+	n.Calls().Reset()
+	for i, b := range bought {
+		if reason := got(p.Drifted(ctx, request(fmt.Sprint(i)), b))(t); reason != "" {
+			t.Errorf("%s has drifted: %s", b.ProviderID, reason)
+		}
+		if err := p.Label(ctx, b.ProviderID, fmt.Sprint("node-", i), fmt.Sprint("claim-", i)); err != nil {
+			t.Fatal(err)
+		}
+		got(p.Drifted(ctx, request(fmt.Sprint(i)), b))(t)
+	}
+	if looks := n.Calls().Count("ec2:DescribeInstances"); looks > 2 {
+		t.Errorf("%d looks at %d nodes", looks, nodes)
+	}
+	for _, i := range bought[:3] {
+		if err := p.Delete(ctx, i.ProviderID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n.pass(2 * time.Minute)
+	if _, err := p.Drifted(ctx, request("0"), bought[0]); !cloud.IsNotFound(err) {
+		t.Errorf("what is gone: error %v, want NotFound", err)
+	}
+}
