@@ -153,8 +153,9 @@ func (x *search) someRoom(p int32, but int, taken map[int][]int64) int {
 	return -1
 }
 
-// withRoom are the nodes that could take the smallest pods, those with least room first.
-// The list is made anew when something was accepted.
+// withRoom are the nodes that could take the smallest pods, those with least room first;
+// before them those that are worth their price, since others may be the next to go. The
+// list is made anew when something was accepted.
 func (x *search) withRoom() []int {
 	if x.free != nil && x.freeAsOf == len(x.list) {
 		return x.free
@@ -166,8 +167,19 @@ func (x *search) withRoom() []int {
 			x.free = append(x.free, i)
 		}
 	}
-	slices.SortFunc(x.free, x.compareRoom)
+	slices.SortFunc(x.free, func(a, b int) int {
+		return cmp.Or(cmp.Compare(x.doubtful(a), x.doubtful(b)), x.compareRoom(a, b))
+	})
 	return x.free
+}
+
+// doubtful is 1 for nodes that would be given up if their pods could be had at their value
+// elsewhere.
+func (x *search) doubtful(at int) int {
+	if n := &x.nodes[at]; n.eligible && !n.taking && float64(n.Price)-n.value > n.worth {
+		return 1
+	}
+	return 0
 }
 
 // leastNeed is less than any pod takes of any resource.

@@ -9,18 +9,16 @@ import (
 
 // An eviction is justified by savings of a part of what the pod costs.
 const (
-	// lastingRate is asked for ever, so that a fleet which is nearly the best possible is
-	// left in peace.
-	lastingRate = 0.05
-	// youngRate is asked of a pod that has just come. Pods live on for about as long as they
-	// have lived so far, and the savings with them: the rate falls with the age.
-	youngRate = 0.45
-	youngFor  = 30 * time.Minute
-	// movedRate is asked of a pod that a disruption brought where it is, and falls to
-	// nothing over movedFor: what was decided then is not taken back for a small
-	// advantage, even if the packing could be improved.
+	// rate is asked of every pod, so that a fleet which is nearly the best possible is left
+	// in peace. It does not depend on the pod's age: what is not worth doing today would be
+	// done tomorrow, although nothing has changed. Who wants young pods to be left alone says
+	// so with consolidateAfter.
+	rate = 0.05
+	// movedRate is asked of a pod that a disruption brought where it is: what was decided
+	// then is not taken back for a small advantage, even if the packing could be improved.
+	// It holds for movedFor, and falls to nothing in as long again.
 	movedRate = 10
-	movedFor  = 72 * time.Hour
+	movedFor  = 48 * time.Hour
 	// leastWorth is what moving even the smallest pod must save, in millionths an hour.
 	leastWorth = 100
 )
@@ -28,19 +26,13 @@ const (
 // worthOf is what an hour without the pod's present place must save, at least.
 func (x *search) worthOf(p int32, n *node) float64 {
 	pod := &x.s.Pods[p]
-	rate := rateAt(x.s.Now.Sub(pod.Created))
+	share := rate
 	if moved := n.Life.Rearranged; !moved.IsZero() && !pod.Created.Before(moved) {
-		rate += movedRate * max(0, 1-float64(x.s.Now.Sub(moved))/float64(movedFor))
+		left := 2 - float64(x.s.Now.Sub(moved))/float64(movedFor)
+		share += movedRate * min(max(left, 0), 1)
 	}
 	weight := math.Max(float64(pod.Tie.Cost), 0) / snapshot.OrdinaryCost
-	return math.Max(x.value[p]*rate, leastWorth) * weight
-}
-
-func rateAt(age time.Duration) float64 {
-	if age <= youngFor {
-		return lastingRate + youngRate
-	}
-	return lastingRate + youngRate*float64(youngFor)/float64(age)
+	return math.Max(x.value[p]*share, leastWorth) * weight
 }
 
 // valueEffort is enough for prices that hold to a few parts in a thousand.

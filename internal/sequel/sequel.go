@@ -73,8 +73,11 @@ func (f *film) settle(claims []plan.Claim, existing []plan.Placement, rearranged
 	for _, e := range existing {
 		f.put(e.Pods, e.Node)
 		for i := range f.out.Nodes {
-			if rearranged && f.out.Nodes[i].Name == e.Node {
-				f.out.Nodes[i].Life.Rearranged = f.out.Now
+			if n := &f.out.Nodes[i]; n.Name == e.Node {
+				n.Life.Quiet = f.out.Now
+				if rearranged {
+					n.Life.Rearranged = f.out.Now
+				}
 			}
 		}
 	}
