@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "tenon/api/aws/v1"
@@ -62,20 +63,12 @@ func (s *story) end() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), long)
 	defer cancel()
-	for _, kind := range []client.Object{&appsv1.Deployment{}, &v1.Pod{}} {
-		if err := s.lab.Client.DeleteAllOf(ctx, kind, client.InNamespace(s.namespace), client.GracePeriodSeconds(0)); err != nil {
-			s.Errorf("clean up: %v", err)
-		}
+	for _, kinds := range [][]client.ObjectList{
+		{&appsv1.DeploymentList{}}, {&v1.PodList{}, &karpenterv1.NodePoolList{}},
+		{&karpenterv1.NodeClaimList{}, &v1.NodeList{}}, {&awsv1.EC2NodeClassList{}},
+	} {
+		s.removeAll(ctx, kinds...)
 	}
-	for _, kinds := range [][]client.Object{{&karpenterv1.NodePool{}, &karpenterv1.NodeClaim{}}, {&awsv1.EC2NodeClass{}}} {
-		for _, kind := range kinds {
-			if err := s.lab.Client.DeleteAllOf(ctx, kind); err != nil {
-				s.Errorf("clean up: %v", err)
-			}
-		}
-		s.awaitNone(ctx, &karpenterv1.NodeClaimList{}, &v1.NodeList{})
-	}
-	s.awaitNone(ctx, &awsv1.EC2NodeClassList{})
 	for _, i := range s.aws.Instances(s) {
 		if i.Alive() {
 			s.Errorf("somebody still pays for %+v", i)
@@ -83,19 +76,17 @@ func (s *story) end() {
 	}
 }
 
-// awaitNone asks until nothing of these kinds is left.
-func (s *story) awaitNone(ctx context.Context, lists ...client.ObjectList) {
+// removeAll deletes all objects of some kinds, one by one as a burst of hundreds is too much for one
+// request, and waits until they are gone.
+func (s *story) removeAll(ctx context.Context, lists ...client.ObjectList) {
 	ticker := time.NewTicker(200 * time.Millisecond)
 	defer ticker.Stop()
 	for {
 		var left []string
 		for _, list := range lists {
-			if err := s.lab.Client.List(ctx, list); err != nil {
-				s.Errorf("clean up: %v", err)
-				return
-			}
-			if n := meta.LenList(list); n > 0 {
-				left = append(left, fmt.Sprintf("%d %T", n, list))
+			n, err := s.removeEach(ctx, list)
+			if n > 0 || err != nil {
+				left = append(left, fmt.Sprintf("%d %T, %v", n, list, err))
 			}
 		}
 		if len(left) == 0 {
@@ -108,6 +99,21 @@ func (s *story) awaitNone(ctx context.Context, lists ...client.ObjectList) {
 		case <-ticker.C:
 		}
 	}
+}
+
+func (s *story) removeEach(ctx context.Context, list client.ObjectList) (left int, err error) {
+	if err := s.lab.Client.List(ctx, list); err != nil {
+		return 0, err
+	}
+	err = meta.EachListItem(list, func(item runtime.Object) error {
+		object := item.(client.Object)
+		left++
+		if object.GetDeletionTimestamp() != nil {
+			return nil
+		}
+		return client.IgnoreNotFound(s.lab.Client.Delete(ctx, object, client.GracePeriodSeconds(0)))
+	})
+	return left, err
 }
 
 // describe says how things stood when the story failed.
