@@ -65,6 +65,7 @@ func (c crew) kit(backend Backend) (reconcile.Kit, error) {
 	if err != nil {
 		return reconcile.Kit{}, fmt.Errorf("register metrics: %w", err)
 	}
+	//lint:ignore SA1019 Users and their tools read core/v1 Events, which only the older recorder writes.
 	events := telemetry.NewRecorder(c.manager.GetEventRecorderFor(telemetry.Component), c.clock)
 	if err := c.manager.Add(events); err != nil {
 		return reconcile.Kit{}, fmt.Errorf("run the recorder of events: %w", err)

@@ -27,6 +27,7 @@ func (k *Kind) invalid(name string, errs ...*field.Error) error {
 
 // wrongUID is what a server says about an object that is another one by now.
 func (k *Kind) wrongUID(name string, want, have any) error {
+	//lint:ignore ST1005 These are the words of the real server.
 	return k.conflict(name, fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", want, have))
 }
 

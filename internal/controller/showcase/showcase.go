@@ -107,8 +107,9 @@ func (s offers) add(c *catalog.Catalog, reserved bool) {
 			o := &t.Offerings[j]
 			name := cloud.Offer{InstanceType: t.Name, Zone: o.Zone, CapacityType: o.CapacityType}
 			s[name] = offer{s[name].available || o.Available, o.Price}
-			if none := (cloud.Offer{InstanceType: t.Name, Zone: o.Zone, CapacityType: catalog.Reserved}); reserved && name != none {
-				s[none] = s[none]
+			none := cloud.Offer{InstanceType: t.Name, Zone: o.Zone, CapacityType: catalog.Reserved}
+			if _, known := s[none]; reserved && !known {
+				s[none] = offer{}
 			}
 		}
 	}
