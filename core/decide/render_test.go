@@ -51,7 +51,7 @@ func render(s *snapshot.Snapshot, p *plan.Plan) string {
 		fmt.Fprintf(&b, "unplaced %s: %s\n", pods(s, reasons[text]), text)
 	}
 	fmt.Fprintf(&b, "cost %s bound %s", p.Cost.New, p.Cost.LowerBound)
-	return b.String()
+	return b.String() + renderFleet(s, p)
 }
 
 func keys(set map[string]bool) []string {

@@ -47,7 +47,7 @@ func runScript(t *testing.T, file string) {
 	for _, scenario := range strings.Split(strings.TrimSpace(string(text)), "\n\n") {
 		given, want, _ := strings.Cut(scenario, "\n----\n")
 		s := parseScenario(t, given)
-		p := decide.Decide(s, decide.Budget{}).Plan
+		p := decide.Decide(s, decide.Budget{Disrupt: strings.Contains(given, "\nconsolidate")}).Plan
 		for _, v := range check.Plan(s, &p) {
 			t.Errorf("%s\nthe plan breaks a rule: %v", given, v)
 		}
@@ -108,6 +108,11 @@ func (sc *scenario) line(verb string, words []string) {
 		sc.pods(words)
 	case "daemon":
 		sc.s.Daemons = append(sc.s.Daemons, snapshot.Daemon{Namespace: "kube-system", Name: words[0], Template: sc.template(words[0], sc.options(words[1:]))})
+	case "consolidate":
+		sc.s.Now = present
+		sc.s.Settings.SpotToSpot = slices.Contains(words, "spot-to-spot")
+	case "budget":
+		sc.budget(words)
 	default:
 		sc.t.Fatalf("unknown line %q", verb)
 	}
@@ -166,6 +171,7 @@ func (sc *scenario) pool(words []string) {
 		}
 	}
 	p.Taints = sc.taints(o["taint"])
+	p.Consolidation = sc.consolidation(o)
 	sc.s.Pools = append(sc.s.Pools, p)
 }
 
@@ -199,6 +205,7 @@ func (sc *scenario) node(words []string) {
 		Name: words[0], Pool: o["pool"], Labels: labels, Taints: sc.taints(o["taint"]), Capacity: room, Allocatable: room,
 		Initialized: true, Leaving: o["leaving"] != "", Unschedulable: o["cordoned"] != "",
 	})
+	sc.used(&sc.s.Nodes[len(sc.s.Nodes)-1], o)
 }
 
 func (sc *scenario) pods(words []string) {
@@ -214,7 +221,7 @@ func (sc *scenario) pods(words []string) {
 	for i := range n {
 		sc.s.Pods = append(sc.s.Pods, snapshot.Pod{
 			Namespace: "default", Name: fmt.Sprintf("%s-%d", name, i), Template: template,
-			Node: o["on"], Pending: o["on"] == "", Movable: leaving, Refused: o["refused"],
+			Node: o["on"], Pending: o["on"] == "", Movable: leaving, Refused: o["refused"], Tie: sc.tie(o),
 		})
 	}
 }

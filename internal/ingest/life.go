@@ -10,6 +10,11 @@ import (
 	"tenon/core/snapshot"
 )
 
+// AnnotationRearranged says on a claim when a disruption last brought pods to its node, as
+// RFC 3339. Whoever carries a disruption out writes it on replacements and on the nodes
+// that take pods, and what was moved is left in peace for a while.
+const AnnotationRearranged = "tenon.sh/rearranged"
+
 // life is what matters when the node may be given up.
 func (v view) life() snapshot.Life {
 	var out snapshot.Life
@@ -32,6 +37,9 @@ func (v view) life() snapshot.Life {
 	}
 	if c, is := v.condition(karpenterv1.ConditionDisruptionReason); is {
 		out.Underway = c.Reason
+	}
+	if at, err := time.Parse(time.RFC3339, v.claim.Annotations[AnnotationRearranged]); err == nil {
+		out.Rearranged = at.UTC()
 	}
 	_, out.Terminating = v.condition(karpenterv1.ConditionInstanceTerminating)
 	if after := v.claim.Spec.ExpireAfter.Duration; after != nil {

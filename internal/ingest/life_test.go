@@ -1,0 +1,93 @@
+package ingest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/snapshot"
+	"tenon/internal/ingest"
+)
+
+var noon = time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC)
+
+func condition(name, reason string, ago time.Duration) metav1.Condition {
+	return metav1.Condition{Type: name, Status: metav1.ConditionTrue, Reason: reason, LastTransitionTime: metav1.NewTime(noon.Add(-ago))}
+}
+
+// What matters when a node may be given up is read from its claim.
+func TestLifeOfNodes(t *testing.T) {
+	t.Parallel()
+	objects := &ingest.Objects{}
+	claim := &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{
+		Name: "c", CreationTimestamp: metav1.NewTime(noon.Add(-10 * time.Hour)),
+		Labels:      map[string]string{karpenterv1.LabelNodePool: "p"},
+		Annotations: map[string]string{ingest.AnnotationRearranged: "2026-03-02T11:00:00Z"},
+	}}
+	claim.Spec.TerminationGracePeriod = &metav1.Duration{Duration: time.Hour}
+	claim.Spec.ExpireAfter = karpenterv1.DurationOf(24 * time.Hour)
+	claim.Status.ProviderID = "x:///1"
+	claim.Status.Conditions = []metav1.Condition{
+		condition(karpenterv1.ConditionInitialized, "Initialized", 9*time.Hour),
+		condition(karpenterv1.ConditionDrifted, "NodePoolDrifted", 2*time.Hour),
+	}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: map[string]string{
+		karpenterv1.LabelNodePool: "p", karpenterv1.LabelRegistered: "true", karpenterv1.LabelInitialized: "true",
+	}, Annotations: map[string]string{karpenterv1.AnnotationDoNotDisrupt: "true"}}}
+	node.Spec.ProviderID = "x:///1"
+	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown}}
+	objects.Add(claim)
+	objects.Add(node)
+	options := fromFiles(t)
+	options.Now = noon
+	want := snapshot.Life{
+		Quiet: noon.Add(-9 * time.Hour), Drifted: "NodePoolDrifted", Since: noon.Add(-2 * time.Hour), Protected: true, Bounded: true,
+		Rearranged: noon.Add(-time.Hour), Expires: noon.Add(14 * time.Hour), Unready: true,
+	}
+	if diff := cmp.Diff(want, ingest.Build(objects, options).Nodes[0].Life); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// A running pod says who would have a say in its eviction; a budget without a status
+// allows what its spec and the pods that are given let it.
+func TestTiesOfPods(t *testing.T) {
+	t.Parallel()
+	objects := &ingest.Objects{}
+	objects.Add(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}})
+	yes := true
+	for _, name := range []string{"a", "b", "c"} {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+			Namespace: "default", Name: name, Labels: map[string]string{"app": "web"},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", Controller: &yes}},
+		}}
+		pod.Spec.NodeName = "n"
+		start := metav1.NewTime(noon.Add(-time.Hour))
+		pod.Status.StartTime = &start
+		if name == "a" {
+			pod.Annotations = map[string]string{karpenterv1.AnnotationDoNotDisrupt: "4h", corev1.PodDeletionCost: "134217728"}
+		}
+		objects.Add(pod)
+	}
+	least := intstr.FromString("50%")
+	objects.Add(&policyv1.PodDisruptionBudget{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"},
+		Spec:       policyv1.PodDisruptionBudgetSpec{MinAvailable: &least, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}},
+	})
+	options := fromFiles(t)
+	options.Now = noon
+	s := ingest.Build(objects, options)
+	wantTie := snapshot.Tie{Returns: true, Asked: true, Protected: true, Until: noon.Add(3 * time.Hour), Budgets: []string{"web"}, Cost: 2 * snapshot.OrdinaryCost}
+	if diff := cmp.Diff(wantTie, s.Pods[0].Tie); diff != "" {
+		t.Errorf("tie: -want +got\n%s", diff)
+	}
+	if diff := cmp.Diff([]snapshot.Budget{{Namespace: "default", Name: "web", Allowed: 1}}, s.Budgets); diff != "" {
+		t.Errorf("budgets: -want +got\n%s", diff)
+	}
+}
