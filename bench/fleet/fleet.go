@@ -192,3 +192,15 @@ func count(s *snapshot.Snapshot, moved map[string]int, pods []int) {
 		moved[s.Pods[p].Key()]++
 	}
 }
+
+// Watch goes on to decide every hour for some hours, and counts the evictions.
+func Watch(s *snapshot.Snapshot, hours int) int {
+	evictions := 0
+	for i := range hours {
+		p := decide.Decide(s, decide.Budget{Disrupt: true}).Plan
+		var c sequel.Count
+		s, c = sequel.Of(s, &p, time.Hour, 1000+i)
+		evictions += c.Evictions
+	}
+	return evictions
+}

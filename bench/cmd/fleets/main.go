@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/pprof"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 func main() {
 	catalogue := flag.String("catalog", "", "file of offers")
 	pause := flag.Duration("pause", time.Minute, "between two decisions")
+	hours := flag.Int("watch", 0, "decide for so many more hours once it has settled")
 	rounds := flag.Int("rounds", 20, "at most so many decisions")
 	profile := flag.String("cpuprofile", "", "file to write a profile to")
 	flag.Parse()
@@ -48,6 +50,12 @@ func main() {
 			fmt.Printf("  round %d: %v, %d disruptions, %d nodes go, %d come, %d evictions, $%.2f/h\n", i, r.Took.Round(time.Millisecond), r.Disruptions, r.Removed, r.Bought, r.Evictions, r.Price)
 		}
 		fmt.Printf("  settled at $%.3f/h on %d nodes, %d evictions, %d pods moved twice, decisions took %v\n", sequel.Price(end), len(end.Nodes), evictions, twice, took.Round(time.Millisecond))
+		if *hours > 0 {
+			fmt.Printf("  %d evictions in the next %d hours\n", fleet.Watch(end, *hours), *hours)
+		}
+		var stats runtime.MemStats
+		runtime.ReadMemStats(&stats)
+		fmt.Printf("  heap taken from the system %d MiB\n", stats.HeapSys>>20)
 	}
 }
 
