@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"tenon/lab/labtest"
 	"tenon/lab/state"
 )
@@ -31,23 +33,33 @@ func chance(t *testing.T) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-// The controller is killed at random while 500 pods scale out: in the end all run, on as many
-// machines as without a crash, and every machine in the cloud is a node with its claim.
+// The controller is killed at random while 500 pods scale out, once while it makes claims, once
+// while they are launched and once while nodes join: in the end all run, on as many machines as
+// without a crash, and every machine in the cloud is a node with its claim.
 func TestKilledDuringAScaleOut(t *testing.T) {
 	const (
 		pods   = 500
 		each   = 7 // pods of one processor on a machine of eight
 		needed = (pods + each - 1) / each
-		kills  = 3
 	)
 	s := begin(t, labtest.Start(t))
 	dice := chance(t)
 	s.apply("class.yaml", "small.yaml", "inflate.yaml")
 	s.scale("inflate", pods)
-	for range kills {
-		after := time.Duration(dice.Int64N(int64(1500 * time.Millisecond)))
-		<-time.After(after)
-		t.Logf("killed after %s, at %d claims and %d machines", after, len(s.claims()), len(s.machines()))
+	for _, moment := range []struct {
+		name  string
+		count func() int
+	}{
+		{"claims", func() int { return len(s.claims()) }},
+		{"machines", func() int { return len(s.machines()) }},
+		{"nodes", s.ready},
+	} {
+		enough := 1 + dice.IntN(needed*2/3)
+		s.eventually(fmt.Sprintf("there are %d %s", enough, moment.name), func(context.Context) (bool, string) {
+			n := moment.count()
+			return n >= enough, fmt.Sprintf("there are %d", n)
+		})
+		t.Logf("killed at %d %s, to be %d", moment.count(), moment.name, needed)
 		s.kill("tenon-on-memory")
 	}
 	s.running("inflate", pods)
@@ -71,6 +83,19 @@ func (s *story) settled(needed int) {
 		s.Errorf("%d machines, %d are needed", n, needed)
 	}
 	s.Logf("%d machines, %d are needed", len(s.machines()), needed)
+}
+
+// ready is how many claims are.
+func (s *story) ready() int {
+	n := 0
+	for _, claim := range s.claims() {
+		for _, c := range claim.Status.Conditions {
+			if c.Type == "Ready" && c.Status == metav1.ConditionTrue {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // kill ends a component at once, and waits until the lab has started it again.

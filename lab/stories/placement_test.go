@@ -19,7 +19,7 @@ func TestTeamPool(t *testing.T) {
 	intruders := s.pending("intruder", 1)
 	s.awaitEvent(&intruders[0], "FailedScheduling", "networkNode")
 	claims := s.awaitClaims(1)
-	s.awaitCondition(&claims[0], karpenterv1.ConditionInitialized, metav1.ConditionUnknown, "agent-not-ready")
+	s.awaitCondition(&claims[0], karpenterv1.ConditionInitialized, metav1.ConditionUnknown, "agent-starting")
 	s.startAgent(claims[0].Status.NodeName)
 	for _, pod := range s.running("network-app", 3) {
 		node := s.nodeOf(pod)
@@ -46,7 +46,7 @@ func (s *story) startAgent(name string) {
 		}
 		var kept []v1.Taint
 		for _, taint := range node.Spec.Taints {
-			if taint.Key != "example.com/agent-not-ready" {
+			if taint.Key != "example.com/agent-starting" {
 				kept = append(kept, taint)
 			}
 		}
