@@ -62,13 +62,19 @@ const glance = 16
 // bestOf tries every style of packing that may help.
 func (d *decision) bestOf(set *shape.Set, wishes []shape.Wish) *attempt {
 	atlas := newAtlas(set, d.launching())
-	best := d.attempt(set, atlas, way{style: pack.Greedy, effort: d.effort})
-	if _, more := d.relax(best, wishes); more {
-		if quick := d.attempt(set, atlas, way{style: pack.Guided, effort: d.effort / glance}); quick.unplaced() > 0 {
-			return better(quick, best)
+	guided := way{style: pack.Guided, effort: d.effort}
+	var best *attempt
+	if d.shelf != nil { // a question among many does without the baseline
+		best = d.attempt(set, atlas, guided)
+	} else {
+		best = d.attempt(set, atlas, way{style: pack.Greedy, effort: d.effort})
+		if _, more := d.relax(best, wishes); more {
+			if quick := d.attempt(set, atlas, way{style: pack.Guided, effort: d.effort / glance}); quick.unplaced() > 0 {
+				return better(quick, best)
+			}
 		}
+		best = better(d.attempt(set, atlas, guided), best)
 	}
-	best = better(d.attempt(set, atlas, way{style: pack.Guided, effort: d.effort}), best)
 	if len(set.Registry.Groups()) > 0 && pods(set) <= fewPods {
 		for _, manner := range []topology.Manner{topology.Gather, topology.Together} {
 			best = better(best, d.attempt(set, atlas, way{style: pack.Guided, effort: d.effort / aside, manner: manner}))

@@ -47,7 +47,7 @@ func main() {
 		for i, r := range list {
 			took += r.Took
 			evictions += r.Evictions
-			fmt.Printf("  round %d: %v, %d disruptions, %d nodes go, %d come, %d evictions, $%.2f/h\n", i, r.Took.Round(time.Millisecond), r.Disruptions, r.Removed, r.Bought, r.Evictions, r.Price)
+			fmt.Printf("  round %d: %v (cpu %v), %d disruptions, %d nodes go, %d come, %d evictions, $%.2f/h\n", i, r.Took.Round(time.Millisecond), r.CPU.Round(time.Millisecond), r.Disruptions, r.Removed, r.Bought, r.Evictions, r.Price)
 		}
 		fmt.Printf("  settled at $%.3f/h on %d nodes, %d evictions, %d pods moved twice, decisions took %v\n", sequel.Price(end), len(end.Nodes), evictions, twice, took.Round(time.Millisecond))
 		if *hours > 0 {
