@@ -65,6 +65,21 @@ type Result struct {
 	Uncovered float64
 	// Steps is the effort that was spent.
 	Steps int64
+
+	generator *generator // for Sharpen, nil if there was no effort for patterns
+}
+
+// Sharpen spends steps on raising the bound alone, where it is far below the price of
+// the patterns: prices and patterns stay as they are. It returns the steps spent.
+func (r *Result) Sharpen(steps int64) int64 {
+	g := r.generator
+	if g == nil {
+		return 0
+	}
+	before := g.steps()
+	g.sharpen(steps)
+	r.Bound, r.generator = max(r.Bound, g.in.payable(g.proof)), nil
+	return g.steps() - before
 }
 
 // Pattern is a bin filled with whole pods, used a fractional number of times.

@@ -30,6 +30,7 @@ type generator struct {
 	pool    []column  // kept between masters
 	level   level
 	width   float64 // of the corridor
+	table   *table  // while sharpening
 }
 
 const (
@@ -61,6 +62,9 @@ func (g *generator) steps() int64 {
 	n := g.in.steps + g.relax.steps + g.branch.steps + g.branch.stairs.steps
 	if g.master != nil {
 		n += g.master.steps
+	}
+	if g.table != nil {
+		n += g.table.steps
 	}
 	return n
 }

@@ -11,6 +11,7 @@ type tinyLP struct {
 	dual []float64
 	in   []float64 // the entering column: use per dimension, then 1
 	dir  []float64
+	last int // the row of the last pivot
 }
 
 func (t *tinyLP) reset(n int) {
@@ -70,7 +71,7 @@ func (t *tinyLP) pivot(value, reduced float64) bool {
 	for i, d := range t.dir {
 		t.x[i] = max(0, t.x[i]-step*d)
 	}
-	t.x[p], t.cost[p] = step, value
+	t.x[p], t.cost[p], t.last = step, value, p
 	row := t.inv[p*k : p*k+k]
 	for j := range row {
 		row[j] /= t.dir[p]
@@ -89,7 +90,7 @@ func (t *tinyLP) pivot(value, reduced float64) bool {
 
 // solveSlacks lets slack enter wherever a dual price is negative, and returns
 // the value of the mix.
-func (t *tinyLP) solveSlacks() float64 {
+func (t *tinyLP) solveSlacks(entered func(row int)) float64 {
 	for range 4 * (t.n + 1) {
 		worst, at := -1e-12, -1
 		for d := range t.n {
@@ -105,6 +106,7 @@ func (t *tinyLP) solveSlacks() float64 {
 		if !t.pivot(0, -worst) {
 			break
 		}
+		entered(t.last)
 	}
 	total := 0.0
 	for i, c := range t.cost {

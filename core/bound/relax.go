@@ -82,14 +82,16 @@ func (v *view) findSpans(in *instance) {
 // least. Every choice of rates gives a valid bound; good ones give the linear
 // relaxation of the bounded knapsack with one cap per item.
 type relaxer struct {
-	in    *instance
-	y     []float64
-	use   []float64 // of the last evaluation
-	value float64
-	steps int64
-	pick  []surplus
-	lp    tinyLP
-	point []float64
+	in     *instance
+	y      []float64
+	use    []float64 // of the last evaluation
+	value  float64
+	steps  int64
+	pick   []surplus
+	lp     tinyLP
+	point  []float64
+	chosen []surplus   // by the last evaluation
+	mixed  [][]surplus // the choice behind each row of the small program
 }
 
 type surplus struct {
@@ -107,6 +109,7 @@ func newRelaxer(in *instance) *relaxer {
 func (r *relaxer) evaluate(v *view, rate []float64) float64 {
 	total := 0.0
 	r.value = 0
+	r.chosen = r.chosen[:0]
 	for _, d := range v.dims {
 		total += rate[d] * v.room[d]
 		r.use[d] = 0
@@ -135,6 +138,7 @@ func (r *relaxer) gain(v *view, rate []float64, i int32) float64 {
 
 func (r *relaxer) take(v *view, i int32, n float64) {
 	r.value += n * r.y[i]
+	r.chosen = append(r.chosen, surplus{item: i, most: int64(n)})
 	for _, d := range v.dims {
 		r.use[d] += n * r.in.need[d][i]
 	}
@@ -184,9 +188,10 @@ func (r *relaxer) bound(v *view, enough float64) float64 {
 		return best
 	}
 	r.lp.reset(len(v.dims))
+	r.mixed = append(r.mixed[:0], make([][]surplus, len(v.dims)+1)...)
 	r.offer(v)
 	for range relaxRounds {
-		floor := r.lp.solveSlacks()
+		floor := r.lp.solveSlacks(r.forget)
 		if best-floor <= relaxTolerance*best {
 			break
 		}
@@ -219,5 +224,28 @@ func (r *relaxer) offer(v *view) bool {
 	for k, d := range v.dims {
 		r.lp.in[k] = r.use[d] / v.room[d]
 	}
-	return r.lp.enter(r.value)
+	entered := r.lp.enter(r.value)
+	if entered {
+		r.mixed[r.lp.last] = slices.Clone(r.chosen)
+	}
+	return entered
+}
+
+func (r *relaxer) forget(row int) { r.mixed[row] = nil }
+
+// mixture is the filling behind the last bound: the small program's mix of choices.
+func (r *relaxer) mixture(k int, v *view) column {
+	counts := make([]float64, len(r.in.items))
+	for row, choice := range r.mixed {
+		for _, s := range choice {
+			counts[s.item] += r.lp.x[row] * float64(s.most)
+		}
+	}
+	c := column{view: int32(k), price: v.price}
+	for i, n := range counts {
+		if n > 1e-9 {
+			c.items, c.counts = append(c.items, int32(i)), append(c.counts, n)
+		}
+	}
+	return c
 }

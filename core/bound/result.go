@@ -23,6 +23,7 @@ func (g *generator) result(items int) Result {
 	if g.master == nil {
 		return r
 	}
+	r.generator = g
 	total := 0.0
 	split := newSplitter(g.in)
 	stock := drawn{}

@@ -217,7 +217,7 @@ func TestFewPodsAreProvenBest(t *testing.T) {
 			c.pods(1+r.IntN(2), int64(100+100*r.IntN(30)), int64(128<<r.IntN(6)))
 		}
 		k := New(c.problem(Guided, 10*effort))
-		low, ok := k.Bound()
+		low, _, ok := k.Bound(0)
 		if !ok || low != k.Price() {
 			t.Errorf("seed %d: costs %s, proven %s (%t)", seed, k.Price(), low, ok)
 		}

@@ -237,7 +237,11 @@ func LowerBound(set *shape.Set, lots []Lot, steps int64) (model.Money, int64) {
 			hosts = append(hosts, b)
 		}
 	}
-	return model.Money(p.solve(&r, steps, hosts...).Bound), p.steps
+	out := p.solve(&r, steps, hosts...)
+	if len(hosts) == 0 {
+		p.steps += out.Sharpen(steps / 2)
+	}
+	return model.Money(out.Bound), p.steps
 }
 
 func (p *packer) stockOf(o offer) int64 {

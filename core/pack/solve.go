@@ -186,12 +186,13 @@ func (k *Packer) Drop(lot int) {
 }
 
 // Bound is the relaxation's proven bound on the price, if it was solved for all pods
-// over all pools: then it need not be solved again.
-func (k *Packer) Bound() (model.Money, bool) {
+// over all pools: then it need not be solved again. Where it is far from the price of
+// the relaxation's patterns, that many steps may be spent on raising it.
+func (k *Packer) Bound(steps int64) (price model.Money, spent int64, ok bool) {
 	p := k.p
 	for _, b := range p.hosts {
 		if len(b.content) > 0 {
-			return 0, false
+			return 0, 0, false
 		}
 	}
 	given, placed := 0, 0
@@ -200,10 +201,16 @@ func (k *Packer) Bound() (model.Money, bool) {
 		placed += k.Placed(i)
 	}
 	if p.style != Guided || len(p.tiers) != 1 || p.proven != given || placed != given {
-		return 0, false
+		return 0, 0, false
 	}
-	return model.Money(p.proof.Bound), true
+	if k.Price() > model.Money(float64(p.proof.Bound)*closelyProven) {
+		spent = p.proof.Sharpen(steps)
+	}
+	return model.Money(p.proof.Bound), spent, true
 }
+
+// closelyProven is a price over the bound that needs no better proof.
+const closelyProven = 1.02
 
 // Lonely reports whether some pod of the lot is on a node without the company that it
 // needs there.

@@ -8,8 +8,11 @@ import (
 // lowerBound is proven: no fleet that places the same pods, on top of the same existing
 // nodes and by the same rules for nodes, costs less.
 func (d *decision) lowerBound(a *attempt) model.Money {
-	if price, ok := a.packer.Bound(); ok && !a.short {
-		return price
+	if !a.short {
+		if price, steps, ok := a.packer.Bound(proving(a)); ok {
+			d.steps += steps
+			return price
+		}
 	}
 	lots := make([]pack.Lot, 0, len(a.set.Shapes))
 	for i := range a.set.Shapes {
@@ -23,4 +26,15 @@ func (d *decision) lowerBound(a *attempt) model.Money {
 	price, steps := pack.LowerBound(a.set, lots, d.effort/4)
 	d.steps += steps
 	return price
+}
+
+// sharpPods is up to how many pods the proof is worth as much effort as half the packing.
+const sharpPods = 8000
+
+// proving is the effort that may go into raising the bound.
+func proving(a *attempt) int64 {
+	if pods(a.set) > sharpPods {
+		return 0
+	}
+	return FullEffort / 2
 }
