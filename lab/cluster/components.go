@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -139,7 +138,7 @@ func (l *lab) onMemory() (supervise.Component, error) {
 	component.Env = append(component.Env,
 		"LAB_MACHINES_KUBECONFIG="+l.directory.UserConfig("kubelets"),
 		"LAB_BOOT_DELAY="+l.options.BootDelay.String(),
-		"LAB_CLOUD_STATE="+filepath.Join(string(l.directory), "cloud.json"),
+		"LAB_CLOUD_STATE="+l.directory.Cloud(),
 	)
 	return component, nil
 }

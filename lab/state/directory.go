@@ -51,6 +51,7 @@ func (d Directory) PKI(file string) string        { return d.Path("pki", file) }
 func (d Directory) Logs() string                  { return d.Path("logs") }
 func (d Directory) Log(component string) string   { return d.Path("logs", component+".log") }
 func (d Directory) Etcd() string                  { return d.Path("etcd") }
+func (d Directory) Cloud() string                 { return d.Path("cloud.json") }
 func (d Directory) UserConfig(user string) string { return d.PKI(user + ".kubeconfig") }
 
 // SupervisorLog is what a detached supervisor says once its lab is ready.
@@ -58,7 +59,7 @@ func (d Directory) SupervisorLog() string { return d.Path("supervisor.log") }
 
 // own are the entries that a lab creates, and hence all that cleaning removes: a directory may hold
 // files of the user as well. The lock is not among them, it goes last.
-var own = []string{"kubeconfig", "lab.env", "pki", "etcd", "logs", "state.json", "keep"}
+var own = []string{"kubeconfig", "lab.env", "pki", "etcd", "logs", "state.json", "keep", "cloud.json", "cloud.json.new"}
 
 // InUse says that another lab runs in the directory.
 type InUse struct {

@@ -64,7 +64,7 @@ func TestCleaningLeavesFilesOfTheUser(t *testing.T) {
 	if err := lock.Layout(); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{d.Kubeconfig(), d.Log("etcd"), d.PKI("ca.key"), d.Path("notes.txt")} {
+	for _, path := range []string{d.Kubeconfig(), d.Log("etcd"), d.PKI("ca.key"), d.Cloud(), d.Path("notes.txt")} {
 		if err := state.WriteFile(path, []byte("x")); err != nil {
 			t.Fatal(err)
 		}

@@ -2,7 +2,6 @@ package stories
 
 import (
 	"context"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -11,9 +10,6 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 )
-
-// cloudFile is where the lab's cloud in memory writes down what it sold.
-func cloudFile(s *story) string { return filepath.Join(string(s.lab.Directory), "cloud.json") }
 
 // An instance that never joins is paid for once: the claim says what is missing, its pods wait for
 // it, nothing is bought for them again; deleted by hand, it takes its machine along.

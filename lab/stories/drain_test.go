@@ -102,7 +102,7 @@ func TestExpiry(t *testing.T) {
 // machines are those of the story that the cloud has not ended.
 func (s *story) machines() map[string]string {
 	s.Helper()
-	books, err := stage.Read(cloudFile(s))
+	books, err := stage.Read(s.lab.Directory.Cloud())
 	if err != nil {
 		s.Fatal(err)
 	}
