@@ -182,6 +182,9 @@ func (x *search) relyOn(pods []int) {
 // spent reports whether the effort is used up.
 func (x *search) spent() bool { return x.b.Steps() >= x.budget.Steps }
 
+// nearlySpent leaves a part of the effort for nodes that are looked at one by one.
+func (x *search) nearlySpent() bool { return x.b.Steps() >= x.budget.Steps/4*3 }
+
 // outcome hands everything over, with pods as they are numbered in the given snapshot.
 func (x *search) outcome() Outcome {
 	out := Outcome{Disruptions: x.list, Next: x.next, Looked: x.looked, Steps: x.b.Steps()}

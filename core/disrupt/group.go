@@ -50,7 +50,7 @@ func (x *search) regroup(p int) {
 	}
 	groups := (pods + groupPods - 1) / groupPods
 	for g := range groups {
-		if x.spent() {
+		if x.nearlySpent() {
 			return
 		}
 		x.solve(dealt(leavers, g, groups), dealt(stays, g, groups))

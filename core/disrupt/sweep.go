@@ -20,9 +20,9 @@ func (x *search) sweep() {
 	list = slices.Concat(list[from:], list[:from])
 	for i, at := range list {
 		n := &x.nodes[at]
-		if x.spent() {
+		if i > 0 && x.spent() { // one at least, or it would never come to an end
 			n.keep(plan.Waiting, plan.Underutilized, notYet)
-			if x.next == "" && i > 0 {
+			if x.next == "" {
 				x.next = x.nodes[list[i-1]].Name
 			}
 			continue

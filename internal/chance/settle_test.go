@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"tenon/core/decide"
+	"tenon/core/disrupt"
 	"tenon/core/plan"
 	"tenon/core/snapshot"
 	"tenon/internal/sequel"
@@ -68,6 +70,32 @@ func countMoves(s *snapshot.Snapshot, p *plan.Plan, moved map[string]int) {
 		}
 		for k := range d.Moves {
 			count(d.Moves[k].Pods)
+		}
+	}
+}
+
+// TestSweepGoesOn spends next to nothing on each evaluation: one after the other comes to
+// every node.
+func TestSweepGoesOn(t *testing.T) {
+	t.Parallel()
+	for seed := range *seeds / 4 {
+		s := Fleet(seed, 8).Snapshot()
+		p := decide.Decide(s, decide.Budget{Steps: budget.Steps}).Plan
+		waits, after := map[string]bool{}, ""
+		for round := range 2 * len(s.Nodes) {
+			out := disrupt.Plan(s, &p, disrupt.Budget{Steps: 1, After: after})
+			for _, o := range out.Prospects {
+				unseen := o.Text == "Not looked at yet" && o.Reason == plan.Underutilized
+				waits[o.Node] = unseen && (round == 0 || waits[o.Node])
+			}
+			if after = out.Next; after == "" {
+				break
+			}
+		}
+		for node, still := range waits {
+			if still {
+				t.Errorf("seed %d: %s was never looked at", seed, node)
+			}
 		}
 	}
 }
