@@ -4,6 +4,7 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -95,6 +96,9 @@ func (l *lifecycle) judgePool(ctx context.Context, pool *karpenterv1.NodePool, c
 			return nil
 		}
 		pool.Status.Conditions = conditions.List()
+		if equality.Semantic.DeepEqual(before.Status, pool.Status) {
+			return nil // nodes come in bursts, and all of them say the same
+		}
 		err := l.kit.Client.Status().Patch(ctx, pool, locked(before))
 		if !apierrors.IsConflict(err) || try == keepTries {
 			return err
