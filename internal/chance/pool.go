@@ -44,6 +44,7 @@ func (w *world) addPool(name string) {
 		TypeMeta:   metav1.TypeMeta{APIVersion: "karpenter.sh/v1", Kind: "NodePool"},
 		ObjectMeta: meta("", name),
 	}
+	pool.Spec.Disruption.ConsolidateAfter = karpenterv1.DurationOf(0) // the API's default, which is written out
 	spec := &pool.Spec.Template.Spec
 	spec.NodeClassRef = pointer(classReference)
 	ready := metav1.ConditionTrue
