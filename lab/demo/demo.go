@@ -31,7 +31,7 @@ const (
 
 // wave is how many pods the workload has, again and again. It stays below the pool's limit of ten
 // processors, whatever has been bought for its lower steps.
-var wave = []int32{3, 6, 1}
+var wave = []int32{3, 6, 2}
 
 // How long a step stays once its pods run, how long it may take them, and how often is looked.
 const (
