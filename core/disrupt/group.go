@@ -39,11 +39,14 @@ func (x *search) regroup(p int) {
 	if len(candidates) < 2 {
 		return
 	}
-	leavers := x.withinBudgets(x.leavers(candidates, receivers))
+	all := x.leavers(candidates, receivers)
+	leavers := x.withinBudgets(all)
 	if len(leavers) < 2 {
 		return
 	}
-	stays := x.roomy(slices.DeleteFunc(slices.Concat(receivers, candidates), func(n int) bool { return slices.Contains(leavers, n) }), leavers)
+	// Leavers for which there is no budget now take no pods either: these would have to move
+	// once more when there is.
+	stays := x.roomy(without(slices.Concat(receivers, candidates), all), leavers)
 	pods := 0
 	for _, n := range leavers {
 		pods += len(x.nodes[n].moving)
@@ -55,6 +58,15 @@ func (x *search) regroup(p int) {
 		}
 		x.solve(dealt(leavers, g, groups), dealt(stays, g, groups))
 	}
+}
+
+// without is a list without some of its nodes.
+func without(list, some []int) []int {
+	out := make(map[int]bool, len(some))
+	for _, n := range some {
+		out[n] = true
+	}
+	return slices.DeleteFunc(list, func(n int) bool { return out[n] })
 }
 
 // dealt is the hand that a player of a card game gets: groups made like this are alike.

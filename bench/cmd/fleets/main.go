@@ -20,6 +20,7 @@ func main() {
 	catalogue := flag.String("catalog", "", "file of offers")
 	pause := flag.Duration("pause", time.Minute, "between two decisions")
 	hours := flag.Int("watch", 0, "decide for so many more hours once it has settled")
+	budget := flag.Int("budget", 0, "nodes of a pool that may be disrupted at a time; 0 is what the input says")
 	rounds := flag.Int("rounds", 20, "at most so many decisions")
 	profile := flag.String("cpuprofile", "", "file to write a profile to")
 	flag.Parse()
@@ -39,6 +40,11 @@ func main() {
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "fleets:", err)
 			os.Exit(1)
+		}
+		for i := range s.Pools {
+			if *budget > 0 {
+				s.Pools[i].Consolidation.Allowed = snapshot.Allowance{Empty: *budget, Drifted: *budget, Underutilized: *budget}
+			}
 		}
 		fmt.Printf("%s: %d nodes, %d pods, $%.2f/h\n", file, len(s.Nodes), len(s.Pods), sequel.Price(s))
 		list, twice, end := fleet.Settle(s, *pause, *rounds)
