@@ -45,12 +45,13 @@ build: ## Build bin/tenon and bin/tenon-lab (the first time takes minutes: it co
 demo: build ## Show Tenon at work on a real control plane and an emulated AWS; Ctrl-C ends it
 	bin/tenon-lab up --demo $(DEMOFLAGS)
 
-# -count=1 is not given: Go knows which tests have nothing new to tell.
+# -count=1 is not given: Go knows which tests have nothing new to tell. Stories of hundreds of nodes,
+# told one after the other, take longer than the ten minutes that Go gives a package.
 .PHONY: test
 test: build ## Run all tests: the product's, the lab's, and those in a running lab
 	@status=0; for module in . lab; do \
 		echo "test: $$module"; \
-		(cd $$module && TENON_LAB=$(CURDIR)/bin/tenon-lab $(GO) test $(TESTFLAGS) ./...) || status=1; \
+		(cd $$module && TENON_LAB=$(CURDIR)/bin/tenon-lab $(GO) test -timeout 30m $(TESTFLAGS) ./...) || status=1; \
 	done; exit $$status
 
 .PHONY: lint
