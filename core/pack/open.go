@@ -18,7 +18,11 @@ func (p *packer) construct() {
 		return
 	}
 	waiting, pods := p.waitingRows()
-	r := p.relaxRows(waiting, pods, p.effort/4*int64(min(max(len(waiting.items)/manyRows, 1), mostTimes)))
+	times := 1
+	if pods > fewPods {
+		times = min(max(len(waiting.items)/manyRows, 1), mostTimes)
+	}
+	r := p.relaxRows(waiting, pods, p.effort/4*int64(times))
 	for k := range p.kinds {
 		p.kinds[k].worth = p.kinds[k].value
 	}
@@ -52,6 +56,9 @@ func (p *packer) bestDraft(r relaxation, ways int, stop int64) *draft {
 		if i >= 2 && p.steps >= stop {
 			break
 		}
+		if i%2 == 1 && r.Relaxed > 0 && float64(best.cost) > farOff*float64(r.Relaxed) {
+			continue // rules that the relaxation does not know decide the price
+		}
 		p.taste = tastes[i/2]
 		p.openWhole(r)
 		if i%2 == 1 {
@@ -73,6 +80,9 @@ const (
 	manyRows  = 100
 	mostTimes = 5
 )
+
+// farOff is a price over the relaxation's from where on to dive is no help.
+const farOff = 1.3
 
 // fewPods is how small a problem must be to try every taste.
 const fewPods = 4000

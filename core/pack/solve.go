@@ -203,7 +203,8 @@ func (k *Packer) Bound(steps int64) (price model.Money, spent int64, ok bool) {
 	if p.style != Guided || len(p.tiers) != 1 || p.proven != given || placed != given {
 		return 0, 0, false
 	}
-	if k.Price() > model.Money(float64(p.proof.Bound)*closelyProven) {
+	if price := k.Price(); price > model.Money(float64(p.proof.Bound)*closelyProven) &&
+		4*(p.proof.Relaxed-p.proof.Bound) > int64(price)-p.proof.Bound { // not the rounding's gap
 		spent = p.proof.Sharpen(steps)
 	}
 	return model.Money(p.proof.Bound), spent, true
