@@ -146,7 +146,7 @@ func (d *decision) attempt(set *shape.Set, atlas *atlas, w way) *attempt {
 	a.assigner.Manner = w.manner
 	lots := a.assign(counts)
 	a.packer = pack.New(pack.Problem{
-		Set: set, Lots: lots, Tiers: d.tiers, Limits: d.limits, Style: w.style, Effort: w.effort, Shelf: d.shelf,
+		Set: set, Lots: lots, Tiers: d.tiers, Limits: d.limits, Style: w.style, Effort: w.effort, Shelf: d.offers(),
 	})
 	for range rounds {
 		if !a.sendElsewhere() {
@@ -161,6 +161,17 @@ func (d *decision) attempt(set *shape.Set, atlas *atlas, w way) *attempt {
 	a.countLeft()
 	d.steps += a.result.Steps
 	return a
+}
+
+// offers is what attempts remember for each other.
+func (d *decision) offers() *pack.Shelf {
+	if d.shelf != nil {
+		return d.shelf
+	}
+	if d.own == nil {
+		d.own = pack.NewShelf()
+	}
+	return d.own
 }
 
 // assign gives pods domains, and returns the lots to pack.

@@ -51,7 +51,8 @@ type decision struct {
 	left   [][]model.Amount // of limits, once the plan is made
 	effort int64
 	steps  int64
-	shelf  *pack.Shelf // nil where nothing is asked twice
+	shelf  *pack.Shelf // of questions that share one, else nil
+	own    *pack.Shelf // of this decision
 	// wishes of pods that may have a place somewhere, and of those that cannot.
 	wishes  []shape.Wish
 	refused []shape.Wish
