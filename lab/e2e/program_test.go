@@ -373,7 +373,7 @@ func TestMistakesAreNamed(t *testing.T) {
 		args  []string
 		wants []string
 	}{
-		{[]string{"up", "--controller", "karpenter"}, []string{`controller "karpenter" is not known`, "tenon or none"}},
+		{[]string{"up", "--controller", "karpenter"}, []string{`controller "karpenter" is not known`, "tenon, memory or none"}},
 		{[]string{"up", "--api-port", "70000"}, []string{"--api-port 70000"}},
 		{[]string{"up", "--boot-delay", "-1s"}, []string{"--boot-delay -1s"}},
 		{[]string{"up", "--heartbeat", "1ms"}, []string{"--heartbeat 1ms"}},
