@@ -120,7 +120,8 @@ func (e *Executor) make(ctx context.Context, claim *karpenterv1.NodeClaim) (*kar
 		switch {
 		case err == nil:
 			return made, nil
-		case refused(err):
+		case refused(err), apierrors.IsAlreadyExists(err) && last == nil:
+			// The name of a claim that is somebody else's is taken only before our first try.
 			e.world.Retract(claim.Name)
 			return nil, err
 		}
@@ -135,8 +136,7 @@ func (e *Executor) make(ctx context.Context, claim *karpenterv1.NodeClaim) (*kar
 	return nil, last
 }
 
-// find looks for a claim whose making was not answered. A name that is taken by a claim
-// with other contents is none of ours.
+// find looks for a claim whose making was not answered.
 func (e *Executor) find(ctx context.Context, claim *karpenterv1.NodeClaim) (*karpenterv1.NodeClaim, bool) {
 	found := &karpenterv1.NodeClaim{}
 	err := e.kit.Live.Get(ctx, reconcile.Key{Name: claim.Name}, found)

@@ -12,6 +12,7 @@ package loop
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/errors"
@@ -122,7 +123,7 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 	l.last = round{
 		demand: picture.Pulse.Demand, supply: picture.Pulse.Supply, objections: picture.Pulse.Objections, at: now, next: picture.Next,
 		left: chosen.left > 0,
-		open: chosen.left > 0 || len(decision.Plan.Unplaced) > 0 || picture.Pulse.Held > 0,
+		open: chosen.left > 0 || len(decision.Plan.Unplaced) > 0 || dropped(outcomes) || picture.Pulse.Held > 0,
 	}
 	l.o.World.Rearm()
 	if failed := firstError(outcomes); failed != nil {
@@ -269,6 +270,11 @@ func Settings(s settings.Settings) snapshot.Settings {
 		ReservedCapacity:  s.FeatureGates.ReservedCapacity,
 		SpotToSpot:        s.FeatureGates.SpotToSpotConsolidation,
 	}
+}
+
+// dropped reports whether a part of the plan did not hold any more: its pods still wait.
+func dropped(outcomes []execute.Outcome) bool {
+	return slices.ContainsFunc(outcomes, func(o execute.Outcome) bool { return o.Dropped != "" || o.Err != nil })
 }
 
 func firstError(outcomes []execute.Outcome) error {

@@ -12,8 +12,10 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -72,36 +74,8 @@ func (h *house) watch() {
 	h.t.Helper()
 	for _, list := range []client.ObjectList{&karpenterv1.NodePoolList{}, &karpenterv1.NodeClaimList{}, &corev1.NodeList{}, &appsv1.ReplicaSetList{}, &corev1.PodList{}} {
 		h.Must(h.API.List(context.Background(), list))
-		h.Must(each(list, h.world.Put))
+		h.Must(meta.EachListItem(list, func(o runtime.Object) error { h.world.Put(o); return nil }))
 	}
-}
-
-func each(list client.ObjectList, tell func(any)) error {
-	switch l := list.(type) {
-	case *karpenterv1.NodePoolList:
-		for i := range l.Items {
-			tell(&l.Items[i])
-		}
-	case *karpenterv1.NodeClaimList:
-		for i := range l.Items {
-			tell(&l.Items[i])
-		}
-	case *corev1.NodeList:
-		for i := range l.Items {
-			tell(&l.Items[i])
-		}
-	case *appsv1.ReplicaSetList:
-		for i := range l.Items {
-			tell(&l.Items[i])
-		}
-	case *corev1.PodList:
-		for i := range l.Items {
-			tell(&l.Items[i])
-		}
-	default:
-		return fmt.Errorf("nobody watches %T", list)
-	}
-	return nil
 }
 
 // decide lets the silence after a burst pass, and runs a turn, and another one if it is

@@ -64,6 +64,10 @@ func GuestOf(p *snapshot.Pod) Guest {
 func (w *World) Assume(claim *karpenterv1.NodeClaim, capacity model.Resources, pods []Guest) error {
 	var err error
 	w.change(func() {
+		if w.roster.claim(claim.Name) != nil {
+			err = fmt.Errorf("there is a claim %s already", claim.Name)
+			return
+		}
 		pool := claim.Labels[karpenterv1.LabelNodePool]
 		if err = w.overrun(pool, capacity); err != nil {
 			return
