@@ -1,0 +1,132 @@
+// Package command is a disruption in flight: what is written of it on the objects, and
+// what has to be done next.
+//
+//	marked ──▶ replacements ready ──▶ second look ──▶ removed
+//	   │              │                    │
+//	   └──────────────┴────────────────────┴──▶ abandoned: nothing is left behind
+//
+// The whole of a command is on the claims that it is about, so that a restart forgets
+// nothing, and whoever reads the objects knows what is going on. From them alone follows
+// what comes next; the package is pure, and must neither read nor write objects.
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/model"
+	"tenon/core/plan"
+)
+
+// Annotation holds the record of a command, on every claim that goes by it and on every
+// claim that replaces them.
+const Annotation = "tenon.sh/disruption"
+
+// Record is what is written of a command.
+type Record struct {
+	ID     string      `json:"id"`
+	Reason plan.Reason `json:"reason"`
+	// Begun is when it was decided: pods that came to the nodes later were not thought of.
+	Begun time.Time `json:"begun"`
+	// Claims go together.
+	Claims []Member `json:"claims"`
+	// Replacements have to be initialized before the first of them goes.
+	Replacements []Member `json:"replacements,omitempty"`
+	// Receivers are claims whose nodes take pods.
+	Receivers []string `json:"receivers,omitempty"`
+	// Kind is how metrics call the way in which it was found: empty, single, multi, or
+	// nothing.
+	Kind string `json:"kind,omitempty"`
+	// Savings an hour, as they were expected.
+	Savings model.Money `json:"savings,omitempty"`
+}
+
+// Member is one claim of a command, and what its machine was thought to cost an hour.
+type Member struct {
+	Claim string      `json:"claim"`
+	Pool  string      `json:"pool"`
+	Price model.Money `json:"price,omitempty"`
+}
+
+// Decision is what is done, by the word that users know.
+func (r *Record) Decision() string {
+	if len(r.Replacements) > 0 {
+		return "replace"
+	}
+	return "delete"
+}
+
+// Pools are those of its claims, each once, in order.
+func (r *Record) Pools() []string {
+	var out []string
+	for _, m := range r.Claims {
+		out = append(out, m.Pool)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Takes reports whether a claim goes by the command.
+func (r *Record) Takes(claim string) bool { return contains(r.Claims, claim) }
+
+// Brings reports whether a claim is one of the replacements.
+func (r *Record) Brings(claim string) bool { return contains(r.Replacements, claim) }
+
+func contains(members []Member, claim string) bool {
+	return slices.ContainsFunc(members, func(m Member) bool { return m.Claim == claim })
+}
+
+// Text is how people see it: "Underutilized/x7k2p: replace: nodepools=[a]: [n1, n2] -> [1 replacement] (savings: $0.12)".
+func (r *Record) Text(nodes []string) string {
+	text := fmt.Sprintf("%s/%s: %s: nodepools=%v: %v", r.Reason, r.ID, r.Decision(), list(r.Pools()), list(nodes))
+	return text + r.Arrow() + fmt.Sprintf(" (savings: $%.2f)", r.Savings.Float())
+}
+
+// Arrow is what it leads to, empty for what is only deleted.
+func (r *Record) Arrow() string {
+	switch n := len(r.Replacements); n {
+	case 0:
+		return ""
+	case 1:
+		return " -> [1 replacement]"
+	default:
+		return fmt.Sprintf(" -> [%d replacements]", n)
+	}
+}
+
+// list prints with commas.
+type list []string
+
+func (l list) String() string {
+	text := "["
+	for i, s := range l {
+		if i > 0 {
+			text += ", "
+		}
+		text += s
+	}
+	return text + "]"
+}
+
+// String is what the annotation holds.
+func (r *Record) String() string {
+	text, err := json.Marshal(r)
+	if err != nil { // times between year 0 and 9999 and strings: there is nothing to fail
+		panic(err)
+	}
+	return string(text)
+}
+
+// Of reads the record on a claim; false if there is none, or none that can be read: a
+// command that nobody can read is none, and its marks are taken back.
+func Of(claim *karpenterv1.NodeClaim) (Record, bool) {
+	var r Record
+	text, said := claim.Annotations[Annotation]
+	if !said || json.Unmarshal([]byte(text), &r) != nil || r.ID == "" {
+		return Record{}, false
+	}
+	return r, r.Takes(claim.Name) || r.Brings(claim.Name)
+}

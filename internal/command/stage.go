@@ -1,0 +1,122 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/internal/departure"
+)
+
+// Stage is a command and the objects that it is about, as they are now.
+type Stage struct {
+	Record Record
+	Now    time.Time
+	// Leavers are the claims that go, those that are still there and have the record.
+	Leavers []Leaver
+	// Unaware is how many of the record's claims are there and staying, and have no record.
+	Unaware int
+	// Replacements are in the order of the record; nil for one that is not there.
+	Replacements []*karpenterv1.NodeClaim
+	// Closed is since when nobody can come to the leavers, as far as our own watches tell;
+	// zero for not yet.
+	Closed time.Time
+	// Patience is how long replacements may take.
+	Patience time.Duration
+}
+
+// Leaver is a claim that goes, and its node, which is nil if it has none.
+type Leaver struct {
+	Claim *karpenterv1.NodeClaim
+	Node  *corev1.Node
+}
+
+// Step is what has to be done next.
+type Step string
+
+// The steps. Wait is for replacements, or for a moment; Look is for a second look, and the
+// removal if it agrees; Over is when nothing is left to do.
+const (
+	Mark    Step = "mark"
+	Wait    Step = "wait"
+	Look    Step = "look"
+	Abandon Step = "abandon"
+	Over    Step = "over"
+)
+
+// Settle is how long nodes have been closed before the second look: the scheduler may not
+// have seen yet that they are.
+const Settle = 2 * time.Second
+
+// Next is what has to be done, and why.
+func (s *Stage) Next() (Step, string) {
+	staying := s.Staying()
+	if len(staying) == 0 {
+		return Over, "every node is gone or going"
+	}
+	if s.Unaware > 0 {
+		return Abandon, "it is not written on all of its claims"
+	}
+	ready := true
+	for i, r := range s.Replacements {
+		switch {
+		case r == nil:
+			return Abandon, fmt.Sprintf("replacement %s is gone", s.Record.Replacements[i].Claim)
+		case r.DeletionTimestamp != nil:
+			return Abandon, fmt.Sprintf("replacement %s is being deleted%s", r.Name, trouble(r))
+		case !is(r, karpenterv1.ConditionInitialized):
+			ready = false
+		}
+	}
+	if !ready && s.Now.Sub(s.Record.Begun) > s.Patience {
+		return Abandon, fmt.Sprintf("its replacements were not ready within %s", s.Patience)
+	}
+	if slices.ContainsFunc(staying, func(l Leaver) bool { return !l.marked() }) {
+		return Mark, "not every node is marked"
+	}
+	switch {
+	case !ready:
+		return Wait, "its replacements are not ready"
+	case s.Closed.IsZero(), s.Now.Sub(s.Closed) < Settle:
+		return Wait, "its nodes have been closed only now"
+	}
+	return Look, ""
+}
+
+// Staying are the leavers that are not being deleted yet.
+func (s *Stage) Staying() []Leaver {
+	var out []Leaver
+	for _, l := range s.Leavers {
+		if l.Claim.DeletionTimestamp == nil {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// marked leavers take no pods, and say why.
+func (l Leaver) marked() bool {
+	return is(l.Claim, karpenterv1.ConditionDisruptionReason) && (l.Node == nil || departure.Closed(l.Node))
+}
+
+// trouble is what a claim says of why it is not there.
+func trouble(claim *karpenterv1.NodeClaim) string {
+	for _, name := range []string{karpenterv1.ConditionLaunched, karpenterv1.ConditionRegistered, karpenterv1.ConditionInitialized} {
+		for _, c := range claim.Status.Conditions {
+			if c.Type == name && c.Status != metav1.ConditionTrue && c.Message != "" {
+				return ": " + c.Message
+			}
+		}
+	}
+	return ""
+}
+
+func is(claim *karpenterv1.NodeClaim, condition string) bool {
+	return slices.ContainsFunc(claim.Status.Conditions, func(c metav1.Condition) bool {
+		return c.Type == condition && c.Status == metav1.ConditionTrue
+	})
+}
