@@ -40,8 +40,9 @@ func (e *state) claimsOf(pool *snapshot.Pool) int {
 // usage is how much of a limited resource the pool's nodes will have.
 func (e *state) usage(pool *snapshot.Pool, name string) int64 {
 	var total int64
-	for _, n := range slices.Concat(e.nodes, e.replicas) {
+	for _, n := range slices.Concat(e.nodes, e.replicas, e.ghosts) {
 		switch {
+		case n.exists != nil && !n.exists.Counts():
 		case n.pool == pool:
 			total += n.largest(name)
 		case n.exists != nil && n.exists.Pool == pool.Name:

@@ -173,7 +173,7 @@ func remainingLimits(s *snapshot.Snapshot) [][]model.Amount {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		p, ok := at[n.Pool]
-		if !ok || n.Leaving {
+		if !ok || !n.Counts() {
 			continue
 		}
 		for j := range out[p] {

@@ -44,8 +44,10 @@ type Life struct {
 	// Drifted is why it is no more what its pool or its class ask for, and since when.
 	Drifted string    `json:"drifted,omitempty"`
 	Since   time.Time `json:"since,omitzero"`
-	// Underway is the reason for which it is being disrupted.
+	// Underway is the reason for which it is being disrupted: its pods have places elsewhere.
 	Underway string `json:"underway,omitempty"`
+	// Awaits: it is being disrupted, and stays until its replacements are there.
+	Awaits bool `json:"awaits,omitempty"`
 	// Protected nodes have the annotation do-not-disrupt.
 	Protected bool `json:"protected,omitempty"`
 	// Bounded nodes have a termination grace period: no pod can hold them for ever.
@@ -64,6 +66,10 @@ type Life struct {
 	// Unborn claims have no Node yet.
 	Unborn bool `json:"unborn,omitempty"`
 }
+
+// Counts reports whether a pool's limits count the node. Those that are being removed are
+// left out, but not before their removal has begun.
+func (n *Node) Counts() bool { return !n.Leaving || n.Life.Awaits }
 
 // Tie is what binds a pod to its node: what becomes of the pod if the node goes, and who
 // would have a say. The zero value is a pod that nobody misses.

@@ -37,6 +37,7 @@ func (v view) life() snapshot.Life {
 	}
 	if c, is := v.condition(karpenterv1.ConditionDisruptionReason); is {
 		out.Underway = c.Reason
+		out.Awaits = v.claim.DeletionTimestamp == nil && (v.node == nil || v.node.DeletionTimestamp == nil)
 	}
 	if at, err := time.Parse(time.RFC3339, v.claim.Annotations[AnnotationRearranged]); err == nil {
 		out.Rearranged = at.UTC()

@@ -105,7 +105,7 @@ func (w *World) overrun(name string, capacity model.Resources) error {
 // were ordered since the last picture.
 func (w *World) usage(pool string) (used model.Resources, nodes int64) {
 	for i := range w.roster.list {
-		if n := &w.roster.list[i]; n.Pool == pool && !n.Leaving {
+		if n := &w.roster.list[i]; n.Pool == pool && n.Counts() {
 			used = used.Add(n.Capacity)
 			nodes++
 		}
