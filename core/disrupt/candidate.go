@@ -128,9 +128,15 @@ func (x *search) mayConsolidate(n *node) (text string, kind plan.Kind, until tim
 	return "", "", time.Time{}
 }
 
+// skip leaves the node to a later evaluation.
+func (n *node) skip(reason plan.Reason) {
+	n.keep(plan.Waiting, reason, notYet)
+	n.prospect.Skipped = true
+}
+
 // keep notes what keeps a node that could go for a reason.
 func (n *node) keep(kind plan.Kind, reason plan.Reason, text string) {
-	n.prospect.Kind, n.prospect.Reason, n.prospect.Text = kind, reason, text
+	n.prospect.Kind, n.prospect.Reason, n.prospect.Text, n.prospect.Skipped = kind, reason, text, false
 	if n.prospect.Event = ""; kind == plan.Kept {
 		n.prospect.Event = eventKept
 	}

@@ -196,7 +196,7 @@ func (x *search) outcome() Outcome {
 	})
 	if x.next != "" {
 		for i := range x.nodes {
-			if x.nodes[i].prospect.Text == notYet {
+			if x.nodes[i].prospect.Skipped {
 				out.Skipped++
 			}
 		}

@@ -20,7 +20,7 @@ func (x *search) drift() {
 			continue
 		}
 		if x.spent() {
-			n.keep(plan.Waiting, plan.Drifted, notYet)
+			n.skip(plan.Drifted)
 			continue
 		}
 		var receivers []int

@@ -21,7 +21,7 @@ func (x *search) sweep() {
 	for i, at := range list {
 		n := &x.nodes[at]
 		if i > 0 && x.spent() { // one at least, or it would never come to an end
-			n.keep(plan.Waiting, plan.Underutilized, notYet)
+			n.skip(plan.Underutilized)
 			if x.next == "" {
 				x.next = x.nodes[list[i-1]].Name
 			}

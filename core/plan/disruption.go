@@ -109,4 +109,6 @@ type Prospect struct {
 	Until time.Time
 	// Disruption is its index in the plan if it is chosen.
 	Disruption int
+	// Skipped says that there was no effort left to look at it: what was said before stands.
+	Skipped bool
 }

@@ -118,6 +118,8 @@ const (
 	ConditionInstanceTerminating  = "InstanceTerminating"
 	ConditionConsistentStateFound = "ConsistentStateFound"
 	ConditionDisruptionReason     = "DisruptionReason"
+	// ConditionDisruptable is Tenon's own: what disruption would do with the node, or what keeps it.
+	ConditionDisruptable = "Disruptable"
 )
 
 // NodeClaimConditions says when a claim is ready.
