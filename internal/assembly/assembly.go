@@ -38,6 +38,7 @@ import (
 	"tenon/internal/market"
 	"tenon/internal/reconcile"
 	"tenon/internal/registration"
+	"tenon/internal/supply"
 	"tenon/internal/world"
 )
 
@@ -88,8 +89,8 @@ func Controllers(p Parts) []reconcile.Controller {
 	return slices.Concat(
 		[]reconcile.Controller{
 			loop.New(kit, loop.Options{
-				World: p.World, Market: p.Market, Executor: execute.New(kit, p.World, p.Parallel),
-				Failures: p.Tracker, Synced: p.Synced, Suffix: p.Suffix,
+				World: p.World, Supply: supply.New(kit.Clock, p.Market, p.Tracker), Executor: execute.New(kit, p.World, p.Parallel),
+				Synced: p.Synced, Suffix: p.Suffix,
 			}),
 		},
 		claims(p), nodes(p), pools(p), gauges(p),

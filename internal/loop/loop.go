@@ -16,31 +16,23 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 
 	karpenterv1 "tenon/api/karpenter/v1"
-	"tenon/core/catalog"
 	"tenon/core/decide"
 	"tenon/core/snapshot"
 	"tenon/internal/execute"
 	"tenon/internal/intent"
 	"tenon/internal/reconcile"
 	"tenon/internal/settings"
+	"tenon/internal/supply"
 	"tenon/internal/world"
 )
-
-// Market knows what pools can buy.
-type Market interface {
-	Catalog(ctx context.Context, pool *karpenterv1.NodePool) (*catalog.Catalog, error)
-}
 
 // Options are what a loop is made with, beside the kit.
 type Options struct {
 	World    *world.World
-	Market   Market
+	Supply   *supply.Supply
 	Executor *execute.Executor
-	// Failures tells which pools' nodes do not join. Nil is none.
-	Failures Failures
 	// Synced reports whether everything that was there at the start has been put into
 	// the world. Nil is always.
 	Synced func() bool
@@ -53,7 +45,6 @@ type loop struct {
 	kit      reconcile.Kit
 	o        Options
 	intents  intent.Maker
-	pauses   pauses
 	unsynced time.Time     // since when; zero is not
 	took     time.Duration // by the last decision
 	said     hush
@@ -76,7 +67,7 @@ func New(kit reconcile.Kit, o Options) reconcile.Controller {
 	if o.Synced == nil {
 		o.Synced = func() bool { return true }
 	}
-	l := &loop{kit: kit, o: o, intents: intent.New(kit.Cloud.Describe()), pauses: pauses{o.Failures, map[types.UID]pause{}}}
+	l := &loop{kit: kit, o: o, intents: intent.New(kit.Cloud.Describe())}
 	return reconcile.Controller{
 		Name:      "provisioner",
 		Subscribe: o.World.Subscribe,
@@ -111,7 +102,7 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 		return reconcile.In(wait), nil
 	}
 	// 3. Look, decide, act.
-	market := l.market(ctx)
+	market := l.o.Supply.Of(ctx, l.o.World.Pools())
 	picture := l.o.World.Picture(world.Moment{Now: now, Settings: Settings(l.kit.Settings), Market: market})
 	decision := l.decide(picture.Snapshot)
 	l.count(picture.Snapshot, &decision.Plan)
@@ -227,21 +218,6 @@ func (l *loop) synced(now time.Time) bool {
 	m.ClusterStateSynced.WithLabelValues().Set(0)
 	m.ClusterStateUnsyncedTimeSeconds.WithLabelValues().Set(now.Sub(l.unsynced).Seconds())
 	return false
-}
-
-// market is what every pool can buy. A pool without a catalogue stays in the picture, with
-// the reason.
-func (l *loop) market(ctx context.Context) map[string]world.Sale {
-	sales := map[string]world.Sale{}
-	now := l.kit.Clock.Now()
-	for _, pool := range l.o.World.Pools() {
-		offers, err := l.o.Market.Catalog(ctx, pool)
-		if err == nil {
-			err = l.pauses.check(pool.UID, now)
-		}
-		sales[pool.Name] = world.Sale{Catalog: offers, Err: err}
-	}
-	return sales
 }
 
 // resolveDoubts asks the API server about claims that we made and that no watch has told

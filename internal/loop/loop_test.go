@@ -29,6 +29,7 @@ import (
 	"tenon/internal/registration"
 	"tenon/internal/rig"
 	"tenon/internal/settings"
+	"tenon/internal/supply"
 	"tenon/internal/world"
 )
 
@@ -56,7 +57,7 @@ func newHouse(t *testing.T, objects ...client.Object) *house {
 func (h *house) start(kit reconcile.Kit) {
 	h.world, h.tracker = assembly.World(kit), registration.New()
 	h.loop = loop.New(kit, loop.Options{
-		World: h.world, Market: stall{kit}, Executor: execute.New(kit, h.world, 1), Failures: h.tracker,
+		World: h.world, Supply: supply.New(kit.Clock, stall{kit}, h.tracker), Executor: execute.New(kit, h.world, 1),
 		Suffix: func() string { h.names++; return fmt.Sprintf("%05d", h.names) },
 	})
 	h.watch()

@@ -8,6 +8,8 @@ type Pulse struct {
 	// Demand rises with every pod that begins to want a place, Supply with every change
 	// that may give places to pods which had none.
 	Demand, Supply uint64
+	// Changes rises with everything that a decision about standing nodes may depend on.
+	Changes uint64
 	// Objections rises when the scheduler refuses a pod for which we may have seen a place.
 	Objections uint64
 	// Waiting is how many pods want a place that no claim has been bought for.
@@ -30,6 +32,7 @@ type pulse struct {
 	demand     uint64
 	offer      uint64
 	objections uint64
+	changes    uint64
 	open       bool // pods have come since somebody decided
 	first      time.Time
 	last       time.Time
@@ -65,7 +68,7 @@ func (w *World) Pulse() Pulse {
 
 func (w *World) look() Pulse {
 	return Pulse{
-		Demand: w.pulse.demand, Supply: w.pulse.offer, Objections: w.pulse.objections,
+		Demand: w.pulse.demand, Supply: w.pulse.offer, Objections: w.pulse.objections, Changes: w.pulse.changes,
 		Waiting: len(w.guests.waiting), First: w.pulse.first, Last: w.pulse.last, Oldest: w.oldest(),
 		Coming: w.coming(), Displaced: w.displaced(), Held: len(w.guests.held),
 	}
@@ -82,7 +85,12 @@ func (w *World) oldest() time.Time {
 }
 
 // Reprice tells that pools can buy other things, or at other prices, than before.
-func (w *World) Reprice() { w.change(w.pulse.supply) }
+func (w *World) Reprice() {
+	w.change(func() {
+		w.pulse.changes++
+		w.pulse.supply()
+	})
+}
 
 // Rearm has the next burst begin with the next pod that comes, although pods of this one
 // may still wait.

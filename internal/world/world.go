@@ -73,10 +73,21 @@ func (w *World) Subscribe(wake func()) {
 
 // Put tells that an object is there, or is now like this. The world keeps it, and nobody
 // changes it any more.
-func (w *World) Put(object any) { w.change(func() { w.put(object) }) }
+func (w *World) Put(object any) {
+	w.change(func() {
+		if w.put(object) {
+			w.pulse.changes++
+		}
+	})
+}
 
 // Remove tells that an object is gone.
-func (w *World) Remove(object any) { w.change(func() { w.remove(object) }) }
+func (w *World) Remove(object any) {
+	w.change(func() {
+		w.pulse.changes++
+		w.remove(object)
+	})
+}
 
 // change runs one change, and wakes the subscribers if it matters to a decision.
 func (w *World) change(do func()) {
@@ -97,25 +108,31 @@ func (w *World) changed(do func()) []func() {
 	return w.subscribers
 }
 
-func (w *World) put(object any) {
+// put reports whether something is different now.
+func (w *World) put(object any) bool {
 	switch o := object.(type) {
 	case *corev1.Pod:
 		w.putPod(o)
 	case *corev1.Node:
 		w.putNode(o)
+		return w.roster.nodes[o.Name] == o
 	case *karpenterv1.NodeClaim:
 		w.putClaim(o)
+		return w.roster.claims[o.Name] == o
 	case *karpenterv1.NodePool:
-		if old := w.pools[o.Name]; old == nil || !samePool(old, o) {
-			w.pulse.supply()
-		}
+		old := w.pools[o.Name]
 		w.pools[o.Name] = o
+		if old != nil && samePool(old, o) {
+			return false
+		}
+		w.pulse.supply()
 	case *appsv1.DaemonSet:
 		w.daemons.put(o)
 		w.pulse.supply()
 	default:
 		w.refer(object)
 	}
+	return true
 }
 
 func (w *World) remove(object any) {
