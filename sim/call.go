@@ -22,15 +22,15 @@ func (p *process) before(what string, write bool) error {
 		return nil
 	}
 	s := p.sim
-	if s.happens(s.options.Faults.Interleaved) {
+	if s.happens(s.options.Faults.Interleaved, "others go first, before", what) {
 		s.interleave()
 	}
 	switch {
 	case p.dead:
 		panic(crashed{p}) // it ended meanwhile
-	case s.happens(s.options.Faults.Crashes):
+	case s.happens(s.options.Faults.Crashes, "crash before", what):
 		p.crash("before " + what)
-	case write && s.happens(s.options.Faults.Refused):
+	case write && s.happens(s.options.Faults.Refused, "refused:", what):
 		return apierrors.NewInternalError(fmt.Errorf("simulated: %s was not done", what))
 	}
 	return nil
@@ -42,10 +42,10 @@ func (p *process) after(what string, err error) error {
 		return err
 	}
 	s := p.sim
-	if s.happens(s.options.Faults.Crashes) {
+	if s.happens(s.options.Faults.Crashes, "crash after", what) {
 		p.crash("after " + what)
 	}
-	if err == nil && s.happens(s.options.Faults.Lost) {
+	if err == nil && s.happens(s.options.Faults.Lost, "answer lost:", what) {
 		return apierrors.NewTimeoutError("simulated: the answer to "+what+" was lost", 1)
 	}
 	return err
@@ -65,7 +65,7 @@ func (c caller) write(verb string, object client.Object, locked bool, do func() 
 	if err := c.of.before(what, true); err != nil {
 		return err
 	}
-	if locked && c.of.faulty && c.of.sim.happens(c.of.sim.options.Faults.Conflicts) {
+	if locked && c.of.faulty && c.of.sim.happens(c.of.sim.options.Faults.Conflicts, "conflict:", what) {
 		return apierrors.NewConflict(schema.GroupResource{Resource: fmt.Sprintf("%T", object)}, object.GetName(), errFaster)
 	}
 	c.of.sim.Writes++
@@ -198,13 +198,13 @@ func (p *process) pause(what string) {
 	if p.mapping || !p.faulty {
 		return
 	}
-	if s.happens(s.options.Faults.Interleaved) {
+	if s.happens(s.options.Faults.Interleaved, "others go first,", what) {
 		s.interleave()
 	}
 	if p.dead {
 		panic(crashed{p})
 	}
-	if s.happens(s.options.Faults.Crashes) {
+	if s.happens(s.options.Faults.Crashes, "crash", what) {
 		p.crash(what)
 	}
 }

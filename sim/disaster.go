@@ -32,7 +32,9 @@ func (s *Sim) every(about time.Duration, what string, do func()) {
 		if s.calm {
 			return
 		}
-		do()
+		if s.befalls(what, "comes") {
+			do()
+		}
 		s.every(about, what, do)
 	})
 }

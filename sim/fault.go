@@ -88,8 +88,36 @@ func FaultNames() []string {
 	return names
 }
 
-// happens rolls the dice: so many in a thousand.
-func (s *Sim) happens(inThousand int) bool { return inThousand > 0 && s.dice.IntN(1000) < inThousand }
+// Mishap is one thing that went wrong in a run. The mishaps of a run are numbered from one,
+// so that a run can be repeated with some of them only.
+type Mishap struct {
+	Number int
+	At     time.Time
+	What   string
+}
+
+// String is a line of a script.
+func (m Mishap) String() string {
+	return fmt.Sprintf("%d at %s: %s", m.Number, m.At.UTC().Format("02 15:04:05.000"), m.What)
+}
+
+// happens rolls the dice: so many in a thousand. What it is, and what it happens to, is
+// for the script.
+func (s *Sim) happens(inThousand int, what, to string) bool {
+	return inThousand > 0 && s.dice.IntN(1000) < inThousand && s.befalls(what, to)
+}
+
+// befalls numbers what is about to go wrong, and reports whether it may.
+func (s *Sim) befalls(what, to string) bool {
+	s.numbers++
+	if s.options.Only != nil && !s.options.Only.has(s.numbers) {
+		return false
+	}
+	m := Mishap{s.numbers, s.Clock.Now(), what + " " + to}
+	s.Script = append(s.Script, m)
+	s.Log.Info("mishap", "number", m.Number, "what", m.What)
+	return true
+}
 
 // upTo is a random time below a bound.
 func (s *Sim) upTo(most time.Duration) time.Duration {

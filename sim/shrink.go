@@ -1,69 +1,61 @@
 package sim
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 )
 
-// Trial is a run as the command's flags describe it.
-type Trial struct {
-	Options Options
-	Faults  string
-	Hours   float64
-	Rest    time.Duration
-}
-
-// String are the flags that repeat it.
-func (t Trial) String() string {
-	return fmt.Sprintf("-seed %d -hours %g -pods %d -faults %s -rest %s", t.Options.Seed, t.Hours, t.Options.Pods, t.Faults, t.Rest)
-}
-
-// Fails reports whether a rule is broken.
-func (t Trial) Fails() bool {
-	faults, err := ParseFaults(t.Faults)
-	if err != nil {
-		return false
-	}
-	t.Options.Faults, t.Options.Log = faults, nil
-	s, err := New(t.Options)
-	if err != nil {
-		return false
-	}
-	s.Run(time.Duration(t.Hours * float64(time.Hour)))
-	if len(s.Violations) == 0 && t.Rest > 0 {
-		s.Rest(t.Rest)
-	}
-	return len(s.Violations) > 0
-}
-
-// Shrink leaves out what a trial that fails does not need to fail: kinds of faults, time
-// and pods. Each attempt is another run, since dice fall differently with fewer of them;
-// one that fails as well is as good a witness.
+// Shrink leaves out what a trial that fails does not need to fail: kinds of faults, time,
+// pods, and then single mishaps, until the script is as short as tries allow. Each attempt
+// is another run, since dice fall differently with fewer of them; one that breaks the same
+// rule is as good a witness.
 func Shrink(t Trial) Trial {
+	s := shrinking{left: tries}
+	first := t.Run()
+	if !first.Failed() {
+		return t
+	}
+	if t.Rule == "" && len(first.Violations) > 0 {
+		t.Rule = first.Violations[0].Rule
+	}
 	for {
-		smaller, found := t.step()
+		smaller, found := s.first(t.smaller())
 		if !found {
-			return t
+			break
 		}
 		t = smaller
 	}
+	return s.script(s.cut(t))
 }
 
-// step is the first of the next smaller trials that fails.
-func (t Trial) step() (Trial, bool) {
-	for _, next := range t.smaller() {
-		if next.Fails() {
-			return next, true
+// tries is how many runs a search may take.
+const tries = 400
+
+// shrinking is a search under way.
+type shrinking struct{ left int }
+
+func (s *shrinking) fails(t Trial) bool {
+	if s.left == 0 {
+		return false
+	}
+	s.left--
+	return t.Fails()
+}
+
+// first is the first of some trials that fails.
+func (s *shrinking) first(trials []Trial) (Trial, bool) {
+	for _, t := range trials {
+		if s.fails(t) {
+			return t, true
 		}
 	}
-	return t, false
+	return Trial{}, false
 }
 
 // smallest is less than which is not worth a run.
 const (
-	fewestHours = 0.25
+	fewestHours = 0.1
 	fewestPods  = 2
 )
 
@@ -77,16 +69,75 @@ func (t Trial) smaller() []Trial {
 		half.Hours /= 2
 		out = append(out, half)
 	}
-	if len(names) > 1 {
-		for i := range names {
-			fewer := t
-			fewer.Faults = strings.Join(slices.Delete(slices.Clone(names), i, i+1), ",")
-			out = append(out, fewer)
-		}
-	}
 	if half := t; t.Options.Pods/2 >= fewestPods {
 		half.Options.Pods /= 2
 		out = append(out, half)
+	}
+	for i := range names {
+		fewer := t
+		if fewer.Faults = strings.Join(slices.Delete(slices.Clone(names), i, i+1), ","); fewer.Faults == "" {
+			fewer.Faults = "none"
+		}
+		if fewer.Faults != t.Faults {
+			out = append(out, fewer)
+		}
+	}
+	return out
+}
+
+// cut ends a trial that fails on its way soon after it has failed.
+func (s *shrinking) cut(t Trial) Trial {
+	o := t.Run()
+	if len(o.Violations) == 0 {
+		return t
+	}
+	ran := o.Violations[0].At.Sub(birthday).Truncate(time.Minute) + time.Minute
+	if shorter := t; ran.Hours() < t.Hours {
+		shorter.Hours, shorter.Rest = float64(ran/time.Minute)/60, 0
+		if s.fails(shorter) {
+			return shorter
+		}
+	}
+	return t
+}
+
+// script leaves out mishaps: halves of them, then quarters, and so on down to single ones.
+func (s *shrinking) script(t Trial) Trial {
+	if t.Options.Only == nil {
+		only := Numbers{}
+		for _, m := range t.Run().Script {
+			only = append(only, m.Number)
+		}
+		all := t
+		if all.Options.Only = only; !s.fails(all) {
+			return t
+		}
+		t = all
+	}
+	for size := max(len(t.Options.Only)/2, 1); len(t.Options.Only) > 0; {
+		smaller, found := s.first(t.without(size))
+		switch {
+		case found:
+			t = smaller
+			size = min(size, max(len(t.Options.Only), 1))
+		case size == 1:
+			return t
+		default:
+			size /= 2
+		}
+	}
+	return t
+}
+
+// without are trials that lack so many mishaps in a row, the last ones first: what comes
+// before them stays the same run.
+func (t Trial) without(size int) []Trial {
+	var out []Trial
+	only := t.Options.Only
+	for end := len(only); end > 0; end -= size {
+		fewer := t
+		fewer.Options.Only = slices.Delete(slices.Clone(only), max(end-size, 0), end)
+		out = append(out, fewer)
 	}
 	return out
 }

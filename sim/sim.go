@@ -41,6 +41,8 @@ type Options struct {
 	Gauges bool
 	// Pods is about how many run by day; zero is a cluster that somebody else fills.
 	Pods int
+	// Only are the numbers of the mishaps that happen; nil is all that the dice say.
+	Only Numbers
 	// Log is given each line of the run's log; nil is nobody.
 	Log func(line string)
 	// Detail logs every step and every call, too.
@@ -59,11 +61,14 @@ type Sim struct {
 	// What has happened so far.
 	Steps, Reconciles, Writes, Evictions, Crashed int
 	Violations                                    []invariant.Violation
+	// Script is what went wrong so far.
+	Script []Mishap
 
 	options   Options
 	dice      *rand.Rand
 	agenda    agenda
 	numbered  uint64
+	numbers   int // of mishaps
 	depth     int
 	started   int
 	processes []*process
@@ -74,6 +79,7 @@ type Sim struct {
 	calm      bool
 	begun     time.Time
 	meter     meter
+	moment    int // steps since the clock has moved
 }
 
 // birthday is when every run begins: a Monday at midnight.
@@ -115,9 +121,9 @@ func (s *Sim) build() error {
 	}
 	parts := &cluster.Cluster{
 		Client: kube.mirror.Client(), Clock: s.Clock, Dice: rand.New(rand.NewPCG(s.options.Seed, 2)), Later: s.outside,
-		Dud: func(string) bool { return s.happens(s.options.Faults.Duds) && !s.calm },
-		Sick: func(string) (time.Duration, bool) {
-			return s.upTo(6 * time.Hour), s.happens(s.options.Faults.Sick) && !s.calm
+		Dud: func(id string) bool { return !s.calm && s.happens(s.options.Faults.Duds, "never joins:", id) },
+		Sick: func(id string) (time.Duration, bool) {
+			return s.upTo(6 * time.Hour), !s.calm && s.happens(s.options.Faults.Sick, "falls ill:", id)
 		},
 	}
 	chance := memory.Chance{Seed: s.options.Seed, Rates: s.options.Faults.Cloud}
@@ -129,7 +135,11 @@ func (s *Sim) build() error {
 			if s.calm {
 				return memory.Fault{}
 			}
-			return chance.Trouble(c)
+			fault := chance.Trouble(c)
+			if fault != (memory.Fault{}) && !s.befalls("cloud:", fmt.Sprintf("%s %s, %+v", c.Method, c.Subject, fault)) {
+				return memory.Fault{}
+			}
+			return fault
 		},
 		Lifetime: chance.Lifetime, Launcher: &s.meter,
 	})
@@ -178,8 +188,22 @@ func (s *Sim) Run(d time.Duration) {
 	}
 }
 
+// longestMoment is how many steps may follow each other without any time going by.
+const longestMoment = 100_000
+
+// stuck reports a run in which time does not go on, and says so once.
+func (s *Sim) stuck() bool {
+	if s.moment == longestMoment {
+		s.violated(invariant.Violation{At: s.Clock.Now(), Rule: "time goes on", What: "the controllers wake each other without end"})
+	}
+	return s.moment >= longestMoment
+}
+
 // perform lets one entry happen. A process that ends in it starts again later.
 func (s *Sim) perform(e *entry) {
+	if s.moment++; e.at.After(s.Clock.Now()) {
+		s.moment = 0
+	}
 	s.meter.advance(e.at)
 	s.Clock.forward(e.at)
 	s.Steps++

@@ -5,85 +5,133 @@ package main
 import (
 	"flag"
 	"fmt"
+	"io"
 	"os"
+	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"runtime/pprof"
 	"strings"
+	"syscall"
 	"time"
 
 	"tenon/sim"
 )
 
 func main() {
-	seed := flag.Uint64("seed", 1, "the first seed")
-	seeds := flag.Int("seeds", 1, "how many seeds, one after the other")
-	steps := flag.Int("steps", 0, "end after so many steps; 0 is when the hours are over")
-	hours := flag.Float64("hours", 1, "how long to simulate")
-	pods := flag.Int("pods", 40, "about how many pods run by day")
-	faults := flag.String("faults", "none", "none, all, or some of "+strings.Join(sim.FaultNames(), ","))
-	rest := flag.Duration("rest", 30*time.Minute, "how long to wait for rest at the end; 0 is not to look")
-	log := flag.Bool("log", false, "print what happens")
-	detail := flag.Bool("detail", false, "print every step and call as well")
-	small := flag.Bool("shrink", false, "look for fewer faults and a shorter time with which a seed still fails")
-	profile := flag.String("cpuprofile", "", "write a profile of the run to this file")
-	flag.Parse()
-	parsed, err := sim.ParseFaults(*faults)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(2)
+	debug.SetGCPercent(400) // there is memory, and no pause that anybody would notice
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// wishes are what the flags say.
+type wishes struct {
+	trial    sim.Trial
+	seeds    int
+	vary     bool
+	parallel int
+	failures int
+	limit    time.Duration
+	log      bool
+	shrink   bool
+	profile  string
+}
+
+func read(args []string, errs io.Writer) (wishes, error) {
+	var w wishes
+	t := &w.trial
+	flags := flag.NewFlagSet("sim", flag.ContinueOnError)
+	flags.SetOutput(errs)
+	flags.Uint64Var(&t.Options.Seed, "seed", 1, "the first seed")
+	flags.IntVar(&w.seeds, "seeds", 1, "how many seeds; 0 is until told to stop")
+	flags.BoolVar(&w.vary, "vary", false, "have size and kinds of faults of each seed follow from the seed")
+	flags.IntVar(&w.parallel, "parallel", runtime.NumCPU(), "how many seeds at a time")
+	flags.IntVar(&w.failures, "failures", 0, "end after so many seeds that fail; 0 is not to")
+	flags.DurationVar(&w.limit, "for", 0, "begin no further seed after this time; 0 is no end")
+	flags.IntVar(&t.Steps, "steps", 0, "end a run after so many steps; 0 is when the hours are over")
+	flags.Float64Var(&t.Hours, "hours", 1, "how long to simulate")
+	flags.IntVar(&t.Options.Pods, "pods", 40, "about how many pods run by day")
+	flags.StringVar(&t.Faults, "faults", "none", "none, all, or some of "+strings.Join(sim.FaultNames(), ","))
+	flags.DurationVar(&t.Rest, "rest", 30*time.Minute, "how long to wait for rest at the end; 0 is not to look")
+	flags.StringVar(&t.Rule, "rule", "", "count violations of this rule only")
+	only := flags.String("only", "", "numbers of the mishaps that happen, or none; empty is all")
+	flags.BoolVar(&w.log, "log", false, "print what happens")
+	flags.BoolVar(&t.Options.Detail, "detail", false, "print every step and call as well")
+	flags.BoolVar(&w.shrink, "shrink", false, "look for a shorter script with which a seed still fails")
+	flags.StringVar(&w.profile, "cpuprofile", "", "write a profile of the run to this file")
+	if err := flags.Parse(args); err != nil {
+		return w, err
 	}
-	if *profile != "" {
-		file, err := os.Create(*profile)
+	if _, err := sim.ParseFaults(t.Faults); err != nil {
+		fmt.Fprintln(errs, err)
+		return w, err
+	}
+	var err error
+	if t.Options.Only, err = sim.ParseNumbers(*only); err != nil {
+		fmt.Fprintln(errs, err)
+	}
+	return w, err
+}
+
+func run(args []string, out, errs io.Writer) int {
+	w, err := read(args, errs)
+	if err != nil {
+		return 2
+	}
+	if w.profile != "" {
+		file, err := os.Create(w.profile)
 		if err == nil {
 			err = pprof.StartCPUProfile(file)
 		}
 		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(2)
+			fmt.Fprintln(errs, err)
+			return 2
 		}
 		defer pprof.StopCPUProfile()
 	}
-	debug.SetGCPercent(400) // there is memory, and no pause that anybody would notice
-	failed := false
-	for n := range *seeds {
-		o := sim.Options{Seed: *seed + uint64(n), Faults: parsed, Pods: *pods}
-		if o.Detail = *detail; *log || *detail {
-			o.Log = func(line string) { fmt.Println(line) }
-		}
-		report, err := run(o, *steps, time.Duration(*hours*float64(time.Hour)), *rest)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		bad := len(report.Violations) > 0
-		failed = failed || bad
-		if bad || *seeds == 1 {
-			fmt.Print(report)
-		}
-		if bad && *small {
-			fmt.Println("smaller:", sim.Shrink(sim.Trial{Options: o, Faults: *faults, Hours: *hours, Rest: *rest}))
+	if w.log || w.trial.Options.Detail {
+		w.trial.Options.Log = func(line string) { fmt.Fprintln(out, line) }
+		w.parallel = 1
+	}
+	began := time.Now()
+	c := sim.Campaign{
+		Trial: w.trial, Seeds: w.seeds, Vary: w.vary, Parallel: w.parallel, Failures: w.failures, Stop: stop(w.limit),
+	}
+	failed := map[string]int{}
+	c.Tried = func(o sim.Outcome) {
+		tell(out, w, o)
+		if o.Failed() {
+			failed[ruleOf(o)]++
 		}
 	}
-	if *seeds > 1 {
-		fmt.Printf("%d seeds from %d\n", *seeds, *seed)
+	progress := every(10*time.Second, out, w.seeds != 1, &c)
+	tally := c.Run()
+	progress()
+	if w.seeds != 1 {
+		sum(out, w, tally, failed, time.Since(began))
 	}
-	if failed {
-		pprof.StopCPUProfile() // nothing if there is none
-		os.Exit(1)
+	if tally.Failed > 0 {
+		return 1
 	}
+	return 0
 }
 
-func run(o sim.Options, steps int, d, rest time.Duration) (sim.Report, error) {
-	s, err := sim.New(o)
-	if err != nil {
-		return sim.Report{}, fmt.Errorf("seed %d: %w", o.Seed, err)
+// stop is closed when the time is over, or when somebody wants an end. The second time
+// that somebody does, there is one at once.
+func stop(limit time.Duration) <-chan struct{} {
+	stop := make(chan struct{})
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	var over <-chan time.Time
+	if limit > 0 {
+		over = time.After(limit)
 	}
-	until := s.Clock.Now().Add(d)
-	for s.Step(until) && (steps == 0 || s.Steps < steps) {
-		continue
-	}
-	if rest > 0 && steps == 0 {
-		s.Rest(rest)
-	}
-	return s.Report(), nil
+	go func() {
+		select {
+		case <-signals:
+			signal.Stop(signals)
+		case <-over:
+		}
+		close(stop)
+	}()
+	return stop
 }

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"tenon/core/order"
+	"tenon/sim"
+)
+
+// tell says how a seed ended, if that is worth a line.
+func tell(out io.Writer, w wishes, o sim.Outcome) {
+	if o.Err != nil {
+		fmt.Fprintf(out, "FAILED %s\n%v\n", o.Trial, o.Err)
+		return
+	}
+	if o.Failed() || w.seeds == 1 {
+		fmt.Fprint(out, o.Report)
+	}
+	if !o.Failed() {
+		return
+	}
+	fmt.Fprintf(out, "FAILED %s\n", o.Trial)
+	if w.shrink {
+		shrunk(out, sim.Shrink(o.Trial))
+	}
+}
+
+// shrunk prints the flags of the shortest trial that still fails, and its script.
+func shrunk(out io.Writer, t sim.Trial) {
+	o := t.Run()
+	fmt.Fprintf(out, "SMALLEST %s\n", t)
+	for _, m := range o.Script {
+		fmt.Fprintf(out, "  %s\n", m)
+	}
+	for _, v := range o.Violations {
+		fmt.Fprintf(out, "  VIOLATION %s\n", v)
+	}
+}
+
+// ruleOf is what a seed is counted under.
+func ruleOf(o sim.Outcome) string {
+	if len(o.Violations) == 0 {
+		return "error"
+	}
+	return o.Violations[0].Rule
+}
+
+// sum says what a campaign came to.
+func sum(out io.Writer, w wishes, t sim.Tally, failed map[string]int, took time.Duration) {
+	speed := t.Simulated.Hours() / max(took.Seconds(), 1e-9)
+	fmt.Fprintf(out, "%d seeds from %d, %d failed; %.0f simulated hours, %d steps in %s, %.1f simulated hours a second\n",
+		t.Tried, w.trial.Options.Seed, t.Failed, t.Simulated.Hours(), t.Steps, took.Round(time.Second), speed)
+	for _, rule := range order.Keys(failed) {
+		fmt.Fprintf(out, "%6d broke: %s\n", failed[rule], rule)
+	}
+}
+
+// every says now and then how far a campaign has come. What it gives ends that.
+func every(d time.Duration, out io.Writer, wanted bool, c *sim.Campaign) (end func()) {
+	if !wanted {
+		return func() {}
+	}
+	var lock sync.Mutex
+	var tally sim.Tally
+	tell := c.Tried
+	c.Tried = func(o sim.Outcome) {
+		lock.Lock()
+		defer lock.Unlock()
+		tally.Add(o)
+		tell(o)
+	}
+	done, ticker := make(chan struct{}), time.NewTicker(d)
+	go func() {
+		for {
+			select {
+			case <-done:
+				return
+			case <-ticker.C:
+				lock.Lock()
+				fmt.Fprintf(out, "... %d seeds, %d failed, %.0f simulated hours\n", tally.Tried, tally.Failed, tally.Simulated.Hours())
+				lock.Unlock()
+			}
+		}
+	}()
+	return func() {
+		ticker.Stop()
+		close(done)
+	}
+}

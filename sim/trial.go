@@ -1,0 +1,158 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"tenon/sim/invariant"
+)
+
+// Trial is a run as the command's flags describe it.
+type Trial struct {
+	Options Options
+	Faults  string
+	Hours   float64
+	Rest    time.Duration
+	// Steps is after how many steps it ends; zero is when the hours are over.
+	Steps int
+	// Rule, if it is said, is the only one whose violation counts.
+	Rule string
+}
+
+// Outcome is what a trial came to.
+type Outcome struct {
+	Trial  Trial
+	Report Report
+	// Violations are those that count.
+	Violations []invariant.Violation
+	Script     []Mishap
+	Err        error
+}
+
+// Failed reports whether a rule that counts was broken.
+func (o Outcome) Failed() bool { return len(o.Violations) > 0 || o.Err != nil }
+
+// ruleOfPanics is the rule that a product breaks that ends by itself.
+const ruleOfPanics = "the product does not panic"
+
+// Run runs it, and looks at what is left at rest if nothing was broken before.
+func (t Trial) Run() (o Outcome) {
+	o.Trial = t
+	var faults Faults
+	if faults, o.Err = ParseFaults(t.Faults); o.Err != nil {
+		return o
+	}
+	t.Options.Faults = faults
+	s, err := New(t.Options)
+	if err != nil {
+		o.Err = fmt.Errorf("seed %d: %w", t.Options.Seed, err)
+		return o
+	}
+	t.play(s)
+	o.Report, o.Script = s.Report(), s.Script
+	for _, v := range s.Violations {
+		if t.Rule == "" || t.Rule == v.Rule {
+			o.Violations = append(o.Violations, v)
+		}
+	}
+	return o
+}
+
+// play runs the trial's time, and turns the end of the product by a panic into a violation.
+func (t Trial) play(s *Sim) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			s.violated(invariant.Violation{At: s.Clock.Now(), Rule: ruleOfPanics, What: fmt.Sprintf("%v\n%s", fault, debug.Stack())})
+		}
+	}()
+	until := s.Clock.Now().Add(time.Duration(t.Hours * float64(time.Hour)))
+	for s.Step(until) && !s.stuck() && (t.Steps == 0 || s.Steps < t.Steps) {
+		continue
+	}
+	if t.Rest > 0 && t.Steps == 0 && len(s.Violations) == 0 {
+		s.Rest(t.Rest)
+	}
+}
+
+// Fails reports whether a rule that counts is broken.
+func (t Trial) Fails() bool { return t.Run().Failed() }
+
+// String are the flags that repeat it.
+func (t Trial) String() string {
+	text := fmt.Sprintf("-seed %d -hours %g -pods %d -faults %s -rest %s", t.Options.Seed, t.Hours, t.Options.Pods, t.Faults, t.Rest)
+	if t.Options.Only != nil {
+		text += " -only " + t.Options.Only.String()
+	}
+	return text
+}
+
+// Numbers are those of mishaps, sorted.
+type Numbers []int
+
+// String is the list with commas between; an empty one is "none".
+func (n Numbers) String() string {
+	if len(n) == 0 {
+		return "none"
+	}
+	text := make([]string, len(n))
+	for i, number := range n {
+		text[i] = strconv.Itoa(number)
+	}
+	return strings.Join(text, ",")
+}
+
+// ParseNumbers reads what String writes; an empty text is nil, which is all.
+func ParseNumbers(text string) (Numbers, error) {
+	switch text {
+	case "":
+		return nil, nil
+	case "none":
+		return Numbers{}, nil
+	}
+	var out Numbers
+	for word := range strings.SplitSeq(text, ",") {
+		n, err := strconv.Atoi(word)
+		if err != nil {
+			return nil, fmt.Errorf("%q is not the number of a mishap", word)
+		}
+		out = append(out, n)
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+func (n Numbers) has(number int) bool {
+	_, found := slices.BinarySearch(n, number)
+	return found
+}
+
+// Varied is a small trial whose size and kinds of faults follow from its seed: many small
+// ones that differ see more than a few large ones that are alike.
+func Varied(t Trial) Trial {
+	dice := rand.New(rand.NewPCG(t.Options.Seed, 4))
+	t.Hours = []float64{0.15, 0.25, 0.5, 1}[dice.IntN(4)]
+	t.Options.Pods = 2 + dice.IntN(12)
+	all := strings.Split(t.Faults, ",")
+	if t.Faults == "all" {
+		all = FaultNames()
+	}
+	if dice.IntN(4) == 0 {
+		return t // everything at once
+	}
+	var some []string
+	for _, name := range all {
+		if dice.IntN(2) == 0 {
+			some = append(some, name)
+		}
+	}
+	t.Faults = "none"
+	if len(some) > 0 {
+		t.Faults = strings.Join(some, ",")
+	}
+	return t
+}
