@@ -47,6 +47,8 @@ type disruptionMetrics struct {
 	VoluntaryDisruptionQueueFailuresTotal                *prometheus.CounterVec
 	ConsolidationScore                                   *prometheus.HistogramVec
 	ConsolidationMovesTotal                              *prometheus.CounterVec
+	// VoluntaryDisruptionCoverageAgeSeconds is Tenon's own.
+	VoluntaryDisruptionCoverageAgeSeconds *prometheus.GaugeVec
 }
 
 func newDisruptionMetrics(r *register) disruptionMetrics {
@@ -69,6 +71,8 @@ func newDisruptionMetrics(r *register) disruptionMetrics {
 			"Savings of considered consolidations as a share of what they disrupt.", []float64{0.1, 0.25, 0.33, 0.5, 1, 2, 5, 10}, "decision", "nodepool", "policy"),
 		ConsolidationMovesTotal: r.counter("consolidation_moves_total",
 			"Consolidations that were weighed, by the verdict.", "decision", "nodepool", "policy"),
+		VoluntaryDisruptionCoverageAgeSeconds: r.gauge("voluntary_disruption_coverage_age_seconds",
+			"How long ago the node was looked at that it was longest ago for: no node's verdict is older. Not in Karpenter."),
 	}
 	// Alerts on an increase need the zero before it.
 	for _, kind := range []string{"multi", "single"} {

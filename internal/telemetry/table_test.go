@@ -83,6 +83,7 @@ var documented = []string{
 	"karpenter_voluntary_disruption_queue_failures_total|counter|decision reason consolidation_type",
 	"karpenter_consolidation_score|histogram|decision nodepool policy|0.1 0.25 0.33 0.5 1 2 5 10",
 	"karpenter_consolidation_moves_total|counter|decision nodepool policy",
+	"karpenter_voluntary_disruption_coverage_age_seconds|gauge|",
 	"karpenter_cloudprovider_duration_seconds|histogram|controller method provider|" + standard,
 	"karpenter_cloudprovider_errors_total|counter|controller method provider error",
 	"karpenter_interruption_received_messages_total|counter|message_type",
