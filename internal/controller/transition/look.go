@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/internal/telemetry"
 )
 
@@ -62,13 +63,17 @@ func changes(now, before look) []change {
 	return out
 }
 
+// spoken are conditions with events of their own, which are sparing with them: in a large
+// fleet what disruption thinks of its nodes changes all the time.
+var spoken = []string{karpenterv1.ConditionDisruptable}
+
 // events say which conditions changed and what let go of the object. A condition that is
 // there for the first time is no event: a new object gets half a dozen of them.
 func events(now, before look) []telemetry.Event {
 	var out []telemetry.Event
 	uid := string(now.object.GetUID())
 	for _, c := range changes(now, before) {
-		if c.before == nil {
+		if c.before == nil || slices.Contains(spoken, c.now.Type) {
 			continue
 		}
 		text := fmt.Sprintf("Status condition transitioned, Type: %s, Status: %s -> %s, Reason: %s", c.now.Type, c.before.Status, c.now.Status, c.now.Reason)

@@ -128,6 +128,20 @@ func TestTransitions(t *testing.T) {
 	}
 }
 
+// What disruption thinks of a node has events of its own.
+func TestConditionsWithEventsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	b := on(t, nil)
+	b.Named("c", "pool")
+	b.is(t, "c", karpenterv1.ConditionDisruptable, metav1.ConditionFalse, "Kept", "")
+	b.see("c")
+	b.is(t, "c", karpenterv1.ConditionDisruptable, metav1.ConditionTrue, "Empty", "")
+	b.see("c")
+	if got := b.Events(); len(got) > 0 {
+		t.Errorf("events %q", got)
+	}
+}
+
 // A process that starts anew counts nothing that it did not see happen.
 func TestAFirstLookIsNoTransition(t *testing.T) {
 	t.Parallel()
