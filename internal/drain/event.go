@@ -12,7 +12,7 @@ import (
 	"tenon/internal/telemetry"
 )
 
-// Reasons of events. Those that start with Drain and Never are ours.
+// Reasons of events. Those that start with Drain, Never and Surg are ours.
 const (
 	reasonExpiring = "TerminationGracePeriodExpiring"
 	reasonFailed   = "FailedDraining"
@@ -21,7 +21,13 @@ const (
 	reasonEvicted  = "Evicted"
 	reasonDeleted  = "Disrupted"
 	reasonVolumes  = "AwaitingVolumeDetachment"
+	reasonSurging  = "Surging"
+	reasonUnsurged = "SurgeNotPossible"
 )
+
+// rareSurge bounds how often it is told that a pod waits for another: it was said when that
+// began, and the claim says it all the time.
+const rareSurge = 15 * time.Minute
 
 // rareNever bounds how often a budget is told that it is in the way: it does not change by
 // itself.
@@ -85,6 +91,31 @@ func NeverAllows(node *corev1.Node, s Scene, holds []Hold) []telemetry.Event {
 // Evicted says why a pod was asked to leave.
 func Evicted(pod *corev1.Pod, reason string) telemetry.Event {
 	return telemetry.Normal(pod, reasonEvicted, "Evicted pod: "+reason, nameOf(pod))
+}
+
+// Surges says on pod and node that a pod stays until another one is Ready in its place.
+func Surges(node *corev1.Node, pod *corev1.Pod, deployment string) []telemetry.Event {
+	toPod := fmt.Sprintf("Node %s goes. The pod stays until the one that Deployment %s makes in its place is Ready", node.Name, deployment)
+	toNode := fmt.Sprintf("Pod %s stays until the one that Deployment %s makes in its place is Ready", nameOf(pod), deployment)
+	return []telemetry.Event{
+		telemetry.Normal(pod, reasonSurging, toPod, string(pod.UID)).Within(rareSurge),
+		telemetry.Normal(node, reasonSurging, toNode, node.Name, string(pod.UID)).Within(rareSurge),
+	}
+}
+
+// Rolled tells a Deployment's owners why it was asked to make a pod anew.
+func Rolled(deployment client.Object, node *corev1.Node, pod *corev1.Pod) telemetry.Event {
+	text := fmt.Sprintf("Rolled out, so that another pod is Ready before %s goes with node %s", pod.Name, node.Name)
+	return telemetry.Normal(deployment, reasonSurging, text, string(pod.UID))
+}
+
+// Unsurged says on pod and node why a pod is evicted although it asked for another one in
+// its place first.
+func Unsurged(node *corev1.Node, pod *corev1.Pod, why string) []telemetry.Event {
+	return []telemetry.Event{
+		telemetry.Warning(pod, reasonUnsurged, "Evicting without another pod in its place: "+why, string(pod.UID), why).Within(rareSurge),
+		telemetry.Warning(node, reasonUnsurged, fmt.Sprintf("Evicting pod %s without another one in its place: %s", nameOf(pod), why), node.Name, string(pod.UID), why).Within(rareSurge),
+	}
 }
 
 // Deleted says why a pod was deleted past everything that would have held it.

@@ -5,8 +5,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"tenon/internal/standing"
+	"tenon/internal/surge"
 )
 
 // Cause is what holds a pod on a node that goes.
@@ -22,6 +24,8 @@ const (
 	Budgets
 	// Ending: it was told to leave, and takes longer than people would expect.
 	Ending
+	// Surging: another pod is made in its place, and is not Ready yet.
+	Surging
 )
 
 // usual is how long a pod may take to end without being mentioned.
@@ -33,7 +37,10 @@ type Hold struct {
 	Cause Cause
 	// Budgets are those that cover the pod, where they are the cause.
 	Budgets []*policyv1.PodDisruptionBudget
-	// Until is when the hold ends by itself; zero if it does not.
+	// Unsurged says of a pod that asks for another one in its place first why it gets none;
+	// empty for all others.
+	Unsurged string
+	// Until is when the hold ends by itself; zero if it does not, or if nobody knows.
 	Until time.Time
 	// Forced is when the pod is deleted whatever holds it; zero if it never is.
 	Forced time.Time
@@ -41,14 +48,14 @@ type Hold struct {
 
 // Holds says what keeps each pod of whom it is the turn, in the order of Waiting. Pods that
 // leave now, or whose turn has not come, are not listed. budgets are those of the pods'
-// namespaces.
-func Holds(s Scene, d Decision, budgets []*policyv1.PodDisruptionBudget) []Hold {
+// namespaces; rolls are what becomes of those that ask for a replacement first.
+func Holds(s Scene, d Decision, budgets []*policyv1.PodDisruptionBudget, rolls map[types.UID]surge.Step) []Hold {
 	var out []Hold
 	for _, pod := range d.Waiting {
 		if GroupOf(pod) != d.Turn && !standing.Terminating(pod) || s.due(pod) && !standing.Terminating(pod) {
 			continue
 		}
-		if hold, held := holdOf(s, pod, budgets); held {
+		if hold, held := holdOf(s, pod, budgets, rolls); held {
 			hold.Forced, _ = s.forcedAt(pod)
 			out = append(out, hold)
 		}
@@ -56,7 +63,7 @@ func Holds(s Scene, d Decision, budgets []*policyv1.PodDisruptionBudget) []Hold 
 	return out
 }
 
-func holdOf(s Scene, pod *corev1.Pod, budgets []*policyv1.PodDisruptionBudget) (Hold, bool) {
+func holdOf(s Scene, pod *corev1.Pod, budgets []*policyv1.PodDisruptionBudget, rolls map[types.UID]surge.Step) (Hold, bool) {
 	hold := Hold{Pod: pod}
 	if standing.Terminating(pod) {
 		hold.Cause, hold.Until = Ending, pod.DeletionTimestamp.Add(standing.StuckAfter)
@@ -65,6 +72,13 @@ func holdOf(s Scene, pod *corev1.Pod, budgets []*policyv1.PodDisruptionBudget) (
 	if protection := standing.ProtectionOf(pod); protection.Holds(s.Now) {
 		hold.Until, _ = protection.Until()
 		return hold, true
+	}
+	if roll, asks := rolls[pod.UID]; asks {
+		if roll.Verb != surge.Evict {
+			hold.Cause = Surging
+			return hold, true
+		}
+		hold.Unsurged = roll.Why
 	}
 	if pod.Status.Phase == corev1.PodPending { // eviction does not ask budgets about pods that do not run
 		return Hold{}, false
@@ -77,6 +91,10 @@ func holdOf(s Scene, pod *corev1.Pod, budgets []*policyv1.PodDisruptionBudget) (
 	hold.Cause = Budget
 	return hold, len(hold.Budgets) == 1 && refuses(hold.Budgets[0], pod)
 }
+
+// lasts reports whether somebody has to do something, or a deadline to come, for the hold
+// to end.
+func (h Hold) lasts() bool { return h.Until.IsZero() && h.Cause != Surging }
 
 // promised is the grace period that a pod that ends was given.
 func promised(pod *corev1.Pod) time.Duration {

@@ -6,12 +6,15 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"tenon/internal/drain"
+	"tenon/internal/surge"
 )
 
 // What holds up a drain, as people read it.
@@ -80,8 +83,44 @@ func TestExplain(t *testing.T) {
 			if tc.deadline != 0 {
 				s.Deadline = now.Add(tc.deadline)
 			}
-			got := drain.Explain(s, drain.Holds(s, drain.Decide(s), tc.budgets))
+			got := drain.Explain(s, drain.Holds(s, drain.Decide(s), tc.budgets, nil))
 			if got != tc.want {
+				t.Errorf("\ngot  %s\nwant %s", got, tc.want)
+			}
+		})
+	}
+}
+
+// What people read of pods that ask for another one in their place first.
+func TestExplainSurges(t *testing.T) {
+	t.Parallel()
+	const since = "Draining since 2026-03-01T11:50:00Z. "
+	wait, stuck := surge.Step{Verb: surge.Wait}, surge.Step{Why: "the roll-out of Deployment default/web is stuck (ProgressDeadlineExceeded)"}
+	never := budget("web", "web", "0", numbers{1, 1, 1, 0})
+	cases := map[string]struct {
+		deadline time.Duration
+		budgets  []*policyv1.PodDisruptionBudget
+		step     surge.Step
+		want     string
+	}{
+		"the other pod is on its way": {0, nil, wait, since + "tenon.sh/surge holds, until the pod that is made in its place is Ready, default/web. The node waits for them; nothing has to be done."},
+		"no budget has a say in that": {0, []*policyv1.PodDisruptionBudget{never, never}, wait, since + "tenon.sh/surge holds, until the pod that is made in its place is Ready, default/web. The node waits for them; nothing has to be done."},
+		"it is about to be asked for": {0, nil, surge.Step{Verb: surge.Roll}, since + "tenon.sh/surge holds, until the pod that is made in its place is Ready, default/web. The node waits for them; nothing has to be done."},
+		"the node has a deadline": {time.Hour, nil, wait, since + "tenon.sh/surge holds, until the pod that is made in its place is Ready, default/web. " +
+			"From 2026-03-01T12:59:30Z on pods are deleted whatever holds them, each early enough to end by 2026-03-01T13:00:00Z."},
+		"no pod comes, and nothing else holds": {0, nil, stuck, ""},
+		"no pod comes, and a budget holds": {0, []*policyv1.PodDisruptionBudget{never}, stuck, since + "tenon.sh/surge does not help (the roll-out of Deployment default/web is stuck (ProgressDeadlineExceeded)), and " +
+			"PodDisruptionBudget default/web, which can never allow a disruption (maxUnavailable is 0), holds default/web. Without a terminationGracePeriod the node waits until they let go."},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := drain.Scene{Now: now, Since: now.Add(-10 * time.Minute), Pods: []*corev1.Pod{pod("web")}}
+			if tc.deadline != 0 {
+				s.Deadline = now.Add(tc.deadline)
+			}
+			rolls := map[types.UID]surge.Step{"uid-web": tc.step}
+			if got := drain.Explain(s, drain.Holds(s, drain.Decide(s), tc.budgets, rolls)); got != tc.want {
 				t.Errorf("\ngot  %s\nwant %s", got, tc.want)
 			}
 		})
@@ -101,7 +140,7 @@ func TestExplanationsAreShort(t *testing.T) {
 		}
 	}
 	s := drain.Scene{Now: now, Since: now, Pods: pods}
-	got := drain.Explain(s, drain.Holds(s, drain.Decide(s), budgets))
+	got := drain.Explain(s, drain.Holds(s, drain.Decide(s), budgets, nil))
 	if len(got) > 1024 || !strings.Contains(got, "and 17 other reason(s)") || !strings.HasSuffix(got, "the node waits until they let go.") {
 		t.Errorf("%d bytes: %s", len(got), got)
 	}
@@ -115,7 +154,7 @@ func TestBudgetsAreTold(t *testing.T) {
 	s := drain.Scene{Now: now, Since: now.Add(-time.Minute), Pods: []*corev1.Pod{
 		pod("web-0", called("web")), pod("web-1", called("web")), pod("db-0", called("db"))}}
 	budgets := []*policyv1.PodDisruptionBudget{budget("web", "web", "0", numbers{2, 2, 2, 0}), budget("db", "db", "1", numbers{1, 1, 2, 0})}
-	events := drain.NeverAllows(node, s, drain.Holds(s, drain.Decide(s), budgets))
+	events := drain.NeverAllows(node, s, drain.Holds(s, drain.Decide(s), budgets, nil))
 	if len(events) != 1 || events[0].Object.GetName() != "web" || events[0].Every != 15*time.Minute || events[0].Rate.PerSecond == 0 {
 		t.Fatalf("events %+v", events)
 	}
@@ -132,12 +171,19 @@ func TestEventTexts(t *testing.T) {
 	node := &corev1.Node{}
 	node.Name = "n"
 	at := now.Add(time.Minute)
+	deployment := &appsv1.Deployment{}
+	surges, unsurged := drain.Surges(node, pod("a"), "web"), drain.Unsurged(node, pod("a"), "Deployment default/web is paused")
 	cases := map[string]struct{ got, want string }{
-		"expiring": {drain.Expiring(node, at).Message, "All pods will be deleted by 2026-03-01T12:01:00Z"},
-		"waits":    {drain.Waits(node, 3).Message, "Failed to drain node, 3 pods are waiting to be evicted"},
-		"violates": {drain.Violates(node, pod("a")).Message, "Failed to drain node, evicting pod violates a PDB (Pod=default/a)"},
-		"overlaps": {drain.Overlaps(node, pod("a")).Message, "Failed to drain node, eviction does not support multiple PDBs (Pod=default/a)"},
-		"evicted":  {drain.Evicted(pod("a"), "Underutilized").Message, "Evicted pod: Underutilized"},
+		"surges, to the pod":          {surges[0].Message, "Node n goes. The pod stays until the one that Deployment web makes in its place is Ready"},
+		"surges, to its Deployment":   {drain.Rolled(deployment, node, pod("a")).Message, "Rolled out, so that another pod is Ready before a goes with node n"},
+		"surges, to the node":         {surges[1].Message, "Pod default/a stays until the one that Deployment web makes in its place is Ready"},
+		"does not surge, to the pod":  {unsurged[0].Message, "Evicting without another pod in its place: Deployment default/web is paused"},
+		"does not surge, to the node": {unsurged[1].Message, "Evicting pod default/a without another one in its place: Deployment default/web is paused"},
+		"expiring":                    {drain.Expiring(node, at).Message, "All pods will be deleted by 2026-03-01T12:01:00Z"},
+		"waits":                       {drain.Waits(node, 3).Message, "Failed to drain node, 3 pods are waiting to be evicted"},
+		"violates":                    {drain.Violates(node, pod("a")).Message, "Failed to drain node, evicting pod violates a PDB (Pod=default/a)"},
+		"overlaps":                    {drain.Overlaps(node, pod("a")).Message, "Failed to drain node, eviction does not support multiple PDBs (Pod=default/a)"},
+		"evicted":                     {drain.Evicted(pod("a"), "Underutilized").Message, "Evicted pod: Underutilized"},
 		"deleted": {drain.Deleted(pod("a"), 7, at).Message, "Deleting the pod to accommodate the terminationTime 2026-03-01T12:01:00Z of the node. " +
 			"The pod was granted 7 seconds of grace-period of its 30 terminationGracePeriodSeconds. This bypasses the PDB of the pod and the do-not-disrupt annotation."},
 		"volumes": {drain.Attached(node, []string{"a", "b", "c", "d", "e", "f", "g"}).Message,

@@ -11,6 +11,7 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/internal/standing"
+	"tenon/internal/surge"
 )
 
 // How much is named before the rest is only counted: what people read has to fit into an
@@ -66,18 +67,28 @@ func (h Hold) phrase() string {
 		}
 		return fmt.Sprintf("%s until %s holds", karpenterv1.AnnotationDoNotDisrupt, stamp(h.Until))
 	case Budget:
-		return describe(h.Budgets[0]) + " holds"
+		return h.instead() + describe(h.Budgets[0]) + " holds"
 	case Budgets:
 		names := make([]string, len(h.Budgets))
 		for i, b := range h.Budgets {
 			names[i] = nameOf(b)
 		}
 		slices.Sort(names)
-		return fmt.Sprintf("eviction does not support more than one PodDisruptionBudget a pod, and %s together hold", Few(names, fewNames))
+		return fmt.Sprintf("%seviction does not support more than one PodDisruptionBudget a pod, and %s together hold", h.instead(), Few(names, fewNames))
 	case Ending:
 		return "told to leave, and not waited for after " + stamp(h.Until) + ":"
+	case Surging:
+		return surge.Annotation + " holds, until the pod that is made in its place is Ready,"
 	}
 	return "something unknown holds"
+}
+
+// instead says why a pod is evicted although it asked for another one in its place first.
+func (h Hold) instead() string {
+	if h.Unsurged == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s does not help (%s), and ", surge.Annotation, h.Unsurged)
 }
 
 // describe names a budget with its numbers, and says if it will never let go.
@@ -102,7 +113,7 @@ func Outlook(s Scene, holds []Hold) string {
 	lasting := false
 	for _, h := range holds {
 		first = earliest(first, h.Forced)
-		lasting = lasting || h.Until.IsZero()
+		lasting = lasting || h.lasts()
 	}
 	switch {
 	case s.Deadline.IsZero() && lasting:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,9 +15,11 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
+	"tenon/internal/departure"
 	"tenon/internal/drain"
 	"tenon/internal/lookup"
 	"tenon/internal/standing"
+	"tenon/internal/surge"
 )
 
 // Reasons of conditions.
@@ -40,6 +43,9 @@ func (c *controller) drain(ctx context.Context, p *pass) (progress, error) {
 			return progress{}, err
 		}
 		p.conditions.SetUnknown(karpenterv1.ConditionDrained, reasonDraining, cmp.Or(explanation, reasonDraining))
+		if slices.ContainsFunc(decision.Waiting, surge.Wanted) {
+			return waitFor(p.pace(surgeAgain)), nil
+		}
 		return waitFor(p.pace(drainAgain)), nil
 	}
 	switch {
@@ -89,7 +95,11 @@ func (c *controller) explain(ctx context.Context, p *pass, decision drain.Decisi
 	if err != nil {
 		return "", err
 	}
-	holds := drain.Holds(p.Scene, decision, budgets)
+	rolls, err := departure.Rolls(ctx, c.Client, c.Live, decision.Waiting)
+	if err != nil {
+		return "", err
+	}
+	holds := drain.Holds(p.Scene, decision, budgets, rolls)
 	explanation := drain.Explain(p.Scene, holds)
 	if explanation != "" {
 		c.Events.Publish(drain.Blocked(p.Node, explanation))

@@ -29,9 +29,11 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// How long to wait before looking again.
+// How long to wait before looking again. To say how a roll-out goes takes a question to the
+// API server for each pod that waits for one, which is not asked every second.
 const (
 	drainAgain    = time.Second
+	surgeAgain    = 5 * time.Second
 	volumesAgain  = time.Second
 	instanceAgain = 5 * time.Second
 )

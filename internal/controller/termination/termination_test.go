@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -20,6 +21,7 @@ import (
 	"tenon/internal/controller/termination"
 	"tenon/internal/reconcile"
 	"tenon/internal/rig"
+	"tenon/internal/surge"
 )
 
 // world is one node of ours in a rig, with its claim, and the controller.
@@ -310,6 +312,47 @@ func TestBlockedDrainIsExplained(t *testing.T) {
 	w.run(5)
 	if slices.ContainsFunc(w.Calls(), rig.Call.IsWrite) {
 		t.Error("a drain that does not move writes in every pass")
+	}
+}
+
+// A pod that stays until another one is Ready in its place is told of, and no budget is
+// blamed for it; when its roll-out is stuck, both are.
+func TestSurgeIsExplained(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, memory.Options{})
+	none := intstr.FromInt32(0)
+	w.Must(w.API.Create(context.Background(), &policyv1.PodDisruptionBudget{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"},
+		Spec:       policyv1.PodDisruptionBudgetSpec{MaxUnavailable: &none, Selector: &metav1.LabelSelector{}},
+	}))
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "d"}}
+	set := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-1", UID: "s"}}
+	set.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(d, appsv1.SchemeGroupVersion.WithKind("Deployment"))}
+	pod := w.Bound("web", w.node.Name, func(p *corev1.Pod) {
+		p.Annotations = map[string]string{surge.Annotation: "true"}
+		p.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))}
+	})
+	d = surge.Ask(d, pod)
+	w.Must(w.API.Create(context.Background(), d))
+	w.Must(w.API.Create(context.Background(), set))
+	w.Delete(w.node)
+	if last := w.run(5); last.After != 5*time.Second {
+		t.Errorf("looks again after %s", last.After)
+	}
+	if got := message(w); !strings.Contains(got, "tenon.sh/surge holds, until the pod that is made in its place is Ready, default/web. The node waits") || strings.Contains(got, "Budget") {
+		t.Errorf("the claim says %q", got)
+	}
+	if w.said("NeverAllowsDisruption") {
+		t.Error("a budget is blamed")
+	}
+	d.Status.Conditions = []appsv1.DeploymentCondition{{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse, Reason: "ProgressDeadlineExceeded"}}
+	w.Put(d)
+	w.run(1)
+	if got := message(w); !strings.Contains(got, "tenon.sh/surge does not help (the roll-out of Deployment default/web is stuck (ProgressDeadlineExceeded)), and PodDisruptionBudget default/web, which can never") {
+		t.Errorf("the claim says %q", got)
+	}
+	if !w.said("NeverAllowsDisruption") {
+		t.Error("the budget's owners do not learn of it")
 	}
 }
 
