@@ -3,6 +3,9 @@
 // anew what the drain of the pod's node wants done now. So it survives restarts, never
 // evicts a pod that the drain did not name, and no pod waits because another is held.
 //
+// A pod that asks for another one in its place first is not evicted where its Deployment
+// can make one: the Deployment is asked to roll; see package surge.
+//
 // Budgets are the API server's business: it is asked, and asked again, ever less often and
 // at once when a budget has changed. The package must not decide which pods leave, and
 // must not touch nodes or claims.
@@ -24,6 +27,7 @@ import (
 	"tenon/internal/departure"
 	"tenon/internal/drain"
 	"tenon/internal/reconcile"
+	"tenon/internal/surge"
 )
 
 // Waits between attempts for one pod, and the longest time without a look at a pod for
@@ -81,6 +85,8 @@ func (q *queue) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Res
 		return again(leave.Scene, decision), nil
 	case step.Forced:
 		return again(leave.Scene, decision), q.remove(ctx, leave, step)
+	case surge.Wanted(pod):
+		return q.surge(ctx, leave, decision, step)
 	}
 	return q.evict(ctx, leave, step)
 }

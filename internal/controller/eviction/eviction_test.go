@@ -34,6 +34,8 @@ type world struct {
 	c     reconcile.Controller
 	// answer is what the API server says to evictions; nil is yes.
 	answer error
+	// refusal is what it says to patches; nil is yes.
+	refusal error
 	// did is what was asked of it.
 	did []string
 }
@@ -54,7 +56,7 @@ func newWorld(t *testing.T, pods ...string) *world {
 		w.Bound(p, w.node.Name)
 	}
 	w.Clock.Step(time.Minute)
-	w.Kit.Client = interceptor.NewClient(w.API, interceptor.Funcs{Delete: w.remove, SubResourceCreate: w.evict})
+	w.Kit.Client = interceptor.NewClient(w.API, interceptor.Funcs{Delete: w.remove, SubResourceCreate: w.evict, Patch: w.patch})
 	w.c = eviction.New(w.Kit)
 	return w
 }
@@ -75,6 +77,13 @@ func (w *world) evict(ctx context.Context, c client.Client, sub string, o, body 
 		return w.answer
 	}
 	return c.Delete(ctx, o)
+}
+
+func (w *world) patch(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, options ...client.PatchOption) error {
+	if w.refusal != nil {
+		return w.refusal
+	}
+	return c.Patch(ctx, o, p, options...)
 }
 
 // look reconciles a pod and says what was asked of the API server.

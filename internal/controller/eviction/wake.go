@@ -13,6 +13,7 @@ import (
 	"tenon/internal/lookup"
 	"tenon/internal/reconcile"
 	"tenon/internal/standing"
+	"tenon/internal/surge"
 )
 
 // This file says who has to be looked at because of what. Whatever is missed here costs
@@ -20,7 +21,7 @@ import (
 // errors of reading are only logged.
 
 // podMatters lets through what changes a drain: a pod comes to a node, is told to leave,
-// ends, goes, or is protected otherwise.
+// ends, goes, or asks for something else.
 func podMatters(old, changed client.Object) bool {
 	if old == nil || changed == nil {
 		return true
@@ -28,7 +29,8 @@ func podMatters(old, changed client.Object) bool {
 	was, is := old.(*corev1.Pod), changed.(*corev1.Pod)
 	return was.Spec.NodeName != is.Spec.NodeName ||
 		standing.Active(was) != standing.Active(is) || standing.Terminal(was) != standing.Terminal(is) ||
-		was.Annotations[karpenterv1.AnnotationDoNotDisrupt] != is.Annotations[karpenterv1.AnnotationDoNotDisrupt]
+		was.Annotations[karpenterv1.AnnotationDoNotDisrupt] != is.Annotations[karpenterv1.AnnotationDoNotDisrupt] ||
+		surge.Wanted(was) != surge.Wanted(is)
 }
 
 // ofPod is the pod itself and, if its group has gone, the pods whose turn has come by that.

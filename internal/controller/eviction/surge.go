@@ -1,0 +1,51 @@
+package eviction
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"tenon/internal/departure"
+	"tenon/internal/drain"
+	"tenon/internal/reconcile"
+	"tenon/internal/surge"
+)
+
+// surge has another pod made before this one goes, where its workload asks for that. A pod
+// that gets none is evicted as others are, with the reason told.
+func (q *queue) surge(ctx context.Context, leave departure.Departure, decision drain.Decision, step drain.Step) (reconcile.Result, error) {
+	workload, err := departure.Workload(ctx, q.Client, q.Live, step.Pod)
+	if err != nil {
+		return reconcile.Never, err
+	}
+	next := surge.Next(step.Pod, workload)
+	if next.Verb == surge.Roll {
+		if next, err = q.roll(ctx, leave, step, workload); err != nil {
+			return reconcile.Never, err
+		}
+	}
+	if next.Verb == surge.Wait {
+		q.Events.Publish(drain.Surges(leave.Node, step.Pod, workload.Deployment.Name)...)
+		return again(leave.Scene, decision), nil
+	}
+	q.Events.Publish(drain.Unsurged(leave.Node, step.Pod, next.Why)...)
+	return q.evict(ctx, leave, step)
+}
+
+// roll asks the Deployment, unless it has changed since it was looked at. What the API
+// server refuses for good it would refuse again.
+func (q *queue) roll(ctx context.Context, leave departure.Departure, step drain.Step, w surge.Workload) (surge.Step, error) {
+	asked := surge.Ask(w.Deployment, step.Pod)
+	err := q.Client.Patch(ctx, asked, client.MergeFromWithOptions(w.Deployment, client.MergeFromWithOptimisticLock{}))
+	switch {
+	case err == nil:
+		q.Events.Publish(drain.Rolled(asked, leave.Node, step.Pod))
+		q.Metrics.PodsDrainedTotal.WithLabelValues(leave.Reason()).Inc()
+		return surge.Step{Verb: surge.Wait}, nil
+	case apierrors.IsForbidden(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
+		return surge.Step{Why: "its Deployment may not be rolled: " + err.Error()}, nil
+	}
+	return surge.Step{}, fmt.Errorf("roll deployment %s/%s: %w", asked.Namespace, asked.Name, err)
+}
