@@ -9,8 +9,15 @@ import (
 
 // Movable reports whether the pod will be made again elsewhere when its node goes, and
 // nothing forbids to evict it: "reschedulable and disruptable and not fully blocked by a
-// PDB".
+// PDB". A pod that is replaced before it goes is not evicted, and wants a place until the
+// other one is there.
 func (t *Translator) Movable(pod *corev1.Pod) bool {
+	if t.index.heirs[pod.UID] > 0 {
+		return false
+	}
+	if t.surges(pod) {
+		return standing.Movable(pod, nil, t.options.Now)
+	}
 	return standing.Movable(pod, t.index.budgetsOf(pod), t.options.Now)
 }
 

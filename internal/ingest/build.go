@@ -56,6 +56,9 @@ func indexed(objects *Objects) *Index {
 	}
 	for _, pod := range objects.Pods {
 		x.sawNamespace(namespaceOf(pod))
+		if !isTerminal(pod) {
+			x.Replace(nil, pod)
+		}
 	}
 	return x
 }

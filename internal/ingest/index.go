@@ -32,6 +32,7 @@ type Index struct {
 	statefulSets map[key]*appsv1.StatefulSet
 	deployments  map[key]*appsv1.Deployment
 	jobs         map[key]*batchv1.Job
+	heirs        heirs
 }
 
 // key names an object within its kind.
@@ -90,6 +91,7 @@ func NewIndex() *Index {
 		statefulSets: map[key]*appsv1.StatefulSet{},
 		deployments:  map[key]*appsv1.Deployment{},
 		jobs:         map[key]*batchv1.Job{},
+		heirs:        heirs{},
 	}
 }
 

@@ -30,7 +30,7 @@ func (t *Translator) Tie(pod *corev1.Pod) snapshot.Tie {
 	if out.Returns {
 		out.Cost = int64(standing.EvictionCost(pod))
 	}
-	if out.Asked {
+	if out.Asked && !t.surges(pod) { // a roll-out asks no budget
 		for _, b := range t.index.budgetsOf(pod) {
 			if !standing.Ignores(b, pod) {
 				out.Budgets = append(out.Budgets, b.Name)
