@@ -14,6 +14,7 @@ import (
 	"tenon/internal/controller/census"
 	"tenon/internal/controller/consistency"
 	"tenon/internal/controller/counter"
+	"tenon/internal/controller/disruption"
 	"tenon/internal/controller/eviction"
 	"tenon/internal/controller/expiration"
 	"tenon/internal/controller/garbage"
@@ -38,6 +39,7 @@ import (
 	"tenon/internal/market"
 	"tenon/internal/reconcile"
 	"tenon/internal/registration"
+	"tenon/internal/stale"
 	"tenon/internal/supply"
 	"tenon/internal/world"
 )
@@ -58,6 +60,7 @@ type Parts struct {
 
 // New makes the parts that follow from a kit. The caller says the rest.
 func New(kit reconcile.Kit) Parts {
+	kit.Client = stale.Client(kit.Client, kit.Clock)
 	p := Parts{
 		Kit: kit, World: World(kit), Tracker: registration.New(),
 		Market: market.New(kit.Cloud, kit.Settings.FeatureGates.NodeOverlay),
@@ -85,16 +88,18 @@ func Reading(kit reconcile.Kit) ingest.Options {
 
 // Controllers are all of the product's that do not belong to one cloud.
 func Controllers(p Parts) []reconcile.Controller {
-	kit := p.Kit
-	return slices.Concat(
-		[]reconcile.Controller{
-			loop.New(kit, loop.Options{
-				World: p.World, Supply: supply.New(kit.Clock, p.Market, p.Tracker), Executor: execute.New(kit, p.World, p.Parallel),
-				Synced: p.Synced, Suffix: p.Suffix,
-			}),
-		},
-		claims(p), nodes(p), pools(p), gauges(p),
-	)
+	return slices.Concat(decisions(p), claims(p), nodes(p), pools(p), gauges(p))
+}
+
+// decisions are those who ask the core: what to buy, and what to give up.
+func decisions(p Parts) []reconcile.Controller {
+	offers, executor := supply.New(p.Kit.Clock, p.Market, p.Tracker), execute.New(p.Kit, p.World, p.Parallel)
+	provisioner := loop.New(p.Kit, loop.Options{
+		World: p.World, Supply: offers, Executor: executor, Synced: p.Synced, Suffix: p.Suffix,
+	})
+	return append(disruption.New(p.Kit, disruption.Options{
+		World: p.World, Supply: offers, Executor: executor, Synced: p.Synced, Suffix: p.Suffix,
+	}), provisioner)
 }
 
 func claims(p Parts) []reconcile.Controller {

@@ -1,0 +1,121 @@
+package stale_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"tenon/internal/stale"
+)
+
+// desk is a client before a fake API server that counts what reaches it.
+type desk struct {
+	*testing.T
+	client.Client
+	clock *clocktesting.FakeClock
+	sent  int
+}
+
+func open(t *testing.T) *desk {
+	t.Helper()
+	d := &desk{T: t, clock: clocktesting.NewFakeClock(time.Unix(1e9, 0))}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "uid-a"}}
+	server := fake.NewClientBuilder().WithObjects(node).WithStatusSubresource(node).WithInterceptorFuncs(interceptor.Funcs{
+		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, options ...client.PatchOption) error {
+			d.sent++
+			return c.Patch(ctx, o, p, options...)
+		},
+		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, options ...client.SubResourcePatchOption) error {
+			d.sent++
+			return c.SubResource(sub).Patch(ctx, o, p, options...)
+		},
+	}).Build()
+	d.Client = stale.Client(server, d.clock)
+	return d
+}
+
+func (d *desk) node() *corev1.Node {
+	d.Helper()
+	node := &corev1.Node{}
+	if err := d.Get(d.Context(), client.ObjectKey{Name: "a"}, node); err != nil {
+		d.Fatal(err)
+	}
+	return node
+}
+
+// label writes a label on the node as it was seen, or else its status.
+func (d *desk) label(seen *corev1.Node, value string, locked bool) error {
+	changed := seen.DeepCopy()
+	changed.Labels = map[string]string{"label": value}
+	if locked {
+		return d.Patch(d.Context(), changed, client.MergeFromWithOptions(seen, client.MergeFromWithOptimisticLock{}))
+	}
+	return d.Patch(d.Context(), changed, client.MergeFrom(seen))
+}
+
+func (d *desk) phase(seen *corev1.Node, phase corev1.NodePhase) error {
+	changed := seen.DeepCopy()
+	changed.Status.Phase = phase
+	return d.Status().Patch(d.Context(), changed, client.MergeFromWithOptions(seen, client.MergeFromWithOptimisticLock{}))
+}
+
+// expect checks how a write ended and how many have reached the server.
+func (d *desk) expect(err error, conflict bool, sent int) {
+	d.Helper()
+	if apierrors.IsConflict(err) != conflict || !conflict && err != nil || d.sent != sent {
+		d.Errorf("error %v, %d writes sent; want conflict %t, %d sent", err, d.sent, conflict, sent)
+	}
+}
+
+// What we have replaced ourselves is not written on again, whether it is the status or not;
+// what is written on as it is now, or whatever its version, goes through.
+func TestOwnWritesOvertake(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	old := d.node()
+	d.expect(d.label(old, "one", true), false, 1)
+	d.expect(d.label(old, "two", true), true, 1)
+	d.expect(d.phase(old, corev1.NodeRunning), true, 1)
+	d.expect(d.label(old, "three", false), false, 2)
+	d.expect(d.phase(d.node(), corev1.NodeRunning), false, 3)
+	d.expect(d.phase(old, corev1.NodePending), true, 3)
+	if node := d.node(); node.Labels["label"] != "three" || node.Status.Phase != corev1.NodeRunning {
+		t.Errorf("the node has %v, %s", node.Labels, node.Status.Phase)
+	}
+}
+
+// A version that the server has refused once is not tried again, unless so long ago that
+// the refusal has been forgotten.
+func TestRefusalsAreRemembered(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	old := d.node()
+	other := d.node()
+	other.Labels = map[string]string{"other": "was here"}
+	if err := d.Update(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
+	d.expect(d.label(old, "one", true), true, 1)
+	d.expect(d.label(old, "one", true), true, 1)
+	d.expect(d.label(d.node(), "one", true), false, 2)
+	d.clock.Step(time.Minute)
+	d.expect(d.label(old, "two", true), true, 3)
+}
+
+// An object of the same name that came after it is another one.
+func TestSuccessorsAreOthers(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	old := d.node()
+	d.expect(d.label(old, "one", true), false, 1)
+	old.UID = "uid-b"
+	d.expect(d.label(old, "two", true), true, 2)
+}
