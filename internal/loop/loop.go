@@ -44,6 +44,7 @@ type Options struct {
 type loop struct {
 	kit      reconcile.Kit
 	o        Options
+	reader   *world.Reader
 	intents  intent.Maker
 	unsynced time.Time     // since when; zero is not
 	took     time.Duration // by the last decision
@@ -67,7 +68,7 @@ func New(kit reconcile.Kit, o Options) reconcile.Controller {
 	if o.Synced == nil {
 		o.Synced = func() bool { return true }
 	}
-	l := &loop{kit: kit, o: o, intents: intent.New(kit.Cloud.Describe())}
+	l := &loop{kit: kit, o: o, reader: o.World.Reader(), intents: intent.New(kit.Cloud.Describe())}
 	return reconcile.Controller{
 		Name:      "provisioner",
 		Subscribe: o.World.Subscribe,
@@ -103,7 +104,7 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 	}
 	// 3. Look, decide, act.
 	market := l.o.Supply.Of(ctx, l.o.World.Pools())
-	picture := l.o.World.Picture(world.Moment{Now: now, Settings: Settings(l.kit.Settings), Market: market})
+	picture := l.reader.Picture(world.Moment{Now: now, Settings: Settings(l.kit.Settings), Market: market})
 	decision := l.decide(picture.Snapshot)
 	l.count(picture.Snapshot, &decision.Plan)
 	chosen := choose(picture.Snapshot, &decision.Plan, streaming)

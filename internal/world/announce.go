@@ -35,13 +35,13 @@ func (w *World) announced() []snapshot.Pod {
 
 func (w *World) announcedBy(set, model key) []snapshot.Pod {
 	missing := min(w.missing(set), mostAnnounced)
-	at, found := slices.BinarySearchFunc(w.guests.list, model, comparePod)
-	if missing <= 0 || !found || w.guests.list[at].Refused != "" || !w.guests.list[at].Pending {
+	first := w.guests.list.find(model)
+	if missing <= 0 || first == nil || first.Refused != "" || !first.Pending {
 		return nil
 	}
 	out := make([]snapshot.Pod, missing)
 	for i := range out {
-		out[i] = w.guests.list[at]
+		out[i] = *first
 		out[i].UID, out[i].Name = "", fmt.Sprintf("%s-announced-%d", set.Name, i)
 	}
 	return out

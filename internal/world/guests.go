@@ -12,8 +12,7 @@ import (
 	"tenon/internal/ingest"
 )
 
-// guests are the pods, as objects and as a list of values in the order of their names. The
-// list is replaced, never changed: snapshots share it.
+// guests are the pods, as objects and as a list of values in the order of their names.
 type guests struct {
 	all       map[key]*corev1.Pod
 	on        map[string]map[key]struct{} // by the node that they are bound to
@@ -23,7 +22,7 @@ type guests struct {
 	ending    map[key]struct{}            // bound pods that are being deleted
 	held      map[key]struct{}            // waiting for pods of their workload to end
 	dirty     map[key]struct{}            // to be translated again
-	list      []snapshot.Pod
+	list      pages
 }
 
 func newGuests() guests {
@@ -188,9 +187,7 @@ func (g *guests) dirtyOn(node string) {
 // refreshPods brings the list up to date.
 func (w *World) refreshPods(now time.Time) {
 	w.hold(now)
-	for _, node := range w.roster.leaving {
-		w.guests.dirtyOn(node) // what may be moved depends on budgets and on the time
-	}
+	w.reconsider()
 	if len(w.guests.dirty) == 0 {
 		return
 	}
@@ -207,8 +204,20 @@ func (w *World) refreshPods(now time.Time) {
 			}
 		}
 	}
-	w.guests.list = merged(w.guests.list, keys, fresh)
+	w.guests.list = w.guests.list.with(keys, fresh)
 	clear(w.guests.dirty)
+}
+
+// reconsider marks the pods of leaving nodes for which it has changed whether they may be
+// moved: that depends on budgets and on the time.
+func (w *World) reconsider() {
+	for _, node := range w.roster.leaving {
+		for k := range w.guests.on[node] {
+			if known := w.guests.list.find(k); known == nil || known.Movable != w.translator.Movable(w.guests.all[k]) {
+				w.guests.dirty[k] = struct{}{}
+			}
+		}
+	}
 }
 
 // translate leaves out what no decision can depend on: pods on nodes that are not in the
@@ -239,24 +248,6 @@ func compareKeys(a, b key) int {
 		return c
 	}
 	return strings.Compare(a.Name, b.Name)
-}
-
-// merged is the list without the keys and with the fresh pods; all three are in order.
-func merged(list []snapshot.Pod, keys []key, fresh []snapshot.Pod) []snapshot.Pod {
-	out := make([]snapshot.Pod, 0, len(list)+len(fresh))
-	for _, k := range keys {
-		at, found := slices.BinarySearchFunc(list, k, comparePod)
-		out = append(out, list[:at]...)
-		if found {
-			at++
-		}
-		list = list[at:]
-		if len(fresh) > 0 && comparePod(fresh[0], k) == 0 {
-			out = append(out, fresh[0])
-			fresh = fresh[1:]
-		}
-	}
-	return append(out, list...)
 }
 
 func comparePod(p snapshot.Pod, k key) int {

@@ -136,6 +136,13 @@ func (w *World) PlaceOf(pod types.UID) (string, bool) {
 	return claim, ok
 }
 
+// Promised reports whether pods have their places on a claim.
+func (w *World) Promised(claim string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.ledger.byClaim[claim]) > 0
+}
+
 // Retract takes an assumed claim back.
 func (w *World) Retract(claim string) {
 	w.change(func() {

@@ -12,7 +12,6 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/catalog"
-	"tenon/core/order"
 	"tenon/core/snapshot"
 	"tenon/internal/ingest"
 )
@@ -22,32 +21,21 @@ type roster struct {
 	nodes   map[string]*corev1.Node
 	claims  map[string]*karpenterv1.NodeClaim
 	assumed map[string]*karpenterv1.NodeClaim // made by us, not seen yet
+	bought  map[string]string                 // claims by provider ID
 
-	members map[string]*member          // by claim, or by node for nodes without one: "claim/x", "node/y"
-	dirty   map[string]bool             // nodes whose attachments changed
-	stale   bool                        // something changed since the list was made
-	market  map[string]*catalog.Catalog // as of the list
+	list    []snapshot.Node // as of the last refresh, as is all below
+	leaving []string        // names of nodes in the list that leave, sorted
+	market  map[string]*catalog.Catalog
+	pairs   pairs
 
-	list    []snapshot.Node
-	known   map[string]bool   // nodes that pods refer to by name; true for those that leave
-	leaving []string          // their names, sorted
-	name    map[string]string // names of nodes by claim
-	bought  map[string]string // claims by provider ID
-}
-
-// member is one translation, with what it was made from.
-type member struct {
-	node   *corev1.Node
-	claim  *karpenterv1.NodeClaim
-	offers *catalog.Catalog
-	value  snapshot.Node
-	ok     bool
+	stale   bool             // nodes and claims have to be paired anew
+	touched map[*member]bool // pairs to be translated again
 }
 
 func newRoster() roster {
 	return roster{
 		nodes: map[string]*corev1.Node{}, claims: map[string]*karpenterv1.NodeClaim{}, assumed: map[string]*karpenterv1.NodeClaim{},
-		members: map[string]*member{}, dirty: map[string]bool{}, known: map[string]bool{}, name: map[string]string{}, bought: map[string]string{},
+		bought: map[string]string{}, touched: map[*member]bool{}, stale: true,
 	}
 }
 
@@ -57,7 +45,10 @@ func (w *World) putNode(node *corev1.Node) {
 		return
 	}
 	w.roster.nodes[node.Name] = node
-	w.roster.stale = true
+	if old == nil || old.Spec.ProviderID != node.Spec.ProviderID {
+		w.roster.stale = true
+	}
+	w.roster.dirtyNode(node.Name)
 	w.pulse.supply()
 }
 
@@ -76,9 +67,11 @@ func (r *roster) removeNode(name string) {
 	r.stale = true
 }
 
+// dirtyNode has a node translated again. One that is not known yet will be anyway.
 func (r *roster) dirtyNode(name string) {
-	r.dirty[name] = true
-	r.stale = true
+	if m := r.pairs.byNode[name]; m != nil {
+		r.touched[m] = true
+	}
 }
 
 func (w *World) putClaim(claim *karpenterv1.NodeClaim) {
@@ -94,7 +87,12 @@ func (w *World) putClaim(claim *karpenterv1.NodeClaim) {
 	if claim.Status.ProviderID != "" {
 		w.roster.bought[claim.Status.ProviderID] = claim.Name
 	}
-	w.roster.stale = true
+	if old == nil || old.Status.ProviderID != claim.Status.ProviderID || old.Status.NodeName != claim.Status.NodeName {
+		w.roster.stale = true
+	}
+	if m := w.roster.pairs.byClaim[claim.Name]; m != nil {
+		w.roster.touched[m] = true
+	}
 	if old == nil || (old.DeletionTimestamp == nil) != (claim.DeletionTimestamp == nil) {
 		w.pulse.supply()
 	}
@@ -134,16 +132,10 @@ func (r *roster) unborn() int {
 }
 
 // standing says whether a node is in the picture, and whether it is leaving.
-func (r *roster) standing(node string) (leaving, known bool) {
-	leaving, known = r.known[node]
-	return leaving, known
-}
+func (r *roster) standing(node string) (leaving, known bool) { return r.pairs.standing(node) }
 
 // nodeOf is the name under which a claim's node is in the list.
-func (r *roster) nodeOf(claim string) (string, bool) {
-	name, found := r.name[claim]
-	return name, found
-}
+func (r *roster) nodeOf(claim string) (string, bool) { return r.pairs.nodeOf(claim) }
 
 // claimOf is the claim of a node; empty if it has none. Unlike the list it knows what was
 // put last.
@@ -165,102 +157,125 @@ func (r *roster) nodeFor(claim string) *corev1.Node {
 // refreshNodes brings the list up to date, and marks the pods that it concerns.
 func (w *World) refreshNodes(market map[string]*catalog.Catalog) {
 	r := &w.roster
-	if !r.stale && maps.Equal(r.market, market) {
+	repriced := !maps.Equal(r.market, market)
+	r.market = market
+	if !r.stale && !repriced && !r.pairs.shared && w.retouch() {
 		return
 	}
-	r.market = market
-	members := make(map[string]*member, len(r.nodes)+len(r.claims))
-	changed := len(r.members) == 0
-	visit := func(id string, node *corev1.Node, claim *karpenterv1.NodeClaim) {
-		offers := market[poolName(node, claim)]
-		m := r.members[id]
-		if m == nil || m.node != node || m.claim != claim || m.offers != offers || node != nil && r.dirty[node.Name] {
-			m = &member{node: node, claim: claim, offers: offers}
-			m.value, m.ok = w.translator.Node(node, claim, offers)
+	before := r.pairs
+	if r.pair(w.translator, repriced) {
+		r.relist()
+		w.follow(before)
+	}
+	r.stale = false
+	clear(r.touched)
+}
+
+// retouch translates the members that were touched. It reports false, and leaves the rest to
+// others, if one of them got another name, began to leave, came into the list or left it.
+func (w *World) retouch() bool {
+	r := &w.roster
+	if len(r.touched) == 0 {
+		return true
+	}
+	list := slices.Clone(r.list)
+	for m := range r.touched {
+		again := r.again(m, w.translator)
+		if again.ok != m.ok || again.value.Name != m.value.Name || again.value.Leaving != m.value.Leaving {
+			return false
+		}
+		*m = again
+		if m.ok {
+			list[m.at] = m.value
+		}
+	}
+	r.list = list
+	clear(r.touched)
+	return true
+}
+
+// again is a member made of the same node and claim as they are now.
+func (r *roster) again(m *member, t *ingest.Translator) member {
+	out := member{at: m.at}
+	if m.node != nil {
+		out.node = r.nodes[m.node.Name]
+	}
+	if m.claim != nil {
+		out.claim = r.claim(m.claim.Name)
+	}
+	out.offers = r.market[ingest.PoolOf(out.node, out.claim)]
+	out.value, out.ok = t.Node(out.node, out.claim, out.offers)
+	return out
+}
+
+// pair finds out which claim belongs to which node, and translates what is new. It reports
+// whether anything is.
+func (r *roster) pair(t *ingest.Translator, repriced bool) (changed bool) {
+	old := r.pairs
+	r.pairs = pairs{byNode: make(map[string]*member, len(r.nodes)), byClaim: make(map[string]*member, len(r.claims)+len(r.assumed))}
+	r.each(func(node *corev1.Node, claim *karpenterv1.NodeClaim) {
+		m := old.find(node, claim)
+		if m == nil || r.touched[m] || repriced && m.offers != r.market[ingest.PoolOf(node, claim)] {
+			m = &member{node: node, claim: claim, offers: r.market[ingest.PoolOf(node, claim)]}
+			m.value, m.ok = t.Node(node, claim, m.offers)
 			changed = true
 		}
-		members[id] = m
-	}
-	r.each(visit)
-	if changed = changed || len(members) != len(r.members); !changed {
-		r.stale = false
-		return
-	}
-	r.members, r.stale = members, false
-	clear(r.dirty)
-	w.relist()
-}
-
-func poolName(node *corev1.Node, claim *karpenterv1.NodeClaim) string {
-	return ingest.PoolOf(node, claim)
-}
-
-// each visits every pair of node and claim, and those that are alone.
-func (r *roster) each(visit func(id string, node *corev1.Node, claim *karpenterv1.NodeClaim)) {
-	all := make([]*karpenterv1.NodeClaim, 0, len(r.claims)+len(r.assumed))
-	for _, name := range order.Keys(r.claims) {
-		all = append(all, r.claims[name])
-	}
-	for _, name := range order.Keys(r.assumed) {
-		all = append(all, r.assumed[name])
-	}
-	pairs := ingest.Pair(all)
-	taken := map[string]bool{}
-	for _, node := range r.nodes {
-		claim := pairs.Of(node)
-		if claim == nil {
-			visit("node/"+node.Name, node, nil)
-			continue
-		}
-		taken[claim.Name] = true
-		visit("claim/"+claim.Name+"/"+node.Name, node, claim)
-	}
-	for _, claim := range all {
-		if !taken[claim.Name] {
-			visit("claim/"+claim.Name, nil, claim)
-		}
-	}
-}
-
-// relist makes the list, and has those pods looked at again whose node came, went, began
-// to leave or got another name.
-func (w *World) relist() {
-	r := &w.roster
-	list := make([]snapshot.Node, 0, len(r.members))
-	known, names := make(map[string]bool, len(r.members)), make(map[string]string, len(r.members))
-	var leaving []string
-	for _, m := range r.members {
-		if !m.ok {
-			continue
-		}
-		list = append(list, m.value)
-		known[m.value.Name] = m.value.Leaving
-		if m.value.Leaving {
-			leaving = append(leaving, m.value.Name)
-		}
-		if m.claim != nil {
-			names[m.claim.Name] = m.value.Name
-			delete(w.ledger.taken, m.claim.Name)
-		}
-	}
-	slices.SortFunc(list, func(a, b snapshot.Node) int {
-		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Claim, b.Claim))
+		r.pairs.add(m)
 	})
-	slices.Sort(leaving)
+	return changed || r.pairs.size != old.size
+}
+
+// relist makes the list.
+func (r *roster) relist() {
+	members := make([]*member, 0, len(r.pairs.byNode)+len(r.pairs.byClaim))
+	add := func(m *member) {
+		if m.ok {
+			members = append(members, m)
+		}
+	}
+	for _, m := range r.pairs.byNode {
+		add(m)
+	}
+	for _, m := range r.pairs.byClaim {
+		if m.node == nil {
+			add(m)
+		}
+	}
+	slices.SortFunc(members, func(a, b *member) int {
+		return cmp.Or(strings.Compare(a.value.Name, b.value.Name), strings.Compare(a.value.Claim, b.value.Claim))
+	})
+	r.list, r.leaving = make([]snapshot.Node, len(members)), nil
+	for i, m := range members {
+		r.list[i], m.at = m.value, i
+		if m.value.Leaving {
+			r.leaving = append(r.leaving, m.value.Name)
+		}
+	}
+}
+
+// follow has those pods looked at again whose node came, went, began to leave or got
+// another name. What was ordered is in the list now.
+func (w *World) follow(before pairs) {
+	now := w.roster.pairs
 	for name := range w.guests.on {
-		was, had := r.known[name]
-		if is, has := known[name]; was != is || had != has {
+		was, had := before.standing(name)
+		if is, has := now.standing(name); was != is || had != has {
 			w.guests.dirtyOn(name)
 		}
 	}
 	for claim, pods := range w.ledger.byClaim {
-		if names[claim] != r.name[claim] {
+		was, _ := before.nodeOf(claim)
+		if is, _ := now.nodeOf(claim); was != is {
 			for _, s := range pods {
 				w.guests.dirty[s.key] = struct{}{}
 			}
 		}
 	}
-	r.list, r.known, r.name, r.leaving = list, known, names, leaving
+	for claim := range w.ledger.taken {
+		if _, listed := now.nodeOf(claim); listed {
+			delete(w.ledger.taken, claim)
+		}
+	}
 }
 
 // settled is when a claim's node became ready for pods; false while it is not.

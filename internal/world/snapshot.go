@@ -33,8 +33,29 @@ type Picture struct {
 	Pulse Pulse
 }
 
-// Picture is the cluster as it is now. Nobody changes the snapshot.
-func (w *World) Picture(m Moment) Picture {
+// Reader is somebody who looks at the cluster again and again. It is told what changed since
+// its last look, which costs little however large the cluster is; the price is that its
+// last picture is gone then. It belongs to one goroutine.
+type Reader struct {
+	world *World
+	pods  copied
+}
+
+// Reader makes a reader.
+func (w *World) Reader() *Reader { return &Reader{world: w} }
+
+// Picture is the cluster as it is now, for good. Nobody changes the snapshot.
+func (w *World) Picture(m Moment) Picture { return w.Reader().Picture(m) }
+
+// Picture is the cluster as it is now. It is valid until the reader looks again.
+func (r *Reader) Picture(m Moment) Picture {
+	picture, pods, announced := r.world.picture(m)
+	picture.Snapshot.Pods = r.pods.follow(pods, announced)
+	return picture
+}
+
+// picture is all but the pods, which need not be copied while others wait for the lock.
+func (w *World) picture(m Moment) (Picture, pages, []snapshot.Pod) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.translator.At(m.Now)
@@ -46,16 +67,12 @@ func (w *World) Picture(m Moment) Picture {
 	if len(w.guests.held) > 0 {
 		next = sooner(next, m.Now.Add(handOver/10))
 	}
-	pods := w.guests.list
-	if announced := w.announced(); len(announced) > 0 {
-		pods = slices.Concat(pods, announced)
-	}
-	out.Nodes, out.Pods, out.Daemons, out.Templates = w.roster.list, pods, w.daemons.list, w.translator.Templates()
+	out.Nodes, out.Daemons, out.Templates = w.roster.list, w.daemons.list, w.translator.Templates()
 	out.Budgets = w.translator.Budgets()
 	for i := range out.Pools {
 		w.translator.Allow(w.pools[out.Pools[i].Name], out.Nodes, &out.Pools[i].Consolidation)
 	}
-	return Picture{Snapshot: out, Next: next, Pulse: w.look()}
+	return Picture{Snapshot: out, Next: next, Pulse: w.look()}, w.guests.list, w.announced()
 }
 
 func sooner(a, b time.Time) time.Time {
@@ -88,7 +105,7 @@ func (w *World) refresh(m Moment) {
 func (w *World) restart() {
 	w.translator.Restart()
 	w.guests.dirtyAll()
-	w.guests.list = nil
+	w.guests.list = pages{made: w.guests.list.made}
 	w.daemons.dirty = true
 }
 
@@ -98,7 +115,7 @@ const fewTemplates = 4096
 // wasteful reports whether most templates are of pods that are no more.
 func (w *World) wasteful() bool {
 	templates := len(w.translator.Templates())
-	return templates > fewTemplates && templates > 2*(len(w.guests.list)+len(w.daemons.list))
+	return templates > fewTemplates && templates > 2*(w.guests.list.len()+len(w.daemons.list))
 }
 
 func (w *World) addPools(out *snapshot.Snapshot, market map[string]Sale) {

@@ -8,8 +8,8 @@
 // Nothing here waits for the whole: a claim that is slow to launch is a node to come like
 // any other, and a snapshot can be taken at every moment once the caches have been filled.
 //
-// A snapshot costs what changed since the last one, and a copy of two lists. The package
-// must not call the API server or a cloud, must not decide anything, and reads no clock
+// A snapshot costs what changed since the last one that the same Reader has taken, and for
+// who is no Reader a copy of all pods. The package must not call the API server or a cloud, must not decide anything, and reads no clock
 // but the one it is given.
 package world
 

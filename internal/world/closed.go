@@ -1,0 +1,44 @@
+package world
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/order"
+)
+
+// Closed are the claims whose nodes take no pods, or that say that they are disrupted,
+// and that are not being deleted; by name.
+func (w *World) Closed() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var out []string
+	for _, name := range order.Keys(w.roster.claims) {
+		claim := w.roster.claims[name]
+		if claim.DeletionTimestamp != nil {
+			continue
+		}
+		node := w.roster.nodes[claim.Status.NodeName]
+		if isClosed(node) || isTrue(claim, karpenterv1.ConditionDisruptionReason) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func isClosed(node *corev1.Node) bool {
+	taint := karpenterv1.TaintDisrupted()
+	return node != nil && node.DeletionTimestamp == nil &&
+		slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&taint) })
+}
+
+func isTrue(claim *karpenterv1.NodeClaim, condition string) bool {
+	for i := range claim.Status.Conditions {
+		if c := &claim.Status.Conditions[i]; c.Type == condition {
+			return c.Status == "True"
+		}
+	}
+	return false
+}

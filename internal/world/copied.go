@@ -1,0 +1,82 @@
+package world
+
+import "tenon/core/snapshot"
+
+// copied is one reader's copy of pages, in one piece. Only what has changed since the last
+// time is copied into it: of 60,000 pods that are there, mostly a few hundred.
+type copied struct {
+	pods  []snapshot.Pod // as it was handed out last
+	parts []part
+	total int // pods of the parts; others may be behind them
+}
+
+// part says which page lies in a copy, and how many pods it has.
+type part struct {
+	number uint64
+	size   int
+}
+
+// follow brings the copy up to date, and returns it with more pods behind its end. What was
+// returned before is overwritten.
+func (c *copied) follow(p pages, more []snapshot.Pod) []snapshot.Pod {
+	total, same, tail := p.len(), c.tail(p), 0
+	for _, each := range p.list[len(p.list)-same:] {
+		tail += len(each.pods)
+	}
+	c.resize(total, len(more), tail)
+	c.overwrite(p.list[:len(p.list)-same], c.parts[:len(c.parts)-same])
+	copy(c.pods[total:], more)
+	c.total, c.parts = total, c.parts[:0]
+	for _, each := range p.list {
+		c.parts = append(c.parts, part{each.number, len(each.pods)})
+	}
+	return c.pods[:len(c.pods):len(c.pods)]
+}
+
+// tail counts the pages at the end that the copy has too.
+func (c *copied) tail(p pages) int {
+	n := 0
+	for n < len(c.parts) && n < len(p.list) && c.parts[len(c.parts)-1-n].number == p.list[len(p.list)-1-n].number {
+		n++
+	}
+	return n
+}
+
+// resize makes room for so many pods and some more, and moves the last of those that are
+// there to their new place.
+func (c *copied) resize(total, more, tail int) {
+	old, size := c.pods, total+more
+	last := old[c.total-tail : c.total]
+	switch {
+	case size > cap(old) || size < cap(old)/4:
+		slack := 0
+		if len(c.parts) > 0 {
+			slack = size / 8 // one that grows will grow again
+		}
+		c.pods = make([]snapshot.Pod, size, size+slack)
+		copy(c.pods[:total-tail], old[:c.total-tail])
+		copy(c.pods[total-tail:], last)
+	default:
+		c.pods = old[:size]
+		if total != c.total {
+			copy(c.pods[total-tail:total], last)
+		}
+		if size < len(old) {
+			clear(old[size:]) // nobody is to be kept in memory by them
+		}
+	}
+}
+
+// overwrite copies the pages that do not lie at their place.
+func (c *copied) overwrite(list []page, parts []part) {
+	at, from := 0, 0
+	for _, each := range list {
+		for len(parts) > 0 && from < at {
+			from, parts = from+parts[0].size, parts[1:]
+		}
+		if len(parts) == 0 || from != at || parts[0].number != each.number {
+			copy(c.pods[at:], each.pods)
+		}
+		at += len(each.pods)
+	}
+}

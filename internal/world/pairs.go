@@ -1,0 +1,102 @@
+package world
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/catalog"
+	"tenon/core/order"
+	"tenon/core/snapshot"
+	"tenon/internal/ingest"
+)
+
+// pairs are found by either name. A claim with two nodes is in two of them, and is found
+// with the first.
+type pairs struct {
+	byNode, byClaim map[string]*member
+	size            int
+	shared          bool // a claim has two nodes
+}
+
+// member is a node, a claim or both, and what became of it.
+type member struct {
+	node   *corev1.Node
+	claim  *karpenterv1.NodeClaim
+	offers *catalog.Catalog
+	value  snapshot.Node
+	ok     bool
+	at     int // in the list
+}
+
+// each visits every pair of node and claim, and those that are alone.
+func (r *roster) each(visit func(node *corev1.Node, claim *karpenterv1.NodeClaim)) {
+	all := make([]*karpenterv1.NodeClaim, 0, len(r.claims)+len(r.assumed))
+	for _, name := range order.Keys(r.claims) {
+		all = append(all, r.claims[name])
+	}
+	for _, name := range order.Keys(r.assumed) {
+		all = append(all, r.assumed[name])
+	}
+	claims := ingest.Pair(all)
+	taken := make(map[*karpenterv1.NodeClaim]bool, len(all))
+	for _, node := range r.nodes {
+		claim := claims.Of(node)
+		taken[claim] = claim != nil
+		visit(node, claim)
+	}
+	for _, claim := range all {
+		if !taken[claim] {
+			visit(nil, claim)
+		}
+	}
+}
+
+// add enters a member under its names.
+func (p *pairs) add(m *member) {
+	p.size++
+	if m.node != nil {
+		p.byNode[m.node.Name] = m
+	}
+	if m.claim == nil {
+		return
+	}
+	first := p.byClaim[m.claim.Name]
+	if first != nil {
+		p.shared = true
+	}
+	if first == nil || m.node.Name < first.node.Name {
+		p.byClaim[m.claim.Name] = m
+	}
+}
+
+// find is the member that was made of just these two, or nil.
+func (p pairs) find(node *corev1.Node, claim *karpenterv1.NodeClaim) *member {
+	var m *member
+	if node != nil {
+		m = p.byNode[node.Name]
+	} else {
+		m = p.byClaim[claim.Name]
+	}
+	if m == nil || m.node != node || m.claim != claim {
+		return nil
+	}
+	return m
+}
+
+func (p pairs) standing(node string) (leaving, known bool) {
+	m := p.byNode[node]
+	if m == nil || m.value.Name != node {
+		m = p.byClaim[node] // a claim's name is its node's until there is one
+	}
+	if m == nil || !m.ok || m.value.Name != node {
+		return false, false
+	}
+	return m.value.Leaving, true
+}
+
+func (p pairs) nodeOf(claim string) (string, bool) {
+	if m := p.byClaim[claim]; m != nil && m.ok {
+		return m.value.Name, true
+	}
+	return "", false
+}
