@@ -28,7 +28,22 @@ type Consolidation struct {
 	Allowed Allowance `json:"allowed"`
 	// Broken, when not empty, is what is wrong with the budgets: then nothing is allowed.
 	Broken string `json:"broken,omitempty"`
+	// Pace bounds the roll-out to drifted nodes beside the budgets; nil is without bound.
+	Pace *Pace `json:"pace,omitempty"`
+	// Caution is what an eviction has to save, in thousandths of what it would have to
+	// otherwise: more where moves have brought less than was expected of them. Less than a
+	// thousand, and so zero too, is a thousand.
+	Caution int `json:"caution,omitempty"`
 }
+
+// Pace is how many more drifted nodes of a pool may be given up now, and why not more.
+type Pace struct {
+	More int    `json:"more"`
+	Why  string `json:"why"`
+}
+
+// FullConfidence is the caution of a pool whose moves have brought what was expected.
+const FullConfidence = 1000
 
 // Allowance is a number of nodes by reason.
 type Allowance struct {

@@ -21,11 +21,8 @@ import (
 	"tenon/core/plan"
 )
 
-// Annotation holds the record of a command, on every claim that goes by it and on every
-// claim that replaces them.
-const Annotation = "tenon.sh/disruption"
-
-// Record is what is written of a command.
+// Record is what is written of a command, on every claim that goes by it and on every claim
+// that replaces them.
 type Record struct {
 	ID     string      `json:"id"`
 	Reason plan.Reason `json:"reason"`
@@ -42,6 +39,8 @@ type Record struct {
 	Kind string `json:"kind,omitempty"`
 	// Savings an hour, as they were expected.
 	Savings model.Money `json:"savings,omitempty"`
+	// Evictions is how many pods were to move.
+	Evictions int `json:"evictions,omitempty"`
 }
 
 // Member is one claim of a command, and what its machine was thought to cost an hour.
@@ -124,7 +123,7 @@ func (r *Record) String() string {
 // command that nobody can read is none, and its marks are taken back.
 func Of(claim *karpenterv1.NodeClaim) (Record, bool) {
 	var r Record
-	text, said := claim.Annotations[Annotation]
+	text, said := claim.Annotations[karpenterv1.AnnotationDisruption]
 	if !said || json.Unmarshal([]byte(text), &r) != nil || r.ID == "" {
 		return Record{}, false
 	}

@@ -32,6 +32,7 @@ const (
 	claimProvider  = "status.providerID"
 	claimPool      = "metadata.labels.nodepool"
 	claimClass     = "spec.nodeClassRef"
+	claimCommand   = "metadata.annotations.disruption"
 	poolClass      = "spec.template.spec.nodeClassRef"
 )
 
@@ -45,6 +46,7 @@ func Indexes() []Index {
 		{&karpenterv1.NodeClaim{}, claimProvider, by(func(c *karpenterv1.NodeClaim) string { return c.Status.ProviderID })},
 		{&karpenterv1.NodeClaim{}, claimPool, by(func(c *karpenterv1.NodeClaim) string { return c.Labels[karpenterv1.LabelNodePool] })},
 		{&karpenterv1.NodeClaim{}, claimClass, by(func(c *karpenterv1.NodeClaim) string { return classKey(c.Spec.NodeClassRef) })},
+		{&karpenterv1.NodeClaim{}, claimCommand, by(disrupted)},
 		{&karpenterv1.NodePool{}, poolClass, by(func(p *karpenterv1.NodePool) string { return classKey(p.Spec.Template.Spec.NodeClassRef) })},
 	}
 }
@@ -64,6 +66,14 @@ func deleting(object client.Object) string {
 		return ""
 	}
 	return "set"
+}
+
+// disrupted is under what a claim is found that a disruption is about.
+func disrupted(claim *karpenterv1.NodeClaim) string {
+	if claim.Annotations[karpenterv1.AnnotationDisruption] != "" {
+		return "set"
+	}
+	return ""
 }
 
 func classKey(ref *karpenterv1.NodeClassReference) string {
@@ -148,6 +158,12 @@ func ClaimsIn(ctx context.Context, r client.Reader, pool string) ([]*karpenterv1
 // ClaimsWith lists the claims of a node class.
 func ClaimsWith(ctx context.Context, r client.Reader, class karpenterv1.NodeClassReference) ([]*karpenterv1.NodeClaim, error) {
 	return claims(ctx, r, claimClass, classKey(&class))
+}
+
+// ClaimsDisrupted lists the claims that a disruption is about: those that go, and those that
+// come for them.
+func ClaimsDisrupted(ctx context.Context, r client.Reader) ([]*karpenterv1.NodeClaim, error) {
+	return claims(ctx, r, claimCommand, "set")
 }
 
 func claims(ctx context.Context, r client.Reader, field, value string) ([]*karpenterv1.NodeClaim, error) {

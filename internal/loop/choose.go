@@ -1,6 +1,8 @@
 package loop
 
 import (
+	"slices"
+
 	"tenon/core/model"
 	"tenon/core/plan"
 	"tenon/core/snapshot"
@@ -25,13 +27,30 @@ func choose(s *snapshot.Snapshot, p *plan.Plan, streaming bool) selection {
 	for i := range p.Claims {
 		dearest = max(dearest, p.Claims[i].Offer.Price)
 	}
+	arranged := arranged(s)
 	for i := range p.Claims {
 		c := &p.Claims[i]
+		if len(c.Pods) > 0 && !slices.ContainsFunc(c.Pods, func(pod int) bool { return !arranged[s.Pods[pod].Node] }) {
+			continue
+		}
 		if streaming && (c.Offer.Price < dearest/2 || !full(s, c)) {
 			out.left += len(c.Pods)
 			continue
 		}
 		out.claims = append(out.claims, c)
+	}
+	return out
+}
+
+// arranged are the nodes that leave because of a disruption, which has found places for
+// their pods. Packed anew, one or another might not fit, and a node would be bought that
+// nobody needs; whoever finds no place when it comes to that is pending, and gets one then.
+func arranged(s *snapshot.Snapshot) map[string]bool {
+	out := map[string]bool{}
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; n.Life.Underway != "" {
+			out[n.Name] = true
+		}
 	}
 	return out
 }

@@ -1,5 +1,5 @@
 // Package removal deletes claims because a controller decided so, and counts them: every
-// involuntary removal is the same write and the same metrics, whoever decides it.
+// removal is the same write and the same metrics, whoever decides it.
 //
 // It must not decide anything, and does not wait for the removal to come about: that is
 // the claim's finalizer's business.
@@ -21,8 +21,12 @@ import (
 // Reason is why a claim is deleted, as metrics name it.
 type Reason string
 
-// The reasons of removals that no budget holds back.
+// The reasons of voluntary removals, and of those that no budget holds back.
 const (
+	Empty         Reason = "empty"
+	Drifted       Reason = "drifted"
+	Underutilized Reason = "underutilized"
+
 	Expired              Reason = "expired"
 	GarbageCollected     Reason = "garbage_collected"
 	LaunchTimeout        Reason = "launch_timeout"
@@ -52,8 +56,12 @@ func Delete(ctx context.Context, kit reconcile.Kit, claim *karpenterv1.NodeClaim
 }
 
 func count(ctx context.Context, kit reconcile.Kit, claim *karpenterv1.NodeClaim, why Reason) {
+	consolidation := ""
+	if why != Drifted { // no policy has a say
+		consolidation = policy(ctx, kit, claim)
+	}
 	labels := []string{string(why), claim.Labels[karpenterv1.LabelNodePool], claim.Labels[karpenterv1.LabelCapacityType],
-		policy(ctx, kit, claim), Mode(claim)}
+		consolidation, Mode(claim)}
 	kit.Metrics.NodeclaimsDisruptedTotal.WithLabelValues(labels...).Inc()
 	if moved := moving(ctx, kit, claim.Status.NodeName); moved > 0 {
 		kit.Metrics.PodsDisruptionInitiatedTotal.WithLabelValues(labels...).Add(float64(moved))

@@ -37,6 +37,10 @@ const (
 	AnnotationProviderCompatibility  = "compatibility." + Group + "/provider"
 )
 
+// AnnotationDisruption holds, on claims, the disruption that is under way. It is the product's
+// own, and nobody else's to write.
+const AnnotationDisruption = "tenon.sh/disruption"
+
 // FinalizerTermination keeps a NodeClaim or Node until its instance is gone.
 const FinalizerTermination = Group + "/termination"
 

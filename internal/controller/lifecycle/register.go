@@ -130,6 +130,7 @@ func dressed(node *corev1.Node, claim *karpenterv1.NodeClaim) *corev1.Node {
 		}
 	}
 	out.Annotations = merged(out.Annotations, claim.Annotations)
+	delete(out.Annotations, karpenterv1.AnnotationDisruption) // that is about the claim
 	key, class := purchase.ClassLabel(claim)
 	out.Labels = merged(merged(out.Labels, map[string]string{key: class}), claim.Labels)
 	return out

@@ -1,0 +1,253 @@
+package disruption
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/decide"
+	"tenon/core/model"
+	"tenon/core/plan"
+	"tenon/core/snapshot"
+	"tenon/internal/command"
+	"tenon/internal/execute"
+	"tenon/internal/ingest"
+	"tenon/internal/reconcile"
+	"tenon/internal/world"
+)
+
+// mostEmpty is how many empty nodes one command takes: each claim carries the names of all.
+const mostEmpty = 50
+
+// start is a disruption as it is begun.
+type start struct {
+	plan    *plan.Disruption
+	record  command.Record
+	leavers []command.Leaver
+	orders  []execute.Order
+	pods    int
+}
+
+// beginAll begins what was decided, as far as it still holds. One that cannot be begun
+// keeps no other from being.
+func (d *disruption) beginAll(ctx context.Context, picture world.Picture, decision *decide.Decision) error {
+	var now *view // only if something has changed meanwhile
+	if d.o.World.Pulse().Changes != picture.Pulse.Changes && len(decision.Plan.Disruptions) > 0 {
+		now = newView(d.look(ctx, d.kit.Clock.Now()).Snapshot)
+	}
+	var wrong []error
+	for _, each := range split(decision.Plan.Disruptions) {
+		if now != nil {
+			if why := now.changed(picture.Snapshot, &each); why != "" {
+				reconcile.Log(ctx).V(1).Info("abandoning disruption that does not hold any more", "reason", string(each.Reason), "cause", why)
+				continue
+			}
+		}
+		s, err := d.prepare(ctx, picture.Snapshot, &each)
+		if err != nil {
+			wrong = append(wrong, err)
+			continue
+		}
+		if s == nil {
+			continue
+		}
+		if err := d.begin(ctx, s); err != nil {
+			wrong = append(wrong, err)
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// split makes several commands of many empty nodes.
+func split(list []plan.Disruption) []plan.Disruption {
+	var out []plan.Disruption
+	for _, d := range list {
+		for d.Reason == plan.Empty && len(d.Nodes) > mostEmpty {
+			part := plan.Disruption{Reason: d.Reason, Nodes: d.Nodes[:mostEmpty]}
+			for _, r := range part.Nodes {
+				part.Savings += r.Price
+			}
+			d.Nodes, d.Savings = d.Nodes[mostEmpty:], d.Savings-part.Savings
+			out = append(out, part)
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// prepare gathers what a command needs; nil if it is no more to be begun.
+func (d *disruption) prepare(ctx context.Context, s *snapshot.Snapshot, p *plan.Disruption) (*start, error) {
+	out := &start{plan: p, pods: p.Evictions(), record: command.Record{
+		ID: d.o.Suffix() + d.o.Suffix(), Reason: p.Reason, Begun: s.Now, Kind: kindOf(p), Savings: p.Savings,
+	}}
+	for i := range p.Nodes {
+		r := &p.Nodes[i]
+		if d.desk.involves(r.Claim) {
+			return nil, nil
+		}
+		l, found, err := d.leaver(ctx, d.kit.Client, r.Claim)
+		if err != nil {
+			return nil, err
+		}
+		if !found || l.Claim.DeletionTimestamp != nil || l.Node == nil || l.Node.Name != r.Node {
+			return nil, nil
+		}
+		out.leavers = append(out.leavers, l)
+		out.record.Claims = append(out.record.Claims, command.Member{Claim: r.Claim, Pool: r.Pool, Price: r.Price})
+	}
+	out.record.Receivers = receivers(s, p)
+	market := d.o.Supply.Of(ctx, d.o.World.Pools())
+	for i := range p.Replacements {
+		order, ok := d.order(&p.Replacements[i], market, out)
+		if !ok {
+			return nil, nil
+		}
+		out.orders = append(out.orders, order)
+		out.record.Replacements = append(out.record.Replacements, command.Member{
+			Claim: order.Claim.Name, Pool: order.Pool.Name, Price: p.Replacements[i].Offer.Price,
+		})
+	}
+	text := out.record.String() // now that everything is in it
+	for i := range out.orders {
+		out.orders[i].Claim.Annotations[karpenterv1.AnnotationDisruption] = text
+	}
+	return out, nil
+}
+
+// receivers are the claims whose nodes take pods.
+func receivers(s *snapshot.Snapshot, p *plan.Disruption) []string {
+	taking := map[string]bool{}
+	for i := range p.Moves {
+		taking[p.Moves[i].Node] = true
+	}
+	var out []string
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; taking[n.Name] && n.Claim != "" {
+			out = append(out, n.Claim)
+		}
+	}
+	return out
+}
+
+// order is a replacement to be made. Those of static pools come straight from the template.
+func (d *disruption) order(c *plan.Claim, market map[string]world.Sale, s *start) (execute.Order, bool) {
+	pool, found := d.o.World.Pool(c.Pool)
+	if !found {
+		return execute.Order{}, false
+	}
+	claim := d.intents.ForPlan(pool, c, market[c.Pool].Catalog)
+	if pool.Spec.Replicas != nil {
+		made, err := d.intents.ForPool(pool)
+		if err != nil {
+			return execute.Order{}, false
+		}
+		claim = made
+	}
+	claim.Name = claim.GenerateName + d.o.Suffix()
+	if len(c.Pods) > 0 {
+		claim.Annotations[ingest.AnnotationRearranged] = s.record.Begun.UTC().Format(time.RFC3339)
+	}
+	return execute.Order{Claim: claim, Pool: pool, Capacity: c.Capacity, Reason: label(s.record.Reason)}, true
+}
+
+// begin writes the command: on the claims, on the nodes, and then its replacements.
+// Whatever fails, everything is taken back, now or by whoever finds it on the objects.
+func (d *disruption) begin(ctx context.Context, s *start) error {
+	r := &s.record
+	d.desk.begin(*r, d.kit.Clock.Now())
+	defer d.desk.begun(r.ID)
+	d.tellBegin(ctx, s)
+	for _, l := range s.leavers {
+		if err := d.o.Executor.Write(ctx, l.Claim, r); err != nil {
+			return d.undo(ctx, r, err)
+		}
+	}
+	for _, l := range s.leavers {
+		written, found, err := d.leaver(ctx, d.kit.Live, l.Claim.Name)
+		if err == nil && !found {
+			err = fmt.Errorf("claim %s is gone", l.Claim.Name)
+		}
+		if err == nil {
+			err = d.o.Executor.Close(ctx, written, r)
+		}
+		if err != nil {
+			return d.undo(ctx, r, err)
+		}
+	}
+	for _, o := range d.o.Executor.Launch(ctx, s.orders) {
+		if o.Dropped != "" {
+			return d.undo(ctx, r, errors.New(o.Dropped))
+		}
+		if o.Err != nil {
+			return d.undo(ctx, r, o.Err)
+		}
+	}
+	d.countBegun(r)
+	return nil
+}
+
+// undo takes a command back that could not be begun. What it cannot take back now is found
+// on the objects.
+func (d *disruption) undo(ctx context.Context, r *command.Record, cause error) error {
+	stage, err := d.stage(ctx, d.kit.Live, *r)
+	if err == nil {
+		err = d.abandon(ctx, stage, cause.Error())
+	}
+	if err != nil {
+		reconcile.Log(ctx).Error(err, "could not take back a disruption that was not begun completely", "command-id", r.ID)
+	}
+	if client.IgnoreNotFound(cause) == nil || isConflict(cause) {
+		return nil // somebody was faster: the next evaluation knows
+	}
+	return fmt.Errorf("begin disruption %s: %w", r.ID, cause)
+}
+
+// leaver reads a claim and its node.
+func (d *disruption) leaver(ctx context.Context, reader client.Reader, name string) (command.Leaver, bool, error) {
+	claim := &karpenterv1.NodeClaim{}
+	if err := reader.Get(ctx, client.ObjectKey{Name: name}, claim); err != nil {
+		if client.IgnoreNotFound(err) == nil {
+			return command.Leaver{}, false, nil
+		}
+		return command.Leaver{}, false, fmt.Errorf("read claim %s: %w", name, err)
+	}
+	l := command.Leaver{Claim: claim}
+	if claim.Status.NodeName == "" {
+		return l, true, nil
+	}
+	node := &corev1.Node{}
+	err := reader.Get(ctx, client.ObjectKey{Name: claim.Status.NodeName}, node)
+	switch {
+	case err == nil:
+		l.Node = node
+	case client.IgnoreNotFound(err) != nil:
+		return l, false, fmt.Errorf("read node %s: %w", claim.Status.NodeName, err)
+	}
+	return l, true, nil
+}
+
+func kindOf(p *plan.Disruption) string {
+	switch {
+	case p.Reason == plan.Empty:
+		return "empty"
+	case p.Reason == plan.Drifted:
+		return ""
+	case len(p.Nodes) == 1:
+		return "single"
+	}
+	return "multi"
+}
+
+// sum of what members cost.
+func (d *disruption) sum(members []command.Member) model.Money {
+	var sum model.Money
+	for _, m := range members {
+		sum += d.desk.price(m)
+	}
+	return sum
+}

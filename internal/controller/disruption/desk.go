@@ -1,0 +1,168 @@
+package disruption
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"tenon/core/model"
+	"tenon/internal/command"
+)
+
+// desk is what has been written and not yet seen, and since when nodes are closed. All of
+// it can be lost: then the commands are found on the objects, and nodes count as closed
+// from then on.
+type desk struct {
+	mu      sync.Mutex
+	entries map[string]*entry    // by ID
+	past    map[string]time.Time // when commands were over: caches may still show them
+	prices  map[string]model.Money
+	wake    func()
+}
+
+// entry is one command.
+type entry struct {
+	record command.Record
+	// beginning commands are still being written.
+	beginning bool
+	// since is when we learned of it.
+	since time.Time
+	// closed is since when all of its nodes are, as far as our watches tell.
+	closed time.Time
+}
+
+func newDesk() *desk { return &desk{entries: map[string]*entry{}, past: map[string]time.Time{}} }
+
+func (d *desk) subscribe(wake func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.wake = wake
+}
+
+// begin enters a command before anything of it is written.
+func (d *desk) begin(r command.Record, now time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.entries[r.ID] = &entry{record: r, beginning: true, since: now}
+}
+
+// begun lets the command go its way.
+func (d *desk) begun(id string) {
+	d.mu.Lock()
+	wake := d.wake
+	if e := d.entries[id]; e != nil {
+		e.beginning = false
+	}
+	d.mu.Unlock()
+	if wake != nil {
+		wake()
+	}
+}
+
+// meet enters a command that was found on an object, unless it is known.
+func (d *desk) meet(r command.Record, now time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, over := d.past[r.ID]; !over && d.entries[r.ID] == nil {
+		d.entries[r.ID] = &entry{record: r, since: now}
+	}
+}
+
+// pastFor is for how long a command that is over is known to be.
+const pastFor = 10 * time.Minute
+
+// drop forgets a command that is over.
+func (d *desk) drop(id string, now time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.entries, id)
+	maps.DeleteFunc(d.past, func(_ string, at time.Time) bool { return now.Sub(at) > pastFor })
+	d.past[id] = now
+}
+
+// list is the commands that have been begun, the oldest first.
+func (d *desk) list() []*entry {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var out []*entry
+	for _, e := range d.entries {
+		if !e.beginning {
+			out = append(out, e)
+		}
+	}
+	slices.SortFunc(out, func(a, b *entry) int {
+		return cmp.Or(a.record.Begun.Compare(b.record.Begun), cmp.Compare(a.record.ID, b.record.ID))
+	})
+	return out
+}
+
+// records are those of all commands, in no order.
+func (d *desk) records() []command.Record {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := make([]command.Record, 0, len(d.entries))
+	for _, e := range d.entries {
+		out = append(out, e.record)
+	}
+	return out
+}
+
+// unseenFor is how long our own writes may be missing in the picture before an evaluation
+// goes on without them.
+const unseenFor = time.Minute
+
+// taken are the claims that commands take which are young enough for nobody to have seen
+// that they do.
+func (d *desk) taken(now time.Time) map[string]bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := map[string]bool{}
+	for _, e := range d.entries {
+		if now.Sub(e.since) < unseenFor {
+			for _, m := range e.record.Claims {
+				out[m.Claim] = true
+			}
+		}
+	}
+	return out
+}
+
+// involves reports whether a claim is part of a command, whatever its part.
+func (d *desk) involves(claim string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, e := range d.entries {
+		if e.record.Takes(claim) || e.record.Brings(claim) {
+			return true
+		}
+	}
+	return false
+}
+
+// size is how many machines the commands are about.
+func (d *desk) size() int {
+	n := 0
+	for _, r := range d.records() {
+		n += len(r.Claims)
+	}
+	return n
+}
+
+// appraise notes what machines cost now, by claim.
+func (d *desk) appraise(prices map[string]model.Money) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.prices = prices
+}
+
+// price of a member's machine, as far as is known: what it was thought to cost otherwise.
+func (d *desk) price(m command.Member) model.Money {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if known := d.prices[m.Claim]; known > 0 {
+		return known
+	}
+	return m.Price
+}

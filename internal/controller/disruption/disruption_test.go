@@ -1,0 +1,66 @@
+package disruption_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/catalog"
+)
+
+// A node that nobody misses is closed, looked at again, and deleted.
+func TestAnEmptyNodeIsDeleted(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, web())
+	h.machine(machine{name: "a", kind: "general-4", capacity: catalog.OnDemand})
+	h.pass(time.Second)
+	h.expect("a: closed Empty recorded")
+	h.pass(4 * time.Second)
+	h.expect("a: deleted closed Empty")
+}
+
+// A pod that comes between the decision and the removal keeps its node, and nothing is left
+// behind.
+func TestAPodThatComesInBetweenKeepsItsNode(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, web())
+	h.machine(machine{name: "a", kind: "general-4", capacity: catalog.OnDemand})
+	h.pass(2 * time.Second)
+	h.pod("late", "node-a", func(p *corev1.Pod) {
+		p.Status.Conditions[0].LastTransitionTime.Time = h.Clock.Now()
+		p.Annotations = map[string]string{karpenterv1.AnnotationDoNotDisrupt: "true"}
+	})
+	h.pass(5 * time.Second)
+	h.expect("a: ")
+}
+
+// Nodes that are half empty are replaced: the new node is ready before the old ones go.
+func TestReplacementsAreReadyFirst(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, web())
+	for _, name := range []string{"a", "b", "c"} {
+		h.machine(machine{name: name, kind: "general-8", capacity: catalog.OnDemand, pods: 1})
+	}
+	h.pass(5 * time.Second)
+	h.expect("a: closed Underutilized recorded", "b: closed Underutilized recorded", "c: closed Underutilized recorded", "web-00003: recorded rearranged", "web-00004: recorded rearranged")
+	h.initialize()
+	h.pass(3 * time.Second)
+	h.expect("a: deleted closed Underutilized", "b: deleted closed Underutilized", "c: deleted closed Underutilized", "web-00003: rearranged", "web-00004: rearranged")
+}
+
+// When a replacement is lost, everything is taken back.
+func TestALostReplacementTakesEverythingBack(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, web())
+	for _, name := range []string{"a", "b", "c"} {
+		h.machine(machine{name: name, kind: "general-8", capacity: catalog.OnDemand, pods: 1})
+	}
+	h.pass(2 * time.Second)
+	h.Must(h.API.Delete(context.Background(), h.Claim("web-00003")))
+	h.watch()
+	h.Run(h.conduct, "")
+	h.expect("a: ", "b: ", "c: ") // the other one was bought for nothing
+}

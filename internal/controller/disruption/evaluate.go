@@ -1,0 +1,202 @@
+package disruption
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/decide"
+	"tenon/core/disrupt"
+	"tenon/core/model"
+	"tenon/core/plan"
+	"tenon/core/snapshot"
+	"tenon/internal/command"
+	"tenon/internal/loop"
+	"tenon/internal/reconcile"
+	"tenon/internal/world"
+)
+
+// round is one evaluation.
+type round struct {
+	adopted bool   // the commands of whoever ran before us are known
+	changes uint64 // of the world, as of the picture
+	at      time.Time
+	took    time.Duration
+	next    time.Time // when the answer may change although nothing happens
+	after   string    // where the sweep goes on
+}
+
+const (
+	unsyncedRetry = time.Second
+	// unseenRetry is how often to look whether our own writes have come back.
+	unseenRetry = 200 * time.Millisecond
+	// period is how long to leave between two evaluations, and pollEvery how often to see
+	// whether one is due.
+	period = 10 * time.Second
+	// longest is after how long to evaluate although nothing is known to have changed.
+	longest = 5 * time.Minute
+	// budgetPeriod is how often to look again while budgets hold nodes back: they may have a
+	// schedule.
+	budgetPeriod = time.Minute
+	// share is how much of one core evaluations may take, as its inverse.
+	share = 20
+)
+
+// evaluate is one turn: decide what should go, and begin it.
+func (d *disruption) evaluate(ctx context.Context) (reconcile.Result, error) {
+	now := d.kit.Clock.Now()
+	// 1. Do we know what was there when we started, and what is under way?
+	if !d.o.Synced() {
+		return reconcile.In(unsyncedRetry), nil
+	}
+	if err := d.adopt(ctx); err != nil {
+		return reconcile.Never, err
+	}
+	// 2. Is it time?
+	pulse := d.o.World.Pulse()
+	if wait := d.wait(pulse, now); wait > 0 {
+		return reconcile.In(wait), nil
+	}
+	// 3. Look. What we wrote has to be in the picture, or budgets would be spent twice.
+	picture := d.look(ctx, now)
+	if !d.seen(picture.Snapshot) {
+		return reconcile.In(unseenRetry), nil
+	}
+	// 4. Decide.
+	decision := d.decide(picture.Snapshot)
+	d.last.changes, d.last.at, d.last.after = picture.Pulse.Changes, now, decision.Coverage.Next
+	d.last.next = next(decision.Plan.Prospects, now)
+	if d.o.Tell != nil {
+		d.o.Tell(picture.Snapshot, &decision)
+	}
+	d.weigh(picture.Snapshot, &decision)
+	// 5. Begin what still holds.
+	err := d.beginAll(ctx, picture, &decision)
+	return reconcile.In(max(d.wait(d.o.World.Pulse(), d.kit.Clock.Now()), time.Millisecond)), err
+}
+
+// wait is how long until the next evaluation; nothing or less is now.
+func (d *disruption) wait(pulse world.Pulse, now time.Time) time.Duration {
+	if d.last.at.IsZero() {
+		return 0
+	}
+	pause := max(period, share*d.last.took)
+	if d.last.after != "" {
+		pause = d.last.took // nodes wait to be looked at
+	}
+	earliest := d.last.at.Add(pause)
+	due := d.last.at.Add(longest)
+	if !d.last.next.IsZero() && d.last.next.Before(due) {
+		due = d.last.next
+	}
+	if pulse.Changes != d.last.changes || d.last.after != "" || due.Before(earliest) {
+		due = earliest
+	}
+	return min(due.Sub(now), period)
+}
+
+// adopt finds the commands that were begun before this process was, as the API server has
+// them: our own watches may not have come so far.
+func (d *disruption) adopt(ctx context.Context) error {
+	if d.last.adopted {
+		return nil
+	}
+	var claims karpenterv1.NodeClaimList
+	if err := d.kit.Live.List(ctx, &claims); err != nil {
+		return fmt.Errorf("list claims: %w", err)
+	}
+	for i := range claims.Items {
+		if r, found := command.Of(&claims.Items[i]); found && r.Takes(claims.Items[i].Name) && claims.Items[i].DeletionTimestamp == nil {
+			d.desk.meet(r, d.kit.Clock.Now())
+		}
+	}
+	d.last.adopted = true
+	return nil
+}
+
+func (d *disruption) look(ctx context.Context, now time.Time) world.Picture {
+	settings := loop.Settings(d.kit.Settings)
+	settings.StaticCapacity = d.kit.Settings.FeatureGates.StaticCapacity
+	market := d.o.Supply.Of(ctx, d.o.World.Pools())
+	picture := d.o.World.Picture(world.Moment{Now: now, Settings: settings, Market: market})
+	d.learned(picture.Snapshot)
+	return picture
+}
+
+// learned puts into the picture what past disruptions have taught about each pool.
+func (d *disruption) learned(s *snapshot.Snapshot) {
+	underway := map[string]int{}
+	for _, r := range d.desk.records() {
+		for _, m := range r.Claims {
+			if r.Reason == plan.Drifted {
+				underway[m.Pool]++
+			}
+		}
+	}
+	for i := range s.Pools {
+		pool, found := d.o.World.Pool(s.Pools[i].Name)
+		if !found {
+			continue
+		}
+		c := &s.Pools[i].Consolidation
+		if d.o.Rollouts != nil {
+			more, why := d.o.Rollouts.More(pool, underway[pool.Name], s.Now)
+			c.Pace = &snapshot.Pace{More: more, Why: why}
+		}
+		if d.o.Ledger != nil {
+			c.Caution = d.o.Ledger.Caution(pool)
+		}
+	}
+}
+
+// seen reports whether every node that a command takes is leaving, as far as the picture
+// knows it.
+func (d *disruption) seen(s *snapshot.Snapshot) bool {
+	taken := d.desk.taken(s.Now)
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; n.Claim != "" && taken[n.Claim] && !n.Leaving {
+			return false
+		}
+	}
+	return true
+}
+
+// decide asks the core, and measures it.
+func (d *disruption) decide(s *snapshot.Snapshot) decide.Decision {
+	begun := d.kit.Clock.Now()
+	decision := decide.Decide(s, decide.Budget{Disrupt: true, Sweep: disrupt.Budget{After: d.last.after}})
+	d.last.took = d.kit.Clock.Since(begun)
+	m := d.kit.Metrics
+	m.SchedulerSchedulingDurationSeconds.WithLabelValues("disruption").Observe(d.last.took.Seconds())
+	m.VoluntaryDisruptionDecisionEvaluationDurationSeconds.WithLabelValues("underutilized", "multi").Observe(d.last.took.Seconds())
+	return decision
+}
+
+// weigh notes what machines cost, for the ledger, and counts what was found too dear to be
+// disrupted.
+func (d *disruption) weigh(s *snapshot.Snapshot, decision *decide.Decision) {
+	prices := make(map[string]model.Money, len(s.Nodes))
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; n.Claim != "" && n.InstanceType != "" {
+			prices[n.Claim] = n.Price
+		}
+	}
+	d.desk.appraise(prices)
+}
+
+// next is when a prospect may change by itself.
+func next(prospects []plan.Prospect, now time.Time) time.Time {
+	var next time.Time
+	for i := range prospects {
+		p := &prospects[i]
+		at := p.Until
+		if p.Kind == plan.Waiting && at.IsZero() {
+			at = now.Add(budgetPeriod)
+		}
+		if at.After(now) && (next.IsZero() || at.Before(next)) {
+			next = at
+		}
+	}
+	return next
+}

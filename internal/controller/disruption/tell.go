@@ -1,0 +1,200 @@
+package disruption
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/model"
+	"tenon/core/plan"
+	"tenon/core/requirement"
+	"tenon/internal/command"
+	"tenon/internal/reconcile"
+	"tenon/internal/removal"
+	"tenon/internal/telemetry"
+)
+
+// Ledger keeps what commands were to save, and what they saved.
+type Ledger interface {
+	// Begun is told of every command that was begun.
+	Begun(r command.Record)
+	// Over is told of every command that is over, with what its machines really save an
+	// hour; failed ones save nothing.
+	Over(ctx context.Context, r command.Record, realised model.Money, failed bool)
+	// Caution is what an eviction has to save in a pool; see snapshot.Consolidation.
+	Caution(pool *karpenterv1.NodePool) int
+}
+
+// tellBegin says what is about to be done: one line in the log, and events on the objects.
+func (d *disruption) tellBegin(ctx context.Context, s *start) {
+	r := &s.record
+	nodes := make([]string, len(s.leavers))
+	disrupted := make([]map[string]string, len(s.leavers))
+	for i, l := range s.leavers {
+		nodes[i] = nameOf(l)
+		disrupted[i] = map[string]string{
+			"Node": nodes[i], "NodeClaim": l.Claim.Name,
+			"instance-type": l.Claim.Labels[corev1.LabelInstanceTypeStable], "capacity-type": l.Claim.Labels[karpenterv1.LabelCapacityType],
+		}
+	}
+	reconcile.Log(ctx).Info("disrupting node(s)", "command", r.Text(nodes), "command-id", r.ID, "decision", r.Decision(),
+		"disrupted-node-count", len(s.leavers), "replacement-node-count", len(s.orders), "pod-count", s.pods,
+		"disrupted-nodes", disrupted, "replacement-nodes", replacements(s))
+	if r.Reason == plan.Underutilized && len(s.orders) > 0 {
+		for i, l := range s.leavers {
+			text := fmt.Sprintf("replace: [%s]%s", nodes[i], r.Arrow())
+			if len(nodes) > 1 {
+				text = fmt.Sprintf("replace: [%s] (part of %d-node consolidation)", nodes[i], len(nodes))
+			}
+			text = fmt.Sprintf("Consolidation candidate: %s (savings: $%.2f)", text, r.Savings.Float())
+			d.both(l, "ConsolidationCandidate", text, text, text)
+		}
+	}
+	d.tellScores(s)
+}
+
+// replacements are what a line of the log says of them.
+func replacements(s *start) []map[string]string {
+	out := make([]map[string]string, len(s.plan.Replacements))
+	for i := range s.plan.Replacements {
+		c := &s.plan.Replacements[i]
+		out[i] = map[string]string{"NodePool": c.Pool, "capacity-type": c.Offer.CapacityType}
+		types := c.Narrowed().Get(requirement.KeyInstanceType)
+		if only, single := types.Single(); single {
+			out[i]["instance-types"] = only
+		}
+	}
+	return out
+}
+
+// balance is the divisor of the policy Balanced.
+const balance = 2
+
+func (d *disruption) tellScores(s *start) {
+	for _, score := range s.plan.Scores {
+		text := fmt.Sprintf("score %.2f >= threshold %.2f (k: %d, savings %.1f%%, disruption %.1f%%)",
+			score.Value(), 1.0/balance, balance, 100*score.Savings, 100*score.Disruption)
+		d.kit.Metrics.ConsolidationScore.WithLabelValues(s.record.Decision(), score.Pool, "balanced").Observe(score.Value())
+		if len(s.leavers) == 1 {
+			d.both(s.leavers[0], "ConsolidationApproved", text, text)
+			continue
+		}
+		if pool, found := d.o.World.Pool(score.Pool); found {
+			d.kit.Events.Publish(telemetry.Normal(pool, "ConsolidationApproved", text, string(pool.UID)))
+		}
+	}
+}
+
+// both tells of a node and of its claim.
+func (d *disruption) both(l command.Leaver, reason, onNode, onClaim string, key ...string) {
+	d.kit.Events.Publish(telemetry.Normal(l.Claim, reason, onClaim, append([]string{string(l.Claim.UID)}, key...)...))
+	if l.Node != nil {
+		d.kit.Events.Publish(telemetry.Normal(l.Node, reason, onNode, append([]string{string(l.Node.UID)}, key...)...))
+	}
+}
+
+// countBegun counts a command that is under way, and has it entered in the ledger.
+func (d *disruption) countBegun(r *command.Record) {
+	m, why := d.kit.Metrics, label(r.Reason)
+	m.VoluntaryDisruptionDecisionsTotal.WithLabelValues(r.Decision(), why, r.Kind).Inc()
+	for _, pool := range r.Pools() {
+		m.VoluntaryDisruptionDecisionsByNodepoolTotal.WithLabelValues(pool, r.Decision(), why, r.Kind).Inc()
+		if r.Reason == plan.Underutilized {
+			m.ConsolidationMovesTotal.WithLabelValues("approved", pool, d.policy(pool)).Inc()
+		}
+	}
+	if d.o.Ledger != nil {
+		d.o.Ledger.Begun(*r)
+	}
+}
+
+// policy of a pool as metrics name it.
+func (d *disruption) policy(name string) string {
+	pool, found := d.o.World.Pool(name)
+	if !found {
+		return ""
+	}
+	return removal.Policy(pool)
+}
+
+// tellWaiting tells of replacements that are not ready.
+func (d *disruption) tellWaiting(s *command.Stage) {
+	for _, claim := range s.Replacements {
+		if claim == nil {
+			continue
+		}
+		d.kit.Events.Publish(telemetry.Normal(claim, "DisruptionLaunching", "Launching NodeClaim: "+string(s.Record.Reason),
+			string(claim.UID), string(s.Record.Reason)).Within(time.Hour))
+		if !claim.Conditions(s.Now).IsTrue(karpenterv1.ConditionInitialized) {
+			d.kit.Events.Publish(telemetry.Normal(claim, "DisruptionWaitingReadiness", "Waiting on readiness to continue disruption", string(claim.UID)))
+		}
+	}
+}
+
+// tellRemoved tells of a node whose claim has been deleted.
+func (d *disruption) tellRemoved(ctx context.Context, s *command.Stage, l command.Leaver) {
+	why := string(s.Record.Reason)
+	d.both(l, "DisruptionTerminating", "Disrupting Node: "+why, "Disrupting NodeClaim: "+why, why)
+	reconcile.Log(ctx).V(1).Info("deleting disrupted nodeclaim", "NodeClaim", l.Claim.Name, "Node", nameOf(l), "command-id", s.Record.ID, "reason", why)
+}
+
+// tellObjections tells of nodes that have to stay, because something came up since the
+// decision.
+func (d *disruption) tellObjections(ctx context.Context, s *command.Stage, objections map[string]string) {
+	if len(objections) == 0 {
+		return
+	}
+	d.kit.Metrics.VoluntaryDisruptionFailedValidationsTotal.WithLabelValues(s.Record.Kind).Add(float64(len(objections)))
+	for _, l := range s.Staying() {
+		why := objections[l.Claim.Name]
+		if why == "" {
+			continue
+		}
+		reconcile.Log(ctx).Info("a node is not disrupted after all", "Node", nameOf(l), "NodeClaim", l.Claim.Name, "command-id", s.Record.ID, "cause", why)
+		text := fmt.Sprintf("Consolidation rejected: %s: [%s], reason: churn, %s (savings: $%.2f)", s.Record.Decision(), nameOf(l), why, s.Record.Savings.Float())
+		if s.Record.Reason == plan.Drifted {
+			d.both(l, "DisruptionBlocked", why, why)
+			continue
+		}
+		d.both(l, "ConsolidationRejected", text, text, text)
+	}
+}
+
+// tellAbandoned tells of a command that is taken back.
+func (d *disruption) tellAbandoned(ctx context.Context, s *command.Stage, why string) {
+	var nodes []string
+	missing := 0
+	for _, l := range s.Leavers {
+		nodes = append(nodes, nameOf(l))
+	}
+	for _, r := range s.Replacements {
+		if r == nil || !r.Conditions(s.Now).IsTrue(karpenterv1.ConditionInitialized) {
+			missing++
+		}
+	}
+	d.kit.Metrics.VoluntaryDisruptionQueueFailuresTotal.WithLabelValues(s.Record.Decision(), label(s.Record.Reason), s.Record.Kind).Add(float64(max(missing, 1)))
+	reconcile.Log(ctx).Info("failed terminating nodes while executing a disruption command", "command-id", s.Record.ID,
+		"reason", string(s.Record.Reason), "nodes", strings.Join(nodes, ", "), "cause", why)
+}
+
+// ended tells those who learn from it how a command ended. Commands whose nodes went by
+// themselves, before their replacements were ready, teach nothing.
+func (d *disruption) ended(ctx context.Context, s *command.Stage, failed string) {
+	if failed == "" {
+		for _, r := range s.Replacements {
+			if r == nil || !r.Conditions(s.Now).IsTrue(karpenterv1.ConditionInitialized) {
+				return
+			}
+		}
+	}
+	if d.o.Rollouts != nil && s.Record.Reason == plan.Drifted {
+		d.o.Rollouts.Ended(ctx, s.Record, failed)
+	}
+	if d.o.Ledger != nil {
+		d.o.Ledger.Over(ctx, s.Record, d.sum(s.Record.Claims)-d.sum(s.Record.Replacements), failed != "")
+	}
+}

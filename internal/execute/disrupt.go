@@ -1,0 +1,148 @@
+package execute
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/internal/command"
+	"tenon/internal/departure"
+	"tenon/internal/ingest"
+)
+
+// Write puts the record of a command on a claim, before anything else is done to it. A
+// claim that has changed since it was seen is a conflict: then nothing holds any more.
+func (e *Executor) Write(ctx context.Context, claim *karpenterv1.NodeClaim, r *command.Record) error {
+	changed := claim.DeepCopy()
+	set(changed, karpenterv1.AnnotationDisruption, r.String())
+	patch := client.MergeFromWithOptions(claim, client.MergeFromWithOptimisticLock{})
+	if err := e.kit.Client.Patch(ctx, changed, patch); err != nil {
+		return fmt.Errorf("write command %s on claim %s: %w", r.ID, claim.Name, err)
+	}
+	return nil
+}
+
+// Close keeps pods from coming to a leaver, and says on its claim why it goes. What is so
+// already is not written again.
+func (e *Executor) Close(ctx context.Context, l command.Leaver, r *command.Record) error {
+	if l.Node != nil && !departure.Closed(l.Node) {
+		closed := l.Node.DeepCopy()
+		closed.Spec.Taints = append(closed.Spec.Taints, karpenterv1.TaintDisrupted())
+		patch := client.MergeFromWithOptions(l.Node, client.MergeFromWithOptimisticLock{})
+		if err := e.kit.Client.Patch(ctx, closed, patch); err != nil {
+			return fmt.Errorf("taint node %s: %w", l.Node.Name, err)
+		}
+	}
+	return e.explain(ctx, l.Claim, string(r.Reason))
+}
+
+// explain sets the condition DisruptionReason, or takes it away if there is no reason.
+func (e *Executor) explain(ctx context.Context, claim *karpenterv1.NodeClaim, reason string) error {
+	conditions := claim.Conditions(e.kit.Clock.Now())
+	changed := false
+	if reason == "" {
+		changed = conditions.Clear(karpenterv1.ConditionDisruptionReason)
+	} else {
+		changed = conditions.SetTrueBecause(karpenterv1.ConditionDisruptionReason, reason, reason)
+	}
+	if !changed {
+		return nil
+	}
+	explained := claim.DeepCopy()
+	explained.Status.Conditions = conditions.List()
+	err := e.patchStatus(ctx, claim, explained)
+	if apierrors.IsConflict(err) { // everybody writes conditions: the claim as it is now, once
+		fresh := &karpenterv1.NodeClaim{}
+		if err := e.kit.Live.Get(ctx, client.ObjectKeyFromObject(claim), fresh); err != nil {
+			return fmt.Errorf("read claim %s: %w", claim.Name, err)
+		}
+		if fresh.UID == claim.UID && fresh.ResourceVersion != claim.ResourceVersion {
+			return e.explain(ctx, fresh, reason)
+		}
+	}
+	return err
+}
+
+func (e *Executor) patchStatus(ctx context.Context, before, after *karpenterv1.NodeClaim) error {
+	err := e.kit.Client.Status().Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	if err != nil {
+		return fmt.Errorf("write conditions of claim %s: %w", before.Name, err)
+	}
+	return nil
+}
+
+// Release takes back all that a command has done to a leaver: pods may come again, and
+// nothing says that it goes. The record is taken away last, so that a release that stops on
+// the way is begun again.
+func (e *Executor) Release(ctx context.Context, l command.Leaver) error {
+	if l.Node != nil && l.Node.DeletionTimestamp == nil && departure.Closed(l.Node) {
+		if err := e.open(ctx, l.Node); err != nil {
+			return err
+		}
+	}
+	if l.Claim == nil {
+		return nil
+	}
+	if err := e.explain(ctx, l.Claim, ""); client.IgnoreNotFound(err) != nil {
+		return err
+	}
+	return e.Forget(ctx, l.Claim)
+}
+
+func (e *Executor) open(ctx context.Context, node *corev1.Node) error {
+	taint := karpenterv1.TaintDisrupted()
+	opened := node.DeepCopy()
+	opened.Spec.Taints = slices.DeleteFunc(opened.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&taint) })
+	err := e.kit.Client.Patch(ctx, opened, client.MergeFromWithOptions(node, client.MergeFromWithOptimisticLock{}))
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("take the taint from node %s: %w", node.Name, err)
+	}
+	return nil
+}
+
+// Forget takes the record of a command from a claim.
+func (e *Executor) Forget(ctx context.Context, claim *karpenterv1.NodeClaim) error {
+	if _, said := claim.Annotations[karpenterv1.AnnotationDisruption]; !said {
+		return nil
+	}
+	changed := claim.DeepCopy()
+	delete(changed.Annotations, karpenterv1.AnnotationDisruption)
+	err := e.kit.Client.Patch(ctx, changed, client.MergeFrom(claim))
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("take the command from claim %s: %w", claim.Name, err)
+	}
+	return nil
+}
+
+// Rearrange notes on claims that a disruption brings pods to their nodes, so that these are
+// left in peace for a while. Claims that are gone take none.
+func (e *Executor) Rearrange(ctx context.Context, claims []string, at time.Time) error {
+	var wrong []error
+	for _, name := range claims {
+		claim := &karpenterv1.NodeClaim{}
+		err := e.kit.Client.Get(ctx, client.ObjectKey{Name: name}, claim)
+		if err == nil {
+			changed := claim.DeepCopy()
+			set(changed, ingest.AnnotationRearranged, at.UTC().Format(time.RFC3339))
+			err = e.kit.Client.Patch(ctx, changed, client.MergeFrom(claim))
+		}
+		if client.IgnoreNotFound(err) != nil {
+			wrong = append(wrong, fmt.Errorf("note on claim %s that it takes pods: %w", name, err))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+func set(claim *karpenterv1.NodeClaim, key, value string) {
+	if claim.Annotations == nil {
+		claim.Annotations = map[string]string{}
+	}
+	claim.Annotations[key] = value
+}
