@@ -18,6 +18,7 @@ const (
 	PodForgotten      Rule = "PodForgotten"      // would lose its place and get no other
 	PodBudget         Rule = "PodBudget"         // a PodDisruptionBudget has no room for it
 	DisruptionBudget  Rule = "DisruptionBudget"  // of the pool
+	RolloutPace       Rule = "RolloutPace"       // of the pool: more drifted nodes than may go now
 	DearerReplacement Rule = "DearerReplacement" // whatever the cloud chooses must be cheaper
 	SpotForSpot       Rule = "SpotForSpot"       // without the gate for it
 	SavingsWrong      Rule = "SavingsWrong"      // differ from what nodes and offers cost
@@ -40,6 +41,7 @@ func checkDisruptions(s *snapshot.Snapshot, p *plan.Plan, f *finding) {
 		j.checkPrice(&p.Disruptions[i])
 	}
 	j.checkBudgets()
+	j.checkPaces()
 	j.checkPodBudgets()
 	if len(f.list) == 0 {
 		after, done := j.done()
@@ -268,6 +270,27 @@ func (j *judge) checkBudgets() {
 			if allowed := allowance(&j.poolOf(n).Consolidation.Allowed, d.Reason); busy[r.Pool] > allowed {
 				j.f.note(Violation{Rule: DisruptionBudget, Where: r.Pool + " " + string(d.Reason), Have: int64(busy[r.Pool]), Want: int64(allowed)})
 			}
+		}
+	}
+}
+
+// checkPaces: no pool's roll-out is faster than it may be.
+func (j *judge) checkPaces() {
+	for i := range j.s.Pools {
+		pool := &j.s.Pools[i]
+		if pool.Consolidation.Pace == nil {
+			continue
+		}
+		n := 0
+		for d := range j.p.Disruptions {
+			for _, r := range j.p.Disruptions[d].Nodes {
+				if j.p.Disruptions[d].Reason == plan.Drifted && r.Pool == pool.Name {
+					n++
+				}
+			}
+		}
+		if may := max(pool.Consolidation.Pace.More, 0); n > may {
+			j.f.note(Violation{Rule: RolloutPace, Where: pool.Name, Have: int64(n), Want: int64(may)})
 		}
 	}
 }

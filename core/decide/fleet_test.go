@@ -28,6 +28,10 @@ func (sc *scenario) consolidation(o map[string]string) snapshot.Consolidation {
 		return int(sc.integer(cmp.Or(o["allow."+string(reason)], o["allow"], "1000")))
 	}
 	out.Allowed = snapshot.Allowance{Empty: allow(plan.Empty), Drifted: allow(plan.Drifted), Underutilized: allow(plan.Underutilized)}
+	if o["pace"] != "" {
+		out.Pace = &snapshot.Pace{More: int(sc.integer(o["pace"])), Why: "Roll-out goes slowly"}
+	}
+	out.Caution = int(sc.integer(cmp.Or(o["caution"], "0")))
 	return out
 }
 

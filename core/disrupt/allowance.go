@@ -14,15 +14,23 @@ type pool struct {
 	// disrupting nodes count for every reason: those that are unwell or leaving, and those
 	// that this plan gives up.
 	disrupting int
+	// pace is how many more may go because they drifted, whatever the budgets say, and
+	// paced why not more.
+	pace  int
+	paced string
 }
 
 func (x *search) readPools() {
 	for i := range x.s.Pools {
 		p := &x.s.Pools[i]
 		allowed := p.Consolidation.Allowed
-		x.pools = append(x.pools, pool{name: p.Name, allowed: map[plan.Reason]int{
+		read := pool{name: p.Name, pace: snapshot.Unlimited, allowed: map[plan.Reason]int{
 			plan.Empty: allowed.Empty, plan.Drifted: allowed.Drifted, plan.Underutilized: allowed.Underutilized,
-		}})
+		}}
+		if pace := p.Consolidation.Pace; pace != nil {
+			read.pace, read.paced = max(pace.More, 0), pace.Why
+		}
+		x.pools = append(x.pools, read)
 	}
 }
 
@@ -33,10 +41,20 @@ func (p *pool) count(n *node) {
 }
 
 // left is how many more nodes may be disrupted for a reason.
-func (p *pool) left(reason plan.Reason) int { return max(p.allowed[reason]-p.disrupting, 0) }
+func (p *pool) left(reason plan.Reason) int {
+	left := max(p.allowed[reason]-p.disrupting, 0)
+	if reason == plan.Drifted {
+		left = min(left, p.pace)
+	}
+	return left
+}
 
-// blockedText is what keeps a node for which the pool's budget has nothing left.
+// blockedText is what keeps a node for which the pool's budget has nothing left, or for
+// which its roll-out has to go on first.
 func (p *pool) blockedText(reason plan.Reason) string {
+	if reason == plan.Drifted && p.pace == 0 {
+		return p.paced
+	}
 	return fmt.Sprintf("No allowed disruptions for disruption reason %s due to blocking budget", reason)
 }
 
@@ -98,6 +116,9 @@ func (l *ledger) add(n *node) (string, bool) {
 func (l *ledger) commit() {
 	for pool, n := range l.nodes {
 		l.x.pools[pool].disrupting += n
+		if l.reason == plan.Drifted {
+			l.x.pools[pool].pace -= n
+		}
 	}
 	for key, n := range l.covers {
 		l.x.covers[key].left -= n

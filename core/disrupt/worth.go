@@ -32,7 +32,16 @@ func (x *search) worthOf(p int32, n *node) float64 {
 		share += movedRate * min(max(left, 0), 1)
 	}
 	weight := math.Max(float64(pod.Tie.Cost), 0) / snapshot.OrdinaryCost
-	return math.Max(x.value[p]*share, leastWorth) * weight
+	return math.Max(x.value[p]*share, leastWorth) * weight * x.caution(n)
+}
+
+// caution is how much more than usual is asked of evictions from a node: in its pool moves
+// have brought less than was expected.
+func (x *search) caution(n *node) float64 {
+	if n.pool < 0 {
+		return 1
+	}
+	return float64(max(x.s.Pools[n.pool].Consolidation.Caution, snapshot.FullConfidence)) / snapshot.FullConfidence
 }
 
 // valueEffort is enough for prices that hold to a few parts in a thousand.

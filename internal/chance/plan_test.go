@@ -76,6 +76,26 @@ func TestDisruptionsOfRandomFleetsHold(t *testing.T) {
 	t.Logf("%d disruptions", disrupted)
 }
 
+// TestPacedFleetsHold asks the verifier about fleets in which roll-outs have a pace and
+// pools are cautious.
+func TestPacedFleetsHold(t *testing.T) {
+	t.Parallel()
+	for seed := *first; seed < *first+*seeds/2; seed++ {
+		s := Fleet(seed, 8).Snapshot()
+		for i := range s.Pools {
+			s.Pools[i].Consolidation.Pace = &snapshot.Pace{More: (int(seed) + i) % 3, Why: "Goes slowly"}
+			s.Pools[i].Consolidation.Caution = 1000 + 500*((int(seed)+i)%7)
+		}
+		p, failure := decided(s)
+		if failure != "" {
+			t.Fatalf("seed %d: %s", seed, failure)
+		}
+		for _, v := range check.Plan(s, p) {
+			t.Errorf("seed %d: %s", seed, v)
+		}
+	}
+}
+
 // TestSavedClustersHold plans for clusters that failed once.
 func TestSavedClustersHold(t *testing.T) {
 	t.Parallel()
