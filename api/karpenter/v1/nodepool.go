@@ -146,12 +146,14 @@ type NodePoolStatus struct {
 }
 
 // Conditions of a NodePool. NodeRegistrationHealthy informs and does not take part in readiness,
-// and so does LimitReached, which is Tenon's own: pods wait for nodes that the limits forbid.
+// and so do those that are Tenon's own: LimitReached, when pods wait for nodes that the limits
+// forbid, and RolloutPaused, when replacements of drifted nodes do not come up.
 const (
 	ConditionValidationSucceeded     = "ValidationSucceeded"
 	ConditionNodeClassReady          = "NodeClassReady"
 	ConditionNodeRegistrationHealthy = "NodeRegistrationHealthy"
 	ConditionLimitReached            = "LimitReached"
+	ConditionRolloutPaused           = "RolloutPaused"
 )
 
 // NodePoolConditions says when a pool is ready.

@@ -1,0 +1,59 @@
+package class
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"strconv"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"tenon/cloud"
+)
+
+// Print is what tells two states of a class apart for the nodes that are made by it: its
+// spec, and what was found for that, such as images and subnets. Conditions and labels do
+// not count. A class that is missing has an empty one.
+func (r Reader) Print(ctx context.Context, ref cloud.ClassRef) (string, error) {
+	for _, kind := range r.Kinds {
+		if kind.Group != ref.Group || kind.Kind != ref.Kind {
+			continue
+		}
+		object := r.object(kind)
+		err := r.Client.Get(ctx, client.ObjectKey{Name: ref.Name}, object)
+		switch {
+		case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
+			return "", nil
+		case err != nil:
+			return "", fmt.Errorf("read node class %s: %w", ref, err)
+		}
+		return printOf(object)
+	}
+	return "", nil
+}
+
+func printOf(object client.Object) (string, error) {
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		return "", fmt.Errorf("read node class %s: %w", object.GetName(), err)
+	}
+	found := map[string]any{}
+	if status, ok := fields["status"].(map[string]any); ok {
+		for key, value := range status { // in a map again, which is written in order
+			if key != "conditions" {
+				found[key] = value
+			}
+		}
+	}
+	text, err := json.Marshal([]any{fields["spec"], found})
+	if err != nil {
+		return "", fmt.Errorf("read node class %s: %w", object.GetName(), err)
+	}
+	sum := fnv.New64a()
+	sum.Write(text)
+	return strconv.FormatUint(sum.Sum64(), 36), nil
+}
