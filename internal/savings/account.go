@@ -1,0 +1,192 @@
+// Package savings keeps the books of what consolidation was expected to save and what it
+// did, pool by pool, so that moves that do not pay are made less readily.
+//
+//	a move is over ──▶ open for some minutes ──▶ settled: totals, and how far short it fell
+//	                      ▲
+//	        nodes that are bought for the pods that it displaced are charged to it
+//
+// How far moves have fallen short of late makes a pool cautious: its evictions have to save
+// up to four times as much as usual. Caution wears off with time.
+//
+// The accounts are written on the pools, so that a restart forgets nothing. Bookkeeping is
+// pure (account.go); the package must not decide which moves are made.
+package savings
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"time"
+
+	"tenon/core/model"
+	"tenon/core/snapshot"
+)
+
+// Account is what is known of a pool's moves. It is a value: methods return another one.
+type Account struct {
+	// Moves that are settled, and those that were given up on the way, which saved nothing
+	// and evicted nobody.
+	Moves  int64 `json:"moves,omitempty"`
+	Failed int64 `json:"failed,omitempty"`
+	// What the settled moves were expected to save an hour, what they did save, and what it
+	// took.
+	Predicted model.Money `json:"predicted,omitempty"`
+	Realised  model.Money `json:"realised,omitempty"`
+	Evictions int64       `json:"evictions,omitempty"`
+	// Short is by how many thousandths of what was expected the last moves that were made
+	// to save money fell short, as of At. It is an average in which older moves count less.
+	Short int       `json:"short,omitempty"`
+	At    time.Time `json:"at,omitzero"`
+	// Open are moves that may turn out to cost more yet, the oldest first.
+	Open []Move `json:"open,omitempty"`
+	// Settled moves, the latest last: none counts twice.
+	Settled []string `json:"settled,omitempty"`
+}
+
+// Move is the part that a pool has in a move.
+type Move struct {
+	ID        string      `json:"id"`
+	Over      time.Time   `json:"over"`
+	Predicted model.Money `json:"predicted,omitempty"`
+	Realised  model.Money `json:"realised,omitempty"`
+	Evictions int64       `json:"evictions,omitempty"`
+	// Weighed moves were made to save money; others had to be made, or cost nobody anything.
+	Weighed bool `json:"weighed,omitempty"`
+}
+
+const (
+	// open is for how long what is bought for displaced pods is charged to the move that
+	// displaced them.
+	open = 15 * time.Minute
+	// halfLife is after how long caution has fallen by half.
+	halfLife = 12 * time.Hour
+	// share is how much a single move counts, as its inverse.
+	share = 4
+	// worst is the most that a move can fall short: a loss as large as the gain was to be.
+	worst = 2000
+	// mostCaution is enough to stop all but the best moves, and not so much that a pool
+	// could not find out that times have changed.
+	mostCaution = 4 * snapshot.FullConfidence
+	// grain keeps decisions from changing with every tick of the clock.
+	grain = 50
+	// What is kept, so that the annotation stays small.
+	keptOpen    = 64
+	keptSettled = 32
+)
+
+// Over is the account once a move is over.
+func (a Account) Over(m Move) Account {
+	if a.knows(m.ID) {
+		return a
+	}
+	m.Over = m.Over.UTC()
+	a.Open = append(slices.Clone(a.Open), m)
+	if len(a.Open) > keptOpen {
+		a = a.settle(m.Over)
+	}
+	return a
+}
+
+// Abandoned is the account once a move was given up.
+func (a Account) Abandoned(id string) Account {
+	if a.knows(id) {
+		return a
+	}
+	a.Failed++
+	return a.remember(id)
+}
+
+// Bought charges a price to an open move.
+func (a Account) Bought(id string, price model.Money) Account {
+	a.Open = slices.Clone(a.Open)
+	for i := range a.Open {
+		if a.Open[i].ID == id {
+			a.Open[i].Realised -= price
+		}
+	}
+	return a
+}
+
+// As is the account at a time, with what has been open for long enough settled.
+func (a Account) As(now time.Time) Account {
+	for len(a.Open) > 0 && !now.Before(a.Open[0].Over.Add(open)) {
+		a = a.settle(a.Open[0].Over.Add(open))
+	}
+	return a
+}
+
+// settle closes the oldest open move.
+func (a Account) settle(now time.Time) Account {
+	m := a.Open[0]
+	a.Open = a.Open[1:]
+	a.Moves++
+	a.Predicted += m.Predicted
+	a.Realised += m.Realised
+	a.Evictions += m.Evictions
+	if m.Weighed && m.Predicted > 0 {
+		before := a.short(now)
+		a.Short, a.At = int(math.Round(before+(m.short()-before)/share)), now
+	}
+	return a.remember(m.ID)
+}
+
+// short is by how many thousandths the move fell short.
+func (m Move) short() float64 {
+	return min(max(1000*float64(m.Predicted-m.Realised)/float64(m.Predicted), 0), worst)
+}
+
+// short is by how many thousandths moves have fallen short of late, as of a time.
+func (a Account) short(now time.Time) float64 {
+	age := max(now.Sub(a.At), 0)
+	return float64(a.Short) * math.Exp2(-float64(age)/float64(halfLife))
+}
+
+// Caution is what an eviction has to save at a time, in thousandths of what it would have
+// to if all moves brought what was expected: the inverse of what they do bring.
+func (a Account) Caution(now time.Time) int {
+	a = a.As(now)
+	brings := snapshot.FullConfidence - a.short(now)
+	if brings <= snapshot.FullConfidence*snapshot.FullConfidence/mostCaution {
+		return mostCaution
+	}
+	caution := int(snapshot.FullConfidence * snapshot.FullConfidence / brings)
+	return max(caution-caution%grain, snapshot.FullConfidence)
+}
+
+// Charges reports whether what is bought can still be charged to a move.
+func (a Account) Charges(id string) (Move, bool) {
+	at := slices.IndexFunc(a.Open, func(m Move) bool { return m.ID == id })
+	if at < 0 {
+		return Move{}, false
+	}
+	return a.Open[at], true
+}
+
+func (a Account) knows(id string) bool {
+	_, isOpen := a.Charges(id)
+	return isOpen || slices.Contains(a.Settled, id)
+}
+
+func (a Account) remember(id string) Account {
+	a.Settled = append(slices.Clone(a.Settled), id)
+	a.Settled = a.Settled[max(len(a.Settled)-keptSettled, 0):]
+	return a
+}
+
+// String is what the annotation holds.
+func (a Account) String() string {
+	text, err := json.Marshal(a)
+	if err != nil { // strings, integers and times of today: there is nothing to fail
+		panic(err)
+	}
+	return string(text)
+}
+
+// read is the account that an annotation holds. One that nobody can read is a new one.
+func read(text string) Account {
+	var a Account
+	if json.Unmarshal([]byte(text), &a) != nil {
+		return Account{}
+	}
+	return a
+}

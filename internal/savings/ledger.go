@@ -1,0 +1,169 @@
+package savings
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/model"
+	"tenon/core/plan"
+	"tenon/internal/command"
+	"tenon/internal/reconcile"
+)
+
+// Annotation holds the account of a pool. Who removes it opens a new one.
+const Annotation = "tenon.sh/savings"
+
+// Ledger reads and writes the accounts of pools. All methods may be called by many
+// goroutines.
+type Ledger struct{ kit reconcile.Kit }
+
+// New makes one. It keeps nothing to itself.
+func New(kit reconcile.Kit) *Ledger { return &Ledger{kit} }
+
+// Of is the account of a pool.
+func Of(pool *karpenterv1.NodePool) Account { return read(pool.Annotations[Annotation]) }
+
+// Caution is what evictions from a pool's nodes have to save now, in thousandths of what
+// they would have to otherwise. It is for the pool's snapshot.Consolidation.
+func (l *Ledger) Caution(pool *karpenterv1.NodePool) int { return Of(pool).Caution(l.kit.Clock.Now()) }
+
+// Over notes that a command is over. Realised is the price of what was given up, less that
+// of what was really launched for it; what is bought later for its pods is for Bought. A
+// command that failed was given up before anything was evicted. Commands for drift are none
+// of the ledger's business: they are not there to save money. To tell the same twice does
+// no harm.
+func (l *Ledger) Over(ctx context.Context, record command.Record, realised model.Money, failed bool) error {
+	if record.Reason == plan.Drifted {
+		return nil
+	}
+	now := l.kit.Clock.Now()
+	for _, part := range parts(record, realised) {
+		err := l.change(ctx, part.pool, func(a Account) Account {
+			a = a.As(now)
+			if failed {
+				return a.Abandoned(record.ID)
+			}
+			part.move.Over = now
+			return a.Over(part.move)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Bought notes that a node was bought for pods that a command has displaced. After some
+// minutes, or if nobody knows the command, that is just a node. What is told twice is charged
+// twice.
+func (l *Ledger) Bought(ctx context.Context, id string, price model.Money) error {
+	now := l.kit.Clock.Now()
+	var pools karpenterv1.NodePoolList
+	if err := l.kit.Client.List(ctx, &pools, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("list pools: %w", err)
+	}
+	var names []string
+	var weights []model.Money
+	for i := range pools.Items {
+		if m, is := Of(&pools.Items[i]).As(now).Charges(id); is {
+			names, weights = append(names, pools.Items[i].Name), append(weights, m.Predicted)
+		}
+	}
+	for i, price := range split(price, weights) {
+		if err := l.change(ctx, names[i], func(a Account) Account { return a.As(now).Bought(id, price) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// part is what a pool has in a command.
+type part struct {
+	pool string
+	move Move
+}
+
+// parts shares a command out among the pools whose nodes go by it, by the prices of these.
+func parts(record command.Record, realised model.Money) []part {
+	pools := record.Pools()
+	weights := make([]model.Money, len(pools))
+	for i, pool := range pools {
+		for _, m := range record.Claims {
+			if m.Pool == pool {
+				weights[i] += m.Price
+			}
+		}
+	}
+	predicted, real := split(record.Savings, weights), split(realised, weights)
+	evictions := split(model.Money(record.Evictions), weights)
+	out := make([]part, len(pools))
+	for i, pool := range pools {
+		out[i] = part{pool, Move{
+			ID: record.ID, Predicted: predicted[i], Realised: real[i], Evictions: int64(evictions[i]),
+			Weighed: record.Reason == plan.Underutilized,
+		}}
+	}
+	return out
+}
+
+// split shares an amount out by weights, evenly if there are none; nothing is lost.
+func split(amount model.Money, weights []model.Money) []model.Money {
+	out := make([]model.Money, len(weights))
+	total := model.Money(0)
+	for _, w := range weights {
+		total += max(w, 0)
+	}
+	left := amount
+	for i, w := range weights {
+		if total > 0 {
+			out[i] = model.Money(float64(amount) * float64(max(w, 0)) / float64(total))
+		} else {
+			out[i] = amount / model.Money(len(weights))
+		}
+		left -= out[i]
+	}
+	if len(out) > 0 {
+		out[len(out)-1] += left
+	}
+	return out
+}
+
+// attempts is how often a write is tried that others overtake.
+const attempts = 5
+
+// change reads past the cache: commands may end one right after the other.
+func (l *Ledger) change(ctx context.Context, name string, change func(Account) Account) error {
+	var overtaken error
+	for range attempts {
+		pool := &karpenterv1.NodePool{}
+		if err := l.kit.Live.Get(ctx, client.ObjectKey{Name: name}, pool); err != nil {
+			if client.IgnoreNotFound(err) != nil {
+				return fmt.Errorf("read pool %s: %w", name, err)
+			}
+			return nil
+		}
+		after := change(Of(pool)).String()
+		if after == pool.Annotations[Annotation] {
+			return nil
+		}
+		changed := pool.DeepCopy()
+		if changed.Annotations == nil {
+			changed.Annotations = map[string]string{}
+		}
+		changed.Annotations[Annotation] = after
+		err := l.kit.Client.Patch(ctx, changed, client.MergeFromWithOptions(pool, client.MergeFromWithOptimisticLock{}))
+		if apierrors.IsConflict(err) {
+			overtaken = err
+			continue
+		}
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("write the savings of pool %s: %w", name, err)
+		}
+		return nil
+	}
+	return fmt.Errorf("write the savings of pool %s: %w", name, overtaken)
+}
