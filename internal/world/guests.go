@@ -10,6 +10,7 @@ import (
 
 	"tenon/core/snapshot"
 	"tenon/internal/ingest"
+	"tenon/internal/surge"
 )
 
 // guests are the pods, as objects and as a list of values in the order of their names.
@@ -19,6 +20,7 @@ type guests struct {
 	waiting   map[key]time.Time           // those that want a place and have no claim, since when
 	waitingBy map[key]int                 // how many of them each ReplicaSet has
 	count     map[key]int                 // pods by ReplicaSet
+	singles   map[key]map[key]struct{}    // those to be replaced before they go, by ReplicaSet
 	ending    map[key]struct{}            // bound pods that are being deleted
 	held      map[key]struct{}            // waiting for pods of their workload to end
 	dirty     map[key]struct{}            // to be translated again
@@ -29,7 +31,7 @@ func newGuests() guests {
 	return guests{
 		all: map[key]*corev1.Pod{}, on: map[string]map[key]struct{}{},
 		waiting: map[key]time.Time{}, waitingBy: map[key]int{}, count: map[key]int{},
-		ending: map[key]struct{}{}, held: map[key]struct{}{}, dirty: map[key]struct{}{},
+		singles: map[key]map[key]struct{}{}, ending: map[key]struct{}{}, held: map[key]struct{}{}, dirty: map[key]struct{}{},
 	}
 }
 
@@ -48,6 +50,7 @@ func (w *World) putPod(pod *corev1.Pod) {
 		w.guests.unlink(k, old)
 	}
 	w.guests.link(k, pod)
+	w.index.Replace(old, pod)
 	if pod.Spec.NodeName != "" && (old == nil || old.Spec.NodeName == "") {
 		w.land(pod)
 	}
@@ -103,6 +106,7 @@ func (w *World) removePod(k key) {
 	}
 	w.guests.settle(k, pod)
 	w.guests.unlink(k, pod)
+	w.index.Replace(pod, nil)
 	delete(w.guests.all, k)
 	w.ledger.release(pod.UID)
 	w.daemons.lost(pod)
@@ -122,7 +126,14 @@ func replicaSetOf(pod *corev1.Pod) key {
 func (g *guests) link(k key, pod *corev1.Pod) {
 	g.all[k] = pod
 	g.dirty[k] = struct{}{}
-	g.count[replicaSetOf(pod)]++
+	set := replicaSetOf(pod)
+	g.count[set]++
+	if surge.Wanted(pod) {
+		if g.singles[set] == nil {
+			g.singles[set] = map[key]struct{}{}
+		}
+		g.singles[set][k] = struct{}{}
+	}
 	if node := pod.Spec.NodeName; node != "" {
 		if g.on[node] == nil {
 			g.on[node] = map[key]struct{}{}
@@ -140,6 +151,9 @@ func (g *guests) unlink(k key, pod *corev1.Pod) {
 	set := replicaSetOf(pod)
 	if g.count[set]--; g.count[set] <= 0 {
 		delete(g.count, set)
+	}
+	if delete(g.singles[set], k); len(g.singles[set]) == 0 {
+		delete(g.singles, set)
 	}
 	if node := pod.Spec.NodeName; node != "" {
 		delete(g.on[node], k)
@@ -160,6 +174,14 @@ func (g *guests) dirtyIn(namespace string) {
 		if k.Namespace == namespace {
 			g.dirty[k] = struct{}{}
 		}
+	}
+}
+
+// dirtySingles marks the pods of a ReplicaSet that are replaced before they go only as long
+// as they are single.
+func (g *guests) dirtySingles(set key) {
+	for k := range g.singles[set] {
+		g.dirty[k] = struct{}{}
 	}
 }
 

@@ -18,6 +18,9 @@ import (
 func (w *World) refer(object any) {
 	old := w.index.Find(object)
 	w.index.Put(object)
+	if set, is := object.(*appsv1.ReplicaSet); is {
+		w.guests.dirtySingles(keyOf(set))
+	}
 	if old != nil && !touches(old, object) {
 		return
 	}

@@ -1,0 +1,111 @@
+package world_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	testclock "k8s.io/utils/clock/testing"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/cloud/aws/lexicon"
+	"tenon/core/snapshot"
+	"tenon/internal/ingest"
+	"tenon/internal/surge"
+	"tenon/internal/world"
+)
+
+// single is a world with a node that goes, and on it a pod that has to be replaced first,
+// under a budget that lets nobody go.
+type single struct {
+	*world.World
+	old, heir *corev1.Pod
+}
+
+func newSingle() *single {
+	s := &single{World: world.New(ingest.Options{Vocabulary: lexicon.Vocabulary(), Unjudged: true}, testclock.NewFakePassiveClock(noon))}
+	leaving := node(0)
+	leaving.Spec.Taints = []corev1.Taint{karpenterv1.TaintDisrupted()}
+	s.old, s.heir = pod(1, leaving.Name), pod(2, "")
+	s.old.Annotations = map[string]string{surge.Annotation: "true"}
+	s.heir.Annotations = map[string]string{surge.Annotation: "true", surge.AnnotationFor: string(s.old.UID)}
+	s.heir.Status = corev1.PodStatus{Phase: corev1.PodPending}
+	none := intstr.FromInt32(0)
+	budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "b"}}
+	budget.Spec.MaxUnavailable, budget.Spec.Selector = &none, &metav1.LabelSelector{}
+	for _, o := range []any{pool(0), claim(0), leaving, s.set(1), budget, s.old} {
+		s.Put(o)
+	}
+	return s
+}
+
+func (s *single) set(replicas int32) *appsv1.ReplicaSet {
+	out := set(1)
+	out.Spec.Replicas = &replicas
+	return out
+}
+
+// state says of each pod whether it wants a place, and who holds it.
+func (s *single) state() string {
+	var words []string
+	pods := s.Picture(world.Moment{Now: noon.Add(time.Minute)}).Snapshot.Pods
+	for i := range pods {
+		words = append(words, describe(&pods[i]))
+	}
+	return strings.Join(words, ", ")
+}
+
+func describe(p *snapshot.Pod) string {
+	word := "stays"
+	switch {
+	case p.Pending:
+		word = "waits"
+	case p.Movable:
+		word = "moves"
+	}
+	if len(p.Tie.Budgets) > 0 {
+		word += " held by " + strings.Join(p.Tie.Budgets, " ")
+	}
+	return word
+}
+
+func (s *single) expect(t *testing.T, when, want string) {
+	t.Helper()
+	if got := s.state(); got != want {
+		t.Errorf("%s: %s, want %s", when, got, want)
+	}
+}
+
+// Of a pod and the one that is made in its place, one at most wants a place on a new node.
+func TestOnePlaceForAPodAndItsHeir(t *testing.T) {
+	t.Parallel()
+	s := newSingle()
+	s.expect(t, "before", "moves")
+	s.Put(s.heir)
+	s.expect(t, "with its heir", "stays, waits")
+	ending := s.heir.DeepCopy()
+	now := metav1.NewTime(noon)
+	ending.DeletionTimestamp = &now
+	s.Put(ending)
+	s.expect(t, "its heir ends", "moves")
+	s.Put(s.heir)
+	s.Put(s.heir)
+	s.Remove(s.heir)
+	s.expect(t, "its heir is gone", "moves")
+}
+
+// A pod that is not the only one any more is evicted as others are, so that budgets hold it.
+func TestScaledUpSinglesAreHeldByBudgets(t *testing.T) {
+	t.Parallel()
+	s := newSingle()
+	s.expect(t, "alone", "moves")
+	s.Put(s.set(2))
+	s.expect(t, "one of two", "stays held by b")
+	s.Put(s.set(1))
+	s.expect(t, "alone again", "moves")
+}
