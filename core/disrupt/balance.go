@@ -1,6 +1,8 @@
 package disrupt
 
 import (
+	"fmt"
+
 	"tenon/core/model"
 	"tenon/core/plan"
 	"tenon/core/snapshot"
@@ -11,7 +13,7 @@ import (
 const balance = 2
 
 // balanced judges a proposal by the policies of its pools, and notes the scores.
-func (x *search) balanced(p *proposal) bool {
+func (x *search) balanced(p *proposal) (string, bool) {
 	p.scores = nil
 	seen := map[int]bool{}
 	for _, at := range p.nodes {
@@ -22,11 +24,21 @@ func (x *search) balanced(p *proposal) bool {
 		seen[pool] = true
 		score := x.score(p, pool)
 		if score.Savings <= 0 || score.Value()*balance < 1 {
-			return false
+			return unbalanced(score), false
 		}
 		p.scores = append(p.scores, score)
 	}
-	return true
+	return "", true
+}
+
+// unbalanced has the numbers in the order in which people know them of approved moves.
+func unbalanced(s plan.Score) string {
+	value := 0.0
+	if s.Savings > 0 {
+		value = s.Value()
+	}
+	return fmt.Sprintf("Savings are too small for the disruption, score %.2f < threshold %.2f (k: %d, savings %.1f%%, disruption %.1f%%)",
+		value, 1.0/balance, balance, 100*s.Savings, 100*s.Disruption)
 }
 
 // score compares what is saved and disturbed in one pool with the whole pool. Savings of

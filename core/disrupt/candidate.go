@@ -55,6 +55,9 @@ func (x *search) blocker(n *node) (text string, silent bool) {
 	case n.Leaving:
 		return "Node is deleting or marked for deletion", false
 	case n.nominated || n.Life.Nominated.After(x.s.Now):
+		if !n.nominated {
+			n.prospect.Until = n.Life.Nominated
+		}
 		return "Node is nominated for a pending pod", false
 	case n.Life.Protected:
 		return `Disruption is blocked through the "karpenter.sh/do-not-disrupt" annotation`, false
@@ -100,32 +103,43 @@ func (x *search) holder(n *node) (string, time.Time) {
 func (n *node) isEmpty() bool { return n.cost <= 0 }
 
 // mayConsolidate says why consolidation leaves the node alone, and until when that is so.
+// What is so for good comes before what will be over soon.
 func (x *search) mayConsolidate(n *node) (text string, kind plan.Kind, until time.Time) {
+	if text := x.exempt(n); text != "" {
+		return text, plan.Kept, time.Time{}
+	}
+	switch quiet := n.Life.Quiet.Add(*x.s.Pools[n.pool].Consolidation.After); {
+	case n.Life.Quiet.IsZero():
+		return "Nobody knows yet when a pod has come or gone", plan.Waiting, time.Time{}
+	case quiet.After(x.s.Now):
+		return "A pod has come or gone within consolidateAfter", plan.Waiting, quiet
+	}
+	return "", "", time.Time{}
+}
+
+// exempt says why consolidation is not for the node as long as its pool and its labels are
+// what they are.
+func (x *search) exempt(n *node) string {
 	p := &x.s.Pools[n.pool]
 	switch {
 	case p.Replicas != nil:
-		return fmt.Sprintf("NodePool %q is static", p.Name), plan.Kept, time.Time{}
+		return fmt.Sprintf("NodePool %q is static", p.Name)
 	case p.Consolidation.After == nil:
-		return fmt.Sprintf("NodePool %q has consolidation disabled", p.Name), plan.Kept, time.Time{}
-	}
-	if quiet := n.Life.Quiet.Add(*p.Consolidation.After); n.Life.Quiet.IsZero() || quiet.After(x.s.Now) {
-		return "A pod has come or gone within consolidateAfter", plan.Waiting, quiet
-	}
-	if n.isEmpty() {
-		return "", "", time.Time{}
-	}
-	switch {
-	case p.Consolidation.Policy == snapshot.WhenEmpty:
-		return fmt.Sprintf("NodePool %q has consolidation policy WhenEmpty, but node is not empty", p.Name), plan.Kept, time.Time{}
+		return fmt.Sprintf("NodePool %q has consolidation disabled", p.Name)
+	case n.isEmpty():
+		return ""
 	case n.Price == 0:
-		return fmt.Sprintf("Instance Type %q not found", n.InstanceType), plan.Kept, time.Time{}
+		return fmt.Sprintf("Instance Type %q not found", n.InstanceType)
 	}
 	for _, key := range []string{requirement.KeyCapacityType, requirement.KeyZone} {
 		if n.Labels[key] == "" {
-			return fmt.Sprintf("Node does not have label %q", key), plan.Kept, time.Time{}
+			return fmt.Sprintf("Node does not have label %q", key)
 		}
 	}
-	return "", "", time.Time{}
+	if p.Consolidation.Policy == snapshot.WhenEmpty {
+		return fmt.Sprintf("NodePool %q has consolidation policy WhenEmpty, but node is not empty", p.Name)
+	}
+	return ""
 }
 
 // skip leaves the node to a later evaluation.

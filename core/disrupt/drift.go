@@ -31,11 +31,11 @@ func (x *search) drift() {
 		}
 		p, refused := x.propose(plan.Drifted, []int{at}, receivers, true)
 		if refused != nil && refused.later {
-			n.keep(plan.Waiting, plan.Drifted, refused.text)
+			n.keep(plan.Waiting, plan.Drifted, x.words(refused))
 			continue
 		}
 		if refused != nil {
-			n.keep(plan.Blocked, plan.Drifted, refused.text)
+			n.keep(plan.Blocked, plan.Drifted, x.words(refused))
 			n.prospect.Event = eventBlocked
 			continue
 		}

@@ -15,6 +15,9 @@ func (x *search) empty() {
 		if text != "" {
 			n.keep(kind, "", text)
 			n.prospect.Until = until
+			if x.s.Pools[n.pool].Replicas != nil {
+				n.prospect.Event = "" // nobody expects it to be consolidated
+			}
 			continue
 		}
 		n.eligible = true

@@ -130,9 +130,11 @@ func (x *search) solve(nodes, receivers []int) {
 			continue
 		}
 		p.ledger = ledger
-		if _, ok := x.cheaper(p); ok && x.balanced(p) {
-			x.accept(p)
-			return
+		if _, ok := x.cheaper(p); ok {
+			if _, ok := x.balanced(p); ok {
+				x.accept(p)
+				return
+			}
 		}
 		nodes = nodes[:len(nodes)/2]
 	}

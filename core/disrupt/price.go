@@ -6,6 +6,7 @@ import (
 	"tenon/core/catalog"
 	"tenon/core/model"
 	"tenon/core/plan"
+	"tenon/core/reason"
 	"tenon/core/requirement"
 )
 
@@ -23,7 +24,7 @@ func (x *search) cheaper(p *proposal) (string, bool) {
 	}
 	most := float64(p.price) - p.worth
 	if p.gain() <= 0 || p.savings() <= 0 {
-		return "Can't replace with a cheaper node", false
+		return noCheaper, false
 	}
 	factor := min(most/float64(p.answer.Price), float64(p.price-1)/float64(p.answer.Price))
 	spotOnly := x.allSpot(p.nodes)
@@ -80,7 +81,8 @@ func (x *search) varied(c *plan.Claim) (string, bool) {
 		variety.Add(t.Requirements)
 	}
 	if short := variety.Shortfalls(); len(short) > 0 {
-		return "Filtering by price: minValues requirement is not met", false
+		why := reason.Reason{Code: reason.MinimumNotMet, Where: short[0].Key, Have: int64(short[0].Have), Want: int64(short[0].Want)}
+		return "Filtering by price: " + why.Text(), false
 	}
 	return "", true
 }

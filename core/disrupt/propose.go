@@ -1,8 +1,10 @@
 package disrupt
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"tenon/core/model"
 	"tenon/core/plan"
@@ -53,11 +55,11 @@ func (x *search) propose(reason plan.Reason, nodes, receivers []int, buy bool) (
 		return p, nil
 	}
 	if pod, ok := x.entangled(pods); ok {
-		return nil, &refusal{pod: pod, later: true, text: "Pods that its pods are spread or kept together with move first"}
+		return nil, &refusal{pod: pod, later: true}
 	}
 	answer, obstacle := x.b.Find(p.asked)
 	if obstacle != nil {
-		return nil, &refusal{pod: obstacle.Pod, text: x.unplaced(obstacle)}
+		return nil, &refusal{pod: obstacle.Pods[0].Pod, obstacle: obstacle}
 	}
 	p.answer = answer
 	for i := range p.answer.Claims {
@@ -81,9 +83,33 @@ func (x *search) settlePlace(c *plan.Claim) {
 // refusal is why some nodes cannot be given up, for the sake of which pod; later says that
 // this plan is in the way of it.
 type refusal struct {
-	pod   int32
-	later bool
-	text  string
+	pod      int32
+	later    bool
+	obstacle *provision.Obstacle
+}
+
+// mostStranded is how many pods without a place are named.
+const mostStranded = 5
+
+// words are the refusal's, for people. Most refusals are of groups and told to nobody.
+func (x *search) words(r *refusal) string {
+	if r.later {
+		return "Pods that its pods are spread or kept together with move first"
+	}
+	pods := r.obstacle.Pods
+	parts := make([]string, 0, mostStranded)
+	for _, p := range pods[:min(len(pods), mostStranded)] {
+		why := "no other node has a place for it; " + x.b.Why(p)
+		if r.obstacle.Short {
+			why = "minValues requirement is not met"
+		}
+		parts = append(parts, x.s.Pods[p.Pod].Key()+" => "+why)
+	}
+	text := "Not all pods would schedule, " + strings.Join(parts, " ")
+	if more := len(pods) - len(parts); more > 0 {
+		text += fmt.Sprintf(" and %d other(s)", more)
+	}
+	return text
 }
 
 // stuck pods cannot be evicted for a standing reason. Only nodes whose removal is bounded

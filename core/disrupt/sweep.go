@@ -2,11 +2,9 @@ package disrupt
 
 import (
 	"cmp"
-
 	"slices"
 
 	"tenon/core/plan"
-	"tenon/core/provision"
 )
 
 // sweep looks at every node that is left, one by one, those first that cost most for their
@@ -72,8 +70,8 @@ func (x *search) lookAt(n *node) {
 		return
 	}
 	receivers, dearest := x.outlook(n.moving, n.at)
-	if float64(n.Price)-dearest-n.worth <= 0 {
-		n.keep(plan.Kept, plan.Underutilized, "Can't replace with a cheaper node")
+	if most := float64(n.Price) - dearest; most <= n.worth {
+		n.keep(plan.Kept, plan.Underutilized, x.notCheaper(n, most))
 		return
 	}
 	p, refused := x.propose(plan.Underutilized, []int{n.at}, receivers, true)
@@ -82,19 +80,37 @@ func (x *search) lookAt(n *node) {
 		if refused.later {
 			kind = plan.Waiting
 		}
-		n.keep(kind, plan.Underutilized, refused.text)
+		n.keep(kind, plan.Underutilized, x.words(refused))
 		return
 	}
 	p.ledger = ledger
 	text, ok := x.cheaper(p)
-	if ok && !x.balanced(p) {
-		text, ok = "Savings are too small for the disruption", false
+	if !ok && text == noCheaper {
+		text = x.notCheaper(n, float64(p.savings()))
+	}
+	if ok {
+		text, ok = x.balanced(p)
 	}
 	if !ok {
 		n.keep(plan.Kept, plan.Underutilized, text)
 		return
 	}
 	x.accept(p)
+}
+
+// noCheaper is what people know of nodes that are cheap enough.
+const noCheaper = "Can't replace with a cheaper node"
+
+// notCheaper says why nothing is saved, or not enough; what is known may be only how much it
+// is at the most. It has no numbers: they would be others every time.
+func (x *search) notCheaper(n *node, most float64) string {
+	switch recently := x.s.Now.Add(-2 * movedFor); {
+	case most > n.value*rate && n.Life.Rearranged.After(recently):
+		return noCheaper + ": pods that have just moved here are left in peace"
+	case most > float64(n.Price)/100:
+		return noCheaper + ": too little would be saved to move its pods"
+	}
+	return noCheaper
 }
 
 // manyReceivers is how many nodes with room are asked about for one node's pods, beside
@@ -201,18 +217,6 @@ func (x *search) leastNeed() []int64 {
 
 func (x *search) compareRoom(a, b int) int {
 	return cmp.Or(slices.Compare(x.b.Room(a), x.b.Room(b)), cmp.Compare(x.nodes[a].Name, x.nodes[b].Name), cmp.Compare(a, b))
-}
-
-// unplaced names the pod that has no other place.
-func (x *search) unplaced(o *provision.Obstacle) string {
-	key := x.s.Pods[o.Pod].Key()
-	switch {
-	case o.Nowhere:
-		return "Not all pods would schedule, " + key + " => no node that could be bought would hold it"
-	case o.Short:
-		return "Not all pods would schedule, " + key + " => minValues requirement is not met"
-	}
-	return "Not all pods would schedule, " + key + " => no other node has a place for it"
 }
 
 const ordinary = float64(1 << 27)

@@ -9,6 +9,7 @@ import (
 	"tenon/core/model"
 	"tenon/core/pack"
 	"tenon/core/plan"
+	"tenon/core/reason"
 	"tenon/core/shape"
 	"tenon/core/snapshot"
 	"tenon/core/topology"
@@ -42,6 +43,7 @@ type Broker struct {
 	shelf    *pack.Shelf
 	alike    []string                     // by pool: what it sells, empty where limits make it differ from others
 	admits   map[int32][]*feasible.Places // by template
+	whys     map[why]string
 }
 
 // wishFor is what a template asks for once the preferences that nobody can meet are given up.
@@ -380,45 +382,58 @@ func (b *Broker) fewer(nodes []int) [][]int {
 	return out
 }
 
-// Obstacle is a pod without a place.
+// Obstacle is pods without a place: one at least, though others may have found none after it.
 type Obstacle struct {
-	Pod int32
-	// Nowhere says that it would have none even alone.
-	Nowhere bool
+	Pods []Stranded
 	// Short says that nodes were left with fewer choices than their pool asks for.
 	Short bool
 }
 
+// Stranded is a pod without a place.
+type Stranded struct {
+	Pod int32
+	// Nowhere says that it would have none even alone.
+	Nowhere bool
+	// Hint is what the packing met, if all rules for a single pod could be met.
+	Hint reason.Reason
+}
+
 func (d *decision) obstacle(a *attempt) *Obstacle {
+	var out []Stranded
 	for i := range a.set.Shapes {
-		if left := a.left[i]; left > 0 {
-			pods := a.set.Shapes[i].Pods
-			return &Obstacle{Pod: pods[len(pods)-left], Short: a.short}
+		pods := a.set.Shapes[i].Pods
+		for _, p := range pods[len(pods)-a.left[i]:] {
+			out = append(out, Stranded{Pod: p, Hint: a.why[i]})
 		}
 	}
-	return nil
+	if len(out) == 0 {
+		return nil
+	}
+	return &Obstacle{Pods: out, Short: a.short}
 }
 
 // pose makes the decision that answers the question.
 func (b *Broker) pose(q *Question, tiers [][]int) (*decision, *Obstacle) {
 	d := &decision{s: b.Snapshot, sp: b.among(q), limits: b.limits, effort: q.Effort, shelf: b.shelf, tiers: tiers}
 	at := map[int32]int{}
+	var nowhere []Stranded
 	for _, p := range q.Pods {
 		pod := &b.Snapshot.Pods[p]
-		if pod.Tie.Refused != "" {
-			return nil, &Obstacle{Pod: p, Nowhere: true}
+		first := b.wish(pod.Template)
+		if pod.Tie.Refused != "" || !first.possible {
+			nowhere = append(nowhere, Stranded{Pod: p, Nowhere: true})
+			continue
 		}
 		i, ok := at[pod.Template]
 		if !ok {
-			first := b.wish(pod.Template)
-			if !first.possible {
-				return nil, &Obstacle{Pod: p, Nowhere: true}
-			}
 			i = len(d.wishes)
 			at[pod.Template] = i
 			d.wishes = append(d.wishes, shape.Wish{Template: pod.Template, Dropped: first.dropped})
 		}
 		d.wishes[i].Pods = append(d.wishes[i].Pods, p)
+	}
+	if len(nowhere) > 0 {
+		return nil, &Obstacle{Pods: nowhere}
 	}
 	return d, nil
 }

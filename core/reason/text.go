@@ -59,13 +59,18 @@ func topologyName(c Code) string {
 // Text is why the pool could not take the pod: the sentence, the numbers of the nearest
 // miss, and the funnel.
 func (v *PoolVerdict) Text() string {
-	parts := []string{v.sentence()}
-	for _, part := range []string{v.miss(), v.funnel()} {
-		if part != "" {
-			parts = append(parts, part)
-		}
+	if funnel := v.funnel(); funnel != "" {
+		return v.Brief() + "; " + funnel
 	}
-	return strings.Join(parts, "; ")
+	return v.Brief()
+}
+
+// Brief is Text without the funnel.
+func (v *PoolVerdict) Brief() string {
+	if miss := v.miss(); miss != "" {
+		return v.sentence() + "; " + miss
+	}
+	return v.sentence()
 }
 
 func (v *PoolVerdict) sentence() string {
