@@ -54,7 +54,8 @@ type Parts struct {
 	Synced func() bool
 	// Suffix makes the ends of names.
 	Suffix func() string
-	// Parallel is how many writes the provisioner makes at the same time.
+	// Parallel is how many writes a controller may make at the same time; with one, nothing runs
+	// beside it.
 	Parallel int
 }
 
@@ -104,7 +105,7 @@ func decisions(p Parts) []reconcile.Controller {
 
 func claims(p Parts) []reconcile.Controller {
 	return append(hydration.New(p.Kit), marking.New(p.Kit, p.Market), podevents.New(p.Kit),
-		lifecycle.At(p.Kit, p.Tracker, p.Market), expiration.New(p.Kit), garbage.New(p.Kit), consistency.New(p.Kit),
+		lifecycle.At(p.Kit, p.Tracker, p.Market), expiration.New(p.Kit), garbage.New(p.Kit, min(p.Parallel, garbage.Workers)), consistency.New(p.Kit),
 	)
 }
 

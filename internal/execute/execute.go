@@ -10,12 +10,12 @@ package execute
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/model"
+	"tenon/internal/abreast"
 	"tenon/internal/reconcile"
 	"tenon/internal/world"
 )
@@ -61,22 +61,7 @@ func New(kit reconcile.Kit, w *world.World, parallel int) *Executor {
 // Launch carries out orders, and answers in their order.
 func (e *Executor) Launch(ctx context.Context, orders []Order) []Outcome {
 	outcomes := make([]Outcome, len(orders))
-	if e.parallel == 1 {
-		for i := range orders {
-			outcomes[i] = e.launch(ctx, orders[i])
-		}
-		return outcomes
-	}
-	var group sync.WaitGroup
-	slots := make(chan struct{}, e.parallel)
-	for i := range orders {
-		slots <- struct{}{}
-		group.Go(func() {
-			defer func() { <-slots }()
-			outcomes[i] = e.launch(ctx, orders[i])
-		})
-	}
-	group.Wait()
+	abreast.Run(e.parallel, len(orders), func(i int) { outcomes[i] = e.launch(ctx, orders[i]) })
 	return outcomes
 }
 

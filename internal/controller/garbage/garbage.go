@@ -19,6 +19,7 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
+	"tenon/internal/abreast"
 	"tenon/internal/lookup"
 	"tenon/internal/reconcile"
 	"tenon/internal/removal"
@@ -27,14 +28,19 @@ import (
 // period is between two rounds.
 const period = 2 * time.Minute
 
+// Workers is how many removals a round makes at the same time: a zone that fails takes
+// hundreds of machines with it, and each is looked for once more.
+const Workers = 20
+
 type garbage struct {
-	kit   reconcile.Kit
-	about cloud.Description
+	kit     reconcile.Kit
+	about   cloud.Description
+	workers int
 }
 
-// New makes the controller.
-func New(kit reconcile.Kit) reconcile.Controller {
-	g := &garbage{kit, kit.Cloud.Describe().WithDefaults()}
+// New makes the controller, with so many workers.
+func New(kit reconcile.Kit, workers int) reconcile.Controller {
+	g := &garbage{kit, kit.Cloud.Describe().WithDefaults(), workers}
 	return reconcile.Controller{
 		Name:      "nodeclaim.garbagecollection",
 		Workers:   reconcile.One,
@@ -55,12 +61,13 @@ func (g *garbage) reconcile(ctx context.Context, _ reconcile.Key) (reconcile.Res
 	if err := g.kit.Client.List(ctx, &claims, client.UnsafeDisableDeepCopy); err != nil {
 		return reconcile.Never, fmt.Errorf("list claims: %w", err)
 	}
-	var trouble []error
-	for _, claim := range lost(claims.Items, instances, began, g.about) {
-		trouble = append(trouble, g.collectClaim(ctx, claim))
-	}
-	trouble = append(trouble, g.collectInstances(ctx, claims.Items, instances, began))
-	return reconcile.In(period), errors.Join(trouble...)
+	trouble := errors.Join(
+		abreast.Try(g.workers, lost(claims.Items, instances, began, g.about), func(claim *karpenterv1.NodeClaim) error {
+			return g.collectClaim(ctx, claim)
+		}),
+		g.collectInstances(ctx, claims.Items, instances, began),
+	)
+	return reconcile.In(period), trouble
 }
 
 // collectClaim deletes a claim whose instance is missing, unless its node is fine or the
@@ -110,11 +117,9 @@ func (g *garbage) collectInstances(ctx context.Context, cached []karpenterv1.Nod
 	if err := g.kit.Live.List(ctx, &live); err != nil {
 		return fmt.Errorf("list claims past the cache: %w", err)
 	}
-	var trouble []error
-	for _, i := range orphans(live.Items, suspects, now, g.about) {
-		trouble = append(trouble, g.collectInstance(ctx, i))
-	}
-	return errors.Join(trouble...)
+	return abreast.Try(g.workers, orphans(live.Items, suspects, now, g.about), func(i cloud.Instance) error {
+		return g.collectInstance(ctx, i)
+	})
 }
 
 // collectInstance removes an instance and the node that it may have become.

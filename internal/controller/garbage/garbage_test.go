@@ -2,6 +2,7 @@ package garbage
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -119,7 +120,7 @@ func TestInstanceDies(t *testing.T) {
 	ghost := launch(t, r, "ghost")
 	r.Join(ghost, rig.Ready)
 	r.Far.Kill(ghost.ProviderID)
-	c := New(r.Kit)
+	c := New(r.Kit, 1)
 	for range 2 {
 		if again := r.Run(c, "").After; again != period {
 			t.Errorf("looks again in %s", again)
@@ -145,7 +146,7 @@ func TestWrongListHarmsNobody(t *testing.T) {
 	r := rig.New(t, memory.Options{})
 	launch(t, r, "lives")
 	r.Cloud(func(p cloud.Provider) cloud.Provider { return partial{p} })
-	r.Run(New(r.Kit), "")
+	r.Run(New(r.Kit, 1), "")
 	if deleted(r, "lives") {
 		t.Error("deleted")
 	}
@@ -162,7 +163,7 @@ func TestClaimGone(t *testing.T) {
 	claim.Finalizers = nil
 	r.Must(r.API.Update(context.Background(), claim))
 	r.Must(r.API.Delete(context.Background(), claim))
-	c := New(r.Kit)
+	c := New(r.Kit, 1)
 	state := func(id string) cloud.State {
 		for _, i := range r.Far.Instances() {
 			if i.ProviderID == id {
@@ -193,7 +194,7 @@ func TestStaleCacheHarmsNobody(t *testing.T) {
 	launch(t, r, "lives")
 	r.Clock.Step(time.Hour)
 	r.Lag("NodeClaimList")
-	c := New(r.Kit)
+	c := New(r.Kit, 1)
 	r.Run(c, "")
 	r.Fail(func(c rig.Call) error {
 		if c.Live {
@@ -219,7 +220,30 @@ func TestListFails(t *testing.T) {
 		return memory.Fault{}
 	}})
 	r.Far.Kill(launch(t, r, "dead").ProviderID)
-	if _, err := New(r.Kit).Reconcile(context.Background(), reconcile.Key{}); err == nil || deleted(r, "dead") {
+	if _, err := New(r.Kit, 1).Reconcile(context.Background(), reconcile.Key{}); err == nil || deleted(r, "dead") {
 		t.Errorf("error %v, deleted %t", err, deleted(r, "dead"))
+	}
+}
+
+// TestAZoneFails: all its claims go in one round, with many workers as with one.
+func TestAZoneFails(t *testing.T) {
+	t.Parallel()
+	for _, workers := range []int{1, Workers} {
+		r := rig.New(t, memory.Options{}, rig.Pool("web"))
+		const many = 30
+		for i := range many {
+			r.Far.Kill(launch(t, r, fmt.Sprint("claim-", i)).ProviderID)
+		}
+		launch(t, r, "lives")
+		r.Run(New(r.Kit, workers), "")
+		gone := 0
+		for i := range many {
+			if deleted(r, fmt.Sprint("claim-", i)) {
+				gone++
+			}
+		}
+		if gone != many || deleted(r, "lives") || r.Count(r.Kit.Metrics.NodeclaimsDisruptedTotal) != many {
+			t.Errorf("%d workers: %d of %d deleted, the one that lives deleted: %t", workers, gone, many, deleted(r, "lives"))
+		}
 	}
 }
