@@ -1,11 +1,12 @@
 package rollout
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"hash/fnv"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,34 +30,28 @@ func goalOf(pool *karpenterv1.NodePool, class string) string {
 
 // failures are the replacements of a command that did not come up, each with what its claim
 // says of that, or with why the command was given up if the claim is gone or says nothing.
-func (r *Rollouts) failures(ctx context.Context, record command.Record, failed string) []Failure {
+// None, if the command was given up although they did: then the roll-out is not to blame.
+func (r *Rollouts) failures(ctx context.Context, record command.Record, failed string) ([]Failure, error) {
 	var out []Failure
 	for _, member := range record.Replacements {
 		claim := &karpenterv1.NodeClaim{}
-		if err := r.kit.Client.Get(ctx, client.ObjectKey{Name: member.Claim}, claim); err != nil {
-			if strings.Contains(failed, member.Claim) { // gone, and it is the one that is meant
-				out = append(out, Failure{member.Claim, short(failed)})
-			}
-			continue
+		err := r.kit.Client.Get(ctx, client.ObjectKey{Name: member.Claim}, claim)
+		if client.IgnoreNotFound(err) != nil {
+			return nil, fmt.Errorf("read claim %s: %w", member.Claim, err)
 		}
-		if why, up := trouble(claim); !up {
-			if why == "" {
-				why = failed
-			}
-			out = append(out, Failure{member.Claim, short(why)})
+		why, up := "", false
+		if err == nil {
+			why, up = trouble(claim)
+		}
+		if !up {
+			out = append(out, Failure{member.Claim, short(cmp.Or(why, failed))})
 		}
 	}
-	if len(out) > 0 {
-		return out
-	}
-	names := make([]string, len(record.Replacements))
-	for i, member := range record.Replacements {
-		names[i] = member.Claim
-	}
-	return []Failure{{strings.Join(names, ", "), short(failed)}}
+	return out, nil
 }
 
-// trouble is what a claim says of why its node is not in service; up if it is.
+// trouble is what a claim says of why its node is not in service; up if it was, even if it
+// is being deleted now.
 func trouble(claim *karpenterv1.NodeClaim) (why string, up bool) {
 	says := map[string]metav1.Condition{}
 	for _, c := range claim.Status.Conditions {
@@ -72,7 +67,7 @@ func trouble(claim *karpenterv1.NodeClaim) (why string, up bool) {
 		}
 		return c.Message, false
 	}
-	return "", claim.DeletionTimestamp == nil
+	return "", true
 }
 
 // longest is how much of a message is kept, in bytes.

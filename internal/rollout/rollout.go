@@ -116,24 +116,25 @@ func (r *Rollouts) Begun(ctx context.Context, record command.Record) error {
 	return r.each(ctx, record, func(s State, goal string) State { return s.For(goal, record.Begun) })
 }
 
-// Ended notes that a command is over. It failed if its replacements did not come up: then
-// failed says why. Commands that were given up for another reason, such as a pod that must
-// not be disrupted, say nothing about the roll-out and must not be told. To tell the same
-// twice does no harm.
+// Ended notes that a command is over; failed is why it was given up, if it was. It is the
+// roll-out's failure only if replacements did not come up: other reasons, such as a pod that
+// must not be disrupted, say nothing. Tell it before what the command has written is taken
+// back, and again if that fails: to tell the same twice does no harm.
 func (r *Rollouts) Ended(ctx context.Context, record command.Record, failed string) error {
-	now := r.kit.Clock.Now()
-	var failures []Failure
-	if failed != "" {
-		failures = r.failures(ctx, record, failed)
+	outcome := Outcome{ID: record.ID, Begun: record.Begun, Brought: failed == "" && len(record.Replacements) > 0}
+	if record.Reason == plan.Drifted && failed != "" {
+		var err error
+		if outcome.Failures, err = r.failures(ctx, record, failed); err != nil {
+			return err
+		}
 	}
+	now := r.kit.Clock.Now()
 	return r.each(ctx, record, func(s State, goal string) State {
 		first := now
 		if s.Goal == "" {
 			first = record.Begun
 		}
-		return s.For(goal, first).Ended(Outcome{
-			ID: record.ID, Begun: record.Begun, Brought: len(record.Replacements) > 0, Failures: failures,
-		}, now)
+		return s.For(goal, first).Ended(outcome, now)
 	})
 }
 

@@ -46,11 +46,12 @@ type Failure struct {
 	Why   string `json:"why"`
 }
 
-// Outcome is a command that is over. Without failures it has succeeded.
+// Outcome is a command that is over.
 type Outcome struct {
 	ID    string
 	Begun time.Time
-	// Brought: it had replacements. One that only removed a node says nothing about new ones.
+	// Brought: its replacements came up, and the node is gone. A command that only removed a
+	// node, or that was given up for reasons of its own, says nothing about new nodes.
 	Brought  bool
 	Failures []Failure
 }
