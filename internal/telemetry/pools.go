@@ -9,6 +9,10 @@ type poolMetrics struct {
 	NodepoolsCostTrackerErrorsTotal *prometheus.CounterVec
 	NodepoolsAllowedDisruptions     *prometheus.GaugeVec
 	NodepoolsNodesConsumingBudgets  *prometheus.GaugeVec
+	// Tenon's own.
+	NodepoolsSavingsPredicted *prometheus.GaugeVec
+	NodepoolsSavingsRealised  *prometheus.GaugeVec
+	NodepoolsSavingsCaution   *prometheus.GaugeVec
 }
 
 func newPoolMetrics(r *register) poolMetrics {
@@ -25,5 +29,11 @@ func newPoolMetrics(r *register) poolMetrics {
 			"Nodes of a pool that its budgets let be disrupted at the same time.", "nodepool", "reason"),
 		NodepoolsNodesConsumingBudgets: r.gauge("nodepools_nodes_consuming_budgets",
 			"Nodes of a pool that its budgets count as being disrupted.", "nodepool", "reason"),
+		NodepoolsSavingsPredicted: r.gauge("nodepools_savings_predicted",
+			"What the consolidations of a pool's nodes were expected to save an hour, all together. Not in Karpenter.", "nodepool"),
+		NodepoolsSavingsRealised: r.gauge("nodepools_savings_realised",
+			"What the same consolidations did save an hour, after what was bought for their pods. Not in Karpenter.", "nodepool"),
+		NodepoolsSavingsCaution: r.gauge("nodepools_savings_caution",
+			"How many times as much as usual an eviction from a pool's nodes has to save: 1 to 4. Not in Karpenter.", "nodepool"),
 	}
 }

@@ -1,6 +1,6 @@
 // Package tally tells how pools stand, in gauges: what they have of what they may have, what
-// that costs, and how much of it their budgets let be disrupted. It is the controller
-// `metrics.nodepool`.
+// that costs, how much of it their budgets let be disrupted, and what that has saved. It is
+// the controller `metrics.nodepool`.
 //
 // It writes nothing, and nothing that it tells is read back to decide something.
 package tally
@@ -47,7 +47,7 @@ type controller struct {
 	kit         reconcile.Kit
 	market      Market
 	description cloud.Description
-	shown       [5][][]string // the series of each gauge, to remove those of pools that are gone
+	shown       [8][][]string // the series of each gauge, to remove those of pools that are gone
 }
 
 func (c *controller) tell(ctx context.Context) error {
@@ -91,6 +91,7 @@ func (c *controller) tell(ctx context.Context) error {
 	c.shown[2] = cost.Replace(m.NodepoolsCostTotal, c.shown[2])
 	c.shown[3] = allowed.Replace(m.NodepoolsAllowedDisruptions, c.shown[3])
 	c.shown[4] = consuming.Replace(m.NodepoolsNodesConsumingBudgets, c.shown[4])
+	c.tellSavings(pools.Items)
 	return nil
 }
 

@@ -18,8 +18,11 @@ import (
 	"tenon/cloud/memory"
 	"tenon/core/catalog"
 	"tenon/core/model"
+	"tenon/core/plan"
+	"tenon/internal/command"
 	"tenon/internal/controller/tally"
 	"tenon/internal/rig"
+	"tenon/internal/savings"
 )
 
 // shop sells one type in two ways, unless it is closed.
@@ -110,6 +113,30 @@ func TestPoolsAreTold(t *testing.T) {
 	r.Must(r.API.Delete(t.Context(), pool))
 	r.Run(c, "")
 	if got := series(t, m.NodepoolsLimit, m.NodepoolsUsage, m.NodepoolsCostTotal, m.NodepoolsAllowedDisruptions, m.NodepoolsNodesConsumingBudgets); len(got) != 0 {
+		t.Errorf("of a pool that is gone: %q", got)
+	}
+}
+
+// What moves were expected to save is told beside what they did, and goes with the pool.
+func TestSavings(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, memory.Options{}, rig.Pool("p"))
+	record := command.Record{ID: "a", Reason: plan.Underutilized, Savings: 2 * model.Unit, Claims: []command.Member{{Claim: "c", Pool: "p"}}}
+	r.Must(savings.New(r.Kit).Over(t.Context(), record, -2*model.Unit, false))
+	c, m := tally.New(r.Kit, shop{})[0], r.Kit.Metrics
+	for _, want := range [][]string{
+		{"savings_caution{nodepool=p} 1", "savings_predicted{nodepool=p} 0", "savings_realised{nodepool=p} 0"},
+		{"savings_caution{nodepool=p} 2", "savings_predicted{nodepool=p} 2", "savings_realised{nodepool=p} -2"},
+	} {
+		r.Run(c, "")
+		if diff := cmp.Diff(want, series(t, m.NodepoolsSavingsPredicted, m.NodepoolsSavingsRealised, m.NodepoolsSavingsCaution)); diff != "" {
+			t.Errorf("series (-want +got):\n%s", diff)
+		}
+		r.Clock.Step(15 * time.Minute)
+	}
+	r.Must(r.API.Delete(t.Context(), rig.Pool("p")))
+	r.Run(c, "")
+	if got := series(t, m.NodepoolsSavingsPredicted, m.NodepoolsSavingsRealised, m.NodepoolsSavingsCaution); len(got) != 0 {
 		t.Errorf("of a pool that is gone: %q", got)
 	}
 }
