@@ -131,6 +131,48 @@ func TestNeverMoreThanProven(t *testing.T) {
 	}
 }
 
+// TestRounds: a roll-out that goes well reaches its budget soon.
+func TestRounds(t *testing.T) {
+	t.Parallel()
+	s, now := rollout.State{}.For("A", noon), noon
+	var rounds []int
+	for left, id := 200, 0; left > 0; {
+		begun := min(s.Pace("web", 0, now).More, 40, left) // the budget is 20 %
+		rounds = append(rounds, begun)
+		for range begun {
+			id++
+			s = s.Ended(rollout.Outcome{ID: fmt.Sprint(id), Begun: now, Brought: true}, now)
+		}
+		left -= begun
+		now = now.Add(5 * time.Minute)
+	}
+	if diff := cmp.Diff([]int{1, 2, 4, 8, 16, 32, 40, 40, 40, 17}, rounds); diff != "" {
+		t.Errorf("nodes a round (-want +got):\n%s", diff)
+	}
+}
+
+// TestBrokenImage: a day with an image that never boots costs a machine a try, one at a time.
+func TestBrokenImage(t *testing.T) {
+	t.Parallel()
+	s, now, tries := rollout.State{}.For("A", noon), noon, 0
+	for now.Before(noon.Add(24 * time.Hour)) {
+		more := s.Pace("web", 0, now).More
+		if more == 0 {
+			now = now.Add(10 * time.Second)
+			continue
+		}
+		if tries++; more != 1 {
+			t.Fatalf("%d at once", more)
+		}
+		begun := now
+		now = now.Add(10 * time.Minute) // until nobody waits for it any more
+		s = s.Ended(rollout.Outcome{ID: fmt.Sprint(tries), Begun: begun, Failures: []rollout.Failure{{Claim: "web", Why: "never joined"}}}, now)
+	}
+	if tries > 40 {
+		t.Errorf("%d tries in a day", tries)
+	}
+}
+
 // TestTexts: people are told what failed, since when, and what happens next.
 func TestTexts(t *testing.T) {
 	t.Parallel()
