@@ -59,6 +59,7 @@ type Provider struct {
 	visible time.Duration
 	desk    *checkout.Desk
 	glances *recall.Cache[string, machine.Machine] // by provider ID
+	roll    *machine.Roll
 	round   round
 	begun   time.Time
 	// hydrated: the templates of an earlier process are known.
@@ -87,7 +88,7 @@ func New(o Options) (*Provider, error) {
 		Yard: machine.NewYard(s.Clients.EC2, machine.Options{
 			Cluster: s.Home.Name, ReservedCapacity: s.ReservedCapacity, Idle: o.Idle, Longest: o.Longest, Observe: o.Observe.Batched,
 		}),
-		glances: recall.New[string, machine.Machine](s.Clock, o.Visible/2),
+		glances: recall.New[string, machine.Machine](s.Clock, o.Visible/2), roll: machine.NewRoll(),
 	}
 	p.desk = checkout.New(checkout.Options{
 		EC2: s.Clients.EC2, Yard: p.Yard, Templates: s.Templates, Shortages: s.Shortages, Addresses: s.Addresses, Counts: s.Counts,

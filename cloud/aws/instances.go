@@ -1,9 +1,11 @@
 package aws
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	awsv1 "tenon/api/aws/v1"
@@ -27,6 +29,9 @@ func (p *Provider) Get(ctx context.Context, providerID string) (cloud.Instance, 
 		return cloud.Instance{}, err
 	}
 	m, err := p.look(ctx, providerID)
+	if last, found := p.lastSeen(providerID); err != nil && found {
+		return last.Instance(), nil
+	}
 	if err != nil {
 		return cloud.Instance{}, err
 	}
@@ -54,8 +59,20 @@ func (p *Provider) lookNow(ctx context.Context, providerID string) (machine.Mach
 	case err != nil:
 		return machine.Machine{}, throttled(err)
 	}
-	p.glances.Put(providerID, m)
+	p.note(m)
 	return m, nil
+}
+
+func (p *Provider) note(m machine.Machine) {
+	p.glances.Put(m.ProviderID(), m)
+	p.roll.Note(m)
+}
+
+// lastSeen is an instance of a zone that traffic is led away from, as it was seen last. What EC2
+// does not show there may be running all the same.
+func (p *Provider) lastSeen(providerID string) (machine.Machine, bool) {
+	m, found := p.roll.Last(providerID)
+	return m, found && p.shifted(m.ZoneID)
 }
 
 func throttled(err error) error {
@@ -74,19 +91,24 @@ func (p *Provider) List(ctx context.Context) ([]cloud.Instance, error) {
 	if err != nil {
 		return nil, throttled(err)
 	}
+	for _, m := range all {
+		p.note(m)
+	}
+	all = append(all, p.roll.Call(all, p.shifted)...)
+	slices.SortFunc(all, func(a, b machine.Machine) int { return cmp.Compare(a.ProviderID(), b.ProviderID()) })
 	list := make([]cloud.Instance, len(all))
 	for i, m := range all {
 		list[i] = m.Instance()
-		p.glances.Put(m.ProviderID(), m)
 	}
 	return list, nil
 }
 
 // Delete implements cloud.Instances.
 //
-// What EC2 does not show is gone, but for two cases: what was bought here a moment ago,
-// and anything at all while this process is so young that an earlier one may just have
-// bought it.
+// What EC2 does not show is gone, but for three cases: what was bought here a moment ago,
+// anything at all while this process is so young that an earlier one may just have
+// bought it, and what was seen in a zone that traffic is led away from by now. (The reference
+// ends nothing in such a zone: then its nodes are emptied and paid for until the shift is over.)
 func (p *Provider) Delete(ctx context.Context, providerID string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -101,14 +123,9 @@ func (p *Provider) Delete(ctx context.Context, providerID string) error {
 		return fmt.Errorf("delete %s: %w", providerID, err)
 	case m.StateOf() == cloud.Terminating:
 		return nil
-	case p.shifted(m.ZoneID):
-		return fmt.Errorf("delete %s: %w", providerID, errShifted)
 	}
 	return p.end(ctx, m)
 }
-
-// errShifted: traffic is led away from a zone, where nothing is changed until that is over.
-var errShifted = errors.New("traffic is shifted away from the zone of the instance")
 
 func (p *Provider) shifted(zoneID string) bool {
 	if p.Shifted == nil {
@@ -122,6 +139,7 @@ func (p *Provider) end(ctx context.Context, m machine.Machine) error {
 	err := p.Yard.End(ctx, m.ID)
 	p.glances.Forget(m.ProviderID())
 	if err == nil || errors.Is(err, machine.ErrGone) {
+		p.roll.Strike(m.ProviderID())
 		return nil // the next call will see it
 	}
 	if p.observe.TerminationFailed != nil {
@@ -132,9 +150,12 @@ func (p *Provider) end(ctx context.Context, m machine.Machine) error {
 
 func (p *Provider) deleteUnseen(ctx context.Context, providerID string, last machine.Machine, notFound error) error {
 	zone, id, ok := machine.Parse(providerID)
+	unsure, hidden := p.lastSeen(providerID)
 	switch {
 	case !ok:
 		return notFound
+	case hidden:
+		return p.end(ctx, unsure)
 	case p.desk.Fresh(providerID):
 		return p.end(ctx, machine.Machine{ID: id, Zone: zone})
 	case last.ID == "" && p.Clock.Now().Sub(p.begun) < p.visible:

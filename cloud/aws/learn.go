@@ -6,14 +6,11 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
-
 	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud"
 	"tenon/cloud/aws/machine"
 	"tenon/cloud/aws/notice"
 	"tenon/cloud/aws/shortage"
-	"tenon/cloud/aws/template"
 	"tenon/core/catalog"
 )
 
@@ -37,9 +34,6 @@ func (p *Provider) Label(ctx context.Context, providerID, node, claim string) er
 	if err != nil {
 		return err
 	}
-	if p.shifted(m.ZoneID) {
-		return fmt.Errorf("tag %s: %w", providerID, errShifted)
-	}
 	missing := map[string]string{}
 	for key, value := range map[string]string{awsv1.TagName: node, awsv1.TagNodeClaim: claim, awsv1.TagClusterName: p.Home.Name} {
 		if _, has := m.Tags[key]; !has {
@@ -49,7 +43,7 @@ func (p *Provider) Label(ctx context.Context, providerID, node, claim string) er
 	if len(missing) == 0 {
 		return nil
 	}
-	if err := p.tag(ctx, m, template.Tags(missing)); err != nil {
+	if err := p.tag(ctx, m, missing); err != nil {
 		return err
 	}
 	// What it has now is known without another look.
@@ -60,7 +54,7 @@ func (p *Provider) Label(ctx context.Context, providerID, node, claim string) er
 	return nil
 }
 
-func (p *Provider) tag(ctx context.Context, m machine.Machine, tags []types.Tag) error {
+func (p *Provider) tag(ctx context.Context, m machine.Machine, tags map[string]string) error {
 	err := p.Yard.Tag(ctx, m.ID, tags)
 	p.glances.Forget(m.ProviderID())
 	switch {

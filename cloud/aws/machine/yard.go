@@ -30,6 +30,7 @@ type Yard struct {
 
 	look *batch.Batcher[string, Machine]
 	end  *batch.Batcher[string, struct{}]
+	tag  *batch.Batcher[wish, struct{}]
 }
 
 // Options of a yard.
@@ -58,6 +59,7 @@ func NewYard(client api.EC2Instances, o Options) *Yard {
 	y := &Yard{ec2: client, cluster: o.Cluster, reserved: o.ReservedCapacity}
 	y.look = batch.New(o.batches("describe_instances", mostLooked), y.lookAll)
 	y.end = batch.New(o.batches("terminate_instances", mostEnded), y.endAll)
+	y.tag = batch.New(o.batches("create_tags", mostTagged), y.tagAll)
 	return y
 }
 
@@ -154,7 +156,7 @@ func (y *Yard) describe(ctx context.Context, filters ...types.Filter) ([]Machine
 	return found, nil
 }
 
-// End begins to terminate an instance; ErrGone if EC2 does not know it.
+// End begins to terminate an instance; ErrGone if EC2 does not know it, or knows that it has ended.
 func (y *Yard) End(ctx context.Context, id string) error {
 	_, err := y.end.Ask(pace.With(ctx, pace.Terminate), id)
 	if errors.Is(err, ErrGone) {
@@ -187,31 +189,26 @@ func (y *Yard) endSome(ctx context.Context, ids []string, answers map[string]bat
 			answers[id] = batch.Answer[struct{}]{Err: ErrGone}
 		case err != nil:
 			answers[id] = batch.Answer[struct{}]{Err: err}
-		case !ending(out, id):
-			answers[id] = batch.Answer[struct{}]{Err: errors.New("EC2 does not begin to terminate it")}
+		default:
+			answers[id] = batch.Answer[struct{}]{Err: ending(out, id)}
 		}
 	}
 }
 
-func ending(out *ec2.TerminateInstancesOutput, id string) bool {
+// ending is nil if an instance is on its way out.
+func ending(out *ec2.TerminateInstancesOutput, id string) error {
 	for _, change := range out.TerminatingInstances {
-		if aws.ToString(change.InstanceId) == id && change.CurrentState != nil {
-			return change.CurrentState.Name == types.InstanceStateNameShuttingDown || change.CurrentState.Name == types.InstanceStateNameTerminated
+		if aws.ToString(change.InstanceId) != id || change.CurrentState == nil {
+			continue
+		}
+		switch change.CurrentState.Name {
+		case types.InstanceStateNameShuttingDown:
+			return nil
+		case types.InstanceStateNameTerminated:
+			return ErrGone
 		}
 	}
-	return false
-}
-
-// Tag puts tags on an instance; ErrGone if EC2 does not know it.
-func (y *Yard) Tag(ctx context.Context, id string, tags []types.Tag) error {
-	_, err := y.ec2.CreateTags(ctx, &ec2.CreateTagsInput{Resources: []string{id}, Tags: tags})
-	switch {
-	case api.IsNotFound(err):
-		return ErrGone
-	case err != nil:
-		return fmt.Errorf("tag instance %s: %w", id, err)
-	}
-	return nil
+	return errors.New("EC2 does not begin to terminate it")
 }
 
 func filter(name string, values ...string) types.Filter {

@@ -33,7 +33,7 @@ func New(kit reconcile.Kit, tags Labeller) reconcile.Controller {
 	return reconcile.Controller{
 		Name:      "nodeclaim.tagging",
 		Watches:   []reconcile.Watch{{Kind: &karpenterv1.NodeClaim{}, Matters: matters}},
-		Workers:   reconcile.One,
+		Workers:   reconcile.Workers{Min: 50, Max: 500}, // who asks at the same time shares calls
 		Reconcile: c.reconcile,
 	}
 }
