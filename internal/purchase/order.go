@@ -48,6 +48,8 @@ func Order(claim *karpenterv1.NodeClaim, words requirement.Vocabulary) (cloud.Cl
 		// Whoever made the claim has relaxed its minimums and said so. Without the word
 		// of the maker a minimum holds, whatever the process's policy is now.
 		BestEffortMinimum: claim.Annotations[karpenterv1.AnnotationMinValuesRelaxed] == "true",
+		// Claims that are to go have the record, too, but nothing is bought for those.
+		Replaces: claim.Annotations[karpenterv1.AnnotationDisruption] != "",
 	}, nil
 }
 

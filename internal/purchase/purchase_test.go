@@ -56,6 +56,16 @@ func order(t *testing.T, claim *karpenterv1.NodeClaim) cloud.Claim {
 	return ordered
 }
 
+// A claim that takes the place of nodes says so; nobody waits for it.
+func TestReplacementsWait(t *testing.T) {
+	t.Parallel()
+	claim := byHand()
+	claim.Annotations[karpenterv1.AnnotationDisruption] = "{}"
+	if !order(t, claim).Replaces || order(t, byHand()).Replaces {
+		t.Error("who replaces nodes is not told apart")
+	}
+}
+
 // TestOrder checks every field of what a provider is asked for.
 func TestOrder(t *testing.T) {
 	t.Parallel()

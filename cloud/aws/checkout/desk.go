@@ -103,7 +103,7 @@ func (d *Desk) Create(ctx context.Context, claim cloud.Claim) (cloud.Instance, e
 	if claim.UID == "" {
 		return cloud.Instance{}, &cloud.Rejected{Reason: "NoToken", Message: "A claim without a UID cannot be launched"}
 	}
-	ctx = pace.With(ctx, pace.Launch)
+	ctx = pace.With(ctx, priority(&claim))
 	r, leave, err := d.enter(ctx, claim.UID)
 	if err != nil {
 		return cloud.Instance{}, fmt.Errorf("launch claim %s: %w", claim.Name, err)
@@ -114,6 +114,14 @@ func (d *Desk) Create(ctx context.Context, claim cloud.Claim) (cloud.Instance, e
 		return cloud.Instance{}, fmt.Errorf("launch claim %s: %w", claim.Name, err)
 	}
 	return i, err
+}
+
+// priority is the one of all calls that are made for a claim.
+func priority(claim *cloud.Claim) pace.Priority {
+	if claim.Replaces {
+		return pace.Background
+	}
+	return pace.Launch
 }
 
 func (d *Desk) create(ctx context.Context, claim *cloud.Claim, r *record) (cloud.Instance, error) {
