@@ -31,6 +31,9 @@ const versionHolds = 5 * time.Minute
 // answerHolds is how long EKS's answer serves all who ask for a part of it.
 const answerHolds = 10 * time.Second
 
+// dnsHolds is how long the address of kube-dns is remembered, also that there is none.
+const dnsHolds = time.Minute
+
 // Options say what is known, and where to ask for the rest.
 type Options struct {
 	Name     string
@@ -51,17 +54,17 @@ type Home struct {
 	Options
 	versions *recall.Cache[string, string]
 	answers  *recall.Cache[string, types.Cluster]
+	dns      *recall.Cache[string, string]
 
 	mu       sync.Mutex
 	endpoint string
 	services string
-	dns      string
 }
 
 // New is a cluster of which nothing has been asked yet.
 func New(o Options) *Home {
 	return &Home{Options: o, versions: recall.New[string, string](o.Clock, versionHolds),
-		answers: recall.New[string, types.Cluster](o.Clock, answerHolds), endpoint: o.Endpoint}
+		answers: recall.New[string, types.Cluster](o.Clock, answerHolds), dns: recall.New[string, string](o.Clock, dnsHolds), endpoint: o.Endpoint}
 }
 
 // ErrClusterName and ErrEndpoint are what can be wrong with the settings.
@@ -185,11 +188,8 @@ func (h *Home) Facts(ctx context.Context, family string) (bootstrap.Cluster, err
 			return c, err
 		}
 	}
-	c.DNS = h.known(&h.dns)
-	if c.DNS == "" && h.DNS != nil {
-		if found, err := h.DNS(ctx); err == nil {
-			c.DNS = h.learn(&h.dns, found)
-		}
+	if h.DNS != nil {
+		c.DNS, _ = h.dns.Get(ctx, "", h.DNS)
 	}
 	return c, nil
 }
