@@ -78,6 +78,9 @@ func (l *lifecycle) keep(ctx context.Context, claim *karpenterv1.NodeClaim, orde
 		purchase.Record(claim, order, i)
 		conditions := claim.Conditions(l.kit.Clock.Now())
 		conditions.SetTrue(karpenterv1.ConditionLaunched)
+		if claim.Status.NodeName == "" { // what is found next, and would be one more write
+			conditions.SetUnknown(karpenterv1.ConditionRegistered, nodeNotFound, nodeNotFoundMessage)
+		}
 		claim.Status.Conditions = conditions.List()
 		err := l.save(ctx, before, claim)
 		if err == nil {

@@ -94,11 +94,27 @@ func (m marking) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Re
 	conditions := marked.Conditions(m.kit.Clock.Now())
 	result := markQuiet(&conditions, pool, claim, m.kit.Clock.Now())
 	pause, trouble := m.markDrift(ctx, &conditions, pool, claim)
-	// 3. Act.
+	// 3. Act. What else of the conditions could be put in order is for those who set them:
+	// while a node starts they write all the time, and whoever writes as well is in their way.
 	marked.Status.Conditions = conditions.List()
+	if !remarked(claim, marked) {
+		return result.Sooner(pause), trouble
+	}
 	note(ctx, claim, marked)
 	again, err := amend.Status(ctx, m.kit.Client, claim, marked)
 	return result.Sooner(pause).Sooner(again), errors.Join(trouble, err)
+}
+
+// remarked reports whether a mark came, went, or says something else.
+func remarked(before, after *karpenterv1.NodeClaim) bool {
+	for _, name := range []string{karpenterv1.ConditionDrifted, karpenterv1.ConditionConsolidatable} {
+		was, had := conditionOf(before, name)
+		is, has := conditionOf(after, name)
+		if had != has || was != is {
+			return true
+		}
+	}
+	return false
 }
 
 // note tells developers of marks that are new.
