@@ -14,8 +14,12 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	labtest.Main(m, labtest.Options{Controller: "tenon", BootDelay: boot})
+	labtest.Main(m, labtest.Options{Controller: "tenon", BootDelay: boot, Heartbeat: heartbeat})
 }
+
+// heartbeat is that of real kubelets, or nearly: hundreds of nodes on a busy machine could not keep
+// up a quicker one, and would be taken for dead.
+const heartbeat = 15 * time.Second
 
 // boot is how long machines take. It is what bounds how many are on their way at a time.
 const boot = 2 * time.Second

@@ -49,7 +49,7 @@ func TestAWSCannotBeAsked(t *testing.T) {
 // prices that Tenon brings along, and nobody tries to reach them.
 func TestNetworkWithoutAWayOut(t *testing.T) {
 	lab := labtest.Own(t, labtest.Options{
-		Controller: "tenon", BootDelay: boot, Settings: []string{"ISOLATED_VPC=true"},
+		Controller: "tenon", BootDelay: boot, Heartbeat: heartbeat, Settings: []string{"ISOLATED_VPC=true"},
 		Faults: `[{"kind":"unreachable","service":"pricing"},{"kind":"unreachable","service":"iam"}]`,
 	})
 	s := begin(t, lab)

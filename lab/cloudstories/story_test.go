@@ -79,7 +79,7 @@ func (s *story) end() {
 // removeAll deletes all objects of some kinds, one by one as a burst of hundreds is too much for one
 // request, and waits until they are gone.
 func (s *story) removeAll(ctx context.Context, lists ...client.ObjectList) {
-	ticker := time.NewTicker(200 * time.Millisecond)
+	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
 	for {
 		var left []string

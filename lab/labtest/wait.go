@@ -20,8 +20,17 @@ import (
 // comes in a moment on a quiet machine, and much later on a busy one, and neither is a failure.
 const Within = 90 * time.Second
 
-// pollEvery is how often a condition is looked at.
-const pollEvery = 100 * time.Millisecond
+// pollEvery is how often a condition is looked at. What has not come for a while is looked at
+// less often: looking is work, too, and what comes late mostly comes late because of work.
+const (
+	pollEvery   = 100 * time.Millisecond
+	pollSeldom  = time.Second
+	pollPatient = 20 // how many times longer than a pause the wait has lasted
+)
+
+func pause(waited time.Duration) time.Duration {
+	return min(max(waited/pollPatient, pollEvery), pollSeldom)
+}
 
 // Eventually waits until a condition holds. The condition says also how things stand, and the
 // test fails with the last thing that it said.
@@ -35,7 +44,7 @@ func (l *Lab) EventuallyWithin(t testing.TB, within time.Duration, what string, 
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
-	stands := "it was never looked at"
+	stands, begun := "it was never looked at", time.Now()
 	for {
 		done, now := condition(ctx)
 		if done {
@@ -44,7 +53,7 @@ func (l *Lab) EventuallyWithin(t testing.TB, within time.Duration, what string, 
 		if ctx.Err() == nil {
 			stands = now // an answer that was cut short says nothing
 		}
-		if sleep(ctx, pollEvery) != nil {
+		if sleep(ctx, pause(time.Since(begun))) != nil {
 			t.Fatalf("%s: not within %s; %s", what, within, stands)
 		}
 	}
