@@ -216,7 +216,10 @@ func (f far) Create(ctx context.Context, claim cloud.Claim) (cloud.Instance, err
 
 // Delete implements cloud.Instances.
 func (f far) Delete(ctx context.Context, id string) error {
-	_, err := around(f.of, "the end of "+id, func() (struct{}, error) { return struct{}{}, f.Provider.Delete(ctx, id) })
+	_, err := around(f.of, "the end of "+id, func() (struct{}, error) {
+		f.of.sim.watch.Ending(id)
+		return struct{}{}, f.Provider.Delete(ctx, id)
+	})
 	return err
 }
 

@@ -143,7 +143,10 @@ func (s *Sim) build() error {
 		},
 		Lifetime: chance.Lifetime, Launcher: &s.meter,
 	})
-	s.watch = &invariant.Watch{Store: s.Store, Cloud: s.Cloud, Now: s.Clock.Now, Report: s.violated}
+	s.watch = &invariant.Watch{
+		Store: s.Store, Cloud: s.Cloud, Now: s.Clock.Now, Report: s.violated,
+		Several: func() bool { return len(s.processes) > 1 },
+	}
 	s.watch.Begin()
 	s.Store.Listen(s.meter.hear)
 	kube.employ(parts.Controllers())

@@ -1,0 +1,192 @@
+package invariant
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/klog/v2"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/cloud"
+	"tenon/sim/cluster"
+	"tenon/sim/store"
+)
+
+// Removing is told before the product deletes or evicts a pod.
+func (w *Watch) Removing(pod *corev1.Pod, evicts bool) {
+	if pod.DeletionTimestamp != nil || finished(pod) {
+		return
+	}
+	if pod.Spec.NodeName != "" && !w.goesOrIsGone(pod.Spec.NodeName) {
+		w.report(PodNamed, "pod %s/%s on %s, which nobody has deleted", pod.Namespace, pod.Name, pod.Spec.NodeName)
+	}
+	if w.outOfTime(pod) {
+		return
+	}
+	if pod.Annotations[karpenterv1.AnnotationDoNotDisrupt] == "true" {
+		w.report(PodGrace, "pod %s/%s on %s", pod.Namespace, pod.Name, pod.Spec.NodeName)
+	}
+	if budget := w.exhausted(pod); !evicts && budget != "" {
+		w.report(PodBudgets, "pod %s/%s is deleted while budget %s allows nothing", pod.Namespace, pod.Name, budget)
+	}
+}
+
+// goesOrIsGone reports whether a node is being deleted, which is the decision that names
+// its pods. Of a node that is gone nothing can be said any more.
+func (w *Watch) goesOrIsGone(node string) bool {
+	n := w.nodeOf(node)
+	return n == nil || n.DeletionTimestamp != nil
+}
+
+func finished(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// slack is for times that are written in whole seconds.
+const slack = 2 * time.Second
+
+// outOfTime reports whether the claim's grace counts more than the pod's wishes: with its
+// own grace period it would not be gone by then.
+func (w *Watch) outOfTime(pod *corev1.Pod) bool {
+	end, limited := w.deadline(pod.Spec.NodeName)
+	if !limited {
+		return false
+	}
+	if grace := pod.Spec.TerminationGracePeriodSeconds; grace != nil {
+		end = end.Add(-time.Duration(*grace) * time.Second)
+	}
+	return !w.Now().Before(end.Add(-slack))
+}
+
+// deadline is when the pods of a node have to be gone, if there is such a time.
+func (w *Watch) deadline(node string) (time.Time, bool) {
+	claim := w.claimFor(w.nodeOf(node))
+	if claim == nil {
+		return time.Time{}, false
+	}
+	at, err := time.Parse(time.RFC3339, claim.Annotations[karpenterv1.AnnotationTerminationTimestamp])
+	return at, err == nil
+}
+
+func (w *Watch) nodeOf(name string) *corev1.Node {
+	for _, node := range store.All[*corev1.Node](w.Store) {
+		if node.Name == name {
+			return node
+		}
+	}
+	return nil
+}
+
+// claimFor is the claim of a node's machine, if there is one.
+func (w *Watch) claimFor(node *corev1.Node) *karpenterv1.NodeClaim {
+	if node == nil || node.Spec.ProviderID == "" {
+		return nil
+	}
+	for _, claim := range store.All[*karpenterv1.NodeClaim](w.Store) {
+		if claim.Status.ProviderID == node.Spec.ProviderID {
+			return claim
+		}
+	}
+	return nil
+}
+
+// exhausted names a budget that has no healthy pod to spare, counted now: its status may
+// be behind.
+func (w *Watch) exhausted(pod *corev1.Pod) string {
+	if !cluster.Ready(pod) {
+		return ""
+	}
+	for _, b := range store.All[*policyv1.PodDisruptionBudget](w.Store) {
+		s, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
+		if err != nil || b.Namespace != pod.Namespace || !s.Matches(labels.Set(pod.Labels)) {
+			continue
+		}
+		if w.healthy(b.Namespace, s) <= b.Status.DesiredHealthy {
+			return b.Name
+		}
+	}
+	return ""
+}
+
+func (w *Watch) healthy(namespace string, s labels.Selector) int32 {
+	n := int32(0)
+	for _, pod := range store.All[*corev1.Pod](w.Store) {
+		if pod.Namespace == namespace && pod.DeletionTimestamp == nil && cluster.Ready(pod) && s.Matches(labels.Set(pod.Labels)) {
+			n++
+		}
+	}
+	return n
+}
+
+// Ending is told before the product ends a machine.
+func (w *Watch) Ending(id string) {
+	at := slices.IndexFunc(w.Cloud.Instances(), func(i cloud.Instance) bool { return i.ProviderID == id && i.State != cloud.Terminating })
+	if at < 0 {
+		return
+	}
+	claim := w.claimOf(w.Cloud.Instances()[at])
+	if claim == nil { // nobody's: it goes as it is
+		return
+	}
+	if claim.DeletionTimestamp == nil {
+		w.report(ClaimInUse, "%s of claim %s", id, claim.Name)
+	}
+	for _, node := range store.All[*corev1.Node](w.Store) {
+		if pod := w.loses(node); node.Spec.ProviderID == id && pod != nil {
+			w.report(PodsFirst, "%s ends, and pod %s/%s runs on it", id, pod.Namespace, pod.Name)
+		}
+	}
+}
+
+// vanished is told of a node that is gone.
+func (w *Watch) vanished(node *corev1.Node) {
+	pod := w.loses(node)
+	if pod == nil {
+		return
+	}
+	for _, i := range w.Cloud.Instances() {
+		if i.ProviderID == node.Spec.ProviderID && i.State != cloud.Terminating {
+			w.report(NodeStays, "node %s is gone, and pod %s/%s runs on it", node.Name, pod.Namespace, pod.Name)
+		}
+	}
+}
+
+// loses is a pod that a node would have had to let go in peace.
+func (w *Watch) loses(node *corev1.Node) *corev1.Pod {
+	if end, limited := w.deadline(node.Name); limited && !w.Now().Before(end.Add(-slack)) {
+		return nil
+	}
+	for _, pod := range store.All[*corev1.Pod](w.Store) {
+		if pod.Spec.NodeName == node.Name && pod.DeletionTimestamp == nil && !finished(pod) && !stays(pod) {
+			return pod
+		}
+	}
+	return nil
+}
+
+// stays tells pods that asked to be on their node until its end.
+func stays(pod *corev1.Pod) bool {
+	taint := karpenterv1.TaintDisrupted()
+	return slices.ContainsFunc(pod.Spec.Tolerations, func(t corev1.Toleration) bool {
+		return t.ToleratesTaint(klog.Background(), &taint, false)
+	}) || slices.ContainsFunc(pod.OwnerReferences, func(o metav1.OwnerReference) bool { return o.Kind == "Node" })
+}
+
+// forgotten is told of a claim that is gone.
+func (w *Watch) forgotten(claim *karpenterv1.NodeClaim) {
+	for _, i := range w.Cloud.Instances() {
+		if i.ClaimName == claim.Name && i.State != cloud.Terminating {
+			w.report(ClaimRemembers, "claim %s is gone, and %s is %s", claim.Name, i.ProviderID, i.State)
+		}
+	}
+}
+
+func isTrue(claim *karpenterv1.NodeClaim, condition string) bool {
+	return slices.ContainsFunc(claim.Status.Conditions, func(c metav1.Condition) bool {
+		return c.Type == condition && c.Status == metav1.ConditionTrue
+	})
+}

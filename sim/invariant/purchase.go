@@ -1,0 +1,161 @@
+package invariant
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/cloud"
+	"tenon/cloud/memory"
+	"tenon/sim/store"
+)
+
+// changing is how long after a change of its limits a pool may still be above them.
+const changing = 5 * time.Minute
+
+// remember notes when a pool's limits were changed.
+func (w *Watch) remember(pool *karpenterv1.NodePool) {
+	text := fmt.Sprint(pool.Spec.Limits)
+	if w.limits[pool.Name] != text {
+		w.limits[pool.Name], w.limited[pool.Name] = text, w.Now()
+	}
+}
+
+// Launched is told of every machine when it is bought.
+func (w *Watch) Launched(m memory.Machine) {
+	i := m.Instance
+	if other, twice := w.bought[i.ClaimName]; twice && other != i.ProviderID {
+		w.report(BoughtOnce, "claim %s has %s and %s", i.ClaimName, other, i.ProviderID)
+	}
+	w.bought[i.ClaimName] = i.ProviderID
+	if w.claimOf(i) == nil {
+		w.report(IntentFirst, "%s was bought for claim %s, which does not exist", i.ProviderID, i.ClaimName)
+	}
+	w.checkLimits(i.Pool)
+}
+
+// claimOf is the claim for which a machine was bought, if it is there. Names of claims are
+// never used again.
+func (w *Watch) claimOf(i cloud.Instance) *karpenterv1.NodeClaim {
+	for _, claim := range store.All[*karpenterv1.NodeClaim](w.Store) {
+		if claim.Name == i.ClaimName {
+			return claim
+		}
+	}
+	return nil
+}
+
+func (w *Watch) poolOf(name string) *karpenterv1.NodePool {
+	for _, pool := range store.All[*karpenterv1.NodePool](w.Store) {
+		if pool.Name == name {
+			return pool
+		}
+	}
+	return nil
+}
+
+// checkLimits adds up what a pool has bought.
+func (w *Watch) checkLimits(name string) {
+	pool := w.poolOf(name)
+	if pool == nil || len(pool.Spec.Limits) == 0 || w.Now().Sub(w.limited[name]) < changing {
+		return
+	}
+	var cpu, memoryBytes, nodes int64
+	for _, i := range w.Cloud.Instances() {
+		if i.Pool == name && i.State != cloud.Terminating && !w.leaving(i) {
+			cpu += i.Capacity.CPU
+			memoryBytes += i.Capacity.Memory
+			nodes++
+		}
+	}
+	if limit, has := pool.Spec.Limits[corev1.ResourceCPU]; has && cpu > limit.MilliValue() {
+		w.report(Limits, "pool %s has %dm of CPU, and may have %s", name, cpu, limit.String())
+	}
+	if limit, has := pool.Spec.Limits[corev1.ResourceMemory]; has && memoryBytes > limit.Value() {
+		w.report(Limits, "pool %s has %d bytes, and may have %s", name, memoryBytes, limit.String())
+	}
+	if limit, has := pool.Spec.Limits["nodes"]; has && nodes > limit.Value() {
+		w.report(Limits, "pool %s has %d nodes, and may have %s", name, nodes, limit.String())
+	}
+}
+
+// leaving reports whether an instance's claim is being deleted: limits do not count it any
+// more, so that what replaces it can be bought.
+func (w *Watch) leaving(i cloud.Instance) bool {
+	claim := w.claimOf(i)
+	return claim != nil && claim.DeletionTimestamp != nil
+}
+
+// want remembers when a pod last wanted a place.
+func (w *Watch) want(pod *corev1.Pod) {
+	if pod.Spec.NodeName == "" && !finished(pod) || w.goes(pod.Spec.NodeName) {
+		w.wanting[pod.UID] = w.Now()
+	}
+}
+
+// goes reports whether a node is being deleted, or its claim is: its pods want other
+// places.
+func (w *Watch) goes(node string) bool {
+	if node == "" {
+		return false
+	}
+	n := w.nodeOf(node)
+	if n != nil && n.DeletionTimestamp != nil {
+		return true
+	}
+	claim := w.claimFor(n)
+	return claim != nil && (claim.DeletionTimestamp != nil || isTrue(claim, karpenterv1.ConditionDisruptionReason))
+}
+
+// Times of purchases that are compared with pods. A machine may be bought a little before
+// the pod is there for which it is: a workload has announced it.
+const (
+	announced = time.Minute
+	crowded   = 30 * time.Minute
+)
+
+// lookAtPurchases compares the machines that nobody uses yet with the pods that have wanted
+// a place since the first of them was bought. Each was bought for one pod at least, and no
+// pod has places on two of them. Where two processes decided at once, both may have bought.
+func (w *Watch) lookAtPurchases() {
+	now := w.Now()
+	for _, pod := range store.All[*corev1.Pod](w.Store) {
+		w.want(pod)
+	}
+	if !w.crowd.IsZero() && now.Sub(w.crowd) < crowded {
+		return
+	}
+	coming, first := 0, now
+	for _, i := range w.Cloud.Instances() {
+		if now.Sub(i.Launched) >= announced && i.State != cloud.Terminating && w.comes(i) {
+			coming++
+			if i.Launched.Before(first) {
+				first = i.Launched
+			}
+		}
+	}
+	wanted := 0
+	for uid, last := range w.wanting { // counting alone: the order does not matter
+		switch {
+		case !last.Before(first.Add(-announced)):
+			wanted++
+		case now.Sub(last) > crowded:
+			delete(w.wanting, uid)
+		}
+	}
+	if coming > wanted {
+		w.report(BoughtForPods, "%d machines, the first of which was bought at %s, and %d pods", coming, first.UTC().Format(time.TimeOnly), wanted)
+	}
+}
+
+// comes reports whether a machine was bought for pods, and is not there for them yet.
+func (w *Watch) comes(i cloud.Instance) bool {
+	claim := w.claimOf(i)
+	if claim == nil || claim.DeletionTimestamp != nil || isTrue(claim, karpenterv1.ConditionInitialized) {
+		return false
+	}
+	pool := w.poolOf(i.Pool)
+	return pool != nil && pool.Spec.Replicas == nil
+}

@@ -1,0 +1,98 @@
+package invariant
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/cloud"
+	"tenon/sim/store"
+)
+
+// The rules for the end.
+const (
+	RestRuns    = "at rest every pod runs"
+	RestReason  = "at rest every pod that cannot run has its reason"
+	RestSettled = "at rest nothing is bought any more"
+	RestGone    = "at rest nothing is on its way out"
+	RestTaints  = "at rest no taint is left"
+	RestOrphans = "at rest no node is without its claim"
+	RestJoined  = "at rest every claim has its node"
+)
+
+// Infeasible is the annotation of pods that no node can hold: they may wait for ever.
+const Infeasible = "sim.tenon.dev/infeasible"
+
+// Settled is told how many machines were bought after everything should have settled.
+func (w *Watch) Settled(bought int) {
+	if bought > 0 {
+		w.report(RestSettled, "%d machines were", bought)
+	}
+}
+
+// AtRest looks at what is left when nothing has happened for a while.
+func (w *Watch) AtRest() {
+	for _, pod := range store.All[*corev1.Pod](w.Store) {
+		if pod.Spec.NodeName == "" && !finished(pod) && pod.Annotations[Infeasible] == "" {
+			w.report(RestRuns, "pod %s/%s waits since %s: %s", pod.Namespace, pod.Name, pod.CreationTimestamp.UTC().Format(time.DateTime), why(pod))
+		}
+	}
+	w.claimsAtRest()
+	for _, node := range store.All[*corev1.Node](w.Store) {
+		w.nodeAtRest(node)
+	}
+}
+
+// why is what the scheduler says of a pod.
+func why(pod *corev1.Pod) string {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled {
+			return c.Message
+		}
+	}
+	return "the scheduler has not seen it"
+}
+
+func (w *Watch) claimsAtRest() {
+	for _, claim := range store.All[*karpenterv1.NodeClaim](w.Store) {
+		switch {
+		case claim.DeletionTimestamp != nil && w.holds(claim.Status.NodeName):
+		case claim.DeletionTimestamp != nil:
+			w.report(RestGone, "claim %s, held by %v", claim.Name, claim.Finalizers)
+		case !isTrue(claim, karpenterv1.ConditionInitialized):
+			w.report(RestJoined, "claim %s has none that is initialized", claim.Name)
+		}
+	}
+}
+
+func (w *Watch) nodeAtRest(node *corev1.Node) {
+	if node.DeletionTimestamp != nil {
+		if !w.holds(node.Name) {
+			w.report(RestGone, "node %s, held by %v", node.Name, node.Finalizers)
+		}
+		return
+	}
+	if w.claimFor(node) == nil {
+		w.report(RestOrphans, "node %s of %s", node.Name, node.Spec.ProviderID)
+	}
+	for _, taint := range node.Spec.Taints {
+		if taint.Key == cloud.Unregistered().Key || taint.Key == karpenterv1.TaintDisrupted().Key {
+			w.report(RestTaints, "node %s has %s", node.Name, taint.Key)
+		}
+	}
+}
+
+// holds reports whether a pod's own wish keeps a node from going, which may be for ever.
+func (w *Watch) holds(node string) bool {
+	if node == "" {
+		return false
+	}
+	for _, pod := range store.All[*corev1.Pod](w.Store) {
+		_, protected := pod.Annotations[karpenterv1.AnnotationDoNotDisrupt]
+		if pod.Spec.NodeName == node && !finished(pod) && (protected || w.exhausted(pod) != "") {
+			return true
+		}
+	}
+	return false
+}
