@@ -40,7 +40,8 @@ func (o Outcome) Failed() bool { return len(o.Violations) > 0 || o.Err != nil }
 // ruleOfPanics is the rule that a product breaks that ends by itself.
 const ruleOfPanics = "the product does not panic"
 
-// Run runs it, and looks at what is left at rest if nothing was broken before.
+// Run runs it until a rule that counts is broken, and looks at what is left at rest if none
+// was before.
 func (t Trial) Run() (o Outcome) {
 	o.Trial = t
 	var faults Faults
@@ -54,13 +55,22 @@ func (t Trial) Run() (o Outcome) {
 		return o
 	}
 	t.play(s)
-	o.Report, o.Script = s.Report(), s.Script
+	o.Report, o.Script, o.Violations = s.Report(), s.Script, t.counted(s)
+	return o
+}
+
+// counted are the violations that count.
+func (t Trial) counted(s *Sim) []invariant.Violation {
+	if t.Rule == "" {
+		return s.Violations
+	}
+	var out []invariant.Violation
 	for _, v := range s.Violations {
-		if t.Rule == "" || t.Rule == v.Rule {
-			o.Violations = append(o.Violations, v)
+		if t.Rule == v.Rule {
+			out = append(out, v)
 		}
 	}
-	return o
+	return out
 }
 
 // play runs the trial's time, and turns the end of the product by a panic into a violation.
@@ -71,10 +81,10 @@ func (t Trial) play(s *Sim) {
 		}
 	}()
 	until := s.Clock.Now().Add(time.Duration(t.Hours * float64(time.Hour)))
-	for s.Step(until) && !s.stuck() && (t.Steps == 0 || s.Steps < t.Steps) {
+	for s.Step(until) && !s.stuck() && len(t.counted(s)) == 0 && (t.Steps == 0 || s.Steps < t.Steps) {
 		continue
 	}
-	if t.Rest > 0 && t.Steps == 0 && len(s.Violations) == 0 {
+	if t.Rest > 0 && t.Steps == 0 && len(t.counted(s)) == 0 {
 		s.Rest(t.Rest)
 	}
 }

@@ -1,0 +1,363 @@
+package invariant_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/cloud"
+	"tenon/cloud/memory"
+	"tenon/core/requirement"
+	"tenon/sim/invariant"
+	"tenon/sim/store"
+)
+
+// scene is a cluster with whatever a test puts into it, and what was reported of it.
+type scene struct {
+	t     *testing.T
+	clock *clocktesting.FakeClock
+	store *store.Store
+	cloud *memory.Cloud
+	watch *invariant.Watch
+	rules []string
+	crowd bool
+}
+
+var classes = []cloud.ClassKind{{Group: "karpenter.k8s.aws", Version: "v1", Kind: "EC2NodeClass"}}
+
+func newScene(t *testing.T) *scene {
+	t.Helper()
+	s := &scene{t: t, clock: clocktesting.NewFakeClock(time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC))}
+	var err error
+	if s.store, err = store.New(s.clock, 1); err != nil {
+		t.Fatal(err)
+	}
+	s.cloud = memory.New(memory.Options{Clock: s.clock, Boot: 30 * time.Second, Kinds: classes, Launcher: s})
+	s.watch = &invariant.Watch{
+		Store: s.store, Cloud: s.cloud, Now: s.clock.Now, Several: func() bool { return s.crowd },
+		Report: func(v invariant.Violation) { s.rules = append(s.rules, v.Rule) },
+	}
+	s.watch.Begin()
+	pool := &karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
+	pool.Spec.Template.Spec.NodeClassRef = class()
+	pool.Spec.Template.Spec.Requirements = amd64()
+	s.make(pool)
+	return s
+}
+
+func class() *karpenterv1.NodeClassReference {
+	return &karpenterv1.NodeClassReference{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass", Name: "default"}
+}
+
+func amd64() []karpenterv1.Requirement {
+	return []karpenterv1.Requirement{{Key: corev1.LabelArchStable, Operator: "In", Values: []string{"amd64"}}}
+}
+
+// Launch implements memory.Launcher.
+func (s *scene) Launch(m memory.Machine) { s.watch.Launched(m) }
+
+// Terminate implements memory.Launcher.
+func (s *scene) Terminate(string) {}
+
+func (s *scene) must(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *scene) make(objects ...client.Object) {
+	s.t.Helper()
+	for _, o := range objects {
+		s.must(s.store.Create(context.Background(), o))
+	}
+}
+
+// pass lets time go by, with a look now and then.
+func (s *scene) pass(d time.Duration) {
+	for end := s.clock.Now().Add(d); s.clock.Now().Before(end); {
+		s.clock.Step(min(time.Minute, end.Sub(s.clock.Now())))
+		s.watch.Step()
+	}
+}
+
+// claim makes one that has a finalizer.
+func (s *scene) claim(name string) *karpenterv1.NodeClaim {
+	s.t.Helper()
+	c := &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{
+		Name: name, Labels: map[string]string{karpenterv1.LabelNodePool: "default"}, Finalizers: []string{karpenterv1.FinalizerTermination}}}
+	c.Spec.NodeClassRef, c.Spec.Requirements = class(), amd64()
+	s.make(c)
+	return c
+}
+
+// buy has a machine for a claim of that name, whether or not there is one.
+func (s *scene) buy(name, token string) cloud.Instance {
+	s.t.Helper()
+	i, err := s.cloud.Connect().Create(context.Background(), cloud.Claim{
+		UID: token, Name: name, Pool: "default", Class: cloud.ClassRef{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass", Name: "default"},
+		Requirements: requirement.NewSet(requirement.New(corev1.LabelArchStable, requirement.In, "amd64")),
+	})
+	s.must(err)
+	return i
+}
+
+// serve has a claim with a machine and a node that is ready.
+func (s *scene) serve(name string) (*karpenterv1.NodeClaim, *corev1.Node) {
+	s.t.Helper()
+	c := s.claim(name)
+	i := s.buy(name, string(c.UID))
+	c.Status.ProviderID, c.Status.NodeName = i.ProviderID, "node-"+name
+	for _, kind := range []string{karpenterv1.ConditionLaunched, karpenterv1.ConditionRegistered, karpenterv1.ConditionInitialized} {
+		c.Status.Conditions = append(c.Status.Conditions, metav1.Condition{
+			Type: kind, Status: metav1.ConditionTrue, Reason: kind, LastTransitionTime: metav1.NewTime(s.clock.Now())})
+	}
+	s.must(s.store.Status().Update(context.Background(), c))
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-" + name, Finalizers: []string{karpenterv1.FinalizerTermination}}}
+	node.Spec.ProviderID = i.ProviderID
+	s.make(node)
+	return c, node
+}
+
+// pod makes one that runs on a node; on none, it waits.
+func (s *scene) pod(name, node string, change ...func(*corev1.Pod)) *corev1.Pod {
+	s.t.Helper()
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: map[string]string{"app": "web"}}}
+	p.Spec.Containers = []corev1.Container{{Name: "main", Image: "image"}}
+	p.Spec.NodeName = node
+	for _, c := range change {
+		c(p)
+	}
+	s.make(p)
+	if node != "" {
+		p.Status.Phase = corev1.PodRunning
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+		s.must(s.store.Status().Update(context.Background(), p))
+	}
+	return p
+}
+
+func protected(p *corev1.Pod) {
+	p.Annotations = map[string]string{karpenterv1.AnnotationDoNotDisrupt: "true"}
+}
+
+func (s *scene) delete(o client.Object) {
+	s.t.Helper()
+	s.must(s.store.Delete(context.Background(), o))
+}
+
+// release takes the finalizers from an object.
+func (s *scene) release(o client.Object) {
+	s.t.Helper()
+	s.must(s.store.Get(context.Background(), client.ObjectKeyFromObject(o), o))
+	o.SetFinalizers(nil)
+	s.must(s.store.Update(context.Background(), o))
+}
+
+func (s *scene) limit(cpu string) {
+	s.t.Helper()
+	var pool karpenterv1.NodePool
+	s.must(s.store.Get(context.Background(), client.ObjectKey{Name: "default"}, &pool))
+	pool.Spec.Limits = karpenterv1.Limits{corev1.ResourceCPU: resource.MustParse(cpu)}
+	s.must(s.store.Update(context.Background(), &pool))
+}
+
+// deadline gives a claim a time by which its pods have to be gone.
+func (s *scene) deadline(c *karpenterv1.NodeClaim, in time.Duration) {
+	s.t.Helper()
+	s.must(s.store.Get(context.Background(), client.ObjectKeyFromObject(c), c))
+	c.Annotations = map[string]string{karpenterv1.AnnotationTerminationTimestamp: s.clock.Now().Add(in).Format(time.RFC3339)}
+	s.must(s.store.Update(context.Background(), c))
+}
+
+// budget allows nothing while one pod of it runs.
+func (s *scene) budget() {
+	s.t.Helper()
+	b := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}
+	one := intstr.FromInt32(1)
+	b.Spec.MinAvailable, b.Spec.Selector = &one, &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
+	s.make(b)
+	b.Status.DesiredHealthy, b.Status.ExpectedPods = 1, 1
+	s.must(s.store.Status().Update(context.Background(), b))
+}
+
+// Each rule is broken by a state that was made by hand, and kept by one that is nearly the
+// same.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		rule          string
+		breaks, keeps func(*scene)
+	}{
+		"two machines for one claim": {invariant.BoughtOnce,
+			func(s *scene) { s.buy(s.claim("a").Name, "1"); s.buy("a", "2") },
+			func(s *scene) { s.buy(s.claim("a").Name, "1"); s.buy("a", "1"); s.buy(s.claim("b").Name, "2") }},
+		"a machine for no claim": {invariant.IntentFirst,
+			func(s *scene) { s.buy("a", "1") },
+			func(s *scene) { s.buy(s.claim("a").Name, "1") }},
+		"more than the limit": {invariant.Limits,
+			func(s *scene) { s.limit("1"); s.pass(time.Hour); s.serve("a"); s.serve("b") },
+			func(s *scene) { s.limit("100"); s.pass(time.Hour); s.serve("a"); s.serve("b") }},
+		"more than a limit that was just set": {invariant.Limits,
+			func(s *scene) { s.limit("1"); s.pass(6 * time.Minute); s.serve("a"); s.serve("b") },
+			func(s *scene) { s.limit("1"); s.pass(4 * time.Minute); s.serve("a"); s.serve("b") }},
+		"two machines for one pod": {invariant.BoughtForPods,
+			func(s *scene) {
+				s.pod("p", "")
+				s.buy(s.claim("a").Name, "1")
+				s.buy(s.claim("b").Name, "2")
+				s.pass(2 * time.Minute)
+			},
+			func(s *scene) {
+				s.pod("p", "")
+				s.pod("q", "")
+				s.buy(s.claim("a").Name, "1")
+				s.buy(s.claim("b").Name, "2")
+				s.pass(2 * time.Minute)
+			}},
+		"two machines for one pod, by two processes": {invariant.BoughtForPods,
+			func(s *scene) {
+				s.buy(s.claim("a").Name, "1")
+				s.pass(2 * time.Minute)
+			},
+			func(s *scene) {
+				s.crowd = true
+				s.buy(s.claim("a").Name, "1")
+				s.pass(2 * time.Minute)
+			}},
+		"a pod that asks to stay": {invariant.PodGrace,
+			func(s *scene) {
+				_, n := s.serve("a")
+				s.delete(n)
+				s.watch.Removing(s.pod("p", n.Name, protected), true)
+			},
+			func(s *scene) { _, n := s.serve("a"); s.delete(n); s.watch.Removing(s.pod("p", n.Name), true) }},
+		"a pod that asks to stay, until the node's time is over": {invariant.PodGrace,
+			func(s *scene) {
+				c, n := s.serve("a")
+				s.delete(n)
+				s.deadline(c, time.Minute)
+				s.watch.Removing(s.pod("p", n.Name, protected), false)
+			},
+			func(s *scene) {
+				c, n := s.serve("a")
+				s.delete(n)
+				s.deadline(c, 10*time.Second)
+				s.watch.Removing(s.pod("p", n.Name, protected), false)
+			}},
+		"a pod that its budget holds": {invariant.PodBudgets,
+			func(s *scene) { _, n := s.serve("a"); s.budget(); s.watch.Removing(s.pod("p", n.Name), false) },
+			func(s *scene) {
+				_, n := s.serve("a")
+				s.budget()
+				s.pod("q", n.Name)
+				s.watch.Removing(s.pod("p", n.Name), false)
+			}},
+		"a pod of a node that stays": {invariant.PodNamed,
+			func(s *scene) { _, n := s.serve("a"); s.watch.Removing(s.pod("p", n.Name), true) },
+			func(s *scene) { _, n := s.serve("a"); s.delete(n); s.watch.Removing(s.pod("p", n.Name), true) }},
+		"the end of a machine with a pod": {invariant.PodsFirst,
+			func(s *scene) {
+				c, n := s.serve("a")
+				s.pod("p", n.Name)
+				s.delete(c)
+				s.watch.Ending(n.Spec.ProviderID)
+			},
+			func(s *scene) { c, n := s.serve("a"); s.delete(c); s.watch.Ending(n.Spec.ProviderID) }},
+		"the end of a machine with a pod that stays until the end": {invariant.PodsFirst,
+			func(s *scene) {
+				c, n := s.serve("a")
+				s.pod("p", n.Name)
+				s.delete(c)
+				s.watch.Ending(n.Spec.ProviderID)
+			},
+			func(s *scene) {
+				c, n := s.serve("a")
+				s.pod("p", n.Name, func(p *corev1.Pod) { p.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}} })
+				s.delete(c)
+				s.watch.Ending(n.Spec.ProviderID)
+			}},
+		"the end of a machine that is wanted": {invariant.ClaimInUse,
+			func(s *scene) { _, n := s.serve("a"); s.watch.Ending(n.Spec.ProviderID) },
+			func(s *scene) { c, n := s.serve("a"); s.delete(c); s.watch.Ending(n.Spec.ProviderID) }},
+		"the end of a node with a pod": {invariant.NodeStays,
+			func(s *scene) { _, n := s.serve("a"); s.pod("p", n.Name); s.delete(n); s.release(n) },
+			func(s *scene) {
+				_, n := s.serve("a")
+				s.pod("p", n.Name)
+				s.cloud.Kill(n.Spec.ProviderID)
+				s.delete(n)
+				s.release(n)
+			}},
+		"the end of a claim before its machine's": {invariant.ClaimRemembers,
+			func(s *scene) { c, _ := s.serve("a"); s.delete(c); s.release(c) },
+			func(s *scene) {
+				c, n := s.serve("a")
+				s.delete(c)
+				s.must(s.cloud.Connect().Delete(context.Background(), n.Spec.ProviderID))
+				s.release(c)
+			}},
+		"a machine without a claim": {invariant.NoStrayInstance,
+			func(s *scene) { s.buy("a", "1"); s.pass(20 * time.Minute) },
+			func(s *scene) { s.buy("a", "1"); s.pass(10 * time.Minute) }},
+		"a claim without its machine": {invariant.NoStrayClaim,
+			func(s *scene) { _, n := s.serve("a"); s.cloud.Kill(n.Spec.ProviderID); s.pass(20 * time.Minute) },
+			func(s *scene) { _, n := s.serve("a"); s.cloud.Kill(n.Spec.ProviderID); s.pass(10 * time.Minute) }},
+		"at rest, a pod that waits": {invariant.RestRuns,
+			func(s *scene) { s.pod("p", ""); s.watch.AtRest() },
+			func(s *scene) {
+				s.pod("p", "", func(p *corev1.Pod) { p.Annotations = map[string]string{invariant.Infeasible: "true"} })
+				s.watch.AtRest()
+			}},
+		"at rest, a purchase": {invariant.RestSettled,
+			func(s *scene) { s.watch.Settled(1) },
+			func(s *scene) { s.watch.Settled(0) }},
+		"at rest, a node that goes": {invariant.RestGone,
+			func(s *scene) { _, n := s.serve("a"); s.delete(n); s.watch.AtRest() },
+			func(s *scene) { _, n := s.serve("a"); s.pod("p", n.Name, protected); s.delete(n); s.watch.AtRest() }},
+		"at rest, a claim that goes": {invariant.RestGone,
+			func(s *scene) { s.delete(s.claim("a")); s.watch.AtRest() },
+			func(s *scene) { s.serve("a"); s.watch.AtRest() }},
+		"at rest, a taint": {invariant.RestTaints,
+			func(s *scene) {
+				_, n := s.serve("a")
+				n.Spec.Taints = []corev1.Taint{karpenterv1.TaintDisrupted()}
+				s.must(s.store.Update(context.Background(), n))
+				s.watch.AtRest()
+			},
+			func(s *scene) {
+				_, n := s.serve("a")
+				n.Spec.Taints = []corev1.Taint{{Key: "mine", Effect: corev1.TaintEffectNoSchedule}}
+				s.must(s.store.Update(context.Background(), n))
+				s.watch.AtRest()
+			}},
+		"at rest, a node that nobody claims": {invariant.RestOrphans,
+			func(s *scene) { c, _ := s.serve("a"); s.delete(c); s.release(c); s.watch.AtRest() },
+			func(s *scene) { s.serve("a"); s.watch.AtRest() }},
+		"at rest, a claim without a node": {invariant.RestJoined,
+			func(s *scene) { s.claim("a"); s.watch.AtRest() },
+			func(s *scene) { s.serve("a"); s.watch.AtRest() }},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bad, good := newScene(t), newScene(t)
+			if tc.breaks(bad); !strings.Contains(strings.Join(bad.rules, "\n"), tc.rule) {
+				t.Errorf("nobody says that it breaks %q, but %q", tc.rule, bad.rules)
+			}
+			if tc.keeps(good); strings.Contains(strings.Join(good.rules, "\n"), tc.rule) {
+				t.Errorf("somebody says that it breaks %q", tc.rule)
+			}
+		})
+	}
+}
