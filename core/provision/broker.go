@@ -82,12 +82,21 @@ func NewBroker(given *snapshot.Snapshot, p *plan.Plan) *Broker {
 
 // templates are those of all pods: any may have to move.
 func (b *Broker) templates() []int32 {
+	var out []int32
+	for _, pod := range b.models() {
+		out = append(out, b.Snapshot.Pods[pod].Template)
+	}
+	return out
+}
+
+// models are one pod of each template that pods have. There may be templates without any.
+func (b *Broker) models() []int32 {
 	seen := make([]bool, len(b.Snapshot.Templates))
 	var out []int32
 	for i := range b.Snapshot.Pods {
 		if t := b.Snapshot.Pods[i].Template; !seen[t] {
 			seen[t] = true
-			out = append(out, t)
+			out = append(out, int32(i))
 		}
 	}
 	return out
@@ -101,8 +110,9 @@ func (b *Broker) findRuled() {
 	b.circle = make([]int32, len(b.Snapshot.Templates))
 	var circles circles
 	wishes := make([]shape.Wish, 0, len(b.Snapshot.Templates))
-	for _, t := range b.templates() {
-		wishes = append(wishes, shape.Wish{Template: t, Dropped: b.sp.AtFirst(&b.Snapshot.Templates[t]), Pods: []int32{t}})
+	for _, pod := range b.models() {
+		t := b.Snapshot.Pods[pod].Template
+		wishes = append(wishes, shape.Wish{Template: t, Dropped: b.sp.AtFirst(&b.Snapshot.Templates[t]), Pods: []int32{pod}})
 	}
 	hosts := make([]feasible.Host, 0, len(b.hosts))
 	for n, h := range b.hosts {
@@ -112,15 +122,16 @@ func (b *Broker) findRuled() {
 	}
 	set := shape.Compile(b.sp.Among(hosts, nil), wishes)
 	for i := range set.Shapes {
-		for _, t := range set.Shapes[i].Pods { // each stands for its template
+		for _, pod := range set.Shapes[i].Pods { // each stands for its template
+			t := b.Snapshot.Pods[pod].Template
 			b.ruled[t] = !set.Shapes[i].Rules.Free()
 			b.ties[t] = tiesOf(&set.Shapes[i].Rules)
 		}
 		circles.join(&set.Shapes[i].Rules)
 	}
 	for i := range set.Shapes {
-		for _, t := range set.Shapes[i].Pods {
-			b.circle[t] = circles.of(&set.Shapes[i].Rules)
+		for _, pod := range set.Shapes[i].Pods {
+			b.circle[b.Snapshot.Pods[pod].Template] = circles.of(&set.Shapes[i].Rules)
 		}
 	}
 	for n := range b.hosts {
