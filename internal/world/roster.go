@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/catalog"
@@ -99,6 +100,24 @@ func (w *World) putClaim(claim *karpenterv1.NodeClaim) {
 	if claim.DeletionTimestamp != nil {
 		w.breakPromises(claim.Name)
 	}
+}
+
+// sameClaim: what we say about a claim ourselves is no change. It is said because of a
+// decision, which would otherwise lead to the next.
+func sameClaim(a, b *karpenterv1.NodeClaim) bool {
+	if a.Generation != b.Generation || (a.DeletionTimestamp == nil) != (b.DeletionTimestamp == nil) ||
+		!maps.Equal(a.Labels, b.Labels) || !maps.Equal(a.Annotations, b.Annotations) {
+		return false
+	}
+	before, after := a.Status, b.Status
+	before.Conditions, after.Conditions = withoutVerdict(before.Conditions), withoutVerdict(after.Conditions)
+	return equality.Semantic.DeepEqual(before, after)
+}
+
+func withoutVerdict(list []metav1.Condition) []metav1.Condition {
+	out := slices.DeleteFunc(slices.Clone(list), func(c metav1.Condition) bool { return c.Type == karpenterv1.ConditionDisruptable })
+	slices.SortFunc(out, func(a, b metav1.Condition) int { return strings.Compare(a.Type, b.Type) })
+	return out
 }
 
 func (w *World) removeClaim(name string) {

@@ -117,8 +117,9 @@ func (w *World) put(object any) bool {
 		w.putNode(o)
 		return w.roster.nodes[o.Name] == o
 	case *karpenterv1.NodeClaim:
+		old := w.roster.claims[o.Name]
 		w.putClaim(o)
-		return w.roster.claims[o.Name] == o
+		return w.roster.claims[o.Name] == o && !(old != nil && sameClaim(old, o))
 	case *karpenterv1.NodePool:
 		old := w.pools[o.Name]
 		w.pools[o.Name] = o
