@@ -150,6 +150,7 @@ func (s *Sim) build() error {
 	s.watch.Begin()
 	s.Store.Listen(s.meter.hear)
 	kube.employ(parts.Controllers())
+	kube.told = func(e mirror.Event) { parts.Told(e.Old, e.New) }
 	kube.mirror.Open()
 	if err := s.start(); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"k8s.io/utils/ptr"
@@ -33,10 +34,7 @@ func (c *Cluster) run(ctx context.Context, key reconcile.Key) (reconcile.Result,
 	if err := c.Client.Get(ctx, key, &job); err != nil || job.DeletionTimestamp != nil {
 		return reconcile.Never, client.IgnoreNotFound(err)
 	}
-	pods, err := c.podsOf(ctx, job.UID)
-	if err != nil {
-		return reconcile.Never, err
-	}
+	pods := c.podsOf(job.UID)
 	done := max(job.Status.Succeeded, succeeded(pods))
 	want := min(*job.Spec.Parallelism, ptr.Deref(job.Spec.Completions, *job.Spec.Parallelism)-done)
 	for n := int32(len(active(pods))); n < want; n++ {
@@ -85,10 +83,7 @@ func (c *Cluster) number(ctx context.Context, key reconcile.Key) (reconcile.Resu
 	if err := c.Client.Get(ctx, key, &set); err != nil || set.DeletionTimestamp != nil {
 		return reconcile.Never, client.IgnoreNotFound(err)
 	}
-	pods, err := c.podsOf(ctx, set.UID)
-	if err != nil {
-		return reconcile.Never, err
-	}
+	pods := c.podsOf(set.UID)
 	byName := map[string]*corev1.Pod{}
 	for _, pod := range pods {
 		byName[pod.Name] = pod
@@ -102,7 +97,7 @@ func (c *Cluster) number(ctx context.Context, key reconcile.Key) (reconcile.Resu
 			return reconcile.Never, client.IgnoreNotFound(c.Client.Delete(ctx, pod.DeepCopy()))
 		}
 		if !there {
-			if err := c.Client.Create(ctx, podFrom(&set, appsv1.SchemeGroupVersion.WithKind("StatefulSet"), &set.Spec.Template, name)); err != nil {
+			if err := c.member(ctx, &set, name); err != nil {
 				return reconcile.Never, err
 			}
 		}
@@ -111,6 +106,22 @@ func (c *Cluster) number(ctx context.Context, key reconcile.Key) (reconcile.Resu
 		}
 	}
 	return reconcile.Never, c.dismiss(ctx, pods, byName)
+}
+
+// member makes a pod of a stateful set, and its volume claims, which outlive it.
+func (c *Cluster) member(ctx context.Context, set *appsv1.StatefulSet, name string) error {
+	pod := podFrom(set, appsv1.SchemeGroupVersion.WithKind("StatefulSet"), &set.Spec.Template, name)
+	for i := range set.Spec.VolumeClaimTemplates {
+		claim := set.Spec.VolumeClaimTemplates[i].DeepCopy()
+		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: claim.Name, VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim.Name + "-" + name},
+		}})
+		claim.Namespace, claim.Name = set.Namespace, claim.Name+"-"+name
+		if err := c.Client.Create(ctx, claim); err != nil && !apierrors.IsAlreadyExists(err) {
+			return err
+		}
+	}
+	return c.Client.Create(ctx, pod)
 }
 
 // dismiss deletes those of the pods that are in the map, in the order of the list.
@@ -139,14 +150,10 @@ func (c *Cluster) daemonSets() reconcile.Controller {
 	}
 }
 
-func (c *Cluster) allDaemonSets(ctx context.Context, _ client.Object) []reconcile.Key {
-	var list appsv1.DaemonSetList
-	if c.Client.List(ctx, &list, client.UnsafeDisableDeepCopy) != nil {
-		return nil // the mirror does not fail
-	}
-	keys := make([]reconcile.Key, len(list.Items))
-	for i := range list.Items {
-		keys[i] = client.ObjectKeyFromObject(&list.Items[i])
+func (c *Cluster) allDaemonSets(_ context.Context, _ client.Object) []reconcile.Key {
+	var keys []reconcile.Key
+	for _, set := range c.Client.Find(&appsv1.DaemonSet{}, "", "") {
+		keys = append(keys, client.ObjectKeyFromObject(set))
 	}
 	return keys
 }
@@ -156,21 +163,17 @@ func (c *Cluster) serve(ctx context.Context, key reconcile.Key) (reconcile.Resul
 	if err := c.Client.Get(ctx, key, &set); err != nil || set.DeletionTimestamp != nil {
 		return reconcile.Never, client.IgnoreNotFound(err)
 	}
-	nodes, err := c.nodes(ctx)
-	if err != nil {
-		return reconcile.Never, err
-	}
-	pods, err := c.podsOf(ctx, set.UID)
-	if err != nil {
-		return reconcile.Never, err
-	}
+	pods := c.podsOf(set.UID)
 	served := map[string]bool{}
 	for _, pod := range active(pods) {
 		served[target(pod)] = true
 	}
-	for _, node := range nodes {
-		pod := daemon(&set, node.Name)
-		if served[node.Name] || !runsOn(pod, node) {
+	for _, r := range slices.Clone(c.floor.rooms) {
+		if served[r.node.Name] {
+			continue
+		}
+		pod := daemon(&set, r.node.Name)
+		if !runsOn(pod, r.node) {
 			continue
 		}
 		if err := c.Client.Create(ctx, pod); err != nil {

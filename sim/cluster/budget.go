@@ -2,6 +2,8 @@ package cluster
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -10,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -29,24 +32,78 @@ func (c *Cluster) budgets() reconcile.Controller {
 			{Kind: &policyv1.PodDisruptionBudget{}},
 			{Kind: &corev1.Pod{}, Keys: c.budgetsOfPod},
 		},
-		Reconcile: func(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {
-			return UpdateBudget(ctx, c.Client, key, c.Clock.Now())
-		},
+		Reconcile: c.countBudget,
 	}
 }
 
-func (c *Cluster) budgetsOfPod(ctx context.Context, pod client.Object) []reconcile.Key {
-	var list policyv1.PodDisruptionBudgetList
-	if err := c.Client.List(ctx, &list, client.InNamespace(pod.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
-		return nil // the store in memory does not fail
+// rule is a budget with its selector read.
+type rule struct {
+	of     *metav1.LabelSelector
+	reads  labels.Selector
+	budget *policyv1.PodDisruptionBudget
+}
+
+// ruleOf reads a selector once.
+func (c *Cluster) ruleOf(b *policyv1.PodDisruptionBudget) *rule {
+	key := client.ObjectKeyFromObject(b)
+	r := c.rules[key]
+	if r == nil || !equality.Semantic.DeepEqual(r.of, b.Spec.Selector) {
+		r = &rule{of: b.Spec.Selector, reads: reads(b.Spec.Selector)}
+		c.rules[key] = r
 	}
-	var keys []reconcile.Key
-	for i := range list.Items {
-		if selects(list.Items[i].Spec.Selector, pod.GetLabels()) {
-			keys = append(keys, client.ObjectKeyFromObject(&list.Items[i]))
+	r.budget = b
+	return r
+}
+
+func reads(selector *metav1.LabelSelector) labels.Selector {
+	s, err := metav1.LabelSelectorAsSelector(selector)
+	if err != nil {
+		return labels.Nothing()
+	}
+	return s
+}
+
+func (c *Cluster) budgetsOf(pod client.Object) []*policyv1.PodDisruptionBudget {
+	var out []*policyv1.PodDisruptionBudget
+	for _, object := range c.Client.Find(&policyv1.PodDisruptionBudget{}, "", "") {
+		b := object.(*policyv1.PodDisruptionBudget)
+		if b.Namespace == pod.GetNamespace() && c.ruleOf(b).reads.Matches(labels.Set(pod.GetLabels())) {
+			out = append(out, b)
 		}
 	}
+	return out
+}
+
+func (c *Cluster) budgetsOfPod(_ context.Context, pod client.Object) []reconcile.Key {
+	var keys []reconcile.Key
+	for _, b := range c.budgetsOf(pod) {
+		keys = append(keys, client.ObjectKeyFromObject(b))
+	}
 	return keys
+}
+
+// tight reports whether a budget has nothing to spare for a pod.
+func (c *Cluster) tight(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(c.budgetsOf(pod), func(b *policyv1.PodDisruptionBudget) bool { return b.Status.DisruptionsAllowed <= 0 })
+}
+
+// countBudget is UpdateBudget with what the cluster knows already.
+func (c *Cluster) countBudget(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {
+	var budget policyv1.PodDisruptionBudget
+	if err := c.Client.Get(ctx, key, &budget); err != nil {
+		delete(c.rules, key)
+		return reconcile.Never, client.IgnoreNotFound(err)
+	}
+	index, value := "", ""
+	if s := budget.Spec.Selector; s != nil && len(s.MatchLabels) > 0 {
+		first := slices.Min(slices.Collect(maps.Keys(s.MatchLabels)))
+		index, value = labeled, labelOf(key.Namespace, first, s.MatchLabels[first])
+	}
+	reads := c.ruleOf(&budget).reads
+	pods := slices.DeleteFunc(podsIn(c.Client.Find(&corev1.Pod{}, index, value)), func(p *corev1.Pod) bool {
+		return p.Namespace != key.Namespace || !reads.Matches(labels.Set(p.Labels))
+	})
+	return saveBudget(ctx, c.Client, &budget, pods, c.Clock.Now())
 }
 
 // UpdateBudget counts the pods of one budget, and says when to count again.
@@ -55,26 +112,27 @@ func UpdateBudget(ctx context.Context, api client.Client, key reconcile.Key, now
 	if err := api.Get(ctx, key, &budget); err != nil {
 		return reconcile.Never, client.IgnoreNotFound(err)
 	}
-	var pods corev1.PodList
-	if err := api.List(ctx, &pods, client.InNamespace(key.Namespace), client.UnsafeDisableDeepCopy); err != nil {
+	var list corev1.PodList
+	if err := api.List(ctx, &list, client.InNamespace(key.Namespace)); err != nil {
 		return reconcile.Never, err
 	}
+	s := reads(budget.Spec.Selector)
+	var pods []*corev1.Pod
+	for i := range list.Items {
+		if s.Matches(labels.Set(list.Items[i].Labels)) {
+			pods = append(pods, &list.Items[i])
+		}
+	}
+	return saveBudget(ctx, api, &budget, pods, now)
+}
+
+func saveBudget(ctx context.Context, api client.Client, budget *policyv1.PodDisruptionBudget, pods []*corev1.Pod, now time.Time) (reconcile.Result, error) {
 	next := budget.DeepCopy()
-	again := count(next, selected(&budget, pods.Items), now, func(pod *corev1.Pod) (string, int32) { return scaleOf(ctx, api, pod) })
+	again := count(next, pods, now, func(pod *corev1.Pod) (string, int32) { return scaleOf(ctx, api, pod) })
 	if equality.Semantic.DeepEqual(budget.Status, next.Status) {
 		return again, nil
 	}
 	return again, client.IgnoreNotFound(api.Status().Update(ctx, next))
-}
-
-func selected(b *policyv1.PodDisruptionBudget, pods []corev1.Pod) []*corev1.Pod {
-	var mine []*corev1.Pod
-	for i := range pods {
-		if selects(b.Spec.Selector, pods[i].Labels) {
-			mine = append(mine, &pods[i])
-		}
-	}
-	return mine
 }
 
 // count writes into a budget how its pods stand.

@@ -9,11 +9,11 @@ package cluster
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -25,7 +25,7 @@ import (
 // Cluster is what its parts work with, and what they remember.
 type Cluster struct {
 	// Client reads without lag.
-	Client client.Client
+	Client Client
 	Clock  clock.PassiveClock
 	Dice   *rand.Rand
 	// Later has a function called at a time.
@@ -35,22 +35,40 @@ type Cluster struct {
 	Dud  func(providerID string) bool
 	Sick func(providerID string) (time.Duration, bool)
 
-	machines map[string]*machine // by the name of the node
-	lost     map[types.UID]time.Time
+	floor     *floor
+	machines  map[string]*machine // by the name of the node
+	lost      map[types.UID]time.Time
+	tried     map[types.UID]*attempt
+	promises  map[types.UID]string    // of nodes
+	detaching map[string]time.Time    // attachments
+	rules     map[reconcile.Key]*rule // budgets
+	turn      int                     // where the scheduler begins to look
+}
+
+// Client also finds what it holds without copying it.
+type Client interface {
+	client.Client
+	// Find is all objects of a kind in the order of their keys, or those that have a value
+	// in an index. They must not be changed.
+	Find(kind client.Object, index, value string) []client.Object
 }
 
 // Controllers are all parts.
 func (c *Cluster) Controllers() []reconcile.Controller {
-	c.machines, c.lost = map[string]*machine{}, map[types.UID]time.Time{}
+	c.floor, c.rules = newFloor(), map[reconcile.Key]*rule{}
+	c.machines, c.lost, c.detaching = map[string]*machine{}, map[types.UID]time.Time{}, map[string]time.Time{}
+	c.tried, c.promises = map[types.UID]*attempt{}, map[types.UID]string{}
 	return []reconcile.Controller{
 		c.scheduler(), c.kubelets(), c.taints(), c.evictions(), c.leftovers(), c.budgets(),
-		c.deployments(), c.replicaSets(), c.statefulSets(), c.daemonSets(), c.jobs(),
+		c.deployments(), c.replicaSets(), c.statefulSets(), c.daemonSets(), c.jobs(), c.attachments(), c.volumes(),
 	}
 }
 
 const (
 	waiting = "cluster.waiting"
 	owner   = "cluster.owner"
+	claimed = "cluster.claimed"
+	labeled = "cluster.labeled"
 )
 
 // Indexes are those that the parts need beside lookup's.
@@ -68,8 +86,25 @@ func Indexes() []lookup.Index {
 			}
 			return nil
 		}},
+		{Kind: &corev1.Pod{}, Field: claimed, Values: func(o client.Object) []string {
+			var values []string
+			for _, key := range claimKeys(context.Background(), o) {
+				values = append(values, key.String())
+			}
+			return values
+		}},
+		{Kind: &corev1.Pod{}, Field: labeled, Values: func(o client.Object) []string {
+			values := make([]string, 0, len(o.GetLabels()))
+			for key, value := range o.GetLabels() {
+				values = append(values, labelOf(o.GetNamespace(), key, value))
+			}
+			slices.Sort(values)
+			return values
+		}},
 	}
 }
+
+func labelOf(namespace, key, value string) string { return namespace + "/" + key + "=" + value }
 
 // unscheduled pods wait for the scheduler.
 func unscheduled(p *corev1.Pod) bool {
@@ -78,32 +113,16 @@ func unscheduled(p *corev1.Pod) bool {
 }
 
 // podsOf are the pods that a controller made, those that are going included.
-func (c *Cluster) podsOf(ctx context.Context, uid types.UID) ([]*corev1.Pod, error) {
-	return c.pods(ctx, client.MatchingFields{owner: string(uid)})
+func (c *Cluster) podsOf(uid types.UID) []*corev1.Pod {
+	return podsIn(c.Client.Find(&corev1.Pod{}, owner, string(uid)))
 }
 
-func (c *Cluster) pods(ctx context.Context, options ...client.ListOption) ([]*corev1.Pod, error) {
-	var list corev1.PodList
-	if err := c.Client.List(ctx, &list, append(options, client.UnsafeDisableDeepCopy)...); err != nil {
-		return nil, err
+func podsIn(objects []client.Object) []*corev1.Pod {
+	pods := make([]*corev1.Pod, len(objects))
+	for i, object := range objects {
+		pods[i] = object.(*corev1.Pod)
 	}
-	found := make([]*corev1.Pod, len(list.Items))
-	for i := range list.Items {
-		found[i] = &list.Items[i]
-	}
-	return found, nil
-}
-
-func (c *Cluster) nodes(ctx context.Context) ([]*corev1.Node, error) {
-	var list corev1.NodeList
-	if err := c.Client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, err
-	}
-	found := make([]*corev1.Node, len(list.Items))
-	for i := range list.Items {
-		found[i] = &list.Items[i]
-	}
-	return found, nil
+	return pods
 }
 
 func (c *Cluster) now() metav1.Time { return metav1.NewTime(c.Clock.Now()) }
@@ -111,11 +130,6 @@ func (c *Cluster) now() metav1.Time { return metav1.NewTime(c.Clock.Now()) }
 // between is a random time.
 func (c *Cluster) between(least, most time.Duration) time.Duration {
 	return least + time.Duration(c.Dice.Int64N(int64(most-least)))
-}
-
-func selects(selector *metav1.LabelSelector, of map[string]string) bool {
-	s, err := metav1.LabelSelectorAsSelector(selector)
-	return err == nil && s.Matches(labels.Set(of))
 }
 
 // Ready reports whether a pod says that it can serve.

@@ -15,12 +15,17 @@ import (
 
 // ask is a pod that looks for a node, with what has to be counted once.
 type ask struct {
+	c        *Cluster
 	pod      *corev1.Pod
 	requests vector
+	ports    []corev1.ContainerPort
 	affinity nodeaffinity.RequiredNodeAffinity
 	spreads  []spread
+	soft     []spread
 	near     []company
 	apart    []company
+	volumes  []*corev1.PersistentVolumeClaim
+	missing  string // why its volumes cannot be had
 	// shunned are domains in which a pod is that will not have this one beside it.
 	shunned map[domain]bool
 }
@@ -31,41 +36,81 @@ type domain struct{ key, value string }
 // spread is one constraint with its counts.
 type spread struct {
 	corev1.TopologySpreadConstraint
-	counts map[string]int
-	least  int
-	self   int
+	selector labels.Selector
+	counts   map[string]int
+	least    int
+	self     int
 }
 
 // company is one term of affinity, and the domains in which it finds pods.
 type company struct {
-	key   string
+	term  corev1.PodAffinityTerm
 	found map[string]bool
 	// any says that some pod matches somewhere; self that the pod itself does.
 	any, self bool
 }
 
-func newAsk(f *floor, pod *corev1.Pod) *ask {
-	a := &ask{pod: pod, requests: requests(pod), affinity: nodeaffinity.GetRequiredNodeAffinity(pod)}
-	for _, constraint := range pod.Spec.TopologySpreadConstraints {
+func newAsk(c *Cluster, pod *corev1.Pod) *ask {
+	a := &ask{c: c, pod: pod, requests: requests(pod), ports: ports(pod), affinity: nodeaffinity.GetRequiredNodeAffinity(pod)}
+	a.volumes, a.missing = c.volumesOf(pod)
+	for _, constraint := range constraints(pod) {
 		if constraint.WhenUnsatisfiable == corev1.DoNotSchedule {
-			a.spreads = append(a.spreads, a.countSpread(f, constraint))
+			a.spreads = append(a.spreads, a.countSpread(c.floor, constraint))
+		} else {
+			a.soft = append(a.soft, a.countSpread(c.floor, constraint))
 		}
 	}
 	if affinity := pod.Spec.Affinity; affinity != nil {
 		if affinity.PodAffinity != nil {
-			a.near = companies(f, pod, affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
+			a.near = companies(c.floor, pod, affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
 		}
 		if affinity.PodAntiAffinity != nil {
-			a.apart = companies(f, pod, affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
+			a.apart = companies(c.floor, pod, affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
 		}
 	}
-	a.shunned = shunned(f, pod)
+	a.shunned = shunned(c.floor, pod)
 	return a
+}
+
+// constraints are the pod's own, or those that the scheduler has for pods of controllers
+// that say nothing.
+func constraints(pod *corev1.Pod) []corev1.TopologySpreadConstraint {
+	ref := metav1.GetControllerOf(pod)
+	if len(pod.Spec.TopologySpreadConstraints) > 0 || ref == nil || ref.Kind != "ReplicaSet" && ref.Kind != "StatefulSet" {
+		return pod.Spec.TopologySpreadConstraints
+	}
+	selector := &metav1.LabelSelector{MatchLabels: pod.Labels}
+	return []corev1.TopologySpreadConstraint{
+		{MaxSkew: 3, TopologyKey: corev1.LabelHostname, WhenUnsatisfiable: corev1.ScheduleAnyway, LabelSelector: selector},
+		{MaxSkew: 5, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.ScheduleAnyway, LabelSelector: selector},
+	}
+}
+
+// saw counts a pod that was bound to a node after this began to look.
+func (a *ask) saw(r *room, pod *corev1.Pod) {
+	for _, list := range [][]spread{a.spreads, a.soft} {
+		for i := range list {
+			if s := &list[i]; s.counted(a, r, pod) {
+				s.counts[r.node.Labels[s.TopologyKey]]++
+				s.settle()
+			}
+		}
+	}
+	for _, list := range [][]company{a.near, a.apart} {
+		for i := range list {
+			list[i].see(a.pod, r, pod)
+		}
+	}
+	if keepsAway(pod) {
+		shun(a.shunned, r, pod, a.pod)
+	}
 }
 
 // refused says why a node will not do, or "" if it will.
 func (a *ask) refused(r *room) string {
 	switch {
+	case a.missing != "":
+		return a.missing
 	case r.node.Spec.Unschedulable && !tolerates(a.pod, corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}):
 		return "node(s) were unschedulable"
 	case a.tainted(r.node):
@@ -73,19 +118,16 @@ func (a *ask) refused(r *room) string {
 	case !a.allowed(r.node):
 		return "node(s) didn't match Pod's node affinity/selector"
 	}
-	for _, name := range []corev1.ResourceName{corev1.ResourcePods, corev1.ResourceCPU, corev1.ResourceMemory} {
-		if a.requests[name] > r.free[name] {
-			return lacking(name)
-		}
-	}
-	for name, n := range a.requests {
-		if n > 0 && n > r.free[name] {
-			return "Insufficient resources"
-		}
+	if why := a.lacks(r, r.free); why != "" {
+		return why
 	}
 	switch {
-	case clashing(a.pod, r.pods):
+	case len(a.ports) > 0 && clashing(a.ports, r.pods):
 		return "node(s) didn't have free ports for the requested pod ports"
+	case len(a.volumes) > 0 && !a.volumesFit(r):
+		return "node(s) had volume node affinity conflict"
+	case len(a.volumes) > 0 && a.tooManyVolumes(r):
+		return "node(s) exceed max volume count"
 	case !a.spreadHolds(r.node):
 		return "node(s) didn't match pod topology spread constraints"
 	case !a.companyHolds(r.node):
@@ -94,11 +136,28 @@ func (a *ask) refused(r *room) string {
 	return ""
 }
 
-func lacking(name corev1.ResourceName) string {
-	if name == corev1.ResourcePods {
-		return "Too many pods"
+// lacks names a resource of which there is too little, counting pods for whom others made
+// way unless this one is more important.
+func (a *ask) lacks(r *room, free vector) string {
+	for uid, g := range r.promised { // a sum, in any order
+		if uid != a.pod.UID && priority(g.Pod) >= priority(a.pod) {
+			free.cpu, free.memory, free.pods = free.cpu-g.takes.cpu, free.memory-g.takes.memory, free.pods-g.takes.pods
+		}
 	}
-	return "Insufficient " + string(name)
+	switch {
+	case a.requests.pods > free.pods:
+		return "Too many pods"
+	case a.requests.cpu > 0 && a.requests.cpu > free.cpu:
+		return "Insufficient cpu"
+	case a.requests.memory > 0 && a.requests.memory > free.memory:
+		return "Insufficient memory"
+	}
+	for name, n := range a.requests.more { // one is enough, in any order
+		if n > 0 && n > free.more[name] {
+			return "Insufficient resources"
+		}
+	}
+	return ""
 }
 
 func tolerates(pod *corev1.Pod, taint corev1.Taint) bool {
@@ -116,10 +175,9 @@ func (a *ask) allowed(node *corev1.Node) bool {
 	return err == nil && match
 }
 
-func clashing(pod *corev1.Pod, others []*corev1.Pod) bool {
-	mine := ports(pod)
-	return len(mine) > 0 && slices.ContainsFunc(others, func(o *corev1.Pod) bool {
-		return slices.ContainsFunc(ports(o), func(p corev1.ContainerPort) bool {
+func clashing(mine []corev1.ContainerPort, others []*guest) bool {
+	return slices.ContainsFunc(others, func(o *guest) bool {
+		return slices.ContainsFunc(ports(o.Pod), func(p corev1.ContainerPort) bool {
 			return slices.ContainsFunc(mine, func(m corev1.ContainerPort) bool {
 				return m.HostPort == p.HostPort && m.Protocol == p.Protocol && (m.HostIP == p.HostIP || anywhere(m.HostIP) || anywhere(p.HostIP))
 			})
@@ -143,9 +201,8 @@ func ports(pod *corev1.Pod) []corev1.ContainerPort {
 
 // countSpread counts the pods of a constraint by domain, over the nodes that matter.
 func (a *ask) countSpread(f *floor, constraint corev1.TopologySpreadConstraint) spread {
-	s := spread{TopologySpreadConstraint: constraint, counts: map[string]int{}}
-	selector := selectorOf(constraint.LabelSelector, constraint.MatchLabelKeys, a.pod)
-	if selector.Matches(labels.Set(a.pod.Labels)) {
+	s := spread{TopologySpreadConstraint: constraint, counts: map[string]int{}, selector: selectorOf(constraint.LabelSelector, constraint.MatchLabelKeys, a.pod)}
+	if s.selector.Matches(labels.Set(a.pod.Labels)) {
 		s.self = 1
 	}
 	for _, r := range f.rooms {
@@ -154,20 +211,34 @@ func (a *ask) countSpread(f *floor, constraint corev1.TopologySpreadConstraint) 
 			continue
 		}
 		s.counts[value] += 0
-		for _, pod := range r.pods {
-			if pod.Namespace == a.pod.Namespace && pod.DeletionTimestamp == nil && selector.Matches(labels.Set(pod.Labels)) {
+		for _, g := range r.pods {
+			if s.matches(a.pod, g.Pod) {
 				s.counts[value]++
 			}
 		}
 	}
+	s.settle()
+	return s
+}
+
+func (s *spread) matches(of, pod *corev1.Pod) bool {
+	return pod.Namespace == of.Namespace && pod.DeletionTimestamp == nil && s.selector.Matches(labels.Set(pod.Labels))
+}
+
+// counted reports whether a pod on a node counts.
+func (s *spread) counted(a *ask, r *room, pod *corev1.Pod) bool {
+	_, has := r.node.Labels[s.TopologyKey]
+	return has && s.matches(a.pod, pod) && a.matters(s.TopologySpreadConstraint, r.node)
+}
+
+func (s *spread) settle() {
 	s.least = math.MaxInt
 	for _, n := range s.counts { // the least of all, in any order
 		s.least = min(s.least, n)
 	}
-	if len(s.counts) < int(ptr.Deref(constraint.MinDomains, 1)) {
+	if len(s.counts) < int(ptr.Deref(s.MinDomains, 1)) {
 		s.least = 0
 	}
-	return s
 }
 
 // matters reports whether the pods of a node are counted.
@@ -206,20 +277,25 @@ func (a *ask) spreadHolds(node *corev1.Node) bool {
 func companies(f *floor, pod *corev1.Pod, terms []corev1.PodAffinityTerm) []company {
 	out := make([]company, len(terms))
 	for i, term := range terms {
-		out[i] = company{key: term.TopologyKey, found: map[string]bool{}, self: meant(&term, pod, pod)}
+		out[i] = company{term: term, found: map[string]bool{}, self: meant(&term, pod, pod)}
 		for _, r := range f.rooms {
 			for _, other := range r.pods {
-				if !meant(&term, pod, other) {
-					continue
-				}
-				out[i].any = true
-				if value, has := r.node.Labels[term.TopologyKey]; has {
-					out[i].found[value] = true
-				}
+				out[i].see(pod, r, other.Pod)
 			}
 		}
 	}
 	return out
+}
+
+// see notes a pod on a node, if the term is about it.
+func (c *company) see(of *corev1.Pod, r *room, pod *corev1.Pod) {
+	if !meant(&c.term, of, pod) {
+		return
+	}
+	c.any = true
+	if value, has := r.node.Labels[c.term.TopologyKey]; has {
+		c.found[value] = true
+	}
 }
 
 // meant reports whether a term of one pod is about another. Namespaces are named; selectors
@@ -239,13 +315,13 @@ func meant(term *corev1.PodAffinityTerm, of, other *corev1.Pod) bool {
 
 func (a *ask) companyHolds(node *corev1.Node) bool {
 	for _, c := range a.near {
-		value, has := node.Labels[c.key]
+		value, has := node.Labels[c.term.TopologyKey]
 		if !has || !c.found[value] && (c.any || !c.self) {
 			return false
 		}
 	}
 	for _, c := range a.apart {
-		if value, has := node.Labels[c.key]; has && c.found[value] {
+		if value, has := node.Labels[c.term.TopologyKey]; has && c.found[value] {
 			return false
 		}
 	}
@@ -260,54 +336,23 @@ func (a *ask) companyHolds(node *corev1.Node) bool {
 // shunned are the domains of pods that keep away from this one.
 func shunned(f *floor, pod *corev1.Pod) map[domain]bool {
 	out := map[domain]bool{}
+	if f.apart == 0 {
+		return out
+	}
 	for _, r := range f.rooms {
 		for _, other := range r.pods {
-			if other.Spec.Affinity == nil || other.Spec.Affinity.PodAntiAffinity == nil {
-				continue
-			}
-			for _, term := range other.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
-				if value, has := r.node.Labels[term.TopologyKey]; has && meant(&term, other, pod) {
-					out[domain{term.TopologyKey, value}] = true
-				}
+			if keepsAway(other.Pod) {
+				shun(out, r, other.Pod, pod)
 			}
 		}
 	}
 	return out
 }
 
-// Weights of the scores, as the real one has them.
-const (
-	weightTaints    = 3
-	weightAffinity  = 2
-	weightAllocated = 1
-	fullScore       = 100
-)
-
-// score prefers nodes that are emptier, and what the pod prefers.
-func (a *ask) score(r *room) int64 {
-	score := weightAllocated * a.emptiness(r)
-	if preferred := a.pod.Spec.Affinity; preferred != nil && preferred.NodeAffinity != nil {
-		terms, err := nodeaffinity.NewPreferredSchedulingTerms(preferred.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
-		if err == nil {
-			score += weightAffinity * min(terms.Score(r.node), fullScore)
+func shun(out map[domain]bool, r *room, other, pod *corev1.Pod) {
+	for _, term := range other.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
+		if value, has := r.node.Labels[term.TopologyKey]; has && meant(&term, other, pod) {
+			out[domain{term.TopologyKey, value}] = true
 		}
 	}
-	if !slices.ContainsFunc(r.node.Spec.Taints, func(t corev1.Taint) bool {
-		return t.Effect == corev1.TaintEffectPreferNoSchedule && !tolerates(a.pod, t)
-	}) {
-		score += weightTaints * fullScore
-	}
-	return score
-}
-
-// emptiness is LeastAllocated: the share of CPU and memory that is left.
-func (a *ask) emptiness(r *room) int64 {
-	sum := int64(0)
-	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-		all := r.free[name] + r.used[name]
-		if left := r.free[name] - a.requests[name]; all > 0 && left > 0 {
-			sum += left * fullScore / all
-		}
-	}
-	return sum / 2
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -74,6 +75,7 @@ func (c *Cluster) join(name string) {
 	if c.Client.Create(context.Background(), node) != nil {
 		return // it has joined before
 	}
+	_ = c.equip(name) // it may be there from before
 	c.Later(c.Clock.Now().Add(c.between(2*time.Second, 15*time.Second)), "ready "+name, func() {
 		if !m.stopped {
 			c.setReady(name, corev1.ConditionTrue, "KubeletReady", "kubelet is posting ready status")
@@ -139,11 +141,24 @@ func (c *Cluster) kubelets() reconcile.Controller {
 	return reconcile.Controller{
 		Name:    "kubelets",
 		Workers: reconcile.Workers{Min: 1000, Max: 1000},
-		Watches: []reconcile.Watch{{Kind: &corev1.Pod{}, Matters: func(_, pod client.Object) bool {
-			return pod != nil && pod.(*corev1.Pod).Spec.NodeName != ""
-		}}},
+		Watches: []reconcile.Watch{
+			{Kind: &corev1.Pod{}, Matters: func(_, pod client.Object) bool {
+				return pod != nil && pod.(*corev1.Pod).Spec.NodeName != ""
+			}},
+			{Kind: &storagev1.VolumeAttachment{}, Keys: c.podsOfAttachment},
+		},
 		Reconcile: c.runPod,
 	}
+}
+
+func (c *Cluster) podsOfAttachment(ctx context.Context, object client.Object) []reconcile.Key {
+	var keys []reconcile.Key
+	for _, claim := range c.claimOfAttachment(ctx, object) {
+		for _, pod := range c.users(claim) {
+			keys = append(keys, client.ObjectKeyFromObject(pod))
+		}
+	}
+	return keys
 }
 
 func (c *Cluster) runPod(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {
@@ -198,6 +213,9 @@ func (c *Cluster) startPod(ctx context.Context, pod *corev1.Pod) (reconcile.Resu
 	}
 	if left := bound.Add(startsIn).Sub(c.Clock.Now()); left > 0 {
 		return reconcile.In(left), nil
+	}
+	if len(claimsOf(pod)) > 0 && !c.mounted(pod) {
+		return reconcile.Never, nil // an attachment will wake it
 	}
 	pod.Status.Phase = corev1.PodRunning
 	pod.Status.StartTime = ptr.To(c.now())

@@ -4,20 +4,21 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	podresource "k8s.io/component-helpers/resource"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"tenon/internal/reconcile"
 )
 
-// scheduler gives pods their nodes. One pass looks at all pods that wait, the most
-// important and then the oldest first.
+// scheduler gives pods their nodes. One pass looks at all pods that may have a chance, the
+// most important and then the oldest first.
 func (c *Cluster) scheduler() reconcile.Controller {
 	whenever := func(context.Context, client.Object) []reconcile.Key { return []reconcile.Key{{Name: "pass"}} }
 	return reconcile.Controller{
@@ -26,6 +27,7 @@ func (c *Cluster) scheduler() reconcile.Controller {
 		Watches: []reconcile.Watch{
 			{Kind: &corev1.Pod{}, Keys: whenever, Matters: mayFreeOrAsk},
 			{Kind: &corev1.Node{}, Keys: whenever, Matters: mayHelp},
+			{Kind: &corev1.PersistentVolumeClaim{}, Keys: whenever},
 		},
 		Reconcile: c.schedule,
 	}
@@ -53,73 +55,195 @@ func mayHelp(old, changed client.Object) bool {
 		!equality.Semantic.DeepEqual(a.Spec.Taints, b.Spec.Taints) || !equality.Semantic.DeepEqual(a.Status.Allocatable, b.Status.Allocatable)
 }
 
+// attempt is the last one of a pod that found no place.
+type attempt struct {
+	count  int
+	at     time.Time
+	helped uint64 // what had happened by then that may help
+}
+
+// How long a pod waits for its next attempt: after something that may help, and if nothing
+// does.
+const (
+	firstRetry = time.Second
+	lastRetry  = 10 * time.Second
+	anyway     = 5 * time.Minute
+)
+
+// next is when to try again.
+func (a *attempt) next(helped uint64) time.Time {
+	if a.helped == helped {
+		return a.at.Add(anyway)
+	}
+	return a.at.Add(min(firstRetry<<min(a.count-1, 4), lastRetry))
+}
+
 func (c *Cluster) schedule(ctx context.Context, _ reconcile.Key) (reconcile.Result, error) {
-	pods, err := c.pods(ctx, client.MatchingFields{waiting: "yes"})
-	if err != nil || len(pods) == 0 {
-		return reconcile.Never, err
+	var pods []*corev1.Pod
+	again := reconcile.Never
+	for _, object := range c.Client.Find(&corev1.Pod{}, waiting, "yes") {
+		pod := object.(*corev1.Pod)
+		if last := c.tried[pod.UID]; last != nil {
+			if left := last.next(c.floor.helped).Sub(c.Clock.Now()); left > 0 {
+				again = again.Sooner(reconcile.In(left))
+				continue
+			}
+		}
+		pods = append(pods, pod)
 	}
 	slices.SortFunc(pods, func(a, b *corev1.Pod) int {
 		return cmp.Or(
-			cmp.Compare(ptr.Deref(b.Spec.Priority, 0), ptr.Deref(a.Spec.Priority, 0)),
+			cmp.Compare(priority(b), priority(a)),
 			a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
 			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name),
 		)
 	})
-	f, err := c.floor(ctx)
-	if err != nil {
-		return reconcile.Never, err
-	}
-	hopeless := map[string]string{} // what pods of one controller were told in this pass
+	p := &pass{c: c, asks: map[string]*ask{}, hopeless: map[string]string{}}
 	for _, pod := range pods {
-		if err := c.place(ctx, f, pod, hopeless); err != nil {
+		retry, err := p.place(ctx, pod)
+		if err != nil {
 			return reconcile.Never, err
 		}
+		again = again.Sooner(retry)
 	}
-	return reconcile.Never, nil
+	return again, nil
+}
+
+func priority(pod *corev1.Pod) int32 { return ptr.Deref(pod.Spec.Priority, 0) }
+
+// pass is one look at the pods that wait. What pods of one controller have in common is
+// found out once.
+type pass struct {
+	c        *Cluster
+	asks     map[string]*ask
+	order    []*ask
+	hopeless map[string]string // what they were told
+}
+
+// kindOf names pods that no filter can tell apart; "" is this one alone.
+func kindOf(pod *corev1.Pod) string {
+	ref := metav1.GetControllerOf(pod)
+	if ref == nil || ref.Kind == "DaemonSet" || len(claimsOf(pod)) > 0 {
+		return ""
+	}
+	return string(ref.UID)
+}
+
+func (p *pass) ask(pod *corev1.Pod) *ask {
+	kind := kindOf(pod)
+	a := p.asks[kind]
+	if a == nil {
+		a = newAsk(p.c, pod)
+		p.order = append(p.order, a)
+		if kind != "" {
+			p.asks[kind] = a
+		}
+	}
+	a.pod = pod
+	return a
 }
 
 // place binds a pod to the best of the nodes that will do, or says that there is none.
-func (c *Cluster) place(ctx context.Context, f *floor, pod *corev1.Pod, hopeless map[string]string) error {
-	kind := ""
-	if ref := metav1.GetControllerOf(pod); ref != nil && ref.Kind != "DaemonSet" {
-		kind = string(ref.UID)
-	}
-	why, known := hopeless[kind]
+func (p *pass) place(ctx context.Context, pod *corev1.Pod) (reconcile.Result, error) {
+	kind := kindOf(pod)
+	why, known := p.hopeless[kind]
 	if kind == "" || !known {
+		a := p.ask(pod)
 		var best *room
-		if best, why = c.choose(f, newAsk(f, pod)); best != nil {
-			f.bind(best, pod)
-			binding := &corev1.Binding{
-				ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
-				Target:     corev1.ObjectReference{Kind: "Node", Name: best.node.Name},
-			}
-			return client.IgnoreNotFound(c.Client.SubResource("binding").Create(ctx, pod.DeepCopy(), binding))
+		if best, why = p.c.choose(a); best != nil {
+			return reconcile.Never, p.bind(ctx, a, best)
 		}
-		if kind != "" {
-			hopeless[kind] = why
+		freed, err := p.c.preempt(ctx, a)
+		if err != nil {
+			return reconcile.Never, err
+		}
+		if kind != "" && !freed {
+			p.hopeless[kind] = why
 		}
 	}
+	return p.refuse(ctx, pod, why)
+}
+
+func (p *pass) bind(ctx context.Context, a *ask, best *room) error {
+	pod := a.pod
+	delete(p.c.tried, pod.UID)
+	p.c.forgive(pod)
+	if err := p.c.settleVolumes(ctx, pod, best.node); err != nil {
+		return err
+	}
+	binding := &corev1.Binding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
+		Target:     corev1.ObjectReference{Kind: "Node", Name: best.node.Name},
+	}
+	if err := p.c.Client.SubResource("binding").Create(ctx, pod.DeepCopy(), binding); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	for _, other := range p.order {
+		other.saw(best, pod)
+	}
+	return nil
+}
+
+// refuse says why there is no place, and when to try again at the latest.
+func (p *pass) refuse(ctx context.Context, pod *corev1.Pod, why string) (reconcile.Result, error) {
+	last := p.c.tried[pod.UID]
+	if last == nil {
+		last = &attempt{}
+		p.c.tried[pod.UID] = last
+	}
+	last.count, last.at, last.helped = last.count+1, p.c.Clock.Now(), p.c.floor.helped
+	again := reconcile.In(anyway)
 	next := pod.DeepCopy()
-	if !setPodCondition(next, corev1.PodScheduled, corev1.ConditionFalse, corev1.PodReasonUnschedulable, why, c.now()) {
-		return nil
+	if nominated := p.c.promiseTo(pod); nominated != "" {
+		next.Status.NominatedNodeName = nominated
+	}
+	if !setPodCondition(next, corev1.PodScheduled, corev1.ConditionFalse, corev1.PodReasonUnschedulable, why, p.c.now()) && next.Status.NominatedNodeName == pod.Status.NominatedNodeName {
+		return again, nil
 	}
 	next.ResourceVersion = ""
-	return client.IgnoreNotFound(c.Client.Status().Update(ctx, next))
+	return again, client.IgnoreNotFound(p.c.Client.Status().Update(ctx, next))
+}
+
+// enough is how many nodes the real one looks for that will do before it chooses: not all,
+// in a large cluster.
+func enough(nodes int) int {
+	const fewest, least = 100, 5
+	return max(nodes*max(50-nodes/125, least)/100, fewest)
 }
 
 // choose is the node with the highest score among those that pass. Of equal ones, dice
 // choose, as the real one's do.
-func (c *Cluster) choose(f *floor, a *ask) (*room, string) {
-	var best *room
-	var most int64 = -1
-	ties := 0
+func (c *Cluster) choose(a *ask) (*room, string) {
+	rooms := c.floor.rooms
+	if name := target(a.pod); name != "" {
+		r := c.floor.byName[name]
+		if r == nil {
+			return nil, "0/0 nodes are available."
+		}
+		rooms = []*room{r}
+	}
 	refused := map[string]int{}
-	for _, r := range f.rooms {
+	var fit []*room
+	for i := range rooms {
+		r := rooms[(c.turn+i)%len(rooms)]
 		if why := a.refused(r); why != "" {
 			refused[why]++
 			continue
 		}
-		switch score := a.score(r); {
+		if fit = append(fit, r); len(fit) >= enough(len(rooms)) {
+			c.turn = (c.turn + i + 1) % len(rooms)
+			break
+		}
+	}
+	return c.best(a, fit), tell(len(c.floor.rooms), refused)
+}
+
+func (c *Cluster) best(a *ask, fit []*room) *room {
+	var best *room
+	most, ties := int64(math.MinInt64), 0
+	crowds := a.crowds(fit)
+	for i, r := range fit {
+		switch score := a.score(r) + crowds[i]; {
 		case score > most:
 			best, most, ties = r, score, 1
 		case score == most:
@@ -128,7 +252,7 @@ func (c *Cluster) choose(f *floor, a *ask) (*room, string) {
 			}
 		}
 	}
-	return best, tell(len(f.rooms), refused)
+	return best
 }
 
 // tell is the real one's message, with the reasons in order.
@@ -146,71 +270,4 @@ func tell(nodes int, refused map[string]int) string {
 		text += why
 	}
 	return text + "."
-}
-
-// room is what is left on a node.
-type room struct {
-	node *corev1.Node
-	free vector
-	used vector
-	pods []*corev1.Pod
-}
-
-// vector is resources as numbers: milli of CPU, units of everything else.
-type vector map[corev1.ResourceName]int64
-
-func vectorOf(list corev1.ResourceList) vector {
-	v := vector{}
-	for name, q := range list {
-		if name == corev1.ResourceCPU {
-			v[name] = q.MilliValue()
-		} else {
-			v[name] = q.Value()
-		}
-	}
-	return v
-}
-
-// requests of a pod, itself included.
-func requests(pod *corev1.Pod) vector {
-	v := vectorOf(podresource.PodRequests(pod, podresource.PodResourcesOptions{}))
-	v[corev1.ResourcePods] = 1
-	return v
-}
-
-// floor is all nodes with their pods.
-type floor struct {
-	rooms  []*room
-	byName map[string]*room
-}
-
-// floor is looked at once for a pass, and kept up to date within it.
-func (c *Cluster) floor(ctx context.Context) (*floor, error) {
-	nodes, err := c.nodes(ctx)
-	if err != nil {
-		return nil, err
-	}
-	f := &floor{byName: map[string]*room{}}
-	for _, node := range nodes {
-		r := &room{node: node, free: vectorOf(node.Status.Allocatable), used: vector{}}
-		f.rooms, f.byName[node.Name] = append(f.rooms, r), r
-	}
-	pods, err := c.pods(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, pod := range pods {
-		if r, known := f.byName[pod.Spec.NodeName]; known && !Finished(pod) {
-			f.bind(r, pod)
-		}
-	}
-	return f, nil
-}
-
-func (f *floor) bind(r *room, pod *corev1.Pod) {
-	for name, n := range requests(pod) { // each name is on its own
-		r.free[name] -= n
-		r.used[name] += n
-	}
-	r.pods = append(r.pods, pod)
 }

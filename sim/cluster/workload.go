@@ -32,11 +32,7 @@ func (c *Cluster) replicate(ctx context.Context, key reconcile.Key) (reconcile.R
 	if err := c.Client.Get(ctx, key, &set); err != nil || set.DeletionTimestamp != nil {
 		return reconcile.Never, client.IgnoreNotFound(err)
 	}
-	pods, err := c.podsOf(ctx, set.UID)
-	if err != nil {
-		return reconcile.Never, err
-	}
-	pods = active(pods)
+	pods := active(c.podsOf(set.UID))
 	for n := len(pods); n < int(*set.Spec.Replicas); n++ {
 		if err := c.Client.Create(ctx, podFrom(&set, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), &set.Spec.Template, "")); err != nil {
 			return reconcile.Never, err
@@ -134,15 +130,11 @@ func (c *Cluster) roll(ctx context.Context, key reconcile.Key) (reconcile.Result
 // setsOf finds the replica set of the template as it is, which is made if need be, and
 // those of older ones.
 func (c *Cluster) setsOf(ctx context.Context, d *appsv1.Deployment) (*appsv1.ReplicaSet, []*appsv1.ReplicaSet, error) {
-	var list appsv1.ReplicaSetList
-	if err := c.Client.List(ctx, &list, client.InNamespace(d.Namespace), client.UnsafeDisableDeepCopy); err != nil {
-		return nil, nil, err
-	}
 	hash := fingerprint(&d.Spec.Template)
 	var current *appsv1.ReplicaSet
 	var old []*appsv1.ReplicaSet
-	for i := range list.Items {
-		switch set := &list.Items[i]; {
+	for _, object := range c.Client.Find(&appsv1.ReplicaSet{}, "", "") {
+		switch set := object.(*appsv1.ReplicaSet); {
 		case !metav1.IsControlledBy(set, d):
 		case set.Labels[appsv1.DefaultDeploymentUniqueLabelKey] == hash:
 			current = set

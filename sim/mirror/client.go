@@ -121,3 +121,21 @@ func (c *cache) by(selector fields.Selector) ([]types.NamespacedName, error) {
 	}
 	return keys, nil
 }
+
+// Find is all objects of a kind in the order of their keys, or those that have a value in
+// an index. They must not be changed.
+func (c *Client) Find(kind client.Object, field, value string) []client.Object {
+	_, seen, err := c.find(kind)
+	if err != nil {
+		return nil
+	}
+	keys := seen.keys
+	if field != "" {
+		keys = seen.indexes[field].keys[value]
+	}
+	found := make([]client.Object, len(keys))
+	for i, key := range keys {
+		found[i] = seen.objects[key]
+	}
+	return found
+}

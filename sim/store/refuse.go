@@ -3,12 +3,16 @@ package store
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -52,8 +56,11 @@ func (k *Kind) badMeta(object client.Object) field.ErrorList {
 	return validation.ValidateObjectMetaAccessor(object, k.Namespaced, validation.NameIsDNSSubdomain, field.NewPath("metadata"))
 }
 
-// badChange is what it has against a change of metadata.
+// badChange is what it has against a change of metadata. What was stored is right.
 func (k *Kind) badChange(next, old client.Object) field.ErrorList {
+	if described(next, old) {
+		return nil
+	}
 	return append(k.badMeta(next), validation.ValidateObjectMetaAccessorUpdate(next, old, field.NewPath("metadata"))...)
 }
 
@@ -66,4 +73,14 @@ func unchecked(errs field.ErrorList) field.ErrorList {
 		}
 	}
 	return errs
+}
+
+// described reports whether two versions of an object have the same metadata, as far as
+// there are rules for it.
+func described(a, b client.Object) bool {
+	return a.GetName() == b.GetName() && a.GetNamespace() == b.GetNamespace() && a.GetGenerateName() == b.GetGenerateName() && a.GetUID() == b.GetUID() &&
+		a.GetGeneration() == b.GetGeneration() && a.GetCreationTimestamp() == b.GetCreationTimestamp() && a.GetDeletionTimestamp().Equal(b.GetDeletionTimestamp()) &&
+		ptr.Equal(a.GetDeletionGracePeriodSeconds(), b.GetDeletionGracePeriodSeconds()) &&
+		maps.Equal(a.GetLabels(), b.GetLabels()) && maps.Equal(a.GetAnnotations(), b.GetAnnotations()) &&
+		slices.Equal(a.GetFinalizers(), b.GetFinalizers()) && equality.Semantic.DeepEqual(a.GetOwnerReferences(), b.GetOwnerReferences())
 }

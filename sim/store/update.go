@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"reflect"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -60,14 +61,14 @@ func (s *Store) replace(k *Kind, p part, old, next client.Object, try bool) (cli
 	if err != nil {
 		return nil, err
 	}
-	if k.Counted && k.grew(old, next) {
+	if p == whole && k.Counted && k.grew(old, next) {
 		next.SetGeneration(old.GetGeneration() + 1)
 	}
 	switch {
 	case try:
 	case ended(next):
 		s.commit(k, old, nil)
-	case !equality.Semantic.DeepEqual(old, next):
+	case !alike(old, next):
 		s.commit(k, old, next)
 	default:
 		return old, nil // a write that changes nothing leaves no trace
@@ -97,16 +98,17 @@ func (k *Kind) prepare(p part, old, next client.Object) {
 	next.SetResourceVersion(old.GetResourceVersion())
 	switch {
 	case p == status && k.StatusLabels:
-		copyField("Spec", next, old)
+		shareField("Spec", next, old)
 		if _, isPod := next.(*corev1.Pod); isPod {
 			next.SetOwnerReferences(old.GetOwnerReferences())
 		}
 	case p == status:
-		kept := clone(old)
-		copyField("Status", kept, next)
-		_ = assign(next, kept) // both are of the kind's type
+		kept := reflect.New(reflect.TypeOf(old).Elem()).Interface().(client.Object)
+		_ = assign(kept, old) // all of the kind's type
+		shareField("Status", kept, next)
+		_ = assign(next, kept)
 	case k.Status:
-		copyField("Status", next, old)
+		shareField("Status", next, old)
 	}
 	if next.GetUID() == "" {
 		next.SetUID(old.GetUID())
@@ -125,7 +127,9 @@ func (k *Kind) prepare(p part, old, next client.Object) {
 // their defaults.
 func (k *Kind) checkChange(p part, old, next client.Object) (client.Object, error) {
 	errs := k.badChange(next, old)
-	errs = append(errs, changeOfSpec(old, next)...)
+	if p == whole {
+		errs = append(errs, changeOfSpec(old, next)...)
+	}
 	if len(errs) > 0 {
 		return nil, k.invalid(old.GetName(), errs...)
 	}
@@ -162,7 +166,7 @@ func changeOfSpec(old, next client.Object) field.ErrorList {
 	spec := field.NewPath("spec")
 	switch next := next.(type) {
 	case *corev1.Pod:
-		if !equality.Semantic.DeepEqual(frozen(&next.Spec, &old.(*corev1.Pod).Spec), &old.(*corev1.Pod).Spec) {
+		if !alike(frozen(&next.Spec, &old.(*corev1.Pod).Spec), &old.(*corev1.Pod).Spec) {
 			return field.ErrorList{field.Forbidden(spec, "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)")}
 		}
 	case *corev1.Node:

@@ -1,0 +1,240 @@
+package cluster
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	podresource "k8s.io/component-helpers/resource"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// floor is all nodes with their pods, kept up to date with every event.
+type floor struct {
+	rooms  []*room // by name
+	byName map[string]*room
+	// homeless are on nodes that are not there (yet).
+	homeless map[string][]*guest
+	// helped counts events that may give a place to a pod that has none.
+	helped uint64
+	// apart counts the pods on nodes that keep others away.
+	apart int
+}
+
+func newFloor() *floor { return &floor{byName: map[string]*room{}, homeless: map[string][]*guest{}} }
+
+// room is what is left on a node.
+type room struct {
+	node *corev1.Node
+	free vector
+	used vector
+	pods []*guest
+	// volumes that the node has attached, by claim, and how many it can have.
+	limit int64
+	// promised are pods that others made way for.
+	promised map[types.UID]*guest
+}
+
+// guest is a pod with what it takes.
+type guest struct {
+	*corev1.Pod
+	takes vector
+}
+
+func newGuest(pod *corev1.Pod) *guest { return &guest{Pod: pod, takes: requests(pod)} }
+
+// vector is resources as numbers: milli of CPU, units of everything else.
+type vector struct {
+	cpu, memory, pods int64
+	more              map[corev1.ResourceName]int64 // nil is none
+}
+
+func vectorOf(list corev1.ResourceList) vector {
+	var v vector
+	for name, q := range list { // each is on its own
+		switch name {
+		case corev1.ResourceCPU:
+			v.cpu = q.MilliValue()
+		case corev1.ResourceMemory:
+			v.memory = q.Value()
+		case corev1.ResourcePods:
+			v.pods = q.Value()
+		default:
+			if v.more == nil {
+				v.more = map[corev1.ResourceName]int64{}
+			}
+			v.more[name] = q.Value()
+		}
+	}
+	return v
+}
+
+// requests of a pod, itself included.
+func requests(pod *corev1.Pod) vector {
+	v := vectorOf(podresource.PodRequests(pod, podresource.PodResourcesOptions{}))
+	v.pods = 1
+	return v
+}
+
+// add adds so many times another vector.
+func (v *vector) add(times int64, o vector) {
+	v.cpu += times * o.cpu
+	v.memory += times * o.memory
+	v.pods += times * o.pods
+	for name, n := range o.more { // each is on its own
+		if v.more == nil {
+			v.more = map[corev1.ResourceName]int64{}
+		}
+		v.more[name] += times * n
+	}
+}
+
+// Told brings the floor up to date with one event, before anybody is woken.
+func (c *Cluster) Told(old, changed client.Object) {
+	switch o := either(old, changed).(type) {
+	case *corev1.Pod:
+		was, _ := old.(*corev1.Pod)
+		is, _ := changed.(*corev1.Pod)
+		c.floor.move(was, is)
+		if is == nil {
+			delete(c.tried, was.UID)
+			c.forgive(was)
+		}
+	case *corev1.Node:
+		if changed == nil {
+			c.floor.close(o.Name)
+		} else {
+			c.floor.open(o)
+		}
+		if mayHelp(old, changed) {
+			c.floor.helped++
+		}
+	default:
+		c.toldOfVolumes(o, changed == nil)
+	}
+}
+
+func either(old, changed client.Object) client.Object {
+	if changed != nil {
+		return changed
+	}
+	return old
+}
+
+// housed pods take a place.
+func housed(pod *corev1.Pod) bool { return pod != nil && pod.Spec.NodeName != "" && !Finished(pod) }
+
+func (f *floor) move(was, is *corev1.Pod) {
+	if housed(was) && housed(is) && was.Spec.NodeName == is.Spec.NodeName {
+		if g := f.find(was); g != nil {
+			g.Pod = is // what it takes does not change
+			return
+		}
+	}
+	if housed(was) {
+		f.leave(was)
+		f.helped++
+	}
+	if housed(is) {
+		f.enter(newGuest(is))
+	}
+}
+
+func (f *floor) guests(node string) []*guest {
+	if r := f.byName[node]; r != nil {
+		return r.pods
+	}
+	return f.homeless[node]
+}
+
+func (f *floor) find(pod *corev1.Pod) *guest {
+	for _, g := range f.guests(pod.Spec.NodeName) {
+		if g.UID == pod.UID {
+			return g
+		}
+	}
+	return nil
+}
+
+func (f *floor) enter(g *guest) {
+	r := f.byName[g.Spec.NodeName]
+	if r == nil {
+		f.homeless[g.Spec.NodeName] = append(f.homeless[g.Spec.NodeName], g)
+		return
+	}
+	delete(r.promised, g.UID)
+	r.pods = append(r.pods, g)
+	r.free.add(-1, g.takes)
+	r.used.add(1, g.takes)
+	if keepsAway(g.Pod) {
+		f.apart++
+	}
+}
+
+func (f *floor) leave(pod *corev1.Pod) {
+	is := func(g *guest) bool { return g.UID == pod.UID }
+	r := f.byName[pod.Spec.NodeName]
+	if r == nil {
+		if left := slices.DeleteFunc(f.homeless[pod.Spec.NodeName], is); len(left) > 0 {
+			f.homeless[pod.Spec.NodeName] = left
+		} else {
+			delete(f.homeless, pod.Spec.NodeName)
+		}
+		return
+	}
+	at := slices.IndexFunc(r.pods, is)
+	if at < 0 {
+		return
+	}
+	g := r.pods[at]
+	r.pods = slices.Delete(r.pods, at, at+1)
+	r.free.add(1, g.takes)
+	r.used.add(-1, g.takes)
+	if keepsAway(g.Pod) {
+		f.apart--
+	}
+}
+
+func keepsAway(pod *corev1.Pod) bool {
+	return pod.Spec.Affinity != nil && pod.Spec.Affinity.PodAntiAffinity != nil &&
+		len(pod.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0
+}
+
+// open makes room on a node that is new or has changed.
+func (f *floor) open(node *corev1.Node) {
+	r := f.byName[node.Name]
+	if r == nil {
+		r = &room{promised: map[types.UID]*guest{}}
+		f.byName[node.Name] = r
+		f.rooms = slices.Insert(f.rooms, f.place(node.Name), r)
+		r.node = node
+		for _, g := range f.homeless[node.Name] {
+			f.enter(g)
+		}
+		delete(f.homeless, node.Name)
+	}
+	r.node, r.free = node, vectorOf(node.Status.Allocatable)
+	r.free.add(-1, r.used)
+}
+
+func (f *floor) place(name string) int {
+	at, _ := slices.BinarySearchFunc(f.rooms, name, func(r *room, name string) int { return strings.Compare(r.node.Name, name) })
+	return at
+}
+
+func (f *floor) close(name string) {
+	r := f.byName[name]
+	if r == nil {
+		return
+	}
+	for _, g := range r.pods {
+		if keepsAway(g.Pod) {
+			f.apart--
+		}
+		f.homeless[name] = append(f.homeless[name], g)
+	}
+	at := f.place(name)
+	f.rooms = slices.Delete(f.rooms, at, at+1)
+	delete(f.byName, name)
+}

@@ -1,0 +1,141 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// sacrifice is a node with the pods that would have to leave it.
+type sacrifice struct {
+	room    *room
+	victims []*guest
+	broken  int // budgets that would not allow it
+}
+
+// preempt makes way for a pod by ending less important ones, where that is enough. It
+// reports whether the pod has been promised a place.
+func (c *Cluster) preempt(ctx context.Context, a *ask) (bool, error) {
+	if c.promiseTo(a.pod) != "" {
+		return true, nil // its place is being cleared
+	}
+	if ptr.Deref(a.pod.Spec.PreemptionPolicy, "") == corev1.PreemptNever || a.missing != "" {
+		return false, nil
+	}
+	var all []sacrifice
+	for _, r := range c.floor.rooms {
+		if s, enough := c.victims(a, r); enough {
+			all = append(all, s)
+		}
+	}
+	if len(all) == 0 {
+		return false, nil
+	}
+	best := slices.MinFunc(all, func(x, y sacrifice) int { return cmp.Or(dearer(x, y), cmp.Compare(x.room.node.Name, y.room.node.Name)) })
+	for _, victim := range best.victims {
+		if err := c.dismissFor(ctx, victim.Pod); err != nil {
+			return false, err
+		}
+	}
+	best.room.promised[a.pod.UID] = newGuest(a.pod)
+	c.promises[a.pod.UID] = best.room.node.Name
+	return true, nil
+}
+
+// dearer compares what two nodes would lose, as the real one does.
+func dearer(x, y sacrifice) int {
+	sum := func(s sacrifice) (most int32, total int64) {
+		most = -1 << 31
+		for _, v := range s.victims {
+			most, total = max(most, priority(v.Pod)), total+int64(priority(v.Pod))+1<<31
+		}
+		return most, total
+	}
+	mostX, totalX := sum(x)
+	mostY, totalY := sum(y)
+	return cmp.Or(cmp.Compare(x.broken, y.broken), cmp.Compare(mostX, mostY), cmp.Compare(totalX, totalY), cmp.Compare(len(x.victims), len(y.victims)))
+}
+
+// victims are the fewest pods of a node without which the pod has room there.
+func (c *Cluster) victims(a *ask, r *room) (sacrifice, bool) {
+	var lesser []*guest
+	free := r.free
+	for _, g := range r.pods {
+		if priority(g.Pod) < priority(a.pod) {
+			lesser = append(lesser, g)
+			free.add(1, vector{cpu: g.takes.cpu, memory: g.takes.memory, pods: g.takes.pods})
+		}
+	}
+	if len(lesser) == 0 || a.lacks(r, free) != "" || !a.welcome(r) {
+		return sacrifice{}, false
+	}
+	// The most important stay if they can, and before them those whose budget is used up.
+	protected := map[*guest]bool{}
+	for _, g := range lesser {
+		protected[g] = c.tight(g.Pod)
+	}
+	slices.SortFunc(lesser, func(x, y *guest) int {
+		return cmp.Or(-cmp.Compare(rankOf(protected[x]), rankOf(protected[y])), cmp.Compare(priority(y.Pod), priority(x.Pod)), cmp.Compare(x.Name, y.Name))
+	})
+	s := sacrifice{room: r}
+	for _, g := range lesser {
+		less := free
+		less.add(-1, vector{cpu: g.takes.cpu, memory: g.takes.memory, pods: g.takes.pods})
+		if a.lacks(r, less) == "" {
+			free = less
+			continue
+		}
+		s.victims = append(s.victims, g)
+		s.broken += rankOf(protected[g])
+	}
+	return s, len(s.victims) > 0
+}
+
+func rankOf(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// welcome reports whether all but the room on a node would do.
+func (a *ask) welcome(r *room) bool {
+	return (!r.node.Spec.Unschedulable || tolerates(a.pod, corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})) &&
+		!a.tainted(r.node) && a.allowed(r.node) && a.spreadHolds(r.node) && a.companyHolds(r.node) && !clashing(a.ports, r.pods) &&
+		(len(a.volumes) == 0 || a.volumesFit(r) && !a.tooManyVolumes(r))
+}
+
+// dismissFor ends a pod to make way, and says so on it.
+func (c *Cluster) dismissFor(ctx context.Context, pod *corev1.Pod) error {
+	if pod.DeletionTimestamp != nil {
+		return nil
+	}
+	next := pod.DeepCopy()
+	setPodCondition(next, corev1.DisruptionTarget, corev1.ConditionTrue, corev1.PodReasonPreemptionByScheduler, "preempting to accommodate a higher priority pod", c.now())
+	next.ResourceVersion = ""
+	if err := c.Client.Status().Update(ctx, next); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	return client.IgnoreNotFound(c.Client.Delete(ctx, next))
+}
+
+// promiseTo is the node on which others make way for a pod.
+func (c *Cluster) promiseTo(pod *corev1.Pod) string {
+	name := c.promises[pod.UID]
+	if r := c.floor.byName[name]; r == nil || r.promised[pod.UID] == nil {
+		return ""
+	}
+	return name
+}
+
+// forgive ends a promise: the pod has a place, or is gone.
+func (c *Cluster) forgive(pod *corev1.Pod) {
+	if r := c.floor.byName[c.promises[pod.UID]]; r != nil {
+		delete(r.promised, pod.UID)
+	}
+	delete(c.promises, pod.UID)
+}
