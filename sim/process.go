@@ -3,7 +3,10 @@ package sim
 import (
 	"context"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -37,6 +40,7 @@ type runner struct {
 	waiting  map[reconcile.Key]*entry
 	failures map[reconcile.Key]int
 	active   map[reconcile.Key]bool
+	parked   map[reconcile.Key]poll
 }
 
 // crashed is what a fault panics with; the frames of the process unwind, and nothing of
@@ -46,7 +50,7 @@ type crashed struct{ *process }
 // employ gives a process its controllers. Singletons are woken once.
 func (p *process) employ(controllers []reconcile.Controller) {
 	for _, c := range controllers {
-		r := &runner{Controller: c, of: p, waiting: map[reconcile.Key]*entry{}, failures: map[reconcile.Key]int{}, active: map[reconcile.Key]bool{}}
+		r := &runner{Controller: c, of: p, waiting: map[reconcile.Key]*entry{}, failures: map[reconcile.Key]int{}, active: map[reconcile.Key]bool{}, parked: map[reconcile.Key]poll{}}
 		p.controllers = append(p.controllers, r)
 		if c.Subscribe != nil {
 			c.Subscribe(func() { r.wake(reconcile.Key{}, p.sim.Clock.Now()) })
@@ -67,7 +71,11 @@ func (p *process) arrived(e mirror.Event) {
 	now := p.sim.Clock.Now()
 	for _, r := range p.controllers {
 		for _, w := range r.Watches {
-			if mirror.Same(w.Kind, e.Object()) && w.Wakes(object(e.Old), object(e.New)) {
+			if !mirror.Same(w.Kind, e.Object()) {
+				continue
+			}
+			r.unpark(now)
+			if w.Wakes(object(e.Old), object(e.New)) {
 				r.wakeAll(w, e, now)
 			}
 		}
@@ -101,6 +109,7 @@ func (r *runner) wake(key reconcile.Key, at time.Time) {
 	if r.of.dead {
 		return
 	}
+	delete(r.parked, key)
 	if e, there := r.waiting[key]; there {
 		if !e.at.After(at) {
 			return
@@ -128,6 +137,10 @@ func (r *runner) work(key reconcile.Key) {
 		r.wake(key, now.Add(r.delay(r.failures[key])))
 	case result.After > 0:
 		delete(r.failures, key)
+		if followers()[r.Name] {
+			r.parked[key] = poll{now.Add(result.After), result.After}
+			return
+		}
 		r.wake(key, now.Add(result.After))
 	default:
 		delete(r.failures, key)
@@ -164,3 +177,32 @@ func (p *process) crash(where string) {
 
 // String names the process.
 func (p *process) String() string { return fmt.Sprintf("process %s", p.name) }
+
+// followers look again and again although all that they depend on are objects of the kinds
+// that they watch, and not the time: while nothing arrives of these kinds, another look
+// finds what the last one found.
+func followers() map[string]bool {
+	return map[string]bool{"nodepool.counter": true, "nodeclaim.consistency": true}
+}
+
+// poll is when a key is looked at again, and how often from then on.
+type poll struct {
+	next  time.Time
+	every time.Duration
+}
+
+// unpark has the looks happen again that nothing would have come of, from the first one on
+// that is not over.
+func (r *runner) unpark(now time.Time) {
+	if len(r.parked) == 0 {
+		return
+	}
+	keys := slices.SortedFunc(maps.Keys(r.parked), func(a, b reconcile.Key) int { return strings.Compare(a.String(), b.String()) })
+	for _, key := range keys {
+		p := r.parked[key]
+		if late := now.Sub(p.next); late > 0 {
+			p.next = p.next.Add((late + p.every - 1) / p.every * p.every)
+		}
+		r.wake(key, p.next)
+	}
+}

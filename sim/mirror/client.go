@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/selection"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"tenon/sim/store"
@@ -36,11 +35,12 @@ func (c *Client) Get(_ context.Context, key client.ObjectKey, out client.Object,
 	if !k.Namespaced {
 		key.Namespace = ""
 	}
-	object, there := seen.objects[key]
-	if !there {
+	e := seen.byKey[key]
+	if e == nil {
 		// Caches say the kind where servers say the resource.
 		return apierrors.NewNotFound(schema.GroupResource{Group: k.GVK.Group, Resource: k.GVK.Kind}, key.Name)
 	}
+	object := e.object
 	o := (&client.GetOptions{}).ApplyOptions(options)
 	if o.UnsafeDisableDeepCopy != nil && *o.UnsafeDisableDeepCopy && Same(out, object) {
 		reflect.ValueOf(out).Elem().Set(reflect.ValueOf(object).Elem())
@@ -79,29 +79,29 @@ func (c *Client) List(_ context.Context, out client.ObjectList, options ...clien
 	if o.Continue != "" {
 		return fmt.Errorf("continue list option is not supported by the cache")
 	}
-	keys, err := seen.by(o.FieldSelector)
+	entries, err := seen.by(o.FieldSelector)
 	if err != nil {
 		return err
 	}
-	var found []client.Object
-	for _, key := range keys {
+	found := make([]client.Object, 0, len(entries))
+	for _, e := range entries {
 		if o.Limit > 0 && int64(len(found)) == o.Limit {
 			break
 		}
-		if object := seen.objects[key]; store.Matches(object, *o) {
-			found = append(found, object)
+		if store.Matches(e.object, *o) {
+			found = append(found, e.object)
 		}
 	}
 	shared := o.UnsafeDisableDeepCopy != nil && *o.UnsafeDisableDeepCopy
 	return store.Fill(out, k.GVK.Kind, found, 0, "", shared)
 }
 
-// by are the keys under which an index has the selected value.
-func (c *cache) by(selector fields.Selector) ([]types.NamespacedName, error) {
+// by are the entries that an index has under the selected value.
+func (c *cache) by(selector fields.Selector) ([]*entry, error) {
 	if selector == nil || selector.Empty() {
-		return c.keys, nil
+		return c.all, nil
 	}
-	var keys []types.NamespacedName
+	var entries []*entry
 	for i, r := range selector.Requirements() {
 		if r.Operator != selection.Equals && r.Operator != selection.DoubleEquals {
 			return nil, fmt.Errorf("non-exact field matches are not supported by the cache")
@@ -110,16 +110,16 @@ func (c *cache) by(selector fields.Selector) ([]types.NamespacedName, error) {
 		if !indexed {
 			return nil, fmt.Errorf("index with name field:%s does not exist", r.Field)
 		}
-		found := x.keys[r.Value]
+		found := x.found[r.Value]
 		if i > 0 {
-			found = slices.DeleteFunc(slices.Clone(found), func(k types.NamespacedName) bool {
-				_, both := slices.BinarySearchFunc(keys, k, compareKeys)
+			found = slices.DeleteFunc(slices.Clone(found), func(e *entry) bool {
+				_, both := slices.BinarySearchFunc(entries, e, compareEntries)
 				return !both
 			})
 		}
-		keys = found
+		entries = found
 	}
-	return keys, nil
+	return entries, nil
 }
 
 // Find is all objects of a kind in the order of their keys, or those that have a value in
@@ -129,13 +129,13 @@ func (c *Client) Find(kind client.Object, field, value string) []client.Object {
 	if err != nil {
 		return nil
 	}
-	keys := seen.keys
+	entries := seen.all
 	if field != "" {
-		keys = seen.indexes[field].keys[value]
+		entries = seen.indexes[field].found[value]
 	}
-	found := make([]client.Object, len(keys))
-	for i, key := range keys {
-		found[i] = seen.objects[key]
+	found := make([]client.Object, len(entries))
+	for i, e := range entries {
+		found[i] = e.object
 	}
 	return found
 }

@@ -11,11 +11,9 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"tenon/internal/lookup"
@@ -85,7 +83,7 @@ func New(o Options) (*Mirror, error) {
 		if err != nil {
 			return nil, err
 		}
-		m.kinds[gvk].indexes[x.Field] = &index{values: x.Values, keys: map[string][]types.NamespacedName{}}
+		m.kinds[gvk].indexes[x.Field] = newIndex(x.Values)
 	}
 	return m, nil
 }
@@ -100,8 +98,8 @@ func (m *Mirror) Open() {
 		})
 	}
 	for _, gvk := range m.order {
-		for _, key := range slices.Clone(m.kinds[gvk].keys) {
-			m.o.Arrived(Event{Kind: gvk, New: m.kinds[gvk].objects[key]})
+		for _, e := range slices.Clone(m.kinds[gvk].all) {
+			m.o.Arrived(Event{Kind: gvk, New: e.object})
 		}
 	}
 }
@@ -151,89 +149,6 @@ func (m *Mirror) arrive(e Event) {
 		m.kinds[e.Kind].remove(store.KeyOf(e.Old))
 	}
 	m.o.Arrived(e)
-}
-
-// cache holds the objects of one kind as they were seen last.
-type cache struct {
-	objects map[types.NamespacedName]client.Object
-	keys    []types.NamespacedName // sorted
-	indexes map[string]*index
-}
-
-// index finds keys by a value.
-type index struct {
-	values func(client.Object) []string
-	keys   map[string][]types.NamespacedName // sorted
-}
-
-func newCache() *cache {
-	return &cache{objects: map[types.NamespacedName]client.Object{}, indexes: map[string]*index{}}
-}
-
-func (c *cache) put(object client.Object) {
-	key := store.KeyOf(object)
-	old, known := c.objects[key]
-	if !known {
-		c.keys = insert(c.keys, key)
-	}
-	for _, x := range c.indexes { // each index is on its own: the order cannot be seen
-		if known {
-			if slices.Equal(x.values(old), x.values(object)) {
-				continue
-			}
-			x.remove(key, old)
-		}
-		x.put(key, object)
-	}
-	c.objects[key] = object
-}
-
-func (c *cache) remove(key types.NamespacedName) {
-	old, known := c.objects[key]
-	if !known {
-		return
-	}
-	for _, x := range c.indexes { // as above
-		x.remove(key, old)
-	}
-	c.keys = without(c.keys, key)
-	delete(c.objects, key)
-}
-
-func (x *index) put(key types.NamespacedName, object client.Object) {
-	for _, value := range x.values(object) {
-		x.keys[value] = insert(x.keys[value], key)
-	}
-}
-
-func (x *index) remove(key types.NamespacedName, object client.Object) {
-	for _, value := range x.values(object) {
-		if x.keys[value] = without(x.keys[value], key); len(x.keys[value]) == 0 {
-			delete(x.keys, value)
-		}
-	}
-}
-
-func compareKeys(a, b types.NamespacedName) int {
-	if c := strings.Compare(a.Namespace, b.Namespace); c != 0 {
-		return c
-	}
-	return strings.Compare(a.Name, b.Name)
-}
-
-func insert(keys []types.NamespacedName, key types.NamespacedName) []types.NamespacedName {
-	at, known := slices.BinarySearchFunc(keys, key, compareKeys)
-	if known {
-		return keys
-	}
-	return slices.Insert(keys, at, key)
-}
-
-func without(keys []types.NamespacedName, key types.NamespacedName) []types.NamespacedName {
-	if at, known := slices.BinarySearchFunc(keys, key, compareKeys); known {
-		return slices.Delete(keys, at, at+1)
-	}
-	return keys
 }
 
 // Same reports whether two kinds of watched objects are the same type.

@@ -22,11 +22,7 @@ func (s *Store) patch(k *Kind, p part, key types.NamespacedName, by types.PatchT
 	if p == status && !k.Status {
 		return nil, errNoSubresource
 	}
-	content, err := k.content(old)
-	if err != nil {
-		return nil, err
-	}
-	text, err := json.Marshal(content)
+	text, err := json.Marshal(old)
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", k.GVK.Kind, err)
 	}
