@@ -60,12 +60,12 @@ type caller struct {
 }
 
 // write makes a call with all that can happen around it.
-func (c caller) write(verb string, object client.Object, locked bool, do func() error) error {
+func (c caller) write(verb string, object client.Object, locked func() bool, do func() error) error {
 	what := fmt.Sprintf("%s %T %s", verb, object, client.ObjectKeyFromObject(object))
 	if err := c.of.before(what, true); err != nil {
 		return err
 	}
-	if locked && c.of.faulty && c.of.sim.happens(c.of.sim.options.Faults.Conflicts, "conflict:", what) {
+	if c.of.faulty && c.of.sim.options.Faults.Conflicts > 0 && locked() && c.of.sim.happens(c.of.sim.options.Faults.Conflicts, "conflict:", what) {
 		return apierrors.NewConflict(schema.GroupResource{Resource: fmt.Sprintf("%T", object)}, object.GetName(), errFaster)
 	}
 	c.of.sim.Writes++
@@ -81,10 +81,15 @@ func (c caller) Get(ctx context.Context, key client.ObjectKey, object client.Obj
 	return c.Client.Get(ctx, key, object, o...)
 }
 
-// locked patches say which version they are for. Others never meet a conflict.
-func locked(object client.Object, patch client.Patch) bool {
-	data, err := patch.Data(object)
-	return err == nil && bytes.Contains(data, []byte("resourceVersion"))
+// Writes that say which version they are for may meet a conflict, others never do.
+func always() bool { return true }
+func never() bool  { return false }
+
+func versioned(object client.Object, patch client.Patch) func() bool {
+	return func() bool {
+		data, err := patch.Data(object)
+		return err == nil && bytes.Contains(data, []byte("resourceVersion"))
+	}
 }
 
 // removing tells who watches for what must not happen.
@@ -99,26 +104,26 @@ func (p *process) removing(object client.Object, evicts bool) {
 }
 
 func (c caller) Create(ctx context.Context, object client.Object, o ...client.CreateOption) error {
-	return c.write("create", object, false, func() error { return c.Client.Create(ctx, object, o...) })
+	return c.write("create", object, never, func() error { return c.Client.Create(ctx, object, o...) })
 }
 
 func (c caller) Delete(ctx context.Context, object client.Object, o ...client.DeleteOption) error {
-	return c.write("delete", object, false, func() error {
+	return c.write("delete", object, never, func() error {
 		c.of.removing(object, false)
 		return c.Client.Delete(ctx, object, o...)
 	})
 }
 
 func (c caller) Update(ctx context.Context, object client.Object, o ...client.UpdateOption) error {
-	return c.write("update", object, true, func() error { return c.Client.Update(ctx, object, o...) })
+	return c.write("update", object, always, func() error { return c.Client.Update(ctx, object, o...) })
 }
 
 func (c caller) Patch(ctx context.Context, object client.Object, patch client.Patch, o ...client.PatchOption) error {
-	return c.write("patch", object, locked(object, patch), func() error { return c.Client.Patch(ctx, object, patch, o...) })
+	return c.write("patch", object, versioned(object, patch), func() error { return c.Client.Patch(ctx, object, patch, o...) })
 }
 
 func (c caller) DeleteAllOf(ctx context.Context, object client.Object, o ...client.DeleteAllOfOption) error {
-	return c.write("delete all", object, false, func() error { return c.Client.DeleteAllOf(ctx, object, o...) })
+	return c.write("delete all", object, never, func() error { return c.Client.DeleteAllOf(ctx, object, o...) })
 }
 
 func (c caller) Apply(ctx context.Context, object runtime.ApplyConfiguration, o ...client.ApplyOption) error {
@@ -138,7 +143,7 @@ type subcaller struct {
 }
 
 func (c subcaller) Create(ctx context.Context, object, body client.Object, o ...client.SubResourceCreateOption) error {
-	return c.caller.write("create "+c.name+" of", object, false, func() error {
+	return c.caller.write("create "+c.name+" of", object, never, func() error {
 		if c.name == "eviction" {
 			c.caller.of.removing(object, true)
 		}
@@ -151,11 +156,11 @@ func (c subcaller) Create(ctx context.Context, object, body client.Object, o ...
 }
 
 func (c subcaller) Update(ctx context.Context, object client.Object, o ...client.SubResourceUpdateOption) error {
-	return c.caller.write("update "+c.name+" of", object, true, func() error { return c.SubResourceClient.Update(ctx, object, o...) })
+	return c.caller.write("update "+c.name+" of", object, always, func() error { return c.SubResourceClient.Update(ctx, object, o...) })
 }
 
 func (c subcaller) Patch(ctx context.Context, object client.Object, patch client.Patch, o ...client.SubResourcePatchOption) error {
-	return c.caller.write("patch "+c.name+" of", object, locked(object, patch), func() error { return c.SubResourceClient.Patch(ctx, object, patch, o...) })
+	return c.caller.write("patch "+c.name+" of", object, versioned(object, patch), func() error { return c.SubResourceClient.Patch(ctx, object, patch, o...) })
 }
 
 // live reads past the caches.

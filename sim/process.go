@@ -3,10 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
-	"maps"
 	"reflect"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -41,6 +38,7 @@ type runner struct {
 	failures map[reconcile.Key]int
 	active   map[reconcile.Key]bool
 	parked   map[reconcile.Key]poll
+	pause    time.Duration // of a follower
 }
 
 // crashed is what a fault panics with; the frames of the process unwind, and nothing of
@@ -50,7 +48,7 @@ type crashed struct{ *process }
 // employ gives a process its controllers. Singletons are woken once.
 func (p *process) employ(controllers []reconcile.Controller) {
 	for _, c := range controllers {
-		r := &runner{Controller: c, of: p, waiting: map[reconcile.Key]*entry{}, failures: map[reconcile.Key]int{}, active: map[reconcile.Key]bool{}, parked: map[reconcile.Key]poll{}}
+		r := &runner{Controller: c, of: p, waiting: map[reconcile.Key]*entry{}, failures: map[reconcile.Key]int{}, active: map[reconcile.Key]bool{}, parked: map[reconcile.Key]poll{}, pause: followers()[c.Name]}
 		p.controllers = append(p.controllers, r)
 		if c.Subscribe != nil {
 			c.Subscribe(func() { r.wake(reconcile.Key{}, p.sim.Clock.Now()) })
@@ -74,7 +72,7 @@ func (p *process) arrived(e mirror.Event) {
 			if !mirror.Same(w.Kind, e.Object()) {
 				continue
 			}
-			r.unpark(now)
+			r.unpark(w, e, now)
 			if w.Wakes(object(e.Old), object(e.New)) {
 				r.wakeAll(w, e, now)
 			}
@@ -137,8 +135,8 @@ func (r *runner) work(key reconcile.Key) {
 		r.wake(key, now.Add(r.delay(r.failures[key])))
 	case result.After > 0:
 		delete(r.failures, key)
-		if followers()[r.Name] {
-			r.parked[key] = poll{now.Add(result.After), result.After}
+		if result.After == r.pause {
+			r.parked[key] = poll{now.Add(r.pause), r.pause}
 			return
 		}
 		r.wake(key, now.Add(result.After))
@@ -178,11 +176,17 @@ func (p *process) crash(where string) {
 // String names the process.
 func (p *process) String() string { return fmt.Sprintf("process %s", p.name) }
 
-// followers look again and again although all that they depend on are objects of the kinds
-// that they watch, and not the time: while nothing arrives of these kinds, another look
-// finds what the last one found.
-func followers() map[string]bool {
-	return map[string]bool{"nodepool.counter": true, "nodeclaim.consistency": true}
+// followers look again and again although all that they depend on is what they watch, and
+// neither the time nor the cloud: while nothing arrives that is about their key, another
+// look finds what the last one found. The value is the pause of such looks: a shorter one
+// is for a time that matters.
+func followers() map[string]time.Duration {
+	return map[string]time.Duration{
+		"nodepool.counter":      5 * time.Second,
+		"nodeclaim.consistency": 10 * time.Minute,
+		// The clouds here change neither images nor what they list.
+		"nodeclaim.disruption": 5 * time.Minute,
+	}
 }
 
 // poll is when a key is looked at again, and how often from then on.
@@ -191,15 +195,17 @@ type poll struct {
 	every time.Duration
 }
 
-// unpark has the looks happen again that nothing would have come of, from the first one on
-// that is not over.
-func (r *runner) unpark(now time.Time) {
+// unpark has the looks happen again that nothing would have come of until this event, from
+// the first one on that is not over.
+func (r *runner) unpark(w reconcile.Watch, e mirror.Event, now time.Time) {
 	if len(r.parked) == 0 {
 		return
 	}
-	keys := slices.SortedFunc(maps.Keys(r.parked), func(a, b reconcile.Key) int { return strings.Compare(a.String(), b.String()) })
-	for _, key := range keys {
-		p := r.parked[key]
+	for _, key := range w.KeysOf(context.Background(), e.Object()) {
+		p, parked := r.parked[key]
+		if !parked {
+			continue
+		}
 		if late := now.Sub(p.next); late > 0 {
 			p.next = p.next.Add((late + p.every - 1) / p.every * p.every)
 		}

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -99,6 +100,17 @@ func (s *Store) patchWith(object client.Object, p part, patch client.Patch, try 
 	if err != nil {
 		return err
 	}
+	if old, current := s.base(k, object, patch); current {
+		next, err := k.received(object)
+		if err != nil {
+			return err
+		}
+		stored, err := s.replace(k, p, old, next, try)
+		if err != nil {
+			return err
+		}
+		return k.Answer(object, stored)
+	}
 	data, err := patch.Data(object)
 	if err != nil {
 		return err
@@ -108,6 +120,22 @@ func (s *Store) patchWith(object client.Object, p part, patch client.Patch, try 
 		return err
 	}
 	return k.Answer(object, stored)
+}
+
+// difference is the type of patches between what somebody has read and what it has become.
+var difference = reflect.TypeOf(client.MergeFrom(nil))
+
+// base finds what a difference is to, if that is still what is stored: the difference
+// applied to it is the object itself, and nobody has to work it out.
+func (s *Store) base(k *Kind, object client.Object, patch client.Patch) (client.Object, bool) {
+	if reflect.TypeOf(patch) != difference || object.GetResourceVersion() == "" || patch.Type() != types.MergePatchType {
+		return nil, false
+	}
+	old, err := s.stored(k, client.ObjectKeyFromObject(object))
+	if err != nil || reflect.TypeOf(old) != reflect.TypeOf(object) {
+		return nil, false
+	}
+	return old, old.GetResourceVersion() == object.GetResourceVersion()
 }
 
 // Delete implements client.Writer.
