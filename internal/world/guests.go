@@ -109,6 +109,7 @@ func (w *World) removePod(k key) {
 	w.index.Replace(pod, nil)
 	delete(w.guests.all, k)
 	w.ledger.release(pod.UID)
+	delete(w.ledger.arranged, pod.UID)
 	w.daemons.lost(pod)
 	if len(w.guests.held) > 0 {
 		w.pulse.supply() // whoever was held for its sake need not wait any more
@@ -260,6 +261,11 @@ func (w *World) translate(k key, pod *corev1.Pod) (snapshot.Pod, bool) {
 			out.Node, out.Pending, out.Refused = promised, false, ""
 			out.Tie = w.translator.Tie(pod)
 			out.Tie.Promised = true
+		}
+	}
+	if ok && leaving && out.Movable {
+		if place, found := w.arranged(pod.UID); found {
+			out.Node, out.Movable, out.Tie.Promised = place, false, true
 		}
 	}
 	return out, ok

@@ -31,6 +31,13 @@ type start struct {
 	leavers []command.Leaver
 	orders  []execute.Order
 	pods    int
+	places  []place
+}
+
+// place is where pods of the leavers will go: a claim to be made, or a node.
+type place struct {
+	on   string
+	pods []world.Guest
 }
 
 // beginAll begins what was decided, as far as it still holds. One that cannot be begun
@@ -101,6 +108,9 @@ func (d *disruption) prepare(ctx context.Context, s *snapshot.Snapshot, p *plan.
 		out.record.Claims = append(out.record.Claims, command.Member{Claim: r.Claim, Pool: r.Pool, Price: r.Price})
 	}
 	out.record.Receivers = receivers(s, p)
+	for i := range p.Moves {
+		out.places = append(out.places, place{p.Moves[i].Node, guests(s, p.Moves[i].Pods)})
+	}
 	market := d.o.Supply.Of(ctx, d.o.World.Pools())
 	for i := range p.Replacements {
 		order, ok := d.order(&p.Replacements[i], market, out)
@@ -108,6 +118,7 @@ func (d *disruption) prepare(ctx context.Context, s *snapshot.Snapshot, p *plan.
 			return nil, nil
 		}
 		out.orders = append(out.orders, order)
+		out.places = append(out.places, place{order.Claim.Name, guests(s, p.Replacements[i].Pods)})
 		out.record.Replacements = append(out.record.Replacements, command.Member{
 			Claim: order.Claim.Name, Pool: order.Pool.Name, Price: p.Replacements[i].Offer.Price,
 		})
@@ -117,6 +128,14 @@ func (d *disruption) prepare(ctx context.Context, s *snapshot.Snapshot, p *plan.
 		out.orders[i].Claim.Annotations[karpenterv1.AnnotationDisruption] = text
 	}
 	return out, nil
+}
+
+func guests(s *snapshot.Snapshot, pods []int) []world.Guest {
+	out := make([]world.Guest, 0, len(pods))
+	for _, i := range pods {
+		out = append(out, world.GuestOf(&s.Pods[i]))
+	}
+	return out
 }
 
 // receivers are the claims whose nodes take pods.
@@ -159,8 +178,11 @@ func (d *disruption) order(c *plan.Claim, market map[string]world.Sale, s *start
 // Whatever fails, everything is taken back, now or by whoever finds it on the objects.
 func (d *disruption) begin(ctx context.Context, s *start) error {
 	r := &s.record
-	d.desk.begin(*r, d.kit.Clock.Now())
+	d.desk.begin(*r, s.places, d.kit.Clock.Now())
 	defer d.desk.begun(r.ID)
+	for _, p := range s.places {
+		d.o.World.Arrange(p.on, p.pods)
+	}
 	d.tellBegin(ctx, s)
 	for _, l := range s.leavers {
 		if err := d.o.Executor.Write(ctx, l.Claim, r); err != nil {

@@ -177,6 +177,7 @@ func (d *disruption) remove(ctx context.Context, s *command.Stage) error {
 	}
 	for _, l := range s.Staying() {
 		if objections[l.Claim.Name] != "" {
+			d.o.World.DisarrangeOn(nameOf(l))
 			wrong = append(wrong, d.o.Executor.Release(ctx, l))
 		}
 	}
@@ -233,6 +234,9 @@ func (d *disruption) abandon(ctx context.Context, s *command.Stage, why string) 
 	}
 	if err := errors.Join(wrong...); err != nil {
 		return err
+	}
+	for _, p := range d.desk.placesOf(s.Record.ID) {
+		d.o.World.Disarrange(p.pods)
 	}
 	d.desk.drop(s.Record.ID, s.Now)
 	d.ended(ctx, s, why)

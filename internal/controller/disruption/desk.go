@@ -25,6 +25,8 @@ type desk struct {
 // entry is one command.
 type entry struct {
 	record command.Record
+	// places are where its pods go, as long as we were there when it was begun.
+	places []place
 	// beginning commands are still being written.
 	beginning bool
 	// since is when we learned of it.
@@ -42,10 +44,10 @@ func (d *desk) subscribe(wake func()) {
 }
 
 // begin enters a command before anything of it is written.
-func (d *desk) begin(r command.Record, now time.Time) {
+func (d *desk) begin(r command.Record, places []place, now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.entries[r.ID] = &entry{record: r, beginning: true, since: now}
+	d.entries[r.ID] = &entry{record: r, places: places, beginning: true, since: now}
 }
 
 // begun lets the command go its way.
@@ -80,6 +82,16 @@ func (d *desk) drop(id string, now time.Time) {
 	delete(d.entries, id)
 	maps.DeleteFunc(d.past, func(_ string, at time.Time) bool { return now.Sub(at) > pastFor })
 	d.past[id] = now
+}
+
+// placesOf a command.
+func (d *desk) placesOf(id string) []place {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if e := d.entries[id]; e != nil {
+		return e.places
+	}
+	return nil
 }
 
 // list is the commands that have been begun, the oldest first.

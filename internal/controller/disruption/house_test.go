@@ -250,3 +250,19 @@ func web(change ...func(*karpenterv1.NodePool)) *karpenterv1.NodePool {
 	}
 	return pool
 }
+
+// mark closes a node and says why, as another process would have done it.
+func (h *house) mark(name string) {
+	h.t.Helper()
+	claim := h.Claim(name)
+	claim.Status.Conditions = append(claim.Status.Conditions, metav1.Condition{
+		Type: karpenterv1.ConditionDisruptionReason, Status: metav1.ConditionTrue, Reason: "Drifted", LastTransitionTime: metav1.NewTime(h.Clock.Now())})
+	h.Put(claim)
+	var node corev1.Node
+	h.Get(claim.Status.NodeName, &node)
+	node.Spec.Taints = append(node.Spec.Taints, karpenterv1.TaintDisrupted())
+	h.Put(&node)
+}
+
+// noKey is that of singletons.
+var noKey = reconcile.Key{}

@@ -1,0 +1,121 @@
+package disruption_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/catalog"
+	"tenon/internal/rig"
+)
+
+// Wherever the process dies, before a write or after it, the next one brings the nodes to
+// the same end: no node is closed for nothing, and nothing is bought twice.
+func TestACrashAtAnyWrite(t *testing.T) {
+	t.Parallel()
+	for _, after := range []bool{false, true} {
+		for at := 1; ; at++ {
+			if !crashAt(t, at, after) {
+				if at < 10 {
+					t.Fatalf("there are only %d writes: nothing was disrupted", at-1)
+				}
+				break
+			}
+		}
+	}
+}
+
+// crashAt lets the process die at a write; it reports whether there were so many.
+func crashAt(t *testing.T, at int, after bool) bool {
+	t.Helper()
+	h := newHouse(t, web())
+	for _, name := range []string{"a", "b"} {
+		h.machine(machine{name: name, kind: "general-8", capacity: catalog.OnDemand, pods: 1})
+	}
+	writes, dead := 0, false
+	h.Fail(func(c rig.Call) error {
+		if c.IsWrite() {
+			writes++
+		}
+		if dead = dead || writes > at || writes == at && !after; dead {
+			return rig.ErrBroken
+		}
+		return nil
+	})
+	for range 12 {
+		h.Clock.Step(time.Second)
+		h.initialize()
+		h.watch()
+		_, _ = h.evaluate.Reconcile(context.Background(), noKey)
+		h.watch()
+		_, _ = h.conduct.Reconcile(context.Background(), noKey)
+	}
+	h.Fail(nil)
+	h.start()
+	for range 6 {
+		h.pass(5 * time.Second)
+		h.initialize()
+	}
+	h.pass(5 * time.Second)
+	gone, alive := 0, 0
+	for _, line := range h.picture() {
+		switch {
+		case strings.Contains(line, "deleted"):
+			gone++
+		case strings.HasPrefix(line, "web-"):
+			alive++
+		}
+		if strings.Contains(line, "recorded") || strings.Contains(line, "closed") && !strings.Contains(line, "deleted") {
+			t.Errorf("write %d: something is left: %s", at, line)
+		}
+	}
+	if gone != 2 || alive != 1 {
+		t.Errorf("write %d (after it: %t): %d nodes went for %d\n%s", at, after, gone, alive, strings.Join(h.picture(), "\n"))
+	}
+	return dead
+}
+
+// A pool in which nothing can be bought, or a node that cannot be tainted, keeps no other
+// disruption from its way.
+func TestOneStuckCommandBlocksNoOther(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, web())
+	for _, name := range []string{"a", "b"} {
+		h.machine(machine{name: name, kind: "general-8", capacity: catalog.OnDemand, pods: 1})
+	}
+	h.pass(2 * time.Second) // both wait for their replacement, which never comes
+	h.machine(machine{name: "later", kind: "general-4", capacity: catalog.OnDemand})
+	h.pass(15 * time.Second)
+	if claim := h.Claim("later"); claim.DeletionTimestamp == nil {
+		t.Errorf("the empty node waits for the others: %v", h.picture())
+	}
+	if claim := h.Claim("a"); claim.DeletionTimestamp != nil || claim.Annotations[karpenterv1.AnnotationDisruption] == "" {
+		t.Errorf("the node with a pod does not wait any more: %v", h.picture())
+	}
+}
+
+// Replacements that are not there in time are given up, and the nodes take pods again.
+func TestReplacementsThatNeverCome(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, web())
+	for _, name := range []string{"a", "b"} {
+		h.machine(machine{name: name, kind: "general-8", capacity: catalog.OnDemand, pods: 1})
+	}
+	h.pass(2 * time.Second)
+	h.Clock.Step(11 * time.Minute)
+	h.watch()
+	h.Run(h.conduct, "")
+	h.expect("a: ", "b: ")
+}
+
+// Marks that belong to no command are taken back: they are those of whoever ran before.
+func TestMarksOfNobodyAreTakenBack(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, web(func(p *karpenterv1.NodePool) { p.Spec.Disruption.Budgets = []karpenterv1.Budget{{Nodes: "0"}} }))
+	h.machine(machine{name: "a", kind: "general-4", capacity: catalog.OnDemand, pods: 2})
+	h.mark("a")
+	h.pass(2 * time.Second)
+	h.expect("a: ")
+}
