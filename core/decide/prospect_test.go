@@ -106,6 +106,19 @@ func TestProspects(t *testing.T) {
 			"pool default allow=0\nnode a type=large\npods web cpu=1 on=a", nil,
 			"Waiting|Underutilized||No allowed disruptions for disruption reason Underutilized due to blocking budget",
 		},
+		"a budget of nodes that is closed until tonight": {
+			"pool default allow=5 allow.Empty=0\nnode a type=large", func(s *snapshot.Snapshot) { s.Pools[0].Consolidation.Turns = present.Add(6 * time.Hour) },
+			"Waiting|Empty||No allowed disruptions for disruption reason Empty due to blocking budget|until +6h0m0s",
+		},
+		"a budget of nodes that is used up": {
+			"pool default allow=1\nnode a type=large drifted=1h\nnode b type=large drifted=2h\npods web cpu=1 on=a\npods api cpu=1 on=b",
+			func(s *snapshot.Snapshot) { s.Pools[0].Consolidation.Turns = present.Add(6 * time.Hour) },
+			"Waiting|Drifted||No allowed disruptions for disruption reason Drifted due to blocking budget",
+		},
+		"a drifted node waits for nothing but what drift waits for": {
+			"pool default after=1h allow=0\nnode a type=large drifted=1h quiet=10m\npods web cpu=1 on=a", nil,
+			"Waiting|Drifted||No allowed disruptions for disruption reason Drifted due to blocking budget",
+		},
 		"a full node": {"node a type=small\npods web cpu=2 on=a", nil, "Kept|Underutilized|Unconsolidatable|Can't replace with a cheaper node"},
 		"savings that are not worth the evictions": {
 			"type middle cpu=2 mem=8Gi price=0.104\nnode a type=middle\npods web cpu=1900m mem=1Gi on=a", nil,

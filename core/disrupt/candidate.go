@@ -151,8 +151,18 @@ func (n *node) skip(reason plan.Reason) {
 // keep notes what keeps a node that could go for a reason.
 func (n *node) keep(kind plan.Kind, reason plan.Reason, text string) {
 	n.prospect.Kind, n.prospect.Reason, n.prospect.Text, n.prospect.Skipped = kind, reason, text, false
+	n.prospect.Until = time.Time{}
 	if n.prospect.Event = ""; kind == plan.Kept {
 		n.prospect.Event = eventKept
+	}
+}
+
+// hold notes that a budget keeps the node for now. One that is closed opens no sooner than
+// its schedule says; of one that is used up nobody knows when it has something left.
+func (x *search) hold(n *node, reason plan.Reason, text string) {
+	n.keep(plan.Waiting, reason, text)
+	if p := &x.pools[n.pool]; p.allowed[reason] == 0 {
+		n.prospect.Until = x.s.Pools[n.pool].Consolidation.Turns
 	}
 }
 

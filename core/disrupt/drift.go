@@ -16,7 +16,7 @@ func (x *search) drift() {
 		x.looked++
 		ledger := x.newLedger(plan.Drifted)
 		if text, ok := ledger.add(n); !ok {
-			n.keep(plan.Waiting, plan.Drifted, text)
+			x.hold(n, plan.Drifted, text)
 			continue
 		}
 		if x.spent() {
@@ -56,7 +56,7 @@ func (x *search) staticDrift() {
 		x.looked++
 		ledger := x.newLedger(plan.Drifted)
 		if text, ok := ledger.add(n); !ok {
-			n.keep(plan.Waiting, plan.Drifted, text)
+			x.hold(n, plan.Drifted, text)
 			continue
 		}
 		if x.members(n.pool) > *x.s.Pools[n.pool].Replicas {

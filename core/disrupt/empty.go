@@ -26,7 +26,7 @@ func (x *search) empty() {
 		}
 		x.looked++
 		if text, ok := ledger.add(n); !ok {
-			n.keep(plan.Waiting, plan.Empty, text)
+			x.hold(n, plan.Empty, text)
 			n.eligible = false
 			continue
 		}

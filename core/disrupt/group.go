@@ -86,7 +86,7 @@ func (x *search) withinBudgets(nodes []int) []int {
 		if text, ok := ledger.add(&x.nodes[at]); ok {
 			out = append(out, at)
 		} else {
-			x.nodes[at].keep(plan.Waiting, plan.Underutilized, text)
+			x.hold(&x.nodes[at], plan.Underutilized, text)
 		}
 	}
 	return out

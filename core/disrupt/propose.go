@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"tenon/core/model"
 	"tenon/core/plan"
@@ -158,7 +159,7 @@ func (x *search) accept(p *proposal) {
 		node := &x.nodes[n]
 		node.gone = true
 		node.prospect.Kind, node.prospect.Reason, node.prospect.Disruption = plan.Chosen, p.reason, len(x.list)
-		node.prospect.Text, node.prospect.Event = "", ""
+		node.prospect.Text, node.prospect.Event, node.prospect.Until = "", "", time.Time{}
 		d.Nodes = append(d.Nodes, plan.Removal{
 			Node: node.Name, Claim: node.Claim, Pool: node.Node.Pool, Price: node.Price, Pods: integers(node.pods),
 		})

@@ -66,7 +66,7 @@ func (x *search) lookAt(n *node) {
 	}
 	ledger := x.newLedger(plan.Underutilized)
 	if text, ok := ledger.add(n); !ok {
-		n.keep(plan.Waiting, plan.Underutilized, text)
+		x.hold(n, plan.Underutilized, text)
 		return
 	}
 	receivers, dearest := x.outlook(n.moving, n.at)

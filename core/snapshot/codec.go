@@ -50,6 +50,9 @@ func canonical(s *Snapshot) *Snapshot {
 	out.Now = s.Now.UTC()
 	out.Catalogs = append([]catalog.Catalog(nil), s.Catalogs...)
 	out.Pools = append([]Pool(nil), s.Pools...)
+	for i := range out.Pools {
+		out.Pools[i].Consolidation.Turns = out.Pools[i].Consolidation.Turns.UTC()
+	}
 	out.Templates = append([]Template(nil), s.Templates...)
 	out.Daemons = append([]Daemon(nil), s.Daemons...)
 	out.Budgets = append([]Budget(nil), s.Budgets...)

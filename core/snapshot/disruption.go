@@ -26,6 +26,8 @@ type Consolidation struct {
 	// Allowed is how many of its nodes may be disrupted at a time, by reason, as its budgets
 	// have it at Snapshot.Now; nodes that are being disrupted already are part of it.
 	Allowed Allowance `json:"allowed"`
+	// Turns is when a budget begins or ends next by its schedule; zero without one.
+	Turns time.Time `json:"turns,omitzero"`
 	// Broken, when not empty, is what is wrong with the budgets: then nothing is allowed.
 	Broken string `json:"broken,omitempty"`
 	// Pace bounds the roll-out to drifted nodes beside the budgets; nil is without bound.

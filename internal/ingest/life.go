@@ -138,4 +138,7 @@ func (t *Translator) Allow(pool *karpenterv1.NodePool, nodes []snapshot.Node, ou
 			out.Broken = err.Error()
 		}
 	}
+	if turns, ok := pool.NextTurn(t.options.Now); ok {
+		out.Turns = turns
+	}
 }

@@ -73,6 +73,46 @@ func (b Budget) IsActive(now time.Time) (bool, error) {
 	return !hit.IsZero() && !hit.After(now), nil // a zero hit is a date that never comes
 }
 
+// NextTurn returns when one of the pool's budgets next begins or ceases to count, and whether
+// there is such a time. Until then the same number of nodes has the same allowance.
+func (p *NodePool) NextTurn(now time.Time) (time.Time, bool) {
+	var next time.Time
+	for _, budget := range p.Spec.Disruption.Budgets {
+		if turn, ok := budget.nextTurn(now); ok && (next.IsZero() || turn.Before(next)) {
+			next = turn
+		}
+	}
+	return next, !next.IsZero()
+}
+
+// mostHits is how many hits of a schedule are looked at before it counts as one that never
+// ends: with a duration longer than the time between them each hit prolongs the one before.
+const mostHits = 100
+
+func (b Budget) nextTurn(now time.Time) (time.Time, bool) {
+	active, err := b.IsActive(now)
+	if err != nil || b.Schedule == nil {
+		return time.Time{}, false
+	}
+	schedule, err := cron.ParseStandard("TZ=UTC " + *b.Schedule)
+	if err != nil {
+		return time.Time{}, false
+	}
+	if !active {
+		hit := schedule.Next(now.UTC())
+		return hit, !hit.IsZero()
+	}
+	hit := schedule.Next(now.UTC().Add(-b.Duration.Duration))
+	for range mostHits {
+		end, following := hit.Add(b.Duration.Duration), schedule.Next(hit)
+		if following.IsZero() || following.After(end) {
+			return end, true
+		}
+		hit = following
+	}
+	return time.Time{}, false
+}
+
 // nodesOf reads the number or percentage of a pool's nodes; percentages are rounded up, so that
 // even a pool of one node can be disrupted.
 func (b Budget) nodesOf(nodes int) (int, error) {

@@ -123,3 +123,63 @@ func TestBrokenBudgets(t *testing.T) {
 		})
 	}
 }
+
+// A budget with a schedule turns when a hit comes and when its duration is over; hits that come
+// before that prolong it.
+func TestNextTurn(t *testing.T) {
+	t.Parallel()
+	office := scheduled(budget("0"), "0 9 * * mon-fri", 8*time.Hour)
+	cases := map[string]struct {
+		budgets []v1.Budget
+		now     string
+		want    string
+	}{
+		"no budgets":                            {nil, "12:00:00", "never"},
+		"a budget that always counts":           {[]v1.Budget{budget("10%")}, "12:00:00", "never"},
+		"before it begins":                      {[]v1.Budget{office}, "08:00:00", "09:00:00"},
+		"as it begins":                          {[]v1.Budget{office}, "09:00:00", "17:00:00"},
+		"while it counts":                       {[]v1.Budget{office}, "12:30:00", "17:00:00"},
+		"as it ends":                            {[]v1.Budget{office}, "17:00:00", "09:00:00 the day after"},
+		"the first of two":                      {[]v1.Budget{office, scheduled(budget("5"), "0 11 * * *", time.Hour)}, "10:00:00", "11:00:00"},
+		"hits that prolong each other":          {[]v1.Budget{scheduled(budget("0"), "0 9,10,11 * * *", 90*time.Minute)}, "09:30:00", "12:30:00"},
+		"hits that prolong each other for ever": {[]v1.Budget{scheduled(budget("0"), "@hourly", time.Hour)}, "09:30:00", "never"},
+		"a date that never comes":               {[]v1.Budget{scheduled(budget("0"), "0 0 30 2 *", time.Hour)}, "09:30:00", "never"},
+		"a schedule that nobody can read":       {[]v1.Budget{scheduled(budget("0"), "tomorrow", time.Hour)}, "09:30:00", "never"},
+		"a schedule without a duration":         {[]v1.Budget{{Nodes: "0", Schedule: office.Schedule}}, "09:30:00", "never"},
+	}
+	for name, tc := range cases {
+		pool := poolWith(tc.budgets...)
+		got := "never"
+		if turn, ok := pool.NextTurn(clock(tc.now)); ok {
+			if got = turn.Format(time.TimeOnly); turn.Day() != tuesday.Day() {
+				got += " the day after"
+			}
+		}
+		if got != tc.want {
+			t.Errorf("%s: %s, want %s", name, got, tc.want)
+		}
+	}
+}
+
+// Between two turns nothing changes.
+func TestNothingChangesBeforeTheNextTurn(t *testing.T) {
+	t.Parallel()
+	pool := poolWith(scheduled(budget("0"), "*/20 8-10 * * *", 25*time.Minute), scheduled(budget("3"), "45 9 * * *", 50*time.Minute), budget("10"))
+	allowed := func(now time.Time) int {
+		n, err := pool.AllowedDisruptions(v1.DisruptionEmpty, 50, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	for minute := range 24 * 60 {
+		now := tuesday.Add(time.Duration(minute) * time.Minute)
+		turn, ok := pool.NextTurn(now)
+		if !ok || !turn.After(now) {
+			t.Fatalf("%s: turns at %s, %t", now, turn, ok)
+		}
+		if before := allowed(turn.Add(-time.Second)); before != allowed(now) {
+			t.Errorf("%s: %d allowed, and %d just before %s", now, allowed(now), before, turn)
+		}
+	}
+}
