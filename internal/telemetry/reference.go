@@ -102,6 +102,7 @@ Besides these come what controller-runtime and client-go tell (` + "`controller_
 | --- | --- |
 | ` + "`karpenter_nodes_*`" + ` of single nodes | refreshed every 5 s, and 5 s more for each 10,000 pods |
 | ` + "`karpenter_nodepools_allowed_disruptions`, `karpenter_nodepools_nodes_consuming_budgets`" + ` | told by the pool's own controller every 10 s, also while nothing is disrupted |
+| ` + "`karpenter_voluntary_disruption_eligible_nodes`" + ` | counts nodes that would go for a reason if it was worth it and allowed, of one and the same evaluation for all reasons |
 | ` + "`karpenter_nodepools_cost_total`" + ` | absent, not 0, while the cloud cannot say what anything costs |
 | ` + "`karpenter_cloudprovider_duration_seconds`" + ` | has the method ` + "`Admit`" + ` for providers whose nodes are not complete when they join |
 | ` + "`operator_*_transitions_total`" + ` | does not count conditions that were there when the process started |
@@ -110,5 +111,5 @@ Besides these come what controller-runtime and client-go tell (` + "`controller_
 
 An event is published once in two minutes, or in the time of its kind, for the same object and reason. Of pods with the same owner and reason ten get an event of their own; the others share one, beside the owner:
 ` + "`2990 more pods of ReplicaSet web, the last of them web-7c9: Failed to schedule pod, …`" + `. Events of pods are at most 10 a second and 100 at once for each reason; what comes above that is counted in
-such an event, too, and nothing is lost of the count. A message is at most 1,024 bytes long.
+such an event, too, and nothing is lost of the count. A message is at most 1,024 bytes long. Those about nodes that stay are [bounded besides](staying.md#how-it-is-told).
 `
