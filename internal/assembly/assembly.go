@@ -25,6 +25,7 @@ import (
 	"tenon/internal/controller/marking"
 	"tenon/internal/controller/meter"
 	"tenon/internal/controller/overlay"
+	"tenon/internal/controller/pacing"
 	"tenon/internal/controller/podevents"
 	"tenon/internal/controller/readiness"
 	"tenon/internal/controller/repair"
@@ -39,6 +40,8 @@ import (
 	"tenon/internal/market"
 	"tenon/internal/reconcile"
 	"tenon/internal/registration"
+	"tenon/internal/rollout"
+	"tenon/internal/savings"
 	"tenon/internal/stale"
 	"tenon/internal/supply"
 	"tenon/internal/world"
@@ -98,9 +101,11 @@ func decisions(p Parts) []reconcile.Controller {
 	provisioner := loop.New(p.Kit, loop.Options{
 		World: p.World, Supply: offers, Executor: executor, Synced: p.Synced, Suffix: p.Suffix,
 	})
+	rollouts := rollout.New(p.Kit)
 	return append(disruption.New(p.Kit, disruption.Options{
 		World: p.World, Supply: offers, Executor: executor, Synced: p.Synced, Suffix: p.Suffix,
-	}), provisioner)
+		Rollouts: rollouts, Ledger: savings.New(p.Kit),
+	}), provisioner, pacing.New(p.Kit, rollouts))
 }
 
 func claims(p Parts) []reconcile.Controller {

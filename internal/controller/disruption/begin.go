@@ -11,7 +11,6 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/decide"
-	"tenon/core/model"
 	"tenon/core/plan"
 	"tenon/core/snapshot"
 	"tenon/internal/command"
@@ -30,7 +29,6 @@ type start struct {
 	record  command.Record
 	leavers []command.Leaver
 	orders  []execute.Order
-	pods    int
 	places  []place
 }
 
@@ -89,8 +87,8 @@ func split(list []plan.Disruption) []plan.Disruption {
 
 // prepare gathers what a command needs; nil if it is no more to be begun.
 func (d *disruption) prepare(ctx context.Context, s *snapshot.Snapshot, p *plan.Disruption) (*start, error) {
-	out := &start{plan: p, pods: p.Evictions(), record: command.Record{
-		ID: d.o.Suffix() + d.o.Suffix(), Reason: p.Reason, Begun: s.Now, Kind: kindOf(p), Savings: p.Savings,
+	out := &start{plan: p, record: command.Record{
+		ID: d.o.Suffix() + d.o.Suffix(), Reason: p.Reason, Begun: s.Now, Kind: kindOf(p), Savings: p.Savings, Evictions: p.Evictions(),
 	}}
 	for i := range p.Nodes {
 		r := &p.Nodes[i]
@@ -180,10 +178,14 @@ func (d *disruption) begin(ctx context.Context, s *start) error {
 	r := &s.record
 	d.desk.begin(*r, s.places, d.kit.Clock.Now())
 	defer d.desk.begun(r.ID)
+	d.tellBegin(ctx, s)
+	if err := d.o.Rollouts.Begun(ctx, *r); err != nil {
+		d.desk.drop(r.ID, d.kit.Clock.Now())
+		return err
+	}
 	for _, p := range s.places {
 		d.o.World.Arrange(p.on, p.pods)
 	}
-	d.tellBegin(ctx, s)
 	for _, l := range s.leavers {
 		if err := d.o.Executor.Write(ctx, l.Claim, r); err != nil {
 			return d.undo(ctx, r, err)
@@ -263,13 +265,4 @@ func kindOf(p *plan.Disruption) string {
 		return "single"
 	}
 	return "multi"
-}
-
-// sum of what members cost.
-func (d *disruption) sum(members []command.Member) model.Money {
-	var sum model.Money
-	for _, m := range members {
-		sum += d.desk.price(m)
-	}
-	return sum
 }

@@ -82,6 +82,11 @@ func (d *disruption) advance(ctx context.Context, e *entry) error {
 	}
 	stage.Closed = e.closed
 	if step, why = stage.Next(); step == command.Abandon {
+		if stage.Unaware == 0 { // its replacements are to blame, and say so as long as they are there
+			if err := d.ended(ctx, stage, why); err != nil {
+				return err
+			}
+		}
 		return d.abandon(ctx, stage, why)
 	}
 	switch step {
@@ -239,7 +244,6 @@ func (d *disruption) abandon(ctx context.Context, s *command.Stage, why string) 
 		d.o.World.Disarrange(p.pods)
 	}
 	d.desk.drop(s.Record.ID, s.Now)
-	d.ended(ctx, s, why)
 	return nil
 }
 
@@ -265,7 +269,9 @@ func (d *disruption) spare(ctx context.Context, claim *karpenterv1.NodeClaim) er
 // conclude ends a command whose nodes are all gone or going. The record is taken from the
 // claims last: whoever finds it there concludes again.
 func (d *disruption) conclude(ctx context.Context, s *command.Stage) error {
-	d.ended(ctx, s, "")
+	if err := d.succeeded(ctx, s); err != nil {
+		return err
+	}
 	for _, r := range s.Replacements {
 		if r != nil {
 			if err := d.o.Executor.Forget(ctx, r); err != nil {

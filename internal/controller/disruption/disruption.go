@@ -16,13 +16,13 @@ import (
 	"context"
 	"time"
 
-	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/decide"
 	"tenon/core/snapshot"
-	"tenon/internal/command"
 	"tenon/internal/execute"
 	"tenon/internal/intent"
 	"tenon/internal/reconcile"
+	"tenon/internal/rollout"
+	"tenon/internal/savings"
 	"tenon/internal/supply"
 	"tenon/internal/world"
 )
@@ -39,19 +39,10 @@ type Options struct {
 	Suffix func() string
 	// Tell is given every evaluation. Nil is nobody.
 	Tell func(*snapshot.Snapshot, *decide.Decision)
-	// Rollouts say how many more nodes of a pool may drift away. Nil is as many as budgets let.
-	Rollouts Rollouts
-	// Ledger is told what commands were to save, and what they saved. Nil is nobody.
-	Ledger Ledger
-}
-
-// Rollouts pace drift.
-type Rollouts interface {
-	// More is how many more disruptions may begin in a pool, and why not more.
-	More(pool *karpenterv1.NodePool, underway int, now time.Time) (more int, why string)
-	// Ended is told of every disruption for drift that is over; failed is empty if it was
-	// carried out.
-	Ended(ctx context.Context, r command.Record, failed string)
+	// Rollouts pace drift.
+	Rollouts *rollout.Rollouts
+	// Ledger is told what commands were to save, and what they saved.
+	Ledger *savings.Ledger
 }
 
 // New makes the controllers.

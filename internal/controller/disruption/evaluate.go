@@ -120,13 +120,18 @@ func (d *disruption) look(ctx context.Context, now time.Time) world.Picture {
 	settings.StaticCapacity = d.kit.Settings.FeatureGates.StaticCapacity
 	market := d.o.Supply.Of(ctx, d.o.World.Pools())
 	picture := d.o.World.Picture(world.Moment{Now: now, Settings: settings, Market: market})
-	d.learned(picture.Snapshot)
+	d.learned(ctx, picture.Snapshot)
 	return picture
 }
 
 // learned puts into the picture what past disruptions have taught about each pool.
-func (d *disruption) learned(s *snapshot.Snapshot) {
-	underway := map[string]int{}
+func (d *disruption) learned(ctx context.Context, s *snapshot.Snapshot) {
+	underway, drifted := map[string]int{}, map[string]bool{}
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; n.Life.Drifted != "" {
+			drifted[n.Pool] = true
+		}
+	}
 	for _, r := range d.desk.records() {
 		for _, m := range r.Claims {
 			if r.Reason == plan.Drifted {
@@ -140,12 +145,9 @@ func (d *disruption) learned(s *snapshot.Snapshot) {
 			continue
 		}
 		c := &s.Pools[i].Consolidation
-		if d.o.Rollouts != nil {
-			more, why := d.o.Rollouts.More(pool, underway[pool.Name], s.Now)
-			c.Pace = &snapshot.Pace{More: more, Why: why}
-		}
-		if d.o.Ledger != nil {
-			c.Caution = d.o.Ledger.Caution(pool)
+		c.Caution = d.o.Ledger.Caution(pool)
+		if drifted[pool.Name] { // whoever asks reads a class
+			c.Pace = d.o.Rollouts.Pace(ctx, pool, underway[pool.Name])
 		}
 	}
 }

@@ -27,6 +27,8 @@ import (
 	"tenon/internal/ingest"
 	"tenon/internal/reconcile"
 	"tenon/internal/rig"
+	"tenon/internal/rollout"
+	"tenon/internal/savings"
 	"tenon/internal/settings"
 	"tenon/internal/supply"
 	"tenon/internal/world"
@@ -57,6 +59,7 @@ func (h *house) start() {
 	h.world, h.known = assembly.World(h.Kit), map[string]client.Object{}
 	list := disruption.New(h.Kit, disruption.Options{
 		World: h.world, Supply: supply.New(h.Kit.Clock, stall{}, nil), Executor: execute.New(h.Kit, h.world, 1),
+		Rollouts: rollout.New(h.Kit), Ledger: savings.New(h.Kit),
 		Suffix: func() string { h.names++; return fmt.Sprintf("%05d", h.names) },
 	})
 	h.evaluate, h.conduct = list[0], list[1]

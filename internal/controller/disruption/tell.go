@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
-	"tenon/core/model"
 	"tenon/core/plan"
 	"tenon/core/requirement"
 	"tenon/internal/command"
@@ -17,17 +16,6 @@ import (
 	"tenon/internal/removal"
 	"tenon/internal/telemetry"
 )
-
-// Ledger keeps what commands were to save, and what they saved.
-type Ledger interface {
-	// Begun is told of every command that was begun.
-	Begun(r command.Record)
-	// Over is told of every command that is over, with what its machines really save an
-	// hour; failed ones save nothing.
-	Over(ctx context.Context, r command.Record, realised model.Money, failed bool)
-	// Caution is what an eviction has to save in a pool; see snapshot.Consolidation.
-	Caution(pool *karpenterv1.NodePool) int
-}
 
 // tellBegin says what is about to be done: one line in the log, and events on the objects.
 func (d *disruption) tellBegin(ctx context.Context, s *start) {
@@ -42,7 +30,7 @@ func (d *disruption) tellBegin(ctx context.Context, s *start) {
 		}
 	}
 	reconcile.Log(ctx).Info("disrupting node(s)", "command", r.Text(nodes), "command-id", r.ID, "decision", r.Decision(),
-		"disrupted-node-count", len(s.leavers), "replacement-node-count", len(s.orders), "pod-count", s.pods,
+		"disrupted-node-count", len(s.leavers), "replacement-node-count", len(s.orders), "pod-count", r.Evictions,
 		"disrupted-nodes", disrupted, "replacement-nodes", replacements(s))
 	if r.Reason == plan.Underutilized && len(s.orders) > 0 {
 		for i, l := range s.leavers {
@@ -97,7 +85,7 @@ func (d *disruption) both(l command.Leaver, reason, onNode, onClaim string, key 
 	}
 }
 
-// countBegun counts a command that is under way, and has it entered in the ledger.
+// countBegun counts a command that is under way.
 func (d *disruption) countBegun(r *command.Record) {
 	m, why := d.kit.Metrics, label(r.Reason)
 	m.VoluntaryDisruptionDecisionsTotal.WithLabelValues(r.Decision(), why, r.Kind).Inc()
@@ -106,9 +94,6 @@ func (d *disruption) countBegun(r *command.Record) {
 		if r.Reason == plan.Underutilized {
 			m.ConsolidationMovesTotal.WithLabelValues("approved", pool, d.policy(pool)).Inc()
 		}
-	}
-	if d.o.Ledger != nil {
-		d.o.Ledger.Begun(*r)
 	}
 }
 
@@ -179,22 +164,4 @@ func (d *disruption) tellAbandoned(ctx context.Context, s *command.Stage, why st
 	d.kit.Metrics.VoluntaryDisruptionQueueFailuresTotal.WithLabelValues(s.Record.Decision(), label(s.Record.Reason), s.Record.Kind).Add(float64(max(missing, 1)))
 	reconcile.Log(ctx).Info("failed terminating nodes while executing a disruption command", "command-id", s.Record.ID,
 		"reason", string(s.Record.Reason), "nodes", strings.Join(nodes, ", "), "cause", why)
-}
-
-// ended tells those who learn from it how a command ended. Commands whose nodes went by
-// themselves, before their replacements were ready, teach nothing.
-func (d *disruption) ended(ctx context.Context, s *command.Stage, failed string) {
-	if failed == "" {
-		for _, r := range s.Replacements {
-			if r == nil || !r.Conditions(s.Now).IsTrue(karpenterv1.ConditionInitialized) {
-				return
-			}
-		}
-	}
-	if d.o.Rollouts != nil && s.Record.Reason == plan.Drifted {
-		d.o.Rollouts.Ended(ctx, s.Record, failed)
-	}
-	if d.o.Ledger != nil {
-		d.o.Ledger.Over(ctx, s.Record, d.sum(s.Record.Claims)-d.sum(s.Record.Replacements), failed != "")
-	}
 }

@@ -1,0 +1,142 @@
+package command_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/model"
+	"tenon/core/plan"
+	"tenon/internal/command"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// leaver is a claim with its node; its states are what has been done to it.
+func leaver(name string, states ...string) command.Leaver {
+	l := command.Leaver{Claim: claim(name), Node: &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-" + name}}}
+	for _, state := range states {
+		switch state {
+		case "tainted":
+			l.Node.Spec.Taints = []corev1.Taint{karpenterv1.TaintDisrupted()}
+		case "deleting":
+			l.Claim.DeletionTimestamp = &metav1.Time{Time: noon}
+		default:
+			l.Claim.Status.Conditions = append(l.Claim.Status.Conditions, metav1.Condition{Type: state, Status: metav1.ConditionTrue})
+		}
+	}
+	return l
+}
+
+func claim(name string, conditions ...string) *karpenterv1.NodeClaim {
+	c := &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	for _, each := range conditions {
+		c.Status.Conditions = append(c.Status.Conditions, metav1.Condition{Type: each, Status: metav1.ConditionTrue})
+	}
+	return c
+}
+
+func members(names ...string) []command.Member {
+	var out []command.Member
+	for _, name := range names {
+		out = append(out, command.Member{Claim: name, Pool: "web", Price: model.Unit})
+	}
+	return out
+}
+
+// What comes next follows from the objects alone.
+func TestNext(t *testing.T) {
+	t.Parallel()
+	const reason, ready = karpenterv1.ConditionDisruptionReason, karpenterv1.ConditionInitialized
+	failing := claim("new")
+	failing.DeletionTimestamp = &metav1.Time{Time: noon}
+	failing.Status.Conditions = []metav1.Condition{{Type: karpenterv1.ConditionRegistered, Status: metav1.ConditionFalse, Message: "it never joined"}}
+	for name, tc := range map[string]struct {
+		stage command.Stage
+		want  command.Step
+		why   string
+	}{
+		"nothing is written yet":           {command.Stage{Leavers: []command.Leaver{leaver("a")}}, command.Mark, ""},
+		"the taint is missing":             {command.Stage{Leavers: []command.Leaver{leaver("a", reason)}}, command.Mark, ""},
+		"the condition is missing":         {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted")}}, command.Mark, ""},
+		"the node was closed only now":     {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted", reason)}, Closed: noon.Add(-time.Second)}, command.Wait, ""},
+		"nobody has seen it closed":        {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted", reason)}}, command.Wait, ""},
+		"it has been closed for a while":   {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted", reason)}, Closed: noon.Add(-command.Settle)}, command.Look, ""},
+		"it goes":                          {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted", reason, "deleting")}}, command.Over, ""},
+		"it is gone":                       {command.Stage{}, command.Over, ""},
+		"the replacement is on its way":    {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted", reason)}, Replacements: []*karpenterv1.NodeClaim{claim("new")}, Closed: noon.Add(-time.Hour)}, command.Wait, "not ready"},
+		"the replacement is ready":         {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted", reason)}, Replacements: []*karpenterv1.NodeClaim{claim("new", ready)}, Closed: noon.Add(-time.Hour)}, command.Look, ""},
+		"the replacement is gone":          {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted", reason)}, Replacements: []*karpenterv1.NodeClaim{nil}}, command.Abandon, "replacement new is gone"},
+		"the replacement goes":             {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted", reason)}, Replacements: []*karpenterv1.NodeClaim{failing}}, command.Abandon, "it never joined"},
+		"the replacement takes too long":   {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted", reason)}, Replacements: []*karpenterv1.NodeClaim{claim("new")}, Patience: time.Second}, command.Abandon, "not ready within"},
+		"it was written on a part only":    {command.Stage{Leavers: []command.Leaver{leaver("a")}, Unaware: 1}, command.Abandon, "not written"},
+		"one of two went by itself":        {command.Stage{Leavers: []command.Leaver{leaver("a", "deleting"), leaver("b", "tainted", reason)}, Closed: noon.Add(-time.Hour)}, command.Look, ""},
+		"all went, the replacement failed": {command.Stage{Leavers: []command.Leaver{leaver("a", "deleting")}, Replacements: []*karpenterv1.NodeClaim{nil}}, command.Over, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := tc.stage
+			s.Now, s.Record.Begun, s.Record.Replacements = noon, noon.Add(-time.Minute), members("new")
+			if s.Patience == 0 {
+				s.Patience = time.Hour
+			}
+			if got, why := s.Next(); got != tc.want || !strings.Contains(why, tc.why) {
+				t.Errorf("%s (%s), want %s (%s)", got, why, tc.want, tc.why)
+			}
+		})
+	}
+}
+
+// The record says which claims go and which come, and survives being written and read.
+func TestRecords(t *testing.T) {
+	t.Parallel()
+	r := command.Record{ID: "x7k2p", Reason: plan.Underutilized, Begun: noon, Claims: members("a", "b"), Replacements: members("new"),
+		Receivers: []string{"c"}, Kind: "multi", Savings: model.Unit / 8}
+	for name, want := range map[string]bool{"a": true, "new": true, "c": false} {
+		c := claim(name)
+		c.Annotations = map[string]string{karpenterv1.AnnotationDisruption: r.String()}
+		read, ok := command.Of(c)
+		if ok != want {
+			t.Errorf("%s: part of it: %t", name, ok)
+		}
+		if read.String() != r.String() {
+			t.Errorf("%s: read back as %s", name, read.String())
+		}
+	}
+	broken := claim("a")
+	broken.Annotations = map[string]string{karpenterv1.AnnotationDisruption: "{"}
+	if _, ok := command.Of(broken); ok {
+		t.Error("what cannot be read is no command")
+	}
+	want := "Underutilized/x7k2p: replace: nodepools=[web]: [n1, n2] -> [1 replacement] (savings: $0.12)"
+	if got := r.Text([]string{"n1", "n2"}); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// When a part of the nodes has to stay, the rest goes only if that still saves money.
+func TestWorthGoingOn(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason plan.Reason
+		come   int
+		going  []string
+		want   bool
+	}{
+		"nobody is left":                  {plan.Empty, 0, nil, false},
+		"one of the empty nodes":          {plan.Empty, 0, []string{"a"}, true},
+		"drift is about each node":        {plan.Drifted, 1, []string{"a"}, true},
+		"two go for one":                  {plan.Underutilized, 1, []string{"a", "b"}, true},
+		"one goes for one":                {plan.Underutilized, 1, []string{"a"}, false},
+		"one goes for room that there is": {plan.Underutilized, 0, []string{"a"}, true},
+	} {
+		r := command.Record{Reason: tc.reason, Claims: members("a", "b", "c"), Replacements: members("new")[:tc.come]}
+		if got := r.WorthGoingOn(tc.going); got != tc.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}

@@ -1,0 +1,39 @@
+package disruption
+
+import (
+	"context"
+	"errors"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/model"
+	"tenon/internal/command"
+)
+
+// succeeded tells those who learn from it that a command was carried out. Commands whose
+// nodes went by themselves, before their replacements were ready, teach nothing.
+func (d *disruption) succeeded(ctx context.Context, s *command.Stage) error {
+	for _, r := range s.Replacements {
+		if r == nil || !r.Conditions(s.Now).IsTrue(karpenterv1.ConditionInitialized) {
+			return nil
+		}
+	}
+	return d.ended(ctx, s, "")
+}
+
+// ended tells of a command that was carried out, or failed. To tell the same twice does no
+// harm, so that it can be told before the traces of the command are removed.
+func (d *disruption) ended(ctx context.Context, s *command.Stage, failed string) error {
+	return errors.Join(
+		d.o.Rollouts.Ended(ctx, s.Record, failed),
+		d.o.Ledger.Over(ctx, s.Record, d.sum(s.Record.Claims)-d.sum(s.Record.Replacements), failed != ""),
+	)
+}
+
+// sum of what members cost.
+func (d *disruption) sum(members []command.Member) model.Money {
+	var sum model.Money
+	for _, m := range members {
+		sum += d.desk.price(m)
+	}
+	return sum
+}
