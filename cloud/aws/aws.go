@@ -45,6 +45,8 @@ type Observer struct {
 	Batched func(batcher string, size int, waited time.Duration)
 	// NoSpotRole: a claim wanted spot capacity, which the account may not buy.
 	NoSpotRole func(cloud.Claim)
+	// Narrow: a claim that could be spot is bought on demand, with few types to choose from.
+	Narrow func(claim cloud.Claim, types int)
 }
 
 // Provider is EC2.
@@ -93,6 +95,7 @@ func New(o Options) (*Provider, error) {
 	p.desk = checkout.New(checkout.Options{
 		EC2: s.Clients.EC2, Yard: p.Yard, Templates: s.Templates, Shortages: s.Shortages, Addresses: s.Addresses, Counts: s.Counts,
 		Clock: s.Clock, Facts: p.facts, VisibleWithin: o.Visible, Failed: o.Observe.LaunchFailed, NoSpotRole: o.Observe.NoSpotRole,
+		Narrow: o.Observe.Narrow,
 	})
 	if o.Queue != "" {
 		p.Notices = notice.NewQueue(s.Clients.SQS, o.Queue, 0)

@@ -24,6 +24,7 @@ import (
 	"tenon/cloud/aws/api"
 	"tenon/cloud/aws/home"
 	"tenon/cloud/aws/pace"
+	"tenon/cloud/aws/recall"
 	"tenon/cloud/aws/scout"
 	"tenon/cloud/aws/shift"
 	"tenon/internal/controller/evasion"
@@ -58,7 +59,7 @@ type Options struct {
 // Open makes the backend of a process.
 func Open(o Options) manager.Open {
 	return func(ctx context.Context, ground manager.Ground) (manager.Backend, error) {
-		b := &backend{Options: o.on(ground), ground: ground}
+		b := &backend{Options: o.on(ground), ground: ground, warned: recall.New[string, bool](ground.Clock, warnAgain)}
 		if err := b.connect(ctx); err != nil {
 			return manager.Backend{}, err
 		}
@@ -85,7 +86,11 @@ type backend struct {
 	watch     *shift.Watch // nil unless zonal shifts are followed
 	authority string
 	kit       atomic.Pointer[reconcile.Kit]
+	warned    *recall.Cache[string, bool] // of few types, by pool
 }
+
+// warnAgain is how soon a pool is warned of again.
+const warnAgain = time.Hour
 
 func (b *backend) connect(ctx context.Context) error {
 	settings := b.ground.Settings

@@ -37,6 +37,7 @@ func (b *backend) observer() aws.Observer {
 			})
 		},
 		NoSpotRole: b.noSpotRole,
+		Narrow:     b.narrow,
 	}
 }
 
@@ -85,6 +86,17 @@ func (b *backend) noSpotRole(claim cloud.Claim) {
 	}
 	kit.Events.Publish(telemetry.Warning(object, "",
 		`Attempted to launch a spot instance but failed due to "AuthFailure.ServiceLinkedRoleCreationNotPermitted"`))
+}
+
+// narrow warns of a launch for which capacity may be hard to find: once in a while for a pool, as
+// hundreds of claims may be bought at the same time.
+func (b *backend) narrow(claim cloud.Claim, types int) {
+	if _, warned := b.warned.Peek(claim.Pool); warned {
+		return
+	}
+	b.warned.Put(claim.Pool, true)
+	b.ground.Log.Info("few instance types are left for an on-demand launch although spot is allowed; 5 or more are advised",
+		"NodeClaim", claim.Name, "NodePool", claim.Pool, "instance-types", types)
 }
 
 // surveyor is the scout as the controller of classes sees it: what is forgotten of a class

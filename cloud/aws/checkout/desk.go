@@ -36,6 +36,9 @@ type Options struct {
 	// of claims that wanted spot capacity which the account may not buy. They may be nil.
 	Failed     func(zone, zoneID, capacityType, reason string)
 	NoSpotRole func(cloud.Claim)
+	// Narrow is told of claims that could be spot and are bought on demand, with few types to
+	// choose from. It may be nil.
+	Narrow func(claim cloud.Claim, types int)
 }
 
 // Desk buys.
@@ -56,6 +59,9 @@ func New(o Options) *Desk {
 	}
 	if o.NoSpotRole == nil {
 		o.NoSpotRole = func(cloud.Claim) {}
+	}
+	if o.Narrow == nil {
+		o.Narrow = func(cloud.Claim, int) {}
 	}
 	return &Desk{Options: o, records: map[string]*record{}, past: past{turn: make(chan struct{}, 1)}}
 }
@@ -153,6 +159,9 @@ func (d *Desk) decideAndSend(ctx context.Context, claim *cloud.Claim, r *record)
 	order, err := launch.Choose(claim, facts)
 	if err != nil {
 		return cloud.Instance{}, err
+	}
+	if types, narrow := order.Narrow(claim); narrow {
+		d.Narrow(*claim, types)
 	}
 	r.pending = &pending{order: order, facts: facts}
 	return d.send(ctx, claim, r)

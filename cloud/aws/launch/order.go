@@ -21,6 +21,7 @@ import (
 	"tenon/cloud/aws/template"
 	"tenon/core/catalog"
 	"tenon/core/model"
+	"tenon/core/requirement"
 )
 
 // What EC2 takes in one request for a fleet.
@@ -93,6 +94,21 @@ func Choose(claim *cloud.Claim, f Facts) (Order, error) {
 		return Order{}, &cloud.NoCapacity{Offers: Names(missing), Err: errNoOffer}
 	}
 	return o, nil
+}
+
+// flexible is from how many types on EC2 finds capacity nearly always.
+const flexible = 5
+
+// Narrow reports how many types are left, and whether that is few for a claim which would have
+// taken spot capacity: it had many types to choose from, and waits now for the few that are
+// left on demand. (aws.md, 5.3.)
+func (o *Order) Narrow(claim *cloud.Claim) (types int, narrow bool) {
+	seen := map[string]bool{}
+	for _, c := range o.Candidates {
+		seen[c.Type.Name] = true
+	}
+	spot := !claim.Requirements.Has(requirement.KeyCapacityType) || claim.Requirements.Get(requirement.KeyCapacityType).Has(catalog.Spot)
+	return len(seen), spot && o.CapacityType == catalog.OnDemand && len(seen) < flexible
 }
 
 func shortfallError(claim *cloud.Claim, left []cloud.Candidate) error {

@@ -257,3 +257,34 @@ func TestRead(t *testing.T) {
 		t.Errorf("read %+v", a)
 	}
 }
+
+// Who would have taken spot capacity and gets few types on demand is told of.
+func TestNarrow(t *testing.T) {
+	t.Parallel()
+	both := requirement.New(requirement.KeyCapacityType, requirement.In, catalog.OnDemand, catalog.Spot)
+	cases := map[string]struct {
+		claim  *cloud.Claim
+		types  int
+		narrow bool
+	}{
+		"few types, spot allowed":     {claim(both), 4, true},
+		"few types, nothing asked":    {claim(), 4, true},
+		"enough types":                {claim(both), 5, false},
+		"few types, on demand wanted": {claim(requirement.New(requirement.KeyCapacityType, requirement.In, catalog.OnDemand)), 4, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := launch.Order{CapacityType: catalog.OnDemand}
+			for n := range tc.types {
+				kind := kind(fmt.Sprint("kind-", n), 10, "", "a on-demand 1", "b on-demand 1")
+				for i := range kind.Offerings {
+					o.Candidates = append(o.Candidates, cloud.Candidate{Type: &kind, Offering: &kind.Offerings[i]})
+				}
+			}
+			if types, narrow := o.Narrow(tc.claim); types != tc.types || narrow != tc.narrow {
+				t.Errorf("%d types, narrow %t; want %d, %t", types, narrow, tc.types, tc.narrow)
+			}
+		})
+	}
+}
