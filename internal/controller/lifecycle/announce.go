@@ -45,7 +45,7 @@ func (l *lifecycle) record(ctx context.Context, claim *karpenterv1.NodeClaim, re
 		l.count(owner, registered)
 		err = l.judgePool(ctx, pool, claim, registered)
 	}
-	if client.IgnoreNotFound(err) != nil {
+	if client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) { // whoever was first has said the same
 		reconcile.Log(ctx).Error(err, "recording registration health", "NodePool", name)
 	}
 }

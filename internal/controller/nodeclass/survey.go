@@ -8,6 +8,7 @@ import (
 	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud/aws/api"
 	"tenon/cloud/aws/appraisal"
+	"tenon/cloud/aws/stock"
 	"tenon/cloud/aws/trial"
 	"tenon/internal/lookup"
 	"tenon/internal/reconcile"
@@ -138,6 +139,9 @@ func (k keeper) validate(ctx context.Context, s *appraisal.Standing) (time.Durat
 	switch {
 	case errors.Is(err, trial.ErrAgain):
 		reconcile.Log(ctx).V(1).Info("trial of the nodeclass is repeated", "err", err.Error())
+		return soon, nil
+	case errors.Is(err, stock.ErrNoTypes): // at the start; whoever asks for them says what is wrong
+		s.Unsure(awsv1.ConditionValidationSucceeded, err.Error())
 		return soon, nil
 	case err != nil:
 		return 0, err
