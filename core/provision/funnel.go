@@ -2,6 +2,7 @@ package provision
 
 import (
 	"math/bits"
+	"slices"
 	"strconv"
 
 	"tenon/core/bitset"
@@ -27,7 +28,9 @@ type plea struct {
 func (d *decision) poolVerdict(p int, pl *plea) (reason.PoolVerdict, int) {
 	pool := &d.s.Pools[p]
 	if pool.Unready != "" {
-		return reason.PoolVerdict{Pool: pool.Name, Reason: reason.Reason{Code: reason.PoolNotReady, Detail: pool.Unready}}, -1
+		return reason.PoolVerdict{
+			Pool: pool.Name, Reason: reason.Reason{Code: reason.PoolNotReady, Detail: pool.Unready}, Suits: d.suits(p, pl),
+		}, -1
 	}
 	best, at := reason.PoolVerdict{}, -1
 	for i := range pl.variant.Alternatives {
@@ -36,6 +39,16 @@ func (d *decision) poolVerdict(p int, pl *plea) (reason.PoolVerdict, int) {
 		}
 	}
 	return best, at
+}
+
+// suits reports whether a pool lets a pod in, by its taints and labels alone.
+func (d *decision) suits(p int, pl *plea) bool {
+	pool := &d.s.Pools[p]
+	return slices.ContainsFunc(pl.variant.Alternatives, func(a feasible.Asker) bool {
+		_, kept := model.Untolerated(pool.Taints, a.Tolerations, a.Strict)
+		_, bad := pool.Requirements.FindMismatch(a.Require, d.s.Settings.WellKnown)
+		return !kept && !bad
+	})
 }
 
 func (d *decision) funnel(p int, a *feasible.Asker, pl *plea) reason.PoolVerdict {

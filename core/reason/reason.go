@@ -60,6 +60,9 @@ type PoolVerdict struct {
 	Reason  Reason
 	Nearest string
 	Daemons int64
+	// Suits says of a pool that is not ready that its taints and labels let the pod in: it
+	// may be the one that the pod is meant for.
+	Suits bool
 }
 
 // Met says which of three questions some instance type of a pool answers with yes: alone,

@@ -214,6 +214,19 @@ func TestVerdictIsBoundedWhateverItHolds(t *testing.T) {
 	})
 }
 
+// TestAPoolThatWouldLetThePodInComesFirst: nobody looks further into a pool that is not ready,
+// but of two such the one that is not for this pod is counted only.
+func TestAPoolThatWouldLetThePodInComesFirst(t *testing.T) {
+	t.Parallel()
+	v := manyPools(60)
+	unready := Reason{Code: PoolNotReady, Detail: "not ready: no subnets"}
+	v.Pools = append(v.Pools, PoolVerdict{Pool: "strange", Reason: unready}, PoolVerdict{Pool: "own", Reason: unready, Suits: true})
+	text := v.Text()
+	if !strings.Contains(text, "pool own: not ready: no subnets") || strings.Contains(text, "pool strange") {
+		t.Errorf("got %s", text)
+	}
+}
+
 func TestSummaryCountsTheMostFrequentFirst(t *testing.T) {
 	t.Parallel()
 	v := manyPools(8)

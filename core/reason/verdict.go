@@ -58,7 +58,9 @@ func (v *Verdict) RemedyText() string {
 }
 
 // Promising lists the pools that came closest first: the one that the remedy is about,
-// then those with the longest way through the funnel.
+// then those with the longest way through the funnel. A pool that is not ready and would
+// let the pod in has passed two rules as far as anybody knows: it comes before all that
+// have not.
 func (v *Verdict) Promising() []*PoolVerdict {
 	out := make([]*PoolVerdict, len(v.Pools))
 	for i := range v.Pools {
@@ -71,9 +73,17 @@ func (v *Verdict) Promising() []*PoolVerdict {
 		return 1
 	}
 	slices.SortStableFunc(out, func(a, b *PoolVerdict) int {
-		return cmp.Or(cmp.Compare(remedied(a), remedied(b)), cmp.Compare(len(b.Funnel), len(a.Funnel)))
+		return cmp.Or(cmp.Compare(remedied(a), remedied(b)), cmp.Compare(b.way(), a.way()))
 	})
 	return out
+}
+
+// way is how many rules the pod came to: the last one, which it failed, counts.
+func (v *PoolVerdict) way() int {
+	if v.Suits {
+		return 3
+	}
+	return len(v.Funnel)
 }
 
 // blames are the rules in a few words, for counting pools.

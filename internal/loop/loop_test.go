@@ -28,6 +28,7 @@ import (
 	"tenon/internal/reconcile"
 	"tenon/internal/registration"
 	"tenon/internal/rig"
+	"tenon/internal/savings"
 	"tenon/internal/settings"
 	"tenon/internal/supply"
 	"tenon/internal/world"
@@ -57,7 +58,7 @@ func newHouse(t *testing.T, objects ...client.Object) *house {
 func (h *house) start(kit reconcile.Kit) {
 	h.world, h.tracker = assembly.World(kit), registration.New()
 	h.loop = loop.New(kit, loop.Options{
-		World: h.world, Supply: supply.New(kit.Clock, stall{kit}, h.tracker), Executor: execute.New(kit, h.world, 1),
+		World: h.world, Supply: supply.New(kit.Clock, stall{kit}, h.tracker), Executor: execute.New(kit, h.world, 1), Ledger: savings.New(kit),
 		Suffix: func() string { h.names++; return fmt.Sprintf("%05d", h.names) },
 	})
 	h.watch()
@@ -471,5 +472,29 @@ func TestABurstIsBoughtInFullNodes(t *testing.T) {
 	h.Run(h.loop, "")
 	if pulse := h.world.Pulse(); pulse.Waiting != 0 {
 		t.Errorf("%d pods still wait after the burst", pulse.Waiting)
+	}
+}
+
+// TestThePoolThatAPodIsMeantForIsTold: it is not ready, and thirty pools of other teams would
+// not take the pod anyway; the event says what is wrong with the one.
+func TestThePoolThatAPodIsMeantForIsTold(t *testing.T) {
+	t.Parallel()
+	pools := []client.Object{ready("own-team", func(p *karpenterv1.NodePool) {
+		p.Spec.Template.Labels = map[string]string{"team": "own"}
+		conditions := p.Conditions(time.Unix(0, 0))
+		conditions.SetFalse(karpenterv1.ConditionNodeClassReady, "SubnetsNotFound", "the class finds no subnets")
+		p.Status.Conditions = conditions.List()
+	})}
+	for i := range 30 {
+		pools = append(pools, ready(fmt.Sprintf("a-team-%02d", i), func(p *karpenterv1.NodePool) {
+			p.Spec.Template.Labels = map[string]string{"team": fmt.Sprint("other-", i)}
+		}))
+	}
+	h := newHouse(t, pools...)
+	h.pods("web", 1, judged, func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"team": "own"} })
+	h.decide()
+	events := strings.Join(h.Events(), "\n")
+	if !strings.Contains(events, "pool own-team: not ready: NodeClassReady=False") {
+		t.Errorf("the event does not tell of the pod's own pool:\n%s", events)
 	}
 }
