@@ -45,6 +45,7 @@ func newStopwatch(out io.Writer) *cobra.Command {
 	command.Flags().IntSliceVar(&plan.Bursts, "bursts", []int{1000, 5000}, "how many pods to make at once")
 	command.Flags().IntVar(&plan.Nodes, "nodes", 500, "how many nodes the steady state has, with ten pods each")
 	command.Flags().DurationVar(&plan.Steady, "steady", 15*time.Second, "how long to look at what the controller takes")
+	command.Flags().StringArrayVar(&plan.Settings, "set", nil, "setting of tenon as NAME=VALUE, such as ENABLE_PROFILING=true; may be repeated")
 	command.Flags().StringVarP(&format, "output", "o", "text", "text or json")
 	return command
 }

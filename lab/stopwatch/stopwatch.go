@@ -30,7 +30,9 @@ type Plan struct {
 	Bursts  []int  // pods that come at once
 	Nodes   int    // of the steady state, with ten pods each
 	Steady  time.Duration
-	Say     func(format string, args ...any)
+	// Settings are Tenon's, as NAME=VALUE.
+	Settings []string
+	Say      func(format string, args ...any)
 }
 
 // Result is what was measured.
@@ -90,7 +92,11 @@ func Run(ctx context.Context, plan Plan) (result Result, err error) {
 	r := run{plan: plan, directory: state.Directory(path), result: &result}
 	plan.Say("starting a lab with Tenon")
 	begun := time.Now()
-	if err := r.tenonLab(ctx, "up", "--detach", "--controller", "tenon", "--boot-delay", "1s"); err != nil {
+	up := []string{"up", "--detach", "--controller", "tenon", "--boot-delay", "1s"}
+	for _, setting := range plan.Settings {
+		up = append(up, "--set", setting)
+	}
+	if err := r.tenonLab(ctx, up...); err != nil {
 		return result, err
 	}
 	result.StartSec = time.Since(begun).Seconds()
