@@ -110,6 +110,10 @@ func TestProspects(t *testing.T) {
 			"pool default allow=5 allow.Empty=0\nnode a type=large", func(s *snapshot.Snapshot) { s.Pools[0].Consolidation.Turns = present.Add(6 * time.Hour) },
 			"Waiting|Empty||No allowed disruptions for disruption reason Empty due to blocking budget|until +6h0m0s",
 		},
+		"a budget of nodes that nobody can read": {
+			"pool default allow=0\nnode a type=large", func(s *snapshot.Snapshot) { s.Pools[0].Consolidation.Broken = "invalid cron" },
+			"Waiting|Empty||No allowed disruptions for disruption reason Empty due to blocking budget: invalid cron",
+		},
 		"a budget of nodes that is used up": {
 			"pool default allow=1\nnode a type=large drifted=1h\nnode b type=large drifted=2h\npods web cpu=1 on=a\npods api cpu=1 on=b",
 			func(s *snapshot.Snapshot) { s.Pools[0].Consolidation.Turns = present.Add(6 * time.Hour) },

@@ -18,13 +18,15 @@ type pool struct {
 	// paced why not more.
 	pace  int
 	paced string
+	// broken is why nobody knows what the budgets allow.
+	broken string
 }
 
 func (x *search) readPools() {
 	for i := range x.s.Pools {
 		p := &x.s.Pools[i]
 		allowed := p.Consolidation.Allowed
-		read := pool{name: p.Name, pace: snapshot.Unlimited, allowed: map[plan.Reason]int{
+		read := pool{name: p.Name, broken: p.Consolidation.Broken, pace: snapshot.Unlimited, allowed: map[plan.Reason]int{
 			plan.Empty: allowed.Empty, plan.Drifted: allowed.Drifted, plan.Underutilized: allowed.Underutilized,
 		}}
 		if pace := p.Consolidation.Pace; pace != nil {
@@ -55,7 +57,11 @@ func (p *pool) blockedText(reason plan.Reason) string {
 	if reason == plan.Drifted && p.pace == 0 {
 		return p.paced
 	}
-	return fmt.Sprintf("No allowed disruptions for disruption reason %s due to blocking budget", reason)
+	text := fmt.Sprintf("No allowed disruptions for disruption reason %s due to blocking budget", reason)
+	if p.broken != "" {
+		text += ": " + p.broken
+	}
+	return text
 }
 
 // headroom is how many more of a budget's pods may be evicted.
