@@ -98,13 +98,13 @@ func Controllers(p Parts) []reconcile.Controller {
 // decisions are those who ask the core: what to buy, and what to give up.
 func decisions(p Parts) []reconcile.Controller {
 	offers, executor := supply.New(p.Kit.Clock, p.Market, p.Tracker), execute.New(p.Kit, p.World, p.Parallel)
+	rollouts, ledger := rollout.New(p.Kit), savings.New(p.Kit)
 	provisioner := loop.New(p.Kit, loop.Options{
-		World: p.World, Supply: offers, Executor: executor, Synced: p.Synced, Suffix: p.Suffix,
+		World: p.World, Supply: offers, Executor: executor, Ledger: ledger, Synced: p.Synced, Suffix: p.Suffix,
 	})
-	rollouts := rollout.New(p.Kit)
 	return append(disruption.New(p.Kit, disruption.Options{
 		World: p.World, Supply: offers, Executor: executor, Synced: p.Synced, Suffix: p.Suffix,
-		Rollouts: rollouts, Ledger: savings.New(p.Kit),
+		Rollouts: rollouts, Ledger: ledger,
 	}), provisioner, pacing.New(p.Kit, rollouts))
 }
 

@@ -19,10 +19,13 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/decide"
+	"tenon/core/model"
+	"tenon/core/order"
 	"tenon/core/snapshot"
 	"tenon/internal/execute"
 	"tenon/internal/intent"
 	"tenon/internal/reconcile"
+	"tenon/internal/savings"
 	"tenon/internal/settings"
 	"tenon/internal/supply"
 	"tenon/internal/world"
@@ -33,6 +36,8 @@ type Options struct {
 	World    *world.World
 	Supply   *supply.Supply
 	Executor *execute.Executor
+	// Ledger is told what was bought for pods that a disruption has displaced.
+	Ledger *savings.Ledger
 	// Synced reports whether everything that was there at the start has been put into
 	// the world. Nil is always.
 	Synced func() bool
@@ -110,6 +115,7 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 	chosen := choose(picture.Snapshot, &decision.Plan, streaming)
 	l.commit(picture.Snapshot, chosen)
 	outcomes := l.o.Executor.Launch(ctx, l.orders(picture.Snapshot, chosen, market))
+	l.charge(ctx, outcomes)
 	// 4. Say what was done and what was not.
 	l.tell(ctx, picture, &decision.Plan, chosen, outcomes)
 	l.last = round{
@@ -131,6 +137,27 @@ func (l *loop) decide(s *snapshot.Snapshot) decide.Decision {
 	l.took = l.kit.Clock.Since(begun)
 	l.kit.Metrics.SchedulerSchedulingDurationSeconds.WithLabelValues(name).Observe(l.took.Seconds())
 	return decision
+}
+
+// charge has disruptions answer for what was bought for the pods that they displaced.
+func (l *loop) charge(ctx context.Context, outcomes []execute.Outcome) {
+	for _, o := range outcomes {
+		if o.Claim == nil || len(o.Order.Pods) == 0 {
+			continue
+		}
+		shares := map[string]int64{}
+		for _, pod := range o.Order.Pods {
+			if by := l.o.World.DisplacedBy(pod); by != "" {
+				shares[by]++
+			}
+		}
+		for _, by := range order.Keys(shares) {
+			part := o.Order.Price * model.Money(shares[by]) / model.Money(len(o.Order.Pods))
+			if err := l.o.Ledger.Bought(ctx, by, part); err != nil {
+				reconcile.Log(ctx).Error(err, "could not enter what a disruption cost", "command-id", by)
+			}
+		}
+	}
 }
 
 const name = "provisioner"

@@ -1,19 +1,35 @@
 package world
 
-import "k8s.io/apimachinery/pkg/types"
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// arrangement is where a pod of a leaving node will go: a node, or that of a claim; and
+// which disruption wants it so.
+type arrangement struct{ place, by string }
+
+// displacement is a pod that had to go because of a disruption.
+type displacement struct {
+	by string
+	at time.Time
+}
 
 // Arrange enters that pods of nodes which are to leave have places elsewhere: on a node, or
 // on that of a claim. From now on these are taken, and nobody looks for others. A pod keeps
 // its place until it is evicted; the one that is made instead is a new one, and finds the
 // room free. All of this may be forgotten: then places are looked for once more.
-func (w *World) Arrange(place string, pods []Guest) {
+func (w *World) Arrange(place, by string, pods []Guest) {
 	w.change(func() {
 		for _, p := range pods {
 			k := key{Namespace: p.Namespace, Name: p.Name}
 			if pod := w.guests.all[k]; pod == nil || pod.UID != p.UID {
 				continue
 			}
-			w.ledger.arranged[p.UID] = place
+			w.ledger.arranged[p.UID] = arrangement{place, by}
 			w.guests.dirty[k] = struct{}{}
 		}
 	})
@@ -23,10 +39,7 @@ func (w *World) Arrange(place string, pods []Guest) {
 func (w *World) Disarrange(pods []Guest) {
 	w.change(func() {
 		for _, p := range pods {
-			if _, arranged := w.ledger.arranged[p.UID]; arranged {
-				delete(w.ledger.arranged, p.UID)
-				w.guests.dirty[key{Namespace: p.Namespace, Name: p.Name}] = struct{}{}
-			}
+			w.disarrange(key{Namespace: p.Namespace, Name: p.Name}, p.UID)
 		}
 	})
 }
@@ -35,21 +48,65 @@ func (w *World) Disarrange(pods []Guest) {
 func (w *World) DisarrangeOn(node string) {
 	w.change(func() {
 		for k := range w.guests.on[node] {
-			delete(w.ledger.arranged, w.guests.all[k].UID)
-			w.guests.dirty[k] = struct{}{}
+			w.disarrange(k, w.guests.all[k].UID)
 		}
 	})
 }
 
+func (w *World) disarrange(k key, pod types.UID) {
+	if _, arranged := w.ledger.arranged[pod]; arranged {
+		delete(w.ledger.arranged, pod)
+		w.guests.dirty[k] = struct{}{}
+	}
+}
+
 // arranged is the node on which a pod of a leaving one has its place.
 func (w *World) arranged(pod types.UID) (string, bool) {
-	place, ok := w.ledger.arranged[pod]
+	a, ok := w.ledger.arranged[pod]
 	if !ok {
 		return "", false
 	}
-	if name, found := w.roster.nodeOf(place); found {
+	if name, found := w.roster.nodeOf(a.place); found {
 		return name, true
 	}
-	leaving, known := w.roster.standing(place)
-	return place, known && !leaving
+	leaving, known := w.roster.standing(a.place)
+	return a.place, known && !leaving
+}
+
+// remembered is how long after an eviction a new pod of the workload is taken for the one
+// that comes instead.
+const remembered = 2 * time.Minute
+
+// displace notes that a pod is gone for which a place was arranged.
+func (w *World) displace(pod *corev1.Pod) {
+	a, ok := w.ledger.arranged[pod.UID]
+	if !ok {
+		return
+	}
+	delete(w.ledger.arranged, pod.UID)
+	owner := w.workload(pod)
+	w.ledger.displaced[owner] = append(w.ledger.displaced[owner], displacement{a.by, w.clock.Now()})
+}
+
+// DisplacedBy is the disruption for which a pod came instead of another, empty if for none.
+// It is answered once for each pod that had to go.
+func (w *World) DisplacedBy(guest Guest) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	pod := w.guests.all[key{Namespace: guest.Namespace, Name: guest.Name}]
+	if pod == nil || pod.UID != guest.UID {
+		return ""
+	}
+	owner := w.workload(pod)
+	left := slices.DeleteFunc(w.ledger.displaced[owner], func(d displacement) bool { return w.clock.Since(d.at) > remembered })
+	by := ""
+	if len(left) > 0 {
+		by, left = left[0].by, left[1:]
+	}
+	if len(left) == 0 {
+		delete(w.ledger.displaced, owner)
+	} else {
+		w.ledger.displaced[owner] = left
+	}
+	return by
 }

@@ -109,7 +109,7 @@ func (w *World) removePod(k key) {
 	w.index.Replace(pod, nil)
 	delete(w.guests.all, k)
 	w.ledger.release(pod.UID)
-	delete(w.ledger.arranged, pod.UID)
+	w.displace(pod)
 	w.daemons.lost(pod)
 	if len(w.guests.held) > 0 {
 		w.pulse.supply() // whoever was held for its sake need not wait any more

@@ -20,12 +20,13 @@ import (
 // assumed), and which pods each was made for. A pod keeps its place until it is bound,
 // so that whatever the watches still miss, nothing is bought for it twice.
 type ledger struct {
-	places   map[types.UID]string // claims by pod
-	byClaim  map[string]map[types.UID]seat
-	since    map[string]time.Time       // when a claim was assumed
-	taken    map[string]model.Resources // what it takes of its pool's limits, until it is in the list
-	arranged map[types.UID]string       // nodes or claims by pod; see Arrange
-	crowded  map[string]bool            // claims whose room somebody else may have taken
+	places    map[types.UID]string // claims by pod
+	byClaim   map[string]map[types.UID]seat
+	since     map[string]time.Time       // when a claim was assumed
+	taken     map[string]model.Resources // what it takes of its pool's limits, until it is in the list
+	arranged  map[types.UID]arrangement  // see Arrange
+	displaced map[key][]displacement     // pods that have gone for a disruption, by workload
+	crowded   map[string]bool            // claims whose room somebody else may have taken
 }
 
 // seat is a pod that has a place, and the template that tells what it asks for.
@@ -35,7 +36,7 @@ type seat struct {
 }
 
 func newLedger() ledger {
-	return ledger{places: map[types.UID]string{}, byClaim: map[string]map[types.UID]seat{}, since: map[string]time.Time{}, taken: map[string]model.Resources{}, arranged: map[types.UID]string{}, crowded: map[string]bool{}}
+	return ledger{places: map[types.UID]string{}, byClaim: map[string]map[types.UID]seat{}, since: map[string]time.Time{}, taken: map[string]model.Resources{}, arranged: map[types.UID]arrangement{}, displaced: map[key][]displacement{}, crowded: map[string]bool{}}
 }
 
 // patience is how long a pod keeps its place on a node that is ready for it. The scheduler

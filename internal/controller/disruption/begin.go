@@ -184,7 +184,7 @@ func (d *disruption) begin(ctx context.Context, s *start) error {
 		return err
 	}
 	for _, p := range s.places {
-		d.o.World.Arrange(p.on, p.pods)
+		d.o.World.Arrange(p.on, r.ID, p.pods)
 	}
 	for _, l := range s.leavers {
 		if err := d.o.Executor.Write(ctx, l.Claim, r); err != nil {

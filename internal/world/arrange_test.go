@@ -1,0 +1,67 @@
+package world_test
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	testclock "k8s.io/utils/clock/testing"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/cloud/aws/lexicon"
+	"tenon/internal/ingest"
+	"tenon/internal/world"
+)
+
+// A pod that a disruption moves is where it will be: nobody looks for another place, and
+// nobody gets that one.
+func TestArrangedPlaces(t *testing.T) {
+	t.Parallel()
+	clock := testclock.NewFakePassiveClock(noon)
+	w := world.New(ingest.Options{Vocabulary: lexicon.Vocabulary(), Unjudged: true}, clock)
+	leaving, staying := node(0), node(1)
+	leaving.Spec.Taints = []corev1.Taint{karpenterv1.TaintDisrupted()}
+	guest := pod(1, leaving.Name)
+	yes := true
+	guest.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", Controller: &yes}}
+	for _, object := range []any{leaving, staying, guest} {
+		w.Put(object)
+	}
+	moved := world.Guest{UID: guest.UID, Namespace: guest.Namespace, Name: guest.Name}
+	where := func() (string, bool) {
+		p := w.Picture(world.Moment{Now: noon}).Snapshot.Pods[0]
+		return p.Node, p.Tie.Promised
+	}
+	if at, promised := where(); at != leaving.Name || promised {
+		t.Errorf("before: on %s, promised: %t", at, promised)
+	}
+	w.Arrange(staying.Name, "x7k2p", []world.Guest{moved})
+	if at, promised := where(); at != staying.Name || !promised {
+		t.Errorf("arranged: on %s, promised: %t", at, promised)
+	}
+	w.Disarrange([]world.Guest{moved})
+	if at, _ := where(); at != leaving.Name {
+		t.Errorf("taken back: on %s", at)
+	}
+
+	w.Arrange(staying.Name, "x7k2p", []world.Guest{moved})
+	w.Remove(guest)
+	heir := pod(2, "")
+	heir.OwnerReferences = guest.OwnerReferences
+	w.Put(heir)
+	come := world.Guest{UID: heir.UID, Namespace: heir.Namespace, Name: heir.Name}
+	if by := w.DisplacedBy(come); by != "x7k2p" {
+		t.Errorf("the pod that came instead came because of %q", by)
+	}
+	if by := w.DisplacedBy(come); by != "" {
+		t.Errorf("one pod went, two came because of it: %q", by)
+	}
+	w.Put(guest)
+	w.Arrange(staying.Name, "x7k2p", []world.Guest{moved})
+	w.Remove(guest)
+	clock.SetTime(noon.Add(time.Hour))
+	if by := w.DisplacedBy(come); by != "" {
+		t.Errorf("an hour later a pod comes because of %q", by)
+	}
+}
