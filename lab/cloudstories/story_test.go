@@ -186,8 +186,13 @@ func and(asks map[string]string, more ...string) map[string]string {
 	return out
 }
 
-// deploy makes pods for a pool.
+// deploy makes pods for a pool, of which one fits on a small machine.
 func (s *story) deploy(pool string, replicas int32) {
+	s.Helper()
+	s.deployOf(pool, replicas, "1")
+}
+
+func (s *story) deployOf(pool string, replicas int32, cpu string) {
 	s.Helper()
 	labels := map[string]string{"app": pool}
 	s.create(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: pool}, Spec: appsv1.DeploymentSpec{
@@ -197,7 +202,7 @@ func (s *story) deploy(pool string, replicas int32) {
 			NodeSelector:                  map[string]string{karpenterv1.LabelNodePool: pool},
 			Tolerations:                   []v1.Toleration{{Key: "pool", Value: pool}},
 			Containers: []v1.Container{{Name: "main", Image: "example.com/web:1", Resources: v1.ResourceRequirements{
-				Requests: v1.ResourceList{v1.ResourceCPU: resource.MustParse("1")},
+				Requests: v1.ResourceList{v1.ResourceCPU: resource.MustParse(cpu)},
 			}}},
 		}},
 	}})

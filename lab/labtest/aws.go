@@ -34,6 +34,8 @@ type AWSInstance struct {
 	Image        string `json:"image"`
 	Console      string `json:"console"`
 	Why          string `json:"why"`
+	Pool         string `json:"pool"`
+	Claim        string `json:"claim"`
 }
 
 // Alive reports whether somebody pays for the instance.

@@ -17,6 +17,7 @@ import (
 // That the claim is given up after 15 minutes is tested where the time is made, in internal/rig.
 func TestInstanceNeverJoins(t *testing.T) {
 	s := tell(t)
+	s.breakBoots("t3.*")
 	s.apply("class.yaml", "broken.yaml", "inflate.yaml")
 	s.scale("inflate", 1)
 	claim := &s.awaitClaims(1)[0]

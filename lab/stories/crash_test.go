@@ -60,7 +60,7 @@ func TestKilledDuringAScaleOut(t *testing.T) {
 			return n >= enough, fmt.Sprintf("there are %d", n)
 		})
 		t.Logf("killed at %d %s, to be %d", moment.count(), moment.name, needed)
-		s.kill("tenon-on-memory")
+		s.kill(controller())
 	}
 	s.running("inflate", pods)
 	s.settled(needed)

@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
-	"tenon/lab/stage"
 )
 
 // A budget holds a drain, and claim, node and budget say so; loosened, the node goes and the pods move on.
@@ -97,27 +96,4 @@ func TestExpiry(t *testing.T) {
 		t.Errorf("%s is on node %s, which has expired", pod.Name, pod.Spec.NodeName)
 	}
 	s.machineGone(claim.Status.ProviderID)
-}
-
-// machines are those of the story that the cloud has not ended.
-func (s *story) machines() map[string]string {
-	s.Helper()
-	books, err := stage.Read(s.lab.Directory.Cloud())
-	if err != nil {
-		s.Fatal(err)
-	}
-	running := map[string]string{}
-	for _, r := range books.Records {
-		if r.Machine.Labels[teamLabel] == s.namespace && r.Deleted.IsZero() {
-			running[r.Machine.Instance.ProviderID] = r.Machine.Instance.ClaimName
-		}
-	}
-	return running
-}
-
-func (s *story) machineGone(providerID string) {
-	s.Helper()
-	if claim, runs := s.machines()[providerID]; runs {
-		s.Errorf("the machine %s of %s still runs in the cloud", providerID, claim)
-	}
 }

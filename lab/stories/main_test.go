@@ -1,6 +1,7 @@
 // Package stories tells what users do with Tenon, page by page as the well-known workshop does,
 // and checks what they see: on a real control plane, with the product's controllers and rights,
-// and machines from a cloud in memory. What the stories apply is in testdata.
+// and machines from a cloud in memory or, with STORIES_CLOUD=aws, from the emulated AWS. What the
+// stories apply is in testdata.
 //
 // It must not look inside the product: what is checked can be seen with kubectl.
 package stories
@@ -14,5 +15,9 @@ import (
 
 // TestMain gives all stories one lab. They mostly wait, so many of them run beside each other.
 func TestMain(m *testing.M) {
-	labtest.Main(m, labtest.Options{Controller: "memory", BootDelay: time.Second, Parallel: 12})
+	o := labtest.Options{Controller: "memory", BootDelay: time.Second, Parallel: 12}
+	if onAWS() {
+		o.Controller, o.Heartbeat = "tenon", 10*time.Second
+	}
+	labtest.Main(m, o)
 }

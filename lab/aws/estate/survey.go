@@ -1,6 +1,9 @@
 package estate
 
-import "tenon/lab/aws/market"
+import (
+	"tenon/lab/aws/market"
+	"tenon/lab/aws/wire"
+)
 
 // Sighting is what the lab shows of an instance.
 type Sighting struct {
@@ -17,6 +20,8 @@ type Sighting struct {
 	Image        string `json:"image"`
 	Console      string `json:"console,omitempty"`
 	Why          string `json:"why,omitempty"`
+	Pool         string `json:"pool,omitempty"`
+	Claim        string `json:"claim,omitempty"`
 }
 
 // Survey is all instances of all accounts, whether EC2 shows them already or not.
@@ -28,6 +33,7 @@ func (w *World) Survey() []Sighting {
 				seen = append(seen, Sighting{
 					Account: r.Account.ID, Region: r.Name, ID: i.ID, Type: i.Type.Name, Zone: i.Subnet.Zone.Name, CapacityType: i.CapacityType, State: i.State, Hourly: r.hourly(i),
 					ProviderID: i.ProviderID(), Node: i.DNSName(r.Name), Image: i.Image.Name, Console: i.Console, Why: i.Why,
+					Pool: tagOf(i.Tags, "karpenter.sh/nodepool"), Claim: tagOf(i.Tags, "karpenter.sh/nodeclaim"),
 				})
 			}
 		}
@@ -35,6 +41,16 @@ func (w *World) Survey() []Sighting {
 	})
 	w.deliver()
 	return seen
+}
+
+// tagOf is the value of a tag; empty if there is none.
+func tagOf(tags []wire.Tag, key string) string {
+	for _, tag := range tags {
+		if tag.Key == key {
+			return tag.Value
+		}
+	}
+	return ""
 }
 
 // hourly is what an instance costs. What has ended costs nothing; what a reservation was bought for

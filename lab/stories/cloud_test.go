@@ -1,0 +1,72 @@
+package stories
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"tenon/lab/stage"
+)
+
+// cloudEnv says where machines come from: "aws", or else the cloud in memory.
+const cloudEnv = "STORIES_CLOUD"
+
+func onAWS() bool { return os.Getenv(cloudEnv) == "aws" }
+
+// controller is Tenon's name among the components of the lab.
+func controller() string {
+	if onAWS() {
+		return "tenon"
+	}
+	return "tenon-on-memory"
+}
+
+// machines are those of the story that the cloud has not ended: their claims by their provider IDs.
+func (s *story) machines() map[string]string {
+	s.Helper()
+	if onAWS() {
+		return s.machinesAtAWS()
+	}
+	books, err := stage.Read(s.lab.Directory.Cloud())
+	if err != nil {
+		s.Fatal(err)
+	}
+	running := map[string]string{}
+	for _, r := range books.Records {
+		if r.Machine.Labels[teamLabel] == s.namespace && r.Deleted.IsZero() {
+			running[r.Machine.Instance.ProviderID] = r.Machine.Instance.ClaimName
+		}
+	}
+	return running
+}
+
+// machinesAtAWS knows the story's by the names of their pools or, without one, of their claims.
+func (s *story) machinesAtAWS() map[string]string {
+	s.Helper()
+	running := map[string]string{}
+	for _, i := range s.lab.AWS(s).Instances(s) {
+		mine := strings.HasSuffix(i.Pool, s.named("")) || i.Pool == "" && strings.HasSuffix(i.Claim, s.named(""))
+		if mine && i.Alive() {
+			running[i.ProviderID] = i.Claim
+		}
+	}
+	return running
+}
+
+func (s *story) machineGone(providerID string) {
+	s.Helper()
+	if claim, runs := s.machines()[providerID]; runs {
+		s.Errorf("the machine %s of %s still runs in the cloud", providerID, claim)
+	}
+}
+
+// breakBoots has machines of some types never join, at AWS, until the story ends.
+func (s *story) breakBoots(types string) {
+	s.Helper()
+	if !onAWS() {
+		return
+	}
+	aws := s.lab.AWS(s)
+	aws.Cause(s, fmt.Sprintf(`{"kind":"boot-never-finishes","instanceTypes":[%q]}`, types))
+	s.Cleanup(func() { aws.Mend(s) })
+}
