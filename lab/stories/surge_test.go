@@ -1,0 +1,106 @@
+package stories
+
+import (
+	"fmt"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"tenon/lab/labtest"
+)
+
+// kubectl delete node of a service with a single pod and a budget of one: another pod is Ready
+// elsewhere before the first goes, on one new node and not two, and nobody is ever without.
+func TestSinglePodSurges(t *testing.T) {
+	s := tell(t)
+	s.apply("basic.yaml", "single.yaml")
+	pod := s.running("single", 1)[0]
+	claim, node := s.claimOf(pod), s.nodeOf(pod)
+	ready := s.followReady("single")
+	s.delete(node)
+	s.awaitEvent(&pod, "Surging", "Deployment single", node.Name)
+	s.awaitEvent(node, "Surging", s.namespace+"/"+pod.Name)
+	s.lab.AwaitGone(t, claim)
+	s.lab.AwaitGone(t, node)
+	after := s.running("single", 1)[0]
+	if after.Spec.NodeName == node.Name || after.UID == pod.UID {
+		t.Errorf("%s is still on %s", after.Name, after.Spec.NodeName)
+	}
+	if got := after.Annotations["tenon.sh/surged-for"]; got != string(pod.UID) {
+		t.Errorf("the new pod was made for %q, the old one was %s", got, pod.UID)
+	}
+	if claims := s.claims(); len(claims) != 1 {
+		t.Errorf("there are %d claims for one pod", len(claims))
+	}
+	s.machineGone(claim.Status.ProviderID)
+	if pods := ready(); len(pods) != 2 {
+		t.Errorf("%d pods were Ready one after the other, want the old and the new one: %v", len(pods), pods)
+	}
+}
+
+// What ends before it begins anew is evicted as ever, and says so.
+func TestRecreateDoesNotSurge(t *testing.T) {
+	s := tell(t)
+	s.apply("basic.yaml", "single.yaml")
+	s.patch(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "single"}},
+		`{"spec":{"strategy":{"type":"Recreate","rollingUpdate":null}}}`)
+	pod := s.running("single", 1)[0]
+	claim, node := s.claimOf(pod), s.nodeOf(pod)
+	s.delete(node)
+	s.awaitEvent(&pod, "SurgeNotPossible", "strategy Recreate")
+	s.awaitCondition(claim, "Drained", metav1.ConditionUnknown, "tenon.sh/surge does not help", "strategy Recreate", "PodDisruptionBudget "+s.namespace+"/single")
+	s.patch(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "single"}}, `{"spec":{"strategy":{"type":"RollingUpdate"}}}`)
+	s.lab.AwaitGone(t, claim)
+	s.lab.AwaitGone(t, node)
+	s.running("single", 1)
+}
+
+// followReady watches an app of which a pod is Ready, and fails the story as soon as none is.
+// What it gives ends the watch and says which pods have been Ready.
+func (s *story) followReady(app string) func() []string {
+	s.Helper()
+	list, err := s.lab.Clients.CoreV1().Pods(s.namespace).List(s.Context(), metav1.ListOptions{LabelSelector: "app=" + app})
+	if err != nil {
+		s.Fatal(err)
+	}
+	events, err := s.lab.Clients.CoreV1().Pods(s.namespace).Watch(s.Context(),
+		metav1.ListOptions{LabelSelector: "app=" + app, ResourceVersion: list.ResourceVersion})
+	if err != nil {
+		s.Fatal(err)
+	}
+	serving := map[types.UID]bool{}
+	var been []string
+	see := func(kind watch.EventType, pod *v1.Pod) {
+		is := kind != watch.Deleted && pod.DeletionTimestamp == nil && labtest.PodReady.Holds(pod)
+		if was := serving[pod.UID]; is && !was {
+			been = append(been, fmt.Sprintf("%s on %s", pod.Name, pod.Spec.NodeName))
+		}
+		if serving[pod.UID] = is; !is {
+			delete(serving, pod.UID)
+		}
+		if len(serving) == 0 {
+			s.Errorf("no pod of %s is Ready, after %s was %s", app, pod.Name, kind)
+		}
+	}
+	for i := range list.Items {
+		see(watch.Added, &list.Items[i])
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for event := range events.ResultChan() {
+			if pod, is := event.Object.(*v1.Pod); is {
+				see(event.Type, pod)
+			}
+		}
+	}()
+	return func() []string {
+		events.Stop()
+		<-done
+		return been
+	}
+}
