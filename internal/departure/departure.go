@@ -22,11 +22,18 @@ import (
 	"tenon/internal/lookup"
 )
 
+// AnnotationEnds says on a claim when the cloud takes its machine away, as RFC 3339, where
+// the cloud has told. Unlike the deadline of a terminationGracePeriod nobody can move it,
+// and nobody has agreed to it: it forces no pod, but it is too late for patience.
+const AnnotationEnds = "tenon.sh/machine-ends"
+
 // Departure is a node that leaves. Its objects belong to the cache.
 type Departure struct {
 	Node *corev1.Node
 	// Claim is nil if there is none, or more than one.
 	Claim *karpenterv1.NodeClaim
+	// Ends is when the cloud takes the machine away; zero if it has not told.
+	Ends time.Time
 	// Scene is what the drain depends on.
 	Scene drain.Scene
 }
@@ -41,6 +48,7 @@ func Read(ctx context.Context, r client.Reader, node *corev1.Node, now time.Time
 	if d.Scene.Deadline, err = Deadline(d.Claim); err != nil {
 		return d, err
 	}
+	d.Ends = ends(d.Claim)
 	d.Scene.Since = d.since()
 	d.Scene.Pods, err = lookup.PodsOn(ctx, r, node.Name)
 	return d, err
@@ -60,6 +68,18 @@ func Deadline(claim *karpenterv1.NodeClaim) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("read annotation %s of claim %s: %w", karpenterv1.AnnotationTerminationTimestamp, claim.Name, err)
 	}
 	return at, nil
+}
+
+// ends reads AnnotationEnds. A value that nobody can read is none.
+func ends(claim *karpenterv1.NodeClaim) time.Time {
+	if claim == nil {
+		return time.Time{}
+	}
+	at, err := time.Parse(time.RFC3339, claim.Annotations[AnnotationEnds])
+	if err != nil {
+		return time.Time{}
+	}
+	return at
 }
 
 // since is when the drain began: it is written on the claim, so that a restart does not

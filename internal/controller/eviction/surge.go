@@ -3,7 +3,9 @@ package eviction
 import (
 	"context"
 	"fmt"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -21,6 +23,10 @@ func (q *queue) surge(ctx context.Context, leave departure.Departure, decision d
 		return reconcile.Never, err
 	}
 	next := surge.Next(step.Pod, workload)
+	last := lastCall(leave, step)
+	if next.Verb != surge.Evict && !last.IsZero() && !leave.Scene.Now.Before(last) {
+		next = surge.Step{Why: "the machine ends at " + leave.Ends.UTC().Format(time.RFC3339) + ", and there is no time left to wait for another pod"}
+	}
 	if next.Verb == surge.Roll {
 		if next, err = q.roll(ctx, leave, step, workload); err != nil {
 			return reconcile.Never, err
@@ -28,10 +34,27 @@ func (q *queue) surge(ctx context.Context, leave departure.Departure, decision d
 	}
 	if next.Verb == surge.Wait {
 		q.Events.Publish(drain.Surges(leave.Node, step.Pod, workload.Deployment.Name)...)
-		return again(leave.Scene, decision), nil
+		result := again(leave.Scene, decision)
+		if !last.IsZero() {
+			result = result.Sooner(reconcile.In(last.Sub(leave.Scene.Now)))
+		}
+		return result, nil
 	}
 	q.Events.Publish(drain.Unsurged(leave.Node, step.Pod, next.Why)...)
 	return q.evict(ctx, leave, step)
+}
+
+// lastCall is when a pod has to be told to leave so that it can end before the cloud takes
+// its machine away; zero if the cloud has not told.
+func lastCall(leave departure.Departure, step drain.Step) time.Time {
+	if leave.Ends.IsZero() {
+		return time.Time{}
+	}
+	grace := time.Duration(corev1.DefaultTerminationGracePeriodSeconds) * time.Second
+	if own := step.Pod.Spec.TerminationGracePeriodSeconds; own != nil {
+		grace = time.Duration(*own) * time.Second
+	}
+	return leave.Ends.Add(-grace - drain.Shortest)
 }
 
 // roll asks the Deployment, unless it has changed since it was looked at. What the API

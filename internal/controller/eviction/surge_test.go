@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"tenon/internal/controller/eviction"
+	"tenon/internal/departure"
 	"tenon/internal/rig"
 	"tenon/internal/surge"
 )
@@ -238,6 +239,27 @@ func TestDeadlineEndsASurge(t *testing.T) {
 	w.Clock.Step(5*time.Second + time.Millisecond)
 	w.expect("web", "delete web (uid-web) in 29s")
 	if w.said("Deleting the pod to accommodate the terminationTime") != 1 {
+		t.Errorf("events %q", w.Events())
+	}
+}
+
+// A machine that the cloud takes away ends the wait early enough for the pod to end well.
+func TestEndOfTheMachineEndsASurge(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.single("web")
+	claim := w.Claim("c")
+	claim.Annotations = map[string]string{departure.AnnotationEnds: w.Clock.Now().Add(40 * time.Second).UTC().Format(time.RFC3339)}
+	w.Put(claim)
+	if again := w.expect("web", ""); again.After != 5*time.Second {
+		t.Errorf("looks again after %s, when the pod has to be told in 5s", again.After)
+	}
+	if got := w.rolledFor("web"); got != "uid-web" {
+		t.Errorf("rolled for %q", got)
+	}
+	w.Clock.Step(5 * time.Second)
+	w.expect("web", "evict web (uid-web)")
+	if w.said("SurgeNotPossible web: Evicting without another pod in its place: the machine ends at ") != 1 {
 		t.Errorf("events %q", w.Events())
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"tenon/cloud/aws/machine"
 	"tenon/cloud/aws/notice"
 	"tenon/core/catalog"
+	"tenon/internal/departure"
 	"tenon/internal/lookup"
 	"tenon/internal/reconcile"
 	"tenon/internal/removal"
@@ -137,7 +138,35 @@ func (c controller) act(ctx context.Context, n notice.Notice, claim *karpenterv1
 	if !ends(n.Kind) {
 		return nil
 	}
-	return remove(ctx, c.kit, claim, node, removal.Reason(n.Kind), false)
+	if err := remove(ctx, c.kit, claim, node, removal.Reason(n.Kind), false); err != nil {
+		return err
+	}
+	return c.date(ctx, n, claim)
+}
+
+// spotWarning is how long before its end the interruption of a spot instance is announced.
+const spotWarning = 2 * time.Minute
+
+// date writes on the claim when its machine ends, if the notice tells, so that nobody waits
+// beyond that. It comes after the deletion, which is more urgent; a notice whose date could
+// not be written comes again.
+func (c controller) date(ctx context.Context, n notice.Notice, claim *karpenterv1.NodeClaim) error {
+	if n.Kind != notice.SpotInterrupted || claim.Annotations[departure.AnnotationEnds] != "" {
+		return nil
+	}
+	at := n.Time
+	if at.IsZero() {
+		at = c.kit.Clock.Now()
+	}
+	dated := claim.DeepCopy()
+	if dated.Annotations == nil {
+		dated.Annotations = map[string]string{}
+	}
+	dated.Annotations[departure.AnnotationEnds] = at.Add(spotWarning).UTC().Format(time.RFC3339)
+	if err := c.kit.Client.Patch(ctx, dated, client.MergeFrom(claim)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("write when the machine of claim %s ends: %w", claim.Name, err)
+	}
+	return nil
 }
 
 func (c controller) teach(kind notice.Kind, claim *karpenterv1.NodeClaim) {

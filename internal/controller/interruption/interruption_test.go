@@ -15,6 +15,7 @@ import (
 	"tenon/cloud/aws/notice"
 	"tenon/cloud/memory"
 	"tenon/internal/controller/interruption"
+	"tenon/internal/departure"
 	"tenon/internal/reconcile"
 	"tenon/internal/rig"
 )
@@ -174,6 +175,49 @@ func TestTroubleWithTheServer(t *testing.T) {
 	p.queue.err = errors.New("down")
 	if _, err := p.c.Reconcile(t.Context(), reconcile.Key{}); !errors.Is(err, p.queue.err) {
 		t.Errorf("error %v, want %v", err, p.queue.err)
+	}
+}
+
+// The claim of a spot instance says when its machine ends, two minutes after the notice,
+// once whatever goes wrong.
+func TestEndIsWritten(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.adopt()
+	p.send("EC2 Spot Instance Interruption Warning", "aws.ec2", `{"instance-id":"i-1"}`)
+	want := p.Clock.Now().Add(2 * time.Minute).UTC().Format(time.RFC3339)
+	p.Clock.Step(3 * time.Second)
+	p.Fail(func(c rig.Call) error {
+		if c.Verb == "patch" {
+			return rig.ErrBroken
+		}
+		return nil
+	})
+	if _, err := p.c.Reconcile(t.Context(), reconcile.Key{}); !errors.Is(err, rig.ErrBroken) || p.queue.deleted != 0 || !p.deleted() {
+		t.Errorf("error %v, %d messages deleted, the claim goes: %t", err, p.queue.deleted, p.deleted())
+	}
+	p.Fail(nil)
+	p.Run(p.c, "")
+	if got := p.Claim("a").Annotations[departure.AnnotationEnds]; got != want {
+		t.Errorf("ends at %q, want %s", got, want)
+	}
+	p.Clock.Step(time.Minute)
+	p.send("EC2 Spot Instance Interruption Warning", "aws.ec2", `{"instance-id":"i-1"}`)
+	p.Run(p.c, "")
+	if got := p.Claim("a").Annotations[departure.AnnotationEnds]; got != want {
+		t.Errorf("a second notice moves it to %q, was %s", got, want)
+	}
+}
+
+// Notices that say nothing of an end write none.
+func TestNoEndIsMadeUp(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.adopt()
+	p.send("EC2 Instance State-change Notification", "aws.ec2", `{"instance-id":"i-1","state":"stopped"}`)
+	p.Run(p.c, "")
+	if got := p.Claim("a").Annotations[departure.AnnotationEnds]; got != "" || !p.deleted() {
+		t.Errorf("ends at %q, the claim goes: %t", got, p.deleted())
 	}
 }
 
