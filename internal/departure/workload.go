@@ -23,29 +23,36 @@ func Workload(ctx context.Context, cached, live client.Reader, pod *corev1.Pod) 
 	if ref == nil || ref.Kind != "ReplicaSet" {
 		return w, nil
 	}
-	set := &appsv1.ReplicaSet{}
-	if err := cached.Get(ctx, client.ObjectKey{Namespace: pod.Namespace, Name: ref.Name}, set); err != nil || set.UID != ref.UID {
-		return w, absent(err)
+	set, err := setOf(ctx, cached, pod, ref)
+	if set == nil && err == nil { // caches of different kinds are not equally far
+		set, err = setOf(ctx, live, pod, ref)
+	}
+	if err != nil || set == nil {
+		return refused(w, pod, err)
 	}
 	w.Set = set
 	deployment, err := deploymentOf(ctx, live, set)
 	if err != nil || deployment == nil {
-		return refused(w, err)
+		return refused(w, pod, err)
 	}
 	w.Deployment = deployment
 	if surge.Asked(deployment, pod) {
 		return w, nil // the usual case, looked at again and again: the rest has no say in it
 	}
-	whole := &appsv1.ReplicaSet{}
-	if err := live.Get(ctx, client.ObjectKeyFromObject(set), whole); err != nil {
-		if apierrors.IsNotFound(err) {
-			w.Set = nil
-		}
-		return refused(w, absent(err))
+	if w.Set, err = setOf(ctx, live, pod, ref); err != nil {
+		return refused(w, pod, err)
 	}
-	w.Set = whole
 	w.Claims, err = claimsOf(ctx, cached, pod)
 	return w, err
+}
+
+// setOf is the ReplicaSet that a pod refers to, or nil.
+func setOf(ctx context.Context, r client.Reader, pod *corev1.Pod, ref *metav1.OwnerReference) (*appsv1.ReplicaSet, error) {
+	set := &appsv1.ReplicaSet{}
+	if err := r.Get(ctx, client.ObjectKey{Namespace: pod.Namespace, Name: ref.Name}, set); err != nil || set.UID != ref.UID {
+		return nil, client.IgnoreNotFound(err)
+	}
+	return set, nil
 }
 
 func deploymentOf(ctx context.Context, live client.Reader, set *appsv1.ReplicaSet) (*appsv1.Deployment, error) {
@@ -55,25 +62,22 @@ func deploymentOf(ctx context.Context, live client.Reader, set *appsv1.ReplicaSe
 	}
 	deployment := &appsv1.Deployment{}
 	if err := live.Get(ctx, client.ObjectKey{Namespace: set.Namespace, Name: ref.Name}, deployment); err != nil || deployment.UID != ref.UID {
-		return nil, absent(err)
+		return nil, client.IgnoreNotFound(err)
 	}
 	return deployment, nil
 }
 
 // refused turns a lack of rights into an answer: nothing will change by asking again.
-func refused(w surge.Workload, err error) (surge.Workload, error) {
+func refused(w surge.Workload, pod *corev1.Pod, err error) (surge.Workload, error) {
 	if apierrors.IsForbidden(err) {
 		w.Denied = "Tenon may not read what made it: " + err.Error()
 		return w, nil
 	}
 	if err != nil {
-		return w, fmt.Errorf("read the Deployment of ReplicaSet %s/%s: %w", w.Set.Namespace, w.Set.Name, err)
+		return w, fmt.Errorf("read what made pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}
 	return w, nil
 }
-
-// absent forgets that something was not found.
-func absent(err error) error { return client.IgnoreNotFound(err) }
 
 // claimsOf are the volume claims that a pod names. Those made for it alone do not keep
 // another pod waiting.
