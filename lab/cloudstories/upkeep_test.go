@@ -3,6 +3,7 @@ package cloudstories
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "tenon/api/aws/v1"
@@ -175,4 +177,50 @@ func TestNewImagesAreDrift(t *testing.T) {
 	if before[0].ID == class.Status.AMIs[0].ID {
 		t.Error("the class has the old image")
 	}
+}
+
+// Nodes with other security groups than their class has now, or in a subnet that it has no more, are
+// drifted as soon as the class says so. (The groups come first: one reason is told.)
+func TestOtherNetworksAreDrift(t *testing.T) {
+	s := tell(t)
+	class := s.class("web", "al2023@latest")
+	s.awaitClass(class, condition.Ready, metav1.ConditionTrue)
+	s.pool("web", and(small, v1.LabelTopologyZone, "us-west-2a"))
+	s.deploy("web", 1)
+	s.running("web", 1)
+	groups, subnets := class.Status.SecurityGroups, class.Status.Subnets
+	if len(groups) < 2 {
+		t.Fatalf("the class has found groups %v, want two at least", groups)
+	}
+	s.patchClass(class, fmt.Sprintf(`{"spec":{"securityGroupSelectorTerms":[{"id":%q}]}}`, groups[0].ID))
+	s.drifted("SecurityGroupDrift")
+	s.patchClass(class, `{"spec":{"securityGroupSelectorTerms":[{"tags":{"karpenter.sh/discovery":"demo"}}]}}`)
+	s.drifted("")
+	at := slices.IndexFunc(subnets, func(s awsv1.Subnet) bool { return s.Zone != "us-west-2a" })
+	s.patchClass(class, fmt.Sprintf(`{"spec":{"subnetSelectorTerms":[{"id":%q}]}}`, subnets[at].ID))
+	s.drifted("SubnetDrift")
+}
+
+func (s *story) patchClass(class *awsv1.EC2NodeClass, merge string) {
+	s.Helper()
+	if err := s.lab.Client.Patch(s.Context(), class, client.RawPatch(types.MergePatchType, []byte(merge))); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// drifted waits until all claims are, for a reason; none is that they are not.
+func (s *story) drifted(reason string) {
+	s.Helper()
+	s.lab.Eventually(s, fmt.Sprintf("claims are drifted because of %q", reason), func(ctx context.Context) (bool, string) {
+		for _, claim := range s.claims(ctx) {
+			said := ""
+			if c := meta.FindStatusCondition(claim.Status.Conditions, karpenterv1.ConditionDrifted); c != nil && c.Status == metav1.ConditionTrue {
+				said = c.Reason
+			}
+			if said != reason {
+				return false, fmt.Sprintf("%s is because of %q", claim.Name, said)
+			}
+		}
+		return true, ""
+	})
 }
