@@ -34,11 +34,13 @@ import (
 	"tenon/internal/controller/termination"
 	"tenon/internal/controller/transition"
 	"tenon/internal/controller/validation"
+	"tenon/internal/controller/verdict"
 	"tenon/internal/execute"
 	"tenon/internal/ingest"
 	"tenon/internal/loop"
 	"tenon/internal/market"
 	"tenon/internal/reconcile"
+	"tenon/internal/prospect"
 	"tenon/internal/registration"
 	"tenon/internal/rollout"
 	"tenon/internal/savings"
@@ -98,14 +100,14 @@ func Controllers(p Parts) []reconcile.Controller {
 // decisions are those who ask the core: what to buy, and what to give up.
 func decisions(p Parts) []reconcile.Controller {
 	offers, executor := supply.New(p.Kit.Clock, p.Market, p.Tracker), execute.New(p.Kit, p.World, p.Parallel)
-	rollouts, ledger := rollout.New(p.Kit), savings.New(p.Kit)
+	rollouts, ledger, board := rollout.New(p.Kit), savings.New(p.Kit), prospect.NewBoard()
 	provisioner := loop.New(p.Kit, loop.Options{
 		World: p.World, Supply: offers, Executor: executor, Ledger: ledger, Synced: p.Synced, Suffix: p.Suffix,
 	})
 	return append(disruption.New(p.Kit, disruption.Options{
 		World: p.World, Supply: offers, Executor: executor, Synced: p.Synced, Suffix: p.Suffix,
-		Rollouts: rollouts, Ledger: ledger,
-	}), provisioner, pacing.New(p.Kit, rollouts))
+		Rollouts: rollouts, Ledger: ledger, Tell: board.Put,
+	}), provisioner, pacing.New(p.Kit, rollouts), verdict.New(p.Kit, board))
 }
 
 func claims(p Parts) []reconcile.Controller {
