@@ -13,6 +13,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"tenon/cloud"
+	"tenon/cloud/aws/notice"
+	"tenon/cloud/memory"
+	"tenon/sim/mail"
 )
 
 // before is the moment before a call has an effect: others may be faster, the process may
@@ -236,4 +239,26 @@ func (f far) Get(ctx context.Context, id string) (cloud.Instance, error) {
 // List implements cloud.Reader.
 func (f far) List(ctx context.Context) ([]cloud.Instance, error) {
 	return around(f.of, "a list of instances", func() ([]cloud.Instance, error) { return f.Provider.List(ctx) })
+}
+
+// letters is the queue of notices as one process reads it.
+type letters struct {
+	queue *mail.Queue
+	of    *process
+}
+
+// Receive implements interruption.Queue.
+func (l letters) Receive(ctx context.Context) ([]notice.Message, error) {
+	return around(l.of, "a look into the queue", func() ([]notice.Message, error) { return l.queue.Receive(ctx) })
+}
+
+// Delete implements interruption.Queue. A message whose deletion fails comes again.
+func (l letters) Delete(ctx context.Context, m notice.Message) error {
+	_, err := around(l.of, "the end of a message", func() (struct{}, error) {
+		if l.of.faulty && l.of.sim.happens(l.of.sim.options.Faults.Refused, "refused:", "the end of a message") {
+			return struct{}{}, memory.ErrUnreachable
+		}
+		return struct{}{}, l.queue.Delete(ctx, m)
+	})
+	return err
 }

@@ -1,16 +1,15 @@
 package sim
 
 import (
-	"context"
+	"fmt"
+	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
+	"tenon/cloud/aws/machine"
 	"tenon/cloud/memory"
-	"tenon/sim/store"
+	"tenon/core/catalog"
+	"tenon/core/model"
 )
 
 // schedule begins what happens every so often.
@@ -19,6 +18,7 @@ func (s *Sim) schedule() {
 	s.every(f.Handovers, "handover", s.handOver)
 	s.every(f.Shortages, "shortage", s.shorten)
 	s.every(f.Interruptions, "interruption", s.interrupt)
+	s.every(f.Prices, "price", s.move)
 	s.every(f.Jumps, "jump", s.jump)
 	s.every(f.Vandals, "vandal", s.vandalize)
 }
@@ -58,43 +58,125 @@ func (s *Sim) Crash() {
 	s.revive()
 }
 
-// shorten takes an offering off the market for a while.
+// shorten takes an offering off the market for a while, or everything of a type, of a zone,
+// or all spot machines of one.
 func (s *Sim) shorten() {
-	offers := memory.Sample()
-	t := &offers.Types[s.dice.IntN(len(offers.Types))]
+	t := &s.catalog.Types[s.dice.IntN(len(s.catalog.Types))]
 	o := &t.Offerings[s.dice.IntN(len(t.Offerings))]
-	if o.ReservationID != "" {
-		return // it has an end anyway
+	wide := s.dice.IntN(8)
+	short := s.offers(func(kind *catalog.Type, other *catalog.Offering) bool {
+		switch wide {
+		case 0:
+			return other.Zone == o.Zone
+		case 1:
+			return other.Zone == o.Zone && other.CapacityType == catalog.Spot
+		case 2, 3:
+			return kind.Name == t.Name
+		}
+		return kind.Name == t.Name && other.Zone == o.Zone && other.CapacityType == o.CapacityType
+	})
+	for _, offer := range short {
+		s.Cloud.SetStock(offer, s.dice.IntN(3)/2) // mostly none, here and there a last one
 	}
-	offer := cloud.Candidate{Type: t, Offering: o}.Offer()
-	s.Cloud.SetStock(offer, 0)
-	s.outside(s.Clock.Now().Add(s.upTo(time.Hour)), "stock", func() { s.Cloud.SetStock(offer, memory.Unlimited) })
+	s.outside(s.Clock.Now().Add(s.upTo(time.Hour)), "stock", func() {
+		for _, offer := range short {
+			s.Cloud.SetStock(offer, memory.Unlimited)
+		}
+	})
+}
+
+// offers are those of the catalogue that are asked for. Reservations have an end anyway.
+func (s *Sim) offers(asked func(*catalog.Type, *catalog.Offering) bool) []cloud.Offer {
+	var out []cloud.Offer
+	for i := range s.catalog.Types {
+		t := &s.catalog.Types[i]
+		for j := range t.Offerings {
+			if o := &t.Offerings[j]; o.ReservationID == "" && asked(t, o) {
+				out = append(out, cloud.Candidate{Type: t, Offering: o}.Offer())
+			}
+		}
+	}
+	return out
 }
 
 // restock ends all shortages.
 func (s *Sim) restock() {
-	offers := memory.Sample()
-	for i := range offers.Types {
-		t := &offers.Types[i]
-		for j := range t.Offerings {
-			if t.Offerings[j].ReservationID == "" {
-				s.Cloud.SetStock(cloud.Candidate{Type: t, Offering: &t.Offerings[j]}.Offer(), memory.Unlimited)
-			}
+	for _, offer := range s.offers(func(*catalog.Type, *catalog.Offering) bool { return true }) {
+		s.Cloud.SetStock(offer, memory.Unlimited)
+	}
+}
+
+// noticed is how long before its end a spot machine is told of it.
+const noticed = 2 * time.Minute
+
+// interrupt takes back a spot machine, or several of a type at once.
+func (s *Sim) interrupt() {
+	var spot []cloud.Instance
+	for _, i := range s.Cloud.Instances() {
+		if i.Offer.CapacityType == catalog.Spot && i.State == cloud.Running {
+			spot = append(spot, i)
+		}
+	}
+	if len(spot) == 0 {
+		return
+	}
+	chosen := spot[s.dice.IntN(len(spot))]
+	several := s.dice.IntN(4) == 0
+	for _, i := range spot {
+		if i.ProviderID == chosen.ProviderID || several && i.Offer == chosen.Offer {
+			s.takeBack(i)
 		}
 	}
 }
 
-// interrupt ends a spot machine.
-func (s *Sim) interrupt() {
-	var spot []string
-	for _, i := range s.Cloud.Instances() {
-		if i.Offer.CapacityType == "spot" && i.State == cloud.Running {
-			spot = append(spot, i.ProviderID)
+// takeBack ends a machine. One in eight times nobody is told in time.
+func (s *Sim) takeBack(i cloud.Instance) {
+	_, id, _ := machine.Parse(i.ProviderID)
+	if s.dice.IntN(8) == 0 {
+		s.Cloud.Kill(i.ProviderID)
+		s.announce("EC2 Instance State-change Notification", id, `,"state":"terminated"`)
+		return
+	}
+	if s.dice.IntN(4) == 0 {
+		s.announce("EC2 Instance Rebalance Recommendation", id, "")
+	}
+	if s.Cloud.Interrupt(i.ProviderID, noticed) {
+		s.announce("EC2 Spot Instance Interruption Warning", id, `,"instance-action":"terminate"`)
+		s.outside(s.Clock.Now().Add(noticed), "notice of an end", func() {
+			s.announce("EC2 Instance State-change Notification", id, `,"state":"terminated"`)
+		})
+	}
+}
+
+// announce sends a message as EventBridge writes it. Some come late, some twice.
+func (s *Sim) announce(kind, id, more string) {
+	s.announced++
+	body := fmt.Sprintf(`{"version":"0","id":"%d","source":"aws.ec2","detail-type":%q,"time":%q,"detail":{"instance-id":%q%s}}`,
+		s.announced, kind, s.Clock.Now().UTC().Format(time.RFC3339), id, more)
+	times := 1
+	if s.dice.IntN(10) == 0 {
+		times = 2
+	}
+	s.Mail.Send(body, s.upTo(5*time.Second), times)
+}
+
+// move changes the prices of a type's spot machines, each a little.
+func (s *Sim) move() {
+	const least, most = 20, 90 // percent of the price on demand
+	next := &catalog.Catalog{Types: slices.Clone(s.catalog.Types)}
+	t := &next.Types[s.dice.IntN(len(next.Types))]
+	t.Offerings = slices.Clone(t.Offerings)
+	for j := range t.Offerings {
+		o := &t.Offerings[j]
+		if o.CapacityType != catalog.Spot {
+			continue
 		}
+		full := s.meter.prices[cloud.Offer{InstanceType: t.Name, Zone: o.Zone, CapacityType: catalog.OnDemand}]
+		o.Price = min(max(o.Price*model.Money(70+s.dice.IntN(75))/100, full*least/100), full*most/100)
+		s.meter.reprice(cloud.Candidate{Type: t, Offering: o}.Offer(), o.Price)
 	}
-	if len(spot) > 0 {
-		s.Cloud.Kill(spot[s.dice.IntN(len(spot))])
-	}
+	s.catalog = next
+	s.Cloud.SetCatalog(next)
 }
 
 // jump moves the clock, as a machine that slept does.
@@ -102,45 +184,4 @@ func (s *Sim) jump() {
 	to := s.Clock.Now().Add(s.upTo(10 * time.Minute))
 	s.meter.advance(to)
 	s.Clock.forward(to)
-}
-
-// vandalize is a user who deletes something, or changes a pool.
-func (s *Sim) vandalize() {
-	ctx := context.Background()
-	var object client.Object
-	switch s.dice.IntN(4) {
-	case 0:
-		object = pick(s, store.All[*karpenterv1.NodeClaim](s.Store))
-	case 1:
-		object = pick(s, store.All[*corev1.Node](s.Store))
-	case 2:
-		object = pick(s, store.All[*corev1.Pod](s.Store))
-	default:
-		s.relabel(ctx)
-	}
-	if object != nil {
-		s.Log.Info("vandal", "deletes", client.ObjectKeyFromObject(object).String())
-		_ = s.Store.Delete(ctx, object.DeepCopyObject().(client.Object)) // it is there
-	}
-}
-
-func pick[T client.Object](s *Sim, all []T) client.Object {
-	if len(all) == 0 {
-		return nil
-	}
-	return all[s.dice.IntN(len(all))]
-}
-
-// relabel changes the template of a pool, so that its claims have drifted.
-func (s *Sim) relabel(ctx context.Context) {
-	object := pick(s, store.All[*karpenterv1.NodePool](s.Store))
-	if object == nil {
-		return
-	}
-	pool := object.DeepCopyObject().(*karpenterv1.NodePool)
-	if pool.Spec.Template.Labels == nil {
-		pool.Spec.Template.Labels = map[string]string{}
-	}
-	pool.Spec.Template.Labels["team"] = s.suffix()
-	_ = s.Store.Update(ctx, pool) // it was just read
 }

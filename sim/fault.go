@@ -27,9 +27,12 @@ type Faults struct {
 	Cloud memory.Rates
 	// Every so often, on average; zero is never. Handovers start a second process while
 	// the first one works on for a moment. Shortages take an offering away for a while.
-	// Interruptions end a spot machine. Jumps move the clock forward. Vandals are users
-	// who delete a claim, a node or a pod, or change a pool.
-	Handovers, Shortages, Interruptions, Jumps, Vandals time.Duration
+	// Interruptions take a spot machine back two minutes after a notice, which a few do not
+	// get. Prices of spot machines move. Jumps move the clock forward. Vandals are users who
+	// delete or change whatever hurts.
+	Handovers, Shortages, Interruptions, Prices, Jumps, Vandals time.Duration
+	// CloudLag is how far the cloud's answers are behind.
+	CloudLag time.Duration
 	// Duds in a thousand machines never join.
 	Duds int
 	// Sick in a thousand machines stop being ready some time later.
@@ -40,14 +43,21 @@ type Faults struct {
 func faultSets() map[string]func(*Faults) {
 	return map[string]func(*Faults){
 		"lag": func(f *Faults) {
-			f.Lag = mirror.Lag{Most: 2 * time.Second, Repeated: 20, Stalled: 2, Stall: 20 * time.Second}
+			f.Lag.Most, f.Lag.Repeated, f.Lag.Stalled, f.Lag.Stall = 2*time.Second, 20, 2, 20*time.Second
+		},
+		"gap": func(f *Faults) {
+			f.Lag.Most, f.Lag.Broken, f.Lag.Blind = max(f.Lag.Most, time.Second), 2, 30*time.Second
 		},
 		"api":        func(f *Faults) { f.Refused, f.Lost, f.Conflicts = 10, 10, 20 },
 		"crash":      func(f *Faults) { f.Crashes, f.Restart = 2, 20*time.Second },
 		"interleave": func(f *Faults) { f.Interleaved = 50 },
 		"cloud": func(f *Faults) {
-			f.Cloud = memory.Rates{Unreachable: 20, Lost: 20, Throttled: 20}
+			f.Cloud.Unreachable, f.Cloud.Lost = 20, 20
 		},
+		"throttle":  func(f *Faults) { f.Cloud.Throttled = 60 },
+		"behind":    func(f *Faults) { f.CloudLag = 10 * time.Second },
+		"death":     func(f *Faults) { f.Cloud.Deaths, f.Cloud.LifeUpTo = 50, 2*time.Hour },
+		"price":     func(f *Faults) { f.Prices = 10 * time.Minute },
 		"handover":  func(f *Faults) { f.Handovers = 20 * time.Minute },
 		"shortage":  func(f *Faults) { f.Shortages = 10 * time.Minute },
 		"interrupt": func(f *Faults) { f.Interruptions = 15 * time.Minute },

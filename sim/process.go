@@ -9,6 +9,7 @@ import (
 	"github.com/go-logr/logr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"tenon/cloud/memory"
 	"tenon/internal/reconcile"
 	"tenon/sim/mirror"
 )
@@ -28,6 +29,8 @@ type process struct {
 	// faulty processes are the product's; the cluster's own never fail.
 	faulty bool
 	log    logr.Logger
+	// near is its side of the cloud.
+	near *memory.Provider
 }
 
 // runner is one controller in a process.

@@ -1,13 +1,18 @@
 package sim
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"tenon/cloud"
+	"tenon/cloud/memory"
+	"tenon/core/catalog"
 	"tenon/internal/assembly"
+	"tenon/internal/controller/interruption"
 	"tenon/internal/reconcile"
 	"tenon/internal/settings"
 	"tenon/internal/telemetry"
@@ -46,7 +51,7 @@ func (s *Sim) start() error {
 	s.started++
 	p := &process{sim: s, name: fmt.Sprintf("tenon-%d", s.started), faulty: true, log: s.Log}
 	m, err := mirror.New(mirror.Options{
-		Store: s.Store, Lag: s.options.Faults.Lag, Dice: s.dice, Now: s.Clock.Now, Later: p.later, Arrived: p.arrived,
+		Store: s.Store, Lag: s.options.Faults.Lag, Dice: s.dice, Now: s.Clock.Now, Later: p.later, Arrived: p.arrived, Befalls: s.befalls,
 	})
 	if err != nil {
 		return err
@@ -58,6 +63,7 @@ func (s *Sim) start() error {
 	}
 	product := s.options.Product(kit, s.suffix)
 	p.told = product.Told
+	product.Controllers = append(product.Controllers, s.interruptions(p, kit))
 	p.employ(slices.DeleteFunc(product.Controllers, func(c reconcile.Controller) bool { return gauges(c) && !s.options.Gauges }))
 	m.Open()
 	s.processes = append(s.processes, p)
@@ -66,7 +72,8 @@ func (s *Sim) start() error {
 }
 
 func (s *Sim) kit(p *process) (reconcile.Kit, error) {
-	provider := far{s.Cloud.Connect(), p}
+	p.near = s.Cloud.Connect()
+	provider := far{p.near, p}
 	metrics, err := telemetry.NewMetrics(prometheus.NewRegistry(), telemetry.LabelsOf(provider.Describe()))
 	if err != nil {
 		return reconcile.Kit{}, fmt.Errorf("make metrics: %w", err)
@@ -86,19 +93,46 @@ func (s *Sim) kit(p *process) (reconcile.Kit, error) {
 	}, nil
 }
 
+// interruptions is the controller that reads what the cloud announces. It waits for a bell
+// instead of a long poll.
+func (s *Sim) interruptions(p *process, kit reconcile.Kit) reconcile.Controller {
+	c := interruption.At(kit, letters{s.Mail, p}, shelf{p.near}, 1)
+	read := c.Reconcile
+	c.Subscribe = s.Mail.Subscribe
+	c.Reconcile = func(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {
+		if s.Mail.Empty() {
+			return reconcile.Never, nil
+		}
+		return read(ctx, key)
+	}
+	return c
+}
+
+// shelf is what a notice teaches a provider.
+type shelf struct{ *memory.Provider }
+
+// SpotShort implements interruption.Market.
+func (p shelf) SpotShort(instanceType, zone string) {
+	p.Shun(cloud.Offer{InstanceType: instanceType, Zone: zone, CapacityType: catalog.Spot})
+}
+
+// ReservationShort implements interruption.Market: the cloud here tells what a reservation
+// holds.
+func (p shelf) ReservationShort(string) {}
+
 // gauges are controllers that look every few seconds and only measure: most of the steps
 // of a week, and nothing comes of them.
 func gauges(c reconcile.Controller) bool {
 	return strings.HasPrefix(c.Name, "metrics.") || strings.HasPrefix(c.Name, "operatorpkg.")
 }
 
-// letters of names, as the API server takes them.
-const letters = "bcdfghjklmnpqrstvwxz2456789"
+// alphabet of names, as the API server takes them.
+const alphabet = "bcdfghjklmnpqrstvwxz2456789"
 
 func (s *Sim) suffix() string {
 	var text [5]byte
 	for i := range text {
-		text[i] = letters[s.dice.IntN(len(letters))]
+		text[i] = alphabet[s.dice.IntN(len(alphabet))]
 	}
 	return string(text[:])
 }

@@ -12,18 +12,17 @@ import (
 	"hash"
 	"hash/fnv"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
-	corev1 "k8s.io/api/core/v1"
-
 	"tenon/cloud"
 	"tenon/cloud/memory"
 	"tenon/core/catalog"
-	"tenon/core/model"
 	"tenon/internal/telemetry"
 	"tenon/sim/cluster"
 	"tenon/sim/invariant"
+	"tenon/sim/mail"
 	"tenon/sim/mirror"
 	"tenon/sim/store"
 	"tenon/sim/traffic"
@@ -54,6 +53,7 @@ type Sim struct {
 	Clock  *Clock
 	Store  *store.Store
 	Cloud  *memory.Cloud
+	Mail   *mail.Queue
 	Events *telemetry.Memory
 	Users  *traffic.Users
 	Log    logr.Logger
@@ -80,6 +80,9 @@ type Sim struct {
 	begun     time.Time
 	meter     meter
 	moment    int // steps since the clock has moved
+	catalog   *catalog.Catalog
+	announced int      // messages of the cloud
+	regrets   []func() // what users take back in the end
 }
 
 // birthday is when every run begins: a Monday at midnight.
@@ -127,7 +130,9 @@ func (s *Sim) build() error {
 		},
 	}
 	chance := memory.Chance{Seed: s.options.Seed, Rates: s.options.Faults.Cloud}
-	s.meter = meter{sim: s, next: parts, prices: pricesOf(memory.Sample())}
+	s.catalog = memory.Sample()
+	s.meter = meter{sim: s, next: parts, prices: pricesOf(s.catalog)}
+	s.Mail = &mail.Queue{Now: s.Clock.Now, Later: s.outside}
 	s.Cloud = memory.New(memory.Options{
 		Clock: s.Clock, Seed: s.options.Seed, Boot: 30 * time.Second, Stop: 20 * time.Second,
 		Kinds: []cloud.ClassKind{{Group: "karpenter.k8s.aws", Version: "v1", Kind: "EC2NodeClass"}},
@@ -141,7 +146,8 @@ func (s *Sim) build() error {
 			}
 			return fault
 		},
-		Lifetime: chance.Lifetime, Launcher: &s.meter,
+		Lifetime: chance.Lifetime, Launcher: &s.meter, Catalog: s.catalog, Lag: s.options.Faults.CloudLag,
+		ProviderID: func(zone, name string) string { return "aws:///" + zone + "/i-" + strings.TrimPrefix(name, "m-") },
 	})
 	s.watch = &invariant.Watch{
 		Store: s.Store, Cloud: s.Cloud, Now: s.Clock.Now, Report: s.violated,
@@ -312,6 +318,7 @@ func (s *Sim) Rest(d time.Duration) {
 	healthy := s.options.Faults.Sick == 0 && s.options.Faults.Duds == 0 // else machines are replaced for a while yet
 	s.options.Faults = Faults{Lag: s.options.Faults.Lag, Restart: s.options.Faults.Restart}
 	s.restock()
+	s.repent()
 	s.Run(d / 2)
 	bought := s.Cloud.Bought()
 	s.Run(d - d/2)
@@ -323,76 +330,3 @@ func (s *Sim) Rest(d time.Duration) {
 
 // Trace is a number that tells two runs apart.
 func (s *Sim) Trace() uint64 { return s.trace.Sum64() }
-
-// pricesOf a catalogue, by offering.
-func pricesOf(c *catalog.Catalog) map[cloud.Offer]model.Money {
-	prices := map[cloud.Offer]model.Money{}
-	for i := range c.Types {
-		t := &c.Types[i]
-		for j := range t.Offerings {
-			prices[cloud.Candidate{Type: t, Offering: &t.Offerings[j]}.Offer()] = t.Offerings[j].Price
-		}
-	}
-	return prices
-}
-
-// meter measures what a run costs, and passes on what it hears of machines.
-type meter struct {
-	sim      *Sim
-	next     memory.Launcher
-	prices   map[cloud.Offer]model.Money
-	running  map[string]model.Money
-	rate     model.Money // an hour
-	waiting  int
-	at       time.Time
-	cost     float64 // of Money
-	pending  float64 // pod seconds
-	most     int
-	reviving bool
-}
-
-// Launch implements memory.Launcher.
-func (m *meter) Launch(machine memory.Machine) {
-	if m.running == nil {
-		m.running = map[string]model.Money{}
-	}
-	price := m.prices[machine.Instance.Offer]
-	m.running[machine.Instance.ProviderID] = price
-	m.rate += price
-	m.most = max(m.most, len(m.running))
-	m.sim.watch.Launched(machine)
-	m.next.Launch(machine)
-}
-
-// Terminate implements memory.Launcher.
-func (m *meter) Terminate(id string) {
-	m.rate -= m.running[id]
-	delete(m.running, id)
-	m.next.Terminate(id)
-}
-
-// advance adds up the time that has passed.
-func (m *meter) advance(to time.Time) {
-	if m.at.IsZero() {
-		m.at = m.sim.begun
-	}
-	if d := to.Sub(m.at); d > 0 {
-		m.cost += float64(m.rate) * d.Hours()
-		m.pending += float64(m.waiting) * d.Seconds()
-		m.at = to
-	}
-}
-
-// hear counts pods that wait.
-func (m *meter) hear(c store.Change) {
-	if old, is := c.Old.(*corev1.Pod); is && c.Old != nil && waits(old) {
-		m.waiting--
-	}
-	if pod, is := c.New.(*corev1.Pod); is && c.New != nil && waits(pod) {
-		m.waiting++
-	}
-}
-
-func waits(p *corev1.Pod) bool {
-	return p.Spec.NodeName == "" && p.DeletionTimestamp == nil && !cluster.Finished(p)
-}

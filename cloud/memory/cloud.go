@@ -55,6 +55,9 @@ type Options struct {
 	// Lifetime is how long an instance lives before it dies by itself, if it does; nil
 	// means that none dies.
 	Lifetime func(providerID string) (time.Duration, bool)
+	// ProviderID names instances, from the zone and the name of the machine; nil is
+	// "memory:///zone/name".
+	ProviderID func(zone, name string) string
 	// Launcher plays the machines; nil is nobody.
 	Launcher Launcher
 	// State is what an earlier cloud left behind.
@@ -92,6 +95,7 @@ type Cloud struct {
 	mu       sync.Mutex
 	classes  map[string]Class
 	records  map[string]*Record // by provider ID
+	present  []string           // provider IDs of those that may still be seen, sorted
 	byToken  map[string]string  // provider IDs by claim UID; what was bought once stays here
 	stock    map[cloud.Offer]int
 	attempts map[Call]int // calls so far, by method and subject
@@ -110,6 +114,9 @@ func New(o Options) *Cloud {
 	}
 	if o.Catalog == nil {
 		o.Catalog = Sample()
+	}
+	if o.ProviderID == nil {
+		o.ProviderID = func(zone, name string) string { return "memory:///" + zone + "/" + name }
 	}
 	if o.ShortageMemory == 0 {
 		o.ShortageMemory = defaultShortageMemory

@@ -122,7 +122,7 @@ func (c *Cloud) open(r *Record) {
 			r.Dies = i.Launched.Add(life)
 		}
 	}
-	c.records[i.ProviderID] = r
+	c.keep(r)
 	c.byToken[i.ClaimUID] = i.ProviderID
 	c.await(r.next())
 	c.outbox.launch(r.Machine.clone())
@@ -143,7 +143,7 @@ func (c *Cloud) record(claim *cloud.Claim, class Class, candidate cloud.Candidat
 		Annotations: maps.Clone(claim.Annotations),
 		Taints:      claim.BootTaints(),
 		Instance: cloud.Instance{
-			ProviderID: "memory:///" + candidate.Offering.Zone + "/" + name,
+			ProviderID: c.options.ProviderID(candidate.Offering.Zone, name),
 			ClaimUID:   claim.UID, ClaimName: claim.Name, Pool: claim.Pool, Class: claim.Class,
 			Offer:       candidate.Offer(),
 			ImageID:     class.Image,

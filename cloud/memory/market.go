@@ -109,6 +109,10 @@ func (p *Provider) learn(tried []cloud.Offer) {
 	}
 }
 
+// Shun takes an offering for one that cannot be had at the moment, because of something
+// that was heard elsewhere.
+func (p *Provider) Shun(o cloud.Offer) { p.learn([]cloud.Offer{o}) }
+
 // forget drops what is no longer worth knowing.
 func (p *Provider) forget() {
 	now := p.cloud.options.Clock.Now()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tenon/cloud"
+	"tenon/core/catalog"
 	"tenon/core/order"
 )
 
@@ -62,6 +63,32 @@ func (c *Cloud) kill(providerID string, now time.Time) bool {
 	return true
 }
 
+// Interrupt takes a machine back after a while, as clouds do with spot instances. It says
+// whether there was one that stays until then. Telling anybody is the owner's business.
+func (c *Cloud) Interrupt(providerID string, after time.Duration) bool {
+	now := c.options.Clock.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.settle(now)
+	r, known := c.records[providerID]
+	dies := now.Add(after)
+	if !known || !r.Deleted.IsZero() || !r.Dies.IsZero() && r.Dies.Before(dies) {
+		return false
+	}
+	r.Dies = dies
+	c.await(dies)
+	return true
+}
+
+// SetCatalog changes what classes sell that have no catalogue of their own: other prices,
+// say. Nobody changes it afterwards.
+func (c *Cloud) SetCatalog(offers *catalog.Catalog) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.options.Catalog = offers
+	c.shelve(offers)
+}
+
 // Bought is how many instances were ever sold.
 func (c *Cloud) Bought() int {
 	c.mu.Lock()
@@ -108,7 +135,7 @@ func (c *Cloud) restore(s State) {
 	defer c.mu.Unlock()
 	for _, r := range s.Records {
 		r.Machine = r.Machine.clone()
-		c.records[r.Machine.Instance.ProviderID] = &r
+		c.keep(&r)
 		if token := r.Machine.Instance.ClaimUID; token != "" {
 			c.byToken[token] = r.Machine.Instance.ProviderID
 		}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"tenon/cloud"
-	"tenon/core/order"
 	"tenon/core/requirement"
 )
 
@@ -125,7 +124,7 @@ func (c *Cloud) list(lag time.Duration) []cloud.Instance {
 	defer c.mu.Unlock()
 	c.settle(now)
 	var found []cloud.Instance
-	for _, id := range order.Keys(c.records) {
+	for _, id := range c.present {
 		if i, exists := c.records[id].at(now.Add(-lag)); exists {
 			found = append(found, i)
 		}

@@ -1,11 +1,11 @@
 package memory
 
 import (
+	"slices"
 	"time"
 
 	"tenon/cloud"
 	"tenon/core/model"
-	"tenon/core/order"
 )
 
 // Machine is an instance with what its user data tell it: all that somebody needs to
@@ -69,6 +69,18 @@ func (r *Record) next() time.Time {
 	return r.Dies
 }
 
+// unseen records are of machines that nobody sees any more, however late.
+func (r *Record) unseen(by time.Time) bool { return r.Returned && r.goneBy(by) }
+
+// keep writes a machine down.
+func (c *Cloud) keep(r *Record) {
+	id := r.Machine.Instance.ProviderID
+	c.records[id] = r
+	if at, known := slices.BinarySearch(c.present, id); !known {
+		c.present = slices.Insert(c.present, at, id)
+	}
+}
+
 // settle brings the books up to date: machines that have died end, and those that have
 // ended give back their place in the stock.
 func (c *Cloud) settle(now time.Time) {
@@ -76,7 +88,8 @@ func (c *Cloud) settle(now time.Time) {
 		return
 	}
 	c.due = time.Time{}
-	for _, id := range order.Keys(c.records) {
+	c.present = slices.DeleteFunc(c.present, func(id string) bool { return c.records[id].unseen(now.Add(-c.options.Lag)) })
+	for _, id := range c.present {
 		r := c.records[id]
 		if r.Deleted.IsZero() && !r.Dies.IsZero() && !now.Before(r.Dies) {
 			r.end(r.Dies, 0)

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -213,7 +214,13 @@ func wanted(b *policyv1.PodDisruptionBudget, pods []*corev1.Pod, scale func(*cor
 // scaled is the sum of the scales of the pods' controllers, each once.
 func scaled(pods []*corev1.Pod, scale func(*corev1.Pod) (string, int32)) int32 {
 	seen, sum := map[string]bool{}, int32(0)
+	owners := map[types.UID]bool{}
 	for _, pod := range pods {
+		if ref := metav1.GetControllerOf(pod); ref == nil || owners[ref.UID] {
+			continue
+		} else {
+			owners[ref.UID] = true
+		}
 		owner, n := scale(pod)
 		if owner != "" && !seen[owner] {
 			seen[owner] = true

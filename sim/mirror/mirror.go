@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"tenon/internal/lookup"
@@ -29,6 +30,10 @@ type Lag struct {
 	// Stalled events in a thousand hold up their kind for Stall.
 	Stalled int
 	Stall   time.Duration
+	// Broken watches in a thousand events see nothing for up to Blind. Then everything of
+	// the kind is listed anew: what happened meanwhile is seen as one change, or not at all.
+	Broken int
+	Blind  time.Duration
 }
 
 // Event is a change that has arrived. Old is nil for what is new, New for what went away;
@@ -55,6 +60,8 @@ type Options struct {
 	Now func() time.Time
 	// Later has a function called at a time. It is not used without lag.
 	Later func(at time.Time, do func())
+	// Befalls reports whether a watch may break now; nil is always.
+	Befalls func(what, to string) bool
 	// Arrived is told of every event, after the caches know it.
 	Arrived func(Event)
 	// Indexes are those beside lookup's.
@@ -68,13 +75,17 @@ type Mirror struct {
 	order  []schema.GroupVersionKind
 	latest map[schema.GroupVersionKind]time.Time      // when the last event of a kind arrives
 	queues map[schema.GroupVersionKind][]store.Change // on their way
+	blind  map[schema.GroupVersionKind]bool           // whose watch is broken
 	closed bool
 	stop   func()
 }
 
 // New makes a mirror that has seen nothing yet; Open fills it.
 func New(o Options) (*Mirror, error) {
-	m := &Mirror{o: o, kinds: map[schema.GroupVersionKind]*cache{}, order: o.Store.Kinds(), latest: map[schema.GroupVersionKind]time.Time{}, queues: map[schema.GroupVersionKind][]store.Change{}}
+	if o.Befalls == nil {
+		o.Befalls = func(string, string) bool { return true }
+	}
+	m := &Mirror{o: o, kinds: map[schema.GroupVersionKind]*cache{}, order: o.Store.Kinds(), latest: map[schema.GroupVersionKind]time.Time{}, queues: map[schema.GroupVersionKind][]store.Change{}, blind: map[schema.GroupVersionKind]bool{}}
 	for _, gvk := range m.order {
 		m.kinds[gvk] = newCache()
 	}
@@ -116,6 +127,13 @@ func (m *Mirror) hear(c store.Change) {
 		m.arrive(Event{c.Kind, c.Old, c.New})
 		return
 	}
+	if m.blind[c.Kind] {
+		return
+	}
+	if m.o.Dice.IntN(1000) < m.o.Lag.Broken && m.o.Befalls("watch of "+c.Kind.Kind, "breaks") {
+		m.lose(c.Kind)
+		return
+	}
 	at := m.o.Now().Add(time.Duration(m.o.Dice.Int64N(int64(m.o.Lag.Most))))
 	if m.o.Dice.IntN(1000) < m.o.Lag.Stalled {
 		at = at.Add(m.o.Lag.Stall)
@@ -131,11 +149,49 @@ func (m *Mirror) hear(c store.Change) {
 // deliver lets the next event of a kind arrive: events that are due at the same time keep
 // their order.
 func (m *Mirror) deliver(gvk schema.GroupVersionKind) {
+	if len(m.queues[gvk]) == 0 {
+		return // lost with the watch
+	}
 	c := m.queues[gvk][0]
 	m.queues[gvk] = m.queues[gvk][1:]
 	m.arrive(Event{c.Kind, c.Old, c.New})
 	if c.New != nil && m.o.Dice.IntN(1000) < m.o.Lag.Repeated {
 		m.arrive(Event{c.Kind, c.New, c.New})
+	}
+}
+
+// lose ends the watch of a kind for a while.
+func (m *Mirror) lose(gvk schema.GroupVersionKind) {
+	m.blind[gvk] = true
+	m.queues[gvk] = nil
+	m.o.Later(m.o.Now().Add(time.Duration(m.o.Dice.Int64N(int64(m.o.Lag.Blind)))), func() {
+		m.blind[gvk] = false
+		m.relist(gvk)
+	})
+}
+
+// relist brings the cache up to date at once. What is there arrives as an update, changed
+// or not; what went away arrives in the state in which it was seen last.
+func (m *Mirror) relist(gvk schema.GroupVersionKind) {
+	seen := m.kinds[gvk]
+	there := map[types.NamespacedName]bool{}
+	var events []Event
+	m.o.Store.Each(gvk, func(object client.Object) bool {
+		there[store.KeyOf(object)] = true
+		e := Event{Kind: gvk, New: object}
+		if old := seen.byKey[store.KeyOf(object)]; old != nil {
+			e.Old = old.object
+		}
+		events = append(events, e)
+		return true
+	})
+	for _, old := range seen.all {
+		if !there[old.key] {
+			events = append(events, Event{Kind: gvk, Old: old.object})
+		}
+	}
+	for _, e := range events {
+		m.arrive(e)
 	}
 }
 

@@ -13,10 +13,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -35,6 +33,8 @@ type Users struct {
 	Size int
 
 	apps    []string
+	scaled  []app // by an autoscaler
+	sets    int   // stateful ones
 	stopped bool
 	jobs    int
 }
@@ -50,17 +50,18 @@ func (u *Users) Begin(ctx context.Context) error {
 	for left := u.Size; left > 0; {
 		replicas := min(1+u.Dice.IntN(max(u.Size/8, 2)), left)
 		left -= replicas
-		if err := u.deploy(ctx, int32(replicas)); err != nil {
+		if err := u.begin(ctx, int32(replicas)); err != nil {
 			return err
 		}
 	}
 	u.Later(u.Now().Add(u.wait(10*time.Minute)), "users", u.act)
+	u.Later(u.Now().Add(u.wait(step)), "autoscaler", u.follow)
 	return nil
 }
 
 // Furnish makes a class, a pool and a daemon, and nothing that needs a node.
 func (u *Users) Furnish(ctx context.Context) error {
-	for _, object := range []client.Object{u.class(), u.pool(), u.daemon()} {
+	for _, object := range append([]client.Object{u.class(), u.pool(), u.daemon()}, ranks()...) {
 		if err := u.Client.Create(ctx, object); err != nil {
 			return fmt.Errorf("make %T: %w", object, err)
 		}
@@ -149,34 +150,6 @@ func (u *Users) daemon() *appsv1.DaemonSet {
 	}
 }
 
-// deploy makes a deployment, of which some have a budget, and some want to be spread.
-func (u *Users) deploy(ctx context.Context, replicas int32) error {
-	name := fmt.Sprintf("app-%d", len(u.apps))
-	u.apps = append(u.apps, name)
-	template := u.template(name, int64(100*(1+u.Dice.IntN(20))), int64(128*(1+u.Dice.IntN(24))))
-	selector := &metav1.LabelSelector{MatchLabels: map[string]string{"app": name}}
-	if u.Dice.IntN(4) == 0 {
-		template.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
-			MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: selector,
-		}}
-	}
-	d := &appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
-		Spec:       appsv1.DeploymentSpec{Replicas: &replicas, Selector: selector, Template: template},
-	}
-	if err := u.Client.Create(ctx, d); err != nil {
-		return fmt.Errorf("make deployment %s: %w", name, err)
-	}
-	if replicas < 2 || u.Dice.IntN(2) == 0 {
-		return nil
-	}
-	budget := &policyv1.PodDisruptionBudget{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
-		Spec:       policyv1.PodDisruptionBudgetSpec{MaxUnavailable: ptr.To(intstr.FromInt(1)), Selector: selector},
-	}
-	return u.Client.Create(ctx, budget)
-}
-
 // act is one thing that users do, and then the next.
 func (u *Users) act() {
 	if u.stopped {
@@ -203,6 +176,9 @@ func (u *Users) any(ctx context.Context) (*appsv1.Deployment, error) {
 
 // scale follows the day: more by day, fewer by night.
 func (u *Users) scale(ctx context.Context) error {
+	if len(u.apps) == 0 {
+		return nil
+	}
 	d, err := u.any(ctx)
 	if err != nil {
 		return err
@@ -216,6 +192,9 @@ func (u *Users) scale(ctx context.Context) error {
 }
 
 func (u *Users) rollOut(ctx context.Context) error {
+	if len(u.apps) == 0 {
+		return nil
+	}
 	d, err := u.any(ctx)
 	if err != nil {
 		return err

@@ -8,9 +8,7 @@ package interruption
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,6 +20,7 @@ import (
 	"tenon/cloud/aws/machine"
 	"tenon/cloud/aws/notice"
 	"tenon/core/catalog"
+	"tenon/internal/abreast"
 	"tenon/internal/departure"
 	"tenon/internal/lookup"
 	"tenon/internal/reconcile"
@@ -46,11 +45,21 @@ type controller struct {
 	kit    reconcile.Kit
 	queue  Queue
 	market Market
+	atOnce int
 }
+
+// most is how many messages come at the same time.
+const most = 10
 
 // New makes the controller of the queue.
 func New(kit reconcile.Kit, queue Queue, market Market) reconcile.Controller {
-	c := controller{kit, queue, market}
+	return At(kit, queue, market, most)
+}
+
+// At makes it so that it handles so many messages at the same time; one at a time starts no
+// goroutine.
+func At(kit reconcile.Kit, queue Queue, market Market, atOnce int) reconcile.Controller {
+	c := controller{kit, queue, market, atOnce}
 	return reconcile.Controller{
 		Name:      "interruption",
 		Workers:   reconcile.One,
@@ -72,13 +81,7 @@ func (c controller) reconcile(ctx context.Context, _ reconcile.Key) (reconcile.R
 	if err != nil {
 		return reconcile.Never, err
 	}
-	failures := make([]error, len(messages))
-	var group sync.WaitGroup
-	for i, m := range messages {
-		group.Go(func() { failures[i] = c.handle(ctx, m, claims) })
-	}
-	group.Wait()
-	return reconcile.In(0), errors.Join(failures...)
+	return reconcile.In(0), abreast.Try(c.atOnce, messages, func(m notice.Message) error { return c.handle(ctx, m, claims) })
 }
 
 // claimsByInstance finds claims by what notices know: the ID of the instance.

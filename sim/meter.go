@@ -1,0 +1,105 @@
+package sim
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"tenon/cloud"
+	"tenon/cloud/memory"
+	"tenon/core/catalog"
+	"tenon/core/model"
+	"tenon/sim/cluster"
+	"tenon/sim/store"
+)
+
+// pricesOf a catalogue, by offering.
+func pricesOf(c *catalog.Catalog) map[cloud.Offer]model.Money {
+	prices := map[cloud.Offer]model.Money{}
+	for i := range c.Types {
+		t := &c.Types[i]
+		for j := range t.Offerings {
+			prices[cloud.Candidate{Type: t, Offering: &t.Offerings[j]}.Offer()] = t.Offerings[j].Price
+		}
+	}
+	return prices
+}
+
+// meter measures what a run costs, and passes on what it hears of machines.
+type meter struct {
+	sim      *Sim
+	next     memory.Launcher
+	prices   map[cloud.Offer]model.Money
+	running  map[string]paid // by provider ID
+	rate     model.Money     // an hour
+	waiting  int
+	at       time.Time
+	cost     float64 // of Money
+	pending  float64 // pod seconds
+	most     int
+	reviving bool
+}
+
+// paid is what a machine costs at the moment.
+type paid struct {
+	offer cloud.Offer
+	price model.Money
+}
+
+// reprice changes what an offering costs from now on, also those that run.
+func (m *meter) reprice(o cloud.Offer, price model.Money) {
+	m.prices[o] = price
+	for id, p := range m.running { // a sum, in any order
+		if p.offer == o {
+			m.rate += price - p.price
+			m.running[id] = paid{o, price}
+		}
+	}
+}
+
+// Launch implements memory.Launcher.
+func (m *meter) Launch(machine memory.Machine) {
+	if m.running == nil {
+		m.running = map[string]paid{}
+	}
+	offer := machine.Instance.Offer
+	price := m.prices[offer]
+	m.running[machine.Instance.ProviderID] = paid{offer, price}
+	m.rate += price
+	m.most = max(m.most, len(m.running))
+	m.sim.watch.Launched(machine)
+	m.next.Launch(machine)
+}
+
+// Terminate implements memory.Launcher.
+func (m *meter) Terminate(id string) {
+	m.rate -= m.running[id].price
+	delete(m.running, id)
+	m.next.Terminate(id)
+}
+
+// advance adds up the time that has passed.
+func (m *meter) advance(to time.Time) {
+	if m.at.IsZero() {
+		m.at = m.sim.begun
+	}
+	if d := to.Sub(m.at); d > 0 {
+		m.cost += float64(m.rate) * d.Hours()
+		m.pending += float64(m.waiting) * d.Seconds()
+		m.at = to
+	}
+}
+
+// hear counts pods that wait.
+func (m *meter) hear(c store.Change) {
+	if old, is := c.Old.(*corev1.Pod); is && c.Old != nil && waits(old) {
+		m.waiting--
+	}
+	if pod, is := c.New.(*corev1.Pod); is && c.New != nil && waits(pod) {
+		m.waiting++
+	}
+}
+
+func waits(p *corev1.Pod) bool {
+	return p.Spec.NodeName == "" && p.DeletionTimestamp == nil && !cluster.Finished(p)
+}
