@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -33,7 +34,7 @@ type Memory interface {
 // Map is the name of the ConfigMap.
 const Map = "tenon-learned-capacity"
 
-// keepsEvery is how often news are written: nodes come in crowds.
+// keepsEvery is how often news are written at most: nodes come in crowds.
 const keepsEvery = time.Minute
 
 type observer struct {
@@ -41,7 +42,11 @@ type observer struct {
 	memory    Memory
 	namespace string
 
+	// wake has what was learned looked at; nil before the start.
+	wake atomic.Pointer[func()]
+
 	mu       sync.Mutex
+	wrote    time.Time
 	restored bool
 	kept     map[string]string // as the ConfigMap has it
 }
@@ -57,7 +62,10 @@ func New(kit reconcile.Kit, memory Memory, namespace string) []reconcile.Control
 			Workers:   reconcile.One,
 			Reconcile: o.look,
 		},
-		{Name: "providers.instancetype.capacity.keep", Workers: reconcile.One, Reconcile: o.keep},
+		{
+			Name: "providers.instancetype.capacity.keep", Workers: reconcile.One, Reconcile: o.keep,
+			Subscribe: func(wake func()) { o.wake.Store(&wake) },
+		},
 	}
 }
 
@@ -94,6 +102,9 @@ func (o *observer) look(ctx context.Context, key reconcile.Key) (reconcile.Resul
 		return reconcile.Never, fmt.Errorf("look at node %s: %w", node.Name, err)
 	}
 	if news {
+		if wake := o.wake.Load(); wake != nil {
+			(*wake)()
+		}
 		reconcile.Log(ctx).V(1).Info("discovered memory of an instance type", "instance-type", claim.Labels[corev1.LabelInstanceTypeStable], "memory", memory.String())
 	}
 	return reconcile.Never, nil
@@ -118,10 +129,14 @@ func (o *observer) keep(ctx context.Context, _ reconcile.Key) (reconcile.Result,
 	if maps.Equal(known, o.kept) {
 		return reconcile.In(keepsEvery), nil
 	}
+	now := o.kit.Clock.Now()
+	if wait := o.wrote.Add(keepsEvery).Sub(now); wait > 0 {
+		return reconcile.In(wait), nil
+	}
 	if err := o.write(ctx, key, known); err != nil {
 		return reconcile.Never, fmt.Errorf("keep what was learned of capacity: %w", err)
 	}
-	o.kept = known
+	o.kept, o.wrote = known, now
 	return reconcile.In(keepsEvery), nil
 }
 

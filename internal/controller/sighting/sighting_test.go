@@ -5,6 +5,7 @@ import (
 	"maps"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -97,6 +98,40 @@ func TestMemoryOutlivesTheProcess(t *testing.T) {
 	r.Run(sighting.New(r.Restart(), again, "default")[1], "")
 	if !maps.Equal(again.texts, n.texts) {
 		t.Errorf("remembers %v, want %v", again.texts, n.texts)
+	}
+}
+
+// News of a first node are written at once; of a crowd, once a minute.
+func TestNewsAreKeptSoon(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, memory.Options{}, class())
+	n := &notes{}
+	both := sighting.New(r.Kit, n, "default")
+	woken := 0
+	both[1].Subscribe(func() { woken++ })
+	r.Run(both[1], "")
+	r.Named("web-1", "web", func(c *karpenterv1.NodeClaim) {
+		c.Spec.NodeClassRef = &karpenterv1.NodeClassReference{Group: awsv1.Group, Kind: "EC2NodeClass", Name: "default"}
+		c.Status.ProviderID = "aws:///a/i-1"
+	})
+	r.Must(r.API.Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-1"}, Spec: corev1.NodeSpec{ProviderID: "aws:///a/i-1"}}))
+	r.Run(both[0], "node-1")
+	if woken != 1 {
+		t.Errorf("woken %d times by news", woken)
+	}
+	kept := func(text string) bool {
+		n.texts = map[string]string{"images": text}
+		r.Run(both[1], "")
+		var stored corev1.ConfigMap
+		r.Must(r.API.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: sighting.Map}, &stored))
+		return stored.Data["images"] == text
+	}
+	if first, second := kept("one"), kept("two"); !first || second {
+		t.Errorf("the first is kept: %t; the second, in the same minute: %t", first, second)
+	}
+	r.Clock.Step(time.Minute)
+	if !kept("three") {
+		t.Error("after a minute nothing is kept")
 	}
 }
 
