@@ -10,7 +10,7 @@ type why struct {
 }
 
 // whyEffort is what asking one machine costs, in steps.
-const whyEffort = 20
+const whyEffort = 100
 
 // Why says what keeps a pod from new nodes, in the words of the pool that comes closest.
 func (b *Broker) Why(p Stranded) string {
