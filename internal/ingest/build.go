@@ -41,8 +41,9 @@ func Build(objects *Objects, options Options) *snapshot.Snapshot {
 
 // allow evaluates the pools' budgets, now that their nodes are known.
 func (b *builder) allow() {
+	nodes := InService(b.out.Nodes)
 	for i, pool := range byName(b.objects.NodePools) {
-		b.t.Allow(pool, b.out.Nodes, &b.out.Pools[i].Consolidation)
+		b.t.Allow(pool, nodes[pool.Name], &b.out.Pools[i].Consolidation)
 	}
 }
 

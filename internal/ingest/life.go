@@ -116,14 +116,19 @@ func consolidation(pool *karpenterv1.NodePool) snapshot.Consolidation {
 	return out
 }
 
-// Allow evaluates a pool's budgets for the nodes that it has.
-func (t *Translator) Allow(pool *karpenterv1.NodePool, nodes []snapshot.Node, out *snapshot.Consolidation) {
-	total := 0
+// InService counts the nodes that budgets are shares of, by pool.
+func InService(nodes []snapshot.Node) map[string]int {
+	out := map[string]int{}
 	for i := range nodes {
-		if n := &nodes[i]; n.Pool == pool.Name && n.Initialized && !n.Life.Terminating {
-			total++
+		if n := &nodes[i]; n.Initialized && !n.Life.Terminating {
+			out[n.Pool]++
 		}
 	}
+	return out
+}
+
+// Allow evaluates a pool's budgets for so many nodes in service.
+func (t *Translator) Allow(pool *karpenterv1.NodePool, total int, out *snapshot.Consolidation) {
 	for _, each := range []struct {
 		reason karpenterv1.DisruptionReason
 		allow  *int

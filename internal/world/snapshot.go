@@ -8,6 +8,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/catalog"
 	"tenon/core/snapshot"
+	"tenon/internal/ingest"
 )
 
 // Sale is what a pool can buy, or why it cannot.
@@ -69,8 +70,10 @@ func (w *World) picture(m Moment) (Picture, pages, []snapshot.Pod) {
 	}
 	out.Nodes, out.Daemons, out.Templates = w.roster.list, w.daemons.list, w.translator.Templates()
 	out.Budgets = w.translator.Budgets()
+	nodes := ingest.InService(out.Nodes)
 	for i := range out.Pools {
-		w.translator.Allow(w.pools[out.Pools[i].Name], out.Nodes, &out.Pools[i].Consolidation)
+		pool := &out.Pools[i]
+		w.translator.Allow(w.pools[pool.Name], nodes[pool.Name], &pool.Consolidation)
 	}
 	return Picture{Snapshot: out, Next: next, Pulse: w.look()}, w.guests.list, w.announced()
 }
