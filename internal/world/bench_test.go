@@ -167,6 +167,10 @@ func BenchmarkPictureAfterOneChange(b *testing.B) {
 		}, picture},
 		{"a node changes", func(i int) { r.put(changed(node(i%manyNodes), i)) }, picture},
 		{"a claim changes", func(i int) { r.put(changed(claim(i%manyNodes), i)) }, picture},
+		{"a node comes with its claim", func(i int) {
+			r.put(claim(manyNodes + i))
+			r.put(node(manyNodes + i))
+		}, picture},
 		{"a pod is bound, for good", func(i int) { r.put(pod(i%manyPods, on(i+1))) }, func() { r.world.Picture(r.moment()) }},
 	}
 	for _, tc := range cases {
