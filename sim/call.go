@@ -8,10 +8,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
 	"tenon/cloud/aws/notice"
 	"tenon/cloud/memory"
@@ -95,14 +97,25 @@ func versioned(object client.Object, patch client.Patch) func() bool {
 	}
 }
 
-// removing tells who watches for what must not happen.
-func (p *process) removing(object client.Object, evicts bool) {
-	if _, isPod := object.(*corev1.Pod); !isPod {
-		return
+// removing tells who watches for what must not happen, about the object as it is now. What
+// will be refused, because it is about another one or another version, has no effect.
+func (p *process) removing(object client.Object, evicts bool, conditions *metav1.Preconditions) {
+	same := func(now client.Object) bool {
+		return conditions == nil || (conditions.UID == nil || *conditions.UID == now.GetUID()) &&
+			(conditions.ResourceVersion == nil || *conditions.ResourceVersion == now.GetResourceVersion())
 	}
-	var pod corev1.Pod
-	if p.sim.Store.Get(context.Background(), client.ObjectKeyFromObject(object), &pod) == nil {
-		p.sim.watch.Removing(&pod, evicts)
+	key := client.ObjectKeyFromObject(object)
+	switch object.(type) {
+	case *corev1.Pod:
+		var pod corev1.Pod
+		if p.sim.Store.Get(context.Background(), key, &pod) == nil && same(&pod) {
+			p.sim.watch.Removing(&pod, evicts)
+		}
+	case *karpenterv1.NodeClaim:
+		var claim karpenterv1.NodeClaim
+		if p.sim.Store.Get(context.Background(), key, &claim) == nil && same(&claim) {
+			p.sim.watch.Deleting(&claim)
+		}
 	}
 }
 
@@ -112,7 +125,7 @@ func (c caller) Create(ctx context.Context, object client.Object, o ...client.Cr
 
 func (c caller) Delete(ctx context.Context, object client.Object, o ...client.DeleteOption) error {
 	return c.write("delete", object, never, func() error {
-		c.of.removing(object, false)
+		c.of.removing(object, false, (&client.DeleteOptions{}).ApplyOptions(o).AsDeleteOptions().Preconditions)
 		return c.Client.Delete(ctx, object, o...)
 	})
 }
@@ -148,7 +161,7 @@ type subcaller struct {
 func (c subcaller) Create(ctx context.Context, object, body client.Object, o ...client.SubResourceCreateOption) error {
 	return c.caller.write("create "+c.name+" of", object, never, func() error {
 		if c.name == "eviction" {
-			c.caller.of.removing(object, true)
+			c.caller.of.removing(object, true, nil)
 		}
 		err := c.SubResourceClient.Create(ctx, object, body, o...)
 		if c.name == "eviction" && err == nil {

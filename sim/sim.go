@@ -152,6 +152,7 @@ func (s *Sim) build() error {
 	s.watch = &invariant.Watch{
 		Store: s.Store, Cloud: s.Cloud, Now: s.Clock.Now, Report: s.violated,
 		Several: func() bool { return len(s.processes) > 1 },
+		Price:   func(o cloud.Offer) model.Money { return s.meter.prices[o] },
 	}
 	s.watch.Begin()
 	s.Store.Listen(s.meter.hear)

@@ -15,6 +15,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
 	"tenon/cloud/memory"
+	"tenon/core/model"
 	"tenon/sim/store"
 )
 
@@ -46,6 +47,10 @@ const (
 	ClaimRemembers  = "no claim is forgotten before its machine"
 	NoStrayInstance = "no instance without a claim"
 	NoStrayClaim    = "no claim without its instance"
+	NodeBudgets     = "budgets of pools are never exceeded"
+	ReplacedFirst   = "nothing goes before what replaces it is ready"
+	PaidOnce        = "nothing is paid for twice for long"
+	Cheaper         = "nothing is replaced by what costs more"
 )
 
 // Watch looks at one run.
@@ -56,13 +61,19 @@ type Watch struct {
 	// Several reports whether more than one process of the product is alive: a moment for
 	// which less is promised. Nil is never.
 	Several func() bool
+	// Price is what an offering costs an hour. Nil is nobody who knows.
+	Price func(cloud.Offer) model.Money
 	// Report is told of each violation once.
 	Report func(Violation)
 
 	bought  map[string]string       // provider IDs by claim
 	strays  map[string]time.Time    // since when, by what
-	limited map[string]time.Time    // when a pool's limits were last changed
+	edited  map[string]time.Time    // when the spec of a pool was last changed
+	limited map[string]time.Time    // when its limits were
 	limits  map[string]string       // of pools
+	left    map[string][]time.Time  // when claims of a pool went
+	prices  map[string]model.Money  // by claim
+	paired  map[string]time.Time    // since when a command pays for both, by its ID
 	wanting map[types.UID]time.Time // when a pod last wanted a place
 	crowd   time.Time               // when several processes were last alive
 	told    map[string]bool
@@ -73,7 +84,8 @@ type Watch struct {
 func (w *Watch) Begin() {
 	w.bought, w.strays = map[string]string{}, map[string]time.Time{}
 	w.limited, w.limits, w.told = map[string]time.Time{}, map[string]string{}, map[string]bool{}
-	w.wanting = map[types.UID]time.Time{}
+	w.wanting, w.edited, w.left = map[types.UID]time.Time{}, map[string]time.Time{}, map[string][]time.Time{}
+	w.prices, w.paired = map[string]model.Money{}, map[string]time.Time{}
 	w.Store.Listen(w.hear)
 }
 
@@ -89,10 +101,15 @@ func (w *Watch) report(rule, format string, values ...any) {
 func (w *Watch) hear(c store.Change) {
 	switch object := c.Object().(type) {
 	case *karpenterv1.NodePool:
-		w.remember(object)
+		w.remember(c)
 	case *karpenterv1.NodeClaim:
-		if c.New == nil {
+		old, _ := c.Old.(*karpenterv1.NodeClaim)
+		switch {
+		case c.New == nil:
+			w.left[poolOf(object)] = append(w.left[poolOf(object)], w.Now())
 			w.forgotten(object)
+		case commandOf(old) == nil && commandOf(object) != nil:
+			w.begun(object)
 		}
 	case *corev1.Node:
 		if c.New == nil {
@@ -117,6 +134,7 @@ func (w *Watch) Step() {
 	w.looked = w.Now()
 	w.lookForStrays()
 	w.lookAtPurchases()
+	w.lookAtCommands()
 }
 
 // stray is how long an instance may be without a claim, and a claim that has launched

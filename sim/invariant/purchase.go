@@ -15,8 +15,12 @@ import (
 // changing is how long after a change of its limits a pool may still be above them.
 const changing = 5 * time.Minute
 
-// remember notes when a pool's limits were changed.
-func (w *Watch) remember(pool *karpenterv1.NodePool) {
+// remember notes when a pool was changed.
+func (w *Watch) remember(c store.Change) {
+	pool := c.Object().(*karpenterv1.NodePool)
+	if c.Old == nil || c.New == nil || c.Old.GetGeneration() != c.New.GetGeneration() {
+		w.edited[pool.Name] = w.Now()
+	}
 	text := fmt.Sprint(pool.Spec.Limits)
 	if w.limits[pool.Name] != text {
 		w.limits[pool.Name], w.limited[pool.Name] = text, w.Now()
@@ -30,6 +34,9 @@ func (w *Watch) Launched(m memory.Machine) {
 		w.report(BoughtOnce, "claim %s has %s and %s", i.ClaimName, other, i.ProviderID)
 	}
 	w.bought[i.ClaimName] = i.ProviderID
+	if w.Price != nil {
+		w.prices[i.ClaimName] = w.Price(i.Offer)
+	}
 	if w.claimOf(i) == nil {
 		w.report(IntentFirst, "%s was bought for claim %s, which does not exist", i.ProviderID, i.ClaimName)
 	}
@@ -47,7 +54,7 @@ func (w *Watch) claimOf(i cloud.Instance) *karpenterv1.NodeClaim {
 	return nil
 }
 
-func (w *Watch) poolOf(name string) *karpenterv1.NodePool {
+func (w *Watch) pool(name string) *karpenterv1.NodePool {
 	for _, pool := range store.All[*karpenterv1.NodePool](w.Store) {
 		if pool.Name == name {
 			return pool
@@ -58,7 +65,7 @@ func (w *Watch) poolOf(name string) *karpenterv1.NodePool {
 
 // checkLimits adds up what a pool has bought.
 func (w *Watch) checkLimits(name string) {
-	pool := w.poolOf(name)
+	pool := w.pool(name)
 	if pool == nil || len(pool.Spec.Limits) == 0 || w.Now().Sub(w.limited[name]) < changing {
 		return
 	}
@@ -156,6 +163,6 @@ func (w *Watch) comes(i cloud.Instance) bool {
 	if claim == nil || claim.DeletionTimestamp != nil || isTrue(claim, karpenterv1.ConditionInitialized) {
 		return false
 	}
-	pool := w.poolOf(i.Pool)
+	pool := w.pool(i.Pool)
 	return pool != nil && pool.Spec.Replicas == nil
 }

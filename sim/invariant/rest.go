@@ -12,13 +12,14 @@ import (
 
 // The rules for the end.
 const (
-	RestRuns    = "at rest every pod runs"
-	RestReason  = "at rest every pod that cannot run has its reason"
-	RestSettled = "at rest nothing is bought any more"
-	RestGone    = "at rest nothing is on its way out"
-	RestTaints  = "at rest no taint is left"
-	RestOrphans = "at rest no node is without its claim"
-	RestJoined  = "at rest every claim has its node"
+	RestRuns     = "at rest every pod runs"
+	RestReason   = "at rest every pod that cannot run has its reason"
+	RestSettled  = "at rest nothing is bought any more"
+	RestGone     = "at rest nothing is on its way out"
+	RestTaints   = "at rest no taint is left"
+	RestOrphans  = "at rest no node is without its claim"
+	RestCommands = "at rest no disruption is under way"
+	RestJoined   = "at rest every claim has its node"
 )
 
 // Infeasible is the annotation of pods that no node can hold: they may wait for ever.
@@ -39,6 +40,7 @@ func (w *Watch) AtRest() {
 		}
 	}
 	w.claimsAtRest()
+	w.commandsAtRest()
 	for _, node := range store.All[*corev1.Node](w.Store) {
 		w.nodeAtRest(node)
 	}

@@ -1,0 +1,210 @@
+package invariant
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/cloud"
+	"tenon/core/model"
+	"tenon/core/plan"
+	"tenon/internal/command"
+	"tenon/sim/store"
+)
+
+// commandOf is the disruption by which a claim goes; nil if there is none.
+func commandOf(claim *karpenterv1.NodeClaim) *command.Record {
+	if claim == nil {
+		return nil
+	}
+	if r, written := command.Of(claim); written && r.Takes(claim.Name) {
+		return &r
+	}
+	return nil
+}
+
+func poolOf(claim *karpenterv1.NodeClaim) string { return claim.Labels[karpenterv1.LabelNodePool] }
+
+// Deleting is told before the product deletes a claim.
+func (w *Watch) Deleting(claim *karpenterv1.NodeClaim) {
+	if claim.DeletionTimestamp != nil {
+		return
+	}
+	if w.serves(claim) && !w.named(claim) {
+		w.report(NodeNamed, "claim %s is deleted, and nothing says why", claim.Name)
+	}
+	r := commandOf(claim)
+	if r == nil {
+		return
+	}
+	for _, m := range r.Replacements {
+		if replacement := w.claimNamed(m.Claim); replacement != nil && replacement.DeletionTimestamp == nil && !isTrue(replacement, karpenterv1.ConditionInitialized) {
+			w.report(ReplacedFirst, "claim %s goes by command %s, and %s is not ready", claim.Name, r.ID, m.Claim)
+		}
+	}
+}
+
+// serves reports whether a claim has a node that is ready, and a machine.
+func (w *Watch) serves(claim *karpenterv1.NodeClaim) bool {
+	node := w.nodeOf(claim.Status.NodeName)
+	return node != nil && readyNode(node) && isTrue(claim, karpenterv1.ConditionInitialized) && w.runs(claim)
+}
+
+func (w *Watch) runs(claim *karpenterv1.NodeClaim) bool {
+	return slices.ContainsFunc(w.Cloud.Instances(), func(i cloud.Instance) bool {
+		return i.ProviderID == claim.Status.ProviderID && i.State == cloud.Running
+	})
+}
+
+func readyNode(node *corev1.Node) bool {
+	return slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+// named reports whether something says why a claim goes: a disruption that is written on
+// it, its age, its pool, or somebody who has deleted its node.
+func (w *Watch) named(claim *karpenterv1.NodeClaim) bool {
+	_, written := command.Of(claim)
+	pool, node := w.pool(poolOf(claim)), w.nodeOf(claim.Status.NodeName)
+	old := claim.Spec.ExpireAfter.Duration
+	return written || pool == nil || pool.Spec.Replicas != nil || node != nil && node.DeletionTimestamp != nil ||
+		old != nil && w.Now().Sub(claim.CreationTimestamp.Time) >= *old
+}
+
+func (w *Watch) claimNamed(name string) *karpenterv1.NodeClaim {
+	for _, claim := range store.All[*karpenterv1.NodeClaim](w.Store) {
+		if claim.Name == name {
+			return claim
+		}
+	}
+	return nil
+}
+
+// behind is how far the product may be behind what it counts.
+const behind = 2 * time.Minute
+
+// begun is told of a claim on which a disruption has been written.
+func (w *Watch) begun(claim *karpenterv1.NodeClaim) {
+	r, name := commandOf(claim), poolOf(claim)
+	pool := w.pool(name)
+	if pool == nil || w.Now().Sub(w.edited[name]) < changing {
+		return
+	}
+	total, underway := 0, 0
+	for _, c := range store.All[*karpenterv1.NodeClaim](w.Store) {
+		if poolOf(c) == name {
+			total++
+			if commandOf(c) != nil {
+				underway++
+			}
+		}
+	}
+	for _, at := range w.left[name] {
+		if w.Now().Sub(at) < behind {
+			total++
+		}
+	}
+	if most := allowed(pool, string(r.Reason), total); underway > most {
+		w.report(NodeBudgets, "%d of %d nodes of pool %s are disrupted, %s by command %s; %d may be", underway, total, name, claim.Name, r.ID, most)
+	}
+}
+
+// allowed is how many of a pool's nodes may go for a reason at the same time, whenever a
+// schedule says so.
+func allowed(pool *karpenterv1.NodePool, reason string, total int) int {
+	most := total
+	for _, b := range pool.Spec.Disruption.Budgets {
+		about := b.Reasons == nil || slices.ContainsFunc(b.Reasons, func(r karpenterv1.DisruptionReason) bool { return string(r) == reason })
+		if about && b.Schedule == nil {
+			most = min(most, share(b.Nodes, total))
+		}
+	}
+	return most
+}
+
+// share is a number, or a percentage that is rounded up.
+func share(text string, total int) int {
+	percent, is := strings.CutSuffix(text, "%")
+	n, err := strconv.Atoi(percent)
+	if err != nil {
+		return total // the server lets nothing else in
+	}
+	if !is {
+		return n
+	}
+	return (n*total + 99) / 100
+}
+
+// overlap is how long machines may run beside those that replace them: as long as a drain
+// under budgets may take.
+const overlap = 45 * time.Minute
+
+// lookAtCommands looks for what is paid for twice.
+func (w *Watch) lookAtCommands() {
+	seen := map[string]bool{}
+	for _, claim := range store.All[*karpenterv1.NodeClaim](w.Store) {
+		r := commandOf(claim)
+		if r == nil || len(r.Replacements) == 0 || !w.replaced(r) || !w.runs(claim) || w.holds(claim.Status.NodeName) {
+			continue
+		}
+		seen[r.ID] = true
+		since, known := w.paired[r.ID]
+		if !known {
+			w.paired[r.ID] = w.Now()
+			w.compare(r)
+		} else if w.Now().Sub(since) > overlap {
+			w.report(PaidOnce, "%s and what replaces it by command %s, since %s", claim.Name, r.ID, since.UTC().Format(time.DateTime))
+		}
+	}
+	for id := range w.paired { // deletion alone: the order does not matter
+		if !seen[id] {
+			delete(w.paired, id)
+		}
+	}
+}
+
+// replaced reports whether all replacements of a command are ready.
+func (w *Watch) replaced(r *command.Record) bool {
+	for _, m := range r.Replacements {
+		if c := w.claimNamed(m.Claim); c == nil || !isTrue(c, karpenterv1.ConditionInitialized) {
+			return false
+		}
+	}
+	return true
+}
+
+// compare adds up what a command brings and takes.
+func (w *Watch) compare(r *command.Record) {
+	if r.Reason != plan.Underutilized {
+		return
+	}
+	sum := func(members []command.Member) (sum model.Money) {
+		for _, m := range members {
+			sum += w.prices[m.Claim]
+		}
+		return sum
+	}
+	if before, after := sum(r.Claims), sum(r.Replacements); after > before {
+		w.report(Cheaper, "command %s brings what costs %.4f for what costs %.4f", r.ID, after.Float(), before.Float())
+	}
+}
+
+// commandsAtRest looks for disruptions that have not come to their end.
+func (w *Watch) commandsAtRest() {
+	for _, claim := range store.All[*karpenterv1.NodeClaim](w.Store) {
+		if _, written := claim.Annotations[karpenterv1.AnnotationDisruption]; written && commandOf(claim) != nil && !w.holds(claim.Status.NodeName) {
+			w.report(RestCommands, "claim %s has one since %s", claim.Name, commandOf(claim).Begun.UTC().Format(time.DateTime))
+		}
+		if claim.DeletionTimestamp == nil && commandOf(claim) == nil && slices.ContainsFunc(claim.Status.Conditions, func(c metav1.Condition) bool {
+			return c.Type == karpenterv1.ConditionDisruptionReason && c.Status == metav1.ConditionTrue
+		}) {
+			w.report(RestCommands, "claim %s says that it goes, and stays", claim.Name)
+		}
+	}
+}
