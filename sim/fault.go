@@ -2,7 +2,9 @@ package sim
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -68,24 +70,68 @@ func faultSets() map[string]func(*Faults) {
 	}
 }
 
-// ParseFaults reads a list of names: "none", "all", or some with commas between.
+// ParseFaults reads a list of names: "none", "all", or some with commas between. A name
+// may say how many times as often as usual: "vandal*10".
 func ParseFaults(text string) (Faults, error) {
 	var f Faults
-	sets := faultSets()
-	for name := range strings.SplitSeq(text, ",") {
-		switch set, known := sets[name]; {
-		case name == "none" || name == "":
-		case name == "all":
-			for _, n := range FaultNames() {
-				sets[n](&f)
+	for word := range strings.SplitSeq(text, ",") {
+		name, factor, said := strings.Cut(word, "*")
+		times, err := strconv.Atoi(factor)
+		if said && (err != nil || times < 1) {
+			return Faults{}, fmt.Errorf("%q is no number of times", factor)
+		}
+		names := []string{name}
+		switch name {
+		case "none", "":
+			continue
+		case "all":
+			names = FaultNames()
+		}
+		for _, n := range names {
+			if err := f.add(n, max(times, 1)); err != nil {
+				return Faults{}, err
 			}
-		case known:
-			set(&f)
-		default:
-			return Faults{}, fmt.Errorf("no faults are called %q; there are none, all, %s", name, strings.Join(FaultNames(), ", "))
 		}
 	}
 	return f, nil
+}
+
+// add adds a set of faults, so many times as often as usual.
+func (f *Faults) add(name string, times int) error {
+	set, known := faultSets()[name]
+	if !known {
+		return fmt.Errorf("no faults are called %q; there are none, all, %s", name, strings.Join(FaultNames(), ", "))
+	}
+	var more Faults
+	set(&more)
+	more.often(times)
+	join(reflect.ValueOf(f).Elem(), reflect.ValueOf(more))
+	return nil
+}
+
+// often has everything happen so many times as often.
+func (f *Faults) often(times int) {
+	for _, rate := range []*int{
+		&f.Lag.Repeated, &f.Lag.Stalled, &f.Refused, &f.Lost, &f.Conflicts, &f.Crashes, &f.Interleaved,
+		&f.Cloud.Unreachable, &f.Cloud.Lost, &f.Cloud.Throttled, &f.Cloud.Deaths, &f.Duds, &f.Sick,
+	} {
+		*rate = min(*rate*times, 900) // some calls have to succeed
+	}
+	for _, period := range []*time.Duration{&f.Handovers, &f.Shortages, &f.Interruptions, &f.Jumps, &f.Vandals} {
+		*period /= time.Duration(times)
+	}
+}
+
+// join copies what is not zero.
+func join(to, from reflect.Value) {
+	for i := range from.NumField() {
+		switch field := from.Field(i); {
+		case field.Kind() == reflect.Struct:
+			join(to.Field(i), field)
+		case !field.IsZero():
+			to.Field(i).Set(field)
+		}
+	}
 }
 
 // FaultNames are those that ParseFaults knows, sorted.
