@@ -40,6 +40,10 @@ type Options struct {
 	Gauges bool
 	// Pods is about how many run by day; zero is a cluster that somebody else fills.
 	Pods int
+	// Limit is how many cores the users' pool may have; zero is more than anybody needs.
+	// OnDemand has it buy no spot machines, so that there is more to be saved.
+	Limit    int
+	OnDemand bool
 	// Only are the numbers of the mishaps that happen; nil is all that the dice say.
 	Only Numbers
 	// Log is given each line of the run's log; nil is nobody.
@@ -168,6 +172,7 @@ func (s *Sim) build() error {
 	}
 	s.Users = &traffic.Users{
 		Client: s.Store, Dice: rand.New(rand.NewPCG(s.options.Seed, 3)), Now: s.Clock.Now, Later: s.outside, Size: s.options.Pods,
+		Limit: s.options.Limit, OnDemand: s.options.OnDemand,
 	}
 	return s.Users.Begin(context.Background())
 }

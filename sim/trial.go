@@ -95,6 +95,12 @@ func (t Trial) Fails() bool { return t.Run().Failed() }
 // String are the flags that repeat it.
 func (t Trial) String() string {
 	text := fmt.Sprintf("-seed %d -hours %g -pods %d -faults %s -rest %s", t.Options.Seed, t.Hours, t.Options.Pods, t.Faults, t.Rest)
+	if t.Options.Limit > 0 {
+		text += fmt.Sprintf(" -limit %d", t.Options.Limit)
+	}
+	if t.Options.OnDemand {
+		text += " -on-demand"
+	}
 	if t.Options.Only != nil {
 		text += " -only " + t.Options.Only.String()
 	}
@@ -147,6 +153,10 @@ func Varied(t Trial) Trial {
 	dice := rand.New(rand.NewPCG(t.Options.Seed, 4))
 	t.Hours = []float64{0.15, 0.25, 0.5, 1}[dice.IntN(4)]
 	t.Options.Pods = 2 + dice.IntN(12)
+	if dice.IntN(4) == 0 {
+		t.Options.Limit = 1 + dice.IntN(2*t.Options.Pods)
+	}
+	t.Options.OnDemand = dice.IntN(2) == 0
 	all := strings.Split(t.Faults, ",")
 	if t.Faults == "all" {
 		all = FaultNames()

@@ -93,7 +93,7 @@ const behind = 2 * time.Minute
 func (w *Watch) begun(claim *karpenterv1.NodeClaim) {
 	r, name := commandOf(claim), poolOf(claim)
 	pool := w.pool(name)
-	if pool == nil || w.Now().Sub(w.edited[name]) < changing {
+	if pool == nil || w.recent(w.edited[name], changing) {
 		return
 	}
 	total, underway := 0, 0

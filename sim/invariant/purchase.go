@@ -18,13 +18,14 @@ const changing = 5 * time.Minute
 // remember notes when a pool was changed.
 func (w *Watch) remember(c store.Change) {
 	pool := c.Object().(*karpenterv1.NodePool)
-	if c.Old == nil || c.New == nil || c.Old.GetGeneration() != c.New.GetGeneration() {
+	if c.Old != nil && (c.New == nil || c.Old.GetGeneration() != c.New.GetGeneration()) {
 		w.edited[pool.Name] = w.Now()
 	}
 	text := fmt.Sprint(pool.Spec.Limits)
-	if w.limits[pool.Name] != text {
-		w.limits[pool.Name], w.limited[pool.Name] = text, w.Now()
+	if w.limits[pool.Name] != text && c.Old != nil {
+		w.limited[pool.Name] = w.Now()
 	}
+	w.limits[pool.Name] = text
 }
 
 // Launched is told of every machine when it is bought.
@@ -66,7 +67,7 @@ func (w *Watch) pool(name string) *karpenterv1.NodePool {
 // checkLimits adds up what a pool has bought.
 func (w *Watch) checkLimits(name string) {
 	pool := w.pool(name)
-	if pool == nil || len(pool.Spec.Limits) == 0 || w.Now().Sub(w.limited[name]) < changing {
+	if pool == nil || len(pool.Spec.Limits) == 0 || w.recent(w.limited[name], changing) {
 		return
 	}
 	var cpu, memoryBytes, nodes int64
@@ -165,4 +166,9 @@ func (w *Watch) comes(i cloud.Instance) bool {
 	}
 	pool := w.pool(i.Pool)
 	return pool != nil && pool.Spec.Replicas == nil
+}
+
+// recent reports whether something was a short time ago; the zero time is never.
+func (w *Watch) recent(at time.Time, d time.Duration) bool {
+	return !at.IsZero() && w.Now().Sub(at) < d
 }

@@ -1,9 +1,11 @@
 package invariant
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
@@ -35,7 +37,7 @@ func (w *Watch) Settled(bought int) {
 // AtRest looks at what is left when nothing has happened for a while.
 func (w *Watch) AtRest() {
 	for _, pod := range store.All[*corev1.Pod](w.Store) {
-		if pod.Spec.NodeName == "" && !finished(pod) && pod.Annotations[Infeasible] == "" {
+		if pod.Spec.NodeName == "" && !finished(pod) && pod.Annotations[Infeasible] == "" && !w.limitHolds(pod) {
 			w.report(RestRuns, "pod %s/%s waits since %s: %s", pod.Namespace, pod.Name, pod.CreationTimestamp.UTC().Format(time.DateTime), why(pod))
 		}
 	}
@@ -97,4 +99,42 @@ func (w *Watch) holds(node string) bool {
 		}
 	}
 	return false
+}
+
+// limitHolds reports whether the pools say that their limits leave no room, and if that is
+// so: what a pool has left is less than the smallest machine that the pod may need.
+func (w *Watch) limitHolds(pod *corev1.Pod) bool {
+	pools := store.All[*karpenterv1.NodePool](w.Store)
+	for _, pool := range pools {
+		limit, has := pool.Spec.Limits[corev1.ResourceCPU]
+		said := slices.ContainsFunc(pool.Status.Conditions, func(c metav1.Condition) bool {
+			return c.Type == karpenterv1.ConditionLimitReached && c.Status == metav1.ConditionTrue
+		})
+		if !has || !said || limit.MilliValue()-w.has(pool.Name) > mostNeeded(pod) {
+			return false
+		}
+	}
+	return len(pools) > 0
+}
+
+// has is how much CPU the machines of a pool have.
+func (w *Watch) has(pool string) int64 {
+	var cpu int64
+	for _, i := range w.Cloud.Instances() {
+		if i.Pool == pool && i.State != cloud.Terminating {
+			cpu += i.Capacity.CPU
+		}
+	}
+	return cpu
+}
+
+// mostNeeded is how much CPU the machine for a pod may have to have: the pods of daemons
+// and what the machine keeps for itself come on top, and sizes double.
+func mostNeeded(pod *corev1.Pod) int64 {
+	var cpu, memoryGiB int64
+	for i := range pod.Spec.Containers {
+		cpu += pod.Spec.Containers[i].Resources.Requests.Cpu().MilliValue()
+		memoryGiB += pod.Spec.Containers[i].Resources.Requests.Memory().Value()>>30 + 1
+	}
+	return 2 * (max(cpu, 500*memoryGiB) + 1000)
 }

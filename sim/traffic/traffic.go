@@ -31,6 +31,10 @@ type Users struct {
 	Later  func(at time.Time, what string, do func())
 	// Size is about how many pods run by day.
 	Size int
+	// Limit is how many cores the pool may have; zero is more than anybody needs.
+	Limit int
+	// OnDemand has the pool buy no spot machines.
+	OnDemand bool
 
 	apps    []string
 	scaled  []app // by an autoscaler
@@ -98,6 +102,12 @@ func (u *Users) pool() *karpenterv1.NodePool {
 	}
 	if u.Size > 0 {
 		pool.Spec.Limits = karpenterv1.Limits{corev1.ResourceCPU: *resource.NewQuantity(int64(8*u.Size), resource.DecimalSI)}
+	}
+	if u.Limit > 0 {
+		pool.Spec.Limits = karpenterv1.Limits{corev1.ResourceCPU: *resource.NewQuantity(int64(u.Limit), resource.DecimalSI)}
+	}
+	if u.OnDemand {
+		spec.Requirements[1].Values = []string{"on-demand"}
 	}
 	return pool
 }

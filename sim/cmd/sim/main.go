@@ -50,6 +50,8 @@ func read(args []string, errs io.Writer) (wishes, error) {
 	flags.IntVar(&t.Steps, "steps", 0, "end a run after so many steps; 0 is when the hours are over")
 	flags.Float64Var(&t.Hours, "hours", 1, "how long to simulate")
 	flags.IntVar(&t.Options.Pods, "pods", 40, "about how many pods run by day")
+	flags.IntVar(&t.Options.Limit, "limit", 0, "how many cores the pool may have; 0 is more than anybody needs")
+	flags.BoolVar(&t.Options.OnDemand, "on-demand", false, "have the pool buy no spot machines")
 	flags.StringVar(&t.Faults, "faults", "none", "none, all, or some of "+strings.Join(sim.FaultNames(), ","))
 	flags.DurationVar(&t.Rest, "rest", 30*time.Minute, "how long to wait for rest at the end; 0 is not to look")
 	flags.StringVar(&t.Rule, "rule", "", "count violations of this rule only")
