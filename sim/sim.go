@@ -19,6 +19,7 @@ import (
 	"tenon/cloud"
 	"tenon/cloud/memory"
 	"tenon/core/catalog"
+	"tenon/core/model"
 	"tenon/internal/telemetry"
 	"tenon/sim/cluster"
 	"tenon/sim/invariant"

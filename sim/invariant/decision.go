@@ -39,7 +39,7 @@ func (w *Watch) Deleting(claim *karpenterv1.NodeClaim) {
 		w.report(NodeNamed, "claim %s is deleted, and nothing says why", claim.Name)
 	}
 	r := commandOf(claim)
-	if r == nil {
+	if r == nil || !w.serves(claim) { // what does not serve goes for that
 		return
 	}
 	for _, m := range r.Replacements {
