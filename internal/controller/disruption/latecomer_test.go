@@ -1,0 +1,194 @@
+package disruption_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/catalog"
+	"tenon/internal/assembly"
+	"tenon/internal/reconcile"
+	"tenon/internal/rig"
+)
+
+// staff are the controllers that take nodes down once their claims are deleted.
+type staff struct{ claims, nodes, pods reconcile.Controller }
+
+func (h *house) staff() staff {
+	h.t.Helper()
+	parts := assembly.New(h.Kit)
+	parts.Synced, parts.Suffix, parts.Parallel = func() bool { return true }, func() string { return "unused" }, 1
+	list := assembly.Controllers(parts)
+	find := func(name string) reconcile.Controller {
+		at := slices.IndexFunc(list, func(c reconcile.Controller) bool { return c.Name == name })
+		if at < 0 {
+			h.t.Fatalf("there is no controller %s", name)
+		}
+		return list[at]
+	}
+	return staff{claims: find("nodeclaim.lifecycle"), nodes: find("node.termination"), pods: find("eviction-queue")}
+}
+
+// work lets time go by as pass does, with nodes that drain and go, and replacements that come up
+// some seconds after they were made. Errors are part of the day.
+func (h *house) work(who staff, d time.Duration, now func() error) {
+	h.t.Helper()
+	for i := range int(d / time.Second) {
+		h.Clock.Step(time.Second)
+		if i%4 == 3 {
+			h.initialize()
+		}
+		h.watch()
+		h.try(h.evaluate, client.ObjectKey{})
+		h.watch()
+		h.try(h.conduct, client.ObjectKey{})
+		h.takeDown(who)
+		if now != nil {
+			h.Must(now())
+		}
+	}
+}
+
+// takeDown runs the controllers of what is being deleted: claims first, as their deletion begins it.
+func (h *house) takeDown(who staff) {
+	ctx := context.Background()
+	for _, each := range []struct {
+		list client.ObjectList
+		runs reconcile.Controller
+	}{{&karpenterv1.NodeClaimList{}, who.claims}, {&corev1.NodeList{}, who.nodes}, {&corev1.PodList{}, who.pods}} {
+		h.Must(h.API.List(ctx, each.list))
+		for _, o := range objects(h.t, each.list) {
+			if _, isPod := o.(*corev1.Pod); isPod || o.GetDeletionTimestamp() != nil {
+				h.try(each.runs, client.ObjectKeyFromObject(o))
+			}
+		}
+	}
+}
+
+func objects(t *testing.T, list client.ObjectList) (out []client.Object) {
+	t.Helper()
+	switch l := list.(type) {
+	case *karpenterv1.NodeClaimList:
+		for i := range l.Items {
+			out = append(out, &l.Items[i])
+		}
+	case *corev1.NodeList:
+		for i := range l.Items {
+			out = append(out, &l.Items[i])
+		}
+	case *corev1.PodList:
+		for i := range l.Items {
+			out = append(out, &l.Items[i])
+		}
+	}
+	return out
+}
+
+// try reconciles and ignores errors: there is always a next time.
+func (h *house) try(c reconcile.Controller, key client.ObjectKey) {
+	_, _ = c.Reconcile(context.Background(), key)
+}
+
+// moments are just before and just after every write among some calls, as the number of the call
+// that comes next.
+func moments(calls []rig.Call) []int {
+	var out []int
+	for i, c := range calls {
+		if c.IsWrite() {
+			out = append(out, i, i+1)
+		}
+	}
+	return slices.Compact(out)
+}
+
+// A pod that must not be disrupted is bound just before or just after any of the writes of a removal:
+// it is never lost. Its node stays as it was, or drains and waits for the pod.
+func TestAProtectedPodIsNeverLost(t *testing.T) {
+	t.Parallel()
+	scenes := map[string]func(*house){
+		"an empty node": func(h *house) {
+			h.machine(machine{name: "a", kind: "general-4", capacity: catalog.OnDemand})
+		},
+		"one of two that become one": func(h *house) {
+			for _, name := range []string{"a", "b"} {
+				h.machine(machine{name: name, kind: "general-8", capacity: catalog.OnDemand, pods: 1})
+			}
+		},
+	}
+	for name, set := range scenes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			calls, _ := bindLate(t, set, never)
+			ends := map[string]int{}
+			for _, at := range moments(calls) {
+				_, end := bindLate(t, set, at)
+				ends[end]++
+			}
+			if ends[stays] == 0 || ends[waits] == 0 {
+				t.Errorf("both ends should have been seen: %v", ends)
+			}
+		})
+	}
+}
+
+const never = -1
+
+// How it may end for a node to which a protected pod was bound.
+const stays, waits = "it stays", "it drains and waits"
+
+// bindLate has a protected pod bound to node a before one of the calls, and gives all calls and how
+// it ended. Kubelets of nodes that are being deleted take no pods: then it does not end at all.
+func bindLate(t *testing.T, set func(*house), at int) (calls []rig.Call, end string) {
+	t.Helper()
+	h := newHouse(t, web())
+	set(h)
+	h.watch()
+	who := h.staff()
+	h.Calls()
+	n, bound := 0, false
+	h.Fail(func(c rig.Call) error {
+		var node corev1.Node
+		if n++; n == at+1 && h.Get("node-a", &node) && node.DeletionTimestamp == nil {
+			bound = true
+			h.pod("precious", "node-a", func(p *corev1.Pod) {
+				p.CreationTimestamp = metav1.NewTime(h.Clock.Now())
+				p.Status.Conditions[0].LastTransitionTime.Time = h.Clock.Now()
+				p.Annotations = map[string]string{karpenterv1.AnnotationDoNotDisrupt: "true"}
+			})
+		}
+		return nil
+	})
+	h.work(who, 15*time.Second, func() error {
+		var pod corev1.Pod
+		if err := h.API.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "precious"}, &pod); bound && (err != nil || pod.DeletionTimestamp != nil) {
+			return fmt.Errorf("bound before call %d: the pod is lost, %v", at, err)
+		}
+		if !h.Get("node-a", &corev1.Node{}) && bound {
+			return fmt.Errorf("bound before call %d: its node is lost", at)
+		}
+		return nil
+	})
+	calls = h.Calls()
+	switch {
+	case !bound:
+		return calls, ""
+	case h.goes("a"):
+		return calls, waits
+	case !slices.Contains(h.picture(), "a: "):
+		t.Errorf("bound before call %d, %v: a stays, and yet there are %v", at, calls[at], h.picture())
+	}
+	return calls, stays
+}
+
+// goes reports whether a claim is being deleted.
+func (h *house) goes(name string) bool {
+	var claim karpenterv1.NodeClaim
+	return !h.Get(name, &claim) || claim.DeletionTimestamp != nil
+}
