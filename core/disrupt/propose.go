@@ -33,7 +33,7 @@ func (p *proposal) gain() float64 { return float64(p.savings()) - p.worth }
 // Effort of one question: some for asking at all, and more for more pods.
 const (
 	questionEffort = 2_000_000
-	podEffort      = 12_000
+	podEffort      = 4_000
 )
 
 // propose asks where the pods of some nodes would go. Nodes that budgets do not let go
