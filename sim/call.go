@@ -7,10 +7,12 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -160,8 +162,8 @@ type subcaller struct {
 
 func (c subcaller) Create(ctx context.Context, object, body client.Object, o ...client.SubResourceCreateOption) error {
 	return c.caller.write("create "+c.name+" of", object, never, func() error {
-		if c.name == "eviction" {
-			c.caller.of.removing(object, true, nil)
+		if e, is := body.(*policyv1.Eviction); is {
+			c.caller.of.removing(object, true, ptr.Deref(e.DeleteOptions, metav1.DeleteOptions{}).Preconditions)
 		}
 		err := c.SubResourceClient.Create(ctx, object, body, o...)
 		if c.name == "eviction" && err == nil {

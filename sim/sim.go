@@ -86,8 +86,9 @@ type Sim struct {
 	meter     meter
 	moment    int // steps since the clock has moved
 	catalog   *catalog.Catalog
-	announced int      // messages of the cloud
-	regrets   []func() // what users take back in the end
+	announced int             // messages of the cloud
+	meddled   map[string]bool // claims and nodes without the finalizers that they had
+	regrets   []func()        // what users take back in the end
 }
 
 // birthday is when every run begins: a Monday at midnight.
@@ -154,7 +155,8 @@ func (s *Sim) build() error {
 		Lifetime: chance.Lifetime, Launcher: &s.meter, Catalog: s.catalog, Lag: s.options.Faults.CloudLag,
 		ProviderID: func(zone, name string) string { return "aws:///" + zone + "/i-" + strings.TrimPrefix(name, "m-") },
 	})
-	s.watch = &invariant.Watch{
+	s.meddled = map[string]bool{}
+	s.watch = &invariant.Watch{Meddled: func(name string) bool { return s.meddled[name] },
 		Store: s.Store, Cloud: s.Cloud, Now: s.Clock.Now, Report: s.violated,
 		Several: func() bool { return len(s.processes) > 1 },
 		Price:   func(o cloud.Offer) model.Money { return s.meter.prices[o] },

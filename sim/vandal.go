@@ -268,9 +268,13 @@ func (s *Sim) forbid() {
 
 // pull takes the finalizers off a claim or a node: what they held is for others to find.
 func (s *Sim) pull() {
+	object := s.aNode()
 	if s.dice.IntN(2) == 0 {
-		change(s, "no finalizers", s.aNode(), func(n *corev1.Node) { n.Finalizers = nil })
+		object = pick(s, store.All[*karpenterv1.NodeClaim](s.Store))
+	}
+	if object == nil {
 		return
 	}
-	change(s, "no finalizers", pick(s, store.All[*karpenterv1.NodeClaim](s.Store)), func(c *karpenterv1.NodeClaim) { c.Finalizers = nil })
+	s.meddled[object.GetName()] = true
+	change(s, "no finalizers", object, func(o client.Object) { o.SetFinalizers(nil) })
 }

@@ -144,7 +144,7 @@ func (c *Cluster) daemonSets() reconcile.Controller {
 		Watches: []reconcile.Watch{
 			{Kind: &appsv1.DaemonSet{}},
 			{Kind: &corev1.Pod{}, Keys: controllerOf("DaemonSet")},
-			{Kind: &corev1.Node{}, Keys: c.allDaemonSets, Matters: mayHelp},
+			{Kind: &corev1.Node{}, Keys: c.allDaemonSets, Matters: func(old, changed client.Object) bool { return changed == nil || mayHelp(old, changed) }},
 		},
 		Reconcile: c.serve,
 	}
@@ -167,6 +167,11 @@ func (c *Cluster) serve(ctx context.Context, key reconcile.Key) (reconcile.Resul
 	served := map[string]bool{}
 	for _, pod := range active(pods) {
 		served[target(pod)] = true
+		if pod.Spec.NodeName == "" && c.floor.byName[target(pod)] == nil { // its node went before it came
+			if err := c.Client.Delete(ctx, pod.DeepCopy()); client.IgnoreNotFound(err) != nil {
+				return reconcile.Never, err
+			}
+		}
 	}
 	for _, r := range slices.Clone(c.floor.rooms) {
 		if served[r.node.Name] {

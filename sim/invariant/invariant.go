@@ -63,6 +63,9 @@ type Watch struct {
 	Several func() bool
 	// Price is what an offering costs an hour. Nil is nobody who knows.
 	Price func(cloud.Offer) model.Money
+	// Meddled says that a user took the finalizers off a node or a claim: what becomes of it
+	// is nobody's promise. Nil is never.
+	Meddled func(name string) bool
 	// Report is told of each violation once.
 	Report func(Violation)
 
@@ -107,18 +110,22 @@ func (w *Watch) hear(c store.Change) {
 		switch {
 		case c.New == nil:
 			w.left[poolOf(object)] = append(w.left[poolOf(object)], w.Now())
-			w.forgotten(object)
+			if !w.meddled(object.Name) {
+				w.forgotten(object)
+			}
 		case commandOf(old) == nil && commandOf(object) != nil:
 			w.begun(object)
 		}
 	case *corev1.Node:
-		if c.New == nil {
+		if c.New == nil && !w.meddled(object.Name) {
 			w.vanished(object)
 		}
 	case *corev1.Pod:
 		w.want(object)
 	}
 }
+
+func (w *Watch) meddled(name string) bool { return w.Meddled != nil && w.Meddled(name) }
 
 // lookEvery is how often what takes a while to look at is looked at.
 const lookEvery = 30 * time.Second

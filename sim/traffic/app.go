@@ -112,6 +112,8 @@ func (u *Users) keep(ctx context.Context, name string, replicas int32, template 
 		Spec:       appsv1.StatefulSetSpec{Replicas: &replicas, Selector: selector, Template: template, ServiceName: name},
 	}
 	if u.Dice.IntN(4) > 0 {
+		// Volumes that were made while there were few zones cannot be spread over more.
+		set.Spec.Template.Spec.TopologySpreadConstraints = nil
 		set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{
 			ObjectMeta: metav1.ObjectMeta{Name: "data"},
 			Spec: corev1.PersistentVolumeClaimSpec{
