@@ -66,6 +66,14 @@ func New(kit reconcile.Kit) *Rollouts {
 	return &Rollouts{kit: kit, classes: class.From(kit), written: map[types.UID]note{}}
 }
 
+// Of is where a pool's roll-out stands by what is written on it, whatever its nodes should
+// be now.
+func Of(pool *karpenterv1.NodePool) State {
+	s := read(pool.Annotations[Annotation])
+	s.Width = max(s.Width, canary)
+	return s
+}
+
 // Pace is how many more drifted nodes of a pool may be given up now, with so many of its
 // nodes being replaced already. It is for the pool's snapshot.Consolidation; asking costs
 // the reading of a node class, so ask for pools that have drifted nodes.

@@ -11,11 +11,15 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/order"
+	"tenon/core/plan"
 	"tenon/core/snapshot"
 	"tenon/internal/cli/listing"
+	"tenon/internal/command"
 	"tenon/internal/ingest"
 	"tenon/internal/ingest/manifest"
 	"tenon/internal/manager"
+	"tenon/internal/rollout"
+	"tenon/internal/savings"
 	"tenon/internal/version"
 )
 
@@ -43,8 +47,33 @@ func (j *job) gather(ctx context.Context) (*snapshot.Snapshot, error) {
 	if !options.Files {
 		leaveOutReplicas(s)
 	}
+	learn(s, objects, options)
 	j.remark(s, m)
 	return s, nil
+}
+
+// learn puts into the snapshot what the controller has learned about each pool, as it is
+// written on it, so that the plan is the one that it would make. A pool in a file that says
+// nothing of it is taken as it is.
+func learn(s *snapshot.Snapshot, objects *ingest.Objects, options ingest.Options) {
+	underway := map[string]int{}
+	for _, claim := range objects.NodeClaims {
+		if r, ok := command.Of(claim); ok && r.Reason == plan.Drifted && r.Takes(claim.Name) {
+			underway[claim.Labels[karpenterv1.LabelNodePool]]++
+		}
+	}
+	for _, pool := range objects.NodePools {
+		at := slices.IndexFunc(s.Pools, func(p snapshot.Pool) bool { return p.Name == pool.Name })
+		if at < 0 {
+			continue
+		}
+		c := &s.Pools[at].Consolidation
+		c.Caution = savings.Of(pool).Caution(options.Now)
+		if _, began := pool.Annotations[rollout.Annotation]; began || !options.Files {
+			pace := rollout.Of(pool).Pace(pool.Name, underway[pool.Name], options.Now)
+			c.Pace = &pace
+		}
+	}
 }
 
 func (j *job) now() time.Time {
