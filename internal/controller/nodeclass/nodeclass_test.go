@@ -3,7 +3,9 @@ package nodeclass_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/smithy-go"
@@ -342,4 +344,46 @@ func TestHash(t *testing.T) {
 	if a := l.class(t).Annotations; a[awsv1.AnnotationNodeClassHash] != hash || a[awsv1.AnnotationNodeClassHashVersion] != awsv1.HashVersion {
 		t.Errorf("class: %v", a)
 	}
+}
+
+// slow answers none of four looks before all of them are made.
+type slow struct {
+	*scout
+	looks *sync.WaitGroup
+}
+
+func (s slow) meet() {
+	s.looks.Done()
+	s.looks.Wait()
+}
+
+func (s slow) FindImages(ctx context.Context, c *awsv1.EC2NodeClass) ([]awsv1.AMI, string, error) {
+	s.meet()
+	return s.scout.FindImages(ctx, c)
+}
+
+func (s slow) FindSubnets(ctx context.Context, c *awsv1.EC2NodeClass) ([]awsv1.Subnet, error) {
+	s.meet()
+	return s.scout.FindSubnets(ctx, c)
+}
+
+func (s slow) FindSecurityGroups(ctx context.Context, c *awsv1.EC2NodeClass) ([]awsv1.SecurityGroup, error) {
+	s.meet()
+	return s.scout.FindSecurityGroups(ctx, c)
+}
+
+func (s slow) EnsureProfile(ctx context.Context, c *awsv1.EC2NodeClass) (string, error) {
+	s.meet()
+	return s.scout.EnsureProfile(ctx, c)
+}
+
+// A look that has to be repeated keeps no other one waiting.
+func TestLooksAreMadeAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) { // where those who wait for each other for ever are found out
+		r := rig.New(t, memory.Options{}, class())
+		s := slow{newScout(), &sync.WaitGroup{}}
+		s.looks.Add(4)
+		r.Run(nodeclass.New(r.Kit, s, "")[0], "default")
+	})
 }

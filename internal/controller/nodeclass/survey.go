@@ -3,6 +3,7 @@ package nodeclass
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	awsv1 "tenon/api/aws/v1"
@@ -14,30 +15,54 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// step looks at one thing that a class needs, which a condition tells of, and says when to
-// look at it again; zero is when the class changes.
+// decision is what to make of an answer, and when to ask again; zero is when the class changes.
+type decision func(*appraisal.Standing) (again time.Duration)
+
+// step looks at one thing that a class needs, which a condition tells of.
 type step struct {
 	condition string
-	look      func(context.Context, *appraisal.Standing) (again time.Duration, err error)
+	// look asks AWS. It runs beside other looks, and changes nothing of the class.
+	look func(context.Context, *awsv1.EC2NodeClass) (decision, error)
 }
 
 // survey looks at everything, also when one look fails: a class shows all that is wrong
 // with it at once. What could not be looked at stays as it was.
+//
+// All looks are made at the same time. Each of them is repeated for several seconds when nobody
+// answers, and one after the other would tell of an outage, and notice its end, a minute late.
 func (k keeper) survey(ctx context.Context, s *appraisal.Standing) (reconcile.Result, error) {
 	again := reconcile.Never
 	var failed []error
-	for _, step := range k.steps() {
-		after, err := step.look(ctx, s)
+	note := func(condition string, after time.Duration, err error) {
 		if err != nil {
-			s.Unsure(step.condition, api.Explain(err))
+			s.Unsure(condition, api.Explain(err))
 			failed = append(failed, err)
-			continue
-		}
-		if after > 0 {
+		} else if after > 0 {
 			again = again.Sooner(reconcile.In(after))
 		}
 	}
+	steps := k.steps()
+	answers, errs := k.lookAll(ctx, s.Class, steps)
+	for i, step := range steps {
+		var after time.Duration
+		if answers[i] != nil {
+			after = answers[i](s)
+		}
+		note(step.condition, after, errs[i])
+	}
+	after, err := k.validate(ctx, s) // which needs to know all that was found
+	note(awsv1.ConditionValidationSucceeded, after, err)
 	return again, errors.Join(failed...)
+}
+
+func (k keeper) lookAll(ctx context.Context, class *awsv1.EC2NodeClass, steps []step) ([]decision, []error) {
+	answers, errs := make([]decision, len(steps)), make([]error, len(steps))
+	var looks sync.WaitGroup
+	for i, step := range steps {
+		looks.Go(func() { answers[i], errs[i] = step.look(ctx, class) })
+	}
+	looks.Wait()
+	return answers, errs
 }
 
 func (k keeper) steps() []step {
@@ -50,62 +75,68 @@ func (k keeper) steps() []step {
 		step{awsv1.ConditionSubnetsReady, k.subnets},
 		step{awsv1.ConditionSecurityGroupsReady, k.securityGroups},
 		step{awsv1.ConditionInstanceProfileReady, k.profile},
-		step{awsv1.ConditionValidationSucceeded, k.validate},
 	)
 }
 
-func (k keeper) images(ctx context.Context, s *appraisal.Standing) (time.Duration, error) {
-	found, unsupported, err := k.scout.FindImages(ctx, s.Class)
+func (k keeper) images(ctx context.Context, class *awsv1.EC2NodeClass) (decision, error) {
+	found, unsupported, err := k.scout.FindImages(ctx, class)
 	switch {
 	case err != nil:
-		return 0, err
+		return nil, err
 	case unsupported != "":
-		return s.UnsupportedImages(unsupported), nil
+		return func(s *appraisal.Standing) time.Duration { return s.UnsupportedImages(unsupported) }, nil
 	}
-	return s.Images(found), nil
+	return func(s *appraisal.Standing) time.Duration { return s.Images(found) }, nil
 }
 
-func (k keeper) reservations(ctx context.Context, s *appraisal.Standing) (time.Duration, error) {
-	found, again, err := k.scout.FindReservations(ctx, s.Class)
+func (k keeper) reservations(ctx context.Context, class *awsv1.EC2NodeClass) (decision, error) {
+	found, again, err := k.scout.FindReservations(ctx, class)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	s.Reservations(found)
-	return again, nil
+	return func(s *appraisal.Standing) time.Duration {
+		s.Reservations(found)
+		return again
+	}, nil
 }
 
-func (k keeper) placement(ctx context.Context, s *appraisal.Standing) (time.Duration, error) {
-	found, err := k.scout.FindPlacement(ctx, s.Class)
-	s.Placement(found, err)
-	if err == nil && !found && s.Class.Spec.PlacementGroupSelector != nil {
-		return time.Minute, nil // it may be made yet
-	}
-	return 0, err
+// placement decides something also when it cannot be looked up.
+func (k keeper) placement(ctx context.Context, class *awsv1.EC2NodeClass) (decision, error) {
+	found, err := k.scout.FindPlacement(ctx, class)
+	return func(s *appraisal.Standing) time.Duration {
+		s.Placement(found, err)
+		if !found && s.Class.Spec.PlacementGroupSelector != nil {
+			return time.Minute // it may be made yet
+		}
+		return 0
+	}, err
 }
 
-func (k keeper) subnets(ctx context.Context, s *appraisal.Standing) (time.Duration, error) {
-	found, err := k.scout.FindSubnets(ctx, s.Class)
+func (k keeper) subnets(ctx context.Context, class *awsv1.EC2NodeClass) (decision, error) {
+	found, err := k.scout.FindSubnets(ctx, class)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	return s.Subnets(found), nil
+	return func(s *appraisal.Standing) time.Duration { return s.Subnets(found) }, nil
 }
 
-func (k keeper) securityGroups(ctx context.Context, s *appraisal.Standing) (time.Duration, error) {
-	found, err := k.scout.FindSecurityGroups(ctx, s.Class)
+func (k keeper) securityGroups(ctx context.Context, class *awsv1.EC2NodeClass) (decision, error) {
+	found, err := k.scout.FindSecurityGroups(ctx, class)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	return s.SecurityGroups(found), nil
+	return func(s *appraisal.Standing) time.Duration { return s.SecurityGroups(found) }, nil
 }
 
-func (k keeper) profile(ctx context.Context, s *appraisal.Standing) (time.Duration, error) {
-	name, err := k.scout.EnsureProfile(ctx, s.Class)
+func (k keeper) profile(ctx context.Context, class *awsv1.EC2NodeClass) (decision, error) {
+	name, err := k.scout.EnsureProfile(ctx, class)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	s.Profile(name)
-	return 0, nil
+	return func(s *appraisal.Standing) time.Duration {
+		s.Profile(name)
+		return 0
+	}, nil
 }
 
 // soon is when a trial is repeated that found out nothing.
