@@ -132,6 +132,16 @@ func (m Mistake) Apply(root string) (map[string]string, error) {
 	return files, nil
 }
 
+// Packages are those that the mistake changes, as the go command names them.
+func (m Mistake) Packages() []string {
+	var out []string
+	for _, h := range m.hunks {
+		out = append(out, "./"+filepath.ToSlash(filepath.Dir(h.file)))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 // Overlay writes the changed files into a folder, and beside them what `go build -overlay`
 // wants to know. It answers with the path of that.
 func (m Mistake) Overlay(root, folder string) (string, error) {
