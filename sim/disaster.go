@@ -151,6 +151,7 @@ func (s *Sim) takeBack(i cloud.Instance) {
 // announce sends a message as EventBridge writes it. Some come late, some twice.
 func (s *Sim) announce(kind, id, more string) {
 	s.announced++
+	s.watch.Announced(id)
 	body := fmt.Sprintf(`{"version":"0","id":"%d","source":"aws.ec2","detail-type":%q,"time":%q,"detail":{"instance-id":%q%s}}`,
 		s.announced, kind, s.Clock.Now().UTC().Format(time.RFC3339), id, more)
 	times := 1

@@ -68,14 +68,25 @@ func readyNode(node *corev1.Node) bool {
 }
 
 // named reports whether something says why a claim goes: a disruption that is written on
-// it, its age, its pool, or somebody who has deleted its node.
+// it, its age, its pool, the cloud,
+// or somebody who has deleted its node.
 func (w *Watch) named(claim *karpenterv1.NodeClaim) bool {
 	_, written := command.Of(claim)
 	pool, node := w.pool(poolOf(claim)), w.nodeOf(claim.Status.NodeName)
 	old := claim.Spec.ExpireAfter.Duration
-	return written || pool == nil || pool.Spec.Replicas != nil || node != nil && node.DeletionTimestamp != nil ||
+	return written || w.announced[idOf(claim)] || pool == nil || pool.Spec.Replicas != nil || node != nil && node.DeletionTimestamp != nil ||
 		old != nil && w.Now().Sub(claim.CreationTimestamp.Time) >= *old
 }
+
+// idOf is the last part of a provider ID.
+func idOf(claim *karpenterv1.NodeClaim) string {
+	id := claim.Status.ProviderID
+	return id[strings.LastIndex(id, "/")+1:]
+}
+
+// Announced is told when the cloud announces something about an instance: from then on its
+// node may go for that.
+func (w *Watch) Announced(id string) { w.announced[id] = true }
 
 func (w *Watch) claimNamed(name string) *karpenterv1.NodeClaim {
 	for _, claim := range store.All[*karpenterv1.NodeClaim](w.Store) {

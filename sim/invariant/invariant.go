@@ -69,18 +69,19 @@ type Watch struct {
 	// Report is told of each violation once.
 	Report func(Violation)
 
-	bought  map[string]string       // provider IDs by claim
-	strays  map[string]time.Time    // since when, by what
-	edited  map[string]time.Time    // when the spec of a pool was last changed
-	limited map[string]time.Time    // when its limits were
-	limits  map[string]string       // of pools
-	left    map[string][]time.Time  // when claims of a pool went
-	prices  map[string]model.Money  // by claim
-	paired  map[string]time.Time    // since when a command pays for both, by its ID
-	wanting map[types.UID]time.Time // when a pod last wanted a place
-	crowd   time.Time               // when several processes were last alive
-	told    map[string]bool
-	looked  time.Time
+	bought    map[string]string       // provider IDs by claim
+	strays    map[string]time.Time    // since when, by what
+	edited    map[string]time.Time    // when the spec of a pool was last changed
+	limited   map[string]time.Time    // when its limits were
+	limits    map[string]string       // of pools
+	left      map[string][]time.Time  // when claims of a pool went
+	prices    map[string]model.Money  // by claim
+	paired    map[string]time.Time    // since when a command pays for both, by its ID
+	wanting   map[types.UID]time.Time // when a pod last wanted a place
+	crowd     time.Time               // when several processes were last alive
+	told      map[string]bool
+	announced map[string]bool // instances, by the cloud
+	looked    time.Time
 }
 
 // Begin starts to watch.
@@ -88,6 +89,7 @@ func (w *Watch) Begin() {
 	w.bought, w.strays = map[string]string{}, map[string]time.Time{}
 	w.limited, w.limits, w.told = map[string]time.Time{}, map[string]string{}, map[string]bool{}
 	w.wanting, w.edited, w.left = map[types.UID]time.Time{}, map[string]time.Time{}, map[string][]time.Time{}
+	w.announced = map[string]bool{}
 	w.prices, w.paired = map[string]model.Money{}, map[string]time.Time{}
 	w.Store.Listen(w.hear)
 }

@@ -37,7 +37,7 @@ func (w *Watch) Settled(bought int) {
 // AtRest looks at what is left when nothing has happened for a while.
 func (w *Watch) AtRest() {
 	for _, pod := range store.All[*corev1.Pod](w.Store) {
-		if pod.Spec.NodeName == "" && !finished(pod) && pod.Annotations[Infeasible] == "" && !w.limitHolds(pod) {
+		if pod.Spec.NodeName == "" && !finished(pod) && pod.Annotations[Infeasible] == "" && !daemon(pod) && !w.limitHolds(pod) {
 			w.report(RestRuns, "pod %s/%s waits since %s: %s", pod.Namespace, pod.Name, pod.CreationTimestamp.UTC().Format(time.DateTime), why(pod))
 		}
 	}
@@ -46,6 +46,12 @@ func (w *Watch) AtRest() {
 	for _, node := range store.All[*corev1.Node](w.Store) {
 		w.nodeAtRest(node)
 	}
+}
+
+// daemon pods wait where others were faster: their room is set aside when a node is bought,
+// and the scheduler knows nothing of that.
+func daemon(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.OwnerReferences, func(o metav1.OwnerReference) bool { return o.Kind == "DaemonSet" })
 }
 
 // why is what the scheduler says of a pod.
