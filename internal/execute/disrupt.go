@@ -17,9 +17,25 @@ import (
 	"tenon/internal/ingest"
 )
 
-// Write puts the record of a command on a claim, before anything else is done to it. A
-// claim that has changed since it was seen is a conflict: then nothing holds any more.
+// Write puts the record of a command on a claim, before anything else is done to it. Others
+// write on claims all the time; only one that goes, or is part of a command already, is a
+// conflict: then nothing holds any more.
 func (e *Executor) Write(ctx context.Context, claim *karpenterv1.NodeClaim, r *command.Record) error {
+	err := e.write(ctx, claim, r)
+	for tries := 1; apierrors.IsConflict(err) && tries < attempts; tries++ {
+		fresh := &karpenterv1.NodeClaim{}
+		if err := e.kit.Live.Get(ctx, client.ObjectKeyFromObject(claim), fresh); err != nil {
+			return fmt.Errorf("read claim %s: %w", claim.Name, err)
+		}
+		if fresh.UID != claim.UID || fresh.DeletionTimestamp != nil || fresh.Annotations[karpenterv1.AnnotationDisruption] != "" {
+			break
+		}
+		err = e.write(ctx, fresh, r)
+	}
+	return err
+}
+
+func (e *Executor) write(ctx context.Context, claim *karpenterv1.NodeClaim, r *command.Record) error {
 	changed := claim.DeepCopy()
 	set(changed, karpenterv1.AnnotationDisruption, r.String())
 	patch := client.MergeFromWithOptions(claim, client.MergeFromWithOptimisticLock{})

@@ -9,6 +9,7 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/catalog"
+	"tenon/internal/rig"
 )
 
 // A node that nobody misses is closed, looked at again, and deleted.
@@ -63,4 +64,23 @@ func TestALostReplacementTakesEverythingBack(t *testing.T) {
 	h.watch()
 	h.Run(h.conduct, "")
 	h.expect("a: ", "b: ", "c: ") // the other one was bought for nothing
+}
+
+// Somebody else's write on a claim does not keep a command from beginning.
+func TestOtherWritersDoNotMatter(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, web())
+	h.machine(machine{name: "a", kind: "general-4", capacity: catalog.OnDemand})
+	written := false
+	h.Fail(func(c rig.Call) error {
+		if c.String() == "patch NodeClaim" && !written {
+			written = true
+			other := h.Claim("a")
+			other.Annotations = map[string]string{"example.com/note": "seen"}
+			h.Put(other)
+		}
+		return nil
+	})
+	h.pass(time.Second)
+	h.expect("a: closed Empty recorded")
 }
