@@ -98,7 +98,7 @@ func Surges(node *corev1.Node, pod *corev1.Pod, deployment string) []telemetry.E
 	toPod := fmt.Sprintf("Node %s goes. The pod stays until the one that Deployment %s makes in its place is Ready", node.Name, deployment)
 	toNode := fmt.Sprintf("Pod %s stays until the one that Deployment %s makes in its place is Ready", nameOf(pod), deployment)
 	return []telemetry.Event{
-		telemetry.Normal(pod, reasonSurging, toPod, string(pod.UID)).Within(rareSurge),
+		telemetry.Normal(pod, reasonSurging, toPod, nameOf(pod), string(pod.UID)).Within(rareSurge),
 		telemetry.Normal(node, reasonSurging, toNode, node.Name, string(pod.UID)).Within(rareSurge),
 	}
 }
@@ -106,7 +106,7 @@ func Surges(node *corev1.Node, pod *corev1.Pod, deployment string) []telemetry.E
 // Rolled tells a Deployment's owners why it was asked to make a pod anew.
 func Rolled(deployment client.Object, node *corev1.Node, pod *corev1.Pod) telemetry.Event {
 	text := fmt.Sprintf("Rolled out, so that another pod is Ready before %s goes with node %s", pod.Name, node.Name)
-	return telemetry.Normal(deployment, reasonSurging, text, string(pod.UID))
+	return telemetry.Normal(deployment, reasonSurging, text, string(deployment.GetUID()), string(pod.UID))
 }
 
 // Unsurged says on pod and node why a pod is evicted although it asked for another one in

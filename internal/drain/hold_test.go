@@ -12,9 +12,11 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"tenon/internal/drain"
 	"tenon/internal/surge"
+	"tenon/internal/telemetry"
 )
 
 // What holds up a drain, as people read it.
@@ -193,6 +195,22 @@ func TestEventTexts(t *testing.T) {
 		if tc.got != tc.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", name, tc.got, tc.want)
 		}
+	}
+}
+
+// What is said of a surge to one is not kept from the others as said already.
+func TestSurgesAreToldToAll(t *testing.T) {
+	t.Parallel()
+	node, told := &corev1.Node{}, telemetry.NewMemory(clocktesting.NewFakePassiveClock(now))
+	node.Name = "n"
+	told.Publish(drain.Rolled(&appsv1.Deployment{}, node, pod("a")))
+	for range 2 {
+		told.Publish(drain.Surges(node, pod("a"), "web")...)
+		told.Publish(drain.Surges(node, pod("b"), "web")...)
+		told.Publish(drain.Unsurged(node, pod("a"), "why")...)
+	}
+	if got := len(told.Events()); got != 1+2+2+2 {
+		t.Errorf("%d events, want 7: %+v", got, told.Events())
 	}
 }
 

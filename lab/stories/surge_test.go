@@ -2,6 +2,7 @@ package stories
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -98,9 +99,7 @@ func (s *story) followReady(app string) func() []string {
 			}
 		}
 	}()
-	return func() []string {
-		events.Stop()
-		<-done
-		return been
-	}
+	stop := sync.OnceFunc(func() { events.Stop(); <-done })
+	s.Cleanup(stop) // before the story's own end, which takes all pods away
+	return func() []string { stop(); return been }
 }
