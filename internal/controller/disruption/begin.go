@@ -199,7 +199,7 @@ func (d *disruption) begin(ctx context.Context, s *start) error {
 		if err == nil {
 			err = d.o.Executor.Close(ctx, written, r)
 		}
-		if err != nil {
+		if err != nil && !isConflict(err) { // what was overtaken is done when it is looked at next
 			return d.undo(ctx, r, err)
 		}
 	}
