@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -19,53 +17,32 @@ import (
 	"tenon/internal/ingest"
 )
 
-// Write puts the record of a command on a claim, before anything else is done to it. A
-// claim that has changed since it was seen is a conflict: then nothing holds any more. But
-// what we say of claims in their status changes all the time, and is no reason to let a
-// disruption of many nodes go.
+// Write puts the record of a command on a claim, before anything else is done to it. Others
+// write on claims all the time; only one that goes, or is part of a command already, is a
+// conflict: then nothing holds any more.
 func (e *Executor) Write(ctx context.Context, claim *karpenterv1.NodeClaim, r *command.Record) error {
 	err := e.write(ctx, claim, r)
-	for range rewrites {
-		if !apierrors.IsConflict(err) {
-			break
-		}
+	for tries := 1; apierrors.IsConflict(err) && tries < attempts; tries++ {
 		fresh := &karpenterv1.NodeClaim{}
-		if e.kit.Live.Get(ctx, client.ObjectKeyFromObject(claim), fresh) != nil || !alike(claim, fresh) {
+		if err := e.kit.Live.Get(ctx, client.ObjectKeyFromObject(claim), fresh); err != nil {
+			return fmt.Errorf("read claim %s: %w", claim.Name, err)
+		}
+		if fresh.UID != claim.UID || fresh.DeletionTimestamp != nil || fresh.Annotations[karpenterv1.AnnotationDisruption] != "" {
 			break
 		}
 		err = e.write(ctx, fresh, r)
 	}
-	if err != nil {
-		return fmt.Errorf("write command %s on claim %s: %w", r.ID, claim.Name, err)
-	}
-	return nil
+	return err
 }
-
-// rewrites is how often a write is tried again that others overtook.
-const rewrites = 3
 
 func (e *Executor) write(ctx context.Context, claim *karpenterv1.NodeClaim, r *command.Record) error {
 	changed := claim.DeepCopy()
 	set(changed, karpenterv1.AnnotationDisruption, r.String())
-	return e.kit.Client.Patch(ctx, changed, client.MergeFromWithOptions(claim, client.MergeFromWithOptimisticLock{}))
-}
-
-// alike claims differ in nothing that a disruption is decided by, as far as it is written on
-// them.
-func alike(a, b *karpenterv1.NodeClaim) bool {
-	for _, name := range []string{karpenterv1.ConditionInitialized, karpenterv1.ConditionDrifted, karpenterv1.ConditionDisruptionReason} {
-		if isTrue(a, name) != isTrue(b, name) {
-			return false
-		}
+	patch := client.MergeFromWithOptions(claim, client.MergeFromWithOptimisticLock{})
+	if err := e.kit.Client.Patch(ctx, changed, patch); err != nil {
+		return fmt.Errorf("write command %s on claim %s: %w", r.ID, claim.Name, err)
 	}
-	return a.UID == b.UID && a.Generation == b.Generation && a.DeletionTimestamp.Equal(b.DeletionTimestamp) &&
-		a.Status.NodeName == b.Status.NodeName && maps.Equal(a.Labels, b.Labels) && maps.Equal(a.Annotations, b.Annotations)
-}
-
-func isTrue(claim *karpenterv1.NodeClaim, condition string) bool {
-	return slices.ContainsFunc(claim.Status.Conditions, func(c metav1.Condition) bool {
-		return c.Type == condition && c.Status == metav1.ConditionTrue
-	})
+	return nil
 }
 
 // Close keeps pods from coming to a leaver, and says on its claim why it goes. What is so
