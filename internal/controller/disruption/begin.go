@@ -43,7 +43,7 @@ type place struct {
 func (d *disruption) beginAll(ctx context.Context, picture world.Picture, decision *decide.Decision) error {
 	var now *view // only if something has changed meanwhile
 	if d.o.World.Pulse().Changes != picture.Pulse.Changes && len(decision.Plan.Disruptions) > 0 {
-		now = newView(d.look(ctx, d.kit.Clock.Now()).Snapshot)
+		now = newView(d.look(ctx, d.o.World, d.kit.Clock.Now()).Snapshot)
 	}
 	var wrong []error
 	for _, each := range split(decision.Plan.Disruptions) {

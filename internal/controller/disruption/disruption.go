@@ -50,7 +50,7 @@ func New(kit reconcile.Kit, o Options) []reconcile.Controller {
 	if o.Synced == nil {
 		o.Synced = func() bool { return true }
 	}
-	d := &disruption{kit: kit, o: o, intents: intent.New(kit.Cloud.Describe()), desk: newDesk()}
+	d := &disruption{kit: kit, o: o, intents: intent.New(kit.Cloud.Describe()), desk: newDesk(), reader: o.World.Reader()}
 	return []reconcile.Controller{
 		{
 			Name: "disruption", Workers: reconcile.One, Retry: retry,
@@ -73,5 +73,7 @@ type disruption struct {
 	o       Options
 	intents intent.Maker
 	desk    *desk
-	last    round // of the evaluator alone
+	// Of the evaluator alone.
+	reader *world.Reader
+	last   round
 }

@@ -59,7 +59,7 @@ func (d *disruption) evaluate(ctx context.Context) (reconcile.Result, error) {
 		return reconcile.In(wait), nil
 	}
 	// 3. Look. What we wrote has to be in the picture, or budgets would be spent twice.
-	picture := d.look(ctx, now)
+	picture := d.look(ctx, d.reader, now)
 	if !d.seen(picture.Snapshot) {
 		return reconcile.In(unseenRetry), nil
 	}
@@ -115,11 +115,16 @@ func (d *disruption) adopt(ctx context.Context) error {
 	return nil
 }
 
-func (d *disruption) look(ctx context.Context, now time.Time) world.Picture {
+// camera takes pictures: of the world for good, or of a reader until the next one.
+type camera interface {
+	Picture(m world.Moment) world.Picture
+}
+
+func (d *disruption) look(ctx context.Context, at camera, now time.Time) world.Picture {
 	settings := loop.Settings(d.kit.Settings)
 	settings.StaticCapacity = d.kit.Settings.FeatureGates.StaticCapacity
 	market := d.o.Supply.Of(ctx, d.o.World.Pools())
-	picture := d.o.World.Picture(world.Moment{Now: now, Settings: settings, Market: market})
+	picture := at.Picture(world.Moment{Now: now, Settings: settings, Market: market})
 	d.learned(ctx, picture.Snapshot)
 	return picture
 }
