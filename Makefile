@@ -78,6 +78,22 @@ bench: ## Measure the core, side by side with peers
 	@[ -f bench/go.mod ] || { echo 'there is no bench module in this checkout'; exit 1; }
 	cd bench && $(GO) run ./cmd/bench $(BENCHFLAGS)
 
+# A run depends on its flags alone: what fails prints those that repeat it, and the shortest script
+# of mishaps that still fails. SIMFLAGS says more, as in make soak SIMFLAGS='-seed 100000'.
+SIM := $(GO) run ./sim/cmd/sim
+
+.PHONY: sim
+sim: ## Simulate hundreds of seeds with every fault, for at most three minutes
+	$(SIM) -seeds 500 -for 150s -vary -faults all -shrink $(SIMFLAGS)
+
+.PHONY: soak
+soak: ## Simulate seeds with every fault until told to stop
+	$(SIM) -seeds 0 -seed $$(date +%s) -vary -faults all -shrink $(SIMFLAGS)
+
+.PHONY: planted
+planted: ## Plant each mistake of sim/planted, and count the seeds that find it
+	$(GO) run ./sim/cmd/plant $(PLANTFLAGS)
+
 .PHONY: clean
 clean: ## Remove what was built; a running lab is left alone
 	rm -rf bin
