@@ -38,7 +38,9 @@ func TestInstanceNeverJoins(t *testing.T) {
 // A claim made by hand, without a pool, becomes a node as it asks, and goes when it is deleted.
 func TestStandaloneClaim(t *testing.T) {
 	s := tell(t)
-	s.apply("class.yaml", "standalone.yaml")
+	s.apply("class.yaml")
+	s.awaitClass("default")
+	s.apply("standalone.yaml")
 	claim := &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: s.named("mine")}}
 	s.awaitCondition(claim, "Ready", metav1.ConditionTrue)
 	node, err := s.lab.Clients.CoreV1().Nodes().Get(t.Context(), claim.Status.NodeName, metav1.GetOptions{})

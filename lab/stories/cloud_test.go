@@ -5,6 +5,9 @@ import (
 	"os"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	awsv1 "tenon/api/aws/v1"
 	"tenon/lab/stage"
 )
 
@@ -57,6 +60,15 @@ func (s *story) machineGone(providerID string) {
 	s.Helper()
 	if claim, runs := s.machines()[providerID]; runs {
 		s.Errorf("the machine %s of %s still runs in the cloud", providerID, claim)
+	}
+}
+
+// awaitClass waits until nodes can be launched with a class. Of the cloud in memory that is always so.
+// (A claim that was made too early is given up, as in the reference; without a pool nobody makes another.)
+func (s *story) awaitClass(name string) {
+	s.Helper()
+	if onAWS() {
+		s.awaitCondition(&awsv1.EC2NodeClass{ObjectMeta: metav1.ObjectMeta{Name: s.named(name)}}, "Ready", metav1.ConditionTrue)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/lab/labtest"
 )
@@ -228,6 +229,8 @@ func conditionsOf(object client.Object) []metav1.Condition {
 	case *karpenterv1.NodePool:
 		return o.Status.Conditions
 	case *karpenterv1.NodeClaim:
+		return o.Status.Conditions
+	case *awsv1.EC2NodeClass:
 		return o.Status.Conditions
 	default:
 		panic(fmt.Sprintf("the conditions of %T cannot be read", object))
