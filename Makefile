@@ -52,7 +52,10 @@ test: build ## Run all tests: the product's, the lab's, and those in a running l
 	@status=0; for module in . lab; do \
 		echo "test: $$module"; \
 		(cd $$module && TENON_LAB=$(CURDIR)/bin/tenon-lab $(GO) test -timeout 30m $(TESTFLAGS) ./...) || status=1; \
-	done; exit $$status
+	done; \
+	echo "test: lab/stories, at the emulated AWS"; \
+	(cd lab && STORIES_CLOUD=aws TENON_LAB=$(CURDIR)/bin/tenon-lab $(GO) test -timeout 30m $(TESTFLAGS) ./stories) || status=1; \
+	exit $$status
 
 .PHONY: lint
 lint: bin/tools/staticcheck ## Check formatting, vet, staticcheck, and that generated files are current
