@@ -110,6 +110,43 @@ func TestReplacementsThatNeverCome(t *testing.T) {
 	h.expect("a: ", "b: ")
 }
 
+// A process that starts does not know yet what pools can buy. When it does, it decides again at once:
+// nothing else may change for long.
+func TestPoolsThatCannotBuyYet(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, web())
+	h.closed = true
+	for _, name := range []string{"a", "b"} {
+		h.machine(machine{name: name, kind: "general-8", capacity: catalog.OnDemand, pods: 1})
+	}
+	h.pass(12 * time.Second)
+	h.expect("a: ", "b: ")
+	h.closed = false
+	h.pass(2 * time.Second)
+	h.expect("a: closed Underutilized recorded", "b: closed Underutilized recorded", "web-00003: recorded rearranged")
+}
+
+// A disruption that was taken back before anything of it could be seen is decided about again soon.
+func TestWhatWasTakenBackIsDecidedAgain(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, web())
+	for _, name := range []string{"a", "b"} {
+		h.machine(machine{name: name, kind: "general-4", capacity: catalog.OnDemand})
+	}
+	h.Fail(func(c rig.Call) error {
+		if c.IsWrite() && c.Name == "b" {
+			return rig.ErrBroken
+		}
+		return nil
+	})
+	h.watch()
+	_, _ = h.evaluate.Reconcile(context.Background(), noKey)
+	h.expect("a: ", "b: ")
+	h.Fail(nil)
+	h.pass(11 * time.Second)
+	h.expect("a: closed Empty recorded", "b: closed Empty recorded")
+}
+
 // Marks that belong to no command are taken back: they are those of whoever ran before.
 func TestMarksOfNobodyAreTakenBack(t *testing.T) {
 	t.Parallel()

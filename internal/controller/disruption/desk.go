@@ -18,6 +18,7 @@ type desk struct {
 	mu      sync.Mutex
 	entries map[string]*entry    // by ID
 	past    map[string]time.Time // when commands were over: caches may still show them
+	over    int                  // how many commands were
 	prices  map[string]model.Money
 	wake    func()
 }
@@ -80,6 +81,7 @@ func (d *desk) drop(id string, now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.entries, id)
+	d.over++
 	maps.DeleteFunc(d.past, func(_ string, at time.Time) bool { return now.Sub(at) > pastFor })
 	d.past[id] = now
 }
@@ -92,6 +94,13 @@ func (d *desk) placesOf(id string) []place {
 		return e.places
 	}
 	return nil
+}
+
+// dropped is how many commands were over since the start.
+func (d *desk) dropped() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.over
 }
 
 // list is the commands that have been begun, the oldest first.

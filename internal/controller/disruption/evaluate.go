@@ -25,6 +25,8 @@ type round struct {
 	took    time.Duration
 	next    time.Time // when the answer may change although nothing happens
 	after   string    // where the sweep goes on
+	dropped int       // how many commands were over
+	blind   int       // of how many pools nobody knew what they can buy
 }
 
 const (
@@ -55,9 +57,10 @@ func (d *disruption) evaluate(ctx context.Context) (reconcile.Result, error) {
 	}
 	// 2. Is it time?
 	pulse := d.o.World.Pulse()
-	if wait := d.wait(pulse, now); wait > 0 {
+	if wait := d.wait(pulse, now); wait > 0 && !d.mayBuyMore(ctx, now) {
 		return reconcile.In(wait), nil
 	}
+	dropped, blind := d.desk.dropped(), d.blind(ctx)
 	// 3. Look. What we wrote has to be in the picture, or budgets would be spent twice.
 	picture := d.look(ctx, d.reader, now)
 	if !d.seen(picture.Snapshot) {
@@ -66,6 +69,7 @@ func (d *disruption) evaluate(ctx context.Context) (reconcile.Result, error) {
 	// 4. Decide.
 	decision := d.decide(picture.Snapshot)
 	d.last.changes, d.last.at, d.last.after = picture.Pulse.Changes, now, decision.Coverage.Next
+	d.last.dropped, d.last.blind = dropped, blind
 	d.last.next = next(decision.Plan.Prospects, now)
 	if d.o.Tell != nil {
 		d.o.Tell(picture.Snapshot, &decision)
@@ -90,10 +94,29 @@ func (d *disruption) wait(pulse world.Pulse, now time.Time) time.Duration {
 	if !d.last.next.IsZero() && d.last.next.Before(due) {
 		due = d.last.next
 	}
-	if pulse.Changes != d.last.changes || d.last.after != "" || due.Before(earliest) {
+	// A command that was taken back leaves nothing behind that would be seen as a change.
+	again := pulse.Changes != d.last.changes || d.desk.dropped() != d.last.dropped
+	if again || d.last.after != "" || due.Before(earliest) {
 		due = earliest
 	}
 	return min(due.Sub(now), period)
+}
+
+// mayBuyMore reports whether what a pool can buy has become known since the last evaluation,
+// which could decide little about its nodes. That is so after every start.
+func (d *disruption) mayBuyMore(ctx context.Context, now time.Time) bool {
+	return d.last.blind > 0 && now.Sub(d.last.at) >= unsyncedRetry && d.blind(ctx) < d.last.blind
+}
+
+// blind is of how many pools nobody knows what they can buy.
+func (d *disruption) blind(ctx context.Context) int {
+	n := 0
+	for _, sale := range d.o.Supply.Of(ctx, d.o.World.Pools()) {
+		if sale.Err != nil || sale.Catalog == nil {
+			n++
+		}
+	}
+	return n
 }
 
 // adopt finds the commands that were begun before this process was, as the API server has

@@ -2,6 +2,7 @@ package disruption_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,6 +45,7 @@ type house struct {
 	names             int
 	known             map[string]client.Object
 	gates             settings.FeatureGates
+	closed            bool // nobody knows what pools can buy
 }
 
 func newHouse(t *testing.T, objects ...client.Object) *house {
@@ -58,7 +60,7 @@ func (h *house) start() {
 	h.Kit.Settings.FeatureGates = h.gates
 	h.world, h.known = assembly.World(h.Kit), map[string]client.Object{}
 	list := disruption.New(h.Kit, disruption.Options{
-		World: h.world, Supply: supply.New(h.Kit.Clock, stall{}, nil), Executor: execute.New(h.Kit, h.world, 1),
+		World: h.world, Supply: supply.New(h.Kit.Clock, stall{h}, nil), Executor: execute.New(h.Kit, h.world, 1),
 		Rollouts: rollout.New(h.Kit), Ledger: savings.New(h.Kit),
 		Suffix: func() string { h.names++; return fmt.Sprintf("%05d", h.names) },
 	})
@@ -67,9 +69,12 @@ func (h *house) start() {
 }
 
 // stall sells what the cloud does.
-type stall struct{}
+type stall struct{ of *house }
 
-func (stall) Catalog(context.Context, *karpenterv1.NodePool) (*catalog.Catalog, error) {
+func (s stall) Catalog(context.Context, *karpenterv1.NodePool) (*catalog.Catalog, error) {
+	if s.of.closed {
+		return nil, errors.New("no instance types found")
+	}
 	return memory.Sample(), nil
 }
 
