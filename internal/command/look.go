@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/model"
@@ -18,6 +19,8 @@ import (
 type Sight struct {
 	Leaver
 	Pods []*corev1.Pod
+	// Expected are the pods that the decision knew of, by UID; nil if nobody remembers.
+	Expected map[types.UID]bool
 	// Budgets by namespace.
 	Budgets map[string][]*policyv1.PodDisruptionBudget
 }
@@ -30,7 +33,7 @@ func (r *Record) Objection(s Sight, now time.Time) string {
 	}
 	forced := r.Reason == plan.Drifted && s.Claim.Spec.TerminationGracePeriod != nil
 	for _, pod := range s.Pods {
-		if r.cameLater(pod) {
+		if r.isStranger(pod, s.Expected) {
 			return fmt.Sprintf("Pod came after the decision (Pod=%s/%s)", pod.Namespace, pod.Name)
 		}
 		if forced || !standing.Active(pod) {
@@ -46,11 +49,15 @@ func (r *Record) Objection(s Sight, now time.Time) string {
 	return ""
 }
 
-// cameLater reports whether a pod that would have to move was bound after the decision. Its
-// place was not thought of, and neither was whether it comes back at all.
-func (r *Record) cameLater(pod *corev1.Pod) bool {
+// isStranger reports whether the decision did not know a pod that would have to move. Its
+// place was not thought of, and neither was whether it comes back at all. Where nobody
+// remembers the pods, those are strangers that were bound since.
+func (r *Record) isStranger(pod *corev1.Pod, expected map[types.UID]bool) bool {
 	if !standing.Reschedulable(pod) || standing.Stays(pod) {
 		return false
+	}
+	if expected != nil {
+		return !expected[pod.UID]
 	}
 	for i := range pod.Status.Conditions {
 		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue {

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/plan"
@@ -35,6 +36,23 @@ func budget(name string, allowed int32) *policyv1.PodDisruptionBudget {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
 		Spec:       policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}},
 		Status:     policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: allowed},
+	}
+}
+
+// A cache that was behind does not show every pod that was there: who is not known is a
+// stranger, however long it has been there.
+func TestStrangers(t *testing.T) {
+	t.Parallel()
+	r := command.Record{Reason: plan.Empty, Begun: noon}
+	known := pod(noon.Add(-time.Hour))
+	known.UID = "known"
+	s := command.Sight{Leaver: leaver("a"), Pods: []*corev1.Pod{known}, Expected: map[types.UID]bool{"known": true}}
+	if got := r.Objection(s, noon); got != "" {
+		t.Errorf("a pod that was known: %s", got)
+	}
+	s.Expected = map[types.UID]bool{}
+	if got := r.Objection(s, noon); got == "" {
+		t.Error("a pod that nobody knew of does not matter")
 	}
 }
 

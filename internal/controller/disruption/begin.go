@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -30,6 +31,7 @@ type start struct {
 	leavers []command.Leaver
 	orders  []execute.Order
 	places  []place
+	pods    map[types.UID]bool // on the leavers
 }
 
 // place is where pods of the leavers will go: a claim to be made, or a node.
@@ -87,11 +89,14 @@ func split(list []plan.Disruption) []plan.Disruption {
 
 // prepare gathers what a command needs; nil if it is no more to be begun.
 func (d *disruption) prepare(ctx context.Context, s *snapshot.Snapshot, p *plan.Disruption) (*start, error) {
-	out := &start{plan: p, record: command.Record{
+	out := &start{plan: p, pods: map[types.UID]bool{}, record: command.Record{
 		ID: d.o.Suffix() + d.o.Suffix(), Reason: p.Reason, Begun: s.Now, Kind: kindOf(p), Savings: p.Savings, Evictions: p.Evictions(),
 	}}
 	for i := range p.Nodes {
 		r := &p.Nodes[i]
+		for _, pod := range r.Pods {
+			out.pods[types.UID(s.Pods[pod].UID)] = true
+		}
 		if d.desk.involves(r.Claim) {
 			return nil, nil
 		}
@@ -176,7 +181,7 @@ func (d *disruption) order(c *plan.Claim, market map[string]world.Sale, s *start
 // Whatever fails, everything is taken back, now or by whoever finds it on the objects.
 func (d *disruption) begin(ctx context.Context, s *start) error {
 	r := &s.record
-	d.desk.begin(*r, s.places, d.kit.Clock.Now())
+	d.desk.begin(s, d.kit.Clock.Now())
 	defer d.desk.begun(r.ID)
 	d.tellBegin(ctx, s)
 	if err := d.o.Rollouts.Begun(ctx, *r); err != nil {

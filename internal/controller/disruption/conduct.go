@@ -156,6 +156,7 @@ func (d *disruption) remove(ctx context.Context, s *command.Stage) error {
 		if err != nil {
 			return err
 		}
+		_, sight.Expected = d.desk.memory(s.Record.ID)
 		if why := s.Record.Objection(sight, s.Now); why != "" {
 			objections[l.Claim.Name] = why
 			continue
@@ -240,7 +241,8 @@ func (d *disruption) abandon(ctx context.Context, s *command.Stage, why string) 
 	if err := errors.Join(wrong...); err != nil {
 		return err
 	}
-	for _, p := range d.desk.placesOf(s.Record.ID) {
+	places, _ := d.desk.memory(s.Record.ID)
+	for _, p := range places {
 		d.o.World.Disarrange(p.pods)
 	}
 	d.desk.drop(s.Record.ID, s.Now)

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"tenon/core/model"
 	"tenon/internal/command"
 )
@@ -26,8 +28,10 @@ type desk struct {
 // entry is one command.
 type entry struct {
 	record command.Record
-	// places are where its pods go, as long as we were there when it was begun.
+	// places are where its pods go, and pods all that the decision knew of, if we were there
+	// when it was begun.
 	places []place
+	pods   map[types.UID]bool
 	// beginning commands are still being written.
 	beginning bool
 	// since is when we learned of it.
@@ -45,10 +49,10 @@ func (d *desk) subscribe(wake func()) {
 }
 
 // begin enters a command before anything of it is written.
-func (d *desk) begin(r command.Record, places []place, now time.Time) {
+func (d *desk) begin(s *start, now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.entries[r.ID] = &entry{record: r, places: places, beginning: true, since: now}
+	d.entries[s.record.ID] = &entry{record: s.record, places: s.places, pods: s.pods, beginning: true, since: now}
 }
 
 // begun lets the command go its way.
@@ -86,14 +90,15 @@ func (d *desk) drop(id string, now time.Time) {
 	d.past[id] = now
 }
 
-// placesOf a command.
-func (d *desk) placesOf(id string) []place {
+// memory of a command: where its pods go, and which pods were known; nil if we were not
+// there when it was begun.
+func (d *desk) memory(id string) (places []place, pods map[types.UID]bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if e := d.entries[id]; e != nil {
-		return e.places
+		return e.places, e.pods
 	}
-	return nil
+	return nil, nil
 }
 
 // dropped is how many commands were over since the start.
