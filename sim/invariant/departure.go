@@ -8,6 +8,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -73,12 +74,7 @@ func (w *Watch) deadline(node string) (time.Time, bool) {
 }
 
 func (w *Watch) nodeOf(name string) *corev1.Node {
-	for _, node := range store.All[*corev1.Node](w.Store) {
-		if node.Name == name {
-			return node
-		}
-	}
-	return nil
+	return store.One[*corev1.Node](w.Store, types.NamespacedName{Name: name})
 }
 
 // claimFor is the claim of a node's machine, if there is one.
@@ -86,12 +82,15 @@ func (w *Watch) claimFor(node *corev1.Node) *karpenterv1.NodeClaim {
 	if node == nil || node.Spec.ProviderID == "" {
 		return nil
 	}
-	for _, claim := range store.All[*karpenterv1.NodeClaim](w.Store) {
-		if claim.Status.ProviderID == node.Spec.ProviderID {
-			return claim
+	if w.machines == nil {
+		w.machines = map[string]*karpenterv1.NodeClaim{}
+		for _, claim := range store.All[*karpenterv1.NodeClaim](w.Store) {
+			if w.machines[claim.Status.ProviderID] == nil {
+				w.machines[claim.Status.ProviderID] = claim
+			}
 		}
 	}
-	return nil
+	return w.machines[node.Spec.ProviderID]
 }
 
 // exhausted names a budget that has no healthy pod to spare, counted now: its status may

@@ -82,6 +82,7 @@ type Watch struct {
 	told      map[string]bool
 	announced map[string]bool // instances, by the cloud
 	looked    time.Time
+	machines  map[string]*karpenterv1.NodeClaim // by provider ID; nil is not looked up yet
 }
 
 // Begin starts to watch.
@@ -108,6 +109,7 @@ func (w *Watch) hear(c store.Change) {
 	case *karpenterv1.NodePool:
 		w.remember(c)
 	case *karpenterv1.NodeClaim:
+		w.machines = nil
 		old, _ := c.Old.(*karpenterv1.NodeClaim)
 		switch {
 		case c.New == nil:

@@ -25,6 +25,9 @@ func (s *Store) create(k *Kind, sent client.Object, try bool) (client.Object, er
 	if err := s.admitNamespace(k, object.GetNamespace()); err != nil {
 		return nil, err
 	}
+	if err := s.ranked(k, object); err != nil {
+		return nil, err
+	}
 	s.christen(k, object)
 	s.bear(k, object)
 	if object, err = s.admit(k, object); err != nil {

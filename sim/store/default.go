@@ -1,10 +1,13 @@
 package store
 
 import (
+	"fmt"
+
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -33,6 +36,8 @@ func (s *Store) setDefaults(object client.Object) {
 		defaultJob(object)
 	case *corev1.PersistentVolumeClaim:
 		object.Status.Phase = corev1.ClaimPending
+	case *schedulingv1.PriorityClass:
+		object.PreemptionPolicy = orElse(object.PreemptionPolicy, corev1.PreemptLowerPriority)
 	}
 }
 
@@ -114,12 +119,31 @@ func (s *Store) setPriority(spec *corev1.PodSpec) {
 	case "":
 	default:
 		key := types.NamespacedName{Name: spec.PriorityClassName}
-		if class, known := s.tables[schedulingv1.SchemeGroupVersion.WithKind("PriorityClass")].objects[key]; known {
+		if class, known := s.tables[priorityKind].objects[key]; known {
 			value = class.(*schedulingv1.PriorityClass).Value
 			preempt = ptr.Deref(class.(*schedulingv1.PriorityClass).PreemptionPolicy, preempt)
 		}
 	}
 	spec.Priority, spec.PreemptionPolicy = &value, orElse(spec.PreemptionPolicy, preempt)
+}
+
+var priorityKind = schedulingv1.SchemeGroupVersion.WithKind("PriorityClass")
+
+// ranked refuses pods of a class that nobody has made.
+func (s *Store) ranked(k *Kind, object client.Object) error {
+	pod, is := object.(*corev1.Pod)
+	if !is {
+		return nil
+	}
+	switch name := pod.Spec.PriorityClassName; name {
+	case "", "system-cluster-critical", "system-node-critical":
+		return nil
+	default:
+		if _, known := s.tables[priorityKind].objects[types.NamespacedName{Name: name}]; known {
+			return nil
+		}
+		return apierrors.NewForbidden(k.Resource, pod.Name, fmt.Errorf("no PriorityClass with name %s was found", name))
+	}
 }
 
 // quality is how well a pod is treated when its node runs short.

@@ -227,3 +227,14 @@ func (s *Store) suffix() string {
 	}
 	return string(text[:])
 }
+
+// One is an object by its key, without a copy; it must not be changed. What is not there is
+// the zero value.
+func One[T client.Object](s *Store, key types.NamespacedName) (object T) {
+	gvk, err := s.GroupVersionKindFor(reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T))
+	if err != nil {
+		panic(err) // the caller names a kind that exists
+	}
+	object, _ = s.tables[gvk].objects[key].(T)
+	return object
+}
