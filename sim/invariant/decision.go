@@ -39,7 +39,7 @@ func (w *Watch) Deleting(claim *karpenterv1.NodeClaim) {
 		w.report(NodeNamed, "claim %s is deleted, and nothing says why", claim.Name)
 	}
 	r := commandOf(claim)
-	if r == nil || !w.serves(claim) { // what does not serve goes for that
+	if r == nil || !w.serves(claim) || w.namedBesides(claim) { // it goes for that
 		return
 	}
 	for _, m := range r.Replacements {
@@ -72,9 +72,14 @@ func readyNode(node *corev1.Node) bool {
 // or somebody who has deleted its node.
 func (w *Watch) named(claim *karpenterv1.NodeClaim) bool {
 	_, written := command.Of(claim)
+	return written || w.namedBesides(claim)
+}
+
+// namedBesides reports whether something else than a disruption says so.
+func (w *Watch) namedBesides(claim *karpenterv1.NodeClaim) bool {
 	pool, node := w.pool(poolOf(claim)), w.nodeOf(claim.Status.NodeName)
 	old := claim.Spec.ExpireAfter.Duration
-	return written || w.announced[idOf(claim)] || pool == nil || pool.Spec.Replicas != nil || node != nil && node.DeletionTimestamp != nil ||
+	return w.announced[idOf(claim)] || pool == nil || pool.Spec.Replicas != nil || node != nil && node.DeletionTimestamp != nil ||
 		old != nil && w.Now().Sub(claim.CreationTimestamp.Time) >= *old
 }
 
