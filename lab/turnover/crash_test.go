@@ -1,0 +1,175 @@
+package turnover
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"syscall"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/lab/labtest"
+)
+
+// Tenon is killed in every phase of a disruption, one after the other: in the end all pods run, on
+// as few machines as without a crash, and no taint, no record and no machine is left over.
+func TestKilledInEveryPhase(t *testing.T) {
+	lab := labtest.Start(t)
+	var fleets []*story
+	var pools []*karpenterv1.NodePool
+	before := map[string]bool{}
+	for range 6 { // disruptions enough to be killed in
+		s := begin(t, lab)
+		s.class()
+		fleets, pools = append(fleets, s), append(pools, s.pool(onDemand("m5.2xlarge", "m5.xlarge")))
+	}
+	scatterAll(fleets, 3, "1", "6500m")
+	for _, s := range fleets {
+		for _, c := range s.claims() {
+			before[c.Name] = true
+		}
+	}
+	for i, s := range fleets {
+		s.open(pools[i])
+	}
+	for _, p := range phases {
+		fleets[0].await(p, before)
+		fleets[0].kill()
+		t.Logf("killed when %s", p.name)
+	}
+	for _, s := range fleets {
+		s.awaitClaims("one new claim is left", func(c []karpenterv1.NodeClaim) bool { return len(c) == 1 && settled(c) && !before[c[0].Name] })
+		s.clean()
+		s.running("web", 3)
+	}
+	fleets[0].eventually("nobody pays for more", func(context.Context) (bool, string) {
+		alive := slices.DeleteFunc(fleets[0].aws.Instances(t), func(i labtest.AWSInstance) bool { return !i.Alive() })
+		return len(alive) == len(fleets), fmt.Sprintf("these run: %+v", alive)
+	})
+}
+
+// phase is how far some disruption has come.
+type phase struct {
+	name string
+	is   func(*sight) bool
+}
+
+// sight is what there is of claims and nodes, and which claims there were before.
+type sight struct {
+	before map[string]bool
+	claims map[string]*karpenterv1.NodeClaim
+	nodes  map[string]*v1.Node
+}
+
+// phases as somebody sees them who watches the objects. Until the kill arrives Tenon goes on: what
+// it is killed in is about there. (The disruption controllers have tests with a crash after every
+// single write.)
+var phases = []phase{
+	{"a record is written", func(s *sight) bool { return s.any(recorded) && !s.closed() }},
+	{"a node is closed", func(s *sight) bool { return s.closed() && !s.any(s.fresh) && !s.any(leaves) }},
+	{"a replacement is launched", func(s *sight) bool {
+		return s.any(func(c *karpenterv1.NodeClaim) bool { return s.fresh(c) && recorded(c) && !ready(c) })
+	}},
+	{"a replacement is ready", func(s *sight) bool {
+		return s.any(func(c *karpenterv1.NodeClaim) bool { return s.fresh(c) && recorded(c) && ready(c) })
+	}},
+	{"a node of three is deleted", func(s *sight) bool {
+		return s.any(func(c *karpenterv1.NodeClaim) bool { return leaves(c) && recorded(c) })
+	}},
+}
+
+func (s *sight) fresh(c *karpenterv1.NodeClaim) bool { return !s.before[c.Name] }
+func recorded(c *karpenterv1.NodeClaim) bool         { return c.Annotations[record] != "" }
+func leaves(c *karpenterv1.NodeClaim) bool           { return c.DeletionTimestamp != nil }
+func ready(c *karpenterv1.NodeClaim) bool {
+	return meta.IsStatusConditionTrue(c.Status.Conditions, karpenterv1.ConditionInitialized)
+}
+
+func (s *sight) any(is func(*karpenterv1.NodeClaim) bool) bool {
+	for _, c := range s.claims {
+		if is(c) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *sight) closed() bool {
+	for _, n := range s.nodes {
+		if leaving(n) {
+			return true
+		}
+	}
+	return false
+}
+
+// note enters what a watch has told.
+func (s *sight) note(event watch.Event) {
+	gone := event.Type == watch.Deleted
+	switch o := event.Object.(type) {
+	case *karpenterv1.NodeClaim:
+		if s.claims[o.Name] = o; gone {
+			delete(s.claims, o.Name)
+		}
+	case *v1.Node:
+		if s.nodes[o.Name] = o; gone {
+			delete(s.nodes, o.Name)
+		}
+	}
+}
+
+// await returns as soon as a disruption is in the phase.
+func (s *story) await(p phase, before map[string]bool) {
+	s.Helper()
+	ctx, cancel := context.WithTimeout(s.Context(), long)
+	defer cancel()
+	watcher, err := client.NewWithWatch(s.lab.Config, client.Options{Scheme: s.lab.Client.Scheme()})
+	if err != nil {
+		s.Fatal(err)
+	}
+	// Without a version a watch begins with everything that is there.
+	claims, err := watcher.Watch(ctx, &karpenterv1.NodeClaimList{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer claims.Stop()
+	nodes, err := watcher.Watch(ctx, &v1.NodeList{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer nodes.Stop()
+	now := &sight{before: before, claims: map[string]*karpenterv1.NodeClaim{}, nodes: map[string]*v1.Node{}}
+	for !p.is(now) {
+		select {
+		case event := <-claims.ResultChan():
+			now.note(event)
+		case event := <-nodes.ResultChan():
+			now.note(event)
+		case <-ctx.Done():
+			s.Fatalf("nobody ever saw that %s", p.name)
+		}
+	}
+}
+
+// kill ends Tenon at once, and waits until the lab has started it again.
+func (s *story) kill() {
+	s.Helper()
+	book, _, err := s.lab.Directory.Load()
+	tenon, found := book.Find("tenon")
+	if err != nil || !found {
+		s.Fatalf("no tenon: %v", err)
+	}
+	if err := syscall.Kill(tenon.Pid, syscall.SIGKILL); err != nil {
+		s.Fatal(err)
+	}
+	s.eventually("tenon runs again", func(context.Context) (bool, string) {
+		book, _, err := s.lab.Directory.Load()
+		now, _ := book.Find("tenon")
+		return err == nil && now.Pid != tenon.Pid && now.State == "ready", fmt.Sprintf("%+v", now)
+	})
+}

@@ -1,0 +1,177 @@
+package turnover
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	awsv1 "tenon/api/aws/v1"
+	karpenterv1 "tenon/api/karpenter/v1"
+)
+
+// class makes the story's node class, as tutorials have it.
+func (s *story) class(change ...func(*awsv1.EC2NodeClassSpec)) *awsv1.EC2NodeClass {
+	s.Helper()
+	discovery := map[string]string{"karpenter.sh/discovery": "demo"}
+	class := &awsv1.EC2NodeClass{ObjectMeta: metav1.ObjectMeta{Name: s.name, Labels: s.mine()}, Spec: awsv1.EC2NodeClassSpec{
+		Role:                       "karpenterNodeRole-demo",
+		AMISelectorTerms:           []awsv1.AMISelectorTerm{{Alias: "al2023@latest"}},
+		SubnetSelectorTerms:        []awsv1.SubnetSelectorTerm{{Tags: discovery}},
+		SecurityGroupSelectorTerms: []awsv1.SecurityGroupSelectorTerm{{Tags: discovery}},
+	}}
+	for _, how := range change {
+		how(&class.Spec)
+	}
+	s.create(class)
+	return class
+}
+
+// asks are a pool's requirements: keys, and values with commas.
+type asks map[string]string
+
+// onDemand asks for some types at prices that do not move.
+func onDemand(types ...string) asks {
+	return asks{v1.LabelInstanceTypeStable: strings.Join(types, ","), karpenterv1.LabelCapacityType: "on-demand"}
+}
+
+// list is how the API has them.
+func (a asks) list() []karpenterv1.Requirement {
+	var out []karpenterv1.Requirement
+	for _, key := range slices.Sorted(maps.Keys(a)) {
+		out = append(out, karpenterv1.Requirement{Key: key, Operator: v1.NodeSelectorOpIn, Values: strings.Split(a[key], ",")})
+	}
+	return out
+}
+
+// require has a pool ask for something else from now on, of which its nodes know nothing.
+func (s *story) require(pool *karpenterv1.NodePool, asks asks) {
+	s.Helper()
+	text, err := json.Marshal(asks.list())
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.patch(pool, fmt.Sprintf(`{"spec":{"template":{"spec":{"requirements":%s}}}}`, text))
+}
+
+// pool makes the story's pool. Its budget lets nothing go until the scene is set: see open.
+func (s *story) pool(asks asks, change ...func(*karpenterv1.NodePool)) *karpenterv1.NodePool {
+	s.Helper()
+	pool := &karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: s.name, Labels: s.mine()}}
+	pool.Spec.Template.Labels = s.mine()
+	spec := &pool.Spec.Template.Spec
+	spec.NodeClassRef = &karpenterv1.NodeClassReference{Group: awsv1.Group, Kind: awsv1.KindEC2NodeClass, Name: s.name}
+	spec.Taints = []v1.Taint{{Key: storyLabel, Value: s.name, Effect: v1.TaintEffectNoSchedule}}
+	spec.Requirements = asks.list()
+	pool.Spec.Disruption.ConsolidateAfter = karpenterv1.DurationOf(2 * time.Second)
+	pool.Spec.Disruption.Budgets = []karpenterv1.Budget{{Nodes: "0"}}
+	for _, how := range change {
+		how(pool)
+	}
+	s.create(pool)
+	return pool
+}
+
+// open lets nodes go as budgets say, which are those of the API, as JSON.
+func (s *story) open(pool *karpenterv1.NodePool, budgets ...string) {
+	s.Helper()
+	if len(budgets) == 0 {
+		budgets = []string{`{"nodes":"100%"}`}
+	}
+	s.patch(pool, `{"spec":{"disruption":{"budgets":[`+strings.Join(budgets, ",")+`]}}}`)
+}
+
+// deploy makes pods of so much CPU each, which only the story's nodes may run.
+func (s *story) deploy(app string, replicas int32, cpu string, change ...func(*v1.PodTemplateSpec)) *appsv1.Deployment {
+	s.Helper()
+	labels := map[string]string{"app": app}
+	template := v1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels, Annotations: map[string]string{}}, Spec: v1.PodSpec{
+		TerminationGracePeriodSeconds: ptr.To(int64(1)),
+		NodeSelector:                  s.mine(),
+		Tolerations:                   []v1.Toleration{{Key: storyLabel, Value: s.name}},
+		Containers: []v1.Container{{Name: "main", Image: "example.com/web:1", Resources: v1.ResourceRequirements{
+			Requests: v1.ResourceList{v1.ResourceCPU: resource.MustParse(cpu)},
+		}}},
+	}}
+	for _, how := range change {
+		how(&template)
+	}
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: s.name, Name: app}, Spec: appsv1.DeploymentSpec{
+		Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: template,
+	}}
+	s.create(d)
+	return d
+}
+
+func (s *story) scale(d *appsv1.Deployment, replicas int) {
+	s.Helper()
+	s.patch(d, fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas))
+}
+
+// scatter makes nodes on each of which one pod of app "web" is left: pods that fill them make them
+// necessary, and then go. What fills a node must leave room for one pod and not for two.
+func (s *story) scatter(nodes int, web, filler string) []karpenterv1.NodeClaim {
+	s.Helper()
+	scatterAll([]*story{s}, nodes, web, filler)
+	return s.claims()
+}
+
+// scatterAll does that for several stories at once.
+func scatterAll(stories []*story, nodes int, web, filler string) {
+	fillers := make([]*appsv1.Deployment, len(stories))
+	for i, s := range stories {
+		s.Helper()
+		fillers[i] = s.deploy("filler", int32(nodes), filler)
+	}
+	for _, s := range stories {
+		s.running("filler", nodes)
+		s.deploy("web", int32(nodes), web)
+	}
+	for i, s := range stories {
+		if on := nodesOf(s.running("web", nodes)); len(on) != nodes {
+			s.Fatalf("the pods are on %v", on)
+		}
+		s.delete(fillers[i])
+	}
+	for _, s := range stories {
+		s.running("filler", 0)
+		if claims := s.claims(); len(claims) != nodes || !settled(claims) {
+			s.Fatalf("%d nodes were wanted, there are %v", nodes, words(claims))
+		}
+	}
+}
+
+// nodesOf are where pods run, each once.
+func nodesOf(pods []v1.Pod) []string {
+	var out []string
+	for _, p := range pods {
+		out = append(out, p.Spec.NodeName)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// awaitPoolCondition waits until a pool says something of itself.
+func (s *story) awaitPoolCondition(pool *karpenterv1.NodePool, name string, status metav1.ConditionStatus, says ...string) {
+	s.Helper()
+	s.eventually(fmt.Sprintf("pool %s has %s=%s that says %q", pool.Name, name, status, says), func(ctx context.Context) (bool, string) {
+		if err := s.lab.Client.Get(ctx, key(pool), pool); err != nil {
+			return false, err.Error()
+		}
+		for _, c := range pool.Status.Conditions {
+			if c.Type == name {
+				return c.Status == status && contains(c.Reason+": "+c.Message, says), fmt.Sprintf("it is %s, %s: %s", c.Status, c.Reason, c.Message)
+			}
+		}
+		return false, "it has no such condition"
+	})
+}

@@ -1,0 +1,261 @@
+package turnover
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	awsv1 "tenon/api/aws/v1"
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/lab/labtest"
+)
+
+// storyLabel is on all nodes of a story, and a taint of the same name keeps other stories' pods out.
+const storyLabel = "turnover.tenon.dev/story"
+
+// story is one test with its namespace, its class, its pool and its nodes. Class and pool are
+// called like the namespace.
+type story struct {
+	*testing.T
+	lab  *labtest.Lab
+	aws  labtest.AWS
+	name string
+}
+
+// long is for what takes minutes by its nature, on a busy machine.
+const long = 4 * time.Minute
+
+// tell begins a story that others run beside.
+func tell(t *testing.T) *story {
+	t.Helper()
+	t.Parallel()
+	return begin(t, labtest.Share(t))
+}
+
+func begin(t *testing.T, lab *labtest.Lab) *story {
+	t.Helper()
+	s := &story{T: t, lab: lab, aws: lab.AWS(t), name: lab.Namespace(t)}
+	t.Cleanup(s.end)
+	return s
+}
+
+// mine are the story's pools, classes, claims and nodes.
+func (s *story) mine() client.MatchingLabels { return client.MatchingLabels{storyLabel: s.name} }
+
+// end removes what the story made, and waits for its nodes: that they go is part of every story.
+func (s *story) end() {
+	ctx, cancel := context.WithTimeout(context.Background(), long)
+	defer cancel()
+	if s.Failed() {
+		s.describe(ctx)
+	}
+	here := client.InNamespace(s.name)
+	s.clear(ctx, &appsv1.Deployment{}, here)
+	s.clear(ctx, &policyv1.PodDisruptionBudget{}, here)
+	s.clear(ctx, &v1.Pod{}, here, client.GracePeriodSeconds(0))
+	s.clear(ctx, &karpenterv1.NodePool{}, s.mine())
+	s.clear(ctx, &karpenterv1.NodeClaim{}, s.mine())
+	left := 1
+	for left > 0 && ctx.Err() == nil {
+		claims, nodes := &karpenterv1.NodeClaimList{}, &v1.NodeList{}
+		if s.lab.Client.List(ctx, claims, s.mine()) != nil || s.lab.Client.List(ctx, nodes, s.mine()) != nil {
+			break
+		}
+		left = len(claims.Items) + len(nodes.Items)
+		time.Sleep(100 * time.Millisecond)
+	}
+	if left > 0 {
+		s.Errorf("clean up: %d claims and nodes do not go", left)
+	}
+	s.clear(ctx, &awsv1.EC2NodeClass{}, s.mine())
+}
+
+func (s *story) clear(ctx context.Context, kind client.Object, which ...client.DeleteAllOfOption) {
+	if err := s.lab.Client.DeleteAllOf(ctx, kind, which...); err != nil {
+		s.Errorf("clean up: %v", err)
+	}
+}
+
+// describe says how things stood when the story failed.
+func (s *story) describe(ctx context.Context) {
+	claims := &karpenterv1.NodeClaimList{}
+	if err := s.lab.Client.List(ctx, claims, s.mine()); err != nil {
+		s.Log(err)
+	}
+	for _, c := range claims.Items {
+		s.Logf("claim %s, node %s, deleted %v, %v", c.Name, c.Status.NodeName, c.DeletionTimestamp, c.Annotations)
+		for _, is := range c.Status.Conditions {
+			s.Logf("   %s=%s %s: %s", is.Type, is.Status, is.Reason, is.Message)
+		}
+	}
+}
+
+func (s *story) create(object client.Object) {
+	s.Helper()
+	if err := s.lab.Client.Create(s.Context(), object); err != nil {
+		s.Fatalf("create %T %s: %v", object, object.GetName(), err)
+	}
+}
+
+func (s *story) patch(object client.Object, merge string) {
+	s.Helper()
+	if err := s.lab.Client.Patch(s.Context(), object, client.RawPatch(types.MergePatchType, []byte(merge))); err != nil {
+		s.Fatalf("patch %T %s: %v", object, object.GetName(), err)
+	}
+}
+
+func (s *story) delete(object client.Object) {
+	s.Helper()
+	if err := client.IgnoreNotFound(s.lab.Client.Delete(s.Context(), object)); err != nil {
+		s.Fatalf("delete %T %s: %v", object, object.GetName(), err)
+	}
+}
+
+func (s *story) eventually(what string, condition func(context.Context) (bool, string)) {
+	s.Helper()
+	s.lab.EventuallyWithin(s, long, what, condition)
+}
+
+// running waits until an app has as many pods as wanted, all ready, and gives them.
+func (s *story) running(app string, wanted int) []v1.Pod {
+	s.Helper()
+	var found []v1.Pod
+	s.eventually(fmt.Sprintf("%d pods of %s run", wanted, app), func(ctx context.Context) (bool, string) {
+		list, err := s.lab.Clients.CoreV1().Pods(s.name).List(ctx, metav1.ListOptions{LabelSelector: "app=" + app})
+		if err != nil {
+			return false, err.Error()
+		}
+		found = slices.DeleteFunc(list.Items, func(p v1.Pod) bool { return !labtest.PodReady.Holds(&p) || p.DeletionTimestamp != nil })
+		return len(found) == wanted && len(list.Items) == wanted, fmt.Sprintf("%d do, of %d", len(found), len(list.Items))
+	})
+	return found
+}
+
+// claims are the story's, in the order of their names.
+func (s *story) claims() []karpenterv1.NodeClaim {
+	s.Helper()
+	list := &karpenterv1.NodeClaimList{}
+	if err := s.lab.Client.List(s.Context(), list, s.mine()); err != nil {
+		s.Fatal(err)
+	}
+	return list.Items
+}
+
+// nodes are the story's, in the order of their names.
+func (s *story) nodes() []v1.Node {
+	s.Helper()
+	list := &v1.NodeList{}
+	if err := s.lab.Client.List(s.Context(), list, s.mine()); err != nil {
+		s.Fatal(err)
+	}
+	return list.Items
+}
+
+// awaitClaims waits until the story's claims are as wanted, and gives them.
+func (s *story) awaitClaims(what string, wanted func([]karpenterv1.NodeClaim) bool) []karpenterv1.NodeClaim {
+	s.Helper()
+	var claims []karpenterv1.NodeClaim
+	s.eventually(what, func(context.Context) (bool, string) {
+		claims = s.claims()
+		return wanted(claims), fmt.Sprintf("there are %v", words(claims))
+	})
+	return claims
+}
+
+// words are claims as messages show them.
+func words(claims []karpenterv1.NodeClaim) []string {
+	var out []string
+	for _, c := range claims {
+		text := c.Name + " " + c.Labels[v1.LabelInstanceTypeStable]
+		if c.DeletionTimestamp != nil {
+			text += " going"
+		}
+		if why := meta.FindStatusCondition(c.Status.Conditions, karpenterv1.ConditionDisruptionReason); why != nil {
+			text += " " + why.Reason
+		}
+		if verdict := meta.FindStatusCondition(c.Status.Conditions, karpenterv1.ConditionDisruptable); verdict != nil {
+			text += " (" + verdict.Message + ")"
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// names of claims.
+func names(claims []karpenterv1.NodeClaim) []string {
+	var out []string
+	for _, c := range claims {
+		out = append(out, c.Name)
+	}
+	return out
+}
+
+// settled claims are in service, and nobody wants to give them up.
+func settled(claims []karpenterv1.NodeClaim) bool {
+	return !slices.ContainsFunc(claims, func(c karpenterv1.NodeClaim) bool {
+		return c.DeletionTimestamp != nil || !meta.IsStatusConditionTrue(c.Status.Conditions, karpenterv1.ConditionInitialized) ||
+			meta.IsStatusConditionTrue(c.Status.Conditions, karpenterv1.ConditionDisruptionReason) || c.Annotations[record] != ""
+	})
+}
+
+// record is the annotation in which a disruption is written while it is under way.
+const record = karpenterv1.AnnotationDisruption
+
+// replaced waits until there are as many claims as wanted, in service, and none of those before.
+func (s *story) replaced(before []karpenterv1.NodeClaim, wanted int) []karpenterv1.NodeClaim {
+	s.Helper()
+	return s.awaitClaims(fmt.Sprintf("%d other claims", wanted), func(claims []karpenterv1.NodeClaim) bool {
+		return len(claims) == wanted && settled(claims) && !slices.ContainsFunc(names(claims), func(name string) bool {
+			return slices.Contains(names(before), name)
+		})
+	})
+}
+
+// kept waits until a claim says what keeps its node, and checks that none has gone.
+func (s *story) kept(before []karpenterv1.NodeClaim, says ...string) {
+	s.Helper()
+	s.awaitClaims(fmt.Sprintf("a claim says %q", says), func(claims []karpenterv1.NodeClaim) bool {
+		return slices.ContainsFunc(claims, func(c karpenterv1.NodeClaim) bool {
+			verdict := meta.FindStatusCondition(c.Status.Conditions, karpenterv1.ConditionDisruptable)
+			return verdict != nil && verdict.Status != metav1.ConditionTrue && contains(verdict.Message, says)
+		})
+	})
+	if now := s.claims(); !slices.Equal(names(now), names(before)) || !settled(now) {
+		s.Errorf("claims are %v, and were %v", words(now), words(before))
+	}
+}
+
+func contains(text string, parts []string) bool {
+	return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(text, part) })
+}
+
+// clean waits until nothing of a disruption is left on claims and nodes.
+func (s *story) clean() {
+	s.Helper()
+	s.eventually("nothing is left of disruptions", func(context.Context) (bool, string) {
+		claims := s.claims()
+		for _, n := range s.nodes() {
+			if leaving(&n) {
+				return false, n.Name + " is closed"
+			}
+		}
+		return settled(claims), fmt.Sprint(words(claims))
+	})
+}
+
+// leaving nodes are closed or going.
+func leaving(n *v1.Node) bool {
+	taint := karpenterv1.TaintDisrupted()
+	return n.DeletionTimestamp != nil || slices.ContainsFunc(n.Spec.Taints, func(t v1.Taint) bool { return t.MatchTaint(&taint) })
+}
