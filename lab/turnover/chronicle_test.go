@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -13,15 +13,16 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 )
 
-// chronicle is what happened to a story's nodes, in the order in which the API server has it: a
+// chronicle is what happened to a story's claims, in the order in which the API server has it: a
 // test that looked now and then would miss most of it.
 type chronicle struct {
 	mu      sync.Mutex
-	nodes   map[string]*v1.Node
+	claims  map[string]*karpenterv1.NodeClaim
 	moments []moment
 }
 
-// moment is how many nodes there were after something has happened.
+// moment is how many nodes there were after something has happened. As for budgets, those whose
+// machines are being ended count no more.
 type moment struct {
 	inService int      // initialized, be they leaving or not
 	leaving   int      // of those
@@ -32,17 +33,20 @@ type moment struct {
 // observe begins a chronicle, which ends with the test.
 func (s *story) observe() *chronicle {
 	s.Helper()
-	c := &chronicle{nodes: map[string]*v1.Node{}}
-	list, err := s.lab.Clients.CoreV1().Nodes().List(s.Context(), metav1.ListOptions{LabelSelector: storyLabel + "=" + s.name})
+	c := &chronicle{claims: map[string]*karpenterv1.NodeClaim{}}
+	watcher, err := client.NewWithWatch(s.lab.Config, client.Options{Scheme: s.lab.Client.Scheme()})
 	if err != nil {
+		s.Fatal(err)
+	}
+	list := &karpenterv1.NodeClaimList{}
+	if err := watcher.List(s.Context(), list, s.mine()); err != nil {
 		s.Fatal(err)
 	}
 	for i := range list.Items {
 		c.note(watch.Added, &list.Items[i])
 	}
-	w, err := s.lab.Clients.CoreV1().Nodes().Watch(context.WithoutCancel(s.Context()), metav1.ListOptions{
-		LabelSelector: storyLabel + "=" + s.name, ResourceVersion: list.ResourceVersion,
-	})
+	w, err := watcher.Watch(context.WithoutCancel(s.Context()), &karpenterv1.NodeClaimList{}, s.mine(),
+		&client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: list.ResourceVersion}})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -50,8 +54,8 @@ func (s *story) observe() *chronicle {
 	go func() {
 		defer close(done)
 		for event := range w.ResultChan() {
-			if node, is := event.Object.(*v1.Node); is {
-				c.note(event.Type, node)
+			if claim, is := event.Object.(*karpenterv1.NodeClaim); is {
+				c.note(event.Type, claim)
 			}
 		}
 	}()
@@ -62,25 +66,26 @@ func (s *story) observe() *chronicle {
 	return c
 }
 
-func (c *chronicle) note(what watch.EventType, node *v1.Node) {
+func (c *chronicle) note(what watch.EventType, claim *karpenterv1.NodeClaim) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	before := c.nodes[node.Name]
-	if c.nodes[node.Name] = node; what == watch.Deleted {
-		delete(c.nodes, node.Name)
+	before := c.claims[claim.Name]
+	if c.claims[claim.Name] = claim; what == watch.Deleted {
+		delete(c.claims, claim.Name)
 	}
 	now := moment{at: time.Now()}
-	for _, n := range c.nodes {
-		if n.Labels[karpenterv1.LabelInitialized] != "true" {
+	for _, each := range c.claims {
+		is := func(condition string) bool { return meta.IsStatusConditionTrue(each.Status.Conditions, condition) }
+		if !is(karpenterv1.ConditionInitialized) || is(karpenterv1.ConditionInstanceTerminating) {
 			continue
 		}
 		now.inService++
-		if leaving(n) {
+		if each.DeletionTimestamp != nil || is(karpenterv1.ConditionDisruptionReason) {
 			now.leaving++
 		}
 	}
-	if node.DeletionTimestamp != nil && (before == nil || before.DeletionTimestamp == nil) {
-		now.deleted = []string{node.Name}
+	if claim.DeletionTimestamp != nil && (before == nil || before.DeletionTimestamp == nil) {
+		now.deleted = []string{claim.Name}
 	}
 	c.moments = append(c.moments, now)
 }

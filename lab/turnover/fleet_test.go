@@ -1,6 +1,8 @@
 package turnover
 
 import (
+	"context"
+	"fmt"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
@@ -25,8 +27,10 @@ func TestHalfEmptyFleet(t *testing.T) {
 	s.open(pool, `{"nodes":"20%"}`)
 	// A machine of four processors has room for two of the pods, one of eight for five.
 	bound := was * 2 / 5
-	after := s.awaitClaims("the fleet costs what it should", func(claims []karpenterv1.NodeClaim) bool {
-		return fee(claims) <= bound*1.03 && settled(claims)
+	var after []karpenterv1.NodeClaim
+	s.lab.EventuallyWithin(s, 3*long, "the fleet costs what it should", func(context.Context) (bool, string) {
+		after = s.claims()
+		return fee(after) <= bound*1.03 && settled(after), fmt.Sprintf("%d claims for %.3f an hour, which should be %.3f", len(after), fee(after), bound)
 	})
 	s.running("web", nodes)
 	t.Logf("%d nodes for %.3f an hour became %d for %.3f", len(before), was, len(after), fee(after))
