@@ -324,7 +324,7 @@ func (s *Sim) Rest(d time.Duration) {
 		s.Users.Stop()
 	}
 	s.calm = true
-	healthy := s.options.Faults.Sick == 0 && s.options.Faults.Duds == 0 // else machines are replaced for a while yet
+	healthy := s.options.Faults.Sick == 0 && s.options.Faults.Duds == 0 && s.options.Faults.Cloud.Deaths == 0 // else machines are replaced for a while yet
 	s.options.Faults = Faults{Lag: s.options.Faults.Lag, Restart: s.options.Faults.Restart}
 	s.restock()
 	s.repent()

@@ -64,10 +64,11 @@ func (w *Watch) pool(name string) *karpenterv1.NodePool {
 	return nil
 }
 
-// checkLimits adds up what a pool has bought.
+// checkLimits adds up what a pool has bought. Two processes that decide at once do not know
+// of each other's claims.
 func (w *Watch) checkLimits(name string) {
 	pool := w.pool(name)
-	if pool == nil || len(pool.Spec.Limits) == 0 || w.recent(w.limited[name], changing) {
+	if pool == nil || len(pool.Spec.Limits) == 0 || w.recent(w.limited[name], changing) || w.recent(w.crowd, changing) {
 		return
 	}
 	var cpu, memoryBytes, nodes int64
