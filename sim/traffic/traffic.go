@@ -101,6 +101,8 @@ func (u *Users) pool() *karpenterv1.NodePool {
 		{Key: karpenterv1.LabelCapacityType, Operator: "In", Values: []string{"spot", "on-demand"}},
 	}
 	if u.Size > 0 {
+		// Without a word an empty value would be written as "Never".
+		pool.Spec.Disruption.ConsolidateAfter = karpenterv1.DurationOf(time.Minute)
 		pool.Spec.Limits = karpenterv1.Limits{corev1.ResourceCPU: *resource.NewQuantity(int64(8*u.Size), resource.DecimalSI)}
 	}
 	if u.Limit > 0 {
