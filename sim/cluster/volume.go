@@ -205,7 +205,8 @@ func (c *Cluster) attach(ctx context.Context, key reconcile.Key) (reconcile.Resu
 			wanted = pod.Spec.NodeName
 		}
 	}
-	for _, a := range c.attachmentsOf(claim.Spec.VolumeName) {
+	if attached := c.attachmentsOf(claim.Spec.VolumeName); len(attached) > 0 {
+		a := attached[0]
 		if a.Spec.NodeName == wanted || slices.ContainsFunc(c.users(key), func(p *corev1.Pod) bool { return housed(p) && p.Spec.NodeName == a.Spec.NodeName }) {
 			return reconcile.Never, nil // it is somewhere: no other node gets it
 		}

@@ -275,7 +275,8 @@ func TestNamesComeFromTheSeed(t *testing.T) {
 		must(t, s.Create(ctx, n))
 		return n.Name + " " + string(n.UID)
 	}
-	if made(1) != made(1) || made(1) == made(2) {
-		t.Errorf("seeds 1, 1 and 2 give %s, %s and %s", made(1), made(1), made(2))
+	once, again, other := made(1), made(1), made(2)
+	if once != again || once == other {
+		t.Errorf("seeds 1, 1 and 2 give %s, %s and %s", once, again, other)
 	}
 }

@@ -64,8 +64,7 @@ func (d *disruption) advance(ctx context.Context, e *entry) error {
 		return err
 	}
 	stage.Closed = e.closed
-	step, why := stage.Next()
-	switch step {
+	switch step, _ := stage.Next(); step {
 	case command.Mark:
 		e.closed = time.Time{}
 		return d.mark(ctx, stage)
@@ -81,7 +80,8 @@ func (d *disruption) advance(ctx context.Context, e *entry) error {
 		return err
 	}
 	stage.Closed = e.closed
-	if step, why = stage.Next(); step == command.Abandon {
+	step, why := stage.Next()
+	if step == command.Abandon {
 		if stage.Unaware == 0 { // its replacements are to blame, and say so as long as they are there
 			if err := d.ended(ctx, stage, why); err != nil {
 				return err
