@@ -37,8 +37,10 @@ func (v view) life() snapshot.Life {
 	}
 	if c, is := v.condition(karpenterv1.ConditionDisruptionReason); is {
 		out.Underway = c.Reason
-		out.Awaits = v.claim.DeletionTimestamp == nil && (v.node == nil || v.node.DeletionTimestamp == nil)
 	}
+	// The taint may be seen before the claim says why, or be all that was written.
+	marked := out.Underway != "" || v.node != nil && hasTaint(v.node.Spec.Taints, karpenterv1.TaintDisrupted())
+	out.Awaits = marked && v.claim.DeletionTimestamp == nil && (v.node == nil || v.node.DeletionTimestamp == nil)
 	if at, err := time.Parse(time.RFC3339, v.claim.Annotations[AnnotationRearranged]); err == nil {
 		out.Rearranged = at.UTC()
 	}

@@ -55,6 +55,39 @@ func TestLifeOfNodes(t *testing.T) {
 	}
 }
 
+// A node that was chosen counts until its removal has begun, whichever of the marks is seen
+// first: the taint may be there before the claim says why. Found by the simulation.
+func TestMarkedNodesCount(t *testing.T) {
+	t.Parallel()
+	why := []metav1.Condition{condition(karpenterv1.ConditionDisruptionReason, "Empty", time.Minute)}
+	gone := metav1.NewTime(noon)
+	for name, tc := range map[string]struct {
+		taints     []corev1.Taint
+		conditions []metav1.Condition
+		deleted    *metav1.Time
+		want       bool
+	}{
+		"nobody wants it":         {want: true},
+		"the taint alone":         {taints: []corev1.Taint{karpenterv1.TaintDisrupted()}, want: true},
+		"the reason alone":        {conditions: why, want: true},
+		"both":                    {taints: []corev1.Taint{karpenterv1.TaintDisrupted()}, conditions: why, want: true},
+		"both, and it is deleted": {taints: []corev1.Taint{karpenterv1.TaintDisrupted()}, conditions: why, deleted: &gone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			objects := &ingest.Objects{}
+			claim := &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", DeletionTimestamp: tc.deleted, Finalizers: []string{"held"}}}
+			claim.Status.ProviderID, claim.Status.Conditions = "x:///1", tc.conditions
+			node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}, Spec: corev1.NodeSpec{ProviderID: "x:///1", Taints: tc.taints}}
+			objects.Add(claim)
+			objects.Add(node)
+			if n := ingest.Build(objects, fromFiles(t)).Nodes[0]; n.Counts() != tc.want {
+				t.Errorf("counts %t, leaving %t", n.Counts(), n.Leaving)
+			}
+		})
+	}
+}
+
 // A running pod says who would have a say in its eviction; a budget without a status
 // allows what its spec and the pods that are given let it.
 func TestTiesOfPods(t *testing.T) {
