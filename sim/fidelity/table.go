@@ -27,6 +27,7 @@ func Cases() []Case {
 		{"evictions without a budget", freeEvictions}, {"evictions under a budget", budgetedEvictions},
 		{"lists", lists}, {"fields", fieldLists}, {"rules of claims", claimRules}, {"defaults of pools", poolDefaults},
 		{"owners", owners}, {"owners that wait", foreground}, {"orphans", orphans},
+		{"priorities", priorities}, {"volumes", volumes}, {"differences", differences},
 	}
 }
 
