@@ -90,11 +90,15 @@ func (w *Watch) checkLimits(name string) {
 	}
 }
 
-// leaving reports whether an instance's claim is being deleted: limits do not count it any
-// more, so that what replaces it can be bought.
+// leaving reports whether an instance's claim or node is being deleted: limits do not count
+// it any more, so that what replaces it can be bought.
 func (w *Watch) leaving(i cloud.Instance) bool {
 	claim := w.claimOf(i)
-	return claim != nil && claim.DeletionTimestamp != nil
+	if claim == nil {
+		return false
+	}
+	node := w.nodeOf(claim.Status.NodeName)
+	return claim.DeletionTimestamp != nil || node != nil && node.DeletionTimestamp != nil
 }
 
 // want remembers when a pod last wanted a place.
