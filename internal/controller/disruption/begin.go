@@ -21,9 +21,6 @@ import (
 	"tenon/internal/world"
 )
 
-// mostEmpty is how many empty nodes one command takes: each claim carries the names of all.
-const mostEmpty = 50
-
 // start is a disruption as it is begun.
 type start struct {
 	plan    *plan.Disruption
@@ -70,19 +67,18 @@ func (d *disruption) beginAll(ctx context.Context, picture world.Picture, decisi
 	return errors.Join(wrong...)
 }
 
-// split makes several commands of many empty nodes.
+// split makes a command of each empty node: none waits for another, and one that cannot be
+// written on keeps no other here.
 func split(list []plan.Disruption) []plan.Disruption {
 	var out []plan.Disruption
 	for _, d := range list {
-		for d.Reason == plan.Empty && len(d.Nodes) > mostEmpty {
-			part := plan.Disruption{Reason: d.Reason, Nodes: d.Nodes[:mostEmpty]}
-			for _, r := range part.Nodes {
-				part.Savings += r.Price
-			}
-			d.Nodes, d.Savings = d.Nodes[mostEmpty:], d.Savings-part.Savings
-			out = append(out, part)
+		if d.Reason != plan.Empty {
+			out = append(out, d)
+			continue
 		}
-		out = append(out, d)
+		for i := range d.Nodes {
+			out = append(out, plan.Disruption{Reason: d.Reason, Nodes: d.Nodes[i : i+1], Savings: d.Nodes[i].Price})
+		}
 	}
 	return out
 }

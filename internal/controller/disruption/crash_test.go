@@ -131,7 +131,7 @@ func TestWhatWasTakenBackIsDecidedAgain(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, web())
 	for _, name := range []string{"a", "b"} {
-		h.machine(machine{name: name, kind: "general-4", capacity: catalog.OnDemand})
+		h.machine(machine{name: name, kind: "general-8", capacity: catalog.OnDemand, pods: 1})
 	}
 	h.Fail(func(c rig.Call) error {
 		if c.IsWrite() && c.Name == "b" {
@@ -144,7 +144,25 @@ func TestWhatWasTakenBackIsDecidedAgain(t *testing.T) {
 	h.expect("a: ", "b: ")
 	h.Fail(nil)
 	h.pass(11 * time.Second)
-	h.expect("a: closed Empty recorded", "b: closed Empty recorded")
+	h.expect("a: closed Underutilized recorded", "b: closed Underutilized recorded", "web-00006: recorded rearranged")
+}
+
+// An empty node on which nothing can be written keeps no other here.
+func TestEmptyNodesGoByThemselves(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, web())
+	for _, name := range []string{"a", "b"} {
+		h.machine(machine{name: name, kind: "general-4", capacity: catalog.OnDemand})
+	}
+	h.Fail(func(c rig.Call) error {
+		if c.IsWrite() && (c.Name == "b" || c.Name == "node-b") {
+			return rig.ErrBroken
+		}
+		return nil
+	})
+	h.watch()
+	_, _ = h.evaluate.Reconcile(context.Background(), noKey)
+	h.expect("a: closed Empty recorded", "b: ")
 }
 
 // Marks that belong to no command are taken back: they are those of whoever ran before.

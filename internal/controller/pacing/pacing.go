@@ -90,7 +90,20 @@ func (p pacing) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Res
 	}
 	// 3. Show it.
 	again, err := p.show(ctx, pool, state)
+	if err == nil && again != reconcile.Never {
+		again, err = p.showLive(ctx, key, state)
+	}
 	return again.Sooner(p.next(state)), err
+}
+
+// showLive shows the state on the pool as it is, and not as a cache has it: the pool's counts
+// change all the time, and a cache that is behind would have us overtaken again and again.
+func (p pacing) showLive(ctx context.Context, key reconcile.Key, state rollout.State) (reconcile.Result, error) {
+	pool := &karpenterv1.NodePool{}
+	if err := p.kit.Live.Get(ctx, key, pool); err != nil {
+		return reconcile.Never, client.IgnoreNotFound(err)
+	}
+	return p.show(ctx, pool, state)
 }
 
 // settle writes down what has become of the goal, and ends what is no more talked about.

@@ -184,3 +184,23 @@ func TestWakes(t *testing.T) {
 		t.Errorf("%d watches, want one for the class", len(c.Watches))
 	}
 }
+
+// A cache that is behind does not keep a pause from being shown: a pool's counts are written
+// all the time.
+func TestShownThoughTheCacheIsBehind(t *testing.T) {
+	t.Parallel()
+	r, rollouts, c := stage(t)
+	record := replacing(r, "x7k2p")
+	r.Must(rollouts.Begun(t.Context(), record))
+	r.Must(rollouts.Ended(t.Context(), record, "replacement web-new is gone"))
+	var pool karpenterv1.NodePool
+	r.Get("web", &pool)
+	r.Hold(&pool)
+	counted := pool.DeepCopy()
+	counted.Labels = map[string]string{"counted": "once-more"}
+	r.Put(counted)
+	r.Run(c, "web")
+	if got := paused(t, r); !strings.HasPrefix(got, rollout.ReplacementsFailed) {
+		t.Errorf("the pool says %q", got)
+	}
+}
