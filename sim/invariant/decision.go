@@ -114,7 +114,7 @@ func (w *Watch) begun(claim *karpenterv1.NodeClaim) {
 	}
 	total, underway := 0, 0
 	for _, c := range store.All[*karpenterv1.NodeClaim](w.Store) {
-		if poolOf(c) == name {
+		if poolOf(c) == name && !isTrue(c, karpenterv1.ConditionInstanceTerminating) { // what has been emptied counts no more
 			total++
 			if commandOf(c) != nil {
 				underway++
