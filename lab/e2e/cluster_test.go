@@ -193,6 +193,7 @@ func TestASilentMachineIsNotReady(t *testing.T) {
 	t.Parallel()
 	lab := labtest.Share(t)
 	silent := form("silent")
+	lab.Nodes(t, form("talking"), "talking-1", "talking-2") // where most nodes are silent, none is given up
 	lab.Nodes(t, silent, "silent-1")
 	patch := []byte(fmt.Sprintf(`{"metadata":{"annotations":{%q:"silent"}}}`, kubelet.AnnotationFault))
 	if _, err := lab.Clients.CoreV1().Nodes().Patch(t.Context(), "silent-1", "application/merge-patch+json", patch, metav1.PatchOptions{}); err != nil {

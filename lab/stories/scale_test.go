@@ -46,8 +46,9 @@ func TestScaleUpAndDown(t *testing.T) {
 func TestLimitReachedAndRaised(t *testing.T) {
 	s := tell(t)
 	s.apply("basic.yaml", "inflate.yaml")
-	s.scale("inflate", 14)
 	pool := s.pool("default")
+	s.awaitCondition(pool, "Ready", metav1.ConditionTrue) // or pods are told first that it is not
+	s.scale("inflate", 14)
 	s.awaitCondition(pool, karpenterv1.ConditionLimitReached, metav1.ConditionTrue, "raise the limits of pool "+pool.Name, "cpu 10")
 	s.awaitEvent(pool, "LimitReached", "raise the limits")
 	waiting := s.pending("inflate", 6)
@@ -67,6 +68,9 @@ func TestLimitReachedAndRaised(t *testing.T) {
 func TestWeightedPools(t *testing.T) {
 	s := tell(t)
 	s.apply("class.yaml", "weighted.yaml", "inflate.yaml")
+	for _, pool := range []string{"committed", "general"} { // pools that are not ready are passed over
+		s.awaitCondition(s.pool(pool), "Ready", metav1.ConditionTrue)
+	}
 	s.scale("inflate", 3)
 	byPool := s.spread(s.running("inflate", 3), karpenterv1.LabelNodePool)
 	if byPool[s.named("committed")] != 3 {
