@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strconv"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -17,7 +19,9 @@ import (
 
 // Print is what tells two states of a class apart for the nodes that are made by it: its
 // spec, and what was found for that, such as images and subnets. Conditions and labels do
-// not count. A class that is missing has an empty one.
+// not count, and neither does the order of what was found: subnets are listed by how many
+// addresses they have left, which every machine changes. A class that is missing has an
+// empty one.
 func (r Reader) Print(ctx context.Context, ref cloud.ClassRef) (string, error) {
 	for _, kind := range r.Kinds {
 		if kind.Group != ref.Group || kind.Kind != ref.Kind {
@@ -45,15 +49,39 @@ func printOf(object client.Object) (string, error) {
 	if status, ok := fields["status"].(map[string]any); ok {
 		for key, value := range status { // in a map again, which is written in order
 			if key != "conditions" {
-				found[key] = value
+				found[key] = unordered(value)
 			}
 		}
 	}
-	text, err := json.Marshal([]any{fields["spec"], found})
-	if err != nil {
-		return "", fmt.Errorf("read node class %s: %w", object.GetName(), err)
-	}
 	sum := fnv.New64a()
-	sum.Write(text)
+	sum.Write([]byte(text([]any{fields["spec"], found})))
 	return strconv.FormatUint(sum.Sum64(), 36), nil
+}
+
+// unordered is a value whose lists are in the order of what is in them.
+func unordered(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, each := range v {
+			out[key] = unordered(each)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, each := range v {
+			out[i] = unordered(each)
+		}
+		slices.SortFunc(out, func(a, b any) int { return strings.Compare(text(a), text(b)) })
+		return out
+	}
+	return value
+}
+
+func text(value any) string {
+	data, err := json.Marshal(value)
+	if err != nil { // it came from JSON
+		panic(err)
+	}
+	return string(data)
 }

@@ -2,6 +2,7 @@ package class_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,7 +16,7 @@ func TestPrint(t *testing.T) {
 	t.Parallel()
 	plain := func() *awsv1.EC2NodeClass {
 		c := &awsv1.EC2NodeClass{ObjectMeta: metav1.ObjectMeta{Name: "default", Generation: 1}}
-		c.Status.AMIs = []awsv1.AMI{{ID: "ami-1"}}
+		c.Status.AMIs = []awsv1.AMI{{ID: "ami-1"}, {ID: "ami-0"}}
 		return c
 	}
 	print := func(c *awsv1.EC2NodeClass, ref cloud.ClassRef) string {
@@ -31,6 +32,7 @@ func TestPrint(t *testing.T) {
 		change func(*awsv1.EC2NodeClass)
 		same   bool
 	}{
+		"an order":  {func(c *awsv1.EC2NodeClass) { slices.Reverse(c.Status.AMIs) }, true},
 		"nothing":   {func(*awsv1.EC2NodeClass) {}, true},
 		"a label":   {func(c *awsv1.EC2NodeClass) { c.Labels = map[string]string{"a": "b"} }, true},
 		"an edit":   {func(c *awsv1.EC2NodeClass) { c.Spec.Role = "other" }, false},
