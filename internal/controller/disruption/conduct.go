@@ -67,7 +67,10 @@ func (d *disruption) advance(ctx context.Context, e *entry) error {
 	switch step, _ := stage.Next(); step {
 	case command.Mark:
 		e.closed = time.Time{}
-		return d.mark(ctx, stage)
+		if stage, err = d.stage(ctx, d.kit.Live, e.record); err != nil {
+			return err
+		}
+		return d.mark(ctx, stage) // a cache that is behind would have us overtaken for as long
 	case command.Wait:
 		if e.closed.IsZero() {
 			e.closed = stage.Now

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"tenon/core/model"
+	"tenon/core/plan"
 	"tenon/internal/command"
 )
 
@@ -136,20 +137,24 @@ func (d *desk) records() []command.Record {
 }
 
 // unseenFor is how long our own writes may be missing in the picture before an evaluation
-// goes on without them.
+// goes on nevertheless.
 const unseenFor = time.Minute
 
-// taken are the claims that commands take which are young enough for nobody to have seen
-// that they do.
-func (d *desk) taken(now time.Time) map[string]bool {
+// taken is a claim that a command takes: why, and whether the command is so young that
+// nobody may have seen it yet.
+type taken struct {
+	reason plan.Reason
+	young  bool
+}
+
+// taken are the claims that commands take.
+func (d *desk) taken(now time.Time) map[string]taken {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	out := map[string]bool{}
+	out := map[string]taken{}
 	for _, e := range d.entries {
-		if now.Sub(e.since) < unseenFor {
-			for _, m := range e.record.Claims {
-				out[m.Claim] = true
-			}
+		for _, m := range e.record.Claims {
+			out[m.Claim] = taken{e.record.Reason, now.Sub(e.since) < unseenFor}
 		}
 	}
 	return out

@@ -3,6 +3,7 @@ package disruption
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -181,13 +182,28 @@ func (d *disruption) learned(ctx context.Context, s *snapshot.Snapshot) {
 }
 
 // seen reports whether every node that a command takes is leaving, as far as the picture
-// knows it.
+// knows it. What is missing in it for too long is put in: a cache that has stopped must
+// neither stop evaluations, nor have budgets spent twice.
 func (d *disruption) seen(s *snapshot.Snapshot) bool {
 	taken := d.desk.taken(s.Now)
+	var missing []int
 	for i := range s.Nodes {
-		if n := &s.Nodes[i]; n.Claim != "" && taken[n.Claim] && !n.Leaving {
+		n := &s.Nodes[i]
+		t, is := taken[n.Claim]
+		if n.Claim == "" || !is || n.Leaving {
+			continue
+		}
+		if t.young {
 			return false
 		}
+		missing = append(missing, i)
+	}
+	if len(missing) > 0 {
+		s.Nodes = slices.Clone(s.Nodes)
+	}
+	for _, i := range missing {
+		n := &s.Nodes[i]
+		n.Leaving, n.Life.Underway, n.Life.Awaits = true, string(taken[n.Claim].reason), true
 	}
 	return true
 }
