@@ -12,10 +12,14 @@ import (
 	"hash"
 	"hash/fnv"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"tenon/cloud"
 	"tenon/cloud/memory"
 	"tenon/core/catalog"
@@ -329,12 +333,20 @@ func (s *Sim) Rest(d time.Duration) {
 	s.restock()
 	s.repent()
 	s.Run(d / 2)
-	bought := s.Cloud.Bought()
+	bought, working := s.Cloud.Bought(), s.works()
 	s.Run(d - d/2)
-	if healthy {
+	if healthy && !working { // where jobs end, nodes become too large
 		s.watch.Settled(s.Cloud.Bought() - bought)
 	}
 	s.watch.AtRest()
+}
+
+// works reports whether jobs run that will end.
+func (s *Sim) works() bool {
+	return slices.ContainsFunc(store.All[*corev1.Pod](s.Store), func(p *corev1.Pod) bool {
+		owner := metav1.GetControllerOfNoCopy(p)
+		return owner != nil && owner.Kind == "Job" && p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed
+	})
 }
 
 // Trace is a number that tells two runs apart.
