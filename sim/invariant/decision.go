@@ -214,7 +214,7 @@ func (w *Watch) compare(r *command.Record) {
 // commandsAtRest looks for disruptions that have not come to their end.
 func (w *Watch) commandsAtRest() {
 	for _, claim := range store.All[*karpenterv1.NodeClaim](w.Store) {
-		if _, written := claim.Annotations[karpenterv1.AnnotationDisruption]; written && commandOf(claim) != nil && !w.holds(claim.Status.NodeName) {
+		if _, written := claim.Annotations[karpenterv1.AnnotationDisruption]; written && commandOf(claim) != nil && !w.begunNow(claim) && !w.holds(claim.Status.NodeName) {
 			w.report(RestCommands, "claim %s has one since %s", claim.Name, commandOf(claim).Begun.UTC().Format(time.DateTime))
 		}
 		if claim.DeletionTimestamp == nil && commandOf(claim) == nil && slices.ContainsFunc(claim.Status.Conditions, func(c metav1.Condition) bool {

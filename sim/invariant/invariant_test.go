@@ -35,6 +35,12 @@ type scene struct {
 
 var classes = []cloud.ClassKind{{Group: "karpenter.k8s.aws", Version: "v1", Kind: "EC2NodeClass"}}
 
+// rest lets ten minutes go by in which nothing happens.
+func (s *scene) rest() {
+	s.clock.Step(10 * time.Minute)
+	s.watch.AtRest()
+}
+
 func newScene(t *testing.T) *scene {
 	t.Helper()
 	s := &scene{t: t, clock: clocktesting.NewFakeClock(time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC))}
@@ -323,10 +329,13 @@ func TestRules(t *testing.T) {
 			func(s *scene) { s.watch.Settled(1) },
 			func(s *scene) { s.watch.Settled(0) }},
 		"at rest, a node that goes": {invariant.RestGone,
-			func(s *scene) { _, n := s.serve("a"); s.delete(n); s.watch.AtRest() },
-			func(s *scene) { _, n := s.serve("a"); s.pod("p", n.Name, protected); s.delete(n); s.watch.AtRest() }},
+			func(s *scene) { _, n := s.serve("a"); s.delete(n); s.rest() },
+			func(s *scene) { _, n := s.serve("a"); s.pod("p", n.Name, protected); s.delete(n); s.rest() }},
+		"at rest, a node that has begun to go": {invariant.RestGone,
+			func(s *scene) { _, n := s.serve("a"); s.delete(n); s.rest() },
+			func(s *scene) { _, n := s.serve("a"); s.delete(n); s.watch.AtRest() }},
 		"at rest, a claim that goes": {invariant.RestGone,
-			func(s *scene) { s.delete(s.claim("a")); s.watch.AtRest() },
+			func(s *scene) { s.delete(s.claim("a")); s.rest() },
 			func(s *scene) { s.serve("a"); s.watch.AtRest() }},
 		"at rest, a taint": {invariant.RestTaints,
 			func(s *scene) {
@@ -345,7 +354,7 @@ func TestRules(t *testing.T) {
 			func(s *scene) { c, _ := s.serve("a"); s.delete(c); s.release(c); s.watch.AtRest() },
 			func(s *scene) { s.serve("a"); s.watch.AtRest() }},
 		"at rest, a claim without a node": {invariant.RestJoined,
-			func(s *scene) { s.claim("a"); s.watch.AtRest() },
+			func(s *scene) { s.claim("a"); s.rest() },
 			func(s *scene) { s.serve("a"); s.watch.AtRest() }},
 	}
 	for name, tc := range cases {

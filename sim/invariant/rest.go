@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
@@ -67,18 +68,34 @@ func why(pod *corev1.Pod) string {
 func (w *Watch) claimsAtRest() {
 	for _, claim := range store.All[*karpenterv1.NodeClaim](w.Store) {
 		switch {
-		case claim.DeletionTimestamp != nil && w.holds(claim.Status.NodeName):
+		case w.leftNow(claim) || claim.DeletionTimestamp != nil && w.holds(claim.Status.NodeName):
 		case claim.DeletionTimestamp != nil:
 			w.report(RestGone, "claim %s, held by %v", claim.Name, claim.Finalizers)
-		case !isTrue(claim, karpenterv1.ConditionInitialized):
+		case !isTrue(claim, karpenterv1.ConditionInitialized) && w.Now().Sub(claim.CreationTimestamp.Time) >= leaves:
 			w.report(RestJoined, "claim %s has none that is initialized", claim.Name)
 		}
 	}
 }
 
+// leaves is how long something may take to go: what is cheaper is found at any time, when the
+// last job has ended.
+const leaves = 5 * time.Minute
+
+// leftNow reports whether something has begun to go only now.
+func (w *Watch) leftNow(object client.Object) bool {
+	at := object.GetDeletionTimestamp()
+	return at != nil && w.Now().Sub(at.Time) < leaves
+}
+
+// begunNow reports whether a disruption has begun to take a claim only now.
+func (w *Watch) begunNow(claim *karpenterv1.NodeClaim) bool {
+	r := commandOf(claim)
+	return r != nil && w.Now().Sub(r.Begun) < leaves
+}
+
 func (w *Watch) nodeAtRest(node *corev1.Node) {
 	if node.DeletionTimestamp != nil {
-		if !w.holds(node.Name) {
+		if !w.leftNow(node) && !w.holds(node.Name) {
 			w.report(RestGone, "node %s, held by %v", node.Name, node.Finalizers)
 		}
 		return
@@ -87,7 +104,7 @@ func (w *Watch) nodeAtRest(node *corev1.Node) {
 		w.report(RestOrphans, "node %s of %s", node.Name, node.Spec.ProviderID)
 	}
 	for _, taint := range node.Spec.Taints {
-		if taint.Key == cloud.Unregistered().Key || taint.Key == karpenterv1.TaintDisrupted().Key {
+		if taint.Key == cloud.Unregistered().Key || taint.Key == karpenterv1.TaintDisrupted().Key && !w.begunNow(w.claimFor(node)) {
 			w.report(RestTaints, "node %s has %s", node.Name, taint.Key)
 		}
 	}
