@@ -31,7 +31,5 @@ func TestDemo(t *testing.T) {
 	}
 	status := s.status(t)
 	s.mustRun(t, "down")
-	if left := running(status); len(left) > 0 {
-		t.Errorf("still running: %v", left)
-	}
+	until(t, "nothing is left running", func() bool { return len(running(status)) == 0 }) // the supervisor ends last
 }
