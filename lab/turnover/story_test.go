@@ -2,6 +2,7 @@ package turnover
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "tenon/api/aws/v1"
@@ -66,17 +68,17 @@ func (s *story) end() {
 	s.clear(ctx, &v1.Pod{}, here, client.GracePeriodSeconds(0))
 	s.clear(ctx, &karpenterv1.NodePool{}, s.mine())
 	s.clear(ctx, &karpenterv1.NodeClaim{}, s.mine())
-	left := 1
-	for left > 0 && ctx.Err() == nil {
+	left := 0
+	err := wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		claims, nodes := &karpenterv1.NodeClaimList{}, &v1.NodeList{}
-		if s.lab.Client.List(ctx, claims, s.mine()) != nil || s.lab.Client.List(ctx, nodes, s.mine()) != nil {
-			break
+		if err := errors.Join(s.lab.Client.List(ctx, claims, s.mine()), s.lab.Client.List(ctx, nodes, s.mine())); err != nil {
+			return false, err
 		}
 		left = len(claims.Items) + len(nodes.Items)
-		time.Sleep(100 * time.Millisecond)
-	}
-	if left > 0 {
-		s.Errorf("clean up: %d claims and nodes do not go", left)
+		return left == 0, nil
+	})
+	if err != nil {
+		s.Errorf("clean up: %d claims and nodes do not go: %v", left, err)
 	}
 	s.clear(ctx, &awsv1.EC2NodeClass{}, s.mine())
 }
