@@ -72,6 +72,7 @@ the bound at most: with more than 50 pods ` + "`karpenter_pods_state`" + ` tells
 
 So write queries that hold for both: ` + "`sum by (phase) (karpenter_pods_state)`" + `, not ` + "`count`" + `. If a label that you need is missing, raise the setting:
 ` + "`karpenter_metrics_series_gathered`" + ` says how many series there would be without a bound, ` + "`karpenter_metrics_series_exposed`" + ` how many there are.
+The price list is counted only where it has room: it has two series for each offering, twenty thousand for a region of AWS.
 
 ` + "`--disable-cluster-state-observability`" + ` drops metrics of pods, nodes, pools and conditions altogether.
 

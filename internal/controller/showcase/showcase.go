@@ -1,5 +1,6 @@
 // Package showcase publishes what can be bought, as metrics: what types there are, which
-// offerings can be had by any pool, and their prices.
+// offerings can be had by any pool, and their prices. Where the bound on time series leaves no
+// room for them, which it does by default, it publishes nothing.
 //
 // It changes nothing and decides nothing.
 package showcase
@@ -7,6 +8,7 @@ package showcase
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -20,6 +22,7 @@ import (
 	"tenon/core/requirement"
 	"tenon/internal/class"
 	"tenon/internal/reconcile"
+	"tenon/internal/telemetry"
 )
 
 const (
@@ -45,8 +48,7 @@ func publish(ctx context.Context, kit reconcile.Kit) error {
 	if err := kit.Client.List(ctx, &pools, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list the pools: %w", err)
 	}
-	seen := map[*catalog.Catalog]bool{}
-	shown := offers{}
+	var catalogs []*catalog.Catalog
 	for i := range pools.Items {
 		offered, err := kit.Cloud.Catalog(ctx, class.Of(&pools.Items[i]))
 		if err != nil {
@@ -54,13 +56,52 @@ func publish(ctx context.Context, kit reconcile.Kit) error {
 			reconcile.Log(ctx).V(1).Info("no metrics of what a nodepool can buy", "NodePool", pools.Items[i].Name, "err", err.Error())
 			continue
 		}
-		if !seen[offered] {
-			seen[offered] = true
-			showTypes(kit, offered)
-			shown.add(offered, kit.Settings.FeatureGates.ReservedCapacity)
+		if !slices.Contains(catalogs, offered) {
+			catalogs = append(catalogs, offered)
 		}
 	}
-	for o, s := range shown {
+	if hasRoom(catalogs, kit.Settings.MetricsSeries) {
+		show(kit, catalogs)
+	} else {
+		hide(kit.Metrics)
+	}
+	return nil
+}
+
+// hasRoom reports whether metrics may have so many series; zero is without bound. Those that
+// have no room are not told, and would only cost memory: the types and offers of a region are
+// twenty thousand series, a third of all that the process keeps in a quiet cluster.
+func hasRoom(catalogs []*catalog.Catalog, series int) bool {
+	if series <= 0 {
+		return true
+	}
+	for _, c := range catalogs { // the largest alone is not more than all of them
+		n := 2 * len(c.Types)
+		for i := range c.Types {
+			n += 2 * len(c.Types[i].Offerings)
+		}
+		if n > series {
+			return false
+		}
+	}
+	return true
+}
+
+// hide takes back what was told while there was room.
+func hide(m *telemetry.Metrics) {
+	m.CloudproviderInstanceTypeCpuCores.Reset()
+	m.CloudproviderInstanceTypeMemoryBytes.Reset()
+	m.CloudproviderInstanceTypeOfferingAvailable.Reset()
+	m.CloudproviderInstanceTypeOfferingPriceEstimate.Reset()
+}
+
+func show(kit reconcile.Kit, catalogs []*catalog.Catalog) {
+	shown := offers{}
+	for _, c := range catalogs {
+		showTypes(kit, c)
+		shown.add(c, kit.Settings.FeatureGates.ReservedCapacity)
+	}
+	for o, s := range shown { // each is a series of its own
 		available := 0.0
 		if s.available {
 			available = 1
@@ -68,7 +109,6 @@ func publish(ctx context.Context, kit reconcile.Kit) error {
 		kit.Metrics.CloudproviderInstanceTypeOfferingAvailable.WithLabelValues(o.InstanceType, o.CapacityType, o.Zone).Set(available)
 		kit.Metrics.CloudproviderInstanceTypeOfferingPriceEstimate.WithLabelValues(o.InstanceType, o.CapacityType, o.Zone).Set(float64(s.price) / float64(model.Unit))
 	}
-	return nil
 }
 
 // showTypes publishes what types were said to have, not what is left for pods.

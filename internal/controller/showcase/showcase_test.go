@@ -70,3 +70,25 @@ func TestClassNotReady(t *testing.T) {
 	r.Cloud(func(p cloud.Provider) cloud.Provider { return shop{p, nil, &cloud.ClassNotReady{}} })
 	r.Run(showcase.New(r.Kit), "")
 }
+
+// What the bound on series would leave out is not kept either, and what was is let go.
+func TestWithoutRoomNothingIsKept(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, memory.Options{}, rig.Pool("web"))
+	one := catalog.Catalog{Types: []catalog.Type{{Name: "m5.large", Offerings: []catalog.Offering{{Zone: "a", CapacityType: "spot"}, {Zone: "b", CapacityType: "spot"}}}}}
+	r.Cloud(func(p cloud.Provider) cloud.Provider { return shop{p, &one, nil} })
+	prices := r.Kit.Metrics.CloudproviderInstanceTypeOfferingPriceEstimate
+	for _, step := range []struct{ series, want int }{{0, 2}, {6, 2}, {5, 0}} {
+		r.Kit.Settings.MetricsSeries = step.series
+		r.Run(showcase.New(r.Kit), "")
+		if got := count(prices); got != step.want {
+			t.Errorf("with room for %d series: %d prices, want %d", step.series, got, step.want)
+		}
+	}
+}
+
+func count(c prometheus.Collector) int {
+	found := make(chan prometheus.Metric, 100)
+	c.Collect(found)
+	return len(found)
+}
