@@ -255,6 +255,12 @@ func (x *Index) namespacesMatching(s *metav1.LabelSelector) []string {
 // Owner names the workload that a pod belongs to; see owner.
 func (x *Index) Owner(pod *corev1.Pod) string { return x.owner(pod) }
 
+// Heard reports whether the ReplicaSet is known.
+func (x *Index) Heard(namespace, replicaSet string) bool {
+	_, known := x.replicaSets[key{namespace, replicaSet}]
+	return known
+}
+
 // Wanted is how many pods a ReplicaSet makes at once; false if it is not known, or if
 // something, such as a quota, keeps it from making them.
 func (x *Index) Wanted(namespace, replicaSet string) (int, bool) {

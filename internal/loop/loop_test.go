@@ -110,14 +110,19 @@ func (h *house) expect(want ...string) {
 	}
 }
 
-// replicaSet wants so many pods.
+// replicaSet wants so many pods, from now on if it is there already.
 func (h *house) replicaSet(name string, n int, conditions ...appsv1.ReplicaSetCondition) {
 	h.t.Helper()
 	want := int32(n)
-	h.Must(h.API.Create(context.Background(), &appsv1.ReplicaSet{
+	set := &appsv1.ReplicaSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
 		Spec:       appsv1.ReplicaSetSpec{Replicas: &want}, Status: appsv1.ReplicaSetStatus{Conditions: conditions},
-	}))
+	}
+	err := h.API.Create(context.Background(), set)
+	if apierrors.IsAlreadyExists(err) {
+		err = h.API.Update(context.Background(), set)
+	}
+	h.Must(err)
 }
 
 // pods are those of a ReplicaSet, or nobody's; those that are there already stay.
@@ -497,4 +502,40 @@ func TestThePoolThatAPodIsMeantForIsTold(t *testing.T) {
 	if !strings.Contains(events, "pool own-team: not ready: NodeClassReady=False") {
 		t.Errorf("the event does not tell of the pod's own pool:\n%s", events)
 	}
+}
+
+// TestAPodOvertakesItsReplicaSet: nothing is bought for the first pod of a set that is known to
+// want none, or not known at all, until it is heard what the set wants; nor waited for ever.
+func TestAPodOvertakesItsReplicaSet(t *testing.T) {
+	t.Parallel()
+	for name, heard := range map[string]bool{"wants none, as far as is known": true, "is unheard of": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, ready("default"))
+			if heard {
+				h.replicaSet("web", 0)
+			}
+			h.pods("web", 1)
+			h.Clock.Step(100 * time.Millisecond)
+			h.Run(h.loop, "")
+			h.expect()
+			woken := false
+			h.world.Subscribe(func() { woken = true })
+			h.replicaSet("web", 3)
+			h.watch()
+			if !woken {
+				t.Error("nobody was woken when the set was heard of")
+			}
+			h.Run(h.loop, "")
+			h.expect("default 3")
+		})
+	}
+	t.Run("and the set is never heard of", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, ready("default"))
+		h.pods("web", 1)
+		h.Clock.Step(time.Second)
+		h.Run(h.loop, "")
+		h.expect("default 1")
+	})
 }

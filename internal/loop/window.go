@@ -15,7 +15,8 @@ type window struct {
 
 const (
 	// calm is the silence after which a burst is over. What one command makes arrives a
-	// few milliseconds apart, and what a ReplicaSet has yet to make is known already.
+	// few milliseconds apart, and what a ReplicaSet has yet to make is known already. While
+	// it is not, the whole of the longest silence is waited for.
 	calm = 40 * time.Millisecond
 	// flow is after how long a burst that goes on is decided about in parts.
 	flow = time.Second
@@ -28,6 +29,9 @@ func (w window) wait(p world.Pulse, now time.Time) (wait time.Duration, streamin
 		return 0, false
 	}
 	quiet := min(calm, w.idle) - now.Sub(p.Last)
+	if p.Hearsay {
+		quiet = w.idle - now.Sub(p.Last)
+	}
 	over := w.longest - now.Sub(p.Oldest)
 	switch {
 	case quiet <= 0 || over <= 0:

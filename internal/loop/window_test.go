@@ -25,6 +25,8 @@ func TestWindow(t *testing.T) {
 		"one pod, a moment ago":                       {window: w, pulse: waiting(1, 0, at(0), at(0)), now: 5, wait: 35 * time.Millisecond},
 		"one pod, and silence since":                  {window: w, pulse: waiting(1, 0, at(0), at(0)), now: 40},
 		"those to come are known already":             {window: w, pulse: waiting(1, 9, at(0), at(0)), now: 40},
+		"what is to come is on its way to us":         {window: w, pulse: hearsay(waiting(1, 0, at(0), at(0))), now: 40, wait: 960 * time.Millisecond},
+		"it does not come":                            {window: w, pulse: hearsay(waiting(1, 0, at(0), at(0))), now: 1000},
 		"a burst goes on, and nobody knows how far":   {window: w, pulse: waiting(500, 0, at(0), at(999)), now: 1000, streaming: true},
 		"a burst goes on, and all of it is announced": {window: w, pulse: waiting(500, 9, at(0), at(999)), now: 1000},
 		"a burst goes on, the first part is not due":  {window: w, pulse: waiting(500, 0, at(0), at(979)), now: 980, wait: 20 * time.Millisecond},
@@ -47,4 +49,9 @@ func TestWindow(t *testing.T) {
 // waiting are so many pods, with so many to come; the first has waited longest.
 func waiting(n, coming int, first, last time.Time) world.Pulse {
 	return world.Pulse{Waiting: n, Coming: coming, First: first, Oldest: first, Last: last}
+}
+
+func hearsay(p world.Pulse) world.Pulse {
+	p.Hearsay = true
+	return p
 }

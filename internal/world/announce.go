@@ -56,6 +56,21 @@ func (w *World) coming() int {
 	return n
 }
 
+// hearsay reports whether what the ReplicaSets of those that wait want is still on its way
+// to us: one is unheard of, or has more pods than we know it to want. The watches of pods
+// have overtaken those of ReplicaSets, and how many more pods will come is not known.
+func (w *World) hearsay() bool {
+	for set := range w.guests.waitingBy {
+		if set.Name != "" && !w.index.Heard(set.Namespace, set.Name) {
+			return true
+		}
+		if want, known := w.index.Wanted(set.Namespace, set.Name); known && w.guests.count[set] > want {
+			return true
+		}
+	}
+	return false
+}
+
 // missing is how many pods a ReplicaSet has yet to make.
 func (w *World) missing(set key) int {
 	want, known := w.index.Wanted(set.Namespace, set.Name)

@@ -124,11 +124,19 @@ func replicaSetOf(pod *corev1.Pod) key {
 	return key{}
 }
 
+// counts reports whether a ReplicaSet has the pod among those that it wants: it makes
+// another one as soon as one begins to end.
+func counts(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
+}
+
 func (g *guests) link(k key, pod *corev1.Pod) {
 	g.all[k] = pod
 	g.dirty[k] = struct{}{}
 	set := replicaSetOf(pod)
-	g.count[set]++
+	if counts(pod) {
+		g.count[set]++
+	}
 	if surge.Wanted(pod) {
 		if g.singles[set] == nil {
 			g.singles[set] = map[key]struct{}{}
@@ -150,8 +158,10 @@ func (g *guests) unlink(k key, pod *corev1.Pod) {
 	g.dirty[k] = struct{}{}
 	delete(g.ending, k)
 	set := replicaSetOf(pod)
-	if g.count[set]--; g.count[set] <= 0 {
-		delete(g.count, set)
+	if counts(pod) {
+		if g.count[set]--; g.count[set] <= 0 {
+			delete(g.count, set)
+		}
 	}
 	if delete(g.singles[set], k); len(g.singles[set]) == 0 {
 		delete(g.singles, set)

@@ -20,6 +20,9 @@ type Pulse struct {
 	Oldest time.Time
 	// Coming is how many more pods the workloads of those that wait will make at once.
 	Coming int
+	// Hearsay says that Coming is not to be relied on: we have not heard yet what their
+	// workloads want now.
+	Hearsay bool
 	// Displaced is how many pods are on nodes that are leaving.
 	Displaced int
 	// Held is how many pods wait for pods of their own workload to end.
@@ -53,6 +56,9 @@ func (p *pulse) arrive(now time.Time) {
 	p.last = now
 }
 
+// hear notes that more is known about what is waited for.
+func (p *pulse) hear() { p.count++ }
+
 // object notes that the scheduler sees no place for a pod that waits already.
 func (p *pulse) object() {
 	p.count++
@@ -70,7 +76,7 @@ func (w *World) look() Pulse {
 	return Pulse{
 		Demand: w.pulse.demand, Supply: w.pulse.offer, Objections: w.pulse.objections, Changes: w.pulse.changes,
 		Waiting: len(w.guests.waiting), First: w.pulse.first, Last: w.pulse.last, Oldest: w.oldest(),
-		Coming: w.coming(), Displaced: w.displaced(), Held: len(w.guests.held),
+		Coming: w.coming(), Hearsay: w.hearsay(), Displaced: w.displaced(), Held: len(w.guests.held),
 	}
 }
 

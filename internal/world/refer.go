@@ -20,6 +20,9 @@ func (w *World) refer(object any) {
 	w.index.Put(object)
 	if set, is := object.(*appsv1.ReplicaSet); is {
 		w.guests.dirtySingles(keyOf(set))
+		if w.guests.waitingBy[keyOf(set)] > 0 {
+			w.pulse.hear() // how many more will come
+		}
 	}
 	if old != nil && !touches(old, object) {
 		return
