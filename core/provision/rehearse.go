@@ -12,8 +12,12 @@ import (
 	"tenon/core/snapshot"
 )
 
-// rehearsalEffort is enough for a single pod.
-const rehearsalEffort = 1_000_000
+// rehearsalEffort is enough for pods that are all alike; a single one has a node as soon as
+// it has a place, and nothing is left to improve.
+const (
+	rehearsalEffort = 1_000_000
+	singleEffort    = 20_000
+)
 
 // mostTroops is how many pods at most are rehearsed together.
 const mostTroops = 2000
@@ -60,7 +64,11 @@ func (k *seeker) rehearseLimits(p *proposal, pods int) {
 
 // play decides for some pods of the template, and returns nil unless all get a place.
 func (k *seeker) play(p *proposal, pods int) (*decision, *attempt) {
-	d := newDecision(k.stage(p, pods), rehearsalEffort)
+	effort := int64(rehearsalEffort)
+	if pods == 1 {
+		effort = singleEffort
+	}
+	d := newDecision(k.stage(p, pods), effort)
 	if len(d.wishes) == 0 {
 		return d, nil
 	}
