@@ -24,9 +24,9 @@ func TestBudgetBlocksADrainAndLetsGo(t *testing.T) {
 	s.awaitEvent(node, "FailedDraining", "violates a PDB")
 	budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "inflate"}}
 	s.awaitEvent(budget, "NeverAllowsDisruption", "minAvailable is 2 of 2", node.Name)
-	for _, pod := range s.running("inflate", 2) {
-		if pod.Spec.NodeName != node.Name {
-			t.Errorf("%s has left its node against the budget", pod.Name)
+	for i, pod := range s.running("inflate", 2) {
+		if pod.Name != pods[i].Name || pod.Spec.NodeName != pods[i].Spec.NodeName {
+			t.Errorf("against the budget %s of %s is gone; there is %s on %s", pods[i].Name, pods[i].Spec.NodeName, pod.Name, pod.Spec.NodeName)
 		}
 	}
 	s.patch(budget, `{"spec":{"minAvailable":1}}`)

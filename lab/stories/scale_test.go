@@ -21,6 +21,7 @@ func TestScaleUpAndDown(t *testing.T) {
 	if len(claims) != 1 {
 		t.Errorf("%d NodeClaims for five pods, want 1", len(claims))
 	}
+	s.awaitCondition(&claims[0], karpenterv1.ConditionInitialized, metav1.ConditionTrue) // pods may run before
 	labels := s.nodeOf(pods[0]).Labels
 	for key, allowed := range map[string][]string{
 		"eks-team":                    {"my-team"},
