@@ -52,8 +52,6 @@ type Kind struct {
 	selectable []string
 
 	proto client.Object
-	// valid are digests of what passed the rules, but for times.
-	valid map[uint64]bool
 }
 
 // Scheme has all kinds that the store serves.

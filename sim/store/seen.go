@@ -4,73 +4,123 @@ import (
 	"encoding/json"
 	"hash/maphash"
 	"reflect"
+	"sync"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Rules of custom objects take a millisecond to ask. Most changes of a status are of times
-// alone, which no rule looks at: what has passed once, passes with other times.
+// Rules of custom objects take a millisecond to ask, and most writes are of a status that
+// differs from one that has passed in times, names and messages alone, which no rule looks
+// at. What passed once is remembered, for all stores: the rules are the same in each.
+//
+// Only statuses are remembered, of objects whose spec stays: no rule of ours compares the
+// two, nor a status with the one before.
 
 // mostSeen is how many digests are kept.
 const mostSeen = 1 << 16
 
-// seen reports whether the same spec and status passed the rules, at whatever time.
+// passed are digests of what passed the rules.
+var passed struct {
+	sync.Mutex
+	digests map[uint64]bool
+}
+
+// seen reports whether such a status has passed the rules.
 func (k *Kind) seen(object client.Object) bool {
-	digest, ok := digestOf(object)
-	return ok && k.valid[digest]
+	digest, ok := k.digestOf(object)
+	if !ok {
+		return false
+	}
+	passed.Lock()
+	defer passed.Unlock()
+	return passed.digests[digest]
 }
 
 func (k *Kind) note(object client.Object) {
-	if k.valid == nil || len(k.valid) >= mostSeen {
-		k.valid = map[uint64]bool{}
+	digest, ok := k.digestOf(object)
+	if !ok {
+		return
 	}
-	if digest, ok := digestOf(object); ok {
-		k.valid[digest] = true
+	passed.Lock()
+	defer passed.Unlock()
+	if passed.digests == nil || len(passed.digests) >= mostSeen {
+		passed.digests = map[uint64]bool{}
 	}
+	passed.digests[digest] = true
 }
 
 // seed is another one in each process; a digest is only ever compared.
 var seed = maphash.MakeSeed()
 
-// digestOf the JSON of spec and status, with every time as the same.
-func digestOf(object client.Object) (uint64, bool) {
+// digestOf the JSON of a status, without what no rule looks at.
+func (k *Kind) digestOf(object client.Object) (uint64, bool) {
+	f := reflect.ValueOf(object).Elem().FieldByName("Status")
+	if !f.IsValid() {
+		return 0, false
+	}
+	text, err := json.Marshal(f.Addr().Interface())
+	if err != nil {
+		return 0, false
+	}
 	var h maphash.Hash
 	h.SetSeed(seed)
-	for _, name := range []string{"Spec", "Status"} {
-		f := reflect.ValueOf(object).Elem().FieldByName(name)
-		if !f.IsValid() {
+	writeKind(&h, k.GVK)
+	writeBare(&h, text)
+	return h.Sum64(), true
+}
+
+func writeKind(h *maphash.Hash, gvk schema.GroupVersionKind) {
+	for _, part := range []string{gvk.Group, gvk.Version, gvk.Kind} {
+		_, _ = h.WriteString(part) // a hash takes whatever it is given
+		_ = h.WriteByte(0)
+	}
+}
+
+// free are fields that may hold any text, up to a length.
+var free = map[string]bool{"message": true, "nodeName": true, "providerID": true, "imageID": true}
+
+// freely is how long such a text may be.
+const freely = 1 << 15
+
+// writeBare writes JSON without the values of free fields, and without times.
+func writeBare(h *maphash.Hash, text []byte) {
+	key, from := "", 0
+	for at := 0; at < len(text); at++ {
+		if text[at] != '"' {
 			continue
 		}
-		text, err := json.Marshal(f.Addr().Interface())
-		if err != nil {
-			return 0, false
+		end := closing(text, at)
+		value := text[at : end+1]
+		switch {
+		case end+1 < len(text) && text[end+1] == ':':
+			key = string(value[1 : len(value)-1])
+		case free[key] && len(value) <= freely, isTime(value):
+			_, _ = h.Write(text[from : at+1]) // a hash takes whatever it is given
+			from = end
 		}
-		for len(text) > 0 {
-			at := timeIn(text)
-			_, _ = h.Write(text[:at]) // a hash takes whatever it is given
-			if at == len(text) {
-				break
-			}
-			text = text[at+len(likeTime):]
+		at = end
+	}
+	_, _ = h.Write(text[from:])
+}
+
+// closing is where the string that begins somewhere ends.
+func closing(text []byte, at int) int {
+	for at++; text[at] != '"'; at++ {
+		if text[at] == '\\' {
+			at++
 		}
 	}
-	return h.Sum64(), true
+	return at
 }
 
 // likeTime is the form of times in JSON; 0 stands for any digit.
 const likeTime = `"0000-00-00T00:00:00Z"`
 
-// timeIn finds the next time in a text, or its end.
-func timeIn(text []byte) int {
-	for i := 0; i+len(likeTime) <= len(text); i++ {
-		if text[i] == '"' && isTime(text[i:i+len(likeTime)]) {
-			return i
-		}
-	}
-	return len(text)
-}
-
 func isTime(text []byte) bool {
+	if len(text) != len(likeTime) {
+		return false
+	}
 	for i, c := range text {
 		if digit := c >= '0' && c <= '9'; likeTime[i] == '0' && !digit || likeTime[i] != '0' && likeTime[i] != c {
 			return false

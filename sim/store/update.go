@@ -133,7 +133,8 @@ func (k *Kind) checkChange(p part, old, next client.Object) (client.Object, erro
 	if len(errs) > 0 {
 		return nil, k.invalid(old.GetName(), errs...)
 	}
-	if k.admit == nil || p == status && k.seen(next) || same("Spec", old, next) && (same("Status", old, next) || k.seen(next)) {
+	kept := p == status || k.admit != nil && same("Spec", old, next)
+	if k.admit == nil || kept && (k.seen(next) || same("Status", old, next)) {
 		return next, nil
 	}
 	before, err := k.content(old)
@@ -148,7 +149,9 @@ func (k *Kind) checkChange(p part, old, next client.Object) (client.Object, erro
 	if errs := k.admit.Update(context.Background(), after, before); len(errs) > 0 {
 		return nil, k.invalid(old.GetName(), unchecked(errs)...)
 	}
-	k.note(next)
+	if kept {
+		k.note(next)
+	}
 	return k.typed(after)
 }
 
