@@ -22,6 +22,9 @@ const quiet = time.Second
 
 // singles makes pods one by one, and looks when each one's claim is there.
 func (r run) singles(ctx context.Context) error {
+	if r.plan.Singles == 0 {
+		return nil
+	}
 	r.plan.Say("%d pods, one by one", r.plan.Singles)
 	watched, stop := context.WithCancel(ctx)
 	defer stop()

@@ -7,8 +7,10 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "tenon/api/aws/v1"
@@ -100,22 +102,38 @@ func apart(number int) *corev1.Pod {
 // clear removes workloads and claims, and waits until nothing is left.
 func (r run) clear(ctx context.Context) error {
 	inDefault := client.InNamespace(metav1.NamespaceDefault)
-	for _, kind := range []client.Object{&appsv1.Deployment{}, &corev1.Pod{}} {
-		if err := r.client.DeleteAllOf(ctx, kind, inDefault, client.GracePeriodSeconds(0), client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
-			return err
-		}
-	}
-	if err := r.client.DeleteAllOf(ctx, &karpenterv1.NodeClaim{}); err != nil {
+	if err := r.client.DeleteAllOf(ctx, &appsv1.Deployment{}, inDefault, client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
 		return err
 	}
 	return r.until(ctx, 5*time.Minute, "everything is cleared", func() (bool, error) {
 		var pods corev1.PodList
 		var claims karpenterv1.NodeClaimList
-		if err := r.client.List(ctx, &pods, inDefault, client.Limit(1)); err != nil {
+		if err := r.client.List(ctx, &pods, inDefault, client.Limit(handful)); err != nil {
 			return false, err
 		}
-		err := r.client.List(ctx, &claims, client.Limit(1))
-		return len(pods.Items)+len(claims.Items) == 0, err
+		if err := r.client.List(ctx, &claims, client.Limit(handful)); err != nil {
+			return false, err
+		}
+		if err := r.remove(ctx, &pods, client.GracePeriodSeconds(0)); err != nil {
+			return false, err
+		}
+		return len(pods.Items)+len(claims.Items) == 0, r.remove(ctx, &claims)
+	})
+}
+
+// handful is how many objects are removed at a time. To ask for all at once is a single request,
+// and the API server gives up on one that takes a minute, as five thousand pods do where two
+// cores have much else to do.
+const handful = 200
+
+// remove deletes the objects of a list that are not being deleted yet.
+func (r run) remove(ctx context.Context, list client.ObjectList, options ...client.DeleteOption) error {
+	return apimeta.EachListItem(list, func(o runtime.Object) error {
+		object := o.(client.Object)
+		if !object.GetDeletionTimestamp().IsZero() {
+			return nil
+		}
+		return client.IgnoreNotFound(r.client.Delete(ctx, object, options...))
 	})
 }
 
