@@ -7,10 +7,13 @@
 package lean
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -69,7 +72,7 @@ func trimPod(p *corev1.Pod) {
 		TerminationGracePeriodSeconds: s.TerminationGracePeriodSeconds, Volumes: volumes(s.Volumes),
 	}
 	p.Spec = kept
-	trimStatus(&p.Status)
+	trimStatus(p)
 }
 
 // annotations keeps those that say something about disruption.
@@ -114,27 +117,80 @@ func volumes(list []corev1.Volume) []corev1.Volume {
 	return kept
 }
 
-func trimStatus(s *corev1.PodStatus) {
+func trimStatus(p *corev1.Pod) {
+	s := &p.Status
 	kept := corev1.PodStatus{
 		Phase: s.Phase, StartTime: s.StartTime, NominatedNodeName: s.NominatedNodeName, Resize: s.Resize,
-		Resources: s.Resources, AllocatedResources: s.AllocatedResources,
-		ContainerStatuses: statuses(s.ContainerStatuses), InitContainerStatuses: statuses(s.InitContainerStatuses),
+		ContainerStatuses:     statuses(s.ContainerStatuses, p.Spec.Containers),
+		InitContainerStatuses: statuses(s.InitContainerStatuses, p.Spec.InitContainers),
+		Conditions:            conditions(s.Conditions),
 	}
-	for _, c := range s.Conditions {
-		c.Message = ""
-		c.LastProbeTime = metav1.Time{}
-		kept.Conditions = append(kept.Conditions, c)
+	if asked := p.Spec.Resources; differs(s.Resources, s.AllocatedResources, asked) {
+		kept.Resources, kept.AllocatedResources = s.Resources, s.AllocatedResources
 	}
 	*s = kept
 }
 
-// statuses keeps what a resize in place leaves behind; nearly no pod has any.
-func statuses(list []corev1.ContainerStatus) []corev1.ContainerStatus {
-	var kept []corev1.ContainerStatus
-	for _, s := range list {
-		if s.Resources != nil || s.AllocatedResources != nil {
-			kept = append(kept, corev1.ContainerStatus{Name: s.Name, Resources: s.Resources, AllocatedResources: s.AllocatedResources, Ready: s.Ready})
+// looked are the conditions of pods that somebody looks at. A pod has six, and they would be
+// the largest part of what is kept of it.
+var looked = [...]corev1.PodConditionType{corev1.PodScheduled, corev1.PodReady, corev1.PodResizePending}
+
+// conditions are those that somebody looks at, without the texts for people.
+func conditions(list []corev1.PodCondition) []corev1.PodCondition {
+	var found [len(looked)]corev1.PodCondition
+	n := 0
+	for i := range list {
+		if at := slices.Index(looked[:], list[i].Type); at >= 0 && n < len(found) {
+			found[n] = corev1.PodCondition{
+				Type: looked[at], Status: status(list[i].Status), Reason: list[i].Reason, LastTransitionTime: list[i].LastTransitionTime,
+			}
+			n++
 		}
 	}
+	if n == 0 {
+		return nil
+	}
+	return slices.Clone(found[:n])
+}
+
+// status is the same text, without memory of its own.
+func status(s corev1.ConditionStatus) corev1.ConditionStatus {
+	for _, usual := range []corev1.ConditionStatus{corev1.ConditionTrue, corev1.ConditionFalse} {
+		if s == usual {
+			return usual
+		}
+	}
+	return s
+}
+
+// statuses keeps what a resize in place leaves behind; nearly no pod has any.
+func statuses(list []corev1.ContainerStatus, asked []corev1.Container) []corev1.ContainerStatus {
+	var kept []corev1.ContainerStatus
+	for i := range list {
+		s := &list[i]
+		at := slices.IndexFunc(asked, func(c corev1.Container) bool { return c.Name == s.Name })
+		if s.Resources == nil || at >= 0 && !differs(s.Resources, s.AllocatedResources, &asked[at].Resources) {
+			continue // what was allocated counts only beside what is in use
+		}
+		kept = append(kept, corev1.ContainerStatus{Name: s.Name, Resources: s.Resources, AllocatedResources: s.AllocatedResources, Ready: s.Ready})
+	}
 	return kept
+}
+
+// differs reports whether there is, or is set aside, anything else than what is asked for.
+// Since Kubernetes 1.33 every container's status says what there is, and it is nearly always
+// just that.
+func differs(there *corev1.ResourceRequirements, aside corev1.ResourceList, asked *corev1.ResourceRequirements) bool {
+	if there == nil {
+		there = &corev1.ResourceRequirements{}
+	}
+	if asked == nil {
+		asked = &corev1.ResourceRequirements{}
+	}
+	return !equal(there.Requests, asked.Requests) || !equal(there.Limits, asked.Limits) ||
+		len(aside) > 0 && !equal(aside, asked.Requests)
+}
+
+func equal(a, b corev1.ResourceList) bool {
+	return maps.EqualFunc(a, b, func(x, y resource.Quantity) bool { return x.Cmp(y) == 0 })
 }
