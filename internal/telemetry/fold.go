@@ -69,9 +69,11 @@ type Fold struct {
 	bound   int
 	order   []int // of labels, as they are lost
 	lost    int   // how many of order are
+	gone    []bool
 	rows    map[string]*foldRow
 	only    []string // a label's value, while it has but one
 	varies  []bool
+	key     []byte // reused, so that a value that joins others costs no memory
 }
 
 type foldRow struct {
@@ -81,14 +83,14 @@ type foldRow struct {
 
 // NewFold is for the gauge of that name with these labels. A bound of zero is none.
 func NewFold(name string, bound int, labels ...string) *Fold {
-	f := &Fold{largest: foldsToLargest(name), bound: bound, rows: map[string]*foldRow{}, varies: make([]bool, len(labels))}
+	f := &Fold{largest: foldsToLargest(name), bound: bound, rows: map[string]*foldRow{}, varies: make([]bool, len(labels)), gone: make([]bool, len(labels))}
 	for _, label := range inFoldOrder(labels) {
 		f.order = append(f.order, slices.Index(labels, label))
 	}
 	return f
 }
 
-// Add is one more value, with those of its labels.
+// Add is one more value, with those of its labels, which stay the caller's.
 func (f *Fold) Add(value float64, values ...string) {
 	if f.only == nil {
 		f.only = slices.Clone(values)
@@ -96,8 +98,9 @@ func (f *Fold) Add(value float64, values ...string) {
 	for i := range values {
 		f.varies[i] = f.varies[i] || values[i] != f.only[i]
 	}
-	f.join(slices.Clone(values), value)
+	f.join(values, value)
 	for f.bound > 0 && len(f.rows) > f.bound && f.lost < len(f.order) {
+		f.gone[f.order[f.lost]] = true
 		f.lost++
 		rows := f.rows
 		f.rows = make(map[string]*foldRow, len(rows))
@@ -109,19 +112,33 @@ func (f *Fold) Add(value float64, values ...string) {
 }
 
 func (f *Fold) join(values []string, value float64) {
-	for _, i := range f.order[:f.lost] {
-		values[i] = ""
+	f.key = f.key[:0]
+	for i := range values {
+		if !f.gone[i] {
+			f.key = append(f.key, values[i]...)
+		}
+		f.key = append(f.key, 0)
 	}
-	key := strings.Join(values, "\x00")
-	row, there := f.rows[key]
+	row, there := f.rows[string(f.key)]
 	switch {
 	case !there:
-		f.rows[key] = &foldRow{values, value}
+		f.rows[string(f.key)] = &foldRow{f.left(values), value}
 	case f.largest:
 		row.value = max(row.value, value)
 	default:
 		row.value += value
 	}
+}
+
+// left is the values without those of labels that had to go.
+func (f *Fold) left(values []string) []string {
+	out := slices.Clone(values)
+	for i := range out {
+		if f.gone[i] {
+			out[i] = ""
+		}
+	}
+	return out
 }
 
 // restore gives labels back that had to go but never varied: they cost nothing.

@@ -137,3 +137,19 @@ func TestReplaceRemovesWhatIsGone(t *testing.T) {
 		t.Errorf("series (-want +got):\n%s", diff)
 	}
 }
+
+// BenchmarkFoldOfPods is one round of a gauge about the pods of a cluster.
+func BenchmarkFoldOfPods(b *testing.B) {
+	const pods = 5_000
+	rows := make([][]string, pods)
+	for i := range rows {
+		rows[i] = []string{fmt.Sprintf("pod-%d", i), "default", fmt.Sprintf("node-%d", i/10), []string{"a", "b", "c"}[i/10%3], "Running"}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		f := NewFold("state", 50, "name", "namespace", "node", "zone", "phase")
+		for _, row := range rows {
+			f.Add(1, row...)
+		}
+	}
+}
