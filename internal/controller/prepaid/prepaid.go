@@ -46,6 +46,15 @@ func New(kit reconcile.Kit, ledger Ledger) []reconcile.Controller {
 // demote corrects claims and nodes that are said to be reserved and are not any more. The
 // reverse is never done: an instance does not move into a reservation that we know of.
 func (k keeper) demote(ctx context.Context, _ reconcile.Key) (reconcile.Result, error) {
+	// Only what is said to be reserved can be wrong, and most clusters have nothing of the kind:
+	// they need not list all their instances every minute.
+	var reserved karpenterv1.NodeClaimList
+	if err := k.kit.Client.List(ctx, &reserved, client.MatchingLabels{karpenterv1.LabelCapacityType: catalog.Reserved}, client.UnsafeDisableDeepCopy); err != nil {
+		return reconcile.Never, fmt.Errorf("list the reserved claims: %w", err)
+	}
+	if len(reserved.Items) == 0 {
+		return reconcile.In(period), nil
+	}
 	instances, err := k.kit.Cloud.List(ctx)
 	if err != nil {
 		return reconcile.Never, fmt.Errorf("list the instances: %w", err)

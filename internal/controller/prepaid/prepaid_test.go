@@ -3,6 +3,7 @@ package prepaid_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -93,4 +94,26 @@ func TestExpiration(t *testing.T) {
 			t.Errorf("claim %s is there: %t, want %t", name, there, want)
 		}
 	}
+}
+
+// Where nothing is reserved nobody lists instances.
+func TestNothingReserved(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, memory.Options{})
+	r.Named("plain", "web")
+	r.Cloud(func(p cloud.Provider) cloud.Provider { return unlisted{p, t} })
+	if got := r.Run(prepaid.New(r.Kit, ledger{})[0], ""); got.After != time.Minute {
+		t.Errorf("looks again after %s", got.After)
+	}
+}
+
+// unlisted is a cloud that nobody may list.
+type unlisted struct {
+	cloud.Provider
+	t *testing.T
+}
+
+func (u unlisted) List(context.Context) ([]cloud.Instance, error) {
+	u.t.Error("lists the instances")
+	return nil, nil
 }
