@@ -9,6 +9,8 @@ package transition
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -118,7 +120,7 @@ func (k kind) controller(kit reconcile.Kit) reconcile.Controller {
 	return reconcile.Controller{
 		Name:    "operatorpkg." + k.name + ".status",
 		Workers: reconcile.Workers{Min: 10, Max: 10},
-		Watches: []reconcile.Watch{{Kind: k.object, Keys: withGauges}},
+		Watches: []reconcile.Watch{{Kind: k.object, Keys: withGauges, Matters: k.matters}},
 		Reconcile: func(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {
 			if key == (reconcile.Key{}) {
 				return w.refresh(ctx)
@@ -126,6 +128,17 @@ func (k kind) controller(kit reconcile.Kit) reconcile.Controller {
 			return reconcile.Never, w.look(ctx, key)
 		},
 	}
+}
+
+// matters leaves out changes that nothing is told of: nodes repeat what is so every few minutes,
+// and of pools the counts change with every node.
+func (k kind) matters(old, changed client.Object) bool {
+	if old == nil || changed == nil {
+		return true
+	}
+	return old.GetUID() != changed.GetUID() || (old.GetDeletionTimestamp() == nil) != (changed.GetDeletionTimestamp() == nil) ||
+		!slices.Equal(old.GetFinalizers(), changed.GetFinalizers()) || !maps.Equal(old.GetLabels(), changed.GetLabels()) ||
+		!slices.Equal(k.conditions(old), k.conditions(changed))
 }
 
 // withGauges has the empty key stand for the gauges of all objects: they are told together,

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -309,5 +310,44 @@ func TestKinds(t *testing.T) {
 	}
 	if got := on(t, func(k *reconcile.Kit) { k.Settings.DisableClusterStateObservability = true }).controllers; len(got) != 0 {
 		t.Errorf("%d controllers although observability is off", len(got))
+	}
+}
+
+// A node that repeats what is so, and a pool that counts its nodes, wake nobody; what is told of does.
+func TestWhatWakes(t *testing.T) {
+	t.Parallel()
+	b := on(t, nil)
+	at := func(second int64) metav1.Time { return metav1.NewTime(time.Unix(second, 0)) }
+	node := func(change ...func(*corev1.Node)) *corev1.Node {
+		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", UID: "u", Labels: map[string]string{"zone": "a"}, Finalizers: []string{"f"}}}
+		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastHeartbeatTime: at(1), LastTransitionTime: at(1)}}
+		for _, c := range change {
+			c(n)
+		}
+		return n
+	}
+	wakes := b.controllers["operatorpkg.node.status"].Watches[0].Wakes
+	for name, tc := range map[string]struct {
+		changed client.Object
+		want    bool
+	}{
+		"a heartbeat": {node(func(n *corev1.Node) { n.Status.Conditions[0].LastHeartbeatTime = at(2) }), false},
+		"images":      {node(func(n *corev1.Node) { n.Status.Images = make([]corev1.ContainerImage, 1) }), false},
+		"a new state": {node(func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionFalse }), true},
+		"another condition": {node(func(n *corev1.Node) {
+			n.Status.Conditions = append(n.Status.Conditions, corev1.NodeCondition{Type: "x"})
+		}), true},
+		"a label":       {node(func(n *corev1.Node) { n.Labels["zone"] = "b" }), true},
+		"its end":       {node(func(n *corev1.Node) { now := at(3); n.DeletionTimestamp = &now }), true},
+		"a finalizer":   {node(func(n *corev1.Node) { n.Finalizers = nil }), true},
+		"another node":  {node(func(n *corev1.Node) { n.UID = "v" }), true},
+		"none any more": {nil, true},
+	} {
+		if got := wakes(node(), tc.changed); got != tc.want {
+			t.Errorf("%s wakes: %t, want %t", name, got, tc.want)
+		}
+	}
+	if !wakes(nil, node()) {
+		t.Error("a new node does not wake")
 	}
 }
