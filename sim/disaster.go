@@ -79,6 +79,7 @@ func (s *Sim) shorten() {
 		s.Cloud.SetStock(offer, s.dice.IntN(3)/2) // mostly none, here and there a last one
 	}
 	s.outside(s.Clock.Now().Add(s.upTo(time.Hour)), "stock", func() {
+		s.watch.Stir()
 		for _, offer := range short {
 			s.Cloud.SetStock(offer, memory.Unlimited)
 		}

@@ -171,6 +171,7 @@ func (s *Sim) befalls(what, to string) bool {
 	}
 	m := Mishap{s.numbers, s.Clock.Now(), what + " " + to}
 	s.Script = append(s.Script, m)
+	s.watch.Stir()
 	s.Log.Info("mishap", "number", m.Number, "what", m.What)
 	return true
 }

@@ -10,6 +10,7 @@ import (
 	"tenon/core/catalog"
 	"tenon/core/model"
 	"tenon/sim/cluster"
+	"tenon/sim/invariant"
 	"tenon/sim/store"
 )
 
@@ -101,5 +102,5 @@ func (m *meter) hear(c store.Change) {
 }
 
 func waits(p *corev1.Pod) bool {
-	return p.Spec.NodeName == "" && p.DeletionTimestamp == nil && !cluster.Finished(p)
+	return p.Spec.NodeName == "" && p.DeletionTimestamp == nil && !cluster.Finished(p) && p.Annotations[invariant.Infeasible] == ""
 }

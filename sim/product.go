@@ -64,7 +64,9 @@ func (s *Sim) start() error {
 	product := s.options.Product(kit, s.suffix)
 	p.told = product.Told
 	product.Controllers = append(product.Controllers, s.interruptions(p, kit))
-	p.employ(slices.DeleteFunc(product.Controllers, func(c reconcile.Controller) bool { return gauges(c) && !s.options.Gauges }))
+	p.employ(slices.DeleteFunc(product.Controllers, func(c reconcile.Controller) bool {
+		return gauges(c) && !s.options.Gauges || c.Name == "disruption" && s.options.Alone
+	}))
 	m.Open()
 	s.processes = append(s.processes, p)
 	s.Log.Info("start", "process", p.name)

@@ -16,6 +16,8 @@ type Report struct {
 	Launches, MostNodes, Evictions     int
 	// Price of all machines for as long as they ran.
 	Price model.Money
+	// Alone is what they would have cost had nothing been given up; zero is nobody who looked.
+	Alone model.Money
 	// PendingPodSeconds is how long pods waited for a node, all together.
 	PendingPodSeconds int64
 	Violations        []string
@@ -28,7 +30,7 @@ func (s *Sim) Report() Report {
 		Seed: s.options.Seed, Simulated: s.Clock.Since(s.begun),
 		Steps: s.Steps, Reconciles: s.Reconciles, Writes: s.Writes, Crashes: s.Crashed,
 		Launches: s.Cloud.Bought(), MostNodes: s.meter.most, Evictions: s.Evictions,
-		Price: model.Money(s.meter.cost), PendingPodSeconds: int64(s.meter.pending), Trace: s.Trace(),
+		Price: model.Money(s.meter.cost), PendingPodSeconds: int64(s.meter.pending), Trace: s.Trace(), Alone: s.alone,
 	}
 	for _, v := range s.Violations {
 		r.Violations = append(r.Violations, v.String())
@@ -41,6 +43,9 @@ func (r Report) String() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "seed %d: %s simulated in %d steps, %d reconciles, %d writes, %d crashes\n", r.Seed, r.Simulated, r.Steps, r.Reconciles, r.Writes, r.Crashes)
 	fmt.Fprintf(&text, "price %.2f, launches %d, at most %d nodes, evictions %d, pending pod seconds %d\n", r.Price.Float(), r.Launches, r.MostNodes, r.Evictions, r.PendingPodSeconds)
+	if r.Alone > 0 {
+		fmt.Fprintf(&text, "left alone, the price would have been %.2f\n", r.Alone.Float())
+	}
 	for _, v := range r.Violations {
 		fmt.Fprintf(&text, "VIOLATION %s\n", v)
 	}

@@ -49,6 +49,8 @@ type Options struct {
 	// OnDemand has it buy no spot machines, so that there is more to be saved.
 	Limit    int
 	OnDemand bool
+	// Alone has the product decide no disruption.
+	Alone bool
 	// Only are the numbers of the mishaps that happen; nil is all that the dice say.
 	Only Numbers
 	// Log is given each line of the run's log; nil is nobody.
@@ -90,6 +92,8 @@ type Sim struct {
 	meter     meter
 	moment    int // steps since the clock has moved
 	catalog   *catalog.Catalog
+	twin      *twin
+	alone     model.Money     // what the twin has cost
 	announced int             // messages of the cloud
 	meddled   map[string]bool // claims and nodes without the finalizers that they had
 	regrets   []func()        // what users take back in the end
@@ -325,7 +329,7 @@ func (p *process) later(at time.Time, do func()) { p.sim.later(at, p.name+" hear
 // what is left.
 func (s *Sim) Rest(d time.Duration) {
 	if s.Users != nil {
-		s.Users.Stop()
+		s.must(s.Users.Stop(context.Background()))
 	}
 	s.calm = true
 	healthy := s.options.Faults.Sick == 0 && s.options.Faults.Duds == 0 && s.options.Faults.Cloud.Deaths == 0 // else machines are replaced for a while yet
@@ -333,11 +337,12 @@ func (s *Sim) Rest(d time.Duration) {
 	s.restock()
 	s.repent()
 	s.Run(d / 2)
-	bought, working := s.Cloud.Bought(), s.works()
+	bought, begun, said, working := s.Cloud.Bought(), s.watch.Begun(), len(s.Events.Events()), s.works()
 	s.Run(d - d/2)
 	if healthy && !working { // where jobs end, nodes become too large
-		s.watch.Settled(s.Cloud.Bought() - bought)
+		s.watch.Settled(s.Cloud.Bought()-bought, s.watch.Begun()-begun)
 	}
+	s.watch.Recent = func() []telemetry.Event { return s.Events.Events()[said:] }
 	s.watch.AtRest()
 }
 

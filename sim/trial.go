@@ -20,6 +20,8 @@ type Trial struct {
 	Rest    time.Duration
 	// Steps is after how many steps it ends; zero is when the hours are over.
 	Steps int
+	// Twin has a second run beside it, in which nothing is given up, and compares prices.
+	Twin bool
 	// Rule, if it is said, is the only one whose violation counts.
 	Rule string
 }
@@ -54,6 +56,11 @@ func (t Trial) Run() (o Outcome) {
 		o.Err = fmt.Errorf("seed %d: %w", t.Options.Seed, err)
 		return o
 	}
+	if t.Twin {
+		if o.Err = t.pair(s); o.Err != nil {
+			return o
+		}
+	}
 	t.play(s)
 	o.Report, o.Script, o.Violations = s.Report(), s.Script, t.counted(s)
 	return o
@@ -82,7 +89,12 @@ func (t Trial) play(s *Sim) {
 	}()
 	until := s.Clock.Now().Add(time.Duration(t.Hours * float64(time.Hour)))
 	for s.Step(until) && !s.stuck() && len(t.counted(s)) == 0 && (t.Steps == 0 || s.Steps < t.Steps) {
-		continue
+		if s.twin != nil {
+			s.twin.follow(s)
+		}
+	}
+	if s.twin != nil && len(t.counted(s)) == 0 && t.Steps == 0 {
+		s.twin.close(s, until)
 	}
 	if t.Rest > 0 && t.Steps == 0 && len(t.counted(s)) == 0 {
 		s.Rest(t.Rest)
@@ -100,6 +112,9 @@ func (t Trial) String() string {
 	}
 	if t.Options.OnDemand {
 		text += " -on-demand"
+	}
+	if t.Twin {
+		text += " -twin"
 	}
 	if t.Options.Only != nil {
 		text += " -only " + t.Options.Only.String()

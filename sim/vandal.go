@@ -64,6 +64,7 @@ func (s *Sim) regret(after time.Duration, undo func()) {
 	once := func() {
 		if !done {
 			done = true
+			s.watch.Stir()
 			undo()
 		}
 	}

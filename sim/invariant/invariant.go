@@ -16,6 +16,7 @@ import (
 	"tenon/cloud"
 	"tenon/cloud/memory"
 	"tenon/core/model"
+	"tenon/internal/telemetry"
 	"tenon/sim/store"
 )
 
@@ -66,6 +67,9 @@ type Watch struct {
 	// Meddled says that a user took the finalizers off a node or a claim: what becomes of it
 	// is nobody's promise. Nil is never.
 	Meddled func(name string) bool
+	// Recent are the events that people have seen lately: at rest each pod that waits has its
+	// reason among them. Nil is none.
+	Recent func() []telemetry.Event
 	// Report is told of each violation once.
 	Report func(Violation)
 
@@ -82,6 +86,10 @@ type Watch struct {
 	told      map[string]bool
 	announced map[string]bool // instances, by the cloud
 	looked    time.Time
+	stirred   time.Time            // when something last changed that is no decision
+	brought   map[string]time.Time // claims that disruptions bought, and when
+	heirs     heirs
+	begins    int                               // disruptions of claims so far
 	machines  map[string]*karpenterv1.NodeClaim // by provider ID; nil is not looked up yet
 }
 
@@ -92,6 +100,8 @@ func (w *Watch) Begin() {
 	w.wanting, w.edited, w.left = map[types.UID]time.Time{}, map[string]time.Time{}, map[string][]time.Time{}
 	w.announced = map[string]bool{}
 	w.prices, w.paired = map[string]model.Money{}, map[string]time.Time{}
+	w.stirred, w.brought = w.Now(), map[string]time.Time{}
+	w.heirs = heirs{awaited: map[types.UID]int{}, moved: map[types.UID]time.Time{}}
 	w.Store.Listen(w.hear)
 }
 
@@ -105,12 +115,15 @@ func (w *Watch) report(rule, format string, values ...any) {
 
 // hear is told of every change.
 func (w *Watch) hear(c store.Change) {
+	w.noteWish(c)
 	switch object := c.Object().(type) {
 	case *karpenterv1.NodePool:
 		w.remember(c)
 	case *karpenterv1.NodeClaim:
 		w.machines = nil
 		old, _ := c.Old.(*karpenterv1.NodeClaim)
+		now, _ := c.New.(*karpenterv1.NodeClaim)
+		w.noteClaim(old, now)
 		switch {
 		case c.New == nil:
 			w.left[poolOf(object)] = append(w.left[poolOf(object)], w.Now())
@@ -119,6 +132,7 @@ func (w *Watch) hear(c store.Change) {
 			}
 		case commandOf(old) == nil && commandOf(object) != nil:
 			w.begun(object)
+			w.noteCommand(object)
 		}
 	case *corev1.Node:
 		if c.New == nil && !w.meddled(object.Name) {
@@ -126,6 +140,7 @@ func (w *Watch) hear(c store.Change) {
 		}
 	case *corev1.Pod:
 		w.want(object)
+		w.notePod(c)
 	}
 }
 

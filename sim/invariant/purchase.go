@@ -103,7 +103,7 @@ func (w *Watch) leaving(i cloud.Instance) bool {
 
 // want remembers when a pod last wanted a place.
 func (w *Watch) want(pod *corev1.Pod) {
-	if pod.Spec.NodeName == "" && !finished(pod) || w.goes(pod.Spec.NodeName) {
+	if pod.Spec.NodeName == "" && !finished(pod) && pod.Annotations[Infeasible] == "" || w.goes(pod.Spec.NodeName) {
 		w.wanting[pod.UID] = w.Now()
 	}
 }

@@ -2,6 +2,7 @@ package invariant
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -10,6 +11,7 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
+	"tenon/internal/telemetry"
 	"tenon/sim/store"
 )
 
@@ -18,6 +20,7 @@ const (
 	RestRuns     = "at rest every pod runs"
 	RestReason   = "at rest every pod that cannot run has its reason"
 	RestSettled  = "at rest nothing is bought any more"
+	RestDecided  = "at rest no disruption begins any more"
 	RestGone     = "at rest nothing is on its way out"
 	RestTaints   = "at rest no taint is left"
 	RestOrphans  = "at rest no node is without its claim"
@@ -28,12 +31,19 @@ const (
 // Infeasible is the annotation of pods that no node can hold: they may wait for ever.
 const Infeasible = "sim.tenon.dev/infeasible"
 
-// Settled is told how many machines were bought after everything should have settled.
-func (w *Watch) Settled(bought int) {
+// Settled is told how many machines were bought, and how many disruptions begun, after
+// everything should have settled.
+func (w *Watch) Settled(bought, begun int) {
 	if bought > 0 {
 		w.report(RestSettled, "%d machines were", bought)
 	}
+	if begun > 0 {
+		w.report(RestDecided, "%d claims were to go", begun)
+	}
 }
+
+// Begun is how many claims disruptions have begun to take so far.
+func (w *Watch) Begun() int { return w.begins }
 
 // AtRest looks at what is left when nothing has happened for a while.
 func (w *Watch) AtRest() {
@@ -42,6 +52,7 @@ func (w *Watch) AtRest() {
 			w.report(RestRuns, "pod %s/%s waits since %s: %s", pod.Namespace, pod.Name, pod.CreationTimestamp.UTC().Format(time.DateTime), why(pod))
 		}
 	}
+	w.reasonsAtRest()
 	w.claimsAtRest()
 	w.commandsAtRest()
 	for _, node := range store.All[*corev1.Node](w.Store) {
@@ -63,6 +74,37 @@ func why(pod *corev1.Pod) string {
 		}
 	}
 	return "the scheduler has not seen it"
+}
+
+// reasonsAtRest looks for pods that wait, and that nobody says anything of. What is said
+// has to be recent: events do not last.
+func (w *Watch) reasonsAtRest() {
+	var said []telemetry.Event
+	if w.Recent != nil {
+		said = w.Recent()
+	}
+	for _, pod := range store.All[*corev1.Pod](w.Store) {
+		if pod.Spec.NodeName != "" || finished(pod) || daemon(pod) || w.Now().Sub(pod.CreationTimestamp.Time) < leaves {
+			continue
+		}
+		if !slices.ContainsFunc(said, func(e telemetry.Event) bool { return explains(e, pod) }) {
+			w.report(RestReason, "pod %s/%s waits, and no event says why", pod.Namespace, pod.Name)
+		}
+	}
+}
+
+// failed is how the text of an event begins that says why a pod has no node.
+const failed = "Failed to schedule pod, "
+
+// explains reports whether an event is about a pod, or about all pods of its owner, and has
+// something to say.
+func explains(e telemetry.Event, pod *corev1.Pod) bool {
+	_, text, says := strings.Cut(e.Message, failed)
+	if e.Type != corev1.EventTypeWarning || e.Reason != "FailedScheduling" || !says || text == "" {
+		return false
+	}
+	owner := metav1.GetControllerOfNoCopy(pod)
+	return e.Object.GetUID() == pod.UID || owner != nil && e.Object.GetUID() == owner.UID
 }
 
 func (w *Watch) claimsAtRest() {

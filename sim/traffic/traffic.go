@@ -21,6 +21,7 @@ import (
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/sim/cluster"
+	"tenon/sim/invariant"
 )
 
 // Users are those of one cluster.
@@ -73,8 +74,19 @@ func (u *Users) Furnish(ctx context.Context) error {
 	return u.judge(ctx)
 }
 
-// Stop has them do nothing more.
-func (u *Users) Stop() { u.stopped = true }
+// Stop has them do nothing more. Some leave a pod behind that no node can hold.
+func (u *Users) Stop(ctx context.Context) error {
+	u.stopped = true
+	if u.Dice.IntN(3) > 0 {
+		return nil
+	}
+	template := u.template("misfit", 1_000_000, 1024)
+	template.Annotations = map[string]string{invariant.Infeasible: "true"}
+	return u.Client.Create(ctx, &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "misfit"},
+		Spec:       appsv1.DeploymentSpec{Replicas: ptr.To(int32(1)), Selector: &metav1.LabelSelector{MatchLabels: template.Labels}, Template: template},
+	})
+}
 
 func (u *Users) wait(about time.Duration) time.Duration {
 	return time.Duration(u.Dice.ExpFloat64() * float64(about))

@@ -59,6 +59,7 @@ func read(args []string, errs io.Writer) (wishes, error) {
 	flags.BoolVar(&t.Options.OnDemand, "on-demand", false, "have the pool buy no spot machines")
 	flags.StringVar(&t.Faults, "faults", "none", "none, all, or some of "+strings.Join(sim.FaultNames(), ","))
 	flags.DurationVar(&t.Rest, "rest", 30*time.Minute, "how long to wait for rest at the end; 0 is not to look")
+	flags.BoolVar(&t.Twin, "twin", false, "run a second time beside it, giving nothing up, and compare prices")
 	flags.StringVar(&t.Rule, "rule", "", "count violations of this rule only")
 	only := flags.String("only", "", "numbers of the mishaps that happen, or none; empty is all")
 	flags.BoolVar(&w.log, "log", false, "print what happens")

@@ -1,0 +1,234 @@
+package invariant_test
+
+import (
+	"context"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/model"
+	"tenon/core/plan"
+	"tenon/internal/command"
+	"tenon/internal/telemetry"
+	"tenon/sim/invariant"
+)
+
+// disrupts writes a command on claims that go, and on those that come for them.
+func (s *scene) disrupts(reason plan.Reason, id string, leave, come []string) {
+	s.t.Helper()
+	r := command.Record{ID: id, Reason: reason, Begun: s.clock.Now()}
+	for _, name := range leave {
+		r.Claims = append(r.Claims, command.Member{Claim: name, Pool: "default"})
+	}
+	for _, name := range come {
+		r.Replacements = append(r.Replacements, command.Member{Claim: name, Pool: "default"})
+	}
+	for _, name := range append(append([]string(nil), leave...), come...) {
+		var claim karpenterv1.NodeClaim
+		s.must(s.store.Get(context.Background(), client.ObjectKey{Name: name}, &claim))
+		if claim.Annotations == nil {
+			claim.Annotations = map[string]string{}
+		}
+		claim.Annotations[karpenterv1.AnnotationDisruption] = r.String()
+		s.must(s.store.Update(context.Background(), &claim))
+	}
+}
+
+// costing has a claim with a node and a machine that costs something.
+func (s *scene) costing(name string, price model.Money) *karpenterv1.NodeClaim {
+	s.t.Helper()
+	s.price = price
+	claim, node := s.serve(name)
+	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+	s.must(s.store.Status().Update(context.Background(), node))
+	return claim
+}
+
+// replaces has one machine come for another, both of which run for some time.
+func (s *scene) replaces(before, after model.Money, d time.Duration) {
+	s.t.Helper()
+	s.costing("a", before)
+	s.costing("b", after)
+	s.pass(time.Minute) // so that both have booted
+	s.disrupts(plan.Underutilized, "swap", []string{"a"}, []string{"b"})
+	s.pass(d)
+}
+
+// pace has the pool let one node go at a time.
+func (s *scene) pace() {
+	s.t.Helper()
+	var pool karpenterv1.NodePool
+	s.must(s.store.Get(context.Background(), client.ObjectKey{Name: "default"}, &pool))
+	pool.Spec.Disruption.Budgets = []karpenterv1.Budget{{Nodes: "1"}}
+	s.must(s.store.Update(context.Background(), &pool))
+	s.pass(time.Hour)
+}
+
+// owned has a pod be made again when it goes.
+func owned(p *corev1.Pod) {
+	p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", UID: "web", Controller: ptr.To(true)}}
+}
+
+// move has a node go by a disruption, and its pod come back on another.
+func (s *scene) move(pod, from, heir, to string) {
+	s.t.Helper()
+	s.disrupts(plan.Underutilized, "of-"+from, []string{from}, nil)
+	var claim karpenterv1.NodeClaim
+	s.must(s.store.Get(context.Background(), client.ObjectKey{Name: from}, &claim))
+	s.delete(&claim)
+	gone := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: pod}}
+	s.must(s.store.Delete(context.Background(), gone, client.GracePeriodSeconds(0)))
+	s.pod(heir, "node-"+to, owned)
+}
+
+// wish is something that a user changes.
+func (s *scene) wish() {
+	s.t.Helper()
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "more"}}
+	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "more"}}
+	d.Spec.Template.Labels = d.Spec.Selector.MatchLabels
+	d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "main", Image: "image"}}
+	s.make(d)
+}
+
+// twice has a pod go by a disruption, and then the one that came for it.
+func (s *scene) twice(between func()) {
+	s.t.Helper()
+	for _, name := range []string{"a", "b", "c"} {
+		s.costing(name, 1)
+	}
+	s.pod("p", "node-a", owned)
+	s.pass(10 * time.Minute)
+	s.move("p", "a", "q", "b")
+	between()
+	s.pass(time.Minute)
+	s.move("q", "b", "r", "c")
+}
+
+// says has an event about a pod have been seen lately.
+func (s *scene) says(message string, pod *corev1.Pod) {
+	s.watch.Recent = func() []telemetry.Event {
+		return []telemetry.Event{telemetry.Warning(pod, "FailedScheduling", message)}
+	}
+}
+
+// decisions are examples of what is decided, and whether it stays so.
+func decisions() map[string]example {
+	return map[string]example{
+		"a node that goes for no reason": {invariant.NodeNamed,
+			func(s *scene) { s.watch.Deleting(s.running("a")) },
+			func(s *scene) {
+				s.running("a")
+				s.disrupts(plan.Empty, "why", []string{"a"}, nil)
+				s.watch.Deleting(s.now("a"))
+			}},
+		"a node that goes before its replacement is ready": {invariant.ReplacedFirst,
+			func(s *scene) {
+				s.running("a")
+				s.claim("b")
+				s.disrupts(plan.Drifted, "swap", []string{"a"}, []string{"b"})
+				s.watch.Deleting(s.now("a"))
+			},
+			func(s *scene) {
+				s.running("a")
+				s.running("b")
+				s.disrupts(plan.Drifted, "swap", []string{"a"}, []string{"b"})
+				s.watch.Deleting(s.now("a"))
+			}},
+		"two nodes of a pool that lets one go": {invariant.NodeBudgets,
+			func(s *scene) {
+				s.pace()
+				s.costing("a", 1)
+				s.costing("b", 1)
+				s.disrupts(plan.Empty, "both", []string{"a", "b"}, nil)
+			},
+			func(s *scene) {
+				s.pace()
+				s.costing("a", 1)
+				s.costing("b", 1)
+				s.disrupts(plan.Empty, "one", []string{"a"}, nil)
+			}},
+		"two machines for an hour where one would do": {invariant.PaidOnce,
+			func(s *scene) { s.replaces(2, 1, 50*time.Minute) },
+			func(s *scene) { s.replaces(2, 1, 40*time.Minute) }},
+		"a machine for a cheaper one": {invariant.Cheaper,
+			func(s *scene) { s.replaces(1, 2, 2*time.Minute) },
+			func(s *scene) { s.replaces(2, 1, 2*time.Minute) }},
+		"a machine that is bought and given up": {invariant.NotUndone,
+			func(s *scene) {
+				s.pass(time.Hour)
+				s.costing("a", 2)
+				s.costing("b", 1)
+				s.disrupts(plan.Underutilized, "swap", []string{"a"}, []string{"b"})
+				s.pass(time.Minute)
+				s.disrupts(plan.Underutilized, "undo", []string{"b"}, nil)
+			},
+			func(s *scene) {
+				s.pass(time.Hour)
+				s.costing("a", 2)
+				s.costing("b", 1)
+				s.disrupts(plan.Underutilized, "swap", []string{"a"}, []string{"b"})
+				s.pass(time.Minute)
+				s.wish()
+				s.disrupts(plan.Underutilized, "undo", []string{"b"}, nil)
+			}},
+		"a pod that moves on": {invariant.MovedOnce,
+			func(s *scene) { s.twice(func() {}) },
+			func(s *scene) { s.twice(s.wish) }},
+		"a pod that moves on after prices have changed": {invariant.MovedOnce,
+			func(s *scene) { s.twice(func() {}) },
+			func(s *scene) { s.twice(s.watch.Stir) }},
+		"at rest, a disruption that has begun long ago": {invariant.RestCommands,
+			func(s *scene) {
+				s.costing("a", 1)
+				s.disrupts(plan.Empty, "old", []string{"a"}, nil)
+				s.rest()
+			},
+			func(s *scene) {
+				s.costing("a", 1)
+				s.disrupts(plan.Empty, "new", []string{"a"}, nil)
+				s.watch.AtRest()
+			}},
+		"at rest, a claim that says it goes": {invariant.RestCommands,
+			func(s *scene) {
+				c := s.costing("a", 1)
+				c.Status.Conditions = append(c.Status.Conditions, metav1.Condition{Type: karpenterv1.ConditionDisruptionReason,
+					Status: metav1.ConditionTrue, Reason: "Empty", LastTransitionTime: metav1.NewTime(s.clock.Now())})
+				s.must(s.store.Status().Update(context.Background(), c))
+				s.rest()
+			},
+			func(s *scene) { s.costing("a", 1); s.rest() }},
+		"at rest, a disruption that begins": {invariant.RestDecided,
+			func(s *scene) { s.watch.Settled(0, 1) },
+			func(s *scene) { s.watch.Settled(1, 0) }},
+		"at rest, a pod of which nobody says anything": {invariant.RestReason,
+			func(s *scene) { s.pod("p", ""); s.rest() },
+			func(s *scene) {
+				s.says("Failed to schedule pod, no instance type has room", s.pod("p", ""))
+				s.rest()
+			}},
+		"at rest, a pod of which nothing is said": {invariant.RestReason,
+			func(s *scene) { s.says("Failed to schedule pod, ", s.pod("p", "")); s.rest() },
+			func(s *scene) { s.pod("p", ""); s.watch.AtRest() }},
+	}
+}
+
+func (s *scene) running(name string) *karpenterv1.NodeClaim {
+	s.t.Helper()
+	s.costing(name, 1)
+	s.pass(time.Minute)
+	return s.now(name)
+}
+
+// now is a claim as it is stored.
+func (s *scene) now(name string) *karpenterv1.NodeClaim {
+	s.t.Helper()
+	var claim karpenterv1.NodeClaim
+	s.must(s.store.Get(context.Background(), client.ObjectKey{Name: name}, &claim))
+	return &claim
+}

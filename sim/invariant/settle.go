@@ -1,0 +1,144 @@
+package invariant
+
+import (
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	awsv1 "tenon/api/aws/v1"
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/internal/command"
+	"tenon/sim/store"
+)
+
+// The rules about decisions that undo each other. Both hold while the world stands still: no
+// user has changed anything, no pod has ended, nothing has gone wrong.
+const (
+	NotUndone = "nothing that a disruption bought is given up while nothing else changes"
+	MovedOnce = "no pod is moved twice while nothing else changes"
+)
+
+// still is how long the world has to have stood still before decisions have to settle: what
+// could not be bought is tried again by then, and workloads are what their users asked for.
+const still = 5 * time.Minute
+
+// Stir is told whenever something happens that decisions may answer to and that the API
+// server says nothing of: prices, stock, whatever goes wrong.
+func (w *Watch) Stir() { w.stirred = w.Now() }
+
+// calmSince reports whether nothing has changed since some time before that one.
+func (w *Watch) calmSince(at time.Time) bool { return at.Sub(w.stirred) >= still }
+
+// heirs are the pods that take the places of others which a disruption has moved.
+type heirs struct {
+	awaited map[types.UID]int       // how many pods an owner has yet to make again
+	moved   map[types.UID]time.Time // when the pod, or the one it came for, was last moved
+}
+
+// notePod follows pods that move, and notices what users do to others.
+func (w *Watch) notePod(c store.Change) {
+	old, _ := c.Old.(*corev1.Pod)
+	pod, _ := c.New.(*corev1.Pod)
+	switch {
+	case old == nil && pod != nil:
+		w.appears(pod)
+	case pod == nil:
+		if old.DeletionTimestamp == nil && !finished(old) {
+			w.leaves(old)
+		}
+		delete(w.heirs.moved, old.UID)
+	case pod.DeletionTimestamp != nil && old.DeletionTimestamp == nil && !finished(pod):
+		w.leaves(pod)
+	case finished(pod) && !finished(old):
+		w.Stir()
+	}
+}
+
+// ownerOf is who makes a pod again. Pods of daemons belong to their nodes.
+func ownerOf(pod *corev1.Pod) (types.UID, bool) {
+	owner := metav1.GetControllerOfNoCopy(pod)
+	if owner == nil || owner.Kind == "DaemonSet" || owner.Kind == "Node" {
+		return "", false
+	}
+	return owner.UID, true
+}
+
+// appears is told of a new pod: it comes for one that was moved, or somebody wants more.
+func (w *Watch) appears(pod *corev1.Pod) {
+	if daemon(pod) {
+		return
+	}
+	owner, _ := ownerOf(pod)
+	if w.heirs.awaited[owner] == 0 {
+		w.Stir()
+		return
+	}
+	w.heirs.awaited[owner]--
+	w.heirs.moved[pod.UID] = w.Now()
+}
+
+// leaves is told of a pod that is being deleted: its node goes by a disruption, or somebody
+// else wants it gone.
+func (w *Watch) leaves(pod *corev1.Pod) {
+	if daemon(pod) {
+		return
+	}
+	owner, owned := ownerOf(pod)
+	claim := w.claimFor(w.nodeOf(pod.Spec.NodeName))
+	r := commandOf(claim)
+	if !owned || r == nil || claim.DeletionTimestamp == nil {
+		w.Stir()
+		return
+	}
+	if before, moved := w.heirs.moved[pod.UID]; moved && w.calmSince(before) {
+		w.report(MovedOnce, "pod %s/%s goes by command %s, and the one before it went at %s",
+			pod.Namespace, pod.Name, r.ID, before.UTC().Format(time.TimeOnly))
+	}
+	w.heirs.awaited[owner]++
+}
+
+// noteCommand is told of a claim on which a disruption has been written.
+func (w *Watch) noteCommand(claim *karpenterv1.NodeClaim) {
+	w.begins++
+	r := commandOf(claim)
+	if at, bought := w.brought[claim.Name]; bought && w.calmSince(at) {
+		w.report(NotUndone, "claim %s was bought by a disruption at %s, and goes by command %s, %s",
+			claim.Name, at.UTC().Format(time.TimeOnly), r.ID, r.Reason)
+	}
+}
+
+// noteClaim remembers what disruptions buy. A claim that goes for another reason is a change
+// of the world.
+func (w *Watch) noteClaim(old, now *karpenterv1.NodeClaim) {
+	switch {
+	case now == nil:
+		delete(w.brought, old.Name)
+	case old == nil || !broughtByCommand(old):
+		if broughtByCommand(now) {
+			w.brought[now.Name] = w.Now()
+		}
+	}
+	if now != nil && now.DeletionTimestamp != nil && (old == nil || old.DeletionTimestamp == nil) && commandOf(now) == nil {
+		w.Stir()
+	}
+}
+
+func broughtByCommand(claim *karpenterv1.NodeClaim) bool {
+	r, written := command.Of(claim)
+	return written && r.Brings(claim.Name)
+}
+
+// noteWish is told of changes of what users ask for, which a generation counts.
+func (w *Watch) noteWish(c store.Change) {
+	switch c.Object().(type) {
+	case *appsv1.Deployment, *appsv1.StatefulSet, *batchv1.Job, *policyv1.PodDisruptionBudget, *karpenterv1.NodePool, *awsv1.EC2NodeClass:
+		if c.Old == nil || c.New == nil || c.Old.GetGeneration() != c.New.GetGeneration() {
+			w.Stir()
+		}
+	}
+}

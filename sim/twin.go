@@ -1,0 +1,53 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	"tenon/core/model"
+	"tenon/sim/invariant"
+)
+
+// twin is a run from the same seed in which the product buys for pods, and gives nothing up:
+// what doing nothing would have cost. Users do the same in both; what goes wrong does not,
+// since the dice of mishaps follow what the product does.
+type twin struct {
+	*Sim
+	account invariant.Account
+	next    time.Time
+}
+
+// comparing is how often two runs are compared.
+const comparing = time.Minute
+
+// pair gives a run its twin.
+func (t Trial) pair(s *Sim) error {
+	o := t.Options
+	o.Alone, o.Log = true, nil
+	other, err := New(o)
+	if err != nil {
+		return fmt.Errorf("twin of seed %d: %w", o.Seed, err)
+	}
+	s.twin = &twin{Sim: other, account: invariant.Account{Report: s.violated}, next: s.begun}
+	return nil
+}
+
+// follow brings the twin to where the run is, and compares what the fleets cost.
+func (t *twin) follow(s *Sim) {
+	for ; !t.next.After(s.Clock.Now()); t.next = t.next.Add(comparing) {
+		for t.Step(t.next) {
+			continue
+		}
+		t.account.See(t.next, s.meter.rate, t.meter.rate)
+	}
+}
+
+// close compares what both have cost by the end.
+func (t *twin) close(s *Sim, end time.Time) {
+	t.follow(s)
+	for t.Step(end) {
+		continue
+	}
+	s.alone = model.Money(t.meter.cost)
+	t.account.Close(end, model.Money(s.meter.cost), s.alone)
+}
