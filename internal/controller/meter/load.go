@@ -32,7 +32,7 @@ type load struct {
 // weigh adds up what pods ask for, by node. Pods that are done ask for nothing; a pod is one of
 // the resource "pods".
 func weigh(pods []corev1.Pod) map[string]*load {
-	loads := map[string]*load{}
+	loads, known := map[string]*load{}, scales{}
 	for i := range pods {
 		pod := &pods[i]
 		if pod.Spec.NodeName == "" || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
@@ -43,21 +43,61 @@ func weigh(pods []corev1.Pod) map[string]*load {
 			l = &load{amounts{}, amounts{}, amounts{}, amounts{}}
 			loads[pod.Spec.NodeName] = l
 		}
-		options := resourcehelper.PodResourcesOptions{UseStatusResources: true}
-		requests, limits := resourcehelper.PodRequests(pod, options), resourcehelper.PodLimits(pod, options)
-		l.requests.addPod(requests)
-		l.limits.addPod(limits)
+		weight := known.of(pod)
+		l.requests.join(weight.requests)
+		l.limits.join(weight.limits)
 		if ofDaemonSet(pod) {
-			l.daemonRequests.addPod(requests)
-			l.daemonLimits.addPod(limits)
+			l.daemonRequests.join(weight.requests)
+			l.daemonLimits.join(weight.limits)
 		}
 	}
 	return loads
 }
 
-func (a amounts) addPod(list corev1.ResourceList) {
-	a.add(list, 1)
-	a[corev1.ResourcePods]++
+// weight is what one pod asks for, itself included.
+type weight struct{ requests, limits amounts }
+
+func weightOf(pod *corev1.Pod) weight {
+	options := resourcehelper.PodResourcesOptions{UseStatusResources: true}
+	out := weight{amounts{corev1.ResourcePods: 1}, amounts{corev1.ResourcePods: 1}}
+	out.requests.add(resourcehelper.PodRequests(pod, options), 1)
+	out.limits.add(resourcehelper.PodLimits(pod, options), 1)
+	return out
+}
+
+// scales are weights by the containers that they are of. Caches have the pods of a workload share
+// their containers (internal/lean), so one pod of each is weighed for all of them.
+type scales map[shared]weight
+
+type shared struct {
+	containers, inits *corev1.Container
+	lengths           [2]int
+}
+
+func (s scales) of(pod *corev1.Pod) weight {
+	if !isPlain(pod) {
+		return weightOf(pod)
+	}
+	key := shared{first(pod.Spec.Containers), first(pod.Spec.InitContainers), [2]int{len(pod.Spec.Containers), len(pod.Spec.InitContainers)}}
+	out, known := s[key]
+	if !known {
+		out = weightOf(pod)
+		s[key] = out
+	}
+	return out
+}
+
+func first(list []corev1.Container) *corev1.Container {
+	if len(list) == 0 {
+		return nil
+	}
+	return &list[0]
+}
+
+// isPlain reports whether nothing but its containers says what a pod asks for.
+func isPlain(pod *corev1.Pod) bool {
+	return len(pod.Spec.Overhead) == 0 && pod.Spec.Resources == nil && len(pod.Status.ContainerStatuses) == 0 &&
+		len(pod.Status.InitContainerStatuses) == 0 && !resourcehelper.IsPodResizeInfeasible(pod)
 }
 
 func ofDaemonSet(pod *corev1.Pod) bool {
