@@ -10,7 +10,7 @@ import (
 // it keeps what is cheaper. It ends when nothing helped for a while or the effort is
 // spent.
 func (p *packer) improve() {
-	if len(p.bins) == p.tierStart {
+	if p.settled() {
 		return
 	}
 	if len(p.offers) > manyOffers {
@@ -34,6 +34,13 @@ func (p *packer) improve() {
 		}
 	}
 	p.taste = tastes[0]
+}
+
+// settled reports whether there is nothing to improve: no bin was opened, or one for one pod,
+// which had its choice of all.
+func (p *packer) settled() bool {
+	opened := p.bins[p.tierStart:]
+	return len(opened) == 0 || len(opened) == 1 && opened[0].pods() == 1 && !p.waiting()
 }
 
 // manyBins is how many make the worst few of them a small part of the price.

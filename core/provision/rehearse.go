@@ -12,11 +12,11 @@ import (
 	"tenon/core/snapshot"
 )
 
-// rehearsalEffort is enough for pods that are all alike; a single one has a node as soon as
-// it has a place, and nothing is left to improve.
+// What is rehearsed are pods that are all alike, of which each is worth some effort: a single
+// one has a node as soon as it has a place, and nothing is left to improve.
 const (
+	podEffort       = 20_000
 	rehearsalEffort = 1_000_000
-	singleEffort    = 20_000
 )
 
 // mostTroops is how many pods at most are rehearsed together.
@@ -64,11 +64,7 @@ func (k *seeker) rehearseLimits(p *proposal, pods int) {
 
 // play decides for some pods of the template, and returns nil unless all get a place.
 func (k *seeker) play(p *proposal, pods int) (*decision, *attempt) {
-	effort := int64(rehearsalEffort)
-	if pods == 1 {
-		effort = singleEffort
-	}
-	d := newDecision(k.stage(p, pods), effort)
+	d := newDecision(k.stage(p, pods), min(podEffort*int64(pods), rehearsalEffort))
 	if len(d.wishes) == 0 {
 		return d, nil
 	}
