@@ -10,7 +10,6 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
-	"runtime/pprof"
 	"strings"
 	"syscall"
 	"time"
@@ -39,6 +38,7 @@ type wishes struct {
 	log      bool
 	shrink   bool
 	profile  string
+	memory   string
 }
 
 func read(args []string, errs io.Writer) (wishes, error) {
@@ -66,6 +66,7 @@ func read(args []string, errs io.Writer) (wishes, error) {
 	flags.BoolVar(&t.Options.Detail, "detail", false, "print every step and call as well")
 	flags.BoolVar(&w.shrink, "shrink", false, "look for a shorter script with which a seed still fails")
 	flags.StringVar(&w.profile, "cpuprofile", "", "write a profile of the run to this file")
+	flags.StringVar(&w.memory, "memprofile", "", "write what is in memory to this file, every ten seconds")
 	if err := flags.Parse(args); err != nil {
 		return w, err
 	}
@@ -85,17 +86,12 @@ func run(args []string, out, errs io.Writer) int {
 	if err != nil {
 		return 2
 	}
-	if w.profile != "" {
-		file, err := os.Create(w.profile)
-		if err == nil {
-			err = pprof.StartCPUProfile(file)
-		}
-		if err != nil {
-			fmt.Fprintln(errs, err)
-			return 2
-		}
-		defer pprof.StopCPUProfile()
+	end, err := w.measure()
+	if err != nil {
+		fmt.Fprintln(errs, err)
+		return 2
 	}
+	defer end()
 	if w.log || w.trial.Options.Detail {
 		w.trial.Options.Log = func(line string) { fmt.Fprintln(out, line) }
 		w.parallel = 1
