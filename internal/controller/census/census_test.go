@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -76,39 +75,9 @@ func (b *bench) reconcile(key reconcile.Key) reconcile.Result {
 	return result
 }
 
-// series are those of collectors, one a line; of histograms and summaries the count and the sum.
-func series(t *testing.T, collectors ...prometheus.Collector) []string {
-	t.Helper()
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors...)
-	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []string
-	for _, f := range families {
-		for _, m := range f.GetMetric() {
-			var labels []string
-			for _, l := range m.GetLabel() {
-				if l.GetValue() != "" {
-					labels = append(labels, l.GetName()+"="+l.GetValue())
-				}
-			}
-			value := fmt.Sprint(m.GetGauge().GetValue())
-			if h := m.GetHistogram(); h != nil {
-				value = fmt.Sprintf("%d times, %vs", h.GetSampleCount(), h.GetSampleSum())
-			} else if s := m.GetSummary(); s != nil {
-				value = fmt.Sprintf("%d times, %vs", s.GetSampleCount(), s.GetSampleSum())
-			}
-			out = append(out, fmt.Sprintf("%s{%s} %s", strings.TrimPrefix(f.GetName(), "karpenter_pods_"), strings.Join(labels, " "), value))
-		}
-	}
-	return out
-}
-
 func (b *bench) durations() []string {
 	m := b.Kit.Metrics
-	return series(b.t, m.PodsBoundDurationSeconds, m.PodsStartupDurationSeconds, m.PodsProvisioningBoundDurationSeconds, m.PodsProvisioningStartupDurationSeconds)
+	return b.Series("karpenter_pods_", m.PodsBoundDurationSeconds, m.PodsStartupDurationSeconds, m.PodsProvisioningBoundDurationSeconds, m.PodsProvisioningStartupDurationSeconds)
 }
 
 // A pod that was seen waiting is timed to its node and to being ready, once, by its own times.
@@ -200,7 +169,7 @@ func TestStates(t *testing.T) {
 			"owner=/apis/apps/v1/namespaces/default/replicasets/web phase=Running ready=true scheduled=true zone=z} 1",
 		"state{managed=false name=waits namespace=default phase=Pending ready=false scheduled=false} 1",
 	}
-	got := series(t, b.Kit.Metrics.PodsState)
+	got := b.Series("karpenter_pods_", b.Kit.Metrics.PodsState)
 	slices.Sort(got)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("series (-want +got):\n%s", diff)
@@ -213,7 +182,7 @@ func TestWaits(t *testing.T) {
 	b := on(t, 0)
 	waits := func() []string {
 		m := b.Kit.Metrics
-		return series(t, m.PodsUnstartedTimeSeconds, m.PodsUnboundTimeSeconds, m.PodsProvisioningUnstartedTimeSeconds,
+		return b.Series("karpenter_pods_", m.PodsUnstartedTimeSeconds, m.PodsUnboundTimeSeconds, m.PodsProvisioningUnstartedTimeSeconds,
 			m.PodsProvisioningUnboundTimeSeconds, m.PodsProvisioningSchedulingUndecidedTimeSeconds)
 	}
 	pod := b.pod("a")
@@ -267,7 +236,7 @@ func TestManyPodsAreCounted(t *testing.T) {
 		"state{managed=false namespace=default phase=Succeeded ready=false scheduled=false} 40",
 		"unbound_time_seconds{namespace=default} 119",
 	}
-	if diff := cmp.Diff(want, series(t, b.Kit.Metrics.PodsState, b.Kit.Metrics.PodsUnboundTimeSeconds)); diff != "" {
+	if diff := cmp.Diff(want, b.Series("karpenter_pods_", b.Kit.Metrics.PodsState, b.Kit.Metrics.PodsUnboundTimeSeconds)); diff != "" {
 		t.Errorf("series (-want +got):\n%s", diff)
 	}
 }

@@ -2,7 +2,6 @@ package meter_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -47,30 +46,6 @@ func pod(name, node, owner, cpu string) *corev1.Pod {
 	}
 }
 
-// series are those of collectors, one a line.
-func series(t *testing.T, collectors ...prometheus.Collector) []string {
-	t.Helper()
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors...)
-	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []string
-	for _, f := range families {
-		for _, m := range f.GetMetric() {
-			var labels []string
-			for _, l := range m.GetLabel() {
-				if l.GetValue() != "" {
-					labels = append(labels, l.GetName()+"="+l.GetValue())
-				}
-			}
-			out = append(out, fmt.Sprintf("%s{%s} %v", strings.TrimPrefix(f.GetName(), "karpenter_"), strings.Join(labels, " "), m.GetGauge().GetValue()))
-		}
-	}
-	return out
-}
-
 // What a node has, what its pods ask for, and what all nodes together are asked for.
 func TestNodesAreMeasured(t *testing.T) {
 	t.Parallel()
@@ -107,14 +82,14 @@ func TestNodesAreMeasured(t *testing.T) {
 		each("total_pod_limits", "cpu", 4), each("total_pod_limits", "pods", 2),
 		each("total_pod_requests", "cpu", 0.7), each("total_pod_requests", "pods", 2),
 	}
-	if diff := cmp.Diff(want, series(t, collectors...)); diff != "" {
+	if diff := cmp.Diff(want, r.Series("karpenter_", collectors...)); diff != "" {
 		t.Errorf("series (-want +got):\n%s", diff)
 	}
 	var gone corev1.Node
 	r.Get("n", &gone)
 	r.Must(r.API.Delete(t.Context(), &gone))
 	r.Run(c, "")
-	if got := series(t, collectors...); len(got) != 0 {
+	if got := r.Series("karpenter_", collectors...); len(got) != 0 {
 		t.Errorf("of a node that is gone: %q", got)
 	}
 }
@@ -138,7 +113,7 @@ func TestManyNodesAreAddedUp(t *testing.T) {
 		"nodes_current_lifetime_seconds{managed=true nodepool=blue} 28",
 		"nodes_current_lifetime_seconds{managed=true nodepool=red} 29",
 	}
-	if diff := cmp.Diff(want, series(t, r.Kit.Metrics.NodesAllocatable, r.Kit.Metrics.NodesCurrentLifetimeSeconds)); diff != "" {
+	if diff := cmp.Diff(want, r.Series("karpenter_", r.Kit.Metrics.NodesAllocatable, r.Kit.Metrics.NodesCurrentLifetimeSeconds)); diff != "" {
 		t.Errorf("series (-want +got):\n%s", diff)
 	}
 }
@@ -151,7 +126,7 @@ func TestNodesOfOthers(t *testing.T) {
 	n.Labels = nil
 	r.Must(r.API.Create(t.Context(), n))
 	r.Run(meter.New(r.Kit)[0], "")
-	if diff := cmp.Diff([]string{"nodes_current_lifetime_seconds{managed=false node_name=n} 60"}, series(t, r.Kit.Metrics.NodesCurrentLifetimeSeconds)); diff != "" {
+	if diff := cmp.Diff([]string{"nodes_current_lifetime_seconds{managed=false node_name=n} 60"}, r.Series("karpenter_", r.Kit.Metrics.NodesCurrentLifetimeSeconds)); diff != "" {
 		t.Errorf("series (-want +got):\n%s", diff)
 	}
 }

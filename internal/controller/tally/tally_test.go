@@ -3,13 +3,11 @@ package tally_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -60,29 +58,6 @@ func machine(t *testing.T, r *rig.Rig, name, pool, instanceType, capacityType st
 	r.Must(r.API.Create(t.Context(), node))
 }
 
-// series are those of collectors, one a line.
-func series(t *testing.T, collectors ...prometheus.Collector) []string {
-	t.Helper()
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors...)
-	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []string
-	for _, f := range families {
-		for _, m := range f.GetMetric() {
-			var labels []string
-			for _, l := range m.GetLabel() {
-				labels = append(labels, l.GetName()+"="+l.GetValue())
-			}
-			out = append(out, fmt.Sprintf("%s{%s} %v", strings.TrimPrefix(f.GetName(), "karpenter_nodepools_"), strings.Join(labels, " "),
-				m.GetGauge().GetValue()+m.GetCounter().GetValue()))
-		}
-	}
-	return out
-}
-
 // A pool's limits, what it has of them and what that costs; nothing of a pool that is gone.
 func TestPoolsAreTold(t *testing.T) {
 	t.Parallel()
@@ -107,12 +82,12 @@ func TestPoolsAreTold(t *testing.T) {
 		"limit{nodepool=p resource_type=ephemeral_storage} 1000",
 		"usage{nodepool=p resource_type=cpu} 2.5",
 	}
-	if diff := cmp.Diff(want, series(t, m.NodepoolsLimit, m.NodepoolsUsage, m.NodepoolsCostTotal, m.NodepoolsCostTrackerErrorsTotal)); diff != "" {
+	if diff := cmp.Diff(want, r.Series("karpenter_nodepools_", m.NodepoolsLimit, m.NodepoolsUsage, m.NodepoolsCostTotal, m.NodepoolsCostTrackerErrorsTotal)); diff != "" {
 		t.Errorf("series (-want +got):\n%s", diff)
 	}
 	r.Must(r.API.Delete(t.Context(), pool))
 	r.Run(c, "")
-	if got := series(t, m.NodepoolsLimit, m.NodepoolsUsage, m.NodepoolsCostTotal, m.NodepoolsAllowedDisruptions, m.NodepoolsNodesConsumingBudgets); len(got) != 0 {
+	if got := r.Series("karpenter_nodepools_", m.NodepoolsLimit, m.NodepoolsUsage, m.NodepoolsCostTotal, m.NodepoolsAllowedDisruptions, m.NodepoolsNodesConsumingBudgets); len(got) != 0 {
 		t.Errorf("of a pool that is gone: %q", got)
 	}
 }
@@ -129,14 +104,14 @@ func TestSavings(t *testing.T) {
 		{"savings_caution{nodepool=p} 2", "savings_predicted{nodepool=p} 2", "savings_realised{nodepool=p} -2"},
 	} {
 		r.Run(c, "")
-		if diff := cmp.Diff(want, series(t, m.NodepoolsSavingsPredicted, m.NodepoolsSavingsRealised, m.NodepoolsSavingsCaution)); diff != "" {
+		if diff := cmp.Diff(want, r.Series("karpenter_nodepools_", m.NodepoolsSavingsPredicted, m.NodepoolsSavingsRealised, m.NodepoolsSavingsCaution)); diff != "" {
 			t.Errorf("series (-want +got):\n%s", diff)
 		}
 		r.Clock.Step(15 * time.Minute)
 	}
 	r.Must(r.API.Delete(t.Context(), rig.Pool("p")))
 	r.Run(c, "")
-	if got := series(t, m.NodepoolsSavingsPredicted, m.NodepoolsSavingsRealised, m.NodepoolsSavingsCaution); len(got) != 0 {
+	if got := r.Series("karpenter_nodepools_", m.NodepoolsSavingsPredicted, m.NodepoolsSavingsRealised, m.NodepoolsSavingsCaution); len(got) != 0 {
 		t.Errorf("of a pool that is gone: %q", got)
 	}
 }
@@ -158,7 +133,7 @@ func TestCostThatIsUnknown(t *testing.T) {
 			machine(t, r, "a", "p", "big", "spot")
 			machine(t, r, "b", "p", "old", "spot")
 			r.Run(tally.New(r.Kit, tc.shop)[0], "")
-			if diff := cmp.Diff(tc.want, series(t, r.Kit.Metrics.NodepoolsCostTotal, r.Kit.Metrics.NodepoolsCostTrackerErrorsTotal)); diff != "" {
+			if diff := cmp.Diff(tc.want, r.Series("karpenter_nodepools_", r.Kit.Metrics.NodepoolsCostTotal, r.Kit.Metrics.NodepoolsCostTrackerErrorsTotal)); diff != "" {
 				t.Errorf("series (-want +got):\n%s", diff)
 			}
 		})
@@ -194,7 +169,7 @@ func TestBudgets(t *testing.T) {
 		"nodes_consuming_budgets{nodepool=p reason=Empty} 2",
 		"nodes_consuming_budgets{nodepool=p reason=Underutilized} 2",
 	}
-	if diff := cmp.Diff(want, series(t, r.Kit.Metrics.NodepoolsAllowedDisruptions, r.Kit.Metrics.NodepoolsNodesConsumingBudgets)); diff != "" {
+	if diff := cmp.Diff(want, r.Series("karpenter_nodepools_", r.Kit.Metrics.NodepoolsAllowedDisruptions, r.Kit.Metrics.NodepoolsNodesConsumingBudgets)); diff != "" {
 		t.Errorf("series (-want +got):\n%s", diff)
 	}
 }
@@ -207,7 +182,7 @@ func TestABudgetThatIsBroken(t *testing.T) {
 	pool.Spec.Disruption.Budgets = []karpenterv1.Budget{{Nodes: "5", Schedule: &never, Duration: &metav1.Duration{Duration: time.Hour}}}
 	r := rig.New(t, memory.Options{}, pool)
 	r.Run(tally.New(r.Kit, shop{})[0], "")
-	for _, line := range series(t, r.Kit.Metrics.NodepoolsAllowedDisruptions) {
+	for _, line := range r.Series("karpenter_nodepools_", r.Kit.Metrics.NodepoolsAllowedDisruptions) {
 		if !strings.HasSuffix(line, " 0") {
 			t.Error(line)
 		}

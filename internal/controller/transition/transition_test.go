@@ -3,13 +3,10 @@ package transition_test
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/prometheus/client_golang/prometheus"
-	dto "github.com/prometheus/client_model/go"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -60,37 +57,6 @@ func (b bench) is(t *testing.T, name, condition string, status metav1.ConditionS
 	}
 }
 
-// series are those of collectors, one a line.
-func series(t *testing.T, collectors ...prometheus.Collector) []string {
-	t.Helper()
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors...)
-	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []string
-	for _, f := range families {
-		for _, m := range f.GetMetric() {
-			var labels []string
-			for _, l := range m.GetLabel() {
-				if l.GetValue() != "" {
-					labels = append(labels, l.GetName()+"="+l.GetValue())
-				}
-			}
-			out = append(out, fmt.Sprintf("%s{%s} %v", strings.TrimPrefix(f.GetName(), "operator_"), strings.Join(labels, " "), value(m)))
-		}
-	}
-	return out
-}
-
-func value(m *dto.Metric) float64 {
-	if h := m.GetHistogram(); h != nil {
-		return h.GetSampleSum()
-	}
-	return m.GetCounter().GetValue() + m.GetGauge().GetValue()
-}
-
 // A condition that gets another status is counted, timed and told; a first look is not.
 func TestTransitions(t *testing.T) {
 	t.Parallel()
@@ -118,13 +84,13 @@ func TestTransitions(t *testing.T) {
 	}
 	m := b.Kit.Metrics.Nodeclaim
 	want := []string{
-		"nodeclaim_status_condition_transition_seconds{karpenter_sh_nodepool=pool status=False type=Launched} 0",
-		"nodeclaim_status_condition_transition_seconds{karpenter_sh_nodepool=pool status=True type=Launched} 7",
+		"nodeclaim_status_condition_transition_seconds{karpenter_sh_nodepool=pool status=False type=Launched} 1 times, 0s",
+		"nodeclaim_status_condition_transition_seconds{karpenter_sh_nodepool=pool status=True type=Launched} 1 times, 7s",
 		"nodeclaim_status_condition_transitions_total{karpenter_sh_nodepool=pool reason=Awaiting status=Unknown type=Registered} 1",
 		"nodeclaim_status_condition_transitions_total{karpenter_sh_nodepool=pool reason=Failed status=False type=Launched} 1",
 		"nodeclaim_status_condition_transitions_total{karpenter_sh_nodepool=pool reason=Launched status=True type=Launched} 1",
 	}
-	if diff := cmp.Diff(want, series(t, m.StatusConditionTransitionsTotal, m.StatusConditionTransitionSeconds)); diff != "" {
+	if diff := cmp.Diff(want, b.Series("operator_", m.StatusConditionTransitionsTotal, m.StatusConditionTransitionSeconds)); diff != "" {
 		t.Errorf("series (-want +got):\n%s", diff)
 	}
 }
@@ -151,7 +117,7 @@ func TestAFirstLookIsNoTransition(t *testing.T) {
 	b.is(t, "c", "Launched", metav1.ConditionTrue, "Launched", "")
 	b.see("c")
 	m := b.Kit.Metrics.Nodeclaim
-	if got := series(t, m.StatusConditionTransitionsTotal); len(got)+len(b.Events()) != 0 {
+	if got := b.Series("operator_", m.StatusConditionTransitionsTotal); len(got)+len(b.Events()) != 0 {
 		t.Errorf("series %q, events %q", got, b.Events())
 	}
 }
@@ -166,7 +132,7 @@ func TestTheEndOfAnObject(t *testing.T) {
 	b.see("c")
 	b.Clock.SetTime(b.Claim("c").DeletionTimestamp.Add(5 * time.Second))
 	b.refresh()
-	current := series(t, b.Kit.Metrics.Nodeclaim.TerminationCurrentTimeSeconds)
+	current := b.Series("operator_", b.Kit.Metrics.Nodeclaim.TerminationCurrentTimeSeconds)
 	if diff := cmp.Diff([]string{"nodeclaim_termination_current_time_seconds{karpenter_sh_nodepool=pool name=c} 5"}, current); diff != "" {
 		t.Errorf("while it ends (-want +got):\n%s", diff)
 	}
@@ -180,12 +146,12 @@ func TestTheEndOfAnObject(t *testing.T) {
 	if diff := cmp.Diff([]string{"Normal Finalized c: Finalized a/one", "Normal Finalized c: Finalized b/two"}, b.Events()); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"nodeclaim_termination_duration_seconds{karpenter_sh_nodepool=pool} 5"}, series(t, b.Kit.Metrics.Nodeclaim.TerminationDurationSeconds)); diff != "" {
+	if diff := cmp.Diff([]string{"nodeclaim_termination_duration_seconds{karpenter_sh_nodepool=pool} 1 times, 5s"}, b.Series("operator_", b.Kit.Metrics.Nodeclaim.TerminationDurationSeconds)); diff != "" {
 		t.Errorf("when it is gone (-want +got):\n%s", diff)
 	}
 	b.Clock.Step(10 * time.Second)
 	b.refresh()
-	if got := series(t, b.Kit.Metrics.Nodeclaim.TerminationCurrentTimeSeconds); len(got) != 0 {
+	if got := b.Series("operator_", b.Kit.Metrics.Nodeclaim.TerminationCurrentTimeSeconds); len(got) != 0 {
 		t.Errorf("afterwards %q", got)
 	}
 }
@@ -219,7 +185,7 @@ func TestGauges(t *testing.T) {
 		"nodeclaim_status_condition_count{karpenter_sh_nodepool=pool name=c reason=Launched status=True type=Launched} 1",
 		"nodeclaim_status_condition_current_status_seconds{karpenter_sh_nodepool=pool name=c reason=Launched status=True type=Launched} 3",
 	}
-	if diff := cmp.Diff(want, series(t, m.StatusConditionCount, m.StatusConditionCurrentStatusSeconds)); diff != "" {
+	if diff := cmp.Diff(want, b.Series("operator_", m.StatusConditionCount, m.StatusConditionCurrentStatusSeconds)); diff != "" {
 		t.Errorf("series (-want +got):\n%s", diff)
 	}
 	b.Must(b.API.Delete(t.Context(), b.Claim("c")))
@@ -227,12 +193,12 @@ func TestGauges(t *testing.T) {
 	if got := b.refresh(); got.After != 6*time.Second {
 		t.Errorf("too early, looks again after %s, want 6s", got.After)
 	}
-	if got := series(t, m.StatusConditionCount); len(got) != 1 {
+	if got := b.Series("operator_", m.StatusConditionCount); len(got) != 1 {
 		t.Errorf("before ten seconds are over: %q", got)
 	}
 	b.Clock.Step(6 * time.Second)
 	b.refresh()
-	if got := series(t, m.StatusConditionCount, m.StatusConditionCurrentStatusSeconds); len(got) != 0 {
+	if got := b.Series("operator_", m.StatusConditionCount, m.StatusConditionCurrentStatusSeconds); len(got) != 0 {
 		t.Errorf("of an object that is gone: %q", got)
 	}
 }
@@ -251,7 +217,7 @@ func TestManyObjectsAreCounted(t *testing.T) {
 		"nodeclaim_status_condition_count{karpenter_sh_nodepool=pool reason=R status=False type=Launched} 10",
 		"nodeclaim_status_condition_count{karpenter_sh_nodepool=pool reason=R status=True type=Launched} 20",
 	}
-	if diff := cmp.Diff(want, series(t, b.Kit.Metrics.Nodeclaim.StatusConditionCount)); diff != "" {
+	if diff := cmp.Diff(want, b.Series("operator_", b.Kit.Metrics.Nodeclaim.StatusConditionCount)); diff != "" {
 		t.Errorf("series (-want +got):\n%s", diff)
 	}
 }
@@ -267,7 +233,7 @@ func TestOlderNames(t *testing.T) {
 		b.Named("c", "pool")
 		b.is(t, "c", "Launched", metav1.ConditionTrue, "R", "")
 		b.refresh()
-		if diff := cmp.Diff(want, series(t, b.Kit.Metrics.Operator.StatusConditionCount)); diff != "" {
+		if diff := cmp.Diff(want, b.Series("operator_", b.Kit.Metrics.Operator.StatusConditionCount)); diff != "" {
 			t.Errorf("with %d series (-want +got):\n%s", bound, diff)
 		}
 	}
@@ -283,7 +249,7 @@ func TestOthersObjectsAreLeftAlone(t *testing.T) {
 	b.is(t, "c", "Launched", metav1.ConditionTrue, "R", "")
 	b.see("c")
 	b.refresh()
-	if got := series(t, b.Kit.Metrics.Nodeclaim.StatusConditionCount); len(got)+len(b.Events()) != 0 {
+	if got := b.Series("operator_", b.Kit.Metrics.Nodeclaim.StatusConditionCount); len(got)+len(b.Events()) != 0 {
 		t.Errorf("series %q, events %q", got, b.Events())
 	}
 }
