@@ -25,7 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Client is a client that does not send patches which carry an overtaken version.
+// Client is a client that does not send patches and deletions which carry an overtaken version.
 func Client(c client.Client, clock clock.PassiveClock) client.Client {
 	return writer{c, &memory{clock: clock, current: map[types.UID]mark{}}}
 }
@@ -38,6 +38,36 @@ type writer struct {
 // Patch implements client.Writer.
 func (w writer) Patch(ctx context.Context, object client.Object, patch client.Patch, options ...client.PatchOption) error {
 	return w.try(object, patch, func() error { return w.Client.Patch(ctx, object, patch, options...) })
+}
+
+// Delete implements client.Writer.
+func (w writer) Delete(ctx context.Context, object client.Object, options ...client.DeleteOption) error {
+	uid, seen := object.GetUID(), required(object, options)
+	if seen == 0 {
+		return w.Client.Delete(ctx, object, options...)
+	}
+	if w.memory.overtaken(uid, seen) {
+		return w.refusal(object)
+	}
+	// What is being deleted already may stay as it is; what was not, has changed or is gone.
+	marked := object.GetDeletionTimestamp() == nil
+	err := w.Client.Delete(ctx, object, options...)
+	if err == nil && marked || apierrors.IsConflict(err) {
+		w.memory.note(uid, seen+1)
+	}
+	return err
+}
+
+// required is the version that a deletion is for, if it is for that of the object only; else zero.
+func required(object client.Object, options []client.DeleteOption) uint64 {
+	var all client.DeleteOptions
+	all.ApplyOptions(options)
+	switch p := all.Preconditions; {
+	case p == nil || p.ResourceVersion == nil || len(all.DryRun) > 0,
+		p.UID != nil && *p.UID != object.GetUID(), *p.ResourceVersion != object.GetResourceVersion():
+		return 0
+	}
+	return number(object.GetResourceVersion())
 }
 
 // Status implements client.StatusClient.

@@ -2,12 +2,14 @@ package stale_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -27,7 +29,7 @@ type desk struct {
 func open(t *testing.T) *desk {
 	t.Helper()
 	d := &desk{T: t, clock: clocktesting.NewFakeClock(time.Unix(1e9, 0))}
-	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "uid-a"}}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "uid-a", Finalizers: []string{"holds.example/it"}}}
 	server := fake.NewClientBuilder().WithObjects(node).WithStatusSubresource(node).WithInterceptorFuncs(interceptor.Funcs{
 		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, options ...client.PatchOption) error {
 			d.sent++
@@ -36,6 +38,10 @@ func open(t *testing.T) *desk {
 		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, options ...client.SubResourcePatchOption) error {
 			d.sent++
 			return c.SubResource(sub).Patch(ctx, o, p, options...)
+		},
+		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.DeleteOption) error {
+			d.sent++
+			return d.remove(ctx, c, o, options...)
 		},
 	}).Build()
 	d.Client = stale.Client(server, d.clock)
@@ -65,6 +71,24 @@ func (d *desk) phase(seen *corev1.Node, phase corev1.NodePhase) error {
 	changed := seen.DeepCopy()
 	changed.Status.Phase = phase
 	return d.Status().Patch(d.Context(), changed, client.MergeFromWithOptions(seen, client.MergeFromWithOptimisticLock{}))
+}
+
+// remove deletes like an API server: the fake one does not look at the version.
+func (d *desk) remove(ctx context.Context, c client.Client, o client.Object, options ...client.DeleteOption) error {
+	var all client.DeleteOptions
+	all.ApplyOptions(options)
+	if p := all.Preconditions; p != nil && p.ResourceVersion != nil && *p.ResourceVersion != d.node().ResourceVersion {
+		return apierrors.NewConflict(schema.GroupResource{Resource: "nodes"}, o.GetName(), errors.New("changed"))
+	}
+	return c.Delete(ctx, o, options...)
+}
+
+// delete asks for the end of the node as it was seen.
+func (d *desk) delete(seen *corev1.Node, locked bool) error {
+	if !locked {
+		return d.Delete(d.Context(), seen)
+	}
+	return d.Delete(d.Context(), seen, client.Preconditions{UID: &seen.UID, ResourceVersion: &seen.ResourceVersion})
 }
 
 // expect checks how a write ended and how many have reached the server.
@@ -118,4 +142,42 @@ func TestSuccessorsAreOthers(t *testing.T) {
 	d.expect(d.label(old, "one", true), false, 1)
 	old.UID = "uid-b"
 	d.expect(d.label(old, "two", true), true, 2)
+}
+
+// Nothing is deleted as it was before our own write, or before a refusal; and what a deletion has
+// marked is not written on, or deleted, as it was before.
+func TestDeletionsAreWritesToo(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	old := d.node()
+	d.expect(d.label(old, "one", true), false, 1)
+	d.expect(d.delete(old, true), true, 1)
+
+	before := d.node()
+	other := d.node()
+	other.Labels = map[string]string{"other": "was here"}
+	if err := d.Update(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
+	d.expect(d.delete(before, true), true, 2)
+	d.expect(d.delete(before, true), true, 2)
+	d.expect(d.label(before, "two", true), true, 2)
+
+	last := d.node()
+	d.expect(d.delete(last, true), false, 3)
+	d.expect(d.delete(last, true), true, 3)
+	d.expect(d.label(last, "three", true), true, 3)
+	d.expect(d.label(d.node(), "four", true), false, 4)
+}
+
+// A deletion whatever the version is, or of what is being deleted already, holds nothing back.
+func TestOtherDeletionsGoThrough(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	old := d.node()
+	d.expect(d.label(old, "one", true), false, 1)
+	d.expect(d.delete(old, false), false, 2)
+	going := d.node()
+	d.expect(d.delete(going, true), false, 3)
+	d.expect(d.label(going, "two", true), false, 4)
 }
