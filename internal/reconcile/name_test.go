@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -47,5 +49,34 @@ func TestBeingOvertakenIsNoError(t *testing.T) {
 				t.Errorf("result %+v, error %v", result, err)
 			}
 		})
+	}
+}
+
+// Who is overtaken again and again waits longer each time, though never for long, and begins anew
+// after a success.
+func TestBeingOvertakenAgainWaitsLonger(t *testing.T) {
+	t.Parallel()
+	var err error = apierrors.NewConflict(schema.GroupResource{Resource: "nodeclaims"}, "a", errors.New("changed"))
+	run := adapter(Controller{Reconcile: func(context.Context, Key) (Result, error) { return Never, err }})
+	wait := func() time.Duration {
+		result, err := run(t.Context(), reconcile.Request{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result.RequeueAfter
+	}
+	var got []time.Duration
+	for range 7 {
+		got = append(got, wait()/time.Millisecond)
+	}
+	if want := []time.Duration{50, 100, 200, 400, 800, 1000, 1000}; !slices.Equal(got, want) {
+		t.Errorf("waits %v ms, want %v", got, want)
+	}
+	conflict := err
+	err = nil
+	wait()
+	err = conflict
+	if got := wait(); got != conflictFirst {
+		t.Errorf("waits %s after a success", got)
 	}
 }

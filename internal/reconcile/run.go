@@ -73,6 +73,7 @@ func (c Controller) rouse(_ context.Context, queue workqueue.TypedRateLimitingIn
 }
 
 func adapter(c Controller) reconcile.Func {
+	conflicts := workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](conflictFirst, conflictLongest)
 	return func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 		// Metrics of the provider's calls name who made them.
 		result, err := c.Reconcile(telemetry.WithController(ctx, c.Name), request.NamespacedName)
@@ -80,16 +81,22 @@ func adapter(c Controller) reconcile.Func {
 		case outdated(err):
 			// Somebody else was first. That is how writers take turns, and no error to tell of.
 			Log(ctx).V(1).Info("looking again, the object has changed meanwhile", "reason", err.Error())
-			return reconcile.Result{RequeueAfter: conflictRetry}, nil
+			return reconcile.Result{RequeueAfter: conflicts.When(request)}, nil
 		case err != nil:
 			return reconcile.Result{}, err
 		}
+		conflicts.Forget(request)
 		return reconcile.Result{RequeueAfter: result.After}, nil
 	}
 }
 
-// conflictRetry leaves the watch time to bring what has changed.
-const conflictRetry = 50 * time.Millisecond
+// How long to leave the watch to bring what has changed: usually it has within the first, and where
+// it is far behind a thousand keys must not ask twenty times a second whether it has caught up. Keys
+// need no jitter between them: two writers of one object take turns, and one of them always wins.
+const (
+	conflictFirst   = 50 * time.Millisecond
+	conflictLongest = time.Second
+)
 
 // outdated reports whether all that went wrong is that something was decided on an old version
 // of an object.
