@@ -36,9 +36,10 @@ func (k *Keeper) Trim(object any) (any, error) {
 		trimPod(o)
 		k.shared.adopt(o)
 	case *corev1.Node:
-		o.Status.Images = nil
-		o.Status.VolumesInUse = nil
-		o.Status.VolumesAttached = nil
+		trimNode(o)
+		k.shared.adoptNode(o)
+	case *karpenterv1.NodeClaim:
+		k.shared.adoptClaim(o)
 	case *appsv1.ReplicaSet:
 		o.Annotations = nil
 		o.Spec.Template = corev1.PodTemplateSpec{}
@@ -56,6 +57,14 @@ func (k *Keeper) Trim(object any) (any, error) {
 		o.Status = corev1.ServiceStatus{}
 	}
 	return object, nil
+}
+
+// trimNode leaves out what only kubelets and schedulers deal in.
+func trimNode(n *corev1.Node) {
+	s := &n.Status
+	n.Status = corev1.NodeStatus{
+		Capacity: s.Capacity, Allocatable: s.Allocatable, Phase: s.Phase, Conditions: s.Conditions,
+	}
 }
 
 func trimPod(p *corev1.Pod) {

@@ -1,13 +1,16 @@
 package lean_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/snapshot"
 	"tenon/internal/chance"
 	"tenon/internal/ingest"
@@ -106,5 +109,76 @@ func TestPodsOfOneOwnerShare(t *testing.T) {
 	}
 	if &a.Spec.Containers[0] != &b.Spec.Containers[0] {
 		t.Error("two pods of one ReplicaSet have containers of their own")
+	}
+}
+
+// TestNodesAndClaimsShare: what those of one type have in common is the same memory, what they
+// do not stays their own, and what nobody reads goes.
+func TestNodesAndClaimsShare(t *testing.T) {
+	t.Parallel()
+	has := func(cpu string) corev1.ResourceList {
+		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}
+	}
+	keeper := lean.NewKeeper()
+	node := func(name, cpu string) *corev1.Node {
+		n := &corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelInstanceTypeStable: "large", corev1.LabelHostname: name}},
+			Status: corev1.NodeStatus{Capacity: has(cpu), Images: make([]corev1.ContainerImage, 3), NodeInfo: corev1.NodeSystemInfo{KernelVersion: "6"},
+				Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Message: "well"}}},
+		}
+		if _, err := keeper.Trim(n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	a, b, other := node("a", "4"), node("b", "4"), node("c", "8")
+	if !same(a.Status.Capacity, b.Status.Capacity) || same(a.Status.Capacity, other.Status.Capacity) {
+		t.Error("two nodes have their own memory for what they have in common, or the same for what they have not")
+	}
+	want := &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: "c", Labels: map[string]string{corev1.LabelInstanceTypeStable: "large", corev1.LabelHostname: "c"}},
+		Status:     corev1.NodeStatus{Capacity: has("8"), Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Message: "well"}}},
+	}
+	if diff := cmp.Diff(want, other); diff != "" {
+		t.Errorf("node (-want +got):\n%s", diff)
+	}
+	claim := func(name, kind string) *karpenterv1.NodeClaim {
+		c := &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{karpenterv1.LabelNodePool: "web"}}}
+		c.Spec.Requirements = []karpenterv1.Requirement{{Key: corev1.LabelInstanceTypeStable, Operator: corev1.NodeSelectorOpIn, Values: []string{kind}}}
+		if _, err := keeper.Trim(c); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	x, y, z := claim("x", "large"), claim("y", "large"), claim("z", "small")
+	if &x.Spec.Requirements[0] != &y.Spec.Requirements[0] || z.Spec.Requirements[0].Values[0] != "small" {
+		t.Error("two claims of a pool have their own memory for the same types, or a third lost its own")
+	}
+}
+
+// same reports whether two maps are one.
+func same(a, b corev1.ResourceList) bool {
+	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
+}
+
+// TestStatusesThatSayNothingGo: since Kubernetes 1.33 every container says what it was given.
+func TestStatusesThatSayNothingGo(t *testing.T) {
+	t.Parallel()
+	asked := corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}}
+	for name, tc := range map[string]struct {
+		given, aside string
+		want         int
+	}{"as asked": {"1000m", "1", 0}, "resized": {"2", "2", 1}, "being resized": {"1", "2", 1}} {
+		given := corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(tc.given)}}
+		pod := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Resources: asked}}}, Status: corev1.PodStatus{
+			Conditions:        []corev1.PodCondition{{Type: corev1.PodInitialized}, {Type: corev1.PodReady, Status: corev1.ConditionTrue}, {Type: corev1.ContainersReady}},
+			ContainerStatuses: []corev1.ContainerStatus{{Name: "c", Resources: &given, AllocatedResources: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(tc.aside)}}},
+		}}
+		if _, err := lean.NewKeeper().Trim(pod); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(pod.Status.ContainerStatuses); got != tc.want || len(pod.Status.Conditions) != 1 {
+			t.Errorf("%s: %d statuses, want %d; conditions %v", name, got, tc.want, pod.Status.Conditions)
+		}
 	}
 }
