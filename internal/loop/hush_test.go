@@ -20,7 +20,9 @@ func TestAnotherReasonIsSaidAtOnce(t *testing.T) {
 	t.Parallel()
 	pool := ready("default", func(p *karpenterv1.NodePool) {
 		p.Spec.Template.Spec.Taints = []corev1.Taint{{Key: "team", Value: "network", Effect: corev1.TaintEffectNoSchedule}}
-		p.Status.Conditions = nil
+		conditions := p.Conditions(time.Unix(0, 0))
+		conditions.SetFalse(karpenterv1.ConditionNodeClassReady, "SubnetsNotFound", "the class finds no subnets")
+		p.Status.Conditions = conditions.List()
 	})
 	h := newHouse(t, pool)
 	h.pods("web", 1, judged)

@@ -43,6 +43,8 @@ type Options struct {
 	Synced func() bool
 	// Suffix makes the end of a claim's name.
 	Suffix func() string
+	// Effort bounds a decision.
+	Effort decide.Budget
 }
 
 // loop is the provisioner. What it keeps is only when it decided last, and about what.
@@ -61,8 +63,10 @@ type loop struct {
 type round struct {
 	demand, supply, objections uint64
 	at                         time.Time
-	// left says that pods were left for the next decision while a burst went on.
-	left bool
+	// left says that pods were left for the next decision while a burst went on, and since is
+	// when the first of them came.
+	left  bool
+	since time.Time
 	// open says that pods have no place yet.
 	open bool
 	next time.Time // when the picture changes by itself
@@ -103,11 +107,16 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 		return settles.Sooner(reconcile.In(l.nextLook(pulse).Sub(now))), nil
 	}
 	w := window{idle: l.kit.Settings.BatchIdleDuration, longest: l.kit.Settings.BatchMaxDuration}
-	wait, streaming := w.wait(pulse, now)
+	since := pulse.First
+	if l.last.left {
+		since = l.last.since
+	}
+	wait, streaming := w.wait(pulse, since, now)
 	if fresh := l.last.left || l.last.demand != pulse.Demand; fresh && wait > 0 {
 		return reconcile.In(wait), nil
 	}
 	// 3. Look, decide, act.
+	l.o.World.Rearm()
 	market := l.o.Supply.Of(ctx, l.o.World.Pools())
 	picture := l.reader.Picture(world.Moment{Now: now, Settings: Settings(l.kit.Settings), Market: market})
 	decision := l.decide(picture.Snapshot)
@@ -120,10 +129,9 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 	l.tell(ctx, picture, &decision.Plan, chosen, outcomes)
 	l.last = round{
 		demand: picture.Pulse.Demand, supply: picture.Pulse.Supply, objections: picture.Pulse.Objections, at: now, next: picture.Next,
-		left: chosen.left > 0,
+		left: chosen.left > 0, since: since,
 		open: chosen.left > 0 || len(decision.Plan.Unplaced) > 0 || dropped(outcomes) || picture.Pulse.Held > 0,
 	}
-	l.o.World.Rearm()
 	if failed := firstError(outcomes); failed != nil {
 		return reconcile.Never, failed
 	}
@@ -133,7 +141,7 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 // decide asks the core, and measures it.
 func (l *loop) decide(s *snapshot.Snapshot) decide.Decision {
 	begun := l.kit.Clock.Now()
-	decision := decide.Decide(s, decide.Budget{})
+	decision := decide.Decide(s, l.o.Effort)
 	l.took = l.kit.Clock.Since(begun)
 	l.kit.Metrics.SchedulerSchedulingDurationSeconds.WithLabelValues(name).Observe(l.took.Seconds())
 	return decision

@@ -539,3 +539,51 @@ func TestAPodOvertakesItsReplicaSet(t *testing.T) {
 		h.expect("default 1")
 	})
 }
+
+// TestAPodWithoutHopeKeepsNobodyFromGathering: the longest window counts from the first pod that
+// no decision was about, however long others wait for what cannot be had.
+func TestAPodWithoutHopeKeepsNobodyFromGathering(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default"))
+	h.pods("hopeless", 1, func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"no": "such"} })
+	h.decide()
+	h.expect()
+	h.Clock.Step(time.Hour)
+	h.Run(h.loop, "")
+	h.pods("", 1)
+	h.Clock.Step(20 * time.Millisecond)
+	h.Run(h.loop, "")
+	h.expect() // others may come
+	h.pods("", 2)
+	h.decide()
+	h.expect("default 2")
+}
+
+// TestANewPoolIsWaitedFor: people apply pools, classes and workloads with one command. The pool
+// with more weight is not passed over because it is judged last, and a pool that nobody judges is
+// not waited for long.
+func TestANewPoolIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	unjudged := func(p *karpenterv1.NodePool) {
+		weight := int32(10)
+		p.Spec.Weight, p.Status.Conditions = &weight, nil
+	}
+	h := newHouse(t, ready("light"), ready("heavy", unjudged))
+	h.pods("", 1)
+	h.Clock.Step(4 * time.Second)
+	h.Run(h.loop, "")
+	h.expect()
+	h.world.Put(ready("heavy", func(p *karpenterv1.NodePool) { unjudged(p); p.Status.Conditions = ready("").Status.Conditions }))
+	h.Run(h.loop, "")
+	h.expect("heavy 1")
+}
+
+// TestAPoolThatNobodyJudges is waited for a few seconds, once.
+func TestAPoolThatNobodyJudges(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("light"), ready("heavy", func(p *karpenterv1.NodePool) { p.Status.Conditions = nil }))
+	h.pods("", 1)
+	h.Clock.Step(5 * time.Second)
+	h.Run(h.loop, "")
+	h.expect("light 1")
+}

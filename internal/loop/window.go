@@ -22,9 +22,10 @@ const (
 	flow = time.Second
 )
 
-// wait is how much longer to gather, zero for not at all. streaming says that the burst
-// goes on, and that nobody knows how far: more will follow at once.
-func (w window) wait(p world.Pulse, now time.Time) (wait time.Duration, streaming bool) {
+// wait is how much longer to gather, zero for not at all. Since is when the first pod came that
+// no decision was about. streaming says that the burst goes on, and that nobody knows how far:
+// more will follow at once.
+func (w window) wait(p world.Pulse, since, now time.Time) (wait time.Duration, streaming bool) {
 	if p.Waiting == 0 || p.Last.IsZero() {
 		return 0, false
 	}
@@ -32,9 +33,13 @@ func (w window) wait(p world.Pulse, now time.Time) (wait time.Duration, streamin
 	if p.Hearsay {
 		quiet = w.idle - now.Sub(p.Last)
 	}
-	over := w.longest - now.Sub(p.Oldest)
+	over := w.longest - now.Sub(since)
 	switch {
-	case quiet <= 0 || over <= 0:
+	case over <= 0:
+		return 0, false
+	case p.Acquainted.After(now):
+		return min(p.Acquainted.Sub(now), over), false
+	case quiet <= 0:
 		return 0, false
 	case now.Sub(p.First) >= flow:
 		return 0, p.Coming == 0

@@ -27,6 +27,9 @@ func TestWindow(t *testing.T) {
 		"those to come are known already":             {window: w, pulse: waiting(1, 9, at(0), at(0)), now: 40},
 		"what is to come is on its way to us":         {window: w, pulse: hearsay(waiting(1, 0, at(0), at(0))), now: 40, wait: 960 * time.Millisecond},
 		"it does not come":                            {window: w, pulse: hearsay(waiting(1, 0, at(0), at(0))), now: 1000},
+		"a pool is new":                               {window: w, pulse: acquainted(at(5000), waiting(1, 0, at(0), at(0))), now: 40, wait: 4960 * time.Millisecond},
+		"a pool is new for longer than anybody waits": {window: w, pulse: acquainted(at(13000), waiting(1, 0, at(0), at(0))), now: 9000, wait: time.Second},
+		"a pool was new":                              {window: w, pulse: acquainted(at(39), waiting(1, 0, at(0), at(0))), now: 40},
 		"a burst goes on, and nobody knows how far":   {window: w, pulse: waiting(500, 0, at(0), at(999)), now: 1000, streaming: true},
 		"a burst goes on, and all of it is announced": {window: w, pulse: waiting(500, 9, at(0), at(999)), now: 1000},
 		"a burst goes on, the first part is not due":  {window: w, pulse: waiting(500, 0, at(0), at(979)), now: 980, wait: 20 * time.Millisecond},
@@ -38,7 +41,7 @@ func TestWindow(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			wait, streaming := tc.window.wait(tc.pulse, at(tc.now))
+			wait, streaming := tc.window.wait(tc.pulse, tc.pulse.First, at(tc.now))
 			if wait != tc.wait || streaming != tc.streaming {
 				t.Errorf("wait %s, streaming %t; want %s, %t", wait, streaming, tc.wait, tc.streaming)
 			}
@@ -48,10 +51,15 @@ func TestWindow(t *testing.T) {
 
 // waiting are so many pods, with so many to come; the first has waited longest.
 func waiting(n, coming int, first, last time.Time) world.Pulse {
-	return world.Pulse{Waiting: n, Coming: coming, First: first, Oldest: first, Last: last}
+	return world.Pulse{Waiting: n, Coming: coming, First: first, Last: last}
 }
 
 func hearsay(p world.Pulse) world.Pulse {
 	p.Hearsay = true
+	return p
+}
+
+func acquainted(at time.Time, p world.Pulse) world.Pulse {
+	p.Acquainted = at
 	return p
 }

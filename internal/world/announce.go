@@ -56,11 +56,11 @@ func (w *World) coming() int {
 	return n
 }
 
-// hearsay reports whether what the ReplicaSets of those that wait want is still on its way
-// to us: one is unheard of, or has more pods than we know it to want. The watches of pods
-// have overtaken those of ReplicaSets, and how many more pods will come is not known.
+// hearsay reports whether what the ReplicaSets of those that have just come want is still on
+// its way to us: one is unheard of, or has more pods than we know it to want. The watches of
+// pods have overtaken those of ReplicaSets, and how many more pods will come is not known.
 func (w *World) hearsay() bool {
-	for set := range w.guests.waitingBy {
+	for set := range w.pulse.sets {
 		if set.Name != "" && !w.index.Heard(set.Namespace, set.Name) {
 			return true
 		}

@@ -78,8 +78,9 @@ func (w *World) await(k key, pod *corev1.Pod, judged bool) {
 	case waits && !waited:
 		now := w.clock.Now()
 		w.guests.waiting[k] = now
-		w.guests.waitingBy[replicaSetOf(pod)]++
-		w.pulse.arrive(now)
+		set := replicaSetOf(pod)
+		w.guests.waitingBy[set]++
+		w.pulse.arrive(set, now)
 	case waits && judged:
 		w.pulse.object() // the scheduler found no place where we may have seen one
 	case waited && !waits:

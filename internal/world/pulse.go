@@ -14,15 +14,17 @@ type Pulse struct {
 	Objections uint64
 	// Waiting is how many pods want a place that no claim has been bought for.
 	Waiting int
-	// First and Last are when the first and the last of them began to wait.
+	// First and Last are when the first and the last pod of the burst began to wait: of those
+	// that have come since somebody decided.
 	First, Last time.Time
-	// Oldest is when the one that has waited longest began to; zero if nobody waits.
-	Oldest time.Time
 	// Coming is how many more pods the workloads of those that wait will make at once.
 	Coming int
 	// Hearsay says that Coming is not to be relied on: we have not heard yet what their
 	// workloads want now.
 	Hearsay bool
+	// Acquainted is when no new pool has to be waited for any more that nobody has judged
+	// yet; zero if there is none.
+	Acquainted time.Time
 	// Displaced is how many pods are on nodes that are leaving.
 	Displaced int
 	// Held is how many pods wait for pods of their own workload to end.
@@ -39,6 +41,7 @@ type pulse struct {
 	open       bool // pods have come since somebody decided
 	first      time.Time
 	last       time.Time
+	sets       map[key]struct{} // the ReplicaSets that they are of
 }
 
 func (p *pulse) supply() {
@@ -46,14 +49,15 @@ func (p *pulse) supply() {
 	p.offer++
 }
 
-// arrive notes that a pod begins to wait.
-func (p *pulse) arrive(now time.Time) {
+// arrive notes that a pod of a ReplicaSet begins to wait.
+func (p *pulse) arrive(set key, now time.Time) {
 	p.count++
 	p.demand++
 	if !p.open {
-		p.open, p.first = true, now
+		p.open, p.first, p.sets = true, now, map[key]struct{}{}
 	}
 	p.last = now
+	p.sets[set] = struct{}{}
 }
 
 // hear notes that more is known about what is waited for.
@@ -75,19 +79,9 @@ func (w *World) Pulse() Pulse {
 func (w *World) look() Pulse {
 	return Pulse{
 		Demand: w.pulse.demand, Supply: w.pulse.offer, Objections: w.pulse.objections, Changes: w.pulse.changes,
-		Waiting: len(w.guests.waiting), First: w.pulse.first, Last: w.pulse.last, Oldest: w.oldest(),
-		Coming: w.coming(), Hearsay: w.hearsay(), Displaced: w.displaced(), Held: len(w.guests.held),
+		Waiting: len(w.guests.waiting), First: w.pulse.first, Last: w.pulse.last,
+		Coming: w.coming(), Hearsay: w.hearsay(), Acquainted: w.acquainted(), Displaced: w.displaced(), Held: len(w.guests.held),
 	}
-}
-
-func (w *World) oldest() time.Time {
-	var oldest time.Time
-	for _, since := range w.guests.waiting {
-		if oldest.IsZero() || since.Before(oldest) {
-			oldest = since
-		}
-	}
-	return oldest
 }
 
 // Reprice tells that pools can buy other things, or at other prices, than before.
@@ -99,11 +93,11 @@ func (w *World) Reprice() {
 }
 
 // Rearm has the next burst begin with the next pod that comes, although pods of this one
-// may still wait.
+// may still wait. Whoever decides says so before looking.
 func (w *World) Rearm() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.pulse.open = false
+	w.pulse.open, w.pulse.sets = false, nil
 }
 
 // WaitingSince is when a pod began to want a place; false if it does not, or has one.

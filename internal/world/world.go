@@ -16,6 +16,7 @@ package world
 import (
 	"slices"
 	"sync"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -38,6 +39,7 @@ type World struct {
 	index      *ingest.Index
 	translator *ingest.Translator
 	pools      map[string]*karpenterv1.NodePool
+	newcomers  map[string]time.Time // pools nobody has judged yet, and until when that may be
 	roster     roster
 	guests     guests
 	daemons    daemons
@@ -58,7 +60,7 @@ func New(options ingest.Options, clock clock.PassiveClock) *World {
 	index := ingest.NewIndex()
 	return &World{
 		clock: clock, options: options, index: index, translator: ingest.NewTranslator(index, options),
-		pools: map[string]*karpenterv1.NodePool{}, roster: newRoster(), guests: newGuests(),
+		pools: map[string]*karpenterv1.NodePool{}, newcomers: map[string]time.Time{}, roster: newRoster(), guests: newGuests(),
 		daemons: newDaemons(), ledger: newLedger(),
 	}
 }
@@ -123,6 +125,7 @@ func (w *World) put(object any) bool {
 	case *karpenterv1.NodePool:
 		old := w.pools[o.Name]
 		w.pools[o.Name] = o
+		w.meet(old, o)
 		if old != nil && samePool(old, o) {
 			return false
 		}
@@ -147,6 +150,7 @@ func (w *World) remove(object any) {
 		w.removeClaim(o.Name)
 	case *karpenterv1.NodePool:
 		delete(w.pools, o.Name)
+		delete(w.newcomers, o.Name)
 		w.pulse.supply()
 	case *appsv1.DaemonSet:
 		w.daemons.remove(keyOf(o))

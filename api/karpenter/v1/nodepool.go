@@ -156,6 +156,13 @@ const (
 	ConditionRolloutPaused           = "RolloutPaused"
 )
 
+// Reasons why the class of a pool is not ready which mostly are gone in a moment: it is about
+// to be made, or nobody has judged it yet.
+const (
+	ReasonNodeClassNotFound = "NodeClassNotFound"
+	ReasonNodeClassUnknown  = "NodeClassReadinessUnknown"
+)
+
 // NodePoolConditions says when a pool is ready.
 func NodePoolConditions() condition.Kind {
 	return condition.Kind{

@@ -78,7 +78,7 @@ func tell(s *condition.Set, c class.Class) {
 	const name = karpenterv1.ConditionNodeClassReady
 	switch {
 	case !c.Found:
-		s.SetFalse(name, "NodeClassNotFound", "NodeClass not found on cluster")
+		s.SetFalse(name, karpenterv1.ReasonNodeClassNotFound, "NodeClass not found on cluster")
 	case c.Deleting:
 		s.SetFalse(name, "NodeClassTerminating", "NodeClass is Terminating")
 	case c.Ready.Status == metav1.ConditionTrue:
@@ -86,7 +86,7 @@ func tell(s *condition.Set, c class.Class) {
 	case c.Ready.Status == metav1.ConditionFalse:
 		s.SetFalse(name, reasonOf(c.Ready), c.Ready.Message)
 	default: // Unknown, or not yet judged
-		s.SetFalse(name, "NodeClassReadinessUnknown", "Node Class Readiness Unknown")
+		s.SetFalse(name, karpenterv1.ReasonNodeClassUnknown, "Node Class Readiness Unknown")
 	}
 }
 
