@@ -11,6 +11,9 @@ import (
 	"tenon/cloud"
 	"tenon/cloud/memory"
 	"tenon/core/catalog"
+	"tenon/core/decide"
+	"tenon/core/disrupt"
+	"tenon/core/provision"
 	"tenon/internal/assembly"
 	"tenon/internal/controller/interruption"
 	"tenon/internal/reconcile"
@@ -30,9 +33,20 @@ type Product struct {
 type Build func(kit reconcile.Kit, suffix func() string) Product
 
 // Whole is the product as it ships, but for what belongs to one cloud.
-func Whole(kit reconcile.Kit, suffix func() string) Product {
+func Whole(kit reconcile.Kit, suffix func() string) Product { return whole(kit, suffix, 0) }
+
+// Hasty is Whole, with so many steps for each decision: no less right, but not as cheap.
+func Hasty(steps int64) Build {
+	return func(kit reconcile.Kit, suffix func() string) Product { return whole(kit, suffix, steps) }
+}
+
+// sweeps is how many times the effort of a decision an evaluation of the fleet gets.
+const sweeps = disrupt.FullEffort / provision.FullEffort
+
+func whole(kit reconcile.Kit, suffix func() string, steps int64) Product {
 	parts := assembly.New(kit)
 	parts.Suffix, parts.Parallel = suffix, 1
+	parts.Effort = decide.Budget{Steps: steps, Sweep: disrupt.Budget{Steps: sweeps * steps}}
 	w := parts.World
 	return Product{
 		Controllers: assembly.Controllers(parts),

@@ -37,8 +37,10 @@ import (
 type Options struct {
 	Seed   uint64
 	Faults Faults
-	// Product is what runs; nil is Whole.
+	// Product is what runs; nil is Whole, or Hasty if there is an Effort.
 	Product Build
+	// Effort is how many steps the product spends on a decision; zero is as many as it likes.
+	Effort int64
 	// Arguments are the product's flags.
 	Arguments []string
 	// Gauges runs the controllers that only measure, too.
@@ -105,7 +107,7 @@ var birthday = time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 // New makes a run that has not begun to move.
 func New(o Options) (*Sim, error) {
 	if o.Product == nil {
-		o.Product = Whole
+		o.Product = Hasty(o.Effort)
 	}
 	s := &Sim{
 		Clock: &Clock{now: birthday}, options: o, dice: rand.New(rand.NewPCG(o.Seed, 1)),

@@ -39,6 +39,10 @@ type Outcome struct {
 // Failed reports whether a rule that counts was broken.
 func (o Outcome) Failed() bool { return len(o.Violations) > 0 || o.Err != nil }
 
+// UsualEffort is what the command has decisions spend. Rules hold with any effort, and more
+// of it is most of the time of a run.
+const UsualEffort = 1_000_000
+
 // ruleOfPanics is the rule that a product breaks that ends by itself.
 const ruleOfPanics = "the product does not panic"
 
@@ -112,6 +116,9 @@ func (t Trial) String() string {
 	}
 	if t.Options.OnDemand {
 		text += " -on-demand"
+	}
+	if t.Options.Effort != UsualEffort {
+		text += fmt.Sprintf(" -effort %d", t.Options.Effort)
 	}
 	if t.Twin {
 		text += " -twin"

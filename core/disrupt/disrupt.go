@@ -79,7 +79,7 @@ func (x *search) bound(p *plan.Plan) model.Money {
 			pods = append(pods, x.nodes[i].moving...)
 		}
 	}
-	return x.b.Bound(pods, boundEffort)
+	return x.b.Bound(pods, x.part(boundEffort))
 }
 
 // search is the work of one call.
@@ -178,6 +178,14 @@ func (x *search) relyOn(pods []int) {
 		x.rely(x.b.Number(p))
 	}
 }
+
+// part is what something gets that has a share of the full effort, of the effort that there is.
+func (x *search) part(share int64) int64 {
+	return max(int64(float64(share)*min(float64(x.budget.Steps)/FullEffort, 1)), leastEffort)
+}
+
+// leastEffort is what everything gets: enough for a few pods.
+const leastEffort = 20_000
 
 // spent reports whether the effort is used up.
 func (x *search) spent() bool { return x.b.Steps() >= x.budget.Steps }

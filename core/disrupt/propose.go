@@ -50,7 +50,7 @@ func (x *search) propose(reason plan.Reason, nodes, receivers []int, buy bool) (
 	}
 	p.asked = provision.Question{
 		Nodes: nodes, Pods: pods, Receivers: receivers, Buy: buy,
-		Effort: questionEffort + podEffort*int64(len(pods)),
+		Effort: x.part(questionEffort) + podEffort*int64(len(pods)),
 	}
 	if len(pods) == 0 {
 		return p, nil

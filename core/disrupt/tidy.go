@@ -42,7 +42,7 @@ func (x *search) scatter(d *plan.Disruption, c *plan.Claim) bool {
 	if dearest > 0 {
 		return false
 	}
-	asked := provision.Question{Pods: pods, Receivers: receivers, Effort: questionEffort}
+	asked := provision.Question{Pods: pods, Receivers: receivers, Effort: x.part(questionEffort)}
 	answer, obstacle := x.b.Find(asked)
 	if obstacle != nil {
 		return false

@@ -56,7 +56,7 @@ func (x *search) appraise() {
 		}
 	}
 	x.value = make([]float64, len(x.s.Pods))
-	for i, v := range x.b.Values(pods, valueEffort) {
+	for i, v := range x.b.Values(pods, x.part(valueEffort)) {
 		x.value[pods[i]] = v
 	}
 	for i := range x.nodes {

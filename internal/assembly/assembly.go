@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"tenon/cloud"
+	"tenon/core/decide"
 	"tenon/core/requirement"
 	"tenon/internal/controller/census"
 	"tenon/internal/controller/consistency"
@@ -59,6 +60,8 @@ type Parts struct {
 	Synced func() bool
 	// Suffix makes the ends of names.
 	Suffix func() string
+	// Effort bounds each decision; the zero value is what the core thinks right.
+	Effort decide.Budget
 	// Parallel is how many writes a controller may make at the same time; with one, nothing runs
 	// beside it.
 	Parallel int
@@ -103,10 +106,11 @@ func decisions(p Parts) []reconcile.Controller {
 	rollouts, ledger, board := rollout.New(p.Kit), savings.New(p.Kit), prospect.NewBoard()
 	provisioner := loop.New(p.Kit, loop.Options{
 		World: p.World, Supply: offers, Executor: executor, Ledger: ledger, Synced: p.Synced, Suffix: p.Suffix,
+		Effort: p.Effort,
 	})
 	return append(disruption.New(p.Kit, disruption.Options{
 		World: p.World, Supply: offers, Executor: executor, Synced: p.Synced, Suffix: p.Suffix,
-		Rollouts: rollouts, Ledger: ledger, Tell: board.Put,
+		Rollouts: rollouts, Ledger: ledger, Tell: board.Put, Effort: p.Effort,
 	}), provisioner, pacing.New(p.Kit, rollouts), verdict.New(p.Kit, board))
 }
 

@@ -37,6 +37,8 @@ type Options struct {
 	Synced func() bool
 	// Suffix makes the ends of names.
 	Suffix func() string
+	// Effort bounds an evaluation.
+	Effort decide.Budget
 	// Tell is given every evaluation. Nil is nobody.
 	Tell func(*snapshot.Snapshot, *decide.Decision)
 	// Rollouts pace drift.

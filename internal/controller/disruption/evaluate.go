@@ -8,7 +8,6 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/decide"
-	"tenon/core/disrupt"
 	"tenon/core/model"
 	"tenon/core/plan"
 	"tenon/core/snapshot"
@@ -211,7 +210,9 @@ func (d *disruption) seen(s *snapshot.Snapshot) bool {
 // decide asks the core, and measures it.
 func (d *disruption) decide(s *snapshot.Snapshot) decide.Decision {
 	begun := d.kit.Clock.Now()
-	decision := decide.Decide(s, decide.Budget{Disrupt: true, Sweep: disrupt.Budget{After: d.last.after}})
+	budget := d.o.Effort
+	budget.Disrupt, budget.Sweep.After = true, d.last.after
+	decision := decide.Decide(s, budget)
 	d.last.took = d.kit.Clock.Since(begun)
 	m := d.kit.Metrics
 	m.SchedulerSchedulingDurationSeconds.WithLabelValues("disruption").Observe(d.last.took.Seconds())
