@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -15,7 +16,7 @@ import (
 // schedule begins what happens every so often.
 func (s *Sim) schedule() {
 	f := &s.options.Faults
-	s.every(f.Handovers, "handover", s.handOver)
+	s.every(f.Handovers, "handover", s.HandOver)
 	s.every(f.Shortages, "shortage", s.shorten)
 	s.every(f.Interruptions, "interruption", s.interrupt)
 	s.every(f.Prices, "price", s.move)
@@ -39,8 +40,8 @@ func (s *Sim) every(about time.Duration, what string, do func()) {
 	})
 }
 
-// handOver starts a second process; the first one does not know for a moment.
-func (s *Sim) handOver() {
+// HandOver starts a second process; the first one does not know for a moment.
+func (s *Sim) HandOver() {
 	old := append([]*process(nil), s.processes...)
 	s.must(s.start())
 	s.outside(s.Clock.Now().Add(s.upTo(15*time.Second)), "the old leader ends", func() {
@@ -100,8 +101,33 @@ func (s *Sim) offers(asked func(*catalog.Type, *catalog.Offering) bool) []cloud.
 	return out
 }
 
-// restock ends all shortages.
-func (s *Sim) restock() {
+// Deplete takes types of machines off the market until Restock.
+func (s *Sim) Deplete(types ...string) {
+	s.watch.Stir()
+	for _, offer := range s.offers(func(t *catalog.Type, _ *catalog.Offering) bool { return slices.Contains(types, t.Name) }) {
+		s.Cloud.SetStock(offer, 0)
+	}
+}
+
+// Cheapest are the types that cost least on demand.
+func (s *Sim) Cheapest(n int) []string {
+	types := slices.Clone(s.catalog.Types)
+	price := func(t *catalog.Type) model.Money {
+		return s.meter.prices[cloud.Offer{InstanceType: t.Name, Zone: t.Offerings[0].Zone, CapacityType: catalog.OnDemand}]
+	}
+	slices.SortFunc(types, func(a, b catalog.Type) int {
+		return cmp.Or(cmp.Compare(price(&a), price(&b)), cmp.Compare(a.Name, b.Name))
+	})
+	var names []string
+	for i := range min(n, len(types)) {
+		names = append(names, types[i].Name)
+	}
+	return names
+}
+
+// Restock ends all shortages.
+func (s *Sim) Restock() {
+	s.watch.Stir()
 	for _, offer := range s.offers(func(*catalog.Type, *catalog.Offering) bool { return true }) {
 		s.Cloud.SetStock(offer, memory.Unlimited)
 	}
@@ -125,13 +151,13 @@ func (s *Sim) interrupt() {
 	several := s.dice.IntN(4) == 0
 	for _, i := range spot {
 		if i.ProviderID == chosen.ProviderID || several && i.Offer == chosen.Offer {
-			s.takeBack(i)
+			s.TakeBack(i)
 		}
 	}
 }
 
-// takeBack ends a machine. One in eight times nobody is told in time.
-func (s *Sim) takeBack(i cloud.Instance) {
+// TakeBack ends a machine. One in eight times nobody is told in time.
+func (s *Sim) TakeBack(i cloud.Instance) {
 	_, id, _ := machine.Parse(i.ProviderID)
 	if s.dice.IntN(8) == 0 {
 		s.Cloud.Kill(i.ProviderID)
@@ -165,16 +191,31 @@ func (s *Sim) announce(kind, id, more string) {
 // move changes the prices of a type's spot machines, each a little.
 func (s *Sim) move() {
 	const least, most = 20, 90 // percent of the price on demand
+	s.reprice(s.catalog.Types[s.dice.IntN(len(s.catalog.Types))].Name, func(now, full model.Money) model.Money {
+		return min(max(now*model.Money(70+s.dice.IntN(75))/100, full*least/100), full*most/100)
+	})
+}
+
+// Reprice has the spot machines of a type cost so many percent of what they cost on demand.
+func (s *Sim) Reprice(instanceType string, percent int) {
+	s.watch.Stir()
+	s.reprice(instanceType, func(_, full model.Money) model.Money { return full * model.Money(percent) / 100 })
+}
+
+func (s *Sim) reprice(instanceType string, price func(now, full model.Money) model.Money) {
 	next := &catalog.Catalog{Types: slices.Clone(s.catalog.Types)}
-	t := &next.Types[s.dice.IntN(len(next.Types))]
+	at := slices.IndexFunc(next.Types, func(t catalog.Type) bool { return t.Name == instanceType })
+	if at < 0 {
+		return
+	}
+	t := &next.Types[at]
 	t.Offerings = slices.Clone(t.Offerings)
 	for j := range t.Offerings {
 		o := &t.Offerings[j]
 		if o.CapacityType != catalog.Spot {
 			continue
 		}
-		full := s.meter.prices[cloud.Offer{InstanceType: t.Name, Zone: o.Zone, CapacityType: catalog.OnDemand}]
-		o.Price = min(max(o.Price*model.Money(70+s.dice.IntN(75))/100, full*least/100), full*most/100)
+		o.Price = price(o.Price, s.meter.prices[cloud.Offer{InstanceType: t.Name, Zone: o.Zone, CapacityType: catalog.OnDemand}])
 		s.meter.reprice(cloud.Candidate{Type: t, Offering: o}.Offer(), o.Price)
 	}
 	s.catalog = next

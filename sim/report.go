@@ -16,7 +16,7 @@ type Report struct {
 	Launches, MostNodes, Evictions     int
 	// Price of all machines for as long as they ran.
 	Price model.Money
-	// Alone is what they would have cost had nothing been given up; zero is nobody who looked.
+	// Alone is what the twin's have cost; zero is nobody who looked.
 	Alone model.Money
 	// PendingPodSeconds is how long pods waited for a node, all together.
 	PendingPodSeconds int64
@@ -44,7 +44,7 @@ func (r Report) String() string {
 	fmt.Fprintf(&text, "seed %d: %s simulated in %d steps, %d reconciles, %d writes, %d crashes\n", r.Seed, r.Simulated, r.Steps, r.Reconciles, r.Writes, r.Crashes)
 	fmt.Fprintf(&text, "price %.2f, launches %d, at most %d nodes, evictions %d, pending pod seconds %d\n", r.Price.Float(), r.Launches, r.MostNodes, r.Evictions, r.PendingPodSeconds)
 	if r.Alone > 0 {
-		fmt.Fprintf(&text, "left alone, the price would have been %.2f\n", r.Alone.Float())
+		fmt.Fprintf(&text, "the twin's price %.2f\n", r.Alone.Float())
 	}
 	for _, v := range r.Violations {
 		fmt.Fprintf(&text, "VIOLATION %s\n", v)

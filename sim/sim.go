@@ -51,8 +51,8 @@ type Options struct {
 	// OnDemand has it buy no spot machines, so that there is more to be saved.
 	Limit    int
 	OnDemand bool
-	// Alone has the product decide no disruption.
-	Alone bool
+	// Alone has the product decide no disruption. Empties has it give up empty nodes alone.
+	Alone, Empties bool
 	// Only are the numbers of the mishaps that happen; nil is all that the dice say.
 	Only Numbers
 	// Log is given each line of the run's log; nil is nobody.
@@ -70,6 +70,9 @@ type Sim struct {
 	Events *telemetry.Memory
 	Users  *traffic.Users
 	Log    logr.Logger
+
+	// Spoil has machines that are bought never join; Away has no call arrive at the cloud.
+	Spoil, Away bool
 
 	// What has happened so far.
 	Steps, Reconciles, Writes, Evictions, Crashed int
@@ -140,7 +143,9 @@ func (s *Sim) build() error {
 	}
 	parts := &cluster.Cluster{
 		Client: kube.mirror.Client(), Clock: s.Clock, Dice: rand.New(rand.NewPCG(s.options.Seed, 2)), Later: s.outside,
-		Dud: func(id string) bool { return !s.calm && s.happens(s.options.Faults.Duds, "never joins:", id) },
+		Dud: func(id string) bool {
+			return s.Spoil || !s.calm && s.happens(s.options.Faults.Duds, "never joins:", id)
+		},
 		Sick: func(id string) (time.Duration, bool) {
 			return s.upTo(6 * time.Hour), !s.calm && s.happens(s.options.Faults.Sick, "falls ill:", id)
 		},
@@ -153,7 +158,10 @@ func (s *Sim) build() error {
 		Clock: s.Clock, Seed: s.options.Seed, Boot: 30 * time.Second, Stop: 20 * time.Second,
 		Kinds: []cloud.ClassKind{{Group: "karpenter.k8s.aws", Version: "v1", Kind: "EC2NodeClass"}},
 		Trouble: func(c memory.Call) memory.Fault {
-			if s.calm {
+			switch {
+			case s.Away:
+				return memory.Fault{Before: memory.ErrUnreachable}
+			case s.calm:
 				return memory.Fault{}
 			}
 			fault := chance.Trouble(c)
@@ -185,7 +193,7 @@ func (s *Sim) build() error {
 	}
 	s.Users = &traffic.Users{
 		Client: s.Store, Dice: rand.New(rand.NewPCG(s.options.Seed, 3)), Now: s.Clock.Now, Later: s.outside, Size: s.options.Pods,
-		Limit: s.options.Limit, OnDemand: s.options.OnDemand,
+		Limit: s.options.Limit, OnDemand: s.options.OnDemand, Empties: s.options.Empties,
 	}
 	return s.Users.Begin(context.Background())
 }
@@ -336,7 +344,7 @@ func (s *Sim) Rest(d time.Duration) {
 	s.calm = true
 	healthy := s.options.Faults.Sick == 0 && s.options.Faults.Duds == 0 && s.options.Faults.Cloud.Deaths == 0 // else machines are replaced for a while yet
 	s.options.Faults = Faults{Lag: s.options.Faults.Lag, Restart: s.options.Faults.Restart}
-	s.restock()
+	s.Restock()
 	s.repent()
 	s.Run(d / 2)
 	bought, begun, said, working := s.Cloud.Bought(), s.watch.Begun(), len(s.Events.Events()), s.works()

@@ -20,8 +20,9 @@ type Trial struct {
 	Rest    time.Duration
 	// Steps is after how many steps it ends; zero is when the hours are over.
 	Steps int
-	// Twin has a second run beside it, in which nothing is given up, and compares prices.
-	Twin bool
+	// Twin is what a second run gives up which is compared with this one: TwinAlone or
+	// TwinEmpties. Nothing is no second run.
+	Twin string
 	// Rule, if it is said, is the only one whose violation counts.
 	Rule string
 }
@@ -60,7 +61,7 @@ func (t Trial) Run() (o Outcome) {
 		o.Err = fmt.Errorf("seed %d: %w", t.Options.Seed, err)
 		return o
 	}
-	if t.Twin {
+	if t.Twin != "" {
 		if o.Err = t.pair(s); o.Err != nil {
 			return o
 		}
@@ -120,8 +121,8 @@ func (t Trial) String() string {
 	if t.Options.Effort != UsualEffort {
 		text += fmt.Sprintf(" -effort %d", t.Options.Effort)
 	}
-	if t.Twin {
-		text += " -twin"
+	if t.Twin != "" {
+		text += " -twin " + t.Twin
 	}
 	if t.Options.Only != nil {
 		text += " -only " + t.Options.Only.String()

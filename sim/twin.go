@@ -8,7 +8,13 @@ import (
 	"tenon/sim/invariant"
 )
 
-// twin is a run from the same seed in which the product buys for pods, and gives nothing up:
+// What a twin gives up.
+const (
+	TwinAlone   = "alone"   // nothing
+	TwinEmpties = "empties" // nodes without pods
+)
+
+// twin is a run from the same seed in which the product buys for pods, and gives up less:
 // what doing nothing would have cost. Users do the same in both; what goes wrong does not,
 // since the dice of mishaps follow what the product does.
 type twin struct {
@@ -23,7 +29,15 @@ const comparing = time.Minute
 // pair gives a run its twin.
 func (t Trial) pair(s *Sim) error {
 	o := t.Options
-	o.Alone, o.Log = true, nil
+	o.Log = nil
+	switch t.Twin {
+	case TwinAlone:
+		o.Alone = true
+	case TwinEmpties:
+		o.Empties = true
+	default:
+		return fmt.Errorf("a twin gives up %s or %s, and not %q", TwinAlone, TwinEmpties, t.Twin)
+	}
 	other, err := New(o)
 	if err != nil {
 		return fmt.Errorf("twin of seed %d: %w", o.Seed, err)

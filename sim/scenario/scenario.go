@@ -8,47 +8,37 @@
 //	  compute-2 memory-1a spot: web web
 //
 // What is indented under a line that begins with see is what was seen; -rewrite of the
-// test writes it anew. The package must not decide what is right: people read that.
+// test writes it anew. What stands in braces is YAML, put over the spec of a pool or a pod:
+//
+//	given pool default {disruption: {budgets: [{nodes: "0"}]}}
+//	given deployment web replicas=2 cpu=500m memory=512Mi {nodeSelector: {kubernetes.io/arch: arm64}}
+//
+// The package must not decide what is right: people read that.
 package scenario
 
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	karpenterv1 "tenon/api/karpenter/v1"
-	"tenon/cloud"
 	"tenon/sim"
-	"tenon/sim/store"
 	"tenon/sim/traffic"
 )
 
 // Play plays a script from the beginning, and returns it with what was seen.
 func Play(script string, seed uint64) (string, error) {
-	s, err := sim.New(sim.Options{Seed: seed})
+	lines := strings.Split(strings.TrimSuffix(script, "\n"), "\n")
+	o, err := premises(lines, sim.Options{Seed: seed})
 	if err != nil {
 		return "", err
 	}
-	ctx := context.Background()
-	users := &traffic.Users{Client: s.Store, Now: s.Clock.Now}
-	if err := users.Furnish(ctx); err != nil {
+	p, err := begin(o)
+	if err != nil {
 		return "", err
 	}
-	p := &play{sim: s, ctx: ctx}
 	var out []string
-	for number, line := range strings.Split(strings.TrimSuffix(script, "\n"), "\n") {
+	for number, line := range lines {
 		if strings.HasPrefix(line, "  ") {
 			continue // what was seen another time
 		}
@@ -61,43 +51,60 @@ func Play(script string, seed uint64) (string, error) {
 			out = append(out, "  "+what)
 		}
 	}
-	for _, v := range s.Violations {
+	for _, v := range p.sim.Violations {
 		out = append(out, "  violation: "+v.Rule+": "+v.What)
 	}
 	return strings.Join(out, "\n") + "\n", nil
 }
 
-// play is a script under way.
-type play struct {
-	sim *sim.Sim
-	ctx context.Context
+// premises are what a run begins with: faults, the product's flags, a seed.
+func premises(lines []string, o sim.Options) (sim.Options, error) {
+	for _, line := range lines {
+		var err error
+		switch words := strings.Fields(line); {
+		case len(words) < 3 || words[0] != "given":
+		case words[1] == "faults":
+			o.Faults, err = sim.ParseFaults(words[2])
+		case words[1] == "flags":
+			o.Arguments = words[2:]
+		case words[1] == "seed":
+			_, err = fmt.Sscan(words[2], &o.Seed)
+		}
+		if err != nil {
+			return o, fmt.Errorf("%s: %w", line, err)
+		}
+	}
+	return o, nil
 }
 
+// play is a script under way.
+type play struct {
+	sim   *sim.Sim
+	ctx   context.Context
+	users *traffic.Users
+	names map[string]string // what names of nodes and pods are called here
+	heard int               // events that were seen
+}
+
+func begin(o sim.Options) (*play, error) {
+	s, err := sim.New(o)
+	if err != nil {
+		return nil, err
+	}
+	p := &play{sim: s, ctx: context.Background(), users: &traffic.Users{Client: s.Store, Now: s.Clock.Now}, names: map[string]string{}}
+	s.Store.Listen(p.learn)
+	return p, p.users.Furnish(p.ctx)
+}
+
+// line plays one, and tells what is seen.
 func (p *play) line(line string) ([]string, error) {
-	words := strings.Fields(line)
+	text, extra, _ := strings.Cut(line, "{")
+	if extra != "" {
+		extra = "{" + extra
+	}
+	words := strings.Fields(text)
 	if len(words) < 2 || strings.HasPrefix(line, "#") {
 		return nil, nil
-	}
-	switch words[0] + " " + words[1] {
-	case "given deployment":
-		return nil, p.deploy(words[2], options(words[3:]))
-	case "given limit":
-		return nil, p.limit(words[2])
-	case "when crash":
-		p.sim.Crash()
-		return nil, nil
-	case "when scale":
-		return nil, p.scale(words[2], words[3])
-	case "when lose":
-		return nil, p.lose()
-	case "when delete":
-		return nil, p.remove(words[2])
-	case "see nodes":
-		return p.nodes(), nil
-	case "see waiting":
-		return p.waiting(), nil
-	case "see claims":
-		return p.claims(), nil
 	}
 	if words[0] == "when" && words[len(words)-1] == "pass" {
 		d, err := time.ParseDuration(words[1])
@@ -106,9 +113,24 @@ func (p *play) line(line string) ([]string, error) {
 		}
 		return nil, err
 	}
-	return nil, fmt.Errorf("nobody knows what that means")
+	subject := ""
+	if len(words) > 2 {
+		subject = words[2]
+	}
+	if words[0] == "see" {
+		return p.see(words[1], subject)
+	}
+	return p.act(wish{verb: words[1], subject: subject, options: options(words[2:]), extra: extra})
 }
 
+// wish is what a line asks for.
+type wish struct {
+	verb, subject string
+	options       map[string]string
+	extra         string // YAML
+}
+
+// options are words with an equals sign; the others have an empty value.
 func options(words []string) map[string]string {
 	out := map[string]string{}
 	for _, word := range words {
@@ -118,133 +140,24 @@ func options(words []string) map[string]string {
 	return out
 }
 
-// deploy makes a deployment: replicas, cpu, memory, and if wanted spread=zone, budget=1.
-func (p *play) deploy(name string, o map[string]string) error {
-	replicas, err := strconv.Atoi(o["replicas"])
-	if err != nil {
-		return err
+// act does what a line asks for. What the API server refuses is seen, and no error.
+func (p *play) act(w wish) ([]string, error) {
+	do, known := map[string]func(wish) error{
+		"deployment": p.deploy, "statefulset": p.keep, "pod": p.bind, "pool": p.pool, "class": p.class, "budget": p.budget,
+		"limit": p.limit, "scale": p.scale, "roll": p.rollOut, "annotate": p.annotate, "delete": p.remove,
+		"lose": p.lose, "interrupt": p.interrupt, "price": p.price, "shortage": p.shortage, "stock": p.restock,
+		"crash": func(wish) error { p.sim.Crash(); return nil }, "handover": func(wish) error { p.sim.HandOver(); return nil },
+		"machines": p.machines, "cloud": p.cloud,
+		"faults": nothing, "flags": nothing, "seed": nothing,
+	}[w.verb]
+	if !known {
+		return nil, fmt.Errorf("nobody knows what that means")
 	}
-	labels := map[string]string{"app": name}
-	requests := corev1.ResourceList{}
-	for _, kind := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-		if requests[kind], err = resource.ParseQuantity(o[string(kind)]); err != nil {
-			return fmt.Errorf("%s: %w", kind, err)
-		}
+	err := do(w)
+	if refused(err) {
+		return []string{"refused: " + err.Error()}, nil
 	}
-	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
-	d.Spec.Replicas, d.Spec.Selector = ptr.To(int32(replicas)), &metav1.LabelSelector{MatchLabels: labels}
-	d.Spec.Template.Labels = labels
-	d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "main", Image: "image", Resources: corev1.ResourceRequirements{Requests: requests}}}
-	if o["spread"] == "zone" {
-		d.Spec.Template.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
-			MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: d.Spec.Selector}}
-	}
-	if err := p.sim.Store.Create(p.ctx, d); err != nil || o["budget"] == "" {
-		return err
-	}
-	return p.sim.Store.Create(p.ctx, &policyv1.PodDisruptionBudget{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Spec: policyv1.PodDisruptionBudgetSpec{MaxUnavailable: ptr.To(intstr.Parse(o["budget"])), Selector: d.Spec.Selector},
-	})
+	return nil, err
 }
 
-func (p *play) limit(cpu string) error {
-	pool := store.All[*karpenterv1.NodePool](p.sim.Store)[0].DeepCopy()
-	quantity, err := resource.ParseQuantity(cpu)
-	if err != nil {
-		return err
-	}
-	pool.Spec.Limits = karpenterv1.Limits{corev1.ResourceCPU: quantity}
-	return p.sim.Store.Update(p.ctx, pool)
-}
-
-func (p *play) scale(name, to string) error {
-	n, err := strconv.Atoi(to)
-	if err != nil {
-		return err
-	}
-	var d appsv1.Deployment
-	if err := p.sim.Store.Get(p.ctx, client.ObjectKey{Namespace: "default", Name: name}, &d); err != nil {
-		return err
-	}
-	d.Spec.Replicas = ptr.To(int32(n))
-	return p.sim.Store.Update(p.ctx, &d)
-}
-
-// lose ends the first machine that runs.
-func (p *play) lose() error {
-	for _, i := range p.sim.Cloud.Instances() {
-		if i.State == cloud.Running {
-			p.sim.Cloud.Kill(i.ProviderID)
-			return nil
-		}
-	}
-	return fmt.Errorf("there is none")
-}
-
-// remove deletes the first node or claim.
-func (p *play) remove(kind string) error {
-	switch kind {
-	case "node":
-		if nodes := store.All[*corev1.Node](p.sim.Store); len(nodes) > 0 {
-			return p.sim.Store.Delete(p.ctx, nodes[0].DeepCopy())
-		}
-	case "claim":
-		if claims := store.All[*karpenterv1.NodeClaim](p.sim.Store); len(claims) > 0 {
-			return p.sim.Store.Delete(p.ctx, claims[0].DeepCopy())
-		}
-	}
-	return fmt.Errorf("there is no %s", kind)
-}
-
-// nodes by what they are and what runs on them; names say nothing to readers.
-func (p *play) nodes() []string {
-	var out []string
-	for _, node := range store.All[*corev1.Node](p.sim.Store) {
-		var apps []string
-		for _, pod := range store.All[*corev1.Pod](p.sim.Store) {
-			if pod.Spec.NodeName == node.Name && pod.Namespace == "default" && pod.DeletionTimestamp == nil {
-				apps = append(apps, pod.Labels["app"])
-			}
-		}
-		l := node.Labels
-		text := fmt.Sprintf("%s %s %s:", l[corev1.LabelInstanceTypeStable], l[corev1.LabelTopologyZone], l[karpenterv1.LabelCapacityType])
-		if len(apps) > 0 {
-			text += " " + strings.Join(apps, " ")
-		}
-		if node.DeletionTimestamp != nil {
-			text += " (leaving)"
-		}
-		out = append(out, text)
-	}
-	slices.Sort(out)
-	return out
-}
-
-func (p *play) waiting() []string {
-	var out []string
-	for _, pod := range store.All[*corev1.Pod](p.sim.Store) {
-		if pod.Spec.NodeName == "" {
-			out = append(out, pod.Labels["app"])
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
-func (p *play) claims() []string {
-	var out []string
-	for _, claim := range store.All[*karpenterv1.NodeClaim](p.sim.Store) {
-		state := "wanted"
-		for _, c := range claim.Status.Conditions {
-			if c.Status == metav1.ConditionTrue && slices.Contains(karpenterv1.NodeClaimConditions().Dependents, c.Type) {
-				state = strings.ToLower(c.Type)
-			}
-		}
-		if claim.DeletionTimestamp != nil {
-			state = "leaving"
-		}
-		out = append(out, claim.Labels[karpenterv1.LabelNodePool]+" "+state)
-	}
-	slices.Sort(out)
-	return out
-}
+func nothing(wish) error { return nil }

@@ -36,6 +36,8 @@ type Users struct {
 	Limit int
 	// OnDemand has the pool buy no spot machines.
 	OnDemand bool
+	// Empties has the pool give up empty nodes alone.
+	Empties bool
 
 	apps    []string
 	scaled  []app // by an autoscaler
@@ -104,6 +106,13 @@ func (u *Users) class() *awsv1.EC2NodeClass {
 	}
 }
 
+// Pool is one like the first, under another name.
+func (u *Users) Pool(name string) *karpenterv1.NodePool {
+	pool := u.pool()
+	pool.Name = name
+	return pool
+}
+
 func (u *Users) pool() *karpenterv1.NodePool {
 	pool := &karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
 	spec := &pool.Spec.Template.Spec
@@ -119,6 +128,9 @@ func (u *Users) pool() *karpenterv1.NodePool {
 	}
 	if u.Limit > 0 {
 		pool.Spec.Limits = karpenterv1.Limits{corev1.ResourceCPU: *resource.NewQuantity(int64(u.Limit), resource.DecimalSI)}
+	}
+	if u.Empties {
+		pool.Spec.Disruption.ConsolidationPolicy = karpenterv1.ConsolidateWhenEmpty
 	}
 	if u.OnDemand {
 		spec.Requirements[1].Values = []string{"on-demand"}

@@ -60,7 +60,7 @@ func read(args []string, errs io.Writer) (wishes, error) {
 	flags.Int64Var(&t.Options.Effort, "effort", sim.UsualEffort, "how many steps the product spends on a decision; 0 is as many as it does in production")
 	flags.StringVar(&t.Faults, "faults", "none", "none, all, or some of "+strings.Join(sim.FaultNames(), ","))
 	flags.DurationVar(&t.Rest, "rest", 30*time.Minute, "how long to wait for rest at the end; 0 is not to look")
-	flags.BoolVar(&t.Twin, "twin", false, "run a second time beside it, giving nothing up, and compare prices")
+	flags.StringVar(&t.Twin, "twin", "", "run a second time beside it, in which nothing goes (alone) or empty nodes only (empties), and compare prices")
 	flags.StringVar(&t.Rule, "rule", "", "count violations of this rule only")
 	only := flags.String("only", "", "numbers of the mishaps that happen, or none; empty is all")
 	flags.BoolVar(&w.log, "log", false, "print what happens")

@@ -1,0 +1,194 @@
+package scenario
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/cloud"
+	"tenon/core/catalog"
+	"tenon/sim/store"
+)
+
+func (p *play) deployment(name string, edit func(*appsv1.Deployment)) error {
+	var d appsv1.Deployment
+	if err := p.sim.Store.Get(p.ctx, client.ObjectKey{Namespace: "default", Name: name}, &d); err != nil {
+		return err
+	}
+	edit(&d)
+	return p.sim.Store.Update(p.ctx, &d)
+}
+
+func (p *play) scale(w wish) error {
+	var replicas int64
+	for word := range w.options { // one of two: the other is the name
+		if n, err := strconv.ParseInt(word, 10, 32); err == nil {
+			replicas = n
+		}
+	}
+	return p.deployment(w.subject, func(d *appsv1.Deployment) { d.Spec.Replicas = ptr.To(int32(replicas)) })
+}
+
+// rollOut has a deployment run another image.
+func (p *play) rollOut(w wish) error {
+	return p.deployment(w.subject, func(d *appsv1.Deployment) {
+		d.Spec.Template.Spec.Containers[0].Image = fmt.Sprintf("image:%d", d.Generation)
+	})
+}
+
+// annotate writes on all pods of an app: key=value.
+func (p *play) annotate(w wish) error {
+	for _, pod := range store.All[*corev1.Pod](p.sim.Store) {
+		if pod.Labels["app"] != w.subject {
+			continue
+		}
+		next := pod.DeepCopy()
+		for key, value := range w.options {
+			if key != w.subject {
+				metav1.SetMetaDataAnnotation(&next.ObjectMeta, key, value)
+			}
+		}
+		if err := p.sim.Store.Update(p.ctx, next); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lose ends the first machine that runs.
+func (p *play) lose(wish) error {
+	running := p.running()
+	if len(running) == 0 {
+		return fmt.Errorf("there is none")
+	}
+	p.sim.Cloud.Kill(running[0].ProviderID)
+	return nil
+}
+
+func (p *play) running() []cloud.Instance {
+	var out []cloud.Instance
+	for _, i := range p.sim.Cloud.Instances() {
+		if i.State == cloud.Running {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// interrupt takes back a share of the spot machines, two minutes after a notice: 20%.
+func (p *play) interrupt(w wish) error {
+	percent, err := strconv.Atoi(strings.TrimSuffix(w.subject, "%"))
+	if err != nil {
+		return err
+	}
+	var spot []cloud.Instance
+	for _, i := range p.running() {
+		if i.Offer.CapacityType == catalog.Spot {
+			spot = append(spot, i)
+		}
+	}
+	for _, i := range spot[:(len(spot)*percent+99)/100] {
+		p.sim.TakeBack(i)
+	}
+	return nil
+}
+
+// price says what a type's machines of a kind cost of what they would on demand: compute-2 spot=20%.
+func (p *play) price(w wish) error {
+	percent, err := strconv.Atoi(strings.TrimSuffix(w.options[catalog.Spot], "%"))
+	if err != nil {
+		return err
+	}
+	p.sim.Reprice(w.subject, percent)
+	return nil
+}
+
+// shortage leaves none of the types that it names, or of the cheapest ones: cheapest=10.
+func (p *play) shortage(w wish) error {
+	if n := w.options["cheapest"]; n != "" {
+		most, err := strconv.Atoi(n)
+		if err != nil {
+			return err
+		}
+		p.sim.Deplete(p.sim.Cheapest(most)...)
+		return nil
+	}
+	p.sim.Deplete(strings.Split(w.subject, ",")...)
+	return nil
+}
+
+// restock ends all shortages.
+func (p *play) restock(wish) error { p.sim.Restock(); return nil }
+
+// machines that are bought from now on never join, or join again: fail, join.
+func (p *play) machines(w wish) error { p.sim.Spoil = w.subject == "fail"; return nil }
+
+// cloud goes away and comes back: away, back.
+func (p *play) cloud(w wish) error { p.sim.Away = w.subject == "away"; return nil }
+
+// aNode is one that is about to go, or the first.
+func (p *play) aNode() (*corev1.Node, error) {
+	nodes := store.All[*corev1.Node](p.sim.Store)
+	for _, node := range nodes {
+		for _, t := range node.Spec.Taints {
+			if t.Key == karpenterv1.TaintDisrupted().Key {
+				return node, nil
+			}
+		}
+	}
+	if len(nodes) == 0 {
+		return nil, fmt.Errorf("there is no node")
+	}
+	return nodes[0], nil
+}
+
+// remove deletes the first node or claim, all nodes or claims, or what it names.
+func (p *play) remove(w wish) error {
+	var objects []client.Object
+	meta := metav1.ObjectMeta{Namespace: "default"}
+	for word := range w.options { // the name is the word that is not the kind
+		if word != w.subject {
+			meta.Name = word
+		}
+	}
+	switch w.subject {
+	case "node", "nodes":
+		objects = list(store.All[*corev1.Node](p.sim.Store))
+	case "claim", "claims":
+		objects = list(store.All[*karpenterv1.NodeClaim](p.sim.Store))
+	case "budget":
+		objects = []client.Object{&policyv1.PodDisruptionBudget{ObjectMeta: meta}}
+	case "pod":
+		objects = []client.Object{&corev1.Pod{ObjectMeta: meta}}
+	case "pool":
+		objects = []client.Object{&karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: meta.Name}}}
+	}
+	if len(objects) == 0 {
+		return fmt.Errorf("there is no %s", w.subject)
+	}
+	if !strings.HasSuffix(w.subject, "s") {
+		objects = objects[:1]
+	}
+	for _, object := range objects {
+		if err := p.sim.Store.Delete(p.ctx, object); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func list[T client.Object](all []T) []client.Object {
+	var out []client.Object
+	for _, object := range all {
+		out = append(out, object.DeepCopyObject().(client.Object))
+	}
+	return out
+}
