@@ -61,9 +61,11 @@ type Provider struct {
 	visible time.Duration
 	desk    *checkout.Desk
 	glances *recall.Cache[string, machine.Machine] // by provider ID
-	roll    *machine.Roll
-	round   round
-	begun   time.Time
+	// inspected are glances that hold longer, for who looks for drift.
+	inspected *recall.Cache[string, machine.Machine]
+	roll      *machine.Roll
+	round     round
+	begun     time.Time
 	// hydrated: the templates of an earlier process are known.
 	hydrated atomic.Bool
 }
@@ -91,6 +93,7 @@ func New(o Options) (*Provider, error) {
 			Cluster: s.Home.Name, ReservedCapacity: s.ReservedCapacity, Idle: o.Idle, Longest: o.Longest, Observe: o.Observe.Batched,
 		}),
 		glances: recall.New[string, machine.Machine](s.Clock, o.Visible/2), roll: machine.NewRoll(),
+		inspected: recall.New[string, machine.Machine](s.Clock, inspectedFor),
 	}
 	p.desk = checkout.New(checkout.Options{
 		EC2: s.Clients.EC2, Yard: p.Yard, Templates: s.Templates, Shortages: s.Shortages, Addresses: s.Addresses, Counts: s.Counts,

@@ -17,7 +17,7 @@ func (p *Provider) Drifted(ctx context.Context, claim cloud.Claim, instance clou
 	if err != nil {
 		return "", fmt.Errorf("find node class %s: %w", claim.Class.Name, err)
 	}
-	m, err := p.amongAll(ctx, instance.ProviderID)
+	m, err := p.inspect(ctx, instance.ProviderID)
 	if err != nil || class == nil || class.DeletionTimestamp != nil {
 		return "", err
 	}

@@ -54,7 +54,7 @@ func (p *Provider) lookNow(ctx context.Context, providerID string) (machine.Mach
 	m, err := p.Yard.Look(ctx, id)
 	switch {
 	case errors.Is(err, machine.ErrGone) || err == nil && m.ProviderID() != providerID:
-		p.glances.Forget(providerID)
+		p.forget(providerID)
 		return machine.Machine{}, &cloud.NotFound{ProviderID: providerID}
 	case err != nil:
 		return machine.Machine{}, throttled(err)
@@ -65,7 +65,13 @@ func (p *Provider) lookNow(ctx context.Context, providerID string) (machine.Mach
 
 func (p *Provider) note(m machine.Machine) {
 	p.glances.Put(m.ProviderID(), m)
+	p.inspected.Put(m.ProviderID(), m)
 	p.roll.Note(m)
+}
+
+func (p *Provider) forget(providerID string) {
+	p.glances.Forget(providerID)
+	p.inspected.Forget(providerID)
 }
 
 // lastSeen is an instance of a zone that traffic is led away from, as it was seen last. What EC2
@@ -137,7 +143,7 @@ func (p *Provider) shifted(zoneID string) bool {
 
 func (p *Provider) end(ctx context.Context, m machine.Machine) error {
 	err := p.Yard.End(ctx, m.ID)
-	p.glances.Forget(m.ProviderID())
+	p.forget(m.ProviderID())
 	if err == nil || errors.Is(err, machine.ErrGone) {
 		p.roll.Strike(m.ProviderID())
 		return nil // the next call will see it

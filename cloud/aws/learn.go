@@ -56,7 +56,7 @@ func (p *Provider) Label(ctx context.Context, providerID, node, claim string) er
 
 func (p *Provider) tag(ctx context.Context, m machine.Machine, tags map[string]string) error {
 	err := p.Yard.Tag(ctx, m.ID, tags)
-	p.glances.Forget(m.ProviderID())
+	p.forget(m.ProviderID())
 	switch {
 	case errors.Is(err, machine.ErrGone):
 		return &cloud.NotFound{ProviderID: m.ProviderID()}

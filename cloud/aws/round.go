@@ -18,6 +18,22 @@ type round struct {
 // about one after the other; who is not among those that were seen is looked at alone.
 const roundEvery = 5 * time.Second
 
+// inspectedFor is how old what is known of a machine may be to compare it with its class. Image and
+// subnet of a machine never change, and its groups only by hand; claims are compared every five
+// minutes, each at its own time, and if every comparison wanted to see the machine anew a quiet cluster
+// would list all its machines four times a minute. Garbage collection lists them every two minutes
+// anyway, and that will do.
+const inspectedFor = 150 * time.Second
+
+// inspect is a machine as it was some time ago at most. Of one that has just been launched EC2 may
+// not have told everything yet.
+func (p *Provider) inspect(ctx context.Context, providerID string) (machine.Machine, error) {
+	if m, seen := p.inspected.Peek(providerID); seen && p.Clock.Now().Sub(m.Launched) > inspectedFor {
+		return m, nil
+	}
+	return p.amongAll(ctx, providerID)
+}
+
 // amongAll is look, for questions that come up for every node of a cluster: it looks at all of them
 // at once, and remembers the others. A call tells of a thousand instances.
 func (p *Provider) amongAll(ctx context.Context, providerID string) (machine.Machine, error) {

@@ -45,3 +45,30 @@ func TestLooksAtManyNodes(t *testing.T) {
 		t.Errorf("what is gone: error %v, want NotFound", err)
 	}
 }
+
+// In a quiet cluster who looks for drift makes do with what garbage collection has seen.
+func TestQuietClustersAreLookedAtSeldom(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	n := newNear(t, classOf("ready", "al2023@latest"))
+	p := n.connect()
+	n.ready(p, "ready")
+	bought := got(p.Create(ctx, request("0")))(t)
+	n.pass(10 * time.Minute)
+	n.Calls().Reset()
+	for round := range 5 {
+		got(p.List(ctx))(t)
+		for range 4 {
+			n.pass(30 * time.Second)
+			got(p.Drifted(ctx, request("0"), bought))(t)
+		}
+		if looks := n.Calls().Count("ec2:DescribeInstances"); looks != round+1 {
+			t.Fatalf("%d looks in %d rounds", looks, round+1)
+		}
+	}
+	n.pass(3 * time.Minute)
+	got(p.Drifted(ctx, request("0"), bought))(t)
+	if looks := n.Calls().Count("ec2:DescribeInstances"); looks != 6 {
+		t.Errorf("%d looks, although the last is long ago", looks)
+	}
+}
