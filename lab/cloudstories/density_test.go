@@ -28,7 +28,7 @@ func TestStaticPodDensity(t *testing.T) {
 		s.deployOf(name, 20, "10m") // nothing but their number limits them
 	}
 	for name, class := range classes {
-		nodes := nodesOf(s.running(name, 20))
+		nodes := nodesOf(s.Running(name, 20))
 		if nodes.Len() != class.nodes {
 			t.Errorf("%s: 20 pods are on %d nodes, want %d", name, nodes.Len(), class.nodes)
 		}
@@ -38,7 +38,7 @@ func TestStaticPodDensity(t *testing.T) {
 			}
 		}
 		for _, node := range sets.List(nodes) {
-			found, err := s.lab.Clients.CoreV1().Nodes().Get(t.Context(), node, metav1.GetOptions{})
+			found, err := s.Lab.Clients.CoreV1().Nodes().Get(t.Context(), node, metav1.GetOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -29,7 +29,7 @@ func TestEveryFamilyJoins(t *testing.T) {
 	for name, f := range families {
 		s.class(name, f.alias, func(spec *awsv1.EC2NodeClassSpec) {
 			if f.alias == "" {
-				own, data := awsv1.FamilyCustom, nodeConfig(s.lab)
+				own, data := awsv1.FamilyCustom, nodeConfig(s.Lab)
 				spec.AMIFamily, spec.UserData = &own, &data
 				spec.AMISelectorTerms = []awsv1.AMISelectorTerm{{Name: "amazon-eks-node-al2023-x86_64-standard-1.36-*", Owner: "amazon"}}
 			}
@@ -39,14 +39,14 @@ func TestEveryFamilyJoins(t *testing.T) {
 	}
 	old := s.class("al2", "al2@latest")
 	for name, f := range families {
-		node := s.running(name, 1)[0].Spec.NodeName
+		node := s.Running(name, 1)[0].Spec.NodeName
 		for _, i := range s.alive() {
 			if i.Node == node && !strings.HasPrefix(i.Image, f.image) {
 				t.Errorf("%s has booted %s, want %s", name, i.Image, f.image)
 			}
 		}
 	}
-	s.awaitClass(old, awsv1.ConditionAMIsReady, metav1.ConditionFalse, "AL2")
+	s.AwaitCondition(old, awsv1.ConditionAMIsReady, metav1.ConditionFalse, "AL2")
 }
 
 // nodeConfig is what a user writes whose images are their own.

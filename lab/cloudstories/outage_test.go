@@ -24,20 +24,20 @@ func TestAWSCannotBeAsked(t *testing.T) {
 			s := tell(t)
 			old := s.class("old", "al2023@latest")
 			s.pool("old", small)
-			s.awaitClass(old, condition.Ready, metav1.ConditionTrue)
+			s.AwaitCondition(old, condition.Ready, metav1.ConditionTrue)
 			s.aws.Cause(s, tc.fault)
 			s.deploy("old", 1)
 			fresh := s.class("fresh", "al2023@latest")
 			s.pool("fresh", small)
 			s.deploy("fresh", 1)
-			s.awaitClass(fresh, awsv1.ConditionSubnetsReady, metav1.ConditionUnknown, tc.says)
+			s.AwaitCondition(fresh, awsv1.ConditionSubnetsReady, metav1.ConditionUnknown, tc.says)
 			if len(s.alive()) > 0 {
 				t.Errorf("bought: %+v", s.alive())
 			}
 			s.aws.Mend(s)
-			s.awaitClass(fresh, condition.Ready, metav1.ConditionTrue)
-			s.running("old", 1)
-			s.running("fresh", 1)
+			s.AwaitCondition(fresh, condition.Ready, metav1.ConditionTrue)
+			s.Running("old", 1)
+			s.Running("fresh", 1)
 			if machines := s.alive(); len(machines) != 2 {
 				t.Errorf("bought for two pods: %+v", machines)
 			}
@@ -59,7 +59,7 @@ func TestNetworkWithoutAWayOut(t *testing.T) {
 	})
 	s.pool("web", small)
 	s.deploy("web", 2)
-	s.running("web", 2)
+	s.Running("web", 2)
 	for _, call := range s.aws.Calls(t) {
 		if slices.Contains([]string{"pricing", "iam"}, call.Service) && !strings.HasPrefix(call.Operation, "Get") {
 			t.Errorf("%s was asked for %s", call.Service, call.Operation)

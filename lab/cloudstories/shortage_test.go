@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -23,7 +22,7 @@ func TestCheapestTypesAreSoldOut(t *testing.T) {
 	s.class("web", "al2023@latest")
 	s.pool("web", and(small, karpenterv1.LabelCapacityType, "on-demand"))
 	s.deploy("web", 3)
-	s.running("web", 3)
+	s.Running("web", 3)
 	machines := s.alive()
 	if len(machines) != 3 {
 		t.Errorf("%d machines for three pods", len(machines))
@@ -62,18 +61,18 @@ func TestBurstAgainstThrottling(t *testing.T) {
 	s.class("web", "al2023@latest")
 	s.pool("web", small)
 	s.deploy("web", 1)
-	s.running("web", 1)
+	s.Running("web", 1)
 	s.aws.Cause(s, `{"kind":"throttle","service":"ec2","operations":["CreateFleet"],"rate":5,"burst":5}`)
-	s.scale("web", nodes)
+	s.Scale("web", nodes)
 	var made sets.Set[string]
-	s.lab.EventuallyWithin(s, long, "there is a claim for every pod", func(ctx context.Context) (bool, string) {
+	s.Lab.EventuallyWithin(s, long, "there is a claim for every pod", func(ctx context.Context) (bool, string) {
 		made = sets.New[string]()
 		for _, claim := range s.claims(ctx) {
 			made.Insert(claim.Name)
 		}
 		return made.Len() >= nodes, fmt.Sprint(made.Len(), " claims")
 	})
-	s.running("web", nodes)
+	s.Running("web", nodes)
 	now := sets.New[string]()
 	for _, claim := range s.claims(t.Context()) {
 		now.Insert(claim.Name)
@@ -83,14 +82,6 @@ func TestBurstAgainstThrottling(t *testing.T) {
 	}
 	well, throttled := s.calls("ec2", "CreateFleet")
 	t.Logf("%d purchases, and %d that AWS refused to listen to", well, throttled)
-}
-
-func (s *story) scale(name string, replicas int) {
-	s.Helper()
-	patch := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas)
-	if _, err := s.lab.Clients.AppsV1().Deployments(s.namespace).Patch(s.Context(), name, types.MergePatchType, patch, patchOptions); err != nil {
-		s.Fatalf("scale %s: %v", name, err)
-	}
 }
 
 // nodesOf are where pods run.

@@ -24,16 +24,12 @@ import (
 
 // story is one test with the lab for itself.
 type story struct {
-	*testing.T
-	lab       *labtest.Lab
-	aws       labtest.AWS
-	namespace string
-	before    int // how many machines earlier stories had
+	labtest.Tale
+	aws    labtest.AWS
+	before int // how many machines earlier stories had
 }
 
 type machine = labtest.AWSInstance
-
-var patchOptions metav1.PatchOptions
 
 func quoted(words []string) string { return `["` + strings.Join(words, `","`) + `"]` }
 
@@ -44,7 +40,7 @@ func tell(t *testing.T) *story {
 
 func begin(t *testing.T, lab *labtest.Lab) *story {
 	t.Helper()
-	s := &story{T: t, lab: lab, aws: lab.AWS(t), namespace: lab.Namespace(t)}
+	s := &story{Tale: lab.Tale(t, long), aws: lab.AWS(t)}
 	s.aws.ForgetCalls(t)
 	s.before = len(s.aws.Instances(t))
 	t.Cleanup(s.end)
@@ -102,7 +98,7 @@ func (s *story) removeAll(ctx context.Context, lists ...client.ObjectList) {
 }
 
 func (s *story) removeEach(ctx context.Context, list client.ObjectList) (left int, err error) {
-	if err := s.lab.Client.List(ctx, list); err != nil {
+	if err := s.Lab.Client.List(ctx, list); err != nil {
 		return 0, err
 	}
 	err = meta.EachListItem(list, func(item runtime.Object) error {
@@ -111,7 +107,7 @@ func (s *story) removeEach(ctx context.Context, list client.ObjectList) (left in
 		if object.GetDeletionTimestamp() != nil {
 			return nil
 		}
-		return client.IgnoreNotFound(s.lab.Client.Delete(ctx, object, client.GracePeriodSeconds(0)))
+		return client.IgnoreNotFound(s.Lab.Client.Delete(ctx, object, client.GracePeriodSeconds(0)))
 	})
 	return left, err
 }
@@ -130,13 +126,6 @@ func (s *story) describe() {
 	}
 }
 
-func (s *story) create(object client.Object) {
-	s.Helper()
-	if err := s.lab.Client.Create(s.Context(), object); err != nil {
-		s.Fatalf("create %T %s: %v", object, object.GetName(), err)
-	}
-}
-
 // class makes a node class as tutorials have it, of an alias.
 func (s *story) class(name, alias string, change ...func(*awsv1.EC2NodeClassSpec)) *awsv1.EC2NodeClass {
 	s.Helper()
@@ -150,7 +139,7 @@ func (s *story) class(name, alias string, change ...func(*awsv1.EC2NodeClassSpec
 	for _, how := range change {
 		how(&class.Spec)
 	}
-	s.create(class)
+	s.Create(class)
 	return class
 }
 
@@ -166,7 +155,7 @@ func (s *story) pool(name string, asks map[string]string) *karpenterv1.NodePool 
 	}
 	// Stories are about AWS: nobody takes nodes away that are not wanted any more.
 	pool.Spec.Disruption.Budgets = []karpenterv1.Budget{{Nodes: "0"}}
-	s.create(pool)
+	s.Create(pool)
 	return pool
 }
 
@@ -195,7 +184,7 @@ func (s *story) deploy(pool string, replicas int32) {
 func (s *story) deployOf(pool string, replicas int32, cpu string) {
 	s.Helper()
 	labels := map[string]string{"app": pool}
-	s.create(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: pool}, Spec: appsv1.DeploymentSpec{
+	s.Create(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: pool}, Spec: appsv1.DeploymentSpec{
 		Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels},
 		Template: v1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: v1.PodSpec{
 			TerminationGracePeriodSeconds: new(int64),
@@ -208,47 +197,14 @@ func (s *story) deployOf(pool string, replicas int32, cpu string) {
 	}})
 }
 
-// running waits until an app has as many pods as wanted, all ready, and gives them.
-func (s *story) running(app string, wanted int) []v1.Pod {
-	s.Helper()
-	var found []v1.Pod
-	s.lab.EventuallyWithin(s, long, fmt.Sprintf("%d pods of %s are ready", wanted, app), func(ctx context.Context) (bool, string) {
-		list, err := s.lab.Clients.CoreV1().Pods(s.namespace).List(ctx, metav1.ListOptions{LabelSelector: "app=" + app})
-		if err != nil {
-			return false, err.Error()
-		}
-		found = slices.DeleteFunc(list.Items, func(pod v1.Pod) bool { return !labtest.PodReady.Holds(&pod) || pod.DeletionTimestamp != nil })
-		return len(found) == wanted, fmt.Sprintf("%d are, of %d pods", len(found), len(list.Items))
-	})
-	return found
-}
-
 // claims are all that there are, in the order of their names.
 func (s *story) claims(ctx context.Context) []karpenterv1.NodeClaim {
 	s.Helper()
 	list := &karpenterv1.NodeClaimList{}
-	if err := s.lab.Client.List(ctx, list); err != nil {
+	if err := s.Lab.Client.List(ctx, list); err != nil {
 		s.Error(err)
 	}
 	return list.Items
-}
-
-// awaitClass waits until a class says something of itself.
-func (s *story) awaitClass(class *awsv1.EC2NodeClass, condition string, status metav1.ConditionStatus, says ...string) {
-	s.Helper()
-	what := fmt.Sprintf("class %s has %s=%s that says %q", class.Name, condition, status, says)
-	s.lab.EventuallyWithin(s, long, what, func(ctx context.Context) (bool, string) {
-		if err := s.lab.Client.Get(ctx, client.ObjectKeyFromObject(class), class); err != nil {
-			return false, err.Error()
-		}
-		c := meta.FindStatusCondition(class.Status.Conditions, condition)
-		if c == nil {
-			return false, "it has no such condition"
-		}
-		said := c.Reason + ": " + c.Message
-		missing := slices.ContainsFunc(says, func(part string) bool { return !strings.Contains(said, part) })
-		return c.Status == status && !missing, fmt.Sprintf("it is %s, %s", c.Status, said)
-	})
 }
 
 // calls counts the calls of an operation that went well, and those that did not.

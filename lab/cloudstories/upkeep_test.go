@@ -11,7 +11,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "tenon/api/aws/v1"
@@ -26,7 +25,7 @@ func TestSpotInterruption(t *testing.T) {
 	s.class("web", "al2023@latest")
 	s.pool("web", and(small, karpenterv1.LabelCapacityType, "spot"))
 	s.deploy("web", nodes)
-	s.running("web", nodes)
+	s.Running("web", nodes)
 	struck := map[string]bool{}
 	for _, id := range s.aws.Cause(s, `{"kind":"spot-interruption","share":0.2}`) {
 		struck[id] = true
@@ -34,8 +33,8 @@ func TestSpotInterruption(t *testing.T) {
 	if len(struck) != nodes/5 {
 		t.Fatalf("%d of %d are interrupted", len(struck), nodes)
 	}
-	s.lab.EventuallyWithin(s, long, "all pods run where nothing is interrupted", func(ctx context.Context) (bool, string) {
-		on := nodesOf(s.running("web", nodes))
+	s.Lab.EventuallyWithin(s, long, "all pods run where nothing is interrupted", func(ctx context.Context) (bool, string) {
+		on := nodesOf(s.Running("web", nodes))
 		left := 0
 		for _, i := range s.aws.Instances(t) {
 			if struck[i.ID] && on.Has(i.Node) {
@@ -59,17 +58,17 @@ func TestSpotInterruption(t *testing.T) {
 func TestInstanceProfileComesAndGoes(t *testing.T) {
 	s := tell(t)
 	class := s.class("web", "al2023@latest")
-	s.awaitClass(class, condition.Ready, metav1.ConditionTrue)
+	s.AwaitCondition(class, condition.Ready, metav1.ConditionTrue)
 	if !strings.HasPrefix(class.Status.InstanceProfile, "demo_") {
 		t.Errorf("the profile is %q", class.Status.InstanceProfile)
 	}
 	if made, _ := s.calls("iam", "CreateInstanceProfile"); made != 1 {
 		t.Errorf("%d profiles were made, want 1", made)
 	}
-	if err := s.lab.Client.Delete(t.Context(), class); err != nil {
+	if err := s.Lab.Client.Delete(t.Context(), class); err != nil {
 		t.Fatal(err)
 	}
-	s.lab.AwaitGone(t, class)
+	s.Lab.AwaitGone(t, class)
 	if removed, failed := s.calls("iam", "DeleteInstanceProfile"); removed != 1 || failed != 0 {
 		t.Errorf("%d profiles were removed, %d could not be; want 1", removed, failed)
 	}
@@ -82,15 +81,15 @@ func TestCapacityIsLearned(t *testing.T) {
 	s.class("web", "al2023@latest")
 	s.pool("web", and(small, v1.LabelInstanceTypeStable, "m6a.large", v1.LabelTopologyZone, "us-west-2b"))
 	s.deploy("web", 1)
-	s.running("web", 1)
+	s.Running("web", 1)
 	first := s.claims(t.Context())[0]
 	node := &v1.Node{}
-	if err := s.lab.Client.Get(t.Context(), client.ObjectKey{Name: first.Status.NodeName}, node); err != nil {
+	if err := s.Lab.Client.Get(t.Context(), client.ObjectKey{Name: first.Status.NodeName}, node); err != nil {
 		t.Fatal(err)
 	}
 	truth := node.Status.Capacity.Memory()
-	s.lab.EventuallyWithin(s, long, "what was learned is written down", func(ctx context.Context) (bool, string) {
-		maps, err := s.lab.Clients.CoreV1().ConfigMaps(metav1.NamespaceSystem).List(ctx, metav1.ListOptions{})
+	s.Lab.EventuallyWithin(s, long, "what was learned is written down", func(ctx context.Context) (bool, string) {
+		maps, err := s.Lab.Clients.CoreV1().ConfigMaps(metav1.NamespaceSystem).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return false, err.Error()
 		}
@@ -105,12 +104,12 @@ func TestCapacityIsLearned(t *testing.T) {
 		}
 		return false, fmt.Sprintf("none of %v", names)
 	})
-	s.scale("web", 2)
-	s.running("web", 2)
+	s.Scale("web", 2)
+	s.Running("web", 2)
 	s.knows("the next claim", 2, truth.Value())
 	s.killTenon()
-	s.scale("web", 3)
-	s.running("web", 3)
+	s.Scale("web", 3)
+	s.Running("web", 3)
 	s.knows("a claim after the crash", 3, truth.Value())
 }
 
@@ -131,7 +130,7 @@ func (s *story) knows(who string, count int, truth int64) {
 
 func (s *story) killTenon() {
 	s.Helper()
-	record, _, err := s.lab.Directory.Load()
+	record, _, err := s.Lab.Directory.Load()
 	tenon, found := record.Find("tenon")
 	if err != nil || !found {
 		s.Fatalf("no tenon: %v", err)
@@ -139,8 +138,8 @@ func (s *story) killTenon() {
 	if err := syscall.Kill(tenon.Pid, syscall.SIGKILL); err != nil {
 		s.Fatal(err)
 	}
-	s.lab.Eventually(s, "tenon runs again", func(context.Context) (bool, string) {
-		record, _, err := s.lab.Directory.Load()
+	s.Lab.Eventually(s, "tenon runs again", func(context.Context) (bool, string) {
+		record, _, err := s.Lab.Directory.Load()
 		now, _ := record.Find("tenon")
 		return err == nil && now.Pid != tenon.Pid && now.State == "ready", fmt.Sprintf("%+v", now)
 	})
@@ -155,13 +154,13 @@ func TestNewImagesAreDrift(t *testing.T) {
 		spec.AMIFamily = &family
 		spec.AMISelectorTerms = []awsv1.AMISelectorTerm{{Name: "amazon-eks-node-al2023-x86_64-standard-1.36-*", Owner: "amazon"}}
 	})
-	s.awaitClass(class, condition.Ready, metav1.ConditionTrue)
+	s.AwaitCondition(class, condition.Ready, metav1.ConditionTrue)
 	s.pool("web", small)
 	s.deploy("web", 2)
-	s.running("web", 2)
+	s.Running("web", 2)
 	before := class.Status.AMIs
 	s.aws.Cause(s, `{"kind":"image-release","families":["AL2023"]}`)
-	s.lab.EventuallyWithin(s, long, "both claims are drifted", func(ctx context.Context) (bool, string) {
+	s.Lab.EventuallyWithin(s, long, "both claims are drifted", func(ctx context.Context) (bool, string) {
 		claims := s.claims(ctx)
 		drifted, said := 0, []string{}
 		for _, claim := range claims {
@@ -173,7 +172,7 @@ func TestNewImagesAreDrift(t *testing.T) {
 		}
 		return drifted == 2 && len(claims) == 2, fmt.Sprint(said)
 	})
-	s.awaitClass(class, condition.Ready, metav1.ConditionTrue)
+	s.AwaitCondition(class, condition.Ready, metav1.ConditionTrue)
 	if before[0].ID == class.Status.AMIs[0].ID {
 		t.Error("the class has the old image")
 	}
@@ -184,34 +183,27 @@ func TestNewImagesAreDrift(t *testing.T) {
 func TestOtherNetworksAreDrift(t *testing.T) {
 	s := tell(t)
 	class := s.class("web", "al2023@latest")
-	s.awaitClass(class, condition.Ready, metav1.ConditionTrue)
+	s.AwaitCondition(class, condition.Ready, metav1.ConditionTrue)
 	s.pool("web", and(small, v1.LabelTopologyZone, "us-west-2a"))
 	s.deploy("web", 1)
-	s.running("web", 1)
+	s.Running("web", 1)
 	groups, subnets := class.Status.SecurityGroups, class.Status.Subnets
 	if len(groups) < 2 {
 		t.Fatalf("the class has found groups %v, want two at least", groups)
 	}
-	s.patchClass(class, fmt.Sprintf(`{"spec":{"securityGroupSelectorTerms":[{"id":%q}]}}`, groups[0].ID))
+	s.Patch(class, fmt.Sprintf(`{"spec":{"securityGroupSelectorTerms":[{"id":%q}]}}`, groups[0].ID))
 	s.drifted("SecurityGroupDrift")
-	s.patchClass(class, `{"spec":{"securityGroupSelectorTerms":[{"tags":{"karpenter.sh/discovery":"demo"}}]}}`)
+	s.Patch(class, `{"spec":{"securityGroupSelectorTerms":[{"tags":{"karpenter.sh/discovery":"demo"}}]}}`)
 	s.drifted("")
 	at := slices.IndexFunc(subnets, func(s awsv1.Subnet) bool { return s.Zone != "us-west-2a" })
-	s.patchClass(class, fmt.Sprintf(`{"spec":{"subnetSelectorTerms":[{"id":%q}]}}`, subnets[at].ID))
+	s.Patch(class, fmt.Sprintf(`{"spec":{"subnetSelectorTerms":[{"id":%q}]}}`, subnets[at].ID))
 	s.drifted("SubnetDrift")
-}
-
-func (s *story) patchClass(class *awsv1.EC2NodeClass, merge string) {
-	s.Helper()
-	if err := s.lab.Client.Patch(s.Context(), class, client.RawPatch(types.MergePatchType, []byte(merge))); err != nil {
-		s.Fatal(err)
-	}
 }
 
 // drifted waits until all claims are, for a reason; none is that they are not.
 func (s *story) drifted(reason string) {
 	s.Helper()
-	s.lab.Eventually(s, fmt.Sprintf("claims are drifted because of %q", reason), func(ctx context.Context) (bool, string) {
+	s.Lab.Eventually(s, fmt.Sprintf("claims are drifted because of %q", reason), func(ctx context.Context) (bool, string) {
 		for _, claim := range s.claims(ctx) {
 			said := ""
 			if c := meta.FindStatusCondition(claim.Status.Conditions, karpenterv1.ConditionDrifted); c != nil && c.Status == metav1.ConditionTrue {

@@ -105,9 +105,14 @@ func (l *Lab) Nodes(t testing.TB, form machine.Form, names ...string) {
 // condition, and returns them.
 func (l *Lab) AwaitPods(t testing.TB, namespace, selector string, wanted int, condition PodCondition) []v1.Pod {
 	t.Helper()
+	return l.awaitPods(t, Within, namespace, selector, wanted, condition)
+}
+
+func (l *Lab) awaitPods(t testing.TB, within time.Duration, namespace, selector string, wanted int, condition PodCondition) []v1.Pod {
+	t.Helper()
 	var found []v1.Pod
 	what := fmt.Sprintf("%d pods %s with %s in %s", wanted, condition.Name, selector, namespace)
-	l.Eventually(t, what, func(ctx context.Context) (bool, string) {
+	l.EventuallyWithin(t, within, what, func(ctx context.Context) (bool, string) {
 		list, err := l.Clients.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
 		if err != nil {
 			return false, err.Error()
@@ -133,6 +138,9 @@ type PodCondition struct {
 // Conditions that tests wait for.
 var (
 	PodReady = PodCondition{"ready", func(pod *v1.Pod) bool {
+		if pod.DeletionTimestamp != nil {
+			return false // it is still, and will not be
+		}
 		for _, condition := range pod.Status.Conditions {
 			if condition.Type == v1.PodReady {
 				return condition.Status == v1.ConditionTrue

@@ -19,19 +19,19 @@ func TestInstanceNeverJoins(t *testing.T) {
 	s := tell(t)
 	s.breakBoots("t3.*")
 	s.apply("class.yaml", "broken.yaml", "inflate.yaml")
-	s.scale("inflate", 1)
+	s.Scale("inflate", 1)
 	claim := &s.awaitClaims(1)[0]
-	s.awaitCondition(claim, karpenterv1.ConditionLaunched, metav1.ConditionTrue)
-	s.awaitCondition(claim, karpenterv1.ConditionRegistered, metav1.ConditionUnknown, "Node not registered with cluster")
-	s.lab.Never(t, "another claim for the same pod", 3*time.Second, func(context.Context) (bool, string) {
+	s.AwaitCondition(claim, karpenterv1.ConditionLaunched, metav1.ConditionTrue)
+	s.AwaitCondition(claim, karpenterv1.ConditionRegistered, metav1.ConditionUnknown, "Node not registered with cluster")
+	s.Lab.Never(t, "another claim for the same pod", 3*time.Second, func(context.Context) (bool, string) {
 		n := len(s.claims())
 		return n > 1, "there are more"
 	})
 	s.pending("inflate", 1)
-	s.scale("inflate", 0)
+	s.Scale("inflate", 0)
 	s.pending("inflate", 0)
-	s.delete(claim)
-	s.lab.AwaitGone(t, claim)
+	s.Delete(claim)
+	s.Lab.AwaitGone(t, claim)
 	s.machineGone(claim.Status.ProviderID)
 }
 
@@ -42,8 +42,8 @@ func TestStandaloneClaim(t *testing.T) {
 	s.awaitClass("default")
 	s.apply("standalone.yaml")
 	claim := &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: s.named("mine")}}
-	s.awaitCondition(claim, "Ready", metav1.ConditionTrue)
-	node, err := s.lab.Clients.CoreV1().Nodes().Get(t.Context(), claim.Status.NodeName, metav1.GetOptions{})
+	s.AwaitCondition(claim, "Ready", metav1.ConditionTrue)
+	node, err := s.Lab.Clients.CoreV1().Nodes().Get(t.Context(), claim.Status.NodeName, metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,8 +54,8 @@ func TestStandaloneClaim(t *testing.T) {
 			t.Errorf("the node's %s is %q, want %q", key, got, want)
 		}
 	}
-	s.delete(claim)
-	s.lab.AwaitGone(t, claim)
-	s.lab.AwaitGone(t, node)
+	s.Delete(claim)
+	s.Lab.AwaitGone(t, claim)
+	s.Lab.AwaitGone(t, node)
 	s.machineGone(claim.Status.ProviderID)
 }

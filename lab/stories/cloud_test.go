@@ -30,13 +30,13 @@ func (s *story) machines() map[string]string {
 	if onAWS() {
 		return s.machinesAtAWS()
 	}
-	books, err := stage.Read(s.lab.Directory.Cloud())
+	books, err := stage.Read(s.Lab.Directory.Cloud())
 	if err != nil {
 		s.Fatal(err)
 	}
 	running := map[string]string{}
 	for _, r := range books.Records {
-		if r.Machine.Labels[teamLabel] == s.namespace && r.Deleted.IsZero() {
+		if r.Machine.Labels[teamLabel] == s.Namespace && r.Deleted.IsZero() {
 			running[r.Machine.Instance.ProviderID] = r.Machine.Instance.ClaimName
 		}
 	}
@@ -47,7 +47,7 @@ func (s *story) machines() map[string]string {
 func (s *story) machinesAtAWS() map[string]string {
 	s.Helper()
 	running := map[string]string{}
-	for _, i := range s.lab.AWS(s).Instances(s) {
+	for _, i := range s.Lab.AWS(s).Instances(s) {
 		mine := strings.HasSuffix(i.Pool, s.named("")) || i.Pool == "" && strings.HasSuffix(i.Claim, s.named(""))
 		if mine && i.Alive() {
 			running[i.ProviderID] = i.Claim
@@ -68,7 +68,7 @@ func (s *story) machineGone(providerID string) {
 func (s *story) awaitClass(name string) {
 	s.Helper()
 	if onAWS() {
-		s.awaitCondition(&awsv1.EC2NodeClass{ObjectMeta: metav1.ObjectMeta{Name: s.named(name)}}, "Ready", metav1.ConditionTrue)
+		s.AwaitCondition(&awsv1.EC2NodeClass{ObjectMeta: metav1.ObjectMeta{Name: s.named(name)}}, "Ready", metav1.ConditionTrue)
 	}
 }
 
@@ -78,7 +78,7 @@ func (s *story) breakBoots(types string) {
 	if !onAWS() {
 		return
 	}
-	aws := s.lab.AWS(s)
+	aws := s.Lab.AWS(s)
 	aws.Cause(s, fmt.Sprintf(`{"kind":"boot-never-finishes","instanceTypes":[%q]}`, types))
 	s.Cleanup(func() { aws.Mend(s) })
 }

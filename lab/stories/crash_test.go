@@ -45,7 +45,7 @@ func TestKilledDuringAScaleOut(t *testing.T) {
 	s := begin(t, labtest.Start(t))
 	dice := chance(t)
 	s.apply("class.yaml", "small.yaml", "inflate.yaml")
-	s.scale("inflate", pods)
+	s.Scale("inflate", pods)
 	for _, moment := range []struct {
 		name  string
 		count func() int
@@ -55,21 +55,21 @@ func TestKilledDuringAScaleOut(t *testing.T) {
 		{"nodes", s.ready},
 	} {
 		enough := 1 + dice.IntN(needed*2/3)
-		s.eventually(fmt.Sprintf("there are %d %s", enough, moment.name), func(context.Context) (bool, string) {
+		s.Eventually(fmt.Sprintf("there are %d %s", enough, moment.name), func(context.Context) (bool, string) {
 			n := moment.count()
 			return n >= enough, fmt.Sprintf("there are %d", n)
 		})
 		t.Logf("killed at %d %s, to be %d", moment.count(), moment.name, needed)
 		s.kill(controller())
 	}
-	s.running("inflate", pods)
+	s.Running("inflate", pods)
 	s.settled(needed)
 }
 
 // settled checks that claims, nodes and machines are the same, and no more than they must be.
 func (s *story) settled(needed int) {
 	s.Helper()
-	s.eventually("every machine is a node with its claim", func(context.Context) (bool, string) {
+	s.Eventually("every machine is a node with its claim", func(context.Context) (bool, string) {
 		claims, machines := s.claims(), s.machines()
 		for _, claim := range claims {
 			if machines[claim.Status.ProviderID] != claim.Name || claim.Status.NodeName == "" {
@@ -105,7 +105,7 @@ func (s *story) kill(name string) {
 	if err := syscall.Kill(before.Pid, syscall.SIGKILL); err != nil {
 		s.Fatalf("kill %s: %v", name, err)
 	}
-	s.eventually(name+" runs again", func(context.Context) (bool, string) {
+	s.Eventually(name+" runs again", func(context.Context) (bool, string) {
 		now := s.component(name)
 		return now.Pid != before.Pid && now.State == "ready", fmt.Sprintf("it is %s", now.State)
 	})
@@ -113,7 +113,7 @@ func (s *story) kill(name string) {
 
 func (s *story) component(name string) state.Component {
 	s.Helper()
-	record, _, err := s.lab.Directory.Load()
+	record, _, err := s.Lab.Directory.Load()
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -14,68 +14,68 @@ import (
 func TestBudgetBlocksADrainAndLetsGo(t *testing.T) {
 	s := tell(t)
 	s.apply("basic.yaml", "inflate.yaml", "budget.yaml")
-	s.scale("inflate", 2)
-	pods := s.running("inflate", 2)
+	s.Scale("inflate", 2)
+	pods := s.Running("inflate", 2)
 	claim, node := s.claimOf(pods[0]), s.nodeOf(pods[0])
-	s.delete(claim)
-	s.awaitCondition(claim, karpenterv1.ConditionDrained, metav1.ConditionUnknown,
-		"Draining since", "PodDisruptionBudget "+s.namespace+"/inflate", "can never allow a disruption", pods[0].Name)
-	s.awaitEvent(node, "DrainBlocked", s.namespace+"/inflate")
-	s.awaitEvent(node, "FailedDraining", "violates a PDB")
-	budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "inflate"}}
-	s.awaitEvent(budget, "NeverAllowsDisruption", "minAvailable is 2 of 2", node.Name)
-	for i, pod := range s.running("inflate", 2) {
+	s.Delete(claim)
+	s.AwaitCondition(claim, karpenterv1.ConditionDrained, metav1.ConditionUnknown,
+		"Draining since", "PodDisruptionBudget "+s.Namespace+"/inflate", "can never allow a disruption", pods[0].Name)
+	s.AwaitEvent(node, "DrainBlocked", s.Namespace+"/inflate")
+	s.AwaitEvent(node, "FailedDraining", "violates a PDB")
+	budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: "inflate"}}
+	s.AwaitEvent(budget, "NeverAllowsDisruption", "minAvailable is 2 of 2", node.Name)
+	for i, pod := range s.Running("inflate", 2) {
 		if pod.Name != pods[i].Name || pod.Spec.NodeName != pods[i].Spec.NodeName {
 			t.Errorf("against the budget %s of %s is gone; there is %s on %s", pods[i].Name, pods[i].Spec.NodeName, pod.Name, pod.Spec.NodeName)
 		}
 	}
-	s.patch(budget, `{"spec":{"minAvailable":1}}`)
-	s.lab.AwaitGone(t, claim)
-	s.lab.AwaitGone(t, node)
-	s.running("inflate", 2)
+	s.Patch(budget, `{"spec":{"minAvailable":1}}`)
+	s.Lab.AwaitGone(t, claim)
+	s.Lab.AwaitGone(t, node)
+	s.Running("inflate", 2)
 }
 
 // A pod that asks not to be disturbed holds the drain for as long as it asks.
 func TestDoNotDisrupt(t *testing.T) {
 	s := tell(t)
 	s.apply("basic.yaml", "precious.yaml")
-	pod := s.running("precious", 1)[0]
+	pod := s.Running("precious", 1)[0]
 	claim, node := s.claimOf(pod), s.nodeOf(pod)
-	s.delete(claim)
-	s.awaitCondition(claim, karpenterv1.ConditionDrained, metav1.ConditionUnknown, "do-not-disrupt", pod.Name)
-	s.running("precious", 1)
-	s.patch(&pod, `{"metadata":{"annotations":{"karpenter.sh/do-not-disrupt":null}}}`)
-	s.lab.AwaitGone(t, claim)
-	s.lab.AwaitGone(t, node)
+	s.Delete(claim)
+	s.AwaitCondition(claim, karpenterv1.ConditionDrained, metav1.ConditionUnknown, "do-not-disrupt", pod.Name)
+	s.Running("precious", 1)
+	s.Patch(&pod, `{"metadata":{"annotations":{"karpenter.sh/do-not-disrupt":null}}}`)
+	s.Lab.AwaitGone(t, claim)
+	s.Lab.AwaitGone(t, node)
 }
 
 // With a terminationGracePeriod the same pod goes in time, and everybody can read when.
 func TestTerminationGracePeriod(t *testing.T) {
 	s := tell(t)
 	s.apply("class.yaml", "graceful.yaml", "precious.yaml")
-	pod := s.running("precious", 1)[0]
+	pod := s.Running("precious", 1)[0]
 	claim, node := s.claimOf(pod), s.nodeOf(pod)
-	s.delete(claim)
-	s.awaitEvent(claim, "TerminationGracePeriodExpiring", "All pods will be deleted by")
-	s.lab.AwaitGone(t, &pod)
+	s.Delete(claim)
+	s.AwaitEvent(claim, "TerminationGracePeriodExpiring", "All pods will be deleted by")
+	s.Lab.AwaitGone(t, &pod)
 	if deleted := claim.DeletionTimestamp; deleted != nil && time.Since(deleted.Time) < 5*time.Second {
 		t.Errorf("the pod was gone %s after the deletion; its grace period ends the wait at 7s", time.Since(deleted.Time))
 	}
-	s.lab.AwaitGone(t, claim)
-	s.lab.AwaitGone(t, node)
+	s.Lab.AwaitGone(t, claim)
+	s.Lab.AwaitGone(t, node)
 }
 
 // kubectl delete node ends like kubectl delete nodeclaim: drained, and no machine left.
 func TestDeleteNode(t *testing.T) {
 	s := tell(t)
 	s.apply("basic.yaml", "inflate.yaml")
-	s.scale("inflate", 2)
-	pods := s.running("inflate", 2)
+	s.Scale("inflate", 2)
+	pods := s.Running("inflate", 2)
 	claim, node := s.claimOf(pods[0]), s.nodeOf(pods[0])
-	s.delete(node)
-	s.lab.AwaitGone(t, claim)
-	s.lab.AwaitGone(t, node)
-	for _, pod := range s.running("inflate", 2) {
+	s.Delete(node)
+	s.Lab.AwaitGone(t, claim)
+	s.Lab.AwaitGone(t, node)
+	for _, pod := range s.Running("inflate", 2) {
 		if s.nodeOf(pod).UID == node.UID { // AWS may give the next one the same address and so its name
 			t.Errorf("%s is still on the node", pod.Name)
 		}
@@ -88,11 +88,11 @@ func TestDeleteNode(t *testing.T) {
 func TestExpiry(t *testing.T) {
 	s := tell(t)
 	s.apply("class.yaml", "shortlived.yaml", "inflate.yaml")
-	s.scale("inflate", 1)
+	s.Scale("inflate", 1)
 	claim := &s.awaitClaims(1)[0]
-	s.patch(s.pool("shortlived"), `{"spec":{"template":{"spec":{"expireAfter":"Never"}}}}`)
-	s.lab.AwaitGone(t, claim)
-	if pod := s.running("inflate", 1)[0]; s.claimOf(pod).UID == claim.UID {
+	s.Patch(s.pool("shortlived"), `{"spec":{"template":{"spec":{"expireAfter":"Never"}}}}`)
+	s.Lab.AwaitGone(t, claim)
+	if pod := s.Running("inflate", 1)[0]; s.claimOf(pod).UID == claim.UID {
 		t.Errorf("%s is on node %s, which has expired", pod.Name, pod.Spec.NodeName)
 	}
 	s.machineGone(claim.Status.ProviderID)

@@ -17,7 +17,7 @@ func (s *story) apply(files ...string) {
 	s.Helper()
 	for _, file := range files {
 		for _, object := range s.read(file) {
-			if err := s.lab.Client.Create(s.Context(), object); err != nil {
+			if err := s.Lab.Client.Create(s.Context(), object); err != nil {
 				s.Fatalf("%s: create %s %s: %v", file, object.GetKind(), object.GetName(), err)
 			}
 			if object.GetNamespace() == "" {
@@ -58,29 +58,29 @@ func (s *story) adapt(object *unstructured.Unstructured) {
 	case "NodePool":
 		s.rename(object, "metadata", "name")
 		s.rename(object, "spec", "template", "spec", "nodeClassRef", "name")
-		s.put(object, s.namespace, "metadata", "labels", teamLabel)
-		s.put(object, s.namespace, "spec", "template", "metadata", "labels", teamLabel)
+		s.put(object, s.Namespace, "metadata", "labels", teamLabel)
+		s.put(object, s.Namespace, "spec", "template", "metadata", "labels", teamLabel)
 		s.add(object, s.taint(), "spec", "template", "spec", "taints")
 	case "NodeClaim":
 		s.rename(object, "metadata", "name")
 		s.rename(object, "spec", "nodeClassRef", "name")
-		s.put(object, s.namespace, "metadata", "labels", teamLabel)
+		s.put(object, s.Namespace, "metadata", "labels", teamLabel)
 		s.add(object, s.taint(), "spec", "taints")
 	case "EC2NodeClass", "PersistentVolume", "StorageClass":
 		s.rename(object, "metadata", "name")
 		s.rename(object, "spec", "storageClassName")
 	case "PersistentVolumeClaim":
-		object.SetNamespace(s.namespace)
+		object.SetNamespace(s.Namespace)
 		s.rename(object, "spec", "storageClassName")
 		s.rename(object, "spec", "volumeName")
 	case "Deployment", "StatefulSet":
-		object.SetNamespace(s.namespace)
+		object.SetNamespace(s.Namespace)
 		s.direct(object, "spec", "template", "spec")
 	case "Pod":
-		object.SetNamespace(s.namespace)
+		object.SetNamespace(s.Namespace)
 		s.direct(object, "spec")
 	case "PodDisruptionBudget":
-		object.SetNamespace(s.namespace)
+		object.SetNamespace(s.Namespace)
 	default:
 		s.Fatalf("there is no rule for kind %q", object.GetKind())
 	}
@@ -88,12 +88,12 @@ func (s *story) adapt(object *unstructured.Unstructured) {
 
 // direct sends pods to the nodes of the story.
 func (s *story) direct(object *unstructured.Unstructured, spec ...string) {
-	s.put(object, s.namespace, append(spec[:len(spec):len(spec)], "nodeSelector", teamLabel)...)
+	s.put(object, s.Namespace, append(spec[:len(spec):len(spec)], "nodeSelector", teamLabel)...)
 	s.add(object, map[string]any{"key": teamLabel, "operator": "Exists"}, append(spec[:len(spec):len(spec)], "tolerations")...)
 }
 
 func (s *story) taint() map[string]any {
-	return map[string]any{"key": teamLabel, "value": s.namespace, "effect": "NoSchedule"}
+	return map[string]any{"key": teamLabel, "value": s.Namespace, "effect": "NoSchedule"}
 }
 
 // rename gives a name the story's ending, if there is one.

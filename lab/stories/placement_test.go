@@ -17,11 +17,11 @@ func TestTeamPool(t *testing.T) {
 	s := tell(t)
 	s.apply("class.yaml", "team.yaml")
 	intruders := s.pending("intruder", 1)
-	s.awaitEvent(&intruders[0], "FailedScheduling", "networkNode")
+	s.AwaitEvent(&intruders[0], "FailedScheduling", "networkNode")
 	claims := s.awaitClaims(1)
-	s.awaitCondition(&claims[0], karpenterv1.ConditionInitialized, metav1.ConditionUnknown, "agent-starting")
+	s.AwaitCondition(&claims[0], karpenterv1.ConditionInitialized, metav1.ConditionUnknown, "agent-starting")
 	s.startAgent(claims[0].Status.NodeName)
-	for _, pod := range s.running("network-app", 3) {
+	for _, pod := range s.Running("network-app", 3) {
 		node := s.nodeOf(pod)
 		if kind := node.Labels[v1.LabelInstanceTypeStable]; kind != "c5n.4xlarge" && kind != "c6in.4xlarge" {
 			t.Errorf("%s is a %s", node.Name, kind)
@@ -39,8 +39,8 @@ func TestTeamPool(t *testing.T) {
 // startAgent does what a daemon does that removes the start-up taint of its node.
 func (s *story) startAgent(name string) {
 	s.Helper()
-	s.eventually("the agent of "+name+" is ready", func(ctx context.Context) (bool, string) {
-		node, err := s.lab.Clients.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
+	s.Eventually("the agent of "+name+" is ready", func(ctx context.Context) (bool, string) {
+		node, err := s.Lab.Clients.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return false, err.Error()
 		}
@@ -51,7 +51,7 @@ func (s *story) startAgent(name string) {
 			}
 		}
 		node.Spec.Taints = kept
-		_, err = s.lab.Clients.CoreV1().Nodes().Update(ctx, node, metav1.UpdateOptions{})
+		_, err = s.Lab.Clients.CoreV1().Nodes().Update(ctx, node, metav1.UpdateOptions{})
 		return err == nil, "update: it was changed by others"
 	})
 }
@@ -60,7 +60,7 @@ func (s *story) startAgent(name string) {
 func TestNodeAffinity(t *testing.T) {
 	s := tell(t)
 	s.apply("class.yaml", "pool.yaml", "affinity.yaml")
-	labels := s.nodeOf(s.running("picky", 1)[0]).Labels
+	labels := s.nodeOf(s.Running("picky", 1)[0]).Labels
 	if zone := labels[v1.LabelTopologyZone]; zone == "us-west-2a" || zone == "us-west-2b" {
 		t.Errorf("it runs in %s, which it ruled out", zone)
 	}
@@ -71,14 +71,14 @@ func TestNodeAffinity(t *testing.T) {
 	if family := labels[awsv1.LabelInstanceFamily]; family != "m6i" {
 		t.Errorf("it runs on %s, and prefers m6i", family)
 	}
-	s.running("dreamer", 1)
+	s.Running("dreamer", 1)
 }
 
 // Six pods of a maximal skew of one over three zones are two in each.
 func TestZoneSpread(t *testing.T) {
 	s := tell(t)
 	s.apply("class.yaml", "pool.yaml", "spread.yaml")
-	got := s.spread(s.running("spread", 6), v1.LabelTopologyZone)
+	got := s.spread(s.Running("spread", 6), v1.LabelTopologyZone)
 	if want := map[string]int{"us-west-2a": 2, "us-west-2b": 2, "us-west-2c": 2}; !maps.Equal(got, want) {
 		t.Errorf("pods by zone: %v, want %v", got, want)
 	}
@@ -88,7 +88,7 @@ func TestZoneSpread(t *testing.T) {
 func TestPodAntiAffinity(t *testing.T) {
 	s := tell(t)
 	s.apply("class.yaml", "pool.yaml", "apart.yaml")
-	if got := s.spread(s.running("apart", 3), v1.LabelHostname); len(got) != 3 {
+	if got := s.spread(s.Running("apart", 3), v1.LabelHostname); len(got) != 3 {
 		t.Errorf("pods by node: %v, want three nodes", got)
 	}
 }
@@ -97,7 +97,7 @@ func TestPodAntiAffinity(t *testing.T) {
 func TestHostPorts(t *testing.T) {
 	s := tell(t)
 	s.apply("class.yaml", "pool.yaml", "ports.yaml")
-	if got := s.spread(s.running("ports", 3), v1.LabelHostname); len(got) != 3 {
+	if got := s.spread(s.Running("ports", 3), v1.LabelHostname); len(got) != 3 {
 		t.Errorf("pods by node: %v, want three nodes", got)
 	}
 }
@@ -107,7 +107,7 @@ func TestVolumesInOneZone(t *testing.T) {
 	s := tell(t)
 	s.apply("class.yaml", "pool.yaml", "volume.yaml")
 	for app, want := range map[string]string{"old": "us-west-2c", "new": "us-west-2b"} {
-		if zone := s.nodeOf(s.running(app, 1)[0]).Labels[v1.LabelTopologyZone]; zone != want {
+		if zone := s.nodeOf(s.Running(app, 1)[0]).Labels[v1.LabelTopologyZone]; zone != want {
 			t.Errorf("%s runs in %s, want %s", app, zone, want)
 		}
 	}
@@ -118,7 +118,7 @@ func TestArchitectures(t *testing.T) {
 	s := tell(t)
 	s.apply("class.yaml", "pool.yaml", "architectures.yaml")
 	for app, want := range map[string]string{"arm": "arm64", "intel": "amd64"} {
-		if got := s.spread(s.running(app, 2), v1.LabelArchStable); got[want] != 2 {
+		if got := s.spread(s.Running(app, 2), v1.LabelArchStable); got[want] != 2 {
 			t.Errorf("%s runs on %v, want %s", app, got, want)
 		}
 	}

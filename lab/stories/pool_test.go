@@ -13,37 +13,22 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 )
 
-// conditionGone says whether an object has a condition no more.
-func (s *story) conditionGone(object client.Object, name string) func(context.Context) (bool, string) {
-	return func(ctx context.Context) (bool, string) {
-		if err := s.lab.Client.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
-			return false, err.Error()
-		}
-		for _, c := range conditionsOf(object) {
-			if c.Type == name {
-				return false, fmt.Sprintf("it is still %s: %s", c.Status, c.Message)
-			}
-		}
-		return true, ""
-	}
-}
-
 // New nodes follow the edited pool; those that run keep what they were made with, and stay.
 func TestPoolEdited(t *testing.T) {
 	s := tell(t)
 	s.apply("class.yaml", "editable.yaml", "inflate.yaml")
-	s.scale("inflate", 1)
-	first := s.running("inflate", 1)[0]
+	s.Scale("inflate", 1)
+	first := s.Running("inflate", 1)[0]
 	pool := s.pool("editable")
-	s.awaitCondition(pool, "Ready", metav1.ConditionTrue)
+	s.AwaitCondition(pool, "Ready", metav1.ConditionTrue)
 	before := pool.Annotations[karpenterv1.AnnotationNodePoolHash]
-	s.patch(pool, `{"spec":{"template":{"metadata":{"labels":{"edition":"second"}}}}}`)
-	s.eventually("the pool has another hash", func(ctx context.Context) (bool, string) {
-		err := s.lab.Client.Get(ctx, client.ObjectKeyFromObject(pool), pool)
+	s.Patch(pool, `{"spec":{"template":{"metadata":{"labels":{"edition":"second"}}}}}`)
+	s.Eventually("the pool has another hash", func(ctx context.Context) (bool, string) {
+		err := s.Lab.Client.Get(ctx, client.ObjectKeyFromObject(pool), pool)
 		return err == nil && pool.Annotations[karpenterv1.AnnotationNodePoolHash] != before, fmt.Sprint("it is ", before)
 	})
-	s.scale("inflate", 2)
-	for _, pod := range s.running("inflate", 2) {
+	s.Scale("inflate", 2)
+	for _, pod := range s.Running("inflate", 2) {
 		want := "second"
 		if pod.Name == first.Name {
 			want = "first"
@@ -58,20 +43,20 @@ func TestPoolEdited(t *testing.T) {
 func TestPoolDeletedWhileInUse(t *testing.T) {
 	s := tell(t)
 	s.apply("class.yaml", "editable.yaml", "inflate.yaml")
-	s.scale("inflate", 2)
-	pods := s.running("inflate", 2)
+	s.Scale("inflate", 2)
+	pods := s.Running("inflate", 2)
 	node := s.nodeOf(pods[0])
 	pool := s.pool("editable")
-	s.delete(pool)
-	s.lab.AwaitGone(t, pool)
-	s.lab.AwaitGone(t, node)
+	s.Delete(pool)
+	s.Lab.AwaitGone(t, pool)
+	s.Lab.AwaitGone(t, node)
 	waiting := s.pending("inflate", 2)
-	s.awaitEvent(&waiting[0], "FailedScheduling", "Failed to schedule pod")
+	s.AwaitEvent(&waiting[0], "FailedScheduling", "Failed to schedule pod")
 	if n := len(s.machines()); n > 1 {
 		t.Errorf("%d machines run after their pool went", n)
 	}
 	s.apply("editable.yaml")
-	s.running("inflate", 2)
+	s.Running("inflate", 2)
 }
 
 // A bad pool is refused when it is made, and the answer says which field is wrong and what is allowed.
@@ -115,7 +100,7 @@ func TestBadPoolIsRefused(t *testing.T) {
 			spec, _, _ := unstructured.NestedMap(pool.Object, "spec")
 			c.change(spec)
 			pool.Object["spec"] = spec
-			err := s.lab.Client.Create(t.Context(), pool)
+			err := s.Lab.Client.Create(t.Context(), pool)
 			if err == nil {
 				t.Fatal("it was taken")
 			}
@@ -139,12 +124,12 @@ func requirement(r map[string]any) func(map[string]any) {
 func TestPoolWithoutItsNodeClass(t *testing.T) {
 	s := tell(t)
 	s.apply("pool.yaml", "inflate.yaml")
-	s.scale("inflate", 1)
+	s.Scale("inflate", 1)
 	pool := s.pool("default")
-	s.awaitCondition(pool, karpenterv1.ConditionNodeClassReady, metav1.ConditionFalse, "NodeClassNotFound")
-	s.awaitCondition(pool, "Ready", metav1.ConditionFalse)
+	s.AwaitCondition(pool, karpenterv1.ConditionNodeClassReady, metav1.ConditionFalse, "NodeClassNotFound")
+	s.AwaitCondition(pool, "Ready", metav1.ConditionFalse)
 	// Beside many other pools it is counted ("2 by not being ready"), alone it is named.
-	s.awaitEvent(&s.pending("inflate", 1)[0], "FailedScheduling", "Failed to schedule pod", "ready")
+	s.AwaitEvent(&s.pending("inflate", 1)[0], "FailedScheduling", "Failed to schedule pod", "ready")
 	s.apply("class.yaml")
-	s.running("inflate", 1)
+	s.Running("inflate", 1)
 }

@@ -15,13 +15,13 @@ import (
 func TestScaleUpAndDown(t *testing.T) {
 	s := tell(t)
 	s.apply("basic.yaml", "inflate.yaml")
-	s.scale("inflate", 5)
-	pods := s.running("inflate", 5)
+	s.Scale("inflate", 5)
+	pods := s.Running("inflate", 5)
 	claims := s.claims()
 	if len(claims) != 1 {
 		t.Errorf("%d NodeClaims for five pods, want 1", len(claims))
 	}
-	s.awaitCondition(&claims[0], karpenterv1.ConditionInitialized, metav1.ConditionTrue) // pods may run before
+	s.AwaitCondition(&claims[0], karpenterv1.ConditionInitialized, metav1.ConditionTrue) // pods may run before
 	labels := s.nodeOf(pods[0]).Labels
 	for key, allowed := range map[string][]string{
 		"eks-team":                    {"my-team"},
@@ -36,8 +36,8 @@ func TestScaleUpAndDown(t *testing.T) {
 			t.Errorf("the node's %s is %q, want one of %v", key, labels[key], allowed)
 		}
 	}
-	s.scale("inflate", 0)
-	s.running("inflate", 0)
+	s.Scale("inflate", 0)
+	s.Running("inflate", 0)
 	if now := len(s.claims()); now > len(claims) {
 		t.Errorf("%d NodeClaims after the pods went, %d before", now, len(claims))
 	}
@@ -48,18 +48,18 @@ func TestLimitReachedAndRaised(t *testing.T) {
 	s := tell(t)
 	s.apply("basic.yaml", "inflate.yaml")
 	pool := s.pool("default")
-	s.awaitCondition(pool, "Ready", metav1.ConditionTrue) // or pods are told first that it is not
-	s.scale("inflate", 14)
-	s.awaitCondition(pool, karpenterv1.ConditionLimitReached, metav1.ConditionTrue, "raise the limits of pool "+pool.Name, "cpu 10")
-	s.awaitEvent(pool, "LimitReached", "raise the limits")
+	s.AwaitCondition(pool, "Ready", metav1.ConditionTrue) // or pods are told first that it is not
+	s.Scale("inflate", 14)
+	s.AwaitCondition(pool, karpenterv1.ConditionLimitReached, metav1.ConditionTrue, "raise the limits of pool "+pool.Name, "cpu 10")
+	s.AwaitEvent(pool, "LimitReached", "raise the limits")
 	waiting := s.pending("inflate", 6)
-	s.awaitEvent(&waiting[0], "FailedScheduling", "exceed limits for nodepool", "raise the limits of pool "+pool.Name)
+	s.AwaitEvent(&waiting[0], "FailedScheduling", "exceed limits for nodepool", "raise the limits of pool "+pool.Name)
 	if cpu := pool.Status.Resources.Cpu(); cpu.CmpInt64(10) > 0 {
 		t.Errorf("the pool has %s processors, its limit is 10", cpu)
 	}
-	s.patch(pool, `{"spec":{"limits":{"cpu":"20"}}}`)
-	s.running("inflate", 14)
-	s.eventually("the pool's limit holds nobody back", s.conditionGone(pool, karpenterv1.ConditionLimitReached))
+	s.Patch(pool, `{"spec":{"limits":{"cpu":"20"}}}`)
+	s.Running("inflate", 14)
+	s.AwaitConditionGone(pool, karpenterv1.ConditionLimitReached)
 	if cpu := pool.Status.Resources.Cpu(); cpu.CmpInt64(20) > 0 {
 		t.Errorf("the pool has %s processors, its limit is 20", cpu)
 	}
@@ -70,15 +70,15 @@ func TestWeightedPools(t *testing.T) {
 	s := tell(t)
 	s.apply("class.yaml", "weighted.yaml", "inflate.yaml")
 	for _, pool := range []string{"committed", "general"} { // pools that are not ready are passed over
-		s.awaitCondition(s.pool(pool), "Ready", metav1.ConditionTrue)
+		s.AwaitCondition(s.pool(pool), "Ready", metav1.ConditionTrue)
 	}
-	s.scale("inflate", 3)
-	byPool := s.spread(s.running("inflate", 3), karpenterv1.LabelNodePool)
+	s.Scale("inflate", 3)
+	byPool := s.spread(s.Running("inflate", 3), karpenterv1.LabelNodePool)
 	if byPool[s.named("committed")] != 3 {
 		t.Errorf("pods by pool: %v, want all in the heavier one", byPool)
 	}
-	s.scale("inflate", 6)
-	byPool = s.spread(s.running("inflate", 6), karpenterv1.LabelNodePool)
+	s.Scale("inflate", 6)
+	byPool = s.spread(s.Running("inflate", 6), karpenterv1.LabelNodePool)
 	if byPool[s.named("committed")] != 3 || byPool[s.named("general")] != 3 {
 		t.Errorf("pods by pool: %v, want three in each", byPool)
 	}
@@ -88,7 +88,7 @@ func TestWeightedPools(t *testing.T) {
 func TestDynamicPodDensity(t *testing.T) {
 	s := tell(t)
 	s.apply("class.yaml", "dense.yaml")
-	byNode := s.spread(s.running("dense", 60), v1.LabelHostname)
+	byNode := s.spread(s.Running("dense", 60), v1.LabelHostname)
 	if len(byNode) != 3 {
 		t.Errorf("%d nodes, want 3: %v", len(byNode), byNode)
 	}

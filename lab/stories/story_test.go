@@ -13,11 +13,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/lab/labtest"
 )
@@ -27,10 +24,8 @@ const teamLabel = "stories.tenon.dev/team"
 
 // story is one test with its namespace, its pools and its nodes.
 type story struct {
-	*testing.T
-	lab       *labtest.Lab
-	namespace string
-	leftover  []client.Object // what no namespace and no pool takes along
+	labtest.Tale
+	leftover []client.Object // what no namespace and no pool takes along
 }
 
 // tell begins a story that others run beside.
@@ -42,7 +37,7 @@ func tell(t *testing.T) *story {
 
 func begin(t *testing.T, lab *labtest.Lab) *story {
 	t.Helper()
-	s := &story{T: t, lab: lab, namespace: lab.Namespace(t)}
+	s := &story{Tale: lab.Tale(t, labtest.Within)}
 	t.Cleanup(s.end)
 	return s
 }
@@ -53,13 +48,13 @@ func (s *story) end() {
 	for _, kind := range []client.Object{
 		&appsv1.Deployment{}, &appsv1.StatefulSet{}, &policyv1.PodDisruptionBudget{}, &v1.Pod{},
 	} {
-		if err := s.lab.Client.DeleteAllOf(ctx, kind, client.InNamespace(s.namespace), client.GracePeriodSeconds(0)); err != nil {
+		if err := s.Lab.Client.DeleteAllOf(ctx, kind, client.InNamespace(s.Namespace), client.GracePeriodSeconds(0)); err != nil {
 			s.Errorf("clean up: %v", err)
 		}
 	}
-	mine := client.MatchingLabels{teamLabel: s.namespace}
+	mine := client.MatchingLabels{teamLabel: s.Namespace}
 	for _, kind := range []client.Object{&karpenterv1.NodePool{}, &karpenterv1.NodeClaim{}} {
-		if err := s.lab.Client.DeleteAllOf(ctx, kind, mine); err != nil {
+		if err := s.Lab.Client.DeleteAllOf(ctx, kind, mine); err != nil {
 			s.Errorf("clean up: %v", err)
 		}
 	}
@@ -69,7 +64,7 @@ func (s *story) end() {
 		s.Error(err)
 	}
 	for _, object := range s.leftover {
-		if err := client.IgnoreNotFound(s.lab.Client.Delete(ctx, object)); err != nil {
+		if err := client.IgnoreNotFound(s.Lab.Client.Delete(ctx, object)); err != nil {
 			s.Errorf("clean up: %v", err)
 		}
 	}
@@ -81,7 +76,7 @@ func (s *story) awaitEnd(ctx context.Context, mine client.ListOption) error {
 	ticker := time.NewTicker(200 * time.Millisecond)
 	defer ticker.Stop()
 	for {
-		err := errors.Join(s.lab.Client.List(ctx, claims, mine), s.lab.Client.List(ctx, nodes, mine))
+		err := errors.Join(s.Lab.Client.List(ctx, claims, mine), s.Lab.Client.List(ctx, nodes, mine))
 		if err != nil {
 			return fmt.Errorf("clean up: %w", err)
 		}
@@ -98,27 +93,7 @@ func (s *story) awaitEnd(ctx context.Context, mine client.ListOption) error {
 
 // named is the name in the cluster of something that has a name in testdata.
 func (s *story) named(name string) string {
-	return name + "-" + strings.TrimPrefix(s.namespace, "test-")
-}
-
-func (s *story) scale(name string, replicas int) {
-	s.Helper()
-	s.patch(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name}},
-		fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas))
-}
-
-func (s *story) patch(object client.Object, merge string) {
-	s.Helper()
-	if err := s.lab.Client.Patch(s.Context(), object, client.RawPatch(types.MergePatchType, []byte(merge))); err != nil {
-		s.Fatalf("patch %T %s: %v", object, object.GetName(), err)
-	}
-}
-
-func (s *story) delete(object client.Object) {
-	s.Helper()
-	if err := s.lab.Client.Delete(s.Context(), object); err != nil {
-		s.Fatalf("delete %T %s: %v", object, object.GetName(), err)
-	}
+	return name + "-" + strings.TrimPrefix(s.Namespace, "test-")
 }
 
 // pool is a NodePool by its name in testdata, as far as patches and deletions need it.
@@ -126,18 +101,12 @@ func (s *story) pool(name string) *karpenterv1.NodePool {
 	return &karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: s.named(name)}}
 }
 
-// running waits until an app has as many pods as wanted, all ready, and gives them.
-func (s *story) running(app string, pods int) []v1.Pod {
-	s.Helper()
-	return s.lab.AwaitPods(s, s.namespace, "app="+app, pods, labtest.PodReady)
-}
-
 // pending waits until so many of an app's pods wait for a node, and gives them.
 func (s *story) pending(app string, pods int) []v1.Pod {
 	s.Helper()
 	var waiting []v1.Pod
-	s.eventually(fmt.Sprintf("%d pods of %s wait for a node", pods, app), func(ctx context.Context) (bool, string) {
-		list, err := s.lab.Clients.CoreV1().Pods(s.namespace).List(ctx, metav1.ListOptions{LabelSelector: "app=" + app})
+	s.Eventually(fmt.Sprintf("%d pods of %s wait for a node", pods, app), func(ctx context.Context) (bool, string) {
+		list, err := s.Lab.Clients.CoreV1().Pods(s.Namespace).List(ctx, metav1.ListOptions{LabelSelector: "app=" + app})
 		if err != nil {
 			return false, err.Error()
 		}
@@ -149,26 +118,17 @@ func (s *story) pending(app string, pods int) []v1.Pod {
 	return waiting
 }
 
-func (s *story) eventually(what string, condition func(context.Context) (bool, string)) {
-	s.Helper()
-	s.lab.Eventually(s, what, condition)
-}
-
 // claims are the story's, in the order of their names.
 func (s *story) claims() []karpenterv1.NodeClaim {
 	s.Helper()
-	list := &karpenterv1.NodeClaimList{}
-	if err := s.lab.Client.List(s.Context(), list, client.MatchingLabels{teamLabel: s.namespace}); err != nil {
-		s.Fatal(err)
-	}
-	return list.Items
+	return s.Claims(client.MatchingLabels{teamLabel: s.Namespace})
 }
 
 // awaitClaims waits until there are as many claims as wanted, and gives them.
 func (s *story) awaitClaims(wanted int) []karpenterv1.NodeClaim {
 	s.Helper()
 	var claims []karpenterv1.NodeClaim
-	s.eventually(fmt.Sprintf("there are %d NodeClaims", wanted), func(context.Context) (bool, string) {
+	s.Eventually(fmt.Sprintf("there are %d NodeClaims", wanted), func(context.Context) (bool, string) {
 		claims = s.claims()
 		return len(claims) == wanted, fmt.Sprintf("there are %d", len(claims))
 	})
@@ -179,7 +139,7 @@ func (s *story) awaitClaims(wanted int) []karpenterv1.NodeClaim {
 func (s *story) nodeOf(pod v1.Pod) *v1.Node {
 	s.Helper()
 	node := &v1.Node{}
-	if err := s.lab.Client.Get(s.Context(), client.ObjectKey{Name: pod.Spec.NodeName}, node); err != nil {
+	if err := s.Lab.Client.Get(s.Context(), client.ObjectKey{Name: pod.Spec.NodeName}, node); err != nil {
 		s.Fatal(err)
 	}
 	return node
@@ -205,62 +165,4 @@ func (s *story) spread(pods []v1.Pod, label string) map[string]int {
 		counts[s.nodeOf(pod).Labels[label]]++
 	}
 	return counts
-}
-
-// awaitCondition waits until an object says something of itself.
-func (s *story) awaitCondition(object client.Object, name string, status metav1.ConditionStatus, says ...string) {
-	s.Helper()
-	what := fmt.Sprintf("%T %s has %s=%s that says %q", object, object.GetName(), name, status, says)
-	s.eventually(what, func(ctx context.Context) (bool, string) {
-		if err := s.lab.Client.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
-			return false, err.Error()
-		}
-		for _, c := range conditionsOf(object) {
-			if c.Type == name {
-				return c.Status == status && containsAll(c.Reason+": "+c.Message, says), fmt.Sprintf("it is %s, %s: %s", c.Status, c.Reason, c.Message)
-			}
-		}
-		return false, "it has no such condition"
-	})
-}
-
-func conditionsOf(object client.Object) []metav1.Condition {
-	switch o := object.(type) {
-	case *karpenterv1.NodePool:
-		return o.Status.Conditions
-	case *karpenterv1.NodeClaim:
-		return o.Status.Conditions
-	case *awsv1.EC2NodeClass:
-		return o.Status.Conditions
-	default:
-		panic(fmt.Sprintf("the conditions of %T cannot be read", object))
-	}
-}
-
-// awaitEvent waits for an event about an object.
-func (s *story) awaitEvent(object client.Object, reason string, says ...string) {
-	s.Helper()
-	namespace := object.GetNamespace()
-	if namespace == "" {
-		namespace = metav1.NamespaceDefault // where events about objects without a namespace are
-	}
-	about := fields.Set{"involvedObject.name": object.GetName(), "reason": reason}.AsSelector().String()
-	s.eventually(fmt.Sprintf("an event %s about %s that says %q", reason, object.GetName(), says), func(ctx context.Context) (bool, string) {
-		events, err := s.lab.Clients.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{FieldSelector: about})
-		if err != nil {
-			return false, err.Error()
-		}
-		var said []string
-		for _, event := range events.Items {
-			if containsAll(event.Message, says) {
-				return true, ""
-			}
-			said = append(said, event.Message)
-		}
-		return false, fmt.Sprintf("it was said: %q", said)
-	})
-}
-
-func containsAll(text string, parts []string) bool {
-	return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(text, part) })
 }

@@ -19,15 +19,15 @@ import (
 func TestSinglePodSurges(t *testing.T) {
 	s := tell(t)
 	s.apply("basic.yaml", "single.yaml")
-	pod := s.running("single", 1)[0]
+	pod := s.Running("single", 1)[0]
 	claim, node := s.claimOf(pod), s.nodeOf(pod)
 	ready := s.followReady("single")
-	s.delete(node)
-	s.awaitEvent(&pod, "Surging", "Deployment single", node.Name)
-	s.awaitEvent(node, "Surging", s.namespace+"/"+pod.Name)
-	s.lab.AwaitGone(t, claim)
-	s.lab.AwaitGone(t, node)
-	after := s.running("single", 1)[0]
+	s.Delete(node)
+	s.AwaitEvent(&pod, "Surging", "Deployment single", node.Name)
+	s.AwaitEvent(node, "Surging", s.Namespace+"/"+pod.Name)
+	s.Lab.AwaitGone(t, claim)
+	s.Lab.AwaitGone(t, node)
+	after := s.Running("single", 1)[0]
 	if after.Spec.NodeName == node.Name || after.UID == pod.UID {
 		t.Errorf("%s is still on %s", after.Name, after.Spec.NodeName)
 	}
@@ -47,28 +47,28 @@ func TestSinglePodSurges(t *testing.T) {
 func TestRecreateDoesNotSurge(t *testing.T) {
 	s := tell(t)
 	s.apply("basic.yaml", "single.yaml")
-	s.patch(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "single"}},
+	s.Patch(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: "single"}},
 		`{"spec":{"strategy":{"type":"Recreate","rollingUpdate":null}}}`)
-	pod := s.running("single", 1)[0]
+	pod := s.Running("single", 1)[0]
 	claim, node := s.claimOf(pod), s.nodeOf(pod)
-	s.delete(node)
-	s.awaitEvent(&pod, "SurgeNotPossible", "strategy Recreate")
-	s.awaitCondition(claim, "Drained", metav1.ConditionUnknown, "tenon.sh/surge does not help", "strategy Recreate", "PodDisruptionBudget "+s.namespace+"/single")
-	s.patch(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "single"}}, `{"spec":{"strategy":{"type":"RollingUpdate"}}}`)
-	s.lab.AwaitGone(t, claim)
-	s.lab.AwaitGone(t, node)
-	s.running("single", 1)
+	s.Delete(node)
+	s.AwaitEvent(&pod, "SurgeNotPossible", "strategy Recreate")
+	s.AwaitCondition(claim, "Drained", metav1.ConditionUnknown, "tenon.sh/surge does not help", "strategy Recreate", "PodDisruptionBudget "+s.Namespace+"/single")
+	s.Patch(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: "single"}}, `{"spec":{"strategy":{"type":"RollingUpdate"}}}`)
+	s.Lab.AwaitGone(t, claim)
+	s.Lab.AwaitGone(t, node)
+	s.Running("single", 1)
 }
 
 // followReady watches an app of which a pod is Ready, and fails the story as soon as none is.
 // What it gives ends the watch and says which pods have been Ready.
 func (s *story) followReady(app string) func() []string {
 	s.Helper()
-	list, err := s.lab.Clients.CoreV1().Pods(s.namespace).List(s.Context(), metav1.ListOptions{LabelSelector: "app=" + app})
+	list, err := s.Lab.Clients.CoreV1().Pods(s.Namespace).List(s.Context(), metav1.ListOptions{LabelSelector: "app=" + app})
 	if err != nil {
 		s.Fatal(err)
 	}
-	events, err := s.lab.Clients.CoreV1().Pods(s.namespace).Watch(s.Context(),
+	events, err := s.Lab.Clients.CoreV1().Pods(s.Namespace).Watch(s.Context(),
 		metav1.ListOptions{LabelSelector: "app=" + app, ResourceVersion: list.ResourceVersion})
 	if err != nil {
 		s.Fatal(err)

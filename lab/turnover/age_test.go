@@ -24,17 +24,17 @@ func TestExpiryWithTerminationGracePeriod(t *testing.T) {
 	s.deploy("web", 1, "1500m", func(pod *v1.PodTemplateSpec) {
 		pod.Annotations[karpenterv1.AnnotationDoNotDisrupt] = "true"
 	})
-	first := s.running("web", 1)[0]
+	first := s.Running("web", 1)[0]
 	claim := s.claims()[0]
-	s.patch(pool, `{"spec":{"template":{"spec":{"expireAfter":"Never"}}}}`) // the next one stays
+	s.Patch(pool, `{"spec":{"template":{"spec":{"expireAfter":"Never"}}}}`) // the next one stays
 	s.awaitClaims("the claim expires", func(c []karpenterv1.NodeClaim) bool {
 		return !slices.ContainsFunc(c, func(c karpenterv1.NodeClaim) bool { return c.Name == claim.Name && c.DeletionTimestamp == nil })
 	})
 	began := time.Now()
-	s.lab.AwaitGone(s, &first)
+	s.Lab.AwaitGone(s, &first)
 	if took := time.Since(began); took < grace/2 {
 		t.Errorf("the pod was gone after %s; the grace is %s", took, grace)
 	}
 	s.replaced([]karpenterv1.NodeClaim{claim}, 1)
-	s.running("web", 1)
+	s.Running("web", 1)
 }

@@ -34,7 +34,7 @@ type moment struct {
 func (s *story) observe() *chronicle {
 	s.Helper()
 	c := &chronicle{claims: map[string]*karpenterv1.NodeClaim{}}
-	watcher, err := client.NewWithWatch(s.lab.Config, client.Options{Scheme: s.lab.Client.Scheme()})
+	watcher, err := client.NewWithWatch(s.Lab.Config, client.Options{Scheme: s.Lab.Client.Scheme()})
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -45,9 +45,9 @@ func TestKilledInEveryPhase(t *testing.T) {
 	for _, s := range fleets {
 		s.awaitClaims("one new claim is left", func(c []karpenterv1.NodeClaim) bool { return len(c) == 1 && settled(c) && !before[c[0].Name] })
 		s.clean()
-		s.running("web", 3)
+		s.Running("web", 3)
 	}
-	fleets[0].eventually("nobody pays for more", func(context.Context) (bool, string) {
+	fleets[0].Eventually("nobody pays for more", func(context.Context) (bool, string) {
 		alive := slices.DeleteFunc(fleets[0].aws.Instances(t), func(i labtest.AWSInstance) bool { return !i.Alive() })
 		return len(alive) == len(fleets), fmt.Sprintf("these run: %+v", alive)
 	})
@@ -128,7 +128,7 @@ func (s *story) await(p phase, before map[string]bool) {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.Context(), long)
 	defer cancel()
-	watcher, err := client.NewWithWatch(s.lab.Config, client.Options{Scheme: s.lab.Client.Scheme()})
+	watcher, err := client.NewWithWatch(s.Lab.Config, client.Options{Scheme: s.Lab.Client.Scheme()})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func (s *story) await(p phase, before map[string]bool) {
 // kill ends Tenon at once, and waits until the lab has started it again.
 func (s *story) kill() {
 	s.Helper()
-	book, _, err := s.lab.Directory.Load()
+	book, _, err := s.Lab.Directory.Load()
 	tenon, found := book.Find("tenon")
 	if err != nil || !found {
 		s.Fatalf("no tenon: %v", err)
@@ -167,8 +167,8 @@ func (s *story) kill() {
 	if err := syscall.Kill(tenon.Pid, syscall.SIGKILL); err != nil {
 		s.Fatal(err)
 	}
-	s.eventually("tenon runs again", func(context.Context) (bool, string) {
-		book, _, err := s.lab.Directory.Load()
+	s.Eventually("tenon runs again", func(context.Context) (bool, string) {
+		book, _, err := s.Lab.Directory.Load()
 		now, _ := book.Find("tenon")
 		return err == nil && now.Pid != tenon.Pid && now.State == "ready", fmt.Sprintf("%+v", now)
 	})

@@ -47,7 +47,7 @@ func TestDrift(t *testing.T) {
 	}{
 		"the pool has another label": {
 			change: func(s *story, p *karpenterv1.NodePool, _ *awsv1.EC2NodeClass) {
-				s.patch(p, `{"spec":{"template":{"metadata":{"labels":{"colour":"blue"}}}}}`)
+				s.Patch(p, `{"spec":{"template":{"metadata":{"labels":{"colour":"blue"}}}}}`)
 			},
 			reason: "NodePoolDrifted",
 			check:  func(_ *story, n v1.Node) string { return wrong(n.Labels["colour"], "blue") },
@@ -61,7 +61,7 @@ func TestDrift(t *testing.T) {
 		},
 		"the class has other security groups": {
 			change: func(s *story, _ *karpenterv1.NodePool, c *awsv1.EC2NodeClass) {
-				s.patch(c, `{"spec":{"securityGroupSelectorTerms":[{"name":"demo-nodes"}]}}`)
+				s.Patch(c, `{"spec":{"securityGroupSelectorTerms":[{"name":"demo-nodes"}]}}`)
 			},
 			reason: "SecurityGroupDrift",
 		},
@@ -70,7 +70,7 @@ func TestDrift(t *testing.T) {
 				spec.SubnetSelectorTerms = []awsv1.SubnetSelectorTerm{{Tags: map[string]string{"Name": "demo-private-us-west-2a"}}}
 			},
 			change: func(s *story, _ *karpenterv1.NodePool, c *awsv1.EC2NodeClass) {
-				s.patch(c, `{"spec":{"subnetSelectorTerms":[{"tags":{"Name":"demo-private-us-west-2b"}}]}}`)
+				s.Patch(c, `{"spec":{"subnetSelectorTerms":[{"tags":{"Name":"demo-private-us-west-2b"}}]}}`)
 			},
 			reason: "SubnetDrift",
 			check: func(_ *story, n v1.Node) string {
@@ -89,14 +89,14 @@ func TestDrift(t *testing.T) {
 			s.awaitReady(class)
 			pool := s.pool(onDemand("m6a.large"))
 			s.deploy("web", 2, "1500m")
-			s.running("web", 2)
+			s.Running("web", 2)
 			before := s.claims()
 			tc.change(s, pool, class)
 			s.awaitDrift(before, tc.reason)
 			history := s.observe()
 			s.open(pool)
 			s.replaced(before, 2)
-			s.running("web", 2)
+			s.Running("web", 2)
 			for _, n := range s.nodes() {
 				if tc.check != nil && tc.check(s, n) != "" {
 					t.Errorf("node %s: %s", n.Name, tc.check(s, n))
@@ -119,8 +119,8 @@ func wrong(got, want string) string {
 
 func (s *story) awaitReady(class *awsv1.EC2NodeClass) {
 	s.Helper()
-	s.eventually("class "+class.Name+" is ready", func(ctx context.Context) (bool, string) {
-		if err := s.lab.Client.Get(ctx, key(class), class); err != nil {
+	s.Eventually("class "+class.Name+" is ready", func(ctx context.Context) (bool, string) {
+		if err := s.Lab.Client.Get(ctx, key(class), class); err != nil {
 			return false, err.Error()
 		}
 		return meta.IsStatusConditionTrue(class.Status.Conditions, condition.Ready), fmt.Sprint(class.Status.Conditions)
@@ -135,11 +135,11 @@ func TestBrokenImagePausesTheRollout(t *testing.T) {
 	s.awaitReady(class)
 	pool := s.pool(onDemand("m6a.large"))
 	s.deploy("web", 4, "1500m")
-	s.running("web", 4)
+	s.Running("web", 4)
 	before := s.claims()
 	history := s.observe()
 	// Bottlerocket does not read what is written for Amazon Linux.
-	s.patch(class, fmt.Sprintf(`{"spec":{"amiFamily":"AL2023","amiSelectorTerms":[{"name":%q,"owner":"amazon"}]}}`, "bottlerocket-aws-k8s-1.36-x86_64-*"))
+	s.Patch(class, fmt.Sprintf(`{"spec":{"amiFamily":"AL2023","amiSelectorTerms":[{"name":%q,"owner":"amazon"}]}}`, "bottlerocket-aws-k8s-1.36-x86_64-*"))
 	s.awaitDrift(before, "AMIDrift")
 	s.open(pool, `{"nodes":"2"}`)
 	var hopeless []karpenterv1.NodeClaim
@@ -150,8 +150,8 @@ func TestBrokenImagePausesTheRollout(t *testing.T) {
 		return len(hopeless) > 0
 	})
 	// Tenon gives it a quarter of an hour. Who has seen enough deletes it.
-	s.delete(&hopeless[0])
-	s.awaitPoolCondition(pool, karpenterv1.ConditionRolloutPaused, metav1.ConditionTrue, hopeless[0].Name)
+	s.Delete(&hopeless[0])
+	s.AwaitCondition(pool, karpenterv1.ConditionRolloutPaused, metav1.ConditionTrue, hopeless[0].Name)
 	if len(hopeless) > 1 || history.mostLeaving() > 1 {
 		t.Errorf("%d replacements were tried, and %d nodes closed", len(hopeless), history.mostLeaving())
 	}
@@ -159,10 +159,10 @@ func TestBrokenImagePausesTheRollout(t *testing.T) {
 		return slices.Equal(names(claims), names(before)) && settled(claims)
 	})
 	s.clean()
-	s.running("web", 4)
-	s.patch(class, `{"spec":{"amiFamily":"AL2023","amiSelectorTerms":[{"name":"amazon-eks-node-al2023-x86_64-standard-1.36-*","owner":"amazon"}],"tags":{"try":"2"}}}`)
+	s.Running("web", 4)
+	s.Patch(class, `{"spec":{"amiFamily":"AL2023","amiSelectorTerms":[{"name":"amazon-eks-node-al2023-x86_64-standard-1.36-*","owner":"amazon"}],"tags":{"try":"2"}}}`)
 	s.replaced(before, 4)
-	s.running("web", 4)
+	s.Running("web", 4)
 	if most := history.mostLeaving(); most > 2 {
 		t.Errorf("%d of 4 nodes were leaving at once; the budget is 2", most)
 	}

@@ -35,11 +35,11 @@ func TestHalfEmptyFleet(t *testing.T) {
 	// that it comes is measured elsewhere, and takes longer.
 	enough := was * 0.6
 	var after []karpenterv1.NodeClaim
-	s.lab.EventuallyWithin(s, 3*long, "the fleet costs what it should", func(context.Context) (bool, string) {
+	s.Lab.EventuallyWithin(s, 3*long, "the fleet costs what it should", func(context.Context) (bool, string) {
 		after = s.claims()
 		return fee(after) <= enough && settled(after), fmt.Sprintf("%d claims for %.3f an hour, which should be %.3f", len(after), fee(after), enough)
 	})
-	s.running("web", nodes)
+	s.Running("web", nodes)
 	t.Logf("%d nodes for %.3f an hour became %d for %.3f; %d pods were moved, %d of them again", len(before), was, len(after), fee(after), moves().first, moves().again)
 	for _, m := range history.all() {
 		if m.leaving*5 > m.inService+4 { // percentages of a budget are rounded up
@@ -58,10 +58,10 @@ type moves struct{ first, again int }
 func (s *story) countMoves(app string, pods int) func() moves {
 	s.Helper()
 	old := map[types.UID]bool{}
-	for _, p := range s.running(app, pods) {
+	for _, p := range s.Running(app, pods) {
 		old[p.UID] = true
 	}
-	w, err := s.lab.Clients.CoreV1().Pods(s.name).Watch(context.WithoutCancel(s.Context()), metav1.ListOptions{LabelSelector: "app=" + app})
+	w, err := s.Lab.Clients.CoreV1().Pods(s.Namespace).Watch(context.WithoutCancel(s.Context()), metav1.ListOptions{LabelSelector: "app=" + app})
 	if err != nil {
 		s.Fatal(err)
 	}

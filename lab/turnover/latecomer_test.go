@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/lab/labtest"
 )
 
 // A pod that is bound to a node just after that was closed, and must not be disrupted, is not lost:
@@ -20,43 +21,43 @@ func TestPodThatIsBoundAfterTheDecision(t *testing.T) {
 	s.class()
 	pool := s.pool(onDemand("m6a.large"))
 	web := s.deploy("web", 1, "1500m")
-	node := s.running("web", 1)[0].Spec.NodeName
+	node := s.Running("web", 1)[0].Spec.NodeName
 	claim := s.claims()[0]
 	late := &v1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: s.name, Name: "late", Labels: map[string]string{"app": "late"}, Annotations: map[string]string{karpenterv1.AnnotationDoNotDisrupt: "true"}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: "late", Labels: map[string]string{"app": "late"}, Annotations: map[string]string{karpenterv1.AnnotationDoNotDisrupt: "true"}},
 		Spec: v1.PodSpec{
-			SchedulerName: "nobody", NodeSelector: s.mine(), Tolerations: []v1.Toleration{{Key: storyLabel, Value: s.name}},
+			SchedulerName: "nobody", NodeSelector: s.mine(), Tolerations: []v1.Toleration{{Key: storyLabel, Value: s.Namespace}},
 			Containers: []v1.Container{{Name: "main", Image: "example.com/late:1"}},
 		},
 	}
-	s.create(late)
-	s.scale(web, 0)
+	s.Create(late)
+	s.Scale(web.Name, 0)
 	s.open(pool)
-	s.eventually("the node is closed", func(ctx context.Context) (bool, string) {
-		n, err := s.lab.Clients.CoreV1().Nodes().Get(ctx, node, metav1.GetOptions{})
+	s.Eventually("the node is closed", func(ctx context.Context) (bool, string) {
+		n, err := s.Lab.Clients.CoreV1().Nodes().Get(ctx, node, metav1.GetOptions{})
 		return err == nil && leaving(n), fmt.Sprint(err)
 	})
-	err := s.lab.Clients.CoreV1().Pods(s.name).Bind(t.Context(), &v1.Binding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: s.name, Name: "late"}, Target: v1.ObjectReference{Kind: "Node", Name: node},
+	err := s.Lab.Clients.CoreV1().Pods(s.Namespace).Bind(t.Context(), &v1.Binding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: "late"}, Target: v1.ObjectReference{Kind: "Node", Name: node},
 	}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.running("late", 1)
-	s.eventually("the node is opened again, or drains and waits", func(context.Context) (bool, string) {
+	s.Running("late", 1)
+	s.Eventually("the node is opened again, or drains and waits", func(context.Context) (bool, string) {
 		claims, nodes := s.claims(), s.nodes()
 		stays := settled(claims) && !slices.ContainsFunc(nodes, func(n v1.Node) bool { return leaving(&n) })
 		waits := slices.ContainsFunc(claims, func(c karpenterv1.NodeClaim) bool {
 			return slices.ContainsFunc(c.Status.Conditions, func(is metav1.Condition) bool {
-				return is.Type == karpenterv1.ConditionDrained && contains(is.Message, []string{"late"})
+				return is.Type == karpenterv1.ConditionDrained && labtest.Says(is.Message, "late")
 			})
 		})
 		return stays || waits, fmt.Sprint(words(claims))
 	})
-	if pod := s.running("late", 1)[0]; pod.Spec.NodeName != node || len(s.claims()) != 1 {
+	if pod := s.Running("late", 1)[0]; pod.Spec.NodeName != node || len(s.claims()) != 1 {
 		t.Errorf("the pod is on %s, claims are %v", pod.Spec.NodeName, words(s.claims()))
 	}
-	s.delete(late)
+	s.Delete(late)
 	s.awaitClaims("the node goes when the pod has gone", func(c []karpenterv1.NodeClaim) bool {
 		return !slices.Contains(names(c), claim.Name)
 	})

@@ -22,14 +22,14 @@ func TestEmptyNodesAreDeleted(t *testing.T) {
 		p.Spec.Disruption.ConsolidationPolicy = karpenterv1.ConsolidateWhenEmpty
 	})
 	web := s.deploy("web", 3, "1500m")
-	s.running("web", 3)
+	s.Running("web", 3)
 	s.open(pool)
-	s.scale(web, 1)
+	s.Scale(web.Name, 1)
 	claims := s.awaitClaims("one claim is left", func(c []karpenterv1.NodeClaim) bool { return len(c) == 1 && settled(c) })
-	if pod := s.running("web", 1)[0]; pod.Spec.NodeName != claims[0].Status.NodeName {
+	if pod := s.Running("web", 1)[0]; pod.Spec.NodeName != claims[0].Status.NodeName {
 		t.Errorf("the pod is on %s, and %s is left", pod.Spec.NodeName, claims[0].Status.NodeName)
 	}
-	s.scale(web, 0)
+	s.Scale(web.Name, 0)
 	s.awaitClaims("no claim is left", func(c []karpenterv1.NodeClaim) bool { return len(c) == 0 })
 }
 
@@ -46,7 +46,7 @@ func TestThreeScatteredNodesAreMerged(t *testing.T) {
 	if kind := after[0].Labels[v1.LabelInstanceTypeStable]; kind != "m5.xlarge" {
 		t.Errorf("what is left is a %s", kind)
 	}
-	s.running("web", 3)
+	s.Running("web", 3)
 	if n := history.readyFirst(); n < 1 {
 		t.Errorf("%d nodes were ready for the pods when the first was deleted", n)
 	}
@@ -68,7 +68,7 @@ func TestReplacedByACheaperOne(t *testing.T) {
 	if n := history.readyFirst(); n != 1 {
 		t.Errorf("%d nodes were ready when the old one was deleted", n)
 	}
-	s.running("web", 1)
+	s.Running("web", 1)
 }
 
 // spot asks for spot capacity of some types.
@@ -101,7 +101,7 @@ func TestSpotIsReplacedBySpot(t *testing.T) {
 	if kind == "m5.2xlarge" || after[0].Labels[karpenterv1.LabelCapacityType] != "spot" {
 		t.Errorf("what is left is a %s, %s", kind, after[0].Labels[karpenterv1.LabelCapacityType])
 	}
-	s.running("web", 1)
+	s.Running("web", 1)
 }
 
 // With fewer than fifteen types to choose from a single spot machine stays.
@@ -133,17 +133,17 @@ func TestPodBudgetBlocksAndAllows(t *testing.T) {
 	s.class()
 	pool := s.pool(onDemand("m5.2xlarge", "m5.large"))
 	all := intstr.FromInt32(0)
-	budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: s.name, Name: "web"}, Spec: policyv1.PodDisruptionBudgetSpec{
+	budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: "web"}, Spec: policyv1.PodDisruptionBudgetSpec{
 		MaxUnavailable: &all, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
 	}}
-	s.create(budget)
+	s.Create(budget)
 	before := s.scatter(1, "1", "6500m")
 	s.open(pool)
-	s.kept(before, fmt.Sprintf("Pdb prevents pod evictions (PodDisruptionBudget=[%s/web])", s.name))
-	s.patch(budget, `{"spec":{"maxUnavailable":1}}`)
+	s.kept(before, fmt.Sprintf("Pdb prevents pod evictions (PodDisruptionBudget=[%s/web])", s.Namespace))
+	s.Patch(budget, `{"spec":{"maxUnavailable":1}}`)
 	after := s.replaced(before, 1)
 	if slices.Equal(names(after), names(before)) {
 		t.Error("the node has stayed")
 	}
-	s.running("web", 1)
+	s.Running("web", 1)
 }

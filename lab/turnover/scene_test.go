@@ -1,7 +1,6 @@
 package turnover
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -23,7 +22,7 @@ import (
 func (s *story) class(change ...func(*awsv1.EC2NodeClassSpec)) *awsv1.EC2NodeClass {
 	s.Helper()
 	discovery := map[string]string{"karpenter.sh/discovery": "demo"}
-	class := &awsv1.EC2NodeClass{ObjectMeta: metav1.ObjectMeta{Name: s.name, Labels: s.mine()}, Spec: awsv1.EC2NodeClassSpec{
+	class := &awsv1.EC2NodeClass{ObjectMeta: metav1.ObjectMeta{Name: s.Namespace, Labels: s.mine()}, Spec: awsv1.EC2NodeClassSpec{
 		Role:                       "karpenterNodeRole-demo",
 		AMISelectorTerms:           []awsv1.AMISelectorTerm{{Alias: "al2023@latest"}},
 		SubnetSelectorTerms:        []awsv1.SubnetSelectorTerm{{Tags: discovery}},
@@ -32,7 +31,7 @@ func (s *story) class(change ...func(*awsv1.EC2NodeClassSpec)) *awsv1.EC2NodeCla
 	for _, how := range change {
 		how(&class.Spec)
 	}
-	s.create(class)
+	s.Create(class)
 	return class
 }
 
@@ -60,24 +59,24 @@ func (s *story) require(pool *karpenterv1.NodePool, asks asks) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.patch(pool, fmt.Sprintf(`{"spec":{"template":{"spec":{"requirements":%s}}}}`, text))
+	s.Patch(pool, fmt.Sprintf(`{"spec":{"template":{"spec":{"requirements":%s}}}}`, text))
 }
 
 // pool makes the story's pool. Its budget lets nothing go until the scene is set: see open.
 func (s *story) pool(asks asks, change ...func(*karpenterv1.NodePool)) *karpenterv1.NodePool {
 	s.Helper()
-	pool := &karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: s.name, Labels: s.mine()}}
+	pool := &karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: s.Namespace, Labels: s.mine()}}
 	pool.Spec.Template.Labels = s.mine()
 	spec := &pool.Spec.Template.Spec
-	spec.NodeClassRef = &karpenterv1.NodeClassReference{Group: awsv1.Group, Kind: awsv1.KindEC2NodeClass, Name: s.name}
-	spec.Taints = []v1.Taint{{Key: storyLabel, Value: s.name, Effect: v1.TaintEffectNoSchedule}}
+	spec.NodeClassRef = &karpenterv1.NodeClassReference{Group: awsv1.Group, Kind: awsv1.KindEC2NodeClass, Name: s.Namespace}
+	spec.Taints = []v1.Taint{{Key: storyLabel, Value: s.Namespace, Effect: v1.TaintEffectNoSchedule}}
 	spec.Requirements = asks.list()
 	pool.Spec.Disruption.ConsolidateAfter = karpenterv1.DurationOf(2 * time.Second)
 	pool.Spec.Disruption.Budgets = []karpenterv1.Budget{{Nodes: "0"}}
 	for _, how := range change {
 		how(pool)
 	}
-	s.create(pool)
+	s.Create(pool)
 	return pool
 }
 
@@ -87,7 +86,7 @@ func (s *story) open(pool *karpenterv1.NodePool, budgets ...string) {
 	if len(budgets) == 0 {
 		budgets = []string{`{"nodes":"100%"}`}
 	}
-	s.patch(pool, `{"spec":{"disruption":{"budgets":[`+strings.Join(budgets, ",")+`]}}}`)
+	s.Patch(pool, `{"spec":{"disruption":{"budgets":[`+strings.Join(budgets, ",")+`]}}}`)
 }
 
 // deploy makes pods of so much CPU each, which only the story's nodes may run.
@@ -97,7 +96,7 @@ func (s *story) deploy(app string, replicas int32, cpu string, change ...func(*v
 	template := v1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels, Annotations: map[string]string{}}, Spec: v1.PodSpec{
 		TerminationGracePeriodSeconds: ptr.To(int64(1)),
 		NodeSelector:                  s.mine(),
-		Tolerations:                   []v1.Toleration{{Key: storyLabel, Value: s.name}},
+		Tolerations:                   []v1.Toleration{{Key: storyLabel, Value: s.Namespace}},
 		Containers: []v1.Container{{Name: "main", Image: "example.com/web:1", Resources: v1.ResourceRequirements{
 			Requests: v1.ResourceList{v1.ResourceCPU: resource.MustParse(cpu)},
 		}}},
@@ -105,16 +104,11 @@ func (s *story) deploy(app string, replicas int32, cpu string, change ...func(*v
 	for _, how := range change {
 		how(&template)
 	}
-	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: s.name, Name: app}, Spec: appsv1.DeploymentSpec{
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: app}, Spec: appsv1.DeploymentSpec{
 		Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: template,
 	}}
-	s.create(d)
+	s.Create(d)
 	return d
-}
-
-func (s *story) scale(d *appsv1.Deployment, replicas int) {
-	s.Helper()
-	s.patch(d, fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas))
 }
 
 // scatter makes nodes on each of which one pod of app "web" is left: pods that fill them make them
@@ -133,17 +127,17 @@ func scatterAll(stories []*story, nodes int, web, filler string) {
 		fillers[i] = s.deploy("filler", int32(nodes), filler)
 	}
 	for _, s := range stories {
-		s.running("filler", nodes)
+		s.Running("filler", nodes)
 		s.deploy("web", int32(nodes), web)
 	}
 	for i, s := range stories {
-		if on := nodesOf(s.running("web", nodes)); len(on) != nodes {
+		if on := nodesOf(s.Running("web", nodes)); len(on) != nodes {
 			s.Fatalf("the pods are on %v", on)
 		}
-		s.delete(fillers[i])
+		s.Delete(fillers[i])
 	}
 	for _, s := range stories {
-		s.running("filler", 0)
+		s.Running("filler", 0)
 		if claims := s.claims(); len(claims) != nodes || !settled(claims) {
 			s.Fatalf("%d nodes were wanted, there are %v", nodes, words(claims))
 		}
@@ -158,20 +152,4 @@ func nodesOf(pods []v1.Pod) []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
-}
-
-// awaitPoolCondition waits until a pool says something of itself.
-func (s *story) awaitPoolCondition(pool *karpenterv1.NodePool, name string, status metav1.ConditionStatus, says ...string) {
-	s.Helper()
-	s.eventually(fmt.Sprintf("pool %s has %s=%s that says %q", pool.Name, name, status, says), func(ctx context.Context) (bool, string) {
-		if err := s.lab.Client.Get(ctx, key(pool), pool); err != nil {
-			return false, err.Error()
-		}
-		for _, c := range pool.Status.Conditions {
-			if c.Type == name {
-				return c.Status == status && contains(c.Reason+": "+c.Message, says), fmt.Sprintf("it is %s, %s: %s", c.Status, c.Reason, c.Message)
-			}
-		}
-		return false, "it has no such condition"
-	})
 }

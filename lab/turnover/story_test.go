@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -29,10 +27,8 @@ const storyLabel = "turnover.tenon.dev/story"
 // story is one test with its namespace, its class, its pool and its nodes. Class and pool are
 // called like the namespace.
 type story struct {
-	*testing.T
-	lab  *labtest.Lab
-	aws  labtest.AWS
-	name string
+	labtest.Tale
+	aws labtest.AWS
 }
 
 // long is for what takes minutes by its nature, on a busy machine.
@@ -47,13 +43,13 @@ func tell(t *testing.T) *story {
 
 func begin(t *testing.T, lab *labtest.Lab) *story {
 	t.Helper()
-	s := &story{T: t, lab: lab, aws: lab.AWS(t), name: lab.Namespace(t)}
+	s := &story{Tale: lab.Tale(t, long), aws: lab.AWS(t)}
 	t.Cleanup(s.end)
 	return s
 }
 
 // mine are the story's pools, classes, claims and nodes.
-func (s *story) mine() client.MatchingLabels { return client.MatchingLabels{storyLabel: s.name} }
+func (s *story) mine() client.MatchingLabels { return client.MatchingLabels{storyLabel: s.Namespace} }
 
 // end removes what the story made, and waits for its nodes: that they go is part of every story.
 func (s *story) end() {
@@ -62,7 +58,7 @@ func (s *story) end() {
 	if s.Failed() {
 		s.describe(ctx)
 	}
-	here := client.InNamespace(s.name)
+	here := client.InNamespace(s.Namespace)
 	s.clear(ctx, &appsv1.Deployment{}, here)
 	s.clear(ctx, &policyv1.PodDisruptionBudget{}, here)
 	s.clear(ctx, &v1.Pod{}, here, client.GracePeriodSeconds(0))
@@ -71,7 +67,7 @@ func (s *story) end() {
 	left := 0
 	err := wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		claims, nodes := &karpenterv1.NodeClaimList{}, &v1.NodeList{}
-		if err := errors.Join(s.lab.Client.List(ctx, claims, s.mine()), s.lab.Client.List(ctx, nodes, s.mine())); err != nil {
+		if err := errors.Join(s.Lab.Client.List(ctx, claims, s.mine()), s.Lab.Client.List(ctx, nodes, s.mine())); err != nil {
 			return false, err
 		}
 		left = len(claims.Items) + len(nodes.Items)
@@ -84,7 +80,7 @@ func (s *story) end() {
 }
 
 func (s *story) clear(ctx context.Context, kind client.Object, which ...client.DeleteAllOfOption) {
-	if err := s.lab.Client.DeleteAllOf(ctx, kind, which...); err != nil {
+	if err := s.Lab.Client.DeleteAllOf(ctx, kind, which...); err != nil {
 		s.Errorf("clean up: %v", err)
 	}
 }
@@ -92,7 +88,7 @@ func (s *story) clear(ctx context.Context, kind client.Object, which ...client.D
 // describe says how things stood when the story failed.
 func (s *story) describe(ctx context.Context) {
 	claims := &karpenterv1.NodeClaimList{}
-	if err := s.lab.Client.List(ctx, claims, s.mine()); err != nil {
+	if err := s.Lab.Client.List(ctx, claims, s.mine()); err != nil {
 		s.Log(err)
 	}
 	for _, c := range claims.Items {
@@ -103,62 +99,17 @@ func (s *story) describe(ctx context.Context) {
 	}
 }
 
-func (s *story) create(object client.Object) {
-	s.Helper()
-	if err := s.lab.Client.Create(s.Context(), object); err != nil {
-		s.Fatalf("create %T %s: %v", object, object.GetName(), err)
-	}
-}
-
-func (s *story) patch(object client.Object, merge string) {
-	s.Helper()
-	if err := s.lab.Client.Patch(s.Context(), object, client.RawPatch(types.MergePatchType, []byte(merge))); err != nil {
-		s.Fatalf("patch %T %s: %v", object, object.GetName(), err)
-	}
-}
-
-func (s *story) delete(object client.Object) {
-	s.Helper()
-	if err := client.IgnoreNotFound(s.lab.Client.Delete(s.Context(), object)); err != nil {
-		s.Fatalf("delete %T %s: %v", object, object.GetName(), err)
-	}
-}
-
-func (s *story) eventually(what string, condition func(context.Context) (bool, string)) {
-	s.Helper()
-	s.lab.EventuallyWithin(s, long, what, condition)
-}
-
-// running waits until an app has as many pods as wanted, all ready, and gives them.
-func (s *story) running(app string, wanted int) []v1.Pod {
-	s.Helper()
-	var found []v1.Pod
-	s.eventually(fmt.Sprintf("%d pods of %s run", wanted, app), func(ctx context.Context) (bool, string) {
-		list, err := s.lab.Clients.CoreV1().Pods(s.name).List(ctx, metav1.ListOptions{LabelSelector: "app=" + app})
-		if err != nil {
-			return false, err.Error()
-		}
-		found = slices.DeleteFunc(list.Items, func(p v1.Pod) bool { return !labtest.PodReady.Holds(&p) || p.DeletionTimestamp != nil })
-		return len(found) == wanted && len(list.Items) == wanted, fmt.Sprintf("%d do, of %d", len(found), len(list.Items))
-	})
-	return found
-}
-
 // claims are the story's, in the order of their names.
 func (s *story) claims() []karpenterv1.NodeClaim {
 	s.Helper()
-	list := &karpenterv1.NodeClaimList{}
-	if err := s.lab.Client.List(s.Context(), list, s.mine()); err != nil {
-		s.Fatal(err)
-	}
-	return list.Items
+	return s.Claims(s.mine())
 }
 
 // nodes are the story's, in the order of their names.
 func (s *story) nodes() []v1.Node {
 	s.Helper()
 	list := &v1.NodeList{}
-	if err := s.lab.Client.List(s.Context(), list, s.mine()); err != nil {
+	if err := s.Lab.Client.List(s.Context(), list, s.mine()); err != nil {
 		s.Fatal(err)
 	}
 	return list.Items
@@ -168,7 +119,7 @@ func (s *story) nodes() []v1.Node {
 func (s *story) awaitClaims(what string, wanted func([]karpenterv1.NodeClaim) bool) []karpenterv1.NodeClaim {
 	s.Helper()
 	var claims []karpenterv1.NodeClaim
-	s.eventually(what, func(context.Context) (bool, string) {
+	s.Eventually(what, func(context.Context) (bool, string) {
 		claims = s.claims()
 		return wanted(claims), fmt.Sprintf("there are %v", words(claims))
 	})
@@ -230,7 +181,7 @@ func (s *story) kept(before []karpenterv1.NodeClaim, says ...string) {
 	s.awaitClaims(fmt.Sprintf("a claim says %q", says), func(claims []karpenterv1.NodeClaim) bool {
 		return slices.ContainsFunc(claims, func(c karpenterv1.NodeClaim) bool {
 			verdict := meta.FindStatusCondition(c.Status.Conditions, karpenterv1.ConditionDisruptable)
-			return verdict != nil && verdict.Status != metav1.ConditionTrue && contains(verdict.Message, says)
+			return verdict != nil && verdict.Status != metav1.ConditionTrue && labtest.Says(verdict.Message, says...)
 		})
 	})
 	if now := s.claims(); !slices.Equal(names(now), names(before)) || !settled(now) {
@@ -238,14 +189,10 @@ func (s *story) kept(before []karpenterv1.NodeClaim, says ...string) {
 	}
 }
 
-func contains(text string, parts []string) bool {
-	return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(text, part) })
-}
-
 // clean waits until nothing of a disruption is left on claims and nodes.
 func (s *story) clean() {
 	s.Helper()
-	s.eventually("nothing is left of disruptions", func(context.Context) (bool, string) {
+	s.Eventually("nothing is left of disruptions", func(context.Context) (bool, string) {
 		claims := s.claims()
 		for _, n := range s.nodes() {
 			if leaving(&n) {

@@ -1,0 +1,163 @@
+package labtest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	awsv1 "tenon/api/aws/v1"
+	karpenterv1 "tenon/api/karpenter/v1"
+)
+
+// A Tale is a test with a namespace of its own, and the verbs that such tests are told in.
+type Tale struct {
+	*testing.T
+	Lab       *Lab
+	Namespace string
+	// Within is how long a wait may take.
+	Within time.Duration
+}
+
+// Tale begins one.
+func (l *Lab) Tale(t *testing.T, within time.Duration) Tale {
+	t.Helper()
+	return Tale{T: t, Lab: l, Namespace: l.Namespace(t), Within: within}
+}
+
+// Create makes an object.
+func (s *Tale) Create(object client.Object) {
+	s.Helper()
+	if err := s.Lab.Client.Create(s.Context(), object); err != nil {
+		s.Fatalf("create %T %s: %v", object, object.GetName(), err)
+	}
+}
+
+// Patch merges something into an object.
+func (s *Tale) Patch(object client.Object, merge string) {
+	s.Helper()
+	if err := s.Lab.Client.Patch(s.Context(), object, client.RawPatch(types.MergePatchType, []byte(merge))); err != nil {
+		s.Fatalf("patch %T %s: %v", object, object.GetName(), err)
+	}
+}
+
+// Delete asks for an object to go. One that has gone by itself is fine.
+func (s *Tale) Delete(object client.Object) {
+	s.Helper()
+	if err := client.IgnoreNotFound(s.Lab.Client.Delete(s.Context(), object)); err != nil {
+		s.Fatalf("delete %T %s: %v", object, object.GetName(), err)
+	}
+}
+
+// Scale has a Deployment make or end pods.
+func (s *Tale) Scale(deployment string, replicas int) {
+	s.Helper()
+	s.Patch(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: deployment}},
+		fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas))
+}
+
+// Eventually waits until a condition holds, which says also how things stand.
+func (s *Tale) Eventually(what string, condition func(context.Context) (done bool, stands string)) {
+	s.Helper()
+	s.Lab.EventuallyWithin(s, s.Within, what, condition)
+}
+
+// Running waits until an app has as many pods as wanted, and no others, all ready, and gives them.
+func (s *Tale) Running(app string, wanted int) []v1.Pod {
+	s.Helper()
+	return s.Lab.awaitPods(s, s.Within, s.Namespace, "app="+app, wanted, PodReady)
+}
+
+// Claims are those with some labels, in the order of their names.
+func (s *Tale) Claims(with client.MatchingLabels) []karpenterv1.NodeClaim {
+	s.Helper()
+	list := &karpenterv1.NodeClaimList{}
+	if err := s.Lab.Client.List(s.Context(), list, with); err != nil {
+		s.Fatal(err)
+	}
+	return list.Items
+}
+
+// AwaitCondition waits until an object says something of itself. It is read into object.
+func (s *Tale) AwaitCondition(object client.Object, name string, status metav1.ConditionStatus, says ...string) {
+	s.Helper()
+	what := fmt.Sprintf("%T %s has %s=%s that says %q", object, object.GetName(), name, status, says)
+	s.Eventually(what, func(ctx context.Context) (bool, string) {
+		if err := s.Lab.Client.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
+			return false, err.Error()
+		}
+		for _, c := range conditionsOf(object) {
+			if c.Type == name {
+				return c.Status == status && Says(c.Reason+": "+c.Message, says...), fmt.Sprintf("it is %s, %s: %s", c.Status, c.Reason, c.Message)
+			}
+		}
+		return false, "it has no such condition"
+	})
+}
+
+// AwaitConditionGone waits until an object says something of itself no more.
+func (s *Tale) AwaitConditionGone(object client.Object, name string) {
+	s.Helper()
+	s.Eventually(fmt.Sprintf("%T %s has no condition %s", object, object.GetName(), name), func(ctx context.Context) (bool, string) {
+		if err := s.Lab.Client.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
+			return false, err.Error()
+		}
+		for _, c := range conditionsOf(object) {
+			if c.Type == name {
+				return false, fmt.Sprintf("it is still %s: %s", c.Status, c.Message)
+			}
+		}
+		return true, ""
+	})
+}
+
+func conditionsOf(object client.Object) []metav1.Condition {
+	switch o := object.(type) {
+	case *karpenterv1.NodePool:
+		return o.Status.Conditions
+	case *karpenterv1.NodeClaim:
+		return o.Status.Conditions
+	case *awsv1.EC2NodeClass:
+		return o.Status.Conditions
+	default:
+		panic(fmt.Sprintf("the conditions of %T cannot be read", object))
+	}
+}
+
+// AwaitEvent waits for an event about an object.
+func (s *Tale) AwaitEvent(object client.Object, reason string, says ...string) {
+	s.Helper()
+	namespace := object.GetNamespace()
+	if namespace == "" {
+		namespace = metav1.NamespaceDefault // where events about objects without a namespace are
+	}
+	about := fields.Set{"involvedObject.name": object.GetName(), "reason": reason}.AsSelector().String()
+	s.Eventually(fmt.Sprintf("an event %s about %s that says %q", reason, object.GetName(), says), func(ctx context.Context) (bool, string) {
+		events, err := s.Lab.Clients.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{FieldSelector: about})
+		if err != nil {
+			return false, err.Error()
+		}
+		var said []string
+		for _, event := range events.Items {
+			if Says(event.Message, says...) {
+				return true, ""
+			}
+			said = append(said, event.Message)
+		}
+		return false, fmt.Sprintf("it was said: %q", said)
+	})
+}
+
+// Says reports whether a text has all these parts.
+func Says(text string, parts ...string) bool {
+	return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(text, part) })
+}
