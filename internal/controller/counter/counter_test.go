@@ -97,7 +97,7 @@ func TestCount(t *testing.T) {
 			r := rig.New(t, memory.Options{}, rig.Pool("web"))
 			tc.make(r)
 			c := counter.New(r.Kit)
-			if again := r.Run(c, "web"); again.After != 5*time.Second {
+			if again := r.Run(c, "web"); again.After != 30*time.Second {
 				t.Errorf("looks again in %s", again.After)
 			}
 			var got karpenterv1.NodePool
@@ -146,7 +146,7 @@ func TestPace(t *testing.T) {
 		t.Errorf("counted again, or looks again in %s", again.After)
 	}
 	r.Clock.Step(300 * time.Millisecond)
-	if again := r.Run(c, "web"); again.After != 5*time.Second {
+	if again := r.Run(c, "web"); again.After != 30*time.Second {
 		t.Errorf("not counted: looks again in %s", again.After)
 	}
 	r.Run(c, "gone")
