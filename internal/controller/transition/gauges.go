@@ -23,6 +23,7 @@ type gauges struct {
 	targets []target
 	shown   map[string][][]string
 	last    time.Time
+	told    int // objects, at last
 }
 
 func newGauges(kit reconcile.Kit, k kind, targets []target) *gauges {
@@ -30,10 +31,10 @@ func newGauges(kit reconcile.Kit, k kind, targets []target) *gauges {
 }
 
 // refresh tells the gauges anew. Every change of an object asks for it; it does so at most
-// every ten seconds.
+// every ten seconds, and more seldom when there are many objects.
 func (w *watcher) refresh(ctx context.Context) (reconcile.Result, error) {
 	g, now := w.gauges, w.kit.Clock.Now()
-	if wait := refreshEvery - now.Sub(g.last); !g.last.IsZero() && wait > 0 {
+	if wait := pause(g.told) - now.Sub(g.last); !g.last.IsZero() && wait > 0 {
 		return reconcile.In(wait), nil
 	}
 	list := g.kind.list()
@@ -50,8 +51,14 @@ func (w *watcher) refresh(ctx context.Context) (reconcile.Result, error) {
 	for i, t := range g.targets {
 		g.tell(i, t, objects, now)
 	}
-	g.last = now
-	return reconcile.In(refreshEvery), nil
+	g.last, g.told = now, len(objects)
+	return reconcile.In(pause(g.told)), nil
+}
+
+// pause is how long to wait until the next round with so many objects. Every one of them has half a
+// dozen conditions, and most people look every half a minute.
+func pause(objects int) time.Duration {
+	return min(refreshEvery*time.Duration(1+objects/few), scrape)
 }
 
 func (g *gauges) tell(i int, t target, objects []client.Object, now time.Time) {

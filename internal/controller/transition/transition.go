@@ -111,8 +111,13 @@ type kind struct {
 	older bool
 }
 
-// refreshEvery is how old the gauges get.
-const refreshEvery = 10 * time.Second
+const (
+	// refreshEvery is how old the gauges get in a small cluster.
+	refreshEvery = 10 * time.Second
+	// few is how many objects those have, and scrape how old the gauges get in a large one.
+	few    = 100
+	scrape = 30 * time.Second
+)
 
 func (k kind) controller(kit reconcile.Kit) reconcile.Controller {
 	targets := targetsOf(kit, k)
