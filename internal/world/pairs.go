@@ -25,7 +25,8 @@ type member struct {
 	offers *catalog.Catalog
 	value  snapshot.Node
 	ok     bool
-	at     int // in the list
+	at     int // in the list, if it is
+	listed bool
 }
 
 // each visits every pair of node and claim, and those that are alone.

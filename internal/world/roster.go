@@ -215,7 +215,7 @@ func (w *World) retouch() bool {
 
 // again is a member made of the same node and claim as they are now.
 func (r *roster) again(m *member, t *ingest.Translator) member {
-	out := member{at: m.at}
+	out := member{at: m.at, listed: m.listed}
 	if m.node != nil {
 		out.node = r.nodes[m.node.Name]
 	}
@@ -244,12 +244,17 @@ func (r *roster) pair(t *ingest.Translator, repriced bool) (changed bool) {
 	return changed || r.pairs.size != old.size
 }
 
-// relist makes the list.
+// relist makes the list. Members that were in the last one keep their order, so that only the
+// fresh ones are sorted.
 func (r *roster) relist() {
-	members := make([]*member, 0, len(r.pairs.byNode)+len(r.pairs.byClaim))
+	kept, fresh := make([]*member, len(r.list)), []*member(nil)
 	add := func(m *member) {
-		if m.ok {
-			members = append(members, m)
+		switch {
+		case !m.ok:
+		case m.listed:
+			kept[m.at] = m
+		default:
+			fresh = append(fresh, m)
 		}
 	}
 	for _, m := range r.pairs.byNode {
@@ -260,16 +265,30 @@ func (r *roster) relist() {
 			add(m)
 		}
 	}
-	slices.SortFunc(members, func(a, b *member) int {
-		return cmp.Or(strings.Compare(a.value.Name, b.value.Name), strings.Compare(a.value.Claim, b.value.Claim))
-	})
+	slices.SortFunc(fresh, compareMembers)
+	members := together(slices.DeleteFunc(kept, func(m *member) bool { return m == nil }), fresh)
 	r.list, r.leaving = make([]snapshot.Node, len(members)), nil
 	for i, m := range members {
-		r.list[i], m.at = m.value, i
+		r.list[i], m.at, m.listed = m.value, i, true
 		if m.value.Leaving {
 			r.leaving = append(r.leaving, m.value.Name)
 		}
 	}
+}
+
+func compareMembers(a, b *member) int {
+	return cmp.Or(strings.Compare(a.value.Name, b.value.Name), strings.Compare(a.value.Claim, b.value.Claim))
+}
+
+// together merges two lists that are in order.
+func together(a, b []*member) []*member {
+	out := make([]*member, 0, len(a)+len(b))
+	for _, m := range b {
+		at, _ := slices.BinarySearchFunc(a, m, compareMembers)
+		out = append(append(out, a[:at]...), m)
+		a = a[at:]
+	}
+	return append(out, a...)
 }
 
 // follow has those pods looked at again whose node came, went, began to leave or got
