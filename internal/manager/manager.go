@@ -106,6 +106,9 @@ func (p *Process) assemble(o Options) error {
 	if err := p.serve(m, registry, o.Settings); err != nil {
 		return err
 	}
+	if err := m.Add(newTidy(clock.RealClock{})); err != nil {
+		return fmt.Errorf("add who tidies up: %w", err)
+	}
 	return m.Add(crew{manager: m, settings: o.Settings, metrics: registry, open: o.Open, namespace: o.Namespace, build: o.Build, clock: clock.RealClock{}, log: o.Log})
 }
 
