@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
@@ -94,12 +95,7 @@ func idOf(claim *karpenterv1.NodeClaim) string {
 func (w *Watch) Announced(id string) { w.announced[id] = true }
 
 func (w *Watch) claimNamed(name string) *karpenterv1.NodeClaim {
-	for _, claim := range store.All[*karpenterv1.NodeClaim](w.Store) {
-		if claim.Name == name {
-			return claim
-		}
-	}
-	return nil
+	return store.One[*karpenterv1.NodeClaim](w.Store, types.NamespacedName{Name: name})
 }
 
 // behind is how far the product may be behind what it counts.

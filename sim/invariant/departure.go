@@ -31,7 +31,10 @@ func (w *Watch) Removing(pod *corev1.Pod, evicts bool) {
 	if pod.Annotations[karpenterv1.AnnotationDoNotDisrupt] == "true" {
 		w.report(PodGrace, "pod %s/%s on %s", pod.Namespace, pod.Name, pod.Spec.NodeName)
 	}
-	if budget := w.exhausted(pod); !evicts && budget != "" {
+	if evicts { // the server asks the budgets
+		return
+	}
+	if budget := w.exhausted(pod); budget != "" {
 		w.report(PodBudgets, "pod %s/%s is deleted while budget %s allows nothing", pod.Namespace, pod.Name, budget)
 	}
 }
@@ -135,7 +138,10 @@ func (w *Watch) Ending(id string) {
 		w.report(ClaimInUse, "%s of claim %s", id, claim.Name)
 	}
 	for _, node := range store.All[*corev1.Node](w.Store) {
-		if pod := w.loses(node); node.Spec.ProviderID == id && pod != nil {
+		if node.Spec.ProviderID != id {
+			continue
+		}
+		if pod := w.loses(node); pod != nil {
 			w.report(PodsFirst, "%s ends, and pod %s/%s runs on it", id, pod.Namespace, pod.Name)
 		}
 	}

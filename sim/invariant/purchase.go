@@ -5,6 +5,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
@@ -47,21 +48,11 @@ func (w *Watch) Launched(m memory.Machine) {
 // claimOf is the claim for which a machine was bought, if it is there. Names of claims are
 // never used again.
 func (w *Watch) claimOf(i cloud.Instance) *karpenterv1.NodeClaim {
-	for _, claim := range store.All[*karpenterv1.NodeClaim](w.Store) {
-		if claim.Name == i.ClaimName {
-			return claim
-		}
-	}
-	return nil
+	return w.claimNamed(i.ClaimName)
 }
 
 func (w *Watch) pool(name string) *karpenterv1.NodePool {
-	for _, pool := range store.All[*karpenterv1.NodePool](w.Store) {
-		if pool.Name == name {
-			return pool
-		}
-	}
-	return nil
+	return store.One[*karpenterv1.NodePool](w.Store, types.NamespacedName{Name: name})
 }
 
 // checkLimits adds up what a pool has bought. Two processes that decide at once do not know

@@ -46,7 +46,7 @@ func (s *Store) page(k *Kind, o client.ListOptions) (found []client.Object, rest
 	}
 	t := s.tables[k.GVK]
 	for i := from; i < len(t.keys); i++ {
-		object := t.objects[t.keys[i]]
+		object := t.list[i]
 		if !k.selected(object, o) {
 			continue
 		}

@@ -118,14 +118,14 @@ func (s *Store) Kinds() []schema.GroupVersionKind {
 }
 
 // Each calls a function with all objects of a kind, in the order of their keys, until it
-// says no. The objects must not be changed.
+// says no: those that are there when it begins. The objects must not be changed.
 func (s *Store) Each(gvk schema.GroupVersionKind, see func(client.Object) bool) {
 	t := s.tables[gvk]
 	if t == nil {
 		return
 	}
-	for _, key := range slices.Clone(t.keys) {
-		if object, there := t.objects[key]; there && !see(object) {
+	for _, object := range slices.Clone(t.list) {
+		if !see(object) {
 			return
 		}
 	}
@@ -138,11 +138,11 @@ func All[T client.Object](s *Store) []T {
 	if err != nil {
 		panic(err) // the caller names a kind that exists
 	}
-	var all []T
-	s.Each(gvk, func(object client.Object) bool {
-		all = append(all, object.(T))
-		return true
-	})
+	list := s.tables[gvk].list
+	all := make([]T, len(list))
+	for i, object := range list {
+		all[i] = object.(T)
+	}
 	return all
 }
 
@@ -150,6 +150,7 @@ func All[T client.Object](s *Store) []T {
 type table struct {
 	objects map[types.NamespacedName]client.Object
 	keys    []types.NamespacedName // sorted
+	list    []client.Object        // in the order of the keys
 }
 
 func compareKeys(a, b types.NamespacedName) int {
@@ -160,15 +161,18 @@ func compareKeys(a, b types.NamespacedName) int {
 }
 
 func (t *table) put(key types.NamespacedName, object client.Object) {
-	if at, known := slices.BinarySearchFunc(t.keys, key, compareKeys); !known {
-		t.keys = slices.Insert(t.keys, at, key)
+	at, known := slices.BinarySearchFunc(t.keys, key, compareKeys)
+	if known {
+		t.list[at] = object
+	} else {
+		t.keys, t.list = slices.Insert(t.keys, at, key), slices.Insert(t.list, at, object)
 	}
 	t.objects[key] = object
 }
 
 func (t *table) remove(key types.NamespacedName) {
 	if at, known := slices.BinarySearchFunc(t.keys, key, compareKeys); known {
-		t.keys = slices.Delete(t.keys, at, at+1)
+		t.keys, t.list = slices.Delete(t.keys, at, at+1), slices.Delete(t.list, at, at+1)
 	}
 	delete(t.objects, key)
 }
