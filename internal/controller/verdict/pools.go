@@ -30,7 +30,7 @@ func (c *controller) announcePools(ctx context.Context, page *prospect.Page, now
 			continue
 		}
 		if !c.pools.take(now) {
-			next = next.Sooner(reconcile.In(turn))
+			next = next.Sooner(reconcile.In(spell))
 			continue
 		}
 		c.closed[closed] = now

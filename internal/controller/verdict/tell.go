@@ -91,7 +91,7 @@ func (c *controller) announce(ctx context.Context, subjects []subject, now time.
 	due, next := c.dueEvents(subjects, now)
 	for _, s := range due {
 		if !c.events.take(now) {
-			return next.Sooner(reconcile.In(turn))
+			return next.Sooner(reconcile.In(spell))
 		}
 		m := c.memory[s.claim.UID]
 		m.tell(s.text(), now)

@@ -29,8 +29,11 @@ const (
 	// every is how often to look without a new page: a coverage that ages is told even if
 	// evaluations have stopped.
 	every = 10 * time.Second
-	// turn is the pause when there was more to tell than may be told at once.
-	turn = time.Second
+	// turn is the pause when there was more to write than may be written at once, and spell when
+	// there were more events. Those may come but once a second, and to look at a whole fleet for
+	// each of them would take longer than all else that is told: so a handful go together.
+	turn  = time.Second
+	spell = 10 * time.Second
 )
 
 // New makes the controller.
@@ -89,7 +92,7 @@ func (c *controller) subjects(ctx context.Context, page *prospect.Page) ([]subje
 	}
 	now := c.kit.Clock.Now()
 	there := make(map[types.UID]bool, len(list.Items))
-	var out []subject
+	out := make([]subject, 0, len(list.Items))
 	for i := range list.Items {
 		claim := &list.Items[i]
 		there[claim.UID] = true
