@@ -12,8 +12,9 @@ import (
 )
 
 // collectAt is how much the heap may grow before garbage is collected, in percent. Decisions make
-// much garbage and keep little: half of Go's default costs little time and a third of the memory.
-const collectAt = 50
+// much garbage and keep little: less than half of Go's default costs
+// little time and a third of the memory.
+const collectAt = 40
 
 // Tune sets what the Go runtime and the Kubernetes libraries keep once for the whole process: the
 // soft memory limit and the log. It belongs into main's path and is not for tests.
