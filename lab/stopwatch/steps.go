@@ -195,6 +195,10 @@ func (b *Burst) note(s sight, begun time.Time, made, bound map[string]bool) {
 // everything lags behind on a small machine, and what is to be measured is the calm after it.
 const step = 500
 
+// settling is how long the growth's own work takes to end: what there is to say about new nodes is
+// told a few at a time, and memory is given back.
+const settling = 90 * time.Second
+
 // steady fills nodes with ten pods each, and looks at the controller when nothing happens.
 func (r run) steady(ctx context.Context) error {
 	if r.plan.Nodes == 0 {
@@ -219,7 +223,7 @@ func (r run) steady(ctx context.Context) error {
 	if err := r.client.List(ctx, &nodes); err != nil {
 		return err
 	}
-	if err := pause(ctx, 30*time.Second); err != nil { // the burst's own work ends
+	if err := pause(ctx, settling); err != nil {
 		return err
 	}
 	usage, err := r.usage(ctx, 2*r.plan.Steady)
