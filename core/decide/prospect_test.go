@@ -131,7 +131,7 @@ func TestProspects(t *testing.T) {
 		"pods that have just been moved": {
 			"type middle cpu=2 mem=8Gi price=0.150\nnode a type=middle\npods web cpu=1900m mem=1Gi on=a",
 			func(s *snapshot.Snapshot) {
-				s.Nodes[0].Life.Rearranged, s.Pods[0].Created = present.Add(-time.Hour), present.Add(-time.Hour)
+				s.Nodes[0].Life.Rearranged, s.Pods[0].Created = []time.Time{present.Add(-time.Hour)}, present.Add(-time.Hour)
 			},
 			"Kept|Underutilized|Unconsolidatable|Can't replace with a cheaper node: pods that have just moved here are left in peace",
 		},

@@ -105,7 +105,7 @@ const noCheaper = "Can't replace with a cheaper node"
 // is at the most. It has no numbers: they would be others every time.
 func (x *search) notCheaper(n *node, most float64) string {
 	switch recently := x.s.Now.Add(-2 * movedFor); {
-	case most > n.value*rate && n.Life.Rearranged.After(recently):
+	case most > n.value*rate && movedAt(n.Life.Rearranged, x.s.Now).After(recently):
 		return noCheaper + ": pods that have just moved here are left in peace"
 	case most > float64(n.Price)/100:
 		return noCheaper + ": too little would be saved to move its pods"

@@ -27,12 +27,23 @@ const (
 func (x *search) worthOf(p int32, n *node) float64 {
 	pod := &x.s.Pods[p]
 	share := rate
-	if moved := n.Life.Rearranged; !moved.IsZero() && !pod.Created.Before(moved) {
+	if moved := movedAt(n.Life.Rearranged, pod.Created); !moved.IsZero() {
 		left := 2 - float64(x.s.Now.Sub(moved))/float64(movedFor)
 		share += movedRate * min(max(left, 0), 1)
 	}
 	weight := math.Max(float64(pod.Tie.Cost), 0) / snapshot.OrdinaryCost
 	return math.Max(x.value[p]*share, leastWorth) * weight * x.caution(n)
+}
+
+// movedAt is the last time before a pod came that a disruption brought pods to its node; zero
+// if it was there before the first. Later times are about other pods, and take nothing back.
+func movedAt(times []time.Time, came time.Time) (last time.Time) {
+	for _, at := range times {
+		if !came.Before(at) {
+			last = at
+		}
+	}
+	return last
 }
 
 // caution is how much more than usual is asked of evictions from a node: in its pool moves

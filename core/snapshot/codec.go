@@ -60,9 +60,10 @@ func canonical(s *Snapshot) *Snapshot {
 	for i := range out.Nodes {
 		n := &out.Nodes[i]
 		n.Created = n.Created.UTC()
-		for _, at := range []*time.Time{&n.Life.Quiet, &n.Life.Since, &n.Life.Nominated, &n.Life.Rearranged, &n.Life.Expires} {
+		for _, at := range []*time.Time{&n.Life.Quiet, &n.Life.Since, &n.Life.Nominated, &n.Life.Expires} {
 			*at = at.UTC()
 		}
+		n.Life.Rearranged = inUTC(n.Life.Rearranged)
 	}
 	out.Pods = append([]Pod(nil), s.Pods...)
 	for i := range out.Pods {
@@ -70,6 +71,14 @@ func canonical(s *Snapshot) *Snapshot {
 		out.Pods[i].Tie.Until = out.Pods[i].Tie.Until.UTC()
 	}
 	return &out
+}
+
+func inUTC(times []time.Time) []time.Time {
+	out := append([]time.Time(nil), times...)
+	for i := range out {
+		out[i] = out[i].UTC()
+	}
+	return out
 }
 
 // Read reads what Write wrote. It refuses files of another format or version, fields that

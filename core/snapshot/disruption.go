@@ -71,9 +71,9 @@ type Life struct {
 	Bounded bool `json:"bounded,omitempty"`
 	// Nominated is until when it waits for pods that were promised a place on it.
 	Nominated time.Time `json:"nominated,omitzero"`
-	// Rearranged is when a disruption last brought pods here; the pods that came since are
-	// the ones that it moved.
-	Rearranged time.Time `json:"rearranged,omitzero"`
+	// Rearranged is when disruptions brought pods here, the first one first; the pods that came
+	// since one of them are the ones that it moved.
+	Rearranged []time.Time `json:"rearranged,omitempty"`
 	// Expires is when it will be deleted whatever is on it.
 	Expires time.Time `json:"expires,omitzero"`
 	// Unready nodes do not report that they are well; Terminating is an instance that is

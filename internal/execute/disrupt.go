@@ -146,7 +146,7 @@ func (e *Executor) Rearrange(ctx context.Context, claims []string, at time.Time)
 		err := e.kit.Client.Get(ctx, client.ObjectKey{Name: name}, claim)
 		if err == nil {
 			changed := claim.DeepCopy()
-			set(changed, ingest.AnnotationRearranged, at.UTC().Format(time.RFC3339))
+			ingest.Rearrange(changed, at)
 			err = e.kit.Client.Patch(ctx, changed, client.MergeFrom(claim))
 		}
 		if client.IgnoreNotFound(err) != nil {

@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -10,8 +12,8 @@ import (
 	"tenon/core/snapshot"
 )
 
-// AnnotationRearranged says on a claim when a disruption last brought pods to its node, as
-// RFC 3339. Whoever carries a disruption out writes it on replacements and on the nodes
+// AnnotationRearranged says on a claim when disruptions brought pods to its node, as RFC 3339
+// with commas between, the first one first. Whoever carries a disruption out writes it on replacements and on the nodes
 // that take pods, and what was moved is left in peace for a while.
 const AnnotationRearranged = "tenon.sh/rearranged"
 
@@ -41,14 +43,43 @@ func (v view) life() snapshot.Life {
 	// The taint may be seen before the claim says why, or be all that was written.
 	marked := out.Underway != "" || v.node != nil && hasTaint(v.node.Spec.Taints, karpenterv1.TaintDisrupted())
 	out.Awaits = marked && v.claim.DeletionTimestamp == nil && (v.node == nil || v.node.DeletionTimestamp == nil)
-	if at, err := time.Parse(time.RFC3339, v.claim.Annotations[AnnotationRearranged]); err == nil {
-		out.Rearranged = at.UTC()
-	}
+	out.Rearranged = Rearranged(v.claim)
 	_, out.Terminating = v.condition(karpenterv1.ConditionInstanceTerminating)
 	if after := v.claim.Spec.ExpireAfter.Duration; after != nil {
 		out.Expires = v.claim.CreationTimestamp.Add(*after).UTC()
 	}
 	return out
+}
+
+// Rearranged is what a claim says about when disruptions brought pods to its node. What
+// cannot be read was written by nobody who knows.
+func Rearranged(claim *karpenterv1.NodeClaim) []time.Time {
+	var out []time.Time
+	for word := range strings.SplitSeq(claim.Annotations[AnnotationRearranged], ",") {
+		if at, err := time.Parse(time.RFC3339, word); err == nil {
+			out = append(out, at.UTC())
+		}
+	}
+	return out
+}
+
+// Rearrange adds a time to what a claim says, and forgets what has long ceased to matter. Of
+// many times the first of all and the last ones are kept: pods that came in between count as
+// moved a little earlier than they were.
+func Rearrange(claim *karpenterv1.NodeClaim, at time.Time) {
+	const remembered, most = 4 * 24 * time.Hour, 20
+	times := slices.DeleteFunc(Rearranged(claim), func(t time.Time) bool { return at.Sub(t) >= remembered })
+	if len(times) >= most {
+		times = slices.Delete(times, 1, len(times)-most+2)
+	}
+	var text strings.Builder
+	for _, t := range times {
+		text.WriteString(t.Format(time.RFC3339) + ",")
+	}
+	if claim.Annotations == nil {
+		claim.Annotations = map[string]string{}
+	}
+	claim.Annotations[AnnotationRearranged] = text.String() + at.UTC().Format(time.RFC3339)
 }
 
 // condition finds a condition of the claim that is true.

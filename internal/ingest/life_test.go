@@ -48,7 +48,7 @@ func TestLifeOfNodes(t *testing.T) {
 	options.Now = noon
 	want := snapshot.Life{
 		Quiet: noon.Add(-9 * time.Hour), Drifted: "NodePoolDrifted", Since: noon.Add(-2 * time.Hour), Protected: true, Bounded: true,
-		Rearranged: noon.Add(-time.Hour), Expires: noon.Add(14 * time.Hour), Unready: true,
+		Rearranged: []time.Time{noon.Add(-time.Hour)}, Expires: noon.Add(14 * time.Hour), Unready: true,
 	}
 	if diff := cmp.Diff(want, ingest.Build(objects, options).Nodes[0].Life); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
@@ -122,5 +122,22 @@ func TestTiesOfPods(t *testing.T) {
 	}
 	if diff := cmp.Diff([]snapshot.Budget{{Namespace: "default", Name: "web", Allowed: 1}}, s.Budgets); diff != "" {
 		t.Errorf("budgets: -want +got\n%s", diff)
+	}
+}
+
+// Times are kept until they are too old to matter; of very many the first and the last.
+func TestRearrange(t *testing.T) {
+	t.Parallel()
+	claim := &karpenterv1.NodeClaim{}
+	for i := range 50 {
+		ingest.Rearrange(claim, noon.Add(time.Duration(i)*time.Hour))
+	}
+	times := ingest.Rearranged(claim)
+	if len(times) != 20 || !times[0].Equal(noon) || !times[1].Equal(noon.Add(31*time.Hour)) || !times[19].Equal(noon.Add(49*time.Hour)) {
+		t.Errorf("it says %v", times)
+	}
+	ingest.Rearrange(claim, noon.Add(1000*time.Hour))
+	if times := ingest.Rearranged(claim); len(times) != 1 {
+		t.Errorf("much later it says %v", times)
 	}
 }

@@ -5,6 +5,7 @@ package sequel
 
 import (
 	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -65,7 +66,7 @@ func (f *film) settle(claims []plan.Claim, existing []plan.Placement, rearranged
 	for i := range claims {
 		n := f.born(&claims[i])
 		if rearranged {
-			n.Life.Rearranged = f.out.Now
+			n.Life.Rearranged = []time.Time{f.out.Now}
 		}
 		f.out.Nodes = append(f.out.Nodes, n)
 		f.put(claims[i].Pods, n.Name)
@@ -76,7 +77,7 @@ func (f *film) settle(claims []plan.Claim, existing []plan.Placement, rearranged
 			if n := &f.out.Nodes[i]; n.Name == e.Node {
 				n.Life.Quiet = f.out.Now
 				if rearranged {
-					n.Life.Rearranged = f.out.Now
+					n.Life.Rearranged = append(slices.Clip(n.Life.Rearranged), f.out.Now)
 				}
 			}
 		}
