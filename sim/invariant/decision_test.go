@@ -19,9 +19,9 @@ import (
 )
 
 // disrupts writes a command on claims that go, and on those that come for them.
-func (s *scene) disrupts(reason plan.Reason, id string, leave, come []string) {
+func (s *scene) disrupts(reason plan.Reason, id string, leave, come []string, receivers ...string) {
 	s.t.Helper()
-	r := command.Record{ID: id, Reason: reason, Begun: s.clock.Now()}
+	r := command.Record{ID: id, Reason: reason, Begun: s.clock.Now(), Receivers: receivers}
 	for _, name := range leave {
 		r.Claims = append(r.Claims, command.Member{Claim: name, Pool: "default"})
 	}
@@ -74,16 +74,17 @@ func owned(p *corev1.Pod) {
 	p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", UID: "web", Controller: ptr.To(true)}}
 }
 
-// move has a node go by a disruption, and its pod come back on another.
-func (s *scene) move(pod, from, heir, to string) {
+// move has a node go by a disruption that counts on another one for its pod, which comes back
+// somewhere.
+func (s *scene) move(pod, from, heir, to, somewhere string) {
 	s.t.Helper()
-	s.disrupts(plan.Underutilized, "of-"+from, []string{from}, nil)
+	s.disrupts(plan.Underutilized, "of-"+from, []string{from}, nil, to)
 	var claim karpenterv1.NodeClaim
 	s.must(s.store.Get(context.Background(), client.ObjectKey{Name: from}, &claim))
 	s.delete(&claim)
 	gone := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: pod}}
 	s.must(s.store.Delete(context.Background(), gone, client.GracePeriodSeconds(0)))
-	s.pod(heir, "node-"+to, owned)
+	s.pod(heir, "node-"+somewhere, owned)
 }
 
 // wish is something that a user changes.
@@ -97,17 +98,28 @@ func (s *scene) wish() {
 }
 
 // twice has a pod go by a disruption, and then the one that came for it.
-func (s *scene) twice(between func()) {
+func (s *scene) twice(receiver string, between func()) {
 	s.t.Helper()
 	for _, name := range []string{"a", "b", "c"} {
 		s.costing(name, 1)
 	}
 	s.pod("p", "node-a", owned)
 	s.pass(10 * time.Minute)
-	s.move("p", "a", "q", "b")
+	s.move("p", "a", "q", receiver, "b")
 	between()
 	s.pass(time.Minute)
-	s.move("q", "b", "r", "c")
+	s.move("q", "b", "r", "c", "c")
+}
+
+// undone has a machine come for another, and go for a reason.
+func (s *scene) undone(reason plan.Reason) {
+	s.t.Helper()
+	s.pass(time.Hour)
+	s.costing("a", 2)
+	s.costing("b", 1)
+	s.disrupts(plan.Underutilized, "swap", []string{"a"}, []string{"b"})
+	s.pass(time.Minute)
+	s.disrupts(reason, "undo", []string{"b"}, nil)
 }
 
 // says has an event about a pod have been seen lately.
@@ -160,14 +172,7 @@ func decisions() map[string]example {
 			func(s *scene) { s.replaces(1, 2, 2*time.Minute) },
 			func(s *scene) { s.replaces(2, 1, 2*time.Minute) }},
 		"a machine that is bought and given up": {invariant.NotUndone,
-			func(s *scene) {
-				s.pass(time.Hour)
-				s.costing("a", 2)
-				s.costing("b", 1)
-				s.disrupts(plan.Underutilized, "swap", []string{"a"}, []string{"b"})
-				s.pass(time.Minute)
-				s.disrupts(plan.Underutilized, "undo", []string{"b"}, nil)
-			},
+			func(s *scene) { s.undone(plan.Underutilized) },
 			func(s *scene) {
 				s.pass(time.Hour)
 				s.costing("a", 2)
@@ -178,11 +183,17 @@ func decisions() map[string]example {
 				s.disrupts(plan.Underutilized, "undo", []string{"b"}, nil)
 			}},
 		"a pod that moves on": {invariant.MovedOnce,
-			func(s *scene) { s.twice(func() {}) },
-			func(s *scene) { s.twice(s.wish) }},
+			func(s *scene) { s.twice("b", func() {}) },
+			func(s *scene) { s.twice("b", s.wish) }},
 		"a pod that moves on after prices have changed": {invariant.MovedOnce,
-			func(s *scene) { s.twice(func() {}) },
-			func(s *scene) { s.twice(s.watch.Stir) }},
+			func(s *scene) { s.twice("b", func() {}) },
+			func(s *scene) { s.twice("b", s.watch.Stir) }},
+		"a pod that moves on from where it was to be": {invariant.MovedOnce,
+			func(s *scene) { s.twice("b", func() {}) },
+			func(s *scene) { s.twice("c", func() {}) }},
+		"an empty machine that was bought, and is given up": {invariant.NotUndone,
+			func(s *scene) { s.undone(plan.Underutilized) },
+			func(s *scene) { s.undone(plan.Empty) }},
 		"at rest, a disruption that has begun long ago": {invariant.RestCommands,
 			func(s *scene) {
 				s.costing("a", 1)

@@ -16,6 +16,7 @@ import (
 	"tenon/cloud"
 	"tenon/cloud/memory"
 	"tenon/core/model"
+	"tenon/internal/command"
 	"tenon/internal/telemetry"
 	"tenon/sim/store"
 )
@@ -101,7 +102,7 @@ func (w *Watch) Begin() {
 	w.announced = map[string]bool{}
 	w.prices, w.paired = map[string]model.Money{}, map[string]time.Time{}
 	w.stirred, w.brought = w.Now(), map[string]time.Time{}
-	w.heirs = heirs{awaited: map[types.UID]int{}, moved: map[types.UID]time.Time{}}
+	w.heirs = heirs{awaited: map[types.UID][]*command.Record{}, moved: map[types.UID]move{}}
 	w.Store.Listen(w.hear)
 }
 

@@ -1,6 +1,7 @@
 package invariant
 
 import (
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -12,20 +13,23 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/plan"
 	"tenon/internal/command"
 	"tenon/sim/store"
 )
 
 // The rules about decisions that undo each other. Both hold while the world stands still: no
-// user has changed anything, no pod has ended, nothing has gone wrong.
+// user has changed anything, no pod has ended, nothing has gone wrong. And both are about
+// what came out as it was decided: the scheduler may put a pod elsewhere than where there was
+// to be room for it, and what is then left half empty is decided about anew.
 const (
 	NotUndone = "nothing that a disruption bought is given up while nothing else changes"
 	MovedOnce = "no pod is moved twice while nothing else changes"
 )
 
-// still is how long the world has to have stood still before decisions have to settle: what
-// could not be bought is tried again by then, and workloads are what their users asked for.
-const still = 5 * time.Minute
+// still is how long the world has to have stood still before decisions have to last: caches
+// are no further behind, and workloads are what their users asked for.
+const still = time.Minute
 
 // Stir is told whenever something happens that decisions may answer to and that the API
 // server says nothing of: prices, stock, whatever goes wrong.
@@ -36,8 +40,14 @@ func (w *Watch) calmSince(at time.Time) bool { return at.Sub(w.stirred) >= still
 
 // heirs are the pods that take the places of others which a disruption has moved.
 type heirs struct {
-	awaited map[types.UID]int       // how many pods an owner has yet to make again
-	moved   map[types.UID]time.Time // when the pod, or the one it came for, was last moved
+	awaited map[types.UID][]*command.Record // by whom pods were moved that an owner has yet to make again
+	moved   map[types.UID]move              // of pods that are where they were to be, or wait
+}
+
+// move is how a pod came to be where it is.
+type move struct {
+	by *command.Record
+	at time.Time
 }
 
 // notePod follows pods that move, and notices what users do to others.
@@ -56,6 +66,8 @@ func (w *Watch) notePod(c store.Change) {
 		w.leaves(pod)
 	case finished(pod) && !finished(old):
 		w.Stir()
+	case pod.Spec.NodeName != old.Spec.NodeName:
+		w.arrives(pod)
 	}
 }
 
@@ -74,12 +86,26 @@ func (w *Watch) appears(pod *corev1.Pod) {
 		return
 	}
 	owner, _ := ownerOf(pod)
-	if w.heirs.awaited[owner] == 0 {
+	awaited := w.heirs.awaited[owner]
+	if len(awaited) == 0 {
 		w.Stir()
 		return
 	}
-	w.heirs.awaited[owner]--
-	w.heirs.moved[pod.UID] = w.Now()
+	w.heirs.awaited[owner] = awaited[1:]
+	w.heirs.moved[pod.UID] = move{awaited[0], w.Now()}
+	if pod.Spec.NodeName != "" {
+		w.arrives(pod)
+	}
+}
+
+// arrives is told of a pod that has a node. One that is not where the decision counted on it
+// to be has no place that anybody promised.
+func (w *Watch) arrives(pod *corev1.Pod) {
+	m, moved := w.heirs.moved[pod.UID]
+	claim := w.claimFor(w.nodeOf(pod.Spec.NodeName))
+	if moved && (claim == nil || !m.by.Brings(claim.Name) && !slices.Contains(m.by.Receivers, claim.Name)) {
+		delete(w.heirs.moved, pod.UID)
+	}
 }
 
 // leaves is told of a pod that is being deleted: its node goes by a disruption, or somebody
@@ -95,18 +121,18 @@ func (w *Watch) leaves(pod *corev1.Pod) {
 		w.Stir()
 		return
 	}
-	if before, moved := w.heirs.moved[pod.UID]; moved && w.calmSince(before) {
-		w.report(MovedOnce, "pod %s/%s goes by command %s, and the one before it went at %s",
-			pod.Namespace, pod.Name, r.ID, before.UTC().Format(time.TimeOnly))
+	if before, moved := w.heirs.moved[pod.UID]; moved && w.calmSince(before.at) {
+		w.report(MovedOnce, "pod %s/%s goes by command %s, and the one before it went by %s at %s",
+			pod.Namespace, pod.Name, r.ID, before.by.ID, before.at.UTC().Format(time.TimeOnly))
 	}
-	w.heirs.awaited[owner]++
+	w.heirs.awaited[owner] = append(w.heirs.awaited[owner], r)
 }
 
 // noteCommand is told of a claim on which a disruption has been written.
 func (w *Watch) noteCommand(claim *karpenterv1.NodeClaim) {
 	w.begins++
 	r := commandOf(claim)
-	if at, bought := w.brought[claim.Name]; bought && w.calmSince(at) {
+	if at, bought := w.brought[claim.Name]; bought && r.Reason != plan.Empty && w.calmSince(at) {
 		w.report(NotUndone, "claim %s was bought by a disruption at %s, and goes by command %s, %s",
 			claim.Name, at.UTC().Format(time.TimeOnly), r.ID, r.Reason)
 	}
