@@ -12,8 +12,8 @@ import (
 )
 
 // collectAt is how much the heap may grow before garbage is collected, in percent. Decisions make
-// much garbage and keep little: less than half of Go's default costs
-// little time and a third of the memory.
+// much garbage and keep little: less than half of Go's default costs little time and a third of
+// the memory. What is left after a burst is collected by who tidies up (tidy.go).
 const collectAt = 40
 
 // Tune sets what the Go runtime and the Kubernetes libraries keep once for the whole process: the
