@@ -101,7 +101,8 @@ Besides these come what controller-runtime and client-go tell (` + "`controller_
 
 | metric | difference |
 | --- | --- |
-| ` + "`karpenter_nodes_*`" + ` of single nodes | refreshed every 5 s, and 5 s more for each 10,000 pods |
+| ` + "`karpenter_nodes_*`" + ` of single nodes | refreshed every 5 s in a small cluster, every 30 s with 5,000 pods, more seldom with more than 50,000 |
+| ` + "`operator_…_status_condition_count`" + ` and its like | refreshed every 10 s, every 30 s with 200 objects of the kind or more |
 | ` + "`karpenter_nodepools_allowed_disruptions`, `karpenter_nodepools_nodes_consuming_budgets`" + ` | told by the pool's own controller every 10 s, also while nothing is disrupted |
 | ` + "`karpenter_voluntary_disruption_eligible_nodes`" + ` | counts nodes that would go for a reason if it was worth it and allowed, of one and the same evaluation for all reasons |
 | ` + "`karpenter_nodepools_cost_total`" + ` | absent, not 0, while the cloud cannot say what anything costs |
