@@ -185,7 +185,7 @@ func (p *process) String() string { return fmt.Sprintf("process %s", p.name) }
 // is for a time that matters.
 func followers() map[string]time.Duration {
 	return map[string]time.Duration{
-		"nodepool.counter":      5 * time.Second,
+		"nodepool.counter":      30 * time.Second,
 		"nodeclaim.consistency": 10 * time.Minute,
 		// The clouds here change neither images nor what they list.
 		"nodeclaim.disruption": 5 * time.Minute,
