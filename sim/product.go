@@ -103,10 +103,30 @@ func (s *Sim) kit(p *process) (reconcile.Kit, error) {
 		Live:     live{s.Store, p},
 		Cloud:    telemetry.Observe(provider, metrics, s.Clock),
 		Clock:    s.Clock,
-		Events:   s.Events,
+		Events:   ears{s.Events, p},
 		Metrics:  metrics,
 		Settings: configured,
 	}, nil
+}
+
+// ears hear what a process tells people, before it is sifted.
+type ears struct {
+	telemetry.Recorder
+	of *process
+}
+
+// nominated is how a pod is told of its place on a claim.
+const nominated = "Pod should schedule on: nodeclaim/"
+
+// Publish implements telemetry.Recorder.
+func (e ears) Publish(events ...telemetry.Event) {
+	for _, event := range events {
+		if target, told := strings.CutPrefix(event.Message, nominated); told {
+			claim, _, _ := strings.Cut(target, ", ")
+			e.of.sim.watch.Promised(e.of.name, event.Object.GetUID(), claim)
+		}
+	}
+	e.Recorder.Publish(events...)
 }
 
 // interruptions is the controller that reads what the cloud announces. It waits for a bell

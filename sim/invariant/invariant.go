@@ -38,6 +38,7 @@ const (
 	BoughtOnce      = "nothing is bought twice for one claim"
 	IntentFirst     = "intent comes before effect"
 	Limits          = "pool limits are never exceeded"
+	PromisedOnce    = "no pod has places on two machines that are on their way"
 	BoughtForPods   = "no more machines are on their way than pods that want one"
 	PodGrace        = "do-not-disrupt pods keep their grace"
 	PodBudgets      = "no budget is broken"
@@ -90,6 +91,7 @@ type Watch struct {
 	stirred   time.Time            // when something last changed that is no decision
 	brought   map[string]time.Time // claims that disruptions bought, and when
 	heirs     heirs
+	promises  promises
 	begins    int                               // disruptions of claims so far
 	machines  map[string]*karpenterv1.NodeClaim // by provider ID; nil is not looked up yet
 }
@@ -103,6 +105,7 @@ func (w *Watch) Begin() {
 	w.prices, w.paired = map[string]model.Money{}, map[string]time.Time{}
 	w.stirred, w.brought = w.Now(), map[string]time.Time{}
 	w.heirs = heirs{awaited: map[types.UID][]*command.Record{}, moved: map[types.UID]move{}}
+	w.promises = promises{by: map[types.UID]promise{}, told: map[string]bool{}}
 	w.Store.Listen(w.hear)
 }
 
@@ -141,6 +144,7 @@ func (w *Watch) hear(c store.Change) {
 		}
 	case *corev1.Pod:
 		w.want(object)
+		w.keep(object, c.New == nil)
 		w.notePod(c)
 	}
 }

@@ -235,6 +235,29 @@ func examples() map[string]example {
 				s.buy(s.claim("b").Name, "2")
 				s.pass(2 * time.Minute)
 			}},
+		"two places for one pod": {invariant.PromisedOnce,
+			func(s *scene) {
+				s.buy(s.claim("a").Name, "1")
+				s.watch.Promised("one", "p", "a")
+				s.watch.Promised("one", "p", "b")
+			},
+			func(s *scene) {
+				s.buy(s.claim("a").Name, "1")
+				s.watch.Promised("one", "p", "a")
+				s.watch.Promised("one", "p", "a")
+				s.watch.Promised("another", "p", "b")
+			}},
+		"two places for one pod, whose first machine has joined": {invariant.PromisedOnce,
+			func(s *scene) {
+				s.buy(s.claim("a").Name, "1")
+				s.watch.Promised("one", "p", "a")
+				s.watch.Promised("one", "p", "b")
+			},
+			func(s *scene) {
+				s.serve("a")
+				s.watch.Promised("one", "p", "a")
+				s.watch.Promised("one", "p", "b")
+			}},
 		"two machines for one pod, by two processes": {invariant.BoughtForPods,
 			func(s *scene) {
 				s.buy(s.claim("a").Name, "1")

@@ -1,0 +1,56 @@
+package invariant
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/cloud"
+	"tenon/sim/store"
+)
+
+// promises are the places that pods were told of and do not have yet.
+type promises struct {
+	by   map[types.UID]promise
+	told map[string]bool // claims that some pod was told of
+}
+
+// promise is by a process: the next one does not know what the last one said.
+type promise struct{ process, claim string }
+
+// joins is how long a machine may take until nobody relies on it any more.
+const joins = 2 * time.Minute
+
+// Promised is told when a process says on which claim a pod will be. A pod that has a place
+// on a machine that is on its way is not what another one is bought for.
+func (w *Watch) Promised(process string, pod types.UID, claim string) {
+	before, known := w.promises.by[pod]
+	bought := !w.promises.told[claim]
+	w.promises.by[pod], w.promises.told[claim] = promise{process, claim}, true
+	if known && bought && before.process == process && before.claim != claim && w.onItsWay(before.claim) {
+		w.report(PromisedOnce, "pod %s has a place on %s, which is on its way, and on %s", pod, before.claim, claim)
+	}
+}
+
+// onItsWay reports whether a claim has a machine of which no node is known yet.
+func (w *Watch) onItsWay(name string) bool {
+	claim := store.One[*karpenterv1.NodeClaim](w.Store, types.NamespacedName{Name: name})
+	if claim == nil || claim.DeletionTimestamp != nil || claim.Status.NodeName != "" || isTrue(claim, karpenterv1.ConditionDisruptionReason) {
+		return false
+	}
+	for _, i := range w.Cloud.Instances() {
+		if i.ClaimName == name && (i.State == cloud.Pending || i.State == cloud.Running) {
+			return w.Now().Sub(i.Launched) < joins
+		}
+	}
+	return false
+}
+
+// keep forgets what was promised to a pod that has its place, or is gone.
+func (w *Watch) keep(pod *corev1.Pod, gone bool) {
+	if gone || pod.Spec.NodeName != "" {
+		delete(w.promises.by, pod.UID)
+	}
+}
