@@ -88,8 +88,8 @@ type Watch struct {
 	told      map[string]bool
 	announced map[string]bool // instances, by the cloud
 	looked    time.Time
-	stirred   time.Time            // when something last changed that is no decision
-	brought   map[string]time.Time // claims that disruptions bought, and when
+	stirred   time.Time       // when something last changed that is no decision
+	brought   map[string]move // claims that disruptions bought
 	heirs     heirs
 	promises  promises
 	begins    int                               // disruptions of claims so far
@@ -103,8 +103,8 @@ func (w *Watch) Begin() {
 	w.wanting, w.edited, w.left = map[types.UID]time.Time{}, map[string]time.Time{}, map[string][]time.Time{}
 	w.announced = map[string]bool{}
 	w.prices, w.paired = map[string]model.Money{}, map[string]time.Time{}
-	w.stirred, w.brought = w.Now(), map[string]time.Time{}
-	w.heirs = heirs{awaited: map[types.UID][]*command.Record{}, moved: map[types.UID]move{}}
+	w.stirred, w.brought = w.Now(), map[string]move{}
+	w.heirs = heirs{awaited: map[types.UID][]*command.Record{}, moved: map[types.UID]move{}, astray: map[string]bool{}}
 	w.promises = promises{by: map[types.UID]promise{}, told: map[string]bool{}}
 	w.Store.Listen(w.hear)
 }

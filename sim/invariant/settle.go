@@ -41,10 +41,11 @@ func (w *Watch) calmSince(at time.Time) bool { return at.Sub(w.stirred) >= still
 // heirs are the pods that take the places of others which a disruption has moved.
 type heirs struct {
 	awaited map[types.UID][]*command.Record // by whom pods were moved that an owner has yet to make again
-	moved   map[types.UID]move              // of pods that are where they were to be, or wait
+	moved   map[types.UID]move              // of pods
+	astray  map[string]bool                 // commands of which a pod went where no room was kept for it
 }
 
-// move is how a pod came to be where it is.
+// move is by which command and when a pod came to be where it is, or a claim was bought.
 type move struct {
 	by *command.Record
 	at time.Time
@@ -98,13 +99,13 @@ func (w *Watch) appears(pod *corev1.Pod) {
 	}
 }
 
-// arrives is told of a pod that has a node. One that is not where the decision counted on it
-// to be has no place that anybody promised.
+// arrives is told of a pod that has a node. If it is not where the decision counted on it to
+// be, the decision has not come out: others may follow it.
 func (w *Watch) arrives(pod *corev1.Pod) {
 	m, moved := w.heirs.moved[pod.UID]
 	claim := w.claimFor(w.nodeOf(pod.Spec.NodeName))
 	if moved && (claim == nil || !m.by.Brings(claim.Name) && !slices.Contains(m.by.Receivers, claim.Name)) {
-		delete(w.heirs.moved, pod.UID)
+		w.heirs.astray[m.by.ID] = true
 	}
 }
 
@@ -121,7 +122,7 @@ func (w *Watch) leaves(pod *corev1.Pod) {
 		w.Stir()
 		return
 	}
-	if before, moved := w.heirs.moved[pod.UID]; moved && w.calmSince(before.at) {
+	if before, moved := w.heirs.moved[pod.UID]; moved && !w.heirs.astray[before.by.ID] && w.calmSince(before.at) {
 		w.report(MovedOnce, "pod %s/%s goes by command %s, and the one before it went by %s at %s",
 			pod.Namespace, pod.Name, r.ID, before.by.ID, before.at.UTC().Format(time.TimeOnly))
 	}
@@ -132,9 +133,10 @@ func (w *Watch) leaves(pod *corev1.Pod) {
 func (w *Watch) noteCommand(claim *karpenterv1.NodeClaim) {
 	w.begins++
 	r := commandOf(claim)
-	if at, bought := w.brought[claim.Name]; bought && r.Reason != plan.Empty && w.calmSince(at) {
-		w.report(NotUndone, "claim %s was bought by a disruption at %s, and goes by command %s, %s",
-			claim.Name, at.UTC().Format(time.TimeOnly), r.ID, r.Reason)
+	m, bought := w.brought[claim.Name]
+	if bought && r.Reason != plan.Empty && !w.heirs.astray[m.by.ID] && w.calmSince(m.at) {
+		w.report(NotUndone, "claim %s was bought by command %s at %s, and goes by command %s, %s",
+			claim.Name, m.by.ID, m.at.UTC().Format(time.TimeOnly), r.ID, r.Reason)
 	}
 }
 
@@ -144,19 +146,14 @@ func (w *Watch) noteClaim(old, now *karpenterv1.NodeClaim) {
 	switch {
 	case now == nil:
 		delete(w.brought, old.Name)
-	case old == nil || !broughtByCommand(old):
-		if broughtByCommand(now) {
-			w.brought[now.Name] = w.Now()
+	case w.brought[now.Name].by == nil:
+		if r, written := command.Of(now); written && r.Brings(now.Name) {
+			w.brought[now.Name] = move{&r, w.Now()}
 		}
 	}
 	if now != nil && now.DeletionTimestamp != nil && (old == nil || old.DeletionTimestamp == nil) && commandOf(now) == nil {
 		w.Stir()
 	}
-}
-
-func broughtByCommand(claim *karpenterv1.NodeClaim) bool {
-	r, written := command.Of(claim)
-	return written && r.Brings(claim.Name)
 }
 
 // noteWish is told of changes of what users ask for, which a generation counts.
