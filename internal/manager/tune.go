@@ -2,6 +2,7 @@ package manager
 
 import (
 	"os"
+	"runtime"
 	"runtime/debug"
 
 	"github.com/go-logr/logr"
@@ -23,6 +24,9 @@ func Tune(s settings.Settings, log logr.Logger) {
 	klog.SetLogger(log)
 	if _, chosen := os.LookupEnv("GOGC"); !chosen {
 		debug.SetGCPercent(collectAt)
+	}
+	if !s.EnableProfiling {
+		runtime.MemProfileRate = 0 // nobody can ask for the samples, which take megabytes
 	}
 	if limit, ok := s.SoftMemoryLimit(); ok {
 		debug.SetMemoryLimit(limit)
