@@ -42,7 +42,7 @@ func (w *Watch) Settled(bought, begun int) {
 	}
 }
 
-// Begun is how many claims disruptions have begun to take so far.
+// Begun is how many claims disruptions have begun to take so far, long after the last change.
 func (w *Watch) Begun() int { return w.begins }
 
 // AtRest looks at what is left when nothing has happened for a while.

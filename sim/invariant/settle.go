@@ -31,6 +31,10 @@ const (
 // are no further behind, and workloads are what their users asked for.
 const still = time.Minute
 
+// settles is how long decisions may go on after a change until nothing is left to be decided:
+// one waits for the places that another has brought.
+const settles = 10 * time.Minute
+
 // Stir is told whenever something happens that decisions may answer to and that the API
 // server says nothing of: prices, stock, whatever goes wrong.
 func (w *Watch) Stir() { w.stirred = w.Now() }
@@ -131,7 +135,9 @@ func (w *Watch) leaves(pod *corev1.Pod) {
 
 // noteCommand is told of a claim on which a disruption has been written.
 func (w *Watch) noteCommand(claim *karpenterv1.NodeClaim) {
-	w.begins++
+	if w.Now().Sub(w.stirred) >= settles {
+		w.begins++
+	}
 	r := commandOf(claim)
 	m, bought := w.brought[claim.Name]
 	if bought && r.Reason != plan.Empty && !w.heirs.astray[m.by.ID] && w.calmSince(m.at) {
