@@ -92,6 +92,7 @@ type Watch struct {
 	brought   map[string]move // claims that disruptions bought
 	heirs     heirs
 	promises  promises
+	loosened  map[string]time.Time              // when a node's last pod went that had held it
 	begins    int                               // disruptions of claims so far
 	machines  map[string]*karpenterv1.NodeClaim // by provider ID; nil is not looked up yet
 }
@@ -105,6 +106,7 @@ func (w *Watch) Begin() {
 	w.prices, w.paired = map[string]model.Money{}, map[string]time.Time{}
 	w.stirred, w.brought = w.Now(), map[string]move{}
 	w.heirs = heirs{awaited: map[types.UID][]*command.Record{}, moved: map[types.UID]move{}, astray: map[string]bool{}}
+	w.loosened = map[string]time.Time{}
 	w.promises = promises{by: map[types.UID]promise{}, told: map[string]bool{}}
 	w.Store.Listen(w.hear)
 }
@@ -145,6 +147,7 @@ func (w *Watch) hear(c store.Change) {
 	case *corev1.Pod:
 		w.want(object)
 		w.keep(object, c.New == nil)
+		w.loosen(c)
 		w.notePod(c)
 	}
 }

@@ -172,6 +172,13 @@ func (s *scene) release(o client.Object) {
 	s.must(s.store.Update(context.Background(), o))
 }
 
+// finish has a pod come to its end.
+func (s *scene) finish(p *corev1.Pod) {
+	s.t.Helper()
+	p.Status.Phase = corev1.PodSucceeded
+	s.must(s.store.Status().Update(context.Background(), p))
+}
+
 func (s *scene) limit(cpu string) {
 	s.t.Helper()
 	var pool karpenterv1.NodePool
@@ -361,6 +368,22 @@ func examples() map[string]example {
 		"at rest, a node that has begun to go": {invariant.RestGone,
 			func(s *scene) { _, n := s.serve("a"); s.delete(n); s.rest() },
 			func(s *scene) { _, n := s.serve("a"); s.delete(n); s.watch.AtRest() }},
+		"at rest, a node whose pod has let it go": {invariant.RestGone,
+			func(s *scene) {
+				_, n := s.serve("a")
+				p := s.pod("p", n.Name, protected)
+				s.delete(n)
+				s.finish(p)
+				s.rest()
+			},
+			func(s *scene) {
+				_, n := s.serve("a")
+				p := s.pod("p", n.Name, protected)
+				s.delete(n)
+				s.clock.Step(10 * time.Minute)
+				s.finish(p)
+				s.watch.AtRest()
+			}},
 		"at rest, a claim that goes": {invariant.RestGone,
 			func(s *scene) { s.delete(s.claim("a")); s.rest() },
 			func(s *scene) { s.serve("a"); s.watch.AtRest() }},

@@ -152,14 +152,33 @@ func (w *Watch) nodeAtRest(node *corev1.Node) {
 	}
 }
 
-// holds reports whether a pod's own wish keeps a node from going, which may be for ever.
+// loosen notes when the last pod went that had held its node.
+func (w *Watch) loosen(c store.Change) {
+	before, is := c.Old.(*corev1.Pod)
+	if !is || before == nil || finished(before) || !protected(before) {
+		return
+	}
+	if after, is := c.New.(*corev1.Pod); !is || after == nil || finished(after) {
+		w.loosened[before.Spec.NodeName] = w.Now()
+	}
+}
+
+func protected(pod *corev1.Pod) bool {
+	_, protected := pod.Annotations[karpenterv1.AnnotationDoNotDisrupt]
+	return protected
+}
+
+// holds reports whether a pod's own wish keeps a node from going, which may be for ever, or
+// has until a moment ago.
 func (w *Watch) holds(node string) bool {
 	if node == "" {
 		return false
 	}
+	if w.recent(w.loosened[node], leaves) {
+		return true
+	}
 	for _, pod := range store.All[*corev1.Pod](w.Store) {
-		_, protected := pod.Annotations[karpenterv1.AnnotationDoNotDisrupt]
-		if pod.Spec.NodeName == node && !finished(pod) && (protected || w.exhausted(pod) != "") {
+		if pod.Spec.NodeName == node && !finished(pod) && (protected(pod) || w.exhausted(pod) != "") {
 			return true
 		}
 	}
