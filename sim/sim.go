@@ -268,6 +268,9 @@ func (s *Sim) survive(e *entry) {
 	e.do()
 }
 
+// memorable is for how many steps events are kept, at most: a week has millions.
+const memorable = 10_000
+
 // follow sees to what every step may leave behind.
 func (s *Sim) follow() {
 	if at, due := s.Cloud.Next(); due && (s.settling.IsZero() || at.Before(s.settling)) {
@@ -283,6 +286,9 @@ func (s *Sim) follow() {
 			s.sweeping = false
 			s.Store.Collect()
 		})
+	}
+	if s.Steps%1000 == 0 && !s.calm && len(s.Events.Events()) > memorable {
+		s.Events.Forget()
 	}
 	if s.depth == 0 {
 		s.watch.Step()

@@ -97,6 +97,13 @@ func (m *Memory) keep(e Event) {
 	m.events = append(m.events, e)
 }
 
+// Forget drops what was published so far: every event keeps its object, as it was then.
+func (m *Memory) Forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.events = nil
+}
+
 // Events are all that were published so far.
 func (m *Memory) Events() []Event {
 	m.mu.Lock()

@@ -21,6 +21,7 @@ import (
 // the garbage collector come by all the time.
 func main() {
 	debug.SetGCPercent(400) // there is memory, and no pause that anybody would notice
+	debug.SetMemoryLimit(1 << 30)
 	ballast := make([]byte, 128<<20)
 	code := run(os.Args[1:], os.Stdout, os.Stderr)
 	runtime.KeepAlive(ballast)
