@@ -26,8 +26,8 @@ func newTidy(c clock.WithTicker) tidy {
 const (
 	tidyPeriod = 30 * time.Second
 	// littleBytes is how much a quiet process allocates in a period at most. A cluster of 500
-	// nodes at rest is at half of it.
-	littleBytes = 32 << 20
+	// nodes at rest is at half of it, a burst at ten times as much.
+	littleBytes = 64 << 20
 	// worthBytes is how much garbage is worth to be collected: to do so takes about a tenth of
 	// a second.
 	worthBytes = 16 << 20

@@ -26,7 +26,7 @@ func TestMemoryIsGivenBackWhenItIsQuiet(t *testing.T) {
 	for i, step := range []struct {
 		mebibytes uint64
 		want      bool
-	}{{900, false}, {500, false}, {20, true}, {10, false}, {10, true}, {900, false}, {1, true}, {1, false}} {
+	}{{900, false}, {500, false}, {60, true}, {10, false}, {10, true}, {900, false}, {1, true}, {1, false}} {
 		for !clock.HasWaiters() { // the first round makes its ticker
 		}
 		clock.Step(tidyPeriod)
