@@ -32,7 +32,9 @@ func (x *search) worthOf(p int32, n *node) float64 {
 		share += movedRate * min(max(left, 0), 1)
 	}
 	weight := math.Max(float64(pod.Tie.Cost), 0) / snapshot.OrdinaryCost
-	return math.Max(x.value[p]*share, leastWorth) * weight * x.caution(n)
+	// One more of many small pods costs nothing in the best of fleets, where there is room for
+	// it anyway. What has been moved has to be dear all the same.
+	return math.Max(x.value[p], leastWorth/rate) * share * weight * x.caution(n)
 }
 
 // movedAt is the last time before a pod came that a disruption brought pods to its node; zero

@@ -34,6 +34,10 @@ func TestWorthOfWhatWasMoved(t *testing.T) {
 			if worth := x.worthOf(0, n); (worth > 1_000_000) != tc.dear {
 				t.Errorf("moving it again has to save %v", worth)
 			}
+			x.value[0] = 0 // there is room for it anyway
+			if worth := x.worthOf(0, n); (worth > 100*leastWorth) != tc.dear {
+				t.Errorf("moving it again has to save %v, if one more of it costs nothing", worth)
+			}
 		})
 	}
 }
