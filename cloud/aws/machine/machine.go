@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unique"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
@@ -46,22 +47,22 @@ type Machine struct {
 // Of reads an instance. Reservations count only if they are in use.
 func Of(i types.Instance, reservedCapacity bool) Machine {
 	m := Machine{
-		ID: aws.ToString(i.InstanceId), Type: string(i.InstanceType), ImageID: aws.ToString(i.ImageId),
-		SubnetID: aws.ToString(i.SubnetId), Launched: aws.ToTime(i.LaunchTime), Tags: map[string]string{},
+		ID: aws.ToString(i.InstanceId), Type: unique.Make(string(i.InstanceType)).Value(), ImageID: one(i.ImageId),
+		SubnetID: one(i.SubnetId), Launched: aws.ToTime(i.LaunchTime), Tags: map[string]string{},
 		PrivateDNS: aws.ToString(i.PrivateDnsName),
 	}
 	if i.State != nil {
 		m.State = i.State.Name
 	}
 	if p := i.Placement; p != nil {
-		m.Zone, m.ZoneID, m.Tenancy = aws.ToString(p.AvailabilityZone), aws.ToString(p.AvailabilityZoneId), string(p.Tenancy)
+		m.Zone, m.ZoneID, m.Tenancy = one(p.AvailabilityZone), one(p.AvailabilityZoneId), string(p.Tenancy)
 		m.Partition, m.GroupID = aws.ToInt32(p.PartitionNumber), aws.ToString(p.GroupId)
 	}
 	for _, t := range i.Tags {
-		m.Tags[aws.ToString(t.Key)] = aws.ToString(t.Value)
+		m.Tags[one(t.Key)] = one(t.Value)
 	}
 	for _, g := range i.SecurityGroups {
-		m.Groups = append(m.Groups, aws.ToString(g.GroupId))
+		m.Groups = append(m.Groups, one(g.GroupId))
 	}
 	for _, n := range i.NetworkInterfaces {
 		if strings.HasPrefix(aws.ToString(n.InterfaceType), "efa") {
@@ -71,6 +72,9 @@ func Of(i types.Instance, reservedCapacity bool) Machine {
 	m.readCapacity(i, reservedCapacity)
 	return m
 }
+
+// one is the text, which is in memory once: what EC2 tells of a machine it tells of hundreds.
+func one(text *string) string { return unique.Make(aws.ToString(text)).Value() }
 
 func (m *Machine) readCapacity(i types.Instance, reservedCapacity bool) {
 	m.CapacityType = catalog.OnDemand
