@@ -269,12 +269,20 @@ func (b *bin) attach(v snapshot.Volume) {
 	if b.host < 0 || b.attached[v.ID] {
 		return
 	}
-	b.attached[v.ID] = true
+	b.note(v)
 	for i := range b.volumes {
 		if b.volumes[i].Name == v.Driver {
 			b.volumes[i].Value--
 		}
 	}
+}
+
+// note remembers an attached volume. Most nodes have none.
+func (b *bin) note(v snapshot.Volume) {
+	if b.attached == nil {
+		b.attached = map[string]bool{}
+	}
+	b.attached[v.ID] = true
 }
 
 // newBin opens a machine in a slot.
@@ -298,14 +306,14 @@ func (p *packer) hostBin(h int) *bin {
 	b := &bin{
 		host: h, machine: -1,
 		room: slices.Clone(host.Room), load: make([]int64, len(host.Room)),
-		volumes: slices.Clone(host.Volumes), attached: map[string]bool{},
+		volumes: slices.Clone(host.Volumes),
 	}
 	for _, i := range host.Bound {
 		pod := &p.sp.Snapshot.Pods[i]
 		t := &p.sp.Snapshot.Templates[pod.Template]
 		b.ports = append(b.ports, t.HostPorts...)
 		for _, v := range t.Volumes {
-			b.attached[v.ID] = true
+			b.note(v)
 		}
 		if pod.Terminating {
 			continue

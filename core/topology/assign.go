@@ -122,17 +122,24 @@ func NewAssigner(sp *feasible.Space, reg *Registry, atlas Atlas, parties []Party
 }
 
 func (a *Assigner) countHosts(sp *feasible.Space, groups []Group) {
+	seen := make([]bool, len(sp.HostClasses))
 	for h := range sp.Hosts {
-		for g := range groups {
-			domain, ok := sp.ClassLabel(sp.Hosts[h].Class, groups[g].Key)
-			if ok && admits(groups[g].Filter, sp.Hosts[h].Class) {
-				a.inherent[g][domain] = true
-			}
+		if class := sp.Hosts[h].Class; !seen[class] {
+			seen[class] = true
+			a.countClass(sp, class, groups)
 		}
 		a.countPods(sp, &sp.Hosts[h], false)
 	}
 	for h := range sp.Departing {
 		a.countPods(sp, &sp.Departing[h], true)
+	}
+}
+
+func (a *Assigner) countClass(sp *feasible.Space, class int, groups []Group) {
+	for g := range groups {
+		if domain, ok := sp.ClassLabel(class, groups[g].Key); ok && admits(groups[g].Filter, class) {
+			a.inherent[g][domain] = true
+		}
 	}
 }
 

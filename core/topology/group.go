@@ -16,7 +16,6 @@ import (
 
 	"tenon/core/feasible"
 	"tenon/core/model"
-	"tenon/core/order"
 	"tenon/core/snapshot"
 )
 
@@ -115,8 +114,8 @@ func (t *table) counting(tpl *snapshot.Template) []int32 {
 			}
 		}
 	}
-	for _, key := range order.Keys(tpl.Labels) {
-		try(t.byLabel[labelValue{key, tpl.Labels[key]}])
+	for key, value := range tpl.Labels { // in any order: what is found is sorted
+		try(t.byLabel[labelValue{key, value}])
 	}
 	try(t.others)
 	slices.Sort(out)

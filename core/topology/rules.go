@@ -57,13 +57,14 @@ type Registry struct {
 	hosts   table
 	domains table
 	counts  map[*snapshot.Template]counted
+	bound   map[*snapshot.Template]Rules
 }
 
 type counted struct{ hosts, domains []int32 }
 
 // NewRegistry returns an empty registry.
 func NewRegistry() *Registry {
-	return &Registry{hosts: newTable(), domains: newTable(), counts: map[*snapshot.Template]counted{}}
+	return &Registry{hosts: newTable(), domains: newTable(), counts: map[*snapshot.Template]counted{}, bound: map[*snapshot.Template]Rules{}}
 }
 
 // HostGroups and Groups are the numbered groups.
@@ -181,10 +182,15 @@ func (o *Rules) keepTogether(g int32, key string, c counted, soft bool) {
 }
 
 // Bound gives the rules that a running pod still imposes on others: its required
-// anti-affinity. The scheduler looks at a running pod's other rules no more.
+// anti-affinity. The scheduler looks at a running pod's other rules no more. It is asked
+// for every pod of every node, by each who counts them.
 func (r *Registry) Bound(t *snapshot.Template) Rules {
-	v := feasible.Variant{AntiAffinity: t.AntiAffinity}
-	return r.Rules(t, &v, Node{})
+	found, ok := r.bound[t]
+	if !ok {
+		found = r.Rules(t, &feasible.Variant{AntiAffinity: t.AntiAffinity}, Node{})
+		r.bound[t] = found
+	}
+	return found
 }
 
 // EnterBound numbers the groups of a running pod's anti-affinity.
