@@ -83,6 +83,7 @@ func (sp *Space) Reserve(reservation string, n int64) {
 			if sp.Slots[slot].Reservation != reservation || m.Stock[slot] < 0 || !m.Listed.Has(slot) {
 				continue
 			}
+			m.Stock = slices.Clone(m.Stock) // machines of other pools may share it
 			if m.Stock[slot] -= n; m.Stock[slot] <= 0 && m.Slots.Has(slot) {
 				m.Slots = m.Slots.Clone()
 				m.Slots[slot>>6] &^= 1 << (slot & 63)

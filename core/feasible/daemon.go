@@ -1,6 +1,8 @@
 package feasible
 
 import (
+	"slices"
+
 	"tenon/core/bitset"
 	"tenon/core/model"
 	"tenon/core/requirement"
@@ -22,6 +24,13 @@ type daemonPlaces struct {
 }
 
 type daemonAlt struct{ types, slots bitset.Set }
+
+// sameDaemon reports whether a daemon runs in the same places of two pools of one catalogue.
+func sameDaemon(a, b daemonPlaces) bool {
+	return a.ordinal == b.ordinal && slices.EqualFunc(a.alts, b.alts, func(x, y daemonAlt) bool {
+		return x.types.Equal(y.types) && x.slots.Equal(y.slots)
+	})
+}
 
 // nodeLabels are carried by every node once it is in service, and DaemonSets may select
 // them although no pool defines them.

@@ -120,6 +120,22 @@ func TestReservationsHaveAStock(t *testing.T) {
 	}
 }
 
+// An instance of a reservation is taken once, however many pools could buy it.
+func TestPoolsShareAReservation(t *testing.T) {
+	t.Parallel()
+	sp := compiled(shop(func(s *snapshot.Snapshot) {
+		s.Pools = append(s.Pools, snapshot.Pool{Name: "other"})
+		s.Catalogs[0].Types[1].Offerings = []catalog.Offering{{Zone: "a", CapacityType: catalog.Reserved, ReservationID: "r", ReservationCapacity: 3, Available: true}}
+	}))
+	sp.Reserve("r", 1)
+	for _, machine := range []int{1, 3} {
+		m := &sp.Machines[machine]
+		if slot := m.Slots.Next(0); m.Type.Name != "small" || slot < 0 || m.Stock[slot] != 2 {
+			t.Errorf("%s of pool %d has stock %v, not 2", m.Type.Name, m.Pool, m.Stock)
+		}
+	}
+}
+
 // Where an asker may go depends on labels and taints, and on nothing else.
 func TestPlaces(t *testing.T) {
 	t.Parallel()

@@ -53,39 +53,46 @@ func (sp *Space) PoolMachines(p int) (first, end int) {
 
 // compileSlots numbers the distinct offerings in the order of their keys.
 func (sp *Space) compileSlots() {
-	index := map[slotKey]int{}
+	found := map[slotKey]int{} // by key, as they are met
 	sp.slotOf = make([][][]int, len(sp.Snapshot.Catalogs))
-	sp.eachOffering(func(_, _, _ int, o *catalog.Offering) {
-		if key := keyOf(o); !hasKey(index, key) {
-			index[key] = 0
-			sp.Slots = append(sp.Slots, newSlot(o, key))
+	for c := range sp.Snapshot.Catalogs {
+		types := sp.Snapshot.Catalogs[c].Types
+		sp.slotOf[c] = make([][]int, len(types))
+		for t := range types {
+			sp.slotOf[c][t] = make([]int, len(types[t].Offerings))
+			for o := range types[t].Offerings {
+				sp.slotOf[c][t][o] = sp.enterSlot(&types[t].Offerings[o], found)
+			}
 		}
-	})
+	}
 	slices.SortFunc(sp.Slots, func(a, b Slot) int { return a.key.compare(b.key) })
 	sp.slotKeys = map[string]bool{}
+	number := make([]int, len(sp.Slots))
 	for i := range sp.Slots {
-		index[sp.Slots[i].key] = i
+		number[found[sp.Slots[i].key]] = i
 		for r := range sp.Slots[i].labels.All() {
 			sp.slotKeys[r.Key()] = true
 		}
 	}
-	for c := range sp.Snapshot.Catalogs {
-		sp.slotOf[c] = make([][]int, len(sp.Snapshot.Catalogs[c].Types))
-	}
-	sp.eachOffering(func(c, t, _ int, o *catalog.Offering) {
-		sp.slotOf[c][t] = append(sp.slotOf[c][t], index[keyOf(o)])
-	})
-}
-
-func (sp *Space) eachOffering(do func(c, t, o int, offering *catalog.Offering)) {
-	for c := range sp.Snapshot.Catalogs {
-		types := sp.Snapshot.Catalogs[c].Types
-		for t := range types {
-			for o := range types[t].Offerings {
-				do(c, t, o, &types[t].Offerings[o])
+	for _, types := range sp.slotOf {
+		for _, slots := range types {
+			for o, met := range slots {
+				slots[o] = number[met]
 			}
 		}
 	}
+}
+
+// enterSlot is the offering's slot, by the order in which slots were met.
+func (sp *Space) enterSlot(o *catalog.Offering, found map[slotKey]int) int {
+	key := keyOf(o)
+	i, ok := found[key]
+	if !ok {
+		i = len(sp.Slots)
+		found[key] = i
+		sp.Slots = append(sp.Slots, newSlot(o, key))
+	}
+	return i
 }
 
 // slotKey tells slots apart.
@@ -97,8 +104,6 @@ func (k slotKey) compare(o slotKey) int {
 		strings.Compare(k.reservation, o.reservation), strings.Compare(k.extra, o.extra),
 	)
 }
-
-func hasKey(m map[slotKey]int, k slotKey) bool { _, ok := m[k]; return ok }
 
 func keyOf(o *catalog.Offering) slotKey {
 	key := slotKey{zone: o.Zone, capacityType: o.CapacityType, reservation: o.ReservationID}
@@ -121,12 +126,9 @@ func (sp *Space) compilePools() {
 	for p := range sp.Snapshot.Pools {
 		pool := &sp.Snapshot.Pools[p]
 		view := &sp.pools[p]
-		types := sp.Snapshot.Catalogs[pool.Catalog].Types
-		view.types = bitset.New(len(types))
-		for t := range types {
-			if types[t].Requirements.Intersects(pool.Requirements) {
-				view.types.Put(t)
-			}
+		view.types = bitset.Full(len(sp.Snapshot.Catalogs[pool.Catalog].Types))
+		for r := range pool.Requirements.All() { // one by one: pools have most of them in common
+			view.types = view.types.And(sp.typesWith(pool.Catalog, r))
 		}
 		view.slots = sp.SlotsAllowed(pool.Requirements)
 		view.open = sp.openKeys(pool)
@@ -147,19 +149,54 @@ func (sp *Space) SlotsAllowed(r requirement.Set) bitset.Set {
 // compileMachines lists, for every pool, its types; each split into cells of slots that
 // share capacity and daemons.
 func (sp *Space) compileMachines() {
+	count := 0
+	for p := range sp.pools {
+		count += sp.pools[p].types.Count()
+	}
+	sp.Machines = make([]Machine, 0, count)
+	var molds []*mold
 	for p := range sp.Snapshot.Pools {
-		pool := &sp.Snapshot.Pools[p]
 		sp.pools[p].firstMachine = len(sp.Machines)
-		if pool.Unready != "" {
-			sp.pools[p].endMachine = len(sp.Machines)
-			continue
-		}
-		types := sp.Snapshot.Catalogs[pool.Catalog].Types
-		running := sp.daemonsOf(p)
-		for t := range sp.pools[p].types.All {
-			sp.addMachines(p, &types[t], t, running)
+		if sp.Snapshot.Pools[p].Unready == "" {
+			m := sp.moldOf(p, &molds)
+			for t := range sp.pools[p].types.All {
+				sp.addMachines(p, m, t)
+			}
 		}
 		sp.pools[p].endMachine = len(sp.Machines)
+	}
+}
+
+// mold makes the machines of pools in which types are the same: they share everything
+// but the pool.
+type mold struct {
+	pool    int // the first of them
+	running []daemonPlaces
+	made    [][]Machine // by type
+}
+
+// moldOf finds the mold of a pool among those that are there, or adds one.
+func (sp *Space) moldOf(p int, molds *[]*mold) *mold {
+	pool, running := &sp.Snapshot.Pools[p], sp.daemonsOf(p)
+	for _, m := range *molds {
+		first := &sp.Snapshot.Pools[m.pool]
+		if first.Catalog == pool.Catalog && first.NodePrice == pool.NodePrice &&
+			sp.pools[m.pool].slots.Equal(sp.pools[p].slots) && slices.EqualFunc(m.running, running, sameDaemon) {
+			return m
+		}
+	}
+	m := &mold{pool: p, running: running, made: make([][]Machine, len(sp.Snapshot.Catalogs[pool.Catalog].Types))}
+	*molds = append(*molds, m)
+	return m
+}
+
+func (sp *Space) addMachines(p int, m *mold, ordinal int) {
+	if m.made[ordinal] == nil {
+		m.made[ordinal] = sp.cast(m, ordinal)
+	}
+	for _, machine := range m.made[ordinal] {
+		machine.Pool = p
+		sp.Machines = append(sp.Machines, machine)
 	}
 }
 
@@ -169,27 +206,32 @@ type cell struct {
 	offerings []int
 }
 
-func (sp *Space) addMachines(p int, t *catalog.Type, ordinal int, running []daemonPlaces) {
+// cast gives the machines of one type.
+func (sp *Space) cast(m *mold, ordinal int) []Machine {
+	pool := &sp.Snapshot.Pools[m.pool]
+	t := &sp.Snapshot.Catalogs[pool.Catalog].Types[ordinal]
 	var cells []cell
-	slots := sp.slotOf[sp.Snapshot.Pools[p].Catalog][ordinal]
+	slots := sp.slotOf[pool.Catalog][ordinal]
 	for o := range t.Offerings {
 		offering := &t.Offerings[o]
-		if !sp.pools[p].slots.Has(slots[o]) {
+		if !sp.pools[m.pool].slots.Has(slots[o]) {
 			continue
 		}
-		daemons := daemonsOn(running, ordinal, slots[o])
+		daemons := daemonsOn(m.running, ordinal, slots[o])
 		i := slices.IndexFunc(cells, func(c cell) bool {
 			return slices.Equal(c.daemons, daemons) && sameRoom(&t.Offerings[c.offerings[0]], offering)
 		})
 		if i < 0 {
 			i = len(cells)
-			cells = append(cells, cell{daemons: daemons})
+			cells = append(cells, cell{daemons, make([]int, 0, len(t.Offerings)-o)})
 		}
 		cells[i].offerings = append(cells[i].offerings, o)
 	}
+	out := make([]Machine, 0, len(cells))
 	for _, c := range cells {
-		sp.Machines = append(sp.Machines, sp.newMachine(p, t, ordinal, c, slots))
+		out = append(out, sp.newMachine(pool, t, ordinal, c, slots))
 	}
+	return out
 }
 
 func sameRoom(a, b *catalog.Offering) bool {
@@ -203,11 +245,12 @@ func equalOverride(a, b *model.Resources) bool {
 	return a.Equal(*b)
 }
 
-func (sp *Space) newMachine(p int, t *catalog.Type, ordinal int, c cell, slots []int) Machine {
+// newMachine is a machine of no pool yet.
+func (sp *Space) newMachine(pool *snapshot.Pool, t *catalog.Type, ordinal int, c cell, slots []int) Machine {
 	n := len(sp.Slots)
 	first := &t.Offerings[c.offerings[0]]
 	m := Machine{
-		Pool: p, Type: t, Ordinal: ordinal,
+		Type: t, Ordinal: ordinal,
 		Allocatable: t.Allocatable(first),
 		Capacity:    t.FullCapacity(first),
 		Slots:       bitset.New(n), Listed: bitset.New(n),
@@ -219,7 +262,7 @@ func (sp *Space) newMachine(p int, t *catalog.Type, ordinal int, c cell, slots [
 	}
 	m.Room = sp.Vector(m.Allocatable.Sub(m.Daemons))
 	for _, o := range c.offerings {
-		m.list(&t.Offerings[o], slots[o], sp.Snapshot.Settings.ReservedCapacity, sp.Snapshot.Pools[p].NodePrice)
+		m.list(&t.Offerings[o], slots[o], sp.Snapshot.Settings.ReservedCapacity, pool.NodePrice)
 	}
 	return m
 }

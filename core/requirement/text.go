@@ -1,9 +1,6 @@
 package requirement
 
-import (
-	"strconv"
-	"strings"
-)
+import "strconv"
 
 // listed is how many values a text shows before it counts the rest.
 const listed = 5
@@ -19,7 +16,12 @@ func (r *Requirement) appendText(text []byte) []byte {
 	text = append(text, r.Operator()...)
 	if len(r.values) > 0 {
 		text = append(text, ' ', '[')
-		text = append(text, strings.Join(r.values[:min(listed, len(r.values))], " ")...)
+		for i, value := range r.values[:min(listed, len(r.values))] {
+			if i > 0 {
+				text = append(text, ' ')
+			}
+			text = append(text, value...)
+		}
 		if rest := len(r.values) - listed; rest > 0 {
 			text = append(text, " and "...)
 			text = strconv.AppendInt(text, int64(rest), 10)
