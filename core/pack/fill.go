@@ -14,44 +14,70 @@ import (
 // towards pods that use what the bin has too much of, and leans to large pods first:
 // small ones fill the last holes.
 func (p *packer) fill(b *bin, sites bitset.Set) {
-	kinds := p.fitting(nil, b.room, sites)
-	fair := p.fairPrices(kinds, b.room, p.worthOf(b))
-	for len(kinds) > 0 {
-		at := p.choose(kinds, b.room, fair)
+	list := p.fitting(p.contenders[:0], b.room, sites)
+	p.contenders = list
+	p.appraise(list, b.room, p.worthOf(b))
+	for len(list) > 0 {
+		at := p.choose(list, b.room)
 		if at < 0 {
 			return
 		}
-		k := kinds[at]
+		k := list[at].kind
 		n := p.chunk(k, b.room)
 		if placed := p.putKind(b, k, n); placed < n || p.kinds[k].left == 0 {
-			kinds[at] = kinds[len(kinds)-1]
-			kinds = kinds[:len(kinds)-1]
+			list[at] = list[len(list)-1]
+			list = list[:len(list)-1]
 		}
 	}
 }
 
+// contender is a kind that may be put on a bin while it is filled.
+type contender struct {
+	kind int
+	need []int64
+	// value of one pod there.
+	value float64
+	// taken is how many a trial has put there.
+	taken int
+}
+
 // fitting appends the kinds with pods left that may be on one of the sites and fit.
-func (p *packer) fitting(out []int, room []int64, sites bitset.Set) []int {
+func (p *packer) fitting(out []contender, room []int64, sites bitset.Set) []contender {
 	for i := range p.kinds {
 		k := &p.kinds[i]
 		if k.left > 0 && sites.Has(k.site) && mostBySize(k.need, room, 1) == 1 {
-			out = append(out, i)
+			out = append(out, contender{kind: i, need: k.need})
 		}
 	}
 	p.steps += int64(len(p.kinds))
 	return out
 }
 
+// appraise says what a pod of each contender is worth on a bin: in part its value in the
+// relaxation, in part its fair share of the bin's price. It returns the fair prices.
+func (p *packer) appraise(list []contender, room []int64, price float64) [maxDims]float64 {
+	fair := p.fairPrices(list, room, price)
+	for i := range list {
+		c := &list[i]
+		worth := 0.0
+		for d, want := range c.need[:min(len(c.need), maxDims)] {
+			worth += float64(want) * fair[d]
+		}
+		c.value = (1-p.taste.fairness)*p.kinds[c.kind].value + p.taste.fairness*worth + tiny
+	}
+	return fair
+}
+
 // fairPrices says what a unit of each resource of the bin is worth if its price is
 // shared out by how scarce each resource is for the pods that are left. The relaxation
 // gives no price at all to a resource that is a little less scarce than another, and
 // following it alone leaves all pods that need the one to the end.
-func (p *packer) fairPrices(kinds []int, room []int64, price float64) [maxDims]float64 {
+func (p *packer) fairPrices(list []contender, room []int64, price float64) [maxDims]float64 {
 	var demand, out [maxDims]float64
-	for _, i := range kinds {
-		k := &p.kinds[i]
-		for d, want := range k.need {
-			demand[d] += float64(want) * float64(k.left)
+	for i := range list {
+		left := float64(p.kinds[list[i].kind].left)
+		for d, want := range list[i].need {
+			demand[d] += float64(want) * left
 		}
 	}
 	most := 0.0
@@ -110,8 +136,8 @@ func (t taste) weighed(share float64) float64 {
 	return 1
 }
 
-// choose finds the best kind by value per share of the room, or -1 when none fits.
-func (p *packer) choose(kinds []int, room []int64, fair [maxDims]float64) int {
+// choose finds the best contender by value per share of the room, or -1 when none fits.
+func (p *packer) choose(list []contender, room []int64) int {
 	best, bestScore := -1, 0.0
 	var inverse [maxDims]float64
 	for d, r := range room[:min(len(room), maxDims)] {
@@ -119,22 +145,21 @@ func (p *packer) choose(kinds []int, room []int64, fair [maxDims]float64) int {
 			inverse[d] = 1 / float64(r)
 		}
 	}
-	for at, i := range kinds {
-		k := &p.kinds[i]
-		if mostBySize(k.need, room, 1) == 0 {
+	for at := range list {
+		c := &list[at]
+		if mostBySize(c.need, room, 1) == 0 {
 			continue
 		}
-		share, worth := 0.0, 0.0
-		for d, want := range k.need[:min(len(k.need), maxDims)] {
+		share := 0.0
+		for d, want := range c.need[:min(len(c.need), maxDims)] {
 			share += float64(want) * inverse[d]
-			worth += float64(want) * fair[d]
 		}
-		score := ((1-p.taste.fairness)*k.value + p.taste.fairness*worth + tiny) / p.taste.weighed(share)
-		if best < 0 || score > bestScore || score == bestScore && i < kinds[best] {
+		score := c.value / p.taste.weighed(share)
+		if best < 0 || score > bestScore || score == bestScore && c.kind < list[best].kind {
 			best, bestScore = at, score
 		}
 	}
-	p.steps += int64(len(kinds) * len(room))
+	p.steps += int64(len(list) * len(room))
 	return best
 }
 

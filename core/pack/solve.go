@@ -83,20 +83,21 @@ type packer struct {
 	groupTotal []int
 	// outsiders counts, by host group, pods that want a place and do not need the group's
 	// company themselves.
-	outsiders []int
-	tiers     [][]int
-	pools     []bool // of the tier that is asked now
-	tierStart int    // bins from here on were opened for it
-	minimums  [][]minimum
-	limits    []limits
-	total     []limits // before anything was opened
-	reserved  map[string]int64
-	offers    []offer
-	largest   []int // of the offers, most room first; of the greedy style only
-	choice    []int // of the offers, those that fillRest looks at; nil for all
-	groups    relaxedGroups
-	relaxed   market
-	scratch   trialScratch
+	outsiders  []int
+	tiers      [][]int
+	pools      []bool // of the tier that is asked now
+	tierStart  int    // bins from here on were opened for it
+	minimums   [][]minimum
+	limits     []limits
+	total      []limits // before anything was opened
+	reserved   map[string]int64
+	offers     []offer
+	largest    []int // of the offers, most room first; of the greedy style only
+	choice     []int // of the offers, those that fillRest looks at; nil for all
+	groups     relaxedGroups
+	relaxed    market
+	scratch    trialScratch
+	contenders []contender // memory of fill
 
 	shelf *Shelf
 	last  relaxation

@@ -11,28 +11,24 @@ type trial struct {
 
 // trialScratch is memory that trials use in turn: there are thousands of them.
 type trialScratch struct {
-	room, caps          []int64
-	kinds, taken, order []int
+	room, caps []int64
+	list       []contender
 }
 
 func (t *trial) run(sites bitset.Set, price float64) float64 {
-	p, s := t.p, &t.p.scratch
-	s.kinds = p.fitting(s.kinds[:0], t.room, sites)
-	kinds := s.kinds
-	fair := p.fairPrices(kinds, t.room, price)
-	s.taken, s.order = s.taken[:0], s.order[:0]
-	for i := range kinds {
-		s.taken, s.order = append(s.taken, 0), append(s.order, i)
-	}
-	taken, order := s.taken, s.order // order is the position in taken, as kinds are removed
+	p := t.p
+	list := p.fitting(p.scratch.list[:0], t.room, sites)
+	p.scratch.list = list
+	fair := p.appraise(list, t.room, price)
 	value := 0.0
-	for len(kinds) > 0 {
-		at := p.choose(kinds, t.room, fair)
+	for len(list) > 0 {
+		at := p.choose(list, t.room)
 		if at < 0 {
 			break
 		}
-		k := &p.kinds[kinds[at]]
-		left := k.left - taken[order[at]]
+		c := &list[at]
+		k := &p.kinds[c.kind]
+		left := k.left - c.taken
 		n := min(left, t.mayTake(k))
 		if n > 0 {
 			n = max(1, min(n, mostBySize(k.need, t.room, left)/8))
@@ -40,16 +36,16 @@ func (t *trial) run(sites bitset.Set, price float64) float64 {
 				t.room[d] -= want * int64(n)
 			}
 			t.take(k, int64(n))
-			taken[order[at]] += n
+			c.taken += n
 			for d, want := range k.need[:min(len(k.need), maxDims)] {
 				value += p.taste.fairness * float64(n) * float64(want) * fair[d]
 			}
 			value += float64(n) * ((1-p.taste.fairness)*k.value + tiny)
 		}
-		if n == 0 || taken[order[at]] == k.left {
-			last := len(kinds) - 1
-			kinds[at], order[at] = kinds[last], order[last]
-			kinds, order = kinds[:last], order[:last]
+		if n == 0 || c.taken == k.left {
+			last := len(list) - 1
+			list[at] = list[last]
+			list = list[:last]
 		}
 	}
 	return value
