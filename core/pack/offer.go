@@ -38,22 +38,40 @@ func (p *packer) replaces(o, other *offer) bool {
 // another is no smaller, no dearer, and open to the same sites at least.
 func (p *packer) judgeOffers(sites []site) []offer {
 	groups := p.offersBySites(sites)
+	for i := range groups {
+		groups[i].offers = p.skyline(groups[i].offers)
+	}
 	var out []offer
 	for i, g := range groups {
-		kept := p.skyline(g.offers)
-		for j := range groups {
-			if j != i && len(kept) > 0 && g.sites.Within(groups[j].sites) && (!g.sites.Equal(groups[j].sites)) {
-				kept = p.undominated(kept, groups[j].offers)
+		for o := range g.offers {
+			if !p.beatenElsewhere(&g.offers[o], groups, i) {
+				out = append(out, g.offers[o])
 			}
 		}
-		out = append(out, kept...)
 	}
 	slices.SortFunc(out, compareOffers)
 	return out
 }
 
-func compareOffers(a, b offer) int {
-	return cmp.Or(cmp.Compare(a.price, b.price), cmp.Compare(a.machine, b.machine), cmp.Compare(a.slot, b.slot))
+// beatenElsewhere reports whether an offer is superfluous because of one that is open to
+// more sites.
+func (p *packer) beatenElsewhere(o *offer, groups []offerGroup, own int) bool {
+	for i := range groups {
+		if i != own && o.sites.Within(groups[i].sites) && p.beaten(o, groups[i].offers) {
+			return true
+		}
+	}
+	return false
+}
+
+func compareOffers(a, b offer) int { return a.compare(&b) }
+
+// compare orders offers by price.
+func (o *offer) compare(b *offer) int {
+	if order := cmp.Compare(o.price, b.price); order != 0 {
+		return order
+	}
+	return cmp.Or(cmp.Compare(o.machine, b.machine), cmp.Compare(o.slot, b.slot))
 }
 
 type offerGroup struct {
@@ -67,6 +85,7 @@ func (p *packer) offersBySites(sites []site) []offerGroup {
 	var groups []offerGroup
 	index := map[string]int{}
 	var own []offer
+	allowed := bitset.New(len(sites))
 	for m := range p.sp.Machines {
 		machine := &p.sp.Machines[m]
 		if !p.openable(m) {
@@ -74,7 +93,7 @@ func (p *packer) offersBySites(sites []site) []offerGroup {
 		}
 		own = own[:0]
 		for s := range machine.Slots.All {
-			allowed := bitset.New(len(sites))
+			clear(allowed)
 			for i := range sites {
 				if sites[i].allows(m, s) {
 					allowed.Put(i)
@@ -106,6 +125,7 @@ func (p *packer) keepCheapest(own []offer, o offer) []offer {
 		}
 	}
 	own = slices.DeleteFunc(own, func(have offer) bool { return p.replaces(&o, &have) && have.sites.Within(o.sites) })
+	o.sites = o.sites.Clone() // the caller goes on to use its own
 	return append(own, o)
 }
 
@@ -119,23 +139,27 @@ func wordsKey(s bitset.Set) string {
 	return string(b)
 }
 
-// skyline keeps the offers of which none is both larger or equal and cheaper or equal.
+// skyline keeps the offers of which none is both larger or equal and cheaper or equal. It
+// takes over the list.
 func (p *packer) skyline(offers []offer) []offer {
-	sorted := slices.Clone(offers)
-	slices.SortFunc(sorted, compareOffers)
-	var out []offer
-	for _, o := range sorted {
-		if !slices.ContainsFunc(out, func(have offer) bool { return p.replaces(&have, &o) && covers(have.room, o.room) }) {
+	slices.SortFunc(offers, compareOffers)
+	out := offers[:0]
+	for _, o := range offers {
+		if !p.beaten(&o, out) {
 			out = append(out, o)
 		}
 	}
 	return out
 }
 
-func (p *packer) undominated(offers, by []offer) []offer {
-	return slices.DeleteFunc(offers, func(o offer) bool {
-		return slices.ContainsFunc(by, func(have offer) bool { return p.replaces(&have, &o) && covers(have.room, o.room) })
-	})
+// beaten reports whether one of some offers makes o superfluous.
+func (p *packer) beaten(o *offer, by []offer) bool {
+	for i := range by {
+		if covers(by[i].room, o.room) && p.replaces(&by[i], o) {
+			return true
+		}
+	}
+	return false
 }
 
 func covers(large, small []int64) bool {

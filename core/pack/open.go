@@ -333,20 +333,24 @@ type judgedQueue struct {
 func (q *judgedQueue) Len() int { return len(q.list) }
 func (q *judgedQueue) Less(i, j int) bool {
 	a, b := &q.list[i], &q.list[j]
-	return cmp.Or(-cmp.Compare(a.gain, b.gain), compareOffers(*a.offer, *b.offer)) < 0
+	if a.gain != b.gain {
+		return a.gain > b.gain
+	}
+	return a.offer.compare(b.offer) < 0
 }
 func (q *judgedQueue) Swap(i, j int) { q.list[i], q.list[j] = q.list[j], q.list[i] }
 func (q *judgedQueue) Push(x any)    { q.list = append(q.list, x.(judged)) }
+
+// Pop drops the last; nobody asks which it was.
 func (q *judgedQueue) Pop() any {
-	last := q.list[len(q.list)-1]
 	q.list = q.list[:len(q.list)-1]
-	return last
+	return nil
 }
 
 // queue judges every offer once. Since fewer pods are left after each bin, no offer
 // brings more later than it did before: a stale judgement is an upper bound.
 func (p *packer) queue(offers []int) *judgedQueue {
-	q := &judgedQueue{}
+	q := &judgedQueue{list: make([]judged, 0, len(offers))}
 	if !p.waiting() {
 		return q
 	}
