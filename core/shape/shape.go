@@ -48,7 +48,7 @@ type Set struct {
 
 // Compile groups pods into shapes. Wishes come in the order of their first pod.
 func Compile(sp *feasible.Space, wishes []Wish) *Set {
-	out := &Set{Space: sp, Registry: topology.NewRegistry()}
+	out := &Set{Space: sp, Registry: topology.NewRegistry(), Shapes: make([]Shape, 0, len(wishes))}
 	variants := make([]feasible.Variant, len(wishes))
 	nodes := make([]topology.Node, len(wishes))
 	for i, w := range wishes {
@@ -58,7 +58,7 @@ func Compile(sp *feasible.Space, wishes []Wish) *Set {
 		out.Registry.Enter(t, &variants[i], nodes[i])
 	}
 	enterBound(sp, out.Registry)
-	index := map[string]int{}
+	index := make(map[string]int, len(wishes))
 	ids := placeIDs{}
 	for i, w := range wishes {
 		s := out.newShape(w, &variants[i], nodes[i])

@@ -56,15 +56,18 @@ func (r *Rules) Free() bool {
 type Registry struct {
 	hosts   table
 	domains table
-	counts  map[*snapshot.Template]counted
-	bound   map[*snapshot.Template]Rules
+	counts  map[*snapshot.Template]*counted
 }
 
-type counted struct{ hosts, domains []int32 }
+// counted is what is found out about a template once.
+type counted struct {
+	hosts, domains []int32 // groups that count it
+	bound          *Rules  // of its running pods, nil until asked for
+}
 
 // NewRegistry returns an empty registry.
 func NewRegistry() *Registry {
-	return &Registry{hosts: newTable(), domains: newTable(), counts: map[*snapshot.Template]counted{}, bound: map[*snapshot.Template]Rules{}}
+	return &Registry{hosts: newTable(), domains: newTable(), counts: map[*snapshot.Template]*counted{}}
 }
 
 // HostGroups and Groups are the numbered groups.
@@ -150,7 +153,7 @@ func (r *Registry) Rules(t *snapshot.Template, v *feasible.Variant, node Node) R
 	return out
 }
 
-func (o *Rules) addTerms(r *Registry, v *feasible.Variant, c counted) {
+func (o *Rules) addTerms(r *Registry, v *feasible.Variant, c *counted) {
 	for i := range v.AntiAffinity {
 		o.keepApart(r.termGroup(&v.AntiAffinity[i]), v.AntiAffinity[i].Key, c, false)
 	}
@@ -165,7 +168,7 @@ func (o *Rules) addTerms(r *Registry, v *feasible.Variant, c counted) {
 	}
 }
 
-func (o *Rules) keepApart(g int32, key string, c counted, soft bool) {
+func (o *Rules) keepApart(g int32, key string, c *counted, soft bool) {
 	if key == feasible.HostnameKey {
 		o.HostCaps = append(o.HostCaps, Cap{g, selfCount(c.hosts, g), soft})
 	} else {
@@ -173,7 +176,7 @@ func (o *Rules) keepApart(g int32, key string, c counted, soft bool) {
 	}
 }
 
-func (o *Rules) keepTogether(g int32, key string, c counted, soft bool) {
+func (o *Rules) keepTogether(g int32, key string, c *counted, soft bool) {
 	if key == feasible.HostnameKey {
 		o.HostNeeds = append(o.HostNeeds, Need{g, has(c.hosts, g), soft})
 	} else {
@@ -184,13 +187,13 @@ func (o *Rules) keepTogether(g int32, key string, c counted, soft bool) {
 // Bound gives the rules that a running pod still imposes on others: its required
 // anti-affinity. The scheduler looks at a running pod's other rules no more. It is asked
 // for every pod of every node, by each who counts them.
-func (r *Registry) Bound(t *snapshot.Template) Rules {
-	found, ok := r.bound[t]
-	if !ok {
-		found = r.Rules(t, &feasible.Variant{AntiAffinity: t.AntiAffinity}, Node{})
-		r.bound[t] = found
+func (r *Registry) Bound(t *snapshot.Template) *Rules {
+	c := r.counting(t)
+	if c.bound == nil {
+		rules := r.Rules(t, &feasible.Variant{AntiAffinity: t.AntiAffinity}, Node{})
+		c.bound = &rules
 	}
-	return found
+	return c.bound
 }
 
 // EnterBound numbers the groups of a running pod's anti-affinity.
@@ -200,12 +203,12 @@ func (r *Registry) EnterBound(t *snapshot.Template) {
 	}
 }
 
-func (r *Registry) counting(t *snapshot.Template) counted {
-	if c, ok := r.counts[t]; ok {
-		return c
+func (r *Registry) counting(t *snapshot.Template) *counted {
+	c, ok := r.counts[t]
+	if !ok {
+		c = &counted{hosts: r.hosts.counting(t), domains: r.domains.counting(t)}
+		r.counts[t] = c
 	}
-	c := counted{hosts: r.hosts.counting(t), domains: r.domains.counting(t)}
-	r.counts[t] = c
 	return c
 }
 
