@@ -535,7 +535,7 @@ func (b *Broker) examples(hosts []feasible.Host, gone map[int]bool) []feasible.H
 func (b *Broker) answer(d *decision, a *attempt) (Answer, *Obstacle) {
 	w := &writer{
 		d: d, a: a, next: make([]int, len(a.set.Shapes)), spare: d.spareLimits(a),
-		claims: make([]int, len(d.s.Pools)), tables: b.tables, known: map[string]options{},
+		claims: make([]int, len(d.s.Pools)), tables: b.tables, alike: b.alike, known: map[string]options{},
 	}
 	for _, n := range a.result.New {
 		w.claims[d.sp.Machines[n.Machine].Pool]++

@@ -11,7 +11,6 @@ import (
 	"tenon/core/catalog"
 	"tenon/core/feasible"
 	"tenon/core/model"
-	"tenon/core/order"
 	"tenon/core/pack"
 	"tenon/core/plan"
 	"tenon/core/reason"
@@ -29,6 +28,7 @@ type writer struct {
 	spare  [][]model.Amount
 	claims []int // by pool
 	tables map[int]*offerTable
+	alike  []string // by pool: equal where pools sell the same, if that is known
 	known  map[string]options
 }
 
@@ -332,17 +332,16 @@ func (w *writer) choose(machines, slots bitset.Set, r requirement.Set) options {
 	planned := refs[0]
 	out := options{planned: t.refs[planned]}
 	selected := bitset.New(len(t.offers))
-	types := map[string]bool{}
+	types, named := bitset.New(t.types), 0
 	variety := requirement.NewVariety(r)
 	for _, i := range refs {
-		ref := t.refs[i]
-		labels := w.d.sp.Machines[ref.machine].Type
-		if !types[labels.Name] {
-			if len(types) == maxTypes {
+		if m := &w.d.sp.Machines[t.refs[i].machine]; !types.Has(m.Ordinal) {
+			if named == maxTypes {
 				continue
 			}
-			types[labels.Name] = true
-			variety.Add(labels.Requirements)
+			types.Put(m.Ordinal)
+			named++
+			variety.Add(m.Type.Requirements)
 		}
 		if i != planned {
 			selected.Put(i)
@@ -365,21 +364,20 @@ func (w *writer) choose(machines, slots bitset.Set, r requirement.Set) options {
 // the zones are narrowed to those of the cheapest offer's type, if that leaves as much
 // choice as the pool asks for.
 func (w *writer) closed(t *offerTable, machines, slots bitset.Set, r requirement.Set) []int {
-	listed := func(ref offerRef) bool { return machines.Has(ref.machine) && slots.Has(ref.slot) }
 	var refs []int
 	for i, ref := range t.refs {
-		if listed(ref) {
+		if machines.Has(ref.machine) && slots.Has(ref.slot) {
 			refs = append(refs, i)
 		}
 	}
 	planned := t.refs[refs[0]]
-	if !w.split(planned, t, machines, slots) {
-		return slices.DeleteFunc(refs, func(i int) bool { return w.split(t.refs[i], t, machines, slots) })
+	if !w.split(planned, machines, slots) {
+		return slices.DeleteFunc(refs, func(i int) bool { return w.split(t.refs[i], machines, slots) })
 	}
-	whole := slices.DeleteFunc(slices.Clone(refs), func(i int) bool { return w.split(t.refs[i], t, machines, slots) })
-	narrow := w.safeSlots(planned, t, listed)
+	whole := slices.DeleteFunc(slices.Clone(refs), func(i int) bool { return w.split(t.refs[i], machines, slots) })
+	narrow := w.safeSlots(planned, machines, slots)
 	narrowed := slices.DeleteFunc(refs, func(i int) bool {
-		return !narrow.Has(t.refs[i].slot) || w.split(t.refs[i], t, machines, narrow)
+		return !narrow.Has(t.refs[i].slot) || w.split(t.refs[i], machines, narrow)
 	})
 	if len(whole) > 0 && w.lacksVariety(t, narrowed, r) && !w.lacksVariety(t, whole, r) {
 		return whole
@@ -395,74 +393,6 @@ func (w *writer) lacksVariety(t *offerTable, refs []int, r requirement.Set) bool
 		variety.Add(w.d.sp.Machines[t.refs[i].machine].Type.Requirements)
 	}
 	return len(variety.Shortfalls()) > 0
-}
-
-// split reports whether the type of the offer is also offered, in slots that the claim
-// admits, as a machine that would not do.
-func (w *writer) split(ref offerRef, t *offerTable, machines, slots bitset.Set) bool {
-	return slices.ContainsFunc(t.byType[w.d.sp.Machines[ref.machine].Type.Name], func(other offerRef) bool {
-		return slots.Has(other.slot) && !machines.Has(other.machine)
-	})
-}
-
-// safeSlots are the slots of the planned capacity type where the planned type will do.
-func (w *writer) safeSlots(planned offerRef, t *offerTable, listed func(offerRef) bool) bitset.Set {
-	sp := w.d.sp
-	out := bitset.New(len(sp.Slots))
-	for _, ref := range t.byType[sp.Machines[planned.machine].Type.Name] {
-		if listed(ref) && sp.Slots[ref.slot].CapacityType == sp.Slots[planned.slot].CapacityType {
-			out.Put(ref.slot)
-		}
-	}
-	return out
-}
-
-// zoned adds the zones of the offers, where they are not all of the pool's.
-func (w *writer) zoned(r requirement.Set, t *offerTable, refs []int) requirement.Set {
-	zones, all := map[string]bool{}, map[string]bool{}
-	for _, i := range refs {
-		zones[w.d.sp.Slots[t.refs[i].slot].Zone] = true
-	}
-	for _, ref := range t.refs {
-		all[w.d.sp.Slots[ref.slot].Zone] = true
-	}
-	if len(zones) == len(all) {
-		return r
-	}
-	return r.With(requirement.New(feasible.ZoneKey, requirement.In, order.Keys(zones)...))
-}
-
-// offerTable lists a pool's offers, cheapest first.
-type offerTable struct {
-	offers []plan.Offer
-	refs   []offerRef
-	byType map[string][]offerRef
-}
-
-type offerRef struct{ machine, slot int }
-
-func (w *writer) table(pool int) *offerTable {
-	if t, ok := w.tables[pool]; ok {
-		return t
-	}
-	t := &offerTable{byType: map[string][]offerRef{}}
-	first, end := w.d.sp.PoolMachines(pool)
-	for m := first; m < end; m++ {
-		for slot := range w.d.sp.Machines[m].Slots.All {
-			t.refs = append(t.refs, offerRef{m, slot})
-		}
-	}
-	slices.SortFunc(t.refs, func(a, b offerRef) int {
-		x, y := &w.d.sp.Machines[a.machine], &w.d.sp.Machines[b.machine]
-		return cmp.Or(cmp.Compare(x.Price[a.slot], y.Price[b.slot]), strings.Compare(x.Type.Name, y.Type.Name), cmp.Compare(a.slot, b.slot), cmp.Compare(a.machine, b.machine))
-	})
-	for _, ref := range t.refs {
-		t.offers = append(t.offers, w.offer(ref.machine, ref.slot))
-		name := w.d.sp.Machines[ref.machine].Type.Name
-		t.byType[name] = append(t.byType[name], ref)
-	}
-	w.tables[pool] = t
-	return t
 }
 
 // spareLimits is what limits leave once every planned node has its share.
