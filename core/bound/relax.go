@@ -188,7 +188,10 @@ func (r *relaxer) bound(v *view, enough float64) float64 {
 		return best
 	}
 	r.lp.reset(len(v.dims))
-	r.mixed = append(r.mixed[:0], make([][]surplus, len(v.dims)+1)...)
+	r.mixed = slices.Grow(r.mixed[:0], len(v.dims)+1)[:len(v.dims)+1]
+	for row := range r.mixed {
+		r.forget(row)
+	}
 	r.offer(v)
 	for range relaxRounds {
 		floor := r.lp.solveSlacks(r.forget)
@@ -226,12 +229,13 @@ func (r *relaxer) offer(v *view) bool {
 	}
 	entered := r.lp.enter(r.value)
 	if entered {
-		r.mixed[r.lp.last] = slices.Clone(r.chosen)
+		r.mixed[r.lp.last] = append(r.mixed[r.lp.last][:0], r.chosen...)
 	}
 	return entered
 }
 
-func (r *relaxer) forget(row int) { r.mixed[row] = nil }
+// forget empties a row; the next choice that enters there takes over its memory.
+func (r *relaxer) forget(row int) { r.mixed[row] = r.mixed[row][:0] }
 
 // mixture is the filling behind the last bound: the small program's mix of choices.
 func (r *relaxer) mixture(k int, v *view) column {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"tenon/core/bitset"
+	"tenon/core/feasible"
 )
 
 // fill tops up a bin with whatever is worth most there, until nothing fits.
@@ -14,7 +15,7 @@ import (
 // towards pods that use what the bin has too much of, and leans to large pods first:
 // small ones fill the last holes.
 func (p *packer) fill(b *bin, sites bitset.Set) {
-	list := p.fitting(p.contenders[:0], b.room, sites)
+	list := p.fitting(p.contenders[:0], p.waitingKinds(), b.room, sites)
 	p.contenders = list
 	p.appraise(list, b.room, p.worthOf(b))
 	for len(list) > 0 {
@@ -35,17 +36,29 @@ func (p *packer) fill(b *bin, sites bitset.Set) {
 type contender struct {
 	kind int
 	need []int64
-	// value of one pod there.
-	value float64
+	// value of one pod there, and its fourth power: see taste.hopeless.
+	value, fourth float64
 	// taken is how many a trial has put there.
 	taken int
 }
 
-// fitting appends the kinds with pods left that may be on one of the sites and fit.
-func (p *packer) fitting(out []contender, room []int64, sites bitset.Set) []contender {
+// waitingKinds are those with pods left. The list is good until it is asked for again.
+func (p *packer) waitingKinds() []int {
+	out := p.scratch.kinds[:0]
 	for i := range p.kinds {
+		if p.kinds[i].left > 0 {
+			out = append(out, i)
+		}
+	}
+	p.scratch.kinds = out
+	return out
+}
+
+// fitting appends those of some kinds with pods left that may be on one of the sites and fit.
+func (p *packer) fitting(out []contender, among []int, room []int64, sites bitset.Set) []contender {
+	for _, i := range among {
 		k := &p.kinds[i]
-		if k.left > 0 && sites.Has(k.site) && mostBySize(k.need, room, 1) == 1 {
+		if k.left > 0 && sites.Has(k.site) && feasible.Fits(k.need, room) {
 			out = append(out, contender{kind: i, need: k.need})
 		}
 	}
@@ -64,6 +77,8 @@ func (p *packer) appraise(list []contender, room []int64, price float64) [maxDim
 			worth += float64(want) * fair[d]
 		}
 		c.value = (1-p.taste.fairness)*p.kinds[c.kind].value + p.taste.fairness*worth + tiny
+		square := c.value * c.value
+		c.fourth = square * square
 	}
 	return fair
 }
@@ -136,9 +151,22 @@ func (t taste) weighed(share float64) float64 {
 	return 1
 }
 
+// hopeless reports whether value/weighed(share) is certainly below a score, all of them to
+// the fourth power: most contenders are, and need no roots.
+func (t taste) hopeless(fourth, share, score float64) bool {
+	power := 1.0
+	for range 4 - t.largeFirst {
+		power *= share
+	}
+	return fourth < score*power*almost
+}
+
+// almost leaves room for rounding.
+const almost = 1 - 1e-9
+
 // choose finds the best contender by value per share of the room, or -1 when none fits.
 func (p *packer) choose(list []contender, room []int64) int {
-	best, bestScore := -1, 0.0
+	best, bestScore, fourth := -1, 0.0, 0.0
 	var inverse [maxDims]float64
 	for d, r := range room[:min(len(room), maxDims)] {
 		if r > 0 {
@@ -147,16 +175,19 @@ func (p *packer) choose(list []contender, room []int64) int {
 	}
 	for at := range list {
 		c := &list[at]
-		if mostBySize(c.need, room, 1) == 0 {
+		if !feasible.Fits(c.need, room) {
 			continue
 		}
 		share := 0.0
 		for d, want := range c.need[:min(len(c.need), maxDims)] {
 			share += float64(want) * inverse[d]
 		}
+		if p.taste.hopeless(c.fourth, share, fourth) {
+			continue
+		}
 		score := c.value / p.taste.weighed(share)
 		if best < 0 || score > bestScore || score == bestScore && c.kind < list[best].kind {
-			best, bestScore = at, score
+			best, bestScore, fourth = at, score, score*score*score*score
 		}
 	}
 	p.steps += int64(len(list) * len(room))

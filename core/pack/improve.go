@@ -139,8 +139,9 @@ func (p *packer) promising() []int {
 			p.kinds[k].left += p.lots[at].given - p.lots[at].dropped - p.lots[at].Count
 		}
 	}
+	kinds := p.waitingKinds()
 	for i := range p.offers {
-		gain[i] = p.judge(&p.offers[i])
+		gain[i] = p.judge(&p.offers[i], kinds)
 	}
 	for k := range p.kinds {
 		p.kinds[k].left = left[k]

@@ -10,6 +10,7 @@ import (
 
 // offer is one thing to open: a machine in a slot.
 type offer struct {
+	pool          int
 	machine, slot int
 	price         model.Money
 	room          []int64
@@ -26,12 +27,11 @@ func (p *packer) replaces(o, other *offer) bool {
 	if o.scarce || o.price > other.price {
 		return false
 	}
-	mine, its := &p.sp.Machines[o.machine], &p.sp.Machines[other.machine]
-	if mine.Pool != its.Pool && len(p.minimums[mine.Pool]) > 0 {
+	if o.pool != other.pool && len(p.minimums[o.pool]) > 0 {
 		return false
 	}
-	limits := p.limits[mine.Pool]
-	return len(limits) == 0 || mine.Pool == its.Pool && limits.noMore(mine.Capacity, its.Capacity)
+	limits := p.limits[o.pool]
+	return len(limits) == 0 || o.pool == other.pool && limits.noMore(p.sp.Machines[o.machine].Capacity, p.sp.Machines[other.machine].Capacity)
 }
 
 // judgeOffers lists what is worth opening for the sites: an offer is left out when
@@ -100,7 +100,7 @@ func (p *packer) offersBySites(sites []site) []offerGroup {
 				}
 			}
 			if !allowed.Empty() && p.inStock(m, s) {
-				own = p.keepCheapest(own, offer{m, s, p.cost(m, s), machine.Room, allowed, machine.Stock[s] >= 0})
+				own = p.keepCheapest(own, offer{machine.Pool, m, s, p.cost(m, s), machine.Room, allowed, machine.Stock[s] >= 0})
 			}
 		}
 		for _, o := range own {
@@ -192,6 +192,12 @@ func (p *packer) cost(m, slot int) model.Money {
 func (p *packer) openable(m int) bool {
 	machine := &p.sp.Machines[m]
 	return p.pools[machine.Pool] && p.limits[machine.Pool].allows(machine.Capacity)
+}
+
+// offered is available for the offer's own slot, which most often is answered without a
+// look at the machine.
+func (p *packer) offered(o *offer) bool {
+	return p.pools[o.pool] && (len(p.limits[o.pool]) == 0 || p.openable(o.machine)) && (!o.scarce || p.inStock(o.machine, o.slot))
 }
 
 // inStock reports whether the slot's reservation, if it is one, still has an instance.

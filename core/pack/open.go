@@ -5,7 +5,6 @@ import (
 	"container/heap"
 	"slices"
 
-	"tenon/core/bitset"
 	"tenon/core/bound"
 	"tenon/core/model"
 )
@@ -286,7 +285,7 @@ func (p *packer) fillFrom(offers []int) {
 	for q.Len() > 0 {
 		top := &q.list[0]
 		if top.round != q.round { // something was placed since it was judged
-			top.gain = p.judge(top.offer)
+			top.gain = p.judge(top.offer, q.kinds)
 			top.round = q.round
 			if top.gain == 0 {
 				heap.Pop(q)
@@ -304,7 +303,7 @@ func (p *packer) fillFrom(offers []int) {
 
 // openOffer fills a new bin and keeps it in the cheapest machine that will do.
 func (p *packer) openOffer(o *offer) bool {
-	if !p.available(o.machine, o.slot) {
+	if !p.offered(o) {
 		return false
 	}
 	b := p.newBin(o.machine, o.slot)
@@ -327,6 +326,7 @@ type judged struct {
 
 type judgedQueue struct {
 	list  []judged
+	kinds []int // of the pods that were waiting in the beginning
 	round int
 }
 
@@ -350,12 +350,12 @@ func (q *judgedQueue) Pop() any {
 // queue judges every offer once. Since fewer pods are left after each bin, no offer
 // brings more later than it did before: a stale judgement is an upper bound.
 func (p *packer) queue(offers []int) *judgedQueue {
-	q := &judgedQueue{list: make([]judged, 0, len(offers))}
+	q := &judgedQueue{list: make([]judged, 0, len(offers)), kinds: slices.Clone(p.waitingKinds())}
 	if !p.waiting() {
 		return q
 	}
 	for _, i := range offers {
-		if gain := p.judge(&p.offers[i]); gain > 0 {
+		if gain := p.judge(&p.offers[i], q.kinds); gain > 0 {
 			q.list = append(q.list, judged{offer: &p.offers[i], gain: gain})
 		}
 	}
@@ -363,20 +363,15 @@ func (p *packer) queue(offers []int) *judgedQueue {
 	return q
 }
 
-// judge estimates the value that a bin of the offer would hold, for its price. It looks
-// at sizes and at the relaxation's groups, not at rules between single pods.
-func (p *packer) judge(o *offer) float64 {
-	if !p.available(o.machine, o.slot) {
+// judge estimates the value that a bin of the offer would hold of some kinds, for its price.
+// It looks at sizes and at the relaxation's groups, not at rules between single pods.
+func (p *packer) judge(o *offer, among []int) float64 {
+	if !p.offered(o) {
 		return 0
 	}
-	price := float64(max(o.price, 1))
-	return p.wouldHold(o.room, o.sites, price) / price
-}
-
-func (p *packer) wouldHold(room []int64, sites bitset.Set, price float64) float64 {
-	s := &p.scratch
-	s.room = append(s.room[:0], room...)
+	s, price := &p.scratch, float64(max(o.price, 1))
+	s.room = append(s.room[:0], o.room...)
 	s.caps = append(s.caps[:0], p.groups.caps...)
 	t := trial{p: p, room: s.room, caps: s.caps}
-	return t.run(sites, price)
+	return t.run(among, o.sites, price) / price
 }

@@ -10,7 +10,7 @@ func (p *packer) shrink(b *bin) *bin {
 		if o.price >= b.price {
 			break
 		}
-		if p.available(o.machine, o.slot) && p.holds(o, b) {
+		if p.offered(o) && p.holds(o, b) {
 			return p.moved(b, o)
 		}
 	}

@@ -13,11 +13,12 @@ type trial struct {
 type trialScratch struct {
 	room, caps []int64
 	list       []contender
+	kinds      []int
 }
 
-func (t *trial) run(sites bitset.Set, price float64) float64 {
+func (t *trial) run(among []int, sites bitset.Set, price float64) float64 {
 	p := t.p
-	list := p.fitting(p.scratch.list[:0], t.room, sites)
+	list := p.fitting(p.scratch.list[:0], among, t.room, sites)
 	p.scratch.list = list
 	fair := p.appraise(list, t.room, price)
 	value := 0.0
