@@ -15,8 +15,8 @@ import (
 // towards pods that use what the bin has too much of, and leans to large pods first:
 // small ones fill the last holes.
 func (p *packer) fill(b *bin, sites bitset.Set) {
-	list := p.fitting(p.contenders[:0], p.waitingKinds(), b.room, sites)
-	p.contenders = list
+	list := p.fitting(p.scratch.filling[:0], p.waitingKinds(), b.room, sites)
+	p.scratch.filling = list
 	p.appraise(list, b.room, p.worthOf(b))
 	for len(list) > 0 {
 		at := p.choose(list, b.room)

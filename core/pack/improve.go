@@ -103,16 +103,23 @@ func (p *packer) mostWasteful(pods int) []int {
 	return out
 }
 
-// byWaste orders the bins that may be repacked, the most wasteful first.
+// byWaste orders the bins that may be repacked, the most wasteful first. The lists are good
+// until it is asked again.
 func (p *packer) byWaste() (order []int, waste []float64) {
-	waste = make([]float64, len(p.bins))
+	order, waste = p.scratch.order[:0], append(p.scratch.waste[:0], make([]float64, len(p.bins))...)
 	for i, b := range p.bins {
 		if !b.sealed && i >= p.tierStart {
 			order = append(order, i)
 			waste[i] = p.waste(b)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(waste[b], waste[a]) })
+	slices.SortFunc(order, func(a, b int) int {
+		if waste[a] != waste[b] {
+			return cmp.Compare(waste[b], waste[a])
+		}
+		return cmp.Compare(a, b)
+	})
+	p.scratch.order, p.scratch.waste = order, waste
 	return order, waste
 }
 
@@ -242,8 +249,8 @@ func (p *packer) repack(victims, offers []int) bool {
 
 // replace takes the bins apart and keeps them as they were unless the draft that is made
 // of their pods is better.
-func (p *packer) replace(victims []int, make func() *draft) bool {
-	var rest, taken []*bin
+func (p *packer) replace(victims []int, redo func() *draft) bool {
+	rest, taken := p.bins[:0], make([]*bin, 0, len(victims))
 	for i, b := range p.bins {
 		if _, ok := slices.BinarySearch(victims, i); ok {
 			taken = append(taken, b)
@@ -253,7 +260,7 @@ func (p *packer) replace(victims []int, make func() *draft) bool {
 	}
 	p.bins = append(rest, taken...)
 	old := p.takeDown(len(rest))
-	fresh := make()
+	fresh := redo()
 	if fresh.better(old) {
 		p.putUp(fresh)
 		return true

@@ -93,6 +93,7 @@ func isFree(s *shape.Shape) bool {
 
 // addLots numbers lots, kinds and sites.
 func (p *packer) addLots(lots []Lot) {
+	p.lots = slices.Grow(p.lots, len(lots))
 	for _, given := range lots {
 		s := &p.set.Shapes[given.Shape]
 		l := lot{Lot: given, shape: s, alternatives: p.pinned(s, given.Pins), free: isFree(s), given: given.Count}

@@ -83,21 +83,20 @@ type packer struct {
 	groupTotal []int
 	// outsiders counts, by host group, pods that want a place and do not need the group's
 	// company themselves.
-	outsiders  []int
-	tiers      [][]int
-	pools      []bool // of the tier that is asked now
-	tierStart  int    // bins from here on were opened for it
-	minimums   [][]minimum
-	limits     []limits
-	total      []limits // before anything was opened
-	reserved   map[string]int64
-	offers     []offer
-	largest    []int // of the offers, most room first; of the greedy style only
-	choice     []int // of the offers, those that fillRest looks at; nil for all
-	groups     relaxedGroups
-	relaxed    market
-	scratch    trialScratch
-	contenders []contender // memory of fill
+	outsiders []int
+	tiers     [][]int
+	pools     []bool // of the tier that is asked now
+	tierStart int    // bins from here on were opened for it
+	minimums  [][]minimum
+	limits    []limits
+	total     []limits // before anything was opened
+	reserved  map[string]int64
+	offers    []offer
+	largest   []int // of the offers, most room first; of the greedy style only
+	choice    []int // of the offers, those that fillRest looks at; nil for all
+	groups    relaxedGroups
+	relaxed   market
+	scratch   scratch
 
 	shelf *Shelf
 	last  relaxation
@@ -308,6 +307,7 @@ func (k *Packer) Result() Result {
 			r.Hosts = append(r.Hosts, p.node(b))
 		}
 	}
+	r.New = slices.Grow(r.New, len(p.bins))
 	for _, b := range p.bins {
 		r.New = append(r.New, p.node(b))
 		r.Price += p.sp.Machines[b.machine].Price[b.slot]
@@ -316,7 +316,7 @@ func (k *Packer) Result() Result {
 }
 
 func (p *packer) node(b *bin) Node {
-	n := Node{Host: b.host, Machine: b.machine, Slot: b.slot}
+	n := Node{Host: b.host, Machine: b.machine, Slot: b.slot, Loads: make([]Load, 0, len(b.content))}
 	for _, t := range b.content {
 		n.Loads = append(n.Loads, Load{Lot: t.lot, Count: t.n, Places: p.lots[t.lot].alternatives[t.alternative]})
 	}

@@ -9,11 +9,15 @@ type trial struct {
 	caps []int64
 }
 
-// trialScratch is memory that trials use in turn: there are thousands of them.
-type trialScratch struct {
+// scratch is memory that trials, and attempts to repack, use in turn: there are thousands of
+// them.
+type scratch struct {
 	room, caps []int64
-	list       []contender
+	list       []contender // of trials
+	filling    []contender // of the bin that is filled
 	kinds      []int
+	order      []int
+	waste      []float64
 }
 
 func (t *trial) run(among []int, sites bitset.Set, price float64) float64 {

@@ -30,6 +30,7 @@ type writer struct {
 	tables map[int]*offerTable
 	alike  []string // by pool: equal where pools sell the same, if that is known
 	known  map[string]options
+	refs   []int // memory of closed, whose answer is good until it is asked again
 }
 
 // write hands pods out to nodes, oldest first, and says of each claim what else it
@@ -56,6 +57,7 @@ func (d *decision) write(a *attempt) plan.Plan {
 	}
 	slices.SortFunc(p.Existing, func(x, y plan.Placement) int { return strings.Compare(x.Node, y.Node) })
 	counts := map[string]int{}
+	p.Claims = slices.Grow(p.Claims, len(w.a.result.New))
 	for _, n := range w.inOrder() {
 		claim := w.claim(n)
 		counts[claim.Pool]++
@@ -364,12 +366,13 @@ func (w *writer) choose(machines, slots bitset.Set, r requirement.Set) options {
 // the zones are narrowed to those of the cheapest offer's type, if that leaves as much
 // choice as the pool asks for.
 func (w *writer) closed(t *offerTable, machines, slots bitset.Set, r requirement.Set) []int {
-	var refs []int
+	refs := w.refs[:0]
 	for i, ref := range t.refs {
 		if machines.Has(ref.machine) && slots.Has(ref.slot) {
 			refs = append(refs, i)
 		}
 	}
+	w.refs = refs
 	planned := t.refs[refs[0]]
 	if !w.split(planned, machines, slots) {
 		return slices.DeleteFunc(refs, func(i int) bool { return w.split(t.refs[i], machines, slots) })
