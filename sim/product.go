@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -33,19 +34,20 @@ type Product struct {
 type Build func(kit reconcile.Kit, suffix func() string) Product
 
 // Whole is the product as it ships, but for what belongs to one cloud.
-func Whole(kit reconcile.Kit, suffix func() string) Product { return whole(kit, suffix, 0) }
+func Whole(kit reconcile.Kit, suffix func() string) Product { return whole(kit, suffix, 0, 0) }
 
-// Hasty is Whole, with so many steps for each decision: no less right, but not as cheap.
-func Hasty(steps int64) Build {
-	return func(kit reconcile.Kit, suffix func() string) Product { return whole(kit, suffix, steps) }
+// Hasty is Whole, with so many steps for each decision, which makes them no less right, but not
+// as cheap; and with a pause between evaluations of the fleet.
+func Hasty(steps int64, pause time.Duration) Build {
+	return func(kit reconcile.Kit, suffix func() string) Product { return whole(kit, suffix, steps, pause) }
 }
 
 // sweeps is how many times the effort of a decision an evaluation of the fleet gets.
 const sweeps = disrupt.FullEffort / provision.FullEffort
 
-func whole(kit reconcile.Kit, suffix func() string, steps int64) Product {
+func whole(kit reconcile.Kit, suffix func() string, steps int64, pause time.Duration) Product {
 	parts := assembly.New(kit)
-	parts.Suffix, parts.Parallel = suffix, 1
+	parts.Suffix, parts.Parallel, parts.Pause = suffix, 1, pause
 	parts.Effort = decide.Budget{Steps: steps, Sweep: disrupt.Budget{Steps: sweeps * steps}}
 	w := parts.World
 	return Product{

@@ -37,10 +37,14 @@ import (
 type Options struct {
 	Seed   uint64
 	Faults Faults
-	// Product is what runs; nil is Whole, or Hasty if there is an Effort.
+	// Product is what runs; nil is Whole, with Effort and Pause.
 	Product Build
 	// Effort is how many steps the product spends on a decision; zero is as many as it likes.
 	Effort int64
+	// Pause is the least time between two evaluations of the fleet; zero is the product's own.
+	// Where the clock stands still while something runs, they would not be as rare as on a
+	// machine that has other things to do.
+	Pause time.Duration
 	// Arguments are the product's flags.
 	Arguments []string
 	// Gauges runs the controllers that only measure, too.
@@ -110,7 +114,7 @@ var birthday = time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 // New makes a run that has not begun to move.
 func New(o Options) (*Sim, error) {
 	if o.Product == nil {
-		o.Product = Hasty(o.Effort)
+		o.Product = Hasty(o.Effort, o.Pause)
 	}
 	s := &Sim{
 		Clock: &Clock{now: birthday}, options: o, dice: rand.New(rand.NewPCG(o.Seed, 1)),

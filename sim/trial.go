@@ -118,6 +118,9 @@ func (t Trial) String() string {
 	if t.Options.OnDemand {
 		text += " -on-demand"
 	}
+	if t.Options.Pause > 0 {
+		text += fmt.Sprintf(" -pause %s", t.Options.Pause)
+	}
 	if t.Options.Effort != UsualEffort {
 		text += fmt.Sprintf(" -effort %d", t.Options.Effort)
 	}

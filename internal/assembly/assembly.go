@@ -8,6 +8,7 @@ package assembly
 
 import (
 	"slices"
+	"time"
 
 	"tenon/cloud"
 	"tenon/core/decide"
@@ -62,6 +63,8 @@ type Parts struct {
 	Suffix func() string
 	// Effort bounds each decision; the zero value is what the core thinks right.
 	Effort decide.Budget
+	// Pause is the least time between two evaluations of the fleet; zero is the usual one.
+	Pause time.Duration
 	// Parallel is how many writes a controller may make at the same time; with one, nothing runs
 	// beside it.
 	Parallel int
@@ -110,7 +113,7 @@ func decisions(p Parts) []reconcile.Controller {
 	})
 	return append(disruption.New(p.Kit, disruption.Options{
 		World: p.World, Supply: offers, Executor: executor, Synced: p.Synced, Suffix: p.Suffix,
-		Rollouts: rollouts, Ledger: ledger, Tell: board.Put, Effort: p.Effort,
+		Rollouts: rollouts, Ledger: ledger, Tell: board.Put, Effort: p.Effort, Pause: p.Pause,
 	}), provisioner, pacing.New(p.Kit, rollouts), verdict.New(p.Kit, board))
 }
 

@@ -39,6 +39,8 @@ type Options struct {
 	Suffix func() string
 	// Effort bounds an evaluation.
 	Effort decide.Budget
+	// Pause is the least time between two evaluations, if it is longer than usual.
+	Pause time.Duration
 	// Tell is given every evaluation. Nil is nobody.
 	Tell func(*snapshot.Snapshot, *decide.Decision)
 	// Rollouts pace drift.

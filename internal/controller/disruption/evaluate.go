@@ -85,7 +85,7 @@ func (d *disruption) wait(pulse world.Pulse, now time.Time) time.Duration {
 	if d.last.at.IsZero() {
 		return 0
 	}
-	pause := max(period, share*d.last.took)
+	pause := max(period, d.o.Pause, share*d.last.took)
 	if d.last.after != "" {
 		pause = d.last.took // nodes wait to be looked at
 	}
@@ -99,7 +99,7 @@ func (d *disruption) wait(pulse world.Pulse, now time.Time) time.Duration {
 	if again || d.last.after != "" || due.Before(earliest) {
 		due = earliest
 	}
-	return min(due.Sub(now), period)
+	return min(due.Sub(now), max(period, d.o.Pause))
 }
 
 // mayBuyMore reports whether what a pool can buy has become known since the last evaluation,

@@ -59,6 +59,7 @@ func read(args []string, errs io.Writer) (wishes, error) {
 	flags.IntVar(&t.Options.Limit, "limit", 0, "how many cores the pool may have; 0 is more than anybody needs")
 	flags.BoolVar(&t.Options.OnDemand, "on-demand", false, "have the pool buy no spot machines")
 	flags.Int64Var(&t.Options.Effort, "effort", sim.UsualEffort, "how many steps the product spends on a decision; 0 is as many as it does in production")
+	flags.DurationVar(&t.Options.Pause, "pause", 0, "the least time between two evaluations of the fleet, if longer than the product's")
 	flags.StringVar(&t.Faults, "faults", "none", "none, all, or some of "+strings.Join(sim.FaultNames(), ","))
 	flags.DurationVar(&t.Rest, "rest", 30*time.Minute, "how long to wait for rest at the end; 0 is not to look")
 	flags.StringVar(&t.Twin, "twin", "", "run a second time beside it, in which nothing goes (alone) or empty nodes only (empties), and compare prices")
