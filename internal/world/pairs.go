@@ -27,6 +27,7 @@ type member struct {
 	ok     bool
 	at     int // in the list, if it is
 	listed bool
+	round  uint64 // the last that it was in
 }
 
 // each visits every pair of node and claim, and those that are alone.

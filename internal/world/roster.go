@@ -31,6 +31,8 @@ type roster struct {
 
 	stale   bool             // nodes and claims have to be paired anew
 	touched map[*member]bool // pairs to be translated again
+	round   uint64           // how often all were paired
+	fresh   []*member        // made in the last round
 }
 
 func newRoster() roster {
@@ -184,9 +186,9 @@ func (w *World) refreshNodes(market map[string]*catalog.Catalog) {
 	before := r.pairs
 	if r.pair(w.translator, repriced) {
 		r.relist()
-		w.follow(before)
+		w.follow(before, r.moved(before))
 	}
-	r.stale = false
+	r.stale, r.fresh = false, nil
 	clear(r.touched)
 }
 
@@ -215,7 +217,7 @@ func (w *World) retouch() bool {
 
 // again is a member made of the same node and claim as they are now.
 func (r *roster) again(m *member, t *ingest.Translator) member {
-	out := member{at: m.at, listed: m.listed}
+	out := member{at: m.at, listed: m.listed, round: m.round}
 	if m.node != nil {
 		out.node = r.nodes[m.node.Name]
 	}
@@ -229,19 +231,21 @@ func (r *roster) again(m *member, t *ingest.Translator) member {
 
 // pair finds out which claim belongs to which node, and translates what is new. It reports
 // whether anything is.
-func (r *roster) pair(t *ingest.Translator, repriced bool) (changed bool) {
+func (r *roster) pair(t *ingest.Translator, repriced bool) bool {
 	old := r.pairs
+	r.round++
 	r.pairs = pairs{byNode: make(map[string]*member, len(r.nodes)), byClaim: make(map[string]*member, len(r.claims)+len(r.assumed))}
 	r.each(func(node *corev1.Node, claim *karpenterv1.NodeClaim) {
 		m := old.find(node, claim)
 		if m == nil || r.touched[m] || repriced && m.offers != r.market[ingest.PoolOf(node, claim)] {
 			m = &member{node: node, claim: claim, offers: r.market[ingest.PoolOf(node, claim)]}
 			m.value, m.ok = t.Node(node, claim, m.offers)
-			changed = true
+			r.fresh = append(r.fresh, m)
 		}
+		m.round = r.round
 		r.pairs.add(m)
 	})
-	return changed || r.pairs.size != old.size
+	return len(r.fresh) > 0 || r.pairs.size != old.size
 }
 
 // relist makes the list. Members that were in the last one keep their order, so that only the
@@ -291,11 +295,36 @@ func together(a, b []*member) []*member {
 	return append(out, a...)
 }
 
+// moved are the names under which something else is found now than before, or nothing any more: those
+// of members that are new, and of members that are gone.
+func (r *roster) moved(before pairs) map[string]bool {
+	names := map[string]bool{}
+	add := func(m *member) {
+		if m.node != nil {
+			names[m.node.Name] = true
+		}
+		if m.claim != nil {
+			names[m.claim.Name] = true
+		}
+	}
+	for _, m := range r.fresh {
+		add(m)
+	}
+	for _, all := range []map[string]*member{before.byNode, before.byClaim} {
+		for _, m := range all {
+			if m.round != r.round {
+				add(m)
+			}
+		}
+	}
+	return names
+}
+
 // follow has those pods looked at again whose node came, went, began to leave or got
 // another name. What was ordered is in the list now.
-func (w *World) follow(before pairs) {
+func (w *World) follow(before pairs, names map[string]bool) {
 	now := w.roster.pairs
-	for name := range w.guests.on {
+	for name := range names {
 		was, had := before.standing(name)
 		if is, has := now.standing(name); was != is || had != has {
 			w.guests.dirtyOn(name)
