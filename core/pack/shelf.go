@@ -12,6 +12,7 @@ import (
 type Shelf struct {
 	places map[*feasible.Places]rune
 	known  map[string][]offer
+	spare  [][]offer // memory of lists that have been judged
 }
 
 // NewShelf is empty.
@@ -32,6 +33,27 @@ func (p *packer) offersFor(sites []site) []offer {
 		p.shelf.known[key] = found
 	}
 	return found
+}
+
+// list is an empty one, in memory that was given back if there is any.
+func (s *Shelf) list() []offer {
+	if s == nil || len(s.spare) == 0 {
+		return nil
+	}
+	last := len(s.spare) - 1
+	out := s.spare[last]
+	s.spare = s.spare[:last]
+	return out[:0]
+}
+
+// giveBack takes lists that nobody needs any more.
+func (s *Shelf) giveBack(groups []offerGroup) {
+	if s == nil {
+		return
+	}
+	for i := range groups {
+		s.spare = append(s.spare, groups[i].offers)
+	}
 }
 
 // key tells apart what the offers depend on.
