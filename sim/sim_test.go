@@ -78,3 +78,15 @@ func TestSeedsWithEveryFault(t *testing.T) {
 		}
 	}
 }
+
+// In a perfect world without spot machines much is to be saved all the time, and what was
+// decided lasts. These seeds have found that it did not.
+func TestDecisionsLast(t *testing.T) {
+	t.Parallel()
+	for _, seed := range []uint64{109, 142} {
+		report, _ := run(t, sim.Options{Seed: seed, Pods: 14, OnDemand: true}, 3*time.Hour)
+		if len(report.Violations) > 0 {
+			t.Errorf("%s", report)
+		}
+	}
+}
