@@ -21,7 +21,7 @@ import (
 // disrupts writes a command on claims that go, and on those that come for them.
 func (s *scene) disrupts(reason plan.Reason, id string, leave, come []string, receivers ...string) {
 	s.t.Helper()
-	r := command.Record{ID: id, Reason: reason, Begun: s.clock.Now(), Receivers: receivers}
+	r := command.Record{ID: id, Reason: reason, Begun: s.clock.Now(), Receivers: receivers, Savings: s.saves}
 	for _, name := range leave {
 		r.Claims = append(r.Claims, command.Member{Claim: name, Pool: "default"})
 	}
@@ -191,6 +191,9 @@ func decisions() map[string]example {
 		"a pod that moves on from where it was to be": {invariant.MovedOnce,
 			func(s *scene) { s.twice("b", func() {}) },
 			func(s *scene) { s.twice("c", func() {}) }},
+		"a pod that moves on because much is saved": {invariant.MovedOnce,
+			func(s *scene) { s.twice("b", func() {}) },
+			func(s *scene) { s.twice("b", func() { s.saves = model.Unit }) }},
 		"an empty machine that was bought, and is given up": {invariant.NotUndone,
 			func(s *scene) { s.undone(plan.Underutilized) },
 			func(s *scene) { s.undone(plan.Empty) }},

@@ -32,6 +32,7 @@ type scene struct {
 	rules []string
 	crowd bool
 	price model.Money // of what is bought next
+	saves model.Money // what the next disruption saves
 }
 
 var classes = []cloud.ClassKind{{Group: "karpenter.k8s.aws", Version: "v1", Kind: "EC2NodeClass"}}

@@ -13,6 +13,7 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/model"
 	"tenon/core/plan"
 	"tenon/internal/command"
 	"tenon/sim/store"
@@ -46,6 +47,7 @@ func (w *Watch) calmSince(at time.Time) bool { return at.Sub(w.stirred) >= still
 type heirs struct {
 	awaited map[types.UID][]*command.Record // by whom pods were moved that an owner has yet to make again
 	moved   map[types.UID]move              // of pods
+	gains   map[string]bool                 // commands that save enough to move pods again
 	astray  map[string]bool                 // commands of which a pod went where no room was kept for it
 }
 
@@ -126,7 +128,7 @@ func (w *Watch) leaves(pod *corev1.Pod) {
 		w.Stir()
 		return
 	}
-	if before, moved := w.heirs.moved[pod.UID]; moved && !w.heirs.astray[before.by.ID] && w.calmSince(before.at) {
+	if before, moved := w.heirs.moved[pod.UID]; moved && !w.heirs.astray[before.by.ID] && !w.heirs.gains[r.ID] && w.calmSince(before.at) {
 		w.report(MovedOnce, "pod %s/%s goes by command %s, and the one before it went by %s at %s",
 			pod.Namespace, pod.Name, r.ID, before.by.ID, before.at.UTC().Format(time.TimeOnly))
 	}
@@ -139,11 +141,28 @@ func (w *Watch) noteCommand(claim *karpenterv1.NodeClaim) {
 		w.begins++
 	}
 	r := commandOf(claim)
+	w.heirs.gains[r.ID] = w.gain(r)
 	m, bought := w.brought[claim.Name]
-	if bought && r.Reason != plan.Empty && !w.heirs.astray[m.by.ID] && w.calmSince(m.at) {
+	if bought && r.Reason != plan.Empty && !w.heirs.gains[r.ID] && !w.heirs.astray[m.by.ID] && w.calmSince(m.at) {
 		w.report(NotUndone, "claim %s was bought by command %s at %s, and goes by command %s, %s",
 			claim.Name, m.by.ID, m.at.UTC().Format(time.TimeOnly), r.ID, r.Reason)
 	}
+}
+
+// again is what an hour has to be cheaper, at least, for each pod that was moved a short time
+// ago: where more is to be saved, decisions may be taken back.
+const again = model.Unit / 50
+
+// gain reports whether a command saves enough for all that it moves once more.
+func (w *Watch) gain(r *command.Record) bool {
+	n := 0
+	for _, pod := range store.All[*corev1.Pod](w.Store) {
+		claim := w.claimFor(w.nodeOf(pod.Spec.NodeName))
+		if _, moved := w.heirs.moved[pod.UID]; moved && claim != nil && r.Takes(claim.Name) {
+			n++
+		}
+	}
+	return r.Savings >= again*model.Money(max(n, 1))
 }
 
 // noteClaim remembers what disruptions buy. A claim that goes for another reason is a change
