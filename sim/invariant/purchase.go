@@ -125,8 +125,14 @@ const (
 // pod has places on two of them. Where two processes decided at once, both may have bought.
 func (w *Watch) lookAtPurchases() {
 	now := w.Now()
+	going := map[string]bool{}
+	for _, node := range store.All[*corev1.Node](w.Store) {
+		going[node.Name] = w.goes(node.Name)
+	}
 	for _, pod := range store.All[*corev1.Pod](w.Store) {
-		w.want(pod)
+		if goes, known := going[pod.Spec.NodeName]; !known || goes {
+			w.want(pod)
+		}
 	}
 	if !w.crowd.IsZero() && now.Sub(w.crowd) < crowded {
 		return
