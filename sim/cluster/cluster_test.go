@@ -10,6 +10,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -249,5 +250,49 @@ func TestBudgetsAndLostNodes(t *testing.T) {
 		if p.Spec.NodeName == a.Name {
 			t.Errorf("pod %s is still on the lost node", p.Name)
 		}
+	}
+}
+
+// A place that less important pods had to leave is kept for the pod that they made way for, and
+// for others again once that one cannot use it.
+func TestAPromisedPlaceIsGivenBack(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	a := w.machine("a")
+	filler := &corev1.Pod{ObjectMeta: meta("filler"), Spec: template("filler", "3").Spec}
+	filler.Annotations = map[string]string{cluster.StopsIn: "60s"}
+	filler.Spec.TerminationGracePeriodSeconds = ptr.To[int64](120)
+	w.make(filler)
+	w.Run(time.Minute)
+	urgent := &corev1.Pod{ObjectMeta: meta("urgent"), Spec: template("urgent", "3").Spec}
+	urgent.Spec.PriorityClassName = "urgent"
+	w.make(&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "urgent"}, Value: 1000}, urgent)
+	promise := func() string {
+		pod := &corev1.Pod{}
+		if err := w.Store.Get(ctx, client.ObjectKeyFromObject(urgent), pod); err != nil {
+			t.Fatal(err)
+		}
+		return pod.Status.NominatedNodeName
+	}
+	for i := 0; i < 20 && promise() == ""; i++ {
+		w.Run(time.Second)
+	}
+	if promise() != a.Name {
+		t.Fatalf("the urgent pod is promised %q, want %s", promise(), a.Name)
+	}
+	if err := w.Store.Get(ctx, client.ObjectKeyFromObject(a), a); err != nil {
+		t.Fatal(err)
+	}
+	taint := corev1.Taint{Key: "team", Value: "others", Effect: corev1.TaintEffectNoSchedule}
+	a.Spec.Taints = append(a.Spec.Taints, taint)
+	if err := w.Store.Update(ctx, a); err != nil {
+		t.Fatal(err)
+	}
+	late := template("late", "2")
+	late.Spec.Tolerations = []corev1.Toleration{{Key: "team", Operator: corev1.TolerationOpExists}}
+	w.make(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "late", Labels: late.Labels}, Spec: late.Spec})
+	w.Run(15 * time.Minute)
+	if promise() != "" || w.ready("late") != 1 {
+		t.Errorf("the urgent pod is promised %q, and %d late pods run on its place", promise(), w.ready("late"))
 	}
 }

@@ -20,8 +20,11 @@ type sacrifice struct {
 // preempt makes way for a pod by ending less important ones, where that is enough. It
 // reports whether the pod has been promised a place.
 func (c *Cluster) preempt(ctx context.Context, a *ask) (bool, error) {
-	if c.promiseTo(a.pod) != "" {
-		return true, nil // its place is being cleared
+	if name := c.promiseTo(a.pod); name != "" {
+		if c.clearing(a.pod, c.floor.byName[name]) {
+			return true, nil
+		}
+		c.forgive(a.pod) // nobody is in its way there any more, and yet it has no place
 	}
 	if ptr.Deref(a.pod.Spec.PreemptionPolicy, "") == corev1.PreemptNever || a.missing != "" {
 		return false, nil
@@ -44,6 +47,13 @@ func (c *Cluster) preempt(ctx context.Context, a *ask) (bool, error) {
 	best.room.promised[a.pod.UID] = newGuest(a.pod)
 	c.promises[a.pod.UID] = best.room.node.Name
 	return true, nil
+}
+
+// clearing reports whether pods are ending on a node that made way for a pod.
+func (c *Cluster) clearing(pod *corev1.Pod, r *room) bool {
+	return slices.ContainsFunc(r.pods, func(g *guest) bool {
+		return g.Pod.DeletionTimestamp != nil && priority(g.Pod) < priority(pod)
+	})
 }
 
 // dearer compares what two nodes would lose, as the real one does.
@@ -132,7 +142,7 @@ func (c *Cluster) promiseTo(pod *corev1.Pod) string {
 	return name
 }
 
-// forgive ends a promise: the pod has a place, or is gone.
+// forgive ends a promise: the pod has a place, is gone, or cannot use it.
 func (c *Cluster) forgive(pod *corev1.Pod) {
 	if r := c.floor.byName[c.promises[pod.UID]]; r != nil {
 		delete(r.promised, pod.UID)

@@ -194,9 +194,7 @@ func (p *pass) refuse(ctx context.Context, pod *corev1.Pod, why string) (reconci
 	last.count, last.at, last.helped = last.count+1, p.c.Clock.Now(), p.c.floor.helped
 	again := reconcile.In(anyway)
 	next := pod.DeepCopy()
-	if nominated := p.c.promiseTo(pod); nominated != "" {
-		next.Status.NominatedNodeName = nominated
-	}
+	next.Status.NominatedNodeName = p.c.promiseTo(pod)
 	if !setPodCondition(next, corev1.PodScheduled, corev1.ConditionFalse, corev1.PodReasonUnschedulable, why, p.c.now()) && next.Status.NominatedNodeName == pod.Status.NominatedNodeName {
 		return again, nil
 	}
