@@ -1,5 +1,6 @@
-// Package garbage keeps claims and instances together: a claim whose instance is gone is
-// deleted, and so is an instance whose claim is gone.
+// Package garbage keeps claims, instances and nodes together: a claim whose instance is gone is
+// deleted, and so is an instance whose claim is gone, a claim in use whose node is gone, and a
+// node that nobody took in before its instance went.
 //
 // It comes last, for what no other controller can see: machines that die without a word,
 // claims that are removed with violence, purchases of a process that has died since. So it
@@ -15,6 +16,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -36,11 +38,13 @@ type garbage struct {
 	kit     reconcile.Kit
 	about   cloud.Description
 	workers int
+	// alone are claims in use that have no node, and since when that was noticed.
+	alone map[types.UID]time.Time
 }
 
 // New makes the controller, with so many workers.
 func New(kit reconcile.Kit, workers int) reconcile.Controller {
-	g := &garbage{kit, kit.Cloud.Describe().WithDefaults(), workers}
+	g := &garbage{kit: kit, about: kit.Cloud.Describe().WithDefaults(), workers: workers}
 	return reconcile.Controller{
 		Name:      "nodeclaim.garbagecollection",
 		Workers:   reconcile.One,
@@ -66,6 +70,7 @@ func (g *garbage) reconcile(ctx context.Context, _ reconcile.Key) (reconcile.Res
 			return g.collectClaim(ctx, claim)
 		}),
 		g.collectInstances(ctx, claims.Items, instances, began),
+		g.collectNodes(ctx, claims.Items, instances, began),
 	)
 	return reconcile.In(period), trouble
 }

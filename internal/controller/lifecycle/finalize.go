@@ -135,7 +135,8 @@ func (l *lifecycle) deleteNodes(ctx context.Context, nodes []*corev1.Node) error
 // at the latest, since nobody begins one for a claim that is being deleted; what a stray
 // process may still buy after that is found by garbage collection.
 func (l *lifecycle) search(ctx context.Context, claim *karpenterv1.NodeClaim) (reconcile.Result, error) {
-	visible := claim.DeletionTimestamp.Add(l.about.VisibleWithin)
+	// The time of a deletion has lost what it had beyond the second.
+	visible := claim.DeletionTimestamp.Add(time.Second + l.about.VisibleWithin)
 	late := l.kit.Clock.Now() // before the list, which shows what was bought until then
 	instances, err := l.kit.Cloud.List(ctx)
 	if err != nil {

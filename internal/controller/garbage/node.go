@@ -1,0 +1,134 @@
+package garbage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/cloud"
+	"tenon/internal/purchase"
+	"tenon/internal/reconcile"
+	"tenon/internal/removal"
+)
+
+// mourning is for how long a claim in use may be without a node. One that is deleted in the
+// usual way takes its claim along; who pulls the finalizer first leaves a machine behind that
+// is paid for, that no pod can come to, and that will not join again by itself.
+const mourning = 5 * time.Minute
+
+// collectNodes looks after machines and nodes of which only one is left.
+func (g *garbage) collectNodes(ctx context.Context, claims []karpenterv1.NodeClaim, instances []cloud.Instance, now time.Time) error {
+	var nodes corev1.NodeList
+	if err := g.kit.Client.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("list nodes: %w", err)
+	}
+	var trouble []error
+	for _, node := range ghosts(nodes.Items, claims, instances, now, g.about) {
+		trouble = append(trouble, g.collectGhost(ctx, node))
+	}
+	bereft := g.bereft(claims, nodes.Items, now)
+	for _, claim := range bereft {
+		trouble = append(trouble, g.collectBereft(ctx, claim))
+	}
+	return errors.Join(trouble...)
+}
+
+// ghosts are nodes that joined and were never taken in, whose machine is gone and which no
+// claim knows of: it was interrupted before anybody could write down that it had been bought.
+// A cloud's own controller deletes such nodes where there is one.
+func ghosts(nodes []corev1.Node, claims []karpenterv1.NodeClaim, shown []cloud.Instance, now time.Time, about cloud.Description) []*corev1.Node {
+	known := map[string]bool{}
+	for i := range claims {
+		known[claims[i].Status.ProviderID] = true
+	}
+	for _, i := range shown {
+		known[i.ProviderID] = known[i.ProviderID] || i.State != cloud.Terminating
+	}
+	unregistered := karpenterv1.TaintUnregistered()
+	var out []*corev1.Node
+	for n := range nodes {
+		node := &nodes[n]
+		joined := slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&unregistered) })
+		old := now.Sub(node.CreationTimestamp.Time) >= about.VisibleWithin
+		if joined && old && node.DeletionTimestamp == nil && node.Spec.ProviderID != "" && !known[node.Spec.ProviderID] && !anyReady([]*corev1.Node{node}) {
+			out = append(out, node)
+		}
+	}
+	return out
+}
+
+// collectGhost deletes a node unless its machine can be found after all.
+func (g *garbage) collectGhost(ctx context.Context, node *corev1.Node) error {
+	instance, err := g.kit.Cloud.Get(ctx, node.Spec.ProviderID)
+	switch {
+	case err == nil && instance.State != cloud.Terminating:
+		return nil
+	case err != nil && !cloud.IsNotFound(err):
+		return fmt.Errorf("look for instance %s of node %s: %w", node.Spec.ProviderID, node.Name, err)
+	}
+	if err := g.kit.Client.Delete(ctx, node.DeepCopy(), client.Preconditions{UID: &node.UID}); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete node %s, whose instance is gone: %w", node.Name, err)
+	}
+	reconcile.Log(ctx).Info("garbage collected node with no instance", "Node", node.Name, "provider-id", node.Spec.ProviderID)
+	return nil
+}
+
+// bereft are the registered claims that have been without a node for too long, as far as this
+// process has seen.
+func (g *garbage) bereft(claims []karpenterv1.NodeClaim, nodes []corev1.Node, now time.Time) []*karpenterv1.NodeClaim {
+	has := map[string]bool{}
+	for i := range nodes {
+		has[nodes[i].Spec.ProviderID] = true
+	}
+	since, out := map[types.UID]time.Time{}, []*karpenterv1.NodeClaim(nil)
+	for n := range claims {
+		claim := &claims[n]
+		if claim.DeletionTimestamp != nil || !isRegistered(claim) || has[claim.Status.ProviderID] || !g.about.Supports(purchase.ClassOf(claim)) {
+			continue
+		}
+		first, seen := g.alone[claim.UID]
+		if !seen {
+			first = now
+		}
+		if since[claim.UID] = first; now.Sub(first) >= mourning {
+			out = append(out, claim)
+		}
+	}
+	g.alone = since
+	return out
+}
+
+func isRegistered(claim *karpenterv1.NodeClaim) bool {
+	return slices.ContainsFunc(claim.Status.Conditions, func(c metav1.Condition) bool {
+		return c.Type == karpenterv1.ConditionRegistered && c.Status == metav1.ConditionTrue
+	})
+}
+
+// collectBereft deletes a claim, with its machine, unless the API server knows its node.
+func (g *garbage) collectBereft(ctx context.Context, claim *karpenterv1.NodeClaim) error {
+	err := g.kit.Live.Get(ctx, client.ObjectKey{Name: claim.Status.NodeName}, &corev1.Node{})
+	switch {
+	case err == nil:
+		return nil // the cache is behind
+	case !apierrors.IsNotFound(err):
+		return fmt.Errorf("look for node %s of claim %s: %w", claim.Status.NodeName, claim.Name, err)
+	}
+	deleted, err := removal.Delete(ctx, g.kit, claim, removal.GarbageCollected)
+	if deleted {
+		reconcile.Log(ctx).Info("garbage collecting nodeclaim whose node is gone",
+			"NodeClaim", claim.Name, "provider-id", claim.Status.ProviderID, "Node", claim.Status.NodeName)
+	}
+	if apierrors.IsConflict(err) { // the next round sees what has changed
+		return nil
+	}
+	return err
+}
