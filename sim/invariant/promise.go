@@ -1,6 +1,7 @@
 package invariant
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -34,7 +35,8 @@ func (w *Watch) Promised(process string, pod types.UID, claim string) {
 	}
 }
 
-// onItsWay reports whether a claim has a machine of which no node is known yet.
+// onItsWay reports whether a claim has a machine that has not joined yet. Once it has, others may
+// take the place before anybody writes on the claim that there is a node.
 func (w *Watch) onItsWay(name string) bool {
 	claim := store.One[*karpenterv1.NodeClaim](w.Store, types.NamespacedName{Name: name})
 	if claim == nil || claim.DeletionTimestamp != nil || claim.Status.NodeName != "" || isTrue(claim, karpenterv1.ConditionDisruptionReason) {
@@ -42,10 +44,14 @@ func (w *Watch) onItsWay(name string) bool {
 	}
 	for _, i := range w.Cloud.Instances() {
 		if i.ClaimName == name && (i.State == cloud.Pending || i.State == cloud.Running) {
-			return w.Now().Sub(i.Launched) < joins
+			return w.Now().Sub(i.Launched) < joins && !w.joined(i.ProviderID)
 		}
 	}
 	return false
+}
+
+func (w *Watch) joined(providerID string) bool {
+	return slices.ContainsFunc(store.All[*corev1.Node](w.Store), func(n *corev1.Node) bool { return n.Spec.ProviderID == providerID })
 }
 
 // keep forgets what was promised to a pod that has its place, or is gone.
