@@ -2,6 +2,8 @@ package sim
 
 import (
 	"context"
+	"reflect"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -98,16 +100,21 @@ func (s *Sim) narrow() {
 	if object == nil {
 		return
 	}
-	before := object.(*karpenterv1.NodePool).Spec.Template.Spec.Requirements
+	extra := karpenterv1.Requirement{Key: karpenterv1.LabelCapacityType, Operator: "NotIn", Values: []string{"spot"}}
 	change(s, "requirements", object, func(p *karpenterv1.NodePool) {
-		extra := karpenterv1.Requirement{Key: karpenterv1.LabelCapacityType, Operator: "NotIn", Values: []string{"spot"}}
 		if s.dice.IntN(2) == 0 {
 			extra = karpenterv1.Requirement{Key: corev1.LabelTopologyZone, Operator: "NotIn", Values: []string{"memory-1a"}}
 		}
 		p.Spec.Template.Spec.Requirements = append(p.Spec.Template.Spec.Requirements, extra)
 	})
 	s.regret(s.upTo(time.Hour), func() {
-		s.restore(object.GetName(), func(p *karpenterv1.NodePool) { p.Spec.Template.Spec.Requirements = before })
+		s.restore(object.GetName(), func(p *karpenterv1.NodePool) {
+			all := p.Spec.Template.Spec.Requirements
+			own := func(r karpenterv1.Requirement) bool { return reflect.DeepEqual(r, extra) } // others may be narrow by now, too
+			if at := slices.IndexFunc(all, own); at >= 0 {
+				p.Spec.Template.Spec.Requirements = slices.Delete(slices.Clone(all), at, at+1)
+			}
+		})
 	})
 }
 
