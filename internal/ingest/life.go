@@ -13,8 +13,8 @@ import (
 )
 
 // AnnotationRearranged says on a claim when disruptions brought pods to its node, as RFC 3339
-// with commas between, the first one first. Whoever carries a disruption out writes it on replacements and on the nodes
-// that take pods, and what was moved is left in peace for a while.
+// with commas between, the first one first. Whoever carries a disruption out writes it on
+// replacements and on the nodes that take pods, and what was moved is left in peace for a while.
 const AnnotationRearranged = "tenon.sh/rearranged"
 
 // life is what matters when the node may be given up.

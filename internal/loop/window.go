@@ -29,10 +29,11 @@ func (w window) wait(p world.Pulse, since, now time.Time) (wait time.Duration, s
 	if p.Waiting == 0 || p.Last.IsZero() {
 		return 0, false
 	}
-	quiet := min(calm, w.idle) - now.Sub(p.Last)
+	silence := min(calm, w.idle)
 	if p.Hearsay {
-		quiet = w.idle - now.Sub(p.Last)
+		silence = w.idle
 	}
+	quiet := silence - now.Sub(p.Last)
 	over := w.longest - now.Sub(since)
 	switch {
 	case over <= 0:

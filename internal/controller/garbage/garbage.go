@@ -89,10 +89,14 @@ func (g *garbage) collectClaim(ctx context.Context, claim *karpenterv1.NodeClaim
 	case err != nil && !cloud.IsNotFound(err):
 		return fmt.Errorf("look for instance %s of claim %s: %w", claim.Status.ProviderID, claim.Name, err)
 	}
+	return g.remove(ctx, claim, "garbage collecting nodeclaim with no cloudprovider representation")
+}
+
+// remove deletes a claim, and says why if it was there still.
+func (g *garbage) remove(ctx context.Context, claim *karpenterv1.NodeClaim, why string) error {
 	deleted, err := removal.Delete(ctx, g.kit, claim, removal.GarbageCollected)
 	if deleted {
-		reconcile.Log(ctx).V(1).Info("garbage collecting nodeclaim with no cloudprovider representation",
-			"NodeClaim", claim.Name, "provider-id", claim.Status.ProviderID, "Node", claim.Status.NodeName)
+		reconcile.Log(ctx).V(1).Info(why, "NodeClaim", claim.Name, "provider-id", claim.Status.ProviderID, "Node", claim.Status.NodeName)
 	}
 	if apierrors.IsConflict(err) { // the next round sees what has changed
 		return nil

@@ -15,9 +15,9 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
+	"tenon/internal/abreast"
 	"tenon/internal/purchase"
 	"tenon/internal/reconcile"
-	"tenon/internal/removal"
 )
 
 // mourning is for how long a claim in use may be without a node. One that is deleted in the
@@ -31,15 +31,14 @@ func (g *garbage) collectNodes(ctx context.Context, claims []karpenterv1.NodeCla
 	if err := g.kit.Client.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list nodes: %w", err)
 	}
-	var trouble []error
-	for _, node := range ghosts(nodes.Items, claims, instances, now, g.about) {
-		trouble = append(trouble, g.collectGhost(ctx, node))
-	}
-	bereft := g.bereft(claims, nodes.Items, now)
-	for _, claim := range bereft {
-		trouble = append(trouble, g.collectBereft(ctx, claim))
-	}
-	return errors.Join(trouble...)
+	var lonely []*karpenterv1.NodeClaim
+	lonely, g.alone = bereft(claims, nodes.Items, g.alone, now, g.about)
+	return errors.Join(
+		abreast.Try(g.workers, ghosts(nodes.Items, claims, instances, now, g.about), func(node *corev1.Node) error {
+			return g.collectGhost(ctx, node)
+		}),
+		abreast.Try(g.workers, lonely, func(claim *karpenterv1.NodeClaim) error { return g.collectBereft(ctx, claim) }),
+	)
 }
 
 // ghosts are nodes that joined and were never taken in, whose machine is gone and which no
@@ -82,20 +81,20 @@ func (g *garbage) collectGhost(ctx context.Context, node *corev1.Node) error {
 	return nil
 }
 
-// bereft are the registered claims that have been without a node for too long, as far as this
-// process has seen.
-func (g *garbage) bereft(claims []karpenterv1.NodeClaim, nodes []corev1.Node, now time.Time) []*karpenterv1.NodeClaim {
+// bereft are the registered claims that have been without a node for too long, with those that
+// are without one, and since when: as was known already, or from now on.
+func bereft(claims []karpenterv1.NodeClaim, nodes []corev1.Node, known map[types.UID]time.Time, now time.Time, about cloud.Description) (out []*karpenterv1.NodeClaim, since map[types.UID]time.Time) {
 	has := map[string]bool{}
 	for i := range nodes {
 		has[nodes[i].Spec.ProviderID] = true
 	}
-	since, out := map[types.UID]time.Time{}, []*karpenterv1.NodeClaim(nil)
+	since = map[types.UID]time.Time{}
 	for n := range claims {
 		claim := &claims[n]
-		if claim.DeletionTimestamp != nil || !isRegistered(claim) || has[claim.Status.ProviderID] || !g.about.Supports(purchase.ClassOf(claim)) {
+		if claim.DeletionTimestamp != nil || !isRegistered(claim) || has[claim.Status.ProviderID] || !about.Supports(purchase.ClassOf(claim)) {
 			continue
 		}
-		first, seen := g.alone[claim.UID]
+		first, seen := known[claim.UID]
 		if !seen {
 			first = now
 		}
@@ -103,8 +102,7 @@ func (g *garbage) bereft(claims []karpenterv1.NodeClaim, nodes []corev1.Node, no
 			out = append(out, claim)
 		}
 	}
-	g.alone = since
-	return out
+	return out, since
 }
 
 func isRegistered(claim *karpenterv1.NodeClaim) bool {
@@ -122,13 +120,5 @@ func (g *garbage) collectBereft(ctx context.Context, claim *karpenterv1.NodeClai
 	case !apierrors.IsNotFound(err):
 		return fmt.Errorf("look for node %s of claim %s: %w", claim.Status.NodeName, claim.Name, err)
 	}
-	deleted, err := removal.Delete(ctx, g.kit, claim, removal.GarbageCollected)
-	if deleted {
-		reconcile.Log(ctx).Info("garbage collecting nodeclaim whose node is gone",
-			"NodeClaim", claim.Name, "provider-id", claim.Status.ProviderID, "Node", claim.Status.NodeName)
-	}
-	if apierrors.IsConflict(err) { // the next round sees what has changed
-		return nil
-	}
-	return err
+	return g.remove(ctx, claim, "garbage collecting nodeclaim whose node is gone")
 }
