@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"tenon/lab/process"
 	"tenon/lab/state"
 )
 
@@ -48,12 +49,13 @@ func down(ctx context.Context, directory state.Directory, keep bool, out io.Writ
 			return err
 		}
 	}
+	birth := process.Birth(holder)
 	if err := syscall.Kill(holder, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("stop the lab in %s (pid %d): %w", directory, holder, err)
 	}
 	err = wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, downWithin, true, func(context.Context) (bool, error) {
 		now, err := directory.Holder()
-		return now != holder, err
+		return now != holder && !process.Alive(holder, birth), err // it lets go a moment before it is gone
 	})
 	if err != nil {
 		return fmt.Errorf("wait until the lab in %s (pid %d) has ended: %w", directory, holder, err)
