@@ -28,8 +28,7 @@ func Status(ctx context.Context, c client.Client, before, after client.Object) (
 	if equality.Semantic.DeepEqual(before, after) {
 		return reconcile.Never, nil
 	}
-	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	return settled(after, c.Status().Patch(ctx, after, patch))
+	return settled(after, c.Status().Patch(ctx, after, Locked(before)))
 }
 
 // Fields writes what differs beside the status. Maps are merged key by key, so that no

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -68,7 +69,7 @@ func (s *Stage) Next() (Step, string) {
 			return Abandon, fmt.Sprintf("replacement %s is gone", s.Record.Replacements[i].Claim)
 		case r.DeletionTimestamp != nil:
 			return Abandon, fmt.Sprintf("replacement %s is being deleted%s", r.Name, trouble(r))
-		case !is(r, karpenterv1.ConditionInitialized):
+		case !meta.IsStatusConditionTrue(r.Status.Conditions, karpenterv1.ConditionInitialized):
 			ready = false
 		}
 	}
@@ -100,7 +101,7 @@ func (s *Stage) Staying() []Leaver {
 
 // marked leavers take no pods, and say why.
 func (l Leaver) marked() bool {
-	return is(l.Claim, karpenterv1.ConditionDisruptionReason) && (l.Node == nil || departure.Closed(l.Node))
+	return meta.IsStatusConditionTrue(l.Claim.Status.Conditions, karpenterv1.ConditionDisruptionReason) && (l.Node == nil || departure.Closed(l.Node))
 }
 
 // trouble is what a claim says of why it is not there.
@@ -113,10 +114,4 @@ func trouble(claim *karpenterv1.NodeClaim) string {
 		}
 	}
 	return ""
-}
-
-func is(claim *karpenterv1.NodeClaim, condition string) bool {
-	return slices.ContainsFunc(claim.Status.Conditions, func(c metav1.Condition) bool {
-		return c.Type == condition && c.Status == metav1.ConditionTrue
-	})
 }

@@ -37,7 +37,7 @@ type writer struct {
 
 // Patch implements client.Writer.
 func (w writer) Patch(ctx context.Context, object client.Object, patch client.Patch, options ...client.PatchOption) error {
-	return w.try(object, patch, func() error { return w.Client.Patch(ctx, object, patch, options...) })
+	return w.try(object, patch, func() error { return w.Client.Patch(ctx, object, plain(patch), options...) })
 }
 
 // Delete implements client.Writer.
@@ -80,7 +80,7 @@ type status struct {
 
 // Patch implements client.SubResourceWriter.
 func (s status) Patch(ctx context.Context, object client.Object, patch client.Patch, options ...client.SubResourcePatchOption) error {
-	return s.writer.try(object, patch, func() error { return s.SubResourceWriter.Patch(ctx, object, patch, options...) })
+	return s.writer.try(object, patch, func() error { return s.SubResourceWriter.Patch(ctx, object, plain(patch), options...) })
 }
 
 // try sends a patch unless it carries a version that is known to be overtaken, and remembers
@@ -100,8 +100,12 @@ func (w writer) try(object client.Object, patch client.Patch, send func() error)
 	return err
 }
 
-// locked reports whether a patch is for one version of the object only.
+// locked reports whether a patch is for one version of the object only. Most patches can tell;
+// of others the text has to be made.
 func locked(object client.Object, patch client.Patch, seen uint64) bool {
+	if p, tells := patch.(versioned); tells {
+		return seen != 0 && number(p.ForVersion()) == seen
+	}
 	data, err := patch.Data(object)
 	if err != nil {
 		return false // sending it will say so
@@ -112,6 +116,21 @@ func locked(object client.Object, patch client.Patch, seen uint64) bool {
 		} `json:"metadata"`
 	}
 	return json.Unmarshal(data, &carried) == nil && seen != 0 && number(carried.Metadata.ResourceVersion) == seen
+}
+
+// versioned is a patch that is for one version of its object, and says for which.
+type versioned interface {
+	ForVersion() string
+	// Plain is the same patch as the client library makes it.
+	Plain() client.Patch
+}
+
+// plain is what is sent: some clients know the library's own patches.
+func plain(patch client.Patch) client.Patch {
+	if p, tells := patch.(versioned); tells {
+		return p.Plain()
+	}
+	return patch
 }
 
 var errOvertaken = errors.New("the object has been modified since it was read; what was read is known to be out of date")

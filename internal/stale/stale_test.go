@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"tenon/internal/amend"
 	"tenon/internal/stale"
 )
 
@@ -70,7 +71,7 @@ func (d *desk) label(seen *corev1.Node, value string, locked bool) error {
 func (d *desk) phase(seen *corev1.Node, phase corev1.NodePhase) error {
 	changed := seen.DeepCopy()
 	changed.Status.Phase = phase
-	return d.Status().Patch(d.Context(), changed, client.MergeFromWithOptions(seen, client.MergeFromWithOptimisticLock{}))
+	return d.Status().Patch(d.Context(), changed, amend.Locked(seen))
 }
 
 // remove deletes like an API server: the fake one does not look at the version.

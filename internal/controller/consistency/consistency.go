@@ -10,12 +10,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
 	"tenon/core/order"
+	"tenon/internal/amend"
 	"tenon/internal/lookup"
 	"tenon/internal/purchase"
 	"tenon/internal/reconcile"
@@ -80,12 +81,7 @@ func (c *consistency) claimsOf(ctx context.Context, object client.Object) []reco
 }
 
 func initialized(claim *karpenterv1.NodeClaim) bool {
-	for i := range claim.Status.Conditions {
-		if c := &claim.Status.Conditions[i]; c.Type == karpenterv1.ConditionInitialized {
-			return c.Status == metav1.ConditionTrue
-		}
-	}
-	return false
+	return meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionInitialized)
 }
 
 func (c *consistency) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {
@@ -146,5 +142,5 @@ func (c *consistency) write(ctx context.Context, claim *karpenterv1.NodeClaim, c
 		return nil
 	}
 	claim.Status.Conditions = conditions.List()
-	return c.kit.Client.Status().Patch(ctx, claim, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	return c.kit.Client.Status().Patch(ctx, claim, amend.Locked(before))
 }

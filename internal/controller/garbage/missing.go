@@ -3,6 +3,7 @@ package garbage
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -34,12 +35,11 @@ func lost(claims []karpenterv1.NodeClaim, shown []cloud.Instance, now time.Time,
 // launchedAt is when the claim got its instance, if it has one. The condition is written
 // after the purchase, so that nothing is missed earlier than it may be.
 func launchedAt(claim *karpenterv1.NodeClaim) (time.Time, bool) {
-	for _, c := range claim.Status.Conditions {
-		if c.Type == karpenterv1.ConditionLaunched {
-			return c.LastTransitionTime.Time, c.Status == metav1.ConditionTrue && claim.Status.ProviderID != ""
-		}
+	c := meta.FindStatusCondition(claim.Status.Conditions, karpenterv1.ConditionLaunched)
+	if c == nil {
+		return time.Time{}, false
 	}
-	return time.Time{}, false
+	return c.LastTransitionTime.Time, c.Status == metav1.ConditionTrue && claim.Status.ProviderID != ""
 }
 
 // orphans are the instances that are nobody's, in the order in which they are shown. One

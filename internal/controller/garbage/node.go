@@ -9,7 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -91,7 +91,7 @@ func bereft(claims []karpenterv1.NodeClaim, nodes []corev1.Node, known map[types
 	since = map[types.UID]time.Time{}
 	for n := range claims {
 		claim := &claims[n]
-		if claim.DeletionTimestamp != nil || !isRegistered(claim) || has[claim.Status.ProviderID] || !about.Supports(purchase.ClassOf(claim)) {
+		if claim.DeletionTimestamp != nil || !meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionRegistered) || has[claim.Status.ProviderID] || !about.Supports(purchase.ClassOf(claim)) {
 			continue
 		}
 		first, seen := known[claim.UID]
@@ -103,12 +103,6 @@ func bereft(claims []karpenterv1.NodeClaim, nodes []corev1.Node, known map[types
 		}
 	}
 	return out, since
-}
-
-func isRegistered(claim *karpenterv1.NodeClaim) bool {
-	return slices.ContainsFunc(claim.Status.Conditions, func(c metav1.Condition) bool {
-		return c.Type == karpenterv1.ConditionRegistered && c.Status == metav1.ConditionTrue
-	})
 }
 
 // collectBereft deletes a claim, with its machine, unless the API server knows its node.

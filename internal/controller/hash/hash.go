@@ -13,7 +13,7 @@ import (
 	"context"
 	"fmt"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -90,19 +90,10 @@ func migrated(claim *karpenterv1.NodeClaim, wanted stamp) stamp {
 	switch {
 	case has.version == wanted.version:
 		return has
-	case drifted(claim):
+	case meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionDrifted):
 		return stamp{hash: has.hash, version: wanted.version}
 	}
 	return wanted
-}
-
-func drifted(claim *karpenterv1.NodeClaim) bool {
-	for _, c := range claim.Status.Conditions {
-		if c.Type == karpenterv1.ConditionDrifted {
-			return c.Status == metav1.ConditionTrue
-		}
-	}
-	return false
 }
 
 // stamp is the pair of annotations. Hashes of different versions say nothing about each

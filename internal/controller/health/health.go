@@ -9,7 +9,9 @@ package health
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -51,12 +53,7 @@ func matters(old, changed client.Object) bool {
 
 // judged is the condition; its type is empty if there is none.
 func judged(pool *karpenterv1.NodePool) metav1.Condition {
-	for _, c := range pool.Status.Conditions {
-		if c.Type == karpenterv1.ConditionNodeRegistrationHealthy {
-			return c
-		}
-	}
-	return metav1.Condition{}
+	return ptr.Deref(meta.FindStatusCondition(pool.Status.Conditions, karpenterv1.ConditionNodeRegistrationHealthy), metav1.Condition{})
 }
 
 func (h health) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {

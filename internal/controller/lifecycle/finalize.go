@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -44,7 +45,7 @@ func next(claim *karpenterv1.NodeClaim, nodes []*corev1.Node) ending {
 		return released
 	case claim.Spec.TerminationGracePeriod != nil && !limited:
 		return setLimit
-	case len(nodes) > 0 && (is(claim, karpenterv1.ConditionRegistered, metav1.ConditionTrue) || slices.ContainsFunc(nodes, open)):
+	case len(nodes) > 0 && (meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionRegistered) || slices.ContainsFunc(nodes, open)):
 		return drain
 	case claim.Status.ProviderID == "":
 		return search
@@ -84,7 +85,7 @@ func (l *lifecycle) finalize(ctx context.Context, claim *karpenterv1.NodeClaim) 
 // it would lose its pods without notice.
 func (l *lifecycle) nodesLeft(ctx context.Context, claim *karpenterv1.NodeClaim) ([]*corev1.Node, error) {
 	nodes, err := lookup.NodesOf(ctx, l.kit.Client, claim.Status.ProviderID)
-	if err != nil || len(nodes) > 0 || claim.Status.NodeName == "" || is(claim, karpenterv1.ConditionInstanceTerminating, metav1.ConditionTrue) {
+	if err != nil || len(nodes) > 0 || claim.Status.NodeName == "" || meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionInstanceTerminating) {
 		return nodes, err
 	}
 	var node corev1.Node

@@ -23,11 +23,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -65,13 +66,42 @@ func At(kit reconcile.Kit, tracker *registration.Tracker, market Market) reconci
 	return reconcile.Controller{
 		Name: "nodeclaim.lifecycle",
 		Watches: []reconcile.Watch{
-			{Kind: &karpenterv1.NodeClaim{}},
+			{Kind: &karpenterv1.NodeClaim{}, Matters: claimMatters},
 			{Kind: &corev1.Node{}, Keys: l.waitingFor},
 		},
 		Workers:   reconcile.Workers{Min: 300, Max: 5000},
 		Retry:     reconcile.Backoff{First: time.Second, Longest: time.Minute},
 		Reconcile: l.reconcile,
 	}
+}
+
+// claimMatters leaves out what others write on claims that are in service: marks, verdicts and
+// times of pods, again and again, while there is nothing to do until the claim is deleted. A
+// claim that is on its way is looked at after every change: whoever was overtaken by one
+// goes on at once.
+func claimMatters(old, changed client.Object) bool {
+	if old == nil || changed == nil {
+		return changed != nil
+	}
+	a, b := old.(*karpenterv1.NodeClaim), changed.(*karpenterv1.NodeClaim)
+	return !inService(a) || !inService(b) || a.Generation != b.Generation || a.Status.ProviderID != b.Status.ProviderID ||
+		!slices.Equal(a.Finalizers, b.Finalizers) || !sameStage(a, b)
+}
+
+func inService(claim *karpenterv1.NodeClaim) bool {
+	return claim.DeletionTimestamp == nil && meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionInitialized)
+}
+
+// sameStage compares the conditions that are ours, and the one that follows from them.
+func sameStage(a, b *karpenterv1.NodeClaim) bool {
+	kind := karpenterv1.NodeClaimConditions()
+	for _, name := range append(slices.Clone(kind.Dependents), kind.Root) {
+		was, is := meta.FindStatusCondition(a.Status.Conditions, name), meta.FindStatusCondition(b.Status.Conditions, name)
+		if (was == nil) != (is == nil) || was != nil && *was != *is {
+			return false
+		}
+	}
+	return true
 }
 
 // waitingFor finds the claims that care for a change of a node: those that wait for it to
@@ -84,7 +114,7 @@ func (l *lifecycle) waitingFor(ctx context.Context, object client.Object) []reco
 	}
 	var keys []reconcile.Key
 	for _, claim := range claims {
-		if claim.DeletionTimestamp != nil || !is(claim, karpenterv1.ConditionInitialized, metav1.ConditionTrue) {
+		if claim.DeletionTimestamp != nil || !meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionInitialized) {
 			keys = append(keys, client.ObjectKeyFromObject(claim))
 		}
 	}
@@ -147,13 +177,4 @@ func (l *lifecycle) follow(ctx context.Context, claim *karpenterv1.NodeClaim) (r
 	}
 	l.announce(ctx, claim, before.Conditions(l.kit.Clock.Now()), conditions)
 	return result, trouble
-}
-
-func is(claim *karpenterv1.NodeClaim, condition string, status metav1.ConditionStatus) bool {
-	for i := range claim.Status.Conditions {
-		if c := &claim.Status.Conditions[i]; c.Type == condition {
-			return c.Status == status
-		}
-	}
-	return false
 }

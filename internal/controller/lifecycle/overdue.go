@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/internal/reconcile"
@@ -19,11 +19,11 @@ const registrationTimeout = 15 * time.Minute
 // Both times count from the creation. The reference counts from the conditions' last
 // transitions, which is the same as long as nobody can put them back.
 func overdue(claim *karpenterv1.NodeClaim, now time.Time, launchTimeout time.Duration) (removal.Reason, time.Duration) {
-	if is(claim, karpenterv1.ConditionRegistered, metav1.ConditionTrue) {
+	if meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionRegistered) {
 		return "", 0
 	}
 	age := now.Sub(claim.CreationTimestamp.Time)
-	launched := is(claim, karpenterv1.ConditionLaunched, metav1.ConditionTrue)
+	launched := meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionLaunched)
 	switch {
 	case !launched && age >= launchTimeout:
 		return removal.LaunchTimeout, 0

@@ -7,6 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/internal/amend"
 )
 
 // save writes what differs from before: metadata first, then the status, each only if the
@@ -33,5 +34,5 @@ func (l *lifecycle) save(ctx context.Context, before, claim *karpenterv1.NodeCla
 
 // locked is a patch from an object that fails if somebody else has changed it since.
 func locked(base client.Object) client.Patch {
-	return client.MergeFromWithOptions(base.DeepCopyObject().(client.Object), client.MergeFromWithOptimisticLock{})
+	return amend.Locked(base.DeepCopyObject().(client.Object))
 }

@@ -223,8 +223,9 @@ func TestSearchWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.delete()
-	if wait := s.run().After; wait <= time.Minute || wait > time.Minute+time.Second || s.gone() {
-		t.Errorf("waits %s, gone %t", wait, s.gone())
+	want := s.Claim("web-1").DeletionTimestamp.Add(time.Second + time.Minute).Sub(s.Clock.Now())
+	if wait := s.run().After; wait != want || s.gone() {
+		t.Errorf("waits %s, and not %s, gone %t", wait, want, s.gone())
 	}
 	s.Clock.Step(2 * time.Minute)
 	s.end()

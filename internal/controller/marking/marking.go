@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"tenon/api/condition"
@@ -120,17 +121,17 @@ func remarked(before, after *karpenterv1.NodeClaim) bool {
 // note tells developers of marks that are new.
 func note(ctx context.Context, before, after *karpenterv1.NodeClaim) {
 	log := reconcile.Log(ctx).V(1)
-	if drifted, _ := conditionOf(after, karpenterv1.ConditionDrifted); drifted.Reason != "" && !isTrue(before, karpenterv1.ConditionDrifted) {
+	if drifted, _ := conditionOf(after, karpenterv1.ConditionDrifted); drifted.Reason != "" && !meta.IsStatusConditionTrue(before.Status.Conditions, karpenterv1.ConditionDrifted) {
 		log.Info("marking drifted", "reason", drifted.Reason)
 	}
-	if isTrue(after, karpenterv1.ConditionConsolidatable) && !isTrue(before, karpenterv1.ConditionConsolidatable) {
+	if meta.IsStatusConditionTrue(after.Status.Conditions, karpenterv1.ConditionConsolidatable) && !meta.IsStatusConditionTrue(before.Status.Conditions, karpenterv1.ConditionConsolidatable) {
 		log.Info("marking consolidatable")
 	}
 }
 
 // markDrift finds out whether the claim has drifted.
 func (m marking) markDrift(ctx context.Context, s *condition.Set, pool *karpenterv1.NodePool, claim *karpenterv1.NodeClaim) (reconcile.Result, error) {
-	if !isTrue(claim, karpenterv1.ConditionLaunched) {
+	if !meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionLaunched) {
 		s.Clear(karpenterv1.ConditionDrifted)
 		return reconcile.Never, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -63,7 +64,7 @@ func set(t *testing.T, s setting) scene {
 func (s scene) marks() (string, bool) {
 	claim := s.Claim("web-1")
 	drifted, _ := conditionOf(claim, karpenterv1.ConditionDrifted)
-	return drifted.Reason, isTrue(claim, karpenterv1.ConditionConsolidatable)
+	return drifted.Reason, meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionConsolidatable)
 }
 
 func (s scene) expect(t *testing.T, when, drift string) {

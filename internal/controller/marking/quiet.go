@@ -4,7 +4,9 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"tenon/api/condition"
@@ -45,17 +47,8 @@ func quietFrom(pool *karpenterv1.NodePool, claim *karpenterv1.NodeClaim) (time.T
 // conditionOf finds a condition, of whatever generation: the first releases that wrote
 // claims did not write one, and a claim's spec never changes.
 func conditionOf(claim *karpenterv1.NodeClaim, name string) (metav1.Condition, bool) {
-	for _, c := range claim.Status.Conditions {
-		if c.Type == name {
-			return c, true
-		}
-	}
-	return metav1.Condition{}, false
-}
-
-func isTrue(claim *karpenterv1.NodeClaim, name string) bool {
-	c, _ := conditionOf(claim, name)
-	return c.Status == metav1.ConditionTrue
+	c := meta.FindStatusCondition(claim.Status.Conditions, name)
+	return ptr.Deref(c, metav1.Condition{}), c != nil
 }
 
 // claimMatters: what the marks depend on, and the marks themselves should somebody remove
@@ -67,7 +60,7 @@ func claimMatters(old, changed client.Object) bool {
 	a, b := old.(*karpenterv1.NodeClaim), changed.(*karpenterv1.NodeClaim)
 	for _, name := range []string{karpenterv1.ConditionLaunched, karpenterv1.ConditionInitialized,
 		karpenterv1.ConditionDrifted, karpenterv1.ConditionConsolidatable} {
-		if isTrue(a, name) != isTrue(b, name) {
+		if meta.IsStatusConditionTrue(a.Status.Conditions, name) != meta.IsStatusConditionTrue(b.Status.Conditions, name) {
 			return true
 		}
 	}

@@ -11,7 +11,9 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -62,12 +64,7 @@ func matters(old, changed client.Object) bool {
 
 // shown is the condition; its type is empty if there is none.
 func shown(pool *karpenterv1.NodePool) metav1.Condition {
-	for _, c := range pool.Status.Conditions {
-		if c.Type == karpenterv1.ConditionRolloutPaused {
-			return c
-		}
-	}
-	return metav1.Condition{}
+	return ptr.Deref(meta.FindStatusCondition(pool.Status.Conditions, karpenterv1.ConditionRolloutPaused), metav1.Condition{})
 }
 
 func (p pacing) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {

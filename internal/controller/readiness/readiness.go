@@ -5,7 +5,9 @@ package readiness
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"tenon/api/condition"
@@ -45,12 +47,7 @@ func matters(old, changed client.Object) bool {
 
 // judged is the condition that is written here, or nothing.
 func judged(pool *karpenterv1.NodePool) metav1.Condition {
-	for _, c := range pool.Status.Conditions {
-		if c.Type == karpenterv1.ConditionNodeClassReady {
-			return c
-		}
-	}
-	return metav1.Condition{}
+	return ptr.Deref(meta.FindStatusCondition(pool.Status.Conditions, karpenterv1.ConditionNodeClassReady), metav1.Condition{})
 }
 
 func (r readiness) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {

@@ -11,6 +11,7 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
+	"tenon/internal/amend"
 	"tenon/internal/departure"
 	"tenon/internal/lookup"
 	"tenon/internal/reconcile"
@@ -64,8 +65,7 @@ func (c *controller) close(ctx context.Context, node *corev1.Node) error {
 		changed.Labels = map[string]string{}
 	}
 	changed.Labels[karpenterv1.LabelExcludeFromBalancers] = karpenterv1.ExcludedBy
-	patch := client.MergeFromWithOptions(node.DeepCopy(), client.MergeFromWithOptimisticLock{})
-	if err := c.Client.Patch(ctx, changed, patch); err != nil {
+	if err := c.Client.Patch(ctx, changed, amend.Locked(node.DeepCopy())); err != nil {
 		return fmt.Errorf("taint node %s: %w", node.Name, err)
 	}
 	reconcile.Log(ctx).Info("tainted node", "taint.Key", taint.Key, "taint.Value", taint.Value, "taint.Effect", string(taint.Effect))
@@ -78,8 +78,7 @@ func (c *controller) close(ctx context.Context, node *corev1.Node) error {
 func (c *controller) release(ctx context.Context, node *corev1.Node) error {
 	changed := node.DeepCopy()
 	controllerutil.RemoveFinalizer(changed, karpenterv1.FinalizerTermination)
-	patch := client.MergeFromWithOptions(node, client.MergeFromWithOptimisticLock{})
-	if err := c.Client.Patch(ctx, changed, patch); err != nil {
+	if err := c.Client.Patch(ctx, changed, amend.Locked(node)); err != nil {
 		if client.IgnoreNotFound(err) == nil {
 			return nil
 		}

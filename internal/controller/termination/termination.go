@@ -23,6 +23,7 @@ import (
 	"tenon/api/condition"
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
+	"tenon/internal/amend"
 	"tenon/internal/departure"
 	"tenon/internal/drain"
 	"tenon/internal/lookup"
@@ -185,8 +186,7 @@ func (c *controller) write(ctx context.Context, p *pass) error {
 	}
 	changed := p.Claim.DeepCopy()
 	changed.Status.Conditions = p.conditions.List()
-	patch := client.MergeFromWithOptions(p.Claim, client.MergeFromWithOptimisticLock{})
-	if err := c.Client.Status().Patch(ctx, changed, patch); client.IgnoreNotFound(err) != nil {
+	if err := c.Client.Status().Patch(ctx, changed, amend.Locked(p.Claim)); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("write the status of claim %s: %w", p.Claim.Name, err)
 	}
 	for _, f := range p.after {

@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -47,12 +49,7 @@ func matters(old, changed client.Object) bool {
 
 // verdict is the condition that is written here, or nothing.
 func verdict(pool *karpenterv1.NodePool) metav1.Condition {
-	for _, c := range pool.Status.Conditions {
-		if c.Type == karpenterv1.ConditionValidationSucceeded {
-			return c
-		}
-	}
-	return metav1.Condition{}
+	return ptr.Deref(meta.FindStatusCondition(pool.Status.Conditions, karpenterv1.ConditionValidationSucceeded), metav1.Condition{})
 }
 
 func (v validation) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {

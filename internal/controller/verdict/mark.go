@@ -2,11 +2,12 @@ package verdict
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"tenon/api/condition"
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -53,11 +54,8 @@ func markOf(s *subject) mark {
 }
 
 func find(claim *karpenterv1.NodeClaim, name string) (metav1.Condition, bool) {
-	at := slices.IndexFunc(claim.Status.Conditions, func(c metav1.Condition) bool { return c.Type == name })
-	if at < 0 {
-		return metav1.Condition{}, false
-	}
-	return claim.Status.Conditions[at], true
+	c := meta.FindStatusCondition(claim.Status.Conditions, name)
+	return ptr.Deref(c, metav1.Condition{}), c != nil
 }
 
 // isStarting tells nodes that are not in service yet, as is usual for new ones.
