@@ -20,6 +20,7 @@ const (
 	DisruptionBudget  Rule = "DisruptionBudget"  // of the pool
 	RolloutPace       Rule = "RolloutPace"       // of the pool: more drifted nodes than may go now
 	DearerReplacement Rule = "DearerReplacement" // whatever the cloud chooses must be cheaper
+	NodePassing       Rule = "NodePassing"       // takes pods that stay, though it would be empty soon
 	SpotForSpot       Rule = "SpotForSpot"       // without the gate for it
 	SavingsWrong      Rule = "SavingsWrong"      // differ from what nodes and offers cost
 	ProspectMissing   Rule = "ProspectMissing"   // a node without an answer
@@ -163,6 +164,8 @@ func (j *judge) checkMoves(d *plan.Disruption) {
 		}
 		if n := j.nodes[m.Node]; n == nil || !n.Initialized {
 			j.f.note(Violation{Rule: NodeUnknown, Node: m.Node, Detail: "takes pods, and is not in service"})
+		} else if d.Reason == plan.Underutilized && j.passes(n) && slices.ContainsFunc(m.Pods, j.stays) {
+			j.f.note(Violation{Rule: NodePassing, Node: m.Node})
 		}
 	}
 	for _, r := range d.Nodes {
@@ -185,6 +188,25 @@ func (j *judge) checkMoves(d *plan.Disruption) {
 		j.f.note(Violation{Rule: PodUninvited, Have: int64(pod), Detail: "is on no node of the disruption"})
 	}
 }
+
+// passes reports whether the node would be empty, and given up for that, once its pods that
+// end by themselves have ended, were it not for pods that move because of their price.
+func (j *judge) passes(n *snapshot.Node) bool {
+	pool := j.poolOf(n)
+	if pool == nil || pool.Replicas != nil || pool.Consolidation.After == nil || n.Life.Protected {
+		return false
+	}
+	coming := func(m plan.Placement) bool { return m.Node == n.Name && slices.ContainsFunc(m.Pods, j.stays) }
+	return !slices.ContainsFunc(j.on[n.Name], func(pod int) bool {
+		tie := &j.s.Pods[pod].Tie
+		return j.stays(pod) && (tie.Promised || tie.Returns && tie.Cost > 0)
+	}) && !slices.ContainsFunc(j.p.Existing, coming) && !slices.ContainsFunc(j.p.Disruptions, func(d plan.Disruption) bool {
+		return d.Reason == plan.Drifted && slices.ContainsFunc(d.Moves, coming)
+	})
+}
+
+// stays reports whether the pod does not end by itself.
+func (j *judge) stays(pod int) bool { return !j.s.Pods[pod].Ends }
 
 // oneForOne tells replacements in static pools, which nobody is asked to fit into.
 func oneForOne(d *plan.Disruption) bool {

@@ -18,6 +18,10 @@ type Budget struct {
 	// Steps are about a nanosecond each; 0 means provision.FullEffort. From there on,
 	// more steps never make a dearer plan.
 	Steps int64
+	// Unadvised leaves out what would help pods that find no place.
+	Unadvised bool
+	// Memory is what whoever asks again and again has been told; nil is none.
+	Memory *provision.Memory
 	// Disrupt asks for nodes to be given up too, with its own effort and the place where to
 	// go on; see package disrupt.
 	Disrupt bool
@@ -37,21 +41,22 @@ type Decision struct {
 // Coverage is how far an evaluation of the fleet came.
 type Coverage struct {
 	// Next is where to go on: see disrupt.Budget.
-	Next            string
-	Looked, Skipped int
+	Next string
+	// Swept nodes were looked at one by one, Skipped ones are left for the next time.
+	Swept, Skipped int
 }
 
 // Decide looks at the snapshot and says what should be done. Pods without a place come
 // first: what is given up has to do without the room that they need.
 func Decide(s *snapshot.Snapshot, b Budget) Decision {
-	d := Decision{Plan: provision.Plan(s, b.Steps)}
+	d := Decision{Plan: provision.Plan(s, provision.Options{Effort: b.Steps, Unadvised: b.Unadvised, Memory: b.Memory})}
 	if !b.Disrupt {
 		return d
 	}
 	found := disrupt.Plan(s, &d.Plan, b.Sweep)
 	d.Plan.Disruptions, d.Plan.Prospects = found.Disruptions, found.Prospects
 	d.Plan.Solve.Steps += found.Steps
-	d.Coverage = Coverage{Next: found.Next, Looked: found.Looked, Skipped: found.Skipped}
+	d.Coverage = Coverage{Next: found.Next, Swept: found.Swept, Skipped: found.Skipped}
 	d.Bound = found.Bound
 	return d
 }

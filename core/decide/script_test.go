@@ -221,7 +221,7 @@ func (sc *scenario) pods(words []string) {
 	for i := range n {
 		sc.s.Pods = append(sc.s.Pods, snapshot.Pod{
 			Namespace: "default", Name: fmt.Sprintf("%s-%d", name, i), Template: template,
-			Node: o["on"], Pending: o["on"] == "", Movable: leaving, Refused: o["refused"], Tie: sc.tie(o),
+			Node: o["on"], Pending: o["on"] == "", Movable: leaving, Refused: o["refused"], Ends: o["ends"] != "", Tie: sc.tie(o),
 		})
 	}
 }

@@ -33,9 +33,9 @@ type Outcome struct {
 	// Next is where the next evaluation should go on, if this one ran out of effort before
 	// it had looked at every node.
 	Next string
-	// Looked is how many nodes were looked at, Skipped how many were left for next time.
-	Looked, Skipped int
-	Steps           int64
+	// Swept is how many nodes were looked at one by one, Skipped how many were left for next time.
+	Swept, Skipped int
+	Steps          int64
 	// Bound is proven: no new nodes for the pods that get a place, by p or by moving, cost
 	// less on top of the nodes that stay.
 	Bound model.Money
@@ -96,7 +96,7 @@ type search struct {
 	value  []float64            // by pod, in millionths an hour; see Broker.Values
 	list   []plan.Disruption
 	next   string
-	looked int
+	swept  int
 	names  map[string]int // claims to come, by pool
 	relied map[int32]bool // groups of pods that pods which get a place count on
 	unsure map[int32]bool // circles of pods that wait for nodes whose zone is not known yet
@@ -121,6 +121,8 @@ type node struct {
 	candidate, eligible bool
 	// nominated nodes wait for pods.
 	nominated bool
+	// kept nodes have a pod that stays, or will have one.
+	kept bool
 	// gone nodes are part of a disruption; taking ones get pods from one.
 	gone, taking bool
 	prospect     plan.Prospect
@@ -156,10 +158,15 @@ func newSearch(s *snapshot.Snapshot, p *plan.Plan, budget Budget) *search {
 		if pod.Tie.Promised {
 			x.nodes[n].nominated = true
 		}
+		if !pod.Ends && (pod.Tie.Promised || pod.Tie.Returns && pod.Tie.Cost > 0) {
+			x.nodes[n].kept = true
+		}
 	}
 	if p != nil {
 		for _, placement := range p.Existing {
-			x.nodes[at[placement.Node]].nominated = true
+			n := &x.nodes[at[placement.Node]]
+			n.nominated = true
+			n.kept = n.kept || slices.ContainsFunc(placement.Pods, func(p int) bool { return !s.Pods[p].Ends })
 			x.relyOn(placement.Pods)
 		}
 		for i := range p.Claims {
@@ -195,7 +202,7 @@ func (x *search) nearlySpent() bool { return x.b.Steps() >= x.budget.Steps/4*3 }
 
 // outcome hands everything over, with pods as they are numbered in the given snapshot.
 func (x *search) outcome() Outcome {
-	out := Outcome{Disruptions: x.list, Next: x.next, Looked: x.looked, Steps: x.b.Steps()}
+	out := Outcome{Disruptions: x.list, Next: x.next, Swept: x.swept, Steps: x.b.Steps()}
 	for i := range x.nodes {
 		out.Prospects = append(out.Prospects, x.nodes[i].prospect)
 	}

@@ -13,7 +13,6 @@ import (
 func (x *search) drift() {
 	for _, at := range x.drifted(false) {
 		n := &x.nodes[at]
-		x.looked++
 		ledger := x.newLedger(plan.Drifted)
 		if text, ok := ledger.add(n); !ok {
 			x.hold(n, plan.Drifted, text)
@@ -53,7 +52,6 @@ func (x *search) staticDrift() {
 	}
 	for _, at := range x.drifted(true) {
 		n := &x.nodes[at]
-		x.looked++
 		ledger := x.newLedger(plan.Drifted)
 		if text, ok := ledger.add(n); !ok {
 			x.hold(n, plan.Drifted, text)

@@ -24,7 +24,6 @@ func (x *search) empty() {
 		if !n.isEmpty() {
 			continue
 		}
-		x.looked++
 		if text, ok := ledger.add(n); !ok {
 			x.hold(n, plan.Empty, text)
 			n.eligible = false

@@ -39,7 +39,7 @@ func (x *search) regroup(p int) {
 	if len(candidates) < 2 {
 		return
 	}
-	all := x.leavers(candidates, receivers)
+	all := x.leavers(candidates, x.lasting(receivers, candidates))
 	leavers := x.withinBudgets(all)
 	if len(leavers) < 2 {
 		return
@@ -96,7 +96,7 @@ func (x *search) withinBudgets(nodes []int) []int {
 func (x *search) roomy(nodes, others []int) []int {
 	m := x.mixtureOf(others)
 	var out []int
-	for _, at := range nodes {
+	for _, at := range x.lasting(nodes, others) {
 		if n := &x.nodes[at]; x.receives(n) && slices.ContainsFunc(m.sizes, func(s size) bool { return most(s.need, x.b.Room(at)) > 0 }) {
 			out = append(out, at)
 		}

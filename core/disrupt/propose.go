@@ -166,6 +166,7 @@ func (x *search) accept(p *proposal) {
 	}
 	for _, l := range p.answer.Existing {
 		x.nodes[l.Node].taking = true
+		x.nodes[l.Node].kept = x.nodes[l.Node].kept || x.stay(l.Pods)
 		d.Moves = append(d.Moves, plan.Placement{Node: x.nodes[l.Node].Name, Pods: integers(l.Pods)})
 	}
 	for _, c := range p.answer.Claims {

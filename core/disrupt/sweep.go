@@ -25,7 +25,7 @@ func (x *search) sweep() {
 			}
 			continue
 		}
-		x.looked++
+		x.swept++
 		x.lookAt(n)
 	}
 }
@@ -124,9 +124,9 @@ func (x *search) outlook(moving []int32, but int) (receivers []int, dearest floa
 	slices.SortFunc(pods, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(x.value[b], x.value[a]), cmp.Compare(a, b))
 	})
-	taken := map[int][]int64{}
+	taken, stay := map[int][]int64{}, x.stay(moving)
 	for _, p := range pods {
-		at := x.someRoom(p, but, taken)
+		at := x.someRoom(p, but, stay, taken)
 		if at < 0 {
 			dearest += x.value[p]
 			continue
@@ -139,7 +139,7 @@ func (x *search) outlook(moving []int32, but int) (receivers []int, dearest floa
 		if len(receivers) >= len(taken)+manyReceivers {
 			break
 		}
-		if at != but && x.receives(&x.nodes[at]) && !slices.Contains(receivers, at) {
+		if at != but && x.takes(&x.nodes[at], stay) && !slices.Contains(receivers, at) {
 			receivers = append(receivers, at)
 		}
 	}
@@ -147,10 +147,10 @@ func (x *search) outlook(moving []int32, but int) (receivers []int, dearest floa
 }
 
 // someRoom finds a node where the pod would fit beside those that it was found for before.
-func (x *search) someRoom(p int32, but int, taken map[int][]int64) int {
+func (x *search) someRoom(p int32, but int, stay bool, taken map[int][]int64) int {
 	need := x.b.Need(p)
 	for _, at := range x.withRoom() {
-		if at == but || !x.receives(&x.nodes[at]) {
+		if at == but || !x.takes(&x.nodes[at], stay) {
 			continue
 		}
 		room := taken[at]

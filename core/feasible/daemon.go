@@ -42,8 +42,28 @@ var nodeLabels = requirement.FromLabels(map[string]string{
 func (sp *Space) compileDaemons() {
 	for _, d := range sp.Snapshot.Daemons {
 		t := &sp.Snapshot.Templates[d.Template]
-		sp.daemons = append(sp.daemons, daemon{template: t, requests: t.Requests, alts: nodeAlternatives(t)})
+		alts := nodeAlternatives(t)
+		sp.daemons = append(sp.daemons, daemon{template: t, requests: t.Requests, alts: alts})
+		for _, alt := range alts {
+			sp.daemonKeys = append(sp.daemonKeys, alt.Keys()...)
+		}
 	}
+	slices.Sort(sp.daemonKeys)
+	sp.daemonKeys = slices.Compact(sp.daemonKeys)
+}
+
+// daemonLabels are those of a node's labels that some daemon asks for: mostly few or none.
+func (sp *Space) daemonLabels(all map[string]string) requirement.Set {
+	var asked map[string]string
+	for _, key := range sp.daemonKeys {
+		if value, has := all[key]; has {
+			if asked == nil {
+				asked = make(map[string]string, len(sp.daemonKeys))
+			}
+			asked[key] = value
+		}
+	}
+	return requirement.FromLabels(asked)
 }
 
 // daemonsOf says where in the pool each daemon runs. Startup taints and taints that

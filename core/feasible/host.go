@@ -94,7 +94,7 @@ func (sp *Space) newHost(n int, node *snapshot.Node, class int, pods []int32) Ho
 		h.Bound = append(h.Bound, p)
 	}
 	c := &sp.HostClasses[class]
-	missing := sp.daemonsOnHost(requirement.FromLabels(node.Labels), c.taints).Sub(daemons).Floor()
+	missing := sp.daemonsOnHost(sp.daemonLabels(node.Labels), c.taints).Sub(daemons).Floor()
 	h.Room = sp.Vector(node.Allocatable.Sub(used).Sub(missing))
 	return h
 }

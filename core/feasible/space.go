@@ -38,6 +38,8 @@ type Space struct {
 	types   map[typeQuestion]bitset.Set
 	keys    map[string]bool // label keys that some pod asks about
 	daemons []daemon
+	// daemonKeys are the labels that daemons ask for.
+	daemonKeys []string
 
 	slotKeys  map[string]bool // labels that slots decide
 	softTaint bool            // some pool or node has a PreferNoSchedule taint

@@ -25,7 +25,7 @@ func arrange(given *snapshot.Snapshot) arranged {
 	for i := range order {
 		order[i] = int32(i)
 	}
-	slices.SortFunc(order, func(a, b int32) int { return shape.Older(given, a, b) })
+	shape.OldestFirst(given, order)
 	s.Pods = make([]snapshot.Pod, len(order))
 	for i, from := range order {
 		s.Pods[i] = given.Pods[from]

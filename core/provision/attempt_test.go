@@ -46,7 +46,7 @@ func TestPlansBeatTheBaseline(t *testing.T) {
 		d := newDecision(arrange(s).Snapshot, FullEffort/20)
 		set := shape.Compile(d.sp, d.wishes)
 		greedy := d.attempt(set, newAtlas(set, d.launching()), way{style: pack.Greedy, effort: d.effort})
-		p := Plan(s, FullEffort/20)
+		p := Plan(s, Options{Effort: FullEffort / 20})
 		if len(p.Unplaced) > 0 || p.Cost.New > greedy.result.Price || p.Cost.LowerBound > p.Cost.New {
 			t.Errorf("seed %d: %d unplaced, costs %s, greedily %s, at least %s", seed, len(p.Unplaced), p.Cost.New, greedy.result.Price, p.Cost.LowerBound)
 		}
@@ -60,7 +60,7 @@ func TestMoreEffortIsNeverDearer(t *testing.T) {
 		s := waiting(seed)
 		var costs []model.Money
 		for _, effort := range []int64{FullEffort, moreEffort * FullEffort, moreEffort * moreEffort * FullEffort} {
-			costs = append(costs, Plan(s, effort).Cost.New)
+			costs = append(costs, Plan(s, Options{Effort: effort}).Cost.New)
 		}
 		if !slices.IsSortedFunc(costs, func(a, b model.Money) int { return int(b - a) }) {
 			t.Errorf("seed %d: %v", seed, costs)

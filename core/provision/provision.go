@@ -25,14 +25,28 @@ const FullEffort = 200_000_000
 // moreEffort is the factor from one search to the next, if there is effort for it.
 const moreEffort = 8
 
+// Options are how a plan is made.
+type Options struct {
+	// Effort is what it may cost; zero is FullEffort.
+	Effort int64
+	// Unadvised leaves out what would help pods that find no place: it takes a plan of its own to
+	// find that out, and not everybody asks.
+	Unadvised bool
+	// Memory is that of the asker; nil is none.
+	Memory *Memory
+}
+
 // Plan decides. Given more than the full effort it searches again with more and keeps
 // the better plan, so that from there on more effort never makes a dearer one.
-func Plan(given *snapshot.Snapshot, effort int64) plan.Plan {
+func Plan(given *snapshot.Snapshot, o Options) plan.Plan {
 	sorted := arrange(given)
+	effort := o.Effort
 	if effort == 0 {
 		effort = FullEffort
 	}
+	o.Memory.turn()
 	d := newDecision(sorted.Snapshot, min(effort, FullEffort))
+	d.memory, d.unadvised = o.Memory, o.Unadvised
 	best := d.search()
 	for d.effort *= moreEffort; d.effort <= effort; d.effort *= moreEffort {
 		if other := d.search(); other.better(best) {
@@ -53,6 +67,9 @@ type decision struct {
 	steps  int64
 	shelf  *pack.Shelf // of questions that share one, else nil
 	own    *pack.Shelf // of this decision
+	// memory is that of whoever asked, and unadvised that he does not ask what would help.
+	memory    *Memory
+	unadvised bool
 	// wishes of pods that may have a place somewhere, and of those that cannot.
 	wishes  []shape.Wish
 	refused []shape.Wish

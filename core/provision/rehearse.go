@@ -25,12 +25,11 @@ const mostTroops = 2000
 // rehearse decides anew, for one pod, in a small world where the change has been made. If
 // the pod gets a node, it notes in the remedy which one and at what price.
 func (k *seeker) rehearse(p *proposal) bool {
-	d, best := k.play(p, 1)
-	if best == nil || len(best.result.New) != 1 {
+	o := k.play(p, 1)
+	if !o.placed || len(o.kinds) != 1 {
 		return false
 	}
-	p.remedy.InstanceType = d.sp.Machines[best.result.New[0].Machine].Type.Name
-	p.remedy.Price = best.result.Price
+	p.remedy.InstanceType, p.remedy.Price = o.kinds[0], o.price
 	return true
 }
 
@@ -40,18 +39,14 @@ func (k *seeker) rehearseLimits(p *proposal, pods int) {
 	if pods > mostTroops {
 		pods = 1
 	}
-	d, best := k.play(p, pods)
-	if best == nil {
+	o := k.play(p, pods)
+	if !o.placed {
 		pods = 1 // rules between the pods: one of them had a place
-		d, best = k.play(p, pods)
+		o = k.play(p, pods)
 	}
-	var taken model.Resources
-	for _, n := range best.result.New {
-		taken = taken.Add(d.sp.Machines[n.Machine].Capacity)
-	}
-	nodes := len(best.result.New)
+	nodes := len(o.kinds)
 	for i, limit := range k.d.s.Pools[p.pool].Limits {
-		want := taken.Get(limit.Name)
+		want := o.taken.Get(limit.Name)
 		if limit.Name == model.Nodes {
 			want = int64(nodes)
 		}
@@ -59,20 +54,35 @@ func (k *seeker) rehearseLimits(p *proposal, pods int) {
 			p.remedy.Amounts = append(p.remedy.Amounts, reason.Shift{Name: limit.Name, From: limit.Value, To: limit.Value + over})
 		}
 	}
-	p.remedy.Pods, p.remedy.Nodes, p.remedy.Price = pods, nodes, best.result.Price
+	p.remedy.Pods, p.remedy.Nodes, p.remedy.Price = pods, nodes, o.price
 }
 
-// play decides for some pods of the template, and returns nil unless all get a place.
-func (k *seeker) play(p *proposal, pods int) (*decision, *attempt) {
-	d := newDecision(k.stage(p, pods), min(podEffort*int64(pods), rehearsalEffort))
+// play decides for some pods of the template. Rehearsals among other pods are not remembered:
+// those are many, and hardly ever all where they were.
+func (k *seeker) play(p *proposal, pods int) outcome {
+	stage := k.stage(p, pods)
+	perform := func() outcome { return perform(stage, min(podEffort*int64(pods), rehearsalEffort)) }
+	if k.hasCompany(p.template) {
+		return perform()
+	}
+	return k.d.memory.recall(stage, perform)
+}
+
+func perform(stage *snapshot.Snapshot, effort int64) outcome {
+	d := newDecision(stage, effort)
 	if len(d.wishes) == 0 {
-		return d, nil
+		return outcome{}
 	}
 	best := d.search()
 	if best.unplaced() > 0 {
-		return d, nil
+		return outcome{}
 	}
-	return d, best
+	out := outcome{placed: true, price: best.result.Price}
+	for _, n := range best.result.New {
+		m := &d.sp.Machines[n.Machine]
+		out.kinds, out.taken = append(out.kinds, m.Type.Name), out.taken.Add(m.Capacity)
+	}
+	return out
 }
 
 // stage is the small world: one pool, the types that may do, the pods and the daemons.

@@ -69,7 +69,7 @@ func pending(s *snapshot.Snapshot, n int) {
 
 const effort = 1_000_000
 
-func planned(s *snapshot.Snapshot) plan.Plan { return Plan(s, effort) }
+func planned(s *snapshot.Snapshot) plan.Plan { return Plan(s, Options{Effort: effort}) }
 
 // ask makes the label a rule of the pods.
 func ask(s *snapshot.Snapshot, r ...requirement.Requirement) {

@@ -85,6 +85,8 @@ func (d *decision) newVerdict(w shape.Wish, pl *plea, seek *seeker) *reason.Verd
 			chances = append(chances, chance{pool: p, alternative: alternative, verdict: len(v.Pools) - 1})
 		}
 	}
-	v.Remedy, v.Sought = seek.remedy(w, pl, v, chances)
+	if !d.unadvised {
+		v.Remedy, v.Sought = seek.remedy(w, pl, v, chances)
+	}
 	return v
 }

@@ -72,7 +72,7 @@ func Compile(sp *feasible.Space, wishes []Wish) *Set {
 		out.Shapes = append(out.Shapes, s)
 	}
 	for i := range out.Shapes {
-		sortOldestFirst(sp.Snapshot, out.Shapes[i].Pods)
+		OldestFirst(sp.Snapshot, out.Shapes[i].Pods)
 	}
 	return out
 }
@@ -238,10 +238,6 @@ func flag(b bool) int64 {
 		return 1
 	}
 	return 0
-}
-
-func sortOldestFirst(s *snapshot.Snapshot, pods []int32) {
-	slices.SortFunc(pods, func(a, b int32) int { return Older(s, a, b) })
 }
 
 // Narrow is the part of one of the shape's places where the pins hold, or nil when

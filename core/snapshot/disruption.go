@@ -63,7 +63,8 @@ type Life struct {
 	Since   time.Time `json:"since,omitzero"`
 	// Underway is the reason for which it is being disrupted: its pods have places elsewhere.
 	Underway string `json:"underway,omitempty"`
-	// Awaits: it is being disrupted, and stays until its replacements are there.
+	// Awaits: it is being disrupted, and stays until its replacements are there; or it has lost
+	// its node, and nobody has begun to remove it.
 	Awaits bool `json:"awaits,omitempty"`
 	// Protected nodes have the annotation do-not-disrupt.
 	Protected bool `json:"protected,omitempty"`

@@ -134,6 +134,8 @@ type Pod struct {
 	Movable bool `json:"movable,omitempty"`
 	// Terminating pods still use their node's room, but no topology rule counts them.
 	Terminating bool `json:"terminating,omitempty"`
+	// Ends: it is there to do something and be done, as the pods of jobs are.
+	Ends bool `json:"ends,omitempty"`
 	// Refused is why the pod cannot be considered at all (an unsupported field, a
 	// volume claim that is lost …); such a pod gets this as its verdict.
 	Refused string `json:"refused,omitempty"`

@@ -21,6 +21,7 @@ func TestFleetsSettle(t *testing.T) {
 		s := Fleet(seed, 8).Snapshot()
 		for i := range s.Pods {
 			s.Pods[i].Tie.Until = time.Time{} // protection that ends would be news
+			s.Pods[i].Ends = s.Pods[i].Template%5 == 0
 		}
 		moved := map[string]int{}
 		busy := 0

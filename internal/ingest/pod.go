@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"tenon/core/snapshot"
+	"tenon/internal/standing"
 )
 
 // Pod translates a pod. The result is false for a pod that no decision can depend on: it
@@ -26,6 +27,7 @@ func (t *Translator) Pod(pod *corev1.Pod) (snapshot.Pod, bool) {
 		Created:     pod.CreationTimestamp.UTC(),
 		Pending:     pending,
 		Terminating: pod.DeletionTimestamp != nil,
+		Ends:        standing.Ends(pod),
 	}
 	if pending {
 		out.Refused = found.refused

@@ -77,7 +77,7 @@ func trimPod(p *corev1.Pod) {
 		TopologySpreadConstraints: s.TopologySpreadConstraints, InitContainers: s.InitContainers, Containers: s.Containers,
 		Overhead: s.Overhead, Resources: s.Resources, ResourceClaims: s.ResourceClaims, SchedulingGates: s.SchedulingGates,
 		Priority: s.Priority, PriorityClassName: s.PriorityClassName, PreemptionPolicy: s.PreemptionPolicy,
-		SchedulerName: s.SchedulerName, HostNetwork: s.HostNetwork, OS: s.OS,
+		SchedulerName: s.SchedulerName, HostNetwork: s.HostNetwork, OS: s.OS, RestartPolicy: s.RestartPolicy,
 		TerminationGracePeriodSeconds: s.TerminationGracePeriodSeconds, Volumes: volumes(s.Volumes),
 	}
 	p.Spec = kept

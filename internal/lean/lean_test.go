@@ -49,7 +49,7 @@ func bytes(t *testing.T, s *snapshot.Snapshot) string {
 }
 
 // TestWhatDrainsLookAtStays: grace, priority class, annotations of ours and start time are
-// what termination decides by.
+// what termination decides by, and whether a pod ends by itself what consolidation does.
 func TestWhatDrainsLookAtStays(t *testing.T) {
 	t.Parallel()
 	grace, now := int64(17), metav1.Now()
@@ -58,7 +58,7 @@ func TestWhatDrainsLookAtStays(t *testing.T) {
 			"karpenter.sh/do-not-disrupt": "5m", "controller.kubernetes.io/pod-deletion-cost": "3", "other": "x",
 		}, Finalizers: []string{"f"}, DeletionTimestamp: &now},
 		Spec: corev1.PodSpec{
-			TerminationGracePeriodSeconds: &grace, PriorityClassName: "system-node-critical",
+			TerminationGracePeriodSeconds: &grace, PriorityClassName: "system-node-critical", RestartPolicy: corev1.RestartPolicyNever,
 			Volumes: []corev1.Volume{
 				{Name: "token", VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{}}},
 				{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "c"}}},
@@ -76,7 +76,7 @@ func TestWhatDrainsLookAtStays(t *testing.T) {
 			"karpenter.sh/do-not-disrupt": "5m", "controller.kubernetes.io/pod-deletion-cost": "3",
 		}, Finalizers: []string{"f"}, DeletionTimestamp: &now},
 		Spec: corev1.PodSpec{
-			TerminationGracePeriodSeconds: &grace, PriorityClassName: "system-node-critical",
+			TerminationGracePeriodSeconds: &grace, PriorityClassName: "system-node-critical", RestartPolicy: corev1.RestartPolicyNever,
 			Volumes: []corev1.Volume{
 				{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "c"}}},
 			},

@@ -57,6 +57,13 @@ func Reschedulable(pod *corev1.Pod) bool {
 	return comesBack && !Daemon(pod) && !Mirror(pod)
 }
 
+// Ends tells pods that are over some day without anybody's doing: nothing starts their
+// containers again for good. The API server lets jobs have no others, and sets of pods that
+// are to go on for ever none of these.
+func Ends(pod *corev1.Pod) bool {
+	return pod.Spec.RestartPolicy == corev1.RestartPolicyNever || pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
+}
+
 // Stays tells pods that tolerate the taint of nodes that go: they asked to be there until
 // the end.
 func Stays(pod *corev1.Pod) bool {

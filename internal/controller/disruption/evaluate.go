@@ -25,6 +25,7 @@ type round struct {
 	took    time.Duration
 	next    time.Time // when the answer may change although nothing happens
 	after   string    // where the sweep goes on
+	left    int       // how many nodes have not had their turn in it
 	dropped int       // how many commands were over
 	blind   int       // of how many pools nobody knew what they can buy
 }
@@ -68,7 +69,8 @@ func (d *disruption) evaluate(ctx context.Context) (reconcile.Result, error) {
 	}
 	// 4. Decide.
 	decision := d.decide(picture.Snapshot)
-	d.last.changes, d.last.at, d.last.after = picture.Pulse.Changes, now, decision.Coverage.Next
+	d.last.changes, d.last.at = picture.Pulse.Changes, now
+	d.last.sweep(decision.Coverage)
 	d.last.dropped, d.last.blind = dropped, blind
 	d.last.next = next(decision.Plan.Prospects, now)
 	if d.o.Tell != nil {
@@ -78,6 +80,18 @@ func (d *disruption) evaluate(ctx context.Context) (reconcile.Result, error) {
 	// 5. Begin what still holds.
 	err := d.beginAll(ctx, picture, &decision)
 	return reconcile.In(max(d.wait(d.o.World.Pulse(), d.kit.Clock.Now()), time.Millisecond)), err
+}
+
+// sweep follows a sweep that takes several evaluations. It is over once each node has had its
+// turn, although the last of them has left some out: else it would go round for ever.
+func (r *round) sweep(c decide.Coverage) {
+	if r.after == "" {
+		r.left = c.Swept + c.Skipped
+	}
+	r.left -= c.Swept
+	if r.after = c.Next; r.left <= 0 {
+		r.after = ""
+	}
 }
 
 // wait is how long until the next evaluation; nothing or less is now.
@@ -211,7 +225,7 @@ func (d *disruption) seen(s *snapshot.Snapshot) bool {
 func (d *disruption) decide(s *snapshot.Snapshot) decide.Decision {
 	begun := d.kit.Clock.Now()
 	budget := d.o.Effort
-	budget.Disrupt, budget.Sweep.After = true, d.last.after
+	budget.Disrupt, budget.Unadvised, budget.Sweep.After = true, true, d.last.after
 	decision := decide.Decide(s, budget)
 	d.last.took = d.kit.Clock.Since(begun)
 	m := d.kit.Metrics

@@ -1,0 +1,52 @@
+package disrupt
+
+import "slices"
+
+// A node passes if it is there for pods that end by themselves: when they are done it goes
+// for nothing, or nearly. Who moves others there saves the node that they leave for as long
+// as the jobs run, and pays from then on for one that was bought for the jobs.
+
+// passing reports whether the node passes: nobody stays there, or what ends is worth more
+// than what stays. Nodes that are not given up when they are empty do not pass.
+func (x *search) passing(n *node) bool {
+	if n.pool < 0 || n.Life.Protected {
+		return false
+	}
+	if p := &x.s.Pools[n.pool]; p.Replicas != nil || p.Consolidation.After == nil {
+		return false
+	}
+	ends := 0.0 // less what stays
+	for _, p := range n.moving {
+		if x.s.Pods[p].Ends {
+			ends += x.value[p]
+		} else {
+			ends -= x.value[p]
+		}
+	}
+	return !n.kept || ends > 0
+}
+
+// takes reports whether a node may take some pods that move to save money: those that stay
+// do not go where a node passes.
+func (x *search) takes(n *node, stay bool) bool {
+	return x.receives(n) && !(stay && x.passing(n))
+}
+
+// lasting are those of some nodes that may take the pods of others as far as this goes.
+func (x *search) lasting(nodes, others []int) []int {
+	if !slices.ContainsFunc(others, func(at int) bool { return x.stay(x.nodes[at].moving) }) {
+		return nodes
+	}
+	var out []int
+	for _, at := range nodes {
+		if !x.passing(&x.nodes[at]) {
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
+// stay reports whether some of the pods do not end by themselves.
+func (x *search) stay(pods []int32) bool {
+	return slices.ContainsFunc(pods, func(p int32) bool { return !x.s.Pods[p].Ends })
+}

@@ -1,0 +1,86 @@
+package provision
+
+import (
+	"reflect"
+	"slices"
+
+	"tenon/core/model"
+	"tenon/core/snapshot"
+)
+
+// Memory is what earlier plans of the same asker have rehearsed. Pods that nothing can hold are
+// asked about again with every plan, and what would help them is mostly what would have
+// helped before. It changes no answer: a rehearsal is remembered with everything that it
+// depends on. It belongs to one asker at a time; nil remembers nothing.
+type Memory struct {
+	// now are the rehearsals of the current plan, before those of the last one. What two plans
+	// have not asked is forgotten, and with it catalogues that are sold no more.
+	now, before map[billing][]rehearsal
+}
+
+// NewMemory makes an empty one.
+func NewMemory() *Memory { return &Memory{} }
+
+// billing tells most rehearsals apart at once.
+type billing struct {
+	pool, namespace string
+	types, pods     int
+}
+
+// rehearsal is a stage, and what came of it.
+type rehearsal struct {
+	stage   *snapshot.Snapshot // without pods, time and what concerns disruptions
+	outcome outcome
+}
+
+// outcome is how a rehearsal ended: on which nodes all pods got a place, or that they did not.
+type outcome struct {
+	placed bool
+	kinds  []string // of machines, one for each node
+	taken  model.Resources
+	price  model.Money
+}
+
+// turn begins a new plan.
+func (m *Memory) turn() {
+	if m != nil {
+		m.before, m.now = m.now, map[billing][]rehearsal{}
+	}
+}
+
+// recall finds a rehearsal of the same, or else has it done and keeps it. The stage says
+// everything: the pods on it are alike, and plans do not depend on the time. To compare stages
+// costs little as long as they share what snapshots have in common.
+func (m *Memory) recall(stage *snapshot.Snapshot, perform func() outcome) outcome {
+	if m == nil {
+		return perform()
+	}
+	at := billing{stage.Pools[0].Name, stage.Templates[0].Namespace, len(stage.Catalogs[0].Types), len(stage.Pods)}
+	r := rehearsal{stage: bare(stage)}
+	for _, known := range [][]rehearsal{m.now[at], m.before[at]} {
+		if i := slices.IndexFunc(known, r.same); i >= 0 {
+			r = known[i]
+			if !slices.ContainsFunc(m.now[at], r.same) {
+				m.now[at] = append(m.now[at], r)
+			}
+			return r.outcome
+		}
+	}
+	r.outcome = perform()
+	m.now[at] = append(m.now[at], r)
+	return r.outcome
+}
+
+// bare leaves out what no rehearsal looks at.
+func bare(stage *snapshot.Snapshot) *snapshot.Snapshot {
+	out := &snapshot.Snapshot{
+		Settings: stage.Settings, Catalogs: stage.Catalogs, Pools: slices.Clone(stage.Pools), Templates: stage.Templates, Daemons: stage.Daemons,
+	}
+	out.Pools[0].Consolidation = snapshot.Consolidation{}
+	return out
+}
+
+// same begins with what differs mostly.
+func (r rehearsal) same(o rehearsal) bool {
+	return reflect.DeepEqual(r.stage.Templates, o.stage.Templates) && reflect.DeepEqual(r.stage, o.stage)
+}
