@@ -19,8 +19,7 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/decide"
-	"tenon/core/model"
-	"tenon/core/order"
+	"tenon/core/provision"
 	"tenon/core/snapshot"
 	"tenon/internal/execute"
 	"tenon/internal/intent"
@@ -47,7 +46,7 @@ type Options struct {
 	Effort decide.Budget
 }
 
-// loop is the provisioner. What it keeps is only when it decided last, and about what.
+// loop is the provisioner. What it keeps is only when it decided last, about what, and what.
 type loop struct {
 	kit      reconcile.Kit
 	o        Options
@@ -57,6 +56,8 @@ type loop struct {
 	took     time.Duration // by the last decision
 	said     hush
 	last     round
+	decision decide.Decision // about the reader's last picture
+	decided  bool
 }
 
 // round is one decision.
@@ -77,6 +78,7 @@ func New(kit reconcile.Kit, o Options) reconcile.Controller {
 	if o.Synced == nil {
 		o.Synced = func() bool { return true }
 	}
+	o.Effort.Memory = provision.NewMemory()
 	l := &loop{kit: kit, o: o, reader: o.World.Reader(), intents: intent.New(kit.Cloud.Describe())}
 	return reconcile.Controller{
 		Name:      "provisioner",
@@ -119,12 +121,14 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 	l.o.World.Rearm()
 	market := l.o.Supply.Of(ctx, l.o.World.Pools())
 	picture := l.reader.Picture(world.Moment{Now: now, Settings: Settings(l.kit.Settings), Market: market})
-	decision := l.decide(picture.Snapshot)
+	decision := l.decide(picture)
 	l.count(picture.Snapshot, &decision.Plan)
 	chosen := choose(picture.Snapshot, &decision.Plan, streaming)
 	l.commit(picture.Snapshot, chosen)
-	outcomes := l.o.Executor.Launch(ctx, l.orders(picture.Snapshot, chosen, market))
-	l.charge(ctx, outcomes)
+	orders := l.orders(picture.Snapshot, chosen, market)
+	blamed := l.blame(orders)
+	outcomes := l.o.Executor.Launch(ctx, orders)
+	l.charge(ctx, outcomes, blamed)
 	// 4. Say what was done and what was not.
 	l.tell(ctx, picture, &decision.Plan, chosen, outcomes)
 	l.last = round{
@@ -138,34 +142,17 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 	return l.again(chosen, picture.Pulse, now), nil
 }
 
-// decide asks the core, and measures it.
-func (l *loop) decide(s *snapshot.Snapshot) decide.Decision {
+// decide asks the core, and measures it. While pods find no place that is every few seconds,
+// and mostly about the same as before: what to buy does not depend on the time, so the
+// answer is the same too.
+func (l *loop) decide(p world.Picture) decide.Decision {
 	begun := l.kit.Clock.Now()
-	decision := decide.Decide(s, l.o.Effort)
+	if !p.Same || !l.decided {
+		l.decision, l.decided = decide.Decide(p.Snapshot, l.o.Effort), true
+	}
 	l.took = l.kit.Clock.Since(begun)
 	l.kit.Metrics.SchedulerSchedulingDurationSeconds.WithLabelValues(name).Observe(l.took.Seconds())
-	return decision
-}
-
-// charge has disruptions answer for what was bought for the pods that they displaced.
-func (l *loop) charge(ctx context.Context, outcomes []execute.Outcome) {
-	for _, o := range outcomes {
-		if o.Claim == nil || len(o.Order.Pods) == 0 {
-			continue
-		}
-		shares := map[string]int64{}
-		for _, pod := range o.Order.Pods {
-			if by := l.o.World.DisplacedBy(pod); by != "" {
-				shares[by]++
-			}
-		}
-		for _, by := range order.Keys(shares) {
-			part := o.Order.Price * model.Money(shares[by]) / model.Money(len(o.Order.Pods))
-			if err := l.o.Ledger.Bought(ctx, by, part); err != nil {
-				reconcile.Log(ctx).Error(err, "could not enter what a disruption cost", "command-id", by)
-			}
-		}
-	}
+	return l.decision
 }
 
 const name = "provisioner"

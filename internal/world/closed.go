@@ -5,6 +5,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/order"
 )
@@ -21,7 +23,7 @@ func (w *World) Closed() []string {
 			continue
 		}
 		node := w.roster.nodes[claim.Status.NodeName]
-		if isClosed(node) || isTrue(claim, karpenterv1.ConditionDisruptionReason) {
+		if isClosed(node) || meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionDisruptionReason) {
 			out = append(out, name)
 		}
 	}
@@ -32,13 +34,4 @@ func isClosed(node *corev1.Node) bool {
 	taint := karpenterv1.TaintDisrupted()
 	return node != nil && node.DeletionTimestamp == nil &&
 		slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&taint) })
-}
-
-func isTrue(claim *karpenterv1.NodeClaim, condition string) bool {
-	for i := range claim.Status.Conditions {
-		if c := &claim.Status.Conditions[i]; c.Type == condition {
-			return c.Status == "True"
-		}
-	}
-	return false
 }

@@ -1,6 +1,10 @@
 package world
 
-import "tenon/core/snapshot"
+import (
+	"reflect"
+
+	"tenon/core/snapshot"
+)
 
 // copied is one reader's copy of pages, in one piece. Only what has changed since the last
 // time is copied into it: of 60,000 pods that are there, mostly a few hundred.
@@ -31,6 +35,15 @@ func (c *copied) follow(p pages, more []snapshot.Pod) []snapshot.Pod {
 		c.parts = append(c.parts, part{each.number, len(each.pods)})
 	}
 	return c.pods[:len(c.pods):len(c.pods)]
+}
+
+// has reports whether the copy is up to date, with just these pods behind its end.
+func (c *copied) has(p pages, more []snapshot.Pod) bool {
+	if len(c.parts) != len(p.list) || c.tail(p) != len(p.list) {
+		return false
+	}
+	rest := c.pods[c.total:]
+	return len(rest) == len(more) && (len(more) == 0 || reflect.DeepEqual(rest, more))
 }
 
 // tail counts the pages at the end that the copy has too.

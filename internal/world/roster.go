@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -23,6 +24,7 @@ type roster struct {
 	claims  map[string]*karpenterv1.NodeClaim
 	assumed map[string]*karpenterv1.NodeClaim // made by us, not seen yet
 	bought  map[string]string                 // claims by provider ID
+	bereft  map[string]bool                   // claims in use whose node was taken away
 
 	list    []snapshot.Node // as of the last refresh, as is all below
 	leaving []string        // names of nodes in the list that leave, sorted
@@ -38,7 +40,7 @@ type roster struct {
 func newRoster() roster {
 	return roster{
 		nodes: map[string]*corev1.Node{}, claims: map[string]*karpenterv1.NodeClaim{}, assumed: map[string]*karpenterv1.NodeClaim{},
-		bought: map[string]string{}, touched: map[*member]bool{}, stale: true,
+		bought: map[string]string{}, bereft: map[string]bool{}, touched: map[*member]bool{}, stale: true,
 	}
 }
 
@@ -48,6 +50,7 @@ func (w *World) putNode(node *corev1.Node) {
 		return
 	}
 	w.roster.nodes[node.Name] = node
+	w.roster.console(node)
 	if old == nil || old.Spec.ProviderID != node.Spec.ProviderID {
 		w.roster.stale = true
 	}
@@ -66,6 +69,9 @@ func sameNode(a, b *corev1.Node) bool {
 }
 
 func (r *roster) removeNode(name string) {
+	if node := r.nodes[name]; node != nil {
+		r.bereave(node)
+	}
 	delete(r.nodes, name)
 	r.stale = true
 }
@@ -96,7 +102,7 @@ func (w *World) putClaim(claim *karpenterv1.NodeClaim) {
 	if m := w.roster.pairs.byClaim[claim.Name]; m != nil {
 		w.roster.touched[m] = true
 	}
-	if old == nil || (old.DeletionTimestamp == nil) != (claim.DeletionTimestamp == nil) {
+	if old == nil || (old.DeletionTimestamp == nil) != (claim.DeletionTimestamp == nil) || w.comesDue(old, claim) {
 		w.pulse.supply()
 	}
 	if claim.DeletionTimestamp != nil {
@@ -128,6 +134,7 @@ func (w *World) removeClaim(name string) {
 	}
 	delete(w.roster.claims, name)
 	delete(w.roster.assumed, name)
+	delete(w.roster.bereft, name)
 	w.roster.stale = true
 	w.pulse.supply()
 	w.breakPromises(name)
@@ -225,7 +232,7 @@ func (r *roster) again(m *member, t *ingest.Translator) member {
 		out.claim = r.claim(m.claim.Name)
 	}
 	out.offers = r.market[ingest.PoolOf(out.node, out.claim)]
-	out.value, out.ok = t.Node(out.node, out.claim, out.offers)
+	out.value, out.ok = r.translate(t, out.node, out.claim, out.offers)
 	return out
 }
 
@@ -239,7 +246,7 @@ func (r *roster) pair(t *ingest.Translator, repriced bool) bool {
 		m := old.find(node, claim)
 		if m == nil || r.touched[m] || repriced && m.offers != r.market[ingest.PoolOf(node, claim)] {
 			m = &member{node: node, claim: claim, offers: r.market[ingest.PoolOf(node, claim)]}
-			m.value, m.ok = t.Node(node, claim, m.offers)
+			m.value, m.ok = r.translate(t, node, claim, m.offers)
 			r.fresh = append(r.fresh, m)
 		}
 		m.round = r.round
@@ -345,12 +352,19 @@ func (w *World) follow(before pairs, names map[string]bool) {
 	}
 }
 
+// comesDue reports whether places are kept on a claim that from now on can be taken back: whoever
+// watches over them has to know when. Its node may have been heard of before it was.
+func (w *World) comesDue(old, claim *karpenterv1.NodeClaim) bool {
+	_, was := settled(old)
+	_, is := settled(claim)
+	return is && !was && len(w.ledger.byClaim[claim.Name]) > 0
+}
+
 // settled is when a claim's node became ready for pods; false while it is not.
 func settled(claim *karpenterv1.NodeClaim) (time.Time, bool) {
-	for i := range claim.Status.Conditions {
-		if c := &claim.Status.Conditions[i]; c.Type == karpenterv1.ConditionInitialized && c.Status == "True" {
-			return c.LastTransitionTime.Time, true
-		}
+	c := meta.FindStatusCondition(claim.Status.Conditions, karpenterv1.ConditionInitialized)
+	if c == nil || c.Status != metav1.ConditionTrue {
+		return time.Time{}, false
 	}
-	return time.Time{}, false
+	return c.LastTransitionTime.Time, true
 }

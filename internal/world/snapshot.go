@@ -32,6 +32,9 @@ type Picture struct {
 	Next time.Time
 	// Pulse is as of this picture.
 	Pulse Pulse
+	// Same says that nothing but the time is different from the reader's last picture. Of two
+	// pictures that say the same it may be false.
+	Same bool
 }
 
 // Reader is somebody who looks at the cluster again and again. It is told what changed since
@@ -40,6 +43,7 @@ type Picture struct {
 type Reader struct {
 	world *World
 	pods  copied
+	last  *snapshot.Snapshot
 }
 
 // Reader makes a reader.
@@ -51,7 +55,9 @@ func (w *World) Picture(m Moment) Picture { return w.Reader().Picture(m) }
 // Picture is the cluster as it is now. It is valid until the reader looks again.
 func (r *Reader) Picture(m Moment) Picture {
 	picture, pods, announced := r.world.picture(m)
+	picture.Same = r.last != nil && alike(r.last, picture.Snapshot) && r.pods.has(pods, announced)
 	picture.Snapshot.Pods = r.pods.follow(pods, announced)
+	r.last = picture.Snapshot
 	return picture
 }
 

@@ -20,6 +20,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
@@ -168,10 +169,8 @@ func samePool(a, b *karpenterv1.NodePool) bool {
 }
 
 func readiness(p *karpenterv1.NodePool) metav1.ConditionStatus {
-	for i := range p.Status.Conditions {
-		if c := &p.Status.Conditions[i]; c.Type == condition.Ready {
-			return c.Status
-		}
+	if c := meta.FindStatusCondition(p.Status.Conditions, condition.Ready); c != nil {
+		return c.Status
 	}
 	return ""
 }

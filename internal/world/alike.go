@@ -1,0 +1,36 @@
+package world
+
+import (
+	"reflect"
+
+	"tenon/core/catalog"
+	"tenon/core/snapshot"
+)
+
+// alike reports whether two snapshots say the same of everything but pods and the time. Lists
+// that the world shares between snapshots are the same list while nothing in them has
+// changed, so that only what is made anew every time is compared; two lists that happen to
+// say the same may count as different.
+func alike(a, b *snapshot.Snapshot) bool {
+	return one(a.Nodes, b.Nodes) && one(a.Templates, b.Templates) && one(a.Daemons, b.Daemons) &&
+		sameOffers(a.Catalogs, b.Catalogs) && reflect.DeepEqual(a.Settings, b.Settings) &&
+		reflect.DeepEqual(a.Budgets, b.Budgets) && reflect.DeepEqual(a.Pools, b.Pools)
+}
+
+// one reports whether two lists are one and the same. Both are held, so that no other list
+// can have come to lie where one of them was.
+func one[T any](a, b []T) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+func sameOffers(a, b []catalog.Catalog) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if !one(a[i].Types, b[i].Types) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,84 @@
+package world_test
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"testing"
+	"time"
+
+	testclock "k8s.io/utils/clock/testing"
+
+	"tenon/core/snapshot"
+	"tenon/internal/chance"
+	"tenon/internal/world"
+)
+
+// TestSameIsSaidOfWhatIsTheSame: a picture that claims to be the last one is, all of it, and one
+// that is taken while nothing happens claims so.
+func TestSameIsSaidOfWhatIsTheSame(t *testing.T) {
+	t.Parallel()
+	same := 0
+	for seed := range uint64(60) {
+		dice := rand.New(rand.NewPCG(seed, 2))
+		c := chance.World(seed, 25)
+		options := c.Options()
+		options.Files = false
+		w := world.New(options, testclock.NewFakePassiveClock(chance.Now))
+		reader := w.Reader()
+		market := map[string]world.Sale{}
+		moment := world.Moment{Now: options.Now, Settings: options.Settings, Market: market}
+		last := ""
+		for _, o := range history(dice, c) {
+			if o.gone {
+				w.Remove(o.object)
+			} else {
+				w.Put(o.object)
+			}
+			for _, p := range w.Pools() {
+				if _, known := market[p.Name]; !known || dice.IntN(8) == 0 {
+					offers, err := options.Catalog(p, nil)
+					market[p.Name] = world.Sale{Catalog: offers, Err: err}
+				}
+			}
+			p := reader.Picture(moment)
+			text := content(t, p.Snapshot)
+			if p.Same {
+				if same++; text != last {
+					t.Fatalf("seed %d: said to be the same, and is not", seed)
+				}
+			}
+			if again := reader.Picture(moment); !again.Same && again.Next.IsZero() {
+				t.Fatalf("seed %d: nothing happened, and it is said to be different", seed)
+			}
+			last = text
+		}
+	}
+	if same == 0 {
+		t.Error("no picture was the same as the one before")
+	}
+}
+
+// TestSameTimeAside: the time alone makes no other picture, and all parts of a snapshot but
+// time and pods, which are compared by themselves, are known to the comparison.
+func TestSameTimeAside(t *testing.T) {
+	t.Parallel()
+	c := chance.World(1, 25)
+	options := c.Options()
+	w := world.New(options, testclock.NewFakePassiveClock(chance.Now))
+	reader := w.Reader()
+	moment := world.Moment{Now: options.Now}
+	if reader.Picture(moment).Same {
+		t.Error("the first picture is said to be the same as none")
+	}
+	moment.Now = moment.Now.Add(time.Second)
+	if !reader.Picture(moment).Same {
+		t.Error("a second later nothing is said to be the same")
+	}
+	moment.Settings.BestEffortMinimum = true
+	if reader.Picture(moment).Same {
+		t.Error("a setting is not compared")
+	}
+	if n := reflect.TypeFor[snapshot.Snapshot]().NumField(); n != 9 {
+		t.Errorf("a snapshot has %d fields: is the new one compared?", n)
+	}
+}
