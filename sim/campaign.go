@@ -1,9 +1,15 @@
 package sim
 
-import "time"
+import (
+	"time"
+
+	"tenon/core/model"
+	"tenon/sim/store"
+)
 
 // Campaign tries one seed after the other, several at a time. It is the only place here
-// where anything runs beside anything else: whole runs, which share nothing.
+// where anything runs beside anything else: whole runs, which share nothing but what has passed the
+// rules of objects.
 type Campaign struct {
 	// Trial is what is tried; its seed is the first.
 	Trial Trial
@@ -28,11 +34,29 @@ type Tally struct {
 	// Simulated time, and steps.
 	Simulated time.Duration
 	Steps     int
+	// Twins are how many runs had one until the end; what these runs have cost, and what
+	// their twins have; and how many runs have cost more.
+	Twins         int
+	Beside, Alone model.Money
+	Dearer        int
+}
+
+// Pays reports whether runs have cost no more than their twins, all together: a single one
+// may be unlucky.
+func (t Tally) Pays() bool { return t.Beside <= t.Alone }
+
+// Saved is which part of what the twins have cost the runs have not.
+func (t Tally) Saved() float64 {
+	if t.Alone == 0 {
+		return 0
+	}
+	return 1 - t.Beside.Float()/t.Alone.Float()
 }
 
 // Run runs it. Whatever runs in parallel, what it tells and where it ends depends on the
 // seeds alone, unless it was stopped.
 func (c Campaign) Run() Tally {
+	c.Trial.Options.Passed = &store.Passed{}
 	var tally Tally
 	end := make(chan struct{})
 	defer close(end)
@@ -101,5 +125,12 @@ func (t *Tally) Add(o Outcome) {
 	t.Steps += o.Report.Steps
 	if o.Failed() {
 		t.Failed++
+	}
+	if o.Report.Alone > 0 {
+		t.Twins++
+		t.Beside, t.Alone = t.Beside+o.Report.Beside, t.Alone+o.Report.Alone
+		if o.Report.Beside > o.Report.Alone {
+			t.Dearer++
+		}
 	}
 }

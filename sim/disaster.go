@@ -1,42 +1,63 @@
 package sim
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
+	"math/rand/v2"
 	"time"
 
 	"tenon/cloud"
 	"tenon/cloud/aws/machine"
-	"tenon/cloud/memory"
 	"tenon/core/catalog"
-	"tenon/core/model"
 )
+
+// disaster is what happens every so often; zero is never.
+type disaster struct {
+	name   string
+	about  time.Duration
+	strike func(*rand.Rand)
+	// rests has the next one be counted from when this one is over, and not from when it was
+	// due: a jump of the clock would make others due at once.
+	rests bool
+}
 
 // schedule begins what happens every so often.
 func (s *Sim) schedule() {
 	f := &s.options.Faults
-	s.every(f.Handovers, "handover", s.HandOver)
-	s.every(f.Shortages, "shortage", s.shorten)
-	s.every(f.Interruptions, "interruption", s.interrupt)
-	s.every(f.Prices, "price", s.move)
-	s.every(f.Jumps, "jump", s.jump)
-	s.every(f.Vandals, "vandal", s.vandalize)
+	without := func(strike func()) func(*rand.Rand) { return func(*rand.Rand) { strike() } }
+	for stream, d := range []disaster{
+		{"handover", f.Handovers, without(s.HandOver), true},
+		{"shortage", f.Shortages, s.shorten, false},
+		{"interruption", f.Interruptions, without(s.interrupt), true},
+		{"price", f.Prices, s.move, false},
+		{"jump", f.Jumps, without(s.jump), true},
+		{"vandal", f.Vandals, without(s.vandalize), true},
+	} {
+		if d.about > 0 {
+			s.await(d, rand.New(rand.NewPCG(s.options.Seed, firstDisaster+uint64(stream))), s.begun)
+		}
+	}
 }
 
-// every has something happen again and again, until the run is calm.
-func (s *Sim) every(about time.Duration, what string, do func()) {
-	if about <= 0 {
-		return
-	}
-	s.outside(s.Clock.Now().Add(time.Duration(s.dice.ExpFloat64()*float64(about))), what, func() {
+// firstDisaster is the stream of dice of the first disaster.
+const firstDisaster = 100
+
+// await has a disaster strike again and again, until the run is calm. Its dice are its own, so
+// that what the market does comes when it comes, whatever the product does; and each has its own,
+// so that it is the same whether or not those before it were let happen.
+func (s *Sim) await(d disaster, dice *rand.Rand, from time.Time) {
+	at := from.Add(time.Duration(dice.ExpFloat64() * float64(d.about)))
+	own := rand.New(rand.NewPCG(dice.Uint64(), dice.Uint64()))
+	s.outside(at, d.name, func() {
 		if s.calm {
 			return
 		}
-		if s.befalls(what, "comes") {
-			do()
+		if s.befalls(d.name, "comes") {
+			d.strike(own)
 		}
-		s.every(about, what, do)
+		if d.rests {
+			at = s.Clock.Now()
+		}
+		s.await(d, dice, at)
 	})
 }
 
@@ -57,80 +78,6 @@ func (s *Sim) Crash() {
 		p.end()
 	}
 	s.revive()
-}
-
-// shorten takes an offering off the market for a while, or everything of a type, of a zone,
-// or all spot machines of one.
-func (s *Sim) shorten() {
-	t := &s.catalog.Types[s.dice.IntN(len(s.catalog.Types))]
-	o := &t.Offerings[s.dice.IntN(len(t.Offerings))]
-	wide := s.dice.IntN(8)
-	short := s.offers(func(kind *catalog.Type, other *catalog.Offering) bool {
-		switch wide {
-		case 0:
-			return other.Zone == o.Zone
-		case 1:
-			return other.Zone == o.Zone && other.CapacityType == catalog.Spot
-		case 2, 3:
-			return kind.Name == t.Name
-		}
-		return kind.Name == t.Name && other.Zone == o.Zone && other.CapacityType == o.CapacityType
-	})
-	for _, offer := range short {
-		s.Cloud.SetStock(offer, s.dice.IntN(3)/2) // mostly none, here and there a last one
-	}
-	s.outside(s.Clock.Now().Add(s.upTo(time.Hour)), "stock", func() {
-		s.watch.Stir()
-		for _, offer := range short {
-			s.Cloud.SetStock(offer, memory.Unlimited)
-		}
-	})
-}
-
-// offers are those of the catalogue that are asked for. Reservations have an end anyway.
-func (s *Sim) offers(asked func(*catalog.Type, *catalog.Offering) bool) []cloud.Offer {
-	var out []cloud.Offer
-	for i := range s.catalog.Types {
-		t := &s.catalog.Types[i]
-		for j := range t.Offerings {
-			if o := &t.Offerings[j]; o.ReservationID == "" && asked(t, o) {
-				out = append(out, cloud.Candidate{Type: t, Offering: o}.Offer())
-			}
-		}
-	}
-	return out
-}
-
-// Deplete takes types of machines off the market until Restock.
-func (s *Sim) Deplete(types ...string) {
-	s.watch.Stir()
-	for _, offer := range s.offers(func(t *catalog.Type, _ *catalog.Offering) bool { return slices.Contains(types, t.Name) }) {
-		s.Cloud.SetStock(offer, 0)
-	}
-}
-
-// Cheapest are the types that cost least on demand.
-func (s *Sim) Cheapest(n int) []string {
-	types := slices.Clone(s.catalog.Types)
-	price := func(t *catalog.Type) model.Money {
-		return s.meter.prices[cloud.Offer{InstanceType: t.Name, Zone: t.Offerings[0].Zone, CapacityType: catalog.OnDemand}]
-	}
-	slices.SortFunc(types, func(a, b catalog.Type) int {
-		return cmp.Or(cmp.Compare(price(&a), price(&b)), cmp.Compare(a.Name, b.Name))
-	})
-	var names []string
-	for i := range min(n, len(types)) {
-		names = append(names, types[i].Name)
-	}
-	return names
-}
-
-// Restock ends all shortages.
-func (s *Sim) Restock() {
-	s.watch.Stir()
-	for _, offer := range s.offers(func(*catalog.Type, *catalog.Offering) bool { return true }) {
-		s.Cloud.SetStock(offer, memory.Unlimited)
-	}
 }
 
 // noticed is how long before its end a spot machine is told of it.
@@ -186,40 +133,6 @@ func (s *Sim) announce(kind, id, more string) {
 		times = 2
 	}
 	s.Mail.Send(body, s.upTo(5*time.Second), times)
-}
-
-// move changes the prices of a type's spot machines, each a little.
-func (s *Sim) move() {
-	const least, most = 20, 90 // percent of the price on demand
-	s.reprice(s.catalog.Types[s.dice.IntN(len(s.catalog.Types))].Name, func(now, full model.Money) model.Money {
-		return min(max(now*model.Money(70+s.dice.IntN(75))/100, full*least/100), full*most/100)
-	})
-}
-
-// Reprice has the spot machines of a type cost so many percent of what they cost on demand.
-func (s *Sim) Reprice(instanceType string, percent int) {
-	s.watch.Stir()
-	s.reprice(instanceType, func(_, full model.Money) model.Money { return full * model.Money(percent) / 100 })
-}
-
-func (s *Sim) reprice(instanceType string, price func(now, full model.Money) model.Money) {
-	next := &catalog.Catalog{Types: slices.Clone(s.catalog.Types)}
-	at := slices.IndexFunc(next.Types, func(t catalog.Type) bool { return t.Name == instanceType })
-	if at < 0 {
-		return
-	}
-	t := &next.Types[at]
-	t.Offerings = slices.Clone(t.Offerings)
-	for j := range t.Offerings {
-		o := &t.Offerings[j]
-		if o.CapacityType != catalog.Spot {
-			continue
-		}
-		o.Price = price(o.Price, s.meter.prices[cloud.Offer{InstanceType: t.Name, Zone: o.Zone, CapacityType: catalog.OnDemand}])
-		s.meter.reprice(cloud.Candidate{Type: t, Offering: o}.Offer(), o.Price)
-	}
-	s.catalog = next
-	s.Cloud.SetCatalog(next)
 }
 
 // jump moves the clock, as a machine that slept does.

@@ -117,7 +117,7 @@ func (f *Faults) often(times int) {
 	} {
 		*rate = min(*rate*times, 900) // some calls have to succeed
 	}
-	for _, period := range []*time.Duration{&f.Handovers, &f.Shortages, &f.Interruptions, &f.Jumps, &f.Vandals} {
+	for _, period := range []*time.Duration{&f.Handovers, &f.Shortages, &f.Interruptions, &f.Prices, &f.Jumps, &f.Vandals} {
 		*period /= time.Duration(times)
 	}
 }

@@ -31,6 +31,7 @@ func planted() map[string]struct {
 		"nothing is done for pods":                    {doNothing, "at rest every pod runs"},
 		"limits are not looked at":                    {buyTooMuch, "pool limits are never exceeded"},
 		"nodes are never registered":                  {buyTooMuch, "at rest no taint is left"},
+		"a controller wakes itself all the time":      {hurry, "time goes on"},
 		"pods are deleted whatever budgets say":       {deletePods, "no budget is broken"},
 		"pods are evicted whatever they ask for":      {deletePods, "do-not-disrupt pods keep their grace"},
 	}
@@ -60,6 +61,16 @@ func single(do func(ctx context.Context)) sim.Product {
 		Reconcile: func(ctx context.Context, _ reconcile.Key) (reconcile.Result, error) {
 			do(ctx)
 			return reconcile.In(time.Minute), nil
+		},
+	}}}
+}
+
+// hurry does nothing, again and again.
+func hurry(reconcile.Kit, func() string) sim.Product {
+	return sim.Product{Controllers: []reconcile.Controller{{
+		Name: "planted", Workers: reconcile.One,
+		Reconcile: func(context.Context, reconcile.Key) (reconcile.Result, error) {
+			return reconcile.In(time.Millisecond), nil
 		},
 	}}}
 }

@@ -25,6 +25,8 @@ type Trial struct {
 	Twin string
 	// Rule, if it is said, is the only one whose violation counts.
 	Rule string
+	// Pulse is told now and then how much time was simulated. Once it says no, the run ends.
+	Pulse func(simulated time.Duration) bool
 }
 
 // Outcome is what a trial came to.
@@ -85,6 +87,9 @@ func (t Trial) counted(s *Sim) []invariant.Violation {
 	return out
 }
 
+// pulse is after how many steps each.
+const pulse = 1000
+
 // play runs the trial's time, and turns the end of the product by a panic into a violation.
 func (t Trial) play(s *Sim) {
 	defer func() {
@@ -93,9 +98,12 @@ func (t Trial) play(s *Sim) {
 		}
 	}()
 	until := s.Clock.Now().Add(time.Duration(t.Hours * float64(time.Hour)))
-	for s.Step(until) && !s.stuck() && len(t.counted(s)) == 0 && (t.Steps == 0 || s.Steps < t.Steps) {
+	for n := 1; s.Step(until) && !s.stuck() && len(t.counted(s)) == 0 && (t.Steps == 0 || s.Steps < t.Steps); n++ {
 		if s.twin != nil {
 			s.twin.follow(s)
+		}
+		if t.Pulse != nil && n%pulse == 0 && !t.Pulse(s.Clock.Now().Sub(s.begun)) {
+			return
 		}
 	}
 	if s.twin != nil && len(t.counted(s)) == 0 && t.Steps == 0 {

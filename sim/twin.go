@@ -21,6 +21,7 @@ type twin struct {
 	*Sim
 	account invariant.Account
 	next    time.Time
+	paid    model.Money // what the run beside it has cost by the end
 }
 
 // comparing is how often two runs are compared.
@@ -62,6 +63,6 @@ func (t *twin) close(s *Sim, end time.Time) {
 	for t.Step(end) {
 		continue
 	}
-	s.alone = model.Money(t.meter.cost)
-	t.account.Close(end, model.Money(s.meter.cost), s.alone)
+	t.paid, s.alone = model.Money(s.meter.cost), model.Money(t.meter.cost)
+	t.account.Close(end, t.paid, s.alone)
 }

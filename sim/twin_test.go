@@ -1,8 +1,11 @@
 package sim_test
 
 import (
+	"math"
 	"testing"
+	"time"
 
+	"tenon/core/model"
 	"tenon/sim"
 )
 
@@ -31,5 +34,33 @@ func TestTwinsAreKnown(t *testing.T) {
 	t.Parallel()
 	if o := (sim.Trial{Options: sim.Options{Seed: 2}, Faults: "none", Hours: 0.1, Twin: "evil"}).Run(); o.Err == nil {
 		t.Error("it was run")
+	}
+}
+
+// What a run costs while it is left to rest counts for nothing beside a twin that has none.
+func TestRestIsNotCompared(t *testing.T) {
+	t.Parallel()
+	o := sim.Trial{Options: sim.Options{Seed: 2, Pods: 2}, Faults: "none", Hours: 0.1, Rest: 10 * time.Minute, Twin: sim.TwinEmpties}.Run()
+	if o.Report.Beside <= 0 || o.Report.Beside >= o.Report.Price {
+		t.Errorf("it has cost %s beside its twin, and %s in all", o.Report.Beside, o.Report.Price)
+	}
+}
+
+// A campaign pays if its runs have cost no more than their twins all together, and counts
+// those that have; runs without one count for nothing.
+func TestTalliesOfTwins(t *testing.T) {
+	t.Parallel()
+	var tally sim.Tally
+	add := func(beside, alone model.Money) {
+		tally.Add(sim.Outcome{Report: sim.Report{Price: 900, Beside: beside, Alone: alone}})
+	}
+	add(50, 100)
+	add(110, 100)
+	add(0, 0)
+	if tally.Twins != 2 || tally.Dearer != 1 || !tally.Pays() || math.Abs(tally.Saved()-0.2) > 1e-9 {
+		t.Errorf("it comes to %+v, of which %v is saved", tally, tally.Saved())
+	}
+	if add(300, 100); tally.Pays() {
+		t.Errorf("%+v pays", tally)
 	}
 }

@@ -118,12 +118,16 @@ func (s *Sim) narrow() {
 	})
 }
 
+// restore takes a change of a pool back, once there is such a pool: another user may have
+// deleted it, and makes it again as it was then.
 func (s *Sim) restore(pool string, edit func(*karpenterv1.NodePool)) {
 	var now karpenterv1.NodePool
-	if s.Store.Get(context.Background(), client.ObjectKey{Name: pool}, &now) == nil {
-		edit(&now)
-		_ = s.Store.Update(context.Background(), &now) // it was just read
+	if s.Store.Get(context.Background(), client.ObjectKey{Name: pool}, &now) != nil {
+		s.outside(s.Clock.Now().Add(time.Minute), "regret", func() { s.restore(pool, edit) })
+		return
 	}
+	edit(&now)
+	_ = s.Store.Update(context.Background(), &now) // it was just read
 }
 
 // capPool gives a pool a limit that it may be above already.
@@ -283,6 +287,10 @@ func (s *Sim) pull() {
 	if object == nil {
 		return
 	}
-	s.meddled[object.GetName()] = true
+	s.Meddle(object.GetName())
 	change(s, "no finalizers", object, func(o client.Object) { o.SetFinalizers(nil) })
 }
+
+// Meddle is told of a claim or a node whose finalizers somebody takes off: what becomes of it is
+// not the product's doing.
+func (s *Sim) Meddle(name string) { s.meddled[name] = true }

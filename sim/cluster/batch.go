@@ -31,7 +31,7 @@ func (c *Cluster) jobs() reconcile.Controller {
 
 func (c *Cluster) run(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {
 	var job batchv1.Job
-	if err := c.Client.Get(ctx, key, &job); err != nil || job.DeletionTimestamp != nil {
+	if err := c.Client.Get(ctx, key, &job, client.UnsafeDisableDeepCopy); err != nil || job.DeletionTimestamp != nil {
 		return reconcile.Never, client.IgnoreNotFound(err)
 	}
 	pods := c.podsOf(job.UID)
@@ -80,7 +80,7 @@ func (c *Cluster) statefulSets() reconcile.Controller {
 
 func (c *Cluster) number(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {
 	var set appsv1.StatefulSet
-	if err := c.Client.Get(ctx, key, &set); err != nil || set.DeletionTimestamp != nil {
+	if err := c.Client.Get(ctx, key, &set, client.UnsafeDisableDeepCopy); err != nil || set.DeletionTimestamp != nil {
 		return reconcile.Never, client.IgnoreNotFound(err)
 	}
 	pods := c.podsOf(set.UID)
@@ -94,7 +94,7 @@ func (c *Cluster) number(ctx context.Context, key reconcile.Key) (reconcile.Resu
 		pod, there := byName[name]
 		delete(byName, name)
 		if there && Finished(pod) && pod.DeletionTimestamp == nil {
-			return reconcile.Never, client.IgnoreNotFound(c.Client.Delete(ctx, pod.DeepCopy()))
+			return reconcile.Never, client.IgnoreNotFound(c.Client.Delete(ctx, pod))
 		}
 		if !there {
 			if err := c.member(ctx, &set, name); err != nil {
@@ -130,7 +130,7 @@ func (c *Cluster) dismiss(ctx context.Context, pods []*corev1.Pod, which map[str
 		if _, surplus := which[pod.Name]; !surplus || pod.DeletionTimestamp != nil {
 			continue
 		}
-		if err := c.Client.Delete(ctx, pod.DeepCopy()); client.IgnoreNotFound(err) != nil {
+		if err := c.Client.Delete(ctx, pod); client.IgnoreNotFound(err) != nil {
 			return err
 		}
 	}
@@ -160,7 +160,7 @@ func (c *Cluster) allDaemonSets(_ context.Context, _ client.Object) []reconcile.
 
 func (c *Cluster) serve(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {
 	var set appsv1.DaemonSet
-	if err := c.Client.Get(ctx, key, &set); err != nil || set.DeletionTimestamp != nil {
+	if err := c.Client.Get(ctx, key, &set, client.UnsafeDisableDeepCopy); err != nil || set.DeletionTimestamp != nil {
 		return reconcile.Never, client.IgnoreNotFound(err)
 	}
 	pods := c.podsOf(set.UID)
@@ -168,7 +168,7 @@ func (c *Cluster) serve(ctx context.Context, key reconcile.Key) (reconcile.Resul
 	for _, pod := range active(pods) {
 		served[target(pod)] = true
 		if pod.Spec.NodeName == "" && c.floor.byName[target(pod)] == nil { // its node went before it came
-			if err := c.Client.Delete(ctx, pod.DeepCopy()); client.IgnoreNotFound(err) != nil {
+			if err := c.Client.Delete(ctx, pod); client.IgnoreNotFound(err) != nil {
 				return reconcile.Never, err
 			}
 		}

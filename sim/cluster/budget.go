@@ -48,7 +48,8 @@ type rule struct {
 func (c *Cluster) ruleOf(b *policyv1.PodDisruptionBudget) *rule {
 	key := client.ObjectKeyFromObject(b)
 	r := c.rules[key]
-	if r == nil || !equality.Semantic.DeepEqual(r.of, b.Spec.Selector) {
+	// Versions of a budget share what did not change.
+	if r == nil || r.of != b.Spec.Selector && !equality.Semantic.DeepEqual(r.of, b.Spec.Selector) {
 		r = &rule{of: b.Spec.Selector, reads: reads(b.Spec.Selector)}
 		c.rules[key] = r
 	}
@@ -91,19 +92,23 @@ func (c *Cluster) tight(pod *corev1.Pod) bool {
 // countBudget is UpdateBudget with what the cluster knows already.
 func (c *Cluster) countBudget(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {
 	var budget policyv1.PodDisruptionBudget
-	if err := c.Client.Get(ctx, key, &budget); err != nil {
+	if err := c.Client.Get(ctx, key, &budget, client.UnsafeDisableDeepCopy); err != nil {
 		delete(c.rules, key)
 		return reconcile.Never, client.IgnoreNotFound(err)
 	}
-	index, value := "", ""
+	index, value, all := "", "", false
 	if s := budget.Spec.Selector; s != nil && len(s.MatchLabels) > 0 {
 		first := slices.Min(slices.Collect(maps.Keys(s.MatchLabels)))
 		index, value = labeled, labelOf(key.Namespace, first, s.MatchLabels[first])
+		all = len(s.MatchLabels) == 1 && len(s.MatchExpressions) == 0
 	}
-	reads := c.ruleOf(&budget).reads
-	pods := slices.DeleteFunc(podsIn(c.Client.Find(&corev1.Pod{}, index, value)), func(p *corev1.Pod) bool {
-		return p.Namespace != key.Namespace || !reads.Matches(labels.Set(p.Labels))
-	})
+	pods := podsIn(c.Client.Find(&corev1.Pod{}, index, value))
+	if !all {
+		reads := c.ruleOf(&budget).reads
+		pods = slices.DeleteFunc(pods, func(p *corev1.Pod) bool {
+			return p.Namespace != key.Namespace || !reads.Matches(labels.Set(p.Labels))
+		})
+	}
 	return saveBudget(ctx, c.Client, &budget, pods, c.Clock.Now())
 }
 
@@ -216,7 +221,7 @@ func scaled(pods []*corev1.Pod, scale func(*corev1.Pod) (string, int32)) int32 {
 	seen, sum := map[string]bool{}, int32(0)
 	owners := map[types.UID]bool{}
 	for _, pod := range pods {
-		if ref := metav1.GetControllerOf(pod); ref == nil || owners[ref.UID] {
+		if ref := metav1.GetControllerOfNoCopy(pod); ref == nil || owners[ref.UID] {
 			continue
 		} else {
 			owners[ref.UID] = true
@@ -232,7 +237,7 @@ func scaled(pods []*corev1.Pod, scale func(*corev1.Pod) (string, int32)) int32 {
 
 // scaleOf finds the controller of a pod and what it is scaled to.
 func scaleOf(ctx context.Context, api client.Client, pod *corev1.Pod) (string, int32) {
-	owner := metav1.GetControllerOf(pod)
+	owner := metav1.GetControllerOfNoCopy(pod)
 	if owner == nil {
 		return "", 0
 	}
@@ -240,18 +245,18 @@ func scaleOf(ctx context.Context, api client.Client, pod *corev1.Pod) (string, i
 	switch owner.Kind {
 	case "ReplicaSet":
 		var set appsv1.ReplicaSet
-		if api.Get(ctx, key, &set) != nil {
+		if api.Get(ctx, key, &set, client.UnsafeDisableDeepCopy) != nil {
 			return "", 0
 		}
-		above := metav1.GetControllerOf(&set)
+		above := metav1.GetControllerOfNoCopy(&set)
 		var deployment appsv1.Deployment
-		if above != nil && api.Get(ctx, client.ObjectKey{Namespace: pod.Namespace, Name: above.Name}, &deployment) == nil {
+		if above != nil && api.Get(ctx, client.ObjectKey{Namespace: pod.Namespace, Name: above.Name}, &deployment, client.UnsafeDisableDeepCopy) == nil {
 			return string(deployment.UID), ptr.Deref(deployment.Spec.Replicas, 1)
 		}
 		return string(set.UID), ptr.Deref(set.Spec.Replicas, 1)
 	case "StatefulSet":
 		var set appsv1.StatefulSet
-		if api.Get(ctx, key, &set) != nil {
+		if api.Get(ctx, key, &set, client.UnsafeDisableDeepCopy) != nil {
 			return "", 0
 		}
 		return string(set.UID), ptr.Deref(set.Spec.Replicas, 1)

@@ -38,14 +38,15 @@ type Cluster struct {
 	floor     *floor
 	machines  map[string]*machine // by the name of the node
 	lost      map[types.UID]time.Time
-	tried     map[types.UID]*attempt
+	queue     queue
 	promises  map[types.UID]string    // of nodes
 	detaching map[string]time.Time    // attachments
 	rules     map[reconcile.Key]*rule // budgets
 	turn      int                     // where the scheduler begins to look
 }
 
-// Client also finds what it holds without copying it.
+// Client also finds what it holds without copying it. Of what is deleted or bound it reads the
+// key alone.
 type Client interface {
 	client.Client
 	// Find is all objects of a kind in the order of their keys, or those that have a value
@@ -57,7 +58,7 @@ type Client interface {
 func (c *Cluster) Controllers() []reconcile.Controller {
 	c.floor, c.rules = newFloor(), map[reconcile.Key]*rule{}
 	c.machines, c.lost, c.detaching = map[string]*machine{}, map[types.UID]time.Time{}, map[string]time.Time{}
-	c.tried, c.promises = map[types.UID]*attempt{}, map[types.UID]string{}
+	c.queue, c.promises = queue{}, map[types.UID]string{}
 	return []reconcile.Controller{
 		c.scheduler(), c.kubelets(), c.taints(), c.evictions(), c.leftovers(), c.budgets(),
 		c.deployments(), c.replicaSets(), c.statefulSets(), c.daemonSets(), c.jobs(), c.attachments(), c.volumes(),
@@ -65,7 +66,6 @@ func (c *Cluster) Controllers() []reconcile.Controller {
 }
 
 const (
-	waiting = "cluster.waiting"
 	owner   = "cluster.owner"
 	claimed = "cluster.claimed"
 	labeled = "cluster.labeled"
@@ -74,14 +74,8 @@ const (
 // Indexes are those that the parts need beside lookup's.
 func Indexes() []lookup.Index {
 	return []lookup.Index{
-		{Kind: &corev1.Pod{}, Field: waiting, Values: func(o client.Object) []string {
-			if unscheduled(o.(*corev1.Pod)) {
-				return []string{"yes"}
-			}
-			return nil
-		}},
 		{Kind: &corev1.Pod{}, Field: owner, Values: func(o client.Object) []string {
-			if ref := metav1.GetControllerOf(o); ref != nil {
+			if ref := metav1.GetControllerOfNoCopy(o); ref != nil {
 				return []string{string(ref.UID)}
 			}
 			return nil
@@ -150,7 +144,7 @@ func Finished(pod *corev1.Pod) bool {
 // controllerOf wakes the controller of a pod, if it is of a kind.
 func controllerOf(kind string) func(context.Context, client.Object) []reconcile.Key {
 	return func(_ context.Context, object client.Object) []reconcile.Key {
-		ref := metav1.GetControllerOf(object)
+		ref := metav1.GetControllerOfNoCopy(object)
 		if ref == nil || ref.Kind != kind {
 			return nil
 		}

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"math"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -10,7 +9,6 @@ import (
 	scheduling "k8s.io/component-helpers/scheduling/corev1"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"k8s.io/klog/v2"
-	"k8s.io/utils/ptr"
 )
 
 // ask is a pod that looks for a node, with what has to be counted once.
@@ -32,15 +30,6 @@ type ask struct {
 
 // domain is a value of a topology's label.
 type domain struct{ key, value string }
-
-// spread is one constraint with its counts.
-type spread struct {
-	corev1.TopologySpreadConstraint
-	selector labels.Selector
-	counts   map[string]int
-	least    int
-	self     int
-}
 
 // company is one term of affinity, and the domains in which it finds pods.
 type company struct {
@@ -70,20 +59,6 @@ func newAsk(c *Cluster, pod *corev1.Pod) *ask {
 	}
 	a.shunned = shunned(c.floor, pod)
 	return a
-}
-
-// constraints are the pod's own, or those that the scheduler has for pods of controllers
-// that say nothing.
-func constraints(pod *corev1.Pod) []corev1.TopologySpreadConstraint {
-	ref := metav1.GetControllerOf(pod)
-	if len(pod.Spec.TopologySpreadConstraints) > 0 || ref == nil || ref.Kind != "ReplicaSet" && ref.Kind != "StatefulSet" {
-		return pod.Spec.TopologySpreadConstraints
-	}
-	selector := &metav1.LabelSelector{MatchLabels: pod.Labels}
-	return []corev1.TopologySpreadConstraint{
-		{MaxSkew: 3, TopologyKey: corev1.LabelHostname, WhenUnsatisfiable: corev1.ScheduleAnyway, LabelSelector: selector},
-		{MaxSkew: 5, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.ScheduleAnyway, LabelSelector: selector},
-	}
 }
 
 // saw counts a pod that was bound to a node after this began to look.
@@ -140,7 +115,7 @@ func (a *ask) refused(r *room) string {
 // way unless this one is more important.
 func (a *ask) lacks(r *room, free vector) string {
 	for uid, g := range r.promised { // a sum, in any order
-		if uid != a.pod.UID && priority(g.Pod) >= priority(a.pod) {
+		if uid != a.pod.UID && g.priority >= priority(a.pod) {
 			free.cpu, free.memory, free.pods = free.cpu-g.takes.cpu, free.memory-g.takes.memory, free.pods-g.takes.pods
 		}
 	}
@@ -199,56 +174,6 @@ func ports(pod *corev1.Pod) []corev1.ContainerPort {
 	return out
 }
 
-// countSpread counts the pods of a constraint by domain, over the nodes that matter.
-func (a *ask) countSpread(f *floor, constraint corev1.TopologySpreadConstraint) spread {
-	s := spread{TopologySpreadConstraint: constraint, counts: map[string]int{}, selector: selectorOf(constraint.LabelSelector, constraint.MatchLabelKeys, a.pod)}
-	if s.selector.Matches(labels.Set(a.pod.Labels)) {
-		s.self = 1
-	}
-	for _, r := range f.rooms {
-		value, has := r.node.Labels[constraint.TopologyKey]
-		if !has || !a.matters(constraint, r.node) {
-			continue
-		}
-		s.counts[value] += 0
-		for _, g := range r.pods {
-			if s.matches(a.pod, g.Pod) {
-				s.counts[value]++
-			}
-		}
-	}
-	s.settle()
-	return s
-}
-
-func (s *spread) matches(of, pod *corev1.Pod) bool {
-	return pod.Namespace == of.Namespace && pod.DeletionTimestamp == nil && s.selector.Matches(labels.Set(pod.Labels))
-}
-
-// counted reports whether a pod on a node counts.
-func (s *spread) counted(a *ask, r *room, pod *corev1.Pod) bool {
-	_, has := r.node.Labels[s.TopologyKey]
-	return has && s.matches(a.pod, pod) && a.matters(s.TopologySpreadConstraint, r.node)
-}
-
-func (s *spread) settle() {
-	s.least = math.MaxInt
-	for _, n := range s.counts { // the least of all, in any order
-		s.least = min(s.least, n)
-	}
-	if len(s.counts) < int(ptr.Deref(s.MinDomains, 1)) {
-		s.least = 0
-	}
-}
-
-// matters reports whether the pods of a node are counted.
-func (a *ask) matters(constraint corev1.TopologySpreadConstraint, node *corev1.Node) bool {
-	if ptr.Deref(constraint.NodeAffinityPolicy, corev1.NodeInclusionPolicyHonor) == corev1.NodeInclusionPolicyHonor && !a.allowed(node) {
-		return false
-	}
-	return ptr.Deref(constraint.NodeTaintsPolicy, corev1.NodeInclusionPolicyIgnore) != corev1.NodeInclusionPolicyHonor || !a.tainted(node)
-}
-
 func selectorOf(selector *metav1.LabelSelector, keys []string, pod *corev1.Pod) labels.Selector {
 	s, err := metav1.LabelSelectorAsSelector(selector)
 	if err != nil {
@@ -262,16 +187,6 @@ func selectorOf(selector *metav1.LabelSelector, keys []string, pod *corev1.Pod) 
 		}
 	}
 	return s
-}
-
-func (a *ask) spreadHolds(node *corev1.Node) bool {
-	for _, s := range a.spreads {
-		value, has := node.Labels[s.TopologyKey]
-		if !has || s.counts[value]+s.self-s.least > int(s.MaxSkew) {
-			return false
-		}
-	}
-	return true
 }
 
 func companies(f *floor, pod *corev1.Pod, terms []corev1.PodAffinityTerm) []company {

@@ -20,9 +20,13 @@ type floor struct {
 	helped uint64
 	// apart counts the pods on nodes that keep others away.
 	apart int
+	// flocks are those of the pods in rooms.
+	flocks map[string]*flock
 }
 
-func newFloor() *floor { return &floor{byName: map[string]*room{}, homeless: map[string][]*guest{}} }
+func newFloor() *floor {
+	return &floor{byName: map[string]*room{}, homeless: map[string][]*guest{}, flocks: map[string]*flock{}}
+}
 
 // room is what is left on a node.
 type room struct {
@@ -40,9 +44,16 @@ type room struct {
 type guest struct {
 	*corev1.Pod
 	takes vector
+	// priority does not change either.
+	priority int32
+	// flock names that of the pod, which may have counted it.
+	flock   string
+	counted bool
 }
 
-func newGuest(pod *corev1.Pod) *guest { return &guest{Pod: pod, takes: requests(pod)} }
+func newGuest(pod *corev1.Pod) *guest {
+	return &guest{Pod: pod, takes: requests(pod), priority: priority(pod), flock: flockOf(pod)}
+}
 
 // vector is resources as numbers: milli of CPU, units of everything else.
 type vector struct {
@@ -97,8 +108,8 @@ func (c *Cluster) Told(old, changed client.Object) {
 		was, _ := old.(*corev1.Pod)
 		is, _ := changed.(*corev1.Pod)
 		c.floor.move(was, is)
+		c.queue.move(was, is)
 		if is == nil {
-			delete(c.tried, was.UID)
 			c.forgive(was)
 		}
 	case *corev1.Node:
@@ -128,7 +139,7 @@ func housed(pod *corev1.Pod) bool { return pod != nil && pod.Spec.NodeName != ""
 func (f *floor) move(was, is *corev1.Pod) {
 	if housed(was) && housed(is) && was.Spec.NodeName == is.Spec.NodeName {
 		if g := f.find(was); g != nil {
-			g.Pod = is // what it takes does not change
+			f.change(g, is)
 			return
 		}
 	}
@@ -167,6 +178,7 @@ func (f *floor) enter(g *guest) {
 	r.pods = append(r.pods, g)
 	r.free.add(-1, g.takes)
 	r.used.add(1, g.takes)
+	f.count(g, r)
 	if keepsAway(g.Pod) {
 		f.apart++
 	}
@@ -191,6 +203,7 @@ func (f *floor) leave(pod *corev1.Pod) {
 	r.pods = slices.Delete(r.pods, at, at+1)
 	r.free.add(1, g.takes)
 	r.used.add(-1, g.takes)
+	f.discount(g, r)
 	if keepsAway(g.Pod) {
 		f.apart--
 	}
@@ -232,6 +245,7 @@ func (f *floor) close(name string) {
 		if keepsAway(g.Pod) {
 			f.apart--
 		}
+		f.discount(g, r)
 		f.homeless[name] = append(f.homeless[name], g)
 	}
 	at := f.place(name)

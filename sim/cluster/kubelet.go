@@ -162,8 +162,8 @@ func (c *Cluster) podsOfAttachment(ctx context.Context, object client.Object) []
 }
 
 func (c *Cluster) runPod(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {
-	var pod corev1.Pod
-	if err := c.Client.Get(ctx, key, &pod); err != nil {
+	var pod corev1.Pod // a version of its own, that shares what it points to
+	if err := c.Client.Get(ctx, key, &pod, client.UnsafeDisableDeepCopy); err != nil {
 		return reconcile.Never, client.IgnoreNotFound(err)
 	}
 	m, known := c.machines[pod.Spec.NodeName]

@@ -30,8 +30,9 @@ func (c *Cluster) preempt(ctx context.Context, a *ask) (bool, error) {
 		return false, nil
 	}
 	var all []sacrifice
+	tight := c.tightness()
 	for _, r := range c.floor.rooms {
-		if s, enough := c.victims(a, r); enough {
+		if s, enough := victims(a, r, tight); enough {
 			all = append(all, s)
 		}
 	}
@@ -52,7 +53,7 @@ func (c *Cluster) preempt(ctx context.Context, a *ask) (bool, error) {
 // clearing reports whether pods are ending on a node that made way for a pod.
 func (c *Cluster) clearing(pod *corev1.Pod, r *room) bool {
 	return slices.ContainsFunc(r.pods, func(g *guest) bool {
-		return g.Pod.DeletionTimestamp != nil && priority(g.Pod) < priority(pod)
+		return g.Pod.DeletionTimestamp != nil && g.priority < priority(pod)
 	})
 }
 
@@ -61,7 +62,7 @@ func dearer(x, y sacrifice) int {
 	sum := func(s sacrifice) (most int32, total int64) {
 		most = -1 << 31
 		for _, v := range s.victims {
-			most, total = max(most, priority(v.Pod)), total+int64(priority(v.Pod))+1<<31
+			most, total = max(most, v.priority), total+int64(v.priority)+1<<31
 		}
 		return most, total
 	}
@@ -70,12 +71,26 @@ func dearer(x, y sacrifice) int {
 	return cmp.Or(cmp.Compare(x.broken, y.broken), cmp.Compare(mostX, mostY), cmp.Compare(totalX, totalY), cmp.Compare(len(x.victims), len(y.victims)))
 }
 
+// tightness reports whether a budget has nothing to spare for a pod, with one look for each
+// flock: it is for a moment in which no budget changes.
+func (c *Cluster) tightness() func(*guest) bool {
+	known := map[string]bool{}
+	return func(g *guest) bool {
+		tight, seen := known[g.flock]
+		if !seen {
+			tight = c.tight(g.Pod)
+			known[g.flock] = tight
+		}
+		return tight
+	}
+}
+
 // victims are the fewest pods of a node without which the pod has room there.
-func (c *Cluster) victims(a *ask, r *room) (sacrifice, bool) {
+func victims(a *ask, r *room, tight func(*guest) bool) (sacrifice, bool) {
 	var lesser []*guest
 	free := r.free
 	for _, g := range r.pods {
-		if priority(g.Pod) < priority(a.pod) {
+		if g.priority < priority(a.pod) {
 			lesser = append(lesser, g)
 			free.add(1, vector{cpu: g.takes.cpu, memory: g.takes.memory, pods: g.takes.pods})
 		}
@@ -86,10 +101,10 @@ func (c *Cluster) victims(a *ask, r *room) (sacrifice, bool) {
 	// The most important stay if they can, and before them those whose budget is used up.
 	protected := map[*guest]bool{}
 	for _, g := range lesser {
-		protected[g] = c.tight(g.Pod)
+		protected[g] = tight(g)
 	}
 	slices.SortFunc(lesser, func(x, y *guest) int {
-		return cmp.Or(-cmp.Compare(rankOf(protected[x]), rankOf(protected[y])), cmp.Compare(priority(y.Pod), priority(x.Pod)), cmp.Compare(x.Name, y.Name))
+		return cmp.Or(-cmp.Compare(rankOf(protected[x]), rankOf(protected[y])), cmp.Compare(y.priority, x.priority), cmp.Compare(x.Name, y.Name))
 	})
 	s := sacrifice{room: r}
 	for _, g := range lesser {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -55,41 +54,18 @@ func mayHelp(old, changed client.Object) bool {
 		!equality.Semantic.DeepEqual(a.Spec.Taints, b.Spec.Taints) || !equality.Semantic.DeepEqual(a.Status.Allocatable, b.Status.Allocatable)
 }
 
-// attempt is the last one of a pod that found no place.
-type attempt struct {
-	count  int
-	at     time.Time
-	helped uint64 // what had happened by then that may help
-}
-
-// How long a pod waits for its next attempt: after something that may help, and if nothing
-// does.
-const (
-	firstRetry = time.Second
-	lastRetry  = 10 * time.Second
-	anyway     = 5 * time.Minute
-)
-
-// next is when to try again.
-func (a *attempt) next(helped uint64) time.Time {
-	if a.helped == helped {
-		return a.at.Add(anyway)
-	}
-	return a.at.Add(min(firstRetry<<min(a.count-1, 4), lastRetry))
-}
-
 func (c *Cluster) schedule(ctx context.Context, _ reconcile.Key) (reconcile.Result, error) {
 	var pods []*corev1.Pod
 	again := reconcile.Never
-	for _, object := range c.Client.Find(&corev1.Pod{}, waiting, "yes") {
-		pod := object.(*corev1.Pod)
-		if last := c.tried[pod.UID]; last != nil {
-			if left := last.next(c.floor.helped).Sub(c.Clock.Now()); left > 0 {
+	now := c.Clock.Now()
+	for _, w := range c.queue { // they are sorted below
+		if w.last.count > 0 {
+			if left := w.last.next(c.floor.helped).Sub(now); left > 0 {
 				again = again.Sooner(reconcile.In(left))
 				continue
 			}
 		}
-		pods = append(pods, pod)
+		pods = append(pods, w.pod)
 	}
 	slices.SortFunc(pods, func(a, b *corev1.Pod) int {
 		return cmp.Or(
@@ -122,7 +98,7 @@ type pass struct {
 
 // kindOf names pods that no filter can tell apart; "" is this one alone.
 func kindOf(pod *corev1.Pod) string {
-	ref := metav1.GetControllerOf(pod)
+	ref := metav1.GetControllerOfNoCopy(pod)
 	if ref == nil || ref.Kind == "DaemonSet" || len(claimsOf(pod)) > 0 {
 		return ""
 	}
@@ -166,7 +142,6 @@ func (p *pass) place(ctx context.Context, pod *corev1.Pod) (reconcile.Result, er
 
 func (p *pass) bind(ctx context.Context, a *ask, best *room) error {
 	pod := a.pod
-	delete(p.c.tried, pod.UID)
 	p.c.forgive(pod)
 	if err := p.c.settleVolumes(ctx, pod, best.node); err != nil {
 		return err
@@ -175,7 +150,7 @@ func (p *pass) bind(ctx context.Context, a *ask, best *room) error {
 		ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
 		Target:     corev1.ObjectReference{Kind: "Node", Name: best.node.Name},
 	}
-	if err := p.c.Client.SubResource("binding").Create(ctx, pod.DeepCopy(), binding); err != nil {
+	if err := p.c.Client.SubResource("binding").Create(ctx, pod, binding); err != nil {
 		return client.IgnoreNotFound(err)
 	}
 	for _, other := range p.order {
@@ -186,20 +161,24 @@ func (p *pass) bind(ctx context.Context, a *ask, best *room) error {
 
 // refuse says why there is no place, and when to try again at the latest.
 func (p *pass) refuse(ctx context.Context, pod *corev1.Pod, why string) (reconcile.Result, error) {
-	last := p.c.tried[pod.UID]
-	if last == nil {
-		last = &attempt{}
-		p.c.tried[pod.UID] = last
-	}
-	last.count, last.at, last.helped = last.count+1, p.c.Clock.Now(), p.c.floor.helped
+	p.c.queue.failed(pod, p.c.Clock.Now(), p.c.floor.helped)
 	again := reconcile.In(anyway)
-	next := pod.DeepCopy()
-	next.Status.NominatedNodeName = p.c.promiseTo(pod)
-	if !setPodCondition(next, corev1.PodScheduled, corev1.ConditionFalse, corev1.PodReasonUnschedulable, why, p.c.now()) && next.Status.NominatedNodeName == pod.Status.NominatedNodeName {
+	promised := p.c.promiseTo(pod)
+	if promised == pod.Status.NominatedNodeName && told(pod, why) {
 		return again, nil
 	}
+	next := *pod // which shares what it points to
+	next.Status.NominatedNodeName = promised
+	setPodCondition(&next, corev1.PodScheduled, corev1.ConditionFalse, corev1.PodReasonUnschedulable, why, p.c.now())
 	next.ResourceVersion = ""
-	return again, client.IgnoreNotFound(p.c.Client.Status().Update(ctx, next))
+	return again, client.IgnoreNotFound(p.c.Client.Status().Update(ctx, &next))
+}
+
+// told reports whether a pod says already why it has no place.
+func told(pod *corev1.Pod, why string) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable && c.Message == why
+	})
 }
 
 // enough is how many nodes the real one looks for that will do before it chooses: not all,

@@ -26,7 +26,7 @@ func (c *Cluster) taints() reconcile.Controller {
 
 func (c *Cluster) taint(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {
 	var node corev1.Node
-	if err := c.Client.Get(ctx, key, &node); err != nil {
+	if err := c.Client.Get(ctx, key, &node, client.UnsafeDisableDeepCopy); err != nil {
 		return reconcile.Never, client.IgnoreNotFound(err)
 	}
 	wanted := taintsFor(readiness(&node))
@@ -101,7 +101,7 @@ func nodeOf(_ context.Context, object client.Object) []reconcile.Key {
 
 func (c *Cluster) evictFrom(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {
 	var node corev1.Node
-	if err := c.Client.Get(ctx, key, &node); err != nil {
+	if err := c.Client.Get(ctx, key, &node, client.UnsafeDisableDeepCopy); err != nil {
 		return reconcile.Never, client.IgnoreNotFound(err)
 	}
 	if !slices.ContainsFunc(node.Spec.Taints, lasting) {
@@ -119,7 +119,7 @@ func (c *Cluster) evictFrom(ctx context.Context, key reconcile.Key) (reconcile.R
 		case left > 0:
 			again = again.Sooner(reconcile.In(left))
 		default:
-			if err := c.Client.Delete(ctx, pod.DeepCopy()); client.IgnoreNotFound(err) != nil {
+			if err := c.Client.Delete(ctx, pod); client.IgnoreNotFound(err) != nil {
 				return reconcile.Never, err
 			}
 		}
@@ -172,7 +172,7 @@ func (c *Cluster) leftovers() reconcile.Controller {
 
 func (c *Cluster) clearAway(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {
 	var node corev1.Node
-	if err := c.Client.Get(ctx, key, &node); err == nil {
+	if err := c.Client.Get(ctx, key, &node, client.UnsafeDisableDeepCopy); err == nil {
 		return reconcile.Never, nil
 	}
 	pods, err := lookup.PodsOn(ctx, c.Client, key.Name)
@@ -191,7 +191,7 @@ func (c *Cluster) clearAway(ctx context.Context, key reconcile.Key) (reconcile.R
 			continue
 		}
 		delete(c.lost, pod.UID)
-		if err := c.Client.Delete(ctx, pod.DeepCopy(), client.GracePeriodSeconds(0)); client.IgnoreNotFound(err) != nil {
+		if err := c.Client.Delete(ctx, pod, client.GracePeriodSeconds(0)); client.IgnoreNotFound(err) != nil {
 			return reconcile.Never, err
 		}
 	}

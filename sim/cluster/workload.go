@@ -9,6 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
@@ -29,7 +30,7 @@ func (c *Cluster) replicaSets() reconcile.Controller {
 
 func (c *Cluster) replicate(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {
 	var set appsv1.ReplicaSet
-	if err := c.Client.Get(ctx, key, &set); err != nil || set.DeletionTimestamp != nil {
+	if err := c.Client.Get(ctx, key, &set, client.UnsafeDisableDeepCopy); err != nil || set.DeletionTimestamp != nil {
 		return reconcile.Never, client.IgnoreNotFound(err)
 	}
 	pods := active(c.podsOf(set.UID))
@@ -38,9 +39,12 @@ func (c *Cluster) replicate(ctx context.Context, key reconcile.Key) (reconcile.R
 			return reconcile.Never, err
 		}
 	}
-	slices.SortFunc(pods, leastNeeded)
-	for i := 0; i < len(pods)-int(*set.Spec.Replicas); i++ {
-		if err := c.Client.Delete(ctx, pods[i].DeepCopy()); client.IgnoreNotFound(err) != nil {
+	surplus := len(pods) - int(*set.Spec.Replicas)
+	if surplus > 0 {
+		slices.SortFunc(pods, leastNeeded)
+	}
+	for i := range surplus {
+		if err := c.Client.Delete(ctx, pods[i]); client.IgnoreNotFound(err) != nil {
 			return reconcile.Never, err
 		}
 	}
@@ -50,9 +54,12 @@ func (c *Cluster) replicate(ctx context.Context, key reconcile.Key) (reconcile.R
 			ready++
 		}
 	}
+	status := appsv1.ReplicaSetStatus{Replicas: int32(len(pods)), ReadyReplicas: ready, AvailableReplicas: ready, ObservedGeneration: set.Generation}
+	if equality.Semantic.DeepEqual(status, set.Status) {
+		return reconcile.Never, nil
+	}
 	next := set.DeepCopy()
-	next.Status = appsv1.ReplicaSetStatus{Replicas: int32(len(pods)), ReadyReplicas: ready, AvailableReplicas: ready, ObservedGeneration: set.Generation}
-	next.ResourceVersion = ""
+	next.Status, next.ResourceVersion = status, ""
 	return reconcile.Never, client.IgnoreNotFound(c.Client.Status().Update(ctx, next))
 }
 
@@ -105,7 +112,7 @@ func (c *Cluster) deployments() reconcile.Controller {
 
 func (c *Cluster) roll(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {
 	var d appsv1.Deployment
-	if err := c.Client.Get(ctx, key, &d); err != nil || d.DeletionTimestamp != nil {
+	if err := c.Client.Get(ctx, key, &d, client.UnsafeDisableDeepCopy); err != nil || d.DeletionTimestamp != nil {
 		return reconcile.Never, client.IgnoreNotFound(err)
 	}
 	current, old, err := c.setsOf(ctx, &d)
@@ -119,7 +126,7 @@ func (c *Cluster) roll(ctx context.Context, key reconcile.Key) (reconcile.Result
 	}
 	for _, set := range old {
 		if *set.Spec.Replicas == 0 && set.Status.Replicas == 0 {
-			if err := c.Client.Delete(ctx, set.DeepCopy()); client.IgnoreNotFound(err) != nil {
+			if err := c.Client.Delete(ctx, set); client.IgnoreNotFound(err) != nil {
 				return reconcile.Never, err
 			}
 		}

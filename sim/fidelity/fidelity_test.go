@@ -47,7 +47,7 @@ func TestTheStoreAnswersLikeARealServer(t *testing.T) {
 // server is a store with the controllers that the cases wait for.
 func server(t *testing.T) fidelity.Server {
 	clock := clocktesting.NewFakeClock(time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC))
-	api, err := store.New(clock, 1)
+	api, err := store.New(clock, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -29,6 +30,15 @@ func commandOf(claim *karpenterv1.NodeClaim) *command.Record {
 	return nil
 }
 
+// goesBy is the disruption by which a claim goes, to the very end: the product takes its record
+// off once nothing is left to be decided, while the pods are still leaving.
+func (w *Watch) goesBy(claim *karpenterv1.NodeClaim) *command.Record {
+	if r := commandOf(claim); r != nil || claim == nil || claim.DeletionTimestamp == nil {
+		return r
+	}
+	return w.going[claim.Name]
+}
+
 func poolOf(claim *karpenterv1.NodeClaim) string { return claim.Labels[karpenterv1.LabelNodePool] }
 
 // Deleting is told before the product deletes a claim.
@@ -44,7 +54,7 @@ func (w *Watch) Deleting(claim *karpenterv1.NodeClaim) {
 		return
 	}
 	for _, m := range r.Replacements {
-		if replacement := w.claimNamed(m.Claim); replacement != nil && replacement.DeletionTimestamp == nil && !isTrue(replacement, karpenterv1.ConditionInitialized) {
+		if replacement := w.claimNamed(m.Claim); replacement != nil && replacement.DeletionTimestamp == nil && !meta.IsStatusConditionTrue(replacement.Status.Conditions, karpenterv1.ConditionInitialized) {
 			w.report(ReplacedFirst, "claim %s goes by command %s, and %s is not ready", claim.Name, r.ID, m.Claim)
 		}
 	}
@@ -53,7 +63,7 @@ func (w *Watch) Deleting(claim *karpenterv1.NodeClaim) {
 // serves reports whether a claim has a node that is ready, and a machine.
 func (w *Watch) serves(claim *karpenterv1.NodeClaim) bool {
 	node := w.nodeOf(claim.Status.NodeName)
-	return node != nil && readyNode(node) && isTrue(claim, karpenterv1.ConditionInitialized) && w.runs(claim)
+	return node != nil && readyNode(node) && meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionInitialized) && w.runs(claim)
 }
 
 func (w *Watch) runs(claim *karpenterv1.NodeClaim) bool {
@@ -110,9 +120,9 @@ func (w *Watch) begun(claim *karpenterv1.NodeClaim) {
 	}
 	total, underway := 0, 0
 	for _, c := range store.All[*karpenterv1.NodeClaim](w.Store) {
-		if poolOf(c) == name && !isTrue(c, karpenterv1.ConditionInstanceTerminating) { // what has been emptied counts no more
+		if poolOf(c) == name && !w.over(c) {
 			total++
-			if commandOf(c) != nil {
+			if w.goesBy(c) != nil {
 				underway++
 			}
 		}
@@ -125,6 +135,13 @@ func (w *Watch) begun(claim *karpenterv1.NodeClaim) {
 	if most := allowed(pool, string(r.Reason), total); underway > most {
 		w.report(NodeBudgets, "%d of %d nodes of pool %s are disrupted, %s by command %s; %d may be", underway, total, name, claim.Name, r.ID, most)
 	}
+}
+
+// over reports whether a claim counts no more: its node has been emptied, or went with its
+// machine before it was.
+func (w *Watch) over(claim *karpenterv1.NodeClaim) bool {
+	gone := claim.DeletionTimestamp != nil && claim.Status.NodeName != "" && w.nodeOf(claim.Status.NodeName) == nil
+	return gone || meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionInstanceTerminating)
 }
 
 // allowed is how many of a pool's nodes may go for a reason at the same time, whenever a
@@ -184,7 +201,7 @@ func (w *Watch) lookAtCommands() {
 // replaced reports whether all replacements of a command are ready.
 func (w *Watch) replaced(r *command.Record) bool {
 	for _, m := range r.Replacements {
-		if c := w.claimNamed(m.Claim); c == nil || !isTrue(c, karpenterv1.ConditionInitialized) {
+		if c := w.claimNamed(m.Claim); c == nil || !meta.IsStatusConditionTrue(c.Status.Conditions, karpenterv1.ConditionInitialized) {
 			return false
 		}
 	}

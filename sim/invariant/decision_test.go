@@ -69,6 +69,22 @@ func (s *scene) pace() {
 	s.pass(time.Hour)
 }
 
+// oneAfterAnother has a node go of a pool that lets one go, and then another.
+func (s *scene) oneAfterAnother(gone bool) {
+	s.t.Helper()
+	s.pace()
+	first := s.costing("a", 1)
+	s.costing("b", 1)
+	s.disrupts(plan.Empty, "first", []string{"a"}, nil)
+	s.delete(first)
+	if gone {
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-a"}}
+		s.release(node)
+		s.delete(node)
+	}
+	s.disrupts(plan.Empty, "second", []string{"b"}, nil)
+}
+
 // owned has a pod be made again when it goes.
 func owned(p *corev1.Pod) {
 	p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", UID: "web", Controller: ptr.To(true)}}
@@ -79,9 +95,11 @@ func owned(p *corev1.Pod) {
 func (s *scene) move(pod, from, heir, to, somewhere string) {
 	s.t.Helper()
 	s.disrupts(plan.Underutilized, "of-"+from, []string{from}, nil, to)
-	var claim karpenterv1.NodeClaim
-	s.must(s.store.Get(context.Background(), client.ObjectKey{Name: from}, &claim))
-	s.delete(&claim)
+	claim := s.now(from)
+	s.delete(claim)
+	claim = s.now(from)
+	delete(claim.Annotations, karpenterv1.AnnotationDisruption) // it is all decided, and carried out
+	s.must(s.store.Update(context.Background(), claim))
 	gone := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: pod}}
 	s.must(s.store.Delete(context.Background(), gone, client.GracePeriodSeconds(0)))
 	s.pod(heir, "node-"+somewhere, owned)
@@ -165,6 +183,9 @@ func decisions() map[string]example {
 				s.costing("b", 1)
 				s.disrupts(plan.Empty, "one", []string{"a"}, nil)
 			}},
+		"two nodes of such a pool, the first of which is not gone yet": {invariant.NodeBudgets,
+			func(s *scene) { s.oneAfterAnother(false) },
+			func(s *scene) { s.oneAfterAnother(true) }},
 		"two machines for an hour where one would do": {invariant.PaidOnce,
 			func(s *scene) { s.replaces(2, 1, 50*time.Minute) },
 			func(s *scene) { s.replaces(2, 1, 40*time.Minute) }},
@@ -218,8 +239,14 @@ func decisions() map[string]example {
 			},
 			func(s *scene) { s.costing("a", 1); s.rest() }},
 		"at rest, a disruption that begins": {invariant.RestDecided,
-			func(s *scene) { s.watch.Settled(0, 1) },
-			func(s *scene) { s.watch.Settled(1, 0) }},
+			func(s *scene) {
+				s.costing("a", 1)
+				s.late(func() { s.disrupts(plan.Empty, "late", []string{"a"}, nil) })
+			},
+			func(s *scene) {
+				s.costing("a", 1)
+				s.late(func() { s.watch.Stir(); s.disrupts(plan.Empty, "due", []string{"a"}, nil) })
+			}},
 		"at rest, a pod of which nobody says anything": {invariant.RestReason,
 			func(s *scene) { s.pod("p", ""); s.rest() },
 			func(s *scene) {

@@ -86,12 +86,7 @@ func (w *Watch) claimFor(node *corev1.Node) *karpenterv1.NodeClaim {
 		return nil
 	}
 	if w.machines == nil {
-		w.machines = map[string]*karpenterv1.NodeClaim{}
-		for _, claim := range store.All[*karpenterv1.NodeClaim](w.Store) {
-			if w.machines[claim.Status.ProviderID] == nil {
-				w.machines[claim.Status.ProviderID] = claim
-			}
-		}
+		w.machines = machinesOf(w.Store)
 	}
 	return w.machines[node.Spec.ProviderID]
 }
@@ -126,11 +121,12 @@ func (w *Watch) healthy(namespace string, s labels.Selector) int32 {
 
 // Ending is told before the product ends a machine.
 func (w *Watch) Ending(id string) {
-	at := slices.IndexFunc(w.Cloud.Instances(), func(i cloud.Instance) bool { return i.ProviderID == id && i.State != cloud.Terminating })
+	instances := w.Cloud.Instances()
+	at := slices.IndexFunc(instances, func(i cloud.Instance) bool { return i.ProviderID == id && i.State != cloud.Terminating })
 	if at < 0 {
 		return
 	}
-	claim := w.claimOf(w.Cloud.Instances()[at])
+	claim := w.claimOf(instances[at])
 	if claim == nil { // nobody's: it goes as it is
 		return
 	}
@@ -165,12 +161,13 @@ func (w *Watch) loses(node *corev1.Node) *corev1.Pod {
 	if end, limited := w.deadline(node.Name); limited && !w.Now().Before(end.Add(-slack)) {
 		return nil
 	}
-	for _, pod := range store.All[*corev1.Pod](w.Store) {
-		if pod.Spec.NodeName == node.Name && pod.DeletionTimestamp == nil && !finished(pod) && !stays(pod) {
-			return pod
+	var first *corev1.Pod
+	for _, pod := range w.tenants[node.Name] { // the first by name, in any order
+		if pod.DeletionTimestamp == nil && !finished(pod) && !stays(pod) && (first == nil || byName(pod, first) < 0) {
+			first = pod
 		}
 	}
-	return nil
+	return first
 }
 
 // stays tells pods that asked to be on their node until its end.
@@ -188,10 +185,4 @@ func (w *Watch) forgotten(claim *karpenterv1.NodeClaim) {
 			w.report(ClaimRemembers, "claim %s is gone, and %s is %s", claim.Name, i.ProviderID, i.State)
 		}
 	}
-}
-
-func isTrue(claim *karpenterv1.NodeClaim, condition string) bool {
-	return slices.ContainsFunc(claim.Status.Conditions, func(c metav1.Condition) bool {
-		return c.Type == condition && c.Status == metav1.ConditionTrue
-	})
 }

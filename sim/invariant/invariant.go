@@ -88,13 +88,15 @@ type Watch struct {
 	told      map[string]bool
 	announced map[string]bool // instances, by the cloud
 	looked    time.Time
-	stirred   time.Time       // when something last changed that is no decision
-	brought   map[string]move // claims that disruptions bought
+	stirred   time.Time                  // when something last changed that is no decision
+	brought   map[string]move            // claims that disruptions bought
+	going     map[string]*command.Record // claims that disruptions take, until they are gone
 	heirs     heirs
 	promises  promises
-	loosened  map[string]time.Time              // when a node's last pod went that had held it
-	begins    int                               // disruptions of claims so far
+	loosened  map[string]time.Time // when a node's last pod went that had held it
+	late      Late
 	machines  map[string]*karpenterv1.NodeClaim // by provider ID; nil is not looked up yet
+	tenants   tenants
 }
 
 // Begin starts to watch.
@@ -104,10 +106,11 @@ func (w *Watch) Begin() {
 	w.wanting, w.edited, w.left = map[types.UID]time.Time{}, map[string]time.Time{}, map[string][]time.Time{}
 	w.announced = map[string]bool{}
 	w.prices, w.paired = map[string]model.Money{}, map[string]time.Time{}
-	w.stirred, w.brought = w.Now(), map[string]move{}
+	w.stirred, w.brought, w.going = w.Now(), map[string]move{}, map[string]*command.Record{}
 	w.heirs = heirs{awaited: map[types.UID][]*command.Record{}, moved: map[types.UID]move{}, astray: map[string]bool{}, gains: map[string]bool{}}
 	w.loosened = map[string]time.Time{}
 	w.promises = promises{by: map[types.UID]promise{}, told: map[string]bool{}}
+	w.tenants = tenantsOf(w.Store)
 	w.Store.Listen(w.hear)
 }
 
@@ -126,9 +129,9 @@ func (w *Watch) hear(c store.Change) {
 	case *karpenterv1.NodePool:
 		w.remember(c)
 	case *karpenterv1.NodeClaim:
-		w.machines = nil
 		old, _ := c.Old.(*karpenterv1.NodeClaim)
 		now, _ := c.New.(*karpenterv1.NodeClaim)
+		w.relet(old, now)
 		w.noteClaim(old, now)
 		switch {
 		case c.New == nil:
@@ -145,6 +148,7 @@ func (w *Watch) hear(c store.Change) {
 			w.vanished(object)
 		}
 	case *corev1.Pod:
+		w.tenants.hear(c)
 		w.want(object)
 		w.keep(object, c.New == nil)
 		w.loosen(c)
@@ -166,8 +170,9 @@ func (w *Watch) Step() {
 		return
 	}
 	w.looked = w.Now()
-	w.lookForStrays()
-	w.lookAtPurchases()
+	instances := w.Cloud.Instances()
+	w.lookForStrays(instances)
+	w.lookAtPurchases(instances)
 	w.lookAtCommands()
 }
 
@@ -176,13 +181,13 @@ func (w *Watch) Step() {
 const stray = 15 * time.Minute
 
 // lookForStrays compares instances and claims.
-func (w *Watch) lookForStrays() {
+func (w *Watch) lookForStrays(all []cloud.Instance) {
 	seen := map[string]bool{}
 	claims, instances := map[types.UID]bool{}, map[string]bool{}
 	for _, claim := range store.All[*karpenterv1.NodeClaim](w.Store) {
 		claims[claim.UID] = true
 	}
-	for _, i := range w.Cloud.Instances() {
+	for _, i := range all {
 		instances[i.ProviderID] = true
 		if !claims[types.UID(i.ClaimUID)] && i.State != cloud.Terminating {
 			w.stray(seen, NoStrayInstance, i.ProviderID)

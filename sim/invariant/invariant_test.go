@@ -43,11 +43,19 @@ func (s *scene) rest() {
 	s.watch.AtRest()
 }
 
+// late has something happen when nothing has changed for an hour.
+func (s *scene) late(do func()) {
+	s.pass(time.Hour)
+	before := s.watch.Late()
+	do()
+	s.watch.Settled(before)
+}
+
 func newScene(t *testing.T) *scene {
 	t.Helper()
 	s := &scene{t: t, clock: clocktesting.NewFakeClock(time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC))}
 	var err error
-	if s.store, err = store.New(s.clock, 1); err != nil {
+	if s.store, err = store.New(s.clock, 1, nil); err != nil {
 		t.Fatal(err)
 	}
 	s.cloud = memory.New(memory.Options{Clock: s.clock, Boot: 30 * time.Second, Kinds: classes, Launcher: s})
@@ -220,6 +228,15 @@ func examples() map[string]example {
 		"two machines for one claim": {invariant.BoughtOnce,
 			func(s *scene) { s.buy(s.claim("a").Name, "1"); s.buy("a", "2") },
 			func(s *scene) { s.buy(s.claim("a").Name, "1"); s.buy("a", "1"); s.buy(s.claim("b").Name, "2") }},
+		"another machine for the same claim, not for one of the same name": {invariant.BoughtOnce,
+			func(s *scene) { s.buy(s.claim("a").Name, "1"); s.buy("a", "2") },
+			func(s *scene) {
+				first := s.claim("a")
+				s.buy("a", "1")
+				s.release(first)
+				s.delete(first)
+				s.buy(s.claim("a").Name, "2")
+			}},
 		"a machine for no claim": {invariant.IntentFirst,
 			func(s *scene) { s.buy("a", "1") },
 			func(s *scene) { s.buy(s.claim("a").Name, "1") }},
@@ -361,8 +378,8 @@ func examples() map[string]example {
 				s.watch.AtRest()
 			}},
 		"at rest, a purchase": {invariant.RestSettled,
-			func(s *scene) { s.watch.Settled(1, 0) },
-			func(s *scene) { s.watch.Settled(0, 1) }},
+			func(s *scene) { s.late(func() { s.serve("a") }) },
+			func(s *scene) { s.late(func() { s.watch.Stir(); s.serve("a") }) }},
 		"at rest, a node that goes": {invariant.RestGone,
 			func(s *scene) { _, n := s.serve("a"); s.delete(n); s.rest() },
 			func(s *scene) { _, n := s.serve("a"); s.pod("p", n.Name, protected); s.delete(n); s.rest() }},

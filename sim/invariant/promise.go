@@ -5,6 +5,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -39,7 +40,7 @@ func (w *Watch) Promised(process string, pod types.UID, claim string) {
 // take the place before anybody writes on the claim that there is a node.
 func (w *Watch) onItsWay(name string) bool {
 	claim := store.One[*karpenterv1.NodeClaim](w.Store, types.NamespacedName{Name: name})
-	if claim == nil || claim.DeletionTimestamp != nil || claim.Status.NodeName != "" || isTrue(claim, karpenterv1.ConditionDisruptionReason) {
+	if claim == nil || claim.DeletionTimestamp != nil || claim.Status.NodeName != "" || meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionDisruptionReason) {
 		return false
 	}
 	for _, i := range w.Cloud.Instances() {

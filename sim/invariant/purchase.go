@@ -5,6 +5,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -36,6 +37,9 @@ func (w *Watch) Launched(m memory.Machine) {
 		w.report(BoughtOnce, "claim %s has %s and %s", i.ClaimName, other, i.ProviderID)
 	}
 	w.bought[i.ClaimName] = i.ProviderID
+	if w.settled() {
+		w.late.Bought++
+	}
 	if w.Price != nil {
 		w.prices[i.ClaimName] = w.Price(i.Offer)
 	}
@@ -45,8 +49,7 @@ func (w *Watch) Launched(m memory.Machine) {
 	w.checkLimits(i.Pool)
 }
 
-// claimOf is the claim for which a machine was bought, if it is there. Names of claims are
-// never used again.
+// claimOf is the claim for which a machine was bought, if it is there.
 func (w *Watch) claimOf(i cloud.Instance) *karpenterv1.NodeClaim {
 	return w.claimNamed(i.ClaimName)
 }
@@ -110,7 +113,7 @@ func (w *Watch) goes(node string) bool {
 		return true
 	}
 	claim := w.claimFor(n)
-	return claim != nil && (claim.DeletionTimestamp != nil || isTrue(claim, karpenterv1.ConditionDisruptionReason))
+	return claim != nil && (claim.DeletionTimestamp != nil || meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionDisruptionReason))
 }
 
 // Times of purchases that are compared with pods. A machine may be bought a little before
@@ -123,14 +126,13 @@ const (
 // lookAtPurchases compares the machines that nobody uses yet with the pods that have wanted
 // a place since the first of them was bought. Each was bought for one pod at least, and no
 // pod has places on two of them. Where two processes decided at once, both may have bought.
-func (w *Watch) lookAtPurchases() {
+func (w *Watch) lookAtPurchases(instances []cloud.Instance) {
 	now := w.Now()
-	going := map[string]bool{}
-	for _, node := range store.All[*corev1.Node](w.Store) {
-		going[node.Name] = w.goes(node.Name)
-	}
-	for _, pod := range store.All[*corev1.Pod](w.Store) {
-		if goes, known := going[pod.Spec.NodeName]; !known || goes {
+	for node, pods := range w.tenants { // each pod is on its own: the order does not matter
+		if node != "" && !w.goes(node) {
+			continue
+		}
+		for _, pod := range pods { // as above
 			w.want(pod)
 		}
 	}
@@ -138,7 +140,7 @@ func (w *Watch) lookAtPurchases() {
 		return
 	}
 	coming, first := 0, now
-	for _, i := range w.Cloud.Instances() {
+	for _, i := range instances {
 		if now.Sub(i.Launched) >= announced && i.State != cloud.Terminating && w.comes(i) {
 			coming++
 			if i.Launched.Before(first) {
@@ -163,7 +165,7 @@ func (w *Watch) lookAtPurchases() {
 // comes reports whether a machine was bought for pods, and is not there for them yet.
 func (w *Watch) comes(i cloud.Instance) bool {
 	claim := w.claimOf(i)
-	if claim == nil || claim.DeletionTimestamp != nil || isTrue(claim, karpenterv1.ConditionInitialized) {
+	if claim == nil || claim.DeletionTimestamp != nil || meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionInitialized) {
 		return false
 	}
 	pool := w.pool(i.Pool)

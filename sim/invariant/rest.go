@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -31,19 +32,15 @@ const (
 // Infeasible is the annotation of pods that no node can hold: they may wait for ever.
 const Infeasible = "sim.tenon.dev/infeasible"
 
-// Settled is told how many machines were bought, and how many disruptions begun, after
-// everything should have settled.
-func (w *Watch) Settled(bought, begun int) {
-	if bought > 0 {
+// Settled looks at what was done late since some time before.
+func (w *Watch) Settled(before Late) {
+	if bought := w.late.Bought - before.Bought; bought > 0 {
 		w.report(RestSettled, "%d machines were", bought)
 	}
-	if begun > 0 {
+	if begun := w.late.Begun - before.Begun; begun > 0 {
 		w.report(RestDecided, "%d claims were to go", begun)
 	}
 }
-
-// Begun is how many claims disruptions have begun to take so far, long after the last change.
-func (w *Watch) Begun() int { return w.begins }
 
 // AtRest looks at what is left when nothing has happened for a while.
 func (w *Watch) AtRest() {
@@ -113,7 +110,7 @@ func (w *Watch) claimsAtRest() {
 		case w.leftNow(claim) || claim.DeletionTimestamp != nil && w.holds(claim.Status.NodeName):
 		case claim.DeletionTimestamp != nil:
 			w.report(RestGone, "claim %s, held by %v", claim.Name, claim.Finalizers)
-		case !isTrue(claim, karpenterv1.ConditionInitialized) && w.Now().Sub(claim.CreationTimestamp.Time) >= leaves:
+		case !meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionInitialized) && w.Now().Sub(claim.CreationTimestamp.Time) >= leaves:
 			w.report(RestJoined, "claim %s has none that is initialized", claim.Name)
 		}
 	}
@@ -177,8 +174,8 @@ func (w *Watch) holds(node string) bool {
 	if w.recent(w.loosened[node], leaves) {
 		return true
 	}
-	for _, pod := range store.All[*corev1.Pod](w.Store) {
-		if pod.Spec.NodeName == node && !finished(pod) && (protected(pod) || w.exhausted(pod) != "") {
+	for _, pod := range w.tenants[node] { // one is enough, in any order
+		if !finished(pod) && (protected(pod) || w.exhausted(pod) != "") {
 			return true
 		}
 	}

@@ -43,6 +43,16 @@ func (w *Watch) Stir() { w.stirred = w.Now() }
 // calmSince reports whether nothing has changed since some time before that one.
 func (w *Watch) calmSince(at time.Time) bool { return at.Sub(w.stirred) >= still }
 
+// settled reports whether nothing has changed for so long that nothing may be left to decide.
+func (w *Watch) settled() bool { return w.Now().Sub(w.stirred) >= settles }
+
+// Late is what was done when everything should have settled: how many machines were bought, and
+// how many claims disruptions began to take.
+type Late struct{ Bought, Begun int }
+
+// Late is what was so far.
+func (w *Watch) Late() Late { return w.late }
+
 // heirs are the pods that take the places of others which a disruption has moved.
 type heirs struct {
 	awaited map[types.UID][]*command.Record // by whom pods were moved that an owner has yet to make again
@@ -123,7 +133,7 @@ func (w *Watch) leaves(pod *corev1.Pod) {
 	}
 	owner, owned := ownerOf(pod)
 	claim := w.claimFor(w.nodeOf(pod.Spec.NodeName))
-	r := commandOf(claim)
+	r := w.goesBy(claim)
 	if !owned || r == nil || claim.DeletionTimestamp == nil {
 		w.Stir()
 		return
@@ -137,10 +147,11 @@ func (w *Watch) leaves(pod *corev1.Pod) {
 
 // noteCommand is told of a claim on which a disruption has been written.
 func (w *Watch) noteCommand(claim *karpenterv1.NodeClaim) {
-	if w.Now().Sub(w.stirred) >= settles {
-		w.begins++
+	if w.settled() {
+		w.late.Begun++
 	}
 	r := commandOf(claim)
+	w.going[claim.Name] = r
 	w.heirs.gains[r.ID] = w.gain(r)
 	m, bought := w.brought[claim.Name]
 	if bought && r.Reason != plan.Empty && !w.heirs.gains[r.ID] && !w.heirs.astray[m.by.ID] && w.calmSince(m.at) {
@@ -156,10 +167,15 @@ const again = model.Unit / 50
 // gain reports whether a command saves enough for all that it moves once more.
 func (w *Watch) gain(r *command.Record) bool {
 	n := 0
-	for _, pod := range store.All[*corev1.Pod](w.Store) {
-		claim := w.claimFor(w.nodeOf(pod.Spec.NodeName))
-		if _, moved := w.heirs.moved[pod.UID]; moved && claim != nil && r.Takes(claim.Name) {
-			n++
+	for node, pods := range w.tenants { // a sum, in any order
+		claim := w.claimFor(w.nodeOf(node))
+		if claim == nil || !r.Takes(claim.Name) {
+			continue
+		}
+		for uid := range pods { // as above
+			if _, moved := w.heirs.moved[uid]; moved {
+				n++
+			}
 		}
 	}
 	return r.Savings >= again*model.Money(max(n, 1))
@@ -168,15 +184,20 @@ func (w *Watch) gain(r *command.Record) bool {
 // noteClaim remembers what disruptions buy. A claim that goes for another reason is a change
 // of the world.
 func (w *Watch) noteClaim(old, now *karpenterv1.NodeClaim) {
-	switch {
-	case now == nil:
+	if now == nil {
+		delete(w.bought, old.Name) // in a long run another one may get the same random name
 		delete(w.brought, old.Name)
-	case w.brought[now.Name].by == nil:
-		if r, written := command.Of(now); written && r.Brings(now.Name) {
-			w.brought[now.Name] = move{&r, w.Now()}
-		}
+		delete(w.going, old.Name)
+		return
 	}
-	if now != nil && now.DeletionTimestamp != nil && (old == nil || old.DeletionTimestamp == nil) && commandOf(now) == nil {
+	taken := commandOf(now) != nil
+	if !taken && now.DeletionTimestamp == nil { // a disruption was taken back
+		delete(w.going, now.Name)
+	}
+	if r, written := command.Of(now); written && r.Brings(now.Name) && w.brought[now.Name].by == nil {
+		w.brought[now.Name] = move{&r, w.Now()}
+	}
+	if !taken && now.DeletionTimestamp != nil && (old == nil || old.DeletionTimestamp == nil) {
 		w.Stir()
 	}
 }

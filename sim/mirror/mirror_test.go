@@ -38,7 +38,7 @@ func newScene(t *testing.T, lag mirror.Lag) *scene {
 	t.Helper()
 	s := &scene{clock: clocktesting.NewFakeClock(time.Unix(1_000_000, 0))}
 	var err error
-	if s.store, err = store.New(s.clock, 1); err != nil {
+	if s.store, err = store.New(s.clock, 1, nil); err != nil {
 		t.Fatal(err)
 	}
 	dice := rand.New(rand.NewPCG(1, 1))

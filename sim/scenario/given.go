@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,6 +20,7 @@ import (
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud/memory"
+	"tenon/sim/cluster"
 )
 
 // refused reports whether the API server did not want something.
@@ -109,6 +111,22 @@ func (p *play) keep(w wish) error {
 		},
 	}}
 	return p.sim.Store.Create(p.ctx, set)
+}
+
+// work makes a job, whose pods run for a while: replicas, cpu, memory, for=20m.
+func (p *play) work(w wish) error {
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: w.subject}}
+	var err error
+	if job.Spec.Template, err = p.template(w); err != nil {
+		return err
+	}
+	if job.Spec.Parallelism, err = p.replicas(w); err != nil {
+		return err
+	}
+	job.Spec.Completions = job.Spec.Parallelism
+	job.Spec.Template.Annotations = map[string]string{cluster.RunsFor: w.options["for"]}
+	job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+	return p.sim.Store.Create(p.ctx, job)
 }
 
 // bind has a pod without an owner appear on a node, as a scheduler that is behind may do:

@@ -152,6 +152,36 @@ func (p *play) aNode() (*corev1.Node, error) {
 
 // remove deletes the first node or claim, all nodes or claims, or what it names.
 func (p *play) remove(w wish) error {
+	objects, err := p.meant(w)
+	if err != nil {
+		return err
+	}
+	for _, object := range objects {
+		if err := p.sim.Store.Delete(p.ctx, object); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// force is to delete, and to pull the finalizers that would have something done first.
+func (p *play) force(w wish) error {
+	objects, err := p.meant(w)
+	if err != nil {
+		return err
+	}
+	for _, object := range objects {
+		p.sim.Meddle(object.GetName())
+		object.SetFinalizers(nil)
+		if err := p.sim.Store.Update(p.ctx, object); err != nil {
+			return err
+		}
+	}
+	return p.remove(w)
+}
+
+// meant are the objects that a line is about.
+func (p *play) meant(w wish) ([]client.Object, error) {
 	var objects []client.Object
 	meta := metav1.ObjectMeta{Namespace: "default"}
 	for word := range w.options { // the name is the word that is not the kind
@@ -172,17 +202,12 @@ func (p *play) remove(w wish) error {
 		objects = []client.Object{&karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: meta.Name}}}
 	}
 	if len(objects) == 0 {
-		return fmt.Errorf("there is no %s", w.subject)
+		return nil, fmt.Errorf("there is no %s", w.subject)
 	}
 	if !strings.HasSuffix(w.subject, "s") {
 		objects = objects[:1]
 	}
-	for _, object := range objects {
-		if err := p.sim.Store.Delete(p.ctx, object); err != nil {
-			return err
-		}
-	}
-	return nil
+	return objects, nil
 }
 
 func list[T client.Object](all []T) []client.Object {

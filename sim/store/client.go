@@ -20,6 +20,9 @@ var _ client.Client = (*Store)(nil)
 
 // KindOf finds what the store knows of the kind of an object or a list.
 func (s *Store) KindOf(object runtime.Object) (*Kind, error) {
+	if k, served := s.served[reflect.TypeOf(object)]; served {
+		return k, nil
+	}
 	gvk, err := apiutil.GVKForObject(object, s.scheme)
 	if err != nil {
 		return nil, err
@@ -101,7 +104,7 @@ func (s *Store) patchWith(object client.Object, p part, patch client.Patch, try 
 		return err
 	}
 	if old, current := s.base(k, object, patch); current {
-		next, err := k.received(object)
+		next, err := k.received(p, object)
 		if err != nil {
 			return err
 		}

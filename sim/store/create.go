@@ -15,7 +15,7 @@ import (
 
 // create stores a new object, unless it is only tried, and returns it.
 func (s *Store) create(k *Kind, sent client.Object, try bool) (client.Object, error) {
-	object, err := k.received(sent)
+	object, err := k.received(birth, sent)
 	if err != nil {
 		return nil, err
 	}

@@ -148,7 +148,7 @@ func (s *Store) sendOff(pod *corev1.Pod, options metav1.DeleteOptions) error {
 	if len(options.DryRun) > 0 {
 		return nil
 	}
-	marked := pod.DeepCopy()
+	marked := version(pod).(*corev1.Pod)
 	setCondition(marked, corev1.PodCondition{
 		Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue,
 		Reason: "EvictionByEvictionAPI", Message: "Eviction API: evicting", LastTransitionTime: s.now(),
@@ -165,6 +165,7 @@ func (s *Store) sendOff(pod *corev1.Pod, options metav1.DeleteOptions) error {
 
 // setCondition puts a condition into the list, and leaves the time of one that stays.
 func setCondition(pod *corev1.Pod, condition corev1.PodCondition) {
+	pod.Status.Conditions = slices.Clone(pod.Status.Conditions)
 	for i, c := range pod.Status.Conditions {
 		if c.Type != condition.Type {
 			continue
@@ -201,7 +202,7 @@ func (s *Store) bind(key types.NamespacedName, b *corev1.Binding, try bool) erro
 	case try:
 		return nil
 	}
-	next := pod.DeepCopy()
+	next := version(pod).(*corev1.Pod)
 	next.Spec.NodeName, next.Status.NominatedNodeName = b.Target.Name, ""
 	setCondition(next, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: s.now()})
 	s.commit(k, pod, next)

@@ -4,14 +4,11 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
-	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -47,7 +44,7 @@ func (s *Store) page(k *Kind, o client.ListOptions) (found []client.Object, rest
 	t := s.tables[k.GVK]
 	for i := from; i < len(t.keys); i++ {
 		object := t.list[i]
-		if !k.selected(object, o) {
+		if !k.picked(object, o) {
 			continue
 		}
 		if o.Limit > 0 && int64(len(found)) == o.Limit {
@@ -58,8 +55,8 @@ func (s *Store) page(k *Kind, o client.ListOptions) (found []client.Object, rest
 	return found, "", nil
 }
 
-func (k *Kind) selected(object client.Object, o client.ListOptions) bool {
-	return Matches(object, o) && (o.FieldSelector == nil || o.FieldSelector.Empty() || o.FieldSelector.Matches(k.fields(object)))
+func (k *Kind) picked(object client.Object, o client.ListOptions) bool {
+	return Matches(object, o) && (o.FieldSelector == nil || o.FieldSelector.Empty() || o.FieldSelector.Matches(fieldsOf{k, object}))
 }
 
 // Matches looks at the namespace and the labels of an object.
@@ -76,57 +73,6 @@ type labelSet map[string]string
 func (l labelSet) Has(key string) bool              { _, has := l[key]; return has }
 func (l labelSet) Get(key string) string            { return l[key] }
 func (l labelSet) Lookup(key string) (string, bool) { v, has := l[key]; return v, has }
-
-// checkFields refuses selectors by fields that a server keeps no index for.
-func (k *Kind) checkFields(selector fields.Selector) error {
-	if selector == nil {
-		return nil
-	}
-	known := k.fields(k.blank())
-	for _, r := range selector.Requirements() {
-		if !known.Has(r.Field) {
-			return apierrors.NewBadRequest(fmt.Sprintf("field label not supported: %s", r.Field))
-		}
-	}
-	return nil
-}
-
-// fields are those by which a server lists a kind.
-func (k *Kind) fields(object client.Object) fields.Set {
-	set := fields.Set{"metadata.name": object.GetName()}
-	if k.Namespaced {
-		set["metadata.namespace"] = object.GetNamespace()
-	}
-	switch object := object.(type) {
-	case *corev1.Pod:
-		set["spec.nodeName"] = object.Spec.NodeName
-		set["spec.restartPolicy"] = string(object.Spec.RestartPolicy)
-		set["spec.schedulerName"] = object.Spec.SchedulerName
-		set["spec.serviceAccountName"] = object.Spec.ServiceAccountName
-		set["status.phase"] = string(object.Status.Phase)
-		set["status.nominatedNodeName"] = object.Status.NominatedNodeName
-	case *corev1.Node:
-		set["spec.unschedulable"] = strconv.FormatBool(object.Spec.Unschedulable)
-	}
-	if len(k.selectable) > 0 {
-		k.selectedFields(object, set)
-	}
-	return set
-}
-
-func (k *Kind) selectedFields(object client.Object, set fields.Set) {
-	content, err := k.content(object)
-	if err != nil {
-		return
-	}
-	for _, path := range k.selectable {
-		value, _, _ := unstructured.NestedFieldNoCopy(content, strings.Split(path, ".")...)
-		set[path] = ""
-		if value != nil {
-			set[path] = fmt.Sprint(value)
-		}
-	}
-}
 
 // Fill writes objects into a list of any kind. Shared says that the items may keep what
 // the objects point to.

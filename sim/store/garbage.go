@@ -23,6 +23,16 @@ func (s *Store) own(ref Ref, object client.Object, born bool) {
 			s.garbage = append(s.garbage, ref)
 		}
 	}
+}
+
+// sameOwners of two versions of an object have nothing to be booked anew.
+func sameOwners(old, next client.Object) bool {
+	return old.GetUID() == next.GetUID() && slices.EqualFunc(old.GetOwnerReferences(), next.GetOwnerReferences(),
+		func(a, b metav1.OwnerReference) bool { return a.UID == b.UID })
+}
+
+// await remembers what goes after its dependents.
+func (s *Store) await(ref Ref, object client.Object) {
 	if waits(object) && !slices.Contains(s.closing, ref) {
 		s.closing = append(s.closing, ref)
 	}
@@ -149,7 +159,7 @@ func (s *Store) orphan(ref Ref, owner types.UID) {
 
 // rewrite changes metadata on behalf of the server itself.
 func (s *Store) rewrite(k *Kind, old client.Object, edit func(client.Object)) {
-	next := clone(old)
+	next := version(old)
 	edit(next)
 	if ended(next) {
 		next = nil

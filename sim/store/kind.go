@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"reflect"
 	"sync"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -48,6 +49,8 @@ type Kind struct {
 	Graceful bool
 	// admit checks custom objects; nil is a kind of Kubernetes' own.
 	admit *admission.Admitter
+	// passed is what its rules have nothing against.
+	passed *Passed
 	// selectable are the fields of custom objects by which a server lists.
 	selectable []string
 
@@ -164,6 +167,18 @@ func admitterOf(definition crds.Definition) (*admission.Admitter, error) {
 	}
 	admitters.Store(definition.Name, made)
 	return made, nil
+}
+
+// servedBy finds the kind of each type that is one's object or list. Others say it themselves.
+func servedBy(scheme *runtime.Scheme, kinds map[schema.GroupVersionKind]*Kind) map[reflect.Type]*Kind {
+	types := map[reflect.Type]*Kind{}
+	for gvk, k := range kinds { // each is on its own
+		types[reflect.TypeOf(k.proto)] = k
+		if list, known := scheme.AllKnownTypes()[gvk.GroupVersion().WithKind(gvk.Kind+"List")]; known {
+			types[reflect.PointerTo(list)] = k
+		}
+	}
+	return types
 }
 
 func mapperOf(kinds map[schema.GroupVersionKind]*Kind) meta.RESTMapper {

@@ -21,7 +21,7 @@ func (s *Store) remove(k *Kind, key types.NamespacedName, o metav1.DeleteOptions
 	if err := k.broken(o.Preconditions, old); err != nil {
 		return err
 	}
-	next := clone(old)
+	next := version(old)
 	next.SetFinalizers(withPropagation(old.GetFinalizers(), o.PropagationPolicy))
 	if k.Graceful {
 		s.fade(next, o.GracePeriodSeconds)

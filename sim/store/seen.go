@@ -12,7 +12,8 @@ import (
 
 // Rules of custom objects take a millisecond to ask, and most writes are of a status that
 // differs from one that has passed in times, names and messages alone, which no rule looks
-// at. What passed once is remembered, for all stores: the rules are the same in each.
+// at, nor at amounts. What passed once is remembered by whoever runs one store after the other:
+// the rules are the same in each.
 //
 // Only statuses are remembered, of objects whose spec stays: no rule of ours compares the
 // two, nor a status with the one before.
@@ -20,9 +21,10 @@ import (
 // mostSeen is how many digests are kept.
 const mostSeen = 1 << 16
 
-// passed are digests of what passed the rules.
-var passed struct {
-	sync.Mutex
+// Passed are digests of statuses that have passed the rules. Stores may share them, also those
+// that are used at the same time. The zero value is none.
+type Passed struct {
+	lock    sync.Mutex
 	digests map[uint64]bool
 }
 
@@ -32,9 +34,9 @@ func (k *Kind) seen(object client.Object) bool {
 	if !ok {
 		return false
 	}
-	passed.Lock()
-	defer passed.Unlock()
-	return passed.digests[digest]
+	k.passed.lock.Lock()
+	defer k.passed.lock.Unlock()
+	return k.passed.digests[digest]
 }
 
 func (k *Kind) note(object client.Object) {
@@ -42,12 +44,12 @@ func (k *Kind) note(object client.Object) {
 	if !ok {
 		return
 	}
-	passed.Lock()
-	defer passed.Unlock()
-	if passed.digests == nil || len(passed.digests) >= mostSeen {
-		passed.digests = map[uint64]bool{}
+	k.passed.lock.Lock()
+	defer k.passed.lock.Unlock()
+	if k.passed.digests == nil || len(k.passed.digests) >= mostSeen {
+		k.passed.digests = map[uint64]bool{}
 	}
-	passed.digests[digest] = true
+	k.passed.digests[digest] = true
 }
 
 // seed is another one in each process; a digest is only ever compared.
@@ -83,11 +85,20 @@ var free = map[string]bool{"message": true, "nodeName": true, "providerID": true
 // freely is how long such a text may be.
 const freely = 1 << 15
 
-// writeBare writes JSON without the values of free fields, and without times.
+// amounts are fields that hold nothing but quantities by their names. These have been read and
+// written again, so that their form is right.
+var amounts = map[string]bool{"resources": true, "capacity": true, "allocatable": true}
+
+// writeBare writes JSON without the values of free fields, without times and amounts.
 func writeBare(h *maphash.Hash, text []byte) {
-	key, from := "", 0
+	key, from, inside := "", 0, false
 	for at := 0; at < len(text); at++ {
-		if text[at] != '"' {
+		switch text[at] {
+		case '}':
+			inside = false
+			continue
+		case '"':
+		default:
 			continue
 		}
 		end := closing(text, at)
@@ -95,7 +106,8 @@ func writeBare(h *maphash.Hash, text []byte) {
 		switch {
 		case end+1 < len(text) && text[end+1] == ':':
 			key = string(value[1 : len(value)-1])
-		case free[key] && len(value) <= freely, isTime(value):
+			inside = inside || amounts[key] && text[end+2] == '{'
+		case inside, free[key] && len(value) <= freely, isTime(value):
 			_, _ = h.Write(text[from : at+1]) // a hash takes whatever it is given
 			from = end
 		}

@@ -22,20 +22,23 @@ func TestStatusesThatNoRuleTellsApart(t *testing.T) {
 		edit(&c.Status)
 		return c
 	}
-	k := &Kind{}
+	k := &Kind{passed: &Passed{}}
 	k.note(claim(func(*karpenterv1.NodeClaimStatus) {}))
 	cases := map[string]struct {
 		edit func(*karpenterv1.NodeClaimStatus)
 		seen bool
 	}{
-		"the same":         {func(*karpenterv1.NodeClaimStatus) {}, true},
-		"another machine":  {func(s *karpenterv1.NodeClaimStatus) { s.ProviderID, s.NodeName = "aws:///b/i-2", "b" }, true},
-		"another message":  {func(s *karpenterv1.NodeClaimStatus) { s.Conditions[0].Message = `a \ "b"` }, true},
-		"a long message":   {func(s *karpenterv1.NodeClaimStatus) { s.Conditions[0].Message = strings.Repeat("x", 1<<15+1) }, false},
-		"another reason":   {func(s *karpenterv1.NodeClaimStatus) { s.Conditions[0].Reason = "not one" }, false},
-		"another status":   {func(s *karpenterv1.NodeClaimStatus) { s.Conditions[0].Status = "Maybe" }, false},
-		"another capacity": {func(s *karpenterv1.NodeClaimStatus) { s.Capacity[corev1.ResourceCPU] = resource.MustParse("8") }, false},
-		"no machine":       {func(s *karpenterv1.NodeClaimStatus) { s.ProviderID = "" }, false},
+		"the same":             {func(*karpenterv1.NodeClaimStatus) {}, true},
+		"another machine":      {func(s *karpenterv1.NodeClaimStatus) { s.ProviderID, s.NodeName = "aws:///b/i-2", "b" }, true},
+		"another message":      {func(s *karpenterv1.NodeClaimStatus) { s.Conditions[0].Message = `a \ "b"` }, true},
+		"a long message":       {func(s *karpenterv1.NodeClaimStatus) { s.Conditions[0].Message = strings.Repeat("x", 1<<15+1) }, false},
+		"another reason":       {func(s *karpenterv1.NodeClaimStatus) { s.Conditions[0].Reason = "not one" }, false},
+		"another status":       {func(s *karpenterv1.NodeClaimStatus) { s.Conditions[0].Status = "Maybe" }, false},
+		"another capacity":     {func(s *karpenterv1.NodeClaimStatus) { s.Capacity[corev1.ResourceCPU] = resource.MustParse("8") }, true},
+		"another resource":     {func(s *karpenterv1.NodeClaimStatus) { s.Capacity["gpus"] = resource.MustParse("8") }, false},
+		"less in it":           {func(s *karpenterv1.NodeClaimStatus) { delete(s.Capacity, corev1.ResourceCPU) }, false},
+		"a number as a reason": {func(s *karpenterv1.NodeClaimStatus) { s.Conditions[0].Reason = "8" }, false},
+		"no machine":           {func(s *karpenterv1.NodeClaimStatus) { s.ProviderID = "" }, false},
 	}
 	for name, tc := range cases {
 		if k.seen(claim(tc.edit)) != tc.seen {

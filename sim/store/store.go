@@ -36,6 +36,8 @@ type Store struct {
 	mapper meta.RESTMapper
 	kinds  map[schema.GroupVersionKind]*Kind
 	tables map[schema.GroupVersionKind]*table
+	// served are the kinds by the types of their objects and lists.
+	served map[reflect.Type]*Kind
 
 	version   uint64 // of the latest change
 	made      uint64 // how many names and UIDs were given
@@ -70,8 +72,12 @@ func (c Change) Object() client.Object {
 	return c.Old
 }
 
-// New makes an empty store with the namespaces that every cluster has.
-func New(clock clock.PassiveClock, seed uint64) (*Store, error) {
+// New makes an empty store with the namespaces that every cluster has. Passed is what other
+// stores have found out about the rules; nil is nothing.
+func New(clock clock.PassiveClock, seed uint64, passed *Passed) (*Store, error) {
+	if passed == nil {
+		passed = &Passed{}
+	}
 	scheme, err := Scheme()
 	if err != nil {
 		return nil, err
@@ -82,10 +88,11 @@ func New(clock clock.PassiveClock, seed uint64) (*Store, error) {
 	}
 	s := &Store{
 		clock: clock, seed: seed, scheme: scheme, mapper: mapperOf(kinds), kinds: kinds,
-		tables: map[schema.GroupVersionKind]*table{},
-		byUID:  map[types.UID]Ref{}, dependents: map[types.UID]map[Ref]bool{},
+		tables: map[schema.GroupVersionKind]*table{}, served: servedBy(scheme, kinds),
+		byUID: map[types.UID]Ref{}, dependents: map[types.UID]map[Ref]bool{},
 	}
-	for gvk := range kinds {
+	for gvk, k := range kinds {
+		k.passed = passed
 		s.tables[gvk] = &table{objects: map[types.NamespacedName]client.Object{}}
 	}
 	return s, s.found()
@@ -133,17 +140,21 @@ func (s *Store) Each(gvk schema.GroupVersionKind, see func(client.Object) bool) 
 
 // All are the objects of a kind in the order of their keys. They must not be changed.
 func All[T client.Object](s *Store) []T {
-	kind := reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T)
-	gvk, err := s.GroupVersionKindFor(kind)
-	if err != nil {
-		panic(err) // the caller names a kind that exists
-	}
-	list := s.tables[gvk].list
+	list := s.tableOf(reflect.TypeFor[T]()).list
 	all := make([]T, len(list))
 	for i, object := range list {
 		all[i] = object.(T)
 	}
 	return all
+}
+
+// tableOf a type of objects, which is that of a kind that the store serves.
+func (s *Store) tableOf(t reflect.Type) *table {
+	k, served := s.served[t]
+	if !served {
+		panic(fmt.Sprintf("store: no kind of %s", t)) // the caller names a kind that exists
+	}
+	return s.tables[k.GVK]
 }
 
 // table holds the objects of one kind.
@@ -186,15 +197,20 @@ func (s *Store) commit(k *Kind, old, next client.Object) {
 	}
 	key := client.ObjectKeyFromObject(change.Object())
 	ref := Ref{k.GVK, key}
-	if old != nil {
+	switch {
+	case next == nil:
 		s.disown(ref, old)
-	}
-	if next == nil {
 		s.tables[k.GVK].remove(key)
 		s.bury(old)
-	} else {
-		s.tables[k.GVK].put(key, next)
+	case old == nil || !sameOwners(old, next):
+		if old != nil {
+			s.disown(ref, old)
+		}
 		s.own(ref, next, old == nil)
+		fallthrough
+	default:
+		s.tables[k.GVK].put(key, next)
+		s.await(ref, next)
 	}
 	for _, l := range s.listeners {
 		l.hear(change)
@@ -235,10 +251,6 @@ func (s *Store) suffix() string {
 // One is an object by its key, without a copy; it must not be changed. What is not there is
 // the zero value.
 func One[T client.Object](s *Store, key types.NamespacedName) (object T) {
-	gvk, err := s.GroupVersionKindFor(reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T))
-	if err != nil {
-		panic(err) // the caller names a kind that exists
-	}
-	object, _ = s.tables[gvk].objects[key].(T)
+	object, _ = s.tableOf(reflect.TypeFor[T]()).objects[key].(T)
 	return object
 }

@@ -27,7 +27,7 @@ var (
 func newStore(t *testing.T) (*store.Store, *clocktesting.FakeClock) {
 	t.Helper()
 	clock := clocktesting.NewFakeClock(birth)
-	s, err := store.New(clock, 1)
+	s, err := store.New(clock, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +269,7 @@ func TestEvictionsUnderABudget(t *testing.T) {
 func TestNamesComeFromTheSeed(t *testing.T) {
 	t.Parallel()
 	made := func(seed uint64) string {
-		s, err := store.New(clocktesting.NewFakeClock(birth), seed)
+		s, err := store.New(clocktesting.NewFakeClock(birth), seed, nil)
 		must(t, err)
 		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{GenerateName: "n-"}}
 		must(t, s.Create(ctx, n))

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"reflect"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -21,12 +20,13 @@ type part string
 const (
 	whole  part = ""
 	status part = "status"
+	birth  part = "birth"
 )
 
 // update takes the place of a stored object. What the request may not change is taken
 // from the stored one. The last finalizer of an object on its way out takes it away.
 func (s *Store) update(k *Kind, p part, sent client.Object, try bool) (client.Object, error) {
-	next, err := k.received(sent)
+	next, err := k.received(p, sent)
 	if err != nil {
 		return nil, err
 	}
@@ -103,10 +103,9 @@ func (k *Kind) prepare(p part, old, next client.Object) {
 			next.SetOwnerReferences(old.GetOwnerReferences())
 		}
 	case p == status:
-		kept := reflect.New(reflect.TypeOf(old).Elem()).Interface().(client.Object)
-		_ = assign(kept, old) // all of the kind's type
+		kept := version(old)
 		shareField("Status", kept, next)
-		_ = assign(next, kept)
+		_ = assign(next, kept) // both of the kind's type
 	case k.Status:
 		shareField("Status", next, old)
 	}
@@ -134,7 +133,7 @@ func (k *Kind) checkChange(p part, old, next client.Object) (client.Object, erro
 		return nil, k.invalid(old.GetName(), errs...)
 	}
 	kept := p == status || k.admit != nil && same("Spec", old, next)
-	if k.admit == nil || kept && (k.seen(next) || same("Status", old, next)) {
+	if k.admit == nil || kept && (same("Status", old, next) || k.seen(next)) {
 		return next, nil
 	}
 	before, err := k.content(old)

@@ -1,12 +1,10 @@
 package store
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"reflect"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -22,8 +20,41 @@ type message interface {
 }
 
 // received is an object as it arrives over the wire: without what that does not carry,
-// such as fractions of seconds, and without fields that the kind does not have.
-func (k *Kind) received(object client.Object) (client.Object, error) {
+// such as fractions of seconds, and without fields that the kind does not have. Of a change it
+// may lack what the request is not about, which comes from the stored object anyway.
+func (k *Kind) received(p part, object client.Object) (client.Object, error) {
+	if lose, known := k.wording().carrierOf(reflect.TypeOf(k.proto).Elem()); known && reflect.TypeOf(object) == reflect.TypeOf(k.proto) {
+		into := clone(k.about(p, object))
+		if lose(reflect.ValueOf(into).Elem()) == nil {
+			into.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+			into.SetManagedFields(nil)
+			return into, nil
+		}
+	}
+	return k.encoded(object)
+}
+
+// about is an object without the field that a request does not change.
+func (k *Kind) about(p part, object client.Object) client.Object {
+	left := version(object)
+	switch {
+	case p == status:
+		clearField("Spec", left)
+	case p == whole && k.Status:
+		clearField("Status", left)
+	}
+	return left
+}
+
+func (k *Kind) wording() *wording {
+	if _, own := k.proto.(message); own && k.admit == nil {
+		return asMessage
+	}
+	return asJSON
+}
+
+// encoded is received for what only the encoding itself can say.
+func (k *Kind) encoded(object client.Object) (client.Object, error) {
 	if m, own := object.(message); own && k.admit == nil {
 		return k.unpacked(m)
 	}
@@ -120,18 +151,12 @@ func same(name string, a, b client.Object) bool {
 	return !x.IsValid() || alike(x.Addr().Interface(), y.Addr().Interface())
 }
 
-// alike compares two values of the same type, as they would be stored.
-func alike(a, b any) bool {
-	x, own := a.(message)
-	if !own {
-		return equality.Semantic.DeepEqual(a, b)
-	}
-	one, err := x.Marshal()
-	if err != nil {
-		return false
-	}
-	other, err := b.(message).Marshal()
-	return err == nil && bytes.Equal(one, other)
+// version is the next one of an object, and shares all with it: what is to be another has to be
+// replaced, and not written into.
+func version(of client.Object) client.Object {
+	next := reflect.New(reflect.TypeOf(of).Elem())
+	next.Elem().Set(reflect.ValueOf(of).Elem())
+	return next.Interface().(client.Object)
 }
 
 func clone(object client.Object) client.Object { return object.DeepCopyObject().(client.Object) }

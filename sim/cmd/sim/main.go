@@ -100,8 +100,12 @@ func run(args []string, out, errs io.Writer) int {
 		w.parallel = 1
 	}
 	began := time.Now()
+	stopped := stop(w.limit)
+	if w.seeds == 1 {
+		w.trial.Pulse = pulse(errs, w.trial.Hours, stopped)
+	}
 	c := sim.Campaign{
-		Trial: w.trial, Seeds: w.seeds, Vary: w.vary, Parallel: w.parallel, Failures: w.failures, Stop: stop(w.limit),
+		Trial: w.trial, Seeds: w.seeds, Vary: w.vary, Parallel: w.parallel, Failures: w.failures, Stop: stopped,
 	}
 	failed := map[string]int{}
 	c.Tried = func(o sim.Outcome) {
@@ -110,13 +114,13 @@ func run(args []string, out, errs io.Writer) int {
 			failed[ruleOf(o)]++
 		}
 	}
-	progress := every(10*time.Second, out, w.seeds != 1, &c)
+	settle := every(progress, out, w.seeds != 1, &c)
 	tally := c.Run()
-	progress()
+	settle()
 	if w.seeds != 1 {
 		sum(out, w, tally, failed, time.Since(began))
 	}
-	if tally.Failed > 0 {
+	if tally.Failed > 0 || w.seeds != 1 && !tally.Pays() {
 		return 1
 	}
 	return 0

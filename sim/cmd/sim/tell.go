@@ -53,10 +53,38 @@ func sum(out io.Writer, w wishes, t sim.Tally, failed map[string]int, took time.
 	speed := t.Simulated.Hours() / max(took.Seconds(), 1e-9)
 	fmt.Fprintf(out, "%d seeds from %d, %d failed; %.0f simulated hours, %d steps in %s, %.1f simulated hours a second\n",
 		t.Tried, w.trial.Options.Seed, t.Failed, t.Simulated.Hours(), t.Steps, took.Round(time.Second), speed)
+	if t.Twins > 0 {
+		fmt.Fprintf(out, "%d seeds beside a twin (%s): %.2f with, %.2f without, saved %.1f %%; %d were dearer\n",
+			t.Twins, w.trial.Twin, t.Beside.Float(), t.Alone.Float(), 100*t.Saved(), t.Dearer)
+		if !t.Pays() {
+			fmt.Fprintln(out, "FAILED they were dearer all together")
+		}
+	}
 	for _, rule := range order.Keys(failed) {
 		fmt.Fprintf(out, "%6d broke: %s\n", failed[rule], rule)
 	}
 }
+
+// pulse says now and then how far a single run has come, and ends it when somebody wants that.
+func pulse(errs io.Writer, hours float64, stopped <-chan struct{}) func(time.Duration) bool {
+	last := time.Now()
+	return func(simulated time.Duration) bool {
+		select {
+		case <-stopped:
+			fmt.Fprintf(errs, "stopped after %.1f of %g hours\n", simulated.Hours(), hours)
+			return false
+		default:
+		}
+		if now := time.Now(); now.Sub(last) >= progress {
+			last = now
+			fmt.Fprintf(errs, "... %.1f of %g hours\n", simulated.Hours(), hours)
+		}
+		return true
+	}
+}
+
+// progress is how often people are told that something goes on.
+const progress = 10 * time.Second
 
 // every says now and then how far a campaign has come. What it gives ends that.
 func every(d time.Duration, out io.Writer, wanted bool, c *sim.Campaign) (end func()) {

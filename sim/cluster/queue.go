@@ -1,0 +1,62 @@
+package cluster
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// queue is all pods that wait for the scheduler, kept up to date with every event: most of them
+// wait while others come and go, and each pass asks all of them whether it is their turn.
+type queue map[types.UID]*waiter
+
+// waiter is a pod with the last attempt to find a place for it; no count is none.
+type waiter struct {
+	pod  *corev1.Pod
+	last attempt
+}
+
+// attempt is the last one of a pod that found no place.
+type attempt struct {
+	count  int
+	at     time.Time
+	helped uint64 // what had happened by then that may help
+}
+
+// How long a pod waits for its next attempt: after something that may help, and if nothing
+// does.
+const (
+	firstRetry = time.Second
+	lastRetry  = 10 * time.Second
+	anyway     = 5 * time.Minute
+)
+
+// next is when to try again.
+func (a *attempt) next(helped uint64) time.Time {
+	if a.helped == helped {
+		return a.at.Add(anyway)
+	}
+	return a.at.Add(min(firstRetry<<min(a.count-1, 4), lastRetry))
+}
+
+// move takes note of a pod that has changed. One that has stopped waiting does not begin again.
+func (q queue) move(was, is *corev1.Pod) {
+	switch {
+	case is == nil:
+		delete(q, was.UID)
+	case !unscheduled(is):
+		delete(q, is.UID)
+	case q[is.UID] == nil:
+		q[is.UID] = &waiter{pod: is}
+	default:
+		q[is.UID].pod = is
+	}
+}
+
+// failed counts an attempt.
+func (q queue) failed(pod *corev1.Pod, now time.Time, helped uint64) {
+	if w := q[pod.UID]; w != nil {
+		w.last = attempt{w.last.count + 1, now, helped}
+	}
+}
