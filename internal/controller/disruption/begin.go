@@ -11,7 +11,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
-	"tenon/core/decide"
 	"tenon/core/plan"
 	"tenon/core/snapshot"
 	"tenon/internal/command"
@@ -39,13 +38,13 @@ type place struct {
 
 // beginAll begins what was decided, as far as it still holds. One that cannot be begun
 // keeps no other from being.
-func (d *disruption) beginAll(ctx context.Context, picture world.Picture, decision *decide.Decision) error {
+func (d *disruption) beginAll(ctx context.Context, picture world.Picture, chosen []plan.Disruption) error {
 	var now *view // only if something has changed meanwhile
-	if d.o.World.Pulse().Changes != picture.Pulse.Changes && len(decision.Plan.Disruptions) > 0 {
+	if d.o.World.Pulse().Changes != picture.Pulse.Changes && len(chosen) > 0 {
 		now = newView(d.look(ctx, d.o.World, d.kit.Clock.Now()).Snapshot)
 	}
 	var wrong []error
-	for _, each := range split(decision.Plan.Disruptions) {
+	for _, each := range split(chosen) {
 		if now != nil {
 			if why := now.changed(picture.Snapshot, &each); why != "" {
 				reconcile.Log(ctx).V(1).Info("abandoning disruption that does not hold any more", "reason", string(each.Reason), "cause", why)

@@ -1,7 +1,7 @@
 // Package disruption gives nodes up: it asks the core what should go, begins that as
 // commands, and sees every command through to its end.
 //
-//	evaluate: picture ──▶ decide ──▶ does it still hold? ──▶ mark, launch replacements
+//	evaluate: picture ──▶ decide ──▶ wait for stragglers? does it still hold? ──▶ mark, launch replacements
 //	                                                              │
 //	conduct:  claims that have a command ──▶ what is next? ──▶ wait, look again, remove,
 //	                                                           or take everything back
@@ -54,7 +54,7 @@ func New(kit reconcile.Kit, o Options) []reconcile.Controller {
 	if o.Synced == nil {
 		o.Synced = func() bool { return true }
 	}
-	d := &disruption{kit: kit, o: o, intents: intent.New(kit.Cloud.Describe()), desk: newDesk(), reader: o.World.Reader()}
+	d := &disruption{kit: kit, o: o, intents: intent.New(kit.Cloud.Describe()), desk: newDesk(), reader: o.World.Reader(), stragglers: stragglers{}}
 	return []reconcile.Controller{
 		{
 			Name: "disruption", Workers: reconcile.One, Retry: retry,
@@ -78,6 +78,7 @@ type disruption struct {
 	intents intent.Maker
 	desk    *desk
 	// Of the evaluator alone.
-	reader *world.Reader
-	last   round
+	reader     *world.Reader
+	last       round
+	stragglers stragglers
 }
