@@ -91,7 +91,7 @@ func owned(p *corev1.Pod) {
 }
 
 // move has a node go by a disruption that counts on another one for its pod, which comes back
-// somewhere.
+// somewhere; nowhere, it waits.
 func (s *scene) move(pod, from, heir, to, somewhere string) {
 	s.t.Helper()
 	s.disrupts(plan.Underutilized, "of-"+from, []string{from}, nil, to)
@@ -102,7 +102,24 @@ func (s *scene) move(pod, from, heir, to, somewhere string) {
 	s.must(s.store.Update(context.Background(), claim))
 	gone := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: pod}}
 	s.must(s.store.Delete(context.Background(), gone, client.GracePeriodSeconds(0)))
-	s.pod(heir, "node-"+somewhere, owned)
+	node := ""
+	if somewhere != "" {
+		node = "node-" + somewhere
+	}
+	s.pod(heir, node, owned)
+}
+
+// homeless has a pod that was moved find no place, when nothing has changed for an hour but
+// what happens before.
+func (s *scene) homeless(before func()) {
+	s.t.Helper()
+	s.costing("a", 1)
+	s.costing("b", 1)
+	s.pod("p", "node-a", owned)
+	s.pass(time.Hour)
+	before()
+	s.move("p", "a", "q", "b", "")
+	s.watch.AtRest()
 }
 
 // wish is something that a user changes.

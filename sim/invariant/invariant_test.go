@@ -372,11 +372,17 @@ func examples() map[string]example {
 			func(s *scene) { _, n := s.serve("a"); s.cloud.Kill(n.Spec.ProviderID); s.pass(20 * time.Minute) },
 			func(s *scene) { _, n := s.serve("a"); s.cloud.Kill(n.Spec.ProviderID); s.pass(10 * time.Minute) }},
 		"at rest, a pod that waits": {invariant.RestRuns,
-			func(s *scene) { s.pod("p", ""); s.watch.AtRest() },
+			func(s *scene) { s.pod("p", ""); s.rest() },
 			func(s *scene) {
 				s.pod("p", "", func(p *corev1.Pod) { p.Annotations = map[string]string{invariant.Infeasible: "true"} })
-				s.watch.AtRest()
+				s.rest()
 			}},
+		"at rest, a pod that waits since a while ago": {invariant.RestRuns,
+			func(s *scene) { s.pod("p", ""); s.pass(6 * time.Minute); s.watch.Stir(); s.watch.AtRest() },
+			func(s *scene) { s.pod("p", ""); s.pass(4 * time.Minute); s.watch.Stir(); s.watch.AtRest() }},
+		"at rest, a pod that has been moved for nothing": {invariant.RestRuns,
+			func(s *scene) { s.homeless(func() {}) },
+			func(s *scene) { s.homeless(s.watch.Stir) }},
 		"at rest, a purchase": {invariant.RestSettled,
 			func(s *scene) { s.late(func() { s.serve("a") }) },
 			func(s *scene) { s.late(func() { s.watch.Stir(); s.serve("a") }) }},

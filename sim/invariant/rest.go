@@ -45,7 +45,7 @@ func (w *Watch) Settled(before Late) {
 // AtRest looks at what is left when nothing has happened for a while.
 func (w *Watch) AtRest() {
 	for _, pod := range store.All[*corev1.Pod](w.Store) {
-		if pod.Spec.NodeName == "" && !finished(pod) && pod.Annotations[Infeasible] == "" && !daemon(pod) && !w.limitHolds(pod) {
+		if pod.Spec.NodeName == "" && !finished(pod) && pod.Annotations[Infeasible] == "" && !daemon(pod) && !w.limitHolds(pod) && !w.cameNow(pod) {
 			w.report(RestRuns, "pod %s/%s waits since %s: %s", pod.Namespace, pod.Name, pod.CreationTimestamp.UTC().Format(time.DateTime), why(pod))
 		}
 	}
@@ -55,6 +55,13 @@ func (w *Watch) AtRest() {
 	for _, node := range store.All[*corev1.Node](w.Store) {
 		w.nodeAtRest(node)
 	}
+}
+
+// cameNow reports whether a pod has begun to wait only now, and something has changed not long
+// before: it has been moved because a job has ended, and the scheduler has put others where
+// its room was kept.
+func (w *Watch) cameNow(pod *corev1.Pod) bool {
+	return w.recent(pod.CreationTimestamp.Time, leaves) && !w.settled()
 }
 
 // daemon pods wait where others were faster: their room is set aside when a node is bought,
