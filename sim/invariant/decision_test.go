@@ -109,6 +109,19 @@ func (s *scene) move(pod, from, heir, to, somewhere string) {
 	s.pod(heir, node, owned)
 }
 
+// replacement buys a machine by a disruption, which has come no further than to name the
+// nodes that it takes.
+func (s *scene) replacement(leave []string) {
+	s.t.Helper()
+	s.costing("a", 1)
+	s.pod("p", "node-a", owned)
+	s.pass(time.Hour)
+	s.claim("b")
+	s.disrupts(plan.Underutilized, "swap", leave, []string{"b"})
+	s.buy("b", "1")
+	s.pass(2 * time.Minute)
+}
+
 // homeless has a pod that was moved find no place, when nothing has changed for an hour but
 // what happens before.
 func (s *scene) homeless(before func()) {

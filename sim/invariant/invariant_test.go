@@ -293,6 +293,9 @@ func examples() map[string]example {
 				s.buy(s.claim("a").Name, "1")
 				s.pass(2 * time.Minute)
 			}},
+		"a machine for pods that nobody moves": {invariant.BoughtForPods,
+			func(s *scene) { s.replacement(nil) },
+			func(s *scene) { s.replacement([]string{"a"}) }},
 		"a pod that asks to stay": {invariant.PodGrace,
 			func(s *scene) {
 				_, n := s.serve("a")

@@ -102,8 +102,8 @@ func (w *Watch) want(pod *corev1.Pod) {
 	}
 }
 
-// goes reports whether a node is being deleted, or its claim is: its pods want other
-// places.
+// goes reports whether a node is being deleted, or its claim is, or a disruption takes it:
+// its pods want other places.
 func (w *Watch) goes(node string) bool {
 	if node == "" {
 		return false
@@ -113,7 +113,11 @@ func (w *Watch) goes(node string) bool {
 		return true
 	}
 	claim := w.claimFor(n)
-	return claim != nil && (claim.DeletionTimestamp != nil || meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionDisruptionReason))
+	if claim == nil {
+		return false
+	}
+	r := commandOf(claim)
+	return claim.DeletionTimestamp != nil || r != nil && r.Takes(claim.Name) || meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionDisruptionReason)
 }
 
 // Times of purchases that are compared with pods. A machine may be bought a little before
