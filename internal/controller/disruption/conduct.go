@@ -27,15 +27,9 @@ func (d *disruption) conduct(ctx context.Context) (reconcile.Result, error) {
 	if !d.o.Synced() {
 		return reconcile.In(unsyncedRetry), nil
 	}
-	claims, err := lookup.ClaimsDisrupted(ctx, d.kit.Client)
+	claims, err := d.meet(ctx)
 	if err != nil {
 		return reconcile.Never, err
-	}
-	now := d.kit.Clock.Now()
-	for _, claim := range claims {
-		if r, ok := command.Of(claim); ok && r.Takes(claim.Name) {
-			d.desk.meet(r, now)
-		}
 	}
 	var wrong []error
 	entries := d.desk.list()
@@ -55,6 +49,19 @@ func (d *disruption) conduct(ctx context.Context) (reconcile.Result, error) {
 		return reconcile.In(tick), nil
 	}
 	return reconcile.In(period), nil
+}
+
+// meet enters the commands that claims show: when leaders change, some are not ours. It
+// returns the claims.
+func (d *disruption) meet(ctx context.Context) ([]*karpenterv1.NodeClaim, error) {
+	claims, err := lookup.ClaimsDisrupted(ctx, d.kit.Client)
+	now := d.kit.Clock.Now()
+	for _, claim := range claims {
+		if r, ok := command.Of(claim); ok && r.Takes(claim.Name) {
+			d.desk.meet(r, now)
+		}
+	}
+	return claims, err
 }
 
 // advance does the next step of a command.

@@ -8,6 +8,8 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/catalog"
+	"tenon/core/plan"
+	"tenon/internal/command"
 	"tenon/internal/rig"
 )
 
@@ -145,6 +147,29 @@ func TestWhatWasTakenBackIsDecidedAgain(t *testing.T) {
 	h.Fail(nil)
 	h.pass(11 * time.Second)
 	h.expect("a: closed Underutilized recorded", "b: closed Underutilized recorded", "web-00006: recorded rearranged")
+}
+
+// What another process has begun counts in budgets as soon as its command is seen, before
+// the node is closed: when leaders change, two may be alive for a moment.
+func TestWhatOthersHaveBegunCountsInBudgets(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, web(func(p *karpenterv1.NodePool) { p.Spec.Disruption.Budgets = []karpenterv1.Budget{{Nodes: "1"}} }))
+	h.closed = true // nothing is begun until there is something to buy
+	for _, name := range []string{"a", "b"} {
+		h.machine(machine{name: name, kind: "general-8", capacity: catalog.OnDemand, pods: 1})
+	}
+	h.watch()
+	h.Run(h.evaluate, "")
+	claim := h.Claim("a")
+	claim.Annotations = map[string]string{karpenterv1.AnnotationDisruption: (&command.Record{
+		ID: "theirs", Reason: plan.Underutilized, Begun: h.Clock.Now(), Claims: []command.Member{{Claim: "a", Pool: "web"}},
+	}).String()}
+	h.Put(claim)
+	h.closed = false
+	h.Clock.Step(11 * time.Second)
+	h.watch()
+	h.Run(h.evaluate, "")
+	h.expect("a: recorded", "b: ")
 }
 
 // An empty node on which nothing can be written keeps no other here.

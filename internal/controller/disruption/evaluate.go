@@ -62,7 +62,10 @@ func (d *disruption) evaluate(ctx context.Context) (reconcile.Result, error) {
 		return reconcile.In(wait), nil
 	}
 	dropped, blind := d.desk.dropped(), d.blind(ctx)
-	// 3. Look. What we wrote has to be in the picture, or budgets would be spent twice.
+	// 3. Look. What was begun has to be in the picture, or budgets would be spent twice.
+	if _, err := d.meet(ctx); err != nil {
+		return reconcile.Never, err
+	}
 	picture := d.look(ctx, d.reader, now)
 	if !d.seen(picture.Snapshot) {
 		return reconcile.In(unseenRetry), nil
