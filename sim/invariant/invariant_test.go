@@ -164,6 +164,15 @@ func (s *scene) pod(name, node string, change ...func(*corev1.Pod)) *corev1.Pod 
 	return p
 }
 
+// closed has something happen to a claim whose node takes no pods any more.
+func (s *scene) closed(then func(client.Object)) {
+	s.t.Helper()
+	c, n := s.serve("a")
+	n.Spec.Taints = []corev1.Taint{karpenterv1.TaintDisrupted()}
+	s.must(s.store.Update(context.Background(), n))
+	then(c)
+}
+
 func protected(p *corev1.Pod) {
 	p.Annotations = map[string]string{karpenterv1.AnnotationDoNotDisrupt: "true"}
 }
@@ -414,6 +423,9 @@ func examples() map[string]example {
 		"at rest, a claim that goes": {invariant.RestGone,
 			func(s *scene) { s.delete(s.claim("a")); s.rest() },
 			func(s *scene) { s.serve("a"); s.watch.AtRest() }},
+		"at rest, the taint of a node whose claim goes": {invariant.RestTaints,
+			func(s *scene) { s.closed(s.delete); s.rest() },
+			func(s *scene) { s.closed(s.delete); s.watch.AtRest() }},
 		"at rest, a taint": {invariant.RestTaints,
 			func(s *scene) {
 				_, n := s.serve("a")

@@ -133,10 +133,11 @@ func (w *Watch) leftNow(object client.Object) bool {
 	return at != nil && w.Now().Sub(at.Time) < leaves
 }
 
-// begunNow reports whether a disruption has begun to take a claim only now.
+// begunNow reports whether a disruption has begun to take a claim only now, or has deleted it:
+// it is over then, and the node goes next.
 func (w *Watch) begunNow(claim *karpenterv1.NodeClaim) bool {
 	r := commandOf(claim)
-	return r != nil && w.Now().Sub(r.Begun) < leaves
+	return r != nil && w.Now().Sub(r.Begun) < leaves || claim != nil && w.leftNow(claim)
 }
 
 func (w *Watch) nodeAtRest(node *corev1.Node) {
