@@ -164,6 +164,19 @@ func (s *scene) pod(name, node string, change ...func(*corev1.Pod)) *corev1.Pod 
 	return p
 }
 
+// forsaken has something happen to a node whose claim a user has taken away, and then another
+// one bought, where the limit is one of them.
+func (s *scene) forsaken(then func(client.Object)) {
+	s.t.Helper()
+	s.limit("4")
+	c, n := s.serve("a")
+	s.release(c)
+	s.delete(c)
+	s.pass(6 * time.Minute)
+	then(n)
+	s.serve("b")
+}
+
 // closed has something happen to a claim whose node takes no pods any more.
 func (s *scene) closed(then func(client.Object)) {
 	s.t.Helper()
@@ -255,6 +268,9 @@ func examples() map[string]example {
 		"more than a limit that was just set": {invariant.Limits,
 			func(s *scene) { s.limit("1"); s.pass(6 * time.Minute); s.serve("a"); s.serve("b") },
 			func(s *scene) { s.limit("1"); s.pass(4 * time.Minute); s.serve("a"); s.serve("b") }},
+		"more than the limit, beside a node that goes without its claim": {invariant.Limits,
+			func(s *scene) { s.forsaken(func(client.Object) {}) },
+			func(s *scene) { s.forsaken(s.delete) }},
 		"two machines for one pod": {invariant.BoughtForPods,
 			func(s *scene) {
 				s.pod("p", "")

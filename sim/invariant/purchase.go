@@ -2,6 +2,7 @@ package invariant
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -88,8 +89,10 @@ func (w *Watch) checkLimits(name string) {
 // it any more, so that what replaces it can be bought.
 func (w *Watch) leaving(i cloud.Instance) bool {
 	claim := w.claimOf(i)
-	if claim == nil {
-		return false
+	if claim == nil { // a user has pulled its finalizer: the node may go nevertheless
+		return slices.ContainsFunc(store.All[*corev1.Node](w.Store), func(n *corev1.Node) bool {
+			return n.Spec.ProviderID == i.ProviderID && n.DeletionTimestamp != nil
+		})
 	}
 	node := w.nodeOf(claim.Status.NodeName)
 	return claim.DeletionTimestamp != nil || node != nil && node.DeletionTimestamp != nil
