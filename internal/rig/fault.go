@@ -8,6 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -159,7 +161,13 @@ func (r *Rig) faulty(base client.WithWatch, live bool) client.WithWatch {
 			if r.lags(l, live) {
 				return nil
 			}
-			return c.List(ctx, l, opts...)
+			if err := c.List(ctx, l, opts...); err != nil || live {
+				return err
+			}
+			return meta.EachListItem(l, func(o runtime.Object) error {
+				r.show(o.(client.Object), o.(client.Object).GetName())
+				return nil
+			})
 		},
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
 			if err := r.check("create", o, o.GetName(), live); err != nil {

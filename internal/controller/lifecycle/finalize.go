@@ -80,25 +80,43 @@ func (l *lifecycle) finalize(ctx context.Context, claim *karpenterv1.NodeClaim) 
 	}
 }
 
-// nodesLeft are the nodes of the claim's instance. Before the instance of a registered claim
-// is removed for want of nodes, the node that the claim names is looked for past the cache:
-// it would lose its pods without notice.
+// nodesLeft are the nodes of the claim's instance. Before the instance is removed because there
+// are none, or none that pods may have come to, they are looked at past the cache: their pods
+// would be lost without notice.
 func (l *lifecycle) nodesLeft(ctx context.Context, claim *karpenterv1.NodeClaim) ([]*corev1.Node, error) {
 	nodes, err := lookup.NodesOf(ctx, l.kit.Client, claim.Status.ProviderID)
-	if err != nil || len(nodes) > 0 || claim.Status.NodeName == "" || meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionInstanceTerminating) {
+	if err != nil || meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionInstanceTerminating) {
 		return nodes, err
 	}
-	var node corev1.Node
-	if err := l.kit.Live.Get(ctx, client.ObjectKey{Name: claim.Status.NodeName}, &node); err != nil {
-		if apierrors.IsNotFound(err) {
-			return nil, nil
+	var names []string
+	switch {
+	case len(nodes) == 0 && claim.Status.NodeName != "":
+		names = []string{claim.Status.NodeName}
+	case meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionRegistered) || slices.ContainsFunc(nodes, open):
+		return nodes, nil
+	}
+	for _, node := range nodes {
+		names = append(names, node.Name)
+	}
+	return l.asTheyAre(ctx, claim, names)
+}
+
+// asTheyAre are nodes of the claim's instance as the API server has them, those that are gone
+// left out.
+func (l *lifecycle) asTheyAre(ctx context.Context, claim *karpenterv1.NodeClaim, names []string) ([]*corev1.Node, error) {
+	var out []*corev1.Node
+	for _, name := range names {
+		node := &corev1.Node{}
+		err := l.kit.Live.Get(ctx, client.ObjectKey{Name: name}, node)
+		switch {
+		case apierrors.IsNotFound(err):
+		case err != nil:
+			return nil, fmt.Errorf("look for node %s of claim %s: %w", name, claim.Name, err)
+		case node.Spec.ProviderID == claim.Status.ProviderID: // else another machine by the same name
+			out = append(out, node)
 		}
-		return nil, fmt.Errorf("look for node %s of claim %s: %w", claim.Status.NodeName, claim.Name, err)
 	}
-	if node.Spec.ProviderID != claim.Status.ProviderID {
-		return nil, nil // another machine by the same name
-	}
-	return []*corev1.Node{&node}, nil
+	return out, nil
 }
 
 // limit writes until when the claim's pods may take. It counts from the deletion, so it is

@@ -441,6 +441,28 @@ func TestNodeUnseen(t *testing.T) {
 	s.end()
 }
 
+// TestNodeOpenedUnseen: the cache shows a node that has not registered, and pods may have come
+// to it since; it is drained before its instance goes.
+func TestNodeOpenedUnseen(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, memory.Options{})
+	s.Named("web-1", "web")
+	s.run()
+	s.join()
+	var node corev1.Node
+	s.Get("node-web-1", &node)
+	s.Hold(node.DeepCopy())
+	node.Labels, node.Spec.Taints = map[string]string{karpenterv1.LabelRegistered: "true"}, nil
+	node.Finalizers = []string{karpenterv1.FinalizerTermination}
+	s.Must(s.API.Update(context.Background(), &node))
+	s.delete()
+	s.run()
+	left := s.Far.Instances()
+	if s.Get("node-web-1", &node); node.DeletionTimestamp == nil || len(left) != 1 || left[0].State == cloud.Terminating {
+		t.Errorf("node deleted %v, instances %v", node.DeletionTimestamp, left)
+	}
+}
+
 // TestWaitingFor: nodes wake claims that wait for them, and no others.
 func TestWaitingFor(t *testing.T) {
 	t.Parallel()
