@@ -32,6 +32,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/plan"
 	"tenon/core/snapshot"
+	"tenon/internal/amend"
 	"tenon/internal/class"
 	"tenon/internal/command"
 	"tenon/internal/reconcile"
@@ -218,7 +219,7 @@ func (r *Rollouts) write(ctx context.Context, pool *karpenterv1.NodePool, text s
 		changed.Annotations = map[string]string{}
 	}
 	changed.Annotations[Annotation] = text
-	patch := client.MergeFromWithOptions(pool, client.MergeFromWithOptimisticLock{})
+	patch := amend.Locked(pool)
 	if err := r.kit.Client.Patch(ctx, changed, patch); err != nil {
 		return err
 	}

@@ -7,8 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"tenon/internal/amend"
 	"tenon/internal/departure"
 	"tenon/internal/drain"
 	"tenon/internal/reconcile"
@@ -61,7 +61,7 @@ func lastCall(leave departure.Departure, step drain.Step) time.Time {
 // server refuses for good it would refuse again.
 func (q *queue) roll(ctx context.Context, leave departure.Departure, step drain.Step, w surge.Workload) (surge.Step, error) {
 	asked := surge.Ask(w.Deployment, step.Pod)
-	err := q.Client.Patch(ctx, asked, client.MergeFromWithOptions(w.Deployment, client.MergeFromWithOptimisticLock{}))
+	err := q.Client.Patch(ctx, asked, amend.Locked(w.Deployment))
 	switch {
 	case err == nil:
 		q.Events.Publish(drain.Rolled(asked, leave.Node, step.Pod))
