@@ -143,7 +143,7 @@ func (s Scene) forcedAt(pod *corev1.Pod) (time.Time, bool) {
 	if s.Deadline.IsZero() || pod.Spec.TerminationGracePeriodSeconds == nil {
 		return time.Time{}, false
 	}
-	return s.Deadline.Add(-time.Duration(*pod.Spec.TerminationGracePeriodSeconds) * time.Second), true
+	return s.Deadline.Add(-standing.Seconds(*pod.Spec.TerminationGracePeriodSeconds)), true
 }
 
 // grace is what is left until the deadline, and never nothing: zero seconds would take the

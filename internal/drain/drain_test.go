@@ -125,6 +125,8 @@ func TestDeadlines(t *testing.T) {
 			"waits for [a], does [delete a in 60s], turn of nobody, changes after 11m0s"},
 		"but not if that promises it no less": {-time.Minute, []*corev1.Pod{pod("a", ending(time.Second, 1))},
 			"waits for [a], does [], turn of nobody, changes after 1m1s"},
+		"a grace of centuries is as any that is too long": {-time.Minute, []*corev1.Pod{pod("a", grace(9_223_372_037)), pod("b", grace(1<<62), protected("true"))},
+			"waits for [a b], does [delete a in 1s, delete b in 1s], turn of nobody"},
 		"static pods are not deleted": {-time.Minute, []*corev1.Pod{pod("static", static), pod("agent", stays)},
 			"waits for [], does [], turn of nobody"},
 	}

@@ -101,7 +101,7 @@ func promised(pod *corev1.Pod) time.Duration {
 	if pod.DeletionGracePeriodSeconds == nil {
 		return 0
 	}
-	return time.Duration(*pod.DeletionGracePeriodSeconds) * time.Second
+	return standing.Seconds(*pod.DeletionGracePeriodSeconds)
 }
 
 func inNamespace(budgets []*policyv1.PodDisruptionBudget, namespace string) []*policyv1.PodDisruptionBudget {

@@ -67,14 +67,17 @@ const (
 	// A pause is twice as long as the last one.
 	firstPause   = time.Minute
 	longestPause = 30 * time.Minute
+	// mostPauses in a row are years of them.
+	mostPauses = 1 << 20
 	// What is kept, so that the annotation stays small.
 	keptFailures = 3
 	keptEnded    = 32
 )
 
-// For is the state for a goal, which begins anew if it is another one.
+// For is the state for a goal, which begins anew if it is another one, or if what is known of it
+// cannot be.
 func (s State) For(goal string, now time.Time) State {
-	if s.Goal == goal {
+	if s.Goal == goal && !s.Pause.lies(now) {
 		return s
 	}
 	return State{Goal: goal, Since: now.UTC(), Width: canary, Over: s.Over}
@@ -119,7 +122,7 @@ func (s State) failed(o Outcome, now time.Time) State {
 	}
 	pause := Pause{Since: now, Times: 1, From: now}
 	if s.Pause != nil {
-		pause.Since, pause.Times = s.Pause.Since, s.Pause.Times+1
+		pause.Since, pause.Times = s.Pause.Since, min(s.Pause.Times+1, mostPauses)
 	}
 	pause.Until = now.Add(lengthOf(pause.Times))
 	s.Pause, s.Width, s.Proven, s.Row = &pause, canary, false, 0
@@ -137,14 +140,20 @@ func (s State) Rested(now time.Time) State {
 
 func lengthOf(times int) time.Duration {
 	length := firstPause
-	for range times - 1 {
-		length = min(2*length, longestPause)
+	for n := 1; n < times && length < longestPause; n++ {
+		length *= 2
 	}
-	return length
+	return min(length, longestPause)
 }
 
 // Paused reports whether nothing may be begun at a time.
-func (s State) Paused(now time.Time) bool { return s.Pause != nil && now.Before(s.Pause.Until) }
+func (s State) Paused(now time.Time) bool {
+	return s.Pause != nil && now.Before(s.Pause.Until) && !s.Pause.lies(now)
+}
+
+// lies reports whether the pause begins long after now: it was written by hand, or by a clock
+// that was wrong.
+func (p *Pause) lies(now time.Time) bool { return p != nil && p.From.Sub(now) > longestPause }
 
 // Pace is how many more nodes may go, with so many under way.
 func (s State) Pace(pool string, underway int, now time.Time) snapshot.Pace {
@@ -168,12 +177,17 @@ func (s State) String() string {
 	return string(text)
 }
 
-// read is the state that an annotation holds. One that nobody can read is none: then the
-// roll-out begins anew, slowly.
+// read is the state that an annotation holds. The annotation can be written by hand. What cannot
+// be read, or was never written here, is no state: then the roll-out begins anew, slowly.
 func read(text string) State {
 	var s State
-	if json.Unmarshal([]byte(text), &s) != nil || s.Width < canary {
+	if json.Unmarshal([]byte(text), &s) != nil || s.Width < canary || s.Width > widest || !s.Pause.sound() {
 		return State{}
 	}
 	return s
+}
+
+// sound reports whether a pause is one that is made here.
+func (p *Pause) sound() bool {
+	return p == nil || p.Times >= 1 && p.Times <= mostPauses && p.Until.Sub(p.From) <= longestPause
 }

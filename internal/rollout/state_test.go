@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/internal/rollout"
 )
 
@@ -216,5 +217,31 @@ func TestSmall(t *testing.T) {
 	}
 	if n := len(s.String()); n > 2000 {
 		t.Errorf("%d bytes", n)
+	}
+}
+
+// TestWhatIsWrittenByHandEndsNoRollOutForEver: the annotation is the pool's, and whoever may change
+// a pool can write anything there. A state that was never written here is none.
+func TestWhatIsWrittenByHandEndsNoRollOutForEver(t *testing.T) {
+	t.Parallel()
+	for name, pause := range map[string]string{
+		"pauses without end":        `{"since":"2026-11-21T12:00:00Z","from":"2026-11-21T12:00:00Z","until":"2026-11-21T12:30:00Z","times":9000000000000000000}`,
+		"fewer than none":           `{"since":"2026-11-21T12:00:00Z","from":"2026-11-21T12:00:00Z","until":"2026-11-21T12:30:00Z","times":-1}`,
+		"a pause of centuries":      `{"since":"2026-11-21T12:00:00Z","from":"2026-11-21T12:00:00Z","until":"9999-01-01T00:00:00Z","times":1}`,
+		"a pause far in the future": `{"since":"9999-01-01T00:00:00Z","from":"9999-01-01T00:00:00Z","until":"9999-01-01T00:30:00Z","times":1}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pool := &karpenterv1.NodePool{}
+			pool.Annotations = map[string]string{rollout.Annotation: `{"goal":"A","since":"2026-11-21T11:00:00Z","width":1,"pause":` + pause + `}`}
+			state := rollout.Of(pool)
+			if state.Paused(noon) {
+				t.Error("it is paused")
+			}
+			failed := state.For("A", noon).Ended(rollout.Outcome{ID: "c", Begun: noon.Add(time.Second), Failures: []rollout.Failure{{Claim: "c"}}}, noon)
+			if failed.Pause == nil || failed.Pause.Until.Sub(noon) > 30*time.Minute {
+				t.Errorf("after a failure: pause %+v, want one of half an hour at most", failed.Pause)
+			}
+		})
 	}
 }

@@ -19,6 +19,15 @@ import (
 // as stuck. Its kubelet is gone or broken, and nobody waits for it any more.
 const StuckAfter = time.Minute
 
+// longest is as much of a time in seconds as counts: more would not fit into the nanoseconds of
+// a time.Duration, and the API server takes any number for a grace period.
+const longest = 100 * 365 * 24 * time.Hour
+
+// Seconds is a duration that an object gives in seconds, at most a hundred years.
+func Seconds(n int64) time.Duration {
+	return time.Duration(min(max(n, 0), int64(longest/time.Second))) * time.Second
+}
+
 // Terminal tells pods that have ended.
 func Terminal(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded

@@ -12,6 +12,7 @@ import (
 	"tenon/internal/departure"
 	"tenon/internal/drain"
 	"tenon/internal/reconcile"
+	"tenon/internal/standing"
 	"tenon/internal/surge"
 )
 
@@ -50,11 +51,11 @@ func lastCall(leave departure.Departure, step drain.Step) time.Time {
 	if leave.Ends.IsZero() {
 		return time.Time{}
 	}
-	grace := time.Duration(corev1.DefaultTerminationGracePeriodSeconds) * time.Second
+	grace := int64(corev1.DefaultTerminationGracePeriodSeconds)
 	if own := step.Pod.Spec.TerminationGracePeriodSeconds; own != nil {
-		grace = time.Duration(*own) * time.Second
+		grace = *own
 	}
-	return leave.Ends.Add(-grace - drain.Shortest)
+	return leave.Ends.Add(-standing.Seconds(grace) - drain.Shortest)
 }
 
 // roll asks the Deployment, unless it has changed since it was looked at. What the API

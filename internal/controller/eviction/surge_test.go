@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"tenon/internal/controller/eviction"
@@ -262,6 +263,21 @@ func TestEndOfTheMachineEndsASurge(t *testing.T) {
 	if w.said("SurgeNotPossible web: Evicting without another pod in its place: the machine ends at ") != 1 {
 		t.Errorf("events %q", w.Events())
 	}
+}
+
+// However long a grace period the pod asks for, the end of the machine ends the wait.
+func TestNoGraceOutlivesTheMachine(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.single("web")
+	pod := &corev1.Pod{}
+	w.Must(w.API.Get(context.Background(), key("web"), pod))
+	pod.Spec.TerminationGracePeriodSeconds = ptr.To(int64(9_223_372_037))
+	w.Put(pod)
+	claim := w.Claim("c")
+	claim.Annotations = map[string]string{departure.AnnotationEnds: w.Clock.Now().Add(time.Hour).UTC().Format(time.RFC3339)}
+	w.Put(claim)
+	w.expect("web", "evict web (uid-web)")
 }
 
 // Protection comes before everything: a pod that must not be disturbed is not replaced.

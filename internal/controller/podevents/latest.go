@@ -48,7 +48,7 @@ func askedToLeaveAt(pod *corev1.Pod) time.Time {
 	if pod.DeletionGracePeriodSeconds == nil {
 		return pod.DeletionTimestamp.Time
 	}
-	return pod.DeletionTimestamp.Add(-time.Duration(*pod.DeletionGracePeriodSeconds) * time.Second)
+	return pod.DeletionTimestamp.Add(-standing.Seconds(*pod.DeletionGracePeriodSeconds))
 }
 
 // endedAt is when a pod that has ended was last ready. Caches do not keep when its
