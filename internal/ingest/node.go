@@ -58,13 +58,13 @@ func (v view) snapshot() snapshot.Node {
 	labels := v.labels()
 	out := snapshot.Node{
 		Name:         v.name(),
-		Pool:         labels[karpenterv1.LabelNodePool],
+		Pool:         v.bought(karpenterv1.LabelNodePool, labels),
 		Labels:       labels,
 		Taints:       v.taints(),
 		Initialized:  v.initialized(),
 		Leaving:      v.leaving(),
-		InstanceType: labels[corev1.LabelInstanceTypeStable],
-		Zone:         labels[corev1.LabelTopologyZone],
+		InstanceType: v.bought(corev1.LabelInstanceTypeStable, labels),
+		Zone:         v.bought(corev1.LabelTopologyZone, labels),
 		CapacityType: labels[karpenterv1.LabelCapacityType],
 		Created:      v.created(),
 	}
@@ -85,6 +85,15 @@ func (v view) snapshot() snapshot.Node {
 	out.Price = v.price(&out)
 	out.Life = v.life()
 	return out
+}
+
+// bought is what was bought, which never changes: the claim knows it, and a kubelet can write the
+// labels of its own Node.
+func (v view) bought(label string, labels map[string]string) string {
+	if v.claim != nil && v.claim.Labels[label] != "" {
+		return v.claim.Labels[label]
+	}
+	return labels[label]
 }
 
 func (v view) name() string {

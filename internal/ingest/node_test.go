@@ -241,3 +241,15 @@ func TestMovablePods(t *testing.T) {
 		})
 	}
 }
+
+// TestAKubeletSpeaksForNoOtherPool: a kubelet with bad intentions gives its Node the labels of another
+// pool and of a smaller machine. It still counts where it was bought, at its price.
+func TestAKubeletSpeaksForNoOtherPool(t *testing.T) {
+	t.Parallel()
+	bought := strings.Replace(claim("", launched), "team: red", "team: red, node.kubernetes.io/instance-type: large, topology.kubernetes.io/zone: zone-b", 1)
+	forged := strings.Replace(strings.Replace(settled, "nodepool: one", "nodepool: two", 1), "zone-a", "zone-c", 1)
+	n := onlyNode(t, build(t, fromCluster(t), bought+node(forged, "providerID: 'cloud:///1'", realRoom)))
+	if n.Pool != "one" || n.InstanceType != "large" || n.Zone != "zone-b" {
+		t.Errorf("the node counts as %s of pool %s in %s, want a large one of pool one in zone-b", n.InstanceType, n.Pool, n.Zone)
+	}
+}
