@@ -12,7 +12,7 @@ import (
 // PDB". A pod that is replaced before it goes is not evicted, and wants a place until the
 // other one is there.
 func (t *Translator) Movable(pod *corev1.Pod) bool {
-	if t.index.heirs[pod.UID] > 0 {
+	if t.index.hasHeir(pod) {
 		return false
 	}
 	if t.surges(pod) {

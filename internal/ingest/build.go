@@ -13,6 +13,7 @@ import (
 	karpenterv1alpha1 "tenon/api/karpenter/v1alpha1"
 	"tenon/core/catalog"
 	"tenon/core/snapshot"
+	"tenon/internal/owner"
 )
 
 // Build makes a snapshot of a whole set of objects. The order of the objects does not
@@ -169,7 +170,7 @@ func (b *builder) addNodes() {
 // addPods adds pods, replicas and daemons, and the templates that they need.
 func (b *builder) addPods() {
 	b.out.Pods, b.out.Daemons = make([]snapshot.Pod, 0, len(b.pods)), nil
-	havePods, live := owners{}, map[key]*corev1.Pod{}
+	havePods, live := populated{map[owner.Ref]bool{}, map[key]bool{}}, map[owner.Ref]*corev1.Pod{}
 	for _, pod := range b.pods {
 		b.addPod(pod)
 		b.noteOwner(pod, havePods, live)
@@ -180,7 +181,7 @@ func (b *builder) addPods() {
 		})
 	}
 	for _, set := range byName(b.objects.DaemonSets) {
-		if daemon, ok := b.t.Daemon(set, live[keyOf(set)]); ok {
+		if daemon, ok := b.t.Daemon(set, live[owner.Is("apps/v1", "DaemonSet", set)]); ok {
 			b.out.Daemons = append(b.out.Daemons, daemon)
 		}
 	}
@@ -189,7 +190,7 @@ func (b *builder) addPods() {
 
 // addReplicas adds the pods of workloads that have no Pod objects. A replica whose name
 // some other pod has already gets its workload's kind into the name.
-func (b *builder) addReplicas(havePods owners) bool {
+func (b *builder) addReplicas(havePods populated) bool {
 	if !b.t.options.Files {
 		return false // a cluster's controllers make their pods themselves
 	}
@@ -226,23 +227,17 @@ func (b *builder) addPod(pod *corev1.Pod) {
 }
 
 // noteOwner remembers which workloads have pods, and each DaemonSet's latest.
-func (b *builder) noteOwner(pod *corev1.Pod, havePods owners, live map[key]*corev1.Pod) {
-	k, kind, ok := controllerOf(pod)
-	if !ok {
+func (b *builder) noteOwner(pod *corev1.Pod, havePods populated, live map[owner.Ref]*corev1.Pod) {
+	if set := DaemonSetOf(pod); !set.None() && Newer(pod, live[set]) {
+		live[set] = pod
+	}
+	direct := owner.Of(pod)
+	if direct.None() || havePods.owners[direct] {
 		return
 	}
-	if kind == "DaemonSet" {
-		if has := live[k]; has == nil || has.CreationTimestamp.Before(&pod.CreationTimestamp) {
-			live[k] = pod
-		}
-		return
-	}
-	direct := ownerKey{k, kind}
-	if havePods[direct] {
-		return
-	}
-	havePods[direct] = true
-	if kind, name, found := strings.Cut(b.t.index.owner(pod), "/"); found {
-		havePods[ownerKey{key{k.namespace, name}, kind}] = true
+	havePods.owners[direct] = true
+	havePods.owners[b.t.index.Workload(pod)] = true
+	if name, guessed := b.t.index.guess(pod); guessed {
+		havePods.guessed[key{direct.Namespace, name}] = true
 	}
 }

@@ -1,6 +1,10 @@
 package ingest
 
 import (
+	"cmp"
+	"slices"
+	"strings"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -8,6 +12,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
+	"tenon/internal/owner"
 )
 
 // Daemon translates a DaemonSet. live is the pod of it that was made last, or nil: what
@@ -24,6 +29,40 @@ func (t *Translator) Daemon(set *appsv1.DaemonSet, live *corev1.Pod) (snapshot.D
 		template.Terms[i] = joining(term)
 	}
 	return snapshot.Daemon{Namespace: namespaceOf(set), Name: set.Name, Template: t.intern(template)}, true
+}
+
+// DaemonSetOf is the DaemonSet of which a pod may be the latest; none for all other pods. A
+// daemon pod is made for one node. One that is neither there nor pinned to it has not been made
+// by the DaemonSet controller.
+func DaemonSetOf(pod *corev1.Pod) owner.Ref {
+	ref := owner.Of(pod)
+	if !ref.IsA("apps/v1", "DaemonSet") || pod.Spec.NodeName == "" && !isPinned(pod) {
+		return owner.Ref{}
+	}
+	return ref
+}
+
+// isPinned reports whether every way to satisfy the required node affinity names nodes.
+func isPinned(pod *corev1.Pod) bool {
+	a := pod.Spec.Affinity
+	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return false
+	}
+	terms := a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+	return len(terms) > 0 && !slices.ContainsFunc(terms, func(t corev1.NodeSelectorTerm) bool {
+		return !slices.ContainsFunc(t.MatchFields, func(f corev1.NodeSelectorRequirement) bool {
+			return f.Key == metav1.ObjectNameField && f.Operator == corev1.NodeSelectorOpIn
+		})
+	})
+}
+
+// Newer reports whether a pod of a DaemonSet was made after another one, which may be none. Of two
+// of the same second the name decides.
+func Newer(pod, than *corev1.Pod) bool {
+	if than == nil {
+		return true
+	}
+	return cmp.Or(pod.CreationTimestamp.Compare(than.CreationTimestamp.Time), strings.Compare(than.Name, pod.Name)) > 0
 }
 
 func (t *Translator) daemonPod(set *appsv1.DaemonSet, live *corev1.Pod) *corev1.Pod {

@@ -4,41 +4,76 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"tenon/internal/owner"
 	"tenon/internal/surge"
 )
 
-// heirs counts the living pods that were made to replace a pod before it goes. Such a pod
+// heirs are the living pods that were made to replace a pod before it goes, by that pod. It
 // wants no other place any more: its heir wants one, or has it.
-type heirs map[types.UID]int
+type heirs map[types.UID]map[key]*corev1.Pod
 
 // Replace notes that a pod is now like this. Either may be nil: one that is new was not,
 // and one that is gone is not.
 func (x *Index) Replace(was, is *corev1.Pod) {
-	x.heirs.add(was, -1)
-	x.heirs.add(is, 1)
+	if replaced := replacedBy(was); replaced != "" {
+		if delete(x.heirs[replaced], keyOf(was)); len(x.heirs[replaced]) == 0 {
+			delete(x.heirs, replaced)
+		}
+	}
+	if replaced := replacedBy(is); replaced != "" {
+		if x.heirs[replaced] == nil {
+			x.heirs[replaced] = map[key]*corev1.Pod{}
+		}
+		x.heirs[replaced][keyOf(is)] = is
+	}
 }
 
-func (h heirs) add(pod *corev1.Pod, n int) {
-	if pod == nil {
-		return
+func replacedBy(pod *corev1.Pod) types.UID {
+	if pod == nil || surge.Replaces(pod) == pod.UID {
+		return ""
 	}
-	replaced := surge.Replaces(pod)
-	if replaced == "" || replaced == pod.UID {
-		return
+	return surge.Replaces(pod)
+}
+
+// hasHeir reports whether there is another pod in place of this one. A pod says itself whose place
+// it takes, and is believed if the same Deployment made both.
+func (x *Index) hasHeir(pod *corev1.Pod) bool {
+	made := x.Workload(pod)
+	if !made.IsA("apps/v1", "Deployment") {
+		return false
 	}
-	if h[replaced] += n; h[replaced] <= 0 {
-		delete(h, replaced)
+	for _, heir := range x.heirs[pod.UID] { // one is enough: the order does not matter
+		if x.Workload(heir) == made {
+			return true
+		}
 	}
+	return false
 }
 
 // surges reports whether the pod will be replaced before it goes rather than evicted, so
-// that disruption budgets have no say. What its Deployment allows is looked at when it has
-// to go; here counts what the pod and its ReplicaSet tell.
+// that disruption budgets have no say.
 func (t *Translator) surges(pod *corev1.Pod) bool {
-	if !surge.Foreseeable(pod) {
+	if !surge.Wanted(pod) {
 		return false
 	}
-	k, _, _ := controllerOf(pod)
-	wanted, known := t.index.Wanted(k.namespace, k.name)
-	return !known || wanted == 1
+	wanted, known := t.index.Wanted(owner.Of(pod))
+	return known && wanted == 1 && surge.Foreseeable(pod, t.index.made(pod))
+}
+
+// made is what makes a pod, as far as it is known.
+func (x *Index) made(pod *corev1.Pod) surge.Workload {
+	var w surge.Workload
+	var known bool
+	if w.Set, known = named(x.replicaSets, "ReplicaSet", owner.Of(pod)); !known {
+		return w
+	}
+	w.Deployment, _ = named(x.deployments, "Deployment", owner.Of(w.Set))
+	for i := range pod.Spec.Volumes {
+		if source := pod.Spec.Volumes[i].PersistentVolumeClaim; source != nil {
+			if claim := x.claims[key{namespaceOf(pod), source.ClaimName}]; claim != nil {
+				w.Claims = append(w.Claims, claim)
+			}
+		}
+	}
+	return w
 }

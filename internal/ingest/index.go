@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"tenon/core/order"
+	"tenon/internal/owner"
 )
 
 // Index holds the objects that pods and nodes refer to. It keeps the objects that it is
@@ -25,6 +27,7 @@ type Index struct {
 	attachments  map[string]*storagev1.CSINode
 	priorities   map[string]*schedulingv1.PriorityClass
 	limits       namespaced[*corev1.LimitRange]
+	quotas       namespaced[*corev1.ResourceQuota]
 	services     namespaced[*corev1.Service]
 	disruptions  namespaced[*policyv1.PodDisruptionBudget]
 	replicators  map[key]*corev1.ReplicationController
@@ -84,6 +87,7 @@ func NewIndex() *Index {
 		attachments:  map[string]*storagev1.CSINode{},
 		priorities:   map[string]*schedulingv1.PriorityClass{},
 		limits:       namespaced[*corev1.LimitRange]{},
+		quotas:       namespaced[*corev1.ResourceQuota]{},
 		services:     namespaced[*corev1.Service]{},
 		disruptions:  namespaced[*policyv1.PodDisruptionBudget]{},
 		replicators:  map[key]*corev1.ReplicationController{},
@@ -113,6 +117,8 @@ func (x *Index) Put(object any) bool {
 		x.priorities[o.Name] = o
 	case *corev1.LimitRange:
 		x.limits.put(o)
+	case *corev1.ResourceQuota:
+		x.quotas.put(o)
 	case *corev1.Service:
 		x.services.put(o)
 	case *policyv1.PodDisruptionBudget:
@@ -161,6 +167,8 @@ func (x *Index) Find(object any) any {
 		return found(x.priorities, o.Name)
 	case *corev1.LimitRange:
 		return found(x.limits[namespaceOf(o)], o.Name)
+	case *corev1.ResourceQuota:
+		return found(x.quotas[namespaceOf(o)], o.Name)
 	case *corev1.Service:
 		return found(x.services[namespaceOf(o)], o.Name)
 	case *policyv1.PodDisruptionBudget:
@@ -204,6 +212,8 @@ func (x *Index) Remove(object any) bool {
 		delete(x.priorities, o.Name)
 	case *corev1.LimitRange:
 		x.limits.remove(o)
+	case *corev1.ResourceQuota:
+		x.quotas.remove(o)
 	case *corev1.Service:
 		x.services.remove(o)
 	case *policyv1.PodDisruptionBudget:
@@ -252,19 +262,16 @@ func (x *Index) namespacesMatching(s *metav1.LabelSelector) []string {
 	return out
 }
 
-// Owner names the workload that a pod belongs to; see owner.
-func (x *Index) Owner(pod *corev1.Pod) string { return x.owner(pod) }
-
 // Heard reports whether the ReplicaSet is known.
-func (x *Index) Heard(namespace, replicaSet string) bool {
-	_, known := x.replicaSets[key{namespace, replicaSet}]
+func (x *Index) Heard(replicaSet owner.Ref) bool {
+	_, known := named(x.replicaSets, "ReplicaSet", replicaSet)
 	return known
 }
 
 // Wanted is how many pods a ReplicaSet makes at once; false if it is not known, or if
 // something, such as a quota, keeps it from making them.
-func (x *Index) Wanted(namespace, replicaSet string) (int, bool) {
-	set, known := x.replicaSets[key{namespace, replicaSet}]
+func (x *Index) Wanted(replicaSet owner.Ref) (int, bool) {
+	set, known := named(x.replicaSets, "ReplicaSet", replicaSet)
 	if !known || set.DeletionTimestamp != nil || isHindered(set) {
 		return 0, false
 	}
@@ -274,41 +281,70 @@ func (x *Index) Wanted(namespace, replicaSet string) (int, bool) {
 	return int(*set.Spec.Replicas), true
 }
 
+// Quotas are the ResourceQuotas of a namespace, by name.
+func (x *Index) Quotas(namespace string) []*corev1.ResourceQuota { return x.quotas.in(namespace) }
+
+// Ranges are the LimitRanges of a namespace, by name.
+func (x *Index) Ranges(namespace string) []*corev1.LimitRange { return x.limits.in(namespace) }
+
 func isHindered(set *appsv1.ReplicaSet) bool {
 	return slices.ContainsFunc(set.Status.Conditions, func(c appsv1.ReplicaSetCondition) bool {
 		return c.Type == appsv1.ReplicaSetReplicaFailure && c.Status == "True"
 	})
 }
 
-// owner names the workload that a pod belongs to for people, such as "Deployment/web".
-// Deployments and CronJobs are found through what they own; without the ReplicaSet
-// object, its name less the template hash is the Deployment's.
-func (x *Index) owner(pod *corev1.Pod) string {
-	ref := metav1.GetControllerOfNoCopy(pod)
-	if ref == nil {
-		return ""
+// named is the object that a reference names, of the apps group and of this kind.
+func named[T metav1.Object](objects map[key]T, kind string, ref owner.Ref) (T, bool) {
+	o, known := objects[key{ref.Namespace, ref.Name}]
+	if !known || owner.Is("apps/v1", kind, o) != ref {
+		var none T
+		return none, false
 	}
-	switch ref.Kind {
-	case "ReplicaSet":
-		if set, ok := x.replicaSets[key{namespaceOf(pod), ref.Name}]; ok {
-			return parentOr(set, "ReplicaSet/"+ref.Name)
-		}
-		if name, ok := strings.CutSuffix(ref.Name, "-"+pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey]); ok && name != "" {
-			return "Deployment/" + name
-		}
-	case "Job":
-		if job, ok := x.jobs[key{namespaceOf(pod), ref.Name}]; ok {
-			return parentOr(job, "Job/"+ref.Name)
-		}
+	return o, true
+}
+
+// Workload is what a pod belongs to in the end: Deployments and CronJobs are found through
+// what they own. It is empty for a pod without an owner.
+func (x *Index) Workload(pod *corev1.Pod) owner.Ref {
+	direct := owner.Of(pod)
+	if above := x.Parent(direct); above != direct {
+		return above
+	}
+	if job, known := x.jobs[key{direct.Namespace, direct.Name}]; known && owner.Is("batch/v1", "Job", job) == direct {
+		return cmp.Or(owner.Of(job), direct)
+	}
+	return direct
+}
+
+// Parent is what a ReplicaSet belongs to: its Deployment, or the set itself.
+func (x *Index) Parent(replicaSet owner.Ref) owner.Ref {
+	if set, known := named(x.replicaSets, "ReplicaSet", replicaSet); known {
+		return cmp.Or(owner.Of(set), replicaSet)
+	}
+	return replicaSet
+}
+
+// ownerText names the workload that a pod belongs to for people, such as "Deployment/web".
+// Without the ReplicaSet object, its name less the template hash is the Deployment's.
+func (x *Index) ownerText(pod *corev1.Pod) string {
+	ref := x.Workload(pod)
+	if name, guessed := x.guess(pod); guessed {
+		return "Deployment/" + name
+	}
+	if ref.None() {
+		return ""
 	}
 	return ref.Kind + "/" + ref.Name
 }
 
-func parentOr(o metav1.Object, otherwise string) string {
-	if ref := metav1.GetControllerOfNoCopy(o); ref != nil {
-		return ref.Kind + "/" + ref.Name
+// guess is the name of the Deployment of a pod whose ReplicaSet is not known.
+func (x *Index) guess(pod *corev1.Pod) (string, bool) {
+	ref := owner.Of(pod)
+	if _, known := x.replicaSets[key{ref.Namespace, ref.Name}]; known || !ref.IsA("apps/v1", "ReplicaSet") {
+		return "", false
 	}
-	return otherwise
+	name, ok := strings.CutSuffix(ref.Name, "-"+pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey])
+	return name, ok && name != ""
 }
 
 // priority is a pod's priority: its own where admission has filled it in, otherwise its

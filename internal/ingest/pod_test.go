@@ -178,9 +178,9 @@ func TestOwner(t *testing.T) {
 		"nobody":                  {podWith(container), ""},
 		"a ReplicaSet of its own": {podNamed("p", owned("apps/v1", "ReplicaSet", "web"), container), "ReplicaSet/web"},
 		"a Deployment by hash":    {replica, "Deployment/web"},
-		"a known ReplicaSet": {replica + "---\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata:\n  name: web-abc\n" + indented(2, owned("apps/v1", "Deployment", "shop")) +
+		"a known ReplicaSet": {replica + "---\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata:\n  name: web-abc\n  uid: u\n" + indented(2, owned("apps/v1", "Deployment", "shop")) +
 			"spec: {replicas: 0, selector: {}, template: {}}\n", "Deployment/shop"},
-		"a CronJob": {podNamed("p", owned("batch/v1", "Job", "night-1"), container) + "---\napiVersion: batch/v1\nkind: Job\nmetadata:\n  name: night-1\n" +
+		"a CronJob": {podNamed("p", owned("batch/v1", "Job", "night-1"), container) + "---\napiVersion: batch/v1\nkind: Job\nmetadata:\n  name: night-1\n  uid: u\n" +
 			indented(2, owned("batch/v1", "CronJob", "night")) + "spec: {suspend: true, template: {}}\n", "CronJob/night"},
 	}
 	for name, tc := range cases {

@@ -178,7 +178,7 @@ func TestReplicas(t *testing.T) {
 	job := func(spec, status string) string {
 		return "---\napiVersion: batch/v1\nkind: Job\nmetadata: {name: run}\nspec:\n" + indented(2, spec) + "  template:\n    spec:\n" + indented(6, container) + status
 	}
-	replicaSet := "---\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata:\n  name: web-1\n  namespace: default\n" + indented(2, owned("apps/v1", "Deployment", "web")) +
+	replicaSet := "---\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata:\n  name: web-1\n  namespace: default\n  uid: u\n" + indented(2, owned("apps/v1", "Deployment", "web")) +
 		"spec:\n  replicas: 2\n  selector: {}\n  template:\n    spec:\n" + indented(6, container)
 	ofReplicaSet := podNamed("web-1-x", owned("apps/v1", "ReplicaSet", "web-1")+"labels: {pod-template-hash: '1'}\n", container)
 	const two = "default/web-0 +pending; default/web-1 +pending"
@@ -199,7 +199,7 @@ func TestReplicas(t *testing.T) {
 		"a job, waiting":           {job("suspend: true\n", ""), ""},
 		"gated":                    {strings.Replace(job("", ""), "containers:", "schedulingGates: [{name: g}]\n      containers:", 1), ""},
 		"names that clash":         {deployment("db", "") + set("", ""), "default/db-0 +pending; default/db-0-statefulset +pending"},
-		"being deleted":            {strings.Replace(deployment("web", ""), "{name: web}", "{name: web, deletionTimestamp: 2026-01-01T00:00:00Z}", 1), ""},
+		"being deleted":            {strings.Replace(deployment("web", ""), "{name: web, uid: u}", "{name: web, deletionTimestamp: 2026-01-01T00:00:00Z}", 1), ""},
 		"negative":                 {deployment("web", "replicas: -2\n"), ""},
 	}
 	for name, tc := range cases {

@@ -95,8 +95,8 @@ func TestDefaultSpreads(t *testing.T) {
 	service := func(name, selector string) string {
 		return "---\napiVersion: v1\nkind: Service\nmetadata: {name: " + name + "}\nspec: {" + selector + "}\n"
 	}
-	replicaSet := "---\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: web-1}\nspec: {replicas: 0, selector: {matchLabels: {app: web}, matchExpressions: [{key: hash, operator: Exists}]}, template: {}}\n"
-	replicator := "---\napiVersion: v1\nkind: ReplicationController\nmetadata: {name: web-1}\nspec: {replicas: 0, selector: {app: other}}\n"
+	replicaSet := "---\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: web-1, uid: u}\nspec: {replicas: 0, selector: {matchLabels: {app: web}, matchExpressions: [{key: hash, operator: Exists}]}, template: {}}\n"
+	replicator := "---\napiVersion: v1\nkind: ReplicationController\nmetadata: {name: web-1, uid: u}\nspec: {replicas: 0, selector: {app: other}}\n"
 	pod := func(metadata, spec string) string {
 		return podNamed("p", metadata+"labels: {app: web, hash: x}\n", container+spec)
 	}

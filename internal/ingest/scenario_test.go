@@ -165,7 +165,7 @@ func aPool(name, spec string) string {
 }
 
 func aDaemon(spec string) string {
-	return "---\napiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: agent, namespace: kube-system}\nspec:\n  selector: {}\n  template:\n" +
+	return "---\napiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: agent, uid: u, namespace: kube-system}\nspec:\n  selector: {}\n  template:\n" +
 		"    metadata: {labels: {app: agent}}\n    spec:\n" + indented(6, "containers: [{name: c, resources: {requests: {cpu: 50m}}}]\n"+spec)
 }
 
@@ -188,6 +188,6 @@ func jsonOf(t testing.TB, values ...any) string {
 }
 
 func deployment(name, spec string) string {
-	return "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: " + name + "}\nspec:\n" + indented(2, spec) +
+	return "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: " + name + ", uid: u}\nspec:\n" + indented(2, spec) +
 		"  template:\n    metadata: {labels: {app: " + name + "}}\n    spec:\n" + indented(6, container)
 }

@@ -6,11 +6,11 @@ import (
 	"maps"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"tenon/core/model"
 	"tenon/core/order"
 	"tenon/core/snapshot"
+	"tenon/internal/owner"
 )
 
 // spreads translates the pod's topology spread constraints. A pod without any gets the
@@ -109,28 +109,18 @@ func labelsInclude(labels, want map[string]string) bool {
 }
 
 func (x *Index) controllerSelector(pod *corev1.Pod) (map[string]string, model.Selector) {
-	ref := metav1.GetControllerOfNoCopy(pod)
-	if ref == nil {
-		return nil, model.Selector{}
+	ref := owner.Of(pod)
+	if c, ok := x.replicators[key{ref.Namespace, ref.Name}]; ok && owner.Is("v1", "ReplicationController", c) == ref {
+		return c.Spec.Selector, model.Selector{}
 	}
-	k := key{namespaceOf(pod), ref.Name}
-	switch {
-	case ref.Kind == "ReplicationController" && ref.APIVersion == "v1":
-		if c, ok := x.replicators[k]; ok {
-			return c.Spec.Selector, model.Selector{}
-		}
-	case ref.Kind == "ReplicaSet" && ref.APIVersion == "apps/v1":
-		if c, ok := x.replicaSets[k]; ok {
-			return nil, selector(c.Spec.Selector)
-		}
-	case ref.Kind == "Deployment" && ref.APIVersion == "apps/v1": // a replica that has no ReplicaSet yet
-		if c, ok := x.deployments[k]; ok {
-			return nil, selector(c.Spec.Selector)
-		}
-	case ref.Kind == "StatefulSet" && ref.APIVersion == "apps/v1":
-		if c, ok := x.statefulSets[k]; ok {
-			return nil, selector(c.Spec.Selector)
-		}
+	if c, ok := named(x.replicaSets, "ReplicaSet", ref); ok {
+		return nil, selector(c.Spec.Selector)
+	}
+	if c, ok := named(x.deployments, "Deployment", ref); ok { // a replica that has no ReplicaSet yet
+		return nil, selector(c.Spec.Selector)
+	}
+	if c, ok := named(x.statefulSets, "StatefulSet", ref); ok {
+		return nil, selector(c.Spec.Selector)
 	}
 	return nil, model.Selector{}
 }

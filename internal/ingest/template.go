@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
@@ -28,7 +27,7 @@ func (t *Translator) describe(pod *corev1.Pod, promised promises) (template snap
 	template = snapshot.Template{
 		Namespace:   namespaceOf(pod),
 		Labels:      t.visibleLabels(pod.Labels),
-		Owner:       t.index.owner(pod),
+		Owner:       t.index.ownerText(pod),
 		Daemon:      daemon,
 		Requests:    requests(pod),
 		Priority:    t.index.priority(spec),
@@ -136,12 +135,4 @@ func unpinned(spec *corev1.PodSpec) *corev1.PodSpec {
 		}
 	}
 	return &out
-}
-
-func controllerOf(o metav1.Object) (key, string, bool) {
-	ref := metav1.GetControllerOfNoCopy(o)
-	if ref == nil {
-		return key{}, "", false
-	}
-	return key{namespaceOf(o), ref.Name}, ref.Kind, true
 }

@@ -121,6 +121,15 @@ func (t *Translator) template(pod *corev1.Pod) outcome {
 	return made
 }
 
+// Alike reports whether two pods certainly have the same template.
+func (t *Translator) Alike(a, b *corev1.Pod) bool {
+	if usesClaims(&a.Spec) || usesClaims(&b.Spec) || resized(a) || resized(b) {
+		return false
+	}
+	print := string(t.print.of(a, t.hidden))
+	return print == string(t.print.of(b, t.hidden))
+}
+
 func (t *Translator) translate(pod *corev1.Pod, promised promises) outcome {
 	template, refused := t.describe(pod, promised)
 	return outcome{t.intern(template), refused}

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"tenon/core/snapshot"
+	"tenon/internal/owner"
 )
 
 // workload is something that makes pods of one template.
@@ -26,6 +27,9 @@ type workload struct {
 	claims []corev1.PersistentVolumeClaim
 	first  int
 }
+
+// ref is the reference that its pods have.
+func (w workload) ref() owner.Ref { return owner.Is(w.version, w.kind, w.object) }
 
 // maxReplicas is where the replicas of one workload end: a typing error in a manifest is
 // not to fill the memory.
@@ -144,19 +148,19 @@ func jobPods(job *batchv1.Job) int {
 
 // workloads lists those objects whose pods have to be imagined, in a fixed order: those
 // without Pod objects, and without an owner that is itself among them.
-func (x *Index) workloads(havePods owners) []metav1.Object {
+func (x *Index) workloads(havePods populated) []metav1.Object {
 	var out []metav1.Object
-	out = appendWorkloads(out, x, "Deployment", x.deployments, havePods)
-	out = appendWorkloads(out, x, "StatefulSet", x.statefulSets, havePods)
-	out = appendWorkloads(out, x, "ReplicaSet", x.replicaSets, havePods)
-	out = appendWorkloads(out, x, "ReplicationController", x.replicators, havePods)
-	return appendWorkloads(out, x, "Job", x.jobs, havePods)
+	out = appendWorkloads(out, x, x.deployments, havePods)
+	out = appendWorkloads(out, x, x.statefulSets, havePods)
+	out = appendWorkloads(out, x, x.replicaSets, havePods)
+	out = appendWorkloads(out, x, x.replicators, havePods)
+	return appendWorkloads(out, x, x.jobs, havePods)
 }
 
-func appendWorkloads[T metav1.Object](out []metav1.Object, x *Index, kind string, objects map[key]T, havePods owners) []metav1.Object {
+func appendWorkloads[T metav1.Object](out []metav1.Object, x *Index, objects map[key]T, havePods populated) []metav1.Object {
 	for _, k := range sortedKeys(objects) {
 		o := objects[k]
-		if havePods[ownerKey{k, kind}] || x.ownedByKnown(o) {
+		if w, ok := describeWorkload(o); ok && havePods.has(w) || x.ownedByKnown(o) {
 			continue
 		}
 		out = append(out, o)
@@ -183,19 +187,17 @@ func sortedKeys[T any](m map[key]T) []key {
 
 // ownedByKnown reports whether a Deployment that is known makes this ReplicaSet.
 func (x *Index) ownedByKnown(o metav1.Object) bool {
-	k, kind, ok := controllerOf(o)
-	if !ok || kind != "Deployment" {
-		return false
-	}
-	_, known := x.deployments[k]
+	_, known := named(x.deployments, "Deployment", owner.Of(o))
 	return known
 }
 
-// ownerKey names a workload.
-type ownerKey struct {
-	key
-	kind string
+// populated are the workloads of which there are Pod objects. Deployments whose ReplicaSets
+// are not in the files are known by name alone.
+type populated struct {
+	owners  map[owner.Ref]bool
+	guessed map[key]bool
 }
 
-// owners are the workloads of which there are Pod objects.
-type owners map[ownerKey]bool
+func (p populated) has(w workload) bool {
+	return p.owners[w.ref()] || w.kind == "Deployment" && p.guessed[keyOf(w.object)]
+}

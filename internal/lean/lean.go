@@ -44,6 +44,10 @@ func (k *Keeper) Trim(object any) (any, error) {
 		o.Annotations = nil
 		o.Spec.Template = corev1.PodTemplateSpec{}
 		o.Status = appsv1.ReplicaSetStatus{Conditions: o.Status.Conditions}
+	case *appsv1.Deployment:
+		o.Annotations = nil
+		o.Spec.Template = corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Annotations: annotations(o.Spec.Template.Annotations)}}
+		o.Status = appsv1.DeploymentStatus{}
 	case *appsv1.StatefulSet:
 		o.Annotations = nil
 		o.Spec.Template = corev1.PodTemplateSpec{}
@@ -78,6 +82,7 @@ func trimPod(p *corev1.Pod) {
 		Overhead: s.Overhead, Resources: s.Resources, ResourceClaims: s.ResourceClaims, SchedulingGates: s.SchedulingGates,
 		Priority: s.Priority, PriorityClassName: s.PriorityClassName, PreemptionPolicy: s.PreemptionPolicy,
 		SchedulerName: s.SchedulerName, HostNetwork: s.HostNetwork, OS: s.OS, RestartPolicy: s.RestartPolicy,
+		ActiveDeadlineSeconds:         s.ActiveDeadlineSeconds,
 		TerminationGracePeriodSeconds: s.TerminationGracePeriodSeconds, Volumes: volumes(s.Volumes),
 	}
 	p.Spec = kept

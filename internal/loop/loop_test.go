@@ -74,7 +74,8 @@ func (s stall) Catalog(context.Context, *karpenterv1.NodePool) (*catalog.Catalog
 // watch tells the world of everything that is there.
 func (h *house) watch() {
 	h.t.Helper()
-	for _, list := range []client.ObjectList{&karpenterv1.NodePoolList{}, &karpenterv1.NodeClaimList{}, &corev1.NodeList{}, &appsv1.ReplicaSetList{}, &corev1.PodList{}} {
+	for _, list := range []client.ObjectList{&karpenterv1.NodePoolList{}, &karpenterv1.NodeClaimList{}, &corev1.NodeList{}, &corev1.ResourceQuotaList{}, &corev1.LimitRangeList{},
+		&appsv1.DaemonSetList{}, &appsv1.DeploymentList{}, &appsv1.ReplicaSetList{}, &corev1.PodList{}} {
 		h.Must(h.API.List(context.Background(), list))
 		h.Must(meta.EachListItem(list, func(o runtime.Object) error { h.world.Put(o); return nil }))
 	}
@@ -115,7 +116,7 @@ func (h *house) replicaSet(name string, n int, conditions ...appsv1.ReplicaSetCo
 	h.t.Helper()
 	want := int32(n)
 	set := &appsv1.ReplicaSet{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID("uid-" + name)},
 		Spec:       appsv1.ReplicaSetSpec{Replicas: &want}, Status: appsv1.ReplicaSetStatus{Conditions: conditions},
 	}
 	err := h.API.Create(context.Background(), set)
@@ -410,13 +411,13 @@ func lifecycle(h *house, name string) {
 	h.decide()
 }
 
-// TestPodsThatAreAnnouncedHaveTheirNodes: of a ReplicaSet of a hundred one pod is there,
+// TestPodsThatAreAnnouncedHaveTheirNodes: of a ReplicaSet of a hundred 20 pods are there,
 // and the nodes for all of them are bought; those that come later find their places.
 func TestPodsThatAreAnnouncedHaveTheirNodes(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, ready("default"))
 	h.replicaSet("web", 100)
-	h.pods("web", 1)
+	h.pods("web", 20)
 	h.decide()
 	claims := h.claims()
 	if strings.Join(claims, ", ") != "default 31, default 31, default 31, default 7" {
@@ -430,8 +431,8 @@ func TestPodsThatAreAnnouncedHaveTheirNodes(t *testing.T) {
 	}
 }
 
-// TestWhatAQuotaForbidsIsNotBought: a ReplicaSet that cannot make its pods announces none.
-func TestWhatAQuotaForbidsIsNotBought(t *testing.T) {
+// TestWhatFailsIsNotBought: a ReplicaSet that cannot make its pods announces none.
+func TestWhatFailsIsNotBought(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, ready("default"))
 	h.replicaSet("web", 100, appsv1.ReplicaSetCondition{Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue})

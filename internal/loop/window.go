@@ -16,7 +16,7 @@ type window struct {
 const (
 	// calm is the silence after which a burst is over. What one command makes arrives a
 	// few milliseconds apart, and what a ReplicaSet has yet to make is known already. While
-	// it is not, the whole of the longest silence is waited for.
+	// it is not, or not believed, the whole of the longest silence is waited for.
 	calm = 40 * time.Millisecond
 	// flow is after how long a burst that goes on is decided about in parts.
 	flow = time.Second
@@ -30,7 +30,7 @@ func (w window) wait(p world.Pulse, since, now time.Time) (wait time.Duration, s
 		return 0, false
 	}
 	silence := min(calm, w.idle)
-	if p.Hearsay {
+	if p.Hearsay || p.Doubted > 0 {
 		silence = w.idle
 	}
 	quiet := silence - now.Sub(p.Last)
@@ -43,7 +43,7 @@ func (w window) wait(p world.Pulse, since, now time.Time) (wait time.Duration, s
 	case quiet <= 0:
 		return 0, false
 	case now.Sub(p.First) >= flow:
-		return 0, p.Coming == 0
+		return 0, p.Coming == 0 || p.Doubted > 0
 	}
 	return min(quiet, over, flow-now.Sub(p.First)), false
 }

@@ -32,6 +32,9 @@ func TestWindow(t *testing.T) {
 		"a pool was new":                              {window: w, pulse: acquainted(at(39), waiting(1, 0, at(0), at(0))), now: 40},
 		"a burst goes on, and nobody knows how far":   {window: w, pulse: waiting(500, 0, at(0), at(999)), now: 1000, streaming: true},
 		"a burst goes on, and all of it is announced": {window: w, pulse: waiting(500, 9, at(0), at(999)), now: 1000},
+		"more is wanted than is believed":             {window: w, pulse: doubted(waiting(20, 80, at(0), at(10))), now: 50, wait: 950 * time.Millisecond},
+		"it has not come":                             {window: w, pulse: doubted(waiting(20, 80, at(0), at(10))), now: 1010},
+		"it comes, and goes on to":                    {window: w, pulse: doubted(waiting(500, 80, at(0), at(999))), now: 1000, streaming: true},
 		"a burst goes on, the first part is not due":  {window: w, pulse: waiting(500, 0, at(0), at(979)), now: 980, wait: 20 * time.Millisecond},
 		"the longest window is over":                  {window: w, pulse: waiting(500, 0, at(0), at(9999)), now: 10000},
 		"the user wants no idle time":                 {window: window{idle: 0, longest: time.Second}, pulse: waiting(1, 1, at(0), at(0)), now: 0},
@@ -56,6 +59,11 @@ func waiting(n, coming int, first, last time.Time) world.Pulse {
 
 func hearsay(p world.Pulse) world.Pulse {
 	p.Hearsay = true
+	return p
+}
+
+func doubted(p world.Pulse) world.Pulse {
+	p.Doubted = 100
 	return p
 }
 

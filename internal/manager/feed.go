@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/go-logr/logr"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,11 +33,41 @@ func pictured(s settings.Settings) []client.Object {
 	return kinds
 }
 
+// aid is a kind without which decisions are more careful, or less.
+type aid struct {
+	kind client.Object
+	list client.ObjectList
+	// without is what is different where it may not be read.
+	without string
+}
+
+// aids are kinds that roles written for other node autoscalers need not allow to read.
+func aids() []aid {
+	return []aid{
+		{&corev1.ResourceQuota{}, &corev1.ResourceQuotaList{}, "nodes may be bought for pods that a quota forbids"},
+		{&corev1.LimitRange{}, &corev1.LimitRangeList{}, "nodes may be bought for pods that a limit range forbids"},
+		{&appsv1.Deployment{}, &appsv1.DeploymentList{}, "disruption budgets hold pods that ask to be replaced before they go"},
+	}
+}
+
+// readable are those that may be read. The caches would wait for the others for ever.
+func readable(ctx context.Context, live client.Reader, log logr.Logger) []client.Object {
+	var out []client.Object
+	for _, a := range aids() {
+		if err := live.List(ctx, a.list, client.Limit(1)); apierrors.IsForbidden(err) {
+			log.Info("a kind may not be read; grant get, list and watch", "kind", fmt.Sprintf("%T", a.kind), "without", a.without, "err", err.Error())
+			continue
+		}
+		out = append(out, a.kind)
+	}
+	return out
+}
+
 // feed has the caches tell the world of everything. The result reports whether all that
 // was there at the start has been told.
-func feed(ctx context.Context, caches cache.Cache, w *world.World, s settings.Settings) (synced func() bool, err error) {
+func feed(ctx context.Context, caches cache.Cache, w *world.World, kinds []client.Object) (synced func() bool, err error) {
 	var told []toolscache.ResourceEventHandlerRegistration
-	for _, kind := range pictured(s) {
+	for _, kind := range kinds {
 		informer, err := caches.GetInformer(ctx, kind, cache.BlockUntilSynced(false))
 		if err != nil {
 			return nil, fmt.Errorf("watch %T: %w", kind, err)

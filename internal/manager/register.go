@@ -92,7 +92,8 @@ func (c crew) employ(ctx context.Context, kit reconcile.Kit, backend Backend) er
 	parts := assembly.New(kit)
 	parts.Parallel = parallel
 	parts.Suffix = func() string { return rand.String(suffixLength) }
-	synced, err := feed(ctx, c.manager.GetCache(), parts.World, c.settings)
+	kinds := append(pictured(c.settings), readable(ctx, kit.Live, c.log)...)
+	synced, err := feed(ctx, c.manager.GetCache(), parts.World, kinds)
 	if err != nil {
 		return err
 	}

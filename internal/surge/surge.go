@@ -28,7 +28,8 @@ import (
 
 const (
 	// Annotation of pods, with the value "true", says that a replacement has to be Ready
-	// before the pod goes. It belongs into the template of a Deployment.
+	// before the pod goes. It belongs into the template of a Deployment: on a pod alone it has no
+	// effect, since the right to make pods is not that to have a Deployment rolled.
 	Annotation = "tenon.sh/surge"
 	// AnnotationFor is what a roll-out is made with: the UID of the pod that it replaces. It
 	// is in the template, and so on every pod that is made of it.
@@ -38,14 +39,10 @@ const (
 // Wanted reports whether the pod asks to be replaced before it goes.
 func Wanted(pod *corev1.Pod) bool { return pod.Annotations[Annotation] == "true" }
 
-// Foreseeable reports whether the pod will probably not be evicted, as far as it can be
-// told by looking at it alone.
-func Foreseeable(pod *corev1.Pod) bool {
-	if !Wanted(pod) || !serves(pod) {
-		return false
-	}
-	ref := metav1.GetControllerOfNoCopy(pod)
-	return ref != nil && ref.Kind == "ReplicaSet" && ref.APIVersion == appsv1.SchemeGroupVersion.String()
+// Foreseeable reports whether the pod will be replaced before it goes, as far as objects tell
+// before anything has begun: budgets hold a pod that will be evicted after all.
+func Foreseeable(pod *corev1.Pod, w Workload) bool {
+	return Wanted(pod) && serves(pod) && w.Denied == "" && orphaned(pod, w) == "" && hindrance(w) == ""
 }
 
 // Replaces is the pod that this one was made to replace; empty if it was not, or if it will
@@ -167,6 +164,8 @@ func hindrance(w Workload) string {
 	switch {
 	case d.DeletionTimestamp != nil:
 		return nameOf(d) + " is being deleted"
+	case d.Spec.Template.Annotations[Annotation] != "true":
+		return nameOf(d) + " does not have the annotation " + Annotation + " in its template"
 	case replicas(d) != 1:
 		return fmt.Sprintf("%s has %d replicas, and only single ones are replaced before they go", nameOf(d), replicas(d))
 	case d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType:

@@ -84,6 +84,7 @@ func TestWhoIsReplaced(t *testing.T) {
 		"ended before others are made":           {func(s *scene) { s.deployment.Spec.Strategy.Type = "Recreate" }, "evict: Deployment default/web has strategy Recreate, which ends pods first"},
 		"a Deployment that goes":                 {func(s *scene) { s.deployment.DeletionTimestamp = &metav1.Time{} }, "evict: Deployment default/web is being deleted"},
 		"a Deployment that is paused":            {func(s *scene) { s.deployment.Spec.Paused = true }, "evict: Deployment default/web is paused"},
+		"which does not ask itself":              {func(s *scene) { s.deployment.Spec.Template.Annotations = nil }, "evict: Deployment default/web does not have the annotation tenon.sh/surge in its template"},
 		"a volume for one node":                  {func(s *scene) { s.mount("ReadWriteOnce") }, "evict: its volume claim data can be used on one node only"},
 		"a volume for one pod":                   {func(s *scene) { s.mount("ReadWriteMany"); s.mount("ReadWriteOncePod") }, "evict: its volume claim data can be used on one node only"},
 		"a volume for all":                       {func(s *scene) { s.mount("ReadWriteOnce", "ReadWriteMany"); s.mount("ReadOnlyMany") }, "roll"},
@@ -190,22 +191,25 @@ func TestForeseeable(t *testing.T) {
 		change func(*scene)
 		want   bool
 	}{
-		"of a ReplicaSet":                 {func(*scene) {}, true},
-		"that does not ask":               {func(s *scene) { s.pod.Annotations = nil }, false},
-		"with another value":              {func(s *scene) { s.pod.Annotations = map[string]string{surge.Annotation: "yes"} }, false},
-		"of a StatefulSet":                {func(s *scene) { s.pod.OwnerReferences = owner("StatefulSet", "db") }, false},
-		"of somebody else's ReplicaSet":   {func(s *scene) { s.pod.OwnerReferences[0].APIVersion = "other/v1" }, false},
-		"of nobody":                       {func(s *scene) { s.pod.OwnerReferences = nil }, false},
-		"that is not Ready":               {func(s *scene) { s.unready() }, false},
-		"that waits for a node":           {func(s *scene) { s.pod.Status.Phase = corev1.PodPending }, false},
-		"that was made to replace others": {func(s *scene) { s.pod.Annotations[surge.AnnotationFor] = "uid-y" }, true},
+		"of a ReplicaSet":                  {func(*scene) {}, true},
+		"that does not ask":                {func(s *scene) { s.pod.Annotations = nil }, false},
+		"with another value":               {func(s *scene) { s.pod.Annotations = map[string]string{surge.Annotation: "yes"} }, false},
+		"of a StatefulSet":                 {func(s *scene) { s.pod.OwnerReferences = owner("StatefulSet", "db") }, false},
+		"of a ReplicaSet that is gone":     {func(s *scene) { s.set, s.deployment = nil, nil }, false},
+		"whose Deployment does not ask":    {func(s *scene) { s.deployment.Spec.Template.Annotations = nil }, false},
+		"whose Deployment ends pods first": {func(s *scene) { s.deployment.Spec.Strategy.Type = "Recreate" }, false},
+		"with a volume for one node":       {func(s *scene) { s.mount("ReadWriteOnce") }, false},
+		"of nobody":                        {func(s *scene) { s.pod.OwnerReferences = nil }, false},
+		"that is not Ready":                {func(s *scene) { s.unready() }, false},
+		"that waits for a node":            {func(s *scene) { s.pod.Status.Phase = corev1.PodPending }, false},
+		"that was made to replace others":  {func(s *scene) { s.pod.Annotations[surge.AnnotationFor] = "uid-y" }, true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := usual()
 			tc.change(s)
-			if got := surge.Foreseeable(s.pod); got != tc.want {
+			if got := surge.Foreseeable(s.pod, surge.Workload{Set: s.set, Deployment: s.deployment, Claims: s.claims}); got != tc.want {
 				t.Errorf("got %t", got)
 			}
 		})

@@ -1,11 +1,15 @@
 package world
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"tenon/core/snapshot"
+	"tenon/internal/owner"
+	"tenon/internal/quota"
 )
 
 // mostAnnounced bounds what one ReplicaSet can announce: a typing error in a manifest is
@@ -14,68 +18,143 @@ const mostAnnounced = 20_000
 
 // announced are the pods that ReplicaSets have yet to make, like those of them that wait.
 // Deciding about the one that is there, and a moment later about the next two, would buy
-// three small nodes where one large one is cheaper.
+// three small nodes where one large one is cheaper. Pods that the API server would refuse are not
+// announced, nor more than the workload is believed to make.
 func (w *World) announced() []snapshot.Pod {
-	models := map[key]key{}
-	for k := range w.guests.waiting {
-		if _, held := w.guests.held[k]; held {
+	now := w.clock.Now()
+	w.judgePromises(now)
+	rooms := map[string]*quota.Room{}
+	models := w.models()
+	var out []snapshot.Pod
+	for _, set := range slices.SortedFunc(maps.Keys(models), owner.Ref.Compare) {
+		model := models[set]
+		n := min(w.believed(set), mostAnnounced)
+		if n == 0 {
 			continue
 		}
-		set := replicaSetOf(w.guests.all[k])
-		if model, found := models[set]; set.Name != "" && (!found || compareKeys(k, model) < 0) {
-			models[set] = k
+		pod := w.guests.all[key{Namespace: model.Namespace, Name: model.Name}]
+		if !quota.Permits(w.index.Ranges(set.Namespace), pod) {
+			continue
 		}
-	}
-	var out []snapshot.Pod
-	for _, set := range slices.SortedFunc(maps.Keys(models), compareKeys) {
-		out = append(out, w.announcedBy(set, models[set])...)
+		if rooms[set.Namespace] == nil {
+			rooms[set.Namespace] = quota.Of(w.index.Quotas(set.Namespace))
+		}
+		if n = rooms[set.Namespace].Take(pod, n); n > 0 {
+			w.trust.promise(set, w.index.Parent(set), w.guests.count[set], n, now)
+			out = append(out, replicas(set, model, n)...)
+		}
 	}
 	return out
 }
 
-func (w *World) announcedBy(set, model key) []snapshot.Pod {
-	missing := min(w.missing(set), mostAnnounced)
-	first := w.guests.list.find(model)
-	if missing <= 0 || first == nil || first.Refused != "" || !first.Pending {
-		return nil
-	}
-	out := make([]snapshot.Pod, missing)
+func replicas(set owner.Ref, model *snapshot.Pod, n int) []snapshot.Pod {
+	out := make([]snapshot.Pod, n)
 	for i := range out {
-		out[i] = *first
+		out[i] = *model
 		out[i].UID, out[i].Name = "", fmt.Sprintf("%s-announced-%d", set.Name, i)
 	}
 	return out
 }
 
-// coming counts what is announced.
-func (w *World) coming() int {
-	n := 0
-	for set := range w.guests.waitingBy {
-		n += w.missing(set)
+// judgePromises sees which of those that announced pods have made them.
+func (w *World) judgePromises(now time.Time) {
+	for _, set := range slices.SortedFunc(maps.Keys(w.trust.open), owner.Ref.Compare) {
+		want, known := w.index.Wanted(set)
+		w.trust.judge(set, w.guests.count[set], !known || want < w.trust.open[set].due, now)
 	}
-	return n
+}
+
+// shape is some waiting pods of one ReplicaSet that no rule can tell apart.
+type shape struct {
+	first key // by name
+	count int
+}
+
+// models are, by ReplicaSet, pods that are like those to come: the ones of which most wait.
+// An odd one may have become a pod of the set in some other way than by its template.
+func (w *World) models() map[owner.Ref]*snapshot.Pod {
+	shapes := map[owner.Ref]map[int32]shape{}
+	for k := range w.guests.waiting {
+		set, pod := replicaSetOf(w.guests.all[k]), w.guests.list.find(k)
+		if set.None() || pod == nil || pod.Refused != "" || !pod.Pending {
+			continue
+		}
+		if shapes[set] == nil {
+			shapes[set] = map[int32]shape{}
+		}
+		found, known := shapes[set][pod.Template]
+		if found.count++; !known || compareKeys(k, found.first) < 0 {
+			found.first = k
+		}
+		shapes[set][pod.Template] = found
+	}
+	out := make(map[owner.Ref]*snapshot.Pod, len(shapes))
+	for set, all := range shapes {
+		usual := slices.MaxFunc(slices.Collect(maps.Values(all)), func(a, b shape) int {
+			return cmp.Or(cmp.Compare(a.count, b.count), compareKeys(b.first, a.first))
+		})
+		out[set] = w.guests.list.find(usual.first)
+	}
+	return out
+}
+
+// missing is how many pods a ReplicaSet has yet to make.
+func (w *World) missing(set owner.Ref) int {
+	want, known := w.index.Wanted(set)
+	if !known {
+		return 0
+	}
+	return max(want-w.guests.count[set], 0)
+}
+
+// believed is how many of them are believed in.
+func (w *World) believed(set owner.Ref) int {
+	missing := w.missing(set)
+	if missing == 0 {
+		return 0
+	}
+	return w.trust.believed(w.index.Parent(set), w.guests.count[set], missing)
+}
+
+// coming counts what the ReplicaSets of those that wait will make, and what they say beyond that.
+func (w *World) coming() (believed, doubted int) {
+	for set := range w.guests.waitingBy {
+		n := w.believed(set)
+		believed += n
+		doubted += w.missing(set) - n
+	}
+	return believed, doubted
 }
 
 // hearsay reports whether what the ReplicaSets of those that have just come want is still on
-// its way to us: one is unheard of, or has more pods than we know it to want. The watches of
-// pods have overtaken those of ReplicaSets, and how many more pods will come is not known.
+// its way to us.
 func (w *World) hearsay() bool {
+	now := w.clock.Now()
 	for set := range w.pulse.sets {
-		if set.Name != "" && !w.index.Heard(set.Namespace, set.Name) {
-			return true
-		}
-		if want, known := w.index.Wanted(set.Namespace, set.Name); known && w.guests.count[set] > want {
+		if w.rumoured(set) && !w.trust.doubts(set.Namespace, now) {
 			return true
 		}
 	}
 	return false
 }
 
-// missing is how many pods a ReplicaSet has yet to make.
-func (w *World) missing(set key) int {
-	want, known := w.index.Wanted(set.Namespace, set.Name)
-	if !known {
-		return 0
+// rumoured tells sets that are unheard of, or have more pods than we know them to want. The watches
+// of pods have overtaken those of ReplicaSets, and how many more pods will come is not known; or
+// the pods only say that they are of the set.
+func (w *World) rumoured(set owner.Ref) bool {
+	if set.None() {
+		return false
 	}
-	return max(want-w.guests.count[set], 0)
+	want, known := w.index.Wanted(set)
+	return !w.index.Heard(set) || known && w.guests.count[set] > want
+}
+
+// doubt notes who was waited for in vain: it is decided now.
+func (w *World) doubt() {
+	now := w.clock.Now()
+	for set := range w.pulse.sets {
+		if w.rumoured(set) {
+			w.trust.doubt(set, now)
+		}
+	}
 }

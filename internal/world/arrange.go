@@ -84,8 +84,8 @@ func (w *World) displace(pod *corev1.Pod) {
 		return
 	}
 	delete(w.ledger.arranged, pod.UID)
-	owner := w.workload(pod)
-	w.ledger.displaced[owner] = append(w.ledger.displaced[owner], displacement{a.by, w.clock.Now()})
+	of := w.workload(pod)
+	w.ledger.displaced[of] = append(w.ledger.displaced[of], displacement{a.by, w.clock.Now()})
 }
 
 // DisplacedBy is the disruption for which a pod came instead of another, empty if for none.
@@ -97,16 +97,16 @@ func (w *World) DisplacedBy(guest Guest) string {
 	if pod == nil || pod.UID != guest.UID {
 		return ""
 	}
-	owner := w.workload(pod)
-	left := slices.DeleteFunc(w.ledger.displaced[owner], func(d displacement) bool { return w.clock.Since(d.at) > remembered })
+	of := w.workload(pod)
+	left := slices.DeleteFunc(w.ledger.displaced[of], func(d displacement) bool { return w.clock.Since(d.at) > remembered })
 	by := ""
 	if len(left) > 0 {
 		by, left = left[0].by, left[1:]
 	}
 	if len(left) == 0 {
-		delete(w.ledger.displaced, owner)
+		delete(w.ledger.displaced, of)
 	} else {
-		w.ledger.displaced[owner] = left
+		w.ledger.displaced[of] = left
 	}
 	return by
 }

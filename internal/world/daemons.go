@@ -5,22 +5,24 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"tenon/core/snapshot"
+	"tenon/internal/ingest"
+	"tenon/internal/owner"
 )
 
-// daemons are the DaemonSets, each with the pod of it that was made last: what admission
-// made of that one tells more than the template.
+// daemons are the DaemonSets, each with its pods: what admission made of the one that was made
+// last tells more than the template.
 type daemons struct {
 	sets  map[key]*appsv1.DaemonSet
-	last  map[key]*corev1.Pod
+	pods  map[owner.Ref]map[key]*corev1.Pod
+	last  map[owner.Ref]*corev1.Pod
 	dirty bool
 	list  []snapshot.Daemon
 }
 
 func newDaemons() daemons {
-	return daemons{sets: map[key]*appsv1.DaemonSet{}, last: map[key]*corev1.Pod{}}
+	return daemons{sets: map[key]*appsv1.DaemonSet{}, pods: map[owner.Ref]map[key]*corev1.Pod{}, last: map[owner.Ref]*corev1.Pod{}}
 }
 
 func (d *daemons) put(set *appsv1.DaemonSet) {
@@ -30,36 +32,50 @@ func (d *daemons) put(set *appsv1.DaemonSet) {
 
 func (d *daemons) remove(k key) {
 	delete(d.sets, k)
-	delete(d.last, k)
 	d.dirty = true
 }
 
-func daemonOf(pod *corev1.Pod) (key, bool) {
-	ref := metav1.GetControllerOfNoCopy(pod)
-	if ref == nil || ref.Kind != "DaemonSet" {
-		return key{}, false
-	}
-	return key{Namespace: pod.Namespace, Name: ref.Name}, true
-}
-
-// saw notes a pod that may be the latest of its DaemonSet.
-func (d *daemons) saw(pod *corev1.Pod) {
-	k, ok := daemonOf(pod)
-	if !ok {
+// saw notes a pod as it is now. same says whether two states of a pod have one template: most
+// changes are of the status.
+func (d *daemons) saw(pod *corev1.Pod, same func(a, b *corev1.Pod) bool) {
+	set, k := ingest.DaemonSetOf(pod), keyOf(pod)
+	if set.None() {
 		return
 	}
-	if last := d.last[k]; last == nil || last.CreationTimestamp.Before(&pod.CreationTimestamp) {
-		d.last[k] = pod
+	if d.pods[set] == nil {
+		d.pods[set] = map[key]*corev1.Pod{}
+	}
+	d.pods[set][k] = pod
+	switch last := d.last[set]; {
+	case last != nil && keyOf(last) == k:
+		d.last[set] = pod
+		d.dirty = d.dirty || !same(last, pod)
+	case ingest.Newer(pod, last):
+		d.last[set] = pod
 		d.dirty = true
 	}
 }
 
-// lost notes that a pod is gone. Its DaemonSet's next one will be seen.
+// lost notes that a pod is gone: of those that are left, the one that was made last counts.
 func (d *daemons) lost(pod *corev1.Pod) {
-	if k, ok := daemonOf(pod); ok && d.last[k] != nil && d.last[k].UID == pod.UID {
-		delete(d.last, k)
-		d.dirty = true
+	set, k := ingest.DaemonSetOf(pod), keyOf(pod)
+	if set.None() {
+		return
 	}
+	delete(d.pods[set], k)
+	if len(d.pods[set]) == 0 {
+		delete(d.pods, set)
+	}
+	if last := d.last[set]; last == nil || keyOf(last) != k {
+		return
+	}
+	delete(d.last, set)
+	for _, left := range d.pods[set] {
+		if ingest.Newer(left, d.last[set]) {
+			d.last[set] = left
+		}
+	}
+	d.dirty = true
 }
 
 func (w *World) refreshDaemons() {
@@ -73,7 +89,8 @@ func (w *World) refreshDaemons() {
 	slices.SortFunc(keys, compareKeys)
 	list := make([]snapshot.Daemon, 0, len(keys))
 	for _, k := range keys {
-		if daemon, ok := w.translator.Daemon(w.daemons.sets[k], w.daemons.last[k]); ok {
+		set := w.daemons.sets[k]
+		if daemon, ok := w.translator.Daemon(set, w.daemons.last[owner.Is("apps/v1", "DaemonSet", set)]); ok {
 			list = append(list, daemon)
 		}
 	}

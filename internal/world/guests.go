@@ -6,32 +6,32 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"tenon/core/snapshot"
 	"tenon/internal/ingest"
+	"tenon/internal/owner"
 	"tenon/internal/surge"
 )
 
 // guests are the pods, as objects and as a list of values in the order of their names.
 type guests struct {
 	all       map[key]*corev1.Pod
-	on        map[string]map[key]struct{} // by the node that they are bound to
-	waiting   map[key]time.Time           // those that want a place and have no claim, since when
-	waitingBy map[key]int                 // how many of them each ReplicaSet has
-	count     map[key]int                 // pods by ReplicaSet
-	singles   map[key]map[key]struct{}    // those to be replaced before they go, by ReplicaSet
-	ending    map[key]struct{}            // bound pods that are being deleted
-	held      map[key]struct{}            // waiting for pods of their workload to end
-	dirty     map[key]struct{}            // to be translated again
+	on        map[string]map[key]struct{}    // by the node that they are bound to
+	waiting   map[key]time.Time              // those that want a place and have no claim, since when
+	waitingBy map[owner.Ref]int              // how many of them each ReplicaSet has
+	count     map[owner.Ref]int              // pods by ReplicaSet
+	singles   map[owner.Ref]map[key]struct{} // those to be replaced before they go, by ReplicaSet
+	ending    map[key]struct{}               // bound pods that are being deleted
+	held      map[key]struct{}               // waiting for pods of their workload to end
+	dirty     map[key]struct{}               // to be translated again
 	list      pages
 }
 
 func newGuests() guests {
 	return guests{
 		all: map[key]*corev1.Pod{}, on: map[string]map[key]struct{}{},
-		waiting: map[key]time.Time{}, waitingBy: map[key]int{}, count: map[key]int{},
-		singles: map[key]map[key]struct{}{}, ending: map[key]struct{}{}, held: map[key]struct{}{}, dirty: map[key]struct{}{},
+		waiting: map[key]time.Time{}, waitingBy: map[owner.Ref]int{}, count: map[owner.Ref]int{},
+		singles: map[owner.Ref]map[key]struct{}{}, ending: map[key]struct{}{}, held: map[key]struct{}{}, dirty: map[key]struct{}{},
 	}
 }
 
@@ -50,12 +50,28 @@ func (w *World) putPod(pod *corev1.Pod) {
 		w.guests.unlink(k, old)
 	}
 	w.guests.link(k, pod)
+	w.credit(pod, old == nil)
 	w.index.Replace(old, pod)
 	if pod.Spec.NodeName != "" && (old == nil || old.Spec.NodeName == "") {
 		w.land(pod)
 	}
 	w.await(k, pod, old != nil && !ingest.IsJudged(old) && ingest.IsJudged(pod))
-	w.daemons.saw(pod)
+	if old != nil && ingest.DaemonSetOf(old) != ingest.DaemonSetOf(pod) {
+		w.daemons.lost(old)
+	}
+	w.daemons.saw(pod, w.translator.Alike)
+}
+
+// credit notes what a ReplicaSet has made.
+func (w *World) credit(pod *corev1.Pod, fresh bool) {
+	set := replicaSetOf(pod)
+	if set.None() || !w.index.Heard(set) {
+		return
+	}
+	if fresh {
+		w.trust.came(set, w.guests.count[set], w.clock.Now())
+	}
+	w.trust.count(set.Namespace, w.guests.count[set])
 }
 
 // land: the pod is bound. If it went elsewhere than to the place that was found for it, it
@@ -117,12 +133,12 @@ func (w *World) removePod(k key) {
 	}
 }
 
-// replicaSetOf is the ReplicaSet that made a pod; empty if none did.
-func replicaSetOf(pod *corev1.Pod) key {
-	if ref := metav1.GetControllerOfNoCopy(pod); ref != nil && ref.Kind == "ReplicaSet" {
-		return key{Namespace: pod.Namespace, Name: ref.Name}
+// replicaSetOf is the ReplicaSet that made a pod, as the pod has it; empty if none did.
+func replicaSetOf(pod *corev1.Pod) owner.Ref {
+	if ref := owner.Of(pod); ref.IsA("apps/v1", "ReplicaSet") {
+		return ref
 	}
-	return key{}
+	return owner.Ref{}
 }
 
 // counts reports whether a ReplicaSet has the pod among those that it wants: it makes
@@ -191,9 +207,15 @@ func (g *guests) dirtyIn(namespace string) {
 
 // dirtySingles marks the pods of a ReplicaSet that are replaced before they go only as long
 // as they are single.
-func (g *guests) dirtySingles(set key) {
+func (g *guests) dirtySingles(set owner.Ref) {
 	for k := range g.singles[set] {
 		g.dirty[k] = struct{}{}
+	}
+}
+
+func (g *guests) dirtyAllSingles() {
+	for set := range g.singles {
+		g.dirtySingles(set)
 	}
 }
 

@@ -1,10 +1,13 @@
 package world
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"tenon/internal/owner"
 )
 
 // handOver is how long a new pod may wait for an ending one of its workload. In a
@@ -33,7 +36,7 @@ func (w *World) hold(now time.Time) {
 }
 
 func (w *World) chooseHeld(now time.Time) {
-	places := map[key]int{}
+	places := map[owner.Ref]int{}
 	for k := range w.guests.ending {
 		pod := w.guests.all[k]
 		if leaving, known := w.roster.standing(pod.Spec.NodeName); known && !leaving {
@@ -53,20 +56,17 @@ func (w *World) chooseHeld(now time.Time) {
 		return compareKeys(a, b)
 	})
 	for _, k := range young {
-		if owner := w.workload(w.guests.all[k]); places[owner] > 0 {
-			places[owner]--
+		if of := w.workload(w.guests.all[k]); places[of] > 0 {
+			places[of]--
 			w.guests.held[k] = struct{}{}
 		}
 	}
 }
 
-// workload names a pod's owner. Pods without one take nobody's place.
-func (w *World) workload(pod *corev1.Pod) key {
-	owner := w.index.Owner(pod)
-	if owner == "" {
-		return key{Namespace: pod.Namespace, Name: "Pod/" + pod.Name}
-	}
-	return key{Namespace: pod.Namespace, Name: owner}
+// workload is what a pod belongs to. A pod without an owner stands for itself, and takes no
+// other pod's place.
+func (w *World) workload(pod *corev1.Pod) owner.Ref {
+	return cmp.Or(w.index.Workload(pod), owner.Ref{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name})
 }
 
 // displaced counts pods on leaving nodes: they want a place before they are evicted.

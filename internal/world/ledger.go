@@ -14,6 +14,7 @@ import (
 	"tenon/core/order"
 	"tenon/core/snapshot"
 	"tenon/internal/ingest"
+	"tenon/internal/owner"
 )
 
 // ledger is what we have done and not yet seen: which claims we made (in the roster, as
@@ -22,11 +23,11 @@ import (
 type ledger struct {
 	places    map[types.UID]string // claims by pod
 	byClaim   map[string]map[types.UID]seat
-	since     map[string]time.Time       // when a claim was assumed
-	taken     map[string]model.Resources // what it takes of its pool's limits, until it is in the list
-	arranged  map[types.UID]arrangement  // see Arrange
-	displaced map[key][]displacement     // pods that have gone for a disruption, by workload
-	crowded   map[string]bool            // claims whose room somebody else may have taken
+	since     map[string]time.Time         // when a claim was assumed
+	taken     map[string]model.Resources   // what it takes of its pool's limits, until it is in the list
+	arranged  map[types.UID]arrangement    // see Arrange
+	displaced map[owner.Ref][]displacement // pods that have gone for a disruption, by workload
+	crowded   map[string]bool              // claims whose room somebody else may have taken
 }
 
 // seat is a pod that has a place, and the template that tells what it asks for.
@@ -36,7 +37,7 @@ type seat struct {
 }
 
 func newLedger() ledger {
-	return ledger{places: map[types.UID]string{}, byClaim: map[string]map[types.UID]seat{}, since: map[string]time.Time{}, taken: map[string]model.Resources{}, arranged: map[types.UID]arrangement{}, displaced: map[key][]displacement{}, crowded: map[string]bool{}}
+	return ledger{places: map[types.UID]string{}, byClaim: map[string]map[types.UID]seat{}, since: map[string]time.Time{}, taken: map[string]model.Resources{}, arranged: map[types.UID]arrangement{}, displaced: map[owner.Ref][]displacement{}, crowded: map[string]bool{}}
 }
 
 // patience is how long a pod keeps its place on a node that is ready for it. The scheduler

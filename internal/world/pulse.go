@@ -1,6 +1,10 @@
 package world
 
-import "time"
+import (
+	"time"
+
+	"tenon/internal/owner"
+)
 
 // Pulse says what has happened since somebody last decided, so that the loop can tell
 // when it is time to.
@@ -17,8 +21,9 @@ type Pulse struct {
 	// First and Last are when the first and the last pod of the burst began to wait: of those
 	// that have come since somebody decided.
 	First, Last time.Time
-	// Coming is how many more pods the workloads of those that wait will make at once.
-	Coming int
+	// Coming is how many more pods the workloads of those that wait will make at once, and Doubted
+	// how many they want beyond that: it is not known yet whether these come.
+	Coming, Doubted int
 	// Hearsay says that Coming is not to be relied on: we have not heard yet what their
 	// workloads want now.
 	Hearsay bool
@@ -41,7 +46,7 @@ type pulse struct {
 	open       bool // pods have come since somebody decided
 	first      time.Time
 	last       time.Time
-	sets       map[key]struct{} // the ReplicaSets that they are of
+	sets       map[owner.Ref]struct{} // the ReplicaSets that they are of
 }
 
 func (p *pulse) supply() {
@@ -50,11 +55,11 @@ func (p *pulse) supply() {
 }
 
 // arrive notes that a pod of a ReplicaSet begins to wait.
-func (p *pulse) arrive(set key, now time.Time) {
+func (p *pulse) arrive(set owner.Ref, now time.Time) {
 	p.count++
 	p.demand++
 	if !p.open {
-		p.open, p.first, p.sets = true, now, map[key]struct{}{}
+		p.open, p.first, p.sets = true, now, map[owner.Ref]struct{}{}
 	}
 	p.last = now
 	p.sets[set] = struct{}{}
@@ -77,10 +82,11 @@ func (w *World) Pulse() Pulse {
 }
 
 func (w *World) look() Pulse {
+	believed, doubted := w.coming()
 	return Pulse{
 		Demand: w.pulse.demand, Supply: w.pulse.offer, Objections: w.pulse.objections, Changes: w.pulse.changes,
 		Waiting: len(w.guests.waiting), First: w.pulse.first, Last: w.pulse.last,
-		Coming: w.coming(), Hearsay: w.hearsay(), Acquainted: w.acquainted(), Displaced: w.displaced(), Held: len(w.guests.held),
+		Coming: believed, Doubted: doubted, Hearsay: w.hearsay(), Acquainted: w.acquainted(), Displaced: w.displaced(), Held: len(w.guests.held),
 	}
 }
 
@@ -97,6 +103,7 @@ func (w *World) Reprice() {
 func (w *World) Rearm() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.doubt()
 	w.pulse.open, w.pulse.sets = false, nil
 }
 

@@ -11,6 +11,8 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"tenon/internal/owner"
 )
 
 // refer takes an object that pods or nodes refer to, and notes whose translation it may
@@ -19,8 +21,9 @@ func (w *World) refer(object any) {
 	old := w.index.Find(object)
 	w.index.Put(object)
 	if set, is := object.(*appsv1.ReplicaSet); is {
-		w.guests.dirtySingles(keyOf(set))
-		if w.guests.waitingBy[keyOf(set)] > 0 {
+		ref := owner.Is("apps/v1", "ReplicaSet", set)
+		w.guests.dirtySingles(ref)
+		if w.guests.waitingBy[ref] > 0 {
 			w.pulse.hear() // how many more will come
 		}
 	}
@@ -28,6 +31,18 @@ func (w *World) refer(object any) {
 		return
 	}
 	w.reread(object)
+}
+
+// referDeployment reports whether something is different now. Pods are found through their
+// ReplicaSets; a Deployment says which of them are replaced before they go.
+func (w *World) referDeployment(d *appsv1.Deployment) bool {
+	old := w.index.Find(d)
+	w.index.Put(d)
+	if old != nil && !touches(old, d) {
+		return false
+	}
+	w.guests.dirtyAllSingles()
+	return true
 }
 
 func (w *World) unrefer(object any) {
@@ -78,7 +93,7 @@ func touches(old, changed any) bool {
 	case *appsv1.StatefulSet:
 		return !reflect.DeepEqual(o.Spec.Selector, changed.(*appsv1.StatefulSet).Spec.Selector)
 	case *appsv1.Deployment:
-		return false // pods are found through their ReplicaSets
+		return o.Generation != changed.(*appsv1.Deployment).Generation || (o.DeletionTimestamp == nil) != (changed.(*appsv1.Deployment).DeletionTimestamp == nil)
 	case *batchv1.Job:
 		return !sameOwner(o, changed.(*batchv1.Job))
 	}
@@ -86,9 +101,5 @@ func touches(old, changed any) bool {
 }
 
 func sameOwner(a, b metav1.Object) bool {
-	x, y := metav1.GetControllerOfNoCopy(a), metav1.GetControllerOfNoCopy(b)
-	if x == nil || y == nil {
-		return x == y
-	}
-	return x.UID == y.UID
+	return owner.Of(a) == owner.Of(b)
 }

@@ -38,15 +38,27 @@ func newSingle() *single {
 	none := intstr.FromInt32(0)
 	budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "b"}}
 	budget.Spec.MaxUnavailable, budget.Spec.Selector = &none, &metav1.LabelSelector{}
-	for _, o := range []any{pool(0), claim(0), leaving, s.set(1), budget, s.old} {
+	for _, o := range []any{pool(0), claim(0), leaving, s.deployment(), s.set(1), s.setOf(2, 1), budget, s.old} {
 		s.Put(o)
 	}
 	return s
 }
 
+func (s *single) deployment() *appsv1.Deployment {
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "deployment-web"}}
+	d.Spec.Template.Annotations = map[string]string{surge.Annotation: "true"}
+	return d
+}
+
 func (s *single) set(replicas int32) *appsv1.ReplicaSet {
-	out := set(1)
+	return s.setOf(1, replicas)
+}
+
+// setOf is one of the Deployment's ReplicaSets.
+func (s *single) setOf(i int, replicas int32) *appsv1.ReplicaSet {
+	out := set(i)
 	out.Spec.Replicas = &replicas
+	out.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(s.deployment(), appsv1.SchemeGroupVersion.WithKind("Deployment"))}
 	return out
 }
 

@@ -45,6 +45,7 @@ type World struct {
 	guests     guests
 	daemons    daemons
 	ledger     ledger
+	trust      trust
 	pulse      pulse
 
 	subscribers []func()
@@ -62,7 +63,7 @@ func New(options ingest.Options, clock clock.PassiveClock) *World {
 	return &World{
 		clock: clock, options: options, index: index, translator: ingest.NewTranslator(index, options),
 		pools: map[string]*karpenterv1.NodePool{}, newcomers: map[string]time.Time{}, roster: newRoster(), guests: newGuests(),
-		daemons: newDaemons(), ledger: newLedger(),
+		daemons: newDaemons(), ledger: newLedger(), trust: newTrust(),
 	}
 }
 
@@ -131,6 +132,11 @@ func (w *World) put(object any) bool {
 			return false
 		}
 		w.pulse.supply()
+	case *corev1.ResourceQuota: // it changes with every pod, and says only how many more may come
+		w.index.Put(o)
+		return false
+	case *appsv1.Deployment:
+		return w.referDeployment(o)
 	case *appsv1.DaemonSet:
 		w.daemons.put(o)
 		w.pulse.supply()
@@ -156,6 +162,8 @@ func (w *World) remove(object any) {
 	case *appsv1.DaemonSet:
 		w.daemons.remove(keyOf(o))
 		w.pulse.supply()
+	case *corev1.ResourceQuota:
+		w.index.Remove(o)
 	default:
 		w.unrefer(object)
 	}

@@ -1,0 +1,130 @@
+package world
+
+import (
+	"time"
+
+	"tenon/internal/owner"
+)
+
+// trust is how far it is believed that ReplicaSets make the pods that they want. What keeps a
+// set from making them need not be visible: a webhook refuses them, or its author takes the wish
+// back. So what is bought ahead is a small multiple of the pods that exist, or as many as a
+// workload of the namespace has had before; and of that the share that came the last time.
+//
+//	announced ──all come──▶ kept: twice the share
+//	    └──no pod for a while, hindered, scaled down──▶ broken: the share that came
+type trust struct {
+	open   map[owner.Ref]*promise // by ReplicaSet
+	shares map[owner.Ref]int      // in sixteenths, by workload and by namespace; absent is all
+	peaks  map[string]int         // the most pods of one set at once, by namespace
+	// rumours are when a namespace had pods of a ReplicaSet that was never heard of.
+	rumours map[string]time.Time
+}
+
+// promise is what a ReplicaSet has announced and not made yet.
+type promise struct {
+	workload  owner.Ref
+	from, due int // pods of the set: when it was announced, and when it is kept
+	last      time.Time
+}
+
+const (
+	// multiple is how many pods are believed in for each one that is there.
+	multiple = 4
+	// whole is the share of a workload that keeps what it announces.
+	whole = 16
+	// breach is how long after the last pod of a set the others are not expected any more.
+	// kube-controller-manager makes 20 a second by default, of all workloads together.
+	breach = 30 * time.Second
+	// mostTrusted is how many workloads are remembered; when there are more, all are forgotten.
+	mostTrusted = 20_000
+	// rumour is for how long a namespace is not waited for once it was waited for in vain.
+	rumour = time.Minute
+)
+
+func newTrust() trust {
+	return trust{open: map[owner.Ref]*promise{}, shares: map[owner.Ref]int{}, peaks: map[string]int{}, rumours: map[string]time.Time{}}
+}
+
+// namespaceOf stands for all workloads of a namespace: what is known of others speaks for a new
+// one, or against it.
+func namespaceOf(workload owner.Ref) owner.Ref { return owner.Ref{Namespace: workload.Namespace} }
+
+// share is that of a workload, else of its namespace.
+func (t *trust) share(workload owner.Ref) int {
+	for _, known := range []owner.Ref{workload, namespaceOf(workload)} {
+		if share, found := t.shares[known]; found {
+			return share
+		}
+	}
+	return whole
+}
+
+// believed is how many of the missing pods of a set are believed in, where it has some.
+func (t *trust) believed(workload owner.Ref, have, missing int) int {
+	ahead := max(multiple*have, t.peaks[workload.Namespace]-have)
+	if share := t.share(workload); share < whole {
+		ahead = max(ahead*share/whole, 1)
+	}
+	return min(missing, ahead)
+}
+
+// count notes how many pods a set of a namespace has.
+func (t *trust) count(namespace string, have int) {
+	t.peaks[namespace] = max(t.peaks[namespace], have)
+}
+
+// came notes that a pod of a set has been made, which has so many now.
+func (t *trust) came(set owner.Ref, have int, now time.Time) {
+	if p := t.open[set]; p != nil {
+		p.last = now
+		t.judge(set, have, false, now)
+	}
+}
+
+// promise notes that so many pods of a set are announced beside those that it has.
+func (t *trust) promise(set, workload owner.Ref, have, announced int, now time.Time) {
+	p := t.open[set]
+	if p == nil {
+		p = &promise{workload: workload, from: have, last: now}
+		t.open[set] = p
+	}
+	p.due = max(p.due, have+announced)
+}
+
+// judge closes a promise that is kept, or that is kept no more: hopeless says that the set does
+// not want that many, or cannot make them.
+func (t *trust) judge(set owner.Ref, have int, hopeless bool, now time.Time) {
+	p := t.open[set]
+	kept := have >= p.due
+	if !kept && !hopeless && now.Sub(p.last) < breach {
+		return
+	}
+	delete(t.open, set)
+	if len(t.shares) > mostTrusted {
+		clear(t.shares)
+	}
+	for _, known := range []owner.Ref{p.workload, namespaceOf(p.workload)} {
+		share := min(2*t.share(known), whole)
+		if !kept {
+			share = max(whole*max(have-p.from, 0)/(p.due-p.from), 1)
+		}
+		t.shares[known] = share
+	}
+}
+
+// doubt notes that a set was waited for in vain.
+func (t *trust) doubt(set owner.Ref, now time.Time) {
+	for namespace, at := range t.rumours {
+		if now.Sub(at) >= rumour {
+			delete(t.rumours, namespace)
+		}
+	}
+	t.rumours[set.Namespace] = now
+}
+
+// doubts reports whether sets of a namespace that are not heard of are not worth waiting for.
+func (t *trust) doubts(namespace string, now time.Time) bool {
+	at, known := t.rumours[namespace]
+	return known && now.Sub(at) < rumour
+}
