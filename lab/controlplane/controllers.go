@@ -16,8 +16,8 @@ import (
 )
 
 // controllers are those that an autoscaler's cluster cannot do without: what makes pods, what
-// takes them off bad nodes, what counts disruption budgets, what binds volumes and claims, and what
-// cleans up. Endpoints, certificates, quotas, cloud routes and autoscaling of pods stay out.
+// takes them off bad nodes, what counts disruption budgets and quotas, what binds volumes and claims,
+// and what cleans up. Endpoints, certificates, cloud routes and autoscaling of pods stay out.
 var controllers = []string{
 	names.DeploymentController,
 	names.ReplicaSetController,
@@ -34,6 +34,7 @@ var controllers = []string{
 	names.TTLAfterFinishedController,
 	names.GarbageCollectorController,
 	names.NamespaceController,
+	names.ResourceQuotaController,
 
 	names.ServiceAccountController,
 	names.RootCACertificatePublisherController,
