@@ -31,6 +31,7 @@ func (s *Sim) schedule() {
 		{"price", f.Prices, s.move, false},
 		{"jump", f.Jumps, without(s.jump), true},
 		{"vandal", f.Vandals, without(s.vandalize), true},
+		{"hoarder", f.Hoarders, s.hoard, true},
 	} {
 		if d.about > 0 {
 			s.await(d, rand.New(rand.NewPCG(s.options.Seed, firstDisaster+uint64(stream))), s.begun)

@@ -31,8 +31,9 @@ type Faults struct {
 	// the first one works on for a moment. Shortages take an offering away for a while.
 	// Interruptions take a spot machine back two minutes after a notice, which a few do not
 	// get. Prices of spot machines move. Jumps move the clock forward. Vandals are users who
-	// delete or change whatever hurts.
-	Handovers, Shortages, Interruptions, Prices, Jumps, Vandals time.Duration
+	// delete or change whatever hurts. Hoarders are tenants who want more pods than a quota lets
+	// them have.
+	Handovers, Shortages, Interruptions, Prices, Jumps, Vandals, Hoarders time.Duration
 	// CloudLag is how far the cloud's answers are behind.
 	CloudLag time.Duration
 	// Duds in a thousand machines never join.
@@ -65,6 +66,7 @@ func faultSets() map[string]func(*Faults) {
 		"interrupt": func(f *Faults) { f.Interruptions = 15 * time.Minute },
 		"jump":      func(f *Faults) { f.Jumps = time.Hour },
 		"vandal":    func(f *Faults) { f.Vandals = 20 * time.Minute },
+		"quota":     func(f *Faults) { f.Hoarders = 15 * time.Minute },
 		"dud":       func(f *Faults) { f.Duds = 30 },
 		"sick":      func(f *Faults) { f.Sick = 20 },
 	}
@@ -117,7 +119,7 @@ func (f *Faults) often(times int) {
 	} {
 		*rate = min(*rate*times, 900) // some calls have to succeed
 	}
-	for _, period := range []*time.Duration{&f.Handovers, &f.Shortages, &f.Interruptions, &f.Prices, &f.Jumps, &f.Vandals} {
+	for _, period := range []*time.Duration{&f.Handovers, &f.Shortages, &f.Interruptions, &f.Prices, &f.Jumps, &f.Vandals, &f.Hoarders} {
 		*period /= time.Duration(times)
 	}
 }

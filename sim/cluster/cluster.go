@@ -61,7 +61,7 @@ func (c *Cluster) Controllers() []reconcile.Controller {
 	c.queue, c.promises = queue{}, map[types.UID]string{}
 	return []reconcile.Controller{
 		c.scheduler(), c.kubelets(), c.taints(), c.evictions(), c.leftovers(), c.budgets(),
-		c.deployments(), c.replicaSets(), c.statefulSets(), c.daemonSets(), c.jobs(), c.attachments(), c.volumes(),
+		c.quotas(), c.deployments(), c.replicaSets(), c.statefulSets(), c.daemonSets(), c.jobs(), c.attachments(), c.volumes(),
 	}
 }
 

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
@@ -34,8 +36,14 @@ func (c *Cluster) replicate(ctx context.Context, key reconcile.Key) (reconcile.R
 		return reconcile.Never, client.IgnoreNotFound(err)
 	}
 	pods := active(c.podsOf(set.UID))
+	var refused error
 	for n := len(pods); n < int(*set.Spec.Replicas); n++ {
-		if err := c.Client.Create(ctx, podFrom(&set, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), &set.Spec.Template, "")); err != nil {
+		err := c.Client.Create(ctx, podFrom(&set, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), &set.Spec.Template, ""))
+		if apierrors.IsForbidden(err) { // by a quota: the others would be, too
+			refused = err
+			break
+		}
+		if err != nil {
 			return reconcile.Never, err
 		}
 	}
@@ -55,12 +63,32 @@ func (c *Cluster) replicate(ctx context.Context, key reconcile.Key) (reconcile.R
 		}
 	}
 	status := appsv1.ReplicaSetStatus{Replicas: int32(len(pods)), ReadyReplicas: ready, AvailableReplicas: ready, ObservedGeneration: set.Generation}
+	again := reconcile.Never
+	if refused != nil {
+		again = reconcile.In(refusedRetry)
+		status.Conditions = []appsv1.ReplicaSetCondition{{
+			Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue, Reason: "FailedCreate", Message: refused.Error(), LastTransitionTime: failingSince(&set, c.now()),
+		}}
+	}
 	if equality.Semantic.DeepEqual(status, set.Status) {
-		return reconcile.Never, nil
+		return again, nil
 	}
 	next := set.DeepCopy()
 	next.Status, next.ResourceVersion = status, ""
-	return reconcile.Never, client.IgnoreNotFound(c.Client.Status().Update(ctx, next))
+	return again, client.IgnoreNotFound(c.Client.Status().Update(ctx, next))
+}
+
+// refusedRetry is how long after a refusal the rest of a set is tried again.
+const refusedRetry = 30 * time.Second
+
+// failingSince is when a set's pods were first refused.
+func failingSince(set *appsv1.ReplicaSet, now metav1.Time) metav1.Time {
+	for _, condition := range set.Status.Conditions {
+		if condition.Type == appsv1.ReplicaSetReplicaFailure {
+			return condition.LastTransitionTime
+		}
+	}
+	return now
 }
 
 // active pods run or will.

@@ -40,6 +40,7 @@ const (
 	Limits          = "pool limits are never exceeded"
 	PromisedOnce    = "no pod has places on two machines that are on their way"
 	BoughtForPods   = "no more machines are on their way than pods that want one"
+	BoughtInVain    = "no room is bought for pods that a quota forbids"
 	PodGrace        = "do-not-disrupt pods keep their grace"
 	PodBudgets      = "no budget is broken"
 	PodNamed        = "no pod goes without a decision that names it"

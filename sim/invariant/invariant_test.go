@@ -109,11 +109,14 @@ func (s *scene) pass(d time.Duration) {
 }
 
 // claim makes one that has a finalizer.
-func (s *scene) claim(name string) *karpenterv1.NodeClaim {
+func (s *scene) claim(name string, change ...func(*karpenterv1.NodeClaim)) *karpenterv1.NodeClaim {
 	s.t.Helper()
 	c := &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{
 		Name: name, Labels: map[string]string{karpenterv1.LabelNodePool: "default"}, Finalizers: []string{karpenterv1.FinalizerTermination}}}
 	c.Spec.NodeClassRef, c.Spec.Requirements = class(), amd64()
+	for _, f := range change {
+		f(c)
+	}
 	s.make(c)
 	return c
 }
@@ -318,6 +321,17 @@ func examples() map[string]example {
 				s.buy(s.claim("a").Name, "1")
 				s.pass(2 * time.Minute)
 			}},
+		"a machine for pods that a quota forbids": {invariant.BoughtInVain,
+			func(s *scene) {
+				s.pod("p", "")
+				s.buy(s.claim("a", plannedFor("12")).Name, "1")
+				s.pass(2 * time.Minute)
+			},
+			func(s *scene) {
+				s.pod("p", "")
+				s.buy(s.claim("a", plannedFor("11")).Name, "1")
+				s.pass(2 * time.Minute)
+			}},
 		"a machine for pods that nobody moves": {invariant.BoughtForPods,
 			func(s *scene) { s.replacement(nil) },
 			func(s *scene) { s.replacement([]string{"a"}) }},
@@ -461,5 +475,12 @@ func examples() map[string]example {
 		"at rest, a claim without a node": {invariant.RestJoined,
 			func(s *scene) { s.claim("a"); s.rest() },
 			func(s *scene) { s.serve("a"); s.watch.AtRest() }},
+	}
+}
+
+// plannedFor has a claim be for so many pods, the daemon's included.
+func plannedFor(pods string) func(*karpenterv1.NodeClaim) {
+	return func(c *karpenterv1.NodeClaim) {
+		c.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourcePods: resource.MustParse(pods)}
 	}
 }

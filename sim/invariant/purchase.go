@@ -146,10 +146,11 @@ func (w *Watch) lookAtPurchases(instances []cloud.Instance) {
 	if !w.crowd.IsZero() && now.Sub(w.crowd) < crowded {
 		return
 	}
-	coming, first := 0, now
+	coming, planned, first := 0, 0, now
 	for _, i := range instances {
 		if now.Sub(i.Launched) >= announced && i.State != cloud.Terminating && w.comes(i) {
 			coming++
+			planned += w.plannedOn(i)
 			if i.Launched.Before(first) {
 				first = i.Launched
 			}
@@ -167,6 +168,19 @@ func (w *Watch) lookAtPurchases(instances []cloud.Instance) {
 	if coming > wanted {
 		w.report(BoughtForPods, "%d machines, the first of which was bought at %s, and %d pods", coming, first.UTC().Format(time.TimeOnly), wanted)
 	}
+	if planned > foreseen*wanted+foreseen {
+		w.report(BoughtInVain, "machines for %d pods, the first of which was bought at %s, and %d pods", planned, first.UTC().Format(time.TimeOnly), wanted)
+	}
+}
+
+// foreseen is for how many pods, those that are there included, machines may be bought for each pod
+// that is there: it is not known at once that no others will come.
+const foreseen = 5
+
+// plannedOn is for how many pods a machine was bought, without the one daemon pod.
+func (w *Watch) plannedOn(i cloud.Instance) int {
+	pods := w.claimOf(i).Spec.Resources.Requests[corev1.ResourcePods]
+	return max(int(pods.Value())-1, 0)
 }
 
 // comes reports whether a machine was bought for pods, and is not there for them yet.

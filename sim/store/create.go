@@ -39,6 +39,9 @@ func (s *Store) create(k *Kind, sent client.Object, try bool) (client.Object, er
 	if _, taken := s.tables[k.GVK].objects[client.ObjectKeyFromObject(object)]; taken {
 		return nil, apierrors.NewAlreadyExists(k.Resource, object.GetName())
 	}
+	if err := s.withinQuota(object, try); err != nil {
+		return nil, err
+	}
 	if !try {
 		s.commit(k, nil, object)
 	}

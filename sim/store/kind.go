@@ -80,6 +80,7 @@ func ownKinds() []Kind {
 		{proto: &corev1.PersistentVolume{}, Status: true, StatusLabels: true, Unconditional: true},
 		{proto: &corev1.PersistentVolumeClaim{}, Namespaced: true, Status: true, StatusLabels: true, Unconditional: true},
 		{proto: &corev1.LimitRange{}, Namespaced: true, Unconditional: true},
+		{proto: &corev1.ResourceQuota{}, Namespaced: true, Status: true, StatusLabels: true, Unconditional: true},
 		{proto: &corev1.ConfigMap{}, Namespaced: true, Unconditional: true},
 		{proto: &corev1.Secret{}, Namespaced: true, Unconditional: true},
 		{proto: &appsv1.Deployment{}, Namespaced: true, Status: true, Counted: true, Unconditional: true},
