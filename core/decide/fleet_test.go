@@ -62,6 +62,11 @@ func (sc *scenario) used(n *snapshot.Node, o map[string]string) {
 	}
 	n.Allocatable = n.Capacity
 	n.Price = sc.money(sc.types[at][map[string]string{catalog.OnDemand: "price", catalog.Spot: "spot"}[n.CapacityType]])
+	for i := range sc.s.Pools { // those above the node
+		if sc.s.Pools[i].Name == n.Pool {
+			n.Price += sc.s.Pools[i].NodePrice
+		}
+	}
 	n.Labels[requirement.KeyCapacityType], n.Labels[requirement.KeyInstanceType] = n.CapacityType, n.InstanceType
 	n.Labels[requirement.KeyNodePool], n.Labels[requirement.KeyArch] = n.Pool, "amd64"
 	n.Life = snapshot.Life{Quiet: present.Add(-sc.duration(cmp.Or(o["quiet"], "100h"))), Protected: o["held"] != "", Bounded: o["bounded"] != ""}

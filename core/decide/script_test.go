@@ -171,6 +171,7 @@ func (sc *scenario) pool(words []string) {
 		}
 	}
 	p.Taints = sc.taints(o["taint"])
+	p.NodePrice = sc.money(cmp.Or(o["nodeprice"], "0"))
 	p.Consolidation = sc.consolidation(o)
 	sc.s.Pools = append(sc.s.Pools, p)
 }

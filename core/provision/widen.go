@@ -127,6 +127,7 @@ func (k *seeker) stranger(b *proposer, t *catalog.Type, asked requirement.Set, k
 		}
 		best.price, best.value, ok = o.Price, value, true
 	}
+	best.price += k.d.s.Pools[b.chance.pool].NodePrice
 	return best, ok
 }
 

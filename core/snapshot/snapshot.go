@@ -79,7 +79,7 @@ type Pool struct {
 	// Held, when not empty, is why a static pool may not launch its missing replicas; to
 	// pods it is Unready in any case.
 	Held string `json:"held,omitempty"`
-	// NodePrice is an extra price per node and hour, such as a licence.
+	// NodePrice is what each node costs an hour beyond its machine: licences, agents, addresses.
 	NodePrice model.Money `json:"nodePrice,omitempty"`
 	// Consolidation is when its nodes may be given up.
 	Consolidation Consolidation `json:"consolidation,omitzero"`
@@ -110,7 +110,8 @@ type Node struct {
 	Zone         string         `json:"zone,omitempty"`
 	CapacityType string         `json:"capacityType,omitempty"`
 	Reservation  string         `json:"reservation,omitempty"`
-	// Price is what the node costs an hour; zero when not known.
+	// Price is what the node costs an hour, its pool's NodePrice included; zero when it is not
+	// known what the machine costs.
 	Price   model.Money `json:"price,omitempty"`
 	Created time.Time   `json:"created,omitzero"`
 	// Life is what matters when it may be given up.

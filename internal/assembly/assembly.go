@@ -90,6 +90,7 @@ func Reading(kit reconcile.Kit) ingest.Options {
 	return ingest.Options{
 		Vocabulary:              d.Vocabulary(),
 		Managed:                 managed(d),
+		NodePrice:               kit.Settings.NodePrice,
 		ReservationLabel:        d.ReservationLabel,
 		DefaultSpreads:          kit.Settings.SchedulerConfig.PodTopologySpread.DefaultConstraints,
 		UnsupportedDrivers:      keys(d.UnsupportedDrivers),

@@ -54,6 +54,7 @@ func Fleet(seed uint64, nodes int) *Cluster {
 	for _, o := range w.out.Objects {
 		w.age(o)
 	}
+	w.choosePrices()
 	return w.out
 }
 

@@ -78,6 +78,19 @@ func (w *world) addStaticPool() {
 	w.out.Settings.StaticCapacity = w.d.percent(80)
 }
 
+// choosePrices gives nodes of some pools, in some clusters, a price of their own. It comes after
+// all pools: what was drawn before for a seed stays as it is.
+func (w *world) choosePrices() {
+	if !w.d.percent(25) {
+		return
+	}
+	for _, o := range w.out.Objects {
+		if pool, ok := o.(*karpenterv1.NodePool); ok && w.d.percent(60) {
+			pool.Annotations = map[string]string{karpenterv1.AnnotationNodePrice: one(w.d, "0.01", "0.05", "0.4", "a lot")}
+		}
+	}
+}
+
 func (w *world) choosePoolTaints(spec *karpenterv1.NodeClaimTemplateSpec, plan *poolPlan) {
 	if w.d.percent(25) {
 		plan.taints = append(plan.taints, one(w.d, dedicated, evicting))

@@ -27,6 +27,7 @@ func World(seed uint64, size int) *Cluster {
 	w.addNodes()
 	w.addWorkloads(size)
 	w.addStaticPool()
+	w.choosePrices()
 	return w.out
 }
 

@@ -14,7 +14,7 @@ import (
 
 // planSettings are the settings of the controller that a plan depends on too, by their names.
 var planSettings = []string{
-	"kubeconfig", "preference-policy", "min-values-policy", "feature-gates", "scheduler-config",
+	"kubeconfig", "preference-policy", "min-values-policy", "node-price", "feature-gates", "scheduler-config",
 	"vm-memory-overhead-percent", "reserved-enis",
 }
 

@@ -72,8 +72,8 @@ type builder struct {
 	pods    []*corev1.Pod // by namespace and name
 	out     *snapshot.Snapshot
 
-	offers  map[string]*catalog.Catalog // by pool
-	leaving map[string]bool             // nodes by name; false for nodes that stay
+	prices  map[string]Prices // by pool
+	leaving map[string]bool   // nodes by name; false for nodes that stay
 }
 
 // byName sorts objects, so that the answer does not depend on the order of the input.
@@ -110,7 +110,7 @@ func (b *builder) addPools() {
 
 // storeCatalogs applies overlays and stores each catalogue once.
 func (b *builder) storeCatalogs(offers []PoolOffers) {
-	b.offers = map[string]*catalog.Catalog{}
+	b.prices = map[string]Prices{}
 	stored := map[*catalog.Catalog]int{}
 	var overlays []*karpenterv1alpha1.NodeOverlay
 	if b.t.options.Overlays {
@@ -125,7 +125,7 @@ func (b *builder) storeCatalogs(offers []PoolOffers) {
 			b.out.Catalogs = append(b.out.Catalogs, *found)
 		}
 		offers[i].Pool.Catalog = index
-		b.offers[offers[i].Pool.Name] = found
+		b.prices[offers[i].Pool.Name] = Prices{Offers: found, NodePrice: offers[i].Pool.NodePrice}
 	}
 }
 
@@ -144,7 +144,7 @@ func (b *builder) addNodes() {
 	b.leaving = map[string]bool{}
 	claims := Pair(b.objects.NodeClaims)
 	add := func(node *corev1.Node, claim *karpenterv1.NodeClaim) {
-		translated, ok := b.t.Node(node, claim, b.offers[PoolOf(node, claim)])
+		translated, ok := b.t.Node(node, claim, b.prices[PoolOf(node, claim)])
 		if !ok {
 			return
 		}

@@ -10,28 +10,27 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
-	"tenon/core/catalog"
 	"tenon/core/model"
 	"tenon/core/order"
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
 )
 
-// Node translates a node, its claim, or both together; either may be nil. offers is the
-// catalogue of the claim's pool, nil if there is none. The result is false when there is
+// Node translates a node, its claim, or both together; either may be nil. prices are those of
+// their pool. The result is false when there is
 // nothing yet to decide about: a node of ours that has not told its provider ID or its
 // instance type, and has no claim.
 //
 // The name is the Node's as soon as there is one, since pods refer to it, and the
 // claim's until then.
-func (t *Translator) Node(node *corev1.Node, claim *karpenterv1.NodeClaim, offers *catalog.Catalog) (snapshot.Node, bool) {
+func (t *Translator) Node(node *corev1.Node, claim *karpenterv1.NodeClaim, prices Prices) (snapshot.Node, bool) {
 	if node != nil && !t.hasIdentity(node) {
 		node = nil
 	}
 	if node == nil && claim == nil {
 		return snapshot.Node{}, false
 	}
-	v := view{t: t, node: node, claim: claim, offers: offers}
+	v := view{t: t, node: node, claim: claim, prices: prices}
 	return v.snapshot(), true
 }
 
@@ -51,7 +50,7 @@ type view struct {
 	t      *Translator
 	node   *corev1.Node
 	claim  *karpenterv1.NodeClaim
-	offers *catalog.Catalog
+	prices Prices
 }
 
 func (v view) snapshot() snapshot.Node {
@@ -229,21 +228,30 @@ func filledUp(r, from model.Resources) model.Resources {
 // expected is what will probably be launched for a claim, and at the very least what the
 // claim was made for.
 func (v view) expected() (capacity, allocatable model.Resources) {
-	if kind, offering := cheapest(v.offers, v.requirements(), v.t.options.Vocabulary.WellKnown(), resources(v.claim.Spec.Resources.Requests)); kind != nil {
+	if kind, offering := cheapest(v.prices.Offers, v.requirements(), v.t.options.Vocabulary.WellKnown(), resources(v.claim.Spec.Resources.Requests)); kind != nil {
 		return kind.FullCapacity(offering), kind.Allocatable(offering)
 	}
 	requests := resources(v.claim.Spec.Resources.Requests)
 	return requests, requests
 }
 
-// price of an hour. Zero, which is not known, for nodes that are not of a pool.
+// price of an hour, with what the pool's nodes cost beyond their machines. Zero, which is not
+// known, for nodes that are not of a pool.
 func (v view) price(n *snapshot.Node) model.Money {
+	machine := v.machinePrice(n)
+	if machine == 0 {
+		return 0
+	}
+	return machine + v.prices.NodePrice
+}
+
+func (v view) machinePrice(n *snapshot.Node) model.Money {
 	if n.InstanceType == "" && v.claim != nil {
-		if _, offering := cheapest(v.offers, v.requirements(), v.t.options.Vocabulary.WellKnown(), resources(v.claim.Spec.Resources.Requests)); offering != nil {
+		if _, offering := cheapest(v.prices.Offers, v.requirements(), v.t.options.Vocabulary.WellKnown(), resources(v.claim.Spec.Resources.Requests)); offering != nil {
 			return offering.Price
 		}
 	}
-	return priceOf(v.offers, n)
+	return priceOf(v.prices.Offers, n)
 }
 
 // volumeLimits are the attachments that the CSI drivers of a node allow.

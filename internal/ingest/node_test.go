@@ -174,6 +174,37 @@ func TestNodePrices(t *testing.T) {
 	}
 }
 
+// What a node costs beyond its machine is on its pool or, failing that, in the setting; it is
+// part of the node's price wherever that of the machine is known.
+func TestNodesHaveAPriceOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	bought := node("karpenter.sh/nodepool: one, node.kubernetes.io/instance-type: small, topology.kubernetes.io/zone: zone-a, karpenter.sh/capacity-type: spot", "providerID: x", realRoom)
+	unknown := strings.Replace(bought, "instance-type: small", "instance-type: huge", 1)
+	options := fromCluster(t)
+	options.NodePrice = 20_000
+	pool := func(annotation string) string {
+		return strings.Replace(aPool("one", ""), "{name: one}", "{name: one, annotations: {"+annotation+"}}", 1)
+	}
+	cases := map[string]struct {
+		text, node, pool string
+	}{
+		"the setting":                      {pool("") + bought, "0.07", "0.02"},
+		"the annotation before it":         {pool("tenon.sh/node-price: '0.1'") + bought, "0.15", "0.1"},
+		"an annotation of nothing":         {pool("tenon.sh/node-price: '0'") + bought, "0.05", "0"},
+		"an annotation that is no price":   {pool("tenon.sh/node-price: a lot") + bought, "0.07", "0.02"},
+		"a claim in flight":                {pool("tenon.sh/node-price: '0.1'") + claim("", ""), "0.2", "0.1"},
+		"a machine of which it is unknown": {pool("tenon.sh/node-price: '0.1'") + unknown, "0", "0.1"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := build(t, options, tc.text)
+			check(t, "price of the node", onlyNode(t, s).Price, tc.node)
+			check(t, "price in the pool", s.Pools[0].NodePrice, tc.pool)
+		})
+	}
+}
+
 // A claim that the cloud has not answered yet promises what the cheapest type that it
 // lists would have, and without a catalogue what it was made for.
 func TestClaimsInFlight(t *testing.T) {

@@ -38,9 +38,6 @@ type fileOffering struct {
 	ReservationCapacity int64  `json:"reservationCapacity"`
 }
 
-// maxPrice per hour keeps sums of prices inside an int64 of micro-units.
-const maxPrice = 1e6
-
 // ReadCatalog reads a catalogue file: a JSON list of instance types. The words are those
 // that the file adds to the vocabulary: as with a provider's own labels, every label that
 // some type carries is well-known, so that pods may select it although no pool mentions
@@ -161,8 +158,8 @@ func (o *fileOffering) check() error {
 		return fmt.Errorf("capacityType: must be %s, %s or %s, not %q", catalog.OnDemand, catalog.Spot, catalog.Reserved, o.CapacityType)
 	case o.Price == nil:
 		return errors.New("price: is missing")
-	case *o.Price < 0 || *o.Price > maxPrice || math.IsNaN(*o.Price):
-		return fmt.Errorf("price: must be between 0 and %d, not %v", int(maxPrice), *o.Price)
+	case *o.Price < 0 || *o.Price > model.MaxPrice.Float() || math.IsNaN(*o.Price):
+		return fmt.Errorf("price: must be between 0 and %d, not %v", int(model.MaxPrice.Float()), *o.Price)
 	case o.CapacityType == catalog.Reserved && o.ReservationID == "":
 		return errors.New("reservationID: is missing")
 	case o.CapacityType != catalog.Reserved && (o.ReservationID != "" || o.ReservationCapacity != 0):

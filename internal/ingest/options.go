@@ -9,6 +9,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/api/label"
 	"tenon/core/catalog"
+	"tenon/core/model"
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
 )
@@ -29,6 +30,8 @@ type Options struct {
 	Catalog func(pool *karpenterv1.NodePool, class metav1.Object) (*catalog.Catalog, error)
 	// Managed says whether node classes of this group and kind are ours. Nil means all.
 	Managed func(group, kind string) bool
+	// NodePrice is what a node costs an hour beyond its machine, where its pool does not say it.
+	NodePrice model.Money
 	// ReservationLabel is the cloud's label that holds the ID of a capacity reservation.
 	ReservationLabel string
 	// DefaultSpreads are the cluster's default topology spread constraints.

@@ -30,6 +30,7 @@ func (t *Translator) Pool(pool *karpenterv1.NodePool) snapshot.Pool {
 		Limits:        amounts(corev1.ResourceList(pool.Spec.Limits)),
 		Consolidation: consolidation(pool),
 	}
+	out.NodePrice, _ = NodePrice(pool, t.options.NodePrice) // what is refused is told where pools are checked
 	if pool.Spec.Weight != nil {
 		out.Weight = *pool.Spec.Weight
 	}

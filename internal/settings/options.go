@@ -3,6 +3,8 @@ package settings
 import (
 	"slices"
 	"time"
+
+	"tenon/core/model"
 )
 
 // Group is a heading under which options are listed in help and in the reference page.
@@ -106,6 +108,8 @@ func decisionOptions() []Option {
 		{Flag: "min-values-policy", Env: "MIN_VALUES_POLICY", Default: string(MinValuesStrict), Usage: "what minValues count when they cannot be met: Strict or BestEffort",
 			value: text(func(s *Settings) *MinValuesPolicy { return &s.MinValuesPolicy }),
 			check: oneOf(func(s Settings) MinValuesPolicy { return s.MinValuesPolicy }, MinValuesStrict, MinValuesBestEffort)},
+		{Flag: "node-price", Env: "NODE_PRICE", Default: "0", Own: true, Usage: "what each node costs beyond its machine (licences, agents, addresses), in dollars an hour; a pool's annotation tenon.sh/node-price goes before it",
+			value: price(func(s *Settings) *model.Money { return &s.NodePrice })},
 		{Flag: "ignore-dra-requests", Env: "IGNORE_DRA_REQUESTS", Default: "true", Usage: "leave pods with dynamic resource claims alone",
 			value: boolean(func(s *Settings) *bool { return &s.IgnoreDRARequests })},
 		{Flag: "feature-gates", Env: "FEATURE_GATES", Default: gateDefaults(featureGates), Usage: "switches as Name=true,Name=false; the ones not named keep their default",

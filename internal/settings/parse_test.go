@@ -77,6 +77,7 @@ var each = map[string]struct {
 	"batch-max-duration":                  {"20s", func(s *Settings) { s.BatchMaxDuration = 20 * time.Second }},
 	"batch-idle-duration":                 {"250ms", func(s *Settings) { s.BatchIdleDuration = 250 * time.Millisecond }},
 	"preference-policy":                   {"Weigh", func(s *Settings) { s.PreferencePolicy = PreferenceWeigh }},
+	"node-price":                          {"0.12", func(s *Settings) { s.NodePrice = 120_000 }},
 	"min-values-policy":                   {"BestEffort", func(s *Settings) { s.MinValuesPolicy = MinValuesBestEffort }},
 	"ignore-dra-requests":                 {"false", func(s *Settings) { s.IgnoreDRARequests = false }},
 	"feature-gates": {"NodeRepair=true, ReservedCapacity=false", func(s *Settings) {
@@ -298,4 +299,19 @@ func FuzzParseNeverPanicsAndNeverForgetsAnError(f *testing.F) {
 			t.Errorf("--%s=%q is accepted as %+v", flag, text, s)
 		}
 	})
+}
+
+// A price is refused wherever it stands: left out with a warning, it would buy other nodes.
+func TestAPriceOfNodesThatIsNone(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"0,12", "-1", "2000000", ""} {
+		_, _, err := Parse([]string{"--node-price=" + text}, environment(nil))
+		if err == nil || !strings.Contains(err.Error(), "invalid setting --node-price=") || !strings.Contains(err.Error(), "use a number of dollars an hour such as 0.12") {
+			t.Errorf("flag %q: %v", text, err)
+		}
+	}
+	_, _, err := Parse(nil, environment(map[string]string{"NODE_PRICE": "a lot"}))
+	if err == nil || !strings.Contains(err.Error(), `invalid setting NODE_PRICE="a lot": is not a price; use a number`) {
+		t.Errorf("environment: %v", err)
+	}
 }

@@ -9,6 +9,8 @@ package settings
 
 import (
 	"time"
+
+	"tenon/core/model"
 )
 
 // Settings is everything an operator can tell the controller.
@@ -42,9 +44,11 @@ type Settings struct {
 	BatchIdleDuration                time.Duration
 	PreferencePolicy                 PreferencePolicy
 	MinValuesPolicy                  MinValuesPolicy
-	IgnoreDRARequests                bool
-	FeatureGates                     FeatureGates
-	SchedulerConfig                  SchedulerConfig
+	// NodePrice is what each node costs an hour beyond its machine, where its pool does not say it.
+	NodePrice         model.Money
+	IgnoreDRARequests bool
+	FeatureGates      FeatureGates
+	SchedulerConfig   SchedulerConfig
 
 	AWS AWS
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"tenon/core/model"
 )
 
 // origin is where a text came from. The two differ in how strict they are, see value.lenient.
@@ -77,6 +79,11 @@ func fraction(field func(*Settings) *float64) value {
 		f, err := strconv.ParseFloat(text, 64)
 		return f, because(err, "%q is not a number", text)
 	}))
+}
+
+// price is not lenient: no chart that is in use has one, and a price that is left out unnoticed buys other nodes.
+func price(field func(*Settings) *model.Money) value {
+	return plain("price", field, func(_ origin, text string) (model.Money, error) { return model.ParsePrice(text) })
 }
 
 func duration(field func(*Settings) *time.Duration) value {

@@ -5,7 +5,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	karpenterv1 "tenon/api/karpenter/v1"
-	"tenon/core/catalog"
 	"tenon/core/snapshot"
 	"tenon/internal/ingest"
 )
@@ -25,8 +24,8 @@ func (r *roster) bereave(node *corev1.Node) {
 func (r *roster) console(node *corev1.Node) { delete(r.bereft, r.bought[node.Spec.ProviderID]) }
 
 // translate makes the snapshot's node of a node, a claim or both.
-func (r *roster) translate(t *ingest.Translator, node *corev1.Node, claim *karpenterv1.NodeClaim, offers *catalog.Catalog) (snapshot.Node, bool) {
-	value, ok := t.Node(node, claim, offers)
+func (r *roster) translate(t *ingest.Translator, node *corev1.Node, claim *karpenterv1.NodeClaim, prices ingest.Prices) (snapshot.Node, bool) {
+	value, ok := t.Node(node, claim, prices)
 	if node == nil && claim != nil && r.bereft[claim.Name] {
 		value.Leaving, value.Life.Awaits = true, true // its machine still counts
 	}

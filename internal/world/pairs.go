@@ -4,7 +4,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
-	"tenon/core/catalog"
 	"tenon/core/order"
 	"tenon/core/snapshot"
 	"tenon/internal/ingest"
@@ -22,7 +21,7 @@ type pairs struct {
 type member struct {
 	node   *corev1.Node
 	claim  *karpenterv1.NodeClaim
-	offers *catalog.Catalog
+	prices ingest.Prices
 	value  snapshot.Node
 	ok     bool
 	at     int // in the list, if it is

@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
-	"tenon/core/catalog"
 	"tenon/core/snapshot"
 	"tenon/internal/ingest"
 )
@@ -26,9 +25,9 @@ type roster struct {
 	bought  map[string]string                 // claims by provider ID
 	bereft  map[string]bool                   // claims in use whose node was taken away
 
-	list    []snapshot.Node // as of the last refresh, as is all below
-	leaving []string        // names of nodes in the list that leave, sorted
-	market  map[string]*catalog.Catalog
+	list    []snapshot.Node          // as of the last refresh, as is all below
+	leaving []string                 // names of nodes in the list that leave, sorted
+	prices  map[string]ingest.Prices // by pool
 	pairs   pairs
 
 	stale   bool             // nodes and claims have to be paired anew
@@ -183,10 +182,10 @@ func (r *roster) nodeFor(claim string) *corev1.Node {
 }
 
 // refreshNodes brings the list up to date, and marks the pods that it concerns.
-func (w *World) refreshNodes(market map[string]*catalog.Catalog) {
+func (w *World) refreshNodes(prices map[string]ingest.Prices) {
 	r := &w.roster
-	repriced := !maps.Equal(r.market, market)
-	r.market = market
+	repriced := !maps.Equal(r.prices, prices)
+	r.prices = prices
 	if !r.stale && !repriced && !r.pairs.shared && w.retouch() {
 		return
 	}
@@ -231,8 +230,8 @@ func (r *roster) again(m *member, t *ingest.Translator) member {
 	if m.claim != nil {
 		out.claim = r.claim(m.claim.Name)
 	}
-	out.offers = r.market[ingest.PoolOf(out.node, out.claim)]
-	out.value, out.ok = r.translate(t, out.node, out.claim, out.offers)
+	out.prices = r.prices[ingest.PoolOf(out.node, out.claim)]
+	out.value, out.ok = r.translate(t, out.node, out.claim, out.prices)
 	return out
 }
 
@@ -244,9 +243,9 @@ func (r *roster) pair(t *ingest.Translator, repriced bool) bool {
 	r.pairs = pairs{byNode: make(map[string]*member, len(r.nodes)), byClaim: make(map[string]*member, len(r.claims)+len(r.assumed))}
 	r.each(func(node *corev1.Node, claim *karpenterv1.NodeClaim) {
 		m := old.find(node, claim)
-		if m == nil || r.touched[m] || repriced && m.offers != r.market[ingest.PoolOf(node, claim)] {
-			m = &member{node: node, claim: claim, offers: r.market[ingest.PoolOf(node, claim)]}
-			m.value, m.ok = r.translate(t, node, claim, m.offers)
+		if m == nil || r.touched[m] || repriced && m.prices != r.prices[ingest.PoolOf(node, claim)] {
+			m = &member{node: node, claim: claim, prices: r.prices[ingest.PoolOf(node, claim)]}
+			m.value, m.ok = r.translate(t, node, claim, m.prices)
 			r.fresh = append(r.fresh, m)
 		}
 		m.round = r.round

@@ -70,7 +70,7 @@ func (w *World) picture(m Moment) (Picture, pages, []snapshot.Pod) {
 	out := &snapshot.Snapshot{Now: m.Now.UTC(), Settings: m.Settings}
 	out.Settings.WellKnown = w.options.Vocabulary.WellKnown()
 	w.addPools(out, m.Market)
-	w.refresh(m)
+	w.refresh(m.Now, pricesOf(out, m.Market))
 	if len(w.guests.held) > 0 {
 		next = sooner(next, m.Now.Add(handOver/10))
 	}
@@ -93,22 +93,27 @@ func sooner(a, b time.Time) time.Time {
 
 // refresh translates what changed. A selector that looks at a label which templates left
 // out means that all of them are out of date.
-func (w *World) refresh(m Moment) {
-	market := make(map[string]*catalog.Catalog, len(m.Market))
-	for pool, sale := range m.Market {
-		market[pool] = sale.Catalog
-	}
-	w.refreshNodes(market)
+func (w *World) refresh(now time.Time, prices map[string]ingest.Prices) {
+	w.refreshNodes(prices)
 	if w.wasteful() {
 		w.restart()
 	}
-	w.refreshPods(m.Now)
+	w.refreshPods(now)
 	w.refreshDaemons()
 	for w.translator.Stale() {
 		w.restart()
-		w.refreshPods(m.Now)
+		w.refreshPods(now)
 		w.refreshDaemons()
 	}
+}
+
+// pricesOf says what nodes cost, by pool.
+func pricesOf(s *snapshot.Snapshot, market map[string]Sale) map[string]ingest.Prices {
+	out := make(map[string]ingest.Prices, len(s.Pools))
+	for i := range s.Pools {
+		out[s.Pools[i].Name] = ingest.Prices{Offers: market[s.Pools[i].Name].Catalog, NodePrice: s.Pools[i].NodePrice}
+	}
+	return out
 }
 
 func (w *World) restart() {

@@ -173,7 +173,7 @@ func (w *World) remove(object any) {
 // pool's status change all the time, and every decision makes its own.
 func samePool(a, b *karpenterv1.NodePool) bool {
 	return a.Generation == b.Generation && (a.DeletionTimestamp == nil) == (b.DeletionTimestamp == nil) &&
-		readiness(a) == readiness(b)
+		readiness(a) == readiness(b) && a.Annotations[karpenterv1.AnnotationNodePrice] == b.Annotations[karpenterv1.AnnotationNodePrice]
 }
 
 func readiness(p *karpenterv1.NodePool) metav1.ConditionStatus {

@@ -41,6 +41,10 @@ const (
 // own, and nobody else's to write.
 const AnnotationDisruption = "tenon.sh/disruption"
 
+// AnnotationNodePrice says on a pool what each of its nodes costs beyond its machine, in dollars an
+// hour: licences, agents, addresses. It is the product's own, for users to write.
+const AnnotationNodePrice = "tenon.sh/node-price"
+
 // FinalizerTermination keeps a NodeClaim or Node until its instance is gone.
 const FinalizerTermination = Group + "/termination"
 

@@ -147,13 +147,15 @@ type NodePoolStatus struct {
 
 // Conditions of a NodePool. NodeRegistrationHealthy informs and does not take part in readiness,
 // and so do those that are Tenon's own: LimitReached, when pods wait for nodes that the limits
-// forbid, and RolloutPaused, when replacements of drifted nodes do not come up.
+// forbid, RolloutPaused, when replacements of drifted nodes do not come up, and NodePriceRefused,
+// when AnnotationNodePrice is no price.
 const (
 	ConditionValidationSucceeded     = "ValidationSucceeded"
 	ConditionNodeClassReady          = "NodeClassReady"
 	ConditionNodeRegistrationHealthy = "NodeRegistrationHealthy"
 	ConditionLimitReached            = "LimitReached"
 	ConditionRolloutPaused           = "RolloutPaused"
+	ConditionNodePriceRefused        = "NodePriceRefused"
 )
 
 // Reasons why the class of a pool is not ready which mostly are gone in a moment: it is about

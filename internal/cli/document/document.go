@@ -65,6 +65,9 @@ func (p Planned) node(e *encoder, c *plan.Claim) {
 	e.text("capacityType", c.Offer.CapacityType)
 	e.text("reservationID", c.Offer.Reservation)
 	e.inline("pricePerHour", append(e.scratch(), c.Offer.Price.String()...))
+	if price := p.nodePrice(c.Pool); price > 0 {
+		e.inline("nodePricePerHour", append(e.scratch(), price.String()...))
+	}
 	e.inline("allocatable", appendResources(e.scratch(), c.Allocatable))
 	e.inline("requests", appendResources(e.scratch(), c.Requests))
 	e.inline("labels", appendLabels(e.scratch(), c.Labels))
@@ -117,7 +120,29 @@ func (p Planned) cost(e *encoder) {
 	b = append(b, before.String()...)
 	b = append(b, `, "fleetPerHourAfter": `...)
 	b = append(b, after.String()...)
+	if price := p.NodePrice(); price > 0 {
+		b = append(b, `, "nodePricePerHour": `...)
+		b = append(b, price.String()...)
+	}
 	e.inline("cost", append(b, '}'))
+}
+
+// NodePrice is the part of the new nodes' price that is not paid for machines.
+func (p Planned) NodePrice() model.Money {
+	var sum model.Money
+	for i := range p.Plan.Claims {
+		sum += p.nodePrice(p.Plan.Claims[i].Pool)
+	}
+	return sum
+}
+
+func (p Planned) nodePrice(pool string) model.Money {
+	for i := range p.Snapshot.Pools {
+		if p.Snapshot.Pools[i].Name == pool {
+			return p.Snapshot.Pools[i].NodePrice
+		}
+	}
+	return 0
 }
 
 // Fleet is what all nodes cost an hour now, and once the plan is carried out: nodes that are

@@ -49,6 +49,7 @@ func (j *job) gather(ctx context.Context) (*snapshot.Snapshot, error) {
 	}
 	learn(s, objects, options)
 	j.remark(s, m)
+	j.remarkPrices(objects)
 	return s, nil
 }
 
@@ -89,6 +90,7 @@ func (j *job) ingestOptions(m *market) ingest.Options {
 		Settings:         j.decisionSettings(snapshot.Settings{}),
 		Vocabulary:       m.vocabulary,
 		Catalog:          m.catalogOf,
+		NodePrice:        j.Settings.NodePrice,
 		ReservationLabel: m.reservationLabel,
 		DefaultSpreads:   j.Settings.SchedulerConfig.PodTopologySpread.DefaultConstraints,
 		Overlays:         j.Settings.FeatureGates.NodeOverlay,
@@ -138,6 +140,9 @@ func checkObject(o metav1.Object, checker *ingest.Translator) error {
 	if !ok {
 		return nil
 	}
+	if _, err := ingest.NodePrice(pool, 0); err != nil {
+		return err
+	}
 	return checker.CheckPool(pool)
 }
 
@@ -173,6 +178,15 @@ func (j *job) fromCluster(ctx context.Context) (*ingest.Objects, error) {
 // cluster a pod that is not there is not pending.
 func leaveOutReplicas(s *snapshot.Snapshot) {
 	s.Pods = slices.DeleteFunc(s.Pods, func(p snapshot.Pod) bool { return p.UID == "" })
+}
+
+// remarkPrices notes pools of a cluster whose price of nodes cannot be read; in a file that is an error.
+func (j *job) remarkPrices(objects *ingest.Objects) {
+	for _, pool := range objects.NodePools {
+		if _, err := ingest.NodePrice(pool, j.Settings.NodePrice); err != nil {
+			j.note("NodePool %s: %s; until then its nodes count with the setting's %s", pool.Name, err, j.Settings.NodePrice)
+		}
+	}
 }
 
 // remark notes what would otherwise look odd in the plan.

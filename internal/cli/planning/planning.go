@@ -64,6 +64,7 @@ func Run(ctx context.Context, o Options, w World) (complete bool, err error) {
 	var planned document.Planned
 	if err == nil {
 		planned = j.decide(s)
+		j.remarkTiny(planned)
 	}
 	j.report.Stop()
 	if err != nil {
@@ -90,7 +91,7 @@ func (o *Options) check() error {
 	if len(o.Files) > 0 {
 		return fmt.Errorf("--snapshot holds everything already: leave out -f %s", o.Files[0])
 	}
-	for _, flag := range []string{"kubeconfig", "catalog", "region", "scheduler-config", "reserved-enis", "vm-memory-overhead-percent"} {
+	for _, flag := range []string{"kubeconfig", "catalog", "region", "scheduler-config", "reserved-enis", "vm-memory-overhead-percent", "node-price"} {
 		if o.Given(flag) {
 			return fmt.Errorf("--snapshot holds everything already: leave out --%s", flag)
 		}

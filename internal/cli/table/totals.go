@@ -48,7 +48,11 @@ func (t *writer) totals() {
 	if len(p.Claims) == 0 {
 		t.fact("Price", "no node is to be bought")
 	} else {
-		t.fact("Price", fmt.Sprintf("%s an hour for %s", price(p.Cost.New), plural(len(p.Claims), "new node", "new nodes")))
+		text := fmt.Sprintf("%s an hour for %s", price(p.Cost.New), plural(len(p.Claims), "new node", "new nodes"))
+		if part := t.p.NodePrice(); part > 0 {
+			text += fmt.Sprintf(", of which %s is the price of nodes beyond their machines", price(part))
+		}
+		t.fact("Price", text)
 		t.fact("Bound", t.bound())
 	}
 	if replicas > 0 {

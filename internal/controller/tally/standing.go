@@ -63,9 +63,9 @@ type offer struct {
 	instanceType, zone, capacityType, reservation string
 }
 
-// price adds up what claims with an instance cost an hour, and counts those of which it is
-// unknown.
-func price(offers *catalog.Catalog, reservationLabel string, claims []*karpenterv1.NodeClaim) (total model.Money, unknown int) {
+// price adds up what the instances of claims cost an hour, and counts those of which that is
+// known and unknown.
+func price(offers *catalog.Catalog, reservationLabel string, claims []*karpenterv1.NodeClaim) (total model.Money, known, unknown int) {
 	wanted := map[offer]int{}
 	for _, claim := range claims {
 		if claim.Status.ProviderID == "" {
@@ -83,9 +83,10 @@ func price(offers *catalog.Catalog, reservationLabel string, claims []*karpenter
 			key := offer{t.Name, o.Zone, o.CapacityType, o.ReservationID}
 			n := wanted[key]
 			total += o.Price * model.Money(n)
+			known += n
 			unknown -= n
 			delete(wanted, key) // an offering that is listed twice is not paid twice
 		}
 	}
-	return total, unknown
+	return total, known, unknown
 }

@@ -16,6 +16,8 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
 	"tenon/core/catalog"
+	"tenon/core/model"
+	"tenon/internal/ingest"
 	"tenon/internal/lookup"
 	"tenon/internal/reconcile"
 	"tenon/internal/telemetry"
@@ -118,7 +120,7 @@ func addResources(f *telemetry.Fold, list corev1.ResourceList, pool string) {
 	}
 }
 
-// cost is what the claims of a pool cost an hour; false when the cloud cannot say what anything
+// cost is what the nodes of a pool's claims cost an hour; false when the cloud cannot say what anything
 // costs. Of single claims it may be unknown, because their type is no longer sold: then the sum is
 // of the others. Either way the pool's errors are one more.
 func (c *controller) cost(ctx context.Context, pool *karpenterv1.NodePool, claims []*karpenterv1.NodeClaim) (float64, bool) {
@@ -130,7 +132,9 @@ func (c *controller) cost(ctx context.Context, pool *karpenterv1.NodePool, claim
 		c.kit.Metrics.NodepoolsCostTrackerErrorsTotal.WithLabelValues(pool.Name).Inc()
 		return 0, false
 	}
-	total, unknown := price(offers, c.description.ReservationLabel, claims)
+	total, known, unknown := price(offers, c.description.ReservationLabel, claims)
+	each, _ := ingest.NodePrice(pool, c.kit.Settings.NodePrice) // what is refused is told where pools are checked
+	total += each * model.Money(known)
 	if unknown > 0 {
 		c.kit.Metrics.NodepoolsCostTrackerErrorsTotal.WithLabelValues(pool.Name).Inc()
 	}

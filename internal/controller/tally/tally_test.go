@@ -36,6 +36,23 @@ func (s shop) Catalog(context.Context, *karpenterv1.NodePool) (*catalog.Catalog,
 	}}}}, nil
 }
 
+// The price that each node has beyond its machine is part of what a pool costs, for nodes whose
+// machine's price is known.
+func TestNodesPricesCount(t *testing.T) {
+	t.Parallel()
+	pool := rig.Pool("p")
+	pool.Annotations = map[string]string{karpenterv1.AnnotationNodePrice: "0.125"}
+	r := rig.New(t, memory.Options{}, pool)
+	machine(t, r, "a", "p", "big", "spot")
+	machine(t, r, "b", "p", "big", "on-demand")
+	machine(t, r, "c", "p", "unknown", "on-demand")
+	r.Run(tally.New(r.Kit, shop{})[0], "")
+	want := []string{"cost_total{nodepool=p} 1.5"}
+	if diff := cmp.Diff(want, r.Series("karpenter_nodepools_", r.Kit.Metrics.NodepoolsCostTotal)); diff != "" {
+		t.Errorf("series (-want +got):\n%s", diff)
+	}
+}
+
 // machine makes a claim with a node that is initialized and ready.
 func machine(t *testing.T, r *rig.Rig, name, pool, instanceType, capacityType string, change ...func(*karpenterv1.NodeClaim, *corev1.Node)) {
 	t.Helper()

@@ -1,16 +1,19 @@
 // Package validation says on every pool whether it makes sense, as far as its schema cannot
-// tell: the condition ValidationSucceeded, one of the two that make a pool ready.
+// tell: the condition ValidationSucceeded, one of the two that make a pool ready. A price of
+// nodes that cannot be read makes no pool unready; it has a condition and an event of its own.
 package validation
 
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"tenon/api/condition"
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/api/label"
 	"tenon/cloud"
@@ -18,6 +21,7 @@ import (
 	"tenon/internal/class"
 	"tenon/internal/ingest"
 	"tenon/internal/reconcile"
+	"tenon/internal/telemetry"
 )
 
 type validation struct {
@@ -43,13 +47,17 @@ func matters(old, changed client.Object) bool {
 	if old == nil || changed == nil {
 		return changed != nil
 	}
-	return old.GetGeneration() != changed.GetGeneration() ||
-		verdict(old.(*karpenterv1.NodePool)) != verdict(changed.(*karpenterv1.NodePool))
+	a, b := old.(*karpenterv1.NodePool), changed.(*karpenterv1.NodePool)
+	return a.Generation != b.Generation || a.Annotations[karpenterv1.AnnotationNodePrice] != b.Annotations[karpenterv1.AnnotationNodePrice] ||
+		verdicts(a) != verdicts(b)
 }
 
-// verdict is the condition that is written here, or nothing.
-func verdict(pool *karpenterv1.NodePool) metav1.Condition {
-	return ptr.Deref(meta.FindStatusCondition(pool.Status.Conditions, karpenterv1.ConditionValidationSucceeded), metav1.Condition{})
+// verdicts are the conditions that are written here, empty where there is none.
+func verdicts(pool *karpenterv1.NodePool) (out [2]metav1.Condition) {
+	for i, name := range []string{karpenterv1.ConditionValidationSucceeded, karpenterv1.ConditionNodePriceRefused} {
+		out[i] = ptr.Deref(meta.FindStatusCondition(pool.Status.Conditions, name), metav1.Condition{})
+	}
+	return out
 }
 
 func (v validation) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {
@@ -71,8 +79,29 @@ func (v validation) reconcile(ctx context.Context, key reconcile.Key) (reconcile
 	if changed { // once for each edit
 		v.warn(ctx, pool)
 	}
+	refused := v.refusePrice(pool, &conditions)
 	told.Status.Conditions = conditions.List()
-	return amend.Status(ctx, v.kit.Client, pool, told)
+	again, err := amend.Status(ctx, v.kit.Client, pool, told)
+	if err == nil && again == reconcile.Never && refused != "" {
+		v.kit.Events.Publish(telemetry.Warning(pool, karpenterv1.ConditionNodePriceRefused, refused))
+	}
+	return again, err
+}
+
+// refusePrice says on the pool that its price of nodes cannot be read, and which one counts
+// meanwhile. It returns the text if it is new.
+func (v validation) refusePrice(pool *karpenterv1.NodePool, conditions *condition.Set) string {
+	setting := v.kit.Settings.NodePrice
+	_, err := ingest.NodePrice(pool, setting)
+	if err == nil {
+		conditions.Clear(karpenterv1.ConditionNodePriceRefused)
+		return ""
+	}
+	text := fmt.Sprintf("NodePool %s: %s; until then its nodes count with the setting's %s", pool.Name, err, setting)
+	if !conditions.SetTrueBecause(karpenterv1.ConditionNodePriceRefused, "InvalidNodePrice", text) {
+		return ""
+	}
+	return text
 }
 
 // warn tells of what is probably a mistake and does no harm.

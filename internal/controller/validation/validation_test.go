@@ -3,6 +3,7 @@ package validation_test
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -95,5 +96,44 @@ func TestNotOurs(t *testing.T) {
 		if call.IsWrite() {
 			t.Errorf("writes: %s", call)
 		}
+	}
+}
+
+// A price of nodes that cannot be read is told on the pool, which stays as ready as it was, until
+// the annotation is mended.
+func TestARefusedPriceOfNodes(t *testing.T) {
+	t.Parallel()
+	pool := rig.Pool("web")
+	pool.Annotations = map[string]string{karpenterv1.AnnotationNodePrice: "0,12"}
+	r := rig.New(t, memory.Options{}, pool)
+	r.Kit.Settings.NodePrice = 20_000
+	c := validation.New(r.Kit)
+	r.Run(c, "web")
+	var got karpenterv1.NodePool
+	r.Get("web", &got)
+	const want = `NodePool web: annotation tenon.sh/node-price: "0,12" is not a price; use a number of dollars an hour such as 0.12, or 0 for none; until then its nodes count with the setting's 0.02`
+	conditions := got.Conditions(r.Clock.Now())
+	cond, _ := conditions.Get(karpenterv1.ConditionNodePriceRefused)
+	if cond.Status != metav1.ConditionTrue || cond.Reason != "InvalidNodePrice" || cond.Message != want {
+		t.Errorf("got %s %s %q", cond.Status, cond.Reason, cond.Message)
+	}
+	if !conditions.IsTrue(karpenterv1.ConditionValidationSucceeded) {
+		t.Error("the pool cannot be used any more")
+	}
+	r.Run(c, "web")
+	if diff := cmp.Diff([]string{"Warning NodePriceRefused web: " + want}, r.Events()); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	r.Get("web", &got)
+	old := got.DeepCopy()
+	got.Annotations[karpenterv1.AnnotationNodePrice] = "0.12"
+	r.Put(&got)
+	if !c.Watches[0].Wakes(old, &got) {
+		t.Error("the edit wakes nothing")
+	}
+	r.Run(c, "web")
+	r.Get("web", &got)
+	if _, there := got.Conditions(r.Clock.Now()).Get(karpenterv1.ConditionNodePriceRefused); there {
+		t.Error("the condition is still there")
 	}
 }
