@@ -176,6 +176,9 @@ func covers(large, small []int64) bool {
 // that it takes of what its pool's limits leave, in millionths.
 func (p *packer) cost(m, slot int) model.Money {
 	machine := &p.sp.Machines[m]
+	if p.tolls != nil {
+		return max(machine.Price[slot]+p.tollOf(machine.Pool, machine.Capacity), 0)
+	}
 	if p.style != Thrifty || len(p.total[machine.Pool]) == 0 {
 		return machine.Price[slot]
 	}

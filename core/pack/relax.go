@@ -8,11 +8,13 @@ import (
 	"tenon/core/feasible"
 	"tenon/core/model"
 	"tenon/core/shape"
+	"tenon/core/topology"
 )
 
 // relaxedGroups maps host groups to groups of the relaxation. A group is there when its
 // cap holds between its own pods whatever else is on a node: pods that are counted by
-// it and also have it as a cap.
+// it and also have it as a cap. A kept preference is such a cap too: each pod that has it is
+// put where it holds, beside those that were put there before.
 type relaxedGroups struct {
 	of   map[int32]int32
 	caps []int64
@@ -30,10 +32,7 @@ func relaxGroups(set *shape.Set, lots []Lot) relaxedGroups {
 	var seen []int32
 	for _, l := range lots {
 		total += int64(l.Count)
-		for _, c := range set.Shapes[l.Shape].Rules.HostCaps {
-			if c.Soft || !selfCapped(&set.Shapes[l.Shape], c.Group) {
-				continue
-			}
+		for _, c := range ownCaps(&set.Shapes[l.Shape]) {
 			if count[c.Group] == 0 {
 				seen = append(seen, c.Group)
 			}
@@ -50,9 +49,20 @@ func relaxGroups(set *shape.Set, lots []Lot) relaxedGroups {
 	return out
 }
 
-func selfCapped(s *shape.Shape, g int32) bool {
-	_, self := slices.BinarySearch(s.Rules.HostCounts, g)
-	return self
+// ownCaps are the caps on groups that count the shape's own pods, the tightest of each group.
+func ownCaps(s *shape.Shape) []topology.Cap {
+	var out []topology.Cap
+	for _, c := range s.Rules.HostCaps {
+		if _, self := slices.BinarySearch(s.Rules.HostCounts, c.Group); !self {
+			continue
+		}
+		if n := len(out); n > 0 && out[n-1].Group == c.Group { // caps are sorted by group
+			out[n-1].Max = min(out[n-1].Max, c.Max)
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
 }
 
 // relaxedGroups is the part of a shape's rules that the relaxation sees, as a key.
@@ -66,8 +76,8 @@ func (p *packer) relaxedGroups(s *shape.Shape) []byte {
 
 func (p *packer) rowsOf(s *shape.Shape) []int32 {
 	var rows []int32
-	for _, c := range s.Rules.HostCaps {
-		if row, ok := p.groups.of[c.Group]; ok && !c.Soft && selfCapped(s, c.Group) {
+	for _, c := range ownCaps(s) {
+		if row, ok := p.groups.of[c.Group]; ok {
 			rows = append(rows, row)
 		}
 	}
@@ -101,9 +111,9 @@ func (r *rows) siteOf(alternatives []*feasible.Places) int {
 	return len(r.sites) - 1
 }
 
-// add counts n pods of a shape and returns their row.
-func (r *rows) add(p *packer, s *shape.Shape, n int) int {
-	at := r.siteOf(s.Alternatives)
+// add counts n pods of a shape that may go to the alternatives, and returns their row.
+func (r *rows) add(p *packer, s *shape.Shape, n int, alternatives []*feasible.Places) int {
+	at := r.siteOf(alternatives)
 	key := binary.AppendUvarint(nil, uint64(at))
 	for _, want := range s.Need {
 		key = binary.AppendVarint(key, want)
@@ -134,7 +144,7 @@ func (p *packer) waitingRows() (out *rows, pods int) {
 	}
 	for i := range p.lots {
 		if l := &p.lots[i]; l.Count > 0 {
-			p.kinds[l.kind].item = r.add(p, l.shape, l.Count)
+			p.kinds[l.kind].item = r.add(p, l.shape, l.Count, l.shape.Alternatives)
 			pods += l.Count
 		}
 	}
@@ -216,8 +226,7 @@ func floored(room []int64) []int64 {
 }
 
 // LowerBound is a price that no fleet for the lots can undercut, on top of the existing
-// nodes. Only rules that hold for every such fleet are in it: limits, weights of pools,
-// spreads and affinities are not.
+// nodes, by the rules of single nodes. Prove knows limits, weights of pools and spreads too.
 func LowerBound(set *shape.Set, lots []Lot, steps int64) (model.Money, int64) {
 	p := &packer{sp: set.Space, set: set, groupTotal: make([]int, len(set.Registry.HostGroups())), limits: make([]limits, len(set.Space.Snapshot.Pools))}
 	p.minimums = minimumsOf(p.sp)
@@ -228,7 +237,7 @@ func LowerBound(set *shape.Set, lots []Lot, steps int64) (model.Money, int64) {
 	}
 	r := rows{index: map[string]int{}}
 	for _, l := range lots {
-		r.add(p, &set.Shapes[l.Shape], l.Count)
+		r.add(p, &set.Shapes[l.Shape], l.Count, set.Shapes[l.Shape].Alternatives)
 	}
 	var hosts []*bin
 	for h := range p.sp.Hosts {

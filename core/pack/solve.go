@@ -90,6 +90,7 @@ type packer struct {
 	minimums  [][]minimum
 	limits    []limits
 	total     []limits // before anything was opened
+	tolls     []toll   // of a proof, in place of limits
 	reserved  map[string]int64
 	offers    []offer
 	largest   []int // of the offers, most room first; of the greedy style only

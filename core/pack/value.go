@@ -15,7 +15,7 @@ func Values(set *shape.Set, lots []Lot, steps int64) []float64 {
 	r := rows{index: map[string]int{}}
 	row := make([]int, len(lots))
 	for i, l := range lots {
-		row[i] = r.add(p, &set.Shapes[l.Shape], l.Count)
+		row[i] = r.add(p, &set.Shapes[l.Shape], l.Count, set.Shapes[l.Shape].Alternatives)
 	}
 	out := make([]float64, len(lots))
 	dual := p.solve(&r, steps).Dual

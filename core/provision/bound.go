@@ -3,11 +3,70 @@ package provision
 import (
 	"tenon/core/model"
 	"tenon/core/pack"
+	"tenon/core/topology"
 )
 
 // lowerBound is proven: no fleet that places the same pods, on top of the same existing
-// nodes and by the same rules for nodes, costs less.
+// nodes and by the same rules, costs less.
 func (d *decision) lowerBound(a *attempt) model.Money {
+	least := d.boundOfNodes(a)
+	if float64(a.result.Price) > float64(least)*closelyProven && pods(a.set) <= sharpPods && len(a.set.Shapes) <= sharpShapes {
+		least = max(least, d.boundOfRules(a))
+	}
+	return least
+}
+
+// A bound that is this close to the price needs no more rules, and with more shapes than
+// sharpShapes they are not worth their effort.
+const (
+	closelyProven = 1.005
+	sharpShapes   = 200
+)
+
+// boundOfRules knows what boundOfNodes does not: the order of pools, limits, and the domains
+// that spreads and anti-affinity need.
+func (d *decision) boundOfRules(a *attempt) model.Money {
+	proof := pack.Proof{Set: a.set, Tiers: d.tiers, Limits: d.limits}
+	for i := range a.set.Shapes {
+		if n := len(a.set.Shapes[i].Pods) - a.left[i]; n > 0 {
+			force(&proof, i, n, a.assigner.Forces(i, n))
+		}
+	}
+	if len(proof.Seats) == 0 && len(d.tiers) < 2 && !d.limited() {
+		return 0
+	}
+	price, steps := pack.Prove(proof, d.effort/4)
+	d.steps += steps
+	return price
+}
+
+// force adds n pods of a shape, with what is forced on them. Pods are pinned on one key, that
+// with the most that has to be in each domain.
+func force(proof *pack.Proof, shape, n int, forces []topology.Force) {
+	best := topology.Force{}
+	for _, f := range forces {
+		if f.Least > best.Least {
+			best = f
+		}
+		if f.Least == 0 && f.Width > 1 {
+			proof.Seats = append(proof.Seats, pack.Seat{Rule: len(proof.Seats), Shape: shape, Count: f.Width})
+		}
+	}
+	rule := len(proof.Seats)
+	for _, domain := range best.Domains {
+		pins := []topology.Pin{{Key: best.Key, Values: []string{domain}}}
+		proof.Seats = append(proof.Seats, pack.Seat{Rule: rule, Shape: shape, Pins: pins, Count: 1})
+		proof.Lots = append(proof.Lots, pack.Lot{Shape: shape, Pins: pins, Count: best.Least})
+		n -= best.Least
+	}
+	if n > 0 {
+		proof.Lots = append(proof.Lots, pack.Lot{Shape: shape, Count: n})
+	}
+}
+
+// boundOfNodes knows the rules of single nodes: room, labels, taints, and how many pods of a
+// group a node may hold.
+func (d *decision) boundOfNodes(a *attempt) model.Money {
 	if !a.short {
 		if price, steps, ok := a.packer.Bound(proving(a)); ok {
 			d.steps += steps

@@ -65,7 +65,9 @@ type Assigner struct {
 	watched []bool
 	// needed groups are company that some party needs.
 	needed []bool
-	banned map[string]bool
+	// settled groups count pods that are there already.
+	settled []bool
+	banned  map[string]bool
 	// inherent are the domains of existing hosts, by group, that count for minimums.
 	inherent []map[string]bool
 	eligible map[eligibleKey][]string
@@ -116,6 +118,10 @@ func NewAssigner(sp *feasible.Space, reg *Registry, atlas Atlas, parties []Party
 	}
 	if len(groups) > 0 {
 		a.countHosts(sp, groups)
+	}
+	a.settled = make([]bool, len(groups))
+	for g := range groups {
+		a.settled[g] = len(a.tallies[g].sure)+len(a.tallies[g].maybe) > 0
 	}
 	a.findWatched()
 	return a

@@ -54,7 +54,6 @@ func Fleet(seed uint64, nodes int) *Cluster {
 	for _, o := range w.out.Objects {
 		w.age(o)
 	}
-	w.choosePrices()
 	return w.out
 }
 

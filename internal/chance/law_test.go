@@ -131,3 +131,25 @@ func shuffled(s *snapshot.Snapshot, seed uint64) *snapshot.Snapshot {
 	r.Shuffle(len(out.Pools), func(i, j int) { out.Pools[i], out.Pools[j] = out.Pools[j], out.Pools[i] })
 	return &out
 }
+
+// TestABoundHoldsForOtherPlans: what is proven for one plan holds for every other that places
+// the same pods, such as one that more effort was spent on.
+func TestABoundHoldsForOtherPlans(t *testing.T) {
+	t.Parallel()
+	proven := 0
+	for seed := range *seeds / 2 {
+		s := World(seed, *size).Snapshot()
+		one := decide.Decide(s, decide.Budget{Steps: budget.Steps, Unadvised: true}).Plan
+		more := decide.Decide(s, decide.Budget{Steps: 8 * budget.Steps, Unadvised: true}).Plan
+		if !slices.EqualFunc(one.Unplaced, more.Unplaced, func(a, b plan.Unplaced) bool { return a.Pod == b.Pod }) {
+			continue
+		}
+		proven++
+		if more.Cost.New < one.Cost.LowerBound || one.Cost.New < more.Cost.LowerBound {
+			t.Errorf("seed %d: prices %s and %s, bounds %s and %s", seed, one.Cost.New, more.Cost.New, one.Cost.LowerBound, more.Cost.LowerBound)
+		}
+	}
+	if proven < int(*seeds)/4 {
+		t.Errorf("only %d of %d clusters could be compared", proven, *seeds/2)
+	}
+}

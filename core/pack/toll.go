@@ -1,0 +1,217 @@
+package pack
+
+import (
+	"math"
+	"slices"
+
+	"tenon/core/feasible"
+	"tenon/core/model"
+	"tenon/core/shape"
+)
+
+// toll is what each node of a pool pays in a relaxation, in millionths, for each unit that it
+// takes of one of the pool's limits. It is negative where the pool has to be used up first.
+type toll struct {
+	pool int
+	name string
+	left int64
+	// least is how much of the limit every fleet takes.
+	least int64
+	each  float64
+	// low and high are tolls that are known to be too low and too high.
+	low, high float64
+	used      float64
+}
+
+// tollRounds is how many relaxations a proof with limits may solve.
+const tollRounds = 10
+
+// tolled is a relaxation with tolls in place of limits. Its price less what the limits would
+// have brought in tolls is a bound for fleets that keep the limits, whatever the tolls are.
+type tolled struct {
+	*packer
+	rows   *rows
+	hosts  []*bin
+	steps  int64
+	rounds int
+}
+
+// addTolls makes one for each limit of a pool that may be asked.
+func (p *packer) addTolls(pr *Proof) {
+	for pool, list := range pr.Limits {
+		for _, l := range list {
+			if p.pools[pool] {
+				t := toll{pool: pool, name: l.Name, left: max(l.Value, 0), low: math.Inf(-1), high: math.Inf(1)}
+				if len(list) == 1 {
+					t.least = p.leastOf(&t, pr)
+				}
+				p.tolls = append(p.tolls, t)
+			}
+		}
+	}
+}
+
+// bound solves the relaxation, and notes what it takes of each limit.
+func (t *tolled) bound() int64 {
+	p := t.packer
+	p.relaxed = market{}
+	out := p.solve(t.rows, t.steps, t.hosts...)
+	t.rounds++
+	brought := 0.0
+	for i := range p.tolls {
+		l := &p.tolls[i]
+		l.used = 0
+		if l.each > 0 {
+			brought += l.each * float64(l.left)
+		} else {
+			brought += l.each * float64(l.least)
+		}
+	}
+	for _, pattern := range out.Patterns {
+		if int(pattern.Bin) >= len(out.offers) {
+			continue // an existing node
+		}
+		m := &p.sp.Machines[out.offers[pattern.Bin].machine]
+		for i := range p.tolls {
+			if l := &p.tolls[i]; l.pool == m.Pool {
+				l.used += pattern.Amount * float64(Share(m.Capacity, l.name))
+			}
+		}
+	}
+	return out.Bound - int64(math.Ceil(brought))
+}
+
+// raise changes the toll that is most in need of it; it reports false when none is, or the
+// rounds are spent.
+func (t *tolled) raise() bool {
+	if t.rounds >= tollRounds {
+		return false
+	}
+	worst, most := -1, 0.001
+	for i := range t.packer.tolls {
+		if off := t.packer.tolls[i].off(); off > most {
+			worst, most = i, off
+		}
+	}
+	if worst < 0 {
+		return false
+	}
+	l := &t.packer.tolls[worst]
+	switch {
+	case !math.IsInf(l.low, -1) && !math.IsInf(l.high, 1):
+		l.each = (l.low + l.high) / 2
+	case l.each == 0 && math.IsInf(l.high, 1):
+		l.each = t.packer.firstToll(l)
+	case l.each == 0: // no machine may become cheaper than nothing, rounded
+		l.low = -0.999 * t.packer.firstToll(l)
+		l.each = l.low / 2
+	default:
+		l.each *= 4
+	}
+	return true
+}
+
+// off is by how much of the limit the relaxation takes too much or, with the toll that there
+// is, too little; and notes which of the two the toll leads to.
+func (l *toll) off() float64 {
+	left, least := float64(l.left), float64(l.least)
+	switch {
+	case l.each >= 0 && l.used > left:
+		l.low = max(l.low, l.each)
+		return (l.used - left) / max(left, 1)
+	case l.each <= 0 && l.used < least:
+		l.high = min(l.high, l.each)
+		return (least - l.used) / max(left, 1)
+	case l.each > 0 && l.used < left:
+		l.high = min(l.high, l.each)
+		return (left - l.used) / max(left, 1)
+	case l.each < 0 && l.used > least:
+		l.low = max(l.low, l.each)
+		return (l.used - least) / max(left, 1)
+	}
+	return 0
+}
+
+// leastOf is how much of a pool's only limit every fleet takes that keeps the order of pools:
+// a node of a pool of less weight is bought for a pod that the limit has no room for, or there is no
+// such node, and the pool has all pods that existing nodes have no room for.
+func (p *packer) leastOf(l *toll, pr *Proof) int64 {
+	tier := slices.IndexFunc(pr.Tiers, func(t []int) bool { return slices.Contains(t, l.pool) })
+	if tier != 0 || len(pr.Tiers) < 2 || len(pr.Tiers[0]) > 1 || len(p.minimums[l.pool]) > 0 {
+		return 0
+	}
+	var largest, wanted int64
+	for _, lot := range pr.Lots {
+		s := &pr.Set.Shapes[lot.Shape]
+		r := &s.Rules
+		if len(r.HostNeeds)+len(s.Ports)+len(r.Spreads)+len(r.Caps)+len(r.Needs)+len(r.Counts) > 0 {
+			return 0
+		}
+		smallest, ok := p.smallest(l, s)
+		if !ok {
+			return 0
+		}
+		largest = max(largest, smallest)
+		wanted += Share(p.sp.Snapshot.Templates[s.Template].Requests, l.name) * int64(lot.Count)
+	}
+	if l.name == model.Nodes {
+		wanted = 1
+	}
+	for h := range p.sp.Hosts {
+		if host := &p.sp.Snapshot.Nodes[p.sp.Hosts[h].Node]; l.name == model.Nodes {
+			wanted = 0
+		} else {
+			wanted -= host.Allocatable.Get(l.name)
+		}
+	}
+	return max(min(wanted, l.left-largest+1), 0)
+}
+
+// smallest is the least share of the limit with which the pool surely has a node for a pod.
+func (p *packer) smallest(l *toll, s *shape.Shape) (least int64, ok bool) {
+	first, end := p.sp.PoolMachines(l.pool)
+	for m := first; m < end; m++ {
+		machine := &p.sp.Machines[m]
+		if !feasible.Fits(s.Need, machine.Room) {
+			continue
+		}
+		share := Share(machine.Capacity, l.name)
+		for slot := range machine.Slots.All {
+			if machine.Stock[slot] < 0 && site(s.Alternatives).allows(m, slot) && (!ok || share < least) {
+				least, ok = share, true
+			}
+		}
+	}
+	return least, ok
+}
+
+// firstToll is a first toll: what a unit of the limit costs in the pool's cheapest machine.
+func (p *packer) firstToll(l *toll) float64 {
+	first, end := p.sp.PoolMachines(l.pool)
+	least := math.Inf(1)
+	for m := first; m < end; m++ {
+		machine := &p.sp.Machines[m]
+		share := Share(machine.Capacity, l.name)
+		if share <= 0 {
+			continue
+		}
+		for slot := range machine.Slots.All {
+			least = min(least, float64(machine.Price[slot])/float64(share))
+		}
+	}
+	if math.IsInf(least, 1) {
+		return 1
+	}
+	return max(least, 1e-9)
+}
+
+// tollOf is what a machine pays, rounded down: a bound must not gain by rounding.
+func (p *packer) tollOf(pool int, capacity model.Resources) model.Money {
+	sum := 0.0
+	for i := range p.tolls {
+		if l := &p.tolls[i]; l.pool == pool {
+			sum += l.each * float64(Share(capacity, l.name))
+		}
+	}
+	return model.Money(math.Floor(sum))
+}
