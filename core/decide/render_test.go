@@ -7,6 +7,7 @@ import (
 
 	"tenon/core/plan"
 	"tenon/core/requirement"
+	"tenon/core/rulecost"
 	"tenon/core/snapshot"
 )
 
@@ -77,4 +78,21 @@ func pods(s *snapshot.Snapshot, list []int) string {
 		out = append(out, fmt.Sprintf("%d %s", counts[name], name))
 	}
 	return strings.Join(out, ", ")
+}
+
+// renderRules writes what rules cost. "rules steps=n" is an effort that ends early.
+func renderRules(s *snapshot.Snapshot, p *plan.Plan, given string) string {
+	var b rulecost.Budget
+	if _, text, found := strings.Cut(given, "\nrules steps="); found {
+		fmt.Sscan(text, &b.Steps)
+	}
+	r := rulecost.Of(s, p, b)
+	out := ""
+	for _, c := range r.Costs {
+		out += fmt.Sprintf("\nrule %s: saves %s", c.Rule.Text(), c.Savings)
+		if c.Places > 0 {
+			out += fmt.Sprintf(", places %d", c.Places)
+		}
+	}
+	return out + fmt.Sprintf("\nrules examined %d of %d", r.Examined, r.Examined+r.Unexamined)
 }

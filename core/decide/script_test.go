@@ -52,6 +52,9 @@ func runScript(t *testing.T, file string) {
 			t.Errorf("%s\nthe plan breaks a rule: %v", given, v)
 		}
 		got := render(s, &p)
+		if strings.Contains(given, "\nrules") {
+			got += renderRules(s, &p, given)
+		}
 		if got != want && !*rewrite {
 			t.Errorf("%s\ngot:\n%s\nwant:\n%s", given, got, want)
 		}
@@ -113,6 +116,7 @@ func (sc *scenario) line(verb string, words []string) {
 		sc.s.Settings.SpotToSpot = slices.Contains(words, "spot-to-spot")
 	case "budget":
 		sc.budget(words)
+	case "rules": // asks what rules cost, see renderRules
 	default:
 		sc.t.Fatalf("unknown line %q", verb)
 	}

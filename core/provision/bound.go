@@ -9,6 +9,9 @@ import (
 // lowerBound is proven: no fleet that places the same pods, on top of the same existing
 // nodes and by the same rules, costs less.
 func (d *decision) lowerBound(a *attempt) model.Money {
+	if d.unproven {
+		return 0
+	}
 	least := d.boundOfNodes(a)
 	if float64(a.result.Price) > float64(least)*closelyProven && pods(a.set) <= sharpPods && len(a.set.Shapes) <= sharpShapes {
 		least = max(least, d.boundOfRules(a))

@@ -32,6 +32,8 @@ type Options struct {
 	// Unadvised leaves out what would help pods that find no place: it takes a plan of its own to
 	// find that out, and not everybody asks.
 	Unadvised bool
+	// Unproven leaves out the bound: where plans are compared, nobody asks how near they are to the best.
+	Unproven bool
 	// Memory is that of the asker; nil is none.
 	Memory *Memory
 }
@@ -46,7 +48,7 @@ func Plan(given *snapshot.Snapshot, o Options) plan.Plan {
 	}
 	o.Memory.turn()
 	d := newDecision(sorted.Snapshot, min(effort, FullEffort))
-	d.memory, d.unadvised = o.Memory, o.Unadvised
+	d.memory, d.unadvised, d.unproven = o.Memory, o.Unadvised, o.Unproven
 	best := d.search()
 	for d.effort *= moreEffort; d.effort <= effort; d.effort *= moreEffort {
 		if other := d.search(); other.better(best) {
@@ -70,6 +72,7 @@ type decision struct {
 	// memory is that of whoever asked, and unadvised that he does not ask what would help.
 	memory    *Memory
 	unadvised bool
+	unproven  bool
 	// wishes of pods that may have a place somewhere, and of those that cannot.
 	wishes  []shape.Wish
 	refused []shape.Wish

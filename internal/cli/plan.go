@@ -25,7 +25,7 @@ func planCommand(w World) *cobra.Command {
 		Use:   "plan",
 		Short: "Say which nodes would be bought for the pods that have none, and why",
 		Long: `Say which nodes would be bought for the pods that have none, at what price and how near that
-is to the least possible; which pods existing nodes would take; which pods have no place,
+is to the least possible; what rules cost that bind; which pods existing nodes would take; which pods have no place,
 why, and what would give them one. With --consolidate also which nodes would be removed or
 replaced, what that saves and how many pods it moves, and what keeps each of the others.
 
@@ -51,6 +51,7 @@ wrong, with file, document and field on standard error.`,
 	flags.StringVar(&now, "now", "", "time of the plan as RFC 3339, such as 2026-07-20T12:00:00Z (default: the clock's)")
 	flags.StringVarP(&o.Output, "output", "o", planning.Table, "format: table, json or yaml")
 	flags.BoolVar(&o.Explain, "explain", false, "tell of every node what it takes and could also be, and of every pool why not")
+	flags.BoolVar(&o.RuleCosts, "rule-costs", true, "also tell what single rules cost: what the new nodes would cost without each; plans again for each rule that may bind, within a fixed effort")
 	flags.StringVar(&o.SaveSnapshot, "save-snapshot", "", "write all that the plan depends on to this file; compressed if it ends in .gz")
 	flags.StringVar(&o.Snapshot, "snapshot", "", "read all that the plan depends on from this file, in place of -f or a cluster")
 	for _, option := range optionsNamed(planSettings) {

@@ -14,6 +14,7 @@ import (
 	"tenon/core/model"
 	"tenon/core/plan"
 	"tenon/core/reason"
+	"tenon/core/rulecost"
 	"tenon/core/snapshot"
 )
 
@@ -27,6 +28,8 @@ const (
 type Planned struct {
 	Snapshot *snapshot.Snapshot
 	Plan     plan.Plan
+	// RuleCosts are what single rules cost; without any rule if that was not asked.
+	RuleCosts rulecost.Report
 	// Duration of the decision: the one part that differs from run to run.
 	Duration time.Duration
 }
@@ -47,6 +50,7 @@ func (p Planned) write(e *encoder) error {
 	p.disruptions(e)
 	p.kept(e)
 	p.cost(e)
+	p.ruleCosts(e)
 	p.solve(e)
 	e.close()
 	return e.finish()

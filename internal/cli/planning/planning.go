@@ -13,6 +13,7 @@ import (
 
 	"tenon/core/decide"
 	"tenon/core/disrupt"
+	"tenon/core/rulecost"
 	"tenon/core/snapshot"
 	"tenon/internal/cli/document"
 	"tenon/internal/cli/progress"
@@ -31,6 +32,8 @@ type Options struct {
 	Catalog, Region string
 	Consolidate     bool
 	Explain         bool
+	// RuleCosts asks what single rules cost.
+	RuleCosts bool
 	// Now is the time of the plan; zero means the clock's.
 	Now time.Time
 	// Output is table, json or yaml.
@@ -128,8 +131,12 @@ func (j *job) decide(s *snapshot.Snapshot) document.Planned {
 	j.report.Set(fmt.Sprintf("planning for %d pending pods", waiting), "")
 	start := time.Now()
 	decision := decide.Decide(s, decide.Budget{Disrupt: j.Consolidate, Sweep: disrupt.Budget{Bound: true}})
-	took := time.Since(start)
-	return document.Planned{Snapshot: s, Plan: decision.Plan.Whole(decision.Bound), Duration: took}
+	planned := document.Planned{Snapshot: s, Plan: decision.Plan.Whole(decision.Bound), Duration: time.Since(start)}
+	if j.RuleCosts {
+		j.report.Set("finding out what rules cost", "")
+		planned.RuleCosts = rulecost.Of(s, &decision.Plan, rulecost.Budget{})
+	}
+	return planned
 }
 
 func (j *job) write(p document.Planned) error {
