@@ -52,8 +52,10 @@ func (v *face) reaches(volume snapshot.Volume) bool {
 	})
 }
 
-// checkRoom adds everything up that will be on the node. A resource that is overdrawn
-// already keeps only those away who ask for it.
+// checkRoom adds everything up that will be on the node. On an existing node, as for the
+// scheduler, a resource that is overdrawn already keeps only those pods away that ask for it.
+// On a new one everything has to have room, the daemons too: what they lack there was bought
+// in vain, and a launch refuses it.
 func (e *state) checkRoom(n *node, f *finding) {
 	var wanted, used model.Resources
 	for _, pod := range n.placed {
@@ -65,7 +67,11 @@ func (e *state) checkRoom(n *node, f *finding) {
 	for i := range n.faces {
 		v := &n.faces[i]
 		total := wanted.Add(used).Add(e.daemonsToCome(n, v))
-		for _, a := range wanted.Amounts() {
+		asked := wanted
+		if n.exists == nil && !n.claim.Replica { // of which the claim asks for nothing
+			asked = total
+		}
+		for _, a := range asked.Amounts() {
 			if have, room := total.Get(a.Name), v.allocatable.Get(a.Name); have > room {
 				f.note(Violation{Rule: Room, Node: n.name, Offer: v.text(), Where: a.Name, Have: have, Want: room})
 			}

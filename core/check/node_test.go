@@ -294,6 +294,28 @@ func TestRoom(t *testing.T) {
 			},
 			want: []Rule{Room},
 		},
+		"daemons without room, on a node for pods that ask for something else": {
+			build: func(w *world) {
+				w.daemon("agent", needs(2500))
+				c := w.claim("default", []int{w.pod("web", needs(0))}, "small/a/spot")
+				c.Requests = c.Requests.Add(model.Resources{CPU: 2500, Memory: gib, Pods: 1})
+			},
+			want: []Rule{Room},
+		},
+		"daemons without room on an alternative": {
+			build: func(w *world) {
+				w.offering("small", "a", "on-demand").Price = 3 * usd
+				w.daemon("agent", needs(2500))
+				c := w.claim("default", []int{w.pod("web", needs(0))}, "large/a/spot", "small/a/on-demand")
+				c.Requests = c.Requests.Add(model.Resources{CPU: 2500, Memory: gib, Pods: 1})
+			},
+			want: []Rule{Room},
+		},
+		"daemons without room on a node that is there": {build: func(w *world) {
+			w.node("n1", "a")
+			w.daemon("agent", needs(2500))
+			w.place("n1", w.pod("web", needs(0)))
+		}},
 		"a daemon that runs elsewhere": {build: func(w *world) {
 			w.daemon("agent", needs(200), asks(requirement.KeyZone, requirement.In, "b"))
 			w.claim("default", []int{w.pod("web", needs(1800))}, "small/a/spot")

@@ -20,8 +20,10 @@ type Machine struct {
 	Pool    int // index into Snapshot.Pools
 	Type    *catalog.Type
 	Ordinal int // of Type in its catalogue
-	// Room is what pods can use.
+	// Room is what pods can use. Of an overdrawn machine it is nothing.
 	Room []int64
+	// Overdrawn names a resource of which the daemons take more than there is. Such a machine is not bought for any pod.
+	Overdrawn string
 	// Daemons is what the daemons take, beside Room.
 	Daemons     model.Resources
 	Allocatable model.Resources
@@ -260,7 +262,11 @@ func (sp *Space) newMachine(pool *snapshot.Pool, t *catalog.Type, ordinal int, c
 		m.Daemons = m.Daemons.Add(sp.daemons[d].requests)
 		m.Ports = append(m.Ports, sp.daemons[d].template.HostPorts...)
 	}
-	m.Room = sp.Vector(m.Allocatable.Sub(m.Daemons))
+	left := m.Allocatable.Sub(m.Daemons)
+	m.Room, m.Overdrawn = sp.Vector(left), left.Overdrawn()
+	if m.Overdrawn != "" {
+		clear(m.Room)
+	}
 	for _, o := range c.offerings {
 		m.list(&t.Offerings[o], slots[o], sp.Snapshot.Settings.ReservedCapacity, pool.NodePrice)
 	}

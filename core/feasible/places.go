@@ -11,7 +11,7 @@ import (
 )
 
 // Places is where one set of requirements, with one set of tolerations, may be met:
-// labels and taints only, not sizes.
+// labels and taints only, not sizes. Machines that are overdrawn without any pod are none.
 type Places struct {
 	Asker
 	// Machines that may be bought for it, in one of Slots.
@@ -107,7 +107,7 @@ func (sp *Space) findInPool(p int, a *Asker, out *Places) {
 	first, end := sp.PoolMachines(p)
 	for m := first; m < end; m++ {
 		machine := &sp.Machines[m]
-		if types.Has(machine.Ordinal) && machine.Slots.Meets(out.Slots) {
+		if machine.Overdrawn == "" && types.Has(machine.Ordinal) && machine.Slots.Meets(out.Slots) {
 			out.Machines.Put(m)
 		}
 	}

@@ -121,7 +121,8 @@ func (sp *Space) Vector(r model.Resources) []int64 {
 }
 
 // Fits reports whether need can be taken from room. As in Kubernetes, what is not
-// requested does not matter even where it is overdrawn.
+// requested does not matter even where it is overdrawn: that rule is for existing nodes.
+// Machines that are overdrawn before a pod comes have no room at all; see Machine.
 func Fits(need, room []int64) bool {
 	for i, n := range need {
 		if n > room[i] && n > 0 {

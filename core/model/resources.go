@@ -152,6 +152,27 @@ func (r Resources) Lacking(room Resources) string {
 	return ""
 }
 
+// Overdrawn names a resource of which r, taken as room, has less than nothing, or "". What
+// is overdrawn on a new node keeps some of its daemons from running there.
+func (r Resources) Overdrawn() string {
+	switch {
+	case r.CPU < 0:
+		return CPU
+	case r.Memory < 0:
+		return Memory
+	case r.Pods < 0:
+		return Pods
+	case r.Storage < 0:
+		return EphemeralStorage
+	}
+	for _, a := range r.Extended {
+		if a.Value < 0 {
+			return a.Name
+		}
+	}
+	return ""
+}
+
 // IsZero reports whether every quantity is zero.
 func (r Resources) IsZero() bool {
 	return r.CPU == 0 && r.Memory == 0 && r.Storage == 0 && r.Pods == 0 && len(r.Extended) == 0

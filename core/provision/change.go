@@ -172,8 +172,8 @@ func (b *proposer) requests() {
 		s.add(&b.k.d.sp.Machines[m])
 	}
 	b.k.left -= end - first
-	if s.size.machine == nil {
-		return
+	if s.size.machine == nil || s.size.machine.Overdrawn != "" {
+		return // no pod is small enough where the daemons have no room
 	}
 	p := b.base(sizeRequest+100*s.size.by, reason.Remedy{Change: reason.LowerRequest})
 	for i, name := range b.k.d.sp.Dims {

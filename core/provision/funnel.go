@@ -197,6 +197,10 @@ func (s *sifter) steps() []reason.Step {
 // tooSmall remembers the machine whose worst shortage, relative to what is wanted, is the
 // least.
 func (s *sifter) tooSmall(m *feasible.Machine) {
+	if m.Overdrawn != "" {
+		s.overdrawn(m)
+		return
+	}
 	worst, at := 0.0, 0
 	for i, want := range s.plea.need {
 		if want > m.Room[i] && want > 0 {
@@ -208,6 +212,16 @@ func (s *sifter) tooSmall(m *feasible.Machine) {
 	if s.size.machine == nil || worst < s.size.by {
 		why := reason.Reason{Code: reason.InsufficientRoom, Where: s.d.sp.Dims[at], Have: m.Room[at], Want: s.plea.need[at]}
 		s.size = miss{m, worst, why}
+	}
+}
+
+// overdrawn remembers a machine on which the daemons alone have no room, as farther away than
+// any that lacks room for the pod only. What it has is less than nothing.
+func (s *sifter) overdrawn(m *feasible.Machine) {
+	have := m.Allocatable.Get(m.Overdrawn) - m.Daemons.Get(m.Overdrawn)
+	by := 1 - float64(have)/float64(max(m.Daemons.Get(m.Overdrawn), 1))
+	if s.size.machine == nil || by < s.size.by {
+		s.size = miss{m, by, reason.Reason{Code: reason.InsufficientRoom, Where: m.Overdrawn, Have: have}}
 	}
 }
 

@@ -205,6 +205,13 @@ func TestTheSmallestChangeThatPlacesAPod(t *testing.T) {
 			follow: func(s *snapshot.Snapshot) { s.Templates[0].Requests.CPU = 29_900 },
 			price:  224_000,
 		},
+		"daemons that have no room themselves": {
+			spoil: func(s *snapshot.Snapshot) {
+				s.Templates = append(s.Templates, snapshot.Template{Namespace: "kube-system", Daemon: true, Requests: model.Resources{CPU: 40_000, Pods: 1}})
+				s.Daemons = []snapshot.Daemon{{Namespace: "kube-system", Name: "agent", Template: 1}}
+			},
+			why: "no instance type has enough resources; cpu: daemons take 40, and the nearest, amd-32, has 31.9",
+		},
 		"a resource that no type has": {
 			spoil: func(s *snapshot.Snapshot) {
 				s.Templates[0].Requests.Extended = []model.Amount{{Name: "example.com/fpga", Value: 1}}

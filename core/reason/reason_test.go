@@ -99,6 +99,13 @@ func TestPoolVerdictText(t *testing.T) {
 			},
 			"no instance type has enough resources; memory: 12Gi wanted, 11Gi free on the nearest, m5.xlarge, where daemons take 512Mi; of 100 offerings 40 of a fitting type, 30 to be had now, 0 large enough",
 		},
+		"too small for the daemons alone": {
+			PoolVerdict{
+				Listed: 4, Met: Met{Labels: true, Offer: true, LabelsOffer: true}, Funnel: []Step{{InsufficientRoom, 0}},
+				Reason: Reason{Code: InsufficientRoom, Where: "cpu", Have: -1080}, Nearest: "c7a.medium", Daemons: 2000,
+			},
+			"no instance type has enough resources; cpu: daemons take 2, and the nearest, c7a.medium, has 0.92; of 4 offerings 0 large enough",
+		},
 		"a request that nobody can mean": {
 			PoolVerdict{
 				Listed: 1, Met: Met{Labels: true, Offer: true, LabelsOffer: true}, Funnel: []Step{{InsufficientRoom, 0}},

@@ -129,6 +129,10 @@ func (v *PoolVerdict) miss() string {
 	r := &v.Reason
 	switch r.Code {
 	case InsufficientRoom:
+		if r.Have < 0 {
+			want, have := Compared(r.Where, v.Daemons, v.Daemons+r.Have)
+			return fmt.Sprintf("%s: daemons take %s, and the nearest, %s, has %s", r.Where, want, v.Nearest, have)
+		}
 		want, have := Compared(r.Where, r.Want, r.Have)
 		text := fmt.Sprintf("%s: %s wanted, %s free on the nearest, %s", r.Where, want, have, v.Nearest)
 		if v.Daemons > 0 {
