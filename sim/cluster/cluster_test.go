@@ -137,6 +137,44 @@ func TestDeploymentsAreScheduled(t *testing.T) {
 	}
 }
 
+// A set whose pods a quota refuses says so once, although each refusal names another pod: else what
+// it says would wake its controller again at once, without end.
+func TestARefusedSetIsQuiet(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	w.make(
+		&corev1.ResourceQuota{ObjectMeta: meta("share"), Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("2")}}},
+		deployment("web", 5, "1"),
+	)
+	w.Run(time.Minute)
+	before, version := w.Steps, w.Store.Version()
+	failure := func() appsv1.ReplicaSetCondition {
+		t.Helper()
+		conditions := store.All[*appsv1.ReplicaSet](w.Store)[0].Status.Conditions
+		if len(conditions) != 1 || conditions[0].Type != appsv1.ReplicaSetReplicaFailure || conditions[0].Status != corev1.ConditionTrue {
+			t.Fatalf("conditions %+v", conditions)
+		}
+		return conditions[0]
+	}
+	said := failure()
+	w.Run(10 * time.Minute)
+	if again := failure(); again != said || len(w.pods("web")) != 2 {
+		t.Errorf("the set says %+v, and then %+v, with %d pods", said, again, len(w.pods("web")))
+	}
+	if steps := w.Steps - before; steps > 200 || w.Store.Version() != version {
+		t.Errorf("ten minutes in which nothing happens took %d steps and %d writes", steps, w.Store.Version()-version)
+	}
+	q := store.All[*corev1.ResourceQuota](w.Store)[0].DeepCopy()
+	q.Spec.Hard[corev1.ResourcePods] = resource.MustParse("9")
+	if err := w.Store.Update(ctx, q); err != nil {
+		t.Fatal(err)
+	}
+	w.Run(2 * time.Minute)
+	if set := store.All[*appsv1.ReplicaSet](w.Store)[0]; len(set.Status.Conditions) > 0 || len(w.pods("web")) != 5 {
+		t.Errorf("with room for all, %d pods are there, and the set says %+v", len(w.pods("web")), set.Status.Conditions)
+	}
+}
+
 // A taint keeps pods away, unless they tolerate it.
 func TestTaintsKeepPodsAway(t *testing.T) {
 	t.Parallel()

@@ -66,9 +66,7 @@ func (c *Cluster) replicate(ctx context.Context, key reconcile.Key) (reconcile.R
 	again := reconcile.Never
 	if refused != nil {
 		again = reconcile.In(refusedRetry)
-		status.Conditions = []appsv1.ReplicaSetCondition{{
-			Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue, Reason: "FailedCreate", Message: refused.Error(), LastTransitionTime: failingSince(&set, c.now()),
-		}}
+		status.Conditions = []appsv1.ReplicaSetCondition{failing(&set, refused, c.now())}
 	}
 	if equality.Semantic.DeepEqual(status, set.Status) {
 		return again, nil
@@ -81,14 +79,18 @@ func (c *Cluster) replicate(ctx context.Context, key reconcile.Key) (reconcile.R
 // refusedRetry is how long after a refusal the rest of a set is tried again.
 const refusedRetry = 30 * time.Second
 
-// failingSince is when a set's pods were first refused.
-func failingSince(set *appsv1.ReplicaSet, now metav1.Time) metav1.Time {
+// failing is the condition of a set whose pods are refused. It stays as it was first written while
+// pods are refused, as kube-controller-manager has it: each refusal names another pod, and a text
+// that changed with each would wake the controller again at once.
+func failing(set *appsv1.ReplicaSet, refused error, now metav1.Time) appsv1.ReplicaSetCondition {
 	for _, condition := range set.Status.Conditions {
 		if condition.Type == appsv1.ReplicaSetReplicaFailure {
-			return condition.LastTransitionTime
+			return condition
 		}
 	}
-	return now
+	return appsv1.ReplicaSetCondition{
+		Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue, Reason: "FailedCreate", Message: refused.Error(), LastTransitionTime: now,
+	}
 }
 
 // active pods run or will.
