@@ -18,9 +18,12 @@ import (
 
 // World is what a command may touch outside of itself.
 type World struct {
-	In        io.Reader
-	Out       io.Writer // results
-	Err       io.Writer // messages
+	In  io.Reader
+	Out io.Writer // results
+	Err io.Writer // messages
+	// Progress is where a command that takes long says what it is busy with; nil is Err. What is
+	// written there depends on how fast the machine is, as nothing else does.
+	Progress  io.Writer
 	LookupEnv func(name string) (string, bool)
 	// Open makes the cloud that the controller buys machines from.
 	Open manager.Open

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,7 +27,7 @@ type outcome struct {
 func run(t *testing.T, variables map[string]string, args ...string) outcome {
 	t.Helper()
 	var out, messages bytes.Buffer
-	w := World{In: strings.NewReader(""), Out: &out, Err: &messages, LookupEnv: func(name string) (string, bool) {
+	w := World{In: strings.NewReader(""), Out: &out, Err: &messages, Progress: io.Discard, LookupEnv: func(name string) (string, bool) {
 		text, ok := variables[name]
 		return text, ok
 	}}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -70,7 +71,7 @@ wrong, with file, document and field on standard error.`,
 		for _, warning := range warnings {
 			fmt.Fprintf(w.Err, "note: %s\n", warning.Text)
 		}
-		complete, err := planning.Run(cmd.Context(), o, planning.World{In: w.In, Out: w.Out, Err: w.Err, Lookup: w.LookupEnv, Clock: time.Now})
+		complete, err := planning.Run(cmd.Context(), o, planning.World{In: w.In, Out: w.Out, Err: w.Err, Progress: cmp.Or(w.Progress, w.Err), Lookup: w.LookupEnv, Clock: time.Now})
 		if err == nil && !complete {
 			return ErrUnplaced
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -108,20 +109,15 @@ func (s *script) run(t *testing.T) map[string]string {
 		args[i] = expand.Replace(args[i])
 	}
 	var out, messages bytes.Buffer
-	status := Run(t.Context(), args, World{In: strings.NewReader(s.get("stdin")), Out: &out, Err: &messages, LookupEnv: func(name string) (string, bool) {
+	status := Run(t.Context(), args, World{In: strings.NewReader(s.get("stdin")), Out: &out, Err: &messages, Progress: io.Discard, LookupEnv: func(name string) (string, bool) {
 		text, ok := variables[name]
 		return text, ok
 	}})
 	clean := func(text string) string {
 		return timed.ReplaceAllString(strings.ReplaceAll(text, work, "$WORK"), "${1}TIME${2}")
 	}
-	return map[string]string{"status": fmt.Sprintln(status), "out": clean(out.String()), "err": clean(lasting(messages.String()))}
+	return map[string]string{"status": fmt.Sprintln(status), "out": clean(out.String()), "err": clean(messages.String())}
 }
-
-// lasting leaves out what is said about progress on a slow machine.
-func lasting(messages string) string { return progressLine.ReplaceAllString(messages, "") }
-
-var progressLine = regexp.MustCompile(`(?m)^(reading|putting the picture together|planning|writing).*\n`)
 
 // timed finds the one thing in a plan that differs from run to run.
 var timed = regexp.MustCompile(`("?duration"?: "|Planned  in )[0-9.]+[a-zµ]+([",])`)

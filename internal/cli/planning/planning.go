@@ -48,6 +48,8 @@ type Options struct {
 type World struct {
 	In       io.Reader
 	Out, Err io.Writer
+	// Progress is where it is said what takes long.
+	Progress io.Writer
 	Lookup   func(name string) (string, bool)
 	// Clock tells the time of a plan that --now does not set.
 	Clock func() time.Time
@@ -58,7 +60,7 @@ func Run(ctx context.Context, o Options, w World) (complete bool, err error) {
 	if err := o.check(); err != nil {
 		return false, err
 	}
-	j := &job{Options: o, World: w, report: progress.Start(w.Err, screen.Of(w.Err, w.Lookup).Terminal)}
+	j := &job{Options: o, World: w, report: progress.Start(w.Progress, screen.Of(w.Progress, w.Lookup).Terminal)}
 	s, err := j.gather(ctx)
 	if err == nil && o.SaveSnapshot != "" {
 		j.report.Set("writing "+o.SaveSnapshot, "")
