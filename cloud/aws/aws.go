@@ -66,6 +66,8 @@ type Provider struct {
 	roll      *machine.Roll
 	round     round
 	begun     time.Time
+	// strayed is when instances without the cluster's name were looked for last.
+	strayed atomic.Pointer[time.Time]
 	// hydrated: the templates of an earlier process are known.
 	hydrated atomic.Bool
 }

@@ -57,7 +57,7 @@ func (p *Provider) lookNow(ctx context.Context, providerID string) (machine.Mach
 		p.forget(providerID)
 		return machine.Machine{}, &cloud.NotFound{ProviderID: providerID}
 	case err != nil:
-		return machine.Machine{}, throttled(err)
+		return machine.Machine{}, throttled(fmt.Errorf("look at %s: %w", providerID, err))
 	}
 	p.note(m)
 	return m, nil
@@ -97,6 +97,11 @@ func (p *Provider) List(ctx context.Context) ([]cloud.Instance, error) {
 	if err != nil {
 		return nil, throttled(err)
 	}
+	strays, err := p.strays(ctx)
+	if err != nil {
+		return nil, throttled(err)
+	}
+	all = append(all, strays...)
 	for _, m := range all {
 		p.note(m)
 	}
@@ -107,6 +112,23 @@ func (p *Provider) List(ctx context.Context) ([]cloud.Instance, error) {
 		list[i] = m.Instance()
 	}
 	return list, nil
+}
+
+// straysEvery is how often instances are looked for that lost the tag with the cluster's name. Those
+// with a claim get it back from the tagging controller; this is for those without.
+const straysEvery = 30 * time.Minute
+
+// strays are the instances that only a second question finds; it is asked seldom.
+func (p *Provider) strays(ctx context.Context) ([]machine.Machine, error) {
+	now := p.Clock.Now()
+	if last := p.strayed.Load(); last != nil && now.Sub(*last) < straysEvery {
+		return nil, nil
+	}
+	found, err := p.Yard.Strays(ctx)
+	if err == nil {
+		p.strayed.Store(&now)
+	}
+	return found, err
 }
 
 // Delete implements cloud.Instances.

@@ -27,19 +27,19 @@ func (p *Provider) Ill(ctx context.Context) ([]notice.Illness, error) {
 	return notice.Poll(ctx, p.Clients.EC2, p.Clock.Now())
 }
 
-// Label puts the names of its node and claim on an instance, as tags; those that it has
-// are left as they are. An instance that is gone is NotFound.
-func (p *Provider) Label(ctx context.Context, providerID, node, claim string) error {
+// Label puts tags on an instance, and the name of the cluster with them; those that it has are left
+// as they are. An instance that is gone is NotFound.
+func (p *Provider) Label(ctx context.Context, providerID string, tags map[string]string) error {
 	m, err := p.amongAll(ctx, providerID)
 	if err != nil {
 		return err
 	}
-	missing := map[string]string{}
-	for key, value := range map[string]string{awsv1.TagName: node, awsv1.TagNodeClaim: claim, awsv1.TagClusterName: p.Home.Name} {
-		if _, has := m.Tags[key]; !has {
-			missing[key] = value
-		}
-	}
+	missing := maps.Clone(tags)
+	missing[awsv1.TagClusterName] = p.Home.Name
+	maps.DeleteFunc(missing, func(key, _ string) bool {
+		_, has := m.Tags[key]
+		return has
+	})
 	if len(missing) == 0 {
 		return nil
 	}
@@ -47,9 +47,9 @@ func (p *Provider) Label(ctx context.Context, providerID, node, claim string) er
 		return err
 	}
 	// What it has now is known without another look.
-	tags := maps.Clone(m.Tags)
-	maps.Copy(tags, missing)
-	m.Tags = tags
+	known := maps.Clone(m.Tags)
+	maps.Copy(known, missing)
+	m.Tags = known
 	p.glances.Put(providerID, m)
 	return nil
 }

@@ -140,7 +140,7 @@ func TestTags(t *testing.T) {
 		"team": "a", "kubernetes.io/cluster/lab": "owned", "karpenter.sh/nodepool": "default", "eks:eks-cluster-name": "lab",
 		"karpenter.k8s.aws/ec2nodeclass": "ready", "karpenter.sh/nodeclaim": "claim-1", machine.TagClaimUID: "1",
 	})
-	if err := p.Label(ctx, bought.ProviderID, "node-1", "claim-1"); err != nil {
+	if err := p.Label(ctx, bought.ProviderID, map[string]string{"Name": "node-1", "karpenter.sh/nodeclaim": "claim-1"}); err != nil {
 		t.Fatal(err)
 	}
 	n.checkTags(id, map[string]string{"Name": "node-1"})
@@ -148,7 +148,7 @@ func TestTags(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.pass(time.Minute)
-	if err := p.Label(ctx, bought.ProviderID, "node-1", "claim-1"); !cloud.IsNotFound(err) {
+	if err := p.Label(ctx, bought.ProviderID, map[string]string{"Name": "node-1", "karpenter.sh/nodeclaim": "claim-1"}); !cloud.IsNotFound(err) {
 		t.Errorf("tagging what is gone: error %v, want NotFound", err)
 	}
 }

@@ -27,7 +27,7 @@ func TestLooksAtManyNodes(t *testing.T) {
 		if reason := got(p.Drifted(ctx, request(fmt.Sprint(i)), b))(t); reason != "" {
 			t.Errorf("%s has drifted: %s", b.ProviderID, reason)
 		}
-		if err := p.Label(ctx, b.ProviderID, fmt.Sprint("node-", i), fmt.Sprint("claim-", i)); err != nil {
+		if err := p.Label(ctx, b.ProviderID, map[string]string{"Name": fmt.Sprint("node-", i), "karpenter.sh/nodeclaim": fmt.Sprint("claim-", i)}); err != nil {
 			t.Fatal(err)
 		}
 		got(p.Drifted(ctx, request(fmt.Sprint(i)), b))(t)
@@ -55,6 +55,8 @@ func TestQuietClustersAreLookedAtSeldom(t *testing.T) {
 	n.ready(p, "ready")
 	bought := got(p.Create(ctx, request("0")))(t)
 	n.pass(10 * time.Minute)
+	got(p.List(ctx))(t) // the first looks for machines without the cluster's name too
+	n.pass(3 * time.Minute)
 	n.Calls().Reset()
 	for round := range 5 {
 		got(p.List(ctx))(t)

@@ -79,7 +79,7 @@ func TestTagsInAShiftedZone(t *testing.T) {
 	n.pass(time.Minute)
 	zone := got(p.Get(ctx, bought.ProviderID))(t).Labels["topology.k8s.aws/zone-id"]
 	p.Scout.Shifted = func() (map[string]bool, uint64) { return map[string]bool{zone: true}, 1 }
-	if err := p.Label(ctx, bought.ProviderID, "node-1", "claim-1"); err != nil {
+	if err := p.Label(ctx, bought.ProviderID, map[string]string{"Name": "node-1", "karpenter.sh/nodeclaim": "claim-1"}); err != nil {
 		t.Error(err)
 	}
 }

@@ -135,11 +135,18 @@ func (m Machine) StateOf() cloud.State {
 	return cloud.Running
 }
 
-// Ours reports whether an instance belongs to a cluster and was bought by an autoscaler.
+// Ours reports whether an instance belongs to a cluster and was bought by an autoscaler: it carries the
+// token of a purchase, or both the names of a pool and a class, as the reference writes them.
 func (m Machine) Ours(cluster string) bool {
 	_, pooled := m.Tags[awsv1.TagNodePool]
 	_, classed := m.Tags[awsv1.TagNodeClass]
-	return pooled && classed && m.Tags[awsv1.TagClusterName] == cluster
+	return (m.ClaimUID() != "" || pooled && classed) && m.Tags[awsv1.TagClusterName] == cluster
+}
+
+// Foreign reports whether an instance says of itself that it belongs to another cluster.
+func (m Machine) Foreign(cluster string) bool {
+	named, told := m.Tags[awsv1.TagClusterName]
+	return told && named != cluster
 }
 
 // Instance is the machine in the words of the contract, with the labels that EC2 itself

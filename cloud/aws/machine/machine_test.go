@@ -119,21 +119,53 @@ func yard(p *pens) *machine.Yard {
 	return machine.NewYard(p, machine.Options{Cluster: "lab", Idle: 20 * time.Millisecond, Longest: time.Second})
 }
 
-// One that is gone, or another cluster's, does not hide the others.
+// One that is gone, or another cluster's, does not hide the others. Tags do not decide whether an
+// instance exists: one that lost any of them is found, and another cluster's is an error and not gone.
 func TestLook(t *testing.T) {
 	t.Parallel()
-	p := &pens{instances: []types.Instance{instance("i-1", "lab"), instance("i-2", "other")}}
+	p := &pens{instances: []types.Instance{
+		instance("i-1", "lab"), instance("i-2", "other"), without(instance("i-4", "lab"), awsv1.TagNodePool),
+		without(instance("i-5", "lab"), awsv1.TagNodeClass), without(instance("i-6", "lab"), awsv1.TagClusterName),
+	}}
 	y := yard(p)
 	var group sync.WaitGroup
-	for id, there := range map[string]bool{"i-1": true, "i-2": false, "i-3": false} {
+	for id, want := range map[string]error{"i-1": nil, "i-2": machine.ErrForeign, "i-3": machine.ErrGone, "i-4": nil, "i-5": nil, "i-6": nil} {
 		group.Go(func() {
 			m, err := y.Look(t.Context(), id)
-			if there && (err != nil || m.Instance().ClaimUID != "uid-"+id || m.StateOf() != cloud.Running) || !there && !errors.Is(err, machine.ErrGone) {
-				t.Errorf("%s: %+v, error %v", id, m, err)
+			if !errors.Is(err, want) || err == nil && (m.Instance().ClaimUID != "uid-"+id || m.StateOf() != cloud.Running) {
+				t.Errorf("%s: %+v, error %v, want %v", id, m, err, want)
 			}
 		})
 	}
 	group.Wait()
+}
+
+// without is an instance that lost a tag.
+func without(i types.Instance, key string) types.Instance {
+	i.Tags = slices.DeleteFunc(slices.Clone(i.Tags), func(t types.Tag) bool { return *t.Key == key })
+	return i
+}
+
+// Which instances are listed: an instance is known by the token of its purchase, and by pool and class
+// together, so that one lost tag hides none.
+func TestOurs(t *testing.T) {
+	t.Parallel()
+	whole := instance("i-1", "lab")
+	for name, tc := range map[string]struct {
+		instance types.Instance
+		want     bool
+	}{
+		"whole":                         {whole, true},
+		"the pool is lost":              {without(whole, awsv1.TagNodePool), true},
+		"the class is lost":             {without(whole, awsv1.TagNodeClass), true},
+		"the token is lost":             {without(whole, machine.TagClaimUID), true},
+		"the token and a name are lost": {without(without(whole, machine.TagClaimUID), awsv1.TagNodeClass), false},
+		"another cluster's":             {instance("i-1", "other"), false},
+	} {
+		if got := machine.Of(tc.instance, false).Ours("lab"); got != tc.want {
+			t.Errorf("%s: ours %t, want %t", name, got, tc.want)
+		}
+	}
 }
 
 // What EC2 refuses as a whole is ended in parts: each gets its own answer.

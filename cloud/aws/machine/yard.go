@@ -22,6 +22,10 @@ import (
 // ErrGone: EC2 does not have the instance, or has it as terminated.
 var ErrGone = errors.New("the instance is gone")
 
+// ErrForeign: the instance carries the cluster tag of another cluster. It is not gone, and it is not
+// this cluster's to end.
+var ErrForeign = errors.New("the instance belongs to another cluster")
+
 // Yard is all instances of a cluster.
 type Yard struct {
 	ec2      api.EC2Instances
@@ -80,14 +84,17 @@ func (o Options) batches(name string, most int) batch.Options {
 // alive are the states of instances that exist.
 var alive = []string{"pending", "running", "stopping", "stopped", "shutting-down"}
 
-// Look finds one instance of the cluster that exists, or ErrGone.
+// Look finds one instance that exists, or ErrGone. Tags do not decide whether an instance exists: one
+// that lost a tag runs and costs money like any other. One of another cluster is ErrForeign.
 func (y *Yard) Look(ctx context.Context, id string) (Machine, error) {
 	m, err := y.look.Ask(ctx, id)
 	switch {
 	case err != nil:
 		return Machine{}, fmt.Errorf("describe instance %s: %w", id, err)
-	case m.ID == "" || !m.Ours(y.cluster):
+	case m.ID == "":
 		return Machine{}, ErrGone
+	case m.Foreign(y.cluster):
+		return Machine{}, fmt.Errorf("%w: %s has %s=%s", ErrForeign, id, awsv1.TagClusterName, m.Tags[awsv1.TagClusterName])
 	}
 	return m, nil
 }
@@ -111,17 +118,32 @@ func (y *Yard) List(ctx context.Context) ([]Machine, error) {
 	return y.list(ctx, filter("instance-state-name", alive...))
 }
 
+// Strays finds the instances that exist and lack the tag with the cluster's name, by the tag that
+// Kubernetes has for it.
+func (y *Yard) Strays(ctx context.Context) ([]Machine, error) {
+	found, err := y.describe(ctx,
+		filter("tag-key", TagClaimUID), filter("tag:"+awsv1.TagClusterPrefix+y.cluster, "owned"), filter("instance-state-name", alive...))
+	if err != nil {
+		return nil, fmt.Errorf("list instances without the tag %s: %w", awsv1.TagClusterName, err)
+	}
+	return slices.DeleteFunc(found, func(m Machine) bool {
+		_, told := m.Tags[awsv1.TagClusterName]
+		return told
+	}), nil
+}
+
 // History finds those too that are gone and that EC2 still remembers.
 func (y *Yard) History(ctx context.Context) ([]Machine, error) { return y.list(ctx) }
 
 func (y *Yard) list(ctx context.Context, more ...types.Filter) ([]Machine, error) {
 	filters := append([]types.Filter{
-		filter("tag-key", awsv1.TagNodePool), filter("tag-key", awsv1.TagNodeClass), filter("tag:"+awsv1.TagClusterName, y.cluster),
+		filter("tag-key", awsv1.TagNodeClass, TagClaimUID), filter("tag:"+awsv1.TagClusterName, y.cluster),
 	}, more...)
 	found, err := y.describe(ctx, filters...)
 	if err != nil {
 		return nil, fmt.Errorf("list instances: %w", err)
 	}
+	found = slices.DeleteFunc(found, func(m Machine) bool { return !m.Ours(y.cluster) })
 	slices.SortFunc(found, func(a, b Machine) int { return cmp.Compare(a.ProviderID(), b.ProviderID()) })
 	return found, nil
 }

@@ -118,6 +118,11 @@ func (o Options) lifecycle() []Statement {
 			where("StringEquals", resourceTag+o.owned(), "owned").where("StringLike", resourceTag+tagPool, "*").
 			where("StringEqualsIfExists", requestTag+tagCluster, o.Cluster).
 			where("ForAllValues:StringEquals", "aws:TagKeys", []string{tagCluster, "karpenter.sh/nodeclaim", "Name"}),
+		// What was removed is put back, on what still says that it is this cluster's.
+		allow("AllowScopedResourceTagRepair", o.ec2("instance")...).
+			to("ec2:CreateTags").
+			where("StringEquals", resourceTag+o.owned(), "owned").where("StringEquals", resourceTag+tagCluster, o.Cluster).
+			where("ForAllValues:StringEquals", "aws:TagKeys", []string{tagPool, "karpenter.k8s.aws/ec2nodeclass", "karpenter.sh/nodeclaim"}),
 		allow("AllowScopedDeletion", o.ec2("instance", "launch-template")...).
 			to("ec2:TerminateInstances", "ec2:DeleteLaunchTemplate").
 			where("StringEquals", resourceTag+o.owned(), "owned").where("StringLike", resourceTag+tagPool, "*"),

@@ -3,7 +3,11 @@ package tagging_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"testing"
+	"time"
 
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -20,12 +24,13 @@ type labeller struct {
 	err   error
 }
 
-func (l *labeller) Label(_ context.Context, providerID, node, claim string) error {
-	l.asked = append(l.asked, providerID+" "+node+" "+claim)
+func (l *labeller) Label(_ context.Context, providerID string, tags map[string]string) error {
+	l.asked = append(l.asked, fmt.Sprint(providerID, " ", tags))
 	return l.err
 }
 
-// A claim whose node has joined is tagged once; one without is left alone.
+// A claim whose node has joined is tagged, with the name of its node once, and looked at again for tags
+// that were removed; one without a node is left alone.
 func TestTagging(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, memory.Options{}, rig.Pool("default"))
@@ -34,12 +39,18 @@ func TestTagging(t *testing.T) {
 	l := &labeller{}
 	c := tagging.New(r.Kit, l)
 	for range 2 {
-		r.Run(c, "a")
+		if after := r.Run(c, "a").After; after != 30*time.Minute {
+			t.Errorf("looks again in %s", after)
+		}
 		r.Run(c, "b")
 		r.Run(c, "gone")
 	}
-	if want := claim.Status.ProviderID + " " + node.Name + " a"; len(l.asked) != 1 || l.asked[0] != want {
-		t.Errorf("tagged %v, want %s once", l.asked, want)
+	heal := map[string]string{awsv1.TagNodeClaim: "a", awsv1.TagNodePool: "default", awsv1.TagNodeClass: claim.Spec.NodeClassRef.Name}
+	first := maps.Clone(heal)
+	first[awsv1.TagName] = node.Name
+	want := []string{fmt.Sprint(claim.Status.ProviderID, " ", first), fmt.Sprint(claim.Status.ProviderID, " ", heal)}
+	if !slices.Equal(l.asked, want) {
+		t.Errorf("tagged %v, want %v", l.asked, want)
 	}
 	got := r.Claim("a").Annotations
 	if got[awsv1.AnnotationTagged] != "true" || got[awsv1.AnnotationClusterNameTagged] != "true" {
@@ -64,7 +75,7 @@ func TestTaggingFails(t *testing.T) {
 	}
 }
 
-// Claims that are done, or on their way out, wake nobody.
+// Claims that are done wake the controller only when it begins, and those on their way out never.
 func TestTaggable(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, memory.Options{}, rig.Pool("default"))
@@ -72,7 +83,7 @@ func TestTaggable(t *testing.T) {
 	wakes := tagging.New(r.Kit, &labeller{}).Watches[0].Wakes
 	done := claim.DeepCopy()
 	done.Annotations = map[string]string{awsv1.AnnotationTagged: "true", awsv1.AnnotationClusterNameTagged: "true"}
-	if !wakes(nil, claim) || wakes(nil, done) || wakes(claim, nil) || wakes(nil, &karpenterv1.NodeClaim{}) {
+	if !wakes(nil, claim) || !wakes(nil, done) || wakes(done, done) || wakes(claim, nil) || wakes(nil, &karpenterv1.NodeClaim{}) {
 		t.Error("the wrong claims are looked at")
 	}
 }
