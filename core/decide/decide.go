@@ -20,7 +20,9 @@ type Budget struct {
 	Steps int64
 	// Unadvised leaves out what would help pods that find no place.
 	Unadvised bool
-	// Memory is what whoever asks again and again has been told; nil is none.
+	// Unproven leaves out the bound on the price of new nodes.
+	Unproven bool
+	// Memory is what an asker that asks again and again has been told; nil is none.
 	Memory *provision.Memory
 	// Disrupt asks for nodes to be given up too, with its own effort and the place where to
 	// go on; see package disrupt.
@@ -49,10 +51,11 @@ type Coverage struct {
 // Decide looks at the snapshot and says what should be done. Pods without a place come
 // first: what is given up has to do without the room that they need.
 func Decide(s *snapshot.Snapshot, b Budget) Decision {
-	d := Decision{Plan: provision.Plan(s, provision.Options{Effort: b.Steps, Unadvised: b.Unadvised, Memory: b.Memory})}
+	d := Decision{Plan: provision.Plan(s, provision.Options{Effort: b.Steps, Unadvised: b.Unadvised, Unproven: b.Unproven, Memory: b.Memory})}
 	if !b.Disrupt {
 		return d
 	}
+	b.Sweep.Memory = b.Memory
 	found := disrupt.Plan(s, &d.Plan, b.Sweep)
 	d.Plan.Disruptions, d.Plan.Prospects = found.Disruptions, found.Prospects
 	d.Plan.Solve.Steps += found.Steps

@@ -23,6 +23,8 @@ type Budget struct {
 	After string
 	// Bound asks for Outcome.Bound too, which is for people.
 	Bound bool
+	// Memory is that of the asker; nil is none.
+	Memory *provision.Memory
 }
 
 // Outcome is what was decided.
@@ -129,7 +131,7 @@ type node struct {
 }
 
 func newSearch(s *snapshot.Snapshot, p *plan.Plan, budget Budget) *search {
-	b := provision.NewBroker(s, p)
+	b := provision.NewBroker(s, p, budget.Memory)
 	x := &search{given: s, s: b.Snapshot, b: b, budget: budget, poolAt: map[string]int{}, names: map[string]int{}, relied: map[int32]bool{}, unsure: map[int32]bool{}}
 	for i := range x.s.Pools {
 		x.poolAt[x.s.Pools[i].Name] = i

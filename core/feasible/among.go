@@ -77,6 +77,7 @@ func (c *HostClass) labels() map[string]string {
 
 // Reserve takes instances of a reservation away, for good: others bought them.
 func (sp *Space) Reserve(reservation string, n int64) {
+	sp.Machines = slices.Clone(sp.Machines) // a Market may remember them as they were
 	for i := range sp.Machines {
 		m := &sp.Machines[i]
 		for slot := range sp.Slots {

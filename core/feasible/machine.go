@@ -53,50 +53,6 @@ func (sp *Space) PoolMachines(p int) (first, end int) {
 	return sp.pools[p].firstMachine, sp.pools[p].endMachine
 }
 
-// compileSlots numbers the distinct offerings in the order of their keys.
-func (sp *Space) compileSlots() {
-	found := map[slotKey]int{} // by key, as they are met
-	sp.slotOf = make([][][]int, len(sp.Snapshot.Catalogs))
-	for c := range sp.Snapshot.Catalogs {
-		types := sp.Snapshot.Catalogs[c].Types
-		sp.slotOf[c] = make([][]int, len(types))
-		for t := range types {
-			sp.slotOf[c][t] = make([]int, len(types[t].Offerings))
-			for o := range types[t].Offerings {
-				sp.slotOf[c][t][o] = sp.enterSlot(&types[t].Offerings[o], found)
-			}
-		}
-	}
-	slices.SortFunc(sp.Slots, func(a, b Slot) int { return a.key.compare(b.key) })
-	sp.slotKeys = map[string]bool{}
-	number := make([]int, len(sp.Slots))
-	for i := range sp.Slots {
-		number[found[sp.Slots[i].key]] = i
-		for r := range sp.Slots[i].labels.All() {
-			sp.slotKeys[r.Key()] = true
-		}
-	}
-	for _, types := range sp.slotOf {
-		for _, slots := range types {
-			for o, met := range slots {
-				slots[o] = number[met]
-			}
-		}
-	}
-}
-
-// enterSlot is the offering's slot, by the order in which slots were met.
-func (sp *Space) enterSlot(o *catalog.Offering, found map[slotKey]int) int {
-	key := keyOf(o)
-	i, ok := found[key]
-	if !ok {
-		i = len(sp.Slots)
-		found[key] = i
-		sp.Slots = append(sp.Slots, newSlot(o, key))
-	}
-	return i
-}
-
 // slotKey tells slots apart.
 type slotKey struct{ zone, capacityType, reservation, extra string }
 
@@ -105,14 +61,6 @@ func (k slotKey) compare(o slotKey) int {
 		strings.Compare(k.zone, o.zone), strings.Compare(k.capacityType, o.capacityType),
 		strings.Compare(k.reservation, o.reservation), strings.Compare(k.extra, o.extra),
 	)
-}
-
-func keyOf(o *catalog.Offering) slotKey {
-	key := slotKey{zone: o.Zone, capacityType: o.CapacityType, reservation: o.ReservationID}
-	if !o.Extra.IsZero() {
-		key.extra = o.Extra.String()
-	}
-	return key
 }
 
 func newSlot(o *catalog.Offering, key slotKey) Slot {
@@ -130,10 +78,9 @@ func (sp *Space) compilePools() {
 		view := &sp.pools[p]
 		view.types = bitset.Full(len(sp.Snapshot.Catalogs[pool.Catalog].Types))
 		for r := range pool.Requirements.All() { // one by one: pools have most of them in common
-			view.types = view.types.And(sp.typesWith(pool.Catalog, r))
+			view.types = view.types.And(sp.wares.typesWith(pool.Catalog, r))
 		}
 		view.slots = sp.SlotsAllowed(pool.Requirements)
-		view.open = sp.openKeys(pool)
 	}
 }
 
@@ -213,7 +160,7 @@ func (sp *Space) cast(m *mold, ordinal int) []Machine {
 	pool := &sp.Snapshot.Pools[m.pool]
 	t := &sp.Snapshot.Catalogs[pool.Catalog].Types[ordinal]
 	var cells []cell
-	slots := sp.slotOf[pool.Catalog][ordinal]
+	slots := sp.wares.slotOf[pool.Catalog][ordinal]
 	for o := range t.Offerings {
 		offering := &t.Offerings[o]
 		if !sp.pools[m.pool].slots.Has(slots[o]) {
@@ -310,7 +257,7 @@ func (m *Machine) Cheapest(slots bitset.Set) int {
 func (sp *Space) openKeys(pool *snapshot.Pool) map[string]bool {
 	open := map[string]bool{}
 	for key := range sp.keys {
-		if sp.decidedByType(pool.Catalog, key) || sp.SlotLabel(key) {
+		if sp.wares.decidedByType(pool.Catalog, key) || sp.SlotLabel(key) {
 			continue
 		}
 		if _, single := pool.Requirements.Get(key).Single(); single {
@@ -322,16 +269,4 @@ func (sp *Space) openKeys(pool *snapshot.Pool) map[string]bool {
 }
 
 // SlotLabel reports whether the label is one that slots decide, such as the zone.
-func (sp *Space) SlotLabel(key string) bool { return sp.slotKeys[key] }
-
-// decidedByType reports whether every type of the catalogue says what the label will
-// be: one value, or none.
-func (sp *Space) decidedByType(c int, key string) bool {
-	for t := range sp.Snapshot.Catalogs[c].Types {
-		labels := &sp.Snapshot.Catalogs[c].Types[t].Requirements
-		if !labels.Has(key) || labels.Get(key).Len() > 1 {
-			return false
-		}
-	}
-	return len(sp.Snapshot.Catalogs[c].Types) > 0
-}
+func (sp *Space) SlotLabel(key string) bool { return sp.wares.slotKeys[key] }

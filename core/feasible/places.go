@@ -147,26 +147,8 @@ func (sp *Space) TypesFor(p int, r requirement.Set) bitset.Set {
 		if pool.Requirements.Has(q.Key()) {
 			joined = pool.Requirements.Get(q.Key()).Intersect(q)
 		}
-		out = out.And(sp.typesWith(pool.Catalog, joined))
+		out = out.And(sp.wares.typesWith(pool.Catalog, joined))
 	}
-	return out
-}
-
-func (sp *Space) typesWith(c int, r requirement.Requirement) bitset.Set {
-	text, _ := r.MarshalJSON() // cannot fail: plain strings and integers
-	question := typeQuestion{c, string(text)}
-	if found, ok := sp.types[question]; ok {
-		return found
-	}
-	asked := requirement.NewSet(r)
-	types := sp.Snapshot.Catalogs[c].Types
-	out := bitset.New(len(types))
-	for t := range types {
-		if types[t].Requirements.Intersects(asked) {
-			out.Put(t)
-		}
-	}
-	sp.types[question] = out
 	return out
 }
 

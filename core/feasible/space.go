@@ -9,7 +9,6 @@ package feasible
 import (
 	"slices"
 
-	"tenon/core/bitset"
 	"tenon/core/model"
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
@@ -33,16 +32,14 @@ type Space struct {
 	HostClasses []HostClass
 
 	pools   []poolView
-	slotOf  [][][]int // by catalogue, type, offering
+	wares   *wares
 	places  map[string]*Places
-	types   map[typeQuestion]bitset.Set
 	keys    map[string]bool // label keys that some pod asks about
 	daemons []daemon
 	// daemonKeys are the labels that daemons ask for.
 	daemonKeys []string
 
-	slotKeys  map[string]bool // labels that slots decide
-	softTaint bool            // some pool or node has a PreferNoSchedule taint
+	softTaint bool // some pool or node has a PreferNoSchedule taint
 }
 
 // Slot is zone × capacity type × reservation: what an offering adds to its type.
@@ -56,20 +53,15 @@ type Slot struct {
 
 // Compile numbers everything that can be bought and everything that is there. Askers
 // are the templates of the pods that want a place: only what they ask about matters.
-func Compile(s *snapshot.Snapshot, askers []int32) *Space {
-	sp := &Space{
-		Snapshot: s,
-		places:   map[string]*Places{},
-		types:    map[typeQuestion]bitset.Set{},
+func Compile(s *snapshot.Snapshot, askers []int32) *Space { return CompileWith(s, askers, nil) }
 
-		softTaint: hasSoftTaint(s),
-	}
+// CompileWith is Compile for an asker that remembers what can be bought.
+func CompileWith(s *snapshot.Snapshot, askers []int32, m *Market) *Space {
+	sp := &Space{Snapshot: s, places: map[string]*Places{}, softTaint: hasSoftTaint(s)}
 	sp.Dims = dimensions(s, askers)
 	sp.keys = askedKeys(s, askers)
-	sp.compileSlots()
-	sp.compilePools()
 	sp.compileDaemons()
-	sp.compileMachines()
+	sp.compileMarket(m)
 	sp.compileHosts()
 	return sp
 }

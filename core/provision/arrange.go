@@ -18,7 +18,7 @@ type arranged struct {
 	pods []int // position in the given snapshot
 }
 
-func arrange(given *snapshot.Snapshot) arranged {
+func arrange(given *snapshot.Snapshot, m *Memory) arranged {
 	s := *given
 	out := arranged{Snapshot: &s, pods: make([]int, len(given.Pods))}
 	order := make([]int32, len(given.Pods))
@@ -36,7 +36,7 @@ func arrange(given *snapshot.Snapshot) arranged {
 	})
 	s.Catalogs = make([]catalog.Catalog, len(given.Catalogs))
 	for c := range given.Catalogs {
-		s.Catalogs[c].Types = byName(given.Catalogs[c].Types)
+		s.Catalogs[c].Types = m.byName(given.Catalogs[c].Types)
 	}
 	s.Daemons = slices.SortedFunc(slices.Values(given.Daemons), func(a, b snapshot.Daemon) int {
 		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))

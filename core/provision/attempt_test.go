@@ -43,7 +43,7 @@ func TestPlansBeatTheBaseline(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(40) {
 		s := waiting(seed)
-		d := newDecision(arrange(s).Snapshot, FullEffort/20)
+		d := newDecision(arrange(s, nil).Snapshot, FullEffort/20, nil)
 		set := shape.Compile(d.sp, d.wishes)
 		greedy := d.attempt(set, newAtlas(set, d.launching()), way{style: pack.Greedy, effort: d.effort})
 		p := Plan(s, Options{Effort: FullEffort / 20})

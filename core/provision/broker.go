@@ -52,15 +52,16 @@ type wishFor struct {
 	possible bool
 }
 
-// NewBroker makes a broker. What the plan places and buys is done already.
-func NewBroker(given *snapshot.Snapshot, p *plan.Plan) *Broker {
-	sorted := arrange(given)
+// NewBroker makes a broker. What the plan places and buys is done already. The memory is the
+// asker's; nil is none.
+func NewBroker(given *snapshot.Snapshot, p *plan.Plan, m *Memory) *Broker {
+	sorted := arrange(given, m)
 	b := &Broker{Snapshot: sorted.Snapshot, sorted: sorted, first: map[int32]wishFor{}, reserved: map[string]int64{}, tables: map[int]*offerTable{}, shelf: pack.NewShelf()}
 	b.numbers = make([]int32, len(sorted.pods))
 	for own, original := range sorted.pods {
 		b.numbers[original] = int32(own)
 	}
-	b.sp = feasible.Compile(b.Snapshot, b.templates())
+	b.sp = feasible.CompileWith(b.Snapshot, b.templates(), m.sold())
 	b.tiers = tiersOf(b.Snapshot)
 	b.limits = remainingLimits(b.Snapshot)
 	b.hosts = make([]feasible.Host, len(b.Snapshot.Nodes))

@@ -4,15 +4,20 @@ import (
 	"reflect"
 	"slices"
 
+	"tenon/core/catalog"
+	"tenon/core/feasible"
 	"tenon/core/model"
 	"tenon/core/snapshot"
 )
 
-// Memory is what earlier plans of the same asker have rehearsed. Pods that nothing can hold are
-// asked about again with every plan, and what would help them is mostly what would have
-// helped before. It changes no answer: a rehearsal is remembered with everything that it
-// depends on. It belongs to one asker at a time; nil remembers nothing.
+// Memory is what earlier plans of the same asker have found out: what can be bought, compiled, and
+// what was rehearsed. Pods that nothing can hold are asked about again with every plan, and
+// what would help them is mostly what would have helped before. It changes no answer: all is
+// remembered with everything that it depends on. It belongs to one asker at a time; nil
+// remembers nothing.
 type Memory struct {
+	market  feasible.Market
+	ordered []ordered
 	// now are the rehearsals of the current plan, before those of the last one. What two plans
 	// have not asked is forgotten, and with it catalogues that are sold no more.
 	now, before map[billing][]rehearsal
@@ -20,6 +25,38 @@ type Memory struct {
 
 // NewMemory makes an empty one.
 func NewMemory() *Memory { return &Memory{} }
+
+// ordered is a list of types, and the same by name.
+type ordered struct{ given, byName []catalog.Type }
+
+// fewLists is how many catalogues are remembered in order.
+const fewLists = 64
+
+// sold is what is remembered of what can be bought.
+func (m *Memory) sold() *feasible.Market {
+	if m == nil {
+		return nil
+	}
+	return &m.market
+}
+
+// byName puts types in order. The same list, which nobody changes, gives the same list.
+func (m *Memory) byName(types []catalog.Type) []catalog.Type {
+	if m == nil || len(types) == 0 {
+		return byName(types)
+	}
+	for _, o := range m.ordered {
+		if len(o.given) == len(types) && &o.given[0] == &types[0] {
+			return o.byName
+		}
+	}
+	if len(m.ordered) >= fewLists {
+		m.ordered = nil
+	}
+	out := byName(types)
+	m.ordered = append(m.ordered, ordered{types, out})
+	return out
+}
 
 // billing tells most rehearsals apart at once.
 type billing struct {

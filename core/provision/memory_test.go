@@ -3,6 +3,8 @@ package provision
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -26,6 +28,9 @@ func TestWhatIsRememberedIsWhatWouldBeFound(t *testing.T) {
 			got, want := Plan(s, Options{Effort: 100_000, Memory: m}), Plan(s, Options{Effort: 100_000})
 			if diff := cmp.Diff(verdicts(want), verdicts(got)); diff != "" {
 				t.Fatalf("seed %d, turn %d: (-anew +remembered):\n%s", seed, turn, diff)
+			}
+			if !reflect.DeepEqual(want, got) {
+				t.Fatalf("seed %d, turn %d: other claims or placements", seed, turn)
 			}
 			for at, list := range m.now {
 				for _, r := range list {
@@ -74,7 +79,7 @@ func changed(dice *rand.Rand, old *snapshot.Snapshot) *snapshot.Snapshot {
 	s := *old
 	s.Pods, s.Pools, s.Templates = append([]snapshot.Pod{}, old.Pods...), append([]snapshot.Pool{}, old.Pools...), append([]snapshot.Template{}, old.Templates...)
 	pool, template := &s.Pools[dice.IntN(2)], &s.Templates[dice.IntN(4)]
-	switch dice.IntN(12) {
+	switch dice.IntN(14) {
 	case 0:
 		pool.Limits = []model.Amount{{Name: model.CPU, Value: int64(dice.IntN(5)) * 1000}}
 	case 1:
@@ -94,6 +99,12 @@ func changed(dice *rand.Rand, old *snapshot.Snapshot) *snapshot.Snapshot {
 		s.Catalogs = market().Catalogs
 		offers := s.Catalogs[0].Types[dice.IntN(6)].Offerings
 		offers[dice.IntN(len(offers))].Price += 7
+	case 9:
+		template.Requests.Storage = int64(dice.IntN(2)) << 30
+	case 10:
+		s.Catalogs = slices.Clone(s.Catalogs)
+		s.Catalogs[0].Types = slices.Clone(s.Catalogs[0].Types)
+		slices.Reverse(s.Catalogs[0].Types)
 	case 8:
 		s.Templates = append(s.Templates, snapshot.Template{Namespace: "kube-system", Daemon: true, Requests: model.Resources{CPU: int64(100 * dice.IntN(3)), Pods: 1}})
 		s.Daemons = []snapshot.Daemon{{Namespace: "kube-system", Name: "agent", Template: int32(len(s.Templates) - 1)}}

@@ -41,14 +41,14 @@ type Options struct {
 // Plan decides. Given more than the full effort it searches again with more and keeps
 // the better plan, so that from there on more effort never makes a dearer one.
 func Plan(given *snapshot.Snapshot, o Options) plan.Plan {
-	sorted := arrange(given)
+	sorted := arrange(given, o.Memory)
 	effort := o.Effort
 	if effort == 0 {
 		effort = FullEffort
 	}
 	o.Memory.turn()
-	d := newDecision(sorted.Snapshot, min(effort, FullEffort))
-	d.memory, d.unadvised, d.unproven = o.Memory, o.Unadvised, o.Unproven
+	d := newDecision(sorted.Snapshot, min(effort, FullEffort), o.Memory)
+	d.unadvised, d.unproven = o.Unadvised, o.Unproven
 	best := d.search()
 	for d.effort *= moreEffort; d.effort <= effort; d.effort *= moreEffort {
 		if other := d.search(); other.better(best) {
@@ -80,14 +80,14 @@ type decision struct {
 	invalid []int32
 }
 
-func newDecision(s *snapshot.Snapshot, effort int64) *decision {
-	d := &decision{s: s, effort: effort}
+func newDecision(s *snapshot.Snapshot, effort int64, m *Memory) *decision {
+	d := &decision{s: s, effort: effort, memory: m}
 	wishes := d.wanting()
 	askers := make([]int32, len(wishes))
 	for i := range wishes {
 		askers[i] = wishes[i].Template
 	}
-	d.sp = feasible.Compile(s, askers)
+	d.sp = feasible.CompileWith(s, askers, m.sold())
 	d.tiers = tiersOf(s)
 	d.limits = remainingLimits(s)
 	for _, w := range wishes {

@@ -69,7 +69,7 @@ func (k *seeker) play(p *proposal, pods int) outcome {
 }
 
 func perform(stage *snapshot.Snapshot, effort int64) outcome {
-	d := newDecision(stage, effort)
+	d := newDecision(stage, effort, nil)
 	if len(d.wishes) == 0 {
 		return outcome{}
 	}

@@ -369,7 +369,7 @@ func TestFunnelCountsVariety(t *testing.T) {
 	s.Pools[0].Requirements = s.Pools[0].Requirements.With(requirement.New(requirement.KeyInstanceType, requirement.Exists).WithMinValues(3))
 	s.Templates[0].Requests.CPU = 6000 // amd-8 and amd-32
 	pending(s, 1)
-	d := newDecision(arrange(s).Snapshot, effort)
+	d := newDecision(arrange(s, nil).Snapshot, effort, nil)
 	d.left = d.limits
 	w := &writer{d: d, a: d.search()}
 	wish := append(d.wishes, d.refused...)[0]
@@ -405,7 +405,7 @@ func TestTheSearchForRemediesIsBounded(t *testing.T) {
 	if text := v.Text(); len(text) > reason.MaxText {
 		t.Errorf("%d bytes", len(text))
 	}
-	d := newDecision(arrange(s).Snapshot, effort)
+	d := newDecision(arrange(s, nil).Snapshot, effort, nil)
 	d.left = d.limits
 	seek := newSeeker(&writer{d: d, a: d.search()})
 	seek.left = 0

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"tenon/core/decide"
+	"tenon/core/provision"
 	"tenon/core/snapshot"
 	"tenon/internal/execute"
 	"tenon/internal/intent"
@@ -54,7 +55,7 @@ func New(kit reconcile.Kit, o Options) []reconcile.Controller {
 	if o.Synced == nil {
 		o.Synced = func() bool { return true }
 	}
-	d := &disruption{kit: kit, o: o, intents: intent.New(kit.Cloud.Describe()), desk: newDesk(), reader: o.World.Reader(), stragglers: stragglers{}}
+	d := &disruption{kit: kit, o: o, intents: intent.New(kit.Cloud.Describe()), desk: newDesk(), reader: o.World.Reader(), memory: provision.NewMemory(), stragglers: stragglers{}}
 	return []reconcile.Controller{
 		{
 			Name: "disruption", Workers: reconcile.One, Retry: retry,
@@ -79,6 +80,7 @@ type disruption struct {
 	desk    *desk
 	// Of the evaluator alone.
 	reader     *world.Reader
+	memory     *provision.Memory
 	last       round
 	stragglers stragglers
 }

@@ -228,7 +228,8 @@ func (d *disruption) seen(s *snapshot.Snapshot) bool {
 func (d *disruption) decide(s *snapshot.Snapshot) decide.Decision {
 	begun := d.kit.Clock.Now()
 	budget := d.o.Effort
-	budget.Disrupt, budget.Unadvised, budget.Sweep.After = true, true, d.last.after
+	budget.Disrupt, budget.Unadvised, budget.Unproven, budget.Sweep.After = true, true, true, d.last.after
+	budget.Memory = d.memory
 	decision := decide.Decide(s, budget)
 	d.last.took = d.kit.Clock.Since(begun)
 	m := d.kit.Metrics
