@@ -81,8 +81,16 @@ func (f Facts) image() (bool, error) {
 	if at < 0 {
 		return false, fmt.Errorf("instance type %s is not one that the class can buy", f.Machine.Type)
 	}
-	chosen, found := image.NewChooser(f.Class.Status.AMIs).For(f.Catalog.Types[at].Requirements)
-	return !found || chosen.ID != f.Machine.ImageID, nil
+	labels := f.Catalog.Types[at].Requirements
+	chosen, found := image.NewChooser(f.Class.Status.AMIs).For(labels)
+	if found {
+		return chosen.ID != f.Machine.ImageID, nil
+	}
+	excluded, err := image.Excludes(f.Class, labels)
+	if err == nil && !excluded {
+		err = fmt.Errorf("no image for instance type %s was found, although the class's alias has such images", f.Machine.Type)
+	}
+	return excluded, err
 }
 
 func (f Facts) groups() (bool, error) {

@@ -28,11 +28,21 @@ func facts(change func(*drift.Facts)) drift.Facts {
 			Annotations: map[string]string{awsv1.AnnotationNodeClassHash: "1", awsv1.AnnotationNodeClassHashVersion: "v5"},
 			Labels:      map[string]string{},
 		},
-		Catalog: &catalog.Catalog{Types: []catalog.Type{{Name: "m5.large", Requirements: requirement.NewSet(requirement.New(requirement.KeyArch, requirement.In, "amd64"))}}},
+		Catalog: &catalog.Catalog{Types: []catalog.Type{{Name: "m5.large", Requirements: requirement.NewSet(
+			requirement.New(requirement.KeyArch, requirement.In, "amd64"), requirement.New(requirement.KeyOS, requirement.In, "linux"),
+		)}}},
 		Machine: machine.Machine{Type: "m5.large", ImageID: "ami-1", SubnetID: "subnet-2", Groups: []string{"sg-2", "sg-1"}},
 	}
 	change(&f)
 	return f
+}
+
+// onlyARM leaves images for arm64 alone, found by these aliases or by other terms.
+func onlyARM(f *drift.Facts, aliases ...string) {
+	f.Class.Status.AMIs[0].Requirements[0].Values = []string{"arm64"}
+	for _, alias := range aliases {
+		f.Class.Spec.AMISelectorTerms = []awsv1.AMISelectorTerm{{Alias: alias}}
+	}
 }
 
 // Every difference has its reason, and what is not known has none.
@@ -50,7 +60,9 @@ func TestOf(t *testing.T) {
 		}, "", false},
 		"no annotations":                        {func(f *drift.Facts) { f.Claim.Annotations = nil }, "", false},
 		"another image":                         {func(f *drift.Facts) { f.Machine.ImageID = "ami-0" }, drift.AMI, false},
-		"no image for it":                       {func(f *drift.Facts) { f.Class.Status.AMIs[0].Requirements[0].Values = []string{"arm64"} }, drift.AMI, false},
+		"the terms name no image for it":        {func(f *drift.Facts) { onlyARM(f) }, drift.AMI, false},
+		"the alias has one that was not found":  {func(f *drift.Facts) { onlyARM(f, "al2023@latest") }, "", true},
+		"the alias has no image for Linux":      {func(f *drift.Facts) { onlyARM(f, "windows2022@latest") }, drift.AMI, false},
 		"no images":                             {func(f *drift.Facts) { f.Class.Status.AMIs = nil }, "", true},
 		"a type that is no longer sold":         {func(f *drift.Facts) { f.Machine.Type = "m4.large" }, "", true},
 		"a group less":                          {func(f *drift.Facts) { f.Machine.Groups = []string{"sg-1"} }, drift.SecurityGroup, false},

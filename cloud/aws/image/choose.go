@@ -33,6 +33,24 @@ func (c Chooser) For(machine requirement.Set) (awsv1.AMI, bool) {
 	return awsv1.AMI{}, false
 }
 
+// Excludes reports whether the terms of a class cannot have an image for a machine with these labels,
+// however many are found. Terms without an alias name images, and what they do not name they exclude;
+// an alias leaves out only what no release of its family is made for.
+func Excludes(class *awsv1.EC2NodeClass, machine requirement.Set) (bool, error) {
+	alias, aliased, err := class.Spec.Alias()
+	if err != nil || !aliased {
+		return err == nil, err
+	}
+	for _, p := range parametersOf(alias, "") {
+		for _, kind := range p.kinds {
+			if machine.Intersects(setOf(kind)) {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
+}
+
 // IsStandard reports whether an image is for machines without GPU or accelerator, or for
 // all machines.
 func IsStandard(i awsv1.AMI) bool {

@@ -105,14 +105,18 @@ func (f *Finder) ask(ctx context.Context, terms []awsv1.AMISelectorTerm, alias a
 }
 
 // askAlias notes the images of an alias. Not every variant exists for every release, so a
-// parameter that cannot be read is passed over, as long as there are others.
+// parameter that does not exist is passed over, as long as there are others. Of one that cannot be
+// read nothing is known: without its image the nodes that run it would seem to have drifted.
 func (f *Finder) askAlias(ctx context.Context, alias awsv1.Alias, kubernetes string, kinds map[string][][]corev1.NodeSelectorRequirement) error {
 	var failed []error
 	for _, p := range parametersOf(alias, kubernetes) {
 		id, err := f.parameter(ctx, asked{p.name, p.moves}, parameterHolds)
-		if err != nil {
+		switch {
+		case api.IsNotFound(err):
 			failed = append(failed, err)
 			continue
+		case err != nil:
+			return err
 		}
 		kinds[id] = append(kinds[id], p.kinds...)
 	}
