@@ -35,6 +35,7 @@ type Index struct {
 	statefulSets map[key]*appsv1.StatefulSet
 	deployments  map[key]*appsv1.Deployment
 	jobs         map[key]*batchv1.Job
+	former       former
 	heirs        heirs
 }
 
@@ -95,6 +96,7 @@ func NewIndex() *Index {
 		statefulSets: map[key]*appsv1.StatefulSet{},
 		deployments:  map[key]*appsv1.Deployment{},
 		jobs:         map[key]*batchv1.Job{},
+		former:       former{parents: map[owner.Ref]owner.Ref{}},
 		heirs:        heirs{},
 	}
 }
@@ -134,6 +136,7 @@ func (x *Index) putWorkload(object any) bool {
 	case *corev1.ReplicationController:
 		x.replicators[keyOf(o)] = o
 	case *appsv1.ReplicaSet:
+		x.former.note(x.replicaSets[keyOf(o)], o)
 		x.replicaSets[keyOf(o)] = o
 	case *appsv1.StatefulSet:
 		x.statefulSets[keyOf(o)] = o
@@ -229,6 +232,7 @@ func (x *Index) removeWorkload(object any) bool {
 	case *corev1.ReplicationController:
 		delete(x.replicators, keyOf(o))
 	case *appsv1.ReplicaSet:
+		x.former.note(x.replicaSets[keyOf(o)], nil)
 		delete(x.replicaSets, keyOf(o))
 	case *appsv1.StatefulSet:
 		delete(x.statefulSets, keyOf(o))
@@ -316,12 +320,13 @@ func (x *Index) Workload(pod *corev1.Pod) owner.Ref {
 	return direct
 }
 
-// Parent is what a ReplicaSet belongs to: its Deployment, or the set itself.
+// Parent is what a ReplicaSet belongs to, or did while it was there: its Deployment, or the set
+// itself.
 func (x *Index) Parent(replicaSet owner.Ref) owner.Ref {
 	if set, known := named(x.replicaSets, "ReplicaSet", replicaSet); known {
 		return cmp.Or(owner.Of(set), replicaSet)
 	}
-	return replicaSet
+	return cmp.Or(x.former.parents[replicaSet], replicaSet)
 }
 
 // ownerText names the workload that a pod belongs to for people, such as "Deployment/web".

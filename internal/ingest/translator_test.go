@@ -1,13 +1,17 @@
 package ingest_test
 
 import (
+	"fmt"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/internal/ingest"
+	"tenon/internal/owner"
 )
 
 // A live picture keeps the index current and asks again for the pods concerned.
@@ -54,6 +58,35 @@ func TestTranslatorTellsWhenItIsStale(t *testing.T) {
 	check(t, "labels since", translator.Templates()[again.Template].Labels, "map["+label+":0]")
 	translator.Pod(found.Pods[1])
 	check(t, "stale", translator.Stale(), false)
+}
+
+// What a ReplicaSet belonged to is remembered after it is gone, by its UID, and not for ever.
+func TestFormerSetsAreRemembered(t *testing.T) {
+	t.Parallel()
+	index := ingest.NewIndex()
+	made := func(i int, uid types.UID) *appsv1.ReplicaSet {
+		d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: fmt.Sprint("web-", i), UID: types.UID(fmt.Sprint("d-", i))}}
+		s := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: fmt.Sprintf("web-%d-1", i), UID: uid}}
+		s.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(d, appsv1.SchemeGroupVersion.WithKind("Deployment"))}
+		return s
+	}
+	parent := func(s *appsv1.ReplicaSet) string { return index.Parent(owner.Is("apps/v1", "ReplicaSet", s)).Name }
+	first, namesake := made(0, "s"), made(0, "t")
+	index.Put(first)
+	check(t, "there", parent(first), "web-0")
+	index.Remove(first)
+	check(t, "gone", parent(first), "web-0")
+	check(t, "gone, asked for one of the same name", parent(namesake), "web-0-1")
+	index.Put(first)
+	index.Put(namesake)
+	check(t, "replaced", parent(first), "web-0")
+	check(t, "in its place", parent(namesake), "web-0")
+	for i := range 1000 {
+		s := made(i+1, types.UID(fmt.Sprint("s-", i)))
+		index.Put(s)
+		index.Remove(s)
+	}
+	check(t, "long gone", parent(first), "web-0-1")
 }
 
 // Everything that can be put into an index can be taken out of it.

@@ -111,6 +111,18 @@ func TestOnePlaceForAPodAndItsHeir(t *testing.T) {
 	s.expect(t, "its heir is gone", "moves")
 }
 
+// The heir of a pod has its place also after the pod's ReplicaSet is gone, which a roll-out deletes,
+// and which may be seen before the pod ends.
+func TestThePlaceOfAnHeirOutlivesTheSet(t *testing.T) {
+	t.Parallel()
+	s := newSingle()
+	s.Remove(&policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "b"}})
+	s.Put(s.heir)
+	s.expect(t, "with its heir", "stays, waits")
+	s.Remove(s.set(1))
+	s.expect(t, "without its set", "stays, waits")
+}
+
 // A pod that is not the only one any more is evicted as others are, so that budgets hold it.
 func TestScaledUpSinglesAreHeldByBudgets(t *testing.T) {
 	t.Parallel()
