@@ -28,6 +28,8 @@ type Order struct {
 	// Capacity is what the claim takes of the pool's limits.
 	Capacity model.Resources
 	Pods     []world.Guest
+	// For are all pods that the claim is made for, by their numbers in the snapshot.
+	For []int
 	// Price an hour, as it was expected.
 	Price model.Money
 	// Reason is what nodeclaims_created_total has as reason.

@@ -109,7 +109,7 @@ func (l *loop) orders(s *snapshot.Snapshot, chosen selection, market map[string]
 		claim := l.intents.ForPlan(pool, c, market[c.Pool].Catalog)
 		claim.Name = claim.GenerateName + l.o.Suffix()
 		orders = append(orders, execute.Order{
-			Claim: claim, Pool: pool, Capacity: c.Capacity, Pods: pending(s, c.Pods), Price: c.Offer.Price, Reason: "provisioned",
+			Claim: claim, Pool: pool, Capacity: c.Capacity, Pods: pending(s, c.Pods), For: c.Pods, Price: c.Offer.Price, Reason: "provisioned",
 		})
 	}
 	return orders

@@ -58,6 +58,7 @@ type loop struct {
 	last     round
 	decision decide.Decision // about the reader's last picture
 	decided  bool
+	refusals refusals
 }
 
 // round is one decision.
@@ -124,17 +125,21 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 	decision := l.decide(picture)
 	l.count(picture.Snapshot, &decision.Plan)
 	chosen := choose(picture.Snapshot, &decision.Plan, streaming)
+	l.refusals.settle(l.o.World, now)
+	held := l.refusals.hold(picture.Snapshot, &chosen, market)
 	l.commit(picture.Snapshot, chosen)
 	orders := l.orders(picture.Snapshot, chosen, market)
 	blamed := l.blame(orders)
 	outcomes := l.o.Executor.Launch(ctx, orders)
 	l.charge(ctx, outcomes, blamed)
+	l.refusals.note(picture.Snapshot, outcomes, market)
 	// 4. Say what was done and what was not.
 	l.tell(ctx, picture, &decision.Plan, chosen, outcomes)
+	l.tellHeld(held)
 	l.last = round{
-		demand: picture.Pulse.Demand, supply: picture.Pulse.Supply, objections: picture.Pulse.Objections, at: now, next: picture.Next,
+		demand: picture.Pulse.Demand, supply: picture.Pulse.Supply, objections: picture.Pulse.Objections, at: now, next: soonest(picture.Next, held),
 		left: chosen.left > 0, since: since,
-		open: chosen.left > 0 || len(decision.Plan.Unplaced) > 0 || dropped(outcomes) || picture.Pulse.Held > 0,
+		open: chosen.left > 0 || len(decision.Plan.Unplaced) > 0 || dropped(outcomes) || len(held) > 0 || picture.Pulse.Held > 0,
 	}
 	if failed := firstError(outcomes); failed != nil {
 		return reconcile.Never, failed

@@ -43,6 +43,7 @@ type house struct {
 	loop    reconcile.Controller
 	names   int
 	tracker *registration.Tracker
+	stock   *catalog.Catalog // that is sold; nil is the sample
 }
 
 func newHouse(t *testing.T, objects ...client.Object) *house {
@@ -58,16 +59,19 @@ func newHouse(t *testing.T, objects ...client.Object) *house {
 func (h *house) start(kit reconcile.Kit) {
 	h.world, h.tracker = assembly.World(kit), registration.New()
 	h.loop = loop.New(kit, loop.Options{
-		World: h.world, Supply: supply.New(kit.Clock, stall{kit}, h.tracker), Executor: execute.New(kit, h.world, 1), Ledger: savings.New(kit),
+		World: h.world, Supply: supply.New(kit.Clock, stall{h}, h.tracker), Executor: execute.New(kit, h.world, 1), Ledger: savings.New(kit),
 		Suffix: func() string { h.names++; return fmt.Sprintf("%05d", h.names) },
 	})
 	h.watch()
 }
 
 // stall sells what the cloud does.
-type stall struct{ kit reconcile.Kit }
+type stall struct{ h *house }
 
 func (s stall) Catalog(context.Context, *karpenterv1.NodePool) (*catalog.Catalog, error) {
+	if s.h.stock != nil {
+		return s.h.stock, nil
+	}
 	return memory.Sample(), nil
 }
 
@@ -587,4 +591,50 @@ func TestAPoolThatNobodyJudges(t *testing.T) {
 	h.Clock.Step(5 * time.Second)
 	h.Run(h.loop, "")
 	h.expect("light 1")
+}
+
+// TestRefusedLaunchesAreTriedMoreAndMoreSlowly: claims that come to nothing one after the other,
+// while what can be bought stays the same, are made again after growing pauses, and the pod says so.
+func TestRefusedLaunchesAreTriedMoreAndMoreSlowly(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default"))
+	h.pods("web", 1, judged)
+	made := 0
+	for begun := h.Clock.Now(); h.Clock.Since(begun) < time.Minute; h.Clock.Step(100 * time.Millisecond) {
+		h.Run(h.loop, "")
+		h.watch()
+		var list karpenterv1.NodeClaimList
+		h.Must(h.API.List(context.Background(), &list))
+		for i := range list.Items {
+			made++
+			h.Must(h.API.Delete(context.Background(), &list.Items[i]))
+			h.world.Remove(&list.Items[i])
+		}
+	}
+	if made < 5 || made > 9 {
+		t.Errorf("%d claims in a minute", made)
+	}
+	if events := strings.Join(h.Events(), "\n"); !strings.Contains(events, "nodeclaims for it came to nothing; the next is made at") {
+		t.Errorf("the pod does not say why it waits:\n%s", events)
+	}
+}
+
+// TestARefusalThatChangesTheOffersIsNoPause: where a refusal shows in what can be bought, the next
+// claim is another one, and is made at once.
+func TestARefusalThatChangesTheOffersIsNoPause(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default"))
+	h.stock = memory.Sample()
+	h.pods("web", 1, judged)
+	for i := range 5 {
+		h.decide()
+		h.watch()
+		claim := h.Claim(fmt.Sprintf("default-%05d", i+1))
+		if claim == nil {
+			t.Fatalf("claim %d is not made at once", i+1)
+		}
+		h.stock.Types[i].Offerings[0].Available = !h.stock.Types[i].Offerings[0].Available
+		h.Must(h.API.Delete(context.Background(), claim))
+		h.world.Remove(claim)
+	}
 }

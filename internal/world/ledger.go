@@ -146,6 +146,22 @@ func (w *World) Promised(claim string) bool {
 	return len(w.ledger.byClaim[claim]) > 0
 }
 
+// Expects reports whether a claim is there, or was made a moment ago, and is not being deleted.
+func (w *World) Expects(claim string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := w.roster.claim(claim)
+	return c != nil && c.DeletionTimestamp == nil
+}
+
+// Launched reports whether a claim that is there has a machine.
+func (w *World) Launched(claim string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := w.roster.claim(claim)
+	return c != nil && c.Status.ProviderID != ""
+}
+
 // Retract takes an assumed claim back.
 func (w *World) Retract(claim string) {
 	w.change(func() {
