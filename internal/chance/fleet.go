@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/api/scalar"
 	"tenon/core/snapshot"
 )
 
@@ -112,7 +113,7 @@ func (w *world) ageClaim(o *karpenterv1.NodeClaim) {
 		o.Status.LastPodEventTime = metav1.NewTime(Now.Add(-time.Duration(w.d.between(1, 120)) * time.Second))
 	}
 	if w.d.percent(30) {
-		o.Spec.TerminationGracePeriod = &metav1.Duration{Duration: time.Hour}
+		o.Spec.TerminationGracePeriod = &scalar.Duration{Duration: time.Hour}
 	}
 }
 

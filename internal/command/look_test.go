@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/api/scalar"
 	"tenon/core/plan"
 	"tenon/internal/command"
 )
@@ -66,7 +67,7 @@ func TestObjections(t *testing.T) {
 	guarded := leaver("a")
 	guarded.Node.Annotations = map[string]string{karpenterv1.AnnotationDoNotDisrupt: "true"}
 	bounded := leaver("a")
-	bounded.Claim.Spec.TerminationGracePeriod = &metav1.Duration{Duration: time.Hour}
+	bounded.Claim.Spec.TerminationGracePeriod = &scalar.Duration{Duration: time.Hour}
 	for name, tc := range map[string]struct {
 		leaver  command.Leaver
 		reason  plan.Reason

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/api/scalar"
 	"tenon/core/snapshot"
 	"tenon/internal/ingest"
 )
@@ -30,7 +31,7 @@ func TestLifeOfNodes(t *testing.T) {
 		Labels:      map[string]string{karpenterv1.LabelNodePool: "p"},
 		Annotations: map[string]string{ingest.AnnotationRearranged: "2026-03-02T11:00:00Z"},
 	}}
-	claim.Spec.TerminationGracePeriod = &metav1.Duration{Duration: time.Hour}
+	claim.Spec.TerminationGracePeriod = &scalar.Duration{Duration: time.Hour}
 	claim.Spec.ExpireAfter = karpenterv1.DurationOf(24 * time.Hour)
 	claim.Status.ProviderID = "x:///1"
 	claim.Status.Conditions = []metav1.Condition{

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	karpenterv1alpha1 "tenon/api/karpenter/v1alpha1"
+	"tenon/api/scalar"
 	"tenon/core/catalog"
 	"tenon/core/model"
 	"tenon/core/requirement"
@@ -101,6 +102,9 @@ func (t *Translator) correction(o *karpenterv1alpha1.NodeOverlay) (correction, e
 			problems = append(problems, fmt.Sprintf("invalid capacity: %s in resource, restricted", name))
 		}
 	}
+	if err := scalar.CheckResources(corev1.ResourceList(o.Spec.Capacity)); err != nil {
+		problems = append(problems, "invalid capacity: "+err.Error())
+	}
 	if err := problems.Err(); err != nil {
 		return correction{}, err
 	}
@@ -109,7 +113,7 @@ func (t *Translator) correction(o *karpenterv1alpha1.NodeOverlay) (correction, e
 		return correction{}, err
 	}
 	price, err := priceChange(&o.Spec)
-	return correction{name: o.Name, weight: overlayWeight(o), about: about, price: price, capacity: amounts(o.Spec.Capacity)}, err
+	return correction{name: o.Name, weight: overlayWeight(o), about: about, price: price, capacity: amounts(corev1.ResourceList(o.Spec.Capacity))}, err
 }
 
 // priceChange reads price or priceAdjustment. "Absolute price replaces; ±x adds; ±x%

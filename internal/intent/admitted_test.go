@@ -5,12 +5,12 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"tenon/api/admission"
 	"tenon/api/crds"
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/api/scalar"
 	"tenon/cloud"
 	"tenon/cloud/aws/lexicon"
 	"tenon/internal/intent"
@@ -48,7 +48,7 @@ func TestAdmitted(t *testing.T) {
 	t.Parallel()
 	aws := pool()
 	aws.Spec.Template.Spec.NodeClassRef = &karpenterv1.NodeClassReference{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass", Name: "default"}
-	aws.Spec.Template.Spec.TerminationGracePeriod = &metav1.Duration{Duration: 90e9}
+	aws.Spec.Template.Spec.TerminationGracePeriod = &scalar.Duration{Duration: 90e9}
 	aws.Spec.Template.Spec.ExpireAfter = karpenterv1.DurationOf(36e12)
 	aws.Spec.Template.Spec.Requirements = append(aws.Spec.Template.Spec.Requirements,
 		karpenterv1.Requirement{Key: "karpenter.k8s.aws/instance-cpu", Operator: corev1.NodeSelectorOpGt, Values: []string{"3"}})

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/api/scalar"
 	"tenon/cloud"
 	"tenon/core/catalog"
 	"tenon/core/plan"
@@ -122,9 +123,9 @@ func owner(pool *karpenterv1.NodePool) metav1.OwnerReference {
 	}
 }
 
-func (m Maker) gracePeriod(own *metav1.Duration) *metav1.Duration {
+func (m Maker) gracePeriod(own *scalar.Duration) *scalar.Duration {
 	if own == nil && m.grace != nil {
-		return &metav1.Duration{Duration: *m.grace}
+		return &scalar.Duration{Duration: *m.grace}
 	}
 	return own
 }

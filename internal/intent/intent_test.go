@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/api/scalar"
 	"tenon/cloud"
 	"tenon/cloud/memory"
 	"tenon/core/catalog"
@@ -165,7 +166,7 @@ func TestDefaultGracePeriod(t *testing.T) {
 	d.TerminationGracePeriod = new(time.Duration)
 	*d.TerminationGracePeriod = time.Hour
 	own := pool()
-	own.Spec.Template.Spec.TerminationGracePeriod = &metav1.Duration{Duration: time.Minute}
+	own.Spec.Template.Spec.TerminationGracePeriod = &scalar.Duration{Duration: time.Minute}
 	for p, want := range map[*karpenterv1.NodePool]time.Duration{pool(): time.Hour, own: time.Minute} {
 		if got := intent.New(d).ForPlan(p, planned(), nil).Spec.TerminationGracePeriod; got == nil || got.Duration != want {
 			t.Errorf("grace period %v, want %v", got, want)

@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/api/scalar"
 	"tenon/cloud"
 	"tenon/core/requirement"
 	"tenon/internal/ingest"
@@ -33,6 +34,9 @@ func Order(claim *karpenterv1.NodeClaim, words requirement.Vocabulary) (cloud.Cl
 	asked, err := words.Parse(ingest.Entries(claim.Spec.Requirements)...)
 	if err != nil {
 		return cloud.Claim{}, fmt.Errorf("requirements of claim %s: %w", claim.Name, err)
+	}
+	if err := scalar.CheckResources(claim.Spec.Resources.Requests); err != nil {
+		return cloud.Claim{}, fmt.Errorf("requests of claim %s: %w", claim.Name, err)
 	}
 	return cloud.Claim{
 		UID:           string(claim.UID),

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/api/scalar"
 	"tenon/cloud/memory"
 	"tenon/internal/removal"
 	"tenon/internal/rig"
@@ -19,7 +20,7 @@ func made(r *rig.Rig) *karpenterv1.NodeClaim {
 	claim := r.Named("web-1", "web", func(c *karpenterv1.NodeClaim) {
 		c.Finalizers = []string{karpenterv1.FinalizerTermination}
 		c.Labels[karpenterv1.LabelCapacityType] = "spot"
-		c.Spec.TerminationGracePeriod = &metav1.Duration{Duration: time.Minute}
+		c.Spec.TerminationGracePeriod = &scalar.Duration{Duration: time.Minute}
 	})
 	claim.Status.NodeName = "node-1"
 	r.Put(claim)
@@ -94,7 +95,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("%q is %q, want %q", policy, got, want)
 		}
 	}
-	for want, grace := range map[string]*metav1.Duration{"graceful": nil, "forceful": {}, "eventual": {Duration: time.Second}} {
+	for want, grace := range map[string]*scalar.Duration{"graceful": nil, "forceful": {}, "eventual": {Duration: time.Second}} {
 		claim := &karpenterv1.NodeClaim{Spec: karpenterv1.NodeClaimSpec{TerminationGracePeriod: grace}}
 		if got := removal.Mode(claim); got != want {
 			t.Errorf("%v is %q, want %q", grace, got, want)

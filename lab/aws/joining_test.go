@@ -8,9 +8,9 @@ import (
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	awsv1 "tenon/api/aws/v1"
+	"tenon/api/scalar"
 	"tenon/cloud"
 	"tenon/cloud/aws/machine"
 	"tenon/core/model"
@@ -22,7 +22,7 @@ func everything() *awsv1.KubeletConfiguration {
 	return &awsv1.KubeletConfiguration{
 		MaxPods: sdk.Int32(42), PodsPerCore: sdk.Int32(21), SystemReserved: map[string]string{"cpu": "100m"}, KubeReserved: map[string]string{"memory": "1Gi"},
 		EvictionHard: map[string]string{"memory.available": "5%"}, EvictionSoft: map[string]string{"memory.available": "8%"},
-		EvictionSoftGracePeriod:   map[string]metav1.Duration{"memory.available": {Duration: time.Minute}},
+		EvictionSoftGracePeriod:   map[string]scalar.Duration{"memory.available": {Duration: time.Minute}},
 		EvictionMaxPodGracePeriod: sdk.Int32(60), ImageGCHighThresholdPercent: sdk.Int32(85), ImageGCLowThresholdPercent: sdk.Int32(80), CPUCFSQuota: sdk.Bool(true),
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/api/scalar"
 )
 
 // A node goes when it is too old, whatever budgets say; a pod that must not be disrupted holds it
@@ -19,7 +19,7 @@ func TestExpiryWithTerminationGracePeriod(t *testing.T) {
 	s.class()
 	pool := s.pool(onDemand("m6a.large"), func(p *karpenterv1.NodePool) {
 		p.Spec.Template.Spec.ExpireAfter = karpenterv1.DurationOf(40 * time.Second)
-		p.Spec.Template.Spec.TerminationGracePeriod = &metav1.Duration{Duration: grace}
+		p.Spec.Template.Spec.TerminationGracePeriod = &scalar.Duration{Duration: grace}
 	})
 	s.deploy("web", 1, "1500m", func(pod *v1.PodTemplateSpec) {
 		pod.Annotations[karpenterv1.AnnotationDoNotDisrupt] = "true"

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"tenon/api/scalar"
 )
 
 // asJSON is how custom objects are sent. Fields say themselves whether they are left out when
@@ -20,7 +22,7 @@ var asJSON = &wording{
 		return tag != "-", empties, !strings.Contains(","+options+",", ",string,") && (name != "-" || tag == "-")
 	},
 	special: func(t reflect.Type) (carrier, bool) {
-		if t == reflect.TypeFor[metav1.Duration]() {
+		if t == reflect.TypeFor[scalar.Duration]() {
 			return func(reflect.Value) error { return nil }, true // to the nanosecond
 		}
 		return throughJSON, own[json.Marshaler](t) || own[json.Unmarshaler](t) || own[encoding.TextMarshaler](t)

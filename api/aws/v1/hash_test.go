@@ -8,9 +8,9 @@ import (
 
 	"github.com/mitchellh/hashstructure/v2"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "tenon/api/aws/v1"
+	"tenon/api/scalar"
 )
 
 func pointer[T any](value T) *T { return &value }
@@ -26,7 +26,7 @@ func sampleClass() *v1.EC2NodeClass {
 		Kubelet: &v1.KubeletConfiguration{
 			ClusterDNS: []string{"10.0.0.10"}, MaxPods: pointer[int32](42),
 			SystemReserved: map[string]string{"cpu": "100m"}, EvictionHard: map[string]string{"memory.available": "5%"},
-			EvictionSoftGracePeriod: map[string]metav1.Duration{"memory.available": {Duration: 60e9}},
+			EvictionSoftGracePeriod: map[string]scalar.Duration{"memory.available": {Duration: 60e9}},
 		},
 		BlockDeviceMappings: []*v1.BlockDeviceMapping{
 			{DeviceName: pointer("/dev/xvda"), EBS: &v1.BlockDevice{VolumeSize: pointer(resource.MustParse("20Gi"))}},

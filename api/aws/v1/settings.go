@@ -1,8 +1,13 @@
 package v1
 
 import (
+	"fmt"
+	"maps"
+	"slices"
+
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"tenon/api/scalar"
 )
 
 // KubeletConfiguration is the part of the kubelet's configuration that a class can set.
@@ -39,7 +44,7 @@ type KubeletConfiguration struct {
 	// EvictionSoftGracePeriod is, for each soft threshold, how long it may be passed.
 	// +kubebuilder:validation:XValidation:rule="self.all(x, x in ['memory.available', 'nodefs.available', 'nodefs.inodesFree', 'imagefs.available', 'imagefs.inodesFree', 'pid.available'])",message="valid keys for evictionSoftGracePeriod are ['memory.available','nodefs.available','nodefs.inodesFree','imagefs.available','imagefs.inodesFree','pid.available']"
 	// +optional
-	EvictionSoftGracePeriod map[string]metav1.Duration `json:"evictionSoftGracePeriod,omitempty"`
+	EvictionSoftGracePeriod map[string]scalar.Duration `json:"evictionSoftGracePeriod,omitempty"`
 	// EvictionMaxPodGracePeriod is how many seconds a pod gets at most when a soft threshold is passed.
 	// +optional
 	EvictionMaxPodGracePeriod *int32 `json:"evictionMaxPodGracePeriod,omitempty"`
@@ -176,4 +181,17 @@ type CPUOptions struct {
 	// +kubebuilder:validation:Enum:={enabled,disabled}
 	// +optional
 	NestedVirtualization *string `json:"nestedVirtualization,omitempty"`
+}
+
+// Validate checks what no pattern of the definition checks.
+func (k *KubeletConfiguration) Validate() error {
+	if k == nil {
+		return nil
+	}
+	for _, signal := range slices.Sorted(maps.Keys(k.EvictionSoftGracePeriod)) {
+		if !k.EvictionSoftGracePeriod[signal].Readable() {
+			return fmt.Errorf("kubelet.evictionSoftGracePeriod[%s] is no duration such as 90s or 2m", signal)
+		}
+	}
+	return nil
 }

@@ -5,9 +5,8 @@ import (
 	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	v1 "tenon/api/karpenter/v1"
+	"tenon/api/scalar"
 )
 
 // A Tuesday.
@@ -26,7 +25,7 @@ func budget(nodes string, reasons ...v1.DisruptionReason) v1.Budget {
 }
 
 func scheduled(b v1.Budget, schedule string, duration time.Duration) v1.Budget {
-	b.Schedule, b.Duration = &schedule, &metav1.Duration{Duration: duration}
+	b.Schedule, b.Duration = &schedule, &scalar.Duration{Duration: duration}
 	return b
 }
 
@@ -107,7 +106,7 @@ func TestBrokenBudgets(t *testing.T) {
 		"huge percentage":     {budget("99999999999%"), `budget nodes "99999999999%": want a number or a percentage`},
 		"nothing":             {budget(""), `budget nodes "": want a number or a percentage`},
 		"schedule alone":      {v1.Budget{Nodes: "1", Schedule: &schedule}, "'schedule' must be set with 'duration'"},
-		"duration alone":      {v1.Budget{Nodes: "1", Duration: &metav1.Duration{Duration: time.Hour}}, "'schedule' must be set with 'duration'"},
+		"duration alone":      {v1.Budget{Nodes: "1", Duration: &scalar.Duration{Duration: time.Hour}}, "'schedule' must be set with 'duration'"},
 		"about other reasons": {budget("many", v1.DisruptionDrifted), `budget nodes "many": want a number or a percentage`},
 	}
 	for name, tc := range cases {

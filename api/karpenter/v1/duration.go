@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"tenon/api/scalar"
 )
 
 // Never is the text of a duration that does not end.
@@ -43,7 +45,7 @@ func (d *NillableDuration) UnmarshalJSON(text []byte) error {
 	}
 	read := NillableDuration{Raw: bytes.Clone(text)}
 	if written != Never {
-		duration, err := time.ParseDuration(written)
+		duration, err := scalar.ParseDuration(written)
 		if err != nil {
 			return fmt.Errorf("duration %s: want a number of hours, minutes and seconds such as 24h, or %s: %w", text, Never, err)
 		}

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "tenon/api/karpenter/v1"
+	"tenon/api/scalar"
 )
 
 func samplePool() *v1.NodePool {
@@ -30,7 +31,7 @@ func samplePool() *v1.NodePool {
 						{Key: corev1.LabelArchStable, Operator: corev1.NodeSelectorOpIn, Values: []string{"amd64"}},
 					},
 					NodeClassRef:           &v1.NodeClassReference{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass", Name: "default"},
-					TerminationGracePeriod: &metav1.Duration{Duration: time.Hour},
+					TerminationGracePeriod: &scalar.Duration{Duration: time.Hour},
 					ExpireAfter:            read(`"720h"`),
 				},
 			},
@@ -74,7 +75,7 @@ func TestHashedNames(t *testing.T) {
 		{v1.NodeClaimTemplateSpec{}, "NodeClaimTemplateSpec Taints StartupTaints -Requirements NodeClassRef TerminationGracePeriod ExpireAfter"},
 		{corev1.Taint{}, "Taint Key Value Effect TimeAdded"},
 		{v1.NodeClassReference{}, "NodeClassReference Kind Name Group"},
-		{metav1.Duration{}, "Duration Duration"},
+		{scalar.Duration{}, "Duration Duration"},
 		{v1.NillableDuration{}, "NillableDuration Duration -Raw"},
 	} {
 		hashed := reflect.TypeOf(tc.of)
@@ -137,7 +138,7 @@ func randomTemplate(random *rand.Rand) v1.NodeClaimTemplate {
 		template.Spec.NodeClassRef = &v1.NodeClassReference{Group: word(), Kind: word(), Name: word()}
 	}
 	if random.Intn(2) == 0 {
-		template.Spec.TerminationGracePeriod = &metav1.Duration{Duration: time.Duration(random.Intn(100)) * time.Minute}
+		template.Spec.TerminationGracePeriod = &scalar.Duration{Duration: time.Duration(random.Intn(100)) * time.Minute}
 	}
 	template.Spec.ExpireAfter = []v1.NillableDuration{{}, v1.NeverEnding(), read(`"720h"`), read(`"0s"`)}[random.Intn(4)]
 	return template

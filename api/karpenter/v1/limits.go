@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"tenon/api/scalar"
 )
 
 // ResourceNodes is the resource by which limits count nodes.
@@ -13,6 +15,17 @@ const ResourceNodes corev1.ResourceName = "nodes"
 // Limits bound the resources of all nodes of a pool together. A resource that is not named is
 // not bounded.
 type Limits corev1.ResourceList
+
+// UnmarshalJSON reads limits. A quantity that cannot be read makes this pool invalid, and not every list
+// of pools impossible.
+func (l *Limits) UnmarshalJSON(text []byte) error {
+	read, err := scalar.Resources(text)
+	if err != nil {
+		return fmt.Errorf("limits: %w", err)
+	}
+	*l = Limits(read)
+	return nil
+}
 
 // CheckUsage returns an error for the first resource, by name, that is used more than its limit.
 // Usage equal to the limit is within it.

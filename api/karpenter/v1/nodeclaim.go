@@ -1,12 +1,15 @@
 package v1
 
 import (
+	"encoding/json"
+	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"tenon/api/condition"
+	"tenon/api/scalar"
 )
 
 // NodeClaim asks for one node, and follows it from launch to termination.
@@ -63,7 +66,7 @@ type NodeClaimSpec struct {
 	// +kubebuilder:validation:Pattern=`^([0-9]+(s|m|h))+$`
 	// +kubebuilder:validation:Type=string
 	// +optional
-	TerminationGracePeriod *metav1.Duration `json:"terminationGracePeriod,omitempty"`
+	TerminationGracePeriod *scalar.Duration `json:"terminationGracePeriod,omitempty"`
 	// ExpireAfter is the age at which the node is replaced, or Never.
 	// +kubebuilder:default:="720h"
 	// +kubebuilder:validation:Pattern=`^(([0-9]+(s|m|h))+|Never)$`
@@ -77,6 +80,27 @@ type ResourceRequirements struct {
 	// Requests of the pods and daemons for which the claim was made.
 	// +optional
 	Requests corev1.ResourceList `json:"requests,omitempty"`
+}
+
+// UnmarshalJSON reads requests. A quantity that cannot be read makes this claim impossible to launch,
+// and not every list of claims impossible to read.
+func (r *ResourceRequirements) UnmarshalJSON(text []byte) error {
+	var raw struct {
+		Requests json.RawMessage `json:"requests"`
+	}
+	if err := json.Unmarshal(text, &raw); err != nil {
+		return err
+	}
+	r.Requests = nil
+	if raw.Requests == nil {
+		return nil
+	}
+	read, err := scalar.Resources(raw.Requests)
+	if err != nil {
+		return fmt.Errorf("requests: %w", err)
+	}
+	r.Requests = read
+	return nil
 }
 
 // NodeClaimStatus is what became of the claim.

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"tenon/api/condition"
+	"tenon/api/scalar"
 )
 
 // NodePool describes nodes that may be made, and when they may be taken away again.
@@ -122,7 +123,7 @@ type Budget struct {
 	// +kubebuilder:validation:Pattern=`^((([0-9]+(h|m))|([0-9]+h[0-9]+m))(0s)?)$`
 	// +kubebuilder:validation:Type=string
 	// +optional
-	Duration *metav1.Duration `json:"duration,omitempty"`
+	Duration *scalar.Duration `json:"duration,omitempty"`
 }
 
 // NodePoolStatus is what was found out about the pool.

@@ -2,7 +2,8 @@ package v1
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"tenon/api/scalar"
 )
 
 // NodeClaimTemplate is what a pool says about every node that it makes. The names and the order
@@ -60,7 +61,7 @@ type NodeClaimTemplateSpec struct {
 	// +kubebuilder:validation:Pattern=`^([0-9]+(s|m|h))+$`
 	// +kubebuilder:validation:Type=string
 	// +optional
-	TerminationGracePeriod *metav1.Duration `json:"terminationGracePeriod,omitempty"`
+	TerminationGracePeriod *scalar.Duration `json:"terminationGracePeriod,omitempty"`
 	// ExpireAfter is the age at which a node is replaced, or Never.
 	// +kubebuilder:default:="720h"
 	// +kubebuilder:validation:Pattern=`^(([0-9]+(s|m|h))+|Never)$`

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"tenon/api/label"
+	"tenon/api/scalar"
 )
 
 // ReasonValidationFailed is the reason of ValidationSucceeded when Validate finds something.
@@ -48,7 +49,15 @@ func (p *NodePool) Validate(rules label.Rules) error {
 		labelProblems(p.Spec.Template.Labels, rules),
 		taintProblems(spec.Taints, spec.StartupTaints),
 		requirementProblems(spec.Requirements, rules),
+		limitProblems(p.Spec.Limits),
 	).orNil()
+}
+
+func limitProblems(limits Limits) Problems {
+	if err := scalar.CheckResources(corev1.ResourceList(limits)); err != nil {
+		return Problems{fmt.Errorf("invalid limits: %w", err)}
+	}
+	return nil
 }
 
 func labelProblems(labels map[string]string, rules label.Rules) Problems {

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"tenon/api/scalar"
 	timex "time"
 )
 
@@ -26,7 +27,7 @@ func (in *Budget) DeepCopyInto(out *Budget) {
 	}
 	if in.Duration != nil {
 		in, out := &in.Duration, &out.Duration
-		*out = new(metav1.Duration)
+		*out = new(scalar.Duration)
 		**out = **in
 	}
 }
@@ -201,7 +202,7 @@ func (in *NodeClaimSpec) DeepCopyInto(out *NodeClaimSpec) {
 	}
 	if in.TerminationGracePeriod != nil {
 		in, out := &in.TerminationGracePeriod, &out.TerminationGracePeriod
-		*out = new(metav1.Duration)
+		*out = new(scalar.Duration)
 		**out = **in
 	}
 	in.ExpireAfter.DeepCopyInto(&out.ExpireAfter)
@@ -302,7 +303,7 @@ func (in *NodeClaimTemplateSpec) DeepCopyInto(out *NodeClaimTemplateSpec) {
 	}
 	if in.TerminationGracePeriod != nil {
 		in, out := &in.TerminationGracePeriod, &out.TerminationGracePeriod
-		*out = new(metav1.Duration)
+		*out = new(scalar.Duration)
 		**out = **in
 	}
 	in.ExpireAfter.DeepCopyInto(&out.ExpireAfter)

@@ -1,12 +1,14 @@
 package v1alpha1
 
 import (
+	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"tenon/api/condition"
+	"tenon/api/scalar"
 )
 
 // NodeOverlay corrects the price or the capacity of the instance types that it matches, for
@@ -26,6 +28,20 @@ type NodeOverlay struct {
 	// +required
 	Spec   NodeOverlaySpec   `json:"spec"`
 	Status NodeOverlayStatus `json:"status,omitempty"`
+}
+
+// Amounts are quantities by resource.
+type Amounts corev1.ResourceList
+
+// UnmarshalJSON reads amounts. A quantity that cannot be read makes this overlay invalid, and not every
+// list of overlays impossible.
+func (a *Amounts) UnmarshalJSON(text []byte) error {
+	read, err := scalar.Resources(text)
+	if err != nil {
+		return fmt.Errorf("capacity: %w", err)
+	}
+	*a = Amounts(read)
+	return nil
 }
 
 // NodeOverlaySpec says which instance types are meant, and what is different about them.
@@ -49,7 +65,7 @@ type NodeOverlaySpec struct {
 	// Capacity adds resources that nodes will report but the cloud does not know of.
 	// +kubebuilder:validation:XValidation:rule="self.all(x, !(x in ['cpu', 'memory', 'ephemeral-storage', 'pods']))",message="invalid resource restricted"
 	// +optional
-	Capacity corev1.ResourceList `json:"capacity,omitempty"`
+	Capacity Amounts `json:"capacity,omitempty"`
 	// Weight ranks the overlay: of several about the same offering the heaviest counts. Absent is 0.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10000

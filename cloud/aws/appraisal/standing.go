@@ -154,6 +154,15 @@ func (s *Standing) Tags() error {
 	return err
 }
 
+// Kubelet reports whether the settings of the kubelet can be read, and says so if not.
+func (s *Standing) Kubelet() error {
+	err := s.Class.Spec.Kubelet.Validate()
+	if err != nil {
+		s.conditions.SetFalse(awsv1.ConditionValidationSucceeded, "KubeletValidationFailed", err.Error())
+	}
+	return err
+}
+
 // Passed and Failed are how a trial ended.
 func (s *Standing) Passed() time.Duration {
 	s.conditions.SetTrue(awsv1.ConditionValidationSucceeded)

@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	awsv1 "tenon/api/aws/v1"
+	"tenon/api/scalar"
 	"tenon/cloud/aws/bootstrap"
 	"tenon/core/model"
 )
@@ -30,7 +29,7 @@ func full(family string) bootstrap.Input {
 			KubeReserved:                map[string]string{"cpu": "90m"},
 			EvictionHard:                map[string]string{"nodefs.available": "10%", "memory.available": "5%"},
 			EvictionSoft:                map[string]string{"memory.available": "8%"},
-			EvictionSoftGracePeriod:     map[string]metav1.Duration{"memory.available": {Duration: time.Minute}},
+			EvictionSoftGracePeriod:     map[string]scalar.Duration{"memory.available": {Duration: time.Minute}},
 			EvictionMaxPodGracePeriod:   pointer[int32](60),
 			ImageGCHighThresholdPercent: pointer[int32](85),
 			ImageGCLowThresholdPercent:  pointer[int32](80),

@@ -5,8 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
+	"tenon/api/scalar"
 	"tenon/core/model"
 	"tenon/core/order"
 )
@@ -45,7 +44,7 @@ func flags(in Input) string {
 	return strings.Join(given, " ")
 }
 
-func durationText(d metav1.Duration) string { return d.Duration.String() }
+func durationText(d scalar.Duration) string { return d.Duration.String() }
 
 func quoted(name string, values []string) string {
 	if len(values) == 0 {

@@ -5,8 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/resource"
-
+	"tenon/api/scalar"
 	"tenon/core/model"
 	"tenon/core/order"
 )
@@ -48,7 +47,7 @@ func ParseThreshold(signal, text string) (Threshold, error) {
 		}
 		return Threshold{Signal: signal, Percent: true, Hundredths: hundredths}, nil
 	}
-	amount, err := resource.ParseQuantity(text)
+	amount, err := scalar.ParseQuantity(text)
 	if err != nil || amount.Sign() < 0 {
 		return Threshold{}, fmt.Errorf("eviction threshold %s: %q is neither an amount nor a percentage", signal, text)
 	}
@@ -83,7 +82,7 @@ func ParseThresholds(texts map[string]string) ([]Threshold, error) {
 func ParseReserved(texts map[string]string) ([]model.Amount, error) {
 	var all []model.Amount
 	for _, name := range order.Keys(texts) {
-		q, err := resource.ParseQuantity(texts[name])
+		q, err := scalar.ParseQuantity(texts[name])
 		if err != nil || q.Sign() < 0 {
 			return nil, fmt.Errorf("reserved %s: %q is not an amount", name, texts[name])
 		}

@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/api/scalar"
 	"tenon/cloud/memory"
 	"tenon/internal/reconcile"
 	"tenon/internal/rig"
@@ -97,7 +96,7 @@ func TestLeftAlone(t *testing.T) {
 	r := rig.New(t, memory.Options{})
 	r.Named("theirs", "", living(karpenterv1.DurationOf(0)), func(c *karpenterv1.NodeClaim) { c.Spec.NodeClassRef.Kind = "OtherClass" })
 	r.Named("ours", "", living(karpenterv1.DurationOf(0)), func(c *karpenterv1.NodeClaim) {
-		c.Spec.TerminationGracePeriod = &metav1.Duration{}
+		c.Spec.TerminationGracePeriod = &scalar.Duration{}
 	})
 	c := New(r.Kit)
 	r.Run(c, "theirs")

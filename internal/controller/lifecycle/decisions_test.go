@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/api/scalar"
 	"tenon/cloud"
 	"tenon/internal/removal"
 )
@@ -150,9 +151,9 @@ func TestNext(t *testing.T) {
 		want  ending
 	}{
 		"released":                   {make(func(c *karpenterv1.NodeClaim) { c.Finalizers = nil }), nil, released},
-		"a limit to set comes first": {make(func(c *karpenterv1.NodeClaim) { c.Spec.TerminationGracePeriod = &metav1.Duration{} }, "Registered"), joined, setLimit},
+		"a limit to set comes first": {make(func(c *karpenterv1.NodeClaim) { c.Spec.TerminationGracePeriod = &scalar.Duration{} }, "Registered"), joined, setLimit},
 		"a limit that is set": {make(func(c *karpenterv1.NodeClaim) {
-			c.Spec.TerminationGracePeriod = &metav1.Duration{}
+			c.Spec.TerminationGracePeriod = &scalar.Duration{}
 			c.Annotations = map[string]string{karpenterv1.AnnotationTerminationTimestamp: "then"}
 		}, "Registered"), joined, drain},
 		"registered, with its node":                       {make(same, "Registered"), joined, drain},

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/api/scalar"
 	"tenon/cloud"
 	"tenon/cloud/memory"
 	"tenon/core/catalog"
@@ -272,7 +273,7 @@ func TestGracePeriod(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, memory.Options{})
 	s.Named("web-1", "web", func(c *karpenterv1.NodeClaim) {
-		c.Spec.TerminationGracePeriod = &metav1.Duration{Duration: time.Hour}
+		c.Spec.TerminationGracePeriod = &scalar.Duration{Duration: time.Hour}
 	})
 	s.run()
 	s.join()

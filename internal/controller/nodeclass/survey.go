@@ -159,7 +159,7 @@ func (k keeper) validate(ctx context.Context, s *appraisal.Standing) (time.Durat
 	if !s.Dependencies() {
 		return appraisal.ValidationHold, nil
 	}
-	if err := s.Tags(); err != nil {
+	if err := errors.Join(s.Tags(), s.Kubelet()); err != nil {
 		return 0, nil // said in the condition; only another spec can mend it
 	}
 	pools, err := lookup.PoolsWith(ctx, k.kit.Client, refOf(s.Class))

@@ -77,11 +77,11 @@ func TestJudgement(t *testing.T) {
 	s := set(t, rig.Pool("web"),
 		about("heavy", 10, price("2")),
 		about("light", 5, func(spec *karpenterv1alpha1.NodeOverlaySpec) {
-			spec.Capacity = corev1.ResourceList{"example.dev/slot": resource.MustParse("3")}
+			spec.Capacity = karpenterv1alpha1.Amounts{"example.dev/slot": resource.MustParse("3")}
 		}),
 		about("earlier", 10, price("3")),
 		about("wrong", 1, func(spec *karpenterv1alpha1.NodeOverlaySpec) {
-			spec.Capacity = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("3")}
+			spec.Capacity = karpenterv1alpha1.Amounts{corev1.ResourceCPU: resource.MustParse("3")}
 		}))
 	if _, err := s.sold(t, "web"); err == nil {
 		t.Error("sold before anybody judged the overlays")

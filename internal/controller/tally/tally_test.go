@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/api/scalar"
 	"tenon/cloud/memory"
 	"tenon/core/catalog"
 	"tenon/core/model"
@@ -196,7 +197,7 @@ func TestABudgetThatIsBroken(t *testing.T) {
 	t.Parallel()
 	never := "not a schedule"
 	pool := rig.Pool("p")
-	pool.Spec.Disruption.Budgets = []karpenterv1.Budget{{Nodes: "5", Schedule: &never, Duration: &metav1.Duration{Duration: time.Hour}}}
+	pool.Spec.Disruption.Budgets = []karpenterv1.Budget{{Nodes: "5", Schedule: &never, Duration: &scalar.Duration{Duration: time.Hour}}}
 	r := rig.New(t, memory.Options{}, pool)
 	r.Run(tally.New(r.Kit, shop{})[0], "")
 	for _, line := range r.Series("karpenter_nodepools_", r.Kit.Metrics.NodepoolsAllowedDisruptions) {

@@ -35,7 +35,8 @@ type blockReader struct {
 	indent int    // of the line, or of what is left of it behind a dash
 	line   []byte // without indentation
 	depth  int
-	keys   [][]byte // of the mappings that are open, innermost last
+	keys   [][]byte           // of the mappings that are open, innermost last
+	many   map[keyAt]struct{} // the keys of those open mappings that have more than fewKeys
 }
 
 // maxDepth keeps nonsense from exhausting the stack.
@@ -124,7 +125,7 @@ func (r *blockReader) item(column int) bool {
 // mapping reads the entries of a mapping whose keys are in one column.
 func (r *blockReader) mapping(column int) bool {
 	outer := len(r.keys)
-	defer func() { r.keys = r.keys[:outer] }()
+	defer r.forget(outer)
 	r.out = append(r.out, '{')
 	for !r.done && r.indent == column {
 		if len(r.keys) > outer {
@@ -143,14 +144,52 @@ func (r *blockReader) mapping(column int) bool {
 	return r.done || r.indent < column
 }
 
+// fewKeys is up to how many keys of a mapping are compared one by one: most mappings have fewer.
+const fewKeys = 100
+
+// keyAt is a key of the mapping whose keys begin at an index.
+type keyAt struct {
+	outer int
+	key   string
+}
+
+// newKey notes a key of the innermost mapping, and gives up if the mapping has it already.
 func (r *blockReader) newKey(key []byte, outer int) bool {
-	for _, other := range r.keys[outer:] {
-		if bytes.Equal(key, other) {
-			return false
+	open := r.keys[outer:]
+	if len(open) < fewKeys {
+		for _, other := range open {
+			if bytes.Equal(key, other) {
+				return false
+			}
+		}
+		r.keys = append(r.keys, key)
+		return true
+	}
+	if r.many == nil {
+		r.many = map[keyAt]struct{}{}
+	}
+	if len(open) == fewKeys {
+		for _, other := range open {
+			r.many[keyAt{outer, string(other)}] = struct{}{}
 		}
 	}
+	at := keyAt{outer, string(key)}
+	if _, twice := r.many[at]; twice {
+		return false
+	}
+	r.many[at] = struct{}{}
 	r.keys = append(r.keys, key)
 	return true
+}
+
+// forget closes the innermost mapping.
+func (r *blockReader) forget(outer int) {
+	if len(r.keys)-outer > fewKeys {
+		for _, key := range r.keys[outer:] {
+			delete(r.many, keyAt{outer, string(key)})
+		}
+	}
+	r.keys = r.keys[:outer]
 }
 
 // entry reads a value that begins behind its key or on the next line. A sequence may be

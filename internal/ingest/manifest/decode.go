@@ -101,6 +101,10 @@ func decodeObject(d document, what typeMeta, text []byte) found {
 		}
 		return out
 	}
+	if field, err := absurd(text); err != nil {
+		out.err = d.problem(what.Kind, field, err)
+		return out
+	}
 	object := k.make()
 	unknown, err := kjson.UnmarshalStrict(text, object)
 	name := strings.TrimSpace(what.Kind + " " + nameOf(object, k))

@@ -12,7 +12,7 @@ func (r *blockReader) flow(text []byte, depth int) (rest []byte, ok bool) {
 		closing = ']'
 	}
 	outer := len(r.keys)
-	defer func() { r.keys = r.keys[:outer] }()
+	defer r.forget(outer)
 	r.out = append(r.out, opening)
 	text = bytes.TrimLeft(text[1:], " ")
 	for first := true; len(text) > 0 && text[0] != closing || !first && len(text) > 0; first = false {
