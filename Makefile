@@ -8,9 +8,12 @@ MAKEFLAGS += --no-print-directory
 
 GO ?= go
 
-# The binaries are static, and nothing needs a C compiler. The same value everywhere keeps one
-# build cache.
+# The binaries are static, and nothing needs a C compiler; no path of this checkout is in them, so
+# that they are the same bytes wherever they are built. Both are in the environment rather than in
+# single commands because compiled packages are kept by these settings: build, vet, test and run
+# share what is compiled, Kubernetes included, and so do checkouts in different folders.
 export CGO_ENABLED := 0
+export GOFLAGS := $(strip $(filter-out -trimpath,$(GOFLAGS)) -trimpath)
 
 # What "tenon version" says. It is read from git here and stamped by the linker, not by go build,
 # so that it is there in every kind of checkout and the same commit gives the same bytes.
@@ -34,11 +37,9 @@ help: ## Say what there is to do (this)
 	@echo 'make TARGET, where TARGET is one of'
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(firstword $(MAKEFILE_LIST)) | while IFS=$$'\t' read -r target text; do printf '  %-10s %s\n' "$$target" "$$text"; done
 
-# The product is the same bytes wherever it is built (-trimpath). The lab is not for shipping, and
-# without that flag it shares the compiled Kubernetes with vet and the tests: once, not twice.
 .PHONY: build
 build: ## Build bin/tenon and bin/tenon-lab (the first time takes minutes: it compiles Kubernetes)
-	$(GO) build -trimpath $(LINK) -o bin/tenon ./cmd/tenon
+	$(GO) build $(LINK) -o bin/tenon ./cmd/tenon
 	cd lab && $(GO) build $(LINK) -o ../bin/tenon-lab ./cmd/tenon-lab
 
 .PHONY: demo
