@@ -9,8 +9,12 @@ import (
 )
 
 // arrangement is where a pod of a leaving node will go: a node, or that of a claim; and
-// which disruption wants it so.
-type arrangement struct{ place, by string }
+// which disruption wants it so. The claim may be yet to be made: a disruption closes its nodes
+// first.
+type arrangement struct {
+	place, by string
+	unmade    bool
+}
 
 // displacement is a pod that had to go because of a disruption.
 type displacement struct {
@@ -29,7 +33,7 @@ func (w *World) Arrange(place, by string, pods []Guest) {
 			if pod := w.guests.all[k]; pod == nil || pod.UID != p.UID {
 				continue
 			}
-			w.ledger.arranged[p.UID] = arrangement{place, by}
+			w.ledger.arranged[p.UID] = arrangement{place: place, by: by, unmade: !w.roster.heardOf(place)}
 			w.guests.dirty[k] = struct{}{}
 		}
 	})
@@ -60,7 +64,21 @@ func (w *World) disarrange(k key, pod types.UID) {
 	}
 }
 
-// arranged is the node on which a pod of a leaving one has its place.
+// made notes that a claim is there for which pods were waiting: if it goes, so do their places.
+func (w *World) made(claim string) {
+	for uid, a := range w.ledger.arranged {
+		if a.unmade && a.place == claim {
+			a.unmade = false
+			w.ledger.arranged[uid] = a
+		}
+	}
+}
+
+// heardOf reports whether there is a node or a claim of the name.
+func (r *roster) heardOf(name string) bool { return r.nodes[name] != nil || r.claim(name) != nil }
+
+// arranged is the node on which a pod of a leaving one has its place; empty while that is on a
+// claim that is yet to be made.
 func (w *World) arranged(pod types.UID) (string, bool) {
 	a, ok := w.ledger.arranged[pod]
 	if !ok {
@@ -68,6 +86,9 @@ func (w *World) arranged(pod types.UID) (string, bool) {
 	}
 	if name, found := w.roster.nodeOf(a.place); found {
 		return name, true
+	}
+	if a.unmade {
+		return "", true
 	}
 	leaving, known := w.roster.standing(a.place)
 	return a.place, known && !leaving

@@ -298,7 +298,9 @@ func (w *World) translate(k key, pod *corev1.Pod) (snapshot.Pod, bool) {
 	}
 	if ok && leaving && out.Movable {
 		if place, found := w.arranged(pod.UID); found {
-			out.Node, out.Movable, out.Tie.Promised = place, false, true
+			if out.Movable = false; place != "" {
+				out.Node, out.Tie.Promised = place, true
+			}
 		}
 	}
 	return out, ok

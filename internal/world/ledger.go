@@ -79,6 +79,7 @@ func (w *World) Assume(claim *karpenterv1.NodeClaim, capacity model.Resources, p
 		w.roster.stale = true
 		w.ledger.since[claim.Name] = w.clock.Now()
 		w.ledger.taken[claim.Name] = capacity
+		w.made(claim.Name)
 		w.commit(claim.Name, pods)
 	})
 	return err

@@ -87,6 +87,7 @@ func (w *World) putClaim(claim *karpenterv1.NodeClaim) {
 		delete(w.roster.assumed, claim.Name)
 		delete(w.ledger.since, claim.Name)
 	}
+	w.made(claim.Name)
 	old := w.roster.claims[claim.Name]
 	if old != nil && old.ResourceVersion == claim.ResourceVersion {
 		return
