@@ -61,6 +61,11 @@ func (u *Users) Begin(ctx context.Context) error {
 			return err
 		}
 	}
+	if u.Dice.IntN(3) == 0 { // most clusters have a pod that never fits
+		if err := u.misfit(ctx); err != nil {
+			return err
+		}
+	}
 	u.Later(u.Now().Add(u.wait(10*time.Minute)), "users", u.act)
 	u.Later(u.Now().Add(u.wait(step)), "autoscaler", u.follow)
 	return nil
@@ -82,6 +87,11 @@ func (u *Users) Stop(ctx context.Context) error {
 	if u.Dice.IntN(3) > 0 {
 		return nil
 	}
+	return client.IgnoreAlreadyExists(u.misfit(ctx))
+}
+
+// misfit is a pod that no node can hold. It gives the product a reason to decide again and again.
+func (u *Users) misfit(ctx context.Context) error {
 	template := u.template("misfit", 1_000_000, 1024)
 	template.Annotations = map[string]string{invariant.Infeasible: "true"}
 	return u.Client.Create(ctx, &appsv1.Deployment{
