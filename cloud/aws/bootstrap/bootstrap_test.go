@@ -75,6 +75,7 @@ func TestGolden(t *testing.T) {
 		"al2-archive":           with(small(awsv1.FamilyAL2), archive),
 		"al2023":                full(awsv1.FamilyAL2023),
 		"al2023-script":         with(small(awsv1.FamilyAL2023), "#!/bin/bash\necho own"),
+		"al2023-script-as-yaml": with(small(awsv1.FamilyAL2023), "#!/bin/bash\ncurl -H \"X: y\" http://localhost/\n"),
 		"al2023-yaml":           with(small(awsv1.FamilyAL2023), "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    config:\n      maxPods: 1\n"),
 		"al2023-archive":        with(small(awsv1.FamilyAL2023), archive),
 		"bottlerocket":          full(awsv1.FamilyBottlerocket),

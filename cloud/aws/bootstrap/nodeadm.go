@@ -49,7 +49,12 @@ func ownParts(custom string) ([]part, error) {
 	return []part{partOf(typeScript, custom)}, nil
 }
 
+// isMapping reports whether text is a YAML mapping. A script may read as one: a header in a call of curl
+// is a key and a value.
 func isMapping(text string) bool {
+	if strings.HasPrefix(strings.TrimSpace(text), "#!") {
+		return false
+	}
 	var document map[string]any
 	return yaml.Unmarshal([]byte(text), &document) == nil && document != nil
 }
