@@ -143,10 +143,9 @@ func healthNotice(detail json.RawMessage) (Notice, error) {
 	}
 	n := Notice{Kind: ScheduledChange}
 	for _, entity := range d.Affected {
-		if err := checkID(entity.Value); err != nil {
-			return Notice{}, err
+		if checkID(entity.Value) == nil { // an event may name volumes and hosts beside instances
+			n.Instances = append(n.Instances, entity.Value)
 		}
-		n.Instances = append(n.Instances, entity.Value)
 	}
 	if len(n.Instances) == 0 {
 		n.Kind = Nothing

@@ -3,6 +3,7 @@ package notice_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,25 +23,31 @@ func TestParse(t *testing.T) {
 	health := func(service, category string) string {
 		return message("aws.health", "AWS Health Event", `{"service":"`+service+`","eventTypeCategory":"`+category+`","affectedEntities":[{"entityValue":"i-1"},{"entityValue":"i-2"}]}`)
 	}
+	affected := func(ids ...string) string {
+		return message("aws.health", "AWS Health Event",
+			`{"service":"EC2","eventTypeCategory":"scheduledChange","affectedEntities":[{"entityValue":"`+strings.Join(ids, `"},{"entityValue":"`)+`"}]}`)
+	}
 	cases := map[string]struct {
 		body      string
 		kind      notice.Kind
 		instances []string
 	}{
-		"spot interruption":        {message("aws.ec2", "EC2 Spot Instance Interruption Warning", `{"instance-id":"i-1","instance-action":"terminate"}`), notice.SpotInterrupted, []string{"i-1"}},
-		"rebalance":                {message("aws.ec2", "EC2 Instance Rebalance Recommendation", `{"instance-id":"i-1"}`), notice.RebalanceRecommended, []string{"i-1"}},
-		"reservation interruption": {message("aws.ec2", "EC2 Capacity Reservation Instance Interruption Warning", `{"instance-id":"i-1"}`), notice.ReservationInterrupted, []string{"i-1"}},
-		"stopping":                 {state("stopping"), notice.InstanceStopped, []string{"i-1"}},
-		"stopped in capitals":      {state("STOPPED"), notice.InstanceTerminated, []string{"i-1"}},
-		"shutting down":            {state("shutting-down"), notice.InstanceTerminated, []string{"i-1"}},
-		"terminated":               {state("terminated"), notice.InstanceTerminated, []string{"i-1"}},
-		"running":                  {state("running"), notice.Nothing, nil},
-		"scheduled change":         {health("EC2", "scheduledChange"), notice.ScheduledChange, []string{"i-1", "i-2"}},
-		"an issue":                 {health("EC2", "issue"), notice.Nothing, nil},
-		"another service":          {health("RDS", "scheduledChange"), notice.Nothing, nil},
-		"another event":            {message("aws.ec2", "EC2 Fleet Information", `{}`), notice.Nothing, nil},
-		"another source":           {message("own", "EC2 Spot Instance Interruption Warning", `{"instance-id":"i-1"}`), notice.Nothing, nil},
-		"an empty object":          {`{}`, notice.Nothing, nil},
+		"spot interruption":               {message("aws.ec2", "EC2 Spot Instance Interruption Warning", `{"instance-id":"i-1","instance-action":"terminate"}`), notice.SpotInterrupted, []string{"i-1"}},
+		"rebalance":                       {message("aws.ec2", "EC2 Instance Rebalance Recommendation", `{"instance-id":"i-1"}`), notice.RebalanceRecommended, []string{"i-1"}},
+		"reservation interruption":        {message("aws.ec2", "EC2 Capacity Reservation Instance Interruption Warning", `{"instance-id":"i-1"}`), notice.ReservationInterrupted, []string{"i-1"}},
+		"stopping":                        {state("stopping"), notice.InstanceStopped, []string{"i-1"}},
+		"stopped in capitals":             {state("STOPPED"), notice.InstanceTerminated, []string{"i-1"}},
+		"shutting down":                   {state("shutting-down"), notice.InstanceTerminated, []string{"i-1"}},
+		"terminated":                      {state("terminated"), notice.InstanceTerminated, []string{"i-1"}},
+		"running":                         {state("running"), notice.Nothing, nil},
+		"scheduled change":                {health("EC2", "scheduledChange"), notice.ScheduledChange, []string{"i-1", "i-2"}},
+		"a change of something else":      {affected("vol-1"), notice.Nothing, nil},
+		"a change of more than instances": {affected("vol-1", "i-1", "h-1"), notice.ScheduledChange, []string{"i-1"}},
+		"an issue":                        {health("EC2", "issue"), notice.Nothing, nil},
+		"another service":                 {health("RDS", "scheduledChange"), notice.Nothing, nil},
+		"another event":                   {message("aws.ec2", "EC2 Fleet Information", `{}`), notice.Nothing, nil},
+		"another source":                  {message("own", "EC2 Spot Instance Interruption Warning", `{"instance-id":"i-1"}`), notice.Nothing, nil},
+		"an empty object":                 {`{}`, notice.Nothing, nil},
 	}
 	for name, tc := range cases {
 		got, err := notice.Parse(tc.body)
@@ -57,13 +64,12 @@ func TestParse(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
-		"nothing":                  "",
-		"no JSON":                  "hello",
-		"no time":                  `{"version":"0","time":"yesterday"}`,
-		"a detail that is a text":  message("aws.ec2", "EC2 Spot Instance Interruption Warning", `"i-1"`),
-		"no instance":              message("aws.ec2", "EC2 Spot Instance Interruption Warning", `{}`),
-		"something else":           message("aws.ec2", "EC2 Spot Instance Interruption Warning", `{"instance-id":"vol-1"}`),
-		"health of something else": message("aws.health", "AWS Health Event", `{"service":"EC2","eventTypeCategory":"scheduledChange","affectedEntities":[{"entityValue":"vol-1"}]}`),
+		"nothing":                 "",
+		"no JSON":                 "hello",
+		"no time":                 `{"version":"0","time":"yesterday"}`,
+		"a detail that is a text": message("aws.ec2", "EC2 Spot Instance Interruption Warning", `"i-1"`),
+		"no instance":             message("aws.ec2", "EC2 Spot Instance Interruption Warning", `{}`),
+		"something else":          message("aws.ec2", "EC2 Spot Instance Interruption Warning", `{"instance-id":"vol-1"}`),
 	} {
 		if got, err := notice.Parse(body); err == nil {
 			t.Errorf("%s is read as %+v", name, got)
