@@ -16,6 +16,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud/aws/shift"
 	"tenon/core/requirement"
+	"tenon/internal/ingest"
 	"tenon/internal/reconcile"
 	"tenon/internal/telemetry"
 )
@@ -65,6 +66,7 @@ func announcements(ctx context.Context, kit reconcile.Kit, changes []shift.Chang
 	for i := range classes.Items {
 		byName[classes.Items[i].Name] = &classes.Items[i]
 	}
+	words := kit.Cloud.Describe().Vocabulary()
 	var told []telemetry.Event
 	for i := range pools.Items {
 		pool := &pools.Items[i]
@@ -73,7 +75,7 @@ func announcements(ctx context.Context, kit reconcile.Kit, changes []shift.Chang
 			continue
 		}
 		for _, c := range changes {
-			if zone, concerned := concerns(pool, byName[ref.Name], c.ZoneID); concerned {
+			if zone, concerned := concerns(words, pool, byName[ref.Name], c.ZoneID); concerned {
 				told = append(told, announcement(pool, zone, c))
 			}
 		}
@@ -82,7 +84,7 @@ func announcements(ctx context.Context, kit reconcile.Kit, changes []shift.Chang
 }
 
 // concerns reports whether the pool can have nodes in a zone, and what the zone is called.
-func concerns(pool *karpenterv1.NodePool, class *awsv1.EC2NodeClass, zoneID string) (zone string, concerned bool) {
+func concerns(words requirement.Vocabulary, pool *karpenterv1.NodePool, class *awsv1.EC2NodeClass, zoneID string) (zone string, concerned bool) {
 	for _, s := range class.Status.Subnets {
 		if s.ZoneID == zoneID {
 			zone = s.Zone
@@ -92,13 +94,11 @@ func concerns(pool *karpenterv1.NodePool, class *awsv1.EC2NodeClass, zoneID stri
 		return "", false
 	}
 	node := requirement.FromLabels(map[string]string{corev1.LabelTopologyZone: zone, awsv1.LabelZoneID: zoneID})
-	for _, r := range pool.Spec.Template.Spec.Requirements {
-		asked := requirement.NewSet(requirement.New(r.Key, requirement.Operator(r.Operator), r.Values...))
-		if !node.Intersects(asked) {
-			return zone, false
-		}
+	asked, err := words.Parse(ingest.Entries(pool.Spec.Template.Spec.Requirements)...)
+	if err != nil {
+		return zone, false // the pool is not valid, and says so itself
 	}
-	return zone, node.Intersects(requirement.FromLabels(pool.Spec.Template.Labels))
+	return zone, node.Intersects(asked) && node.Intersects(words.FromLabels(pool.Spec.Template.Labels))
 }
 
 func announcement(pool *karpenterv1.NodePool, zone string, c shift.Change) telemetry.Event {

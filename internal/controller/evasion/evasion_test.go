@@ -39,13 +39,14 @@ func TestWhoIsTold(t *testing.T) {
 		Subnets: []awsv1.Subnet{{ID: "subnet-1", Zone: "us-west-2a", ZoneID: "usw2-az1"}, {ID: "subnet-2", Zone: "us-west-2b", ZoneID: "usw2-az2"}},
 	}}
 	r := rig.New(t, memory.Options{}, class, pool("any"), pool("in-b", rig.Requirement(corev1.LabelTopologyZone, "us-west-2b")),
+		pool("old-b", rig.Requirement("failure-domain.beta.kubernetes.io/zone", "us-west-2b")),
 		pool("in-az1", rig.Requirement(awsv1.LabelZoneID, "usw2-az1")))
 	r.Run(evasion.New(r.Kit, watch{changes: []shift.Change{{ZoneID: "usw2-az1", Active: true}, {ZoneID: "usw2-az2"}, {ZoneID: "usw2-az9", Active: true}}}), "")
 	const active = ": Zonal shift detected: offerings in zone us-west-2a (usw2-az1) are unavailable for this NodePool"
 	const cleared = ": Zonal shift cleared: offerings in zone us-west-2b (usw2-az2) are restored for this NodePool"
 	want := []string{
 		"Warning ZonalShiftActive any" + active, "Normal ZonalShiftCleared any" + cleared,
-		"Warning ZonalShiftActive in-az1" + active, "Normal ZonalShiftCleared in-b" + cleared,
+		"Warning ZonalShiftActive in-az1" + active, "Normal ZonalShiftCleared in-b" + cleared, "Normal ZonalShiftCleared old-b" + cleared,
 	}
 	if diff := cmp.Diff(want, r.Events()); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
