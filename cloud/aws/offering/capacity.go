@@ -18,6 +18,11 @@ type size struct {
 	interfacePods int64
 }
 
+// leastOfTen is how many tenths of its estimate a type has at least, whatever its nodes say. The least that
+// was seen counts for months and for all pools, so one node that lies about itself, or boots wrongly,
+// must not make its type useless.
+const leastOfTen = 8
+
 func (b *builder) sizeOf(t *facts.Type) size {
 	s := size{
 		estimatedMemory: EstimatedMemory(t, b.MemoryOverhead),
@@ -25,7 +30,7 @@ func (b *builder) sizeOf(t *facts.Type) size {
 	}
 	memory := s.estimatedMemory
 	if learned, seen := b.LearnedMemory[t.Name]; seen {
-		memory = learned
+		memory = max(learned, s.estimatedMemory/10*leastOfTen)
 	}
 	s.capacity = model.NewResources(b.devices(t)...)
 	s.capacity.CPU = int64(t.VCPUs) * 1000

@@ -176,6 +176,10 @@ func TestCapacity(t *testing.T) {
 			typ: "m5.large", with: func(p *offering.Params) { p.LearnedMemory = map[string]int64{"m5.large": 7800 * mebi} },
 			want: map[string]int64{"memory": 7800 * mebi}, alloc: map[string]int64{"memory": (7800 - 574 - 100) * mebi},
 		},
+		"a node that says it has next to nothing": {
+			typ: "m5.large", with: func(p *offering.Params) { p.LearnedMemory = map[string]int64{"m5.large": mebi} },
+			want: map[string]int64{"memory": 7577 * mebi / 10 * 8},
+		},
 		"another overhead of the hypervisor": {
 			typ: "m5.large", with: func(p *offering.Params) { p.MemoryOverhead = 0 }, want: map[string]int64{"memory": 8192 * mebi},
 		},
