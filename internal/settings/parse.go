@@ -102,6 +102,7 @@ func read(options []Option, given func(Option) (string, origin)) (Settings, []Wa
 		}
 	}
 	s.normalise()
+	warnings = append(warnings, inert(s)...)
 	return s, warnings, errors.Join(problems...)
 }
 
@@ -140,4 +141,24 @@ func (r *rawText) Type() string   { return r.kind }
 func (r *rawText) Set(text string) error {
 	r.text = text
 	return nil
+}
+
+// inert are the settings that ask for what is not there: their users are told, once at the start.
+func inert(s Settings) []Warning {
+	var out []Warning
+	for _, w := range []struct {
+		asked     bool
+		flag, env string
+		text      string
+	}{
+		{!s.IgnoreDRARequests, "ignore-dra-requests", "IGNORE_DRA_REQUESTS",
+			"no nodes are bought for pods with dynamic resource claims, whatever ignore-dra-requests says"},
+		{s.AWS.FeatureGates.NodeClassCEL, "aws-feature-gates", "AWS_FEATURE_GATES",
+			"the feature gate NodeClassCEL has no effect: node classes have no CEL expressions"},
+	} {
+		if w.asked {
+			out = append(out, Warning{Flag: w.flag, Env: w.env, Text: w.text})
+		}
+	}
+	return out
 }

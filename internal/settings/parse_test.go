@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -218,6 +219,20 @@ func TestWrongValuesAreRefusedByName(t *testing.T) {
 	}
 }
 
+// Settings that ask for what is not there say so, once, and change nothing else.
+func TestWhatHasNoEffectSaysSo(t *testing.T) {
+	t.Parallel()
+	for env, text := range map[string]string{"IGNORE_DRA_REQUESTS": "false", "AWS_FEATURE_GATES": "NodeClassCEL=true"} {
+		_, warnings := mustParse(t, nil, map[string]string{env: text})
+		if len(warnings) != 1 || warnings[0].Env != env || warnings[0].Text == "" {
+			t.Errorf("%s=%s: warnings %v, want one about it", env, text, warnings)
+		}
+	}
+	if _, warnings := mustParse(t, nil, nil); len(warnings) != 0 {
+		t.Errorf("the defaults warn of %v", warnings)
+	}
+}
+
 func TestUnreadableEnvironmentFallsBackAndSaysSo(t *testing.T) {
 	t.Parallel()
 	unreadable := map[string]string{"number": "many", "bytes": "1Gi", "true|false": "yes", "fraction": "7,5", "duration": "soon"}
@@ -263,8 +278,9 @@ func TestEnvironmentBooleansAreGenerous(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{"1": true, "t": true, "TRUE": true, "true": true, "0": false, "F": false, "False": false} {
 		got, warnings := mustParse(t, nil, map[string]string{"IGNORE_DRA_REQUESTS": text})
-		if got.IgnoreDRARequests != want || len(warnings) > 0 {
-			t.Errorf("IGNORE_DRA_REQUESTS=%s gives %t, warnings %v; want %t, none", text, got.IgnoreDRARequests, warnings, want)
+		warned := slices.ContainsFunc(warnings, func(w Warning) bool { return strings.Contains(w.Text, "is ignored") })
+		if got.IgnoreDRARequests != want || warned {
+			t.Errorf("IGNORE_DRA_REQUESTS=%s gives %t, warnings %v; want %t, and nothing ignored", text, got.IgnoreDRARequests, warnings, want)
 		}
 	}
 }
