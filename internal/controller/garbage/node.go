@@ -16,6 +16,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
 	"tenon/internal/abreast"
+	"tenon/internal/class"
 	"tenon/internal/purchase"
 	"tenon/internal/reconcile"
 )
@@ -31,20 +32,40 @@ func (g *garbage) collectNodes(ctx context.Context, claims []karpenterv1.NodeCla
 	if err := g.kit.Client.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list nodes: %w", err)
 	}
+	pools, err := g.pools(ctx)
+	if err != nil {
+		return err
+	}
 	var lonely []*karpenterv1.NodeClaim
 	lonely, g.alone = bereft(claims, nodes.Items, g.alone, now, g.about)
 	return errors.Join(
-		abreast.Try(g.workers, ghosts(nodes.Items, claims, instances, now, g.about), func(node *corev1.Node) error {
+		abreast.Try(g.workers, ghosts(nodes.Items, pools, claims, instances, now, g.about), func(node *corev1.Node) error {
 			return g.collectGhost(ctx, node)
 		}),
 		abreast.Try(g.workers, lonely, func(claim *karpenterv1.NodeClaim) error { return g.collectBereft(ctx, claim) }),
 	)
 }
 
+// pools are the names of the pools whose machines this provider makes.
+func (g *garbage) pools(ctx context.Context) (map[string]bool, error) {
+	var list karpenterv1.NodePoolList
+	if err := g.kit.Client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list pools: %w", err)
+	}
+	ours := map[string]bool{}
+	for i := range list.Items {
+		if g.about.Supports(class.Of(&list.Items[i])) {
+			ours[list.Items[i].Name] = true
+		}
+	}
+	return ours, nil
+}
+
 // ghosts are nodes that joined and were never taken in, whose machine is gone and which no
 // claim knows of: it was interrupted before anybody could write down that it had been bought.
-// A cloud's own controller deletes such nodes where there is one.
-func ghosts(nodes []corev1.Node, claims []karpenterv1.NodeClaim, shown []cloud.Instance, now time.Time, about cloud.Description) []*corev1.Node {
+// A cloud's own controller deletes such nodes where there is one. Only nodes that say that they are of one
+// of our pools count: of another's machine the cloud knows nothing, which does not mean that it is gone.
+func ghosts(nodes []corev1.Node, pools map[string]bool, claims []karpenterv1.NodeClaim, shown []cloud.Instance, now time.Time, about cloud.Description) []*corev1.Node {
 	known := map[string]bool{}
 	for i := range claims {
 		known[claims[i].Status.ProviderID] = true
@@ -58,7 +79,7 @@ func ghosts(nodes []corev1.Node, claims []karpenterv1.NodeClaim, shown []cloud.I
 		node := &nodes[n]
 		joined := slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&unregistered) })
 		old := now.Sub(node.CreationTimestamp.Time) >= about.VisibleWithin
-		if joined && old && node.DeletionTimestamp == nil && node.Spec.ProviderID != "" && !known[node.Spec.ProviderID] && !anyReady([]*corev1.Node{node}) {
+		if pools[node.Labels[karpenterv1.LabelNodePool]] && joined && old && node.DeletionTimestamp == nil && node.Spec.ProviderID != "" && !known[node.Spec.ProviderID] && !anyReady([]*corev1.Node{node}) {
 			out = append(out, node)
 		}
 	}

@@ -20,6 +20,7 @@ func TestGhosts(t *testing.T) {
 	ghost := func(change func(*corev1.Node)) corev1.Node {
 		node := corev1.Node{}
 		node.Name, node.Spec.ProviderID = "n", "gone"
+		node.Labels = map[string]string{karpenterv1.LabelNodePool: "web"}
 		node.CreationTimestamp.Time = now.Add(-time.Hour)
 		node.Spec.Taints = []corev1.Taint{karpenterv1.TaintUnregistered()}
 		change(&node)
@@ -32,6 +33,8 @@ func TestGhosts(t *testing.T) {
 	}{
 		"its machine is gone":                {ghost(func(*corev1.Node) {}), true},
 		"its machine is on its way out":      {ghost(func(n *corev1.Node) { n.Spec.ProviderID = "ending" }), true},
+		"it is of no pool":                   {ghost(func(n *corev1.Node) { n.Labels = nil }), false},
+		"it is of a pool of others":          {ghost(func(n *corev1.Node) { n.Labels[karpenterv1.LabelNodePool] = "theirs" }), false},
 		"its machine is there":               {ghost(func(n *corev1.Node) { n.Spec.ProviderID = "here" }), false},
 		"a claim knows its machine":          {ghost(func(n *corev1.Node) { n.Spec.ProviderID = "claimed" }), false},
 		"it was taken in":                    {ghost(func(n *corev1.Node) { n.Spec.Taints = nil }), false},
@@ -41,7 +44,7 @@ func TestGhosts(t *testing.T) {
 		"it is being deleted already anyway": {ghost(func(n *corev1.Node) { n.DeletionTimestamp = &n.CreationTimestamp }), false},
 	} {
 		claims := []karpenterv1.NodeClaim{claimed("a", "claimed", time.Hour)}
-		if got := len(ghosts([]corev1.Node{tc.node}, claims, shown, now, about())) > 0; got != tc.want {
+		if got := len(ghosts([]corev1.Node{tc.node}, map[string]bool{"web": true}, claims, shown, now, about())) > 0; got != tc.want {
 			t.Errorf("%s: a ghost %t, want %t", name, got, tc.want)
 		}
 	}
@@ -51,10 +54,13 @@ func TestGhosts(t *testing.T) {
 // machine the list has forgotten is not.
 func TestGhostGoes(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, memory.Options{})
+	r := rig.New(t, memory.Options{}, rig.Pool("web"))
 	for _, name := range []string{"gone", "forgotten"} {
 		i := launch(t, r, name)
-		r.Join(i, func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{karpenterv1.TaintUnregistered()} })
+		r.Join(i, func(n *corev1.Node) {
+			n.Spec.Taints = []corev1.Taint{karpenterv1.TaintUnregistered()}
+			n.Labels = map[string]string{karpenterv1.LabelNodePool: "web"}
+		})
 		claim := r.Claim(name)
 		claim.Finalizers = nil
 		r.Must(r.API.Update(context.Background(), claim))
