@@ -34,6 +34,7 @@ func decode(d document) []found {
 		}
 		text = converted
 	}
+	text = visible(text)
 	what, err := whatIs(text, d.of)
 	if err != nil {
 		return []found{{where: d, err: d.problem("", "", err)}}
