@@ -62,14 +62,15 @@ func BenchmarkDecide(b *testing.B) {
 	for _, c := range benchmarks() {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
-			price, bound := 0.0, 0.0
+			price, bound, steps := 0.0, 0.0, int64(0)
 			for range b.N {
 				b.StopTimer()
 				s := Snapshot(c.fresh())
 				b.StartTimer()
 				p := decide.Decide(s, decide.Budget{}).Plan
-				price, bound = p.Cost.New.Float(), p.Cost.LowerBound.Float()
+				price, bound, steps = p.Cost.New.Float(), p.Cost.LowerBound.Float(), p.Solve.Steps
 			}
+			b.ReportMetric(float64(steps)/1e6, "Msteps")
 			b.ReportMetric(price, "$/h")
 			if bound > 0 {
 				b.ReportMetric(price/bound, "price/bound")

@@ -246,25 +246,6 @@ func (b *bin) bringsRule(l *lot) bool {
 	return false
 }
 
-// fillHosts gives pods to existing nodes: their price is paid already. What would be
-// dearest to place elsewhere chooses first.
-func (p *packer) fillHosts() {
-	if len(p.hosts) == 0 {
-		return
-	}
-	if p.last.Dual == nil {
-		p.presumeValues()
-		if p.style != Greedy {
-			p.pools = p.anyTier()
-			p.relax(p.effort / 8)
-		}
-	}
-	p.spreadCapped()
-	for _, b := range p.hosts {
-		p.fill(b, p.sitesOf(b))
-	}
-}
-
 // spreadCapped gives pods of which a node may hold only so many (anti-affinity, spread
 // by hostname) their existing nodes first, large pods first and on the tightest node
 // that holds them: each that finds none there forces a new node.

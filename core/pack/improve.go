@@ -26,8 +26,9 @@ func (p *packer) improve() {
 		if len(victims) == 0 {
 			return
 		}
+		hosts := p.partners(&draw)
 		p.taste = tastes[draw.next(len(tastes))]
-		if p.repack(victims, offers) {
+		if p.repack(victims, hosts, offers) {
 			idle = 0
 		} else {
 			idle++
@@ -77,7 +78,7 @@ func (p *packer) overhaul() {
 		if len(victims) < 2 {
 			return
 		}
-		p.replace(victims, func() *draft {
+		p.replace(victims, nil, func() *draft {
 			r := p.relax(p.effort / 32)
 			d := p.bestDraft(r, 2*len(tastes), p.steps+p.effort/32)
 			for k := range p.kinds {
@@ -238,18 +239,21 @@ func (p *packer) waste(b *bin) float64 {
 	return w
 }
 
-// repack takes the bins apart and fills new ones from the offers.
-func (p *packer) repack(victims, offers []int) bool {
+// repack takes the bins apart, fills existing nodes anew, and new ones from the offers.
+func (p *packer) repack(victims []int, hosts []*bin, offers []int) bool {
 	from := len(p.bins) - len(victims)
-	return p.replace(victims, func() *draft {
+	return p.replace(victims, hosts, func() *draft {
+		for _, b := range hosts {
+			p.fill(b, p.sitesOf(b))
+		}
 		p.fillFrom(offers)
 		return p.takeDown(from)
 	})
 }
 
-// replace takes the bins apart and keeps them as they were unless the draft that is made
-// of their pods is better.
-func (p *packer) replace(victims []int, redo func() *draft) bool {
+// replace takes the bins and what was put on existing nodes apart, and keeps all as it was
+// unless the draft that is made of their pods is better.
+func (p *packer) replace(victims []int, hosts []*bin, redo func() *draft) bool {
 	rest, taken := p.bins[:0], make([]*bin, 0, len(victims))
 	for i, b := range p.bins {
 		if _, ok := slices.BinarySearch(victims, i); ok {
@@ -259,11 +263,15 @@ func (p *packer) replace(victims []int, redo func() *draft) bool {
 		}
 	}
 	p.bins = append(rest, taken...)
-	old := p.takeDown(len(rest))
+	old, before := p.takeDown(len(rest)), p.vacateAll(hosts)
 	fresh := redo()
 	if fresh.better(old) {
 		p.putUp(fresh)
 		return true
+	}
+	p.vacateAll(hosts)
+	for i, b := range hosts {
+		p.furnish(b, before[i])
 	}
 	p.putUp(old)
 	return false

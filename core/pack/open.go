@@ -17,11 +17,13 @@ func (p *packer) construct() {
 		return
 	}
 	waiting, pods := p.waitingRows()
-	times := 1
-	if pods > fewPods {
-		times = min(max(len(waiting.items)/manyRows, 1), mostTimes)
+	var r relaxation
+	if p.ahead != nil && p.ahead.pods == pods {
+		r = *p.ahead
+	} else {
+		r = p.relaxRows(waiting, pods, p.relaxEffort(waiting, pods))
 	}
-	r := p.relaxRows(waiting, pods, p.effort/4*int64(times))
+	p.ahead = nil
 	for k := range p.kinds {
 		p.kinds[k].worth = p.kinds[k].value
 	}
@@ -30,6 +32,15 @@ func (p *packer) construct() {
 		best = exact
 	}
 	p.putUp(best)
+}
+
+// relaxEffort is what the relaxation of all that is waiting may cost.
+func (p *packer) relaxEffort(waiting *rows, pods int) int64 {
+	times := 1
+	if pods > fewPods {
+		times = min(max(len(waiting.items)/manyRows, 1), mostTimes)
+	}
+	return p.effort / 4 * int64(times)
 }
 
 // ways is in how many ways bins are filled: in all where pods are few, without a dive where
@@ -232,7 +243,7 @@ func (p *packer) putItem(b *bin, item, n int) {
 		if n == 0 {
 			return
 		}
-		if kind.item != item || kind.left == 0 || !p.sites[kind.site].allows(b.machine, b.slot) {
+		if kind.item != item || kind.left == 0 || b.host < 0 && !p.sites[kind.site].allows(b.machine, b.slot) {
 			continue
 		}
 		n -= p.putKind(b, k, min(n, kind.left))

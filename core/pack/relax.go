@@ -88,6 +88,7 @@ func (p *packer) rowsOf(s *shape.Shape) []int32 {
 type relaxation struct {
 	bound.Result
 	offers []offer
+	pods   int
 }
 
 // rows are the relaxation's items while they are gathered: pods of one size that may go
@@ -153,6 +154,7 @@ func (p *packer) waitingRows() (out *rows, pods int) {
 
 func (p *packer) relaxRows(r *rows, pods int, steps int64) relaxation {
 	p.last = p.solve(r, steps)
+	p.last.pods = pods
 	if pods > p.proven {
 		p.proven, p.proof = pods, p.last
 	}

@@ -102,8 +102,19 @@ type packer struct {
 	shelf *Shelf
 	last  relaxation
 	// proof is the relaxation that was solved for most pods, proven says how many.
-	proof         relaxation
-	proven        int
+	proof  relaxation
+	proven int
+	// whole is the relaxation of all pods over existing nodes and new ones, hosted says that
+	// existing nodes were filled before.
+	whole     relaxation
+	wholePods int
+	hosted    bool
+	// lodgers are the existing nodes that could take pods, firstTier says that no tier was
+	// asked before.
+	lodgers   []*bin
+	firstTier bool
+	// ahead is the relaxation of what is left after that, if it was solved already.
+	ahead         *relaxation
 	style         Style
 	taste         taste
 	steps, effort int64
@@ -191,17 +202,18 @@ func (k *Packer) Drop(lot int) {
 // the relaxation's patterns, that many steps may be spent on raising it.
 func (k *Packer) Bound(steps int64) (price model.Money, spent int64, ok bool) {
 	p := k.p
-	for _, b := range p.hosts {
-		if len(b.content) > 0 {
-			return 0, 0, false
-		}
-	}
 	given, placed := 0, 0
 	for i := range p.lots {
 		given += p.lots[i].given
 		placed += k.Placed(i)
 	}
-	if p.style != Guided || len(p.tiers) != 1 || p.proven != given || placed != given {
+	if p.style != Guided || len(p.tiers) != 1 || placed != given {
+		return 0, 0, false
+	}
+	if p.wholePods == given {
+		return model.Money(p.whole.Bound), 0, true
+	}
+	if p.proven != given || slices.ContainsFunc(p.hosts, func(b *bin) bool { return len(b.content) > 0 }) {
 		return 0, 0, false
 	}
 	if price := k.Price(); price > model.Money(float64(p.proof.Bound)*closelyProven) &&
@@ -284,10 +296,11 @@ func (p *packer) run() {
 
 // eachTier asks the pools of each tier while pods are waiting.
 func (p *packer) eachTier(ask func()) {
-	for _, tier := range p.tiers {
+	for i, tier := range p.tiers {
 		if !p.waiting() {
 			return
 		}
+		p.firstTier = i == 0
 		p.pools = make([]bool, len(p.sp.Snapshot.Pools))
 		for _, pool := range tier {
 			p.pools[pool] = true

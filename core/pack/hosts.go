@@ -1,0 +1,205 @@
+package pack
+
+import (
+	"cmp"
+	"slices"
+
+	"tenon/core/bound"
+	"tenon/core/feasible"
+)
+
+// fillHosts gives pods to existing nodes: their price is paid already. What is put there is what
+// makes the rest cheapest.
+func (p *packer) fillHosts() {
+	hosts := p.usable()
+	if len(hosts) == 0 {
+		return
+	}
+	// 1. Is there room for all, or does it not matter what is put there?
+	again := p.hosted
+	p.hosted = true
+	if !again {
+		p.presumeValues()
+	}
+	p.fillByValue()
+	if again || p.style == Greedy || !p.waiting() {
+		return
+	}
+	p.vacateAll(hosts)
+	// 2. What goes there in the best of fleets?
+	p.lodgers, p.pools = hosts, p.anyTier()
+	waiting, pods := p.waitingRows()
+	p.whole, p.wholePods = p.solve(waiting, p.effort/4, hosts...), pods
+	if float64(p.whole.Relaxed) > settledPrices*float64(p.whole.Bound) {
+		p.fillDearest()
+		return
+	}
+	p.fillByPatterns(p.whole, hosts)
+	if !p.waiting() {
+		return
+	}
+	// 3. Is what is left nearly as cheap as it can be?
+	rest := p.relaxRest()
+	if float64(rest.Relaxed) > nearlyBest*float64(p.whole.Bound) {
+		p.fillOtherwise(hosts, rest)
+	}
+}
+
+const (
+	// settledPrices is how far above its bound the price of a relaxation may be whose prices and
+	// patterns say something about existing nodes.
+	settledPrices = 1.1
+	// nearlyBest is how far above the bound the relaxed price of what is left may be without
+	// other ways to fill existing nodes being looked at.
+	nearlyBest = 1.01
+)
+
+// usable are the existing nodes that may take some pod without a place.
+func (p *packer) usable() []*bin {
+	if len(p.hosts) == 0 {
+		return nil
+	}
+	var out []*bin
+	kinds := p.waitingKinds()
+	for _, b := range p.hosts {
+		if slices.ContainsFunc(kinds, func(k int) bool { return p.lodges(b, &p.kinds[k]) }) {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// lodges reports whether an existing node may take a pod of the kind, now or once it has the
+// company that the pod needs there.
+func (p *packer) lodges(b *bin, k *kind) bool {
+	if !feasible.Fits(k.need, b.room) || !p.sites[k.site].allowsHost(p.sp.Hosts[b.host].Class) {
+		return false
+	}
+	return slices.ContainsFunc(k.lots, func(at int) bool {
+		l := &p.lots[at]
+		if l.Count == 0 {
+			return false
+		}
+		n, _ := p.most(b, l, 1)
+		return n > 0 || len(l.shape.Rules.HostNeeds) > 0
+	})
+}
+
+// fillByPatterns gives existing nodes what the relaxation of them and of new nodes puts
+// there: first the pattern that each uses most, then what is worth most of what is left, at
+// the same prices.
+func (p *packer) fillByPatterns(r relaxation, hosts []*bin) {
+	p.price(r)
+	most := make([]bound.Pattern, len(hosts))
+	for _, pattern := range r.Patterns {
+		if h := int(pattern.Bin) - len(r.offers); h >= 0 && pattern.Amount > most[h].Amount {
+			most[h] = pattern
+		}
+	}
+	order := make([]int, len(hosts))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(most[b].Amount, most[a].Amount) })
+	for _, h := range order {
+		for _, share := range most[h].Counts {
+			p.putItem(hosts[h], int(share.Item), int(share.Count))
+		}
+	}
+	p.fillByValue()
+}
+
+// price gives the kinds of the relaxation's items their prices in it.
+func (p *packer) price(r relaxation) {
+	for k := range p.kinds {
+		if item := p.kinds[k].item; item >= 0 && item < len(r.Dual) {
+			p.kinds[k].value = r.Dual[item]
+		}
+	}
+}
+
+// fillDearest gives existing nodes what would be dearest to place elsewhere.
+func (p *packer) fillDearest() {
+	p.presumeValues()
+	p.relax(p.effort / 8)
+	p.fillByValue()
+}
+
+// fillByValue fills existing nodes by what pods are worth.
+func (p *packer) fillByValue() {
+	p.spreadCapped()
+	for _, b := range p.hosts {
+		p.fill(b, p.sitesOf(b))
+	}
+}
+
+// relaxRest is the relaxation of the pods that find no room on existing nodes. If all of them
+// are to be packed together, that need not be found out again.
+func (p *packer) relaxRest() relaxation {
+	waiting, pods := p.waitingRows()
+	r := p.relaxRows(waiting, pods, p.relaxEffort(waiting, pods))
+	if len(p.tiers) == 1 {
+		p.ahead = &r
+	}
+	return r
+}
+
+// fillOtherwise fills existing nodes anew by what would be dearest to place elsewhere, and
+// keeps what leaves the cheaper rest.
+func (p *packer) fillOtherwise(hosts []*bin, rest relaxation) {
+	left, first, ahead := p.countLeft(), p.vacateAll(hosts), p.ahead
+	p.fillDearest()
+	other := p.relaxRest()
+	if cmp.Or(cmp.Compare(p.countLeft(), left), cmp.Compare(other.Relaxed, rest.Relaxed)) < 0 || !p.waiting() {
+		return
+	}
+	p.vacateAll(hosts)
+	for i, b := range hosts {
+		p.furnish(b, first[i])
+	}
+	p.waitingRows()
+	p.price(rest)
+	p.ahead = ahead
+}
+
+// vacateAll takes what was put on some hosts off them, and says what it was.
+func (p *packer) vacateAll(hosts []*bin) [][]taken {
+	out := make([][]taken, len(hosts))
+	for i, b := range hosts {
+		out[i] = p.vacate(b)
+	}
+	return out
+}
+
+func (p *packer) vacate(b *bin) []taken {
+	content := b.content
+	if len(content) > 0 {
+		b.sealed = false
+		p.rebuild(b, func(taken) bool { return false })
+	}
+	return content
+}
+
+// furnish puts on a bin what was on it.
+func (p *packer) furnish(b *bin, content []taken) {
+	for _, t := range content {
+		p.put(b, t.lot, t.n, t.alternative)
+	}
+}
+
+// partners are existing nodes that are filled anew together with bins that are taken apart: none
+// every other time. Pods of later tiers do not take part, since those that change places with
+// them might have been for an earlier one.
+func (p *packer) partners(draw *lottery) []*bin {
+	if len(p.lodgers) == 0 || !p.firstTier || draw.next(2) == 0 {
+		return nil
+	}
+	var out []*bin
+	for range 1 + draw.next(3) {
+		b := p.lodgers[draw.next(len(p.lodgers))]
+		if !b.sealed && !slices.Contains(out, b) {
+			out = append(out, b)
+		}
+	}
+	return out
+}
