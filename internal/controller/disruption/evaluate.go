@@ -102,9 +102,11 @@ func (d *disruption) wait(pulse world.Pulse, now time.Time) time.Duration {
 	if d.last.at.IsZero() {
 		return 0
 	}
-	pause := max(period, d.o.Pause, share*d.last.took)
+	// One evaluation that took long, as on a machine that is short of cores, must not hold up
+	// voluntary disruption for twenty times as long.
+	pause := max(period, d.o.Pause, min(share*d.last.took, longest))
 	if d.last.after != "" {
-		pause = d.last.took // nodes wait to be looked at
+		pause = min(d.last.took, longest) // nodes wait to be looked at
 	}
 	earliest := d.last.at.Add(pause)
 	due := d.last.at.Add(longest)

@@ -2,8 +2,10 @@ package disruption
 
 import (
 	"testing"
+	"time"
 
 	"tenon/core/decide"
+	"tenon/internal/world"
 )
 
 // A sweep that takes several evaluations ends when each node has had its turn, however few of
@@ -27,6 +29,35 @@ func TestASweepComesToItsEnd(t *testing.T) {
 			if r.sweep(c); (r.after == "") != tc.ends[i] {
 				t.Errorf("%s: after evaluation %d it goes on after %q", name, i+1, r.after)
 			}
+		}
+	}
+}
+
+// After an evaluation that took long, as on a machine that is short of cores, the next one comes
+// after five minutes at the latest, as the documents say; after a usual one it comes sooner.
+func TestASlowEvaluationHoldsUpLittle(t *testing.T) {
+	t.Parallel()
+	begun := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+	for name, tc := range map[string]struct {
+		took time.Duration
+		more bool // nodes wait to be looked at
+		want time.Duration
+	}{
+		"usual":                       {took: 100 * time.Millisecond, want: 10 * time.Second},
+		"of some seconds":             {took: 2 * time.Second, want: 40 * time.Second},
+		"slow":                        {took: 24 * time.Second, want: 5 * time.Minute},
+		"very slow, in several parts": {took: time.Hour, more: true, want: 5 * time.Minute},
+	} {
+		d := &disruption{last: round{at: begun, took: tc.took, changes: 1}, desk: &desk{}}
+		if tc.more {
+			d.last.after = "n1"
+		}
+		at, pulse := begun, world.Pulse{Changes: 2}
+		for wait := d.wait(pulse, at); wait > 0; wait = d.wait(pulse, at) {
+			at = at.Add(wait)
+		}
+		if got := at.Sub(begun); got != tc.want {
+			t.Errorf("%s: the next evaluation is after %s, not %s", name, got, tc.want)
 		}
 	}
 }
