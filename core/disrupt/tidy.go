@@ -21,8 +21,12 @@ func (x *search) tidy() {
 	}
 }
 
-// wasteful tells nodes to come of which a good part would stay empty.
+// wasteful tells nodes to come of which a good part would stay empty. A replica is there for
+// the number of nodes, and not for the pods that will be on it.
 func (x *search) wasteful(c *plan.Claim) bool {
+	if c.Replica {
+		return false
+	}
 	value := 0.0
 	for _, p := range c.Pods {
 		value += x.value[p]
