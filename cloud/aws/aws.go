@@ -63,9 +63,11 @@ type Provider struct {
 	glances *recall.Cache[string, machine.Machine] // by provider ID
 	// inspected are glances that hold longer, for who looks for drift.
 	inspected *recall.Cache[string, machine.Machine]
-	roll      *machine.Roll
-	round     round
-	begun     time.Time
+	// ending are instances whose end EC2 has begun a moment ago.
+	ending *recall.Cache[string, struct{}]
+	roll   *machine.Roll
+	round  round
+	begun  time.Time
 	// strayed is when instances without the cluster's name were looked for last.
 	strayed atomic.Pointer[time.Time]
 	// hydrated: the templates of an earlier process are known.
@@ -95,6 +97,7 @@ func New(o Options) (*Provider, error) {
 			Cluster: s.Home.Name, ReservedCapacity: s.ReservedCapacity, Idle: o.Idle, Longest: o.Longest, Observe: o.Observe.Batched,
 		}),
 		glances: recall.New[string, machine.Machine](s.Clock, o.Visible/2), roll: machine.NewRoll(),
+		ending:    recall.New[string, struct{}](s.Clock, endAgain),
 		inspected: recall.New[string, machine.Machine](s.Clock, inspectedFor),
 	}
 	p.desk = checkout.New(checkout.Options{

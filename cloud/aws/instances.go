@@ -15,6 +15,13 @@ import (
 	"tenon/cloud/aws/pace"
 )
 
+// How soon EC2 is told again to end an instance that it does not show: one whose end it has begun, and one
+// that it does not know yet.
+const (
+	endAgain   = 15 * time.Second
+	knownAgain = 5 * time.Second
+)
+
 // pause is how long callers wait who were told that there are too many calls.
 const pause = time.Second
 
@@ -164,10 +171,22 @@ func (p *Provider) shifted(zoneID string) bool {
 }
 
 func (p *Provider) end(ctx context.Context, m machine.Machine) error {
+	if _, told := p.ending.Peek(m.ProviderID()); told {
+		return nil
+	}
 	err := p.Yard.End(ctx, m.ID)
 	p.forget(m.ProviderID())
 	if err == nil || errors.Is(err, machine.ErrGone) {
 		p.roll.Strike(m.ProviderID())
+		if errors.Is(err, machine.ErrEnded) {
+			p.desk.Ended(m.ProviderID())
+			return &cloud.NotFound{ProviderID: m.ProviderID()}
+		}
+		hold := endAgain
+		if err != nil {
+			hold = knownAgain
+		}
+		p.ending.PutFor(m.ProviderID(), struct{}{}, hold)
 		return nil // the next call will see it
 	}
 	if p.observe.TerminationFailed != nil {

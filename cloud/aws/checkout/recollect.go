@@ -118,6 +118,18 @@ func (d *Desk) confirm(ctx context.Context, r *record) (cloud.Instance, error) {
 // What was bought before this process began, it cannot know: then nothing is certain until
 // the process is older than EC2 is behind.
 func (d *Desk) Fresh(providerID string) bool {
+	fresh := false
+	d.bought(providerID, func(b *bought) { fresh = !b.seen && d.Clock.Now().Sub(b.at) < d.VisibleWithin })
+	return fresh
+}
+
+// Ended notes that EC2 has ended an instance, so that it is not waited for.
+func (d *Desk) Ended(providerID string) {
+	d.bought(providerID, func(b *bought) { b.seen = true })
+}
+
+// bought calls f with what was bought under a name, if anything was.
+func (d *Desk) bought(providerID string, f func(*bought)) {
 	d.mu.Lock()
 	records := make([]*record, 0, len(d.records))
 	for _, r := range d.records {
@@ -128,14 +140,15 @@ func (d *Desk) Fresh(providerID string) bool {
 		select {
 		case r.turn <- struct{}{}:
 		default:
-			continue // it is being bought: nobody has its ID
+			continue // it is being bought: its ID is not known yet
 		}
-		b := r.bought
-		fresh := b != nil && b.instance.ProviderID == providerID && !b.seen && d.Clock.Now().Sub(b.at) < d.VisibleWithin
+		found := r.bought != nil && r.bought.instance.ProviderID == providerID
+		if found {
+			f(r.bought)
+		}
 		<-r.turn
-		if fresh {
-			return true
+		if found {
+			return
 		}
 	}
-	return false
 }

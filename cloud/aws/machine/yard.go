@@ -22,6 +22,10 @@ import (
 // ErrGone: EC2 does not have the instance, or has it as terminated.
 var ErrGone = errors.New("the instance is gone")
 
+// ErrEnded: EC2 knows the instance, and that it has ended. Unlike one that EC2 does not know yet it
+// will not appear. It is an ErrGone.
+var ErrEnded = fmt.Errorf("%w: it has ended", ErrGone)
+
 // ErrForeign: the instance carries the cluster tag of another cluster. It is not gone, and it is not
 // this cluster's to end.
 var ErrForeign = errors.New("the instance belongs to another cluster")
@@ -227,7 +231,7 @@ func ending(out *ec2.TerminateInstancesOutput, id string) error {
 		case types.InstanceStateNameShuttingDown:
 			return nil
 		case types.InstanceStateNameTerminated:
-			return ErrGone
+			return ErrEnded
 		}
 	}
 	return errors.New("EC2 does not begin to terminate it")
