@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -98,6 +99,23 @@ func PodsOn(ctx context.Context, r client.Reader, node string) ([]*corev1.Pod, e
 	var list corev1.PodList
 	if err := r.List(ctx, &list, client.MatchingFields{podNode: node}, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list the pods of node %s: %w", node, err)
+	}
+	return pointers(list.Items), nil
+}
+
+// PodsSince lists the pods that are bound to a node, past our cache, as they were at a version of any
+// object or later. The API server answers from its own cache, in which pods are found by their node;
+// a list of what is so at this very moment may make it read all pods of the cluster.
+func PodsSince(ctx context.Context, live client.Reader, node, version string) ([]*corev1.Pod, error) {
+	var list corev1.PodList
+	options := []client.ListOption{client.MatchingFields{podNode: node}, client.UnsafeDisableDeepCopy}
+	if version != "" {
+		options = append(options, &client.ListOptions{Raw: &metav1.ListOptions{
+			ResourceVersion: version, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
+		}})
+	}
+	if err := live.List(ctx, &list, options...); err != nil {
+		return nil, fmt.Errorf("list the pods of node %s since version %s: %w", node, version, err)
 	}
 	return pointers(list.Items), nil
 }

@@ -58,12 +58,12 @@ func (c *controller) drain(ctx context.Context, p *pass) (progress, error) {
 	return c.drained(ctx, p)
 }
 
-// drained looks once more, past all caches: a pod that the scheduler bound just before the
-// taint may not have come to ours yet.
+// drained looks once more, past our cache: a pod that the scheduler bound just before the taint may not
+// have come to it yet. A view that is as new as the node, which has the taint, has every such pod.
 func (c *controller) drained(ctx context.Context, p *pass) (progress, error) {
 	scene := p.Scene
 	var err error
-	if scene.Pods, err = lookup.PodsOn(ctx, c.Live, p.Node.Name); err != nil {
+	if scene.Pods, err = lookup.PodsSince(ctx, c.Live, p.Node.Name, p.Node.ResourceVersion); err != nil {
 		return progress{}, err
 	}
 	if len(drain.Decide(scene).Waiting) > 0 {
