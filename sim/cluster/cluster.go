@@ -39,7 +39,7 @@ type Cluster struct {
 	machines  map[string]*machine // by the name of the node
 	lost      map[types.UID]time.Time
 	queue     queue
-	promises  map[types.UID]string    // of nodes
+	nominated *nominations
 	detaching map[string]time.Time    // attachments
 	rules     map[reconcile.Key]*rule // budgets
 	turn      int                     // where the scheduler begins to look
@@ -58,7 +58,7 @@ type Client interface {
 func (c *Cluster) Controllers() []reconcile.Controller {
 	c.floor, c.rules = newFloor(), map[reconcile.Key]*rule{}
 	c.machines, c.lost, c.detaching = map[string]*machine{}, map[types.UID]time.Time{}, map[string]time.Time{}
-	c.queue, c.promises = queue{}, map[types.UID]string{}
+	c.queue, c.nominated = queue{}, newNominations()
 	return []reconcile.Controller{
 		c.scheduler(), c.kubelets(), c.taints(), c.evictions(), c.leftovers(), c.budgets(),
 		c.quotas(), c.deployments(), c.replicaSets(), c.statefulSets(), c.daemonSets(), c.jobs(), c.attachments(), c.volumes(),

@@ -16,6 +16,7 @@ type ask struct {
 	c        *Cluster
 	pod      *corev1.Pod
 	requests vector
+	weighs   vector // what scores take it for
 	ports    []corev1.ContainerPort
 	affinity nodeaffinity.RequiredNodeAffinity
 	spreads  []spread
@@ -40,7 +41,7 @@ type company struct {
 }
 
 func newAsk(c *Cluster, pod *corev1.Pod) *ask {
-	a := &ask{c: c, pod: pod, requests: requests(pod), ports: ports(pod), affinity: nodeaffinity.GetRequiredNodeAffinity(pod)}
+	a := &ask{c: c, pod: pod, requests: requests(pod), weighs: weight(pod), ports: ports(pod), affinity: nodeaffinity.GetRequiredNodeAffinity(pod)}
 	a.volumes, a.missing = c.volumesOf(pod)
 	for _, constraint := range constraints(pod) {
 		if constraint.WhenUnsatisfiable == corev1.DoNotSchedule {
@@ -111,14 +112,9 @@ func (a *ask) refused(r *room) string {
 	return ""
 }
 
-// lacks names a resource of which there is too little, counting pods for whom others made
-// way unless this one is more important.
+// lacks names a resource of which there is too little, less what is kept for nominated pods.
 func (a *ask) lacks(r *room, free vector) string {
-	for uid, g := range r.promised { // a sum, in any order
-		if uid != a.pod.UID && g.priority >= priority(a.pod) {
-			free.cpu, free.memory, free.pods = free.cpu-g.takes.cpu, free.memory-g.takes.memory, free.pods-g.takes.pods
-		}
-	}
+	free.add(-1, a.c.nominated.reserved(r.node.Name, a.pod))
 	switch {
 	case a.requests.pods > free.pods:
 		return "Too many pods"

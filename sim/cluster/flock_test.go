@@ -17,7 +17,7 @@ import (
 // is those that wait.
 func TestFlocksAndQueueAreWhatIsThere(t *testing.T) {
 	dice := rand.New(rand.NewPCG(1, 1))
-	c := &Cluster{floor: newFloor(), queue: queue{}, promises: map[types.UID]string{}}
+	c := &Cluster{floor: newFloor(), queue: queue{}, nominated: newNominations()}
 	pods, nodes := map[types.UID]*corev1.Pod{}, map[string]*corev1.Node{}
 	for range 5000 {
 		node := fmt.Sprint("node-", dice.IntN(4))

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/api/resource"
 	podresource "k8s.io/component-helpers/resource"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -16,8 +16,9 @@ type floor struct {
 	byName map[string]*room
 	// homeless are on nodes that are not there (yet).
 	homeless map[string][]*guest
-	// helped counts events that may give a place to a pod that has none.
-	helped uint64
+	// helped counts events that may give a place to a pod that has none, arrived those that may
+	// help only pods which look at where others are.
+	helped, arrived uint64
 	// apart counts the pods on nodes that keep others away.
 	apart int
 	// flocks are those of the pods in rooms.
@@ -33,17 +34,19 @@ type room struct {
 	node *corev1.Node
 	free vector
 	used vector
-	pods []*guest
+	// weight is what scores take for used.
+	weight vector
+	pods   []*guest
 	// volumes that the node has attached, by claim, and how many it can have.
 	limit int64
-	// promised are pods that others made way for.
-	promised map[types.UID]*guest
 }
 
 // guest is a pod with what it takes.
 type guest struct {
 	*corev1.Pod
 	takes vector
+	// weighs is what scores take it for.
+	weighs vector
 	// priority does not change either.
 	priority int32
 	// flock names that of the pod, which may have counted it.
@@ -52,7 +55,7 @@ type guest struct {
 }
 
 func newGuest(pod *corev1.Pod) *guest {
-	return &guest{Pod: pod, takes: requests(pod), priority: priority(pod), flock: flockOf(pod)}
+	return &guest{Pod: pod, takes: requests(pod), weighs: weight(pod), priority: priority(pod), flock: flockOf(pod)}
 }
 
 // vector is resources as numbers: milli of CPU, units of everything else.
@@ -88,6 +91,14 @@ func requests(pod *corev1.Pod) vector {
 	return v
 }
 
+// weight of a pod is what it requests, where a container that does not say so is taken to request
+// what kube-scheduler assumes for it.
+func weight(pod *corev1.Pod) vector {
+	return vectorOf(podresource.PodRequests(pod, podresource.PodResourcesOptions{NonMissingContainerRequests: assumed}))
+}
+
+var assumed = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("200Mi")}
+
 // add adds so many times another vector.
 func (v *vector) add(times int64, o vector) {
 	v.cpu += times * o.cpu
@@ -109,9 +120,7 @@ func (c *Cluster) Told(old, changed client.Object) {
 		is, _ := changed.(*corev1.Pod)
 		c.floor.move(was, is)
 		c.queue.move(was, is)
-		if is == nil {
-			c.forgive(was)
-		}
+		c.nominated.told(was, is)
 	case *corev1.Node:
 		if changed == nil {
 			c.floor.close(o.Name)
@@ -148,6 +157,7 @@ func (f *floor) move(was, is *corev1.Pod) {
 		f.helped++
 	}
 	if housed(is) {
+		f.arrived++
 		f.enter(newGuest(is))
 	}
 }
@@ -174,10 +184,10 @@ func (f *floor) enter(g *guest) {
 		f.homeless[g.Spec.NodeName] = append(f.homeless[g.Spec.NodeName], g)
 		return
 	}
-	delete(r.promised, g.UID)
 	r.pods = append(r.pods, g)
 	r.free.add(-1, g.takes)
 	r.used.add(1, g.takes)
+	r.weight.add(1, g.weighs)
 	f.count(g, r)
 	if keepsAway(g.Pod) {
 		f.apart++
@@ -203,6 +213,7 @@ func (f *floor) leave(pod *corev1.Pod) {
 	r.pods = slices.Delete(r.pods, at, at+1)
 	r.free.add(1, g.takes)
 	r.used.add(-1, g.takes)
+	r.weight.add(-1, g.weighs)
 	f.discount(g, r)
 	if keepsAway(g.Pod) {
 		f.apart--
@@ -218,7 +229,7 @@ func keepsAway(pod *corev1.Pod) bool {
 func (f *floor) open(node *corev1.Node) {
 	r := f.byName[node.Name]
 	if r == nil {
-		r = &room{promised: map[types.UID]*guest{}}
+		r = &room{}
 		f.byName[node.Name] = r
 		f.rooms = slices.Insert(f.rooms, f.place(node.Name), r)
 		r.node = node

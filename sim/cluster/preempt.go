@@ -17,26 +17,29 @@ type sacrifice struct {
 	broken  int // budgets that would not allow it
 }
 
-// preempt makes way for a pod by ending less important ones, where that is enough. It
-// reports whether the pod has been promised a place.
+// preempt makes way for a pod by ending less important ones, where that is enough, and nominates
+// it to that node. A pod that nothing can help is nominated to none any more. It reports whether
+// the pod is nominated.
 func (c *Cluster) preempt(ctx context.Context, a *ask) (bool, error) {
-	if name := c.promiseTo(a.pod); name != "" {
-		if c.clearing(a.pod, c.floor.byName[name]) {
-			return true, nil
-		}
-		c.forgive(a.pod) // nobody is in its way there any more, and yet it has no place
+	node := c.nominated.nodes[a.pod.UID]
+	if ptr.Deref(a.pod.Spec.PreemptionPolicy, "") == corev1.PreemptNever {
+		return node != "", nil // nothing is tried for it, and nothing is taken from it
 	}
-	if ptr.Deref(a.pod.Spec.PreemptionPolicy, "") == corev1.PreemptNever || a.missing != "" {
-		return false, nil
+	if r := c.floor.byName[node]; r != nil && a.missing == "" && a.welcome(r) && clearing(a.pod, r) {
+		return true, nil
 	}
 	var all []sacrifice
 	tight := c.tightness()
 	for _, r := range c.floor.rooms {
+		if a.missing != "" {
+			break
+		}
 		if s, enough := victims(a, r, tight); enough {
 			all = append(all, s)
 		}
 	}
 	if len(all) == 0 {
+		c.nominated.set(a.pod, "")
 		return false, nil
 	}
 	best := slices.MinFunc(all, func(x, y sacrifice) int { return cmp.Or(dearer(x, y), cmp.Compare(x.room.node.Name, y.room.node.Name)) })
@@ -45,15 +48,17 @@ func (c *Cluster) preempt(ctx context.Context, a *ask) (bool, error) {
 			return false, err
 		}
 	}
-	best.room.promised[a.pod.UID] = newGuest(a.pod)
-	c.promises[a.pod.UID] = best.room.node.Name
-	return true, nil
+	c.nominated.set(a.pod, best.room.node.Name)
+	return true, c.unseat(ctx, best.room.node.Name, a.pod)
 }
 
-// clearing reports whether pods are ending on a node that made way for a pod.
-func (c *Cluster) clearing(pod *corev1.Pod, r *room) bool {
+// clearing reports whether pods are ending on a node to make way for a pod, or for others that are
+// more important than they are.
+func clearing(pod *corev1.Pod, r *room) bool {
 	return slices.ContainsFunc(r.pods, func(g *guest) bool {
-		return g.Pod.DeletionTimestamp != nil && g.priority < priority(pod)
+		return g.Pod.DeletionTimestamp != nil && g.priority < priority(pod) && slices.ContainsFunc(g.Status.Conditions, func(c corev1.PodCondition) bool {
+			return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue && c.Reason == corev1.PodReasonPreemptionByScheduler
+		})
 	})
 }
 
@@ -146,21 +151,4 @@ func (c *Cluster) dismissFor(ctx context.Context, pod *corev1.Pod) error {
 		return client.IgnoreNotFound(err)
 	}
 	return client.IgnoreNotFound(c.Client.Delete(ctx, next))
-}
-
-// promiseTo is the node on which others make way for a pod.
-func (c *Cluster) promiseTo(pod *corev1.Pod) string {
-	name := c.promises[pod.UID]
-	if r := c.floor.byName[name]; r == nil || r.promised[pod.UID] == nil {
-		return ""
-	}
-	return name
-}
-
-// forgive ends a promise: the pod has a place, is gone, or cannot use it.
-func (c *Cluster) forgive(pod *corev1.Pod) {
-	if r := c.floor.byName[c.promises[pod.UID]]; r != nil {
-		delete(r.promised, pod.UID)
-	}
-	delete(c.promises, pod.UID)
 }

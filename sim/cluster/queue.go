@@ -1,6 +1,9 @@
 package cluster
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,6 +18,8 @@ type queue map[types.UID]*waiter
 type waiter struct {
 	pod  *corev1.Pod
 	last attempt
+	// looks says that it looks at where others are.
+	looks bool
 }
 
 // attempt is the last one of a pod that found no place.
@@ -40,6 +45,31 @@ func (a *attempt) next(helped uint64) time.Time {
 	return a.at.Add(min(firstRetry<<min(a.count-1, 4), lastRetry))
 }
 
+// looksAround reports whether some pod that waits looks at where others are.
+func (q queue) looksAround() bool {
+	for _, w := range q { // one is enough, in any order
+		if w.looks {
+			return true
+		}
+	}
+	return false
+}
+
+// helped counts what has happened that may give a pod a place.
+func (c *Cluster) helped(pod *corev1.Pod) uint64 {
+	if looksAround(pod) {
+		return c.floor.helped + c.floor.arrived
+	}
+	return c.floor.helped
+}
+
+// looksAround reports whether a pod that arrives may give this one a place: beside it, or elsewhere
+// once a domain has as many as others.
+func looksAround(pod *corev1.Pod) bool {
+	near := pod.Spec.Affinity != nil && pod.Spec.Affinity.PodAffinity != nil && len(pod.Spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0
+	return near || slices.ContainsFunc(pod.Spec.TopologySpreadConstraints, func(s corev1.TopologySpreadConstraint) bool { return s.WhenUnsatisfiable == corev1.DoNotSchedule })
+}
+
 // move takes note of a pod that has changed. One that has stopped waiting does not begin again.
 func (q queue) move(was, is *corev1.Pod) {
 	switch {
@@ -48,10 +78,17 @@ func (q queue) move(was, is *corev1.Pod) {
 	case !unscheduled(is):
 		delete(q, is.UID)
 	case q[is.UID] == nil:
-		q[is.UID] = &waiter{pod: is}
+		q[is.UID] = &waiter{pod: is, looks: looksAround(is)}
 	default:
 		q[is.UID].pod = is
 	}
+}
+
+// inOrder is all waiters by namespace and name.
+func (q queue) inOrder() []*waiter {
+	return slices.SortedFunc(maps.Values(q), func(a, b *waiter) int {
+		return cmp.Or(cmp.Compare(a.pod.Namespace, b.pod.Namespace), cmp.Compare(a.pod.Name, b.pod.Name))
+	})
 }
 
 // failed counts an attempt.

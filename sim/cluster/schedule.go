@@ -24,7 +24,7 @@ func (c *Cluster) scheduler() reconcile.Controller {
 		Name:    "scheduler",
 		Workers: reconcile.One,
 		Watches: []reconcile.Watch{
-			{Kind: &corev1.Pod{}, Keys: whenever, Matters: mayFreeOrAsk},
+			{Kind: &corev1.Pod{}, Keys: whenever, Matters: c.mayFreeOrAsk},
 			{Kind: &corev1.Node{}, Keys: whenever, Matters: mayHelp},
 			{Kind: &corev1.PersistentVolumeClaim{}, Keys: whenever},
 		},
@@ -32,14 +32,17 @@ func (c *Cluster) scheduler() reconcile.Controller {
 	}
 }
 
-// mayFreeOrAsk: a pod begins to wait, or leaves a place.
-func mayFreeOrAsk(old, changed client.Object) bool {
+// mayFreeOrAsk: a pod begins to wait, leaves a place, or arrives where another may want to be.
+func (c *Cluster) mayFreeOrAsk(old, changed client.Object) bool {
 	if changed == nil {
 		return old.(*corev1.Pod).Spec.NodeName != ""
 	}
 	pod := changed.(*corev1.Pod)
 	if unscheduled(pod) {
 		return old == nil || !unscheduled(old.(*corev1.Pod))
+	}
+	if before, _ := old.(*corev1.Pod); housed(pod) && !housed(before) {
+		return c.queue.looksAround()
 	}
 	return Finished(pod) && (old == nil || !Finished(old.(*corev1.Pod)))
 }
@@ -60,7 +63,7 @@ func (c *Cluster) schedule(ctx context.Context, _ reconcile.Key) (reconcile.Resu
 	now := c.Clock.Now()
 	for _, w := range c.queue { // they are sorted below
 		if w.last.count > 0 {
-			if left := w.last.next(c.floor.helped).Sub(now); left > 0 {
+			if left := w.last.next(c.helped(w.pod)).Sub(now); left > 0 {
 				again = again.Sooner(reconcile.In(left))
 				continue
 			}
@@ -123,17 +126,17 @@ func (p *pass) ask(pod *corev1.Pod) *ask {
 func (p *pass) place(ctx context.Context, pod *corev1.Pod) (reconcile.Result, error) {
 	kind := kindOf(pod)
 	why, known := p.hopeless[kind]
-	if kind == "" || !known {
+	if kind == "" || !known || p.c.nominated.nodes[pod.UID] != "" {
 		a := p.ask(pod)
 		var best *room
 		if best, why = p.c.choose(a); best != nil {
 			return reconcile.Never, p.bind(ctx, a, best)
 		}
-		freed, err := p.c.preempt(ctx, a)
+		nominated, err := p.c.preempt(ctx, a)
 		if err != nil {
 			return reconcile.Never, err
 		}
-		if kind != "" && !freed {
+		if kind != "" && !nominated {
 			p.hopeless[kind] = why
 		}
 	}
@@ -142,7 +145,7 @@ func (p *pass) place(ctx context.Context, pod *corev1.Pod) (reconcile.Result, er
 
 func (p *pass) bind(ctx context.Context, a *ask, best *room) error {
 	pod := a.pod
-	p.c.forgive(pod)
+	p.c.nominated.set(pod, "")
 	if err := p.c.settleVolumes(ctx, pod, best.node); err != nil {
 		return err
 	}
@@ -161,14 +164,14 @@ func (p *pass) bind(ctx context.Context, a *ask, best *room) error {
 
 // refuse says why there is no place, and when to try again at the latest.
 func (p *pass) refuse(ctx context.Context, pod *corev1.Pod, why string) (reconcile.Result, error) {
-	p.c.queue.failed(pod, p.c.Clock.Now(), p.c.floor.helped)
+	p.c.queue.failed(pod, p.c.Clock.Now(), p.c.helped(pod))
 	again := reconcile.In(anyway)
-	promised := p.c.promiseTo(pod)
-	if promised == pod.Status.NominatedNodeName && told(pod, why) {
+	nominated := p.c.nominated.nodes[pod.UID]
+	if nominated == pod.Status.NominatedNodeName && told(pod, why) {
 		return again, nil
 	}
 	next := *pod // which shares what it points to
-	next.Status.NominatedNodeName = promised
+	next.Status.NominatedNodeName = nominated
 	setPodCondition(&next, corev1.PodScheduled, corev1.ConditionFalse, corev1.PodReasonUnschedulable, why, p.c.now())
 	next.ResourceVersion = ""
 	return again, client.IgnoreNotFound(p.c.Client.Status().Update(ctx, &next))
@@ -188,8 +191,8 @@ func enough(nodes int) int {
 	return max(nodes*max(50-nodes/125, least)/100, fewest)
 }
 
-// choose is the node with the highest score among those that pass. Of equal ones, dice
-// choose, as the real one's do.
+// choose is the node to which the pod is nominated, if that passes, else the one with the highest
+// score among those that pass. Of equal ones, dice choose, as the real one's do.
 func (c *Cluster) choose(a *ask) (*room, string) {
 	rooms := c.floor.rooms
 	if name := target(a.pod); name != "" {
@@ -198,6 +201,9 @@ func (c *Cluster) choose(a *ask) (*room, string) {
 			return nil, "0/0 nodes are available."
 		}
 		rooms = []*room{r}
+	}
+	if r := c.floor.byName[c.nominated.nodes[a.pod.UID]]; r != nil && slices.Contains(rooms, r) && a.refused(r) == "" {
+		return r, ""
 	}
 	refused := map[string]int{}
 	var fit []*room
@@ -218,9 +224,9 @@ func (c *Cluster) choose(a *ask) (*room, string) {
 func (c *Cluster) best(a *ask, fit []*room) *room {
 	var best *room
 	most, ties := int64(math.MinInt64), 0
-	crowds := a.crowds(fit)
+	scores := a.scores(fit)
 	for i, r := range fit {
-		switch score := a.score(r) + crowds[i]; {
+		switch score := scores[i]; {
 		case score > most:
 			best, most, ties = r, score, 1
 		case score == most:

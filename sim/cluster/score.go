@@ -8,7 +8,7 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
 
-// Weights of the scores, as the real one has them.
+// Weights of the scores, as the default profile of kube-scheduler 1.36 has them.
 const (
 	weightTaints    = 3
 	weightAffinity  = 2
@@ -18,69 +18,158 @@ const (
 	fullScore       = 100
 )
 
-// score prefers nodes that are emptier and evenly used, and what the pod prefers.
-func (a *ask) score(r *room) int64 {
-	score := weightAllocated*a.emptiness(r) + weightBalanced*a.balance(r)
-	if preferred := a.pod.Spec.Affinity; preferred != nil && preferred.NodeAffinity != nil {
-		terms, err := nodeaffinity.NewPreferredSchedulingTerms(preferred.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
-		if err == nil {
-			score += weightAffinity * min(terms.Score(r.node), fullScore)
+// scores prefer nodes that are emptier, become evenly used, and have what the pod prefers.
+func (a *ask) scores(fit []*room) []int64 {
+	sum := make([]int64, len(fit))
+	if len(fit) < 2 {
+		return sum // there is nothing to choose
+	}
+	add := func(weight int64, scores []int64) {
+		for i := range scores {
+			sum[i] += weight * scores[i]
 		}
 	}
-	if !slices.ContainsFunc(r.node.Spec.Taints, func(t corev1.Taint) bool {
-		return t.Effect == corev1.TaintEffectPreferNoSchedule && !tolerates(a.pod, t)
-	}) {
-		score += weightTaints * fullScore
+	each := func(score func(*room) int64) []int64 {
+		scores := make([]int64, len(fit))
+		for i, r := range fit {
+			scores[i] = score(r)
+		}
+		return scores
 	}
-	return score
+	add(weightAllocated, each(a.emptiness))
+	if a.requests.cpu > 0 || a.requests.memory > 0 { // else such pods would all go to one node
+		add(weightBalanced, each(a.balance))
+	}
+	add(weightTaints, normalized(each(a.unwelcome), true))
+	if terms := a.preferred(); terms != nil {
+		add(weightAffinity, normalized(each(func(r *room) int64 { return terms.Score(r.node) }), false))
+	}
+	add(weightSpread, a.crowds(fit))
+	return sum
 }
 
-// emptiness is LeastAllocated: the share of CPU and memory that is left.
+// normalized brings scores to between nothing and the full score: shares of the highest, or what is
+// left beside them.
+func normalized(scores []int64, reverse bool) []int64 {
+	most := slices.Max(scores)
+	for i := range scores {
+		if most > 0 {
+			scores[i] = scores[i] * fullScore / most
+		}
+		if reverse {
+			scores[i] = fullScore - scores[i]
+		}
+	}
+	return scores
+}
+
+// preferred is what the pod prefers of nodes; nil is nothing.
+func (a *ask) preferred() *nodeaffinity.PreferredSchedulingTerms {
+	if a.pod.Spec.Affinity == nil || a.pod.Spec.Affinity.NodeAffinity == nil {
+		return nil
+	}
+	terms, err := nodeaffinity.NewPreferredSchedulingTerms(a.pod.Spec.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
+	if err != nil {
+		return nil
+	}
+	return terms
+}
+
+// unwelcome is TaintToleration: how many taints of a node would rather not have the pod.
+func (a *ask) unwelcome(r *room) int64 {
+	n := int64(0)
+	for _, t := range r.node.Spec.Taints {
+		if t.Effect == corev1.TaintEffectPreferNoSchedule && !tolerates(a.pod, t) {
+			n++
+		}
+	}
+	return n
+}
+
+// emptiness is LeastAllocated: the share of CPU and memory that is left. A container that asks for
+// nothing counts with a little here.
 func (a *ask) emptiness(r *room) int64 {
-	share := func(free, used, asked int64) int64 {
-		if left := free - asked; free+used > 0 && left > 0 {
-			return left * fullScore / (free + used)
+	sum, resources := int64(0), int64(0)
+	for _, of := range [][2]int64{{r.weight.cpu + a.weighs.cpu, r.free.cpu + r.used.cpu}, {r.weight.memory + a.weighs.memory, r.free.memory + r.used.memory}} {
+		requested, all := of[0], of[1]
+		if all == 0 {
+			continue
 		}
-		return 0
+		resources++
+		if requested <= all {
+			sum += (all - requested) * fullScore / all
+		}
 	}
-	return (share(r.free.cpu, r.used.cpu, a.requests.cpu) + share(r.free.memory, r.used.memory, a.requests.memory)) / 2
+	return sum / max(resources, 1)
 }
 
-// balance is BalancedAllocation: how close the shares of CPU and memory are that would be
-// used.
+// balance is BalancedAllocation: three quarters of the full score, and more where the pod brings the
+// used shares of CPU and memory nearer to each other, less where it takes them apart.
 func (a *ask) balance(r *room) int64 {
-	share := func(free, used, asked int64) float64 {
-		return min(float64(used+asked)/float64(max(free+used, 1)), 1)
+	cpu, memory := r.free.cpu+r.used.cpu, r.free.memory+r.used.memory
+	before := evenness(r.used.cpu, cpu, r.used.memory, memory)
+	after := evenness(r.used.cpu+a.requests.cpu, cpu, r.used.memory+a.requests.memory, memory)
+	return fullScore/2 + (fullScore/2+after-before)/2
+}
+
+// evenness is the full score where the same share of CPU as of memory is used.
+func evenness(usedCPU, cpu, usedMemory, memory int64) int64 {
+	if cpu == 0 || memory == 0 {
+		return fullScore
 	}
-	apart := math.Abs(share(r.free.cpu, r.used.cpu, a.requests.cpu)-share(r.free.memory, r.used.memory, a.requests.memory)) / 2
+	share := func(used, all int64) float64 { return min(float64(used)/float64(all), 1) }
+	apart := math.Abs(share(usedCPU, cpu)-share(usedMemory, memory)) / 2
 	return int64((1 - apart) * fullScore)
 }
 
 // crowds is PodTopologySpread for constraints that need not hold: nodes whose domains have
-// fewer pods of the same kind score more.
+// fewer pods of the same kind score more. A node without a label that the pod names scores nothing.
 func (a *ask) crowds(fit []*room) []int64 {
-	scores := make([]int64, len(fit))
 	if len(a.soft) == 0 {
-		return scores
+		return nil
 	}
-	crowd := make([]float64, len(fit))
+	own := len(a.pod.Spec.TopologySpreadConstraints) > 0
+	ignored := make([]bool, len(fit))
+	values := make([]map[string]bool, len(a.soft))
 	for i := range a.soft {
-		s := &a.soft[i]
-		weight := math.Log(float64(len(s.counts) + 2))
+		values[i] = map[string]bool{}
 		for j, r := range fit {
-			if value, has := r.node.Labels[s.TopologyKey]; has {
-				crowd[j] += float64(s.counts[value])*weight + float64(s.MaxSkew-1)
+			if _, has := r.node.Labels[a.soft[i].TopologyKey]; own && !has {
+				ignored[j] = true
 			}
 		}
 	}
-	if len(fit) == 0 {
-		return scores
+	for i := range a.soft {
+		for j, r := range fit {
+			if !ignored[j] {
+				values[i][r.node.Labels[a.soft[i].TopologyKey]] = true
+			}
+		}
 	}
-	least, most := slices.Min(crowd), slices.Max(crowd)
+	scores := make([]int64, len(fit))
+	least, most := int64(math.MaxInt64), int64(0)
+	for j, r := range fit {
+		if ignored[j] {
+			continue
+		}
+		crowd := 0.0
+		for i := range a.soft {
+			s := &a.soft[i]
+			if value, has := r.node.Labels[s.TopologyKey]; has {
+				crowd += float64(s.counts[value])*math.Log(float64(len(values[i])+2)) + float64(s.MaxSkew-1)
+			}
+		}
+		scores[j] = int64(math.Round(crowd))
+		least, most = min(least, scores[j]), max(most, scores[j])
+	}
 	for j := range fit {
-		scores[j] = weightSpread * fullScore
-		if most > 0 {
-			scores[j] = weightSpread * int64(fullScore*(most+least-crowd[j])/most)
+		switch {
+		case ignored[j]:
+			scores[j] = 0
+		case most == 0:
+			scores[j] = fullScore
+		default:
+			scores[j] = fullScore * (most + least - scores[j]) / most
 		}
 	}
 	return scores
