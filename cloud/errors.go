@@ -59,7 +59,10 @@ func (e *NoCapacity) Unwrap() error { return e.Err }
 // Nothing was bought.
 type ClassNotReady struct {
 	Class ClassRef
-	Err   error // the cause, if there is one
+	// Undecided says that it is not known whether the class can be used: it has not been looked
+	// at yet in its present form, or does not exist yet. Then wait a moment, and ask again.
+	Undecided bool
+	Err       error // the cause, if there is one
 }
 
 // Error is in the words that users of the API know.

@@ -38,7 +38,7 @@ func (p *Provider) readyClass(ctx context.Context, ref cloud.ClassRef) (*awsv1.E
 		return nil, fmt.Errorf("find node class %s: %w", ref.Name, err)
 	}
 	if why := unready(ref.Name, class); why != nil {
-		return nil, &cloud.ClassNotReady{Class: ref, Err: why}
+		return nil, &cloud.ClassNotReady{Class: ref, Undecided: undecided(class), Err: why}
 	}
 	return class, nil
 }
@@ -63,6 +63,16 @@ func unready(name string, class *awsv1.EC2NodeClass) error {
 	return class.Spec.ValidateTags()
 }
 
+// undecided reports whether a class that cannot be used may turn out to be usable in a moment: nobody has
+// looked at it yet, or it is on its way, as when it is applied together with what refers to it.
+func undecided(class *awsv1.EC2NodeClass) bool {
+	if class == nil {
+		return true
+	}
+	ready := meta.FindStatusCondition(class.Status.Conditions, condition.Ready)
+	return class.DeletionTimestamp == nil && (ready == nil || ready.Status == metav1.ConditionUnknown || ready.ObservedGeneration != class.Generation)
+}
+
 // facts are what a launch depends on.
 func (p *Provider) facts(ctx context.Context, ref cloud.ClassRef) (launch.Facts, error) {
 	class, err := p.readyClass(ctx, ref)
@@ -72,6 +82,9 @@ func (p *Provider) facts(ctx context.Context, ref cloud.ClassRef) (launch.Facts,
 	offer, err := p.Shelf.Offer(class)
 	if err != nil {
 		return launch.Facts{}, &cloud.Rejected{Reason: "InstanceTypeResolutionFailed", Message: "Error resolving instance types", Err: err}
+	}
+	if len(class.Status.Subnets) == 0 {
+		return launch.Facts{}, &cloud.Rejected{Reason: "SubnetResolutionFailed", Message: "Error getting subnets"}
 	}
 	family, err := class.Spec.Family()
 	if err != nil {

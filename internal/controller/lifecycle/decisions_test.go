@@ -65,7 +65,9 @@ func TestJudge(t *testing.T) {
 		want verdict
 	}{
 		"no capacity":     {&cloud.NoCapacity{}, verdict{remove: removal.InsufficientCapacity, nothing: true, event: "InsufficientCapacityError"}},
-		"class not ready": {&cloud.ClassNotReady{}, verdict{remove: removal.NodeClassNotReady, nothing: true}},
+		"class not ready": {&cloud.ClassNotReady{}, verdict{remove: removal.NodeClassNotReady, nothing: true, event: "NodeClassNotReady"}},
+		"class not judged yet": {&cloud.ClassNotReady{Undecided: true, Err: errors.New("NodeClass is in Ready=Unknown")}, verdict{
+			reason: "NodeClassReadinessUnknown", message: "NodeClassRef not ready, NodeClass is in Ready=Unknown", after: 2 * time.Second}},
 		"bought and gone": {&cloud.NotFound{ProviderID: "p"}, verdict{remove: removal.GarbageCollected}},
 		"rejected":        {&cloud.Rejected{Reason: "Unauthorized", Message: "Ask somebody."}, verdict{reason: "Unauthorized", message: "Ask somebody."}},
 		"rejected for a reason that no condition can have": {&cloud.Rejected{Reason: "not valid!", Message: "Ask."},

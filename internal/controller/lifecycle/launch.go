@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -145,6 +146,10 @@ func (l *lifecycle) again(ctx context.Context, claim *karpenterv1.NodeClaim, v v
 	err := l.save(ctx, before, claim)
 	if throttled, is := errors.AsType[*cloud.Throttled](v.err); is && err == nil {
 		return launching{over: true, result: reconcile.In(throttled.RetryAfter)}, nil
+	}
+	if v.after > 0 && err == nil {
+		l.kit.Events.Publish(telemetry.Warning(claim, v.reason, "Failed resolving NodeClass: "+v.message).Within(time.Minute))
+		return launching{over: true, result: reconcile.In(v.after)}, nil
 	}
 	launch := fmt.Errorf("launch claim %s: %w", claim.Name, v.err)
 	if err == nil || apierrors.IsConflict(err) { // the next try finds a reason, too

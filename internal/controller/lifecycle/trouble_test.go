@@ -82,15 +82,44 @@ func TestNoCapacityEveryWriteFails(t *testing.T) {
 	}
 }
 
-// TestClassNotReady: the claim goes, and no event is published.
+// TestClassNotReady: the claim goes, and an event says why.
 func TestClassNotReady(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, memory.Options{Classes: map[string]memory.Class{"default": {NotReady: "no image"}}})
 	s.Named("web-1", "web")
 	s.run()
 	counted := s.Kit.Metrics.NodeclaimsDisruptedTotal.WithLabelValues("nodeclass_not_ready", "web", "", "when_empty_or_underutilized", "graceful")
-	if !s.gone() || s.Count(counted) != 1 || len(s.Events()) > 0 {
-		t.Errorf("gone %t, counted %v, events %v", s.gone(), s.Count(counted), s.Events())
+	events := s.Events()
+	if !s.gone() || s.Count(counted) != 1 || len(events) != 1 || !strings.Contains(events[0], "no image") {
+		t.Errorf("gone %t, counted %v, events %v", s.gone(), s.Count(counted), events)
+	}
+}
+
+// TestClassNotJudgedYet: a claim that was applied together with its class waits, says so, and is launched
+// once the class is ready; that is no error.
+func TestClassNotJudgedYet(t *testing.T) {
+	t.Parallel()
+	undecided := true
+	s := newStory(t, memory.Options{Trouble: func(c memory.Call) memory.Fault {
+		if c.Method == memory.Create && undecided {
+			return memory.Fault{Before: &cloud.ClassNotReady{Undecided: true, Err: errors.New("NodeClass is in Ready=Unknown")}}
+		}
+		return memory.Fault{}
+	}})
+	s.Named("web-1", "web")
+	if again := s.run().After; again != 2*time.Second {
+		t.Errorf("again in %s", again)
+	}
+	if c := s.condition(karpenterv1.ConditionLaunched); c.Status != "Unknown" || c.Reason != "NodeClassReadinessUnknown" {
+		t.Errorf("the condition is %v", c)
+	}
+	if events := s.Events(); len(events) != 1 || !strings.Contains(events[0], "Failed resolving NodeClass") {
+		t.Errorf("events %v", events)
+	}
+	undecided = false
+	s.run()
+	if c := s.condition(karpenterv1.ConditionLaunched); c.Status != "True" {
+		t.Errorf("the condition is %v", c)
 	}
 }
 

@@ -2,7 +2,9 @@ package lifecycle
 
 import (
 	"errors"
+	"time"
 
+	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
 	"tenon/internal/removal"
 )
@@ -11,6 +13,8 @@ const (
 	launchFailed = "LaunchFailed"
 	// longest is how many characters of an error people are shown.
 	longest = 300
+	// classAgain is how long a claim waits for its class to be judged.
+	classAgain = 2 * time.Second
 )
 
 // verdict is what an error from Create means for its claim.
@@ -26,17 +30,22 @@ type verdict struct {
 	event string
 	// reason and message are for the condition of a claim that is tried again.
 	reason, message string
+	// after is when it is tried again if that is no matter of haste; it is nobody's failure then.
+	after time.Duration
 }
 
 // judge reads an error from Create. What has no type may mean that something was bought,
 // so the same claim is tried again until it is too late.
 func judge(err error) verdict {
 	v := verdict{err: err}
+	unready, isUnready := errors.AsType[*cloud.ClassNotReady](err)
 	switch {
 	case as[*cloud.NoCapacity](err):
 		v.remove, v.nothing, v.event = removal.InsufficientCapacity, true, "InsufficientCapacityError"
-	case as[*cloud.ClassNotReady](err):
-		v.remove, v.nothing = removal.NodeClassNotReady, true
+	case isUnready && unready.Undecided:
+		v.reason, v.message, v.after = karpenterv1.ReasonNodeClassUnknown, shorten(unready.Error()), classAgain
+	case isUnready:
+		v.remove, v.nothing, v.event = removal.NodeClassNotReady, true, "NodeClassNotReady"
 	case cloud.IsNotFound(err):
 		// The token is used up: the instance was bought, and has gone again.
 		v.remove = removal.GarbageCollected
