@@ -30,6 +30,7 @@ import (
 	"tenon/internal/controller/pacing"
 	"tenon/internal/controller/podevents"
 	"tenon/internal/controller/readiness"
+	"tenon/internal/controller/refused"
 	"tenon/internal/controller/repair"
 	"tenon/internal/controller/static"
 	"tenon/internal/controller/tally"
@@ -115,7 +116,7 @@ func decisions(p Parts) []reconcile.Controller {
 	return append(disruption.New(p.Kit, disruption.Options{
 		World: p.World, Supply: offers, Executor: executor, Synced: p.Synced, Suffix: p.Suffix,
 		Rollouts: rollouts, Ledger: ledger, Tell: board.Put, Effort: p.Effort, Pause: p.Pause,
-	}), provisioner, pacing.New(p.Kit, rollouts), verdict.New(p.Kit, board))
+	}), provisioner, pacing.New(p.Kit, rollouts), verdict.New(p.Kit, board), refused.New(p.Kit, p.World))
 }
 
 func claims(p Parts) []reconcile.Controller {

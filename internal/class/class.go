@@ -57,6 +57,15 @@ func From(kit reconcile.Kit) Reader {
 
 // Find reads a class. A kind that the cluster does not know has no classes.
 func (r Reader) Find(ctx context.Context, ref cloud.ClassRef) (Class, error) {
+	object, found, err := r.Object(ctx, ref)
+	if err != nil || !found {
+		return Class{}, err
+	}
+	return describe(object)
+}
+
+// Object is a class itself, to say something about it; false if there is none.
+func (r Reader) Object(ctx context.Context, ref cloud.ClassRef) (client.Object, bool, error) {
 	for _, kind := range r.Kinds {
 		if kind.Group != ref.Group || kind.Kind != ref.Kind {
 			continue
@@ -65,13 +74,13 @@ func (r Reader) Find(ctx context.Context, ref cloud.ClassRef) (Class, error) {
 		err := r.Client.Get(ctx, client.ObjectKey{Name: ref.Name}, object)
 		switch {
 		case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
-			return Class{}, nil
+			return nil, false, nil
 		case err != nil:
-			return Class{}, fmt.Errorf("read node class %s: %w", ref, err)
+			return nil, false, fmt.Errorf("read node class %s: %w", ref, err)
 		}
-		return describe(object)
+		return object, true, nil
 	}
-	return Class{}, nil
+	return nil, false, nil
 }
 
 // object is an empty one of a kind: typed where the type is known, so that nobody keeps a

@@ -140,6 +140,20 @@ func (w *World) PlaceOf(pod types.UID) (string, bool) {
 	return claim, ok
 }
 
+// GuestsOf are the pods that have their places on a claim, by name.
+func (w *World) GuestsOf(claim string) []Guest {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	out := make([]Guest, 0, len(w.ledger.byClaim[claim]))
+	for uid, s := range w.ledger.byClaim[claim] {
+		out = append(out, Guest{UID: uid, Namespace: s.Namespace, Name: s.Name})
+	}
+	slices.SortFunc(out, func(a, b Guest) int {
+		return compareKeys(key{Namespace: a.Namespace, Name: a.Name}, key{Namespace: b.Namespace, Name: b.Name})
+	})
+	return out
+}
+
 // Promised reports whether pods have their places on a claim.
 func (w *World) Promised(claim string) bool {
 	w.mu.Lock()

@@ -148,8 +148,8 @@ type NodePoolStatus struct {
 
 // Conditions of a NodePool. NodeRegistrationHealthy informs and does not take part in readiness,
 // and so do those that are Tenon's own: LimitReached, when pods wait for nodes that the limits
-// forbid, RolloutPaused, when replacements of drifted nodes do not come up, and NodePriceRefused,
-// when AnnotationNodePrice is no price.
+// forbid, RolloutPaused, when replacements of drifted nodes do not come up, NodePriceRefused,
+// when AnnotationNodePrice is no price, and LaunchesRefused, when the cloud refuses its claims.
 const (
 	ConditionValidationSucceeded     = "ValidationSucceeded"
 	ConditionNodeClassReady          = "NodeClassReady"
@@ -157,6 +157,7 @@ const (
 	ConditionLimitReached            = "LimitReached"
 	ConditionRolloutPaused           = "RolloutPaused"
 	ConditionNodePriceRefused        = "NodePriceRefused"
+	ConditionLaunchesRefused         = "LaunchesRefused"
 )
 
 // Reasons why the class of a pool is not ready which mostly are gone in a moment: it is about
