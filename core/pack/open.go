@@ -105,7 +105,7 @@ func (p *packer) dive() {
 		stop = p.steps + p.effort/64
 	}
 	for p.waiting() && p.steps < stop {
-		r := p.relax(max(p.proof.Steps/8, leastDive))
+		r := p.relaxOnce(max(p.proof.Steps/8, leastDive))
 		if p.openWhole(r) == 0 && p.openMost(r) == 0 {
 			break
 		}

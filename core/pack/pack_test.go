@@ -3,6 +3,8 @@ package pack
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -283,4 +285,38 @@ func TestTiersAreAskedInOrder(t *testing.T) {
 	if byPool[0] != 2 || byPool[1] != 1 {
 		t.Errorf("nodes by pool: %v", byPool)
 	}
+}
+
+// A relaxation that a dive has solved before is the same as one that is solved anew, and so are
+// the prices that it leaves behind.
+func TestDivesRememberRelaxations(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(20) {
+		p := New(drawn(seed).problem(Guided, effort)).p
+		if p.runsOut() {
+			continue
+		}
+		p.takeDown(0)
+		p.relaxOnce(leastDive)
+		remembered := p.relaxOnce(leastDive)
+		prices := valuesOf(p)
+		fresh := p.relax(leastDive)
+		if !slices.Equal(remembered.Dual, fresh.Dual) || !reflect.DeepEqual(remembered.Patterns, fresh.Patterns) || remembered.Relaxed != fresh.Relaxed {
+			t.Errorf("seed %d: another relaxation", seed)
+		}
+		if !slices.Equal(prices, valuesOf(p)) {
+			t.Errorf("seed %d: other prices", seed)
+		}
+		if len(p.crossed) == 0 {
+			t.Errorf("seed %d: nothing was remembered", seed)
+		}
+	}
+}
+
+func valuesOf(p *packer) []float64 {
+	out := make([]float64, len(p.kinds))
+	for k := range p.kinds {
+		out[k] = p.kinds[k].value
+	}
+	return out
 }

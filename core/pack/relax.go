@@ -137,6 +137,44 @@ func (p *packer) relax(steps int64) relaxation {
 	return p.relaxRows(r, pods, steps)
 }
 
+// relaxOnce is relax for dives, which mostly come to the same crossroads on their different ways.
+func (p *packer) relaxOnce(steps int64) relaxation {
+	if p.runsOut() {
+		return p.relax(steps)
+	}
+	key := p.crossroads()
+	if known, was := p.crossed[key]; was {
+		r, _ := p.waitingRows()
+		p.last = known
+		p.price(known)
+		p.steps += int64(len(r.items))
+		return known
+	}
+	if len(p.crossed) >= manyCrossroads {
+		p.crossed = nil
+	}
+	if p.crossed == nil {
+		p.crossed = map[string]relaxation{}
+	}
+	r := p.relax(steps)
+	kept := r
+	kept.Result = bound.Result{Bound: r.Bound, Relaxed: r.Relaxed, Dual: r.Dual, Patterns: r.Patterns} // not what it took to find them
+	p.crossed[key] = kept
+	return r
+}
+
+// manyCrossroads bounds how many relaxations are remembered.
+const manyCrossroads = 500
+
+// crossroads says which pods have no place.
+func (p *packer) crossroads() string {
+	key := make([]byte, 0, len(p.lots))
+	for i := range p.lots {
+		key = binary.AppendUvarint(key, uint64(p.lots[i].Count))
+	}
+	return string(key)
+}
+
 // waitingRows gathers the pods without a place, and counts them.
 func (p *packer) waitingRows() (out *rows, pods int) {
 	r := &rows{index: map[string]int{}, sites: p.relaxed.sites}

@@ -113,6 +113,8 @@ type packer struct {
 	// asked before.
 	lodgers   []*bin
 	firstTier bool
+	// crossed are relaxations of dives, by the pods that had no place.
+	crossed map[string]relaxation
 	// ahead is the relaxation of what is left after that, if it was solved already.
 	ahead         *relaxation
 	style         Style
@@ -306,7 +308,7 @@ func (p *packer) eachTier(ask func()) {
 			p.pools[pool] = true
 		}
 		p.offers = p.offersFor(p.sites)
-		p.relaxed = market{}
+		p.relaxed, p.crossed = market{}, nil
 		p.tierStart = len(p.bins)
 		ask()
 	}
