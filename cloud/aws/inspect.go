@@ -21,7 +21,7 @@ func (p *Provider) Drifted(ctx context.Context, claim cloud.Claim, instance clou
 	if err != nil || class == nil || class.DeletionTimestamp != nil {
 		return "", err
 	}
-	offer, err := p.Shelf.Offer(class)
+	offer, err := p.offer(class)
 	if err != nil {
 		return "", err
 	}

@@ -12,6 +12,8 @@ import (
 	"tenon/api/condition"
 	"tenon/cloud"
 	"tenon/cloud/aws/launch"
+	"tenon/cloud/aws/shelf"
+	"tenon/cloud/aws/stock"
 	"tenon/core/catalog"
 )
 
@@ -21,8 +23,18 @@ func (p *Provider) Catalog(ctx context.Context, ref cloud.ClassRef) (*catalog.Ca
 	if err != nil {
 		return nil, err
 	}
-	offer, err := p.Shelf.Offer(class)
+	offer, err := p.offer(class)
 	return offer.Catalog, err
+}
+
+// offer is what a class can buy. Until EC2 has said what there is, as at the start of the process, it
+// cannot be known, which is nobody's fault.
+func (p *Provider) offer(class *awsv1.EC2NodeClass) (shelf.Offer, error) {
+	offer, err := p.Shelf.Offer(class)
+	if errors.Is(err, stock.ErrNoTypes) {
+		err = &cloud.ClassNotReady{Class: cloud.ClassRef{Group: awsv1.Group, Kind: awsv1.KindEC2NodeClass, Name: class.Name}, Undecided: true, Err: err}
+	}
+	return offer, err
 }
 
 // readyClass is a class that can be launched with.
@@ -79,7 +91,10 @@ func (p *Provider) facts(ctx context.Context, ref cloud.ClassRef) (launch.Facts,
 	if err != nil {
 		return launch.Facts{}, err
 	}
-	offer, err := p.Shelf.Offer(class)
+	offer, err := p.offer(class)
+	if _, undecided := errors.AsType[*cloud.ClassNotReady](err); undecided {
+		return launch.Facts{}, err
+	}
 	if err != nil {
 		return launch.Facts{}, &cloud.Rejected{Reason: "InstanceTypeResolutionFailed", Message: "Error resolving instance types", Err: err}
 	}

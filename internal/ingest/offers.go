@@ -35,6 +35,22 @@ func cheapest(offers *catalog.Catalog, want requirement.Set, wellKnown requireme
 	return kind, best
 }
 
+// CanBuy reports whether a catalogue has anything that these requirements allow and that can be had now.
+func CanBuy(offers *catalog.Catalog, want requirement.Set, wellKnown requirement.KeySet) bool {
+	for i := range offers.Types {
+		t := &offers.Types[i]
+		if !t.Requirements.Intersects(want) {
+			continue
+		}
+		for j := range t.Offerings {
+			if o := &t.Offerings[j]; o.Available && allows(want, o, wellKnown) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func allows(want requirement.Set, o *catalog.Offering, wellKnown requirement.KeySet) bool {
 	return (!want.Has(requirement.KeyZone) || want.Get(requirement.KeyZone).Has(o.Zone)) &&
 		(!want.Has(requirement.KeyCapacityType) || want.Get(requirement.KeyCapacityType).Has(o.CapacityType)) &&

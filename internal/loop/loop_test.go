@@ -282,6 +282,21 @@ func TestAFailedClaimIsDecidedAbout(t *testing.T) {
 	}
 }
 
+// TestAPoolThatCanBuyNothingSaysSo: nothing that its cloud has is what its requirements allow.
+func TestAPoolThatCanBuyNothingSaysSo(t *testing.T) {
+	t.Parallel()
+	nothing := ready("nothing")
+	nothing.Spec.Template.Spec.Requirements = []karpenterv1.Requirement{rig.Requirement(corev1.LabelInstanceTypeStable, "no-such-type")}
+	h := newHouse(t, nothing, ready("default"))
+	h.pods("web", 1, judged)
+	h.decide()
+	events := strings.Join(h.Events(), "\n")
+	if !strings.Contains(events, "Warning NoCompatibleInstanceTypes nothing: NodePool requirements filtered out all compatible available instance types") ||
+		strings.Contains(events, "NoCompatibleInstanceTypes default") {
+		t.Errorf("events:\n%s", events)
+	}
+}
+
 // TestLimitsHoldAndSaySo: the pool takes what its limit allows, and says on itself and on
 // the pods what would help; when it is raised, the rest follows and the condition goes.
 func TestLimitsHoldAndSaySo(t *testing.T) {

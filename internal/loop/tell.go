@@ -47,6 +47,30 @@ func (l *loop) tell(ctx context.Context, picture world.Picture, p *plan.Plan, ch
 	l.tellExisting(s, chosen)
 	l.tellUnplaced(ctx, s, p)
 	l.tellLimits(ctx, limited(p))
+	l.tellPools(ctx, s)
+}
+
+// tellPools says which pools take no part in decisions, and which can buy nothing at all.
+func (l *loop) tellPools(ctx context.Context, s *snapshot.Snapshot) {
+	for i := range s.Pools {
+		pool := &s.Pools[i]
+		if pool.Replicas != nil {
+			continue
+		}
+		if pool.Unready != "" {
+			if l.said.fresh("pool "+pool.Name+" "+pool.Unready, s.Now) {
+				reconcile.Log(ctx).Info("ignoring nodepool, not ready", "NodePool", pool.Name, "reason", pool.Unready)
+			}
+			continue
+		}
+		if len(s.Catalogs[pool.Catalog].Types) == 0 || ingest.CanBuy(&s.Catalogs[pool.Catalog], pool.Requirements, s.Settings.WellKnown) {
+			continue
+		}
+		if object, found := l.o.World.Pool(pool.Name); found {
+			l.kit.Events.Publish(telemetry.Warning(object, "NoCompatibleInstanceTypes",
+				"NodePool requirements filtered out all compatible available instance types", string(object.UID)).Within(time.Minute))
+		}
+	}
 }
 
 // count keeps the gauges, and the trail of each pod: how long it had to wait for its first

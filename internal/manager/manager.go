@@ -94,12 +94,18 @@ func (p *Process) assemble(o Options) error {
 			return fmt.Errorf("learn the kinds of objects: %w", err)
 		}
 	}
-	m, err := ctrl.NewManager(o.Connection.Config, managerOptions(o, kinds))
+	registry := prometheus.NewRegistry()
+	requests, err := telemetry.NewRequests(registry)
+	if err != nil {
+		return fmt.Errorf("register metrics: %w", err)
+	}
+	config := rest.CopyConfig(o.Connection.Config)
+	config.Wrap(requests.Wrap)
+	m, err := ctrl.NewManager(config, managerOptions(o, kinds))
 	if err != nil {
 		return fmt.Errorf("prepare the controller manager: %w", err)
 	}
 	p.manager = m
-	registry := prometheus.NewRegistry()
 	if err := registry.Register(telemetry.NewBuildInfo(o.Build)); err != nil {
 		return fmt.Errorf("register metrics: %w", err)
 	}

@@ -95,7 +95,7 @@ const referenceTail = `
 | ` + "`karpenter_metrics_series_exposed`" + ` | gauge | – | Time series that this process exposes. *(Tenon's own)* |
 | ` + "`karpenter_metrics_series_gathered`" + ` | gauge | – | Time series that it would expose without a bound. *(Tenon's own)* |
 
-Besides these come what controller-runtime and client-go tell (` + "`controller_runtime_*`, `workqueue_*`, `rest_client_*`, `leader_election_*`" + `), and ` + "`go_*` and `process_*`" + `.
+Besides these come what controller-runtime and client-go tell (` + "`client_go_request_*`, `controller_runtime_*`, `workqueue_*`, `rest_client_*`, `leader_election_*`" + `), and ` + "`go_*` and `process_*`" + `.
 
 ## What else differs from Karpenter
 

@@ -83,4 +83,5 @@ type disruption struct {
 	memory     *provision.Memory
 	last       round
 	stragglers stragglers
+	broken     map[string]string // what is wrong with budgets, by pool, as it was said last
 }

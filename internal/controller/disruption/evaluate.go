@@ -80,6 +80,7 @@ func (d *disruption) evaluate(ctx context.Context) (reconcile.Result, error) {
 		d.o.Tell(picture.Snapshot, &decision)
 	}
 	d.weigh(picture.Snapshot, &decision)
+	d.tellBudgets(ctx, picture.Snapshot)
 	// 5. Begin what need not wait, and still holds.
 	err := d.beginAll(ctx, picture, d.stragglers.choose(&decision.Plan, now))
 	return reconcile.In(max(d.wait(d.o.World.Pulse(), d.kit.Clock.Now()), time.Millisecond)), err

@@ -7,6 +7,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/model"
 	"tenon/internal/command"
+	"tenon/internal/reconcile"
 )
 
 // succeeded tells those who learn from it that a command was carried out. Commands whose
@@ -17,6 +18,7 @@ func (d *disruption) succeeded(ctx context.Context, s *command.Stage) error {
 			return nil
 		}
 	}
+	reconcile.Log(ctx).Info("command succeeded", "command-id", s.Record.ID, "decision", s.Record.Decision())
 	return d.ended(ctx, s, "")
 }
 

@@ -2,6 +2,7 @@ package disruption
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/plan"
 	"tenon/core/requirement"
+	"tenon/core/snapshot"
 	"tenon/internal/command"
 	"tenon/internal/reconcile"
 	"tenon/internal/removal"
@@ -164,4 +166,20 @@ func (d *disruption) tellAbandoned(ctx context.Context, s *command.Stage, why st
 	d.kit.Metrics.VoluntaryDisruptionQueueFailuresTotal.WithLabelValues(s.Record.Decision(), label(s.Record.Reason), s.Record.Kind).Add(float64(max(missing, 1)))
 	reconcile.Log(ctx).Info("failed terminating nodes while executing a disruption command", "command-id", s.Record.ID,
 		"reason", string(s.Record.Reason), "nodes", strings.Join(nodes, ", "), "cause", why)
+}
+
+// tellBudgets says, once, which pools have budgets that cannot be read: they allow nothing.
+func (d *disruption) tellBudgets(ctx context.Context, s *snapshot.Snapshot) {
+	broken := map[string]string{}
+	for i := range s.Pools {
+		pool := &s.Pools[i]
+		text := pool.Consolidation.Broken
+		if text == "" {
+			continue
+		}
+		if broken[pool.Name] = text; d.broken[pool.Name] != text {
+			reconcile.Log(ctx).Error(errors.New(text), "detected disruption budget errors", "NodePool", pool.Name)
+		}
+	}
+	d.broken = broken
 }

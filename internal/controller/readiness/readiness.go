@@ -4,6 +4,7 @@ package readiness
 
 import (
 	"context"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,6 +17,7 @@ import (
 	"tenon/internal/amend"
 	"tenon/internal/class"
 	"tenon/internal/reconcile"
+	"tenon/internal/telemetry"
 )
 
 type readiness struct {
@@ -65,9 +67,14 @@ func (r readiness) reconcile(ctx context.Context, key reconcile.Key) (reconcile.
 	}
 	told := pool.DeepCopy()
 	conditions := told.Conditions(r.kit.Clock.Now())
+	was, _ := conditions.Get(karpenterv1.ConditionNodeClassReady)
 	tell(&conditions, found)
 	told.Status.Conditions = conditions.List()
-	return amend.Status(ctx, r.kit.Client, pool, told)
+	again, err := amend.Status(ctx, r.kit.Client, pool, told)
+	if is, _ := conditions.Get(karpenterv1.ConditionNodeClassReady); err == nil && again == reconcile.Never && is.Reason != was.Reason && (!found.Found || found.Deleting) {
+		r.kit.Events.Publish(telemetry.Warning(pool, is.Reason, fmt.Sprintf("Failed resolving NodeClass %s: %s", ref.Name, is.Message)))
+	}
+	return again, err
 }
 
 // tell says what a class means for its pools.

@@ -1,6 +1,7 @@
 package readiness_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -67,6 +68,10 @@ func TestReadiness(t *testing.T) {
 			r.Calls()
 			r.Clock.Step(time.Hour)
 			r.Run(c, "web")
+			missing := tc.reason == "NodeClassNotFound" || tc.reason == "NodeClassTerminating"
+			if events := r.Events(); len(events) > 1 || missing != (len(events) == 1 && strings.Contains(events[0], "Failed resolving NodeClass")) {
+				t.Errorf("events %v", events)
+			}
 			for _, call := range r.Calls() {
 				if call.IsWrite() {
 					t.Errorf("nothing changed, and yet: %s", call)
