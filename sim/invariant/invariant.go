@@ -76,16 +76,16 @@ type Watch struct {
 	// Report is told of each violation once.
 	Report func(Violation)
 
-	bought    map[string]string       // provider IDs by claim
-	strays    map[string]time.Time    // since when, by what
-	edited    map[string]time.Time    // when the spec of a pool was last changed
-	limited   map[string]time.Time    // when its limits were
-	limits    map[string]string       // of pools
-	left      map[string][]time.Time  // when claims of a pool went
-	prices    map[string]model.Money  // by claim
-	paired    map[string]time.Time    // since when a command pays for both, by its ID
-	wanting   map[types.UID]time.Time // when a pod last wanted a place
-	crowd     time.Time               // when several processes were last alive
+	bought    map[string]string      // provider IDs by claim
+	strays    map[string]time.Time   // since when, by what
+	edited    map[string]time.Time   // when the spec of a pool was last changed
+	limited   map[string]time.Time   // when its limits were
+	limits    map[string]string      // of pools
+	left      map[string][]time.Time // when claims of a pool went
+	prices    map[string]model.Money // by claim
+	paired    map[string]time.Time   // since when a command pays for both, by its ID
+	wanting   map[types.UID]wish     // pods that have wanted a place
+	crowd     time.Time              // when several processes were last alive
 	told      map[string]bool
 	announced map[string]bool // instances, by the cloud
 	looked    time.Time
@@ -98,13 +98,14 @@ type Watch struct {
 	late      Late
 	machines  map[string]*karpenterv1.NodeClaim // by provider ID; nil is not looked up yet
 	tenants   tenants
+	beside    beside
 }
 
 // Begin starts to watch.
 func (w *Watch) Begin() {
 	w.bought, w.strays = map[string]string{}, map[string]time.Time{}
 	w.limited, w.limits, w.told = map[string]time.Time{}, map[string]string{}, map[string]bool{}
-	w.wanting, w.edited, w.left = map[types.UID]time.Time{}, map[string]time.Time{}, map[string][]time.Time{}
+	w.wanting, w.edited, w.left = map[types.UID]wish{}, map[string]time.Time{}, map[string][]time.Time{}
 	w.announced = map[string]bool{}
 	w.prices, w.paired = map[string]model.Money{}, map[string]time.Time{}
 	w.stirred, w.brought, w.going = w.Now(), map[string]move{}, map[string]*command.Record{}
@@ -112,6 +113,7 @@ func (w *Watch) Begin() {
 	w.loosened = map[string]time.Time{}
 	w.promises = promises{by: map[types.UID]promise{}, told: map[string]bool{}}
 	w.tenants = tenantsOf(w.Store)
+	w.beside = beside{unsettled: map[string]time.Time{}, needless: map[string]string{}}
 	w.Store.Listen(w.hear)
 }
 
@@ -155,6 +157,7 @@ func (w *Watch) hear(c store.Change) {
 		w.loosen(c)
 		w.notePod(c)
 	}
+	w.noteRoom(c)
 }
 
 func (w *Watch) meddled(name string) bool { return w.Meddled != nil && w.Meddled(name) }
@@ -167,6 +170,7 @@ func (w *Watch) Step() {
 	if w.Several != nil && w.Several() {
 		w.crowd = w.Now()
 	}
+	w.stepBeside()
 	if w.Now().Sub(w.looked) < lookEvery {
 		return
 	}

@@ -47,6 +47,7 @@ func (w *Watch) Launched(m memory.Machine) {
 	if w.claimOf(i) == nil {
 		w.report(IntentFirst, "%s was bought for claim %s, which does not exist", i.ProviderID, i.ClaimName)
 	}
+	w.judgeMachine(i.ClaimName)
 	w.checkLimits(i.Pool)
 }
 
@@ -101,7 +102,7 @@ func (w *Watch) leaving(i cloud.Instance) bool {
 // want remembers when a pod last wanted a place.
 func (w *Watch) want(pod *corev1.Pod) {
 	if pod.Spec.NodeName == "" && !finished(pod) && pod.Annotations[Infeasible] == "" || w.goes(pod.Spec.NodeName) {
-		w.wanting[pod.UID] = w.Now()
+		w.wanting[pod.UID] = wish{w.Now(), pod}
 	}
 }
 
@@ -157,8 +158,8 @@ func (w *Watch) lookAtPurchases(instances []cloud.Instance) {
 		}
 	}
 	wanted := 0
-	for uid, last := range w.wanting { // counting alone: the order does not matter
-		switch {
+	for uid, wish := range w.wanting { // counting alone: the order does not matter
+		switch last := wish.at; {
 		case !last.Before(first.Add(-announced)):
 			wanted++
 		case now.Sub(last) > crowded:

@@ -18,6 +18,7 @@ func everyExample() map[string]example {
 	all := examples()
 	maps.Copy(all, decisions())
 	maps.Copy(all, accounts())
+	maps.Copy(all, besides())
 	return all
 }
 

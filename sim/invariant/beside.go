@@ -1,0 +1,284 @@
+package invariant
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	podresource "k8s.io/component-helpers/resource"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/internal/command"
+	"tenon/sim/store"
+)
+
+// BesideRoom is about purchases for pods that wait. It speaks only where it can show a place for each
+// of them: every pod that has wanted one lately, and every one that a ReplicaSet has yet to make, has
+// room beside all the others on nodes that have served for a while, and on which nothing has become
+// free for as long, so that caches have caught up.
+const BesideRoom = "no node is bought beside enough room"
+
+// lately is how long all caches are behind at most: watches stall, break and list anew, and a process
+// that ends is followed by another. leap is how far the clock goes when it jumps.
+const (
+	lately = 2 * time.Minute
+	leap   = time.Minute
+)
+
+// wish is a pod that wants a place, and when it last did.
+type wish struct {
+	at  time.Time
+	pod *corev1.Pod
+}
+
+// beside is what is kept for the rule.
+type beside struct {
+	unsettled map[string]time.Time // when a node last became free in part, or changed
+	stepped   time.Time
+	leapt     time.Time
+	needless  map[string]string // claims that nobody needs, with where the room was, until they have machines
+}
+
+// stepBeside notices that the clock has jumped: what is long ago then was just now for the product.
+func (w *Watch) stepBeside() {
+	if now := w.Now(); !w.beside.stepped.IsZero() && now.Sub(w.beside.stepped) > leap {
+		w.beside.leapt = now
+	}
+	w.beside.stepped = w.Now()
+}
+
+// unsettle notes that a node is not what it was.
+func (w *Watch) unsettle(node string) {
+	if node != "" {
+		w.beside.unsettled[node] = w.Now()
+	}
+}
+
+// noteRoom is told of every change.
+func (w *Watch) noteRoom(c store.Change) {
+	switch object := c.Object().(type) {
+	case *corev1.Pod:
+		old, _ := c.Old.(*corev1.Pod)
+		if old != nil && old.Spec.NodeName != "" && !finished(old) && (c.New == nil || finished(object)) {
+			w.unsettle(old.Spec.NodeName)
+		}
+	case *corev1.Node:
+		old, _ := c.Old.(*corev1.Node)
+		if now, _ := c.New.(*corev1.Node); old == nil || now == nil || !sameRoom(old, now) {
+			w.unsettle(object.Name)
+		}
+	case *karpenterv1.NodeClaim:
+		old, _ := c.Old.(*karpenterv1.NodeClaim)
+		now, _ := c.New.(*karpenterv1.NodeClaim)
+		switch {
+		case old == nil:
+			w.judgePurchase(object)
+		case now == nil:
+			w.unsettle(old.Status.NodeName)
+			delete(w.beside.needless, old.Name)
+		case !samePromise(old, now):
+			w.unsettle(now.Status.NodeName)
+		}
+	}
+}
+
+// sameRoom reports whether a node takes what it took before.
+func sameRoom(a, b *corev1.Node) bool {
+	same := func(x, y corev1.ResourceList) bool {
+		return x.Cpu().Cmp(*y.Cpu()) == 0 && x.Memory().Cmp(*y.Memory()) == 0
+	}
+	return readyNode(a) == readyNode(b) && a.Spec.Unschedulable == b.Spec.Unschedulable && len(a.Spec.Taints) == len(b.Spec.Taints) &&
+		labels.Equals(a.Labels, b.Labels) && same(a.Status.Allocatable, b.Status.Allocatable) && (a.DeletionTimestamp == nil) == (b.DeletionTimestamp == nil)
+}
+
+// samePromise reports whether a claim stays as it did.
+func samePromise(a, b *karpenterv1.NodeClaim) bool {
+	initialized := func(c *karpenterv1.NodeClaim) bool {
+		return meta.IsStatusConditionTrue(c.Status.Conditions, karpenterv1.ConditionInitialized)
+	}
+	return (commandOf(a) == nil) == (commandOf(b) == nil) && initialized(a) == initialized(b) && a.Status.NodeName == b.Status.NodeName &&
+		(a.DeletionTimestamp == nil) == (b.DeletionTimestamp == nil)
+}
+
+// judgePurchase looks at a claim when it is made. Those of pools with a fixed number of nodes are for
+// no pods, and replacements are for those of a node that still has them.
+func (w *Watch) judgePurchase(claim *karpenterv1.NodeClaim) {
+	pool := w.pool(poolOf(claim))
+	if pool == nil || pool.Spec.Replicas != nil || w.recent(w.crowd, crowded) || w.recent(w.beside.leapt, lately) || w.replaces(claim) {
+		return
+	}
+	wishes, plain := w.wishes()
+	if !plain || len(wishes) == 0 {
+		return
+	}
+	if rooms := w.settledRooms(); len(rooms) > 0 {
+		if where := seat(wishes, rooms); where != "" {
+			w.beside.needless[claim.Name] = where
+		}
+	}
+}
+
+// judgeMachine is told of the machine of a claim: what a command brings is known by then.
+func (w *Watch) judgeMachine(name string) {
+	where, needless := w.beside.needless[name]
+	if delete(w.beside.needless, name); needless && !w.replaces(w.claimNamed(name)) {
+		w.report(BesideRoom, "claim %s is bought, and all that want a place have one: %s", name, where)
+	}
+}
+
+// replaces reports whether a disruption brings a claim.
+func (w *Watch) replaces(claim *karpenterv1.NodeClaim) bool {
+	return claim != nil && slices.ContainsFunc(store.All[*karpenterv1.NodeClaim](w.Store), func(c *karpenterv1.NodeClaim) bool {
+		r, written := command.Of(c)
+		return written && r.Brings(claim.Name)
+	})
+}
+
+// manyAnnounced is how many pods that are yet to be made are looked at.
+const manyAnnounced = 200
+
+// wishes are the pods that have wanted a place lately, and those that ReplicaSets have yet to make.
+// It is false if some of them want more than room and labels of nodes: whether all have a place then
+// is for the product to say.
+func (w *Watch) wishes() ([]*corev1.Pod, bool) {
+	var all []*corev1.Pod
+	for _, wish := range w.wanting { // sorted below
+		switch {
+		case w.Now().Sub(wish.at) > lately || daemon(wish.pod) && wish.pod.Spec.NodeName != "":
+		case daemon(wish.pod) || !plain(wish.pod):
+			return nil, false
+		default:
+			all = append(all, wish.pod)
+		}
+	}
+	have := map[types.UID]int32{}
+	for _, pods := range w.tenants { // a sum, in any order
+		for _, pod := range pods { // as above
+			if ref := metav1.GetControllerOfNoCopy(pod); ref != nil && pod.DeletionTimestamp == nil && !finished(pod) {
+				have[ref.UID]++
+			}
+		}
+	}
+	for _, set := range store.All[*appsv1.ReplicaSet](w.Store) {
+		missing := int32(0)
+		if set.Spec.Replicas != nil {
+			missing = max(*set.Spec.Replicas-have[set.UID], 0)
+		}
+		pod := &corev1.Pod{ObjectMeta: *set.Spec.Template.ObjectMeta.DeepCopy(), Spec: set.Spec.Template.Spec}
+		pod.Namespace, pod.Name = set.Namespace, set.Name
+		if missing > 0 && !plain(pod) || int(missing)+len(all) > manyAnnounced {
+			return nil, false
+		}
+		for range missing {
+			all = append(all, pod)
+		}
+	}
+	if w.shunned(all) {
+		return nil, false
+	}
+	slices.SortFunc(all, func(a, b *corev1.Pod) int {
+		x, y := demand(a), demand(b)
+		return cmp.Or(cmp.Compare(y.cpu, x.cpu), cmp.Compare(y.memory, x.memory), byName(a, b))
+	})
+	return all, true
+}
+
+// plain pods ask for room and labels of one node, and for nothing else.
+func plain(pod *corev1.Pod) bool {
+	spec := &pod.Spec
+	nodes := spec.Affinity == nil || spec.Affinity.PodAffinity == nil && spec.Affinity.PodAntiAffinity == nil &&
+		(spec.Affinity.NodeAffinity == nil || len(spec.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution) == 0)
+	volumes := slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil || v.Ephemeral != nil })
+	ports := slices.ContainsFunc(spec.Containers, func(c corev1.Container) bool {
+		return slices.ContainsFunc(c.Ports, func(p corev1.ContainerPort) bool { return p.HostPort > 0 })
+	})
+	return nodes && !volumes && !ports && len(spec.TopologySpreadConstraints) == 0 && len(spec.SchedulingGates) == 0
+}
+
+// shunned reports whether a pod on some node will not have one of these pods near it.
+func (w *Watch) shunned(wishes []*corev1.Pod) bool {
+	for node, pods := range w.tenants { // one is enough, in any order
+		for _, pod := range pods { // as above
+			if node == "" || pod.Spec.Affinity == nil || pod.Spec.Affinity.PodAntiAffinity == nil {
+				continue
+			}
+			for _, term := range pod.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
+				selector, err := metav1.LabelSelectorAsSelector(term.LabelSelector)
+				if err != nil || slices.ContainsFunc(wishes, func(p *corev1.Pod) bool { return selector.Matches(labels.Set(p.Labels)) }) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// space is CPU, memory and pods.
+type space struct{ cpu, memory, pods int64 }
+
+func (s space) less(o space) space { return space{s.cpu - o.cpu, s.memory - o.memory, s.pods - o.pods} }
+
+func (s space) holds(o space) bool {
+	return s.cpu >= o.cpu && s.memory >= o.memory && s.pods >= o.pods
+}
+
+func demand(pod *corev1.Pod) space {
+	list := podresource.PodRequests(pod, podresource.PodResourcesOptions{})
+	return space{list.Cpu().MilliValue(), list.Memory().Value(), 1}
+}
+
+// settledRoom is a node that has served for a while, with what has been free on it for as long.
+type settledRoom struct {
+	node *corev1.Node
+	free space
+}
+
+// settledRooms are those without taints, by name, whose machines run and are not going.
+func (w *Watch) settledRooms() []*settledRoom {
+	var rooms []*settledRoom
+	for _, node := range store.All[*corev1.Node](w.Store) {
+		since, unsettled := w.beside.unsettled[node.Name]
+		if unsettled && w.Now().Sub(since) < lately || len(node.Spec.Taints) > 0 || node.Spec.Unschedulable || node.DeletionTimestamp != nil {
+			continue
+		}
+		claim := w.claimFor(node)
+		if claim == nil || w.announced[idOf(claim)] || w.goes(node.Name) || w.goesBy(claim) != nil || w.meddled(claim.Name) || !w.serves(claim) {
+			continue
+		}
+		free := space{node.Status.Allocatable.Cpu().MilliValue(), node.Status.Allocatable.Memory().Value(), node.Status.Allocatable.Pods().Value()}
+		for _, pod := range w.tenants[node.Name] { // a sum, in any order
+			if !finished(pod) {
+				free = free.less(demand(pod))
+			}
+		}
+		rooms = append(rooms, &settledRoom{node, free})
+	}
+	return rooms
+}
+
+// seat gives each pod, the largest first, the first place there is, and says where. It says nothing
+// if some pod has none.
+func seat(wishes []*corev1.Pod, rooms []*settledRoom) string {
+	var where []string
+	for _, pod := range wishes {
+		wants := nodeaffinity.GetRequiredNodeAffinity(pod)
+		at := slices.IndexFunc(rooms, func(r *settledRoom) bool {
+			match, err := wants.Match(r.node)
+			return err == nil && match && r.free.holds(demand(pod))
+		})
+		if at < 0 {
+			return ""
+		}
+		rooms[at].free = rooms[at].free.less(demand(pod))
+		where = append(where, pod.Name+" on "+rooms[at].node.Name)
+	}
+	return strings.Join(where, ", ")
+}
