@@ -86,17 +86,23 @@ func used(seed uint64, pods int, empty bool) *snapshot.Snapshot {
 	return s
 }
 
-// What goes on existing nodes is what makes the rest cheapest.
+// What goes on existing nodes is what makes the rest cheapest, be they a few or some hundreds.
 func TestExistingNodesTakeWhatMakesTheRestCheapest(t *testing.T) {
 	t.Parallel()
+	cases := map[string]*snapshot.Snapshot{
+		"1,500 pods, empty nodes of 4 GiB a core": used(0, 1500, true),
+		"3,000 pods, used nodes":                  used(100, 3000, false),
+	}
 	for seed := range uint64(4) {
-		for _, empty := range []bool{false, true}[:2-min(int(seed), 1)] {
-			s := used(seed, 1500, empty)
+		cases[fmt.Sprintf("1,500 pods, used nodes, seed %d", seed)] = used(seed, 1500, false)
+	}
+	for name, s := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			p := Plan(s, Options{})
-			ratio := float64(p.Cost.New) / float64(p.Cost.LowerBound)
-			if len(p.Unplaced) > 0 || ratio > 1.015 {
-				t.Errorf("seed %d, empty %v: price over bound is %.4f", seed, empty, ratio)
+			if ratio := float64(p.Cost.New) / float64(p.Cost.LowerBound); len(p.Unplaced) > 0 || ratio > 1.015 {
+				t.Errorf("%v for new nodes beside %d: %.4f of the bound; %d pods have no place", p.Cost.New, len(s.Nodes), ratio, len(p.Unplaced))
 			}
-		}
+		})
 	}
 }
