@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -101,6 +102,17 @@ func (t *Translator) unready(pool *karpenterv1.NodePool, parsed error) error {
 // CheckPool is the run-time validation of a pool.
 func (t *Translator) CheckPool(pool *karpenterv1.NodePool) error { return pool.Validate(t.rules) }
 
+// causes are what the conditions say that make the pool not ready.
+func causes(pool *karpenterv1.NodePool) string {
+	var out []string
+	for _, c := range pool.Status.Conditions {
+		if c.Status == metav1.ConditionFalse && c.Message != "" && (c.Type == karpenterv1.ConditionValidationSucceeded || c.Type == karpenterv1.ConditionNodeClassReady) {
+			out = append(out, c.Message)
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
 // checkReady believes what the status says. A manifest says nothing, and a pool that
 // nobody has judged yet counts as ready there.
 func (t *Translator) checkReady(pool *karpenterv1.NodePool) error {
@@ -112,7 +124,7 @@ func (t *Translator) checkReady(pool *karpenterv1.NodePool) error {
 		case c.Status == metav1.ConditionTrue:
 			return nil
 		case c.Status == metav1.ConditionFalse || !t.options.Files:
-			return fmt.Errorf("not ready: %s", cmp.Or(c.Message, c.Reason, "no reason given"))
+			return fmt.Errorf("not ready: %s", cmp.Or(causes(pool), c.Message, c.Reason, "no reason given"))
 		}
 	}
 	if t.options.Files {

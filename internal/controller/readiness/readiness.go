@@ -68,7 +68,13 @@ func (r readiness) reconcile(ctx context.Context, key reconcile.Key) (reconcile.
 	told := pool.DeepCopy()
 	conditions := told.Conditions(r.kit.Clock.Now())
 	was, _ := conditions.Get(karpenterv1.ConditionNodeClassReady)
-	tell(&conditions, found)
+	missing := ""
+	if !found.Found {
+		if missing, err = r.classes.Missing(ctx, ref); err != nil {
+			return reconcile.Never, err
+		}
+	}
+	tell(&conditions, found, missing)
 	told.Status.Conditions = conditions.List()
 	again, err := amend.Status(ctx, r.kit.Client, pool, told)
 	if is, _ := conditions.Get(karpenterv1.ConditionNodeClassReady); err == nil && again == reconcile.Never && is.Reason != was.Reason && (!found.Found || found.Deleting) {
@@ -77,12 +83,14 @@ func (r readiness) reconcile(ctx context.Context, key reconcile.Key) (reconcile.
 	return again, err
 }
 
-// tell says what a class means for its pools.
-func tell(s *condition.Set, c class.Class) {
+const notFound = "NodeClass not found on cluster: "
+
+// tell says what a class means for its pools; missing is what there is to say if there is none.
+func tell(s *condition.Set, c class.Class, missing string) {
 	const name = karpenterv1.ConditionNodeClassReady
 	switch {
 	case !c.Found:
-		s.SetFalse(name, karpenterv1.ReasonNodeClassNotFound, "NodeClass not found on cluster")
+		s.SetFalse(name, karpenterv1.ReasonNodeClassNotFound, notFound+missing)
 	case c.Deleting:
 		s.SetFalse(name, "NodeClassTerminating", "NodeClass is Terminating")
 	case c.Ready.Status == metav1.ConditionTrue:

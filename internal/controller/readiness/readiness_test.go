@@ -39,7 +39,7 @@ func TestReadiness(t *testing.T) {
 		status          metav1.ConditionStatus
 		reason, message string
 	}{
-		"no class":                  {nil, "False", "NodeClassNotFound", "NodeClass not found on cluster"},
+		"no class":                  {nil, "False", "NodeClassNotFound", "NodeClass not found on cluster: there is no MemoryNodeClass \"default\", nor any other"},
 		"a class that is deleted":   {leaving(), "False", "NodeClassTerminating", "NodeClass is Terminating"},
 		"a class nobody has judged": {nodeClass("", "", ""), "False", "NodeClassReadinessUnknown", "Node Class Readiness Unknown"},
 		"a class not yet known":     {nodeClass("Unknown", "AwaitingReconciliation", "wait"), "False", "NodeClassReadinessUnknown", "Node Class Readiness Unknown"},
@@ -78,6 +78,29 @@ func TestReadiness(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestAWrongNameIsTold: a pool whose class is not there says which one it asks for and what there is
+// of nearly that name, on itself and with a warning.
+func TestAWrongNameIsTold(t *testing.T) {
+	t.Parallel()
+	pool := rig.Pool("web")
+	pool.Spec.Template.Spec.NodeClassRef.Name = "defualt"
+	r := rig.New(t, memory.Options{}, pool, nodeClass("True", "Ready", ""))
+	other := nodeClass("True", "Ready", "")
+	other.SetName("gpu")
+	r.Must(r.API.Create(t.Context(), other))
+	c := readiness.New(r.Kit)
+	const want = `NodeClass not found on cluster: there is no MemoryNodeClass "defualt"; the nearest name is "default"`
+	r.Run(c, "web")
+	var got karpenterv1.NodePool
+	r.Get("web", &got)
+	if cond, _ := got.Conditions(r.Clock.Now()).Get(karpenterv1.ConditionNodeClassReady); cond.Message != want {
+		t.Errorf("the pool says %q", cond.Message)
+	}
+	if events := strings.Join(r.Events(), "\n"); !strings.Contains(events, "Warning NodeClassNotFound web: Failed resolving NodeClass defualt: "+want) {
+		t.Errorf("events:\n%s", events)
 	}
 }
 
