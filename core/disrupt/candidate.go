@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"tenon/core/catalog"
 	"tenon/core/plan"
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
@@ -128,7 +129,7 @@ func (x *search) exempt(n *node) string {
 		return fmt.Sprintf("NodePool %q has consolidation disabled", p.Name)
 	case n.isEmpty():
 		return ""
-	case n.Price == 0:
+	case n.Price == 0 && n.Labels[requirement.KeyCapacityType] != catalog.Reserved: // what is reserved may cost nothing
 		return fmt.Sprintf("Instance Type %q not found", n.InstanceType)
 	}
 	for _, key := range []string{requirement.KeyCapacityType, requirement.KeyZone} {

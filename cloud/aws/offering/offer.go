@@ -10,8 +10,18 @@ import (
 	"tenon/core/requirement"
 )
 
-// reservedDiscount makes what is paid already so cheap that it is always bought first.
-const reservedDiscount = 10_000_000
+// What is paid already is so cheap that it is bought first, and still has an order: of two reservations
+// with room the one of the smaller machine is taken. A price of nothing would make all alike, and would be
+// taken for one that is not known.
+const (
+	reservedDiscount = 100_000
+	reservedMost     = model.Money(500) // less than any machine costs otherwise
+)
+
+// reservedPrice is what a reserved machine counts as, of the price that it would have on demand.
+func reservedPrice(onDemand model.Money) model.Money {
+	return min(max((onDemand+reservedDiscount-1)/reservedDiscount, 1), reservedMost)
+}
 
 // offerings are the ways to buy a type: on-demand and spot in every zone of the region,
 // and its reservations. Without a price there is no offer.
@@ -72,7 +82,7 @@ func (t buyable) sellsIn(zoneName string) bool {
 
 // reserved is the offer of a reservation, once for each partition of the group.
 func (b *builder) reserved(t buyable, r Reservation) []catalog.Offering {
-	price, _ := b.prices.OnDemand(t.Name) // unknown counts as nothing: it is paid anyway
+	price, _ := b.prices.OnDemand(t.Name) // unknown counts as the least: it is paid anyway
 	own := []requirement.Requirement{
 		requirement.New(awsv1.LabelCapacityReservationID, requirement.In, r.ID),
 		requirement.New(awsv1.LabelCapacityReservationType, requirement.In, r.Kind),
@@ -82,7 +92,7 @@ func (b *builder) reserved(t buyable, r Reservation) []catalog.Offering {
 		Zone:                r.Zone,
 		CapacityType:        catalog.Reserved,
 		ReservationID:       r.ID,
-		Price:               price / reservedDiscount,
+		Price:               reservedPrice(price),
 		Available:           t.compatible && r.Available > 0 && !r.Expiring && t.sellsIn(r.Zone) && b.available(t.Name, r.Zone, catalog.Reserved),
 		ReservationCapacity: r.Available,
 	}

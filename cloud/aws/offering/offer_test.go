@@ -109,10 +109,10 @@ func TestOffers(t *testing.T) {
 			with: func(p *offering.Params) { p.Zones = p.Zones[:1]; p.Reservations = reservations() },
 			want: []string{
 				"us-west-2a on-demand 0.096 usw2-az2", "us-west-2a spot 0.0672 usw2-az2",
-				"us-west-2a reserved 0 cr-1 x3 usw2-az2",
-				"us-west-2a reserved 0 cr-empty x0 usw2-az2 unavailable",
-				"us-west-2a reserved 0 cr-ending x1 usw2-az2 unavailable",
-				"us-west-2b reserved 0 cr-elsewhere x1 unavailable",
+				"us-west-2a reserved 0.000001 cr-1 x3 usw2-az2",
+				"us-west-2a reserved 0.000001 cr-empty x0 usw2-az2 unavailable",
+				"us-west-2a reserved 0.000001 cr-ending x1 usw2-az2 unavailable",
+				"us-west-2b reserved 0.000001 cr-elsewhere x1 unavailable",
 			},
 		},
 		"a group of partitions": {
@@ -124,7 +124,7 @@ func TestOffers(t *testing.T) {
 			want: []string{
 				"us-west-2a on-demand 0.096 usw2-az2 partition 1", "us-west-2a on-demand 0.096 usw2-az2 partition 2",
 				"us-west-2a spot 0.0672 usw2-az2 partition 1", "us-west-2a spot 0.0672 usw2-az2 partition 2",
-				"us-west-2a reserved 0 cr-1 x3 usw2-az2 partition 1", "us-west-2a reserved 0 cr-1 x3 usw2-az2 partition 2",
+				"us-west-2a reserved 0.000001 cr-1 x3 usw2-az2 partition 1", "us-west-2a reserved 0.000001 cr-1 x3 usw2-az2 partition 2",
 			},
 		},
 	}
