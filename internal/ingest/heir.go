@@ -36,18 +36,31 @@ func replacedBy(pod *corev1.Pod) types.UID {
 }
 
 // hasHeir reports whether there is another pod in place of this one. A pod says itself whose place
-// it takes, and is believed if the same Deployment made both.
+// it takes, and is believed if the same Deployment made both. A ReplicaSet may be heard of later than
+// its pod; meanwhile the Deployment's template tells, which names the pod that is being replaced.
 func (x *Index) hasHeir(pod *corev1.Pod) bool {
 	made := x.Workload(pod)
 	if !made.IsA("apps/v1", "Deployment") {
 		return false
 	}
 	for _, heir := range x.heirs[pod.UID] { // one is enough: the order does not matter
-		if x.Workload(heir) == made {
+		if x.Workload(heir) == made || x.replacing(made, pod) && x.fromUnheard(heir, pod) {
 			return true
 		}
 	}
 	return false
+}
+
+// replacing reports whether a Deployment is replacing a pod, as its template says.
+func (x *Index) replacing(deployment owner.Ref, pod *corev1.Pod) bool {
+	d, known := named(x.deployments, "Deployment", deployment)
+	return known && surge.Asked(d, pod)
+}
+
+// fromUnheard reports whether a ReplicaSet of the other pod's namespace made a pod, and is unheard of.
+func (x *Index) fromUnheard(heir, pod *corev1.Pod) bool {
+	set := owner.Of(heir)
+	return set.IsA("apps/v1", "ReplicaSet") && namespaceOf(heir) == namespaceOf(pod) && !x.Heard(set)
 }
 
 // surges reports whether the pod will be replaced before it goes rather than evicted, so

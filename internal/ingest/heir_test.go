@@ -88,4 +88,24 @@ func TestHeirsTakeThePlace(t *testing.T) {
 			check(t, "movable", s.Pods[0].Movable, tc.movable)
 		})
 	}
+	replacing := func(uid string) string {
+		return parent("template: {metadata: {annotations: {tenon.sh/surge: 'true', tenon.sh/surged-for: " + uid + "}}}")
+	}
+	for name, tc := range map[string]struct {
+		text    string
+		movable bool
+	}{
+		"before its set is heard of":                {pod + heir("") + set("1") + replacing("old"), false},
+		"without the Deployment's word":             {pod + heir("") + set("1") + parent(asks), true},
+		"of a Deployment that replaces another":     {pod + heir("") + set("1") + replacing("other"), true},
+		"the Deployment's word without an heir":     {pod + set("1") + replacing("old"), true},
+		"of another namespace, with an unheard set": {pod + heir("namespace: other\n") + set("1") + replacing("old"), true},
+		"that no set made":                          {pod + podNamed("q", "annotations: {tenon.sh/surged-for: old}\n", container) + set("1") + replacing("old"), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := build(t, fromCluster(t), leavesNode+tc.text)
+			check(t, "movable", s.Pods[0].Movable, tc.movable)
+		})
+	}
 }
