@@ -39,6 +39,9 @@ type mark struct {
 func markOf(s *subject) mark {
 	e := &s.entry
 	out := mark{status: metav1.ConditionFalse, reason: string(e.Kind), text: e.Message, until: e.Until.Truncate(time.Second)}
+	if s.claim.DeletionTimestamp != nil {
+		return mark{status: metav1.ConditionTrue, reason: deleting, text: "Is being deleted"}
+	}
 	switch going, isGoing := find(s.claim, karpenterv1.ConditionDisruptionReason); {
 	case isGoing && going.Status == metav1.ConditionTrue && e.Kind == plan.Blocked:
 		out.status, out.reason = metav1.ConditionTrue, going.Reason
@@ -64,7 +67,24 @@ func isStarting(claim *karpenterv1.NodeClaim, now time.Time) bool {
 	return !(found && c.Status == metav1.ConditionTrue) && now.Sub(claim.CreationTimestamp.Time) < startup
 }
 
-const notBefore = "; not before "
+const (
+	notBefore = "; not before "
+	// looked is said once a time is over, until the next evaluation has an answer.
+	looked = "; looked at again with the next evaluation"
+	// deleting is the reason for claims that go for what was not chosen here.
+	deleting = "Deleting"
+)
+
+// at is the mark as it is to be read now: a time that is over is not spoken of.
+func (m mark) at(now time.Time) mark {
+	if m.isOver(now) {
+		m.text, m.until = m.text+looked, time.Time{}
+	}
+	return m
+}
+
+// isOver reports whether the mark speaks of a time that is over.
+func (m mark) isOver(now time.Time) bool { return !m.until.IsZero() && !m.until.After(now) }
 
 func (m mark) message() string {
 	if m.until.IsZero() {

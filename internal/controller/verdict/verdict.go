@@ -19,6 +19,7 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
+	"tenon/core/plan"
 	"tenon/internal/amend"
 	"tenon/internal/prospect"
 	"tenon/internal/purchase"
@@ -97,7 +98,13 @@ func (c *controller) subjects(ctx context.Context, page *prospect.Page) ([]subje
 		claim := &list.Items[i]
 		there[claim.UID] = true
 		entry, found := page.Find(claim.Name)
-		if !found || isStarting(claim, now) || claim.DeletionTimestamp != nil || !c.about.Supports(purchase.ClassOf(claim)) {
+		if claim.DeletionTimestamp != nil {
+			if says, is := find(claim, karpenterv1.ConditionDisruptable); is && says.Status != metav1.ConditionTrue && c.about.Supports(purchase.ClassOf(claim)) {
+				out = append(out, subject{claim: claim, entry: prospect.Entry{Prospect: plan.Prospect{Kind: plan.Blocked}}})
+			}
+			continue
+		}
+		if !found || isStarting(claim, now) || !c.about.Supports(purchase.ClassOf(claim)) {
 			continue
 		}
 		out = append(out, subject{claim, entry})
@@ -142,14 +149,21 @@ func (c *controller) dueMarks(subjects []subject, now time.Time) ([]dueMark, rec
 	next := reconcile.Never
 	for i := range subjects {
 		s := &subjects[i]
-		wanted := markOf(s)
-		if said, found := find(s.claim, karpenterv1.ConditionDisruptable); found && read(said).stands(wanted, now) {
+		wanted := markOf(s).at(now)
+		if wanted.until.After(now) {
+			next = next.Sooner(reconcile.In(wanted.until.Sub(now))) // then it is wrong
+		}
+		said, found := find(s.claim, karpenterv1.ConditionDisruptable)
+		if found && read(said).stands(wanted, now) {
 			continue
 		}
 		m := c.memory[s.claim.UID]
 		at := time.Time{}
 		if !m.marked.IsZero() {
 			at = m.marked.Add(again)
+		}
+		if found && !m.marked.IsZero() && (read(said).isOver(now) || s.claim.DeletionTimestamp != nil) {
+			at = m.marked.Add(patience) // it is wrong
 		}
 		if wanted.status != metav1.ConditionTrue {
 			at = later(at, s.entry.Since.Add(patience))

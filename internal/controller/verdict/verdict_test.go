@@ -317,3 +317,42 @@ func TestGauges(t *testing.T) {
 		t.Errorf("looks again in %s", result.After)
 	}
 }
+
+// The condition never speaks of a time that is over, even if no evaluation has come since, and a
+// claim that is deleted does not say that it stays.
+func TestTimesThatAreOver(t *testing.T) {
+	t.Parallel()
+	h := build(t, "a", "b", "c")
+	one := plan.Disruption{Nodes: make([]plan.Removal, 1)}
+	h.evaluate([]plan.Prospect{waiting("a", "A pod has come or gone within consolidateAfter", h.Clock.Now().Add(25*time.Second)), kept("b", dear), chosen("c", 0)}, one)
+	h.Clock.Step(10 * time.Second)
+	h.run()
+	if got := h.said("a"); !strings.Contains(got, "; not before ") {
+		t.Fatalf("said %q", got)
+	}
+	chosenText := h.said("c")
+	h.Clock.Step(15 * time.Second)
+	h.run()
+	if got, want := h.said("a"), "Unknown Waiting A pod has come or gone within consolidateAfter; looked at again with the next evaluation"; got != want {
+		t.Errorf("when the time is over:\n got %s\nwant %s", got, want)
+	}
+	h.Clock.Step(10 * time.Second)
+	for _, name := range []string{"b", "c"} {
+		claim := h.Claim(name)
+		claim.Finalizers = []string{"karpenter.sh/termination"}
+		h.Put(claim)
+		h.Must(h.API.Delete(t.Context(), h.Claim(name)))
+	}
+	h.run()
+	if got, want := h.said("b"), "True Deleting Is being deleted"; got != want {
+		t.Errorf("while it is deleted:\n got %s\nwant %s", got, want)
+	}
+	if got := h.said("c"); got != chosenText {
+		t.Errorf("what was chosen says no more why: %s", got)
+	}
+	h.Calls()
+	h.run()
+	if n := h.writes(); n != 0 {
+		t.Errorf("%d writes although nothing has changed", n)
+	}
+}
