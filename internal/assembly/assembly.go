@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
+
 	"tenon/cloud"
 	"tenon/core/decide"
 	"tenon/core/requirement"
@@ -126,7 +128,7 @@ func claims(p Parts) []reconcile.Controller {
 }
 
 func nodes(p Parts) []reconcile.Controller {
-	return append(repair.New(p.Kit), termination.New(p.Kit), eviction.New(p.Kit))
+	return append(repair.New(p.Kit), termination.New(p.Kit), eviction.New(p.Kit, func(d *appsv1.Deployment) { p.World.Put(d) }))
 }
 
 func pools(p Parts) []reconcile.Controller {

@@ -34,9 +34,13 @@ func (w *World) refer(object any) {
 }
 
 // referDeployment reports whether something is different now. Pods are found through their
-// ReplicaSets; a Deployment says which of them are replaced before they go.
+// ReplicaSets; a Deployment says which of them are replaced before they go. What we have written
+// ourselves is known before the watch tells of it, which may tell of what was before that first.
 func (w *World) referDeployment(d *appsv1.Deployment) bool {
 	old := w.index.Find(d)
+	if before, known := old.(*appsv1.Deployment); known && before.UID == d.UID && d.Generation < before.Generation {
+		return false
+	}
 	w.index.Put(d)
 	if old != nil && !touches(old, d) {
 		return false

@@ -123,6 +123,28 @@ func TestThePlaceOfAnHeirOutlivesTheSet(t *testing.T) {
 	s.expect(t, "without its set", "stays, waits")
 }
 
+// What we have asked of a Deployment is known before any watch tells of it, and an older version that
+// arrives after that changes nothing.
+func TestARollOutIsKnownBeforeItIsSeen(t *testing.T) {
+	t.Parallel()
+	s := newSingle()
+	before := s.deployment()
+	before.Generation = 1
+	s.Put(before)
+	s.Remove(s.setOf(2, 1)) // the heir is seen before its ReplicaSet
+	asked := surge.Ask(before, s.old)
+	asked.Generation = 2
+	s.Put(asked)
+	s.Put(s.heir)
+	s.expect(t, "asked", "stays, waits")
+	s.Put(before)
+	s.expect(t, "an older version arrives", "stays, waits")
+	anew := before.DeepCopy()
+	anew.UID, anew.Generation = "another", 1
+	s.Put(anew)
+	s.expect(t, "another one of its name is there", "stays held by b, waits")
+}
+
 // A pod that is not the only one any more is evicted as others are, so that budgets hold it.
 func TestScaledUpSinglesAreHeldByBudgets(t *testing.T) {
 	t.Parallel()

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -40,11 +41,16 @@ const (
 type queue struct {
 	reconcile.Kit
 	description cloud.Description
+	rolled      func(*appsv1.Deployment)
 }
 
-// New makes the controller.
-func New(kit reconcile.Kit) reconcile.Controller {
-	q := &queue{Kit: kit, description: kit.Cloud.Describe()}
+// New makes the controller. It tells of each Deployment that it has rolled, as the API server answers:
+// what comes of that may be seen before the watch of Deployments says so. Nil is not to tell.
+func New(kit reconcile.Kit, rolled func(*appsv1.Deployment)) reconcile.Controller {
+	if rolled == nil {
+		rolled = func(*appsv1.Deployment) {}
+	}
+	q := &queue{Kit: kit, description: kit.Cloud.Describe(), rolled: rolled}
 	return reconcile.Controller{
 		Name: "eviction-queue",
 		Watches: []reconcile.Watch{

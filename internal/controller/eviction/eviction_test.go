@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -23,6 +24,7 @@ import (
 	"tenon/internal/controller/eviction"
 	"tenon/internal/reconcile"
 	"tenon/internal/rig"
+	"tenon/internal/surge"
 )
 
 // world is a node that drains in a rig, and the controller.
@@ -38,6 +40,8 @@ type world struct {
 	refusal error
 	// did is what was asked of it.
 	did []string
+	// told are the Deployments that the controller said it has rolled, and for which pods.
+	told []string
 }
 
 // newWorld has a node that drains since a minute, and the pods of an app each.
@@ -57,8 +61,12 @@ func newWorld(t *testing.T, pods ...string) *world {
 	}
 	w.Clock.Step(time.Minute)
 	w.Kit.Client = interceptor.NewClient(w.API, interceptor.Funcs{Delete: w.remove, SubResourceCreate: w.evict, Patch: w.patch})
-	w.c = eviction.New(w.Kit)
+	w.c = eviction.New(w.Kit, w.rolled)
 	return w
+}
+
+func (w *world) rolled(d *appsv1.Deployment) {
+	w.told = append(w.told, d.Name+" for "+d.Spec.Template.Annotations[surge.AnnotationFor])
 }
 
 func (w *world) remove(ctx context.Context, c client.WithWatch, o client.Object, options ...client.DeleteOption) error {

@@ -82,7 +82,7 @@ func TestSurges(t *testing.T) {
 		t.Fatalf("rolled for %q", got)
 	}
 	version := w.deployment("web").ResourceVersion
-	w.c = eviction.New(w.Kit) // what began again would know nothing
+	w.c = eviction.New(w.Kit, w.rolled) // what began again would know nothing
 	w.expect("web", "")
 	if got := w.deployment("web").ResourceVersion; got != version {
 		t.Errorf("asked again: version %s, was %s", got, version)
@@ -95,6 +95,9 @@ func TestSurges(t *testing.T) {
 		if !slices.Contains(w.Events(), want) {
 			t.Errorf("not said: %s\nevents %q", want, w.Events())
 		}
+	}
+	if want := []string{"web for uid-web"}; !slices.Equal(w.told, want) {
+		t.Errorf("told of %q, want %q", w.told, want)
 	}
 	if w.Count(w.Kit.Metrics.PodsDrainedTotal) != 1 || w.Count(w.Kit.Metrics.PodsEvictionRequestsTotal) != 0 {
 		t.Error("counted wrongly")
