@@ -182,7 +182,7 @@ func (l *loop) tellHeld(held []try) {
 		}
 		text := fmt.Sprintf("Failed to schedule pod, the last %d nodeclaims for it came to nothing; the next is made at %s, or sooner if other instances are in stock",
 			t.times, t.until.UTC().Format(time.RFC3339))
-		l.kit.Events.Publish(telemetry.Warning(pod, "FailedScheduling", text, string(pod.UID), "refused").Within(5 * time.Minute))
+		l.kit.Events.Publish(telemetry.Warning(pod, "FailedScheduling", text, string(pod.UID), "refused").Within(5 * time.Minute).Each())
 	}
 }
 

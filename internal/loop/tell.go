@@ -215,7 +215,7 @@ func (l *loop) tellUnplaced(ctx context.Context, s *snapshot.Snapshot, p *plan.P
 		if told[u.Verdict]++; told[u.Verdict] == 1 && l.said.fresh(s.Pods[u.Pod].Key()+" "+about, s.Now) {
 			log.Error(nil, "could not schedule pod", "Pod", s.Pods[u.Pod].Key(), "err", text)
 		}
-		l.kit.Events.Publish(telemetry.Warning(pod, "FailedScheduling", "Failed to schedule pod, "+text, string(pod.UID), about).Within(5 * time.Minute))
+		l.kit.Events.Publish(telemetry.Warning(pod, "FailedScheduling", "Failed to schedule pod, "+text, string(pod.UID), about).Within(5 * time.Minute).Each())
 	}
 }
 

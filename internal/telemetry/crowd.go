@@ -22,9 +22,17 @@ type crowd struct {
 	tell      time.Time // when what is held may be told
 	ends      time.Time // when pods get events of their own again
 	published int
-	held      int
+	held      map[uint64]bool // by identity: those that people repeat are counted once
 	last      Event
 }
+
+const (
+	// trickle is how many more pods of an owner get an event of their own in each second, of
+	// events that every pod should have. Whoever publishes them says them again and again.
+	trickle = 5
+	// offered is for how long such an event is not heard again after it was held back.
+	offered = 5 * time.Second
+)
 
 // gather is how long the first events above the bound are counted before one event tells them:
 // a burst is over by then.
@@ -39,7 +47,7 @@ func (s *sieve) crowdOf(now time.Time, pod *corev1.Pod, e Event) *crowd {
 	c, open := s.crowds[key]
 	if !open {
 		every := cmp.Or(e.Every, defaultEvery)
-		c = &crowd{key: key, owner: owner, every: every, tell: now.Add(gather), ends: now.Add(every)}
+		c = &crowd{key: key, owner: owner, every: every, tell: now.Add(gather), ends: now.Add(every), held: map[uint64]bool{}}
 		s.crowds[key] = c
 		s.opened = append(s.opened, c)
 	}
@@ -49,17 +57,31 @@ func (s *sieve) crowdOf(now time.Time, pod *corev1.Pod, e Event) *crowd {
 	return c
 }
 
-func (c *crowd) full() bool { return c.published >= podsEach }
+// full reports whether a pod's event is held back.
+func (c *crowd) full(e Event, now time.Time) bool {
+	most := podsEach
+	if e.Own {
+		most += int(trickle * now.Sub(c.ends.Add(-c.every)).Seconds())
+	}
+	return c.published >= most
+}
 
 func (c *crowd) hold(e Event) {
-	c.held++
+	c.held[e.identity()] = true
 	c.last = e
+}
+
+// release takes an event from those that are held: it goes out by itself.
+func (c *crowd) release(e Event) {
+	c.published++
+	delete(c.held, e.identity())
 }
 
 // told is what the crowd has to tell, and the beginning of the next count.
 func (c *crowd) told(now time.Time) Event {
 	out := c.together()
-	c.held, c.last = 0, Event{}
+	clear(c.held)
+	c.last = Event{}
 	c.tell = now.Add(c.every)
 	return out
 }
@@ -76,8 +98,8 @@ func (c *crowd) together() Event {
 			ObjectMeta: metav1.ObjectMeta{Namespace: c.key.namespace, Name: c.owner.Name, UID: c.owner.UID},
 		}
 	}
-	if c.held > 1 {
-		out.Message = fmt.Sprintf("%d more pods %s, the last of them %s: %s", c.held, whose, c.last.Object.GetName(), c.last.Message)
+	if len(c.held) > 1 {
+		out.Message = fmt.Sprintf("%d more pods %s, the last of them %s: %s", len(c.held), whose, c.last.Object.GetName(), c.last.Message)
 	} else {
 		out.Message = fmt.Sprintf("1 more pod %s, %s: %s", whose, c.last.Object.GetName(), c.last.Message)
 	}

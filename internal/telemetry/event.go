@@ -21,6 +21,8 @@ type Event struct {
 	// Rate bounds how many events of this reason are published in all; zero is without
 	// bound.
 	Rate Rate
+	// Own says that every pod should have this event itself; see Each.
+	Own bool
 }
 
 // Rate is so many a second, and so many at once.
@@ -43,6 +45,13 @@ func Normal(object client.Object, reason, message string, key ...string) Event {
 // Warning is an event that somebody should look at.
 func Warning(object client.Object, reason, message string, key ...string) Event {
 	return Event{Object: object, Type: corev1.EventTypeWarning, Reason: reason, Message: message, Key: key}
+}
+
+// Each is the event, of which every pod gets one of its own as soon as rates allow, however many
+// there are of its owner. It has to be published again and again for as long as it is true.
+func (e Event) Each() Event {
+	e.Own = true
+	return e
 }
 
 // Within is the event, published at most once in that time.

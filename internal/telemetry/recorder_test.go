@@ -150,6 +150,37 @@ func TestEventsOfPodsAreToldPerOwner(t *testing.T) {
 	}
 }
 
+// An event that every pod should have comes to each within a minute, where it is said every ten
+// seconds, and pods that nobody speaks of any more get none.
+func TestEachPodGetsItsOwn(t *testing.T) {
+	t.Parallel()
+	m, clock := memory()
+	const pods, scheduled = 150, 30
+	for range 6 {
+		for i := range pods - scheduled {
+			m.Publish(Warning(podOf("web", i), "FailedScheduling", "no room").Within(5 * time.Minute).Each())
+		}
+		advance(clock, 10*time.Second)
+		m.Flush()
+	}
+	got, together := map[string]int{}, 0
+	for _, e := range m.Events() {
+		if strings.Contains(e.Message, "more pod") {
+			together++
+			continue
+		}
+		got[e.Object.GetName()]++
+	}
+	for name, n := range got {
+		if n != 1 {
+			t.Errorf("%s has %d events", name, n)
+		}
+	}
+	if len(got) != pods-scheduled || together != 1 {
+		t.Errorf("%d of %d pods have an event of their own, and %d tell of several", len(got), pods-scheduled, together)
+	}
+}
+
 // When the time of an owner is over its pods get events of their own again.
 func TestAnOwnersPodsAreCountedAnew(t *testing.T) {
 	t.Parallel()
@@ -294,7 +325,7 @@ func TestNewRecorderHandsOn(t *testing.T) {
 // The object of an event for all pods of an owner is one that client-go can refer to.
 func TestAnOwnerCanBeReferredTo(t *testing.T) {
 	t.Parallel()
-	c := crowd{key: crowdKey{namespace: "default"}, held: 2, last: Warning(podOf("web", 1), "R", "m")}
+	c := crowd{key: crowdKey{namespace: "default"}, held: map[uint64]bool{1: true, 2: true}, last: Warning(podOf("web", 1), "R", "m")}
 	c.owner = metav1.GetControllerOf(podOf("web", 1))
 	broadcaster := record.NewBroadcasterForTests(0)
 	defer broadcaster.Shutdown()

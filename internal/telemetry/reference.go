@@ -111,7 +111,8 @@ Besides these come what controller-runtime and client-go tell (` + "`client_go_r
 
 ## Events
 
-An event is published once in two minutes, or in the time of its kind, for the same object and reason. Of pods with the same owner and reason ten get an event of their own; the others share one, beside the owner:
+An event is published once in two minutes, or in the time of its kind, for the same object and reason. Of pods with the same owner and reason ten get an event of their own; the others share one, beside the owner, and of
+` + "`FailedScheduling`" + ` five more a second get their own besides, so that up to 300 pods of an owner have it within a minute:
 ` + "`2990 more pods of ReplicaSet web, the last of them web-7c9: Failed to schedule pod, …`" + `. Events of pods are at most 10 a second and 100 at once for each reason; what comes above that is counted in
 such an event, too, and nothing is lost of the count. A message is at most 1,024 bytes long. Those about nodes that stay are [bounded besides](staying.md#how-it-is-told).
 `

@@ -54,23 +54,34 @@ func (s *sieve) pass(now time.Time, e Event) []Event {
 		return out
 	}
 	pod, isPod := e.Object.(*corev1.Pod)
+	every := cmp.Or(e.Every, defaultEvery)
 	switch {
-	case isPod && s.crowdOf(now, pod, e).full():
+	case isPod && s.crowdOf(now, pod, e).full(e, now):
 		s.crowdOf(now, pod, e).hold(e)
+		every = again(e, every)
 	case !s.bucketOf(e, isPod).take(now):
 		if !isPod {
 			// It may be said next time: nothing is remembered.
 			return out
 		}
 		s.crowdOf(now, pod, e).hold(e)
+		every = again(e, every)
 	default:
 		if isPod {
-			s.crowdOf(now, pod, e).published++
+			s.crowdOf(now, pod, e).release(e)
 		}
 		out = append(out, e.short())
 	}
-	s.seen.Add(identity, now.Add(cmp.Or(e.Every, defaultEvery)))
+	s.seen.Add(identity, now.Add(every))
 	return append(out, s.overflow()...)
+}
+
+// again is after how long an event that was held back is heard again.
+func again(e Event, every time.Duration) time.Duration {
+	if e.Own {
+		return min(every, offered)
+	}
+	return every
 }
 
 // due returns one event for each crowd whose time is over, as far as rates allow, and forgets
@@ -86,9 +97,9 @@ func (s *sieve) due(now time.Time) []Event {
 		switch {
 		case now.Before(c.tell):
 			kept = append(kept, c)
-		case c.held == 0 && !now.Before(c.ends):
+		case len(c.held) == 0 && !now.Before(c.ends):
 			delete(s.crowds, c.key)
-		case c.held == 0 || !s.bucketOf(c.last, true).take(now):
+		case len(c.held) == 0 || !s.bucketOf(c.last, true).take(now):
 			kept = append(kept, c)
 		default:
 			out = append(out, c.told(now))
@@ -107,7 +118,7 @@ func (s *sieve) overflow() []Event {
 		oldest := s.opened[0]
 		s.opened = s.opened[1:]
 		delete(s.crowds, oldest.key)
-		if oldest.held > 0 {
+		if len(oldest.held) > 0 {
 			out = append(out, oldest.together())
 		}
 	}
