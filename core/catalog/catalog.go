@@ -76,6 +76,9 @@ type Offering struct {
 	Price model.Money     `json:"price"`
 	// Available is false while the provider knows that it cannot be had.
 	Available bool `json:"available"`
+	// Unpriced offerings have no known price, and are not Available: nothing is bought at a price
+	// that is not known. They could be had otherwise, so a price makes them available.
+	Unpriced bool `json:"unpriced,omitempty"`
 	// ReservationCapacity is how many instances the reservation still holds.
 	ReservationCapacity int64 `json:"reservationCapacity,omitempty"`
 	// Capacity and Overhead replace the type's, resource by resource, where set.

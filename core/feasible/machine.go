@@ -163,7 +163,7 @@ func (sp *Space) cast(m *mold, ordinal int) []Machine {
 	slots := sp.wares.slotOf[pool.Catalog][ordinal]
 	for o := range t.Offerings {
 		offering := &t.Offerings[o]
-		if !sp.pools[m.pool].slots.Has(slots[o]) {
+		if offering.Unpriced || !sp.pools[m.pool].slots.Has(slots[o]) {
 			continue
 		}
 		daemons := daemonsOn(m.running, ordinal, slots[o])

@@ -72,7 +72,7 @@ func priceOf(offers *catalog.Catalog, n *snapshot.Node) model.Money {
 			continue
 		}
 		for _, o := range offers.Types[i].Offerings {
-			if o.CapacityType != capacityType {
+			if o.CapacityType != capacityType || o.Price == 0 && !o.Available { // of the latter the price is not known
 				continue
 			}
 			if o.Zone == n.Zone && o.ReservationID == n.Reservation {

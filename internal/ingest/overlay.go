@@ -83,6 +83,7 @@ type correction struct {
 	weight   int32
 	about    requirement.Set
 	price    func(model.Money) model.Money // nil for none
+	priced   bool                          // the price is the overlay's own, and not a change of another
 	capacity []model.Amount
 }
 
@@ -113,7 +114,7 @@ func (t *Translator) correction(o *karpenterv1alpha1.NodeOverlay) (correction, e
 		return correction{}, err
 	}
 	price, err := priceChange(&o.Spec)
-	return correction{name: o.Name, weight: overlayWeight(o), about: about, price: price, capacity: amounts(corev1.ResourceList(o.Spec.Capacity))}, err
+	return correction{name: o.Name, weight: overlayWeight(o), about: about, price: price, priced: o.Spec.Price != nil, capacity: amounts(corev1.ResourceList(o.Spec.Capacity))}, err
 }
 
 // priceChange reads price or priceAdjustment. "Absolute price replaces; ±x adds; ±x%
@@ -308,7 +309,11 @@ func (v *canvas) change(kind *catalog.Type, i int) {
 	kind.Offerings = slices.Clone(kind.Offerings)
 	for j := range kind.Offerings {
 		if has, ok := v.prices[spot{i, j}]; ok {
-			kind.Offerings[j].Price = has.by.price(kind.Offerings[j].Price)
+			o := &kind.Offerings[j]
+			o.Price = has.by.price(o.Price)
+			if has.by.priced && o.Unpriced {
+				o.Unpriced, o.Available = false, true
+			}
 			kind.PriceOverlay = true
 		}
 	}

@@ -3,6 +3,7 @@ package ingest_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -305,4 +306,45 @@ func TestOverlaysShareCatalogs(t *testing.T) {
 	pools := aPool("one", "") + aPool("two", "") + aPool("three", "")
 	check(t, "catalogues", len(build(t, fromFiles(t), pools+all).Catalogs), 1)
 	check(t, "catalogues with one for itself", len(build(t, fromFiles(t), pools+all+one).Catalogs), 2)
+}
+
+// What has no price cannot be had, until an overlay says one; to change a price there must be one.
+func TestOverlaysPriceWhatHasNone(t *testing.T) {
+	t.Parallel()
+	options := fromFiles(t)
+	sold := options.Catalog
+	options.Catalog = func(pool *karpenterv1.NodePool, class metav1.Object) (*catalog.Catalog, error) {
+		found, err := sold(pool, class)
+		if err != nil {
+			return nil, err
+		}
+		copied := *found
+		copied.Types = slices.Clone(found.Types)
+		for i := range copied.Types {
+			t := &copied.Types[i]
+			t.Offerings = slices.Clone(t.Offerings)
+			for j := range t.Offerings {
+				o := &t.Offerings[j]
+				o.Price, o.Available, o.Unpriced = 0, false, true
+			}
+		}
+		return &copied, nil
+	}
+	for name, tc := range map[string]struct {
+		spec string
+		want bool
+	}{
+		"a price":           {"price: '0.2'", true},
+		"a change of price": {"priceAdjustment: '+0.2'", false},
+	} {
+		s := build(t, options, aPool("one", "")+"---\napiVersion: karpenter.sh/v1alpha1\nkind: NodeOverlay\nmetadata: {name: a}\n"+
+			"spec: {requirements: [{key: kubernetes.io/arch, operator: Exists}], "+tc.spec+"}\n")
+		for _, kind := range s.Catalogs[s.Pools[0].Catalog].Types {
+			for _, o := range kind.Offerings {
+				if o.Available != tc.want || o.Unpriced == tc.want {
+					t.Errorf("%s: %s can be had: %t", name, kind.Name, o.Available)
+				}
+			}
+		}
+	}
 }

@@ -35,7 +35,7 @@ const (
 	PodLimitUnknown Why = "PodLimitUnknown"
 	// NotOffered: EC2 was asked and does not offer it in the region.
 	NotOffered Why = "NotOffered"
-	// PriceUnknown types are in the catalogue without any offer to buy them.
+	// PriceUnknown types are in the catalogue without any offer that can be had, unless an overlay says a price.
 	PriceUnknown Why = "PriceUnknown"
 	// Incompatible types are in the catalogue, but the class rules their offers out.
 	Incompatible Why = "Incompatible"
@@ -153,7 +153,7 @@ func (b *builder) build(t *facts.Type) (catalog.Type, Why) {
 	switch {
 	case !buyable.compatible:
 		return out, Incompatible
-	case len(out.Offerings) == 0 && len(buyable.zones) > 0:
+	case len(buyable.zones) > 0 && !slices.ContainsFunc(out.Offerings, func(o catalog.Offering) bool { return o.Price > 0 }):
 		return out, PriceUnknown
 	}
 	return out, ""

@@ -110,17 +110,21 @@ func TestBuiltInCatalogueIsComplete(t *testing.T) {
 	if n := len(got.Catalog.Types); n != 1371 || n+38+7+19 != len(facts.Types()) {
 		t.Errorf("%d types of %d", n, len(facts.Types()))
 	}
-	offers, available := 0, 0
+	offers, available, unpriced := 0, 0, 0
 	for _, typ := range got.Catalog.Types {
 		offers += len(typ.Offerings)
 		for _, o := range typ.Offerings {
 			if o.Available {
 				available++
 			}
+			if o.Unpriced {
+				unpriced++
+			}
 		}
 	}
-	if wantOffers := (1371 - 18) * 4 * 2; offers != wantOffers || available != wantOffers-6*4*2 {
-		t.Errorf("%d offers, %d available; want %d, all but those of 6 types available", offers, available, wantOffers)
+	if wantOffers := 1371 * 4 * 2; offers != wantOffers || available != wantOffers-(18+6)*4*2 || unpriced != 18*4*2 {
+		t.Errorf("%d offers, %d available, %d without a price; want %d, all but those of 6 types available, and of 18 without a price",
+			offers, available, unpriced, wantOffers)
 	}
 }
 

@@ -246,7 +246,7 @@ func TestCompatibility(t *testing.T) {
 				t.Fatal("an incompatible type has offers all the same")
 			}
 			for _, o := range offers {
-				if o.Available != tc.want {
+				if (o.Available || o.Unpriced) != tc.want {
 					t.Errorf("%s %s is available: %t, want %t", o.Zone, o.CapacityType, o.Available, tc.want)
 				}
 			}

@@ -24,7 +24,8 @@ func reservedPrice(onDemand model.Money) model.Money {
 }
 
 // offerings are the ways to buy a type: on-demand and spot in every zone of the region,
-// and its reservations. Without a price there is no offer.
+// and its reservations. An offer without a price is told, since machines may run that were bought by it,
+// and cannot be had.
 func (b *builder) offerings(t buyable) []catalog.Offering {
 	perZone := len(t.capacityTypes) * max(len(b.Class.PlacementGroup.partitions()), 1)
 	out := make([]catalog.Offering, 0, len(b.zones)*perZone+len(t.reservations))
@@ -33,7 +34,7 @@ func (b *builder) offerings(t buyable) []catalog.Offering {
 		for _, way := range t.capacityTypes {
 			price, known := b.price(t.Name, z.Name, way)
 			if !known {
-				continue
+				price = 0
 			}
 			offer := catalog.Offering{
 				Zone:         z.Name,
@@ -44,7 +45,8 @@ func (b *builder) offerings(t buyable) []catalog.Offering {
 			available := offer.Available
 			for i, extra := range z.extras {
 				offer.Extra = extra
-				offer.Available = available && b.availableIn(t.Name, z.Name, way, i)
+				had := available && b.availableIn(t.Name, z.Name, way, i)
+				offer.Available, offer.Unpriced = had && known, had && !known
 				out = append(out, offer)
 			}
 		}

@@ -34,6 +34,9 @@ func offers(t *testing.T, p offering.Params) []string {
 		if !o.Available {
 			line += " unavailable"
 		}
+		if o.Unpriced {
+			line += " for want of a price"
+		}
 		lines = append(lines, line)
 	}
 	return lines
@@ -91,13 +94,16 @@ func TestOffers(t *testing.T) {
 				"us-west-2b on-demand 0.096 usw2-az1", "us-west-2b spot 0.0672 usw2-az1",
 			},
 		},
-		"no price, no offer": {
-			with: func(p *offering.Params) { p.Prices = nil }, want: nil,
+		"what has no price is listed and cannot be had": {
+			with: func(p *offering.Params) { p.Prices = nil }, want: []string{
+				"us-west-2a on-demand 0 usw2-az2 unavailable for want of a price", "us-west-2a spot 0 usw2-az2 unavailable for want of a price",
+				"us-west-2b on-demand 0 usw2-az1 unavailable for want of a price", "us-west-2b spot 0 usw2-az1 unavailable for want of a price",
+			},
 		},
 		"no spot price in one zone": {
 			with: func(p *offering.Params) { p.Prices = spotIn("us-west-2b") },
 			want: []string{
-				"us-west-2a on-demand 1 usw2-az2",
+				"us-west-2a on-demand 1 usw2-az2", "us-west-2a spot 0 usw2-az2 unavailable for want of a price",
 				"us-west-2b on-demand 1 usw2-az1", "us-west-2b spot 0.25 usw2-az1",
 			},
 		},
