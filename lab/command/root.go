@@ -64,6 +64,7 @@ func newRoot(out io.Writer) *cobra.Command {
 		newNode(directory, out),
 		newMeasure(out),
 		newStopwatch(out),
+		newLive(out),
 	)
 	return root
 }

@@ -84,31 +84,40 @@ type run struct {
 
 // Run starts a lab in a directory of its own, measures Tenon in it, and removes it.
 func Run(ctx context.Context, plan Plan) (result Result, err error) {
+	begun := time.Now()
+	err = inLab(ctx, plan, func(r run) error {
+		result.StartSec = time.Since(begun).Seconds()
+		r.result = &result
+		return r.measure(ctx)
+	})
+	return result, err
+}
+
+// inLab starts a lab in a directory of its own, has work done in it, and removes it.
+func inLab(ctx context.Context, plan Plan, work func(run) error) error {
 	path, err := os.MkdirTemp("", "tenon-lab-stopwatch-")
 	if err != nil {
-		return result, fmt.Errorf("make directory: %w", err)
+		return fmt.Errorf("make directory: %w", err)
 	}
 	defer os.RemoveAll(path)
-	r := run{plan: plan, directory: state.Directory(path), result: &result}
+	r := run{plan: plan, directory: state.Directory(path)}
 	plan.Say("starting a lab with Tenon")
-	begun := time.Now()
 	up := []string{"up", "--detach", "--controller", "tenon", "--boot-delay", "1s"}
 	for _, setting := range plan.Settings {
 		up = append(up, "--set", setting)
 	}
 	if err := r.tenonLab(ctx, up...); err != nil {
-		return result, err
+		return err
 	}
-	result.StartSec = time.Since(begun).Seconds()
 	// The lab is stopped even if the measurement was interrupted.
 	defer func() { _ = r.tenonLab(context.WithoutCancel(ctx), "down") }()
-	return result, r.measure(ctx)
-}
-
-func (r run) measure(ctx context.Context) error {
 	if err := r.connect(); err != nil {
 		return err
 	}
+	return work(r)
+}
+
+func (r run) measure(ctx context.Context) error {
 	if err := r.prepare(ctx); err != nil {
 		return err
 	}

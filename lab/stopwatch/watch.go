@@ -14,11 +14,12 @@ import (
 type sight struct {
 	object client.Object
 	fresh  bool // told of for the first time
+	gone   bool
 	at     time.Time
 }
 
-// watching tells of every object of some kinds that is new or changes from now on, until the
-// context ends.
+// watching tells of every object of some kinds that is new, changes or goes from now on, until
+// the context ends.
 func (r run) watching(ctx context.Context, kinds ...client.Object) (<-chan sight, error) {
 	caches, err := ctrlcache.New(r.config, ctrlcache.Options{Scheme: r.kinds})
 	if err != nil {
@@ -33,10 +34,16 @@ func (r run) watching(ctx context.Context, kinds ...client.Object) (<-chan sight
 		_, err = informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
 			AddFunc: func(o any, initial bool) {
 				if !initial {
-					told <- sight{o.(client.Object), true, time.Now()}
+					told <- sight{object: o.(client.Object), fresh: true, at: time.Now()}
 				}
 			},
-			UpdateFunc: func(_, o any) { told <- sight{o.(client.Object), false, time.Now()} },
+			UpdateFunc: func(_, o any) { told <- sight{object: o.(client.Object), at: time.Now()} },
+			DeleteFunc: func(o any) {
+				if last, missed := o.(cache.DeletedFinalStateUnknown); missed {
+					o = last.Obj
+				}
+				told <- sight{object: o.(client.Object), gone: true, at: time.Now()}
+			},
 		})
 		if err != nil {
 			return nil, fmt.Errorf("follow %T: %w", kind, err)

@@ -25,18 +25,26 @@ const (
 
 // prepare makes a node class and the pools, and waits until they are ready.
 func (r run) prepare(ctx context.Context) error {
+	for _, o := range []client.Object{nodeClass(), pool(anyPool), pool(smallPool, in("karpenter.k8s.aws/instance-size", "4xlarge"), in("pool", smallPool))} {
+		if err := r.client.Create(ctx, o); err != nil {
+			return fmt.Errorf("make %T %s: %w", o, o.GetName(), err)
+		}
+	}
+	return r.poolsReady(ctx)
+}
+
+// nodeClass is what the emulated account has.
+func nodeClass() *awsv1.EC2NodeClass {
 	tags := []map[string]string{{"karpenter.sh/discovery": "demo"}}
-	class := &awsv1.EC2NodeClass{ObjectMeta: metav1.ObjectMeta{Name: "default"}, Spec: awsv1.EC2NodeClassSpec{
+	return &awsv1.EC2NodeClass{ObjectMeta: metav1.ObjectMeta{Name: "default"}, Spec: awsv1.EC2NodeClassSpec{
 		AMISelectorTerms:           []awsv1.AMISelectorTerm{{Alias: "al2023@latest"}},
 		Role:                       "karpenterNodeRole-demo",
 		SubnetSelectorTerms:        []awsv1.SubnetSelectorTerm{{Tags: tags[0]}},
 		SecurityGroupSelectorTerms: []awsv1.SecurityGroupSelectorTerm{{Tags: tags[0]}},
 	}}
-	for _, o := range []client.Object{class, pool(anyPool), pool(smallPool, in("karpenter.k8s.aws/instance-size", "4xlarge"), in("pool", smallPool))} {
-		if err := r.client.Create(ctx, o); err != nil {
-			return fmt.Errorf("make %T %s: %w", o, o.GetName(), err)
-		}
-	}
+}
+
+func (r run) poolsReady(ctx context.Context) error {
 	return r.until(ctx, time.Minute, "the pools are ready", func() (bool, error) {
 		var pools karpenterv1.NodePoolList
 		if err := r.client.List(ctx, &pools); err != nil {
