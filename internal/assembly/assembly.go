@@ -28,6 +28,7 @@ import (
 	"tenon/internal/controller/lifecycle"
 	"tenon/internal/controller/marking"
 	"tenon/internal/controller/meter"
+	"tenon/internal/controller/nomination"
 	"tenon/internal/controller/overlay"
 	"tenon/internal/controller/pacing"
 	"tenon/internal/controller/podevents"
@@ -117,13 +118,14 @@ func decisions(p Parts) []reconcile.Controller {
 	})
 	return append(disruption.New(p.Kit, disruption.Options{
 		World: p.World, Supply: offers, Executor: executor, Synced: p.Synced, Suffix: p.Suffix,
-		Rollouts: rollouts, Ledger: ledger, Tell: board.Put, Effort: p.Effort, Pause: p.Pause,
+		Rollouts: rollouts, Ledger: ledger, Tell: board.Put, Effort: p.Effort, Pause: p.Pause, Parallel: p.Parallel,
 	}), provisioner, pacing.New(p.Kit, rollouts), verdict.New(p.Kit, board), refused.New(p.Kit, p.World))
 }
 
 func claims(p Parts) []reconcile.Controller {
-	return append(hydration.New(p.Kit), marking.New(p.Kit, p.Market), podevents.New(p.Kit),
-		lifecycle.At(p.Kit, p.Tracker, p.Market), expiration.New(p.Kit), garbage.New(p.Kit, min(p.Parallel, garbage.Workers)), consistency.New(p.Kit),
+	nominator := nomination.New(p.Kit, p.World, p.Parallel)
+	return append(hydration.New(p.Kit), marking.New(p.Kit, p.Market), podevents.New(p.Kit), nominator.Controller(),
+		lifecycle.At(p.Kit, p.Tracker, p.Market, nominator), expiration.New(p.Kit), garbage.New(p.Kit, min(p.Parallel, garbage.Workers)), consistency.New(p.Kit),
 	)
 }
 

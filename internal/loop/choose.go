@@ -72,17 +72,24 @@ func full(s *snapshot.Snapshot, c *plan.Claim) bool {
 	return true
 }
 
-// commit has pods keep their places on nodes that are still to come. On nodes that are
-// there the scheduler binds them at once.
+// commit has pods keep their places on nodes that are still to come. On nodes that are there
+// the scheduler binds new pods at once; one that it has refused before keeps its place there,
+// too, and is nominated for it.
 func (l *loop) commit(s *snapshot.Snapshot, chosen selection) {
 	nodes := map[string]*snapshot.Node{}
 	for i := range s.Nodes {
 		nodes[s.Nodes[i].Name] = &s.Nodes[i]
 	}
 	for _, e := range chosen.existing {
-		if n := nodes[e.Node]; n != nil && n.Claim != "" && !n.Initialized {
-			l.o.World.Commit(n.Claim, pending(s, e.Pods))
+		n := nodes[e.Node]
+		if n == nil || n.Claim == "" {
+			continue
 		}
+		pods := pending(s, e.Pods)
+		if n.Initialized {
+			pods = slices.DeleteFunc(pods, func(g world.Guest) bool { return !l.o.World.Refused(g) })
+		}
+		l.o.World.Commit(n.Claim, pods)
 	}
 }
 

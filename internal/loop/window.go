@@ -18,6 +18,11 @@ const (
 	// few milliseconds apart, and what a ReplicaSet has yet to make is known already. While
 	// it is not, or not believed, the whole of the longest silence is waited for.
 	calm = 40 * time.Millisecond
+	// several is how many workloads in one burst make it likely that more are on their way: a whole
+	// application or namespace is being rolled out. Then it is decided when no workload has
+	// been new for as long as gather, since the whole is cheaper than its parts.
+	several = 3
+	gather  = 500 * time.Millisecond
 	// flow is after how long a burst that goes on is decided about in parts.
 	flow = time.Second
 )
@@ -40,10 +45,12 @@ func (w window) wait(p world.Pulse, since, now time.Time) (wait time.Duration, s
 		return 0, false
 	case p.Acquainted.After(now):
 		return min(p.Acquainted.Sub(now), over), false
+	case p.Sets >= several && now.Sub(p.Joined) < min(gather, w.idle):
+		return min(min(gather, w.idle)-now.Sub(p.Joined), over), false
 	case quiet <= 0:
 		return 0, false
 	case now.Sub(p.First) >= flow:
-		return 0, p.Coming == 0 || p.Doubted > 0
+		return 0, p.Coming == 0 || p.Doubted > 0 || now.Sub(p.Joined) < w.idle
 	}
 	return min(quiet, over, flow-now.Sub(p.First)), false
 }

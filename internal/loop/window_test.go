@@ -32,6 +32,12 @@ func TestWindow(t *testing.T) {
 		"a pool was new":                              {window: w, pulse: acquainted(at(39), waiting(1, 0, at(0), at(0))), now: 40},
 		"a burst goes on, and nobody knows how far":   {window: w, pulse: waiting(500, 0, at(0), at(999)), now: 1000, streaming: true},
 		"a burst goes on, and all of it is announced": {window: w, pulse: waiting(500, 9, at(0), at(999)), now: 1000},
+		"a burst goes on with workloads that are new": {window: w, pulse: joined(at(600), waiting(500, 9, at(0), at(999))), now: 1000, streaming: true},
+		"two workloads are new":                       {window: w, pulse: sets(2, joined(at(0), waiting(20, 9, at(0), at(10)))), now: 60},
+		"several workloads are new":                   {window: w, pulse: sets(3, joined(at(10), waiting(20, 9, at(0), at(10)))), now: 60, wait: 450 * time.Millisecond},
+		"several workloads were new":                  {window: w, pulse: sets(3, joined(at(10), waiting(20, 9, at(0), at(10)))), now: 510},
+		"workloads keep coming":                       {window: w, pulse: sets(40, joined(at(9900), waiting(500, 9, at(0), at(9900)))), now: 9950, wait: 50 * time.Millisecond},
+		"no workload has been new for a while":        {window: w, pulse: joined(at(0), waiting(500, 9, at(0), at(999))), now: 1000},
 		"more is wanted than is believed":             {window: w, pulse: doubted(waiting(20, 80, at(0), at(10))), now: 50, wait: 950 * time.Millisecond},
 		"it has not come":                             {window: w, pulse: doubted(waiting(20, 80, at(0), at(10))), now: 1010},
 		"it comes, and goes on to":                    {window: w, pulse: doubted(waiting(500, 80, at(0), at(999))), now: 1000, streaming: true},
@@ -55,6 +61,16 @@ func TestWindow(t *testing.T) {
 // waiting are so many pods, with so many to come; the first has waited longest.
 func waiting(n, coming int, first, last time.Time) world.Pulse {
 	return world.Pulse{Waiting: n, Coming: coming, First: first, Last: last}
+}
+
+func joined(at time.Time, p world.Pulse) world.Pulse {
+	p.Joined = at
+	return p
+}
+
+func sets(n int, p world.Pulse) world.Pulse {
+	p.Sets = n
+	return p
 }
 
 func hearsay(p world.Pulse) world.Pulse {

@@ -110,6 +110,8 @@ func decisionOptions() []Option {
 			check: oneOf(func(s Settings) MinValuesPolicy { return s.MinValuesPolicy }, MinValuesStrict, MinValuesBestEffort)},
 		{Flag: "node-price", Env: "NODE_PRICE", Default: "0", Own: true, Usage: "what each node costs beyond its machine (licences, agents, addresses), in dollars an hour; a pool's annotation tenon.sh/node-price goes before it",
 			value: price(func(s *Settings) *model.Money { return &s.NodePrice })},
+		{Flag: "nominate-pods", Env: "NOMINATE_PODS", Default: "true", Own: true, Usage: "tell kube-scheduler in status.nominatedNodeName on which node a pod was planned; needs the right to patch pods/status",
+			value: boolean(func(s *Settings) *bool { return &s.NominatePods })},
 		{Flag: "ignore-dra-requests", Env: "IGNORE_DRA_REQUESTS", Default: "true", Usage: "leave pods with dynamic resource claims alone; false is accepted with a warning and changes nothing",
 			value: boolean(func(s *Settings) *bool { return &s.IgnoreDRARequests })},
 		{Flag: "feature-gates", Env: "FEATURE_GATES", Default: gateDefaults(featureGates), Usage: "switches as Name=true,Name=false; the ones not named keep their default",

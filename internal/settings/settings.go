@@ -45,7 +45,9 @@ type Settings struct {
 	PreferencePolicy                 PreferencePolicy
 	MinValuesPolicy                  MinValuesPolicy
 	// NodePrice is what each node costs an hour beyond its machine, where its pool does not say it.
-	NodePrice         model.Money
+	NodePrice model.Money
+	// NominatePods has the scheduler told where pods were planned.
+	NominatePods      bool
 	IgnoreDRARequests bool
 	FeatureGates      FeatureGates
 	SchedulerConfig   SchedulerConfig

@@ -15,6 +15,8 @@ type podMetrics struct {
 	PodsProvisioningSchedulingUndecidedTimeSeconds *prometheus.GaugeVec
 	PodsSchedulingDecisionDurationSeconds          *prometheus.HistogramVec
 	PodsEvictionRequestsTotal                      *prometheus.CounterVec
+	PodsNominationsTotal                           *prometheus.CounterVec
+	PodsPlacementsTotal                            *prometheus.CounterVec
 	PodsDrainedTotal                               *prometheus.CounterVec
 	PodsDisruptionInitiatedTotal                   *prometheus.CounterVec
 }
@@ -46,6 +48,10 @@ func newPodMetrics(r *register) podMetrics {
 			"Time from seeing a pending pod until the first decision about it.", durations()),
 		PodsEvictionRequestsTotal: r.counter("pods_eviction_requests_total",
 			"Requests to evict a pod, by the API server's answer.", "code"),
+		PodsNominationsTotal: r.counter("pods_nominations_total",
+			"Pods whose status was made to name the node that was planned for them, and nominations that were withdrawn.", "action"),
+		PodsPlacementsTotal: r.counter("pods_placements_total",
+			"Pods that were bound and had a place planned for them, by whether they landed there or in the place of a like pod.", "landed"),
 		PodsDrainedTotal: r.counter("pods_drained_total",
 			"Pods that were evicted or deleted to free a node, by why the node goes.", "reason"),
 		PodsDisruptionInitiatedTotal: r.counter("pods_disruption_initiated_total",

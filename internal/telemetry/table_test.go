@@ -66,6 +66,8 @@ var documented = []string{
 	"karpenter_pods_provisioning_scheduling_undecided_time_seconds|gauge|name namespace",
 	"karpenter_pods_scheduling_decision_duration_seconds|histogram||" + db,
 	"karpenter_pods_eviction_requests_total|counter|code",
+	"karpenter_pods_nominations_total|counter|action",
+	"karpenter_pods_placements_total|counter|landed",
 	"karpenter_pods_drained_total|counter|reason",
 	"karpenter_pods_disruption_initiated_total|counter|reason nodepool capacity_type consolidation_policy termination_mode",
 	"karpenter_scheduler_scheduling_duration_seconds|histogram|controller|" + db,

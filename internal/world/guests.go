@@ -41,6 +41,7 @@ func (w *World) putPod(pod *corev1.Pod) {
 		w.removePod(k)
 		return
 	}
+	pod = w.withoutNomination(pod)
 	old := w.guests.all[k]
 	if old != nil && old.UID != pod.UID {
 		w.removePod(k) // one of a StatefulSet has been made again under the same name
@@ -79,9 +80,18 @@ func (w *World) credit(pod *corev1.Pod, fresh bool) {
 func (w *World) land(pod *corev1.Pod) {
 	promised := w.ledger.claimFor(pod.UID)
 	w.ledger.release(pod.UID)
-	if host := w.roster.claimOf(pod.Spec.NodeName); host != promised && len(w.ledger.byClaim[host]) > 0 && !w.swap(pod, host, promised) {
-		w.ledger.crowded[host] = true
-		w.pulse.count++ // whoever looks next settles it
+	delete(w.ledger.said, pod.UID)
+	delete(w.ledger.unsaid, pod.UID)
+	host := w.roster.claimOf(pod.Spec.NodeName)
+	landed := host == promised
+	if !landed && len(w.ledger.byClaim[host]) > 0 {
+		if landed = w.swap(pod, host, promised); !landed {
+			w.ledger.crowded[host] = true
+			w.pulse.count++ // the next look settles it
+		}
+	}
+	if promised != "" {
+		w.ledger.arrive(landed, w.clock.Now())
 	}
 }
 
@@ -96,7 +106,7 @@ func (w *World) await(k key, pod *corev1.Pod, judged bool) {
 		w.guests.waiting[k] = now
 		set := replicaSetOf(pod)
 		w.guests.waitingBy[set]++
-		w.pulse.arrive(set, now)
+		w.pulse.arrive(set, !set.None() && w.guests.count[set] == 1, now)
 	case waits && judged:
 		w.pulse.object() // the scheduler found no place where we may have seen one
 	case waited && !waits:
@@ -126,6 +136,8 @@ func (w *World) removePod(k key) {
 	w.index.Replace(pod, nil)
 	delete(w.guests.all, k)
 	w.ledger.release(pod.UID)
+	delete(w.ledger.said, pod.UID)
+	delete(w.ledger.unsaid, pod.UID)
 	w.displace(pod)
 	w.daemons.lost(pod)
 	if len(w.guests.held) > 0 {

@@ -28,22 +28,37 @@ type ledger struct {
 	arranged  map[types.UID]arrangement    // see Arrange
 	displaced map[owner.Ref][]displacement // pods that have gone for a disruption, by workload
 	crowded   map[string]bool              // claims whose room somebody else may have taken
+
+	shapes          map[int32]int            // how many places there are for pods of each template
+	said            map[types.UID]*nominated // what we wrote into pods, see NominationsFor
+	unsaid          map[types.UID]key        // pods whose nomination is to be looked at again
+	foreign         map[key]struct{}         // pods with nominations that we did not write, as far as we know
+	landed, strayed int                      // see Placements
+	progress        time.Time                // when a pod that had a place was bound last
 }
 
-// seat is a pod that has a place, and the template that tells what it asks for.
+// seat is a pod that has a place, the template that tells what it asks for, and since when.
 type seat struct {
 	key
 	shape int32
+	since time.Time
+	late  bool // the node was open when the place was found
 }
 
 func newLedger() ledger {
-	return ledger{places: map[types.UID]string{}, byClaim: map[string]map[types.UID]seat{}, since: map[string]time.Time{}, taken: map[string]model.Resources{}, arranged: map[types.UID]arrangement{}, displaced: map[owner.Ref][]displacement{}, crowded: map[string]bool{}}
+	return ledger{places: map[types.UID]string{}, byClaim: map[string]map[types.UID]seat{}, since: map[string]time.Time{}, taken: map[string]model.Resources{}, arranged: map[types.UID]arrangement{}, displaced: map[owner.Ref][]displacement{}, crowded: map[string]bool{},
+		shapes: map[int32]int{}, said: map[types.UID]*nominated{}, unsaid: map[types.UID]key{}, foreign: map[key]struct{}{}}
 }
 
-// patience is how long a pod keeps its place on a node that is ready for it. The scheduler
-// looks again at pods at the latest after ten seconds; one that is not bound by then
-// stays away for a reason that we have not understood, and is decided about anew.
-const patience = 15 * time.Second
+// patience is how long a pod keeps its place on a node that is ready for it, counted anew
+// whenever a pod is bound that had a place. The scheduler looks again at pods at the latest after
+// ten seconds; one that is not bound by then stays away for a reason that we have not
+// understood, and is decided about anew. While a large burst is being bound, it may only be
+// slow: longestPatience bounds how long it is given.
+const (
+	patience        = 15 * time.Second
+	longestPatience = 2 * time.Minute
+)
 
 // doubtful is how long a claim that we made may be missing in the watches before
 // somebody asks the API server for it.
@@ -206,19 +221,32 @@ func (w *World) commit(claim string, pods []Guest) {
 		if pod == nil || pod.UID != p.UID || pod.Spec.NodeName != "" {
 			continue // it has gone or was bound meanwhile
 		}
-		w.ledger.place(claim, p.UID, k, w.shapeOf(pod))
-		w.guests.dirty[k] = struct{}{}
+		if w.ledger.claimFor(p.UID) == claim {
+			continue
+		}
+		w.seat(claim, p.UID, k, w.shapeOf(pod))
 		w.guests.settle(k, pod)
 	}
 }
 
-func (l *ledger) place(claim string, pod types.UID, k key, shape int32) {
+// seat gives a pod a place.
+func (w *World) seat(claim string, pod types.UID, k key, shape int32) {
+	late := isOpen(w.roster.nodeFor(claim))
+	w.ledger.place(claim, pod, seat{key: k, shape: shape, since: w.clock.Now(), late: late})
+	w.guests.dirty[k] = struct{}{}
+	if late || w.ledger.said[pod] != nil {
+		w.unsay(pod, k)
+	}
+}
+
+func (l *ledger) place(claim string, pod types.UID, s seat) {
 	l.release(pod)
 	l.places[pod] = claim
 	if l.byClaim[claim] == nil {
 		l.byClaim[claim] = map[types.UID]seat{}
 	}
-	l.byClaim[claim][pod] = seat{k, shape}
+	l.byClaim[claim][pod] = s
+	l.shapes[s.shape]++
 }
 
 func (l *ledger) hasPlace(pod types.UID) bool { return l.places[pod] != "" }
@@ -229,6 +257,10 @@ func (l *ledger) release(pod types.UID) {
 	claim, ok := l.places[pod]
 	if !ok {
 		return
+	}
+	shape := l.byClaim[claim][pod].shape
+	if l.shapes[shape]--; l.shapes[shape] <= 0 {
+		delete(l.shapes, shape)
 	}
 	delete(l.places, pod)
 	delete(l.byClaim[claim], pod)
@@ -253,6 +285,7 @@ func (w *World) breakPromise(uid types.UID, k key) {
 	w.ledger.release(uid)
 	if pod := w.guests.all[k]; pod != nil && pod.UID == uid {
 		w.guests.dirty[k] = struct{}{}
+		w.unsay(uid, k)
 		w.await(k, pod, false)
 	}
 }
@@ -276,8 +309,7 @@ func (w *World) swap(guest *corev1.Pod, host, left string) bool {
 		w.breakPromise(loser, k)
 		return true
 	}
-	w.ledger.place(left, loser, k, shape)
-	w.guests.dirty[k] = struct{}{}
+	w.seat(left, loser, k, shape)
 	return true
 }
 
@@ -300,6 +332,7 @@ func (w *World) Settle(now time.Time) time.Time {
 }
 
 func (w *World) settlePlaces(now time.Time) time.Time {
+	w.adopt()
 	var next time.Time
 	for _, name := range order.Keys(w.ledger.crowded) {
 		w.shed(name)
@@ -314,14 +347,37 @@ func (w *World) settlePlaces(now time.Time) time.Time {
 		if !ok {
 			continue
 		}
-		until := ready.Add(patience)
-		if !now.Before(until) {
-			w.breakPromises(name)
-		} else if next.IsZero() || until.Before(next) {
-			next = until
+		pods := w.ledger.byClaim[name]
+		for _, uid := range slices.SortedFunc(maps.Keys(pods), func(a, b types.UID) int { return compareKeys(pods[a].key, pods[b].key) }) {
+			until := w.ledger.until(pods[uid], ready)
+			if !now.Before(until) {
+				w.breakPromise(uid, pods[uid].key)
+			} else {
+				next = sooner(next, until)
+			}
 		}
 	}
 	return next
+}
+
+// until is how long a place is kept on a node that has been ready since a time.
+func (l *ledger) until(s seat, ready time.Time) time.Time {
+	from := later(ready, s.since)
+	return earlier(later(from, l.progress).Add(patience), from.Add(longestPatience))
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
 
 // shed takes places from pods, the last by name first, until what is promised on the

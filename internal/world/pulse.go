@@ -21,6 +21,11 @@ type Pulse struct {
 	// First and Last are when the first and the last pod of the burst began to wait: of those
 	// that have come since somebody decided.
 	First, Last time.Time
+	// Joined is when the last ReplicaSet made its first pod. Where one has just begun, others may
+	// follow that have not been heard of.
+	Joined time.Time
+	// Sets is how many ReplicaSets the pods of the burst are of.
+	Sets int
 	// Coming is how many more pods the workloads of those that wait will make at once, and Doubted
 	// how many they want beyond that: it is not known yet whether these come.
 	Coming, Doubted int
@@ -32,6 +37,8 @@ type Pulse struct {
 	Acquainted time.Time
 	// Displaced is how many pods are on nodes that are leaving.
 	Displaced int
+	// Placed is how many pods have places that they have not taken yet.
+	Placed int
 	// Held is how many pods wait for pods of their own workload to end.
 	Held int
 }
@@ -46,6 +53,7 @@ type pulse struct {
 	open       bool // pods have come since somebody decided
 	first      time.Time
 	last       time.Time
+	joined     time.Time
 	sets       map[owner.Ref]struct{} // the ReplicaSets that they are of
 }
 
@@ -54,14 +62,17 @@ func (p *pulse) supply() {
 	p.offer++
 }
 
-// arrive notes that a pod of a ReplicaSet begins to wait.
-func (p *pulse) arrive(set owner.Ref, now time.Time) {
+// arrive notes that a pod of a ReplicaSet begins to wait. It may be the set's only one.
+func (p *pulse) arrive(set owner.Ref, only bool, now time.Time) {
 	p.count++
 	p.demand++
 	if !p.open {
 		p.open, p.first, p.sets = true, now, map[owner.Ref]struct{}{}
 	}
 	p.last = now
+	if only {
+		p.joined = now
+	}
 	p.sets[set] = struct{}{}
 }
 
@@ -85,8 +96,8 @@ func (w *World) look() Pulse {
 	believed, doubted := w.coming()
 	return Pulse{
 		Demand: w.pulse.demand, Supply: w.pulse.offer, Objections: w.pulse.objections, Changes: w.pulse.changes,
-		Waiting: len(w.guests.waiting), First: w.pulse.first, Last: w.pulse.last,
-		Coming: believed, Doubted: doubted, Hearsay: w.hearsay(), Acquainted: w.acquainted(), Displaced: w.displaced(), Held: len(w.guests.held),
+		Waiting: len(w.guests.waiting), First: w.pulse.first, Last: w.pulse.last, Joined: w.pulse.joined, Sets: len(w.pulse.sets),
+		Coming: believed, Doubted: doubted, Hearsay: w.hearsay(), Acquainted: w.acquainted(), Displaced: w.displaced(), Placed: len(w.ledger.places), Held: len(w.guests.held),
 	}
 }
 

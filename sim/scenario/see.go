@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -148,13 +149,13 @@ func (p *play) claims() []string {
 	var out []string
 	for _, claim := range store.All[*karpenterv1.NodeClaim](p.sim.Store) {
 		state := "wanted"
-		for _, c := range claim.Status.Conditions {
-			if c.Status == metav1.ConditionTrue && slices.Contains(karpenterv1.NodeClaimConditions().Dependents, c.Type) {
-				state = strings.ToLower(c.Type)
+		for _, stage := range karpenterv1.NodeClaimConditions().Dependents {
+			if meta.IsStatusConditionTrue(claim.Status.Conditions, stage) {
+				state = strings.ToLower(stage)
 			}
 		}
-		for _, c := range claim.Status.Conditions {
-			if c.Status == metav1.ConditionTrue && (c.Type == karpenterv1.ConditionDrifted || c.Type == karpenterv1.ConditionDisruptionReason) {
+		for _, about := range []string{karpenterv1.ConditionDisruptionReason, karpenterv1.ConditionDrifted} {
+			if c := meta.FindStatusCondition(claim.Status.Conditions, about); c != nil && c.Status == metav1.ConditionTrue {
 				state += ", " + c.Type + ": " + c.Reason
 			}
 		}

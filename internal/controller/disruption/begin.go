@@ -13,6 +13,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/plan"
 	"tenon/core/snapshot"
+	"tenon/internal/abreast"
 	"tenon/internal/command"
 	"tenon/internal/execute"
 	"tenon/internal/ingest"
@@ -186,22 +187,13 @@ func (d *disruption) begin(ctx context.Context, s *start) error {
 	for _, p := range s.places {
 		d.o.World.Arrange(p.on, r.ID, p.pods)
 	}
-	for _, l := range s.leavers {
-		if err := d.o.Executor.Write(ctx, l.Claim, r); err != nil {
-			return d.undo(ctx, r, err)
-		}
+	parallel := min(max(d.o.Parallel, 1), mostLeavers)
+	err := abreast.Try(parallel, s.leavers, func(l command.Leaver) error { return d.o.Executor.Write(ctx, l.Claim, r) })
+	if err == nil {
+		err = abreast.Try(parallel, s.leavers, func(l command.Leaver) error { return d.close(ctx, l.Claim.Name, r) })
 	}
-	for _, l := range s.leavers {
-		written, found, err := d.leaver(ctx, d.kit.Live, l.Claim.Name)
-		if err == nil && !found {
-			err = fmt.Errorf("claim %s is gone", l.Claim.Name)
-		}
-		if err == nil {
-			err = d.o.Executor.Close(ctx, written, r)
-		}
-		if err != nil && !isConflict(err) { // what was overtaken is done when it is looked at next
-			return d.undo(ctx, r, err)
-		}
+	if err != nil {
+		return d.undo(ctx, r, err)
 	}
 	for _, o := range d.o.Executor.Launch(ctx, s.orders) {
 		if o.Dropped != "" {
@@ -212,6 +204,25 @@ func (d *disruption) begin(ctx context.Context, s *start) error {
 		}
 	}
 	d.countBegun(r)
+	return nil
+}
+
+// mostLeavers is how many claims of one command are written at the same time.
+const mostLeavers = 20
+
+// close closes the node of a claim that the command takes. What was overtaken is done when it
+// is looked at next.
+func (d *disruption) close(ctx context.Context, claim string, r *command.Record) error {
+	written, found, err := d.leaver(ctx, d.kit.Live, claim)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return fmt.Errorf("claim %s is gone", claim)
+	}
+	if err := d.o.Executor.Close(ctx, written, r); !isConflict(err) {
+		return err
+	}
 	return nil
 }
 

@@ -42,6 +42,8 @@ type Options struct {
 	Effort decide.Budget
 	// Pause is the least time between two evaluations, if it is longer than usual.
 	Pause time.Duration
+	// Parallel is how many claims of one command are written at the same time.
+	Parallel int
 	// Tell is given every evaluation. Nil is nobody.
 	Tell func(*snapshot.Snapshot, *decide.Decision)
 	// Rollouts pace drift.
@@ -84,4 +86,5 @@ type disruption struct {
 	last       round
 	stragglers stragglers
 	broken     map[string]string // what is wrong with budgets, by pool, as it was said last
+	arrivals   arrivals
 }

@@ -82,7 +82,9 @@ func (d *disruption) evaluate(ctx context.Context) (reconcile.Result, error) {
 	d.weigh(picture.Snapshot, &decision)
 	d.tellBudgets(ctx, picture.Snapshot)
 	// 5. Begin what need not wait, and still holds.
-	err := d.beginAll(ctx, picture, d.stragglers.choose(&decision.Plan, now))
+	_, pods := d.o.World.Size()
+	arriving := d.arrivals.wait(picture.Pulse.Placed, pods, now)
+	err := d.beginAll(ctx, picture, d.stragglers.choose(&decision.Plan, arriving, now))
 	return reconcile.In(max(d.wait(d.o.World.Pulse(), d.kit.Clock.Now()), time.Millisecond)), err
 }
 

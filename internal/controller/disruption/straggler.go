@@ -12,9 +12,10 @@ type stragglers map[string]time.Time
 
 // choose leaves out of a plan the moves that save money now, and will save more in a moment:
 // when other nodes of the same pool are free to go, too. Pods that have been moved are not
-// moved again soon, so that the first of several nodes would spoil it for the others. Nobody
-// waits for more than a period: where pods come and go there always are such nodes.
-func (s stragglers) choose(p *plan.Plan, now time.Time) []plan.Disruption {
+// moved again soon, so that the first of several nodes would spoil it for the others. No move
+// waits for more than a period: where pods come and go there always are such nodes. While many
+// pods arrive at their places, all moves that save money wait.
+func (s stragglers) choose(p *plan.Plan, arriving bool, now time.Time) []plan.Disruption {
 	soon := map[string]bool{}
 	for i := range p.Prospects {
 		if e := &p.Prospects[i]; e.Kind == plan.Waiting && e.Until.After(now) && !e.Until.After(now.Add(period)) {
@@ -24,6 +25,9 @@ func (s stragglers) choose(p *plan.Plan, now time.Time) []plan.Disruption {
 	waiting := map[string]bool{}
 	var out []plan.Disruption
 	for _, d := range p.Disruptions {
+		if d.Reason == plan.Underutilized && arriving {
+			continue
+		}
 		waits := d.Reason == plan.Underutilized && slices.ContainsFunc(d.Nodes, func(n plan.Removal) bool { return s.waits(n.Pool, soon, now) })
 		if !waits {
 			out = append(out, d)

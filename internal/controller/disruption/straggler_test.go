@@ -61,7 +61,7 @@ func TestMovesWaitForStragglers(t *testing.T) {
 			for pool, at := range l.free {
 				p.Prospects = append(p.Prospects, plan.Prospect{Pool: pool, Kind: plan.Waiting, Until: seconds(at)})
 			}
-			if got := w.choose(p, seconds(l.at)); fmt.Sprint(got) != fmt.Sprint(l.begun) {
+			if got := w.choose(p, false, seconds(l.at)); fmt.Sprint(got) != fmt.Sprint(l.begun) {
 				t.Errorf("%s: after %d seconds %v is begun, and not %v", name, l.at, got, l.begun)
 			}
 		}

@@ -49,20 +49,32 @@ type lifecycle struct {
 	kit     reconcile.Kit
 	tracker *registration.Tracker
 	market  Market // may be nil
+	places  Places
 	about   cloud.Description
 	words   requirement.Vocabulary
 }
 
 // New makes the controller. The tracker is told how launches and registrations end.
 func New(kit reconcile.Kit, tracker *registration.Tracker) reconcile.Controller {
-	return At(kit, tracker, nil)
+	return At(kit, tracker, nil, nil)
+}
+
+// Places knows the pods that have places on nodes, and tells them before a node opens.
+type Places interface {
+	// Wanted reports whether pods have to be told before the node of a claim opens.
+	Wanted(claim string) bool
+	// Prepare tells them, and returns how much longer the node is to stay closed.
+	Prepare(ctx context.Context, claim, node string) time.Duration
+	// Opened is called when the node has opened.
+	Opened(claim string)
 }
 
 // At makes the controller for claims that are bought as a market has it, which is what
-// they were decided by. Without a market it is as the provider has it.
-func At(kit reconcile.Kit, tracker *registration.Tracker, market Market) reconcile.Controller {
+// they were decided by. Without a market it is as the provider has it, and without places
+// nodes open as soon as they have joined.
+func At(kit reconcile.Kit, tracker *registration.Tracker, market Market, places Places) reconcile.Controller {
 	about := kit.Cloud.Describe().WithDefaults()
-	l := &lifecycle{kit: kit, tracker: tracker, market: market, about: about, words: about.Vocabulary()}
+	l := &lifecycle{kit: kit, tracker: tracker, market: market, places: places, about: about, words: about.Vocabulary()}
 	return reconcile.Controller{
 		Name: "nodeclaim.lifecycle",
 		Watches: []reconcile.Watch{

@@ -81,13 +81,44 @@ func (l *lifecycle) register(ctx context.Context, claim *karpenterv1.NodeClaim, 
 		return reconcile.In(gateWait(admission)), errors.Join(trouble, err)
 	}
 	l.warnOfRace(ctx, claim, nodes[0])
+	if wait := l.staysClosed(ctx, claim, node); wait > 0 {
+		err := l.saveNode(ctx, nodes[0], node)
+		conditions.SetUnknown(karpenterv1.ConditionRegistered, "NodeNotReady", "Pods have places on the node, which opens when it is ready and they have been told")
+		return reconcile.In(wait), err
+	}
 	if err := l.saveNode(ctx, nodes[0], admittedNode(node)); err != nil {
 		return reconcile.Never, err
+	}
+	if l.places != nil {
+		l.places.Opened(claim.Name)
 	}
 	nodes[0] = node
 	claim.Status.NodeName = node.Name
 	conditions.SetTrue(karpenterv1.ConditionRegistered)
 	return reconcile.Never, nil
+}
+
+// longestClosed is how long after it has joined a node may stay closed for the sake of its pods.
+const longestClosed = 30 * time.Second
+
+// staysClosed is how much longer a node stays closed because pods have places there: until it is
+// ready, and they have been told. Nothing is that it opens now.
+func (l *lifecycle) staysClosed(ctx context.Context, claim *karpenterv1.NodeClaim, node *corev1.Node) time.Duration {
+	left := longestClosed - l.kit.Clock.Since(node.CreationTimestamp.Time)
+	if l.places == nil || left <= 0 || !tainted(node, karpenterv1.TaintUnregistered()) || !l.places.Wanted(claim.Name) {
+		return 0
+	}
+	if !ready(node) || isHeld(node) {
+		return left
+	}
+	return l.places.Prepare(ctx, claim.Name, node.Name)
+}
+
+// isHeld reports whether a taint that goes by itself keeps pods away.
+func isHeld(node *corev1.Node) bool {
+	return slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool {
+		return karpenterv1.IsEphemeral(t) && t.Key != karpenterv1.TaintUnregistered().Key
+	})
 }
 
 func gateWait(a cloud.Admission) time.Duration {

@@ -1,0 +1,233 @@
+package world
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/internal/ingest"
+)
+
+// Nomination says which node a pod's status.nominatedNodeName is to name. An empty node takes
+// back what an earlier nomination said.
+type Nomination struct {
+	Guest
+	Node string
+}
+
+// mostNominations is how often a pod is nominated. kube-scheduler takes a nomination away when
+// it tried the pod and found no room; a pod for which that happened three times is decided
+// about anew when its place expires.
+const mostNominations = 3
+
+// nominated is what we wrote into a pod's status.
+type nominated struct {
+	node  string   // what it is to say now; empty for nothing
+	seen  bool     // a watch has told of that
+	nodes []string // all that were ever written
+}
+
+// contended reports whether pods of different templates have places that they have not taken.
+// Pods of one template fit in each other's places, so it makes no difference which of them the
+// scheduler puts where, and a nomination for each would be writes for nothing.
+func (l *ledger) contended() bool { return len(l.shapes) > 1 }
+
+// Nominates reports whether pods are to be nominated before a claim's node opens.
+func (w *World) Nominates(claim string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.ledger.contended() && len(w.ledger.byClaim[claim]) > 0
+}
+
+// NominationsFor are the nominations to write before a claim's node opens for pods. The world
+// takes them for written.
+func (w *World) NominationsFor(claim, node string) []Nomination {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.ledger.contended() {
+		return nil
+	}
+	var out []Nomination
+	for uid, s := range w.ledger.byClaim[claim] {
+		out = w.nominate(out, uid, s.key, node)
+	}
+	sortNominations(out)
+	return out
+}
+
+// Heard reports whether watches have told of all nominations for a claim's node that stand.
+func (w *World) Heard(claim, node string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for uid := range w.ledger.byClaim[claim] {
+		if said := w.ledger.said[uid]; said != nil && said.node == node && !said.seen {
+			return false
+		}
+	}
+	return true
+}
+
+// Corrections are the nominations of open nodes that are missing, because the scheduler took
+// them away or the place was found after the node had opened, and those to be taken back. Each
+// is returned once: the world takes it for written.
+func (w *World) Corrections() []Nomination {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var out []Nomination
+	for uid, k := range w.ledger.unsaid {
+		claim := w.ledger.claimFor(uid)
+		node := w.roster.nodeFor(claim)
+		switch {
+		case !isOpen(node): // the pod has no place, or is nominated when its node opens
+			out = w.withdraw(out, uid, k)
+		case w.ledger.byClaim[claim][uid].late || w.ledger.contended():
+			out = w.nominate(out, uid, k, node.Name)
+		}
+	}
+	clear(w.ledger.unsaid)
+	sortNominations(out)
+	return out
+}
+
+// nominate appends the nomination of a pod, unless it stands already, was tried too often, or
+// the scheduler has nominated the pod itself.
+func (w *World) nominate(out []Nomination, uid types.UID, k key, node string) []Nomination {
+	pod := w.guests.all[k]
+	if pod == nil || pod.UID != uid || pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil || pod.Status.NominatedNodeName != "" {
+		return out
+	}
+	said := w.ledger.said[uid]
+	if said == nil {
+		said = &nominated{}
+		w.ledger.said[uid] = said
+	}
+	if said.node == node || len(said.nodes) >= mostNominations {
+		return out
+	}
+	said.node, said.seen, said.nodes = node, false, append(said.nodes, node)
+	return append(out, Nomination{Guest{uid, k.Namespace, k.Name}, node})
+}
+
+func (w *World) withdraw(out []Nomination, uid types.UID, k key) []Nomination {
+	said := w.ledger.said[uid]
+	if said == nil || said.node == "" {
+		return out
+	}
+	said.node, said.seen = "", false
+	return append(out, Nomination{Guest{uid, k.Namespace, k.Name}, ""})
+}
+
+func sortNominations(list []Nomination) {
+	slices.SortFunc(list, func(a, b Nomination) int {
+		return compareKeys(key{Namespace: a.Namespace, Name: a.Name}, key{Namespace: b.Namespace, Name: b.Name})
+	})
+}
+
+// withoutNomination is a pod as it would be if we had not nominated it: it has no room of
+// others reserved, as pods have that the scheduler nominates, and waits like every other.
+func (w *World) withoutNomination(pod *corev1.Pod) *corev1.Pod {
+	said, named := w.ledger.said[pod.UID], pod.Status.NominatedNodeName
+	if named != "" && pod.Spec.NodeName == "" && (said == nil || !slices.Contains(said.nodes, named)) {
+		w.ledger.foreign[keyOf(pod)] = struct{}{}
+		w.pulse.count++ // the next look says whose it is
+		return pod
+	}
+	if said == nil {
+		return pod
+	}
+	if named == "" {
+		if said.seen && pod.Spec.NodeName == "" { // the scheduler tried the node and took the nomination away
+			said.node, said.seen = "", false
+			w.unsay(pod.UID, keyOf(pod))
+		}
+		return pod
+	}
+	if named == said.node {
+		said.seen = true
+	}
+	bare := *pod
+	bare.Status.NominatedNodeName = ""
+	return &bare
+}
+
+// adopt takes nominations for ours that are none of the scheduler's: it nominates a pod only for a
+// node on which pods of lower priority make room for it. An earlier process may have written
+// them, or another autoscaler; a pod that was left alone for their sake would wait for ever.
+func (w *World) adopt() {
+	for k := range w.ledger.foreign {
+		delete(w.ledger.foreign, k)
+		pod := w.guests.all[k]
+		if pod == nil || pod.Spec.NodeName != "" || pod.Status.NominatedNodeName == "" {
+			continue
+		}
+		node := pod.Status.NominatedNodeName
+		if w.drivesAway(pod, node) {
+			continue
+		}
+		w.ledger.said[pod.UID] = &nominated{node: node, seen: true, nodes: []string{node}}
+		w.putPod(pod)
+	}
+}
+
+// drivesAway reports whether a node has pods of lower priority than one that is nominated for it.
+func (w *World) drivesAway(pod *corev1.Pod, node string) bool {
+	for k := range w.guests.on[node] {
+		if priorityOf(w.guests.all[k]) < priorityOf(pod) {
+			return true
+		}
+	}
+	return false
+}
+
+func priorityOf(pod *corev1.Pod) int32 {
+	if pod.Spec.Priority == nil {
+		return 0
+	}
+	return *pod.Spec.Priority
+}
+
+// unsay has the nomination of a pod looked at again.
+func (w *World) unsay(pod types.UID, k key) {
+	w.ledger.unsaid[pod] = k
+	w.pulse.count++
+}
+
+// Placements counts pods that were bound since the last call and had places: those that took
+// their own, or one kept for a pod of the same template, and those that went elsewhere.
+func (w *World) Placements() (landed, strayed int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	landed, strayed = w.ledger.landed, w.ledger.strayed
+	w.ledger.landed, w.ledger.strayed = 0, 0
+	return landed, strayed
+}
+
+// arrive counts a pod that had a place and is bound.
+func (l *ledger) arrive(landed bool, now time.Time) {
+	l.progress = now
+	if landed {
+		l.landed++
+	} else {
+		l.strayed++
+	}
+}
+
+// Refused reports whether the scheduler has looked at a pod and found no place for it.
+func (w *World) Refused(guest Guest) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	pod := w.guests.all[key{Namespace: guest.Namespace, Name: guest.Name}]
+	return pod != nil && pod.UID == guest.UID && ingest.IsJudged(pod)
+}
+
+// isOpen reports whether a node has been registered and takes pods.
+func isOpen(node *corev1.Node) bool {
+	if node == nil || node.DeletionTimestamp != nil || node.Labels[karpenterv1.LabelRegistered] != "true" {
+		return false
+	}
+	closed := karpenterv1.TaintUnregistered()
+	return !slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&closed) })
+}

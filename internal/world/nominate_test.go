@@ -1,0 +1,244 @@
+package world_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	testclock "k8s.io/utils/clock/testing"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/cloud/aws/lexicon"
+	"tenon/core/model"
+	"tenon/internal/ingest"
+	"tenon/internal/world"
+)
+
+// bought is a world in which pods of two templates have their places on a claim whose node is not
+// open yet. Each pod is the first of its ReplicaSet.
+type bought struct {
+	*world.World
+	clock *testclock.FakePassiveClock
+	pods  []*corev1.Pod
+}
+
+func newBought(t *testing.T, numbers ...int) *bought {
+	t.Helper()
+	b := &bought{clock: testclock.NewFakePassiveClock(noon)}
+	b.World = world.New(ingest.Options{Vocabulary: lexicon.Vocabulary(), Unjudged: true}, b.clock)
+	b.Put(pool(0))
+	var guests []world.Guest
+	for _, i := range numbers {
+		p := pod(i, "")
+		p.Status = corev1.PodStatus{Phase: corev1.PodPending}
+		b.pods = append(b.pods, p)
+		b.Put(p)
+		guests = append(guests, guestOf(p))
+	}
+	if err := b.Assume(claim(0), model.Resources{}, guests); err != nil {
+		t.Fatal(err)
+	}
+	b.Put(claim(0))
+	b.Put(shut(node(0)))
+	return b
+}
+
+func guestOf(p *corev1.Pod) world.Guest {
+	return world.Guest{UID: p.UID, Namespace: p.Namespace, Name: p.Name}
+}
+
+func shut(n *corev1.Node) *corev1.Node {
+	n.Spec.Taints = []corev1.Taint{karpenterv1.TaintUnregistered()}
+	delete(n.Labels, karpenterv1.LabelRegistered)
+	return n
+}
+
+// open lets pods onto the node of the claim.
+func (b *bought) open() {
+	n := node(0)
+	n.ResourceVersion = "2"
+	b.Put(n)
+}
+
+// tell has a watch tell of what a pod's status says.
+func (b *bought) tell(i int, nominated, bound string) {
+	p := b.pods[i].DeepCopy()
+	p.Status.NominatedNodeName, p.Spec.NodeName = nominated, bound
+	b.pods[i] = p
+	b.Put(p)
+}
+
+// told writes nominations as pod number and node.
+func (b *bought) told(list []world.Nomination) string {
+	var out []string
+	for _, n := range list {
+		for i, p := range b.pods {
+			if p.UID == n.UID {
+				out = append(out, fmt.Sprintf("%d:%s", i, n.Node))
+			}
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// Pods of one template fit in each other's places: only where templates differ is anything said.
+func TestNominationsAreForPodsThatCompete(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		pods []int
+		want string
+	}{
+		"two templates":     {[]int{1, 2}, "0:node-0 1:node-0"},
+		"two of one":        {[]int{1, 1 + manySets}, ""},
+		"a pod by itself":   {[]int{1}, ""},
+		"no pod has places": {nil, ""},
+	} {
+		b := newBought(t, c.pods...)
+		if wants := b.Nominates("claim-0"); wants != (c.want != "") {
+			t.Errorf("%s: nominations are wanted: %t", name, wants)
+		}
+		if got := b.told(b.NominationsFor("claim-0", "node-0")); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+		if again := b.told(b.NominationsFor("claim-0", "node-0")); again != "" {
+			t.Errorf("%s: said twice: %q", name, again)
+		}
+	}
+}
+
+// Our nomination is none of the scheduler's: the pod keeps its place and is not taken for one that
+// drives others away. A nomination by the scheduler is left alone.
+func TestNominationsAreToldApart(t *testing.T) {
+	t.Parallel()
+	b := newBought(t, 1, 2)
+	b.tell(1, "node-7", "")
+	if got := b.told(b.NominationsFor("claim-0", "node-0")); got != "0:node-0" {
+		t.Errorf("nominated are %q", got)
+	}
+	if b.Heard("claim-0", "node-0") {
+		t.Error("the nomination is heard of before a watch has told")
+	}
+	b.tell(0, "node-0", "")
+	if !b.Heard("claim-0", "node-0") {
+		t.Error("the nomination is not heard of")
+	}
+	if p, _ := b.Pod(b.pods[0].Namespace, b.pods[0].Name); p.Status.NominatedNodeName != "" {
+		t.Errorf("the pod has room on %s reserved", p.Status.NominatedNodeName)
+	}
+	if p, _ := b.Pod(b.pods[1].Namespace, b.pods[1].Name); p.Status.NominatedNodeName != "node-7" {
+		t.Errorf("what the scheduler said is %q", p.Status.NominatedNodeName)
+	}
+	b.open()
+	b.Remove(claim(0)) // the places are lost
+	if got := b.told(b.Corrections()); got != "0:" {
+		t.Errorf("taken back: %q", got)
+	}
+	if got := b.told(b.Corrections()); got != "" {
+		t.Errorf("taken back twice: %q", got)
+	}
+}
+
+// After a restart a nomination is taken for ours if no pod on the node could make room for the pod: it
+// waits for a place. One by which the scheduler drives others away is respected.
+func TestNominationsOfAnEarlierProcess(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		priority int32
+		waits    bool
+	}{
+		"no pod can be driven away": {0, true},
+		"one can be driven away":    {-1, false},
+	} {
+		w := world.New(ingest.Options{Vocabulary: lexicon.Vocabulary(), Unjudged: true}, testclock.NewFakePassiveClock(noon))
+		nominated, resident := pod(1, ""), pod(2, "node-0")
+		nominated.Status = corev1.PodStatus{Phase: corev1.PodPending, NominatedNodeName: "node-0"}
+		resident.Spec.Priority = &c.priority
+		for _, o := range []any{pool(0), claim(0), nominated, node(0), resident} { // in the order of a bad start
+			w.Put(o)
+		}
+		w.Settle(noon)
+		if _, waits := w.WaitingSince(nominated.Namespace, nominated.Name); waits != c.waits {
+			t.Errorf("%s: the pod waits: %t", name, waits)
+		}
+	}
+}
+
+// What the scheduler took away is said again while the node is open, three times in all.
+func TestNominationsAreRepeated(t *testing.T) {
+	t.Parallel()
+	b := newBought(t, 1, 2)
+	b.NominationsFor("claim-0", "node-0")
+	b.open()
+	for round, want := range []string{"0:node-0", "0:node-0", ""} {
+		b.tell(0, "node-0", "")
+		if got := b.told(b.Corrections()); got != "" {
+			t.Errorf("round %d: %q although it stands", round, got)
+		}
+		b.tell(0, "", "")
+		if got := b.told(b.Corrections()); got != want {
+			t.Errorf("round %d: %q, want %q", round, got, want)
+		}
+	}
+}
+
+// Landed are pods in their own places and in those of like pods; all others have strayed.
+func TestPlacementsAreCounted(t *testing.T) {
+	t.Parallel()
+	b := newBought(t, 1, 2, 3)
+	b.open()
+	b.Put(node(1))
+	b.tell(0, "", "node-0")
+	b.tell(1, "", "node-1")
+	like := pod(3+manySets, "node-0") // of the template of the third, which loses its place to it
+	b.Put(like)
+	if landed, strayed := b.Placements(); landed != 1 || strayed != 1 {
+		t.Errorf("%d landed and %d strayed", landed, strayed)
+	}
+	if _, placed := b.PlaceOf(b.pods[2].UID); placed {
+		t.Error("a place that is taken is still kept")
+	}
+	if landed, strayed := b.Placements(); landed+strayed != 0 {
+		t.Error("counted twice")
+	}
+}
+
+// A place on a ready node is kept for fifteen seconds after a pod last took its own, and never for
+// more than two minutes.
+func TestPatience(t *testing.T) {
+	t.Parallel()
+	b := newBought(t, 1, 2)
+	b.open()
+	ready := claim(0)
+	ready.ResourceVersion = "2"
+	meta.SetStatusCondition(&ready.Status.Conditions, metav1.Condition{
+		Type: karpenterv1.ConditionInitialized, Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(noon)})
+	b.Put(ready)
+	at := func(seconds int) time.Time { return noon.Add(time.Duration(seconds) * time.Second) }
+	if next := b.Settle(at(10)); !next.Equal(at(15)) {
+		t.Errorf("places are looked at again at %s", next)
+	}
+	b.clock.SetTime(at(12))
+	b.tell(0, "", "node-0")
+	if next := b.Settle(at(20)); !next.Equal(at(27)) {
+		t.Errorf("after a pod was bound they are looked at again at %s", next)
+	}
+	b.clock.SetTime(at(119))
+	like := pod(4, "")
+	like.Status = corev1.PodStatus{Phase: corev1.PodPending}
+	b.Put(like)
+	b.Commit("claim-0", []world.Guest{guestOf(like)})
+	bound := like.DeepCopy()
+	bound.Spec.NodeName = "node-0"
+	b.Put(bound)
+	if next := b.Settle(at(119)); !next.Equal(at(120)) {
+		t.Errorf("in a burst without end places are given up at %s", next)
+	}
+	b.Settle(at(120))
+	if _, placed := b.PlaceOf(b.pods[1].UID); placed {
+		t.Error("the place is kept for more than two minutes")
+	}
+}
