@@ -519,7 +519,7 @@ func TestThePoolThatAPodIsMeantForIsTold(t *testing.T) {
 	h.pods("web", 1, judged, func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"team": "own"} })
 	h.decide()
 	events := strings.Join(h.Events(), "\n")
-	if !strings.Contains(events, "pool own-team: not ready: NodeClassReady=False") {
+	if !strings.Contains(events, "pool own-team: not ready: the class finds no subnets") {
 		t.Errorf("the event does not tell of the pod's own pool:\n%s", events)
 	}
 }
