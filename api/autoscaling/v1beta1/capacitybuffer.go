@@ -1,8 +1,12 @@
 package v1beta1
 
 import (
+	"fmt"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"tenon/api/scalar"
 )
 
 // DefaultProvisioningStrategy keeps running nodes free for the buffer.
@@ -59,7 +63,7 @@ type CapacityBufferSpec struct {
 	Percentage *int32 `json:"percentage,omitempty"`
 	// Limits bound the resources of the buffer.
 	// +optional
-	Limits corev1.ResourceList `json:"limits,omitempty"`
+	Limits Limits `json:"limits,omitempty"`
 }
 
 // LocalObjectRef names an object in the same namespace.
@@ -121,4 +125,18 @@ type CapacityBufferList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []CapacityBuffer `json:"items"`
+}
+
+// Limits are quantities by resource.
+type Limits corev1.ResourceList
+
+// UnmarshalJSON reads limits. A quantity that cannot be read belongs to this buffer alone, and does not
+// make every list of buffers impossible.
+func (l *Limits) UnmarshalJSON(text []byte) error {
+	read, err := scalar.Resources(text)
+	if err != nil {
+		return fmt.Errorf("limits: %w", err)
+	}
+	*l = Limits(read)
+	return nil
 }
