@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"tenon/core/bitset"
+	"tenon/core/catalog"
 	"tenon/core/feasible"
 	"tenon/core/model"
 	"tenon/core/pack"
@@ -98,6 +99,7 @@ func (d *decision) sieve(f *reason.PoolVerdict, p int, a *feasible.Asker, pl *pl
 		if step.Left == 0 {
 			f.Reason = s.reason(step.Code)
 			f.Nearest, f.Daemons = s.nearest(step.Code)
+			f.Missing, f.Absent = s.missing, s.absent
 			return
 		}
 	}
@@ -118,7 +120,11 @@ type sifter struct {
 	variety *requirement.Variety
 	size    miss
 	limit   miss
-	port    reason.Reason
+	// missing counts offerings that would do and cannot be had now; absent is the cheapest type.
+	missing     int
+	absent      string
+	absentPrice model.Money
+	port        reason.Reason
 }
 
 // miss is the machine that came closest to passing a rule.
@@ -135,6 +141,9 @@ func (s *sifter) add(m *feasible.Machine) {
 	s.met.Add(typed && offered > 0, fits, available > 0)
 	if !typed {
 		return
+	}
+	if fits {
+		s.lacks(m)
 	}
 	s.typed += m.Listed.Count()
 	s.offered += offered
@@ -157,6 +166,25 @@ func (s *sifter) add(m *feasible.Machine) {
 		s.bearable += available
 	} else {
 		s.exceeds(m)
+	}
+}
+
+// lacks counts the offerings of a machine that would do in every other respect, and are out of
+// stock. What has no price, and reservations that are used up, are not waited for.
+func (s *sifter) lacks(m *feasible.Machine) {
+	if m.Overdrawn != "" || !pack.Bears(s.d.left[s.pool], m.Capacity) {
+		return
+	}
+	if _, clash := portClash(s.plea.ports, m.Ports); clash {
+		return
+	}
+	for slot := range m.Listed.All {
+		if !s.slots.Has(slot) || m.Slots.Has(slot) || s.d.sp.Slots[slot].CapacityType == catalog.Reserved || m.Price[slot] <= s.d.s.Pools[s.pool].NodePrice {
+			continue
+		}
+		if s.missing++; s.absent == "" || m.Price[slot] < s.absentPrice {
+			s.absent, s.absentPrice = m.Type.Name, m.Price[slot]
+		}
 	}
 }
 

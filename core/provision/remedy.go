@@ -91,6 +91,11 @@ func (k *seeker) remedy(w shape.Wish, pl *plea, v *reason.Verdict, chances []cha
 		}
 		all = append(all, k.propose(c, t, pl, &v.Pools[c.verdict])...)
 	}
+	if v.OutOfStock() { // to wait is less than to enter a pool that keeps it out on purpose, or to spend more
+		all = slices.DeleteFunc(all, func(p proposal) bool {
+			return p.remedy.Change == reason.Tolerate || p.remedy.Change == reason.RaiseLimit
+		})
+	}
 	slices.SortStableFunc(all, func(a, b proposal) int {
 		return cmp.Or(
 			cmp.Compare(a.size, b.size), cmp.Compare(a.price, b.price), cmp.Compare(a.pool, b.pool),

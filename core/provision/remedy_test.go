@@ -151,7 +151,7 @@ func TestTheSmallestChangeThatPlacesAPod(t *testing.T) {
 					}
 				}
 			},
-			why:  "no instance type has the required offering",
+			why:  "out of stock: amd-2 and 7 other offering(s) that would do; no instance type has the required offering",
 			want: "let pool default have karpenter.sh/capacity-type on-demand too, beyond karpenter.sh/capacity-type In [spot]: then amd-2 of pool default would do, 0.02 an hour",
 			follow: func(s *snapshot.Snapshot) {
 				s.Pools[0].Requirements = s.Pools[0].Requirements.Replaced(in(capacityTypeKey, "spot", "on-demand"))
@@ -168,7 +168,7 @@ func TestTheSmallestChangeThatPlacesAPod(t *testing.T) {
 					}
 				}
 			},
-			why:  "no instance type has the required offering",
+			why:  "out of stock: amd-2 and 7 other offering(s) that would do; no instance type has the required offering",
 			want: "let pool default have karpenter.sh/capacity-type on-demand too, beyond karpenter.sh/capacity-type In [spot]: then amd-2 of pool default would do, 0.02 an hour",
 			follow: func(s *snapshot.Snapshot) {
 				s.Pools[0].Requirements = s.Pools[0].Requirements.Replaced(in(capacityTypeKey, "spot", "on-demand"))
@@ -228,6 +228,19 @@ func TestTheSmallestChangeThatPlacesAPod(t *testing.T) {
 			want:   "raise the limits of pool default: cpu 1 → 4: then all 3 such pods have a place, on 1 node of pool default for 0.028 an hour",
 			follow: func(s *snapshot.Snapshot) { s.Pools[0].Limits[0].Value = 4000 },
 			price:  28_000,
+		},
+		"a shortage beside another team's pool": {
+			spoil: func(s *snapshot.Snapshot) {
+				s.Templates[0].Requests.CPU = 6000
+				for i := range s.Catalogs[0].Types[2].Offerings {
+					s.Catalogs[0].Types[2].Offerings[i].Available = false
+				}
+				s.Pools[0].Limits = []model.Amount{{Name: "cpu", Value: 16_000}}
+				theirs := poolOf("theirs")
+				theirs.Taints = []model.Taint{{Key: "team", Value: "theirs", Effect: model.NoSchedule}}
+				s.Pools = append(s.Pools, theirs)
+			},
+			why: "out of stock: amd-8 and 3 other offering(s) that would do; all available instance types exceed limits for nodepool (NodePool=default)",
 		},
 		"a limit of nodes": {
 			spoil:  func(s *snapshot.Snapshot) { s.Pools[0].Limits = []model.Amount{{Name: model.Nodes, Value: 0}} },

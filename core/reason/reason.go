@@ -60,6 +60,10 @@ type PoolVerdict struct {
 	Reason  Reason
 	Nearest string
 	Daemons int64
+	// Missing counts offerings that would do in every respect and are out of stock; Absent is the
+	// instance type of the cheapest of them.
+	Missing int
+	Absent  string
 	// Suits says of a pool that is not ready that its taints and labels let the pod in: it
 	// may be the one that the pod is meant for.
 	Suits bool

@@ -74,6 +74,21 @@ func (v *PoolVerdict) Brief() string {
 }
 
 func (v *PoolVerdict) sentence() string {
+	if v.Missing > 0 {
+		return v.outOfStock() + "; " + v.refusal()
+	}
+	return v.refusal()
+}
+
+// outOfStock names what would do, were it to be had.
+func (v *PoolVerdict) outOfStock() string {
+	if v.Missing == 1 {
+		return "out of stock: " + v.Absent
+	}
+	return fmt.Sprintf("out of stock: %s and %d other offering(s) that would do", v.Absent, v.Missing-1)
+}
+
+func (v *PoolVerdict) refusal() string {
 	switch v.Reason.Code {
 	case TypeIncompatible, NoOffering, OfferingUnavailable, InsufficientRoom:
 		return v.Met.sentence() + v.typo()

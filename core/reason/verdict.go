@@ -51,10 +51,17 @@ func (v *Verdict) RemedyText() string {
 	switch {
 	case v.Remedy != nil:
 		return "smallest change: " + v.Remedy.Text()
+	case v.OutOfStock():
+		return "nothing has to be changed: it is bought as soon as what is out of stock can be had"
 	case v.Sought:
 		return "no single change would place it"
 	}
 	return ""
+}
+
+// OutOfStock reports whether some pool would take the pod, had the cloud what it sells.
+func (v *Verdict) OutOfStock() bool {
+	return slices.ContainsFunc(v.Pools, func(p PoolVerdict) bool { return p.Missing > 0 })
 }
 
 // Promising lists the pools that came closest first: the one that the remedy is about,

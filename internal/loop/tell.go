@@ -225,7 +225,7 @@ func limited(p *plan.Plan) map[string]string {
 	for _, u := range p.Unplaced {
 		for i := range u.Verdict.Pools {
 			v := &u.Verdict.Pools[i]
-			if _, known := out[v.Pool]; known || v.Reason.Code != reason.LimitReached {
+			if _, known := out[v.Pool]; known || v.Reason.Code != reason.LimitReached || v.Missing > 0 {
 				continue
 			}
 			out[v.Pool] = "pods wait for nodes that the limits forbid: " + v.Text()
