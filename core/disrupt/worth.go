@@ -15,9 +15,11 @@ const (
 	// so with consolidateAfter.
 	rate = 0.05
 	// movedRate is asked of a pod that a disruption brought where it is: what was decided
-	// then is not taken back for a small advantage, even if the packing could be improved.
+	// then is not taken back for a small advantage, even if the packing could be improved. A node
+	// that is two thirds empty may go all the same: the scheduler does not always put pods
+	// where they were to go, and workloads shrink.
 	// It holds for movedFor, and falls to nothing in as long again.
-	movedRate = 10
+	movedRate = 2
 	movedFor  = 48 * time.Hour
 	// leastWorth is what moving even the smallest pod must save, in millionths an hour.
 	leastWorth = 100

@@ -35,7 +35,7 @@ func TestWorthOfWhatWasMoved(t *testing.T) {
 				t.Errorf("moving it again has to save %v", worth)
 			}
 			x.value[0] = 0 // there is room for it anyway
-			if worth := x.worthOf(0, n); (worth > 100*leastWorth) != tc.dear {
+			if worth := x.worthOf(0, n); (worth > 10*leastWorth) != tc.dear {
 				t.Errorf("moving it again has to save %v, if one more of it costs nothing", worth)
 			}
 		})

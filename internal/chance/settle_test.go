@@ -13,7 +13,7 @@ import (
 
 // TestFleetsSettle carries plans out and decides again: within a few rounds nothing is
 // worth doing any more, and that stays so for a day; hardly a pod is moved twice to save
-// money: only where that saves ten times what the pod costs.
+// money: only where that saves twice what the pod costs.
 func TestFleetsSettle(t *testing.T) {
 	t.Parallel()
 	once, twice := 0, 0
