@@ -1,0 +1,45 @@
+package stopwatch_test
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"tenon/lab/labtest"
+	"tenon/lab/stopwatch"
+)
+
+// Two hundred mixed pods are bought for, bound and scaled down to sixty: the fleet costs nearly what
+// tenon plan proves, and scaling down leaves far less than there was. How much, the log tells; such
+// small fleets vary from run to run by the price of a node or two.
+func TestTheLiveFleetIsNearItsPlan(t *testing.T) {
+	t.Parallel()
+	log.SetLogger(logr.Discard()) // the libraries' own lines are none of the result
+	program, err := labtest.Program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := stopwatch.Live(t.Context(), stopwatch.LivePlan{
+		Plan:     stopwatch.Plan{Program: program, Say: t.Logf},
+		Tenon:    filepath.Join(filepath.Dir(program), "tenon"),
+		Workload: "mixed", Seed: 1, Scale: 0.1, Share: 0.3, Quiet: 10 * time.Second, Longest: 5 * time.Minute,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	up, down := result.Up, result.Down
+	t.Logf("up: %.2f $/h when all run (%.3f of the bound), %.2f at rest (%.3f); %d landed, %d strayed", up.First, up.FirstRatio, up.Price, up.Ratio, up.Landed, up.Strayed)
+	t.Logf("down: %.2f $/h at rest (%.3f of the bound) after %s, %d claims bought", down.Price, down.Ratio, down.Rest, down.Claims)
+	if up.Bound <= 0 || up.FirstRatio < 1 || up.FirstRatio > 1.25 {
+		t.Errorf("when all run the fleet costs %.3f of what it could", up.FirstRatio)
+	}
+	if up.Landed == 0 {
+		t.Error("no pod landed where it was planned")
+	}
+	if down.Price > up.Price*2/3 {
+		t.Errorf("with 30 %% of the pods the fleet costs %.2f of %.2f $/h", down.Price, up.Price)
+	}
+}
