@@ -49,7 +49,7 @@ func decode[T any](t *testing.T, text []byte, into *T, items func(*T) int) {
 	}
 }
 
-// FuzzValidObjects: whatever the patterns of the definitions accept, a list of objects is read, and
+// FuzzValidObjects: if the patterns of the definitions accept an object, a list with it is read, and
 // quickly. One object that Go's own parsers cannot read would stop all of its kind.
 func FuzzValidObjects(f *testing.F) {
 	for _, seed := range [][2]string{

@@ -69,7 +69,7 @@ const (
 	mostExponent = 3 // digits
 )
 
-// ParseQuantity is resource.ParseQuantity for text that nobody has checked: text whose size or exponent
+// ParseQuantity is resource.ParseQuantity for text that has not been checked: text whose size or exponent
 // is absurd is refused before it is looked at.
 func ParseQuantity(text string) (resource.Quantity, error) {
 	if len(text) > mostDigits {

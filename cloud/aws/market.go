@@ -28,7 +28,7 @@ func (p *Provider) Catalog(ctx context.Context, ref cloud.ClassRef) (*catalog.Ca
 }
 
 // offer is what a class can buy. Until EC2 has said what there is, as at the start of the process, it
-// cannot be known, which is nobody's fault.
+// cannot be known, which is no fault of the pool.
 func (p *Provider) offer(class *awsv1.EC2NodeClass) (shelf.Offer, error) {
 	offer, err := p.Shelf.Offer(class)
 	if errors.Is(err, stock.ErrNoTypes) {
@@ -75,7 +75,7 @@ func unready(name string, class *awsv1.EC2NodeClass) error {
 	return class.Spec.ValidateTags()
 }
 
-// undecided reports whether a class that cannot be used may turn out to be usable in a moment: nobody has
+// undecided reports whether a class that cannot be used may turn out to be usable in a moment: no controller has
 // looked at it yet, or it is on its way, as when it is applied together with what refers to it.
 func undecided(class *awsv1.EC2NodeClass) bool {
 	if class == nil {

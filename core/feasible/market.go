@@ -12,7 +12,7 @@ import (
 
 // Market remembers what can be bought, compiled, from one snapshot to the next: pods change all
 // the time, pools and catalogues rarely. It changes no answer. Catalogues count as the same
-// only where they are the same lists, which nobody changes; all else that machines depend on
+// only where they are the same lists, which never change; all else that machines depend on
 // is compared. It belongs to one goroutine at a time; nil remembers nothing.
 type Market struct {
 	wares  *wares

@@ -11,7 +11,7 @@ import (
 	"tenon/core/snapshot"
 )
 
-// Whatever changes from one snapshot to the next, a space that was compiled with a memory is the
+// When anything changes from one snapshot to the next, a space that was compiled with a memory is the
 // same as one that was compiled afresh.
 func TestWhatIsRememberedOfAMarketIsWhatIsCompiled(t *testing.T) {
 	t.Parallel()

@@ -40,7 +40,7 @@ func (m *Memory) sold() *feasible.Market {
 	return &m.market
 }
 
-// byName puts types in order. The same list, which nobody changes, gives the same list.
+// byName puts types in order. The same list, which never changes, gives the same list.
 func (m *Memory) byName(types []catalog.Type) []catalog.Type {
 	if m == nil || len(types) == 0 {
 		return byName(types)

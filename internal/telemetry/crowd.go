@@ -28,7 +28,7 @@ type crowd struct {
 
 const (
 	// trickle is how many more pods of an owner get an event of their own in each second, of
-	// events that every pod should have. Whoever publishes them says them again and again.
+	// events that every pod should have. Their publishers repeat them.
 	trickle = 5
 	// offered is for how long such an event is not heard again after it was held back.
 	offered = 5 * time.Second

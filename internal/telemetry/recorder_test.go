@@ -151,7 +151,7 @@ func TestEventsOfPodsAreToldPerOwner(t *testing.T) {
 }
 
 // An event that every pod should have comes to each within a minute, where it is said every ten
-// seconds, and pods that nobody speaks of any more get none.
+// seconds, and pods about which there is no news get none.
 func TestEachPodGetsItsOwn(t *testing.T) {
 	t.Parallel()
 	m, clock := memory()

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -157,8 +158,12 @@ func (w *World) withoutNomination(pod *corev1.Pod) *corev1.Pod {
 // node on which pods of lower priority make room for it. An earlier process may have written
 // them, or another autoscaler; a pod that was left alone for their sake would wait for ever.
 func (w *World) adopt() {
-	for k := range w.ledger.foreign {
-		delete(w.ledger.foreign, k)
+	if len(w.ledger.foreign) == 0 {
+		return
+	}
+	keys := slices.SortedFunc(maps.Keys(w.ledger.foreign), compareKeys)
+	clear(w.ledger.foreign)
+	for _, k := range keys {
 		pod := w.guests.all[k]
 		if pod == nil || pod.Spec.NodeName != "" || pod.Status.NominatedNodeName == "" {
 			continue

@@ -9,7 +9,7 @@ import (
 )
 
 // nominations are the nodes that pods name in status.nominatedNodeName: because the scheduler has
-// others make way there, or because somebody else expects the pod there. The scheduler tries that
+// others make way there, or because an autoscaler expects the pod there. The scheduler tries that
 // node first, and keeps room there from pods that are less important. The node need not exist.
 type nominations struct {
 	nodes map[types.UID]string // by pod

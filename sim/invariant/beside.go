@@ -44,7 +44,7 @@ type beside struct {
 	unsettled map[string]time.Time // when a node last became free in part, or changed
 	stepped   time.Time
 	leapt     time.Time
-	needless  map[string]string // claims that nobody needs, with where the room was, until they have machines
+	needless  map[string]string // claims that no pod needs, with where the room was, until they have machines
 }
 
 // stepBeside notices that the clock has jumped: what is long ago then was just now for the product.

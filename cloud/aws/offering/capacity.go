@@ -18,7 +18,7 @@ type size struct {
 	interfacePods int64
 }
 
-// leastOfTen is how many tenths of its estimate a type has at least, whatever its nodes say. The least that
+// leastOfTen is how many tenths of its estimate a type has at least, even if its nodes say less. The least that
 // was seen counts for months and for all pools, so one node that lies about itself, or boots wrongly,
 // must not make its type useless.
 const leastOfTen = 8

@@ -30,7 +30,7 @@ type verdict struct {
 	event string
 	// reason and message are for the condition of a claim that is tried again.
 	reason, message string
-	// after is when it is tried again if that is no matter of haste; it is nobody's failure then.
+	// after is when it is tried again if that is no matter of haste; it is not a failure then.
 	after time.Duration
 }
 

@@ -59,7 +59,7 @@ func New(kit reconcile.Kit, w *world.World) reconcile.Controller {
 	}
 }
 
-// poolMatters: a pool is looked at when it is first seen, and when somebody wrote the condition.
+// poolMatters: a pool is looked at when it is first seen, and when its condition was written.
 func poolMatters(old, changed client.Object) bool {
 	if old == nil || changed == nil {
 		return changed != nil
