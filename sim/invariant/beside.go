@@ -115,6 +115,7 @@ func (w *Watch) judgePurchase(claim *karpenterv1.NodeClaim) {
 	if pool == nil || pool.Spec.Replicas != nil || w.recent(w.crowd, crowded) || w.recent(w.beside.leapt, lately) || w.replaces(claim) {
 		return
 	}
+	w.wantNow()
 	wishes, plain := w.wishes()
 	if !plain || len(wishes) == 0 {
 		return

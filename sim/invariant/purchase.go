@@ -106,6 +106,19 @@ func (w *Watch) want(pod *corev1.Pod) {
 	}
 }
 
+// wantNow remembers which pods want a place now: they begin to when their nodes do, without a change of
+// their own.
+func (w *Watch) wantNow() {
+	for node, pods := range w.tenants { // each pod is on its own: the order does not matter
+		if node != "" && !w.goes(node) {
+			continue
+		}
+		for _, pod := range pods { // as above
+			w.want(pod)
+		}
+	}
+}
+
 // goes reports whether a node is being deleted, or its claim is, or a disruption takes it:
 // its pods want other places.
 func (w *Watch) goes(node string) bool {
@@ -136,14 +149,7 @@ const (
 // pod has places on two of them. Where two processes decided at once, both may have bought.
 func (w *Watch) lookAtPurchases(instances []cloud.Instance) {
 	now := w.Now()
-	for node, pods := range w.tenants { // each pod is on its own: the order does not matter
-		if node != "" && !w.goes(node) {
-			continue
-		}
-		for _, pod := range pods { // as above
-			w.want(pod)
-		}
-	}
+	w.wantNow()
 	if !w.crowd.IsZero() && now.Sub(w.crowd) < crowded {
 		return
 	}
