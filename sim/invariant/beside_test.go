@@ -105,12 +105,9 @@ func besides() map[string]example {
 		}},
 		"a node for a pod whose node begins to go": {invariant.BesideRoom, breaks, func(s *scene) {
 			s.beside(func(node *corev1.Node) {
-				waits(s)(node)
 				s.pod("q", s.roomy("c").Name, asking("3"))
-				going := s.now("c")
-				going.Finalizers = []string{karpenterv1.FinalizerTermination}
-				s.must(s.store.Update(context.Background(), going))
-				s.delete(going)
+				waits(s)(node)
+				s.delete(s.now("c"))
 			})
 		}},
 		"a node in place of another": {invariant.BesideRoom, breaks, func(s *scene) {
