@@ -104,13 +104,13 @@ func TestANodeDoesNotWaitForEver(t *testing.T) {
 	}
 }
 
-// At most eight nodes are about to open at the same time; one that has opened makes room for another.
+// At most three nodes are about to open at the same time; one that has opened makes room for another.
 func TestNodesTakeTurns(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
-	for i := range 9 {
+	for i := range 4 {
 		name := "other-" + string(rune('a'+i))
-		if i == 8 {
+		if i == 3 {
 			name = claimName
 		}
 		guests := []world.Guest{{UID: s.pods[0].UID, Namespace: "default", Name: s.pods[0].Name}}
@@ -121,7 +121,7 @@ func TestNodesTakeTurns(t *testing.T) {
 	}
 	s.named(t)
 	if wait := s.nominator.Prepare(t.Context(), claimName, nodeName); wait <= 0 {
-		t.Error("a ninth node opens")
+		t.Error("a fourth node opens")
 	}
 	s.nominator.Opened("other-a")
 	s.nominator.Prepare(t.Context(), claimName, nodeName)
