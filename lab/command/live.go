@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -39,7 +41,10 @@ long it took, and how many pods the scheduler put where they were planned.`,
 			}
 			log.SetLogger(logr.Discard()) // the libraries' own lines are none of the result
 			plan.Say = func(text string, args ...any) { fmt.Fprintf(command.ErrOrStderr(), text+"\n", args...) }
-			result, err := stopwatch.Live(command.Context(), plan)
+			// Without this an interrupted measurement would leave its lab running.
+			ctx, stop := signal.NotifyContext(command.Context(), syscall.SIGINT, syscall.SIGTERM)
+			defer stop()
+			result, err := stopwatch.Live(ctx, plan)
 			if err != nil {
 				return err
 			}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -31,7 +33,10 @@ func newStopwatch(out io.Writer) *cobra.Command {
 			plan.Program = self
 			log.SetLogger(logr.Discard()) // the libraries' own lines are none of the result
 			plan.Say = func(text string, args ...any) { fmt.Fprintf(command.ErrOrStderr(), text+"\n", args...) }
-			result, err := stopwatch.Run(command.Context(), plan)
+			// Without this an interrupted measurement would leave its lab running.
+			ctx, stop := signal.NotifyContext(command.Context(), syscall.SIGINT, syscall.SIGTERM)
+			defer stop()
+			result, err := stopwatch.Run(ctx, plan)
 			if format == "json" && err == nil {
 				return printJSON(out, result)
 			}

@@ -224,7 +224,7 @@ func (t *tally) rest(ctx context.Context, begun time.Time) error {
 				return nil
 			}
 		case <-ctx.Done():
-			return fmt.Errorf("%s: no rest after %s: %d of %d pods bound: %w", t.plan.Workload, t.plan.Longest, t.bound(), t.now.Pods, ctx.Err())
+			return fmt.Errorf("%s is not at rest: %d of %d pods bound: %w", t.plan.Workload, t.bound(), t.now.Pods, ctx.Err())
 		}
 	}
 }
