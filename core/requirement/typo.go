@@ -10,7 +10,7 @@ func closest(unknown string, keys KeySet) (string, bool) {
 		if !resembles(unknown, key) {
 			continue
 		}
-		if edits := editDistance(unknown, key); fewest < 0 || edits < fewest {
+		if edits := EditDistance(unknown, key); fewest < 0 || edits < fewest {
 			best, fewest = key, edits
 		}
 	}
@@ -31,11 +31,11 @@ func resembles(unknown, key string) bool {
 	if difference := len(unknown) - len(key); difference >= tolerated || -difference >= tolerated {
 		return false
 	}
-	return editDistance(unknown, key) < tolerated
+	return EditDistance(unknown, key) < tolerated
 }
 
-// editDistance counts the bytes to insert, delete or replace (Levenshtein).
-func editDistance(a, b string) int {
+// EditDistance counts the bytes to insert, delete or replace (Levenshtein).
+func EditDistance(a, b string) int {
 	row := make([]int, len(b)+1) // row[j]: from the first i bytes of a to the first j of b
 	for j := range row {
 		row[j] = j

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"tenon/cloud"
+	"tenon/core/requirement"
 )
 
 // Missing says that there is no class of the name, and which one of the kind has the most like it.
@@ -23,7 +24,9 @@ func (r Reader) Missing(ctx context.Context, ref cloud.ClassRef) (string, error)
 	if len(names) == 0 {
 		return fmt.Sprintf("there is no %s %q, nor any other", ref.Kind, ref.Name), nil
 	}
-	near := slices.MinFunc(names, func(a, b string) int { return edits(ref.Name, a) - edits(ref.Name, b) })
+	near := slices.MinFunc(names, func(a, b string) int {
+		return requirement.EditDistance(ref.Name, a) - requirement.EditDistance(ref.Name, b)
+	})
 	return fmt.Sprintf("there is no %s %q; the nearest name is %q", ref.Kind, ref.Name, near), nil
 }
 
@@ -62,25 +65,4 @@ func (r Reader) list(kind cloud.ClassKind) client.ObjectList {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(gvk)
 	return list
-}
-
-// edits counts the bytes to insert, delete or replace.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			changed := diagonal
-			if a[i] != b[j] {
-				changed++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(changed, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

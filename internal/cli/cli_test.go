@@ -223,15 +223,3 @@ func TestWrapBreaksBetweenWords(t *testing.T) {
 		t.Errorf("%d words of 50 are left", len(got))
 	}
 }
-
-func TestDistance(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"a", "", 1}, {"", "ab", 2}, {"kitten", "sitting", 3}, {"metric-port", "metrics-port", 1}, {"same", "same", 0}} {
-		if got := distance(tc.a, tc.b); got != tc.want || distance(tc.b, tc.a) != tc.want {
-			t.Errorf("distance(%q, %q) = %d, want %d", tc.a, tc.b, got, tc.want)
-		}
-	}
-}

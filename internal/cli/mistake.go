@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"tenon/core/requirement"
 )
 
 // knownCommand refuses what is not a subcommand, and says what was probably meant.
@@ -51,7 +53,7 @@ func nearestFlag(flags *pflag.FlagSet, name string) string {
 	}
 	var near []candidate
 	flags.VisitAll(func(f *pflag.Flag) {
-		d := distance(name, f.Name)
+		d := requirement.EditDistance(name, f.Name)
 		if d <= 2 || strings.HasPrefix(f.Name, name) && len(name) > 2 {
 			near = append(near, candidate{f.Name, d})
 		}
@@ -62,25 +64,4 @@ func nearestFlag(flags *pflag.FlagSet, name string) string {
 	return slices.MinFunc(near, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.name, b.name))
 	}).name
-}
-
-// distance is how many letters must be added, dropped or changed to make b from a (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			changed := diagonal
-			if a[i] != b[j] {
-				changed++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(changed, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
