@@ -58,6 +58,31 @@ test: build ## Run all tests: the product's, the lab's, and those in a running l
 	(cd lab && STORIES_CLOUD=aws TENON_LAB=$(CURDIR)/bin/tenon-lab $(GO) test -timeout 30m $(TESTFLAGS) ./stories) || status=1; \
 	exit $$status
 
+# Only packages that lock or start goroutines can race; rules of source and laws of pure decisions, which
+# only their tests run side by side, are left out. The detector needs cgo, and so a C compiler;
+# without one the target says that it is skipped, and fails nothing.
+RACY := $(shell grep -rlE '\bgo func|"sync"|"sync/atomic"|internal/parallel"' --include='*.go' internal cloud sim | xargs -rn1 dirname | sort -u | grep -vE '^internal/(arch|testing/randomcluster)$$' | sed 's|^|./|')
+
+.PHONY: race
+race: ## Run the tests of packages with goroutines under the race detector
+	@if command -v $${CC:-gcc} >/dev/null; then \
+		CGO_ENABLED=1 $(GO) test -race -short -timeout 20m $(RACY); \
+	else \
+		echo 'race: skipped, there is no C compiler'; \
+	fi
+
+# Each target for a few seconds: what it finds is written to testdata and fails every test run after.
+FUZZTIME ?= 3s
+
+.PHONY: fuzz
+fuzz: ## Fuzz each parser and translation for FUZZTIME (3s)
+	@mkdir -p bin
+	@status=0; for module in . lab; do \
+		while IFS=: read -r file target; do \
+			(cd $$module && $(GO) test ./$$(dirname $$file) -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) >$(CURDIR)/bin/fuzz.log 2>&1) && echo "fuzz: $$target passed" || { cat $(CURDIR)/bin/fuzz.log; status=1; }; \
+		done < <(cd $$module && git grep -oE 'func Fuzz[A-Za-z]+' -- '*_test.go' $$([ $$module = . ] && echo ':!lab' ':!bench') | sed 's/func //'); \
+	done; exit $$status
+
 .PHONY: lint
 lint: bin/tools/staticcheck ## Check formatting, vet, staticcheck, and that generated files are current
 	@unformatted=$$($$($(GO) env GOROOT)/bin/gofmt -l .); \

@@ -58,7 +58,7 @@ func (c Candidate) compare(o Candidate) int {
 	if first != 0 {
 		return first
 	}
-	// They differ in nothing but their extra labels, which take longer to compare.
+	// They differ only in their extra labels, which take longer to compare.
 	return cmp.Compare(c.Offering.Extra.Key(), o.Offering.Extra.Key())
 }
 
@@ -93,7 +93,7 @@ func (c Candidate) Labels(claim *Claim) map[string]string {
 			r = r.Intersect(claim.Requirements.Get(r.Key()))
 		}
 		if r.Complement() {
-			continue // nobody says which value
+			continue // the value is not given
 		}
 		if value, found := r.Any(); found {
 			labels[r.Key()] = value

@@ -31,7 +31,7 @@ type Claim struct {
 	// BestEffortMinimum says that a minimum of values which cannot be kept at the moment
 	// is no reason to buy nothing.
 	BestEffortMinimum bool
-	// Replaces says that the claim takes the place of nodes that run: nobody waits for it, and
+	// Replaces says that the claim takes the place of nodes that run: no pod waits for it, and
 	// claims for pods that have no place go first.
 	Replaces bool
 	// Catalog is Market.Catalog as the claim's pool sees it, with overlays on prices and

@@ -9,7 +9,7 @@ import (
 	"tenon/core/requirement"
 )
 
-// Description is what a provider says of itself. It is data: nobody sets variables of
+// Description is what a provider says of itself. It is data: no provider sets variables of
 // another package, and nothing happens at start-up.
 type Description struct {
 	// Name is the label `provider` of metrics, and what people read: "aws".

@@ -46,7 +46,7 @@ type State string
 const (
 	Pending State = "Pending"
 	Running State = "Running"
-	// Stopped instances exist and do not run. Nobody here stops one: somebody else did.
+	// Stopped instances exist and do not run. Tenon never stops one: its owner did.
 	Stopped State = "Stopped"
 	// Terminating instances are on their way out, and nothing brings them back. Garbage
 	// collection counts them as gone.

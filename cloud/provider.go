@@ -1,4 +1,4 @@
-// Package cloud is the extension point: what Tenon asks of whoever makes and removes
+// Package cloud is the extension point: what Tenon asks of a program that makes and removes
 // machines, and the values and errors in which they speak.
 //
 // A provider implements Provider, describes itself with data (Description), answers in
@@ -20,9 +20,9 @@ import (
 // Provider is one cloud.
 //
 // Every method may be called by many goroutines at the same time. All but Describe may
-// wait for the network, and give up when their context ends; nobody waits for one claim's
+// wait for the network, and give up when their context ends; no caller waits for one claim's
 // call before making another's. Values that are handed over belong to the receiver, but
-// for catalogues, which are shared and changed by nobody.
+// for catalogues, which are shared and must not be changed.
 //
 //	           Create                    the instance joins         Delete, or it dies
 //	(nothing) ────────▶ Pending ─────────────────────▶ Running ─────────────────────▶ Terminating ──▶ (gone)
@@ -42,12 +42,12 @@ type Instances interface {
 	Reader
 	// Create buys one instance for a claim and returns without waiting for it to boot.
 	//
-	// The claim's UID is the token of the purchase: whatever happens, one UID buys at most
+	// The claim's UID is the token of the purchase: in every case one UID buys at most
 	// one instance, ever. Called again, at the same time or after a lost answer, a crash
 	// or a restart of the process, Create returns the instance that was bought; once that
 	// instance is terminating or gone, it returns NotFound and buys nothing. A provider
 	// keeps this promise for at least twice Description.LaunchTimeout after the purchase;
-	// nobody asks later.
+	// it is not asked for later.
 	//
 	// The instance carries the claim's UID, name, pool and class from its first moment
 	// (tags sent with the purchase, not after it), so that a crash between the purchase
@@ -60,7 +60,7 @@ type Instances interface {
 	// unavailable for a while.
 	//
 	// After NoCapacity, ClassNotReady, Rejected or Throttled nothing was bought. After any
-	// other error nobody knows: call Create again with the same claim.
+	// other error the outcome is not known: call Create again with the same claim.
 	Create(ctx context.Context, claim Claim) (Instance, error)
 
 	// Delete begins to remove an instance, and returns without waiting for its end. It
@@ -72,10 +72,10 @@ type Instances interface {
 }
 
 // Reader looks at instances of this cluster. Instances of others, and machines that
-// nobody bought here, are invisible to it.
+// were not bought here, are invisible to it.
 //
 // A look may be behind: for as long as Description.VisibleWithin, an instance that was
-// bought may be missing and one that is gone may still be shown. Whoever removes something
+// bought may be missing and one that is gone may still be shown. A caller that removes something
 // because of what is missing here waits that long first.
 type Reader interface {
 	// Get finds one instance; NotFound when it is gone.
@@ -89,8 +89,8 @@ type Reader interface {
 // Market sells.
 type Market interface {
 	// Catalog lists what a node class can buy: all types, also those without an offering
-	// that can be had now. Pools with the same class share a catalogue, and nobody changes
-	// it. While nothing has changed a provider returns the same pointer, so that a caller
+	// that can be had now. Pools with the same class share a catalogue, which must not be
+	// changed. While nothing has changed a provider returns the same pointer, so that a caller
 	// sees at once that there is nothing to do. The first call may block; later ones
 	// answer from memory. A class that is missing or not ready is ClassNotReady.
 	//

@@ -19,7 +19,7 @@ type entry struct {
 	ready func() bool
 	// dropped entries do not happen.
 	dropped bool
-	// of is the process whose end ends it; nil is nobody.
+	// of is the process whose end ends it; nil is none.
 	of *process
 }
 

@@ -17,7 +17,7 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
-	"tenon/cloud/aws/notice"
+	"tenon/cloud/aws/instanceevents"
 	"tenon/cloud/memory"
 	"tenon/sim/mail"
 )
@@ -263,12 +263,12 @@ type letters struct {
 }
 
 // Receive implements interruption.Queue.
-func (l letters) Receive(ctx context.Context) ([]notice.Message, error) {
-	return around(l.of, "a look into the queue", func() ([]notice.Message, error) { return l.queue.Receive(ctx) })
+func (l letters) Receive(ctx context.Context) ([]instanceevents.Message, error) {
+	return around(l.of, "a look into the queue", func() ([]instanceevents.Message, error) { return l.queue.Receive(ctx) })
 }
 
 // Delete implements interruption.Queue. A message whose deletion fails comes again.
-func (l letters) Delete(ctx context.Context, m notice.Message) error {
+func (l letters) Delete(ctx context.Context, m instanceevents.Message) error {
 	_, err := around(l.of, "the end of a message", func() (struct{}, error) {
 		if l.of.faulty && l.of.sim.happens(l.of.sim.options.Faults.Refused, "refused:", "the end of a message") {
 			return struct{}{}, memory.ErrUnreachable

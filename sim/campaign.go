@@ -8,7 +8,7 @@ import (
 )
 
 // Campaign tries one seed after the other, several at a time. It is the only place here
-// where anything runs beside anything else: whole runs, which share nothing but what has passed the
+// where goroutines run side by side: whole runs, which share only what has passed the
 // rules of objects.
 type Campaign struct {
 	// Trial is what is tried; its seed is the first.
@@ -53,7 +53,7 @@ func (t Tally) Saved() float64 {
 	return 1 - t.Beside.Float()/t.Alone.Float()
 }
 
-// Run runs it. Whatever runs in parallel, what it tells and where it ends depends on the
+// Run runs it. With any number in parallel, what it tells and where it ends depends on the
 // seeds alone, unless it was stopped.
 func (c Campaign) Run() Tally {
 	c.Trial.Options.Passed = &store.Passed{}

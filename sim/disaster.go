@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"tenon/cloud"
-	"tenon/cloud/aws/machine"
+	"tenon/cloud/aws/instance"
 	"tenon/core/catalog"
 )
 
@@ -43,7 +43,7 @@ func (s *Sim) schedule() {
 const firstDisaster = 100
 
 // await has a disaster strike again and again, until the run is calm. Its dice are its own, so
-// that what the market does comes when it comes, whatever the product does; and each has its own,
+// what the market does comes when it comes, independent of the product; and each has its own,
 // so that it is the same whether or not those before it were let happen.
 func (s *Sim) await(d disaster, dice *rand.Rand, from time.Time) {
 	at := from.Add(time.Duration(dice.ExpFloat64() * float64(d.about)))
@@ -104,9 +104,9 @@ func (s *Sim) interrupt() {
 	}
 }
 
-// TakeBack ends a machine. One in eight times nobody is told in time.
+// TakeBack ends a machine. One in eight times no notice comes in time.
 func (s *Sim) TakeBack(i cloud.Instance) {
-	_, id, _ := machine.Parse(i.ProviderID)
+	_, id, _ := instance.Parse(i.ProviderID)
 	if s.dice.IntN(8) == 0 {
 		s.Cloud.Kill(i.ProviderID)
 		s.announce("EC2 Instance State-change Notification", id, `,"state":"terminated"`)

@@ -18,7 +18,7 @@ type Faults struct {
 	// Lag is how far the caches of the product are behind.
 	Lag mirror.Lag
 	// Refused calls to the API server do nothing and fail. Lost ones do their work, and
-	// then fail. Conflicts are refused as if somebody had been faster.
+	// then fail. Conflicts are refused as if another writer had been faster.
 	Refused, Lost, Conflicts int
 	// Crashes end the process before or after a call. It starts again within Restart.
 	Crashes int
@@ -31,7 +31,7 @@ type Faults struct {
 	// the first one works on for a moment. Shortages take an offering away for a while.
 	// Interruptions take a spot machine back two minutes after a notice, which a few do not
 	// get. Prices of spot machines move. Jumps move the clock forward. Vandals are users who
-	// delete or change whatever hurts. Hoarders are tenants who want more pods than a quota lets
+	// delete or change what hurts most. Hoarders are tenants who want more pods than a quota lets
 	// them have.
 	Handovers, Shortages, Interruptions, Prices, Jumps, Vandals, Hoarders time.Duration
 	// CloudLag is how far the cloud's answers are behind.

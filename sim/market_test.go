@@ -33,7 +33,7 @@ func market(t *testing.T, named string, o Options) (news []Mishap, prices map[st
 	return news, prices
 }
 
-// The market does what it does, whatever the product buys and gives up: twins meet the same.
+// The market does not depend on what the product buys and gives up: twins meet the same.
 func TestTwinsMeetTheSameMarket(t *testing.T) {
 	t.Parallel()
 	const faults = "price*3,shortage*3,interrupt,crash,api"

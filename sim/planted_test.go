@@ -11,8 +11,8 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
-	"tenon/internal/purchase"
 	"tenon/internal/reconcile"
+	"tenon/internal/translate"
 	"tenon/sim"
 )
 
@@ -77,7 +77,7 @@ func hurry(reconcile.Kit, func() string) sim.Product {
 
 func doNothing(reconcile.Kit, func() string) sim.Product { return sim.Product{} }
 
-// buyBlindly buys for claims that nobody made.
+// buyBlindly buys for claims that do not exist.
 func buyBlindly(kit reconcile.Kit, suffix func() string) sim.Product {
 	bought := false
 	return single(func(ctx context.Context) {
@@ -100,13 +100,13 @@ func buyTooMuch(kit reconcile.Kit, suffix func() string) sim.Product {
 		if kit.Client.Create(ctx, claim) != nil {
 			return
 		}
-		if order, err := purchase.Order(claim, kit.Cloud.Describe().Vocabulary()); err == nil {
+		if order, err := translate.Order(claim, kit.Cloud.Describe().Vocabulary()); err == nil {
 			_, _ = kit.Cloud.Create(ctx, order)
 		}
 	})
 }
 
-// deletePods is the whole product with somebody in it who deletes pods.
+// deletePods is the whole product with a user in it who deletes pods.
 func deletePods(kit reconcile.Kit, suffix func() string) sim.Product {
 	product := sim.Whole(kit, suffix)
 	vandal := single(func(ctx context.Context) {

@@ -16,7 +16,7 @@ import (
 	"tenon/core/disrupt"
 	"tenon/core/provision"
 	"tenon/internal/assembly"
-	"tenon/internal/controller/interruption"
+	"tenon/internal/aws/controller/interruption"
 	"tenon/internal/reconcile"
 	"tenon/internal/settings"
 	"tenon/internal/telemetry"

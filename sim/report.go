@@ -17,7 +17,7 @@ type Report struct {
 	// Price of all machines for as long as they ran.
 	Price model.Money
 	// Alone is what the twin's have cost, and Beside what this run's had cost by then, before
-	// it was left to rest; zero is nobody who looked.
+	// it was left to rest; zero is without a look.
 	Alone, Beside model.Money
 	// PendingPodSeconds is how long pods waited for a node, all together.
 	PendingPodSeconds int64

@@ -1,7 +1,7 @@
 // Package sim runs the product against a simulated cluster and cloud, one step at a time:
 // the same controllers as in production, under virtual time, with faults from a seed.
 //
-// Nothing runs beside anything else, and nobody looks at a clock on the wall: the same
+// Nothing runs beside anything else, and no code reads a clock on the wall: the same
 // options give the same run, byte for byte. What is modelled, and what is not, is in the
 // README beside this file.
 package sim
@@ -46,9 +46,9 @@ type Options struct {
 	Arguments []string
 	// Gauges runs the controllers that only measure, too.
 	Gauges bool
-	// Pods is about how many run by day; zero is a cluster that somebody else fills.
+	// Pods is about how many run by day; with zero the caller fills the cluster.
 	Pods int
-	// Limit is how many cores the users' pool may have; zero is more than anybody needs.
+	// Limit is how many cores the users' pool may have; zero is more than is ever needed.
 	// OnDemand has it buy no spot machines, so that there is more to be saved.
 	Limit    int
 	OnDemand bool
@@ -59,7 +59,7 @@ type Options struct {
 	// Passed is what other runs know of the rules of objects; nil is nothing. It saves time, and
 	// changes no run.
 	Passed *store.Passed
-	// Log is given each line of the run's log; nil is nobody.
+	// Log is given each line of the run's log; with nil there is no log.
 	Log func(line string)
 	// Detail logs every step and every call, too.
 	Detail bool

@@ -51,7 +51,7 @@ func TestASeedIsARun(t *testing.T) {
 	}
 }
 
-// In a perfect world every pod runs, machines are bought once for a while, and nobody is
+// In a perfect world every pod runs, machines are bought once for a while, and no pod is
 // evicted for nothing.
 func TestAQuietHalfDay(t *testing.T) {
 	t.Parallel()
@@ -64,7 +64,7 @@ func TestAQuietHalfDay(t *testing.T) {
 	}
 }
 
-// Whatever goes wrong, nothing happens that must not.
+// With every fault, nothing happens that must not.
 func TestSeedsWithEveryFault(t *testing.T) {
 	t.Parallel()
 	seeds := 8

@@ -29,7 +29,7 @@ func TestTwins(t *testing.T) {
 	}
 }
 
-// A twin that nobody knows is an error, not a run without one.
+// An unknown twin is an error, not a run without one.
 func TestTwinsAreKnown(t *testing.T) {
 	t.Parallel()
 	if o := (sim.Trial{Options: sim.Options{Seed: 2}, Faults: "none", Hours: 0.1, Twin: "evil"}).Run(); o.Err == nil {

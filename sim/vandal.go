@@ -20,7 +20,7 @@ import (
 	"tenon/sim/store"
 )
 
-// vandalize is a user who deletes or changes something at a moment that nobody chose. What
+// vandalize is a user who deletes or changes something at a random moment. What
 // would keep pods waiting for ever is taken back after a while.
 func (s *Sim) vandalize() {
 	acts := []func(){
@@ -274,7 +274,7 @@ func (s *Sim) forbid() {
 			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": object.GetLabels()["app"]}}},
 	}
 	if s.Store.Create(context.Background(), budget) == nil {
-		s.regret(s.upTo(time.Hour), func() { _ = s.Store.Delete(context.Background(), budget) }) // somebody else may have
+		s.regret(s.upTo(time.Hour), func() { _ = s.Store.Delete(context.Background(), budget) }) // another user may have
 	}
 }
 
@@ -291,6 +291,6 @@ func (s *Sim) pull() {
 	change(s, "no finalizers", object, func(o client.Object) { o.SetFinalizers(nil) })
 }
 
-// Meddle is told of a claim or a node whose finalizers somebody takes off: what becomes of it is
+// Meddle is told of a claim or a node whose finalizers a user takes off: what becomes of it is
 // not the product's doing.
 func (s *Sim) Meddle(name string) { s.meddled[name] = true }

@@ -1,7 +1,7 @@
 // Package condition keeps the status conditions of an object in the way that all kinds share.
 //
 // A kind has one root condition, which says whether the object is ready, and dependents, from
-// which the root is computed. Nobody sets the root. Any other condition may be added for
+// which the root is computed. The root is never set directly. Any other condition may be added for
 // information; it does not take part in readiness.
 //
 //	Launched=True ─┐
@@ -135,7 +135,7 @@ func (s Set) isCurrent(c metav1.Condition, status metav1.ConditionStatus) bool {
 	return c.Status == status && c.ObservedGeneration == s.subject.Generation
 }
 
-// HasStatus tells whether the condition is there with this status, of whatever generation.
+// HasStatus tells whether the condition is there with this status, of any generation.
 func (s Set) HasStatus(name string, status metav1.ConditionStatus) bool {
 	c, ok := s.Get(name)
 	return ok && c.Status == status

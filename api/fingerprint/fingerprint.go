@@ -4,7 +4,7 @@
 // products, so they are a wire format: a value must hash to the same number for ever, or every
 // node of a cluster would be seen as drifted. The format is the one that the API's users already
 // have in their annotations (hashstructure, format 2, with lists read as sets and zero values
-// left out). It is not meant to resist anybody.
+// left out). It is not meant to resist an attack.
 //
 //	string, []byte of a time    FNV-1 of the bytes
 //	bool, integers              FNV-1 of the little-endian bytes; bool as int8, int as int64

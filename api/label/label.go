@@ -1,8 +1,8 @@
 // Package label knows which node labels a user may write and how their keys are read.
 //
 // It holds mechanics only. The keys themselves are data: the Kubernetes-neutral part comes from
-// the karpenter group, each cloud adds its own, and nobody changes a package variable of somebody
-// else. The package must not import API types or clients.
+// the karpenter group, each cloud adds its own, and no package changes a variable of another
+// one. The package must not import API types or clients.
 package label
 
 import (
@@ -19,7 +19,7 @@ type Data struct {
 	WellKnown []string
 	// RestrictedDomains are domains, subdomains included, in which only well-known keys may be used.
 	RestrictedDomains []string
-	// RestrictedKeys are refused whatever their domain.
+	// RestrictedKeys are refused in every domain.
 	RestrictedKeys []string
 	// Aliases maps an older or foreign key to the key it means.
 	Aliases map[string]string

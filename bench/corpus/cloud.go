@@ -71,7 +71,7 @@ func (d *dealer) skewed(workload, name string) *corev1.Pod {
 	return waiting(name, labels, requests(cpu, memory))
 }
 
-// mixedPools are one pool for everybody and one of spot nodes for arm64.
+// mixedPools are one pool for all pods and one of spot nodes for arm64.
 func mixedPools(basic bool) []*karpenterv1.NodePool {
 	spot := []karpenterv1.Requirement{
 		In(corev1.LabelArchStable, "arm64"),

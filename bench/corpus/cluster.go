@@ -10,8 +10,8 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
-	"tenon/cloud/aws/lexicon"
-	"tenon/cloud/aws/offering"
+	"tenon/cloud/aws/instancetype"
+
 	"tenon/core/catalog"
 	"tenon/core/requirement"
 )
@@ -60,19 +60,19 @@ func withoutGPUs() (*catalog.Catalog, requirement.Words) {
 	have, words := EC2()
 	gpus := map[string]bool{}
 	for i := range have.Types {
-		if have.Types[i].Capacity.Get(lexicon.NvidiaGPU) > 0 {
+		if have.Types[i].Capacity.Get(instancetype.NvidiaGPU) > 0 {
 			gpus[have.Types[i].Name] = true
 		}
 	}
-	params := offering.Defaults("us-west-2")
+	params := instancetype.Defaults("us-west-2")
 	params.Unavailable = func(instanceType, _, _ string) bool { return gpus[instanceType] }
-	built := offering.Build(params)
+	built := instancetype.Build(params)
 	return &built.Catalog, words
 }
 
 const teamLabel = "example.com/team"
 
-var gpuTaint = corev1.Taint{Key: lexicon.NvidiaGPU, Value: "true", Effect: corev1.TaintEffectNoSchedule}
+var gpuTaint = corev1.Taint{Key: instancetype.NvidiaGPU, Value: "true", Effect: corev1.TaintEffectNoSchedule}
 
 // twentyPools are four of GPU nodes and sixteen of teams, half of which are tainted.
 func twentyPools() []*karpenterv1.NodePool {
@@ -122,10 +122,10 @@ func (c *Case) fillNodes(n int) {
 func gpuPod(r *rand.Rand, name string) *corev1.Pod {
 	gpus := []int64{1, 4, 8}[r.Intn(3)]
 	size := requests(gpus*[]int64{8000, 10000, 12000}[r.Intn(3)], gpus*[]int64{32, 64, 96}[r.Intn(3)]<<10)
-	size[lexicon.NvidiaGPU] = *resource.NewQuantity(gpus, resource.DecimalSI)
+	size[instancetype.NvidiaGPU] = *resource.NewQuantity(gpus, resource.DecimalSI)
 	pod := waiting(name, map[string]string{"app": "train"}, size)
-	pod.Spec.Containers[0].Resources.Limits = corev1.ResourceList{lexicon.NvidiaGPU: size[lexicon.NvidiaGPU]}
-	pod.Spec.Tolerations = []corev1.Toleration{{Key: lexicon.NvidiaGPU, Operator: corev1.TolerationOpExists}}
+	pod.Spec.Containers[0].Resources.Limits = corev1.ResourceList{instancetype.NvidiaGPU: size[instancetype.NvidiaGPU]}
+	pod.Spec.Tolerations = []corev1.Toleration{{Key: instancetype.NvidiaGPU, Operator: corev1.TolerationOpExists}}
 	return pod
 }
 

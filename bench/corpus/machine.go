@@ -3,8 +3,8 @@ package corpus
 import (
 	"fmt"
 
-	"tenon/cloud/aws/lexicon"
-	"tenon/cloud/aws/offering"
+	"tenon/cloud/aws/instancetype"
+
 	"tenon/core/catalog"
 	"tenon/core/model"
 	"tenon/core/requirement"
@@ -104,6 +104,6 @@ func offered(t catalog.Type, more ...catalog.Offering) catalog.Type {
 
 // EC2 is the built-in catalogue of a region with four zones.
 func EC2() (*catalog.Catalog, requirement.Words) {
-	built := offering.Build(offering.Defaults("us-west-2"))
-	return &built.Catalog, lexicon.Words()
+	built := instancetype.Build(instancetype.Defaults("us-west-2"))
+	return &built.Catalog, instancetype.Words()
 }

@@ -23,7 +23,7 @@ import (
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
 	"tenon/internal/ingest"
-	"tenon/internal/sequel"
+	"tenon/internal/testing/apply"
 )
 
 // Node is one of a file.
@@ -155,7 +155,7 @@ type Round struct {
 	Took, CPU   time.Duration
 	Disruptions int
 	Price       float64
-	sequel.Count
+	apply.Count
 }
 
 // Settle decides and carries out until nothing is worth doing, with a pause between two
@@ -174,8 +174,8 @@ func Settle(s *snapshot.Snapshot, pause time.Duration, most int) (rounds []Round
 				count(s, moved, m.Pods)
 			}
 		}
-		s, r.Count = sequel.Of(s, &p, pause, i)
-		r.Price = sequel.Price(s)
+		s, r.Count = apply.Of(s, &p, pause, i)
+		r.Price = apply.Price(s)
 		rounds = append(rounds, r)
 		if r.Disruptions == 0 {
 			break
@@ -200,8 +200,8 @@ func Watch(s *snapshot.Snapshot, hours int) int {
 	evictions := 0
 	for i := range hours {
 		p := decide.Decide(s, decide.Budget{Disrupt: true}).Plan
-		var c sequel.Count
-		s, c = sequel.Of(s, &p, time.Hour, 1000+i)
+		var c apply.Count
+		s, c = apply.Of(s, &p, time.Hour, 1000+i)
 		evictions += c.Evictions
 	}
 	return evictions

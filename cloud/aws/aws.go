@@ -8,11 +8,11 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud"
-	"tenon/cloud/aws/checkout"
-	"tenon/cloud/aws/machine"
-	"tenon/cloud/aws/notice"
-	"tenon/cloud/aws/recall"
-	"tenon/cloud/aws/scout"
+	"tenon/cloud/aws/cache"
+	"tenon/cloud/aws/instance"
+	"tenon/cloud/aws/instanceevents"
+	"tenon/cloud/aws/inventory"
+	"tenon/cloud/aws/launch"
 )
 
 // VisibleWithin is how long EC2 may take to show what was bought.
@@ -20,8 +20,8 @@ const VisibleWithin = 30 * time.Second
 
 // Options are what the provider is made with.
 type Options struct {
-	// Scout knows AWS; the provider's own controllers keep it informed.
-	Scout *scout.Scout
+	// Inventory knows AWS; the provider's own controllers keep it informed.
+	Inventory *inventory.Inventory
 	// Class finds a node class by its name; nil and no error if there is none.
 	Class func(ctx context.Context, name string) (*awsv1.EC2NodeClass, error)
 	// Queue is the name of the interruption queue; empty if there is none.
@@ -51,21 +51,21 @@ type Observer struct {
 
 // Provider is EC2.
 type Provider struct {
-	*scout.Scout
-	Yard *machine.Yard
+	*inventory.Inventory
+	Yard *instance.Client
 	// Notices is nil without a queue.
-	Notices *notice.Queue
+	Notices *instanceevents.Queue
 
 	class   func(ctx context.Context, name string) (*awsv1.EC2NodeClass, error)
 	observe Observer
 	visible time.Duration
-	desk    *checkout.Desk
-	glances *recall.Cache[string, machine.Machine] // by provider ID
+	desk    *launch.Launcher
+	glances *cache.Cache[string, instance.Instance] // by provider ID
 	// inspected are glances that hold longer, for who looks for drift.
-	inspected *recall.Cache[string, machine.Machine]
+	inspected *cache.Cache[string, instance.Instance]
 	// ending are instances whose end EC2 has begun a moment ago.
-	ending *recall.Cache[string, struct{}]
-	roll   *machine.Roll
+	ending *cache.Cache[string, struct{}]
+	roll   *instance.LastSeen
 	round  round
 	begun  time.Time
 	// strayed is when instances without the cluster's name were looked for last.
@@ -79,34 +79,34 @@ var (
 	_ cloud.Gate     = (*Provider)(nil)
 )
 
-// New puts the provider together. It calls nobody.
+// New puts the provider together. It makes no call.
 func New(o Options) (*Provider, error) {
-	if o.Scout == nil || o.Class == nil {
+	if o.Inventory == nil || o.Class == nil {
 		return nil, errors.New("the AWS provider needs to know AWS and node classes")
 	}
-	if err := o.Scout.Home.Check(); err != nil {
+	if err := o.Inventory.Home.Check(); err != nil {
 		return nil, err
 	}
 	if o.Visible == 0 {
 		o.Visible = VisibleWithin
 	}
-	s := o.Scout
+	s := o.Inventory
 	p := &Provider{
-		Scout: s, class: o.Class, observe: o.Observe, visible: o.Visible, begun: s.Clock.Now(),
-		Yard: machine.NewYard(s.Clients.EC2, machine.Options{
+		Inventory: s, class: o.Class, observe: o.Observe, visible: o.Visible, begun: s.Clock.Now(),
+		Yard: instance.NewClient(s.Clients.EC2, instance.Options{
 			Cluster: s.Home.Name, ReservedCapacity: s.ReservedCapacity, Idle: o.Idle, Longest: o.Longest, Observe: o.Observe.Batched,
 		}),
-		glances: recall.New[string, machine.Machine](s.Clock, o.Visible/2), roll: machine.NewRoll(),
-		ending:    recall.New[string, struct{}](s.Clock, endAgain),
-		inspected: recall.New[string, machine.Machine](s.Clock, inspectedFor),
+		glances: cache.New[string, instance.Instance](s.Clock, o.Visible/2), roll: instance.NewLastSeen(),
+		ending:    cache.New[string, struct{}](s.Clock, endAgain),
+		inspected: cache.New[string, instance.Instance](s.Clock, inspectedFor),
 	}
-	p.desk = checkout.New(checkout.Options{
+	p.desk = launch.New(launch.LauncherOptions{
 		EC2: s.Clients.EC2, Yard: p.Yard, Templates: s.Templates, Shortages: s.Shortages, Addresses: s.Addresses, Counts: s.Counts,
 		Clock: s.Clock, Facts: p.facts, VisibleWithin: o.Visible, Failed: o.Observe.LaunchFailed, NoSpotRole: o.Observe.NoSpotRole,
 		Narrow: o.Observe.Narrow,
 	})
 	if o.Queue != "" {
-		p.Notices = notice.NewQueue(s.Clients.SQS, o.Queue, 0)
+		p.Notices = instanceevents.NewQueue(s.Clients.SQS, o.Queue, 0)
 	}
 	return p, nil
 }

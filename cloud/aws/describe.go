@@ -5,14 +5,14 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud"
-	"tenon/cloud/aws/lexicon"
+	"tenon/cloud/aws/instancetype"
 )
 
 // Describe implements cloud.Provider.
 func (p *Provider) Describe() cloud.Description {
 	return cloud.Description{
 		Name:             "aws",
-		Words:            lexicon.Words(),
+		Words:            instancetype.Words(),
 		Classes:          []cloud.ClassKind{{Group: awsv1.Group, Version: awsv1.GroupVersion.Version, Kind: awsv1.KindEC2NodeClass}},
 		ReservationLabel: awsv1.LabelCapacityReservationID,
 		ReservedLabels: []string{
@@ -24,7 +24,7 @@ func (p *Provider) Describe() cloud.Description {
 }
 
 // repairs are the illnesses of nodes. All but the first two are found by EKS's agent for
-// monitoring nodes. (aws.md, 7.)
+// monitoring nodes. (As in Karpenter.)
 func repairs() []cloud.RepairPolicy {
 	const long, short = 30 * time.Minute, 10 * time.Minute
 	return []cloud.RepairPolicy{

@@ -11,8 +11,8 @@ import (
 	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud"
 	"tenon/cloud/aws/api"
-	"tenon/cloud/aws/machine"
-	"tenon/cloud/aws/pace"
+	"tenon/cloud/aws/instance"
+	"tenon/cloud/aws/throttle"
 )
 
 // How soon EC2 is told again to end an instance that it does not show: one whose end it has begun, and one
@@ -46,31 +46,31 @@ func (p *Provider) Get(ctx context.Context, providerID string) (cloud.Instance, 
 }
 
 // look is a machine as it was seen last, or as it is now if that was long ago.
-func (p *Provider) look(ctx context.Context, providerID string) (machine.Machine, error) {
+func (p *Provider) look(ctx context.Context, providerID string) (instance.Instance, error) {
 	if m, seen := p.glances.Peek(providerID); seen {
 		return m, nil
 	}
 	return p.lookNow(ctx, providerID)
 }
 
-func (p *Provider) lookNow(ctx context.Context, providerID string) (machine.Machine, error) {
-	_, id, ok := machine.Parse(providerID)
+func (p *Provider) lookNow(ctx context.Context, providerID string) (instance.Instance, error) {
+	_, id, ok := instance.Parse(providerID)
 	if !ok {
-		return machine.Machine{}, &cloud.NotFound{ProviderID: providerID}
+		return instance.Instance{}, &cloud.NotFound{ProviderID: providerID}
 	}
 	m, err := p.Yard.Look(ctx, id)
 	switch {
-	case errors.Is(err, machine.ErrGone) || err == nil && m.ProviderID() != providerID:
+	case errors.Is(err, instance.ErrGone) || err == nil && m.ProviderID() != providerID:
 		p.forget(providerID)
-		return machine.Machine{}, &cloud.NotFound{ProviderID: providerID}
+		return instance.Instance{}, &cloud.NotFound{ProviderID: providerID}
 	case err != nil:
-		return machine.Machine{}, throttled(fmt.Errorf("look at %s: %w", providerID, err))
+		return instance.Instance{}, throttled(fmt.Errorf("look at %s: %w", providerID, err))
 	}
 	p.note(m)
 	return m, nil
 }
 
-func (p *Provider) note(m machine.Machine) {
+func (p *Provider) note(m instance.Instance) {
 	p.glances.Put(m.ProviderID(), m)
 	p.inspected.Put(m.ProviderID(), m)
 	p.roll.Note(m)
@@ -83,7 +83,7 @@ func (p *Provider) forget(providerID string) {
 
 // lastSeen is an instance of a zone that traffic is led away from, as it was seen last. What EC2
 // does not show there may be running all the same.
-func (p *Provider) lastSeen(providerID string) (machine.Machine, bool) {
+func (p *Provider) lastSeen(providerID string) (instance.Instance, bool) {
 	m, found := p.roll.Last(providerID)
 	return m, found && p.shifted(m.ZoneID)
 }
@@ -113,7 +113,7 @@ func (p *Provider) List(ctx context.Context) ([]cloud.Instance, error) {
 		p.note(m)
 	}
 	all = append(all, p.roll.Call(all, p.shifted)...)
-	slices.SortFunc(all, func(a, b machine.Machine) int { return cmp.Compare(a.ProviderID(), b.ProviderID()) })
+	slices.SortFunc(all, func(a, b instance.Instance) int { return cmp.Compare(a.ProviderID(), b.ProviderID()) })
 	list := make([]cloud.Instance, len(all))
 	for i, m := range all {
 		list[i] = m.Instance()
@@ -126,7 +126,7 @@ func (p *Provider) List(ctx context.Context) ([]cloud.Instance, error) {
 const straysEvery = 30 * time.Minute
 
 // strays are the instances that only a second question finds; it is asked seldom.
-func (p *Provider) strays(ctx context.Context) ([]machine.Machine, error) {
+func (p *Provider) strays(ctx context.Context) ([]instance.Instance, error) {
 	now := p.Clock.Now()
 	if last := p.strayed.Load(); last != nil && now.Sub(*last) < straysEvery {
 		return nil, nil
@@ -148,7 +148,7 @@ func (p *Provider) Delete(ctx context.Context, providerID string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	ctx = pace.With(ctx, pace.Terminate)
+	ctx = throttle.With(ctx, throttle.Terminate)
 	last, _ := p.glances.Peek(providerID)
 	m, err := p.lookNow(ctx, providerID)
 	switch {
@@ -170,15 +170,15 @@ func (p *Provider) shifted(zoneID string) bool {
 	return zones[zoneID]
 }
 
-func (p *Provider) end(ctx context.Context, m machine.Machine) error {
+func (p *Provider) end(ctx context.Context, m instance.Instance) error {
 	if _, told := p.ending.Peek(m.ProviderID()); told {
 		return nil
 	}
 	err := p.Yard.End(ctx, m.ID)
 	p.forget(m.ProviderID())
-	if err == nil || errors.Is(err, machine.ErrGone) {
+	if err == nil || errors.Is(err, instance.ErrGone) {
 		p.roll.Strike(m.ProviderID())
-		if errors.Is(err, machine.ErrEnded) {
+		if errors.Is(err, instance.ErrEnded) {
 			p.desk.Ended(m.ProviderID())
 			return &cloud.NotFound{ProviderID: m.ProviderID()}
 		}
@@ -195,8 +195,8 @@ func (p *Provider) end(ctx context.Context, m machine.Machine) error {
 	return throttled(fmt.Errorf("delete %s: %w", m.ProviderID(), err))
 }
 
-func (p *Provider) deleteUnseen(ctx context.Context, providerID string, last machine.Machine, notFound error) error {
-	zone, id, ok := machine.Parse(providerID)
+func (p *Provider) deleteUnseen(ctx context.Context, providerID string, last instance.Instance, notFound error) error {
+	zone, id, ok := instance.Parse(providerID)
 	unsure, hidden := p.lastSeen(providerID)
 	switch {
 	case !ok:
@@ -204,7 +204,7 @@ func (p *Provider) deleteUnseen(ctx context.Context, providerID string, last mac
 	case hidden:
 		return p.end(ctx, unsure)
 	case p.desk.Fresh(providerID):
-		return p.end(ctx, machine.Machine{ID: id, Zone: zone})
+		return p.end(ctx, instance.Instance{ID: id, Zone: zone})
 	case last.ID == "" && p.Clock.Now().Sub(p.begun) < p.visible:
 		return fmt.Errorf("delete %s: an instance that was just bought may not be visible yet", providerID)
 	}

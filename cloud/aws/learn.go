@@ -8,8 +8,8 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud"
-	"tenon/cloud/aws/machine"
-	"tenon/cloud/aws/notice"
+	"tenon/cloud/aws/instance"
+	"tenon/cloud/aws/instanceevents"
 	"tenon/cloud/aws/shortage"
 	"tenon/core/catalog"
 )
@@ -23,8 +23,8 @@ func (p *Provider) SpotShort(instanceType, zone string) {
 func (p *Provider) ReservationShort(id string) { p.Counts.Exhausted(id) }
 
 // Ill are the instances of the account that are ill, also those of others.
-func (p *Provider) Ill(ctx context.Context) ([]notice.Illness, error) {
-	return notice.Poll(ctx, p.Clients.EC2, p.Clock.Now())
+func (p *Provider) Ill(ctx context.Context) ([]instanceevents.Illness, error) {
+	return instanceevents.Poll(ctx, p.Clients.EC2, p.Clock.Now())
 }
 
 // Label puts tags on an instance, and the name of the cluster with them; those that it has are left
@@ -54,11 +54,11 @@ func (p *Provider) Label(ctx context.Context, providerID string, tags map[string
 	return nil
 }
 
-func (p *Provider) tag(ctx context.Context, m machine.Machine, tags map[string]string) error {
+func (p *Provider) tag(ctx context.Context, m instance.Instance, tags map[string]string) error {
 	err := p.Yard.Tag(ctx, m.ID, tags)
 	p.forget(m.ProviderID())
 	switch {
-	case errors.Is(err, machine.ErrGone):
+	case errors.Is(err, instance.ErrGone):
 		return &cloud.NotFound{ProviderID: m.ProviderID()}
 	case err != nil:
 		return throttled(fmt.Errorf("tag %s: %w", m.ProviderID(), err))
@@ -66,7 +66,7 @@ func (p *Provider) tag(ctx context.Context, m machine.Machine, tags map[string]s
 	return nil
 }
 
-// Tidy deletes launch templates that nobody has used for a while, at first also those of
+// Tidy deletes launch templates that have not been used for a while, at first also those of
 // an earlier process.
 func (p *Provider) Tidy(ctx context.Context) error {
 	if !p.hydrated.Load() {

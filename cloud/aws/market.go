@@ -12,8 +12,8 @@ import (
 	"tenon/api/condition"
 	"tenon/cloud"
 	"tenon/cloud/aws/launch"
-	"tenon/cloud/aws/shelf"
-	"tenon/cloud/aws/stock"
+	"tenon/cloud/aws/offering"
+
 	"tenon/core/catalog"
 )
 
@@ -29,9 +29,9 @@ func (p *Provider) Catalog(ctx context.Context, ref cloud.ClassRef) (*catalog.Ca
 
 // offer is what a class can buy. Until EC2 has said what there is, as at the start of the process, it
 // cannot be known, which is no fault of the pool.
-func (p *Provider) offer(class *awsv1.EC2NodeClass) (shelf.Offer, error) {
+func (p *Provider) offer(class *awsv1.EC2NodeClass) (offering.Offer, error) {
 	offer, err := p.Shelf.Offer(class)
-	if errors.Is(err, stock.ErrNoTypes) {
+	if errors.Is(err, offering.ErrNoTypes) {
 		err = &cloud.ClassNotReady{Class: cloud.ClassRef{Group: awsv1.Group, Kind: awsv1.KindEC2NodeClass, Name: class.Name}, Undecided: true, Err: err}
 	}
 	return offer, err

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"tenon/cloud/aws/machine"
+	"tenon/cloud/aws/instance"
 )
 
 // round is when all machines were looked at last.
@@ -27,7 +27,7 @@ const inspectedFor = 150 * time.Second
 
 // inspect is a machine as it was some time ago at most. Of one that has just been launched EC2 may
 // not have told everything yet.
-func (p *Provider) inspect(ctx context.Context, providerID string) (machine.Machine, error) {
+func (p *Provider) inspect(ctx context.Context, providerID string) (instance.Instance, error) {
 	if m, seen := p.inspected.Peek(providerID); seen && p.Clock.Now().Sub(m.Launched) > inspectedFor {
 		return m, nil
 	}
@@ -36,17 +36,17 @@ func (p *Provider) inspect(ctx context.Context, providerID string) (machine.Mach
 
 // amongAll is look, for questions that come up for every node of a cluster: it looks at all of them
 // at once, and remembers the others. A call tells of a thousand instances.
-func (p *Provider) amongAll(ctx context.Context, providerID string) (machine.Machine, error) {
+func (p *Provider) amongAll(ctx context.Context, providerID string) (instance.Instance, error) {
 	if m, seen := p.glances.Peek(providerID); seen {
 		return m, nil
 	}
 	if err := p.lookAround(ctx, providerID); err != nil {
-		return machine.Machine{}, err
+		return instance.Instance{}, err
 	}
 	return p.look(ctx, providerID)
 }
 
-// lookAround lists all machines, unless that was done a moment ago or somebody has seen this one
+// lookAround lists all machines, unless that was done a moment ago or this one was seen
 // while we waited.
 func (p *Provider) lookAround(ctx context.Context, providerID string) error {
 	p.round.Lock()

@@ -10,7 +10,7 @@ import (
 	"tenon/core/catalog"
 )
 
-// sample is what is sold, whatever happened; reservation is in it.
+// sample is what is sold at every time; reservation is in it.
 var (
 	sample      = memory.Sample()
 	reservation = cloud.Offer{

@@ -36,7 +36,7 @@ type Harness struct {
 	Advance func(time.Duration)
 	// EndsWithin is how long an instance may take from Delete to its end.
 	EndsWithin time.Duration
-	// Exhaust makes the cloud have no more of an offering. Nobody tells the provider.
+	// Exhaust makes the cloud have no more of an offering. The provider is not told.
 	Exhaust func(cloud.Offer)
 	// LoseAnswer makes the answer to the next purchase get lost on its way.
 	LoseAnswer func()

@@ -72,7 +72,7 @@ func same(a, b cloud.Instance) bool {
 }
 
 func unknownIsNotFound(t *trial) {
-	// An ID that the provider can read, and that nobody has any more.
+	// An ID that the provider can read, and that no instance has any more.
 	i := t.createSettled(t.claim(onDemand()))
 	t.delete(i.ProviderID)
 	for _, id := range []string{i.ProviderID, i.ProviderID + "0"} {

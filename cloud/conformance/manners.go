@@ -70,7 +70,7 @@ func respectsContext(t *trial) {
 	}
 }
 
-// valuesChangeHands writes into whatever it was given, and looks whether it shows.
+// valuesChangeHands writes into every value that it was given, and looks whether it shows.
 func valuesChangeHands(t *trial) {
 	claim := t.claim(onDemand())
 	claim.Annotations = map[string]string{"conformance": "annotation"}

@@ -46,7 +46,7 @@ func (t *trial) fatalf(format string, args ...any) {
 
 const pool = "conformance"
 
-// claim asks for something small, with a UID that nobody had before.
+// claim asks for something small, with a UID that no claim had before.
 func (t *trial) claim(requirements ...requirement.Requirement) cloud.Claim {
 	t.claims++
 	own := requirement.New(requirement.KeyNodePool, requirement.In, pool)
@@ -89,7 +89,7 @@ func (t *trial) create(claim cloud.Claim) cloud.Instance {
 	return i
 }
 
-// createSettled buys and waits until everybody can see it.
+// createSettled buys and waits until all readers can see it.
 func (t *trial) createSettled(claim cloud.Claim) cloud.Instance {
 	i := t.create(claim)
 	t.Advance(t.Provider.Describe().VisibleWithin)

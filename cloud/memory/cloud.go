@@ -7,7 +7,7 @@
 //
 // Nothing runs by itself: there is no goroutine and no timer. What time brings (boots,
 // ends, deaths) follows from times that were written down, on the clock that was given,
-// and is settled whenever somebody looks. Chance comes from a seed and from what a call is
+// and is settled at every call. Chance comes from a seed and from what a call is
 // about, never from the order of calls, so a run can be repeated however it interleaves.
 //
 // The package must not talk to anything: machines are played by a Launcher.
@@ -58,7 +58,7 @@ type Options struct {
 	// ProviderID names instances, from the zone and the name of the machine; nil is
 	// "memory:///zone/name".
 	ProviderID func(zone, name string) string
-	// Launcher plays the machines; nil is nobody.
+	// Launcher runs the machines; with nil they run nowhere.
 	Launcher Launcher
 	// State is what an earlier cloud left behind.
 	State State

@@ -107,7 +107,7 @@ func happens(dice *rand.Rand, inThousand int) bool { return dice.IntN(1000) < in
 // digest is a number that texts and a number always give. Texts end where the next begins.
 func digest(n uint64, texts ...string) uint64 {
 	h := fnv.New64a()
-	// A hash takes whatever it is given: there is no error.
+	// A hash accepts every input: there is no error.
 	_, _ = h.Write(binary.BigEndian.AppendUint64(nil, n))
 	for _, text := range texts {
 		_, _ = h.Write(append([]byte(text), 0))

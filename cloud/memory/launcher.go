@@ -12,7 +12,7 @@ type Launcher interface {
 	Terminate(providerID string)
 }
 
-// outbox holds what the Launcher has yet to be told, so that nobody is called under a
+// outbox holds what the Launcher has yet to be told, so that no function is called under a
 // lock and nothing overtakes anything. Messages are put in under the lock of the cloud.
 type outbox struct {
 	launcher Launcher
@@ -37,7 +37,7 @@ func (b *outbox) put(message func(Launcher)) {
 	b.messages = append(b.messages, message)
 }
 
-// deliver tells all there is to tell, unless somebody is doing so already: then that one
+// deliver tells all there is to tell, unless another call is doing so already: then that one
 // goes on with what is new.
 func (b *outbox) deliver() {
 	if !b.begin() {

@@ -48,7 +48,7 @@ func (p *Provider) look(class string, base *catalog.Catalog) *catalog.Catalog {
 }
 
 // changes are what this provider has learned, and what reservations have left, which the
-// cloud tells whoever asks.
+// cloud tells at every look.
 func (p *Provider) changes(base *catalog.Catalog) map[cloud.Offer]change {
 	left := p.cloud.left(base)
 	p.mu.Lock()

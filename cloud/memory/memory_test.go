@@ -73,7 +73,7 @@ func TestStatesFollowTheClock(t *testing.T) {
 	}
 	look("") // reads are behind
 	step(5*time.Second, cloud.Pending)
-	step(55*time.Second, cloud.Pending) // it runs, and nobody can see it
+	step(55*time.Second, cloud.Pending) // it runs, and no look shows it
 	step(5*time.Second, cloud.Running)
 	if err := near.Delete(t.Context(), i.ProviderID); err != nil {
 		t.Fatal(err)

@@ -64,7 +64,7 @@ func (c *Cloud) kill(providerID string, now time.Time) bool {
 }
 
 // Interrupt takes a machine back after a while, as clouds do with spot instances. It says
-// whether there was one that stays until then. Telling anybody is the owner's business.
+// whether there was one that stays until then. Sending the notice is the owner's business.
 func (c *Cloud) Interrupt(providerID string, after time.Duration) bool {
 	now := c.options.Clock.Now()
 	c.mu.Lock()
@@ -81,7 +81,7 @@ func (c *Cloud) Interrupt(providerID string, after time.Duration) bool {
 }
 
 // SetCatalog changes what classes sell that have no catalogue of their own: other prices,
-// say. Nobody changes it afterwards.
+// say. It must not be changed afterwards.
 func (c *Cloud) SetCatalog(offers *catalog.Catalog) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -128,8 +128,8 @@ func (c *Cloud) State() State {
 	return s
 }
 
-// restore opens the books of an earlier cloud. Its machines are launched again: whoever
-// plays them knows which of them have joined.
+// restore opens the books of an earlier cloud. Its machines are launched again: their
+// Launcher knows which of them have joined.
 func (c *Cloud) restore(s State) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

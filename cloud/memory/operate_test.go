@@ -35,7 +35,7 @@ func TestInterruptionsTakeTheirTime(t *testing.T) {
 	}
 }
 
-// Another catalogue is seen by whoever asks next, and an offering that is shunned is not
+// Another catalogue is seen at the next look, and an offering that is shunned is not
 // available for a while.
 func TestAnotherCatalogue(t *testing.T) {
 	t.Parallel()

@@ -8,8 +8,8 @@ import (
 	"tenon/core/model"
 )
 
-// Machine is an instance with what its user data tell it: all that somebody needs to
-// play it.
+// Machine is an instance with what its user data tell it: all that a Launcher needs to
+// run it.
 type Machine struct {
 	Instance cloud.Instance `json:"instance"`
 	// Node is the name that it will join by.
@@ -69,7 +69,7 @@ func (r *Record) next() time.Time {
 	return r.Dies
 }
 
-// unseen records are of machines that nobody sees any more, however late.
+// unseen records are of machines that no look shows any more, however late.
 func (r *Record) unseen(by time.Time) bool { return r.Returned && r.goneBy(by) }
 
 // keep writes a machine down.

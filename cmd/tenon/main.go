@@ -8,7 +8,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"tenon/internal/amazon"
+	"tenon/internal/aws"
 	"tenon/internal/cli"
 )
 
@@ -18,6 +18,6 @@ func main() {
 	// Ctrl-C twice.
 	context.AfterFunc(ctx, stop)
 	world := cli.Process()
-	world.Open = amazon.Open(amazon.Options{})
+	world.Open = aws.Open(aws.Options{})
 	os.Exit(cli.Run(ctx, os.Args[1:], world))
 }

@@ -2,7 +2,6 @@ package bound
 
 import (
 	"cmp"
-	"math"
 	"math/bits"
 	"slices"
 )
@@ -110,7 +109,7 @@ func (s *shrinker) dropBeaten() {
 	s.in.bins = kept
 }
 
-// beats says that whatever b holds, k holds for no more, as often as one likes.
+// beats says that in all dimensions that b holds, k holds no more, as often as one likes.
 func beats(k, b *bin) bool {
 	if k.stock >= 0 || k.price > b.price {
 		return false
@@ -175,7 +174,7 @@ func rowKey(b *bin, coarse int) string {
 	}
 	about := make([]int64, 0, len(b.room)+1)
 	for _, r := range b.room {
-		about = append(about, int64(math.Log2(float64(r)+1)*8/float64(int(1)<<coarse)))
+		about = append(about, int64(log2(float64(r)+1)*8/float64(int(1)<<coarse)))
 	}
 	return itemKey(append(about, int64(min(b.price, 1))), nil, nil)
 }

@@ -89,7 +89,7 @@ func (b *brancher) arrangeRun(from, to int, allowed []int64) {
 	b.keys = b.keys[:0]
 	whole := 1e-9
 	for _, d := range b.v.dims {
-		whole += b.v.rate[d] * b.v.room[d]
+		whole += float64(b.v.rate[d] * b.v.room[d])
 	}
 	for k := from; k < to; k++ {
 		i := b.v.items[k]
@@ -113,7 +113,7 @@ func (b *brancher) arrangeRun(from, to int, allowed []int64) {
 func (b *brancher) key(i int32, whole float64) uint64 {
 	size := 0.0
 	for _, d := range b.v.dims {
-		size += b.v.rate[d] * b.in.need[d][i]
+		size += float64(b.v.rate[d] * b.in.need[d][i])
 	}
 	dense := min(64*b.y[i]/max(size, 1e-9), 1<<15)
 	return uint64(dense)<<48 | uint64(min(size/whole, 1)*(1<<15))<<32
@@ -122,7 +122,7 @@ func (b *brancher) key(i int32, whole float64) uint64 {
 func (b *brancher) choice(i int32, n int64) choice {
 	c := choice{item: i, most: n, group: b.in.items[i].group, value: b.y[i], gain: b.y[i]}
 	for _, d := range b.v.dims {
-		c.gain -= b.v.rate[d] * b.in.need[d][i]
+		c.gain -= float64(b.v.rate[d] * b.in.need[d][i])
 	}
 	return c
 }
@@ -135,7 +135,7 @@ func (b *brancher) bounds() {
 	for k := n - 1; k >= 0; {
 		c := &b.order[k]
 		if c.group < 0 {
-			b.after[k] = b.after[k+1] + float64(c.most)*max(0, c.gain)
+			b.after[k] = b.after[k+1] + float64(float64(c.most)*max(0, c.gain))
 			k--
 			continue
 		}
@@ -179,7 +179,7 @@ func (b *brancher) boundRun(last int) int {
 				run = run[:j]
 				break
 			}
-			total += float64(n) * s.gain
+			total += float64(float64(n) * s.gain)
 		}
 		b.after[k] = b.after[last+1] + total
 	}
@@ -222,9 +222,9 @@ func (b *brancher) dive(k int, value float64) {
 			x = j
 		}
 		b.put(k, x)
-		stop := b.slack(k+1, value+float64(x)*c.value) <= 0
-		if !stop || value+float64(x)*c.value > b.value {
-			b.dive(k+1, value+float64(x)*c.value)
+		stop := b.slack(k+1, value+float64(float64(x)*c.value)) <= 0
+		if !stop || value+float64(float64(x)*c.value) > b.value {
+			b.dive(k+1, value+float64(float64(x)*c.value))
 		}
 		b.put(k, -x)
 		// With linear bounds all that follows is hopeless too: each further pod
@@ -285,7 +285,7 @@ func (b *brancher) hopeless(k int, value float64) bool {
 	bar := max(b.value, b.target)
 	dims := len(b.v.dims)
 	for j, d := range b.v.dims {
-		if value+b.dense[k*dims+j]*float64(b.left[d]) <= bar {
+		if value+float64(b.dense[k*dims+j]*float64(b.left[d])) <= bar {
 			return true
 		}
 	}
@@ -307,7 +307,7 @@ func (b *brancher) more(k int) float64 {
 	}
 	for _, d := range b.v.dims {
 		if d != dim {
-			more += b.v.rate[d] * float64(b.left[d])
+			more += float64(b.v.rate[d] * float64(b.left[d]))
 		}
 	}
 	return more

@@ -26,11 +26,11 @@ type certificate struct {
 type limited struct{ stock, worth, price float64 }
 
 func safety(items, dims int) float64 {
-	return max(1e-10, 8*float64(items+8)*float64(dims+8)*0x1p-53)
+	return max(1e-10, float64(8*float64(items+8)*float64(dims+8)*0x1p-53))
 }
 
 func (c *certificate) add(v *view, worth float64) {
-	worth *= 1 + c.margin
+	worth = float64(worth * (1 + c.margin))
 	if v.bin.stock >= 0 {
 		c.limited = append(c.limited, limited{float64(v.bin.stock), worth, v.price})
 		return
@@ -44,25 +44,25 @@ func (c *certificate) add(v *view, worth float64) {
 func (c *certificate) bound(counts []float64) float64 {
 	plus, minus := 0.0, 0.0
 	for i, y := range c.y {
-		plus += counts[i] * y
+		plus += float64(counts[i] * y)
 	}
 	for _, l := range c.limited {
-		minus += l.stock * max(0, c.theta*l.worth*(1+c.margin)-l.price)
+		minus += float64(l.stock * max(0, float64(c.theta*l.worth*(1+c.margin))-l.price))
 	}
-	safe := 1e-10 + 4*float64(len(c.y)+len(c.limited)+8)*0x1p-53
-	return max(0, c.theta*plus*(1-safe)-minus*(1+safe))
+	safe := 1e-10 + float64(4*float64(len(c.y)+len(c.limited)+8)*0x1p-53)
+	return max(0, float64(c.theta*plus*(1-safe))-float64(minus*(1+safe)))
 }
 
 func (c *certificate) scaled() []float64 {
 	out := make([]float64, len(c.y))
 	for i, y := range c.y {
-		out[i] = c.theta * y
+		out[i] = float64(c.theta * y)
 	}
 	return out
 }
 
 // payable rounds a proven price up to what bins can cost together: every fleet costs a
-// multiple of whatever all prices are multiples of. Without it a bound that is exact but
+// multiple of what all prices are multiples of. Without it a bound that is exact but
 // for the rounding of the proof would stay a hair below the price of the best fleet.
 func (in *instance) payable(proof float64) int64 {
 	unit := int64(0)
@@ -72,7 +72,7 @@ func (in *instance) payable(proof float64) int64 {
 	if unit == 0 {
 		return 0 // everything is paid already
 	}
-	exact := int64(math.Ceil(proof/float64(unit)*(1-1e-12))) * unit
+	exact := int64(math.Ceil(float64(proof/float64(unit)*(1-1e-12)))) * unit
 	return max(exact, in.nearlyPayable(proof))
 }
 
@@ -90,11 +90,11 @@ func (in *instance) nearlyPayable(proof float64) int64 {
 	worst := 0.0
 	for i := range in.bins {
 		price := float64(in.bins[i].price)
-		worst = max(worst, math.Abs(price-math.Round(price/unit)*unit))
+		worst = max(worst, math.Abs(price-float64(math.Round(price/unit)*unit)))
 	}
-	errors := (worst + 1e-3) * (math.Ceil((proof+unit)/least) + 1)
+	errors := float64((worst + 1e-3) * (math.Ceil((proof+unit)/least) + 1))
 	if errors > unit/20 {
 		return 0
 	}
-	return int64(math.Floor(math.Ceil((proof-errors)/unit)*unit - errors - 1))
+	return int64(math.Floor(float64(math.Ceil((proof-errors)/unit)*unit) - errors - 1))
 }

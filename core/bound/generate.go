@@ -26,7 +26,7 @@ type generator struct {
 	fresh   []int     // columns found in the present round
 	worth   []float64 // per view: bound on the value of a filling at the prices tested
 	enough  []float64 // per view: a filling worth no more is of no interest
-	stage   []int     // per view: how closely it was looked at
+	depth   []int     // per view: how closely it was looked at
 	pool    []column  // kept between masters
 	level   level
 	width   float64 // of the corridor
@@ -53,7 +53,7 @@ func newGenerator(in *instance, b Budget) *generator {
 	for k := range in.bins {
 		g.views = append(g.views, newView(in, &in.bins[k]))
 	}
-	g.worth, g.enough, g.stage = make([]float64, len(g.views)), make([]float64, len(g.views)), make([]int, len(g.views))
+	g.worth, g.enough, g.depth = make([]float64, len(g.views)), make([]float64, len(g.views)), make([]int, len(g.views))
 	g.margin = safety(len(in.items), in.dims)
 	return g
 }
@@ -122,7 +122,7 @@ func lower(keep float64) float64 {
 	if keep < 0.1 {
 		return 0
 	}
-	return keep * 0.4
+	return float64(keep * 0.4)
 }
 
 // closed says that master and bound have met. Where bins share rows of stock the
@@ -142,7 +142,7 @@ func (g *generator) widen() bool {
 	case g.width*4 > lastWidth:
 		g.openCorridor()
 	default:
-		g.width *= 4
+		g.width = float64(g.width * 4)
 	}
 	return true
 }
@@ -180,7 +180,7 @@ func (g *generator) recentre() {
 func (g *generator) mix(keep float64) []float64 {
 	y := make([]float64, len(g.in.items))
 	for i := range y {
-		y[i] = keep*g.centre[i] + (1-keep)*max(0, g.master.y[g.level.row[i]])*g.level.weight[i]
+		y[i] = float64(keep*g.centre[i]) + float64((1-keep)*max(0, g.master.y[g.level.row[i]])*g.level.weight[i])
 	}
 	return y
 }

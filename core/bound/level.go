@@ -80,7 +80,7 @@ func (g *generator) likeness(i int, top []float64, fine float64) []byte {
 	}
 	for d, t := range top {
 		part := g.in.need[d][i] / max(t, 1) / max(whole, 1e-300)
-		key = binary.LittleEndian.AppendUint64(key, uint64(int64(math.Round(fine*math.Log2(part+1.0/64)))))
+		key = binary.LittleEndian.AppendUint64(key, uint64(int64(math.Round(float64(fine*log2(part+1.0/64))))))
 	}
 	return key
 }
@@ -91,7 +91,7 @@ func (g *generator) enterLevel(l level) {
 	g.weigh()
 	counts := make([]float64, l.rows)
 	for i, row := range l.row {
-		counts[row] += g.level.weight[i] * g.counts[i]
+		counts[row] += float64(g.level.weight[i] * g.counts[i])
 	}
 	g.saveColumns()
 	spent, dear := int64(0), 0.0
@@ -101,7 +101,7 @@ func (g *generator) enterLevel(l level) {
 	for k := range g.views {
 		dear = max(dear, g.views[k].price)
 	}
-	g.master = newMaster(counts, g.in.stock, 2*dear+1)
+	g.master = newMaster(counts, g.in.stock, float64(2*dear)+1)
 	g.master.steps = spent
 	for _, c := range g.pool {
 		g.sum(&c)
@@ -121,7 +121,7 @@ func (g *generator) weigh() {
 	pods, value := make([]float64, l.rows), make([]float64, l.rows)
 	for i, row := range l.row {
 		pods[row] += g.counts[i]
-		value[row] += g.counts[i] * g.centre[i]
+		value[row] += float64(g.counts[i] * g.centre[i])
 	}
 	for i, row := range l.row {
 		l.weight[i] = 1
@@ -158,7 +158,7 @@ func (g *generator) sum(c *column) {
 	}
 	parts := make([]part, len(c.items), len(c.items)+1)
 	for k, i := range c.items {
-		parts[k] = part{g.level.row[i], g.level.weight[i] * c.counts[k]}
+		parts[k] = part{g.level.row[i], float64(g.level.weight[i] * c.counts[k])}
 	}
 	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.row, b.row) })
 	if row := g.views[c.view].bin.row; row >= 0 {

@@ -50,7 +50,7 @@ func newMaster(counts, stock []float64, fine float64) *master {
 		if r < m.covers {
 			// A slight unevenness keeps pivots from having ties, which would stall
 			// the method. The bound does not depend on it.
-			m.rhs[r] = counts[r] * (1 + 1e-7*math.Mod(float64(r)*0.6180339887, 1))
+			m.rhs[r] = float64(counts[r] * (1 + float64(1e-7*math.Mod(float64(float64(r)*0.6180339887), 1))))
 			m.y[r] = fine
 			m.basis[r] = missing + int32(r)
 		} else {
@@ -72,7 +72,7 @@ func (m *master) add(c column) int {
 func (m *master) reduced(c *column, y []float64) float64 {
 	r := c.price
 	for k, row := range c.rows {
-		r -= y[row] * c.coefs[k]
+		r -= float64(y[row] * c.coefs[k])
 	}
 	return r
 }
@@ -81,7 +81,7 @@ func (m *master) reduced(c *column, y []float64) float64 {
 func (m *master) enter(c int) bool {
 	col := &m.pool[c]
 	reduced := m.reduced(col, m.y)
-	if m.in[c] || reduced >= -1e-9*col.price-1e-9 {
+	if m.in[c] || reduced >= float64(-1e-9*col.price)-1e-9 {
 		return false
 	}
 	clear(m.dir)
@@ -99,7 +99,7 @@ func (m *master) addColumn(k int, by float64) {
 	col := m.inv[k*m.n : k*m.n+m.n]
 	dir := m.dir[:len(col)]
 	for r, v := range col {
-		dir[r] += by * v
+		dir[r] += float64(by * v)
 	}
 	m.steps += int64(m.n)
 }
@@ -111,8 +111,8 @@ func (m *master) addColumn(k int, by float64) {
 // (stabilized column generation: du Merle, Villeneuve, Desrosiers, Hansen).
 func (m *master) corridor(centre []float64, share float64) {
 	for i, y := range centre {
-		m.high[i] = y*(1+share) + 1e-3
-		m.low[i] = y * max(0, 1-share)
+		m.high[i] = float64(y*(1+share)) + 1e-3
+		m.low[i] = float64(y * max(0, 1-share))
 	}
 	m.reprice()
 	m.settle()
@@ -181,7 +181,7 @@ func (m *master) pivot(id int32, reduced float64) bool {
 	for r, d := range m.dir {
 		if math.Abs(d) > 1e-12 {
 			m.nz = append(m.nz, int32(r))
-			m.x[r] = max(0, m.x[r]-step*d)
+			m.x[r] = max(0, m.x[r]-float64(step*d))
 		}
 	}
 	m.x[p] = step
@@ -220,13 +220,13 @@ func (m *master) update(p int, reduced float64) {
 			continue
 		}
 		f /= pivot
-		m.y[k] += reduced * f
+		m.y[k] += float64(reduced * f)
 		if dense {
 			subtract(col, m.dir, f)
 			m.steps += int64(n) / 2
 		} else {
 			for _, r := range m.nz {
-				col[r] -= f * m.dir[r]
+				col[r] -= float64(f * m.dir[r])
 			}
 			m.steps += int64(len(m.nz))
 		}
@@ -238,14 +238,14 @@ func (m *master) update(p int, reduced float64) {
 func subtract(col, dir []float64, f float64) {
 	dir = dir[:len(col)]
 	for len(col) >= 4 && len(dir) >= 4 {
-		col[0] -= f * dir[0]
-		col[1] -= f * dir[1]
-		col[2] -= f * dir[2]
-		col[3] -= f * dir[3]
+		col[0] -= float64(f * dir[0])
+		col[1] -= float64(f * dir[1])
+		col[2] -= float64(f * dir[2])
+		col[3] -= float64(f * dir[3])
 		col, dir = col[4:], dir[4:]
 	}
 	for r := range col {
-		col[r] -= f * dir[r]
+		col[r] -= float64(f * dir[r])
 	}
 }
 
@@ -257,7 +257,7 @@ func (m *master) reprice() {
 		y := 0.0
 		for r, v := range col {
 			if v != 0 {
-				y += m.cost(m.basis[r]) * v
+				y += float64(m.cost(m.basis[r]) * v)
 			}
 		}
 		m.y[k] = y
@@ -281,7 +281,7 @@ func (m *master) cost(id int32) float64 {
 func (m *master) total() float64 {
 	sum := 0.0
 	for r, id := range m.basis {
-		sum += m.x[r] * m.cost(id)
+		sum += float64(m.x[r] * m.cost(id))
 	}
 	return sum
 }

@@ -40,7 +40,7 @@ func (t *tinyLP) enter(value float64) bool {
 	t.in[t.n] = 1
 	reduced := value
 	for i, a := range t.in {
-		reduced -= t.dual[i] * a
+		reduced -= float64(t.dual[i] * a)
 	}
 	if reduced <= 1e-9*value {
 		return false
@@ -53,7 +53,7 @@ func (t *tinyLP) pivot(value, reduced float64) bool {
 	for i := range k {
 		t.dir[i] = 0
 		for j, a := range t.in {
-			t.dir[i] += t.inv[i*k+j] * a
+			t.dir[i] += float64(t.inv[i*k+j] * a)
 		}
 	}
 	p := -1
@@ -69,20 +69,20 @@ func (t *tinyLP) pivot(value, reduced float64) bool {
 		return false
 	}
 	for i, d := range t.dir {
-		t.x[i] = max(0, t.x[i]-step*d)
+		t.x[i] = max(0, t.x[i]-float64(step*d))
 	}
 	t.x[p], t.cost[p], t.last = step, value, p
 	row := t.inv[p*k : p*k+k]
 	for j := range row {
 		row[j] /= t.dir[p]
-		t.dual[j] += reduced * row[j]
+		t.dual[j] += float64(reduced * row[j])
 	}
 	for i, d := range t.dir {
 		if i == p || d == 0 {
 			continue
 		}
 		for j, a := range row {
-			t.inv[i*k+j] -= d * a
+			t.inv[i*k+j] -= float64(d * a)
 		}
 	}
 	return true
@@ -110,7 +110,7 @@ func (t *tinyLP) solveSlacks(entered func(row int)) float64 {
 	}
 	total := 0.0
 	for i, c := range t.cost {
-		total += c * t.x[i]
+		total += float64(c * t.x[i])
 	}
 	return total
 }

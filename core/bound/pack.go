@@ -42,12 +42,14 @@ func (p *packing) weigh() {
 	for d := range p.weight {
 		need, room := 0.0, 1e-9
 		for i, n := range g.in.need[d] {
-			need += n * g.counts[i]
+			need += float64(n * g.counts[i])
 		}
 		for k, q := range p.quota {
-			room += q * g.views[k].room[d]
+			room += float64(q * g.views[k].room[d])
 		}
-		p.weight[d] = math.Pow(min(1, need/room), 4)
+		full := min(1, need/room)
+		square := float64(full * full)
+		p.weight[d] = float64(square * square)
 	}
 }
 
@@ -58,7 +60,7 @@ func (p *packing) rank() {
 	for k := range offer {
 		p.tempts[k] = k
 		for r, d := range p.rates.demands {
-			offer[k] += d.has[k] * p.rates.price[r]
+			offer[k] += float64(d.has[k] * p.rates.price[r])
 		}
 		offer[k] /= p.g.views[k].price + 1
 	}
@@ -116,7 +118,7 @@ func (p *packing) fill(k, first int) {
 	p.put(first, 1)
 	for {
 		for d := range p.rest {
-			p.rest[d] = p.weight[d] * float64(p.room[d]) / (v.room[d]*v.room[d] + 1e-9)
+			p.rest[d] = p.weight[d] * float64(p.room[d]) / (float64(v.room[d]*v.room[d]) + 1e-9)
 		}
 		best, score, fit := -1, -1.0, int64(0)
 		p.g.relax.steps += int64(2 * len(v.items) * len(p.rest))
@@ -139,7 +141,7 @@ func (p *packing) fill(k, first int) {
 func (p *packing) score(i int, v *view) float64 {
 	s := 0.0
 	for d, r := range p.rest {
-		s += r * p.g.in.need[d][i]
+		s += float64(r * p.g.in.need[d][i])
 	}
 	if p.g.in.items[i].group >= 0 {
 		s += max(0, p.y[i]/(v.price+1)-s)

@@ -1,7 +1,7 @@
 package bound
 
 // pour fills the bin without looking back: always the item that is worth most for
-// the share it takes of whatever it makes scarcest. Shares are of the room left,
+// the share it takes of the resource that it makes scarcest. Shares are of the room left,
 // so that no dimension runs out while others are half empty. It leaves the
 // filling as the best so far, for the search to improve on.
 func (b *brancher) pour() {
@@ -13,7 +13,7 @@ func (b *brancher) pour() {
 		}
 		n = (n + 3) / 4
 		b.put(k, n)
-		value += float64(n) * b.order[k].value
+		value += float64(float64(n) * b.order[k].value)
 	}
 	copy(b.best, b.count)
 	b.value = value

@@ -7,7 +7,7 @@ func (g *generator) price(y, now []float64) {
 	g.relax.y, g.branch.y = y, y
 	for k := range g.views {
 		v := &g.views[k]
-		g.stage[k], g.enough[k] = rough, g.interest(v, now)
+		g.depth[k], g.enough[k] = rough, g.interest(v, now)
 		g.worth[k] = g.relax.evaluate(v, v.rate)
 	}
 	g.examine(now)
@@ -47,7 +47,7 @@ func (g *generator) examine(now []float64) {
 		if k < 0 || ratio <= 1+worthTolerance || rich && ratio <= searched {
 			return
 		}
-		switch g.stage[k]++; g.stage[k] {
+		switch g.depth[k]++; g.depth[k] {
 		case relaxed:
 			g.worth[k] = g.relax.bound(&g.views[k], g.enough[k])
 		case done:
@@ -73,7 +73,7 @@ func (g *generator) examine(now []float64) {
 func (g *generator) worst() (at int, ratio float64) {
 	at = -1
 	for k, w := range g.worth {
-		if r := w / (g.enough[k] + 1e-3); r > ratio && g.stage[k] < done {
+		if r := w / (g.enough[k] + 1e-3); r > ratio && g.depth[k] < done {
 			at, ratio = k, r
 		}
 	}
@@ -84,7 +84,7 @@ func (g *generator) worst() (at int, ratio float64) {
 // search looks for a whole filling of the view that the master would like, and
 // reports whether there was one. A search that saw everything is a proof.
 func (g *generator) search(k int, nodes int64, now []float64) bool {
-	target := g.enough[k] * (1 + g.aim())
+	target := float64(g.enough[k] * (1 + g.aim()))
 	defer func() { g.worth[k] = min(g.worth[k], g.branch.root) }()
 	if g.branch.search(&g.views[k], target, nodes, nil) {
 		g.worth[k] = min(g.worth[k], max(target, g.branch.value))

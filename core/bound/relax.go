@@ -36,7 +36,7 @@ func newView(in *instance, b *bin) view {
 	for k, i := range v.items {
 		v.most[k] = most(&in.items[i], b.room)
 		for d := range use {
-			use[d] += float64(v.most[k]) * in.need[d][i]
+			use[d] += float64(float64(v.most[k]) * in.need[d][i])
 		}
 	}
 	for d, u := range use {
@@ -111,14 +111,14 @@ func (r *relaxer) evaluate(v *view, rate []float64) float64 {
 	r.value = 0
 	r.chosen = r.chosen[:0]
 	for _, d := range v.dims {
-		total += rate[d] * v.room[d]
+		total += float64(rate[d] * v.room[d])
 		r.use[d] = 0
 	}
 	r.steps += int64(len(v.items) * (len(v.dims) + 1))
 	for k, i := range v.items[:v.single] {
 		if gain := r.gain(v, rate, i); gain > 0 {
 			n := float64(v.most[k])
-			total += n * gain
+			total += float64(n * gain)
 			r.take(v, i, n)
 		}
 	}
@@ -131,16 +131,16 @@ func (r *relaxer) evaluate(v *view, rate []float64) float64 {
 func (r *relaxer) gain(v *view, rate []float64, i int32) float64 {
 	cost := 0.0
 	for _, d := range v.dims {
-		cost += rate[d] * r.in.need[d][i]
+		cost += float64(rate[d] * r.in.need[d][i])
 	}
 	return r.y[i] - cost
 }
 
 func (r *relaxer) take(v *view, i int32, n float64) {
-	r.value += n * r.y[i]
+	r.value += float64(n * r.y[i])
 	r.chosen = append(r.chosen, surplus{item: i, most: int64(n)})
 	for _, d := range v.dims {
-		r.use[d] += n * r.in.need[d][i]
+		r.use[d] += float64(n * r.in.need[d][i])
 	}
 }
 
@@ -168,7 +168,7 @@ func (r *relaxer) evaluateSpan(v *view, rate []float64, s span) float64 {
 		if left -= n; n == 0 {
 			break
 		}
-		total += float64(n) * p.gain
+		total += float64(float64(n) * p.gain)
 		r.take(v, p.item, float64(n))
 	}
 	return total
@@ -216,7 +216,7 @@ func (r *relaxer) bound(v *view, enough float64) float64 {
 // probe evaluates between the best known rates and those of the small program.
 func (r *relaxer) probe(v *view, keep float64) (bound float64, entered bool) {
 	for k, d := range v.dims {
-		r.point[d] = keep*v.rate[d] + (1-keep)*max(0, r.lp.dual[k])/v.room[d]
+		r.point[d] = float64(keep*v.rate[d]) + (1-keep)*max(0, r.lp.dual[k])/v.room[d]
 	}
 	bound = r.evaluate(v, r.point)
 	return bound, r.offer(v)
@@ -242,7 +242,7 @@ func (r *relaxer) mixture(k int, v *view) column {
 	counts := make([]float64, len(r.in.items))
 	for row, choice := range r.mixed {
 		for _, s := range choice {
-			counts[s.item] += r.lp.x[row] * float64(s.most)
+			counts[s.item] += float64(r.lp.x[row] * float64(s.most))
 		}
 	}
 	c := column{view: int32(k), price: v.price}

@@ -39,7 +39,7 @@ func (g *generator) result(items int) Result {
 			r.Uncovered += amount
 		case id >= 0 && amount > 1e-9:
 			c := &g.master.pool[id]
-			total += amount * c.price
+			total += float64(amount * c.price)
 			stock.draw(g.views[c.view].bin, amount, func(bin int32, part float64) {
 				r.Patterns = split.expand(r.Patterns, bin, c, part)
 			})
@@ -107,7 +107,7 @@ func (s *splitter) note(c *column) {
 func (s *splitter) expand(out []Pattern, bin int32, c *column, amount float64) []Pattern {
 	cuts := s.cuts(c)
 	for k := 1; k < len(cuts); k++ {
-		part := amount * (cuts[k] - cuts[k-1])
+		part := float64(amount * (cuts[k] - cuts[k-1]))
 		middle := (cuts[k] + cuts[k-1]) / 2
 		for part > 1e-12 {
 			p := s.piece(c, part, middle)
@@ -157,7 +157,7 @@ func (s *splitter) piece(c *column, amount, at float64) Pattern {
 		}
 	}
 	for k, left := range from {
-		left[0] -= p.Amount * float64(p.Counts[k].Count)
+		left[0] -= float64(p.Amount * float64(p.Counts[k].Count))
 	}
 	slices.SortFunc(p.Counts, func(a, b Share) int { return cmp.Compare(a.Item, b.Item) })
 	return p

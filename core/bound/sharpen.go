@@ -52,14 +52,14 @@ func (g *generator) test(y, now []float64) {
 	g.table.fill(y)
 	for k := range g.views {
 		v := &g.views[k]
-		g.stage[k], g.enough[k] = rough, g.interest(v, now)
+		g.depth[k], g.enough[k] = rough, g.interest(v, now)
 		g.worth[k] = g.relax.evaluate(v, v.rate)
 		if !g.table.covers(v) || g.worth[k] <= g.enough[k] {
 			continue
 		}
 		worth, last := g.table.worth(v)
 		if worth < g.worth[k] {
-			g.worth[k], g.stage[k] = worth, done
+			g.worth[k], g.depth[k] = worth, done
 			g.offer(g.table.column(k, v, last), now)
 		}
 	}
@@ -85,7 +85,7 @@ func (g *generator) loosen(now []float64) {
 		if looks > maxLooks && ratio < g.settled() {
 			return
 		}
-		g.stage[k] = done
+		g.depth[k] = done
 		g.worth[k] = g.relax.bound(&g.views[k], 0)
 		g.offer(g.relax.mixture(k, &g.views[k]), now)
 	}
@@ -95,7 +95,7 @@ func (g *generator) loosen(now []float64) {
 func (g *generator) settled() float64 {
 	top := 1.0
 	for k, w := range g.worth {
-		if g.stage[k] == done {
+		if g.depth[k] == done {
 			top = math.Max(top, w/(g.enough[k]+1e-3))
 		}
 	}

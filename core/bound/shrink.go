@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// instance is a Problem without what cannot matter: dimensions nobody needs,
+// instance is a Problem without what cannot matter: dimensions that no item needs,
 // items that fit nowhere, equal items counted apart, caps that never bind, room
 // that can never be used, and bins that another bin beats in every respect.
 type instance struct {

@@ -70,7 +70,7 @@ func (s *stairs) step(v *view, order []choice, k int, caps []int64) {
 	worth := c.value
 	for _, d := range v.dims {
 		if d != s.dim {
-			worth -= v.rate[d] * s.in.need[d][c.item]
+			worth -= float64(v.rate[d] * s.in.need[d][c.item])
 		}
 	}
 	if worth <= 0 {
@@ -97,7 +97,7 @@ func (s *stairs) many(row []float64, size int, most int64, worth float64) {
 	s.steps += int64(s.width)
 	if size == 0 {
 		for r := range row {
-			row[r] += float64(most) * worth
+			row[r] += float64(float64(most) * worth)
 		}
 		return
 	}
@@ -110,7 +110,7 @@ func (s *stairs) many(row []float64, size int, most int64, worth float64) {
 		most -= n
 		s.steps += int64(s.width)
 		for r := s.width - 1; r >= int(n)*size; r-- {
-			row[r] = max(row[r], row[r-int(n)*size]+float64(n)*worth)
+			row[r] = max(row[r], row[r-int(n)*size]+float64(float64(n)*worth))
 		}
 	}
 }

@@ -36,7 +36,7 @@ func (g *generator) solveRates() rates {
 	fine := 1.0
 	for k := range r.demands {
 		total[k] = g.normalize(&r.demands[k])
-		fine = max(fine, 2*g.lowestPrice(&r.demands[k]))
+		fine = max(fine, float64(2*g.lowestPrice(&r.demands[k])))
 	}
 	m := newMaster(total, nil, fine)
 	columns := g.demandColumns(r.demands)
@@ -72,7 +72,7 @@ func (g *generator) normalize(d *demand) float64 {
 	d.total = 0
 	for i := range d.uses {
 		d.uses[i] /= top
-		d.total += d.uses[i] * g.counts[i]
+		d.total += float64(d.uses[i] * g.counts[i])
 	}
 	return max(0, d.total-d.free/top)
 }
@@ -180,7 +180,7 @@ func (d *demand) supply(v *view, k int, much float64) {
 	case v.bin.stock < 0:
 		d.has[k] = much
 	case v.price == 0:
-		d.free += much * float64(v.bin.stock)
+		d.free += float64(much * float64(v.bin.stock))
 	}
 }
 
@@ -188,7 +188,7 @@ func (g *generator) newDemand(dim int) demand {
 	return demand{dim: dim, has: make([]float64, len(g.views)), uses: make([]float64, len(g.in.items))}
 }
 
-// appendWanted leaves out demands that nobody has or that nobody can meet.
+// appendWanted leaves out demands that no item has or that no bin can meet.
 func appendWanted(out []demand, d demand) []demand {
 	if len(d.has) == 0 || slices.Max(d.has) <= 0 || slices.Max(d.uses) <= 0 {
 		return out
@@ -240,7 +240,7 @@ func (g *generator) capDemand(limit int64, items func(int) bool) demand {
 func (g *generator) demandTotal(d *demand) float64 {
 	total := 0.0
 	for i, u := range d.uses {
-		total += u * g.counts[i]
+		total += float64(u * g.counts[i])
 	}
 	return total
 }
@@ -252,7 +252,7 @@ func (g *generator) linearPrices(r rates) []float64 {
 	for k, d := range r.demands {
 		price := max(0, r.price[k])
 		for i, u := range d.uses {
-			y[i] += price * u
+			y[i] += float64(price * u)
 		}
 		for v, h := range d.has {
 			if h > 0 && d.dim >= 0 {

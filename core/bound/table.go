@@ -7,7 +7,7 @@ import (
 )
 
 // table knows what bins are worth at most when pods are whole: dynamic programming over
-// the room in two dimensions, once for all bins small enough. It leaves out whatever can
+// the room in two dimensions, once for all bins small enough. It leaves out what can
 // only lower a filling's worth: other dimensions, limits of items, caps above one, where
 // items may go. What it says is a proof for any bin.
 //
@@ -152,7 +152,7 @@ func (t *table) fill(y []float64) {
 func (t *table) lift(to, behind []float64, i int32) {
 	a, b, worth := t.units(t.in.items[i].need, 0), t.units(t.in.items[i].need, 1), t.y[i]
 	if a == 0 && b == 0 && &to[0] == &behind[0] {
-		worth *= float64(t.in.items[i].limit)
+		worth = float64(worth * float64(t.in.items[i].limit))
 	}
 	w := t.size[1]
 	for x := a; x < t.size[0] && b < w; x++ {

@@ -7,7 +7,7 @@ import (
 )
 
 // checkAccounts looks at the plan as a list: "every pending pod gets a verdict in every
-// solve", and nobody is given a place who did not ask.
+// solve", and no pod is given a place that did not ask.
 func checkAccounts(s *snapshot.Snapshot, p *plan.Plan, f *finding) {
 	mentions := make([]int, len(s.Pods))
 	mention := func(pod int, node string) bool {

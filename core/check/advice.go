@@ -59,6 +59,9 @@ func checkOverlooked(e *state, f *finding) {
 			}
 		}
 		for i := range e.s.Pools {
+			if e.s.Pools[i].PriceCeiling > 0 {
+				continue // its pods may wait for a better price
+			}
 			if overlooked.Node == "" && e.couldBuy(&e.s.Pools[i], u.Pod) {
 				overlooked.Where = e.s.Pools[i].Name
 				f.note(overlooked)

@@ -4,7 +4,7 @@
 // It builds the cluster as it will be once a plan has been carried out and asks of it
 // every question that Kubernetes, the pools and the plan itself raise, one by one and
 // from the start. Where the cloud may choose among several offers for a claim, every
-// rule must hold whatever it chooses.
+// rule must hold for every choice.
 //
 // The package shares no code with those that make plans (core/pack, core/feasible,
 // core/topology, core/shape), only the values that both speak about. It must stay that
@@ -42,7 +42,7 @@ const (
 	Room          Rule = "Room"
 	Spread        Rule = "Spread"
 	Affinity      Rule = "Affinity"
-	AffinityOrder Rule = "AffinityOrder" // holds in the end, but nobody can be the first
+	AffinityOrder Rule = "AffinityOrder" // holds in the end, but no pod can be the first
 	AntiAffinity  Rule = "AntiAffinity"
 )
 
@@ -55,7 +55,7 @@ const (
 	OfferExcluded    Rule = "OfferExcluded"    // is listed, but pool or claim exclude it
 	OfferOrder       Rule = "OfferOrder"       // is dearer than its alternative, or listed twice
 	Price            Rule = "Price"            // differs from the catalogue's
-	ClaimEmpty       Rule = "ClaimEmpty"       // is bought for nobody
+	ClaimEmpty       Rule = "ClaimEmpty"       // is bought for no pod
 	ClaimNarrowed    Rule = "ClaimNarrowed"    // is a replica that differs from its template
 	Replicas         Rule = "Replicas"         // more nodes than a static pool should have
 	ClaimName        Rule = "ClaimName"        // is used twice
@@ -66,6 +66,7 @@ const (
 	Limit            Rule = "Limit"            // of the pool
 	Reservation      Rule = "Reservation"      // is bought more often than there is stock
 	Cost             Rule = "Cost"             // is not the sum, or is below its own bound
+	BufferRoom       Rule = "BufferRoom"       // a buffer's pods are not accounted for, each once
 )
 
 // Advice is about plans that Kubernetes would accept and that still serve badly.
@@ -116,6 +117,8 @@ func (v Violation) String() string {
 // nothing is. Advice comes last.
 func Plan(s *snapshot.Snapshot, p *plan.Plan) []Violation {
 	f := &finding{}
+	checkRooms(s, p, f)
+	p = withSpare(p)
 	checkAccounts(s, p, f)
 	end := finish(s, p, f)
 	if end == nil {

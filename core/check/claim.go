@@ -22,7 +22,7 @@ func checkClaims(e *state, f *finding) {
 		if n.claim.Replica {
 			e.checkReplica(n, f)
 		} else {
-			if len(n.claim.Pods) == 0 {
+			if len(n.claim.Pods) == 0 && !n.claim.Spare {
 				f.note(Violation{Rule: ClaimEmpty, Node: n.name})
 			}
 			e.checkPool(n, f)
@@ -99,7 +99,7 @@ func (e *state) checkPromises(n *node, f *finding) {
 	if lacking := least.Lacking(n.claim.Requests); lacking != "" {
 		f.note(Violation{Rule: ClaimResources, Node: n.name, Where: lacking, Have: n.claim.Requests.Get(lacking), Want: least.Get(lacking), Detail: "requests leave out pods or daemons"})
 	}
-	if over := n.claim.Requests.Lacking(most); over != "" {
+	if over := n.claim.Requests.Lacking(most); over != "" && !n.claim.Spare {
 		f.note(Violation{Rule: ClaimResources, Node: n.name, Where: over, Have: n.claim.Requests.Get(over), Want: most.Get(over), Detail: "requests are more than pods and daemons ask for"})
 	}
 }

@@ -7,8 +7,8 @@ import (
 )
 
 // checkAntiAffinity asks every pod with required anti-affinity, placed or running,
-// whether somebody it keeps away may be in its domain; one of the two must be new. Pods
-// that nobody may evict from a leaving node keep others away until they are gone.
+// whether a pod it keeps away may be in its domain; one of the two must be new. Pods
+// that must not be evicted from a leaving node keep others away until they are gone.
 func (e *state) checkAntiAffinity(f *finding) {
 	homes := slices.Concat(e.nodes, e.ghosts)
 	for _, n := range homes {
@@ -88,8 +88,8 @@ func (e *state) checkAffinity(f *finding) {
 }
 
 // checkAffinityOrder lets pods arrive one by one. Those with company come first; when
-// nobody has any, one that is its own company may begin, as kube-scheduler allows it
-// where there is nobody else of its kind.
+// none has any, one that is its own company may begin, as kube-scheduler allows it
+// where there is no other pod of its kind.
 func (e *state) checkAffinityOrder(f *finding) {
 	arrived := make([]bool, len(e.s.Pods))
 	type arrival struct {
@@ -132,7 +132,7 @@ func (e *state) checkAffinityOrder(f *finding) {
 }
 
 // hasCompany reports whether a pod's required affinity holds on its node among those
-// present, whatever the cloud chooses. founds means that it holds only because nobody
+// present, for every choice of the cloud. founds means that it holds only because no pod
 // of its kind is there yet and the pod is its own company.
 func (e *state) hasCompany(n *node, pod int, present func(pod int) bool) (founds bool, where string, ok bool) {
 	terms := e.template(pod).Affinity
@@ -157,7 +157,7 @@ func (e *state) hasCompany(n *node, pod int, present func(pod int) bool) (founds
 	return founds, where, true
 }
 
-// company lists the nodes with somebody that all terms pick, and says whether any of
+// company lists the nodes with a pod that all terms pick, and says whether any of
 // them has a label that a term is about.
 func (e *state) company(terms []snapshot.AffinityTerm, pod int, present func(pod int) bool) (nodes []*node, anywhere bool) {
 	for _, n := range e.nodes {

@@ -19,7 +19,7 @@ const (
 	PodBudget         Rule = "PodBudget"         // a PodDisruptionBudget has no room for it
 	DisruptionBudget  Rule = "DisruptionBudget"  // of the pool
 	RolloutPace       Rule = "RolloutPace"       // of the pool: more drifted nodes than may go now
-	DearerReplacement Rule = "DearerReplacement" // whatever the cloud chooses must be cheaper
+	DearerReplacement Rule = "DearerReplacement" // every choice of the cloud must be cheaper
 	NodePassing       Rule = "NodePassing"       // takes pods that stay, though it would be empty soon
 	SpotForSpot       Rule = "SpotForSpot"       // without the gate for it
 	SavingsWrong      Rule = "SavingsWrong"      // differ from what nodes and offers cost
@@ -40,6 +40,7 @@ func checkDisruptions(s *snapshot.Snapshot, p *plan.Plan, f *finding) {
 		j.checkNodes(&p.Disruptions[i])
 		j.checkMoves(&p.Disruptions[i])
 		j.checkPrice(&p.Disruptions[i])
+		j.checkFirst(&p.Disruptions[i])
 	}
 	j.checkBudgets()
 	j.checkPaces()
@@ -100,8 +101,8 @@ func (j *judge) checkNodes(d *plan.Disruption) {
 		if why := j.untouchable(d, n); why != "" {
 			j.f.note(Violation{Rule: NodeUntouchable, Node: r.Node, Where: string(d.Reason), Detail: why})
 		}
-		if slices.Sort(r.Pods); !slices.Equal(r.Pods, j.on[r.Node]) {
-			j.f.note(Violation{Rule: PodForgotten, Node: r.Node, Detail: "the list of its pods is not what is there"})
+		if !slices.Equal(r.Pods, j.on[r.Node]) {
+			j.f.note(Violation{Rule: PodForgotten, Node: r.Node, Detail: "the list of its pods is not what is there, in order"})
 		}
 		for _, pod := range j.on[r.Node] {
 			if tie := &j.s.Pods[pod].Tie; !j.s.Pods[pod].Terminating && tie.Holds(j.s.Now) && !waived(d, n) {
@@ -152,7 +153,7 @@ func (j *judge) poolOf(n *snapshot.Node) *snapshot.Pool {
 	return nil
 }
 
-// checkMoves: whoever comes back has a place, on a node that stays.
+// checkMoves: a pod that comes back has a place, on a node that stays.
 func (j *judge) checkMoves(d *plan.Disruption) {
 	placed := map[int]int{}
 	for _, pod := range placedBy(d) {
@@ -208,7 +209,7 @@ func (j *judge) passes(n *snapshot.Node) bool {
 // stays reports whether the pod does not end by itself.
 func (j *judge) stays(pod int) bool { return !j.s.Pods[pod].Ends }
 
-// oneForOne tells replacements in static pools, which nobody is asked to fit into.
+// oneForOne tells replacements in static pools, into which no pod has to fit.
 func oneForOne(d *plan.Disruption) bool {
 	return d.Reason == plan.Drifted && len(d.Nodes) == 1 && len(d.Replacements) == 1 && d.Replacements[0].Replica
 }
@@ -233,7 +234,7 @@ func placedBy(d *plan.Disruption) []int {
 }
 
 // checkPrice: savings are what they are said to be, and consolidation never makes the
-// fleet dearer, whatever the cloud chooses among the offers that a claim admits.
+// fleet dearer, with every choice of the cloud among the offers that a claim admits.
 func (j *judge) checkPrice(d *plan.Disruption) {
 	var before, best, worst model.Money
 	spotBefore, spotAfter := true, false
@@ -357,6 +358,9 @@ func (j *judge) done() (*snapshot.Snapshot, *plan.Plan) {
 	for i := range s.Nodes {
 		if _, gone := j.goneBy[s.Nodes[i].Name]; gone {
 			s.Nodes[i].Leaving = true
+			if j.goesFirst(&s.Nodes[i]) {
+				s.Nodes[i].Pool = "" // it is gone before its pool buys again
+			}
 		}
 	}
 	p := *j.p
@@ -374,7 +378,7 @@ func (j *judge) done() (*snapshot.Snapshot, *plan.Plan) {
 		}
 		for _, r := range d.Nodes {
 			for _, pod := range j.on[r.Node] {
-				s.Pods[pod].Terminating = s.Pods[pod].Terminating || d.Reason == plan.Empty // nobody misses them
+				s.Pods[pod].Terminating = s.Pods[pod].Terminating || d.Reason == plan.Empty // they are not missed
 			}
 		}
 		for _, pod := range placedBy(d) {
@@ -389,11 +393,11 @@ func (j *judge) done() (*snapshot.Snapshot, *plan.Plan) {
 	return &s, &p
 }
 
-// checkLimits: replacements are there beside the nodes that they replace.
+// checkLimits: replacements are there beside the nodes that they replace, unless these go first.
 func (j *judge) checkLimits() {
 	e := &state{s: j.s, p: &plan.Plan{}}
 	for i := range j.s.Nodes {
-		if n := &j.s.Nodes[i]; n.Counts() {
+		if n := &j.s.Nodes[i]; n.Counts() && !j.goesFirst(n) {
 			e.nodes = append(e.nodes, &node{name: n.Name, exists: n})
 		}
 	}
@@ -406,4 +410,31 @@ func (j *judge) checkLimits() {
 		}
 	}
 	checkLimits(e, j.f)
+}
+
+// goesFirst reports whether the node is given up before its replacement is bought.
+func (j *judge) goesFirst(n *snapshot.Node) bool {
+	d, gone := j.goneBy[n.Name]
+	return gone && j.p.Disruptions[d].DeleteFirst
+}
+
+// checkFirst: a node goes before its replacement only because it drifted, where the pool lets it,
+// and while every other node of the pool is in service and stays.
+func (j *judge) checkFirst(d *plan.Disruption) {
+	if !d.DeleteFirst {
+		return
+	}
+	for _, r := range d.Nodes {
+		pool := j.poolOf(j.nodes[r.Node])
+		if d.Reason != plan.Drifted || len(d.Nodes) != 1 || !pool.Consolidation.DeleteFirst {
+			j.f.note(Violation{Rule: NodeUntouchable, Node: r.Node, Detail: "would go before its replacement"})
+		}
+		for i := range j.s.Nodes {
+			n := &j.s.Nodes[i]
+			_, gone := j.goneBy[n.Name]
+			if n.Pool == r.Pool && n.Name != r.Node && (gone || n.Leaving || !n.Initialized || n.Life.Unready || n.Life.Underway != "") {
+				j.f.note(Violation{Rule: NodeUntouchable, Node: r.Node, Detail: "would go before its replacement, beside " + n.Name})
+			}
+		}
+	}
 }

@@ -10,7 +10,7 @@ import (
 	"tenon/core/snapshot"
 )
 
-// addFaces lists what the claim's node may be: its offer, the alternatives, and whatever
+// addFaces lists what the claim's node may be: its offer, the alternatives, and all
 // else of the same instance types the claim's requirements admit, since requirements are
 // all that the cloud gets to see.
 func (e *state) addFaces(n *node, f *finding) bool {
@@ -126,14 +126,14 @@ func (e *state) face(n *node, o plan.Offer, kind *catalog.Type, offering *catalo
 		}
 		settle(&made, n.claim, r)
 	}
-	made.labels[requirement.KeyHostname] = "\x00" + n.name // nobody can know it beforehand
+	made.labels[requirement.KeyHostname] = "\x00" + n.name // it cannot be known beforehand
 	made.daemons = e.daemonsOn(n.taints, &made)
 	return made, conflict
 }
 
 // settle finds the value that a label will have. What one requirement leaves open the
 // claim's own labels may decide; otherwise a label that must be there is there, with a
-// value that nobody can count on.
+// value that cannot be counted on.
 func settle(made *face, c *plan.Claim, r requirement.Requirement) {
 	key := r.Key()
 	if value, single := r.Single(); single {
@@ -186,7 +186,7 @@ func (v *face) meets(r requirement.Requirement) bool {
 	return true
 }
 
-// coversAll reports whether r accepts whatever a complement may turn out to be.
+// coversAll reports whether r accepts every value that a complement may turn out to be.
 func coversAll(r, possible requirement.Requirement) bool {
 	_, low := r.AtLeast()
 	_, high := r.AtMost()
@@ -228,7 +228,7 @@ func (e *state) daemonsOn(taints []model.Taint, v *face) []*snapshot.Template {
 }
 
 // untolerated is the first taint that keeps a pod off the node. Taints that only prefer
-// keep nobody off.
+// keep no pod off.
 func untolerated(taints []model.Taint, tolerations []model.Toleration) (model.Taint, bool) {
 	for _, taint := range taints {
 		if taint.Effect == model.PreferNoSchedule {

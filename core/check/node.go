@@ -99,7 +99,7 @@ func (e *state) daemonsToCome(n *node, v *face) model.Resources {
 }
 
 // checkVolumeLimits counts attachments by driver. Pods that share a claim share its
-// attachment. What is attached to a new node is not limited: nobody knows its limits.
+// attachment. What is attached to a new node is not limited: its limits are not known.
 func (e *state) checkVolumeLimits(n *node, f *finding) {
 	if n.exists == nil {
 		return

@@ -8,8 +8,8 @@ import (
 )
 
 // checkSpreads asks every DoNotSchedule constraint of every placed pod whether the pod
-// could still go to its node if everybody else were where they will be. That is stronger
-// than some order in which pods could arrive, because nobody controls the order.
+// could still go to its node if all others were where they will be. That is stronger
+// than some order in which pods could arrive, because the order is not controlled.
 func (e *state) checkSpreads(f *finding) {
 	for _, n := range e.nodes {
 		for _, pod := range n.placed {
@@ -127,7 +127,7 @@ func (v *face) countsFor(taints []model.Taint, t *snapshot.Template, hard []snap
 }
 
 // matching counts the pods on a node, but for one, that a selector picks. An empty
-// selector picks everything elsewhere; kube-scheduler counts nobody for it here.
+// selector picks everything elsewhere; kube-scheduler counts no pod for it here.
 func (e *state) matching(n *node, except int, picks model.Selector, namespace string) int64 {
 	if len(picks.Expressions) == 0 {
 		return 0

@@ -17,7 +17,7 @@ type state struct {
 	// replicas are nodes to come of static pools. No pod is given to them, and no rule
 	// between pods reckons with them before they are there.
 	replicas []*node
-	// ghosts are leaving nodes with the pods that nobody may evict: as long as those
+	// ghosts are leaving nodes with the pods that must not be evicted: as long as those
 	// run the node stays, and their anti-affinity with it.
 	ghosts []*node
 }
@@ -27,7 +27,7 @@ type node struct {
 	name   string
 	claim  *plan.Claim     // of a node to come
 	pool   *snapshot.Pool  // of a node to come
-	asks   requirement.Set // by its claim, of whatever the cloud chooses
+	asks   requirement.Set // by its claim, of every choice of the cloud
 	exists *snapshot.Node  // otherwise
 	taints []model.Taint
 	// faces are what the node may turn out to be: one for an existing node, one for
@@ -43,7 +43,7 @@ type face struct {
 	offer       plan.Offer
 	listed      bool // by the plan, not merely admitted by the claim's requirements
 	labels      map[string]string
-	open        map[string]requirement.Requirement // labels that are there, with a value that nobody knows
+	open        map[string]requirement.Requirement // labels that are there, with an unknown value
 	allocatable model.Resources
 	daemons     []*snapshot.Template
 	kind        *catalog.Type

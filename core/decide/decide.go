@@ -11,6 +11,7 @@ import (
 	"tenon/core/plan"
 	"tenon/core/provision"
 	"tenon/core/snapshot"
+	"tenon/core/wait"
 )
 
 // Budget bounds the effort of a decision.
@@ -38,6 +39,8 @@ type Decision struct {
 	// Bound is proven about the price of all new nodes, those that disruptions ask for
 	// included, if it was asked for.
 	Bound model.Money
+	// Waiting is for the next snapshot: since when what waits has waited.
+	Waiting snapshot.Waiting
 }
 
 // Coverage is how far an evaluation of the fleet came.
@@ -49,17 +52,23 @@ type Coverage struct {
 }
 
 // Decide looks at the snapshot and says what should be done. Pods without a place come
-// first: what is given up has to do without the room that they need.
+// first: what is given up has to do without the room that they need. Buffers come second, and
+// get what pods leave. What is better done a moment later says so.
 func Decide(s *snapshot.Snapshot, b Budget) Decision {
 	d := Decision{Plan: provision.Plan(s, provision.Options{Effort: b.Steps, Unadvised: b.Unadvised, Unproven: b.Unproven, Memory: b.Memory})}
+	buffers := newFiller(s, &d.Plan)
+	buffers.fill(b.Steps)
 	if !b.Disrupt {
 		return d
 	}
 	b.Sweep.Memory = b.Memory
-	found := disrupt.Plan(s, &d.Plan, b.Sweep)
+	seen, planned := buffers.hosted()
+	found := disrupt.Plan(seen, planned, b.Sweep)
+	buffers.strip(found.Disruptions)
 	d.Plan.Disruptions, d.Plan.Prospects = found.Disruptions, found.Prospects
 	d.Plan.Solve.Steps += found.Steps
 	d.Coverage = Coverage{Next: found.Next, Swept: found.Swept, Skipped: found.Skipped}
 	d.Bound = found.Bound
+	d.Waiting = wait.Disruptions(s, &d.Plan)
 	return d
 }

@@ -27,6 +27,7 @@ func (sc *scenario) consolidation(o map[string]string) snapshot.Consolidation {
 	allow := func(reason plan.Reason) int {
 		return int(sc.integer(cmp.Or(o["allow."+string(reason)], o["allow"], "1000")))
 	}
+	out.DeleteFirst = o["atLimit"] == "DeleteFirst"
 	out.Allowed = snapshot.Allowance{Empty: allow(plan.Empty), Drifted: allow(plan.Drifted), Underutilized: allow(plan.Underutilized)}
 	if o["pace"] != "" {
 		out.Pace = &snapshot.Pace{More: int(sc.integer(o["pace"])), Why: "Roll-out goes slowly"}
@@ -109,7 +110,7 @@ func renderFleet(s *snapshot.Snapshot, p *plan.Plan) string {
 	}
 	for _, o := range p.Prospects {
 		if o.Kind != plan.Chosen {
-			fmt.Fprintf(&b, "\n%s %s %s", strings.ToLower(string(o.Kind)), o.Node, o.Text)
+			fmt.Fprintf(&b, "\n%s %s %s", strings.ToLower(string(o.Kind)), o.Node, o.Cause.Text())
 		}
 	}
 	return b.String()

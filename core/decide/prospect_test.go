@@ -15,7 +15,7 @@ import (
 
 // tell writes a prospect with all that people are told by it.
 func tell(o *plan.Prospect) string {
-	words := []string{string(o.Kind), string(o.Reason), o.Event, o.Text}
+	words := []string{string(o.Kind), string(o.Reason), o.Event(), o.Cause.Text()}
 	if !o.Until.IsZero() {
 		words = append(words, "until +"+o.Until.Sub(present).String())
 	}
@@ -100,7 +100,7 @@ func TestProspects(t *testing.T) {
 		},
 		"nobody knows when a pod came": {
 			"node a type=small", life(func(l *snapshot.Life) { l.Quiet = time.Time{} }),
-			"Waiting|||Nobody knows yet when a pod has come or gone",
+			"Waiting|||It is not known yet when a pod has last come or gone",
 		},
 		"a budget of nodes": {
 			"pool default allow=0\nnode a type=large\npods web cpu=1 on=a", nil,
@@ -133,7 +133,7 @@ func TestProspects(t *testing.T) {
 			func(s *snapshot.Snapshot) {
 				s.Nodes[0].Life.Rearranged, s.Pods[0].Created = []time.Time{present.Add(-time.Hour)}, present.Add(-time.Hour)
 			},
-			"Kept|Underutilized|Unconsolidatable|Can't replace with a cheaper node: pods that have just moved here are left in peace",
+			"Kept|Underutilized|Unconsolidatable|Can't replace with a cheaper node: its pods have been moved here recently",
 		},
 		"pods that belong on this very node": {
 			"node a type=large label.rack=7\npods web x7 cpu=100m on=a select.rack=7", nil,
@@ -181,7 +181,7 @@ func TestProspectsWithoutEffort(t *testing.T) {
 	s := parseScenario(t, "consolidate\ntype large cpu=8 mem=32Gi price=0.4\nnode a type=large label.rack=7\nnode b type=large label.rack=8\n"+
 		"pods web cpu=1 on=a select.rack=7\npods api cpu=1 on=b select.rack=8")
 	d := decide.Decide(s, decide.Budget{Disrupt: true, Sweep: disrupt.Budget{Steps: 1}})
-	if a, b := d.Plan.Prospects[0], d.Plan.Prospects[1]; a.Skipped || !b.Skipped || tell(&b) != "Waiting|Underutilized||Not looked at yet" {
+	if a, b := d.Plan.Prospects[0], d.Plan.Prospects[1]; a.Skipped() || !b.Skipped() || tell(&b) != "Waiting|Underutilized||Not looked at yet" {
 		t.Errorf("a %+v, b %+v", a, b)
 	}
 	if d.Coverage.Skipped != 1 || d.Coverage.Next != "a" {

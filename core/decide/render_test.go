@@ -51,6 +51,12 @@ func render(s *snapshot.Snapshot, p *plan.Plan) string {
 	for _, text := range order {
 		fmt.Fprintf(&b, "unplaced %s: %s\n", pods(s, reasons[text]), text)
 	}
+	for _, c := range p.Spare {
+		fmt.Fprintf(&b, "launch %s %s %s for buffers\n", c.Name, c.Offer.InstanceType, c.Offer.CapacityType)
+	}
+	for _, r := range p.Rooms {
+		fmt.Fprintf(&b, "buffer %s: %d existing, %d planned, %d new, %d lacking\n", s.Buffers[r.Buffer].Name, r.Existing, r.Planned, r.New, r.Lacking)
+	}
 	fmt.Fprintf(&b, "cost %s bound %s", p.Cost.New, p.Cost.LowerBound)
 	return b.String() + renderFleet(s, p)
 }

@@ -111,6 +111,12 @@ func (sc *scenario) line(verb string, words []string) {
 		sc.pods(words)
 	case "daemon":
 		sc.s.Daemons = append(sc.s.Daemons, snapshot.Daemon{Namespace: "kube-system", Name: words[0], Template: sc.template(words[0], sc.options(words[1:]))})
+	case "buffer": // its name, for how many pods, and what these are like
+		pods, err := strconv.Atoi(strings.TrimPrefix(words[1], "x"))
+		if err != nil {
+			sc.t.Fatal(err)
+		}
+		sc.s.Buffers = append(sc.s.Buffers, snapshot.Buffer{Namespace: "default", Name: words[0], Pods: pods, Template: sc.template(words[0], sc.options(words[2:]))})
 	case "consolidate":
 		sc.s.Now = present
 		sc.s.Settings.SpotToSpot = slices.Contains(words, "spot-to-spot")
@@ -175,6 +181,7 @@ func (sc *scenario) pool(words []string) {
 		}
 	}
 	p.Taints = sc.taints(o["taint"])
+	p.PriceCeiling = sc.integer(cmp.Or(o["ceiling"], "0"))
 	p.NodePrice = sc.money(cmp.Or(o["nodeprice"], "0"))
 	p.Consolidation = sc.consolidation(o)
 	sc.s.Pools = append(sc.s.Pools, p)
@@ -208,7 +215,7 @@ func (sc *scenario) node(words []string) {
 	}
 	sc.s.Nodes = append(sc.s.Nodes, snapshot.Node{
 		Name: words[0], Pool: o["pool"], Labels: labels, Taints: sc.taints(o["taint"]), Capacity: room, Allocatable: room,
-		Initialized: true, Leaving: o["leaving"] != "", Unschedulable: o["cordoned"] != "",
+		Initialized: o["starting"] == "", Leaving: o["leaving"] != "", Unschedulable: o["cordoned"] != "",
 	})
 	sc.used(&sc.s.Nodes[len(sc.s.Nodes)-1], o)
 }
@@ -273,8 +280,9 @@ func (sc *scenario) template(name string, o map[string]string) int32 {
 	return int32(len(sc.s.Templates) - 1)
 }
 
-func app(name string) model.Selector {
-	return model.Selector{Expressions: []model.Expression{{Key: "app", Operator: "In", Values: []string{name}}}}
+// app selects the pods of one app or, joined by bars, of several.
+func app(names string) model.Selector {
+	return model.Selector{Expressions: []model.Expression{{Key: "app", Operator: "In", Values: strings.Split(names, "|")}}}
 }
 
 func topologyKey(short string) string {

@@ -39,3 +39,25 @@ func TestStaticReplacementsComeFirst(t *testing.T) {
 		}
 	}
 }
+
+// A static pool that has as many nodes as it may have lets a drifted node go first, one at a time,
+// unless it says that it waits.
+func TestStaticPoolsAtTheirLimit(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		atLimit string
+		want    int
+	}{"deletes first": {"DeleteFirst", 1}, "waits": {"Wait", 0}} {
+		s := parseScenario(t, "consolidate\ntype small cpu=2 mem=8Gi price=0.1\npool default allow=2 limit.nodes=2 atLimit="+tc.atLimit+
+			"\nnode a type=small drifted=1h\nnode b type=small drifted=2h\npods web x2 cpu=500m on=a\n")
+		replicas := int64(2)
+		s.Settings.StaticCapacity, s.Pools[0].Replicas = true, &replicas
+		p := decide.Decide(s, decide.Budget{Disrupt: true}).Plan
+		if len(p.Disruptions) != tc.want || tc.want == 1 && (!p.Disruptions[0].DeleteFirst || len(p.Disruptions[0].Nodes) != 1) {
+			t.Errorf("%s: %+v", name, p.Disruptions)
+		}
+		for _, v := range check.Plan(s, &p) {
+			t.Errorf("%s: %s", name, v)
+		}
+	}
+}

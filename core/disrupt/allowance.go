@@ -1,9 +1,8 @@
 package disrupt
 
 import (
-	"fmt"
-
 	"tenon/core/plan"
+	"tenon/core/reason"
 	"tenon/core/snapshot"
 )
 
@@ -51,17 +50,13 @@ func (p *pool) left(reason plan.Reason) int {
 	return left
 }
 
-// blockedText is what keeps a node for which the pool's budget has nothing left, or for
-// which its roll-out has to go on first.
-func (p *pool) blockedText(reason plan.Reason) string {
-	if reason == plan.Drifted && p.pace == 0 {
-		return p.paced
+// closed is what keeps a node for which the pool's budget has nothing left, or for which its
+// roll-out has to go on first.
+func (p *pool) closed(why plan.Reason) reason.Cause {
+	if why == plan.Drifted && p.pace == 0 {
+		return reason.Cause{Code: reason.RolloutPace, Detail: p.paced}
 	}
-	text := fmt.Sprintf("No allowed disruptions for disruption reason %s due to blocking budget", reason)
-	if p.broken != "" {
-		text += ": " + p.broken
-	}
-	return text
+	return reason.Cause{Code: reason.DisruptionBudget, Where: string(why), Detail: p.broken}
 }
 
 // headroom is how many more of a budget's pods may be evicted.
@@ -90,13 +85,13 @@ func (x *search) newLedger(reason plan.Reason) *ledger {
 	return &ledger{x, reason, map[int]int{}, map[string]int32{}}
 }
 
-// add enters a node if budgets let it go too; otherwise it says which one does not. A node
+// add enters a node if budgets let it go too; otherwise it tells which one does not. A node
 // with several pods of one budget needs headroom for one of them only: they are evicted
 // one after the other, as the budget lets them. No two nodes share the same headroom.
-func (l *ledger) add(n *node) (string, bool) {
+func (l *ledger) add(n *node) (reason.Cause, bool) {
 	pool := &l.x.pools[n.pool]
 	if l.nodes[n.pool] >= pool.left(l.reason) {
-		return pool.blockedText(l.reason), false
+		return pool.closed(l.reason), false
 	}
 	needs := map[string]int32{}
 	for _, p := range n.pods {
@@ -104,9 +99,9 @@ func (l *ledger) add(n *node) (string, bool) {
 		if !pod.Tie.Asked || pod.Terminating || l.reason == plan.Drifted && n.Life.Bounded {
 			continue
 		}
-		for _, key := range l.x.coverKeys(pod) {
+		for _, key := range l.x.rules.Covering(pod) {
 			if l.covers[key] >= l.x.covers[key].left {
-				return fmt.Sprintf("Pdb prevents pod evictions (PodDisruptionBudget=[%s])", key), false
+				return reason.Cause{Code: reason.PodDisruptionBudget, Where: key}, false
 			}
 			needs[key]++
 		}
@@ -115,7 +110,7 @@ func (l *ledger) add(n *node) (string, bool) {
 	for key, count := range needs {
 		l.covers[key] += min(count, l.x.covers[key].left-l.covers[key])
 	}
-	return "", true
+	return reason.Cause{}, true
 }
 
 // commit takes what the nodes need.
@@ -129,15 +124,4 @@ func (l *ledger) commit() {
 	for key, n := range l.covers {
 		l.x.covers[key].left -= n
 	}
-}
-
-// coverKeys are the known budgets of a pod.
-func (x *search) coverKeys(pod *snapshot.Pod) []string {
-	var out []string
-	for _, name := range pod.Tie.Budgets {
-		if key := pod.Namespace + "/" + name; x.covers[key] != nil {
-			out = append(out, key)
-		}
-	}
-	return out
 }

@@ -1,10 +1,9 @@
 package disrupt
 
 import (
-	"fmt"
-
 	"tenon/core/model"
 	"tenon/core/plan"
+	"tenon/core/reason"
 	"tenon/core/snapshot"
 )
 
@@ -13,7 +12,7 @@ import (
 const balance = 2
 
 // balanced judges a proposal by the policies of its pools, and notes the scores.
-func (x *search) balanced(p *proposal) (string, bool) {
+func (x *search) balanced(p *proposal) (reason.Cause, bool) {
 	p.scores = nil
 	seen := map[int]bool{}
 	for _, at := range p.nodes {
@@ -23,22 +22,12 @@ func (x *search) balanced(p *proposal) (string, bool) {
 		}
 		seen[pool] = true
 		score := x.score(p, pool)
-		if score.Savings <= 0 || score.Value()*balance < 1 {
-			return unbalanced(score), false
+		if score.Value()*balance < 1 {
+			return reason.Cause{Code: reason.ScoreTooLow, Shares: score.Shares, Want: balance}, false
 		}
 		p.scores = append(p.scores, score)
 	}
-	return "", true
-}
-
-// unbalanced has the numbers in the order in which people know them of approved moves.
-func unbalanced(s plan.Score) string {
-	value := 0.0
-	if s.Savings > 0 {
-		value = s.Value()
-	}
-	return fmt.Sprintf("Savings are too small for the disruption, score %.2f < threshold %.2f (k: %d, savings %.1f%%, disruption %.1f%%)",
-		value, 1.0/balance, balance, 100*s.Savings, 100*s.Disruption)
+	return reason.Cause{}, true
 }
 
 // score compares what is saved and disturbed in one pool with the whole pool. Savings of

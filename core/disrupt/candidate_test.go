@@ -1,11 +1,11 @@
 package disrupt
 
 import (
-	"strings"
 	"testing"
 	"time"
 
 	"tenon/core/catalog"
+	"tenon/core/reason"
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
 )
@@ -19,8 +19,8 @@ func TestPricesThatAreNotKnown(t *testing.T) {
 		n := &node{Node: &snapshot.Node{InstanceType: "m5.large", Labels: map[string]string{
 			requirement.KeyCapacityType: way, requirement.KeyZone: "a",
 		}}, cost: 1}
-		if text := x.exempt(n); strings.Contains(text, "not found") != kept {
-			t.Errorf("%s: %q, want that it is kept: %t", way, text, kept)
+		if cause := x.exempt(n); (cause.Code == reason.PriceUnknown) != kept {
+			t.Errorf("%s: %q, want that it is kept: %t", way, cause.Code, kept)
 		}
 	}
 }

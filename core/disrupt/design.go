@@ -34,7 +34,7 @@ func (x *search) mixtureOf(nodes []int) mixture {
 				m.sizes = append(m.sizes, size{need: need})
 			}
 			s := &m.sizes[i]
-			s.value = (s.value*float64(s.count) + x.value[p]) / float64(s.count+1)
+			s.value = (float64(s.value*float64(s.count)) + x.value[p]) / float64(s.count+1)
 			s.count++
 			m.total += x.value[p]
 		}
@@ -74,7 +74,7 @@ func (m *mixture) fill(room []int64) float64 {
 		for d, want := range s.need {
 			left[d] -= want * n
 		}
-		value += s.value * float64(n)
+		value += float64(s.value * float64(n))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"tenon/core/disruptable"
 	"tenon/core/model"
 	"tenon/core/plan"
 	"tenon/core/provision"
@@ -54,6 +55,7 @@ func Plan(s *snapshot.Snapshot, p *plan.Plan, budget Budget) Outcome {
 	x.staticDrift()
 	x.drift()
 	x.underutilized()
+	x.tellBuffers()
 	out := x.outcome()
 	if budget.Bound {
 		out.Bound = x.bound(p)
@@ -90,6 +92,7 @@ type search struct {
 	s      *snapshot.Snapshot // in the broker's order
 	b      *provision.Broker
 	budget Budget
+	rules  disruptable.Rules
 
 	nodes  []node
 	pools  []pool
@@ -99,9 +102,11 @@ type search struct {
 	list   []plan.Disruption
 	next   string
 	swept  int
-	names  map[string]int // claims to come, by pool
-	relied map[int32]bool // groups of pods that pods which get a place count on
-	unsure map[int32]bool // circles of pods that wait for nodes whose zone is not known yet
+	// forecast is where the pods of list are expected; nil until something is moved to save money.
+	forecast *provision.Forecast
+	names    map[string]int // claims to come, by pool
+	relied   map[int32]bool // groups of pods that pods which get a place count on
+	unsure   map[int32]bool // circles of pods that wait for nodes whose zone is not known yet
 	// free are nodes with room, as of a number of disruptions.
 	free     []int
 	freeAsOf int
@@ -132,7 +137,7 @@ type node struct {
 
 func newSearch(s *snapshot.Snapshot, p *plan.Plan, budget Budget) *search {
 	b := provision.NewBroker(s, p, budget.Memory)
-	x := &search{given: s, s: b.Snapshot, b: b, budget: budget, poolAt: map[string]int{}, names: map[string]int{}, relied: map[int32]bool{}, unsure: map[int32]bool{}}
+	x := &search{given: s, s: b.Snapshot, b: b, budget: budget, rules: disruptable.RulesOf(s), poolAt: map[string]int{}, names: map[string]int{}, relied: map[int32]bool{}, unsure: map[int32]bool{}}
 	for i := range x.s.Pools {
 		x.poolAt[x.s.Pools[i].Name] = i
 	}
@@ -213,7 +218,7 @@ func (x *search) outcome() Outcome {
 	})
 	if x.next != "" {
 		for i := range x.nodes {
-			if x.nodes[i].prospect.Skipped {
+			if x.nodes[i].prospect.Skipped() {
 				out.Skipped++
 			}
 		}

@@ -2,7 +2,7 @@
 // it.
 //
 //	survey     who may go at all, and for which reasons (candidate.go, allowance.go)
-//	empty      nodes that nobody misses
+//	empty      nodes without pods that need them
 //	drift      nodes that are no more what they should be, whatever their price
 //	design     what the fleet would look like at its best: keepers and leavers (design.go)
 //	groups     leavers that are packed together onto keepers and new nodes (group.go)

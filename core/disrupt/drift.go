@@ -6,6 +6,7 @@ import (
 
 	"tenon/core/plan"
 	"tenon/core/provision"
+	"tenon/core/reason"
 )
 
 // drift gives up nodes that are no more what they should be, those first that have been so
@@ -14,8 +15,8 @@ func (x *search) drift() {
 	for _, at := range x.drifted(false) {
 		n := &x.nodes[at]
 		ledger := x.newLedger(plan.Drifted)
-		if text, ok := ledger.add(n); !ok {
-			x.hold(n, plan.Drifted, text)
+		if cause, ok := ledger.add(n); !ok {
+			x.hold(n, plan.Drifted, cause)
 			continue
 		}
 		if x.spent() {
@@ -29,13 +30,17 @@ func (x *search) drift() {
 			}
 		}
 		p, refused := x.propose(plan.Drifted, []int{at}, receivers, true)
-		if refused != nil && refused.later {
-			n.keep(plan.Waiting, plan.Drifted, x.words(refused))
-			continue
+		if refused != nil && !refused.later && x.deletesFirst(n.pool) {
+			if first, still := x.ask(plan.Drifted, provision.Question{Nodes: []int{at}, Receivers: receivers, Buy: true, Instead: true}); still == nil {
+				if !x.inService(n) {
+					n.keep(plan.Waiting, plan.Drifted, reason.Cause{Code: reason.NoRoomBeside, Where: n.Node.Pool})
+					continue
+				}
+				p, refused = first, nil
+			}
 		}
 		if refused != nil {
-			n.keep(plan.Blocked, plan.Drifted, x.words(refused))
-			n.prospect.Event = eventBlocked
+			n.keep(refused.kind(plan.Blocked), plan.Drifted, x.causeOf(refused))
 			continue
 		}
 		p.ledger = ledger
@@ -53,22 +58,29 @@ func (x *search) staticDrift() {
 	for _, at := range x.drifted(true) {
 		n := &x.nodes[at]
 		ledger := x.newLedger(plan.Drifted)
-		if text, ok := ledger.add(n); !ok {
-			x.hold(n, plan.Drifted, text)
+		if cause, ok := ledger.add(n); !ok {
+			x.hold(n, plan.Drifted, cause)
 			continue
 		}
 		if x.members(n.pool) > *x.s.Pools[n.pool].Replicas {
-			n.keep(plan.Waiting, plan.Drifted, "The pool has more nodes than replicas")
+			n.keep(plan.Waiting, plan.Drifted, reason.Cause{Code: reason.SurplusReplicas})
 			continue
 		}
-		claim, ok := x.b.Replica(n.pool)
+		asked := provision.Question{Nodes: []int{at}}
+		claim, ok := x.b.Replica(n.pool, asked)
+		if !ok && x.deletesFirst(n.pool) {
+			asked.Instead = true
+			claim, ok = x.b.Replica(n.pool, asked)
+			if ok && !x.inService(n) {
+				n.keep(plan.Waiting, plan.Drifted, reason.Cause{Code: reason.NoRoomBeside, Where: n.Node.Pool})
+				continue
+			}
+		}
 		if !ok {
-			n.keep(plan.Blocked, plan.Drifted, "No replica can be launched in its place")
-			n.prospect.Event = eventBlocked
+			n.keep(plan.Blocked, plan.Drifted, reason.Cause{Code: reason.NoReplica})
 			continue
 		}
-		p := &proposal{reason: plan.Drifted, nodes: []int{at}, ledger: ledger, price: n.Price}
-		p.asked = provision.Question{Nodes: p.nodes}
+		p := &proposal{reason: plan.Drifted, nodes: asked.Nodes, ledger: ledger, price: n.Price, asked: asked}
 		p.answer = provision.Answer{Claims: []plan.Claim{claim}, Price: claim.Offer.Price}
 		x.accept(p)
 	}

@@ -1,8 +1,13 @@
 package disrupt
 
-import "tenon/core/plan"
+import (
+	"tenon/core/plan"
+	"tenon/core/provision"
+	"tenon/core/reason"
+)
 
-// empty gives up the nodes that nobody misses: together, since none waits for another.
+// empty gives up the nodes without pods that need them, each by itself: none waits for another, and
+// one that cannot be given up after all keeps no other here.
 func (x *search) empty() {
 	ledger := x.newLedger(plan.Empty)
 	var nodes []int
@@ -11,21 +16,17 @@ func (x *search) empty() {
 		if !n.candidate {
 			continue
 		}
-		text, kind, until := x.mayConsolidate(n)
-		if text != "" {
-			n.keep(kind, "", text)
+		if cause, kind, until := x.mayConsolidate(n); cause.Code != reason.None {
+			n.keep(kind, "", cause)
 			n.prospect.Until = until
-			if x.s.Pools[n.pool].Replicas != nil {
-				n.prospect.Event = "" // nobody expects it to be consolidated
-			}
 			continue
 		}
 		n.eligible = true
 		if !n.isEmpty() {
 			continue
 		}
-		if text, ok := ledger.add(n); !ok {
-			x.hold(n, plan.Empty, text)
+		if cause, ok := ledger.add(n); !ok {
+			x.hold(n, plan.Empty, cause)
 			n.eligible = false
 			continue
 		}
@@ -34,10 +35,9 @@ func (x *search) empty() {
 	if len(nodes) == 0 {
 		return
 	}
-	p := &proposal{reason: plan.Empty, nodes: nodes, ledger: ledger}
-	p.asked.Nodes = nodes
+	ledger.commit()
+	x.b.Take(provision.Question{Nodes: nodes}, provision.Answer{})
 	for _, n := range nodes {
-		p.price += x.nodes[n].Price
+		x.enter(&proposal{reason: plan.Empty, nodes: []int{n}, price: x.nodes[n].Price})
 	}
-	x.accept(p)
 }

@@ -83,10 +83,10 @@ func (x *search) withinBudgets(nodes []int) []int {
 	ledger := x.newLedger(plan.Underutilized)
 	var out []int
 	for _, at := range nodes {
-		if text, ok := ledger.add(&x.nodes[at]); ok {
+		if cause, ok := ledger.add(&x.nodes[at]); ok {
 			out = append(out, at)
 		} else {
-			x.hold(&x.nodes[at], plan.Underutilized, text)
+			x.hold(&x.nodes[at], plan.Underutilized, cause)
 		}
 	}
 	return out
@@ -131,7 +131,7 @@ func (x *search) solve(nodes, receivers []int) {
 		}
 		p.ledger = ledger
 		if _, ok := x.cheaper(p); ok {
-			if _, ok := x.balanced(p); ok {
+			if _, ok := x.balanced(p); ok && x.lands(p) {
 				x.accept(p)
 				return
 			}

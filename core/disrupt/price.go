@@ -1,8 +1,6 @@
 package disrupt
 
 import (
-	"fmt"
-
 	"tenon/core/catalog"
 	"tenon/core/model"
 	"tenon/core/plan"
@@ -16,35 +14,35 @@ import (
 const manySpotTypes = 15
 
 // cheaper narrows the claims of a proposal so that whatever the cloud launches for them,
-// the savings justify the evictions, and says why that cannot be. What may be dearer is
+// the savings justify the evictions, and tells why that cannot be. What may be dearer is
 // shared out in proportion to the prices.
-func (x *search) cheaper(p *proposal) (string, bool) {
+func (x *search) cheaper(p *proposal) (reason.Cause, bool) {
 	if len(p.answer.Claims) == 0 {
-		return "", p.savings() > 0
+		return reason.Cause{Code: reason.NotCheaper}, p.savings() > 0
 	}
 	most := float64(p.price) - p.worth
 	if p.gain() <= 0 || p.savings() <= 0 {
-		return noCheaper, false
+		return reason.Cause{Code: reason.NotCheaper}, false
 	}
 	factor := min(most/float64(p.answer.Price), float64(p.price-1)/float64(p.answer.Price))
 	spotOnly := x.allSpot(p.nodes)
 	for i := range p.answer.Claims {
 		c := &p.answer.Claims[i]
 		if spotOnly && c.Offer.CapacityType == catalog.Spot && !x.s.Settings.SpotToSpot {
-			return "SpotToSpotConsolidation is disabled, can't replace a spot node with a spot node", false
+			return reason.Cause{Code: reason.SpotToSpotDisabled}, false
 		}
 		x.narrow(c, model.Money(float64(c.Offer.Price)*factor))
-		if text, ok := x.varied(c); !ok {
-			return text, false
+		if cause, ok := x.varied(c); !ok {
+			return cause, false
 		}
 		// A node for each that goes is the same as many single replacements.
 		if spotOnly && c.Offer.CapacityType == catalog.Spot && len(p.answer.Claims) >= len(p.nodes) {
 			if n := x.cut(c); n < manySpotTypes {
-				return fmt.Sprintf("SpotToSpotConsolidation requires %d cheaper instance type options than the current candidate to consolidate, got %d", manySpotTypes, n), false
+				return reason.Cause{Code: reason.SpotToSpotFewTypes, Have: int64(n), Want: manySpotTypes}, false
 			}
 		}
 	}
-	return "", true
+	return reason.Cause{}, true
 }
 
 func (x *search) allSpot(nodes []int) bool {
@@ -75,16 +73,15 @@ func (x *search) narrow(c *plan.Claim, ceiling model.Money) {
 }
 
 // varied reports whether the claim still leaves as much choice as its pool asks for.
-func (x *search) varied(c *plan.Claim) (string, bool) {
+func (x *search) varied(c *plan.Claim) (reason.Cause, bool) {
 	variety := requirement.NewVariety(c.Requirements)
 	for _, t := range x.typesOf(c) {
 		variety.Add(t.Requirements)
 	}
 	if short := variety.Shortfalls(); len(short) > 0 {
-		why := reason.Reason{Code: reason.MinimumNotMet, Where: short[0].Key, Have: int64(short[0].Have), Want: int64(short[0].Want)}
-		return "Filtering by price: " + why.Text(), false
+		return reason.Cause{Code: reason.TooFewCheaperTypes, Where: short[0].Key, Have: int64(short[0].Have), Want: int64(short[0].Want)}, false
 	}
-	return "", true
+	return reason.Cause{}, true
 }
 
 // typesOf are the types that the claim names.

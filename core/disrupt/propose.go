@@ -1,15 +1,14 @@
 package disrupt
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"tenon/core/model"
 	"tenon/core/plan"
 	"tenon/core/provision"
+	"tenon/core/reason"
 	"tenon/core/requirement"
 )
 
@@ -38,20 +37,24 @@ const (
 
 // propose asks where the pods of some nodes would go. Nodes that budgets do not let go
 // must have been left out.
-func (x *search) propose(reason plan.Reason, nodes, receivers []int, buy bool) (*proposal, *refusal) {
-	p := &proposal{reason: reason, nodes: nodes}
+func (x *search) propose(why plan.Reason, nodes, receivers []int, buy bool) (*proposal, *refusal) {
+	return x.ask(why, provision.Question{Nodes: nodes, Receivers: receivers, Buy: buy})
+}
+
+// ask is propose for a question of which the pods are not known yet.
+func (x *search) ask(why plan.Reason, q provision.Question) (*proposal, *refusal) {
+	nodes := q.Nodes
+	p := &proposal{reason: why, nodes: nodes}
 	for _, n := range nodes {
 		p.price += x.nodes[n].Price
 		p.worth += x.nodes[n].worth
 	}
 	pods := x.movable(nodes)
-	if reason == plan.Drifted && x.nodes[nodes[0]].Life.Bounded {
+	if why == plan.Drifted && x.nodes[nodes[0]].Life.Bounded {
 		pods = slices.DeleteFunc(pods, x.stuck) // they go when they are made to
 	}
-	p.asked = provision.Question{
-		Nodes: nodes, Pods: pods, Receivers: receivers, Buy: buy,
-		Effort: x.part(questionEffort) + podEffort*int64(len(pods)),
-	}
+	p.asked = q
+	p.asked.Pods, p.asked.Effort = pods, x.part(questionEffort)+podEffort*int64(len(pods))
 	if len(pods) == 0 {
 		return p, nil
 	}
@@ -59,6 +62,13 @@ func (x *search) propose(reason plan.Reason, nodes, receivers []int, buy bool) (
 		return nil, &refusal{pod: pod, later: true}
 	}
 	answer, obstacle := x.b.Find(p.asked)
+	if obstacle != nil && why == plan.Drifted && slices.ContainsFunc(pods, x.isVirtual) {
+		// No buffer holds a node that has to go: its room is found anew.
+		if p.asked.Pods = slices.DeleteFunc(pods, x.isVirtual); len(p.asked.Pods) == 0 {
+			return p, nil
+		}
+		answer, obstacle = x.b.Find(p.asked)
+	}
 	if obstacle != nil {
 		return nil, &refusal{pod: obstacle.Pods[0].Pod, obstacle: obstacle}
 	}
@@ -92,25 +102,31 @@ type refusal struct {
 // mostStranded is how many pods without a place are named.
 const mostStranded = 5
 
-// words are the refusal's, for people. Most refusals are of groups and told to nobody.
-func (x *search) words(r *refusal) string {
+// kind is what sort of answer the refusal is: waiting if a later plan may succeed, and
+// otherwise what the caller says.
+func (r *refusal) kind(otherwise plan.Kind) plan.Kind {
 	if r.later {
-		return "Pods that its pods are spread or kept together with move first"
+		return plan.Waiting
+	}
+	return otherwise
+}
+
+// causeOf a refusal. To find out why pods have no other place takes effort: it is asked for
+// single nodes only, and not for groups, whose refusals are not told.
+func (x *search) causeOf(r *refusal) reason.Cause {
+	if r.later {
+		return reason.Cause{Code: reason.RelatedPodsFirst}
 	}
 	pods := r.obstacle.Pods
-	parts := make([]string, 0, mostStranded)
+	out := reason.Cause{Code: reason.PodsWithoutOtherPlace, Have: int64(len(pods))}
 	for _, p := range pods[:min(len(pods), mostStranded)] {
-		why := "no other node has a place for it; " + x.b.Why(p)
+		why := x.b.Why(p)
 		if r.obstacle.Short {
-			why = "minValues requirement is not met"
+			why = reason.Refusal{General: reason.Reason{Code: reason.MinimumNotMet}}
 		}
-		parts = append(parts, x.s.Pods[p.Pod].Key()+" => "+why)
+		out.Pods = append(out.Pods, reason.Stranded{Pod: x.s.Pods[p.Pod].Key(), Why: why})
 	}
-	text := "Not all pods would schedule, " + strings.Join(parts, " ")
-	if more := len(pods) - len(parts); more > 0 {
-		text += fmt.Sprintf(" and %d other(s)", more)
-	}
-	return text
+	return out
 }
 
 // stuck pods cannot be evicted for a standing reason. Only nodes whose removal is bounded
@@ -120,7 +136,7 @@ func (x *search) stuck(p int32) bool {
 	if pod.Tie.Holds(x.s.Now) {
 		return true
 	}
-	keys := x.coverKeys(pod)
+	keys := x.rules.Covering(pod)
 	return pod.Tie.Asked && (len(keys) > 1 || len(keys) == 1 && x.covers[keys[0]].never)
 }
 
@@ -154,12 +170,17 @@ func (x *search) accept(p *proposal) {
 	for _, pod := range p.asked.Pods {
 		x.rely(pod)
 	}
-	d := plan.Disruption{Reason: p.reason, Savings: p.savings(), Scores: p.scores}
+	x.enter(p)
+}
+
+// enter puts a disruption into the plan.
+func (x *search) enter(p *proposal) {
+	d := plan.Disruption{Reason: p.reason, Savings: p.savings(), Scores: p.scores, DeleteFirst: p.asked.Instead}
 	for _, n := range p.nodes {
 		node := &x.nodes[n]
 		node.gone = true
 		node.prospect.Kind, node.prospect.Reason, node.prospect.Disruption = plan.Chosen, p.reason, len(x.list)
-		node.prospect.Text, node.prospect.Event, node.prospect.Until = "", "", time.Time{}
+		node.prospect.Cause, node.prospect.Until = reason.Cause{}, time.Time{}
 		d.Nodes = append(d.Nodes, plan.Removal{
 			Node: node.Name, Claim: node.Claim, Pool: node.Node.Pool, Price: node.Price, Pods: integers(node.pods),
 		})

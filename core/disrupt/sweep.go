@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"tenon/core/plan"
+	"tenon/core/provision"
+	"tenon/core/reason"
 )
 
 // sweep looks at every node that is left, one by one, those first that cost most for their
@@ -39,8 +41,7 @@ func (x *search) remaining() []int {
 			continue
 		}
 		if n.taking {
-			n.keep(plan.Kept, plan.Underutilized, "Takes pods of other nodes")
-			n.prospect.Event = ""
+			n.keep(plan.Kept, plan.Underutilized, reason.Cause{Code: reason.TakesPods})
 			continue
 		}
 		out = append(out, i)
@@ -60,13 +61,12 @@ func (x *search) dearness(at int) float64 {
 // lookAt gives a single node up if that is worth it, and says what keeps it otherwise.
 func (x *search) lookAt(n *node) {
 	if n.taking {
-		n.keep(plan.Kept, plan.Underutilized, "Takes pods of other nodes")
-		n.prospect.Event = ""
+		n.keep(plan.Kept, plan.Underutilized, reason.Cause{Code: reason.TakesPods})
 		return
 	}
 	ledger := x.newLedger(plan.Underutilized)
-	if text, ok := ledger.add(n); !ok {
-		x.hold(n, plan.Underutilized, text)
+	if cause, ok := ledger.add(n); !ok {
+		x.hold(n, plan.Underutilized, cause)
 		return
 	}
 	receivers, dearest := x.outlook(n.moving, n.at)
@@ -76,41 +76,55 @@ func (x *search) lookAt(n *node) {
 	}
 	p, refused := x.propose(plan.Underutilized, []int{n.at}, receivers, true)
 	if refused != nil {
-		kind := plan.Kept
-		if refused.later {
-			kind = plan.Waiting
-		}
-		n.keep(kind, plan.Underutilized, x.words(refused))
+		n.keep(refused.kind(plan.Kept), plan.Underutilized, x.causeOf(refused))
 		return
 	}
 	p.ledger = ledger
-	text, ok := x.cheaper(p)
-	if !ok && text == noCheaper {
-		text = x.notCheaper(n, float64(p.savings()))
+	cause, ok := x.cheaper(p)
+	if !ok && cause.Code == reason.NotCheaper {
+		cause = x.notCheaper(n, float64(p.savings()))
 	}
 	if ok {
-		text, ok = x.balanced(p)
+		cause, ok = x.balanced(p)
+	}
+	if ok && !x.lands(p) {
+		cause, ok = reason.Cause{Code: reason.NotLanding}, false
 	}
 	if !ok {
-		n.keep(plan.Kept, plan.Underutilized, text)
+		n.keep(plan.Kept, plan.Underutilized, cause)
 		return
 	}
 	x.accept(p)
 }
 
-// noCheaper is what people know of nodes that are cheap enough.
-const noCheaper = "Can't replace with a cheaper node"
+// lands reports whether a proposal is worth it although the scheduler does not follow it: nodes
+// are bought for pods that find no room.
+func (x *search) lands(p *proposal) bool {
+	if x.forecast == nil {
+		x.forecast = x.b.NewForecast()
+	}
+	strays := x.forecast.Try(p.asked, p.answer)
+	if len(strays) == 0 {
+		return true
+	}
+	bought, obstacle := x.b.Find(provision.Question{Nodes: p.nodes, Pods: strays, Buy: true, Effort: p.asked.Effort})
+	if obstacle == nil && p.gain() > float64(bought.Price) {
+		return true
+	}
+	x.forecast.Drop()
+	return false
+}
 
-// notCheaper says why nothing is saved, or not enough; what is known may be only how much it
+// notCheaper tells why nothing is saved, or not enough; what is known may be only how much it
 // is at the most. It has no numbers: they would be others every time.
-func (x *search) notCheaper(n *node, most float64) string {
+func (x *search) notCheaper(n *node, most float64) reason.Cause {
 	switch recently := x.s.Now.Add(-2 * movedFor); {
 	case most > n.value*rate && movedAt(n.Life.Rearranged, x.s.Now).After(recently):
-		return noCheaper + ": pods that have just moved here are left in peace"
+		return reason.Cause{Code: reason.RecentlyMoved}
 	case most > float64(n.Price)/100:
-		return noCheaper + ": too little would be saved to move its pods"
+		return reason.Cause{Code: reason.SavingsTooSmall}
 	}
-	return noCheaper
+	return reason.Cause{Code: reason.NotCheaper}
 }
 
 // manyReceivers is how many nodes with room are asked about for one node's pods, beside

@@ -41,3 +41,18 @@ func TestWorthOfWhatWasMoved(t *testing.T) {
 		})
 	}
 }
+
+// The emptier the node to which a pod was moved, the less has to be saved to move it again: a quarter
+// where it is used half as well as it should be.
+func TestWorthOnNodesThatAreNotWellUsed(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	s := &snapshot.Snapshot{Now: now, Pods: []snapshot.Pod{{Created: now, Tie: snapshot.Tie{Cost: snapshot.OrdinaryCost}}}}
+	x := &search{s: s, value: []float64{1_000_000}}
+	for used, want := range map[float64]int{1: 2_050_000, 0.45: 2_050_000, 0.225: 550_000, 0.045: 70_000, 3: 2_050_000} {
+		n := &node{Node: &snapshot.Node{Price: 1_000_000, Life: snapshot.Life{Rearranged: []time.Time{now.Add(-time.Hour)}}}, pool: -1, value: used * 1_000_000}
+		if worth := int(x.worthOf(0, n) + 0.5); worth != want {
+			t.Errorf("of a node's price its pods are worth %v: moving one has to save %d, want %d", used, worth, want)
+		}
+	}
+}

@@ -42,14 +42,14 @@ func (sp *Space) Taking(h Host, pods []int32) Host {
 	return h
 }
 
-// Full is the host without room: it takes nobody, and what is on it counts for the rules
+// Full is the host without room: it takes no pod, and what is on it counts for the rules
 // between pods.
 func (h Host) Full() Host {
 	h.Room = make([]int64, len(h.Room))
 	return h
 }
 
-// Foresee is a node to come as a host that takes nobody. Answers about places are looked up
+// Foresee is a node to come as a host that takes no pod. Answers about places are looked up
 // anew after it, since there may be a new class of hosts.
 func (sp *Space) Foresee(n *snapshot.Node, pods []int32) Host {
 	classes := make(map[string]int, len(sp.HostClasses))

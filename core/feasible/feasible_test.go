@@ -155,7 +155,7 @@ func TestPlaces(t *testing.T) {
 		"a zone":                      {shop(), zone("a"), 2},
 		"a zone that is not there":    {shop(), zone("c"), 0},
 		"a type":                      {shop(), Asker{Require: requirement.NewSet(requirement.New(requirement.KeyInstanceType, requirement.In, "small"))}, 1},
-		"a label that nobody has":     {shop(), Asker{Require: requirement.NewSet(requirement.New("team", requirement.In, "red"))}, 0},
+		"a label that no machine has": {shop(), Asker{Require: requirement.NewSet(requirement.New("team", requirement.In, "red"))}, 0},
 		"a taint that is tolerated":   {shop(tainted), Asker{Tolerations: []model.Toleration{{Operator: "Exists"}}}, 2},
 		"a taint that is not":         {shop(tainted), Asker{}, 0},
 		"a pool that is not ready":    {shop(unready), Asker{}, 0},
@@ -182,7 +182,7 @@ func TestPlaces(t *testing.T) {
 }
 
 // An existing node has the room that its pods and the daemons to come leave, and a leaving
-// one takes nobody but keeps the pods that nobody moves.
+// one takes no pod but keeps those that are not moved.
 func TestHosts(t *testing.T) {
 	t.Parallel()
 	s := shop(daemonOf(model.Resources{CPU: 200, Pods: 1}))

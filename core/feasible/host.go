@@ -110,7 +110,7 @@ func without(limits []model.Amount, driver string) []model.Amount {
 	return out
 }
 
-// hostClass finds the class by what pods ask about: labels nobody asks for do not tell
+// hostClass finds the class by what pods ask about: labels that no pod asks for do not tell
 // hosts apart.
 func (sp *Space) hostClass(node *snapshot.Node, classes map[string]int) int {
 	taints := node.Taints

@@ -81,7 +81,7 @@ const (
 	HostnameKey     = requirement.KeyHostname
 )
 
-// dimensions lists cpu, memory, pods and whatever else some asker requests.
+// dimensions lists cpu, memory, pods and what else some asker requests.
 func dimensions(s *snapshot.Snapshot, askers []int32) []string {
 	dims := []string{model.CPU, model.Memory, model.Pods}
 	seen := map[string]bool{model.CPU: true, model.Memory: true, model.Pods: true}

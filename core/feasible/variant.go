@@ -18,7 +18,7 @@ type Variant struct {
 	Affinity     []snapshot.AffinityTerm
 	AntiAffinity []snapshot.AffinityTerm
 	// SoftAffinity and SoftAntiAffinity are kept preferences: the pod follows them like
-	// rules, but they bind nobody else.
+	// rules, but they bind no other pod.
 	SoftAffinity     []snapshot.AffinityTerm
 	SoftAntiAffinity []snapshot.AffinityTerm
 }

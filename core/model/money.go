@@ -7,7 +7,8 @@ import (
 )
 
 // Money is an amount per hour in micro-units of the price list's currency. Integers
-// make sums exact and comparisons total; floats appear only when people read them.
+// make sums exact and comparisons total; floats are for values that
+// are only compared, such as the prices of a relaxation, and for people.
 type Money int64
 
 // Unit is one whole unit of currency per hour.
@@ -18,7 +19,7 @@ func MoneyFromFloat(f float64) Money {
 	if f < 0 {
 		return -MoneyFromFloat(-f)
 	}
-	return Money(f*float64(Unit) + 0.5)
+	return Money(float64(f*float64(Unit)) + 0.5)
 }
 
 // MaxPrice keeps sums of prices inside an int64 of micro-units.

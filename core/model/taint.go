@@ -65,7 +65,7 @@ func comparesAs(taint, bound string, holds func(taint, bound int64) bool) bool {
 }
 
 // Untolerated returns the first taint that no toleration covers. PreferNoSchedule
-// taints keep nobody away and are left out unless strict asks for them too.
+// taints keep no pod away and are left out unless strict asks for them too.
 func Untolerated(taints []Taint, tolerations []Toleration, strict bool) (Taint, bool) {
 	for _, taint := range taints {
 		if taint.Effect == PreferNoSchedule && !strict {

@@ -35,6 +35,8 @@ type bin struct {
 	attached map[string]bool
 	// sealed bins keep what they have: it satisfies a need that moving would break.
 	sealed bool
+	// company is what an existing node keeps when it is filled anew.
+	company []taken
 	// before is how many pods of each host group an existing node had.
 	before []tally
 }
@@ -70,6 +72,14 @@ func (b *bin) entry(g int32) *tally {
 // most is the exact test: how many of the lot's next pods, up to n, the bin can take,
 // and by which of the lot's alternatives.
 func (p *packer) most(b *bin, l *lot, n int) (count, alternative int) {
+	if !b.accompanied(l) {
+		return 0, 0
+	}
+	return p.fits(b, l, n)
+}
+
+// fits is most for pods whose company comes with them.
+func (p *packer) fits(b *bin, l *lot, n int) (count, alternative int) {
 	alternative = p.alternative(b, l)
 	if alternative < 0 {
 		return 0, 0
@@ -81,7 +91,7 @@ func (p *packer) most(b *bin, l *lot, n int) (count, alternative int) {
 	if n == 0 || l.free {
 		return n, alternative
 	}
-	n = min(n, b.mostByRules(l), p.mostByNeeds(b, l, n), mostByPorts(b.ports, l.shape.Ports))
+	n = min(n, b.mostByRules(l), mostByPorts(b.ports, l.shape.Ports))
 	if n > 0 && b.host >= 0 {
 		n = min(n, b.mostByVolumes(l, n))
 	}
@@ -156,24 +166,9 @@ func (b *bin) mostByRules(l *lot) int {
 	return max(most, 0)
 }
 
-// mostByNeeds asks for the company that the lot needs on its node. A lot that is its
-// own company may begin where nobody of the group is anywhere.
-func (p *packer) mostByNeeds(b *bin, l *lot, n int) int {
-	for _, need := range l.shape.Rules.HostNeeds {
-		if t := b.tally(need.Group); t != nil && t.n > 0 {
-			continue
-		}
-		if !p.mayBegin(need) {
-			return 0
-		}
-	}
-	return n
-}
-
-// mayBegin reports whether a pod can be its own company: nobody of the group is anywhere,
-// and nobody will be who does not need the group's company too.
-func (p *packer) mayBegin(need topology.Need) bool {
-	return need.Self && p.groupTotal[need.Group] == 0 && p.outsiders[need.Group] == 0
+// accompanied reports whether the company that the lot needs on its node is there.
+func (b *bin) accompanied(l *lot) bool {
+	return !slices.ContainsFunc(l.shape.Rules.HostNeeds, func(n topology.Need) bool { return !b.has(n.Group) })
 }
 
 func mostByPorts(taken, wanted []model.HostPort) int {

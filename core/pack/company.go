@@ -3,125 +3,389 @@ package pack
 import (
 	"cmp"
 	"slices"
+
+	"tenon/core/topology"
 )
 
-// placeCompany places the lots that need others on their own node (pod affinity by
-// hostname), before anything fills the room that they need together.
-func (p *packer) placeCompany() {
+// Some pods need others on their own node (pod affinity by hostname). Pods arrive one
+// after the other, so that one of them needs company that is there already, or has to be
+// the first of its group. What must share a node is put there as a unit, in an order in
+// which each pod may arrive: bring adds the pods that one pod needs before it, gather the
+// rest of those that are tied to it.
+
+// dependent are the lots with pods left that need company on their node.
+func (p *packer) dependent() []int {
+	var out []int
 	for at := range p.lots {
-		if len(p.lots[at].shape.Rules.HostNeeds) > 0 {
-			p.joinCompany(at)
+		if l := &p.lots[at]; l.Count > 0 && len(l.shape.Rules.HostNeeds) > 0 {
+			out = append(out, at)
 		}
 	}
-	for at := range p.lots {
-		for p.lots[at].Count > 0 && len(p.lots[at].shape.Rules.HostNeeds) > 0 {
-			if !p.foundCompany(at) {
-				break
-			}
+	return out
+}
+
+// companyOnHosts places units that existing nodes hold, before other pods fill the room.
+// What a new node may hold in whole waits for one, unless none is to be bought.
+func (p *packer) companyOnHosts() {
+	if len(p.hosts) == 0 {
+		return
+	}
+	p.placeCompany(nil, len(p.tiers) > 0)
+	for _, b := range p.hosts {
+		if b.sealed {
+			b.company = slices.Clone(b.content)
 		}
 	}
 }
 
-// joinCompany puts pods where their company is already, or begins where all of them
-// fit together.
-func (p *packer) joinCompany(at int) {
+// placeCompany places the lots that need company, on nodes of some offers too. Patient
+// placing leaves units alone that begin a group and are not complete.
+func (p *packer) placeCompany(offers []offer, patient bool) {
+	p.joinCompany()
+	for _, at := range p.dependent() {
+		for p.lots[at].Count > 0 && p.foundCompany(at, offers, patient) {
+		}
+	}
+}
+
+// joinCompany puts pods where their company is already, until no more find theirs.
+func (p *packer) joinCompany() {
+	for again := true; again; {
+		again = false
+		for _, at := range p.dependent() {
+			again = p.join(at) || again
+		}
+	}
+}
+
+// join puts pods of a lot on nodes with their company, the nodes that hold most first.
+func (p *packer) join(at int) bool {
 	l := &p.lots[at]
-	bins := slices.Concat(p.hosts, p.bins)
-	slices.SortStableFunc(bins, func(a, b *bin) int {
-		x, _ := p.most(a, l, l.Count)
-		y, _ := p.most(b, l, l.Count)
-		return cmp.Compare(y, x)
-	})
-	for _, b := range bins {
-		if n, alternative := p.most(b, l, l.Count); n > 0 {
-			p.put(b, at, n, alternative)
-			b.sealed = true
+	type node struct {
+		b *bin
+		n int
+	}
+	var nodes []node
+	for _, b := range slices.Concat(p.hosts, p.bins) {
+		if n, _ := p.most(b, l, l.Count); n > 0 {
+			nodes = append(nodes, node{b, n})
 		}
 	}
+	slices.SortStableFunc(nodes, func(a, b node) int { return cmp.Compare(b.n, a.n) })
+	for _, h := range nodes {
+		if n, alternative := p.most(h.b, l, l.Count); n > 0 {
+			p.put(h.b, at, n, alternative)
+		}
+	}
+	return len(nodes) > 0
 }
 
-// foundCompany opens the cheapest node that holds most of the lot together with the
-// pods that it needs.
-func (p *packer) foundCompany(at int) bool {
+// foundCompany puts a unit with a pod of the lot on the node that holds most of it: an
+// existing one, else the cheapest new one.
+func (p *packer) foundCompany(at int, offers []offer, patient bool) bool {
+	tied := p.tied(at)
+	all := 0
+	for _, i := range tied {
+		all += p.lots[i].Count
+	}
 	var best *bin
-	bestCount := 0
-	for _, o := range p.offersFor([]site{p.lots[at].alternatives}) {
-		b := p.newBin(o.machine, o.slot)
-		guests := p.guests(b, at)
-		if guests == nil && !p.ownCompany(at) {
+	most := 0
+	for _, b := range p.hosts {
+		if p.atMost(b, at, tied) <= most {
 			continue
 		}
-		n := p.tryTogether(b, at, guests)
-		if n > bestCount {
-			best, bestCount = b, n
+		n, begins := p.tryUnit(b, at, tied)
+		if n > 0 && (n >= all || !begins) {
+			best, most = b, all
+			break
+		}
+		if n > most && !patient {
+			best, most = b, n
+		}
+	}
+	for i := range offers {
+		if most >= all {
+			break
+		}
+		o := &offers[i]
+		if !p.offered(o) || !o.sites.Has(p.kinds[p.lots[at].kind].site) {
+			continue
+		}
+		b := p.newBin(o.machine, o.slot)
+		if p.atMost(b, at, tied) <= most {
+			continue
+		}
+		if n, _ := p.tryUnit(b, at, tied); n > most {
+			best, most = b, n
 		}
 	}
 	if best == nil {
 		return false
 	}
-	for _, guest := range p.guests(best, at) {
-		if n, alternative := p.most(best, &p.lots[guest], 1); n > 0 {
-			p.put(best, guest, 1, alternative)
-		}
+	if best.host < 0 {
+		best = p.newBin(best.machine, best.slot)
 	}
-	n, alternative := p.most(best, &p.lots[at], p.lots[at].Count)
-	if n == 0 { // the guests turned out to be in the way
-		p.unload(best)
-		return false
-	}
-	p.put(best, at, n, alternative)
+	p.bring(best, at, map[int]bool{})
+	p.gather(best, tied)
 	best.sealed = true
-	p.open(best)
-	return true
-}
-
-func (p *packer) ownCompany(at int) bool {
-	for _, need := range p.lots[at].shape.Rules.HostNeeds {
-		if !p.mayBegin(need) {
-			return false
-		}
+	if best.host < 0 {
+		p.open(best)
 	}
 	return true
 }
 
-// guests are lots with a pod to spare that meet the lot's needs on an empty bin.
-func (p *packer) guests(b *bin, at int) []int {
-	var out []int
-	for _, need := range p.lots[at].shape.Rules.HostNeeds {
-		if p.mayBegin(need) {
+// tied are the dependent lots that company ties to a lot, itself included, directly or through
+// others.
+func (p *packer) tied(at int) []int {
+	out := []int{at}
+	rest := slices.DeleteFunc(p.dependent(), func(i int) bool { return i == at })
+	for next := 0; next < len(out); next++ {
+		r := &p.lots[out[next]].shape.Rules
+		rest = slices.DeleteFunc(rest, func(i int) bool {
+			other := &p.lots[i].shape.Rules
+			if needs(r, other) || needs(other, r) {
+				out = append(out, i)
+				return true
+			}
+			return false
+		})
+	}
+	slices.Sort(out)
+	return out
+}
+
+// needs reports whether pods with the rules need company that the others are.
+func needs(r, others *topology.Rules) bool {
+	return slices.ContainsFunc(r.HostNeeds, func(n topology.Need) bool {
+		_, ok := slices.BinarySearch(others.HostCounts, n.Group)
+		return ok
+	})
+}
+
+// atMost bounds, by size alone, how many pods of the tied lots a bin may hold; it is zero
+// where it has no room for a pod of the lot.
+func (p *packer) atMost(b *bin, at int, tied []int) int {
+	if mostBySize(p.lots[at].shape.Need, b.room, 1) == 0 {
+		return 0
+	}
+	n := 0
+	for _, i := range tied {
+		n += mostBySize(p.lots[i].shape.Need, b.room, p.lots[i].Count)
+	}
+	return n
+}
+
+// tryUnit counts how many pods of the tied lots a bin takes with a unit of the lot, and
+// tells whether one of them begins a group. It leaves everything as it was.
+func (p *packer) tryUnit(b *bin, at int, tied []int) (pods int, begins bool) {
+	content, before := slices.Clone(b.content), p.counts(tied)
+	begins, ok := p.bring(b, at, map[int]bool{})
+	if ok {
+		p.gather(b, tied)
+		pods = before - p.counts(tied)
+	}
+	p.restore(b, content)
+	p.steps += int64(len(tied))
+	return pods, begins
+}
+
+func (p *packer) counts(lots []int) int {
+	n := 0
+	for _, at := range lots {
+		n += p.lots[at].Count
+	}
+	return n
+}
+
+// restore makes a bin what it was with some content.
+func (p *packer) restore(b *bin, content []taken) {
+	if slices.Equal(b.content, content) {
+		return
+	}
+	b.sealed = len(b.company) > 0
+	p.rebuild(b, func(taken) bool { return false })
+	p.furnish(b, content)
+}
+
+// bring puts a pod of a lot on a bin, after one of each that it needs there and that is not
+// there yet. It tells whether some pod begins its group. Lots that were tried are not tried
+// again.
+func (p *packer) bring(b *bin, at int, tried map[int]bool) (begins, ok bool) {
+	l := &p.lots[at]
+	if l.Count == 0 || tried[at] {
+		return false, false
+	}
+	tried[at] = true
+	content := slices.Clone(b.content)
+	for _, need := range l.shape.Rules.HostNeeds {
+		if b.has(need.Group) {
 			continue
 		}
-		guest := -1
-		for i := range p.lots {
-			l := &p.lots[i]
-			if i == at || l.Count == 0 || len(l.shape.Rules.HostNeeds) > 0 || !slices.Contains(l.shape.Rules.HostCounts, need.Group) {
+		if p.mayBegin(at, need) {
+			begins = true
+			continue
+		}
+		began, found := p.bringOneOf(b, need.Group, tried)
+		if !found {
+			p.restore(b, content)
+			return false, false
+		}
+		begins = begins || began
+	}
+	n, alternative := p.fits(b, l, 1)
+	if n == 0 {
+		p.restore(b, content)
+		return false, false
+	}
+	p.put(b, at, 1, alternative)
+	return begins, true
+}
+
+// bringOneOf brings one pod of a group, with what it needs itself: one that needs nothing if
+// there is any.
+func (p *packer) bringOneOf(b *bin, group int32, tried map[int]bool) (begins, ok bool) {
+	for _, dependent := range []bool{false, true} {
+		for at := range p.lots {
+			r := &p.lots[at].shape.Rules
+			if _, counted := slices.BinarySearch(r.HostCounts, group); !counted || dependent != (len(r.HostNeeds) > 0) {
 				continue
 			}
-			if n, _ := p.most(b, l, 1); n > 0 {
-				guest = i
-				break
+			if begins, ok = p.bring(b, at, tried); ok {
+				return begins, true
 			}
 		}
-		if guest < 0 {
-			return nil
+	}
+	return false, false
+}
+
+// gather puts pods of the tied lots on a bin with their company: first one of each, then as
+// many as there is room for.
+func (p *packer) gather(b *bin, tied []int) {
+	for _, each := range []int{1, int(noLimit)} {
+		for again := true; again; {
+			again = false
+			for _, at := range tied {
+				l := &p.lots[at]
+				if each == 1 && b.holds(at) {
+					continue
+				}
+				if n, alternative := p.most(b, l, min(each, l.Count)); n > 0 {
+					p.put(b, at, n, alternative)
+					again = true
+				}
+			}
 		}
-		out = append(out, guest)
+	}
+}
+
+func (b *bin) holds(lot int) bool {
+	return slices.ContainsFunc(b.content, func(t taken) bool { return t.lot == lot })
+}
+
+// has reports whether a pod of the host group is on the bin.
+func (b *bin) has(group int32) bool {
+	t := b.tally(group)
+	return t != nil && t.n > 0
+}
+
+// mayBegin reports whether a pod of the lot may be the first of the group that it needs: no
+// pod of the group is anywhere, and none that wants a place can come before it.
+func (p *packer) mayBegin(at int, need topology.Need) bool {
+	if !need.Self || p.groupTotal[need.Group] > 0 {
+		return false
+	}
+	key := beginner{at, need.Group}
+	first, known := p.first[key]
+	if !known {
+		first = !topology.Preceded(p.wants(), p.runs, at, need.Group)
+		p.first[key] = first
+	}
+	return first
+}
+
+// beginner is a lot that may be the first of a group.
+type beginner struct {
+	lot   int
+	group int32
+}
+
+// wants are what the lots bring and need on their nodes. Pods that were given up want
+// nothing.
+func (p *packer) wants() []topology.Want {
+	out := make([]topology.Want, len(p.lots))
+	for at := range p.lots {
+		if l := &p.lots[at]; l.given > l.dropped {
+			out[at] = l.shape.Rules.HostWant()
+		}
 	}
 	return out
 }
 
-// tryTogether counts how many of the lot an empty bin holds beside its guests.
-func (p *packer) tryTogether(b *bin, at int, guests []int) int {
-	room := slices.Clone(b.room)
-	for _, guest := range guests {
-		for d, want := range p.lots[guest].shape.Need {
-			room[d] -= want
+// runs reports whether a pod of the host group is on an existing node.
+func (p *packer) runs(group int32) bool { return p.running[group] > 0 }
+
+// Lonely reports whether some pod of the lot is on a node without the company that it
+// needs there.
+func (k *Packer) Lonely(lot int) bool {
+	if len(k.p.lots[lot].shape.Rules.HostNeeds) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(slices.Concat(k.p.hosts, k.p.bins), func(b *bin) bool {
+		return b.holds(lot) && !k.p.arrives(b, lot)
+	})
+}
+
+// arrives reports whether the pods of a lot can come to their bin, one after the other with
+// the others that are there.
+func (p *packer) arrives(b *bin, lot int) bool {
+	present := map[int32]bool{}
+	for _, t := range b.before {
+		present[t.group] = t.n > 0
+	}
+	there := map[int]bool{}
+	for {
+		next := p.nextToArrive(b, there, func(_ int, n topology.Need) bool { return present[n.Group] })
+		if next < 0 {
+			next = p.nextToArrive(b, there, func(at int, n topology.Need) bool { return present[n.Group] || p.began(b, at, n) })
+		}
+		if next < 0 || next == lot {
+			return next == lot
+		}
+		there[next] = true
+		for _, g := range p.lots[next].shape.Rules.HostCounts {
+			present[g] = true
 		}
 	}
-	l := &p.lots[at]
-	n := mostBySize(l.shape.Need, room, l.Count)
-	for _, c := range l.shape.Rules.HostCaps {
-		n = min(n, int(c.Max))
+}
+
+// nextToArrive is the first lot of a bin's content that is not there and whose needs are met,
+// or -1.
+func (p *packer) nextToArrive(b *bin, there map[int]bool, met func(at int, n topology.Need) bool) int {
+	for _, t := range b.content {
+		unmet := func(n topology.Need) bool { return !n.Soft && !met(t.lot, n) }
+		if !there[t.lot] && !slices.ContainsFunc(p.lots[t.lot].shape.Rules.HostNeeds, unmet) {
+			return t.lot
+		}
 	}
-	return max(n, 0)
+	return -1
+}
+
+// began reports whether a pod of the lot may have been the first of the group: all of the
+// group is on this bin.
+func (p *packer) began(b *bin, at int, need topology.Need) bool {
+	t := b.tally(need.Group)
+	if !need.Self || t == nil || int(t.n) < p.groupTotal[need.Group] {
+		return false
+	}
+	return !topology.Preceded(p.wants(), p.runs, at, need.Group)
+}
+
+// MayArrive reports whether pods of a shape may find their company on a node at all: if so,
+// that they have no place says nothing about where they could be.
+func (k *Packer) MayArrive(shape int) bool {
+	wants := make([]topology.Want, len(k.p.set.Shapes))
+	for i := range wants {
+		wants[i] = k.p.set.Shapes[i].Rules.HostWant()
+	}
+	return topology.Arriving(wants, k.p.runs, topology.Anyone)[shape]
 }

@@ -6,9 +6,6 @@ import (
 	"tenon/core/model"
 )
 
-// fewToTry is how many pods are few enough to try every way of grouping them.
-const fewToTry = 11
-
 // exactDraft packs few pods at the least possible price, by trying every group of them on
 // the cheapest offer that holds it and then every way of joining groups. It is nil where
 // rules beyond size and place are in play, which the other ways know how to keep.
@@ -36,7 +33,11 @@ func (p *packer) exactDraft() *draft {
 			}
 		}
 	}
-	p.steps += int64(math.Pow(3, float64(len(pods))))
+	tried := int64(1)
+	for range pods {
+		tried *= 3
+	}
+	p.steps += tried
 	if best[groups-1] == math.MaxInt64 {
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 	"tenon/core/feasible"
 )
 
-// fill tops up a bin with whatever is worth most there, until nothing fits.
+// fill tops up a bin with the pods that are worth most there, until nothing fits.
 //
 // The choice is by value per share of what is left of the bin, so that it drifts
 // towards pods that use what the bin has too much of, and leans to large pods first:
@@ -36,7 +36,7 @@ func (p *packer) fill(b *bin, sites bitset.Set) {
 type contender struct {
 	kind int
 	need []int64
-	// value of one pod there, and its fourth power: see taste.hopeless.
+	// value of one pod there, and its fourth power: see scoring.hopeless.
 	value, fourth float64
 	// taken is how many a trial has put there.
 	taken int
@@ -74,11 +74,11 @@ func (p *packer) appraise(list []contender, room []int64, price float64) [maxDim
 		c := &list[i]
 		worth := 0.0
 		for d, want := range c.need[:min(len(c.need), maxDims)] {
-			worth += float64(want) * fair[d]
+			worth += float64(float64(want) * fair[d])
 		}
-		c.value = (1-p.taste.fairness)*p.kinds[c.kind].value + p.taste.fairness*worth + tiny
-		square := c.value * c.value
-		c.fourth = square * square
+		c.value = float64((1-p.scoring.fairness)*p.kinds[c.kind].value) + float64(p.scoring.fairness*worth) + tiny
+		square := float64(c.value * c.value)
+		c.fourth = float64(square * square)
 	}
 	return fair
 }
@@ -92,7 +92,7 @@ func (p *packer) fairPrices(list []contender, room []int64, price float64) [maxD
 	for i := range list {
 		left := float64(p.kinds[list[i].kind].left)
 		for d, want := range list[i].need {
-			demand[d] += float64(want) * left
+			demand[d] += float64(float64(want) * left)
 		}
 	}
 	most := 0.0
@@ -108,13 +108,13 @@ func (p *packer) fairPrices(list []contender, room []int64, price float64) [maxD
 	sum := 0.0
 	for d := range room {
 		scarcity := demand[d] / most
-		scarcity *= scarcity
-		out[d] = scarcity * scarcity
+		scarcity = float64(scarcity * scarcity)
+		out[d] = float64(scarcity * scarcity)
 		sum += out[d]
 	}
 	for d, r := range room {
 		if r > 0 {
-			out[d] *= price / sum / float64(r)
+			out[d] = float64(out[d] * (price / sum / float64(r)))
 		}
 	}
 	return out
@@ -123,9 +123,9 @@ func (p *packer) fairPrices(list []contender, room []int64, price float64) [maxD
 // maxDims bounds the resources that the choice of pods weighs; more are only checked.
 const maxDims = 8
 
-// taste is how pods are chosen. No taste is best for every input, so that several are
+// scoring is how pods are chosen. No scoring is best for every input, so that several are
 // tried where there is effort for it.
-type taste struct {
+type scoring struct {
 	// fairness is how much of a pod's value comes from the fair prices of the bin; the
 	// rest comes from the relaxation.
 	fairness float64
@@ -134,17 +134,15 @@ type taste struct {
 	largeFirst int
 }
 
-var tastes = [...]taste{{0.5, 1}, {0.5, 2}, {0.2, 1}, {0.8, 2}, {0.05, 0}, {0.5, 4}}
-
 // weighed is the share's part in the choice. Square roots are a single instruction; a
 // general power would be most of the packer's time.
-func (t taste) weighed(share float64) float64 {
+func (t scoring) weighed(share float64) float64 {
 	switch t.largeFirst {
 	case 0:
 		return share
 	case 1:
 		root := math.Sqrt(share)
-		return root * math.Sqrt(root)
+		return float64(root * math.Sqrt(root))
 	case 2:
 		return math.Sqrt(share)
 	}
@@ -153,10 +151,10 @@ func (t taste) weighed(share float64) float64 {
 
 // hopeless reports whether value/weighed(share) is certainly below a score, all of them to
 // the fourth power: most contenders are, and need no roots.
-func (t taste) hopeless(fourth, share, score float64) bool {
+func (t scoring) hopeless(fourth, share, score float64) bool {
 	power := 1.0
 	for range 4 - t.largeFirst {
-		power *= share
+		power = float64(power * share)
 	}
 	return fourth < score*power*almost
 }
@@ -180,14 +178,14 @@ func (p *packer) choose(list []contender, room []int64) int {
 		}
 		share := 0.0
 		for d, want := range c.need[:min(len(c.need), maxDims)] {
-			share += float64(want) * inverse[d]
+			share += float64(float64(want) * inverse[d])
 		}
-		if p.taste.hopeless(c.fourth, share, fourth) {
+		if p.scoring.hopeless(c.fourth, share, fourth) {
 			continue
 		}
-		score := c.value / p.taste.weighed(share)
+		score := c.value / p.scoring.weighed(share)
 		if best < 0 || score > bestScore || score == bestScore && c.kind < list[best].kind {
-			best, bestScore, fourth = at, score, score*score*score*score
+			best, bestScore, fourth = at, score, float64(score*score*score*score)
 		}
 	}
 	p.steps += int64(len(list) * len(room))
@@ -285,11 +283,11 @@ func (p *packer) worthOf(b *bin) float64 {
 	var value, cpu, memory float64
 	for i := range p.kinds {
 		k := &p.kinds[i]
-		value += k.value * float64(k.left)
-		cpu += float64(k.need[0]) * float64(k.left)
-		memory += float64(k.need[1]) * float64(k.left)
+		value += float64(k.value * float64(k.left))
+		cpu += float64(float64(k.need[0]) * float64(k.left))
+		memory += float64(float64(k.need[1]) * float64(k.left))
 	}
-	return value / 2 * (float64(max(b.room[0], 0))/max(cpu, 1) + float64(max(b.room[1], 0))/max(memory, 1))
+	return float64(value / 2 * (float64(max(b.room[0], 0))/max(cpu, 1) + float64(max(b.room[1], 0))/max(memory, 1)))
 }
 
 // anyTier are the pools of all tiers.
@@ -319,6 +317,6 @@ func (p *packer) presumeValues() {
 				k.value += float64(want) / average[d]
 			}
 		}
-		k.value *= 1e6
+		k.value = float64(k.value * 1e6)
 	}
 }

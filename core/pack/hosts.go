@@ -27,9 +27,9 @@ func (p *packer) fillHosts() {
 	}
 	p.vacateAll(hosts)
 	// 2. What goes there in the best of fleets?
-	p.lodgers, p.pools = hosts, p.anyTier()
+	p.openHosts, p.pools = hosts, p.anyTier()
 	waiting, pods := p.waitingRows()
-	p.whole, p.wholePods = p.solve(waiting, p.effort/4, hosts...), pods
+	p.whole, p.wholePods = p.solve(waiting, p.effort/relaxPart, hosts...), pods
 	if float64(p.whole.Relaxed) > settledPrices*float64(p.whole.Bound) {
 		p.fillDearest()
 		return
@@ -45,15 +45,6 @@ func (p *packer) fillHosts() {
 	}
 }
 
-const (
-	// settledPrices is how far above its bound the price of a relaxation may be whose prices and
-	// patterns say something about existing nodes.
-	settledPrices = 1.1
-	// nearlyBest is how far above the bound the relaxed price of what is left may be without
-	// other ways to fill existing nodes being looked at.
-	nearlyBest = 1.01
-)
-
 // usable are the existing nodes that may take some pod without a place.
 func (p *packer) usable() []*bin {
 	if len(p.hosts) == 0 {
@@ -62,16 +53,16 @@ func (p *packer) usable() []*bin {
 	var out []*bin
 	kinds := p.waitingKinds()
 	for _, b := range p.hosts {
-		if slices.ContainsFunc(kinds, func(k int) bool { return p.lodges(b, &p.kinds[k]) }) {
+		if slices.ContainsFunc(kinds, func(k int) bool { return p.mayHost(b, &p.kinds[k]) }) {
 			out = append(out, b)
 		}
 	}
 	return out
 }
 
-// lodges reports whether an existing node may take a pod of the kind, now or once it has the
+// mayHost reports whether an existing node may take a pod of the kind, now or once it has the
 // company that the pod needs there.
-func (p *packer) lodges(b *bin, k *kind) bool {
+func (p *packer) mayHost(b *bin, k *kind) bool {
 	if !feasible.Fits(k.need, b.room) || !p.sites[k.site].allowsHost(p.sp.Hosts[b.host].Class) {
 		return false
 	}
@@ -121,7 +112,7 @@ func (p *packer) price(r relaxation) {
 // fillDearest gives existing nodes what would be dearest to place elsewhere.
 func (p *packer) fillDearest() {
 	p.presumeValues()
-	p.relax(p.effort / 8)
+	p.relax(p.effort / dearestPart)
 	p.fillByValue()
 }
 
@@ -155,14 +146,15 @@ func (p *packer) fillOtherwise(hosts []*bin, rest relaxation) {
 	}
 	p.vacateAll(hosts)
 	for i, b := range hosts {
-		p.furnish(b, first[i])
+		p.restore(b, first[i])
 	}
 	p.waitingRows()
 	p.price(rest)
 	p.ahead = ahead
 }
 
-// vacateAll takes what was put on some hosts off them, and says what it was.
+// vacateAll takes what was put on some hosts off them, but for company, and says what was
+// there.
 func (p *packer) vacateAll(hosts []*bin) [][]taken {
 	out := make([][]taken, len(hosts))
 	for i, b := range hosts {
@@ -172,11 +164,8 @@ func (p *packer) vacateAll(hosts []*bin) [][]taken {
 }
 
 func (p *packer) vacate(b *bin) []taken {
-	content := b.content
-	if len(content) > 0 {
-		b.sealed = false
-		p.rebuild(b, func(taken) bool { return false })
-	}
+	content := slices.Clone(b.content)
+	p.restore(b, b.company)
 	return content
 }
 
@@ -190,13 +179,13 @@ func (p *packer) furnish(b *bin, content []taken) {
 // partners are existing nodes that are filled anew together with bins that are taken apart: none
 // every other time. Pods of later tiers do not take part, since those that change places with
 // them might have been for an earlier one.
-func (p *packer) partners(draw *lottery) []*bin {
-	if len(p.lodgers) == 0 || !p.firstTier || draw.next(2) == 0 {
+func (p *packer) partners(draw *sequence) []*bin {
+	if len(p.openHosts) == 0 || !p.firstTier || draw.next(2) == 0 {
 		return nil
 	}
 	var out []*bin
 	for range 1 + draw.next(3) {
-		b := p.lodgers[draw.next(len(p.lodgers))]
+		b := p.openHosts[draw.next(len(p.openHosts))]
 		if !b.sealed && !slices.Contains(out, b) {
 			out = append(out, b)
 		}

@@ -19,7 +19,7 @@ func (p *packer) improve() {
 	}
 	p.overhaul()
 	offers := p.promising()
-	draw := lottery(1)
+	draw := sequence(1)
 	stop := p.steps + p.repairEffort()
 	for idle := 0; idle < patience && p.steps < stop; {
 		victims := p.victims(&draw)
@@ -27,14 +27,14 @@ func (p *packer) improve() {
 			return
 		}
 		hosts := p.partners(&draw)
-		p.taste = tastes[draw.next(len(tastes))]
+		p.scoring = scorings[draw.next(len(scorings))]
 		if p.repack(victims, hosts, offers) {
 			idle = 0
 		} else {
 			idle++
 		}
 	}
-	p.taste = tastes[0]
+	p.scoring = scorings[0]
 }
 
 // settled reports whether there is nothing to improve: no bin was opened, or one for one pod,
@@ -44,19 +44,13 @@ func (p *packer) settled() bool {
 	return len(opened) == 0 || len(opened) == 1 && opened[0].pods() == 1 && !p.waiting()
 }
 
-// manyBins is how many make the worst few of them a small part of the price.
-const manyBins = 1500
-
 // repairEffort is how much is spent on bins that waste: less where they hardly show.
 func (p *packer) repairEffort() int64 {
 	if len(p.bins) > manyBins {
-		return p.effort / 32
+		return p.effort / lateRepairPart
 	}
-	return p.effort / 4
+	return p.effort / repairPart
 }
-
-// overhauls is how often the most wasteful bins are packed anew together.
-const overhauls = 4
 
 // overhaul takes the most wasteful bins apart, as many as is manageable at once, and
 // packs them by a relaxation of their own: what rounding left behind in many bins is
@@ -79,8 +73,8 @@ func (p *packer) overhaul() {
 			return
 		}
 		p.replace(victims, nil, func() *draft {
-			r := p.relax(p.effort / 32)
-			d := p.bestDraft(r, 2*len(tastes), p.steps+p.effort/32)
+			r := p.relax(p.effort / overhaulPart)
+			d := p.bestDraft(r, 2*len(scorings), p.steps+p.effort/overhaulPart)
 			for k := range p.kinds {
 				p.kinds[k].value = p.kinds[k].worth
 			}
@@ -124,15 +118,6 @@ func (p *packer) byWaste() (order []int, waste []float64) {
 	return order, waste
 }
 
-// patience is how many failed attempts in a row end the search.
-const patience = 60
-
-// manyPods bounds how much is taken apart at a time.
-const manyPods = 600
-
-// perSize is how many offers of about one price are tried when bins are repacked.
-const perSize = 5
-
 // promising are the offers that hold most value for their price when they are full, a
 // few of every size.
 func (p *packer) promising() []int {
@@ -173,36 +158,33 @@ func (p *packer) promising() []int {
 	return out
 }
 
-// manyOffers is from where on repairs look only at offers that are in use already.
-const manyOffers = 2000
-
 // inUse are the offers that some bin was bought of: of many bins, all that are worth it.
 func (p *packer) inUse() []int {
-	type ware struct{ machine, slot int }
-	used := map[ware]bool{}
+	type bought struct{ machine, slot int }
+	used := map[bought]bool{}
 	for _, b := range p.bins[p.tierStart:] {
-		used[ware{b.machine, b.slot}] = true
+		used[bought{b.machine, b.slot}] = true
 	}
 	var out []int
 	for i := range p.offers {
-		if used[ware{p.offers[i].machine, p.offers[i].slot}] {
+		if used[bought{p.offers[i].machine, p.offers[i].slot}] {
 			out = append(out, i)
 		}
 	}
 	return out
 }
 
-// lottery draws numbers that depend on nothing but how many were drawn.
-type lottery uint64
+// sequence draws numbers that depend on nothing but how many were drawn.
+type sequence uint64
 
-func (l *lottery) next(n int) int {
+func (l *sequence) next(n int) int {
 	*l = *l*6364136223846793005 + 1442695040888963407
 	return int(uint64(*l>>33) % uint64(n))
 }
 
 // victims are positions of bins: one of the most wasteful, with others drawn from the
 // more wasteful half.
-func (p *packer) victims(draw *lottery) []int {
+func (p *packer) victims(draw *sequence) []int {
 	order, _ := p.byWaste()
 	if len(order) == 0 {
 		return nil
@@ -234,7 +216,7 @@ func (b *bin) pods() int {
 func (p *packer) waste(b *bin) float64 {
 	w := float64(b.price)
 	for _, t := range b.content {
-		w -= float64(t.n) * p.kinds[p.lots[t.lot].kind].worth
+		w -= float64(float64(t.n) * p.kinds[p.lots[t.lot].kind].worth)
 	}
 	return w
 }
@@ -271,7 +253,7 @@ func (p *packer) replace(victims []int, hosts []*bin, redo func() *draft) bool {
 	}
 	p.vacateAll(hosts)
 	for i, b := range hosts {
-		p.furnish(b, before[i])
+		p.restore(b, before[i])
 	}
 	p.putUp(old)
 	return false

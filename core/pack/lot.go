@@ -102,12 +102,8 @@ func (p *packer) addLots(lots []Lot) {
 		k.lots = append(k.lots, len(p.lots))
 		k.left += given.Count
 		p.lots = append(p.lots, l)
-		for _, g := range s.Rules.HostCounts {
-			if !slices.ContainsFunc(s.Rules.HostNeeds, func(n topology.Need) bool { return n.Group == g }) {
-				p.outsiders[g] += given.Count
-			}
-		}
 	}
+	clear(p.first)
 }
 
 // pinned narrows the shape's alternatives to the pins. Alternatives that contradict a

@@ -49,7 +49,7 @@ func (p *packer) judgeOffers(sites []site) []offer {
 			}
 		}
 	}
-	p.shelf.giveBack(groups)
+	p.cache.giveBack(groups)
 	slices.SortFunc(out, compareOffers)
 	return out
 }
@@ -108,7 +108,7 @@ func (p *packer) offersBySites(sites []site) []offerGroup {
 			key := wordsKey(o.sites)
 			if _, ok := index[key]; !ok {
 				index[key] = len(groups)
-				groups = append(groups, offerGroup{sites: o.sites, offers: p.shelf.list()})
+				groups = append(groups, offerGroup{sites: o.sites, offers: p.cache.list()})
 			}
 			g := &groups[index[key]]
 			g.offers = append(g.offers, o)

@@ -11,7 +11,7 @@ import (
 
 // construct opens bins for all that is waiting, in several ways, and keeps the cheapest:
 // filling by value alone is best where nodes are large and few, diving where patterns
-// are small and many, and no taste is best for every input.
+// are small and many, and no scoring is best for every input.
 func (p *packer) construct() {
 	if !p.waiting() {
 		return
@@ -27,7 +27,7 @@ func (p *packer) construct() {
 	for k := range p.kinds {
 		p.kinds[k].worth = p.kinds[k].value
 	}
-	best := p.bestDraft(r, p.ways(pods, len(waiting.items)), p.steps+p.effort/2)
+	best := p.bestDraft(r, p.ways(pods, len(waiting.items)), p.steps+p.effort/draftsPart)
 	if exact := p.exactDraft(); exact != nil && exact.better(best) {
 		best = exact
 	}
@@ -40,7 +40,7 @@ func (p *packer) relaxEffort(waiting *rows, pods int) int64 {
 	if pods > fewPods {
 		times = min(max(len(waiting.items)/manyRows, 1), mostTimes)
 	}
-	return p.effort / 4 * int64(times)
+	return p.effort / relaxPart * int64(times)
 }
 
 // ways is in how many ways bins are filled: in all where pods are few, without a dive where
@@ -52,11 +52,8 @@ func (p *packer) ways(pods, rows int) int {
 	case pods > fewPods || rows > manyRows:
 		return 2
 	}
-	return 2 * len(tastes)
+	return 2 * len(scorings)
 }
-
-// manyPodsAtOnce is from where on bins are filled in one way only.
-const manyPodsAtOnce = 8000
 
 // bestDraft fills new bins in some ways, up to two in any case, until the steps are spent.
 func (p *packer) bestDraft(r relaxation, ways int, stop int64) *draft {
@@ -69,7 +66,7 @@ func (p *packer) bestDraft(r relaxation, ways int, stop int64) *draft {
 		if i%2 == 1 && r.Relaxed > 0 && float64(best.cost) > farOff*float64(r.Relaxed) {
 			continue // rules that the relaxation does not know decide the price
 		}
-		p.taste = tastes[i/2]
+		p.scoring = scorings[i/2]
 		p.openWhole(r)
 		if i%2 == 1 {
 			p.dive()
@@ -80,29 +77,16 @@ func (p *packer) bestDraft(r relaxation, ways int, stop int64) *draft {
 			best = d
 		}
 	}
-	p.taste = tastes[0]
+	p.scoring = scorings[0]
 	return best
 }
-
-// The relaxation of many rows gets as many times the effort as there are times manyRows
-// of them, up to mostTimes: its prices settle slowly, and all else follows them.
-const (
-	manyRows  = 100
-	mostTimes = 5
-)
-
-// farOff is a price over the relaxation's from where on to dive is no help.
-const farOff = 1.3
-
-// fewPods is how small a problem must be to try every taste.
-const fewPods = 4000
 
 // dive solves the relaxation of what is left again and again, and opens bins by its
 // patterns: those that are used in whole or, when there are none, the one used most.
 func (p *packer) dive() {
-	stop := p.steps + p.effort/8
+	stop := p.steps + p.effort/divePart
 	if p.countLeft() > manyPodsLeft || len(p.bins) > manyBins {
-		stop = p.steps + p.effort/64
+		stop = p.steps + p.effort/lateDivePart
 	}
 	for p.waiting() && p.steps < stop {
 		r := p.relaxOnce(max(p.proof.Steps/8, leastDive))
@@ -114,10 +98,6 @@ func (p *packer) dive() {
 		p.kinds[k].value = p.kinds[k].worth
 	}
 }
-
-// manyPodsLeft is from where on a dive stops early: its later steps change little, and
-// each costs more.
-const manyPodsLeft = 400
 
 // draft is bins that were taken down again, with what was on them.
 type draft struct {
@@ -156,9 +136,6 @@ func (p *packer) putUp(d *draft) {
 		p.open(again)
 	}
 }
-
-// leastDive is the effort of a relaxation on the way down, at least.
-const leastDive = 1_000_000
 
 // openWhole opens patterns as often as they are used in whole, dear ones first.
 func (p *packer) openWhole(r relaxation) int {
@@ -352,7 +329,7 @@ func (q *judgedQueue) Less(i, j int) bool {
 func (q *judgedQueue) Swap(i, j int) { q.list[i], q.list[j] = q.list[j], q.list[i] }
 func (q *judgedQueue) Push(x any)    { q.list = append(q.list, x.(judged)) }
 
-// Pop drops the last; nobody asks which it was.
+// Pop drops the last; its result is not used.
 func (q *judgedQueue) Pop() any {
 	q.list = q.list[:len(q.list)-1]
 	return nil

@@ -18,16 +18,16 @@ import (
 
 const gib = int64(1) << 30
 
-// crowd is some pods of some templates, and what can be bought for them.
-type crowd struct {
+// workload is some pods of some templates, and what can be bought for them.
+type workload struct {
 	snapshot.Snapshot
 	counts []int
 }
 
 // selling sells machines of 1, 2, 4 … cores with 4 GiB a core in two zones; a core costs a
 // little less in large ones.
-func selling(sizes ...int64) *crowd {
-	c := &crowd{Snapshot: snapshot.Snapshot{
+func selling(sizes ...int64) *workload {
+	c := &workload{Snapshot: snapshot.Snapshot{
 		Settings: snapshot.Settings{WellKnown: requirement.Core().WellKnown()},
 		Catalogs: []catalog.Catalog{{}},
 		Pools:    []snapshot.Pool{{Name: "default"}},
@@ -51,7 +51,7 @@ func selling(sizes ...int64) *crowd {
 }
 
 // pods adds n pods of a size.
-func (c *crowd) pods(n int, milli, mib int64, changes ...func(*snapshot.Template)) *crowd {
+func (c *workload) pods(n int, milli, mib int64, changes ...func(*snapshot.Template)) *workload {
 	t := snapshot.Template{Namespace: "default", Requests: model.Resources{CPU: milli, Memory: mib << 20, Pods: 1}, Labels: map[string]string{"app": fmt.Sprint("app-", len(c.Templates))}}
 	for _, change := range changes {
 		change(&t)
@@ -60,8 +60,8 @@ func (c *crowd) pods(n int, milli, mib int64, changes ...func(*snapshot.Template
 	return c
 }
 
-// problem compiles the crowd. It is made anew for each packing.
-func (c *crowd) problem(style Style, effort int64) Problem {
+// problem compiles the workload. It is made anew for each packing.
+func (c *workload) problem(style Style, effort int64) Problem {
 	s := c.Snapshot
 	s.Pods = nil
 	var wishes []shape.Wish
@@ -86,7 +86,7 @@ func (c *crowd) problem(style Style, effort int64) Problem {
 	return p
 }
 
-func (c *crowd) packed(style Style, effort int64) (Result, int) {
+func (c *workload) packed(style Style, effort int64) (Result, int) {
 	k := New(c.problem(style, effort))
 	left := 0
 	for i := range c.counts {
@@ -110,7 +110,7 @@ func alone(i int) func(*snapshot.Template) {
 	}
 }
 
-func drawn(seed uint64) *crowd {
+func drawn(seed uint64) *workload {
 	r := rand.New(rand.NewPCG(seed, 7))
 	c := selling(1, 2, 4, 8, 16)
 	for i := range 1 + r.IntN(6) {
@@ -123,7 +123,7 @@ func drawn(seed uint64) *crowd {
 	return c
 }
 
-// What is known of a packing whatever the pods are: all have a place, it is not
+// What is known of every packing: all have a place, it is not
 // cheaper than the bound, and nodes are not overfull.
 func TestPackings(t *testing.T) {
 	t.Parallel()
@@ -175,11 +175,11 @@ func prices(r Result) []int {
 // Cases whose best fleet anybody can see.
 func TestBestFleets(t *testing.T) {
 	t.Parallel()
-	limited := func(c *crowd, cores int64) *crowd {
+	limited := func(c *workload, cores int64) *workload {
 		c.Pools[0].Limits = []model.Amount{{Name: model.CPU, Value: cores * 1000}}
 		return c
 	}
-	cheaper := func(c *crowd) *crowd {
+	cheaper := func(c *workload) *workload {
 		c.Catalogs = append(c.Catalogs, catalog.Catalog{Types: []catalog.Type{c.Catalogs[0].Types[0]}})
 		first := &c.Catalogs[1].Types[0]
 		first.Offerings = []catalog.Offering{{Zone: "a", CapacityType: catalog.OnDemand, Price: 1, Available: true}}
@@ -187,10 +187,10 @@ func TestBestFleets(t *testing.T) {
 		return c
 	}
 	for name, c := range map[string]struct {
-		crowd *crowd
-		nodes int
-		price model.Money
-		left  int
+		workload *workload
+		nodes    int
+		price    model.Money
+		left     int
 	}{
 		"one pod":                                     {selling(1, 2).pods(1, 500, 256), 1, 990, 0},
 		"two that share":                              {selling(1, 2).pods(2, 500, 256), 1, 990, 0},
@@ -202,7 +202,7 @@ func TestBestFleets(t *testing.T) {
 		"a limit for some":                            {limited(selling(1).pods(3, 1000, 128), 2), 2, 2 * 990, 1},
 		"no cheap node that leaves too little choice": {cheaper(selling(1)).pods(1, 500, 128), 1, 990, 0},
 	} {
-		got, left := c.crowd.packed(Guided, effort)
+		got, left := c.workload.packed(Guided, effort)
 		if len(got.New) != c.nodes || got.Price != c.price || left != c.left {
 			t.Errorf("%s: %d nodes for %d, %d left; want %d for %d, %d left", name, len(got.New), int64(got.Price), left, c.nodes, int64(c.price), c.left)
 		}

@@ -38,9 +38,7 @@ type Seat struct {
 // without such a pod are left out. What remains of limits when they are multiplied by a toll
 // that every node of the pool pays for what it takes of them is a bound for any toll.
 func Prove(pr Proof, steps int64) (model.Money, int64) {
-	p := &packer{sp: pr.Set.Space, set: pr.Set, groupTotal: make([]int, len(pr.Set.Registry.HostGroups())), limits: make([]limits, len(pr.Set.Space.Snapshot.Pools))}
-	p.minimums = minimumsOf(p.sp)
-	p.groups = relaxGroups(pr.Set, pr.Lots)
+	p := newPacker(pr.Set, pr.Lots)
 	r := rows{index: map[string]int{}}
 	for _, l := range pr.Lots {
 		r.add(p, &pr.Set.Shapes[l.Shape], l.Count, p.pinned(&pr.Set.Shapes[l.Shape], l.Pins))

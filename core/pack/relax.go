@@ -20,10 +20,6 @@ type relaxedGroups struct {
 	caps []int64
 }
 
-// worthRow is how large a share of the pods a group must have to be worth a row: below
-// it the cap can hardly force another node.
-const worthRow = 64
-
 func relaxGroups(set *shape.Set, lots []Lot) relaxedGroups {
 	out := relaxedGroups{of: map[int32]int32{}}
 	count := map[int32]int64{}
@@ -145,7 +141,6 @@ func (p *packer) relaxOnce(steps int64) relaxation {
 	key := p.crossroads()
 	if known, was := p.crossed[key]; was {
 		r, _ := p.waitingRows()
-		p.last = known
 		p.price(known)
 		p.steps += int64(len(r.items))
 		return known
@@ -162,9 +157,6 @@ func (p *packer) relaxOnce(steps int64) relaxation {
 	p.crossed[key] = kept
 	return r
 }
-
-// manyCrossroads bounds how many relaxations are remembered.
-const manyCrossroads = 500
 
 // crossroads says which pods have no place.
 func (p *packer) crossroads() string {
@@ -191,17 +183,17 @@ func (p *packer) waitingRows() (out *rows, pods int) {
 }
 
 func (p *packer) relaxRows(r *rows, pods int, steps int64) relaxation {
-	p.last = p.solve(r, steps)
-	p.last.pods = pods
+	out := p.solve(r, steps)
+	out.pods = pods
 	if pods > p.proven {
-		p.proven, p.proof = pods, p.last
+		p.proven, p.proof = pods, out
 	}
 	for k := range p.kinds {
-		if item := p.kinds[k].item; item >= 0 && len(p.last.offers) > 0 {
-			p.kinds[k].value = p.last.Dual[item]
+		if item := p.kinds[k].item; item >= 0 && len(out.offers) > 0 {
+			p.kinds[k].value = out.Dual[item]
 		}
 	}
-	return p.last
+	return out
 }
 
 // solve hands rows, offers and, where they still take part, existing nodes to the
@@ -268,13 +260,8 @@ func floored(room []int64) []int64 {
 // LowerBound is a price that no fleet for the lots can undercut, on top of the existing
 // nodes, by the rules of single nodes. Prove knows limits, weights of pools and spreads too.
 func LowerBound(set *shape.Set, lots []Lot, steps int64) (model.Money, int64) {
-	p := &packer{sp: set.Space, set: set, groupTotal: make([]int, len(set.Registry.HostGroups())), limits: make([]limits, len(set.Space.Snapshot.Pools))}
-	p.minimums = minimumsOf(p.sp)
-	p.groups = relaxGroups(set, lots)
-	p.pools = make([]bool, len(p.limits))
-	for i := range p.pools {
-		p.pools[i] = true
-	}
+	p := newPacker(set, lots)
+	p.askAll()
 	r := rows{index: map[string]int{}}
 	for _, l := range lots {
 		r.add(p, &set.Shapes[l.Shape], l.Count, set.Shapes[l.Shape].Alternatives)

@@ -7,7 +7,6 @@ import (
 	"tenon/core/feasible"
 	"tenon/core/model"
 	"tenon/core/shape"
-	"tenon/core/topology"
 )
 
 // Problem is what is to be packed, and how.
@@ -22,8 +21,8 @@ type Problem struct {
 	Style  Style
 	// Effort is how many steps may be spent.
 	Effort int64
-	// Shelf may be shared by packings in spaces that sell the same.
-	Shelf *Shelf
+	// OfferCache may be shared by packings in spaces that sell the same.
+	OfferCache *OfferCache
 }
 
 // Style is the way of packing.
@@ -68,89 +67,12 @@ type Result struct {
 	Steps int64
 }
 
-// packer is one attempt. It is thrown away after it.
-type packer struct {
-	sp  *feasible.Space
-	set *shape.Set
-
-	lots      []lot
-	kinds     []kind
-	kindIndex map[string]int
-	sites     []site
-
-	hosts      []*bin
-	bins       []*bin
-	groupTotal []int
-	// outsiders counts, by host group, pods that want a place and do not need the group's
-	// company themselves.
-	outsiders []int
-	tiers     [][]int
-	pools     []bool // of the tier that is asked now
-	tierStart int    // bins from here on were opened for it
-	minimums  [][]minimum
-	limits    []limits
-	total     []limits // before anything was opened
-	tolls     []toll   // of a proof, in place of limits
-	reserved  map[string]int64
-	offers    []offer
-	largest   []int // of the offers, most room first; of the greedy style only
-	choice    []int // of the offers, those that fillRest looks at; nil for all
-	groups    relaxedGroups
-	relaxed   market
-	scratch   scratch
-
-	shelf *Shelf
-	last  relaxation
-	// proof is the relaxation that was solved for most pods, proven says how many.
-	proof  relaxation
-	proven int
-	// whole is the relaxation of all pods over existing nodes and new ones, hosted says that
-	// existing nodes were filled before.
-	whole     relaxation
-	wholePods int
-	hosted    bool
-	// lodgers are the existing nodes that could take pods, firstTier says that no tier was
-	// asked before.
-	lodgers   []*bin
-	firstTier bool
-	// crossed are relaxations of dives, by the pods that had no place.
-	crossed map[string]relaxation
-	// ahead is the relaxation of what is left after that, if it was solved already.
-	ahead         *relaxation
-	style         Style
-	taste         taste
-	steps, effort int64
-}
-
 // Packer is a packing in the making.
 type Packer struct{ p *packer }
 
 // New fills the existing nodes and then opens new ones, tier by tier.
 func New(pr Problem) *Packer {
-	p := &packer{
-		sp: pr.Set.Space, set: pr.Set,
-		kindIndex:  map[string]int{},
-		groupTotal: make([]int, len(pr.Set.Registry.HostGroups())),
-		outsiders:  make([]int, len(pr.Set.Registry.HostGroups())),
-		tiers:      pr.Tiers,
-		limits:     make([]limits, len(pr.Limits)),
-		reserved:   map[string]int64{},
-		effort:     pr.Effort,
-		style:      pr.Style,
-		shelf:      pr.Shelf,
-		taste:      tastes[0],
-	}
-	for i, l := range pr.Limits {
-		p.limits[i] = l
-	}
-	p.total = slices.Clone(p.limits)
-	p.minimums = minimumsOf(p.sp)
-	p.groups = relaxGroups(pr.Set, pr.Lots)
-	for h := range p.sp.Hosts {
-		p.hosts = append(p.hosts, p.hostBin(h))
-	}
-	p.addLots(pr.Lots)
-	p.effort = p.effort / 2 * p.thoroughness(p.waitingRows())
+	p := newAttempt(pr)
 	p.run()
 	return &Packer{p}
 }
@@ -175,9 +97,10 @@ func (k *Packer) Add(lots []Lot) {
 	for _, b := range p.bins {
 		p.fill(b, p.sitesOf(b))
 	}
+	p.companyOnHosts()
 	p.fillHosts()
 	p.eachTier(func() {
-		p.placeCompany()
+		p.placeCompany(p.offers, false)
 		p.fillRest()
 	})
 }
@@ -197,6 +120,7 @@ func (k *Packer) Drop(lot int) {
 	k.p.kinds[l.kind].left -= l.Count
 	l.dropped += l.Count
 	l.Count = 0
+	clear(k.p.first)
 }
 
 // Bound is the relaxation's proven bound on the price, if it was solved for all pods
@@ -225,46 +149,7 @@ func (k *Packer) Bound(steps int64) (price model.Money, spent int64, ok bool) {
 	return model.Money(p.proof.Bound), spent, true
 }
 
-// closelyProven is a price over the bound that needs no better proof.
-const closelyProven = 1.02
-
-// Lonely reports whether some pod of the lot is on a node without the company that it
-// needs there.
-func (k *Packer) Lonely(lot int) bool {
-	l := &k.p.lots[lot]
-	if len(l.shape.Rules.HostNeeds) == 0 {
-		return false
-	}
-	for _, b := range slices.Concat(k.p.hosts, k.p.bins) {
-		if !slices.ContainsFunc(b.content, func(t taken) bool { return t.lot == lot }) {
-			continue
-		}
-		for _, need := range l.shape.Rules.HostNeeds {
-			if need.Soft {
-				continue
-			}
-			t := b.tally(need.Group)
-			if t == nil || t.n == 0 || int(t.n) < k.p.groupTotal[need.Group] && !k.p.gives(b, need.Group) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// gives reports whether a pod of the group is on the bin that does not need the group's
-// company itself.
-func (p *packer) gives(b *bin, g int32) bool {
-	if slices.ContainsFunc(b.before, func(t tally) bool { return t.group == g && t.n > 0 }) {
-		return true
-	}
-	return slices.ContainsFunc(b.content, func(t taken) bool {
-		r := &p.lots[t.lot].shape.Rules
-		return slices.Contains(r.HostCounts, g) && !slices.ContainsFunc(r.HostNeeds, func(n topology.Need) bool { return n.Group == g })
-	})
-}
-
-// TopUp gives pods without a place whatever room there is on nodes that are planned.
+// TopUp gives pods without a place the room that is left on nodes that are planned.
 func (k *Packer) TopUp() {
 	for _, b := range slices.Concat(k.p.hosts, k.p.bins) {
 		if !k.p.waiting() {
@@ -278,9 +163,10 @@ func (k *Packer) TopUp() {
 func (k *Packer) Evict(lot int) { k.p.evict(lot) }
 
 func (p *packer) run() {
+	p.companyOnHosts()
 	p.fillHosts()
 	p.eachTier(func() {
-		p.placeCompany()
+		p.placeCompany(p.offers, false)
 		if p.style == Greedy {
 			for before := 0; p.waiting() && p.countLeft() != before; {
 				before = p.countLeft()
@@ -382,7 +268,9 @@ func (p *packer) unload(b *bin) {
 func (p *packer) evict(lot int) {
 	for _, b := range slices.Concat(p.hosts, p.bins) {
 		if slices.ContainsFunc(b.content, func(t taken) bool { return t.lot == lot }) {
-			p.rebuild(b, func(t taken) bool { return t.lot != lot })
+			stays := func(t taken) bool { return t.lot != lot }
+			p.rebuild(b, stays)
+			b.company = slices.DeleteFunc(b.company, func(t taken) bool { return !stays(t) })
 		}
 	}
 	p.bins = slices.DeleteFunc(p.bins, func(b *bin) bool {
@@ -407,7 +295,7 @@ func (p *packer) rebuild(b *bin, keep func(taken) bool) {
 	} else {
 		fresh = p.newBin(b.machine, b.slot)
 	}
-	fresh.sealed = b.sealed
+	fresh.sealed, fresh.company = b.sealed, b.company
 	*b = *fresh
 	for _, t := range content {
 		if keep(t) {

@@ -23,9 +23,6 @@ type toll struct {
 	used      float64
 }
 
-// tollRounds is how many relaxations a proof with limits may solve.
-const tollRounds = 10
-
 // tolled is a relaxation with tolls in place of limits. Its price less what the limits would
 // have brought in tolls is a bound for fleets that keep the limits, whatever the tolls are.
 type tolled struct {
@@ -62,9 +59,9 @@ func (t *tolled) bound() int64 {
 		l := &p.tolls[i]
 		l.used = 0
 		if l.each > 0 {
-			brought += l.each * float64(l.left)
+			brought += float64(l.each * float64(l.left))
 		} else {
-			brought += l.each * float64(l.least)
+			brought += float64(l.each * float64(l.least))
 		}
 	}
 	for _, pattern := range out.Patterns {
@@ -74,7 +71,7 @@ func (t *tolled) bound() int64 {
 		m := &p.sp.Machines[out.offers[pattern.Bin].machine]
 		for i := range p.tolls {
 			if l := &p.tolls[i]; l.pool == m.Pool {
-				l.used += pattern.Amount * float64(Share(m.Capacity, l.name))
+				l.used += float64(pattern.Amount * float64(Share(m.Capacity, l.name)))
 			}
 		}
 	}
@@ -103,10 +100,10 @@ func (t *tolled) raise() bool {
 	case l.each == 0 && math.IsInf(l.high, 1):
 		l.each = t.packer.firstToll(l)
 	case l.each == 0: // no machine may become cheaper than nothing, rounded
-		l.low = -0.999 * t.packer.firstToll(l)
+		l.low = float64(-0.999 * t.packer.firstToll(l))
 		l.each = l.low / 2
 	default:
-		l.each *= 4
+		l.each = float64(l.each * 4)
 	}
 	return true
 }
@@ -210,7 +207,7 @@ func (p *packer) tollOf(pool int, capacity model.Resources) model.Money {
 	sum := 0.0
 	for i := range p.tolls {
 		if l := &p.tolls[i]; l.pool == pool {
-			sum += l.each * float64(Share(capacity, l.name))
+			sum += float64(l.each * float64(Share(capacity, l.name)))
 		}
 	}
 	return model.Money(math.Floor(sum))

@@ -43,9 +43,9 @@ func (t *trial) run(among []int, sites bitset.Set, price float64) float64 {
 			t.take(k, int64(n))
 			c.taken += n
 			for d, want := range k.need[:min(len(k.need), maxDims)] {
-				value += p.taste.fairness * float64(n) * float64(want) * fair[d]
+				value += float64(p.scoring.fairness * float64(n) * float64(want) * fair[d])
 			}
-			value += float64(n) * ((1-p.taste.fairness)*k.value + tiny)
+			value += float64(float64(n) * (float64((1-p.scoring.fairness)*k.value) + tiny))
 		}
 		if n == 0 || c.taken == k.left {
 			last := len(list) - 1

@@ -5,13 +5,8 @@ import "tenon/core/shape"
 // Values says of each lot what one more pod of it costs in the best of fleets, were all
 // lots to be packed on new nodes: the dual prices of the relaxation, in millionths.
 func Values(set *shape.Set, lots []Lot, steps int64) []float64 {
-	p := &packer{sp: set.Space, set: set, groupTotal: make([]int, len(set.Registry.HostGroups())), limits: make([]limits, len(set.Space.Snapshot.Pools))}
-	p.minimums = minimumsOf(p.sp)
-	p.groups = relaxGroups(set, lots)
-	p.pools = make([]bool, len(p.limits))
-	for i := range p.pools {
-		p.pools[i] = true
-	}
+	p := newPacker(set, lots)
+	p.askAll()
 	r := rows{index: map[string]int{}}
 	row := make([]int, len(lots))
 	for i, l := range lots {

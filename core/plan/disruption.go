@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"tenon/core/model"
+	"tenon/core/reason"
 )
 
 // Reason is why nodes are given up voluntarily, as users know it.
@@ -20,7 +21,7 @@ const (
 // the first of their pods is evicted. Disruptions of one plan do not touch each other: no
 // node or pod is in two of them, and each may fail alone.
 //
-// Whoever carries it out checks first that it still holds: every node of Nodes is there,
+// The controller that carries it out checks first that it still holds: every node of Nodes is there,
 // may still be disrupted for the reason, and has the pods that are listed and no others;
 // the pools' budgets and the PodDisruptionBudgets of the pods leave room for all of it;
 // and the nodes of Moves still have room. What no longer holds is dropped, and decided
@@ -33,11 +34,26 @@ type Disruption struct {
 	// of Moves are all that come back; together they are the evictions.
 	Replacements []Claim
 	Moves        []Placement
+	// DeleteFirst: limits leave no room for Replacements beside Nodes. They are bought once the
+	// removal of Nodes has begun, for the pods that come back.
+	DeleteFirst bool
 	// Savings an hour, if the cloud chooses the cheapest offers.
 	Savings model.Money
 	// Score is set for pools with the policy Balanced, by pool.
 	Scores []Score
+	// Delay is why it is not to be begun now.
+	Delay Delay
 }
+
+// Delay is for which reason something waits although it should be done, and until when at the
+// latest. The zero value is no delay.
+type Delay struct {
+	Code  reason.Code
+	Until time.Time
+}
+
+// Now reports whether the disruption is to be begun now.
+func (d *Disruption) Now() bool { return d.Delay.Code == reason.None }
 
 // Removal is a node to be given up.
 type Removal struct {
@@ -45,24 +61,20 @@ type Removal struct {
 	Claim string
 	Pool  string
 	Price model.Money
-	// Pods are all that are expected there, daemons included, as indexes into Snapshot.Pods.
+	// Pods are all that are expected there, daemons included, as indexes into Snapshot.Pods,
+	// ascending.
 	Pods []int
 }
 
-// Score is how the savings of a disruption compare with what it disturbs, both as shares
-// of the whole pool.
+// Score is how the savings of a disruption compare with what it disturbs, for a pool.
 type Score struct {
-	Pool       string
-	Savings    float64
-	Disruption float64
+	Pool string
+	reason.Shares
 }
-
-// Value is the quotient.
-func (s Score) Value() float64 { return s.Savings / s.Disruption }
 
 // Decision is what is done, by the word that users know.
 func (d *Disruption) Decision() string {
-	if len(d.Replacements) > 0 {
+	if len(d.Replacements) > 0 && !d.DeleteFirst {
 		return "replace"
 	}
 	return "delete"
@@ -101,14 +113,29 @@ type Prospect struct {
 	Kind  Kind
 	// Reason is for which it would go, empty if for none.
 	Reason Reason
-	// Text is what keeps it, in the words of the API's events.
-	Text string
-	// Event is the event's reason, empty where there is none.
-	Event string
+	// Cause is what keeps it; none of a chosen node.
+	Cause reason.Cause
 	// Until is when the answer may change although nothing happens.
 	Until time.Time
 	// Disruption is its index in the plan if it is chosen.
 	Disruption int
-	// Skipped says that there was no effort left to look at it: what was said before stands.
-	Skipped bool
+}
+
+// Skipped reports whether there was no effort left to look at it: what was said before stands.
+func (p *Prospect) Skipped() bool { return p.Cause.Code == reason.NotLookedAt }
+
+// Event is the reason of the event that tells of it, as users know it; empty where there is
+// none. What is chosen or waits has none, and neither has what users expect anyway.
+func (p *Prospect) Event() string {
+	switch p.Cause.Code {
+	case reason.None, reason.NotManaged, reason.BeingDisrupted, reason.PoolStatic, reason.TakesPods:
+		return ""
+	}
+	switch p.Kind {
+	case Blocked:
+		return "DisruptionBlocked"
+	case Kept:
+		return "Unconsolidatable"
+	}
+	return ""
 }

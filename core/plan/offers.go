@@ -14,7 +14,7 @@ type Offers struct {
 	selected bitset.Set
 }
 
-// Select takes some of a list that nobody changes any more.
+// Select takes some of a list that does not change any more.
 func Select(list []Offer, selected bitset.Set) Offers { return Offers{list, selected} }
 
 // List takes all of a list.

@@ -20,8 +20,12 @@ type Plan struct {
 	// node what is in store for it.
 	Disruptions []Disruption
 	Prospects   []Prospect
-	Cost        Cost
-	Solve       Solve
+	// Rooms are what buffers have, each once, in their order; Spare are the nodes that have to be
+	// bought for them, beside all that pods need.
+	Rooms []Room
+	Spare []Claim
+	Cost  Cost
+	Solve Solve
 }
 
 // Claim is a node to be bought.
@@ -49,6 +53,9 @@ type Claim struct {
 	// Replica says that a static pool lacks the node: it is bought for no pod, asks for
 	// what the pool's template asks for, and may be any of the pool's offers.
 	Replica bool
+	// Spare says that the node has room for pods that a buffer stands for, which are not among
+	// its Pods.
+	Spare bool
 }
 
 // Offer names one offering of one pool's catalogue with its price.

@@ -7,8 +7,8 @@ import (
 	"tenon/core/model"
 )
 
-// Whole is the plan with what its disruptions buy and move beside what pending pods need,
-// for those who look at all nodes and pods together. bound is what is proven about the
+// Whole is the plan with what its disruptions and buffers buy and move beside what pending pods
+// need, for those who look at all nodes and pods together. bound is what is proven about the
 // price of all of them; it is not used if it is less than what is proven about a part.
 func (p *Plan) Whole(bound model.Money) Plan {
 	out := *p
@@ -35,6 +35,12 @@ func (p *Plan) Whole(bound model.Money) Plan {
 	}
 	slices.SortFunc(out.Existing, func(a, b Placement) int { return cmp.Compare(a.Node, b.Node) })
 	out.Cost.LowerBound = min(max(out.Cost.LowerBound, bound), out.Cost.New)
+	for _, c := range p.Spare { // whose price nothing is proven about: it is on both sides
+		out.Claims = append(out.Claims, c)
+		out.Cost.New += c.Offer.Price
+		out.Cost.LowerBound += c.Offer.Price
+	}
+	out.Spare = nil
 	return out
 }
 

@@ -34,12 +34,12 @@ func newAtlas(set *shape.Set, pools []bool) *atlas {
 }
 
 // Domains lists them sorted by name.
-func (a *atlas) Domains(party int, key string, pins []topology.Pin) []topology.Domain {
-	q := question{party, key, pinText(pins)}
+func (a *atlas) Domains(shape int, key string, pins []topology.Pin) []topology.Domain {
+	q := question{shape, key, pinText(pins)}
 	if found, ok := a.known[q]; ok {
 		return found
 	}
-	s := &a.set.Shapes[party]
+	s := &a.set.Shapes[shape]
 	places := s.Alternatives
 	if len(pins) > 0 {
 		places = nil

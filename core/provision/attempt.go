@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"tenon/core/feasible"
 	"tenon/core/model"
 	"tenon/core/pack"
 	"tenon/core/reason"
@@ -55,29 +56,29 @@ func (d *decision) place(wishes []shape.Wish) *attempt {
 	}
 }
 
-// glance is the part of the effort that is enough to see that some pods find no place:
+// quickPart is the part of the effort that is enough to see that some pods find no place:
 // a packing that is followed by another with fewer preferences need not be cheap.
-const glance = 16
+const quickPart = 16
 
 // bestOf tries every style of packing that may help.
 func (d *decision) bestOf(set *shape.Set, wishes []shape.Wish) *attempt {
 	atlas := newAtlas(set, d.launching())
 	guided := way{style: pack.Guided, effort: d.effort}
 	var best *attempt
-	if d.shelf != nil { // a question among many does without the baseline
+	if d.cache != nil { // a question among many does without the baseline
 		best = d.attempt(set, atlas, guided)
 	} else {
 		best = d.attempt(set, atlas, way{style: pack.Greedy, effort: d.effort})
 		if _, more := d.relax(best, wishes); more {
-			if quick := d.attempt(set, atlas, way{style: pack.Guided, effort: d.effort / glance}); quick.unplaced() > 0 {
+			if quick := d.attempt(set, atlas, way{style: pack.Guided, effort: d.effort / quickPart}); quick.unplaced() > 0 {
 				return better(quick, best)
 			}
 		}
 		best = better(d.attempt(set, atlas, guided), best)
 	}
 	if len(set.Registry.Groups()) > 0 && pods(set) <= fewPods {
-		for _, manner := range []topology.Manner{topology.Gather, topology.Together} {
-			best = better(best, d.attempt(set, atlas, way{style: pack.Guided, effort: d.effort / aside, manner: manner}))
+		for _, strategy := range []topology.Strategy{topology.Gather, topology.Together} {
+			best = better(best, d.attempt(set, atlas, way{style: pack.Guided, effort: d.effort / strategyPart, strategy: strategy}))
 		}
 	}
 	if best.unplaced() > 0 && d.limited() {
@@ -86,14 +87,14 @@ func (d *decision) bestOf(set *shape.Set, wishes []shape.Wish) *attempt {
 	return best
 }
 
-// aside is the part of the effort that goes to other manners, each.
-const aside = 4
+// strategyPart is the part of the effort that goes to each other strategy.
+const strategyPart = 4
 
 // way is how an attempt is made.
 type way struct {
-	style  pack.Style
-	effort int64
-	manner topology.Manner
+	style    pack.Style
+	effort   int64
+	strategy topology.Strategy
 }
 
 // fewPods is up to how many pods it matters that some domain needs no node.
@@ -135,18 +136,17 @@ func (d *decision) launching() []bool {
 
 func (d *decision) attempt(set *shape.Set, atlas *atlas, w way) *attempt {
 	a := &attempt{d: d, set: set, why: map[int]reason.Reason{}}
-	parties := make([]topology.Party, len(set.Shapes))
+	shapes := make([]topology.Shape, len(set.Shapes))
 	counts := make([]int, len(set.Shapes))
 	for i := range set.Shapes {
 		s := &set.Shapes[i]
-		parties[i] = topology.Party{Rules: &s.Rules, Places: s.Alternatives, Count: len(s.Pods)}
+		shapes[i] = topology.Shape{Rules: &s.Rules, Places: s.Alternatives, Count: len(s.Pods)}
 		counts[i] = len(s.Pods)
 	}
-	a.assigner = topology.NewAssigner(d.sp, set.Registry, atlas, parties)
-	a.assigner.Manner = w.manner
+	a.assigner = topology.NewAssigner(d.sp, set.Registry, atlas, shapes, w.strategy)
 	lots := a.assign(counts)
 	a.packer = pack.New(pack.Problem{
-		Set: set, Lots: lots, Tiers: d.tiers, Limits: d.limits, Style: w.style, Effort: w.effort, Shelf: d.offers(),
+		Set: set, Lots: lots, Tiers: d.tiers, Limits: d.limits, Style: w.style, Effort: w.effort, OfferCache: d.offers(),
 	})
 	for range rounds {
 		if !a.sendElsewhere() {
@@ -159,17 +159,18 @@ func (d *decision) attempt(set *shape.Set, atlas *atlas, w way) *attempt {
 	a.packer.TopUp()
 	a.result = a.packer.Result()
 	a.countLeft()
+	a.explainCompany()
 	d.steps += a.result.Steps
 	return a
 }
 
 // offers is what attempts remember for each other.
-func (d *decision) offers() *pack.Shelf {
-	if d.shelf != nil {
-		return d.shelf
+func (d *decision) offers() *pack.OfferCache {
+	if d.cache != nil {
+		return d.cache
 	}
 	if d.own == nil {
-		d.own = pack.NewShelf()
+		d.own = pack.NewOfferCache()
 	}
 	return d.own
 }
@@ -178,11 +179,11 @@ func (d *decision) offers() *pack.Shelf {
 func (a *attempt) assign(counts []int) []pack.Lot {
 	portions, failures := a.assigner.Assign(counts)
 	for _, f := range failures {
-		a.why[f.Party] = f.Reason
+		a.why[f.Shape] = f.Reason
 	}
 	lots := make([]pack.Lot, len(portions))
 	for i, p := range portions {
-		lots[i] = pack.Lot{Shape: p.Party, Pins: p.Pins, Count: p.Count}
+		lots[i] = pack.Lot{Shape: p.Shape, Pins: p.Pins, Count: p.Count}
 	}
 	a.portions = append(a.portions, portions...)
 	return lots
@@ -213,7 +214,7 @@ func (a *attempt) withdrawLeft(counts []int) (any bool) {
 		}
 		a.assigner.Withdraw(portion, left)
 		a.packer.Drop(lot)
-		counts[portion.Party] += left
+		counts[portion.Shape] += left
 		any = true
 	}
 	return any
@@ -232,7 +233,7 @@ func (a *attempt) withdrawBroken() {
 			a.packer.Evict(lot)
 			a.assigner.Withdraw(portion, placed)
 			a.packer.Drop(lot)
-			a.why[portion.Party] = brokenRule(&a.set.Shapes[portion.Party])
+			a.why[portion.Shape] = brokenRule(&a.set.Shapes[portion.Shape])
 			again = true
 		}
 	}
@@ -253,8 +254,17 @@ func (a *attempt) countLeft() {
 	for _, nodes := range [][]pack.Node{a.result.Hosts, a.result.New} {
 		for _, n := range nodes {
 			for _, l := range n.Loads {
-				a.left[a.portions[l.Lot].Party] -= l.Count
+				a.left[a.portions[l.Lot].Shape] -= l.Count
 			}
+		}
+	}
+}
+
+// explainCompany gives pods that found no company on a node their reason.
+func (a *attempt) explainCompany() {
+	for i := range a.set.Shapes {
+		if _, known := a.why[i]; !known && a.left[i] > 0 && len(a.set.Shapes[i].Rules.HostNeeds) > 0 {
+			a.why[i] = reason.Reason{Code: reason.Affinity, Where: feasible.HostnameKey}
 		}
 	}
 }

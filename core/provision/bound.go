@@ -1,15 +1,18 @@
 package provision
 
 import (
+	"slices"
+
 	"tenon/core/model"
 	"tenon/core/pack"
 	"tenon/core/topology"
 )
 
 // lowerBound is proven: no fleet that places the same pods, on top of the same existing
-// nodes and by the same rules, costs less.
+// nodes and by the same rules, costs less. Nothing is claimed beside a pod that has no place
+// but could have one.
 func (d *decision) lowerBound(a *attempt) model.Money {
-	if d.unproven {
+	if d.unproven || a.mayHavePlace() {
 		return 0
 	}
 	least := d.boundOfNodes(a)
@@ -17,6 +20,18 @@ func (d *decision) lowerBound(a *attempt) model.Money {
 		least = max(least, d.boundOfRules(a))
 	}
 	return least
+}
+
+// mayHavePlace reports whether a pod has no place that might find its company on some node:
+// pods that need each other are packed as a unit, and not every way of it is tried.
+func (a *attempt) mayHavePlace() bool {
+	for i := range a.set.Shapes {
+		hard := func(n topology.Need) bool { return !n.Soft }
+		if a.left[i] > 0 && slices.ContainsFunc(a.set.Shapes[i].Rules.HostNeeds, hard) && a.packer.MayArrive(i) {
+			return true
+		}
+	}
+	return false
 }
 
 // A bound that is this close to the price needs no more rules, and with more shapes than

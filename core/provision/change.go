@@ -19,8 +19,8 @@ import (
 
 // propose lists the changes that could make the pool take the pod: those that concern the
 // rule that stood in the way.
-func (k *seeker) propose(c chance, t *snapshot.Template, pl *plea, v *reason.PoolVerdict) []proposal {
-	b := proposer{k: k, chance: c, t: t, plea: pl, pool: &k.d.s.Pools[c.pool]}
+func (k *adviser) propose(c candidate, t *snapshot.Template, rq *request, v *reason.PoolVerdict) []proposal {
+	b := proposer{k: k, candidate: c, t: t, request: rq, pool: &k.d.s.Pools[c.pool]}
 	switch v.Reason.Code {
 	case reason.TaintNotTolerated:
 		b.tolerate()
@@ -48,18 +48,18 @@ func (k *seeker) propose(c chance, t *snapshot.Template, pl *plea, v *reason.Poo
 
 // proposer collects the proposals for one pool.
 type proposer struct {
-	k *seeker
-	chance
-	t    *snapshot.Template
-	plea *plea
-	pool *snapshot.Pool
-	out  []proposal
+	k *adviser
+	candidate
+	t       *snapshot.Template
+	request *request
+	pool    *snapshot.Pool
+	out     []proposal
 }
 
 func (b *proposer) base(size float64, r reason.Remedy) proposal {
 	r.Pool = b.pool.Name
 	t := *b.t
-	return proposal{remedy: r, size: size, pool: b.chance.pool, of: b.t, template: &t, in: *b.pool}
+	return proposal{remedy: r, size: size, pool: b.candidate.pool, of: b.t, template: &t, in: *b.pool}
 }
 
 // keep estimates a proposal that changes the pod, and drops it if no machine would do.
@@ -93,7 +93,7 @@ func (b *proposer) tolerate() {
 }
 
 // labels lets the pod do without what it asks of one label, or gives the pool's nodes the
-// label if nobody defines it. With a key only that label is looked at.
+// label if no pool defines it. With a key only that label is looked at.
 func (b *proposer) labels(only string) {
 	keys := map[string]bool{}
 	for _, set := range append([]requirement.Set{b.t.Selector}, b.t.Terms...) {
@@ -121,7 +121,7 @@ func (b *proposer) labels(only string) {
 
 // asked is what the pod's alternative asks of a label.
 func (b *proposer) asked(key string) requirement.Requirement {
-	a := &b.plea.variant.Alternatives[b.alternative]
+	a := &b.request.variant.Alternatives[b.alternative]
 	if a.Require.Has(key) {
 		return a.Require.Get(key)
 	}
@@ -165,9 +165,9 @@ func (b *proposer) addLabel(p proposal, key, value string) proposal {
 // requests lowers them to what the nearest machine has. The machine is the one of which
 // the worst cut is the least, so the proposal is the best of its kind.
 func (b *proposer) requests() {
-	a := &b.plea.variant.Alternatives[b.alternative]
-	s := sifter{d: b.k.d, pool: b.chance.pool, ask: a, plea: b.plea, types: b.k.d.sp.TypesFor(b.chance.pool, a.Require), slots: b.k.d.sp.SlotsAllowed(a.Require), variety: requirement.NewVariety(requirement.Set{})}
-	first, end := b.k.d.sp.PoolMachines(b.chance.pool)
+	a := &b.request.variant.Alternatives[b.alternative]
+	s := sifter{d: b.k.d, pool: b.candidate.pool, ask: a, request: b.request, types: b.k.d.sp.TypesFor(b.candidate.pool, a.Require), slots: b.k.d.sp.SlotsAllowed(a.Require), variety: requirement.NewVariety(requirement.Set{})}
+	first, end := b.k.d.sp.PoolMachines(b.candidate.pool)
 	for m := first; m < end; m++ {
 		s.add(&b.k.d.sp.Machines[m])
 	}
@@ -175,9 +175,9 @@ func (b *proposer) requests() {
 	if s.size.machine == nil || s.size.machine.Overdrawn != "" {
 		return // no pod is small enough where the daemons have no room
 	}
-	p := b.base(sizeRequest+100*s.size.by, reason.Remedy{Change: reason.LowerRequest})
+	p := b.base(sizeRequest+float64(100*s.size.by), reason.Remedy{Change: reason.LowerRequest})
 	for i, name := range b.k.d.sp.Dims {
-		want, have := b.plea.need[i], max(s.size.machine.Room[i], 0)
+		want, have := b.request.need[i], max(s.size.machine.Room[i], 0)
 		if want <= have || want <= 0 {
 			continue
 		}
@@ -190,7 +190,7 @@ func (b *proposer) requests() {
 	b.keep(p)
 }
 
-// limits takes them away. How far they must be raised the rehearsal tells.
+// limits takes them away. How far they must be raised the simulation tells.
 func (b *proposer) limits() {
 	p := b.base(sizeLine, reason.Remedy{Change: reason.RaiseLimit})
 	p.unlimited = true
@@ -281,7 +281,7 @@ func asksForVariety(r requirement.Set) bool {
 }
 
 // machines finds those of the pool as it is that would take the pod of the proposal.
-func (k *seeker) machines(p *proposal) []find {
+func (k *adviser) machines(p *proposal) []find {
 	sp := k.d.sp
 	first, end := sp.PoolMachines(p.pool)
 	need := sp.Vector(p.template.Requests)
@@ -320,7 +320,7 @@ func (p *proposal) addedKey() string {
 
 // price is the least of the slots in which the machine can be had. Reservations are left
 // out: the plan may have used them up.
-func (k *seeker) price(m *feasible.Machine, slots func(func(int) bool)) (model.Money, bool) {
+func (k *adviser) price(m *feasible.Machine, slots func(func(int) bool)) (model.Money, bool) {
 	best, ok := model.Money(0), false
 	for slot := range slots {
 		if !m.Slots.Has(slot) || k.d.sp.Slots[slot].CapacityType == catalog.Reserved {

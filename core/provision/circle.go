@@ -52,13 +52,13 @@ func groupsOf(r *topology.Rules) []int32 {
 		out = append(out, x.Group)
 	}
 	for _, g := range r.HostCounts {
-		out = append(out, crowd+g)
+		out = append(out, hostOffset+g)
 	}
 	for _, x := range r.HostCaps {
-		out = append(out, crowd+x.Group)
+		out = append(out, hostOffset+x.Group)
 	}
 	for _, x := range r.HostNeeds {
-		out = append(out, crowd+x.Group)
+		out = append(out, hostOffset+x.Group)
 	}
 	return out
 }

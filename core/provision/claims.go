@@ -51,6 +51,7 @@ func (d *decision) write(a *attempt) plan.Plan {
 	if !d.s.Settings.BestEffortMinimum {
 		w.dropShort()
 	}
+	w.dropDear()
 	var p plan.Plan
 	for _, n := range a.result.Hosts {
 		p.Existing = append(p.Existing, plan.Placement{Node: d.s.Nodes[d.sp.Hosts[n.Host].Node].Name, Pods: w.pods(n)})
@@ -95,9 +96,9 @@ func (w *writer) dropShort() {
 			return false
 		}
 		for _, l := range n.Loads {
-			party := w.a.portions[l.Lot].Party
-			w.a.left[party] += l.Count
-			w.a.why[party] = reason.Reason{Code: reason.MinimumNotMet}
+			shape := w.a.portions[l.Lot].Shape
+			w.a.left[shape] += l.Count
+			w.a.why[shape] = reason.Reason{Code: reason.MinimumNotMet}
 		}
 		w.a.short = true
 		return true
@@ -127,12 +128,12 @@ func (w *writer) inOrder() []pack.Node {
 func (w *writer) pods(n pack.Node) []int {
 	var out []int
 	for _, l := range n.Loads {
-		party := w.a.portions[l.Lot].Party
-		s := &w.a.set.Shapes[party]
-		for _, p := range s.Pods[w.next[party] : w.next[party]+l.Count] {
+		shape := w.a.portions[l.Lot].Shape
+		s := &w.a.set.Shapes[shape]
+		for _, p := range s.Pods[w.next[shape] : w.next[shape]+l.Count] {
 			out = append(out, int(p))
 		}
-		w.next[party] += l.Count
+		w.next[shape] += l.Count
 	}
 	slices.Sort(out)
 	return out
@@ -174,7 +175,7 @@ func (w *writer) requests(n pack.Node) model.Resources {
 }
 
 func (w *writer) template(l pack.Load) model.Resources {
-	s := &w.a.set.Shapes[w.a.portions[l.Lot].Party]
+	s := &w.a.set.Shapes[w.a.portions[l.Lot].Shape]
 	return w.d.s.Templates[s.Template].Requests
 }
 
@@ -258,7 +259,7 @@ func (w *writer) roomy(n pack.Node, pool int) bitset.Set {
 	sp := w.d.sp
 	load := make([]int64, len(sp.Dims))
 	for _, l := range n.Loads {
-		for d, want := range w.a.set.Shapes[w.a.portions[l.Lot].Party].Need {
+		for d, want := range w.a.set.Shapes[w.a.portions[l.Lot].Shape].Need {
 			load[d] += want * int64(l.Count)
 		}
 	}
@@ -277,7 +278,7 @@ func (w *writer) keepPorts(machines bitset.Set, n pack.Node) {
 	sp := w.d.sp
 	var wanted []model.HostPort
 	for _, l := range n.Loads {
-		wanted = append(wanted, w.a.set.Shapes[w.a.portions[l.Lot].Party].Ports...)
+		wanted = append(wanted, w.a.set.Shapes[w.a.portions[l.Lot].Shape].Ports...)
 	}
 	if len(wanted) == 0 {
 		return

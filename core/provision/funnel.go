@@ -14,9 +14,9 @@ import (
 	"tenon/core/requirement"
 )
 
-// plea is what one pod asks of nodes, and what the packing met when every rule for a
+// request is what one pod asks of nodes, and what the packing met when every rule for a
 // single pod could be met.
-type plea struct {
+type request struct {
 	variant feasible.Variant
 	need    []int64
 	ports   []model.HostPort
@@ -26,16 +26,16 @@ type plea struct {
 // poolVerdict asks the rules of one pool one after the other and counts the offerings
 // that are left after each. Of several alternatives for the node, the one that gets
 // furthest speaks. It returns that alternative's number, or -1.
-func (d *decision) poolVerdict(p int, pl *plea) (reason.PoolVerdict, int) {
+func (d *decision) poolVerdict(p int, rq *request) (reason.PoolVerdict, int) {
 	pool := &d.s.Pools[p]
 	if pool.Unready != "" {
 		return reason.PoolVerdict{
-			Pool: pool.Name, Reason: reason.Reason{Code: reason.PoolNotReady, Detail: pool.Unready}, Suits: d.suits(p, pl),
+			Pool: pool.Name, Reason: reason.Reason{Code: reason.PoolNotReady, Detail: pool.Unready}, Suits: d.suits(p, rq),
 		}, -1
 	}
 	best, at := reason.PoolVerdict{}, -1
-	for i := range pl.variant.Alternatives {
-		if f := d.funnel(p, &pl.variant.Alternatives[i], pl); i == 0 || len(f.Funnel) > len(best.Funnel) {
+	for i := range rq.variant.Alternatives {
+		if f := d.funnel(p, &rq.variant.Alternatives[i], rq); i == 0 || len(f.Funnel) > len(best.Funnel) {
 			best, at = f, i
 		}
 	}
@@ -43,16 +43,16 @@ func (d *decision) poolVerdict(p int, pl *plea) (reason.PoolVerdict, int) {
 }
 
 // suits reports whether a pool lets a pod in, by its taints and labels alone.
-func (d *decision) suits(p int, pl *plea) bool {
+func (d *decision) suits(p int, rq *request) bool {
 	pool := &d.s.Pools[p]
-	return slices.ContainsFunc(pl.variant.Alternatives, func(a feasible.Asker) bool {
+	return slices.ContainsFunc(rq.variant.Alternatives, func(a feasible.Asker) bool {
 		_, kept := model.Untolerated(pool.Taints, a.Tolerations, a.Strict)
 		_, bad := pool.Requirements.FindMismatch(a.Require, d.s.Settings.WellKnown)
 		return !kept && !bad
 	})
 }
 
-func (d *decision) funnel(p int, a *feasible.Asker, pl *plea) reason.PoolVerdict {
+func (d *decision) funnel(p int, a *feasible.Asker, rq *request) reason.PoolVerdict {
 	pool := &d.s.Pools[p]
 	first, end := d.sp.PoolMachines(p)
 	f := reason.PoolVerdict{Pool: pool.Name, Listed: d.listed(first, end)}
@@ -69,9 +69,9 @@ func (d *decision) funnel(p int, a *feasible.Asker, pl *plea) reason.PoolVerdict
 		return f
 	}
 	pass(reason.LabelsIncompatible, f.Listed)
-	d.sieve(&f, p, a, pl)
+	d.sieve(&f, p, a, rq)
 	if f.Reason.Code == reason.None {
-		f.Reason = pl.hint
+		f.Reason = rq.hint
 	}
 	return f
 }
@@ -86,8 +86,8 @@ func (d *decision) listed(first, end int) int {
 
 // sieve lets the pool's offerings fall through the rules for types, slots, availability,
 // size, ports, variety and limits.
-func (d *decision) sieve(f *reason.PoolVerdict, p int, a *feasible.Asker, pl *plea) {
-	s := sifter{d: d, pool: p, ask: a, plea: pl, types: d.sp.TypesFor(p, a.Require), slots: d.sp.SlotsAllowed(a.Require)}
+func (d *decision) sieve(f *reason.PoolVerdict, p int, a *feasible.Asker, rq *request) {
+	s := sifter{d: d, pool: p, ask: a, request: rq, types: d.sp.TypesFor(p, a.Require), slots: d.sp.SlotsAllowed(a.Require)}
 	s.variety = requirement.NewVariety(d.s.Pools[p].Requirements.Intersect(a.Require))
 	first, end := d.sp.PoolMachines(p)
 	for m := first; m < end; m++ {
@@ -107,12 +107,12 @@ func (d *decision) sieve(f *reason.PoolVerdict, p int, a *feasible.Asker, pl *pl
 
 // sifter counts the offerings of one pool for one asker.
 type sifter struct {
-	d     *decision
-	pool  int
-	ask   *feasible.Asker
-	plea  *plea
-	types bitset.Set
-	slots bitset.Set
+	d       *decision
+	pool    int
+	ask     *feasible.Asker
+	request *request
+	types   bitset.Set
+	slots   bitset.Set
 
 	typed, offered, available, roomy, ported, bearable int
 
@@ -135,7 +135,7 @@ type miss struct {
 }
 
 func (s *sifter) add(m *feasible.Machine) {
-	fits := feasible.Fits(s.plea.need, m.Room)
+	fits := feasible.Fits(s.request.need, m.Room)
 	typed := s.types.Has(m.Ordinal)
 	offered, available := common(m.Listed, s.slots), common(m.Slots, s.slots)
 	s.met.Add(typed && offered > 0, fits, available > 0)
@@ -156,7 +156,7 @@ func (s *sifter) add(m *feasible.Machine) {
 		return
 	}
 	s.roomy += available
-	if taken, clash := portClash(s.plea.ports, m.Ports); clash {
+	if taken, clash := portClash(s.request.ports, m.Ports); clash {
 		s.port = reason.Reason{Code: reason.HostPortTaken, Where: strconv.Itoa(int(taken.Port))}
 		return
 	}
@@ -175,7 +175,7 @@ func (s *sifter) lacks(m *feasible.Machine) {
 	if m.Overdrawn != "" || !pack.Bears(s.d.left[s.pool], m.Capacity) {
 		return
 	}
-	if _, clash := portClash(s.plea.ports, m.Ports); clash {
+	if _, clash := portClash(s.request.ports, m.Ports); clash {
 		return
 	}
 	for slot := range m.Listed.All {
@@ -230,7 +230,7 @@ func (s *sifter) tooSmall(m *feasible.Machine) {
 		return
 	}
 	worst, at := 0.0, 0
-	for i, want := range s.plea.need {
+	for i, want := range s.request.need {
 		if want > m.Room[i] && want > 0 {
 			if short := float64(want-m.Room[i]) / float64(want); short > worst {
 				worst, at = short, i
@@ -238,7 +238,7 @@ func (s *sifter) tooSmall(m *feasible.Machine) {
 		}
 	}
 	if s.size.machine == nil || worst < s.size.by {
-		why := reason.Reason{Code: reason.InsufficientRoom, Where: s.d.sp.Dims[at], Have: m.Room[at], Want: s.plea.need[at]}
+		why := reason.Reason{Code: reason.InsufficientRoom, Where: s.d.sp.Dims[at], Have: m.Room[at], Want: s.request.need[at]}
 		s.size = miss{m, worst, why}
 	}
 }

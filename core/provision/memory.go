@@ -11,16 +11,16 @@ import (
 )
 
 // Memory is what earlier plans of the same asker have found out: what can be bought, compiled, and
-// what was rehearsed. Pods that nothing can hold are asked about again with every plan, and
+// what was simulated. Pods that nothing can hold are asked about again with every plan, and
 // what would help them is mostly what would have helped before. It changes no answer: all is
 // remembered with everything that it depends on. It belongs to one asker at a time; nil
 // remembers nothing.
 type Memory struct {
 	market  feasible.Market
 	ordered []ordered
-	// now are the rehearsals of the current plan, before those of the last one. What two plans
+	// now are the simulations of the current plan, before those of the last one. What two plans
 	// have not asked is forgotten, and with it catalogues that are sold no more.
-	now, before map[billing][]rehearsal
+	now, before map[simulationKey][]simulation
 }
 
 // NewMemory makes an empty one.
@@ -58,19 +58,19 @@ func (m *Memory) byName(types []catalog.Type) []catalog.Type {
 	return out
 }
 
-// billing tells most rehearsals apart at once.
-type billing struct {
+// simulationKey tells most simulations apart at once.
+type simulationKey struct {
 	pool, namespace string
 	types, pods     int
 }
 
-// rehearsal is a stage, and what came of it.
-type rehearsal struct {
-	stage   *snapshot.Snapshot // without pods, time and what concerns disruptions
+// simulation is a sandbox, and what came of it.
+type simulation struct {
+	sandbox *snapshot.Snapshot // without pods, time and what concerns disruptions
 	outcome outcome
 }
 
-// outcome is how a rehearsal ended: on which nodes all pods got a place, or that they did not.
+// outcome is how a simulation ended: on which nodes all pods got a place, or that they did not.
 type outcome struct {
 	placed bool
 	kinds  []string // of machines, one for each node
@@ -81,20 +81,20 @@ type outcome struct {
 // turn begins a new plan.
 func (m *Memory) turn() {
 	if m != nil {
-		m.before, m.now = m.now, map[billing][]rehearsal{}
+		m.before, m.now = m.now, map[simulationKey][]simulation{}
 	}
 }
 
-// recall finds a rehearsal of the same, or else has it done and keeps it. The stage says
-// everything: the pods on it are alike, and plans do not depend on the time. To compare stages
+// recall finds a simulation of the same, or else has it done and keeps it. The sandbox says
+// everything: the pods on it are alike, and plans do not depend on the time. To compare sandboxes
 // costs little as long as they share what snapshots have in common.
-func (m *Memory) recall(stage *snapshot.Snapshot, perform func() outcome) outcome {
+func (m *Memory) recall(sandbox *snapshot.Snapshot, run func() outcome) outcome {
 	if m == nil {
-		return perform()
+		return run()
 	}
-	at := billing{stage.Pools[0].Name, stage.Templates[0].Namespace, len(stage.Catalogs[0].Types), len(stage.Pods)}
-	r := rehearsal{stage: bare(stage)}
-	for _, known := range [][]rehearsal{m.now[at], m.before[at]} {
+	at := simulationKey{sandbox.Pools[0].Name, sandbox.Templates[0].Namespace, len(sandbox.Catalogs[0].Types), len(sandbox.Pods)}
+	r := simulation{sandbox: bare(sandbox)}
+	for _, known := range [][]simulation{m.now[at], m.before[at]} {
 		if i := slices.IndexFunc(known, r.same); i >= 0 {
 			r = known[i]
 			if !slices.ContainsFunc(m.now[at], r.same) {
@@ -103,21 +103,21 @@ func (m *Memory) recall(stage *snapshot.Snapshot, perform func() outcome) outcom
 			return r.outcome
 		}
 	}
-	r.outcome = perform()
+	r.outcome = run()
 	m.now[at] = append(m.now[at], r)
 	return r.outcome
 }
 
-// bare leaves out what no rehearsal looks at.
-func bare(stage *snapshot.Snapshot) *snapshot.Snapshot {
+// bare leaves out what no simulation looks at.
+func bare(sandbox *snapshot.Snapshot) *snapshot.Snapshot {
 	out := &snapshot.Snapshot{
-		Settings: stage.Settings, Catalogs: stage.Catalogs, Pools: slices.Clone(stage.Pools), Templates: stage.Templates, Daemons: stage.Daemons,
+		Settings: sandbox.Settings, Catalogs: sandbox.Catalogs, Pools: slices.Clone(sandbox.Pools), Templates: sandbox.Templates, Daemons: sandbox.Daemons,
 	}
 	out.Pools[0].Consolidation = snapshot.Consolidation{}
 	return out
 }
 
 // same begins with what differs mostly.
-func (r rehearsal) same(o rehearsal) bool {
-	return reflect.DeepEqual(r.stage.Templates, o.stage.Templates) && reflect.DeepEqual(r.stage, o.stage)
+func (r simulation) same(o simulation) bool {
+	return reflect.DeepEqual(r.sandbox.Templates, o.sandbox.Templates) && reflect.DeepEqual(r.sandbox, o.sandbox)
 }

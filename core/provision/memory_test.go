@@ -35,7 +35,7 @@ func TestWhatIsRememberedIsWhatWouldBeFound(t *testing.T) {
 			for at, list := range m.now {
 				for _, r := range list {
 					for _, old := range m.before[at] {
-						if r.stage == old.stage {
+						if r.sandbox == old.sandbox {
 							recalled++
 						}
 					}
@@ -45,7 +45,7 @@ func TestWhatIsRememberedIsWhatWouldBeFound(t *testing.T) {
 		}
 	}
 	if recalled < 300 {
-		t.Errorf("only %d rehearsals were remembered", recalled)
+		t.Errorf("only %d simulations were remembered", recalled)
 	}
 }
 

@@ -30,9 +30,9 @@ type Options struct {
 	// Effort is what it may cost; zero is FullEffort.
 	Effort int64
 	// Unadvised leaves out what would help pods that find no place: it takes a plan of its own to
-	// find that out, and not everybody asks.
+	// find that out, and not every caller asks.
 	Unadvised bool
-	// Unproven leaves out the bound: where plans are compared, nobody asks how near they are to the best.
+	// Unproven leaves out the bound: a comparison of plans does not need it.
 	Unproven bool
 	// Memory is that of the asker; nil is none.
 	Memory *Memory
@@ -67,9 +67,9 @@ type decision struct {
 	left   [][]model.Amount // of limits, once the plan is made
 	effort int64
 	steps  int64
-	shelf  *pack.Shelf // of questions that share one, else nil
-	own    *pack.Shelf // of this decision
-	// memory is that of whoever asked, and unadvised that he does not ask what would help.
+	cache  *pack.OfferCache // of questions that share one, else nil
+	own    *pack.OfferCache // of this decision
+	// memory is the caller's. unadvised and unproven are as in Options.
 	memory    *Memory
 	unadvised bool
 	unproven  bool
@@ -197,12 +197,16 @@ func remainingLimits(s *snapshot.Snapshot) [][]model.Amount {
 			continue
 		}
 		for j := range out[p] {
-			if out[p][j].Name == model.Nodes {
-				out[p][j].Value--
-			} else {
-				out[p][j].Value -= n.Capacity.Get(out[p][j].Name)
-			}
+			out[p][j].Value -= share(n, out[p][j].Name)
 		}
 	}
 	return out
+}
+
+// share is what a node takes of a limit.
+func share(n *snapshot.Node, limit string) int64 {
+	if limit == model.Nodes {
+		return 1
+	}
+	return n.Capacity.Get(limit)
 }

@@ -14,11 +14,11 @@ import (
 
 // The search for the smallest change goes in three steps: propose every change of one
 // thing that could help, in any pool, with an estimate of the price; put the smallest
-// first; and rehearse them one by one until one really places the pod.
+// first; and simulate them one by one until one really places the pod.
 
-// seeker looks for remedies. Its work is bounded for a whole plan: pods that it does not
+// adviser looks for remedies. Its work is bounded for a whole plan: pods that it does not
 // come to have a verdict without one.
-type seeker struct {
+type adviser struct {
 	w *writer
 	d *decision
 	// left is how many instance types may still be looked at.
@@ -26,8 +26,8 @@ type seeker struct {
 	// widened are the types that a pool would gain if it did without one requirement.
 	widened  map[widening][]int
 	verdicts map[string]*reason.Verdict
-	// scene is the cluster as planned, made when a rule between pods asks for it.
-	scene *scene
+	// planned is the cluster as planned, made when a rule between pods asks for it.
+	planned *cluster
 }
 
 type widening struct {
@@ -37,19 +37,19 @@ type widening struct {
 
 // The bounds of the search: for a plan, and for one verdict.
 const (
-	mostVisits     = 20_000_000
-	mostRehearsals = 12
+	mostVisits      = 20_000_000
+	mostSimulations = 12
 	// Types outside of a pool are not compiled: each look costs about ten times as much.
 	strangerVisits = 10
 )
 
-func newSeeker(w *writer) *seeker {
-	return &seeker{w: w, d: w.d, left: mostVisits, widened: map[widening][]int{}, verdicts: map[string]*reason.Verdict{}}
+func newAdviser(w *writer) *adviser {
+	return &adviser{w: w, d: w.d, left: mostVisits, widened: map[widening][]int{}, verdicts: map[string]*reason.Verdict{}}
 }
 
-// chance is a pool that could be asked, with its verdict and the asker's alternative that
+// candidate is a pool that could be asked, with its verdict and the asker's alternative that
 // got furthest.
-type chance struct{ pool, alternative, verdict int }
+type candidate struct{ pool, alternative, verdict int }
 
 // proposal is one change that may place the pod.
 type proposal struct {
@@ -79,17 +79,17 @@ const (
 
 // remedy finds the smallest single change that would place a pod of the wish, the
 // cheapest among equals. The second result tells whether everything was looked at.
-func (k *seeker) remedy(w shape.Wish, pl *plea, v *reason.Verdict, chances []chance) (*reason.Remedy, bool) {
-	if len(chances) == 0 {
+func (k *adviser) remedy(w shape.Wish, rq *request, v *reason.Verdict, candidates []candidate) (*reason.Remedy, bool) {
+	if len(candidates) == 0 {
 		return nil, false
 	}
 	t := &k.d.s.Templates[w.Template]
 	var all []proposal
-	for _, c := range chances {
+	for _, c := range candidates {
 		if k.left <= 0 {
 			return nil, false
 		}
-		all = append(all, k.propose(c, t, pl, &v.Pools[c.verdict])...)
+		all = append(all, k.propose(c, t, rq, &v.Pools[c.verdict])...)
 	}
 	if v.OutOfStock() { // to wait is less than to enter a pool that keeps it out on purpose, or to spend more
 		all = slices.DeleteFunc(all, func(p proposal) bool {
@@ -103,12 +103,12 @@ func (k *seeker) remedy(w shape.Wish, pl *plea, v *reason.Verdict, chances []cha
 		)
 	})
 	for i := range all {
-		if i == mostRehearsals || k.left <= 0 {
+		if i == mostSimulations || k.left <= 0 {
 			return nil, false
 		}
-		if k.rehearse(&all[i]) {
+		if k.simulate(&all[i]) {
 			if all[i].unlimited {
-				k.rehearseLimits(&all[i], len(w.Pods))
+				k.simulateLimits(&all[i], len(w.Pods))
 			}
 			return &all[i].remedy, true
 		}

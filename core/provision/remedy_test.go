@@ -346,7 +346,7 @@ func TestOfEqualChangesTheCheapestPoolIsNamed(t *testing.T) {
 	}
 }
 
-// An anti-affinity is a rule of the workload: the advice is rehearsed with the change made
+// An anti-affinity is a rule of the workload: the advice is simulated with the change made
 // to all of its pods, those that run already too.
 func TestSofteningAppliesToTheWholeWorkload(t *testing.T) {
 	t.Parallel()
@@ -386,7 +386,7 @@ func TestFunnelCountsVariety(t *testing.T) {
 	d.left = d.limits
 	w := &writer{d: d, a: d.search()}
 	wish := append(d.wishes, d.refused...)[0]
-	v := d.verdict(wish, reason.Reason{}, newSeeker(w))
+	v := d.verdict(wish, reason.Reason{}, newAdviser(w))
 	want := "minValues requirement is not met for label(s) (label(s)=[node.kubernetes.io/instance-type]): 3 wanted, 2 possible"
 	if got := v.Pools[0].Text(); !strings.HasPrefix(got, want) {
 		t.Errorf("\n got %s\nwant %s…", got, want)
@@ -395,7 +395,7 @@ func TestFunnelCountsVariety(t *testing.T) {
 		t.Errorf("remedy %+v", v.Remedy)
 	}
 	d.s.Settings.BestEffortMinimum = true
-	if v := d.verdict(wish, reason.Reason{}, newSeeker(w)); v.Pools[0].Reason.Code == reason.MinimumNotMet {
+	if v := d.verdict(wish, reason.Reason{}, newAdviser(w)); v.Pools[0].Reason.Code == reason.MinimumNotMet {
 		t.Errorf("a minimum that may be lowered is in the way: %s", v.Pools[0].Text())
 	}
 }
@@ -420,9 +420,9 @@ func TestTheSearchForRemediesIsBounded(t *testing.T) {
 	}
 	d := newDecision(arrange(s, nil).Snapshot, effort, nil)
 	d.left = d.limits
-	seek := newSeeker(&writer{d: d, a: d.search()})
-	seek.left = 0
-	if v := d.verdict(d.refused[0], reason.Reason{}, seek); v.Sought {
+	adv := newAdviser(&writer{d: d, a: d.search()})
+	adv.left = 0
+	if v := d.verdict(d.refused[0], reason.Reason{}, adv); v.Sought {
 		t.Error("says that there is no remedy without having looked")
 	}
 }

@@ -12,37 +12,36 @@ type why struct {
 // whyEffort is what asking one machine costs, in steps.
 const whyEffort = 100
 
-// Why says what keeps a pod from new nodes, in the words of the pool that comes closest.
-func (b *Broker) Why(p Stranded) string {
+// Why tells what keeps a pod from new nodes: what the pool says that comes closest.
+func (b *Broker) Why(p Unplaced) reason.Refusal {
 	pod := &b.Snapshot.Pods[p.Pod]
 	if pod.Tie.Refused != "" {
-		return pod.Tie.Refused
+		return reason.Refusal{General: reason.Reason{Code: reason.PodRefused, Detail: pod.Tie.Refused}}
 	}
 	key := why{pod.Template, p.Hint}
-	text, known := b.whys[key]
+	found, known := b.whys[key]
 	if !known {
-		text = b.findWhy(key)
+		found = b.findWhy(key)
 		if b.whys == nil {
-			b.whys = map[why]string{}
+			b.whys = map[why]reason.Refusal{}
 		}
-		b.whys[key] = text
+		b.whys[key] = found
 	}
-	return text
+	return found
 }
 
-func (b *Broker) findWhy(w why) string {
+func (b *Broker) findWhy(w why) reason.Refusal {
 	t := &b.Snapshot.Templates[w.template]
 	d := &decision{s: b.Snapshot, sp: b.sp, limits: b.limits, left: b.limits}
-	pl := plea{variant: b.sp.Variant(t, b.wish(w.template).dropped), need: b.sp.Vector(t.Requests), ports: t.HostPorts, hint: w.hint}
+	rq := request{variant: b.sp.Variant(t, b.wish(w.template).dropped), need: b.sp.Vector(t.Requests), ports: t.HostPorts, hint: w.hint}
 	var v reason.Verdict
 	for i := range b.Snapshot.Pools {
-		pool, _ := d.poolVerdict(i, &pl)
+		pool, _ := d.poolVerdict(i, &rq)
 		v.Pools = append(v.Pools, pool)
 	}
 	b.steps += whyEffort * int64(len(b.sp.Machines))
 	if len(v.Pools) == 0 {
-		return (reason.Reason{Code: reason.NoPools}).Text()
+		return reason.Refusal{General: reason.Reason{Code: reason.NoPools}}
 	}
-	closest := v.Promising()[0]
-	return "pool " + closest.Pool + ": " + closest.Brief()
+	return reason.Refusal{Closest: v.Promising()[0]}
 }

@@ -39,7 +39,7 @@ func (b *proposer) widen(only string) {
 }
 
 // wider is r with one more value. What r excludes is not told apart where it is no list: the
-// rehearsal has no types of other values anyway.
+// simulation has no types of other values anyway.
 func wider(r requirement.Requirement, value string) requirement.Requirement {
 	if r.Complement() {
 		return requirement.New(r.Key(), requirement.Exists).WithMinValues(r.MinValues())
@@ -55,12 +55,12 @@ func (b *proposer) mayWiden(key string) bool {
 }
 
 // strangers finds types and slots that would do if the pool asked nothing of the key.
-func (k *seeker) strangers(b *proposer, r requirement.Requirement) []find {
+func (k *adviser) strangers(b *proposer, r requirement.Requirement) []find {
 	bare := b.pool.Requirements.Without(r.Key())
-	types := k.typesWithout(b.chance.pool, r.Key(), bare)
+	types := k.typesWithout(b.candidate.pool, r.Key(), bare)
 	var found []find
-	for i := range b.plea.variant.Alternatives {
-		a := &b.plea.variant.Alternatives[i]
+	for i := range b.request.variant.Alternatives {
+		a := &b.request.variant.Alternatives[i]
 		if _, kept := model.Untolerated(b.pool.Taints, a.Tolerations, a.Strict); kept || !bare.Compatible(a.Require, k.d.s.Settings.WellKnown) {
 			continue
 		}
@@ -82,7 +82,7 @@ func (k *seeker) strangers(b *proposer, r requirement.Requirement) []find {
 
 // typesWithout lists the types that the pool would gain if it did without the key. What a
 // key of offers, such as the zone, would open are more offers of any type.
-func (k *seeker) typesWithout(pool int, key string, bare requirement.Set) []int {
+func (k *adviser) typesWithout(pool int, key string, bare requirement.Set) []int {
 	question := widening{pool, key}
 	if known, ok := k.widened[question]; ok {
 		return known
@@ -102,8 +102,8 @@ func (k *seeker) typesWithout(pool int, key string, bare requirement.Set) []int 
 }
 
 // stranger is the cheapest way to buy the type for the pod. Daemons are left for the
-// rehearsal.
-func (k *seeker) stranger(b *proposer, t *catalog.Type, asked requirement.Set, key string) (find, bool) {
+// simulation.
+func (k *adviser) stranger(b *proposer, t *catalog.Type, asked requirement.Set, key string) (find, bool) {
 	if !t.Requirements.Intersects(asked) {
 		return find{}, false
 	}
@@ -122,12 +122,12 @@ func (k *seeker) stranger(b *proposer, t *catalog.Type, asked requirement.Set, k
 		if !known || !labels.Intersects(asked) || !b.t.Requests.Fits(t.Allocatable(o)) {
 			continue
 		}
-		if !pack.Bears(k.d.left[b.chance.pool], t.FullCapacity(o)) {
+		if !pack.Bears(k.d.left[b.candidate.pool], t.FullCapacity(o)) {
 			continue
 		}
 		best.price, best.value, ok = o.Price, value, true
 	}
-	best.price += k.d.s.Pools[b.chance.pool].NodePrice
+	best.price += k.d.s.Pools[b.candidate.pool].NodePrice
 	return best, ok
 }
 

@@ -1,5 +1,5 @@
 // Package reason says why something was not possible, as codes with operands. Text is
-// made at the edge, when somebody reads it: the methods called Text make it.
+// made at the edge, when it is read: the methods called Text make it.
 //
 // Where Karpenter has a sentence for a situation, the text begins with that sentence, so
 // that searches, alerts and habits keep working. What follows are our numbers.
@@ -28,6 +28,7 @@ const (
 	Affinity            Code = "Affinity"
 	AntiAffinity        Code = "AntiAffinity"
 	ReservationTaken    Code = "ReservationTaken"
+	PriceCeiling        Code = "PriceCeiling" // Where: what would do and is out of stock; Have, Want: prices an hour
 )
 
 // Reason is one obstacle with its numbers.
@@ -92,7 +93,7 @@ type Verdict struct {
 	General Reason
 	Pools   []PoolVerdict
 	// Remedy is the smallest single change that would place the pod. With Sought and no
-	// Remedy there is none; without Sought nobody looked.
+	// Remedy there is none; without Sought none was looked for.
 	Remedy *Remedy
 	Sought bool
 }

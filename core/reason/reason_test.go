@@ -97,7 +97,7 @@ func TestPoolVerdictText(t *testing.T) {
 				Funnel: []Step{{TaintNotTolerated, 100}, {LabelsIncompatible, 100}, {TypeIncompatible, 40}, {NoOffering, 40}, {OfferingUnavailable, 30}, {InsufficientRoom, 0}},
 				Reason: Reason{Code: InsufficientRoom, Where: "memory", Have: 11 << 30, Want: 12 << 30}, Nearest: "m5.xlarge", Daemons: 1 << 29,
 			},
-			"no instance type has enough resources; memory: 12Gi wanted, 11Gi free on the nearest, m5.xlarge, where daemons take 512Mi; of 100 offerings 40 of a fitting type, 30 to be had now, 0 large enough",
+			"no instance type has enough resources; memory: 12Gi wanted, 11Gi free on the nearest, m5.xlarge, where daemons take 512Mi; of 100 offerings 40 of a fitting type, 30 available now, 0 large enough",
 		},
 		"too small for the daemons alone": {
 			PoolVerdict{
@@ -145,7 +145,7 @@ func TestEveryCodeHasWords(t *testing.T) {
 	t.Parallel()
 	codes := []Code{
 		PodRefused, NoPools, PoolNotReady, TaintNotTolerated, LabelsIncompatible, VolumeElsewhere, TypeIncompatible, NoOffering,
-		OfferingUnavailable, InsufficientRoom, HostPortTaken, MinimumNotMet, LimitReached, Spread, Affinity, AntiAffinity, ReservationTaken, None,
+		OfferingUnavailable, InsufficientRoom, HostPortTaken, MinimumNotMet, LimitReached, Spread, Affinity, AntiAffinity, ReservationTaken, PriceCeiling, None,
 	}
 	for _, c := range codes {
 		v := PoolVerdict{Pool: "p", Listed: 1, Reason: Reason{Code: c, Detail: "detail of it"}}
@@ -221,7 +221,7 @@ func TestVerdictIsBoundedWhateverItHolds(t *testing.T) {
 	})
 }
 
-// TestAPoolThatWouldLetThePodInComesFirst: nobody looks further into a pool that is not ready,
+// TestAPoolThatWouldLetThePodInComesFirst: a pool that is not ready is not looked into further,
 // but of two such the one that is not for this pod is counted only.
 func TestAPoolThatWouldLetThePodInComesFirst(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"tenon/core/model"
 )
 
 // Text is the obstacle in words, without the funnel.
@@ -25,6 +27,8 @@ func (r Reason) Text() string {
 		return fmt.Sprintf("minValues requirement is not met for label(s) (label(s)=[%s]): %d wanted, %d possible", r.Where, r.Want, r.Have)
 	case Spread, Affinity, AntiAffinity:
 		return r.topology()
+	case PriceCeiling:
+		return fmt.Sprintf("out of stock: %s; what can be had costs %s an hour, and the pool's price ceiling is %s", r.Where, model.Money(r.Want), model.Money(r.Have))
 	case ReservationTaken:
 		return "one or more instance types with compatible reserved offerings are available, but could not be reserved"
 	case None:
@@ -131,7 +135,7 @@ func (m Met) sentence() string {
 // million cores, in thousandths.
 const million = 1_000_000_000
 
-// typo asks about requests of which nobody can mean the number.
+// typo asks about requests whose number must be a mistake.
 func (v *PoolVerdict) typo() string {
 	if v.Reason.Where == "cpu" && v.Reason.Want >= million {
 		return " (CPU request >= 1 Million, m vs M typo?)"
@@ -167,7 +171,7 @@ var passed = map[Code]string{
 	LabelsIncompatible:  "with the labels",
 	TypeIncompatible:    "of a fitting type",
 	NoOffering:          "in a fitting zone and capacity type",
-	OfferingUnavailable: "to be had now",
+	OfferingUnavailable: "available now",
 	InsufficientRoom:    "large enough",
 	HostPortTaken:       "with free ports",
 	MinimumNotMet:       "with enough variety",

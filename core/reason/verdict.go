@@ -46,7 +46,7 @@ func (v *Verdict) Text() string {
 // reserve is kept for the sentence that counts the pools which are not told in full.
 const reserve = 260
 
-// RemedyText says what to do, or that no single change will do; empty if nobody looked.
+// RemedyText says what to do, or that no single change will do; empty if none was looked for.
 func (v *Verdict) RemedyText() string {
 	switch {
 	case v.Remedy != nil:
@@ -66,7 +66,7 @@ func (v *Verdict) OutOfStock() bool {
 
 // Promising lists the pools that came closest first: the one that the remedy is about,
 // then those with the longest way through the funnel. A pool that is not ready and would
-// let the pod in has passed two rules as far as anybody knows: it comes before all that
+// let the pod in has passed two rules as far as is known: it comes before all that
 // have not.
 func (v *Verdict) Promising() []*PoolVerdict {
 	out := make([]*PoolVerdict, len(v.Pools))
@@ -110,6 +110,7 @@ var blames = map[Code]string{
 	Affinity:            "pod affinity",
 	AntiAffinity:        "pod anti-affinity",
 	ReservationTaken:    "reservations",
+	PriceCeiling:        "price",
 	None:                "other pods",
 }
 

@@ -2,7 +2,7 @@
 //
 // A Requirement speaks about one key: the values in a set, or all values but those in a
 // set, within integer bounds, and whether the label may be missing altogether. A Set is
-// what somebody (a pod, a pool, an instance type, a node) asks of all keys together: one
+// what its owner (a pod, a pool, an instance type, a node) asks of all keys together: one
 // Requirement per key, because requirements on the same key always intersect. A
 // Vocabulary says which keys have a meaning of their own.
 //

@@ -63,7 +63,7 @@ func anyIn(values []string, r *Requirement) bool {
 }
 
 // The functions below work on sorted slices without duplicates. They give back one of
-// their arguments where it is the answer, since nobody changes them.
+// their arguments where it is the answer, since arguments are not changed.
 
 func sortedUnique(values []string) []string {
 	if len(values) == 0 {

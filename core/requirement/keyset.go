@@ -7,7 +7,7 @@ import (
 	"tenon/core/order"
 )
 
-// KeySet is a set of label keys that nobody changes. The zero value is empty.
+// KeySet is a set of label keys that does not change. The zero value is empty.
 type KeySet struct{ keys map[string]struct{} }
 
 // NewKeySet makes a set of the keys.

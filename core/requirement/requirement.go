@@ -109,7 +109,7 @@ func (r Requirement) Equal(o Requirement) bool {
 		r.minValues == o.minValues && r.bounds == o.bounds && slices.Equal(r.values, o.values)
 }
 
-// Any picks a value for a label that must be written down before anybody chose it: the
+// Any picks a value for a label that must be written down before it was chosen: the
 // first of a set, otherwise the smallest integer that is not excluded, because only an
 // integer can satisfy bounds. There is none for DoesNotExist, nor below zero, because a
 // label's value cannot begin with a minus sign.

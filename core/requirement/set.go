@@ -63,7 +63,7 @@ func (s Set) Without(keys ...string) Set {
 	})}
 }
 
-// Replaced is s with r in place of whatever it had on r's key.
+// Replaced is s with r in place of what it had on r's key.
 func (s Set) Replaced(r Requirement) Set {
 	i, found := s.search(r.key, 0)
 	if found {

@@ -2,7 +2,7 @@ package requirement
 
 import "strings"
 
-// closest finds the key that somebody who wrote the unknown key most likely meant: of
+// closest finds the key that the author of the unknown key most likely meant: of
 // those that resemble it the one with the fewest edits, then the first by name.
 func closest(unknown string, keys KeySet) (string, bool) {
 	best, fewest := "", -1

@@ -77,7 +77,7 @@ func (v Vocabulary) Words() Words {
 	return words
 }
 
-// WellKnown are the keys that pods may select although nobody defined them.
+// WellKnown are the keys that pods may select although no object defines them.
 func (v Vocabulary) WellKnown() KeySet { return v.wellKnown }
 
 // IsWellKnown reports whether key is one of WellKnown.

@@ -79,7 +79,7 @@ func TestWhatTellsPodsApart(t *testing.T) {
 	}
 }
 
-// The pods of a shape come oldest first, whatever template they are of.
+// The pods of a shape come oldest first, from all of its templates.
 func TestPodsComeOldestFirst(t *testing.T) {
 	t.Parallel()
 	sp, wishes := crowd(pod(), pod(), pod())

@@ -70,6 +70,11 @@ func canonical(s *Snapshot) *Snapshot {
 		out.Pods[i].Created = out.Pods[i].Created.UTC()
 		out.Pods[i].Tie.Until = out.Pods[i].Tie.Until.UTC()
 	}
+	out.Waiting.Arrivals = s.Waiting.Arrivals.UTC()
+	out.Waiting.Moves = append([]Since(nil), s.Waiting.Moves...)
+	for i := range out.Waiting.Moves {
+		out.Waiting.Moves[i].At = out.Waiting.Moves[i].At.UTC()
+	}
 	return &out
 }
 

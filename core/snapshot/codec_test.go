@@ -13,8 +13,8 @@ import (
 	"tenon/core/requirement"
 )
 
-// filler fills values of any type with random content, so that a field that somebody
-// adds to a snapshot is covered without a change here.
+// filler fills values of any type with random content, so that a field that is
+// added to a snapshot is covered without a change here.
 type filler struct{ *rand.Rand }
 
 func (f filler) fill(v reflect.Value) {
@@ -131,7 +131,7 @@ func written(t testing.TB, s *Snapshot) string {
 }
 
 // A snapshot can be "written to a file and read back": nothing is lost, and the bytes
-// depend on nothing but the content.
+// depend only on the content.
 func TestCodecRoundTrip(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(300) {

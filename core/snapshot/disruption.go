@@ -32,6 +32,9 @@ type Consolidation struct {
 	Broken string `json:"broken,omitempty"`
 	// Pace bounds the roll-out to drifted nodes beside the budgets; nil is without bound.
 	Pace *Pace `json:"pace,omitempty"`
+	// DeleteFirst: a drifted node may go before its replacement is bought, where the pool's
+	// limits leave no room for both.
+	DeleteFirst bool `json:"deleteFirst,omitempty"`
 	// Caution is what an eviction has to save, in thousandths of what it would have to
 	// otherwise: more where moves have brought less than was expected of them. Less than a
 	// thousand, and so zero too, is a thousand.
@@ -64,7 +67,7 @@ type Life struct {
 	// Underway is the reason for which it is being disrupted: its pods have places elsewhere.
 	Underway string `json:"underway,omitempty"`
 	// Awaits: it is being disrupted, and stays until its replacements are there; or it has lost
-	// its node, and nobody has begun to remove it.
+	// its node, and its removal has not begun.
 	Awaits bool `json:"awaits,omitempty"`
 	// Protected nodes have the annotation do-not-disrupt.
 	Protected bool `json:"protected,omitempty"`
@@ -75,7 +78,7 @@ type Life struct {
 	// Rearranged is when disruptions brought pods here, the first one first; the pods that came
 	// since one of them are the ones that it moved.
 	Rearranged []time.Time `json:"rearranged,omitempty"`
-	// Expires is when it will be deleted whatever is on it.
+	// Expires is when it will be deleted, with the pods that are on it.
 	Expires time.Time `json:"expires,omitzero"`
 	// Unready nodes do not report that they are well; Terminating is an instance that is
 	// being shut down.
@@ -90,7 +93,7 @@ type Life struct {
 func (n *Node) Counts() bool { return !n.Leaving || n.Life.Awaits }
 
 // Tie is what binds a pod to its node: what becomes of the pod if the node goes, and who
-// would have a say. The zero value is a pod that nobody misses.
+// would have a say. The zero value is a pod whose eviction costs nothing.
 type Tie struct {
 	// Returns: its controller will make another one, which needs a place.
 	Returns bool `json:"returns,omitempty"`
@@ -106,6 +109,8 @@ type Tie struct {
 	Budgets []string `json:"budgets,omitempty"`
 	// Promised pods are not there yet: their node waits for them.
 	Promised bool `json:"promised,omitempty"`
+	// Virtual pods only stand for the room that a buffer keeps.
+	Virtual bool `json:"virtual,omitempty"`
 	// Cost of its eviction, in parts of OrdinaryCost.
 	Cost int64 `json:"cost,omitempty"`
 }

@@ -1,6 +1,6 @@
 // Package snapshot is everything that a decision may depend on, at one instant.
 //
-// A Snapshot is a value that nobody changes once it is built: internal/ingest and
+// A Snapshot is a value that does not change once it is built: internal/ingest and
 // internal/world make them, core reads them, and the codec writes them to a file and
 // reads them back. References between its parts are names or indexes, never pointers,
 // and everything that needs a look-up in the API (owners, volumes, namespaces of
@@ -29,6 +29,10 @@ type Snapshot struct {
 	Daemons   []Daemon   `json:"daemons,omitempty"`
 	// Budgets bound the evictions of the pods that refer to them; by namespace and name.
 	Budgets []Budget `json:"budgets,omitempty"`
+	// Buffers are room that is to be kept free; by namespace and name.
+	Buffers []Buffer `json:"buffers,omitempty"`
+	// Waiting is what decisions before have put off, and what they put it off for.
+	Waiting Waiting `json:"waiting,omitzero"`
 }
 
 // Settings are the options of the decision itself.
@@ -81,6 +85,9 @@ type Pool struct {
 	Held string `json:"held,omitempty"`
 	// NodePrice is what each node costs an hour beyond its machine: licences, agents, addresses.
 	NodePrice model.Money `json:"nodePrice,omitempty"`
+	// PriceCeiling is how many hundredths of the price of what would do a new node may cost where
+	// that is out of stock; 0 is without a ceiling.
+	PriceCeiling int64 `json:"priceCeiling,omitempty"`
 	// Consolidation is when its nodes may be given up.
 	Consolidation Consolidation `json:"consolidation,omitzero"`
 }
@@ -90,7 +97,7 @@ type Node struct {
 	// Name is the Node's, which pods refer to, or the claim's until there is a Node. The
 	// hostname is among Labels.
 	Name  string `json:"name"`
-	Claim string `json:"claim,omitempty"` // empty for nodes that nobody's claim made
+	Claim string `json:"claim,omitempty"` // empty for nodes that no claim made
 	Pool  string `json:"pool,omitempty"`
 	// Labels are the node's, or what the claim promises for a node to come.
 	Labels map[string]string `json:"labels,omitempty"`

@@ -1,6 +1,6 @@
 package topology
 
-// Force is what a rule of a party's own makes of where its pods are: at least Least of them in
+// Force is what a rule of a shape's own makes of where its pods are: at least Least of them in
 // each of the Domains, and some in at least Width domains.
 type Force struct {
 	Key     string
@@ -9,11 +9,11 @@ type Force struct {
 	Width   int
 }
 
-// Forces are what its spreads and its anti-affinity force on count pods of a party, however
-// domains are chosen. A spread forces nothing where others are counted with the party's own pods:
+// Forces are what its spreads and its anti-affinity force on count pods of a shape, however
+// domains are chosen. A spread forces nothing where others are counted with the shape's own pods:
 // they may be what evens it out.
-func (a *Assigner) Forces(party, count int) []Force {
-	r := a.parties[party].Rules
+func (a *Assigner) Forces(shape, count int) []Force {
+	r := a.shapes[shape].Rules
 	groups := a.reg.Groups()
 	var out []Force
 	for _, c := range r.Caps {
@@ -22,10 +22,10 @@ func (a *Assigner) Forces(party, count int) []Force {
 		}
 	}
 	for _, s := range r.Spreads {
-		if !s.Self || !a.alone(party, s.Group) {
+		if !s.Self || !a.alone(shape, s.Group) {
 			continue
 		}
-		domains, skew := a.domainsOf(party, s.Group), int(s.MaxSkew)
+		domains, skew := a.domainsOf(shape, s.Group), int(s.MaxSkew)
 		n := len(domains)
 		if n == 0 || skew <= 0 {
 			continue
@@ -46,16 +46,16 @@ func (a *Assigner) Forces(party, count int) []Force {
 // over is the quotient, rounded up.
 func over(n, by int) int { return (n + by - 1) / by }
 
-// alone reports whether the group surely counts all pods of the party, and no others.
-func (a *Assigner) alone(party int, g int32) bool {
+// alone reports whether the group surely counts all pods of the shape, and no others.
+func (a *Assigner) alone(shape int, g int32) bool {
 	if a.settled[g] {
 		return false
 	}
-	if sure, _ := passes(a.reg.Groups()[g].Filter, a.parties[party].Places); !sure {
+	if sure, _ := passes(a.reg.Groups()[g].Filter, a.shapes[shape].Places); !sure {
 		return false
 	}
-	for i := range a.parties {
-		if i != party && a.parties[i].Count > 0 && has(a.parties[i].Rules.Counts, g) {
+	for i := range a.shapes {
+		if i != shape && a.shapes[i].Count > 0 && has(a.shapes[i].Rules.Counts, g) {
 			return false
 		}
 	}

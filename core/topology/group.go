@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"strings"
 
-	"tenon/core/feasible"
 	"tenon/core/model"
 	"tenon/core/snapshot"
 )
@@ -26,40 +25,6 @@ type Group struct {
 	Selector   model.Selector
 	// Filter is set for spreads: only pods on nodes that it admits are counted.
 	Filter *Filter
-}
-
-// Filter is the node filter of a topology spread constraint.
-type Filter struct {
-	// Of is the asker's variant: its alternatives for the node and its tolerations.
-	Of Node
-	// Affinity and Taints tell which of them count (nodeAffinityPolicy, nodeTaintsPolicy).
-	Affinity bool
-	Taints   bool
-
-	passing []*feasible.Places
-}
-
-// Passing are the places whose nodes pass the filter: where a pod is counted, which is
-// more than where the asker itself may go when its tolerations are not asked for.
-func (f *Filter) Passing() []*feasible.Places {
-	if f.passing == nil {
-		f.passing = f.Of.Find(f.Affinity, f.Taints)
-	}
-	return f.passing
-}
-
-// Node is what a node filter looks at in the pod that has the constraint.
-type Node struct {
-	// Key tells different ones apart.
-	Key string
-	// Several says that the pod has spreads on several keys: nodes must have them all.
-	Several bool
-	// Places are where the pod itself may go.
-	Places []*feasible.Places
-	// Find gives the places that pass the chosen policies.
-	Find func(affinity, taints bool) []*feasible.Places
-	// Admits reports whether a class of hosts passes the chosen policies.
-	Admits func(class int, affinity, taints bool) bool
 }
 
 // table numbers groups and finds those that count a pod.

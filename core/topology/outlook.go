@@ -8,7 +8,7 @@ import (
 
 // Outlook is a spread that counts domains where its own pods cannot go: unless its node
 // taints policy says otherwise, it looks at tainted nodes too. Nodes that are only planned
-// do not count before they are there, so that nobody is held up by a pool that may never
+// do not count before they are there, so that no pod is held up by a pool that may never
 // launch; once one is planned, its domain counts.
 type Outlook struct {
 	Group int32
@@ -34,8 +34,8 @@ func (o *Outlook) Knows(domain string) bool {
 func (a *Assigner) Outlooks() []Outlook {
 	var out []Outlook
 	seen := map[int32]bool{}
-	for i := range a.parties {
-		for _, s := range a.parties[i].Rules.Spreads {
+	for i := range a.shapes {
+		for _, s := range a.shapes[i].Rules.Spreads {
 			g := &a.reg.Groups()[s.Group]
 			if s.Soft || seen[s.Group] || !g.Filter.looksFurther() {
 				continue
@@ -47,20 +47,10 @@ func (a *Assigner) Outlooks() []Outlook {
 	return out
 }
 
-// looksFurther reports whether nodes pass the filter on which the asker may not run.
-func (f *Filter) looksFurther() bool {
-	if f == nil || !f.Affinity || f.Taints {
-		return false // its domains are those of all nodes that pass, see lookedAt
-	}
-	return slices.ContainsFunc(f.Passing(), func(p *feasible.Places) bool {
-		return !slices.ContainsFunc(f.Of.Places, func(q *feasible.Places) bool { return p.Machines.Within(q.Machines) })
-	})
-}
-
 // Appear counts a domain that a planned node opens.
 func (a *Assigner) Appear(group int32, domain string) {
 	a.inherent[group][domain] = true
-	for i := range a.parties {
+	for i := range a.shapes {
 		delete(a.eligible, eligibleKey{i, group})
 	}
 }

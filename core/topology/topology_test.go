@@ -13,7 +13,7 @@ import (
 
 const zone = requirement.KeyZone
 
-// zones is an atlas where every party may go to every zone, the first being cheapest.
+// zones is an atlas where every shape may go to every zone, the first being cheapest.
 type zones []string
 
 func (z zones) Domains(int, string, []Pin) []Domain { return z.Within(nil, "") }
@@ -26,20 +26,20 @@ func (z zones) Within([]*feasible.Places, string) []Domain {
 	return out
 }
 
-// scene makes parties of templates, all pods in one namespace.
-type scene struct {
-	reg     *Registry
-	sp      *feasible.Space
-	parties []Party
+// fixture makes shapes of templates, all pods in one namespace.
+type fixture struct {
+	reg    *Registry
+	sp     *feasible.Space
+	shapes []Shape
 }
 
-func newScene(counts []int, templates ...snapshot.Template) *scene {
+func newFixture(counts []int, templates ...snapshot.Template) *fixture {
 	s := &snapshot.Snapshot{Templates: templates}
 	askers := make([]int32, len(templates))
 	for i := range askers {
 		askers[i] = int32(i)
 	}
-	out := &scene{reg: NewRegistry(), sp: feasible.Compile(s, askers)}
+	out := &fixture{reg: NewRegistry(), sp: feasible.Compile(s, askers)}
 	for i := range templates {
 		v := out.sp.Variant(&templates[i], 0)
 		out.reg.Enter(&templates[i], &v, Node{})
@@ -47,16 +47,18 @@ func newScene(counts []int, templates ...snapshot.Template) *scene {
 	for i := range templates {
 		v := out.sp.Variant(&templates[i], 0)
 		rules := out.reg.Rules(&templates[i], &v, Node{})
-		out.parties = append(out.parties, Party{Rules: &rules, Places: []*feasible.Places{out.sp.Find(v.Alternatives[0])}, Count: counts[i]})
+		out.shapes = append(out.shapes, Shape{Rules: &rules, Places: []*feasible.Places{out.sp.Find(v.Alternatives[0])}, Count: counts[i]})
 	}
 	return out
 }
 
-func (s *scene) assigner(atlas Atlas) *Assigner { return NewAssigner(s.sp, s.reg, atlas, s.parties) }
+func (s *fixture) assigner(atlas Atlas, strategy Strategy) *Assigner {
+	return NewAssigner(s.sp, s.reg, atlas, s.shapes, strategy)
+}
 
-func (s *scene) counts() []int {
+func (s *fixture) counts() []int {
 	var out []int
-	for _, p := range s.parties {
+	for _, p := range s.shapes {
 		out = append(out, p.Count)
 	}
 	return out
@@ -92,11 +94,11 @@ func away(key, app string) func(*snapshot.Template) {
 	}
 }
 
-// byZone counts the pods of a party in each zone; pods without a pin are in none.
-func byZone(portions []Portion, party int) map[string]int {
+// byZone counts the pods of a shape in each zone; pods without a pin are in none.
+func byZone(portions []Portion, shape int) map[string]int {
 	out := map[string]int{}
 	for _, p := range portions {
-		if p.Party != party {
+		if p.Shape != shape {
 			continue
 		}
 		where := ""
@@ -122,8 +124,8 @@ func lost(failures []Failure) int {
 func TestRulesByKey(t *testing.T) {
 	t.Parallel()
 	host := feasible.HostnameKey
-	s := newScene([]int{1}, labelled("web", spread(host, "web", 2), away(host, "db"), near(host, "web"), spread(zone, "web", 1), away(zone, "db"), near(zone, "web")))
-	r := s.parties[0].Rules
+	s := newFixture([]int{1}, labelled("web", spread(host, "web", 2), away(host, "db"), near(host, "web"), spread(zone, "web", 1), away(zone, "db"), near(zone, "web")))
+	r := s.shapes[0].Rules
 	if len(r.HostCaps) != 2 || len(r.HostNeeds) != 1 || len(r.Spreads) != 1 || len(r.Caps) != 1 || len(r.Needs) != 1 {
 		t.Fatalf("rules %+v", r)
 	}
@@ -145,11 +147,11 @@ func TestAssign(t *testing.T) {
 		counts    []int
 		templates []snapshot.Template
 		atlas     zones
-		party     int
+		shape     int
 		want      []int // by zone of the atlas, then pods without a pin
 		lost      int
 	}{
-		"nobody's business":             {[]int{5}, []snapshot.Template{labelled("web")}, three, 0, []int{0, 0, 0, 5}, 0},
+		"no rule at all":                {[]int{5}, []snapshot.Template{labelled("web")}, three, 0, []int{0, 0, 0, 5}, 0},
 		"spread evenly":                 {[]int{7}, []snapshot.Template{labelled("web", spread(zone, "web", 1))}, three, 0, []int{3, 2, 2, 0}, 0},
 		"who is counted takes part":     {[]int{3, 3}, []snapshot.Template{labelled("web", spread(zone, "web", 1)), labelled("web")}, three, 1, []int{1, 1, 1, 0}, 0},
 		"one in each domain":            {[]int{5}, []snapshot.Template{labelled("web", away(zone, "web"))}, three, 0, []int{1, 1, 1, 0}, 2},
@@ -157,11 +159,11 @@ func TestAssign(t *testing.T) {
 		"its own company stays in one":  {[]int{9}, []snapshot.Template{labelled("web", near(zone, "web"))}, three, 0, []int{9, 0, 0, 0}, 0},
 		"company is invited":            {[]int{2, 3}, []snapshot.Template{labelled("web", near(zone, "db")), labelled("db")}, three, 0, []int{2, 0, 0, 0}, 0},
 		"no company, no place":          {[]int{2}, []snapshot.Template{labelled("web", near(zone, "db"))}, three, 0, []int{0, 0, 0, 0}, 2},
-		"a spread that nobody can meet": {[]int{2}, []snapshot.Template{labelled("web", spread(zone, "web", 1))}, zones{}, 0, []int{0}, 2},
+		"a spread that no pod can meet": {[]int{2}, []snapshot.Template{labelled("web", spread(zone, "web", 1))}, zones{}, 0, []int{0}, 2},
 	} {
-		s := newScene(c.counts, c.templates...)
-		portions, failures := s.assigner(c.atlas).Assign(s.counts())
-		got := byZone(portions, c.party)
+		s := newFixture(c.counts, c.templates...)
+		portions, failures := s.assigner(c.atlas, Even).Assign(s.counts())
+		got := byZone(portions, c.shape)
 		for i, z := range append(slices.Clone([]string(c.atlas)), "") {
 			if got[z] != c.want[i] {
 				t.Errorf("%s: %d in %q, not %d", name, got[z], z, c.want[i])
@@ -173,9 +175,9 @@ func TestAssign(t *testing.T) {
 	}
 }
 
-// Nobody is forgotten, and in the manners that go by price no spread is broken once all
+// No pod is forgotten, and in the strategies that go by price no spread is broken once all
 // pods are where they were told to go: evening out is no promise, and is checked after packing.
-func TestManners(t *testing.T) {
+func TestStrategies(t *testing.T) {
 	t.Parallel()
 	apps := []string{"x", "y", "z"}
 	for seed := range uint64(200) {
@@ -189,23 +191,22 @@ func TestManners(t *testing.T) {
 			}
 			templates, counts = append(templates, labelled(apps[r.IntN(3)], rules...)), append(counts, 1+r.IntN(4))
 		}
-		for _, manner := range []Manner{Even, Gather, Together} {
-			s := newScene(counts, templates...)
-			a := s.assigner(zones{"a", "b", "c"})
-			a.Manner = manner
+		for _, strategy := range []Strategy{Even, Gather, Together} {
+			s := newFixture(counts, templates...)
+			a := s.assigner(zones{"a", "b", "c"}, strategy)
 			portions, failures := a.Assign(s.counts())
 			total := lost(failures)
 			for _, p := range portions {
 				total += p.Count
-				if len(failures) == 0 && manner != Even && a.Broken(p) {
-					t.Errorf("seed %d, manner %d: the spread of party %d is broken", seed, manner, p.Party)
+				if len(failures) == 0 && strategy != Even && a.Broken(p) {
+					t.Errorf("seed %d, strategy %d: the spread of shape %d is broken", seed, strategy, p.Shape)
 				}
 			}
 			for _, n := range counts {
 				total -= n
 			}
 			if total != 0 {
-				t.Errorf("seed %d, manner %d: %d pods too many", seed, manner, total)
+				t.Errorf("seed %d, strategy %d: %d pods too many", seed, strategy, total)
 			}
 		}
 	}
@@ -214,9 +215,8 @@ func TestManners(t *testing.T) {
 // Gathering pods that are merely counted needs no more domains than evening them out.
 func TestGatheredPodsStayTogether(t *testing.T) {
 	t.Parallel()
-	s := newScene([]int{1, 6}, labelled("web", spread(zone, "db", 1)), labelled("db"))
-	a := s.assigner(zones{"a", "b", "c"})
-	a.Manner = Gather
+	s := newFixture([]int{1, 6}, labelled("web", spread(zone, "db", 1)), labelled("db"))
+	a := s.assigner(zones{"a", "b", "c"}, Gather)
 	portions, _ := a.Assign(s.counts())
 	if got := byZone(portions, 1); got["a"] != 6 {
 		t.Errorf("gathered in %v", got)
@@ -229,15 +229,15 @@ func TestGatheredPodsStayTogether(t *testing.T) {
 // Withdraw takes back all that Assign counted, and bars the domain from then on.
 func TestWithdrawUndoesAssign(t *testing.T) {
 	t.Parallel()
-	s := newScene([]int{4, 2}, labelled("web", spread(zone, "web", 1)), labelled("web", near(zone, "web")))
-	a := s.assigner(zones{"a", "b"})
+	s := newFixture([]int{4, 2}, labelled("web", spread(zone, "web", 1)), labelled("web", near(zone, "web")))
+	a := s.assigner(zones{"a", "b"}, Even)
 	portions, _ := a.Assign(s.counts())
 	for _, p := range portions {
 		a.Withdraw(p, p.Count)
 	}
-	for g := range a.tallies {
+	for g := range a.counts {
 		for _, d := range []string{"a", "b"} {
-			if n := a.tallies[g].total(d); n != 0 {
+			if n := a.counts.At(int32(g), d).Total(); n != 0 {
 				t.Errorf("group %d still counts %d in %s", g, n, d)
 			}
 		}
@@ -250,11 +250,11 @@ func TestWithdrawUndoesAssign(t *testing.T) {
 // A pod whose company was withdrawn is broken.
 func TestBrokenWithoutCompany(t *testing.T) {
 	t.Parallel()
-	s := newScene([]int{1, 1}, labelled("web", near(zone, "db")), labelled("db"))
-	a := s.assigner(zones{"a"})
+	s := newFixture([]int{1, 1}, labelled("web", near(zone, "db")), labelled("db"))
+	a := s.assigner(zones{"a"}, Even)
 	portions, _ := a.Assign(s.counts())
-	at := func(party int) Portion {
-		return portions[slices.IndexFunc(portions, func(p Portion) bool { return p.Party == party })]
+	at := func(shape int) Portion {
+		return portions[slices.IndexFunc(portions, func(p Portion) bool { return p.Shape == shape })]
 	}
 	if a.Broken(at(0)) {
 		t.Error("broken with company")

@@ -55,6 +55,33 @@ func TestPackagesSayWhatTheyAreFor(t *testing.T) {
 	}
 }
 
+// Every word on the list is used, so that the list stays short.
+func TestPackagesHaveKnownNames(t *testing.T) {
+	t.Parallel()
+	glossary, err := os.ReadFile(filepath.Join(root, "docs", "glossary.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := load(t, root)
+	report(t, Words(tree, string(glossary)))
+	if unused := unusedWords(tree); len(unused) > 0 {
+		t.Errorf("no package is named %v: take it off knownWords", unused)
+	}
+}
+
+func TestCommentsNameTheirSubjects(t *testing.T) {
+	t.Parallel()
+	report(t, Plain(load(t, root)))
+	for _, module := range []string{"lab", "bench"} {
+		report(t, Plain(load(t, filepath.Join(root, module))))
+	}
+}
+
+func TestControllersAreFoundByTheirNames(t *testing.T) {
+	t.Parallel()
+	report(t, Controllers(load(t, root)))
+}
+
 func TestTheProductNeedsNeitherControlPlanesNorPeers(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(root, "go.mod"))

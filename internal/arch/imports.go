@@ -55,19 +55,11 @@ func (r importRule) allows(f File, imported string) bool {
 	}
 	for _, pattern := range slices.Backward(r.may) {
 		named, exception := strings.CutPrefix(pattern, "!")
-		if covers(strings.ReplaceAll(named, "SELF", r.self(f.Folder)), imported) {
+		if covers(strings.ReplaceAll(named, "SELF", f.Folder), imported) {
 			return !exception
 		}
 	}
 	return false
-}
-
-// self is the folder right below the rule's own that a folder belongs to.
-func (r importRule) self(folder string) string {
-	root := strings.TrimSuffix(r.from, "/...")
-	below := strings.TrimPrefix(strings.TrimPrefix(folder, root), "/")
-	first, _, _ := strings.Cut(below, "/")
-	return path.Join(root, first)
 }
 
 // covers says whether a pattern of a list of imports means the import.

@@ -85,20 +85,24 @@ func introduces(f File) bool {
 	return strings.HasPrefix(text, "Package "+name+" ")
 }
 
-// distinct compares the last words of import paths. Main packages are not imported by anybody,
-// and an API version belongs to the group before it.
+// distinct looks for files that import two packages of ours with one name. An alias does
+// not help: the reader has to learn it. An API version belongs to the group before it.
 func (t Tree) distinct() []Violation {
-	first := map[string]string{}
 	var found []Violation
 	for _, f := range t.Files {
-		if f.Test || f.Syntax.Name.Name == "main" {
-			continue
-		}
-		word := lastWord(f.Folder)
-		if other, taken := first[word]; taken && other != f.Folder {
-			found = append(found, Violation{Rule: ruleDistinct, At: t.at(f.Syntax.Name), What: f.Folder + " and " + other + " end in " + word, Why: whyDistinct})
-		} else {
-			first[word] = f.Folder
+		first := map[string]string{}
+		for _, spec := range f.Syntax.Imports {
+			imported := importPath(spec)
+			folder, ours := within(imported)
+			if !ours {
+				continue
+			}
+			word := lastWord(folder)
+			if other, taken := first[word]; !taken {
+				first[word] = imported
+			} else {
+				found = append(found, Violation{Rule: ruleDistinct, At: t.at(spec), What: "imports " + other + " and " + imported, Why: whyDistinct})
+			}
 		}
 	}
 	return found

@@ -39,7 +39,7 @@ var planted = map[string]struct {
 	},
 	"api imports core":         {files: map[string]string{"api/aws/v1/x.go": `import "tenon/core/model"`}, want: []string{"api is wire types"}},
 	"api imports internal":     {files: map[string]string{"api/aws/v1/x_test.go": `import "tenon/internal/settings"`}, want: []string{"api is wire types"}},
-	"a provider uses the loop": {files: map[string]string{"cloud/aws/x.go": `import "tenon/internal/loop"`}, want: []string{"cloud sees values"}},
+	"a provider uses the loop": {files: map[string]string{"cloud/aws/x.go": `import "tenon/internal/controller/provisioner"`}, want: []string{"cloud sees values"}},
 	"a provider uses its SDK, the contract and values": {
 		files: map[string]string{"cloud/aws/x.go": `import ("github.com/aws/aws-sdk-go-v2/aws"; "tenon/cloud"; "tenon/core/catalog"; "tenon/api/aws/v1")`},
 	},
@@ -47,16 +47,28 @@ var planted = map[string]struct {
 		files: map[string]string{"internal/controller/claim/x.go": `import "tenon/internal/controller/pool"`},
 		want:  []string{"controllers meet in the API server"},
 	},
-	"a controller's part imports another controller": {
-		files: map[string]string{"internal/controller/claim/launch/x.go": `import "tenon/internal/controller/claimant"`},
+	"a controller imports one of the same kind": {
+		files: map[string]string{"internal/controller/claim/launch/x.go": `import "tenon/internal/controller/claim"`},
 		want:  []string{"controllers meet in the API server"},
 	},
-	"a controller imports its own parts and the machinery": {
+	"a controller imports the machinery, and its test the controller": {
 		files: map[string]string{
-			"internal/controller/claim/x.go":        `import ("tenon/internal/controller/claim/launch"; "tenon/internal/world"; "tenon/core/plan")`,
-			"internal/controller/claim/launch/x.go": `import "tenon/internal/controller/claim"`,
+			"internal/controller/claim/x.go":      `import ("tenon/internal/world"; "tenon/core/plan")`,
+			"internal/controller/claim/x_test.go": `import "tenon/internal/controller/claim"`,
 		},
 	},
+	"a controller of AWS imports a common one": {
+		files: map[string]string{"internal/aws/controller/claim/x.go": `import "tenon/internal/controller/claim"`},
+		want:  []string{"controllers of AWS meet there too"},
+	},
+	"AWS imports its controllers, and others AWS": {
+		files: map[string]string{
+			"internal/aws/x.go":   `import ("tenon/internal/aws/controller/claim"; "tenon/internal/controller/pool")`,
+			"internal/world/x.go": `import "tenon/internal/aws"`,
+		},
+		want: []string{"internal connects"},
+	},
+	"AWS imports cmd": {files: map[string]string{"internal/aws/x.go": `import "tenon/cmd/tenon"`}, want: []string{"AWS is one folder"}},
 	"the process imports every controller": {
 		files: map[string]string{"internal/manager/x.go": `import ("tenon/internal/controller/claim"; "tenon/internal/controller/pool"; "tenon/cloud/aws")`},
 	},
@@ -88,6 +100,9 @@ var planted = map[string]struct {
 	"core computes with time":            {files: core(`import "time"; func f(t time.Time) time.Time { return t.Add(time.Hour) }`)},
 	"core rolls dice":                    {files: core(`import "math/rand/v2"; var n = rand.IntN(6)`), want: []string{"uses rand.IntN"}},
 	"core shuffles":                      {files: core(`import dice "math/rand/v2"; func f() { dice.Shuffle(1, nil) }`), want: []string{"core has no hidden chance"}},
+	"core multiplies and adds":           {files: core(`func f(x float64) float64 { return x*x + 1 }`), want: []string{"the same bytes everywhere"}},
+	"core rounds before it adds":         {files: core(`func f(x float64) float64 { return float64(x*x) + 1 }`)},
+	"core takes a logarithm":             {files: core(`import "math"; var x = math.Log2(3)`), want: []string{"uses math.Log2"}},
 	"core rolls dice that it was given":  {files: core(`import "math/rand/v2"; func f(r *rand.Rand) int { return r.IntN(6) }; var r = rand.New(rand.NewPCG(1, 2))`)},
 	"core uses the old dice":             {files: core(`import "math/rand"`), want: []string{"core has no hidden chance"}},
 	"core asks the kernel for dice":      {files: core(`import "crypto/rand"`), want: []string{"core has no hidden chance"}},
@@ -127,11 +142,31 @@ var planted = map[string]struct {
 	"a command without introduction":  {files: map[string]string{"cmd/x/main.go": "// Package main is.\npackage main"}, want: []string{"packages introduce themselves"}},
 	"a command":                       {files: map[string]string{"cmd/x/main.go": "// Command x does.\npackage main"}},
 	"a command by its name":           {files: map[string]string{"cmd/refine/main.go": "// Refine completes.\npackage main"}},
-	"one word for two packages":       {files: map[string]string{"core/plan/x.go": ``, "internal/plan/x.go": ``}, want: []string{"internal/plan and core/plan end in plan"}},
-	"one version of two groups":       {files: map[string]string{"api/aws/v1/x.go": ``, "api/karpenter/v1/x.go": ``, "api/karpenter/v1beta1/x.go": ``}},
-	"one version of one group, twice": {files: map[string]string{"api/aws/v1/x.go": ``, "cloud/aws/v1/x.go": ``}, want: []string{"end in aws/v1"}},
-	"a command called like a package": {files: map[string]string{"core/plan/x.go": ``, "cmd/plan/main.go": "// Command plan does.\npackage main"}},
-	"what the go command ignores":     {files: map[string]string{"core/x/x.go": ``, "core/x/testdata/util.go": `go`, ".git/x.go": `go`, "lab/go.mod": ``, "lab/util/x.go": `go`}},
+	"two packages of one name in a file": {
+		files: map[string]string{"internal/x/x.go": `import ("tenon/core/plan"; other "tenon/internal/plan")`},
+		want:  []string{"imports tenon/core/plan and tenon/internal/plan"},
+	},
+	"one of another module and ours":  {files: map[string]string{"internal/x/x.go": `import (v "k8s.io/apimachinery/pkg/version"; "tenon/internal/version")`}},
+	"one name in two files":           {files: map[string]string{"internal/x/x.go": `import "tenon/core/plan"`, "internal/x/y.go": `import "tenon/internal/plan"`}},
+	"one version of two groups":       {files: map[string]string{"internal/x/x.go": `import ("tenon/api/aws/v1"; "tenon/api/karpenter/v1")`}},
+	"one version of one group, twice": {files: map[string]string{"internal/x/x.go": `import ("tenon/api/aws/v1"; "tenon/cloud/aws/v1")`}, want: []string{"tenon/api/aws/v1 and tenon/cloud/aws/v1"}},
+	"a comment without a subject": {
+		files: map[string]string{"internal/x/x.go": "// Package x is planted.\npackage x\n\n// Nobody knows.\nvar x = 1 // for whoever asks"},
+		want:  []string{"a comment says Nobody", "a comment says whoever"},
+	},
+	"a text without a subject": {files: map[string]string{"internal/x/x.go": `var x = "nobody"`}},
+	"a riddle":                 {files: map[string]string{"internal/desk/x.go": ``, "internal/desk/y.go": ``}, want: []string{"the name desk of internal/desk"}},
+	"a controller in another folder": {
+		files: map[string]string{"internal/controller/pool/x.go": `var c = reconcile.Controller{Name: "nodepool.hash", Reconcile: nil}`},
+		want:  []string{"internal/controller/pool has the controller nodepool.hash"},
+	},
+	"controllers where the log says": {
+		files: map[string]string{
+			"internal/controller/pool/hash/x.go": `var c = reconcile.Controller{Name: "pool.hash", Reconcile: nil}; var k = key{Name: "all"}`,
+			"internal/aws/controller/pool/x.go":  `var c = []reconcile.Controller{{Name: "node.pool", Reconcile: nil}, {Name: "pool-queue", Reconcile: nil}}`,
+		},
+	},
+	"what the go command ignores": {files: map[string]string{"core/x/x.go": ``, "core/x/testdata/util.go": `go`, ".git/x.go": `go`, "lab/go.mod": ``, "lab/util/x.go": `go`}},
 }
 
 // core is a tree with one file of pure code.
@@ -156,7 +191,14 @@ func tree(t *testing.T, files map[string]string) Tree {
 	return parsed
 }
 
-func all(t Tree) []Violation { return slices.Concat(Imports(t), Purity(t), Names(t)) }
+// planted packages have short names of their own.
+const plantedGlossary = `| **x**, **y** | planted |
+| **util**, **claim**, **pool**, **plan**, **world**, **provider**, **docs** | planted |
+`
+
+func all(t Tree) []Violation {
+	return slices.Concat(Imports(t), Purity(t), Floats(t), Names(t), Words(t, plantedGlossary), Controllers(t), Plain(t))
+}
 
 func TestPlantedViolationsAreFound(t *testing.T) {
 	t.Parallel()
@@ -176,7 +218,7 @@ func TestPlantedViolationsAreFound(t *testing.T) {
 	}
 }
 
-// A rule that nothing planted breaks may have stopped to work without anybody noticing.
+// A rule that no planted tree breaks may have stopped to work without being noticed.
 func TestEveryRuleIsShownToFail(t *testing.T) {
 	t.Parallel()
 	broken := map[string]bool{}
@@ -185,7 +227,7 @@ func TestEveryRuleIsShownToFail(t *testing.T) {
 			broken[v.Rule] = true
 		}
 	}
-	rules := []string{ruleOrdered, ruleForeign, ruleDotImport, ruleGoroutine, ruleComment, ruleWords, ruleDistinct, ruleOneRoot, ruleBuiltin, ruleInitFunction}
+	rules := []string{ruleOrdered, ruleForeign, ruleDotImport, ruleGoroutine, ruleComment, ruleWords, ruleDistinct, ruleKnown, rulePlain, ruleController, ruleOneRoot, ruleBuiltin, ruleInitFunction}
 	for _, r := range importRules {
 		rules = append(rules, r.name)
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // Purity checks that the core decides and does nothing else. It looks at names, not at types: it
-// cannot see a clock that is called through an interface, but then somebody had to pass it in.
+// cannot see a clock that is called through an interface, but then a caller had to pass it in.
 func Purity(t Tree) []Violation {
 	var found []Violation
 	for _, f := range t.Files {

@@ -10,48 +10,17 @@ import (
 	"slices"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
-
 	"tenon/cloud"
 	"tenon/core/decide"
 	"tenon/core/requirement"
-	"tenon/internal/controller/census"
-	"tenon/internal/controller/consistency"
-	"tenon/internal/controller/counter"
-	"tenon/internal/controller/disruption"
-	"tenon/internal/controller/eviction"
-	"tenon/internal/controller/expiration"
-	"tenon/internal/controller/garbage"
-	"tenon/internal/controller/hash"
-	"tenon/internal/controller/health"
-	"tenon/internal/controller/hydration"
-	"tenon/internal/controller/lifecycle"
-	"tenon/internal/controller/marking"
-	"tenon/internal/controller/meter"
-	"tenon/internal/controller/nomination"
-	"tenon/internal/controller/overlay"
-	"tenon/internal/controller/pacing"
-	"tenon/internal/controller/podevents"
-	"tenon/internal/controller/readiness"
-	"tenon/internal/controller/refused"
-	"tenon/internal/controller/repair"
-	"tenon/internal/controller/static"
-	"tenon/internal/controller/tally"
-	"tenon/internal/controller/termination"
-	"tenon/internal/controller/transition"
-	"tenon/internal/controller/validation"
-	"tenon/internal/controller/verdict"
-	"tenon/internal/execute"
+	"tenon/internal/evaluation"
 	"tenon/internal/ingest"
-	"tenon/internal/loop"
 	"tenon/internal/market"
-	"tenon/internal/prospect"
 	"tenon/internal/reconcile"
 	"tenon/internal/registration"
-	"tenon/internal/rollout"
+	"tenon/internal/rolloutpace"
 	"tenon/internal/savings"
-	"tenon/internal/stale"
-	"tenon/internal/supply"
+	"tenon/internal/versionguard"
 	"tenon/internal/world"
 )
 
@@ -76,7 +45,7 @@ type Parts struct {
 
 // New makes the parts that follow from a kit. The caller says the rest.
 func New(kit reconcile.Kit) Parts {
-	kit.Client = stale.Client(kit.Client, kit.Clock)
+	kit.Client = versionguard.Client(kit.Client, kit.Clock)
 	p := Parts{
 		Kit: kit, World: World(kit), Tracker: registration.New(),
 		Market: market.New(kit.Cloud, kit.Settings.FeatureGates.NodeOverlay),
@@ -99,49 +68,22 @@ func Reading(kit reconcile.Kit) ingest.Options {
 		DefaultSpreads:          kit.Settings.SchedulerConfig.PodTopologySpread.DefaultConstraints,
 		UnsupportedDrivers:      keys(d.UnsupportedDrivers),
 		UnsupportedTopologyKeys: keys(d.UnsupportedVolumeKeys),
+		Buffers:                 kit.Settings.FeatureGates.CapacityBuffer,
 		Unjudged:                true,
 	}
 }
 
 // Controllers are all of the product's that do not belong to one cloud.
 func Controllers(p Parts) []reconcile.Controller {
-	return slices.Concat(decisions(p), claims(p), nodes(p), pools(p), gauges(p))
+	s := shared{rollouts: rolloutpace.New(p.Kit), ledger: savings.New(p.Kit), board: evaluation.NewNodes()}
+	return slices.Concat(decisions(p, s), claims(p), nodes(p), pools(p), gauges(p))
 }
 
-// decisions are those who ask the core: what to buy, and what to give up.
-func decisions(p Parts) []reconcile.Controller {
-	offers, executor := supply.New(p.Kit.Clock, p.Market, p.Tracker), execute.New(p.Kit, p.World, p.Parallel)
-	rollouts, ledger, board := rollout.New(p.Kit), savings.New(p.Kit), prospect.NewBoard()
-	provisioner := loop.New(p.Kit, loop.Options{
-		World: p.World, Supply: offers, Executor: executor, Ledger: ledger, Synced: p.Synced, Suffix: p.Suffix,
-		Effort: p.Effort,
-	})
-	return append(disruption.New(p.Kit, disruption.Options{
-		World: p.World, Supply: offers, Executor: executor, Synced: p.Synced, Suffix: p.Suffix,
-		Rollouts: rollouts, Ledger: ledger, Tell: board.Put, Effort: p.Effort, Pause: p.Pause, Parallel: p.Parallel,
-	}), provisioner, pacing.New(p.Kit, rollouts), verdict.New(p.Kit, board), refused.New(p.Kit, p.World))
-}
-
-func claims(p Parts) []reconcile.Controller {
-	nominator := nomination.New(p.Kit, p.World, p.Parallel)
-	return append(hydration.New(p.Kit), marking.New(p.Kit, p.Market), podevents.New(p.Kit), nominator.Controller(),
-		lifecycle.At(p.Kit, p.Tracker, p.Market, nominator), expiration.New(p.Kit), garbage.New(p.Kit, min(p.Parallel, garbage.Workers)), consistency.New(p.Kit),
-	)
-}
-
-func nodes(p Parts) []reconcile.Controller {
-	return append(repair.New(p.Kit), termination.New(p.Kit), eviction.New(p.Kit, func(d *appsv1.Deployment) { p.World.Put(d) }))
-}
-
-func pools(p Parts) []reconcile.Controller {
-	return append(append(overlay.New(p.Kit, p.Market), static.New(p.Kit)...),
-		hash.New(p.Kit), counter.New(p.Kit), readiness.New(p.Kit), validation.New(p.Kit), health.New(p.Kit, p.Tracker),
-	)
-}
-
-// gauges only look.
-func gauges(p Parts) []reconcile.Controller {
-	return slices.Concat(transition.New(p.Kit), census.New(p.Kit), meter.New(p.Kit), tally.New(p.Kit, p.Market))
+// shared is what several lists of controllers use.
+type shared struct {
+	rollouts *rolloutpace.Rollouts
+	ledger   *savings.Ledger
+	board    *evaluation.Nodes
 }
 
 func managed(d cloud.Description) func(group, kind string) bool {

@@ -1,4 +1,4 @@
-// Package class reads node classes, of whatever kind a cloud has them: whether one is
+// Package class reads node classes of every kind that a cloud has: whether one is
 // there, whether it is ready, and which objects have to be watched to notice a change.
 //
 // It must not know any kind in particular, and never writes a class: that is the business
@@ -30,12 +30,12 @@ type Class struct {
 	Found      bool
 	Deleting   bool
 	Generation int64
-	// Ready is the root condition. Its status is empty if nobody has judged the class yet.
+	// Ready is the root condition. Its status is empty if the class has not been judged yet.
 	Ready metav1.Condition
 }
 
 // Of names the class of a pool's template, which is zero if there is none: such a pool is
-// nobody's.
+// ignored.
 func Of(pool *karpenterv1.NodePool) cloud.ClassRef {
 	ref := pool.Spec.Template.Spec.NodeClassRef
 	if ref == nil {
@@ -83,7 +83,7 @@ func (r Reader) Object(ctx context.Context, ref cloud.ClassRef) (client.Object, 
 	return nil, false, nil
 }
 
-// object is an empty one of a kind: typed where the type is known, so that nobody keeps a
+// object is an empty one of a kind: typed where the type is known, so that there is no
 // second cache of the same objects.
 func (r Reader) object(kind cloud.ClassKind) client.Object {
 	gvk := schema.GroupVersionKind{Group: kind.Group, Version: kind.Version, Kind: kind.Kind}

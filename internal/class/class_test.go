@@ -51,7 +51,7 @@ func example(name string, status map[string]any) *unstructured.Unstructured {
 	return o
 }
 
-// TestFind reads classes of a kind that is compiled in, and of one that nobody knows.
+// TestFind reads classes of a kind that is compiled in, and of an unknown one.
 func TestFind(t *testing.T) {
 	t.Parallel()
 	aws := &awsv1.EC2NodeClass{ObjectMeta: metav1.ObjectMeta{Name: "default", Generation: 3}}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tenon/internal/manager"
+	"tenon/internal/version"
 )
 
 // World is what a command may touch outside of itself.
@@ -79,12 +80,14 @@ made and some pod has no place in it.`,
   tenon version -o json
   source <(tenon completion bash)`,
 		Args:                       knownCommand,
+		Version:                    version.Get().Version,
 		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceErrors:              true,
 		SilenceUsage:               true,
 		SuggestionsMinimumDistance: 2,
 		CompletionOptions:          cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
+	root.SetVersionTemplate("tenon {{.Version}}\n")
 	root.SetIn(w.In)
 	root.SetOut(w.Out)
 	root.SetErr(w.Err)

@@ -143,6 +143,9 @@ func TestVersionFormats(t *testing.T) {
 	if out.String() != want {
 		t.Errorf("text is %q, want %q", out.String(), want)
 	}
+	if got := run(t, nil, "--version"); got.status != 0 || !strings.HasPrefix(got.out, "tenon ") || strings.Count(got.out, "\n") != 1 {
+		t.Errorf("tenon --version: %+v", got)
+	}
 	if got := run(t, nil, "version", "-o", "json"); got.status != 0 || !strings.Contains(got.out, `"goVersion": "go`) {
 		t.Errorf("tenon version -o json: %+v", got)
 	}
@@ -155,7 +158,7 @@ func TestCompletionKnowsTheCommands(t *testing.T) {
 			t.Errorf("tenon completion %s: status %d, %d bytes, messages %q", shell, got.status, len(got.out), got.err)
 		}
 	}
-	// What the scripts ask the binary when somebody presses Tab.
+	// What the scripts ask the binary when the user presses Tab.
 	if got := run(t, nil, "__complete", "contr"); !strings.Contains(got.out, "controller") {
 		t.Errorf("completing contr gives %q", got.out)
 	}

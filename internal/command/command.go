@@ -1,12 +1,23 @@
 // Package command is a disruption in flight: what is written of it on the objects, and
 // what has to be done next.
 //
-//	marked ──▶ replacements ready ──▶ second look ──▶ removed
-//	   │              │                    │
-//	   └──────────────┴────────────────────┴──▶ abandoned: nothing is left behind
+//	begun ──Mark──▶ marked ──Wait──▶ replacements ready, nodes closed ──Look──▶ removed ──▶ Over
+//	   │              │                               │                  │  └ some released
+//	   └──────────────┴───────────────────────────────┴──────────────────┴──▶ Abandon: nothing is left behind
+//
+// Stage.Next says which step comes next, and Stage.Judge what a second look comes to. What each
+// step does to the objects:
+//
+//	Mark     taint every node that stays, and set the condition DisruptionReason on its claim
+//	Wait     nothing
+//	Look     note on the receivers that pods come; delete the claims that go; release the others
+//	Abandon  delete the replacements that are not needed, release every claim that stays
+//	Over     take the record from the replacements, then from the claims
+//
+// Release is: the taint, the condition and, last, the record are taken back.
 //
 // The whole of a command is on the claims that it is about, so that a restart forgets
-// nothing, and whoever reads the objects knows what is going on. From them alone follows
+// nothing, and a reader of the objects knows what is going on. From them alone follows
 // what comes next; the package is pure, and must neither read nor write objects.
 package command
 
@@ -15,6 +26,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/model"
@@ -120,7 +133,7 @@ func (r *Record) String() string {
 }
 
 // Of reads the record on a claim; false if there is none, or none that can be read: a
-// command that nobody can read is none, and its marks are taken back.
+// command that cannot be read is none, and its marks are taken back.
 func Of(claim *karpenterv1.NodeClaim) (Record, bool) {
 	var r Record
 	text, said := claim.Annotations[karpenterv1.AnnotationDisruption]
@@ -128,4 +141,14 @@ func Of(claim *karpenterv1.NodeClaim) (Record, bool) {
 		return Record{}, false
 	}
 	return r, r.Takes(claim.Name) || r.Brings(claim.Name)
+}
+
+// Preceded reports whether a pod was bound before the command was decided.
+func (r *Record) Preceded(pod *corev1.Pod) bool {
+	for i := range pod.Status.Conditions {
+		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue {
+			return c.LastTransitionTime.Time.Before(r.Begun.Truncate(time.Second))
+		}
+	}
+	return !pod.CreationTimestamp.After(r.Begun)
 }

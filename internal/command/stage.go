@@ -23,7 +23,7 @@ type Stage struct {
 	Unaware int
 	// Replacements are in the order of the record; nil for one that is not there.
 	Replacements []*karpenterv1.NodeClaim
-	// Closed is since when nobody can come to the leavers, as far as our own watches tell;
+	// Closed is since when no pod can come to the leavers, as far as our own watches tell;
 	// zero for not yet.
 	Closed time.Time
 	// Patience is how long replacements may take.

@@ -11,6 +11,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/model"
 	"tenon/core/plan"
+	"tenon/core/reason"
 	"tenon/internal/command"
 )
 
@@ -118,25 +119,38 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// When a part of the nodes has to stay, the rest goes only if that still saves money.
-func TestWorthGoingOn(t *testing.T) {
+// When a part of the nodes has to stay, the rest goes only if that still saves money. What is
+// abandoned says what the first node was kept by.
+func TestJudge(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		reason plan.Reason
-		come   int
-		going  []string
-		want   bool
+		reason  plan.Reason
+		come    int
+		staying []string // of a, b and c
+		abandon string
 	}{
-		"nobody is left":                  {plan.Empty, 0, nil, false},
-		"one of the empty nodes":          {plan.Empty, 0, []string{"a"}, true},
-		"drift is about each node":        {plan.Drifted, 1, []string{"a"}, true},
-		"two go for one":                  {plan.Underutilized, 1, []string{"a", "b"}, true},
-		"one goes for one":                {plan.Underutilized, 1, []string{"a"}, false},
-		"one goes for room that there is": {plan.Underutilized, 0, []string{"a"}, true},
+		"all go":                          {plan.Underutilized, 1, nil, ""},
+		"all have to stay":                {plan.Empty, 0, []string{"b", "a", "c"}, "node-a: Pod came after the decision (Pod=default/a)"},
+		"one of the empty nodes goes":     {plan.Empty, 0, []string{"b", "c"}, ""},
+		"drift is about each node":        {plan.Drifted, 1, []string{"b", "c"}, ""},
+		"two go for one":                  {plan.Underutilized, 1, []string{"c"}, ""},
+		"one would go for one":            {plan.Underutilized, 1, []string{"b", "c"}, "node-b: Pod came after the decision (Pod=default/b)"},
+		"one goes for room that there is": {plan.Underutilized, 0, []string{"b", "c"}, ""},
 	} {
-		r := command.Record{Reason: tc.reason, Claims: members("a", "b", "c"), Replacements: members("new")[:tc.come]}
-		if got := r.WorthGoingOn(tc.going); got != tc.want {
-			t.Errorf("%s: %t", name, got)
+		s := command.Stage{
+			Record:  command.Record{Reason: tc.reason, Claims: members("a", "b", "c"), Replacements: members("new")[:tc.come]},
+			Leavers: []command.Leaver{leaver("a"), leaver("b"), leaver("c"), leaver("gone", "deleting")},
+		}
+		objections := map[string]reason.Cause{}
+		for _, claim := range tc.staying {
+			objections[claim] = reason.Cause{Code: reason.PodCame, Where: "default/" + claim}
+		}
+		got := s.Judge(objections)
+		if got.Abandon != tc.abandon {
+			t.Errorf("%s: abandoned for %q", name, got.Abandon)
+		}
+		if tc.abandon == "" && (len(got.Going) != 3-len(tc.staying) || len(got.Released) != len(tc.staying)) {
+			t.Errorf("%s: %d go, %d are released", name, len(got.Going), len(got.Released))
 		}
 	}
 }

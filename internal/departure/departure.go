@@ -23,8 +23,8 @@ import (
 )
 
 // AnnotationEnds says on a claim when the cloud takes its machine away, as RFC 3339, where
-// the cloud has told. Unlike the deadline of a terminationGracePeriod nobody can move it,
-// and nobody has agreed to it: it forces no pod, but it is too late for patience.
+// the cloud has told. Unlike the deadline of a terminationGracePeriod it cannot be moved,
+// and was not agreed to: it forces no pod, but it is too late for patience.
 const AnnotationEnds = "tenon.sh/machine-ends"
 
 // Departure is a node that leaves. Its objects belong to the cache.
@@ -70,7 +70,7 @@ func Deadline(claim *karpenterv1.NodeClaim) (time.Time, error) {
 	return at, nil
 }
 
-// ends reads AnnotationEnds. A value that nobody can read is none.
+// ends reads AnnotationEnds. A value that cannot be read is none.
 func ends(claim *karpenterv1.NodeClaim) time.Time {
 	if claim == nil {
 		return time.Time{}
@@ -94,8 +94,8 @@ func (d Departure) since() time.Time {
 	return time.Time{}
 }
 
-// Reason is why the node leaves, as events and metrics say it. It is empty when nobody
-// knows.
+// Reason is why the node leaves, as events and metrics say it. It is empty when that is not
+// known.
 func (d Departure) Reason() string {
 	if d.Claim == nil {
 		return ""

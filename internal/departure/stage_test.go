@@ -20,17 +20,17 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud/memory"
 	"tenon/internal/controller/eviction"
-	"tenon/internal/controller/termination"
+	"tenon/internal/controller/node/termination"
+	"tenon/internal/podpolicy"
 	"tenon/internal/reconcile"
-	"tenon/internal/rig"
-	"tenon/internal/standing"
+	"tenon/internal/testing/harness"
 )
 
 // stage runs the two controllers that take a node down as the process would: woken by their
 // watches and by what their results ask for, and by nothing else. Evicted pods end at once;
 // budgets are enforced with the numbers that their status has.
 type stage struct {
-	*rig.Rig
+	*harness.Harness
 	t     *testing.T
 	begun time.Time
 	claim *karpenterv1.NodeClaim
@@ -54,7 +54,7 @@ type job struct {
 
 func newStage(t *testing.T, change ...func(*karpenterv1.NodeClaim)) *stage {
 	t.Helper()
-	s := &stage{Rig: rig.New(t, memory.Options{Stop: 3 * time.Second}), t: t, seen: map[string]client.Object{}}
+	s := &stage{Harness: harness.New(t, memory.Options{Stop: 3 * time.Second}), t: t, seen: map[string]client.Object{}}
 	s.begun = s.Clock.Now()
 	s.claim, s.node = s.Settled("c", "general", change...)
 	s.Kit.Client = interceptor.NewClient(s.API, interceptor.Funcs{
@@ -111,7 +111,7 @@ func (s *stage) evict(ctx context.Context, c client.Client, o client.Object) err
 	var budgets policyv1.PodDisruptionBudgetList
 	s.Must(s.API.List(ctx, &budgets))
 	for i := range budgets.Items {
-		if b := &budgets.Items[i]; standing.Selects(b, o.(*corev1.Pod)) && b.Status.DisruptionsAllowed == 0 {
+		if b := &budgets.Items[i]; podpolicy.Selects(b, o.(*corev1.Pod)) && b.Status.DisruptionsAllowed == 0 {
 			err := apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 0)
 			err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: policyv1.DisruptionBudgetCause}}
 			return err

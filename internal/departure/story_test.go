@@ -50,7 +50,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// A budget holds one pod and nobody else; when it lets go, the pod leaves at once.
+// A budget holds one pod and no other; when it lets go, the pod leaves at once.
 func TestBudgetHoldsAndLetsGo(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -114,7 +114,7 @@ func TestProtectionTakenOff(t *testing.T) {
 	s.expect(false, "5m0s: job evicted")
 }
 
-// A deadline deletes each pod just early enough, whatever holds it, and then the instance.
+// A deadline deletes each pod just early enough in spite of every hold, and then the instance.
 func TestDeadline(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

@@ -1,5 +1,5 @@
 // Package drain decides how a node that goes is emptied: for which pods it waits, which of
-// them are asked to leave now, which are deleted whatever holds them, what holds up the
+// them are asked to leave now, which are deleted in spite of every hold, what holds up the
 // rest, and which volumes are still attached. Text for people is made here too, beside the
 // facts that it tells.
 //
@@ -16,8 +16,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/component-helpers/resource"
 
-	"tenon/internal/standing"
+	"tenon/core/model"
+	"tenon/internal/podpolicy"
 )
 
 // Shortest is how long a drain takes at least, so that endpoints and load balancers have
@@ -50,7 +52,7 @@ const (
 
 // GroupOf is the group that a pod leaves with.
 func GroupOf(pod *corev1.Pod) Group {
-	switch critical, daemon := standing.Critical(pod), standing.Daemon(pod); {
+	switch critical, daemon := podpolicy.Critical(pod), podpolicy.Daemon(pod); {
 	case critical && daemon:
 		return CriticalDaemons
 	case critical:
@@ -75,7 +77,7 @@ type Step struct {
 type Decision struct {
 	// Waiting are the pods for which the node waits, by namespace and name.
 	Waiting []*corev1.Pod
-	// Steps are what to do now, in the order of Waiting.
+	// Steps are what to do now, the largest pods first.
 	Steps []Step
 	// Turn is the group that leaves now.
 	Turn Group
@@ -100,13 +102,21 @@ func Decide(s Scene) Decision {
 		}
 		d.Next = earliest(d.Next, s.changes(pod))
 	}
+	slices.SortStableFunc(d.Steps, func(a, b Step) int { return cmp.Compare(bulk(b.Pod), bulk(a.Pod)) })
 	return d
+}
+
+// bulk orders pods by size. Large ones leave first: where their successors come, there is
+// room for small ones beside them, but not the other way round.
+func bulk(pod *corev1.Pod) int64 {
+	requests := resource.PodRequests(pod, resource.PodResourcesOptions{})
+	return model.Resources{CPU: requests.Cpu().MilliValue(), Memory: requests.Memory().Value()}.Bulk()
 }
 
 func awaited(s Scene) []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, pod := range s.Pods {
-		if standing.Awaited(pod, s.Now) {
+		if podpolicy.Awaited(pod, s.Now) {
 			out = append(out, pod)
 		}
 	}
@@ -121,7 +131,7 @@ func (s Scene) step(pod *corev1.Pod, turn Group) (Step, bool) {
 		grace := s.grace()
 		return Step{Pod: pod, Forced: true, Grace: grace}, shortens(pod, grace)
 	}
-	return Step{Pod: pod}, GroupOf(pod) == turn && standing.Evictable(pod, s.Now)
+	return Step{Pod: pod}, GroupOf(pod) == turn && podpolicy.Evictable(pod, s.Now)
 }
 
 // due reports whether the pod's time is over: its own grace period no longer fits before
@@ -130,7 +140,7 @@ func (s Scene) due(pod *corev1.Pod) bool {
 	if s.Deadline.IsZero() {
 		return false
 	}
-	if standing.Terminating(pod) {
+	if podpolicy.Terminating(pod) {
 		return pod.DeletionTimestamp.After(s.Deadline)
 	}
 	at, known := s.forcedAt(pod)
@@ -143,7 +153,7 @@ func (s Scene) forcedAt(pod *corev1.Pod) (time.Time, bool) {
 	if s.Deadline.IsZero() || pod.Spec.TerminationGracePeriodSeconds == nil {
 		return time.Time{}, false
 	}
-	return s.Deadline.Add(-standing.Seconds(*pod.Spec.TerminationGracePeriodSeconds)), true
+	return s.Deadline.Add(-podpolicy.Seconds(*pod.Spec.TerminationGracePeriodSeconds)), true
 }
 
 // grace is what is left until the deadline, and never nothing: zero seconds would take the
@@ -153,16 +163,16 @@ func (s Scene) grace() int64 { return max(int64(s.Deadline.Sub(s.Now)/time.Secon
 // shortens reports whether deleting the pod with that grace changes anything. The API
 // server only ever shortens the grace of a pod that is terminating already.
 func shortens(pod *corev1.Pod, grace int64) bool {
-	return !standing.Terminating(pod) || pod.DeletionGracePeriodSeconds == nil || grace < *pod.DeletionGracePeriodSeconds
+	return !podpolicy.Terminating(pod) || pod.DeletionGracePeriodSeconds == nil || grace < *pod.DeletionGracePeriodSeconds
 }
 
 // changes is when time alone changes what the drain does about a pod; zero is never.
 func (s Scene) changes(pod *corev1.Pod) time.Time {
-	if standing.Terminating(pod) {
-		return pod.DeletionTimestamp.Add(standing.StuckAfter + time.Nanosecond)
+	if podpolicy.Terminating(pod) {
+		return pod.DeletionTimestamp.Add(podpolicy.StuckAfter + time.Nanosecond)
 	}
 	var next time.Time
-	if until, ends := standing.ProtectionOf(pod).Until(); ends && s.Now.Before(until) {
+	if until, ends := podpolicy.ProtectionOf(pod).Until(); ends && s.Now.Before(until) {
 		next = until
 	}
 	if at, known := s.forcedAt(pod); known && !s.Now.After(at) {
@@ -179,7 +189,7 @@ func earliest(a, b time.Time) time.Time {
 	return a
 }
 
-// Over reports whether the drain has ended: nobody is waited for, and Shortest has passed.
+// Over reports whether the drain has ended: no pod is waited for, and Shortest has passed.
 func (s Scene) Over(d Decision) bool {
 	return len(d.Waiting) == 0 && s.Left() == 0
 }

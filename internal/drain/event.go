@@ -8,7 +8,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"tenon/internal/standing"
+	"tenon/internal/podpolicy"
 	"tenon/internal/telemetry"
 )
 
@@ -68,7 +68,7 @@ func NeverAllows(node *corev1.Node, s Scene, holds []Hold) []telemetry.Event {
 	pods := map[*policyv1.PodDisruptionBudget][]string{}
 	for _, h := range holds {
 		for _, b := range h.Budgets {
-			if standing.Never(b) == "" {
+			if podpolicy.Never(b) == "" {
 				continue
 			}
 			if pods[b] == nil {
@@ -80,7 +80,7 @@ func NeverAllows(node *corev1.Node, s Scene, holds []Hold) []telemetry.Event {
 	var out []telemetry.Event
 	for _, b := range budgets {
 		text := fmt.Sprintf("Can never allow a disruption: %s. Node %s cannot be drained of %s since %s. %s",
-			standing.Never(b), node.Name, Few(pods[b], fewPods), stamp(s.Since), Outlook(s, holds))
+			podpolicy.Never(b), node.Name, Few(pods[b], fewPods), stamp(s.Since), Outlook(s, holds))
 		event := telemetry.Warning(b, reasonNever, text, string(b.UID)).Within(rareNever)
 		event.Rate = telemetry.Rate{PerSecond: 1, Burst: 10}
 		out = append(out, event)

@@ -7,7 +7,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"tenon/internal/standing"
+	"tenon/internal/podpolicy"
 	"tenon/internal/surge"
 )
 
@@ -40,9 +40,9 @@ type Hold struct {
 	// Unsurged says of a pod that asks for another one in its place first why it gets none;
 	// empty for all others.
 	Unsurged string
-	// Until is when the hold ends by itself; zero if it does not, or if nobody knows.
+	// Until is when the hold ends by itself; zero if it does not, or if that is not known.
 	Until time.Time
-	// Forced is when the pod is deleted whatever holds it; zero if it never is.
+	// Forced is when the pod is deleted in spite of every hold; zero if it never is.
 	Forced time.Time
 }
 
@@ -52,7 +52,7 @@ type Hold struct {
 func Holds(s Scene, d Decision, budgets []*policyv1.PodDisruptionBudget, rolls map[types.UID]surge.Step) []Hold {
 	var out []Hold
 	for _, pod := range d.Waiting {
-		if GroupOf(pod) != d.Turn && !standing.Terminating(pod) || s.due(pod) && !standing.Terminating(pod) {
+		if GroupOf(pod) != d.Turn && !podpolicy.Terminating(pod) || s.due(pod) && !podpolicy.Terminating(pod) {
 			continue
 		}
 		if hold, held := holdOf(s, pod, budgets, rolls); held {
@@ -65,11 +65,11 @@ func Holds(s Scene, d Decision, budgets []*policyv1.PodDisruptionBudget, rolls m
 
 func holdOf(s Scene, pod *corev1.Pod, budgets []*policyv1.PodDisruptionBudget, rolls map[types.UID]surge.Step) (Hold, bool) {
 	hold := Hold{Pod: pod}
-	if standing.Terminating(pod) {
-		hold.Cause, hold.Until = Ending, pod.DeletionTimestamp.Add(standing.StuckAfter)
+	if podpolicy.Terminating(pod) {
+		hold.Cause, hold.Until = Ending, pod.DeletionTimestamp.Add(podpolicy.StuckAfter)
 		return hold, s.Now.After(pod.DeletionTimestamp.Time) || promised(pod) > usual
 	}
-	if protection := standing.ProtectionOf(pod); protection.Holds(s.Now) {
+	if protection := podpolicy.ProtectionOf(pod); protection.Holds(s.Now) {
 		hold.Until, _ = protection.Until()
 		return hold, true
 	}
@@ -83,7 +83,7 @@ func holdOf(s Scene, pod *corev1.Pod, budgets []*policyv1.PodDisruptionBudget, r
 	if pod.Status.Phase == corev1.PodPending { // eviction does not ask budgets about pods that do not run
 		return Hold{}, false
 	}
-	hold.Budgets = standing.Covering(inNamespace(budgets, pod.Namespace), pod)
+	hold.Budgets = podpolicy.Covering(inNamespace(budgets, pod.Namespace), pod)
 	if len(hold.Budgets) > 1 {
 		hold.Cause = Budgets
 		return hold, true
@@ -92,7 +92,7 @@ func holdOf(s Scene, pod *corev1.Pod, budgets []*policyv1.PodDisruptionBudget, r
 	return hold, len(hold.Budgets) == 1 && refuses(hold.Budgets[0], pod)
 }
 
-// lasts reports whether somebody has to do something, or a deadline to come, for the hold
+// lasts reports whether a user has to act, or a deadline to come, for the hold
 // to end.
 func (h Hold) lasts() bool { return h.Until.IsZero() && h.Cause != Surging }
 
@@ -101,7 +101,7 @@ func promised(pod *corev1.Pod) time.Duration {
 	if pod.DeletionGracePeriodSeconds == nil {
 		return 0
 	}
-	return standing.Seconds(*pod.DeletionGracePeriodSeconds)
+	return podpolicy.Seconds(*pod.DeletionGracePeriodSeconds)
 }
 
 func inNamespace(budgets []*policyv1.PodDisruptionBudget, namespace string) []*policyv1.PodDisruptionBudget {
@@ -117,9 +117,9 @@ func inNamespace(budgets []*policyv1.PodDisruptionBudget, namespace string) []*p
 // refuses foresees what the API server will say. Unless the budget says otherwise, a pod
 // that is not healthy may go while enough others are.
 func refuses(b *policyv1.PodDisruptionBudget, pod *corev1.Pod) bool {
-	if b.Status.DisruptionsAllowed > 0 || standing.Ignores(b, pod) {
+	if b.Status.DisruptionsAllowed > 0 || podpolicy.Ignores(b, pod) {
 		return false
 	}
 	enough := b.Status.DesiredHealthy > 0 && b.Status.CurrentHealthy >= b.Status.DesiredHealthy
-	return !(standing.Unready(pod) && enough)
+	return !(podpolicy.Unready(pod) && enough)
 }

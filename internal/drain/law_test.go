@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"tenon/internal/drain"
-	"tenon/internal/standing"
+	"tenon/internal/podpolicy"
 )
 
 // What must hold of every decision, tried on random nodes.
@@ -35,19 +35,19 @@ func brokenLaws(s drain.Scene, d drain.Decision) []string {
 	for _, step := range d.Steps {
 		pod := step.Pod
 		law(d.Awaits(pod.UID), "%s is told to leave although nobody waits for it", pod.Name)
-		law(!standing.Mirror(pod) && !standing.Stays(pod) && !standing.Terminal(pod), "%s stays with its node", pod.Name)
+		law(!podpolicy.Mirror(pod) && !podpolicy.Stays(pod) && !podpolicy.Terminal(pod), "%s stays with its node", pod.Name)
 		if step.Forced {
 			forced[pod.Name] = true
 			law(!s.Deadline.IsZero(), "%s is forced without a deadline", pod.Name)
 			law(step.Grace >= 1 && step.Grace <= max(int64(s.Deadline.Sub(s.Now)/time.Second), 1), "%s gets %d seconds", pod.Name, step.Grace)
 			continue
 		}
-		law(!standing.Terminating(pod), "%s is evicted again", pod.Name)
-		law(!standing.ProtectionOf(pod).Holds(s.Now), "%s is protected", pod.Name)
+		law(!podpolicy.Terminating(pod), "%s is evicted again", pod.Name)
+		law(!podpolicy.ProtectionOf(pod).Holds(s.Now), "%s is protected", pod.Name)
 		law(drain.GroupOf(pod) == d.Turn, "%s is evicted out of turn", pod.Name)
 	}
 	for _, pod := range d.Waiting {
-		early := drain.GroupOf(pod) < d.Turn && !standing.Terminating(pod) && !forced[pod.Name]
+		early := drain.GroupOf(pod) < d.Turn && !podpolicy.Terminating(pod) && !forced[pod.Name]
 		law(!early, "%s is passed over", pod.Name)
 	}
 	law(d.Next.IsZero() || d.Next.After(s.Now), "the next change is not in the future")

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
-	"tenon/internal/standing"
+	"tenon/internal/podpolicy"
 	"tenon/internal/surge"
 )
 
@@ -94,7 +94,7 @@ func (h Hold) instead() string {
 // describe names a budget with its numbers, and says if it will never let go.
 func describe(b *policyv1.PodDisruptionBudget) string {
 	text := "PodDisruptionBudget " + nameOf(b)
-	if why := standing.Never(b); why != "" {
+	if why := podpolicy.Never(b); why != "" {
 		return fmt.Sprintf("%s, which can never allow a disruption (%s),", text, why)
 	}
 	text += fmt.Sprintf(" (currentHealthy %d, desiredHealthy %d, disruptionsAllowed %d",

@@ -9,15 +9,15 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"tenon/internal/standing"
+	"tenon/internal/podpolicy"
 )
 
 // Retained are the volume claims of pods that stay until the node is gone: their volumes
-// stay attached as long, so nobody waits for them. Each is named once, in order of the pods.
+// stay attached as long, so they are not waited for. Each is named once, in order of the pods.
 func Retained(pods []*corev1.Pod, now time.Time) []types.NamespacedName {
 	var out []types.NamespacedName
 	for _, pod := range pods {
-		if standing.Drainable(pod, now) {
+		if podpolicy.Drainable(pod, now) {
 			continue
 		}
 		for i := range pod.Spec.Volumes {
@@ -42,7 +42,7 @@ func claimOf(pod *corev1.Pod, v *corev1.Volume) string {
 }
 
 // StillAttached are the names of the attachments that a node waits for, sorted. retained
-// are the persistent volumes that stay; volumes without a name nobody can wait for.
+// are the persistent volumes that stay; volumes without a name cannot be waited for.
 func StillAttached(attachments []*storagev1.VolumeAttachment, retained []string) []string {
 	var out []string
 	for _, a := range attachments {

@@ -12,10 +12,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
-	"tenon/internal/amend"
 	"tenon/internal/command"
 	"tenon/internal/departure"
 	"tenon/internal/ingest"
+	"tenon/internal/patch"
 )
 
 // Write puts the record of a command on a claim, before anything else is done to it. Others
@@ -39,7 +39,7 @@ func (e *Executor) Write(ctx context.Context, claim *karpenterv1.NodeClaim, r *c
 func (e *Executor) write(ctx context.Context, claim *karpenterv1.NodeClaim, r *command.Record) error {
 	changed := claim.DeepCopy()
 	set(changed, karpenterv1.AnnotationDisruption, r.String())
-	patch := amend.Locked(claim)
+	patch := patch.Locked(claim)
 	if err := e.kit.Client.Patch(ctx, changed, patch); err != nil {
 		return fmt.Errorf("write command %s on claim %s: %w", r.ID, claim.Name, err)
 	}
@@ -52,7 +52,7 @@ func (e *Executor) Close(ctx context.Context, l command.Leaver, r *command.Recor
 	if l.Node != nil && !departure.Closed(l.Node) {
 		closed := l.Node.DeepCopy()
 		closed.Spec.Taints = append(closed.Spec.Taints, karpenterv1.TaintDisrupted())
-		patch := amend.Locked(l.Node)
+		patch := patch.Locked(l.Node)
 		if err := e.kit.Client.Patch(ctx, closed, patch); err != nil {
 			return fmt.Errorf("taint node %s: %w", l.Node.Name, err)
 		}
@@ -75,7 +75,7 @@ func (e *Executor) explain(ctx context.Context, claim *karpenterv1.NodeClaim, re
 	explained := claim.DeepCopy()
 	explained.Status.Conditions = conditions.List()
 	err := e.patchStatus(ctx, claim, explained)
-	if apierrors.IsConflict(err) { // everybody writes conditions: the claim as it is now, once
+	if apierrors.IsConflict(err) { // many controllers write conditions: the claim as it is now, once
 		fresh := &karpenterv1.NodeClaim{}
 		if err := e.kit.Live.Get(ctx, client.ObjectKeyFromObject(claim), fresh); err != nil {
 			return fmt.Errorf("read claim %s: %w", claim.Name, err)
@@ -88,7 +88,7 @@ func (e *Executor) explain(ctx context.Context, claim *karpenterv1.NodeClaim, re
 }
 
 func (e *Executor) patchStatus(ctx context.Context, before, after *karpenterv1.NodeClaim) error {
-	err := e.kit.Client.Status().Patch(ctx, after, amend.Locked(before))
+	err := e.kit.Client.Status().Patch(ctx, after, patch.Locked(before))
 	if err != nil {
 		return fmt.Errorf("write conditions of claim %s: %w", before.Name, err)
 	}
@@ -117,7 +117,7 @@ func (e *Executor) open(ctx context.Context, node *corev1.Node) error {
 	taint := karpenterv1.TaintDisrupted()
 	opened := node.DeepCopy()
 	opened.Spec.Taints = slices.DeleteFunc(opened.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&taint) })
-	err := e.kit.Client.Patch(ctx, opened, amend.Locked(node))
+	err := e.kit.Client.Patch(ctx, opened, patch.Locked(node))
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("take the taint from node %s: %w", node.Name, err)
 	}

@@ -15,7 +15,7 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/model"
-	"tenon/internal/abreast"
+	"tenon/internal/parallel"
 	"tenon/internal/reconcile"
 	"tenon/internal/world"
 )
@@ -65,7 +65,7 @@ func New(kit reconcile.Kit, w *world.World, parallel int) *Executor {
 // Launch carries out orders, and answers in their order.
 func (e *Executor) Launch(ctx context.Context, orders []Order) []Outcome {
 	outcomes := make([]Outcome, len(orders))
-	abreast.Run(e.parallel, len(orders), func(i int) { outcomes[i] = e.launch(ctx, orders[i]) })
+	parallel.Run(e.parallel, len(orders), func(i int) { outcomes[i] = e.launch(ctx, orders[i]) })
 	return outcomes
 }
 
@@ -110,7 +110,7 @@ func (e *Executor) make(ctx context.Context, claim *karpenterv1.NodeClaim) (*kar
 		case err == nil:
 			return made, nil
 		case refused(err), apierrors.IsAlreadyExists(err) && last == nil:
-			// The name of a claim that is somebody else's is taken only before our first try.
+			// The name of a claim that is not ours is taken only before our first try.
 			e.world.Retract(claim.Name)
 			return nil, err
 		}

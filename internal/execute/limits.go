@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
-	"tenon/internal/amend"
+	"tenon/internal/patch"
 )
 
 // reasonPodsWaiting is why LimitReached is True.
@@ -40,7 +40,7 @@ func (e *Executor) markLimit(ctx context.Context, pool *karpenterv1.NodePool, te
 	}
 	marked := pool.DeepCopy()
 	marked.Status.Conditions = conditions.List()
-	patch := amend.Locked(pool)
+	patch := patch.Locked(pool)
 	err := e.kit.Client.Status().Patch(ctx, marked, patch)
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		return nil

@@ -4,7 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 
-	"tenon/internal/standing"
+	"tenon/internal/podpolicy"
 )
 
 // Movable reports whether the pod will be made again elsewhere when its node goes, and
@@ -16,12 +16,12 @@ func (t *Translator) Movable(pod *corev1.Pod) bool {
 		return false
 	}
 	if t.surges(pod) {
-		return standing.Movable(pod, nil, t.options.Now)
+		return podpolicy.Movable(pod, nil, t.options.Now)
 	}
-	return standing.Movable(pod, t.index.budgetsOf(pod), t.options.Now)
+	return podpolicy.Movable(pod, t.index.budgetsOf(pod), t.options.Now)
 }
 
 // budgetsOf finds the budgets of a pod.
 func (x *Index) budgetsOf(pod *corev1.Pod) []*policyv1.PodDisruptionBudget {
-	return standing.Covering(x.disruptions.in(namespaceOf(pod)), pod)
+	return podpolicy.Covering(x.disruptions.in(namespaceOf(pod)), pod)
 }

@@ -185,6 +185,7 @@ func (b *builder) addPods() {
 			b.out.Daemons = append(b.out.Daemons, daemon)
 		}
 	}
+	b.out.Buffers = b.t.Buffers()
 	b.out.Templates = b.t.Templates()
 }
 

@@ -74,7 +74,7 @@ var words = []string{
 
 var quantities = []string{"0", "1", "100m", "1Gi", "-3", "1e30", "1n", "0.5", "9223372036854775807"}
 
-// Whatever the objects are, they are translated, nothing panics, objects stay as they
+// All objects are translated, no translation panics, objects stay as they
 // are, and the snapshot can be written and read.
 func TestBuildArbitraryObjects(t *testing.T) {
 	t.Parallel()
@@ -135,7 +135,7 @@ const everything = `{
     "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 5, "podAffinityTerm": {"topologyKey": "zone", "labelSelector": {}}}]}}},
  "status": {"containerStatuses": [{"name": "c", "resources": {"requests": {"cpu": "0.2", "nvidia.com/gpu": "1"}}}]}}`
 
-// A fingerprint stands for the template: whatever is changed in a pod, translating it
+// A fingerprint stands for the template: after any change of a pod, translating it
 // after its twin gives what translating it alone gives.
 func TestFingerprintsTellTemplatesApart(t *testing.T) {
 	t.Parallel()

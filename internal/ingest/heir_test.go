@@ -27,7 +27,7 @@ func volumeClaim(mode string) string {
 }
 
 // A pod that is replaced before it goes is not evicted: no budget holds it, and it wants a
-// place elsewhere whatever budgets say.
+// place elsewhere in spite of budgets.
 func TestReplacedPodsAskNoBudget(t *testing.T) {
 	t.Parallel()
 	running := func(text string) string { return strings.Replace(text, "phase: Pending", "phase: Running", 1) }

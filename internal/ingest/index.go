@@ -13,12 +13,13 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	autoscalingv1beta1 "tenon/api/autoscaling/v1beta1"
 	"tenon/core/order"
 	"tenon/internal/owner"
 )
 
 // Index holds the objects that pods and nodes refer to. It keeps the objects that it is
-// given and never changes them. One goroutine writes, and nobody reads meanwhile.
+// given and never changes them. One goroutine writes, and no other reads meanwhile.
 type Index struct {
 	namespaces   map[string]map[string]string // labels by name
 	claims       map[key]*corev1.PersistentVolumeClaim
@@ -35,6 +36,8 @@ type Index struct {
 	statefulSets map[key]*appsv1.StatefulSet
 	deployments  map[key]*appsv1.Deployment
 	jobs         map[key]*batchv1.Job
+	buffers      map[key]*autoscalingv1beta1.CapacityBuffer
+	podTemplates map[key]*corev1.PodTemplate
 	former       former
 	heirs        heirs
 }
@@ -96,6 +99,8 @@ func NewIndex() *Index {
 		statefulSets: map[key]*appsv1.StatefulSet{},
 		deployments:  map[key]*appsv1.Deployment{},
 		jobs:         map[key]*batchv1.Job{},
+		buffers:      map[key]*autoscalingv1beta1.CapacityBuffer{},
+		podTemplates: map[key]*corev1.PodTemplate{},
 		former:       former{parents: map[owner.Ref]owner.Ref{}},
 		heirs:        heirs{},
 	}
@@ -144,6 +149,10 @@ func (x *Index) putWorkload(object any) bool {
 		x.deployments[keyOf(o)] = o
 	case *batchv1.Job:
 		x.jobs[keyOf(o)] = o
+	case *autoscalingv1beta1.CapacityBuffer:
+		x.buffers[keyOf(o)] = o
+	case *corev1.PodTemplate:
+		x.podTemplates[keyOf(o)] = o
 	default:
 		return false
 	}
@@ -186,6 +195,10 @@ func (x *Index) Find(object any) any {
 		return found(x.deployments, keyOf(o))
 	case *batchv1.Job:
 		return found(x.jobs, keyOf(o))
+	case *autoscalingv1beta1.CapacityBuffer:
+		return found(x.buffers, keyOf(o))
+	case *corev1.PodTemplate:
+		return found(x.podTemplates, keyOf(o))
 	}
 	return nil
 }
@@ -240,13 +253,17 @@ func (x *Index) removeWorkload(object any) bool {
 		delete(x.deployments, keyOf(o))
 	case *batchv1.Job:
 		delete(x.jobs, keyOf(o))
+	case *autoscalingv1beta1.CapacityBuffer:
+		delete(x.buffers, keyOf(o))
+	case *corev1.PodTemplate:
+		delete(x.podTemplates, keyOf(o))
 	default:
 		return false
 	}
 	return true
 }
 
-// sawNamespace makes sure that a namespace counts although nobody gave the object.
+// sawNamespace makes sure that a namespace counts although its object was not given.
 func (x *Index) sawNamespace(name string) {
 	if _, known := x.namespaces[name]; !known {
 		x.namespaces[name] = map[string]string{corev1.LabelMetadataName: name}

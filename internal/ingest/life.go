@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -13,9 +14,14 @@ import (
 )
 
 // AnnotationRearranged says on a claim when disruptions brought pods to its node, as RFC 3339
-// with commas between, the first one first. Whoever carries a disruption out writes it on
-// replacements and on the nodes that take pods, and what was moved is left in peace for a while.
+// with commas between, the first one first. The controller that carries a disruption out writes it on
+// replacements and on the nodes that take pods, and a pod that was moved is not moved again for a while.
 const AnnotationRearranged = "tenon.sh/rearranged"
+
+// Life is what matters of a node, its claim, or both when it may be given up.
+func (t *Translator) Life(node *corev1.Node, claim *karpenterv1.NodeClaim) snapshot.Life {
+	return view{t: t, node: node, claim: claim}.life()
+}
 
 // life is what matters when the node may be given up.
 func (v view) life() snapshot.Life {
@@ -52,7 +58,7 @@ func (v view) life() snapshot.Life {
 }
 
 // Rearranged is what a claim says about when disruptions brought pods to its node. What
-// cannot be read was written by nobody who knows.
+// cannot be read was not written by Tenon.
 func Rearranged(claim *karpenterv1.NodeClaim) []time.Time {
 	var out []time.Time
 	for word := range strings.SplitSeq(claim.Annotations[AnnotationRearranged], ",") {
@@ -138,6 +144,7 @@ func consolidation(pool *karpenterv1.NodePool) snapshot.Consolidation {
 	if out.Policy == "" {
 		out.Policy = snapshot.WhenEmptyOrUnderutilized
 	}
+	out.DeleteFirst, _ = DeleteFirst(pool) // what is refused is told where pools are checked
 	switch after := pool.Spec.Disruption.ConsolidateAfter; {
 	case after.Duration != nil:
 		d := *after.Duration
@@ -147,6 +154,19 @@ func consolidation(pool *karpenterv1.NodePool) snapshot.Consolidation {
 		out.After = &none
 	}
 	return out
+}
+
+// DeleteFirst reports whether a drifted node of the pool may go before its replacement is bought,
+// where the pool's limits leave no room for both. With an annotation that says neither it may not.
+func DeleteFirst(pool *karpenterv1.NodePool) (bool, error) {
+	switch text, said := pool.Annotations[karpenterv1.AnnotationDriftAtLimit]; {
+	case !said, text == karpenterv1.DriftDeleteFirst:
+		return true, nil
+	case text == karpenterv1.DriftWait:
+		return false, nil
+	default:
+		return false, fmt.Errorf("annotation %s: %q is neither %s nor %s", karpenterv1.AnnotationDriftAtLimit, text, karpenterv1.DriftDeleteFirst, karpenterv1.DriftWait)
+	}
 }
 
 // InService counts the nodes that budgets are shares of, by pool.

@@ -41,6 +41,8 @@ type Options struct {
 	UnsupportedTopologyKeys requirement.KeySet
 	// Overlays turns NodeOverlays on.
 	Overlays bool
+	// Buffers turns CapacityBuffers on.
+	Buffers bool
 	// Unjudged counts pods that no scheduler has looked at yet as pending, where the
 	// scheduler's answer can be foreseen.
 	Unjudged bool

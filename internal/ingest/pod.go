@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"tenon/core/snapshot"
-	"tenon/internal/standing"
+	"tenon/internal/podpolicy"
 )
 
 // Pod translates a pod. The result is false for a pod that no decision can depend on: it
@@ -27,7 +27,7 @@ func (t *Translator) Pod(pod *corev1.Pod) (snapshot.Pod, bool) {
 		Created:     pod.CreationTimestamp.UTC(),
 		Pending:     pending,
 		Terminating: pod.DeletionTimestamp != nil,
-		Ends:        standing.Ends(pod),
+		Ends:        podpolicy.Ends(pod),
 	}
 	if pending {
 		out.Refused = found.refused

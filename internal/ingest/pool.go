@@ -32,6 +32,7 @@ func (t *Translator) Pool(pool *karpenterv1.NodePool) snapshot.Pool {
 		Consolidation: consolidation(pool),
 	}
 	out.NodePrice, _ = NodePrice(pool, t.options.NodePrice) // what is refused is told where pools are checked
+	out.PriceCeiling, _ = PriceCeiling(pool)
 	if pool.Spec.Weight != nil {
 		out.Weight = *pool.Spec.Weight
 	}
@@ -114,7 +115,7 @@ func causes(pool *karpenterv1.NodePool) string {
 }
 
 // checkReady believes what the status says. A manifest says nothing, and a pool that
-// nobody has judged yet counts as ready there.
+// has not been judged yet counts as ready there.
 func (t *Translator) checkReady(pool *karpenterv1.NodePool) error {
 	for _, c := range pool.Status.Conditions {
 		if c.Type != condition.Ready {

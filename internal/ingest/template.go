@@ -8,7 +8,7 @@ import (
 
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
-	"tenon/internal/standing"
+	"tenon/internal/podpolicy"
 )
 
 // describe translates all that a rule can see of a pod. refused, when not empty, is why
@@ -111,9 +111,9 @@ func avoidsPools(template *snapshot.Template) error {
 	return nil
 }
 
-func isDaemon(pod *corev1.Pod) bool { return standing.Daemon(pod) }
+func isDaemon(pod *corev1.Pod) bool { return podpolicy.Daemon(pod) }
 
-func isMirror(pod *corev1.Pod) bool { return standing.Mirror(pod) }
+func isMirror(pod *corev1.Pod) bool { return podpolicy.Mirror(pod) }
 
 // unpinned is the spec of a daemon pod without the node's name that the DaemonSet
 // controller has added to its affinity: it says where this pod is, not what the next

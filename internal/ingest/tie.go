@@ -10,17 +10,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"tenon/core/snapshot"
-	"tenon/internal/standing"
+	"tenon/internal/podpolicy"
 )
 
 // Tie is what binds a running pod to its node. It does not depend on the time: a snapshot
-// has its own, and a pod that nobody touches is translated once.
+// has its own, and a pod that does not change is translated once.
 func (t *Translator) Tie(pod *corev1.Pod) snapshot.Tie {
-	protection := standing.ProtectionOf(pod)
-	active := standing.Active(pod)
+	protection := podpolicy.ProtectionOf(pod)
+	active := podpolicy.Active(pod)
 	out := snapshot.Tie{
-		Returns: standing.Reschedulable(pod),
-		Asked:   active && !standing.Stays(pod) && !standing.Mirror(pod),
+		Returns: podpolicy.Reschedulable(pod),
+		Asked:   active && !podpolicy.Stays(pod) && !podpolicy.Mirror(pod),
 	}
 	if active && (protection.Forever || protection.For > 0) {
 		out.Protected = true
@@ -28,13 +28,15 @@ func (t *Translator) Tie(pod *corev1.Pod) snapshot.Tie {
 		out.Until = out.Until.UTC()
 	}
 	if out.Returns {
-		out.Cost = int64(standing.EvictionCost(pod))
+		out.Cost = int64(podpolicy.EvictionCost(pod))
 	}
 	if out.Asked && !t.surges(pod) { // a roll-out asks no budget
-		for _, b := range t.index.budgetsOf(pod) {
-			if !standing.Ignores(b, pod) {
-				out.Budgets = append(out.Budgets, b.Name)
-			}
+		covering := t.index.budgetsOf(pod)
+		if len(covering) == 1 && podpolicy.Ignores(covering[0], pod) {
+			covering = nil // of several, none is asked: the API server refuses such pods
+		}
+		for _, b := range covering {
+			out.Budgets = append(out.Budgets, b.Name)
 		}
 	}
 	return out
@@ -46,7 +48,7 @@ func (t *Translator) Budgets() []snapshot.Budget {
 	for _, byName := range t.index.disruptions {
 		for _, b := range byName {
 			out = append(out, snapshot.Budget{
-				Namespace: namespaceOf(b), Name: b.Name, Allowed: t.headroom(b), Never: standing.Forbids(b),
+				Namespace: namespaceOf(b), Name: b.Name, Allowed: t.headroom(b), Never: podpolicy.Forbids(b),
 			})
 		}
 	}
@@ -84,7 +86,7 @@ func (t *Translator) headroom(b *policyv1.PodDisruptionBudget) int32 {
 func (t *Translator) covered(b *policyv1.PodDisruptionBudget) int {
 	n := 0
 	for _, pod := range t.given {
-		if namespaceOf(pod) == namespaceOf(b) && pod.Spec.NodeName != "" && standing.Active(pod) && standing.Selects(b, pod) {
+		if namespaceOf(pod) == namespaceOf(b) && pod.Spec.NodeName != "" && podpolicy.Active(pod) && podpolicy.Selects(b, pod) {
 			n++
 		}
 	}

@@ -20,7 +20,7 @@ const (
 	severalZonesDivider = "__" // in the zone label of a volume that is in more than one
 )
 
-// claim is a volume claim, or what a manifest promises about one that nobody made yet.
+// claim is a volume claim, or what a manifest promises about one that does not exist yet.
 type claim struct {
 	*corev1.PersistentVolumeClaim
 	promised bool

@@ -158,8 +158,8 @@ func ClaimsOf(ctx context.Context, r client.Reader, providerID string) ([]*karpe
 	return claims(ctx, r, claimProvider, providerID)
 }
 
-// ClaimOf finds the claim of a machine. Nil means that there is none, or that nobody can
-// tell which of several it is.
+// ClaimOf finds the claim of a machine. Nil means that there is none, or that it is not
+// known which of several it is.
 func ClaimOf(ctx context.Context, r client.Reader, providerID string) (*karpenterv1.NodeClaim, error) {
 	found, err := ClaimsOf(ctx, r, providerID)
 	if err != nil || len(found) != 1 {
@@ -201,8 +201,8 @@ func PoolsWith(ctx context.Context, r client.Reader, class karpenterv1.NodeClass
 	return pointers(list.Items), nil
 }
 
-// pointers into a list, whose objects belong to the cache: nobody changes them; whoever
-// wants to writes to a copy.
+// pointers into a list, whose objects belong to the cache: they must not be changed; a caller
+// that wants to writes to a copy.
 func pointers[T any](items []T) []*T {
 	out := make([]*T, len(items))
 	for i := range items {

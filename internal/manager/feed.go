@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	autoscalingv1beta1 "tenon/api/autoscaling/v1beta1"
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/internal/settings"
 	"tenon/internal/world"
@@ -27,8 +28,14 @@ func pictured(s settings.Settings) []client.Object {
 		&corev1.Namespace{}, &corev1.PersistentVolume{}, &corev1.PersistentVolumeClaim{},
 		&storagev1.StorageClass{}, &storagev1.CSINode{}, &policyv1.PodDisruptionBudget{},
 	}
+	if s.FeatureGates.CapacityBuffer {
+		kinds = append(kinds, &autoscalingv1beta1.CapacityBuffer{}, &corev1.PodTemplate{})
+	}
 	if !s.SchedulerConfig.Empty() { // whose selectors default spreads are made from
-		kinds = append(kinds, &corev1.Service{}, &corev1.ReplicationController{}, &appsv1.StatefulSet{})
+		kinds = append(kinds, &corev1.Service{}, &corev1.ReplicationController{})
+	}
+	if s.FeatureGates.CapacityBuffer || !s.SchedulerConfig.Empty() {
+		kinds = append(kinds, &appsv1.StatefulSet{})
 	}
 	return kinds
 }

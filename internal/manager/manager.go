@@ -25,9 +25,9 @@ import (
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
 	karpenterv1alpha1 "tenon/api/karpenter/v1alpha1"
-	"tenon/internal/lean"
 	"tenon/internal/settings"
 	"tenon/internal/telemetry"
+	"tenon/internal/trim"
 	"tenon/internal/version"
 )
 
@@ -141,7 +141,7 @@ func managerOptions(o Options, kinds *runtime.Scheme) ctrl.Options {
 		Scheme: kinds,
 		Logger: o.Log,
 		Cache: cache.Options{
-			DefaultTransform: lean.NewKeeper().Trim,
+			DefaultTransform: trim.NewKeeper(o.Settings.FeatureGates.CapacityBuffer).Trim,
 			ByObject: map[client.Object]cache.ByObject{
 				&coordinationv1.Lease{}: {Namespaces: map[string]cache.Config{leaseNamespace: {}}},
 			},

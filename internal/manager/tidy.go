@@ -33,7 +33,7 @@ const (
 	worthBytes = 16 << 20
 )
 
-// NeedLeaderElection is false: a standby has a heap like everybody.
+// NeedLeaderElection is false: a standby has a heap as well.
 func (t tidy) NeedLeaderElection() bool { return false }
 
 // Start looks now and then until the context ends.

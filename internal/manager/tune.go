@@ -26,7 +26,7 @@ func Tune(s settings.Settings, log logr.Logger) {
 		debug.SetGCPercent(collectAt)
 	}
 	if !s.EnableProfiling {
-		runtime.MemProfileRate = 0 // nobody can ask for the samples, which take megabytes
+		runtime.MemProfileRate = 0 // the samples, which take megabytes, cannot be asked for
 	}
 	if limit, ok := s.SoftMemoryLimit(); ok {
 		debug.SetMemoryLimit(limit)

@@ -1,5 +1,5 @@
 // Package market says what a pool can buy: the provider's catalogue, with the NodeOverlays
-// applied that are in use. Everybody who looks at prices or capacities of a pool asks here,
+// applied that are in use. All code that looks at prices or capacities of a pool asks here,
 // so that a decision, the purchase for it and the judgement of what runs agree.
 //
 //	provider ──Catalog──▶ ┌────────┐ ──Catalog──▶ decisions, purchases, drift
@@ -53,7 +53,7 @@ func New(provider cloud.Provider, overlays bool) *Market {
 	return &Market{provider: provider, words: provider.Describe().Vocabulary(), overlaid: overlays, shelves: map[cloud.ClassRef]shelf{}}
 }
 
-// Unevaluated is the error for a pool for which nobody has judged the overlays yet. It
+// Unevaluated is the error for a pool for which the overlays have not been judged yet. It
 // passes by itself, within moments.
 type Unevaluated struct{ Pool string }
 
@@ -63,7 +63,7 @@ func (e *Unevaluated) Error() string {
 }
 
 // Catalog is what the pool can buy. While nothing changes the same pointer is returned, and
-// pools of a class that can buy the same at the same prices share it. Nobody changes it.
+// pools of a class that can buy the same at the same prices share it. It must not be changed.
 func (m *Market) Catalog(ctx context.Context, pool *karpenterv1.NodePool) (*catalog.Catalog, error) {
 	ref := class.Of(pool)
 	base, err := m.provider.Catalog(ctx, ref)
@@ -96,7 +96,7 @@ func (m *Market) shelf(ref cloud.ClassRef, base *catalog.Catalog) shelf {
 // judged. Others await theirs. A judgement that says what the last one said changes nothing.
 func (m *Market) Adopt(overlays []*karpenterv1alpha1.NodeOverlay, pools []*karpenterv1.NodePool) {
 	for _, wake := range m.adopt(newVerdict(overlays, pools)) {
-		wake() // outside of the lock: nobody knows what it does
+		wake() // outside of the lock: it is not known what it does
 	}
 }
 

@@ -209,7 +209,7 @@ func TestPoolsAreToldApart(t *testing.T) {
 	}
 }
 
-// TestManyAtOnce: whoever asks at the same time gets the same catalogue.
+// TestManyAtOnce: callers at the same time get the same catalogue.
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
 	m := market.New(memory.New(memory.Options{}).Connect(), true)

@@ -86,7 +86,7 @@ func (t *Tracker) Reset(pool types.UID) {
 }
 
 // Seed puts a verdict that was written down before a restart in the place of outcomes
-// that nobody remembers. Where some are remembered it changes nothing.
+// that are forgotten. Where some are remembered it changes nothing.
 func (t *Tracker) Seed(pool types.UID, healthy bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

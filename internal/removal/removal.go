@@ -1,5 +1,5 @@
 // Package removal deletes claims because a controller decided so, and counts them: every
-// removal is the same write and the same metrics, whoever decides it.
+// removal is the same write and the same metrics, from every controller.
 //
 // It must not decide anything, and does not wait for the removal to come about: that is
 // the claim's finalizer's business.
@@ -14,8 +14,8 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/internal/lookup"
+	"tenon/internal/podpolicy"
 	"tenon/internal/reconcile"
-	"tenon/internal/standing"
 )
 
 // Reason is why a claim is deleted, as metrics name it.
@@ -38,7 +38,7 @@ const (
 
 // Delete deletes the claim as it was seen, and reports whether it did. A claim that is
 // being deleted already, or gone, is left alone and not counted. One that has changed since
-// it was seen is a conflict: whoever decided decides again. So a stale cache can neither
+// it was seen is a conflict: the controller decides again. So a stale cache can neither
 // delete something else nor count one removal twice.
 func Delete(ctx context.Context, kit reconcile.Kit, claim *karpenterv1.NodeClaim, why Reason) (bool, error) {
 	if claim.DeletionTimestamp != nil {
@@ -117,7 +117,7 @@ func moving(ctx context.Context, kit reconcile.Kit, node string) int {
 	}
 	n := 0
 	for _, pod := range pods {
-		if standing.Reschedulable(pod) {
+		if podpolicy.Reschedulable(pod) {
 			n++
 		}
 	}

@@ -13,10 +13,10 @@ import (
 	"tenon/api/scalar"
 	"tenon/cloud/memory"
 	"tenon/internal/removal"
-	"tenon/internal/rig"
+	"tenon/internal/testing/harness"
 )
 
-func made(r *rig.Rig) *karpenterv1.NodeClaim {
+func made(r *harness.Harness) *karpenterv1.NodeClaim {
 	claim := r.Named("web-1", "web", func(c *karpenterv1.NodeClaim) {
 		c.Finalizers = []string{karpenterv1.FinalizerTermination}
 		c.Labels[karpenterv1.LabelCapacityType] = "spot"
@@ -30,7 +30,7 @@ func made(r *rig.Rig) *karpenterv1.NodeClaim {
 // TestDelete: one deletion, one count with all labels, and the pods that will move.
 func TestDelete(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, memory.Options{}, rig.Pool("web"))
+	r := harness.New(t, memory.Options{}, harness.Pool("web"))
 	claim := made(r)
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "moves", Namespace: "a"}, Spec: corev1.PodSpec{NodeName: "node-1"}}
 	daemon := pod.DeepCopy()
@@ -58,7 +58,7 @@ func TestDelete(t *testing.T) {
 // is no error; neither is counted.
 func TestSeenTooLongAgo(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, memory.Options{}, rig.Pool("web"))
+	r := harness.New(t, memory.Options{}, harness.Pool("web"))
 	old := made(r)
 	r.Put(r.Claim("web-1"))
 	changed := r.Claim("web-1")
@@ -89,7 +89,7 @@ func TestNames(t *testing.T) {
 		"":                                              "when_empty_or_underutilized",
 		"Unheard":                                       "",
 	} {
-		pool := rig.Pool("web")
+		pool := harness.Pool("web")
 		pool.Spec.Disruption.ConsolidationPolicy = policy
 		if got := removal.Policy(pool); got != want {
 			t.Errorf("%q is %q, want %q", policy, got, want)

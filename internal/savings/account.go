@@ -6,7 +6,9 @@
 //	        nodes that are bought for the pods that it displaced are charged to it
 //
 // How far moves have fallen short of late makes a pool cautious: its evictions have to save
-// up to four times as much as usual. Caution wears off with time.
+// up to ten times as much as usual. A shortfall counts from when it is seen, since it can only
+// grow: otherwise a burst of moves would be over before the first of them had taught anything.
+// Caution wears off with time.
 //
 // The accounts are written on the pools, so that a restart forgets nothing. Bookkeeping is
 // pure (account.go); the package must not decide which moves are made.
@@ -25,7 +27,7 @@ import (
 // Account is what is known of a pool's moves. It is a value: methods return another one.
 type Account struct {
 	// Moves that are settled, and those that were given up on the way, which saved nothing
-	// and evicted nobody.
+	// and evicted no pod.
 	Moves  int64 `json:"moves,omitempty"`
 	Failed int64 `json:"failed,omitempty"`
 	// What the settled moves were expected to save an hour, what they did save, and what it
@@ -50,8 +52,10 @@ type Move struct {
 	Predicted model.Money `json:"predicted,omitempty"`
 	Realised  model.Money `json:"realised,omitempty"`
 	Evictions int64       `json:"evictions,omitempty"`
-	// Weighed moves were made to save money; others had to be made, or cost nobody anything.
+	// Weighed moves were made to save money; others had to be made, or cost nothing.
 	Weighed bool `json:"weighed,omitempty"`
+	// Early is a move that is not over: nodes were bought for its pods before its own were gone.
+	Early bool `json:"early,omitempty"`
 }
 
 const (
@@ -64,9 +68,11 @@ const (
 	share = 4
 	// worst is the most that a move can fall short: a loss as large as the gain was to be.
 	worst = 2000
+	// seen is how long after a move is over its pods have asked for nodes if they found no room.
+	seen = 10 * time.Second
 	// mostCaution is enough to stop all but the best moves, and not so much that a pool
 	// could not find out that times have changed.
-	mostCaution = 4 * snapshot.FullConfidence
+	mostCaution = 10 * snapshot.FullConfidence
 	// grain keeps decisions from changing with every tick of the clock.
 	grain = 50
 	// What is kept, so that the annotation stays small.
@@ -80,6 +86,10 @@ func (a Account) Over(m Move) Account {
 		return a
 	}
 	m.Over = m.Over.UTC()
+	if at := a.find(m.ID); at >= 0 {
+		m.Realised += a.Open[at].Realised
+		a.Open = slices.Delete(slices.Clone(a.Open), at, at+1)
+	}
 	a.Open = append(slices.Clone(a.Open), m)
 	if len(a.Open) > keptOpen {
 		a = a.settle(m.Over)
@@ -98,13 +108,19 @@ func (a Account) Abandoned(id string) Account {
 
 // Bought charges a price to an open move.
 func (a Account) Bought(id string, price model.Money) Account {
-	a.Open = slices.Clone(a.Open)
-	for i := range a.Open {
-		if a.Open[i].ID == id {
-			a.Open[i].Realised -= price
-		}
+	if at := a.find(id); at >= 0 {
+		a.Open = slices.Clone(a.Open)
+		a.Open[at].Realised -= price
 	}
 	return a
+}
+
+// BoughtEarly charges a price to a move of which the account has not heard: it is not over.
+func (a Account) BoughtEarly(id string, price model.Money, now time.Time) Account {
+	if a.find(id) < 0 && !a.knows(id) {
+		a.Open = append(slices.Clone(a.Open), Move{ID: id, Over: now.UTC(), Early: true})
+	}
+	return a.Bought(id, price)
 }
 
 // As is the account at a time, with what has been open for long enough settled.
@@ -119,16 +135,22 @@ func (a Account) As(now time.Time) Account {
 func (a Account) settle(now time.Time) Account {
 	m := a.Open[0]
 	a.Open = a.Open[1:]
+	if m.Early { // it was given up, or is another pool's
+		return a
+	}
 	a.Moves++
 	a.Predicted += m.Predicted
 	a.Realised += m.Realised
 	a.Evictions += m.Evictions
-	if m.Weighed && m.Predicted > 0 {
+	if m.teaches() {
 		before := a.short(now)
 		a.Short, a.At = int(math.Round(before+(m.short()-before)/share)), now
 	}
 	return a.remember(m.ID)
 }
+
+// teaches reports whether the move says what moves that save money bring.
+func (m Move) teaches() bool { return m.Weighed && m.Predicted > 0 && !m.Early }
 
 // short is by how many thousandths the move fell short.
 func (m Move) short() float64 {
@@ -141,11 +163,22 @@ func (a Account) short(now time.Time) float64 {
 	return float64(a.Short) * math.Exp2(-float64(age)/float64(halfLife))
 }
 
+// shortSoFar is short with the open moves as they look by now.
+func (a Account) shortSoFar(now time.Time) float64 {
+	short := a.short(now)
+	for _, m := range a.Open {
+		if m.teaches() && now.Sub(m.Over) >= seen {
+			short += (m.short() - short) / share
+		}
+	}
+	return short
+}
+
 // Caution is what an eviction has to save at a time, in thousandths of what it would have
 // to if all moves brought what was expected: the inverse of what they do bring.
 func (a Account) Caution(now time.Time) int {
 	a = a.As(now)
-	brings := snapshot.FullConfidence - a.short(now)
+	brings := snapshot.FullConfidence - a.shortSoFar(now)
 	if brings <= snapshot.FullConfidence*snapshot.FullConfidence/mostCaution {
 		return mostCaution
 	}
@@ -155,16 +188,21 @@ func (a Account) Caution(now time.Time) int {
 
 // Charges reports whether what is bought can still be charged to a move.
 func (a Account) Charges(id string) (Move, bool) {
-	at := slices.IndexFunc(a.Open, func(m Move) bool { return m.ID == id })
+	at := a.find(id)
 	if at < 0 {
 		return Move{}, false
 	}
 	return a.Open[at], true
 }
 
+func (a Account) find(id string) int {
+	return slices.IndexFunc(a.Open, func(m Move) bool { return m.ID == id })
+}
+
+// knows reports whether the account has heard that a move is over.
 func (a Account) knows(id string) bool {
-	_, isOpen := a.Charges(id)
-	return isOpen || slices.Contains(a.Settled, id)
+	m, isOpen := a.Charges(id)
+	return isOpen && !m.Early || slices.Contains(a.Settled, id)
 }
 
 func (a Account) remember(id string) Account {
@@ -182,7 +220,7 @@ func (a Account) String() string {
 	return string(text)
 }
 
-// read is the account that an annotation holds. One that nobody can read is a new one.
+// read is the account that an annotation holds. One that cannot be read is a new one.
 func read(text string) Account {
 	var a Account
 	if json.Unmarshal([]byte(text), &a) != nil {

@@ -14,7 +14,7 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 // story keeps books of what happens, in words: "move 100 80" was expected to save 100 and
 // did save 80, "empty" is the same for a move that was not made to save money, "bought 30"
-// is charged to the last move, "failed" was given up, and what is left is a time that passes.
+// is charged to the last move, "early 30" to the one that is over next, "failed" was given up, and what is left is a time that passes.
 func story(t *testing.T, words ...string) (savings.Account, time.Time) {
 	t.Helper()
 	a, now := savings.Account{}, noon
@@ -34,6 +34,11 @@ func story(t *testing.T, words ...string) (savings.Account, time.Time) {
 				t.Fatal(err)
 			}
 			a = a.As(now).Bought(id, price)
+		case "early":
+			if _, err := fmt.Sscanf(word, "early %d", &price); err != nil {
+				t.Fatal(err)
+			}
+			a = a.As(now).BoughtEarly(fmt.Sprint(i+1), price, now)
 		case "failed":
 			a = a.As(now).Abandoned(fmt.Sprint(i))
 		default:
@@ -61,10 +66,14 @@ func TestCaution(t *testing.T) {
 		"one that brings nothing":                      {[]string{"move 100 0", "15m"}, 1300},
 		"one that costs as much as it was to save":     {[]string{"move 100 -100", "15m"}, 2000},
 		"one that costs more counts no more than that": {[]string{"move 100 -9000", "15m"}, 2000},
-		"two such moves":                               {[]string{"move 100 -100", "move 100 -100", "15m"}, 4000},
-		"and any number of them":                       {[]string{"move 100 -100", "move 100 -100", "move 100 -100", "move 100 -100", "move 100 -100", "15m"}, 4000},
+		"two such moves":                               {[]string{"move 100 -100", "move 100 -100", "15m"}, 8000},
+		"and any number of them":                       {[]string{"move 100 -100", "move 100 -100", "move 100 -100", "move 100 -100", "move 100 -100", "15m"}, 10000},
 		"good ones afterwards":                         {[]string{"move 100 -100", "move 100 -100", "move 100 100", "move 100 100", "move 100 100", "15m"}, 1550},
-		"while it is open it does not count":           {[]string{"move 100 -100", "14m"}, 1000},
+		"it counts as soon as that is seen":            {[]string{"move 100 -100", "10s"}, 2000},
+		"and not before":                               {[]string{"move 100 -100", "9s"}, 1000},
+		"a good one next to it counts, too":            {[]string{"move 100 -100", "move 100 100", "1m"}, 1600},
+		"a purchase before it is over":                 {[]string{"early 200", "move 100 100", "15m"}, 2000},
+		"a purchase for a move that is given up":       {[]string{"early 200", "failed", "15m"}, 1000},
 		"a purchase for its pods":                      {[]string{"move 100 100", "5m", "bought 200", "10m"}, 2000},
 		"a purchase that comes later is just a node":   {[]string{"move 100 100", "16m", "bought 200", "10m"}, 1000},
 		"half is forgotten after half a day":           {[]string{"move 100 -100", "15m", "12h"}, 1300},
@@ -84,7 +93,7 @@ func TestCaution(t *testing.T) {
 	}
 }
 
-// TestTotals: the books are right, whatever is still open.
+// TestTotals: the books are right, also with moves that are still open.
 func TestTotals(t *testing.T) {
 	t.Parallel()
 	a, now := story(t, "move 100 80", "failed", "empty 50 50", "1m", "move 10 10", "bought 20", "14m", "move 7 7")
@@ -107,7 +116,7 @@ func TestNoneCountsTwice(t *testing.T) {
 	}
 }
 
-// TestBounds: whatever happens, caution stays between one and four times, and the
+// TestBounds: caution always stays between one and ten times, and the
 // annotation stays small.
 func TestBounds(t *testing.T) {
 	t.Parallel()
@@ -115,7 +124,7 @@ func TestBounds(t *testing.T) {
 	for i := range 2000 {
 		now = now.Add(time.Duration(i%7) * time.Second)
 		a = a.As(now).Over(savings.Move{ID: fmt.Sprintf("x%05d", i), Over: now, Predicted: model.Money(i % 5), Realised: model.Money(i*7919%4001 - 2000), Weighed: true})
-		if c := a.Caution(now.Add(time.Duration(i) * time.Minute)); c < 1000 || c > 4000 || c%50 != 0 {
+		if c := a.Caution(now.Add(time.Duration(i) * time.Minute)); c < 1000 || c > 10000 || c%50 != 0 {
 			t.Fatalf("caution %d", c)
 		}
 		if n := len(a.String()); n > 10_000 {

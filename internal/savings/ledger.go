@@ -57,10 +57,9 @@ func (l *Ledger) Over(ctx context.Context, record command.Record, realised model
 	return nil
 }
 
-// Bought notes that a node was bought for pods that a command has displaced. After some
-// minutes, or if nobody knows the command, that is just a node. What is told twice is charged
-// twice.
-func (l *Ledger) Bought(ctx context.Context, id string, price model.Money) error {
+// Bought notes that a node of a pool was bought for pods that a command has displaced. If the
+// command is not over, the pool keeps the charge until it is. What is told twice is charged twice.
+func (l *Ledger) Bought(ctx context.Context, id, pool string, price model.Money) error {
 	now := l.kit.Clock.Now()
 	var pools karpenterv1.NodePoolList
 	if err := l.kit.Client.List(ctx, &pools, client.UnsafeDisableDeepCopy); err != nil {
@@ -72,6 +71,9 @@ func (l *Ledger) Bought(ctx context.Context, id string, price model.Money) error
 		if m, is := Of(&pools.Items[i]).As(now).Charges(id); is {
 			names, weights = append(names, pools.Items[i].Name), append(weights, m.Predicted)
 		}
+	}
+	if len(names) == 0 {
+		return l.change(ctx, pool, func(a Account) Account { return a.As(now).BoughtEarly(id, price, now) })
 	}
 	for i, price := range split(price, weights) {
 		if err := l.change(ctx, names[i], func(a Account) Account { return a.As(now).Bought(id, price) }); err != nil {

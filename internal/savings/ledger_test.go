@@ -9,18 +9,18 @@ import (
 	"tenon/core/model"
 	"tenon/core/plan"
 	"tenon/internal/command"
-	"tenon/internal/rig"
 	"tenon/internal/savings"
+	"tenon/internal/testing/harness"
 )
 
-func pool(r *rig.Rig, name string) *karpenterv1.NodePool {
+func pool(r *harness.Harness, name string) *karpenterv1.NodePool {
 	p := &karpenterv1.NodePool{}
 	r.Get(name, p)
 	return p
 }
 
 // move gives up a node of web, which costs 3, and one of batch, which costs 1.
-func move(r *rig.Rig, id string) command.Record {
+func move(r *harness.Harness, id string) command.Record {
 	return command.Record{ID: id, Reason: plan.Underutilized, Begun: r.Clock.Now(), Savings: 200, Evictions: 8,
 		Claims: []command.Member{{Claim: "web-1", Pool: "web", Price: 300}, {Claim: "batch-1", Pool: "batch", Price: 100}}}
 }
@@ -29,14 +29,14 @@ func move(r *rig.Rig, id string) command.Record {
 // pools cautious in proportion.
 func TestRestart(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, memory.Options{}, rig.Pool("web"), rig.Pool("batch"), rig.Pool("other"))
+	r := harness.New(t, memory.Options{}, harness.Pool("web"), harness.Pool("batch"), harness.Pool("other"))
 	record := move(r, "a")
 	r.Must(savings.New(r.Kit).Over(t.Context(), record, 200, false))
 	after := savings.New(r.Restart())
 	r.Must(after.Over(t.Context(), record, 200, false)) // it does not know that it had told
 	r.Clock.Step(5 * time.Minute)
-	r.Must(after.Bought(t.Context(), "a", 400))
-	r.Must(after.Bought(t.Context(), "unknown", 400))
+	r.Must(after.Bought(t.Context(), "a", "web", 400))
+	r.Must(after.Bought(t.Context(), "unknown", "other", 400))
 	r.Clock.Step(10 * time.Minute)
 	for name, want := range map[string]savings.Account{
 		"web":   {Moves: 1, Predicted: 150, Realised: -150, Evictions: 6},
@@ -64,7 +64,7 @@ func TestRestart(t *testing.T) {
 // saved nothing.
 func TestWhatCounts(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, memory.Options{}, rig.Pool("web"), rig.Pool("batch"))
+	r := harness.New(t, memory.Options{}, harness.Pool("web"), harness.Pool("batch"))
 	ledger := savings.New(r.Kit)
 	drift := move(r, "d")
 	drift.Reason = plan.Drifted
@@ -84,13 +84,13 @@ func TestWhatCounts(t *testing.T) {
 // TestOvertaken: moves that are over at the same time all count, and trouble is told.
 func TestOvertaken(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, memory.Options{}, rig.Pool("web"), rig.Pool("batch"))
+	r := harness.New(t, memory.Options{}, harness.Pool("web"), harness.Pool("batch"))
 	ledger := savings.New(r.Kit)
 	patches := 0
-	r.Fail(func(c rig.Call) error {
+	r.Fail(func(c harness.Call) error {
 		if c.IsWrite() {
 			if patches++; patches%3 != 0 {
-				return rig.Conflict(c)
+				return harness.Conflict(c)
 			}
 		}
 		return nil
@@ -98,9 +98,9 @@ func TestOvertaken(t *testing.T) {
 	for _, id := range []string{"a", "b", "c"} {
 		r.Must(ledger.Over(t.Context(), move(r, id), 200, false))
 	}
-	r.Fail(func(c rig.Call) error {
+	r.Fail(func(c harness.Call) error {
 		if c.IsWrite() {
-			return rig.ErrBroken
+			return harness.ErrBroken
 		}
 		return nil
 	})
@@ -116,7 +116,7 @@ func TestOvertaken(t *testing.T) {
 func TestNothingIsLost(t *testing.T) {
 	t.Parallel()
 	for _, prices := range [][2]model.Money{{1, 2}, {0, 0}, {7, 11}} {
-		r := rig.New(t, memory.Options{}, rig.Pool("web"), rig.Pool("batch"))
+		r := harness.New(t, memory.Options{}, harness.Pool("web"), harness.Pool("batch"))
 		ledger := savings.New(r.Kit)
 		record := move(r, "a")
 		record.Savings, record.Evictions = 101, 7

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// FeatureGates are the switches of behaviour that is not yet for everybody.
+// FeatureGates are the switches of behaviour that is not yet on by default for all.
 type FeatureGates struct {
 	NodeRepair              bool
 	ReservedCapacity        bool

@@ -153,8 +153,6 @@ func inert(s Settings) []Warning {
 	}{
 		{!s.IgnoreDRARequests, "ignore-dra-requests", "IGNORE_DRA_REQUESTS",
 			"no nodes are bought for pods with dynamic resource claims, also with ignore-dra-requests=false"},
-		{s.FeatureGates.CapacityBuffer, "feature-gates", "FEATURE_GATES",
-			"the feature gate CapacityBuffer keeps no room: CapacityBuffers are read for their metrics only"},
 		{s.AWS.FeatureGates.NodeClassCEL, "aws-feature-gates", "AWS_FEATURE_GATES",
 			"the feature gate NodeClassCEL has no effect: node classes have no CEL expressions"},
 	} {

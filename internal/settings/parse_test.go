@@ -224,7 +224,7 @@ func TestWrongValuesAreRefusedByName(t *testing.T) {
 // Settings that ask for what is not there say so, once, and change nothing else.
 func TestWhatHasNoEffectSaysSo(t *testing.T) {
 	t.Parallel()
-	for env, text := range map[string]string{"IGNORE_DRA_REQUESTS": "false", "FEATURE_GATES": "CapacityBuffer=true", "AWS_FEATURE_GATES": "NodeClassCEL=true"} {
+	for env, text := range map[string]string{"IGNORE_DRA_REQUESTS": "false", "AWS_FEATURE_GATES": "NodeClassCEL=true"} {
 		_, warnings := mustParse(t, nil, map[string]string{env: text})
 		if len(warnings) != 1 || warnings[0].Env != env || warnings[0].Text == "" {
 			t.Errorf("%s=%s: warnings %v, want one about it", env, text, warnings)

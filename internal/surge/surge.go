@@ -7,7 +7,7 @@
 //	     └───────Evict───────┴─▶ not possible, or stuck: the pod leaves as others do
 //
 // What was asked of a Deployment is written into its template, so nothing is asked twice
-// for one pod, whatever happens to the process in between. The package must not read or
+// for one pod, also after a crash in between. The package must not read or
 // write objects, and must not decide when a pod has to leave.
 package surge
 
@@ -23,7 +23,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"tenon/internal/standing"
+	"tenon/internal/podpolicy"
 )
 
 const (
@@ -56,7 +56,7 @@ func Replaces(pod *corev1.Pod) types.UID {
 
 // serves reports whether anything is lost by the pod's end.
 func serves(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodRunning && !standing.Unready(pod)
+	return pod.Status.Phase == corev1.PodRunning && !podpolicy.Unready(pod)
 }
 
 // Workload is what makes a pod, as far as it could be found.
@@ -67,7 +67,7 @@ type Workload struct {
 	Deployment *appsv1.Deployment
 	// Claims are the volume claims that the pod names.
 	Claims []*corev1.PersistentVolumeClaim
-	// Denied says why nobody may look, or write; empty if that is not so.
+	// Denied says why the Deployment cannot be looked at, or written; empty if it can.
 	Denied string
 }
 

@@ -42,7 +42,7 @@ func Normal(object client.Object, reason, message string, key ...string) Event {
 	return Event{Object: object, Type: corev1.EventTypeNormal, Reason: reason, Message: message, Key: key}
 }
 
-// Warning is an event that somebody should look at.
+// Warning is an event that an operator should look at.
 func Warning(object client.Object, reason, message string, key ...string) Event {
 	return Event{Object: object, Type: corev1.EventTypeWarning, Reason: reason, Message: message, Key: key}
 }

@@ -72,7 +72,7 @@ func TestFoldOfAges(t *testing.T) {
 	}
 }
 
-// Whatever comes, in whatever order: never more series than the bound, and the same sum.
+// With any values in any order: never more series than the bound, and the same sum.
 func TestFoldIsBounded(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {

@@ -84,12 +84,12 @@ func encoding() zapcore.EncoderConfig {
 	}
 }
 
-// utc makes lines of replicas comparable whatever time zone their containers have.
+// utc makes lines of replicas comparable although their containers have different time zones.
 func utc(encode zapcore.TimeEncoder) zapcore.TimeEncoder {
 	return func(t time.Time, out zapcore.PrimitiveArrayEncoder) { encode(t.UTC(), out) }
 }
 
-// quiet names loggers of the libraries whose lines, up to a level, tell nobody anything.
+// quiet names loggers of the libraries whose lines, up to a level, have no use.
 var quiet = []struct {
 	logger string
 	upTo   zapcore.Level

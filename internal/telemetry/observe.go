@@ -70,7 +70,7 @@ func (o observed) Drifted(ctx context.Context, claim cloud.Claim, instance cloud
 	return timed(ctx, o, "IsDrifted", func() (cloud.DriftReason, error) { return o.Provider.Drifted(ctx, claim, instance) })
 }
 
-// observedGate is for providers that are gates: whoever asks for one must find it.
+// observedGate is for providers that are gates: a caller that asks for one must find it.
 type observedGate struct {
 	observed
 	gate cloud.Gate

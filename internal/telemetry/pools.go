@@ -34,6 +34,6 @@ func newPoolMetrics(r *register) poolMetrics {
 		NodepoolsSavingsRealised: r.gauge("nodepools_savings_realised",
 			"What the same consolidations did save an hour, after what was bought for their pods. Not in Karpenter.", "nodepool"),
 		NodepoolsSavingsCaution: r.gauge("nodepools_savings_caution",
-			"How many times as much as usual an eviction from a pool's nodes has to save: 1 to 4. Not in Karpenter.", "nodepool"),
+			"How many times as much as usual an eviction from a pool's nodes has to save: 1 to 10. Not in Karpenter.", "nodepool"),
 	}
 }

@@ -22,7 +22,7 @@ func node(name string) *corev1.Node {
 	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("uid-" + name)}}
 }
 
-// podOf is a pod of a replica set, or of nobody.
+// podOf is a pod of a replica set, or without an owner.
 func podOf(owner string, i int) *corev1.Pod {
 	name := fmt.Sprintf("%s-%05d", owner, i)
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID("uid-" + name)}}

@@ -240,7 +240,7 @@ func checkQuantiles(t *testing.T, v *prometheus.SummaryVec, values []string) {
 	}
 }
 
-// Fields are named for their metrics, so that nobody has to look them up.
+// Fields are named for their metrics, so that they need not be looked up.
 func TestFieldsAreNamedForTheirMetrics(t *testing.T) {
 	t.Parallel()
 	m, err := NewMetrics(prometheus.NewRegistry(), Labels{})

@@ -31,7 +31,7 @@ func (t *Trail) See(pod types.UID, now time.Time) {
 }
 
 // Decide notes that something was decided about a pod, and tells how long after it was seen; false
-// when that was not the first decision, or nobody knows.
+// when that was not the first decision, or that is not known.
 func (t *Trail) Decide(pod types.UID, now time.Time) (after time.Duration, isFirst bool) {
 	t.step(pod, func(s *Steps) {
 		isFirst = s.Decided.IsZero() && !s.Seen.IsZero()

@@ -14,7 +14,7 @@ import (
 func alike(a, b *snapshot.Snapshot) bool {
 	return one(a.Nodes, b.Nodes) && one(a.Templates, b.Templates) && one(a.Daemons, b.Daemons) &&
 		sameOffers(a.Catalogs, b.Catalogs) && reflect.DeepEqual(a.Settings, b.Settings) &&
-		reflect.DeepEqual(a.Budgets, b.Budgets) && reflect.DeepEqual(a.Pools, b.Pools)
+		reflect.DeepEqual(a.Budgets, b.Budgets) && reflect.DeepEqual(a.Buffers, b.Buffers) && reflect.DeepEqual(a.Pools, b.Pools) && reflect.DeepEqual(a.Waiting, b.Waiting)
 }
 
 // one reports whether two lists are one and the same. Both are held, so that no other list

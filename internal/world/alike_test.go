@@ -9,7 +9,7 @@ import (
 	testclock "k8s.io/utils/clock/testing"
 
 	"tenon/core/snapshot"
-	"tenon/internal/chance"
+	"tenon/internal/testing/randomcluster"
 	"tenon/internal/world"
 )
 
@@ -20,10 +20,10 @@ func TestSameIsSaidOfWhatIsTheSame(t *testing.T) {
 	same := 0
 	for seed := range uint64(60) {
 		dice := rand.New(rand.NewPCG(seed, 2))
-		c := chance.World(seed, 25)
+		c := randomcluster.World(seed, 25)
 		options := c.Options()
 		options.Files = false
-		w := world.New(options, testclock.NewFakePassiveClock(chance.Now))
+		w := world.New(options, testclock.NewFakePassiveClock(randomcluster.Now))
 		reader := w.Reader()
 		market := map[string]world.Sale{}
 		moment := world.Moment{Now: options.Now, Settings: options.Settings, Market: market}
@@ -62,9 +62,9 @@ func TestSameIsSaidOfWhatIsTheSame(t *testing.T) {
 // time and pods, which are compared by themselves, are known to the comparison.
 func TestSameTimeAside(t *testing.T) {
 	t.Parallel()
-	c := chance.World(1, 25)
+	c := randomcluster.World(1, 25)
 	options := c.Options()
-	w := world.New(options, testclock.NewFakePassiveClock(chance.Now))
+	w := world.New(options, testclock.NewFakePassiveClock(randomcluster.Now))
 	reader := w.Reader()
 	moment := world.Moment{Now: options.Now}
 	if reader.Picture(moment).Same {
@@ -78,7 +78,11 @@ func TestSameTimeAside(t *testing.T) {
 	if reader.Picture(moment).Same {
 		t.Error("a setting is not compared")
 	}
-	if n := reflect.TypeFor[snapshot.Snapshot]().NumField(); n != 9 {
+	moment.Waiting.Arrivals = moment.Now
+	if reader.Picture(moment).Same {
+		t.Error("what waits is not compared")
+	}
+	if n := reflect.TypeFor[snapshot.Snapshot]().NumField(); n != 11 {
 		t.Errorf("a snapshot has %d fields: is the new one compared?", n)
 	}
 }

@@ -23,7 +23,7 @@ type displacement struct {
 }
 
 // Arrange enters that pods of nodes which are to leave have places elsewhere: on a node, or
-// on that of a claim. From now on these are taken, and nobody looks for others. A pod keeps
+// on that of a claim. From now on these are taken, and no others are looked for. A pod keeps
 // its place until it is evicted; the one that is made instead is a new one, and finds the
 // room free. All of this may be forgotten: then places are looked for once more.
 func (w *World) Arrange(place, by string, pods []Guest) {

@@ -9,17 +9,17 @@ import (
 	testclock "k8s.io/utils/clock/testing"
 
 	karpenterv1 "tenon/api/karpenter/v1"
-	"tenon/cloud/aws/lexicon"
+	"tenon/cloud/aws/instancetype"
 	"tenon/internal/ingest"
 	"tenon/internal/world"
 )
 
-// A pod that a disruption moves is where it will be: nobody looks for another place, and
-// nobody gets that one.
+// A pod that a disruption moves is where it will be: no other place is looked for, and
+// its place is not given away.
 func TestArrangedPlaces(t *testing.T) {
 	t.Parallel()
 	clock := testclock.NewFakePassiveClock(noon)
-	w := world.New(ingest.Options{Vocabulary: lexicon.Vocabulary(), Unjudged: true}, clock)
+	w := world.New(ingest.Options{Vocabulary: instancetype.Vocabulary(), Unjudged: true}, clock)
 	leaving, staying := node(0), node(1)
 	leaving.Spec.Taints = []corev1.Taint{karpenterv1.TaintDisrupted()}
 	guest := pod(1, leaving.Name)

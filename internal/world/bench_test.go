@@ -16,11 +16,11 @@ import (
 	testclock "k8s.io/utils/clock/testing"
 
 	karpenterv1 "tenon/api/karpenter/v1"
-	"tenon/cloud/aws/lexicon"
-	"tenon/cloud/aws/offering"
+	"tenon/cloud/aws/instancetype"
+
 	"tenon/core/catalog"
 	"tenon/internal/ingest"
-	"tenon/internal/lean"
+	"tenon/internal/trim"
 	"tenon/internal/world"
 )
 
@@ -37,15 +37,15 @@ var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 // region is a large cluster, as its watches tell of it.
 type region struct {
 	world  *world.World
-	keeper *lean.Keeper
+	keeper *trim.Keeper
 	offers *catalog.Catalog
 }
 
 func newRegion() *region {
-	built := offering.Build(offering.Defaults("us-west-2"))
+	built := instancetype.Build(instancetype.Defaults("us-west-2"))
 	r := &region{
-		world:  world.New(ingest.Options{Vocabulary: lexicon.Vocabulary(), Unjudged: true}, testclock.NewFakePassiveClock(noon)),
-		keeper: lean.NewKeeper(), offers: &built.Catalog,
+		world:  world.New(ingest.Options{Vocabulary: instancetype.Vocabulary(), Unjudged: true}, testclock.NewFakePassiveClock(noon)),
+		keeper: trim.NewKeeper(false), offers: &built.Catalog,
 	}
 	for i := range manyPools {
 		r.put(pool(i))

@@ -9,7 +9,7 @@ import (
 	"tenon/internal/ingest"
 )
 
-// bereave notes that the node of a claim in use went before its claim did: somebody pulled its
+// bereave notes that the node of a claim in use went before its claim did: a user removed its
 // finalizer. A machine joins once, so no pod will ever come to it, and its claim is no longer a
 // node to come. Only a node that was seen to go tells as much: in caches that have just been
 // filled, a claim may be ahead of its node.

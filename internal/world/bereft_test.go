@@ -6,7 +6,7 @@ import (
 	testclock "k8s.io/utils/clock/testing"
 
 	karpenterv1 "tenon/api/karpenter/v1"
-	"tenon/cloud/aws/lexicon"
+	"tenon/cloud/aws/instancetype"
 	"tenon/internal/ingest"
 	"tenon/internal/world"
 )
@@ -15,7 +15,7 @@ import (
 // has yet to be seen is one.
 func TestANodeThatWasTakenAwayIsNoRoom(t *testing.T) {
 	t.Parallel()
-	w := world.New(ingest.Options{Vocabulary: lexicon.Vocabulary(), Unjudged: true}, testclock.NewFakePassiveClock(noon))
+	w := world.New(ingest.Options{Vocabulary: instancetype.Vocabulary(), Unjudged: true}, testclock.NewFakePassiveClock(noon))
 	joined := node(0)
 	used, young := claim(0), claim(0)
 	conditions := used.Conditions(noon)

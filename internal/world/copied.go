@@ -75,7 +75,7 @@ func (c *copied) resize(total, more, tail int) {
 			copy(c.pods[total-tail:total], last)
 		}
 		if size < len(old) {
-			clear(old[size:]) // nobody is to be kept in memory by them
+			clear(old[size:]) // no object is to be kept in memory by them
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	testclock "k8s.io/utils/clock/testing"
 
-	"tenon/cloud/aws/lexicon"
+	"tenon/cloud/aws/instancetype"
 	"tenon/internal/ingest"
 	"tenon/internal/world"
 )
@@ -21,7 +21,7 @@ import (
 type platform struct{ *world.World }
 
 func newPlatform() platform {
-	p := platform{world.New(ingest.Options{Vocabulary: lexicon.Vocabulary(), Unjudged: true}, testclock.NewFakePassiveClock(noon))}
+	p := platform{world.New(ingest.Options{Vocabulary: instancetype.Vocabulary(), Unjudged: true}, testclock.NewFakePassiveClock(noon))}
 	set := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "agent", UID: "agent"}}
 	set.Spec.Template.Spec.Containers = []corev1.Container{{Name: "c", Resources: requesting("100m")}}
 	p.Put(set)

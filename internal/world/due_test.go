@@ -6,7 +6,7 @@ import (
 	testclock "k8s.io/utils/clock/testing"
 
 	karpenterv1 "tenon/api/karpenter/v1"
-	"tenon/cloud/aws/lexicon"
+	"tenon/cloud/aws/instancetype"
 	"tenon/internal/ingest"
 	"tenon/internal/world"
 )
@@ -16,7 +16,7 @@ import (
 func TestPlacesThatComeDueWakeTheLoop(t *testing.T) {
 	t.Parallel()
 	clock := testclock.NewFakePassiveClock(noon)
-	w := world.New(ingest.Options{Vocabulary: lexicon.Vocabulary(), Unjudged: true}, clock)
+	w := world.New(ingest.Options{Vocabulary: instancetype.Vocabulary(), Unjudged: true}, clock)
 	young, ready := claim(0), claim(0)
 	young.Status.Conditions, young.ResourceVersion = nil, "2"
 	conditions := ready.Conditions(noon)

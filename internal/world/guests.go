@@ -76,11 +76,12 @@ func (w *World) credit(pod *corev1.Pod, fresh bool) {
 }
 
 // land: the pod is bound. If it went elsewhere than to the place that was found for it, it
-// may have taken somebody else's.
+// may have taken another pod's.
 func (w *World) land(pod *corev1.Pod) {
 	promised := w.ledger.claimFor(pod.UID)
 	w.ledger.release(pod.UID)
 	delete(w.ledger.said, pod.UID)
+	delete(w.ledger.lost, pod.UID)
 	delete(w.ledger.unsaid, pod.UID)
 	host := w.roster.claimOf(pod.Spec.NodeName)
 	landed := host == promised
@@ -137,11 +138,12 @@ func (w *World) removePod(k key) {
 	delete(w.guests.all, k)
 	w.ledger.release(pod.UID)
 	delete(w.ledger.said, pod.UID)
+	delete(w.ledger.lost, pod.UID)
 	delete(w.ledger.unsaid, pod.UID)
 	w.displace(pod)
 	w.daemons.lost(pod)
 	if len(w.guests.held) > 0 {
-		w.pulse.supply() // whoever was held for its sake need not wait any more
+		w.pulse.supply() // a pod that was held for its sake need not wait any more
 	}
 }
 

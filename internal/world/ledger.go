@@ -19,7 +19,7 @@ import (
 
 // ledger is what we have done and not yet seen: which claims we made (in the roster, as
 // assumed), and which pods each was made for. A pod keeps its place until it is bound,
-// so that whatever the watches still miss, nothing is bought for it twice.
+// so that nothing is bought for it twice while the watches are behind.
 type ledger struct {
 	places    map[types.UID]string // claims by pod
 	byClaim   map[string]map[types.UID]seat
@@ -27,7 +27,7 @@ type ledger struct {
 	taken     map[string]model.Resources   // what it takes of its pool's limits, until it is in the list
 	arranged  map[types.UID]arrangement    // see Arrange
 	displaced map[owner.Ref][]displacement // pods that have gone for a disruption, by workload
-	crowded   map[string]bool              // claims whose room somebody else may have taken
+	crowded   map[string]bool              // claims whose room another pod may have taken
 
 	shapes          map[int32]int            // how many places there are for pods of each template
 	said            map[types.UID]*nominated // what we wrote into pods, see NominationsFor
@@ -35,6 +35,7 @@ type ledger struct {
 	foreign         map[key]struct{}         // pods with nominations that we did not write, as far as we know
 	landed, strayed int                      // see Placements
 	progress        time.Time                // when a pod that had a place was bound last
+	lost            map[types.UID]time.Time  // when pods without a node lost their places first
 }
 
 // seat is a pod that has a place, the template that tells what it asks for, and since when.
@@ -47,7 +48,7 @@ type seat struct {
 
 func newLedger() ledger {
 	return ledger{places: map[types.UID]string{}, byClaim: map[string]map[types.UID]seat{}, since: map[string]time.Time{}, taken: map[string]model.Resources{}, arranged: map[types.UID]arrangement{}, displaced: map[owner.Ref][]displacement{}, crowded: map[string]bool{},
-		shapes: map[int32]int{}, said: map[types.UID]*nominated{}, unsaid: map[types.UID]key{}, foreign: map[key]struct{}{}}
+		shapes: map[int32]int{}, said: map[types.UID]*nominated{}, unsaid: map[types.UID]key{}, foreign: map[key]struct{}{}, lost: map[types.UID]time.Time{}}
 }
 
 // patience is how long a pod keeps its place on a node that is ready for it, counted anew
@@ -61,7 +62,7 @@ const (
 )
 
 // doubtful is how long a claim that we made may be missing in the watches before
-// somebody asks the API server for it.
+// the API server is asked for it.
 const doubtful = 15 * time.Second
 
 // Guest is a pod for which a place was found.
@@ -77,7 +78,7 @@ func GuestOf(p *snapshot.Pod) Guest {
 
 // Assume enters a claim before it is made, with what it takes of its pool's limits and
 // with the pods that it is made for: from now on they have a place. It refuses a claim for
-// which the limits leave no room. Whoever finds that the claim was not made takes it back
+// which the limits leave no room. A caller that finds that the claim was not made takes it back
 // with Retract.
 func (w *World) Assume(claim *karpenterv1.NodeClaim, capacity model.Resources, pods []Guest) error {
 	var err error
@@ -167,6 +168,13 @@ func (w *World) GuestsOf(claim string) []Guest {
 		return compareKeys(key{Namespace: a.Namespace, Name: a.Name}, key{Namespace: b.Namespace, Name: b.Name})
 	})
 	return out
+}
+
+// LostAt is when a pod that has no node first lost a place; zero if it never did.
+func (w *World) LostAt(pod types.UID) time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.ledger.lost[pod]
 }
 
 // Promised reports whether pods have their places on a claim.
@@ -284,6 +292,9 @@ func (w *World) breakPromises(claim string) {
 func (w *World) breakPromise(uid types.UID, k key) {
 	w.ledger.release(uid)
 	if pod := w.guests.all[k]; pod != nil && pod.UID == uid {
+		if w.ledger.lost[uid].IsZero() {
+			w.ledger.lost[uid] = w.clock.Now()
+		}
 		w.guests.dirty[k] = struct{}{}
 		w.unsay(uid, k)
 		w.await(k, pod, false)
@@ -291,7 +302,7 @@ func (w *World) breakPromise(uid types.UID, k key) {
 }
 
 // swap: a pod was bound to a node on which a place was kept for another. One that asks for
-// the same has lost its own then, whatever rule gave it: it gets the place that the guest
+// the same has lost its own then, by every rule that gave it: it gets the place that the guest
 // left behind, or waits again. It reports whether there was one.
 func (w *World) swap(guest *corev1.Pod, host, left string) bool {
 	shape := w.shapeOf(guest)

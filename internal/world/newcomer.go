@@ -8,10 +8,10 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 )
 
-// acquaintance is for how long a new pool is waited for that nobody has judged yet.
+// acquaintance is for how long a new pool is waited for that has not been judged yet.
 const acquaintance = 5 * time.Second
 
-// meet notes pools that have just appeared and that nobody has judged yet. People apply pools,
+// meet notes pools that have just appeared and have not been judged yet. People apply pools,
 // classes and workloads with one command; deciding at once would tell them that nothing is
 // ready, or buy from whichever pool is judged first although another one has more weight.
 func (w *World) meet(old, pool *karpenterv1.NodePool) {

@@ -40,7 +40,23 @@ func (l *ledger) contended() bool { return len(l.shapes) > 1 }
 func (w *World) Nominates(claim string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.ledger.contended() && len(w.ledger.byClaim[claim]) > 0
+	if !w.ledger.contended() {
+		return false
+	}
+	for uid, s := range w.ledger.byClaim[claim] {
+		if pod := w.guests.all[s.key]; pod != nil && pod.UID == uid && !inOrder(pod) {
+			return true
+		}
+	}
+	return false
+}
+
+// inOrder reports whether the scheduler can put a pod into its domain only in turn with others: it is
+// spread evenly, so a nomination for a place that is ahead of its turn is taken away.
+func inOrder(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Spec.TopologySpreadConstraints, func(c corev1.TopologySpreadConstraint) bool {
+		return c.WhenUnsatisfiable == corev1.DoNotSchedule && c.TopologyKey != corev1.LabelHostname
+	})
 }
 
 // NominationsFor are the nominations to write before a claim's node opens for pods. The world
@@ -97,7 +113,7 @@ func (w *World) Corrections() []Nomination {
 // the scheduler has nominated the pod itself.
 func (w *World) nominate(out []Nomination, uid types.UID, k key, node string) []Nomination {
 	pod := w.guests.all[k]
-	if pod == nil || pod.UID != uid || pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil || pod.Status.NominatedNodeName != "" {
+	if pod == nil || pod.UID != uid || pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil || pod.Status.NominatedNodeName != "" || inOrder(pod) {
 		return out
 	}
 	said := w.ledger.said[uid]

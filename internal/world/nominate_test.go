@@ -12,7 +12,7 @@ import (
 	testclock "k8s.io/utils/clock/testing"
 
 	karpenterv1 "tenon/api/karpenter/v1"
-	"tenon/cloud/aws/lexicon"
+	"tenon/cloud/aws/instancetype"
 	"tenon/core/model"
 	"tenon/internal/ingest"
 	"tenon/internal/world"
@@ -29,7 +29,7 @@ type bought struct {
 func newBought(t *testing.T, numbers ...int) *bought {
 	t.Helper()
 	b := &bought{clock: testclock.NewFakePassiveClock(noon)}
-	b.World = world.New(ingest.Options{Vocabulary: lexicon.Vocabulary(), Unjudged: true}, b.clock)
+	b.World = world.New(ingest.Options{Vocabulary: instancetype.Vocabulary(), Unjudged: true}, b.clock)
 	b.Put(pool(0))
 	var guests []world.Guest
 	for _, i := range numbers {
@@ -110,6 +110,34 @@ func TestNominationsAreForPodsThatCompete(t *testing.T) {
 	}
 }
 
+// A pod that is spread over zones is bound in turn with others, and a nomination ahead of its turn is
+// taken away: it gets none, and a node for such pods alone waits for none.
+func TestNoNominationAheadOfATurn(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		key  string
+		when corev1.UnsatisfiableConstraintAction
+		want string
+	}{
+		"over zones":                 {corev1.LabelTopologyZone, corev1.DoNotSchedule, ""},
+		"over zones as a preference": {corev1.LabelTopologyZone, corev1.ScheduleAnyway, "0:node-0 1:node-0"},
+		"over nodes":                 {corev1.LabelHostname, corev1.DoNotSchedule, "0:node-0 1:node-0"},
+	} {
+		b := newBought(t, 1, 2)
+		for _, p := range b.pods {
+			p.ResourceVersion = "2"
+			p.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: c.key, WhenUnsatisfiable: c.when}}
+			b.Put(p)
+		}
+		if wants := b.Nominates("claim-0"); wants != (c.want != "") {
+			t.Errorf("%s: nominations are wanted: %t", name, wants)
+		}
+		if got := b.told(b.NominationsFor("claim-0", "node-0")); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 // Our nomination is none of the scheduler's: the pod keeps its place and is not taken for one that
 // drives others away. A nomination by the scheduler is left alone.
 func TestNominationsAreToldApart(t *testing.T) {
@@ -153,7 +181,7 @@ func TestNominationsOfAnEarlierProcess(t *testing.T) {
 		"no pod can be driven away": {0, true},
 		"one can be driven away":    {-1, false},
 	} {
-		w := world.New(ingest.Options{Vocabulary: lexicon.Vocabulary(), Unjudged: true}, testclock.NewFakePassiveClock(noon))
+		w := world.New(ingest.Options{Vocabulary: instancetype.Vocabulary(), Unjudged: true}, testclock.NewFakePassiveClock(noon))
 		nominated, resident := pod(1, ""), pod(2, "node-0")
 		nominated.Status = corev1.PodStatus{Phase: corev1.PodPending, NominatedNodeName: "node-0"}
 		resident.Spec.Priority = &c.priority

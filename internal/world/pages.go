@@ -7,8 +7,8 @@ import (
 	"tenon/core/snapshot"
 )
 
-// pages are pods in the order of their names, in pieces. Nobody changes a piece: a change
-// of one pod makes one new piece, and whoever has a copy of the list can tell by the
+// pages are pods in the order of their names, in pieces. A piece is not changed: a change
+// of one pod makes one new piece, and the owner of a copy of the list can tell by the
 // numbers which of its pieces are out of date.
 type pages struct {
 	list []page

@@ -6,7 +6,7 @@ import (
 	"tenon/internal/owner"
 )
 
-// Pulse says what has happened since somebody last decided, so that the loop can tell
+// Pulse says what has happened since the last decision, so that the provisioner can tell
 // when it is time to.
 type Pulse struct {
 	// Demand rises with every pod that begins to want a place, Supply with every change
@@ -19,7 +19,7 @@ type Pulse struct {
 	// Waiting is how many pods want a place that no claim has been bought for.
 	Waiting int
 	// First and Last are when the first and the last pod of the burst began to wait: of those
-	// that have come since somebody decided.
+	// that have come since the last decision.
 	First, Last time.Time
 	// Joined is when the last ReplicaSet made its first pod. Where one has just begun, others may
 	// follow that have not been heard of.
@@ -32,13 +32,19 @@ type Pulse struct {
 	// Hearsay says that Coming is not to be relied on: we have not heard yet what their
 	// workloads want now.
 	Hearsay bool
-	// Acquainted is when no new pool has to be waited for any more that nobody has judged
+	// Acquainted is when no new pool has to be waited for any more that has not been judged
 	// yet; zero if there is none.
 	Acquainted time.Time
 	// Displaced is how many pods are on nodes that are leaving.
 	Displaced int
 	// Placed is how many pods have places that they have not taken yet.
 	Placed int
+	// Landed is when a pod that had a place was bound last.
+	Landed time.Time
+	// Moving is how many pods disruptions are to move and have not evicted yet.
+	Moving int
+	// Buffered is for how many pods buffers ask for room.
+	Buffered int
 	// Held is how many pods wait for pods of their own workload to end.
 	Held int
 }
@@ -50,7 +56,7 @@ type pulse struct {
 	offer      uint64
 	objections uint64
 	changes    uint64
-	open       bool // pods have come since somebody decided
+	open       bool // pods have come since the last decision
 	first      time.Time
 	last       time.Time
 	joined     time.Time
@@ -97,7 +103,7 @@ func (w *World) look() Pulse {
 	return Pulse{
 		Demand: w.pulse.demand, Supply: w.pulse.offer, Objections: w.pulse.objections, Changes: w.pulse.changes,
 		Waiting: len(w.guests.waiting), First: w.pulse.first, Last: w.pulse.last, Joined: w.pulse.joined, Sets: len(w.pulse.sets),
-		Coming: believed, Doubted: doubted, Hearsay: w.hearsay(), Acquainted: w.acquainted(), Displaced: w.displaced(), Placed: len(w.ledger.places), Held: len(w.guests.held),
+		Coming: believed, Doubted: doubted, Hearsay: w.hearsay(), Acquainted: w.acquainted(), Displaced: w.displaced(), Placed: len(w.ledger.places), Landed: w.ledger.progress, Moving: len(w.ledger.arranged), Buffered: w.buffered(), Held: len(w.guests.held),
 	}
 }
 
@@ -110,7 +116,7 @@ func (w *World) Reprice() {
 }
 
 // Rearm has the next burst begin with the next pod that comes, although pods of this one
-// may still wait. Whoever decides says so before looking.
+// may still wait. The controller that decides says so before looking.
 func (w *World) Rearm() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -71,7 +71,7 @@ func (w *World) reread(object any) {
 		w.roster.dirtyNode(o.Name)
 	case *policyv1.PodDisruptionBudget:
 		w.guests.dirtyIn(o.Namespace) // pods say which budgets cover them
-		return                        // nobody gets a place by it
+		return                        // no pod gets a place by it
 	case metav1.Object: // workloads, services, limit ranges: they matter in their namespace
 		w.translator.Forget()
 		w.guests.dirtyIn(o.GetNamespace())

@@ -352,8 +352,8 @@ func (w *World) follow(before pairs, names map[string]bool) {
 	}
 }
 
-// comesDue reports whether places are kept on a claim that from now on can be taken back: whoever
-// watches over them has to know when. Its node may have been heard of before it was.
+// comesDue reports whether places are kept on a claim that from now on can be taken back: the caller
+// has to know when. Its node may have been heard of before it was.
 func (w *World) comesDue(old, claim *karpenterv1.NodeClaim) bool {
 	_, was := settled(old)
 	_, is := settled(claim)

@@ -13,7 +13,7 @@ import (
 	testclock "k8s.io/utils/clock/testing"
 
 	karpenterv1 "tenon/api/karpenter/v1"
-	"tenon/cloud/aws/lexicon"
+	"tenon/cloud/aws/instancetype"
 	"tenon/core/snapshot"
 	"tenon/internal/ingest"
 	"tenon/internal/surge"
@@ -21,14 +21,14 @@ import (
 )
 
 // single is a world with a node that goes, and on it a pod that has to be replaced first,
-// under a budget that lets nobody go.
+// under a budget that lets no pod go.
 type single struct {
 	*world.World
 	old, heir *corev1.Pod
 }
 
 func newSingle() *single {
-	s := &single{World: world.New(ingest.Options{Vocabulary: lexicon.Vocabulary(), Unjudged: true}, testclock.NewFakePassiveClock(noon))}
+	s := &single{World: world.New(ingest.Options{Vocabulary: instancetype.Vocabulary(), Unjudged: true}, testclock.NewFakePassiveClock(noon))}
 	leaving := node(0)
 	leaving.Spec.Taints = []corev1.Taint{karpenterv1.TaintDisrupted()}
 	s.old, s.heir = pod(1, leaving.Name), pod(2, "")

@@ -18,11 +18,22 @@ type Sale struct {
 }
 
 // Moment is what a snapshot depends on beside the world: the time, the settings of the
-// decision, and what every pool can buy.
+// decision, what every pool can buy, and what is known of its past.
 type Moment struct {
 	Now      time.Time
 	Settings snapshot.Settings
 	Market   map[string]Sale
+	// Lesson is what past disruptions have taught about a pool, of which some nodes have
+	// drifted or none. Nil is nothing.
+	Lesson func(pool *karpenterv1.NodePool, drifted bool) Lesson
+	// Waiting is what the last decision had wait.
+	Waiting snapshot.Waiting
+}
+
+// Lesson is what is asked of disruptions of a pool because of those before.
+type Lesson struct {
+	Caution int            // see snapshot.Consolidation
+	Pace    *snapshot.Pace // nil for a pool without drifted nodes
 }
 
 // Picture is a snapshot, and when it will change although nothing happens.
@@ -32,12 +43,14 @@ type Picture struct {
 	Next time.Time
 	// Pulse is as of this picture.
 	Pulse Pulse
-	// Same says that nothing but the time is different from the reader's last picture. Of two
+	// Unseen says that a node goes of which no watch has told yet.
+	Unseen bool
+	// Same says that only the time is different from the reader's last picture. Of two
 	// pictures that say the same it may be false.
 	Same bool
 }
 
-// Reader is somebody who looks at the cluster again and again. It is told what changed since
+// Reader looks at the cluster again and again. It is told what changed since
 // its last look, which costs little however large the cluster is; the price is that its
 // last picture is gone then. It belongs to one goroutine.
 type Reader struct {
@@ -49,12 +62,13 @@ type Reader struct {
 // Reader makes a reader.
 func (w *World) Reader() *Reader { return &Reader{world: w} }
 
-// Picture is the cluster as it is now, for good. Nobody changes the snapshot.
+// Picture is the cluster as it is now, for good. The snapshot is not changed.
 func (w *World) Picture(m Moment) Picture { return w.Reader().Picture(m) }
 
 // Picture is the cluster as it is now. It is valid until the reader looks again.
 func (r *Reader) Picture(m Moment) Picture {
 	picture, pods, announced := r.world.picture(m)
+	r.world.learn(picture.Snapshot, m)
 	picture.Same = r.last != nil && alike(r.last, picture.Snapshot) && r.pods.has(pods, announced)
 	picture.Snapshot.Pods = r.pods.follow(pods, announced)
 	r.last = picture.Snapshot
@@ -74,14 +88,39 @@ func (w *World) picture(m Moment) (Picture, pages, []snapshot.Pod) {
 	if len(w.guests.held) > 0 {
 		next = sooner(next, m.Now.Add(handOver/10))
 	}
-	out.Nodes, out.Daemons, out.Templates = w.roster.list, w.daemons.list, w.translator.Templates()
+	out.Buffers = w.buffers
+	out.Daemons, out.Templates = w.daemons.list, w.translator.Templates()
+	var unseen bool
+	out.Nodes, unseen = w.disruptions.show(w.roster.list, m.Now)
 	out.Budgets = w.translator.Budgets()
 	nodes := ingest.InService(out.Nodes)
 	for i := range out.Pools {
 		pool := &out.Pools[i]
 		w.translator.Allow(w.pools[pool.Name], nodes[pool.Name], &pool.Consolidation)
 	}
-	return Picture{Snapshot: out, Next: next, Pulse: w.look()}, w.guests.list, w.announced()
+	out.Waiting = m.Waiting
+	out.Waiting.Placed, out.Waiting.Moving = len(w.ledger.places), len(w.ledger.arranged)
+	return Picture{Snapshot: out, Next: next, Pulse: w.look(), Unseen: unseen}, w.guests.list, w.announced()
+}
+
+// learn puts in what is known of the past of each pool. It asks others, and so holds no lock.
+func (w *World) learn(s *snapshot.Snapshot, m Moment) {
+	if m.Lesson == nil {
+		return
+	}
+	drifted := map[string]bool{}
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; n.Life.Drifted != "" {
+			drifted[n.Pool] = true
+		}
+	}
+	for i := range s.Pools {
+		if pool, found := w.Pool(s.Pools[i].Name); found {
+			lesson := m.Lesson(pool, drifted[pool.Name])
+			c := &s.Pools[i].Consolidation
+			c.Caution, c.Pace = lesson.Caution, lesson.Pace
+		}
+	}
 }
 
 func sooner(a, b time.Time) time.Time {
@@ -100,10 +139,12 @@ func (w *World) refresh(now time.Time, prices map[string]ingest.Prices) {
 	}
 	w.refreshPods(now)
 	w.refreshDaemons()
+	w.buffers = w.translator.Buffers()
 	for w.translator.Stale() {
 		w.restart()
 		w.refreshPods(now)
 		w.refreshDaemons()
+		w.buffers = w.translator.Buffers()
 	}
 }
 

@@ -12,23 +12,23 @@ import (
 	testclock "k8s.io/utils/clock/testing"
 
 	"tenon/core/snapshot"
-	"tenon/internal/chance"
 	"tenon/internal/ingest"
+	"tenon/internal/testing/randomcluster"
 	"tenon/internal/world"
 )
 
 // TestPictureIsWhatBuildMakes feeds random clusters in random order, with objects that
 // come, change and go, and compares the picture with the one that ingest.Build makes of
 // what is there in the end. Pictures taken on the way must not make a difference, nor be
-// changed later, and who looks often must see what somebody sees who comes anew.
+// changed later, and a reader that looks often must see what a new reader sees.
 func TestPictureIsWhatBuildMakes(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(150) {
 		dice := rand.New(rand.NewPCG(seed, 1))
-		c := chance.World(seed, 25)
+		c := randomcluster.World(seed, 25)
 		options := c.Options()
 		options.Files = false
-		w := world.New(options, testclock.NewFakePassiveClock(chance.Now))
+		w := world.New(options, testclock.NewFakePassiveClock(randomcluster.Now))
 		often := w.Reader()
 		var taken *snapshot.Snapshot
 		var text string
@@ -63,7 +63,7 @@ type viewer interface {
 	Picture(world.Moment) world.Picture
 }
 
-func picture(w *world.World, from viewer, c *chance.Cluster, options ingest.Options) *snapshot.Snapshot {
+func picture(w *world.World, from viewer, c *randomcluster.Cluster, options ingest.Options) *snapshot.Snapshot {
 	market := map[string]world.Sale{}
 	for _, p := range w.Pools() {
 		offers, err := options.Catalog(p, nil)
@@ -80,7 +80,7 @@ type event struct {
 
 // history is an order in which a cluster may have come about: every object once at least
 // as it is in the end, some of them changed or away in between.
-func history(dice *rand.Rand, c *chance.Cluster) []event {
+func history(dice *rand.Rand, c *randomcluster.Cluster) []event {
 	var out []event
 	for _, i := range dice.Perm(len(c.Objects)) {
 		o := c.Objects[i]
@@ -96,21 +96,21 @@ func history(dice *rand.Rand, c *chance.Cluster) []event {
 			out = append(out, event{again, true}, event{again, false})
 		}
 	}
-	for _, o := range c.Objects { // whatever went away above is there in the end
+	for _, o := range c.Objects { // what went away above is there in the end
 		out = append(out, event{o, false})
 	}
 	return out
 }
 
 // former is an object as it may have been before.
-func former(dice *rand.Rand, o chance.Object) any {
+func former(dice *rand.Rand, o randomcluster.Object) any {
 	old := o.DeepCopyObject().(metav1.Object)
 	old.SetResourceVersion(fmt.Sprint("former-", dice.Uint32()))
 	switch old := old.(type) {
 	case *corev1.Pod:
 		old.Spec.NodeName = ""
 		if dice.IntN(2) == 0 {
-			now := metav1.NewTime(chance.Now)
+			now := metav1.NewTime(randomcluster.Now)
 			old.DeletionTimestamp = &now
 		}
 	case *corev1.Node:

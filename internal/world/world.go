@@ -25,8 +25,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
+	autoscalingv1beta1 "tenon/api/autoscaling/v1beta1"
 	"tenon/api/condition"
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/snapshot"
 	"tenon/internal/ingest"
 )
 
@@ -40,14 +42,17 @@ type World struct {
 	index      *ingest.Index
 	translator *ingest.Translator
 	pools      map[string]*karpenterv1.NodePool
-	newcomers  map[string]time.Time // pools nobody has judged yet, and until when that may be
+	newcomers  map[string]time.Time // pools that have not been judged yet, and until when that may be
 	roster     roster
 	guests     guests
 	daemons    daemons
 	ledger     ledger
 	trust      trust
 	pulse      pulse
+	buffers    []snapshot.Buffer                    // as of the last picture
+	rooms      map[types.NamespacedName]ingest.Room // what buffers ask for now
 
+	disruptions *Disruptions // with a lock of its own
 	subscribers []func()
 }
 
@@ -60,11 +65,13 @@ func keyOf(o metav1.Object) key { return key{Namespace: o.GetNamespace(), Name: 
 // catalogues are those of each snapshot.
 func New(options ingest.Options, clock clock.PassiveClock) *World {
 	index := ingest.NewIndex()
-	return &World{
+	w := &World{
 		clock: clock, options: options, index: index, translator: ingest.NewTranslator(index, options),
 		pools: map[string]*karpenterv1.NodePool{}, newcomers: map[string]time.Time{}, roster: newRoster(), guests: newGuests(),
 		daemons: newDaemons(), ledger: newLedger(), trust: newTrust(),
 	}
+	w.disruptions = newDisruptions(w)
+	return w
 }
 
 // Subscribe has wake called whenever there may be something new to decide. It must
@@ -75,13 +82,15 @@ func (w *World) Subscribe(wake func()) {
 	w.subscribers = append(slices.Clip(w.subscribers), wake)
 }
 
-// Put tells that an object is there, or is now like this. The world keeps it, and nobody
-// changes it any more.
+// Put tells that an object is there, or is now like this. The world keeps it, and it must not
+// be changed any more.
 func (w *World) Put(object any) {
 	w.change(func() {
 		if w.put(object) {
 			w.pulse.changes++
+			w.stir()
 		}
+		w.noteRooms(object)
 	})
 }
 
@@ -89,14 +98,16 @@ func (w *World) Put(object any) {
 func (w *World) Remove(object any) {
 	w.change(func() {
 		w.pulse.changes++
+		w.stir()
 		w.remove(object)
+		w.noteRooms(object)
 	})
 }
 
 // change runs one change, and wakes the subscribers if it matters to a decision.
 func (w *World) change(do func()) {
 	for _, wake := range w.changed(do) {
-		wake() // outside of the lock: nobody knows what it does
+		wake() // outside of the lock: it is not known what it does
 	}
 }
 
@@ -132,8 +143,8 @@ func (w *World) put(object any) bool {
 			return false
 		}
 		w.pulse.supply()
-	case *corev1.ResourceQuota: // it changes with every pod, and says only how many more may come
-		w.index.Put(o)
+	case *corev1.ResourceQuota, *autoscalingv1beta1.CapacityBuffer, *corev1.PodTemplate:
+		w.index.Put(o) // a quota changes with every pod, and says only how many more may come
 		return false
 	case *appsv1.Deployment:
 		return w.referDeployment(o)
@@ -162,7 +173,7 @@ func (w *World) remove(object any) {
 	case *appsv1.DaemonSet:
 		w.daemons.remove(keyOf(o))
 		w.pulse.supply()
-	case *corev1.ResourceQuota:
+	case *corev1.ResourceQuota, *autoscalingv1beta1.CapacityBuffer, *corev1.PodTemplate:
 		w.index.Remove(o)
 	default:
 		w.unrefer(object)
@@ -172,8 +183,9 @@ func (w *World) remove(object any) {
 // samePool reports whether nothing changed that a decision looks at: the counts in a
 // pool's status change all the time, and every decision makes its own.
 func samePool(a, b *karpenterv1.NodePool) bool {
+	said := func(annotation string) bool { return a.Annotations[annotation] == b.Annotations[annotation] }
 	return a.Generation == b.Generation && (a.DeletionTimestamp == nil) == (b.DeletionTimestamp == nil) &&
-		readiness(a) == readiness(b) && a.Annotations[karpenterv1.AnnotationNodePrice] == b.Annotations[karpenterv1.AnnotationNodePrice]
+		readiness(a) == readiness(b) && said(karpenterv1.AnnotationNodePrice) && said(karpenterv1.AnnotationPriceCeiling) && said(karpenterv1.AnnotationDriftAtLimit)
 }
 
 func readiness(p *karpenterv1.NodePool) metav1.ConditionStatus {

@@ -22,7 +22,7 @@ import (
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud/aws/api"
-	"tenon/internal/amazon"
+	"tenon/internal/aws"
 	"tenon/internal/lookup"
 	"tenon/internal/manager"
 	"tenon/internal/reconcile"
@@ -59,7 +59,7 @@ func TestBackend(t *testing.T) {
 	e := newEmulator(t)
 	versions := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(apiversion.Info{Major: "1", Minor: "36+"}) // the client has gone: nobody to tell
+		_ = json.NewEncoder(w).Encode(apiversion.Info{Major: "1", Minor: "36+"}) // the client has gone
 	}))
 	t.Cleanup(versions.Close)
 	class := classOf("ready", "al2023@latest")
@@ -72,7 +72,7 @@ func TestBackend(t *testing.T) {
 	s.AWS.ClusterName, s.AWS.ClusterCABundle, s.AWS.InterruptionQueue = "lab", "bGFi", "lab"
 	s.AWS.AMIRefreshInterval, s.AWS.SubnetRefreshInterval, s.AWS.VMMemoryOverheadPercent = time.Minute, time.Minute, 0.075
 	s.FeatureGates.ReservedCapacity, s.AWS.EnableZonalShift = true, true
-	open := amazon.Open(amazon.Options{
+	open := aws.Open(aws.Options{
 		Config: &rest.Config{Host: versions.URL}, Namespace: "kube-system", Build: "test", Idle: time.Millisecond, Longest: 10 * time.Millisecond,
 		API: api.Options{Region: region, Endpoint: e.url, Credentials: e.config(account, region).Credentials},
 	})

@@ -10,9 +10,9 @@ import (
 	awsv1 "tenon/api/aws/v1"
 	"tenon/api/condition"
 	"tenon/cloud/memory"
-	"tenon/internal/controller/nodeclass"
+	"tenon/internal/aws/controller/nodeclass"
 	"tenon/internal/reconcile"
-	"tenon/internal/rig"
+	"tenon/internal/testing/harness"
 )
 
 // A class becomes ready in front of the emulator, loses that when a permission is taken
@@ -24,7 +24,7 @@ func TestClassFromBeginningToEnd(t *testing.T) {
 	ctx := context.WithoutCancel(t.Context())
 	got(s.UpdateTypes(ctx))(t)
 	class := nodeClass("al2023@latest")
-	r := rig.New(t, memory.Options{}, class)
+	r := harness.New(t, memory.Options{}, class)
 	r.Kit.Settings.FeatureGates.ReservedCapacity = true
 	both := nodeclass.New(r.Kit, s, "Y2E=")
 	status := both[0]
@@ -108,7 +108,7 @@ func TestClassWithExpiredCredentials(t *testing.T) {
 	s := scouting(t, e)
 	ctx := context.WithoutCancel(t.Context())
 	got(s.UpdateTypes(ctx))(t)
-	r := rig.New(t, memory.Options{}, nodeClass("bottlerocket@latest"))
+	r := harness.New(t, memory.Options{}, nodeClass("bottlerocket@latest"))
 	status := nodeclass.New(r.Kit, s, "")[0]
 	r.Run(status, "default")
 	e.cause(`{"kind": "expired-credentials"}`)

@@ -22,7 +22,7 @@ import (
 //	DELETE /lab/faults/{id}
 //	GET    /lab/calls           counts; with ?all the calls in full
 //	DELETE /lab/calls
-//	GET    /lab/instances       in all regions that anybody uses
+//	GET    /lab/instances       in all regions that are in use
 //	POST   /lab/reservations    capacity reservations, with the kinds that EC2 sells in other ways
 func (s *Server) newControl() http.Handler {
 	mux := http.NewServeMux()
@@ -173,5 +173,5 @@ func reply(w http.ResponseWriter, answer any, err error) {
 	}
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
-	_ = e.Encode(answer) // the client went away: nobody is left to tell
+	_ = e.Encode(answer) // the client went away
 }

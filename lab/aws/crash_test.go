@@ -16,7 +16,7 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud"
-	"tenon/cloud/aws/template"
+	"tenon/cloud/aws/launchtemplate"
 	"tenon/core/model"
 	"tenon/core/requirement"
 )
@@ -102,7 +102,7 @@ func request(uid string) cloud.Claim {
 }
 
 // launchAndDie lets a process launch a claim and die at a call, and gives how many calls
-// there were. Whatever it answers is lost with it.
+// there were. Its answer is lost with it.
 func (n *near) launchAndDie(uid string, cutAt int, before bool) int {
 	n.t.Helper()
 	direct := n.url
@@ -161,7 +161,7 @@ func (n *near) checkNextProcess(uid string) {
 	if err := next.Templates.Hydrate(ctx); err != nil {
 		t.Fatal(err)
 	}
-	n.pass(template.Idle)
+	n.pass(launchtemplate.Idle)
 	if err := next.Templates.Sweep(ctx); err != nil {
 		t.Fatal(err)
 	}

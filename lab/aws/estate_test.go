@@ -56,7 +56,7 @@ func TestReservations(t *testing.T) {
 	w := e.discover()
 	id := e.reserve(`{"instanceType": "m5.large", "zone": "us-west-2a", "count": 1, "criteria": "targeted", "for": "1h"}`)
 	e.template(w, "reserved", targeted(id, ""))
-	// A reservation holds capacity that nobody else has.
+	// A reservation holds capacity that no other instance has.
 	e.cause(`{"kind": "no-capacity"}`)
 	made := got(e.ec2().CreateFleet(t.Context(), e.fleet(w, "reserved", "on-demand", 2, "m5.large a")))(t)
 	if len(ids(made)) != 1 || *made.Errors[0].ErrorCode != "ReservationCapacityExceeded" {
@@ -104,7 +104,7 @@ func TestCapacityBlocksEnd(t *testing.T) {
 	}
 }
 
-// Open reservations are used by whoever fits, unless he says none.
+// Open reservations are used by every instance that fits, unless it says none.
 func TestOpenReservations(t *testing.T) {
 	t.Parallel()
 	for preference, want := range map[string]bool{"": true, "open": true, "none": false} {
@@ -298,7 +298,7 @@ func TestServe(t *testing.T) {
 	w := e.discover()
 	e.template(w, "nodes")
 	got(e.ec2().CreateFleet(t.Context(), e.fleet(w, "nodes", "on-demand", 1, "m5.large a")))(t)
-	<-booted // without anybody asking
+	<-booted // without a request
 	cancel()
 	if err := <-done; err != nil {
 		t.Error(err)

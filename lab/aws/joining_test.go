@@ -12,7 +12,7 @@ import (
 	awsv1 "tenon/api/aws/v1"
 	"tenon/api/scalar"
 	"tenon/cloud"
-	"tenon/cloud/aws/machine"
+	"tenon/cloud/aws/instance"
 	"tenon/core/model"
 	"tenon/core/requirement"
 )
@@ -74,7 +74,7 @@ func TestEveryFamilyJoinsByTheProvider(t *testing.T) {
 			n.pass(10 * time.Second)
 			booted := n.machines.all()
 			if len(booted) != 1 {
-				_, id, _ := machine.Parse(bought.ProviderID)
+				_, id, _ := instance.Parse(bought.ProviderID)
 				t.Fatal(n.console(id))
 			}
 			m := booted[0]
@@ -135,10 +135,10 @@ func TestTags(t *testing.T) {
 	p := n.connect()
 	n.ready(p, "ready")
 	bought := got(p.Create(ctx, request("1")))(t)
-	_, id, _ := machine.Parse(bought.ProviderID)
+	_, id, _ := instance.Parse(bought.ProviderID)
 	n.checkTags(id, map[string]string{
 		"team": "a", "kubernetes.io/cluster/lab": "owned", "karpenter.sh/nodepool": "default", "eks:eks-cluster-name": "lab",
-		"karpenter.k8s.aws/ec2nodeclass": "ready", "karpenter.sh/nodeclaim": "claim-1", machine.TagClaimUID: "1",
+		"karpenter.k8s.aws/ec2nodeclass": "ready", "karpenter.sh/nodeclaim": "claim-1", instance.TagClaimUID: "1",
 	})
 	if err := p.Label(ctx, bought.ProviderID, map[string]string{"Name": "node-1", "karpenter.sh/nodeclaim": "claim-1"}); err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 
 // newMetadata is IMDSv2, for a controller that asks where it runs
 // (AWS_EC2_METADATA_SERVICE_ENDPOINT). It hands out credentials as well, which
-// nobody checks.
+// are not checked.
 func (s *Server) newMetadata() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("PUT /latest/api/token", func(w http.ResponseWriter, h *http.Request) {

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"tenon/cloud/aws/machine"
-	announced "tenon/cloud/aws/notice"
+	"tenon/cloud/aws/instance"
+	announced "tenon/cloud/aws/instanceevents"
 	"tenon/core/requirement"
 )
 
@@ -22,7 +22,7 @@ func TestNotices(t *testing.T) {
 	claim.Requirements = requirement.NewSet(
 		requirement.New(requirement.KeyInstanceType, requirement.In, "m5.large"), requirement.New(requirement.KeyCapacityType, requirement.In, "spot"))
 	bought := got(p.Create(ctx, claim))(t)
-	_, id, _ := machine.Parse(bought.ProviderID)
+	_, id, _ := instance.Parse(bought.ProviderID)
 	n.pass(10 * time.Second)
 	for _, kind := range []string{"rebalance-recommendation", "scheduled-change", "spot-interruption"} {
 		n.cause(fmt.Sprintf(`{"kind":%q,"instances":%s}`, kind, quoted(id)))
@@ -60,7 +60,7 @@ func TestIllInstances(t *testing.T) {
 	n.ready(p, "ready")
 	var ids []string
 	for i := range 3 {
-		_, id, _ := machine.Parse(got(p.Create(ctx, request(fmt.Sprint(i))))(t).ProviderID)
+		_, id, _ := instance.Parse(got(p.Create(ctx, request(fmt.Sprint(i))))(t).ProviderID)
 		ids = append(ids, id)
 	}
 	n.pass(10 * time.Second)

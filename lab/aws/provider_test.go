@@ -16,9 +16,9 @@ import (
 	"tenon/cloud"
 	"tenon/cloud/aws"
 	"tenon/cloud/aws/api"
-	"tenon/cloud/aws/home"
-	"tenon/cloud/aws/machine"
-	"tenon/cloud/aws/scout"
+	"tenon/cloud/aws/cluster"
+	"tenon/cloud/aws/instance"
+	"tenon/cloud/aws/inventory"
 	"tenon/cloud/conformance"
 )
 
@@ -83,16 +83,16 @@ func (n *near) connect(change ...func(*aws.Options)) *aws.Provider {
 	clients := got(api.Connect(ctx, api.Options{
 		Region: region, Endpoint: n.url, Credentials: n.config(account, region).Credentials,
 	}))(n.t)
-	s := scout.New(scout.Options{
+	s := inventory.New(inventory.Options{
 		Clients: clients, Clock: n.clock,
-		Home: home.New(home.Options{
+		Home: cluster.New(cluster.Options{
 			Name: "lab", CABundle: "bGFi", EKS: clients.EKS, Clock: n.clock,
 			APIVersion: func(context.Context) (string, error) { return n.version, nil },
 			DNS:        func(context.Context) (string, error) { return "10.96.0.10", nil },
 		}),
 		AMIRefreshInterval: time.Minute, SubnetRefreshInterval: time.Minute, ReservedCapacity: true, VMMemoryOverhead: 0.075,
 	})
-	o := aws.Options{Scout: s, Class: n.classes.find, Queue: "lab", Idle: time.Millisecond, Longest: 10 * time.Millisecond}
+	o := aws.Options{Inventory: s, Class: n.classes.find, Queue: "lab", Idle: time.Millisecond, Longest: 10 * time.Millisecond}
 	for _, f := range change {
 		f(&o)
 	}
@@ -156,7 +156,7 @@ func TestProviderConformance(t *testing.T) {
 			},
 			LoseAnswer: func() { n.cause(`{"kind":"lost-answer","service":"ec2","operations":["CreateFleet"],"times":1}`) },
 			Kill: func(id string) {
-				_, instance, _ := machine.Parse(id)
+				_, instance, _ := instance.Parse(id)
 				n.cause(fmt.Sprintf(`{"kind":"instance-failure","how":"terminates","instances":%s}`, quoted(instance)))
 			},
 			Drift: func(string) {

@@ -14,9 +14,9 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud/aws/api"
-	"tenon/cloud/aws/scout"
-	"tenon/cloud/aws/trial"
-	"tenon/cloud/aws/witness"
+	"tenon/cloud/aws/dryrun"
+	"tenon/cloud/aws/inventory"
+	"tenon/cloud/aws/nodememory"
 )
 
 // Terms are ORed and their fields ANDed; an ID hides tags, a name hides tags.
@@ -169,7 +169,7 @@ func TestScoutTrials(t *testing.T) {
 				e.cause(tc.fault)
 			}
 			verdict, err := s.Try(t.Context(), class, nil)
-			if errors.Is(err, trial.ErrAgain) != tc.again || (err != nil) != (tc.again || tc.failed) {
+			if errors.Is(err, dryrun.ErrAgain) != tc.again || (err != nil) != (tc.again || tc.failed) {
 				t.Errorf("error %v", err)
 			}
 			if verdict.Reason != tc.reason || verdict.Passed != (tc.reason == "" && err == nil) {
@@ -241,7 +241,7 @@ func TestScoutWithoutPrices(t *testing.T) {
 	if spot, known := s.Tariff.Prices().Spot("m5.large", region+"a"); !known || spot >= builtIn {
 		t.Errorf("spot price %d, although EC2 tells it", spot)
 	}
-	isolated := scouting(t, e, func(o *scout.Options) { o.IsolatedVPC = true })
+	isolated := scouting(t, e, func(o *inventory.Options) { o.IsolatedVPC = true })
 	if err := isolated.UpdatePrices(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -308,7 +308,7 @@ func TestScoutWitnesses(t *testing.T) {
 	if current == "" {
 		t.Fatal("no image of the class is the one of m5.large")
 	}
-	if bytes := s.Seen.View(witness.ImagesOf(class.Status.AMIs)).Bytes["m5.large"]; bytes != 7<<30 {
+	if bytes := s.Seen.View(nodememory.ImagesOf(class.Status.AMIs)).Bytes["m5.large"]; bytes != 7<<30 {
 		t.Errorf("memory %d", bytes)
 	}
 }

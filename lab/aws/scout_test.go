@@ -11,32 +11,32 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud/aws/api"
-	"tenon/cloud/aws/home"
-	"tenon/cloud/aws/pace"
-	"tenon/cloud/aws/scout"
+	"tenon/cloud/aws/cluster"
+	"tenon/cloud/aws/inventory"
+	"tenon/cloud/aws/throttle"
 	"tenon/lab/aws"
 	"tenon/lab/aws/estate"
 )
 
 // scouting is the product's view of an emulated account.
-func scouting(t *testing.T, e *emulator, change ...func(*scout.Options)) *scout.Scout {
+func scouting(t *testing.T, e *emulator, change ...func(*inventory.Options)) *inventory.Inventory {
 	t.Helper()
 	clients, err := api.Connect(t.Context(), api.Options{
 		Region: region, Endpoint: e.url, Credentials: credentials.NewStaticCredentialsProvider(account, "secret", ""),
-		Limiter: pace.New(clock.RealClock{}),
+		Limiter: throttle.New(clock.RealClock{}),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := scout.Options{
+	o := inventory.Options{
 		Clients: clients, Clock: e.clock, AMIRefreshInterval: time.Minute, SubnetRefreshInterval: time.Minute,
 		ReservedCapacity: true, VMMemoryOverhead: 0.075,
-		Home: home.New(home.Options{Name: "lab", EKSVersion: true, EKS: clients.EKS, Clock: e.clock, CABundle: "Y2E="}),
+		Home: cluster.New(cluster.Options{Name: "lab", EKSVersion: true, EKS: clients.EKS, Clock: e.clock, CABundle: "Y2E="}),
 	}
 	for _, f := range change {
 		f(&o)
 	}
-	return scout.New(o)
+	return inventory.New(o)
 }
 
 // cluster is what the emulated EKS says of the lab's cluster.
@@ -151,7 +151,7 @@ func TestScoutLooksAfterAClass(t *testing.T) {
 }
 
 // survey fills in the status of a class.
-func survey(t *testing.T, s *scout.Scout, class *awsv1.EC2NodeClass) *awsv1.EC2NodeClass {
+func survey(t *testing.T, s *inventory.Inventory, class *awsv1.EC2NodeClass) *awsv1.EC2NodeClass {
 	t.Helper()
 	ctx := t.Context()
 	class.Status.Subnets = got(s.FindSubnets(ctx, class))(t)

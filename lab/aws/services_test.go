@@ -189,7 +189,7 @@ func TestQueueLongPoll(t *testing.T) {
 	}
 }
 
-// awaitTimers yields until somebody waits on the clock.
+// awaitTimers yields until a goroutine waits on the clock.
 func (e *emulator) awaitTimers(n int) {
 	for e.clock.Waiters() < n {
 		runtime.Gosched()

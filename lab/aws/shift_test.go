@@ -25,14 +25,14 @@ func (b blind) DescribeInstances(ctx context.Context, in *ec2.DescribeInstancesI
 	return b.EC2.DescribeInstances(ctx, in, options...)
 }
 
-// While traffic is led away from a zone EC2 may not see the instances there. Nobody takes them for
+// While traffic is led away from a zone EC2 may not see the instances there. They are not taken for
 // gone, they can be tagged and ended all the same, and once ended they are gone.
 func TestInstancesOfAShiftedZone(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	n := newNear(t, classOf("ready", "al2023@latest"))
 	unseeing := false
-	p := n.connect(func(o *aws.Options) { o.Scout.Clients.EC2 = blind{o.Scout.Clients.EC2, &unseeing} })
+	p := n.connect(func(o *aws.Options) { o.Inventory.Clients.EC2 = blind{o.Inventory.Clients.EC2, &unseeing} })
 	n.ready(p, "ready")
 	bought := []cloud.Instance{got(p.Create(ctx, request("1")))(t), got(p.Create(ctx, request("2")))(t)}
 	n.pass(10 * time.Minute) // what was just bought is believed in anyhow
@@ -41,7 +41,7 @@ func TestInstancesOfAShiftedZone(t *testing.T) {
 		t.Fatalf("seen are %+v, want two of one zone", seen)
 	}
 	away := map[string]bool{seen[0].Labels["topology.k8s.aws/zone-id"]: true}
-	p.Scout.Shifted = func() (map[string]bool, uint64) { return away, 1 }
+	p.Inventory.Shifted = func() (map[string]bool, uint64) { return away, 1 }
 	unseeing = true
 	n.pass(10 * time.Minute)
 
@@ -78,7 +78,7 @@ func TestTagsInAShiftedZone(t *testing.T) {
 	bought := got(p.Create(ctx, request("1")))(t)
 	n.pass(time.Minute)
 	zone := got(p.Get(ctx, bought.ProviderID))(t).Labels["topology.k8s.aws/zone-id"]
-	p.Scout.Shifted = func() (map[string]bool, uint64) { return map[string]bool{zone: true}, 1 }
+	p.Inventory.Shifted = func() (map[string]bool, uint64) { return map[string]bool{zone: true}, 1 }
 	if err := p.Label(ctx, bought.ProviderID, map[string]string{"Name": "node-1", "karpenter.sh/nodeclaim": "claim-1"}); err != nil {
 		t.Error(err)
 	}

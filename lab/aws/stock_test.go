@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"tenon/cloud/aws/facts"
-	"tenon/cloud/aws/offering"
+	"tenon/cloud/aws/instancetype"
 )
 
 // What the provider reads from EC2 is what the built-in table says, from which the emulator
@@ -76,7 +76,7 @@ func TestCatalogueFromEC2(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	params, err := offering.Defaults(region).ForClass(class)
+	params, err := instancetype.Defaults(region).ForClass(class)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestCatalogueFromEC2(t *testing.T) {
 		complete[f.Name] = f.CardInterfaces.Known() && f.Addresses.Known()
 	}
 	planned := map[string]string{}
-	for _, p := range offering.Build(params).Catalog.Types {
+	for _, p := range instancetype.Build(params).Catalog.Types {
 		planned[p.Name] = fmt.Sprint(p.Capacity, p.Overhead)
 	}
 	var differ []string

@@ -10,7 +10,7 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud"
-	"tenon/cloud/aws/machine"
+	"tenon/cloud/aws/instance"
 )
 
 // Tags of instances are removed by policies and by people. An instance that lost one is found by its
@@ -21,10 +21,10 @@ func TestALostTagLosesNoInstance(t *testing.T) {
 	n := newNear(t, classOf("ready", "al2023@latest"))
 	p := n.connect()
 	n.ready(p, "ready")
-	whole := map[string]string{awsv1.TagNodePool: "default", awsv1.TagNodeClass: "ready", awsv1.TagClusterName: "lab", machine.TagClaimUID: "?"}
+	whole := map[string]string{awsv1.TagNodePool: "default", awsv1.TagNodeClass: "ready", awsv1.TagClusterName: "lab", instance.TagClaimUID: "?"}
 	for tag, value := range whole {
 		bought := got(p.Create(ctx, request(tag)))(t)
-		_, id, _ := machine.Parse(bought.ProviderID)
+		_, id, _ := instance.Parse(bought.ProviderID)
 		n.pass(time.Hour)
 		got(n.ec2().DeleteTags(ctx, &ec2.DeleteTagsInput{Resources: []string{id}, Tags: []types.Tag{{Key: sdk.String(tag)}}}))(t)
 		again := n.connect() // a process that remembers nothing
@@ -35,7 +35,7 @@ func TestALostTagLosesNoInstance(t *testing.T) {
 		if len(listed) != 1 || listed[0].ProviderID != bought.ProviderID {
 			t.Errorf("without %s: listed %v", tag, listed)
 		}
-		if tag != machine.TagClaimUID {
+		if tag != instance.TagClaimUID {
 			if err := again.Label(ctx, bought.ProviderID, map[string]string{awsv1.TagNodePool: "default", awsv1.TagNodeClass: "ready"}); err != nil {
 				t.Errorf("without %s: %v", tag, err)
 			}
@@ -60,7 +60,7 @@ func TestAnotherClustersInstanceIsAnError(t *testing.T) {
 	p := n.connect()
 	n.ready(p, "ready")
 	bought := got(p.Create(ctx, request("1")))(t)
-	_, id, _ := machine.Parse(bought.ProviderID)
+	_, id, _ := instance.Parse(bought.ProviderID)
 	n.pass(time.Hour)
 	other := []types.Tag{{Key: sdk.String(awsv1.TagClusterName), Value: sdk.String("other")}}
 	got(n.ec2().CreateTags(ctx, &ec2.CreateTagsInput{Resources: []string{id}, Tags: other}))(t)

@@ -25,7 +25,7 @@ func TestStaticPodDensity(t *testing.T) {
 	for name, class := range classes {
 		s.class(name, "al2023@latest", func(spec *awsv1.EC2NodeClassSpec) { spec.Kubelet = &class.kubelet })
 		s.pool(name, and(small, v1.LabelInstanceTypeStable, "m6a.large"))
-		s.deployOf(name, 20, "10m") // nothing but their number limits them
+		s.deployOf(name, 20, "10m") // only their number limits them
 	}
 	for name, class := range classes {
 		nodes := nodesOf(s.Running(name, 20))

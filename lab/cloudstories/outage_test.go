@@ -46,7 +46,7 @@ func TestAWSCannotBeAsked(t *testing.T) {
 }
 
 // In a network from which neither prices nor IAM can be reached, nodes come all the same, by the
-// prices that Tenon brings along, and nobody tries to reach them.
+// prices that Tenon brings along, and no call tries to reach them.
 func TestNetworkWithoutAWayOut(t *testing.T) {
 	lab := labtest.Own(t, labtest.Options{
 		Controller: "tenon", BootDelay: boot, Heartbeat: heartbeat, Settings: []string{"ISOLATED_VPC=true"},

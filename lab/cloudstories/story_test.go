@@ -51,7 +51,7 @@ func begin(t *testing.T, lab *labtest.Lab) *story {
 const long = 6 * time.Minute
 
 // end takes away what the story made, in the order in which a user would. That everything goes,
-// and nothing is left at AWS that anybody pays for, is part of every story.
+// and nothing is left at AWS that costs money, is part of every story.
 func (s *story) end() {
 	s.aws.Mend(s)
 	if s.Failed() {
@@ -153,7 +153,7 @@ func (s *story) pool(name string, asks map[string]string) *karpenterv1.NodePool 
 	for _, key := range slices.Sorted(maps.Keys(asks)) {
 		spec.Requirements = append(spec.Requirements, karpenterv1.Requirement{Key: key, Operator: v1.NodeSelectorOpIn, Values: strings.Split(asks[key], ",")})
 	}
-	// Stories are about AWS: nobody takes nodes away that are not wanted any more.
+	// Stories are about AWS: unneeded nodes are not taken away.
 	pool.Spec.Disruption.Budgets = []karpenterv1.Budget{{Nodes: "0"}}
 	s.Create(pool)
 	return pool

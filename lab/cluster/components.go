@@ -202,7 +202,7 @@ func (l *lab) checkAPIServer(ctx context.Context) error {
 	return get(ctx, client, l.server+"/readyz")
 }
 
-// loopbackClient trusts the lab's authority and nobody else.
+// loopbackClient trusts the lab's authority alone.
 func loopbackClient(directory state.Directory) (*http.Client, error) {
 	authority, err := os.ReadFile(directory.PKI("ca.crt"))
 	if err != nil {

@@ -71,7 +71,7 @@ func Run(ctx context.Context, options Options) (err error) {
 func (l *lab) prepare(lock *state.Lock) error {
 	former, found, err := l.directory.Load()
 	if err != nil || found {
-		// A record that nobody holds is that of a lab that was killed. One that cannot be read
+		// A record that no process holds is that of a lab that was killed. One that cannot be read
 		// tells no leftovers; it is cleaned up all the same.
 		if ended := former.EndLeftovers(); len(ended) > 0 {
 			l.options.Progress.Line("ended what an earlier lab left running: " + strings.Join(ended, ", "))

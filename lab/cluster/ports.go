@@ -9,7 +9,7 @@ import (
 )
 
 // listeners are the ports of the lab, opened before anything is started and handed to those who
-// serve them. Nobody outside this machine can reach them.
+// serve them. They cannot be reached from outside this machine.
 type listeners struct {
 	apiServer, controllerManager, scheduler, aws net.Listener
 }
@@ -70,7 +70,7 @@ func listen(component string, port int) (net.Listener, error) {
 // portOf is the number of a listener's port.
 func portOf(listener net.Listener) int { return listener.Addr().(*net.TCPAddr).Port }
 
-// freePort finds a port for a program that opens it itself. Somebody else may take it in between;
+// freePort finds a port for a program that opens it itself. Another program may take it in between;
 // the program then ends, and is started again or reported.
 func freePort(component string) (int, error) {
 	listener, err := listen(component, 0)

@@ -103,7 +103,7 @@ func (f *awsComponent) kubelets(client *rest.Config, log *slog.Logger) kubelet.C
 // strangers may not join.
 const strangers = "StrangerRole"
 
-// quick is how long the steps of an instance's life take that nobody wants to watch.
+// quick is how long the steps of an instance's life take that are not worth watching.
 const quick = time.Second
 
 func (f *awsComponent) emulator(client *rest.Config, fleet *kubelet.Fleet, log *slog.Logger) (emulated.Config, error) {

@@ -14,7 +14,7 @@ import (
 	"tenon/lab/state"
 )
 
-// A detached supervisor talks to whoever started it through two pipes, which it finds as these
+// A detached supervisor talks to the process that started it through two pipes, which it finds as these
 // files: on the console it shows its progress, on the other it says one word when the lab is ready.
 const (
 	consoleFD = 3
@@ -24,7 +24,7 @@ const (
 // detachedEnv tells a supervisor that it was detached.
 const detachedEnv = "TENON_LAB_DETACHED"
 
-// starter is who detached this supervisor. A nil starter is nobody: the supervisor has a terminal.
+// starter is the process that detached this supervisor. Nil is none: the supervisor has a terminal.
 type starter struct{ console, ready *os.File }
 
 func findStarter() *starter {

@@ -131,7 +131,7 @@ func clientFor(directory state.Directory) (kubernetes.Interface, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read kubeconfig of the lab: %w", err)
 	}
-	config.QPS = -1 // the API server of a lab protects itself from nobody
+	config.QPS = -1 // the API server of a lab has one user and needs no protection
 	return kubernetes.NewForConfig(config)
 }
 

@@ -34,7 +34,7 @@ type upFlags struct {
 	faults     string
 	settings   []string
 	untilEOF   bool   // hidden: for tests, whose lab must not outlive them
-	style      string // hidden: how a detached supervisor shows progress to whoever started it
+	style      string // hidden: how a detached supervisor shows progress to the process that started it
 }
 
 func newUp(directory *string) *cobra.Command {

@@ -41,12 +41,12 @@ func APIServerFlags(port int, files Files) []string {
 		"--authorization-mode=RBAC",
 		"--profiling=false",
 
-		// One user on one machine: nobody has to be protected from anybody.
+		// One user on one machine: there is no other user to be protected from.
 		"--enable-priority-and-fairness=false",
 		"--max-requests-inflight=0",
 		"--max-mutating-requests-inflight=0",
 
-		// Events are most of what a busy cluster writes, and nobody reads those of an hour ago.
+		// Events are most of what a busy cluster writes, and those of an hour ago are not read.
 		"--event-ttl=20m",
 		"--etcd-compaction-interval=2m",
 		"--etcd-count-metric-poll-period=0",

@@ -4,7 +4,7 @@
 //
 // Each component is one process, since their packages share state within a process: feature gates,
 // logging and metrics can be set up once only, some paths end the process, and one component's
-// fault would be everybody's. As processes of one program they share its pages, and each can be
+// fault would end all. As processes of one program they share its pages, and each can be
 // named when it dies.
 package controlplane
 
@@ -43,7 +43,7 @@ func RunEtcd(ctx context.Context, ready func()) error {
 	case err := <-server.Err():
 		return fmt.Errorf("run: %w", err)
 	case <-ctx.Done():
-		// Closing hands leadership over and waits for clients; nobody is left to profit from it.
+		// Closing hands leadership over and waits for clients; no member is left to profit from it.
 		server.Server.HardStop()
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // release is a version that knows its number. Kubernetes' own build writes the number into its
-// binaries; built as a module, the API server would call itself v0.0.0-master, and whoever chooses
+// binaries; built as a module, the API server would call itself v0.0.0-master, and a program that chooses
 // machine images by the cluster's version would choose none.
 type release struct {
 	compatibility.EffectiveVersion

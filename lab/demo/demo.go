@@ -30,7 +30,7 @@ const (
 )
 
 // wave is how many pods the workload has, again and again. It stays below the pool's limit of ten
-// processors, whatever has been bought for its lower steps.
+// processors, with the nodes that its lower steps have left.
 var wave = []int32{3, 6, 2}
 
 // How long a step stays once its pods run, how long it may take them, and how often is looked.
@@ -77,14 +77,14 @@ func (d *Demo) Run(ctx context.Context) error {
 		switch err := d.watch(ctx, want); {
 		case errors.Is(err, errTaken):
 			d.say("  " + workload + " was scaled by somebody else: the demo leaves it alone from now on")
-			return ending(ctx, d.watch(ctx, anybody))
+			return ending(ctx, d.watch(ctx, foreignScale))
 		case err != nil:
 			return ending(ctx, err)
 		}
 	}
 }
 
-// ending is nil when the demo was told to end: whatever failed then failed for that reason.
+// ending is nil when the demo was told to end: its errors then have that reason.
 func ending(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
@@ -92,10 +92,10 @@ func ending(ctx context.Context, err error) error {
 	return err
 }
 
-// anybody is the number of pods that is somebody else's business.
-const anybody int32 = -1
+// foreignScale is the number of pods that is no business of the demo.
+const foreignScale int32 = -1
 
-// errTaken says that somebody else has scaled the workload.
+// errTaken says that the workload was scaled by another program or user.
 var errTaken = errors.New("the workload is in other hands")
 
 func (d *Demo) scale(ctx context.Context, replicas int32) error {
@@ -117,7 +117,7 @@ func (d *Demo) watch(ctx context.Context, want int32) error {
 		if err := d.tell(ctx); err != nil {
 			return err
 		}
-		if want != anybody {
+		if want != foreignScale {
 			now, err := d.clients.AppsV1().Deployments(namespace).Get(ctx, workload, metav1.GetOptions{})
 			if err != nil {
 				return fmt.Errorf("look at %s: %w", workload, err)

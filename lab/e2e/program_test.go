@@ -58,7 +58,7 @@ func newSite(t *testing.T) site {
 		t.Fatal(err)
 	}
 	s := site{program: program, directory: state.Directory(filepath.Join(t.TempDir(), "lab"))}
-	// Whatever a test did, nothing of it runs on.
+	// No process that a test started runs on after it.
 	t.Cleanup(func() { _, _ = s.run("down") })
 	return s
 }

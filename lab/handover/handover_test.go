@@ -94,7 +94,7 @@ func leaderOf(t *testing.T, lab *labtest.Lab) string {
 	return *lease.Spec.HolderIdentity
 }
 
-// awaitLeader waits until somebody holds the Lease who did not hold it before.
+// awaitLeader waits until a process holds the Lease that did not hold it before.
 func awaitLeader(t *testing.T, lab *labtest.Lab, before string, next *replica) {
 	t.Helper()
 	lab.Eventually(t, "there is another leader", func(context.Context) (bool, string) {

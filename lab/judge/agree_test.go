@@ -10,7 +10,7 @@ import (
 	"tenon/core/plan"
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
-	"tenon/internal/chance"
+	"tenon/internal/testing/randomcluster"
 )
 
 // schedulerRules are the rules of core/check that the scheduler has too.
@@ -26,7 +26,7 @@ func TestCheckAndSchedulerAgree(t *testing.T) {
 	t.Parallel()
 	accepted, refused := 0, 0
 	for seed := *first; seed < *first+*seeds; seed++ {
-		c := chance.World(seed, 8)
+		c := randomcluster.World(seed, 8)
 		s := c.Snapshot()
 		if staysBehind(s) {
 			continue // what is left of leaving nodes the verifier looks at, the scheduler is not shown

@@ -7,5 +7,5 @@
 // back where the plan has it. And it lets the pods arrive one by one, in any order that
 // works: a plan whose pods all wait for each other would never come about.
 //
-// A refusal is a bug of whoever made the plan, always.
+// A refusal is always a bug of the program that made the plan.
 package judge

@@ -27,7 +27,7 @@ type Refusal struct {
 
 // The questions.
 const (
-	Finished    = "finished"    // with everybody where the plan has them
+	Finished    = "finished"    // with all pods where the plan has them
 	Alternative = "alternative" // with the cloud's other choice for the pod's claim
 	Arrival     = "arrival"     // one pod after the other
 )
@@ -107,9 +107,9 @@ func sample(offers []plan.Offer) []plan.Offer {
 	return out
 }
 
-// askArrival lets the pods arrive: whoever the scheduler accepts comes next, until nobody
-// is left or nobody gets any further. Pods that need company come after those that do
-// not: a pod may begin alone only where nobody of its kind is anywhere, and a plan must
+// askArrival lets the pods arrive: a pod that the scheduler accepts comes next, until none
+// is left or none gets any further. Pods that need company come after those that do
+// not: a pod may begin alone only where no pod of its kind is anywhere, and a plan must
 // not depend on who is quicker.
 func (c *court) askArrival(s *scene) []Refusal {
 	present := slices.Clone(s.stay)

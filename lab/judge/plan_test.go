@@ -19,12 +19,12 @@ import (
 	"tenon/core/plan"
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
-	"tenon/internal/chance"
+	"tenon/internal/testing/randomcluster"
 )
 
 // stand is a cluster and a plan for it, made by hand.
 type stand struct {
-	c *chance.Cluster
+	c *randomcluster.Cluster
 	s *snapshot.Snapshot
 	// wants is the node of each pod; claims are bought as offers.
 	wants  map[string]string
@@ -32,15 +32,15 @@ type stand struct {
 }
 
 func newStand() *stand {
-	st := &stand{c: &chance.Cluster{}, wants: map[string]string{}, claims: map[string][]string{}}
+	st := &stand{c: &randomcluster.Cluster{}, wants: map[string]string{}, claims: map[string][]string{}}
 	for _, name := range []string{"small", "large"} {
 		cores := map[string]string{"small": "2", "large": "8"}[name]
-		t := chance.Type{
+		t := randomcluster.Type{
 			Name: name, Architecture: "amd64", OperatingSystems: []string{"linux"},
 			Capacity: map[string]string{"cpu": cores, "memory": cores + "Gi", "pods": "5"},
 		}
 		for i, zone := range []string{"a", "b"} {
-			t.Offerings = append(t.Offerings, chance.Offering{Zone: zone, CapacityType: "spot", Price: 1 + 0.1*float64(i), Available: true})
+			t.Offerings = append(t.Offerings, randomcluster.Offering{Zone: zone, CapacityType: "spot", Price: 1 + 0.1*float64(i), Available: true})
 		}
 		st.c.Types = append(st.c.Types, t)
 	}
@@ -49,7 +49,7 @@ func newStand() *stand {
 	return st
 }
 
-func (st *stand) add(o chance.Object) { st.c.Objects = append(st.c.Objects, o) }
+func (st *stand) add(o randomcluster.Object) { st.c.Objects = append(st.c.Objects, o) }
 
 func (st *stand) pool(name string, taints ...corev1.Taint) {
 	pool := &karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: name}}
@@ -59,7 +59,7 @@ func (st *stand) pool(name string, taints ...corev1.Taint) {
 	st.add(pool)
 }
 
-// node adds a node of nobody's with two cores.
+// node adds a node of no pool with two cores.
 func (st *stand) node(name, zone string) *corev1.Node {
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
 		corev1.LabelHostname: name, corev1.LabelTopologyZone: zone,

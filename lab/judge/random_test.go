@@ -16,7 +16,7 @@ import (
 	"tenon/core/decide"
 	"tenon/core/plan"
 	"tenon/core/snapshot"
-	"tenon/internal/chance"
+	"tenon/internal/testing/randomcluster"
 )
 
 var (
@@ -41,7 +41,7 @@ const patience = 20 * time.Second
 
 // TestSchedulerAcceptsPlansForRandomClusters is the proof that plans come about. A
 // failure prints the seed and the smallest cluster that fails the same way, which
-// chance.Read reads.
+// randomcluster.Read reads.
 func TestSchedulerAcceptsPlansForRandomClusters(t *testing.T) {
 	t.Parallel()
 	var counts tally
@@ -49,7 +49,7 @@ func TestSchedulerAcceptsPlansForRandomClusters(t *testing.T) {
 		t.Run("lane"+strconv.FormatUint(lane, 10), func(t *testing.T) {
 			t.Parallel()
 			for seed := *first + lane; seed < *first+*seeds; seed += lanes {
-				c := chance.World(seed, *size)
+				c := randomcluster.World(seed, *size)
 				if refused := refusals(c); len(refused) > 0 {
 					report(t, &counts, c, refused)
 				}
@@ -76,7 +76,7 @@ func (c *tally) add(kind string) int {
 
 // refusals are those of the plan that is decided for a cluster. That there is no plan is
 // a failure like any other, so that it is shrunken too.
-func refusals(c *chance.Cluster) []Refusal {
+func refusals(c *randomcluster.Cluster) []Refusal {
 	s := c.Snapshot()
 	p, failure := decided(s)
 	if failure != "" {
@@ -123,7 +123,7 @@ func kindOf(r Refusal) string {
 	return strings.TrimSuffix(when+"-"+plugin, "-")
 }
 
-func report(t *testing.T, counts *tally, c *chance.Cluster, refused []Refusal) {
+func report(t *testing.T, counts *tally, c *randomcluster.Cluster, refused []Refusal) {
 	t.Helper()
 	kind := kindOf(refused[0])
 	if counts.add(kind) > enough {
@@ -132,7 +132,7 @@ func report(t *testing.T, counts *tally, c *chance.Cluster, refused []Refusal) {
 	}
 	small := c
 	if kind != hangs {
-		small = chance.Shrink(c, func(c *chance.Cluster) bool {
+		small = randomcluster.Shrink(c, func(c *randomcluster.Cluster) bool {
 			return slices.ContainsFunc(refusals(c), func(r Refusal) bool { return kindOf(r) == kind })
 		})
 	}

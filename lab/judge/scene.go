@@ -20,7 +20,7 @@ import (
 )
 
 // scene is the cluster that a plan leads to, as API objects. Nodes that are leaving are
-// gone from it, and so is whoever was on them and is not placed anew.
+// gone from it, and so are the pods that were on them and are not placed anew.
 type scene struct {
 	objects *ingest.Objects
 	s       *snapshot.Snapshot
@@ -58,7 +58,7 @@ func newScene(objects *ingest.Objects, s *snapshot.Snapshot, p *plan.Plan) (*sce
 	return out, nil
 }
 
-// existingNode is the Node, once whatever is still starting on it has started: taints
+// existingNode is the Node, once all that is still starting on it has started: taints
 // that go by themselves are gone, and what a machine has yet to report is what its claim
 // promises.
 func existingNode(from *snapshot.Node, nodes []*corev1.Node) *corev1.Node {
@@ -211,7 +211,7 @@ func (s *scene) daemonsOf(node *corev1.Node) []*corev1.Pod {
 }
 
 // exists reports whether the node is there already. A daemon's pod that has yet to come
-// to such a node has its room kept free, but whoever arrives first has the port.
+// to such a node has its room kept free, but the first to arrive has the port.
 func (s *scene) exists(node string) bool {
 	return slices.ContainsFunc(s.s.Nodes, func(n snapshot.Node) bool { return n.Name == node })
 }

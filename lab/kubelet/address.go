@@ -39,7 +39,7 @@ func (p *addressPool) take() (netip.Addr, error) {
 	return netip.Addr{}, errNoAddress
 }
 
-// reserve marks an address as taken that somebody else gave out, such as this
+// reserve marks an address as taken that was given out elsewhere, such as by this
 // program before it was restarted.
 func (p *addressPool) reserve(a netip.Addr) { p.taken[a] = true }
 

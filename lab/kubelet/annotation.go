@@ -8,7 +8,7 @@ import (
 )
 
 // Annotations that users set. A value that cannot be parsed counts as absent,
-// since a kubelet has nobody to report it to.
+// since a kubelet cannot report it.
 const (
 	// AnnotationSimulated marks a Node, made by hand or by Launch, as ours to play.
 	AnnotationSimulated = "lab.tenon.dev/simulated"
@@ -29,7 +29,7 @@ const (
 	// AnnotationExitCode on a pod is what a container that ends by itself exits with.
 	AnnotationExitCode = "lab.tenon.dev/exit-code"
 	// AnnotationStopAfter on a pod is how long its processes take to stop when
-	// they are asked to; whatever still runs at the end of the grace is killed.
+	// they are asked to; what still runs at the end of the grace is killed.
 	AnnotationStopAfter = "lab.tenon.dev/stop-after"
 )
 

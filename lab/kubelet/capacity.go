@@ -39,7 +39,7 @@ func podLimit(machine v1.ResourceList, k KubeletConfig) int64 {
 
 // allocatableOf takes from the capacity what is reserved for the kubelet and the
 // system and what eviction keeps free. Images compute the kubelet's own share on
-// boot from the pods that the interfaces allow, whatever maxPods says.
+// boot from the pods that the interfaces allow, not from maxPods.
 func allocatableOf(capacity v1.ResourceList, interfacePods int64, k KubeletConfig) (v1.ResourceList, error) {
 	reserved := kubeReserved(capacity.Cpu().MilliValue(), interfacePods)
 	if err := replace(reserved, k.KubeReserved); err != nil {

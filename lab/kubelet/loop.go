@@ -86,7 +86,7 @@ func (l *loop) serveNext(ctx context.Context) bool {
 	return true
 }
 
-// retry looks again later. A conflict is normal: somebody else wrote first.
+// retry looks again later. A conflict is normal: another client wrote first.
 func (l *loop) retry(ctx context.Context, k key, err error) {
 	if !apierrors.IsConflict(err) && ctx.Err() == nil {
 		l.log.Warn("step failed, trying again", "kind", string(k.kind), "namespace", k.namespace, "name", k.name, "err", err)

@@ -276,7 +276,7 @@ func endRunning(statuses []v1.ContainerStatus, exit int32, now time.Time) {
 	}
 }
 
-// orphanStep is for a pod whose Node is gone: nobody will run it any more.
+// orphanStep is for a pod whose Node is gone: no kubelet will run it any more.
 func orphanStep(p *v1.Pod, now time.Time) podStep {
 	if p.Status.Phase != v1.PodSucceeded && p.Status.Phase != v1.PodFailed {
 		step := podStep{Status: stoppedStatus(p, true, now)}

@@ -242,7 +242,7 @@ func (f *Fleet) gatherClaim(claim *v1.PersistentVolumeClaim) claimInput {
 	return in
 }
 
-// serveVolume deletes a volume that nobody needs any more.
+// serveVolume deletes a volume that is not needed any more.
 func (f *Fleet) serveVolume(ctx context.Context, k key) (time.Time, error) {
 	pv := find[v1.PersistentVolume](f.watches.volumes, k.name)
 	if pv == nil || !reclaimable(pv, f.attached(pv.Name, "")) {

@@ -177,7 +177,7 @@ func hash(text string) uint64 {
 }
 
 // reclaimable says whether a volume is ours to delete: given back, wanted by
-// nobody, and on no machine any more.
+// no pod, and on no machine any more.
 func reclaimable(pv *v1.PersistentVolume, attached bool) bool {
 	return pv.DeletionTimestamp == nil && !attached &&
 		pv.Annotations[annotationProvisionedBy] == Driver &&

@@ -22,7 +22,7 @@ const (
 
 // watches is everything the simulator knows of the cluster: pods that are bound,
 // Nodes, and what volumes need. The objects are cut down to what steps read, and
-// nobody may change them.
+// they must not be changed.
 type watches struct {
 	assigned, everything informers.SharedInformerFactory
 

@@ -19,7 +19,7 @@ import (
 )
 
 // world is a fleet that runs against an API server in memory, with time that
-// passes only when everybody waits.
+// passes only when all goroutines wait.
 type world struct {
 	t      *testing.T
 	server *apiServer
@@ -83,7 +83,7 @@ func (w *world) run(change func(*Config)) {
 	}
 }
 
-// pass lets time go by, and everybody finish what they do then.
+// pass lets time go by, and all that waits for it finish what it does then.
 func (w *world) pass(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()

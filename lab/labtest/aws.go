@@ -38,7 +38,7 @@ type AWSInstance struct {
 	Claim        string `json:"claim"`
 }
 
-// Alive reports whether somebody pays for the instance.
+// Alive reports whether the instance is paid for.
 func (i AWSInstance) Alive() bool { return i.State == "pending" || i.State == "running" }
 
 // AWS is the emulated AWS of the lab.

@@ -75,7 +75,7 @@ func (l *Lab) removeAll(ctx context.Context, kinds []client.ObjectList) error {
 }
 
 // removeKind deletes all objects of a kind until none is left. With every round it is less polite:
-// nobody may be there to do what a finalizer stands for, when the lab has no controller.
+// without its controller, no process may be there to do what a finalizer stands for.
 func (l *Lab) removeKind(ctx context.Context, list client.ObjectList) error {
 	for round := 0; ; round++ {
 		if err := l.Client.List(ctx, list); err != nil {

@@ -18,8 +18,8 @@ import (
 
 func TestMain(m *testing.M) { labtest.Main(m, labtest.Options{}) }
 
-// The next test finds nothing of what this one left, whatever held it: running pods, a finalizer
-// that nobody serves, a Deployment that would make its pods again.
+// The next test finds nothing of what this one left, not even what was held: running pods, a finalizer
+// without a controller, a Deployment that would make its pods again.
 func TestALabIsCleanForTheNextTest(t *testing.T) {
 	t.Run("one test leaves everything behind", func(t *testing.T) {
 		lab := labtest.Start(t)

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	autoscalingv1beta1 "tenon/api/autoscaling/v1beta1"
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
 )
@@ -127,6 +128,8 @@ func conditionsOf(object client.Object) []metav1.Condition {
 	case *karpenterv1.NodeClaim:
 		return o.Status.Conditions
 	case *awsv1.EC2NodeClass:
+		return o.Status.Conditions
+	case *autoscalingv1beta1.CapacityBuffer:
 		return o.Status.Conditions
 	default:
 		panic(fmt.Sprintf("the conditions of %T cannot be read", object))

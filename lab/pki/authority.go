@@ -1,5 +1,5 @@
 // Package pki makes the certificates of one lab: an authority, a serving certificate for the
-// loopback address, and a client certificate for everybody who talks to the API server. Private
+// loopback address, and a client certificate for each client of the API server. Private
 // keys are written for the owner alone, and live exactly as long as the lab's directory.
 package pki
 
@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// validity is longer than anybody keeps a lab, and short enough for a lost key to be worthless.
+// validity is longer than a lab is kept, and short enough for a lost key to be worthless.
 const validity = 90 * 24 * time.Hour
 
 // Pair is a certificate and its private key, both in PEM.

@@ -104,7 +104,7 @@ func (c *Child) startOnLeash(cmd *exec.Cmd, listener net.Listener) error {
 	return c.start(cmd, report)
 }
 
-// listenerFile takes the listener over: after the child has started, nobody but the child accepts.
+// listenerFile takes the listener over: after the child has started, only the child accepts.
 func listenerFile(listener net.Listener) (*os.File, error) {
 	tcp, ok := listener.(*net.TCPListener)
 	if !ok {

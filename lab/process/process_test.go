@@ -205,7 +205,7 @@ func TestAProgramThatIsNotThere(t *testing.T) {
 	}
 }
 
-// Nothing may be left of a lab whose supervisor is killed, whatever it was doing.
+// Nothing may be left of a lab whose supervisor is killed at any moment.
 func TestChildrenEndWithAKilledParent(t *testing.T) {
 	t.Parallel()
 	log := filepath.Join(t.TempDir(), "log")

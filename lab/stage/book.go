@@ -23,7 +23,7 @@ type book struct {
 
 	mu      sync.Mutex
 	turn    *sync.Cond
-	asked   int // how often somebody wanted it written
+	asked   int // how often a write was asked for
 	written int // up to which of them it is
 	writing bool
 	err     error // of the last time
@@ -35,8 +35,8 @@ func newBook(path string, far *memory.Cloud) *book {
 	return b
 }
 
-// save returns when all that happened before it is in the file. Those who come while somebody
-// writes are served together afterwards.
+// save returns when all that happened before it is in the file. Callers that come during a
+// write are served together afterwards.
 func (b *book) save() error {
 	if b.path == "" {
 		return nil

@@ -15,7 +15,7 @@ import (
 
 	"tenon/cloud/memory"
 	"tenon/core/model"
-	"tenon/internal/purchase"
+	"tenon/internal/translate"
 	"tenon/lab/kubelet"
 )
 
@@ -89,13 +89,13 @@ func (l *launcher) join(m memory.Machine) {
 }
 
 func nodeOf(m memory.Machine) *v1.Node {
-	node := kubelet.HandMadeNode(m.Node, purchase.Quantities(m.Instance.Capacity))
+	node := kubelet.HandMadeNode(m.Node, translate.Quantities(m.Instance.Capacity))
 	maps.Copy(node.Annotations, m.Annotations)
 	node.Labels = maps.Clone(m.Labels)
 	node.Labels[v1.LabelHostname] = m.Node
 	node.Spec.ProviderID = m.Instance.ProviderID
 	node.Spec.Taints = taintsOf(m.Taints)
-	node.Status.Allocatable = purchase.Quantities(m.Instance.Allocatable)
+	node.Status.Allocatable = translate.Quantities(m.Instance.Allocatable)
 	return node
 }
 

@@ -14,8 +14,8 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud"
-	"tenon/cloud/aws/lexicon"
-	"tenon/cloud/aws/offering"
+	"tenon/cloud/aws/instancetype"
+
 	"tenon/cloud/memory"
 	"tenon/internal/manager"
 	"tenon/internal/reconcile"
@@ -65,11 +65,11 @@ func New(ctx context.Context, o Options, log logr.Logger) (*Stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	offers := offering.Build(offering.Defaults(region))
+	offers := instancetype.Build(instancetype.Defaults(region))
 	far := memory.New(memory.Options{
 		Clock:    clock.RealClock{},
 		Kinds:    []cloud.ClassKind{{Group: awsv1.Group, Version: "v1", Kind: "EC2NodeClass"}},
-		Words:    lexicon.Words(),
+		Words:    instancetype.Words(),
 		Catalog:  &offers.Catalog,
 		Boot:     o.Boot,
 		Stop:     time.Second,

@@ -19,7 +19,7 @@ import (
 	"tenon/lab/kubelet"
 )
 
-// raise makes a stage whose machines reach nobody.
+// raise makes a stage whose machines have no network.
 func raise(t *testing.T, path string) *Stage {
 	t.Helper()
 	s, err := New(t.Context(), Options{Machines: &rest.Config{Host: "127.0.0.1:1"}, State: path}, logr.Discard())

@@ -77,8 +77,8 @@ type Lock struct {
 	file      *os.File
 }
 
-// Acquire creates the directory if need be and holds it. It fails with *InUse if somebody else
-// does. The kernel drops the hold when the process ends, so that a crash locks nobody out.
+// Acquire creates the directory if need be and holds it. It fails with *InUse if another process
+// does. The kernel drops the hold when the process ends, so that a crash leaves no lock.
 func (d Directory) Acquire() (*Lock, error) {
 	for {
 		if err := os.MkdirAll(string(d), 0o700); err != nil {
@@ -120,7 +120,7 @@ func (l *Lock) current() bool {
 	return errMine == nil && errTheirs == nil && os.SameFile(mine, theirs)
 }
 
-// Holder is the pid of the supervisor that holds the directory, or 0 if nobody does. It does not
+// Holder is the pid of the supervisor that holds the directory, or 0 if none does. It does not
 // touch the lock, so that asking never gets in the way of a lab that is starting.
 func (d Directory) Holder() (int, error) {
 	file, err := os.Open(d.Path("lock"))

@@ -25,7 +25,7 @@ func (r run) watching(ctx context.Context, kinds ...client.Object) (<-chan sight
 	if err != nil {
 		return nil, fmt.Errorf("make caches: %w", err)
 	}
-	told := make(chan sight, 100_000) // nobody may hold up a watch
+	told := make(chan sight, 100_000) // a watch must not be held up
 	for _, kind := range kinds {
 		informer, err := caches.GetInformer(ctx, kind, ctrlcache.BlockUntilSynced(false))
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 // An instance that never joins is paid for once: the claim says what is missing, its pods wait for
 // it, nothing is bought for them again; deleted by hand, it takes its machine along.
 //
-// That the claim is given up after 15 minutes is tested where the time is made, in internal/rig.
+// That the claim is given up after 15 minutes is tested where the time is made, in internal/testing/harness.
 func TestInstanceNeverJoins(t *testing.T) {
 	s := tell(t)
 	s.breakBoots("t3.*")

@@ -64,7 +64,7 @@ func (s *story) machineGone(providerID string) {
 }
 
 // awaitClass waits until nodes can be launched with a class. Of the cloud in memory that is always so.
-// (A claim that was made too early is given up, as in the reference; without a pool nobody makes another.)
+// (A claim that was made too early is given up, as in the reference; without a pool no other is made.)
 func (s *story) awaitClass(name string) {
 	s.Helper()
 	if onAWS() {

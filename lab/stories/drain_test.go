@@ -49,7 +49,7 @@ func TestDoNotDisrupt(t *testing.T) {
 	s.Lab.AwaitGone(t, node)
 }
 
-// With a terminationGracePeriod the same pod goes in time, and everybody can read when.
+// With a terminationGracePeriod the same pod goes in time, and its node says when.
 func TestTerminationGracePeriod(t *testing.T) {
 	s := tell(t)
 	s.apply("class.yaml", "graceful.yaml", "precious.yaml")

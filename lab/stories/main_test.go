@@ -15,7 +15,7 @@ import (
 
 // TestMain gives all stories one lab. They mostly wait, so many of them run beside each other.
 func TestMain(m *testing.M) {
-	o := labtest.Options{Controller: "memory", BootDelay: time.Second, Parallel: 12}
+	o := labtest.Options{Controller: "memory", BootDelay: time.Second, Parallel: 12, Settings: []string{"FEATURE_GATES=CapacityBuffer=true"}}
 	if onAWS() {
 		o.Controller, o.Heartbeat = "tenon", 10*time.Second
 	}

@@ -76,10 +76,13 @@ func (s *story) adapt(object *unstructured.Unstructured) {
 	case "Deployment", "StatefulSet":
 		object.SetNamespace(s.Namespace)
 		s.direct(object, "spec", "template", "spec")
+	case "PodTemplate":
+		object.SetNamespace(s.Namespace)
+		s.direct(object, "template", "spec")
 	case "Pod":
 		object.SetNamespace(s.Namespace)
 		s.direct(object, "spec")
-	case "PodDisruptionBudget":
+	case "PodDisruptionBudget", "CapacityBuffer":
 		object.SetNamespace(s.Namespace)
 	default:
 		s.Fatalf("there is no rule for kind %q", object.GetKind())

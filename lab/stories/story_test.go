@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	autoscalingv1beta1 "tenon/api/autoscaling/v1beta1"
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/lab/labtest"
 )
@@ -46,7 +47,7 @@ func begin(t *testing.T, lab *labtest.Lab) *story {
 func (s *story) end() {
 	ctx := context.Background()
 	for _, kind := range []client.Object{
-		&appsv1.Deployment{}, &appsv1.StatefulSet{}, &policyv1.PodDisruptionBudget{}, &v1.Pod{},
+		&appsv1.Deployment{}, &appsv1.StatefulSet{}, &policyv1.PodDisruptionBudget{}, &autoscalingv1beta1.CapacityBuffer{}, &v1.Pod{},
 	} {
 		if err := s.Lab.Client.DeleteAllOf(ctx, kind, client.InNamespace(s.Namespace), client.GracePeriodSeconds(0)); err != nil {
 			s.Errorf("clean up: %v", err)

@@ -15,7 +15,7 @@ import (
 )
 
 // kubectl delete node of a service with a single pod and a budget of one: another pod is Ready
-// elsewhere before the first goes, on one new node and not two, and nobody is ever without.
+// elsewhere before the first goes, on one new node and not two, and the service is never without one.
 func TestSinglePodSurges(t *testing.T) {
 	s := tell(t)
 	s.apply("basic.yaml", "single.yaml")

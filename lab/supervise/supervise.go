@@ -230,7 +230,7 @@ func (s *Supervisor) Abandon(name string, grace time.Duration) {
 	s.publish()
 }
 
-// Deaths tells which component ended although nobody asked it to.
+// Deaths tells which component ended although it was not told to.
 func (s *Supervisor) Deaths() <-chan *Died { return s.deaths }
 
 // Stop ends all components in reverse order and returns when none is left. A component that does

@@ -11,7 +11,7 @@ import (
 	"tenon/api/scalar"
 )
 
-// A node goes when it is too old, whatever budgets say; a pod that must not be disrupted holds it
+// A node goes when it is too old, in spite of budgets; a pod that must not be disrupted holds it
 // for the terminationGracePeriod and no longer, and runs again elsewhere.
 func TestExpiryWithTerminationGracePeriod(t *testing.T) {
 	const grace = 20 * time.Second

@@ -66,7 +66,7 @@ type sight struct {
 	nodes  map[string]*v1.Node
 }
 
-// phases as somebody sees them who watches the objects. Until the kill arrives Tenon goes on: what
+// phases as a client sees them that watches the objects. Until the kill arrives Tenon goes on: what
 // it is killed in is about there. (The disruption controllers have tests with a crash after every
 // single write.)
 var phases = []phase{

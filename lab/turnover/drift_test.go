@@ -29,8 +29,8 @@ func (s *story) awaitDrift(which []karpenterv1.NodeClaim, reason string) {
 	})
 }
 
-// Nodes that are not any more what their pool and their class ask for are replaced, whatever it is
-// that has changed; the first new one is in service before the first old one goes.
+// Nodes that are not any more what their pool and their class ask for are replaced, after every kind
+// of change; the first new one is in service before the first old one goes.
 func TestDrift(t *testing.T) {
 	t.Parallel()
 	images := func(spec *awsv1.EC2NodeClassSpec) {

@@ -14,7 +14,7 @@ import (
 	"tenon/lab/labtest"
 )
 
-// Nodes that nobody needs any more go, also by the policy WhenEmpty, and the one with a pod stays.
+// Nodes that are not needed any more go, also by the policy WhenEmpty, and the one with a pod stays.
 func TestEmptyNodesAreDeleted(t *testing.T) {
 	s := tell(t)
 	s.class()

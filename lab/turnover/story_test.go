@@ -154,7 +154,7 @@ func names(claims []karpenterv1.NodeClaim) []string {
 	return out
 }
 
-// settled claims are in service, and nobody wants to give them up.
+// settled claims are in service, and no command wants to give them up.
 func settled(claims []karpenterv1.NodeClaim) bool {
 	return !slices.ContainsFunc(claims, func(c karpenterv1.NodeClaim) bool {
 		return c.DeletionTimestamp != nil || !meta.IsStatusConditionTrue(c.Status.Conditions, karpenterv1.ConditionInitialized) ||

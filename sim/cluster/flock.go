@@ -10,7 +10,7 @@ import (
 )
 
 // flock is the pods on nodes that no selector can tell apart: those of one namespace with the
-// same labels. Whoever counts pods asks once for all of them.
+// same labels. A caller that counts pods asks once for all of them.
 type flock struct {
 	namespace string
 	labels    labels.Set

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Whatever happens to pods and nodes, flocks count what a look at all pods would, and the queue
+// After every change of pods and nodes, flocks count what a look at all pods would, and the queue
 // is those that wait.
 func TestFlocksAndQueueAreWhatIsThere(t *testing.T) {
 	dice := rand.New(rand.NewPCG(1, 1))

@@ -112,7 +112,7 @@ func (v *vector) add(times int64, o vector) {
 	}
 }
 
-// Told brings the floor up to date with one event, before anybody is woken.
+// Told brings the floor up to date with one event, before a controller is woken.
 func (c *Cluster) Told(old, changed client.Object) {
 	switch o := either(old, changed).(type) {
 	case *corev1.Pod:

@@ -35,7 +35,7 @@ func (c *Cluster) Launch(m memory.Machine) {
 	c.Later(m.Boots, "boot "+m.Node, func() { c.join(m.Node) })
 }
 
-// Terminate implements memory.Launcher: nobody answers for the node any more.
+// Terminate implements memory.Launcher: no kubelet answers for the node any more.
 func (c *Cluster) Terminate(providerID string) {
 	for _, m := range c.machines { // one has it: the order does not matter
 		if m.Instance.ProviderID == providerID {

@@ -274,7 +274,7 @@ func (c *Cluster) mounted(pod *corev1.Pod) bool {
 	})
 }
 
-// volumes go with their claims, once nobody has them.
+// volumes go with their claims, once no pod has them.
 func (c *Cluster) volumes() reconcile.Controller {
 	return reconcile.Controller{
 		Name:    "volumes",

@@ -210,7 +210,7 @@ func fingerprint(template *corev1.PodTemplateSpec) string {
 		return "broken"
 	}
 	h := fnv.New32a()
-	_, _ = h.Write(text) // a hash takes whatever it is given
+	_, _ = h.Write(text) // a hash accepts every input
 	return fmt.Sprintf("%08x", h.Sum32())
 }
 

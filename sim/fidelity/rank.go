@@ -57,8 +57,8 @@ func volumes(t *Talk) {
 	t.say("create what a driver can do on a node", t.create(csi))
 }
 
-// differences: patches between what was read and what it has become, with nobody between
-// and with somebody.
+// differences: patches between what was read and what it has become, without a write between
+// and with one.
 func differences(t *Talk) {
 	c := t.claim("c")
 	t.make(c)

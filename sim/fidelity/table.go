@@ -186,7 +186,7 @@ func statusAlone(t *Talk) {
 	t.line("provider ID %q, labels %v, finalizers %v, generation %d", c.Status.ProviderID, c.Labels, c.Finalizers, c.Generation)
 	n := t.node("n")
 	t.make(n)
-	n.ResourceVersion = "" // somebody may look after the node already
+	n.ResourceVersion = "" // another process may look after the node already
 	n.Labels = map[string]string{"a": "c"}
 	n.Spec.Unschedulable = true
 	n.Status.Phase = corev1.NodeRunning

@@ -137,7 +137,7 @@ func (t *Talk) await(what string, holds func() bool) {
 	t.line("not so: %s", what)
 }
 
-// clean removes what the case made, whatever holds it.
+// clean removes what the case made, in spite of every finalizer.
 func (t *Talk) clean() {
 	slices.Reverse(t.made)
 	for _, object := range t.made {

@@ -14,7 +14,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 )
 
-// placed is a pod on a node that nobody runs.
+// placed is a pod on a node without a kubelet.
 func (t *Talk) placed(name string, labels map[string]string) *corev1.Pod {
 	p := t.pod(name)
 	p.Labels = labels
@@ -42,7 +42,7 @@ func (t *Talk) fate(p *corev1.Pod) {
 	t.line("%s: going %t, grace %d, generation %d", now.Name, now.DeletionTimestamp != nil, ptr.Deref(now.DeletionGracePeriodSeconds, -1), now.Generation)
 }
 
-// home makes the node that placed pods are on, so that nobody clears them away.
+// home makes the node that placed pods are on, so that they are not cleared away.
 func (t *Talk) home() {
 	n := t.node("nowhere")
 	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastHeartbeatTime: metav1.Now(), LastTransitionTime: metav1.Now()}}
@@ -98,7 +98,7 @@ func podChanges(t *Talk) {
 	n.Spec.ProviderID = "x://1"
 	t.make(n)
 	moved := fresh(t, n)
-	moved.ResourceVersion = "" // somebody may look after the node already
+	moved.ResourceVersion = "" // another process may look after the node already
 	moved.Spec.ProviderID = "x://2"
 	t.sayCode("another provider ID", t.Client.Update(t.ctx, moved))
 }

@@ -80,7 +80,7 @@ func readyNode(node *corev1.Node) bool {
 
 // named reports whether something says why a claim goes: a disruption that is written on
 // it, its age, its pool, the cloud,
-// or somebody who has deleted its node.
+// or a user who has deleted its node.
 func (w *Watch) named(claim *karpenterv1.NodeClaim) bool {
 	_, written := command.Of(claim)
 	return written || w.namedBesides(claim)

@@ -127,7 +127,7 @@ func (w *Watch) Ending(id string) {
 		return
 	}
 	claim := w.claimOf(instances[at])
-	if claim == nil { // nobody's: it goes as it is
+	if claim == nil { // without an owner: it goes as it is
 		return
 	}
 	if claim.DeletionTimestamp == nil {

@@ -65,10 +65,10 @@ type Watch struct {
 	// Several reports whether more than one process of the product is alive: a moment for
 	// which less is promised. Nil is never.
 	Several func() bool
-	// Price is what an offering costs an hour. Nil is nobody who knows.
+	// Price is what an offering costs an hour. With nil no price is known.
 	Price func(cloud.Offer) model.Money
 	// Meddled says that a user took the finalizers off a node or a claim: what becomes of it
-	// is nobody's promise. Nil is never.
+	// is not the product's doing. Nil is never.
 	Meddled func(name string) bool
 	// Recent are the events that people have seen lately: at rest each pod that waits has its
 	// reason among them. Nil is none.

@@ -22,7 +22,7 @@ import (
 	"tenon/sim/store"
 )
 
-// scene is a cluster with whatever a test puts into it, and what was reported of it.
+// scene is a cluster with all that a test puts into it, and what was reported of it.
 type scene struct {
 	t     *testing.T
 	clock *clocktesting.FakeClock

@@ -22,7 +22,7 @@ type promises struct {
 // promise is by a process: the next one does not know what the last one said.
 type promise struct{ process, claim string }
 
-// joins is how long a machine may take until nobody relies on it any more.
+// joins is how long a machine may take until it is not relied on any more.
 const joins = 2 * time.Minute
 
 // Promised is told when a process says on which claim a pod will be. A pod that has a place
@@ -37,7 +37,7 @@ func (w *Watch) Promised(process string, pod types.UID, claim string) {
 }
 
 // onItsWay reports whether a claim has a machine that has not joined yet. Once it has, others may
-// take the place before anybody writes on the claim that there is a node.
+// take the place before the claim says that there is a node.
 func (w *Watch) onItsWay(name string) bool {
 	claim := store.One[*karpenterv1.NodeClaim](w.Store, types.NamespacedName{Name: name})
 	if claim == nil || claim.DeletionTimestamp != nil || claim.Status.NodeName != "" || meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionDisruptionReason) {

@@ -144,7 +144,7 @@ const (
 	crowded   = 30 * time.Minute
 )
 
-// lookAtPurchases compares the machines that nobody uses yet with the pods that have wanted
+// lookAtPurchases compares the machines that no pod uses yet with the pods that have wanted
 // a place since the first of them was bought. Each was bought for one pod at least, and no
 // pod has places on two of them. Where two processes decided at once, both may have bought.
 func (w *Watch) lookAtPurchases(instances []cloud.Instance) {

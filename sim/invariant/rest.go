@@ -80,7 +80,7 @@ func why(pod *corev1.Pod) string {
 	return "the scheduler has not seen it"
 }
 
-// reasonsAtRest looks for pods that wait, and that nobody says anything of. What is said
+// reasonsAtRest looks for pods that wait, and of which nothing is said. What is said
 // has to be recent: events do not last.
 func (w *Watch) reasonsAtRest() {
 	var said []telemetry.Event

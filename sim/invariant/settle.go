@@ -37,7 +37,7 @@ const still = time.Minute
 const settles = 10 * time.Minute
 
 // Stir is told whenever something happens that decisions may answer to and that the API
-// server says nothing of: prices, stock, whatever goes wrong.
+// server says nothing of: prices, stock, faults.
 func (w *Watch) Stir() { w.stirred = w.Now() }
 
 // calmSince reports whether nothing has changed since some time before that one.
@@ -97,7 +97,7 @@ func ownerOf(pod *corev1.Pod) (types.UID, bool) {
 	return owner.UID, true
 }
 
-// appears is told of a new pod: it comes for one that was moved, or somebody wants more.
+// appears is told of a new pod: it comes for one that was moved, or a user wants more.
 func (w *Watch) appears(pod *corev1.Pod) {
 	if daemon(pod) {
 		return
@@ -125,8 +125,8 @@ func (w *Watch) arrives(pod *corev1.Pod) {
 	}
 }
 
-// leaves is told of a pod that is being deleted: its node goes by a disruption, or somebody
-// else wants it gone.
+// leaves is told of a pod that is being deleted: its node goes by a disruption, or a user
+// wants it gone.
 func (w *Watch) leaves(pod *corev1.Pod) {
 	if daemon(pod) {
 		return

@@ -12,7 +12,7 @@ import (
 )
 
 // tenants are all pods by the name of their node, which is "" for those that have none. They
-// are kept up to date with every change, so that nobody has to look at all pods for those of
+// are kept up to date with every change, so that no look at all pods is needed for those of
 // a few nodes.
 type tenants map[string]map[types.UID]*corev1.Pod
 

@@ -9,11 +9,11 @@ import (
 	"slices"
 	"time"
 
-	"tenon/cloud/aws/notice"
+	"tenon/cloud/aws/instanceevents"
 )
 
 const (
-	// hidden is for how long nobody else sees a message that was received.
+	// hidden is for how long no other receiver sees a message that was received.
 	hidden = 20 * time.Second
 	// most is how many are received at once.
 	most = 10
@@ -30,7 +30,7 @@ type Queue struct {
 }
 
 type letter struct {
-	notice.Message
+	instanceevents.Message
 	visible time.Time
 }
 
@@ -38,7 +38,7 @@ type letter struct {
 func (q *Queue) Send(body string, after time.Duration, times int) {
 	for i := range times {
 		q.Later(q.Now().Add(after+time.Duration(i)*hidden/2), "a message", func() {
-			q.letters = append(q.letters, &letter{Message: notice.Message{Body: body}})
+			q.letters = append(q.letters, &letter{Message: instanceevents.Message{Body: body}})
 			q.ring()
 		})
 	}
@@ -64,8 +64,8 @@ func (q *Queue) Empty() bool { return !slices.ContainsFunc(q.letters, q.seen) }
 func (q *Queue) seen(l *letter) bool { return !q.Now().Before(l.visible) }
 
 // Receive gives what is there, and does not wait.
-func (q *Queue) Receive(context.Context) ([]notice.Message, error) {
-	var out []notice.Message
+func (q *Queue) Receive(context.Context) ([]instanceevents.Message, error) {
+	var out []instanceevents.Message
 	for _, l := range q.letters {
 		if !q.seen(l) || len(out) == most {
 			continue
@@ -81,7 +81,7 @@ func (q *Queue) Receive(context.Context) ([]notice.Message, error) {
 
 // Delete takes a message out that was received. Bodies tell messages apart, and a
 // repetition that is hidden as well goes with it.
-func (q *Queue) Delete(_ context.Context, m notice.Message) error {
+func (q *Queue) Delete(_ context.Context, m instanceevents.Message) error {
 	q.letters = slices.DeleteFunc(q.letters, func(l *letter) bool { return l.Body == m.Body && !q.seen(l) })
 	return nil
 }

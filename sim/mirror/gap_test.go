@@ -11,7 +11,7 @@ import (
 )
 
 // However often watches break, what is there in the end is seen in the end, and what went
-// away while nobody watched is seen to be gone. States between are skipped.
+// away while no watch ran is seen to be gone. States between are skipped.
 func TestBrokenWatchesCatchUp(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, mirror.Lag{Most: time.Second, Broken: 400, Blind: time.Minute})

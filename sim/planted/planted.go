@@ -1,5 +1,5 @@
 // Package planted holds mistakes: patches of a line or so, each of which breaks the real
-// product in one way that somebody could have broken it, and says which rule of
+// product in one way in which it could have been broken, and says which rule of
 // sim/invariant has to find that.
 //
 // They are applied by an overlay of the compiler, so no checkout is ever touched. A patch

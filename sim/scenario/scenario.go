@@ -143,7 +143,7 @@ func options(words []string) map[string]string {
 // act does what a line asks for. What the API server refuses is seen, and no error.
 func (p *play) act(w wish) ([]string, error) {
 	do, known := map[string]func(wish) error{
-		"deployment": p.deploy, "statefulset": p.keep, "job": p.work, "pod": p.bind, "pool": p.pool, "class": p.class, "budget": p.budget,
+		"deployment": p.deploy, "statefulset": p.keep, "job": p.work, "pod": p.bind, "pool": p.pool, "class": p.class, "budget": p.budget, "buffer": p.buffer,
 		"limit": p.limit, "scale": p.scale, "roll": p.rollOut, "annotate": p.annotate, "delete": p.remove, "force": p.force,
 		"lose": p.lose, "interrupt": p.interrupt, "price": p.price, "shortage": p.shortage, "stock": p.restock,
 		"crash": func(wish) error { p.sim.Crash(); return nil }, "handover": func(wish) error { p.sim.HandOver(); return nil },

@@ -16,7 +16,7 @@ import (
 	"tenon/sim/store"
 )
 
-// see tells what somebody who looks would find.
+// see tells what a look at the objects would find.
 func (p *play) see(what, subject string) ([]string, error) {
 	switch what {
 	case "nodes":
@@ -29,6 +29,8 @@ func (p *play) see(what, subject string) ([]string, error) {
 		return p.claims(), nil
 	case "pools":
 		return p.pools(), nil
+	case "buffers":
+		return p.buffers(), nil
 	case "events":
 		return p.events(subject), nil
 	case "bought":

@@ -156,7 +156,7 @@ func touch(v reflect.Value, left *int) {
 	}
 }
 
-// filler fills values with whatever their types allow: missing and empty lists, times with
+// filler fills values with all that their types allow: missing and empty lists, times with
 // fractions, quantities in all forms.
 type filler struct{ dice *rand.Rand }
 

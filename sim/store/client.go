@@ -125,11 +125,11 @@ func (s *Store) patchWith(object client.Object, p part, patch client.Patch, try 
 	return k.Answer(object, stored)
 }
 
-// difference is the type of patches between what somebody has read and what it has become.
+// difference is the type of patches between what was read and what it has become.
 var difference = reflect.TypeOf(client.MergeFrom(nil))
 
 // base finds what a difference is to, if that is still what is stored: the difference
-// applied to it is the object itself, and nobody has to work it out.
+// applied to it is the object itself, and need not be worked out.
 func (s *Store) base(k *Kind, object client.Object, patch client.Patch) (client.Object, bool) {
 	if reflect.TypeOf(patch) != difference || object.GetResourceVersion() == "" || patch.Type() != types.MergePatchType {
 		return nil, false

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// setDefaults fills in what a server fills in, where somebody here looks at it.
+// setDefaults fills in what a server fills in, where it is read here.
 func (s *Store) setDefaults(object client.Object) {
 	switch object := object.(type) {
 	case *corev1.Pod:
@@ -129,7 +129,7 @@ func (s *Store) setPriority(spec *corev1.PodSpec) {
 
 var priorityKind = schedulingv1.SchemeGroupVersion.WithKind("PriorityClass")
 
-// ranked refuses pods of a class that nobody has made.
+// ranked refuses pods of a class that does not exist.
 func (s *Store) ranked(k *Kind, object client.Object) error {
 	pod, is := object.(*corev1.Pod)
 	if !is {

@@ -10,7 +10,7 @@ import (
 )
 
 // Owners and their dependents. Real servers leave this to a controller that comes by a
-// moment later; here that is Collect, which somebody has to call.
+// moment later; here that is Collect, which the caller has to call.
 
 func (s *Store) own(ref Ref, object client.Object, born bool) {
 	s.byUID[object.GetUID()] = ref

@@ -79,6 +79,7 @@ func ownKinds() []Kind {
 		{proto: &corev1.Namespace{}, Status: true, Unconditional: true},
 		{proto: &corev1.PersistentVolume{}, Status: true, StatusLabels: true, Unconditional: true},
 		{proto: &corev1.PersistentVolumeClaim{}, Namespaced: true, Status: true, StatusLabels: true, Unconditional: true},
+		{proto: &corev1.PodTemplate{}, Namespaced: true, Counted: true, Unconditional: true},
 		{proto: &corev1.LimitRange{}, Namespaced: true, Unconditional: true},
 		{proto: &corev1.ResourceQuota{}, Namespaced: true, Status: true, StatusLabels: true, Unconditional: true},
 		{proto: &corev1.ConfigMap{}, Namespaced: true, Unconditional: true},

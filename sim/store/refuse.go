@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// errModified is what a server says when somebody else was faster.
+// errModified is what a server says when another client was faster.
 var errModified = errors.New("the object has been modified; please apply your changes to the latest version and try again")
 
 func (k *Kind) notFound(name string) error { return apierrors.NewNotFound(k.Resource, name) }

@@ -12,7 +12,7 @@ import (
 
 // Rules of custom objects take a millisecond to ask, and most writes are of a status that
 // differs from one that has passed in times, names and messages alone, which no rule looks
-// at, nor at amounts. What passed once is remembered by whoever runs one store after the other:
+// at, nor at amounts. What passed once is remembered by the caller that runs one store after the other:
 // the rules are the same in each.
 //
 // Only statuses are remembered, of objects whose spec stays: no rule of ours compares the
@@ -74,7 +74,7 @@ func (k *Kind) digestOf(object client.Object) (uint64, bool) {
 
 func writeKind(h *maphash.Hash, gvk schema.GroupVersionKind) {
 	for _, part := range []string{gvk.Group, gvk.Version, gvk.Kind} {
-		_, _ = h.WriteString(part) // a hash takes whatever it is given
+		_, _ = h.WriteString(part) // a hash accepts every input
 		_ = h.WriteByte(0)
 	}
 }
@@ -85,7 +85,7 @@ var free = map[string]bool{"message": true, "nodeName": true, "providerID": true
 // freely is how long such a text may be.
 const freely = 1 << 15
 
-// amounts are fields that hold nothing but quantities by their names. These have been read and
+// amounts are fields that hold only quantities by their names. These have been read and
 // written again, so that their form is right.
 var amounts = map[string]bool{"resources": true, "capacity": true, "allocatable": true}
 
@@ -108,7 +108,7 @@ func writeBare(h *maphash.Hash, text []byte) {
 			key = string(value[1 : len(value)-1])
 			inside = inside || amounts[key] && text[end+2] == '{'
 		case inside, free[key] && len(value) <= freely, isTime(value):
-			_, _ = h.Write(text[from : at+1]) // a hash takes whatever it is given
+			_, _ = h.Write(text[from : at+1]) // a hash accepts every input
 			from = end
 		}
 		at = end

@@ -188,7 +188,7 @@ func (t *table) remove(key types.NamespacedName) {
 	delete(t.objects, key)
 }
 
-// commit stores what was decided and tells everybody. A nil object is removed.
+// commit stores what was decided and tells all watches. A nil object is removed.
 func (s *Store) commit(k *Kind, old, next client.Object) {
 	s.version++
 	change := Change{Version: s.version, Kind: k.GVK, Old: old, New: next}

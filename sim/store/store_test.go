@@ -96,7 +96,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// Whoever saw an older version is refused; whoever says no version is not.
+// A client that saw an older version is refused; one that says no version is not.
 func TestConflicts(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(t)
@@ -240,7 +240,7 @@ func count(t *testing.T, s *store.Store, allowed int32) {
 	must(t, s.Status().Update(ctx, b))
 }
 
-// Evictions take from the budget until nothing is left, whoever counts in between.
+// Evictions take from the budget until nothing is left, also when it is counted in between.
 func TestEvictionsUnderABudget(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(t)

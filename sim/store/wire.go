@@ -132,7 +132,7 @@ func assign(out, value client.Object) error {
 }
 
 // shareField takes a field of one object into another of the same type. Both share what it
-// points to: nobody changes an object that is stored.
+// points to: an object that is stored must not be changed.
 func shareField(name string, to, from client.Object) {
 	if target := reflect.ValueOf(to).Elem().FieldByName(name); target.IsValid() {
 		target.Set(reflect.ValueOf(from).Elem().FieldByName(name))

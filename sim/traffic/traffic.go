@@ -32,7 +32,7 @@ type Users struct {
 	Later  func(at time.Time, what string, do func())
 	// Size is about how many pods run by day.
 	Size int
-	// Limit is how many cores the pool may have; zero is more than anybody needs.
+	// Limit is how many cores the pool may have; zero is more than is ever needed.
 	Limit int
 	// OnDemand has the pool buy no spot machines.
 	OnDemand bool
@@ -202,7 +202,7 @@ func (u *Users) act() {
 		return
 	}
 	ctx := context.Background()
-	// Whatever fails, users will try something else: nothing here depends on it.
+	// When a user's action fails, the user will try something else: nothing here depends on it.
 	switch u.Dice.IntN(10) {
 	case 0, 1:
 		_ = u.job(ctx)

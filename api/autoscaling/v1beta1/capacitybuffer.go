@@ -18,6 +18,22 @@ const (
 	ConditionProvisioning         = "Provisioning"
 )
 
+// Reasons of ReadyForProvisioning.
+const (
+	ReasonResolved            = "Resolved"
+	ReasonPodTemplateNotFound = "PodTemplateNotFound"
+	ReasonScalableRefNotFound = "ScalableRefNotFound"
+	ReasonResolutionFailed    = "ResolutionFailed"
+)
+
+// Reasons of Provisioning.
+const (
+	ReasonNotReadyForProvisioning = "NotReadyForProvisioning"
+	ReasonBufferEmpty             = "BufferEmpty"
+	ReasonRequiresNewCapacity     = "RequiresNewCapacity"
+	ReasonFitsExistingCapacity    = "FitsExistingCapacity"
+)
+
 // CapacityBuffer asks for room for a number of pods that do not exist yet.
 //
 // +kubebuilder:object:root=true

@@ -19,7 +19,7 @@ const Unlimited = math.MaxInt32
 // at a time: the least of what its budgets say. Nodes being disrupted already are part of it.
 //
 // With an error the answer is 0, also when the broken budget is about another reason: a budget
-// that nobody can read must not be taken for none.
+// that cannot be read must not be taken for none.
 func (p *NodePool) AllowedDisruptions(reason DisruptionReason, nodes int, now time.Time) (int, error) {
 	allowed := Unlimited
 	var broken []error

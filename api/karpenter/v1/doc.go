@@ -2,7 +2,7 @@
 // labels, annotations, taints and finalizers, and the pure functions that read them (defaults,
 // validation, budgets, the drift hash).
 //
-// It must not import core, a client, or a clock: whoever asks passes the time and the label rules.
+// It must not import core, a client, or a clock: the caller passes the time and the label rules.
 //
 // +kubebuilder:object:generate=true
 // +groupName=karpenter.sh

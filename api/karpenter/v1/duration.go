@@ -14,7 +14,7 @@ const Never = "Never"
 
 // NillableDuration is a duration or Never, and remembers how the user wrote it, so that "24h" is
 // not written back as "24h0m0s" and tools that compare manifests with the cluster see no
-// difference. The zero value was not said by anybody; written out, it is Never.
+// difference. The zero value is one that was not given; written out, it is Never.
 //
 // +kubebuilder:validation:Type=string
 type NillableDuration struct {
@@ -30,7 +30,7 @@ func DurationOf(d time.Duration) NillableDuration { return NillableDuration{Dura
 // NeverEnding returns a duration that was said to be Never.
 func NeverEnding() NillableDuration { return NillableDuration{Raw: []byte(`"` + Never + `"`)} }
 
-// IsSet tells whether anybody said how long, be it Never.
+// IsSet tells whether a duration was given, be it Never.
 func (d NillableDuration) IsSet() bool { return d.Duration != nil || len(d.Raw) > 0 }
 
 // UnmarshalJSON reads a Go duration or Never. As for all API types, null is like an absent value.

@@ -38,12 +38,28 @@ const (
 )
 
 // AnnotationDisruption holds, on claims, the disruption that is under way. It is the product's
-// own, and nobody else's to write.
+// own; others must not write it.
 const AnnotationDisruption = "tenon.sh/disruption"
 
 // AnnotationNodePrice says on a pool what each of its nodes costs beyond its machine, in dollars an
 // hour: licences, agents, addresses. It is the product's own, for users to write.
 const AnnotationNodePrice = "tenon.sh/node-price"
+
+// AnnotationPriceCeiling says on a pool how many times the price of the cheapest machine that would do
+// a new node may cost while that machine is out of stock, such as 4 or 2.5. Without it there is no
+// ceiling.
+const AnnotationPriceCeiling = "tenon.sh/price-ceiling"
+
+// AnnotationDriftAtLimit says on a pool what becomes of its drifted nodes where its limits leave no
+// room for a replacement beside them: one of the values below. Without it, DriftDeleteFirst.
+const AnnotationDriftAtLimit = "tenon.sh/drift-at-limit"
+
+// Values of AnnotationDriftAtLimit. With DriftDeleteFirst nodes go one at a time, and their
+// replacements are bought as soon as they are going; with DriftWait they stay until there is room.
+const (
+	DriftDeleteFirst = "DeleteFirst"
+	DriftWait        = "Wait"
+)
 
 // FinalizerTermination keeps a NodeClaim or Node until its instance is gone.
 const FinalizerTermination = Group + "/termination"

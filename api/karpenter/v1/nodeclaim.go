@@ -44,7 +44,7 @@ type NodeClaimSpec struct {
 	// +listType=atomic
 	// +optional
 	Taints []corev1.Taint `json:"taints,omitempty"`
-	// StartupTaints are taken off by somebody else while the node starts.
+	// StartupTaints are taken off by another program while the node starts.
 	// +listType=atomic
 	// +optional
 	StartupTaints []corev1.Taint `json:"startupTaints,omitempty"`
@@ -62,7 +62,7 @@ type NodeClaimSpec struct {
 	// NodeClassRef names the cloud's own settings for this node.
 	// +required
 	NodeClassRef *NodeClassReference `json:"nodeClassRef"`
-	// TerminationGracePeriod is how long the node may drain before its pods are deleted whatever they say.
+	// TerminationGracePeriod is how long the node may drain before its pods are deleted in spite of every hold.
 	// +kubebuilder:validation:Pattern=`^([0-9]+(s|m|h))+$`
 	// +kubebuilder:validation:Type=string
 	// +optional

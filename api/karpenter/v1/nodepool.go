@@ -53,7 +53,7 @@ type NodePoolSpec struct {
 	// +kubebuilder:validation:Maximum=100
 	// +optional
 	Weight *int32 `json:"weight,omitempty"`
-	// Replicas makes the pool static: it has this many nodes, whatever pods there are. This field is alpha.
+	// Replicas makes the pool static: it has this many nodes, with and without pods. This field is alpha.
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	Replicas *int64 `json:"replicas,omitempty"`
@@ -149,7 +149,8 @@ type NodePoolStatus struct {
 // Conditions of a NodePool. NodeRegistrationHealthy informs and does not take part in readiness,
 // and so do those that are Tenon's own: LimitReached, when pods wait for nodes that the limits
 // forbid, RolloutPaused, when replacements of drifted nodes do not come up, NodePriceRefused,
-// when AnnotationNodePrice is no price, and LaunchesRefused, when the cloud refuses its claims.
+// PriceCeilingRefused and DriftAtLimitRefused, when the annotation of that name cannot be read, and
+// LaunchesRefused, when the cloud refuses its claims.
 const (
 	ConditionValidationSucceeded     = "ValidationSucceeded"
 	ConditionNodeClassReady          = "NodeClassReady"
@@ -157,11 +158,13 @@ const (
 	ConditionLimitReached            = "LimitReached"
 	ConditionRolloutPaused           = "RolloutPaused"
 	ConditionNodePriceRefused        = "NodePriceRefused"
+	ConditionDriftAtLimitRefused     = "DriftAtLimitRefused"
+	ConditionPriceCeilingRefused     = "PriceCeilingRefused"
 	ConditionLaunchesRefused         = "LaunchesRefused"
 )
 
 // Reasons why the class of a pool is not ready which mostly are gone in a moment: it is about
-// to be made, or nobody has judged it yet.
+// to be made, or has not been judged yet.
 const (
 	ReasonNodeClassNotFound = "NodeClassNotFound"
 	ReasonNodeClassUnknown  = "NodeClassReadinessUnknown"

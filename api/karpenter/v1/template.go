@@ -38,7 +38,7 @@ type NodeClaimTemplateSpec struct {
 	// +listType=atomic
 	// +optional
 	Taints []corev1.Taint `json:"taints,omitempty"`
-	// StartupTaints are taken off by somebody else while the node starts, for example by a network
+	// StartupTaints are taken off by another program while the node starts, for example by a network
 	// agent once it is ready. Pods need not tolerate them.
 	// +listType=atomic
 	// +optional
@@ -56,8 +56,8 @@ type NodeClaimTemplateSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.kind == oldSelf.kind",message="nodeClassRef.kind is immutable"
 	// +required
 	NodeClassRef *NodeClassReference `json:"nodeClassRef"`
-	// TerminationGracePeriod is how long a node may drain before its pods are deleted whatever they
-	// say, disruption budgets and the do-not-disrupt annotation included. Without it there is no limit.
+	// TerminationGracePeriod is how long a node may drain before its pods are deleted in spite of all that
+	// holds them, disruption budgets and the do-not-disrupt annotation included. Without it there is no limit.
 	// +kubebuilder:validation:Pattern=`^([0-9]+(s|m|h))+$`
 	// +kubebuilder:validation:Type=string
 	// +optional

@@ -13,7 +13,7 @@ import (
 	"tenon/bench/corpus"
 	"tenon/bench/fleet"
 	"tenon/core/snapshot"
-	"tenon/internal/sequel"
+	"tenon/internal/testing/apply"
 )
 
 func main() {
@@ -46,7 +46,7 @@ func main() {
 				s.Pools[i].Consolidation.Allowed = snapshot.Allowance{Empty: *budget, Drifted: *budget, Underutilized: *budget}
 			}
 		}
-		fmt.Printf("%s: %d nodes, %d pods, $%.2f/h\n", file, len(s.Nodes), len(s.Pods), sequel.Price(s))
+		fmt.Printf("%s: %d nodes, %d pods, $%.2f/h\n", file, len(s.Nodes), len(s.Pods), apply.Price(s))
 		list, twice, end := fleet.Settle(s, *pause, *rounds)
 		var took time.Duration
 		evictions := 0
@@ -55,7 +55,7 @@ func main() {
 			evictions += r.Evictions
 			fmt.Printf("  round %d: %v (cpu %v), %d disruptions, %d nodes go, %d come, %d evictions, $%.2f/h\n", i, r.Took.Round(time.Millisecond), r.CPU.Round(time.Millisecond), r.Disruptions, r.Removed, r.Bought, r.Evictions, r.Price)
 		}
-		fmt.Printf("  settled at $%.3f/h on %d nodes, %d evictions, %d pods moved twice, decisions took %v\n", sequel.Price(end), len(end.Nodes), evictions, twice, took.Round(time.Millisecond))
+		fmt.Printf("  settled at $%.3f/h on %d nodes, %d evictions, %d pods moved twice, decisions took %v\n", apply.Price(end), len(end.Nodes), evictions, twice, took.Round(time.Millisecond))
 		if *hours > 0 {
 			fmt.Printf("  %d evictions in the next %d hours\n", fleet.Watch(end, *hours), *hours)
 		}

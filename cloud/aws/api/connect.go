@@ -21,7 +21,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	"k8s.io/utils/clock"
 
-	"tenon/cloud/aws/pace"
+	"tenon/cloud/aws/throttle"
 )
 
 // Clients are what is called, for one account in one region.
@@ -46,7 +46,7 @@ type Options struct {
 	// Version is ours, for the user agent.
 	Version string
 	// Limiter paces all calls; nil sends them as they come.
-	Limiter *pace.Limiter
+	Limiter *throttle.Limiter
 	// Observe is told of every call and every attempt when it has ended; it must not block.
 	// Clock tells how long that took.
 	Observe func(Call)

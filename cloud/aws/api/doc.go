@@ -1,5 +1,5 @@
 // Package api is all of AWS that the provider calls: an interface for each group of
-// operations, so that whoever needs two of them asks for two and tests can answer them,
+// operations, so that a caller that needs two of them asks for two and tests can answer them,
 // and Connect, which makes the SDK's clients behind them.
 //
 // Every operation that the product calls is in an interface here; the policy document

@@ -34,7 +34,7 @@ func Explain(err error) string {
 	return "AWS does not answer"
 }
 
-// notFound are the codes of things that are not there. (aws.md, 5.9.)
+// notFound are the codes of things that are not there. (As in Karpenter.)
 var notFound = []string{
 	"InvalidCapacityReservationId.NotFound", "InvalidInstanceID.NotFound",
 	"InvalidLaunchTemplateName.NotFoundException", "InvalidLaunchTemplateId.NotFound",

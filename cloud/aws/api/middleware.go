@@ -9,14 +9,14 @@ import (
 	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
-	"tenon/cloud/aws/pace"
+	"tenon/cloud/aws/throttle"
 )
 
 // Call is a call that has ended, or one attempt of it, for metrics.
 type Call struct {
 	Service   string
 	Operation string
-	// Status is that of HTTP, 0 where nobody answered.
+	// Status is that of HTTP, 0 where no answer came.
 	Status int
 	// Attempt is set for a single one; the others are whole calls, with the number of
 	// attempts after the first.
@@ -52,7 +52,7 @@ func orUnknown(version string) string {
 func (o Options) paced(stack *middleware.Stack) error {
 	return stack.Finalize.Insert(middleware.FinalizeMiddlewareFunc("Pace",
 		func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {
-			var permit pace.Permit
+			var permit throttle.Permit
 			if o.Limiter != nil {
 				var err error
 				if permit, err = o.Limiter.Wait(ctx, awsmiddleware.GetServiceID(ctx)+" "+awsmiddleware.GetOperationName(ctx)); err != nil {

@@ -1,5 +1,5 @@
 // Package batch makes one call of what many ask at about the same time. It collects keys
-// until nobody has asked for a moment, and then has them all answered together.
+// until no key has come for a moment, and then has them all answered together.
 //
 // It knows nothing of what is asked. Who gave up waiting does not stop the call: others
 // may wait for it.
@@ -13,7 +13,7 @@ import (
 
 // Options say how long keys are collected.
 type Options struct {
-	// Idle is how long nobody may have asked before the call is made; Longest is how long
+	// Idle is how long no key may have come before the call is made; Longest is how long
 	// the first one waits at most.
 	Idle, Longest time.Duration
 	// Most is how many keys a call may have.
@@ -48,7 +48,7 @@ func New[K comparable, V any](o Options, call func(context.Context, []K) map[K]A
 type batch[K comparable, V any] struct {
 	keys    []K
 	seen    map[K]bool
-	touched chan struct{} // somebody asked
+	touched chan struct{} // another key came
 	full    chan struct{} // closed when no more fit
 	done    chan struct{} // closed when the answers are there
 	answers map[K]Answer[V]

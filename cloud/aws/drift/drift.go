@@ -11,12 +11,12 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud"
-	"tenon/cloud/aws/image"
-	"tenon/cloud/aws/machine"
+	"tenon/cloud/aws/ami"
+	"tenon/cloud/aws/instance"
 	"tenon/core/catalog"
 )
 
-// The reasons, in the order in which they are looked for. (aws.md, 7.)
+// The reasons, in the order in which they are looked for. (As in Karpenter.)
 const (
 	NodeClass           cloud.DriftReason = "NodeClassDrift"
 	AMI                 cloud.DriftReason = "AMIDrift"
@@ -33,7 +33,7 @@ type Facts struct {
 	Class *awsv1.EC2NodeClass
 	// Catalog is what the class can buy.
 	Catalog *catalog.Catalog
-	Machine machine.Machine
+	Machine instance.Instance
 	// Group is the ID of the class's placement group; empty if it has none.
 	Group string
 	// Reservations are those of the class; they may be newer than its status.
@@ -82,11 +82,11 @@ func (f Facts) image() (bool, error) {
 		return false, fmt.Errorf("instance type %s is not one that the class can buy", f.Machine.Type)
 	}
 	labels := f.Catalog.Types[at].Requirements
-	chosen, found := image.NewChooser(f.Class.Status.AMIs).For(labels)
+	chosen, found := ami.NewChooser(f.Class.Status.AMIs).For(labels)
 	if found {
 		return chosen.ID != f.Machine.ImageID, nil
 	}
-	excluded, err := image.Excludes(f.Class, labels)
+	excluded, err := ami.Excludes(f.Class, labels)
 	if err == nil && !excluded {
 		err = fmt.Errorf("no image for instance type %s was found, although the class's alias has such images", f.Machine.Type)
 	}

@@ -8,7 +8,7 @@ import (
 	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud"
 	"tenon/cloud/aws/drift"
-	"tenon/cloud/aws/machine"
+	"tenon/cloud/aws/instance"
 	"tenon/core/catalog"
 	"tenon/core/requirement"
 )
@@ -31,7 +31,7 @@ func facts(change func(*drift.Facts)) drift.Facts {
 		Catalog: &catalog.Catalog{Types: []catalog.Type{{Name: "m5.large", Requirements: requirement.NewSet(
 			requirement.New(requirement.KeyArch, requirement.In, "amd64"), requirement.New(requirement.KeyOS, requirement.In, "linux"),
 		)}}},
-		Machine: machine.Machine{Type: "m5.large", ImageID: "ami-1", SubnetID: "subnet-2", Groups: []string{"sg-2", "sg-1"}},
+		Machine: instance.Instance{Type: "m5.large", ImageID: "ami-1", SubnetID: "subnet-2", Groups: []string{"sg-2", "sg-1"}},
 	}
 	change(&f)
 	return f

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// column is one attribute of a type in its written form; blank is what nobody tells.
+// column is one attribute of a type in its written form; blank is an unknown value.
 type column struct {
 	name string
 	get  func(*Type) string
@@ -56,7 +56,7 @@ func Columns() []string {
 	return names
 }
 
-// Get is one attribute in its written form: blank where nobody tells, yes for what
+// Get is one attribute in its written form: blank where it is unknown, yes for what
 // holds. An attribute that does not exist is blank.
 func (t Type) Get(attribute string) string {
 	if c, ok := findColumn(attribute); ok {
@@ -75,7 +75,7 @@ func (t Type) With(attribute, value string) (Type, error) {
 	return t, err
 }
 
-// Named is a type of which nothing but the name is known. It wants a family and a size.
+// Named is a type of which only the name is known. It wants a family and a size.
 func Named(name string) (Type, error) {
 	t := blank()
 	for i := range len(name) {

@@ -19,7 +19,7 @@ var pricesText string
 type Prices struct {
 	Region   string
 	Currency string // as ISO 4217 has it
-	// Date is when the list was taken, as 2026-07-20; empty when nobody noted it.
+	// Date is when the list was taken, as 2026-07-20; empty when it is not known.
 	Date string
 	// Hourly is the price by the name of the type. It is shared: not to be changed.
 	Hourly map[string]model.Money
@@ -63,7 +63,7 @@ func PricesFor(region string) Prices {
 //	m5 large=0.096 xlarge=0.192
 //
 // Each list has a line for every family, with a price for each of its sizes. A list
-// whose date nobody noted has a dash there.
+// whose date is not known has a dash there.
 func DecodePrices(text string) ([]Prices, error) {
 	var lists []Prices
 	for n := 1; text != ""; n++ {

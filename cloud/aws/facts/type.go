@@ -3,7 +3,7 @@ package facts
 // Quantity is a count or a size. What no source tells is Unknown, which is not zero.
 type Quantity int64
 
-// Unknown is the quantity that nobody has told us.
+// Unknown is a quantity that is not known.
 const Unknown Quantity = -1
 
 // Known reports whether some source tells the quantity.

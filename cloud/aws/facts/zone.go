@@ -1,6 +1,10 @@
 package facts
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // Zone is an availability zone. In the oldest regions AWS gives each account its own
 // mapping of names to IDs; the mapping here is a common one, for want of a better.
@@ -51,6 +55,9 @@ var regionZones = map[string]string{
 	"us-west-1":      "usw1 b3 c1",
 	"us-west-2":      "usw2 a2 b1 c3 d4",
 }
+
+// Regions are those whose zones are known, by name.
+func Regions() []string { return slices.Sorted(maps.Keys(regionZones)) }
 
 // ZonesOf are the zones of a region, in the order of their letters. A region that this
 // table does not have is taken to have the zones a, b and c, as nearly every region has,

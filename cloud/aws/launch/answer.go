@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 
 	"tenon/cloud"
-	"tenon/cloud/aws/refusal"
+	"tenon/cloud/aws/awserror"
 	"tenon/cloud/aws/shortage"
 	"tenon/core/catalog"
 )
@@ -86,17 +86,17 @@ func (o *Order) Learn(failures []Failure) Lesson {
 	for _, f := range failures {
 		c, known := o.Candidate(f.InstanceType, f.Zone)
 		switch {
-		case f.Code == refusal.CodeSpotRole:
+		case f.Code == awserror.CodeSpotRole:
 			l.NoSpot = true
-		case o.Group != "" && strings.Contains(f.Message, refusal.SpreadLimit):
+		case o.Group != "" && strings.Contains(f.Message, awserror.SpreadLimit):
 			l.Offers = append(l.Offers, o.allIn(f.Zone)...)
-		case !refusal.IsShortage(f.Code) || f.InstanceType == "":
+		case !awserror.IsShortage(f.Code) || f.InstanceType == "":
 		case known && c.Offering.CapacityType == catalog.Reserved:
 			l.Reservations = append(l.Reservations, c.Offering.ReservationID)
 		default:
 			l.Offers = append(l.Offers, o.scoped(f.InstanceType, f.Zone))
 		}
-		if f.Code == refusal.CodeNoAddresses && f.SubnetID != "" {
+		if f.Code == awserror.CodeNoAddresses && f.SubnetID != "" {
 			l.Subnets = append(l.Subnets, f.SubnetID)
 		}
 	}
@@ -122,8 +122,8 @@ func (o *Order) allIn(zone string) []shortage.Offer {
 func (o *Order) Refused(failures []Failure) error {
 	texts := distinct(failures)
 	cause := fmt.Errorf("with fleet error(s), %s", strings.Join(texts, "; "))
-	if slices.ContainsFunc(failures, func(f Failure) bool { return !refusal.IsShortage(f.Code) && f.Code != refusal.CodeSpotRole }) {
-		why := refusal.Of(strings.Join(texts, "; "))
+	if slices.ContainsFunc(failures, func(f Failure) bool { return !awserror.IsShortage(f.Code) && f.Code != awserror.CodeSpotRole }) {
+		why := awserror.Of(strings.Join(texts, "; "))
 		return &cloud.Rejected{Reason: why.Reason, Message: why.Message, Err: cause}
 	}
 	if len(texts) == 0 {

@@ -14,11 +14,11 @@ import (
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
-	"tenon/cloud/aws/bootstrap"
-	"tenon/cloud/aws/image"
-	"tenon/cloud/aws/lexicon"
-	"tenon/cloud/aws/machine"
-	"tenon/cloud/aws/template"
+	"tenon/cloud/aws/ami"
+	"tenon/cloud/aws/instance"
+	"tenon/cloud/aws/instancetype"
+	"tenon/cloud/aws/launchtemplate"
+	"tenon/cloud/aws/userdata"
 	"tenon/core/catalog"
 	"tenon/core/model"
 	"tenon/core/requirement"
@@ -36,7 +36,7 @@ const NipSlots = "eks.amazonaws.com/nip-slots"
 // Facts are all that a launch depends on beside its claim.
 type Facts struct {
 	Region  string
-	Cluster bootstrap.Cluster
+	Cluster userdata.Cluster
 	// Class is ready.
 	Class *awsv1.EC2NodeClass
 	// Catalog is the class's own. What can be had is said there; prices and capacities
@@ -55,7 +55,7 @@ type Order struct {
 	// Request lacks the token.
 	Request *ec2.CreateFleetInput
 	// Templates have to exist when it is sent.
-	Templates []template.Template
+	Templates []launchtemplate.Template
 	// CapacityType is how it buys, and Candidates what: by price.
 	CapacityType string
 	Candidates   []cloud.Candidate
@@ -101,7 +101,7 @@ const flexible = 5
 
 // Narrow reports how many types are left, and whether that is few for a claim which would have
 // taken spot capacity: it had many types to choose from, and waits now for the few that are
-// left on demand. (aws.md, 5.3.)
+// left on demand. (As in Karpenter.)
 func (o *Order) Narrow(claim *cloud.Claim) (types int, narrow bool) {
 	seen := map[string]bool{}
 	for _, c := range o.Candidates {
@@ -178,7 +178,7 @@ func Names(offers []cloud.Offer) []cloud.Offer {
 type kin struct {
 	image       string
 	pods, efa   int64
-	reservation template.Reservation
+	reservation launchtemplate.Reservation
 }
 
 func (k kin) compare(o kin) int {
@@ -190,7 +190,7 @@ func (k kin) compare(o kin) int {
 
 // compose sorts the candidates into launch templates and writes the request.
 func (o *Order) compose(claim *cloud.Claim, f Facts) error {
-	images := image.NewChooser(f.Class.Status.AMIs)
+	images := ami.NewChooser(f.Class.Status.AMIs)
 	groups := map[kin][]types.FleetLaunchTemplateOverridesRequest{}
 	var kinds []kin
 	var kept []cloud.Candidate
@@ -215,8 +215,8 @@ func (o *Order) compose(claim *cloud.Claim, f Facts) error {
 	slices.SortFunc(kinds, kin.compare)
 	o.Request = o.request(claim, f)
 	for _, k := range kinds {
-		t, err := template.Build(o.options(claim, f, k))
-		if errors.Is(err, bootstrap.ErrNoServiceCIDR) {
+		t, err := launchtemplate.Build(o.options(claim, f, k))
+		if errors.Is(err, userdata.ErrNoServiceCIDR) {
 			return &cloud.ClassNotReady{Class: claim.Class, Err: err}
 		}
 		if err != nil {
@@ -240,11 +240,11 @@ func (o *Order) take(subnet string, pods int64) {
 func kinOf(claim *cloud.Claim, c cloud.Candidate, image string) kin {
 	capacity := c.Type.FullCapacity(c.Offering)
 	k := kin{image: image, pods: capacity.Pods}
-	if claim.Requests.Get(lexicon.EFA) > 0 {
-		k.efa = capacity.Get(lexicon.EFA)
+	if claim.Requests.Get(instancetype.EFA) > 0 {
+		k.efa = capacity.Get(instancetype.EFA)
 	}
 	if isReserved(c) {
-		k.reservation = template.Reservation{ID: c.Offering.ReservationID, Kind: awsv1.ReservationDefault}
+		k.reservation = launchtemplate.Reservation{ID: c.Offering.ReservationID, Kind: awsv1.ReservationDefault}
 		switch kindOf(c.Offering) {
 		case 1:
 			k.reservation.Kind = awsv1.ReservationCapacityBlock
@@ -262,12 +262,12 @@ func overrideOf(c cloud.Candidate, subnet awsv1.Subnet, image string) types.Flee
 	}
 }
 
-func (o *Order) options(claim *cloud.Claim, f Facts, k kin) template.Options {
-	options := template.Options{
+func (o *Order) options(claim *cloud.Claim, f Facts, k kin) launchtemplate.Options {
+	options := launchtemplate.Options{
 		Region: f.Region, Cluster: f.Cluster, Class: f.Class, Tags: Tags(claim, f),
 		ImageID: k.image, MaxPods: k.pods, Labels: claim.Labels, Taints: Taints(claim),
 		CapacityType: o.CapacityType, Tenancy: Tenancy(claim), EFA: k.efa, Enclave: claim.Requests.Get(NipSlots) > 0,
-		ReservedCapacity: f.ReservedCapacity, Placement: template.Placement{GroupID: f.Group, Partition: partitionNumber(o.Partition)},
+		ReservedCapacity: f.ReservedCapacity, Placement: launchtemplate.Placement{GroupID: f.Group, Partition: partitionNumber(o.Partition)},
 	}
 	if k.reservation.ID != "" {
 		options.Reservation = &k.reservation
@@ -283,7 +283,7 @@ func partitionNumber(text string) int32 {
 	return n
 }
 
-// Tenancy is whose hardware a claim's machine runs on: everybody's, unless the claim insists on its
+// Tenancy is on whose hardware a claim's machine runs: shared hardware, unless the claim insists on its
 // own, which costs more.
 func Tenancy(claim *cloud.Claim) string {
 	if claim.Requirements.Get(awsv1.LabelInstanceTenancy).Has(awsv1.TenancyDefault) {
@@ -318,11 +318,11 @@ func Tags(claim *cloud.Claim, f Facts) map[string]string {
 }
 
 // claimTags are the instance's own: who looks for what a claim bought finds it by them
-// from the first moment on, whatever happens to us.
+// from the first moment on, also after a crash.
 func claimTags(claim *cloud.Claim, f Facts) map[string]string {
 	tags := Tags(claim, f)
 	tags[awsv1.TagNodeClaim] = claim.Name
-	tags[machine.TagClaimUID] = claim.UID
+	tags[instance.TagClaimUID] = claim.UID
 	return tags
 }
 
@@ -330,14 +330,14 @@ func claimTags(claim *cloud.Claim, f Facts) map[string]string {
 // for one instance: only so does its token buy one, and only so does the instance carry
 // the claim's name.
 func (o *Order) request(claim *cloud.Claim, f Facts) *ec2.CreateFleetInput {
-	common := template.Tags(Tags(claim, f))
+	common := launchtemplate.Tags(Tags(claim, f))
 	in := &ec2.CreateFleetInput{
 		Type: types.FleetTypeInstant,
 		TargetCapacitySpecification: &types.TargetCapacitySpecificationRequest{
 			TotalTargetCapacity: aws.Int32(1), DefaultTargetCapacityType: types.DefaultTargetCapacityTypeOnDemand,
 		},
 		TagSpecifications: []types.TagSpecification{
-			{ResourceType: types.ResourceTypeInstance, Tags: template.Tags(claimTags(claim, f))},
+			{ResourceType: types.ResourceTypeInstance, Tags: launchtemplate.Tags(claimTags(claim, f))},
 			{ResourceType: types.ResourceTypeVolume, Tags: common},
 			{ResourceType: types.ResourceTypeFleet, Tags: common},
 		},

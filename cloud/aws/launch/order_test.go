@@ -14,10 +14,10 @@ import (
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
-	"tenon/cloud/aws/bootstrap"
+	"tenon/cloud/aws/instancetype"
 	"tenon/cloud/aws/launch"
-	"tenon/cloud/aws/lexicon"
 	"tenon/cloud/aws/shortage"
+	"tenon/cloud/aws/userdata"
 	"tenon/core/catalog"
 	"tenon/core/model"
 	"tenon/core/requirement"
@@ -74,7 +74,7 @@ func facts(kinds ...catalog.Type) launch.Facts {
 	class.Name = "class"
 	return launch.Facts{
 		Region: "us-west-2", Class: class, Catalog: &catalog.Catalog{Types: kinds}, ReservedCapacity: true,
-		Cluster: bootstrap.Cluster{Name: "lab", Endpoint: "https://api", CABundle: "bGFi", ServiceCIDR: "10.96.0.0/12"},
+		Cluster: userdata.Cluster{Name: "lab", Endpoint: "https://api", CABundle: "bGFi", ServiceCIDR: "10.96.0.0/12"},
 		Subnet: func(zone string) (awsv1.Subnet, bool) {
 			return awsv1.Subnet{ID: "subnet-" + zone, Zone: zone}, zone != "z"
 		},
@@ -100,7 +100,7 @@ func TestChoose(t *testing.T) {
 		kind("m5.large", 29, "", "a on-demand 10", "b on-demand 10", "a spot 3", "b spot 12"),
 		kind("m5.xlarge", 58, "", "a on-demand 20", "a spot 5"),
 		kind("m5.metal", 110, "", "a on-demand 2", "a spot 2"),
-		kind("g5.xlarge", 58, lexicon.NvidiaGPU, "a on-demand 1", "a spot 1"),
+		kind("g5.xlarge", 58, instancetype.NvidiaGPU, "a on-demand 1", "a spot 1"),
 	}
 	reserved := append(slices.Clone(all), kind("c5.large", 29, "", "a on-demand 9", "a reserved 0 cr-1 default", "b reserved 0 cr-2 interruptible"))
 	blocks := append(slices.Clone(all), kind("c5.large", 29, "", "a reserved 0 cr-1 capacity-block", "b reserved 0 cr-2 capacity-block"))

@@ -8,7 +8,7 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud"
-	"tenon/cloud/aws/lexicon"
+	"tenon/cloud/aws/instancetype"
 	"tenon/core/catalog"
 	"tenon/core/model"
 	"tenon/core/requirement"
@@ -19,7 +19,7 @@ const MostTypes = 60
 
 // sift keeps those of the available candidates that are asked for. They are in the order
 // of their prices, and stay in it. Nothing left means that there is no capacity.
-// (aws.md, 5.2.)
+// (As in Karpenter.)
 func sift(claim *cloud.Claim, candidates []cloud.Candidate) []cloud.Candidate {
 	if allows(claim, catalog.Reserved) {
 		candidates = oneReservation(reservations(candidates))
@@ -119,7 +119,7 @@ func exotic(t *catalog.Type) bool {
 		return true
 	}
 	return slices.ContainsFunc([]string{
-		lexicon.NvidiaGPU, lexicon.AMDGPU, lexicon.HabanaGaudi, lexicon.Neuron, lexicon.NeuronCore,
+		instancetype.NvidiaGPU, instancetype.AMDGPU, instancetype.HabanaGaudi, instancetype.Neuron, instancetype.NeuronCore,
 	}, func(name string) bool { return t.Capacity.Get(name) > 0 })
 }
 
@@ -186,7 +186,7 @@ func onePerPlace(candidates []cloud.Candidate) []cloud.Candidate {
 }
 
 // partition is the part of a placement group that the claim asks for; empty if it asks
-// for none. Of several it is the first as texts go. (aws.md, 11.1.)
+// for none. Of several it is the first as texts go. (As in Karpenter.)
 func partition(claim *cloud.Claim) string {
 	asked := claim.Requirements.Get(awsv1.LabelPlacementGroupPartition)
 	if !claim.Requirements.Has(awsv1.LabelPlacementGroupPartition) || asked.Complement() {

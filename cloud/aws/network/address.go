@@ -35,7 +35,7 @@ func (a *Addresses) Synced(subnet string, free int64) {
 // Exhausted notes that a launch found no address.
 func (a *Addresses) Exhausted(subnet string) { a.Synced(subnet, 0) }
 
-// Free is how many addresses are left; zero of a subnet that nobody spoke of.
+// Free is how many addresses are left; zero for an unknown subnet.
 func (a *Addresses) Free(subnet string) int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()

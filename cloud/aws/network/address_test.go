@@ -18,7 +18,7 @@ func TestAddressesInFlight(t *testing.T) {
 			t.Errorf("best subnet %s, want %s", got.ID, want)
 		}
 	}
-	best("s1") // nobody knows anything: the first
+	best("s1") // without any counts: the first
 	a.Synced("s1", 100)
 	a.Synced("s2", 90)
 	best("s1")

@@ -12,12 +12,12 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud/aws/api"
-	"tenon/cloud/aws/offering"
-	"tenon/cloud/aws/recall"
+	"tenon/cloud/aws/cache"
+	"tenon/cloud/aws/instancetype"
 )
 
 // How long placement groups hold: one that was found a minute ago is not looked up again,
-// and while EC2 does not answer the last one known will do for a day. (aws.md, 2.5.)
+// and while EC2 does not answer the last one known will do for a day. (As in Karpenter.)
 const (
 	placementHolds = time.Minute
 	placementKept  = 24 * time.Hour
@@ -25,21 +25,21 @@ const (
 
 type placements struct {
 	ec2   api.EC2Network
-	fresh *recall.Cache[awsv1.PlacementGroupSelector, *Placement]
-	kept  *recall.Cache[awsv1.PlacementGroupSelector, *Placement]
+	fresh *cache.Cache[awsv1.PlacementGroupSelector, *Placement]
+	kept  *cache.Cache[awsv1.PlacementGroupSelector, *Placement]
 }
 
 // Placement is a placement group.
 type Placement struct {
-	offering.PlacementGroup
+	instancetype.PlacementGroup
 	Name string
 }
 
 func newPlacements(ec2 api.EC2Network, c clock.PassiveClock) *placements {
 	return &placements{
 		ec2:   ec2,
-		fresh: recall.New[awsv1.PlacementGroupSelector, *Placement](c, placementHolds),
-		kept:  recall.New[awsv1.PlacementGroupSelector, *Placement](c, placementKept),
+		fresh: cache.New[awsv1.PlacementGroupSelector, *Placement](c, placementHolds),
+		kept:  cache.New[awsv1.PlacementGroupSelector, *Placement](c, placementKept),
 	}
 }
 
@@ -89,7 +89,7 @@ func (p *placements) ask(ctx context.Context, selector awsv1.PlacementGroupSelec
 	}
 	g := answer.PlacementGroups[0]
 	return &Placement{
-		PlacementGroup: offering.PlacementGroup{
+		PlacementGroup: instancetype.PlacementGroup{
 			ID: aws.ToString(g.GroupId), Strategy: string(g.Strategy), Partitions: int(aws.ToInt32(g.PartitionCount)),
 		},
 		Name: aws.ToString(g.GroupName),

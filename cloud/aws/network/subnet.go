@@ -14,7 +14,7 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud/aws/api"
-	"tenon/cloud/aws/recall"
+	"tenon/cloud/aws/cache"
 )
 
 // Finder finds what selectors say, and remembers it for a while. A class that changes is
@@ -22,8 +22,8 @@ import (
 type Finder struct {
 	ec2       api.EC2Network
 	addresses *Addresses
-	subnets   *recall.Cache[revision, []Subnet]
-	groups    *recall.Cache[revision, []awsv1.SecurityGroup]
+	subnets   *cache.Cache[revision, []Subnet]
+	groups    *cache.Cache[revision, []awsv1.SecurityGroup]
 	placement *placements
 }
 
@@ -37,15 +37,15 @@ func revisionOf(class *awsv1.EC2NodeClass) revision {
 	return revision{string(class.UID), class.Generation}
 }
 
-// groupsHold is how long security groups are remembered. (aws.md, 2.)
+// groupsHold is how long security groups are remembered. (As in Karpenter.)
 const groupsHold = time.Minute
 
 // New makes a finder that remembers subnets for a time, and tells addresses what EC2 says.
 func New(ec2 api.EC2Network, c clock.PassiveClock, subnetsHold time.Duration, addresses *Addresses) *Finder {
 	return &Finder{
 		ec2: ec2, addresses: addresses,
-		subnets:   recall.New[revision, []Subnet](c, subnetsHold),
-		groups:    recall.New[revision, []awsv1.SecurityGroup](c, groupsHold),
+		subnets:   cache.New[revision, []Subnet](c, subnetsHold),
+		groups:    cache.New[revision, []awsv1.SecurityGroup](c, groupsHold),
 		placement: newPlacements(ec2, c),
 	}
 }

@@ -1,8 +1,7 @@
-// Package offering turns facts about EC2 into a catalogue: for each instance type its
-// labels, its capacity and what of it pods cannot use, and the offers of it by zone and
-// capacity type with their prices.
+// Package offering knows which instance types EC2 has in the region, what they are like, and
+// in which zones they are offered.
 //
-// It is a pure function of its parameters. A provider fills them from what it has
-// discovered; `tenon plan` takes Defaults, or an EC2NodeClass from a file. The package
-// calls no API, reads no file and remembers nothing.
+// What EC2 says goes before the built-in facts, which fill in what EC2 does not say: how
+// fast a network is when it is used all the time, and how many branch interfaces a type
+// has. When to ask is decided elsewhere.
 package offering

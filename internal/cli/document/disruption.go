@@ -27,6 +27,10 @@ func (p Planned) disruptions(e *encoder) {
 		e.inline("replacements", appendStrings(e.scratch(), replacements))
 		e.inline("evictions", strconv.AppendInt(e.scratch(), int64(d.Evictions()), 10))
 		e.inline("savingsPerHour", append(e.scratch(), d.Savings.String()...))
+		if !d.Now() {
+			e.text("waitsFor", string(d.Delay.Code))
+			e.text("waitsUntil", d.Delay.Until.UTC().Format(time.RFC3339))
+		}
 		e.close()
 	})
 }
@@ -43,7 +47,11 @@ func (p Planned) kept(e *encoder) {
 		e.text("node", o.Node)
 		e.text("state", string(o.Kind))
 		e.text("reason", string(o.Reason))
-		e.text("message", o.Text)
+		e.text("code", string(o.Cause.Code))
+		if names := o.Cause.Names(); len(names) > 0 {
+			e.inline("about", appendStrings(e.scratch(), names))
+		}
+		e.text("message", o.Cause.Text())
 		if !o.Until.IsZero() {
 			e.text("until", o.Until.UTC().Format(time.RFC3339))
 		}

@@ -47,6 +47,7 @@ func (p Planned) write(e *encoder) error {
 	p.nodes(e)
 	p.existing(e)
 	p.unschedulable(e)
+	p.buffers(e)
 	p.disruptions(e)
 	p.kept(e)
 	p.cost(e)
@@ -82,6 +83,9 @@ func (p Planned) node(e *encoder, c *plan.Claim) {
 		}
 	})
 	e.inline("pods", p.appendPods(e.scratch(), c.Pods))
+	if c.Spare {
+		e.inline("spare", append(e.scratch(), "true"...))
+	}
 	e.close()
 }
 
@@ -163,7 +167,7 @@ func (p Planned) Fleet() (before, after model.Money) {
 	return before, after + p.Plan.Cost.New
 }
 
-// roundedGap keeps six digits: a millionth of the price is below what anybody pays.
+// roundedGap keeps six digits: a millionth of the price is below the smallest price.
 func roundedGap(gap float64) float64 {
 	const digits = 1e6
 	return float64(int64(gap*digits+0.5)) / digits

@@ -254,7 +254,7 @@ func (d *document) complete() error {
 	return errors.Join(problems...)
 }
 
-// arbitrary plans have names that nobody would choose.
+// arbitrary plans have unusual names.
 func arbitrary(t *rapid.T) Planned {
 	text := rapid.OneOf(rapid.SampledFrom([]string{"yes", "null", "1e3", "0x1", "- a", "a: b", "# c", "", "~", "us-west-2a", "é", "\u2028", "a\nb", "{", "'"}), rapid.String())
 	amount := rapid.Int64Range(-1<<40, 1<<60)

@@ -32,7 +32,7 @@ func newEncoder(w io.Writer, s style) *encoder {
 }
 
 // scratch is an empty buffer for a value to be written at once. A value that outgrows it gets
-// memory of its own; nobody keeps a value that was made in it.
+// memory of its own; values that are made in it must not be kept.
 func (e *encoder) scratch() []byte { return e.buffer[:0] }
 
 func (e *encoder) put(text string) { e.w.WriteString(text) } // errors stay in w until finish

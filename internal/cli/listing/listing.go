@@ -22,6 +22,8 @@ import (
 type Options struct {
 	// Overlays are read when they play a part.
 	Overlays bool
+	// Buffers are read, with what they refer to, when they play a part.
+	Buffers bool
 	// Owners are the workloads and services that default topology spreads look at.
 	Owners bool
 	// Progress, if set, is told after every page.

@@ -10,6 +10,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	autoscalingv1beta1 "tenon/api/autoscaling/v1beta1"
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
 	karpenterv1alpha1 "tenon/api/karpenter/v1alpha1"
@@ -56,10 +57,21 @@ func sources(options Options) []source {
 	if options.Overlays {
 		list = append(list, source{path: "/apis/karpenter.sh/v1alpha1/nodeoverlays", kind: "NodeOverlay", make: func() metav1.Object { return &karpenterv1alpha1.NodeOverlay{} }, optional: true})
 	}
+	if options.Buffers {
+		list = append(list,
+			source{path: "/apis/autoscaling.x-k8s.io/v1beta1/capacitybuffers", kind: "CapacityBuffer", make: func() metav1.Object { return &autoscalingv1beta1.CapacityBuffer{} }, optional: true},
+			source{path: "/api/v1/podtemplates", kind: "PodTemplate", make: func() metav1.Object { return &corev1.PodTemplate{} }},
+			source{path: "/apis/apps/v1/deployments", kind: "Deployment", make: func() metav1.Object { return &appsv1.Deployment{} }},
+		)
+	}
 	if options.Owners {
 		list = append(list,
 			source{path: "/api/v1/services", kind: "Service", make: func() metav1.Object { return &corev1.Service{} }},
 			source{path: "/api/v1/replicationcontrollers", kind: "ReplicationController", make: func() metav1.Object { return &corev1.ReplicationController{} }},
+		)
+	}
+	if options.Owners || options.Buffers {
+		list = append(list,
 			source{path: "/apis/apps/v1/replicasets", kind: "ReplicaSet", make: func() metav1.Object { return &appsv1.ReplicaSet{} }},
 			source{path: "/apis/apps/v1/statefulsets", kind: "StatefulSet", make: func() metav1.Object { return &appsv1.StatefulSet{} }},
 		)

@@ -3,11 +3,13 @@ package planning
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/order"
@@ -18,7 +20,7 @@ import (
 	"tenon/internal/ingest"
 	"tenon/internal/ingest/manifest"
 	"tenon/internal/manager"
-	"tenon/internal/rollout"
+	"tenon/internal/rolloutpace"
 	"tenon/internal/savings"
 	"tenon/internal/version"
 )
@@ -50,6 +52,7 @@ func (j *job) gather(ctx context.Context) (*snapshot.Snapshot, error) {
 	learn(s, objects, options)
 	j.remark(s, m)
 	j.remarkPrices(objects)
+	j.remarkBuffers(objects)
 	return s, nil
 }
 
@@ -70,8 +73,8 @@ func learn(s *snapshot.Snapshot, objects *ingest.Objects, options ingest.Options
 		}
 		c := &s.Pools[at].Consolidation
 		c.Caution = savings.Of(pool).Caution(options.Now)
-		if _, began := pool.Annotations[rollout.Annotation]; began || !options.Files {
-			pace := rollout.Of(pool).Pace(pool.Name, underway[pool.Name], options.Now)
+		if _, began := pool.Annotations[rolloutpace.Annotation]; began || !options.Files {
+			pace := rolloutpace.Of(pool).Pace(pool.Name, underway[pool.Name], options.Now)
 			c.Pace = &pace
 		}
 	}
@@ -94,6 +97,7 @@ func (j *job) ingestOptions(m *market) ingest.Options {
 		ReservationLabel: m.reservationLabel,
 		DefaultSpreads:   j.Settings.SchedulerConfig.PodTopologySpread.DefaultConstraints,
 		Overlays:         j.Settings.FeatureGates.NodeOverlay,
+		Buffers:          j.Settings.FeatureGates.CapacityBuffer,
 		Files:            len(j.Files) > 0,
 	}
 }
@@ -143,6 +147,12 @@ func checkObject(o metav1.Object, checker *ingest.Translator) error {
 	if _, err := ingest.NodePrice(pool, 0); err != nil {
 		return err
 	}
+	if _, err := ingest.DeleteFirst(pool); err != nil {
+		return err
+	}
+	if _, err := ingest.PriceCeiling(pool); err != nil {
+		return err
+	}
 	return checker.CheckPool(pool)
 }
 
@@ -167,6 +177,7 @@ func (j *job) fromCluster(ctx context.Context) (*ingest.Objects, error) {
 	j.report.Set("reading "+connection.Config.Host, "")
 	return listing.Read(ctx, connection.Config, listing.Options{
 		Overlays: j.Settings.FeatureGates.NodeOverlay,
+		Buffers:  j.Settings.FeatureGates.CapacityBuffer,
 		Owners:   !j.Settings.SchedulerConfig.Empty(),
 		Progress: func(kind string, objects int) {
 			j.report.Set("reading "+connection.Config.Host, fmt.Sprintf("%d objects, now %s", objects, kind))
@@ -178,6 +189,24 @@ func (j *job) fromCluster(ctx context.Context) (*ingest.Objects, error) {
 // cluster a pod that is not there is not pending.
 func leaveOutReplicas(s *snapshot.Snapshot) {
 	s.Pods = slices.DeleteFunc(s.Pods, func(p snapshot.Pod) bool { return p.UID == "" })
+}
+
+// remarkBuffers notes buffers that keep no room, and why.
+func (j *job) remarkBuffers(objects *ingest.Objects) {
+	index := ingest.NewIndex()
+	for _, o := range objects.Others {
+		index.Put(o)
+	}
+	rooms := index.Rooms()
+	if len(rooms) > 0 && !j.Settings.FeatureGates.CapacityBuffer {
+		j.note("%d CapacityBuffers are left out: the feature gate CapacityBuffer is off", len(rooms))
+		return
+	}
+	for _, k := range slices.SortedFunc(maps.Keys(rooms), func(a, b types.NamespacedName) int { return strings.Compare(a.String(), b.String()) }) {
+		if room := rooms[k]; room.Problem != "" {
+			j.note("CapacityBuffer %s keeps no room: %s", k, room.Problem)
+		}
+	}
 }
 
 // remarkPrices notes pools of a cluster whose price of nodes cannot be read; in a file that is an error.

@@ -11,14 +11,14 @@ import (
 	"tenon/core/snapshot"
 	"tenon/internal/command"
 	"tenon/internal/ingest"
-	"tenon/internal/rollout"
+	"tenon/internal/rolloutpace"
 )
 
 // A plan for a cluster knows of roll-outs what the controller has written on the pools.
 func TestPlansKnowOfRollouts(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	wide := &karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "wide", Annotations: map[string]string{rollout.Annotation: `{"goal":"g","width":4}`}}}
+	wide := &karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "wide", Annotations: map[string]string{rolloutpace.Annotation: `{"goal":"g","width":4}`}}}
 	fresh := &karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "fresh"}}
 	record := command.Record{ID: "x7k2p", Reason: plan.Drifted, Claims: []command.Member{{Claim: "a", Pool: "wide"}}}
 	going := &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{karpenterv1.LabelNodePool: "wide"},

@@ -3,6 +3,7 @@ package planning
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -11,8 +12,8 @@ import (
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud/aws/facts"
-	"tenon/cloud/aws/lexicon"
-	"tenon/cloud/aws/offering"
+	"tenon/cloud/aws/instancetype"
+
 	"tenon/core/catalog"
 	"tenon/core/requirement"
 	"tenon/internal/ingest"
@@ -26,7 +27,7 @@ type market struct {
 	file *catalog.Catalog
 
 	region   string
-	defaults offering.Params
+	defaults instancetype.Params
 	// classes are catalogues that were made already, by the name of the node class; pools of
 	// one class share one.
 	classes map[string]*catalog.Catalog
@@ -36,13 +37,20 @@ type market struct {
 	used bool
 }
 
+// regionName is how AWS calls regions. One that is not in the table is used all the same: there may
+// be new ones.
+var regionName = regexp.MustCompile(`^[a-z]+(-[a-z]+)+-[0-9]+$`)
+
 func newMarket(j *job) (*market, error) {
 	if j.Catalog != "" {
 		return fileMarket(j.Catalog)
 	}
+	if !regionName.MatchString(j.Region) {
+		return nil, fmt.Errorf("--region %s is no name of a region; known are %s", j.Region, strings.Join(facts.Regions(), ", "))
+	}
 	m := &market{
-		vocabulary: lexicon.Vocabulary(), reservationLabel: awsv1.LabelCapacityReservationID,
-		region: j.Region, defaults: offering.Defaults(j.Region), classes: map[string]*catalog.Catalog{},
+		vocabulary: instancetype.Vocabulary(), reservationLabel: awsv1.LabelCapacityReservationID,
+		region: j.Region, defaults: instancetype.Defaults(j.Region), classes: map[string]*catalog.Catalog{},
 	}
 	m.defaults.MemoryOverhead = j.Settings.AWS.VMMemoryOverheadPercent
 	m.defaults.ReservedENIs = int64(j.Settings.AWS.ReservedENIs)
@@ -82,7 +90,7 @@ func (m *market) catalogOf(pool *karpenterv1.NodePool, class metav1.Object) (*ca
 	}
 	found, made := m.classes[ref.Name]
 	if !made {
-		result := offering.Build(params)
+		result := instancetype.Build(params)
 		found = &result.Catalog
 		m.classes[ref.Name] = found
 	}
@@ -112,5 +120,5 @@ func (m *market) remarks() []string {
 	if date == "" {
 		date = "an unknown date"
 	}
-	return append(out, fmt.Sprintf("on-demand prices are those of %s in %s of %s; spot is estimated at %d %% of them", list.Region, list.Currency, date, offering.DefaultSpotPercent))
+	return append(out, fmt.Sprintf("on-demand prices are those of %s in %s of %s; spot is estimated at %d %% of them", list.Region, list.Currency, date, instancetype.DefaultSpotPercent))
 }

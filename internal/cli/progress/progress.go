@@ -1,5 +1,5 @@
 // Package progress tells people on standard error what a command is busy with, once it has
-// taken longer than anybody likes to wait in silence. It knows nothing of what is done.
+// taken longer than people like to wait in silence. It knows nothing of what is done.
 package progress
 
 import (

@@ -22,7 +22,7 @@ func (t *writer) disruptions() {
 		return
 	}
 	if len(p.Disruptions) > 0 {
-		t.line("%s", t.colored(bold, "Nodes to give up"))
+		t.line("%s", t.colored(bold, "Nodes to remove"))
 		rows := make([][]string, len(p.Disruptions))
 		for i := range p.Disruptions {
 			rows[i] = t.disruptionRow(&p.Disruptions[i])
@@ -42,7 +42,11 @@ func (t *writer) disruptionRow(d *plan.Disruption) []string {
 	for i := range d.Replacements {
 		replacements[i] = d.Replacements[i].Name
 	}
-	return []string{string(d.Reason), named(nodes), named(replacements), strconv.Itoa(d.Evictions()), signed(d)}
+	when := string(d.Reason)
+	if !d.Now() {
+		when += ", later"
+	}
+	return []string{when, named(nodes), named(replacements), strconv.Itoa(d.Evictions()), signed(d)}
 }
 
 func signed(d *plan.Disruption) string {
@@ -71,7 +75,8 @@ func (t *writer) kept() {
 	byText := map[string][]string{}
 	for i := range t.p.Plan.Prospects {
 		if o := &t.p.Plan.Prospects[i]; o.Kind != plan.Chosen {
-			byText[o.Text] = append(byText[o.Text], o.Node)
+			text := o.Cause.Text()
+			byText[text] = append(byText[text], o.Node)
 		}
 	}
 	if len(byText) == 0 {

@@ -30,6 +30,7 @@ func Write(w io.Writer, p document.Planned, o Options) error {
 	t.existing()
 	t.disruptions()
 	t.totals()
+	t.buffers()
 	t.ruleCosts()
 	t.unplaced()
 	return t.w.Flush()

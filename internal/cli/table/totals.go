@@ -69,7 +69,7 @@ func (t *writer) totals() {
 func (t *writer) bound() string {
 	c := t.p.Plan.Cost
 	if c.New == c.LowerBound {
-		return "proven: these pods cannot be had for less"
+		return "proven: no cheaper fleet exists for these pods"
 	}
 	if c.LowerBound == 0 {
 		return "nothing is proven about the least possible price"

@@ -11,12 +11,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/disrupt"
 	"tenon/core/plan"
+	"tenon/core/reason"
 	"tenon/core/snapshot"
-	"tenon/internal/abreast"
 	"tenon/internal/command"
 	"tenon/internal/execute"
 	"tenon/internal/ingest"
+	"tenon/internal/parallel"
 	"tenon/internal/reconcile"
 	"tenon/internal/world"
 )
@@ -27,32 +29,30 @@ type start struct {
 	record  command.Record
 	leavers []command.Leaver
 	orders  []execute.Order
-	places  []place
+	places  []world.Place
 	pods    map[types.UID]bool // on the leavers
 }
 
-// place is where pods of the leavers will go: a claim to be made, or a node.
-type place struct {
-	on   string
-	pods []world.Guest
-}
-
-// beginAll begins what was decided, as far as it still holds. One that cannot be begun
-// keeps no other from being.
+// beginAll begins what is to be begun now, as far as it still holds. One that cannot be
+// begun keeps no other from being.
 func (d *disruption) beginAll(ctx context.Context, picture world.Picture, chosen []plan.Disruption) error {
-	var now *view // only if something has changed meanwhile
+	var now *disrupt.Current // only if something has changed meanwhile
 	if d.o.World.Pulse().Changes != picture.Pulse.Changes && len(chosen) > 0 {
-		now = newView(d.look(ctx, d.o.World, d.kit.Clock.Now()).Snapshot)
+		now = disrupt.NewCurrent(d.look(ctx, d.o.World, d.kit.Clock.Now()).Snapshot)
 	}
 	var wrong []error
-	for _, each := range split(chosen) {
+	for i := range chosen {
+		each := &chosen[i]
+		if !each.Now() {
+			continue
+		}
 		if now != nil {
-			if why := now.changed(picture.Snapshot, &each); why != "" {
-				reconcile.Log(ctx).V(1).Info("abandoning disruption that does not hold any more", "reason", string(each.Reason), "cause", why)
+			if cause := now.Overtaken(picture.Snapshot, each); cause.Code != reason.None {
+				reconcile.Log(ctx).V(1).Info("abandoning disruption that does not hold any more", "reason", string(each.Reason), "cause", cause.Text())
 				continue
 			}
 		}
-		s, err := d.prepare(ctx, picture.Snapshot, &each)
+		s, err := d.prepare(ctx, picture.Snapshot, each)
 		if err != nil {
 			wrong = append(wrong, err)
 			continue
@@ -67,22 +67,6 @@ func (d *disruption) beginAll(ctx context.Context, picture world.Picture, chosen
 	return errors.Join(wrong...)
 }
 
-// split makes a command of each empty node: none waits for another, and one that cannot be
-// written on keeps no other here.
-func split(list []plan.Disruption) []plan.Disruption {
-	var out []plan.Disruption
-	for _, d := range list {
-		if d.Reason != plan.Empty {
-			out = append(out, d)
-			continue
-		}
-		for i := range d.Nodes {
-			out = append(out, plan.Disruption{Reason: d.Reason, Nodes: d.Nodes[i : i+1], Savings: d.Nodes[i].Price})
-		}
-	}
-	return out
-}
-
 // prepare gathers what a command needs; nil if it is no more to be begun.
 func (d *disruption) prepare(ctx context.Context, s *snapshot.Snapshot, p *plan.Disruption) (*start, error) {
 	out := &start{plan: p, pods: map[types.UID]bool{}, record: command.Record{
@@ -93,7 +77,7 @@ func (d *disruption) prepare(ctx context.Context, s *snapshot.Snapshot, p *plan.
 		for _, pod := range r.Pods {
 			out.pods[types.UID(s.Pods[pod].UID)] = true
 		}
-		if d.desk.involves(r.Claim) {
+		if d.underway.Involve(r.Claim) {
 			return nil, nil
 		}
 		l, found, err := d.leaver(ctx, d.kit.Client, r.Claim)
@@ -106,9 +90,14 @@ func (d *disruption) prepare(ctx context.Context, s *snapshot.Snapshot, p *plan.
 		out.leavers = append(out.leavers, l)
 		out.record.Claims = append(out.record.Claims, command.Member{Claim: r.Claim, Pool: r.Pool, Price: r.Price})
 	}
+	if p.DeleteFirst { // what comes instead is bought for the pods, once the removal has begun
+		first := *p
+		first.Replacements = nil
+		p, out.plan = &first, &first
+	}
 	out.record.Receivers = receivers(s, p)
 	for i := range p.Moves {
-		out.places = append(out.places, place{p.Moves[i].Node, guests(s, p.Moves[i].Pods)})
+		out.places = append(out.places, world.Place{On: p.Moves[i].Node, Pods: guests(s, p.Moves[i].Pods)})
 	}
 	market := d.o.Supply.Of(ctx, d.o.World.Pools())
 	for i := range p.Replacements {
@@ -117,7 +106,7 @@ func (d *disruption) prepare(ctx context.Context, s *snapshot.Snapshot, p *plan.
 			return nil, nil
 		}
 		out.orders = append(out.orders, order)
-		out.places = append(out.places, place{order.Claim.Name, guests(s, p.Replacements[i].Pods)})
+		out.places = append(out.places, world.Place{On: order.Claim.Name, Pods: guests(s, p.Replacements[i].Pods)})
 		out.record.Replacements = append(out.record.Replacements, command.Member{
 			Claim: order.Claim.Name, Pool: order.Pool.Name, Price: p.Replacements[i].Offer.Price,
 		})
@@ -174,23 +163,20 @@ func (d *disruption) order(c *plan.Claim, market map[string]world.Sale, s *start
 }
 
 // begin writes the command: on the claims, on the nodes, and then its replacements.
-// Whatever fails, everything is taken back, now or by whoever finds it on the objects.
+// When a write fails, everything is taken back, now or by the process that finds it on the objects.
 func (d *disruption) begin(ctx context.Context, s *start) error {
 	r := &s.record
-	d.desk.begin(s, d.kit.Clock.Now())
-	defer d.desk.begun(r.ID)
+	d.underway.Begin(world.Underway{Record: *r, Places: s.places, Pods: s.pods})
+	defer d.underway.Begun(r.ID)
 	d.tellBegin(ctx, s)
 	if err := d.o.Rollouts.Begun(ctx, *r); err != nil {
-		d.desk.drop(r.ID, d.kit.Clock.Now())
+		d.underway.Abandon(r.ID)
 		return err
 	}
-	for _, p := range s.places {
-		d.o.World.Arrange(p.on, r.ID, p.pods)
-	}
-	parallel := min(max(d.o.Parallel, 1), mostLeavers)
-	err := abreast.Try(parallel, s.leavers, func(l command.Leaver) error { return d.o.Executor.Write(ctx, l.Claim, r) })
+	atOnce := min(max(d.o.Parallel, 1), mostLeavers)
+	err := parallel.Try(atOnce, s.leavers, func(l command.Leaver) error { return d.o.Executor.Write(ctx, l.Claim, r) })
 	if err == nil {
-		err = abreast.Try(parallel, s.leavers, func(l command.Leaver) error { return d.close(ctx, l.Claim.Name, r) })
+		err = parallel.Try(atOnce, s.leavers, func(l command.Leaver) error { return d.close(ctx, l.Claim.Name, r) })
 	}
 	if err != nil {
 		return d.undo(ctx, r, err)
@@ -237,7 +223,7 @@ func (d *disruption) undo(ctx context.Context, r *command.Record, cause error) e
 		reconcile.Log(ctx).Error(err, "could not take back a disruption that was not begun completely", "command-id", r.ID)
 	}
 	if client.IgnoreNotFound(cause) == nil || isConflict(cause) {
-		return nil // somebody was faster: the next evaluation knows
+		return nil // another writer was faster: the next evaluation knows
 	}
 	return fmt.Errorf("begin disruption %s: %w", r.ID, cause)
 }

@@ -4,19 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
-	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/plan"
+	"tenon/core/reason"
 	"tenon/internal/command"
 	"tenon/internal/lookup"
+	"tenon/internal/podpolicy"
 	"tenon/internal/reconcile"
 	"tenon/internal/removal"
-	"tenon/internal/standing"
+	"tenon/internal/world"
 )
 
 // tick is how often commands are looked at while there are any.
@@ -32,10 +34,10 @@ func (d *disruption) conduct(ctx context.Context) (reconcile.Result, error) {
 		return reconcile.Never, err
 	}
 	var wrong []error
-	entries := d.desk.list()
-	for _, e := range entries {
-		if err := d.advance(ctx, e); err != nil && !isConflict(err) {
-			wrong = append(wrong, fmt.Errorf("command %s: %w", e.record.ID, err))
+	underway := slices.DeleteFunc(d.underway.List(), func(u world.Underway) bool { return u.Beginning })
+	for _, u := range underway {
+		if err := d.advance(ctx, u); err != nil && !isConflict(err) {
+			wrong = append(wrong, fmt.Errorf("command %s: %w", u.Record.ID, err))
 		}
 	}
 	if err := d.tidy(ctx, claims); err != nil {
@@ -45,7 +47,7 @@ func (d *disruption) conduct(ctx context.Context) (reconcile.Result, error) {
 		reconcile.Log(ctx).Error(err, "disruptions are not what they should be yet")
 		return reconcile.In(tick), nil
 	}
-	if len(entries) > 0 {
+	if len(underway) > 0 {
 		return reconcile.In(tick), nil
 	}
 	return reconcile.In(period), nil
@@ -55,41 +57,40 @@ func (d *disruption) conduct(ctx context.Context) (reconcile.Result, error) {
 // returns the claims.
 func (d *disruption) meet(ctx context.Context) ([]*karpenterv1.NodeClaim, error) {
 	claims, err := lookup.ClaimsDisrupted(ctx, d.kit.Client)
-	now := d.kit.Clock.Now()
 	for _, claim := range claims {
 		if r, ok := command.Of(claim); ok && r.Takes(claim.Name) {
-			d.desk.meet(r, now)
+			d.underway.Meet(r)
 		}
 	}
 	return claims, err
 }
 
 // advance does the next step of a command.
-func (d *disruption) advance(ctx context.Context, e *entry) error {
-	stage, err := d.stage(ctx, d.kit.Client, e.record)
+func (d *disruption) advance(ctx context.Context, u world.Underway) error {
+	stage, err := d.stage(ctx, d.kit.Client, u.Record)
 	if err != nil {
 		return err
 	}
-	stage.Closed = e.closed
+	stage.Closed = u.Closed
 	switch step, _ := stage.Next(); step {
 	case command.Mark:
-		e.closed = time.Time{}
-		if stage, err = d.stage(ctx, d.kit.Live, e.record); err != nil {
+		d.underway.Closed(u.Record.ID, time.Time{})
+		if stage, err = d.stage(ctx, d.kit.Live, u.Record); err != nil {
 			return err
 		}
 		return d.mark(ctx, stage) // a cache that is behind would have us overtaken for as long
 	case command.Wait:
-		if e.closed.IsZero() {
-			e.closed = stage.Now
+		if u.Closed.IsZero() {
+			d.underway.Closed(u.Record.ID, stage.Now)
 		}
 		d.tellWaiting(stage)
 		return nil
 	}
 	// What cannot be taken back is decided on what the API server has, not on a cache.
-	if stage, err = d.stage(ctx, d.kit.Live, e.record); err != nil {
+	if stage, err = d.stage(ctx, d.kit.Live, u.Record); err != nil {
 		return err
 	}
-	stage.Closed = e.closed
+	stage.Closed = u.Closed
 	step, why := stage.Next()
 	if step == command.Abandon {
 		if stage.Unaware == 0 { // its replacements are to blame, and say so as long as they are there
@@ -110,7 +111,7 @@ func (d *disruption) advance(ctx context.Context, e *entry) error {
 
 // stage reads the objects of a command.
 func (d *disruption) stage(ctx context.Context, reader client.Reader, r command.Record) (*command.Stage, error) {
-	s := &command.Stage{Record: r, Now: d.kit.Clock.Now(), Patience: patience(d.desk.size())}
+	s := &command.Stage{Record: r, Now: d.kit.Clock.Now(), Patience: patience(d.underway.Machines())}
 	for _, m := range r.Claims {
 		l, found, err := d.leaver(ctx, reader, m.Claim)
 		if err != nil {
@@ -157,31 +158,26 @@ func (d *disruption) mark(ctx context.Context, s *command.Stage) error {
 
 // remove looks at the nodes once more, and deletes the claims of those that nothing keeps.
 func (d *disruption) remove(ctx context.Context, s *command.Stage) error {
-	budgets := map[string][]*policyv1.PodDisruptionBudget{}
-	objections := map[string]string{}
-	var going []command.Leaver
-	var names []string
+	look, objections := d.secondLook(s), map[string]reason.Cause{}
 	for _, l := range s.Staying() {
-		sight, err := d.sight(ctx, l, budgets)
+		cause, err := look.objection(ctx, l)
 		if err != nil {
 			return err
 		}
-		_, sight.Expected = d.desk.memory(s.Record.ID)
-		if why := s.Record.Objection(sight, s.Now); why != "" {
-			objections[l.Claim.Name] = why
-			continue
+		if cause.Code != reason.None {
+			objections[l.Claim.Name] = cause
 		}
-		going, names = append(going, l), append(names, l.Claim.Name)
 	}
 	d.tellObjections(ctx, s, objections)
-	if !s.Record.WorthGoingOn(names) {
-		return d.abandon(ctx, s, firstOf(s, objections))
+	outcome := s.Judge(objections)
+	if outcome.Abandon != "" {
+		return d.abandon(ctx, s, outcome.Abandon)
 	}
 	if err := d.o.Executor.Rearrange(ctx, s.Record.Receivers, s.Now); err != nil {
 		return err
 	}
 	var wrong []error
-	for _, l := range going {
+	for _, l := range outcome.Going {
 		deleted, err := removal.Delete(ctx, d.kit, l.Claim, removal.Reason(label(s.Record.Reason)))
 		if err != nil {
 			wrong = append(wrong, err) // it has changed since: look at it again
@@ -191,43 +187,14 @@ func (d *disruption) remove(ctx context.Context, s *command.Stage) error {
 			d.tellRemoved(ctx, s, l)
 		}
 	}
-	for _, l := range s.Staying() {
-		if objections[l.Claim.Name] != "" {
-			d.o.World.DisarrangeOn(nameOf(l))
-			wrong = append(wrong, d.o.Executor.Release(ctx, l))
-		}
+	for _, l := range outcome.Released {
+		d.o.World.DisarrangeOn(l.Name())
+		wrong = append(wrong, d.o.Executor.Release(ctx, l))
 	}
 	return errors.Join(wrong...)
 }
 
-// sight reads what is on a node now.
-func (d *disruption) sight(ctx context.Context, l command.Leaver, budgets map[string][]*policyv1.PodDisruptionBudget) (command.Sight, error) {
-	s := command.Sight{Leaver: l, Budgets: budgets}
-	if l.Node == nil {
-		return s, nil
-	}
-	var err error
-	if s.Pods, err = lookup.PodsOn(ctx, d.kit.Live, l.Node.Name); err != nil {
-		return s, err
-	}
-	for _, pod := range s.Pods {
-		if _, known := budgets[pod.Namespace]; known {
-			continue
-		}
-		var list policyv1.PodDisruptionBudgetList
-		if err := d.kit.Live.List(ctx, &list, client.InNamespace(pod.Namespace)); err != nil {
-			return s, fmt.Errorf("list the budgets of namespace %s: %w", pod.Namespace, err)
-		}
-		found := make([]*policyv1.PodDisruptionBudget, len(list.Items))
-		for i := range list.Items {
-			found[i] = &list.Items[i]
-		}
-		budgets[pod.Namespace] = found
-	}
-	return s, nil
-}
-
-// abandon takes a command back: replacements that nobody needs go first, since the record
+// abandon takes a command back: replacements that are not needed go first, since the record
 // on the leavers is what says that they were made for it.
 func (d *disruption) abandon(ctx context.Context, s *command.Stage, why string) error {
 	d.tellAbandoned(ctx, s, why)
@@ -251,11 +218,7 @@ func (d *disruption) abandon(ctx context.Context, s *command.Stage, why string) 
 	if err := errors.Join(wrong...); err != nil {
 		return err
 	}
-	places, _ := d.desk.memory(s.Record.ID)
-	for _, p := range places {
-		d.o.World.Disarrange(p.pods)
-	}
-	d.desk.drop(s.Record.ID, s.Now)
+	d.underway.Abandon(s.Record.ID)
 	return nil
 }
 
@@ -268,7 +231,7 @@ func (d *disruption) spare(ctx context.Context, claim *karpenterv1.NodeClaim) er
 			return err
 		}
 		for _, pod := range pods {
-			needed = needed || standing.Active(pod) && standing.Reschedulable(pod)
+			needed = needed || podpolicy.Active(pod) && podpolicy.Reschedulable(pod)
 		}
 	}
 	if needed {
@@ -279,7 +242,7 @@ func (d *disruption) spare(ctx context.Context, claim *karpenterv1.NodeClaim) er
 }
 
 // conclude ends a command whose nodes are all gone or going. The record is taken from the
-// claims last: whoever finds it there concludes again.
+// claims last: a process that finds it there concludes again.
 func (d *disruption) conclude(ctx context.Context, s *command.Stage) error {
 	if err := d.succeeded(ctx, s); err != nil {
 		return err
@@ -296,7 +259,7 @@ func (d *disruption) conclude(ctx context.Context, s *command.Stage) error {
 			return err
 		}
 	}
-	d.desk.drop(s.Record.ID, s.Now)
+	d.underway.End(s.Record.ID)
 	return nil
 }
 
@@ -304,11 +267,11 @@ func (d *disruption) conclude(ctx context.Context, s *command.Stage) error {
 // of one that was abandoned while a write was under way.
 func (d *disruption) tidy(ctx context.Context, claims []*karpenterv1.NodeClaim) error {
 	active := map[string]bool{}
-	for _, r := range d.desk.records() {
-		for _, m := range r.Claims {
+	for _, u := range d.underway.List() {
+		for _, m := range u.Record.Claims {
 			active[m.Claim] = true
 		}
-		for _, m := range r.Replacements {
+		for _, m := range u.Record.Replacements {
 			active[m.Claim] = true
 		}
 	}
@@ -351,21 +314,3 @@ func label(r plan.Reason) string {
 }
 
 func isConflict(err error) bool { return err != nil && apierrors.IsConflict(err) }
-
-// firstOf is the objection that is told of when a command is given up.
-func firstOf(s *command.Stage, objections map[string]string) string {
-	for _, l := range s.Staying() {
-		if why := objections[l.Claim.Name]; why != "" {
-			return nameOf(l) + ": " + why
-		}
-	}
-	return "nothing is left of it"
-}
-
-// nameOf a leaver, as people know it.
-func nameOf(l command.Leaver) string {
-	if l.Node != nil {
-		return l.Node.Name
-	}
-	return l.Claim.Name
-}

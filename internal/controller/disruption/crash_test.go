@@ -10,7 +10,7 @@ import (
 	"tenon/core/catalog"
 	"tenon/core/plan"
 	"tenon/internal/command"
-	"tenon/internal/rig"
+	"tenon/internal/testing/harness"
 )
 
 // Wherever the process dies, before a write or after it, the next one brings the nodes to
@@ -37,12 +37,12 @@ func crashAt(t *testing.T, at int, after bool) bool {
 		h.machine(machine{name: name, kind: "general-8", capacity: catalog.OnDemand, pods: 1})
 	}
 	writes, dead := 0, false
-	h.Fail(func(c rig.Call) error {
+	h.Fail(func(c harness.Call) error {
 		if c.IsWrite() {
 			writes++
 		}
 		if dead = dead || writes > at || writes == at && !after; dead {
-			return rig.ErrBroken
+			return harness.ErrBroken
 		}
 		return nil
 	})
@@ -135,9 +135,9 @@ func TestWhatWasTakenBackIsDecidedAgain(t *testing.T) {
 	for _, name := range []string{"a", "b"} {
 		h.machine(machine{name: name, kind: "general-8", capacity: catalog.OnDemand, pods: 1})
 	}
-	h.Fail(func(c rig.Call) error {
+	h.Fail(func(c harness.Call) error {
 		if c.IsWrite() && c.Name == "b" {
-			return rig.ErrBroken
+			return harness.ErrBroken
 		}
 		return nil
 	})
@@ -179,9 +179,9 @@ func TestEmptyNodesGoByThemselves(t *testing.T) {
 	for _, name := range []string{"a", "b"} {
 		h.machine(machine{name: name, kind: "general-4", capacity: catalog.OnDemand})
 	}
-	h.Fail(func(c rig.Call) error {
+	h.Fail(func(c harness.Call) error {
 		if c.IsWrite() && (c.Name == "b" || c.Name == "node-b") {
-			return rig.ErrBroken
+			return harness.ErrBroken
 		}
 		return nil
 	})
@@ -190,7 +190,7 @@ func TestEmptyNodesGoByThemselves(t *testing.T) {
 	h.expect("a: closed Empty recorded", "b: ")
 }
 
-// Marks that belong to no command are taken back: they are those of whoever ran before.
+// Marks that belong to no command are taken back: they are those of an earlier process.
 func TestMarksOfNobodyAreTakenBack(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, web(func(p *karpenterv1.NodePool) { p.Spec.Disruption.Budgets = []karpenterv1.Budget{{Nodes: "0"}} }))

@@ -1,7 +1,7 @@
 // Package disruption gives nodes up: it asks the core what should go, begins that as
 // commands, and sees every command through to its end.
 //
-//	evaluate: picture ──▶ decide ──▶ wait for stragglers? does it still hold? ──▶ mark, launch replacements
+//	evaluate: picture ──▶ decide ──▶ is it for now? does it still hold? ──▶ mark, launch replacements
 //	                                                              │
 //	conduct:  claims that have a command ──▶ what is next? ──▶ wait, look again, remove,
 //	                                                           or take everything back
@@ -20,18 +20,18 @@ import (
 	"tenon/core/provision"
 	"tenon/core/snapshot"
 	"tenon/internal/execute"
-	"tenon/internal/intent"
+	"tenon/internal/market"
+	"tenon/internal/nodeclaim"
 	"tenon/internal/reconcile"
-	"tenon/internal/rollout"
+	"tenon/internal/rolloutpace"
 	"tenon/internal/savings"
-	"tenon/internal/supply"
 	"tenon/internal/world"
 )
 
 // Options are what the controllers are made with, beside the kit.
 type Options struct {
 	World    *world.World
-	Supply   *supply.Supply
+	Supply   *market.Supply
 	Executor *execute.Executor
 	// Synced reports whether everything that was there at the start has been put into the
 	// world. Nil is always.
@@ -44,10 +44,10 @@ type Options struct {
 	Pause time.Duration
 	// Parallel is how many claims of one command are written at the same time.
 	Parallel int
-	// Tell is given every evaluation. Nil is nobody.
+	// Tell is given every evaluation; it may be nil.
 	Tell func(*snapshot.Snapshot, *decide.Decision)
 	// Rollouts pace drift.
-	Rollouts *rollout.Rollouts
+	Rollouts *rolloutpace.Rollouts
 	// Ledger is told what commands were to save, and what they saved.
 	Ledger *savings.Ledger
 }
@@ -57,7 +57,7 @@ func New(kit reconcile.Kit, o Options) []reconcile.Controller {
 	if o.Synced == nil {
 		o.Synced = func() bool { return true }
 	}
-	d := &disruption{kit: kit, o: o, intents: intent.New(kit.Cloud.Describe()), desk: newDesk(), reader: o.World.Reader(), memory: provision.NewMemory(), stragglers: stragglers{}}
+	d := &disruption{kit: kit, o: o, intents: nodeclaim.New(kit.Cloud.Describe()), underway: o.World.Disruptions(), reader: o.World.Reader(), memory: provision.NewMemory()}
 	return []reconcile.Controller{
 		{
 			Name: "disruption", Workers: reconcile.One, Retry: retry,
@@ -66,7 +66,7 @@ func New(kit reconcile.Kit, o Options) []reconcile.Controller {
 		},
 		{
 			Name: "disruption.queue", Workers: reconcile.One, Retry: retry,
-			Subscribe: d.desk.subscribe,
+			Subscribe: d.underway.Subscribe,
 			Reconcile: func(ctx context.Context, _ reconcile.Key) (reconcile.Result, error) { return d.conduct(ctx) },
 		},
 	}
@@ -78,13 +78,12 @@ var retry = reconcile.Backoff{First: time.Second, Longest: 10 * time.Second}
 type disruption struct {
 	kit     reconcile.Kit
 	o       Options
-	intents intent.Maker
-	desk    *desk
+	intents nodeclaim.Maker
+	// underway are the commands, as far as they are not on the objects.
+	underway *world.Disruptions
 	// Of the evaluator alone.
-	reader     *world.Reader
-	memory     *provision.Memory
-	last       round
-	stragglers stragglers
-	broken     map[string]string // what is wrong with budgets, by pool, as it was said last
-	arrivals   arrivals
+	reader *world.Reader
+	memory *provision.Memory
+	last   round
+	broken map[string]string // what is wrong with budgets, by pool, as it was said last
 }

@@ -9,10 +9,10 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/catalog"
-	"tenon/internal/rig"
+	"tenon/internal/testing/harness"
 )
 
-// A node that nobody misses is closed, looked at again, and deleted.
+// An unneeded node is closed, looked at again, and deleted.
 func TestAnEmptyNodeIsDeleted(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, web())
@@ -66,13 +66,13 @@ func TestALostReplacementTakesEverythingBack(t *testing.T) {
 	h.expect("a: ", "b: ", "c: ") // the other one was bought for nothing
 }
 
-// Somebody else's write on a claim does not keep a command from beginning.
+// Another writer's change of a claim does not keep a command from beginning.
 func TestOtherWritersDoNotMatter(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, web())
 	h.machine(machine{name: "a", kind: "general-4", capacity: catalog.OnDemand})
 	written := false
-	h.Fail(func(c rig.Call) error {
+	h.Fail(func(c harness.Call) error {
 		if c.String() == "patch NodeClaim" && !written {
 			written = true
 			other := h.Claim("a")

@@ -3,31 +3,29 @@ package disruption
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/decide"
-	"tenon/core/model"
 	"tenon/core/plan"
 	"tenon/core/snapshot"
 	"tenon/internal/command"
-	"tenon/internal/loop"
 	"tenon/internal/reconcile"
 	"tenon/internal/world"
 )
 
 // round is one evaluation.
 type round struct {
-	adopted bool   // the commands of whoever ran before us are known
+	adopted bool   // the commands of those who ran before us are known
 	changes uint64 // of the world, as of the picture
 	at      time.Time
 	took    time.Duration
-	next    time.Time // when the answer may change although nothing happens
-	after   string    // where the sweep goes on
-	left    int       // how many nodes have not had their turn in it
-	dropped int       // how many commands were over
-	blind   int       // of how many pools nobody knew what they can buy
+	next    time.Time        // when the answer may change although nothing happens
+	after   string           // where the sweep goes on
+	left    int              // how many nodes have not had their turn in it
+	ended   int              // how many commands were over
+	blind   int              // of how many pools it was not known what they can buy
+	waiting snapshot.Waiting // what the decision had wait
 }
 
 const (
@@ -61,30 +59,27 @@ func (d *disruption) evaluate(ctx context.Context) (reconcile.Result, error) {
 	if wait := d.wait(pulse, now); wait > 0 && !d.mayBuyMore(ctx, now) {
 		return reconcile.In(wait), nil
 	}
-	dropped, blind := d.desk.dropped(), d.blind(ctx)
+	ended, blind := d.underway.Ended(), d.blind(ctx)
 	// 3. Look. What was begun has to be in the picture, or budgets would be spent twice.
 	if _, err := d.meet(ctx); err != nil {
 		return reconcile.Never, err
 	}
 	picture := d.look(ctx, d.reader, now)
-	if !d.seen(picture.Snapshot) {
+	if picture.Unseen {
 		return reconcile.In(unseenRetry), nil
 	}
 	// 4. Decide.
 	decision := d.decide(picture.Snapshot)
 	d.last.changes, d.last.at = picture.Pulse.Changes, now
 	d.last.sweep(decision.Coverage)
-	d.last.dropped, d.last.blind = dropped, blind
-	d.last.next = next(decision.Plan.Prospects, now)
+	d.last.ended, d.last.blind = ended, blind
+	d.last.next, d.last.waiting = next(decision.Plan.Prospects, now), decision.Waiting
 	if d.o.Tell != nil {
 		d.o.Tell(picture.Snapshot, &decision)
 	}
-	d.weigh(picture.Snapshot, &decision)
 	d.tellBudgets(ctx, picture.Snapshot)
 	// 5. Begin what need not wait, and still holds.
-	_, pods := d.o.World.Size()
-	arriving := d.arrivals.wait(picture.Pulse.Placed, pods, now)
-	err := d.beginAll(ctx, picture, d.stragglers.choose(&decision.Plan, arriving, now))
+	err := d.beginAll(ctx, picture, decision.Plan.Disruptions)
 	return reconcile.In(max(d.wait(d.o.World.Pulse(), d.kit.Clock.Now()), time.Millisecond)), err
 }
 
@@ -117,7 +112,7 @@ func (d *disruption) wait(pulse world.Pulse, now time.Time) time.Duration {
 		due = d.last.next
 	}
 	// A command that was taken back leaves nothing behind that would be seen as a change.
-	again := pulse.Changes != d.last.changes || d.desk.dropped() != d.last.dropped
+	again := pulse.Changes != d.last.changes || d.underway.Ended() != d.last.ended
 	if again || d.last.after != "" || due.Before(earliest) {
 		due = earliest
 	}
@@ -130,7 +125,7 @@ func (d *disruption) mayBuyMore(ctx context.Context, now time.Time) bool {
 	return d.last.blind > 0 && now.Sub(d.last.at) >= unsyncedRetry && d.blind(ctx) < d.last.blind
 }
 
-// blind is of how many pools nobody knows what they can buy.
+// blind is of how many pools it is not known what they can buy.
 func (d *disruption) blind(ctx context.Context) int {
 	n := 0
 	for _, sale := range d.o.Supply.Of(ctx, d.o.World.Pools()) {
@@ -153,7 +148,7 @@ func (d *disruption) adopt(ctx context.Context) error {
 	}
 	for i := range claims.Items {
 		if r, found := command.Of(&claims.Items[i]); found && r.Takes(claims.Items[i].Name) && claims.Items[i].DeletionTimestamp == nil {
-			d.desk.meet(r, d.kit.Clock.Now())
+			d.underway.Meet(r)
 		}
 	}
 	d.last.adopted = true
@@ -166,67 +161,30 @@ type camera interface {
 }
 
 func (d *disruption) look(ctx context.Context, at camera, now time.Time) world.Picture {
-	settings := loop.Settings(d.kit.Settings)
+	settings := d.kit.Settings.Decision()
 	settings.StaticCapacity = d.kit.Settings.FeatureGates.StaticCapacity
 	market := d.o.Supply.Of(ctx, d.o.World.Pools())
-	picture := at.Picture(world.Moment{Now: now, Settings: settings, Market: market})
-	d.learned(ctx, picture.Snapshot)
-	return picture
+	return at.Picture(world.Moment{Now: now, Settings: settings, Market: market, Lesson: d.lessons(ctx), Waiting: d.last.waiting})
 }
 
-// learned puts into the picture what past disruptions have taught about each pool.
-func (d *disruption) learned(ctx context.Context, s *snapshot.Snapshot) {
-	underway, drifted := map[string]int{}, map[string]bool{}
-	for i := range s.Nodes {
-		if n := &s.Nodes[i]; n.Life.Drifted != "" {
-			drifted[n.Pool] = true
-		}
-	}
-	for _, r := range d.desk.records() {
-		for _, m := range r.Claims {
-			if r.Reason == plan.Drifted {
-				underway[m.Pool]++
+// lessons is what past disruptions have taught about each pool, and what those under way
+// leave for now.
+func (d *disruption) lessons(ctx context.Context) func(*karpenterv1.NodePool, bool) world.Lesson {
+	replacing := map[string]int{} // drifted nodes, by pool
+	for _, u := range d.underway.List() {
+		for _, m := range u.Record.Claims {
+			if u.Record.Reason == plan.Drifted {
+				replacing[m.Pool]++
 			}
 		}
 	}
-	for i := range s.Pools {
-		pool, found := d.o.World.Pool(s.Pools[i].Name)
-		if !found {
-			continue
+	return func(pool *karpenterv1.NodePool, drifted bool) world.Lesson {
+		out := world.Lesson{Caution: d.o.Ledger.Caution(pool)}
+		if drifted { // the answer takes the reading of a class
+			out.Pace = d.o.Rollouts.Pace(ctx, pool, replacing[pool.Name])
 		}
-		c := &s.Pools[i].Consolidation
-		c.Caution = d.o.Ledger.Caution(pool)
-		if drifted[pool.Name] { // whoever asks reads a class
-			c.Pace = d.o.Rollouts.Pace(ctx, pool, underway[pool.Name])
-		}
+		return out
 	}
-}
-
-// seen reports whether every node that a command takes is leaving, as far as the picture
-// knows it. What is missing in it for too long is put in: a cache that has stopped must
-// neither stop evaluations, nor have budgets spent twice.
-func (d *disruption) seen(s *snapshot.Snapshot) bool {
-	taken := d.desk.taken(s.Now)
-	var missing []int
-	for i := range s.Nodes {
-		n := &s.Nodes[i]
-		t, is := taken[n.Claim]
-		if n.Claim == "" || !is || n.Leaving {
-			continue
-		}
-		if t.young {
-			return false
-		}
-		missing = append(missing, i)
-	}
-	if len(missing) > 0 {
-		s.Nodes = slices.Clone(s.Nodes)
-	}
-	for _, i := range missing {
-		n := &s.Nodes[i]
-		n.Leaving, n.Life.Underway, n.Life.Awaits = true, string(taken[n.Claim].reason), true
-	}
-	return true
 }
 
 // decide asks the core, and measures it.
@@ -241,18 +199,6 @@ func (d *disruption) decide(s *snapshot.Snapshot) decide.Decision {
 	m.SchedulerSchedulingDurationSeconds.WithLabelValues("disruption").Observe(d.last.took.Seconds())
 	m.VoluntaryDisruptionDecisionEvaluationDurationSeconds.WithLabelValues("underutilized", "multi").Observe(d.last.took.Seconds())
 	return decision
-}
-
-// weigh notes what machines cost, for the ledger, and counts what was found too dear to be
-// disrupted.
-func (d *disruption) weigh(s *snapshot.Snapshot, decision *decide.Decision) {
-	prices := make(map[string]model.Money, len(s.Nodes))
-	for i := range s.Nodes {
-		if n := &s.Nodes[i]; n.Claim != "" && n.InstanceType != "" {
-			prices[n.Claim] = n.Price
-		}
-	}
-	d.desk.appraise(prices)
 }
 
 // next is when a prospect may change by itself.

@@ -48,7 +48,7 @@ func TestASlowEvaluationHoldsUpLittle(t *testing.T) {
 		"slow":                        {took: 24 * time.Second, want: 5 * time.Minute},
 		"very slow, in several parts": {took: time.Hour, more: true, want: 5 * time.Minute},
 	} {
-		d := &disruption{last: round{at: begun, took: tc.took, changes: 1}, desk: &desk{}}
+		d := &disruption{last: round{at: begun, took: tc.took, changes: 1}, underway: &world.Disruptions{}}
 		if tc.more {
 			d.last.after = "n1"
 		}

@@ -26,42 +26,42 @@ import (
 	"tenon/internal/controller/disruption"
 	"tenon/internal/execute"
 	"tenon/internal/ingest"
+	"tenon/internal/market"
 	"tenon/internal/reconcile"
-	"tenon/internal/rig"
-	"tenon/internal/rollout"
+	"tenon/internal/rolloutpace"
 	"tenon/internal/savings"
 	"tenon/internal/settings"
-	"tenon/internal/supply"
+	"tenon/internal/testing/harness"
 	"tenon/internal/world"
 )
 
 // house is the disruption controllers on a rig, and the world that they look at. Nothing
 // reaches the world by itself: the test is the watch.
 type house struct {
-	*rig.Rig
+	*harness.Harness
 	t                 *testing.T
 	world             *world.World
 	evaluate, conduct reconcile.Controller
 	names             int
 	known             map[string]client.Object
 	gates             settings.FeatureGates
-	closed            bool // nobody knows what pools can buy
+	closed            bool // it is not known what pools can buy
 }
 
 func newHouse(t *testing.T, objects ...client.Object) *house {
-	h := &house{Rig: rig.New(t, memory.Options{}, objects...), t: t}
+	h := &house{Harness: harness.New(t, memory.Options{}, objects...), t: t}
 	h.Kit.Settings = settings.Settings{PreferencePolicy: settings.PreferenceRespect}
 	h.start()
 	return h
 }
 
-// start is a process that begins: it knows nothing but what is on the objects.
+// start is a process that begins: it knows only what is on the objects.
 func (h *house) start() {
 	h.Kit.Settings.FeatureGates = h.gates
 	h.world, h.known = assembly.World(h.Kit), map[string]client.Object{}
 	list := disruption.New(h.Kit, disruption.Options{
-		World: h.world, Supply: supply.New(h.Kit.Clock, stall{h}, nil), Executor: execute.New(h.Kit, h.world, 1),
-		Rollouts: rollout.New(h.Kit), Ledger: savings.New(h.Kit),
+		World: h.world, Supply: market.NewSupply(h.Kit.Clock, stall{h}, nil), Executor: execute.New(h.Kit, h.world, 1),
+		Rollouts: rolloutpace.New(h.Kit), Ledger: savings.New(h.Kit),
 		Suffix: func() string { h.names++; return fmt.Sprintf("%05d", h.names) },
 	})
 	h.evaluate, h.conduct = list[0], list[1]
@@ -148,7 +148,7 @@ func (h *house) machine(m machine) {
 		ObjectMeta: metav1.ObjectMeta{Name: "node-" + m.name, UID: types.UID("uid-node-" + m.name), Labels: own, CreationTimestamp: at, Finalizers: []string{karpenterv1.FinalizerTermination}},
 		Spec:       corev1.NodeSpec{ProviderID: claim.Status.ProviderID},
 	}
-	rig.Ready(node)
+	harness.Ready(node)
 	node.Status.Capacity = corev1.ResourceList{}
 	for _, a := range kind.FullCapacity(&kind.Offerings[0]).Amounts() {
 		node.Status.Capacity[corev1.ResourceName(a.Name)] = *resource.NewQuantity(a.Value, resource.DecimalSI)
@@ -248,10 +248,10 @@ func (h *house) expect(want ...string) {
 
 // web is a pool whose nodes may all go at once.
 func web(change ...func(*karpenterv1.NodePool)) *karpenterv1.NodePool {
-	pool := rig.Pool("web")
+	pool := harness.Pool("web")
 	pool.Spec.Disruption.ConsolidateAfter = karpenterv1.NillableDuration{Duration: new(time.Duration)}
 	pool.Spec.Disruption.Budgets = []karpenterv1.Budget{{Nodes: "100%"}}
-	pool.Spec.Template.Spec.Requirements = []karpenterv1.Requirement{rig.Requirement(requirement.KeyCapacityType, catalog.OnDemand)}
+	pool.Spec.Template.Spec.Requirements = []karpenterv1.Requirement{harness.Requirement(requirement.KeyCapacityType, catalog.OnDemand)}
 	pool.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: metav1.ConditionTrue, Reason: "Ready", ObservedGeneration: 1}}
 	for _, c := range change {
 		c(pool)

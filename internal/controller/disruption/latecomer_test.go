@@ -15,7 +15,7 @@ import (
 	"tenon/core/catalog"
 	"tenon/internal/assembly"
 	"tenon/internal/reconcile"
-	"tenon/internal/rig"
+	"tenon/internal/testing/harness"
 )
 
 // staff are the controllers that take nodes down once their claims are deleted.
@@ -98,7 +98,7 @@ func (h *house) try(c reconcile.Controller, key client.ObjectKey) {
 
 // moments are just before and just after every write among some calls, as the number of the call
 // that comes next.
-func moments(calls []rig.Call) []int {
+func moments(calls []harness.Call) []int {
 	var out []int
 	for i, c := range calls {
 		if c.IsWrite() {
@@ -145,7 +145,7 @@ const stays, waits = "it stays", "it drains and waits"
 
 // bindLate has a protected pod bound to node a before one of the calls, and gives all calls and how
 // it ended. Kubelets of nodes that are being deleted take no pods: then it does not end at all.
-func bindLate(t *testing.T, set func(*house), at int) (calls []rig.Call, end string) {
+func bindLate(t *testing.T, set func(*house), at int) (calls []harness.Call, end string) {
 	t.Helper()
 	h := newHouse(t, web())
 	set(h)
@@ -153,7 +153,7 @@ func bindLate(t *testing.T, set func(*house), at int) (calls []rig.Call, end str
 	who := h.staff()
 	h.Calls()
 	n, bound := 0, false
-	h.Fail(func(c rig.Call) error {
+	h.Fail(func(c harness.Call) error {
 		var node corev1.Node
 		if n++; n == at+1 && h.Get("node-a", &node) && node.DeletionTimestamp == nil {
 			bound = true

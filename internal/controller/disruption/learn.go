@@ -35,7 +35,7 @@ func (d *disruption) ended(ctx context.Context, s *command.Stage, failed string)
 func (d *disruption) sum(members []command.Member) model.Money {
 	var sum model.Money
 	for _, m := range members {
-		sum += d.desk.price(m)
+		sum += d.o.World.Price(m)
 	}
 	return sum
 }

@@ -11,6 +11,7 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/plan"
+	"tenon/core/reason"
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
 	"tenon/internal/command"
@@ -25,7 +26,7 @@ func (d *disruption) tellBegin(ctx context.Context, s *start) {
 	nodes := make([]string, len(s.leavers))
 	disrupted := make([]map[string]string, len(s.leavers))
 	for i, l := range s.leavers {
-		nodes[i] = nameOf(l)
+		nodes[i] = l.Name()
 		disrupted[i] = map[string]string{
 			"Node": nodes[i], "NodeClaim": l.Claim.Name,
 			"instance-type": l.Claim.Labels[corev1.LabelInstanceTypeStable], "capacity-type": l.Claim.Labels[karpenterv1.LabelCapacityType],
@@ -126,23 +127,24 @@ func (d *disruption) tellWaiting(s *command.Stage) {
 func (d *disruption) tellRemoved(ctx context.Context, s *command.Stage, l command.Leaver) {
 	why := string(s.Record.Reason)
 	d.both(l, "DisruptionTerminating", "Disrupting Node: "+why, "Disrupting NodeClaim: "+why, why)
-	reconcile.Log(ctx).V(1).Info("deleting disrupted nodeclaim", "NodeClaim", l.Claim.Name, "Node", nameOf(l), "command-id", s.Record.ID, "reason", why)
+	reconcile.Log(ctx).V(1).Info("deleting disrupted nodeclaim", "NodeClaim", l.Claim.Name, "Node", l.Name(), "command-id", s.Record.ID, "reason", why)
 }
 
 // tellObjections tells of nodes that have to stay, because something came up since the
 // decision.
-func (d *disruption) tellObjections(ctx context.Context, s *command.Stage, objections map[string]string) {
+func (d *disruption) tellObjections(ctx context.Context, s *command.Stage, objections map[string]reason.Cause) {
 	if len(objections) == 0 {
 		return
 	}
 	d.kit.Metrics.VoluntaryDisruptionFailedValidationsTotal.WithLabelValues(s.Record.Kind).Add(float64(len(objections)))
 	for _, l := range s.Staying() {
-		why := objections[l.Claim.Name]
-		if why == "" {
+		cause, stays := objections[l.Claim.Name]
+		if !stays {
 			continue
 		}
-		reconcile.Log(ctx).Info("a node is not disrupted after all", "Node", nameOf(l), "NodeClaim", l.Claim.Name, "command-id", s.Record.ID, "cause", why)
-		text := fmt.Sprintf("Consolidation rejected: %s: [%s], reason: churn, %s (savings: $%.2f)", s.Record.Decision(), nameOf(l), why, s.Record.Savings.Float())
+		why := cause.Text()
+		reconcile.Log(ctx).Info("a node is not disrupted after all", "Node", l.Name(), "NodeClaim", l.Claim.Name, "command-id", s.Record.ID, "cause", why)
+		text := fmt.Sprintf("Consolidation rejected: %s: [%s], reason: churn, %s (savings: $%.2f)", s.Record.Decision(), l.Name(), why, s.Record.Savings.Float())
 		if s.Record.Reason == plan.Drifted {
 			d.both(l, "DisruptionBlocked", why, why)
 			continue
@@ -156,7 +158,7 @@ func (d *disruption) tellAbandoned(ctx context.Context, s *command.Stage, why st
 	var nodes []string
 	missing := 0
 	for _, l := range s.Leavers {
-		nodes = append(nodes, nameOf(l))
+		nodes = append(nodes, l.Name())
 	}
 	for _, r := range s.Replacements {
 		if r == nil || !r.Conditions(s.Now).IsTrue(karpenterv1.ConditionInitialized) {

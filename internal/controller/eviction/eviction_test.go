@@ -23,13 +23,13 @@ import (
 	"tenon/cloud/memory"
 	"tenon/internal/controller/eviction"
 	"tenon/internal/reconcile"
-	"tenon/internal/rig"
 	"tenon/internal/surge"
+	"tenon/internal/testing/harness"
 )
 
 // world is a node that drains in a rig, and the controller.
 type world struct {
-	*rig.Rig
+	*harness.Harness
 	t     *testing.T
 	claim *karpenterv1.NodeClaim
 	node  *corev1.Node
@@ -47,7 +47,7 @@ type world struct {
 // newWorld has a node that drains since a minute, and the pods of an app each.
 func newWorld(t *testing.T, pods ...string) *world {
 	t.Helper()
-	w := &world{Rig: rig.New(t, memory.Options{}), t: t}
+	w := &world{Harness: harness.New(t, memory.Options{}), t: t}
 	w.claim, w.node = w.Settled("c", "general")
 	conditions := w.claim.Conditions(w.Clock.Now())
 	conditions.SetUnknown(karpenterv1.ConditionDrained, "Draining", "")

@@ -23,7 +23,7 @@ const (
 	gone                      // there is no such pod any more
 	held                      // a budget allows no disruption now
 	overlapped                // more than one budget covers the pod
-	throttled                 // too many calls, about whatever
+	throttled                 // too many calls of any kind
 	failed                    // anything else
 )
 
@@ -36,7 +36,7 @@ type outcome struct {
 }
 
 // manyBudgets is how the API server says that it cannot choose between budgets. It is an
-// internal error with nothing but this text to tell it by.
+// internal error, and only this text tells it from others.
 const manyBudgets = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
 
 // judge tells answers apart. A budget and an overloaded API server both answer 429; the

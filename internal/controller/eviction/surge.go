@@ -8,11 +8,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"tenon/internal/amend"
 	"tenon/internal/departure"
 	"tenon/internal/drain"
+	"tenon/internal/patch"
+	"tenon/internal/podpolicy"
 	"tenon/internal/reconcile"
-	"tenon/internal/standing"
 	"tenon/internal/surge"
 )
 
@@ -55,14 +55,14 @@ func lastCall(leave departure.Departure, step drain.Step) time.Time {
 	if own := step.Pod.Spec.TerminationGracePeriodSeconds; own != nil {
 		grace = *own
 	}
-	return leave.Ends.Add(-standing.Seconds(grace) - drain.Shortest)
+	return leave.Ends.Add(-podpolicy.Seconds(grace) - drain.Shortest)
 }
 
 // roll asks the Deployment, unless it has changed since it was looked at. What the API
 // server refuses for good it would refuse again.
 func (q *queue) roll(ctx context.Context, leave departure.Departure, step drain.Step, w surge.Workload) (surge.Step, error) {
 	asked := surge.Ask(w.Deployment, step.Pod)
-	err := q.Client.Patch(ctx, asked, amend.Locked(w.Deployment))
+	err := q.Client.Patch(ctx, asked, patch.Locked(w.Deployment))
 	switch {
 	case err == nil:
 		q.rolled(asked)

@@ -19,8 +19,8 @@ import (
 
 	"tenon/internal/controller/eviction"
 	"tenon/internal/departure"
-	"tenon/internal/rig"
 	"tenon/internal/surge"
+	"tenon/internal/testing/harness"
 )
 
 // single makes a Deployment of one replica whose pod, on the node that drains, asks for
@@ -148,7 +148,7 @@ func TestEvictsWhatCannotSurge(t *testing.T) {
 		}, "Tenon may not read what made it"},
 		"no right to read sets": {func(w *world) {
 			w.single("web")
-			w.Fail(func(c rig.Call) error {
+			w.Fail(func(c harness.Call) error {
 				if !c.Live {
 					return nil
 				}
@@ -185,8 +185,8 @@ func TestEvictsWhatCannotSurge(t *testing.T) {
 	}
 }
 
-func forbid(call string) func(rig.Call) error {
-	return func(c rig.Call) error {
+func forbid(call string) func(harness.Call) error {
+	return func(c harness.Call) error {
 		if c.String() != call {
 			return nil
 		}
@@ -202,16 +202,16 @@ func forbidden(resource, name string) error {
 // reached too.
 func TestSurgeTriesAgain(t *testing.T) {
 	t.Parallel()
-	broken := func(c rig.Call) error {
+	broken := func(c harness.Call) error {
 		if c.String() == "get Deployment" {
-			return rig.ErrBroken
+			return harness.ErrBroken
 		}
 		return nil
 	}
 	cases := map[string]struct{ trouble, over func(*world) }{
 		"read out of reach":  {func(w *world) { w.Fail(broken) }, func(w *world) { w.Fail(nil) }},
-		"write out of reach": {func(w *world) { w.refusal = rig.ErrBroken }, func(w *world) { w.refusal = nil }},
-		"changed meanwhile":  {func(w *world) { w.refusal = rig.Conflict(rig.Call{Kind: "Deployment"}) }, func(w *world) { w.refusal = nil }},
+		"write out of reach": {func(w *world) { w.refusal = harness.ErrBroken }, func(w *world) { w.refusal = nil }},
+		"changed meanwhile":  {func(w *world) { w.refusal = harness.Conflict(harness.Call{Kind: "Deployment"}) }, func(w *world) { w.refusal = nil }},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -11,12 +11,12 @@ import (
 	"tenon/internal/departure"
 	"tenon/internal/drain"
 	"tenon/internal/lookup"
+	"tenon/internal/podpolicy"
 	"tenon/internal/reconcile"
-	"tenon/internal/standing"
 	"tenon/internal/surge"
 )
 
-// This file says who has to be looked at because of what. Whatever is missed here costs
+// This file says which pods are looked at again after which events. What is missed here costs
 // time, never correctness: a pod for which a node waits is looked at every longestWait. So
 // errors of reading are only logged.
 
@@ -28,7 +28,7 @@ func podMatters(old, changed client.Object) bool {
 	}
 	was, is := old.(*corev1.Pod), changed.(*corev1.Pod)
 	return was.Spec.NodeName != is.Spec.NodeName ||
-		standing.Active(was) != standing.Active(is) || standing.Terminal(was) != standing.Terminal(is) ||
+		podpolicy.Active(was) != podpolicy.Active(is) || podpolicy.Terminal(was) != podpolicy.Terminal(is) ||
 		was.Annotations[karpenterv1.AnnotationDoNotDisrupt] != is.Annotations[karpenterv1.AnnotationDoNotDisrupt] ||
 		surge.Wanted(was) != surge.Wanted(is)
 }
@@ -42,7 +42,7 @@ func (q *queue) ofPod(ctx context.Context, object client.Object) []reconcile.Key
 		return nil
 	}
 	keys := []reconcile.Key{client.ObjectKeyFromObject(pod)}
-	if standing.Active(pod) && !isGone(ctx, q.Client, pod) {
+	if podpolicy.Active(pod) && !isGone(ctx, q.Client, pod) {
 		return keys
 	}
 	if d := q.decide(ctx, node); drain.GroupOf(pod) < d.Turn {
@@ -127,7 +127,7 @@ func (q *queue) ofBudget(ctx context.Context, object client.Object) []reconcile.
 			continue
 		}
 		for _, step := range q.decide(ctx, node).Steps {
-			if step.Pod.Namespace == budget.Namespace && standing.Selects(budget, step.Pod) {
+			if step.Pod.Namespace == budget.Namespace && podpolicy.Selects(budget, step.Pod) {
 				keys = append(keys, client.ObjectKeyFromObject(step.Pod))
 			}
 		}

@@ -76,7 +76,7 @@ func with(pod *corev1.Pod, change func(*corev1.Pod)) *corev1.Pod {
 	return out
 }
 
-// A node wakes everybody when it is closed, and a claim when it gets a deadline.
+// A node wakes all its pods when it is closed, and a claim when it gets a deadline.
 func TestNodesAndClaimsWake(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "a", "b")

@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
-	"tenon/internal/standing"
+	"tenon/internal/podpolicy"
 )
 
 // occupied is a claim with the pods on its node.
@@ -43,13 +43,13 @@ const (
 )
 
 func (o occupied) class(now time.Time) int {
-	objects := func(p *corev1.Pod) bool { return !standing.Disruptable(p, now) }
+	objects := func(p *corev1.Pod) bool { return !podpolicy.Disruptable(p, now) }
 	switch {
 	case o.claim.Status.ProviderID == "":
 		return notLaunched
 	case slices.ContainsFunc(o.pods, objects):
 		return objecting
-	case !slices.ContainsFunc(o.pods, func(p *corev1.Pod) bool { return !standing.Daemon(p) }):
+	case !slices.ContainsFunc(o.pods, func(p *corev1.Pod) bool { return !podpolicy.Daemon(p) }):
 		return empty
 	}
 	return willing
@@ -62,7 +62,7 @@ const whole = 1000
 func (o occupied) cost(now time.Time) int64 {
 	var sum int64
 	for _, p := range o.pods {
-		sum += int64(standing.EvictionCost(p))
+		sum += int64(podpolicy.EvictionCost(p))
 	}
 	return sum / whole * remaining(o.claim, now)
 }

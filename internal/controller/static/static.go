@@ -1,5 +1,5 @@
-// Package static keeps pools with replicas at their number of nodes, whatever pods there
-// are. One controller makes claims, another deletes those that are too many.
+// Package static keeps pools with replicas at their number of nodes, with and without
+// pods. One controller makes claims, another deletes those that are too many.
 //
 //	cache: enough? ──no──▶ API server: how many, really? ──▶ make the next free numbers
 //
@@ -23,8 +23,8 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
 	"tenon/internal/class"
-	"tenon/internal/intent"
 	"tenon/internal/lookup"
+	"tenon/internal/nodeclaim"
 	"tenon/internal/reconcile"
 )
 
@@ -38,7 +38,7 @@ const (
 type static struct {
 	kit   reconcile.Kit
 	about cloud.Description
-	maker intent.Maker
+	maker nodeclaim.Maker
 }
 
 // New makes the two controllers, if the gate StaticCapacity is open; otherwise there are
@@ -48,7 +48,7 @@ func New(kit reconcile.Kit) []reconcile.Controller {
 		return nil
 	}
 	about := kit.Cloud.Describe()
-	s := static{kit, about, intent.New(about)}
+	s := static{kit, about, nodeclaim.New(about)}
 	return []reconcile.Controller{
 		s.controller("static.provisioning", s.provision),
 		s.controller("static.deprovisioning", s.deprovision),

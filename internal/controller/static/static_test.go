@@ -21,18 +21,18 @@ import (
 	"tenon/cloud/memory"
 	"tenon/internal/controller/static"
 	"tenon/internal/reconcile"
-	"tenon/internal/rig"
+	"tenon/internal/testing/harness"
 )
 
 // scene is a static pool. The cache shows lists of claims as they were when it was frozen.
 type scene struct {
-	*rig.Rig
+	*harness.Harness
 	up, down reconcile.Controller
 	frozen   *karpenterv1.NodeClaimList
 }
 
 func pool(replicas int64, change ...func(*karpenterv1.NodePool)) *karpenterv1.NodePool {
-	p := rig.Pool("web")
+	p := harness.Pool("web")
 	p.Spec.Replicas = &replicas
 	p.Spec.Template.Spec.ExpireAfter = karpenterv1.NeverEnding()
 	p.Status.Conditions = []metav1.Condition{{Type: condition.Ready, Status: "True", ObservedGeneration: 1}}
@@ -50,9 +50,9 @@ func limit(nodes string) func(*karpenterv1.NodePool) {
 
 func set(t *testing.T, p *karpenterv1.NodePool) *scene {
 	t.Helper()
-	r := rig.New(t, memory.Options{}, p)
+	r := harness.New(t, memory.Options{}, p)
 	r.Kit.Settings.FeatureGates.StaticCapacity = true
-	s := &scene{Rig: r}
+	s := &scene{Harness: r}
 	r.Kit.Client = interceptor.NewClient(r.Kit.Client.(client.WithWatch), interceptor.Funcs{
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
 			if into, is := list.(*karpenterv1.NodeClaimList); is && s.frozen != nil {
@@ -178,7 +178,7 @@ func TestClaim(t *testing.T) {
 	}
 }
 
-// TestStaleCache: whatever the cache still shows, nothing is made twice, nor deleted.
+// TestStaleCache: with every state of the cache, nothing is made twice, nor deleted.
 func TestStaleCache(t *testing.T) {
 	t.Parallel()
 	s := set(t, pool(3))
@@ -271,7 +271,7 @@ func TestRandomHistories(t *testing.T) {
 // trouble lets the nth making of a claim fail: before it comes about, or after.
 func (s *scene) trouble(kind, nth int) {
 	seen := 0
-	s.Fail(func(c rig.Call) error {
+	s.Fail(func(c harness.Call) error {
 		if c.Verb != "create" {
 			return nil
 		}
@@ -284,7 +284,7 @@ func (s *scene) trouble(kind, nth int) {
 				Labels: map[string]string{karpenterv1.LabelNodePool: "web"}}}
 			s.Must(client.IgnoreAlreadyExists(s.API.Create(context.Background(), claim)))
 		}
-		return rig.ErrBroken
+		return harness.ErrBroken
 	})
 }
 
@@ -294,7 +294,7 @@ func TestAnotherLeader(t *testing.T) {
 	s := set(t, pool(3))
 	other := static.New(s.Kit)[0]
 	once := false
-	s.Fail(func(c rig.Call) error {
+	s.Fail(func(c harness.Call) error {
 		if c.Verb == "create" && !once {
 			once = true
 			s.Run(other, "web")
@@ -388,7 +388,7 @@ func TestSoonToExpire(t *testing.T) {
 }
 
 // TestNotOurs: dynamic pools, pools that go, and others' are left alone; without the gate
-// there is nobody.
+// there is no controller.
 func TestNotOurs(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*karpenterv1.NodePool){
@@ -403,7 +403,7 @@ func TestNotOurs(t *testing.T) {
 			t.Errorf("%s: claims %q", name, got)
 		}
 	}
-	if static.New(rig.New(t, memory.Options{}).Kit) != nil {
+	if static.New(harness.New(t, memory.Options{}).Kit) != nil {
 		t.Error("there are controllers although the gate is closed")
 	}
 }

@@ -20,7 +20,7 @@ type found struct {
 	where    document
 	what     typeMeta
 	object   metav1.Object // nil if skipped or wrong
-	warnings []string      // fields that nobody knows
+	warnings []string      // unknown fields
 	err      error
 }
 
@@ -141,7 +141,7 @@ func nameOf(o metav1.Object, k kind) string {
 }
 
 // complete does what the API server would do with an object that is created, and leaves
-// out what nobody looks at.
+// out what is never looked at.
 func complete(o metav1.Object, k kind) error {
 	slim(o)
 	if k.clusterWide {

@@ -4,7 +4,7 @@
 // It gives typed objects to internal/ingest. Kinds that no decision depends on are
 // skipped and counted. What is wrong is reported with file, document, object and field.
 //
-// How strict it is: a field that nobody knows is an error in the kinds that users write
+// How strict it is: an unknown field is an error in the kinds that users write
 // for Tenon (NodePool, NodeOverlay, EC2NodeClass: under spec, where a typing error
 // changes what is bought) and in catalogues, and a warning everywhere else, since a newer
 // cluster's kubectl output has fields that we do not know and must be read as it is. A

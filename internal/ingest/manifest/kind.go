@@ -11,6 +11,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	autoscalingv1beta1 "tenon/api/autoscaling/v1beta1"
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
 	karpenterv1alpha1 "tenon/api/karpenter/v1alpha1"
@@ -37,6 +38,7 @@ var kinds = map[typeMeta]kind{
 	{"v1", "LimitRange"}:                      {make: func() metav1.Object { return &corev1.LimitRange{} }},
 	{"v1", "Service"}:                         {make: func() metav1.Object { return &corev1.Service{} }},
 	{"v1", "ReplicationController"}:           {make: func() metav1.Object { return &corev1.ReplicationController{} }},
+	{"v1", "PodTemplate"}:                     {make: func() metav1.Object { return &corev1.PodTemplate{} }},
 	{"apps/v1", "DaemonSet"}:                  {make: func() metav1.Object { return &appsv1.DaemonSet{} }},
 	{"apps/v1", "Deployment"}:                 {make: func() metav1.Object { return &appsv1.Deployment{} }},
 	{"apps/v1", "ReplicaSet"}:                 {make: func() metav1.Object { return &appsv1.ReplicaSet{} }},
@@ -47,10 +49,11 @@ var kinds = map[typeMeta]kind{
 	{"storage.k8s.io/v1", "CSINode"}:          {make: func() metav1.Object { return &storagev1.CSINode{} }, clusterWide: true},
 	{"scheduling.k8s.io/v1", "PriorityClass"}: {make: func() metav1.Object { return &schedulingv1.PriorityClass{} }, clusterWide: true},
 
-	{"karpenter.sh/v1", "NodePool"}:          {make: func() metav1.Object { return &karpenterv1.NodePool{} }, clusterWide: true, strict: true},
-	{"karpenter.sh/v1", "NodeClaim"}:         {make: func() metav1.Object { return &karpenterv1.NodeClaim{} }, clusterWide: true},
-	{"karpenter.sh/v1alpha1", "NodeOverlay"}: {make: func() metav1.Object { return &karpenterv1alpha1.NodeOverlay{} }, clusterWide: true, strict: true},
-	{"karpenter.k8s.aws/v1", "EC2NodeClass"}: {make: func() metav1.Object { return &awsv1.EC2NodeClass{} }, clusterWide: true, strict: true, class: true},
+	{"karpenter.sh/v1", "NodePool"}:                    {make: func() metav1.Object { return &karpenterv1.NodePool{} }, clusterWide: true, strict: true},
+	{"karpenter.sh/v1", "NodeClaim"}:                   {make: func() metav1.Object { return &karpenterv1.NodeClaim{} }, clusterWide: true},
+	{"karpenter.sh/v1alpha1", "NodeOverlay"}:           {make: func() metav1.Object { return &karpenterv1alpha1.NodeOverlay{} }, clusterWide: true, strict: true},
+	{"autoscaling.x-k8s.io/v1beta1", "CapacityBuffer"}: {make: func() metav1.Object { return &autoscalingv1beta1.CapacityBuffer{} }, strict: true},
+	{"karpenter.k8s.aws/v1", "EC2NodeClass"}:           {make: func() metav1.Object { return &awsv1.EC2NodeClass{} }, clusterWide: true, strict: true, class: true},
 }
 
 // ourGroups are API groups in which an unknown kind or version is a mistake rather than

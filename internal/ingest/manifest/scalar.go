@@ -23,7 +23,7 @@ func (r *blockReader) value(text []byte, column int) bool {
 	return r.plain(text, column)
 }
 
-// isEnd reports whether nothing but a comment follows a value.
+// isEnd reports whether only a comment, if anything, follows a value.
 func isEnd(rest []byte) bool {
 	content := bytes.TrimLeft(rest, " ")
 	return len(content) == 0 || content[0] == '#' && len(content) < len(rest)

@@ -38,7 +38,7 @@ func (c *Config) takeFlags(flags []string) error {
 	return nil
 }
 
-// silentFlags are flags that a kubelet knows and that nobody sees from outside.
+// silentFlags are flags that a kubelet knows and whose effect is not seen from outside.
 var silentFlags = []string{
 	"eviction-soft", "eviction-soft-grace-period", "eviction-max-pod-grace-period", "image-gc-high-threshold",
 	"image-gc-low-threshold", "cpu-cfs-quota", "v", "cloud-provider", "hostname-override", "container-log-max-size",

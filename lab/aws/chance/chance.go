@@ -1,6 +1,6 @@
 // Package chance is the emulator's randomness: numbers that depend on a seed and
 // on what they are for, and on nothing else. The same lab with the same seed has
-// the same identifiers, prices and accidents, in whatever order it is asked.
+// the same identifiers, prices and accidents, in every order of questions.
 package chance
 
 import (

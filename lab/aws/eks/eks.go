@@ -71,7 +71,7 @@ type vpc struct {
 	SecurityGroup string   `json:"clusterSecurityGroupId"`
 }
 
-// born is when the cluster was made, long before anybody looked.
+// born is when the cluster was made, long before the lab started.
 var born = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 func describe(r *estate.Region, name string) (*clusterOutput, error) {

@@ -43,7 +43,7 @@ type shift struct {
 	Comment  string  `json:"comment"`
 }
 
-// longShift is how long a shift lasts of which nobody said the end; AWS wants one.
+// longShift is how long a shift lasts whose end is not given; AWS wants one.
 const longShift = 3 * 24 * time.Hour
 
 func managed(r *estate.Region, id string) (*managedOutput, error) {

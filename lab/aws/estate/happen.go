@@ -28,7 +28,7 @@ func (w *World) Happen(f fault.Fault) (struck []string) {
 	return struck
 }
 
-// strike goes through the regions that the fault means, of those that anybody uses.
+// strike goes through the regions that the fault means, of those that are in use.
 func (w *World) strike(f fault.Fault) (struck []string) {
 	if f.Account != "" && f.Region != "" {
 		w.account(f.Account).region(f.Region)
@@ -41,7 +41,7 @@ func (w *World) strike(f fault.Fault) (struck []string) {
 	return struck
 }
 
-// regions are all that anybody uses, in the order of accounts and names.
+// regions are all that are in use, in the order of accounts and names.
 func (w *World) regions() []*Region {
 	var all []*Region
 	for _, a := range w.accounts {

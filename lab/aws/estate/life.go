@@ -27,7 +27,7 @@ func (r *Region) begin(i *Instance) {
 	})
 }
 
-// enter changes the state and tells whoever listens to the queue.
+// enter changes the state and tells the listeners of the queue.
 func (r *Region) enter(i *Instance, s State) {
 	i.State = s
 	r.announce(i, stateChange(s))
@@ -71,7 +71,7 @@ func (r *Region) terminated(i *Instance) {
 	})
 }
 
-// stop halts an instance, as its host's failure or somebody's shutdown command does.
+// stop halts an instance, as its host's failure or a shutdown command does.
 func (r *Region) stop(i *Instance) {
 	if i.State != Running && i.State != Pending {
 		return

@@ -14,7 +14,7 @@ type Sighting struct {
 	Zone         string `json:"zone"`
 	CapacityType string `json:"capacityType"`
 	State        State  `json:"state"`
-	Hourly       string `json:"hourly,omitempty"` // its price now; empty if it costs nothing or nobody knows
+	Hourly       string `json:"hourly,omitempty"` // its price now; empty if it costs nothing or its price is not known
 	ProviderID   string `json:"providerID"`
 	Node         string `json:"node"`
 	Image        string `json:"image"`

@@ -27,7 +27,7 @@ type World struct {
 	outbox   []func(Machines) error
 }
 
-// New is a world in which nobody owns anything yet.
+// New is a world without any resources.
 func New(c Config, faults *fault.Set, log *slog.Logger) (*World, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (w *World) locked(work func() error) error {
 }
 
 // Run lets happen what is due, until the context ends. Without it things happen
-// late: when somebody asks.
+// late: at the next request.
 func (w *World) Run(ctx context.Context) error {
 	for {
 		wait := w.catchUp()

@@ -2,7 +2,7 @@
 // whether it holds for a call, a capacity pool or an instance at a moment.
 //
 // Some faults last and are asked about (Gate, Pool, Hides, Boots); others happen
-// once, at their time, and are carried out by whoever keeps the instances.
+// once, at their time, and are carried out by the keeper of the instances.
 package fault
 
 import (

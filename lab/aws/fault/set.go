@@ -160,7 +160,7 @@ func (s *Set) Boots(p Pool, instance string, now time.Time) (never bool, factor 
 type Shift struct {
 	Zone  string
 	Since time.Time
-	Until time.Time // zero if nobody said
+	Until time.Time // zero if it is not given
 }
 
 // Shifts are the zones of a region that are shifted.

@@ -8,7 +8,7 @@ import (
 	"tenon/lab/aws/wire"
 )
 
-// TokenService is STS. It hands out credentials to whoever asks: the emulator has
+// TokenService is STS. It hands out credentials for every request: the emulator has
 // no secrets. A key that it hands out is its account's number.
 func TokenService(w *estate.World) *wire.Service {
 	t := tokens{w}

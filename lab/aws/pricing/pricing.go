@@ -40,7 +40,7 @@ type output struct {
 	NextToken     string `json:",omitempty"`
 }
 
-// product is an entry of the price list, as far as anybody looks.
+// product is an entry of the price list, as far as it is read.
 type product struct {
 	Product     details `json:"product"`
 	ServiceCode string  `json:"serviceCode"`
@@ -68,8 +68,8 @@ type dimension struct {
 	Price map[string]string `json:"pricePerUnit"`
 }
 
-// products looks at the prices of the region that a filter names, whatever the
-// region of the endpoint is.
+// products looks at the prices of the region that a filter names, not at the
+// region of the endpoint.
 func products(w *estate.World, c *wire.Call, in *input) (*output, error) {
 	if in.ServiceCode != "AmazonEC2" {
 		return nil, wire.Errorf("NotFoundException", "The emulator has prices of AmazonEC2 only, not of %q.", in.ServiceCode)

@@ -81,7 +81,7 @@ func (d desk) order(c *wire.Call, in *receiveInput) (estate.ReceiveOrder, string
 // Value in XML.
 type attributes map[string]string
 
-// some are those that are asked for; nobody gets what he does not ask for.
+// some are the attributes that are asked for, and no others.
 func (a attributes) some(names []string) attributes {
 	if len(names) == 0 {
 		return nil

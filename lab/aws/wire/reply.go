@@ -35,7 +35,7 @@ func (c *Call) Reply(w http.ResponseWriter, answer any, failure error) {
 		time.Sleep(courtesy)
 	}
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // the client went away: nobody is left to tell
+	_, _ = w.Write(body) // the client went away
 }
 
 // The Go SDK closes a request's body as soon as the answer's headers are there. If

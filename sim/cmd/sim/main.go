@@ -20,7 +20,7 @@ import (
 // main holds memory that it never touches: small runs make little that stays, and would have
 // the garbage collector come by all the time.
 func main() {
-	debug.SetGCPercent(400) // there is memory, and no pause that anybody would notice
+	debug.SetGCPercent(400) // there is memory, and no pause that would be noticed
 	debug.SetMemoryLimit(1 << 30)
 	ballast := make([]byte, 128<<20)
 	code := run(os.Args[1:], os.Stdout, os.Stderr)
@@ -126,8 +126,8 @@ func run(args []string, out, errs io.Writer) int {
 	return 0
 }
 
-// stop is closed when the time is over, or when somebody wants an end. The second time
-// that somebody does, there is one at once.
+// stop is closed when the time is over, or at the first signal to end. The second
+// signal ends at once.
 func stop(limit time.Duration) <-chan struct{} {
 	stop := make(chan struct{})
 	signals := make(chan os.Signal, 1)

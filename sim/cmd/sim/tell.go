@@ -65,7 +65,7 @@ func sum(out io.Writer, w wishes, t sim.Tally, failed map[string]int, took time.
 	}
 }
 
-// pulse says now and then how far a single run has come, and ends it when somebody wants that.
+// pulse says now and then how far a single run has come, and ends it at a signal.
 func pulse(errs io.Writer, hours float64, stopped <-chan struct{}) func(time.Duration) bool {
 	last := time.Now()
 	return func(simulated time.Duration) bool {

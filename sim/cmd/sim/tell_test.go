@@ -16,7 +16,7 @@ func TestSumOfTwins(t *testing.T) {
 	}
 }
 
-// A single run ends when somebody wants an end, and says how far it came.
+// A single run ends at a signal, and says how far it came.
 func TestASingleRunCanBeStopped(t *testing.T) {
 	t.Parallel()
 	var errs strings.Builder

@@ -1,0 +1,98 @@
+// Package awserror says what AWS means by an error, in words for the people who have to
+// mend it, and which errors say that there is nothing to be had.
+//
+// It reads texts, because EC2 hides the cause of many errors behind a common code. It
+// must not decide what is done about an error.
+package awserror
+
+import (
+	"slices"
+	"strings"
+)
+
+// Reason is the reason of a condition, and a sentence for people.
+type Reason struct{ Reason, Message string }
+
+// CodeSpotRole is how EC2 says that the account has never bought spot instances, and that
+// we may not make the role for it.
+const CodeSpotRole = "AuthFailure.ServiceLinkedRoleCreationNotPermitted"
+
+// CodeNoAddresses is how EC2 says that a subnet is full.
+const CodeNoAddresses = "InsufficientFreeAddressesInSubnet"
+
+// SpreadLimit is in the message for a spread placement group that has its seven instances
+// in a zone.
+const SpreadLimit = "limit of instances in this spread placement group"
+
+var denied = []string{"UnauthorizedOperation", "AccessDenied", "AuthFailure"}
+
+// whys are tried in their order: the first whose texts are all in the error is meant.
+// (As in Karpenter.)
+var whys = []struct {
+	texts []string
+	why   Reason
+}{
+	{[]string{CodeSpotRole}, Reason{"SpotSLRCreationFailed", "User does not have sufficient permission to create the Spot ServiceLinkedRole to launch spot instances"}},
+	{[]string{"InvalidParameter", "belong to different networks"}, Reason{"SecurityGroupSubnetVPCMismatch", "Security groups and subnets must be in the same VPC."}},
+	{[]string{"iamInstanceProfile.name is invalid"}, Reason{"InstanceProfileNameInvalid", "Instance profile name used from EC2NodeClass status does not exist"}},
+	{[]string{"InvalidLaunchTemplateId.NotFound"}, Reason{"LaunchTemplateNotFound", "Launch template used for instance launch wasn't found"}},
+	{[]string{"User data is limited to"}, Reason{"UserDataSizeLimitExceeded", "Rendered user data exceeds the EC2 user data size limit"}},
+	{[]string{"InvalidAMIID.Malformed"}, Reason{"InvalidAMIID", "AMI used for instance launch is invalid"}},
+	{[]string{"InvalidAMIID.NotFound"}, Reason{"AMINotFound", "AMI used for instance launch either does not exist or you don't have permissions to use it"}},
+	{[]string{"RequestLimitExceeded"}, Reason{"RequestLimitExceeded", "Request limit exceeded"}},
+	{[]string{"InternalError"}, Reason{"InternalError", "An internal error has occurred"}},
+	{[]string{"not eligible for Free Tier"}, Reason{"FreeTierIneligible", "The specified instance type is not eligible for Free Tier"}},
+	{[]string{"MaxFleetCountExceeded"}, Reason{"FleetQuotaExceeded", "A fleet launch was requested but this would exceed your fleet request quota"}},
+	{[]string{"PendingVerification"}, Reason{"AccountPendingVerification", "An instance launch was requested but the request for launching resources in this region is still being verified"}},
+	{[]string{"MaxSpotInstanceCountExceeded"}, Reason{"SpotQuotaExceeded", "A spot instance launch was requested but this would exceed your spot instance quota"}},
+	{[]string{"VcpuLimitExceeded"}, Reason{"VCPULimitExceeded", "An instance was requested that would exceed your VCPU quota"}},
+	{[]string{CodeNoAddresses}, Reason{CodeNoAddresses, "There are not enough free IP addresses to launch an instance in this subnet"}},
+}
+
+// unauthorized are the ways in which a permission can be missing.
+var unauthorized = []struct {
+	text string
+	why  Reason
+}{
+	{"with an explicit deny in a permissions boundary", Reason{"Unauthorized", "User is not authorized to perform this operation due to a permission boundary"}},
+	{"with an explicit deny in a service control policy", Reason{"Unauthorized", "User is not authorized to perform this operation due to a service control policy"}},
+	{"Not authorized for images", Reason{"AMIAuthorizationFailure", "User is not authorized for AMI used in instance launch"}},
+	{"", Reason{"Unauthorized", "User is not authorized to perform this operation because no identity-based policy allows it"}},
+}
+
+// Of says what the text of an error means.
+func Of(text string) Reason {
+	if why, found := first(text); found && why.Reason == "SpotSLRCreationFailed" {
+		return why
+	}
+	if slices.ContainsFunc(denied, func(word string) bool { return strings.Contains(text, word) }) {
+		for _, way := range unauthorized {
+			if strings.Contains(text, way.text) {
+				return way.why
+			}
+		}
+	}
+	if why, found := first(text); found {
+		return why
+	}
+	return Reason{"LaunchFailed", "Instance launch failed"}
+}
+
+func first(text string) (Reason, bool) {
+	for _, w := range whys {
+		if !slices.ContainsFunc(w.texts, func(part string) bool { return !strings.Contains(text, part) }) {
+			return w.why, true
+		}
+	}
+	return Reason{}, false
+}
+
+// short are the codes of a fleet's errors that say that an offer cannot be had at the
+// moment. (As in Karpenter.)
+var short = []string{
+	"InsufficientInstanceCapacity", "MaxSpotInstanceCountExceeded", "VcpuLimitExceeded", "UnfulfillableCapacity",
+	"Unsupported", CodeNoAddresses, "MaxFleetCountExceeded", "ReservationCapacityExceeded",
+}
+
+// IsShortage reports whether a fleet's error says that an offer cannot be had.
+func IsShortage(code string) bool { return slices.Contains(short, code) }

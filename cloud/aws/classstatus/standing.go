@@ -1,0 +1,183 @@
+package classstatus
+
+import (
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	awsv1 "tenon/api/aws/v1"
+	"tenon/api/condition"
+)
+
+// How long a look holds. (As in Karpenter.) What was not found may be there soon.
+const (
+	ImagesHold     = 5 * time.Minute
+	GroupsHold     = 5 * time.Minute
+	SubnetsHold    = time.Minute
+	ValidationHold = 10 * time.Minute
+	missingHolds   = time.Minute
+)
+
+// Standing is a class while its status is being decided. It has a copy of the class.
+type Standing struct {
+	Class      *awsv1.EC2NodeClass
+	conditions condition.Set
+}
+
+// New begins with the status that the class has. The class stays as it is.
+func New(c *awsv1.EC2NodeClass, reservedCapacity bool, now time.Time) *Standing {
+	s := &Standing{Class: c.DeepCopy()}
+	s.conditions = s.Class.Conditions(reservedCapacity, now)
+	return s
+}
+
+// Status is what was decided.
+func (s *Standing) Status() awsv1.EC2NodeClassStatus {
+	s.Class.Status.Conditions = s.conditions.List()
+	return s.Class.Status
+}
+
+// Images decides on the images that were found.
+func (s *Standing) Images(found []awsv1.AMI) time.Duration {
+	s.Class.Status.AMIs = nilIfEmpty(found)
+	if len(found) == 0 {
+		s.conditions.SetFalse(awsv1.ConditionAMIsReady, "AMINotFound", "AMISelector did not match any AMIs")
+		return missingHolds
+	}
+	s.conditions.SetTrue(awsv1.ConditionAMIsReady)
+	return ImagesHold
+}
+
+// UnsupportedImages: no images of the alias fit the cluster's version, whose upgrade will
+// show when it is looked at again.
+func (s *Standing) UnsupportedImages(why string) time.Duration {
+	s.Class.Status.AMIs = nil
+	s.conditions.SetFalse(awsv1.ConditionAMIsReady, "UnsupportedAlias", why)
+	return ImagesHold
+}
+
+// Reservations decides on the capacity reservations that were found. None is no failure.
+func (s *Standing) Reservations(found []awsv1.CapacityReservation) {
+	s.Class.Status.CapacityReservations = nilIfEmpty(found)
+	s.conditions.SetTrue(awsv1.ConditionCapacityReservationsReady)
+}
+
+// Placement decides on the placement group: whether it was found, and what went wrong on
+// the way.
+func (s *Standing) Placement(found bool, err error) {
+	selector := s.Class.Spec.PlacementGroupSelector
+	switch {
+	case err != nil:
+		s.conditions.SetFalse(awsv1.ConditionPlacementGroupReady, "PlacementGroupResolutionFailed", "Failed to resolve placement group")
+	case selector != nil && !found:
+		s.conditions.SetFalse(awsv1.ConditionPlacementGroupReady, "PlacementGroupNotFound",
+			fmt.Sprintf("Placement group %q not found", selector.Name+selector.ID)) // one of the two is empty
+	default:
+		s.conditions.SetTrue(awsv1.ConditionPlacementGroupReady)
+	}
+}
+
+// Subnets decides on the subnets that were found.
+func (s *Standing) Subnets(found []awsv1.Subnet) time.Duration {
+	s.Class.Status.Subnets = nilIfEmpty(found)
+	if len(found) == 0 {
+		s.conditions.SetFalse(awsv1.ConditionSubnetsReady, "SubnetsNotFound", "SubnetSelector did not match any Subnets")
+		return missingHolds
+	}
+	s.conditions.SetTrue(awsv1.ConditionSubnetsReady)
+	return SubnetsHold
+}
+
+// SecurityGroups decides on the security groups that were found.
+func (s *Standing) SecurityGroups(found []awsv1.SecurityGroup) time.Duration {
+	s.Class.Status.SecurityGroups = nilIfEmpty(found)
+	if len(found) == 0 {
+		s.conditions.SetFalse(awsv1.ConditionSecurityGroupsReady, "SecurityGroupsNotFound", "SecurityGroupSelector did not match any SecurityGroups")
+		return missingHolds
+	}
+	s.conditions.SetTrue(awsv1.ConditionSecurityGroupsReady)
+	return GroupsHold
+}
+
+// Profile notes the instance profile. An error of IAM leaves the former one, so there is
+// nothing to decide then.
+func (s *Standing) Profile(name string) {
+	s.Class.Status.InstanceProfile = name
+	s.conditions.SetTrue(awsv1.ConditionInstanceProfileReady)
+}
+
+// Unsure: something could not be looked up. A condition that was decided before stays as
+// it was; one that never was says why it is not.
+func (s *Standing) Unsure(name, why string) {
+	if !s.conditions.HasStatus(name, metav1.ConditionTrue) && !s.conditions.HasStatus(name, metav1.ConditionFalse) {
+		s.conditions.SetUnknown(name, "LookupFailed", why)
+	}
+}
+
+// needed are the conditions without which there is nothing to validate.
+var needed = []string{
+	awsv1.ConditionAMIsReady, awsv1.ConditionInstanceProfileReady,
+	awsv1.ConditionSecurityGroupsReady, awsv1.ConditionSubnetsReady,
+}
+
+// Dependencies reports whether all is there that a trial needs, and says so if not.
+func (s *Standing) Dependencies() bool {
+	const reason, message = "DependenciesNotReady", "Awaiting AMI, Instance Profile, Security Group, and Subnet resolution"
+	unknown := false
+	for _, name := range needed {
+		switch {
+		case s.conditions.HasStatus(name, metav1.ConditionFalse):
+			s.conditions.SetFalse(awsv1.ConditionValidationSucceeded, reason, message)
+			return false
+		case !s.conditions.HasStatus(name, metav1.ConditionTrue):
+			unknown = true
+		}
+	}
+	if unknown {
+		s.conditions.SetUnknown(awsv1.ConditionValidationSucceeded, reason, message)
+	}
+	return !unknown
+}
+
+// NoServiceRange: the range of services is not known, and nodes of the family need it.
+func (s *Standing) NoServiceRange() {
+	s.conditions.SetFalse(awsv1.ConditionValidationSucceeded, "ClusterCIDRResolutionFailed", "Failed to detect the cluster CIDR")
+}
+
+// Tags reports whether the user's tags are such as users may set, and says so if not.
+func (s *Standing) Tags() error {
+	err := s.Class.Spec.ValidateTags()
+	if err != nil {
+		s.conditions.SetFalse(awsv1.ConditionValidationSucceeded, "TagValidationFailed", err.Error())
+	}
+	return err
+}
+
+// Kubelet reports whether the settings of the kubelet can be read, and says so if not.
+func (s *Standing) Kubelet() error {
+	err := s.Class.Spec.Kubelet.Validate()
+	if err != nil {
+		s.conditions.SetFalse(awsv1.ConditionValidationSucceeded, "KubeletValidationFailed", err.Error())
+	}
+	return err
+}
+
+// Passed and Failed are how a trial ended.
+func (s *Standing) Passed() time.Duration {
+	s.conditions.SetTrue(awsv1.ConditionValidationSucceeded)
+	return ValidationHold
+}
+
+// Failed notes why launches would be refused.
+func (s *Standing) Failed(reason, message string) time.Duration {
+	s.conditions.SetFalse(awsv1.ConditionValidationSucceeded, reason, message)
+	return ValidationHold
+}
+
+func nilIfEmpty[T any](list []T) []T {
+	if len(list) == 0 {
+		return nil
+	}
+	return list
+}

@@ -1,0 +1,241 @@
+package dryrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"k8s.io/utils/clock"
+
+	awsv1 "tenon/api/aws/v1"
+	"tenon/api/fingerprint"
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/cloud"
+	"tenon/cloud/aws/api"
+	"tenon/cloud/aws/cache"
+	"tenon/cloud/aws/cluster"
+	"tenon/cloud/aws/launchtemplate"
+	"tenon/cloud/aws/network"
+	"tenon/cloud/aws/offering"
+	"tenon/core/catalog"
+	"tenon/core/model"
+)
+
+// mostOverrides is how many EC2 takes in one call.
+const mostOverrides = 300
+
+// verdictHolds is how long a class need not be tried again. (As in Karpenter.) A class that
+// failed is tried sooner: a permission that was given is to be noticed.
+const (
+	verdictHolds = 30 * time.Minute
+	failureHolds = 5 * time.Minute
+)
+
+// Result says whether instances of a class can be launched, and if not, why.
+type Result struct {
+	Passed          bool
+	Reason, Message string
+}
+
+// ErrAgain: nothing was found out, and trying again at once may help.
+var ErrAgain = errors.New("the trial has to be repeated")
+
+// Options are what classes are tried out with.
+type Options struct {
+	EC2       api.EC2Launches
+	Templates *launchtemplate.Store
+	Shelf     *offering.Catalogs
+	Home      *cluster.Cluster
+	Network   *network.Finder
+	Region    string
+	// ReservedCapacity is the gate.
+	ReservedCapacity bool
+	// Skip takes every class for good.
+	Skip  bool
+	Clock clock.PassiveClock
+}
+
+// DryRun tries classes out, and remembers its verdicts.
+type DryRun struct {
+	Options
+	verdicts *cache.Cache[key, Result]
+}
+
+// key is a class with all that a verdict depends on. Annotations are part of it, so that
+// people can ask for another trial by setting one.
+type key struct{ class, state string }
+
+// New has tried nothing yet.
+func New(o Options) *DryRun {
+	return &DryRun{Options: o, verdicts: cache.New[key, Result](o.Clock, verdictHolds)}
+}
+
+// Run is the verdict on a class whose images, groups, subnets and profile are known.
+func (t *DryRun) Run(ctx context.Context, class *awsv1.EC2NodeClass, pools []*karpenterv1.NodePool) (Result, error) {
+	tags := t.tags(class)
+	k := key{class.Name, fingerprint.Of([]any{
+		class.Status.Subnets, class.Status.SecurityGroups, class.Status.AMIs, class.Status.InstanceProfile,
+		class.Spec, annotationsOf(class), tags,
+	})}
+	tried := false
+	verdict, err := t.verdicts.Get(ctx, k, func(ctx context.Context) (Result, error) {
+		tried = true
+		if t.Skip {
+			return Result{Passed: true}, nil
+		}
+		return t.run(ctx, class, pools, tags)
+	})
+	if tried && err == nil && !verdict.Passed {
+		t.verdicts.PutFor(k, verdict, failureHolds)
+	}
+	return verdict, err
+}
+
+// annotationsOf are the user's: the hash says nothing that the spec does not say.
+func annotationsOf(class *awsv1.EC2NodeClass) map[string]string {
+	all := maps.Clone(class.Annotations)
+	delete(all, awsv1.AnnotationNodeClassHash)
+	delete(all, awsv1.AnnotationNodeClassHashVersion)
+	return all
+}
+
+// Forget drops the verdicts on a class that is gone.
+func (t *DryRun) Forget(class string) {
+	for _, k := range t.verdicts.Keys() {
+		if k.class == class {
+			t.verdicts.Forget(k)
+		}
+	}
+}
+
+// tags are those of a launch without a pool: EC2 takes the empty name for a value.
+func (t *DryRun) tags(class *awsv1.EC2NodeClass) map[string]string {
+	tags := maps.Clone(class.Spec.Tags)
+	if tags == nil {
+		tags = map[string]string{}
+	}
+	tags[awsv1.TagClusterPrefix+t.Home.Name] = "owned"
+	tags[awsv1.TagNodePool] = ""
+	tags[awsv1.TagClusterName] = t.Home.Name
+	tags[awsv1.TagNodeClass] = class.Name
+	return tags
+}
+
+func (t *DryRun) run(ctx context.Context, class *awsv1.EC2NodeClass, pools []*karpenterv1.NodePool, tags map[string]string) (Result, error) {
+	made, sampled, err := t.template(ctx, class, pools, tags)
+	if err != nil {
+		return Result{}, err
+	}
+	release, err := t.Templates.Hold(ctx, made)
+	if err != nil {
+		return judgeTemplate(err)
+	}
+	defer release()
+	if _, err := t.EC2.CreateFleet(ctx, fleetOf(class, made.Name, sampled, tags), api.Once); !api.IsDryRun(err) {
+		return judge(err, "CreateFleet")
+	}
+	if err := t.runInstances(ctx, class, made.Name, sampled[0].Name, tags); !api.IsDryRun(err) {
+		return judge(err, "RunInstances")
+	}
+	return Result{Passed: true}, nil
+}
+
+func (t *DryRun) template(ctx context.Context, class *awsv1.EC2NodeClass, pools []*karpenterv1.NodePool, tags map[string]string) (launchtemplate.Template, []*catalog.Type, error) {
+	offer, err := t.Shelf.Offer(class)
+	if err != nil {
+		return launchtemplate.Template{}, nil, err
+	}
+	sampled, booted := sample(offer, class, pools)
+	if len(sampled) == 0 {
+		return launchtemplate.Template{}, nil, fmt.Errorf("try out class %s: no instance type boots any of its images", class.Name)
+	}
+	family, err := class.Spec.Family()
+	if err != nil {
+		return launchtemplate.Template{}, nil, err
+	}
+	facts, err := t.Home.Facts(ctx, family)
+	if err != nil {
+		return launchtemplate.Template{}, nil, err
+	}
+	o := launchtemplate.Options{
+		Region: t.Region, Cluster: facts, Class: class, Tags: tags, ImageID: booted.ID,
+		MaxPods: sampled[0].Capacity.Pods, Taints: []model.Taint{cloud.Unregistered()},
+		CapacityType: catalog.OnDemand, Tenancy: tenancyOf(pools), ReservedCapacity: t.ReservedCapacity,
+	}
+	if group := t.Network.LastPlacement(class); group != nil {
+		o.Placement.GroupID = group.ID
+	}
+	made, err := launchtemplate.Build(o)
+	return made, sampled, err
+}
+
+func fleetOf(class *awsv1.EC2NodeClass, name string, sampled []*catalog.Type, tags map[string]string) *ec2.CreateFleetInput {
+	var overrides []types.FleetLaunchTemplateOverridesRequest
+	for _, t := range sampled {
+		for _, s := range class.Status.Subnets {
+			if len(overrides) < mostOverrides {
+				overrides = append(overrides, types.FleetLaunchTemplateOverridesRequest{InstanceType: types.InstanceType(t.Name), SubnetId: aws.String(s.ID)})
+			}
+		}
+	}
+	return &ec2.CreateFleetInput{
+		DryRun: aws.Bool(true), Type: types.FleetTypeInstant, Context: class.Spec.Context,
+		LaunchTemplateConfigs: []types.FleetLaunchTemplateConfigRequest{{
+			LaunchTemplateSpecification: &types.FleetLaunchTemplateSpecificationRequest{LaunchTemplateName: aws.String(name), Version: aws.String("$Latest")},
+			Overrides:                   overrides,
+		}},
+		TargetCapacitySpecification: &types.TargetCapacitySpecificationRequest{
+			TotalTargetCapacity: aws.Int32(1), DefaultTargetCapacityType: types.DefaultTargetCapacityTypeOnDemand,
+		},
+		OnDemandOptions:   &types.OnDemandOptionsRequest{AllocationStrategy: types.FleetOnDemandAllocationStrategyLowestPrice},
+		TagSpecifications: tagged(tags, types.ResourceTypeInstance, types.ResourceTypeVolume, types.ResourceTypeFleet),
+	}
+}
+
+// runInstances tries one subnet after the other until one is right. If none is, what EC2
+// says of the first one counts.
+func (t *DryRun) runInstances(ctx context.Context, class *awsv1.EC2NodeClass, name, instanceType string, tags map[string]string) error {
+	var first error
+	for _, s := range class.Status.Subnets {
+		_, err := t.EC2.RunInstances(ctx, &ec2.RunInstancesInput{
+			DryRun: aws.Bool(true), MinCount: aws.Int32(1), MaxCount: aws.Int32(1), InstanceType: types.InstanceType(instanceType),
+			LaunchTemplate:    &types.LaunchTemplateSpecification{LaunchTemplateName: aws.String(name), Version: aws.String("$Latest")},
+			NetworkInterfaces: interfacesOf(class, s.ID),
+			TagSpecifications: tagged(tags, types.ResourceTypeInstance, types.ResourceTypeVolume, types.ResourceTypeNetworkInterface),
+		}, api.Once)
+		if api.IsDryRun(err) {
+			return nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+func interfacesOf(class *awsv1.EC2NodeClass, subnet string) []types.InstanceNetworkInterfaceSpecification {
+	if len(class.Spec.NetworkInterfaces) == 0 {
+		return []types.InstanceNetworkInterfaceSpecification{{DeviceIndex: aws.Int32(0), SubnetId: aws.String(subnet)}}
+	}
+	var list []types.InstanceNetworkInterfaceSpecification
+	for _, i := range class.Spec.NetworkInterfaces {
+		list = append(list, types.InstanceNetworkInterfaceSpecification{
+			NetworkCardIndex: aws.Int32(i.NetworkCardIndex), DeviceIndex: aws.Int32(i.DeviceIndex),
+			InterfaceType: aws.String(i.InterfaceType), SubnetId: aws.String(subnet),
+		})
+	}
+	return list
+}
+
+func tagged(tags map[string]string, kinds ...types.ResourceType) []types.TagSpecification {
+	var list []types.TagSpecification
+	for _, kind := range kinds {
+		list = append(list, types.TagSpecification{ResourceType: kind, Tags: launchtemplate.Tags(tags)})
+	}
+	return list
+}

@@ -1,0 +1,140 @@
+package iampolicy_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"tenon/cloud/aws/api"
+	"tenon/cloud/aws/iampolicy"
+)
+
+var options = iampolicy.Options{
+	Partition: "aws", Region: "us-west-2", Account: "000000000001", Cluster: "lab",
+	NodeRole: "arn:aws:iam::000000000001:role/KarpenterNodeRole-lab", Queue: "arn:aws:sqs:us-west-2:000000000001:lab",
+}
+
+// services are the interfaces through which AWS is called, by the name that IAM has for them.
+var services = map[string]reflect.Type{
+	"ec2": reflect.TypeFor[api.EC2](), "ssm": reflect.TypeFor[api.SSM](), "pricing": reflect.TypeFor[api.Pricing](),
+	"iam": reflect.TypeFor[api.IAM](), "eks": reflect.TypeFor[api.EKS](), "sqs": reflect.TypeFor[api.SQS](),
+	"arc-zonal-shift": reflect.TypeFor[api.ZonalShift](),
+}
+
+// implied are permissions that AWS asks for in the course of another call.
+var implied = map[string]string{
+	"iam:PassRole":           "ec2:CreateFleet",           // of an instance with a profile
+	"iam:TagInstanceProfile": "iam:CreateInstanceProfile", // with tags
+}
+
+func granted() map[string]bool {
+	actions := map[string]bool{}
+	for _, p := range iampolicy.Policies(options) {
+		for _, s := range p.Statements {
+			for _, action := range s.Action {
+				actions[action] = true
+			}
+		}
+	}
+	return actions
+}
+
+// operations are what can be called, by name.
+func operations() map[string]string {
+	byName := map[string]string{}
+	for service, of := range services {
+		for m := range of.Methods() {
+			byName[m.Name] = service + ":" + m.Name
+		}
+	}
+	return byName
+}
+
+// called are the operations that the code of the provider calls, directly or page by page.
+func called(t *testing.T) map[string]bool {
+	t.Helper()
+	known, found := operations(), map[string]bool{}
+	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "../api/") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, is := n.(*ast.CallExpr)
+			if !is {
+				return true
+			}
+			if selector, is := call.Fun.(*ast.SelectorExpr); is {
+				name := strings.TrimSuffix(strings.TrimPrefix(selector.Sel.Name, "New"), "Paginator")
+				if action, does := known[name]; does {
+					found[action] = true
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// Every call has its permission, and every permission its call.
+func TestBothDirections(t *testing.T) {
+	t.Parallel()
+	may, does := granted(), called(t)
+	for action := range does {
+		if !may[action] {
+			t.Errorf("%s is called and not permitted", action)
+		}
+	}
+	for action := range may {
+		if by, is := implied[action]; is {
+			if !does[by] {
+				t.Errorf("%s is permitted for the sake of %s, which nobody calls", action, by)
+			}
+			continue
+		}
+		if !does[action] {
+			t.Errorf("%s is permitted and not called", action)
+		}
+	}
+	for name, action := range operations() {
+		if !does[action] {
+			t.Errorf("%s is in an interface and not called", name)
+		}
+	}
+}
+
+// Every action that changes something is bound to what belongs to the cluster.
+func TestScoped(t *testing.T) {
+	t.Parallel()
+	for _, p := range iampolicy.Policies(options) {
+		text, err := p.JSON()
+		if err != nil || !strings.HasSuffix(p.Name, "Policy-lab") {
+			t.Errorf("%s: %v", p.Name, err)
+		}
+		if size := len(strings.Join(strings.Fields(string(text)), "")); size > 6144 {
+			t.Errorf("%s has %d characters, more than IAM takes", p.Name, size)
+		}
+		for _, s := range p.Statements {
+			reads := !slices.ContainsFunc(s.Action, func(action string) bool {
+				_, operation, _ := strings.Cut(action, ":")
+				return !strings.HasPrefix(operation, "Describe") && !strings.HasPrefix(operation, "Get") && !strings.HasPrefix(operation, "List")
+			})
+			if !reads && slices.Contains(s.Resource, "*") {
+				t.Errorf("%s changes anything", s.Sid)
+			}
+		}
+	}
+}

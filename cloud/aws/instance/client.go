@@ -1,0 +1,242 @@
+package instance
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	awsv1 "tenon/api/aws/v1"
+	"tenon/cloud/aws/api"
+	"tenon/cloud/aws/batch"
+	"tenon/cloud/aws/throttle"
+	"tenon/core/order"
+)
+
+// ErrGone: EC2 does not have the instance, or has it as terminated.
+var ErrGone = errors.New("the instance is gone")
+
+// ErrEnded: EC2 knows the instance, and that it has ended. Unlike one that EC2 does not know yet it
+// will not appear. It is an ErrGone.
+var ErrEnded = fmt.Errorf("%w: it has ended", ErrGone)
+
+// ErrForeign: the instance carries the cluster tag of another cluster. It is not gone, and it is not
+// this cluster's to end.
+var ErrForeign = errors.New("the instance belongs to another cluster")
+
+// Client is all instances of a cluster.
+type Client struct {
+	ec2      api.EC2Instances
+	cluster  string
+	reserved bool
+
+	look *batch.Batcher[string, Instance]
+	end  *batch.Batcher[string, struct{}]
+	tag  *batch.Batcher[wish, struct{}]
+}
+
+// Options of a yard.
+type Options struct {
+	Cluster string
+	// ReservedCapacity is the gate.
+	ReservedCapacity bool
+	// Idle and Longest say how long calls are collected; zero is the usual.
+	Idle, Longest time.Duration
+	// Observe is told of batches, by the name of the batcher. It may be nil.
+	Observe func(batcher string, size int, waited time.Duration)
+}
+
+// How calls are collected. (As in Karpenter.) Values of a filter are limited to 200, IDs of
+// a call to 500.
+const (
+	usualIdle    = 100 * time.Millisecond
+	usualLongest = time.Second
+	mostLooked   = 200
+	mostEnded    = 500
+	pageSize     = 1000
+)
+
+// NewClient looks after the instances of a cluster.
+func NewClient(client api.EC2Instances, o Options) *Client {
+	y := &Client{ec2: client, cluster: o.Cluster, reserved: o.ReservedCapacity}
+	y.look = batch.New(o.batches("describe_instances", mostLooked), y.lookAll)
+	y.end = batch.New(o.batches("terminate_instances", mostEnded), y.endAll)
+	y.tag = batch.New(o.batches("create_tags", mostTagged), y.tagAll)
+	return y
+}
+
+func (o Options) batches(name string, most int) batch.Options {
+	b := batch.Options{Idle: o.Idle, Longest: o.Longest, Most: most}
+	if b.Idle == 0 {
+		b.Idle = usualIdle
+	}
+	if b.Longest == 0 {
+		b.Longest = usualLongest
+	}
+	if o.Observe != nil {
+		b.Observe = func(size int, waited time.Duration) { o.Observe(name, size, waited) }
+	}
+	return b
+}
+
+// alive are the states of instances that exist.
+var alive = []string{"pending", "running", "stopping", "stopped", "shutting-down"}
+
+// Look finds one instance that exists, or ErrGone. Tags do not decide whether an instance exists: one
+// that lost a tag runs and costs money like any other. One of another cluster is ErrForeign.
+func (y *Client) Look(ctx context.Context, id string) (Instance, error) {
+	m, err := y.look.Ask(ctx, id)
+	switch {
+	case err != nil:
+		return Instance{}, fmt.Errorf("describe instance %s: %w", id, err)
+	case m.ID == "":
+		return Instance{}, ErrGone
+	case m.Foreign(y.cluster):
+		return Instance{}, fmt.Errorf("%w: %s has %s=%s", ErrForeign, id, awsv1.TagClusterName, m.Tags[awsv1.TagClusterName])
+	}
+	return m, nil
+}
+
+// lookAll asks by filter and not by identifier: one instance that is gone would make the
+// whole call fail.
+func (y *Client) lookAll(ctx context.Context, ids []string) map[string]batch.Answer[Instance] {
+	answers := make(map[string]batch.Answer[Instance], len(ids))
+	found, err := y.describe(ctx, filter("instance-id", ids...), filter("instance-state-name", alive...))
+	for _, id := range ids {
+		answers[id] = batch.Answer[Instance]{Err: err}
+	}
+	for _, m := range found {
+		answers[m.ID] = batch.Answer[Instance]{Value: m}
+	}
+	return answers
+}
+
+// List finds all instances of the cluster that exist, in the order of their provider IDs.
+func (y *Client) List(ctx context.Context) ([]Instance, error) {
+	return y.list(ctx, filter("instance-state-name", alive...))
+}
+
+// Strays finds the instances that exist and lack the tag with the cluster's name, by the tag that
+// Kubernetes has for it.
+func (y *Client) Strays(ctx context.Context) ([]Instance, error) {
+	found, err := y.describe(ctx,
+		filter("tag-key", TagClaimUID), filter("tag:"+awsv1.TagClusterPrefix+y.cluster, "owned"), filter("instance-state-name", alive...))
+	if err != nil {
+		return nil, fmt.Errorf("list instances without the tag %s: %w", awsv1.TagClusterName, err)
+	}
+	return slices.DeleteFunc(found, func(m Instance) bool {
+		_, told := m.Tags[awsv1.TagClusterName]
+		return told
+	}), nil
+}
+
+// History finds those too that are gone and that EC2 still remembers.
+func (y *Client) History(ctx context.Context) ([]Instance, error) { return y.list(ctx) }
+
+func (y *Client) list(ctx context.Context, more ...types.Filter) ([]Instance, error) {
+	filters := append([]types.Filter{
+		filter("tag-key", awsv1.TagNodeClass, TagClaimUID), filter("tag:"+awsv1.TagClusterName, y.cluster),
+	}, more...)
+	found, err := y.describe(ctx, filters...)
+	if err != nil {
+		return nil, fmt.Errorf("list instances: %w", err)
+	}
+	found = slices.DeleteFunc(found, func(m Instance) bool { return !m.Ours(y.cluster) })
+	slices.SortFunc(found, func(a, b Instance) int { return cmp.Compare(a.ProviderID(), b.ProviderID()) })
+	return found, nil
+}
+
+// BoughtFor finds what was bought with tokens, also what is gone.
+func (y *Client) BoughtFor(ctx context.Context, uids ...string) ([]Instance, error) {
+	found, err := y.list(ctx, filter("tag:"+TagClaimUID, uids...))
+	if err != nil {
+		return nil, fmt.Errorf("find what was bought: %w", err)
+	}
+	return found, nil
+}
+
+func (y *Client) describe(ctx context.Context, filters ...types.Filter) ([]Instance, error) {
+	pages := ec2.NewDescribeInstancesPaginator(y.ec2, &ec2.DescribeInstancesInput{Filters: filters, MaxResults: aws.Int32(pageSize)})
+	byID := map[string]Instance{} // what changes between two pages may be on both
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range page.Reservations {
+			for _, i := range r.Instances {
+				byID[aws.ToString(i.InstanceId)] = Of(i, y.reserved)
+			}
+		}
+	}
+	found := make([]Instance, 0, len(byID))
+	for _, id := range order.Keys(byID) {
+		found = append(found, byID[id])
+	}
+	return found, nil
+}
+
+// End begins to terminate an instance; ErrGone if EC2 does not know it, or knows that it has ended.
+func (y *Client) End(ctx context.Context, id string) error {
+	_, err := y.end.Ask(throttle.With(ctx, throttle.Terminate), id)
+	if errors.Is(err, ErrGone) {
+		return err
+	}
+	if err != nil {
+		return fmt.Errorf("terminate instance %s: %w", id, err)
+	}
+	return nil
+}
+
+func (y *Client) endAll(ctx context.Context, ids []string) map[string]batch.Answer[struct{}] {
+	answers := make(map[string]batch.Answer[struct{}], len(ids))
+	y.endSome(ctx, ids, answers)
+	return answers
+}
+
+// endSome halves what EC2 refuses as a whole: one instance that is not there, or that
+// has termination protection, must not keep the others alive.
+func (y *Client) endSome(ctx context.Context, ids []string, answers map[string]batch.Answer[struct{}]) {
+	out, err := y.ec2.TerminateInstances(ctx, &ec2.TerminateInstancesInput{InstanceIds: ids})
+	if err != nil && len(ids) > 1 && !api.IsThrottled(err) && api.Code(err) != "" {
+		y.endSome(ctx, ids[:len(ids)/2], answers)
+		y.endSome(ctx, ids[len(ids)/2:], answers)
+		return
+	}
+	for _, id := range ids {
+		switch {
+		case api.IsNotFound(err):
+			answers[id] = batch.Answer[struct{}]{Err: ErrGone}
+		case err != nil:
+			answers[id] = batch.Answer[struct{}]{Err: err}
+		default:
+			answers[id] = batch.Answer[struct{}]{Err: ending(out, id)}
+		}
+	}
+}
+
+// ending is nil if an instance is on its way out.
+func ending(out *ec2.TerminateInstancesOutput, id string) error {
+	for _, change := range out.TerminatingInstances {
+		if aws.ToString(change.InstanceId) != id || change.CurrentState == nil {
+			continue
+		}
+		switch change.CurrentState.Name {
+		case types.InstanceStateNameShuttingDown:
+			return nil
+		case types.InstanceStateNameTerminated:
+			return ErrEnded
+		}
+	}
+	return errors.New("EC2 does not begin to terminate it")
+}
+
+func filter(name string, values ...string) types.Filter {
+	return types.Filter{Name: aws.String(name), Values: values}
+}

@@ -1,0 +1,36 @@
+// Package instancetype holds the words of the AWS provider: the labels that package api gives
+// a meaning, in the form that decisions use, and the names of extended resources. What
+// value a label has for a type is decided in cloud/aws/instancetype.
+package instancetype
+
+import (
+	awsv1 "tenon/api/aws/v1"
+	"tenon/core/requirement"
+)
+
+// Extended resources that instances may have.
+const (
+	NvidiaGPU   = "nvidia.com/gpu"
+	AMDGPU      = "amd.com/gpu"
+	HabanaGaudi = "habana.ai/gaudi"
+	Neuron      = "aws.amazon.com/neuron"
+	NeuronCore  = "aws.amazon.com/neuroncore"
+	EFA         = "vpc.amazonaws.com/efa"
+	PodENI      = "vpc.amazonaws.com/pod-eni"
+	PrivateIPv4 = "vpc.amazonaws.com/PrivateIPv4Address"
+)
+
+// Words are what the provider adds to the core's vocabulary.
+func Words() requirement.Words {
+	labels := awsv1.Labels()
+	return requirement.Words{
+		WellKnown:         labels.WellKnown,
+		RestrictedDomains: labels.RestrictedDomains,
+		RestrictedKeys:    labels.RestrictedKeys,
+		Aliases:           labels.Aliases,
+		KnownValues:       labels.KnownValues,
+	}
+}
+
+// Vocabulary is the core's vocabulary with the provider's words.
+func Vocabulary() requirement.Vocabulary { return requirement.Core().With(Words()) }

@@ -1,0 +1,193 @@
+// Package inventory looks at AWS for classes: it puts together all that finds, makes and
+// removes what a class refers to, so that its user needs to know one thing instead of ten.
+//
+// It decides nothing about a class; that is cloud/aws/classstatus.
+package inventory
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	awsv1 "tenon/api/aws/v1"
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/cloud/aws/ami"
+	"tenon/cloud/aws/api"
+	"tenon/cloud/aws/capacityreservation"
+	"tenon/cloud/aws/cluster"
+	"tenon/cloud/aws/instanceprofile"
+	"tenon/cloud/aws/network"
+	"tenon/cloud/aws/offering"
+	"tenon/cloud/aws/shortage"
+
+	"tenon/cloud/aws/dryrun"
+	"tenon/cloud/aws/launchtemplate"
+	"tenon/cloud/aws/nodememory"
+	"tenon/cloud/aws/pricing"
+)
+
+// Options say how to look.
+type Options struct {
+	Clients               api.Clients
+	Clock                 clock.PassiveClock
+	Home                  *cluster.Cluster
+	AMIRefreshInterval    time.Duration
+	SubnetRefreshInterval time.Duration
+	ReservedCapacity      bool // the gate
+	IsolatedVPC           bool
+	DisableDryRun         bool
+	VMMemoryOverhead      float64
+	ReservedENIs          int64
+	// Shifted tells zones that traffic is led away from; see offering.Sources.
+	Shifted func() (zoneIDs map[string]bool, revision uint64)
+	// TemplateMade is told of launch templates that were created; it may be nil.
+	TemplateMade func(launchtemplate.Template)
+}
+
+// Inventory is everything that is known of AWS, and how to find out more. Its parts may be
+// used by many goroutines.
+type Inventory struct {
+	Options
+	Network   *network.Finder
+	Addresses *network.Addresses
+	Images    *ami.Finder
+	Counts    *capacityreservation.Counts
+	Reserves  *capacityreservation.Finder
+	Profiles  *instanceprofile.Profiles
+	Stock     *offering.InstanceTypes
+	Tariff    *pricing.List
+	Shortages *shortage.Shortages
+	Seen      *nodememory.Learned
+	Shelf     *offering.Catalogs
+	Templates *launchtemplate.Store
+	Trial     *dryrun.DryRun
+}
+
+// New has looked at nothing yet.
+func New(o Options) *Inventory {
+	c, ec2 := o.Clock, o.Clients.EC2
+	s := &Inventory{
+		Options:   o,
+		Addresses: network.NewAddresses(),
+		Images:    ami.New(ec2, o.Clients.SSM, c, o.AMIRefreshInterval, o.Home.Version),
+		Counts:    capacityreservation.NewCounts(c),
+		Profiles:  instanceprofile.New(o.Clients.IAM, c, o.Clients.Region, o.Home.Name),
+		Stock:     offering.NewInstanceTypes(ec2),
+		Tariff:    pricing.New(o.Clients.Region),
+		Shortages: shortage.New(c),
+		Seen:      nodememory.New(c),
+		Templates: launchtemplate.NewStore(ec2, o.Home.Name, c, o.TemplateMade),
+	}
+	s.Network = network.New(ec2, c, o.SubnetRefreshInterval, s.Addresses)
+	s.Reserves = capacityreservation.New(ec2, c, s.Counts)
+	sources := offering.Sources{
+		Region: o.Clients.Region, Stock: s.Stock, Tariff: s.Tariff, Shorts: s.Shortages, Seen: s.Seen,
+		Network: s.Network, Shifted: o.Shifted, MemoryOverhead: o.VMMemoryOverhead, ReservedENIs: o.ReservedENIs,
+	}
+	if o.ReservedCapacity {
+		sources.Counts = s.Counts
+	}
+	s.Shelf = offering.New(sources)
+	s.Trial = dryrun.New(dryrun.Options{
+		EC2: ec2, Templates: s.Templates, Shelf: s.Shelf, Home: o.Home, Network: s.Network,
+		Region: o.Clients.Region, ReservedCapacity: o.ReservedCapacity, Skip: o.DisableDryRun, Clock: c,
+	})
+	return s
+}
+
+// FindImages are the images of a class, or why there can be none.
+func (s *Inventory) FindImages(ctx context.Context, class *awsv1.EC2NodeClass) (found []awsv1.AMI, unsupported string, err error) {
+	if alias, aliased, err := class.Spec.Alias(); err == nil && aliased {
+		version, err := s.Home.Version(ctx)
+		if err != nil {
+			return nil, "", err
+		}
+		if why := ami.Unsupported(alias, version); why != "" {
+			return nil, why, nil
+		}
+	}
+	found, err = s.Images.Find(ctx, class)
+	return found, "", err
+}
+
+// FindReservations are the capacity reservations of a class, and when to look again.
+func (s *Inventory) FindReservations(ctx context.Context, class *awsv1.EC2NodeClass) ([]awsv1.CapacityReservation, time.Duration, error) {
+	found, err := s.Reserves.Find(ctx, class)
+	return found, capacityreservation.Again(found, s.Clock.Now()), err
+}
+
+// FindPlacement reports whether the placement group of a class is there.
+func (s *Inventory) FindPlacement(ctx context.Context, class *awsv1.EC2NodeClass) (bool, error) {
+	found, err := s.Network.Placement(ctx, class)
+	return found != nil, err
+}
+
+// FindSubnets are the subnets of a class.
+func (s *Inventory) FindSubnets(ctx context.Context, class *awsv1.EC2NodeClass) ([]awsv1.Subnet, error) {
+	found, err := s.Network.Subnets(ctx, class)
+	subnets := make([]awsv1.Subnet, len(found))
+	for i, n := range found {
+		subnets[i] = n.Subnet
+	}
+	return subnets, err
+}
+
+// FindSecurityGroups are the security groups of a class.
+func (s *Inventory) FindSecurityGroups(ctx context.Context, class *awsv1.EC2NodeClass) ([]awsv1.SecurityGroup, error) {
+	return s.Network.SecurityGroups(ctx, class)
+}
+
+// EnsureProfile is the instance profile of a class, which is made if need be.
+func (s *Inventory) EnsureProfile(ctx context.Context, class *awsv1.EC2NodeClass) (string, error) {
+	return s.Profiles.Ensure(ctx, class)
+}
+
+// ServiceRange is where the cluster's services are.
+func (s *Inventory) ServiceRange(ctx context.Context) (string, error) {
+	return s.Home.ServiceRange(ctx)
+}
+
+// Try tries out whether instances of a class could be launched.
+func (s *Inventory) Try(ctx context.Context, class *awsv1.EC2NodeClass, pools []*karpenterv1.NodePool) (dryrun.Result, error) {
+	return s.Trial.Run(ctx, class, pools)
+}
+
+// Retire removes what was made in AWS for a class that goes away. In an isolated network
+// IAM cannot be reached, so profiles stay.
+func (s *Inventory) Retire(ctx context.Context, class *awsv1.EC2NodeClass) error {
+	if !s.IsolatedVPC {
+		if err := s.Profiles.RemoveAll(ctx, class); err != nil {
+			return err
+		}
+	}
+	return s.Templates.DeleteAll(ctx, class.Name)
+}
+
+// Forget drops what is remembered of a class that is gone.
+func (s *Inventory) Forget(class *awsv1.EC2NodeClass) {
+	s.Trial.Forget(class.Name)
+	s.Shelf.Forget(class.UID)
+}
+
+// UpdatePrices asks for the prices of now. On-demand prices are not told in isolated
+// networks; spot prices come from EC2 itself.
+func (s *Inventory) UpdatePrices(ctx context.Context) error {
+	var onDemand error
+	if !s.IsolatedVPC {
+		onDemand = s.Tariff.UpdateOnDemand(ctx, s.Clients.Pricing)
+	}
+	return errors.Join(onDemand, s.Tariff.UpdateSpot(ctx, s.Clients.EC2, s.Clock.Now()))
+}
+
+// UpdateTypes asks which types there are, and reports whether anything is different.
+func (s *Inventory) UpdateTypes(ctx context.Context) (changed bool, err error) {
+	return s.Stock.Update(ctx)
+}
+
+// RecheckImages looks whether images that are followed are deprecated by now.
+func (s *Inventory) RecheckImages(ctx context.Context) error { return s.Images.Recheck(ctx) }
+
+// Version is the cluster's.
+func (s *Inventory) Version(ctx context.Context) (string, error) { return s.Home.Version(ctx) }

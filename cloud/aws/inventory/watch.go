@@ -1,0 +1,45 @@
+package inventory
+
+import (
+	"context"
+	"fmt"
+
+	awsv1 "tenon/api/aws/v1"
+	"tenon/cloud/aws/ami"
+	"tenon/cloud/aws/capacityreservation"
+	"tenon/cloud/aws/nodememory"
+)
+
+// Witness notes the memory of a node, and reports whether that is news. It counts only if
+// the node has booted the image that its type boots now: another image may leave it more
+// or less.
+func (s *Inventory) Witness(class *awsv1.EC2NodeClass, instanceType, imageID string, bytes int64) (news bool, err error) {
+	offer, err := s.Shelf.Offer(class)
+	if err != nil {
+		return false, fmt.Errorf("note the memory of a node of type %s: %w", instanceType, err)
+	}
+	for i := range offer.Catalog.Types {
+		t := &offer.Catalog.Types[i]
+		if t.Name != instanceType {
+			continue
+		}
+		current, found := ami.NewChooser(class.Status.AMIs).For(t.Requirements)
+		if !found || current.ID != imageID || bytes <= 0 {
+			return false, nil
+		}
+		return s.Seen.Seen(nodememory.ImagesOf(class.Status.AMIs), instanceType, bytes), nil
+	}
+	return false, nil
+}
+
+// Encode is all the memory that was seen, as text.
+func (s *Inventory) Encode() map[string]string { return s.Seen.Encode() }
+
+// Restore takes in what Encode wrote.
+func (s *Inventory) Restore(texts map[string]string) { s.Seen.Restore(texts) }
+
+// Expiring reports whether a capacity block is so near its end that its instances leave.
+func (s *Inventory) Expiring(ctx context.Context, reservation string) (bool, error) {
+	found, there, err := s.Reserves.ByID(ctx, reservation)
+	return there && capacityreservation.Expiring(found, s.Clock.Now()), err
+}

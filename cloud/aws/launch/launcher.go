@@ -1,0 +1,203 @@
+package launch
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"tenon/cloud"
+	"tenon/cloud/aws/api"
+
+	"tenon/cloud/aws/capacityreservation"
+	"tenon/cloud/aws/instance"
+	"tenon/cloud/aws/launchtemplate"
+	"tenon/cloud/aws/network"
+	"tenon/cloud/aws/shortage"
+	"tenon/cloud/aws/throttle"
+)
+
+// LauncherOptions are what a desk works with.
+type LauncherOptions struct {
+	EC2       api.EC2Launches
+	Yard      *instance.Client
+	Templates *launchtemplate.Store
+	Shortages *shortage.Shortages
+	Addresses *network.Addresses
+	Counts    *capacityreservation.Counts
+	Clock     clock.PassiveClock
+	// Facts are those of a class now. Its errors are those of Create.
+	Facts func(context.Context, cloud.ClassRef) (Facts, error)
+	// VisibleWithin is how long EC2 may take to show what was bought.
+	VisibleWithin time.Duration
+	// Failed is told of every way that did not lead to an instance, for metrics; NoSpotRole
+	// of claims that wanted spot capacity which the account may not buy. They may be nil.
+	Failed     func(zone, zoneID, capacityType, reason string)
+	NoSpotRole func(cloud.Claim)
+	// Narrow is told of claims that could be spot and are bought on demand, with few types to
+	// choose from. It may be nil.
+	Narrow func(claim cloud.Claim, types int)
+}
+
+// Launcher buys.
+type Launcher struct {
+	LauncherOptions
+
+	mu      sync.Mutex
+	records map[string]*record
+	swept   time.Time
+
+	past past
+}
+
+// New opens a desk that remembers nothing yet.
+func New(o LauncherOptions) *Launcher {
+	if o.Failed == nil {
+		o.Failed = func(string, string, string, string) {}
+	}
+	if o.NoSpotRole == nil {
+		o.NoSpotRole = func(cloud.Claim) {}
+	}
+	if o.Narrow == nil {
+		o.Narrow = func(cloud.Claim, int) {}
+	}
+	return &Launcher{LauncherOptions: o, records: map[string]*record{}, past: past{turn: make(chan struct{}, 1)}}
+}
+
+// record is what became of one claim. The holder of its turn may read and write it.
+//
+//	          prepare             send: instance
+//	(empty) ──────────▶ pending ────────────────────▶ bought
+//	    ▲                │    ▲
+//	    │ surely nothing │    │ not certain
+//	    └────────────────┘    └── sent again as it is
+type record struct {
+	turn    chan struct{}
+	touched time.Time // guarded by the desk's lock
+
+	// attempt numbers the tokens of a claim: one whose fleet was empty is spent.
+	attempt int
+	pending *pending
+	bought  *bought
+}
+
+// pending is a request that is to be sent, or was sent with an unknown effect.
+type pending struct {
+	order Order
+	facts Facts
+	// unsure is since when it may have bought something.
+	unsure time.Time
+}
+
+// bought is what the claim has.
+type bought struct {
+	instance cloud.Instance
+	id       string
+	at       time.Time
+	// seen: EC2 has shown it. Before, that it does not show it means nothing.
+	seen bool
+}
+
+// remembered is how long the record of a claim is kept after its last call: longer than a claim may
+// take to become a node.
+const remembered = 30 * time.Minute
+
+// Create implements cloud.Instances.
+func (d *Launcher) Create(ctx context.Context, claim cloud.Claim) (cloud.Instance, error) {
+	if claim.UID == "" {
+		return cloud.Instance{}, &cloud.Rejected{Reason: "NoToken", Message: "A claim without a UID cannot be launched"}
+	}
+	ctx = throttle.With(ctx, priority(&claim))
+	r, leave, err := d.enter(ctx, claim.UID)
+	if err != nil {
+		return cloud.Instance{}, fmt.Errorf("launch claim %s: %w", claim.Name, err)
+	}
+	defer leave()
+	i, err := d.create(ctx, &claim, r)
+	if err != nil && !cloud.NothingBought(err) && !cloud.IsNotFound(err) {
+		return cloud.Instance{}, fmt.Errorf("launch claim %s: %w", claim.Name, err)
+	}
+	return i, err
+}
+
+// priority is the one of all calls that are made for a claim.
+func priority(claim *cloud.Claim) throttle.Priority {
+	if claim.Replaces {
+		return throttle.Background
+	}
+	return throttle.Launch
+}
+
+func (d *Launcher) create(ctx context.Context, claim *cloud.Claim, r *record) (cloud.Instance, error) {
+	// 1. What was bought already is the answer.
+	if err := d.recollect(ctx, claim, r); err != nil {
+		return cloud.Instance{}, err
+	}
+	if r.bought != nil {
+		return d.confirm(ctx, r)
+	}
+	// 2. What was sent already is sent again as it was: anything else would be another
+	// request to EC2.
+	if r.pending != nil {
+		return d.send(ctx, claim, r)
+	}
+	// 3. Otherwise decide, and send that. A launch template may have gone since.
+	i, err := d.decideAndSend(ctx, claim, r)
+	if isTemplateGone(err) {
+		i, err = d.decideAndSend(ctx, claim, r)
+	}
+	return i, err
+}
+
+func (d *Launcher) decideAndSend(ctx context.Context, claim *cloud.Claim, r *record) (cloud.Instance, error) {
+	facts, err := d.Facts(ctx, claim.Class)
+	if err != nil {
+		return cloud.Instance{}, err
+	}
+	order, err := Choose(claim, facts)
+	if err != nil {
+		return cloud.Instance{}, err
+	}
+	if types, narrow := order.Narrow(claim); narrow {
+		d.Narrow(*claim, types)
+	}
+	r.pending = &pending{order: order, facts: facts}
+	return d.send(ctx, claim, r)
+}
+
+// enter waits for the record of a claim. It gives up when the context ends.
+func (d *Launcher) enter(ctx context.Context, uid string) (*record, func(), error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	r := d.record(uid)
+	select {
+	case r.turn <- struct{}{}:
+		return r, func() { <-r.turn }, nil
+	case <-ctx.Done():
+		return nil, nil, ctx.Err()
+	}
+}
+
+func (d *Launcher) record(uid string) *record {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := d.Clock.Now()
+	if now.Sub(d.swept) > time.Minute {
+		d.swept = now
+		for uid, r := range d.records {
+			if now.Sub(r.touched) > remembered && len(r.turn) == 0 {
+				delete(d.records, uid)
+			}
+		}
+	}
+	r := d.records[uid]
+	if r == nil {
+		r = &record{turn: make(chan struct{}, 1)}
+		d.records[uid] = r
+	}
+	r.touched = now
+	return r
+}

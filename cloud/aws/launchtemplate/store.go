@@ -1,0 +1,283 @@
+package launchtemplate
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"k8s.io/utils/clock"
+
+	awsv1 "tenon/api/aws/v1"
+	"tenon/cloud/aws/api"
+	"tenon/core/order"
+)
+
+// Idle is how long a template stays in EC2 after it was used last.
+const Idle = time.Minute
+
+const (
+	pageSize       = 200
+	codeNameExists = "InvalidLaunchTemplateName.AlreadyExistsException"
+)
+
+// Store keeps the templates that are in use.
+//
+//	       Hold                     release, Idle          Sweep
+//	(none) ────▶ made or found, held ────▶ idle ──────────────▶ deleted
+//	                     ▲                  │
+//	                     └───── Hold ───────┘
+type Store struct {
+	ec2     api.EC2Templates
+	cluster string
+	clock   clock.PassiveClock
+	made    func(Template)
+
+	mu      sync.Mutex
+	entries map[string]*entry
+}
+
+// entry is one template. Its turn is held by the caller that asks EC2 about it, so that it is not
+// deleted while another is about to use it.
+type entry struct {
+	turn chan struct{}
+
+	// The store's lock guards these.
+	id    string // empty until it is known
+	users int
+	used  time.Time
+}
+
+// NewStore keeps the templates of a cluster. made is told of every template that was
+// created; it may be nil.
+func NewStore(client api.EC2Templates, cluster string, c clock.PassiveClock, made func(Template)) *Store {
+	if made == nil {
+		made = func(Template) {}
+	}
+	return &Store{ec2: client, cluster: cluster, clock: c, made: made, entries: map[string]*entry{}}
+}
+
+// Hold makes sure that a template exists, and that it is not deleted before release is
+// called. A caller that launches with it calls release when the answer is there.
+func (s *Store) Hold(ctx context.Context, t Template) (release func(), err error) {
+	e := s.enter(t.Name)
+	if err := s.ensure(ctx, e, t); err != nil {
+		s.leave(t.Name, e)
+		return nil, fmt.Errorf("launch template %s: %w", t.Name, err)
+	}
+	return sync.OnceFunc(func() { s.leave(t.Name, e) }), nil
+}
+
+func (s *Store) enter(name string) *entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.entries[name]
+	if e == nil {
+		e = &entry{turn: make(chan struct{}, 1)}
+		s.entries[name] = e
+	}
+	e.users++
+	e.used = s.clock.Now()
+	return e
+}
+
+func (s *Store) leave(name string, e *entry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e.users--
+	e.used = s.clock.Now()
+	if e.users == 0 && e.id == "" && s.entries[name] == e {
+		delete(s.entries, name)
+	}
+}
+
+func (s *Store) idOf(e *entry) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return e.id
+}
+
+func (s *Store) setID(e *entry, id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e.id = id
+}
+
+// ensure asks EC2 once, however many ask here at the same time.
+func (s *Store) ensure(ctx context.Context, e *entry, t Template) error {
+	if s.idOf(e) != "" {
+		return nil
+	}
+	select {
+	case e.turn <- struct{}{}:
+		defer func() { <-e.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if s.idOf(e) != "" {
+		return nil
+	}
+	id, err := s.find(ctx, t.Name)
+	if err == nil && id == "" {
+		id, err = s.create(ctx, t)
+	}
+	if err != nil {
+		return err
+	}
+	s.setID(e, id)
+	return nil
+}
+
+func (s *Store) find(ctx context.Context, name string) (id string, err error) {
+	out, err := s.ec2.DescribeLaunchTemplates(ctx, &ec2.DescribeLaunchTemplatesInput{LaunchTemplateNames: []string{name}})
+	switch {
+	case api.IsNotFound(err):
+		return "", nil
+	case err != nil:
+		return "", err
+	case len(out.LaunchTemplates) == 0:
+		return "", nil
+	}
+	return aws.ToString(out.LaunchTemplates[0].LaunchTemplateId), nil
+}
+
+func (s *Store) create(ctx context.Context, t Template) (id string, err error) {
+	out, err := s.ec2.CreateLaunchTemplate(ctx, t.Input)
+	switch {
+	case api.Code(err) == codeNameExists:
+		// Another process was faster, and a name says what is in a template. Its identifier is
+		// only needed to delete it, which the process that made it does.
+		return t.Name, nil
+	case err != nil:
+		return "", err
+	}
+	s.made(t)
+	return aws.ToString(out.LaunchTemplate.LaunchTemplateId), nil
+}
+
+// Forget makes the next Hold ask EC2 again: a launch said that the template is gone.
+func (s *Store) Forget(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.entries[name]; e != nil {
+		e.id = ""
+	}
+}
+
+// Hydrate finds what an earlier process made, so that Sweep deletes what stays unused.
+func (s *Store) Hydrate(ctx context.Context) error {
+	return s.each(ctx, []types.Filter{filter("tag:"+awsv1.TagClusterName, s.cluster)}, func(found types.LaunchTemplate) error {
+		name := aws.ToString(found.LaunchTemplateName)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.entries[name] == nil {
+			s.entries[name] = &entry{turn: make(chan struct{}, 1), id: aws.ToString(found.LaunchTemplateId), used: s.clock.Now()}
+		}
+		return nil
+	})
+}
+
+// Sweep deletes what has been idle for too long.
+func (s *Store) Sweep(ctx context.Context) error {
+	for _, name := range s.idle() {
+		if err := s.evict(ctx, name); err != nil {
+			return fmt.Errorf("delete launch template %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func (s *Store) idle() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var names []string
+	for _, name := range order.Keys(s.entries) {
+		if s.entries[name].idle(s.clock.Now()) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (e *entry) idle(now time.Time) bool { return e.users == 0 && now.Sub(e.used) >= Idle }
+
+// evict takes the template from the store before it goes from EC2: a caller that wants it
+// meanwhile waits for the turn and makes it anew.
+func (s *Store) evict(ctx context.Context, name string) error {
+	s.mu.Lock()
+	e := s.entries[name]
+	if e == nil || !e.idle(s.clock.Now()) {
+		s.mu.Unlock()
+		return nil
+	}
+	select {
+	case e.turn <- struct{}{}:
+		defer func() { <-e.turn }()
+	default:
+		s.mu.Unlock()
+		return nil
+	}
+	id := e.id
+	e.id = ""
+	s.mu.Unlock()
+	var err error
+	if id != "" { // else a launch has found that it is gone
+		err = s.delete(ctx, id, name)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case err != nil:
+		e.id = id
+	case e.users == 0:
+		delete(s.entries, name)
+	}
+	return err
+}
+
+func (s *Store) delete(ctx context.Context, id, name string) error {
+	in := &ec2.DeleteLaunchTemplateInput{LaunchTemplateId: &id}
+	if id == name { // another process made it
+		in = &ec2.DeleteLaunchTemplateInput{LaunchTemplateName: &name}
+	}
+	if _, err := s.ec2.DeleteLaunchTemplate(ctx, in); err != nil && !api.IsNotFound(err) {
+		return err
+	}
+	return nil
+}
+
+// DeleteAll deletes all templates of a class, which is being removed itself.
+func (s *Store) DeleteAll(ctx context.Context, class string) error {
+	filters := []types.Filter{filter("tag:"+awsv1.TagClusterName, s.cluster), filter("tag:"+awsv1.TagNodeClass, class)}
+	return s.each(ctx, filters, func(found types.LaunchTemplate) error {
+		name := aws.ToString(found.LaunchTemplateName)
+		if err := s.delete(ctx, name, name); err != nil {
+			return fmt.Errorf("delete launch template %s: %w", name, err)
+		}
+		s.Forget(name)
+		return nil
+	})
+}
+
+func (s *Store) each(ctx context.Context, filters []types.Filter, do func(types.LaunchTemplate) error) error {
+	pages := ec2.NewDescribeLaunchTemplatesPaginator(s.ec2, &ec2.DescribeLaunchTemplatesInput{Filters: filters, MaxResults: aws.Int32(pageSize)})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return fmt.Errorf("list launch templates: %w", err)
+		}
+		for _, found := range page.LaunchTemplates {
+			if err := do(found); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func filter(name string, values ...string) types.Filter {
+	return types.Filter{Name: aws.String(name), Values: values}
+}

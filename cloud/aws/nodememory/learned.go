@@ -1,0 +1,165 @@
+// Package nodememory remembers how much memory nodes of a type really had. What a type
+// publishes is more than its nodes see, by an amount that depends on firmware and image;
+// after the first node has been seen no estimate is needed.
+//
+// It keeps figures and turns them into text and back, so that they survive a restart;
+// where the text is kept is its owner's business.
+package nodememory
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	awsv1 "tenon/api/aws/v1"
+	"tenon/core/order"
+)
+
+// kept is how long a figure holds that no node confirms. (As in Karpenter.)
+const kept = 60 * 24 * time.Hour
+
+// Learned is what was seen. It may be used by many goroutines.
+type Learned struct {
+	clock clock.PassiveClock
+
+	mu       sync.Mutex
+	images   map[string]map[string]sight // by images and type
+	revision uint64
+	views    map[string]View
+}
+
+// sight is the least memory that a node of a type had with some images.
+type sight struct {
+	bytes int64
+	until time.Time
+}
+
+// New has seen nothing.
+func New(c clock.PassiveClock) *Learned {
+	return &Learned{clock: c, images: map[string]map[string]sight{}, views: map[string]View{}}
+}
+
+// ImagesOf names the images of a class. What was seen with them goes before what was seen
+// with others.
+func ImagesOf(images []awsv1.AMI) string {
+	var ids []string
+	for _, i := range images {
+		ids = append(ids, i.ID)
+	}
+	slices.Sort(ids)
+	h := fnv.New64a()
+	for _, id := range slices.Compact(ids) {
+		_, _ = fmt.Fprintln(h, id) // never fails
+	}
+	return fmt.Sprintf("%016x", h.Sum64())
+}
+
+// Seen notes the memory of a node, and reports whether that is news: the least that was
+// seen counts, because a pod that fits there fits everywhere.
+func (m *Learned) Seen(images, instanceType string, bytes int64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.clock.Now()
+	known, found := m.images[images][instanceType]
+	if found && now.Before(known.until) && bytes > known.bytes {
+		return false
+	}
+	m.put(images, instanceType, sight{bytes, now.Add(kept)})
+	if found && bytes == known.bytes && now.Before(known.until) {
+		// Renewed, and worth writing down only now and then.
+		return known.until.Sub(now) < kept-24*time.Hour
+	}
+	m.revision++
+	clear(m.views)
+	return true
+}
+
+func (m *Learned) put(images, instanceType string, s sight) {
+	if m.images[images] == nil {
+		m.images[images] = map[string]sight{}
+	}
+	m.images[images][instanceType] = s
+}
+
+// View is what was seen with some images, by type. It must not be changed.
+type View struct {
+	Revision uint64
+	Bytes    map[string]int64
+}
+
+// View is what is known of nodes with some images. Of a type that was never seen with
+// them, the least counts that it had with others: a new image changes little, and much less
+// than what a type is said to have differs from what its nodes see.
+func (m *Learned) View(images string) View {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if v, made := m.views[images]; made {
+		return v
+	}
+	v := View{Revision: m.revision, Bytes: map[string]int64{}}
+	now := m.clock.Now()
+	for _, types := range m.images {
+		for instanceType, s := range types {
+			if least, known := v.Bytes[instanceType]; now.Before(s.until) && (!known || s.bytes < least) {
+				v.Bytes[instanceType] = s.bytes
+			}
+		}
+	}
+	for instanceType, s := range m.images[images] {
+		if now.Before(s.until) {
+			v.Bytes[instanceType] = s.bytes
+		}
+	}
+	m.views[images] = v
+	return v
+}
+
+// Encode is all that was seen, as text by images: a line for each type.
+func (m *Learned) Encode() map[string]string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.clock.Now()
+	texts := map[string]string{}
+	for _, images := range order.Keys(m.images) {
+		var b strings.Builder
+		for _, instanceType := range order.Keys(m.images[images]) {
+			if s := m.images[images][instanceType]; now.Before(s.until) {
+				fmt.Fprintf(&b, "%s %d %s\n", instanceType, s.bytes, s.until.UTC().Format(time.RFC3339))
+			}
+		}
+		if b.Len() > 0 {
+			texts[images] = b.String()
+		}
+	}
+	return texts
+}
+
+// Restore takes in what Encode wrote, beside what has been seen since. Lines that cannot
+// be read are left out: what they said will be seen again.
+func (m *Learned) Restore(texts map[string]string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, images := range order.Keys(texts) {
+		for line := range strings.Lines(texts[images]) {
+			var instanceType, until string
+			var bytes int64
+			if n, err := fmt.Sscan(line, &instanceType, &bytes, &until); n != 3 || err != nil || bytes <= 0 {
+				continue
+			}
+			at, err := time.Parse(time.RFC3339, until)
+			known, found := m.images[images][instanceType]
+			if err != nil || found && cmp.Or(cmp.Compare(known.bytes, bytes), at.Compare(known.until)) <= 0 {
+				continue
+			}
+			m.put(images, instanceType, sight{bytes, at})
+		}
+	}
+	m.revision++
+	clear(m.views)
+}

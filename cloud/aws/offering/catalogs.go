@@ -1,0 +1,237 @@
+// Package offering is what each class can buy: the catalogue that decisions are made with,
+// put together from what the other packages of the provider know. It is made anew when
+// any of that has changed, and is the same value as long as nothing has.
+//
+// It asks AWS nothing, so it never waits, and it decides nothing.
+package offering
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	awsv1 "tenon/api/aws/v1"
+	"tenon/cloud/aws/capacityreservation"
+	"tenon/cloud/aws/instancetype"
+	"tenon/cloud/aws/network"
+	"tenon/cloud/aws/shortage"
+
+	"tenon/cloud/aws/nodememory"
+	"tenon/cloud/aws/pricing"
+	"tenon/core/catalog"
+)
+
+// ErrNoSubnets is the error for a class of whose subnets nothing is known.
+var ErrNoSubnets = errors.New("no subnets found")
+
+// Sources are what a catalogue is made from.
+type Sources struct {
+	Region string
+	Stock  *InstanceTypes
+	Tariff *pricing.List
+	Shorts *shortage.Shortages
+	// Counts of reservations; nil where reservations are not used.
+	Counts  *capacityreservation.Counts
+	Seen    *nodememory.Learned
+	Network *network.Finder
+	// Shifted tells the IDs of zones that traffic is led away from, and a number that
+	// is another one after each change. Nil is none.
+	Shifted        func() (zoneIDs map[string]bool, revision uint64)
+	MemoryOverhead float64
+	ReservedENIs   int64
+}
+
+// Catalogs keeps the catalogues of classes. It may be used by many goroutines.
+type Catalogs struct {
+	sources Sources
+
+	mu   sync.Mutex
+	made map[types.UID]*entry
+}
+
+// entry is made by one caller while others wait for it.
+type entry struct {
+	mu    sync.Mutex
+	key   key
+	offer Offer
+}
+
+// Offer is what a class can buy. It must not be changed.
+type Offer struct {
+	Catalog *catalog.Catalog
+	// Incompatible are types of which the class could not use an instance: all their
+	// offerings are unavailable.
+	Incompatible map[string]bool
+}
+
+// New makes an empty shelf.
+func New(s Sources) *Catalogs { return &Catalogs{sources: s, made: map[types.UID]*entry{}} }
+
+// key is everything that a catalogue depends on. The rest of a class follows from its
+// generation.
+type key struct {
+	generation                                   int64
+	status                                       string
+	stock, tariff, shorts, counts, seen, shifted uint64
+	placement                                    string
+}
+
+// inputs are what a catalogue is made from, at one time.
+type inputs struct {
+	key
+	listing   *Listing
+	prices    *pricing.Prices
+	shorts    shortage.View
+	seen      nodememory.View
+	shifted   map[string]bool
+	placement *network.Placement
+}
+
+// Offer is what a class, as it is now, can buy.
+func (s *Catalogs) Offer(class *awsv1.EC2NodeClass) (Offer, error) {
+	e := s.entry(class.UID)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	in, err := s.gather(class)
+	if err != nil {
+		return Offer{}, fmt.Errorf("list what class %s can buy: %w", class.Name, err)
+	}
+	if e.offer.Catalog != nil && e.key == in.key {
+		return e.offer, nil
+	}
+	offer, err := s.make(class, in)
+	if err != nil {
+		return Offer{}, fmt.Errorf("list what class %s can buy: %w", class.Name, err)
+	}
+	e.key, e.offer = in.key, offer
+	return offer, nil
+}
+
+// Forget drops what was made for a class that is gone.
+func (s *Catalogs) Forget(uid types.UID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.made, uid)
+}
+
+func (s *Catalogs) entry(uid types.UID) *entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, found := s.made[uid]
+	if !found {
+		e = &entry{}
+		s.made[uid] = e
+	}
+	return e
+}
+
+func (s *Catalogs) gather(class *awsv1.EC2NodeClass) (inputs, error) {
+	in := inputs{
+		listing:   s.sources.Stock.Listing(),
+		prices:    s.sources.Tariff.Prices(),
+		shorts:    s.sources.Shorts.View(),
+		seen:      s.sources.Seen.View(nodememory.ImagesOf(class.Status.AMIs)),
+		placement: s.sources.Network.LastPlacement(class),
+	}
+	switch {
+	case len(in.listing.Types) == 0:
+		return in, ErrNoTypes
+	case len(class.Status.Subnets) == 0:
+		return in, ErrNoSubnets
+	}
+	in.key = key{
+		generation: class.Generation, status: digest(&class.Status), stock: in.listing.Revision(),
+		tariff: in.prices.Revision(), shorts: in.shorts.Revision(), seen: in.seen.Revision,
+	}
+	if s.sources.Counts != nil && len(class.Status.CapacityReservations) > 0 {
+		in.counts = s.sources.Counts.Revision()
+	}
+	if s.sources.Shifted != nil {
+		in.shifted, in.key.shifted = s.sources.Shifted()
+	}
+	if in.placement != nil {
+		in.key.placement = fmt.Sprint(*in.placement)
+	}
+	return in, nil
+}
+
+// digest is the part of a status that matters. The order of subnets does not: it changes
+// with every address that is taken.
+func digest(status *awsv1.EC2NodeClassStatus) string {
+	var parts []string
+	for _, n := range status.Subnets {
+		parts = append(parts, n.ID+" "+n.Zone+" "+n.ZoneID)
+	}
+	slices.Sort(parts)
+	for _, r := range status.CapacityReservations {
+		parts = append(parts, r.ID+" "+r.State)
+	}
+	return strings.Join(append(parts, nodememory.ImagesOf(status.AMIs)), "\n")
+}
+
+func (s *Catalogs) make(class *awsv1.EC2NodeClass, in inputs) (Offer, error) {
+	p, err := instancetype.Params{
+		Region: s.sources.Region, OtherZones: in.listing.Zones,
+		Types: in.listing.Types, Discovered: in.listing.Discovered,
+		LearnedMemory: in.seen.Bytes, Prices: in.prices,
+		MemoryOverhead: s.sources.MemoryOverhead, ReservedENIs: s.sources.ReservedENIs,
+	}.ForClass(class)
+	if err != nil {
+		return Offer{}, err
+	}
+	if s.sources.Counts != nil {
+		p.Reservations = s.sources.Counts.Offered(class.Status.CapacityReservations)
+	}
+	group := ""
+	if in.placement != nil {
+		p.Class.PlacementGroup = &in.placement.PlacementGroup
+		group = in.placement.ID
+	}
+	closed := closedZones(class.Status.Subnets, in.shorts, in.shifted)
+	p.Unavailable = func(instanceType, zone, capacityType string) bool {
+		if capacityType == catalog.Reserved { // the reservation's count says it; and addresses do not matter to it
+			return closed[zone].shifted
+		}
+		return closed[zone].shifted || closed[zone].full ||
+			in.shorts.Has(shortage.Offer{InstanceType: instanceType, Zone: zone, CapacityType: capacityType, Group: group})
+	}
+	if group != "" {
+		p.UnavailableIn = func(instanceType, zone, capacityType, partition string) bool {
+			return in.shorts.Has(shortage.Offer{InstanceType: instanceType, Zone: zone, CapacityType: capacityType, Group: group, Partition: partition})
+		}
+	}
+	return offerOf(instancetype.Build(p)), nil
+}
+
+// closure says why nothing can be launched in a zone.
+type closure struct{ full, shifted bool }
+
+// closedZones are zones of which all subnets are full, and those that traffic is led away
+// from.
+func closedZones(subnets []awsv1.Subnet, shorts shortage.View, shifted map[string]bool) map[string]closure {
+	closed := map[string]closure{}
+	for _, n := range subnets {
+		c, known := closed[n.Zone]
+		full := shorts.HasSubnet(n.ID)
+		c.full = full && (c.full || !known)
+		c.shifted = c.shifted || shifted[n.ZoneID]
+		closed[n.Zone] = c
+	}
+	maps.DeleteFunc(closed, func(_ string, c closure) bool { return c == closure{} })
+	return closed
+}
+
+func offerOf(r instancetype.Result) Offer {
+	o := Offer{Catalog: &r.Catalog, Incompatible: map[string]bool{}}
+	for _, remark := range r.Remarks {
+		if remark.Why == instancetype.Incompatible {
+			o.Incompatible[remark.Type] = true
+		}
+	}
+	return o
+}

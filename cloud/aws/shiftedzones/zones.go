@@ -1,0 +1,116 @@
+// Package shiftedzones knows the zones that traffic is led away from, because something is wrong
+// there: no node is launched in them until that is over.
+//
+// It asks ARC zonal shift when it is told to, and publishes nothing itself.
+package shiftedzones
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/arczonalshift"
+	"github.com/aws/aws-sdk-go-v2/service/arczonalshift/types"
+	"k8s.io/utils/clock"
+
+	"tenon/cloud/aws/api"
+)
+
+// Watch is what was said last. It may be used by many goroutines.
+type Watch struct {
+	client  api.ZonalShift
+	cluster func(context.Context) (arn string, err error)
+	clock   clock.PassiveClock
+
+	mu       sync.Mutex
+	ends     map[string]time.Time // by ID of the zone
+	shifted  map[string]bool
+	told     map[string]bool // by the last Update
+	revision uint64
+}
+
+// New watches a cluster, of which no zone is shifted yet.
+func New(client api.ZonalShift, c clock.PassiveClock, cluster func(context.Context) (arn string, err error)) *Watch {
+	return &Watch{client: client, cluster: cluster, clock: c, ends: map[string]time.Time{}, shifted: map[string]bool{}, told: map[string]bool{}}
+}
+
+// Change is a zone that traffic is led away from since the last look, or no longer is.
+type Change struct {
+	ZoneID string
+	Active bool
+}
+
+// Update asks, and tells what has changed, in the order of the zones. What ARC does not
+// tell of any more is over.
+func (w *Watch) Update(ctx context.Context) ([]Change, error) {
+	arn, err := w.cluster(ctx)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := w.client.GetManagedResource(ctx, &arczonalshift.GetManagedResourceInput{ResourceIdentifier: aws.String(arn)})
+	if err != nil {
+		return nil, fmt.Errorf("ask for zonal shifts of %s: %w", arn, err)
+	}
+	ends := map[string]time.Time{}
+	for _, s := range answer.ZonalShifts {
+		if s.AppliedStatus == types.AppliedStatusApplied && s.ExpiryTime != nil {
+			ends[aws.ToString(s.AwayFrom)] = *s.ExpiryTime
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	before := w.told
+	w.ends = ends
+	w.turn()
+	w.told = w.shifted
+	return changes(before, w.told), nil
+}
+
+// Shifted are the zones that traffic is led away from now, by ID, and a number that is
+// another one after every change. The map must not be changed.
+func (w *Watch) Shifted() (zoneIDs map[string]bool, revision uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.turn()
+	return w.shifted, w.revision
+}
+
+// turn works out what is shifted now: shifts end by themselves. The lock is held.
+func (w *Watch) turn() {
+	now := w.clock.Now()
+	shifted := map[string]bool{}
+	for zone, end := range w.ends {
+		if now.Before(end) {
+			shifted[zone] = true
+		}
+	}
+	if !maps.Equal(shifted, w.shifted) {
+		w.shifted = shifted
+		w.revision++
+	}
+}
+
+func changes(before, after map[string]bool) []Change {
+	var all []Change
+	for zone := range after {
+		if !before[zone] {
+			all = append(all, Change{zone, true})
+		}
+	}
+	for zone := range before {
+		if !after[zone] {
+			all = append(all, Change{zone, false})
+		}
+	}
+	slices.SortFunc(all, func(a, b Change) int {
+		if a.ZoneID < b.ZoneID {
+			return -1
+		}
+		return 1 // no zone is there twice
+	})
+	return all
+}

@@ -1,0 +1,153 @@
+// Package shortage remembers what EC2 could not give a moment ago, so that it is not asked
+// for it again at once: decisions see it as unavailable, launches leave it out. What was
+// remembered decays: after a few minutes it is tried again, and what was short again and
+// again stays away longer.
+//
+// It is told by launches and by notices of interruption; it makes no call, and knows
+// nothing of prices or capacity.
+package shortage
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+)
+
+// Offer is what was short: a type in a zone, bought in a way. Group and Partition narrow
+// it to launches into a placement group; a shortage there says nothing of the rest.
+type Offer struct {
+	InstanceType, Zone, CapacityType string
+	Group, Partition                 string
+}
+
+// How long a shortage is remembered. Karpenter remembers three minutes. Each time that an offer is
+// short again soon after it was tried again, it stays away twice as long, up to a limit.
+const (
+	remembered = 3 * time.Minute
+	longest    = 12 * time.Minute
+	forgiven   = 10 * time.Minute // of quiet take one repetition back
+)
+
+// subject is anything that can be short: an Offer, or one of these.
+type (
+	capacityType string // all of it, for everything
+	subnet       string // addresses
+)
+
+type mark struct {
+	until  time.Time
+	repeat int
+}
+
+func (m mark) lasts() time.Duration { return min(remembered<<m.repeat, longest) }
+
+// Shortages is the memory. It may be used by many goroutines.
+type Shortages struct {
+	clock clock.PassiveClock
+
+	mu    sync.Mutex
+	marks map[any]mark // also of what is over, as long as its repetitions count
+	view  View
+}
+
+// New is a book in which nothing is short.
+func New(c clock.PassiveClock) *Shortages {
+	return &Shortages{clock: c, marks: map[any]mark{}, view: View{revision: 1}}
+}
+
+// Note remembers that offers were short.
+func (b *Shortages) Note(offers ...Offer) {
+	for _, o := range offers {
+		b.note(o)
+	}
+}
+
+// NoteCapacityType remembers that nothing can be bought in a way.
+func (b *Shortages) NoteCapacityType(name string) { b.note(capacityType(name)) }
+
+// NoteSubnet remembers that a subnet has no addresses left.
+func (b *Shortages) NoteSubnet(id string) { b.note(subnet(id)) }
+
+func (b *Shortages) note(subject any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.clock.Now()
+	m, known := b.marks[subject]
+	if known && !now.Before(m.until) {
+		quiet := int(now.Sub(m.until) / forgiven)
+		m.repeat = max(m.repeat+1-2*quiet, 0)
+	}
+	m.until = now.Add(m.lasts())
+	b.marks[subject] = m
+	b.renew(now)
+}
+
+// View is what is short now. While nothing changes it is the same value, and has the
+// same revision; a shortage that is over is a change.
+func (b *Shortages) View() View {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if now := b.clock.Now(); !b.view.next.IsZero() && !now.Before(b.view.next) {
+		b.renew(now)
+	}
+	return b.view
+}
+
+// renew makes the view again. The lock is held.
+func (b *Shortages) renew(now time.Time) {
+	v := View{revision: b.view.revision + 1, short: map[any]bool{}}
+	for subject, m := range b.marks {
+		switch {
+		case now.Before(m.until):
+			v.short[subject] = true
+			if v.next.IsZero() || m.until.Before(v.next) {
+				v.next = m.until
+			}
+		case now.Sub(m.until) > forgiven*time.Duration(1+m.repeat):
+			delete(b.marks, subject)
+		}
+	}
+	b.view = v
+}
+
+// View is what was short at one time. It does not change.
+type View struct {
+	revision uint64
+	short    map[any]bool
+	next     time.Time
+}
+
+// Revision is another number for every other view.
+func (v View) Revision() uint64 { return v.revision }
+
+// Next is when the first shortage will be over; zero if nothing is short.
+func (v View) Next() time.Time { return v.next }
+
+// Has reports whether an offer is short: for all launches, for its placement group, or for
+// its partition; or because nothing can be bought in that way at all.
+func (v View) Has(o Offer) bool {
+	if len(v.short) == 0 {
+		return false
+	}
+	if v.short[capacityType(o.CapacityType)] || v.short[o] {
+		return true
+	}
+	if o.Partition != "" {
+		o.Partition = ""
+		if v.short[o] {
+			return true
+		}
+	}
+	if o.Group != "" {
+		o.Group = ""
+		return v.short[o]
+	}
+	return false
+}
+
+// HasCapacityType reports whether nothing can be bought in a way.
+func (v View) HasCapacityType(name string) bool { return v.short[capacityType(name)] }
+
+// HasSubnet reports whether a subnet has no addresses left.
+func (v View) HasSubnet(id string) bool { return v.short[subnet(id)] }

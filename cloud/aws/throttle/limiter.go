@@ -1,0 +1,144 @@
+package throttle
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+)
+
+// Limiter holds calls back as long as needed, for each operation on its own: AWS counts
+// them so. It may be used by many goroutines.
+type Limiter struct {
+	clock clock.Clock
+
+	mu     sync.Mutex
+	queues map[string]*queue // by operation
+	calls  uint64            // that ever waited: who came first goes first
+}
+
+// New makes a limiter that knows of no limit yet.
+func New(c clock.Clock) *Limiter {
+	return &Limiter{clock: c, queues: map[string]*queue{}}
+}
+
+// queue is one operation: what is known of its limit, and who waits for it.
+type queue struct {
+	rate    rate
+	waiting []*call // most important first
+}
+
+type call struct {
+	priority Priority
+	number   uint64
+	turn     chan struct{} // closed when the call may be sent
+}
+
+// Permit is the right to send one call. Say what came of it with Done.
+type Permit struct {
+	limiter   *Limiter
+	operation string
+	sent      time.Time
+}
+
+// Wait returns when a call of the operation may be sent, the most important first; see
+// With. It fails when the context ends before.
+func (l *Limiter) Wait(ctx context.Context, operation string) (Permit, error) {
+	mine := l.join(operation, Of(ctx))
+	for {
+		wait := l.serve(operation)
+		select {
+		case <-mine.turn:
+			return Permit{limiter: l, operation: operation, sent: l.clock.Now()}, nil
+		default:
+		}
+		timer := l.clock.NewTimer(wait)
+		select {
+		case <-mine.turn:
+		case <-timer.C():
+		case <-ctx.Done():
+			timer.Stop()
+			l.leave(operation, mine)
+			return Permit{}, fmt.Errorf("wait to call %s: %w", operation, ctx.Err())
+		}
+		timer.Stop()
+	}
+}
+
+// Done tells how the call was answered: refused means that it was one too many.
+func (p Permit) Done(refused bool) {
+	if p.limiter == nil {
+		return
+	}
+	p.limiter.mu.Lock()
+	defer p.limiter.mu.Unlock()
+	q, now := p.limiter.of(p.operation), p.limiter.clock.Now()
+	if refused {
+		q.rate.refused(p.sent, now)
+		return
+	}
+	q.rate.accepted(now)
+}
+
+// Rate is how many calls of an operation a second are let through; zero is all of them.
+func (l *Limiter) Rate(operation string) float64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.of(operation).rate.perSecond
+}
+
+// of is the queue of an operation. The lock is held.
+func (l *Limiter) of(operation string) *queue {
+	q := l.queues[operation]
+	if q == nil {
+		q = &queue{}
+		l.queues[operation] = q
+	}
+	return q
+}
+
+func (l *Limiter) join(operation string, p Priority) *call {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.calls++
+	c := &call{priority: p, number: l.calls, turn: make(chan struct{})}
+	q := l.of(operation)
+	at, _ := slices.BinarySearchFunc(q.waiting, c, (*call).compare)
+	q.waiting = slices.Insert(q.waiting, at, c)
+	return c
+}
+
+// compare puts important calls first, and among equals those that came first.
+func (c *call) compare(o *call) int {
+	if c.priority != o.priority {
+		return int(o.priority - c.priority)
+	}
+	if c.number < o.number {
+		return -1
+	}
+	return int(min(c.number-o.number, 1))
+}
+
+// serve lets calls go as far as the rate allows, and says when to try again.
+func (l *Limiter) serve(operation string) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	q, now := l.of(operation), l.clock.Now()
+	for len(q.waiting) > 0 && q.rate.take(now) {
+		close(q.waiting[0].turn)
+		q.waiting = slices.Delete(q.waiting, 0, 1)
+	}
+	return q.rate.wait(now)
+}
+
+// leave takes back a call that will not be sent. If its turn had come already, the next
+// one gets a little less than it could: that is on the safe side.
+func (l *Limiter) leave(operation string, c *call) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	q := l.of(operation)
+	q.waiting = slices.DeleteFunc(q.waiting, func(o *call) bool { return o == c })
+}

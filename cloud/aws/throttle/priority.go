@@ -1,0 +1,30 @@
+package throttle
+
+import "context"
+
+// Priority says which of the calls that wait for the same API goes first.
+type Priority int
+
+// The priorities, from the one that waits longest. The default is Background.
+const (
+	// Background is all work that no pod waits for: polls, consolidation, clean-up.
+	Background Priority = iota
+	// Launch is for pods that have no place.
+	Launch
+	// Terminate is for machines that cost money and do nothing.
+	Terminate
+	priorities
+)
+
+type priorityKey struct{}
+
+// With is a context whose calls have a priority.
+func With(ctx context.Context, p Priority) context.Context {
+	return context.WithValue(ctx, priorityKey{}, p)
+}
+
+// Of is the priority of a context's calls.
+func Of(ctx context.Context) Priority {
+	p, _ := ctx.Value(priorityKey{}).(Priority)
+	return min(max(p, Background), priorities-1)
+}

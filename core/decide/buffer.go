@@ -1,0 +1,199 @@
+package decide
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"tenon/core/plan"
+	"tenon/core/provision"
+	"tenon/core/reason"
+	"tenon/core/requirement"
+	"tenon/core/snapshot"
+)
+
+// Pods that a buffer stands for come last: they get what a plan for real pods leaves, and no
+// decision about a real pod knows of them. So a pod that comes takes their room at once, and the
+// next plan finds other room for the buffer.
+
+// filler finds room for the buffers of a snapshot, beside a plan for its pods.
+type filler struct {
+	given *snapshot.Snapshot
+	plan  *plan.Plan
+	// virtual are the pods that stand for the room, behind all others; of are their buffers.
+	virtual []snapshot.Pod
+	of      []int
+	// host is the existing node on which each has room, empty for none.
+	host []string
+}
+
+func newFiller(s *snapshot.Snapshot, p *plan.Plan) *filler {
+	f := &filler{given: s, plan: p}
+	for i := range s.Buffers {
+		b := &s.Buffers[i]
+		for n := range b.Pods {
+			f.virtual = append(f.virtual, snapshot.Pod{
+				Namespace: b.Namespace, Name: fmt.Sprintf("capacity-buffer-%s-%d", b.Name, n+1), Template: b.Template,
+				Created: b.Created, Pending: true, Refused: b.Refused,
+			})
+			f.of = append(f.of, i)
+		}
+	}
+	f.host = make([]string, len(f.virtual))
+	return f
+}
+
+// fill enters into the plan which room the buffers have, and what has to be bought for them.
+func (f *filler) fill(effort int64) {
+	if len(f.given.Buffers) == 0 {
+		return
+	}
+	planned := "\x00" // nodes that are bought for real pods; no other name begins like this
+	after := f.settled(planned)
+	found := provision.Plan(after, provision.Options{Effort: effort, Unadvised: true, Unproven: true})
+	rooms := make([]plan.Room, len(f.given.Buffers))
+	for i := range rooms {
+		rooms[i].Buffer = i
+	}
+	base := len(f.given.Pods)
+	for _, e := range found.Existing {
+		for _, pod := range e.Pods {
+			if room := &rooms[f.of[pod-base]]; e.Node[0] == planned[0] {
+				room.Planned++
+			} else {
+				room.Existing++
+				f.host[pod-base] = e.Node
+			}
+		}
+	}
+	names := map[string]int{}
+	for i := range f.plan.Claims {
+		names[f.plan.Claims[i].Pool]++
+	}
+	for _, c := range found.Claims {
+		for _, pod := range c.Pods {
+			rooms[f.of[pod-base]].New++
+		}
+		names[c.Pool]++
+		c.Name, c.Pods, c.Spare = fmt.Sprintf("%s-%d", c.Pool, names[c.Pool]), nil, true
+		f.plan.Spare = append(f.plan.Spare, c)
+	}
+	for _, u := range found.Unplaced {
+		room := &rooms[f.of[u.Pod-base]]
+		room.Lacking++
+		room.Verdict = u.Verdict
+	}
+	f.plan.Rooms, f.plan.Solve.Steps = rooms, f.plan.Solve.Steps+found.Solve.Steps
+}
+
+// settled is the cluster in which the plan for real pods has come true and no real pod waits, with
+// the virtual pods. Its nodes to come have names that begin with mark.
+func (f *filler) settled(mark string) *snapshot.Snapshot {
+	s := *f.given
+	s.Settings.StaticCapacity = false // replicas are part of the plan already
+	s.Nodes, s.Pods, s.Pools = slices.Clone(s.Nodes), slices.Clone(s.Pods), slices.Clone(s.Pools)
+	for i := range s.Pods {
+		s.Pods[i].Pending, s.Pods[i].Movable = false, false
+	}
+	put := func(pods []int, node string) {
+		for _, p := range pods {
+			s.Pods[p].Node = node
+		}
+	}
+	for _, e := range f.plan.Existing {
+		put(e.Pods, e.Node)
+	}
+	for i := range f.plan.Claims {
+		n := coming(&f.plan.Claims[i], mark)
+		s.Nodes = append(s.Nodes, n)
+		put(f.plan.Claims[i].Pods, n.Name)
+	}
+	starved := f.starved()
+	for i := range s.Pools {
+		if starved[s.Pools[i].Name] && s.Pools[i].Unready == "" {
+			s.Pools[i].Unready = "pods wait for what its limits leave"
+		}
+	}
+	s.Pods = append(s.Pods, f.virtual...)
+	return &s
+}
+
+// starved are the pools whose limits keep real pods waiting. Buffers give way there: nothing is
+// bought for them, and no node is kept for them.
+func (f *filler) starved() map[string]bool {
+	out := map[string]bool{}
+	for i := range f.plan.Unplaced {
+		for _, v := range f.plan.Unplaced[i].Verdict.Pools {
+			if v.Reason.Code == reason.LimitReached {
+				out[v.Pool] = true
+			}
+		}
+	}
+	return out
+}
+
+// coming is the node that a claim becomes, if the cloud chooses its own offer.
+func coming(c *plan.Claim, mark string) snapshot.Node {
+	name := mark + c.Name
+	labels := maps.Clone(c.Labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[requirement.KeyHostname] = name
+	return snapshot.Node{
+		Name: name, Claim: name, Pool: c.Pool, Labels: labels, Taints: c.Taints, Capacity: c.Capacity, Allocatable: c.Allocatable,
+		InstanceType: c.Offer.InstanceType, Zone: c.Offer.Zone, CapacityType: c.Offer.CapacityType, Reservation: c.Offer.Reservation,
+		Price: c.Offer.Price,
+	}
+}
+
+// hosted is the cluster and its plan as disruption sees them: buffers have pods on the nodes where
+// they have room, which want another place if their node goes.
+func (f *filler) hosted() (*snapshot.Snapshot, *plan.Plan) {
+	if len(f.given.Buffers) == 0 {
+		return f.given, f.plan
+	}
+	s, p := *f.given, *f.plan
+	p.Claims = slices.Concat(p.Claims, p.Spare)
+	s.Pods = slices.Clip(slices.Clone(s.Pods))
+	starved, pools := f.starved(), map[string]string{}
+	for i := range s.Nodes {
+		pools[s.Nodes[i].Name] = s.Nodes[i].Pool
+	}
+	for i, pod := range f.virtual {
+		if f.host[i] == "" || starved[pools[f.host[i]]] {
+			continue
+		}
+		pod.Node, pod.Pending = f.host[i], false
+		pod.Tie = snapshot.Tie{Returns: true, Cost: snapshot.OrdinaryCost, Virtual: true}
+		s.Pods = append(s.Pods, pod)
+	}
+	return &s, &p
+}
+
+// strip leaves virtual pods out of disruptions: they are not evicted, and nothing is promised to
+// them.
+func (f *filler) strip(list []plan.Disruption) {
+	if len(f.virtual) == 0 {
+		return
+	}
+	real := func(pods []int) []int {
+		return slices.DeleteFunc(pods, func(p int) bool { return p >= len(f.given.Pods) })
+	}
+	for i := range list {
+		d := &list[i]
+		for k := range d.Nodes {
+			d.Nodes[k].Pods = real(d.Nodes[k].Pods)
+		}
+		for k := range d.Replacements {
+			c := &d.Replacements[k]
+			before := len(c.Pods)
+			c.Pods = real(c.Pods)
+			c.Spare = before > len(c.Pods)
+		}
+		for k := range d.Moves {
+			d.Moves[k].Pods = real(d.Moves[k].Pods)
+		}
+		d.Moves = slices.DeleteFunc(d.Moves, func(m plan.Placement) bool { return len(m.Pods) == 0 })
+	}
+}

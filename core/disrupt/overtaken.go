@@ -1,0 +1,101 @@
+package disrupt
+
+import (
+	"slices"
+
+	"tenon/core/disruptable"
+	"tenon/core/model"
+	"tenon/core/plan"
+	"tenon/core/reason"
+	"tenon/core/snapshot"
+)
+
+// Current compares decisions with a newer snapshot than the one that they were made for.
+type Current struct {
+	s     *snapshot.Snapshot
+	rules disruptable.Rules
+	nodes map[string]*snapshot.Node
+	pools map[string]int
+	pods  map[string][]*snapshot.Pod // by node
+}
+
+// NewCurrent prepares a snapshot for comparisons.
+func NewCurrent(s *snapshot.Snapshot) *Current {
+	c := &Current{
+		s: s, rules: disruptable.RulesOf(s), nodes: make(map[string]*snapshot.Node, len(s.Nodes)),
+		pools: make(map[string]int, len(s.Pools)), pods: map[string][]*snapshot.Pod{},
+	}
+	for i := range s.Nodes {
+		c.nodes[s.Nodes[i].Name] = &s.Nodes[i]
+	}
+	for i := range s.Pools {
+		c.pools[s.Pools[i].Name] = i
+	}
+	for i := range s.Pods {
+		if p := &s.Pods[i]; p.Node != "" {
+			c.pods[p.Node] = append(c.pods[p.Node], p)
+		}
+	}
+	return c
+}
+
+// Overtaken is why a disruption that was decided for an earlier snapshot does not hold any
+// more; no cause if it does. These are its preconditions: each node may still be disrupted,
+// no pod has come that would have to move, and the receivers still have room.
+func (c *Current) Overtaken(was *snapshot.Snapshot, d *plan.Disruption) reason.Cause {
+	for i := range d.Nodes {
+		if cause := c.leaver(was, d, &d.Nodes[i]); cause.Code != reason.None {
+			return cause
+		}
+	}
+	for i := range d.Moves {
+		if cause := c.receiver(was, &d.Moves[i]); cause.Code != reason.None {
+			return cause
+		}
+	}
+	return reason.Cause{}
+}
+
+func (c *Current) leaver(was *snapshot.Snapshot, d *plan.Disruption, r *plan.Removal) reason.Cause {
+	n := c.nodes[r.Node]
+	if n == nil || n.Claim != r.Claim {
+		return reason.Cause{Code: reason.NodeGone, Where: r.Node}
+	}
+	pool, known := c.pools[n.Pool]
+	if !known {
+		pool = -1
+	}
+	pods := c.pods[r.Node]
+	expected := make(map[string]bool, len(r.Pods))
+	for _, p := range r.Pods {
+		expected[was.Pods[p].UID] = true
+	}
+	asked := disruptable.Node{
+		Node: n, Pods: slices.Values(pods), Sold: sells(c.s, pool), Forced: d.Reason == plan.Drifted && n.Life.Bounded,
+		Awaited: slices.ContainsFunc(pods, func(p *snapshot.Pod) bool { return p.Tie.Promised }),
+	}
+	if cause, came := disruptable.Stranger(asked, func(p *snapshot.Pod) bool { return expected[p.UID] }); came {
+		return cause
+	}
+	cause, _ := c.rules.Blocker(asked)
+	return cause
+}
+
+func (c *Current) receiver(was *snapshot.Snapshot, m *plan.Placement) reason.Cause {
+	n := c.nodes[m.Node]
+	if n == nil || n.Leaving || !n.Initialized || n.Life.Unready || n.Unschedulable {
+		return reason.Cause{Code: reason.ReceiverClosed, Where: m.Node}
+	}
+	room := n.Allocatable
+	for _, p := range c.pods[m.Node] {
+		room = room.Sub(c.s.Templates[p.Template].Requests)
+	}
+	var need model.Resources
+	for _, p := range m.Pods {
+		need = need.Add(was.Templates[was.Pods[p].Template].Requests)
+	}
+	if !need.Fits(room) {
+		return reason.Cause{Code: reason.ReceiverFull, Where: m.Node}
+	}
+	return reason.Cause{}
+}

@@ -1,0 +1,124 @@
+package pack
+
+import (
+	"slices"
+
+	"tenon/core/feasible"
+	"tenon/core/model"
+	"tenon/core/shape"
+)
+
+// packer is one attempt. It is thrown away after it.
+//
+//	given ──▶ packing: where each pod is now ◀── search: looks for a better one, tier by tier
+type packer struct {
+	given
+	packing
+	tier
+	search
+	scratch scratch
+	steps   int64 // that were spent
+}
+
+// given does not change while an attempt is made.
+type given struct {
+	sp       *feasible.Space
+	set      *shape.Set
+	tiers    [][]int
+	minimums [][]minimum
+	total    []limits // before anything was opened
+	tolls    []toll   // of a proof, in place of limits
+	groups   relaxedGroups
+	style    Style
+	effort   int64
+	cache    *OfferCache
+}
+
+// packing is where pods are: on existing nodes, on new ones, or waiting. What bins cost of
+// limits and reservations is taken away here, and given back when they are closed.
+type packing struct {
+	lots       []lot
+	kinds      []kind
+	kindIndex  map[string]int
+	sites      []site
+	hosts      []*bin
+	bins       []*bin
+	groupTotal []int // pods of each host group, on any node
+	running    []int // of groupTotal, those on existing nodes already
+	// first remembers which lots may be the first of a group: see mayBegin.
+	first    map[beginner]bool
+	limits   []limits
+	reserved map[string]int64
+}
+
+// tier is what may be opened for the pools that are asked now.
+type tier struct {
+	pools     []bool
+	firstTier bool // no tier was asked before
+	tierStart int  // bins from here on were opened for it
+	offers    []offer
+	largest   []int // of the offers, most room first; of the greedy style only
+	choice    []int // of the offers, those that fillRest looks at; nil for all
+}
+
+// search is what was found out while better packings were sought.
+type search struct {
+	scoring scoring
+	relaxed market
+	// proof is the relaxation that was solved for most pods, proven says how many.
+	proof  relaxation
+	proven int
+	// whole is the relaxation of all pods over existing nodes and new ones.
+	whole     relaxation
+	wholePods int
+	hosted    bool   // existing nodes were filled before
+	openHosts []*bin // existing nodes that could take pods
+	// crossed are relaxations of dives, by the pods that had no place.
+	crossed map[string]relaxation
+	// ahead is the relaxation of what is left by existing nodes, if it was solved already.
+	ahead *relaxation
+}
+
+// newPacker has nothing packed, and asks no pool.
+func newPacker(set *shape.Set, lots []Lot) *packer {
+	sp := set.Space
+	hostGroups := len(set.Registry.HostGroups())
+	return &packer{
+		given: given{sp: sp, set: set, minimums: minimumsOf(sp), groups: relaxGroups(set, lots)},
+		packing: packing{
+			kindIndex: map[string]int{}, groupTotal: make([]int, hostGroups), running: make([]int, hostGroups),
+			first: map[beginner]bool{}, limits: make([]limits, len(sp.Snapshot.Pools)), reserved: map[string]int64{},
+		},
+		search: search{scoring: scorings[0]},
+	}
+}
+
+// newAttempt has the existing nodes, and all lots waiting.
+func newAttempt(pr Problem) *packer {
+	p := newPacker(pr.Set, pr.Lots)
+	p.tiers, p.style, p.effort, p.cache = pr.Tiers, pr.Style, pr.Effort, pr.OfferCache
+	p.setLimits(pr.Limits)
+	for h := range p.sp.Hosts {
+		p.hosts = append(p.hosts, p.hostBin(h))
+	}
+	p.running = slices.Clone(p.groupTotal)
+	p.addLots(pr.Lots)
+	p.effort = p.effort / 2 * p.thoroughness(p.waitingRows())
+	return p
+}
+
+func (p *packer) setLimits(given [][]model.Amount) {
+	p.limits = make([]limits, len(given))
+	for i, l := range given {
+		p.limits[i] = l
+	}
+	p.total = slices.Clone(p.limits)
+}
+
+// askAll asks the pools of all tiers, each on the same terms.
+func (p *packer) askAll() {
+	p.pools = make([]bool, len(p.limits))
+	for i := range p.pools {
+		p.pools[i] = true
+	}
+}

@@ -1,0 +1,65 @@
+package provision
+
+import (
+	"slices"
+
+	"tenon/core/catalog"
+	"tenon/core/model"
+	"tenon/core/pack"
+	"tenon/core/reason"
+)
+
+// dropDear gives up nodes that cost too much of what would do just as well and is out of stock, as
+// their pools say: the pods wait until it is in stock again. It reports whether there were any.
+func (w *writer) dropDear() bool {
+	before := len(w.a.result.New)
+	w.a.result.New = slices.DeleteFunc(w.a.result.New, func(n pack.Node) bool {
+		why := w.dear(n)
+		if why.Code == reason.None {
+			return false
+		}
+		for _, l := range n.Loads {
+			shape := w.a.portions[l.Lot].Shape
+			w.a.left[shape] += l.Count
+			w.a.why[shape] = why
+		}
+		return true
+	})
+	return len(w.a.result.New) < before
+}
+
+// dear is why a node costs too much; the zero value if it does not. What is reserved was paid for
+// before, and no price is measured by it.
+func (w *writer) dear(n pack.Node) reason.Reason {
+	sp := w.d.sp
+	m := &sp.Machines[n.Machine]
+	pool := &w.d.s.Pools[m.Pool]
+	if pool.PriceCeiling == 0 {
+		return reason.Reason{}
+	}
+	slots, requirements := sp.SlotsAllowed(pool.Requirements).Clone(), pool.Requirements
+	for _, l := range n.Loads {
+		slots.Keep(l.Places.Slots)
+		requirements = requirements.Intersect(l.Places.Require)
+	}
+	types := sp.TypesFor(m.Pool, requirements)
+	usual, inStock, name := model.Money(0), true, ""
+	for at := range w.roomy(n, m.Pool).All {
+		other := &sp.Machines[at]
+		if other.Overdrawn != "" || !types.Has(other.Ordinal) {
+			continue
+		}
+		for slot := range other.Listed.All {
+			price := other.Price[slot]
+			if !slots.Has(slot) || sp.Slots[slot].CapacityType == catalog.Reserved || price <= pool.NodePrice || usual > 0 && price >= usual {
+				continue
+			}
+			usual, inStock, name = price, other.Slots.Has(slot), other.Type.Name
+		}
+	}
+	ceiling := usual * model.Money(pool.PriceCeiling) / 100
+	if inStock || m.Price[n.Slot] <= ceiling {
+		return reason.Reason{}
+	}
+	return reason.Reason{Code: reason.PriceCeiling, Where: name, Have: int64(ceiling), Want: int64(m.Price[n.Slot])}
+}

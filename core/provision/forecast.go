@@ -1,0 +1,403 @@
+package provision
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+
+	"tenon/core/feasible"
+	"tenon/core/plan"
+	"tenon/core/shape"
+	"tenon/core/snapshot"
+	"tenon/core/topology"
+)
+
+// Forecast is where kube-scheduler is expected to put pods that are evicted and made again. It
+// does not know a plan: it spreads pods over all nodes with room, so a pod may fill the room that
+// the plan keeps for a larger one.
+//
+//	Try an answer ──▶ pods that find no room ──▶ the next Try: its pods are where the scheduler put them
+//	                                         └─▶ Drop: as if it had not been tried
+//
+// Pods come one after the other, in each of some orders, of which the worst counts. Pods that rules
+// between pods concern are expected in the domains in which the answer puts them, and pods with host ports,
+// volumes or company on one node exactly where it puts them.
+type Forecast struct {
+	b       *Broker
+	set     *shape.Set    // of one pod of each template
+	shapes  map[int32]int // by template
+	sites   []site        // those of existing nodes have the nodes' numbers
+	zones   map[kindIn]int64
+	admits  [][]answered  // by template and class
+	planned map[int32]int // site by pod, of what is tried
+	tried   []visit
+	opened  int   // sites to come of what is tried
+	closed  []int // sites of what is tried that are to go
+}
+
+// site is a node that may take pods, there already or to come.
+type site struct {
+	open   bool
+	class  int
+	zone   string
+	room   []int64
+	size   []int64           // that pods and daemons share
+	pods   map[int32]int64   // by template
+	groups map[int32]int64   // pods by host group
+	bound  []*topology.Rules // of pods that keep others away
+}
+
+// kindIn is the pods of a template in a zone.
+type kindIn struct {
+	zone     string
+	template int32
+}
+
+// answered is what is known of a question.
+type answered int8
+
+const (
+	unasked answered = iota
+	yes
+	no
+)
+
+// visit is a pod on a site.
+type visit struct {
+	pod  int32
+	site int
+}
+
+// NewForecast begins with the fleet as it is, with what the broker's plan places and buys.
+func (b *Broker) NewForecast() *Forecast {
+	f := &Forecast{b: b, set: b.set, shapes: map[int32]int{}, zones: map[kindIn]int64{}, admits: make([][]answered, len(b.Snapshot.Templates)), sites: make([]site, len(b.hosts))}
+	for i := range f.set.Shapes {
+		for _, p := range f.set.Shapes[i].Pods {
+			f.shapes[b.Snapshot.Pods[p].Template] = i
+		}
+	}
+	for n := range b.hosts {
+		if !b.stays[n] {
+			continue
+		}
+		node := &b.Snapshot.Nodes[n]
+		f.sites[n] = f.newSite(b.hosts[n].Class, node.Zone, b.hosts[n].Room, b.sp.Vector(node.Allocatable))
+		f.sites[n].open = node.Initialized && !node.Life.Unready
+		for _, p := range b.hosts[n].Bound {
+			f.enter(&f.sites[n], p, 1)
+		}
+	}
+	return f
+}
+
+func (f *Forecast) newSite(class int, zone string, room, size []int64) site {
+	return site{class: class, zone: zone, room: slices.Clone(room), size: size, pods: map[int32]int64{}, groups: map[int32]int64{}}
+}
+
+// Try places the pods of an answer, and returns those that find no room.
+func (f *Forecast) Try(q Question, a Answer) []int32 {
+	f.planned, f.tried, f.closed, f.opened = map[int32]int{}, nil, nil, 0
+	for _, n := range q.Nodes {
+		if f.sites[n].open {
+			f.sites[n].open = false
+			f.closed = append(f.closed, n)
+		}
+	}
+	for _, l := range a.Existing {
+		for _, p := range l.Pods {
+			f.planned[p] = l.Node
+		}
+	}
+	for i := range a.Claims {
+		f.open(&a.Claims[i])
+	}
+	var worst []int32
+	pods := slices.Clone(q.Pods)
+	for _, before := range f.orders() {
+		f.withdraw()
+		slices.SortFunc(pods, before)
+		if strays := f.place(pods); len(strays) > len(worst) {
+			worst = strays
+		}
+	}
+	return worst
+}
+
+// orders are those in which pods may come: workload by workload, as their controllers make them again;
+// the largest first, as drained nodes evict them; and, since neither is kept to where many are
+// made at the same time, in some that are as good as random. The one that is kept comes last.
+func (f *Forecast) orders() []func(x, y int32) int {
+	mixed := func(factor uint32) func(x, y int32) int {
+		return func(x, y int32) int {
+			return cmp.Or(cmp.Compare(uint32(x)*factor, uint32(y)*factor), cmp.Compare(x, y))
+		}
+	}
+	return []func(x, y int32) int{
+		func(x, y int32) int {
+			return cmp.Or(cmp.Compare(f.b.Snapshot.Pods[x].Template, f.b.Snapshot.Pods[y].Template), cmp.Compare(x, y))
+		},
+		mixed(2_654_435_761), mixed(2_246_822_519), mixed(3_266_489_917),
+		func(x, y int32) int { return cmp.Or(cmp.Compare(f.b.bulk(y), f.b.bulk(x)), cmp.Compare(x, y)) },
+	}
+}
+
+// place puts pods where the scheduler would, one after the other, and returns those that find no room.
+func (f *Forecast) place(pods []int32) []int32 {
+	var strays []int32
+	for _, p := range pods {
+		at := f.choose(p)
+		if at < 0 {
+			strays = append(strays, p)
+			continue
+		}
+		f.put(p, at, 1)
+		f.tried = append(f.tried, visit{p, at})
+	}
+	return strays
+}
+
+// withdraw takes pods away that were placed.
+func (f *Forecast) withdraw() {
+	for _, v := range f.tried {
+		f.put(v.pod, v.site, -1)
+	}
+	f.tried = nil
+}
+
+// bulk orders pods by size.
+func (b *Broker) bulk(p int32) int64 {
+	return b.Snapshot.Templates[b.Snapshot.Pods[p].Template].Requests.Bulk()
+}
+
+// open adds the node of a claim.
+func (f *Forecast) open(c *plan.Claim) {
+	b, at := f.b, len(f.sites)
+	room := b.sp.Vector(c.Allocatable.Sub(c.Requests)) // daemons take their part of it
+	for _, p := range c.Pods {
+		f.planned[int32(p)] = at
+		for d, n := range b.Need(int32(p)) {
+			room[d] += n
+		}
+	}
+	h := b.sp.Foresee(&snapshot.Node{Name: "\x00" + c.Name + c.Offer.InstanceType, Labels: c.Labels, Taints: c.Taints}, nil)
+	b.admits = nil // there may be a new class of hosts
+	s := f.newSite(h.Class, c.Offer.Zone, room, b.sp.Vector(c.Allocatable))
+	s.open = true
+	f.sites = append(f.sites, s)
+	f.opened++
+}
+
+// Drop takes back what was tried last.
+func (f *Forecast) Drop() {
+	f.withdraw()
+	for _, n := range f.closed {
+		f.sites[n].open = true
+	}
+	f.sites = f.sites[:len(f.sites)-f.opened]
+	f.closed, f.opened = nil, 0
+}
+
+// choose is the site that the scheduler chooses for a pod; -1 if it finds none.
+func (f *Forecast) choose(p int32) int {
+	s := &f.set.Shapes[f.shapes[f.b.Snapshot.Pods[p].Template]]
+	f.b.steps += int64(len(f.sites)) * siteEffort
+	planned := f.planned[p]
+	if isBound(s) {
+		if feasible.Fits(s.Need, f.sites[planned].room) {
+			return planned
+		}
+		return -1
+	}
+	var fit []int
+	for i := range f.sites {
+		if at := &f.sites[i]; at.open && feasible.Fits(s.Need, at.room) && f.admitted(p, s, i) {
+			fit = append(fit, i)
+		}
+	}
+	if len(fit) < 2 {
+		if len(fit) == 1 {
+			return fit[0]
+		}
+		return -1
+	}
+	return f.best(f.b.Snapshot.Pods[p].Template, s.Need, fit)
+}
+
+// siteEffort is what it takes to look at one site for one pod.
+const siteEffort = 20
+
+// isBound reports whether more decides where a pod may be than a forecast looks at.
+func isBound(s *shape.Shape) bool {
+	return len(s.Ports) > 0 || len(s.Attach) > 0 || slices.ContainsFunc(s.Rules.HostNeeds, func(n topology.Need) bool { return !n.Soft })
+}
+
+func (f *Forecast) admitted(p int32, s *shape.Shape, i int) bool {
+	at, planned := &f.sites[i], f.planned[p]
+	if i != planned && (!f.classAdmits(p, at.class) || !f.sameDomains(s, at.class, f.sites[planned].class)) {
+		return false
+	}
+	return hostRules(s, at)
+}
+
+// classAdmits reports whether labels and taints of a class let the pod be there.
+func (f *Forecast) classAdmits(p int32, class int) bool {
+	template := f.b.Snapshot.Pods[p].Template
+	known := f.admits[template]
+	if class >= len(known) {
+		known = append(known, make([]answered, len(f.b.sp.HostClasses)-len(known))...)
+		f.admits[template] = known
+	}
+	if known[class] == unasked {
+		first := f.b.wish(template)
+		v := f.b.sp.Variant(&f.b.Snapshot.Templates[template], first.dropped)
+		known[class] = no
+		if first.possible && slices.ContainsFunc(v.Alternatives, func(a feasible.Asker) bool { return f.b.sp.Find(a).HostClasses.Has(class) }) {
+			known[class] = yes
+		}
+	}
+	return known[class] == yes
+}
+
+// sameDomains reports whether hosts of two classes are in the same domains, as far as rules of the
+// pod or about it look at them.
+func (f *Forecast) sameDomains(s *shape.Shape, a, b int) bool {
+	if a == b || s.Rules.Free() {
+		return true
+	}
+	other := func(g int32) bool {
+		key := f.set.Registry.Groups()[g].Key
+		x, _ := f.b.sp.ClassLabel(a, key)
+		y, _ := f.b.sp.ClassLabel(b, key)
+		return x != y
+	}
+	r := &s.Rules
+	return !slices.ContainsFunc(r.Counts, other) &&
+		!slices.ContainsFunc(r.Spreads, func(s topology.Spread) bool { return !s.Soft && other(s.Group) }) &&
+		!slices.ContainsFunc(r.Caps, func(c topology.Cap) bool { return !c.Soft && other(c.Group) }) &&
+		!slices.ContainsFunc(r.Needs, func(n topology.Need) bool { return !n.Soft && other(n.Group) })
+}
+
+// hostRules reports whether a node's pods and the pod bear each other.
+func hostRules(s *shape.Shape, at *site) bool {
+	counted := func(g int32) bool { return slices.Contains(s.Rules.HostCounts, g) }
+	for _, c := range s.Rules.HostCaps {
+		held := at.groups[c.Group]
+		if counted(c.Group) {
+			held++
+		}
+		if !c.Soft && held > int64(c.Max) {
+			return false
+		}
+	}
+	for _, r := range at.bound {
+		for _, c := range r.HostCaps {
+			if counted(c.Group) && at.groups[c.Group]+1 > int64(c.Max) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// put puts a pod on a site, or takes it away: n is 1 or -1.
+func (f *Forecast) put(p int32, at int, n int64) {
+	for d, need := range f.b.Need(p) {
+		f.sites[at].room[d] -= n * need
+	}
+	f.enter(&f.sites[at], p, n)
+}
+
+// enter counts a pod that is on a site, or is there no more.
+func (f *Forecast) enter(at *site, p int32, n int64) {
+	t := f.b.Snapshot.Pods[p].Template
+	at.pods[t] += n
+	f.zones[kindIn{at.zone, t}] += n
+	rules := f.set.Registry.Bound(&f.b.Snapshot.Templates[t])
+	for _, g := range rules.HostCounts {
+		at.groups[g] += n
+	}
+	switch {
+	case len(rules.HostCaps) == 0:
+	case n > 0 && at.pods[t] == 1:
+		at.bound = append(at.bound, rules)
+	case at.pods[t] == 0:
+		at.bound = slices.DeleteFunc(at.bound, func(r *topology.Rules) bool { return r == rules })
+	}
+}
+
+// fullScore is the best score; how few pods of its kind a site has counts twice for a pod, as in
+// the default profile of kube-scheduler.
+const (
+	fullScore    = 1000
+	weightSpread = 2
+)
+
+// best is the site with the highest score, of equal ones the first: emptier ones, those
+// that the pod makes evenly used, and those with fewer pods of its kind.
+func (f *Forecast) best(template int32, need []int64, fit []int) int {
+	crowds := f.crowds(template, fit)
+	best, most := -1, int64(-1)
+	for i, n := range fit {
+		at := &f.sites[n]
+		if score := emptiness(need, at) + balance(need, at) + weightSpread*crowds[i]; score > most {
+			best, most = n, score
+		}
+	}
+	return best
+}
+
+// emptiness is the share of CPU and memory that is left with the pod.
+func emptiness(need []int64, at *site) int64 {
+	sum := int64(0)
+	for d := range 2 {
+		sum += (at.room[d] - need[d]) * fullScore / max(at.size[d], 1)
+	}
+	return sum / 2
+}
+
+// balance is higher where the pod brings the used shares of CPU and memory nearer to each other.
+func balance(need []int64, at *site) int64 {
+	return fullScore/2 + (fullScore/2+evenness(at, need)-evenness(at, []int64{0, 0}))/2
+}
+
+func evenness(at *site, need []int64) int64 {
+	var used [2]int64
+	for d := range used {
+		used[d] = min((at.size[d]-at.room[d]+need[d])*fullScore/max(at.size[d], 1), fullScore)
+	}
+	return fullScore - max(used[0]-used[1], used[1]-used[0])/2
+}
+
+// crowds scores sites by how few pods of a template their nodes and zones have. The scheduler has
+// such a preference for every pod of a workload that names no constraints of its own.
+func (f *Forecast) crowds(template int32, fit []int) []int64 {
+	zones := map[string]bool{}
+	for _, n := range fit {
+		zones[f.sites[n].zone] = true
+	}
+	out := make([]int64, len(fit))
+	perHost, perZone := logarithm(len(fit)+2), logarithm(len(zones)+2)
+	least, most := int64(1<<62), int64(0)
+	for i, n := range fit {
+		at := &f.sites[n]
+		out[i] = at.pods[template]*perHost + f.zones[kindIn{at.zone, template}]*perZone
+		least, most = min(least, out[i]), max(most, out[i])
+	}
+	for i := range out {
+		if most == 0 {
+			out[i] = fullScore
+		} else {
+			out[i] = fullScore * (most + least - out[i]) / most
+		}
+	}
+	return out
+}
+
+// logarithm is a thousand times the natural logarithm, straight between powers of two: integers
+// are the same on every machine.
+func logarithm(n int) int64 {
+	const ofTwo int64 = 693
+	whole := int64(bits.Len(uint(n)) - 1)
+	rest := int64(n) - 1<<whole
+	return whole*ofTwo + (rest*ofTwo)>>whole
+}

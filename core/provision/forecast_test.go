@@ -1,0 +1,53 @@
+package provision
+
+import (
+	"slices"
+	"testing"
+
+	"tenon/core/model"
+	"tenon/core/plan"
+	"tenon/core/snapshot"
+)
+
+// A pod that would be moved finds no room if the scheduler puts a smaller one where it was to go: it
+// puts pods on the node of which most is free.
+func TestStrays(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		large int64 // what the large pod asks for, in milli-cores
+		after int64 // what the small node has left beside
+		want  int
+	}{
+		"room for all wherever they go":          {large: 300, after: 1200, want: 0},
+		"small pods go where the large one fits": {large: 1200, after: 1200, want: 1},
+		"there is enough room for them, too":     {large: 1200, after: 2000, want: 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := market()
+			size := func(cpu int64) model.Resources {
+				return model.Resources{CPU: cpu, Memory: 8 << 30, Pods: 10}
+			}
+			s.Templates = []snapshot.Template{
+				{Namespace: "default", Requests: model.Resources{CPU: 400, Memory: 1 << 30, Pods: 1}},
+				{Namespace: "default", Requests: model.Resources{CPU: c.large, Memory: 1 << 30, Pods: 1}},
+				{Namespace: "default", Requests: model.Resources{CPU: 7200, Memory: 1 << 30, Pods: 1}},
+			}
+			for name, r := range map[string]model.Resources{"a": size(2000), "b": size(c.after), "c": size(8000)} {
+				s.Nodes = append(s.Nodes, snapshot.Node{Name: name, Claim: name, Initialized: true, Capacity: r, Allocatable: r})
+			}
+			slices.SortFunc(s.Nodes, func(a, b snapshot.Node) int { return int(a.Name[0]) - int(b.Name[0]) })
+			for _, pod := range []snapshot.Pod{{Name: "x", Node: "a"}, {Name: "y", Node: "a"}, {Name: "z", Node: "a", Template: 1}, {Name: "stays", Node: "c", Template: 2}} {
+				pod.Namespace, pod.UID = "default", pod.Name
+				s.Pods = append(s.Pods, pod)
+			}
+			b := NewBroker(s, &plan.Plan{}, nil)
+			small, large := []int32{b.Number(0), b.Number(1)}, b.Number(2)
+			question := Question{Nodes: []int{0}, Pods: append(slices.Clone(small), large)}
+			strays := b.NewForecast().Try(question, Answer{Existing: []HostPods{{Node: 1, Pods: []int32{large}}, {Node: 2, Pods: small}}})
+			if len(strays) != c.want || c.want > 0 && strays[0] != large {
+				t.Errorf("strays %v, want %d", strays, c.want)
+			}
+		})
+	}
+}

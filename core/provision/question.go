@@ -1,0 +1,258 @@
+package provision
+
+import (
+	"slices"
+
+	"tenon/core/feasible"
+	"tenon/core/model"
+	"tenon/core/plan"
+	"tenon/core/reason"
+	"tenon/core/shape"
+)
+
+// Question asks for other places.
+type Question struct {
+	// Nodes that would be gone, by number, and the pods of them that need a place.
+	Nodes []int
+	Pods  []int32
+	// Receivers are the nodes that may take pods.
+	Receivers []int
+	// Buy allows new nodes.
+	Buy bool
+	// Instead lets new nodes have what Nodes take of the limits of their pools.
+	Instead bool
+	// Effort in steps of about a nanosecond.
+	Effort int64
+}
+
+// Answer is where all pods of a question would go.
+type Answer struct {
+	Existing []HostPods
+	Claims   []plan.Claim // their Pods are numbered as in Broker.Snapshot
+	Price    model.Money  // of the claims
+}
+
+// HostPods is pods on an existing node.
+type HostPods struct {
+	Node int
+	Pods []int32
+}
+
+// Find answers a question. Without a place for every pod it says which one has none.
+func (b *Broker) Find(q Question) (Answer, *Obstacle) {
+	tiers := [][]int(nil)
+	if q.Buy {
+		tiers = b.fewer(q.Nodes)
+	}
+	answer, obstacle := b.ask(&q, tiers)
+	if obstacle != nil && q.Buy && !slices.EqualFunc(tiers, b.tiers, slices.Equal[[]int]) {
+		return b.ask(&q, b.tiers)
+	}
+	return answer, obstacle
+}
+
+func (b *Broker) ask(q *Question, tiers [][]int) (Answer, *Obstacle) {
+	d, obstacle := b.pose(q, tiers)
+	if obstacle != nil {
+		return Answer{}, obstacle
+	}
+	best := d.search()
+	b.steps += d.steps
+	if obstacle := d.obstacle(best); obstacle != nil {
+		return Answer{}, obstacle
+	}
+	return b.answer(d, best)
+}
+
+// fewer are the tiers without pools that sell the same as the one of some node which goes:
+// its pods keep their pool.
+func (b *Broker) fewer(nodes []int) [][]int {
+	own := map[string]bool{}
+	for _, n := range nodes {
+		own[b.Snapshot.Nodes[n].Pool] = true
+	}
+	var out [][]int
+	for _, tier := range b.tiers {
+		sold := map[string]bool{}
+		for _, p := range tier {
+			if own[b.Snapshot.Pools[p].Name] {
+				sold[b.alike[p]] = true
+			}
+		}
+		out = append(out, slices.DeleteFunc(slices.Clone(tier), func(p int) bool {
+			return b.alike[p] != "" && sold[b.alike[p]] && !own[b.Snapshot.Pools[p].Name]
+		}))
+	}
+	return out
+}
+
+// Obstacle is pods without a place: one at least, though others may have found none after it.
+type Obstacle struct {
+	Pods []Unplaced
+	// Short says that nodes were left with fewer choices than their pool asks for.
+	Short bool
+}
+
+// Unplaced is a pod without a place.
+type Unplaced struct {
+	Pod int32
+	// Nowhere says that it would have none even alone.
+	Nowhere bool
+	// Hint is what the packing met, if all rules for a single pod could be met.
+	Hint reason.Reason
+}
+
+func (d *decision) obstacle(a *attempt) *Obstacle {
+	var out []Unplaced
+	for i := range a.set.Shapes {
+		pods := a.set.Shapes[i].Pods
+		for _, p := range pods[len(pods)-a.left[i]:] {
+			out = append(out, Unplaced{Pod: p, Hint: a.why[i]})
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return &Obstacle{Pods: out, Short: a.short}
+}
+
+// pose makes the decision that answers the question.
+func (b *Broker) pose(q *Question, tiers [][]int) (*decision, *Obstacle) {
+	d := &decision{s: b.Snapshot, sp: b.among(q), limits: b.limitsOf(q), effort: q.Effort, cache: b.cache, tiers: tiers}
+	at := map[int32]int{}
+	var nowhere []Unplaced
+	for _, p := range q.Pods {
+		pod := &b.Snapshot.Pods[p]
+		first := b.wish(pod.Template)
+		if pod.Tie.Refused != "" || !first.possible {
+			nowhere = append(nowhere, Unplaced{Pod: p, Nowhere: true})
+			continue
+		}
+		i, ok := at[pod.Template]
+		if !ok {
+			i = len(d.wishes)
+			at[pod.Template] = i
+			d.wishes = append(d.wishes, shape.Wish{Template: pod.Template, Dropped: first.dropped})
+		}
+		d.wishes[i].Pods = append(d.wishes[i].Pods, p)
+	}
+	if len(nowhere) > 0 {
+		return nil, &Obstacle{Pods: nowhere}
+	}
+	return d, nil
+}
+
+// wish is asked of the whole space: what is possible nowhere is so for every question.
+func (b *Broker) wish(template int32) wishFor {
+	if found, ok := b.first[template]; ok {
+		return found
+	}
+	d := &decision{s: b.Snapshot, sp: b.sp}
+	w, ok := d.firstPossible(shape.Wish{Template: template})
+	out := wishFor{w.Dropped, ok}
+	b.first[template] = out
+	return out
+}
+
+// among is the space of a question: those who receive, and those who matter to rules
+// between pods.
+func (b *Broker) among(q *Question) *feasible.Space {
+	gone, receives := make(map[int]bool, len(q.Nodes)), make(map[int]bool, len(q.Receivers))
+	moved := make(map[int32]bool, len(q.Pods))
+	for _, p := range q.Pods {
+		moved[p] = true
+	}
+	var hosts, departing []feasible.Host
+	for _, n := range q.Nodes {
+		gone[n] = true
+		h := b.hosts[n]
+		h.Bound = slices.DeleteFunc(slices.Clone(h.Bound), func(p int32) bool { return moved[p] })
+		departing = append(departing, h)
+	}
+	for _, n := range q.Receivers {
+		if b.stays[n] && !gone[n] {
+			hosts = append(hosts, b.hosts[n])
+			receives[n] = true
+		}
+	}
+	if slices.ContainsFunc(q.Pods, b.Ruled) {
+		matter := map[int32]bool{}
+		for _, p := range q.Pods {
+			matter[b.circle[b.Snapshot.Pods[p].Template]] = true
+		}
+		for _, n := range b.ruledOn {
+			if !b.stays[n] || gone[n] || receives[n] {
+				continue
+			}
+			if h := b.hosts[n].Full(); b.keepCircles(&h, matter) {
+				hosts = append(hosts, h)
+			}
+		}
+		hosts = append(hosts, b.planned...)
+		hosts = append(hosts, b.examples(hosts, gone)...)
+	}
+	return b.sp.Among(hosts, departing)
+}
+
+// keepCircles leaves a host the pods that rules of some circles may speak about, and
+// reports whether there are any.
+func (b *Broker) keepCircles(h *feasible.Host, matter map[int32]bool) bool {
+	var kept []int32
+	for _, p := range h.Bound {
+		if c := b.circle[b.Snapshot.Pods[p].Template]; c >= 0 && matter[c] {
+			kept = append(kept, p)
+		}
+	}
+	h.Bound = kept
+	return len(kept) > 0
+}
+
+// examples are nodes of the classes that are not among some hosts: nodes without a pod that
+// matters still make a domain that spreads have to count.
+func (b *Broker) examples(hosts []feasible.Host, gone map[int]bool) []feasible.Host {
+	seen := make([]bool, len(b.sp.HostClasses))
+	for i := range hosts {
+		seen[hosts[i].Class] = true
+	}
+	var out []feasible.Host
+	for n := range b.hosts {
+		if b.stays[n] && !gone[n] && !seen[b.hosts[n].Class] {
+			seen[b.hosts[n].Class] = true
+			out = append(out, b.hosts[n].Full())
+		}
+	}
+	return out
+}
+
+// answer writes the attempt down.
+func (b *Broker) answer(d *decision, a *attempt) (Answer, *Obstacle) {
+	w := &writer{
+		d: d, a: a, next: make([]int, len(a.set.Shapes)), spare: d.spareLimits(a),
+		claims: make([]int, len(d.s.Pools)), tables: b.tables, alike: b.alike, known: map[string]options{},
+	}
+	for _, n := range a.result.New {
+		w.claims[d.sp.Machines[n.Machine].Pool]++
+	}
+	if !d.s.Settings.BestEffortMinimum {
+		if w.dropShort(); a.short {
+			return Answer{}, d.obstacle(a)
+		}
+	}
+	if w.dropDear() {
+		return Answer{}, d.obstacle(a)
+	}
+	var out Answer
+	for _, n := range a.result.Hosts {
+		on := HostPods{Node: d.sp.Hosts[n.Host].Node}
+		for _, p := range w.pods(n) {
+			on.Pods = append(on.Pods, int32(p))
+		}
+		out.Existing = append(out.Existing, on)
+	}
+	for _, n := range w.inOrder() {
+		claim := w.claim(n)
+		out.Claims = append(out.Claims, claim)
+		out.Price += claim.Offer.Price
+	}
+	return out, nil
+}

@@ -1,0 +1,241 @@
+package provision
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"tenon/core/catalog"
+	"tenon/core/feasible"
+	"tenon/core/model"
+	"tenon/core/reason"
+	"tenon/core/snapshot"
+)
+
+// What is simulated are pods that are all alike, of which each is worth some effort: a single
+// one has a node as soon as it has a place, and nothing is left to improve.
+const (
+	podEffort        = 20_000
+	simulationEffort = 1_000_000
+)
+
+// mostTogether is how many pods at most are simulated together.
+const mostTogether = 2000
+
+// simulate decides anew, for one pod, in a small world where the change has been made. If
+// the pod gets a node, it notes in the remedy which one and at what price.
+func (k *adviser) simulate(p *proposal) bool {
+	o := k.outcomeFor(p, 1)
+	if !o.placed || len(o.kinds) != 1 {
+		return false
+	}
+	p.remedy.InstanceType, p.remedy.Price = o.kinds[0], o.price
+	return true
+}
+
+// simulateLimits finds out how far limits would have to be raised: for all pods of a wish,
+// since an answer for the first of a thousand would not help.
+func (k *adviser) simulateLimits(p *proposal, pods int) {
+	if pods > mostTogether {
+		pods = 1
+	}
+	o := k.outcomeFor(p, pods)
+	if !o.placed {
+		pods = 1 // rules between the pods: one of them had a place
+		o = k.outcomeFor(p, pods)
+	}
+	nodes := len(o.kinds)
+	for i, limit := range k.d.s.Pools[p.pool].Limits {
+		want := o.taken.Get(limit.Name)
+		if limit.Name == model.Nodes {
+			want = int64(nodes)
+		}
+		if over := want - k.d.left[p.pool][i].Value; over > 0 {
+			p.remedy.Amounts = append(p.remedy.Amounts, reason.Shift{Name: limit.Name, From: limit.Value, To: limit.Value + over})
+		}
+	}
+	p.remedy.Pods, p.remedy.Nodes, p.remedy.Price = pods, nodes, o.price
+}
+
+// outcomeFor decides for some pods of the template. Simulations among other pods are not remembered:
+// those are many, and hardly ever all where they were.
+func (k *adviser) outcomeFor(p *proposal, pods int) outcome {
+	sandbox := k.sandbox(p, pods)
+	run := func() outcome { return run(sandbox, min(podEffort*int64(pods), simulationEffort)) }
+	if k.hasCompany(p.template) {
+		return run()
+	}
+	return k.d.memory.recall(sandbox, run)
+}
+
+func run(sandbox *snapshot.Snapshot, effort int64) outcome {
+	d := newDecision(sandbox, effort, nil)
+	if len(d.wishes) == 0 {
+		return outcome{}
+	}
+	best := d.search()
+	if best.unplaced() > 0 {
+		return outcome{}
+	}
+	out := outcome{placed: true, price: best.result.Price}
+	for _, n := range best.result.New {
+		m := &d.sp.Machines[n.Machine]
+		out.kinds, out.taken = append(out.kinds, m.Type.Name), out.taken.Add(m.Capacity)
+	}
+	return out
+}
+
+// sandbox is the small world: one pool, the types that may do, the pods and the daemons.
+func (k *adviser) sandbox(p *proposal, pods int) *snapshot.Snapshot {
+	var types []catalog.Type
+	seen := map[*catalog.Type]bool{}
+	for _, t := range p.types {
+		if !seen[t] {
+			seen[t] = true
+			types = append(types, *t)
+		}
+	}
+	s := &snapshot.Snapshot{
+		Now: k.d.s.Now, Settings: k.d.s.Settings,
+		Catalogs:  []catalog.Catalog{{Types: byName(types)}},
+		Pools:     []snapshot.Pool{p.in},
+		Templates: []snapshot.Template{*p.template},
+	}
+	for n := range pods {
+		s.Pods = append(s.Pods, snapshot.Pod{Namespace: p.template.Namespace, Name: "simulation-" + strconv.Itoa(n), Pending: true})
+	}
+	s.Settings.ReservedCapacity = false // the plan may have used reservations up
+	s.Pools[0].Catalog = 0
+	s.Pools[0].Limits = slices.Clone(k.d.left[p.pool])
+	if p.unlimited {
+		s.Pools[0].Limits = nil
+	}
+	for _, d := range k.d.s.Daemons {
+		s.Templates = append(s.Templates, k.d.s.Templates[d.Template])
+		s.Daemons = append(s.Daemons, snapshot.Daemon{Namespace: d.Namespace, Name: d.Name, Template: int32(len(s.Templates) - 1)})
+	}
+	if k.hasCompany(p.template) {
+		k.addPlannedCluster(s, p)
+	}
+	return s
+}
+
+// hasCompany tells pods for which it matters what other pods are where: by their own rules
+// or by the anti-affinity of others.
+func (k *adviser) hasCompany(t *snapshot.Template) bool {
+	if len(t.Spreads)+len(t.Affinity)+len(t.AntiAffinity) > 0 {
+		return true
+	}
+	for i := range k.d.s.Templates {
+		if concerns(k.d.s.Templates[i].AntiAffinity, t) {
+			return true
+		}
+	}
+	return false
+}
+
+func concerns(terms []snapshot.AffinityTerm, t *snapshot.Template) bool {
+	return slices.ContainsFunc(terms, func(a snapshot.AffinityTerm) bool {
+		return slices.Contains(a.Namespaces, t.Namespace) && a.Selector.Matches(t.Labels)
+	})
+}
+
+// matters reports whether a rule between the two templates may count pods of other.
+func matters(t, other *snapshot.Template) bool {
+	if len(other.AntiAffinity) > 0 || concerns(t.Affinity, other) || concerns(t.AntiAffinity, other) {
+		return true
+	}
+	return slices.ContainsFunc(t.Spreads, func(s snapshot.Spread) bool {
+		return t.Namespace == other.Namespace && s.Selector.Matches(other.Labels)
+	})
+}
+
+// cluster is the cluster as it will be once the plan is carried out: nodes, and how many
+// pods of each template they have. Nodes are full: a simulation is about new ones.
+type cluster struct {
+	nodes []snapshot.Node
+	pods  []podGroup
+}
+
+type podGroup struct {
+	node     string
+	template int32
+	count    int
+}
+
+// addPlannedCluster adds the nodes, and of the pods those that a rule may count. Pods of the same
+// template have changed too: people change a workload, not one of its pods.
+func (k *adviser) addPlannedCluster(s *snapshot.Snapshot, p *proposal) {
+	if k.planned == nil {
+		k.planned = k.plannedCluster()
+	}
+	k.left -= strangerVisits * (len(k.planned.nodes) + len(k.planned.pods))
+	s.Nodes = k.planned.nodes
+	at := map[int32]int32{}
+	for _, podGroup := range k.planned.pods {
+		index, known := at[podGroup.template]
+		if !known {
+			index = -1
+			if other := &k.d.s.Templates[podGroup.template]; other == p.of {
+				index = 0
+			} else if matters(p.template, other) {
+				index = int32(len(s.Templates))
+				s.Templates = append(s.Templates, *other)
+			}
+			at[podGroup.template] = index
+		}
+		for n := 0; index >= 0 && n < podGroup.count; n++ {
+			s.Pods = append(s.Pods, snapshot.Pod{
+				Namespace: s.Templates[index].Namespace, Name: "pod-" + strconv.Itoa(len(s.Pods)), Template: index, Node: podGroup.node,
+			})
+		}
+	}
+}
+
+func (k *adviser) plannedCluster() *cluster {
+	out := &cluster{}
+	d := k.d
+	for i := range d.s.Nodes {
+		if n := &d.s.Nodes[i]; !n.Leaving {
+			out.nodes = append(out.nodes, full(n.Name, n.Labels, n.Taints))
+		}
+	}
+	for h := range d.sp.Hosts {
+		name := d.s.Nodes[d.sp.Hosts[h].Node].Name
+		for _, p := range d.sp.Hosts[h].Bound {
+			if pod := &d.s.Pods[p]; !pod.Terminating {
+				out.pods = append(out.pods, podGroup{name, pod.Template, 1})
+			}
+		}
+	}
+	k.addPlanned(out)
+	return out
+}
+
+// full is a node without room.
+func full(name string, labels map[string]string, taints []model.Taint) snapshot.Node {
+	return snapshot.Node{Name: name, Labels: labels, Taints: taints, Initialized: true}
+}
+
+// addPlanned adds what the plan puts onto nodes, old and new.
+func (k *adviser) addPlanned(out *cluster) {
+	w := k.w
+	for _, n := range w.a.result.Hosts {
+		name := k.d.s.Nodes[k.d.sp.Hosts[n.Host].Node].Name
+		for _, l := range n.Loads {
+			out.pods = append(out.pods, podGroup{name, w.a.set.Shapes[w.a.portions[l.Lot].Shape].Template, l.Count})
+		}
+	}
+	for i, n := range w.a.result.New {
+		m := &k.d.sp.Machines[n.Machine]
+		name := "planned-" + strconv.Itoa(i)
+		asked := k.d.s.Pools[m.Pool].Requirements
+		for _, l := range n.Loads {
+			asked = asked.Intersect(l.Places.Require)
+			out.pods = append(out.pods, podGroup{name, w.a.set.Shapes[w.a.portions[l.Lot].Shape].Template, l.Count})
+		}
+		labels := maps.Clone(w.labels(m, n.Slot, asked))
+		labels[feasible.HostnameKey] = name
+		out.nodes = append(out.nodes, full(name, labels, k.d.s.Pools[m.Pool].Taints))
+	}
+}

@@ -1,0 +1,102 @@
+package provision
+
+import (
+	"slices"
+
+	"tenon/core/feasible"
+	"tenon/core/shape"
+	"tenon/core/topology"
+)
+
+// findRuled tells pods that no rule between pods concerns from the others: for the first,
+// nodes on which nothing is free need not be looked at.
+func (b *Broker) findRuled() {
+	b.ruled = make([]bool, len(b.Snapshot.Templates))
+	b.ties = make([]ties, len(b.Snapshot.Templates))
+	b.circle = make([]int32, len(b.Snapshot.Templates))
+	var circles circles
+	wishes := make([]shape.Wish, 0, len(b.Snapshot.Templates))
+	for _, pod := range b.models() {
+		t := b.Snapshot.Pods[pod].Template
+		wishes = append(wishes, shape.Wish{Template: t, Dropped: b.sp.AtFirst(&b.Snapshot.Templates[t]), Pods: []int32{pod}})
+	}
+	hosts := make([]feasible.Host, 0, len(b.hosts))
+	for n, h := range b.hosts {
+		if b.stays[n] {
+			hosts = append(hosts, h)
+		}
+	}
+	set := shape.Compile(b.sp.Among(hosts, nil), wishes)
+	b.set = set
+	for i := range set.Shapes {
+		for _, pod := range set.Shapes[i].Pods { // each stands for its template
+			t := b.Snapshot.Pods[pod].Template
+			b.ruled[t] = !set.Shapes[i].Rules.Free()
+			b.ties[t] = tiesOf(&set.Shapes[i].Rules)
+		}
+		circles.join(&set.Shapes[i].Rules)
+	}
+	for i := range set.Shapes {
+		for _, pod := range set.Shapes[i].Pods {
+			b.circle[b.Snapshot.Pods[pod].Template] = circles.of(&set.Shapes[i].Rules)
+		}
+	}
+	for n := range b.hosts {
+		if b.stays[n] && slices.ContainsFunc(b.hosts[n].Bound, func(p int32) bool { return b.ruled[b.Snapshot.Pods[p].Template] }) {
+			b.ruledOn = append(b.ruledOn, n)
+		}
+	}
+}
+
+// ties are the groups of pods that rules of a template ask for, and those that count it.
+// Groups of nodes have negative numbers.
+type ties struct{ asks, counts []int32 }
+
+func tiesOf(r *topology.Rules) ties {
+	var out ties
+	for _, s := range r.Spreads {
+		if !s.Soft {
+			out.asks = append(out.asks, s.Group)
+		}
+	}
+	for _, n := range r.Needs {
+		if !n.Soft {
+			out.asks = append(out.asks, n.Group)
+		}
+	}
+	for _, n := range r.HostNeeds {
+		if !n.Soft {
+			out.asks = append(out.asks, -1-n.Group)
+		}
+	}
+	out.counts = slices.Clone(r.Counts)
+	for _, g := range r.HostCounts {
+		out.counts = append(out.counts, -1-g)
+		if !slices.ContainsFunc(r.HostCaps, func(c topology.Cap) bool { return c.Group == g && !c.Soft }) {
+			out.counts = append(out.counts, hostOffset+g) // it would join without asking
+		}
+	}
+	for _, c := range r.HostCaps {
+		if !c.Soft {
+			out.asks = append(out.asks, hostOffset+c.Group)
+		}
+	}
+	return out
+}
+
+// hostOffset is added to the groups of nodes to say how many pods of them one node may hold.
+const hostOffset = int32(1) << 20
+
+// Asks are the groups of pods whose whereabouts decide where the pod may be, and which may
+// not leave once it has moved: spreads and company.
+func (b *Broker) Asks(p int32) []int32 { return b.ties[b.Snapshot.Pods[p].Template].asks }
+
+// Circle is the number of the pods that rules which concern the pod may speak about; -1
+// without such rules.
+func (b *Broker) Circle(p int32) int32 { return b.circle[b.Snapshot.Pods[p].Template] }
+
+// Counts are the groups that count the pod.
+func (b *Broker) Counts(p int32) []int32 { return b.ties[b.Snapshot.Pods[p].Template].counts }
+
+// Ruled reports whether some rule between pods concerns the pod.
+func (b *Broker) Ruled(p int32) bool { return b.ruled[b.Snapshot.Pods[p].Template] }

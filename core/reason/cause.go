@@ -1,0 +1,120 @@
+package reason
+
+import "slices"
+
+// What keeps a node where it is, in the order in which it is asked. First what nodes are,
+// and what forbids to disrupt them.
+const (
+	NotManaged                  Code = "NotManaged"
+	NodeMissing                 Code = "NodeMissing"    // a claim whose node has not joined
+	BeingDisrupted              Code = "BeingDisrupted" // Where: for which reason
+	NotInitialized              Code = "NotInitialized"
+	NodeLeaving                 Code = "NodeLeaving"
+	NodeNominated               Code = "NodeNominated"
+	NodeProtected               Code = "NodeProtected"
+	PoolLabelMissing            Code = "PoolLabelMissing"
+	PoolNotFound                Code = "PoolNotFound"                // Where: the pool
+	PodProtected                Code = "PodProtected"                // Where: the pod
+	SeveralPodDisruptionBudgets Code = "SeveralPodDisruptionBudgets" // Where: the budgets
+	PodDisruptionBudget         Code = "PodDisruptionBudget"         // Where: the budget
+)
+
+// Why what was decided does not hold any more.
+const (
+	PodCame        Code = "PodCame"        // Where: the pod, to a node that goes
+	NodeGone       Code = "NodeGone"       // Where: the node, one that goes
+	ReceiverClosed Code = "ReceiverClosed" // Where: the node, one that was to take pods
+	ReceiverFull   Code = "ReceiverFull"   // Where: the same
+)
+
+// Why consolidation is not for a node, or not yet.
+const (
+	PoolStatic            Code = "PoolStatic"            // Where: the pool
+	ConsolidationDisabled Code = "ConsolidationDisabled" // Where: the pool
+	PriceUnknown          Code = "PriceUnknown"          // Where: the instance type
+	NodeLabelMissing      Code = "NodeLabelMissing"      // Where: the label
+	NodeNotEmpty          Code = "NodeNotEmpty"          // Where: the pool, whose policy is WhenEmpty
+	ActivityUnknown       Code = "ActivityUnknown"
+	RecentActivity        Code = "RecentActivity"
+)
+
+// What a node that could go waits for.
+const (
+	NotLookedAt      Code = "NotLookedAt"
+	DisruptionBudget Code = "DisruptionBudget" // Where: the reason it holds for; Detail: what is wrong with it
+	RolloutPace      Code = "RolloutPace"      // Detail: how the roll-out stands
+	RelatedPodsFirst Code = "RelatedPodsFirst"
+	SurplusReplicas  Code = "SurplusReplicas"
+	NoRoomBeside     Code = "NoRoomBeside" // Where: the pool, whose limits leave no room for a replacement
+)
+
+// What the moves of a plan wait for.
+const (
+	PodsArriving  Code = "PodsArriving"
+	NodesFreeSoon Code = "NodesFreeSoon"
+)
+
+// Why a node that could go is not worth it, or has no substitute.
+const (
+	NoReplica             Code = "NoReplica"
+	TakesPods             Code = "TakesPods"
+	HoldsBuffer           Code = "HoldsBuffer" // Where: the node
+	NotCheaper            Code = "NotCheaper"
+	SavingsTooSmall       Code = "SavingsTooSmall"
+	RecentlyMoved         Code = "RecentlyMoved"
+	NotLanding            Code = "NotLanding"
+	ScoreTooLow           Code = "ScoreTooLow"           // Shares, Want: how many times the disruption's share may be the savings'
+	TooFewCheaperTypes    Code = "TooFewCheaperTypes"    // Where: the label, Have and Want: its values
+	SpotToSpotDisabled    Code = "SpotToSpotDisabled"    // by the feature gate
+	SpotToSpotFewTypes    Code = "SpotToSpotFewTypes"    // Have, Want: instance types
+	PodsWithoutOtherPlace Code = "PodsWithoutOtherPlace" // Pods, Have: how many in all
+)
+
+// Cause is what keeps a node, with its operands. Text makes words of it.
+type Cause struct {
+	Code Code
+	// Where names what is concerned; which it is depends on the code.
+	Where string
+	// Detail is a text that was not made here: of a budget that cannot be read, of a roll-out.
+	Detail     string
+	Have, Want int64
+	// Pods are some of those that have no other place.
+	Pods []Stranded
+	// Shares are set for ScoreTooLow.
+	Shares Shares
+}
+
+// Stranded is a pod that has no place but the one where it is, and why.
+type Stranded struct {
+	Pod string // namespace/name
+	Why Refusal
+}
+
+// Refusal is why no pool would take a pod: General, or what the closest pool says.
+type Refusal struct {
+	General Reason
+	Closest *PoolVerdict
+}
+
+// Shares are of a whole pool: what a disruption saves, and what it disturbs.
+type Shares struct{ Savings, Disruption float64 }
+
+// Value is the score: how the savings compare with the disruption.
+func (s Shares) Value() float64 {
+	if s.Savings <= 0 {
+		return 0
+	}
+	return s.Savings / s.Disruption
+}
+
+// Names are the pods, budgets, pools and so on that the cause is about.
+func (c *Cause) Names() []string {
+	var out []string
+	if c.Where != "" {
+		out = append(out, c.Where)
+	}
+	for i := range c.Pods {
+		out = append(out, c.Pods[i].Pod)
+	}
+	return slices.Clip(out)
+}

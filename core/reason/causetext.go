@@ -1,0 +1,109 @@
+package reason
+
+import (
+	"fmt"
+	"strings"
+)
+
+// fixed are the texts of causes without operands.
+var fixed = map[Code]string{
+	NotManaged:         "Node isn't managed by karpenter",
+	NodeMissing:        "Nodeclaim does not have an associated node",
+	NotInitialized:     "Node isn't initialized",
+	NodeLeaving:        "Node is deleting or marked for deletion",
+	NodeNominated:      "Node is nominated for a pending pod",
+	NodeProtected:      `Disruption is blocked through the "karpenter.sh/do-not-disrupt" annotation`,
+	PoolLabelMissing:   "Node doesn't have required label (label=karpenter.sh/nodepool)",
+	ActivityUnknown:    "It is not known yet when a pod has last come or gone",
+	RecentActivity:     "A pod has come or gone within consolidateAfter",
+	NotLookedAt:        "Not looked at yet",
+	RelatedPodsFirst:   "Waits for related pods (spread, affinity) to move first",
+	PodsArriving:       "Many pods are on their way to their places, or moves before it are not over",
+	NodesFreeSoon:      "Other nodes of the pool are free to go in a moment",
+	SurplusReplicas:    "The pool has more nodes than replicas",
+	NoReplica:          "No replica can be launched in its place",
+	TakesPods:          "Takes pods of other nodes",
+	NotCheaper:         notCheaper,
+	SavingsTooSmall:    notCheaper + ": too little would be saved to move its pods",
+	NotLanding:         notCheaper + ": kube-scheduler would spread its pods so that some find no room",
+	RecentlyMoved:      notCheaper + ": its pods have been moved here recently",
+	SpotToSpotDisabled: "SpotToSpotConsolidation is disabled, can't replace a spot node with a spot node",
+}
+
+const notCheaper = "Can't replace with a cheaper node"
+
+// withWhere are the texts of causes that are about one thing.
+var withWhere = map[Code]string{
+	BeingDisrupted:              "Node is being disrupted: %s",
+	PoolNotFound:                "NodePool not found (NodePool=%s)",
+	PodProtected:                `Pod has "karpenter.sh/do-not-disrupt" annotation (Pod=%s)`,
+	SeveralPodDisruptionBudgets: "Eviction does not support multiple PDBs (PodDisruptionBudget(s)=[%s])",
+	PodDisruptionBudget:         "Pdb prevents pod evictions (PodDisruptionBudget=[%s])",
+	PodCame:                     "Pod came after the decision (Pod=%s)",
+	NodeGone:                    "Node is gone (Node=%s)",
+	ReceiverClosed:              "Node takes no pods any more (Node=%s)",
+	ReceiverFull:                "Node has no room for the pods any more (Node=%s)",
+	PoolStatic:                  "NodePool %q is static",
+	ConsolidationDisabled:       "NodePool %q has consolidation disabled",
+	PriceUnknown:                "Instance Type %q not found",
+	NodeLabelMissing:            "Node does not have label %q",
+	HoldsBuffer:                 "Node %q has buffer pods",
+	NoRoomBeside:                "Limits of nodepool %q leave no room for a replacement beside it: its nodes go one at a time, while all others are in service",
+	NodeNotEmpty:                "NodePool %q has consolidation policy WhenEmpty, but node is not empty",
+}
+
+// Text is what keeps the node in words, those of the API's events where it has some.
+func (c *Cause) Text() string {
+	if text, found := fixed[c.Code]; found {
+		return text
+	}
+	if format, found := withWhere[c.Code]; found {
+		return fmt.Sprintf(format, c.Where)
+	}
+	switch c.Code {
+	case None:
+		return ""
+	case DisruptionBudget:
+		text := fmt.Sprintf("No allowed disruptions for disruption reason %s due to blocking budget", c.Where)
+		if c.Detail != "" {
+			text += ": " + c.Detail
+		}
+		return text
+	case RolloutPace:
+		return c.Detail
+	case ScoreTooLow:
+		return fmt.Sprintf("Savings are too small for the disruption, score %.2f < threshold %.2f (k: %d, savings %.1f%%, disruption %.1f%%)",
+			c.Shares.Value(), 1/float64(c.Want), c.Want, float64(100*c.Shares.Savings), float64(100*c.Shares.Disruption))
+	case TooFewCheaperTypes:
+		return "Filtering by price: " + Reason{Code: MinimumNotMet, Where: c.Where, Have: c.Have, Want: c.Want}.Text()
+	case SpotToSpotFewTypes:
+		return fmt.Sprintf("SpotToSpotConsolidation requires %d cheaper instance type options than the current candidate to consolidate, got %d", c.Want, c.Have)
+	case PodsWithoutOtherPlace:
+		return c.stranded()
+	}
+	return string(c.Code)
+}
+
+// stranded names pods without another place, and counts the rest.
+func (c *Cause) stranded() string {
+	parts := make([]string, len(c.Pods))
+	for i := range c.Pods {
+		parts[i] = c.Pods[i].Pod + " => " + c.Pods[i].Why.Text()
+	}
+	text := "Not all pods would schedule, " + strings.Join(parts, " ")
+	if more := int(c.Have) - len(parts); more > 0 {
+		text += fmt.Sprintf(" and %d other(s)", more)
+	}
+	return text
+}
+
+// Text is why the pod has no other place.
+func (r *Refusal) Text() string {
+	switch {
+	case r.Closest != nil:
+		return "no other node has a place for it; pool " + r.Closest.Pool + ": " + r.Closest.Brief()
+	case r.General.Code == MinimumNotMet && r.General.Want == 0:
+		return "minValues requirement is not met"
+	}
+	return "no other node has a place for it; " + r.General.Text()
+}

@@ -1,0 +1,140 @@
+package topology
+
+import (
+	"slices"
+
+	"tenon/core/feasible"
+	"tenon/core/snapshot"
+)
+
+// Need says that the pod's domain must hold a pod of the group. Self is set when the
+// pod is one itself: the first such pod may then go anywhere.
+type Need struct {
+	Group int32
+	Self  bool
+	Soft  bool
+}
+
+func (o *Rules) keepTogether(g int32, key string, c *counted, soft bool) {
+	if key == feasible.HostnameKey {
+		o.HostNeeds = append(o.HostNeeds, Need{g, has(c.hosts, g), soft})
+	} else {
+		o.Needs = append(o.Needs, Need{g, has(c.domains, g), soft})
+	}
+}
+
+// companyGroup is the group of the pods that are company by one of the terms: as the
+// scheduler has it, such a pod matches all of the terms, not only that one.
+func (r *Registry) companyGroup(terms []snapshot.AffinityTerm, i int) int32 {
+	joined := snapshot.AffinityTerm{Key: terms[i].Key, Namespaces: terms[i].Namespaces, Selector: terms[i].Selector}
+	for j := range terms {
+		if j != i {
+			joined.Selector = joined.Selector.And(terms[j].Selector)
+			joined.Namespaces = inBoth(joined.Namespaces, terms[j].Namespaces)
+		}
+	}
+	return r.termGroup(&joined)
+}
+
+func inBoth(a, b []string) []string {
+	var out []string
+	for _, name := range a {
+		if _, ok := slices.BinarySearch(b, name); ok {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// once keeps each need once, in order.
+func once(needs []Need) []Need {
+	var out []Need
+	for _, n := range needs {
+		if !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// met reports whether a domain has company that does not wait for the pod itself.
+func (n Need) met(c Count, waiting int32) bool { return c.Lasting() > waiting }
+
+// companyIn reports whether the group has company to give in every one of the domains: a
+// pod that does not need company itself or, where all do, the whole group.
+func (a *Assigner) companyIn(g int32, domains []string) bool {
+	all := a.counts.Lasting(g)
+	strangers := slices.ContainsFunc(a.shapes, func(p Shape) bool {
+		return p.Count > 0 && has(p.Rules.Counts, g) && !slices.ContainsFunc(p.Rules.Needs, func(n Need) bool { return n.Group == g })
+	})
+	for _, d := range domains {
+		c := a.counts.At(g, d)
+		if here := c.Lasting(); here <= 0 || here == c.Dependent && (here < all || strangers) {
+			return false
+		}
+	}
+	return true
+}
+
+// withCompany keeps the domains where every need on the key is met.
+func (a *Assigner) withCompany(i int, key string, domains []Domain) []string {
+	var out []string
+	for _, d := range domains {
+		met := true
+		for _, n := range a.shapes[i].Rules.Needs {
+			if a.reg.Groups()[n.Group].Key == key && !n.met(a.counts.At(n.Group, d.Value), a.mutual(i, n.Group, d.Value)) {
+				met = false
+			}
+		}
+		if met {
+			out = append(out, d.Value)
+		}
+	}
+	return out
+}
+
+// mutual counts the pods of the group in the domain that may be waiting, on their host, for
+// the very pods that would rely on them.
+func (a *Assigner) mutual(i int, g int32, domain string) (n int32) {
+	for _, j := range a.hostBound {
+		if j == i || !has(a.shapes[j].Rules.Counts, g) {
+			continue
+		}
+		if a.waitsOnHost(j, i) {
+			n += a.there[shapeDomain{j, a.reg.Groups()[g].Key, domain}]
+		}
+	}
+	return n
+}
+
+// waitsOnHost reports whether pods of j may be waiting, on their host, for pods of i.
+func (a *Assigner) waitsOnHost(j, i int) bool {
+	return slices.ContainsFunc(a.shapes[j].Rules.HostNeeds, func(n Need) bool { return has(a.shapes[i].Rules.HostCounts, n.Group) })
+}
+
+// preceded reports whether some other pod of the group that still wants a place can come
+// before the shape: then the group begins where that pod goes.
+func (a *Assigner) preceded(i int, g int32, left []int) bool {
+	wants := make([]Want, len(a.shapes))
+	for j := range a.shapes {
+		if left[j] > 0 || j == i {
+			wants[j] = a.shapes[j].Rules.DomainWant()
+		}
+	}
+	return Preceded(wants, func(g int32) bool { return !a.nowhere(g) }, i, g)
+}
+
+// mayBegin reports whether the shape can be its own company. Several required terms are one
+// to the scheduler: company by any of their keys forbids to begin anew.
+func (a *Assigner) mayBegin(i int, need Need) bool {
+	if need.Soft {
+		return a.nowhere(need.Group)
+	}
+	return !slices.ContainsFunc(a.shapes[i].Rules.Needs, func(n Need) bool { return !n.Soft && !a.nowhere(n.Group) })
+}
+
+// nowhere reports whether the group has no pod in any domain: as the scheduler sees it,
+// company elsewhere forbids to begin anew, even where the shape cannot go.
+func (a *Assigner) nowhere(g int32) bool {
+	return !a.counts.Anywhere(g)
+}

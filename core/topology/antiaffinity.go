@@ -1,0 +1,38 @@
+package topology
+
+import (
+	"cmp"
+	"slices"
+
+	"tenon/core/feasible"
+)
+
+// Cap says that the pod's domain may hold at most Max pods of a group. A soft one is a
+// preference of the pod and does not keep later pods away.
+type Cap struct {
+	Group int32
+	Max   int32
+	Soft  bool
+}
+
+func (o *Rules) keepApart(g int32, key string, c *counted, soft bool) {
+	if key == feasible.HostnameKey {
+		o.HostCaps = append(o.HostCaps, Cap{g, selfCount(c.hosts, g), soft})
+	} else {
+		o.Caps = append(o.Caps, Cap{g, selfCount(c.domains, g), soft})
+	}
+}
+
+// tightest keeps one cap a group of either kind, sorted by group.
+func tightest(caps []Cap) []Cap {
+	slices.SortFunc(caps, func(a, b Cap) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), compareBool(a.Soft, b.Soft), cmp.Compare(a.Max, b.Max))
+	})
+	return slices.CompactFunc(caps, func(a, b Cap) bool { return a.Group == b.Group && a.Soft == b.Soft })
+}
+
+func (x Cap) admits(c Count, self int32) bool { return c.Total()+self <= x.Max }
+
+// admitsOneMore reports whether the caps of the pods that are in the domain leave room for
+// one more of the group.
+func (c Count) admitsOneMore() bool { return !c.capped || c.Total()+1 <= c.most }

@@ -1,0 +1,116 @@
+package topology
+
+import (
+	"tenon/core/feasible"
+	"tenon/core/snapshot"
+)
+
+// Registry numbers the groups of one decision.
+type Registry struct {
+	hosts   table
+	domains table
+	counts  map[*snapshot.Template]*counted
+}
+
+// counted is what is found out about a template once.
+type counted struct {
+	hosts, domains []int32 // groups that count it
+	bound          *Rules  // of its running pods, nil until asked for
+}
+
+// NewRegistry returns an empty registry.
+func NewRegistry() *Registry {
+	return &Registry{hosts: newTable(), domains: newTable(), counts: map[*snapshot.Template]*counted{}}
+}
+
+// HostGroups and Groups are the numbered groups.
+func (r *Registry) HostGroups() []Group { return r.hosts.Groups }
+
+// Groups are those over keys other than hostname.
+func (r *Registry) Groups() []Group { return r.domains.Groups }
+
+// Enter numbers the groups that a variant's rules speak about. All variants must be
+// entered before Rules is asked for any.
+func (r *Registry) Enter(t *snapshot.Template, v *feasible.Variant, node Node) {
+	for i := range v.Spreads {
+		r.spreadGroup(t, &v.Spreads[i], node)
+	}
+	for _, terms := range [][]snapshot.AffinityTerm{v.AntiAffinity, v.SoftAntiAffinity, v.SoftAffinity} {
+		for i := range terms {
+			r.termGroup(&terms[i])
+		}
+	}
+	for i := range v.Affinity {
+		r.companyGroup(v.Affinity, i)
+	}
+}
+
+func (r *Registry) termGroup(term *snapshot.AffinityTerm) int32 {
+	g := Group{Key: term.Key, Namespaces: term.Namespaces, Selector: term.Selector}
+	if term.Key == feasible.HostnameKey {
+		return r.hosts.id(g)
+	}
+	return r.domains.id(g)
+}
+
+// Rules gives the rules of a variant by group number.
+func (r *Registry) Rules(t *snapshot.Template, v *feasible.Variant, node Node) Rules {
+	c := r.counting(t)
+	out := Rules{HostCounts: c.hosts, Counts: c.domains}
+	for i := range v.Spreads {
+		s := &v.Spreads[i]
+		g := r.spreadGroup(t, s, node)
+		if s.Key == feasible.HostnameKey {
+			out.HostCaps = append(out.HostCaps, Cap{g, s.MaxSkew, s.Soft})
+			continue
+		}
+		out.Spreads = append(out.Spreads, Spread{Group: g, MaxSkew: s.MaxSkew, MinDomains: s.MinDomains, Self: has(c.domains, g), Soft: s.Soft})
+	}
+	out.addTerms(r, v, c)
+	out.HostCaps, out.Caps = tightest(out.HostCaps), tightest(out.Caps)
+	out.HostNeeds, out.Needs = once(out.HostNeeds), once(out.Needs)
+	return out
+}
+
+func (o *Rules) addTerms(r *Registry, v *feasible.Variant, c *counted) {
+	for i := range v.AntiAffinity {
+		o.keepApart(r.termGroup(&v.AntiAffinity[i]), v.AntiAffinity[i].Key, c, false)
+	}
+	for i := range v.SoftAntiAffinity {
+		o.keepApart(r.termGroup(&v.SoftAntiAffinity[i]), v.SoftAntiAffinity[i].Key, c, true)
+	}
+	for i := range v.Affinity {
+		o.keepTogether(r.companyGroup(v.Affinity, i), v.Affinity[i].Key, c, false)
+	}
+	for i := range v.SoftAffinity {
+		o.keepTogether(r.termGroup(&v.SoftAffinity[i]), v.SoftAffinity[i].Key, c, true)
+	}
+}
+
+// Bound gives the rules that a running pod still imposes on others: its required
+// anti-affinity. The scheduler looks at a running pod's other rules no more. It is asked
+// for every pod of every node, by each who counts them.
+func (r *Registry) Bound(t *snapshot.Template) *Rules {
+	c := r.counting(t)
+	if c.bound == nil {
+		rules := r.Rules(t, &feasible.Variant{AntiAffinity: t.AntiAffinity}, Node{})
+		c.bound = &rules
+	}
+	return c.bound
+}
+
+// EnterBound numbers the groups of a running pod's anti-affinity.
+func (r *Registry) EnterBound(t *snapshot.Template) {
+	for i := range t.AntiAffinity {
+		r.termGroup(&t.AntiAffinity[i])
+	}
+}
+
+func (r *Registry) counting(t *snapshot.Template) *counted {
+	c, ok := r.counts[t]
+	if !ok {
+		c = &counted{hosts: r.hosts.counting(t), domains: r.domains.counting(t)}
+		r.counts[t] = c
+	}
+	return c
+}

@@ -1,0 +1,33 @@
+// Package wait has the rules by which a part of a plan is not carried out now but later,
+// although it is right: because it would be better in a moment, or in the way of something else.
+//
+//	plan ──▶ arrivals ──▶ neighbours ──▶ plan whose disruptions say now, or until when at the latest and why
+//
+// Each rule is a file with its reason code. What a rule has to remember from one decision to
+// the next, since when something waits, is in the snapshot; the decision says what is to be
+// in the next one. Nothing waits for ever: each rule has a longest time.
+package wait
+
+import (
+	"tenon/core/plan"
+	"tenon/core/snapshot"
+)
+
+// Disruptions notes on the disruptions of a plan which of them wait. It returns what the
+// snapshot of the next decision has to remember.
+func Disruptions(s *snapshot.Snapshot, p *plan.Plan) snapshot.Waiting {
+	since := arrivals(s, p)
+	return snapshot.Waiting{Arrivals: since, Moves: neighbours(s, p)}
+}
+
+// movers are the disruptions of a plan that only save money, of those that do not wait yet:
+// no pod is worse off if they are begun a moment later.
+func movers(p *plan.Plan) []*plan.Disruption {
+	var out []*plan.Disruption
+	for i := range p.Disruptions {
+		if d := &p.Disruptions[i]; d.Reason == plan.Underutilized && d.Now() {
+			out = append(out, d)
+		}
+	}
+	return out
+}

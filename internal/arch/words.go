@@ -1,0 +1,106 @@
+package arch
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// knownWords are the names that packages may have beside the words of docs/glossary.md. A new
+// package takes one of these, or brings its word to the glossary.
+var knownWords = map[string][]string{
+	"Kubernetes": {
+		"admission", "api", "capacitybuffer", "condition", "consistency", "counter", "crds", "eviction", "expiration", "garbagecollection", "hash", "health",
+		"hydration", "label", "launches", "lifecycle", "lookup", "manager", "metrics", "node", "nodeclaim", "nodeclass", "nodeoverlay",
+		"nodepool", "nomination", "owner", "pod", "podevents", "podpolicy", "provisioner", "quota", "readiness", "reconcile", "registration",
+		"registrationhealth", "rollout", "rolloutpace", "status", "termination", "topology", "validation",
+	},
+	"AWS": {
+		"ami", "aws", "awserror", "capacity", "capacityreservation", "classstatus", "dryrun", "iampolicy", "instance", "instanceevents",
+		"instanceprofile", "instancetype", "interruption", "inventory", "launch", "launchtemplate", "network", "nodememory", "offering", "pricing",
+		"providers", "shiftedzones", "tagging", "throttle", "userdata", "zonalshift",
+	},
+	"Go, and programs in general": {
+		"apply", "arch", "assembly", "batch", "bitset", "cache", "check", "cli", "cloud", "command", "conformance", "decide", "disrupt", "disruptable",
+		"document", "evaluation", "examples", "execute", "feasible", "fidelity", "fingerprint", "generate", "harness", "ingest", "invariant",
+		"listing", "mail", "manifest", "memory", "mirror", "model", "order", "pack", "parallel", "patch", "planning", "plant", "planted",
+		"progress", "provision", "randomcluster", "refine", "removal", "rulecase", "savings", "scalar", "scenario", "screen", "settings",
+		"sim", "static", "store", "table", "telemetry", "tenon", "traffic", "translate", "trim", "version", "versionguard",
+	},
+}
+
+// riddles are words that hide who is meant. A comment names its subject: the caller, the
+// controller, the user.
+var riddles = regexp.MustCompile(`(?i)\b(whoever|nobody|somebody|everybody|whatever|anybody|nothing but)\b`)
+
+// unplain are folders whose comments are not all rewritten yet.
+var unplain = []string{"core/pack/...", "core/provision/...", "core/topology/...", "core/disrupt/..."}
+
+// Plain checks that comments name their subjects.
+func Plain(t Tree) []Violation {
+	var found []Violation
+	for _, f := range t.Files {
+		if slices.ContainsFunc(unplain, func(p string) bool { return matches(p, f.Folder) }) {
+			continue
+		}
+		for _, group := range f.Syntax.Comments {
+			for _, comment := range group.List {
+				if word := riddles.FindString(comment.Text); word != "" {
+					found = append(found, Violation{Rule: rulePlain, At: t.at(comment), What: "a comment says " + word, Why: whyPlain})
+				}
+			}
+		}
+	}
+	return found
+}
+
+// Words checks that every package has a name that its reader knows. The glossary is the text of
+// docs/glossary.md.
+func Words(t Tree, glossary string) []Violation {
+	known := glossaryWords(glossary)
+	for _, words := range knownWords {
+		for _, word := range words {
+			known[word] = true
+		}
+	}
+	var found []Violation
+	seen := map[string]bool{}
+	for _, f := range t.Files {
+		name := path.Base(f.Folder)
+		if seen[f.Folder] || name == "." || isVersion(name) || known[name] {
+			continue
+		}
+		seen[f.Folder] = true
+		found = append(found, Violation{Rule: ruleKnown, At: t.at(f.Syntax.Name), What: "the name " + name + " of " + f.Folder, Why: whyKnown})
+	}
+	return found
+}
+
+var glossaryEntry = regexp.MustCompile(`(?m)^\| \*\*([^|]*)\|`)
+
+// glossaryWords are the words that the glossary explains, as packages are named: without spaces
+// and hyphens. A word in brackets is another name for the same.
+func glossaryWords(text string) map[string]bool {
+	words := map[string]bool{}
+	for _, entry := range glossaryEntry.FindAllStringSubmatch(text, -1) {
+		for word := range strings.FieldsFuncSeq(entry[1], func(r rune) bool { return strings.ContainsRune("*,()", r) }) {
+			words[strings.NewReplacer(" ", "", "-", "").Replace(word)] = true
+		}
+	}
+	return words
+}
+
+// unusedWords are those of the list that no package has any more.
+func unusedWords(t Tree) []string {
+	var unused []string
+	for _, words := range knownWords {
+		for _, word := range words {
+			if !slices.ContainsFunc(t.Files, func(f File) bool { return path.Base(f.Folder) == word }) {
+				unused = append(unused, word)
+			}
+		}
+	}
+	slices.Sort(unused)
+	return unused
+}

@@ -1,0 +1,169 @@
+// Package aws is the product on AWS: it makes the provider from the settings and the
+// cluster, and lists the controllers that it brings along.
+//
+// It wires; it must not contain a rule of its own.
+package aws
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	awsv1 "tenon/api/aws/v1"
+	"tenon/cloud/aws"
+	"tenon/cloud/aws/api"
+	"tenon/cloud/aws/cache"
+	"tenon/cloud/aws/cluster"
+	"tenon/cloud/aws/inventory"
+	"tenon/cloud/aws/shiftedzones"
+	"tenon/cloud/aws/throttle"
+	"tenon/internal/manager"
+	"tenon/internal/reconcile"
+)
+
+// Options are what the process knows of its surroundings.
+type Options struct {
+	// Config is how the API server is reached. Its certificate authority is that of the
+	// nodes, unless the settings have one.
+	Config *rest.Config
+	// Namespace is where the process keeps what it has learned.
+	Namespace string
+	// Build is the version, for the user agent.
+	Build string
+	// API overrides how AWS is reached: its region, endpoint and credentials.
+	API api.Options
+	// Idle and Longest say how long calls are collected; zero is the usual.
+	Idle, Longest time.Duration
+}
+
+// Open makes the backend of a process.
+func Open(o Options) manager.Open {
+	return func(ctx context.Context, ground manager.Ground) (manager.Backend, error) {
+		b := &backend{Options: o.on(ground), ground: ground, warned: cache.New[string, bool](ground.Clock, warnAgain)}
+		if err := b.connect(ctx); err != nil {
+			return manager.Backend{}, err
+		}
+		return manager.Backend{Provider: b.provider, Controllers: b.controllers}, nil
+	}
+}
+
+// on fills in what the process knows and the options leave out.
+func (o Options) on(ground manager.Ground) Options {
+	if o.Config == nil {
+		o.Config = ground.Config
+	}
+	o.Namespace = cmp.Or(o.Namespace, ground.Namespace)
+	o.Build = cmp.Or(o.Build, ground.Build.Version)
+	return o
+}
+
+// backend is AWS for one process. The kit comes after the provider: metrics are named for
+// what the provider says of itself.
+type backend struct {
+	Options
+	ground    manager.Ground
+	provider  *aws.Provider
+	watch     *shiftedzones.Watch // nil unless zonal shifts are followed
+	authority string
+	kit       atomic.Pointer[reconcile.Kit]
+	warned    *cache.Cache[string, bool] // of few types, by pool
+}
+
+// warnAgain is how soon a pool is warned of again.
+const warnAgain = time.Hour
+
+func (b *backend) connect(ctx context.Context) error {
+	settings := b.ground.Settings
+	if err := settings.AWS.Check(); err != nil {
+		return err
+	}
+	var err error
+	if b.authority, err = b.findAuthority(); err != nil {
+		return err
+	}
+	o := b.API
+	o.Version, o.Limiter, o.Clock, o.Observe = b.Build, throttle.New(b.ground.Clock), b.ground.Clock, b.called
+	clients, err := api.Connect(ctx, o)
+	if err != nil {
+		return err
+	}
+	cluster := cluster.New(cluster.Options{
+		Name: settings.AWS.ClusterName, Endpoint: settings.AWS.ClusterEndpoint, CABundle: b.authority,
+		EKSVersion: settings.AWS.EKSControlPlane, EKS: clients.EKS, APIVersion: b.version, DNS: b.dns, Clock: b.ground.Clock,
+	})
+	knows := inventory.Options{
+		Clients: clients, Clock: b.ground.Clock, Home: cluster,
+		AMIRefreshInterval: settings.AWS.AMIRefreshInterval, SubnetRefreshInterval: settings.AWS.SubnetRefreshInterval,
+		ReservedCapacity: settings.FeatureGates.ReservedCapacity, IsolatedVPC: settings.AWS.IsolatedVPC,
+		DisableDryRun: settings.AWS.DisableDryRun, VMMemoryOverhead: settings.AWS.VMMemoryOverheadPercent,
+		ReservedENIs: int64(settings.AWS.ReservedENIs), TemplateMade: b.templateMade,
+	}
+	if settings.AWS.EnableZonalShift {
+		b.watch = shiftedzones.New(clients.ZonalShift, b.ground.Clock, cluster.ARN)
+		knows.Shifted = b.watch.Shifted
+	}
+	b.provider, err = aws.New(aws.Options{
+		Inventory: inventory.New(knows), Class: b.class, Queue: settings.AWS.InterruptionQueue,
+		Idle: b.Idle, Longest: b.Longest, Observe: b.observer(),
+	})
+	return err
+}
+
+// findAuthority is the certificate authority of the cluster, in base64.
+func (b *backend) findAuthority() (string, error) {
+	if bundle := b.ground.Settings.AWS.ClusterCABundle; bundle != "" {
+		return bundle, nil
+	}
+	if b.Config == nil {
+		return "", errors.New("nothing tells the cluster's certificate authority; set CLUSTER_CA_BUNDLE")
+	}
+	data := b.Config.CAData
+	if len(data) == 0 && b.Config.CAFile != "" {
+		var err error
+		if data, err = os.ReadFile(b.Config.CAFile); err != nil {
+			return "", fmt.Errorf("read the cluster's certificate authority: %w", err)
+		}
+	}
+	return base64.StdEncoding.EncodeToString(data), nil
+}
+
+// version is what the API server says, such as 1.36.
+func (b *backend) version(context.Context) (string, error) {
+	d, err := discovery.NewDiscoveryClientForConfig(b.Config)
+	if err != nil {
+		return "", err
+	}
+	v, err := d.ServerVersion()
+	if err != nil {
+		return "", err
+	}
+	return v.Major + "." + v.Minor, nil
+}
+
+// dns is the address of kube-dns, which may have another name or none at all.
+func (b *backend) dns(ctx context.Context) (string, error) {
+	var service corev1.Service
+	if err := b.ground.Live.Get(ctx, client.ObjectKey{Namespace: "kube-system", Name: "kube-dns"}, &service); err != nil {
+		return "", client.IgnoreNotFound(err)
+	}
+	return service.Spec.ClusterIP, nil
+}
+
+// class finds a node class; nil if there is none.
+func (b *backend) class(ctx context.Context, name string) (*awsv1.EC2NodeClass, error) {
+	class := &awsv1.EC2NodeClass{}
+	if err := b.ground.Client.Get(ctx, client.ObjectKey{Name: name}, class); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	return class, nil
+}

@@ -1,0 +1,183 @@
+package nodeclass
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	awsv1 "tenon/api/aws/v1"
+	"tenon/cloud/aws/api"
+	"tenon/cloud/aws/classstatus"
+	"tenon/cloud/aws/dryrun"
+	"tenon/cloud/aws/offering"
+	"tenon/internal/lookup"
+	"tenon/internal/reconcile"
+)
+
+// decision is what to make of an answer, and when to ask again; zero is when the class changes.
+type decision func(*classstatus.Standing) (again time.Duration)
+
+// step looks at one thing that a class needs, which a condition tells of.
+type step struct {
+	condition string
+	// look asks AWS. It runs beside other looks, and changes nothing of the class.
+	look func(context.Context, *awsv1.EC2NodeClass) (decision, error)
+}
+
+// survey looks at everything, also when one look fails: a class shows all that is wrong
+// with it at once. What could not be looked at stays as it was.
+//
+// All looks are made at the same time. Each of them is repeated for several seconds when no answer
+// comes, and one after the other would tell of an outage, and notice its end, a minute late.
+func (k keeper) survey(ctx context.Context, s *classstatus.Standing) (reconcile.Result, error) {
+	again := reconcile.Never
+	var failed []error
+	note := func(condition string, after time.Duration, err error) {
+		if err != nil {
+			s.Unsure(condition, api.Explain(err))
+			failed = append(failed, err)
+		} else if after > 0 {
+			again = again.Sooner(reconcile.In(after))
+		}
+	}
+	steps := k.steps()
+	answers, errs := k.lookAll(ctx, s.Class, steps)
+	for i, step := range steps {
+		var after time.Duration
+		if answers[i] != nil {
+			after = answers[i](s)
+		}
+		note(step.condition, after, errs[i])
+	}
+	after, err := k.validate(ctx, s) // which needs to know all that was found
+	note(awsv1.ConditionValidationSucceeded, after, err)
+	return again, errors.Join(failed...)
+}
+
+func (k keeper) lookAll(ctx context.Context, class *awsv1.EC2NodeClass, steps []step) ([]decision, []error) {
+	answers, errs := make([]decision, len(steps)), make([]error, len(steps))
+	var looks sync.WaitGroup
+	for i, step := range steps {
+		looks.Go(func() { answers[i], errs[i] = step.look(ctx, class) })
+	}
+	looks.Wait()
+	return answers, errs
+}
+
+func (k keeper) steps() []step {
+	steps := []step{{awsv1.ConditionAMIsReady, k.images}}
+	if k.kit.Settings.FeatureGates.ReservedCapacity {
+		steps = append(steps, step{awsv1.ConditionCapacityReservationsReady, k.reservations})
+	}
+	return append(steps,
+		step{awsv1.ConditionPlacementGroupReady, k.placement},
+		step{awsv1.ConditionSubnetsReady, k.subnets},
+		step{awsv1.ConditionSecurityGroupsReady, k.securityGroups},
+		step{awsv1.ConditionInstanceProfileReady, k.profile},
+	)
+}
+
+func (k keeper) images(ctx context.Context, class *awsv1.EC2NodeClass) (decision, error) {
+	found, unsupported, err := k.inventory.FindImages(ctx, class)
+	switch {
+	case err != nil:
+		return nil, err
+	case unsupported != "":
+		return func(s *classstatus.Standing) time.Duration { return s.UnsupportedImages(unsupported) }, nil
+	}
+	return func(s *classstatus.Standing) time.Duration { return s.Images(found) }, nil
+}
+
+func (k keeper) reservations(ctx context.Context, class *awsv1.EC2NodeClass) (decision, error) {
+	found, again, err := k.inventory.FindReservations(ctx, class)
+	if err != nil {
+		return nil, err
+	}
+	return func(s *classstatus.Standing) time.Duration {
+		s.Reservations(found)
+		return again
+	}, nil
+}
+
+// placement decides something also when it cannot be looked up.
+func (k keeper) placement(ctx context.Context, class *awsv1.EC2NodeClass) (decision, error) {
+	found, err := k.inventory.FindPlacement(ctx, class)
+	return func(s *classstatus.Standing) time.Duration {
+		s.Placement(found, err)
+		if !found && s.Class.Spec.PlacementGroupSelector != nil {
+			return time.Minute // it may be made yet
+		}
+		return 0
+	}, err
+}
+
+func (k keeper) subnets(ctx context.Context, class *awsv1.EC2NodeClass) (decision, error) {
+	found, err := k.inventory.FindSubnets(ctx, class)
+	if err != nil {
+		return nil, err
+	}
+	return func(s *classstatus.Standing) time.Duration { return s.Subnets(found) }, nil
+}
+
+func (k keeper) securityGroups(ctx context.Context, class *awsv1.EC2NodeClass) (decision, error) {
+	found, err := k.inventory.FindSecurityGroups(ctx, class)
+	if err != nil {
+		return nil, err
+	}
+	return func(s *classstatus.Standing) time.Duration { return s.SecurityGroups(found) }, nil
+}
+
+func (k keeper) profile(ctx context.Context, class *awsv1.EC2NodeClass) (decision, error) {
+	name, err := k.inventory.EnsureProfile(ctx, class)
+	if err != nil {
+		return nil, err
+	}
+	return func(s *classstatus.Standing) time.Duration {
+		s.Profile(name)
+		return 0
+	}, nil
+}
+
+// soon is when a trial is repeated that found out nothing.
+const soon = time.Second
+
+// validate tries out whether instances could be launched, once all is there for it.
+func (k keeper) validate(ctx context.Context, s *classstatus.Standing) (time.Duration, error) {
+	family, err := s.Class.Spec.Family()
+	if err != nil {
+		return 0, err
+	}
+	if family == awsv1.FamilyAL2023 {
+		if _, err := k.inventory.ServiceRange(ctx); api.IsServerFault(err) {
+			return soon, nil
+		} else if err != nil {
+			s.NoServiceRange()
+			return 0, err
+		}
+	}
+	if !s.Dependencies() {
+		return classstatus.ValidationHold, nil
+	}
+	if err := errors.Join(s.Tags(), s.Kubelet()); err != nil {
+		return 0, nil // said in the condition; only another spec can mend it
+	}
+	pools, err := lookup.PoolsWith(ctx, k.kit.Client, refOf(s.Class))
+	if err != nil {
+		return 0, err
+	}
+	verdict, err := k.inventory.Try(ctx, s.Class, pools)
+	switch {
+	case errors.Is(err, dryrun.ErrAgain):
+		reconcile.Log(ctx).V(1).Info("trial of the nodeclass is repeated", "err", err.Error())
+		return soon, nil
+	case errors.Is(err, offering.ErrNoTypes): // at the start; the first look that needs them says what is wrong
+		s.Unsure(awsv1.ConditionValidationSucceeded, err.Error())
+		return soon, nil
+	case err != nil:
+		return 0, err
+	case !verdict.Passed:
+		return s.Failed(verdict.Reason, verdict.Message), nil
+	}
+	return s.Passed(), nil
+}

@@ -1,0 +1,38 @@
+package aws
+
+import (
+	"tenon/internal/aws/controller/capacityreservation"
+	"tenon/internal/aws/controller/instanceprofile/garbagecollection"
+	"tenon/internal/aws/controller/interruption"
+	"tenon/internal/aws/controller/nodeclaim/tagging"
+	"tenon/internal/aws/controller/nodeclass"
+	"tenon/internal/aws/controller/providers"
+	"tenon/internal/aws/controller/providers/instancetype/capacity"
+	"tenon/internal/aws/controller/providers/launchtemplate"
+	"tenon/internal/aws/controller/zonalshift"
+	"tenon/internal/controller/cloudprovider/metrics"
+	"tenon/internal/reconcile"
+)
+
+// controllers are AWS's own.
+func (b *backend) controllers(kit reconcile.Kit) []reconcile.Controller {
+	b.kit.Store(&kit)
+	p := b.provider
+	list := nodeclass.New(kit, surveyor{p.Inventory, b}, b.authority)
+	list = append(list, providers.New(kit, p.Inventory)...)
+	list = append(list, capacity.New(kit, p.Inventory, b.Namespace)...)
+	list = append(list, metrics.New(kit), tagging.New(kit, p), launchtemplate.New(p), interruption.NewStatus(kit, p))
+	if p.Notices != nil {
+		list = append(list, interruption.New(kit, p.Notices, p))
+	}
+	if p.ReservedCapacity {
+		list = append(list, capacityreservation.New(kit, p.Inventory)...)
+	}
+	if !p.IsolatedVPC {
+		list = append(list, garbagecollection.New(kit, p.Profiles))
+	}
+	if b.watch != nil {
+		list = append(list, zonalshift.New(kit, b.watch))
+	}
+	return list
+}

@@ -1,0 +1,70 @@
+package command
+
+import (
+	"tenon/core/model"
+	"tenon/core/plan"
+	"tenon/core/reason"
+)
+
+// Outcome is what the second look at the nodes of a command comes to.
+type Outcome struct {
+	// Going are removed, Released have to stay; both in the order of the record.
+	Going, Released []Leaver
+	// Abandon, if it is not empty, is why none of them goes and all is taken back.
+	Abandon string
+}
+
+// Judge says what becomes of the nodes that still stay, given what speaks against the removal
+// of some of them, by claim.
+func (s *Stage) Judge(objections map[string]reason.Cause) Outcome {
+	out := Outcome{}
+	why := "nothing is left of it"
+	var names []string
+	for _, l := range s.Staying() {
+		cause, stays := objections[l.Claim.Name]
+		switch {
+		case !stays:
+			out.Going, names = append(out.Going, l), append(names, l.Claim.Name)
+			continue
+		case len(out.Released) == 0:
+			why = l.Name() + ": " + cause.Text()
+		}
+		out.Released = append(out.Released, l)
+	}
+	if !s.Record.worthGoingOn(names) {
+		return Outcome{Abandon: why}
+	}
+	return out
+}
+
+// Name of a leaver, as people know it: that of its node, or of its claim without one.
+func (l Leaver) Name() string {
+	if l.Node != nil {
+		return l.Node.Name
+	}
+	return l.Claim.Name
+}
+
+// worthGoingOn reports whether the command still makes sense when only some of its claims
+// can go: drift and emptiness are about each node alone, and otherwise what goes has to
+// cost more than what was bought for it.
+func (r *Record) worthGoingOn(going []string) bool {
+	if len(going) == 0 {
+		return false
+	}
+	if r.Reason != plan.Underutilized || len(r.Replacements) == 0 {
+		return true
+	}
+	var gone, bought model.Money
+	for _, m := range r.Claims {
+		for _, name := range going {
+			if m.Claim == name {
+				gone += m.Price
+			}
+		}
+	}
+	for _, m := range r.Replacements {
+		bought += m.Price
+	}
+	return gone > bought
+}

@@ -1,0 +1,110 @@
+package disruption
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"tenon/core/disruptable"
+	"tenon/core/plan"
+	"tenon/core/reason"
+	"tenon/core/snapshot"
+	"tenon/internal/command"
+	"tenon/internal/departure"
+	"tenon/internal/ingest"
+	"tenon/internal/lookup"
+	"tenon/internal/surge"
+)
+
+// look is the second look at the nodes of a command, right before they are removed. All of it
+// is read from the API server itself, budgets once for each namespace.
+type look struct {
+	d      *disruption
+	stage  *command.Stage
+	pods   map[types.UID]bool // that the decision knew; nil if it is forgotten
+	index  *ingest.Index
+	listed map[string]bool // namespaces whose budgets are in the index
+}
+
+func (d *disruption) secondLook(s *command.Stage) *look {
+	return &look{d: d, stage: s, pods: d.underway.Find(s.Record.ID).Pods, index: ingest.NewIndex(), listed: map[string]bool{}}
+}
+
+// objection is why a leaver has to stay after all; no cause if nothing speaks against its
+// removal. What was decided is not decided again here: only what has come up since counts.
+func (k *look) objection(ctx context.Context, l command.Leaver) (reason.Cause, error) {
+	var pods []*corev1.Pod
+	if l.Node != nil {
+		var err error
+		if pods, err = lookup.PodsOn(ctx, k.d.kit.Live, l.Node.Name); err != nil {
+			return reason.Cause{}, err
+		}
+	}
+	for _, pod := range pods {
+		if err := k.read(ctx, pod); err != nil {
+			return reason.Cause{}, err
+		}
+	}
+	t := ingest.NewTranslator(k.index, ingest.Options{Now: k.stage.Now})
+	bound := make(map[string]*corev1.Pod, len(pods))
+	ties := make([]*snapshot.Pod, len(pods))
+	for i, pod := range pods {
+		bound[string(pod.UID)] = pod
+		ties[i] = &snapshot.Pod{Namespace: pod.Namespace, Name: pod.Name, UID: string(pod.UID), Terminating: pod.DeletionTimestamp != nil, Tie: t.Tie(pod)}
+	}
+	life := t.Life(l.Node, l.Claim)
+	node := disruptable.Node{
+		Node: &snapshot.Node{Life: life}, Pods: slices.Values(ties), Forced: k.stage.Record.Reason == plan.Drifted && life.Bounded,
+	}
+	if cause, came := disruptable.Stranger(node, func(p *snapshot.Pod) bool { return k.knew(bound[p.UID]) }); came {
+		return cause, nil
+	}
+	cause, _ := disruptable.NewRules(k.stage.Now, t.Budgets()).Holder(node)
+	return cause, nil
+}
+
+// knew reports whether the decision knew a pod. Where its pods are not remembered, it knew those
+// that were bound before.
+func (k *look) knew(pod *corev1.Pod) bool {
+	if k.pods != nil {
+		return k.pods[pod.UID]
+	}
+	return k.stage.Record.Preceded(pod)
+}
+
+// read puts into the index what has a say in the eviction of a pod: the budgets of its
+// namespace and, if it asks to be replaced before it goes, what made it.
+func (k *look) read(ctx context.Context, pod *corev1.Pod) error {
+	if surge.Wanted(pod) {
+		w, err := departure.Workload(ctx, k.d.kit.Client, k.d.kit.Live, pod)
+		if err != nil {
+			return err
+		}
+		if w.Set != nil {
+			k.index.Put(w.Set)
+		}
+		if w.Deployment != nil {
+			k.index.Put(w.Deployment)
+		}
+		for _, claim := range w.Claims {
+			k.index.Put(claim)
+		}
+	}
+	if k.listed[pod.Namespace] {
+		return nil
+	}
+	var list policyv1.PodDisruptionBudgetList
+	if err := k.d.kit.Live.List(ctx, &list, client.InNamespace(pod.Namespace)); err != nil {
+		return fmt.Errorf("list the budgets of namespace %s: %w", pod.Namespace, err)
+	}
+	for i := range list.Items {
+		k.index.Put(&list.Items[i])
+	}
+	k.listed[pod.Namespace] = true
+	return nil
+}

@@ -1,0 +1,192 @@
+// Package lifecycle follows a claim from its creation to its end: an instance is bought
+// for it, the node that joins is registered and then initialized, and when the claim is
+// deleted, node and instance go before it does.
+//
+//	            Create                node joins              ready, taints gone
+//	(created) ────────▶ Launched ─────────────────▶ Registered ─────────────────▶ Initialized
+//	    │ no capacity,     │ not registered             │                            │
+//	    │ 5 min            │ within 15 min              │          deletion          │
+//	    └───────────┬──────┘                            └──────────────┬─────────────┘
+//	                ▼                                                  ▼
+//	        instance away, released                  node drained, instance away, released
+//
+// Nothing is remembered between calls, and nothing relies on caches being up to date: to
+// launch a claim twice costs a call and no instance, because the claim's UID is the token
+// of the purchase; writes carry the version that was looked at; and what cannot be taken
+// back is preceded by a look that does not lag, or by a write that proves as much.
+//
+// The package must not drain (that is the node's finalizer) and must not choose what to
+// buy (the claim says it, the provider does it).
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/cloud"
+	"tenon/core/requirement"
+	"tenon/internal/lookup"
+	"tenon/internal/reconcile"
+	"tenon/internal/registration"
+	"tenon/internal/translate"
+)
+
+// afterConflict is when to look again after another writer was faster. The cache that was
+// behind wakes us before that when it has caught up.
+const afterConflict = time.Second
+
+type lifecycle struct {
+	kit     reconcile.Kit
+	tracker *registration.Tracker
+	market  Market // may be nil
+	places  Places
+	about   cloud.Description
+	words   requirement.Vocabulary
+}
+
+// New makes the controller. The tracker is told how launches and registrations end.
+func New(kit reconcile.Kit, tracker *registration.Tracker) reconcile.Controller {
+	return At(kit, tracker, nil, nil)
+}
+
+// Places knows the pods that have places on nodes, and tells them before a node opens.
+type Places interface {
+	// Wanted reports whether pods have to be told before the node of a claim opens.
+	Wanted(claim string) bool
+	// Prepare tells them, and returns how much longer the node is to stay closed.
+	Prepare(ctx context.Context, claim, node string) time.Duration
+	// Opened is called when the node has opened.
+	Opened(claim string)
+}
+
+// At makes the controller for claims that are bought as a market has it, which is what
+// they were decided by. Without a market it is as the provider has it, and without places
+// nodes open as soon as they have joined.
+func At(kit reconcile.Kit, tracker *registration.Tracker, market Market, places Places) reconcile.Controller {
+	about := kit.Cloud.Describe().WithDefaults()
+	l := &lifecycle{kit: kit, tracker: tracker, market: market, places: places, about: about, words: about.Vocabulary()}
+	return reconcile.Controller{
+		Name: "nodeclaim.lifecycle",
+		Watches: []reconcile.Watch{
+			{Kind: &karpenterv1.NodeClaim{}, Matters: claimMatters},
+			{Kind: &corev1.Node{}, Keys: l.waitingFor},
+		},
+		Workers:   reconcile.Workers{Min: 300, Max: 5000},
+		Retry:     reconcile.Backoff{First: time.Second, Longest: time.Minute},
+		Reconcile: l.reconcile,
+	}
+}
+
+// claimMatters leaves out what others write on claims that are in service: marks, verdicts and
+// times of pods, again and again, while there is nothing to do until the claim is deleted. A
+// claim that is on its way is looked at after every change: after a conflict it goes on
+// at once.
+func claimMatters(old, changed client.Object) bool {
+	if old == nil || changed == nil {
+		return changed != nil
+	}
+	a, b := old.(*karpenterv1.NodeClaim), changed.(*karpenterv1.NodeClaim)
+	return !inService(a) || !inService(b) || a.Generation != b.Generation || a.Status.ProviderID != b.Status.ProviderID ||
+		!slices.Equal(a.Finalizers, b.Finalizers) || !sameStage(a, b)
+}
+
+func inService(claim *karpenterv1.NodeClaim) bool {
+	return claim.DeletionTimestamp == nil && meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionInitialized)
+}
+
+// sameStage compares the conditions that are ours, and the one that follows from them.
+func sameStage(a, b *karpenterv1.NodeClaim) bool {
+	kind := karpenterv1.NodeClaimConditions()
+	for _, name := range append(slices.Clone(kind.Dependents), kind.Root) {
+		was, is := meta.FindStatusCondition(a.Status.Conditions, name), meta.FindStatusCondition(b.Status.Conditions, name)
+		if (was == nil) != (is == nil) || was != nil && *was != *is {
+			return false
+		}
+	}
+	return true
+}
+
+// waitingFor finds the claims that care for a change of a node: those that wait for it to
+// join or to go. Nodes change all the time, and to most claims it makes no difference.
+func (l *lifecycle) waitingFor(ctx context.Context, object client.Object) []reconcile.Key {
+	claims, err := lookup.ClaimsOf(ctx, l.kit.Client, object.(*corev1.Node).Spec.ProviderID)
+	if err != nil {
+		reconcile.Log(ctx).Error(err, "finding claims of a node", "Node", object.GetName())
+		return nil
+	}
+	var keys []reconcile.Key
+	for _, claim := range claims {
+		if claim.DeletionTimestamp != nil || !meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionInitialized) {
+			keys = append(keys, client.ObjectKeyFromObject(claim))
+		}
+	}
+	return keys
+}
+
+func (l *lifecycle) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {
+	claim := &karpenterv1.NodeClaim{}
+	if err := l.kit.Client.Get(ctx, key, claim); err != nil {
+		return reconcile.Never, client.IgnoreNotFound(err)
+	}
+	if !l.about.Supports(translate.ClassOf(claim)) {
+		return reconcile.Never, nil
+	}
+	result, err := l.step(ctx, claim)
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) { // the cache was behind
+		return reconcile.In(afterConflict), nil
+	}
+	return result, err
+}
+
+func (l *lifecycle) step(ctx context.Context, claim *karpenterv1.NodeClaim) (reconcile.Result, error) {
+	if claim.DeletionTimestamp != nil {
+		return l.finalize(ctx, claim)
+	}
+	proven, err := l.protect(ctx, claim)
+	if err != nil {
+		return reconcile.Never, err
+	}
+	launching, err := l.launch(ctx, claim, proven)
+	if err != nil || launching.over {
+		return l.orTooLate(ctx, claim, launching.result, err)
+	}
+	following, err := l.follow(ctx, claim)
+	return l.orTooLate(ctx, claim, launching.result.Sooner(following), err)
+}
+
+// protect puts our finalizer on the claim. It is the intent before the effect: without it
+// nothing is bought, and with it the claim cannot vanish under its instance. The write
+// also proves that the claim exists now and is not being deleted.
+func (l *lifecycle) protect(ctx context.Context, claim *karpenterv1.NodeClaim) (proven bool, err error) {
+	before := claim.DeepCopy()
+	if !controllerutil.AddFinalizer(claim, karpenterv1.FinalizerTermination) {
+		return false, nil
+	}
+	if err := l.save(ctx, before, claim); err != nil {
+		return false, fmt.Errorf("add the finalizer to claim %s: %w", claim.Name, err)
+	}
+	return true, nil
+}
+
+// follow brings a claim from its instance to its initialized node, as far as it gets.
+func (l *lifecycle) follow(ctx context.Context, claim *karpenterv1.NodeClaim) (reconcile.Result, error) {
+	before := claim.DeepCopy()
+	conditions := claim.Conditions(l.kit.Clock.Now())
+	result, trouble := l.advance(ctx, claim, &conditions)
+	claim.Status.Conditions = conditions.List()
+	if err := l.save(ctx, before, claim); err != nil {
+		return result, errors.Join(trouble, fmt.Errorf("write claim %s: %w", claim.Name, err))
+	}
+	l.announce(ctx, claim, before.Conditions(l.kit.Clock.Now()), conditions)
+	return result, trouble
+}

@@ -1,0 +1,231 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"tenon/api/condition"
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/cloud"
+	"tenon/internal/lookup"
+	"tenon/internal/reconcile"
+	"tenon/internal/telemetry"
+	"tenon/internal/translate"
+)
+
+// gatePause is how long to wait for a gate that does not say.
+const gatePause = 5 * time.Second
+
+// advance registers and initializes, as far as node and gate allow, and says so in the
+// conditions. What an earlier version decided stays decided.
+func (l *lifecycle) advance(ctx context.Context, claim *karpenterv1.NodeClaim, conditions *condition.Set) (reconcile.Result, error) {
+	if claim.Status.ProviderID != "" && conditions.HasStatus(karpenterv1.ConditionLaunched, metav1.ConditionUnknown) {
+		conditions.SetTrue(karpenterv1.ConditionLaunched) // the writer of the provider ID has bought
+	}
+	refresh(conditions)
+	if conditions.HasStatus(karpenterv1.ConditionInitialized, metav1.ConditionTrue) {
+		return reconcile.Never, nil
+	}
+	nodes, err := lookup.NodesOf(ctx, l.kit.Client, claim.Status.ProviderID)
+	if err != nil {
+		return reconcile.Never, err
+	}
+	if !conditions.HasStatus(karpenterv1.ConditionRegistered, metav1.ConditionTrue) {
+		result, err := l.register(ctx, claim, conditions, nodes)
+		if err != nil || !conditions.HasStatus(karpenterv1.ConditionRegistered, metav1.ConditionTrue) {
+			return result, err
+		}
+	}
+	return reconcile.Never, l.initialize(ctx, claim, conditions, nodes)
+}
+
+// refresh says of what is True that it is so for this generation, too: the spec never
+// changes, so a generation that does is only the beginning of the end.
+func refresh(conditions *condition.Set) {
+	for _, name := range karpenterv1.NodeClaimConditions().Dependents {
+		if conditions.HasStatus(name, metav1.ConditionTrue) && !conditions.IsTrue(name) {
+			conditions.SetTrue(name)
+		}
+	}
+}
+
+// register takes the claim's node in. Two nodes of one machine are a mistake, but one that
+// can be mended (by deleting the stale one), so it is not for ever as in the reference: the
+// claim waits until there is one node, or its time is over. nodes is read, and its node
+// replaced by the registered one.
+func (l *lifecycle) register(ctx context.Context, claim *karpenterv1.NodeClaim, conditions *condition.Set, nodes []*corev1.Node) (reconcile.Result, error) {
+	switch {
+	case len(nodes) == 0:
+		conditions.SetUnknown(karpenterv1.ConditionRegistered, nodeNotFound, nodeNotFoundMessage)
+		return reconcile.Never, nil
+	case len(nodes) > 1:
+		conditions.SetFalse(karpenterv1.ConditionRegistered, "MultipleNodesFound", "Invariant violated, matched multiple nodes")
+		return reconcile.Never, nil
+	}
+	admission, trouble := l.ask(ctx, claim)
+	claim.Labels = merged(claim.Labels, admission.Labels)
+	node := dressed(nodes[0], claim)
+	if admitted := trouble == nil && admission.Admitted(); !admitted {
+		err := l.saveNode(ctx, nodes[0], node)
+		conditions.SetUnknown(karpenterv1.ConditionRegistered, "RegistrationHookPending", strings.Join(admission.Awaiting, ", "))
+		return reconcile.In(gateWait(admission)), errors.Join(trouble, err)
+	}
+	l.warnOfRace(ctx, claim, nodes[0])
+	if wait := l.staysClosed(ctx, claim, node); wait > 0 {
+		err := l.saveNode(ctx, nodes[0], node)
+		conditions.SetUnknown(karpenterv1.ConditionRegistered, "NodeNotReady", "Pods have places on the node, which opens when it is ready and they have been told")
+		return reconcile.In(wait), err
+	}
+	if err := l.saveNode(ctx, nodes[0], admittedNode(node)); err != nil {
+		return reconcile.Never, err
+	}
+	if l.places != nil {
+		l.places.Opened(claim.Name)
+	}
+	nodes[0] = node
+	claim.Status.NodeName = node.Name
+	conditions.SetTrue(karpenterv1.ConditionRegistered)
+	return reconcile.Never, nil
+}
+
+// longestClosed is how long after it has joined a node may stay closed for the sake of its pods.
+const longestClosed = 30 * time.Second
+
+// staysClosed is how much longer a node stays closed because pods have places there: until it is
+// ready, and they have been told. Nothing is that it opens now.
+func (l *lifecycle) staysClosed(ctx context.Context, claim *karpenterv1.NodeClaim, node *corev1.Node) time.Duration {
+	left := longestClosed - l.kit.Clock.Since(node.CreationTimestamp.Time)
+	if l.places == nil || left <= 0 || !tainted(node, karpenterv1.TaintUnregistered()) || !l.places.Wanted(claim.Name) {
+		return 0
+	}
+	if !ready(node) || isHeld(node) {
+		return left
+	}
+	return l.places.Prepare(ctx, claim.Name, node.Name)
+}
+
+// isHeld reports whether a taint that goes by itself keeps pods away.
+func isHeld(node *corev1.Node) bool {
+	return slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool {
+		return karpenterv1.IsEphemeral(t) && t.Key != karpenterv1.TaintUnregistered().Key
+	})
+}
+
+func gateWait(a cloud.Admission) time.Duration {
+	if a.Again <= 0 {
+		return gatePause
+	}
+	return a.Again
+}
+
+// ask asks the provider's gate, if it has one. A gate that fails is one that waits.
+func (l *lifecycle) ask(ctx context.Context, claim *karpenterv1.NodeClaim) (cloud.Admission, error) {
+	gate, guarded := l.kit.Cloud.(cloud.Gate)
+	if !guarded {
+		return cloud.Admission{}, nil
+	}
+	order, err := translate.Order(claim, l.words)
+	if err != nil {
+		return cloud.Admission{}, err
+	}
+	admission, err := gate.Admit(ctx, order, translate.Recall(claim, l.about.ReservationLabel))
+	if err != nil {
+		return cloud.Admission{Awaiting: []string{l.about.Name}}, fmt.Errorf("ask whether the node of claim %s may be registered: %w", claim.Name, err)
+	}
+	return admission, nil
+}
+
+// dressed is the node with all that the claim gives it: the finalizer that drains it, the
+// claim as owner, labels and annotations (where both say something the claim is right, as
+// it says what was bought), and taints unless the node's bootstrap has put them there and
+// another controller may have taken them off again.
+func dressed(node *corev1.Node, claim *karpenterv1.NodeClaim) *corev1.Node {
+	out := node.DeepCopy()
+	controllerutil.AddFinalizer(out, karpenterv1.FinalizerTermination)
+	own(out, claim)
+	if out.Labels[karpenterv1.LabelDoNotSyncTaints] != "true" {
+		for _, taint := range slices.Concat(claim.Spec.Taints, claim.Spec.StartupTaints) {
+			if !tainted(out, taint) {
+				out.Spec.Taints = append(out.Spec.Taints, taint)
+			}
+		}
+	}
+	out.Annotations = merged(out.Annotations, claim.Annotations)
+	delete(out.Annotations, karpenterv1.AnnotationDisruption) // that is about the claim
+	key, class := translate.ClassLabel(claim)
+	out.Labels = merged(merged(out.Labels, map[string]string{key: class}), claim.Labels)
+	return out
+}
+
+// own makes the claim an owner of the node, once.
+func own(node *corev1.Node, claim *karpenterv1.NodeClaim) {
+	if slices.ContainsFunc(node.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == claim.UID }) {
+		return
+	}
+	block := true
+	node.OwnerReferences = append(node.OwnerReferences, metav1.OwnerReference{
+		APIVersion: karpenterv1.GroupVersion.String(), Kind: "NodeClaim",
+		Name: claim.Name, UID: claim.UID, BlockOwnerDeletion: &block,
+	})
+}
+
+// admittedNode opens a dressed node to pods. It changes its argument.
+func admittedNode(node *corev1.Node) *corev1.Node {
+	node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(t corev1.Taint) bool {
+		unregistered := karpenterv1.TaintUnregistered()
+		return t.MatchTaint(&unregistered)
+	})
+	node.Labels = merged(node.Labels, map[string]string{karpenterv1.LabelRegistered: "true"})
+	return node
+}
+
+func tainted(node *corev1.Node, taint corev1.Taint) bool {
+	return slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&taint) })
+}
+
+// merged is base with more on top; neither is changed.
+func merged(base, more map[string]string) map[string]string {
+	if len(more) == 0 {
+		return base
+	}
+	out := maps.Clone(base)
+	if out == nil {
+		out = make(map[string]string, len(more))
+	}
+	maps.Copy(out, more)
+	return out
+}
+
+// saveNode writes a node if it differs from what it was. Lists of taints are written as a
+// whole, so another writer's change in between is a conflict.
+func (l *lifecycle) saveNode(ctx context.Context, before, node *corev1.Node) error {
+	if equality.Semantic.DeepEqual(before, node) {
+		return nil
+	}
+	if err := l.kit.Client.Patch(ctx, node, locked(before)); err != nil {
+		return fmt.Errorf("write node %s: %w", node.Name, err)
+	}
+	return nil
+}
+
+// warnOfRace tells of a node that was open to pods before it had its labels and taints.
+func (l *lifecycle) warnOfRace(ctx context.Context, claim *karpenterv1.NodeClaim, node *corev1.Node) {
+	_, registered := node.Labels[karpenterv1.LabelRegistered]
+	if registered || tainted(node, karpenterv1.TaintUnregistered()) {
+		return
+	}
+	const text = "Missing karpenter.sh/unregistered taint which prevents registration related race conditions on Karpenter-managed nodes"
+	reconcile.Log(ctx).Error(nil, "missing taint prevents registration related race conditions on Karpenter-managed nodes",
+		"taint", "karpenter.sh/unregistered", "Node", node.Name)
+	l.kit.Events.Publish(telemetry.Warning(claim, "UnregisteredTaintMissing", text))
+}

@@ -1,0 +1,124 @@
+// Package podevents keeps, on every claim, when a pod last came to its node or left it: the
+// time from which the pool's consolidateAfter counts.
+//
+// The time is read from the pods themselves: when one was bound, ended, or began to be
+// deleted. So a restart, which shows every pod as if it were new, moves no time, and what
+// happened while no process watched is noticed with its own time. Only a pod that is gone
+// leaves nothing to read: its going is noticed when it is seen, and missed if no process
+// watched; a pod that was asked to leave has been noticed by then.
+package podevents
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/cloud"
+	"tenon/internal/lookup"
+	"tenon/internal/patch"
+	"tenon/internal/podpolicy"
+	"tenon/internal/reconcile"
+	"tenon/internal/translate"
+)
+
+// apart is how far two times must lie apart for the later one to be written: pods come in
+// bursts, and a window of minutes does not mind seconds.
+const apart = 10 * time.Second
+
+type watcher struct {
+	kit   reconcile.Kit
+	about cloud.Description
+}
+
+// New makes the controller.
+func New(kit reconcile.Kit) reconcile.Controller {
+	w := watcher{kit, kit.Cloud.Describe()}
+	return reconcile.Controller{
+		Name: "nodeclaim.podevents",
+		Watches: []reconcile.Watch{
+			{Kind: &corev1.Pod{}, Keys: nodeOf, Matters: changes},
+			{Kind: &corev1.Pod{}, Keys: leftNodeOf, Matters: ends},
+		},
+		Workers:   reconcile.One,
+		Reconcile: w.reconcile,
+	}
+}
+
+// left is the namespace of keys that say: a pod of this node has just ended. Nodes have no
+// namespace, and the objects do not tell when that was.
+const left = "left"
+
+func nodeOf(_ context.Context, pod client.Object) []reconcile.Key {
+	return []reconcile.Key{{Name: pod.(*corev1.Pod).Spec.NodeName}}
+}
+
+func leftNodeOf(_ context.Context, pod client.Object) []reconcile.Key {
+	return []reconcile.Key{{Namespace: left, Name: pod.(*corev1.Pod).Spec.NodeName}}
+}
+
+// changes: a pod of a node that is new to us, or has another time than before.
+func changes(old, changed client.Object) bool {
+	if changed == nil || !counts(changed.(*corev1.Pod)) {
+		return false
+	}
+	if old == nil {
+		return true
+	}
+	a, b := old.(*corev1.Pod), changed.(*corev1.Pod)
+	return a.Spec.NodeName != b.Spec.NodeName || podpolicy.Terminating(a) != podpolicy.Terminating(b)
+}
+
+// ends: a pod is gone from its node, or has done its work there.
+func ends(old, changed client.Object) bool {
+	if old == nil || !counts(old.(*corev1.Pod)) {
+		return false
+	}
+	return changed == nil || !podpolicy.Terminal(old.(*corev1.Pod)) && podpolicy.Terminal(changed.(*corev1.Pod))
+}
+
+// counts tells pods whose coming and going is an event. Those of DaemonSets come with
+// every node and leave with it.
+func counts(pod *corev1.Pod) bool { return pod.Spec.NodeName != "" && !podpolicy.Daemon(pod) }
+
+func (w watcher) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {
+	claim, err := w.claimOf(ctx, key.Name)
+	if err != nil || claim == nil {
+		return reconcile.Never, err
+	}
+	now := w.kit.Clock.Now()
+	last := now
+	if key.Namespace != left {
+		pods, err := lookup.PodsOn(ctx, w.kit.Client, key.Name)
+		if err != nil {
+			return reconcile.Never, err
+		}
+		last = latest(pods, now)
+	}
+	if last.IsZero() || last.Sub(claim.Status.LastPodEventTime.Time) < apart {
+		return reconcile.Never, nil
+	}
+	noted := claim.DeepCopy()
+	noted.Status.LastPodEventTime = metav1.NewTime(last)
+	return patch.Values(ctx, w.kit.Client, claim, noted)
+}
+
+// claimOf finds the claim of a node, if it is one of ours that stays.
+func (w watcher) claimOf(ctx context.Context, name string) (*karpenterv1.NodeClaim, error) {
+	node := &corev1.Node{}
+	if err := w.kit.Client.Get(ctx, client.ObjectKey{Name: name}, node); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	claims, err := lookup.ClaimsOf(ctx, w.kit.Client, node.Spec.ProviderID)
+	if err != nil || len(claims) != 1 {
+		return nil, err
+	}
+	claim := claims[0]
+	if claim.DeletionTimestamp != nil || !w.about.Supports(translate.ClassOf(claim)) {
+		return nil, nil
+	}
+	return claim, nil
+}

@@ -1,0 +1,62 @@
+package verdict
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/plan"
+	"tenon/internal/evaluation"
+	"tenon/internal/reconcile"
+	"tenon/internal/telemetry"
+)
+
+// repeatPool is how often people are told that a pool's budgets let nothing go.
+const repeatPool = time.Minute
+
+// announcePools tells of pools whose budgets hold nodes back: once for the pool, not once
+// for each of its nodes.
+func (c *controller) announcePools(ctx context.Context, page *evaluation.Page, now time.Time) reconcile.Result {
+	still := make(map[evaluation.Closed]bool, len(page.Closed))
+	next := reconcile.Never
+	for _, closed := range page.Closed {
+		still[closed] = true
+		if at, told := c.closed[closed]; told && now.Sub(at) < repeatPool {
+			next = next.Sooner(reconcile.In(at.Add(repeatPool).Sub(now)))
+			continue
+		}
+		if !c.pools.take(now) {
+			next = next.Sooner(reconcile.In(spell))
+			continue
+		}
+		c.closed[closed] = now
+		pool := &karpenterv1.NodePool{}
+		if c.kit.Client.Get(ctx, client.ObjectKey{Name: closed.Pool}, pool) != nil {
+			continue // it went meanwhile, or its turn comes again
+		}
+		text := fmt.Sprintf("No allowed disruptions for disruption reason %s due to blocking budget", closed.Reason)
+		c.publish(telemetry.Normal(pool, "DisruptionBlocked", text, string(pool.UID), string(closed.Reason)).Within(repeatPool))
+	}
+	for closed := range c.closed {
+		if !still[closed] && now.Sub(c.closed[closed]) >= repeatPool {
+			delete(c.closed, closed)
+		}
+	}
+	return next
+}
+
+// measure sets the gauges.
+func (c *controller) measure(page *evaluation.Page, now time.Time) {
+	for _, reason := range []plan.Reason{plan.Empty, plan.Drifted, plan.Underutilized} {
+		c.kit.Metrics.VoluntaryDisruptionEligibleNodes.WithLabelValues(strings.ToLower(string(reason))).Set(float64(page.Eligible[reason]))
+	}
+	age := 0.0
+	if !page.At.IsZero() {
+		age = max(now.Sub(page.Oldest()).Seconds(), 0)
+	}
+	c.kit.Metrics.VoluntaryDisruptionCoverageAgeSeconds.WithLabelValues().Set(age)
+}

@@ -1,0 +1,128 @@
+package verdict_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"tenon/cloud/memory"
+	"tenon/core/plan"
+	"tenon/core/reason"
+	"tenon/core/snapshot"
+	"tenon/internal/controller/nodeclaim/verdict"
+	"tenon/internal/evaluation"
+	"tenon/internal/testing/harness"
+)
+
+// told are the events since the last time, without those that were seen before.
+func (h *house) told(seen *int) []string {
+	all := h.Events()
+	out := all[*seen:]
+	*seen = len(all)
+	return out
+}
+
+// Node and claim are told what keeps them, the same every quarter of an hour, what is new as
+// soon as it has stood for a moment, and never more than four times an hour.
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	h := build(t, "a")
+	seen := 0
+	step := func(pool string, d time.Duration) []string {
+		h.evaluate([]plan.Prospect{kept("a", reason.Cause{Code: reason.ConsolidationDisabled, Where: pool})})
+		h.Clock.Step(d)
+		h.run()
+		return h.told(&seen)
+	}
+	both := func(pool string) []string {
+		text := fmt.Sprintf("NodePool %q has consolidation disabled", pool)
+		return []string{"Normal Unconsolidatable a: " + text, "Normal Unconsolidatable node-a: " + text}
+	}
+	for i, round := range []struct {
+		pool string
+		wait time.Duration
+		want []string
+	}{
+		{"one", 5 * time.Second, nil}, // it may be over in a moment
+		{"one", 5 * time.Second, both("one")},
+		{"one", 5 * time.Minute, nil},
+		{"two", 10 * time.Second, both("two")}, // within the quarter of an hour
+		{"two", 14 * time.Minute, nil},
+		{"two", time.Minute, both("two")},
+		{"three", 10 * time.Second, both("three")},
+		{"four", 10 * time.Second, nil}, // the fifth in an hour
+		{"four", 40 * time.Minute, both("four")},
+	} {
+		if diff := cmp.Diff(round.want, step(round.pool, round.wait), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("round %d, %s (-want +got):\n%s", i, round.pool, diff)
+		}
+	}
+}
+
+// A large fleet makes no more events than a person could read, and comes to all nodes.
+func TestEventsAreBounded(t *testing.T) {
+	t.Parallel()
+	h := &house{Harness: harness.New(t, memory.Options{}), board: evaluation.NewNodes()}
+	var list []plan.Prospect
+	for i := range 60 {
+		name := fmt.Sprintf("claim-%03d", i)
+		h.Named(name, "web")
+		list = append(list, blocked(name, reason.NotInitialized, ""))
+	}
+	h.c = verdict.New(h.Kit, h.board)
+	h.Clock.Step(10 * time.Minute)
+	h.evaluate(list)
+	h.Clock.Step(10 * time.Second)
+	h.run()
+	seen := 0
+	if n := len(h.told(&seen)); n != 50 {
+		t.Errorf("%d at once", n)
+	}
+	total := 0
+	for range 8 {
+		h.Clock.Step(time.Second)
+		h.run()
+		total += len(h.told(&seen))
+	}
+	if total != 8 {
+		t.Errorf("%d in eight seconds", total)
+	}
+	told := map[string]bool{}
+	for _, e := range h.Events() {
+		told[strings.Fields(e)[2]] = true
+	}
+	if len(told) != 58 {
+		t.Errorf("58 events are about %d claims", len(told))
+	}
+}
+
+// A budget that lets nothing go is told on the pool, once a minute, for each reason.
+func TestClosedBudgets(t *testing.T) {
+	t.Parallel()
+	h := build(t, "a")
+	h.pools = []snapshot.Pool{{Name: "web", Consolidation: snapshot.Consolidation{Allowed: snapshot.Allowance{Empty: 1}}}}
+	held := waiting("a", time.Time{})
+	held.Reason, held.Cause = plan.Underutilized, reason.Cause{Code: reason.DisruptionBudget, Where: "Underutilized"}
+	want := "Normal DisruptionBlocked web: No allowed disruptions for disruption reason Underutilized due to blocking budget"
+	seen := 0
+	for i, n := range []int{1, 0, 0, 0, 1} {
+		h.evaluate([]plan.Prospect{held})
+		h.run()
+		got := h.told(&seen)
+		if len(got) != n || n == 1 && got[0] != want {
+			t.Errorf("round %d: %q", i, got)
+		}
+		h.Clock.Step(15 * time.Second)
+	}
+	h.pools[0].Consolidation.Allowed.Underutilized = 1
+	h.Clock.Step(time.Minute)
+	h.evaluate([]plan.Prospect{held}) // used up, no more
+	h.run()
+	if got := h.told(&seen); len(got) > 0 {
+		t.Errorf("told %q", got)
+	}
+}

@@ -1,0 +1,178 @@
+package nomination_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/cloud/memory"
+	"tenon/core/model"
+	"tenon/internal/controller/pod/nomination"
+	"tenon/internal/ingest"
+	"tenon/internal/testing/harness"
+	"tenon/internal/world"
+)
+
+// scene is a claim, and pods of two templates that have their places on it.
+type scene struct {
+	*harness.Harness
+	world     *world.World
+	nominator *nomination.Nominator
+	pods      []*corev1.Pod
+}
+
+const claimName, nodeName = "web-1", "node-1"
+
+func newScene(t *testing.T, change ...func(*harness.Harness)) *scene {
+	t.Helper()
+	s := &scene{Harness: harness.New(t, memory.Options{})}
+	s.Kit.Settings.NominatePods = true
+	for _, c := range change {
+		c(s.Harness)
+	}
+	s.world = world.New(ingest.Options{Vocabulary: s.Kit.Cloud.Describe().Vocabulary(), Unjudged: true}, s.Clock)
+	s.nominator = nomination.New(s.Kit, s.world, 1)
+	var guests []world.Guest
+	for name, cpu := range map[string]string{"small": "100m", "large": "2"} {
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID("uid-" + name)}, Status: corev1.PodStatus{Phase: corev1.PodPending}}
+		p.Spec.Containers = []corev1.Container{{Name: "app", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}}}}
+		s.Must(s.API.Create(t.Context(), p))
+		s.world.Put(p)
+		s.pods = append(s.pods, p)
+		guests = append(guests, world.Guest{UID: p.UID, Namespace: p.Namespace, Name: p.Name})
+	}
+	claim := &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: claimName}}
+	if err := s.world.Assume(claim, model.Resources{}, guests); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// named is what the status of each pod says.
+func (s *scene) named(t *testing.T) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	var list corev1.PodList
+	s.Must(s.API.List(t.Context(), &list))
+	for i := range list.Items {
+		out[list.Items[i].Name] = list.Items[i].Status.NominatedNodeName
+		s.world.Put(&list.Items[i])
+	}
+	return out
+}
+
+// A node opens when its pods have been nominated and a watch has told of that.
+func TestANodeOpensWhenItsPodsAreNominated(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	if wait := s.nominator.Prepare(t.Context(), claimName, nodeName); wait <= 0 {
+		t.Error("the node opens although no watch has told of the nominations")
+	}
+	if got := s.named(t); got["small"] != nodeName || got["large"] != nodeName {
+		t.Errorf("nominated are %v", got)
+	}
+	if wait := s.nominator.Prepare(t.Context(), claimName, nodeName); wait != 0 {
+		t.Errorf("the node stays closed for %s", wait)
+	}
+	if n := s.Count(s.Kit.Metrics.PodsNominationsTotal.WithLabelValues("nominated")); n != 2 {
+		t.Errorf("%v nominations are counted", n)
+	}
+}
+
+// A watch that is silent keeps a node closed for two seconds, and a failure keeps none closed longer.
+func TestANodeDoesNotWaitForEver(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.Fail(func(c harness.Call) error {
+		if c.Kind == "Pod" {
+			return harness.ErrBroken
+		}
+		return nil
+	})
+	s.nominator.Prepare(t.Context(), claimName, nodeName)
+	s.Clock.Step(2 * time.Second)
+	if wait := s.nominator.Prepare(t.Context(), claimName, nodeName); wait != 0 {
+		t.Errorf("the node stays closed for %s", wait)
+	}
+}
+
+// At most three nodes are about to open at the same time; one that has opened makes room for another.
+func TestNodesTakeTurns(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	for i := range 4 {
+		name := "other-" + string(rune('a'+i))
+		if i == 3 {
+			name = claimName
+		}
+		guests := []world.Guest{{UID: s.pods[0].UID, Namespace: "default", Name: s.pods[0].Name}}
+		if name != claimName {
+			s.Must(s.world.Assume(&karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name}}, model.Resources{}, guests))
+		}
+		s.nominator.Prepare(t.Context(), name, name)
+	}
+	s.named(t)
+	if wait := s.nominator.Prepare(t.Context(), claimName, nodeName); wait <= 0 {
+		t.Error("a fourth node opens")
+	}
+	s.nominator.Opened("other-a")
+	s.nominator.Prepare(t.Context(), claimName, nodeName)
+	if got := s.named(t)["large"] + s.named(t)["small"]; got == "" {
+		t.Error("no pod is nominated when its node's turn has come")
+	}
+}
+
+// With the setting off nothing is written and nothing waits.
+func TestNominationsCanBeSwitchedOff(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, func(r *harness.Harness) { r.Kit.Settings.NominatePods = false })
+	if wait := s.nominator.Prepare(t.Context(), claimName, nodeName); wait != 0 {
+		t.Errorf("the node stays closed for %s", wait)
+	}
+	s.Run(s.nominator.Controller(), "")
+	for name, node := range s.named(t) {
+		if node != "" {
+			t.Errorf("pod %s is nominated", name)
+		}
+	}
+}
+
+// Without the right to patch the status of pods, nodes open and pods are bound all the same.
+func TestWithoutTheRightNodesOpen(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.Fail(func(c harness.Call) error {
+		if c.IsWrite() {
+			return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, c.Name, errors.New("no"))
+		}
+		return nil
+	})
+	s.nominator.Prepare(t.Context(), claimName, nodeName)
+	s.Clock.Step(2 * time.Second)
+	if wait := s.nominator.Prepare(t.Context(), claimName, nodeName); wait != 0 {
+		t.Errorf("the node stays closed for %s", wait)
+	}
+}
+
+// The controller takes back what was said of pods that have lost their places.
+func TestLostPlacesAreTakenBack(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.nominator.Prepare(t.Context(), claimName, nodeName)
+	s.named(t)
+	s.world.Retract(claimName)
+	s.Run(s.nominator.Controller(), "")
+	for name, node := range s.named(t) {
+		if node != "" {
+			t.Errorf("pod %s still names %s", name, node)
+		}
+	}
+}

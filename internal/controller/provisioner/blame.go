@@ -1,0 +1,56 @@
+package provisioner
+
+import (
+	"context"
+	"time"
+
+	"tenon/core/model"
+	"tenon/core/order"
+	"tenon/internal/execute"
+	"tenon/internal/ingest"
+	"tenon/internal/reconcile"
+)
+
+// blame is which disruptions have displaced pods of an order, and how many each.
+type blame map[string]int64
+
+// blame finds out for which orders disruptions are to blame: the scheduler has put a pod that
+// moved where another one was to go. Their claims say since when, as replacements do, so that
+// the pods on them are not moved again for the savings that did not come about: otherwise the
+// same node would be given up and bought again, every few minutes.
+func (l *loop) blame(orders []execute.Order) []blame {
+	out := make([]blame, len(orders))
+	for i := range orders {
+		out[i] = blame{}
+		var first time.Time
+		for _, guest := range orders[i].Pods {
+			by := l.o.World.DisplacedBy(guest)
+			if by == "" {
+				continue
+			}
+			out[i][by]++
+			if pod, found := l.o.World.Pod(guest.Namespace, guest.Name); found && (first.IsZero() || pod.CreationTimestamp.Time.Before(first)) {
+				first = pod.CreationTimestamp.Time
+			}
+		}
+		if !first.IsZero() {
+			ingest.Rearrange(orders[i].Claim, first)
+		}
+	}
+	return out
+}
+
+// charge has disruptions answer for what was bought for the pods that they displaced.
+func (l *loop) charge(ctx context.Context, outcomes []execute.Outcome, blamed []blame) {
+	for i, o := range outcomes {
+		if o.Claim == nil {
+			continue
+		}
+		for _, by := range order.Keys(blamed[i]) {
+			part := o.Order.Price * model.Money(blamed[i][by]) / model.Money(len(o.Order.Pods))
+			if err := l.o.Ledger.Bought(ctx, by, o.Order.Pool.Name, part); err != nil {
+				reconcile.Log(ctx).Error(err, "could not enter what a disruption cost", "command-id", by)
+			}
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package provisioner
+
+import (
+	"context"
+	"time"
+
+	"tenon/core/plan"
+	"tenon/core/snapshot"
+	"tenon/internal/execute"
+	"tenon/internal/reconcile"
+	"tenon/internal/world"
+)
+
+// bufferPause is how soon after a decision the room of buffers is looked at again when something
+// has changed.
+const bufferPause = time.Second
+
+// spares are the last claims that were made for buffers. When launches are refused, the next are
+// made after pauses that grow, as for pods.
+type spares struct {
+	claims []string
+	times  int // how many in a row came to nothing
+	until  time.Time
+}
+
+// settle finds out what became of the claims.
+func (s *spares) settle(w *world.World, now time.Time) {
+	open := s.claims[:0]
+	for _, claim := range s.claims {
+		switch {
+		case w.Launched(claim):
+			s.times = 0
+		case w.Expects(claim):
+			open = append(open, claim)
+		default:
+			s.times++
+			s.until = now.Add(pauseAfter(s.times))
+		}
+	}
+	s.claims = open
+}
+
+// spare makes the nodes that buffers need, unless a burst of pods goes on, which may need the same.
+func (l *loop) spare(ctx context.Context, s *snapshot.Snapshot, p *plan.Plan, market map[string]world.Sale, streaming bool) []execute.Outcome {
+	now := l.kit.Clock.Now()
+	l.spares.settle(l.o.World, now)
+	if len(p.Spare) == 0 || streaming || now.Before(l.spares.until) {
+		return nil
+	}
+	chosen := selection{}
+	for i := range p.Spare {
+		chosen.claims = append(chosen.claims, &p.Spare[i])
+	}
+	outcomes := l.o.Executor.Launch(ctx, l.orders(s, chosen, market))
+	for _, o := range outcomes {
+		if o.Claim != nil {
+			l.spares.claims = append(l.spares.claims, o.Claim.Name)
+		}
+	}
+	return outcomes
+}
+
+// tellBuffers says on buffers whether they have room.
+func (l *loop) tellBuffers(ctx context.Context, s *snapshot.Snapshot, p *plan.Plan, outcomes []execute.Outcome) {
+	if len(outcomes) > 0 {
+		reconcile.Log(ctx).Info("computed new nodeclaim(s) for capacity buffers", "nodeclaims", len(outcomes), "buffers", len(p.Rooms))
+		l.tellClaims(ctx, s, outcomes)
+	}
+	if err := l.o.Executor.MarkRooms(ctx, s, p.Rooms); err != nil {
+		reconcile.Log(ctx).Error(err, "could not write on capacity buffers whether they have room")
+	}
+}

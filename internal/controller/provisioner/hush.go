@@ -1,0 +1,49 @@
+package provisioner
+
+import (
+	"fmt"
+	"time"
+
+	"tenon/core/reason"
+)
+
+// hush keeps from saying the same again and again: pods that cannot be placed are decided
+// about every few seconds, mostly with the same outcome.
+type hush struct {
+	said map[string]time.Time
+}
+
+// remembered is for how long something that was said counts as known.
+const remembered = 5 * time.Minute
+
+// fresh reports whether something is to be said now, and takes it for said.
+func (h *hush) fresh(what string, now time.Time) bool {
+	for key, at := range h.said {
+		if now.Sub(at) >= remembered {
+			delete(h.said, key)
+		}
+	}
+	if _, known := h.said[what]; known {
+		return false
+	}
+	if h.said == nil {
+		h.said = map[string]time.Time{}
+	}
+	h.said[what] = now
+	return true
+}
+
+// gist is what a verdict comes down to: the rule that keeps a pod waiting and what would help.
+// Amounts and the other pools are left out, which change with every pod that comes or goes.
+func gist(v *reason.Verdict) string {
+	var pool string
+	var code reason.Code
+	if pools := v.Promising(); len(pools) > 0 {
+		pool, code = pools[0].Pool, pools[0].Reason.Code
+	}
+	text := fmt.Sprint(v.General.Code, " ", pool, " ", code)
+	if v.Remedy != nil {
+		text += fmt.Sprint(" ", v.Remedy.Change, " ", v.Remedy.Pool)
+	}
+	return text
+}

@@ -1,0 +1,288 @@
+// Package provisioner decides when to decide: it waits for pods that want a place, gathers what
+// arrives together, asks the core, and has the plan carried out. It is the controller
+// `provisioner`.
+//
+//	pods arrive ──▶ window ──▶ picture ──▶ decide ──▶ select ──▶ launch ──▶ tell
+//	                  │                                  │
+//	                  └ wait while more are coming       └ while they still are: full nodes only
+//
+// It decides nothing itself about pods and nodes, and writes only through execute.
+package provisioner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/errors"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/decide"
+	"tenon/core/provision"
+	"tenon/internal/execute"
+	"tenon/internal/market"
+	"tenon/internal/nodeclaim"
+	"tenon/internal/reconcile"
+	"tenon/internal/savings"
+	"tenon/internal/world"
+)
+
+// Options are what a loop is made with, beside the kit.
+type Options struct {
+	World    *world.World
+	Supply   *market.Supply
+	Executor *execute.Executor
+	// Ledger is told what was bought for pods that a disruption has displaced.
+	Ledger *savings.Ledger
+	// Synced reports whether everything that was there at the start has been put into
+	// the world. Nil is always.
+	Synced func() bool
+	// Suffix makes the end of a claim's name.
+	Suffix func() string
+	// Effort bounds a decision.
+	Effort decide.Budget
+}
+
+// loop is the provisioner. What it keeps is only when it decided last, about what, and what.
+type loop struct {
+	kit      reconcile.Kit
+	o        Options
+	reader   *world.Reader
+	intents  nodeclaim.Maker
+	unsynced time.Time     // since when; zero is not
+	took     time.Duration // by the last decision
+	said     hush
+	last     round
+	decision decide.Decision // about the reader's last picture
+	decided  bool
+	refusals refusals
+	spares   spares
+}
+
+// round is one decision.
+type round struct {
+	demand, supply, objections, changes uint64
+	at                                  time.Time
+	// left says that pods were left for the next decision while a burst went on, and since is
+	// when the first of them came.
+	left  bool
+	since time.Time
+	// open says that pods have no place yet.
+	open bool
+	next time.Time // when the picture changes by itself
+}
+
+// New makes the controller.
+func New(kit reconcile.Kit, o Options) reconcile.Controller {
+	if o.Synced == nil {
+		o.Synced = func() bool { return true }
+	}
+	o.Effort.Memory = provision.NewMemory()
+	l := &loop{kit: kit, o: o, reader: o.World.Reader(), intents: nodeclaim.New(kit.Cloud.Describe())}
+	return reconcile.Controller{
+		Name:      "provisioner",
+		Subscribe: o.World.Subscribe,
+		Workers:   reconcile.One,
+		Retry:     reconcile.Backoff{First: 100 * time.Millisecond, Longest: 10 * time.Second},
+		Reconcile: func(ctx context.Context, _ reconcile.Key) (reconcile.Result, error) { return l.step(ctx) },
+	}
+}
+
+// step is one turn.
+func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
+	now := l.kit.Clock.Now()
+	// 1. Is everything there that was there when we started?
+	if !l.synced(now) {
+		return reconcile.In(unsyncedRetry), nil
+	}
+	if err := l.resolveDoubts(ctx, now); err != nil {
+		return reconcile.Never, err
+	}
+	// 2. Is there something to decide, and is it time?
+	settles := until(l.o.World.Settle(now), now)
+	pulse := l.o.World.Pulse()
+	if idle(pulse) {
+		return settles, l.rest(ctx, pulse)
+	}
+	if !l.due(pulse, now) {
+		return settles.Sooner(reconcile.In(l.nextLook(pulse).Sub(now))), nil
+	}
+	w := window{idle: l.kit.Settings.BatchIdleDuration, longest: l.kit.Settings.BatchMaxDuration}
+	since := pulse.First
+	if l.last.left {
+		since = l.last.since
+	}
+	wait, streaming := w.wait(pulse, since, now)
+	if fresh := l.last.left || l.last.demand != pulse.Demand; fresh && wait > 0 {
+		return reconcile.In(wait), nil
+	}
+	// 3. Look, decide, act.
+	l.o.World.Rearm()
+	market := l.o.Supply.Of(ctx, l.o.World.Pools())
+	picture := l.reader.Picture(world.Moment{Now: now, Settings: l.kit.Settings.Decision(), Market: market})
+	decision := l.decide(picture)
+	l.count(picture.Snapshot, &decision.Plan)
+	chosen := choose(picture.Snapshot, &decision.Plan, streaming, l.late(picture.Pulse, now))
+	l.refusals.settle(l.o.World, now)
+	held := l.refusals.hold(picture.Snapshot, &chosen, market)
+	l.commit(picture.Snapshot, chosen)
+	orders := l.orders(picture.Snapshot, chosen, market)
+	blamed := l.blame(orders)
+	outcomes := l.o.Executor.Launch(ctx, orders)
+	l.charge(ctx, outcomes, blamed)
+	l.refusals.note(picture.Snapshot, outcomes, market)
+	spare := l.spare(ctx, picture.Snapshot, &decision.Plan, market, streaming)
+	// 4. Say what was done and what was not.
+	l.tell(ctx, picture, &decision.Plan, chosen, outcomes)
+	l.tellHeld(held)
+	l.tellBuffers(ctx, picture.Snapshot, &decision.Plan, spare)
+	l.last = round{
+		demand: picture.Pulse.Demand, supply: picture.Pulse.Supply, objections: picture.Pulse.Objections, changes: picture.Pulse.Changes, at: now, next: soonest(picture.Next, held),
+		left: chosen.left > 0, since: since,
+		open: chosen.left+chosen.late > 0 || len(decision.Plan.Unplaced) > 0 || dropped(outcomes) || len(held) > 0 || picture.Pulse.Held > 0,
+	}
+	if again := now.Add(lateRetry); chosen.late > 0 && (l.last.next.IsZero() || again.Before(l.last.next)) {
+		l.last.next = again
+	}
+	if failed := firstError(slices.Concat(outcomes, spare)); failed != nil {
+		return reconcile.Never, failed
+	}
+	return l.again(chosen, picture.Pulse, now), nil
+}
+
+// decide asks the core, and measures it. While pods find no place that is every few seconds,
+// and mostly about the same as before: what to buy does not depend on the time, so the
+// answer is the same too.
+func (l *loop) decide(p world.Picture) decide.Decision {
+	begun := l.kit.Clock.Now()
+	if !p.Same || !l.decided {
+		l.decision, l.decided = decide.Decide(p.Snapshot, l.o.Effort), true
+	}
+	l.took = l.kit.Clock.Since(begun)
+	l.kit.Metrics.SchedulerSchedulingDurationSeconds.WithLabelValues(name).Observe(l.took.Seconds())
+	return l.decision
+}
+
+const name = "provisioner"
+
+// How often to look although nothing happened.
+const (
+	unsyncedRetry = 20 * time.Millisecond
+	openRetry     = 10 * time.Second // pods without a place: the cloud may have something by now
+	streamRetry   = 250 * time.Millisecond
+	// supplyPause and objectionPause keep a stream of small changes from asking for a
+	// decision each: the scheduler objects to each pod of a burst by itself.
+	supplyPause    = 100 * time.Millisecond
+	objectionPause = time.Second
+)
+
+// idle reports whether no pod, claim or buffer waits.
+func idle(p world.Pulse) bool { return p.Waiting == 0 && p.Displaced == 0 && p.Buffered == 0 }
+
+// rest takes back what was said while pods waited.
+func (l *loop) rest(ctx context.Context, p world.Pulse) error {
+	if !l.last.open {
+		return nil
+	}
+	l.last = round{demand: p.Demand, supply: p.Supply, objections: p.Objections, at: l.kit.Clock.Now()}
+	l.kit.Metrics.SchedulerUnschedulablePodsCount.WithLabelValues(name).Set(0)
+	l.kit.Metrics.SchedulerIgnoredPodsCount.WithLabelValues().Set(0)
+	return l.o.Executor.MarkLimits(ctx, nil)
+}
+
+// due reports whether there is something that the last decision did not know, and that can
+// change it.
+func (l *loop) due(p world.Pulse, now time.Time) bool {
+	return l.last.left || p.Demand != l.last.demand || !now.Before(l.nextLook(p))
+}
+
+// nextLook is when the last decision is to be looked at again although no pod has come.
+// What can be bought, and which nodes there are, matters only to pods without a place.
+func (l *loop) nextLook(p world.Pulse) time.Time {
+	next := l.last.at.Add(openRetry)
+	sooner := func(t time.Time) {
+		if t.Before(next) {
+			next = t
+		}
+	}
+	if p.Supply != l.last.supply && (l.last.open || p.Displaced > 0) {
+		sooner(l.last.at.Add(supplyPause))
+	}
+	if p.Buffered > 0 && p.Changes != l.last.changes {
+		sooner(l.last.at.Add(bufferPause))
+	}
+	if p.Objections != l.last.objections {
+		sooner(l.last.at.Add(objectionPause))
+	}
+	if !l.last.next.IsZero() {
+		sooner(l.last.next)
+	}
+	return next
+}
+
+func (l *loop) again(chosen selection, p world.Pulse, now time.Time) reconcile.Result {
+	if chosen.left > 0 {
+		return reconcile.In(streamRetry)
+	}
+	return reconcile.In(l.nextLook(p).Sub(now))
+}
+
+// until is a result that asks for another look at a time; zero is never.
+func until(t, now time.Time) reconcile.Result {
+	if t.IsZero() {
+		return reconcile.Never
+	}
+	return reconcile.In(t.Sub(now))
+}
+
+// synced also tells the metrics, and the log when it takes long.
+func (l *loop) synced(now time.Time) bool {
+	m := l.kit.Metrics
+	nodes, _ := l.o.World.Size()
+	m.ClusterStateNodeCount.WithLabelValues().Set(float64(nodes))
+	if l.o.Synced() {
+		l.unsynced = time.Time{}
+		m.ClusterStateSynced.WithLabelValues().Set(1)
+		m.ClusterStateUnsyncedTimeSeconds.WithLabelValues().Set(0)
+		return true
+	}
+	if l.unsynced.IsZero() {
+		l.unsynced = now
+	}
+	m.ClusterStateSynced.WithLabelValues().Set(0)
+	m.ClusterStateUnsyncedTimeSeconds.WithLabelValues().Set(now.Sub(l.unsynced).Seconds())
+	return false
+}
+
+// resolveDoubts asks the API server about claims that we made and that no watch has told
+// of. Waiting for ever would keep their pods from ever being decided about.
+func (l *loop) resolveDoubts(ctx context.Context, now time.Time) error {
+	for _, claim := range l.o.World.Doubtful(now) {
+		found := &karpenterv1.NodeClaim{}
+		err := l.kit.Live.Get(ctx, reconcile.Key{Name: claim}, found)
+		switch {
+		case err == nil:
+			l.o.World.Put(found)
+		case errors.IsNotFound(err):
+			l.o.World.Retract(claim)
+		default:
+			return fmt.Errorf("find out whether claim %s was made: %w", claim, err)
+		}
+	}
+	return nil
+}
+
+// dropped reports whether a part of the plan did not hold any more: its pods still wait.
+func dropped(outcomes []execute.Outcome) bool {
+	return slices.ContainsFunc(outcomes, func(o execute.Outcome) bool { return o.Dropped != "" || o.Err != nil })
+}
+
+func firstError(outcomes []execute.Outcome) error {
+	for _, o := range outcomes {
+		if o.Err != nil {
+			return o.Err
+		}
+	}
+	return nil
+}

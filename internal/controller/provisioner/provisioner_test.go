@@ -1,0 +1,678 @@
+package provisioner_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/cloud/memory"
+	"tenon/core/catalog"
+	"tenon/internal/assembly"
+	"tenon/internal/controller/provisioner"
+	"tenon/internal/execute"
+	"tenon/internal/market"
+	"tenon/internal/reconcile"
+	"tenon/internal/registration"
+	"tenon/internal/savings"
+	"tenon/internal/settings"
+	"tenon/internal/testing/harness"
+	"tenon/internal/world"
+)
+
+// house is a provisioner on a rig, and the world that it looks at. Nothing reaches the
+// world by itself: the test is the watch.
+type house struct {
+	*harness.Harness
+	t       *testing.T
+	world   *world.World
+	loop    reconcile.Controller
+	names   int
+	tracker *registration.Tracker
+	stock   *catalog.Catalog // that is sold; nil is the sample
+}
+
+func newHouse(t *testing.T, objects ...client.Object) *house {
+	h := &house{Harness: harness.New(t, memory.Options{}, objects...), t: t}
+	h.Kit.Settings = settings.Settings{
+		BatchIdleDuration: time.Second, BatchMaxDuration: 10 * time.Second, PreferencePolicy: settings.PreferenceRespect,
+	}
+	h.start(h.Kit)
+	return h
+}
+
+// start is a process that begins: its world is empty, and is then told what is there.
+func (h *house) start(kit reconcile.Kit) {
+	h.world, h.tracker = assembly.World(kit), registration.New()
+	h.loop = provisioner.New(kit, provisioner.Options{
+		World: h.world, Supply: market.NewSupply(kit.Clock, stall{h}, h.tracker), Executor: execute.New(kit, h.world, 1), Ledger: savings.New(kit),
+		Suffix: func() string { h.names++; return fmt.Sprintf("%05d", h.names) },
+	})
+	h.watch()
+}
+
+// stall sells what the cloud does.
+type stall struct{ h *house }
+
+func (s stall) Catalog(context.Context, *karpenterv1.NodePool) (*catalog.Catalog, error) {
+	if s.h.stock != nil {
+		return s.h.stock, nil
+	}
+	return memory.Sample(), nil
+}
+
+// watch tells the world of everything that is there.
+func (h *house) watch() {
+	h.t.Helper()
+	for _, list := range []client.ObjectList{&karpenterv1.NodePoolList{}, &karpenterv1.NodeClaimList{}, &corev1.NodeList{}, &corev1.ResourceQuotaList{}, &corev1.LimitRangeList{},
+		&appsv1.DaemonSetList{}, &appsv1.DeploymentList{}, &appsv1.ReplicaSetList{}, &corev1.PodList{}} {
+		h.Must(h.API.List(context.Background(), list))
+		h.Must(meta.EachListItem(list, func(o runtime.Object) error { h.world.Put(o); return nil }))
+	}
+}
+
+// decide lets the silence after a burst pass, and runs a turn, and another one if it is
+// asked for at once.
+func (h *house) decide() {
+	h.t.Helper()
+	h.Clock.Step(50 * time.Millisecond)
+	if again := h.Run(h.loop, "").After; again > 0 && again < time.Second {
+		h.Clock.Step(again)
+		h.Run(h.loop, "")
+	}
+}
+
+// claims are those in the API server, as "pool cpu-request".
+func (h *house) claims() []string {
+	h.t.Helper()
+	var list karpenterv1.NodeClaimList
+	h.Must(h.API.List(context.Background(), &list))
+	var out []string
+	for _, c := range list.Items {
+		out = append(out, fmt.Sprintf("%s %s", c.Labels[karpenterv1.LabelNodePool], c.Spec.Resources.Requests.Cpu()))
+	}
+	return out
+}
+
+func (h *house) expect(want ...string) {
+	h.t.Helper()
+	if got := h.claims(); strings.Join(got, ", ") != strings.Join(want, ", ") {
+		h.t.Errorf("claims: %v, want %v", got, want)
+	}
+}
+
+// replicaSet wants so many pods, from now on if it is there already.
+func (h *house) replicaSet(name string, n int, conditions ...appsv1.ReplicaSetCondition) {
+	h.t.Helper()
+	want := int32(n)
+	set := &appsv1.ReplicaSet{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID("uid-" + name)},
+		Spec:       appsv1.ReplicaSetSpec{Replicas: &want}, Status: appsv1.ReplicaSetStatus{Conditions: conditions},
+	}
+	err := h.API.Create(context.Background(), set)
+	if apierrors.IsAlreadyExists(err) {
+		err = h.API.Update(context.Background(), set)
+	}
+	h.Must(err)
+}
+
+// pods are those of a ReplicaSet, or without an owner; those that are there already stay.
+func (h *house) pods(set string, n int, change ...func(*corev1.Pod)) {
+	h.t.Helper()
+	yes := true
+	for i := range n {
+		p := &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: "default", Name: fmt.Sprintf("%s-%d", cmp.Or(set, "single"), i), UID: types.UID(fmt.Sprintf("uid-%s-%d", set, i)),
+				CreationTimestamp: metav1.NewTime(h.Clock.Now()), Labels: map[string]string{"app": set},
+			},
+			Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Resources: corev1.ResourceRequirements{
+				Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}}}}},
+		}
+		if set != "" {
+			p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: set, UID: types.UID("uid-" + set), Controller: &yes}}
+		}
+		for _, c := range change {
+			c(p)
+		}
+		if err := h.API.Create(context.Background(), p); !apierrors.IsAlreadyExists(err) {
+			h.Must(err)
+		}
+	}
+	h.watch()
+}
+
+// judged is a pod that the scheduler has refused.
+func judged(p *corev1.Pod) {
+	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable}}
+}
+
+// ready is a pool that can be used.
+func ready(name string, change ...func(*karpenterv1.NodePool)) *karpenterv1.NodePool {
+	p := harness.Pool(name)
+	conditions := p.Conditions(time.Unix(0, 0))
+	conditions.SetTrue(karpenterv1.ConditionValidationSucceeded)
+	conditions.SetTrue(karpenterv1.ConditionNodeClassReady)
+	p.Status.Conditions = conditions.List()
+	for _, c := range change {
+		c(p)
+	}
+	return p
+}
+
+func limit(cpu string) func(*karpenterv1.NodePool) {
+	return func(p *karpenterv1.NodePool) {
+		p.Spec.Limits = karpenterv1.Limits{corev1.ResourceCPU: resource.MustParse(cpu)}
+	}
+}
+
+// TestPodsGetANodeBeforeTheSchedulerSpeaks: no node has room, so there is nothing to wait for.
+func TestPodsGetANodeBeforeTheSchedulerSpeaks(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default"))
+	h.pods("web", 3)
+	h.decide()
+	h.expect("default 3")
+}
+
+// TestNothingIsBoughtTwiceWhileWatchesLag: the world has not seen the claim, and is asked again.
+func TestNothingIsBoughtTwiceWhileWatchesLag(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default"))
+	h.pods("web", 3)
+	h.decide()
+	for range 5 {
+		h.Clock.Step(11 * time.Second)
+		h.decide()
+	}
+	h.expect("default 3")
+}
+
+// TestLateComersUseTheRoomOfNodesToCome: what a claim has left is used before more is bought.
+func TestLateComersUseTheRoomOfNodesToCome(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default"))
+	h.pods("web", 3)
+	h.decide()
+	h.pods("late", 5, func(p *corev1.Pod) {
+		p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")}
+	})
+	h.decide()
+	h.expect("default 3")
+	if pulse := h.world.Pulse(); pulse.Waiting != 0 {
+		t.Errorf("%d pods have no place", pulse.Waiting)
+	}
+}
+
+// TestARestartInTheMiddleBuysNothingAgain: a process that starts finds the claims and
+// places the pods on them.
+func TestARestartInTheMiddleBuysNothingAgain(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default"))
+	h.pods("web", 50)
+	h.decide()
+	before := h.claims()
+	h.start(h.Restart())
+	h.decide()
+	h.expect(before...)
+}
+
+// TestALostAnswerBuysOnce: the API server made the claim, and the answer did not arrive.
+func TestALostAnswerBuysOnce(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default"))
+	lost := false
+	kit := h.Kit
+	kit.Client = &deaf{Client: h.Kit.Client, lost: &lost}
+	h.start(kit)
+	h.pods("web", 3)
+	h.decide()
+	h.watch()
+	h.Clock.Step(11 * time.Second)
+	h.decide()
+	if !lost {
+		t.Fatal("no answer was lost")
+	}
+	h.expect("default 3")
+}
+
+// deaf loses the answer of the first object that is made.
+type deaf struct {
+	client.Client
+	lost *bool
+}
+
+func (d *deaf) Create(ctx context.Context, o client.Object, options ...client.CreateOption) error {
+	err := d.Client.Create(ctx, o, options...)
+	if err == nil && !*d.lost {
+		*d.lost = true
+		return errors.New("connection reset by peer")
+	}
+	return err
+}
+
+// TestAFailedClaimIsDecidedAbout: pods of a claim that is deleted wait again.
+func TestAFailedClaimIsDecidedAbout(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default"))
+	h.pods("web", 3)
+	h.decide()
+	h.watch()
+	claim := h.Claim("default-00001")
+	h.Must(h.API.Delete(context.Background(), claim))
+	h.world.Remove(claim)
+	h.decide()
+	h.expect("default 3")
+	if got := h.Claim("default-00002"); got == nil {
+		t.Error("no second claim")
+	}
+}
+
+// TestAPoolThatCanBuyNothingSaysSo: nothing that its cloud has is what its requirements allow.
+func TestAPoolThatCanBuyNothingSaysSo(t *testing.T) {
+	t.Parallel()
+	nothing := ready("nothing")
+	nothing.Spec.Template.Spec.Requirements = []karpenterv1.Requirement{harness.Requirement(corev1.LabelInstanceTypeStable, "no-such-type")}
+	h := newHouse(t, nothing, ready("default"))
+	h.pods("web", 1, judged)
+	h.decide()
+	events := strings.Join(h.Events(), "\n")
+	if !strings.Contains(events, "Warning NoCompatibleInstanceTypes nothing: NodePool requirements filtered out all compatible available instance types") ||
+		strings.Contains(events, "NoCompatibleInstanceTypes default") {
+		t.Errorf("events:\n%s", events)
+	}
+}
+
+// TestLimitsHoldAndSaySo: the pool takes what its limit allows, and says on itself and on
+// the pods what would help; when it is raised, the rest follows and the condition goes.
+func TestLimitsHoldAndSaySo(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default", limit("4")))
+	h.pods("web", 10, judged)
+	h.decide()
+	if n := len(h.claims()); n != 1 {
+		t.Fatalf("claims %v, want one within the limit", h.claims())
+	}
+	h.watch()
+	pool := &karpenterv1.NodePool{}
+	h.Get("default", pool)
+	conditions := pool.Conditions(h.Clock.Now())
+	if c, ok := conditions.Get(karpenterv1.ConditionLimitReached); !ok || !strings.Contains(c.Message, "raise the limits of pool default") {
+		t.Errorf("the pool does not say what would help: %+v", c)
+	}
+	if events := strings.Join(h.Events(), "\n"); !strings.Contains(events, "Warning FailedScheduling web-") || !strings.Contains(events, "Warning LimitReached default") {
+		t.Errorf("events lack the limit:\n%s", events)
+	}
+	pool.Spec.Limits[corev1.ResourceCPU] = resource.MustParse("100")
+	pool.Generation++
+	h.Must(h.API.Update(context.Background(), pool))
+	conditions = pool.Conditions(h.Clock.Now())
+	conditions.SetTrue(karpenterv1.ConditionValidationSucceeded)
+	conditions.SetTrue(karpenterv1.ConditionNodeClassReady)
+	pool.Status.Conditions = conditions.List()
+	h.Must(h.API.Status().Update(context.Background(), pool))
+	h.watch()
+	h.decide()
+	h.watch()
+	if n := len(h.claims()); n != 2 {
+		t.Errorf("claims %v, want one more", h.claims())
+	}
+	h.Get("default", pool)
+	conditions = pool.Conditions(h.Clock.Now())
+	if _, ok := conditions.Get(karpenterv1.ConditionLimitReached); ok {
+		t.Error("the pool still says that its limit is reached")
+	}
+}
+
+// TestNewPodsTakeThePlaceOfEndingOnes: in a roll-out no node is bought for a pod whose
+// predecessor is about to make room.
+func TestNewPodsTakeThePlaceOfEndingOnes(t *testing.T) {
+	t.Parallel()
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}
+	node.Status.Capacity = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourcePods: resource.MustParse("10"), corev1.ResourceMemory: resource.MustParse("8Gi")}
+	node.Status.Allocatable = node.Status.Capacity
+	h := newHouse(t, ready("default"), node)
+	h.pods("web", 1, func(p *corev1.Pod) {
+		p.Name, p.Spec.NodeName = "web-old", "n"
+		p.Finalizers = []string{"test/hold"}
+	})
+	old := &corev1.Pod{}
+	h.Must(h.API.Get(context.Background(), types.NamespacedName{Namespace: "default", Name: "web-old"}, old))
+	h.Must(h.API.Delete(context.Background(), old))
+	h.pods("web", 1, judged)
+	h.decide()
+	h.expect()
+	h.Clock.Step(11 * time.Second) // it does not end: the pod has waited long enough
+	h.decide()
+	h.expect("default 1")
+}
+
+// TestWhoLosesItsPlaceIsDecidedAbout: the scheduler binds an unexpected pod
+// to a node on which another has its place; that one waits again at once.
+func TestWhoLosesItsPlaceIsDecidedAbout(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default"))
+	h.pods("web", 3)
+	h.decide()
+	h.watch()
+	lifecycle(h, "default-00001")
+	h.pods("guest", 1, func(p *corev1.Pod) { p.Spec.NodeName = "node-default-00001" })
+	h.decide() // the loss is noticed
+	h.decide()
+	h.expect("default 3", "default 1")
+}
+
+// TestALateComerWaitsForTheOthers: a pod that has lost its place is bought no node while other pods
+// still take theirs, and one that the others have left no room for gets its node in the end.
+func TestALateComerWaitsForTheOthers(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default"))
+	h.pods("web", 3)
+	h.decide()
+	h.watch()
+	lifecycle(h, "default-00001")
+	p := &corev1.Pod{}
+	h.Must(h.API.Get(context.Background(), types.NamespacedName{Namespace: "default", Name: "web-0"}, p))
+	p.Spec.NodeName = "node-default-00001"
+	h.Must(h.API.Update(context.Background(), p))
+	h.watch()
+	h.pods("guest", 1, func(p *corev1.Pod) { p.Spec.NodeName = "node-default-00001" })
+	h.decide() // the loss is noticed
+	h.decide()
+	h.expect("default 3")
+	h.Clock.Step(3 * time.Second)
+	h.decide()
+	h.expect("default 3", "default 1")
+}
+
+// TestPlacesAreSwapped: the scheduler binds the second of two equal pods, which want nodes of
+// their own, to the node that was meant for the first; that one gets the other node.
+func TestPlacesAreSwapped(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default"))
+	alone := func(p *corev1.Pod) {
+		p.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: 80, Protocol: corev1.ProtocolTCP}}
+	}
+	h.pods("web", 2, alone)
+	h.decide()
+	h.expect("default 1", "default 1")
+	h.watch()
+	lifecycle(h, "default-00001")
+	for _, name := range []string{"web-0", "web-1"} {
+		p := &corev1.Pod{}
+		h.Must(h.API.Get(context.Background(), types.NamespacedName{Namespace: "default", Name: name}, p))
+		if claim, _ := h.world.PlaceOf(p.UID); claim == "default-00002" {
+			p.Spec.NodeName = "node-default-00001"
+			h.world.Put(p)
+		}
+	}
+	h.decide()
+	h.expect("default 1", "default 1")
+	if pulse := h.world.Pulse(); pulse.Waiting != 0 {
+		t.Errorf("%d pods wait", pulse.Waiting)
+	}
+	seats := map[string]int{}
+	for _, uid := range []types.UID{"uid-web-0", "uid-web-1"} {
+		if claim, ok := h.world.PlaceOf(uid); ok {
+			seats[claim]++
+		}
+	}
+	if len(seats) != 1 || seats["default-00002"] != 1 {
+		t.Errorf("places %v, want one on default-00002", seats)
+	}
+}
+
+// lifecycle gives a claim an instance and a node with room for exactly three pods.
+func lifecycle(h *house, name string) {
+	h.t.Helper()
+	claim := h.Claim(name)
+	claim.Status.ProviderID, claim.Status.NodeName = "memory:///"+name, "node-"+name
+	claim.Status.Capacity = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("3"), corev1.ResourcePods: resource.MustParse("10"), corev1.ResourceMemory: resource.MustParse("8Gi")}
+	claim.Status.Allocatable = claim.Status.Capacity
+	h.Must(h.API.Status().Update(context.Background(), claim))
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-" + name, Labels: map[string]string{
+		karpenterv1.LabelNodePool: "default", karpenterv1.LabelRegistered: "true", corev1.LabelInstanceTypeStable: "general-4",
+	}}, Spec: corev1.NodeSpec{ProviderID: "memory:///" + name}}
+	node.Status.Capacity, node.Status.Allocatable = claim.Status.Capacity, claim.Status.Capacity
+	h.Must(h.API.Create(context.Background(), node))
+	h.watch()
+	h.decide()
+}
+
+// TestPodsThatAreAnnouncedHaveTheirNodes: of a ReplicaSet of a hundred 20 pods are there,
+// and the nodes for all of them are bought; those that come later find their places.
+func TestPodsThatAreAnnouncedHaveTheirNodes(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default"))
+	h.replicaSet("web", 100)
+	h.pods("web", 20)
+	h.decide()
+	claims := h.claims()
+	if strings.Join(claims, ", ") != "default 31, default 31, default 31, default 7" {
+		t.Errorf("claims %v, want room for a hundred pods", claims)
+	}
+	h.pods("web", 100)
+	h.decide()
+	h.expect(claims...)
+	if pulse := h.world.Pulse(); pulse.Waiting != 0 {
+		t.Errorf("%d pods have no place", pulse.Waiting)
+	}
+}
+
+// TestWhatFailsIsNotBought: a ReplicaSet that cannot make its pods announces none.
+func TestWhatFailsIsNotBought(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default"))
+	h.replicaSet("web", 100, appsv1.ReplicaSetCondition{Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue})
+	h.pods("web", 1)
+	h.decide()
+	h.expect("default 1")
+}
+
+// TestAPoolWhoseNodesNeverJoinPauses: after two failures in a row nothing is bought for a
+// minute, the pods say why, and then one more attempt is made.
+func TestAPoolWhoseNodesNeverJoinPauses(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default"))
+	h.pods("web", 1, judged)
+	uid := types.UID("uid-default")
+	h.tracker.Fail(uid)
+	h.tracker.Fail(uid)
+	h.decide()
+	h.expect()
+	if events := strings.Join(h.Events(), "\n"); !strings.Contains(events, "the last 2 of its nodes never joined the cluster") {
+		t.Errorf("events do not say why:\n%s", events)
+	}
+	h.Clock.Step(61 * time.Second)
+	h.decide()
+	h.expect("default 1")
+}
+
+// TestABurstIsBoughtInFullNodes: while unannounced pods keep coming, nodes that
+// are full are bought, and what is left over waits for the others.
+func TestABurstIsBoughtInFullNodes(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default"))
+	h.pods("", 100)
+	h.Clock.Step(time.Second - time.Millisecond)
+	h.pods("other", 1)
+	h.Clock.Step(time.Millisecond)
+	h.Run(h.loop, "")
+	pulse := h.world.Pulse()
+	if len(h.claims()) == 0 || pulse.Waiting == 0 {
+		t.Errorf("claims %v and %d pods waiting: want some full nodes and some pods left", h.claims(), pulse.Waiting)
+	}
+	h.Clock.Step(time.Second)
+	h.Run(h.loop, "")
+	if pulse := h.world.Pulse(); pulse.Waiting != 0 {
+		t.Errorf("%d pods still wait after the burst", pulse.Waiting)
+	}
+}
+
+// TestThePoolThatAPodIsMeantForIsTold: it is not ready, and thirty pools of other teams would
+// not take the pod anyway; the event says what is wrong with the one.
+func TestThePoolThatAPodIsMeantForIsTold(t *testing.T) {
+	t.Parallel()
+	pools := []client.Object{ready("own-team", func(p *karpenterv1.NodePool) {
+		p.Spec.Template.Labels = map[string]string{"team": "own"}
+		conditions := p.Conditions(time.Unix(0, 0))
+		conditions.SetFalse(karpenterv1.ConditionNodeClassReady, "SubnetsNotFound", "the class finds no subnets")
+		p.Status.Conditions = conditions.List()
+	})}
+	for i := range 30 {
+		pools = append(pools, ready(fmt.Sprintf("a-team-%02d", i), func(p *karpenterv1.NodePool) {
+			p.Spec.Template.Labels = map[string]string{"team": fmt.Sprint("other-", i)}
+		}))
+	}
+	h := newHouse(t, pools...)
+	h.pods("web", 1, judged, func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"team": "own"} })
+	h.decide()
+	events := strings.Join(h.Events(), "\n")
+	if !strings.Contains(events, "pool own-team: not ready: the class finds no subnets") {
+		t.Errorf("the event does not tell of the pod's own pool:\n%s", events)
+	}
+}
+
+// TestAPodOvertakesItsReplicaSet: nothing is bought for the first pod of a set that is known to
+// want none, or not known at all, until it is heard what the set wants; nor waited for ever.
+func TestAPodOvertakesItsReplicaSet(t *testing.T) {
+	t.Parallel()
+	for name, heard := range map[string]bool{"wants none, as far as is known": true, "is unheard of": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, ready("default"))
+			if heard {
+				h.replicaSet("web", 0)
+			}
+			h.pods("web", 1)
+			h.Clock.Step(100 * time.Millisecond)
+			h.Run(h.loop, "")
+			h.expect()
+			woken := false
+			h.world.Subscribe(func() { woken = true })
+			h.replicaSet("web", 3)
+			h.watch()
+			if !woken {
+				t.Error("nobody was woken when the set was heard of")
+			}
+			h.Run(h.loop, "")
+			h.expect("default 3")
+		})
+	}
+	t.Run("and the set is never heard of", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, ready("default"))
+		h.pods("web", 1)
+		h.Clock.Step(time.Second)
+		h.Run(h.loop, "")
+		h.expect("default 1")
+	})
+}
+
+// TestAPodWithoutHopeKeepsNobodyFromGathering: the longest window counts from the first pod that
+// no decision was about, however long others wait for what cannot be had.
+func TestAPodWithoutHopeKeepsNobodyFromGathering(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default"))
+	h.pods("hopeless", 1, func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"no": "such"} })
+	h.decide()
+	h.expect()
+	h.Clock.Step(time.Hour)
+	h.Run(h.loop, "")
+	h.pods("", 1)
+	h.Clock.Step(20 * time.Millisecond)
+	h.Run(h.loop, "")
+	h.expect() // others may come
+	h.pods("", 2)
+	h.decide()
+	h.expect("default 2")
+}
+
+// TestANewPoolIsWaitedFor: people apply pools, classes and workloads with one command. The pool
+// with more weight is not passed over because it is judged last, and a pool that is never judged is
+// not waited for long.
+func TestANewPoolIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	unjudged := func(p *karpenterv1.NodePool) {
+		weight := int32(10)
+		p.Spec.Weight, p.Status.Conditions = &weight, nil
+	}
+	h := newHouse(t, ready("light"), ready("heavy", unjudged))
+	h.pods("", 1)
+	h.Clock.Step(4 * time.Second)
+	h.Run(h.loop, "")
+	h.expect()
+	h.world.Put(ready("heavy", func(p *karpenterv1.NodePool) { unjudged(p); p.Status.Conditions = ready("").Status.Conditions }))
+	h.Run(h.loop, "")
+	h.expect("heavy 1")
+}
+
+// TestAPoolThatNobodyJudges is waited for a few seconds, once.
+func TestAPoolThatNobodyJudges(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("light"), ready("heavy", func(p *karpenterv1.NodePool) { p.Status.Conditions = nil }))
+	h.pods("", 1)
+	h.Clock.Step(5 * time.Second)
+	h.Run(h.loop, "")
+	h.expect("light 1")
+}
+
+// TestRefusedLaunchesAreTriedMoreAndMoreSlowly: claims that come to nothing one after the other,
+// while what can be bought stays the same, are made again after growing pauses, and the pod says so.
+func TestRefusedLaunchesAreTriedMoreAndMoreSlowly(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default"))
+	h.pods("web", 1, judged)
+	made := 0
+	for begun := h.Clock.Now(); h.Clock.Since(begun) < time.Minute; h.Clock.Step(100 * time.Millisecond) {
+		h.Run(h.loop, "")
+		h.watch()
+		var list karpenterv1.NodeClaimList
+		h.Must(h.API.List(context.Background(), &list))
+		for i := range list.Items {
+			made++
+			h.Must(h.API.Delete(context.Background(), &list.Items[i]))
+			h.world.Remove(&list.Items[i])
+		}
+	}
+	if made < 5 || made > 9 {
+		t.Errorf("%d claims in a minute", made)
+	}
+	if events := strings.Join(h.Events(), "\n"); !strings.Contains(events, "nodeclaims for it came to nothing; the next is made at") {
+		t.Errorf("the pod does not say why it waits:\n%s", events)
+	}
+}
+
+// TestARefusalThatChangesTheOffersIsNoPause: where a refusal shows in what can be bought, the next
+// claim is another one, and is made at once.
+func TestARefusalThatChangesTheOffersIsNoPause(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default"))
+	h.stock = memory.Sample()
+	h.pods("web", 1, judged)
+	for i := range 5 {
+		h.decide()
+		h.watch()
+		claim := h.Claim(fmt.Sprintf("default-%05d", i+1))
+		if claim == nil {
+			t.Fatalf("claim %d is not made at once", i+1)
+		}
+		h.stock.Types[i].Offerings[0].Available = !h.stock.Types[i].Offerings[0].Available
+		h.Must(h.API.Delete(context.Background(), claim))
+		h.world.Remove(claim)
+	}
+}

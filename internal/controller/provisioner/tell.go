@@ -1,0 +1,252 @@
+package provisioner
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"tenon/core/order"
+	"tenon/core/plan"
+	"tenon/core/reason"
+	"tenon/core/snapshot"
+	"tenon/internal/execute"
+	"tenon/internal/ingest"
+	"tenon/internal/reconcile"
+	"tenon/internal/telemetry"
+	"tenon/internal/world"
+)
+
+// few is how many names a line of the log has.
+const few = 5
+
+// tell says what was decided: a few lines in the log however many pods there are, events
+// on the pods and pools, and numbers.
+func (l *loop) tell(ctx context.Context, picture world.Picture, p *plan.Plan, chosen selection, outcomes []execute.Outcome) {
+	s := picture.Snapshot
+	log := reconcile.Log(ctx)
+	if p.Solve.Pods > 0 {
+		// A decision that changes nothing, about pods that were told of, is no news.
+		level := 0
+		if names := podNames(s); !l.said.fresh("found "+names, s.Now) && len(outcomes) == 0 && len(chosen.existing) == 0 {
+			level = 1
+		}
+		log.V(level).Info("found provisionable pod(s)", "Pods", podNames(s), "count", p.Solve.Pods, "duration", l.took.String())
+	}
+	if len(outcomes) > 0 {
+		log.Info("computed new nodeclaim(s) to fit pod(s)", "nodeclaims", len(outcomes), "pods", podsOf(chosen.claims),
+			"price", p.Cost.New.String(), "bound", p.Cost.LowerBound.String(), "waiting", chosen.left)
+	}
+	if n := podsOn(s, chosen.existing); n > 0 {
+		log.Info("computed unready node(s) will fit pod(s)", "nodes", len(chosen.existing), "pods", n)
+	}
+	l.tellClaims(ctx, s, outcomes)
+	l.tellExisting(s, chosen)
+	l.tellUnplaced(ctx, s, p)
+	l.tellLimits(ctx, limited(p))
+	l.tellPools(ctx, s)
+}
+
+// tellPools says which pools take no part in decisions, and which can buy nothing at all.
+func (l *loop) tellPools(ctx context.Context, s *snapshot.Snapshot) {
+	for i := range s.Pools {
+		pool := &s.Pools[i]
+		if pool.Replicas != nil {
+			continue
+		}
+		if pool.Unready != "" {
+			if l.said.fresh("pool "+pool.Name+" "+pool.Unready, s.Now) {
+				reconcile.Log(ctx).Info("ignoring nodepool, not ready", "NodePool", pool.Name, "reason", pool.Unready)
+			}
+			continue
+		}
+		if len(s.Catalogs[pool.Catalog].Types) == 0 || ingest.CanBuy(&s.Catalogs[pool.Catalog], pool.Requirements, s.Settings.WellKnown) {
+			continue
+		}
+		if object, found := l.o.World.Pool(pool.Name); found {
+			l.kit.Events.Publish(telemetry.Warning(object, "NoCompatibleInstanceTypes",
+				"NodePool requirements filtered out all compatible available instance types", string(object.UID)).Within(time.Minute))
+		}
+	}
+}
+
+// count keeps the gauges, and the trail of each pod: how long it had to wait for its first
+// decision, and when it got a place.
+func (l *loop) count(s *snapshot.Snapshot, p *plan.Plan) {
+	m, now := l.kit.Metrics, l.kit.Clock.Now()
+	ignored := 0
+	for i := range s.Pods {
+		pod := &s.Pods[i]
+		if !pod.Pending || pod.UID == "" {
+			continue
+		}
+		if pod.Refused != "" {
+			ignored++
+		}
+		if since, waits := l.o.World.WaitingSince(pod.Namespace, pod.Name); waits {
+			m.Trail.See(types.UID(pod.UID), since)
+		}
+		if after, first := m.Trail.Decide(types.UID(pod.UID), now); first {
+			m.PodsSchedulingDecisionDurationSeconds.WithLabelValues().Observe(after.Seconds())
+		}
+	}
+	m.SchedulerIgnoredPodsCount.WithLabelValues().Set(float64(ignored))
+	m.SchedulerUnschedulablePodsCount.WithLabelValues(name).Set(float64(len(p.Unplaced) - ignored))
+}
+
+func podNames(s *snapshot.Snapshot) string {
+	var names []string
+	n := 0
+	for i := range s.Pods {
+		if pod := &s.Pods[i]; pod.Pending || pod.Movable {
+			if n++; n <= few {
+				names = append(names, pod.Key())
+			}
+		}
+	}
+	text := strings.Join(names, ", ")
+	if n > few {
+		text += fmt.Sprintf(" and %d other(s)", n-few)
+	}
+	return text
+}
+
+func podsOf(claims []*plan.Claim) int {
+	n := 0
+	for _, c := range claims {
+		n += len(c.Pods)
+	}
+	return n
+}
+
+func podsOn(s *snapshot.Snapshot, existing []plan.Placement) int {
+	n := 0
+	for _, e := range existing {
+		n += len(pending(s, e.Pods))
+	}
+	return n
+}
+
+func (l *loop) tellClaims(ctx context.Context, s *snapshot.Snapshot, outcomes []execute.Outcome) {
+	log := reconcile.Log(ctx)
+	for _, o := range outcomes {
+		switch {
+		case o.Dropped != "":
+			log.Info("left out a nodeclaim that is not to be made any more", "NodePool", o.Order.Pool.Name, "reason", o.Dropped)
+		case o.Claim != nil:
+			log.Info("created nodeclaim", "NodePool", o.Order.Pool.Name, "NodeClaim", o.Claim.Name,
+				"requests", o.Claim.Spec.Resources.Requests, "instance-types", instanceTypes(o))
+			for _, pod := range o.Order.Pods {
+				l.nominate(pod, "nodeclaim/"+o.Claim.Name)
+			}
+		}
+	}
+}
+
+// instanceTypes names the first of those that a claim allows.
+func instanceTypes(o execute.Outcome) string {
+	for _, r := range o.Claim.Spec.Requirements {
+		if r.Key != corev1.LabelInstanceTypeStable {
+			continue
+		}
+		if len(r.Values) <= few {
+			return strings.Join(r.Values, ", ")
+		}
+		return fmt.Sprintf("%s and %d other(s)", strings.Join(r.Values[:few], ", "), len(r.Values)-few)
+	}
+	return ""
+}
+
+func (l *loop) tellExisting(s *snapshot.Snapshot, chosen selection) {
+	claims := map[string]string{}
+	for i := range s.Nodes {
+		claims[s.Nodes[i].Name] = s.Nodes[i].Claim
+	}
+	for _, e := range chosen.existing {
+		target := "node/" + e.Node
+		switch claim := claims[e.Node]; {
+		case claim == e.Node:
+			target = "nodeclaim/" + claim
+		case claim != "":
+			target = "nodeclaim/" + claim + ", " + target
+		}
+		for _, pod := range pending(s, e.Pods) {
+			l.nominate(pod, target)
+		}
+	}
+}
+
+// nominations are many in a burst, and people do not read all of them.
+var nominations = telemetry.Rate{PerSecond: 5, Burst: 10}
+
+// nominate tells a pod where it will go. Of a pod that no scheduler has looked at yet
+// there is nothing to tell: mostly it is bound in a moment.
+func (l *loop) nominate(guest world.Guest, target string) {
+	l.kit.Metrics.Trail.Place(guest.UID, l.kit.Clock.Now())
+	pod, found := l.o.World.Pod(guest.Namespace, guest.Name)
+	if !found || pod.UID != guest.UID {
+		return
+	}
+	e := telemetry.Normal(pod, "Nominated", "Pod should schedule on: "+target, string(pod.UID))
+	e.Rate = nominations
+	l.kit.Events.Publish(e)
+}
+
+// unwanted is how a pod begins that asked not to be on our nodes: it gets what it wants.
+const unwanted = "configured to not run on"
+
+func (l *loop) tellUnplaced(ctx context.Context, s *snapshot.Snapshot, p *plan.Plan) {
+	log := reconcile.Log(ctx)
+	told := map[*reason.Verdict]int{}
+	for _, u := range p.Unplaced {
+		pod, found := l.o.World.Pod(s.Pods[u.Pod].Namespace, s.Pods[u.Pod].Name)
+		if !found || !ingest.IsJudged(pod) && s.Pods[u.Pod].Pending {
+			continue // the scheduler will have the first word
+		}
+		text := u.Verdict.Text()
+		if strings.HasPrefix(text, unwanted) {
+			log.V(1).Info("ignoring pod", "Pod", s.Pods[u.Pod].Key(), "reason", text)
+			continue
+		}
+		about := gist(u.Verdict)
+		if told[u.Verdict]++; told[u.Verdict] == 1 && l.said.fresh(s.Pods[u.Pod].Key()+" "+about, s.Now) {
+			log.Error(nil, "could not schedule pod", "Pod", s.Pods[u.Pod].Key(), "err", text)
+		}
+		l.kit.Events.Publish(telemetry.Warning(pod, "FailedScheduling", "Failed to schedule pod, "+text, string(pod.UID), about).Within(5 * time.Minute).Each())
+	}
+}
+
+// limited finds the pools whose limits keep pods waiting, with what would help.
+func limited(p *plan.Plan) map[string]string {
+	out := map[string]string{}
+	for _, u := range p.Unplaced {
+		for i := range u.Verdict.Pools {
+			v := &u.Verdict.Pools[i]
+			if _, known := out[v.Pool]; known || v.Reason.Code != reason.LimitReached || v.Missing > 0 {
+				continue
+			}
+			out[v.Pool] = "pods wait for nodes that the limits forbid: " + v.Text()
+			if r := u.Verdict.Remedy; r != nil && r.Pool == v.Pool {
+				out[v.Pool] = "pods wait for nodes that the limits forbid; " + u.Verdict.RemedyText()
+			}
+		}
+	}
+	return out
+}
+
+// tellLimits writes on the pools what people have to know who set their limits.
+func (l *loop) tellLimits(ctx context.Context, limited map[string]string) {
+	for _, pool := range order.Keys(limited) {
+		if object, found := l.o.World.Pool(pool); found {
+			l.kit.Events.Publish(telemetry.Warning(object, "LimitReached", sentence(limited[pool]), string(object.UID)).Within(5 * time.Minute))
+		}
+	}
+	if err := l.o.Executor.MarkLimits(ctx, limited); err != nil {
+		reconcile.Log(ctx).Error(err, "could not write on nodepools that their limits are reached")
+	}
+}
+
+func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

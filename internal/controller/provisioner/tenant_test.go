@@ -1,0 +1,113 @@
+package provisioner_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// These tests play a tenant who may create pods, and nothing else. SECURITY.md says what
+// such a tenant cannot do.
+
+// daemonSet is one of the platform's, in the tenant's namespace.
+func (h *house) daemonSet(name, cpu string) {
+	h.t.Helper()
+	set := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID("uid-" + name)}}
+	set.Spec.Template.Spec = corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Resources: cores(cpu)}}}
+	h.Must(h.API.Create(context.Background(), set))
+}
+
+func cores(cpu string) corev1.ResourceRequirements {
+	return corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}}
+}
+
+// ownedBy gives a pod a controller reference of the author's choice.
+func ownedBy(apiVersion, kind, name, uid string) func(*corev1.Pod) {
+	yes := true
+	return func(p *corev1.Pod) {
+		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: apiVersion, Kind: kind, Name: name, UID: types.UID(uid), Controller: &yes}}
+	}
+}
+
+func asking(cpu string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) { p.Spec.Containers[0].Resources = cores(cpu) }
+}
+
+// pinned is how the DaemonSet controller says for which node it made a pod.
+func pinned(p *corev1.Pod) {
+	p.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
+		NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: "In", Values: []string{"node-1"}}}}},
+	}}}
+}
+
+// TestAForgedDaemonStopsNoPurchase: a pod that says that a DaemonSet made it does not tell
+// what that DaemonSet's pods ask for, unless group, kind and UID are those of the DaemonSet,
+// and it is for a node as they are.
+func TestAForgedDaemonStopsNoPurchase(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		forge []func(*corev1.Pod)
+		want  string
+	}{
+		"another group":  {[]func(*corev1.Pod){ownedBy("example.com/v1", "DaemonSet", "agent", "uid-agent"), pinned}, "default 3100m"},
+		"another UID":    {[]func(*corev1.Pod){ownedBy("apps/v1", "DaemonSet", "agent", "uid-of-nothing"), pinned}, "default 3100m"},
+		"another kind":   {[]func(*corev1.Pod){ownedBy("apps/v1", "Daemonset", "agent", "uid-agent"), pinned}, "default 3100m"},
+		"for no node":    {[]func(*corev1.Pod){ownedBy("apps/v1", "DaemonSet", "agent", "uid-agent")}, "default 3100m"},
+		"a pod of it is": {[]func(*corev1.Pod){ownedBy("apps/v1", "DaemonSet", "agent", "uid-agent"), pinned}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, ready("default"))
+			h.daemonSet("agent", "100m")
+			h.pods("forged", 1, append(tc.forge, asking("500"), func(p *corev1.Pod) { p.Spec.SchedulerName = "another" })...)
+			h.replicaSet("web", 3)
+			h.pods("web", 3)
+			h.decide()
+			if got := strings.Join(h.claims(), ", "); got != tc.want {
+				t.Errorf("claims %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// TestAForgedReplicaAnnouncesNothing: a ReplicaSet that lacks pods announces none that are
+// like a pod which only says that it is of the set.
+func TestAForgedReplicaAnnouncesNothing(t *testing.T) {
+	t.Parallel()
+	for name, forge := range map[string]func(*corev1.Pod){
+		"another UID":   ownedBy("apps/v1", "ReplicaSet", "web", "uid-of-nothing"),
+		"another group": ownedBy("example.com/v1", "ReplicaSet", "web", "uid-web"),
+		"another kind":  ownedBy("apps/v1", "Replicaset", "web", "uid-web"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, ready("default"))
+			h.replicaSet("web", 10)
+			h.pods("a-forged", 1, forge, asking("15"))
+			h.Clock.Step(time.Second)
+			h.decide()
+			h.expect("default 15")
+		})
+	}
+}
+
+// TestAnOddReplicaIsNoModel: one pod of the set asks for more than the others do, although the
+// reference is right. What is announced is like most of them.
+func TestAnOddReplicaIsNoModel(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default"))
+	h.replicaSet("web", 10)
+	h.pods("a-forged", 1, ownedBy("apps/v1", "ReplicaSet", "web", "uid-web"), asking("15"))
+	h.pods("web", 3)
+	h.settled()
+	if got := h.bought(); got != 15+9 {
+		t.Errorf("room for %d cores was bought, want 24: for the odd one and nine of one core", got)
+	}
+}

@@ -1,0 +1,118 @@
+// Package evaluation keeps what the last evaluation of the fleet said about each claim's node,
+// for the condition, events and metrics that tell why a node is still
+// here.
+//
+//	evaluation ──Put──▶ Nodes ──Page, Of──▶ who tells
+//	                      └────wake───────▶ them
+//
+// It must not decide anything, and reads no clock: the time is that of what was looked at.
+package evaluation
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"tenon/core/decide"
+	"tenon/core/plan"
+	"tenon/core/snapshot"
+)
+
+// Entry is the last word about the node of one claim.
+type Entry struct {
+	// Prospect as it was decided; of a node that was not looked at this time, as it was
+	// decided before. Its index of a disruption is not to be used: the plan is gone.
+	plan.Prospect
+	// Message is what people read: the cause in words, or what will be done with the node.
+	Message string
+	// Looked is when that was found out, or since when the node waits to be looked at.
+	Looked time.Time
+	// Since is since when the answer has been the same, times aside.
+	Since time.Time
+}
+
+// Closed is a pool whose budgets let no node go for a reason, although some would.
+type Closed struct {
+	Pool   string
+	Reason plan.Reason
+}
+
+// Page is what there is to tell after an evaluation. It must not be changed.
+type Page struct {
+	// At is when the cluster was as it was looked at; zero before the first evaluation.
+	At time.Time
+	// Entries by claim. Nodes without one have none.
+	Entries []Entry
+	// Closed in order of pool and reason.
+	Closed []Closed
+	// Eligible is how many nodes would go for a reason if that was worth it and allowed.
+	Eligible map[plan.Reason]int
+}
+
+// Find is the entry of a claim.
+func (p *Page) Find(claim string) (Entry, bool) {
+	if at, found := slices.BinarySearchFunc(p.Entries, claim, compareClaim); found {
+		return p.Entries[at], true
+	}
+	return Entry{}, false
+}
+
+// Oldest is when the node was looked at that it was longest ago for; the page's own time if
+// there is none.
+func (p *Page) Oldest() time.Time {
+	oldest := p.At
+	for i := range p.Entries {
+		if at := p.Entries[i].Looked; at.Before(oldest) {
+			oldest = at
+		}
+	}
+	return oldest
+}
+
+// Nodes is where the last page hangs. Its methods may be called by many goroutines.
+type Nodes struct {
+	mu          sync.Mutex
+	page        *Page // never changed, only replaced
+	subscribers []func()
+}
+
+// NewNodes makes one with an empty page.
+func NewNodes() *Nodes { return &Nodes{page: &Page{}} }
+
+// Put hangs up what was decided about a snapshot, and wakes the subscribers. Of decisions
+// that were not asked about the fleet it takes no notice.
+func (b *Nodes) Put(s *snapshot.Snapshot, d *decide.Decision) {
+	if len(d.Plan.Prospects) == 0 && len(s.Nodes) > 0 {
+		return
+	}
+	for _, wake := range b.hang(newPage(b.Page(), s, &d.Plan)) {
+		wake() // outside of the lock: it is not known what it does
+	}
+}
+
+func (b *Nodes) hang(page *Page) []func() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.page = page
+	return b.subscribers
+}
+
+// Page is the last one.
+func (b *Nodes) Page() *Page {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.page
+}
+
+// Of is what is in store for the node of a claim.
+func (b *Nodes) Of(claim string) (plan.Prospect, bool) {
+	entry, found := b.Page().Find(claim)
+	return entry.Prospect, found
+}
+
+// Subscribe has wake called whenever there is a new page. It must return at once.
+func (b *Nodes) Subscribe(wake func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.subscribers = append(slices.Clip(b.subscribers), wake)
+}

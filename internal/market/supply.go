@@ -1,0 +1,49 @@
+package market
+
+import (
+	"context"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/catalog"
+	"tenon/internal/world"
+)
+
+// Catalogs knows what a pool's class sells.
+type Catalogs interface {
+	Catalog(ctx context.Context, pool *karpenterv1.NodePool) (*catalog.Catalog, error)
+}
+
+// Supply is the market as pools see it.
+type Supply struct {
+	clock  clock.PassiveClock
+	market Catalogs
+
+	mu     sync.Mutex
+	pauses pauses
+}
+
+// NewSupply makes a supply. Failures tells which pools' nodes do not join; nil is none.
+func NewSupply(clock clock.PassiveClock, market Catalogs, failures Failures) *Supply {
+	return &Supply{clock: clock, market: market, pauses: pauses{failures, map[types.UID]pause{}}}
+}
+
+// Of is what each of the pools can buy. A pool without a catalogue stays in the answer,
+// with the reason.
+func (s *Supply) Of(ctx context.Context, pools []*karpenterv1.NodePool) map[string]world.Sale {
+	sales := make(map[string]world.Sale, len(pools))
+	now := s.clock.Now()
+	for _, pool := range pools {
+		offers, err := s.market.Catalog(ctx, pool)
+		if err == nil {
+			s.mu.Lock()
+			err = s.pauses.check(pool.UID, now)
+			s.mu.Unlock()
+		}
+		sales[pool.Name] = world.Sale{Catalog: offers, Err: err}
+	}
+	return sales
+}

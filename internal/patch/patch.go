@@ -1,0 +1,59 @@
+// Package patch writes what has changed about an object, and nothing when nothing has.
+// The lists in a status are replaced as a whole, so writes of them carry the version that
+// was looked at: a late writer would otherwise undo what others have added.
+//
+// It must not decide what to write.
+package patch
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"tenon/internal/reconcile"
+)
+
+// afterConflict is when to look again after another writer was faster. The cache that was
+// behind wakes the controller before that when it has caught up.
+const afterConflict = time.Second
+
+// Status writes the status of after, as far as it differs from before. An object that has
+// changed meanwhile is looked at again soon, and one that is gone is left alone; only
+// other troubles are errors.
+func Status(ctx context.Context, c client.Client, before, after client.Object) (reconcile.Result, error) {
+	if equality.Semantic.DeepEqual(before, after) {
+		return reconcile.Never, nil
+	}
+	return settled(after, c.Status().Patch(ctx, after, Locked(before)))
+}
+
+// Fields writes what differs beside the status. Maps are merged key by key, so that no
+// version has to match for labels, annotations and single values.
+func Fields(ctx context.Context, c client.Client, before, after client.Object) (reconcile.Result, error) {
+	if equality.Semantic.DeepEqual(before, after) {
+		return reconcile.Never, nil
+	}
+	return settled(after, c.Patch(ctx, after, client.MergeFrom(before)))
+}
+
+// Values writes single values and maps of the status, like Fields.
+func Values(ctx context.Context, c client.Client, before, after client.Object) (reconcile.Result, error) {
+	if equality.Semantic.DeepEqual(before, after) {
+		return reconcile.Never, nil
+	}
+	return settled(after, c.Status().Patch(ctx, after, client.MergeFrom(before)))
+}
+
+func settled(object client.Object, err error) (reconcile.Result, error) {
+	switch {
+	case err == nil, apierrors.IsNotFound(err):
+		return reconcile.Never, nil
+	case apierrors.IsConflict(err):
+		return reconcile.In(afterConflict), nil
+	}
+	return reconcile.Never, fmt.Errorf("write %T %s: %w", object, object.GetName(), err)
+}

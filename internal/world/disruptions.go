@@ -1,0 +1,241 @@
+package world
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"tenon/core/model"
+	"tenon/core/snapshot"
+	"tenon/internal/command"
+)
+
+// Disruptions is the part of the ledger about nodes that go: the commands under way, and what
+// of them is not on the objects. All of it can be lost: then the commands are found on the
+// claims, and nodes count as closed from then on.
+//
+//	Begin ──▶ being written ──Begun──▶ under way ──End──▶ over
+//	                                       ▲
+//	Meet ──────────────────────────────────┘
+type Disruptions struct {
+	world *World
+
+	mu    sync.Mutex
+	all   map[string]*Underway // by the command's ID
+	past  map[string]time.Time // when commands were over: caches may still show them
+	ended int
+	wake  func()
+}
+
+// Underway is a command with what is known of it beside its record.
+type Underway struct {
+	Record command.Record
+	// Places are where its pods go, and Pods all that the decision knew; nil for commands that
+	// were found on claims.
+	Places []Place
+	Pods   map[types.UID]bool
+	// Beginning commands are still being written.
+	Beginning bool
+	// Since is when we learned of it.
+	Since time.Time
+	// Closed is since when all of its nodes take no pods, as far as our watches tell; zero for
+	// not yet.
+	Closed time.Time
+}
+
+// Place is where pods of nodes that go will be: a claim to be made, or a node.
+type Place struct {
+	On   string
+	Pods []Guest
+}
+
+func newDisruptions(w *World) *Disruptions {
+	return &Disruptions{world: w, all: map[string]*Underway{}, past: map[string]time.Time{}}
+}
+
+// Disruptions are those under way.
+func (w *World) Disruptions() *Disruptions { return w.disruptions }
+
+// Subscribe has wake called when a command has been begun. It must return at once.
+func (d *Disruptions) Subscribe(wake func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.wake = wake
+}
+
+// Begin enters a command before anything of it is written. From now on its nodes go, and the
+// places of their pods are taken.
+func (d *Disruptions) Begin(u Underway) {
+	u.Beginning, u.Since = true, d.world.clock.Now()
+	d.mu.Lock()
+	d.all[u.Record.ID] = &u
+	d.mu.Unlock()
+	for _, p := range u.Places {
+		d.world.Arrange(p.On, u.Record.ID, p.Pods)
+	}
+}
+
+// Begun tells that everything has been written.
+func (d *Disruptions) Begun(id string) {
+	d.mu.Lock()
+	wake := d.wake
+	if u := d.all[id]; u != nil {
+		u.Beginning = false
+	}
+	d.mu.Unlock()
+	if wake != nil {
+		wake()
+	}
+}
+
+// Meet enters a command that was found on a claim, unless it is known, or was over.
+func (d *Disruptions) Meet(r command.Record) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, over := d.past[r.ID]; !over && d.all[r.ID] == nil {
+		d.all[r.ID] = &Underway{Record: r, Since: d.world.clock.Now()}
+	}
+}
+
+// Closed notes since when the nodes of a command take no pods; zero for not yet.
+func (d *Disruptions) Closed(id string, since time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if u := d.all[id]; u != nil {
+		u.Closed = since
+	}
+}
+
+// pastFor is for how long a command that is over is known to be.
+const pastFor = 10 * time.Minute
+
+// End forgets a command that is over: the pods have their places until they are evicted.
+func (d *Disruptions) End(id string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := d.world.clock.Now()
+	delete(d.all, id)
+	d.ended++
+	maps.DeleteFunc(d.past, func(_ string, at time.Time) bool { return now.Sub(at) > pastFor })
+	d.past[id] = now
+}
+
+// Abandon forgets a command that was taken back, with the places of its pods.
+func (d *Disruptions) Abandon(id string) {
+	for _, p := range d.Find(id).Places {
+		d.world.Disarrange(p.Pods)
+	}
+	d.End(id)
+}
+
+// Find is what is known of a command; nothing, if it is not under way.
+func (d *Disruptions) Find(id string) Underway {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if u := d.all[id]; u != nil {
+		return *u
+	}
+	return Underway{}
+}
+
+// Ended is how many commands were over since the start.
+func (d *Disruptions) Ended() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.ended
+}
+
+// List is all commands under way, the oldest first.
+func (d *Disruptions) List() []Underway {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := make([]Underway, 0, len(d.all))
+	for _, u := range d.all {
+		out = append(out, *u)
+	}
+	slices.SortFunc(out, func(a, b Underway) int {
+		return cmp.Or(a.Record.Begun.Compare(b.Record.Begun), cmp.Compare(a.Record.ID, b.Record.ID))
+	})
+	return out
+}
+
+// Involve reports whether a claim is part of a command, in any role.
+func (d *Disruptions) Involve(claim string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, u := range d.all {
+		if u.Record.Takes(claim) || u.Record.Brings(claim) {
+			return true
+		}
+	}
+	return false
+}
+
+// Machines is how many machines the commands are about.
+func (d *Disruptions) Machines() int {
+	n := 0
+	for _, u := range d.List() {
+		n += len(u.Record.Claims)
+	}
+	return n
+}
+
+// unseenFor is how long our own writes may be missing in what watches tell before they are
+// taken to be lost on the way: a cache that has stopped must not stop evaluations.
+const unseenFor = time.Minute
+
+// show puts into a list of nodes that those which commands take are leaving. Most of them say so
+// themselves; what was written a moment ago is not seen yet. The list is another one if
+// something had to be put in, and fresh says that this is so of a command that is younger
+// than a minute.
+func (d *Disruptions) show(nodes []snapshot.Node, now time.Time) (shown []snapshot.Node, fresh bool) {
+	taken := d.taken()
+	if len(taken) == 0 {
+		return nodes, false
+	}
+	shown = nodes
+	for i := range nodes {
+		u, is := taken[nodes[i].Claim]
+		if nodes[i].Claim == "" || !is || nodes[i].Leaving {
+			continue
+		}
+		if &shown[0] == &nodes[0] {
+			shown = slices.Clone(nodes)
+		}
+		n := &shown[i]
+		n.Leaving, n.Life.Underway, n.Life.Awaits = true, string(u.Record.Reason), true
+		fresh = fresh || now.Sub(u.Since) < unseenFor
+	}
+	return shown, fresh
+}
+
+// taken are the commands by the claims that they take.
+func (d *Disruptions) taken() map[string]*Underway {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := map[string]*Underway{}
+	for _, u := range d.all {
+		for _, m := range u.Record.Claims {
+			u := *u
+			out[m.Claim] = &u
+		}
+	}
+	return out
+}
+
+// Price is what the machine of a member costs now, as far as is known: what it was thought to
+// cost otherwise.
+func (w *World) Price(m command.Member) model.Money {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i := range w.roster.list {
+		if n := &w.roster.list[i]; n.Claim == m.Claim && n.InstanceType != "" && n.Price > 0 {
+			return n.Price
+		}
+	}
+	return m.Price
+}

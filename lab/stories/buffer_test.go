@@ -1,0 +1,33 @@
+package stories
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	autoscalingv1beta1 "tenon/api/autoscaling/v1beta1"
+)
+
+// Room is kept for two pods: a node comes although no pod waits. Pods that come are bound to it at
+// once, and another node comes for the buffer. When the buffer goes, only the node with pods stays.
+func TestBufferKeepsRoom(t *testing.T) {
+	s := tell(t)
+	s.apply("basic.yaml", "inflate.yaml", "buffer.yaml")
+	buffer := &autoscalingv1beta1.CapacityBuffer{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: "spare"}}
+	s.AwaitCondition(buffer, autoscalingv1beta1.ConditionReadyForProvisioning, metav1.ConditionTrue, "Pod template resolved successfully")
+	first := s.awaitClaims(1)[0]
+	s.AwaitCondition(&first, "Initialized", metav1.ConditionTrue)
+	s.AwaitCondition(buffer, autoscalingv1beta1.ConditionProvisioning, metav1.ConditionTrue, "All 2 virtual pods fit on existing capacity")
+	s.Scale("inflate", 2)
+	for _, pod := range s.Running("inflate", 2) {
+		if got := s.claimOf(pod).Name; got != first.Name {
+			t.Errorf("%s is on %s, and %s had room", pod.Name, got, first.Name)
+		}
+	}
+	s.awaitClaims(2)
+	s.AwaitCondition(buffer, autoscalingv1beta1.ConditionProvisioning, metav1.ConditionTrue, "All 2 virtual pods fit on existing capacity")
+	s.Delete(buffer)
+	if left := s.awaitClaims(1); left[0].Name != first.Name {
+		t.Errorf("%s is left, want %s with the pods", left[0].Name, first.Name)
+	}
+}
