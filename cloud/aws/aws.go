@@ -52,20 +52,20 @@ type Observer struct {
 // Provider is EC2.
 type Provider struct {
 	*inventory.Inventory
-	Yard *instance.Client
-	// Notices is nil without a queue.
-	Notices *instanceevents.Queue
+	Instances *instance.Client
+	// Events is nil without a queue.
+	Events *instanceevents.Queue
 
-	class   func(ctx context.Context, name string) (*awsv1.EC2NodeClass, error)
-	observe Observer
-	visible time.Duration
-	desk    *launch.Launcher
-	glances *cache.Cache[string, instance.Instance] // by provider ID
+	class    func(ctx context.Context, name string) (*awsv1.EC2NodeClass, error)
+	observe  Observer
+	visible  time.Duration
+	launcher *launch.Launcher
+	recent   *cache.Cache[string, instance.Instance] // by provider ID
 	// inspected are glances that hold longer, for who looks for drift.
 	inspected *cache.Cache[string, instance.Instance]
 	// ending are instances whose end EC2 has begun a moment ago.
 	ending *cache.Cache[string, struct{}]
-	roll   *instance.LastSeen
+	seen   *instance.LastSeen
 	round  round
 	begun  time.Time
 	// strayed is when instances without the cluster's name were looked for last.
@@ -84,7 +84,7 @@ func New(o Options) (*Provider, error) {
 	if o.Inventory == nil || o.Class == nil {
 		return nil, errors.New("the AWS provider needs to know AWS and node classes")
 	}
-	if err := o.Inventory.Home.Check(); err != nil {
+	if err := o.Inventory.Cluster.Check(); err != nil {
 		return nil, err
 	}
 	if o.Visible == 0 {
@@ -93,20 +93,20 @@ func New(o Options) (*Provider, error) {
 	s := o.Inventory
 	p := &Provider{
 		Inventory: s, class: o.Class, observe: o.Observe, visible: o.Visible, begun: s.Clock.Now(),
-		Yard: instance.NewClient(s.Clients.EC2, instance.Options{
-			Cluster: s.Home.Name, ReservedCapacity: s.ReservedCapacity, Idle: o.Idle, Longest: o.Longest, Observe: o.Observe.Batched,
+		Instances: instance.NewClient(s.Clients.EC2, instance.Options{
+			Cluster: s.Cluster.Name, ReservedCapacity: s.ReservedCapacity, Idle: o.Idle, Longest: o.Longest, Observe: o.Observe.Batched,
 		}),
-		glances: cache.New[string, instance.Instance](s.Clock, o.Visible/2), roll: instance.NewLastSeen(),
+		recent: cache.New[string, instance.Instance](s.Clock, o.Visible/2), seen: instance.NewLastSeen(),
 		ending:    cache.New[string, struct{}](s.Clock, endAgain),
 		inspected: cache.New[string, instance.Instance](s.Clock, inspectedFor),
 	}
-	p.desk = launch.New(launch.LauncherOptions{
-		EC2: s.Clients.EC2, Yard: p.Yard, Templates: s.Templates, Shortages: s.Shortages, Addresses: s.Addresses, Counts: s.Counts,
+	p.launcher = launch.New(launch.LauncherOptions{
+		EC2: s.Clients.EC2, Instances: p.Instances, Templates: s.Templates, Shortages: s.Shortages, Addresses: s.Addresses, Counts: s.Counts,
 		Clock: s.Clock, Facts: p.facts, VisibleWithin: o.Visible, Failed: o.Observe.LaunchFailed, NoSpotRole: o.Observe.NoSpotRole,
 		Narrow: o.Observe.Narrow,
 	})
 	if o.Queue != "" {
-		p.Notices = instanceevents.NewQueue(s.Clients.SQS, o.Queue, 0)
+		p.Events = instanceevents.NewQueue(s.Clients.SQS, o.Queue, 0)
 	}
 	return p, nil
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"tenon/cloud"
-	"tenon/cloud/aws/drift"
+	"tenon/cloud/aws/classstatus"
 )
 
 // Drifted implements cloud.Inspector. A class that is gone asks for nothing any more.
@@ -25,15 +25,15 @@ func (p *Provider) Drifted(ctx context.Context, claim cloud.Claim, instance clou
 	if err != nil {
 		return "", err
 	}
-	f := drift.Facts{Claim: &claim, Class: class, Catalog: offer.Catalog, Machine: m, Reservations: class.Status.CapacityReservations}
+	f := classstatus.DriftFacts{Claim: &claim, Class: class, Catalog: offer.Catalog, Machine: m, Reservations: class.Status.CapacityReservations}
 	if group := p.Network.LastPlacement(class); group != nil {
 		f.Group = group.ID
 	}
-	reason, err := drift.Of(f)
-	if err == nil && reason == drift.CapacityReservation {
+	reason, err := classstatus.DriftOf(f)
+	if err == nil && reason == classstatus.CapacityReservationDrift {
 		// The status may be behind: ask before a node is replaced.
 		if f.Reservations, _, err = p.FindReservations(ctx, class); err == nil {
-			reason, err = drift.Of(f)
+			reason, err = classstatus.DriftOf(f)
 		}
 	}
 	if err != nil {

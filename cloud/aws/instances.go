@@ -12,7 +12,6 @@ import (
 	"tenon/cloud"
 	"tenon/cloud/aws/api"
 	"tenon/cloud/aws/instance"
-	"tenon/cloud/aws/throttle"
 )
 
 // How soon EC2 is told again to end an instance that it does not show: one whose end it has begun, and one
@@ -27,7 +26,7 @@ const pause = time.Second
 
 // Create implements cloud.Instances.
 func (p *Provider) Create(ctx context.Context, claim cloud.Claim) (cloud.Instance, error) {
-	return p.desk.Create(ctx, claim)
+	return p.launcher.Create(ctx, claim)
 }
 
 // Get implements cloud.Reader. What was seen a moment ago will do.
@@ -47,7 +46,7 @@ func (p *Provider) Get(ctx context.Context, providerID string) (cloud.Instance, 
 
 // look is a machine as it was seen last, or as it is now if that was long ago.
 func (p *Provider) look(ctx context.Context, providerID string) (instance.Instance, error) {
-	if m, seen := p.glances.Peek(providerID); seen {
+	if m, seen := p.recent.Peek(providerID); seen {
 		return m, nil
 	}
 	return p.lookNow(ctx, providerID)
@@ -58,7 +57,7 @@ func (p *Provider) lookNow(ctx context.Context, providerID string) (instance.Ins
 	if !ok {
 		return instance.Instance{}, &cloud.NotFound{ProviderID: providerID}
 	}
-	m, err := p.Yard.Look(ctx, id)
+	m, err := p.Instances.Look(ctx, id)
 	switch {
 	case errors.Is(err, instance.ErrGone) || err == nil && m.ProviderID() != providerID:
 		p.forget(providerID)
@@ -71,20 +70,20 @@ func (p *Provider) lookNow(ctx context.Context, providerID string) (instance.Ins
 }
 
 func (p *Provider) note(m instance.Instance) {
-	p.glances.Put(m.ProviderID(), m)
+	p.recent.Put(m.ProviderID(), m)
 	p.inspected.Put(m.ProviderID(), m)
-	p.roll.Note(m)
+	p.seen.Note(m)
 }
 
 func (p *Provider) forget(providerID string) {
-	p.glances.Forget(providerID)
+	p.recent.Forget(providerID)
 	p.inspected.Forget(providerID)
 }
 
 // lastSeen is an instance of a zone that traffic is led away from, as it was seen last. What EC2
 // does not show there may be running all the same.
 func (p *Provider) lastSeen(providerID string) (instance.Instance, bool) {
-	m, found := p.roll.Last(providerID)
+	m, found := p.seen.Last(providerID)
 	return m, found && p.shifted(m.ZoneID)
 }
 
@@ -100,7 +99,7 @@ func (p *Provider) List(ctx context.Context) ([]cloud.Instance, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	all, err := p.Yard.List(ctx)
+	all, err := p.Instances.List(ctx)
 	if err != nil {
 		return nil, throttled(err)
 	}
@@ -112,7 +111,7 @@ func (p *Provider) List(ctx context.Context) ([]cloud.Instance, error) {
 	for _, m := range all {
 		p.note(m)
 	}
-	all = append(all, p.roll.Call(all, p.shifted)...)
+	all = append(all, p.seen.Call(all, p.shifted)...)
 	slices.SortFunc(all, func(a, b instance.Instance) int { return cmp.Compare(a.ProviderID(), b.ProviderID()) })
 	list := make([]cloud.Instance, len(all))
 	for i, m := range all {
@@ -131,7 +130,7 @@ func (p *Provider) strays(ctx context.Context) ([]instance.Instance, error) {
 	if last := p.strayed.Load(); last != nil && now.Sub(*last) < straysEvery {
 		return nil, nil
 	}
-	found, err := p.Yard.Strays(ctx)
+	found, err := p.Instances.Strays(ctx)
 	if err == nil {
 		p.strayed.Store(&now)
 	}
@@ -148,8 +147,8 @@ func (p *Provider) Delete(ctx context.Context, providerID string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	ctx = throttle.With(ctx, throttle.Terminate)
-	last, _ := p.glances.Peek(providerID)
+	ctx = api.WithPriority(ctx, api.Terminate)
+	last, _ := p.recent.Peek(providerID)
 	m, err := p.lookNow(ctx, providerID)
 	switch {
 	case cloud.IsNotFound(err):
@@ -174,12 +173,12 @@ func (p *Provider) end(ctx context.Context, m instance.Instance) error {
 	if _, told := p.ending.Peek(m.ProviderID()); told {
 		return nil
 	}
-	err := p.Yard.End(ctx, m.ID)
+	err := p.Instances.End(ctx, m.ID)
 	p.forget(m.ProviderID())
 	if err == nil || errors.Is(err, instance.ErrGone) {
-		p.roll.Strike(m.ProviderID())
+		p.seen.Strike(m.ProviderID())
 		if errors.Is(err, instance.ErrEnded) {
-			p.desk.Ended(m.ProviderID())
+			p.launcher.Ended(m.ProviderID())
 			return &cloud.NotFound{ProviderID: m.ProviderID()}
 		}
 		hold := endAgain
@@ -203,7 +202,7 @@ func (p *Provider) deleteUnseen(ctx context.Context, providerID string, last ins
 		return notFound
 	case hidden:
 		return p.end(ctx, unsure)
-	case p.desk.Fresh(providerID):
+	case p.launcher.Fresh(providerID):
 		return p.end(ctx, instance.Instance{ID: id, Zone: zone})
 	case last.ID == "" && p.Clock.Now().Sub(p.begun) < p.visible:
 		return fmt.Errorf("delete %s: an instance that was just bought may not be visible yet", providerID)

@@ -10,13 +10,13 @@ import (
 	"tenon/cloud"
 	"tenon/cloud/aws/instance"
 	"tenon/cloud/aws/instanceevents"
-	"tenon/cloud/aws/shortage"
+	"tenon/cloud/aws/offering"
 	"tenon/core/catalog"
 )
 
 // SpotShort notes that EC2 takes spot capacity back.
 func (p *Provider) SpotShort(instanceType, zone string) {
-	p.Shortages.Note(shortage.Offer{InstanceType: instanceType, Zone: zone, CapacityType: catalog.Spot})
+	p.Shortages.Note(offering.Shortage{InstanceType: instanceType, Zone: zone, CapacityType: catalog.Spot})
 }
 
 // ReservationShort notes that EC2 takes reserved capacity back.
@@ -35,7 +35,7 @@ func (p *Provider) Label(ctx context.Context, providerID string, tags map[string
 		return err
 	}
 	missing := maps.Clone(tags)
-	missing[awsv1.TagClusterName] = p.Home.Name
+	missing[awsv1.TagClusterName] = p.Cluster.Name
 	maps.DeleteFunc(missing, func(key, _ string) bool {
 		_, has := m.Tags[key]
 		return has
@@ -50,12 +50,12 @@ func (p *Provider) Label(ctx context.Context, providerID string, tags map[string
 	known := maps.Clone(m.Tags)
 	maps.Copy(known, missing)
 	m.Tags = known
-	p.glances.Put(providerID, m)
+	p.recent.Put(providerID, m)
 	return nil
 }
 
 func (p *Provider) tag(ctx context.Context, m instance.Instance, tags map[string]string) error {
-	err := p.Yard.Tag(ctx, m.ID, tags)
+	err := p.Instances.Tag(ctx, m.ID, tags)
 	p.forget(m.ProviderID())
 	switch {
 	case errors.Is(err, instance.ErrGone):

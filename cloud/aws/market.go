@@ -13,7 +13,6 @@ import (
 	"tenon/cloud"
 	"tenon/cloud/aws/launch"
 	"tenon/cloud/aws/offering"
-
 	"tenon/core/catalog"
 )
 
@@ -30,7 +29,7 @@ func (p *Provider) Catalog(ctx context.Context, ref cloud.ClassRef) (*catalog.Ca
 // offer is what a class can buy. Until EC2 has said what there is, as at the start of the process, it
 // cannot be known, which is no fault of the pool.
 func (p *Provider) offer(class *awsv1.EC2NodeClass) (offering.Offer, error) {
-	offer, err := p.Shelf.Offer(class)
+	offer, err := p.Catalogs.Offer(class)
 	if errors.Is(err, offering.ErrNoTypes) {
 		err = &cloud.ClassNotReady{Class: cloud.ClassRef{Group: awsv1.Group, Kind: awsv1.KindEC2NodeClass, Name: class.Name}, Undecided: true, Err: err}
 	}
@@ -105,7 +104,7 @@ func (p *Provider) facts(ctx context.Context, ref cloud.ClassRef) (launch.Facts,
 	if err != nil {
 		return launch.Facts{}, &cloud.ClassNotReady{Class: ref, Err: err}
 	}
-	cluster, err := p.Home.Facts(ctx, family)
+	cluster, err := p.Cluster.Facts(ctx, family)
 	if err != nil {
 		return launch.Facts{}, &cloud.ClassNotReady{Class: ref, Err: err}
 	}

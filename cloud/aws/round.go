@@ -37,7 +37,7 @@ func (p *Provider) inspect(ctx context.Context, providerID string) (instance.Ins
 // amongAll is look, for questions that come up for every node of a cluster: it looks at all of them
 // at once, and remembers the others. A call tells of a thousand instances.
 func (p *Provider) amongAll(ctx context.Context, providerID string) (instance.Instance, error) {
-	if m, seen := p.glances.Peek(providerID); seen {
+	if m, seen := p.recent.Peek(providerID); seen {
 		return m, nil
 	}
 	if err := p.lookAround(ctx, providerID); err != nil {
@@ -52,7 +52,7 @@ func (p *Provider) lookAround(ctx context.Context, providerID string) error {
 	p.round.Lock()
 	defer p.round.Unlock()
 	now := p.Clock.Now()
-	if _, seen := p.glances.Peek(providerID); seen || !p.round.at.IsZero() && now.Sub(p.round.at) < roundEvery {
+	if _, seen := p.recent.Peek(providerID); seen || !p.round.at.IsZero() && now.Sub(p.round.at) < roundEvery {
 		return nil
 	}
 	if _, err := p.List(ctx); err != nil {

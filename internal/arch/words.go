@@ -17,12 +17,12 @@ var knownWords = map[string][]string{
 		"registrationhealth", "rollout", "rolloutpace", "status", "termination", "topology", "validation",
 	},
 	"AWS": {
-		"ami", "aws", "awserror", "capacity", "capacityreservation", "classstatus", "dryrun", "iampolicy", "instance", "instanceevents",
-		"instanceprofile", "instancetype", "interruption", "inventory", "launch", "launchtemplate", "network", "nodememory", "offering", "pricing",
-		"providers", "shiftedzones", "tagging", "throttle", "userdata", "zonalshift",
+		"ami", "aws", "capacity", "capacityreservation", "classstatus", "iampolicy", "instance", "instanceevents",
+		"instanceprofile", "instancetype", "interruption", "inventory", "launch", "launchtemplate", "network", "offering", "pricing",
+		"providers", "tagging", "userdata", "zonalshift",
 	},
 	"Go, and programs in general": {
-		"apply", "arch", "assembly", "batch", "bitset", "cache", "check", "cli", "cloud", "command", "conformance", "decide", "disrupt", "disruptable",
+		"apply", "arch", "assembly", "bitset", "cache", "check", "cli", "cloud", "command", "conformance", "decide", "disrupt", "disruptable",
 		"document", "evaluation", "examples", "execute", "feasible", "fidelity", "fingerprint", "generate", "harness", "ingest", "invariant",
 		"listing", "mail", "manifest", "memory", "mirror", "model", "order", "pack", "parallel", "patch", "planning", "plant", "planted",
 		"progress", "provision", "randomcluster", "refine", "removal", "rulecase", "savings", "scalar", "scenario", "screen", "settings",

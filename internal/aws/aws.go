@@ -25,8 +25,7 @@ import (
 	"tenon/cloud/aws/cache"
 	"tenon/cloud/aws/cluster"
 	"tenon/cloud/aws/inventory"
-	"tenon/cloud/aws/shiftedzones"
-	"tenon/cloud/aws/throttle"
+	"tenon/cloud/aws/offering"
 	"tenon/internal/manager"
 	"tenon/internal/reconcile"
 )
@@ -73,7 +72,7 @@ type backend struct {
 	Options
 	ground    manager.Ground
 	provider  *aws.Provider
-	watch     *shiftedzones.Watch // nil unless zonal shifts are followed
+	watch     *offering.ShiftedZones // nil unless zonal shifts are followed
 	authority string
 	kit       atomic.Pointer[reconcile.Kit]
 	warned    *cache.Cache[string, bool] // of few types, by pool
@@ -92,7 +91,7 @@ func (b *backend) connect(ctx context.Context) error {
 		return err
 	}
 	o := b.API
-	o.Version, o.Limiter, o.Clock, o.Observe = b.Build, throttle.New(b.ground.Clock), b.ground.Clock, b.called
+	o.Version, o.Limiter, o.Clock, o.Observe = b.Build, api.NewLimiter(b.ground.Clock), b.ground.Clock, b.called
 	clients, err := api.Connect(ctx, o)
 	if err != nil {
 		return err
@@ -102,14 +101,14 @@ func (b *backend) connect(ctx context.Context) error {
 		EKSVersion: settings.AWS.EKSControlPlane, EKS: clients.EKS, APIVersion: b.version, DNS: b.dns, Clock: b.ground.Clock,
 	})
 	knows := inventory.Options{
-		Clients: clients, Clock: b.ground.Clock, Home: cluster,
+		Clients: clients, Clock: b.ground.Clock, Cluster: cluster,
 		AMIRefreshInterval: settings.AWS.AMIRefreshInterval, SubnetRefreshInterval: settings.AWS.SubnetRefreshInterval,
 		ReservedCapacity: settings.FeatureGates.ReservedCapacity, IsolatedVPC: settings.AWS.IsolatedVPC,
 		DisableDryRun: settings.AWS.DisableDryRun, VMMemoryOverhead: settings.AWS.VMMemoryOverheadPercent,
 		ReservedENIs: int64(settings.AWS.ReservedENIs), TemplateMade: b.templateMade,
 	}
 	if settings.AWS.EnableZonalShift {
-		b.watch = shiftedzones.New(clients.ZonalShift, b.ground.Clock, cluster.ARN)
+		b.watch = offering.NewShiftedZones(clients.ZonalShift, b.ground.Clock, cluster.ARN)
 		knows.Shifted = b.watch.Shifted
 	}
 	b.provider, err = aws.New(aws.Options{

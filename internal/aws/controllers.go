@@ -22,8 +22,8 @@ func (b *backend) controllers(kit reconcile.Kit) []reconcile.Controller {
 	list = append(list, providers.New(kit, p.Inventory)...)
 	list = append(list, capacity.New(kit, p.Inventory, b.Namespace)...)
 	list = append(list, metrics.New(kit), tagging.New(kit, p), launchtemplate.New(p), interruption.NewStatus(kit, p))
-	if p.Notices != nil {
-		list = append(list, interruption.New(kit, p.Notices, p))
+	if p.Events != nil {
+		list = append(list, interruption.New(kit, p.Events, p))
 	}
 	if p.ReservedCapacity {
 		list = append(list, capacityreservation.New(kit, p.Inventory)...)

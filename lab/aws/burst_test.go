@@ -16,7 +16,6 @@ import (
 	"tenon/cloud/aws/api"
 	"tenon/cloud/aws/cluster"
 	"tenon/cloud/aws/inventory"
-	"tenon/cloud/aws/throttle"
 )
 
 // launchMany creates claims at the same time, so many at once as workers do, and gives
@@ -81,18 +80,18 @@ func TestThrottledBurst(t *testing.T) {
 	direct := newEmulator(t, func(c *configuration) { c.Estate.Clock = clock.RealClock{} })
 	n.emulator = direct
 	clients := got(api.Connect(t.Context(), api.Options{
-		Region: region, Endpoint: n.url, Credentials: n.config(account, region).Credentials, Limiter: throttle.New(clock.RealClock{}),
+		Region: region, Endpoint: n.url, Credentials: n.config(account, region).Credentials, Limiter: api.NewLimiter(clock.RealClock{}),
 	}))(t)
 	s := inventory.New(inventory.Options{
 		Clients: clients, Clock: clock.RealClock{},
-		Home: cluster.New(cluster.Options{
+		Cluster: cluster.New(cluster.Options{
 			Name: "lab", CABundle: "bGFi", EKS: clients.EKS, Clock: clock.RealClock{},
 			APIVersion: func(context.Context) (string, error) { return n.version, nil },
 		}),
 		AMIRefreshInterval: time.Minute, SubnetRefreshInterval: time.Minute, VMMemoryOverhead: 0.075,
 	})
 	p := got(aws.New(aws.Options{Inventory: s, Class: n.classes.find, Idle: time.Millisecond, Longest: 10 * time.Millisecond}))(t)
-	got(s.Stock.Update(t.Context()))(t)
+	got(s.InstanceTypes.Update(t.Context()))(t)
 	if err := s.UpdatePrices(t.Context()); err != nil {
 		t.Fatal(err)
 	}

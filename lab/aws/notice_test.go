@@ -30,13 +30,13 @@ func TestNotices(t *testing.T) {
 	n.pass(3 * time.Minute)
 	kinds := map[announced.Kind]bool{}
 	for range 10 {
-		for _, m := range got(p.Notices.Receive(ctx))(t) {
+		for _, m := range got(p.Events.Receive(ctx))(t) {
 			read := got(announced.Parse(m.Body))(t)
 			if read.Kind != announced.Nothing && !slices.Contains(read.Instances, id) {
 				t.Errorf("%s is about %v", read.Kind, read.Instances)
 			}
 			kinds[read.Kind] = true
-			if err := p.Notices.Delete(ctx, m); err != nil {
+			if err := p.Events.Delete(ctx, m); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -85,7 +85,7 @@ func (n *near) connect(change ...func(*aws.Options)) *aws.Provider {
 	}))(n.t)
 	s := inventory.New(inventory.Options{
 		Clients: clients, Clock: n.clock,
-		Home: cluster.New(cluster.Options{
+		Cluster: cluster.New(cluster.Options{
 			Name: "lab", CABundle: "bGFi", EKS: clients.EKS, Clock: n.clock,
 			APIVersion: func(context.Context) (string, error) { return n.version, nil },
 			DNS:        func(context.Context) (string, error) { return "10.96.0.10", nil },
@@ -97,7 +97,7 @@ func (n *near) connect(change ...func(*aws.Options)) *aws.Provider {
 		f(&o)
 	}
 	p := got(aws.New(o))(n.t)
-	got(s.Stock.Update(ctx))(n.t)
+	got(s.InstanceTypes.Update(ctx))(n.t)
 	if err := s.UpdatePrices(ctx); err != nil {
 		n.t.Fatal(err)
 	}

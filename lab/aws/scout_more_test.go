@@ -14,9 +14,8 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud/aws/api"
-	"tenon/cloud/aws/dryrun"
 	"tenon/cloud/aws/inventory"
-	"tenon/cloud/aws/nodememory"
+	"tenon/cloud/aws/offering"
 )
 
 // Terms are ORed and their fields ANDed; an ID hides tags, a name hides tags.
@@ -169,7 +168,7 @@ func TestScoutTrials(t *testing.T) {
 				e.cause(tc.fault)
 			}
 			verdict, err := s.Try(t.Context(), class, nil)
-			if errors.Is(err, dryrun.ErrAgain) != tc.again || (err != nil) != (tc.again || tc.failed) {
+			if errors.Is(err, inventory.ErrAgain) != tc.again || (err != nil) != (tc.again || tc.failed) {
 				t.Errorf("error %v", err)
 			}
 			if verdict.Reason != tc.reason || verdict.Passed != (tc.reason == "" && err == nil) {
@@ -231,14 +230,14 @@ func TestScoutWithoutPrices(t *testing.T) {
 	e := newEmulator(t, withCluster("1.36"))
 	e.cause(`{"kind": "unauthorized", "service": "pricing"}`)
 	s := scouting(t, e)
-	builtIn, _ := s.Tariff.Prices().OnDemand("m5.large")
+	builtIn, _ := s.Prices.Prices().OnDemand("m5.large")
 	if err := s.UpdatePrices(t.Context()); err == nil {
 		t.Error("no error")
 	}
-	if now, known := s.Tariff.Prices().OnDemand("m5.large"); !known || now != builtIn {
+	if now, known := s.Prices.Prices().OnDemand("m5.large"); !known || now != builtIn {
 		t.Errorf("price %d, want %d", now, builtIn)
 	}
-	if spot, known := s.Tariff.Prices().Spot("m5.large", region+"a"); !known || spot >= builtIn {
+	if spot, known := s.Prices.Prices().Spot("m5.large", region+"a"); !known || spot >= builtIn {
 		t.Errorf("spot price %d, although EC2 tells it", spot)
 	}
 	isolated := scouting(t, e, func(o *inventory.Options) { o.IsolatedVPC = true })
@@ -296,19 +295,19 @@ func TestScoutWitnesses(t *testing.T) {
 	s := scouting(t, e)
 	got(s.UpdateTypes(t.Context()))(t)
 	class := survey(t, s, nodeClass("al2023@latest"))
-	if news := got(s.Witness(class, "m5.large", "ami-other", 7<<30))(t); news {
+	if news := got(s.LearnMemory(class, "m5.large", "ami-other", 7<<30))(t); news {
 		t.Error("the memory of a node with another image counts")
 	}
 	current := ""
 	for _, i := range class.Status.AMIs {
-		if news := got(s.Witness(class, "m5.large", i.ID, 7<<30))(t); news {
+		if news := got(s.LearnMemory(class, "m5.large", i.ID, 7<<30))(t); news {
 			current = i.ID
 		}
 	}
 	if current == "" {
 		t.Fatal("no image of the class is the one of m5.large")
 	}
-	if bytes := s.Seen.View(nodememory.ImagesOf(class.Status.AMIs)).Bytes["m5.large"]; bytes != 7<<30 {
+	if bytes := s.Memory.View(offering.ImagesOf(class.Status.AMIs)).Bytes["m5.large"]; bytes != 7<<30 {
 		t.Errorf("memory %d", bytes)
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"tenon/cloud/aws/api"
 	"tenon/cloud/aws/cluster"
 	"tenon/cloud/aws/inventory"
-	"tenon/cloud/aws/throttle"
 	"tenon/lab/aws"
 	"tenon/lab/aws/estate"
 )
@@ -23,7 +22,7 @@ func scouting(t *testing.T, e *emulator, change ...func(*inventory.Options)) *in
 	t.Helper()
 	clients, err := api.Connect(t.Context(), api.Options{
 		Region: region, Endpoint: e.url, Credentials: credentials.NewStaticCredentialsProvider(account, "secret", ""),
-		Limiter: throttle.New(clock.RealClock{}),
+		Limiter: api.NewLimiter(clock.RealClock{}),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +30,7 @@ func scouting(t *testing.T, e *emulator, change ...func(*inventory.Options)) *in
 	o := inventory.Options{
 		Clients: clients, Clock: e.clock, AMIRefreshInterval: time.Minute, SubnetRefreshInterval: time.Minute,
 		ReservedCapacity: true, VMMemoryOverhead: 0.075,
-		Home: cluster.New(cluster.Options{Name: "lab", EKSVersion: true, EKS: clients.EKS, Clock: e.clock, CABundle: "Y2E="}),
+		Cluster: cluster.New(cluster.Options{Name: "lab", EKSVersion: true, EKS: clients.EKS, Clock: e.clock, CABundle: "Y2E="}),
 	}
 	for _, f := range change {
 		f(&o)
@@ -100,10 +99,10 @@ func TestScoutLooksAfterAClass(t *testing.T) {
 	e := newEmulator(t, withCluster("1.36"))
 	s := scouting(t, e)
 	ctx := t.Context()
-	if err := s.Stock.Permitted(ctx); err != nil {
+	if err := s.InstanceTypes.Permitted(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Stock.Update(ctx); err != nil {
+	if _, err := s.InstanceTypes.Update(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.UpdatePrices(ctx); err != nil {
@@ -114,7 +113,7 @@ func TestScoutLooksAfterAClass(t *testing.T) {
 	if err != nil || !verdict.Passed {
 		t.Fatalf("verdict %+v, %v", verdict, err)
 	}
-	offer, err := s.Shelf.Offer(class)
+	offer, err := s.Catalogs.Offer(class)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +128,7 @@ func TestScoutLooksAfterAClass(t *testing.T) {
 	if len(offer.Catalog.Types) < 1000 || buyable < 5000 {
 		t.Errorf("%d types, %d ways to buy", len(offer.Catalog.Types), buyable)
 	}
-	if again, _ := s.Shelf.Offer(class); again.Catalog != offer.Catalog {
+	if again, _ := s.Catalogs.Offer(class); again.Catalog != offer.Catalog {
 		t.Error("the catalogue is another one although nothing has changed")
 	}
 	if err := s.Retire(ctx, class); err != nil {

@@ -17,8 +17,8 @@ func TestStockReadsWhatEC2Says(t *testing.T) {
 	if changed := got(s.UpdateTypes(t.Context()))(t); !changed {
 		t.Error("the first listing is no news")
 	}
-	first := s.Stock.Listing()
-	if changed := got(s.UpdateTypes(t.Context()))(t); changed || s.Stock.Listing() != first {
+	first := s.InstanceTypes.Listing()
+	if changed := got(s.UpdateTypes(t.Context()))(t); changed || s.InstanceTypes.Listing() != first {
 		t.Error("the same listing is news")
 	}
 	builtIn := map[string]facts.Type{}
@@ -72,7 +72,7 @@ func TestCatalogueFromEC2(t *testing.T) {
 	s := scouting(t, newEmulator(t, withCluster("1.36")))
 	got(s.UpdateTypes(t.Context()))(t)
 	class := survey(t, s, nodeClass("al2023@latest"))
-	offer, err := s.Shelf.Offer(class)
+	offer, err := s.Catalogs.Offer(class)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,6 @@ import (
 	"k8s.io/utils/clock"
 
 	"tenon/cloud/aws/api"
-	"tenon/cloud/aws/throttle"
 )
 
 // connect makes clients in front of a server that answers as it is told.
@@ -47,7 +46,7 @@ const refusal = `<Response><Errors><Error><Code>RequestLimitExceeded</Code><Mess
 // A refusal teaches the limiter about that operation, and every attempt and call is told of.
 func TestCallsArePacedAndCounted(t *testing.T) {
 	t.Parallel()
-	limiter := throttle.New(clock.RealClock{})
+	limiter := api.NewLimiter(clock.RealClock{})
 	var mu sync.Mutex
 	var calls []api.Call
 	agent := ""
@@ -93,7 +92,7 @@ func TestCallsArePacedAndCounted(t *testing.T) {
 // A caller who has gone is not kept waiting for its turn.
 func TestGivingUp(t *testing.T) {
 	t.Parallel()
-	limiter := throttle.New(clock.RealClock{})
+	limiter := api.NewLimiter(clock.RealClock{})
 	permit, _ := limiter.Wait(t.Context(), "EC2 DescribeSubnets")
 	permit.Done(true)
 	clients := connect(t, func(http.ResponseWriter, *http.Request) { t.Error("called before its turn") }, func(o *api.Options) { o.Limiter = limiter })

@@ -20,8 +20,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	"k8s.io/utils/clock"
-
-	"tenon/cloud/aws/throttle"
 )
 
 // Clients are what is called, for one account in one region.
@@ -46,7 +44,7 @@ type Options struct {
 	// Version is ours, for the user agent.
 	Version string
 	// Limiter paces all calls; nil sends them as they come.
-	Limiter *throttle.Limiter
+	Limiter *Limiter
 	// Observe is told of every call and every attempt when it has ended; it must not block.
 	// Clock tells how long that took.
 	Observe func(Call)

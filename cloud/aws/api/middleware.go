@@ -8,8 +8,6 @@ import (
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
-
-	"tenon/cloud/aws/throttle"
 )
 
 // Call is a call that has ended, or one attempt of it, for metrics.
@@ -52,7 +50,7 @@ func orUnknown(version string) string {
 func (o Options) paced(stack *middleware.Stack) error {
 	return stack.Finalize.Insert(middleware.FinalizeMiddlewareFunc("Pace",
 		func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {
-			var permit throttle.Permit
+			var permit Permit
 			if o.Limiter != nil {
 				var err error
 				if permit, err = o.Limiter.Wait(ctx, awsmiddleware.GetServiceID(ctx)+" "+awsmiddleware.GetOperationName(ctx)); err != nil {

@@ -14,8 +14,6 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud/aws/api"
-	"tenon/cloud/aws/batch"
-	"tenon/cloud/aws/throttle"
 	"tenon/core/order"
 )
 
@@ -36,12 +34,12 @@ type Client struct {
 	cluster  string
 	reserved bool
 
-	look *batch.Batcher[string, Instance]
-	end  *batch.Batcher[string, struct{}]
-	tag  *batch.Batcher[wish, struct{}]
+	look *Batcher[string, Instance]
+	end  *Batcher[string, struct{}]
+	tag  *Batcher[wish, struct{}]
 }
 
-// Options of a yard.
+// Options of a client.
 type Options struct {
 	Cluster string
 	// ReservedCapacity is the gate.
@@ -65,14 +63,14 @@ const (
 // NewClient looks after the instances of a cluster.
 func NewClient(client api.EC2Instances, o Options) *Client {
 	y := &Client{ec2: client, cluster: o.Cluster, reserved: o.ReservedCapacity}
-	y.look = batch.New(o.batches("describe_instances", mostLooked), y.lookAll)
-	y.end = batch.New(o.batches("terminate_instances", mostEnded), y.endAll)
-	y.tag = batch.New(o.batches("create_tags", mostTagged), y.tagAll)
+	y.look = NewBatcher(o.batches("describe_instances", mostLooked), y.lookAll)
+	y.end = NewBatcher(o.batches("terminate_instances", mostEnded), y.endAll)
+	y.tag = NewBatcher(o.batches("create_tags", mostTagged), y.tagAll)
 	return y
 }
 
-func (o Options) batches(name string, most int) batch.Options {
-	b := batch.Options{Idle: o.Idle, Longest: o.Longest, Most: most}
+func (o Options) batches(name string, most int) BatchOptions {
+	b := BatchOptions{Idle: o.Idle, Longest: o.Longest, Most: most}
 	if b.Idle == 0 {
 		b.Idle = usualIdle
 	}
@@ -105,14 +103,14 @@ func (y *Client) Look(ctx context.Context, id string) (Instance, error) {
 
 // lookAll asks by filter and not by identifier: one instance that is gone would make the
 // whole call fail.
-func (y *Client) lookAll(ctx context.Context, ids []string) map[string]batch.Answer[Instance] {
-	answers := make(map[string]batch.Answer[Instance], len(ids))
+func (y *Client) lookAll(ctx context.Context, ids []string) map[string]Answer[Instance] {
+	answers := make(map[string]Answer[Instance], len(ids))
 	found, err := y.describe(ctx, filter("instance-id", ids...), filter("instance-state-name", alive...))
 	for _, id := range ids {
-		answers[id] = batch.Answer[Instance]{Err: err}
+		answers[id] = Answer[Instance]{Err: err}
 	}
 	for _, m := range found {
-		answers[m.ID] = batch.Answer[Instance]{Value: m}
+		answers[m.ID] = Answer[Instance]{Value: m}
 	}
 	return answers
 }
@@ -184,7 +182,7 @@ func (y *Client) describe(ctx context.Context, filters ...types.Filter) ([]Insta
 
 // End begins to terminate an instance; ErrGone if EC2 does not know it, or knows that it has ended.
 func (y *Client) End(ctx context.Context, id string) error {
-	_, err := y.end.Ask(throttle.With(ctx, throttle.Terminate), id)
+	_, err := y.end.Ask(api.WithPriority(ctx, api.Terminate), id)
 	if errors.Is(err, ErrGone) {
 		return err
 	}
@@ -194,15 +192,15 @@ func (y *Client) End(ctx context.Context, id string) error {
 	return nil
 }
 
-func (y *Client) endAll(ctx context.Context, ids []string) map[string]batch.Answer[struct{}] {
-	answers := make(map[string]batch.Answer[struct{}], len(ids))
+func (y *Client) endAll(ctx context.Context, ids []string) map[string]Answer[struct{}] {
+	answers := make(map[string]Answer[struct{}], len(ids))
 	y.endSome(ctx, ids, answers)
 	return answers
 }
 
 // endSome halves what EC2 refuses as a whole: one instance that is not there, or that
 // has termination protection, must not keep the others alive.
-func (y *Client) endSome(ctx context.Context, ids []string, answers map[string]batch.Answer[struct{}]) {
+func (y *Client) endSome(ctx context.Context, ids []string, answers map[string]Answer[struct{}]) {
 	out, err := y.ec2.TerminateInstances(ctx, &ec2.TerminateInstancesInput{InstanceIds: ids})
 	if err != nil && len(ids) > 1 && !api.IsThrottled(err) && api.Code(err) != "" {
 		y.endSome(ctx, ids[:len(ids)/2], answers)
@@ -212,11 +210,11 @@ func (y *Client) endSome(ctx context.Context, ids []string, answers map[string]b
 	for _, id := range ids {
 		switch {
 		case api.IsNotFound(err):
-			answers[id] = batch.Answer[struct{}]{Err: ErrGone}
+			answers[id] = Answer[struct{}]{Err: ErrGone}
 		case err != nil:
-			answers[id] = batch.Answer[struct{}]{Err: err}
+			answers[id] = Answer[struct{}]{Err: err}
 		default:
-			answers[id] = batch.Answer[struct{}]{Err: ending(out, id)}
+			answers[id] = Answer[struct{}]{Err: ending(out, id)}
 		}
 	}
 }

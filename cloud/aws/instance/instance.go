@@ -1,5 +1,5 @@
 // Package instance reads instances from EC2 and ends them, and says what their tags and
-// fields mean. Many who ask at about the same time share one call.
+// fields mean. Calls that come at about the same time are sent as one; see Batcher.
 //
 // It must not buy anything, and knows no types, prices or classes.
 package instance

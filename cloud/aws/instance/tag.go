@@ -13,7 +13,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"tenon/cloud/aws/api"
-	"tenon/cloud/aws/batch"
 	"tenon/core/order"
 )
 
@@ -74,12 +73,12 @@ func cut(text string) (word, rest string) {
 	return word, text[len(quoted):]
 }
 
-func (y *Client) tagAll(ctx context.Context, wishes []wish) map[wish]batch.Answer[struct{}] {
+func (y *Client) tagAll(ctx context.Context, wishes []wish) map[wish]Answer[struct{}] {
 	groups := map[string][]wish{}
 	for _, w := range wishes {
 		groups[w.tags] = append(groups[w.tags], w)
 	}
-	answers := &tagged{answers: make(map[wish]batch.Answer[struct{}], len(wishes))}
+	answers := &tagged{answers: make(map[wish]Answer[struct{}], len(wishes))}
 	turns := make(chan struct{}, sideways)
 	var calls sync.WaitGroup
 	for _, tags := range order.Keys(groups) {
@@ -96,14 +95,14 @@ func (y *Client) tagAll(ctx context.Context, wishes []wish) map[wish]batch.Answe
 // tagged is what came of wishes.
 type tagged struct {
 	mu      sync.Mutex
-	answers map[wish]batch.Answer[struct{}]
+	answers map[wish]Answer[struct{}]
 }
 
 func (t *tagged) failed(wishes []wish, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, w := range wishes {
-		t.answers[w] = batch.Answer[struct{}]{Err: err}
+		t.answers[w] = Answer[struct{}]{Err: err}
 	}
 }
 

@@ -1,7 +1,8 @@
 // Package inventory looks at AWS for classes: it puts together all that finds, makes and
 // removes what a class refers to, so that its user needs to know one thing instead of ten.
+// It also tries out, by dry runs, whether instances of a class could be launched.
 //
-// It decides nothing about a class; that is cloud/aws/classstatus.
+// It buys nothing and decides nothing about a class; that is cloud/aws/classstatus.
 package inventory
 
 import (
@@ -18,13 +19,9 @@ import (
 	"tenon/cloud/aws/capacityreservation"
 	"tenon/cloud/aws/cluster"
 	"tenon/cloud/aws/instanceprofile"
+	"tenon/cloud/aws/launchtemplate"
 	"tenon/cloud/aws/network"
 	"tenon/cloud/aws/offering"
-	"tenon/cloud/aws/shortage"
-
-	"tenon/cloud/aws/dryrun"
-	"tenon/cloud/aws/launchtemplate"
-	"tenon/cloud/aws/nodememory"
 	"tenon/cloud/aws/pricing"
 )
 
@@ -32,7 +29,7 @@ import (
 type Options struct {
 	Clients               api.Clients
 	Clock                 clock.PassiveClock
-	Home                  *cluster.Cluster
+	Cluster               *cluster.Cluster
 	AMIRefreshInterval    time.Duration
 	SubnetRefreshInterval time.Duration
 	ReservedCapacity      bool // the gate
@@ -50,48 +47,48 @@ type Options struct {
 // used by many goroutines.
 type Inventory struct {
 	Options
-	Network   *network.Finder
-	Addresses *network.Addresses
-	Images    *ami.Finder
-	Counts    *capacityreservation.Counts
-	Reserves  *capacityreservation.Finder
-	Profiles  *instanceprofile.Profiles
-	Stock     *offering.InstanceTypes
-	Tariff    *pricing.List
-	Shortages *shortage.Shortages
-	Seen      *nodememory.Learned
-	Shelf     *offering.Catalogs
-	Templates *launchtemplate.Store
-	Trial     *dryrun.DryRun
+	Network       *network.Finder
+	Addresses     *network.Addresses
+	Images        *ami.Finder
+	Counts        *capacityreservation.Counts
+	Reservations  *capacityreservation.Finder
+	Profiles      *instanceprofile.Profiles
+	InstanceTypes *offering.InstanceTypes
+	Prices        *pricing.List
+	Shortages     *offering.Shortages
+	Memory        *offering.Memory
+	Catalogs      *offering.Catalogs
+	Templates     *launchtemplate.Store
+	DryRun        *DryRun
 }
 
 // New has looked at nothing yet.
 func New(o Options) *Inventory {
 	c, ec2 := o.Clock, o.Clients.EC2
 	s := &Inventory{
-		Options:   o,
-		Addresses: network.NewAddresses(),
-		Images:    ami.New(ec2, o.Clients.SSM, c, o.AMIRefreshInterval, o.Home.Version),
-		Counts:    capacityreservation.NewCounts(c),
-		Profiles:  instanceprofile.New(o.Clients.IAM, c, o.Clients.Region, o.Home.Name),
-		Stock:     offering.NewInstanceTypes(ec2),
-		Tariff:    pricing.New(o.Clients.Region),
-		Shortages: shortage.New(c),
-		Seen:      nodememory.New(c),
-		Templates: launchtemplate.NewStore(ec2, o.Home.Name, c, o.TemplateMade),
+		Options:       o,
+		Addresses:     network.NewAddresses(),
+		Images:        ami.New(ec2, o.Clients.SSM, c, o.AMIRefreshInterval, o.Cluster.Version),
+		Counts:        capacityreservation.NewCounts(c),
+		Profiles:      instanceprofile.New(o.Clients.IAM, c, o.Clients.Region, o.Cluster.Name),
+		InstanceTypes: offering.NewInstanceTypes(ec2),
+		Prices:        pricing.New(o.Clients.Region),
+		Shortages:     offering.NewShortages(c),
+		Memory:        offering.NewMemory(c),
+		Templates:     launchtemplate.NewStore(ec2, o.Cluster.Name, c, o.TemplateMade),
 	}
 	s.Network = network.New(ec2, c, o.SubnetRefreshInterval, s.Addresses)
-	s.Reserves = capacityreservation.New(ec2, c, s.Counts)
+	s.Reservations = capacityreservation.New(ec2, c, s.Counts)
 	sources := offering.Sources{
-		Region: o.Clients.Region, Stock: s.Stock, Tariff: s.Tariff, Shorts: s.Shortages, Seen: s.Seen,
+		Region: o.Clients.Region, InstanceTypes: s.InstanceTypes, Prices: s.Prices, Shortages: s.Shortages, Memory: s.Memory,
 		Network: s.Network, Shifted: o.Shifted, MemoryOverhead: o.VMMemoryOverhead, ReservedENIs: o.ReservedENIs,
 	}
 	if o.ReservedCapacity {
 		sources.Counts = s.Counts
 	}
-	s.Shelf = offering.New(sources)
-	s.Trial = dryrun.New(dryrun.Options{
-		EC2: ec2, Templates: s.Templates, Shelf: s.Shelf, Home: o.Home, Network: s.Network,
+	s.Catalogs = offering.New(sources)
+	s.DryRun = NewDryRun(DryRunOptions{
+		EC2: ec2, Templates: s.Templates, Catalogs: s.Catalogs, Cluster: o.Cluster, Network: s.Network,
 		Region: o.Clients.Region, ReservedCapacity: o.ReservedCapacity, Skip: o.DisableDryRun, Clock: c,
 	})
 	return s
@@ -100,7 +97,7 @@ func New(o Options) *Inventory {
 // FindImages are the images of a class, or why there can be none.
 func (s *Inventory) FindImages(ctx context.Context, class *awsv1.EC2NodeClass) (found []awsv1.AMI, unsupported string, err error) {
 	if alias, aliased, err := class.Spec.Alias(); err == nil && aliased {
-		version, err := s.Home.Version(ctx)
+		version, err := s.Cluster.Version(ctx)
 		if err != nil {
 			return nil, "", err
 		}
@@ -114,7 +111,7 @@ func (s *Inventory) FindImages(ctx context.Context, class *awsv1.EC2NodeClass) (
 
 // FindReservations are the capacity reservations of a class, and when to look again.
 func (s *Inventory) FindReservations(ctx context.Context, class *awsv1.EC2NodeClass) ([]awsv1.CapacityReservation, time.Duration, error) {
-	found, err := s.Reserves.Find(ctx, class)
+	found, err := s.Reservations.Find(ctx, class)
 	return found, capacityreservation.Again(found, s.Clock.Now()), err
 }
 
@@ -146,12 +143,12 @@ func (s *Inventory) EnsureProfile(ctx context.Context, class *awsv1.EC2NodeClass
 
 // ServiceRange is where the cluster's services are.
 func (s *Inventory) ServiceRange(ctx context.Context) (string, error) {
-	return s.Home.ServiceRange(ctx)
+	return s.Cluster.ServiceRange(ctx)
 }
 
 // Try tries out whether instances of a class could be launched.
-func (s *Inventory) Try(ctx context.Context, class *awsv1.EC2NodeClass, pools []*karpenterv1.NodePool) (dryrun.Result, error) {
-	return s.Trial.Run(ctx, class, pools)
+func (s *Inventory) Try(ctx context.Context, class *awsv1.EC2NodeClass, pools []*karpenterv1.NodePool) (DryRunResult, error) {
+	return s.DryRun.Run(ctx, class, pools)
 }
 
 // Retire removes what was made in AWS for a class that goes away. In an isolated network
@@ -167,8 +164,8 @@ func (s *Inventory) Retire(ctx context.Context, class *awsv1.EC2NodeClass) error
 
 // Forget drops what is remembered of a class that is gone.
 func (s *Inventory) Forget(class *awsv1.EC2NodeClass) {
-	s.Trial.Forget(class.Name)
-	s.Shelf.Forget(class.UID)
+	s.DryRun.Forget(class.Name)
+	s.Catalogs.Forget(class.UID)
 }
 
 // UpdatePrices asks for the prices of now. On-demand prices are not told in isolated
@@ -176,18 +173,18 @@ func (s *Inventory) Forget(class *awsv1.EC2NodeClass) {
 func (s *Inventory) UpdatePrices(ctx context.Context) error {
 	var onDemand error
 	if !s.IsolatedVPC {
-		onDemand = s.Tariff.UpdateOnDemand(ctx, s.Clients.Pricing)
+		onDemand = s.Prices.UpdateOnDemand(ctx, s.Clients.Pricing)
 	}
-	return errors.Join(onDemand, s.Tariff.UpdateSpot(ctx, s.Clients.EC2, s.Clock.Now()))
+	return errors.Join(onDemand, s.Prices.UpdateSpot(ctx, s.Clients.EC2, s.Clock.Now()))
 }
 
 // UpdateTypes asks which types there are, and reports whether anything is different.
 func (s *Inventory) UpdateTypes(ctx context.Context) (changed bool, err error) {
-	return s.Stock.Update(ctx)
+	return s.InstanceTypes.Update(ctx)
 }
 
 // RecheckImages looks whether images that are followed are deprecated by now.
 func (s *Inventory) RecheckImages(ctx context.Context) error { return s.Images.Recheck(ctx) }
 
 // Version is the cluster's.
-func (s *Inventory) Version(ctx context.Context) (string, error) { return s.Home.Version(ctx) }
+func (s *Inventory) Version(ctx context.Context) (string, error) { return s.Cluster.Version(ctx) }

@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 
 	"tenon/cloud"
-	"tenon/cloud/aws/awserror"
-	"tenon/cloud/aws/shortage"
+	"tenon/cloud/aws/api"
+	"tenon/cloud/aws/offering"
 	"tenon/core/catalog"
 )
 
@@ -71,7 +71,7 @@ func (o *Order) Candidate(instanceType, zone string) (cloud.Candidate, bool) {
 
 // Lesson is what a launch taught about what can be had.
 type Lesson struct {
-	Offers []shortage.Offer
+	Offers []offering.Shortage
 	// Subnets have no addresses left.
 	Subnets []string
 	// Reservations have no room left.
@@ -86,29 +86,29 @@ func (o *Order) Learn(failures []Failure) Lesson {
 	for _, f := range failures {
 		c, known := o.Candidate(f.InstanceType, f.Zone)
 		switch {
-		case f.Code == awserror.CodeSpotRole:
+		case f.Code == api.CodeSpotRole:
 			l.NoSpot = true
-		case o.Group != "" && strings.Contains(f.Message, awserror.SpreadLimit):
+		case o.Group != "" && strings.Contains(f.Message, api.SpreadLimit):
 			l.Offers = append(l.Offers, o.allIn(f.Zone)...)
-		case !awserror.IsShortage(f.Code) || f.InstanceType == "":
+		case !api.IsShortage(f.Code) || f.InstanceType == "":
 		case known && c.Offering.CapacityType == catalog.Reserved:
 			l.Reservations = append(l.Reservations, c.Offering.ReservationID)
 		default:
 			l.Offers = append(l.Offers, o.scoped(f.InstanceType, f.Zone))
 		}
-		if f.Code == awserror.CodeNoAddresses && f.SubnetID != "" {
+		if f.Code == api.CodeNoAddresses && f.SubnetID != "" {
 			l.Subnets = append(l.Subnets, f.SubnetID)
 		}
 	}
 	return l
 }
 
-func (o *Order) scoped(instanceType, zone string) shortage.Offer {
-	return shortage.Offer{InstanceType: instanceType, Zone: zone, CapacityType: o.CapacityType, Group: o.Group, Partition: o.Partition}
+func (o *Order) scoped(instanceType, zone string) offering.Shortage {
+	return offering.Shortage{InstanceType: instanceType, Zone: zone, CapacityType: o.CapacityType, Group: o.Group, Partition: o.Partition}
 }
 
-func (o *Order) allIn(zone string) []shortage.Offer {
-	var all []shortage.Offer
+func (o *Order) allIn(zone string) []offering.Shortage {
+	var all []offering.Shortage
 	for _, c := range o.Candidates {
 		if c.Offering.Zone == zone {
 			all = append(all, o.scoped(c.Type.Name, zone))
@@ -122,8 +122,8 @@ func (o *Order) allIn(zone string) []shortage.Offer {
 func (o *Order) Refused(failures []Failure) error {
 	texts := distinct(failures)
 	cause := fmt.Errorf("with fleet error(s), %s", strings.Join(texts, "; "))
-	if slices.ContainsFunc(failures, func(f Failure) bool { return !awserror.IsShortage(f.Code) && f.Code != awserror.CodeSpotRole }) {
-		why := awserror.Of(strings.Join(texts, "; "))
+	if slices.ContainsFunc(failures, func(f Failure) bool { return !api.IsShortage(f.Code) && f.Code != api.CodeSpotRole }) {
+		why := api.ReasonOf(strings.Join(texts, "; "))
 		return &cloud.Rejected{Reason: why.Reason, Message: why.Message, Err: cause}
 	}
 	if len(texts) == 0 {

@@ -10,21 +10,19 @@ import (
 
 	"tenon/cloud"
 	"tenon/cloud/aws/api"
-
 	"tenon/cloud/aws/capacityreservation"
 	"tenon/cloud/aws/instance"
 	"tenon/cloud/aws/launchtemplate"
 	"tenon/cloud/aws/network"
-	"tenon/cloud/aws/shortage"
-	"tenon/cloud/aws/throttle"
+	"tenon/cloud/aws/offering"
 )
 
-// LauncherOptions are what a desk works with.
+// LauncherOptions are what a launcher works with.
 type LauncherOptions struct {
 	EC2       api.EC2Launches
-	Yard      *instance.Client
+	Instances *instance.Client
 	Templates *launchtemplate.Store
-	Shortages *shortage.Shortages
+	Shortages *offering.Shortages
 	Addresses *network.Addresses
 	Counts    *capacityreservation.Counts
 	Clock     clock.PassiveClock
@@ -52,7 +50,7 @@ type Launcher struct {
 	past past
 }
 
-// New opens a desk that remembers nothing yet.
+// New makes a launcher that remembers no purchase yet.
 func New(o LauncherOptions) *Launcher {
 	if o.Failed == nil {
 		o.Failed = func(string, string, string, string) {}
@@ -75,7 +73,7 @@ func New(o LauncherOptions) *Launcher {
 //	    └────────────────┘    └── sent again as it is
 type record struct {
 	turn    chan struct{}
-	touched time.Time // guarded by the desk's lock
+	touched time.Time // guarded by the launcher's lock
 
 	// attempt numbers the tokens of a claim: one whose fleet was empty is spent.
 	attempt int
@@ -109,7 +107,7 @@ func (d *Launcher) Create(ctx context.Context, claim cloud.Claim) (cloud.Instanc
 	if claim.UID == "" {
 		return cloud.Instance{}, &cloud.Rejected{Reason: "NoToken", Message: "A claim without a UID cannot be launched"}
 	}
-	ctx = throttle.With(ctx, priority(&claim))
+	ctx = api.WithPriority(ctx, priority(&claim))
 	r, leave, err := d.enter(ctx, claim.UID)
 	if err != nil {
 		return cloud.Instance{}, fmt.Errorf("launch claim %s: %w", claim.Name, err)
@@ -123,11 +121,11 @@ func (d *Launcher) Create(ctx context.Context, claim cloud.Claim) (cloud.Instanc
 }
 
 // priority is the one of all calls that are made for a claim.
-func priority(claim *cloud.Claim) throttle.Priority {
+func priority(claim *cloud.Claim) api.Priority {
 	if claim.Replaces {
-		return throttle.Background
+		return api.Background
 	}
-	return throttle.Launch
+	return api.Launch
 }
 
 func (d *Launcher) create(ctx context.Context, claim *cloud.Claim, r *record) (cloud.Instance, error) {

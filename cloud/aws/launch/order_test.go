@@ -16,7 +16,7 @@ import (
 	"tenon/cloud"
 	"tenon/cloud/aws/instancetype"
 	"tenon/cloud/aws/launch"
-	"tenon/cloud/aws/shortage"
+	"tenon/cloud/aws/offering"
 	"tenon/cloud/aws/userdata"
 	"tenon/core/catalog"
 	"tenon/core/model"
@@ -240,7 +240,7 @@ func TestLearn(t *testing.T) {
 			t.Errorf("%s: %+v, a shortage: %t", name, l, short)
 		}
 	}
-	want := shortage.Offer{InstanceType: "m5.large", Zone: "a", CapacityType: "on-demand", Group: "pg-1"}
+	want := offering.Shortage{InstanceType: "m5.large", Zone: "a", CapacityType: "on-demand", Group: "pg-1"}
 	if got := order.Learn([]launch.Failure{failure("UnfulfillableCapacity", "x")}).Offers; got[0] != want {
 		t.Errorf("short is %+v, want %+v", got, want)
 	}

@@ -56,7 +56,7 @@ func (d *Launcher) before(ctx context.Context, uid string) (instance.Instance, b
 }
 
 func (d *Launcher) remember(ctx context.Context) error {
-	all, err := d.Yard.History(ctx)
+	all, err := d.Instances.History(ctx)
 	if err != nil {
 		return refused(fmt.Errorf("look for earlier purchases: %w", err))
 	}
@@ -98,7 +98,7 @@ func (d *Launcher) adopt(ctx context.Context, claim *cloud.Claim, r *record, m i
 func (d *Launcher) confirm(ctx context.Context, r *record) (cloud.Instance, error) {
 	b := r.bought
 	gone := &cloud.NotFound{ProviderID: b.instance.ProviderID}
-	m, err := d.Yard.Look(ctx, b.id)
+	m, err := d.Instances.Look(ctx, b.id)
 	switch {
 	case errors.Is(err, instance.ErrGone) && !b.seen && d.Clock.Now().Sub(b.at) < d.VisibleWithin:
 		return b.instance.Clone(), nil // not yet visible

@@ -18,8 +18,6 @@ import (
 
 	"tenon/cloud"
 	"tenon/cloud/aws/api"
-
-	"tenon/cloud/aws/awserror"
 	"tenon/cloud/aws/instance"
 	"tenon/cloud/aws/network"
 	"tenon/core/catalog"
@@ -137,7 +135,7 @@ func (d *Launcher) noTemplates(r *record, err error) error {
 	case api.Code(err) == "":
 		return err // no answer came
 	}
-	why := awserror.Of(err.Error())
+	why := api.ReasonOf(err.Error())
 	return &cloud.Rejected{Reason: why.Reason, Message: "Error getting launch template configs: " + why.Message, Err: err}
 }
 
@@ -186,7 +184,7 @@ func leavesOpen(err error) bool {
 }
 
 func (d *Launcher) rejected(prefix string, err error) error {
-	why := awserror.Of(err.Error())
+	why := api.ReasonOf(err.Error())
 	return &cloud.Rejected{Reason: why.Reason, Message: prefix + why.Message, Err: err}
 }
 
@@ -197,7 +195,7 @@ func (d *Launcher) resolve(ctx context.Context, claim *cloud.Claim, r *record, c
 	if p.unsure.IsZero() {
 		p.unsure = d.Clock.Now()
 	}
-	found, err := d.Yard.BoughtFor(ctx, claim.UID)
+	found, err := d.Instances.BoughtFor(ctx, claim.UID)
 	switch {
 	case err != nil:
 		return cloud.Instance{}, errors.Join(cause, err)
@@ -230,7 +228,7 @@ func (d *Launcher) giveBack(taken map[string]network.Taking, used string) {
 // learn notes what could not be had, also when something else could.
 func (d *Launcher) learn(claim *cloud.Claim, p *pending, failures []Failure) {
 	for _, f := range failures {
-		d.Failed(f.Zone, zoneID(p.facts, f.Zone), p.order.CapacityType, awserror.Of(f.Code+": "+f.Message).Reason)
+		d.Failed(f.Zone, zoneID(p.facts, f.Zone), p.order.CapacityType, api.ReasonOf(f.Code+": "+f.Message).Reason)
 	}
 	lesson := p.order.Learn(failures)
 	d.Shortages.Note(lesson.Offers...)

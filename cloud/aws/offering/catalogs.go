@@ -1,8 +1,3 @@
-// Package offering is what each class can buy: the catalogue that decisions are made with,
-// put together from what the other packages of the provider know. It is made anew when
-// any of that has changed, and is the same value as long as nothing has.
-//
-// It asks AWS nothing, so it never waits, and it decides nothing.
 package offering
 
 import (
@@ -19,9 +14,6 @@ import (
 	"tenon/cloud/aws/capacityreservation"
 	"tenon/cloud/aws/instancetype"
 	"tenon/cloud/aws/network"
-	"tenon/cloud/aws/shortage"
-
-	"tenon/cloud/aws/nodememory"
 	"tenon/cloud/aws/pricing"
 	"tenon/core/catalog"
 )
@@ -31,13 +23,13 @@ var ErrNoSubnets = errors.New("no subnets found")
 
 // Sources are what a catalogue is made from.
 type Sources struct {
-	Region string
-	Stock  *InstanceTypes
-	Tariff *pricing.List
-	Shorts *shortage.Shortages
+	Region        string
+	InstanceTypes *InstanceTypes
+	Prices        *pricing.List
+	Shortages     *Shortages
 	// Counts of reservations; nil where reservations are not used.
 	Counts  *capacityreservation.Counts
-	Seen    *nodememory.Learned
+	Memory  *Memory
 	Network *network.Finder
 	// Shifted tells the IDs of zones that traffic is led away from, and a number that
 	// is another one after each change. Nil is none.
@@ -69,7 +61,7 @@ type Offer struct {
 	Incompatible map[string]bool
 }
 
-// New makes an empty shelf.
+// New has built no catalogue yet.
 func New(s Sources) *Catalogs { return &Catalogs{sources: s, made: map[types.UID]*entry{}} }
 
 // key is everything that a catalogue depends on. The rest of a class follows from its
@@ -86,8 +78,8 @@ type inputs struct {
 	key
 	listing   *Listing
 	prices    *pricing.Prices
-	shorts    shortage.View
-	seen      nodememory.View
+	shorts    ShortageView
+	seen      MemoryView
 	shifted   map[string]bool
 	placement *network.Placement
 }
@@ -132,10 +124,10 @@ func (s *Catalogs) entry(uid types.UID) *entry {
 
 func (s *Catalogs) gather(class *awsv1.EC2NodeClass) (inputs, error) {
 	in := inputs{
-		listing:   s.sources.Stock.Listing(),
-		prices:    s.sources.Tariff.Prices(),
-		shorts:    s.sources.Shorts.View(),
-		seen:      s.sources.Seen.View(nodememory.ImagesOf(class.Status.AMIs)),
+		listing:   s.sources.InstanceTypes.Listing(),
+		prices:    s.sources.Prices.Prices(),
+		shorts:    s.sources.Shortages.View(),
+		seen:      s.sources.Memory.View(ImagesOf(class.Status.AMIs)),
 		placement: s.sources.Network.LastPlacement(class),
 	}
 	switch {
@@ -171,7 +163,7 @@ func digest(status *awsv1.EC2NodeClassStatus) string {
 	for _, r := range status.CapacityReservations {
 		parts = append(parts, r.ID+" "+r.State)
 	}
-	return strings.Join(append(parts, nodememory.ImagesOf(status.AMIs)), "\n")
+	return strings.Join(append(parts, ImagesOf(status.AMIs)), "\n")
 }
 
 func (s *Catalogs) make(class *awsv1.EC2NodeClass, in inputs) (Offer, error) {
@@ -198,11 +190,11 @@ func (s *Catalogs) make(class *awsv1.EC2NodeClass, in inputs) (Offer, error) {
 			return closed[zone].shifted
 		}
 		return closed[zone].shifted || closed[zone].full ||
-			in.shorts.Has(shortage.Offer{InstanceType: instanceType, Zone: zone, CapacityType: capacityType, Group: group})
+			in.shorts.Has(Shortage{InstanceType: instanceType, Zone: zone, CapacityType: capacityType, Group: group})
 	}
 	if group != "" {
 		p.UnavailableIn = func(instanceType, zone, capacityType, partition string) bool {
-			return in.shorts.Has(shortage.Offer{InstanceType: instanceType, Zone: zone, CapacityType: capacityType, Group: group, Partition: partition})
+			return in.shorts.Has(Shortage{InstanceType: instanceType, Zone: zone, CapacityType: capacityType, Group: group, Partition: partition})
 		}
 	}
 	return offerOf(instancetype.Build(p)), nil
@@ -213,7 +205,7 @@ type closure struct{ full, shifted bool }
 
 // closedZones are zones of which all subnets are full, and those that traffic is led away
 // from.
-func closedZones(subnets []awsv1.Subnet, shorts shortage.View, shifted map[string]bool) map[string]closure {
+func closedZones(subnets []awsv1.Subnet, shorts ShortageView, shifted map[string]bool) map[string]closure {
 	closed := map[string]closure{}
 	for _, n := range subnets {
 		c, known := closed[n.Zone]

@@ -17,9 +17,6 @@ import (
 	"tenon/cloud/aws/facts"
 	"tenon/cloud/aws/network"
 	"tenon/cloud/aws/offering"
-	"tenon/cloud/aws/shortage"
-
-	"tenon/cloud/aws/nodememory"
 	"tenon/cloud/aws/pricing"
 	"tenon/core/catalog"
 )
@@ -84,11 +81,11 @@ func newWorld(t testing.TB) world {
 	t.Helper()
 	clock := clocktesting.NewFakePassiveClock(start)
 	s := offering.Sources{
-		Region: "us-west-2", Stock: offering.NewInstanceTypes(region{}), Tariff: pricing.New("us-west-2"), Shorts: shortage.New(clock),
-		Counts: capacityreservation.NewCounts(clock), Seen: nodememory.New(clock), Network: network.New(nil, clock, time.Minute, network.NewAddresses()),
+		Region: "us-west-2", InstanceTypes: offering.NewInstanceTypes(region{}), Prices: pricing.New("us-west-2"), Shortages: offering.NewShortages(clock),
+		Counts: capacityreservation.NewCounts(clock), Memory: offering.NewMemory(clock), Network: network.New(nil, clock, time.Minute, network.NewAddresses()),
 		MemoryOverhead: 0.075,
 	}
-	if _, err := s.Stock.Update(t.Context()); err != nil {
+	if _, err := s.InstanceTypes.Update(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return world{offering.New(s), s, clock}
@@ -134,27 +131,27 @@ func TestOfferFollowsWhatIsKnown(t *testing.T) {
 	}{
 		"a shortage": {
 			func(w world, _ *awsv1.EC2NodeClass) {
-				w.sources.Shorts.Note(shortage.Offer{InstanceType: "m5.large", Zone: zones[0], CapacityType: "spot"})
+				w.sources.Shortages.Note(offering.Shortage{InstanceType: "m5.large", Zone: zones[0], CapacityType: "spot"})
 			},
 			func(t *testing.T, c *catalog.Catalog) bool {
 				return !large(t, c, zones[0], "spot").Available && large(t, c, zones[0], "on-demand").Available && large(t, c, zones[1], "spot").Available
 			},
 		},
 		"a subnet without addresses": {
-			func(w world, _ *awsv1.EC2NodeClass) { w.sources.Shorts.NoteSubnet("subnet-" + zones[2]) },
+			func(w world, _ *awsv1.EC2NodeClass) { w.sources.Shortages.NoteSubnet("subnet-" + zones[2]) },
 			func(t *testing.T, c *catalog.Catalog) bool {
 				return !large(t, c, zones[2], "on-demand").Available && large(t, c, zones[1], "on-demand").Available
 			},
 		},
 		"spot prices": {
 			func(w world, _ *awsv1.EC2NodeClass) {
-				_ = w.sources.Tariff.UpdateSpot(context.Background(), region{}, start)
+				_ = w.sources.Prices.UpdateSpot(context.Background(), region{}, start)
 			},
 			func(t *testing.T, c *catalog.Catalog) bool { return large(t, c, zones[0], "spot").Price == 30_000 },
 		},
 		"memory that was seen": {
 			func(w world, class *awsv1.EC2NodeClass) {
-				w.sources.Seen.Seen(nodememory.ImagesOf(class.Status.AMIs), "m5.large", 7<<30)
+				w.sources.Memory.Seen(offering.ImagesOf(class.Status.AMIs), "m5.large", 7<<30)
 			},
 			func(t *testing.T, c *catalog.Catalog) bool {
 				m5, _ := find(t, c, "m5.large", zones[0], "on-demand")
@@ -205,7 +202,7 @@ func TestOfferFollowsWhatIsKnown(t *testing.T) {
 func TestShortagesEnd(t *testing.T) {
 	t.Parallel()
 	w, class := newWorld(t), class()
-	w.sources.Shorts.NoteCapacityType("spot")
+	w.sources.Shortages.NoteCapacityType("spot")
 	short, err := w.Offer(class)
 	if err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ import (
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud/aws/classstatus"
-	"tenon/cloud/aws/dryrun"
+	"tenon/cloud/aws/inventory"
 	"tenon/internal/lookup"
 	"tenon/internal/patch"
 	"tenon/internal/reconcile"
@@ -36,7 +36,7 @@ type Inventory interface {
 	FindSecurityGroups(ctx context.Context, class *awsv1.EC2NodeClass) ([]awsv1.SecurityGroup, error)
 	EnsureProfile(ctx context.Context, class *awsv1.EC2NodeClass) (name string, err error)
 	ServiceRange(ctx context.Context) (string, error)
-	Try(ctx context.Context, class *awsv1.EC2NodeClass, pools []*karpenterv1.NodePool) (dryrun.Result, error)
+	Try(ctx context.Context, class *awsv1.EC2NodeClass, pools []*karpenterv1.NodePool) (inventory.DryRunResult, error)
 	Retire(ctx context.Context, class *awsv1.EC2NodeClass) error
 	Forget(class *awsv1.EC2NodeClass)
 }
@@ -75,7 +75,7 @@ func matters(old, changed client.Object) bool {
 		!sameAnnotations(old, changed)
 }
 
-// sameAnnotations: another annotation asks for another trial.
+// sameAnnotations: another annotation asks for another dry run.
 func sameAnnotations(a, b client.Object) bool {
 	return fmt.Sprint(a.GetAnnotations()) == fmt.Sprint(b.GetAnnotations())
 }

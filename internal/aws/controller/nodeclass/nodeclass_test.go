@@ -15,7 +15,7 @@ import (
 	awsv1 "tenon/api/aws/v1"
 	"tenon/api/condition"
 	karpenterv1 "tenon/api/karpenter/v1"
-	"tenon/cloud/aws/dryrun"
+	"tenon/cloud/aws/inventory"
 	"tenon/cloud/memory"
 	"tenon/internal/aws/controller/nodeclass"
 	"tenon/internal/reconcile"
@@ -29,7 +29,7 @@ type scout struct {
 	subnets      []awsv1.Subnet
 	groups       []awsv1.SecurityGroup
 	placement    bool
-	verdict      dryrun.Result
+	verdict      inventory.DryRunResult
 	errs         map[string]error // by step
 	trials       int
 	tried        *awsv1.EC2NodeClass
@@ -42,7 +42,7 @@ func newScout() *scout {
 		images:  []awsv1.AMI{{ID: "ami-1", Name: "one"}},
 		subnets: []awsv1.Subnet{{ID: "subnet-1", Zone: "a"}},
 		groups:  []awsv1.SecurityGroup{{ID: "sg-1"}},
-		verdict: dryrun.Result{Passed: true},
+		verdict: inventory.DryRunResult{Passed: true},
 		errs:    map[string]error{},
 	}
 }
@@ -75,7 +75,7 @@ func (s *scout) ServiceRange(context.Context) (string, error) {
 	return "10.96.0.0/12", s.errs["range"]
 }
 
-func (s *scout) Try(_ context.Context, class *awsv1.EC2NodeClass, _ []*karpenterv1.NodePool) (dryrun.Result, error) {
+func (s *scout) Try(_ context.Context, class *awsv1.EC2NodeClass, _ []*karpenterv1.NodePool) (inventory.DryRunResult, error) {
 	s.trials++
 	s.tried = class
 	return s.verdict, s.errs["try"]
@@ -200,13 +200,13 @@ func TestConditions(t *testing.T) {
 		},
 		"a permission is missing": {
 			change: func(s *scout, _ *awsv1.EC2NodeClass) {
-				s.verdict = dryrun.Result{Reason: "CreateFleetAuthCheckFailed", Message: "no"}
+				s.verdict = inventory.DryRunResult{Reason: "CreateFleetAuthCheckFailed", Message: "no"}
 			},
 			want:  map[string]string{awsv1.ConditionValidationSucceeded: "False CreateFleetAuthCheckFailed no"},
 			again: time.Minute, trials: 1,
 		},
 		"a trial that found out nothing": {
-			change: func(s *scout, _ *awsv1.EC2NodeClass) { s.errs["try"] = dryrun.ErrAgain },
+			change: func(s *scout, _ *awsv1.EC2NodeClass) { s.errs["try"] = inventory.ErrAgain },
 			want:   map[string]string{awsv1.ConditionValidationSucceeded: "Unknown AwaitingReconciliation object is awaiting reconciliation"},
 			again:  time.Second, trials: 1,
 		},

@@ -9,14 +9,14 @@ import (
 	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud/aws/api"
 	"tenon/cloud/aws/classstatus"
-	"tenon/cloud/aws/dryrun"
+	"tenon/cloud/aws/inventory"
 	"tenon/cloud/aws/offering"
 	"tenon/internal/lookup"
 	"tenon/internal/reconcile"
 )
 
 // decision is what to make of an answer, and when to ask again; zero is when the class changes.
-type decision func(*classstatus.Standing) (again time.Duration)
+type decision func(*classstatus.Status) (again time.Duration)
 
 // step looks at one thing that a class needs, which a condition tells of.
 type step struct {
@@ -30,7 +30,7 @@ type step struct {
 //
 // All looks are made at the same time. Each of them is repeated for several seconds when no answer
 // comes, and one after the other would tell of an outage, and notice its end, a minute late.
-func (k keeper) survey(ctx context.Context, s *classstatus.Standing) (reconcile.Result, error) {
+func (k keeper) survey(ctx context.Context, s *classstatus.Status) (reconcile.Result, error) {
 	again := reconcile.Never
 	var failed []error
 	note := func(condition string, after time.Duration, err error) {
@@ -84,9 +84,9 @@ func (k keeper) images(ctx context.Context, class *awsv1.EC2NodeClass) (decision
 	case err != nil:
 		return nil, err
 	case unsupported != "":
-		return func(s *classstatus.Standing) time.Duration { return s.UnsupportedImages(unsupported) }, nil
+		return func(s *classstatus.Status) time.Duration { return s.UnsupportedImages(unsupported) }, nil
 	}
-	return func(s *classstatus.Standing) time.Duration { return s.Images(found) }, nil
+	return func(s *classstatus.Status) time.Duration { return s.Images(found) }, nil
 }
 
 func (k keeper) reservations(ctx context.Context, class *awsv1.EC2NodeClass) (decision, error) {
@@ -94,7 +94,7 @@ func (k keeper) reservations(ctx context.Context, class *awsv1.EC2NodeClass) (de
 	if err != nil {
 		return nil, err
 	}
-	return func(s *classstatus.Standing) time.Duration {
+	return func(s *classstatus.Status) time.Duration {
 		s.Reservations(found)
 		return again
 	}, nil
@@ -103,7 +103,7 @@ func (k keeper) reservations(ctx context.Context, class *awsv1.EC2NodeClass) (de
 // placement decides something also when it cannot be looked up.
 func (k keeper) placement(ctx context.Context, class *awsv1.EC2NodeClass) (decision, error) {
 	found, err := k.inventory.FindPlacement(ctx, class)
-	return func(s *classstatus.Standing) time.Duration {
+	return func(s *classstatus.Status) time.Duration {
 		s.Placement(found, err)
 		if !found && s.Class.Spec.PlacementGroupSelector != nil {
 			return time.Minute // it may be made yet
@@ -117,7 +117,7 @@ func (k keeper) subnets(ctx context.Context, class *awsv1.EC2NodeClass) (decisio
 	if err != nil {
 		return nil, err
 	}
-	return func(s *classstatus.Standing) time.Duration { return s.Subnets(found) }, nil
+	return func(s *classstatus.Status) time.Duration { return s.Subnets(found) }, nil
 }
 
 func (k keeper) securityGroups(ctx context.Context, class *awsv1.EC2NodeClass) (decision, error) {
@@ -125,7 +125,7 @@ func (k keeper) securityGroups(ctx context.Context, class *awsv1.EC2NodeClass) (
 	if err != nil {
 		return nil, err
 	}
-	return func(s *classstatus.Standing) time.Duration { return s.SecurityGroups(found) }, nil
+	return func(s *classstatus.Status) time.Duration { return s.SecurityGroups(found) }, nil
 }
 
 func (k keeper) profile(ctx context.Context, class *awsv1.EC2NodeClass) (decision, error) {
@@ -133,17 +133,17 @@ func (k keeper) profile(ctx context.Context, class *awsv1.EC2NodeClass) (decisio
 	if err != nil {
 		return nil, err
 	}
-	return func(s *classstatus.Standing) time.Duration {
+	return func(s *classstatus.Status) time.Duration {
 		s.Profile(name)
 		return 0
 	}, nil
 }
 
-// soon is when a trial is repeated that found out nothing.
+// soon is when a dry run is repeated that found out nothing.
 const soon = time.Second
 
 // validate tries out whether instances could be launched, once all is there for it.
-func (k keeper) validate(ctx context.Context, s *classstatus.Standing) (time.Duration, error) {
+func (k keeper) validate(ctx context.Context, s *classstatus.Status) (time.Duration, error) {
 	family, err := s.Class.Spec.Family()
 	if err != nil {
 		return 0, err
@@ -168,8 +168,8 @@ func (k keeper) validate(ctx context.Context, s *classstatus.Standing) (time.Dur
 	}
 	verdict, err := k.inventory.Try(ctx, s.Class, pools)
 	switch {
-	case errors.Is(err, dryrun.ErrAgain):
-		reconcile.Log(ctx).V(1).Info("trial of the nodeclass is repeated", "err", err.Error())
+	case errors.Is(err, inventory.ErrAgain):
+		reconcile.Log(ctx).V(1).Info("dry run of the nodeclass is repeated", "err", err.Error())
 		return soon, nil
 	case errors.Is(err, offering.ErrNoTypes): // at the start; the first look that needs them says what is wrong
 		s.Unsure(awsv1.ConditionValidationSucceeded, err.Error())

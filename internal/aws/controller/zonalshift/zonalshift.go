@@ -14,7 +14,7 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
-	"tenon/cloud/aws/shiftedzones"
+	"tenon/cloud/aws/offering"
 	"tenon/core/requirement"
 	"tenon/internal/ingest"
 	"tenon/internal/reconcile"
@@ -23,7 +23,7 @@ import (
 
 // Watch knows which zones are shifted.
 type Watch interface {
-	Update(ctx context.Context) ([]shiftedzones.Change, error)
+	Update(ctx context.Context) ([]offering.ZoneShift, error)
 }
 
 const period = 30 * time.Second
@@ -53,7 +53,7 @@ func New(kit reconcile.Kit, watch Watch) reconcile.Controller {
 	}
 }
 
-func announcements(ctx context.Context, kit reconcile.Kit, changes []shiftedzones.Change) ([]telemetry.Event, error) {
+func announcements(ctx context.Context, kit reconcile.Kit, changes []offering.ZoneShift) ([]telemetry.Event, error) {
 	var pools karpenterv1.NodePoolList
 	if err := kit.Client.List(ctx, &pools, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list the pools: %w", err)
@@ -101,7 +101,7 @@ func concerns(words requirement.Vocabulary, pool *karpenterv1.NodePool, class *a
 	return zone, node.Intersects(asked) && node.Intersects(words.FromLabels(pool.Spec.Template.Labels))
 }
 
-func announcement(pool *karpenterv1.NodePool, zone string, c shiftedzones.Change) telemetry.Event {
+func announcement(pool *karpenterv1.NodePool, zone string, c offering.ZoneShift) telemetry.Event {
 	if c.Active {
 		return telemetry.Warning(pool, "ZonalShiftActive",
 			fmt.Sprintf("Zonal shift detected: offerings in zone %s (%s) are unavailable for this NodePool", zone, c.ZoneID), string(pool.UID), c.ZoneID)

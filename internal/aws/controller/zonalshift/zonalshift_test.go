@@ -11,7 +11,7 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
-	"tenon/cloud/aws/shiftedzones"
+	"tenon/cloud/aws/offering"
 	"tenon/cloud/memory"
 	"tenon/internal/aws/controller/zonalshift"
 	"tenon/internal/reconcile"
@@ -19,11 +19,11 @@ import (
 )
 
 type watch struct {
-	changes []shiftedzones.Change
+	changes []offering.ZoneShift
 	err     error
 }
 
-func (w watch) Update(context.Context) ([]shiftedzones.Change, error) { return w.changes, w.err }
+func (w watch) Update(context.Context) ([]offering.ZoneShift, error) { return w.changes, w.err }
 
 func pool(name string, requirements ...karpenterv1.Requirement) *karpenterv1.NodePool {
 	p := harness.Pool(name)
@@ -41,7 +41,7 @@ func TestWhoIsTold(t *testing.T) {
 	r := harness.New(t, memory.Options{}, class, pool("any"), pool("in-b", harness.Requirement(corev1.LabelTopologyZone, "us-west-2b")),
 		pool("old-b", harness.Requirement("failure-domain.beta.kubernetes.io/zone", "us-west-2b")),
 		pool("in-az1", harness.Requirement(awsv1.LabelZoneID, "usw2-az1")))
-	r.Run(zonalshift.New(r.Kit, watch{changes: []shiftedzones.Change{{ZoneID: "usw2-az1", Active: true}, {ZoneID: "usw2-az2"}, {ZoneID: "usw2-az9", Active: true}}}), "")
+	r.Run(zonalshift.New(r.Kit, watch{changes: []offering.ZoneShift{{ZoneID: "usw2-az1", Active: true}, {ZoneID: "usw2-az2"}, {ZoneID: "usw2-az9", Active: true}}}), "")
 	const active = ": Zonal shift detected: offerings in zone us-west-2a (usw2-az1) are unavailable for this NodePool"
 	const cleared = ": Zonal shift cleared: offerings in zone us-west-2b (usw2-az2) are restored for this NodePool"
 	want := []string{

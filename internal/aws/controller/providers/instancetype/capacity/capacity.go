@@ -26,7 +26,7 @@ import (
 
 // Memory is where sightings go.
 type Memory interface {
-	Witness(class *awsv1.EC2NodeClass, instanceType, imageID string, bytes int64) (news bool, err error)
+	LearnMemory(class *awsv1.EC2NodeClass, instanceType, imageID string, bytes int64) (news bool, err error)
 	Encode() map[string]string
 	Restore(map[string]string)
 }
@@ -97,7 +97,7 @@ func (o *observer) look(ctx context.Context, key reconcile.Key) (reconcile.Resul
 		return reconcile.Never, client.IgnoreNotFound(err)
 	}
 	memory := node.Status.Capacity[corev1.ResourceMemory]
-	news, err := o.memory.Witness(class, claim.Labels[corev1.LabelInstanceTypeStable], claim.Status.ImageID, memory.Value())
+	news, err := o.memory.LearnMemory(class, claim.Labels[corev1.LabelInstanceTypeStable], claim.Status.ImageID, memory.Value())
 	if err != nil {
 		return reconcile.Never, fmt.Errorf("look at node %s: %w", node.Name, err)
 	}

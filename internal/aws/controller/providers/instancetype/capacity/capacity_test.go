@@ -25,7 +25,7 @@ type notes struct {
 	texts map[string]string
 }
 
-func (n *notes) Witness(class *awsv1.EC2NodeClass, instanceType, imageID string, bytes int64) (bool, error) {
+func (n *notes) LearnMemory(class *awsv1.EC2NodeClass, instanceType, imageID string, bytes int64) (bool, error) {
 	n.seen = append(n.seen, strings.Join([]string{class.Name, instanceType, imageID, resource.NewQuantity(bytes, resource.BinarySI).String()}, " "))
 	return true, nil
 }

@@ -1,8 +1,4 @@
-// Package drift compares an instance with what its class would buy now.
-//
-// It is pure. What cannot be found out is an error and never a drift: a drift replaces a
-// node.
-package drift
+package classstatus
 
 import (
 	"errors"
@@ -18,16 +14,16 @@ import (
 
 // The reasons, in the order in which they are looked for. (As in Karpenter.)
 const (
-	NodeClass           cloud.DriftReason = "NodeClassDrift"
-	AMI                 cloud.DriftReason = "AMIDrift"
-	SecurityGroup       cloud.DriftReason = "SecurityGroupDrift"
-	Subnet              cloud.DriftReason = "SubnetDrift"
-	CapacityReservation cloud.DriftReason = "CapacityReservationDrift"
-	PlacementGroup      cloud.DriftReason = "PlacementGroupDrift"
+	NodeClassDrift           cloud.DriftReason = "NodeClassDrift"
+	AMIDrift                 cloud.DriftReason = "AMIDrift"
+	SecurityGroupDrift       cloud.DriftReason = "SecurityGroupDrift"
+	SubnetDrift              cloud.DriftReason = "SubnetDrift"
+	CapacityReservationDrift cloud.DriftReason = "CapacityReservationDrift"
+	PlacementGroupDrift      cloud.DriftReason = "PlacementGroupDrift"
 )
 
-// Facts are what is compared.
-type Facts struct {
+// DriftFacts are what is compared.
+type DriftFacts struct {
 	// Claim has the labels and annotations of the object.
 	Claim *cloud.Claim
 	Class *awsv1.EC2NodeClass
@@ -40,18 +36,18 @@ type Facts struct {
 	Reservations []awsv1.CapacityReservation
 }
 
-// Of is the first reason for which the instance is not what the class asks for; empty if
+// DriftOf is the first reason for which the instance is not what the class asks for; empty if
 // it is.
-func Of(f Facts) (cloud.DriftReason, error) {
+func DriftOf(f DriftFacts) (cloud.DriftReason, error) {
 	if f.static() {
-		return NodeClass, nil
+		return NodeClassDrift, nil
 	}
 	for _, look := range []struct {
 		reason  cloud.DriftReason
 		drifted func() (bool, error)
 	}{
-		{AMI, f.image}, {SecurityGroup, f.groups}, {Subnet, f.subnet},
-		{CapacityReservation, f.reservation}, {PlacementGroup, f.placement},
+		{AMIDrift, f.image}, {SecurityGroupDrift, f.groups}, {SubnetDrift, f.subnet},
+		{CapacityReservationDrift, f.reservation}, {PlacementGroupDrift, f.placement},
 	} {
 		drifted, err := look.drifted()
 		if err != nil {
@@ -65,7 +61,7 @@ func Of(f Facts) (cloud.DriftReason, error) {
 }
 
 // static compares fingerprints. One of another version says nothing.
-func (f Facts) static() bool {
+func (f DriftFacts) static() bool {
 	hash, hashed := f.Claim.Annotations[awsv1.AnnotationNodeClassHash]
 	version, versioned := f.Claim.Annotations[awsv1.AnnotationNodeClassHashVersion]
 	classHash, classHashed := f.Class.Annotations[awsv1.AnnotationNodeClassHash]
@@ -73,7 +69,7 @@ func (f Facts) static() bool {
 	return hashed && versioned && classHashed && classVersioned && version == classVersion && hash != classHash
 }
 
-func (f Facts) image() (bool, error) {
+func (f DriftFacts) image() (bool, error) {
 	if len(f.Class.Status.AMIs) == 0 {
 		return false, errors.New("no amis exist given constraints")
 	}
@@ -93,7 +89,7 @@ func (f Facts) image() (bool, error) {
 	return excluded, err
 }
 
-func (f Facts) groups() (bool, error) {
+func (f DriftFacts) groups() (bool, error) {
 	if len(f.Class.Status.SecurityGroups) == 0 {
 		return false, errors.New("no security groups are present in the status")
 	}
@@ -107,20 +103,20 @@ func (f Facts) groups() (bool, error) {
 	return !slices.Equal(slices.Compact(want), slices.Compact(has)), nil
 }
 
-func (f Facts) subnet() (bool, error) {
+func (f DriftFacts) subnet() (bool, error) {
 	if len(f.Class.Status.Subnets) == 0 {
 		return false, errors.New("no subnets are present in the status")
 	}
 	return !slices.ContainsFunc(f.Class.Status.Subnets, func(s awsv1.Subnet) bool { return s.ID == f.Machine.SubnetID }), nil
 }
 
-func (f Facts) reservation() (bool, error) {
+func (f DriftFacts) reservation() (bool, error) {
 	if f.Machine.Reservation == "" {
 		return false, nil
 	}
 	return !slices.ContainsFunc(f.Reservations, func(r awsv1.CapacityReservation) bool { return r.ID == f.Machine.Reservation }), nil
 }
 
-func (f Facts) placement() (bool, error) {
+func (f DriftFacts) placement() (bool, error) {
 	return f.Claim.Labels[awsv1.LabelPlacementGroupID] != f.Group, nil
 }

@@ -1,4 +1,4 @@
-package shortage_test
+package offering_test
 
 import (
 	"testing"
@@ -6,14 +6,12 @@ import (
 
 	clocktesting "k8s.io/utils/clock/testing"
 
-	"tenon/cloud/aws/shortage"
+	"tenon/cloud/aws/offering"
 )
 
-var start = time.Date(2026, time.August, 21, 12, 0, 0, 0, time.UTC)
+var large = offering.Shortage{InstanceType: "m5.large", Zone: "a", CapacityType: "spot"}
 
-var large = shortage.Offer{InstanceType: "m5.large", Zone: "a", CapacityType: "spot"}
-
-func in(o shortage.Offer, group, partition string) shortage.Offer {
+func in(o offering.Shortage, group, partition string) offering.Shortage {
 	o.Group, o.Partition = group, partition
 	return o
 }
@@ -24,24 +22,24 @@ func TestWhomAShortageConcerns(t *testing.T) {
 	other := large
 	other.Zone = "b"
 	cases := map[string]struct {
-		note  func(*shortage.Shortages)
-		asked shortage.Offer
+		note  func(*offering.Shortages)
+		asked offering.Shortage
 		want  bool
 	}{
-		"the offer itself":                     {func(b *shortage.Shortages) { b.Note(large) }, large, true},
-		"another zone":                         {func(b *shortage.Shortages) { b.Note(large) }, other, false},
-		"the offer in a group":                 {func(b *shortage.Shortages) { b.Note(large) }, in(large, "pg-1", "2"), true},
-		"a group's shortage, outside of it":    {func(b *shortage.Shortages) { b.Note(in(large, "pg-1", "")) }, large, false},
-		"a group's shortage, in another group": {func(b *shortage.Shortages) { b.Note(in(large, "pg-1", "")) }, in(large, "pg-2", ""), false},
-		"a group's shortage, in a partition":   {func(b *shortage.Shortages) { b.Note(in(large, "pg-1", "")) }, in(large, "pg-1", "2"), true},
-		"a partition's shortage, in another":   {func(b *shortage.Shortages) { b.Note(in(large, "pg-1", "1")) }, in(large, "pg-1", "2"), false},
-		"all of spot":                          {func(b *shortage.Shortages) { b.NoteCapacityType("spot") }, other, true},
-		"addresses are another matter":         {func(b *shortage.Shortages) { b.NoteSubnet("a") }, large, false},
+		"the offer itself":                     {func(b *offering.Shortages) { b.Note(large) }, large, true},
+		"another zone":                         {func(b *offering.Shortages) { b.Note(large) }, other, false},
+		"the offer in a group":                 {func(b *offering.Shortages) { b.Note(large) }, in(large, "pg-1", "2"), true},
+		"a group's shortage, outside of it":    {func(b *offering.Shortages) { b.Note(in(large, "pg-1", "")) }, large, false},
+		"a group's shortage, in another group": {func(b *offering.Shortages) { b.Note(in(large, "pg-1", "")) }, in(large, "pg-2", ""), false},
+		"a group's shortage, in a partition":   {func(b *offering.Shortages) { b.Note(in(large, "pg-1", "")) }, in(large, "pg-1", "2"), true},
+		"a partition's shortage, in another":   {func(b *offering.Shortages) { b.Note(in(large, "pg-1", "1")) }, in(large, "pg-1", "2"), false},
+		"all of spot":                          {func(b *offering.Shortages) { b.NoteCapacityType("spot") }, other, true},
+		"addresses are another matter":         {func(b *offering.Shortages) { b.NoteSubnet("a") }, large, false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := shortage.New(clocktesting.NewFakePassiveClock(start))
+			b := offering.NewShortages(clocktesting.NewFakePassiveClock(start))
 			tc.note(b)
 			if got := b.View().Has(tc.asked); got != tc.want {
 				t.Errorf("short %t, want %t", got, tc.want)
@@ -55,7 +53,7 @@ func TestWhomAShortageConcerns(t *testing.T) {
 func TestShortagesDecay(t *testing.T) {
 	t.Parallel()
 	clock := clocktesting.NewFakePassiveClock(start)
-	b := shortage.New(clock)
+	b := offering.NewShortages(clock)
 	lasts := func() time.Duration {
 		b.Note(large)
 		b.Note(large) // as a second answer of the same call would
@@ -80,7 +78,7 @@ func TestShortagesDecay(t *testing.T) {
 func TestRevisions(t *testing.T) {
 	t.Parallel()
 	clock := clocktesting.NewFakePassiveClock(start)
-	b := shortage.New(clock)
+	b := offering.NewShortages(clock)
 	none := b.View()
 	b.NoteSubnet("subnet-1")
 	full := b.View()

@@ -1,10 +1,4 @@
-// Package nodememory remembers how much memory nodes of a type really had. What a type
-// publishes is more than its nodes see, by an amount that depends on firmware and image;
-// after the first node has been seen no estimate is needed.
-//
-// It keeps figures and turns them into text and back, so that they survive a restart;
-// where the text is kept is its owner's business.
-package nodememory
+package offering
 
 import (
 	"cmp"
@@ -21,28 +15,30 @@ import (
 	"tenon/core/order"
 )
 
-// kept is how long a figure holds that no node confirms. (As in Karpenter.)
-const kept = 60 * 24 * time.Hour
+// memoryKept is how long a figure holds that no node confirms. (As in Karpenter.)
+const memoryKept = 60 * 24 * time.Hour
 
-// Learned is what was seen. It may be used by many goroutines.
-type Learned struct {
+// Memory is how much memory nodes of a type really had. What a type publishes is more than
+// its nodes see, by an amount that depends on firmware and image; after the first node has been
+// seen no estimate is needed. Encode and Restore let the figures survive a restart. It may be used by many goroutines.
+type Memory struct {
 	clock clock.PassiveClock
 
 	mu       sync.Mutex
-	images   map[string]map[string]sight // by images and type
+	images   map[string]map[string]memorySeen // by images and type
 	revision uint64
-	views    map[string]View
+	views    map[string]MemoryView
 }
 
-// sight is the least memory that a node of a type had with some images.
-type sight struct {
+// memorySeen is the least memory that a node of a type had with some images.
+type memorySeen struct {
 	bytes int64
 	until time.Time
 }
 
-// New has seen nothing.
-func New(c clock.PassiveClock) *Learned {
-	return &Learned{clock: c, images: map[string]map[string]sight{}, views: map[string]View{}}
+// NewMemory has seen nothing.
+func NewMemory(c clock.PassiveClock) *Memory {
+	return &Memory{clock: c, images: map[string]map[string]memorySeen{}, views: map[string]MemoryView{}}
 }
 
 // ImagesOf names the images of a class. What was seen with them goes before what was seen
@@ -62,7 +58,7 @@ func ImagesOf(images []awsv1.AMI) string {
 
 // Seen notes the memory of a node, and reports whether that is news: the least that was
 // seen counts, because a pod that fits there fits everywhere.
-func (m *Learned) Seen(images, instanceType string, bytes int64) bool {
+func (m *Memory) Seen(images, instanceType string, bytes int64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.clock.Now()
@@ -70,25 +66,25 @@ func (m *Learned) Seen(images, instanceType string, bytes int64) bool {
 	if found && now.Before(known.until) && bytes > known.bytes {
 		return false
 	}
-	m.put(images, instanceType, sight{bytes, now.Add(kept)})
+	m.put(images, instanceType, memorySeen{bytes, now.Add(memoryKept)})
 	if found && bytes == known.bytes && now.Before(known.until) {
 		// Renewed, and worth writing down only now and then.
-		return known.until.Sub(now) < kept-24*time.Hour
+		return known.until.Sub(now) < memoryKept-24*time.Hour
 	}
 	m.revision++
 	clear(m.views)
 	return true
 }
 
-func (m *Learned) put(images, instanceType string, s sight) {
+func (m *Memory) put(images, instanceType string, s memorySeen) {
 	if m.images[images] == nil {
-		m.images[images] = map[string]sight{}
+		m.images[images] = map[string]memorySeen{}
 	}
 	m.images[images][instanceType] = s
 }
 
-// View is what was seen with some images, by type. It must not be changed.
-type View struct {
+// MemoryView is what was seen with some images, by type. It must not be changed.
+type MemoryView struct {
 	Revision uint64
 	Bytes    map[string]int64
 }
@@ -96,13 +92,13 @@ type View struct {
 // View is what is known of nodes with some images. Of a type that was never seen with
 // them, the least counts that it had with others: a new image changes little, and much less
 // than what a type is said to have differs from what its nodes see.
-func (m *Learned) View(images string) View {
+func (m *Memory) View(images string) MemoryView {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if v, made := m.views[images]; made {
 		return v
 	}
-	v := View{Revision: m.revision, Bytes: map[string]int64{}}
+	v := MemoryView{Revision: m.revision, Bytes: map[string]int64{}}
 	now := m.clock.Now()
 	for _, types := range m.images {
 		for instanceType, s := range types {
@@ -121,7 +117,7 @@ func (m *Learned) View(images string) View {
 }
 
 // Encode is all that was seen, as text by images: a line for each type.
-func (m *Learned) Encode() map[string]string {
+func (m *Memory) Encode() map[string]string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.clock.Now()
@@ -142,7 +138,7 @@ func (m *Learned) Encode() map[string]string {
 
 // Restore takes in what Encode wrote, beside what has been seen since. Lines that cannot
 // be read are left out: what they said will be seen again.
-func (m *Learned) Restore(texts map[string]string) {
+func (m *Memory) Restore(texts map[string]string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, images := range order.Keys(texts) {
@@ -157,7 +153,7 @@ func (m *Learned) Restore(texts map[string]string) {
 			if err != nil || found && cmp.Or(cmp.Compare(known.bytes, bytes), at.Compare(known.until)) <= 0 {
 				continue
 			}
-			m.put(images, instanceType, sight{bytes, at})
+			m.put(images, instanceType, memorySeen{bytes, at})
 		}
 	}
 	m.revision++

@@ -1,4 +1,4 @@
-package nodememory_test
+package offering_test
 
 import (
 	"testing"
@@ -8,15 +8,13 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	awsv1 "tenon/api/aws/v1"
-	"tenon/cloud/aws/nodememory"
+	"tenon/cloud/aws/offering"
 )
-
-var start = time.Date(2026, time.August, 21, 12, 0, 0, 0, time.UTC)
 
 // The least memory that was seen counts, for the images that it was seen with.
 func TestTheLeastCounts(t *testing.T) {
 	t.Parallel()
-	m := nodememory.New(clocktesting.NewFakePassiveClock(start))
+	m := offering.NewMemory(clocktesting.NewFakePassiveClock(start))
 	for _, step := range []struct {
 		bytes int64
 		news  bool
@@ -40,7 +38,7 @@ func TestTheLeastCounts(t *testing.T) {
 // what is seen with these.
 func TestOtherImages(t *testing.T) {
 	t.Parallel()
-	m := nodememory.New(clocktesting.NewFakePassiveClock(start))
+	m := offering.NewMemory(clocktesting.NewFakePassiveClock(start))
 	m.Seen("old", "m5.large", 8000)
 	m.Seen("older", "m5.large", 7900)
 	if got := m.View("new").Bytes["m5.large"]; got != 7900 {
@@ -56,12 +54,12 @@ func TestOtherImages(t *testing.T) {
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	clock := clocktesting.NewFakePassiveClock(start)
-	m := nodememory.New(clock)
+	m := offering.NewMemory(clock)
 	m.Seen("x", "m5.large", 8000)
 	m.Seen("x", "m5.xlarge", 16000)
 	text := m.Encode()
 	text["x"] += "rubbish\n\nc5.large -1 2026-10-01T00:00:00Z\n"
-	again := nodememory.New(clock)
+	again := offering.NewMemory(clock)
 	again.Seen("x", "m5.large", 7000) // seen meanwhile, and less
 	again.Restore(text)
 	want := map[string]int64{"m5.large": 7000, "m5.xlarge": 16000}
@@ -69,7 +67,7 @@ func TestRestart(t *testing.T) {
 		t.Errorf("memory (-want +got):\n%s", diff)
 	}
 	clock.SetTime(start.Add(61 * 24 * time.Hour))
-	late := nodememory.New(clock)
+	late := offering.NewMemory(clock)
 	late.Restore(text)
 	if got := late.View("x").Bytes; len(got) != 0 {
 		t.Errorf("still %v after sixty days", got)
@@ -80,10 +78,10 @@ func TestRestart(t *testing.T) {
 func TestImagesOf(t *testing.T) {
 	t.Parallel()
 	a, b := awsv1.AMI{ID: "ami-1"}, awsv1.AMI{ID: "ami-2"}
-	if nodememory.ImagesOf([]awsv1.AMI{a, b}) != nodememory.ImagesOf([]awsv1.AMI{b, a, a}) {
+	if offering.ImagesOf([]awsv1.AMI{a, b}) != offering.ImagesOf([]awsv1.AMI{b, a, a}) {
 		t.Error("the order matters")
 	}
-	if nodememory.ImagesOf([]awsv1.AMI{a}) == nodememory.ImagesOf([]awsv1.AMI{b}) {
+	if offering.ImagesOf([]awsv1.AMI{a}) == offering.ImagesOf([]awsv1.AMI{b}) {
 		t.Error("other images have the same name")
 	}
 }

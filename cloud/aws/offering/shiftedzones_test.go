@@ -1,4 +1,4 @@
-package shiftedzones_test
+package offering_test
 
 import (
 	"context"
@@ -12,10 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/arczonalshift/types"
 	clocktesting "k8s.io/utils/clock/testing"
 
-	"tenon/cloud/aws/shiftedzones"
+	"tenon/cloud/aws/offering"
 )
-
-var start = time.Date(2026, time.August, 21, 12, 0, 0, 0, time.UTC)
 
 type arc struct {
 	shifts []types.ZonalShiftInResource
@@ -34,8 +32,8 @@ func away(zone string, status types.AppliedStatus, until time.Duration) types.Zo
 func TestShifts(t *testing.T) {
 	t.Parallel()
 	clock, a := clocktesting.NewFakePassiveClock(start), &arc{}
-	w := shiftedzones.New(a, clock, func(context.Context) (string, error) { return "arn", nil })
-	update := func(want ...shiftedzones.Change) {
+	w := offering.NewShiftedZones(a, clock, func(context.Context) (string, error) { return "arn", nil })
+	update := func(want ...offering.ZoneShift) {
 		t.Helper()
 		got, err := w.Update(t.Context())
 		if err != nil || !slices.Equal(got, want) {
@@ -47,7 +45,7 @@ func TestShifts(t *testing.T) {
 	a.shifts = []types.ZonalShiftInResource{
 		away("az2", types.AppliedStatusApplied, time.Hour), away("az1", types.AppliedStatusApplied, time.Minute), away("az3", types.AppliedStatusNotApplied, time.Hour),
 	}
-	update(shiftedzones.Change{ZoneID: "az1", Active: true}, shiftedzones.Change{ZoneID: "az2", Active: true})
+	update(offering.ZoneShift{ZoneID: "az1", Active: true}, offering.ZoneShift{ZoneID: "az2", Active: true})
 	zones, two := w.Shifted()
 	if !zones["az1"] || !zones["az2"] || zones["az3"] || two == none {
 		t.Errorf("shifted %v", zones)
@@ -57,14 +55,14 @@ func TestShifts(t *testing.T) {
 		t.Errorf("shifted %v after one has ended", zones)
 	}
 	a.shifts = nil
-	update(shiftedzones.Change{ZoneID: "az1"}, shiftedzones.Change{ZoneID: "az2"}) // both are news
+	update(offering.ZoneShift{ZoneID: "az1"}, offering.ZoneShift{ZoneID: "az2"}) // both are news
 }
 
 // What cannot be asked stays as it was.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	clock, a := clocktesting.NewFakePassiveClock(start), &arc{shifts: []types.ZonalShiftInResource{away("az1", types.AppliedStatusApplied, time.Hour)}}
-	w := shiftedzones.New(a, clock, func(context.Context) (string, error) { return "arn", nil })
+	w := offering.NewShiftedZones(a, clock, func(context.Context) (string, error) { return "arn", nil })
 	if _, err := w.Update(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,4 @@
-// Package shiftedzones knows the zones that traffic is led away from, because something is wrong
-// there: no node is launched in them until that is over.
-//
-// It asks ARC zonal shift when it is told to, and publishes nothing itself.
-package shiftedzones
+package offering
 
 import (
 	"context"
@@ -20,8 +16,9 @@ import (
 	"tenon/cloud/aws/api"
 )
 
-// Watch is what was said last. It may be used by many goroutines.
-type Watch struct {
+// ShiftedZones are the zones that traffic is led away from, as ARC zonal shift said last: no
+// node is launched there until the shift is over. It may be used by many goroutines.
+type ShiftedZones struct {
 	client  api.ZonalShift
 	cluster func(context.Context) (arn string, err error)
 	clock   clock.PassiveClock
@@ -33,20 +30,20 @@ type Watch struct {
 	revision uint64
 }
 
-// New watches a cluster, of which no zone is shifted yet.
-func New(client api.ZonalShift, c clock.PassiveClock, cluster func(context.Context) (arn string, err error)) *Watch {
-	return &Watch{client: client, cluster: cluster, clock: c, ends: map[string]time.Time{}, shifted: map[string]bool{}, told: map[string]bool{}}
+// NewShiftedZones watches a cluster, of which no zone is shifted yet.
+func NewShiftedZones(client api.ZonalShift, c clock.PassiveClock, cluster func(context.Context) (arn string, err error)) *ShiftedZones {
+	return &ShiftedZones{client: client, cluster: cluster, clock: c, ends: map[string]time.Time{}, shifted: map[string]bool{}, told: map[string]bool{}}
 }
 
-// Change is a zone that traffic is led away from since the last look, or no longer is.
-type Change struct {
+// ZoneShift is a zone that traffic is led away from since the last look, or no longer is.
+type ZoneShift struct {
 	ZoneID string
 	Active bool
 }
 
 // Update asks, and tells what has changed, in the order of the zones. What ARC does not
 // tell of any more is over.
-func (w *Watch) Update(ctx context.Context) ([]Change, error) {
+func (w *ShiftedZones) Update(ctx context.Context) ([]ZoneShift, error) {
 	arn, err := w.cluster(ctx)
 	if err != nil {
 		return nil, err
@@ -67,12 +64,12 @@ func (w *Watch) Update(ctx context.Context) ([]Change, error) {
 	w.ends = ends
 	w.turn()
 	w.told = w.shifted
-	return changes(before, w.told), nil
+	return zoneShifts(before, w.told), nil
 }
 
 // Shifted are the zones that traffic is led away from now, by ID, and a number that is
 // another one after every change. The map must not be changed.
-func (w *Watch) Shifted() (zoneIDs map[string]bool, revision uint64) {
+func (w *ShiftedZones) Shifted() (zoneIDs map[string]bool, revision uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.turn()
@@ -80,7 +77,7 @@ func (w *Watch) Shifted() (zoneIDs map[string]bool, revision uint64) {
 }
 
 // turn works out what is shifted now: shifts end by themselves. The lock is held.
-func (w *Watch) turn() {
+func (w *ShiftedZones) turn() {
 	now := w.clock.Now()
 	shifted := map[string]bool{}
 	for zone, end := range w.ends {
@@ -94,19 +91,19 @@ func (w *Watch) turn() {
 	}
 }
 
-func changes(before, after map[string]bool) []Change {
-	var all []Change
+func zoneShifts(before, after map[string]bool) []ZoneShift {
+	var all []ZoneShift
 	for zone := range after {
 		if !before[zone] {
-			all = append(all, Change{zone, true})
+			all = append(all, ZoneShift{zone, true})
 		}
 	}
 	for zone := range before {
 		if !after[zone] {
-			all = append(all, Change{zone, false})
+			all = append(all, ZoneShift{zone, false})
 		}
 	}
-	slices.SortFunc(all, func(a, b Change) int {
+	slices.SortFunc(all, func(a, b ZoneShift) int {
 		if a.ZoneID < b.ZoneID {
 			return -1
 		}

@@ -1,9 +1,4 @@
-// Package awserror says what AWS means by an error, in words for the people who have to
-// mend it, and which errors say that there is nothing to be had.
-//
-// It reads texts, because EC2 hides the cause of many errors behind a common code. It
-// must not decide what is done about an error.
-package awserror
+package api
 
 import (
 	"slices"
@@ -26,9 +21,9 @@ const SpreadLimit = "limit of instances in this spread placement group"
 
 var denied = []string{"UnauthorizedOperation", "AccessDenied", "AuthFailure"}
 
-// whys are tried in their order: the first whose texts are all in the error is meant.
+// reasons are tried in their order: the first whose texts are all in the error is meant.
 // (As in Karpenter.)
-var whys = []struct {
+var reasons = []struct {
 	texts []string
 	why   Reason
 }{
@@ -60,9 +55,9 @@ var unauthorized = []struct {
 	{"", Reason{"Unauthorized", "User is not authorized to perform this operation because no identity-based policy allows it"}},
 }
 
-// Of says what the text of an error means.
-func Of(text string) Reason {
-	if why, found := first(text); found && why.Reason == "SpotSLRCreationFailed" {
+// ReasonOf says what the text of an error means.
+func ReasonOf(text string) Reason {
+	if why, found := firstReason(text); found && why.Reason == "SpotSLRCreationFailed" {
 		return why
 	}
 	if slices.ContainsFunc(denied, func(word string) bool { return strings.Contains(text, word) }) {
@@ -72,14 +67,14 @@ func Of(text string) Reason {
 			}
 		}
 	}
-	if why, found := first(text); found {
+	if why, found := firstReason(text); found {
 		return why
 	}
 	return Reason{"LaunchFailed", "Instance launch failed"}
 }
 
-func first(text string) (Reason, bool) {
-	for _, w := range whys {
+func firstReason(text string) (Reason, bool) {
+	for _, w := range reasons {
 		if !slices.ContainsFunc(w.texts, func(part string) bool { return !strings.Contains(text, part) }) {
 			return w.why, true
 		}
@@ -87,12 +82,12 @@ func first(text string) (Reason, bool) {
 	return Reason{}, false
 }
 
-// short are the codes of a fleet's errors that say that an offer cannot be had at the
+// shortageCodes are the codes of a fleet's errors that say that an offer cannot be had at the
 // moment. (As in Karpenter.)
-var short = []string{
+var shortageCodes = []string{
 	"InsufficientInstanceCapacity", "MaxSpotInstanceCountExceeded", "VcpuLimitExceeded", "UnfulfillableCapacity",
 	"Unsupported", CodeNoAddresses, "MaxFleetCountExceeded", "ReservationCapacityExceeded",
 }
 
 // IsShortage reports whether a fleet's error says that an offer cannot be had.
-func IsShortage(code string) bool { return slices.Contains(short, code) }
+func IsShortage(code string) bool { return slices.Contains(shortageCodes, code) }

@@ -1,4 +1,4 @@
-package dryrun
+package inventory
 
 import (
 	"context"
@@ -36,21 +36,21 @@ const (
 	failureHolds = 5 * time.Minute
 )
 
-// Result says whether instances of a class can be launched, and if not, why.
-type Result struct {
+// DryRunResult says whether instances of a class can be launched, and if not, why.
+type DryRunResult struct {
 	Passed          bool
 	Reason, Message string
 }
 
 // ErrAgain: nothing was found out, and trying again at once may help.
-var ErrAgain = errors.New("the trial has to be repeated")
+var ErrAgain = errors.New("the dry run has to be repeated")
 
-// Options are what classes are tried out with.
-type Options struct {
+// DryRunOptions are what classes are tried out with.
+type DryRunOptions struct {
 	EC2       api.EC2Launches
 	Templates *launchtemplate.Store
-	Shelf     *offering.Catalogs
-	Home      *cluster.Cluster
+	Catalogs  *offering.Catalogs
+	Cluster   *cluster.Cluster
 	Network   *network.Finder
 	Region    string
 	// ReservedCapacity is the gate.
@@ -62,31 +62,31 @@ type Options struct {
 
 // DryRun tries classes out, and remembers its verdicts.
 type DryRun struct {
-	Options
-	verdicts *cache.Cache[key, Result]
+	DryRunOptions
+	verdicts *cache.Cache[dryRunKey, DryRunResult]
 }
 
-// key is a class with all that a verdict depends on. Annotations are part of it, so that
-// people can ask for another trial by setting one.
-type key struct{ class, state string }
+// dryRunKey is a class with all that a verdict depends on. Annotations are part of it, so that
+// people can ask for another dry run by setting one.
+type dryRunKey struct{ class, state string }
 
-// New has tried nothing yet.
-func New(o Options) *DryRun {
-	return &DryRun{Options: o, verdicts: cache.New[key, Result](o.Clock, verdictHolds)}
+// NewDryRun has tried nothing yet.
+func NewDryRun(o DryRunOptions) *DryRun {
+	return &DryRun{DryRunOptions: o, verdicts: cache.New[dryRunKey, DryRunResult](o.Clock, verdictHolds)}
 }
 
 // Run is the verdict on a class whose images, groups, subnets and profile are known.
-func (t *DryRun) Run(ctx context.Context, class *awsv1.EC2NodeClass, pools []*karpenterv1.NodePool) (Result, error) {
+func (t *DryRun) Run(ctx context.Context, class *awsv1.EC2NodeClass, pools []*karpenterv1.NodePool) (DryRunResult, error) {
 	tags := t.tags(class)
-	k := key{class.Name, fingerprint.Of([]any{
+	k := dryRunKey{class.Name, fingerprint.Of([]any{
 		class.Status.Subnets, class.Status.SecurityGroups, class.Status.AMIs, class.Status.InstanceProfile,
 		class.Spec, annotationsOf(class), tags,
 	})}
 	tried := false
-	verdict, err := t.verdicts.Get(ctx, k, func(ctx context.Context) (Result, error) {
+	verdict, err := t.verdicts.Get(ctx, k, func(ctx context.Context) (DryRunResult, error) {
 		tried = true
 		if t.Skip {
-			return Result{Passed: true}, nil
+			return DryRunResult{Passed: true}, nil
 		}
 		return t.run(ctx, class, pools, tags)
 	})
@@ -119,17 +119,17 @@ func (t *DryRun) tags(class *awsv1.EC2NodeClass) map[string]string {
 	if tags == nil {
 		tags = map[string]string{}
 	}
-	tags[awsv1.TagClusterPrefix+t.Home.Name] = "owned"
+	tags[awsv1.TagClusterPrefix+t.Cluster.Name] = "owned"
 	tags[awsv1.TagNodePool] = ""
-	tags[awsv1.TagClusterName] = t.Home.Name
+	tags[awsv1.TagClusterName] = t.Cluster.Name
 	tags[awsv1.TagNodeClass] = class.Name
 	return tags
 }
 
-func (t *DryRun) run(ctx context.Context, class *awsv1.EC2NodeClass, pools []*karpenterv1.NodePool, tags map[string]string) (Result, error) {
+func (t *DryRun) run(ctx context.Context, class *awsv1.EC2NodeClass, pools []*karpenterv1.NodePool, tags map[string]string) (DryRunResult, error) {
 	made, sampled, err := t.template(ctx, class, pools, tags)
 	if err != nil {
-		return Result{}, err
+		return DryRunResult{}, err
 	}
 	release, err := t.Templates.Hold(ctx, made)
 	if err != nil {
@@ -142,11 +142,11 @@ func (t *DryRun) run(ctx context.Context, class *awsv1.EC2NodeClass, pools []*ka
 	if err := t.runInstances(ctx, class, made.Name, sampled[0].Name, tags); !api.IsDryRun(err) {
 		return judge(err, "RunInstances")
 	}
-	return Result{Passed: true}, nil
+	return DryRunResult{Passed: true}, nil
 }
 
 func (t *DryRun) template(ctx context.Context, class *awsv1.EC2NodeClass, pools []*karpenterv1.NodePool, tags map[string]string) (launchtemplate.Template, []*catalog.Type, error) {
-	offer, err := t.Shelf.Offer(class)
+	offer, err := t.Catalogs.Offer(class)
 	if err != nil {
 		return launchtemplate.Template{}, nil, err
 	}
@@ -158,7 +158,7 @@ func (t *DryRun) template(ctx context.Context, class *awsv1.EC2NodeClass, pools 
 	if err != nil {
 		return launchtemplate.Template{}, nil, err
 	}
-	facts, err := t.Home.Facts(ctx, family)
+	facts, err := t.Cluster.Facts(ctx, family)
 	if err != nil {
 		return launchtemplate.Template{}, nil, err
 	}

@@ -7,14 +7,14 @@ import (
 	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud/aws/ami"
 	"tenon/cloud/aws/capacityreservation"
-	"tenon/cloud/aws/nodememory"
+	"tenon/cloud/aws/offering"
 )
 
-// Witness notes the memory of a node, and reports whether that is news. It counts only if
+// LearnMemory notes the memory of a node, and reports whether that is news. It counts only if
 // the node has booted the image that its type boots now: another image may leave it more
 // or less.
-func (s *Inventory) Witness(class *awsv1.EC2NodeClass, instanceType, imageID string, bytes int64) (news bool, err error) {
-	offer, err := s.Shelf.Offer(class)
+func (s *Inventory) LearnMemory(class *awsv1.EC2NodeClass, instanceType, imageID string, bytes int64) (news bool, err error) {
+	offer, err := s.Catalogs.Offer(class)
 	if err != nil {
 		return false, fmt.Errorf("note the memory of a node of type %s: %w", instanceType, err)
 	}
@@ -27,19 +27,19 @@ func (s *Inventory) Witness(class *awsv1.EC2NodeClass, instanceType, imageID str
 		if !found || current.ID != imageID || bytes <= 0 {
 			return false, nil
 		}
-		return s.Seen.Seen(nodememory.ImagesOf(class.Status.AMIs), instanceType, bytes), nil
+		return s.Memory.Seen(offering.ImagesOf(class.Status.AMIs), instanceType, bytes), nil
 	}
 	return false, nil
 }
 
 // Encode is all the memory that was seen, as text.
-func (s *Inventory) Encode() map[string]string { return s.Seen.Encode() }
+func (s *Inventory) Encode() map[string]string { return s.Memory.Encode() }
 
 // Restore takes in what Encode wrote.
-func (s *Inventory) Restore(texts map[string]string) { s.Seen.Restore(texts) }
+func (s *Inventory) Restore(texts map[string]string) { s.Memory.Restore(texts) }
 
 // Expiring reports whether a capacity block is so near its end that its instances leave.
 func (s *Inventory) Expiring(ctx context.Context, reservation string) (bool, error) {
-	found, there, err := s.Reserves.ByID(ctx, reservation)
+	found, there, err := s.Reservations.ByID(ctx, reservation)
 	return there && capacityreservation.Expiring(found, s.Clock.Now()), err
 }

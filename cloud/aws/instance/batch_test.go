@@ -1,4 +1,4 @@
-package batch_test
+package instance_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"tenon/cloud/aws/batch"
+	"tenon/cloud/aws/instance"
 )
 
 // recorder answers keys with themselves, and notes the size of each call.
@@ -18,15 +18,15 @@ type recorder struct {
 	sizes []int
 }
 
-func (r *recorder) call(_ context.Context, keys []int) map[int]batch.Answer[string] {
+func (r *recorder) call(_ context.Context, keys []int) map[int]instance.Answer[string] {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.sizes = append(r.sizes, len(keys))
-	answers := map[int]batch.Answer[string]{}
+	answers := map[int]instance.Answer[string]{}
 	for _, key := range keys {
-		answers[key] = batch.Answer[string]{Value: fmt.Sprint(key)}
+		answers[key] = instance.Answer[string]{Value: fmt.Sprint(key)}
 		if key < 0 {
-			answers[key] = batch.Answer[string]{Err: errors.New("negative")}
+			answers[key] = instance.Answer[string]{Err: errors.New("negative")}
 		}
 	}
 	return answers
@@ -41,14 +41,14 @@ func (r *recorder) expect(t *testing.T, sizes ...int) {
 	}
 }
 
-var options = batch.Options{Idle: 100 * time.Millisecond, Longest: time.Second, Most: 5}
+var options = instance.BatchOptions{Idle: 100 * time.Millisecond, Longest: time.Second, Most: 5}
 
 // Who asks together is answered together, each with its own answer.
 func TestTogether(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := &recorder{}
-		b := batch.New(options, r.call)
+		b := instance.NewBatcher(options, r.call)
 		var group sync.WaitGroup
 		for key := range 4 {
 			group.Go(func() {
@@ -73,7 +73,7 @@ func TestBounds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := &recorder{}
-		b := batch.New(batch.Options{Idle: 100 * time.Millisecond, Longest: 250 * time.Millisecond, Most: 100}, r.call)
+		b := instance.NewBatcher(instance.BatchOptions{Idle: 100 * time.Millisecond, Longest: 250 * time.Millisecond, Most: 100}, r.call)
 		var group sync.WaitGroup
 		for key := range 6 {
 			group.Go(func() {
@@ -85,7 +85,7 @@ func TestBounds(t *testing.T) {
 		r.expect(t, 4, 2)
 
 		full := &recorder{}
-		b = batch.New(options, full.call)
+		b = instance.NewBatcher(options, full.call)
 		for key := range 7 {
 			group.Go(func() { _, _ = b.Ask(t.Context(), key) })
 		}
@@ -99,7 +99,7 @@ func TestGivingUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := &recorder{}
-		b := batch.New(options, r.call)
+		b := instance.NewBatcher(options, r.call)
 		impatient, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
 		var group sync.WaitGroup

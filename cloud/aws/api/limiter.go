@@ -1,4 +1,4 @@
-package throttle
+package api
 
 import (
 	"context"
@@ -10,7 +10,12 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Limiter holds calls back as long as needed, for each operation on its own: AWS counts
+// Limiter keeps calls within limits that AWS does not publish exactly: it lets every call
+// through until a service says that there were too many, takes the rate that was answered
+// before that for the limit, and then feels its way along it. Where calls wait, the important
+// ones go first. It is for one account in one region.
+//
+// It holds calls back as long as needed, for each operation on its own: AWS counts
 // them so. It may be used by many goroutines.
 type Limiter struct {
 	clock clock.Clock
@@ -20,8 +25,8 @@ type Limiter struct {
 	calls  uint64            // that ever waited: who came first goes first
 }
 
-// New makes a limiter that knows of no limit yet.
-func New(c clock.Clock) *Limiter {
+// NewLimiter makes a limiter that knows of no limit yet.
+func NewLimiter(c clock.Clock) *Limiter {
 	return &Limiter{clock: c, queues: map[string]*queue{}}
 }
 
@@ -47,7 +52,7 @@ type Permit struct {
 // Wait returns when a call of the operation may be sent, the most important first; see
 // With. It fails when the context ends before.
 func (l *Limiter) Wait(ctx context.Context, operation string) (Permit, error) {
-	mine := l.join(operation, Of(ctx))
+	mine := l.join(operation, PriorityOf(ctx))
 	for {
 		wait := l.serve(operation)
 		select {

@@ -1,11 +1,4 @@
-// Package shortage remembers what EC2 could not give a moment ago, so that it is not asked
-// for it again at once: decisions see it as unavailable, launches leave it out. What was
-// remembered decays: after a few minutes it is tried again, and what was short again and
-// again stays away longer.
-//
-// It is told by launches and by notices of interruption; it makes no call, and knows
-// nothing of prices or capacity.
-package shortage
+package offering
 
 import (
 	"sync"
@@ -14,9 +7,9 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Offer is what was short: a type in a zone, bought in a way. Group and Partition narrow
+// Shortage is what was short: a type in a zone, bought in a way. Group and Partition narrow
 // it to launches into a placement group; a shortage there says nothing of the rest.
-type Offer struct {
+type Shortage struct {
 	InstanceType, Zone, CapacityType string
 	Group, Partition                 string
 }
@@ -42,22 +35,24 @@ type mark struct {
 
 func (m mark) lasts() time.Duration { return min(remembered<<m.repeat, longest) }
 
-// Shortages is the memory. It may be used by many goroutines.
+// Shortages remembers what EC2 could not give a moment ago: decisions see it as unavailable,
+// launches leave it out. After a few minutes it is tried again, and what was short again and
+// again stays away longer. Launches and notices of interruption tell it. It may be used by many goroutines.
 type Shortages struct {
 	clock clock.PassiveClock
 
 	mu    sync.Mutex
 	marks map[any]mark // also of what is over, as long as its repetitions count
-	view  View
+	view  ShortageView
 }
 
-// New is a book in which nothing is short.
-func New(c clock.PassiveClock) *Shortages {
-	return &Shortages{clock: c, marks: map[any]mark{}, view: View{revision: 1}}
+// NewShortages remembers no shortage yet.
+func NewShortages(c clock.PassiveClock) *Shortages {
+	return &Shortages{clock: c, marks: map[any]mark{}, view: ShortageView{revision: 1}}
 }
 
 // Note remembers that offers were short.
-func (b *Shortages) Note(offers ...Offer) {
+func (b *Shortages) Note(offers ...Shortage) {
 	for _, o := range offers {
 		b.note(o)
 	}
@@ -85,7 +80,7 @@ func (b *Shortages) note(subject any) {
 
 // View is what is short now. While nothing changes it is the same value, and has the
 // same revision; a shortage that is over is a change.
-func (b *Shortages) View() View {
+func (b *Shortages) View() ShortageView {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if now := b.clock.Now(); !b.view.next.IsZero() && !now.Before(b.view.next) {
@@ -96,7 +91,7 @@ func (b *Shortages) View() View {
 
 // renew makes the view again. The lock is held.
 func (b *Shortages) renew(now time.Time) {
-	v := View{revision: b.view.revision + 1, short: map[any]bool{}}
+	v := ShortageView{revision: b.view.revision + 1, short: map[any]bool{}}
 	for subject, m := range b.marks {
 		switch {
 		case now.Before(m.until):
@@ -111,22 +106,22 @@ func (b *Shortages) renew(now time.Time) {
 	b.view = v
 }
 
-// View is what was short at one time. It does not change.
-type View struct {
+// ShortageView is what was short at one time. It does not change.
+type ShortageView struct {
 	revision uint64
 	short    map[any]bool
 	next     time.Time
 }
 
 // Revision is another number for every other view.
-func (v View) Revision() uint64 { return v.revision }
+func (v ShortageView) Revision() uint64 { return v.revision }
 
 // Next is when the first shortage will be over; zero if nothing is short.
-func (v View) Next() time.Time { return v.next }
+func (v ShortageView) Next() time.Time { return v.next }
 
 // Has reports whether an offer is short: for all launches, for its placement group, or for
 // its partition; or because nothing can be bought in that way at all.
-func (v View) Has(o Offer) bool {
+func (v ShortageView) Has(o Shortage) bool {
 	if len(v.short) == 0 {
 		return false
 	}
@@ -147,7 +142,7 @@ func (v View) Has(o Offer) bool {
 }
 
 // HasCapacityType reports whether nothing can be bought in a way.
-func (v View) HasCapacityType(name string) bool { return v.short[capacityType(name)] }
+func (v ShortageView) HasCapacityType(name string) bool { return v.short[capacityType(name)] }
 
 // HasSubnet reports whether a subnet has no addresses left.
-func (v View) HasSubnet(id string) bool { return v.short[subnet(id)] }
+func (v ShortageView) HasSubnet(id string) bool { return v.short[subnet(id)] }

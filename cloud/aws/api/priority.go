@@ -1,4 +1,4 @@
-package throttle
+package api
 
 import "context"
 
@@ -18,13 +18,13 @@ const (
 
 type priorityKey struct{}
 
-// With is a context whose calls have a priority.
-func With(ctx context.Context, p Priority) context.Context {
+// WithPriority is a context whose calls have a priority.
+func WithPriority(ctx context.Context, p Priority) context.Context {
 	return context.WithValue(ctx, priorityKey{}, p)
 }
 
-// Of is the priority of a context's calls.
-func Of(ctx context.Context) Priority {
+// PriorityOf is the priority of a context's calls.
+func PriorityOf(ctx context.Context) Priority {
 	p, _ := ctx.Value(priorityKey{}).(Priority)
 	return min(max(p, Background), priorities-1)
 }

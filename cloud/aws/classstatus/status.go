@@ -19,27 +19,27 @@ const (
 	missingHolds   = time.Minute
 )
 
-// Standing is a class while its status is being decided. It has a copy of the class.
-type Standing struct {
+// Status is a class while its status is being decided. It has a copy of the class.
+type Status struct {
 	Class      *awsv1.EC2NodeClass
 	conditions condition.Set
 }
 
 // New begins with the status that the class has. The class stays as it is.
-func New(c *awsv1.EC2NodeClass, reservedCapacity bool, now time.Time) *Standing {
-	s := &Standing{Class: c.DeepCopy()}
+func New(c *awsv1.EC2NodeClass, reservedCapacity bool, now time.Time) *Status {
+	s := &Status{Class: c.DeepCopy()}
 	s.conditions = s.Class.Conditions(reservedCapacity, now)
 	return s
 }
 
 // Status is what was decided.
-func (s *Standing) Status() awsv1.EC2NodeClassStatus {
+func (s *Status) Status() awsv1.EC2NodeClassStatus {
 	s.Class.Status.Conditions = s.conditions.List()
 	return s.Class.Status
 }
 
 // Images decides on the images that were found.
-func (s *Standing) Images(found []awsv1.AMI) time.Duration {
+func (s *Status) Images(found []awsv1.AMI) time.Duration {
 	s.Class.Status.AMIs = nilIfEmpty(found)
 	if len(found) == 0 {
 		s.conditions.SetFalse(awsv1.ConditionAMIsReady, "AMINotFound", "AMISelector did not match any AMIs")
@@ -51,21 +51,21 @@ func (s *Standing) Images(found []awsv1.AMI) time.Duration {
 
 // UnsupportedImages: no images of the alias fit the cluster's version, whose upgrade will
 // show when it is looked at again.
-func (s *Standing) UnsupportedImages(why string) time.Duration {
+func (s *Status) UnsupportedImages(why string) time.Duration {
 	s.Class.Status.AMIs = nil
 	s.conditions.SetFalse(awsv1.ConditionAMIsReady, "UnsupportedAlias", why)
 	return ImagesHold
 }
 
 // Reservations decides on the capacity reservations that were found. None is no failure.
-func (s *Standing) Reservations(found []awsv1.CapacityReservation) {
+func (s *Status) Reservations(found []awsv1.CapacityReservation) {
 	s.Class.Status.CapacityReservations = nilIfEmpty(found)
 	s.conditions.SetTrue(awsv1.ConditionCapacityReservationsReady)
 }
 
 // Placement decides on the placement group: whether it was found, and what went wrong on
 // the way.
-func (s *Standing) Placement(found bool, err error) {
+func (s *Status) Placement(found bool, err error) {
 	selector := s.Class.Spec.PlacementGroupSelector
 	switch {
 	case err != nil:
@@ -79,7 +79,7 @@ func (s *Standing) Placement(found bool, err error) {
 }
 
 // Subnets decides on the subnets that were found.
-func (s *Standing) Subnets(found []awsv1.Subnet) time.Duration {
+func (s *Status) Subnets(found []awsv1.Subnet) time.Duration {
 	s.Class.Status.Subnets = nilIfEmpty(found)
 	if len(found) == 0 {
 		s.conditions.SetFalse(awsv1.ConditionSubnetsReady, "SubnetsNotFound", "SubnetSelector did not match any Subnets")
@@ -90,7 +90,7 @@ func (s *Standing) Subnets(found []awsv1.Subnet) time.Duration {
 }
 
 // SecurityGroups decides on the security groups that were found.
-func (s *Standing) SecurityGroups(found []awsv1.SecurityGroup) time.Duration {
+func (s *Status) SecurityGroups(found []awsv1.SecurityGroup) time.Duration {
 	s.Class.Status.SecurityGroups = nilIfEmpty(found)
 	if len(found) == 0 {
 		s.conditions.SetFalse(awsv1.ConditionSecurityGroupsReady, "SecurityGroupsNotFound", "SecurityGroupSelector did not match any SecurityGroups")
@@ -102,14 +102,14 @@ func (s *Standing) SecurityGroups(found []awsv1.SecurityGroup) time.Duration {
 
 // Profile notes the instance profile. An error of IAM leaves the former one, so there is
 // nothing to decide then.
-func (s *Standing) Profile(name string) {
+func (s *Status) Profile(name string) {
 	s.Class.Status.InstanceProfile = name
 	s.conditions.SetTrue(awsv1.ConditionInstanceProfileReady)
 }
 
 // Unsure: something could not be looked up. A condition that was decided before stays as
 // it was; one that never was says why it is not.
-func (s *Standing) Unsure(name, why string) {
+func (s *Status) Unsure(name, why string) {
 	if !s.conditions.HasStatus(name, metav1.ConditionTrue) && !s.conditions.HasStatus(name, metav1.ConditionFalse) {
 		s.conditions.SetUnknown(name, "LookupFailed", why)
 	}
@@ -121,8 +121,8 @@ var needed = []string{
 	awsv1.ConditionSecurityGroupsReady, awsv1.ConditionSubnetsReady,
 }
 
-// Dependencies reports whether all is there that a trial needs, and says so if not.
-func (s *Standing) Dependencies() bool {
+// Dependencies reports whether all is there that a dry run needs, and says so if not.
+func (s *Status) Dependencies() bool {
 	const reason, message = "DependenciesNotReady", "Awaiting AMI, Instance Profile, Security Group, and Subnet resolution"
 	unknown := false
 	for _, name := range needed {
@@ -141,12 +141,12 @@ func (s *Standing) Dependencies() bool {
 }
 
 // NoServiceRange: the range of services is not known, and nodes of the family need it.
-func (s *Standing) NoServiceRange() {
+func (s *Status) NoServiceRange() {
 	s.conditions.SetFalse(awsv1.ConditionValidationSucceeded, "ClusterCIDRResolutionFailed", "Failed to detect the cluster CIDR")
 }
 
 // Tags reports whether the user's tags are such as users may set, and says so if not.
-func (s *Standing) Tags() error {
+func (s *Status) Tags() error {
 	err := s.Class.Spec.ValidateTags()
 	if err != nil {
 		s.conditions.SetFalse(awsv1.ConditionValidationSucceeded, "TagValidationFailed", err.Error())
@@ -155,7 +155,7 @@ func (s *Standing) Tags() error {
 }
 
 // Kubelet reports whether the settings of the kubelet can be read, and says so if not.
-func (s *Standing) Kubelet() error {
+func (s *Status) Kubelet() error {
 	err := s.Class.Spec.Kubelet.Validate()
 	if err != nil {
 		s.conditions.SetFalse(awsv1.ConditionValidationSucceeded, "KubeletValidationFailed", err.Error())
@@ -163,14 +163,14 @@ func (s *Standing) Kubelet() error {
 	return err
 }
 
-// Passed and Failed are how a trial ended.
-func (s *Standing) Passed() time.Duration {
+// Passed and Failed are how a dry run ended.
+func (s *Status) Passed() time.Duration {
 	s.conditions.SetTrue(awsv1.ConditionValidationSucceeded)
 	return ValidationHold
 }
 
 // Failed notes why launches would be refused.
-func (s *Standing) Failed(reason, message string) time.Duration {
+func (s *Status) Failed(reason, message string) time.Duration {
 	s.conditions.SetFalse(awsv1.ConditionValidationSucceeded, reason, message)
 	return ValidationHold
 }

@@ -1,9 +1,4 @@
-// Package batch makes one call of what many ask at about the same time. It collects keys
-// until no key has come for a moment, and then has them all answered together.
-//
-// It knows nothing of what is asked. Who gave up waiting does not stop the call: others
-// may wait for it.
-package batch
+package instance
 
 import (
 	"context"
@@ -11,8 +6,8 @@ import (
 	"time"
 )
 
-// Options say how long keys are collected.
-type Options struct {
+// BatchOptions say how long keys are collected.
+type BatchOptions struct {
 	// Idle is how long no key may have come before the call is made; Longest is how long
 	// the first one waits at most.
 	Idle, Longest time.Duration
@@ -29,19 +24,21 @@ type Answer[V any] struct {
 	Err   error
 }
 
-// Batcher collects keys. A key that is asked for twice at the same time is asked once.
+// Batcher makes one call of what many ask at about the same time: it collects keys until no
+// key has come for a moment, and then has them all answered together. A caller that gives up
+// does not stop the call, since others may wait for it. A key that is asked for twice at the same time is asked once.
 type Batcher[K comparable, V any] struct {
-	options Options
+	options BatchOptions
 	call    func(context.Context, []K) map[K]Answer[V]
 
 	mu   sync.Mutex
 	open *batch[K, V]
 }
 
-// New makes a batcher. call gets each key once, in the order in which they came; a key
+// NewBatcher makes a batcher. call gets each key once, in the order in which they came; a key
 // that it leaves out gets a zero answer. It runs with the values of the first caller's
 // context, but not with its end.
-func New[K comparable, V any](o Options, call func(context.Context, []K) map[K]Answer[V]) *Batcher[K, V] {
+func NewBatcher[K comparable, V any](o BatchOptions, call func(context.Context, []K) map[K]Answer[V]) *Batcher[K, V] {
 	return &Batcher[K, V]{options: o, call: call}
 }
 

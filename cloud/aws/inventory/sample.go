@@ -1,4 +1,4 @@
-package dryrun
+package inventory
 
 import (
 	"slices"

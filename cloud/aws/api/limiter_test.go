@@ -1,4 +1,4 @@
-package throttle_test
+package api_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 	"k8s.io/utils/clock"
 
-	"tenon/cloud/aws/throttle"
+	"tenon/cloud/aws/api"
 )
 
 // service refuses what goes beyond a bucket that fills at a steady rate, as AWS does.
@@ -44,7 +44,7 @@ func (s *service) call() (refused bool) {
 }
 
 // until calls until it is not refused any more, and says how often it was.
-func until(ctx context.Context, t *testing.T, l *throttle.Limiter, s *service) (refusals int) {
+func until(ctx context.Context, t *testing.T, l *api.Limiter, s *service) (refusals int) {
 	for {
 		permit, err := l.Wait(ctx, "CreateFleet")
 		if err != nil {
@@ -65,7 +65,7 @@ func until(ctx context.Context, t *testing.T, l *throttle.Limiter, s *service) (
 func TestBurstAgainstALimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l, s := throttle.New(clock.RealClock{}), newService(5, 50)
+		l, s := api.NewLimiter(clock.RealClock{}), newService(5, 50)
 		begun := time.Now()
 		var group sync.WaitGroup
 		var mu sync.Mutex
@@ -94,7 +94,7 @@ func TestBurstAgainstALimit(t *testing.T) {
 func TestImportantCallsGoFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := throttle.New(clock.RealClock{})
+		l := api.NewLimiter(clock.RealClock{})
 		first, err := l.Wait(t.Context(), "op")
 		if err != nil {
 			t.Fatal(err)
@@ -105,10 +105,10 @@ func TestImportantCallsGoFirst(t *testing.T) {
 		var group sync.WaitGroup
 		for _, c := range []struct {
 			name     string
-			priority throttle.Priority
-		}{{"background", throttle.Background}, {"launch 1", throttle.Launch}, {"launch 2", throttle.Launch}, {"terminate", throttle.Terminate}} {
+			priority api.Priority
+		}{{"background", api.Background}, {"launch 1", api.Launch}, {"launch 2", api.Launch}, {"terminate", api.Terminate}} {
 			group.Go(func() {
-				permit, err := l.Wait(throttle.With(t.Context(), c.priority), "op")
+				permit, err := l.Wait(api.WithPriority(t.Context(), c.priority), "op")
 				if err != nil {
 					t.Error(err)
 				}
@@ -127,10 +127,10 @@ func TestImportantCallsGoFirst(t *testing.T) {
 }
 
 // A caller who gives up gets an error, and the others still get their turn.
-func TestGivingUp(t *testing.T) {
+func TestGivingUpWhileWaiting(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := throttle.New(clock.RealClock{})
+		l := api.NewLimiter(clock.RealClock{})
 		first, _ := l.Wait(t.Context(), "op")
 		first.Done(true)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
@@ -148,7 +148,7 @@ func TestGivingUp(t *testing.T) {
 func TestLimitsAreForgotten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := throttle.New(clock.RealClock{})
+		l := api.NewLimiter(clock.RealClock{})
 		permit, _ := l.Wait(t.Context(), "op")
 		permit.Done(true)
 		if l.Rate("op") == 0 || l.Rate("other") != 0 {

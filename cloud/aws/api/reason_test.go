@@ -1,9 +1,9 @@
-package awserror_test
+package api_test
 
 import (
 	"testing"
 
-	"tenon/cloud/aws/awserror"
+	"tenon/cloud/aws/api"
 )
 
 // Every text that people may search for leads to its reason.
@@ -30,7 +30,7 @@ func TestOf(t *testing.T) {
 		"InsufficientFreeAddressesInSubnet": "InsufficientFreeAddressesInSubnet",
 		"something that nobody has seen":    "LaunchFailed",
 	} {
-		if got := awserror.Of(text); got.Reason != want || got.Message == "" {
+		if got := api.ReasonOf(text); got.Reason != want || got.Message == "" {
 			t.Errorf("%s is %+v, want %s", text, got, want)
 		}
 	}
@@ -38,7 +38,7 @@ func TestOf(t *testing.T) {
 
 func TestIsShortage(t *testing.T) {
 	t.Parallel()
-	if !awserror.IsShortage("UnfulfillableCapacity") || awserror.IsShortage("InvalidParameterValue") || awserror.IsShortage("") {
+	if !api.IsShortage("UnfulfillableCapacity") || api.IsShortage("InvalidParameterValue") || api.IsShortage("") {
 		t.Error("shortages are not told from other errors")
 	}
 }
