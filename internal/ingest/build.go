@@ -73,7 +73,7 @@ type builder struct {
 	out     *snapshot.Snapshot
 
 	prices  map[string]Prices // by pool
-	leaving map[string]bool   // nodes by name; false for nodes that stay
+	leaving map[string]bool   // nodes by name; false for nodes that stay, also because a disruption will be taken back
 }
 
 // byName sorts objects, so that the answer does not depend on the order of the input.
@@ -143,13 +143,16 @@ func (b *builder) catalogOf(pool *karpenterv1.NodePool) (*catalog.Catalog, error
 func (b *builder) addNodes() {
 	b.leaving = map[string]bool{}
 	claims := Pair(b.objects.NodeClaims)
+	exists := func(name string) bool {
+		return slices.ContainsFunc(b.objects.NodeClaims, func(c *karpenterv1.NodeClaim) bool { return c.Name == name })
+	}
 	add := func(node *corev1.Node, claim *karpenterv1.NodeClaim) {
 		translated, ok := b.t.Node(node, claim, b.prices[PoolOf(node, claim)])
 		if !ok {
 			return
 		}
 		b.out.Nodes = append(b.out.Nodes, translated)
-		b.leaving[translated.Name] = translated.Leaving
+		b.leaving[translated.Name] = translated.Leaving && !TakenBack(&translated, claim, exists)
 	}
 	taken := map[*karpenterv1.NodeClaim]bool{}
 	for _, node := range b.objects.Nodes {

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -55,6 +56,30 @@ func (v view) life() snapshot.Life {
 		out.Expires = v.claim.CreationTimestamp.Add(*after).UTC()
 	}
 	return out
+}
+
+// TakenBack reports whether a node is marked for a disruption that will be taken back: nothing is
+// written of the disruption on the claim, or a replacement that it waits for does not exist. Pods
+// of such a node stay where they are, and want no other place. The controller writes the record
+// before it taints the node, and makes the replacements after that.
+func TakenBack(n *snapshot.Node, claim *karpenterv1.NodeClaim, exists func(claim string) bool) bool {
+	if !n.Life.Awaits || claim == nil || n.Life.Unborn {
+		return false
+	}
+	var record struct { // of command.Record, which the disruption controller alone writes
+		Replacements []struct {
+			Claim string `json:"claim"`
+		} `json:"replacements"`
+	}
+	if json.Unmarshal([]byte(claim.Annotations[karpenterv1.AnnotationDisruption]), &record) != nil {
+		return true
+	}
+	for _, r := range record.Replacements {
+		if !exists(r.Claim) {
+			return true
+		}
+	}
+	return false
 }
 
 // Rearranged is what a claim says about when disruptions brought pods to its node. What

@@ -282,8 +282,10 @@ func (w *World) refreshPods(now time.Time) {
 // moved: that depends on budgets and on the time.
 func (w *World) reconsider() {
 	for _, node := range w.roster.leaving {
+		stays := w.takenBack(node)
 		for k := range w.guests.on[node] {
-			if known := w.guests.list.find(k); known == nil || known.Movable != w.translator.Movable(w.guests.all[k]) {
+			movable := !stays && w.translator.Movable(w.guests.all[k])
+			if known := w.guests.list.find(k); known == nil || known.Movable != movable {
 				w.guests.dirty[k] = struct{}{}
 			}
 		}
@@ -302,7 +304,8 @@ func (w *World) translate(k key, pod *corev1.Pod) (snapshot.Pod, bool) {
 	if node != "" && !known {
 		return snapshot.Pod{}, false
 	}
-	out, ok := w.translator.Guest(pod, leaving)
+	_, arranged := w.ledger.arranged[pod.UID]
+	out, ok := w.translator.Guest(pod, leaving && (arranged || !w.takenBack(node)))
 	if ok && out.Pending {
 		if promised, found := w.roster.nodeOf(w.ledger.claimFor(pod.UID)); found {
 			out.Node, out.Pending, out.Refused = promised, false, ""
@@ -318,6 +321,12 @@ func (w *World) translate(k key, pod *corev1.Pod) (snapshot.Pod, bool) {
 		}
 	}
 	return out, ok
+}
+
+// takenBack reports whether a node leaves for a disruption that will be taken back.
+func (w *World) takenBack(node string) bool {
+	m := w.roster.pairs.byNode[node]
+	return m != nil && ingest.TakenBack(&m.value, m.claim, func(claim string) bool { return w.roster.claim(claim) != nil })
 }
 
 func compareKeys(a, b key) int {

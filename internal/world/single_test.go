@@ -38,7 +38,9 @@ func newSingle() *single {
 	none := intstr.FromInt32(0)
 	budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "b"}}
 	budget.Spec.MaxUnavailable, budget.Spec.Selector = &none, &metav1.LabelSelector{}
-	for _, o := range []any{pool(0), claim(0), leaving, s.deployment(), s.set(1), s.setOf(2, 1), budget, s.old} {
+	goes := claim(0)
+	goes.DeletionTimestamp = &metav1.Time{Time: noon}
+	for _, o := range []any{pool(0), goes, leaving, s.deployment(), s.set(1), s.setOf(2, 1), budget, s.old} {
 		s.Put(o)
 	}
 	return s

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/internal/command"
 	"tenon/internal/world"
 )
 
@@ -49,9 +50,64 @@ func TestAReplacementIsNotBoughtTwice(t *testing.T) {
 
 	// The claim is refused, and the command taken back, but the node goes all the same.
 	h.world.Disarrange(moved)
+	claim := h.Claim("default-00001")
+	claim.Finalizers = []string{karpenterv1.FinalizerTermination}
+	h.Put(claim)
+	h.Must(h.API.Delete(context.Background(), claim))
+	h.watch()
 	h.Clock.Step(11 * time.Second)
 	h.decide()
 	if n := len(h.claims()); n != 2 {
 		t.Errorf("%d claims, when nothing is arranged for the pods of a node that goes", n)
+	}
+}
+
+// TestARestartBuysNoReplacementTwice: the process died while it began a disruption. The next one finds
+// the node closed, with the command on its claim or without, and the replacement is not there: the
+// command will be taken back, and the pods of the node want no other place.
+func TestARestartBuysNoReplacementTwice(t *testing.T) {
+	t.Parallel()
+	for name, record := range map[string]string{
+		"the claim is not seen yet": "",
+		"the command is written":    (&command.Record{ID: "x7k2p", Claims: []command.Member{{Claim: "default-00001"}}, Replacements: []command.Member{{Claim: "default-next"}}}).String(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, ready("default"))
+			h.pods("web", 3)
+			h.decide()
+			lifecycle(h, "default-00001")
+			var pods corev1.PodList
+			h.Must(h.API.List(context.Background(), &pods))
+			for i := range pods.Items {
+				pods.Items[i].Spec.NodeName = "node-default-00001"
+				pods.Items[i].Status.Conditions = nil
+				h.Must(h.API.Update(context.Background(), &pods.Items[i]))
+			}
+			h.pods("hopeless", 1, judged, func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"no": "such"} })
+			var node corev1.Node
+			h.Get("node-default-00001", &node)
+			node.Spec.Taints = append(node.Spec.Taints, karpenterv1.TaintDisrupted())
+			h.Must(h.API.Update(context.Background(), &node))
+			claim := h.Claim("default-00001")
+			claim.Finalizers = []string{karpenterv1.FinalizerTermination}
+			claim.Annotations = map[string]string{karpenterv1.AnnotationDisruption: record}
+			h.Put(claim)
+			h.start(h.Kit)
+			for range 5 {
+				h.Clock.Step(200 * time.Millisecond)
+				h.decide()
+			}
+			h.expect("default 3")
+
+			// Once the node really goes, its pods want a place.
+			h.Must(h.API.Delete(context.Background(), h.Claim("default-00001")))
+			h.watch()
+			h.Clock.Step(11 * time.Second)
+			h.decide()
+			if n := len(h.claims()); n != 2 {
+				t.Errorf("%d claims, when the node goes", n)
+			}
+		})
 	}
 }
