@@ -6,6 +6,8 @@
 package decide
 
 import (
+	"slices"
+
 	"tenon/core/disrupt"
 	"tenon/core/model"
 	"tenon/core/plan"
@@ -51,6 +53,14 @@ type Coverage struct {
 	Swept, Skipped int
 }
 
+// At is the decision about a snapshot that differs from the one before in no more than its time
+// and what waits: what is bought is the same, and when may be another.
+func (d Decision) At(s *snapshot.Snapshot) Decision {
+	d.Plan.Claims, d.Plan.Spare = slices.Clone(d.Plan.Claims), slices.Clone(d.Plan.Spare)
+	wait.Claims(s, &d.Plan)
+	return d
+}
+
 // Decide looks at the snapshot and says what should be done. Pods without a place come
 // first: what is given up has to do without the room that they need. Buffers come second, and
 // get what pods leave. What is better done a moment later says so.
@@ -58,6 +68,7 @@ func Decide(s *snapshot.Snapshot, b Budget) Decision {
 	d := Decision{Plan: provision.Plan(s, provision.Options{Effort: b.Steps, Unadvised: b.Unadvised, Unproven: b.Unproven, Memory: b.Memory})}
 	buffers := newFiller(s, &d.Plan)
 	buffers.fill(b.Steps)
+	wait.Claims(s, &d.Plan)
 	if !b.Disrupt {
 		return d
 	}

@@ -46,7 +46,7 @@ type Disruption struct {
 }
 
 // Delay is for which reason something waits although it should be done, and until when at the
-// latest. The zero value is no delay.
+// latest, if that is known. The zero value is no delay.
 type Delay struct {
 	Code  reason.Code
 	Until time.Time

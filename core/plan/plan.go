@@ -56,6 +56,22 @@ type Claim struct {
 	// Spare says that the node has room for pods that a buffer stands for, which are not among
 	// its Pods.
 	Spare bool
+	// Delay is why it is not to be made now.
+	Delay Delay `json:",omitzero"`
+}
+
+// Now reports whether the claim is to be made now.
+func (c *Claim) Now() bool { return c.Delay.Code == reason.None }
+
+// Delayed is how many pods the claims are for that wait for a reason.
+func (p *Plan) Delayed(why reason.Code) int {
+	n := 0
+	for i := range p.Claims {
+		if c := &p.Claims[i]; c.Delay.Code == why {
+			n += len(c.Pods)
+		}
+	}
+	return n
 }
 
 // Offer names one offering of one pool's catalogue with its price.

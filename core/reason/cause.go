@@ -48,8 +48,13 @@ const (
 	NoRoomBeside     Code = "NoRoomBeside" // Where: the pool, whose limits leave no room for a replacement
 )
 
-// What the moves of a plan wait for.
+// What parts of a plan wait for that are not carried out at once: claims first, then moves.
 const (
+	PlacesArranged  Code = "PlacesArranged"
+	BurstGoesOn     Code = "BurstGoesOn"
+	PlacesLost      Code = "PlacesLost"
+	LaunchesRefused Code = "LaunchesRefused"
+
 	PodsArriving  Code = "PodsArriving"
 	NodesFreeSoon Code = "NodesFreeSoon"
 )

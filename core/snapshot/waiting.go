@@ -2,20 +2,47 @@ package snapshot
 
 import "time"
 
-// Waiting is what the rules by which actions wait (core/wait) look at beside the plan.
+// Waiting is what the rules by which actions wait (core/wait) look at beside the plan. What
+// would be done if nothing waited does not depend on it.
 type Waiting struct {
-	// Placed is how many pods have a place that they have not taken yet.
-	Placed int `json:"placed,omitempty"`
+	// Placed is how many pods have a place that they have not taken yet, and Landed is when one
+	// took its place last.
+	Placed int       `json:"placed,omitempty"`
+	Landed time.Time `json:"landed,omitzero"`
 	// Moving is how many pods disruptions are to move and have not evicted yet.
 	Moving int `json:"moving,omitempty"`
 	// Arrivals is since when many pods have been on their way to their places; zero for few.
 	Arrivals time.Time `json:"arrivals,omitzero"`
 	// Moves is since when moves that save money wait for other nodes of their pool, by pool.
 	Moves []Since `json:"moves,omitempty"`
+	// Burst is until when a burst of pods is gathered at the latest, while it goes on and its
+	// end is not known; zero otherwise.
+	Burst time.Time `json:"burst,omitzero"`
+	// Lost are the pods without a node that have lost a place, by UID.
+	Lost []Lost `json:"lost,omitempty"`
+	// Refused are the pods for which the last claims came to nothing, by UID.
+	Refused []Refused `json:"refused,omitempty"`
+	// Spare is until when no claim is made for buffers, since the last ones came to nothing.
+	Spare time.Time `json:"spare,omitzero"`
 }
 
 // Since is a time of a pool.
 type Since struct {
 	Pool string    `json:"pool"`
 	At   time.Time `json:"at"`
+}
+
+// Lost is when a pod first lost a place.
+type Lost struct {
+	UID string    `json:"uid"`
+	At  time.Time `json:"at"`
+}
+
+// Refused is a pod for which claims were made that got no machine: how many in a row, until when
+// the next one waits, and what the pool of the last one had in stock then (see wait.Stock).
+type Refused struct {
+	UID   string    `json:"uid"`
+	Times int       `json:"times"`
+	Until time.Time `json:"until"`
+	Stock string    `json:"stock"`
 }

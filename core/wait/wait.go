@@ -1,17 +1,37 @@
 // Package wait has the rules by which a part of a plan is not carried out now but later,
 // although it is right: because it would be better in a moment, or in the way of something else.
 //
-//	plan ──▶ arrivals ──▶ neighbours ──▶ plan whose disruptions say now, or until when at the latest and why
+//	claims       ──▶ arranged ──▶ burst ──▶ late ──▶ refused
+//	disruptions  ──▶ arrivals ──▶ neighbours
+//	                    └─ each part of the plan says now, or why not and until when at the latest
 //
-// Each rule is a file with its reason code. What a rule has to remember from one decision to
-// the next, since when something waits, is in the snapshot; the decision says what is to be
-// in the next one. Nothing waits for ever: each rule has a longest time.
+// Each rule is a file with its reason code; the first rule that applies is the reason. What a rule
+// has to remember from one decision to the next, since when something waits, is in the
+// snapshot; the decision says what is to be in the next one. Nothing waits for ever: each rule has
+// a longest time, or ends with what it waits for.
 package wait
 
 import (
 	"tenon/core/plan"
+	"tenon/core/reason"
 	"tenon/core/snapshot"
 )
+
+// Claims notes on the claims of a plan which of them wait.
+func Claims(s *snapshot.Snapshot, p *plan.Plan) {
+	rules := []func(*plan.Claim) plan.Delay{arranged(s), burst(s, p.Claims), late(s), refused(s)}
+	for i := range p.Claims {
+		p.Claims[i].Delay = plan.Delay{}
+		for _, rule := range rules {
+			if p.Claims[i].Delay = rule(&p.Claims[i]); p.Claims[i].Delay.Code != reason.None {
+				break
+			}
+		}
+	}
+	for i := range p.Spare {
+		p.Spare[i].Delay = spare(s)
+	}
+}
 
 // Disruptions notes on the disruptions of a plan which of them wait. It returns what the
 // snapshot of the next decision has to remember.

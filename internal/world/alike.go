@@ -7,14 +7,14 @@ import (
 	"tenon/core/snapshot"
 )
 
-// alike reports whether two snapshots say the same of everything but pods and the time. Lists
+// alike reports whether two snapshots say the same of everything but pods, the time and what waits. Lists
 // that the world shares between snapshots are the same list while nothing in them has
 // changed, so that only what is made anew every time is compared; two lists that happen to
 // say the same may count as different.
 func alike(a, b *snapshot.Snapshot) bool {
 	return one(a.Nodes, b.Nodes) && one(a.Templates, b.Templates) && one(a.Daemons, b.Daemons) &&
 		sameOffers(a.Catalogs, b.Catalogs) && reflect.DeepEqual(a.Settings, b.Settings) &&
-		reflect.DeepEqual(a.Budgets, b.Budgets) && reflect.DeepEqual(a.Buffers, b.Buffers) && reflect.DeepEqual(a.Pools, b.Pools) && reflect.DeepEqual(a.Waiting, b.Waiting)
+		reflect.DeepEqual(a.Budgets, b.Budgets) && reflect.DeepEqual(a.Buffers, b.Buffers) && reflect.DeepEqual(a.Pools, b.Pools)
 }
 
 // one reports whether two lists are one and the same. Both are held, so that no other list

@@ -170,11 +170,12 @@ func (w *World) GuestsOf(claim string) []Guest {
 	return out
 }
 
-// LostAt is when a pod that has no node first lost a place; zero if it never did.
-func (w *World) LostAt(pod types.UID) time.Time {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.ledger.lost[pod]
+// describe says which places are not taken yet, and which were lost.
+func (l *ledger) describe(out *snapshot.Waiting) {
+	out.Placed, out.Landed, out.Moving = len(l.places), l.progress.UTC(), len(l.arranged)
+	for _, uid := range order.Keys(l.lost) {
+		out.Lost = append(out.Lost, snapshot.Lost{UID: string(uid), At: l.lost[uid].UTC()})
+	}
 }
 
 // Promised reports whether pods have their places on a claim.

@@ -37,12 +37,6 @@ type Pulse struct {
 	Acquainted time.Time
 	// Displaced is how many pods are on nodes that are leaving.
 	Displaced int
-	// Placed is how many pods have places that they have not taken yet.
-	Placed int
-	// Landed is when a pod that had a place was bound last.
-	Landed time.Time
-	// Moving is how many pods disruptions are to move and have not evicted yet.
-	Moving int
 	// Buffered is for how many pods buffers ask for room.
 	Buffered int
 	// Held is how many pods wait for pods of their own workload to end.
@@ -103,7 +97,7 @@ func (w *World) look() Pulse {
 	return Pulse{
 		Demand: w.pulse.demand, Supply: w.pulse.offer, Objections: w.pulse.objections, Changes: w.pulse.changes,
 		Waiting: len(w.guests.waiting), First: w.pulse.first, Last: w.pulse.last, Joined: w.pulse.joined, Sets: len(w.pulse.sets),
-		Coming: believed, Doubted: doubted, Hearsay: w.hearsay(), Acquainted: w.acquainted(), Displaced: w.displaced(), Placed: len(w.ledger.places), Landed: w.ledger.progress, Moving: len(w.ledger.arranged), Buffered: w.buffered(), Held: len(w.guests.held),
+		Coming: believed, Doubted: doubted, Hearsay: w.hearsay(), Acquainted: w.acquainted(), Displaced: w.displaced(), Buffered: w.buffered(), Held: len(w.guests.held),
 	}
 }
 

@@ -45,7 +45,7 @@ type Picture struct {
 	Pulse Pulse
 	// Unseen says that a node goes of which no watch has told yet.
 	Unseen bool
-	// Same says that only the time is different from the reader's last picture. Of two
+	// Same says that only the time, and what waits, is different from the reader's last picture. Of two
 	// pictures that say the same it may be false.
 	Same bool
 }
@@ -99,7 +99,7 @@ func (w *World) picture(m Moment) (Picture, pages, []snapshot.Pod) {
 		w.translator.Allow(w.pools[pool.Name], nodes[pool.Name], &pool.Consolidation)
 	}
 	out.Waiting = m.Waiting
-	out.Waiting.Placed, out.Waiting.Moving = len(w.ledger.places), len(w.ledger.arranged)
+	w.ledger.describe(&out.Waiting)
 	return Picture{Snapshot: out, Next: next, Pulse: w.look(), Unseen: unseen}, w.guests.list, w.announced()
 }
 

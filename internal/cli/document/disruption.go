@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tenon/core/plan"
+	"tenon/core/reason"
 )
 
 // disruptions lists what is given up. Pods that move are among those of nodes and existing.
@@ -27,12 +28,20 @@ func (p Planned) disruptions(e *encoder) {
 		e.inline("replacements", appendStrings(e.scratch(), replacements))
 		e.inline("evictions", strconv.AppendInt(e.scratch(), int64(d.Evictions()), 10))
 		e.inline("savingsPerHour", append(e.scratch(), d.Savings.String()...))
-		if !d.Now() {
-			e.text("waitsFor", string(d.Delay.Code))
-			e.text("waitsUntil", d.Delay.Until.UTC().Format(time.RFC3339))
-		}
+		e.delay(d.Delay)
 		e.close()
 	})
+}
+
+// delay says what a part of the plan waits for, if it does.
+func (e *encoder) delay(d plan.Delay) {
+	if d.Code == reason.None {
+		return
+	}
+	e.text("waitsFor", string(d.Code))
+	if !d.Until.IsZero() {
+		e.text("waitsUntil", d.Until.UTC().Format(time.RFC3339))
+	}
 }
 
 // kept says of every node that stays what keeps it, if removals were planned at all.

@@ -86,6 +86,7 @@ func (p Planned) node(e *encoder, c *plan.Claim) {
 	if c.Spare {
 		e.inline("spare", append(e.scratch(), "true"...))
 	}
+	e.delay(c.Delay)
 	e.close()
 }
 

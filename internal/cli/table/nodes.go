@@ -48,8 +48,12 @@ func (t *writer) nodeRows(claims []plan.Claim) {
 }
 
 func nodeRow(c *plan.Claim) []string {
+	name := c.Name
+	if !c.Now() {
+		name += ", later"
+	}
 	return []string{
-		c.Name, c.Pool, c.Offer.InstanceType, c.Offer.Zone, capacityType(c.Offer), price(c.Offer.Price),
+		name, c.Pool, c.Offer.InstanceType, c.Offer.Zone, capacityType(c.Offer), price(c.Offer.Price),
 		share(c.Requests.CPU, c.Allocatable.CPU), share(c.Requests.Memory, c.Allocatable.Memory), strconv.Itoa(len(c.Pods)),
 	}
 }

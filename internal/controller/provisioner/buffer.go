@@ -40,18 +40,9 @@ func (s *spares) settle(w *world.World, now time.Time) {
 	s.claims = open
 }
 
-// spare makes the nodes that buffers need, unless a burst of pods goes on, which may need the same.
-func (l *loop) spare(ctx context.Context, s *snapshot.Snapshot, p *plan.Plan, market map[string]world.Sale, streaming bool) []execute.Outcome {
-	now := l.kit.Clock.Now()
-	l.spares.settle(l.o.World, now)
-	if len(p.Spare) == 0 || streaming || now.Before(l.spares.until) {
-		return nil
-	}
-	chosen := selection{}
-	for i := range p.Spare {
-		chosen.claims = append(chosen.claims, &p.Spare[i])
-	}
-	outcomes := l.o.Executor.Launch(ctx, l.orders(s, chosen, market))
+// spare makes the nodes that buffers need.
+func (l *loop) spare(ctx context.Context, s *snapshot.Snapshot, p *plan.Plan, market map[string]world.Sale) []execute.Outcome {
+	outcomes := l.o.Executor.Launch(ctx, l.orders(s, p.Spare, market))
 	for _, o := range outcomes {
 		if o.Claim != nil {
 			l.spares.claims = append(l.spares.claims, o.Claim.Name)

@@ -2,11 +2,11 @@
 // arrives together, asks the core, and has the plan carried out. It is the controller
 // `provisioner`.
 //
-//	pods arrive ──▶ window ──▶ picture ──▶ decide ──▶ select ──▶ launch ──▶ tell
-//	                  │                                  │
-//	                  └ wait while more are coming       └ while they still are: full nodes only
+//	pods arrive ──▶ window ──▶ picture ──▶ decide ──▶ launch what need not wait ──▶ tell
+//	                  └ wait while more are coming
 //
-// It decides nothing itself about pods and nodes, and writes only through execute.
+// It decides nothing itself about pods and nodes, and writes only through execute. Which claims of
+// a plan wait is decided by core/wait.
 package provisioner
 
 import (
@@ -20,6 +20,8 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/decide"
 	"tenon/core/provision"
+	"tenon/core/reason"
+	"tenon/core/snapshot"
 	"tenon/internal/execute"
 	"tenon/internal/market"
 	"tenon/internal/nodeclaim"
@@ -42,6 +44,8 @@ type Options struct {
 	Suffix func() string
 	// Effort bounds a decision.
 	Effort decide.Budget
+	// Tell is given every decision with the snapshot that it is about; it may be nil.
+	Tell func(*snapshot.Snapshot, *decide.Decision)
 }
 
 // loop is the provisioner. What it keeps is only when it decided last, about what, and what.
@@ -119,49 +123,61 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 	}
 	// 3. Look, decide, act.
 	l.o.World.Rearm()
-	market := l.o.Supply.Of(ctx, l.o.World.Pools())
-	picture := l.reader.Picture(world.Moment{Now: now, Settings: l.kit.Settings.Decision(), Market: market})
-	decision := l.decide(picture)
-	l.count(picture.Snapshot, &decision.Plan)
-	chosen := choose(picture.Snapshot, &decision.Plan, streaming, l.late(picture.Pulse, now))
 	l.refusals.settle(l.o.World, now)
-	held := l.refusals.hold(picture.Snapshot, &chosen, market)
-	l.commit(picture.Snapshot, chosen)
-	orders := l.orders(picture.Snapshot, chosen, market)
+	l.spares.settle(l.o.World, now)
+	market := l.o.Supply.Of(ctx, l.o.World.Pools())
+	waiting := snapshot.Waiting{Refused: l.refusals.list(now), Spare: l.spares.until.UTC()}
+	if streaming {
+		waiting.Burst = since.Add(w.longest).UTC()
+	}
+	picture := l.reader.Picture(world.Moment{Now: now, Settings: l.kit.Settings.Decision(), Market: market, Waiting: waiting})
+	s := picture.Snapshot
+	decision := l.decide(picture)
+	if l.o.Tell != nil {
+		l.o.Tell(s, decision)
+	}
+	p := &decision.Plan
+	l.count(s, p)
+	l.commit(s, p.Existing)
+	orders := l.orders(s, p.Claims, market)
 	blamed := l.blame(orders)
 	outcomes := l.o.Executor.Launch(ctx, orders)
 	l.charge(ctx, outcomes, blamed)
-	l.refusals.note(picture.Snapshot, outcomes, market)
-	spare := l.spare(ctx, picture.Snapshot, &decision.Plan, market, streaming)
+	l.refusals.note(s, outcomes)
+	spare := l.spare(ctx, s, p, market)
 	// 4. Say what was done and what was not.
-	l.tell(ctx, picture, &decision.Plan, chosen, outcomes)
+	l.tell(ctx, picture, p, outcomes)
+	held := l.refusals.held(s, p)
 	l.tellHeld(held)
-	l.tellBuffers(ctx, picture.Snapshot, &decision.Plan, spare)
+	l.tellBuffers(ctx, s, p, spare)
+	left, late := p.Delayed(reason.BurstGoesOn), p.Delayed(reason.PlacesLost)
 	l.last = round{
 		demand: picture.Pulse.Demand, supply: picture.Pulse.Supply, objections: picture.Pulse.Objections, changes: picture.Pulse.Changes, at: now, next: soonest(picture.Next, held),
-		left: chosen.left > 0, since: since,
-		open: chosen.left+chosen.late > 0 || len(decision.Plan.Unplaced) > 0 || dropped(outcomes) || len(held) > 0 || picture.Pulse.Held > 0,
+		left: left > 0, since: since,
+		open: left+late > 0 || len(p.Unplaced) > 0 || dropped(outcomes) || len(held) > 0 || picture.Pulse.Held > 0,
 	}
-	if again := now.Add(lateRetry); chosen.late > 0 && (l.last.next.IsZero() || again.Before(l.last.next)) {
+	if again := now.Add(lateRetry); late > 0 && (l.last.next.IsZero() || again.Before(l.last.next)) {
 		l.last.next = again
 	}
 	if failed := firstError(slices.Concat(outcomes, spare)); failed != nil {
 		return reconcile.Never, failed
 	}
-	return l.again(chosen, picture.Pulse, now), nil
+	return l.again(picture.Pulse, now), nil
 }
 
 // decide asks the core, and measures it. While pods find no place that is every few seconds,
-// and mostly about the same as before: what to buy does not depend on the time, so the
-// answer is the same too.
-func (l *loop) decide(p world.Picture) decide.Decision {
+// and mostly about the same as before: what to buy does not depend on the time, so that only
+// what waits is decided anew.
+func (l *loop) decide(p world.Picture) *decide.Decision {
 	begun := l.kit.Clock.Now()
-	if !p.Same || !l.decided {
+	if p.Same && l.decided {
+		l.decision = l.decision.At(p.Snapshot)
+	} else {
 		l.decision, l.decided = decide.Decide(p.Snapshot, l.o.Effort), true
 	}
 	l.took = l.kit.Clock.Since(begun)
 	l.kit.Metrics.SchedulerSchedulingDurationSeconds.WithLabelValues(name).Observe(l.took.Seconds())
-	return l.decision
+	return &l.decision
 }
 
 const name = "provisioner"
@@ -171,6 +187,7 @@ const (
 	unsyncedRetry = 20 * time.Millisecond
 	openRetry     = 10 * time.Second // pods without a place: the cloud may have something by now
 	streamRetry   = 250 * time.Millisecond
+	lateRetry     = time.Second // pods that wait for others to take their places
 	// supplyPause and objectionPause keep a stream of small changes from asking for a
 	// decision each: the scheduler objects to each pod of a burst by itself.
 	supplyPause    = 100 * time.Millisecond
@@ -221,8 +238,8 @@ func (l *loop) nextLook(p world.Pulse) time.Time {
 	return next
 }
 
-func (l *loop) again(chosen selection, p world.Pulse, now time.Time) reconcile.Result {
-	if chosen.left > 0 {
+func (l *loop) again(p world.Pulse, now time.Time) reconcile.Result {
+	if l.last.left {
 		return reconcile.In(streamRetry)
 	}
 	return reconcile.In(l.nextLook(p).Sub(now))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +23,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud/memory"
 	"tenon/core/catalog"
+	"tenon/core/decide"
 	"tenon/internal/assembly"
 	"tenon/internal/controller/provisioner"
 	"tenon/internal/execute"
@@ -44,6 +46,7 @@ type house struct {
 	names   int
 	tracker *registration.Tracker
 	stock   *catalog.Catalog // that is sold; nil is the sample
+	told    *decide.Decision // what a plan of the last snapshot says
 }
 
 func newHouse(t *testing.T, objects ...client.Object) *house {
@@ -61,6 +64,7 @@ func (h *house) start(kit reconcile.Kit) {
 	h.loop = provisioner.New(kit, provisioner.Options{
 		World: h.world, Supply: market.NewSupply(kit.Clock, stall{h}, h.tracker), Executor: execute.New(kit, h.world, 1), Ledger: savings.New(kit),
 		Suffix: func() string { h.names++; return fmt.Sprintf("%05d", h.names) },
+		Tell:   h.check,
 	})
 	h.watch()
 }
@@ -671,7 +675,11 @@ func TestARefusalThatChangesTheOffersIsNoPause(t *testing.T) {
 		if claim == nil {
 			t.Fatalf("claim %d is not made at once", i+1)
 		}
-		h.stock.Types[i].Offerings[0].Available = !h.stock.Types[i].Offerings[0].Available
+		next := *h.stock // a catalogue that was handed out does not change
+		next.Types = slices.Clone(next.Types)
+		next.Types[i].Offerings = slices.Clone(next.Types[i].Offerings)
+		next.Types[i].Offerings[0].Available = !next.Types[i].Offerings[0].Available
+		h.stock = &next
 		h.Must(h.API.Delete(context.Background(), claim))
 		h.world.Remove(claim)
 	}

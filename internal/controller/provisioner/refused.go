@@ -1,25 +1,23 @@
 package provisioner
 
 import (
-	"encoding/binary"
 	"fmt"
-	"hash/fnv"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"tenon/core/catalog"
+	"tenon/core/order"
 	"tenon/core/plan"
+	"tenon/core/reason"
 	"tenon/core/snapshot"
+	"tenon/core/wait"
 	"tenon/internal/execute"
 	"tenon/internal/telemetry"
 	"tenon/internal/world"
 )
 
 // refusals remembers, for every pod that claims were made for in vain, how many in a row, and
-// when the next one may be made. A launch that is refused changes nothing in what is decided,
-// unless the provider's catalogue shows it: without a pause the same claim would be made and
-// refused many times a second.
+// when the next one may be made. The rule by which it waits until then is in core/wait.
 type refusals struct {
 	tries map[types.UID]try
 }
@@ -29,7 +27,7 @@ type try struct {
 	pod   world.Guest
 	node  string // on which the pod was, if it is to leave there
 	claim string // empty once it is known to have come to nothing
-	stock uint64 // what its pool could buy then
+	stock string // what its pool could buy then
 	times int    // how many in a row came to nothing
 	until time.Time
 }
@@ -38,20 +36,18 @@ const (
 	// firstPause follows the second refusal in a row; each further one doubles it.
 	firstPause   = time.Second
 	longestPause = time.Minute
-	// mostHopes is how many refusals in a row a change of what can be bought ends the pause of.
-	mostHopes = 10
 )
 
 // note enters the claims that were made.
-func (r *refusals) note(s *snapshot.Snapshot, outcomes []execute.Outcome, market map[string]world.Sale) {
-	stocks := map[string]uint64{}
+func (r *refusals) note(s *snapshot.Snapshot, outcomes []execute.Outcome) {
+	stocks := map[string]string{}
 	for _, o := range outcomes {
 		if o.Claim == nil {
 			continue
 		}
 		pool := o.Order.Pool.Name
 		if _, known := stocks[pool]; !known {
-			stocks[pool] = stockOf(pool, market)
+			stocks[pool] = stockOf(s, pool)
 		}
 		for _, p := range o.Order.For {
 			if uid := types.UID(s.Pods[p].UID); uid != "" {
@@ -83,6 +79,15 @@ func (r *refusals) settle(w *world.World, now time.Time) {
 	}
 }
 
+func stockOf(s *snapshot.Snapshot, pool string) string {
+	for i := range s.Pools {
+		if s.Pools[i].Name == pool {
+			return wait.Stock(s, &s.Pools[i])
+		}
+	}
+	return ""
+}
+
 func pauseAfter(times int) time.Duration {
 	if times < 2 {
 		return 0 // once may be chance
@@ -96,81 +101,32 @@ func pauseAfter(times int) time.Duration {
 	return pause
 }
 
-// paused reports whether no claim is to be made for a pod yet.
-func (r *refusals) paused(pod *snapshot.Pod, stock func() uint64, now time.Time) (try, bool) {
-	t, tried := r.tries[types.UID(pod.UID)]
-	if !tried || pod.UID == "" || t.claim != "" || !now.Before(t.until) {
-		return t, false
-	}
-	return t, t.times > mostHopes || t.stock == stock()
-}
-
-// hold leaves claims out of a selection that are for paused pods only; announced pods come with
-// those that are there. It answers the pods, and when the first of them may be tried again.
-func (r *refusals) hold(s *snapshot.Snapshot, chosen *selection, market map[string]world.Sale) (held []try) {
-	if len(r.tries) == 0 {
-		return nil
-	}
-	kept := chosen.claims[:0:0]
-	for _, c := range chosen.claims {
-		tries := r.waiting(s, c, market)
-		if tries == nil {
-			kept = append(kept, c)
+// list is what a snapshot says of those that come to nothing, by UID.
+func (r *refusals) list(now time.Time) []snapshot.Refused {
+	var out []snapshot.Refused
+	for _, uid := range order.Keys(r.tries) {
+		if t := r.tries[uid]; t.claim == "" && t.until.After(now) {
+			out = append(out, snapshot.Refused{UID: string(uid), Times: t.times, Until: t.until.UTC(), Stock: t.stock})
 		}
-		held = append(held, tries...)
-	}
-	chosen.claims = kept
-	return held
-}
-
-// waiting are the tries of a claim's pods if all of them are paused.
-func (r *refusals) waiting(s *snapshot.Snapshot, c *plan.Claim, market map[string]world.Sale) []try {
-	var out []try
-	stock, known := uint64(0), false
-	for _, p := range c.Pods {
-		if s.Pods[p].UID == "" {
-			continue
-		}
-		t, paused := r.paused(&s.Pods[p], func() uint64 {
-			if !known {
-				stock, known = stockOf(c.Pool, market), true
-			}
-			return stock
-		}, s.Now)
-		if !paused {
-			return nil
-		}
-		out = append(out, t)
 	}
 	return out
 }
 
-// stockOf tells apart what a pool can buy at one time and at another.
-func stockOf(pool string, market map[string]world.Sale) uint64 {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(pool)) // a hash takes everything
-	if c := market[pool].Catalog; c != nil {
-		var number [8]byte
-		for n := range available(c) {
-			binary.LittleEndian.PutUint64(number[:], uint64(n))
-			_, _ = h.Write(number[:])
+// held are the tries of pods whose claims wait, since launches for them came to nothing.
+func (r *refusals) held(s *snapshot.Snapshot, p *plan.Plan) []try {
+	var out []try
+	for i := range p.Claims {
+		c := &p.Claims[i]
+		if c.Delay.Code != reason.LaunchesRefused {
+			continue
 		}
-	}
-	return h.Sum64()
-}
-
-// available numbers the offerings that can be had.
-func available(c *catalog.Catalog) func(yield func(int) bool) {
-	return func(yield func(int) bool) {
-		n := 0
-		for t := range c.Types {
-			for o := range c.Types[t].Offerings {
-				if n++; c.Types[t].Offerings[o].Available && !yield(n) {
-					return
-				}
+		for _, pod := range c.Pods {
+			if t, tried := r.tries[types.UID(s.Pods[pod].UID)]; tried {
+				out = append(out, t)
 			}
 		}
 	}
+	return out
 }
 
 // tellHeld says on pods why nothing is bought for them now.

@@ -25,26 +25,26 @@ const few = 5
 
 // tell says what was decided: a few lines in the log however many pods there are, events
 // on the pods and pools, and numbers.
-func (l *loop) tell(ctx context.Context, picture world.Picture, p *plan.Plan, chosen selection, outcomes []execute.Outcome) {
+func (l *loop) tell(ctx context.Context, picture world.Picture, p *plan.Plan, outcomes []execute.Outcome) {
 	s := picture.Snapshot
 	log := reconcile.Log(ctx)
 	if p.Solve.Pods > 0 {
 		// A decision that changes nothing, about pods that were told of, is no news.
 		level := 0
-		if names := podNames(s); !l.said.fresh("found "+names, s.Now) && len(outcomes) == 0 && len(chosen.existing) == 0 {
+		if names := podNames(s); !l.said.fresh("found "+names, s.Now) && len(outcomes) == 0 && len(p.Existing) == 0 {
 			level = 1
 		}
 		log.V(level).Info("found provisionable pod(s)", "Pods", podNames(s), "count", p.Solve.Pods, "duration", l.took.String())
 	}
 	if len(outcomes) > 0 {
-		log.Info("computed new nodeclaim(s) to fit pod(s)", "nodeclaims", len(outcomes), "pods", podsOf(chosen.claims),
-			"price", p.Cost.New.String(), "bound", p.Cost.LowerBound.String(), "waiting", chosen.left)
+		log.Info("computed new nodeclaim(s) to fit pod(s)", "nodeclaims", len(outcomes), "pods", podsOf(p.Claims),
+			"price", p.Cost.New.String(), "bound", p.Cost.LowerBound.String(), "waiting", p.Delayed(reason.BurstGoesOn))
 	}
-	if n := podsOn(s, chosen.existing); n > 0 {
-		log.Info("computed unready node(s) will fit pod(s)", "nodes", len(chosen.existing), "pods", n)
+	if n := podsOn(s, p.Existing); n > 0 {
+		log.Info("computed unready node(s) will fit pod(s)", "nodes", len(p.Existing), "pods", n)
 	}
 	l.tellClaims(ctx, s, outcomes)
-	l.tellExisting(s, chosen)
+	l.tellExisting(s, p.Existing)
 	l.tellUnplaced(ctx, s, p)
 	l.tellLimits(ctx, limited(p))
 	l.tellPools(ctx, s)
@@ -114,10 +114,13 @@ func podNames(s *snapshot.Snapshot) string {
 	return text
 }
 
-func podsOf(claims []*plan.Claim) int {
+// podsOf counts the pods that claims are made for now.
+func podsOf(claims []plan.Claim) int {
 	n := 0
-	for _, c := range claims {
-		n += len(c.Pods)
+	for i := range claims {
+		if claims[i].Now() {
+			n += len(claims[i].Pods)
+		}
 	}
 	return n
 }
@@ -160,12 +163,12 @@ func instanceTypes(o execute.Outcome) string {
 	return ""
 }
 
-func (l *loop) tellExisting(s *snapshot.Snapshot, chosen selection) {
+func (l *loop) tellExisting(s *snapshot.Snapshot, existing []plan.Placement) {
 	claims := map[string]string{}
 	for i := range s.Nodes {
 		claims[s.Nodes[i].Name] = s.Nodes[i].Claim
 	}
-	for _, e := range chosen.existing {
+	for _, e := range existing {
 		target := "node/" + e.Node
 		switch claim := claims[e.Node]; {
 		case claim == e.Node:

@@ -1,0 +1,61 @@
+package provisioner
+
+import (
+	"slices"
+
+	"tenon/core/plan"
+	"tenon/core/snapshot"
+	"tenon/internal/execute"
+	"tenon/internal/world"
+)
+
+// commit has pods keep their places on nodes that are still to come. On nodes that are there
+// the scheduler binds new pods at once; one that it has refused before keeps its place there,
+// too, and is nominated for it.
+func (l *loop) commit(s *snapshot.Snapshot, existing []plan.Placement) {
+	nodes := map[string]*snapshot.Node{}
+	for i := range s.Nodes {
+		nodes[s.Nodes[i].Name] = &s.Nodes[i]
+	}
+	for _, e := range existing {
+		n := nodes[e.Node]
+		if n == nil || n.Claim == "" {
+			continue
+		}
+		pods := pending(s, e.Pods)
+		if n.Initialized {
+			pods = slices.DeleteFunc(pods, func(g world.Guest) bool { return !l.o.World.Refused(g) })
+		}
+		l.o.World.Commit(n.Claim, pods)
+	}
+}
+
+// pending are those of the pods that are there and have no node: pods of leaving nodes, and
+// pods that are announced, will be other pods when they come.
+func pending(s *snapshot.Snapshot, pods []int) []world.Guest {
+	out := make([]world.Guest, 0, len(pods))
+	for _, i := range pods {
+		if p := &s.Pods[i]; p.Pending && p.UID != "" {
+			out = append(out, world.GuestOf(p))
+		}
+	}
+	return out
+}
+
+// orders are the claims to make now.
+func (l *loop) orders(s *snapshot.Snapshot, claims []plan.Claim, market map[string]world.Sale) []execute.Order {
+	orders := make([]execute.Order, 0, len(claims))
+	for i := range claims {
+		c := &claims[i]
+		pool, found := l.o.World.Pool(c.Pool)
+		if !c.Now() || !found { // or it went while we decided
+			continue
+		}
+		claim := l.intents.ForPlan(pool, c, market[c.Pool].Catalog)
+		claim.Name = claim.GenerateName + l.o.Suffix()
+		orders = append(orders, execute.Order{
+			Claim: claim, Pool: pool, Capacity: c.Capacity, Pods: pending(s, c.Pods), For: c.Pods, Price: c.Offer.Price, Reason: "provisioned",
+		})
+	}
+	return orders
+}
