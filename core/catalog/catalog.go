@@ -7,6 +7,7 @@ package catalog
 
 import (
 	"strings"
+	"time"
 
 	"tenon/core/model"
 	"tenon/core/requirement"
@@ -76,6 +77,8 @@ type Offering struct {
 	Price model.Money     `json:"price"`
 	// Available is false while the provider knows that it cannot be had.
 	Available bool `json:"available"`
+	// Outage is since when it cannot be had, if the provider has seen that. Nil is unknown.
+	Outage *Outage `json:"outage,omitempty"`
 	// Unpriced offerings have no known price, and are not Available: nothing is bought at a price
 	// that is not known. They could be had otherwise, so a price makes them available.
 	Unpriced bool `json:"unpriced,omitempty"`
@@ -84,4 +87,11 @@ type Offering struct {
 	// Capacity and Overhead replace the type's, resource by resource, where set.
 	Capacity *model.Resources `json:"capacity,omitempty"`
 	Overhead *model.Resources `json:"overhead,omitempty"`
+}
+
+// Outage is the time during which the cloud could not give an offering, and Until when it is left out
+// of decisions: then it is tried again.
+type Outage struct {
+	Since time.Time `json:"since"`
+	Until time.Time `json:"until"`
 }

@@ -99,7 +99,7 @@ func (d *decision) sieve(f *reason.PoolVerdict, p int, a *feasible.Asker, rq *re
 		if step.Left == 0 {
 			f.Reason = s.reason(step.Code)
 			f.Nearest, f.Daemons = s.nearest(step.Code)
-			f.Missing, f.Absent = s.missing, s.absent
+			s.tellAbsent(f)
 			return
 		}
 	}
@@ -120,9 +120,10 @@ type sifter struct {
 	variety *requirement.Variety
 	size    miss
 	limit   miss
-	// missing counts offerings that would do and cannot be had now; absent is the cheapest type.
+	// missing counts offerings that would do and cannot be had now; absent is the type of the cheapest.
 	missing     int
-	absent      string
+	absent      *catalog.Type
+	absentSlot  int
 	absentPrice model.Money
 	port        reason.Reason
 }
@@ -182,8 +183,23 @@ func (s *sifter) lacks(m *feasible.Machine) {
 		if !s.slots.Has(slot) || m.Slots.Has(slot) || s.d.sp.Slots[slot].CapacityType == catalog.Reserved || m.Price[slot] <= s.d.s.Pools[s.pool].NodePrice {
 			continue
 		}
-		if s.missing++; s.absent == "" || m.Price[slot] < s.absentPrice {
-			s.absent, s.absentPrice = m.Type.Name, m.Price[slot]
+		if s.missing++; s.absent == nil || m.Price[slot] < s.absentPrice {
+			s.absent, s.absentSlot, s.absentPrice = m.Type, slot, m.Price[slot]
+		}
+	}
+}
+
+// tellAbsent writes down what is out of stock.
+func (s *sifter) tellAbsent(f *reason.PoolVerdict) {
+	if s.absent == nil {
+		return
+	}
+	f.Missing, f.Absent = s.missing, s.absent.Name
+	slot := s.d.sp.Slots[s.absentSlot]
+	for i := range s.absent.Offerings {
+		if o := &s.absent.Offerings[i]; o.Zone == slot.Zone && o.CapacityType == slot.CapacityType && o.Outage != nil {
+			f.AbsentSince, f.AbsentUntil = o.Outage.Since, o.Outage.Until
+			return
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"tenon/core/catalog"
 	"tenon/core/model"
@@ -241,6 +242,18 @@ func TestTheSmallestChangeThatPlacesAPod(t *testing.T) {
 				s.Pools = append(s.Pools, theirs)
 			},
 			why: "out of stock: amd-8 and 3 other offering(s) that would do; all available instance types exceed limits for nodepool (NodePool=default)",
+		},
+		"a shortage whose time is known": {
+			spoil: func(s *snapshot.Snapshot) {
+				s.Templates[0].Requests.CPU = 6000
+				since := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+				for i := range s.Catalogs[0].Types[2].Offerings {
+					s.Catalogs[0].Types[2].Offerings[i].Available = false
+					s.Catalogs[0].Types[2].Offerings[i].Outage = &catalog.Outage{Since: since, Until: since.Add(3 * time.Minute)}
+				}
+				s.Pools[0].Limits = []model.Amount{{Name: "cpu", Value: 16_000}}
+			},
+			why: "out of stock: amd-8 (since 12:00:00, tried again at 12:03:00 UTC) and 3 other offering(s) that would do; all available instance types exceed limits",
 		},
 		"a limit of nodes": {
 			spoil:  func(s *snapshot.Snapshot) { s.Pools[0].Limits = []model.Amount{{Name: model.Nodes, Value: 0}} },

@@ -5,6 +5,8 @@
 // that searches, alerts and habits keep working. What follows are our numbers.
 package reason
 
+import "time"
+
 // Code names one rule that can stand in the way.
 type Code string
 
@@ -65,6 +67,9 @@ type PoolVerdict struct {
 	// instance type of the cheapest of them.
 	Missing int
 	Absent  string
+	// AbsentSince is since when the cheapest of them is known to be out of stock, and AbsentUntil when it
+	// is tried again; zero if that is not known.
+	AbsentSince, AbsentUntil time.Time
 	// Suits says of a pool that is not ready that its taints and labels let the pod in: it
 	// may be the one that the pod is meant for.
 	Suits bool

@@ -3,6 +3,7 @@ package reason
 import (
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"tenon/core/model"
@@ -79,17 +80,21 @@ func (v *PoolVerdict) Brief() string {
 
 func (v *PoolVerdict) sentence() string {
 	if v.Missing > 0 {
-		return v.outOfStock() + "; " + v.refusal()
+		return v.OutOfStock() + "; " + v.refusal()
 	}
 	return v.refusal()
 }
 
-// outOfStock names what would do, were it to be had.
-func (v *PoolVerdict) outOfStock() string {
-	if v.Missing == 1 {
-		return "out of stock: " + v.Absent
+// OutOfStock names what would do, were it to be had, and when that is tried again.
+func (v *PoolVerdict) OutOfStock() string {
+	text := "out of stock: " + v.Absent
+	if !v.AbsentUntil.IsZero() {
+		text += fmt.Sprintf(" (since %s, tried again at %s UTC)", v.AbsentSince.UTC().Format(time.TimeOnly), v.AbsentUntil.UTC().Format(time.TimeOnly))
 	}
-	return fmt.Sprintf("out of stock: %s and %d other offering(s) that would do", v.Absent, v.Missing-1)
+	if v.Missing > 1 {
+		text += fmt.Sprintf(" and %d other offering(s) that would do", v.Missing-1)
+	}
+	return text
 }
 
 func (v *PoolVerdict) refusal() string {

@@ -186,8 +186,8 @@ func (p *play) pools() []string {
 	for _, pool := range store.All[*karpenterv1.NodePool](p.sim.Store) {
 		out = append(out, fmt.Sprintf("%s: %s nodes", pool.Name, pool.Status.Resources.Name("nodes", "").String()))
 		for _, c := range pool.Status.Conditions {
-			good := c.Type != karpenterv1.ConditionLimitReached && c.Type != karpenterv1.ConditionRolloutPaused && c.Type != karpenterv1.ConditionLaunchesRefused
-			if (c.Status == metav1.ConditionTrue) != good {
+			troubles := []string{karpenterv1.ConditionLimitReached, karpenterv1.ConditionOutOfStock, karpenterv1.ConditionRolloutPaused, karpenterv1.ConditionLaunchesRefused}
+			if (c.Status == metav1.ConditionTrue) == slices.Contains(troubles, c.Type) {
 				out = append(out, fmt.Sprintf("  %s %s: %s", c.Type, c.Status, p.readable(cmp.Or(c.Message, c.Reason))))
 			}
 		}

@@ -148,7 +148,7 @@ type NodePoolStatus struct {
 
 // Conditions of a NodePool. NodeRegistrationHealthy informs and does not take part in readiness,
 // and so do those that are Tenon's own: LimitReached, when pods wait for nodes that the limits
-// forbid, RolloutPaused, when replacements of drifted nodes do not come up, NodePriceRefused,
+// forbid, OutOfStock, when they wait for what the cloud cannot give, RolloutPaused, when replacements of drifted nodes do not come up, NodePriceRefused,
 // PriceCeilingRefused and DriftAtLimitRefused, when the annotation of that name cannot be read, and
 // LaunchesRefused, when the cloud refuses its claims.
 const (
@@ -156,6 +156,7 @@ const (
 	ConditionNodeClassReady          = "NodeClassReady"
 	ConditionNodeRegistrationHealthy = "NodeRegistrationHealthy"
 	ConditionLimitReached            = "LimitReached"
+	ConditionOutOfStock              = "OutOfStock"
 	ConditionRolloutPaused           = "RolloutPaused"
 	ConditionNodePriceRefused        = "NodePriceRefused"
 	ConditionDriftAtLimitRefused     = "DriftAtLimitRefused"

@@ -197,7 +197,24 @@ func (s *Catalogs) make(class *awsv1.EC2NodeClass, in inputs) (Offer, error) {
 			return in.shorts.Has(Shortage{InstanceType: instanceType, Zone: zone, CapacityType: capacityType, Group: group, Partition: partition})
 		}
 	}
-	return offerOf(instancetype.Build(p)), nil
+	offer := offerOf(instancetype.Build(p))
+	date(offer.Catalog, in.shorts, group)
+	return offer, nil
+}
+
+// date notes on offerings that are short since when they are.
+func date(c *catalog.Catalog, shorts ShortageView, group string) {
+	if shorts.Next().IsZero() {
+		return
+	}
+	for i := range c.Types {
+		t := &c.Types[i]
+		for j := range t.Offerings {
+			if o := &t.Offerings[j]; !o.Available && o.CapacityType != catalog.Reserved {
+				o.Outage = shorts.Outage(Shortage{InstanceType: t.Name, Zone: o.Zone, CapacityType: o.CapacityType, Group: group})
+			}
+		}
+	}
 }
 
 // closure says why nothing can be launched in a zone.

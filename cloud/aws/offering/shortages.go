@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"k8s.io/utils/clock"
+
+	"tenon/core/catalog"
 )
 
 // Shortage is what was short: a type in a zone, bought in a way. Group and Partition narrow
@@ -29,8 +31,8 @@ type (
 )
 
 type mark struct {
-	until  time.Time
-	repeat int
+	since, until time.Time
+	repeat       int
 }
 
 func (m mark) lasts() time.Duration { return min(remembered<<m.repeat, longest) }
@@ -69,9 +71,13 @@ func (b *Shortages) note(subject any) {
 	defer b.mu.Unlock()
 	now := b.clock.Now()
 	m, known := b.marks[subject]
-	if known && !now.Before(m.until) {
+	if !known {
+		m.since = now
+	} else if !now.Before(m.until) {
 		quiet := int(now.Sub(m.until) / forgiven)
-		m.repeat = max(m.repeat+1-2*quiet, 0)
+		if m.repeat = max(m.repeat+1-2*quiet, 0); quiet > 0 {
+			m.since = now
+		}
 	}
 	m.until = now.Add(m.lasts())
 	b.marks[subject] = m
@@ -91,11 +97,11 @@ func (b *Shortages) View() ShortageView {
 
 // renew makes the view again. The lock is held.
 func (b *Shortages) renew(now time.Time) {
-	v := ShortageView{revision: b.view.revision + 1, short: map[any]bool{}}
+	v := ShortageView{revision: b.view.revision + 1, short: map[any]mark{}}
 	for subject, m := range b.marks {
 		switch {
 		case now.Before(m.until):
-			v.short[subject] = true
+			v.short[subject] = m
 			if v.next.IsZero() || m.until.Before(v.next) {
 				v.next = m.until
 			}
@@ -109,7 +115,7 @@ func (b *Shortages) renew(now time.Time) {
 // ShortageView is what was short at one time. It does not change.
 type ShortageView struct {
 	revision uint64
-	short    map[any]bool
+	short    map[any]mark
 	next     time.Time
 }
 
@@ -122,27 +128,45 @@ func (v ShortageView) Next() time.Time { return v.next }
 // Has reports whether an offer is short: for all launches, for its placement group, or for
 // its partition; or because nothing can be bought in that way at all.
 func (v ShortageView) Has(o Shortage) bool {
+	_, short := v.find(o)
+	return short
+}
+
+// Outage is since when an offer is short, and when it is tried again; nil if it is not.
+func (v ShortageView) Outage(o Shortage) *catalog.Outage {
+	m, short := v.find(o)
+	if !short {
+		return nil
+	}
+	return &catalog.Outage{Since: m.since, Until: m.until}
+}
+
+func (v ShortageView) find(o Shortage) (mark, bool) {
 	if len(v.short) == 0 {
-		return false
+		return mark{}, false
 	}
-	if v.short[capacityType(o.CapacityType)] || v.short[o] {
-		return true
+	if m, short := v.short[capacityType(o.CapacityType)]; short {
+		return m, true
 	}
-	if o.Partition != "" {
-		o.Partition = ""
-		if v.short[o] {
-			return true
+	inGroup, anywhere := o, o
+	inGroup.Partition = ""
+	anywhere.Group, anywhere.Partition = "", ""
+	for _, each := range []Shortage{o, inGroup, anywhere} {
+		if m, short := v.short[each]; short {
+			return m, true
 		}
 	}
-	if o.Group != "" {
-		o.Group = ""
-		return v.short[o]
-	}
-	return false
+	return mark{}, false
 }
 
 // HasCapacityType reports whether nothing can be bought in a way.
-func (v ShortageView) HasCapacityType(name string) bool { return v.short[capacityType(name)] }
+func (v ShortageView) HasCapacityType(name string) bool {
+	_, short := v.short[capacityType(name)]
+	return short
+}
 
 // HasSubnet reports whether a subnet has no addresses left.
-func (v ShortageView) HasSubnet(id string) bool { return v.short[subnet(id)] }
+func (v ShortageView) HasSubnet(id string) bool {
+	_, short := v.short[subnet(id)]
+	return short
+}

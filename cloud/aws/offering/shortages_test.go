@@ -7,6 +7,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"tenon/cloud/aws/offering"
+	"tenon/core/catalog"
 )
 
 var large = offering.Shortage{InstanceType: "m5.large", Zone: "a", CapacityType: "spot"}
@@ -71,6 +72,27 @@ func TestShortagesDecay(t *testing.T) {
 	clock.SetTime(clock.Now().Add(2 * time.Hour))
 	if got := lasts(); got != 3*time.Minute {
 		t.Errorf("after quiet a shortage lasts %s, want 3m", got)
+	}
+}
+
+// A shortage is dated from when it was seen first, also when it was tried in vain since then.
+func TestOutages(t *testing.T) {
+	t.Parallel()
+	clock := clocktesting.NewFakePassiveClock(start)
+	b := offering.NewShortages(clock)
+	if o := b.View().Outage(large); o != nil {
+		t.Errorf("nothing is short, and %+v", o)
+	}
+	for _, step := range []struct {
+		after              time.Duration
+		sinceMin, untilMin int
+	}{{0, 0, 3}, {4 * time.Minute, 0, 10}, {time.Hour, 64, 67}} {
+		clock.SetTime(clock.Now().Add(step.after))
+		b.Note(large)
+		want := catalog.Outage{Since: start.Add(time.Duration(step.sinceMin) * time.Minute), Until: start.Add(time.Duration(step.untilMin) * time.Minute)}
+		if o := b.View().Outage(in(large, "pg-1", "")); o == nil || *o != want {
+			t.Errorf("after %s: %+v, want %+v", step.after, o, want)
+		}
 	}
 }
 

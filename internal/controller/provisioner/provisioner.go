@@ -205,7 +205,7 @@ func (l *loop) rest(ctx context.Context, p world.Pulse) error {
 	l.last = round{demand: p.Demand, supply: p.Supply, objections: p.Objections, at: l.kit.Clock.Now()}
 	l.kit.Metrics.SchedulerUnschedulablePodsCount.WithLabelValues(name).Set(0)
 	l.kit.Metrics.SchedulerIgnoredPodsCount.WithLabelValues().Set(0)
-	return l.o.Executor.MarkLimits(ctx, nil)
+	return l.o.Executor.MarkPools(ctx, execute.Obstacles{})
 }
 
 // due reports whether there is something that the last decision did not know, and that can

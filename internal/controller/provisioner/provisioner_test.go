@@ -342,6 +342,50 @@ func TestLimitsHoldAndSaySo(t *testing.T) {
 	}
 }
 
+// TestWhatIsOutOfStockIsSaidOnThePool: since when, and when it is tried again; it is taken back when the
+// cloud has it again.
+func TestWhatIsOutOfStockIsSaidOnThePool(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default"))
+	stock := func(outage *catalog.Outage) *catalog.Catalog {
+		c := memory.Sample()
+		for i := range c.Types {
+			for j := range c.Types[i].Offerings {
+				o := &c.Types[i].Offerings[j]
+				o.Available, o.Outage = outage == nil, outage
+			}
+		}
+		return c
+	}
+	h.stock = stock(&catalog.Outage{Since: h.Clock.Now(), Until: h.Clock.Now().Add(3 * time.Minute)})
+	h.pods("web", 1, judged)
+	h.decide()
+	h.watch()
+	want := fmt.Sprintf("(since %s, tried again at %s UTC)", h.Clock.Now().Add(-50*time.Millisecond).UTC().Format(time.TimeOnly), h.Clock.Now().Add(3*time.Minute-50*time.Millisecond).UTC().Format(time.TimeOnly))
+	pool := &karpenterv1.NodePool{}
+	h.Get("default", pool)
+	conditions := pool.Conditions(h.Clock.Now())
+	if c, ok := conditions.Get(karpenterv1.ConditionOutOfStock); !ok || !strings.Contains(c.Message, want) {
+		t.Errorf("the pool says %q, want %q", c.Message, want)
+	}
+	if events := strings.Join(h.Events(), "\n"); !strings.Contains(events, "Warning OutOfStock default") || !strings.Contains(events, want) {
+		t.Errorf("events lack %q:\n%s", want, events)
+	}
+	h.stock = stock(nil)
+	h.Clock.Step(11 * time.Second)
+	h.decide()
+	h.watch()
+	h.decide()
+	if n := len(h.claims()); n != 1 {
+		t.Errorf("%d claims, when there is stock again", n)
+	}
+	h.Get("default", pool)
+	conditions = pool.Conditions(h.Clock.Now())
+	if _, ok := conditions.Get(karpenterv1.ConditionOutOfStock); ok {
+		t.Error("the pool still says that its offerings are out of stock")
+	}
+}
+
 // TestNewPodsTakeThePlaceOfEndingOnes: in a roll-out no node is bought for a pod whose
 // predecessor is about to make room.
 func TestNewPodsTakeThePlaceOfEndingOnes(t *testing.T) {

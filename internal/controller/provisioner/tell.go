@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/order"
 	"tenon/core/plan"
 	"tenon/core/reason"
@@ -46,7 +47,7 @@ func (l *loop) tell(ctx context.Context, picture world.Picture, p *plan.Plan, ou
 	l.tellClaims(ctx, s, outcomes)
 	l.tellExisting(s, p.Existing)
 	l.tellUnplaced(ctx, s, p)
-	l.tellLimits(ctx, limited(p))
+	l.tellObstacles(ctx, execute.Obstacles{Limits: limited(p), Stock: short(p)})
 	l.tellPools(ctx, s)
 }
 
@@ -240,15 +241,35 @@ func limited(p *plan.Plan) map[string]string {
 	return out
 }
 
-// tellLimits writes on the pools what people have to know who set their limits.
-func (l *loop) tellLimits(ctx context.Context, limited map[string]string) {
-	for _, pool := range order.Keys(limited) {
-		if object, found := l.o.World.Pool(pool); found {
-			l.kit.Events.Publish(telemetry.Warning(object, "LimitReached", sentence(limited[pool]), string(object.UID)).Within(5 * time.Minute))
+// short finds the pools that would take pods if the cloud had what they may buy.
+func short(p *plan.Plan) map[string]string {
+	out := map[string]string{}
+	for _, u := range p.Unplaced {
+		for i := range u.Verdict.Pools {
+			v := &u.Verdict.Pools[i]
+			if _, known := out[v.Pool]; !known && v.Missing > 0 {
+				out[v.Pool] = "pods wait for nodes that the cloud cannot give now; " + v.OutOfStock()
+			}
 		}
 	}
-	if err := l.o.Executor.MarkLimits(ctx, limited); err != nil {
-		reconcile.Log(ctx).Error(err, "could not write on nodepools that their limits are reached")
+	return out
+}
+
+// tellObstacles writes on the pools what people have to know who own them.
+func (l *loop) tellObstacles(ctx context.Context, o execute.Obstacles) {
+	l.warn(karpenterv1.ConditionLimitReached, o.Limits)
+	l.warn(karpenterv1.ConditionOutOfStock, o.Stock)
+	if err := l.o.Executor.MarkPools(ctx, o); err != nil {
+		reconcile.Log(ctx).Error(err, "could not write on nodepools what pods wait for")
+	}
+}
+
+// warn publishes an event on each pool.
+func (l *loop) warn(reason string, texts map[string]string) {
+	for _, pool := range order.Keys(texts) {
+		if object, found := l.o.World.Pool(pool); found {
+			l.kit.Events.Publish(telemetry.Warning(object, reason, sentence(texts[pool]), string(object.UID)).Within(5 * time.Minute))
+		}
 	}
 }
 
