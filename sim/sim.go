@@ -7,6 +7,7 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash"
@@ -21,6 +22,7 @@ import (
 	"tenon/cloud/memory"
 	"tenon/core/catalog"
 	"tenon/core/model"
+	"tenon/core/requirement"
 	"tenon/internal/telemetry"
 	"tenon/sim/cluster"
 	"tenon/sim/invariant"
@@ -54,6 +56,12 @@ type Options struct {
 	OnDemand bool
 	// Alone has the product decide no disruption. Empties has it give up empty nodes alone.
 	Alone, Empties bool
+	// Catalog is what the cloud sells, nil is memory.Sample; Words are what its labels need.
+	Catalog *catalog.Catalog
+	Words   requirement.Words
+	// Boot and Stop are how long a machine takes to start and to end: half a minute and twenty seconds
+	// with zero.
+	Boot, Stop time.Duration
 	// Only are the numbers of the mishaps that happen; nil is all that the dice say.
 	Only Numbers
 	// Passed is what other runs know of the rules of objects; nil is nothing. It saves time, and
@@ -157,11 +165,13 @@ func (s *Sim) build() error {
 		},
 	}
 	chance := memory.Chance{Seed: s.options.Seed, Rates: s.options.Faults.Cloud}
-	s.catalog = memory.Sample()
+	if s.catalog = s.options.Catalog; s.catalog == nil {
+		s.catalog = memory.Sample()
+	}
 	s.meter = meter{sim: s, next: parts, prices: pricesOf(s.catalog)}
 	s.Mail = &mail.Queue{Now: s.Clock.Now, Later: s.outside}
 	s.Cloud = memory.New(memory.Options{
-		Clock: s.Clock, Seed: s.options.Seed, Boot: 30 * time.Second, Stop: 20 * time.Second,
+		Clock: s.Clock, Seed: s.options.Seed, Boot: cmp.Or(s.options.Boot, 30*time.Second), Words: s.options.Words, Stop: cmp.Or(s.options.Stop, 20*time.Second),
 		Kinds: []cloud.ClassKind{{Group: "karpenter.k8s.aws", Version: "v1", Kind: "EC2NodeClass"}},
 		Trouble: func(c memory.Call) memory.Fault {
 			switch {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"tenon/internal/testing/workload"
 	"tenon/lab/stopwatch"
 )
 
@@ -55,7 +56,7 @@ long it took, and how many pods the scheduler put where they were planned.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&plan.Workload, "workload", "mixed", "what to run: "+strings.Join(stopwatch.Workloads(), ", "))
+	flags.StringVar(&plan.Workload, "workload", "mixed", "what to run: "+strings.Join(workload.Names(), ", "))
 	flags.Uint64Var(&plan.Seed, "seed", 1, "of the requests that mixed draws")
 	flags.Float64Var(&plan.Scale, "scale", 1, "multiplies the number of pods")
 	flags.Float64Var(&plan.Share, "share", 0.3, "of the pods that are left after scaling down; 1 does not scale down")

@@ -20,6 +20,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud/aws/facts"
 	"tenon/core/model"
+	"tenon/internal/testing/workload"
 	"tenon/lab/process"
 	"tenon/lab/state"
 )
@@ -76,13 +77,13 @@ type Phase struct {
 
 // Live starts a lab, runs a workload in it, scales it down, and tells what each cost.
 func Live(ctx context.Context, plan LivePlan) (result LiveResult, err error) {
-	deployments, err := workload(plan.Workload, plan.Seed, plan.Scale)
+	deployments, err := workload.Deployments(plan.Workload, plan.Seed, plan.Scale)
 	if err != nil {
 		return result, err
 	}
 	result.Workload, result.Seed = plan.Workload, plan.Seed
 	err = inLab(ctx, plan.Plan, func(r run) error {
-		fleet := livePool()
+		fleet := workload.Fleet()
 		for _, o := range fleet {
 			if err := r.client.Create(ctx, o.DeepCopyObject().(client.Object)); err != nil {
 				return fmt.Errorf("make %T %s: %w", o, o.GetName(), err)
@@ -164,7 +165,7 @@ func (t *tally) phase(ctx context.Context, share float64) (Phase, error) {
 	}
 	begun := time.Now()
 	for _, d := range t.deployments {
-		t.now.Pods += int(scaled(d, share))
+		t.now.Pods += int(workload.Scaled(d, share))
 	}
 	t.run.plan.Say("%s: %d pods", t.plan.Workload, t.now.Pods)
 	go t.ask(ctx, share)
@@ -189,7 +190,7 @@ func (t *tally) phase(ctx context.Context, share float64) (Phase, error) {
 func (t *tally) ask(ctx context.Context, share float64) {
 	for _, d := range t.deployments {
 		wanted := d.DeepCopy()
-		replicas := scaled(d, share)
+		replicas := workload.Scaled(d, share)
 		wanted.Spec.Replicas = &replicas
 		err := t.client.Create(ctx, wanted)
 		if client.IgnoreAlreadyExists(err) == nil && err != nil {
@@ -319,12 +320,12 @@ func (t *tally) price() model.Money {
 
 // compare asks "tenon plan" what the pods would cost on a fleet of their own.
 func (t *tally) compare(ctx context.Context, share float64) error {
-	objects := typed(t.fleet)
+	objects := workload.Typed(t.fleet)
 	for _, d := range t.deployments {
 		wanted := d.DeepCopy()
-		replicas := scaled(d, share)
+		replicas := workload.Scaled(d, share)
 		wanted.Spec.Replicas = &replicas
-		objects = append(objects, typed([]client.Object{wanted})...)
+		objects = append(objects, workload.Typed([]client.Object{wanted})...)
 	}
 	file := filepath.Join(string(t.directory), "live.json")
 	var text []byte

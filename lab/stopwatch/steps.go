@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/internal/testing/workload"
 )
 
 // quiet is how long nothing happens before the next single pod.
@@ -146,7 +147,7 @@ func (r run) burst(ctx context.Context, pods int) error {
 		return err
 	}
 	begun := time.Now()
-	if err := r.client.Create(ctx, deployment("burst", int32(pods), "1")); err != nil {
+	if err := r.client.Create(ctx, workload.Deployment("burst", int32(pods), "1")); err != nil {
 		return err
 	}
 	b := Burst{Pods: pods}
@@ -206,7 +207,7 @@ func (r run) steady(ctx context.Context) error {
 	}
 	pods := 10 * r.plan.Nodes
 	r.plan.Say("%d nodes with %d pods", r.plan.Nodes, pods)
-	d := deployment("steady", 0, "1500m")
+	d := workload.Deployment("steady", 0, "1500m")
 	d.Spec.Template.Spec.NodeSelector = map[string]string{"pool": smallPool}
 	if err := r.client.Create(ctx, d); err != nil {
 		return err

@@ -8,40 +8,28 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/internal/testing/workload"
 )
 
 // The pools: one as in tutorials, and one of small machines for the steady state.
 const (
-	anyPool   = "default"
+	anyPool   = workload.AnyPool
 	smallPool = "small"
 )
 
 // prepare makes a node class and the pools, and waits until they are ready.
 func (r run) prepare(ctx context.Context) error {
-	for _, o := range []client.Object{nodeClass(), pool(anyPool), pool(smallPool, in("karpenter.k8s.aws/instance-size", "4xlarge"), in("pool", smallPool))} {
+	for _, o := range []client.Object{workload.Class(), workload.Pool(anyPool), workload.Pool(smallPool, workload.In("karpenter.k8s.aws/instance-size", "4xlarge"), workload.In("pool", smallPool))} {
 		if err := r.client.Create(ctx, o); err != nil {
 			return fmt.Errorf("make %T %s: %w", o, o.GetName(), err)
 		}
 	}
 	return r.poolsReady(ctx)
-}
-
-// nodeClass is what the emulated account has.
-func nodeClass() *awsv1.EC2NodeClass {
-	tags := []map[string]string{{"karpenter.sh/discovery": "demo"}}
-	return &awsv1.EC2NodeClass{ObjectMeta: metav1.ObjectMeta{Name: "default"}, Spec: awsv1.EC2NodeClassSpec{
-		AMISelectorTerms:           []awsv1.AMISelectorTerm{{Alias: "al2023@latest"}},
-		Role:                       "karpenterNodeRole-demo",
-		SubnetSelectorTerms:        []awsv1.SubnetSelectorTerm{{Tags: tags[0]}},
-		SecurityGroupSelectorTerms: []awsv1.SecurityGroupSelectorTerm{{Tags: tags[0]}},
-	}}
 }
 
 func (r run) poolsReady(ctx context.Context) error {
@@ -60,43 +48,9 @@ func (r run) poolsReady(ctx context.Context) error {
 	})
 }
 
-func in(key string, values ...string) karpenterv1.Requirement {
-	return karpenterv1.Requirement{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values}
-}
-
-func pool(name string, more ...karpenterv1.Requirement) *karpenterv1.NodePool {
-	p := &karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	p.Spec.Template.Spec = karpenterv1.NodeClaimTemplateSpec{
-		NodeClassRef: &karpenterv1.NodeClassReference{Group: awsv1.Group, Kind: "EC2NodeClass", Name: "default"},
-		ExpireAfter:  karpenterv1.NeverEnding(),
-		Requirements: append([]karpenterv1.Requirement{
-			in("karpenter.k8s.aws/instance-category", "c", "m", "r"), in(corev1.LabelArchStable, "amd64"),
-			in(corev1.LabelOSStable, "linux"), in(karpenterv1.LabelCapacityType, "on-demand"),
-		}, more...),
-	}
-	p.Spec.Disruption.ConsolidateAfter = karpenterv1.NeverEnding()
-	return p
-}
-
-// deployment is that of tutorials: pods that ask for CPU and do nothing.
-func deployment(name string, replicas int32, cpu string) *appsv1.Deployment {
-	labels := map[string]string{"app": name}
-	var grace int64
-	return &appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: name},
-		Spec: appsv1.DeploymentSpec{Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: corev1.PodTemplateSpec{
-			ObjectMeta: metav1.ObjectMeta{Labels: labels},
-			Spec: corev1.PodSpec{TerminationGracePeriodSeconds: &grace, Containers: []corev1.Container{{
-				Name: "main", Image: "registry.k8s.io/pause:3.10",
-				Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}},
-			}}},
-		}},
-	}
-}
-
 // apart is a pod that shares its node with no other of its kind.
 func apart(number int) *corev1.Pod {
-	template := deployment("single", 1, "100m").Spec.Template
+	template := workload.Deployment("single", 1, "100m").Spec.Template
 	template.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
 		RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
 			TopologyKey: corev1.LabelHostname, LabelSelector: &metav1.LabelSelector{MatchLabels: template.Labels},

@@ -78,7 +78,7 @@ func (u *Users) Furnish(ctx context.Context) error {
 			return fmt.Errorf("make %T: %w", object, err)
 		}
 	}
-	return u.judge(ctx)
+	return u.Judge(ctx)
 }
 
 // Stop has them do nothing more. Some leave a pod behind that no node can hold.
@@ -148,8 +148,8 @@ func (u *Users) pool() *karpenterv1.NodePool {
 	return pool
 }
 
-// judge says of class and pool that they can be used, as their controllers would.
-func (u *Users) judge(ctx context.Context) error {
+// Judge says of class and pool that they can be used, as their controllers would.
+func (u *Users) Judge(ctx context.Context) error {
 	ready := func(kinds ...string) []metav1.Condition {
 		var out []metav1.Condition
 		for _, kind := range kinds {
