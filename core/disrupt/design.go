@@ -25,7 +25,7 @@ func (x *search) mixtureOf(nodes []int) mixture {
 	at := map[string]int{}
 	for _, n := range nodes {
 		for _, p := range x.nodes[n].moving {
-			need := x.b.Need(p)
+			need := x.fleet.Need(p)
 			key := key(need)
 			i, known := at[key]
 			if !known {
@@ -107,7 +107,7 @@ func (x *search) leavers(candidates, receivers []int) []int {
 	m := x.mixtureOf(candidates)
 	demand := m.total
 	for _, n := range receivers {
-		demand -= m.fill(x.b.Room(n))
+		demand -= m.fill(x.fleet.Room(n))
 	}
 	type keeper struct {
 		at         int
@@ -117,7 +117,7 @@ func (x *search) leavers(candidates, receivers []int) []int {
 	leaves := map[int]bool{}
 	for _, at := range candidates {
 		n := &x.nodes[at]
-		full := n.value + m.fill(x.b.Room(at))
+		full := n.value + m.fill(x.fleet.Room(at))
 		loss := float64(n.Price) - full
 		if loss > n.worth {
 			leaves[at] = true

@@ -8,6 +8,7 @@ import (
 	"tenon/core/model"
 	"tenon/core/plan"
 	"tenon/core/provision"
+	"tenon/core/provision/fleet"
 	"tenon/core/snapshot"
 )
 
@@ -70,12 +71,12 @@ func (x *search) bound(p *plan.Plan) model.Money {
 	var pods []int32
 	for i := range p.Claims {
 		for _, pod := range p.Claims[i].Pods {
-			pods = append(pods, x.b.Number(pod))
+			pods = append(pods, x.fleet.Number(pod))
 		}
 	}
 	for _, e := range p.Existing {
 		for _, pod := range e.Pods {
-			pods = append(pods, x.b.Number(pod))
+			pods = append(pods, x.fleet.Number(pod))
 		}
 	}
 	for i := range x.nodes {
@@ -83,14 +84,14 @@ func (x *search) bound(p *plan.Plan) model.Money {
 			pods = append(pods, x.nodes[i].moving...)
 		}
 	}
-	return x.b.Bound(pods, x.part(boundEffort))
+	return x.fleet.Bound(pods, x.part(boundEffort))
 }
 
 // search is the work of one call.
 type search struct {
 	given  *snapshot.Snapshot
-	s      *snapshot.Snapshot // in the broker's order
-	b      *provision.Broker
+	s      *snapshot.Snapshot // in the fleet's order
+	fleet  *fleet.Fleet
 	budget Budget
 	rules  disruptable.Rules
 
@@ -98,12 +99,12 @@ type search struct {
 	pools  []pool
 	poolAt map[string]int
 	covers map[string]*headroom // budgets of pods, by namespace and name
-	value  []float64            // by pod, in millionths an hour; see Broker.Values
+	value  []float64            // by pod, in millionths an hour; see Fleet.Values
 	list   []plan.Disruption
 	next   string
 	swept  int
 	// forecast is where the pods of list are expected; nil until something is moved to save money.
-	forecast *provision.Forecast
+	forecast *fleet.Forecast
 	names    map[string]int // claims to come, by pool
 	relied   map[int32]bool // groups of pods that pods which get a place count on
 	unsure   map[int32]bool // circles of pods that wait for nodes whose zone is not known yet
@@ -136,8 +137,8 @@ type node struct {
 }
 
 func newSearch(s *snapshot.Snapshot, p *plan.Plan, budget Budget) *search {
-	b := provision.NewBroker(s, p, budget.Memory)
-	x := &search{given: s, s: b.Snapshot, b: b, budget: budget, rules: disruptable.RulesOf(s), poolAt: map[string]int{}, names: map[string]int{}, relied: map[int32]bool{}, unsure: map[int32]bool{}}
+	b := fleet.New(s, p, budget.Memory.Market())
+	x := &search{given: s, s: b.Snapshot, fleet: b, budget: budget, rules: disruptable.RulesOf(s), poolAt: map[string]int{}, names: map[string]int{}, relied: map[int32]bool{}, unsure: map[int32]bool{}}
 	for i := range x.s.Pools {
 		x.poolAt[x.s.Pools[i].Name] = i
 	}
@@ -180,7 +181,7 @@ func newSearch(s *snapshot.Snapshot, p *plan.Plan, budget Budget) *search {
 			x.names[p.Claims[i].Pool]++
 			x.relyOn(p.Claims[i].Pods)
 			for _, pod := range p.Claims[i].Pods {
-				x.unsure[x.b.Circle(x.b.Number(pod))] = true
+				x.unsure[x.fleet.Circle(x.fleet.Number(pod))] = true
 			}
 		}
 	}
@@ -189,7 +190,7 @@ func newSearch(s *snapshot.Snapshot, p *plan.Plan, budget Budget) *search {
 
 func (x *search) relyOn(pods []int) {
 	for _, p := range pods {
-		x.rely(x.b.Number(p))
+		x.rely(x.fleet.Number(p))
 	}
 }
 
@@ -202,14 +203,14 @@ func (x *search) part(share int64) int64 {
 const leastEffort = 20_000
 
 // spent reports whether the effort is used up.
-func (x *search) spent() bool { return x.b.Steps() >= x.budget.Steps }
+func (x *search) spent() bool { return x.fleet.Steps() >= x.budget.Steps }
 
 // nearlySpent leaves a part of the effort for nodes that are looked at one by one.
-func (x *search) nearlySpent() bool { return x.b.Steps() >= x.budget.Steps/4*3 }
+func (x *search) nearlySpent() bool { return x.fleet.Steps() >= x.budget.Steps/4*3 }
 
 // outcome hands everything over, with pods as they are numbered in the given snapshot.
 func (x *search) outcome() Outcome {
-	out := Outcome{Disruptions: x.list, Next: x.next, Swept: x.swept, Steps: x.b.Steps()}
+	out := Outcome{Disruptions: x.list, Next: x.next, Swept: x.swept, Steps: x.fleet.Steps()}
 	for i := range x.nodes {
 		out.Prospects = append(out.Prospects, x.nodes[i].prospect)
 	}
@@ -232,7 +233,7 @@ func (x *search) outcome() Outcome {
 func (x *search) renumber(d *plan.Disruption) {
 	original := func(pods []int) {
 		for i := range pods {
-			pods[i] = x.b.Original(int32(pods[i]))
+			pods[i] = x.fleet.Original(int32(pods[i]))
 		}
 		slices.Sort(pods)
 	}

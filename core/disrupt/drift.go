@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"tenon/core/plan"
-	"tenon/core/provision"
+	"tenon/core/provision/fleet"
 	"tenon/core/reason"
 )
 
@@ -31,7 +31,7 @@ func (x *search) drift() {
 		}
 		p, refused := x.propose(plan.Drifted, []int{at}, receivers, true)
 		if refused != nil && !refused.later && x.deletesFirst(n.pool) {
-			if first, still := x.ask(plan.Drifted, provision.Question{Nodes: []int{at}, Receivers: receivers, Buy: true, Instead: true}); still == nil {
+			if first, still := x.ask(plan.Drifted, fleet.Question{Nodes: []int{at}, Receivers: receivers, Buy: true, Instead: true}); still == nil {
 				if !x.inService(n) {
 					n.keep(plan.Waiting, plan.Drifted, reason.Cause{Code: reason.NoRoomBeside, Where: n.Node.Pool})
 					continue
@@ -66,11 +66,11 @@ func (x *search) staticDrift() {
 			n.keep(plan.Waiting, plan.Drifted, reason.Cause{Code: reason.SurplusReplicas})
 			continue
 		}
-		asked := provision.Question{Nodes: []int{at}}
-		claim, ok := x.b.Replica(n.pool, asked)
+		asked := fleet.Question{Nodes: []int{at}}
+		claim, ok := x.fleet.Replica(n.pool, asked)
 		if !ok && x.deletesFirst(n.pool) {
 			asked.Instead = true
-			claim, ok = x.b.Replica(n.pool, asked)
+			claim, ok = x.fleet.Replica(n.pool, asked)
 			if ok && !x.inService(n) {
 				n.keep(plan.Waiting, plan.Drifted, reason.Cause{Code: reason.NoRoomBeside, Where: n.Node.Pool})
 				continue
@@ -81,7 +81,7 @@ func (x *search) staticDrift() {
 			continue
 		}
 		p := &proposal{reason: plan.Drifted, nodes: asked.Nodes, ledger: ledger, price: n.Price, asked: asked}
-		p.answer = provision.Answer{Claims: []plan.Claim{claim}, Price: claim.Offer.Price}
+		p.answer = fleet.Answer{Claims: []plan.Claim{claim}, Price: claim.Offer.Price}
 		x.accept(p)
 	}
 }

@@ -2,7 +2,7 @@ package disrupt
 
 import (
 	"tenon/core/plan"
-	"tenon/core/provision"
+	"tenon/core/provision/fleet"
 	"tenon/core/reason"
 )
 
@@ -36,7 +36,7 @@ func (x *search) empty() {
 		return
 	}
 	ledger.commit()
-	x.b.Take(provision.Question{Nodes: nodes}, provision.Answer{})
+	x.fleet.Take(fleet.Question{Nodes: nodes}, fleet.Answer{})
 	for _, n := range nodes {
 		x.enter(&proposal{reason: plan.Empty, nodes: []int{n}, price: x.nodes[n].Price})
 	}

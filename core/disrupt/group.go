@@ -97,7 +97,7 @@ func (x *search) roomy(nodes, others []int) []int {
 	m := x.mixtureOf(others)
 	var out []int
 	for _, at := range x.lasting(nodes, others) {
-		if n := &x.nodes[at]; x.receives(n) && slices.ContainsFunc(m.sizes, func(s size) bool { return most(s.need, x.b.Room(at)) > 0 }) {
+		if n := &x.nodes[at]; x.receives(n) && slices.ContainsFunc(m.sizes, func(s size) bool { return most(s.need, x.fleet.Room(at)) > 0 }) {
 			out = append(out, at)
 		}
 	}

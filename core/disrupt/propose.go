@@ -7,7 +7,7 @@ import (
 
 	"tenon/core/model"
 	"tenon/core/plan"
-	"tenon/core/provision"
+	"tenon/core/provision/fleet"
 	"tenon/core/reason"
 	"tenon/core/requirement"
 )
@@ -17,8 +17,8 @@ type proposal struct {
 	reason plan.Reason
 	nodes  []int
 	ledger *ledger
-	asked  provision.Question
-	answer provision.Answer
+	asked  fleet.Question
+	answer fleet.Answer
 	price  model.Money // of the nodes
 	worth  float64     // what the savings have to be at least
 	scores []plan.Score
@@ -38,11 +38,11 @@ const (
 // propose asks where the pods of some nodes would go. Nodes that budgets do not let go
 // must have been left out.
 func (x *search) propose(why plan.Reason, nodes, receivers []int, buy bool) (*proposal, *refusal) {
-	return x.ask(why, provision.Question{Nodes: nodes, Receivers: receivers, Buy: buy})
+	return x.ask(why, fleet.Question{Nodes: nodes, Receivers: receivers, Buy: buy})
 }
 
 // ask is propose for a question of which the pods are not known yet.
-func (x *search) ask(why plan.Reason, q provision.Question) (*proposal, *refusal) {
+func (x *search) ask(why plan.Reason, q fleet.Question) (*proposal, *refusal) {
 	nodes := q.Nodes
 	p := &proposal{reason: why, nodes: nodes}
 	for _, n := range nodes {
@@ -61,13 +61,13 @@ func (x *search) ask(why plan.Reason, q provision.Question) (*proposal, *refusal
 	if pod, ok := x.entangled(pods); ok {
 		return nil, &refusal{pod: pod, later: true}
 	}
-	answer, obstacle := x.b.Find(p.asked)
+	answer, obstacle := x.fleet.Ask(p.asked)
 	if obstacle != nil && why == plan.Drifted && slices.ContainsFunc(pods, x.isVirtual) {
 		// No buffer holds a node that has to go: its room is found anew.
 		if p.asked.Pods = slices.DeleteFunc(pods, x.isVirtual); len(p.asked.Pods) == 0 {
 			return p, nil
 		}
-		answer, obstacle = x.b.Find(p.asked)
+		answer, obstacle = x.fleet.Ask(p.asked)
 	}
 	if obstacle != nil {
 		return nil, &refusal{pod: obstacle.Pods[0].Pod, obstacle: obstacle}
@@ -82,7 +82,7 @@ func (x *search) ask(why plan.Reason, q provision.Question) (*proposal, *refusal
 // settlePlace leaves a claim no choice of zone if rules between pods concern what is on it:
 // what is decided next has to know where they are.
 func (x *search) settlePlace(c *plan.Claim) {
-	if !slices.ContainsFunc(c.Pods, func(p int) bool { return x.b.Ruled(int32(p)) }) {
+	if !slices.ContainsFunc(c.Pods, func(p int) bool { return x.fleet.Ruled(int32(p)) }) {
 		return
 	}
 	c.Alternatives = c.Alternatives.Where(func(o plan.Offer) bool {
@@ -96,7 +96,7 @@ func (x *search) settlePlace(c *plan.Claim) {
 type refusal struct {
 	pod      int32
 	later    bool
-	obstacle *provision.Obstacle
+	obstacle *fleet.Obstacle
 }
 
 // mostStranded is how many pods without a place are named.
@@ -120,7 +120,7 @@ func (x *search) causeOf(r *refusal) reason.Cause {
 	pods := r.obstacle.Pods
 	out := reason.Cause{Code: reason.PodsWithoutOtherPlace, Have: int64(len(pods))}
 	for _, p := range pods[:min(len(pods), mostStranded)] {
-		why := x.b.Why(p)
+		why := x.fleet.Why(p)
 		if r.obstacle.Short {
 			why = reason.Refusal{General: reason.Reason{Code: reason.MinimumNotMet}}
 		}
@@ -144,10 +144,10 @@ func (x *search) stuck(p int32) bool {
 // was decided with this one where it is.
 func (x *search) entangled(pods []int32) (int32, bool) {
 	for _, p := range pods {
-		if c := x.b.Circle(p); c >= 0 && x.unsure[c] {
+		if c := x.fleet.Circle(p); c >= 0 && x.unsure[c] {
 			return p, true
 		}
-		for _, g := range x.b.Counts(p) {
+		for _, g := range x.fleet.Counts(p) {
 			if x.relied[g] {
 				return p, true
 			}
@@ -158,7 +158,7 @@ func (x *search) entangled(pods []int32) (int32, bool) {
 
 // rely notes what pods that get a place count on.
 func (x *search) rely(p int32) {
-	for _, g := range x.b.Asks(p) {
+	for _, g := range x.fleet.Asks(p) {
 		x.relied[g] = true
 	}
 }
@@ -166,7 +166,7 @@ func (x *search) rely(p int32) {
 // accept makes a proposal part of the plan.
 func (x *search) accept(p *proposal) {
 	p.ledger.commit()
-	x.b.Take(p.asked, p.answer)
+	x.fleet.Take(p.asked, p.answer)
 	for _, pod := range p.asked.Pods {
 		x.rely(pod)
 	}
@@ -211,7 +211,7 @@ func integers(list []int32) []int {
 // not about to leave for a reason of its own. Nodes to which pods came too recently take
 // none either, as users know it: what has just come may soon go.
 func (x *search) receives(n *node) bool {
-	if n.gone || !n.Initialized || n.Life.Unready || n.Unschedulable || !x.b.Stays(n.at) || n.Life.Drifted != "" {
+	if n.gone || !n.Initialized || n.Life.Unready || n.Unschedulable || !x.fleet.Stays(n.at) || n.Life.Drifted != "" {
 		return false
 	}
 	if n.pool < 0 || x.s.Pools[n.pool].Consolidation.After == nil {

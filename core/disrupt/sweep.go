@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"tenon/core/plan"
-	"tenon/core/provision"
+	"tenon/core/provision/fleet"
 	"tenon/core/reason"
 )
 
@@ -101,13 +101,13 @@ func (x *search) lookAt(n *node) {
 // are bought for pods that find no room.
 func (x *search) lands(p *proposal) bool {
 	if x.forecast == nil {
-		x.forecast = x.b.NewForecast()
+		x.forecast = x.fleet.NewForecast()
 	}
 	strays := x.forecast.Try(p.asked, p.answer)
 	if len(strays) == 0 {
 		return true
 	}
-	bought, obstacle := x.b.Find(provision.Question{Nodes: p.nodes, Pods: strays, Buy: true, Effort: p.asked.Effort})
+	bought, obstacle := x.fleet.Ask(fleet.Question{Nodes: p.nodes, Pods: strays, Buy: true, Effort: p.asked.Effort})
 	if obstacle == nil && p.gain() > float64(bought.Price) {
 		return true
 	}
@@ -162,16 +162,16 @@ func (x *search) outlook(moving []int32, but int) (receivers []int, dearest floa
 
 // someRoom finds a node where the pod would fit beside those that it was found for before.
 func (x *search) someRoom(p int32, but int, stay bool, taken map[int][]int64) int {
-	need := x.b.Need(p)
+	need := x.fleet.Need(p)
 	for _, at := range x.withRoom() {
 		if at == but || !x.takes(&x.nodes[at], stay) {
 			continue
 		}
 		room := taken[at]
 		if room == nil {
-			room = x.b.Room(at)
+			room = x.fleet.Room(at)
 		}
-		if most(need, room) > 0 && x.b.Admits(p, at) {
+		if most(need, room) > 0 && x.fleet.Admits(p, at) {
 			left := slices.Clone(room)
 			for d, want := range need {
 				left[d] -= want
@@ -193,7 +193,7 @@ func (x *search) withRoom() []int {
 	x.free, x.freeAsOf = []int{}, len(x.list)
 	least := x.leastNeed()
 	for i := range x.nodes {
-		if n := &x.nodes[i]; x.receives(n) && most(least, x.b.Room(i)) > 0 {
+		if n := &x.nodes[i]; x.receives(n) && most(least, x.fleet.Room(i)) > 0 {
 			x.free = append(x.free, i)
 		}
 	}
@@ -217,7 +217,7 @@ func (x *search) leastNeed() []int64 {
 	var least []int64
 	for i := range x.nodes {
 		for _, p := range x.nodes[i].moving {
-			need := x.b.Need(p)
+			need := x.fleet.Need(p)
 			if least == nil {
 				least = slices.Clone(need)
 			}
@@ -230,7 +230,7 @@ func (x *search) leastNeed() []int64 {
 }
 
 func (x *search) compareRoom(a, b int) int {
-	return cmp.Or(slices.Compare(x.b.Room(a), x.b.Room(b)), cmp.Compare(x.nodes[a].Name, x.nodes[b].Name), cmp.Compare(a, b))
+	return cmp.Or(slices.Compare(x.fleet.Room(a), x.fleet.Room(b)), cmp.Compare(x.nodes[a].Name, x.nodes[b].Name), cmp.Compare(a, b))
 }
 
 const ordinary = float64(1 << 27)

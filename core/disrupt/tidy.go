@@ -6,7 +6,7 @@ import (
 
 	"tenon/core/model"
 	"tenon/core/plan"
-	"tenon/core/provision"
+	"tenon/core/provision/fleet"
 )
 
 // tidy does without new nodes that are not well filled, if what is on them also fits on
@@ -38,7 +38,7 @@ func (x *search) wasteful(c *plan.Claim) bool {
 func (x *search) scatter(d *plan.Disruption, c *plan.Claim) bool {
 	pods := make([]int32, len(c.Pods))
 	for i, p := range c.Pods {
-		if pods[i] = int32(p); x.b.Ruled(pods[i]) {
+		if pods[i] = int32(p); x.fleet.Ruled(pods[i]) {
 			return false // the claim counts for their rules already
 		}
 	}
@@ -46,12 +46,12 @@ func (x *search) scatter(d *plan.Disruption, c *plan.Claim) bool {
 	if dearest > 0 {
 		return false
 	}
-	asked := provision.Question{Pods: pods, Receivers: receivers, Effort: x.part(questionEffort)}
-	answer, obstacle := x.b.Find(asked)
+	asked := fleet.Question{Pods: pods, Receivers: receivers, Effort: x.part(questionEffort)}
+	answer, obstacle := x.fleet.Ask(asked)
 	if obstacle != nil {
 		return false
 	}
-	x.b.Take(asked, answer)
+	x.fleet.Take(asked, answer)
 	for _, l := range answer.Existing {
 		x.nodes[l.Node].taking = true
 		x.nodes[l.Node].kept = x.nodes[l.Node].kept || x.stay(l.Pods)

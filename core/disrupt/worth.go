@@ -81,12 +81,12 @@ const valueEffort = 100_000_000
 func (x *search) appraise() {
 	var pods []int32
 	for i := range x.nodes {
-		if x.b.Stays(i) {
+		if x.fleet.Stays(i) {
 			pods = append(pods, x.nodes[i].moving...)
 		}
 	}
 	x.value = make([]float64, len(x.s.Pods))
-	for i, v := range x.b.Values(pods, x.part(valueEffort)) {
+	for i, v := range x.fleet.Values(pods, x.part(valueEffort)) {
 		x.value[pods[i]] = v
 	}
 	for i := range x.nodes {

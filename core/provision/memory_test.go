@@ -32,15 +32,7 @@ func TestWhatIsRememberedIsWhatWouldBeFound(t *testing.T) {
 			if !reflect.DeepEqual(want, got) {
 				t.Fatalf("seed %d, turn %d: other claims or placements", seed, turn)
 			}
-			for at, list := range m.now {
-				for _, r := range list {
-					for _, old := range m.before[at] {
-						if r.sandbox == old.sandbox {
-							recalled++
-						}
-					}
-				}
-			}
+			recalled += m.remedies.Recalled
 			s = changed(dice, s)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"tenon/core/catalog"
 	"tenon/core/model"
 	"tenon/core/plan"
+	"tenon/core/provision/advice"
+	"tenon/core/provision/search"
 	"tenon/core/reason"
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
@@ -395,11 +397,11 @@ func TestFunnelCountsVariety(t *testing.T) {
 	s.Pools[0].Requirements = s.Pools[0].Requirements.With(requirement.New(requirement.KeyInstanceType, requirement.Exists).WithMinValues(3))
 	s.Templates[0].Requests.CPU = 6000 // amd-8 and amd-32
 	pending(s, 1)
-	d := newDecision(arrange(s, nil).Snapshot, effort, nil)
-	d.left = d.limits
-	w := &writer{d: d, a: d.search()}
-	wish := append(d.wishes, d.refused...)[0]
-	v := d.verdict(wish, reason.Reason{}, newAdviser(w))
+	d := search.New(search.Sort(s, nil).Snapshot, effort, nil)
+	a := d.Best()
+	adv := advice.New(d, a, d.Limits, nil)
+	wish := append(d.Wishes, d.Refused...)[0]
+	v := adv.Verdict(wish, reason.Reason{})
 	want := "minValues requirement is not met for label(s) (label(s)=[node.kubernetes.io/instance-type]): 3 wanted, 2 possible"
 	if got := v.Pools[0].Text(); !strings.HasPrefix(got, want) {
 		t.Errorf("\n got %s\nwant %s…", got, want)
@@ -407,8 +409,8 @@ func TestFunnelCountsVariety(t *testing.T) {
 	if v.Remedy == nil || !strings.HasPrefix(v.Remedy.Text(), "lower minValues of node.kubernetes.io/instance-type in pool default from 3 to 2: then amd-8") {
 		t.Errorf("remedy %+v", v.Remedy)
 	}
-	d.s.Settings.BestEffortMinimum = true
-	if v := d.verdict(wish, reason.Reason{}, newAdviser(w)); v.Pools[0].Reason.Code == reason.MinimumNotMet {
+	d.Snapshot.Settings.BestEffortMinimum = true
+	if v := advice.New(d, a, d.Limits, nil).Verdict(wish, reason.Reason{}); v.Pools[0].Reason.Code == reason.MinimumNotMet {
 		t.Errorf("a minimum that may be lowered is in the way: %s", v.Pools[0].Text())
 	}
 }
@@ -431,11 +433,11 @@ func TestTheSearchForRemediesIsBounded(t *testing.T) {
 	if text := v.Text(); len(text) > reason.MaxText {
 		t.Errorf("%d bytes", len(text))
 	}
-	d := newDecision(arrange(s, nil).Snapshot, effort, nil)
-	d.left = d.limits
-	adv := newAdviser(&writer{d: d, a: d.search()})
-	adv.left = 0
-	if v := d.verdict(d.refused[0], reason.Reason{}, adv); v.Sought {
+	d := search.New(search.Sort(s, nil).Snapshot, effort, nil)
+	a := d.Best()
+	adv := advice.New(d, a, d.Limits, nil)
+	adv.Visits = 0
+	if v := adv.Verdict(d.Refused[0], reason.Reason{}); v.Sought {
 		t.Error("says that there is no remedy without having looked")
 	}
 }

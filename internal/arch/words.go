@@ -11,7 +11,7 @@ import (
 // package takes one of these, or brings its word to the glossary.
 var knownWords = map[string][]string{
 	"Kubernetes": {
-		"admission", "api", "capacitybuffer", "condition", "consistency", "counter", "crds", "eviction", "expiration", "garbagecollection", "hash", "health",
+		"admission", "api", "capacitybuffer", "claims", "condition", "consistency", "counter", "crds", "eviction", "expiration", "garbagecollection", "hash", "health",
 		"hydration", "label", "launches", "lifecycle", "lookup", "manager", "metrics", "node", "nodeclaim", "nodeclass", "nodeoverlay",
 		"nodepool", "nomination", "owner", "pod", "podevents", "podpolicy", "provisioner", "quota", "readiness", "reconcile", "registration",
 		"registrationhealth", "rollout", "rolloutpace", "scale", "status", "termination", "topology", "validation", "workload",
@@ -25,7 +25,7 @@ var knownWords = map[string][]string{
 		"apply", "arch", "assembly", "bitset", "cache", "check", "cli", "cloud", "command", "conformance", "decide", "disrupt", "disruptable",
 		"document", "evaluation", "examples", "execute", "feasible", "fidelity", "fingerprint", "generate", "harness", "ingest", "invariant",
 		"listing", "mail", "manifest", "memory", "mirror", "model", "order", "pack", "parallel", "patch", "planning", "plant", "planted",
-		"progress", "provision", "randomcluster", "refine", "removal", "rulecase", "savings", "scalar", "scenario", "screen", "settings",
+		"progress", "provision", "randomcluster", "refine", "removal", "rulecase", "savings", "scalar", "scenario", "screen", "search", "settings",
 		"sim", "static", "store", "table", "telemetry", "tenon", "traffic", "translate", "trim", "version", "versionguard",
 	},
 }

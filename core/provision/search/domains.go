@@ -1,5 +1,5 @@
 // Package provision decides which nodes to buy for the pods that have none.
-package provision
+package search
 
 import (
 	"encoding/binary"
@@ -12,9 +12,9 @@ import (
 	"tenon/core/topology"
 )
 
-// atlas knows in which domains of a key a shape may go: on existing nodes, and on new
+// domains knows in which domains of a key a shape may go: on existing nodes, and on new
 // ones of a size that holds one of its pods.
-type atlas struct {
+type domains struct {
 	set   *shape.Set
 	pools []bool
 	known map[question][]topology.Domain
@@ -29,12 +29,12 @@ type question struct {
 	pins  string
 }
 
-func newAtlas(set *shape.Set, pools []bool) *atlas {
-	return &atlas{set: set, pools: pools, known: map[question][]topology.Domain{}, prices: map[sized][]model.Money{}, hosts: map[sited][]string{}}
+func newDomains(set *shape.Set, pools []bool) *domains {
+	return &domains{set: set, pools: pools, known: map[question][]topology.Domain{}, prices: map[sized][]model.Money{}, hosts: map[sited][]string{}}
 }
 
 // Domains lists them sorted by name.
-func (a *atlas) Domains(shape int, key string, pins []topology.Pin) []topology.Domain {
+func (a *domains) Domains(shape int, key string, pins []topology.Pin) []topology.Domain {
 	q := question{shape, key, pinText(pins)}
 	if found, ok := a.known[q]; ok {
 		return found
@@ -55,11 +55,11 @@ func (a *atlas) Domains(shape int, key string, pins []topology.Pin) []topology.D
 }
 
 // Within lists the domains of some places for pods of any size.
-func (a *atlas) Within(places []*feasible.Places, key string) []topology.Domain {
+func (a *domains) Within(places []*feasible.Places, key string) []topology.Domain {
 	return a.within(places, nil, key)
 }
 
-func (a *atlas) within(places []*feasible.Places, need []int64, key string) []topology.Domain {
+func (a *domains) within(places []*feasible.Places, need []int64, key string) []topology.Domain {
 	prices := map[string]model.Money{}
 	for _, p := range places {
 		a.onHosts(p, key, prices)
@@ -81,7 +81,7 @@ func pinText(pins []topology.Pin) string {
 }
 
 // onHosts finds the domains of existing nodes, once for all shapes in the same places.
-func (a *atlas) onHosts(places *feasible.Places, key string, prices map[string]model.Money) {
+func (a *domains) onHosts(places *feasible.Places, key string, prices map[string]model.Money) {
 	at := sited{places, key}
 	found, ok := a.hosts[at]
 	if !ok {
@@ -103,7 +103,7 @@ type sited struct {
 	key    string
 }
 
-func (a *atlas) onMachines(places *feasible.Places, need []int64, key string, prices map[string]model.Money) {
+func (a *domains) onMachines(places *feasible.Places, need []int64, key string, prices map[string]model.Money) {
 	sp := a.set.Space
 	note := func(value string, price model.Money) {
 		if old, ok := prices[value]; !ok || price < old {
@@ -132,7 +132,7 @@ func (a *atlas) onMachines(places *feasible.Places, need []int64, key string, pr
 
 // slotPrices is, by slot, the least price of a machine with room for the need; -1 where
 // there is none.
-func (a *atlas) slotPrices(places *feasible.Places, need []int64) []model.Money {
+func (a *domains) slotPrices(places *feasible.Places, need []int64) []model.Money {
 	key := sized{places: places, need: needText(need)}
 	if found, ok := a.prices[key]; ok {
 		return found

@@ -1,10 +1,10 @@
-package provision
+package advice
 
 import (
 	"tenon/core/catalog"
-	"tenon/core/feasible"
 	"tenon/core/model"
 	"tenon/core/pack"
+	"tenon/core/provision/claims"
 	"tenon/core/reason"
 	"tenon/core/requirement"
 )
@@ -51,27 +51,27 @@ func wider(r requirement.Requirement, value string) requirement.Requirement {
 // instance types.
 func (b *proposer) mayWiden(key string) bool {
 	_, own := b.pool.Labels[key]
-	return !own && key != requirement.KeyNodePool && b.k.d.s.Settings.WellKnown.Contains(key)
+	return !own && key != requirement.KeyNodePool && b.k.d.Snapshot.Settings.WellKnown.Contains(key)
 }
 
 // strangers finds types and slots that would do if the pool asked nothing of the key.
-func (k *adviser) strangers(b *proposer, r requirement.Requirement) []find {
+func (k *Adviser) strangers(b *proposer, r requirement.Requirement) []find {
 	bare := b.pool.Requirements.Without(r.Key())
 	types := k.typesWithout(b.candidate.pool, r.Key(), bare)
 	var found []find
-	for i := range b.request.variant.Alternatives {
-		a := &b.request.variant.Alternatives[i]
-		if _, kept := model.Untolerated(b.pool.Taints, a.Tolerations, a.Strict); kept || !bare.Compatible(a.Require, k.d.s.Settings.WellKnown) {
+	for i := range b.request.Variant.Alternatives {
+		a := &b.request.Variant.Alternatives[i]
+		if _, kept := model.Untolerated(b.pool.Taints, a.Tolerations, a.Strict); kept || !bare.Compatible(a.Require, k.d.Snapshot.Settings.WellKnown) {
 			continue
 		}
-		k.left -= len(types)
+		k.Visits -= len(types)
 		asked := bare.Intersect(a.Require)
 		for _, t := range types {
-			kind := &k.d.s.Catalogs[b.pool.Catalog].Types[t]
+			kind := &k.d.Snapshot.Catalogs[b.pool.Catalog].Types[t]
 			if !b.t.Requests.Fits(kind.Capacity) {
 				continue
 			}
-			k.left -= strangerVisits
+			k.Visits -= strangerVisits
 			if f, ok := k.stranger(b, kind, asked, r.Key()); ok {
 				found = append(found, f)
 			}
@@ -82,15 +82,15 @@ func (k *adviser) strangers(b *proposer, r requirement.Requirement) []find {
 
 // typesWithout lists the types that the pool would gain if it did without the key. What a
 // key of offers, such as the zone, would open are more offers of any type.
-func (k *adviser) typesWithout(pool int, key string, bare requirement.Set) []int {
+func (k *Adviser) typesWithout(pool int, key string, bare requirement.Set) []int {
 	question := widening{pool, key}
 	if known, ok := k.widened[question]; ok {
 		return known
 	}
-	types := k.d.s.Catalogs[k.d.s.Pools[pool].Catalog].Types
-	own := k.d.sp.TypesFor(pool, requirement.Set{})
-	byOffer := k.d.sp.SlotLabel(key)
-	k.left -= strangerVisits * len(types)
+	types := k.d.Snapshot.Catalogs[k.d.Snapshot.Pools[pool].Catalog].Types
+	own := k.d.Space.TypesFor(pool, requirement.Set{})
+	byOffer := k.d.Space.SlotLabel(key)
+	k.Visits -= strangerVisits * len(types)
 	var out []int
 	for t := range types {
 		if (byOffer || !own.Has(t)) && types[t].Requirements.Intersects(bare) {
@@ -103,7 +103,7 @@ func (k *adviser) typesWithout(pool int, key string, bare requirement.Set) []int
 
 // stranger is the cheapest way to buy the type for the pod. Daemons are left for the
 // simulation.
-func (k *adviser) stranger(b *proposer, t *catalog.Type, asked requirement.Set, key string) (find, bool) {
+func (k *Adviser) stranger(b *proposer, t *catalog.Type, asked requirement.Set, key string) (find, bool) {
 	if !t.Requirements.Intersects(asked) {
 		return find{}, false
 	}
@@ -114,7 +114,7 @@ func (k *adviser) stranger(b *proposer, t *catalog.Type, asked requirement.Set, 
 		if !o.Available || o.CapacityType == catalog.Reserved || ok && o.Price >= best.price {
 			continue
 		}
-		labels := offerLabels(o)
+		labels := claims.LabelsOf(o)
 		value, known := labels.Get(key).Single()
 		if !known {
 			value, known = t.Requirements.Get(key).Single()
@@ -122,18 +122,11 @@ func (k *adviser) stranger(b *proposer, t *catalog.Type, asked requirement.Set, 
 		if !known || !labels.Intersects(asked) || !b.t.Requests.Fits(t.Allocatable(o)) {
 			continue
 		}
-		if !pack.Bears(k.d.left[b.candidate.pool], t.FullCapacity(o)) {
+		if !pack.Bears(k.pools.Left[b.candidate.pool], t.FullCapacity(o)) {
 			continue
 		}
 		best.price, best.value, ok = o.Price, value, true
 	}
-	best.price += k.d.s.Pools[b.candidate.pool].NodePrice
+	best.price += k.d.Snapshot.Pools[b.candidate.pool].NodePrice
 	return best, ok
-}
-
-func offerLabels(o *catalog.Offering) requirement.Set {
-	return o.Extra.With(
-		requirement.New(feasible.ZoneKey, requirement.In, o.Zone),
-		requirement.New(feasible.CapacityTypeKey, requirement.In, o.CapacityType),
-	)
 }

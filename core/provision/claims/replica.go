@@ -1,4 +1,4 @@
-package provision
+package claims
 
 import (
 	"cmp"
@@ -15,21 +15,21 @@ import (
 	"tenon/core/snapshot"
 )
 
-// replicas are claims for the nodes that static pools lack. They come straight from the
+// Replicas are claims for the nodes that static pools lack. They come straight from the
 // pool's template, and are priced at the least that the cloud may launch for them; pods are
 // given to them once they are there. reserved is what other claims take of reservations.
-func (d *decision) replicas(reserved map[string]int64) []plan.Claim {
-	if !d.s.Settings.StaticCapacity {
+func Replicas(s *snapshot.Snapshot, reserved map[string]int64) []plan.Claim {
+	if !s.Settings.StaticCapacity {
 		return nil
 	}
 	var out []plan.Claim
-	for p := range d.s.Pools {
-		pool := &d.s.Pools[p]
+	for p := range s.Pools {
+		pool := &s.Pools[p]
 		var claim plan.Claim
-		for n := range missing(d.s, pool) {
+		for n := range missing(s, pool) {
 			if n == 0 || claim.Offer.Reservation != "" { // else it is like the one before
 				var ok bool
-				if claim, ok = d.replica(pool, reserved); !ok {
+				if claim, ok = Replica(s, pool, reserved); !ok {
 					break
 				}
 			}
@@ -65,9 +65,9 @@ func missing(s *snapshot.Snapshot, pool *snapshot.Pool) int64 {
 	return max(lacking, 0)
 }
 
-// replica is one claim, or none when nothing that the pool admits can be had.
-func (d *decision) replica(pool *snapshot.Pool, reserved map[string]int64) (plan.Claim, bool) {
-	wares := d.wares(pool, reserved)
+// Replica is one claim, or none when nothing that the pool admits can be had.
+func Replica(s *snapshot.Snapshot, pool *snapshot.Pool, reserved map[string]int64) (plan.Claim, bool) {
+	wares := wares(s, pool, reserved)
 	if len(wares) == 0 {
 		return plan.Claim{}, false
 	}
@@ -94,7 +94,7 @@ func (d *decision) replica(pool *snapshot.Pool, reserved map[string]int64) (plan
 		Requirements:  pool.Requirements,
 		Allocatable:   first.of.Allocatable(first.offering),
 		Capacity:      first.of.FullCapacity(first.offering),
-		Labels:        settled(pool.Requirements, first.of.Requirements, offerLabels(first.offering)),
+		Labels:        settled(pool.Requirements, first.of.Requirements, LabelsOf(first.offering)),
 		Taints:        pool.Taints,
 		StartupTaints: pool.StartupTaints,
 	}, true
@@ -108,9 +108,9 @@ type ware struct {
 }
 
 // wares are all offers that the pool admits and that can be had, cheapest first.
-func (d *decision) wares(pool *snapshot.Pool, reserved map[string]int64) []ware {
+func wares(s *snapshot.Snapshot, pool *snapshot.Pool, reserved map[string]int64) []ware {
 	var out []ware
-	types := d.s.Catalogs[pool.Catalog].Types
+	types := s.Catalogs[pool.Catalog].Types
 	for t := range types {
 		kind := &types[t]
 		if !kind.Requirements.Intersects(pool.Requirements) {
@@ -118,7 +118,7 @@ func (d *decision) wares(pool *snapshot.Pool, reserved map[string]int64) []ware 
 		}
 		for i := range kind.Offerings {
 			o := &kind.Offerings[i]
-			if !d.inStock(o, reserved) || !offerLabels(o).Intersects(pool.Requirements) {
+			if !inStock(s, o, reserved) || !LabelsOf(o).Intersects(pool.Requirements) {
 				continue
 			}
 			out = append(out, ware{of: kind, offering: o, offer: plan.Offer{
@@ -137,11 +137,11 @@ func (d *decision) wares(pool *snapshot.Pool, reserved map[string]int64) []ware 
 	return out
 }
 
-func (d *decision) inStock(o *catalog.Offering, reserved map[string]int64) bool {
+func inStock(s *snapshot.Snapshot, o *catalog.Offering, reserved map[string]int64) bool {
 	if !o.Available || o.CapacityType != catalog.Reserved {
 		return o.Available
 	}
-	return d.s.Settings.ReservedCapacity && reserved[o.ReservationID] < o.ReservationCapacity
+	return s.Settings.ReservedCapacity && reserved[o.ReservationID] < o.ReservationCapacity
 }
 
 // settled are the labels of which only one value is left.
@@ -155,4 +155,12 @@ func settled(sets ...requirement.Set) map[string]string {
 		}
 	}
 	return out
+}
+
+// LabelsOf are the labels that nodes of an offering get beside those of their type.
+func LabelsOf(o *catalog.Offering) requirement.Set {
+	return o.Extra.With(
+		requirement.New(feasible.ZoneKey, requirement.In, o.Zone),
+		requirement.New(feasible.CapacityTypeKey, requirement.In, o.CapacityType),
+	)
 }

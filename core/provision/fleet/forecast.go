@@ -1,4 +1,4 @@
-package provision
+package fleet
 
 import (
 	"cmp"
@@ -23,7 +23,7 @@ import (
 // between pods concern are expected in the domains in which the answer puts them, and pods with host ports,
 // volumes or company on one node exactly where it puts them.
 type Forecast struct {
-	b       *Broker
+	b       *Fleet
 	set     *shape.Set    // of one pod of each template
 	shapes  map[int32]int // by template
 	sites   []site        // those of existing nodes have the nodes' numbers
@@ -68,8 +68,8 @@ type visit struct {
 	site int
 }
 
-// NewForecast begins with the fleet as it is, with what the broker's plan places and buys.
-func (b *Broker) NewForecast() *Forecast {
+// NewForecast begins with the fleet as it is, with what the plan of New places and buys.
+func (b *Fleet) NewForecast() *Forecast {
 	f := &Forecast{b: b, set: b.set, shapes: map[int32]int{}, zones: map[kindIn]int64{}, admits: make([][]answered, len(b.Snapshot.Templates)), sites: make([]site, len(b.hosts))}
 	for i := range f.set.Shapes {
 		for _, p := range f.set.Shapes[i].Pods {
@@ -165,7 +165,7 @@ func (f *Forecast) withdraw() {
 }
 
 // bulk orders pods by size.
-func (b *Broker) bulk(p int32) int64 {
+func (b *Fleet) bulk(p int32) int64 {
 	return b.Snapshot.Templates[b.Snapshot.Pods[p].Template].Requests.Bulk()
 }
 

@@ -1,4 +1,7 @@
-package provision
+// Package fleet answers where pods that have a place could be instead, again and again for one
+// snapshot: on nodes that are there, and on nodes that would have to be bought. It also says
+// where kube-scheduler is expected to put pods that move.
+package fleet
 
 import (
 	"maps"
@@ -9,20 +12,22 @@ import (
 	"tenon/core/model"
 	"tenon/core/pack"
 	"tenon/core/plan"
+	"tenon/core/provision/claims"
+	"tenon/core/provision/search"
 	"tenon/core/reason"
 	"tenon/core/shape"
 	"tenon/core/snapshot"
 )
 
-// Broker finds other places for pods that have one: on nodes that are there, and on nodes
+// Fleet finds other places for pods that have one: on nodes that are there, and on nodes
 // that would have to be bought. It is made once for a snapshot and asked again and again;
 // what was Taken counts for all later questions.
 //
-// Pods are numbered as in Broker.Snapshot, which is in an order of its own; Original tells
+// Pods are numbered as in Fleet.Snapshot, which is in an order of its own; Original tells
 // the number that a pod has in the given one. Nodes keep their numbers.
-type Broker struct {
+type Fleet struct {
 	Snapshot *snapshot.Snapshot
-	sorted   arranged
+	sorted   search.Sorted
 	numbers  []int32 // by the number in the given snapshot
 	sp       *feasible.Space
 	tiers    [][]int
@@ -39,7 +44,7 @@ type Broker struct {
 	ruledOn  []int      // nodes with pods that some rule between pods looks at
 	steps    int64
 	reserved map[string]int64 // instances of reservations that are taken
-	tables   map[int]*offerTable
+	tables   map[int]*claims.Table
 	cache    *pack.OfferCache
 	alike    []string                     // by pool: what it sells, empty where limits make it differ from others
 	admits   map[int32][]*feasible.Places // by template
@@ -52,18 +57,18 @@ type wishFor struct {
 	possible bool
 }
 
-// NewBroker makes a broker. What the plan places and buys is done already. The memory is the
+// New is the fleet of a snapshot. What the plan places and buys is done already. The memory is the
 // asker's; nil is none.
-func NewBroker(given *snapshot.Snapshot, p *plan.Plan, m *Memory) *Broker {
-	sorted := arrange(given, m)
-	b := &Broker{Snapshot: sorted.Snapshot, sorted: sorted, first: map[int32]wishFor{}, reserved: map[string]int64{}, tables: map[int]*offerTable{}, cache: pack.NewOfferCache()}
-	b.numbers = make([]int32, len(sorted.pods))
-	for own, original := range sorted.pods {
+func New(given *snapshot.Snapshot, p *plan.Plan, m *search.Memory) *Fleet {
+	sorted := search.Sort(given, m)
+	b := &Fleet{Snapshot: sorted.Snapshot, sorted: sorted, first: map[int32]wishFor{}, reserved: map[string]int64{}, tables: map[int]*claims.Table{}, cache: pack.NewOfferCache()}
+	b.numbers = make([]int32, len(sorted.Given))
+	for own, original := range sorted.Given {
 		b.numbers[original] = int32(own)
 	}
-	b.sp = feasible.CompileWith(b.Snapshot, b.templates(), m.sold())
-	b.tiers = tiersOf(b.Snapshot)
-	b.limits = remainingLimits(b.Snapshot)
+	b.sp = feasible.CompileWith(b.Snapshot, b.templates(), m.Market())
+	b.tiers = search.TiersOf(b.Snapshot)
+	b.limits = search.RemainingLimits(b.Snapshot)
 	b.hosts = make([]feasible.Host, len(b.Snapshot.Nodes))
 	b.stays = make([]bool, len(b.Snapshot.Nodes))
 	for _, h := range b.sp.Hosts {
@@ -82,7 +87,7 @@ func NewBroker(given *snapshot.Snapshot, p *plan.Plan, m *Memory) *Broker {
 }
 
 // templates are those of all pods: any may have to move.
-func (b *Broker) templates() []int32 {
+func (b *Fleet) templates() []int32 {
 	var out []int32
 	for _, pod := range b.models() {
 		out = append(out, b.Snapshot.Pods[pod].Template)
@@ -91,7 +96,7 @@ func (b *Broker) templates() []int32 {
 }
 
 // models are one pod of each template that pods have. There may be templates without any.
-func (b *Broker) models() []int32 {
+func (b *Fleet) models() []int32 {
 	seen := make([]bool, len(b.Snapshot.Templates))
 	var out []int32
 	for i := range b.Snapshot.Pods {
@@ -104,10 +109,10 @@ func (b *Broker) models() []int32 {
 }
 
 // Number is the number that a pod of the given snapshot has here.
-func (b *Broker) Number(original int) int32 { return b.numbers[original] }
+func (b *Fleet) Number(original int) int32 { return b.numbers[original] }
 
 // begin does what a plan says: its pods take their places.
-func (b *Broker) begin(p *plan.Plan) {
+func (b *Fleet) begin(p *plan.Plan) {
 	if p == nil {
 		return
 	}
@@ -125,7 +130,7 @@ func (b *Broker) begin(p *plan.Plan) {
 	}
 }
 
-func (b *Broker) number(pods []int) []int32 {
+func (b *Fleet) number(pods []int) []int32 {
 	out := make([]int32, len(pods))
 	for i, p := range pods {
 		out[i] = b.numbers[p]
@@ -134,7 +139,7 @@ func (b *Broker) number(pods []int) []int32 {
 }
 
 // give puts pods on an existing node.
-func (b *Broker) give(n int, pods []int32) {
+func (b *Fleet) give(n int, pods []int32) {
 	b.hosts[n] = b.sp.Taking(b.hosts[n], pods)
 	if at, known := slices.BinarySearch(b.ruledOn, n); !known && slices.ContainsFunc(pods, b.Ruled) {
 		b.ruledOn = slices.Insert(b.ruledOn, at, n)
@@ -142,7 +147,7 @@ func (b *Broker) give(n int, pods []int32) {
 }
 
 // buy enters a claim: what it takes of limits and reservations, and the pods on it.
-func (b *Broker) buy(c *plan.Claim, pods []int32) {
+func (b *Fleet) buy(c *plan.Claim, pods []int32) {
 	pool := slices.IndexFunc(b.Snapshot.Pools, func(p snapshot.Pool) bool { return p.Name == c.Pool })
 	if pool < 0 {
 		return
@@ -154,7 +159,7 @@ func (b *Broker) buy(c *plan.Claim, pods []int32) {
 	if c.Offer.Reservation != "" {
 		b.sp.Reserve(c.Offer.Reservation, 1)
 		b.reserved[c.Offer.Reservation]++
-		b.tables, b.cache = map[int]*offerTable{}, pack.NewOfferCache()
+		b.tables, b.cache = map[int]*claims.Table{}, pack.NewOfferCache()
 	}
 	if !slices.ContainsFunc(pods, b.Ruled) {
 		return
@@ -165,7 +170,7 @@ func (b *Broker) buy(c *plan.Claim, pods []int32) {
 }
 
 // most is what the claim may take of each of its pool's limits, whatever the cloud chooses.
-func (b *Broker) most(pool int, c *plan.Claim) []int64 {
+func (b *Fleet) most(pool int, c *plan.Claim) []int64 {
 	limits := b.limits[pool]
 	out := make([]int64, len(limits))
 	if len(limits) == 0 {
@@ -190,23 +195,23 @@ func (b *Broker) most(pool int, c *plan.Claim) []int64 {
 	return out
 }
 
-// Original is the number of a pod in the snapshot that the broker was made for.
-func (b *Broker) Original(pod int32) int { return b.sorted.pods[pod] }
+// Original is the number of a pod in the snapshot that the fleet was made from.
+func (b *Fleet) Original(pod int32) int { return b.sorted.Given[pod] }
 
 // Room is what a node has left.
-func (b *Broker) Room(n int) []int64 { return b.hosts[n].Room }
+func (b *Fleet) Room(n int) []int64 { return b.hosts[n].Room }
 
 // Stays reports whether the node may hold pods: it is neither leaving nor gone.
-func (b *Broker) Stays(n int) bool { return b.stays[n] }
+func (b *Fleet) Stays(n int) bool { return b.stays[n] }
 
 // Need is what a pod takes, in the order of Room.
-func (b *Broker) Need(pod int32) []int64 {
+func (b *Fleet) Need(pod int32) []int64 {
 	return b.sp.Vector(b.Snapshot.Templates[b.Snapshot.Pods[pod].Template].Requests)
 }
 
 // Admits reports whether the labels and taints of a node let the pod be there, preferences
 // aside.
-func (b *Broker) Admits(pod int32, n int) bool {
+func (b *Fleet) Admits(pod int32, n int) bool {
 	template := b.Snapshot.Pods[pod].Template
 	places, known := b.admits[template]
 	if !known {
@@ -226,11 +231,11 @@ func (b *Broker) Admits(pod int32, n int) bool {
 }
 
 // Steps is the effort spent so far.
-func (b *Broker) Steps() int64 { return b.steps }
+func (b *Fleet) Steps() int64 { return b.steps }
 
 // Take has an answer come true for all later questions: its nodes are gone, its pods are
 // where it puts them.
-func (b *Broker) Take(q Question, a Answer) {
+func (b *Fleet) Take(q Question, a Answer) {
 	b.limits = b.limitsOf(&q)
 	for _, n := range q.Nodes {
 		b.stays[n] = false
@@ -249,9 +254,8 @@ func (b *Broker) Take(q Question, a Answer) {
 
 // Replica is a claim for one more node of a static pool, as far as its limits, with what the
 // question does to them, and what is offered let it be.
-func (b *Broker) Replica(pool int, q Question) (plan.Claim, bool) {
-	d := &decision{s: b.Snapshot, sp: b.sp}
-	claim, ok := d.replica(&b.Snapshot.Pools[pool], maps.Clone(b.reserved))
+func (b *Fleet) Replica(pool int, q Question) (plan.Claim, bool) {
+	claim, ok := claims.Replica(b.Snapshot, &b.Snapshot.Pools[pool], maps.Clone(b.reserved))
 	if !ok {
 		return claim, false
 	}
@@ -266,7 +270,7 @@ func (b *Broker) Replica(pool int, q Question) (plan.Claim, bool) {
 
 // Bound is a price that no new nodes for some pods can undercut, on top of the nodes that
 // stay as they were at first: proven, as for every plan.
-func (b *Broker) Bound(pods []int32, effort int64) model.Money {
+func (b *Fleet) Bound(pods []int32, effort int64) model.Money {
 	var hosts []feasible.Host
 	for n := range b.before {
 		if b.stays[n] {
@@ -282,7 +286,7 @@ func (b *Broker) Bound(pods []int32, effort int64) model.Money {
 }
 
 // compile groups pods into shapes and lots. Pods that fit nowhere are left out.
-func (b *Broker) compile(sp *feasible.Space, pods []int32, dropped func(template int32) feasible.Dropped) (*shape.Set, []pack.Lot) {
+func (b *Fleet) compile(sp *feasible.Space, pods []int32, dropped func(template int32) feasible.Dropped) (*shape.Set, []pack.Lot) {
 	byTemplate := map[int32]int{}
 	var wishes []shape.Wish
 	for _, p := range pods {
@@ -306,7 +310,7 @@ func (b *Broker) compile(sp *feasible.Space, pods []int32, dropped func(template
 
 // Values says what each of some pods costs in the best of fleets on new nodes, in
 // millionths an hour; 0 for pods that no new node holds.
-func (b *Broker) Values(pods []int32, effort int64) []float64 {
+func (b *Fleet) Values(pods []int32, effort int64) []float64 {
 	set, lots := b.compile(b.sp.Among(nil, nil), pods, func(t int32) feasible.Dropped { return b.wish(t).dropped })
 	value := make(map[int32]float64, len(pods))
 	for i, v := range pack.Values(set, lots, effort) {

@@ -1,4 +1,4 @@
-package provision
+package claims
 
 import (
 	"cmp"
@@ -13,72 +13,65 @@ import (
 	"tenon/core/model"
 	"tenon/core/pack"
 	"tenon/core/plan"
+	"tenon/core/provision/search"
 	"tenon/core/reason"
 	"tenon/core/requirement"
-	"tenon/core/shape"
 )
 
-// writer turns the best attempt into a plan.
-type writer struct {
-	d *decision
-	a *attempt
+// Writer turns a draft into claims and placements.
+type Writer struct {
+	d *search.Search
+	a *search.Draft
 	// next is how many of each shape's pods have been handed out.
 	next []int
-	// spare is what each pool's limits leave after the planned nodes.
-	spare  [][]model.Amount
+	// Spare is what each pool's limits leave after the planned nodes.
+	Spare  [][]model.Amount
 	claims []int // by pool
-	tables map[int]*offerTable
+	tables map[int]*Table
 	alike  []string // by pool: equal where pools sell the same, if that is known
 	known  map[string]options
 	refs   []int // memory of closed, whose answer is good until it is asked again
 }
 
-// write hands pods out to nodes, oldest first, and says of each claim what else it
-// could be.
-func (d *decision) write(a *attempt) plan.Plan {
-	w := &writer{
-		d: d, a: a,
-		next:   make([]int, len(a.set.Shapes)),
-		spare:  d.spareLimits(a),
-		claims: make([]int, len(d.s.Pools)),
-		tables: map[int]*offerTable{},
-		known:  map[string]options{},
+// New begins with all pods to hand out. Tables are of other drafts with the same offers.
+func New(d *search.Search, a *search.Draft, alike []string, tables map[int]*Table) *Writer {
+	w := &Writer{
+		d: d, a: a, next: make([]int, len(a.Set.Shapes)), Spare: a.SpareLimits(),
+		claims: make([]int, len(d.Snapshot.Pools)), tables: tables, alike: alike, known: map[string]options{},
 	}
-	for _, n := range a.result.New {
-		w.claims[d.sp.Machines[n.Machine].Pool]++
+	for _, n := range a.Result.New {
+		w.claims[d.Space.Machines[n.Machine].Pool]++
 	}
-	d.left = w.spare
-	if !d.s.Settings.BestEffortMinimum {
-		w.dropShort()
-	}
-	w.dropDear()
-	var p plan.Plan
-	for _, n := range a.result.Hosts {
-		p.Existing = append(p.Existing, plan.Placement{Node: d.s.Nodes[d.sp.Hosts[n.Host].Node].Name, Pods: w.pods(n)})
-	}
-	slices.SortFunc(p.Existing, func(x, y plan.Placement) int { return strings.Compare(x.Node, y.Node) })
-	counts := map[string]int{}
-	p.Claims = slices.Grow(p.Claims, len(w.a.result.New))
-	for _, n := range w.inOrder() {
-		claim := w.claim(n)
-		counts[claim.Pool]++
-		claim.Name = claim.Pool + "-" + strconv.Itoa(counts[claim.Pool])
-		p.Claims = append(p.Claims, claim)
-		p.Cost.New += claim.Offer.Price
-	}
-	p.Unplaced = w.unplaced()
-	p.Cost.LowerBound = min(d.lowerBound(a), p.Cost.New)
-	for _, claim := range d.replicas(reservedBy(p.Claims)) {
-		p.Claims = append(p.Claims, claim)
-		p.Cost.New += claim.Offer.Price // no fleet does without them
-		p.Cost.LowerBound += claim.Offer.Price
-	}
-	p.Solve = plan.Solve{Pods: d.countPods(), Shapes: len(a.set.Shapes) + len(d.refused), Offers: d.countOffers(), Steps: d.steps}
-	return p
+	return w
 }
 
-// reservedBy counts the claims on each reservation.
-func reservedBy(claims []plan.Claim) map[string]int64 {
+// Existing are the pods for nodes that are there.
+func (w *Writer) Existing() []plan.Placement {
+	var out []plan.Placement
+	for _, n := range w.a.Result.Hosts {
+		out = append(out, plan.Placement{Node: w.d.Snapshot.Nodes[w.d.Space.Hosts[n.Host].Node].Name, Pods: w.Pods(n)})
+	}
+	slices.SortFunc(out, func(x, y plan.Placement) int { return strings.Compare(x.Node, y.Node) })
+	return out
+}
+
+// Claims are the claims for the new nodes, with their price.
+// Claim is the claim for a node, without a name.
+func (w *Writer) Claims() (claims []plan.Claim, price model.Money) {
+	counts := map[string]int{}
+	claims = slices.Grow(claims, len(w.a.Result.New))
+	for _, n := range w.InOrder() {
+		claim := w.Claim(n)
+		counts[claim.Pool]++
+		claim.Name = claim.Pool + "-" + strconv.Itoa(counts[claim.Pool])
+		claims = append(claims, claim)
+		price += claim.Offer.Price
+	}
+	return claims, price
+}
+
+// ReservedBy counts the claims on each reservation.
+func ReservedBy(claims []plan.Claim) map[string]int64 {
 	out := map[string]int64{}
 	for i := range claims {
 		if claims[i].Offer.CapacityType == catalog.Reserved {
@@ -88,27 +81,27 @@ func reservedBy(claims []plan.Claim) map[string]int64 {
 	return out
 }
 
-// dropShort gives up nodes whose claims could not name as many different values as their
+// DropShort gives up nodes whose claims could not name as many different values as their
 // pool asks for: limits, zones and daemons can take choices away that the pods left open.
-func (w *writer) dropShort() {
-	w.a.result.New = slices.DeleteFunc(w.a.result.New, func(n pack.Node) bool {
+func (w *Writer) DropShort() {
+	w.a.Result.New = slices.DeleteFunc(w.a.Result.New, func(n pack.Node) bool {
 		if !w.options(n).relaxed {
 			return false
 		}
 		for _, l := range n.Loads {
-			shape := w.a.portions[l.Lot].Shape
-			w.a.left[shape] += l.Count
-			w.a.why[shape] = reason.Reason{Code: reason.MinimumNotMet}
+			shape := w.a.Portions[l.Lot].Shape
+			w.a.Left[shape] += l.Count
+			w.a.Why[shape] = reason.Reason{Code: reason.MinimumNotMet}
 		}
-		w.a.short = true
+		w.a.Short = true
 		return true
 	})
 }
 
-// inOrder lists the new nodes by pool, then by size, then by what is on them.
-func (w *writer) inOrder() []pack.Node {
-	nodes := slices.Clone(w.a.result.New)
-	sp := w.d.sp
+// InOrder lists the new nodes by pool, then by size, then by what is on them.
+func (w *Writer) InOrder() []pack.Node {
+	nodes := slices.Clone(w.a.Result.New)
+	sp := w.d.Space
 	slices.SortStableFunc(nodes, func(a, b pack.Node) int {
 		x, y := &sp.Machines[a.Machine], &sp.Machines[b.Machine]
 		return cmp.Or(
@@ -124,12 +117,12 @@ func (w *writer) inOrder() []pack.Node {
 	return nodes
 }
 
-// pods hands out the pods of a node.
-func (w *writer) pods(n pack.Node) []int {
+// Pods hands out the pods of a node.
+func (w *Writer) Pods(n pack.Node) []int {
 	var out []int
 	for _, l := range n.Loads {
-		shape := w.a.portions[l.Lot].Shape
-		s := &w.a.set.Shapes[shape]
+		shape := w.a.Portions[l.Lot].Shape
+		s := &w.a.Set.Shapes[shape]
 		for _, p := range s.Pods[w.next[shape] : w.next[shape]+l.Count] {
 			out = append(out, int(p))
 		}
@@ -139,11 +132,11 @@ func (w *writer) pods(n pack.Node) []int {
 	return out
 }
 
-func (w *writer) claim(n pack.Node) plan.Claim {
+func (w *Writer) Claim(n pack.Node) plan.Claim {
 	options := w.options(n)
 	planned := options.planned
-	m := &w.d.sp.Machines[planned.machine]
-	pool := &w.d.s.Pools[m.Pool]
+	m := &w.d.Space.Machines[planned.machine]
+	pool := &w.d.Snapshot.Pools[m.Pool]
 	c := plan.Claim{
 		Pool: pool.Name, Offer: w.offer(planned.machine, planned.slot),
 		Alternatives:  options.offers,
@@ -153,20 +146,20 @@ func (w *writer) claim(n pack.Node) plan.Claim {
 		Requests:      w.requests(n).Add(m.Daemons),
 		Taints:        pool.Taints,
 		StartupTaints: pool.StartupTaints,
-		Pods:          w.pods(n),
+		Pods:          w.Pods(n),
 
 		MinimumRelaxed: options.relaxed,
 	}
-	c.Labels = w.labels(m, planned.slot, options.requirements)
+	c.Labels = w.Labels(m, planned.slot, options.requirements)
 	return c
 }
 
-func (w *writer) offer(machine, slot int) plan.Offer {
-	m, s := &w.d.sp.Machines[machine], &w.d.sp.Slots[slot]
+func (w *Writer) offer(machine, slot int) plan.Offer {
+	m, s := &w.d.Space.Machines[machine], &w.d.Space.Slots[slot]
 	return plan.Offer{InstanceType: m.Type.Name, Zone: s.Zone, CapacityType: s.CapacityType, Reservation: s.Reservation, Price: m.Price[slot]}
 }
 
-func (w *writer) requests(n pack.Node) model.Resources {
+func (w *Writer) requests(n pack.Node) model.Resources {
 	var sum model.Resources
 	for _, l := range n.Loads {
 		sum = sum.Add(w.template(l).Times(int64(l.Count)))
@@ -174,14 +167,14 @@ func (w *writer) requests(n pack.Node) model.Resources {
 	return sum
 }
 
-func (w *writer) template(l pack.Load) model.Resources {
-	s := &w.a.set.Shapes[w.a.portions[l.Lot].Shape]
-	return w.d.s.Templates[s.Template].Requests
+func (w *Writer) template(l pack.Load) model.Resources {
+	s := &w.a.Set.Shapes[w.a.Portions[l.Lot].Shape]
+	return w.d.Snapshot.Templates[s.Template].Requests
 }
 
-// labels are those that the node will have as it is planned: the pool's, the offer's,
+// Labels are those that the node will have as it is planned: the pool's, the offer's,
 // and of what pods choose the first value that will do.
-func (w *writer) labels(m *feasible.Machine, slot int, r requirement.Set) map[string]string {
+func (w *Writer) Labels(m *feasible.Machine, slot int, r requirement.Set) map[string]string {
 	out := map[string]string{}
 	place := func(set requirement.Set) {
 		for q := range set.All() {
@@ -191,13 +184,13 @@ func (w *writer) labels(m *feasible.Machine, slot int, r requirement.Set) map[st
 		}
 	}
 	for q := range r.All() {
-		if value, ok := q.Any(); ok && !q.MayBeAbsent() && !w.d.s.Settings.WellKnown.Contains(q.Key()) {
+		if value, ok := q.Any(); ok && !q.MayBeAbsent() && !w.d.Snapshot.Settings.WellKnown.Contains(q.Key()) {
 			out[q.Key()] = value
 		}
 	}
 	place(r)
 	place(m.Type.Requirements)
-	place(w.d.sp.Slots[slot].Labels())
+	place(w.d.Space.Slots[slot].Labels())
 	return out
 }
 
@@ -209,15 +202,15 @@ type options struct {
 	relaxed      bool
 }
 
-// maxTypes is how many instance types a claim names at most.
-const maxTypes = 600
+// MaxTypes is how many instance types a claim names at most.
+const MaxTypes = 600
 
 // options finds what else the node could be: every offer of its pool that has room for
 // its pods and that all of them may use. Nodes alike share one answer.
-func (w *writer) options(n pack.Node) options {
-	sp := w.d.sp
+func (w *Writer) options(n pack.Node) options {
+	sp := w.d.Space
 	m := &sp.Machines[n.Machine]
-	requirements, slots := w.d.s.Pools[m.Pool].Requirements, bitset.Full(len(sp.Slots))
+	requirements, slots := w.d.Snapshot.Pools[m.Pool].Requirements, bitset.Full(len(sp.Slots))
 	machines := w.roomy(n, m.Pool)
 	choosy := false
 	for _, l := range n.Loads {
@@ -255,11 +248,11 @@ func optionKey(pool int, machines, slots bitset.Set) string {
 }
 
 // roomy is the set of the pool's machines with room for the node's pods.
-func (w *writer) roomy(n pack.Node, pool int) bitset.Set {
-	sp := w.d.sp
+func (w *Writer) roomy(n pack.Node, pool int) bitset.Set {
+	sp := w.d.Space
 	load := make([]int64, len(sp.Dims))
 	for _, l := range n.Loads {
-		for d, want := range w.a.set.Shapes[w.a.portions[l.Lot].Shape].Need {
+		for d, want := range w.a.Set.Shapes[w.a.Portions[l.Lot].Shape].Need {
 			load[d] += want * int64(l.Count)
 		}
 	}
@@ -274,11 +267,11 @@ func (w *writer) roomy(n pack.Node, pool int) bitset.Set {
 }
 
 // keepPorts leaves out machines on which a daemon takes a port that a pod needs.
-func (w *writer) keepPorts(machines bitset.Set, n pack.Node) {
-	sp := w.d.sp
+func (w *Writer) keepPorts(machines bitset.Set, n pack.Node) {
+	sp := w.d.Space
 	var wanted []model.HostPort
 	for _, l := range n.Loads {
-		wanted = append(wanted, w.a.set.Shapes[w.a.portions[l.Lot].Shape].Ports...)
+		wanted = append(wanted, w.a.Set.Shapes[w.a.Portions[l.Lot].Shape].Ports...)
 	}
 	if len(wanted) == 0 {
 		return
@@ -294,8 +287,8 @@ func (w *writer) keepPorts(machines bitset.Set, n pack.Node) {
 
 // keepAgreeing leaves out types that cannot have all labels that the pods chose
 // together; labels of slots are judged as slots.
-func (w *writer) keepAgreeing(machines bitset.Set, r requirement.Set) {
-	sp := w.d.sp
+func (w *Writer) keepAgreeing(machines bitset.Set, r requirement.Set) {
+	sp := w.d.Space
 	keep := bitset.New(len(sp.Machines))
 	for i := range machines.All {
 		labels, agrees := &sp.Machines[i].Type.Requirements, true
@@ -314,8 +307,8 @@ func (w *writer) keepAgreeing(machines bitset.Set, r requirement.Set) {
 
 // keepKind leaves a claim that is planned on a reservation nothing but that
 // reservation, and other claims none.
-func (w *writer) keepKind(slots bitset.Set, planned int) {
-	sp := w.d.sp
+func (w *Writer) keepKind(slots bitset.Set, planned int) {
+	sp := w.d.Space
 	keep := bitset.New(len(sp.Slots))
 	own := &sp.Slots[planned]
 	for i := range sp.Slots {
@@ -327,10 +320,29 @@ func (w *writer) keepKind(slots bitset.Set, planned int) {
 	slots.Keep(keep)
 }
 
+// keepKnown leaves out slots in which the node would open a domain that some spread does
+// not reckon with.
+func (w *Writer) keepKnown(slots bitset.Set, n pack.Node) {
+	sp := w.d.Space
+	for i := range w.a.Outlooks {
+		o := &w.a.Outlooks[i]
+		if !sp.SlotLabel(o.Key) || !o.Sees(n.Machine) {
+			continue
+		}
+		keep := bitset.New(len(sp.Slots))
+		for slot := range slots.All {
+			if domain, ok := sp.Slots[slot].Label(o.Key); !ok || o.Knows(domain) {
+				keep.Put(slot)
+			}
+		}
+		slots.Keep(keep)
+	}
+}
+
 // choose takes the cheapest offers, up to the most types that a claim names. The
 // cheapest of all is the one that is planned.
-func (w *writer) choose(machines, slots bitset.Set, r requirement.Set) options {
-	t := w.table(w.d.sp.Machines[machines.Next(0)].Pool)
+func (w *Writer) choose(machines, slots bitset.Set, r requirement.Set) options {
+	t := w.table(w.d.Space.Machines[machines.Next(0)].Pool)
 	refs := w.closed(t, machines, slots, r)
 	planned := refs[0]
 	out := options{planned: t.refs[planned]}
@@ -338,8 +350,8 @@ func (w *writer) choose(machines, slots bitset.Set, r requirement.Set) options {
 	types, named := bitset.New(t.types), 0
 	variety := requirement.NewVariety(r)
 	for _, i := range refs {
-		if m := &w.d.sp.Machines[t.refs[i].machine]; !types.Has(m.Ordinal) {
-			if named == maxTypes {
+		if m := &w.d.Space.Machines[t.refs[i].machine]; !types.Has(m.Ordinal) {
+			if named == MaxTypes {
 				continue
 			}
 			types.Put(m.Ordinal)
@@ -352,7 +364,7 @@ func (w *writer) choose(machines, slots bitset.Set, r requirement.Set) options {
 	}
 	out.offers = plan.Select(t.offers, selected)
 	out.requirements = w.zoned(r, t, refs)
-	if slot := &w.d.sp.Slots[t.refs[planned].slot]; slot.CapacityType == catalog.Reserved {
+	if slot := &w.d.Space.Slots[t.refs[planned].slot]; slot.CapacityType == catalog.Reserved {
 		out.requirements = out.requirements.Intersect(slot.Labels().Without(feasible.ZoneKey))
 	}
 	if short := variety.Shortfalls(); len(short) > 0 {
@@ -366,7 +378,7 @@ func (w *writer) choose(machines, slots bitset.Set, r requirement.Set) options {
 // type which holds the pods in one zone only, because daemons differ, is left out, or
 // the zones are narrowed to those of the cheapest offer's type, if that leaves as much
 // choice as the pool asks for.
-func (w *writer) closed(t *offerTable, machines, slots bitset.Set, r requirement.Set) []int {
+func (w *Writer) closed(t *Table, machines, slots bitset.Set, r requirement.Set) []int {
 	refs := w.refs[:0]
 	for i, ref := range t.refs {
 		if machines.Has(ref.machine) && slots.Has(ref.slot) {
@@ -391,47 +403,32 @@ func (w *writer) closed(t *offerTable, machines, slots bitset.Set, r requirement
 
 // lacksVariety reports whether the offers are of too few different values for what the
 // requirements ask (minValues).
-func (w *writer) lacksVariety(t *offerTable, refs []int, r requirement.Set) bool {
+func (w *Writer) lacksVariety(t *Table, refs []int, r requirement.Set) bool {
 	variety := requirement.NewVariety(r)
 	for _, i := range refs {
-		variety.Add(w.d.sp.Machines[t.refs[i].machine].Type.Requirements)
+		variety.Add(w.d.Space.Machines[t.refs[i].machine].Type.Requirements)
 	}
 	return len(variety.Shortfalls()) > 0
-}
-
-// spareLimits is what limits leave once every planned node has its share.
-func (d *decision) spareLimits(a *attempt) [][]model.Amount {
-	out := make([][]model.Amount, len(d.limits))
-	for p := range d.limits {
-		out[p] = slices.Clone(d.limits[p])
-	}
-	for _, n := range a.result.New {
-		m := &d.sp.Machines[n.Machine]
-		for i := range out[m.Pool] {
-			out[m.Pool][i].Value -= pack.Share(m.Capacity, out[m.Pool][i].Name)
-		}
-	}
-	return out
 }
 
 // keepBearable leaves out machines that the pool's limits could not bear in place of the
 // planned one: what limits leave beside all planned nodes is shared out evenly, so that
 // no outcome of the launches overruns them.
-func (w *writer) keepBearable(machines bitset.Set, planned *feasible.Machine) {
-	spare := w.spare[planned.Pool]
+func (w *Writer) keepBearable(machines bitset.Set, planned *feasible.Machine) {
+	spare := w.Spare[planned.Pool]
 	if len(spare) == 0 {
 		return
 	}
-	keep := bitset.New(len(w.d.sp.Machines))
+	keep := bitset.New(len(w.d.Space.Machines))
 	for i := range machines.All {
-		if w.bears(spare, planned, &w.d.sp.Machines[i]) {
+		if w.bears(spare, planned, &w.d.Space.Machines[i]) {
 			keep.Put(i)
 		}
 	}
 	machines.Keep(keep)
 }
 
-func (w *writer) bears(spare []model.Amount, planned, other *feasible.Machine) bool {
+func (w *Writer) bears(spare []model.Amount, planned, other *feasible.Machine) bool {
 	for _, a := range spare {
 		more := pack.Share(other.Capacity, a.Name) - pack.Share(planned.Capacity, a.Name)
 		if more > max(a.Value, 0)/int64(w.claims[planned.Pool]) {
@@ -439,22 +436,4 @@ func (w *writer) bears(spare []model.Amount, planned, other *feasible.Machine) b
 		}
 	}
 	return true
-}
-
-func (d *decision) countPods() int {
-	n := len(d.invalid)
-	for _, wishes := range [][]shape.Wish{d.wishes, d.refused} {
-		for _, w := range wishes {
-			n += len(w.Pods)
-		}
-	}
-	return n
-}
-
-func (d *decision) countOffers() int {
-	n := 0
-	for m := range d.sp.Machines {
-		n += d.sp.Machines[m].Slots.Count()
-	}
-	return n
 }

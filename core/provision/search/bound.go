@@ -1,4 +1,4 @@
-package provision
+package search
 
 import (
 	"slices"
@@ -8,15 +8,15 @@ import (
 	"tenon/core/topology"
 )
 
-// lowerBound is proven: no fleet that places the same pods, on top of the same existing
+// LowerBound is proven: no fleet that places the same pods, on top of the same existing
 // nodes and by the same rules, costs less. Nothing is claimed beside a pod that has no place
 // but could have one.
-func (d *decision) lowerBound(a *attempt) model.Money {
-	if d.unproven || a.mayHavePlace() {
+func (d *Search) LowerBound(a *Draft) model.Money {
+	if d.Unproven || a.mayHavePlace() {
 		return 0
 	}
 	least := d.boundOfNodes(a)
-	if float64(a.result.Price) > float64(least)*closelyProven && pods(a.set) <= sharpPods && len(a.set.Shapes) <= sharpShapes {
+	if float64(a.Result.Price) > float64(least)*closelyProven && pods(a.Set) <= sharpPods && len(a.Set.Shapes) <= sharpShapes {
 		least = max(least, d.boundOfRules(a))
 	}
 	return least
@@ -24,10 +24,10 @@ func (d *decision) lowerBound(a *attempt) model.Money {
 
 // mayHavePlace reports whether a pod has no place that might find its company on some node:
 // pods that need each other are packed as a unit, and not every way of it is tried.
-func (a *attempt) mayHavePlace() bool {
-	for i := range a.set.Shapes {
+func (a *Draft) mayHavePlace() bool {
+	for i := range a.Set.Shapes {
 		hard := func(n topology.Need) bool { return !n.Soft }
-		if a.left[i] > 0 && slices.ContainsFunc(a.set.Shapes[i].Rules.HostNeeds, hard) && a.packer.MayArrive(i) {
+		if a.Left[i] > 0 && slices.ContainsFunc(a.Set.Shapes[i].Rules.HostNeeds, hard) && a.packer.MayArrive(i) {
 			return true
 		}
 	}
@@ -43,18 +43,18 @@ const (
 
 // boundOfRules knows what boundOfNodes does not: the order of pools, limits, and the domains
 // that spreads and anti-affinity need.
-func (d *decision) boundOfRules(a *attempt) model.Money {
-	proof := pack.Proof{Set: a.set, Tiers: d.tiers, Limits: d.limits}
-	for i := range a.set.Shapes {
-		if n := len(a.set.Shapes[i].Pods) - a.left[i]; n > 0 {
+func (d *Search) boundOfRules(a *Draft) model.Money {
+	proof := pack.Proof{Set: a.Set, Tiers: d.Tiers, Limits: d.Limits}
+	for i := range a.Set.Shapes {
+		if n := len(a.Set.Shapes[i].Pods) - a.Left[i]; n > 0 {
 			force(&proof, i, n, a.assigner.Forces(i, n))
 		}
 	}
-	if len(proof.Seats) == 0 && len(d.tiers) < 2 && !d.limited() {
+	if len(proof.Seats) == 0 && len(d.Tiers) < 2 && !d.Limited() {
 		return 0
 	}
-	price, steps := pack.Prove(proof, d.effort/4)
-	d.steps += steps
+	price, steps := pack.Prove(proof, d.Effort/4)
+	d.Steps += steps
 	return price
 }
 
@@ -84,24 +84,24 @@ func force(proof *pack.Proof, shape, n int, forces []topology.Force) {
 
 // boundOfNodes knows the rules of single nodes: room, labels, taints, and how many pods of a
 // group a node may hold.
-func (d *decision) boundOfNodes(a *attempt) model.Money {
-	if !a.short {
+func (d *Search) boundOfNodes(a *Draft) model.Money {
+	if !a.Short {
 		if price, steps, ok := a.packer.Bound(proving(a)); ok {
-			d.steps += steps
+			d.Steps += steps
 			return price
 		}
 	}
-	lots := make([]pack.Lot, 0, len(a.set.Shapes))
-	for i := range a.set.Shapes {
-		if n := len(a.set.Shapes[i].Pods) - a.left[i]; n > 0 {
+	lots := make([]pack.Lot, 0, len(a.Set.Shapes))
+	for i := range a.Set.Shapes {
+		if n := len(a.Set.Shapes[i].Pods) - a.Left[i]; n > 0 {
 			lots = append(lots, pack.Lot{Shape: i, Count: n})
 		}
 	}
-	if len(a.result.New) == 0 {
+	if len(a.Result.New) == 0 {
 		return 0
 	}
-	price, steps := pack.LowerBound(a.set, lots, d.effort/4)
-	d.steps += steps
+	price, steps := pack.LowerBound(a.Set, lots, d.Effort/4)
+	d.Steps += steps
 	return price
 }
 
@@ -109,8 +109,8 @@ func (d *decision) boundOfNodes(a *attempt) model.Money {
 const sharpPods = 8000
 
 // proving is the effort that may go into raising the bound.
-func proving(a *attempt) int64 {
-	if pods(a.set) > sharpPods {
+func proving(a *Draft) int64 {
+	if pods(a.Set) > sharpPods {
 		return 0
 	}
 	return FullEffort / 2

@@ -1,4 +1,4 @@
-package provision
+package advice
 
 import (
 	"maps"
@@ -8,6 +8,7 @@ import (
 	"tenon/core/catalog"
 	"tenon/core/feasible"
 	"tenon/core/model"
+	"tenon/core/provision/search"
 	"tenon/core/reason"
 	"tenon/core/snapshot"
 )
@@ -24,7 +25,7 @@ const mostTogether = 2000
 
 // simulate decides anew, for one pod, in a small world where the change has been made. If
 // the pod gets a node, it notes in the remedy which one and at what price.
-func (k *adviser) simulate(p *proposal) bool {
+func (k *Adviser) simulate(p *proposal) bool {
 	o := k.outcomeFor(p, 1)
 	if !o.placed || len(o.kinds) != 1 {
 		return false
@@ -35,7 +36,7 @@ func (k *adviser) simulate(p *proposal) bool {
 
 // simulateLimits finds out how far limits would have to be raised: for all pods of a wish,
 // since an answer for the first of a thousand would not help.
-func (k *adviser) simulateLimits(p *proposal, pods int) {
+func (k *Adviser) simulateLimits(p *proposal, pods int) {
 	if pods > mostTogether {
 		pods = 1
 	}
@@ -45,12 +46,12 @@ func (k *adviser) simulateLimits(p *proposal, pods int) {
 		o = k.outcomeFor(p, pods)
 	}
 	nodes := len(o.kinds)
-	for i, limit := range k.d.s.Pools[p.pool].Limits {
+	for i, limit := range k.d.Snapshot.Pools[p.pool].Limits {
 		want := o.taken.Get(limit.Name)
 		if limit.Name == model.Nodes {
 			want = int64(nodes)
 		}
-		if over := want - k.d.left[p.pool][i].Value; over > 0 {
+		if over := want - k.pools.Left[p.pool][i].Value; over > 0 {
 			p.remedy.Amounts = append(p.remedy.Amounts, reason.Shift{Name: limit.Name, From: limit.Value, To: limit.Value + over})
 		}
 	}
@@ -59,34 +60,34 @@ func (k *adviser) simulateLimits(p *proposal, pods int) {
 
 // outcomeFor decides for some pods of the template. Simulations among other pods are not remembered:
 // those are many, and hardly ever all where they were.
-func (k *adviser) outcomeFor(p *proposal, pods int) outcome {
+func (k *Adviser) outcomeFor(p *proposal, pods int) outcome {
 	sandbox := k.sandbox(p, pods)
 	run := func() outcome { return run(sandbox, min(podEffort*int64(pods), simulationEffort)) }
 	if k.hasCompany(p.template) {
 		return run()
 	}
-	return k.d.memory.recall(sandbox, run)
+	return k.Known.recall(sandbox, run)
 }
 
 func run(sandbox *snapshot.Snapshot, effort int64) outcome {
-	d := newDecision(sandbox, effort, nil)
-	if len(d.wishes) == 0 {
+	d := search.New(sandbox, effort, nil)
+	if len(d.Wishes) == 0 {
 		return outcome{}
 	}
-	best := d.search()
-	if best.unplaced() > 0 {
+	best := d.Best()
+	if best.Unplaced() > 0 {
 		return outcome{}
 	}
-	out := outcome{placed: true, price: best.result.Price}
-	for _, n := range best.result.New {
-		m := &d.sp.Machines[n.Machine]
+	out := outcome{placed: true, price: best.Result.Price}
+	for _, n := range best.Result.New {
+		m := &d.Space.Machines[n.Machine]
 		out.kinds, out.taken = append(out.kinds, m.Type.Name), out.taken.Add(m.Capacity)
 	}
 	return out
 }
 
 // sandbox is the small world: one pool, the types that may do, the pods and the daemons.
-func (k *adviser) sandbox(p *proposal, pods int) *snapshot.Snapshot {
+func (k *Adviser) sandbox(p *proposal, pods int) *snapshot.Snapshot {
 	var types []catalog.Type
 	seen := map[*catalog.Type]bool{}
 	for _, t := range p.types {
@@ -96,8 +97,8 @@ func (k *adviser) sandbox(p *proposal, pods int) *snapshot.Snapshot {
 		}
 	}
 	s := &snapshot.Snapshot{
-		Now: k.d.s.Now, Settings: k.d.s.Settings,
-		Catalogs:  []catalog.Catalog{{Types: byName(types)}},
+		Now: k.d.Snapshot.Now, Settings: k.d.Snapshot.Settings,
+		Catalogs:  []catalog.Catalog{{Types: search.ByName(types)}},
 		Pools:     []snapshot.Pool{p.in},
 		Templates: []snapshot.Template{*p.template},
 	}
@@ -106,12 +107,12 @@ func (k *adviser) sandbox(p *proposal, pods int) *snapshot.Snapshot {
 	}
 	s.Settings.ReservedCapacity = false // the plan may have used reservations up
 	s.Pools[0].Catalog = 0
-	s.Pools[0].Limits = slices.Clone(k.d.left[p.pool])
+	s.Pools[0].Limits = slices.Clone(k.pools.Left[p.pool])
 	if p.unlimited {
 		s.Pools[0].Limits = nil
 	}
-	for _, d := range k.d.s.Daemons {
-		s.Templates = append(s.Templates, k.d.s.Templates[d.Template])
+	for _, d := range k.d.Snapshot.Daemons {
+		s.Templates = append(s.Templates, k.d.Snapshot.Templates[d.Template])
 		s.Daemons = append(s.Daemons, snapshot.Daemon{Namespace: d.Namespace, Name: d.Name, Template: int32(len(s.Templates) - 1)})
 	}
 	if k.hasCompany(p.template) {
@@ -122,12 +123,12 @@ func (k *adviser) sandbox(p *proposal, pods int) *snapshot.Snapshot {
 
 // hasCompany tells pods for which it matters what other pods are where: by their own rules
 // or by the anti-affinity of others.
-func (k *adviser) hasCompany(t *snapshot.Template) bool {
+func (k *Adviser) hasCompany(t *snapshot.Template) bool {
 	if len(t.Spreads)+len(t.Affinity)+len(t.AntiAffinity) > 0 {
 		return true
 	}
-	for i := range k.d.s.Templates {
-		if concerns(k.d.s.Templates[i].AntiAffinity, t) {
+	for i := range k.d.Snapshot.Templates {
+		if concerns(k.d.Snapshot.Templates[i].AntiAffinity, t) {
 			return true
 		}
 	}
@@ -165,18 +166,18 @@ type podGroup struct {
 
 // addPlannedCluster adds the nodes, and of the pods those that a rule may count. Pods of the same
 // template have changed too: people change a workload, not one of its pods.
-func (k *adviser) addPlannedCluster(s *snapshot.Snapshot, p *proposal) {
+func (k *Adviser) addPlannedCluster(s *snapshot.Snapshot, p *proposal) {
 	if k.planned == nil {
 		k.planned = k.plannedCluster()
 	}
-	k.left -= strangerVisits * (len(k.planned.nodes) + len(k.planned.pods))
+	k.Visits -= strangerVisits * (len(k.planned.nodes) + len(k.planned.pods))
 	s.Nodes = k.planned.nodes
 	at := map[int32]int32{}
 	for _, podGroup := range k.planned.pods {
 		index, known := at[podGroup.template]
 		if !known {
 			index = -1
-			if other := &k.d.s.Templates[podGroup.template]; other == p.of {
+			if other := &k.d.Snapshot.Templates[podGroup.template]; other == p.of {
 				index = 0
 			} else if matters(p.template, other) {
 				index = int32(len(s.Templates))
@@ -192,18 +193,18 @@ func (k *adviser) addPlannedCluster(s *snapshot.Snapshot, p *proposal) {
 	}
 }
 
-func (k *adviser) plannedCluster() *cluster {
+func (k *Adviser) plannedCluster() *cluster {
 	out := &cluster{}
 	d := k.d
-	for i := range d.s.Nodes {
-		if n := &d.s.Nodes[i]; !n.Leaving {
+	for i := range d.Snapshot.Nodes {
+		if n := &d.Snapshot.Nodes[i]; !n.Leaving {
 			out.nodes = append(out.nodes, full(n.Name, n.Labels, n.Taints))
 		}
 	}
-	for h := range d.sp.Hosts {
-		name := d.s.Nodes[d.sp.Hosts[h].Node].Name
-		for _, p := range d.sp.Hosts[h].Bound {
-			if pod := &d.s.Pods[p]; !pod.Terminating {
+	for h := range d.Space.Hosts {
+		name := d.Snapshot.Nodes[d.Space.Hosts[h].Node].Name
+		for _, p := range d.Space.Hosts[h].Bound {
+			if pod := &d.Snapshot.Pods[p]; !pod.Terminating {
 				out.pods = append(out.pods, podGroup{name, pod.Template, 1})
 			}
 		}
@@ -218,24 +219,23 @@ func full(name string, labels map[string]string, taints []model.Taint) snapshot.
 }
 
 // addPlanned adds what the plan puts onto nodes, old and new.
-func (k *adviser) addPlanned(out *cluster) {
-	w := k.w
-	for _, n := range w.a.result.Hosts {
-		name := k.d.s.Nodes[k.d.sp.Hosts[n.Host].Node].Name
+func (k *Adviser) addPlanned(out *cluster) {
+	for _, n := range k.a.Result.Hosts {
+		name := k.d.Snapshot.Nodes[k.d.Space.Hosts[n.Host].Node].Name
 		for _, l := range n.Loads {
-			out.pods = append(out.pods, podGroup{name, w.a.set.Shapes[w.a.portions[l.Lot].Shape].Template, l.Count})
+			out.pods = append(out.pods, podGroup{name, k.a.Set.Shapes[k.a.Portions[l.Lot].Shape].Template, l.Count})
 		}
 	}
-	for i, n := range w.a.result.New {
-		m := &k.d.sp.Machines[n.Machine]
+	for i, n := range k.a.Result.New {
+		m := &k.d.Space.Machines[n.Machine]
 		name := "planned-" + strconv.Itoa(i)
-		asked := k.d.s.Pools[m.Pool].Requirements
+		asked := k.d.Snapshot.Pools[m.Pool].Requirements
 		for _, l := range n.Loads {
 			asked = asked.Intersect(l.Places.Require)
-			out.pods = append(out.pods, podGroup{name, w.a.set.Shapes[w.a.portions[l.Lot].Shape].Template, l.Count})
+			out.pods = append(out.pods, podGroup{name, k.a.Set.Shapes[k.a.Portions[l.Lot].Shape].Template, l.Count})
 		}
-		labels := maps.Clone(w.labels(m, n.Slot, asked))
+		labels := maps.Clone(k.labels(m, n.Slot, asked))
 		labels[feasible.HostnameKey] = name
-		out.nodes = append(out.nodes, full(name, labels, k.d.s.Pools[m.Pool].Taints))
+		out.nodes = append(out.nodes, full(name, labels, k.d.Snapshot.Pools[m.Pool].Taints))
 	}
 }

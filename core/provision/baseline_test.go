@@ -7,9 +7,8 @@ import (
 	"testing"
 
 	"tenon/core/model"
-	"tenon/core/pack"
+	"tenon/core/provision/search"
 	"tenon/core/requirement"
-	"tenon/core/shape"
 	"tenon/core/snapshot"
 )
 
@@ -43,12 +42,11 @@ func TestPlansBeatTheBaseline(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(40) {
 		s := waiting(seed)
-		d := newDecision(arrange(s, nil).Snapshot, FullEffort/20, nil)
-		set := shape.Compile(d.sp, d.wishes)
-		greedy := d.attempt(set, newAtlas(set, d.launching()), way{style: pack.Greedy, effort: d.effort})
+		d := search.New(search.Sort(s, nil).Snapshot, FullEffort/20, nil)
+		greedy := d.Baseline()
 		p := Plan(s, Options{Effort: FullEffort / 20})
-		if len(p.Unplaced) > 0 || p.Cost.New > greedy.result.Price || p.Cost.LowerBound > p.Cost.New {
-			t.Errorf("seed %d: %d unplaced, costs %s, greedily %s, at least %s", seed, len(p.Unplaced), p.Cost.New, greedy.result.Price, p.Cost.LowerBound)
+		if len(p.Unplaced) > 0 || p.Cost.New > greedy.Result.Price || p.Cost.LowerBound > p.Cost.New {
+			t.Errorf("seed %d: %d unplaced, costs %s, greedily %s, at least %s", seed, len(p.Unplaced), p.Cost.New, greedy.Result.Price, p.Cost.LowerBound)
 		}
 	}
 }

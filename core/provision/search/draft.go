@@ -1,4 +1,4 @@
-package provision
+package search
 
 import (
 	"cmp"
@@ -13,39 +13,39 @@ import (
 	"tenon/core/topology"
 )
 
-// attempt is one way of placing the pods.
-type attempt struct {
-	d        *decision
+// Draft is one way of placing the pods.
+type Draft struct {
+	d        *Search
 	wishes   []shape.Wish
-	set      *shape.Set
+	Set      *shape.Set
 	assigner *topology.Assigner
 	packer   *pack.Packer
-	portions []topology.Portion // by lot
-	// why is the last reason for which a shape's pods got no domain.
-	why map[int]reason.Reason
-	// result of the packing, and the pods that it leaves without a place, by shape.
-	result pack.Result
-	left   []int
-	// outlooks are the spreads that look at more nodes than their pods may use.
-	outlooks []topology.Outlook
-	// short says that nodes of the packing were given up when claims were written.
-	short bool
+	Portions []topology.Portion // by lot
+	// Why is the last reason for which a shape's pods got no domain.
+	Why map[int]reason.Reason
+	// Result of the packing, and the pods that it leaves without a place, by shape.
+	Result pack.Result
+	Left   []int
+	// Outlooks are the spreads that look at more nodes than their pods may use.
+	Outlooks []topology.Outlook
+	// Short says that nodes of the packing were given up when claims were written.
+	Short bool
 }
 
-// search makes the attempts that are worth making and returns the best. While pods find
+// Best makes the drafts that are worth making and returns the best. While pods find
 // no place only because of their preferences, the preferences are given up one by one.
-func (d *decision) search() *attempt {
-	best := d.place(d.wishes)
-	if d.s.Settings.Preferences == snapshot.Weigh {
+func (d *Search) Best() *Draft {
+	best := d.place(d.Wishes)
+	if d.Snapshot.Settings.Preferences == snapshot.Weigh {
 		return d.weigh(best)
 	}
 	return best
 }
 
 // place packs the wishes, and again with fewer preferences while some find no place.
-func (d *decision) place(wishes []shape.Wish) *attempt {
+func (d *Search) place(wishes []shape.Wish) *Draft {
 	for {
-		set := shape.Compile(d.sp, wishes)
+		set := shape.Compile(d.Space, wishes)
 		best := d.bestOf(set, wishes)
 		next, relaxed := d.relax(best, wishes)
 		if !relaxed {
@@ -60,29 +60,35 @@ func (d *decision) place(wishes []shape.Wish) *attempt {
 // a packing that is followed by another with fewer preferences need not be cheap.
 const quickPart = 16
 
+// Baseline is the greedy draft, which every plan is compared with.
+func (d *Search) Baseline() *Draft {
+	set := shape.Compile(d.Space, d.Wishes)
+	return d.draft(set, newDomains(set, d.launching()), way{style: pack.Greedy, effort: d.Effort})
+}
+
 // bestOf tries every style of packing that may help.
-func (d *decision) bestOf(set *shape.Set, wishes []shape.Wish) *attempt {
-	atlas := newAtlas(set, d.launching())
-	guided := way{style: pack.Guided, effort: d.effort}
-	var best *attempt
-	if d.cache != nil { // a question among many does without the baseline
-		best = d.attempt(set, atlas, guided)
+func (d *Search) bestOf(set *shape.Set, wishes []shape.Wish) *Draft {
+	atlas := newDomains(set, d.launching())
+	guided := way{style: pack.Guided, effort: d.Effort}
+	var best *Draft
+	if d.Cache != nil { // a question among many does without the baseline
+		best = d.draft(set, atlas, guided)
 	} else {
-		best = d.attempt(set, atlas, way{style: pack.Greedy, effort: d.effort})
+		best = d.draft(set, atlas, way{style: pack.Greedy, effort: d.Effort})
 		if _, more := d.relax(best, wishes); more {
-			if quick := d.attempt(set, atlas, way{style: pack.Guided, effort: d.effort / quickPart}); quick.unplaced() > 0 {
+			if quick := d.draft(set, atlas, way{style: pack.Guided, effort: d.Effort / quickPart}); quick.Unplaced() > 0 {
 				return better(quick, best)
 			}
 		}
-		best = better(d.attempt(set, atlas, guided), best)
+		best = better(d.draft(set, atlas, guided), best)
 	}
 	if len(set.Registry.Groups()) > 0 && pods(set) <= fewPods {
 		for _, strategy := range []topology.Strategy{topology.Gather, topology.Together} {
-			best = better(best, d.attempt(set, atlas, way{style: pack.Guided, effort: d.effort / strategyPart, strategy: strategy}))
+			best = better(best, d.draft(set, atlas, way{style: pack.Guided, effort: d.Effort / strategyPart, strategy: strategy}))
 		}
 	}
-	if best.unplaced() > 0 && d.limited() {
-		best = better(best, d.attempt(set, atlas, way{style: pack.Thrifty, effort: d.effort}))
+	if best.Unplaced() > 0 && d.Limited() {
+		best = better(best, d.draft(set, atlas, way{style: pack.Thrifty, effort: d.Effort}))
 	}
 	return best
 }
@@ -90,7 +96,7 @@ func (d *decision) bestOf(set *shape.Set, wishes []shape.Wish) *attempt {
 // strategyPart is the part of the effort that goes to each other strategy.
 const strategyPart = 4
 
-// way is how an attempt is made.
+// way is how a draft is made.
 type way struct {
 	style    pack.Style
 	effort   int64
@@ -108,25 +114,26 @@ func pods(set *shape.Set) int {
 	return n
 }
 
-// better is the better of two attempts, the first where they are equal.
-func better(a, b *attempt) *attempt {
-	if b.better(a) {
+// better is the better of two drafts, the first where they are equal.
+func better(a, b *Draft) *Draft {
+	if b.Better(a) {
 		return b
 	}
 	return a
 }
 
-func (d *decision) limited() bool {
-	return slices.ContainsFunc(d.limits, func(l []model.Amount) bool { return len(l) > 0 })
+// Limited reports whether some pool has a limit.
+func (d *Search) Limited() bool {
+	return slices.ContainsFunc(d.Limits, func(l []model.Amount) bool { return len(l) > 0 })
 }
 
 // rounds bounds how often pods that found no node in their domain are sent elsewhere.
 const rounds = 8
 
 // launching tells the pools that may launch nodes.
-func (d *decision) launching() []bool {
-	pools := make([]bool, len(d.s.Pools))
-	for _, tier := range d.tiers {
+func (d *Search) launching() []bool {
+	pools := make([]bool, len(d.Snapshot.Pools))
+	for _, tier := range d.Tiers {
 		for _, p := range tier {
 			pools[p] = true
 		}
@@ -134,8 +141,8 @@ func (d *decision) launching() []bool {
 	return pools
 }
 
-func (d *decision) attempt(set *shape.Set, atlas *atlas, w way) *attempt {
-	a := &attempt{d: d, set: set, why: map[int]reason.Reason{}}
+func (d *Search) draft(set *shape.Set, atlas *domains, w way) *Draft {
+	a := &Draft{d: d, Set: set, Why: map[int]reason.Reason{}}
 	shapes := make([]topology.Shape, len(set.Shapes))
 	counts := make([]int, len(set.Shapes))
 	for i := range set.Shapes {
@@ -143,10 +150,10 @@ func (d *decision) attempt(set *shape.Set, atlas *atlas, w way) *attempt {
 		shapes[i] = topology.Shape{Rules: &s.Rules, Places: s.Alternatives, Count: len(s.Pods)}
 		counts[i] = len(s.Pods)
 	}
-	a.assigner = topology.NewAssigner(d.sp, set.Registry, atlas, shapes, w.strategy)
+	a.assigner = topology.NewAssigner(d.Space, set.Registry, atlas, shapes, w.strategy)
 	lots := a.assign(counts)
 	a.packer = pack.New(pack.Problem{
-		Set: set, Lots: lots, Tiers: d.tiers, Limits: d.limits, Style: w.style, Effort: w.effort, OfferCache: d.offers(),
+		Set: set, Lots: lots, Tiers: d.Tiers, Limits: d.Limits, Style: w.style, Effort: w.effort, OfferCache: d.offers(),
 	})
 	for range rounds {
 		if !a.sendElsewhere() {
@@ -157,17 +164,17 @@ func (d *decision) attempt(set *shape.Set, atlas *atlas, w way) *attempt {
 	a.appear()
 	a.withdrawBroken()
 	a.packer.TopUp()
-	a.result = a.packer.Result()
+	a.Result = a.packer.Result()
 	a.countLeft()
 	a.explainCompany()
-	d.steps += a.result.Steps
+	d.Steps += a.Result.Steps
 	return a
 }
 
-// offers is what attempts remember for each other.
-func (d *decision) offers() *pack.OfferCache {
-	if d.cache != nil {
-		return d.cache
+// offers is what drafts remember for each other.
+func (d *Search) offers() *pack.OfferCache {
+	if d.Cache != nil {
+		return d.Cache
 	}
 	if d.own == nil {
 		d.own = pack.NewOfferCache()
@@ -176,23 +183,23 @@ func (d *decision) offers() *pack.OfferCache {
 }
 
 // assign gives pods domains, and returns the lots to pack.
-func (a *attempt) assign(counts []int) []pack.Lot {
+func (a *Draft) assign(counts []int) []pack.Lot {
 	portions, failures := a.assigner.Assign(counts)
 	for _, f := range failures {
-		a.why[f.Shape] = f.Reason
+		a.Why[f.Shape] = f.Reason
 	}
 	lots := make([]pack.Lot, len(portions))
 	for i, p := range portions {
 		lots[i] = pack.Lot{Shape: p.Shape, Pins: p.Pins, Count: p.Count}
 	}
-	a.portions = append(a.portions, portions...)
+	a.Portions = append(a.Portions, portions...)
 	return lots
 }
 
 // sendElsewhere withdraws pods that found no node in the domains that they were told,
 // and tells them others.
-func (a *attempt) sendElsewhere() bool {
-	counts := make([]int, len(a.set.Shapes))
+func (a *Draft) sendElsewhere() bool {
+	counts := make([]int, len(a.Set.Shapes))
 	if !a.withdrawLeft(counts) {
 		return false
 	}
@@ -206,8 +213,8 @@ func (a *attempt) sendElsewhere() bool {
 
 // withdrawLeft takes back the pods that were told a domain and found no node there, and
 // adds them to the counts by shape.
-func (a *attempt) withdrawLeft(counts []int) (any bool) {
-	for lot, portion := range a.portions {
+func (a *Draft) withdrawLeft(counts []int) (any bool) {
+	for lot, portion := range a.Portions {
 		left := a.packer.Left(lot)
 		if left == 0 || len(portion.Pins) == 0 {
 			continue
@@ -222,10 +229,10 @@ func (a *attempt) withdrawLeft(counts []int) (any bool) {
 
 // withdrawBroken takes back pods whose rules do not hold after all, because others found
 // no place where they would have evened a spread out or been company.
-func (a *attempt) withdrawBroken() {
+func (a *Draft) withdrawBroken() {
 	for again := true; again; {
 		again = false
-		for lot, portion := range a.portions {
+		for lot, portion := range a.Portions {
 			placed := a.packer.Placed(lot)
 			if placed == 0 || !a.assigner.Broken(portion) && !a.packer.Lonely(lot) {
 				continue
@@ -233,7 +240,7 @@ func (a *attempt) withdrawBroken() {
 			a.packer.Evict(lot)
 			a.assigner.Withdraw(portion, placed)
 			a.packer.Drop(lot)
-			a.why[portion.Shape] = brokenRule(&a.set.Shapes[portion.Shape])
+			a.Why[portion.Shape] = brokenRule(&a.Set.Shapes[portion.Shape])
 			again = true
 		}
 	}
@@ -246,69 +253,70 @@ func brokenRule(s *shape.Shape) reason.Reason {
 	return reason.Reason{Code: reason.Spread}
 }
 
-func (a *attempt) countLeft() {
-	a.left = make([]int, len(a.set.Shapes))
-	for i := range a.set.Shapes {
-		a.left[i] = len(a.set.Shapes[i].Pods)
+func (a *Draft) countLeft() {
+	a.Left = make([]int, len(a.Set.Shapes))
+	for i := range a.Set.Shapes {
+		a.Left[i] = len(a.Set.Shapes[i].Pods)
 	}
-	for _, nodes := range [][]pack.Node{a.result.Hosts, a.result.New} {
+	for _, nodes := range [][]pack.Node{a.Result.Hosts, a.Result.New} {
 		for _, n := range nodes {
 			for _, l := range n.Loads {
-				a.left[a.portions[l.Lot].Shape] -= l.Count
+				a.Left[a.Portions[l.Lot].Shape] -= l.Count
 			}
 		}
 	}
 }
 
 // explainCompany gives pods that found no company on a node their reason.
-func (a *attempt) explainCompany() {
-	for i := range a.set.Shapes {
-		if _, known := a.why[i]; !known && a.left[i] > 0 && len(a.set.Shapes[i].Rules.HostNeeds) > 0 {
-			a.why[i] = reason.Reason{Code: reason.Affinity, Where: feasible.HostnameKey}
+func (a *Draft) explainCompany() {
+	for i := range a.Set.Shapes {
+		if _, known := a.Why[i]; !known && a.Left[i] > 0 && len(a.Set.Shapes[i].Rules.HostNeeds) > 0 {
+			a.Why[i] = reason.Reason{Code: reason.Affinity, Where: feasible.HostnameKey}
 		}
 	}
 }
 
-func (a *attempt) unplaced() int {
+// Unplaced is how many pods have no place.
+func (a *Draft) Unplaced() int {
 	n := 0
-	for _, left := range a.left {
+	for _, left := range a.Left {
 		n += left
 	}
 	return n
 }
 
-// better compares two attempts: more important pods placed, then more pods, then less
+// Better compares two drafts: more important pods placed, then more pods, then less
 // money, then fewer nodes.
-func (a *attempt) better(b *attempt) bool {
+func (a *Draft) Better(b *Draft) bool {
 	return cmp.Or(
 		slices.Compare(a.lacking(), b.lacking()),
-		cmp.Compare(a.result.Price, b.result.Price),
-		cmp.Compare(len(a.result.New), len(b.result.New)),
+		cmp.Compare(a.Result.Price, b.Result.Price),
+		cmp.Compare(len(a.Result.New), len(b.Result.New)),
 	) < 0
 }
 
 // lacking counts the pods without a place by priority, the highest first.
-func (a *attempt) lacking() []int {
+func (a *Draft) lacking() []int {
 	var priorities []int32
-	for i := range a.set.Shapes {
-		priorities = append(priorities, -a.set.Shapes[i].Priority)
+	for i := range a.Set.Shapes {
+		priorities = append(priorities, -a.Set.Shapes[i].Priority)
 	}
 	slices.Sort(priorities)
 	priorities = slices.Compact(priorities)
 	out := make([]int, len(priorities))
-	for i := range a.set.Shapes {
-		at, _ := slices.BinarySearch(priorities, -a.set.Shapes[i].Priority)
-		out[at] += a.left[i]
+	for i := range a.Set.Shapes {
+		at, _ := slices.BinarySearch(priorities, -a.Set.Shapes[i].Priority)
+		out[at] += a.Left[i]
 	}
 	return out
 }
 
 // relax lets the pods without a place give up one more preference each.
-func (d *decision) relax(a *attempt, wishes []shape.Wish) ([]shape.Wish, bool) {
+func (d *Search) relax(a *Draft, wishes []shape.Wish) ([]shape.Wish, bool) {
 	unplaced := map[int32]bool{}
-	for i := range a.set.Shapes {
-		pods := a.set.Shapes[i].Pods
-		for _, p := range pods[len(pods)-a.left[i]:] {
+	for i := range a.Set.Shapes {
+		pods := a.Set.Shapes[i].Pods
+		for _, p := range pods[len(pods)-a.Left[i]:] {
 			unplaced[p] = true
 		}
 	}
@@ -318,7 +326,7 @@ func (d *decision) relax(a *attempt, wishes []shape.Wish) ([]shape.Wish, bool) {
 	var out []shape.Wish
 	relaxed := false
 	for _, w := range wishes {
-		fewer, more := w.Dropped.Next(d.sp.Preferences(&d.s.Templates[w.Template]))
+		fewer, more := w.Dropped.Next(d.Space.Preferences(&d.Snapshot.Templates[w.Template]))
 		if !more {
 			out = append(out, w)
 			continue
@@ -341,4 +349,19 @@ func (d *decision) relax(a *attempt, wishes []shape.Wish) ([]shape.Wish, bool) {
 		}
 	}
 	return out, relaxed
+}
+
+// SpareLimits is what limits leave once every planned node has its share.
+func (a *Draft) SpareLimits() [][]model.Amount {
+	out := make([][]model.Amount, len(a.d.Limits))
+	for p := range a.d.Limits {
+		out[p] = slices.Clone(a.d.Limits[p])
+	}
+	for _, n := range a.Result.New {
+		m := &a.d.Space.Machines[n.Machine]
+		for i := range out[m.Pool] {
+			out[m.Pool][i].Value -= pack.Share(m.Capacity, out[m.Pool][i].Name)
+		}
+	}
+	return out
 }

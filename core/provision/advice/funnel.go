@@ -1,4 +1,4 @@
-package provision
+package advice
 
 import (
 	"math/bits"
@@ -12,30 +12,38 @@ import (
 	"tenon/core/pack"
 	"tenon/core/reason"
 	"tenon/core/requirement"
+	"tenon/core/snapshot"
 )
 
-// request is what one pod asks of nodes, and what the packing met when every rule for a
+// Request is what one pod asks of nodes, and what the packing met when every rule for a
 // single pod could be met.
-type request struct {
-	variant feasible.Variant
-	need    []int64
-	ports   []model.HostPort
-	hint    reason.Reason
+type Request struct {
+	Variant feasible.Variant
+	Need    []int64
+	Ports   []model.HostPort
+	Hint    reason.Reason
 }
 
-// poolVerdict asks the rules of one pool one after the other and counts the offerings
+// Pools are what can be bought where, and what limits leave.
+type Pools struct {
+	Snapshot *snapshot.Snapshot
+	Space    *feasible.Space
+	Left     [][]model.Amount
+}
+
+// Verdict asks the rules of one pool one after the other and counts the offerings
 // that are left after each. Of several alternatives for the node, the one that gets
 // furthest speaks. It returns that alternative's number, or -1.
-func (d *decision) poolVerdict(p int, rq *request) (reason.PoolVerdict, int) {
-	pool := &d.s.Pools[p]
+func (d *Pools) Verdict(p int, rq *Request) (reason.PoolVerdict, int) {
+	pool := &d.Snapshot.Pools[p]
 	if pool.Unready != "" {
 		return reason.PoolVerdict{
 			Pool: pool.Name, Reason: reason.Reason{Code: reason.PoolNotReady, Detail: pool.Unready}, Suits: d.suits(p, rq),
 		}, -1
 	}
 	best, at := reason.PoolVerdict{}, -1
-	for i := range rq.variant.Alternatives {
-		if f := d.funnel(p, &rq.variant.Alternatives[i], rq); i == 0 || len(f.Funnel) > len(best.Funnel) {
+	for i := range rq.Variant.Alternatives {
+		if f := d.funnel(p, &rq.Variant.Alternatives[i], rq); i == 0 || len(f.Funnel) > len(best.Funnel) {
 			best, at = f, i
 		}
 	}
@@ -43,18 +51,18 @@ func (d *decision) poolVerdict(p int, rq *request) (reason.PoolVerdict, int) {
 }
 
 // suits reports whether a pool lets a pod in, by its taints and labels alone.
-func (d *decision) suits(p int, rq *request) bool {
-	pool := &d.s.Pools[p]
-	return slices.ContainsFunc(rq.variant.Alternatives, func(a feasible.Asker) bool {
+func (d *Pools) suits(p int, rq *Request) bool {
+	pool := &d.Snapshot.Pools[p]
+	return slices.ContainsFunc(rq.Variant.Alternatives, func(a feasible.Asker) bool {
 		_, kept := model.Untolerated(pool.Taints, a.Tolerations, a.Strict)
-		_, bad := pool.Requirements.FindMismatch(a.Require, d.s.Settings.WellKnown)
+		_, bad := pool.Requirements.FindMismatch(a.Require, d.Snapshot.Settings.WellKnown)
 		return !kept && !bad
 	})
 }
 
-func (d *decision) funnel(p int, a *feasible.Asker, rq *request) reason.PoolVerdict {
-	pool := &d.s.Pools[p]
-	first, end := d.sp.PoolMachines(p)
+func (d *Pools) funnel(p int, a *feasible.Asker, rq *Request) reason.PoolVerdict {
+	pool := &d.Snapshot.Pools[p]
+	first, end := d.Space.PoolMachines(p)
 	f := reason.PoolVerdict{Pool: pool.Name, Listed: d.listed(first, end)}
 	pass := func(code reason.Code, left int) { f.Funnel = append(f.Funnel, reason.Step{Code: code, Left: left}) }
 	if taint, kept := model.Untolerated(pool.Taints, a.Tolerations, a.Strict); kept {
@@ -63,7 +71,7 @@ func (d *decision) funnel(p int, a *feasible.Asker, rq *request) reason.PoolVerd
 		return f
 	}
 	pass(reason.TaintNotTolerated, f.Listed)
-	if m, bad := pool.Requirements.FindMismatch(a.Require, d.s.Settings.WellKnown); bad {
+	if m, bad := pool.Requirements.FindMismatch(a.Require, d.Snapshot.Settings.WellKnown); bad {
 		pass(reason.LabelsIncompatible, 0)
 		f.Reason = reason.Reason{Code: reason.LabelsIncompatible, Where: m.Key(), Detail: m.String()}
 		return f
@@ -71,27 +79,27 @@ func (d *decision) funnel(p int, a *feasible.Asker, rq *request) reason.PoolVerd
 	pass(reason.LabelsIncompatible, f.Listed)
 	d.sieve(&f, p, a, rq)
 	if f.Reason.Code == reason.None {
-		f.Reason = rq.hint
+		f.Reason = rq.Hint
 	}
 	return f
 }
 
-func (d *decision) listed(first, end int) int {
+func (d *Pools) listed(first, end int) int {
 	n := 0
 	for m := first; m < end; m++ {
-		n += d.sp.Machines[m].Listed.Count()
+		n += d.Space.Machines[m].Listed.Count()
 	}
 	return n
 }
 
 // sieve lets the pool's offerings fall through the rules for types, slots, availability,
 // size, ports, variety and limits.
-func (d *decision) sieve(f *reason.PoolVerdict, p int, a *feasible.Asker, rq *request) {
-	s := sifter{d: d, pool: p, ask: a, request: rq, types: d.sp.TypesFor(p, a.Require), slots: d.sp.SlotsAllowed(a.Require)}
-	s.variety = requirement.NewVariety(d.s.Pools[p].Requirements.Intersect(a.Require))
-	first, end := d.sp.PoolMachines(p)
+func (d *Pools) sieve(f *reason.PoolVerdict, p int, a *feasible.Asker, rq *Request) {
+	s := sifter{d: d, pool: p, ask: a, request: rq, types: d.Space.TypesFor(p, a.Require), slots: d.Space.SlotsAllowed(a.Require)}
+	s.variety = requirement.NewVariety(d.Snapshot.Pools[p].Requirements.Intersect(a.Require))
+	first, end := d.Space.PoolMachines(p)
 	for m := first; m < end; m++ {
-		s.add(&d.sp.Machines[m])
+		s.add(&d.Space.Machines[m])
 	}
 	f.Met = s.met
 	for _, step := range s.steps() {
@@ -107,10 +115,10 @@ func (d *decision) sieve(f *reason.PoolVerdict, p int, a *feasible.Asker, rq *re
 
 // sifter counts the offerings of one pool for one asker.
 type sifter struct {
-	d       *decision
+	d       *Pools
 	pool    int
 	ask     *feasible.Asker
-	request *request
+	request *Request
 	types   bitset.Set
 	slots   bitset.Set
 
@@ -136,7 +144,7 @@ type miss struct {
 }
 
 func (s *sifter) add(m *feasible.Machine) {
-	fits := feasible.Fits(s.request.need, m.Room)
+	fits := feasible.Fits(s.request.Need, m.Room)
 	typed := s.types.Has(m.Ordinal)
 	offered, available := common(m.Listed, s.slots), common(m.Slots, s.slots)
 	s.met.Add(typed && offered > 0, fits, available > 0)
@@ -157,13 +165,13 @@ func (s *sifter) add(m *feasible.Machine) {
 		return
 	}
 	s.roomy += available
-	if taken, clash := portClash(s.request.ports, m.Ports); clash {
+	if taken, clash := portClash(s.request.Ports, m.Ports); clash {
 		s.port = reason.Reason{Code: reason.HostPortTaken, Where: strconv.Itoa(int(taken.Port))}
 		return
 	}
 	s.ported += available
 	s.variety.Add(m.Type.Requirements)
-	if pack.Bears(s.d.left[s.pool], m.Capacity) {
+	if pack.Bears(s.d.Left[s.pool], m.Capacity) {
 		s.bearable += available
 	} else {
 		s.exceeds(m)
@@ -173,14 +181,14 @@ func (s *sifter) add(m *feasible.Machine) {
 // lacks counts the offerings of a machine that would do in every other respect, and are out of
 // stock. What has no price, and reservations that are used up, are not waited for.
 func (s *sifter) lacks(m *feasible.Machine) {
-	if m.Overdrawn != "" || !pack.Bears(s.d.left[s.pool], m.Capacity) {
+	if m.Overdrawn != "" || !pack.Bears(s.d.Left[s.pool], m.Capacity) {
 		return
 	}
-	if _, clash := portClash(s.request.ports, m.Ports); clash {
+	if _, clash := portClash(s.request.Ports, m.Ports); clash {
 		return
 	}
 	for slot := range m.Listed.All {
-		if !s.slots.Has(slot) || m.Slots.Has(slot) || s.d.sp.Slots[slot].CapacityType == catalog.Reserved || m.Price[slot] <= s.d.s.Pools[s.pool].NodePrice {
+		if !s.slots.Has(slot) || m.Slots.Has(slot) || s.d.Space.Slots[slot].CapacityType == catalog.Reserved || m.Price[slot] <= s.d.Snapshot.Pools[s.pool].NodePrice {
 			continue
 		}
 		if s.missing++; s.absent == nil || m.Price[slot] < s.absentPrice {
@@ -195,7 +203,7 @@ func (s *sifter) tellAbsent(f *reason.PoolVerdict) {
 		return
 	}
 	f.Missing, f.Absent = s.missing, s.absent.Name
-	slot := s.d.sp.Slots[s.absentSlot]
+	slot := s.d.Space.Slots[s.absentSlot]
 	for i := range s.absent.Offerings {
 		if o := &s.absent.Offerings[i]; o.Zone == slot.Zone && o.CapacityType == slot.CapacityType && o.Outage != nil {
 			f.AbsentSince, f.AbsentUntil = o.Outage.Since, o.Outage.Until
@@ -227,7 +235,7 @@ func portClash(wanted, taken []model.HostPort) (model.HostPort, bool) {
 // steps are the counts in the order of the rules.
 func (s *sifter) steps() []reason.Step {
 	varied := s.ported
-	if !s.variety.Met() && !s.d.s.Settings.BestEffortMinimum {
+	if !s.variety.Met() && !s.d.Snapshot.Settings.BestEffortMinimum {
 		varied = 0
 	}
 	return []reason.Step{
@@ -246,7 +254,7 @@ func (s *sifter) tooSmall(m *feasible.Machine) {
 		return
 	}
 	worst, at := 0.0, 0
-	for i, want := range s.request.need {
+	for i, want := range s.request.Need {
 		if want > m.Room[i] && want > 0 {
 			if short := float64(want-m.Room[i]) / float64(want); short > worst {
 				worst, at = short, i
@@ -254,7 +262,7 @@ func (s *sifter) tooSmall(m *feasible.Machine) {
 		}
 	}
 	if s.size.machine == nil || worst < s.size.by {
-		why := reason.Reason{Code: reason.InsufficientRoom, Where: s.d.sp.Dims[at], Have: m.Room[at], Want: s.request.need[at]}
+		why := reason.Reason{Code: reason.InsufficientRoom, Where: s.d.Space.Dims[at], Have: m.Room[at], Want: s.request.Need[at]}
 		s.size = miss{m, worst, why}
 	}
 }
@@ -272,7 +280,7 @@ func (s *sifter) overdrawn(m *feasible.Machine) {
 // exceeds remembers the machine that goes least beyond the pool's limits, relative to them.
 func (s *sifter) exceeds(m *feasible.Machine) {
 	worst, at := 0.0, -1
-	left, limits := s.d.left[s.pool], s.d.s.Pools[s.pool].Limits
+	left, limits := s.d.Left[s.pool], s.d.Snapshot.Pools[s.pool].Limits
 	for i, a := range left {
 		want := pack.Share(m.Capacity, a.Name)
 		if want <= a.Value {

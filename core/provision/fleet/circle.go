@@ -1,6 +1,8 @@
-package provision
+package fleet
 
-import "tenon/core/topology"
+import (
+	"tenon/core/topology"
+)
 
 // circles joins the groups of pods that one rule or one pod connects: pods of different
 // circles can be moved without looking at each other.

@@ -1,4 +1,4 @@
-package provision
+package fleet
 
 import (
 	"slices"
@@ -24,7 +24,7 @@ func TestStrays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := market()
+			s := &snapshot.Snapshot{}
 			size := func(cpu int64) model.Resources {
 				return model.Resources{CPU: cpu, Memory: 8 << 30, Pods: 10}
 			}
@@ -41,7 +41,7 @@ func TestStrays(t *testing.T) {
 				pod.Namespace, pod.UID = "default", pod.Name
 				s.Pods = append(s.Pods, pod)
 			}
-			b := NewBroker(s, &plan.Plan{}, nil)
+			b := New(s, &plan.Plan{}, nil)
 			small, large := []int32{b.Number(0), b.Number(1)}, b.Number(2)
 			question := Question{Nodes: []int{0}, Pods: append(slices.Clone(small), large)}
 			strays := b.NewForecast().Try(question, Answer{Existing: []HostPods{{Node: 1, Pods: []int32{large}}, {Node: 2, Pods: small}}})

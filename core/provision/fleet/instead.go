@@ -1,15 +1,16 @@
-package provision
+package fleet
 
 import (
 	"slices"
 
 	"tenon/core/model"
+	"tenon/core/provision/search"
 	"tenon/core/snapshot"
 )
 
 // limitsOf is what limits leave to a question: with Instead, what its nodes take now is free
 // for those that come in their place.
-func (b *Broker) limitsOf(q *Question) [][]model.Amount {
+func (b *Fleet) limitsOf(q *Question) [][]model.Amount {
 	if !q.Instead {
 		return b.limits
 	}
@@ -22,7 +23,7 @@ func (b *Broker) limitsOf(q *Question) [][]model.Amount {
 		}
 		out[pool] = slices.Clone(out[pool])
 		for i := range out[pool] {
-			out[pool][i].Value += share(n, out[pool][i].Name)
+			out[pool][i].Value += search.Share(n, out[pool][i].Name)
 		}
 	}
 	return out

@@ -1,4 +1,4 @@
-package provision
+package claims
 
 import (
 	"slices"
@@ -9,31 +9,31 @@ import (
 	"tenon/core/reason"
 )
 
-// dropDear gives up nodes that cost too much of what would do just as well and is out of stock, as
+// DropDear gives up nodes that cost too much of what would do just as well and is out of stock, as
 // their pools say: the pods wait until it is in stock again. It reports whether there were any.
-func (w *writer) dropDear() bool {
-	before := len(w.a.result.New)
-	w.a.result.New = slices.DeleteFunc(w.a.result.New, func(n pack.Node) bool {
+func (w *Writer) DropDear() bool {
+	before := len(w.a.Result.New)
+	w.a.Result.New = slices.DeleteFunc(w.a.Result.New, func(n pack.Node) bool {
 		why := w.dear(n)
 		if why.Code == reason.None {
 			return false
 		}
 		for _, l := range n.Loads {
-			shape := w.a.portions[l.Lot].Shape
-			w.a.left[shape] += l.Count
-			w.a.why[shape] = why
+			shape := w.a.Portions[l.Lot].Shape
+			w.a.Left[shape] += l.Count
+			w.a.Why[shape] = why
 		}
 		return true
 	})
-	return len(w.a.result.New) < before
+	return len(w.a.Result.New) < before
 }
 
 // dear is why a node costs too much; the zero value if it does not. What is reserved was paid for
 // before, and no price is measured by it.
-func (w *writer) dear(n pack.Node) reason.Reason {
-	sp := w.d.sp
+func (w *Writer) dear(n pack.Node) reason.Reason {
+	sp := w.d.Space
 	m := &sp.Machines[n.Machine]
-	pool := &w.d.s.Pools[m.Pool]
+	pool := &w.d.Snapshot.Pools[m.Pool]
 	if pool.PriceCeiling == 0 {
 		return reason.Reason{}
 	}

@@ -1,4 +1,4 @@
-package provision
+package fleet
 
 import (
 	"slices"
@@ -6,6 +6,8 @@ import (
 	"tenon/core/feasible"
 	"tenon/core/model"
 	"tenon/core/plan"
+	"tenon/core/provision/claims"
+	"tenon/core/provision/search"
 	"tenon/core/reason"
 	"tenon/core/shape"
 )
@@ -28,7 +30,7 @@ type Question struct {
 // Answer is where all pods of a question would go.
 type Answer struct {
 	Existing []HostPods
-	Claims   []plan.Claim // their Pods are numbered as in Broker.Snapshot
+	Claims   []plan.Claim // their Pods are numbered as in Fleet.Snapshot
 	Price    model.Money  // of the claims
 }
 
@@ -38,27 +40,27 @@ type HostPods struct {
 	Pods []int32
 }
 
-// Find answers a question. Without a place for every pod it says which one has none.
-func (b *Broker) Find(q Question) (Answer, *Obstacle) {
+// Ask answers a question. Without a place for every pod it says which one has none.
+func (b *Fleet) Ask(q Question) (Answer, *Obstacle) {
 	tiers := [][]int(nil)
 	if q.Buy {
 		tiers = b.fewer(q.Nodes)
 	}
-	answer, obstacle := b.ask(&q, tiers)
+	answer, obstacle := b.askAmong(&q, tiers)
 	if obstacle != nil && q.Buy && !slices.EqualFunc(tiers, b.tiers, slices.Equal[[]int]) {
-		return b.ask(&q, b.tiers)
+		return b.askAmong(&q, b.tiers)
 	}
 	return answer, obstacle
 }
 
-func (b *Broker) ask(q *Question, tiers [][]int) (Answer, *Obstacle) {
+func (b *Fleet) askAmong(q *Question, tiers [][]int) (Answer, *Obstacle) {
 	d, obstacle := b.pose(q, tiers)
 	if obstacle != nil {
 		return Answer{}, obstacle
 	}
-	best := d.search()
-	b.steps += d.steps
-	if obstacle := d.obstacle(best); obstacle != nil {
+	best := d.Best()
+	b.steps += d.Steps
+	if obstacle := obstacleOf(best); obstacle != nil {
 		return Answer{}, obstacle
 	}
 	return b.answer(d, best)
@@ -66,7 +68,7 @@ func (b *Broker) ask(q *Question, tiers [][]int) (Answer, *Obstacle) {
 
 // fewer are the tiers without pools that sell the same as the one of some node which goes:
 // its pods keep their pool.
-func (b *Broker) fewer(nodes []int) [][]int {
+func (b *Fleet) fewer(nodes []int) [][]int {
 	own := map[string]bool{}
 	for _, n := range nodes {
 		own[b.Snapshot.Nodes[n].Pool] = true
@@ -102,23 +104,23 @@ type Unplaced struct {
 	Hint reason.Reason
 }
 
-func (d *decision) obstacle(a *attempt) *Obstacle {
+func obstacleOf(a *search.Draft) *Obstacle {
 	var out []Unplaced
-	for i := range a.set.Shapes {
-		pods := a.set.Shapes[i].Pods
-		for _, p := range pods[len(pods)-a.left[i]:] {
-			out = append(out, Unplaced{Pod: p, Hint: a.why[i]})
+	for i := range a.Set.Shapes {
+		pods := a.Set.Shapes[i].Pods
+		for _, p := range pods[len(pods)-a.Left[i]:] {
+			out = append(out, Unplaced{Pod: p, Hint: a.Why[i]})
 		}
 	}
 	if len(out) == 0 {
 		return nil
 	}
-	return &Obstacle{Pods: out, Short: a.short}
+	return &Obstacle{Pods: out, Short: a.Short}
 }
 
-// pose makes the decision that answers the question.
-func (b *Broker) pose(q *Question, tiers [][]int) (*decision, *Obstacle) {
-	d := &decision{s: b.Snapshot, sp: b.among(q), limits: b.limitsOf(q), effort: q.Effort, cache: b.cache, tiers: tiers}
+// pose makes the search that answers the question.
+func (b *Fleet) pose(q *Question, tiers [][]int) (*search.Search, *Obstacle) {
+	d := &search.Search{Snapshot: b.Snapshot, Space: b.among(q), Limits: b.limitsOf(q), Effort: q.Effort, Cache: b.cache, Tiers: tiers}
 	at := map[int32]int{}
 	var nowhere []Unplaced
 	for _, p := range q.Pods {
@@ -130,11 +132,11 @@ func (b *Broker) pose(q *Question, tiers [][]int) (*decision, *Obstacle) {
 		}
 		i, ok := at[pod.Template]
 		if !ok {
-			i = len(d.wishes)
+			i = len(d.Wishes)
 			at[pod.Template] = i
-			d.wishes = append(d.wishes, shape.Wish{Template: pod.Template, Dropped: first.dropped})
+			d.Wishes = append(d.Wishes, shape.Wish{Template: pod.Template, Dropped: first.dropped})
 		}
-		d.wishes[i].Pods = append(d.wishes[i].Pods, p)
+		d.Wishes[i].Pods = append(d.Wishes[i].Pods, p)
 	}
 	if len(nowhere) > 0 {
 		return nil, &Obstacle{Pods: nowhere}
@@ -143,12 +145,12 @@ func (b *Broker) pose(q *Question, tiers [][]int) (*decision, *Obstacle) {
 }
 
 // wish is asked of the whole space: what is possible nowhere is so for every question.
-func (b *Broker) wish(template int32) wishFor {
+func (b *Fleet) wish(template int32) wishFor {
 	if found, ok := b.first[template]; ok {
 		return found
 	}
-	d := &decision{s: b.Snapshot, sp: b.sp}
-	w, ok := d.firstPossible(shape.Wish{Template: template})
+	d := &search.Search{Snapshot: b.Snapshot, Space: b.sp}
+	w, ok := d.FirstPossible(shape.Wish{Template: template})
 	out := wishFor{w.Dropped, ok}
 	b.first[template] = out
 	return out
@@ -156,7 +158,7 @@ func (b *Broker) wish(template int32) wishFor {
 
 // among is the space of a question: those who receive, and those who matter to rules
 // between pods.
-func (b *Broker) among(q *Question) *feasible.Space {
+func (b *Fleet) among(q *Question) *feasible.Space {
 	gone, receives := make(map[int]bool, len(q.Nodes)), make(map[int]bool, len(q.Receivers))
 	moved := make(map[int32]bool, len(q.Pods))
 	for _, p := range q.Pods {
@@ -196,7 +198,7 @@ func (b *Broker) among(q *Question) *feasible.Space {
 
 // keepCircles leaves a host the pods that rules of some circles may speak about, and
 // reports whether there are any.
-func (b *Broker) keepCircles(h *feasible.Host, matter map[int32]bool) bool {
+func (b *Fleet) keepCircles(h *feasible.Host, matter map[int32]bool) bool {
 	var kept []int32
 	for _, p := range h.Bound {
 		if c := b.circle[b.Snapshot.Pods[p].Template]; c >= 0 && matter[c] {
@@ -209,7 +211,7 @@ func (b *Broker) keepCircles(h *feasible.Host, matter map[int32]bool) bool {
 
 // examples are nodes of the classes that are not among some hosts: nodes without a pod that
 // matters still make a domain that spreads have to count.
-func (b *Broker) examples(hosts []feasible.Host, gone map[int]bool) []feasible.Host {
+func (b *Fleet) examples(hosts []feasible.Host, gone map[int]bool) []feasible.Host {
 	seen := make([]bool, len(b.sp.HostClasses))
 	for i := range hosts {
 		seen[hosts[i].Class] = true
@@ -224,33 +226,27 @@ func (b *Broker) examples(hosts []feasible.Host, gone map[int]bool) []feasible.H
 	return out
 }
 
-// answer writes the attempt down.
-func (b *Broker) answer(d *decision, a *attempt) (Answer, *Obstacle) {
-	w := &writer{
-		d: d, a: a, next: make([]int, len(a.set.Shapes)), spare: d.spareLimits(a),
-		claims: make([]int, len(d.s.Pools)), tables: b.tables, alike: b.alike, known: map[string]options{},
-	}
-	for _, n := range a.result.New {
-		w.claims[d.sp.Machines[n.Machine].Pool]++
-	}
-	if !d.s.Settings.BestEffortMinimum {
-		if w.dropShort(); a.short {
-			return Answer{}, d.obstacle(a)
+// answer writes the draft down.
+func (b *Fleet) answer(d *search.Search, a *search.Draft) (Answer, *Obstacle) {
+	w := claims.New(d, a, b.alike, b.tables)
+	if !d.Snapshot.Settings.BestEffortMinimum {
+		if w.DropShort(); a.Short {
+			return Answer{}, obstacleOf(a)
 		}
 	}
-	if w.dropDear() {
-		return Answer{}, d.obstacle(a)
+	if w.DropDear() {
+		return Answer{}, obstacleOf(a)
 	}
 	var out Answer
-	for _, n := range a.result.Hosts {
-		on := HostPods{Node: d.sp.Hosts[n.Host].Node}
-		for _, p := range w.pods(n) {
+	for _, n := range a.Result.Hosts {
+		on := HostPods{Node: d.Space.Hosts[n.Host].Node}
+		for _, p := range w.Pods(n) {
 			on.Pods = append(on.Pods, int32(p))
 		}
 		out.Existing = append(out.Existing, on)
 	}
-	for _, n := range w.inOrder() {
-		claim := w.claim(n)
+	for _, n := range w.InOrder() {
+		claim := w.Claim(n)
 		out.Claims = append(out.Claims, claim)
 		out.Price += claim.Offer.Price
 	}

@@ -1,4 +1,4 @@
-package provision
+package claims
 
 import (
 	"cmp"
@@ -12,8 +12,8 @@ import (
 	"tenon/core/requirement"
 )
 
-// offerTable lists a pool's offers, cheapest first.
-type offerTable struct {
+// Table lists a pool's offers, cheapest first.
+type Table struct {
 	offers []plan.Offer
 	refs   []offerRef
 	zones  int // how many different ones
@@ -23,13 +23,13 @@ type offerTable struct {
 type offerRef struct{ machine, slot int }
 
 // table is made once for pools that sell the same: only their machines' numbers differ.
-func (w *writer) table(pool int) *offerTable {
+func (w *Writer) table(pool int) *Table {
 	if t, ok := w.tables[pool]; ok {
 		return t
 	}
-	var t *offerTable
+	var t *Table
 	if twin := w.twin(pool); twin != pool {
-		t = w.table(twin).of(w.d.sp, twin, pool)
+		t = w.table(twin).of(w.d.Space, twin, pool)
 	} else {
 		t = w.newTable(pool)
 	}
@@ -38,16 +38,16 @@ func (w *writer) table(pool int) *offerTable {
 }
 
 // twin is the first pool that sells the same.
-func (w *writer) twin(pool int) int {
+func (w *Writer) twin(pool int) int {
 	if w.alike == nil || w.alike[pool] == "" {
 		return pool
 	}
 	return slices.Index(w.alike, w.alike[pool])
 }
 
-func (w *writer) newTable(pool int) *offerTable {
-	sp := w.d.sp
-	t := &offerTable{types: len(w.d.s.Catalogs[w.d.s.Pools[pool].Catalog].Types)}
+func (w *Writer) newTable(pool int) *Table {
+	sp := w.d.Space
+	t := &Table{types: len(w.d.Snapshot.Catalogs[w.d.Snapshot.Pools[pool].Catalog].Types)}
 	first, end := sp.PoolMachines(pool)
 	for m := first; m < end; m++ {
 		for slot := range sp.Machines[m].Slots.All {
@@ -72,7 +72,7 @@ func (w *writer) newTable(pool int) *offerTable {
 }
 
 // of is the table of a pool that sells the same as the table's own.
-func (t *offerTable) of(sp *feasible.Space, own, pool int) *offerTable {
+func (t *Table) of(sp *feasible.Space, own, pool int) *Table {
 	from, _ := sp.PoolMachines(own)
 	to, _ := sp.PoolMachines(pool)
 	out := *t
@@ -85,10 +85,10 @@ func (t *offerTable) of(sp *feasible.Space, own, pool int) *offerTable {
 
 // split reports whether the type of the offer is also offered, in slots that the claim
 // admits, as a machine that would not do.
-func (w *writer) split(ref offerRef, machines, slots bitset.Set) bool {
+func (w *Writer) split(ref offerRef, machines, slots bitset.Set) bool {
 	first, end := w.sameType(ref.machine)
 	for m := first; m < end; m++ {
-		if !machines.Has(m) && w.d.sp.Machines[m].Slots.Meets(slots) {
+		if !machines.Has(m) && w.d.Space.Machines[m].Slots.Meets(slots) {
 			return true
 		}
 	}
@@ -96,8 +96,8 @@ func (w *writer) split(ref offerRef, machines, slots bitset.Set) bool {
 }
 
 // safeSlots are the slots of the planned capacity type where the planned type will do.
-func (w *writer) safeSlots(planned offerRef, machines, slots bitset.Set) bitset.Set {
-	sp := w.d.sp
+func (w *Writer) safeSlots(planned offerRef, machines, slots bitset.Set) bitset.Set {
+	sp := w.d.Space
 	out := bitset.New(len(sp.Slots))
 	first, end := w.sameType(planned.machine)
 	for m := first; m < end; m++ {
@@ -114,8 +114,8 @@ func (w *writer) safeSlots(planned offerRef, machines, slots bitset.Set) bitset.
 }
 
 // sameType is the range of the machines of one pool and type, end excluded.
-func (w *writer) sameType(machine int) (first, end int) {
-	m := w.d.sp.Machines
+func (w *Writer) sameType(machine int) (first, end int) {
+	m := w.d.Space.Machines
 	same := func(i int) bool { return m[i].Pool == m[machine].Pool && m[i].Ordinal == m[machine].Ordinal }
 	for first = machine; first > 0 && same(first-1); first-- {
 	}
@@ -125,10 +125,10 @@ func (w *writer) sameType(machine int) (first, end int) {
 }
 
 // zoned adds the zones of the offers, where they are not all of the pool's.
-func (w *writer) zoned(r requirement.Set, t *offerTable, refs []int) requirement.Set {
+func (w *Writer) zoned(r requirement.Set, t *Table, refs []int) requirement.Set {
 	zones := map[string]bool{}
 	for _, i := range refs {
-		zones[w.d.sp.Slots[t.refs[i].slot].Zone] = true
+		zones[w.d.Space.Slots[t.refs[i].slot].Zone] = true
 	}
 	if len(zones) == t.zones {
 		return r

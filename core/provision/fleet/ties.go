@@ -1,4 +1,4 @@
-package provision
+package fleet
 
 import (
 	"slices"
@@ -10,7 +10,7 @@ import (
 
 // findRuled tells pods that no rule between pods concerns from the others: for the first,
 // nodes on which nothing is free need not be looked at.
-func (b *Broker) findRuled() {
+func (b *Fleet) findRuled() {
 	b.ruled = make([]bool, len(b.Snapshot.Templates))
 	b.ties = make([]ties, len(b.Snapshot.Templates))
 	b.circle = make([]int32, len(b.Snapshot.Templates))
@@ -89,14 +89,14 @@ const hostOffset = int32(1) << 20
 
 // Asks are the groups of pods whose whereabouts decide where the pod may be, and which may
 // not leave once it has moved: spreads and company.
-func (b *Broker) Asks(p int32) []int32 { return b.ties[b.Snapshot.Pods[p].Template].asks }
+func (b *Fleet) Asks(p int32) []int32 { return b.ties[b.Snapshot.Pods[p].Template].asks }
 
 // Circle is the number of the pods that rules which concern the pod may speak about; -1
 // without such rules.
-func (b *Broker) Circle(p int32) int32 { return b.circle[b.Snapshot.Pods[p].Template] }
+func (b *Fleet) Circle(p int32) int32 { return b.circle[b.Snapshot.Pods[p].Template] }
 
 // Counts are the groups that count the pod.
-func (b *Broker) Counts(p int32) []int32 { return b.ties[b.Snapshot.Pods[p].Template].counts }
+func (b *Fleet) Counts(p int32) []int32 { return b.ties[b.Snapshot.Pods[p].Template].counts }
 
 // Ruled reports whether some rule between pods concerns the pod.
-func (b *Broker) Ruled(p int32) bool { return b.ruled[b.Snapshot.Pods[p].Template] }
+func (b *Fleet) Ruled(p int32) bool { return b.ruled[b.Snapshot.Pods[p].Template] }

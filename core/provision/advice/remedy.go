@@ -1,4 +1,4 @@
-package provision
+package advice
 
 import (
 	"cmp"
@@ -6,8 +6,11 @@ import (
 	"strings"
 
 	"tenon/core/catalog"
+	"tenon/core/feasible"
 	"tenon/core/model"
+	"tenon/core/provision/search"
 	"tenon/core/reason"
+	"tenon/core/requirement"
 	"tenon/core/shape"
 	"tenon/core/snapshot"
 )
@@ -16,13 +19,21 @@ import (
 // thing that could help, in any pool, with an estimate of the price; put the smallest
 // first; and simulate them one by one until one really places the pod.
 
-// adviser looks for remedies. Its work is bounded for a whole plan: pods that it does not
+// Adviser looks for remedies. Its work is bounded for a whole plan: pods that it does not
 // come to have a verdict without one.
-type adviser struct {
-	w *writer
-	d *decision
-	// left is how many instance types may still be looked at.
-	left int
+type Adviser struct {
+	d *search.Search
+	a *search.Draft
+	// pools are asked what keeps a pod from their nodes.
+	pools Pools
+	// labels are those that a planned node will have.
+	labels func(m *feasible.Machine, slot int, r requirement.Set) map[string]string
+	// Known are the simulations of earlier plans; nil if none are kept.
+	Known *Memory
+	// Unadvised leaves remedies out.
+	Unadvised bool
+	// Visits is how many instance types may still be looked at.
+	Visits int
 	// widened are the types that a pool would gain if it did without one requirement.
 	widened  map[widening][]int
 	verdicts map[string]*reason.Verdict
@@ -43,8 +54,13 @@ const (
 	strangerVisits = 10
 )
 
-func newAdviser(w *writer) *adviser {
-	return &adviser{w: w, d: w.d, left: mostVisits, widened: map[widening][]int{}, verdicts: map[string]*reason.Verdict{}}
+// New advises on the pods that a draft leaves without a place. Left is what limits leave beside the
+// draft.
+func New(d *search.Search, a *search.Draft, left [][]model.Amount, labels func(*feasible.Machine, int, requirement.Set) map[string]string) *Adviser {
+	return &Adviser{
+		d: d, a: a, pools: Pools{d.Snapshot, d.Space, left}, labels: labels,
+		Visits: mostVisits, widened: map[widening][]int{}, verdicts: map[string]*reason.Verdict{},
+	}
 }
 
 // candidate is a pool that could be asked, with its verdict and the asker's alternative that
@@ -79,14 +95,14 @@ const (
 
 // remedy finds the smallest single change that would place a pod of the wish, the
 // cheapest among equals. The second result tells whether everything was looked at.
-func (k *adviser) remedy(w shape.Wish, rq *request, v *reason.Verdict, candidates []candidate) (*reason.Remedy, bool) {
+func (k *Adviser) remedy(w shape.Wish, rq *Request, v *reason.Verdict, candidates []candidate) (*reason.Remedy, bool) {
 	if len(candidates) == 0 {
 		return nil, false
 	}
-	t := &k.d.s.Templates[w.Template]
+	t := &k.d.Snapshot.Templates[w.Template]
 	var all []proposal
 	for _, c := range candidates {
-		if k.left <= 0 {
+		if k.Visits <= 0 {
 			return nil, false
 		}
 		all = append(all, k.propose(c, t, rq, &v.Pools[c.verdict])...)
@@ -103,7 +119,7 @@ func (k *adviser) remedy(w shape.Wish, rq *request, v *reason.Verdict, candidate
 		)
 	})
 	for i := range all {
-		if i == mostSimulations || k.left <= 0 {
+		if i == mostSimulations || k.Visits <= 0 {
 			return nil, false
 		}
 		if k.simulate(&all[i]) {

@@ -1,4 +1,4 @@
-package provision
+package advice
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 	"tenon/core/model"
 	"tenon/core/order"
 	"tenon/core/pack"
+	"tenon/core/provision/claims"
 	"tenon/core/reason"
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
@@ -19,8 +20,8 @@ import (
 
 // propose lists the changes that could make the pool take the pod: those that concern the
 // rule that stood in the way.
-func (k *adviser) propose(c candidate, t *snapshot.Template, rq *request, v *reason.PoolVerdict) []proposal {
-	b := proposer{k: k, candidate: c, t: t, request: rq, pool: &k.d.s.Pools[c.pool]}
+func (k *Adviser) propose(c candidate, t *snapshot.Template, rq *Request, v *reason.PoolVerdict) []proposal {
+	b := proposer{k: k, candidate: c, t: t, request: rq, pool: &k.d.Snapshot.Pools[c.pool]}
 	switch v.Reason.Code {
 	case reason.TaintNotTolerated:
 		b.tolerate()
@@ -48,10 +49,10 @@ func (k *adviser) propose(c candidate, t *snapshot.Template, rq *request, v *rea
 
 // proposer collects the proposals for one pool.
 type proposer struct {
-	k *adviser
+	k *Adviser
 	candidate
 	t       *snapshot.Template
-	request *request
+	request *Request
 	pool    *snapshot.Pool
 	out     []proposal
 }
@@ -121,7 +122,7 @@ func (b *proposer) labels(only string) {
 
 // asked is what the pod's alternative asks of a label.
 func (b *proposer) asked(key string) requirement.Requirement {
-	a := &b.request.variant.Alternatives[b.alternative]
+	a := &b.request.Variant.Alternatives[b.alternative]
 	if a.Require.Has(key) {
 		return a.Require.Get(key)
 	}
@@ -145,7 +146,7 @@ func (b *proposer) mayLabel(key string) bool {
 			return false
 		}
 	}
-	return !b.k.d.s.Settings.WellKnown.Contains(key)
+	return !b.k.d.Snapshot.Settings.WellKnown.Contains(key)
 }
 
 // addLabel turns the dropping of what the pod asks into a label of the pool. The estimate
@@ -165,19 +166,19 @@ func (b *proposer) addLabel(p proposal, key, value string) proposal {
 // requests lowers them to what the nearest machine has. The machine is the one of which
 // the worst cut is the least, so the proposal is the best of its kind.
 func (b *proposer) requests() {
-	a := &b.request.variant.Alternatives[b.alternative]
-	s := sifter{d: b.k.d, pool: b.candidate.pool, ask: a, request: b.request, types: b.k.d.sp.TypesFor(b.candidate.pool, a.Require), slots: b.k.d.sp.SlotsAllowed(a.Require), variety: requirement.NewVariety(requirement.Set{})}
-	first, end := b.k.d.sp.PoolMachines(b.candidate.pool)
+	a := &b.request.Variant.Alternatives[b.alternative]
+	s := sifter{d: &b.k.pools, pool: b.candidate.pool, ask: a, request: b.request, types: b.k.d.Space.TypesFor(b.candidate.pool, a.Require), slots: b.k.d.Space.SlotsAllowed(a.Require), variety: requirement.NewVariety(requirement.Set{})}
+	first, end := b.k.d.Space.PoolMachines(b.candidate.pool)
 	for m := first; m < end; m++ {
-		s.add(&b.k.d.sp.Machines[m])
+		s.add(&b.k.d.Space.Machines[m])
 	}
-	b.k.left -= end - first
+	b.k.Visits -= end - first
 	if s.size.machine == nil || s.size.machine.Overdrawn != "" {
 		return // no pod is small enough where the daemons have no room
 	}
 	p := b.base(sizeRequest+float64(100*s.size.by), reason.Remedy{Change: reason.LowerRequest})
-	for i, name := range b.k.d.sp.Dims {
-		want, have := b.request.need[i], max(s.size.machine.Room[i], 0)
+	for i, name := range b.k.d.Space.Dims {
+		want, have := b.request.Need[i], max(s.size.machine.Room[i], 0)
 		if want <= have || want <= 0 {
 			continue
 		}
@@ -258,7 +259,7 @@ func cheapest(found []find, varied bool) []find {
 	var out []find
 	seen := map[*catalog.Type]bool{}
 	for _, f := range found {
-		if len(out) == maxTypes || !varied && len(out) == kept {
+		if len(out) == claims.MaxTypes || !varied && len(out) == kept {
 			break
 		}
 		if seen[f.of] || !varied && len(out) >= kept/2 && f.price < 2*out[len(out)-1].price {
@@ -281,25 +282,25 @@ func asksForVariety(r requirement.Set) bool {
 }
 
 // machines finds those of the pool as it is that would take the pod of the proposal.
-func (k *adviser) machines(p *proposal) []find {
-	sp := k.d.sp
+func (k *Adviser) machines(p *proposal) []find {
+	sp := k.d.Space
 	first, end := sp.PoolMachines(p.pool)
 	need := sp.Vector(p.template.Requests)
 	variant := sp.Variant(p.template, sp.AllDropped(p.template))
 	var found []find
 	for i := range variant.Alternatives {
 		a := &variant.Alternatives[i]
-		if !p.in.Requirements.Compatible(a.Require, k.d.s.Settings.WellKnown) {
+		if !p.in.Requirements.Compatible(a.Require, k.d.Snapshot.Settings.WellKnown) {
 			continue
 		}
-		k.left -= end - first
+		k.Visits -= end - first
 		types, slots := sp.TypesFor(p.pool, a.Require.Without(p.addedKey())), sp.SlotsAllowed(a.Require)
 		for m := first; m < end; m++ {
 			machine := &sp.Machines[m]
 			if !types.Has(machine.Ordinal) || !feasible.Fits(need, machine.Room) {
 				continue
 			}
-			if !p.unlimited && !pack.Bears(k.d.left[p.pool], machine.Capacity) {
+			if !p.unlimited && !pack.Bears(k.pools.Left[p.pool], machine.Capacity) {
 				continue
 			}
 			if price, ok := k.price(machine, slots.All); ok {
@@ -320,10 +321,10 @@ func (p *proposal) addedKey() string {
 
 // price is the least of the slots in which the machine can be had. Reservations are left
 // out: the plan may have used them up.
-func (k *adviser) price(m *feasible.Machine, slots func(func(int) bool)) (model.Money, bool) {
+func (k *Adviser) price(m *feasible.Machine, slots func(func(int) bool)) (model.Money, bool) {
 	best, ok := model.Money(0), false
 	for slot := range slots {
-		if !m.Slots.Has(slot) || k.d.sp.Slots[slot].CapacityType == catalog.Reserved {
+		if !m.Slots.Has(slot) || k.d.Space.Slots[slot].CapacityType == catalog.Reserved {
 			continue
 		}
 		if !ok || m.Price[slot] < best {

@@ -1,4 +1,4 @@
-package provision
+package search
 
 import (
 	"cmp"
@@ -38,14 +38,14 @@ type preference struct {
 
 // weigh starts from the plan without preferences and honours, family by family, those
 // that are worth their price. A preference never leaves a pod without a place.
-func (d *decision) weigh(plain *attempt) *attempt {
+func (d *Search) weigh(plain *Draft) *Draft {
 	best := plain
-	pods := d.countPods()
+	pods := d.CountPods()
 	for _, f := range d.families() {
 		wishes := honour(best.wishes, f)
 		trial := d.place(wishes)
-		extra := trial.result.Price - best.result.Price
-		worth := model.Money(int64(plain.result.Price) / int64(max(pods, 1)) * f.weight / fullWeight / worthAtMost)
+		extra := trial.Result.Price - best.Result.Price
+		worth := model.Money(int64(plain.Result.Price) / int64(max(pods, 1)) * f.weight / fullWeight / worthAtMost)
 		if slices.Compare(trial.lacking(), best.lacking()) <= 0 && extra <= worth {
 			best = trial
 		}
@@ -68,10 +68,10 @@ func honour(wishes []shape.Wish, f family) []shape.Wish {
 
 // families gathers the preferences of the pods that want a place, those of most weight
 // first.
-func (d *decision) families() []family {
+func (d *Search) families() []family {
 	var out []family
 	add := func(kind, key string, w shape.Wish, number int, weight int64) {
-		if number >= d.sp.Preferences(&d.s.Templates[w.Template]) {
+		if number >= d.Space.Preferences(&d.Snapshot.Templates[w.Template]) {
 			return
 		}
 		i := slices.IndexFunc(out, func(f family) bool { return f.kind == kind && f.key == key })
@@ -82,8 +82,8 @@ func (d *decision) families() []family {
 		out[i].members = append(out[i].members, preference{w.Template, number})
 		out[i].weight += weight * int64(len(w.Pods))
 	}
-	for _, w := range d.wishes {
-		eachPreference(&d.s.Templates[w.Template], func(number int, kind, key string, weight int64) {
+	for _, w := range d.Wishes {
+		eachPreference(&d.Snapshot.Templates[w.Template], func(number int, kind, key string, weight int64) {
 			add(kind, key, w, number, weight)
 		})
 	}

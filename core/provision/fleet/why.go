@@ -1,8 +1,11 @@
-package provision
+package fleet
 
-import "tenon/core/reason"
+import (
+	"tenon/core/provision/advice"
+	"tenon/core/reason"
+)
 
-// why is what the answer to Broker.Why depends on: which offers were taken since the broker
+// why is what the answer to Fleet.Why depends on: which offers were taken since the fleet
 // was made changes its numbers at most.
 type why struct {
 	template int32
@@ -13,7 +16,7 @@ type why struct {
 const whyEffort = 100
 
 // Why tells what keeps a pod from new nodes: what the pool says that comes closest.
-func (b *Broker) Why(p Unplaced) reason.Refusal {
+func (b *Fleet) Why(p Unplaced) reason.Refusal {
 	pod := &b.Snapshot.Pods[p.Pod]
 	if pod.Tie.Refused != "" {
 		return reason.Refusal{General: reason.Reason{Code: reason.PodRefused, Detail: pod.Tie.Refused}}
@@ -30,13 +33,13 @@ func (b *Broker) Why(p Unplaced) reason.Refusal {
 	return found
 }
 
-func (b *Broker) findWhy(w why) reason.Refusal {
+func (b *Fleet) findWhy(w why) reason.Refusal {
 	t := &b.Snapshot.Templates[w.template]
-	d := &decision{s: b.Snapshot, sp: b.sp, limits: b.limits, left: b.limits}
-	rq := request{variant: b.sp.Variant(t, b.wish(w.template).dropped), need: b.sp.Vector(t.Requests), ports: t.HostPorts, hint: w.hint}
+	buyable := advice.Pools{Snapshot: b.Snapshot, Space: b.sp, Left: b.limits}
+	rq := advice.Request{Variant: b.sp.Variant(t, b.wish(w.template).dropped), Need: b.sp.Vector(t.Requests), Ports: t.HostPorts, Hint: w.hint}
 	var v reason.Verdict
 	for i := range b.Snapshot.Pools {
-		pool, _ := d.poolVerdict(i, &rq)
+		pool, _ := buyable.Verdict(i, &rq)
 		v.Pools = append(v.Pools, pool)
 	}
 	b.steps += whyEffort * int64(len(b.sp.Machines))

@@ -1,4 +1,4 @@
-package provision
+package search
 
 import (
 	"cmp"
@@ -11,16 +11,18 @@ import (
 	"tenon/core/snapshot"
 )
 
-// arranged is a snapshot in an order of its own, so that the order of the input cannot
+// Sorted is a snapshot in an order of its own, so that the order of the input cannot
 // show in the plan.
-type arranged struct {
+type Sorted struct {
 	*snapshot.Snapshot
-	pods []int // position in the given snapshot
+	// Given is where each pod stands in the given snapshot.
+	Given []int
 }
 
-func arrange(given *snapshot.Snapshot, m *Memory) arranged {
+// Sort puts pods, pools, types and daemons in order. The given snapshot stays as it is.
+func Sort(given *snapshot.Snapshot, m *Memory) Sorted {
 	s := *given
-	out := arranged{Snapshot: &s, pods: make([]int, len(given.Pods))}
+	out := Sorted{Snapshot: &s, Given: make([]int, len(given.Pods))}
 	order := make([]int32, len(given.Pods))
 	for i := range order {
 		order[i] = int32(i)
@@ -29,7 +31,7 @@ func arrange(given *snapshot.Snapshot, m *Memory) arranged {
 	s.Pods = make([]snapshot.Pod, len(order))
 	for i, from := range order {
 		s.Pods[i] = given.Pods[from]
-		out.pods[i] = int(from)
+		out.Given[i] = int(from)
 	}
 	s.Pools = slices.SortedFunc(slices.Values(given.Pools), func(a, b snapshot.Pool) int {
 		return cmp.Or(cmp.Compare(b.Weight, a.Weight), strings.Compare(a.Name, b.Name))
@@ -44,7 +46,8 @@ func arrange(given *snapshot.Snapshot, m *Memory) arranged {
 	return out
 }
 
-func byName(types []catalog.Type) []catalog.Type {
+// ByName are types in the order of their names.
+func ByName(types []catalog.Type) []catalog.Type {
 	compare := func(a, b catalog.Type) int { return strings.Compare(a.Name, b.Name) }
 	if slices.IsSortedFunc(types, compare) {
 		return types
@@ -52,11 +55,11 @@ func byName(types []catalog.Type) []catalog.Type {
 	return slices.SortedFunc(slices.Values(types), compare)
 }
 
-// restore gives pods the numbers that they have in the given snapshot.
-func (a arranged) restore(p plan.Plan) plan.Plan {
+// Restore gives pods the numbers that they have in the given snapshot.
+func (a Sorted) Restore(p plan.Plan) plan.Plan {
 	renumber := func(pods []int) {
 		for i := range pods {
-			pods[i] = a.pods[pods[i]]
+			pods[i] = a.Given[pods[i]]
 		}
 		slices.Sort(pods)
 	}
@@ -67,7 +70,7 @@ func (a arranged) restore(p plan.Plan) plan.Plan {
 		renumber(p.Existing[i].Pods)
 	}
 	for i := range p.Unplaced {
-		p.Unplaced[i].Pod = a.pods[p.Unplaced[i].Pod]
+		p.Unplaced[i].Pod = a.Given[p.Unplaced[i].Pod]
 	}
 	slices.SortFunc(p.Unplaced, func(x, y plan.Unplaced) int { return cmp.Compare(x.Pod, y.Pod) })
 	return p

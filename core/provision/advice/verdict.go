@@ -1,0 +1,91 @@
+package advice
+
+import (
+	"fmt"
+
+	"tenon/core/plan"
+	"tenon/core/reason"
+	"tenon/core/shape"
+)
+
+// Unplaced lists the pods without a place, each with its verdict.
+func (k *Adviser) Unplaced() []plan.Unplaced {
+	var out []plan.Unplaced
+	for _, p := range k.d.Invalid {
+		refused := reason.Reason{Code: reason.PodRefused, Detail: k.d.Snapshot.Pods[p].Refused}
+		out = append(out, plan.Unplaced{Pod: int(p), Verdict: &reason.Verdict{General: refused}})
+	}
+	for _, wish := range k.d.Refused {
+		v := k.Verdict(wish, reason.Reason{})
+		for _, p := range wish.Pods {
+			out = append(out, plan.Unplaced{Pod: int(p), Verdict: v})
+		}
+	}
+	for i := range k.a.Set.Shapes {
+		s := &k.a.Set.Shapes[i]
+		if k.a.Left[i] == 0 {
+			continue
+		}
+		pods := s.Pods[len(s.Pods)-k.a.Left[i]:]
+		v := k.Verdict(wishOf(s, pods), k.a.Why[i])
+		for _, p := range pods {
+			out = append(out, plan.Unplaced{Pod: int(p), Verdict: v})
+		}
+	}
+	return out
+}
+
+func wishOf(s *shape.Shape, pods []int32) shape.Wish {
+	return shape.Wish{Template: s.Template, Dropped: s.Dropped, Pods: pods}
+}
+
+// Verdict is why the pods of a wish have no place: pool by pool, how many offerings were
+// left after each rule, and the smallest change that would place one of them. Hint is
+// what the packing met, when every rule for a single pod could be met. Wishes that ask the
+// same of nodes, and nothing of other pods, share their verdict.
+func (k *Adviser) Verdict(w shape.Wish, hint reason.Reason) *reason.Verdict {
+	t := &k.d.Snapshot.Templates[w.Template]
+	rq := Request{Variant: k.d.Space.Variant(t, w.Dropped), Need: k.d.Space.Vector(t.Requests), Ports: t.HostPorts, Hint: hint}
+	if k.hasCompany(t) {
+		return k.newVerdict(w, &rq)
+	}
+	key := k.question(&rq, len(w.Pods))
+	v, known := k.verdicts[key]
+	if !known {
+		v = k.newVerdict(w, &rq)
+		k.verdicts[key] = v
+	}
+	return v
+}
+
+// question tells wishes apart that may get different verdicts. How many pods there are
+// matters to limits alone.
+func (k *Adviser) question(rq *Request, pods int) string {
+	if !k.d.Limited() {
+		pods = 0
+	}
+	text := fmt.Sprint(rq.Need, rq.Ports, rq.Hint, pods)
+	for i := range rq.Variant.Alternatives {
+		text += "\n" + rq.Variant.Alternatives[i].Key()
+	}
+	return text
+}
+
+func (k *Adviser) newVerdict(w shape.Wish, rq *Request) *reason.Verdict {
+	v := &reason.Verdict{}
+	if len(k.d.Tiers) == 0 {
+		v.General = reason.Reason{Code: reason.NoPools}
+	}
+	var candidates []candidate
+	for p := range k.d.Snapshot.Pools {
+		pv, alternative := k.pools.Verdict(p, rq)
+		v.Pools = append(v.Pools, pv)
+		if alternative >= 0 {
+			candidates = append(candidates, candidate{pool: p, alternative: alternative, verdict: len(v.Pools) - 1})
+		}
+	}
+	if !k.Unadvised {
+		v.Remedy, v.Sought = k.remedy(w, rq, v, candidates)
+	}
+	return v
+}

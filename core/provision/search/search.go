@@ -1,0 +1,187 @@
+package search
+
+import (
+	"slices"
+
+	"tenon/core/feasible"
+	"tenon/core/model"
+	"tenon/core/pack"
+	"tenon/core/shape"
+	"tenon/core/snapshot"
+)
+
+// FullEffort is what a decision spends unless it is told otherwise, in steps of about a
+// nanosecond.
+const FullEffort = 200_000_000
+
+// Search is what one search goes by, and the effort that it has spent.
+type Search struct {
+	Snapshot *snapshot.Snapshot // as Sort puts it
+	Space    *feasible.Space
+	Tiers    [][]int          // pools that may launch, by weight, heaviest first
+	Limits   [][]model.Amount // what each pool may still launch
+	Effort   int64            // that a draft may cost, in steps
+	Steps    int64            // that were spent
+	Cache    *pack.OfferCache // of questions that share one, else nil
+	own      *pack.OfferCache // of this search
+	// Unproven leaves out the proof of how cheap any draft could be.
+	Unproven bool
+	// Wishes of pods that may have a place somewhere, and of those that cannot.
+	Wishes  []shape.Wish
+	Refused []shape.Wish
+	// Invalid pods were refused before any rule was asked.
+	Invalid []int32
+}
+
+// New finds what wants a place in a snapshot, and what may be bought for it. The market is what
+// was compiled before, or nil.
+func New(s *snapshot.Snapshot, effort int64, market *feasible.Market) *Search {
+	d := &Search{Snapshot: s, Effort: effort}
+	wishes := d.wanting()
+	askers := make([]int32, len(wishes))
+	for i := range wishes {
+		askers[i] = wishes[i].Template
+	}
+	d.Space = feasible.CompileWith(s, askers, market)
+	d.Tiers = TiersOf(s)
+	d.Limits = RemainingLimits(s)
+	for _, w := range wishes {
+		if w, ok := d.FirstPossible(w); ok {
+			d.Wishes = append(d.Wishes, w)
+		} else {
+			d.Refused = append(d.Refused, w)
+		}
+	}
+	return d
+}
+
+// wanting groups the pods that want a place by template, in the order of their oldest
+// pod. Pods of nodes that are being removed want one too.
+func (d *Search) wanting() []shape.Wish {
+	leaving := map[string]bool{}
+	for i := range d.Snapshot.Nodes {
+		if d.Snapshot.Nodes[i].Leaving {
+			leaving[d.Snapshot.Nodes[i].Name] = true
+		}
+	}
+	var wishes []shape.Wish
+	at := make([]int32, len(d.Snapshot.Templates))
+	for i := range d.Snapshot.Pods {
+		pod := &d.Snapshot.Pods[i]
+		if !pod.Pending && !(pod.Movable && leaving[pod.Node]) {
+			continue
+		}
+		if pod.Refused != "" {
+			d.Invalid = append(d.Invalid, int32(i))
+			continue
+		}
+		if at[pod.Template] == 0 {
+			wishes = append(wishes, shape.Wish{Template: pod.Template})
+			at[pod.Template] = int32(len(wishes))
+		}
+		w := &wishes[at[pod.Template]-1]
+		w.Pods = append(w.Pods, int32(i))
+	}
+	return wishes
+}
+
+// FirstPossible gives up preferences until some node, existing or new, can meet what is
+// left; without hope it returns false with all preferences given up.
+func (d *Search) FirstPossible(w shape.Wish) (shape.Wish, bool) {
+	t := &d.Snapshot.Templates[w.Template]
+	need := d.Space.Vector(t.Requests)
+	w.Dropped = d.Space.AtFirst(t)
+	for more := true; more; w.Dropped, more = w.Dropped.Next(d.Space.Preferences(t)) {
+		v := d.Space.Variant(t, w.Dropped)
+		if d.somewhere(&v, need) {
+			return w, true
+		}
+	}
+	w.Dropped = d.Space.AllDropped(t)
+	return w, false
+}
+
+// somewhere reports whether a pod of the variant, alone, fits some node.
+func (d *Search) somewhere(v *feasible.Variant, need []int64) bool {
+	for _, a := range v.Alternatives {
+		places := d.Space.Find(a)
+		for m := range places.Machines.All {
+			if feasible.Fits(need, d.Space.Machines[m].Room) && d.Space.Machines[m].Slots.Meets(places.Slots) {
+				return true
+			}
+		}
+		for h := range d.Space.Hosts {
+			if places.HostClasses.Has(d.Space.Hosts[h].Class) && feasible.Fits(need, d.Space.Hosts[h].Room) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// TiersOf groups the pools that may launch by weight, heaviest first.
+func TiersOf(s *snapshot.Snapshot) [][]int {
+	var tiers [][]int
+	for p := range s.Pools { // sorted by weight
+		if s.Pools[p].Unready != "" {
+			continue
+		}
+		last := len(tiers) - 1
+		if last >= 0 && s.Pools[tiers[last][0]].Weight == s.Pools[p].Weight {
+			tiers[last] = append(tiers[last], p)
+		} else {
+			tiers = append(tiers, []int{p})
+		}
+	}
+	return tiers
+}
+
+// RemainingLimits is what each pool may still launch: its limits without the capacity
+// of its nodes. Nodes that are being removed do not count.
+func RemainingLimits(s *snapshot.Snapshot) [][]model.Amount {
+	out := make([][]model.Amount, len(s.Pools))
+	at := map[string]int{}
+	for p := range s.Pools {
+		out[p] = slices.Clone(s.Pools[p].Limits)
+		at[s.Pools[p].Name] = p
+	}
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		p, ok := at[n.Pool]
+		if !ok || !n.Counts() {
+			continue
+		}
+		for j := range out[p] {
+			out[p][j].Value -= Share(n, out[p][j].Name)
+		}
+	}
+	return out
+}
+
+// Share is what a node takes of a limit.
+func Share(n *snapshot.Node, limit string) int64 {
+	if limit == model.Nodes {
+		return 1
+	}
+	return n.Capacity.Get(limit)
+}
+
+// CountPods is how many pods want a place.
+func (d *Search) CountPods() int {
+	n := len(d.Invalid)
+	for _, wishes := range [][]shape.Wish{d.Wishes, d.Refused} {
+		for _, w := range wishes {
+			n += len(w.Pods)
+		}
+	}
+	return n
+}
+
+// CountOffers is how many offers there are to choose from.
+func (d *Search) CountOffers() int {
+	n := 0
+	for m := range d.Space.Machines {
+		n += d.Space.Machines[m].Slots.Count()
+	}
+	return n
+}
