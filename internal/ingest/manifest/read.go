@@ -36,12 +36,15 @@ type Report struct {
 	// Warnings are in the order of the files; of many alike only the first is here, with
 	// a count.
 	Warnings []string
+	// Problems are all that is wrong, of which the error of Read names the first few. Each is a
+	// *Problem.
+	Problems []error
 }
 
 // Read reads all objects of the files and directories. With an error, which names every
 // place (up to a few), the objects are not to be used.
 func Read(paths []string, options Options) (*ingest.Objects, Report, error) {
-	files, err := expand(paths)
+	files, err := Expand(paths)
 	if err != nil {
 		return nil, Report{}, err
 	}
@@ -51,6 +54,7 @@ func Read(paths []string, options Options) (*ingest.Objects, Report, error) {
 		c.add(b)
 	}
 	c.flush()
+	c.report.Problems = c.problems
 	return c.objects, c.report, joined(c.problems)
 }
 
@@ -109,7 +113,7 @@ func (b *batch) decode() {
 
 // cut reads a file and makes batches of it, at least one.
 func cut(file string, stdin io.Reader) []*batch {
-	data, err := load(file, stdin)
+	data, err := Load(file, stdin)
 	current := &batch{err: err, done: make(chan struct{})}
 	out := []*batch{current}
 	for _, d := range split(file, data) {

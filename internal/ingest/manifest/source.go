@@ -17,8 +17,8 @@ const Stdin = "-"
 // itself may have any.
 var extensions = []string{".yaml", ".yml", ".json"}
 
-// expand lists the files that the paths mean, in order: directories are walked, by name.
-func expand(paths []string) ([]string, error) {
+// Expand lists the files that the paths mean, in order: directories are walked, by name.
+func Expand(paths []string) ([]string, error) {
 	var files []string
 	for _, path := range paths {
 		if path == Stdin {
@@ -66,7 +66,8 @@ func plainError(err error) error {
 	return err
 }
 
-func load(file string, stdin io.Reader) ([]byte, error) {
+// Load reads one file, or standard input.
+func Load(file string, stdin io.Reader) ([]byte, error) {
 	if file != Stdin {
 		data, err := os.ReadFile(file)
 		if err != nil {
