@@ -37,14 +37,15 @@ func Process() World {
 
 // The exit statuses of every command. Scripts depend on them.
 const (
-	statusDone     = 0
-	statusFailed   = 1 // wrong input, or something that could not be done
-	statusUnplaced = 2 // plan: done, but some pod has no place
+	statusDone       = 0
+	statusFailed     = 1 // wrong input, or something that could not be done
+	statusIncomplete = 2 // done, and the answer is not what was hoped for: see ErrIncomplete
 )
 
-// ErrUnplaced is returned by a command that did its work and found a pod without a place. It has
-// been told in the output already, so nothing more is printed.
-var ErrUnplaced = errors.New("some pod could not be placed")
+// ErrIncomplete is returned by a command that did its work and found something that a person has to
+// look at: a pod without a place, a field without a successor, an object that is wrong. It has been
+// told in the output already, so nothing more is printed.
+var ErrIncomplete = errors.New("something is left to do")
 
 // Run executes one command line, without the program's name, and returns its exit status.
 func Run(ctx context.Context, args []string, w World) int {
@@ -58,8 +59,8 @@ func execute(ctx context.Context, root *cobra.Command, args []string, w World) i
 	if err == nil {
 		return statusDone
 	}
-	if errors.Is(err, ErrUnplaced) {
-		return statusUnplaced
+	if errors.Is(err, ErrIncomplete) {
+		return statusIncomplete
 	}
 	fmt.Fprintf(w.Err, "error: %s\n", err)
 	return statusFailed
@@ -74,8 +75,9 @@ func Root(w World) *cobra.Command {
 and takes them away again when something cheaper will do. It speaks Karpenter's API.
 
 Exit status: 0 when the command did what was asked; 1 when the input was wrong or
-something could not be done, with the reason on standard error; 2 when a plan was
-made and some pod has no place in it.`,
+something could not be done, with the reason on standard error; 2 when it did, and
+something is left to do: a pod has no place in the plan, a field of a former API has
+no successor, an object is wrong.`,
 		Example: `  tenon controller --kubeconfig ~/.kube/config --disable-leader-election
   tenon version -o json
   source <(tenon completion bash)`,
@@ -101,6 +103,7 @@ made and some pod has no place in it.`,
 func commands(w World) []*cobra.Command {
 	return []*cobra.Command{
 		planCommand(w),
+		convertCommand(w),
 		controllerCommand(w),
 		versionCommand(),
 		completionCommand(),

@@ -179,8 +179,8 @@ func TestExitStatuses(t *testing.T) {
 	}{
 		"done":                   {nil, 0, ""},
 		"wrong":                  {errors.New("boom"), 1, "error: boom\n"},
-		"done, pods unplaced":    {ErrUnplaced, 2, ""},
-		"wrapped, pods unplaced": {fmt.Errorf("plan: %w", ErrUnplaced), 2, ""},
+		"done, pods unplaced":    {ErrIncomplete, 2, ""},
+		"wrapped, pods unplaced": {fmt.Errorf("plan: %w", ErrIncomplete), 2, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

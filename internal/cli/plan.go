@@ -73,7 +73,7 @@ wrong, with file, document and field on standard error.`,
 		}
 		complete, err := planning.Run(cmd.Context(), o, planning.World{In: w.In, Out: w.Out, Err: w.Err, Progress: cmp.Or(w.Progress, w.Err), Lookup: w.LookupEnv, Clock: time.Now})
 		if err == nil && !complete {
-			return ErrUnplaced
+			return ErrIncomplete
 		}
 		return err
 	}

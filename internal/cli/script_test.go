@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A script is a file of testdata/plan: the command line, the files that it reads, and all that it
+// A script is a file in a folder of testdata that is named for its command: the command line, the files that it reads, and all that it
 // leaves behind.
 //
 //	# Why this script is there.
@@ -124,12 +124,12 @@ var timed = regexp.MustCompile(`("?duration"?: "|Planned  in )[0-9.]+[a-zµ]+(["
 
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	paths, err := filepath.Glob("testdata/plan/*.txt")
+	paths, err := filepath.Glob("testdata/*/*.txt")
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no scripts: %v", err)
 	}
 	for _, path := range paths {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) {
+		t.Run(strings.TrimSuffix(strings.TrimPrefix(path, "testdata/"), ".txt"), func(t *testing.T) {
 			t.Parallel()
 			s := readScript(t, path)
 			got := s.run(t)
