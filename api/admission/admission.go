@@ -2,13 +2,16 @@
 // finds unknown fields, fills in defaults, and checks the schema and its rules, with the API
 // server's own libraries.
 //
-// It is for tests and for simulated API servers. The product must not import it: the real API
-// server does this work, and the libraries are large.
+// It is for tests, for simulated API servers, and for tenon validate, which says before anything is
+// applied what a server would say. Controllers must not import it: the real API server does this work.
 package admission
 
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -131,4 +134,24 @@ func (a *Admitter) checkRules(ctx context.Context, errs field.ErrorList, object,
 	}
 	broken, _ := a.rules.Validate(ctx, nil, a.schema, object, stored, celconfig.RuntimeCELCostBudget, options...)
 	return append(errs, broken...)
+}
+
+// Fields are the names of the fields that an object has at a path such as spec.template or
+// spec.requirements[0], sorted.
+func (a *Admitter) Fields(path string) []string {
+	s := a.schema
+	for part := range strings.SplitSeq(path, ".") {
+		name, _, item := strings.Cut(part, "[")
+		if name != "" {
+			next, known := s.Properties[name]
+			if !known {
+				return nil
+			}
+			s = &next
+		}
+		if item && s.Items != nil {
+			s = s.Items
+		}
+	}
+	return slices.Sorted(maps.Keys(s.Properties))
 }

@@ -26,7 +26,7 @@ var knownWords = map[string][]string{
 		"document", "evaluation", "examples", "execute", "feasible", "fidelity", "fingerprint", "generate", "harness", "ingest", "invariant",
 		"listing", "mail", "manifest", "memory", "mirror", "model", "order", "pack", "parallel", "patch", "planning", "plant", "planted",
 		"progress", "provision", "randomcluster", "refine", "removal", "rulecase", "savings", "scalar", "scenario", "screen", "search", "settings",
-		"sim", "static", "store", "table", "telemetry", "tenon", "traffic", "translate", "trim", "version", "versionguard", "source",
+		"sim", "static", "store", "table", "telemetry", "tenon", "traffic", "translate", "trim", "version", "versionguard", "source", "sarif", "validate",
 	},
 }
 

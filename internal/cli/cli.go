@@ -103,6 +103,7 @@ no successor, an object is wrong.`,
 func commands(w World) []*cobra.Command {
 	return []*cobra.Command{
 		planCommand(w),
+		validateCommand(w),
 		convertCommand(w),
 		controllerCommand(w),
 		versionCommand(),

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"cmp"
+	"iter"
 
 	"tenon/core/catalog"
 	"tenon/core/model"
@@ -17,19 +18,12 @@ func cheapest(offers *catalog.Catalog, want requirement.Set, wellKnown requireme
 	}
 	var kind *catalog.Type
 	var best *catalog.Offering
-	for i := range offers.Types {
-		t := &offers.Types[i]
-		if !t.Requirements.Intersects(want) {
+	for t, o := range Buyable(offers, want, wellKnown) {
+		if !room.Fits(t.Allocatable(o)) {
 			continue
 		}
-		for j := range t.Offerings {
-			o := &t.Offerings[j]
-			if !o.Available || !allows(want, o, wellKnown) || !room.Fits(t.Allocatable(o)) {
-				continue
-			}
-			if best == nil || cmp.Or(cmp.Compare(o.Price, best.Price), cmp.Compare(t.Name, kind.Name)) < 0 {
-				kind, best = t, o
-			}
+		if best == nil || cmp.Or(cmp.Compare(o.Price, best.Price), cmp.Compare(t.Name, kind.Name)) < 0 {
+			kind, best = t, o
 		}
 	}
 	return kind, best
@@ -37,18 +31,27 @@ func cheapest(offers *catalog.Catalog, want requirement.Set, wellKnown requireme
 
 // CanBuy reports whether a catalogue has anything that these requirements allow and that can be had now.
 func CanBuy(offers *catalog.Catalog, want requirement.Set, wellKnown requirement.KeySet) bool {
-	for i := range offers.Types {
-		t := &offers.Types[i]
-		if !t.Requirements.Intersects(want) {
-			continue
-		}
-		for j := range t.Offerings {
-			if o := &t.Offerings[j]; o.Available && allows(want, o, wellKnown) {
-				return true
+	for range Buyable(offers, want, wellKnown) {
+		return true
+	}
+	return false
+}
+
+// Buyable are all offerings that these requirements allow and that can be had now, each with its type.
+func Buyable(offers *catalog.Catalog, want requirement.Set, wellKnown requirement.KeySet) iter.Seq2[*catalog.Type, *catalog.Offering] {
+	return func(yield func(*catalog.Type, *catalog.Offering) bool) {
+		for i := range offers.Types {
+			t := &offers.Types[i]
+			if !t.Requirements.Intersects(want) {
+				continue
+			}
+			for j := range t.Offerings {
+				if o := &t.Offerings[j]; o.Available && allows(want, o, wellKnown) && !yield(t, o) {
+					return
+				}
 			}
 		}
 	}
-	return false
 }
 
 func allows(want requirement.Set, o *catalog.Offering, wellKnown requirement.KeySet) bool {

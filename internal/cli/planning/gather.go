@@ -30,7 +30,7 @@ func (j *job) gather(ctx context.Context) (*snapshot.Snapshot, error) {
 	if j.Snapshot != "" {
 		return j.fromSnapshot()
 	}
-	m, err := newMarket(j)
+	m, err := NewMarket(j.Catalog, j.Region, j.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -87,19 +87,11 @@ func (j *job) now() time.Time {
 	return j.Clock()
 }
 
-func (j *job) ingestOptions(m *market) ingest.Options {
-	return ingest.Options{
-		Now:              j.now(),
-		Settings:         j.decisionSettings(snapshot.Settings{}),
-		Vocabulary:       m.vocabulary,
-		Catalog:          m.catalogOf,
-		NodePrice:        j.Settings.NodePrice,
-		ReservationLabel: m.reservationLabel,
-		DefaultSpreads:   j.Settings.SchedulerConfig.PodTopologySpread.DefaultConstraints,
-		Overlays:         j.Settings.FeatureGates.NodeOverlay,
-		Buffers:          j.Settings.FeatureGates.CapacityBuffer,
-		Files:            len(j.Files) > 0,
-	}
+func (j *job) ingestOptions(m *Market) ingest.Options {
+	options := m.Options(j.now(), j.Settings)
+	options.Settings = j.decisionSettings(snapshot.Settings{})
+	options.Files = len(j.Files) > 0
+	return options
 }
 
 // decisionSettings translates settings. Those of a snapshot file stay unless they are given.
@@ -219,7 +211,7 @@ func (j *job) remarkPrices(objects *ingest.Objects) {
 }
 
 // remark notes what would otherwise look odd in the plan.
-func (j *job) remark(s *snapshot.Snapshot, m *market) {
+func (j *job) remark(s *snapshot.Snapshot, m *Market) {
 	if len(s.Pools) == 0 {
 		j.note("there is no NodePool: nothing can be bought")
 	}

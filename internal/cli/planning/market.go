@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -17,12 +18,13 @@ import (
 	"tenon/core/catalog"
 	"tenon/core/requirement"
 	"tenon/internal/ingest"
+	"tenon/internal/settings"
 )
 
-// market is where pools buy: a catalogue file, or EC2 of a region as far as it is built in.
-type market struct {
-	vocabulary       requirement.Vocabulary
-	reservationLabel string
+// Market is where pools buy: a catalogue file, or EC2 of a region as far as it is built in.
+type Market struct {
+	Vocabulary       requirement.Vocabulary
+	ReservationLabel string
 	// file is the catalogue of --catalog, nil if EC2's is used.
 	file *catalog.Catalog
 
@@ -41,23 +43,24 @@ type market struct {
 // be new ones.
 var regionName = regexp.MustCompile(`^[a-z]+(-[a-z]+)+-[0-9]+$`)
 
-func newMarket(j *job) (*market, error) {
-	if j.Catalog != "" {
-		return fileMarket(j.Catalog)
+// NewMarket is the market of a file of offers or, without one, of a region of EC2.
+func NewMarket(file, region string, s settings.Settings) (*Market, error) {
+	if file != "" {
+		return fileMarket(file)
 	}
-	if !regionName.MatchString(j.Region) {
-		return nil, fmt.Errorf("--region %s is no name of a region; known are %s", j.Region, strings.Join(facts.Regions(), ", "))
+	if !regionName.MatchString(region) {
+		return nil, fmt.Errorf("--region %s is no name of a region; known are %s", region, strings.Join(facts.Regions(), ", "))
 	}
-	m := &market{
-		vocabulary: instancetype.Vocabulary(), reservationLabel: awsv1.LabelCapacityReservationID,
-		region: j.Region, defaults: instancetype.Defaults(j.Region), classes: map[string]*catalog.Catalog{},
+	m := &Market{
+		Vocabulary: instancetype.Vocabulary(), ReservationLabel: awsv1.LabelCapacityReservationID,
+		region: region, defaults: instancetype.Defaults(region), classes: map[string]*catalog.Catalog{},
 	}
-	m.defaults.MemoryOverhead = j.Settings.AWS.VMMemoryOverheadPercent
-	m.defaults.ReservedENIs = int64(j.Settings.AWS.ReservedENIs)
+	m.defaults.MemoryOverhead = s.AWS.VMMemoryOverheadPercent
+	m.defaults.ReservedENIs = int64(s.AWS.ReservedENIs)
 	return m, nil
 }
 
-func fileMarket(path string) (*market, error) {
+func fileMarket(path string) (*Market, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read catalogue: %w", err)
@@ -66,11 +69,27 @@ func fileMarket(path string) (*market, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return &market{vocabulary: requirement.Core().With(words), file: offers}, nil
+	return &Market{Vocabulary: requirement.Core().With(words), file: offers}, nil
 }
 
-// catalogOf finds what a pool may buy.
-func (m *market) catalogOf(pool *karpenterv1.NodePool, class metav1.Object) (*catalog.Catalog, error) {
+// Options are how objects in files are read for a decision in this market.
+func (m *Market) Options(now time.Time, s settings.Settings) ingest.Options {
+	return ingest.Options{
+		Now:              now,
+		Settings:         s.Decision(),
+		Vocabulary:       m.Vocabulary,
+		Catalog:          m.CatalogOf,
+		NodePrice:        s.NodePrice,
+		ReservationLabel: m.ReservationLabel,
+		DefaultSpreads:   s.SchedulerConfig.PodTopologySpread.DefaultConstraints,
+		Overlays:         s.FeatureGates.NodeOverlay,
+		Buffers:          s.FeatureGates.CapacityBuffer,
+		Files:            true,
+	}
+}
+
+// CatalogOf finds what a pool may buy.
+func (m *Market) CatalogOf(pool *karpenterv1.NodePool, class metav1.Object) (*catalog.Catalog, error) {
 	if m.file != nil {
 		return m.file, nil
 	}
@@ -98,7 +117,7 @@ func (m *market) catalogOf(pool *karpenterv1.NodePool, class metav1.Object) (*ca
 }
 
 // remarks say what was assumed.
-func (m *market) remarks() []string {
+func (m *Market) remarks() []string {
 	if m.file != nil || !m.used {
 		return nil
 	}
