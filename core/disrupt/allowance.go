@@ -13,11 +13,11 @@ type pool struct {
 	// disrupting nodes count for every reason: those that are unwell or leaving, and those
 	// that this plan gives up.
 	disrupting int
-	// pace is how many more may go because they drifted, whatever the budgets say, and
+	// pace is how many more may go because they drifted, apart from the budgets, and
 	// paced why not more.
 	pace  int
 	paced string
-	// broken is why nobody knows what the budgets allow.
+	// broken is why it is not known what the budgets allow.
 	broken string
 }
 

@@ -49,8 +49,8 @@ func sells(s *snapshot.Snapshot, pool int) bool {
 	return pool >= 0 && len(s.Catalogs[s.Pools[pool].Catalog].Types) > 0
 }
 
-// isEmpty reports whether nobody misses the node's pods: those whose eviction costs nothing
-// count for none.
+// isEmpty reports whether evicting all pods of the node costs nothing, as on a node without
+// pods.
 func (n *node) isEmpty() bool { return n.cost <= 0 }
 
 // mayConsolidate tells why consolidation leaves the node alone, and until when that is so.

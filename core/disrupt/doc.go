@@ -3,7 +3,7 @@
 //
 //	survey     who may go at all, and for which reasons (candidate.go, allowance.go)
 //	empty      nodes without pods that need them
-//	drift      nodes that are no more what they should be, whatever their price
+//	drift      nodes that are no longer what they should be, at any price
 //	design     what the fleet would look like at its best: keepers and leavers (design.go)
 //	groups     leavers that are packed together onto keepers and new nodes (group.go)
 //	sweep      every node that is left, one by one (sweep.go)

@@ -9,8 +9,8 @@ import (
 	"tenon/core/reason"
 )
 
-// drift gives up nodes that are no more what they should be, those first that have been so
-// for longest, and before them those that nobody would miss. What it costs does not matter.
+// drift replaces nodes that are no longer what they should be: empty ones first, then those that
+// drifted first. What it costs does not matter.
 func (x *search) drift() {
 	for _, at := range x.drifted(false) {
 		n := &x.nodes[at]

@@ -6,7 +6,7 @@ import "slices"
 // for nothing, or nearly. Who moves others there saves the node that they leave for as long
 // as the jobs run, and pays from then on for one that was bought for the jobs.
 
-// passing reports whether the node passes: nobody stays there, or what ends is worth more
+// passing reports whether the node passes: no pod stays there, or what ends is worth more
 // than what stays. Nodes that are not given up when they are empty do not pass.
 func (x *search) passing(n *node) bool {
 	if n.pool < 0 || n.Life.Protected {

@@ -13,8 +13,8 @@ import (
 // to the one that is interrupted next.
 const manySpotTypes = 15
 
-// cheaper narrows the claims of a proposal so that whatever the cloud launches for them,
-// the savings justify the evictions, and tells why that cannot be. What may be dearer is
+// cheaper narrows the claims of a proposal so that the savings justify the evictions with
+// every offer that the cloud may launch, and tells why that cannot be. What may be dearer is
 // shared out in proportion to the prices.
 func (x *search) cheaper(p *proposal) (reason.Cause, bool) {
 	if len(p.answer.Claims) == 0 {

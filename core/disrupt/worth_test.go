@@ -7,8 +7,8 @@ import (
 	"tenon/core/snapshot"
 )
 
-// What a disruption has moved is dear to move again for two days, whatever another one brings
-// to the same node later; what was there before is not.
+// What a disruption has moved is dear to move again for two days, also when another one brings
+// pods to the same node later; what was there before is not.
 func TestWorthOfWhatWasMoved(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)

@@ -174,7 +174,7 @@ func (p *packer) inUse() []int {
 	return out
 }
 
-// sequence draws numbers that depend on nothing but how many were drawn.
+// sequence draws numbers that depend only on how many were drawn.
 type sequence uint64
 
 func (l *sequence) next(n int) int {

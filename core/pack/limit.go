@@ -30,7 +30,7 @@ func (l limits) noMore(a, b model.Resources) bool {
 }
 
 // Share is what one node takes of a limited resource. As the API has it, a pool that is
-// over any of its limits launches nothing, whatever the node would take of it.
+// over any of its limits launches nothing, also no node that takes none of it.
 func Share(capacity model.Resources, name string) int64 {
 	if name == model.Nodes {
 		return 1

@@ -213,7 +213,7 @@ func (p *packer) busiestSlot(o *offer, pattern bound.Pattern) int {
 	return best
 }
 
-// putItem places n pods of an item of the relaxation, whatever their kind.
+// putItem places n pods of an item of the relaxation, of any kind.
 func (p *packer) putItem(b *bin, item, n int) {
 	for k := range p.kinds {
 		kind := &p.kinds[k]

@@ -172,7 +172,7 @@ func prices(r Result) []int {
 	return out
 }
 
-// Cases whose best fleet anybody can see.
+// The best fleets of these cases are obvious.
 func TestBestFleets(t *testing.T) {
 	t.Parallel()
 	limited := func(c *workload, cores int64) *workload {

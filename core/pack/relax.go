@@ -12,7 +12,7 @@ import (
 )
 
 // relaxedGroups maps host groups to groups of the relaxation. A group is there when its
-// cap holds between its own pods whatever else is on a node: pods that are counted by
+// cap holds between its own pods beside any other pods: pods that are counted by
 // it and also have it as a cap. A kept preference is such a cap too: each pod that has it is
 // put where it holds, beside those that were put there before.
 type relaxedGroups struct {

@@ -24,7 +24,7 @@ type toll struct {
 }
 
 // tolled is a relaxation with tolls in place of limits. Its price less what the limits would
-// have brought in tolls is a bound for fleets that keep the limits, whatever the tolls are.
+// have brought in tolls is a bound for fleets that keep the limits, for any tolls.
 type tolled struct {
 	*packer
 	rows   *rows

@@ -15,8 +15,8 @@ import (
 	"tenon/core/snapshot"
 )
 
-// TestWhatIsRememberedIsWhatWouldBeFound: whatever changes in a cluster between two plans, who
-// remembers the last one gives the same verdicts as who begins anew.
+// TestWhatIsRememberedIsWhatWouldBeFound: a plan with the memory of the last one gives the same
+// verdicts as a plan without, after any change of the cluster between the two.
 func TestWhatIsRememberedIsWhatWouldBeFound(t *testing.T) {
 	t.Parallel()
 	recalled := 0

@@ -167,7 +167,7 @@ const (
 	ruleKnown        = "packages have names that their readers know"
 	whyKnown         = "a newcomer looks for the words of Kubernetes, AWS, Go and the glossary; take one of knownWords, or explain the word in docs/glossary.md"
 	rulePlain        = "comments name their subjects"
-	whyPlain         = "a reader wants to know who: the caller, the controller, the user; see unplain for what is not rewritten yet"
+	whyPlain         = "a reader wants to know who: the caller, the controller, the user"
 	ruleController   = "a controller's folder is its name in the log"
 	whyController    = "from a line of the log it is one step to its code"
 	ruleOneRoot      = "no Go code at the root"

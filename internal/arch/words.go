@@ -34,16 +34,10 @@ var knownWords = map[string][]string{
 // controller, the user.
 var riddles = regexp.MustCompile(`(?i)\b(whoever|nobody|somebody|everybody|whatever|anybody|nothing but)\b`)
 
-// unplain are folders whose comments are not all rewritten yet.
-var unplain = []string{"core/pack/...", "core/provision/...", "core/topology/...", "core/disrupt/..."}
-
 // Plain checks that comments name their subjects.
 func Plain(t Tree) []Violation {
 	var found []Violation
 	for _, f := range t.Files {
-		if slices.ContainsFunc(unplain, func(p string) bool { return matches(p, f.Folder) }) {
-			continue
-		}
 		for _, group := range f.Syntax.Comments {
 			for _, comment := range group.List {
 				if word := riddles.FindString(comment.Text); word != "" {

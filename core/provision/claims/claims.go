@@ -305,7 +305,7 @@ func (w *Writer) keepAgreeing(machines bitset.Set, r requirement.Set) {
 	machines.Keep(keep)
 }
 
-// keepKind leaves a claim that is planned on a reservation nothing but that
+// keepKind leaves a claim that is planned on a reservation only that
 // reservation, and other claims none.
 func (w *Writer) keepKind(slots bitset.Set, planned int) {
 	sp := w.d.Space

@@ -169,7 +169,7 @@ func (b *Fleet) buy(c *plan.Claim, pods []int32) {
 	b.admits = nil // there may be a new class of hosts
 }
 
-// most is what the claim may take of each of its pool's limits, whatever the cloud chooses.
+// most is what the claim takes of each of its pool's limits at most, with any of its offers.
 func (b *Fleet) most(pool int, c *plan.Claim) []int64 {
 	limits := b.limits[pool]
 	out := make([]int64, len(limits))
