@@ -33,7 +33,7 @@ type Provider interface {
 	// same for the life of the process.
 	Describe() Description
 	Instances
-	Market
+	CatalogReader
 	Inspector
 }
 
@@ -86,8 +86,8 @@ type Reader interface {
 	List(ctx context.Context) ([]Instance, error)
 }
 
-// Market sells.
-type Market interface {
+// CatalogReader sells.
+type CatalogReader interface {
 	// Catalog lists what a node class can buy: all types, also those without an offering
 	// that can be had now. Pools with the same class share a catalogue, which must not be
 	// changed. While nothing has changed a provider returns the same pointer, so that a caller

@@ -24,7 +24,7 @@ type Campaign struct {
 	// Stop, once closed, has no further seed begun.
 	Stop <-chan struct{}
 	// Tried is told how each seed ended, in the order of the seeds.
-	Tried func(Outcome)
+	Tried func(TrialResult)
 }
 
 // Tally is what a campaign came to.
@@ -73,18 +73,18 @@ func (c Campaign) Run() Tally {
 
 // start gives a place for the outcome of each seed, in their order, and has workers fill
 // them. What is under way when the campaign ends is left to itself.
-func (c Campaign) start(end <-chan struct{}) <-chan chan Outcome {
+func (c Campaign) start(end <-chan struct{}) <-chan chan TrialResult {
 	type job struct {
 		trial Trial
-		slot  chan Outcome
+		slot  chan TrialResult
 	}
 	const ahead = 64
-	jobs, slots := make(chan job), make(chan chan Outcome, ahead)
+	jobs, slots := make(chan job), make(chan chan TrialResult, ahead)
 	go func() {
 		defer close(slots)
 		defer close(jobs)
 		for n := 0; c.Seeds == 0 || n < c.Seeds; n++ {
-			j := job{c.trial(n), make(chan Outcome, 1)}
+			j := job{c.trial(n), make(chan TrialResult, 1)}
 			select {
 			case jobs <- j:
 			case <-end:
@@ -119,7 +119,7 @@ func (c Campaign) trial(n int) Trial {
 }
 
 // Add counts one more.
-func (t *Tally) Add(o Outcome) {
+func (t *Tally) Add(o TrialResult) {
 	t.Tried++
 	t.Simulated += o.Report.Simulated
 	t.Steps += o.Report.Steps

@@ -17,7 +17,7 @@ func TestCampaigns(t *testing.T) {
 	tally := sim.Campaign{
 		Trial:    sim.Trial{Options: sim.Options{Seed: 5, Pods: 2, Product: doNothing}, Faults: "vandal", Hours: 0.1, Rest: time.Minute, Rule: invariant.RestRuns},
 		Parallel: 3, Failures: 2,
-		Tried: func(o sim.Outcome) { seeds = append(seeds, o.Trial.Options.Seed) },
+		Tried: func(o sim.TrialResult) { seeds = append(seeds, o.Trial.Options.Seed) },
 	}.Run()
 	if !slices.Equal(seeds, []uint64{5, 6}) || tally.Tried != 2 || tally.Failed != 2 {
 		t.Errorf("it told of %v, and came to %+v", seeds, tally)
@@ -32,7 +32,7 @@ func TestCampaignsStop(t *testing.T) {
 	sim.Campaign{
 		Trial: sim.Trial{Options: sim.Options{Pods: 2, Product: doNothing}, Faults: "none", Hours: 0.1},
 		Stop:  stop, Parallel: 1,
-		Tried: func(sim.Outcome) {
+		Tried: func(sim.TrialResult) {
 			if tried++; tried == 1 {
 				close(stop)
 			}

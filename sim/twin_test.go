@@ -52,7 +52,7 @@ func TestTalliesOfTwins(t *testing.T) {
 	t.Parallel()
 	var tally sim.Tally
 	add := func(beside, alone model.Money) {
-		tally.Add(sim.Outcome{Report: sim.Report{Price: 900, Beside: beside, Alone: alone}})
+		tally.Add(sim.TrialResult{Report: sim.Report{Price: 900, Beside: beside, Alone: alone}})
 	}
 	add(50, 100)
 	add(110, 100)

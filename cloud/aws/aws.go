@@ -66,7 +66,7 @@ type Provider struct {
 	// ending are instances whose end EC2 has begun a moment ago.
 	ending *cache.Cache[string, struct{}]
 	seen   *instance.LastSeen
-	round  round
+	round  lastList
 	begun  time.Time
 	// strayed is when instances without the cluster's name were looked for last.
 	strayed atomic.Pointer[time.Time]

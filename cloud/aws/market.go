@@ -16,7 +16,7 @@ import (
 	"tenon/core/catalog"
 )
 
-// Catalog implements cloud.Market.
+// Catalog implements cloud.CatalogReader.
 func (p *Provider) Catalog(ctx context.Context, ref cloud.ClassRef) (*catalog.Catalog, error) {
 	class, err := p.readyClass(ctx, ref)
 	if err != nil {

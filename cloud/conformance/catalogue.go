@@ -10,7 +10,7 @@ import (
 	"tenon/core/requirement"
 )
 
-func catalogueObeysRules(t *trial) {
+func catalogueObeysRules(t *lawRun) {
 	c := t.catalog()
 	if len(c.Types) == 0 {
 		t.fatalf("the catalogue is empty")
@@ -36,7 +36,7 @@ func catalogueObeysRules(t *trial) {
 
 // checkLabels: all well-known labels are defined, so that pods can ask for them and for
 // their absence. The pool's name is not the machine's.
-func (t *trial) checkLabels(kind *catalog.Type, d cloud.Description) {
+func (t *lawRun) checkLabels(kind *catalog.Type, d cloud.Description) {
 	for _, key := range d.Vocabulary().WellKnown().Sorted() {
 		if key == requirement.KeyNodePool || slices.Contains(t.Undefined, key) {
 			continue
@@ -56,7 +56,7 @@ func (t *trial) checkLabels(kind *catalog.Type, d cloud.Description) {
 	}
 }
 
-func (t *trial) checkOffering(l offered, d cloud.Description) {
+func (t *lawRun) checkOffering(l offered, d cloud.Description) {
 	o := l.offering
 	if o.Zone == "" || o.CapacityType != catalog.OnDemand && o.CapacityType != catalog.Spot && o.CapacityType != catalog.Reserved {
 		t.errorf("offering %s has no zone, or no capacity type that is one", l.offer())
@@ -83,7 +83,7 @@ func (t *trial) checkOffering(l offered, d cloud.Description) {
 }
 
 // checkReservation: only reserved offerings have an ID, and it is what claims ask for.
-func (t *trial) checkReservation(l offered, d cloud.Description) {
+func (t *lawRun) checkReservation(l offered, d cloud.Description) {
 	reserved := l.offering.CapacityType == catalog.Reserved
 	if reserved != (l.offering.ReservationID != "") {
 		t.errorf("offering %s has the reservation %q", l.offer(), l.offering.ReservationID)
@@ -106,7 +106,7 @@ func (t *trial) checkReservation(l offered, d cloud.Description) {
 }
 
 // checkRoom: pods cannot have more than there is.
-func (t *trial) checkRoom(l offered) {
+func (t *lawRun) checkRoom(l offered) {
 	capacity := l.kind.FullCapacity(l.offering)
 	room := l.kind.Allocatable(l.offering)
 	if over := room.Lacking(capacity); over != "" {
@@ -123,7 +123,7 @@ func (t *trial) checkRoom(l offered) {
 }
 
 // checkOffers: an offer's name stands for what is bought, unless labels tell more.
-func (t *trial) checkOffers(c *catalog.Catalog) {
+func (t *lawRun) checkOffers(c *catalog.Catalog) {
 	seen := map[cloud.Offer][]requirement.Set{}
 	for _, l := range lines(c) {
 		if slices.ContainsFunc(seen[l.offer()], l.offering.Extra.Equal) {
@@ -134,7 +134,7 @@ func (t *trial) checkOffers(c *catalog.Catalog) {
 }
 
 // catalogueIsFrozen does what makes a provider learn, and looks at what it gave before.
-func catalogueIsFrozen(t *trial) {
+func catalogueIsFrozen(t *lawRun) {
 	c := t.catalog()
 	before := text(t, c)
 	bought := t.create(t.claim(onDemand()))
@@ -148,7 +148,7 @@ func catalogueIsFrozen(t *trial) {
 	}
 }
 
-func text(t *trial, c *catalog.Catalog) []byte {
+func text(t *lawRun, c *catalog.Catalog) []byte {
 	data, err := json.Marshal(c)
 	if err != nil {
 		t.fatalf("write the catalogue: %w", err)
@@ -156,7 +156,7 @@ func text(t *trial, c *catalog.Catalog) []byte {
 	return data
 }
 
-func catalogueIsStable(t *trial) {
+func catalogueIsStable(t *lawRun) {
 	first := t.catalog()
 	if second := t.catalog(); first != second {
 		t.errorf("two looks at an unchanged catalogue give two catalogues")

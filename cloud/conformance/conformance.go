@@ -75,7 +75,7 @@ type Law struct {
 	Name string
 	// Why says what goes wrong in a cluster whose provider breaks the law.
 	Why string
-	try func(*trial)
+	try func(*lawRun)
 }
 
 // Try says how the provider breaks the law, or nil. The harness must be fresh.
@@ -83,7 +83,7 @@ func (l Law) Try(ctx context.Context, h Harness) error {
 	if err := h.Validate(); err != nil {
 		return err
 	}
-	t := &trial{Harness: h, ctx: ctx, law: l.Name}
+	t := &lawRun{Harness: h, ctx: ctx, law: l.Name}
 	t.run(l.try)
 	return errors.Join(t.wrong...)
 }

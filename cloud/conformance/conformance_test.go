@@ -168,7 +168,7 @@ func TestHarnessSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-// A provider's own panic is its bug, and must not pass for the end of a trial.
+// A provider's own panic is its bug, and must not pass for the end of a run.
 func TestPanicsAreNotSwallowed(t *testing.T) {
 	t.Parallel()
 	on := healthy()

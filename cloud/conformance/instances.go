@@ -11,7 +11,7 @@ import (
 // several is how many instances the laws about lists buy.
 const several = 3
 
-func listsInstances(t *trial) {
+func listsInstances(t *lawRun) {
 	bought := map[string]cloud.Claim{}
 	for range several {
 		claim := t.claim(onDemand())
@@ -23,7 +23,7 @@ func listsInstances(t *trial) {
 	t.checkListed(bought)
 }
 
-func (t *trial) checkListed(bought map[string]cloud.Claim) {
+func (t *lawRun) checkListed(bought map[string]cloud.Claim) {
 	found, err := t.Provider.List(t.ctx)
 	if err != nil {
 		t.fatalf("list: %w", err)
@@ -48,7 +48,7 @@ func (t *trial) checkListed(bought map[string]cloud.Claim) {
 	}
 }
 
-func getAgrees(t *trial) {
+func getAgrees(t *lawRun) {
 	for range several {
 		created := t.createSettled(t.claim(onDemand()))
 		got, err := t.Provider.Get(t.ctx, created.ProviderID)
@@ -71,7 +71,7 @@ func same(a, b cloud.Instance) bool {
 		a.Pool == b.Pool && a.Class == b.Class && a.Offer == b.Offer && a.ImageID == b.ImageID && a.Launched.Equal(b.Launched)
 }
 
-func unknownIsNotFound(t *trial) {
+func unknownIsNotFound(t *lawRun) {
 	// An ID that the provider can read, and that no instance has any more.
 	i := t.createSettled(t.claim(onDemand()))
 	t.delete(i.ProviderID)
@@ -86,7 +86,7 @@ func unknownIsNotFound(t *trial) {
 }
 
 // deletesOnce begins before the instance can be seen: it exists all the same.
-func deletesOnce(t *trial) {
+func deletesOnce(t *lawRun) {
 	i := t.create(t.claim(onDemand()))
 	for attempt := range several {
 		err := t.Provider.Delete(t.ctx, i.ProviderID)
@@ -107,7 +107,7 @@ func deletesOnce(t *trial) {
 	t.checkGone(i.ProviderID)
 }
 
-func (t *trial) checkGone(id string) {
+func (t *lawRun) checkGone(id string) {
 	if _, err := t.Provider.Get(t.ctx, id); !cloud.IsNotFound(err) {
 		t.errorf("get %s after its end: error %v, want NotFound", id, err)
 	}
@@ -116,7 +116,7 @@ func (t *trial) checkGone(id string) {
 	}
 }
 
-func deletesOnlyOne(t *trial) {
+func deletesOnlyOne(t *lawRun) {
 	stays := t.createSettled(t.claim(onDemand()))
 	goes := t.createSettled(t.claim(onDemand()))
 	if err := t.Provider.Delete(t.ctx, goes.ProviderID); err != nil {
@@ -133,7 +133,7 @@ func deletesOnlyOne(t *trial) {
 	}
 }
 
-func deathIsSeen(t *trial) {
+func deathIsSeen(t *lawRun) {
 	i := t.createSettled(t.claim(onDemand()))
 	t.Kill(i.ProviderID)
 	t.Advance(t.EndsWithin + t.Provider.Describe().VisibleWithin)

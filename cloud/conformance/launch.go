@@ -15,7 +15,7 @@ const few = 6
 
 // respectsRequirements asks for every value both with and without a capacity type: a
 // reservation that happens to suit must not hide that a key does not count.
-func respectsRequirements(t *trial) {
+func respectsRequirements(t *lawRun) {
 	if zones := values(t.catalog(), requirement.KeyZone); len(zones) < 2 {
 		t.fatalf("zones %v: the harness promises two", zones)
 	}
@@ -36,7 +36,7 @@ func respectsRequirements(t *trial) {
 
 // checkAsked buys for a claim, if there is something to buy, and compares what comes
 // with what was asked for.
-func (t *trial) checkAsked(claim cloud.Claim) {
+func (t *lawRun) checkAsked(claim cloud.Claim) {
 	if len(choices(t.catalog(), &claim)) == 0 {
 		return
 	}
@@ -57,7 +57,7 @@ func (t *trial) checkAsked(claim cloud.Claim) {
 }
 
 // checkRefused asks for what cannot be had.
-func (t *trial) checkRefused(claim cloud.Claim, what string) {
+func (t *lawRun) checkRefused(claim cloud.Claim, what string) {
 	sold := t.Bought()
 	i, err := t.Provider.Create(t.ctx, claim)
 	if _, refused := errors.AsType[*cloud.NoCapacity](err); !refused {
@@ -66,7 +66,7 @@ func (t *trial) checkRefused(claim cloud.Claim, what string) {
 	t.sold(sold, "asking for "+what)
 }
 
-func keepsCatalogue(t *trial) {
+func keepsCatalogue(t *lawRun) {
 	claim := t.claim(onDemand())
 	c := t.catalog()
 	i := t.create(claim)
@@ -105,7 +105,7 @@ func wellKnown(p cloud.Provider) map[string]bool {
 	return keys
 }
 
-func holdsRequests(t *trial) {
+func holdsRequests(t *lawRun) {
 	for _, resource := range []string{model.CPU, model.Memory, model.Pods} {
 		most := int64(0)
 		small := t.claim(onDemand())
@@ -126,7 +126,7 @@ func holdsRequests(t *trial) {
 }
 
 // buysCheapest asks for on-demand only: of spot a provider may prefer what lives longer.
-func buysCheapest(t *trial) {
+func buysCheapest(t *lawRun) {
 	asks := [][]requirement.Requirement{{onDemand()}}
 	for _, zone := range values(t.catalog(), requirement.KeyZone) {
 		asks = append(asks, []requirement.Requirement{onDemand(), is(requirement.KeyZone, zone)})
@@ -143,7 +143,7 @@ func buysCheapest(t *trial) {
 	}
 }
 
-func (t *trial) checkPrice(claim cloud.Claim, c *catalog.Catalog) {
+func (t *lawRun) checkPrice(claim cloud.Claim, c *catalog.Catalog) {
 	least, any := cheapest(c, &claim)
 	if !any {
 		return
@@ -162,7 +162,7 @@ func price(l offered) string {
 }
 
 // followsOverlays makes the dearest type cost nothing, as the claim's pool sees it.
-func followsOverlays(t *trial) {
+func followsOverlays(t *lawRun) {
 	claim := t.claim(onDemand())
 	overlaid := &catalog.Catalog{Types: slices.Clone(t.catalog().Types)}
 	dearest := slices.MaxFunc(choices(overlaid, &claim), func(a, b offered) int {
@@ -179,7 +179,7 @@ func followsOverlays(t *trial) {
 	}
 }
 
-func keepsMinimums(t *trial) {
+func keepsMinimums(t *lawRun) {
 	sold := t.Bought()
 	all := values(t.catalog(), requirement.KeyInstanceType)
 	two := all[:min(2, len(all))]
@@ -194,7 +194,7 @@ func keepsMinimums(t *trial) {
 }
 
 // keepsReservations buys a reservation empty. Catalogues without one have nothing to keep.
-func keepsReservations(t *trial) {
+func keepsReservations(t *lawRun) {
 	c := t.catalog()
 	at := slices.IndexFunc(lines(c), func(l offered) bool {
 		return l.offering.CapacityType == catalog.Reserved && l.offering.Available && l.offering.ReservationCapacity <= 100

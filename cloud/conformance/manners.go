@@ -10,7 +10,7 @@ import (
 	"tenon/core/order"
 )
 
-func describes(t *trial) {
+func describes(t *lawRun) {
 	d := t.Provider.Describe()
 	if err := d.Validate(); err != nil {
 		t.errorf("%w", err)
@@ -25,7 +25,7 @@ func describes(t *trial) {
 	}
 }
 
-func reportsDrift(t *trial) {
+func reportsDrift(t *lawRun) {
 	claim := t.claim(onDemand())
 	i := t.createSettled(claim)
 	if reason, err := t.Provider.Drifted(t.ctx, claim, i); err != nil || reason != "" {
@@ -44,7 +44,7 @@ func reportsDrift(t *trial) {
 	}
 }
 
-func respectsContext(t *trial) {
+func respectsContext(t *lawRun) {
 	claim := t.claim(onDemand())
 	lives := t.createSettled(claim)
 	ended, cancel := context.WithCancel(t.ctx)
@@ -71,7 +71,7 @@ func respectsContext(t *trial) {
 }
 
 // valuesChangeHands writes into every value that it was given, and looks whether it shows.
-func valuesChangeHands(t *trial) {
+func valuesChangeHands(t *lawRun) {
 	claim := t.claim(onDemand())
 	claim.Annotations = map[string]string{"conformance": "annotation"}
 	labels, annotations := maps.Clone(claim.Labels), maps.Clone(claim.Annotations)

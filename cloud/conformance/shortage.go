@@ -8,7 +8,7 @@ import (
 	"tenon/core/catalog"
 )
 
-func namesShortage(t *trial) {
+func namesShortage(t *lawRun) {
 	bought := t.create(t.claim(onDemand()))
 	before := t.catalog()
 	t.Exhaust(bought.Offer)
@@ -33,7 +33,7 @@ func namesShortage(t *trial) {
 	t.checkRefused(t.claim(only(bought.Offer)...), "what is short")
 }
 
-func (t *trial) checkUnavailable(o cloud.Offer) {
+func (t *lawRun) checkUnavailable(o cloud.Offer) {
 	l, listed := find(t.catalog(), o)
 	switch {
 	case !listed:
@@ -44,7 +44,7 @@ func (t *trial) checkUnavailable(o cloud.Offer) {
 }
 
 // checkOthers: nothing else has become unavailable.
-func (t *trial) checkOthers(before *catalog.Catalog, short cloud.Offer) {
+func (t *lawRun) checkOthers(before *catalog.Catalog, short cloud.Offer) {
 	after := t.catalog()
 	for _, was := range lines(before) {
 		if !was.offering.Available || was.offer() == short {
@@ -56,7 +56,7 @@ func (t *trial) checkOthers(before *catalog.Catalog, short cloud.Offer) {
 	}
 }
 
-func avoidsShortage(t *trial) {
+func avoidsShortage(t *lawRun) {
 	first := t.create(t.claim(onDemand()))
 	t.Exhaust(first.Offer)
 	claim := t.claim(onDemand())
@@ -73,7 +73,7 @@ func avoidsShortage(t *trial) {
 	t.sold(2, "a shortage that could be avoided")
 }
 
-func refusesClass(t *trial) {
+func refusesClass(t *lawRun) {
 	claim := t.claim(onDemand())
 	claim.Class = t.UnreadyClass
 	i, err := t.Provider.Create(t.ctx, claim)

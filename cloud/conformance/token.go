@@ -8,7 +8,7 @@ import (
 	"tenon/core/requirement"
 )
 
-func tokenBuysOnce(t *trial) {
+func tokenBuysOnce(t *lawRun) {
 	claim := t.claim(onDemand())
 	first := t.create(claim)
 	second := t.create(claim)
@@ -29,7 +29,7 @@ func tokenBuysOnce(t *trial) {
 // atOnce is how many calls are made at the same time.
 const atOnce = 8
 
-func tokenBuysOnceAtOnce(t *trial) {
+func tokenBuysOnceAtOnce(t *lawRun) {
 	claim := t.claim(onDemand())
 	ids := map[string]int{}
 	for _, answer := range together(t.ctx, t.Provider, claim, atOnce) {
@@ -62,7 +62,7 @@ func together(ctx context.Context, p cloud.Provider, claim cloud.Claim, calls in
 }
 
 // lostAnswerBuysOnce leaves it open whether the provider asks again by itself.
-func lostAnswerBuysOnce(t *trial) {
+func lostAnswerBuysOnce(t *lawRun) {
 	claim := t.claim(onDemand())
 	t.LoseAnswer()
 	if _, err := t.Provider.Create(t.ctx, claim); err != nil && (cloud.NothingBought(err) || cloud.IsNotFound(err)) {
@@ -76,7 +76,7 @@ func lostAnswerBuysOnce(t *trial) {
 }
 
 // crashLeaksNothing loses everything that the process knew, after the purchase.
-func crashLeaksNothing(t *trial) {
+func crashLeaksNothing(t *lawRun) {
 	claim := t.claim(onDemand())
 	t.LoseAnswer()
 	// Whether the answer reaches us does not matter: we crash before we write it down.
@@ -99,7 +99,7 @@ func crashLeaksNothing(t *trial) {
 	t.sold(1, "creating again after a crash")
 }
 
-func spentTokenBuysNothing(t *trial) {
+func spentTokenBuysNothing(t *lawRun) {
 	claim := t.claim(onDemand())
 	i := t.createSettled(claim)
 	if err := t.Provider.Delete(t.ctx, i.ProviderID); err != nil {
@@ -112,14 +112,14 @@ func spentTokenBuysNothing(t *trial) {
 	t.checkSpent(claim, "after its instance has ended, and a crash")
 }
 
-func (t *trial) checkSpent(claim cloud.Claim, when string) {
+func (t *lawRun) checkSpent(claim cloud.Claim, when string) {
 	if again, err := t.Provider.Create(t.ctx, claim); !cloud.IsNotFound(err) {
 		t.errorf("create %s gives %q, error %v; want NotFound", when, again.ProviderID, err)
 	}
 	t.sold(1, "creating "+when)
 }
 
-func tokenIsNeeded(t *trial) {
+func tokenIsNeeded(t *lawRun) {
 	claim := t.claim(is(requirement.KeyZone, values(t.catalog(), requirement.KeyZone)[0]))
 	claim.UID = ""
 	if i, err := t.Provider.Create(t.ctx, claim); err == nil {

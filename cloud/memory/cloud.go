@@ -94,9 +94,9 @@ type Cloud struct {
 
 	mu       sync.Mutex
 	classes  map[string]Class
-	records  map[string]*Record // by provider ID
-	present  []string           // provider IDs of those that may still be seen, sorted
-	byToken  map[string]string  // provider IDs by claim UID; what was bought once stays here
+	records  map[string]*Entry // by provider ID
+	present  []string          // provider IDs of those that may still be seen, sorted
+	byToken  map[string]string // provider IDs by claim UID; what was bought once stays here
 	stock    map[cloud.Offer]int
 	attempts map[Call]int // calls so far, by method and subject
 	due      time.Time    // when settle has next to do something; zero is never
@@ -124,7 +124,7 @@ func New(o Options) *Cloud {
 	c := &Cloud{
 		options:  o,
 		classes:  maps.Clone(o.Classes),
-		records:  map[string]*Record{},
+		records:  map[string]*Entry{},
 		byToken:  map[string]string{},
 		stock:    map[cloud.Offer]int{},
 		attempts: map[Call]int{},

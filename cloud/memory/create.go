@@ -115,7 +115,7 @@ func (c *Cloud) takeFromStock(o cloud.Offer) bool {
 }
 
 // open puts a new machine into the books.
-func (c *Cloud) open(r *Record) {
+func (c *Cloud) open(r *Entry) {
 	i := &r.Machine.Instance
 	if c.options.Lifetime != nil {
 		if life, ends := c.options.Lifetime(i.ProviderID); ends {
@@ -129,7 +129,7 @@ func (c *Cloud) open(r *Record) {
 }
 
 // record is a machine for a claim, without its times.
-func (c *Cloud) record(claim *cloud.Claim, class Class, candidate cloud.Candidate) *Record {
+func (c *Cloud) record(claim *cloud.Claim, class Class, candidate cloud.Candidate) *Entry {
 	name := fmt.Sprintf("m-%016x", digest(c.options.Seed, claim.UID))
 	own := candidate.Labels(claim)
 	labels := maps.Clone(claim.Labels)
@@ -137,7 +137,7 @@ func (c *Cloud) record(claim *cloud.Claim, class Class, candidate cloud.Candidat
 		labels = map[string]string{}
 	}
 	maps.Copy(labels, own)
-	return &Record{Machine: Machine{
+	return &Entry{Machine: Machine{
 		Node:        name,
 		Labels:      labels,
 		Annotations: maps.Clone(claim.Annotations),

@@ -23,7 +23,7 @@ type change struct {
 	left     int64 // of a reservation
 }
 
-// Catalog implements cloud.Market.
+// Catalog implements cloud.CatalogReader.
 func (p *Provider) Catalog(ctx context.Context, ref cloud.ClassRef) (*catalog.Catalog, error) {
 	return attempt(ctx, p.cloud, Catalog, ref.Name, func() (*catalog.Catalog, error) {
 		class, err := p.cloud.class(ref)

@@ -102,8 +102,8 @@ func (c *Cloud) Instances() []cloud.Instance { return c.list(0) }
 // State is all that the cloud has written down. It can be kept as JSON, and another cloud
 // can go on from it.
 type State struct {
-	Records []Record `json:"records,omitempty"`
-	Stock   []Stock  `json:"stock,omitempty"`
+	Records []Entry `json:"records,omitempty"`
+	Stock   []Stock `json:"stock,omitempty"`
 }
 
 // Stock is what is left of one offering.

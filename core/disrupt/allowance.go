@@ -73,22 +73,22 @@ func (x *search) readBudgets() {
 	}
 }
 
-// ledger is what some nodes would take of budgets, beside what is taken already.
-type ledger struct {
+// budgetUse is what some nodes would take of budgets, beside what is taken already.
+type budgetUse struct {
 	x      *search
 	reason plan.Reason
 	nodes  map[int]int      // by pool
 	covers map[string]int32 // by budget of pods
 }
 
-func (x *search) newLedger(reason plan.Reason) *ledger {
-	return &ledger{x, reason, map[int]int{}, map[string]int32{}}
+func (x *search) newBudgetUse(reason plan.Reason) *budgetUse {
+	return &budgetUse{x, reason, map[int]int{}, map[string]int32{}}
 }
 
 // add enters a node if budgets let it go too; otherwise it tells which one does not. A node
 // with several pods of one budget needs headroom for one of them only: they are evicted
 // one after the other, as the budget lets them. No two nodes share the same headroom.
-func (l *ledger) add(n *node) (reason.Cause, bool) {
+func (l *budgetUse) add(n *node) (reason.Cause, bool) {
 	pool := &l.x.pools[n.pool]
 	if l.nodes[n.pool] >= pool.left(l.reason) {
 		return pool.closed(l.reason), false
@@ -114,7 +114,7 @@ func (l *ledger) add(n *node) (reason.Cause, bool) {
 }
 
 // commit takes what the nodes need.
-func (l *ledger) commit() {
+func (l *budgetUse) commit() {
 	for pool, n := range l.nodes {
 		l.x.pools[pool].disrupting += n
 		if l.reason == plan.Drifted {

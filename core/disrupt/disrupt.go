@@ -29,8 +29,8 @@ type Budget struct {
 	Memory *provision.Memory
 }
 
-// Outcome is what was decided.
-type Outcome struct {
+// Result is what was decided.
+type Result struct {
 	Disruptions []plan.Disruption
 	// Prospects are of all nodes, by name.
 	Prospects []plan.Prospect
@@ -46,7 +46,7 @@ type Outcome struct {
 }
 
 // Plan decides what should be given up, once what p says has been done.
-func Plan(s *snapshot.Snapshot, p *plan.Plan, budget Budget) Outcome {
+func Plan(s *snapshot.Snapshot, p *plan.Plan, budget Budget) Result {
 	if budget.Steps == 0 {
 		budget.Steps = FullEffort
 	}
@@ -137,7 +137,7 @@ type node struct {
 }
 
 func newSearch(s *snapshot.Snapshot, p *plan.Plan, budget Budget) *search {
-	b := fleet.New(s, p, budget.Memory.Market())
+	b := fleet.New(s, p, budget.Memory.Search())
 	x := &search{given: s, s: b.Snapshot, fleet: b, budget: budget, rules: disruptable.RulesOf(s), poolAt: map[string]int{}, names: map[string]int{}, relied: map[int32]bool{}, unsure: map[int32]bool{}}
 	for i := range x.s.Pools {
 		x.poolAt[x.s.Pools[i].Name] = i
@@ -209,8 +209,8 @@ func (x *search) spent() bool { return x.fleet.Steps() >= x.budget.Steps }
 func (x *search) nearlySpent() bool { return x.fleet.Steps() >= x.budget.Steps/4*3 }
 
 // outcome hands everything over, with pods as they are numbered in the given snapshot.
-func (x *search) outcome() Outcome {
-	out := Outcome{Disruptions: x.list, Next: x.next, Swept: x.swept, Steps: x.fleet.Steps()}
+func (x *search) outcome() Result {
+	out := Result{Disruptions: x.list, Next: x.next, Swept: x.swept, Steps: x.fleet.Steps()}
 	for i := range x.nodes {
 		out.Prospects = append(out.Prospects, x.nodes[i].prospect)
 	}

@@ -14,7 +14,7 @@ import (
 func (x *search) drift() {
 	for _, at := range x.drifted(false) {
 		n := &x.nodes[at]
-		ledger := x.newLedger(plan.Drifted)
+		ledger := x.newBudgetUse(plan.Drifted)
 		if cause, ok := ledger.add(n); !ok {
 			x.hold(n, plan.Drifted, cause)
 			continue
@@ -57,7 +57,7 @@ func (x *search) staticDrift() {
 	}
 	for _, at := range x.drifted(true) {
 		n := &x.nodes[at]
-		ledger := x.newLedger(plan.Drifted)
+		ledger := x.newBudgetUse(plan.Drifted)
 		if cause, ok := ledger.add(n); !ok {
 			x.hold(n, plan.Drifted, cause)
 			continue

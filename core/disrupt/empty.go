@@ -9,7 +9,7 @@ import (
 // empty gives up the nodes without pods that need them, each by itself: none waits for another, and
 // one that cannot be given up after all keeps no other here.
 func (x *search) empty() {
-	ledger := x.newLedger(plan.Empty)
+	ledger := x.newBudgetUse(plan.Empty)
 	var nodes []int
 	for i := range x.nodes {
 		n := &x.nodes[i]

@@ -80,7 +80,7 @@ func dealt(list []int, player, players int) []int {
 
 // withinBudgets are the nodes that budgets would let go together.
 func (x *search) withinBudgets(nodes []int) []int {
-	ledger := x.newLedger(plan.Underutilized)
+	ledger := x.newBudgetUse(plan.Underutilized)
 	var out []int
 	for _, at := range nodes {
 		if cause, ok := ledger.add(&x.nodes[at]); ok {
@@ -112,7 +112,7 @@ const fewTries = 4
 // to be in the way.
 func (x *search) solve(nodes, receivers []int) {
 	for range fewTries {
-		ledger := x.newLedger(plan.Underutilized)
+		ledger := x.newBudgetUse(plan.Underutilized)
 		nodes = slices.DeleteFunc(slices.Clone(nodes), func(at int) bool {
 			if _, tied := x.entangled(x.nodes[at].moving); tied {
 				return true

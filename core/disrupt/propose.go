@@ -16,7 +16,7 @@ import (
 type proposal struct {
 	reason plan.Reason
 	nodes  []int
-	ledger *ledger
+	ledger *budgetUse
 	asked  fleet.Question
 	answer fleet.Answer
 	price  model.Money // of the nodes

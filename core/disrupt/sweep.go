@@ -64,7 +64,7 @@ func (x *search) lookAt(n *node) {
 		n.keep(plan.Kept, plan.Underutilized, reason.Cause{Code: reason.TakesPods})
 		return
 	}
-	ledger := x.newLedger(plan.Underutilized)
+	ledger := x.newBudgetUse(plan.Underutilized)
 	if cause, ok := ledger.add(n); !ok {
 		x.hold(n, plan.Underutilized, cause)
 		return

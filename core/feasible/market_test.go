@@ -18,7 +18,7 @@ func TestWhatIsRememberedOfAMarketIsWhatIsCompiled(t *testing.T) {
 	recalled := 0
 	for seed := range uint64(40) {
 		dice := rand.New(rand.NewPCG(seed, 1))
-		m := &Market{}
+		m := &Compiled{}
 		s := shop()
 		for turn := range 15 {
 			fresh, got := Compile(s, []int32{0}), CompileWith(s, []int32{0}, m)

@@ -56,7 +56,7 @@ type Slot struct {
 func Compile(s *snapshot.Snapshot, askers []int32) *Space { return CompileWith(s, askers, nil) }
 
 // CompileWith is Compile for an asker that remembers what can be bought.
-func CompileWith(s *snapshot.Snapshot, askers []int32, m *Market) *Space {
+func CompileWith(s *snapshot.Snapshot, askers []int32, m *Compiled) *Space {
 	sp := &Space{Snapshot: s, places: map[string]*Places{}, softTaint: hasSoftTaint(s)}
 	sp.Dims = dimensions(s, askers)
 	sp.keys = askedKeys(s, askers)

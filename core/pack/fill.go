@@ -38,7 +38,7 @@ type contender struct {
 	need []int64
 	// value of one pod there, and its fourth power: see scoring.hopeless.
 	value, fourth float64
-	// taken is how many a trial has put there.
+	// taken is how many an estimate has put there.
 	taken int
 }
 

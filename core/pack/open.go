@@ -360,6 +360,6 @@ func (p *packer) judge(o *offer, among []int) float64 {
 	s, price := &p.scratch, float64(max(o.price, 1))
 	s.room = append(s.room[:0], o.room...)
 	s.caps = append(s.caps[:0], p.groups.caps...)
-	t := trial{p: p, room: s.room, caps: s.caps}
+	t := estimate{p: p, room: s.room, caps: s.caps}
 	return t.run(among, o.sites, price) / price
 }

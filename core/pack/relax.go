@@ -229,16 +229,16 @@ func (p *packer) solve(r *rows, steps int64, hosts ...*bin) relaxation {
 	return out
 }
 
-// market is what may be opened for the sites of relaxations so far. It is the same for
+// openable is what may be opened for the sites of relaxations so far. It is the same for
 // each as long as nothing runs out.
-type market struct {
+type openable struct {
 	sites  []site
 	offers []offer
 }
 
 func (p *packer) offersOf(sites []site) []offer {
 	if p.runsOut() || len(sites) != len(p.relaxed.sites) {
-		p.relaxed = market{sites, p.offersFor(sites)}
+		p.relaxed = openable{sites, p.offersFor(sites)}
 	}
 	return p.relaxed.offers
 }

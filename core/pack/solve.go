@@ -194,7 +194,7 @@ func (p *packer) eachTier(ask func()) {
 			p.pools[pool] = true
 		}
 		p.offers = p.offersFor(p.sites)
-		p.relaxed, p.crossed = market{}, nil
+		p.relaxed, p.crossed = openable{}, nil
 		p.tierStart = len(p.bins)
 		ask()
 	}

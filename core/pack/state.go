@@ -64,7 +64,7 @@ type tier struct {
 // search is what was found out while better packings were sought.
 type search struct {
 	scoring scoring
-	relaxed market
+	relaxed openable
 	// proof is the relaxation that was solved for most pods, proven says how many.
 	proof  relaxation
 	proven int

@@ -51,7 +51,7 @@ func (p *packer) addTolls(pr *Proof) {
 // bound solves the relaxation, and notes what it takes of each limit.
 func (t *tolled) bound() int64 {
 	p := t.packer
-	p.relaxed = market{}
+	p.relaxed = openable{}
 	out := p.solve(t.rows, t.steps, t.hosts...)
 	t.rounds++
 	brought := 0.0

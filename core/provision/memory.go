@@ -11,19 +11,19 @@ import (
 // remembered with everything that it depends on. It belongs to one asker at a time; nil
 // remembers nothing.
 type Memory struct {
-	market   search.Memory
+	search   search.Memory
 	remedies advice.Memory
 }
 
 // NewMemory makes an empty one.
 func NewMemory() *Memory { return &Memory{} }
 
-// Market is what is remembered of what can be bought.
-func (m *Memory) Market() *search.Memory {
+// Search is what is remembered of what can be bought.
+func (m *Memory) Search() *search.Memory {
 	if m == nil {
 		return nil
 	}
-	return &m.market
+	return &m.search
 }
 
 // tried is what is remembered of simulations, for the next plan.

@@ -38,12 +38,12 @@ type Options struct {
 // Plan decides. Given more than the full effort it searches again with more and keeps
 // the better plan, so that from there on more effort never makes a dearer one.
 func Plan(given *snapshot.Snapshot, o Options) plan.Plan {
-	sorted := search.Sort(given, o.Memory.Market())
+	sorted := search.Sort(given, o.Memory.Search())
 	effort := o.Effort
 	if effort == 0 {
 		effort = FullEffort
 	}
-	d := search.New(sorted.Snapshot, min(effort, FullEffort), o.Memory.Market().Market())
+	d := search.New(sorted.Snapshot, min(effort, FullEffort), o.Memory.Search().Compiled())
 	d.Unproven = o.Unproven
 	best := d.Best()
 	for d.Effort *= moreEffort; d.Effort <= effort; d.Effort *= moreEffort {

@@ -52,7 +52,7 @@ type Report struct {
 // Of says what the rules cost that the plan for the snapshot's pods keeps.
 func Of(s *snapshot.Snapshot, p *plan.Plan, b Budget) Report {
 	f := newFinder(s)
-	x := &examination{finder: f, base: outcomeOf(p), each: max(p.Solve.Steps, 1), left: cmp.Or(b.Steps, FullEffort)}
+	x := &examination{finder: f, base: totalOf(p), each: max(p.Solve.Steps, 1), left: cmp.Or(b.Steps, FullEffort)}
 	for _, family := range f.find() {
 		x.examine(family)
 	}
@@ -62,18 +62,18 @@ func Of(s *snapshot.Snapshot, p *plan.Plan, b Budget) Report {
 	return x.report
 }
 
-// outcome is what a plan comes to.
-type outcome struct {
+// total is what a plan comes to.
+type total struct {
 	price    model.Money
 	unplaced int
 }
 
-func outcomeOf(p *plan.Plan) outcome { return outcome{p.Cost.New, len(p.Unplaced)} }
+func totalOf(p *plan.Plan) total { return total{p.Cost.New, len(p.Unplaced)} }
 
 // examination is the work of one call.
 type examination struct {
 	*finder
-	base   outcome
+	base   total
 	each   int64 // steps that a question takes
 	left   int64
 	report Report
@@ -146,7 +146,7 @@ func (x *examination) costOf(rules []found) (Cost, bool) {
 	p := provision.Plan(x.without(rules), provision.Options{Unadvised: true, Unproven: true})
 	x.left -= max(p.Solve.Steps, 1)
 	x.report.Steps += p.Solve.Steps
-	got := outcomeOf(&p)
+	got := totalOf(&p)
 	if got.unplaced == x.base.unplaced && !x.broken(&p, rules) {
 		return Cost{}, true
 	}

@@ -82,7 +82,7 @@ func Controllers(p Parts) []reconcile.Controller {
 // shared is what several lists of controllers use.
 type shared struct {
 	rollouts *rolloutpace.Rollouts
-	ledger   *savings.Ledger
+	ledger   *savings.Accounts
 	board    *evaluation.Nodes
 }
 

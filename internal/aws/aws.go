@@ -47,7 +47,7 @@ type Options struct {
 
 // Open makes the backend of a process.
 func Open(o Options) manager.Open {
-	return func(ctx context.Context, ground manager.Ground) (manager.Backend, error) {
+	return func(ctx context.Context, ground manager.Environment) (manager.Backend, error) {
 		b := &backend{Options: o.on(ground), ground: ground, warned: cache.New[string, bool](ground.Clock, warnAgain)}
 		if err := b.connect(ctx); err != nil {
 			return manager.Backend{}, err
@@ -57,7 +57,7 @@ func Open(o Options) manager.Open {
 }
 
 // on fills in what the process knows and the options leave out.
-func (o Options) on(ground manager.Ground) Options {
+func (o Options) on(ground manager.Environment) Options {
 	if o.Config == nil {
 		o.Config = ground.Config
 	}
@@ -70,7 +70,7 @@ func (o Options) on(ground manager.Ground) Options {
 // what the provider says of itself.
 type backend struct {
 	Options
-	ground    manager.Ground
+	ground    manager.Environment
 	provider  *aws.Provider
 	watch     *offering.ShiftedZones // nil unless zonal shifts are followed
 	authority string

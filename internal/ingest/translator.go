@@ -24,16 +24,16 @@ type Translator struct {
 	rules   label.Rules
 
 	templates []snapshot.Template
-	known     map[string]int32    // by the template's own content
-	seen      map[string]outcome  // by the fingerprint of a pod
-	print     fingerprint         // scratch
-	shown     map[string]struct{} // identity labels that some selector looks at
+	known     map[string]int32      // by the template's own content
+	seen      map[string]translated // by the fingerprint of a pod
+	print     fingerprint           // scratch
+	shown     map[string]struct{}   // identity labels that some selector looks at
 	stale     bool
 	given     []*corev1.Pod // all there are, where files say so
 }
 
-// outcome is what became of all pods with one fingerprint.
-type outcome struct {
+// translated is what became of all pods with one fingerprint.
+type translated struct {
 	template int32
 	refused  string
 }
@@ -42,7 +42,7 @@ type outcome struct {
 func NewTranslator(index *Index, options Options) *Translator {
 	return &Translator{
 		index: index, options: options, rules: labelRules(options.Vocabulary),
-		known: map[string]int32{}, seen: map[string]outcome{}, shown: map[string]struct{}{},
+		known: map[string]int32{}, seen: map[string]translated{}, shown: map[string]struct{}{},
 	}
 }
 
@@ -108,7 +108,7 @@ func (t *Translator) mention(s model.Selector) {
 
 // template finds or makes the template of a pod, and says why the pod cannot be
 // considered if that is so.
-func (t *Translator) template(pod *corev1.Pod) outcome {
+func (t *Translator) template(pod *corev1.Pod) translated {
 	if usesClaims(&pod.Spec) || resized(pod) {
 		return t.translate(pod, nil)
 	}
@@ -130,9 +130,9 @@ func (t *Translator) Alike(a, b *corev1.Pod) bool {
 	return print == string(t.print.of(b, t.hidden))
 }
 
-func (t *Translator) translate(pod *corev1.Pod, promised promises) outcome {
+func (t *Translator) translate(pod *corev1.Pod, promised promises) translated {
 	template, refused := t.describe(pod, promised)
-	return outcome{t.intern(template), refused}
+	return translated{t.intern(template), refused}
 }
 
 // intern gives equal templates one index.

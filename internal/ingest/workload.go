@@ -49,7 +49,7 @@ func (t *Translator) Replicas(object metav1.Object) []snapshot.Pod {
 		return nil
 	}
 	out := make([]snapshot.Pod, 0, w.unplaced)
-	var found outcome
+	var found translated
 	for n := range w.unplaced {
 		pod.Name = fmt.Sprintf("%s-%d", object.GetName(), n)
 		if n == 0 || usesClaims(&pod.Spec) || len(w.claims) > 0 {
@@ -64,7 +64,7 @@ func (t *Translator) Replicas(object metav1.Object) []snapshot.Pod {
 }
 
 // replica translates one pod, with the claims that a StatefulSet would make for it.
-func (t *Translator) replica(pod *corev1.Pod, w workload, n int) outcome {
+func (t *Translator) replica(pod *corev1.Pod, w workload, n int) translated {
 	if len(w.claims) == 0 {
 		return t.translate(pod, nil)
 	}

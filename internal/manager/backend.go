@@ -22,8 +22,8 @@ type Backend struct {
 	Controllers func(reconcile.Kit) []reconcile.Controller
 }
 
-// Ground is what a backend stands on.
-type Ground struct {
+// Environment is what a backend stands on.
+type Environment struct {
 	// Client reads from the process's caches, Live from the API server.
 	Client   client.Client
 	Live     client.Reader
@@ -38,4 +38,4 @@ type Ground struct {
 }
 
 // Open makes a backend. It fails where an operator has to mend something.
-type Open func(context.Context, Ground) (Backend, error)
+type Open func(context.Context, Environment) (Backend, error)

@@ -45,7 +45,7 @@ func (c crew) Start(ctx context.Context) error {
 	if err := lookup.Add(ctx, c.manager.GetFieldIndexer()); err != nil {
 		return err
 	}
-	backend, err := c.open(ctx, Ground{
+	backend, err := c.open(ctx, Environment{
 		Client: c.manager.GetClient(), Live: c.manager.GetAPIReader(), Clock: c.clock,
 		Metrics: c.metrics, Settings: c.settings, Config: c.manager.GetConfig(), Namespace: c.namespace, Build: c.build, Log: c.log,
 	})

@@ -27,30 +27,30 @@ import (
 	"tenon/internal/class"
 )
 
-// Market sells to pools. All methods may be called by many goroutines.
+// Market has what each pool can buy. All methods may be called by many goroutines.
 type Market struct {
-	provider cloud.Market
+	provider cloud.CatalogReader
 	words    requirement.Vocabulary
 	overlaid bool
 
-	mu      sync.Mutex
-	verdict *verdict                 // guarded by mu; nil until the first
-	shelves map[cloud.ClassRef]shelf // guarded by mu
-	wake    []func()                 // guarded by mu
+	mu         sync.Mutex
+	evaluation *evaluation                      // guarded by mu; nil until the first
+	byClass    map[cloud.ClassRef]classCatalogs // guarded by mu
+	wake       []func()                         // guarded by mu
 }
 
-// shelf holds the catalogues of the pools of one class. They are made from one catalogue
-// of the provider under one verdict; when either changes they are made anew.
-type shelf struct {
-	base    *catalog.Catalog
-	verdict *verdict
+// classCatalogs holds the catalogues of the pools of one class. They are made from one catalogue
+// of the provider under one evaluation of the overlays; when either changes they are made anew.
+type classCatalogs struct {
+	base       *catalog.Catalog
+	evaluation *evaluation
 	// byPool makes them, once: a thousand launches may ask at the same time.
 	byPool func() map[types.UID]*catalog.Catalog
 }
 
-// New makes a market. Without overlays it sells just what the provider does.
+// New makes a market. Without overlays it has just what the provider does.
 func New(provider cloud.Provider, overlays bool) *Market {
-	return &Market{provider: provider, words: provider.Describe().Vocabulary(), overlaid: overlays, shelves: map[cloud.ClassRef]shelf{}}
+	return &Market{provider: provider, words: provider.Describe().Vocabulary(), overlaid: overlays, byClass: map[cloud.ClassRef]classCatalogs{}}
 }
 
 // Unevaluated is the error for a pool for which the overlays have not been judged yet. It
@@ -70,24 +70,24 @@ func (m *Market) Catalog(ctx context.Context, pool *karpenterv1.NodePool) (*cata
 	if err != nil || !m.overlaid {
 		return base, err
 	}
-	on := m.shelf(ref, base)
+	on := m.catalogsOf(ref, base)
 	switch {
-	case !on.verdict.knows(pool.UID, ref):
+	case !on.evaluation.knows(pool.UID, ref):
 		return nil, &Unevaluated{pool.Name}
-	case len(on.verdict.overlays) == 0:
+	case len(on.evaluation.overlays) == 0:
 		return base, nil
 	}
 	return on.byPool()[pool.UID], nil
 }
 
-// shelf finds what was made for a class last, if that still holds.
-func (m *Market) shelf(ref cloud.ClassRef, base *catalog.Catalog) shelf {
+// catalogsOf finds what was made for a class last, if that still holds.
+func (m *Market) catalogsOf(ref cloud.ClassRef, base *catalog.Catalog) classCatalogs {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	on := m.shelves[ref]
-	if v := m.verdict; on.base != base || on.verdict != v {
-		on = shelf{base, v, sync.OnceValue(func() map[types.UID]*catalog.Catalog { return v.apply(m.words, ref, base) })}
-		m.shelves[ref] = on
+	on := m.byClass[ref]
+	if v := m.evaluation; on.base != base || on.evaluation != v {
+		on = classCatalogs{base, v, sync.OnceValue(func() map[types.UID]*catalog.Catalog { return v.apply(m.words, ref, base) })}
+		m.byClass[ref] = on
 	}
 	return on
 }
@@ -95,19 +95,19 @@ func (m *Market) shelf(ref cloud.ClassRef, base *catalog.Catalog) shelf {
 // Adopt puts a judgement into force: the overlays that are in use, and the pools that were
 // judged. Others await theirs. A judgement that says what the last one said changes nothing.
 func (m *Market) Adopt(overlays []*karpenterv1alpha1.NodeOverlay, pools []*karpenterv1.NodePool) {
-	for _, wake := range m.adopt(newVerdict(overlays, pools)) {
+	for _, wake := range m.adopt(newEvaluation(overlays, pools)) {
 		wake() // outside of the lock: it is not known what it does
 	}
 }
 
-func (m *Market) adopt(v *verdict) []func() {
+func (m *Market) adopt(v *evaluation) []func() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.verdict != nil && m.verdict.identity == v.identity {
+	if m.evaluation != nil && m.evaluation.identity == v.identity {
 		return nil
 	}
-	m.verdict = v
-	clear(m.shelves)
+	m.evaluation = v
+	clear(m.byClass)
 	return slices.Clone(m.wake)
 }
 

@@ -130,7 +130,7 @@ func (r *Rollouts) Begun(ctx context.Context, record command.Record) error {
 // must not be disrupted, say nothing. Tell it before what the command has written is taken
 // back, and again if that fails: to tell the same twice does no harm.
 func (r *Rollouts) Ended(ctx context.Context, record command.Record, failed string) error {
-	outcome := Outcome{ID: record.ID, Begun: record.Begun, Brought: failed == "" && len(record.Replacements) > 0}
+	outcome := Finished{ID: record.ID, Begun: record.Begun, Brought: failed == "" && len(record.Replacements) > 0}
 	if record.Reason == plan.Drifted && failed != "" {
 		var err error
 		if outcome.Failures, err = r.failures(ctx, record, failed); err != nil {

@@ -46,8 +46,8 @@ type Failure struct {
 	Why   string `json:"why"`
 }
 
-// Outcome is a command that is over.
-type Outcome struct {
+// Finished is a command that is over.
+type Finished struct {
 	ID    string
 	Begun time.Time
 	// Brought: its replacements came up, and the node is gone. A command that only removed a
@@ -84,7 +84,7 @@ func (s State) For(goal string, now time.Time) State {
 }
 
 // Ended is the state after a command.
-func (s State) Ended(o Outcome, now time.Time) State {
+func (s State) Ended(o Finished, now time.Time) State {
 	if slices.Contains(s.Over, o.ID) {
 		return s
 	}
@@ -102,7 +102,7 @@ func (s State) Ended(o Outcome, now time.Time) State {
 
 // precedes reports whether a command was begun before the last pause. What comes of it then
 // neither ends the pause nor makes it longer.
-func (s State) precedes(o Outcome) bool { return s.Pause != nil && o.Begun.Before(s.Pause.From) }
+func (s State) precedes(o Finished) bool { return s.Pause != nil && o.Begun.Before(s.Pause.From) }
 
 func (s State) succeeded() State {
 	s.Proven, s.Row, s.Failures, s.Pause = true, 0, nil, nil
@@ -110,7 +110,7 @@ func (s State) succeeded() State {
 	return s
 }
 
-func (s State) failed(o Outcome, now time.Time) State {
+func (s State) failed(o Finished, now time.Time) State {
 	s.Failures = last(append(slices.Clone(s.Failures), o.Failures...), keptFailures)
 	if s.precedes(o) {
 		return s

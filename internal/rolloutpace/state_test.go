@@ -21,7 +21,7 @@ func story(t *testing.T, s rolloutpace.State, words ...string) (rolloutpace.Stat
 	t.Helper()
 	now := noon
 	for i, word := range words {
-		o := rolloutpace.Outcome{ID: fmt.Sprint(i), Begun: now, Brought: true}
+		o := rolloutpace.Finished{ID: fmt.Sprint(i), Begun: now, Brought: true}
 		if rest, early := strings.CutPrefix(word, "early "); early {
 			o.Begun, word = noon, rest
 		}
@@ -102,7 +102,7 @@ func TestPace(t *testing.T) {
 func TestNoneCountsTwice(t *testing.T) {
 	t.Parallel()
 	s := rolloutpace.State{}.For("A", noon)
-	o := rolloutpace.Outcome{ID: "x", Begun: noon, Brought: true}
+	o := rolloutpace.Finished{ID: "x", Begun: noon, Brought: true}
 	once := s.Ended(o, noon)
 	if diff := cmp.Diff(once, once.Ended(o, noon.Add(time.Hour))); diff != "" {
 		t.Errorf("(-once +twice):\n%s", diff)
@@ -117,7 +117,7 @@ func TestNeverMoreThanProven(t *testing.T) {
 		s, succeeded := rolloutpace.State{}.For("A", noon), 0
 		now := noon
 		for step := range 12 {
-			o := rolloutpace.Outcome{ID: fmt.Sprint(step), Begun: now, Brought: true}
+			o := rolloutpace.Finished{ID: fmt.Sprint(step), Begun: now, Brought: true}
 			if script>>step&1 == 1 {
 				succeeded++
 			} else {
@@ -142,7 +142,7 @@ func TestRounds(t *testing.T) {
 		rounds = append(rounds, begun)
 		for range begun {
 			id++
-			s = s.Ended(rolloutpace.Outcome{ID: fmt.Sprint(id), Begun: now, Brought: true}, now)
+			s = s.Ended(rolloutpace.Finished{ID: fmt.Sprint(id), Begun: now, Brought: true}, now)
 		}
 		left -= begun
 		now = now.Add(5 * time.Minute)
@@ -167,7 +167,7 @@ func TestBrokenImage(t *testing.T) {
 		}
 		begun := now
 		now = now.Add(10 * time.Minute) // until it is not waited for any more
-		s = s.Ended(rolloutpace.Outcome{ID: fmt.Sprint(tries), Begun: begun, Failures: []rolloutpace.Failure{{Claim: "web", Why: "never joined"}}}, now)
+		s = s.Ended(rolloutpace.Finished{ID: fmt.Sprint(tries), Begun: begun, Failures: []rolloutpace.Failure{{Claim: "web", Why: "never joined"}}}, now)
 	}
 	if tries > 40 {
 		t.Errorf("%d tries in a day", tries)
@@ -213,7 +213,7 @@ func TestSmall(t *testing.T) {
 	s, now := rolloutpace.State{}.For("A", noon), noon
 	for i := range 500 {
 		now = now.Add(time.Hour)
-		s = s.Ended(rolloutpace.Outcome{ID: fmt.Sprintf("x%05d", i), Begun: now, Failures: []rolloutpace.Failure{{Claim: "web-x7k2p", Why: strings.Repeat("because ", 37)}}}, now)
+		s = s.Ended(rolloutpace.Finished{ID: fmt.Sprintf("x%05d", i), Begun: now, Failures: []rolloutpace.Failure{{Claim: "web-x7k2p", Why: strings.Repeat("because ", 37)}}}, now)
 	}
 	if n := len(s.String()); n > 2000 {
 		t.Errorf("%d bytes", n)
@@ -238,7 +238,7 @@ func TestWhatIsWrittenByHandEndsNoRollOutForEver(t *testing.T) {
 			if state.Paused(noon) {
 				t.Error("it is paused")
 			}
-			failed := state.For("A", noon).Ended(rolloutpace.Outcome{ID: "c", Begun: noon.Add(time.Second), Failures: []rolloutpace.Failure{{Claim: "c"}}}, noon)
+			failed := state.For("A", noon).Ended(rolloutpace.Finished{ID: "c", Begun: noon.Add(time.Second), Failures: []rolloutpace.Failure{{Claim: "c"}}}, noon)
 			if failed.Pause == nil || failed.Pause.Until.Sub(noon) > 30*time.Minute {
 				t.Errorf("after a failure: pause %+v, want one of half an hour at most", failed.Pause)
 			}

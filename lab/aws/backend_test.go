@@ -76,7 +76,7 @@ func TestBackend(t *testing.T) {
 		Config: &rest.Config{Host: versions.URL}, Namespace: "kube-system", Build: "test", Idle: time.Millisecond, Longest: 10 * time.Millisecond,
 		API: api.Options{Region: region, Endpoint: e.url, Credentials: e.config(account, region).Credentials},
 	})
-	backend := got(open(ctx, manager.Ground{Client: server, Live: server, Clock: e.clock, Settings: s, Log: logr.Discard()}))(t)
+	backend := got(open(ctx, manager.Environment{Client: server, Live: server, Clock: e.clock, Settings: s, Log: logr.Discard()}))(t)
 	metrics := got(telemetry.NewMetrics(prometheus.NewRegistry(), telemetry.LabelsOf(backend.Provider.Describe())))(t)
 	controllers := map[string]reconcile.Controller{}
 	for _, c := range backend.Controllers(reconcile.Kit{

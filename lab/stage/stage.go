@@ -40,7 +40,7 @@ const region = "us-west-2"
 
 // Open makes the cloud: it sells what EC2 does, to node classes of the kind EC2NodeClass.
 func Open(o Options) manager.Open {
-	return func(ctx context.Context, ground manager.Ground) (manager.Backend, error) {
+	return func(ctx context.Context, ground manager.Environment) (manager.Backend, error) {
 		s, err := New(ctx, o, ground.Log)
 		if err != nil {
 			return manager.Backend{}, err
@@ -84,7 +84,7 @@ func New(ctx context.Context, o Options, log logr.Logger) (*Stage, error) {
 }
 
 // Open implements manager.Open.
-func (s *Stage) Open(context.Context, manager.Ground) (manager.Backend, error) {
+func (s *Stage) Open(context.Context, manager.Environment) (manager.Backend, error) {
 	return manager.Backend{
 		Provider: counter{Provider: s.Cloud.Connect(), book: s.book},
 		Controllers: func(kit reconcile.Kit) []reconcile.Controller {

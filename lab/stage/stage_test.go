@@ -31,7 +31,7 @@ func raise(t *testing.T, path string) *Stage {
 
 func connect(t *testing.T, s *Stage) cloud.Provider {
 	t.Helper()
-	backend, err := s.Open(t.Context(), manager.Ground{})
+	backend, err := s.Open(t.Context(), manager.Environment{})
 	if err != nil {
 		t.Fatal(err)
 	}

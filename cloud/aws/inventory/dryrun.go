@@ -66,7 +66,7 @@ type DryRun struct {
 	verdicts *cache.Cache[dryRunKey, DryRunResult]
 }
 
-// dryRunKey is a class with all that a verdict depends on. Annotations are part of it, so that
+// dryRunKey is a class with all that the result depends on. Annotations are part of it, so that
 // people can ask for another dry run by setting one.
 type dryRunKey struct{ class, state string }
 
@@ -75,7 +75,7 @@ func NewDryRun(o DryRunOptions) *DryRun {
 	return &DryRun{DryRunOptions: o, verdicts: cache.New[dryRunKey, DryRunResult](o.Clock, verdictHolds)}
 }
 
-// Run is the verdict on a class whose images, groups, subnets and profile are known.
+// Run tries out a class whose images, groups, subnets and profile are known.
 func (t *DryRun) Run(ctx context.Context, class *awsv1.EC2NodeClass, pools []*karpenterv1.NodePool) (DryRunResult, error) {
 	tags := t.tags(class)
 	k := dryRunKey{class.Name, fingerprint.Of([]any{

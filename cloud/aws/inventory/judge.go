@@ -18,7 +18,7 @@ func judgeTemplate(err error) (DryRunResult, error) {
 	return judge(err, "CreateLaunchTemplate")
 }
 
-// judge says what an error of a dry run means. Only a missing permission is a verdict: what
+// judge says what an error of a dry run means. Only a missing permission counts: what
 // passes by itself is tried again at once, and anything else is an error, because it may
 // say nothing of the class. (As in Karpenter.)
 func judge(err error, operation string) (DryRunResult, error) {

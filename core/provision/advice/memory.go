@@ -26,11 +26,11 @@ type simulationKey struct {
 // simulation is a sandbox, and what came of it.
 type simulation struct {
 	sandbox *snapshot.Snapshot // without pods, time and what concerns disruptions
-	outcome outcome
+	result  simulated
 }
 
-// outcome is how a simulation ended: on which nodes all pods got a place, or that they did not.
-type outcome struct {
+// simulated is how a simulation ended: on which nodes all pods got a place, or that they did not.
+type simulated struct {
 	placed bool
 	kinds  []string // of machines, one for each node
 	taken  model.Resources
@@ -47,7 +47,7 @@ func (m *Memory) Turn() {
 // recall finds a simulation of the same, or else has it done and keeps it. The sandbox says
 // everything: the pods on it are alike, and plans do not depend on the time. To compare sandboxes
 // costs little as long as they share what snapshots have in common.
-func (m *Memory) recall(sandbox *snapshot.Snapshot, run func() outcome) outcome {
+func (m *Memory) recall(sandbox *snapshot.Snapshot, run func() simulated) simulated {
 	if m == nil {
 		return run()
 	}
@@ -60,12 +60,12 @@ func (m *Memory) recall(sandbox *snapshot.Snapshot, run func() outcome) outcome 
 			if !slices.ContainsFunc(m.now[at], r.same) {
 				m.now[at] = append(m.now[at], r)
 			}
-			return r.outcome
+			return r.result
 		}
 	}
-	r.outcome = run()
+	r.result = run()
 	m.now[at] = append(m.now[at], r)
-	return r.outcome
+	return r.result
 }
 
 // bare leaves out what no simulation looks at.

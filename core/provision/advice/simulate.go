@@ -60,25 +60,25 @@ func (k *Adviser) simulateLimits(p *proposal, pods int) {
 
 // outcomeFor decides for some pods of the template. Simulations among other pods are not remembered:
 // those are many, and hardly ever all where they were.
-func (k *Adviser) outcomeFor(p *proposal, pods int) outcome {
+func (k *Adviser) outcomeFor(p *proposal, pods int) simulated {
 	sandbox := k.sandbox(p, pods)
-	run := func() outcome { return run(sandbox, min(podEffort*int64(pods), simulationEffort)) }
+	run := func() simulated { return run(sandbox, min(podEffort*int64(pods), simulationEffort)) }
 	if k.hasCompany(p.template) {
 		return run()
 	}
 	return k.Known.recall(sandbox, run)
 }
 
-func run(sandbox *snapshot.Snapshot, effort int64) outcome {
+func run(sandbox *snapshot.Snapshot, effort int64) simulated {
 	d := search.New(sandbox, effort, nil)
 	if len(d.Wishes) == 0 {
-		return outcome{}
+		return simulated{}
 	}
 	best := d.Best()
 	if best.Unplaced() > 0 {
-		return outcome{}
+		return simulated{}
 	}
-	out := outcome{placed: true, price: best.Result.Price}
+	out := simulated{placed: true, price: best.Result.Price}
 	for _, n := range best.Result.New {
 		m := &d.Space.Machines[n.Machine]
 		out.kinds, out.taken = append(out.kinds, m.Type.Name), out.taken.Add(m.Capacity)

@@ -66,7 +66,7 @@ func New(given *snapshot.Snapshot, p *plan.Plan, m *search.Memory) *Fleet {
 	for own, original := range sorted.Given {
 		b.numbers[original] = int32(own)
 	}
-	b.sp = feasible.CompileWith(b.Snapshot, b.templates(), m.Market())
+	b.sp = feasible.CompileWith(b.Snapshot, b.templates(), m.Compiled())
 	b.tiers = search.TiersOf(b.Snapshot)
 	b.limits = search.RemainingLimits(b.Snapshot)
 	b.hosts = make([]feasible.Host, len(b.Snapshot.Nodes))

@@ -8,8 +8,8 @@ import (
 // Memory is what can be bought, compiled, and catalogues in the order of their types. It is kept
 // from one search of an asker to the next, and changes no answer; nil remembers nothing.
 type Memory struct {
-	market  feasible.Market
-	ordered []ordered
+	compiled feasible.Compiled
+	ordered  []ordered
 }
 
 // ordered is a list of types, and the same by name.
@@ -18,12 +18,12 @@ type ordered struct{ given, byName []catalog.Type }
 // fewLists is how many catalogues are remembered in order.
 const fewLists = 64
 
-// Market is what is remembered of what can be bought.
-func (m *Memory) Market() *feasible.Market {
+// Compiled is what is remembered of what can be bought.
+func (m *Memory) Compiled() *feasible.Compiled {
 	if m == nil {
 		return nil
 	}
-	return &m.market
+	return &m.compiled
 }
 
 // byName puts types in order. The same list, which never changes, gives the same list.

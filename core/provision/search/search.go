@@ -33,16 +33,16 @@ type Search struct {
 	Invalid []int32
 }
 
-// New finds what wants a place in a snapshot, and what may be bought for it. The market is what
+// New finds what wants a place in a snapshot, and what may be bought for it. Compiled is what
 // was compiled before, or nil.
-func New(s *snapshot.Snapshot, effort int64, market *feasible.Market) *Search {
+func New(s *snapshot.Snapshot, effort int64, compiled *feasible.Compiled) *Search {
 	d := &Search{Snapshot: s, Effort: effort}
 	wishes := d.wanting()
 	askers := make([]int32, len(wishes))
 	for i := range wishes {
 		askers[i] = wishes[i].Template
 	}
-	d.Space = feasible.CompileWith(s, askers, market)
+	d.Space = feasible.CompileWith(s, askers, compiled)
 	d.Tiers = TiersOf(s)
 	d.Limits = RemainingLimits(s)
 	for _, w := range wishes {

@@ -49,7 +49,7 @@ type Options struct {
 	// Rollouts pace drift.
 	Rollouts *rolloutpace.Rollouts
 	// Ledger is told what commands were to save, and what they saved.
-	Ledger *savings.Ledger
+	Ledger *savings.Accounts
 }
 
 // New makes the controllers.

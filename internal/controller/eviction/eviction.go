@@ -152,7 +152,7 @@ func (q *queue) evict(ctx context.Context, leave departure.Departure, step drain
 	if code := outcome.code; code != "" {
 		q.Metrics.PodsEvictionRequestsTotal.WithLabelValues(code).Inc()
 	}
-	switch outcome.verdict {
+	switch outcome.answer {
 	case left:
 		q.Events.Publish(drain.Evicted(pod, leave.Reason()))
 		q.Metrics.PodsDrainedTotal.WithLabelValues(leave.Reason()).Inc()

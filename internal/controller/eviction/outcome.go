@@ -15,20 +15,20 @@ import (
 	"tenon/internal/departure"
 )
 
-// verdict is what the API server says to an eviction.
-type verdict int
+// answer is what the API server says to an eviction.
+type answer int
 
 const (
-	left       verdict = iota // the pod is being deleted
-	gone                      // there is no such pod any more
-	held                      // a budget allows no disruption now
-	overlapped                // more than one budget covers the pod
-	throttled                 // too many calls of any kind
-	failed                    // anything else
+	left       answer = iota // the pod is being deleted
+	gone                     // there is no such pod any more
+	held                     // a budget allows no disruption now
+	overlapped               // more than one budget covers the pod
+	throttled                // too many calls of any kind
+	failed                   // anything else
 )
 
-type outcome struct {
-	verdict verdict
+type response struct {
+	answer answer
 	// code is the HTTP status, as the metric has it; empty if no answer came.
 	code string
 	// wait is how long the API server wants to be left alone.
@@ -41,27 +41,27 @@ const manyBudgets = "This pod has more than one PodDisruptionBudget, which the e
 
 // judge tells answers apart. A budget and an overloaded API server both answer 429; the
 // budget's has a cause.
-func judge(err error) outcome {
+func judge(err error) response {
 	if err == nil {
-		return outcome{verdict: left, code: strconv.Itoa(http.StatusOK)}
+		return response{answer: left, code: strconv.Itoa(http.StatusOK)}
 	}
 	var status apierrors.APIStatus // not an error by itself, so errors.AsType does not know it
 	if !errors.As(err, &status) {
-		return outcome{verdict: failed}
+		return response{answer: failed}
 	}
-	o := outcome{verdict: failed, code: strconv.Itoa(int(status.Status().Code))}
+	o := response{answer: failed, code: strconv.Itoa(int(status.Status().Code))}
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
-		o.verdict = gone
+		o.answer = gone
 	case apierrors.HasStatusCause(err, policyv1.DisruptionBudgetCause):
-		o.verdict = held
+		o.answer = held
 	case apierrors.IsTooManyRequests(err):
-		o.verdict = throttled
+		o.answer = throttled
 		if seconds, said := apierrors.SuggestsClientDelay(err); said {
 			o.wait = time.Duration(seconds) * time.Second
 		}
 	case strings.Contains(err.Error(), manyBudgets):
-		o.verdict = overlapped
+		o.answer = overlapped
 	}
 	return o
 }

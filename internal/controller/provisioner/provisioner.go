@@ -36,7 +36,7 @@ type Options struct {
 	Supply   *market.Supply
 	Executor *execute.Executor
 	// Ledger is told what was bought for pods that a disruption has displaced.
-	Ledger *savings.Ledger
+	Ledger *savings.Accounts
 	// Synced reports whether everything that was there at the start has been put into
 	// the world. Nil is always.
 	Synced func() bool

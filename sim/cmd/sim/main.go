@@ -108,7 +108,7 @@ func run(args []string, out, errs io.Writer) int {
 		Trial: w.trial, Seeds: w.seeds, Vary: w.vary, Parallel: w.parallel, Failures: w.failures, Stop: stopped,
 	}
 	failed := map[string]int{}
-	c.Tried = func(o sim.Outcome) {
+	c.Tried = func(o sim.TrialResult) {
 		tell(out, w, o)
 		if o.Failed() {
 			failed[ruleOf(o)]++

@@ -11,7 +11,7 @@ import (
 )
 
 // tell says how a seed ended, if that is worth a line.
-func tell(out io.Writer, w wishes, o sim.Outcome) {
+func tell(out io.Writer, w wishes, o sim.TrialResult) {
 	if o.Err != nil {
 		fmt.Fprintf(out, "FAILED %s\n%v\n", o.Trial, o.Err)
 		return
@@ -41,7 +41,7 @@ func shrunk(out io.Writer, t sim.Trial) {
 }
 
 // ruleOf is what a seed is counted under.
-func ruleOf(o sim.Outcome) string {
+func ruleOf(o sim.TrialResult) string {
 	if len(o.Violations) == 0 {
 		return "error"
 	}
@@ -94,7 +94,7 @@ func every(d time.Duration, out io.Writer, wanted bool, c *sim.Campaign) (end fu
 	var lock sync.Mutex
 	var tally sim.Tally
 	tell := c.Tried
-	c.Tried = func(o sim.Outcome) {
+	c.Tried = func(o sim.TrialResult) {
 		lock.Lock()
 		defer lock.Unlock()
 		tally.Add(o)

@@ -21,8 +21,8 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// Ledger knows reservations.
-type Ledger interface {
+// Reservations knows reservations.
+type Reservations interface {
 	// Expiring reports whether a reservation is so near its end that its instances leave.
 	Expiring(ctx context.Context, reservation string) (bool, error)
 }
@@ -30,12 +30,12 @@ type Ledger interface {
 const period = time.Minute
 
 type keeper struct {
-	kit    reconcile.Kit
-	ledger Ledger
+	kit          reconcile.Kit
+	reservations Reservations
 }
 
 // New makes the controllers. They are of use only where reservations are.
-func New(kit reconcile.Kit, ledger Ledger) []reconcile.Controller {
+func New(kit reconcile.Kit, ledger Reservations) []reconcile.Controller {
 	k := keeper{kit, ledger}
 	return []reconcile.Controller{
 		{Name: "capacityreservation.capacitytype", Workers: reconcile.One, Reconcile: k.demote},
@@ -125,7 +125,7 @@ func (k keeper) expire(ctx context.Context, _ reconcile.Key) (reconcile.Result, 
 		}
 	}
 	for _, id := range order.Keys(inside) {
-		ends, err := k.ledger.Expiring(ctx, id)
+		ends, err := k.reservations.Expiring(ctx, id)
 		if err != nil {
 			return reconcile.Never, err
 		}

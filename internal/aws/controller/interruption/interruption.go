@@ -35,30 +35,30 @@ type Queue interface {
 	Delete(ctx context.Context, m instanceevents.Message) error
 }
 
-// Market is told what EC2 takes back, which it will hardly sell at the moment.
-type Market interface {
+// Shortages is told what EC2 takes back, which it will hardly sell at the moment.
+type Shortages interface {
 	SpotShort(instanceType, zone string)
 	ReservationShort(id string)
 }
 
 type controller struct {
-	kit    reconcile.Kit
-	queue  Queue
-	market Market
-	atOnce int
+	kit       reconcile.Kit
+	queue     Queue
+	shortages Shortages
+	atOnce    int
 }
 
 // most is how many messages come at the same time.
 const most = 10
 
 // New makes the controller of the queue.
-func New(kit reconcile.Kit, queue Queue, market Market) reconcile.Controller {
+func New(kit reconcile.Kit, queue Queue, market Shortages) reconcile.Controller {
 	return At(kit, queue, market, most)
 }
 
 // At makes it so that it handles so many messages at the same time; one at a time starts no
 // goroutine.
-func At(kit reconcile.Kit, queue Queue, market Market, atOnce int) reconcile.Controller {
+func At(kit reconcile.Kit, queue Queue, market Shortages, atOnce int) reconcile.Controller {
 	c := controller{kit, queue, market, atOnce}
 	return reconcile.Controller{
 		Name:      "interruption",
@@ -176,9 +176,9 @@ func (c controller) teach(kind instanceevents.Kind, claim *karpenterv1.NodeClaim
 	labels := claim.Labels
 	switch {
 	case kind == instanceevents.SpotInterrupted && labels[karpenterv1.LabelCapacityType] == catalog.Spot:
-		c.market.SpotShort(labels[corev1.LabelInstanceTypeStable], labels[corev1.LabelTopologyZone])
+		c.shortages.SpotShort(labels[corev1.LabelInstanceTypeStable], labels[corev1.LabelTopologyZone])
 	case kind == instanceevents.ReservationInterrupted && labels[awsv1.LabelCapacityReservationID] != "":
-		c.market.ReservationShort(labels[awsv1.LabelCapacityReservationID])
+		c.shortages.ReservationShort(labels[awsv1.LabelCapacityReservationID])
 	}
 }
 

@@ -39,27 +39,27 @@ func (q *queue) Delete(_ context.Context, m instanceevents.Message) error {
 	return nil
 }
 
-// market notes what it is told.
-type market struct{ told []string }
+// shortages notes what it is told.
+type shortages struct{ told []string }
 
-func (m *market) SpotShort(instanceType, zone string) {
+func (m *shortages) SpotShort(instanceType, zone string) {
 	m.told = append(m.told, "spot "+instanceType+" "+zone)
 }
-func (m *market) ReservationShort(id string) { m.told = append(m.told, "reservation "+id) }
+func (m *shortages) ReservationShort(id string) { m.told = append(m.told, "reservation "+id) }
 
 // place is a rig with one settled claim.
 type place struct {
 	*harness.Harness
 	t        *testing.T
 	queue    *queue
-	market   *market
+	market   *shortages
 	c        reconcile.Controller
 	instance string
 }
 
 func newPlace(t *testing.T) *place {
 	t.Helper()
-	p := &place{Harness: harness.New(t, memory.Options{}, harness.Pool("default")), t: t, queue: &queue{}, market: &market{}}
+	p := &place{Harness: harness.New(t, memory.Options{}, harness.Pool("default")), t: t, queue: &queue{}, market: &shortages{}}
 	claim, _ := p.Settled("a", "default", func(c *karpenterv1.NodeClaim) {
 		c.Labels[karpenterv1.LabelCapacityType], c.Labels["node.kubernetes.io/instance-type"], c.Labels["topology.kubernetes.io/zone"] = "spot", "m5.large", "z"
 		c.Labels[awsv1.LabelCapacityReservationID] = "cr-1"
@@ -225,13 +225,13 @@ func TestNoEndIsMadeUp(t *testing.T) {
 	}
 }
 
-// ward tells what a test tells it.
-type ward struct {
+// statuses tell what a test tells it.
+type statuses struct {
 	ill []instanceevents.Illness
 	err error
 }
 
-func (w *ward) Ill(context.Context) ([]instanceevents.Illness, error) { return w.ill, w.err }
+func (w *statuses) Ill(context.Context) ([]instanceevents.Illness, error) { return w.ill, w.err }
 
 // Ill instances go, at once where their pods cannot be asked to leave; others' are let be.
 func TestStatus(t *testing.T) {
@@ -239,7 +239,7 @@ func TestStatus(t *testing.T) {
 	for category, hurried := range map[instanceevents.Category]bool{instanceevents.InstanceStatus: true, instanceevents.SystemStatus: true, instanceevents.EventStatus: false} {
 		p := newPlace(t)
 		p.adopt()
-		w := &ward{ill: []instanceevents.Illness{{Instance: "i-1", Category: category}, {Instance: "i-2", Category: category}}}
+		w := &statuses{ill: []instanceevents.Illness{{Instance: "i-1", Category: category}, {Instance: "i-2", Category: category}}}
 		c := interruption.NewStatus(p.Kit, w)
 		p.Run(c, "")
 		p.Run(c, "")
@@ -257,7 +257,7 @@ func TestStatus(t *testing.T) {
 func TestStatusForbidden(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	c := interruption.NewStatus(p.Kit, &ward{err: instanceevents.ErrForbidden})
+	c := interruption.NewStatus(p.Kit, &statuses{err: instanceevents.ErrForbidden})
 	if result := p.Run(c, ""); result != reconcile.Never {
 		t.Errorf("the next round is in %v", result)
 	}

@@ -252,7 +252,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// The trial sees what has just been found, and the status is written in one go.
+// The dry run sees what has just been found, and the status is written in one go.
 func TestTheTrialSeesTheNewStatus(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, class())

@@ -23,8 +23,8 @@ import (
 	"tenon/internal/telemetry"
 )
 
-// Market knows what pools can buy, with their overlays on prices.
-type Market interface {
+// Catalogs knows what pools can buy, with their overlays on prices.
+type Catalogs interface {
 	Catalog(ctx context.Context, pool *karpenterv1.NodePool) (*catalog.Catalog, error)
 }
 
@@ -32,7 +32,7 @@ type Market interface {
 const every = 10 * time.Second
 
 // New makes the controller; none when its metrics are switched off.
-func New(kit reconcile.Kit, market Market) []reconcile.Controller {
+func New(kit reconcile.Kit, market Catalogs) []reconcile.Controller {
 	if kit.Settings.DisableClusterStateObservability {
 		return nil
 	}
@@ -47,7 +47,7 @@ func New(kit reconcile.Kit, market Market) []reconcile.Controller {
 
 type controller struct {
 	kit         reconcile.Kit
-	market      Market
+	market      Catalogs
 	description cloud.Description
 	shown       [8][][]string // the series of each gauge, to remove those of pools that are gone
 }
@@ -82,7 +82,7 @@ func (c *controller) tell(ctx context.Context) error {
 		if sum, known := c.cost(ctx, pool, claims); known {
 			cost.Add(sum, pool.Name)
 		}
-		standing := stand(claims, nodes)
+		standing := countNodes(claims, nodes)
 		for _, reason := range reasons {
 			allowed.Add(float64(standing.allowed(pool, reason, c.kit.Clock.Now())), pool.Name, string(reason))
 			consuming.Add(float64(standing.disrupting), pool.Name, string(reason))

@@ -62,25 +62,25 @@ func TestJudge(t *testing.T) {
 	long := strings.Repeat("ä", 301)
 	for name, tc := range map[string]struct {
 		err  error
-		want verdict
+		want launchFailure
 	}{
-		"no capacity":     {&cloud.NoCapacity{}, verdict{remove: removal.InsufficientCapacity, nothing: true, event: "InsufficientCapacityError"}},
-		"class not ready": {&cloud.ClassNotReady{}, verdict{remove: removal.NodeClassNotReady, nothing: true, event: "NodeClassNotReady"}},
-		"class not judged yet": {&cloud.ClassNotReady{Undecided: true, Err: errors.New("NodeClass is in Ready=Unknown")}, verdict{
+		"no capacity":     {&cloud.NoCapacity{}, launchFailure{remove: removal.InsufficientCapacity, nothing: true, event: "InsufficientCapacityError"}},
+		"class not ready": {&cloud.ClassNotReady{}, launchFailure{remove: removal.NodeClassNotReady, nothing: true, event: "NodeClassNotReady"}},
+		"class not judged yet": {&cloud.ClassNotReady{Undecided: true, Err: errors.New("NodeClass is in Ready=Unknown")}, launchFailure{
 			reason: "NodeClassReadinessUnknown", message: "NodeClassRef not ready, NodeClass is in Ready=Unknown", after: 2 * time.Second}},
-		"bought and gone": {&cloud.NotFound{ProviderID: "p"}, verdict{remove: removal.GarbageCollected}},
-		"rejected":        {&cloud.Rejected{Reason: "Unauthorized", Message: "Ask somebody."}, verdict{reason: "Unauthorized", message: "Ask somebody."}},
+		"bought and gone": {&cloud.NotFound{ProviderID: "p"}, launchFailure{remove: removal.GarbageCollected}},
+		"rejected":        {&cloud.Rejected{Reason: "Unauthorized", Message: "Ask somebody."}, launchFailure{reason: "Unauthorized", message: "Ask somebody."}},
 		"rejected for a reason that no condition can have": {&cloud.Rejected{Reason: "not valid!", Message: "Ask."},
-			verdict{reason: "LaunchFailed", message: "Ask."}},
+			launchFailure{reason: "LaunchFailed", message: "Ask."}},
 		"throttled because of something to be mended": {&cloud.Throttled{Err: &cloud.Rejected{Reason: "Quota", Message: "Raise it."}},
-			verdict{reason: "Quota", message: "Raise it."}},
-		"anything else":            {errors.New("broken"), verdict{reason: "LaunchFailed", message: "broken"}},
-		"anything else, at length": {errors.New(long), verdict{reason: "LaunchFailed", message: long[:600] + "..."}},
+			launchFailure{reason: "Quota", message: "Raise it."}},
+		"anything else":            {errors.New("broken"), launchFailure{reason: "LaunchFailed", message: "broken"}},
+		"anything else, at length": {errors.New(long), launchFailure{reason: "LaunchFailed", message: long[:600] + "..."}},
 	} {
 		for _, err := range []error{tc.err, fmt.Errorf("%w", tc.err)} {
 			got := judge(err)
 			got.err = nil
-			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(verdict{})); diff != "" {
+			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(launchFailure{})); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", name, diff)
 			}
 		}

@@ -120,8 +120,8 @@ func (l *lifecycle) logLaunched(ctx context.Context, claim *karpenterv1.NodeClai
 		"allocatable", claim.Status.Allocatable)
 }
 
-// refused acts on a verdict: the claim goes, or is tried again.
-func (l *lifecycle) refused(ctx context.Context, claim *karpenterv1.NodeClaim, v verdict) (launching, error) {
+// refused acts on a failure: the claim goes, or is tried again.
+func (l *lifecycle) refused(ctx context.Context, claim *karpenterv1.NodeClaim, v launchFailure) (launching, error) {
 	if v.remove == "" {
 		return l.again(ctx, claim, v)
 	}
@@ -138,7 +138,7 @@ func (l *lifecycle) refused(ctx context.Context, claim *karpenterv1.NodeClaim, v
 
 // again says on the claim why it was not launched, and asks for another try: when the
 // cloud says, or with less and less haste.
-func (l *lifecycle) again(ctx context.Context, claim *karpenterv1.NodeClaim, v verdict) (launching, error) {
+func (l *lifecycle) again(ctx context.Context, claim *karpenterv1.NodeClaim, v launchFailure) (launching, error) {
 	before := claim.DeepCopy()
 	conditions := claim.Conditions(l.kit.Clock.Now())
 	conditions.SetUnknown(karpenterv1.ConditionLaunched, v.reason, v.message)

@@ -48,7 +48,7 @@ const afterConflict = time.Second
 type lifecycle struct {
 	kit     reconcile.Kit
 	tracker *registration.Tracker
-	market  Market // may be nil
+	market  Catalogs // may be nil
 	places  Places
 	about   cloud.Description
 	words   requirement.Vocabulary
@@ -72,7 +72,7 @@ type Places interface {
 // At makes the controller for claims that are bought as a market has it, which is what
 // they were decided by. Without a market it is as the provider has it, and without places
 // nodes open as soon as they have joined.
-func At(kit reconcile.Kit, tracker *registration.Tracker, market Market, places Places) reconcile.Controller {
+func At(kit reconcile.Kit, tracker *registration.Tracker, market Catalogs, places Places) reconcile.Controller {
 	about := kit.Cloud.Describe().WithDefaults()
 	l := &lifecycle{kit: kit, tracker: tracker, market: market, places: places, about: about, words: about.Vocabulary()}
 	return reconcile.Controller{

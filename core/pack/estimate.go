@@ -2,25 +2,25 @@ package pack
 
 import "tenon/core/bitset"
 
-// trial fills an imagined bin by the same choices as fill, without touching the lots.
-type trial struct {
+// estimate fills an imagined bin by the same choices as fill, without touching the lots.
+type estimate struct {
 	p    *packer
 	room []int64
 	caps []int64
 }
 
-// scratch is memory that trials, and attempts to repack, use in turn: there are thousands of
+// scratch is memory that estimates, and attempts to repack, use in turn: there are thousands of
 // them.
 type scratch struct {
 	room, caps []int64
-	list       []contender // of trials
+	list       []contender // of estimates
 	filling    []contender // of the bin that is filled
 	kinds      []int
 	order      []int
 	waste      []float64
 }
 
-func (t *trial) run(among []int, sites bitset.Set, price float64) float64 {
+func (t *estimate) run(among []int, sites bitset.Set, price float64) float64 {
 	p := t.p
 	list := p.fitting(p.scratch.list[:0], among, t.room, sites)
 	p.scratch.list = list
@@ -57,7 +57,7 @@ func (t *trial) run(among []int, sites bitset.Set, price float64) float64 {
 }
 
 // mayTake asks the caps of the relaxation's groups.
-func (t *trial) mayTake(k *kind) int {
+func (t *estimate) mayTake(k *kind) int {
 	most := int64(1) << 30
 	for _, row := range k.rows {
 		most = min(most, t.caps[row])
@@ -65,7 +65,7 @@ func (t *trial) mayTake(k *kind) int {
 	return int(most)
 }
 
-func (t *trial) take(k *kind, n int64) {
+func (t *estimate) take(k *kind, n int64) {
 	for _, row := range k.rows {
 		t.caps[row] -= n
 	}

@@ -15,15 +15,15 @@ import (
 // reasons for which nodes are disrupted.
 var reasons = []karpenterv1.DisruptionReason{karpenterv1.DisruptionEmpty, karpenterv1.DisruptionDrifted, karpenterv1.DisruptionUnderutilized}
 
-// standing is what budgets see of a pool.
-type standing struct {
+// nodeCount is what budgets see of a pool.
+type nodeCount struct {
 	nodes, disrupting int
 }
 
-// stand counts a pool's nodes as budgets do: those that are initialized and whose instance is not
+// countNodes counts a pool's nodes as budgets do: those that are initialized and whose instance is not
 // going yet. Of these, the ones that are going or not ready are being disrupted.
-func stand(claims []*karpenterv1.NodeClaim, nodes map[string]*corev1.Node) standing {
-	var out standing
+func countNodes(claims []*karpenterv1.NodeClaim, nodes map[string]*corev1.Node) nodeCount {
+	var out nodeCount
 	for _, claim := range claims {
 		node, there := nodes[claim.Status.ProviderID]
 		if !there || claim.Status.ProviderID == "" || node.Labels[karpenterv1.LabelInitialized] != "true" || is(claim, karpenterv1.ConditionInstanceTerminating) {
@@ -38,7 +38,7 @@ func stand(claims []*karpenterv1.NodeClaim, nodes map[string]*corev1.Node) stand
 }
 
 // allowed is how many may be disrupted together. A budget that cannot be read allows none.
-func (s standing) allowed(pool *karpenterv1.NodePool, reason karpenterv1.DisruptionReason, now time.Time) int {
+func (s nodeCount) allowed(pool *karpenterv1.NodePool, reason karpenterv1.DisruptionReason, now time.Time) int {
 	allowed, err := pool.AllowedDisruptions(reason, s.nodes, now)
 	if err != nil {
 		return 0

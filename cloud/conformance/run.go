@@ -12,8 +12,8 @@ import (
 	"tenon/core/requirement"
 )
 
-// trial is one law being tried.
-type trial struct {
+// lawRun is one law being tried.
+type lawRun struct {
 	Harness
 	ctx    context.Context
 	law    string
@@ -21,11 +21,11 @@ type trial struct {
 	wrong  []error
 }
 
-// halt ends a trial that cannot go on.
+// halt ends a run that cannot go on.
 type halt struct{}
 
 // run catches halt, and nothing else: a provider that panics should be seen to.
-func (t *trial) run(law func(*trial)) {
+func (t *lawRun) run(law func(*lawRun)) {
 	defer func() {
 		if reason := recover(); reason != nil && reason != any(halt{}) {
 			panic(reason)
@@ -34,12 +34,12 @@ func (t *trial) run(law func(*trial)) {
 	law(t)
 }
 
-func (t *trial) errorf(format string, args ...any) {
+func (t *lawRun) errorf(format string, args ...any) {
 	t.wrong = append(t.wrong, fmt.Errorf(format, args...))
 }
 
 // fatalf is for what the rest of a law builds on.
-func (t *trial) fatalf(format string, args ...any) {
+func (t *lawRun) fatalf(format string, args ...any) {
 	t.errorf(format, args...)
 	panic(halt{})
 }
@@ -47,7 +47,7 @@ func (t *trial) fatalf(format string, args ...any) {
 const pool = "conformance"
 
 // claim asks for something small, with a UID that no claim had before.
-func (t *trial) claim(requirements ...requirement.Requirement) cloud.Claim {
+func (t *lawRun) claim(requirements ...requirement.Requirement) cloud.Claim {
 	t.claims++
 	own := requirement.New(requirement.KeyNodePool, requirement.In, pool)
 	return cloud.Claim{
@@ -77,8 +77,8 @@ func only(o cloud.Offer) []requirement.Requirement {
 	}
 }
 
-// create buys, and ends the trial if that is not possible.
-func (t *trial) create(claim cloud.Claim) cloud.Instance {
+// create buys, and ends the run if that is not possible.
+func (t *lawRun) create(claim cloud.Claim) cloud.Instance {
 	i, err := t.Provider.Create(t.ctx, claim)
 	if err != nil {
 		t.fatalf("create for %s: %w", claim.Requirements, err)
@@ -90,13 +90,13 @@ func (t *trial) create(claim cloud.Claim) cloud.Instance {
 }
 
 // createSettled buys and waits until all readers can see it.
-func (t *trial) createSettled(claim cloud.Claim) cloud.Instance {
+func (t *lawRun) createSettled(claim cloud.Claim) cloud.Instance {
 	i := t.create(claim)
 	t.Advance(t.Provider.Describe().VisibleWithin)
 	return i
 }
 
-func (t *trial) catalog() *catalog.Catalog {
+func (t *lawRun) catalog() *catalog.Catalog {
 	c, err := t.Provider.Catalog(t.ctx, t.Class)
 	switch {
 	case err != nil:
@@ -107,7 +107,7 @@ func (t *trial) catalog() *catalog.Catalog {
 	return c
 }
 
-func (t *trial) list() map[string]cloud.Instance {
+func (t *lawRun) list() map[string]cloud.Instance {
 	found, err := t.Provider.List(t.ctx)
 	if err != nil {
 		t.fatalf("list: %w", err)
@@ -123,7 +123,7 @@ func (t *trial) list() map[string]cloud.Instance {
 }
 
 // delete removes an instance and waits for its end.
-func (t *trial) delete(id string) {
+func (t *lawRun) delete(id string) {
 	if err := t.Provider.Delete(t.ctx, id); err != nil {
 		t.fatalf("delete %s: %w", id, err)
 	}
@@ -131,7 +131,7 @@ func (t *trial) delete(id string) {
 }
 
 // sold checks how many machines the cloud has sold in all.
-func (t *trial) sold(want int, after string) {
+func (t *lawRun) sold(want int, after string) {
 	if got := t.Bought(); got != want {
 		t.errorf("after %s the cloud has sold %d instance(s), want %d", after, got, want)
 	}

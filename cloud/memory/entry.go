@@ -22,9 +22,9 @@ type Machine struct {
 	Boots time.Time `json:"boots"`
 }
 
-// Record is what the cloud has written down about a machine. Its state at any time
+// Entry is what the cloud has written down about a machine. Its state at any time
 // follows from the times in it.
-type Record struct {
+type Entry struct {
 	Machine Machine `json:"machine"`
 	// Dies is when it will die by itself; Deleted when it began to end; Gone when it has
 	// ended. The zero time is never.
@@ -36,7 +36,7 @@ type Record struct {
 }
 
 // at is the instance as it was at a time, if it existed.
-func (r *Record) at(t time.Time) (cloud.Instance, bool) {
+func (r *Entry) at(t time.Time) (cloud.Instance, bool) {
 	i := r.Machine.Instance.Clone()
 	switch {
 	case t.Before(i.Launched) || r.goneBy(t):
@@ -51,15 +51,15 @@ func (r *Record) at(t time.Time) (cloud.Instance, bool) {
 	return i, true
 }
 
-func (r *Record) goneBy(t time.Time) bool { return !r.Gone.IsZero() && !t.Before(r.Gone) }
+func (r *Entry) goneBy(t time.Time) bool { return !r.Gone.IsZero() && !t.Before(r.Gone) }
 
 // end begins to end the machine.
-func (r *Record) end(at time.Time, takes time.Duration) {
+func (r *Entry) end(at time.Time, takes time.Duration) {
 	r.Deleted, r.Gone = at, at.Add(takes)
 }
 
 // next is when something about the machine changes that the cloud has to act on.
-func (r *Record) next() time.Time {
+func (r *Entry) next() time.Time {
 	switch {
 	case r.Returned:
 		return time.Time{}
@@ -70,10 +70,10 @@ func (r *Record) next() time.Time {
 }
 
 // unseen records are of machines that no look shows any more, however late.
-func (r *Record) unseen(by time.Time) bool { return r.Returned && r.goneBy(by) }
+func (r *Entry) unseen(by time.Time) bool { return r.Returned && r.goneBy(by) }
 
 // keep writes a machine down.
-func (c *Cloud) keep(r *Record) {
+func (c *Cloud) keep(r *Entry) {
 	id := r.Machine.Instance.ProviderID
 	c.records[id] = r
 	if at, known := slices.BinarySearch(c.present, id); !known {

@@ -17,26 +17,28 @@ import (
 // Annotation holds the account of a pool. Who removes it opens a new one.
 const Annotation = "tenon.sh/savings"
 
-// Ledger reads and writes the accounts of pools. All methods may be called by many
+// Accounts reads and writes the accounts of pools. All methods may be called by many
 // goroutines.
-type Ledger struct{ kit reconcile.Kit }
+type Accounts struct{ kit reconcile.Kit }
 
 // New makes one. It keeps nothing to itself.
-func New(kit reconcile.Kit) *Ledger { return &Ledger{kit} }
+func New(kit reconcile.Kit) *Accounts { return &Accounts{kit} }
 
 // Of is the account of a pool.
 func Of(pool *karpenterv1.NodePool) Account { return read(pool.Annotations[Annotation]) }
 
 // Caution is what evictions from a pool's nodes have to save now, in thousandths of what
 // they would have to otherwise. It is for the pool's snapshot.Consolidation.
-func (l *Ledger) Caution(pool *karpenterv1.NodePool) int { return Of(pool).Caution(l.kit.Clock.Now()) }
+func (l *Accounts) Caution(pool *karpenterv1.NodePool) int {
+	return Of(pool).Caution(l.kit.Clock.Now())
+}
 
 // Over notes that a command is over. Realised is the price of what was given up, less that
 // of what was really launched for it; what is bought later for its pods is for Bought. A
 // command that failed was given up before anything was evicted. Commands for drift are none
-// of the ledger's business: they are not there to save money. To tell the same twice does
+// of the accounts' business: they are not there to save money. To tell the same twice does
 // no harm.
-func (l *Ledger) Over(ctx context.Context, record command.Record, realised model.Money, failed bool) error {
+func (l *Accounts) Over(ctx context.Context, record command.Record, realised model.Money, failed bool) error {
 	if record.Reason == plan.Drifted {
 		return nil
 	}
@@ -59,7 +61,7 @@ func (l *Ledger) Over(ctx context.Context, record command.Record, realised model
 
 // Bought notes that a node of a pool was bought for pods that a command has displaced. If the
 // command is not over, the pool keeps the charge until it is. What is told twice is charged twice.
-func (l *Ledger) Bought(ctx context.Context, id, pool string, price model.Money) error {
+func (l *Accounts) Bought(ctx context.Context, id, pool string, price model.Money) error {
 	now := l.kit.Clock.Now()
 	var pools karpenterv1.NodePoolList
 	if err := l.kit.Client.List(ctx, &pools, client.UnsafeDisableDeepCopy); err != nil {
@@ -138,7 +140,7 @@ func split(amount model.Money, weights []model.Money) []model.Money {
 const attempts = 5
 
 // change reads past the cache: commands may end one right after the other.
-func (l *Ledger) change(ctx context.Context, name string, change func(Account) Account) error {
+func (l *Accounts) change(ctx context.Context, name string, change func(Account) Account) error {
 	var overtaken error
 	for range attempts {
 		pool := &karpenterv1.NodePool{}

@@ -17,8 +17,8 @@ const (
 	classAgain = 2 * time.Second
 )
 
-// verdict is what an error from Create means for its claim.
-type verdict struct {
+// launchFailure is what an error from Create means for its claim.
+type launchFailure struct {
 	// err is the error itself.
 	err error
 	// remove is why the claim is deleted; empty if it is tried again.
@@ -36,8 +36,8 @@ type verdict struct {
 
 // judge reads an error from Create. What has no type may mean that something was bought,
 // so the same claim is tried again until it is too late.
-func judge(err error) verdict {
-	v := verdict{err: err}
+func judge(err error) launchFailure {
+	v := launchFailure{err: err}
 	unready, isUnready := errors.AsType[*cloud.ClassNotReady](err)
 	switch {
 	case as[*cloud.NoCapacity](err):

@@ -8,8 +8,8 @@ import (
 	"tenon/cloud/aws/instance"
 )
 
-// round is when all machines were looked at last.
-type round struct {
+// lastList is when all machines were looked at last.
+type lastList struct {
 	sync.Mutex
 	at time.Time
 }

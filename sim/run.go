@@ -29,8 +29,8 @@ type Trial struct {
 	Pulse func(simulated time.Duration) bool
 }
 
-// Outcome is what a trial came to.
-type Outcome struct {
+// TrialResult is what a trial came to.
+type TrialResult struct {
 	Trial  Trial
 	Report Report
 	// Violations are those that count.
@@ -40,7 +40,7 @@ type Outcome struct {
 }
 
 // Failed reports whether a rule that counts was broken.
-func (o Outcome) Failed() bool { return len(o.Violations) > 0 || o.Err != nil }
+func (o TrialResult) Failed() bool { return len(o.Violations) > 0 || o.Err != nil }
 
 // UsualEffort is what the command has decisions spend. Rules hold with any effort, and more
 // of it is most of the time of a run.
@@ -51,7 +51,7 @@ const ruleOfPanics = "the product does not panic"
 
 // Run runs it until a rule that counts is broken, and looks at what is left at rest if none
 // was before.
-func (t Trial) Run() (o Outcome) {
+func (t Trial) Run() (o TrialResult) {
 	o.Trial = t
 	var faults Faults
 	if faults, o.Err = ParseFaults(t.Faults); o.Err != nil {

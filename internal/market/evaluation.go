@@ -16,16 +16,16 @@ import (
 	"tenon/internal/ingest"
 )
 
-// verdict is one judgement.
-type verdict struct {
+// evaluation is one judgement.
+type evaluation struct {
 	overlays []*karpenterv1alpha1.NodeOverlay
 	pools    []*karpenterv1.NodePool // by name
 	classes  map[types.UID]cloud.ClassRef
 	identity string // equal for judgements that say the same
 }
 
-func newVerdict(overlays []*karpenterv1alpha1.NodeOverlay, pools []*karpenterv1.NodePool) *verdict {
-	v := &verdict{overlays: slices.Clone(overlays), pools: slices.Clone(pools), classes: map[types.UID]cloud.ClassRef{}}
+func newEvaluation(overlays []*karpenterv1alpha1.NodeOverlay, pools []*karpenterv1.NodePool) *evaluation {
+	v := &evaluation{overlays: slices.Clone(overlays), pools: slices.Clone(pools), classes: map[types.UID]cloud.ClassRef{}}
 	slices.SortFunc(v.overlays, func(a, b *karpenterv1alpha1.NodeOverlay) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortFunc(v.pools, func(a, b *karpenterv1.NodePool) int { return strings.Compare(a.Name, b.Name) })
 	var id strings.Builder
@@ -41,7 +41,7 @@ func newVerdict(overlays []*karpenterv1alpha1.NodeOverlay, pools []*karpenterv1.
 }
 
 // knows tells whether the pool was judged, with the class that it has.
-func (v *verdict) knows(pool types.UID, ref cloud.ClassRef) bool {
+func (v *evaluation) knows(pool types.UID, ref cloud.ClassRef) bool {
 	if v == nil {
 		return false
 	}
@@ -55,7 +55,7 @@ func (v *verdict) knows(pool types.UID, ref cloud.ClassRef) bool {
 //
 // Pools that no overlay can tell apart are asked about once: there may be thousands of
 // offerings, and the provider's catalogue changes with every shortage.
-func (v *verdict) apply(words requirement.Vocabulary, ref cloud.ClassRef, base *catalog.Catalog) map[types.UID]*catalog.Catalog {
+func (v *evaluation) apply(words requirement.Vocabulary, ref cloud.ClassRef, base *catalog.Catalog) map[types.UID]*catalog.Catalog {
 	translator := ingest.NewTranslator(ingest.NewIndex(), ingest.Options{Vocabulary: words})
 	abouts := v.abouts(words)
 	first := map[string]int{} // of those that are alike
@@ -82,7 +82,7 @@ func (v *verdict) apply(words requirement.Vocabulary, ref cloud.ClassRef, base *
 }
 
 // abouts are what the overlays are about, one by one. What cannot be read is not in use.
-func (v *verdict) abouts(words requirement.Vocabulary) []requirement.Set {
+func (v *evaluation) abouts(words requirement.Vocabulary) []requirement.Set {
 	var out []requirement.Set
 	for _, o := range v.overlays {
 		var entries []requirement.Entry

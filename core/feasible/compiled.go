@@ -10,11 +10,11 @@ import (
 	"tenon/core/requirement"
 )
 
-// Market remembers what can be bought, compiled, from one snapshot to the next: pods change all
+// Compiled remembers what can be bought, compiled, from one snapshot to the next: pods change all
 // the time, pools and catalogues rarely. It changes no answer. Catalogues count as the same
 // only where they are the same lists, which never change; all else that machines depend on
 // is compared. It belongs to one goroutine at a time; nil remembers nothing.
-type Market struct {
+type Compiled struct {
 	wares  *wares
 	ranges []*selling // the latest first
 }
@@ -74,7 +74,7 @@ type daemonTerms struct {
 }
 
 // waresOf compiles catalogues, unless that was done.
-func (m *Market) waresOf(catalogs []catalog.Catalog) *wares {
+func (m *Compiled) waresOf(catalogs []catalog.Catalog) *wares {
 	if m == nil {
 		return newWares(catalogs)
 	}
@@ -94,7 +94,7 @@ func sameList(a, b catalog.Catalog) bool {
 }
 
 // recall finds what was compiled on the same terms.
-func (m *Market) recall(t *terms) (*selling, bool) {
+func (m *Compiled) recall(t *terms) (*selling, bool) {
 	if m == nil {
 		return nil, false
 	}
@@ -107,7 +107,7 @@ func (m *Market) recall(t *terms) (*selling, bool) {
 	return found, true
 }
 
-func (m *Market) keep(s *selling) {
+func (m *Compiled) keep(s *selling) {
 	if m != nil {
 		m.ranges = slices.Insert(m.ranges, 0, s)
 		m.ranges = m.ranges[:min(len(m.ranges), fewRanges)]
@@ -130,7 +130,7 @@ func (sp *Space) terms() terms {
 }
 
 // compileMarket fills in what can be bought.
-func (sp *Space) compileMarket(m *Market) {
+func (sp *Space) compileMarket(m *Compiled) {
 	sp.wares = m.waresOf(sp.Snapshot.Catalogs)
 	sp.Slots = sp.wares.slots
 	t := sp.terms()

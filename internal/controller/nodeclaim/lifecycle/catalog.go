@@ -12,9 +12,9 @@ import (
 	"tenon/core/catalog"
 )
 
-// Market knows what a pool can buy, with corrections of prices and capacities that the
+// Catalogs knows what a pool can buy, with corrections of prices and capacities that the
 // provider knows nothing of.
-type Market interface {
+type Catalogs interface {
 	Catalog(ctx context.Context, pool *karpenterv1.NodePool) (*catalog.Catalog, error)
 }
 
