@@ -27,7 +27,7 @@ STAMP := -X tenon/internal/version.number=$(VERSION) -X tenon/internal/version.c
 LINK := -buildvcs=false -ldflags '-s -w $(STAMP)'
 
 # The modules of this repository. The product is ".", the others have dependencies that it must not.
-MODULES := . $(patsubst %/go.mod,%,$(wildcard lab/go.mod bench/go.mod))
+MODULES := . $(patsubst %/go.mod,%,$(wildcard lab/go.mod bench/go.mod charts/go.mod))
 
 # Files that a generator writes. lint compares them with what the generator writes now.
 GENERATED := $(sort $(wildcard api/crds/*.yaml docs/reference/*.md) $(shell find api -name 'zz_generated*.go' 2>/dev/null))
@@ -49,8 +49,8 @@ demo: build ## Show Tenon at work on a real control plane and an emulated AWS; C
 # -count=1 is not given: Go knows which tests have nothing new to tell. Stories of hundreds of nodes,
 # told one after the other, take longer than the ten minutes that Go gives a package.
 .PHONY: test
-test: build ## Run all tests: the product's, the lab's, and those in a running lab
-	@status=0; for module in . lab; do \
+test: build ## Run all tests: the product's, the lab's, the charts', and those in a running lab
+	@status=0; for module in . charts lab; do \
 		echo "test: $$module"; \
 		(cd $$module && TENON_LAB=$(CURDIR)/bin/tenon-lab $(GO) test -timeout 30m $(TESTFLAGS) ./...) || status=1; \
 	done; \
