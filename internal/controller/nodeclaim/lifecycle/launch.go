@@ -152,6 +152,12 @@ func (l *lifecycle) again(ctx context.Context, claim *karpenterv1.NodeClaim, v l
 		return launching{over: true, result: reconcile.In(v.after)}, nil
 	}
 	launch := fmt.Errorf("launch claim %s: %w", claim.Name, v.err)
+	if as[*cloud.Rejected](v.err) && err == nil {
+		if first, err := l.probes(ctx, claim); err == nil && first {
+			reconcile.Log(ctx).Error(launch, "a launch was rejected, and is tried again soon")
+			return launching{over: true, result: reconcile.In(probeEvery)}, nil
+		}
+	}
 	if err == nil || apierrors.IsConflict(err) { // the next try finds a reason, too
 		return launching{over: true}, launch
 	}

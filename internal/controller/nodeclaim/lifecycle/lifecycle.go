@@ -80,6 +80,7 @@ func At(kit reconcile.Kit, tracker *registration.Tracker, market Catalogs, place
 		Watches: []reconcile.Watch{
 			{Kind: &karpenterv1.NodeClaim{}, Matters: claimMatters},
 			{Kind: &corev1.Node{}, Keys: l.waitingFor},
+			{Kind: &karpenterv1.NodeClaim{}, Matters: launchedNow, Keys: l.rejectedBeside},
 		},
 		Workers:   reconcile.Workers{Min: 300, Max: 5000},
 		Retry:     reconcile.Backoff{First: time.Second, Longest: time.Minute},

@@ -153,8 +153,8 @@ func TestRejectedUntilTooLate(t *testing.T) {
 	s := newStory(t, failing(&cloud.Rejected{Reason: "Unauthorized", Message: "Not allowed to buy."}))
 	for range 2 {
 		s.Named("web-1", "web")
-		if err := s.try(); err == nil {
-			t.Fatal("no error, so no retry with less and less haste")
+		if again := s.run().After; again != probeEvery {
+			t.Fatalf("tried again after %s", again)
 		}
 		s.expect(karpenterv1.ConditionLaunched, "Unknown", "Unauthorized", "Not allowed to buy.")
 		s.Clock.Step(cloud.DefaultLaunchTimeout)
@@ -170,6 +170,46 @@ func TestRejectedUntilTooLate(t *testing.T) {
 	c, _ := pool.Conditions(s.Clock.Now()).Get(karpenterv1.ConditionNodeRegistrationHealthy)
 	if c.Status != "False" || c.Reason != "Unauthorized" || c.Message != "Not allowed to buy." {
 		t.Errorf("pool: %v", c)
+	}
+}
+
+// TestRejectionsAreMended: of a pool's rejected claims the oldest is tried again every five seconds and the
+// others with less and less haste; once it is launched, all of them are tried at once.
+func TestRejectionsAreMended(t *testing.T) {
+	t.Parallel()
+	mended := false
+	s := newStory(t, memory.Options{Trouble: func(c memory.Call) memory.Fault {
+		if c.Method == memory.Create && !mended {
+			return memory.Fault{Before: &cloud.Rejected{Reason: "Unauthorized", Message: "Not allowed to buy."}}
+		}
+		return memory.Fault{}
+	}})
+	for _, name := range []string{"web-1", "web-2", "web-3"} {
+		s.Named(name, "web")
+		s.Clock.Step(time.Second)
+	}
+	if again := s.run().After; again != probeEvery {
+		t.Errorf("the oldest is tried again after %s, want %s", again, probeEvery)
+	}
+	for _, name := range []string{"web-2", "web-3"} {
+		if _, err := s.controller.Reconcile(context.Background(), reconcile.Key{Name: name}); err == nil {
+			t.Errorf("%s: no error, so no retry with less and less haste", name)
+		}
+	}
+	mended = true
+	before := s.Claim("web-1")
+	s.run()
+	var woken []string
+	for _, w := range s.controller.Watches {
+		if _, ofClaims := w.Kind.(*karpenterv1.NodeClaim); ofClaims && w.Wakes(before, s.Claim("web-1")) {
+			for _, key := range w.KeysOf(context.Background(), s.Claim("web-1")) {
+				woken = append(woken, key.Name)
+			}
+		}
+	}
+	slices.Sort(woken)
+	if want := []string{"web-1", "web-2", "web-3"}; !slices.Equal(woken, want) {
+		t.Errorf("%v are looked at, want %v", woken, want)
 	}
 }
 

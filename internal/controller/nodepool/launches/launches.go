@@ -149,7 +149,7 @@ func lasted(claims []*karpenterv1.NodeClaim, now time.Time) (list []*karpenterv1
 
 // sentence leaves out how many claims there are: that changes with every pod.
 func sentence(list []*karpenterv1.NodeClaim) string {
-	return fmt.Sprintf("NodeClaims cannot be launched, %s since %s: %s. They are tried again within a minute", list[0].Name,
+	return fmt.Sprintf("NodeClaims cannot be launched, %s since %s: %s. The first is tried again every five seconds, the others once it is launched", list[0].Name,
 		list[0].CreationTimestamp.UTC().Format(time.RFC3339), strings.TrimSuffix(refusal(list[0]).Message, "."))
 }
 

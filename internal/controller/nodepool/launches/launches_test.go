@@ -59,7 +59,7 @@ func TestRefusedLaunchesAreTold(t *testing.T) {
 	}
 	put(metav1.ConditionUnknown, "Unauthorized", "User is not authorized to perform this operation.")
 	r.Run(c, "web")
-	if got := said(t, r); !strings.HasPrefix(got, "Unauthorized: NodeClaims cannot be launched, web-1 since ") || !strings.HasSuffix(got, "not authorized to perform this operation. They are tried again within a minute") {
+	if got := said(t, r); !strings.HasPrefix(got, "Unauthorized: NodeClaims cannot be launched, web-1 since ") || !strings.HasSuffix(got, "not authorized to perform this operation. The first is tried again every five seconds, the others once it is launched") {
 		t.Errorf("the pool says %q", got)
 	}
 	events := r.Events()
