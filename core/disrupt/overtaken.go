@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"tenon/core/disruptable"
+	"tenon/core/feasible"
 	"tenon/core/model"
 	"tenon/core/plan"
 	"tenon/core/reason"
@@ -41,7 +42,7 @@ func NewCurrent(s *snapshot.Snapshot) *Current {
 
 // Overtaken is why a disruption that was decided for an earlier snapshot does not hold any
 // more; no cause if it does. These are its preconditions: each node may still be disrupted,
-// no pod has come that would have to move, and the receivers still have room.
+// no pod has come that would have to move, and the receivers still admit the pods and have room.
 func (c *Current) Overtaken(was *snapshot.Snapshot, d *plan.Disruption) reason.Cause {
 	for i := range d.Nodes {
 		if cause := c.leaver(was, d, &d.Nodes[i]); cause.Code != reason.None {
@@ -81,21 +82,51 @@ func (c *Current) leaver(was *snapshot.Snapshot, d *plan.Disruption, r *plan.Rem
 	return cause
 }
 
+// receiver asks the rules of one pod and one node once more: labels, taints, and room beside what
+// has come since. Rules between pods are not asked: kube-scheduler will.
 func (c *Current) receiver(was *snapshot.Snapshot, m *plan.Placement) reason.Cause {
 	n := c.nodes[m.Node]
-	if n == nil || n.Leaving || !n.Initialized || n.Life.Unready || n.Unschedulable {
+	if n == nil || n.Leaving || !n.Initialized || n.Life.Unready {
 		return reason.Cause{Code: reason.ReceiverClosed, Where: m.Node}
 	}
-	room := n.Allocatable
-	for _, p := range c.pods[m.Node] {
-		room = room.Sub(c.s.Templates[p.Template].Requests)
-	}
+	here, moved := c.alone(n, was, m.Pods)
+	sp := feasible.Compile(here, moved)
+	host := &sp.Hosts[0]
 	var need model.Resources
-	for _, p := range m.Pods {
-		need = need.Add(was.Templates[was.Pods[p].Template].Requests)
+	for _, template := range moved {
+		t := &here.Templates[template]
+		need = need.Add(t.Requests)
+		v := sp.Variant(t, sp.AllDropped(t))
+		if !slices.ContainsFunc(v.Alternatives, func(a feasible.Asker) bool { return sp.Admits(host.Class, &a, true, true) }) {
+			return reason.Cause{Code: reason.ReceiverClosed, Where: m.Node}
+		}
 	}
-	if !need.Fits(room) {
+	if !feasible.Fits(sp.Vector(need), host.Room) {
 		return reason.Cause{Code: reason.ReceiverFull, Where: m.Node}
 	}
 	return reason.Cause{}
+}
+
+// alone is a snapshot of one node with the pods on it, and the templates of pods of an earlier
+// snapshot, one for each pod.
+func (c *Current) alone(n *snapshot.Node, was *snapshot.Snapshot, pods []int) (*snapshot.Snapshot, []int32) {
+	out := &snapshot.Snapshot{Now: c.s.Now, Settings: c.s.Settings, Nodes: []snapshot.Node{*n}}
+	add := func(t snapshot.Template) int32 {
+		out.Templates = append(out.Templates, t)
+		return int32(len(out.Templates) - 1)
+	}
+	for _, p := range c.pods[n.Name] {
+		pod := *p
+		pod.Template = add(c.s.Templates[p.Template])
+		out.Pods = append(out.Pods, pod)
+	}
+	for _, d := range c.s.Daemons {
+		d.Template = add(c.s.Templates[d.Template])
+		out.Daemons = append(out.Daemons, d)
+	}
+	moved := make([]int32, len(pods))
+	for i, p := range pods {
+		moved[i] = add(was.Templates[was.Pods[p].Template])
+	}
+	return out, moved
 }

@@ -8,6 +8,7 @@ import (
 	"tenon/core/model"
 	"tenon/core/plan"
 	"tenon/core/reason"
+	"tenon/core/requirement"
 	"tenon/core/snapshot"
 )
 
@@ -15,11 +16,11 @@ import (
 func decided(why plan.Reason) (*snapshot.Snapshot, *plan.Disruption) {
 	s := &snapshot.Snapshot{
 		Now: time.Unix(1_800_000_000, 0), Pools: []snapshot.Pool{{Name: "web"}}, Catalogs: []catalog.Catalog{{Types: make([]catalog.Type, 1)}},
-		Templates: []snapshot.Template{{Requests: model.Resources{CPU: 1000}}},
+		Templates: []snapshot.Template{{Requests: model.Resources{CPU: 1000}, Selector: requirement.FromLabels(map[string]string{"disk": "ssd"})}},
 		Pods:      []snapshot.Pod{{Namespace: "default", Name: "p", UID: "p", Node: "a", Tie: snapshot.Tie{Returns: true, Asked: true}}},
 	}
 	for _, name := range []string{"a", "b"} {
-		s.Nodes = append(s.Nodes, snapshot.Node{Name: name, Claim: "claim-" + name, Pool: "web", Initialized: true, Allocatable: model.Resources{CPU: 1000}})
+		s.Nodes = append(s.Nodes, snapshot.Node{Name: name, Claim: "claim-" + name, Pool: "web", Labels: map[string]string{"disk": "ssd"}, Initialized: true, Allocatable: model.Resources{CPU: 1000}})
 	}
 	return s, &plan.Disruption{
 		Reason: why, Nodes: []plan.Removal{{Node: "a", Claim: "claim-a", Pool: "web", Pods: []int{0}}}, Moves: []plan.Placement{{Node: "b", Pods: []int{0}}},
@@ -60,6 +61,16 @@ func TestOvertaken(t *testing.T) {
 		}, reason.PodDisruptionBudget},
 		"the receiver is closed": {plan.Underutilized, func(s *snapshot.Snapshot) { s.Nodes[1].Unschedulable = true }, reason.ReceiverClosed},
 		"the receiver is full":   {plan.Underutilized, func(s *snapshot.Snapshot) { s.Nodes[1].Allocatable.CPU = 900 }, reason.ReceiverFull},
+		"the receiver waits for a daemon that takes the room": {plan.Underutilized, func(s *snapshot.Snapshot) {
+			s.Daemons = []snapshot.Daemon{{Name: "agent", Template: 1}}
+			s.Templates = append(s.Templates, snapshot.Template{Daemon: true, Requests: model.Resources{CPU: 100}})
+		}, reason.ReceiverFull},
+		"the receiver is tainted":        {plan.Underutilized, func(s *snapshot.Snapshot) { s.Nodes[1].Taints = []model.Taint{{Key: "gpu", Effect: model.NoSchedule}} }, reason.ReceiverClosed},
+		"the receiver has another label": {plan.Underutilized, func(s *snapshot.Snapshot) { s.Nodes[1].Labels = map[string]string{"disk": "hdd"} }, reason.ReceiverClosed},
+		"templates have other numbers, and nothing moved": {plan.Underutilized, func(s *snapshot.Snapshot) {
+			s.Templates = append([]snapshot.Template{{}}, s.Templates...)
+			s.Pods[0].Template = 1
+		}, reason.None},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
