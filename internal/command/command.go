@@ -5,16 +5,8 @@
 //	   │              │                               │                  │  └ some released
 //	   └──────────────┴───────────────────────────────┴──────────────────┴──▶ Abandon: nothing is left behind
 //
-// Stage.Next says which step comes next, and Stage.Judge what a second look comes to. What each
-// step does to the objects:
-//
-//	Mark     taint every node that stays, and set the condition DisruptionReason on its claim
-//	Wait     nothing
-//	Look     note on the receivers that pods come; delete the claims that go; release the others
-//	Abandon  delete the replacements that are not needed, release every claim that stays
-//	Over     take the record from the replacements, then from the claims
-//
-// Release is: the taint, the condition and, last, the record are taken back.
+// Stage.Next says which step comes next, Stage.Judge what a second look comes to, and
+// Stage.Effects what each step does to the objects. internal/execute performs the effects.
 //
 // The whole of a command is on the claims that it is about, so that a restart forgets
 // nothing, and a reader of the objects knows what is going on. From them alone follows

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/plan"
 	"tenon/internal/lookup"
 	"tenon/internal/podpolicy"
 	"tenon/internal/reconcile"
@@ -35,6 +36,17 @@ const (
 	NodeClassNotReady    Reason = "nodeclass_not_ready"
 	Unhealthy            Reason = "unhealthy"
 )
+
+// ReasonOf is the reason of a voluntary removal.
+func ReasonOf(r plan.Reason) Reason {
+	switch r {
+	case plan.Empty:
+		return Empty
+	case plan.Drifted:
+		return Drifted
+	}
+	return Underutilized
+}
 
 // Delete deletes the claim as it was seen, and reports whether it did. A claim that is
 // being deleted already, or gone, is left alone and not counted. One that has changed since

@@ -20,6 +20,7 @@ import (
 	"tenon/internal/ingest"
 	"tenon/internal/parallel"
 	"tenon/internal/reconcile"
+	"tenon/internal/removal"
 	"tenon/internal/world"
 )
 
@@ -159,7 +160,7 @@ func (d *disruption) order(c *plan.Claim, market map[string]world.Sale, s *start
 	if len(c.Pods) > 0 {
 		claim.Annotations[ingest.AnnotationRearranged] = s.record.Begun.UTC().Format(time.RFC3339)
 	}
-	return execute.Order{Claim: claim, Pool: pool, Capacity: c.Capacity, Reason: label(s.record.Reason)}, true
+	return execute.Order{Claim: claim, Pool: pool, Capacity: c.Capacity, Reason: string(removal.ReasonOf(s.record.Reason))}, true
 }
 
 // begin writes the command: on the claims, on the nodes, and then its replacements.
@@ -215,7 +216,7 @@ func (d *disruption) close(ctx context.Context, claim string, r *command.Record)
 // undo takes a command back that could not be begun. What it cannot take back now is found
 // on the objects.
 func (d *disruption) undo(ctx context.Context, r *command.Record, cause error) error {
-	stage, err := d.stage(ctx, d.kit.Live, *r)
+	stage, err := d.stage(ctx, d.kit.Live, world.Underway{Record: *r})
 	if err == nil {
 		err = d.abandon(ctx, stage, cause.Error())
 	}

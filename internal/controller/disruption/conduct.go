@@ -11,13 +11,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
-	"tenon/core/plan"
 	"tenon/core/reason"
 	"tenon/internal/command"
 	"tenon/internal/lookup"
-	"tenon/internal/podpolicy"
 	"tenon/internal/reconcile"
-	"tenon/internal/removal"
 	"tenon/internal/world"
 )
 
@@ -65,20 +62,18 @@ func (d *disruption) meet(ctx context.Context) ([]*karpenterv1.NodeClaim, error)
 	return claims, err
 }
 
-// advance does the next step of a command.
+// advance does the next step of a command. What is done is decided on what the API server has,
+// not on a cache: a cache that is behind would have us overtaken for as long, and some steps
+// cannot be taken back.
 func (d *disruption) advance(ctx context.Context, u world.Underway) error {
-	stage, err := d.stage(ctx, d.kit.Client, u.Record)
+	stage, err := d.stage(ctx, d.kit.Client, u)
 	if err != nil {
 		return err
 	}
-	stage.Closed = u.Closed
 	switch step, _ := stage.Next(); step {
 	case command.Mark:
-		d.underway.Closed(u.Record.ID, time.Time{})
-		if stage, err = d.stage(ctx, d.kit.Live, u.Record); err != nil {
-			return err
-		}
-		return d.mark(ctx, stage) // a cache that is behind would have us overtaken for as long
+		u.Closed = time.Time{}
+		d.underway.Closed(u.Record.ID, u.Closed)
 	case command.Wait:
 		if u.Closed.IsZero() {
 			d.underway.Closed(u.Record.ID, stage.Now)
@@ -86,32 +81,41 @@ func (d *disruption) advance(ctx context.Context, u world.Underway) error {
 		d.tellWaiting(stage)
 		return nil
 	}
-	// What cannot be taken back is decided on what the API server has, not on a cache.
-	if stage, err = d.stage(ctx, d.kit.Live, u.Record); err != nil {
+	if stage, err = d.stage(ctx, d.kit.Live, u); err != nil {
 		return err
 	}
-	stage.Closed = u.Closed
 	step, why := stage.Next()
-	if step == command.Abandon {
-		if stage.Unaware == 0 { // its replacements are to blame, and say so as long as they are there
-			if err := d.ended(ctx, stage, why); err != nil {
+	return d.take(ctx, stage, step, why)
+}
+
+// take does a step.
+func (d *disruption) take(ctx context.Context, s *command.Stage, step command.Step, why string) error {
+	switch step {
+	case command.Look:
+		return d.remove(ctx, s)
+	case command.Abandon:
+		if s.Unaware == 0 { // its replacements are to blame, and say so as long as they are there
+			if err := d.ended(ctx, s, why); err != nil {
 				return err
 			}
 		}
-		return d.abandon(ctx, stage, why)
-	}
-	switch step {
-	case command.Look:
-		return d.remove(ctx, stage)
+		return d.abandon(ctx, s, why)
 	case command.Over:
-		return d.conclude(ctx, stage)
+		if err := d.succeeded(ctx, s); err != nil {
+			return err
+		}
 	}
-	return nil // the cache was behind
+	_, err := d.o.Executor.Perform(ctx, s, s.Effects(step))
+	if err == nil && step == command.Over {
+		d.underway.End(s.Record.ID)
+	}
+	return err
 }
 
 // stage reads the objects of a command.
-func (d *disruption) stage(ctx context.Context, reader client.Reader, r command.Record) (*command.Stage, error) {
-	s := &command.Stage{Record: r, Now: d.kit.Clock.Now(), Patience: patience(d.underway.Machines())}
+func (d *disruption) stage(ctx context.Context, reader client.Reader, u world.Underway) (*command.Stage, error) {
+	r := u.Record
+	s := &command.Stage{Record: r, Now: d.kit.Clock.Now(), Closed: u.Closed, Patience: patience(d.underway.Machines())}
 	for _, m := range r.Claims {
 		l, found, err := d.leaver(ctx, reader, m.Claim)
 		if err != nil {
@@ -146,16 +150,6 @@ func patience(machines int) time.Duration {
 	return min(max(time.Duration(machines)*80*time.Millisecond, 10*time.Minute), time.Hour)
 }
 
-func (d *disruption) mark(ctx context.Context, s *command.Stage) error {
-	var wrong []error
-	for _, l := range s.Staying() {
-		if err := d.o.Executor.Close(ctx, l, &s.Record); err != nil && !isConflict(err) {
-			wrong = append(wrong, err)
-		}
-	}
-	return errors.Join(wrong...)
-}
-
 // remove looks at the nodes once more, and deletes the claims of those that nothing keeps.
 func (d *disruption) remove(ctx context.Context, s *command.Stage) error {
 	look, objections := d.secondLook(s), map[string]reason.Cause{}
@@ -173,93 +167,23 @@ func (d *disruption) remove(ctx context.Context, s *command.Stage) error {
 	if outcome.Abandon != "" {
 		return d.abandon(ctx, s, outcome.Abandon)
 	}
-	if err := d.o.Executor.Rearrange(ctx, s.Record.Receivers, s.Now); err != nil {
-		return err
-	}
-	var wrong []error
-	for _, l := range outcome.Going {
-		deleted, err := removal.Delete(ctx, d.kit, l.Claim, removal.Reason(label(s.Record.Reason)))
-		if err != nil {
-			wrong = append(wrong, err) // it has changed since: look at it again
-			continue
-		}
-		if deleted {
-			d.tellRemoved(ctx, s, l)
-		}
-	}
 	for _, l := range outcome.Released {
 		d.o.World.DisarrangeOn(l.Name())
-		wrong = append(wrong, d.o.Executor.Release(ctx, l))
 	}
-	return errors.Join(wrong...)
-}
-
-// abandon takes a command back: replacements that are not needed go first, since the record
-// on the leavers is what says that they were made for it.
-func (d *disruption) abandon(ctx context.Context, s *command.Stage, why string) error {
-	d.tellAbandoned(ctx, s, why)
-	var wrong []error
-	for _, r := range s.Replacements {
-		if r == nil {
-			continue
-		}
-		if err := d.spare(ctx, r); err != nil {
-			wrong = append(wrong, err)
-		}
+	deleted, err := d.o.Executor.Perform(ctx, s, s.Removal(outcome))
+	for _, l := range deleted {
+		d.tellRemoved(ctx, s, l)
 	}
-	if err := errors.Join(wrong...); err != nil {
-		return err
-	}
-	for _, l := range s.Staying() {
-		if err := d.o.Executor.Release(ctx, l); err != nil {
-			wrong = append(wrong, err)
-		}
-	}
-	if err := errors.Join(wrong...); err != nil {
-		return err
-	}
-	d.underway.Abandon(s.Record.ID)
-	return nil
-}
-
-// spare deletes a replacement that nothing has come to, and lets it live otherwise.
-func (d *disruption) spare(ctx context.Context, claim *karpenterv1.NodeClaim) error {
-	needed := d.o.World.Promised(claim.Name)
-	if claim.Status.NodeName != "" && !needed {
-		pods, err := lookup.PodsOn(ctx, d.kit.Live, claim.Status.NodeName)
-		if err != nil {
-			return err
-		}
-		for _, pod := range pods {
-			needed = needed || podpolicy.Active(pod) && podpolicy.Reschedulable(pod)
-		}
-	}
-	if needed {
-		return d.o.Executor.Forget(ctx, claim)
-	}
-	_, err := removal.Delete(ctx, d.kit, claim, removal.Empty)
 	return err
 }
 
-// conclude ends a command whose nodes are all gone or going. The record is taken from the
-// claims last: a process that finds it there concludes again.
-func (d *disruption) conclude(ctx context.Context, s *command.Stage) error {
-	if err := d.succeeded(ctx, s); err != nil {
+// abandon takes a command back.
+func (d *disruption) abandon(ctx context.Context, s *command.Stage, why string) error {
+	d.tellAbandoned(ctx, s, why)
+	if _, err := d.o.Executor.Perform(ctx, s, s.Effects(command.Abandon)); err != nil {
 		return err
 	}
-	for _, r := range s.Replacements {
-		if r != nil {
-			if err := d.o.Executor.Forget(ctx, r); err != nil {
-				return err
-			}
-		}
-	}
-	for _, l := range s.Leavers {
-		if err := d.o.Executor.Forget(ctx, l.Claim); err != nil {
-			return err
-		}
-	}
-	d.underway.End(s.Record.ID)
+	d.underway.Abandon(s.Record.ID)
 	return nil
 }
 
@@ -300,17 +224,6 @@ func (d *disruption) tidy(ctx context.Context, claims []*karpenterv1.NodeClaim) 
 		return nil
 	}
 	return err
-}
-
-// label is how metrics name a reason.
-func label(r plan.Reason) string {
-	switch r {
-	case plan.Empty:
-		return string(removal.Empty)
-	case plan.Drifted:
-		return string(removal.Drifted)
-	}
-	return string(removal.Underutilized)
 }
 
 func isConflict(err error) bool { return err != nil && apierrors.IsConflict(err) }

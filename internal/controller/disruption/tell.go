@@ -90,7 +90,7 @@ func (d *disruption) both(l command.Leaver, reason, onNode, onClaim string, key 
 
 // countBegun counts a command that is under way.
 func (d *disruption) countBegun(r *command.Record) {
-	m, why := d.kit.Metrics, label(r.Reason)
+	m, why := d.kit.Metrics, string(removal.ReasonOf(r.Reason))
 	m.VoluntaryDisruptionDecisionsTotal.WithLabelValues(r.Decision(), why, r.Kind).Inc()
 	for _, pool := range r.Pools() {
 		m.VoluntaryDisruptionDecisionsByNodepoolTotal.WithLabelValues(pool, r.Decision(), why, r.Kind).Inc()
@@ -165,7 +165,7 @@ func (d *disruption) tellAbandoned(ctx context.Context, s *command.Stage, why st
 			missing++
 		}
 	}
-	d.kit.Metrics.VoluntaryDisruptionQueueFailuresTotal.WithLabelValues(s.Record.Decision(), label(s.Record.Reason), s.Record.Kind).Add(float64(max(missing, 1)))
+	d.kit.Metrics.VoluntaryDisruptionQueueFailuresTotal.WithLabelValues(s.Record.Decision(), string(removal.ReasonOf(s.Record.Reason)), s.Record.Kind).Add(float64(max(missing, 1)))
 	reconcile.Log(ctx).Info("failed terminating nodes while executing a disruption command", "command-id", s.Record.ID,
 		"reason", string(s.Record.Reason), "nodes", strings.Join(nodes, ", "), "cause", why)
 }

@@ -1,0 +1,51 @@
+package command_test
+
+import (
+	"strings"
+	"testing"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/internal/command"
+)
+
+// What each step does to the objects, and in which order: leavers come last, since their record is
+// what says that the command is not over.
+func TestEffects(t *testing.T) {
+	t.Parallel()
+	a, b, gone := leaver("a"), leaver("b"), leaver("gone", "deleting")
+	s := command.Stage{
+		Record:       command.Record{Receivers: []string{"c", "d"}},
+		Leavers:      []command.Leaver{a, gone, b},
+		Replacements: []*karpenterv1.NodeClaim{claim("new"), nil},
+	}
+	for name, tc := range map[string]struct {
+		effects [][]command.Effect
+		want    string
+	}{
+		"mark":       {s.Effects(command.Mark), "close a, close b"},
+		"wait":       {s.Effects(command.Wait), ""},
+		"abandon":    {s.Effects(command.Abandon), "drop new; release a, release b"},
+		"over":       {s.Effects(command.Over), "forget new; forget a, forget gone, forget b"},
+		"both go":    {s.Removal(command.Outcome{Going: []command.Leaver{a, b}}), "receive c d; delete a, delete b"},
+		"one stays":  {s.Removal(command.Outcome{Going: []command.Leaver{b}, Released: []command.Leaver{a}}), "receive c d; delete b, release a"},
+		"no removal": {s.Effects(command.Look), ""},
+	} {
+		var groups []string
+		for _, group := range tc.effects {
+			var texts []string
+			for _, e := range group {
+				object := strings.Join(e.Receivers, " ")
+				if e.Claim != nil {
+					object = e.Claim.Name
+				} else if e.Leaver.Claim != nil {
+					object = e.Leaver.Claim.Name
+				}
+				texts = append(texts, string(e.Do)+" "+object)
+			}
+			groups = append(groups, strings.Join(texts, ", "))
+		}
+		if got := strings.Join(groups, "; "); got != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+}
