@@ -9,6 +9,7 @@ import (
 
 	"tenon/core/catalog"
 	"tenon/core/plan"
+	"tenon/core/reason"
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
 )
@@ -30,7 +31,7 @@ func (sc *scenario) consolidation(o map[string]string) snapshot.Consolidation {
 	out.DeleteFirst = o["atLimit"] == "DeleteFirst"
 	out.Allowed = snapshot.Allowance{Empty: allow(plan.Empty), Drifted: allow(plan.Drifted), Underutilized: allow(plan.Underutilized)}
 	if o["pace"] != "" {
-		out.Pace = &snapshot.Pace{More: int(sc.integer(o["pace"])), Why: "Roll-out goes slowly"}
+		out.Pace = &snapshot.Pace{More: int(sc.integer(o["pace"])), Rollout: reason.Rollout{Pool: "default", Phase: reason.RolloutGoesOn, Width: 1}}
 	}
 	out.Caution = int(sc.integer(cmp.Or(o["caution"], "0")))
 	return out

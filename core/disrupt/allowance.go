@@ -16,7 +16,7 @@ type pool struct {
 	// pace is how many more may go because they drifted, apart from the budgets, and
 	// paced why not more.
 	pace  int
-	paced string
+	paced *reason.Rollout
 	// broken is why it is not known what the budgets allow.
 	broken string
 }
@@ -29,7 +29,7 @@ func (x *search) readPools() {
 			plan.Empty: allowed.Empty, plan.Drifted: allowed.Drifted, plan.Underutilized: allowed.Underutilized,
 		}}
 		if pace := p.Consolidation.Pace; pace != nil {
-			read.pace, read.paced = max(pace.More, 0), pace.Why
+			read.pace, read.paced = max(pace.More, 0), &pace.Rollout
 		}
 		x.pools = append(x.pools, read)
 	}
@@ -54,7 +54,7 @@ func (p *pool) left(reason plan.Reason) int {
 // roll-out has to go on first.
 func (p *pool) closed(why plan.Reason) reason.Cause {
 	if why == plan.Drifted && p.pace == 0 {
-		return reason.Cause{Code: reason.RolloutPace, Detail: p.paced}
+		return reason.Cause{Code: reason.RolloutPace, Rollout: p.paced}
 	}
 	return reason.Cause{Code: reason.DisruptionBudget, Where: string(why), Detail: p.broken}
 }

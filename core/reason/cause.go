@@ -42,7 +42,7 @@ const (
 const (
 	NotLookedAt      Code = "NotLookedAt"
 	DisruptionBudget Code = "DisruptionBudget" // Where: the reason it holds for; Detail: what is wrong with it
-	RolloutPace      Code = "RolloutPace"      // Detail: how the roll-out stands
+	RolloutPace      Code = "RolloutPace"      // Rollout: how it stands
 	RelatedPodsFirst Code = "RelatedPodsFirst"
 	SurplusReplicas  Code = "SurplusReplicas"
 	NoRoomBeside     Code = "NoRoomBeside" // Where: the pool, whose limits leave no room for a replacement
@@ -80,13 +80,15 @@ type Cause struct {
 	Code Code
 	// Where names what is concerned; which it is depends on the code.
 	Where string
-	// Detail is a text that was not made here: of a budget that cannot be read, of a roll-out.
+	// Detail is a text that was not made here: of a budget that cannot be read.
 	Detail     string
 	Have, Want int64
 	// Pods are some of those that have no other place.
 	Pods []Stranded
 	// Shares are set for ScoreTooLow.
 	Shares Shares
+	// Rollout is set for RolloutPace.
+	Rollout *Rollout `json:",omitempty"`
 }
 
 // Stranded is a pod that has no place but the one where it is, and why.

@@ -25,7 +25,7 @@ func TestEveryCauseHasAText(t *testing.T) {
 		for _, spec := range consts.Specs {
 			n++
 			name := spec.(*ast.ValueSpec).Names[0].Name
-			cause := Cause{Code: Code(name), Where: "x", Detail: "why", Want: 2}
+			cause := Cause{Code: Code(name), Where: "x", Detail: "why", Want: 2, Rollout: &Rollout{Pool: "x"}}
 			if text := cause.Text(); text == "" || text == name {
 				t.Errorf("%s: %q", name, text)
 			}

@@ -74,7 +74,7 @@ func (c *Cause) Text() string {
 		}
 		return text
 	case RolloutPace:
-		return c.Detail
+		return c.Rollout.Text()
 	case ScoreTooLow:
 		return fmt.Sprintf("Savings are too small for the disruption, score %.2f < threshold %.2f (k: %d, savings %.1f%%, disruption %.1f%%)",
 			c.Shares.Value(), 1/float64(c.Want), c.Want, float64(100*c.Shares.Savings), float64(100*c.Shares.Disruption))

@@ -3,6 +3,8 @@ package snapshot
 import (
 	"math"
 	"time"
+
+	"tenon/core/reason"
 )
 
 // Policy says which of a pool's nodes consolidation may take away.
@@ -43,8 +45,8 @@ type Consolidation struct {
 
 // Pace is how many more drifted nodes of a pool may be given up now, and why not more.
 type Pace struct {
-	More int    `json:"more"`
-	Why  string `json:"why"`
+	More    int            `json:"more"`
+	Rollout reason.Rollout `json:"rollout"`
 }
 
 // FullConfidence is the caution of a pool whose moves have brought what was expected.

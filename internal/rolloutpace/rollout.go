@@ -31,6 +31,7 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/plan"
+	"tenon/core/reason"
 	"tenon/core/snapshot"
 	"tenon/internal/class"
 	"tenon/internal/command"
@@ -81,7 +82,7 @@ func Of(pool *karpenterv1.NodePool) State {
 func (r *Rollouts) Pace(ctx context.Context, pool *karpenterv1.NodePool, underway int) *snapshot.Pace {
 	state, err := r.Look(ctx, pool)
 	if err != nil {
-		return &snapshot.Pace{Why: fmt.Sprintf("Roll-out of nodepool %q waits: %s", pool.Name, err)}
+		return &snapshot.Pace{Rollout: reason.Rollout{Pool: pool.Name, Phase: reason.RolloutUnknown, Failures: []string{err.Error()}}}
 	}
 	pace := state.Pace(pool.Name, underway, r.kit.Clock.Now())
 	return &pace

@@ -12,6 +12,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud/memory"
 	"tenon/core/plan"
+	"tenon/core/reason"
 	"tenon/internal/command"
 	"tenon/internal/rolloutpace"
 	"tenon/internal/testing/harness"
@@ -50,7 +51,7 @@ func TestRestart(t *testing.T) {
 	r.Clock.Step(10 * time.Minute)
 	r.Must(before.Ended(t.Context(), record, "replacement web-new is gone"))
 	after := rolloutpace.New(r.Restart())
-	if pace := after.Pace(t.Context(), pool(r), 0); pace.More != 0 || !strings.Contains(pace.Why, "paused") || !strings.Contains(pace.Why, "web-new") {
+	if pace := after.Pace(t.Context(), pool(r), 0); pace.More != 0 || pace.Rollout.Phase != reason.RolloutPauses || !strings.Contains(pace.Rollout.Text(), "web-new") {
 		t.Errorf("a canary has failed, and yet: %+v", pace)
 	}
 	r.Must(after.Ended(t.Context(), record, "replacement web-new is gone")) // the process ended before it could note that it had told
@@ -211,8 +212,8 @@ func TestWhy(t *testing.T) {
 				}
 				return
 			}
-			if !strings.HasSuffix(pace.Why, "Z: "+tc.want) {
-				t.Errorf("%q does not end in %q", pace.Why, tc.want)
+			if text := pace.Rollout.Text(); !strings.HasSuffix(text, "Z: "+tc.want) {
+				t.Errorf("%q does not end in %q", text, tc.want)
 			}
 		})
 	}

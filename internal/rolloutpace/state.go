@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"tenon/core/reason"
 	"tenon/core/snapshot"
 )
 
@@ -157,10 +158,16 @@ func (p *Pause) lies(now time.Time) bool { return p != nil && p.From.Sub(now) > 
 
 // Pace is how many more nodes may go, with so many under way.
 func (s State) Pace(pool string, underway int, now time.Time) snapshot.Pace {
-	if s.Paused(now) {
-		return snapshot.Pace{Why: s.heldText(pool)}
+	out := snapshot.Pace{More: max(s.Width-underway, 0), Rollout: reason.Rollout{Pool: pool, Phase: reason.RolloutGoesOn, Width: s.Width}}
+	switch r := &out.Rollout; {
+	case s.Paused(now):
+		out.More, r.Phase, r.Until, r.Failures = 0, reason.RolloutPauses, s.Pause.Until.UTC(), s.failures()
+	case s.Pause != nil:
+		r.Phase, r.Failures = reason.RolloutTries, s.failures()
+	case !s.Proven:
+		r.Phase = reason.RolloutBegins
 	}
-	return snapshot.Pace{More: max(s.Width-underway, 0), Why: s.slowText(pool)}
+	return out
 }
 
 func last[T any](list []T, n int) []T { return list[max(len(list)-n, 0):] }

@@ -88,7 +88,7 @@ func TestPace(t *testing.T) {
 			t.Parallel()
 			s, now := story(t, rolloutpace.State{}, tc.story...)
 			pace := s.Pace("web", tc.underway, now)
-			if pace.More != tc.want || pace.Why == "" {
+			if pace.More != tc.want || pace.Rollout.Phase == "" {
 				t.Errorf("%+v, want %d more", pace, tc.want)
 			}
 			if s.Paused(now) != (tc.until > 0) || tc.until > 0 && s.Pause.Until.Sub(noon) != tc.until {
@@ -200,7 +200,8 @@ func TestTexts(t *testing.T) {
 			t.Parallel()
 			s, now := story(t, rolloutpace.State{}, tc.story...)
 			reason, message := s.Condition(now)
-			if diff := cmp.Diff([]string{tc.why, tc.reason, tc.message}, []string{s.Pace("web", 9, now).Why, reason, message}); diff != "" {
+			pace := s.Pace("web", 9, now)
+			if diff := cmp.Diff([]string{tc.why, tc.reason, tc.message}, []string{pace.Rollout.Text(), reason, message}); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

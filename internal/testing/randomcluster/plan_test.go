@@ -13,6 +13,7 @@ import (
 	"tenon/core/check"
 	"tenon/core/decide"
 	"tenon/core/plan"
+	"tenon/core/reason"
 	"tenon/core/snapshot"
 )
 
@@ -83,7 +84,7 @@ func TestPacedFleetsHold(t *testing.T) {
 	for seed := *first; seed < *first+*seeds/2; seed++ {
 		s := Fleet(seed, 8).Snapshot()
 		for i := range s.Pools {
-			s.Pools[i].Consolidation.Pace = &snapshot.Pace{More: (int(seed) + i) % 3, Why: "Goes slowly"}
+			s.Pools[i].Consolidation.Pace = &snapshot.Pace{More: (int(seed) + i) % 3, Rollout: reason.Rollout{Pool: s.Pools[i].Name, Phase: reason.RolloutGoesOn, Width: 1}}
 			s.Pools[i].Consolidation.Caution = 1000 + 500*((int(seed)+i)%7)
 		}
 		p, failure := decided(s)
