@@ -1,6 +1,7 @@
 // Package execute carries out what was decided: it makes the NodeClaims of a plan, each
-// once, however often something fails on the way. Buying machines for them is the
-// business of the claim's own controller.
+// once, however often something fails on the way, and performs what a disruption under way does to
+// its objects (see package command). Buying machines for claims is the business of their own
+// controller.
 //
 // Before a claim is made it is entered in the ledger, so that the next decision counts
 // it whether or not a watch has told of it. What no longer holds is dropped, not repaired:
