@@ -21,7 +21,9 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud/memory"
 	"tenon/core/catalog"
+	"tenon/core/decide"
 	"tenon/core/requirement"
+	"tenon/core/snapshot"
 	"tenon/internal/assembly"
 	"tenon/internal/controller/disruption"
 	"tenon/internal/execute"
@@ -63,6 +65,9 @@ func (h *house) start() {
 		World: h.world, Supply: market.NewSupply(h.Kit.Clock, stall{h}, nil), Executor: execute.New(h.Kit, h.world, 1),
 		Rollouts: rolloutpace.New(h.Kit), Ledger: savings.New(h.Kit),
 		Suffix: func() string { h.names++; return fmt.Sprintf("%05d", h.names) },
+		Tell: func(s *snapshot.Snapshot, d *decide.Decision) {
+			h.Replay(s, decide.Budget{Disrupt: true, Unadvised: true, Unproven: true}, d)
+		},
 	})
 	h.evaluate, h.conduct = list[0], list[1]
 	h.watch()

@@ -1,7 +1,6 @@
 package provisioner_test
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"testing"
@@ -12,27 +11,10 @@ import (
 	"tenon/core/snapshot"
 )
 
-// replay decides once more about a snapshot that the controller took, as it is in a file.
-func replay(t *testing.T, s *snapshot.Snapshot) decide.Decision {
-	t.Helper()
-	var file bytes.Buffer
-	if err := snapshot.Write(&file, s); err != nil {
-		t.Fatal(err)
-	}
-	read, err := snapshot.Read(&file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return decide.Decide(read, decide.Budget{})
-}
-
 // check compares what the controller decided with what a plan of its snapshot says.
 func (h *house) check(s *snapshot.Snapshot, d *decide.Decision) {
-	again := replay(h.t, s)
+	again := h.Replay(s, decide.Budget{}, d)
 	h.told = &again
-	if was, is := planned(h.t, *d), planned(h.t, again); was != is {
-		h.t.Errorf("the controller decided\n%s\nand a plan of its snapshot says\n%s", was, is)
-	}
 }
 
 // TestAPlanOfTheSnapshotSaysWhatIsDone: in a burst, of a plan for the snapshot that the controller
