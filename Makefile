@@ -42,6 +42,12 @@ build: ## Build bin/tenon and bin/tenon-lab (the first time takes minutes: it co
 	$(GO) build $(LINK) -o bin/tenon ./cmd/tenon
 	cd lab && $(GO) build $(LINK) -o ../bin/tenon-lab ./cmd/tenon-lab
 
+# Status 2 says that a pod has no place: the example has one.
+.PHONY: try
+try: ## Show what "tenon plan" says about the examples; builds bin/tenon alone, without Kubernetes
+	$(GO) build $(LINK) -o bin/tenon ./cmd/tenon
+	@bin/tenon plan -f examples/basic.yaml -f examples/spot-and-graviton.yaml -f examples/shop.yaml || [ $$? -eq 2 ]
+
 .PHONY: demo
 demo: build ## Show Tenon at work on a real control plane and an emulated AWS; Ctrl-C ends it
 	bin/tenon-lab up --demo $(DEMOFLAGS)
