@@ -1,4 +1,7 @@
-// Package patch writes what has changed about an object, and nothing when nothing has.
+// Package patch writes what has changed about an object, and nothing when nothing has. What
+// follows from a conflict is decided here: the controller looks again soon (Settled), or, where
+// it cannot wait for the cache, writes on the object as it is now (Retry).
+//
 // The lists in a status are replaced as a whole, so writes of them carry the version that
 // was looked at: a late writer would otherwise undo what others have added.
 //
@@ -28,7 +31,7 @@ func Status(ctx context.Context, c client.Client, before, after client.Object) (
 	if equality.Semantic.DeepEqual(before, after) {
 		return reconcile.Never, nil
 	}
-	return settled(after, c.Status().Patch(ctx, after, Locked(before)))
+	return Settled(after, c.Status().Patch(ctx, after, Locked(before)))
 }
 
 // Fields writes what differs beside the status. Maps are merged key by key, so that no
@@ -37,7 +40,7 @@ func Fields(ctx context.Context, c client.Client, before, after client.Object) (
 	if equality.Semantic.DeepEqual(before, after) {
 		return reconcile.Never, nil
 	}
-	return settled(after, c.Patch(ctx, after, client.MergeFrom(before)))
+	return Settled(after, c.Patch(ctx, after, client.MergeFrom(before)))
 }
 
 // Values writes single values and maps of the status, like Fields.
@@ -45,10 +48,12 @@ func Values(ctx context.Context, c client.Client, before, after client.Object) (
 	if equality.Semantic.DeepEqual(before, after) {
 		return reconcile.Never, nil
 	}
-	return settled(after, c.Status().Patch(ctx, after, client.MergeFrom(before)))
+	return Settled(after, c.Status().Patch(ctx, after, client.MergeFrom(before)))
 }
 
-func settled(object client.Object, err error) (reconcile.Result, error) {
+// Settled is what follows from an attempt to write: after a conflict the object is looked at again
+// soon, and one that is gone is left alone.
+func Settled(object client.Object, err error) (reconcile.Result, error) {
 	switch {
 	case err == nil, apierrors.IsNotFound(err):
 		return reconcile.Never, nil

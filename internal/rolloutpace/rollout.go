@@ -25,7 +25,6 @@ import (
 	"sync"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -185,17 +184,13 @@ func (r *Rollouts) Rest(ctx context.Context, pool *karpenterv1.NodePool) error {
 	})
 }
 
-// attempts is how often a write is tried that others overtake.
-const attempts = 5
-
 // change reads past the cache: commands may end one right after the other.
 func (r *Rollouts) change(ctx context.Context, name string, change func(State, string) State) error {
-	var overtaken error
-	for range attempts {
-		pool := &karpenterv1.NodePool{}
-		if err := r.kit.Live.Get(ctx, client.ObjectKey{Name: name}, pool); err != nil {
-			return client.IgnoreNotFound(err)
-		}
+	pool := &karpenterv1.NodePool{}
+	if err := r.kit.Live.Get(ctx, client.ObjectKey{Name: name}, pool); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	return client.IgnoreNotFound(patch.Retry(ctx, r.kit.Live, pool, func(pool *karpenterv1.NodePool) error {
 		goal, err := r.goal(ctx, pool)
 		if err != nil {
 			return err
@@ -205,13 +200,8 @@ func (r *Rollouts) change(ctx context.Context, name string, change func(State, s
 		if after == before || after == "" {
 			return nil
 		}
-		err = r.write(ctx, pool, after)
-		if !apierrors.IsConflict(err) {
-			return client.IgnoreNotFound(err)
-		}
-		overtaken = err
-	}
-	return overtaken
+		return r.write(ctx, pool, after)
+	}))
 }
 
 func (r *Rollouts) write(ctx context.Context, pool *karpenterv1.NodePool, text string) error {

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/model"
 	"tenon/core/plan"
 	"tenon/internal/command"
+	"tenon/internal/patch"
 	"tenon/internal/reconcile"
 )
 
@@ -136,20 +136,16 @@ func split(amount model.Money, weights []model.Money) []model.Money {
 	return out
 }
 
-// attempts is how often a write is tried that others overtake.
-const attempts = 5
-
 // change reads past the cache: commands may end one right after the other.
 func (l *Accounts) change(ctx context.Context, name string, change func(Account) Account) error {
-	var overtaken error
-	for range attempts {
-		pool := &karpenterv1.NodePool{}
-		if err := l.kit.Live.Get(ctx, client.ObjectKey{Name: name}, pool); err != nil {
-			if client.IgnoreNotFound(err) != nil {
-				return fmt.Errorf("read pool %s: %w", name, err)
-			}
-			return nil
+	pool := &karpenterv1.NodePool{}
+	if err := l.kit.Live.Get(ctx, client.ObjectKey{Name: name}, pool); err != nil {
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("read pool %s: %w", name, err)
 		}
+		return nil
+	}
+	err := patch.Retry(ctx, l.kit.Live, pool, func(pool *karpenterv1.NodePool) error {
 		after := change(Of(pool)).String()
 		if after == pool.Annotations[Annotation] {
 			return nil
@@ -159,15 +155,10 @@ func (l *Accounts) change(ctx context.Context, name string, change func(Account)
 			changed.Annotations = map[string]string{}
 		}
 		changed.Annotations[Annotation] = after
-		err := l.kit.Client.Patch(ctx, changed, client.MergeFromWithOptions(pool, client.MergeFromWithOptimisticLock{}))
-		if apierrors.IsConflict(err) {
-			overtaken = err
-			continue
-		}
-		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("write the savings of pool %s: %w", name, err)
-		}
-		return nil
+		return l.kit.Client.Patch(ctx, changed, patch.Locked(pool))
+	})
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("write the savings of pool %s: %w", name, err)
 	}
-	return fmt.Errorf("write the savings of pool %s: %w", name, overtaken)
+	return nil
 }

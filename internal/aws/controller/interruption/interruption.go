@@ -12,7 +12,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "tenon/api/aws/v1"
@@ -23,6 +22,7 @@ import (
 	"tenon/internal/departure"
 	"tenon/internal/lookup"
 	"tenon/internal/parallel"
+	"tenon/internal/patch"
 	"tenon/internal/reconcile"
 	"tenon/internal/removal"
 	"tenon/internal/telemetry"
@@ -196,27 +196,17 @@ func nodeOf(ctx context.Context, kit reconcile.Kit, claim *karpenterv1.NodeClaim
 	return nodes[0], nil
 }
 
-// attempts are how often a claim that changes all the time is looked at again.
-const attempts = 3
-
 // remove deletes a claim. With force its pods get no time. The claim may have changed
 // since the cache saw it; there is no time to wait until it catches up.
 func remove(ctx context.Context, kit reconcile.Kit, claim *karpenterv1.NodeClaim, node *corev1.Node, why removal.Reason, force bool) error {
-	for attempt := 1; ; attempt++ {
+	return client.IgnoreNotFound(patch.Retry(ctx, kit.Live, claim, func(claim *karpenterv1.NodeClaim) error {
 		deleted, err := removeSeen(ctx, kit, claim, why, force)
 		if deleted {
 			kit.Events.Publish(terminating(claim, node)...)
 			reconcile.Log(ctx).Info("initiating delete from interruption message", "NodeClaim", claim.Name, "reason", string(why))
 		}
-		if !apierrors.IsConflict(err) || attempt == attempts {
-			return err
-		}
-		fresh := &karpenterv1.NodeClaim{}
-		if err := kit.Live.Get(ctx, client.ObjectKeyFromObject(claim), fresh); err != nil {
-			return client.IgnoreNotFound(err)
-		}
-		claim = fresh
-	}
+		return err
+	}))
 }
 
 func removeSeen(ctx context.Context, kit reconcile.Kit, claim *karpenterv1.NodeClaim, why removal.Reason, force bool) (bool, error) {
@@ -240,7 +230,7 @@ func hurry(ctx context.Context, kit reconcile.Kit, claim *karpenterv1.NodeClaim)
 		changed.Annotations = map[string]string{}
 	}
 	changed.Annotations[karpenterv1.AnnotationTerminationTimestamp] = kit.Clock.Now().UTC().Format(time.RFC3339)
-	return changed, kit.Client.Patch(ctx, changed, client.MergeFromWithOptions(claim, client.MergeFromWithOptimisticLock{}))
+	return changed, kit.Client.Patch(ctx, changed, patch.Locked(claim))
 }
 
 // announce says on claim and node what is going to happen.

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -102,8 +101,8 @@ func (k keeper) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Res
 	if !controllerutil.ContainsFinalizer(class, awsv1.FinalizerTermination) {
 		held := class.DeepCopy()
 		controllerutil.AddFinalizer(held, awsv1.FinalizerTermination)
-		if err := k.kit.Client.Patch(ctx, held, locked(class)); err != nil {
-			return conflicted(err)
+		if err := k.kit.Client.Patch(ctx, held, patch.Locked(class)); err != nil {
+			return patch.Settled(class, err)
 		}
 		class = held
 	}
@@ -136,8 +135,8 @@ func (k keeper) finish(ctx context.Context, class *awsv1.EC2NodeClass) (reconcil
 	}
 	released := class.DeepCopy()
 	controllerutil.RemoveFinalizer(released, awsv1.FinalizerTermination)
-	if err := k.kit.Client.Patch(ctx, released, locked(class)); err != nil {
-		return conflicted(err)
+	if err := k.kit.Client.Patch(ctx, released, patch.Locked(class)); err != nil {
+		return patch.Settled(class, err)
 	}
 	k.inventory.Forget(class)
 	k.kit.Metrics.Ec2nodeclassesUserdataBytes.DeleteLabelValues(class.Name)
@@ -154,17 +153,4 @@ func awaited(class *awsv1.EC2NodeClass, claims []*karpenterv1.NodeClaim) telemet
 
 func refOf(class *awsv1.EC2NodeClass) karpenterv1.NodeClassReference {
 	return karpenterv1.NodeClassReference{Group: awsv1.Group, Kind: "EC2NodeClass", Name: class.Name}
-}
-
-// locked: lists such as finalizers are replaced as a whole.
-func locked(before client.Object) client.Patch {
-	return client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-}
-
-// conflicted looks again soon when another writer was faster.
-func conflicted(err error) (reconcile.Result, error) {
-	if apierrors.IsConflict(err) {
-		return reconcile.In(time.Second), nil
-	}
-	return reconcile.Never, client.IgnoreNotFound(err)
 }

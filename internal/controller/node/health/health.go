@@ -19,6 +19,7 @@ import (
 	"tenon/cloud"
 	"tenon/internal/departure"
 	"tenon/internal/lookup"
+	"tenon/internal/patch"
 	"tenon/internal/reconcile"
 	"tenon/internal/removal"
 )
@@ -140,8 +141,7 @@ func (c *controller) ward(ctx context.Context, claim *karpenterv1.NodeClaim) (wa
 func (c *controller) replace(ctx context.Context, claim *karpenterv1.NodeClaim, illness illness) error {
 	changed := claim.DeepCopy()
 	if hurry(changed, c.Clock.Now()) {
-		patch := client.MergeFromWithOptions(claim, client.MergeFromWithOptimisticLock{})
-		err := c.Client.Patch(ctx, changed, patch)
+		err := c.Client.Patch(ctx, changed, patch.Locked(claim))
 		if apierrors.IsNotFound(err) {
 			return nil
 		}

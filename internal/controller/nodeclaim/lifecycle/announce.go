@@ -12,6 +12,7 @@ import (
 
 	"tenon/api/condition"
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/internal/patch"
 	"tenon/internal/reconcile"
 	"tenon/internal/registration"
 )
@@ -83,7 +84,7 @@ func (l *lifecycle) count(pool types.UID, registered bool) {
 // that leaves it healthy sets True".
 func (l *lifecycle) judgePool(ctx context.Context, pool *karpenterv1.NodePool, claim *karpenterv1.NodeClaim, registered bool) error {
 	health := l.tracker.Health(pool.UID)
-	for try := 1; ; try++ {
+	return patch.Retry(ctx, l.kit.Live, pool, func(pool *karpenterv1.NodePool) error {
 		before := pool.DeepCopy()
 		conditions := pool.Conditions(l.kit.Clock.Now())
 		switch {
@@ -99,15 +100,8 @@ func (l *lifecycle) judgePool(ctx context.Context, pool *karpenterv1.NodePool, c
 		if equality.Semantic.DeepEqual(before.Status, pool.Status) {
 			return nil // nodes come in bursts, and all of them say the same
 		}
-		err := l.kit.Client.Status().Patch(ctx, pool, locked(before))
-		if !apierrors.IsConflict(err) || try == keepTries {
-			return err
-		}
-		uid := pool.UID
-		if err := l.kit.Live.Get(ctx, client.ObjectKeyFromObject(before), pool); err != nil || pool.UID != uid {
-			return err
-		}
-	}
+		return l.kit.Client.Status().Patch(ctx, pool, locked(before))
+	})
 }
 
 // whyUnhealthy is about the node, or about the launch if it did not come to a node.

@@ -12,6 +12,7 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
+	"tenon/internal/patch"
 	"tenon/internal/reconcile"
 	"tenon/internal/removal"
 	"tenon/internal/telemetry"
@@ -67,14 +68,12 @@ func (l *lifecycle) stillWanted(ctx context.Context, claim *karpenterv1.NodeClai
 	return now.UID == claim.UID && now.DeletionTimestamp == nil && now.Status.ProviderID == "", nil
 }
 
-// keepTries is how often the result of a purchase is written against conflicts before it
-// is left to the next reconcile, which gets the same instance for the same token.
-const keepTries = 4
-
 // keep writes what was bought on the claim, also on one that is being deleted by now: then
-// its end can begin at once. If the claim itself is gone, so is the reason to have bought.
+// its end can begin at once. If the claim itself is gone, so is the reason to have bought. After
+// too many conflicts it is left to the next reconcile, which gets the same instance for the same token.
 func (l *lifecycle) keep(ctx context.Context, claim *karpenterv1.NodeClaim, order cloud.Claim, i cloud.Instance) error {
-	for try := 1; ; try++ {
+	err := patch.Retry(ctx, l.kit.Live, claim, func(now *karpenterv1.NodeClaim) error {
+		*claim = *now
 		before := claim.DeepCopy()
 		translate.Record(claim, order, i)
 		conditions := claim.Conditions(l.kit.Clock.Now())
@@ -83,23 +82,16 @@ func (l *lifecycle) keep(ctx context.Context, claim *karpenterv1.NodeClaim, orde
 			conditions.SetUnknown(karpenterv1.ConditionRegistered, nodeNotFound, nodeNotFoundMessage)
 		}
 		claim.Status.Conditions = conditions.List()
-		err := l.save(ctx, before, claim)
-		if err == nil {
-			l.logLaunched(ctx, claim, i)
-			return nil
-		}
-		var now karpenterv1.NodeClaim
-		if apierrors.IsConflict(err) && try < keepTries {
-			err = l.kit.Live.Get(ctx, client.ObjectKeyFromObject(claim), &now)
-		}
-		switch {
-		case apierrors.IsNotFound(err) || err == nil && now.UID != claim.UID:
-			return l.giveBack(ctx, claim.Name, i)
-		case err != nil:
-			return fmt.Errorf("write instance %s of claim %s: %w", i.ProviderID, claim.Name, err)
-		}
-		*claim = now
+		return l.save(ctx, before, claim)
+	})
+	switch {
+	case apierrors.IsNotFound(err):
+		return l.giveBack(ctx, claim.Name, i)
+	case err != nil:
+		return fmt.Errorf("write instance %s of claim %s: %w", i.ProviderID, claim.Name, err)
 	}
+	l.logLaunched(ctx, claim, i)
+	return nil
 }
 
 // giveBack removes an instance whose claim went away while it was being bought, which takes

@@ -1,0 +1,37 @@
+package patch
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// attempts is how often a write is tried that others overtake.
+const attempts = 5
+
+// Retry has an object written that others write all the time: first as it was seen, and after
+// each conflict as the API server has it now. Write returns the error of the API server as it is,
+// or wrapped. An object that is gone, or that another of its name has replaced, is the error
+// NotFound; conflicts that do not end are the last of them.
+func Retry[T any, P interface {
+	*T
+	client.Object
+}](ctx context.Context, live client.Reader, seen P, write func(P) error) error {
+	for try := 1; ; try++ {
+		err := write(seen)
+		if !apierrors.IsConflict(err) || try == attempts {
+			return err
+		}
+		fresh := P(new(T))
+		if err := live.Get(ctx, client.ObjectKeyFromObject(seen), fresh); err != nil {
+			return fmt.Errorf("read %T %s: %w", seen, seen.GetName(), err)
+		}
+		if fresh.GetUID() != seen.GetUID() {
+			return fmt.Errorf("read %T %s: %w", seen, seen.GetName(), apierrors.NewNotFound(schema.GroupResource{}, seen.GetName()))
+		}
+		seen = fresh
+	}
+}
