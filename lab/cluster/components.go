@@ -50,7 +50,7 @@ func (l *lab) apiServer() supervise.Component {
 	port := portOf(l.ports.apiServer)
 	return supervise.Component{
 		Name:     "kube-apiserver",
-		Flags:    controlplane.APIServerFlags(port, l.directory),
+		Flags:    l.apiServerFlags(port),
 		Dir:      l.directory.Etcd(), // where the socket of etcd is
 		Log:      l.directory.Log("kube-apiserver"),
 		Env:      []string{smallHeap},
@@ -59,6 +59,14 @@ func (l *lab) apiServer() supervise.Component {
 		Check:    l.checkAPIServer,
 		Within:   startWithin,
 	}
+}
+
+func (l *lab) apiServerFlags(port int) []string {
+	flags := controlplane.APIServerFlags(port, l.directory)
+	if l.options.Audit {
+		flags = append(flags, controlplane.AuditFlags(l.directory.PKI(auditPolicy), l.directory.Log("audit"))...)
+	}
+	return flags
 }
 
 func (l *lab) controllerManager() supervise.Component {

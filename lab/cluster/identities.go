@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"tenon/lab/controlplane"
+	"tenon/lab/install"
 	"tenon/lab/pki"
 	"tenon/lab/state"
 )
@@ -20,13 +21,16 @@ type identity struct {
 //
 // The controller manager works with administrator rights instead of one service account for each
 // of its controllers: those would cost a token, a client and a rate limit each, and a lab learns
-// nothing from them. What a lab is for, Tenon, has no right beyond those it gets in production.
+// nothing from them. What a lab is for, Tenon, is a service account of the cluster, with a token and
+// the rights that its chart gives it: see package install.
 var identities = []identity{
 	{file: "kube-controller-manager", user: "system:kube-controller-manager", groups: []string{"system:masters"}},
 	{file: "kube-scheduler", user: "system:kube-scheduler"},
 	{file: "kubelets", user: "tenon-lab:kubelets", groups: []string{"tenon-lab:kubelets"}},
-	{file: "tenon", user: "tenon", groups: []string{"tenon:controllers"}},
 }
+
+// auditPolicy is the file that says whose requests are written down.
+const auditPolicy = "audit-policy.yaml"
 
 // administrator is the user of DIR/kubeconfig.
 var administrator = identity{user: "tenon-lab-admin", groups: []string{"system:masters"}}
@@ -60,6 +64,7 @@ func writeIdentities(directory state.Directory, server string, now time.Time) er
 	if files[directory.Kubeconfig()], err = kubeconfig(authority, server, administrator); err != nil {
 		return err
 	}
+	files[directory.PKI(auditPolicy)] = controlplane.AuditPolicy(install.AccountUser)
 	files[directory.PKI("kube-scheduler.yaml")] = controlplane.SchedulerConfig(directory)
 	return writeAll(files)
 }

@@ -14,6 +14,7 @@ import (
 
 	"tenon/api/crds"
 	"tenon/lab/install"
+	"tenon/lab/pki"
 	"tenon/lab/process"
 	"tenon/lab/state"
 	"tenon/lab/supervise"
@@ -167,6 +168,14 @@ func (l *lab) install(ctx context.Context) error {
 	}
 	count, err := install.Definitions(ctx, l.administrator, crds.All())
 	if err != nil {
+		return err
+	}
+	token, err := install.Tenon(ctx, l.administrator)
+	if err != nil {
+		return err
+	}
+	text := pki.TokenKubeconfig(l.server, l.administrator.CAData, install.AccountUser, token)
+	if err := state.WriteFile(l.directory.UserConfig("tenon"), text); err != nil {
 		return err
 	}
 	l.options.Progress.End(fmt.Sprintf("%d definitions", count))

@@ -25,6 +25,9 @@ type Options struct {
 	// Settings are the controller's, as NAME=VALUE.
 	Settings []string
 
+	// Audit makes the API server write down what the controller asks for.
+	Audit bool
+
 	Controller Controller
 	// ControllerChosen is true if the user asked for the controller by name: then its absence is an
 	// error, otherwise a remark.

@@ -33,6 +33,7 @@ type upFlags struct {
 	demo       bool
 	faults     string
 	settings   []string
+	audit      bool
 	untilEOF   bool   // hidden: for tests, whose lab must not outlive them
 	style      string // hidden: how a detached supervisor shows progress to the process that started it
 }
@@ -66,6 +67,7 @@ tenon-lab down. What it wrote is then removed; after a failure the logs stay.`,
 	set.BoolVar(&flags.demo, "demo", false, "apply examples/basic.yaml and a workload that grows and shrinks, and tell what is bought")
 	set.StringVar(&flags.faults, "faults", "", "file with what is wrong with the emulated AWS from the start, as for POST /lab/faults")
 	set.StringArrayVar(&flags.settings, "set", nil, "setting of tenon as NAME=VALUE, such as ISOLATED_VPC=true; may be repeated")
+	set.BoolVar(&flags.audit, "audit", false, "write down in the log audit what tenon asks the API server for")
 	set.BoolVar(&flags.keep, "keep", false, "leave logs and data when the lab ends")
 	set.StringVar(&flags.style, "progress", "", "")
 	set.BoolVar(&flags.untilEOF, "until-eof", false, "")
@@ -113,6 +115,7 @@ func (f upFlags) options(path string, chosen bool) (cluster.Options, error) {
 		Heartbeat:        f.heartbeat,
 		Faults:           f.faults,
 		Settings:         f.settings,
+		Audit:            f.audit,
 		Controller:       controller,
 		ControllerChosen: chosen,
 		Keep:             f.keep,

@@ -34,6 +34,8 @@ type Options struct {
 	Faults string
 	// Settings are those of tenon, as NAME=VALUE.
 	Settings []string
+	// Audit writes down in the log audit what tenon asks the API server for.
+	Audit bool
 	// Parallel is how many tests run beside each other; zero leaves it to the go command, which
 	// allows as many as there are processors. Tests that mostly wait can be many more.
 	Parallel int
@@ -53,6 +55,9 @@ func (o Options) flags() []string {
 		"--boot-delay=" + o.BootDelay.String(),
 		"--heartbeat=" + o.Heartbeat.String(),
 		"--controller=" + o.Controller,
+	}
+	if o.Audit {
+		flags = append(flags, "--audit")
 	}
 	for _, setting := range o.Settings {
 		flags = append(flags, "--set="+setting)

@@ -8,6 +8,18 @@ import (
 // Kubeconfig is a kubeconfig, complete in one file, for a user of the API server at the given URL.
 // It is written as JSON, which is YAML: no library is needed to get the quoting right.
 func (a *Authority) Kubeconfig(server, user string, client Pair) []byte {
+	return kubeconfig(server, a.pem, user, map[string]any{
+		"client-certificate-data": base64.StdEncoding.EncodeToString(client.Certificate),
+		"client-key-data":         base64.StdEncoding.EncodeToString(client.Key),
+	})
+}
+
+// TokenKubeconfig is the kubeconfig of a user with a token, for a server whose authority has a certificate.
+func TokenKubeconfig(server string, authority []byte, user, token string) []byte {
+	return kubeconfig(server, authority, user, map[string]any{"token": token})
+}
+
+func kubeconfig(server string, authority []byte, user string, credentials map[string]any) []byte {
 	const name = "tenon-lab"
 	document := map[string]any{
 		"apiVersion":      "v1",
@@ -15,16 +27,13 @@ func (a *Authority) Kubeconfig(server, user string, client Pair) []byte {
 		"current-context": name,
 		"clusters": []any{map[string]any{"name": name, "cluster": map[string]any{
 			"server":                     server,
-			"certificate-authority-data": base64.StdEncoding.EncodeToString(a.pem),
+			"certificate-authority-data": base64.StdEncoding.EncodeToString(authority),
 		}}},
 		"contexts": []any{map[string]any{"name": name, "context": map[string]any{
 			"cluster": name,
 			"user":    user,
 		}}},
-		"users": []any{map[string]any{"name": user, "user": map[string]any{
-			"client-certificate-data": base64.StdEncoding.EncodeToString(client.Certificate),
-			"client-key-data":         base64.StdEncoding.EncodeToString(client.Key),
-		}}},
+		"users": []any{map[string]any{"name": user, "user": credentials}},
 	}
 	text, err := json.MarshalIndent(document, "", "  ")
 	if err != nil {
