@@ -90,15 +90,15 @@ func (p *Provider) facts(ctx context.Context, ref cloud.ClassRef) (launch.Facts,
 	if err != nil {
 		return launch.Facts{}, err
 	}
+	if len(class.Status.Subnets) == 0 {
+		return launch.Facts{}, &cloud.Rejected{Reason: "SubnetResolutionFailed", Message: "Error getting subnets"}
+	}
 	offer, err := p.offer(class)
 	if _, undecided := errors.AsType[*cloud.ClassNotReady](err); undecided {
 		return launch.Facts{}, err
 	}
 	if err != nil {
 		return launch.Facts{}, &cloud.Rejected{Reason: "InstanceTypeResolutionFailed", Message: "Error resolving instance types", Err: err}
-	}
-	if len(class.Status.Subnets) == 0 {
-		return launch.Facts{}, &cloud.Rejected{Reason: "SubnetResolutionFailed", Message: "Error getting subnets"}
 	}
 	family, err := class.Spec.Family()
 	if err != nil {

@@ -1,0 +1,25 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	awsv1 "tenon/api/aws/v1"
+	"tenon/api/condition"
+	"tenon/cloud"
+)
+
+// A claim whose class has no subnets says so, and not that instance types could not be found.
+func TestNoSubnets(t *testing.T) {
+	t.Parallel()
+	class := &awsv1.EC2NodeClass{ObjectMeta: metav1.ObjectMeta{Name: "default", Generation: 1}}
+	class.Status.Conditions = []metav1.Condition{{Type: condition.Ready, Status: metav1.ConditionTrue, Reason: condition.Ready, ObservedGeneration: 1}}
+	p := &Provider{class: func(context.Context, string) (*awsv1.EC2NodeClass, error) { return class, nil }}
+	_, err := p.facts(t.Context(), cloud.ClassRef{Group: awsv1.Group, Kind: awsv1.KindEC2NodeClass, Name: "default"})
+	if rejected, is := errors.AsType[*cloud.Rejected](err); !is || rejected.Reason != "SubnetResolutionFailed" || rejected.Message != "Error getting subnets" {
+		t.Errorf("error %v, want SubnetResolutionFailed", err)
+	}
+}
