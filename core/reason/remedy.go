@@ -61,7 +61,11 @@ func (r *Remedy) Text() string {
 		if r.Nodes != 1 {
 			nodes = fmt.Sprintf("%d nodes", r.Nodes)
 		}
-		return fmt.Sprintf("%s: then all %d such pods have a place, on %s of pool %s for %s an hour", text, r.Pods, nodes, r.Pool, r.Price)
+		pods := fmt.Sprintf("all %d such pods", r.Pods)
+		if r.Pods == 2 {
+			pods = "both such pods"
+		}
+		return fmt.Sprintf("%s: then %s have a place, on %s of pool %s for %s an hour", text, pods, nodes, r.Pool, r.Price)
 	}
 	return fmt.Sprintf("%s: then %s of pool %s would do, %s an hour", text, r.InstanceType, r.Pool, r.Price)
 }

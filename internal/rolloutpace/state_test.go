@@ -187,12 +187,12 @@ func TestTexts(t *testing.T) {
 		"on the way":    {[]string{"A", "ok"}, `Roll-out of nodepool "web" replaces 2 nodes at a time for now`, "", ""},
 		"one by one":    {[]string{"A", "ok", "fail"}, `Roll-out of nodepool "web" replaces one node at a time for now`, "", ""},
 		"paused": {[]string{"A", "fail"}, `Roll-out of nodepool "web" is paused until 2026-11-21T12:01:00Z: web-1: no node`, "ReplacementsFailed",
-			"Replacements of drifted nodes have failed since 2026-11-21T12:00:00Z: web-1: no node. No drifted node is given up until 2026-11-21T12:01:00Z; then one is tried. " +
+			"Replacements of drifted nodes have failed since 2026-11-21T12:00:00Z: web-1: no node. No drifted node is replaced until 2026-11-21T12:01:00Z; then one is tried. " +
 				"A change of the nodepool's template or of its node class ends the pause at once"},
 		"trying": {[]string{"A", "fail", "1m"}, `Roll-out of nodepool "web" tries one node first: web-1: no node`, "TryingAgain",
 			"Replacements of drifted nodes have failed since 2026-11-21T12:00:00Z: web-1: no node. One drifted node at a time is tried again; when its replacement is ready, the roll-out goes on"},
 		"all that failed": {[]string{"A", "ok", "fail", "fail"}, `Roll-out of nodepool "web" is paused until 2026-11-21T12:01:00Z: web-2: no node; web-3: no node`, "ReplacementsFailed",
-			"Replacements of drifted nodes have failed since 2026-11-21T12:00:00Z: web-2: no node; web-3: no node. No drifted node is given up until 2026-11-21T12:01:00Z; then one is tried. " +
+			"Replacements of drifted nodes have failed since 2026-11-21T12:00:00Z: web-2: no node; web-3: no node. No drifted node is replaced until 2026-11-21T12:01:00Z; then one is tried. " +
 				"A change of the nodepool's template or of its node class ends the pause at once"},
 	}
 	for name, tc := range cases {

@@ -23,7 +23,7 @@ func (s State) Condition(now time.Time) (reason, message string) {
 	told := fmt.Sprintf("Replacements of drifted nodes have failed since %s: %s. ", clock(s.Pause.Since), strings.Join(s.failures(), "; "))
 	if s.Paused(now) {
 		return ReplacementsFailed, told + fmt.Sprintf(
-			"No drifted node is given up until %s; then one is tried. A change of the nodepool's template or of its node class ends the pause at once", clock(s.Pause.Until))
+			"No drifted node is replaced until %s; then one is tried. A change of the nodepool's template or of its node class ends the pause at once", clock(s.Pause.Until))
 	}
 	return TryingAgain, told + "One drifted node at a time is tried again; when its replacement is ready, the roll-out goes on"
 }

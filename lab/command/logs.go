@@ -25,7 +25,12 @@ func newLogs(path *string, out io.Writer) *cobra.Command {
 		Use:   "logs COMPONENT",
 		Short: "Show the log of a component",
 		Long:  "Show the log of a component: etcd, kube-apiserver, kube-controller-manager, kube-scheduler, aws,\ntenon, or, of a detached lab, supervisor.",
-		Args:  cobra.ExactArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return nil
+			}
+			return errors.New("name one component: etcd, kube-apiserver, kube-controller-manager, kube-scheduler, aws, tenon or supervisor")
+		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			directory, err := state.Open(*path)
 			if err != nil {

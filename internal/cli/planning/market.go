@@ -124,7 +124,7 @@ func (m *Market) remarks() []string {
 	var out []string
 	if len(m.unknown) > 0 {
 		slices.Sort(m.unknown)
-		out = append(out, fmt.Sprintf("EC2NodeClass %s was not given: nodes of its pools are taken to run AL2023 with default settings, in every zone of %s", strings.Join(m.unknown, ", "), m.region))
+		out = append(out, fmt.Sprintf("EC2NodeClass %s was not given: nodes of its pools are assumed to run AL2023 with default settings, in every zone of %s", strings.Join(m.unknown, ", "), m.region))
 	}
 	zones, known := facts.ZonesOf(m.region)
 	if !known {
