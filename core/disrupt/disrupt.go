@@ -237,6 +237,9 @@ func (x *search) renumber(d *plan.Disruption) {
 		}
 		slices.Sort(pods)
 	}
+	for i, p := range d.Evict {
+		d.Evict[i] = x.fleet.Original(int32(p))
+	}
 	for i := range d.Nodes {
 		original(d.Nodes[i].Pods)
 	}

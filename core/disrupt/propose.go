@@ -22,6 +22,7 @@ type proposal struct {
 	price  model.Money // of the nodes
 	worth  float64     // what the savings have to be at least
 	scores []plan.Score
+	order  []int32 // in which the pods are evicted; nil if it does not matter
 }
 
 func (p *proposal) savings() model.Money { return p.price - p.answer.Price }
@@ -175,7 +176,7 @@ func (x *search) accept(p *proposal) {
 
 // enter puts a disruption into the plan.
 func (x *search) enter(p *proposal) {
-	d := plan.Disruption{Reason: p.reason, Savings: p.savings(), Scores: p.scores, DeleteFirst: p.asked.Instead}
+	d := plan.Disruption{Reason: p.reason, Savings: p.savings(), Scores: p.scores, Evict: integers(p.order), DeleteFirst: p.asked.Instead}
 	for _, n := range p.nodes {
 		node := &x.nodes[n]
 		node.gone = true

@@ -103,7 +103,8 @@ func (x *search) lands(p *proposal) bool {
 	if x.forecast == nil {
 		x.forecast = x.fleet.NewForecast()
 	}
-	strays := x.forecast.Try(p.asked, p.answer)
+	strays, order := x.forecast.Try(p.asked, p.answer)
+	p.order = order
 	if len(strays) == 0 {
 		return true
 	}

@@ -34,6 +34,9 @@ type Disruption struct {
 	// of Moves are all that come back; together they are the evictions.
 	Replacements []Claim
 	Moves        []Placement
+	// Evict are the pods in the order in which they are to be evicted, so that kube-scheduler leaves room
+	// for each; empty if any order will do.
+	Evict []int
 	// DeleteFirst: limits leave no room for Replacements beside Nodes. They are bought once the
 	// removal of Nodes has begun, for the pods that come back.
 	DeleteFirst bool

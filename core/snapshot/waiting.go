@@ -9,8 +9,10 @@ type Waiting struct {
 	// took its place last.
 	Placed int       `json:"placed,omitempty"`
 	Landed time.Time `json:"landed,omitzero"`
-	// Moving is how many pods disruptions are to move and have not evicted yet.
-	Moving int `json:"moving,omitempty"`
+	// Moving is how many pods disruptions are to move and that have not gone yet, and Evicting how many
+	// of them have not been evicted.
+	Moving   int `json:"moving,omitempty"`
+	Evicting int `json:"evicting,omitempty"`
 	// Arrivals is since when many pods have been on their way to their places; zero for few.
 	Arrivals time.Time `json:"arrivals,omitzero"`
 	// Moves is since when moves that save money wait for other nodes of their pool, by pool.

@@ -51,6 +51,7 @@ func TestClaims(t *testing.T) {
 		"one pod that has waited enough":     {waiting: snapshot.Waiting{Placed: 1, Landed: in(-2), Lost: lost(-10, -30)}, claim: plan.Claim{Pods: both}},
 		"lost places, and no pod to come":    {waiting: snapshot.Waiting{Landed: in(-2), Lost: lost(-10, -8)}, claim: plan.Claim{Pods: both}},
 		"lost places, and the others linger": {waiting: snapshot.Waiting{Placed: 1, Landed: in(-3), Lost: lost(-10, -8)}, claim: plan.Claim{Pods: both}},
+		"pods that moved, and others to be":  {waiting: snapshot.Waiting{Evicting: 1, Lost: lost(-10, -8)}, claim: plan.Claim{Pods: both}, why: reason.PlacesLost, until: in(20)},
 		"refused launches":                   {waiting: snapshot.Waiting{Refused: refused(2, stock, 9, 7)}, claim: plan.Claim{Pods: []int{0, 1, 2}}, why: reason.LaunchesRefused, until: in(7)},
 		"a refusal of one pod alone":         {waiting: snapshot.Waiting{Refused: refused(2, stock, 9)}, claim: plan.Claim{Pods: both}},
 		"a pause that is over":               {waiting: snapshot.Waiting{Refused: refused(2, stock, 0)}, claim: plan.Claim{Pods: []int{0}}},

@@ -17,9 +17,9 @@ const (
 
 // late has claims wait that are only for pods which have lost their places. They lost them to
 // others, which left room of their own elsewhere: what is left over is known once the others have
-// taken their places, and then the pods fit into it, or into fewer nodes.
+// taken their places, or have all been moved, and then the pods fit into it, or into fewer nodes.
 func late(s *snapshot.Snapshot) func(*plan.Claim) plan.Delay {
-	if s.Waiting.Placed == 0 || s.Now.Sub(s.Waiting.Landed) >= landing {
+	if s.Waiting.Evicting == 0 && (s.Waiting.Placed == 0 || s.Now.Sub(s.Waiting.Landed) >= landing) {
 		return func(*plan.Claim) plan.Delay { return plan.Delay{} }
 	}
 	lost := make(map[string]time.Time, len(s.Waiting.Lost))

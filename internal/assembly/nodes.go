@@ -10,5 +10,5 @@ import (
 )
 
 func nodes(p Parts) []reconcile.Controller {
-	return append(health.New(p.Kit), termination.New(p.Kit), eviction.New(p.Kit, func(d *appsv1.Deployment) { p.World.Put(d) }))
+	return append(health.New(p.Kit), termination.New(p.Kit), eviction.New(p.Kit, eviction.Options{Rolled: func(d *appsv1.Deployment) { p.World.Put(d) }, Turn: p.World.Turn}))
 }

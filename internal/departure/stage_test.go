@@ -78,7 +78,7 @@ func newStage(t *testing.T, change ...func(*karpenterv1.NodeClaim)) *stage {
 // start is what a process does that begins, or begins again: it knows nothing.
 func (s *stage) start() {
 	kit := s.Restart()
-	s.controllers = []reconcile.Controller{termination.New(kit), eviction.New(kit, nil)}
+	s.controllers = []reconcile.Controller{termination.New(kit), eviction.New(kit, eviction.Options{})}
 	s.seen, s.due = map[string]client.Object{}, map[job]time.Time{}
 }
 

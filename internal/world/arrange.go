@@ -14,6 +14,7 @@ import (
 type arrangement struct {
 	place, by string
 	unmade    bool
+	turn      int // see Turn
 }
 
 // displacement is a pod that had to go because of a disruption.
@@ -37,6 +38,26 @@ func (w *World) Arrange(place, by string, pods []Guest) {
 			w.guests.dirty[k] = struct{}{}
 		}
 	})
+}
+
+// line notes in which order pods are to be evicted that have places elsewhere.
+func (w *World) line(pods []types.UID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i, uid := range pods {
+		if a, arranged := w.ledger.arranged[uid]; arranged {
+			a.turn = i
+			w.ledger.arranged[uid] = a
+		}
+	}
+}
+
+// Turn is how many pods of its disruption are to be evicted before a pod, so that kube-scheduler leaves
+// room for each.
+func (w *World) Turn(pod types.UID) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.ledger.arranged[pod].turn
 }
 
 // Disarrange takes places back that were arranged: the nodes stay.
@@ -107,6 +128,39 @@ func (w *World) displace(pod *corev1.Pod) {
 	delete(w.ledger.arranged, pod.UID)
 	of := w.workload(pod)
 	w.ledger.displaced[of] = append(w.ledger.displaced[of], displacement{a.by, w.clock.Now()})
+}
+
+// replacesMoved reports whether a pod that waits has come instead of one that a disruption moves: the
+// place that was arranged for that one is lost.
+func (w *World) replacesMoved(pod *corev1.Pod) bool {
+	if len(w.ledger.arranged)+len(w.ledger.displaced) == 0 {
+		return false
+	}
+	of, now := w.workload(pod), w.clock.Now()
+	if slices.ContainsFunc(w.ledger.displaced[of], func(d displacement) bool { return now.Sub(d.at) <= remembered }) {
+		return true
+	}
+	for k := range w.guests.ending {
+		ends := w.guests.all[k]
+		if _, moved := w.ledger.arranged[ends.UID]; moved && w.workload(ends) == of {
+			return true
+		}
+	}
+	return false
+}
+
+// evicting counts the pods that disruptions are to move and have not evicted yet.
+func (w *World) evicting() int {
+	n := 0
+	for _, node := range w.roster.leaving {
+		for k := range w.guests.on[node] {
+			pod := w.guests.all[k]
+			if _, arranged := w.ledger.arranged[pod.UID]; arranged && pod.DeletionTimestamp == nil {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // DisplacedBy is the disruption for which a pod came instead of another, empty if for none.

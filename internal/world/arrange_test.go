@@ -6,10 +6,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	testclock "k8s.io/utils/clock/testing"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud/aws/instancetype"
+	"tenon/core/snapshot"
 	"tenon/internal/ingest"
 	"tenon/internal/world"
 )
@@ -63,5 +65,45 @@ func TestArrangedPlaces(t *testing.T) {
 	clock.SetTime(noon.Add(time.Hour))
 	if by := w.DisplacedBy(come); by != "" {
 		t.Errorf("an hour later a pod comes because of %q", by)
+	}
+}
+
+// Pods of a disruption are evicted in its order. A pod that comes instead of an evicted one has lost the
+// place that was kept for it, and is known as such.
+func TestOrderOfEvictions(t *testing.T) {
+	t.Parallel()
+	clock := testclock.NewFakePassiveClock(noon)
+	w := world.New(ingest.Options{Vocabulary: instancetype.Vocabulary(), Unjudged: true}, clock)
+	leaving, staying := node(0), node(1)
+	leaving.Spec.Taints = []corev1.Taint{karpenterv1.TaintDisrupted()}
+	first, second := pod(1, leaving.Name), pod(2, leaving.Name)
+	yes := true
+	for _, p := range []*corev1.Pod{first, second} {
+		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", Controller: &yes}}
+	}
+	for _, object := range []any{leaving, staying, first, second} {
+		w.Put(object)
+	}
+	guest := func(p *corev1.Pod) world.Guest {
+		return world.Guest{UID: p.UID, Namespace: p.Namespace, Name: p.Name}
+	}
+	w.Disruptions().Begin(world.Underway{
+		Places: []world.Place{{On: staying.Name, Pods: []world.Guest{guest(second), guest(first)}}}, Evict: []types.UID{first.UID, second.UID},
+	})
+	if a, b := w.Turn(first.UID), w.Turn(second.UID); a != 0 || b != 1 {
+		t.Errorf("%d and %d pods are evicted before", a, b)
+	}
+	waiting := func() snapshot.Waiting { return w.Picture(world.Moment{Now: noon}).Snapshot.Waiting }
+	if n := waiting().Evicting; n != 2 {
+		t.Errorf("%d pods are to be evicted", n)
+	}
+	ending := first.DeepCopy()
+	ending.DeletionTimestamp = &metav1.Time{Time: noon}
+	w.Put(ending)
+	heir := pod(3, "")
+	heir.OwnerReferences, heir.Status = first.OwnerReferences, corev1.PodStatus{}
+	w.Put(heir)
+	if is := waiting(); is.Evicting != 1 || len(is.Lost) != 1 || is.Lost[0].UID != string(heir.UID) {
+		t.Errorf("after the first: %d to be evicted, lost: %v", is.Evicting, is.Lost)
 	}
 }

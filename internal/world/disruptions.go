@@ -38,6 +38,8 @@ type Underway struct {
 	// were found on claims.
 	Places []Place
 	Pods   map[types.UID]bool
+	// Evict is the order in which pods are to be evicted.
+	Evict []types.UID
 	// Beginning commands are still being written.
 	Beginning bool
 	// Since is when we learned of it.
@@ -77,6 +79,7 @@ func (d *Disruptions) Begin(u Underway) {
 	for _, p := range u.Places {
 		d.world.Arrange(p.On, u.Record.ID, p.Pods)
 	}
+	d.world.line(u.Evict)
 }
 
 // Begun tells that everything has been written.

@@ -105,6 +105,9 @@ func (w *World) await(k key, pod *corev1.Pod, judged bool) {
 	case waits && !waited:
 		now := w.clock.Now()
 		w.guests.waiting[k] = now
+		if w.replacesMoved(pod) && w.ledger.lost[pod.UID].IsZero() {
+			w.ledger.lost[pod.UID] = now
+		}
 		set := replicaSetOf(pod)
 		w.guests.waitingBy[set]++
 		w.pulse.arrive(set, !set.None() && w.guests.count[set] == 1, now)

@@ -100,6 +100,7 @@ func (w *World) picture(m Moment) (Picture, pages, []snapshot.Pod) {
 	}
 	out.Waiting = m.Waiting
 	w.ledger.describe(&out.Waiting)
+	out.Waiting.Evicting = w.evicting()
 	return Picture{Snapshot: out, Next: next, Pulse: w.look(), Unseen: unseen}, w.guests.list, w.announced()
 }
 

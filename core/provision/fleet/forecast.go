@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"tenon/core/feasible"
+	"tenon/core/model"
 	"tenon/core/plan"
 	"tenon/core/shape"
 	"tenon/core/snapshot"
@@ -19,8 +20,9 @@ import (
 //	Try an answer ──▶ pods that find no room ──▶ the next Try: its pods are where the scheduler put them
 //	                                         └─▶ Drop: as if it had not been tried
 //
-// Pods come one after the other, in each of some orders, of which the worst counts. Pods that rules
-// between pods concern are expected in the domains in which the answer puts them, and pods with host ports,
+// Pods come one after the other, in each of some orders. In the best of them they are to be evicted; the
+// worst counts, since budgets and pods that take their time to end spoil an order. Pods that rules between
+// pods concern are expected in the domains in which the answer puts them, and pods with host ports,
 // volumes or company on one node exactly where it puts them.
 type Forecast struct {
 	b       *Fleet
@@ -94,8 +96,9 @@ func (f *Forecast) newSite(class int, zone string, room, size []int64) site {
 	return site{class: class, zone: zone, room: slices.Clone(room), size: size, pods: map[int32]int64{}, groups: map[int32]int64{}}
 }
 
-// Try places the pods of an answer, and returns those that find no room.
-func (f *Forecast) Try(q Question, a Answer) []int32 {
+// Try places the pods of an answer, and returns those that find no room in the worst of orders, and the best
+// order.
+func (f *Forecast) Try(q Question, a Answer) (strays, evict []int32) {
 	f.planned, f.tried, f.closed, f.opened = map[int32]int{}, nil, nil, 0
 	for _, n := range q.Nodes {
 		if f.sites[n].open {
@@ -111,33 +114,44 @@ func (f *Forecast) Try(q Question, a Answer) []int32 {
 	for i := range a.Claims {
 		f.open(&a.Claims[i])
 	}
-	var worst []int32
-	pods := slices.Clone(q.Pods)
+	best := len(q.Pods) + 1
 	for _, before := range f.orders() {
 		f.withdraw()
+		pods := slices.Clone(q.Pods)
 		slices.SortFunc(pods, before)
-		if strays := f.place(pods); len(strays) > len(worst) {
-			worst = strays
+		some := f.place(pods)
+		if len(some) > len(strays) {
+			strays = some
+		}
+		if len(some) < best {
+			best, evict = len(some), pods
 		}
 	}
-	return worst
+	f.withdraw()
+	f.place(evict)
+	return strays, evict
 }
 
-// orders are those in which pods may come: workload by workload, as their controllers make them again;
-// the largest first, as drained nodes evict them; and, since neither is kept to where many are
-// made at the same time, in some that are as good as random. The one that is kept comes last.
+// orders are those in which pods could be evicted, the best guess first: large ones before small ones,
+// by what of them is scarce on the nodes that take them, and at last some that are as good as random.
 func (f *Forecast) orders() []func(x, y int32) int {
+	falling := func(size func(model.Resources) int64) func(x, y int32) int {
+		return func(x, y int32) int {
+			a, b := f.b.requests(x), f.b.requests(y)
+			return cmp.Or(cmp.Compare(size(b), size(a)), cmp.Compare(b.Bulk(), a.Bulk()), cmp.Compare(x, y))
+		}
+	}
 	mixed := func(factor uint32) func(x, y int32) int {
 		return func(x, y int32) int {
 			return cmp.Or(cmp.Compare(uint32(x)*factor, uint32(y)*factor), cmp.Compare(x, y))
 		}
 	}
 	return []func(x, y int32) int{
-		func(x, y int32) int {
-			return cmp.Or(cmp.Compare(f.b.Snapshot.Pods[x].Template, f.b.Snapshot.Pods[y].Template), cmp.Compare(x, y))
-		},
-		mixed(2_654_435_761), mixed(2_246_822_519), mixed(3_266_489_917),
-		func(x, y int32) int { return cmp.Or(cmp.Compare(f.b.bulk(y), f.b.bulk(x)), cmp.Compare(x, y)) },
+		falling(model.Resources.Bulk),
+		falling(func(r model.Resources) int64 { return r.Bulk() + r.Memory }),
+		falling(func(r model.Resources) int64 { return r.Memory }),
+		falling(func(r model.Resources) int64 { return r.CPU }),
+		mixed(2_654_435_761), mixed(2_246_822_519),
 	}
 }
 
@@ -164,9 +178,8 @@ func (f *Forecast) withdraw() {
 	f.tried = nil
 }
 
-// bulk orders pods by size.
-func (b *Fleet) bulk(p int32) int64 {
-	return b.Snapshot.Templates[b.Snapshot.Pods[p].Template].Requests.Bulk()
+func (b *Fleet) requests(p int32) model.Resources {
+	return b.Snapshot.Templates[b.Snapshot.Pods[p].Template].Requests
 }
 
 // open adds the node of a claim.

@@ -44,9 +44,12 @@ func TestStrays(t *testing.T) {
 			b := New(s, &plan.Plan{}, nil)
 			small, large := []int32{b.Number(0), b.Number(1)}, b.Number(2)
 			question := Question{Nodes: []int{0}, Pods: append(slices.Clone(small), large)}
-			strays := b.NewForecast().Try(question, Answer{Existing: []HostPods{{Node: 1, Pods: []int32{large}}, {Node: 2, Pods: small}}})
+			strays, evict := b.NewForecast().Try(question, Answer{Existing: []HostPods{{Node: 1, Pods: []int32{large}}, {Node: 2, Pods: small}}})
 			if len(strays) != c.want || c.want > 0 && strays[0] != large {
 				t.Errorf("strays %v, want %d", strays, c.want)
+			}
+			if c.want > 0 && evict[0] != large {
+				t.Errorf("pods are evicted in the order %v; %d finds room only if it comes first", evict, large)
 			}
 		})
 	}

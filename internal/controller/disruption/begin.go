@@ -32,6 +32,7 @@ type start struct {
 	orders  []execute.Order
 	places  []world.Place
 	pods    map[types.UID]bool // on the leavers
+	evict   []types.UID        // in this order
 }
 
 // beginAll begins what is to be begun now, as far as it still holds. One that cannot be
@@ -95,6 +96,9 @@ func (d *disruption) prepare(ctx context.Context, s *snapshot.Snapshot, p *plan.
 		first := *p
 		first.Replacements = nil
 		p, out.plan = &first, &first
+	}
+	for _, pod := range p.Evict {
+		out.evict = append(out.evict, types.UID(s.Pods[pod].UID))
 	}
 	out.record.Receivers = receivers(s, p)
 	for i := range p.Moves {
@@ -167,7 +171,7 @@ func (d *disruption) order(c *plan.Claim, market map[string]world.Sale, s *start
 // When a write fails, everything is taken back, now or by the process that finds it on the objects.
 func (d *disruption) begin(ctx context.Context, s *start) error {
 	r := &s.record
-	d.underway.Begin(world.Underway{Record: *r, Places: s.places, Pods: s.pods})
+	d.underway.Begin(world.Underway{Record: *r, Places: s.places, Pods: s.pods, Evict: s.evict})
 	defer d.underway.Begun(r.ID)
 	d.tellBegin(ctx, s)
 	if err := d.o.Rollouts.Begun(ctx, *r); err != nil {

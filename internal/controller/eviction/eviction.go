@@ -21,6 +21,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -38,19 +39,37 @@ const (
 	longestWait = 10 * time.Second
 )
 
+// Pods that leave in an order leave this long after each other, so that kube-scheduler has placed one
+// before the next comes; long lines are shorter, for nodes cost money while they wait.
+const (
+	apart       = 25 * time.Millisecond
+	longestLine = 10 * time.Second
+)
+
 type queue struct {
 	reconcile.Kit
 	description cloud.Description
-	rolled      func(*appsv1.Deployment)
+	Options
 }
 
-// New makes the controller. It tells of each Deployment that it has rolled, as the API server answers:
-// what comes of that may be seen before the watch of Deployments says so. Nil is not to tell.
-func New(kit reconcile.Kit, rolled func(*appsv1.Deployment)) reconcile.Controller {
-	if rolled == nil {
-		rolled = func(*appsv1.Deployment) {}
+// Options are what the controller is told, and tells, beside objects. Each may be nil.
+type Options struct {
+	// Rolled is told of each Deployment that has been rolled, as the API server answers: what comes of
+	// that may be seen before the watch of Deployments says so.
+	Rolled func(*appsv1.Deployment)
+	// Turn is how many pods are to be evicted before a pod, on whichever node they are.
+	Turn func(pod types.UID) int
+}
+
+// New makes the controller.
+func New(kit reconcile.Kit, o Options) reconcile.Controller {
+	if o.Rolled == nil {
+		o.Rolled = func(*appsv1.Deployment) {}
 	}
-	q := &queue{Kit: kit, description: kit.Cloud.Describe(), rolled: rolled}
+	if o.Turn == nil {
+		o.Turn = func(types.UID) int { return 0 }
+	}
+	q := &queue{Kit: kit, description: kit.Cloud.Describe(), Options: o}
 	return reconcile.Controller{
 		Name: "eviction-queue",
 		Watches: []reconcile.Watch{
@@ -85,7 +104,10 @@ func (q *queue) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Res
 		return reconcile.Never, nil
 	}
 	step, todo := decision.StepFor(pod.UID)
-	// 3. Act.
+	// 3. Act, when it is the pod's turn.
+	if wait := q.turn(leave.Scene, step); todo && wait > 0 {
+		return reconcile.In(wait), nil
+	}
 	switch {
 	case !todo:
 		return again(leave.Scene, decision), nil
@@ -95,6 +117,15 @@ func (q *queue) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Res
 		return q.surge(ctx, leave, decision, step)
 	}
 	return q.evict(ctx, leave, step)
+}
+
+// turn is how long a pod waits for others that are to leave before it.
+func (q *queue) turn(s drain.Scene, step drain.Step) time.Duration {
+	if step.Pod == nil || step.Forced || s.Since.IsZero() {
+		return 0
+	}
+	after := min(time.Duration(q.Turn(step.Pod.UID))*apart, longestLine)
+	return s.Since.Add(after).Sub(s.Now)
 }
 
 // leaving is the node if it is one of ours that is being deleted, and closed to new pods;

@@ -61,7 +61,7 @@ func newWorld(t *testing.T, pods ...string) *world {
 	}
 	w.Clock.Step(time.Minute)
 	w.Kit.Client = interceptor.NewClient(w.API, interceptor.Funcs{Delete: w.remove, SubResourceCreate: w.evict, Patch: w.patch})
-	w.c = eviction.New(w.Kit, w.rolled)
+	w.c = eviction.New(w.Kit, eviction.Options{Rolled: w.rolled})
 	return w
 }
 
@@ -308,4 +308,23 @@ func TestSameNameElsewhere(t *testing.T) {
 	w.Delete(pod)
 	w.Bound("web-0", other.Name, func(p *corev1.Pod) { p.UID = types.UID("uid-next") })
 	w.expect("web-0", "")
+}
+
+// A pod is evicted when those before it in the order of its disruption have had a moment to find their
+// places, and at the latest when its node's time is over.
+func TestPodsLeaveInOrder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "web")
+	w.c = eviction.New(w.Kit, eviction.Options{Turn: func(types.UID) int { return 2440 }}) // 61 s, if lines had no end
+	w.expect("web", "evict web (uid-web)")
+	w = newWorld(t, "web")
+	turn := 0
+	w.c = eviction.New(w.Kit, eviction.Options{Turn: func(types.UID) int { return turn }})
+	w.Clock.SetTime(w.Clock.Now().Add(-time.Minute)) // when the drain began
+	turn = 40
+	if again := w.expect("web", ""); again != reconcile.In(time.Second) {
+		t.Errorf("looks again %+v", again)
+	}
+	w.Clock.Step(time.Second)
+	w.expect("web", "evict web (uid-web)")
 }

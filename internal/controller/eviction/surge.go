@@ -65,7 +65,7 @@ func (q *queue) roll(ctx context.Context, leave departure.Departure, step drain.
 	err := q.Client.Patch(ctx, asked, patch.Locked(w.Deployment))
 	switch {
 	case err == nil:
-		q.rolled(asked)
+		q.Rolled(asked)
 		q.Events.Publish(drain.Rolled(asked, leave.Node, step.Pod))
 		q.Metrics.PodsDrainedTotal.WithLabelValues(leave.Reason()).Inc()
 		return surge.Step{Verb: surge.Wait}, nil

@@ -82,7 +82,7 @@ func TestSurges(t *testing.T) {
 		t.Fatalf("rolled for %q", got)
 	}
 	version := w.deployment("web").ResourceVersion
-	w.c = eviction.New(w.Kit, w.rolled) // what began again would know nothing
+	w.c = eviction.New(w.Kit, eviction.Options{Rolled: w.rolled}) // what began again would know nothing
 	w.expect("web", "")
 	if got := w.deployment("web").ResourceVersion; got != version {
 		t.Errorf("asked again: version %s, was %s", got, version)
