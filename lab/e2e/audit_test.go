@@ -26,7 +26,10 @@ import (
 var unreached = map[string]string{
 	"update nodeclaims/finalizers.karpenter.sh":         "owner references, where the admission plugin OwnerReferencesPermissionEnforcement is on",
 	"update nodepools/finalizers.karpenter.sh":          "owner references, where the admission plugin OwnerReferencesPermissionEnforcement is on",
-	"patch deployments.apps":                            "pods with tenon.sh/surge: stories, TestSurge",
+	"get deployments.apps":                              "pods with tenon.sh/surge: stories, TestSinglePodSurges",
+	"get replicasets.apps":                              "pods with tenon.sh/surge: stories, TestSinglePodSurges",
+	"get persistentvolumeclaims":                        "pods with tenon.sh/surge: stories, TestSinglePodSurges",
+	"patch deployments.apps":                            "pods with tenon.sh/surge: stories, TestSinglePodSurges",
 	"delete pods":                                       "pods that outlive the grace period of their node: stories, drain_test.go",
 	"patch nodeoverlays/status.karpenter.sh":            "overlays: stories, pool_test.go",
 	"patch capacitybuffers/status.autoscaling.x-k8s.io": "buffers: stories, buffer_test.go",
