@@ -28,7 +28,6 @@ var unreached = map[string]string{
 	"update nodepools/finalizers.karpenter.sh":          "owner references, where the admission plugin OwnerReferencesPermissionEnforcement is on",
 	"get deployments.apps":                              "pods with tenon.sh/surge: stories, TestSinglePodSurges",
 	"get replicasets.apps":                              "pods with tenon.sh/surge: stories, TestSinglePodSurges",
-	"get persistentvolumeclaims":                        "pods with tenon.sh/surge: stories, TestSinglePodSurges",
 	"patch deployments.apps":                            "pods with tenon.sh/surge: stories, TestSinglePodSurges",
 	"delete pods":                                       "pods that outlive the grace period of their node: stories, drain_test.go",
 	"patch nodeoverlays/status.karpenter.sh":            "overlays: stories, pool_test.go",
