@@ -18,7 +18,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
 
-// cluster are the values that everybody has to give.
+// cluster are the values that every user has to give.
 func cluster(more map[string]any) map[string]any {
 	values := map[string]any{"settings": map[string]any{"clusterName": "demo", "interruptionQueue": "demo"}}
 	for key, value := range more {

@@ -26,7 +26,7 @@ comments, and all other objects as they were, but for labels and annotations tha
 name now. Files stay as they are.
 
 What a person should know is on standard error, one line a field:
-  lost      no field of today's API does what it did: somebody has to decide
+  lost      no field of today's API does what it did: you have to decide
   changed   it is carried over, and does something else than it did
   explicit  a default of before is written out, or a name changed; it means what it meant
 

@@ -76,7 +76,7 @@ func (d *Demo) Run(ctx context.Context) error {
 		d.say(fmt.Sprintf("  %s is scaled to %d pods", workload, want))
 		switch err := d.watch(ctx, want); {
 		case errors.Is(err, errTaken):
-			d.say("  " + workload + " was scaled by somebody else: the demo leaves it alone from now on")
+			d.say("  " + workload + " was scaled by another client: the demo leaves it alone from now on")
 			return ending(ctx, d.watch(ctx, foreignScale))
 		case err != nil:
 			return ending(ctx, err)

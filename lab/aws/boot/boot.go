@@ -69,7 +69,7 @@ func read(family Family, data []byte) (Config, error) {
 	case family.Windows():
 		return readPowerShell(string(data))
 	default:
-		return Config{}, fmt.Errorf("nobody knows how such an image reads its user data")
+		return Config{}, fmt.Errorf("it is not known how such an image reads its user data")
 	}
 }
 

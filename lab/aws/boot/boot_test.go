@@ -94,7 +94,7 @@ func TestReadStumbles(t *testing.T) {
 		"settings of no cluster": {Bottlerocket, "[settings.kubernetes]\nmax-pods=1", "no cluster"},
 		"no element":             {Windows2019, "& $f -EKSClusterName c", "<powershell>"},
 		"no path":                {Windows2019, "<powershell>\n&-EKSClusterName\n</powershell>", "names no script"},
-		"somebody's image":       {"Debian", "x", "nobody knows"},
+		"another image":          {"Debian", "x", "it is not known"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

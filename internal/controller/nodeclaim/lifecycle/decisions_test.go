@@ -69,7 +69,7 @@ func TestJudge(t *testing.T) {
 		"class not judged yet": {&cloud.ClassNotReady{Undecided: true, Err: errors.New("NodeClass is in Ready=Unknown")}, launchFailure{
 			reason: "NodeClassReadinessUnknown", message: "NodeClassRef not ready, NodeClass is in Ready=Unknown", after: 2 * time.Second}},
 		"bought and gone": {&cloud.NotFound{ProviderID: "p"}, launchFailure{remove: removal.GarbageCollected}},
-		"rejected":        {&cloud.Rejected{Reason: "Unauthorized", Message: "Ask somebody."}, launchFailure{reason: "Unauthorized", message: "Ask somebody."}},
+		"rejected":        {&cloud.Rejected{Reason: "Unauthorized", Message: "Ask the owner."}, launchFailure{reason: "Unauthorized", message: "Ask the owner."}},
 		"rejected for a reason that no condition can have": {&cloud.Rejected{Reason: "not valid!", Message: "Ask."},
 			launchFailure{reason: "LaunchFailed", message: "Ask."}},
 		"throttled because of something to be mended": {&cloud.Throttled{Err: &cloud.Rejected{Reason: "Quota", Message: "Raise it."}},
