@@ -26,14 +26,14 @@ func (x *search) survey() {
 			n.prospect.Kind, n.prospect.Cause, n.prospect.Until = plan.Blocked, cause, until
 			continue
 		}
-		n.candidate = true
+		n.state = candidate
 	}
 }
 
 // asked is the node as the rules see it. What has drifted is asked about for that reason.
 func (x *search) asked(n *node) disruptable.Node {
 	return disruptable.Node{
-		Node: n.Node, Sold: sells(x.s, n.pool), Awaited: n.nominated, Forced: n.Life.Drifted != "" && n.Life.Bounded,
+		Node: n.Node, Sold: sells(x.s, n.pool), Awaited: n.awaits, Forced: n.Life.Drifted != "" && n.Life.Bounded,
 		Pods: func(yield func(*snapshot.Pod) bool) {
 			for _, p := range n.pods {
 				if !yield(&x.s.Pods[p]) {

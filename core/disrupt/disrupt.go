@@ -80,7 +80,7 @@ func (x *search) bound(p *plan.Plan) model.Money {
 		}
 	}
 	for i := range x.nodes {
-		if x.nodes[i].gone && !x.nodes[i].isEmpty() {
+		if x.nodes[i].state == gone && !x.nodes[i].isEmpty() {
 			pods = append(pods, x.nodes[i].moving...)
 		}
 	}
@@ -125,15 +125,12 @@ type node struct {
 	// the best of fleets.
 	cost         int64
 	worth, value float64
-	// candidate for some reason; then eligible says for consolidation, if not empty.
-	candidate, eligible bool
-	// nominated nodes wait for pods.
-	nominated bool
-	// kept nodes have a pod that stays, or will have one.
-	kept bool
-	// gone nodes are part of a disruption; taking ones get pods from one.
-	gone, taking bool
-	prospect     plan.Prospect
+	// awaits says that pods are promised to it.
+	awaits bool
+	// lasting says that a pod which does not end by itself is there, or will be.
+	lasting  bool
+	state    state
+	prospect plan.Prospect
 }
 
 func newSearch(s *snapshot.Snapshot, p *plan.Plan, budget Budget) *search {
@@ -164,17 +161,17 @@ func newSearch(s *snapshot.Snapshot, p *plan.Plan, budget Budget) *search {
 			x.nodes[n].cost += max(pod.Tie.Cost, 0)
 		}
 		if pod.Tie.Promised {
-			x.nodes[n].nominated = true
+			x.nodes[n].awaits = true
 		}
 		if !pod.Ends && (pod.Tie.Promised || pod.Tie.Returns && pod.Tie.Cost > 0) {
-			x.nodes[n].kept = true
+			x.nodes[n].lasting = true
 		}
 	}
 	if p != nil {
 		for _, placement := range p.Existing {
 			n := &x.nodes[at[placement.Node]]
-			n.nominated = true
-			n.kept = n.kept || slices.ContainsFunc(placement.Pods, func(p int) bool { return !s.Pods[p].Ends })
+			n.awaits = true
+			n.lasting = n.lasting || slices.ContainsFunc(placement.Pods, func(p int) bool { return !s.Pods[p].Ends })
 			x.relyOn(placement.Pods)
 		}
 		for i := range p.Claims {

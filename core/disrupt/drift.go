@@ -102,8 +102,8 @@ func (x *search) members(pool int) int64 {
 func (x *search) drifted(static bool) []int {
 	var out []int
 	for i := range x.nodes {
-		if n := &x.nodes[i]; n.candidate && !n.gone && n.Life.Drifted != "" && (x.s.Pools[n.pool].Replicas != nil) == static {
-			n.eligible = false // it goes for this reason, or not at all
+		if n := &x.nodes[i]; n.mayGo() && n.Life.Drifted != "" && (x.s.Pools[n.pool].Replicas != nil) == static {
+			n.state = candidate // it goes for this reason, or not at all
 			out = append(out, i)
 		}
 	}

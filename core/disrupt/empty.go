@@ -13,7 +13,7 @@ func (x *search) empty() {
 	var nodes []int
 	for i := range x.nodes {
 		n := &x.nodes[i]
-		if !n.candidate {
+		if n.state != candidate {
 			continue
 		}
 		if cause, kind, until := x.mayConsolidate(n); cause.Code != reason.None {
@@ -21,13 +21,13 @@ func (x *search) empty() {
 			n.prospect.Until = until
 			continue
 		}
-		n.eligible = true
+		n.state = consolidatable
 		if !n.isEmpty() {
 			continue
 		}
 		if cause, ok := ledger.add(n); !ok {
 			x.hold(n, plan.Empty, cause)
-			n.eligible = false
+			n.state = candidate
 			continue
 		}
 		nodes = append(nodes, i)

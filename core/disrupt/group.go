@@ -29,8 +29,8 @@ func (x *search) regroup(p int) {
 	for i := range x.nodes {
 		n := &x.nodes[i]
 		switch {
-		case n.pool != p || n.gone:
-		case n.eligible && !n.taking:
+		case n.pool != p || n.state == gone:
+		case n.state == consolidatable:
 			candidates = append(candidates, i)
 		case x.receives(n):
 			receivers = append(receivers, i)

@@ -18,7 +18,7 @@ func (x *search) inService(of *node) bool {
 	}
 	for i := range x.nodes {
 		n := &x.nodes[i]
-		if n != of && n.pool == of.pool && (!n.Initialized || n.Leaving || n.gone || n.Life.Unready || n.Life.Underway != "") {
+		if n != of && n.pool == of.pool && (!n.Initialized || n.Leaving || n.state == gone || n.Life.Unready || n.Life.Underway != "") {
 			return false
 		}
 	}

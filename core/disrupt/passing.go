@@ -23,7 +23,7 @@ func (x *search) passing(n *node) bool {
 			ends -= x.value[p]
 		}
 	}
-	return !n.kept || ends > 0
+	return !n.lasting || ends > 0
 }
 
 // takes reports whether a node may take some pods that move to save money: those that stay

@@ -179,7 +179,7 @@ func (x *search) enter(p *proposal) {
 	d := plan.Disruption{Reason: p.reason, Savings: p.savings(), Scores: p.scores, Evict: integers(p.order), DeleteFirst: p.asked.Instead}
 	for _, n := range p.nodes {
 		node := &x.nodes[n]
-		node.gone = true
+		node.state = gone
 		node.prospect.Kind, node.prospect.Reason, node.prospect.Disruption = plan.Chosen, p.reason, len(x.list)
 		node.prospect.Cause, node.prospect.Until = reason.Cause{}, time.Time{}
 		d.Nodes = append(d.Nodes, plan.Removal{
@@ -187,8 +187,7 @@ func (x *search) enter(p *proposal) {
 		})
 	}
 	for _, l := range p.answer.Existing {
-		x.nodes[l.Node].taking = true
-		x.nodes[l.Node].kept = x.nodes[l.Node].kept || x.stay(l.Pods)
+		x.take(&x.nodes[l.Node], l.Pods)
 		d.Moves = append(d.Moves, plan.Placement{Node: x.nodes[l.Node].Name, Pods: integers(l.Pods)})
 	}
 	for _, c := range p.answer.Claims {
@@ -212,7 +211,7 @@ func integers(list []int32) []int {
 // not about to leave for a reason of its own. Nodes to which pods came too recently take
 // none either, as users know it: what has just come may soon go.
 func (x *search) receives(n *node) bool {
-	if n.gone || !n.Initialized || n.Life.Unready || n.Unschedulable || !x.fleet.Stays(n.at) || n.Life.Drifted != "" {
+	if n.state == gone || !n.Initialized || n.Life.Unready || n.Unschedulable || !x.fleet.Stays(n.at) || n.Life.Drifted != "" {
 		return false
 	}
 	if n.pool < 0 || x.s.Pools[n.pool].Consolidation.After == nil {

@@ -37,14 +37,13 @@ func (x *search) remaining() []int {
 	var out []int
 	for i := range x.nodes {
 		n := &x.nodes[i]
-		if !n.eligible || n.gone || n.isEmpty() {
-			continue
-		}
-		if n.taking {
+		switch {
+		case n.isEmpty():
+		case n.state == consolidatable:
+			out = append(out, i)
+		case n.state == receiving:
 			n.keep(plan.Kept, plan.Underutilized, reason.Cause{Code: reason.TakesPods})
-			continue
 		}
-		out = append(out, i)
 	}
 	slices.SortFunc(out, func(a, b int) int {
 		return cmp.Or(cmp.Compare(x.dearness(b), x.dearness(a)), cmp.Compare(x.nodes[a].Name, x.nodes[b].Name), cmp.Compare(a, b))
@@ -60,7 +59,7 @@ func (x *search) dearness(at int) float64 {
 
 // lookAt gives a single node up if that is worth it, and says what keeps it otherwise.
 func (x *search) lookAt(n *node) {
-	if n.taking {
+	if n.state == receiving {
 		n.keep(plan.Kept, plan.Underutilized, reason.Cause{Code: reason.TakesPods})
 		return
 	}
@@ -207,7 +206,7 @@ func (x *search) withRoom() []int {
 // doubtful is 1 for nodes that would be given up if their pods could be had at their value
 // elsewhere.
 func (x *search) doubtful(at int) int {
-	if n := &x.nodes[at]; n.eligible && !n.taking && float64(n.Price)-n.value > n.worth {
+	if n := &x.nodes[at]; n.state == consolidatable && float64(n.Price)-n.value > n.worth {
 		return 1
 	}
 	return 0

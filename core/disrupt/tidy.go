@@ -53,8 +53,7 @@ func (x *search) scatter(d *plan.Disruption, c *plan.Claim) bool {
 	}
 	x.fleet.Take(asked, answer)
 	for _, l := range answer.Existing {
-		x.nodes[l.Node].taking = true
-		x.nodes[l.Node].kept = x.nodes[l.Node].kept || x.stay(l.Pods)
+		x.take(&x.nodes[l.Node], l.Pods)
 		name := x.nodes[l.Node].Name
 		at := slices.IndexFunc(d.Moves, func(m plan.Placement) bool { return m.Node == name })
 		if at < 0 {

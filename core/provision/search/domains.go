@@ -1,4 +1,3 @@
-// Package provision decides which nodes to buy for the pods that have none.
 package search
 
 import (
