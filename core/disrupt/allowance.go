@@ -18,7 +18,7 @@ type pool struct {
 	pace  int
 	paced *reason.Rollout
 	// broken is why it is not known what the budgets allow.
-	broken string
+	broken *reason.BrokenBudgets
 }
 
 func (x *search) readPools() {
@@ -56,7 +56,7 @@ func (p *pool) closed(why plan.Reason) reason.Cause {
 	if why == plan.Drifted && p.pace == 0 {
 		return reason.Cause{Code: reason.RolloutPace, Rollout: p.paced}
 	}
-	return reason.Cause{Code: reason.DisruptionBudget, Where: string(why), Detail: p.broken}
+	return reason.Cause{Code: reason.DisruptionBudget, Where: string(why), Budgets: p.broken}
 }
 
 // headroom is how many more of a budget's pods may be evicted.

@@ -41,7 +41,7 @@ const (
 // What a node that could go waits for.
 const (
 	NotLookedAt      Code = "NotLookedAt"
-	DisruptionBudget Code = "DisruptionBudget" // Where: the reason it holds for; Detail: what is wrong with it
+	DisruptionBudget Code = "DisruptionBudget" // Where: the reason it holds for; Budgets: what is wrong with them
 	RolloutPace      Code = "RolloutPace"      // Rollout: how it stands
 	RelatedPodsFirst Code = "RelatedPodsFirst"
 	SurplusReplicas  Code = "SurplusReplicas"
@@ -79,14 +79,14 @@ const (
 type Cause struct {
 	Code Code
 	// Where names what is concerned; which it is depends on the code.
-	Where string
-	// Detail is a text that was not made here: of a budget that cannot be read.
-	Detail     string
+	Where      string
 	Have, Want int64
 	// Pods are some of those that have no other place.
 	Pods []Stranded
 	// Shares are set for ScoreTooLow.
 	Shares Shares
+	// Budgets is set for DisruptionBudget, if the pool's budgets cannot be read.
+	Budgets *BrokenBudgets `json:",omitempty"`
 	// Rollout is set for RolloutPace.
 	Rollout *Rollout `json:",omitempty"`
 }

@@ -25,7 +25,7 @@ func TestEveryCauseHasAText(t *testing.T) {
 		for _, spec := range consts.Specs {
 			n++
 			name := spec.(*ast.ValueSpec).Names[0].Name
-			cause := Cause{Code: Code(name), Where: "x", Detail: "why", Want: 2, Rollout: &Rollout{Pool: "x"}}
+			cause := Cause{Code: Code(name), Where: "x", Want: 2, Rollout: &Rollout{Pool: "x"}}
 			if text := cause.Text(); text == "" || text == name {
 				t.Errorf("%s: %q", name, text)
 			}
@@ -45,8 +45,8 @@ func TestCauseWithOperands(t *testing.T) {
 		want  string
 	}{
 		"a budget that cannot be read": {
-			Cause{Code: DisruptionBudget, Where: "Empty", Detail: "invalid cron"},
-			"No allowed disruptions for disruption reason Empty due to blocking budget: invalid cron",
+			Cause{Code: DisruptionBudget, Where: "Empty", Budgets: &BrokenBudgets{Pool: "a", Faults: []BudgetFault{{Code: BudgetHalfScheduled}}}},
+			"No allowed disruptions for disruption reason Empty due to blocking budget: invalid disruption budgets in nodepool a, 'schedule' must be set with 'duration'",
 		},
 		"a score": {
 			Cause{Code: ScoreTooLow, Want: 2, Shares: Shares{Savings: 0.1, Disruption: 0.4}},

@@ -69,8 +69,8 @@ func (c *Cause) Text() string {
 		return ""
 	case DisruptionBudget:
 		text := fmt.Sprintf("No allowed disruptions for disruption reason %s due to blocking budget", c.Where)
-		if c.Detail != "" {
-			text += ": " + c.Detail
+		if c.Budgets != nil {
+			text += ": " + c.Budgets.Text()
 		}
 		return text
 	case RolloutPace:

@@ -30,8 +30,8 @@ type Consolidation struct {
 	Allowed Allowance `json:"allowed"`
 	// Turns is when a budget begins or ends next by its schedule; zero without one.
 	Turns time.Time `json:"turns,omitzero"`
-	// Broken, when not empty, is what is wrong with the budgets: then nothing is allowed.
-	Broken string `json:"broken,omitempty"`
+	// Broken is what is wrong with the budgets: then nothing is allowed. Nil is nothing.
+	Broken *reason.BrokenBudgets `json:"broken,omitempty"`
 	// Pace bounds the roll-out to drifted nodes beside the budgets; nil is without bound.
 	Pace *Pace `json:"pace,omitempty"`
 	// DeleteFirst: a drifted node may go before its replacement is bought, where the pool's

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/reason"
 	"tenon/core/snapshot"
 )
 
@@ -218,10 +220,28 @@ func (t *Translator) Allow(pool *karpenterv1.NodePool, total int, out *snapshot.
 		allowed, err := pool.AllowedDisruptions(each.reason, total, t.options.Now)
 		*each.allow = allowed
 		if err != nil {
-			out.Broken = err.Error()
+			out.Broken = t.broken(pool)
 		}
 	}
 	if turns, ok := pool.NextTurn(t.options.Now); ok {
 		out.Turns = turns
 	}
+}
+
+// broken is what is wrong with a pool's budgets.
+func (t *Translator) broken(pool *karpenterv1.NodePool) *reason.BrokenBudgets {
+	var faults []reason.BudgetFault
+	for _, budget := range pool.Spec.Disruption.Budgets {
+		_, err := budget.Allowed(0, t.options.Now)
+		var wrong *karpenterv1.BudgetError
+		if !errors.As(err, &wrong) {
+			continue
+		}
+		fault := reason.BudgetFault{Code: reason.Code(wrong.Problem), Value: wrong.Value}
+		if wrong.Err != nil {
+			fault.Parser = wrong.Err.Error()
+		}
+		faults = append(faults, fault)
+	}
+	return &reason.BrokenBudgets{Pool: pool.Name, Faults: faults}
 }

@@ -12,6 +12,7 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/api/scalar"
+	"tenon/core/reason"
 	"tenon/core/snapshot"
 	"tenon/internal/ingest"
 )
@@ -140,5 +141,38 @@ func TestRearrange(t *testing.T) {
 	ingest.Rearrange(claim, noon.Add(1000*time.Hour))
 	if times := ingest.Rearranged(claim); len(times) != 1 {
 		t.Errorf("much later it says %v", times)
+	}
+}
+
+// Budgets that cannot be read allow nothing, and each says what is wrong with it: a code, whose text is
+// the API's own.
+func TestBrokenBudgets(t *testing.T) {
+	t.Parallel()
+	daily, nonsense, hour := "@daily", "every day", scalar.Duration{Duration: time.Hour}
+	pool := &karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
+	pool.Spec.Disruption.Budgets = []karpenterv1.Budget{
+		{Nodes: "many"}, {Nodes: "1", Schedule: &daily}, {Nodes: "5"}, {Nodes: "1", Schedule: &nonsense, Duration: &hour},
+	}
+	var out snapshot.Consolidation
+	ingest.NewTranslator(ingest.NewIndex(), ingest.Options{Now: noon}).Allow(pool, 10, &out)
+	if out.Allowed != (snapshot.Allowance{}) || out.Broken == nil {
+		t.Fatalf("allowed: %+v, broken: %+v", out.Allowed, out.Broken)
+	}
+	var codes []reason.Code
+	for _, fault := range out.Broken.Faults {
+		codes = append(codes, fault.Code)
+	}
+	if diff := cmp.Diff([]reason.Code{reason.BudgetNodesUnreadable, reason.BudgetHalfScheduled, reason.BudgetScheduleUnreadable}, codes); diff != "" {
+		t.Errorf("codes (-want +got):\n%s", diff)
+	}
+	_, err := pool.AllowedDisruptions(karpenterv1.DisruptionEmpty, 10, noon)
+	if got := out.Broken.Text(); got != err.Error() {
+		t.Errorf("%q, and the API says %q", got, err)
+	}
+	pool.Spec.Disruption.Budgets = pool.Spec.Disruption.Budgets[2:3]
+	var sound snapshot.Consolidation
+	ingest.NewTranslator(ingest.NewIndex(), ingest.Options{Now: noon}).Allow(pool, 10, &sound)
+	if sound.Broken != nil || sound.Allowed.Empty != 5 {
+		t.Errorf("a budget that can be read: %+v", sound)
 	}
 }

@@ -37,6 +37,36 @@ func (p *NodePool) AllowedDisruptions(reason DisruptionReason, nodes int, now ti
 	return allowed, nil
 }
 
+// BudgetProblem is what can be wrong with a budget.
+type BudgetProblem string
+
+// The problems.
+const (
+	BudgetNodesUnreadable    BudgetProblem = "BudgetNodesUnreadable"
+	BudgetHalfScheduled      BudgetProblem = "BudgetHalfScheduled" // a schedule without a duration, or a duration alone
+	BudgetScheduleUnreadable BudgetProblem = "BudgetScheduleUnreadable"
+)
+
+// BudgetError says that a budget cannot be read.
+type BudgetError struct {
+	Problem BudgetProblem
+	Value   string // the nodes or the schedule, as they are written
+	Err     error  // what the parser of schedules says
+}
+
+func (e *BudgetError) Error() string {
+	switch e.Problem {
+	case BudgetHalfScheduled:
+		return "'schedule' must be set with 'duration'"
+	case BudgetScheduleUnreadable:
+		return fmt.Sprintf("invariant violated, invalid cron, %v", e.Err)
+	}
+	return fmt.Sprintf("budget nodes %q: want a number or a percentage", e.Value)
+}
+
+// Unwrap is what the parser of schedules says.
+func (e *BudgetError) Unwrap() error { return e.Err }
+
 // IsAbout tells whether the budget bounds disruptions for a reason. Without reasons it bounds all
 // of them, with an explicitly empty list none.
 func (b Budget) IsAbout(reason DisruptionReason) bool {
@@ -62,12 +92,12 @@ func (b Budget) IsActive(now time.Time) (bool, error) {
 		return true, nil
 	}
 	if b.Schedule == nil || b.Duration == nil {
-		return false, errors.New("'schedule' must be set with 'duration'")
+		return false, &BudgetError{Problem: BudgetHalfScheduled}
 	}
 	// The zone is given here because the line's own would win otherwise: schedules are in UTC.
 	schedule, err := cron.ParseStandard("TZ=UTC " + *b.Schedule)
 	if err != nil {
-		return false, fmt.Errorf("invariant violated, invalid cron, %w", err)
+		return false, &BudgetError{Problem: BudgetScheduleUnreadable, Value: *b.Schedule, Err: err}
 	}
 	hit := schedule.Next(now.UTC().Add(-b.Duration.Duration))
 	return !hit.IsZero() && !hit.After(now), nil // a zero hit is a date that never comes
@@ -122,7 +152,7 @@ func (b Budget) nodesOf(nodes int) (int, error) {
 		return Unlimited, nil
 	}
 	if err != nil {
-		return 0, fmt.Errorf("budget nodes %q: want a number or a percentage", b.Nodes)
+		return 0, &BudgetError{Problem: BudgetNodesUnreadable, Value: b.Nodes}
 	}
 	if isPercentage {
 		return (int(n)*nodes + 99) / 100, nil

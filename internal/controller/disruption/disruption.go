@@ -18,6 +18,7 @@ import (
 
 	"tenon/core/decide"
 	"tenon/core/provision"
+	"tenon/core/reason"
 	"tenon/core/snapshot"
 	"tenon/internal/execute"
 	"tenon/internal/market"
@@ -85,5 +86,5 @@ type disruption struct {
 	reader *world.Reader
 	memory *provision.Memory
 	last   round
-	broken map[string]string // what is wrong with budgets, by pool, as it was said last
+	broken map[string][]reason.BudgetFault // what is wrong with budgets, by pool, as it was said last
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -172,15 +173,15 @@ func (d *disruption) tellAbandoned(ctx context.Context, s *command.Stage, why st
 
 // tellBudgets says, once, which pools have budgets that cannot be read: they allow nothing.
 func (d *disruption) tellBudgets(ctx context.Context, s *snapshot.Snapshot) {
-	broken := map[string]string{}
+	broken := map[string][]reason.BudgetFault{}
 	for i := range s.Pools {
 		pool := &s.Pools[i]
-		text := pool.Consolidation.Broken
-		if text == "" {
+		wrong := pool.Consolidation.Broken
+		if wrong == nil {
 			continue
 		}
-		if broken[pool.Name] = text; d.broken[pool.Name] != text {
-			reconcile.Log(ctx).Error(errors.New(text), "detected disruption budget errors", "NodePool", pool.Name)
+		if broken[pool.Name] = wrong.Faults; !slices.Equal(d.broken[pool.Name], wrong.Faults) {
+			reconcile.Log(ctx).Error(errors.New(wrong.Text()), "detected disruption budget errors", "NodePool", pool.Name)
 		}
 	}
 	d.broken = broken
