@@ -10,6 +10,7 @@ import (
 	"tenon/core/decide"
 	"tenon/core/disrupt"
 	"tenon/core/plan"
+	"tenon/core/reason"
 	"tenon/core/snapshot"
 )
 
@@ -110,9 +111,12 @@ func TestProspects(t *testing.T) {
 			"pool default allow=5 allow.Empty=0\nnode a type=large", func(s *snapshot.Snapshot) { s.Pools[0].Consolidation.Turns = present.Add(6 * time.Hour) },
 			"Waiting|Empty||No allowed disruptions for disruption reason Empty due to blocking budget|until +6h0m0s",
 		},
-		"a budget of nodes that nobody can read": {
-			"pool default allow=0\nnode a type=large", func(s *snapshot.Snapshot) { s.Pools[0].Consolidation.Broken = "invalid cron" },
-			"Waiting|Empty||No allowed disruptions for disruption reason Empty due to blocking budget: invalid cron",
+		"a budget of nodes that cannot be read": {
+			"pool default allow=0\nnode a type=large", func(s *snapshot.Snapshot) {
+				s.Pools[0].Consolidation.Broken = &reason.BrokenBudgets{Pool: "default", Faults: []reason.BudgetFault{{Code: reason.BudgetNodesUnreadable, Value: "x"}}}
+			},
+			"Waiting|Empty||No allowed disruptions for disruption reason Empty due to blocking budget: " +
+				`invalid disruption budgets in nodepool default, budget nodes "x": want a number or a percentage`,
 		},
 		"a budget of nodes that is used up": {
 			"pool default allow=1\nnode a type=large drifted=1h\nnode b type=large drifted=2h\npods web cpu=1 on=a\npods api cpu=1 on=b",
