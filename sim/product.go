@@ -9,14 +9,17 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud"
 	"tenon/cloud/memory"
 	"tenon/core/catalog"
 	"tenon/core/decide"
 	"tenon/core/disrupt"
+	"tenon/core/order"
 	"tenon/core/provision"
 	"tenon/internal/assembly"
 	"tenon/internal/aws/controller/interruption"
+	"tenon/internal/aws/controller/nodeclaim/tagging"
 	"tenon/internal/reconcile"
 	"tenon/internal/settings"
 	"tenon/internal/telemetry"
@@ -79,7 +82,7 @@ func (s *Sim) start() error {
 	}
 	product := s.options.Product(kit, s.suffix)
 	p.told = product.Told
-	product.Controllers = append(product.Controllers, s.interruptions(p, kit))
+	product.Controllers = append(product.Controllers, s.interruptions(p, kit), tagging.New(kit, labels{p}))
 	p.employ(slices.DeleteFunc(product.Controllers, func(c reconcile.Controller) bool {
 		return gauges(c) && !s.options.Gauges || c.Name == "disruption" && s.options.Alone
 	}))
@@ -157,6 +160,22 @@ func (p shelf) SpotShort(instanceType, zone string) {
 // ReservationShort implements interruption.Market: the cloud here tells what a reservation
 // holds.
 func (p shelf) ReservationShort(string) {}
+
+// labels are the tags of instances, as one process puts them back.
+type labels struct{ of *process }
+
+// Label implements tagging.Labeller.
+func (l labels) Label(ctx context.Context, providerID string, tags map[string]string) error {
+	names := map[string]memory.Tag{awsv1.TagNodePool: memory.TagPool, awsv1.TagNodeClass: memory.TagClass, awsv1.TagNodeClaim: memory.TagClaim}
+	var known []memory.Tag
+	for _, key := range order.Keys(tags) {
+		if tag, is := names[key]; is {
+			known = append(known, tag)
+		}
+	}
+	_, err := around(l.of, "the tags of "+providerID, func() (struct{}, error) { return struct{}{}, l.of.near.Label(ctx, providerID, known...) })
+	return err
+}
 
 // gauges are controllers that look every few seconds and only measure: most of the steps
 // of a week, and nothing comes of them.

@@ -17,6 +17,7 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/cloud/memory"
 	"tenon/sim/store"
 )
 
@@ -29,7 +30,7 @@ func (s *Sim) vandalize() {
 		func() { s.remove(pick(s, store.All[*corev1.Pod](s.Store))) },
 		func() { s.remove(pick(s, store.All[*policyv1.PodDisruptionBudget](s.Store))) },
 		s.relabel, s.narrow, s.capPool, s.pacePool, s.replacePool, s.retouchClass,
-		s.cordon, s.taint, s.protect, s.forbid, s.pull,
+		s.cordon, s.taint, s.protect, s.forbid, s.pull, s.untag,
 	}
 	acts[s.dice.IntN(len(acts))]()
 }
@@ -289,6 +290,22 @@ func (s *Sim) pull() {
 	}
 	s.Meddle(object.GetName())
 	change(s, "no finalizers", object, func(o client.Object) { o.SetFinalizers(nil) })
+}
+
+// untag removes a tag from a machine, as a policy for tags does that does not know ours.
+func (s *Sim) untag() {
+	all := s.Cloud.Instances()
+	if len(all) == 0 {
+		return
+	}
+	tags := []memory.Tag{memory.TagCluster, memory.TagPool, memory.TagClass, memory.TagClaim}
+	s.Untag(all[s.dice.IntN(len(all))].ProviderID, tags[s.dice.IntN(len(tags))])
+}
+
+// Untag removes a tag from a machine.
+func (s *Sim) Untag(providerID string, tag memory.Tag) {
+	s.Log.Info("vandal", "untags", providerID, "tag", string(tag))
+	s.Cloud.Untag(providerID, tag)
 }
 
 // Meddle is told of a claim or a node whose finalizers a user takes off: what becomes of it is

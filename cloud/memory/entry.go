@@ -33,6 +33,8 @@ type Entry struct {
 	Gone    time.Time `json:"gone,omitzero"`
 	// Returned says that its place in the stock is free again.
 	Returned bool `json:"returned,omitempty"`
+	// Lacks are tags that were removed, sorted.
+	Lacks []Tag `json:"lacks,omitempty"`
 }
 
 // at is the instance as it was at a time, if it existed.

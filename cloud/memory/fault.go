@@ -21,6 +21,7 @@ const (
 	List    Method = "List"
 	Catalog Method = "Catalog"
 	Drifted Method = "Drifted"
+	Label   Method = "Label"
 )
 
 // Call is a call that is about to be made.

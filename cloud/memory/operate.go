@@ -96,8 +96,15 @@ func (c *Cloud) Bought() int {
 	return len(c.records)
 }
 
-// Instances are those that exist now, without lag, in the order of their provider IDs.
-func (c *Cloud) Instances() []cloud.Instance { return c.list(0) }
+// Instances are those that exist now, without lag, with or without tags, in the order of their
+// provider IDs.
+func (c *Cloud) Instances() []cloud.Instance {
+	var all []cloud.Instance
+	for _, i := range c.existing(0) {
+		all = append(all, i)
+	}
+	return all
+}
 
 // State is all that the cloud has written down. It can be kept as JSON, and another cloud
 // can go on from it.
@@ -119,7 +126,7 @@ func (c *Cloud) State() State {
 	var s State
 	for _, id := range order.Keys(c.records) {
 		r := *c.records[id]
-		r.Machine = r.Machine.clone()
+		r.Machine, r.Lacks = r.Machine.clone(), slices.Clone(r.Lacks)
 		s.Records = append(s.Records, r)
 	}
 	for _, offer := range slices.SortedFunc(maps.Keys(c.stock), cloud.Offer.Compare) {
@@ -134,7 +141,7 @@ func (c *Cloud) restore(s State) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, r := range s.Records {
-		r.Machine = r.Machine.clone()
+		r.Machine, r.Lacks = r.Machine.clone(), slices.Clone(r.Lacks)
 		c.keep(&r)
 		if token := r.Machine.Instance.ClaimUID; token != "" {
 			c.byToken[token] = r.Machine.Instance.ProviderID

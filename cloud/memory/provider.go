@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"sync"
 	"time"
@@ -32,6 +33,7 @@ type Provider struct {
 	mu        sync.Mutex
 	shortages map[cloud.Offer]time.Time // until when
 	views     map[string]view           // by class
+	strayed   time.Time                 // when instances without the cluster's tag were last listed
 }
 
 // Connect makes a provider that has learned nothing yet, as a process that has just
@@ -105,7 +107,7 @@ func (c *Cloud) get(providerID string, lag time.Duration) (cloud.Instance, error
 	c.settle(now)
 	if r, known := c.records[providerID]; known {
 		if i, exists := r.at(now.Add(-lag)); exists {
-			return i, nil
+			return r.told(i), nil
 		}
 	}
 	return cloud.Instance{}, &cloud.NotFound{ProviderID: providerID}
@@ -114,22 +116,31 @@ func (c *Cloud) get(providerID string, lag time.Duration) (cloud.Instance, error
 // List implements cloud.Reader.
 func (p *Provider) List(ctx context.Context) ([]cloud.Instance, error) {
 	return attempt(ctx, p.cloud, List, "", func() ([]cloud.Instance, error) {
-		return p.cloud.list(p.cloud.options.Lag), nil
+		strays := p.strays()
+		var found []cloud.Instance
+		for r, i := range p.cloud.existing(p.cloud.options.Lag) {
+			if r.listed(strays) {
+				found = append(found, r.told(i))
+			}
+		}
+		return found, nil
 	})
 }
 
-func (c *Cloud) list(lag time.Duration) []cloud.Instance {
-	now := c.options.Clock.Now()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.settle(now)
-	var found []cloud.Instance
-	for _, id := range c.present {
-		if i, exists := c.records[id].at(now.Add(-lag)); exists {
-			found = append(found, i)
+// existing are the instances that there were so long ago, with their records, in the order of their
+// provider IDs.
+func (c *Cloud) existing(ago time.Duration) iter.Seq2[*Entry, cloud.Instance] {
+	return func(yield func(*Entry, cloud.Instance) bool) {
+		now := c.options.Clock.Now()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.settle(now)
+		for _, id := range c.present {
+			if i, exists := c.records[id].at(now.Add(-ago)); exists && !yield(c.records[id], i) {
+				return
+			}
 		}
 	}
-	return found
 }
 
 // Drifted implements cloud.Inspector.

@@ -7,6 +7,7 @@ package invariant
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -51,6 +52,7 @@ const (
 	ClaimRemembers  = "no claim is forgotten before its machine"
 	NoStrayInstance = "no instance without a claim"
 	NoStrayClaim    = "no claim without its instance"
+	TagsPutBack     = "no machine of a claim in use lacks a tag for long"
 	NodeBudgets     = "budgets of pools are never exceeded"
 	ReplacedFirst   = "nothing goes before what replaces it is ready"
 	PaidOnce        = "nothing is paid for twice for long"
@@ -181,9 +183,13 @@ func (w *Watch) Step() {
 	w.lookAtCommands()
 }
 
-// stray is how long an instance may be without a claim, and a claim that has launched
-// without its instance.
-const stray = 15 * time.Minute
+// How long an instance may be without a claim, and a claim that has launched without its instance. One
+// that lacks the cluster's tag is listed twice an hour. Tags are looked at as often, and a look may fail.
+const (
+	stray         = 15 * time.Minute
+	strayUntagged = stray + 30*time.Minute
+	untagged      = stray + 30*time.Minute
+)
 
 // lookForStrays compares instances and claims.
 func (w *Watch) lookForStrays(all []cloud.Instance) {
@@ -195,12 +201,19 @@ func (w *Watch) lookForStrays(all []cloud.Instance) {
 	for _, i := range all {
 		instances[i.ProviderID] = true
 		if !claims[types.UID(i.ClaimUID)] && i.State != cloud.Terminating {
-			w.stray(seen, NoStrayInstance, i.ProviderID)
+			patience := stray
+			if slices.Contains(w.Cloud.Lacks(i.ProviderID), memory.TagCluster) {
+				patience = strayUntagged
+			}
+			w.stray(seen, NoStrayInstance, i.ProviderID, patience)
 		}
 	}
 	for _, claim := range store.All[*karpenterv1.NodeClaim](w.Store) {
 		if id := claim.Status.ProviderID; id != "" && !instances[id] {
-			w.stray(seen, NoStrayClaim, claim.Name)
+			w.stray(seen, NoStrayClaim, claim.Name, stray)
+		}
+		if tags := w.missing(claim); len(tags) > 0 {
+			w.stray(seen, TagsPutBack, fmt.Sprintf("the machine of %s without %v", claim.Name, tags), untagged)
 		}
 	}
 	for key := range w.strays { // deletion alone: the order does not matter
@@ -210,14 +223,22 @@ func (w *Watch) lookForStrays(all []cloud.Instance) {
 	}
 }
 
-func (w *Watch) stray(seen map[string]bool, rule, what string) {
+// missing are the tags that the machine of a claim in use should get back and lacks.
+func (w *Watch) missing(claim *karpenterv1.NodeClaim) []memory.Tag {
+	if claim.DeletionTimestamp != nil || claim.Status.NodeName == "" || w.meddled(claim.Name) {
+		return nil
+	}
+	return slices.DeleteFunc(w.Cloud.Lacks(claim.Status.ProviderID), func(t memory.Tag) bool { return t == memory.TagToken })
+}
+
+func (w *Watch) stray(seen map[string]bool, rule, what string, patience time.Duration) {
 	seen[what] = true
 	since, known := w.strays[what]
 	if !known {
 		w.strays[what] = w.Now()
 		return
 	}
-	if w.Now().Sub(since) > stray {
+	if w.Now().Sub(since) > patience {
 		w.report(rule, "%s, since %s", what, since.UTC().Format(time.DateTime))
 	}
 }

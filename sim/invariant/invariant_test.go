@@ -167,6 +167,22 @@ func (s *scene) pod(name, node string, change ...func(*corev1.Pod)) *corev1.Pod 
 	return p
 }
 
+// untagged has a claim whose machine lacks a tag for a while, and gets it back then.
+func (s *scene) untagged(name string, tag memory.Tag, d time.Duration) {
+	s.t.Helper()
+	c, _ := s.serve(name)
+	s.untag(tag)
+	s.pass(d)
+	s.must(s.cloud.Connect().Label(context.Background(), c.Status.ProviderID, tag))
+}
+
+// untag removes a tag from every machine.
+func (s *scene) untag(tag memory.Tag) {
+	for _, i := range s.cloud.Instances() {
+		s.cloud.Untag(i.ProviderID, tag)
+	}
+}
+
 // forsaken has something happen to a node whose claim a user has taken away, and then another
 // one bought, where the limit is one of them.
 func (s *scene) forsaken(then func(client.Object)) {
@@ -262,6 +278,15 @@ func examples() map[string]example {
 				s.delete(first)
 				s.buy(s.claim("a").Name, "2")
 			}},
+		"a machine without its pool's tag": {invariant.TagsPutBack,
+			func(s *scene) { s.untagged("a", memory.TagPool, 50*time.Minute) },
+			func(s *scene) {
+				s.untagged("a", memory.TagPool, 40*time.Minute)
+				s.untagged("b", memory.TagToken, 50*time.Minute)
+			}},
+		"a machine without a claim, and without a tag": {invariant.NoStrayInstance,
+			func(s *scene) { s.buy("a", "1"); s.untag(memory.TagCluster); s.pass(50 * time.Minute) },
+			func(s *scene) { s.buy("a", "1"); s.untag(memory.TagCluster); s.pass(40 * time.Minute) }},
 		"a machine for no claim": {invariant.IntentFirst,
 			func(s *scene) { s.buy("a", "1") },
 			func(s *scene) { s.buy(s.claim("a").Name, "1") }},
