@@ -153,8 +153,12 @@ func (j *judge) poolOf(n *snapshot.Node) *snapshot.Pool {
 	return nil
 }
 
-// checkMoves: a pod that comes back has a place, on a node that stays.
+// checkMoves: a pod that comes back has a place, on a node that stays; and if there is an order of
+// evictions, it is one of these pods and of no others.
 func (j *judge) checkMoves(d *plan.Disruption) {
+	if len(d.Evict) > 0 && !slices.Equal(slices.Sorted(slices.Values(d.Evict)), slices.Sorted(slices.Values(placedBy(d)))) {
+		j.f.note(Violation{Rule: PodUninvited, Node: d.Nodes[0].Node, Detail: "the order of evictions has other pods than those that move"})
+	}
 	placed := map[int]int{}
 	for _, pod := range placedBy(d) {
 		placed[pod]++

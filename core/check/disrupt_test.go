@@ -48,6 +48,8 @@ func TestDisruptions(t *testing.T) {
 			build: func(w *world) { d := w.emptying(); d.Nodes[0].Pods = d.Nodes[0].Pods[:2] }, want: []Rule{PodForgotten},
 		},
 		"a pod that gets no place": {build: func(w *world) { d := w.emptying(); d.Moves[0].Pods = d.Moves[0].Pods[:1] }, want: []Rule{PodForgotten}},
+		"an order of evictions":    {build: func(w *world) { w.emptying().Evict = []int{1, 0} }},
+		"an order without a pod":   {build: func(w *world) { w.emptying().Evict = []int{1} }, want: []Rule{PodUninvited}},
 		"a protected pod":          {build: func(w *world) { w.emptying(); w.s.Pods[0].Tie.Protected = true }, want: []Rule{PodHeld}},
 		"a protected node":         {build: func(w *world) { w.emptying(); w.s.Nodes[0].Life.Protected = true }, want: []Rule{NodeUntouchable}},
 		"a node that was not quiet": {

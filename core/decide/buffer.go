@@ -182,6 +182,7 @@ func (f *filler) strip(list []plan.Disruption) {
 	}
 	for i := range list {
 		d := &list[i]
+		d.Evict = real(d.Evict)
 		for k := range d.Nodes {
 			d.Nodes[k].Pods = real(d.Nodes[k].Pods)
 		}
