@@ -18,18 +18,19 @@ import (
 
 // filler finds room for the buffers of a snapshot, beside a plan for its pods.
 type filler struct {
-	given *snapshot.Snapshot
+	given snapshot.Sorted
 	plan  *plan.Plan
-	// virtual are the pods that stand for the room, behind all others; of are their buffers.
+	// virtual are the pods that stand for the room, behind all others and those of older buffers
+	// first; of are their buffers.
 	virtual []snapshot.Pod
 	of      []int
 	// host is the existing node on which each has room, empty for none.
 	host []string
 }
 
-func newFiller(s *snapshot.Snapshot, p *plan.Plan) *filler {
+func newFiller(s snapshot.Sorted, p *plan.Plan) *filler {
 	f := &filler{given: s, plan: p}
-	for i := range s.Buffers {
+	for _, i := range oldestFirst(s.Buffers) {
 		b := &s.Buffers[i]
 		for n := range b.Pods {
 			f.virtual = append(f.virtual, snapshot.Pod{
@@ -41,6 +42,16 @@ func newFiller(s *snapshot.Snapshot, p *plan.Plan) *filler {
 	}
 	f.host = make([]string, len(f.virtual))
 	return f
+}
+
+// oldestFirst are the numbers of buffers in the order of their age.
+func oldestFirst(buffers []snapshot.Buffer) []int {
+	out := make([]int, len(buffers))
+	for i := range out {
+		out[i] = i
+	}
+	slices.SortStableFunc(out, func(a, b int) int { return buffers[a].Created.Compare(buffers[b].Created) })
+	return out
 }
 
 // fill enters into the plan which room the buffers have, and what has to be bought for them.
@@ -88,11 +99,10 @@ func (f *filler) fill(effort int64) {
 
 // settled is the cluster in which the plan for real pods has come true and no real pod waits, with
 // the virtual pods. Its nodes to come have names that begin with mark.
-func (f *filler) settled(mark string) *snapshot.Snapshot {
-	s := *f.given
+func (f *filler) settled(mark string) snapshot.Sorted {
+	s := f.given.With(f.virtual)
 	s.Settings.StaticCapacity = false // replicas are part of the plan already
-	s.Nodes, s.Pods, s.Pools = slices.Clone(s.Nodes), slices.Clone(s.Pods), slices.Clone(s.Pools)
-	for i := range s.Pods {
+	for i := range f.given.Pods {
 		s.Pods[i].Pending, s.Pods[i].Movable = false, false
 	}
 	put := func(pods []int, node string) {
@@ -114,8 +124,7 @@ func (f *filler) settled(mark string) *snapshot.Snapshot {
 			s.Pools[i].Unready = "pods wait for what its limits leave"
 		}
 	}
-	s.Pods = append(s.Pods, f.virtual...)
-	return &s
+	return s
 }
 
 // starved are the pools whose limits keep real pods waiting. Buffers give way there: nothing is
@@ -149,26 +158,26 @@ func coming(c *plan.Claim, mark string) snapshot.Node {
 
 // hosted is the cluster and its plan as disruption sees them: buffers have pods on the nodes where
 // they have room, which want another place if their node goes.
-func (f *filler) hosted() (*snapshot.Snapshot, *plan.Plan) {
+func (f *filler) hosted() (snapshot.Sorted, *plan.Plan) {
 	if len(f.given.Buffers) == 0 {
 		return f.given, f.plan
 	}
-	s, p := *f.given, *f.plan
+	p := *f.plan
 	p.Claims = slices.Concat(p.Claims, p.Spare)
-	s.Pods = slices.Clip(slices.Clone(s.Pods))
 	starved, pools := f.starved(), map[string]string{}
-	for i := range s.Nodes {
-		pools[s.Nodes[i].Name] = s.Nodes[i].Pool
+	for i := range f.given.Nodes {
+		pools[f.given.Nodes[i].Name] = f.given.Nodes[i].Pool
 	}
+	var held []snapshot.Pod
 	for i, pod := range f.virtual {
 		if f.host[i] == "" || starved[pools[f.host[i]]] {
 			continue
 		}
 		pod.Node, pod.Pending = f.host[i], false
 		pod.Tie = snapshot.Tie{Returns: true, Cost: snapshot.OrdinaryCost, Virtual: true}
-		s.Pods = append(s.Pods, pod)
+		held = append(held, pod)
 	}
-	return &s, &p
+	return f.given.With(held), &p
 }
 
 // strip leaves virtual pods out of disruptions: they are not evicted, and nothing is promised to

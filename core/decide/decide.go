@@ -65,10 +65,18 @@ func (d Decision) At(s *snapshot.Snapshot) Decision {
 // first: what is given up has to do without the room that they need. Buffers come second, and
 // get what pods leave. What is better done a moment later says so.
 func Decide(s *snapshot.Snapshot, b Budget) Decision {
+	sorted := snapshot.Sort(s, b.Memory.Types())
+	d := decide(sorted, b)
+	d.Plan.Renumber(sorted.Given)
+	return d
+}
+
+// decide is Decide for a snapshot that is in order.
+func decide(s snapshot.Sorted, b Budget) Decision {
 	d := Decision{Plan: provision.Plan(s, provision.Options{Effort: b.Steps, Unadvised: b.Unadvised, Unproven: b.Unproven, Memory: b.Memory})}
 	buffers := newFiller(s, &d.Plan)
 	buffers.fill(b.Steps)
-	wait.Claims(s, &d.Plan)
+	wait.Claims(s.Snapshot, &d.Plan)
 	if !b.Disrupt {
 		return d
 	}
@@ -80,6 +88,6 @@ func Decide(s *snapshot.Snapshot, b Budget) Decision {
 	d.Plan.Solve.Steps += found.Steps
 	d.Coverage = Coverage{Next: found.Next, Swept: found.Swept, Skipped: found.Skipped}
 	d.Bound = found.Bound
-	d.Waiting = wait.Disruptions(s, &d.Plan)
+	d.Waiting = wait.Disruptions(s.Snapshot, &d.Plan)
 	return d
 }

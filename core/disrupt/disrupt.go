@@ -45,8 +45,8 @@ type Result struct {
 	Bound model.Money
 }
 
-// Plan decides what should be given up, once what p says has been done.
-func Plan(s *snapshot.Snapshot, p *plan.Plan, budget Budget) Result {
+// Plan decides what should be given up, once what p says has been done. Pods are numbered as in s.
+func Plan(s snapshot.Sorted, p *plan.Plan, budget Budget) Result {
 	if budget.Steps == 0 {
 		budget.Steps = FullEffort
 	}
@@ -71,12 +71,12 @@ func (x *search) bound(p *plan.Plan) model.Money {
 	var pods []int32
 	for i := range p.Claims {
 		for _, pod := range p.Claims[i].Pods {
-			pods = append(pods, x.fleet.Number(pod))
+			pods = append(pods, int32(pod))
 		}
 	}
 	for _, e := range p.Existing {
 		for _, pod := range e.Pods {
-			pods = append(pods, x.fleet.Number(pod))
+			pods = append(pods, int32(pod))
 		}
 	}
 	for i := range x.nodes {
@@ -89,8 +89,7 @@ func (x *search) bound(p *plan.Plan) model.Money {
 
 // search is the work of one call.
 type search struct {
-	given  *snapshot.Snapshot
-	s      *snapshot.Snapshot // in the fleet's order
+	s      *snapshot.Snapshot
 	fleet  *fleet.Fleet
 	budget Budget
 	rules  disruptable.Rules
@@ -133,9 +132,9 @@ type node struct {
 	prospect plan.Prospect
 }
 
-func newSearch(s *snapshot.Snapshot, p *plan.Plan, budget Budget) *search {
-	b := fleet.New(s, p, budget.Memory.Search())
-	x := &search{given: s, s: b.Snapshot, fleet: b, budget: budget, rules: disruptable.RulesOf(s), poolAt: map[string]int{}, names: map[string]int{}, relied: map[int32]bool{}, unsure: map[int32]bool{}}
+func newSearch(s snapshot.Sorted, p *plan.Plan, budget Budget) *search {
+	b := fleet.New(s, p, budget.Memory.Compiled())
+	x := &search{s: s.Snapshot, fleet: b, budget: budget, rules: disruptable.RulesOf(s.Snapshot), poolAt: map[string]int{}, names: map[string]int{}, relied: map[int32]bool{}, unsure: map[int32]bool{}}
 	for i := range x.s.Pools {
 		x.poolAt[x.s.Pools[i].Name] = i
 	}
@@ -178,7 +177,7 @@ func newSearch(s *snapshot.Snapshot, p *plan.Plan, budget Budget) *search {
 			x.names[p.Claims[i].Pool]++
 			x.relyOn(p.Claims[i].Pods)
 			for _, pod := range p.Claims[i].Pods {
-				x.unsure[x.fleet.Circle(x.fleet.Number(pod))] = true
+				x.unsure[x.fleet.Circle(int32(pod))] = true
 			}
 		}
 	}
@@ -187,7 +186,7 @@ func newSearch(s *snapshot.Snapshot, p *plan.Plan, budget Budget) *search {
 
 func (x *search) relyOn(pods []int) {
 	for _, p := range pods {
-		x.rely(x.fleet.Number(p))
+		x.rely(int32(p))
 	}
 }
 
@@ -205,7 +204,7 @@ func (x *search) spent() bool { return x.fleet.Steps() >= x.budget.Steps }
 // nearlySpent leaves a part of the effort for nodes that are looked at one by one.
 func (x *search) nearlySpent() bool { return x.fleet.Steps() >= x.budget.Steps/4*3 }
 
-// outcome hands everything over, with pods as they are numbered in the given snapshot.
+// outcome hands everything over.
 func (x *search) outcome() Result {
 	out := Result{Disruptions: x.list, Next: x.next, Swept: x.swept, Steps: x.fleet.Steps()}
 	for i := range x.nodes {
@@ -221,29 +220,5 @@ func (x *search) outcome() Result {
 			}
 		}
 	}
-	for i := range out.Disruptions {
-		x.renumber(&out.Disruptions[i])
-	}
 	return out
-}
-
-func (x *search) renumber(d *plan.Disruption) {
-	original := func(pods []int) {
-		for i := range pods {
-			pods[i] = x.fleet.Original(int32(pods[i]))
-		}
-		slices.Sort(pods)
-	}
-	for i, p := range d.Evict {
-		d.Evict[i] = x.fleet.Original(int32(p))
-	}
-	for i := range d.Nodes {
-		original(d.Nodes[i].Pods)
-	}
-	for i := range d.Replacements {
-		original(d.Replacements[i].Pods)
-	}
-	for i := range d.Moves {
-		original(d.Moves[i].Pods)
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tenon/core/model"
+	"tenon/core/plan"
 	"tenon/core/provision/search"
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
@@ -37,14 +38,22 @@ func waiting(seed uint64) *snapshot.Snapshot {
 	return s
 }
 
+// solved is the plan of a snapshot, with pods numbered as there.
+func solved(s *snapshot.Snapshot, o Options) plan.Plan {
+	sorted := snapshot.Sort(s, o.Memory.Types())
+	p := Plan(sorted, o)
+	p.Renumber(sorted.Given)
+	return p
+}
+
 // A plan is never dearer than the greedy baseline, nor cheaper than its own bound.
 func TestPlansBeatTheBaseline(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(40) {
 		s := waiting(seed)
-		d := search.New(search.Sort(s, nil).Snapshot, FullEffort/20, nil)
+		d := search.New(snapshot.Sort(s, nil), FullEffort/20, nil)
 		greedy := d.Baseline()
-		p := Plan(s, Options{Effort: FullEffort / 20})
+		p := solved(s, Options{Effort: FullEffort / 20})
 		if len(p.Unplaced) > 0 || p.Cost.New > greedy.Result.Price || p.Cost.LowerBound > p.Cost.New {
 			t.Errorf("seed %d: %d unplaced, costs %s, greedily %s, at least %s", seed, len(p.Unplaced), p.Cost.New, greedy.Result.Price, p.Cost.LowerBound)
 		}
@@ -58,7 +67,7 @@ func TestMoreEffortIsNeverDearer(t *testing.T) {
 		s := waiting(seed)
 		var costs []model.Money
 		for _, effort := range []int64{FullEffort, moreEffort * FullEffort, moreEffort * moreEffort * FullEffort} {
-			costs = append(costs, Plan(s, Options{Effort: effort}).Cost.New)
+			costs = append(costs, solved(s, Options{Effort: effort}).Cost.New)
 		}
 		if !slices.IsSortedFunc(costs, func(a, b model.Money) int { return int(b - a) }) {
 			t.Errorf("seed %d: %v", seed, costs)

@@ -1,8 +1,9 @@
 package provision
 
 import (
+	"tenon/core/feasible"
 	"tenon/core/provision/advice"
-	"tenon/core/provision/search"
+	"tenon/core/snapshot"
 )
 
 // Memory is what earlier plans of the same asker have found out: what can be bought, compiled, and
@@ -11,19 +12,28 @@ import (
 // remembered with everything that it depends on. It belongs to one asker at a time; nil
 // remembers nothing.
 type Memory struct {
-	search   search.Memory
+	types    snapshot.TypeOrders
+	compiled feasible.Compiled
 	remedies advice.Memory
 }
 
 // NewMemory makes an empty one.
 func NewMemory() *Memory { return &Memory{} }
 
-// Search is what is remembered of what can be bought.
-func (m *Memory) Search() *search.Memory {
+// Types is what is remembered of the order of types.
+func (m *Memory) Types() *snapshot.TypeOrders {
 	if m == nil {
 		return nil
 	}
-	return &m.search
+	return &m.types
+}
+
+// Compiled is what is remembered of what can be bought.
+func (m *Memory) Compiled() *feasible.Compiled {
+	if m == nil {
+		return nil
+	}
+	return &m.compiled
 }
 
 // tried is what is remembered of simulations, for the next plan.

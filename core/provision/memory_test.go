@@ -25,7 +25,7 @@ func TestWhatIsRememberedIsWhatWouldBeFound(t *testing.T) {
 		m := NewMemory()
 		s := hopeless(dice)
 		for turn := range 12 {
-			got, want := Plan(s, Options{Effort: 100_000, Memory: m}), Plan(s, Options{Effort: 100_000})
+			got, want := solved(s, Options{Effort: 100_000, Memory: m}), solved(s, Options{Effort: 100_000})
 			if diff := cmp.Diff(verdicts(want), verdicts(got)); diff != "" {
 				t.Fatalf("seed %d, turn %d: (-anew +remembered):\n%s", seed, turn, diff)
 			}

@@ -35,15 +35,14 @@ type Options struct {
 	Memory *Memory
 }
 
-// Plan decides. Given more than the full effort it searches again with more and keeps
+// Plan decides; pods are numbered in the plan as in s. Given more than the full effort it searches again with more and keeps
 // the better plan, so that from there on more effort never makes a dearer one.
-func Plan(given *snapshot.Snapshot, o Options) plan.Plan {
-	sorted := search.Sort(given, o.Memory.Search())
+func Plan(s snapshot.Sorted, o Options) plan.Plan {
 	effort := o.Effort
 	if effort == 0 {
 		effort = FullEffort
 	}
-	d := search.New(sorted.Snapshot, min(effort, FullEffort), o.Memory.Search().Compiled())
+	d := search.New(s, min(effort, FullEffort), o.Memory.Compiled())
 	d.Unproven = o.Unproven
 	best := d.Best()
 	for d.Effort *= moreEffort; d.Effort <= effort; d.Effort *= moreEffort {
@@ -51,7 +50,7 @@ func Plan(given *snapshot.Snapshot, o Options) plan.Plan {
 			best = other
 		}
 	}
-	return sorted.Restore(write(d, best, o))
+	return write(d, best, o)
 }
 
 // write hands pods out to nodes, oldest first, and says of each claim what else it

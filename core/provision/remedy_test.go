@@ -72,7 +72,7 @@ func pending(s *snapshot.Snapshot, n int) {
 
 const effort = 1_000_000
 
-func planned(s *snapshot.Snapshot) plan.Plan { return Plan(s, Options{Effort: effort}) }
+func planned(s *snapshot.Snapshot) plan.Plan { return solved(s, Options{Effort: effort}) }
 
 // ask makes the label a rule of the pods.
 func ask(s *snapshot.Snapshot, r ...requirement.Requirement) {
@@ -397,7 +397,7 @@ func TestFunnelCountsVariety(t *testing.T) {
 	s.Pools[0].Requirements = s.Pools[0].Requirements.With(requirement.New(requirement.KeyInstanceType, requirement.Exists).WithMinValues(3))
 	s.Templates[0].Requests.CPU = 6000 // amd-8 and amd-32
 	pending(s, 1)
-	d := search.New(search.Sort(s, nil).Snapshot, effort, nil)
+	d := search.New(snapshot.Sort(s, nil), effort, nil)
 	a := d.Best()
 	adv := advice.New(d, a, d.Limits, nil)
 	wish := append(d.Wishes, d.Refused...)[0]
@@ -433,7 +433,7 @@ func TestTheSearchForRemediesIsBounded(t *testing.T) {
 	if text := v.Text(); len(text) > reason.MaxText {
 		t.Errorf("%d bytes", len(text))
 	}
-	d := search.New(search.Sort(s, nil).Snapshot, effort, nil)
+	d := search.New(snapshot.Sort(s, nil), effort, nil)
 	a := d.Best()
 	adv := advice.New(d, a, d.Limits, nil)
 	adv.Visits = 0

@@ -55,7 +55,7 @@ func TestReplicasThatAStaticPoolLacks(t *testing.T) {
 			t.Parallel()
 			s := fixed(3)
 			c.change(&standing{s})
-			p := Plan(s, Options{})
+			p := solved(s, Options{})
 			if len(p.Claims) != c.want {
 				t.Errorf("%d claims, not %d", len(p.Claims), c.want)
 			}
@@ -70,7 +70,7 @@ func TestReplicasThatAStaticPoolLacks(t *testing.T) {
 func TestReplicasComeStraightFromTheTemplate(t *testing.T) {
 	t.Parallel()
 	s := fixed(1, requirement.New(requirement.KeyArch, requirement.In, "arm64"))
-	p := Plan(s, Options{})
+	p := solved(s, Options{})
 	c := &p.Claims[0]
 	if !c.Narrowed().Equal(s.Pools[1].Requirements) || !c.Requests.IsZero() || len(c.Pods) > 0 {
 		t.Errorf("the claim is narrowed: %v, %v", c.Narrowed(), c.Requests)
@@ -90,7 +90,7 @@ func TestReplicasAreBoughtBesideNodesForPods(t *testing.T) {
 	for i := range 3 {
 		s.Pods = append(s.Pods, snapshot.Pod{Namespace: "default", Name: "web-" + strconv.Itoa(i), Pending: true})
 	}
-	p := Plan(s, Options{})
+	p := solved(s, Options{})
 	replicas := 0
 	for i := range p.Claims {
 		if p.Claims[i].Replica {
@@ -113,7 +113,7 @@ func TestReplicasUseReservations(t *testing.T) {
 	reserved := &s.Catalogs[0].Types[0]
 	reserved.Requirements = reserved.Requirements.Replaced(requirement.New(capacityTypeKey, requirement.In, "spot", "on-demand", "reserved"))
 	reserved.Offerings = append(reserved.Offerings, catalog.Offering{Zone: "a", CapacityType: catalog.Reserved, Price: 1, Available: true, ReservationID: "r-1", ReservationCapacity: 2})
-	p := Plan(s, Options{})
+	p := solved(s, Options{})
 	taken := 0
 	for i := range p.Claims {
 		if p.Claims[i].Offer.Reservation == "r-1" {

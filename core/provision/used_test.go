@@ -99,7 +99,7 @@ func TestExistingNodesTakeWhatMakesTheRestCheapest(t *testing.T) {
 	for name, s := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := Plan(s, Options{})
+			p := solved(s, Options{})
 			if ratio := float64(p.Cost.New) / float64(p.Cost.LowerBound); len(p.Unplaced) > 0 || ratio > 1.015 {
 				t.Errorf("%v for new nodes beside %d: %.4f of the bound; %d pods have no place", p.Cost.New, len(s.Nodes), ratio, len(p.Unplaced))
 			}

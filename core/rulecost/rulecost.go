@@ -143,7 +143,9 @@ func (x *examination) costOf(rules []found) (Cost, bool) {
 	if x.left < x.each {
 		return Cost{}, false
 	}
-	p := provision.Plan(x.without(rules), provision.Options{Unadvised: true, Unproven: true})
+	sorted := snapshot.Sort(x.without(rules), nil)
+	p := provision.Plan(sorted, provision.Options{Unadvised: true, Unproven: true})
+	p.Renumber(sorted.Given)
 	x.left -= max(p.Solve.Steps, 1)
 	x.report.Steps += p.Solve.Steps
 	got := totalOf(&p)

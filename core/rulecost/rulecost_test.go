@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"tenon/core/catalog"
+	"tenon/core/decide"
 	"tenon/core/model"
-	"tenon/core/provision"
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
 )
@@ -42,7 +42,7 @@ func shop(workloads int) *snapshot.Snapshot {
 func TestEffortThatEndsAmidAKind(t *testing.T) {
 	t.Parallel()
 	s := shop(6)
-	p := provision.Plan(s, provision.Options{})
+	p := decide.Decide(s, decide.Budget{}).Plan
 	r := Of(s, &p, Budget{Steps: 3 * p.Solve.Steps})
 	if r.Examined == 0 || r.Unexamined == 0 || r.Examined+r.Unexamined != 6 {
 		t.Fatalf("%d examined, %d not", r.Examined, r.Unexamined)
@@ -61,7 +61,7 @@ func TestTheSnapshotIsNotChanged(t *testing.T) {
 	t.Parallel()
 	s, want := shop(3), shop(3)
 	s.Pools[0].Limits, want.Pools[0].Limits = []model.Amount{{Name: model.CPU, Value: 90_000}}, []model.Amount{{Name: model.CPU, Value: 90_000}}
-	p := provision.Plan(s, provision.Options{})
+	p := decide.Decide(s, decide.Budget{}).Plan
 	if r := Of(s, &p, Budget{}); r.Examined != 4 {
 		t.Errorf("%d rules examined, want 4", r.Examined)
 	}
@@ -94,7 +94,7 @@ func TestAPlanThatKeepsTheRuleSaysNothing(t *testing.T) {
 	t.Parallel()
 	s := shop(2)
 	s.Pools[0].Limits = []model.Amount{{Name: model.CPU, Value: 1_000_000}}
-	p := provision.Plan(s, provision.Options{})
+	p := decide.Decide(s, decide.Budget{}).Plan
 	p.Cost.New += model.Unit // as a worse rounding would have it
 	for _, c := range Of(s, &p, Budget{}).Costs {
 		if c.Rule.Kind == Limit {
@@ -102,7 +102,7 @@ func TestAPlanThatKeepsTheRuleSaysNothing(t *testing.T) {
 		}
 	}
 	s.Pools[0].Limits[0].Value = 48_000
-	p = provision.Plan(s, provision.Options{})
+	p = decide.Decide(s, decide.Budget{}).Plan
 	if costs := Of(s, &p, Budget{}).Costs; len(costs) == 0 || !slices.ContainsFunc(costs, func(c Cost) bool { return c.Rule.Kind == Limit && c.Places > 0 }) {
 		t.Errorf("the limit keeps pods waiting: %v", costs)
 	}

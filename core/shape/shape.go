@@ -72,7 +72,7 @@ func Compile(sp *feasible.Space, wishes []Wish) *Set {
 		out.Shapes = append(out.Shapes, s)
 	}
 	for i := range out.Shapes {
-		OldestFirst(sp.Snapshot, out.Shapes[i].Pods)
+		slices.Sort(out.Shapes[i].Pods) // they are numbered by age
 	}
 	return out
 }

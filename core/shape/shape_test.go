@@ -3,7 +3,6 @@ package shape
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"tenon/core/catalog"
 	"tenon/core/feasible"
@@ -29,7 +28,7 @@ func crowd(templates ...snapshot.Template) (*feasible.Space, []Wish) {
 	var askers []int32
 	var wishes []Wish
 	for i := range templates {
-		s.Pods = append(s.Pods, snapshot.Pod{Namespace: "default", Name: string(rune('a' + i)), Template: int32(i), Pending: true, Created: time.Unix(int64(len(templates)-i), 0)})
+		s.Pods = append(s.Pods, snapshot.Pod{Namespace: "default", Name: string(rune('a' + i)), Template: int32(i), Pending: true})
 		askers = append(askers, int32(i))
 		wishes = append(wishes, Wish{Template: int32(i), Pods: []int32{int32(i)}})
 	}
@@ -83,8 +82,9 @@ func TestWhatTellsPodsApart(t *testing.T) {
 func TestPodsComeOldestFirst(t *testing.T) {
 	t.Parallel()
 	sp, wishes := crowd(pod(), pod(), pod())
+	slices.Reverse(wishes)
 	set := Compile(sp, wishes)
-	if got := set.Shapes[0].Pods; !slices.Equal(got, []int32{2, 1, 0}) {
+	if got := set.Shapes[0].Pods; !slices.Equal(got, []int32{0, 1, 2}) {
 		t.Errorf("pods %v", got)
 	}
 }

@@ -70,7 +70,7 @@ func (k *Adviser) outcomeFor(p *proposal, pods int) simulated {
 }
 
 func run(sandbox *snapshot.Snapshot, effort int64) simulated {
-	d := search.New(sandbox, effort, nil)
+	d := search.New(snapshot.Sort(sandbox, nil), effort, nil)
 	if len(d.Wishes) == 0 {
 		return simulated{}
 	}
@@ -98,7 +98,7 @@ func (k *Adviser) sandbox(p *proposal, pods int) *snapshot.Snapshot {
 	}
 	s := &snapshot.Snapshot{
 		Now: k.d.Snapshot.Now, Settings: k.d.Snapshot.Settings,
-		Catalogs:  []catalog.Catalog{{Types: search.ByName(types)}},
+		Catalogs:  []catalog.Catalog{{Types: types}},
 		Pools:     []snapshot.Pool{p.in},
 		Templates: []snapshot.Template{*p.template},
 	}

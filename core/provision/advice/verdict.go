@@ -1,14 +1,16 @@
 package advice
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"tenon/core/plan"
 	"tenon/core/reason"
 	"tenon/core/shape"
 )
 
-// Unplaced lists the pods without a place, each with its verdict.
+// Unplaced lists the pods without a place in order, each with its verdict.
 func (k *Adviser) Unplaced() []plan.Unplaced {
 	var out []plan.Unplaced
 	for _, p := range k.d.Invalid {
@@ -32,6 +34,7 @@ func (k *Adviser) Unplaced() []plan.Unplaced {
 			out = append(out, plan.Unplaced{Pod: int(p), Verdict: v})
 		}
 	}
+	slices.SortFunc(out, func(x, y plan.Unplaced) int { return cmp.Compare(x.Pod, y.Pod) })
 	return out
 }
 

@@ -23,12 +23,9 @@ import (
 // that would have to be bought. It is made once for a snapshot and asked again and again;
 // what was Taken counts for all later questions.
 //
-// Pods are numbered as in Fleet.Snapshot, which is in an order of its own; Original tells
-// the number that a pod has in the given one. Nodes keep their numbers.
+// Pods and nodes are numbered as in its snapshot, which is in order.
 type Fleet struct {
 	Snapshot *snapshot.Snapshot
-	sorted   search.Sorted
-	numbers  []int32 // by the number in the given snapshot
 	sp       *feasible.Space
 	tiers    [][]int
 	limits   [][]model.Amount
@@ -57,16 +54,11 @@ type wishFor struct {
 	possible bool
 }
 
-// New is the fleet of a snapshot. What the plan places and buys is done already. The memory is the
-// asker's; nil is none.
-func New(given *snapshot.Snapshot, p *plan.Plan, m *search.Memory) *Fleet {
-	sorted := search.Sort(given, m)
-	b := &Fleet{Snapshot: sorted.Snapshot, sorted: sorted, first: map[int32]wishFor{}, reserved: map[string]int64{}, tables: map[int]*claims.Table{}, cache: pack.NewOfferCache()}
-	b.numbers = make([]int32, len(sorted.Given))
-	for own, original := range sorted.Given {
-		b.numbers[original] = int32(own)
-	}
-	b.sp = feasible.CompileWith(b.Snapshot, b.templates(), m.Compiled())
+// New is the fleet of a snapshot. What the plan places and buys is done already. Compiled is what was
+// compiled before, or nil.
+func New(s snapshot.Sorted, p *plan.Plan, compiled *feasible.Compiled) *Fleet {
+	b := &Fleet{Snapshot: s.Snapshot, first: map[int32]wishFor{}, reserved: map[string]int64{}, tables: map[int]*claims.Table{}, cache: pack.NewOfferCache()}
+	b.sp = feasible.CompileWith(b.Snapshot, b.templates(), compiled)
 	b.tiers = search.TiersOf(b.Snapshot)
 	b.limits = search.RemainingLimits(b.Snapshot)
 	b.hosts = make([]feasible.Host, len(b.Snapshot.Nodes))
@@ -108,9 +100,6 @@ func (b *Fleet) models() []int32 {
 	return out
 }
 
-// Number is the number that a pod of the given snapshot has here.
-func (b *Fleet) Number(original int) int32 { return b.numbers[original] }
-
 // begin does what a plan says: its pods take their places.
 func (b *Fleet) begin(p *plan.Plan) {
 	if p == nil {
@@ -122,18 +111,18 @@ func (b *Fleet) begin(p *plan.Plan) {
 	}
 	for _, placement := range p.Existing {
 		if n, ok := at[placement.Node]; ok && b.stays[n] {
-			b.give(n, b.number(placement.Pods))
+			b.give(n, numbers(placement.Pods))
 		}
 	}
 	for i := range p.Claims {
-		b.buy(&p.Claims[i], b.number(p.Claims[i].Pods))
+		b.buy(&p.Claims[i], numbers(p.Claims[i].Pods))
 	}
 }
 
-func (b *Fleet) number(pods []int) []int32 {
+func numbers(pods []int) []int32 {
 	out := make([]int32, len(pods))
 	for i, p := range pods {
-		out[i] = b.numbers[p]
+		out[i] = int32(p)
 	}
 	return out
 }
@@ -195,9 +184,6 @@ func (b *Fleet) most(pool int, c *plan.Claim) []int64 {
 	return out
 }
 
-// Original is the number of a pod in the snapshot that the fleet was made from.
-func (b *Fleet) Original(pod int32) int { return b.sorted.Given[pod] }
-
 // Room is what a node has left.
 func (b *Fleet) Room(n int) []int64 { return b.hosts[n].Room }
 
@@ -244,11 +230,7 @@ func (b *Fleet) Take(q Question, a Answer) {
 		b.give(l.Node, l.Pods)
 	}
 	for i := range a.Claims {
-		pods := make([]int32, len(a.Claims[i].Pods))
-		for j, p := range a.Claims[i].Pods {
-			pods[j] = int32(p)
-		}
-		b.buy(&a.Claims[i], pods)
+		b.buy(&a.Claims[i], numbers(a.Claims[i].Pods))
 	}
 }
 

@@ -18,7 +18,7 @@ func TestTemplatesWithoutPods(t *testing.T) {
 	for i, name := range []string{"a", "b"} {
 		s.Pods = append(s.Pods, snapshot.Pod{Namespace: "default", Name: name, Template: int32(3 + i), Node: "n"})
 	}
-	b := New(s, &plan.Plan{}, nil)
+	b := New(snapshot.Sort(s, nil), &plan.Plan{}, nil)
 	for pod := range s.Pods {
 		if b.Ruled(int32(pod)) {
 			t.Errorf("pod %d is said to have rules", pod)

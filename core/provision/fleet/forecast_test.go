@@ -37,12 +37,12 @@ func TestStrays(t *testing.T) {
 				s.Nodes = append(s.Nodes, snapshot.Node{Name: name, Claim: name, Initialized: true, Capacity: r, Allocatable: r})
 			}
 			slices.SortFunc(s.Nodes, func(a, b snapshot.Node) int { return int(a.Name[0]) - int(b.Name[0]) })
-			for _, pod := range []snapshot.Pod{{Name: "x", Node: "a"}, {Name: "y", Node: "a"}, {Name: "z", Node: "a", Template: 1}, {Name: "stays", Node: "c", Template: 2}} {
+			for _, pod := range []snapshot.Pod{{Name: "x", Node: "a"}, {Name: "y", Node: "a"}, {Name: "z", Node: "a", Template: 1}, {Name: "z-stays", Node: "c", Template: 2}} {
 				pod.Namespace, pod.UID = "default", pod.Name
 				s.Pods = append(s.Pods, pod)
 			}
-			b := New(s, &plan.Plan{}, nil)
-			small, large := []int32{b.Number(0), b.Number(1)}, b.Number(2)
+			b := New(snapshot.Sort(s, nil), &plan.Plan{}, nil)
+			small, large := []int32{0, 1}, int32(2)
 			question := Question{Nodes: []int{0}, Pods: append(slices.Clone(small), large)}
 			strays, evict := b.NewForecast().Try(question, Answer{Existing: []HostPods{{Node: 1, Pods: []int32{large}}, {Node: 2, Pods: small}}})
 			if len(strays) != c.want || c.want > 0 && strays[0] != large {

@@ -30,7 +30,7 @@ type Question struct {
 // Answer is where all pods of a question would go.
 type Answer struct {
 	Existing []HostPods
-	Claims   []plan.Claim // their Pods are numbered as in Fleet.Snapshot
+	Claims   []plan.Claim // with their Pods
 	Price    model.Money  // of the claims
 }
 

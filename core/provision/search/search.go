@@ -16,7 +16,7 @@ const FullEffort = 200_000_000
 
 // Search is what one search goes by, and the effort that it has spent.
 type Search struct {
-	Snapshot *snapshot.Snapshot // as Sort puts it
+	Snapshot *snapshot.Snapshot // in order
 	Space    *feasible.Space
 	Tiers    [][]int          // pools that may launch, by weight, heaviest first
 	Limits   [][]model.Amount // what each pool may still launch
@@ -35,16 +35,16 @@ type Search struct {
 
 // New finds what wants a place in a snapshot, and what may be bought for it. Compiled is what
 // was compiled before, or nil.
-func New(s *snapshot.Snapshot, effort int64, compiled *feasible.Compiled) *Search {
-	d := &Search{Snapshot: s, Effort: effort}
+func New(s snapshot.Sorted, effort int64, compiled *feasible.Compiled) *Search {
+	d := &Search{Snapshot: s.Snapshot, Effort: effort}
 	wishes := d.wanting()
 	askers := make([]int32, len(wishes))
 	for i := range wishes {
 		askers[i] = wishes[i].Template
 	}
-	d.Space = feasible.CompileWith(s, askers, compiled)
-	d.Tiers = TiersOf(s)
-	d.Limits = RemainingLimits(s)
+	d.Space = feasible.CompileWith(s.Snapshot, askers, compiled)
+	d.Tiers = TiersOf(s.Snapshot)
+	d.Limits = RemainingLimits(s.Snapshot)
 	for _, w := range wishes {
 		if w, ok := d.FirstPossible(w); ok {
 			d.Wishes = append(d.Wishes, w)

@@ -81,10 +81,11 @@ func TestSweepGoesOn(t *testing.T) {
 	t.Parallel()
 	for seed := range *seeds / 4 {
 		s := Fleet(seed, 8).Snapshot()
-		p := decide.Decide(s, decide.Budget{Steps: budget.Steps}).Plan
+		sorted := snapshot.Sort(s, nil)
+		p := decide.Decide(sorted.Snapshot, decide.Budget{Steps: budget.Steps}).Plan
 		waits, after := map[string]bool{}, ""
 		for round := range 2 * len(s.Nodes) {
-			out := disrupt.Plan(s, &p, disrupt.Budget{Steps: 1, After: after})
+			out := disrupt.Plan(sorted, &p, disrupt.Budget{Steps: 1, After: after})
 			for _, o := range out.Prospects {
 				unseen := o.Skipped() && o.Reason == plan.Underutilized
 				waits[o.Node] = unseen && (round == 0 || waits[o.Node])
