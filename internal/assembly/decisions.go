@@ -20,6 +20,6 @@ func decisions(p Parts, s shared) []reconcile.Controller {
 	})
 	return append(disruption.New(p.Kit, disruption.Options{
 		World: p.World, Supply: offers, Executor: executor, Synced: p.Synced, Suffix: p.Suffix,
-		Rollouts: s.rollouts, Ledger: s.ledger, Tell: s.board.Put, Effort: p.Effort, Pause: p.Pause, Parallel: p.Parallel,
+		Rollouts: s.rollouts, Ledger: s.ledger, Tell: s.board.Put, Effort: p.Effort, Pause: p.Pause,
 	}), provisioner, rollout.New(p.Kit, s.rollouts), verdict.New(p.Kit, s.board), launches.New(p.Kit, p.World))
 }

@@ -1,11 +1,12 @@
 // Package command is a disruption in flight: what is written of it on the objects, and
 // what has to be done next.
 //
-//	begun ──Mark──▶ marked ──Wait──▶ replacements ready, nodes closed ──Look──▶ removed ──▶ Over
-//	   │              │                               │                  │  └ some released
-//	   └──────────────┴───────────────────────────────┴──────────────────┴──▶ Abandon: nothing is left behind
+//	decided ──Begin──▶ begun ──Mark──▶ marked ──Wait──▶ replacements ready, nodes closed ──Look──▶ removed ──▶ Over
+//	             │       │               │                               │                  │  └ some released
+//	             └───────┴───────────────┴───────────────────────────────┴──────────────────┴──▶ Abandon: nothing is left behind
 //
-// Stage.Next says which step comes next, Stage.Judge what a second look comes to, and
+// Begin writes the record, closes the nodes and has the replacements made; Mark closes what that left
+// open. Stage.Next says which step comes next, Stage.Judge what a second look comes to, and
 // Stage.Effects what each step does to the objects. internal/execute performs the effects.
 //
 // The whole of a command is on the claims that it is about, so that a restart forgets

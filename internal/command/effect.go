@@ -2,17 +2,29 @@ package command
 
 import (
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/model"
 )
 
 // Effect is one write to an object of a command. To do it twice does no harm.
 type Effect struct {
 	Do Do
-	// Leaver is of Close, Delete and Release.
+	// Leaver is of Write, Close, Delete and Release.
 	Leaver Leaver
+	// Replacement is of Launch.
+	Replacement Replacement
 	// Claim is of Drop and Forget.
 	Claim *karpenterv1.NodeClaim
 	// Receivers are of Receive.
 	Receivers []string
+}
+
+// Replacement is a claim to be made.
+type Replacement struct {
+	Claim *karpenterv1.NodeClaim // with a name, and the record
+	// Pool is the pool as the decision saw it.
+	Pool *karpenterv1.NodePool
+	// Capacity is what the claim takes of the pool's limits.
+	Capacity model.Resources
 }
 
 // Do is what an effect does.
@@ -20,8 +32,13 @@ type Do string
 
 // The effects, with what is checked again before them.
 const (
-	// Close taints a node, and says on its claim why it goes; not if that is so already.
+	// Write puts the record on a claim, unless it goes, or has a record already.
+	Write Do = "write"
+	// Close taints a node, and says on its claim why it goes; not if that is so already. Both are
+	// read anew: the record may have been written on the claim a moment ago.
 	Close Do = "close"
+	// Launch makes a replacement, if its pool is as the decision saw it.
+	Launch Do = "launch"
 	// Receive notes on claims that pods come to their nodes.
 	Receive Do = "receive"
 	// Delete deletes a claim, if it is as it was seen.
@@ -41,6 +58,12 @@ const (
 // the step again. Of Look it is Removal.
 func (s *Stage) Effects(step Step) [][]Effect {
 	switch step {
+	case Begin:
+		var launches []Effect
+		for _, r := range s.Orders {
+			launches = append(launches, Effect{Do: Launch, Replacement: r})
+		}
+		return [][]Effect{onLeavers(Write, s.Leavers), onLeavers(Close, s.Leavers), launches}
 	case Mark:
 		return [][]Effect{onLeavers(Close, s.Staying())}
 	case Abandon:
@@ -61,6 +84,34 @@ func (s *Stage) Removal(o Outcome) [][]Effect {
 		{{Do: Receive, Receivers: s.Record.Receivers}},
 		append(onLeavers(Delete, o.Going), onLeavers(Release, o.Released)...),
 	}
+}
+
+// Unrecord takes their records from claims that are part of no command: it is over, or the record
+// cannot be read.
+func Unrecord(claims []*karpenterv1.NodeClaim) [][]Effect {
+	var out []Effect
+	for _, claim := range claims {
+		out = append(out, Effect{Do: Forget, Claim: claim})
+	}
+	return [][]Effect{out}
+}
+
+// Unmark takes back what was done to leavers that are part of no command: by a process that ran
+// before, or for a command that was abandoned while a write was under way. Those that have a record
+// after all, which a cache had not seen, keep it, and those that are being deleted do not come back.
+func Unmark(leavers []Leaver) [][]Effect {
+	var out []Leaver
+	for _, l := range leavers {
+		if r, recorded := Of(l.Claim); !l.goes() && !(recorded && r.Takes(l.Claim.Name)) {
+			out = append(out, l)
+		}
+	}
+	return [][]Effect{onLeavers(Release, out)}
+}
+
+// goes reports whether the leaver or its node is being deleted.
+func (l Leaver) goes() bool {
+	return l.Claim.DeletionTimestamp != nil || l.Node != nil && l.Node.DeletionTimestamp != nil
 }
 
 func onLeavers(do Do, leavers []Leaver) []Effect {

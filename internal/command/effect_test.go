@@ -4,12 +4,14 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/internal/command"
 )
 
-// What each step does to the objects, and in which order: leavers come last, since their record is
-// what says that the command is not over.
+// What each step does to the objects, and in which order. A command is written before anything is
+// done, and taken from leavers last: their record is what says that it is not over.
 func TestEffects(t *testing.T) {
 	t.Parallel()
 	a, b, gone := leaver("a"), leaver("b"), leaver("gone", "deleting")
@@ -18,10 +20,20 @@ func TestEffects(t *testing.T) {
 		Leavers:      []command.Leaver{a, gone, b},
 		Replacements: []*karpenterv1.NodeClaim{claim("new"), nil},
 	}
+	first := command.Stage{Leavers: []command.Leaver{a, b}, Orders: []command.Replacement{{Claim: claim("new")}, {Claim: claim("newer")}}}
+	own, another, leaving := leaver("own"), leaver("another"), leaver("leaving")
+	leaving.Node.DeletionTimestamp = &metav1.Time{Time: noon}
+	for l, takes := range map[*command.Leaver]string{&own: "own", &another: "other"} {
+		r := command.Record{ID: "x", Claims: members(takes)}
+		l.Claim.Annotations = map[string]string{karpenterv1.AnnotationDisruption: r.String()}
+	}
 	for name, tc := range map[string]struct {
 		effects [][]command.Effect
 		want    string
 	}{
+		"begin":      {first.Effects(command.Begin), "write a, write b; close a, close b; launch new, launch newer"},
+		"unrecord":   {command.Unrecord([]*karpenterv1.NodeClaim{claim("a"), claim("new")}), "forget a, forget new"},
+		"unmark":     {command.Unmark([]command.Leaver{a, gone, own, another, leaving}), "release a, release another"},
 		"mark":       {s.Effects(command.Mark), "close a, close b"},
 		"wait":       {s.Effects(command.Wait), ""},
 		"abandon":    {s.Effects(command.Abandon), "drop new; release a, release b"},
@@ -37,6 +49,8 @@ func TestEffects(t *testing.T) {
 				object := strings.Join(e.Receivers, " ")
 				if e.Claim != nil {
 					object = e.Claim.Name
+				} else if e.Replacement.Claim != nil {
+					object = e.Replacement.Claim.Name
 				} else if e.Leaver.Claim != nil {
 					object = e.Leaver.Claim.Name
 				}

@@ -23,6 +23,8 @@ type Stage struct {
 	Unaware int
 	// Replacements are in the order of the record; nil for one that is not there.
 	Replacements []*karpenterv1.NodeClaim
+	// Orders are the replacements of a command that is to be begun.
+	Orders []Replacement
 	// Closed is since when no pod can come to the leavers, as far as our own watches tell;
 	// zero for not yet.
 	Closed time.Time
@@ -39,9 +41,10 @@ type Leaver struct {
 // Step is what has to be done next.
 type Step string
 
-// The steps. Wait is for replacements, or for a moment; Look is for a second look, and the
+// The steps. Begin is the first, and is taken back by Abandon if one of its effects fails; Wait is for replacements, or for a moment; Look is for a second look, and the
 // removal if it agrees; Over is when nothing is left to do.
 const (
+	Begin   Step = "begin"
 	Mark    Step = "mark"
 	Wait    Step = "wait"
 	Look    Step = "look"

@@ -18,11 +18,11 @@ import (
 	"tenon/internal/patch"
 )
 
-// Write puts the record of a command on a claim, before anything else is done to it. Others
+// write puts the record of a command on a claim, before anything else is done to it. Others
 // write on claims all the time; only one that goes, or is part of a command already, is a
 // conflict: then nothing holds any more.
-func (e *Executor) Write(ctx context.Context, claim *karpenterv1.NodeClaim, r *command.Record) error {
-	err := e.write(ctx, claim, r)
+func (e *Executor) write(ctx context.Context, claim *karpenterv1.NodeClaim, r *command.Record) error {
+	err := e.writeOnce(ctx, claim, r)
 	for tries := 1; apierrors.IsConflict(err) && tries < attempts; tries++ {
 		fresh := &karpenterv1.NodeClaim{}
 		if err := e.kit.Live.Get(ctx, client.ObjectKeyFromObject(claim), fresh); err != nil {
@@ -31,12 +31,12 @@ func (e *Executor) Write(ctx context.Context, claim *karpenterv1.NodeClaim, r *c
 		if fresh.UID != claim.UID || fresh.DeletionTimestamp != nil || fresh.Annotations[karpenterv1.AnnotationDisruption] != "" {
 			break
 		}
-		err = e.write(ctx, fresh, r)
+		err = e.writeOnce(ctx, fresh, r)
 	}
 	return err
 }
 
-func (e *Executor) write(ctx context.Context, claim *karpenterv1.NodeClaim, r *command.Record) error {
+func (e *Executor) writeOnce(ctx context.Context, claim *karpenterv1.NodeClaim, r *command.Record) error {
 	changed := claim.DeepCopy()
 	set(changed, karpenterv1.AnnotationDisruption, r.String())
 	patch := patch.Locked(claim)
@@ -46,9 +46,23 @@ func (e *Executor) write(ctx context.Context, claim *karpenterv1.NodeClaim, r *c
 	return nil
 }
 
-// Close keeps pods from coming to a leaver, and says on its claim why it goes. What is so
-// already is not written again.
-func (e *Executor) Close(ctx context.Context, l command.Leaver, r *command.Record) error {
+// close keeps pods from coming to a leaver, and says on its claim why it goes. What is so
+// already is not written again, and what was overtaken is done when the command is looked at next.
+func (e *Executor) close(ctx context.Context, claim string, r *command.Record) error {
+	l, found, err := ReadLeaver(ctx, e.kit.Live, claim)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return fmt.Errorf("claim %s is gone", claim)
+	}
+	if err := e.shut(ctx, l, r); !apierrors.IsConflict(err) {
+		return err
+	}
+	return nil
+}
+
+func (e *Executor) shut(ctx context.Context, l command.Leaver, r *command.Record) error {
 	if l.Node != nil && !departure.Closed(l.Node) {
 		closed := l.Node.DeepCopy()
 		closed.Spec.Taints = append(closed.Spec.Taints, karpenterv1.TaintDisrupted())
@@ -95,10 +109,10 @@ func (e *Executor) patchStatus(ctx context.Context, before, after *karpenterv1.N
 	return nil
 }
 
-// Release takes back all that a command has done to a leaver: pods may come again, and
+// release takes back all that a command has done to a leaver: pods may come again, and
 // nothing says that it goes. The record is taken away last, so that a release that stops on
 // the way is begun again.
-func (e *Executor) Release(ctx context.Context, l command.Leaver) error {
+func (e *Executor) release(ctx context.Context, l command.Leaver) error {
 	if l.Node != nil && l.Node.DeletionTimestamp == nil && departure.Closed(l.Node) {
 		if err := e.open(ctx, l.Node); err != nil {
 			return err
@@ -110,7 +124,7 @@ func (e *Executor) Release(ctx context.Context, l command.Leaver) error {
 	if err := e.explain(ctx, l.Claim, ""); client.IgnoreNotFound(err) != nil {
 		return err
 	}
-	return e.Forget(ctx, l.Claim)
+	return e.forget(ctx, l.Claim)
 }
 
 func (e *Executor) open(ctx context.Context, node *corev1.Node) error {
@@ -124,8 +138,8 @@ func (e *Executor) open(ctx context.Context, node *corev1.Node) error {
 	return nil
 }
 
-// Forget takes the record of a command from a claim.
-func (e *Executor) Forget(ctx context.Context, claim *karpenterv1.NodeClaim) error {
+// forget takes the record of a command from a claim.
+func (e *Executor) forget(ctx context.Context, claim *karpenterv1.NodeClaim) error {
 	if _, said := claim.Annotations[karpenterv1.AnnotationDisruption]; !said {
 		return nil
 	}
@@ -138,9 +152,9 @@ func (e *Executor) Forget(ctx context.Context, claim *karpenterv1.NodeClaim) err
 	return nil
 }
 
-// Rearrange notes on claims that a disruption brings pods to their nodes, so that these are
+// rearrange notes on claims that a disruption brings pods to their nodes, so that these are
 // left in peace for a while. Claims that are gone take none.
-func (e *Executor) Rearrange(ctx context.Context, claims []string, at time.Time) error {
+func (e *Executor) rearrange(ctx context.Context, claims []string, at time.Time) error {
 	var wrong []error
 	for _, name := range claims {
 		claim := &karpenterv1.NodeClaim{}
@@ -162,4 +176,28 @@ func set(claim *karpenterv1.NodeClaim, key, value string) {
 		claim.Annotations = map[string]string{}
 	}
 	claim.Annotations[key] = value
+}
+
+// ReadLeaver reads a claim and its node; false if there is no such claim.
+func ReadLeaver(ctx context.Context, reader client.Reader, name string) (command.Leaver, bool, error) {
+	claim := &karpenterv1.NodeClaim{}
+	if err := reader.Get(ctx, client.ObjectKey{Name: name}, claim); err != nil {
+		if client.IgnoreNotFound(err) == nil {
+			return command.Leaver{}, false, nil
+		}
+		return command.Leaver{}, false, fmt.Errorf("read claim %s: %w", name, err)
+	}
+	l := command.Leaver{Claim: claim}
+	if claim.Status.NodeName == "" {
+		return l, true, nil
+	}
+	node := &corev1.Node{}
+	err := reader.Get(ctx, client.ObjectKey{Name: claim.Status.NodeName}, node)
+	switch {
+	case err == nil:
+		l.Node = node
+	case client.IgnoreNotFound(err) != nil:
+		return l, false, fmt.Errorf("read node %s: %w", claim.Status.NodeName, err)
+	}
+	return l, true, nil
 }

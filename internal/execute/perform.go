@@ -4,26 +4,27 @@ import (
 	"context"
 	"errors"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/internal/command"
 	"tenon/internal/lookup"
+	"tenon/internal/parallel"
 	"tenon/internal/podpolicy"
 	"tenon/internal/removal"
 )
+
+// mostAtOnce is how many objects of one command are written at the same time.
+const mostAtOnce = 20
 
 // Perform does the effects of a step of a command, group by group: one that fails keeps no other of
 // its group back, and all later groups. It returns the claims that it has deleted.
 func (e *Executor) Perform(ctx context.Context, s *command.Stage, groups [][]command.Effect) (deleted []command.Leaver, err error) {
 	for _, group := range groups {
-		var wrong []error
-		for _, effect := range group {
-			done, err := e.perform(ctx, s, effect)
-			if done && effect.Do == command.Delete {
-				deleted = append(deleted, effect.Leaver)
+		done, wrong := make([]bool, len(group)), make([]error, len(group))
+		parallel.Run(min(e.parallel, mostAtOnce), len(group), func(i int) { done[i], wrong[i] = e.perform(ctx, s, group[i]) })
+		for i := range group {
+			if done[i] && group[i].Do == command.Delete {
+				deleted = append(deleted, group[i].Leaver)
 			}
-			wrong = append(wrong, err)
 		}
 		if err := errors.Join(wrong...); err != nil {
 			return deleted, err
@@ -35,24 +36,33 @@ func (e *Executor) Perform(ctx context.Context, s *command.Stage, groups [][]com
 // perform does one effect, and reports whether it was this call that did it.
 func (e *Executor) perform(ctx context.Context, s *command.Stage, effect command.Effect) (bool, error) {
 	switch effect.Do {
+	case command.Write:
+		return true, e.write(ctx, effect.Leaver.Claim, &s.Record)
 	case command.Close:
-		err := e.Close(ctx, effect.Leaver, &s.Record)
-		if apierrors.IsConflict(err) {
-			return false, nil // it is done when the command is looked at next
-		}
-		return err == nil, err
+		return true, e.close(ctx, effect.Leaver.Claim.Name, &s.Record)
+	case command.Launch:
+		return true, e.replace(ctx, s, effect.Replacement)
 	case command.Receive:
-		return true, e.Rearrange(ctx, effect.Receivers, s.Now)
+		return true, e.rearrange(ctx, effect.Receivers, s.Now)
 	case command.Delete:
 		return removal.Delete(ctx, e.kit, effect.Leaver.Claim, removal.ReasonOf(s.Record.Reason))
 	case command.Release:
-		return true, e.Release(ctx, effect.Leaver)
+		return true, e.release(ctx, effect.Leaver)
 	case command.Drop:
 		return e.drop(ctx, effect.Claim)
 	case command.Forget:
-		return true, e.Forget(ctx, effect.Claim)
+		return true, e.forget(ctx, effect.Claim)
 	}
 	panic("no such effect: " + string(effect.Do))
+}
+
+// replace makes a replacement, or says why it is not to be made any more.
+func (e *Executor) replace(ctx context.Context, s *command.Stage, r command.Replacement) error {
+	o := e.launch(ctx, Order{Claim: r.Claim, Pool: r.Pool, Capacity: r.Capacity, Reason: string(removal.ReasonOf(s.Record.Reason))})
+	if o.Dropped != "" {
+		return errors.New(o.Dropped)
+	}
+	return o.Err
 }
 
 // drop deletes a replacement that nothing has come to, and lets it live otherwise.
@@ -68,7 +78,7 @@ func (e *Executor) drop(ctx context.Context, claim *karpenterv1.NodeClaim) (bool
 		}
 	}
 	if needed {
-		return true, e.Forget(ctx, claim)
+		return true, e.forget(ctx, claim)
 	}
 	return removal.Delete(ctx, e.kit, claim, removal.Empty)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -18,21 +17,17 @@ import (
 	"tenon/internal/command"
 	"tenon/internal/execute"
 	"tenon/internal/ingest"
-	"tenon/internal/parallel"
 	"tenon/internal/reconcile"
-	"tenon/internal/removal"
 	"tenon/internal/world"
 )
 
 // start is a disruption as it is begun.
 type start struct {
-	plan    *plan.Disruption
-	record  command.Record
-	leavers []command.Leaver
-	orders  []execute.Order
-	places  []world.Place
-	pods    map[types.UID]bool // on the leavers
-	evict   []types.UID        // in this order
+	plan   *plan.Disruption
+	stage  command.Stage
+	places []world.Place
+	pods   map[types.UID]bool // on the leavers
+	evict  []types.UID        // in this order
 }
 
 // beginAll begins what is to be begun now, as far as it still holds. One that cannot be
@@ -71,9 +66,10 @@ func (d *disruption) beginAll(ctx context.Context, picture world.Picture, chosen
 
 // prepare gathers what a command needs; nil if it is no more to be begun.
 func (d *disruption) prepare(ctx context.Context, s *snapshot.Snapshot, p *plan.Disruption) (*start, error) {
-	out := &start{plan: p, pods: map[types.UID]bool{}, record: command.Record{
+	out := &start{plan: p, pods: map[types.UID]bool{}, stage: command.Stage{Now: s.Now, Record: command.Record{
 		ID: d.o.Suffix() + d.o.Suffix(), Reason: p.Reason, Begun: s.Now, Kind: kindOf(p), Savings: p.Savings, Evictions: p.Evictions(),
-	}}
+	}}}
+	record := &out.stage.Record
 	for i := range p.Nodes {
 		r := &p.Nodes[i]
 		for _, pod := range r.Pods {
@@ -82,15 +78,15 @@ func (d *disruption) prepare(ctx context.Context, s *snapshot.Snapshot, p *plan.
 		if d.underway.Involve(r.Claim) {
 			return nil, nil
 		}
-		l, found, err := d.leaver(ctx, d.kit.Client, r.Claim)
+		l, found, err := execute.ReadLeaver(ctx, d.kit.Client, r.Claim)
 		if err != nil {
 			return nil, err
 		}
 		if !found || l.Claim.DeletionTimestamp != nil || l.Node == nil || l.Node.Name != r.Node {
 			return nil, nil
 		}
-		out.leavers = append(out.leavers, l)
-		out.record.Claims = append(out.record.Claims, command.Member{Claim: r.Claim, Pool: r.Pool, Price: r.Price})
+		out.stage.Leavers = append(out.stage.Leavers, l)
+		record.Claims = append(record.Claims, command.Member{Claim: r.Claim, Pool: r.Pool, Price: r.Price})
 	}
 	if p.DeleteFirst { // what comes instead is bought for the pods, once the removal has begun
 		first := *p
@@ -100,25 +96,25 @@ func (d *disruption) prepare(ctx context.Context, s *snapshot.Snapshot, p *plan.
 	for _, pod := range p.Evict {
 		out.evict = append(out.evict, types.UID(s.Pods[pod].UID))
 	}
-	out.record.Receivers = receivers(s, p)
+	record.Receivers = receivers(s, p)
 	for i := range p.Moves {
 		out.places = append(out.places, world.Place{On: p.Moves[i].Node, Pods: guests(s, p.Moves[i].Pods)})
 	}
 	market := d.o.Supply.Of(ctx, d.o.World.Pools())
 	for i := range p.Replacements {
-		order, ok := d.order(&p.Replacements[i], market, out)
+		order, ok := d.order(&p.Replacements[i], market, record.Begun)
 		if !ok {
 			return nil, nil
 		}
-		out.orders = append(out.orders, order)
+		out.stage.Orders = append(out.stage.Orders, order)
 		out.places = append(out.places, world.Place{On: order.Claim.Name, Pods: guests(s, p.Replacements[i].Pods)})
-		out.record.Replacements = append(out.record.Replacements, command.Member{
+		record.Replacements = append(record.Replacements, command.Member{
 			Claim: order.Claim.Name, Pool: order.Pool.Name, Price: p.Replacements[i].Offer.Price,
 		})
 	}
-	text := out.record.String() // now that everything is in it
-	for i := range out.orders {
-		out.orders[i].Claim.Annotations[karpenterv1.AnnotationDisruption] = text
+	text := record.String() // now that everything is in it
+	for i := range out.stage.Orders {
+		out.stage.Orders[i].Claim.Annotations[karpenterv1.AnnotationDisruption] = text
 	}
 	return out, nil
 }
@@ -147,30 +143,30 @@ func receivers(s *snapshot.Snapshot, p *plan.Disruption) []string {
 }
 
 // order is a replacement to be made. Those of static pools come straight from the template.
-func (d *disruption) order(c *plan.Claim, market map[string]world.Sale, s *start) (execute.Order, bool) {
+func (d *disruption) order(c *plan.Claim, market map[string]world.Sale, begun time.Time) (command.Replacement, bool) {
 	pool, found := d.o.World.Pool(c.Pool)
 	if !found {
-		return execute.Order{}, false
+		return command.Replacement{}, false
 	}
 	claim := d.intents.ForPlan(pool, c, market[c.Pool].Catalog)
 	if pool.Spec.Replicas != nil {
 		made, err := d.intents.ForPool(pool)
 		if err != nil {
-			return execute.Order{}, false
+			return command.Replacement{}, false
 		}
 		claim = made
 	}
 	claim.Name = claim.GenerateName + d.o.Suffix()
 	if len(c.Pods) > 0 {
-		claim.Annotations[ingest.AnnotationRearranged] = s.record.Begun.UTC().Format(time.RFC3339)
+		claim.Annotations[ingest.AnnotationRearranged] = begun.UTC().Format(time.RFC3339)
 	}
-	return execute.Order{Claim: claim, Pool: pool, Capacity: c.Capacity, Reason: string(removal.ReasonOf(s.record.Reason))}, true
+	return command.Replacement{Claim: claim, Pool: pool, Capacity: c.Capacity}, true
 }
 
 // begin writes the command: on the claims, on the nodes, and then its replacements.
 // When a write fails, everything is taken back, now or by the process that finds it on the objects.
 func (d *disruption) begin(ctx context.Context, s *start) error {
-	r := &s.record
+	r := &s.stage.Record
 	d.underway.Begin(world.Underway{Record: *r, Places: s.places, Pods: s.pods, Evict: s.evict})
 	defer d.underway.Begun(r.ID)
 	d.tellBegin(ctx, s)
@@ -178,42 +174,10 @@ func (d *disruption) begin(ctx context.Context, s *start) error {
 		d.underway.Abandon(r.ID)
 		return err
 	}
-	atOnce := min(max(d.o.Parallel, 1), mostLeavers)
-	err := parallel.Try(atOnce, s.leavers, func(l command.Leaver) error { return d.o.Executor.Write(ctx, l.Claim, r) })
-	if err == nil {
-		err = parallel.Try(atOnce, s.leavers, func(l command.Leaver) error { return d.close(ctx, l.Claim.Name, r) })
-	}
-	if err != nil {
+	if _, err := d.o.Executor.Perform(ctx, &s.stage, s.stage.Effects(command.Begin)); err != nil {
 		return d.undo(ctx, r, err)
 	}
-	for _, o := range d.o.Executor.Launch(ctx, s.orders) {
-		if o.Dropped != "" {
-			return d.undo(ctx, r, errors.New(o.Dropped))
-		}
-		if o.Err != nil {
-			return d.undo(ctx, r, o.Err)
-		}
-	}
 	d.countBegun(r)
-	return nil
-}
-
-// mostLeavers is how many claims of one command are written at the same time.
-const mostLeavers = 20
-
-// close closes the node of a claim that the command takes. What was overtaken is done when it
-// is looked at next.
-func (d *disruption) close(ctx context.Context, claim string, r *command.Record) error {
-	written, found, err := d.leaver(ctx, d.kit.Live, claim)
-	if err != nil {
-		return err
-	}
-	if !found {
-		return fmt.Errorf("claim %s is gone", claim)
-	}
-	if err := d.o.Executor.Close(ctx, written, r); !isConflict(err) {
-		return err
-	}
 	return nil
 }
 
@@ -231,30 +195,6 @@ func (d *disruption) undo(ctx context.Context, r *command.Record, cause error) e
 		return nil // another writer was faster: the next evaluation knows
 	}
 	return fmt.Errorf("begin disruption %s: %w", r.ID, cause)
-}
-
-// leaver reads a claim and its node.
-func (d *disruption) leaver(ctx context.Context, reader client.Reader, name string) (command.Leaver, bool, error) {
-	claim := &karpenterv1.NodeClaim{}
-	if err := reader.Get(ctx, client.ObjectKey{Name: name}, claim); err != nil {
-		if client.IgnoreNotFound(err) == nil {
-			return command.Leaver{}, false, nil
-		}
-		return command.Leaver{}, false, fmt.Errorf("read claim %s: %w", name, err)
-	}
-	l := command.Leaver{Claim: claim}
-	if claim.Status.NodeName == "" {
-		return l, true, nil
-	}
-	node := &corev1.Node{}
-	err := reader.Get(ctx, client.ObjectKey{Name: claim.Status.NodeName}, node)
-	switch {
-	case err == nil:
-		l.Node = node
-	case client.IgnoreNotFound(err) != nil:
-		return l, false, fmt.Errorf("read node %s: %w", claim.Status.NodeName, err)
-	}
-	return l, true, nil
 }
 
 func kindOf(p *plan.Disruption) string {

@@ -13,6 +13,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/reason"
 	"tenon/internal/command"
+	"tenon/internal/execute"
 	"tenon/internal/lookup"
 	"tenon/internal/reconcile"
 	"tenon/internal/world"
@@ -117,7 +118,7 @@ func (d *disruption) stage(ctx context.Context, reader client.Reader, u world.Un
 	r := u.Record
 	s := &command.Stage{Record: r, Now: d.kit.Clock.Now(), Closed: u.Closed, Patience: patience(d.underway.Machines())}
 	for _, m := range r.Claims {
-		l, found, err := d.leaver(ctx, reader, m.Claim)
+		l, found, err := execute.ReadLeaver(ctx, reader, m.Claim)
 		if err != nil {
 			return nil, err
 		}
@@ -199,27 +200,27 @@ func (d *disruption) tidy(ctx context.Context, claims []*karpenterv1.NodeClaim) 
 			active[m.Claim] = true
 		}
 	}
-	var wrong []error
-	for _, claim := range claims { // replacements whose command is over, and records that cannot be read
+	var recorded []*karpenterv1.NodeClaim
+	for _, claim := range claims {
 		if !active[claim.Name] {
-			wrong = append(wrong, d.o.Executor.Forget(ctx, claim))
+			recorded = append(recorded, claim)
 		}
 	}
+	none := &command.Stage{Now: d.kit.Clock.Now()}
+	_, err := d.o.Executor.Perform(ctx, none, command.Unrecord(recorded))
+	wrong := []error{err}
+	var marked []command.Leaver
 	for _, name := range d.o.World.Closed() {
 		if active[name] {
 			continue
 		}
-		l, found, err := d.leaver(ctx, d.kit.Live, name)
-		if err != nil || !found || l.Claim.DeletionTimestamp != nil || l.Node != nil && l.Node.DeletionTimestamp != nil {
-			wrong = append(wrong, err)
-			continue
+		l, found, err := execute.ReadLeaver(ctx, d.kit.Live, name)
+		if wrong = append(wrong, err); err == nil && found {
+			marked = append(marked, l)
 		}
-		if r, ok := command.Of(l.Claim); ok && r.Takes(name) {
-			continue // our cache had not seen it
-		}
-		wrong = append(wrong, d.o.Executor.Release(ctx, l))
 	}
-	err := errors.Join(wrong...)
+	_, err = d.o.Executor.Perform(ctx, none, command.Unmark(marked))
+	err = errors.Join(append(wrong, err)...)
 	if isConflict(err) {
 		return nil
 	}

@@ -43,8 +43,6 @@ type Options struct {
 	Effort decide.Budget
 	// Pause is the least time between two evaluations, if it is longer than usual.
 	Pause time.Duration
-	// Parallel is how many claims of one command are written at the same time.
-	Parallel int
 	// Tell is given every evaluation; it may be nil.
 	Tell func(*snapshot.Snapshot, *decide.Decision)
 	// Rollouts pace drift.

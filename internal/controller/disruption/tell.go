@@ -23,10 +23,10 @@ import (
 
 // tellBegin says what is about to be done: one line in the log, and events on the objects.
 func (d *disruption) tellBegin(ctx context.Context, s *start) {
-	r := &s.record
-	nodes := make([]string, len(s.leavers))
-	disrupted := make([]map[string]string, len(s.leavers))
-	for i, l := range s.leavers {
+	r := &s.stage.Record
+	nodes := make([]string, len(s.stage.Leavers))
+	disrupted := make([]map[string]string, len(s.stage.Leavers))
+	for i, l := range s.stage.Leavers {
 		nodes[i] = l.Name()
 		disrupted[i] = map[string]string{
 			"Node": nodes[i], "NodeClaim": l.Claim.Name,
@@ -34,10 +34,10 @@ func (d *disruption) tellBegin(ctx context.Context, s *start) {
 		}
 	}
 	reconcile.Log(ctx).Info("disrupting node(s)", "command", r.Text(nodes), "command-id", r.ID, "decision", r.Decision(),
-		"disrupted-node-count", len(s.leavers), "replacement-node-count", len(s.orders), "pod-count", r.Evictions,
+		"disrupted-node-count", len(s.stage.Leavers), "replacement-node-count", len(s.stage.Orders), "pod-count", r.Evictions,
 		"disrupted-nodes", disrupted, "replacement-nodes", replacements(s))
-	if r.Reason == plan.Underutilized && len(s.orders) > 0 {
-		for i, l := range s.leavers {
+	if r.Reason == plan.Underutilized && len(s.stage.Orders) > 0 {
+		for i, l := range s.stage.Leavers {
 			text := fmt.Sprintf("replace: [%s]%s", nodes[i], r.Arrow())
 			if len(nodes) > 1 {
 				text = fmt.Sprintf("replace: [%s] (part of %d-node consolidation)", nodes[i], len(nodes))
@@ -70,9 +70,9 @@ func (d *disruption) tellScores(s *start) {
 	for _, score := range s.plan.Scores {
 		text := fmt.Sprintf("score %.2f >= threshold %.2f (k: %d, savings %.1f%%, disruption %.1f%%)",
 			score.Value(), 1.0/balance, balance, 100*score.Savings, 100*score.Disruption)
-		d.kit.Metrics.ConsolidationScore.WithLabelValues(s.record.Decision(), score.Pool, "balanced").Observe(score.Value())
-		if len(s.leavers) == 1 {
-			d.both(s.leavers[0], "ConsolidationApproved", text, text)
+		d.kit.Metrics.ConsolidationScore.WithLabelValues(s.stage.Record.Decision(), score.Pool, "balanced").Observe(score.Value())
+		if len(s.stage.Leavers) == 1 {
+			d.both(s.stage.Leavers[0], "ConsolidationApproved", text, text)
 			continue
 		}
 		if pool, found := d.o.World.Pool(score.Pool); found {
