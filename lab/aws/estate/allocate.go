@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strconv"
 
 	"tenon/core/model"
 	"tenon/lab/aws/wire"
@@ -15,42 +16,89 @@ type candidate struct {
 	choice choice
 	price  model.Money
 	depth  float64
-	number int // where it stood in the request
+	number int     // where it stood in the request
+	dice   float64 // of the strategy that has no order
 }
 
-// fulfil launches the on-demand part and the spot part.
+// randomly is the strategy of reserved capacity for which the request names none.
+const randomly = "random"
+
+// part is what of a fleet is launched in one go.
+type part struct {
+	capacityType string
+	reservation  string // the kind of reservations, of fleets of reserved capacity
+	target       int
+	options      FleetOptions
+}
+
+// fulfil launches the on-demand part and the spot part, or what is reserved.
 func (r *Region) fulfil(f *Fleet, ways []way) {
 	t := f.order.Target
+	if t.Default == reservedCapacity {
+		r.fulfilReserved(f, ways)
+		return
+	}
 	onDemand, spot := t.OnDemand, t.Spot
 	if rest := t.Total - onDemand - spot; t.Default == "spot" {
 		spot += rest
 	} else {
 		onDemand += rest
 	}
-	r.fulfilPart(f, ways, "on-demand", onDemand, f.order.OnDemand)
-	r.fulfilPart(f, ways, "spot", spot, f.order.Spot)
+	r.fulfilPart(f, ways, part{capacityType: "on-demand", target: onDemand, options: f.order.OnDemand})
+	r.fulfilPart(f, ways, part{capacityType: "spot", target: spot, options: f.order.Spot})
+}
+
+// fulfilReserved goes through the kinds of reservations in the order of the request, all
+// without one. What they cannot hold is launched on demand only if the request says so.
+func (r *Region) fulfilReserved(f *Fleet, ways []way) {
+	asked, left := f.order.Reserved, f.order.Target.Total
+	kinds := asked.Types
+	if len(kinds) == 0 {
+		kinds = reservationTypes
+	}
+	for _, kind := range kinds {
+		left -= r.fulfilPart(f, ways, part{
+			capacityType: "on-demand", reservation: kind, target: left, options: FleetOptions{Strategy: cmp.Or(asked.Strategy, randomly)},
+		})
+	}
+	if len(asked.Fallback.Markets) > 0 {
+		r.fulfilPart(f, unreserved(ways), part{capacityType: "on-demand", target: left})
+	}
+}
+
+// unreserved are the ways without what they say about reservations.
+func unreserved(ways []way) []way {
+	plain := slices.Clone(ways)
+	for i := range plain {
+		t := *plain[i].template
+		t.Spec.Reservation, t.Spec.Market = ReservationSpec{}, MarketSpec{}
+		plain[i].template = &t
+	}
+	return plain
 }
 
 // fulfilPart goes through the candidates from the best on, each as long as it has
-// capacity, until there are enough.
-func (r *Region) fulfilPart(f *Fleet, ways []way, capacityType string, target int, options FleetOptions) {
-	if target == 0 {
-		return
+// capacity, until there are enough. It returns how much of the target it met.
+func (r *Region) fulfilPart(f *Fleet, ways []way, p part) (met int) {
+	if p.target <= 0 {
+		return 0
 	}
-	candidates, errors := r.candidates(f, ways, capacityType)
-	r.rank(candidates, capacityType, options)
-	groups, failed := r.place(candidates, target, options)
+	candidates, errors := r.candidates(f, ways, p)
+	r.rank(candidates, p.capacityType, p.options)
+	groups, failed := r.place(candidates, p.target, p.options)
 	var made int
+	var weight float64
 	for _, g := range groups {
 		made += len(g.Instances)
+		weight += max(g.Override.WeightedCapacity, 1) * float64(len(g.Instances))
 	}
-	if made < options.MinTarget {
+	if made < p.options.MinTarget {
 		for _, g := range groups {
 			for _, i := range g.Instances {
 				r.undo(i)
 			}
 		}
-		groups, made = nil, 0
+		groups, made, weight = nil, 0, 0
 	}
 	for _, g := range groups {
 		for _, i := range g.Instances {
@@ -60,36 +108,72 @@ func (r *Region) fulfilPart(f *Fleet, ways []way, capacityType string, target in
 	f.Instances = append(f.Instances, groups...)
 	f.Errors = append(f.Errors, errors...)
 	f.Errors = append(f.Errors, failed...)
-	if made < target && len(errors)+len(failed) == 0 {
-		f.Errors = append(f.Errors, fleetError(ways[0], capacityType, wire.Errorf("UnfulfillableCapacity",
+	if made < p.target && len(errors)+len(failed) == 0 {
+		f.Errors = append(f.Errors, fleetError(ways[0], p.lifecycle(), wire.Errorf("UnfulfillableCapacity",
 			"Unable to fulfill capacity due to your request configuration. Please adjust your request and try again.")))
 	}
+	return int(weight)
 }
 
-func (r *Region) candidates(f *Fleet, ways []way, capacityType string) (list []candidate, errors []FleetError) {
-	tags := f.order.TagSpecs
-	for n, w := range ways {
-		c, err := r.resolve(order{
-			spec: w.spec(), subnetID: w.override.SubnetID, capacityType: capacityType, maxPrice: w.override.MaxPrice,
-			tags: tags, token: f.order.ClientToken, fleet: f.ID, bundle: f.ID,
-		})
-		if err != nil {
-			errors = append(errors, fleetError(w, capacityType, err))
-			continue
+// lifecycle is what the answer calls the part's capacity.
+func (p part) lifecycle() string {
+	if p.reservation == capacityBlock || p.reservation == interruptibleReservation {
+		return p.reservation
+	}
+	return p.capacityType
+}
+
+func (r *Region) candidates(f *Fleet, ways []way, p part) (list []candidate, errors []FleetError) {
+	for _, w := range ways {
+		var last error
+		found := len(list)
+		for _, o := range f.orders(w, p) {
+			c, err := r.resolve(o)
+			if last = err; err == nil {
+				list = append(list, r.candidate(w, c, len(list)))
+			}
 		}
-		k := candidate{way: w, choice: c, number: n, price: math.MaxInt64, depth: r.Market.Depth(c.kind.Name, c.subnet.Zone.Name, r.Now())}
-		if price, known := r.Market.OnDemand(c.kind.Name); known && capacityType != "spot" {
-			k.price = price
-		} else if p, known := r.Market.Spot(c.kind.Name, c.subnet.Zone.Name, r.Now()); known && capacityType == "spot" {
-			k.price = p.Price
+		if last != nil && len(list) == found {
+			errors = append(errors, fleetError(w, p.lifecycle(), last))
 		}
-		list = append(list, k)
 	}
 	return list, errors
 }
 
-func fleetError(w way, capacityType string, err error) FleetError {
-	e := FleetError{Template: w.ref, Override: w.override, Lifecycle: capacityType, Code: "InternalError", Message: err.Error()}
+// orders are the launches that a way stands for: one, or one for each reservation that the fleet names.
+func (f *Fleet) orders(w way, p part) []order {
+	o := order{
+		spec: w.spec(), subnetID: w.override.SubnetID, capacityType: p.capacityType, maxPrice: w.override.MaxPrice,
+		tags: f.order.TagSpecs, token: f.order.ClientToken, fleet: f.ID, bundle: f.ID,
+	}
+	if p.reservation == "" {
+		return []order{o}
+	}
+	ids := f.order.Reserved.Target.IDs
+	if len(ids) == 0 {
+		ids = []string{""}
+	}
+	var all []order
+	for _, id := range ids {
+		o.reservation = &reservedLaunch{p.reservation, id}
+		all = append(all, o)
+	}
+	return all
+}
+
+func (r *Region) candidate(w way, c choice, number int) candidate {
+	k := candidate{way: w, choice: c, number: number, price: math.MaxInt64, depth: r.Market.Depth(c.kind.Name, c.subnet.Zone.Name, r.Now())}
+	k.dice = r.world.config.Seed.Share("fleet", c.fleet, strconv.Itoa(number))
+	if price, known := r.Market.OnDemand(c.kind.Name); known && c.capacityType != "spot" {
+		k.price = price
+	} else if p, known := r.Market.Spot(c.kind.Name, c.subnet.Zone.Name, r.Now()); known && c.capacityType == "spot" {
+		k.price = p.Price
+	}
+	return k
+}
+
+func fleetError(w way, lifecycle string, err error) FleetError {
+	e := FleetError{Template: w.ref, Override: w.override, Lifecycle: lifecycle, Code: "InternalError", Message: err.Error()}
 	if known, ok := err.(*wire.Error); ok {
 		e.Code, e.Message = known.Code, known.Message
 	}
@@ -103,6 +187,8 @@ func (r *Region) rank(list []candidate, capacityType string, o FleetOptions) {
 		depth := cmp.Compare(b.depth, a.depth)
 		var first int
 		switch {
+		case o.Strategy == randomly:
+			first = cmp.Compare(a.dice, b.dice)
 		case capacityType != "spot" && o.Strategy == "prioritized":
 			first = cmp.Compare(a.priority(), b.priority())
 		case capacityType != "spot" || o.Strategy == "" || o.Strategy == "lowest-price" || o.Strategy == "diversified":
@@ -144,7 +230,7 @@ func (r *Region) place(list []candidate, target int, o FleetOptions) (groups []F
 		best := open[0]
 		i, err := r.start(best.choice)
 		if err != nil {
-			failed = append(failed, fleetError(best.way, best.choice.capacityType, err))
+			failed = append(failed, fleetError(best.way, best.choice.lifecycle(), err))
 			open = open[1:]
 			continue
 		}
@@ -152,7 +238,7 @@ func (r *Region) place(list []candidate, target int, o FleetOptions) (groups []F
 		if !known {
 			at = len(groups)
 			byNumber[best.number] = at
-			groups = append(groups, FleetInstances{Template: best.ref, Override: best.echo(), Lifecycle: best.choice.capacityType})
+			groups = append(groups, FleetInstances{Template: best.ref, Override: best.echo(), Lifecycle: best.choice.lifecycle()})
 		}
 		groups[at].Instances = append(groups[at].Instances, i)
 		left -= max(best.weight(), 1)
@@ -161,6 +247,14 @@ func (r *Region) place(list []candidate, target int, o FleetOptions) (groups []F
 		}
 	}
 	return groups, failed
+}
+
+// lifecycle is what a fleet's answer calls the capacity of the choice.
+func (c choice) lifecycle() string {
+	if c.reserved != nil && c.reserved.market() != "" {
+		return c.reserved.market()
+	}
+	return c.capacityType
 }
 
 // alike keeps the candidates of the best one's type and zone, where the order wants that.

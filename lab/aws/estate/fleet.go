@@ -17,6 +17,7 @@ type FleetOrder struct {
 	Target      FleetTarget   `query:"TargetCapacitySpecification"`
 	Spot        FleetOptions  `query:"SpotOptions"`
 	OnDemand    FleetOptions  `query:"OnDemandOptions"`
+	Reserved    FleetReserved `query:"ReservedCapacityOptions"`
 	TagSpecs    []TagSpec     `query:"TagSpecification"`
 	// These concern fleets that stay, which the emulator does not have.
 	ExcessCapacityTerminationPolicy  string
@@ -62,6 +63,22 @@ type FleetOptions struct {
 	MaxTotalPrice  string
 	ReservationUse struct{ UsageStrategy string } `query:"CapacityReservationOptions"`
 }
+
+// FleetReserved says which reservations a fleet of reserved capacity is launched into.
+type FleetReserved struct {
+	Strategy string   `query:"AllocationStrategy"`
+	Types    []string `query:"ReservationType"` // tried one after the other
+	Target   struct {
+		IDs    []string `query:"CapacityReservationId"`
+		Groups []string `query:"CapacityReservationResourceGroupArn"`
+	} `query:"CapacityReservationTarget"`
+	Fallback struct {
+		Markets []string `query:"MarketType"`
+	} `query:"ReservedCapacityFallbackOptions"`
+}
+
+// reservedCapacity is the target capacity type of fleets that use reservations alone.
+const reservedCapacity = "reserved-capacity"
 
 // Fleet is what came of an order.
 type Fleet struct {
@@ -134,7 +151,10 @@ func checkOrder(o FleetOrder) error {
 	case o.Spot.MaxTotalPrice != "" || o.OnDemand.MaxTotalPrice != "" || o.OnDemand.ReservationUse.UsageStrategy != "":
 		return wire.Errorf("UnsupportedOperation", "The emulator does not model MaxTotalPrice and CapacityReservationOptions.")
 	}
-	return checkStrategies(o)
+	if err := checkStrategies(o); err != nil {
+		return err
+	}
+	return checkReserved(o)
 }
 
 func checkStrategies(o FleetOrder) error {
@@ -145,9 +165,39 @@ func checkStrategies(o FleetOrder) error {
 	if !slices.Contains(spot, o.Spot.Strategy) {
 		return wire.Errorf("InvalidParameterValue", "Invalid spot allocation strategy %s", o.Spot.Strategy)
 	}
-	kinds := []string{"", "spot", "on-demand", "capacity-block", "reserved-capacity"}
+	kinds := []string{"", "spot", "on-demand", "capacity-block", reservedCapacity}
 	if !slices.Contains(kinds, o.Target.Default) {
 		return wire.Errorf("InvalidParameterValue", "Invalid default target capacity type %s", o.Target.Default)
+	}
+	return nil
+}
+
+// checkReserved holds what EC2 says about fleets of reserved capacity.
+func checkReserved(o FleetOrder) error {
+	asked := o.Reserved
+	if o.Target.Default != reservedCapacity {
+		if asked.Strategy != "" || len(asked.Types)+len(asked.Target.IDs)+len(asked.Target.Groups)+len(asked.Fallback.Markets) > 0 {
+			return wire.Errorf("InvalidParameterCombination", "ReservedCapacityOptions can be used only with the default target capacity type %s.", reservedCapacity)
+		}
+		return nil
+	}
+	switch {
+	case o.Target.Spot+o.Target.OnDemand > 0:
+		return wire.Errorf("InvalidParameterCombination", "OnDemandTargetCapacity and SpotTargetCapacity cannot be used with the default target capacity type %s.", reservedCapacity)
+	case len(asked.Target.Groups) > 0:
+		return wire.Errorf("UnsupportedOperation", "The emulator does not model groups of capacity reservations.")
+	case asked.Strategy != "" && asked.Strategy != "prioritized":
+		return wire.Errorf("InvalidParameterValue", "Invalid reserved capacity allocation strategy %s", asked.Strategy)
+	}
+	for _, kind := range asked.Types {
+		if !slices.Contains(reservationTypes, kind) {
+			return wire.Errorf("InvalidParameterValue", "Invalid reservation type %s", kind)
+		}
+	}
+	for _, market := range asked.Fallback.Markets {
+		if market != "on-demand" {
+			return wire.Errorf("InvalidParameterValue", "Invalid fallback market type %s", market)
+		}
 	}
 	return nil
 }

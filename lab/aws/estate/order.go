@@ -21,7 +21,12 @@ type order struct {
 	tags         []TagSpec
 	token, fleet string
 	bundle       string
+	reservation  *reservedLaunch // of a fleet of reserved capacity
 }
+
+// reservedLaunch is into which reservation a fleet launches: of which kind and, if
+// the fleet names it, which one.
+type reservedLaunch struct{ kind, id string }
 
 // choice is an order with everything that it names looked up, and found to fit together.
 type choice struct {

@@ -25,6 +25,36 @@ type Reservation struct {
 	Tags          []wire.Tag
 }
 
+// What fleets and instances call the kinds of reservations.
+const (
+	onDemandReservation      = "on-demand-capacity-reservation"
+	capacityBlock            = "capacity-block"
+	interruptibleReservation = "interruptible-capacity-reservation"
+)
+
+var reservationTypes = []string{onDemandReservation, capacityBlock, interruptibleReservation}
+
+// fleetType is what a fleet calls the reservation's kind.
+func (c *Reservation) fleetType() string {
+	switch {
+	case c.Interruptible:
+		return interruptibleReservation
+	case c.Kind == capacityBlock:
+		return capacityBlock
+	default:
+		return onDemandReservation
+	}
+}
+
+// market is the market type that a launch into the reservation has to name, which
+// is the lifecycle of its instances; empty for ordinary reservations.
+func (c *Reservation) market() string {
+	if kind := c.fleetType(); kind != onDemandReservation {
+		return kind
+	}
+	return ""
+}
+
 // blockEnd is how long before a capacity block's end its instances are taken.
 const blockEnd = 30 * time.Minute
 
@@ -49,7 +79,7 @@ func (r *Region) Reserve(c Reservation) (*Reservation, error) {
 	r.reserved = append(r.reserved, made)
 	if !made.End.IsZero() {
 		r.world.after(made.End.Sub(r.Now()), func() { r.end(made, "expired") })
-		if made.Kind == "capacity-block" {
+		if made.Kind == capacityBlock {
 			r.world.after(max(0, made.End.Sub(r.Now())-blockEnd), func() { r.reclaim(made) })
 		}
 	}
@@ -115,6 +145,8 @@ func (c *Reservation) room() error {
 func (r *Region) resolveReservation(c *choice) error {
 	s := c.spec.Reservation
 	switch {
+	case c.reservation != nil:
+		return r.reserveForFleet(c)
 	case c.capacityType == "spot" || s.Preference == "none":
 		return nil
 	case s.Target.ID != "":
@@ -132,6 +164,25 @@ func (r *Region) resolveReservation(c *choice) error {
 	return nil
 }
 
+// reserveForFleet finds the reservation that a fleet of reserved capacity launches into: the
+// fleet's own, or the one that the template names, or an open one. It never launches elsewhere.
+func (r *Region) reserveForFleet(c *choice) error {
+	want, template := *c.reservation, c.spec.Reservation.Target.ID
+	if want.id == "" && template != "" {
+		if err := r.target(c, template); err != nil || c.reserved.fleetType() == want.kind {
+			return err
+		}
+	}
+	for _, have := range r.reserved {
+		open := want.id == "" && template == "" && have.Criteria == "open"
+		if (have.ID == want.id || open) && have.fleetType() == want.kind && have.fits(c) && have.room() == nil {
+			c.reserved = have
+			return nil
+		}
+	}
+	return wire.Errorf("ReservationCapacityExceeded", "There is no capacity for %s in %s in a reservation of type %s.", c.kind.Name, c.subnet.Zone.Name, want.kind)
+}
+
 func (r *Region) target(c *choice, id string) error {
 	found, err := r.ReservationByID(id)
 	if err != nil {
@@ -140,10 +191,7 @@ func (r *Region) target(c *choice, id string) error {
 	if !found.fits(c) {
 		return wire.Errorf("InvalidParameterValue", "The capacity reservation %s is for %s in %s.", id, found.InstanceType, found.Zone)
 	}
-	want := map[bool]string{true: "capacity-block", false: ""}[found.Kind == "capacity-block"]
-	if found.Interruptible {
-		want = "interruptible-capacity-reservation"
-	}
+	want := found.market()
 	if c.spec.Market.MarketType != want {
 		return wire.Errorf("InvalidParameterCombination", "The capacity reservation %s wants the market type %q, not %q.", id, want, c.spec.Market.MarketType)
 	}
@@ -160,10 +208,7 @@ func (r *Region) useReservation(i *Instance, c choice) {
 		return
 	}
 	c.reserved.Used++
-	i.Reservation = c.reserved.ID
-	if m := c.spec.Market.MarketType; m != "" {
-		i.Lifecycle = m
-	}
+	i.Reservation, i.Lifecycle = c.reserved.ID, c.reserved.market()
 }
 
 // leaveReservation gives the place of an instance back.
