@@ -111,8 +111,14 @@ func nodeOf(i Instance, address string, c Config, now time.Time) (*v1.Node, erro
 	return n, nil
 }
 
+// The former names of two labels that kubelets set.
+const (
+	labelOSBeta   = "beta.kubernetes.io/os"
+	labelArchBeta = "beta.kubernetes.io/arch"
+)
+
 // labelsOf adds to the user data's labels those that a kubelet and the cloud's
-// controllers set themselves.
+// controllers set themselves. Both still set the labels' former names as well.
 func labelsOf(i Instance) map[string]string {
 	labels := map[string]string{}
 	maps.Copy(labels, i.Labels)
@@ -120,9 +126,14 @@ func labelsOf(i Instance) map[string]string {
 		v1.LabelHostname:                i.Name,
 		v1.LabelOSStable:                orElse(i.OS, "linux"),
 		v1.LabelArchStable:              orElse(i.Architecture, "amd64"),
+		labelOSBeta:                     orElse(i.OS, "linux"),
+		labelArchBeta:                   orElse(i.Architecture, "amd64"),
 		v1.LabelInstanceTypeStable:      i.InstanceType,
+		v1.LabelInstanceType:            i.InstanceType,
 		v1.LabelTopologyRegion:          i.Region,
+		v1.LabelFailureDomainBetaRegion: i.Region,
 		v1.LabelTopologyZone:            i.Zone,
+		v1.LabelFailureDomainBetaZone:   i.Zone,
 		"topology.k8s.aws/zone-id":      i.ZoneID,
 		"topology.ebs.csi.aws.com/zone": i.Zone,
 	} {

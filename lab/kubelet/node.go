@@ -198,6 +198,8 @@ func missingLabels(n *v1.Node) map[string]string {
 		v1.LabelHostname:   n.Name,
 		v1.LabelOSStable:   "linux",
 		v1.LabelArchStable: "amd64",
+		labelOSBeta:        "linux",
+		labelArchBeta:      "amd64",
 	})
 }
 

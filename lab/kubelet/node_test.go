@@ -177,3 +177,20 @@ func TestSpreadIsWithinATenthAndDiffers(t *testing.T) {
 		t.Errorf("six names share %d moments", len(seen))
 	}
 }
+
+// Kubernetes, "Well-Known Labels, Annotations and Taints": kubelets and cloud controllers set the
+// deprecated labels beside those that took their place.
+func TestFormerLabelsAreSetToo(t *testing.T) {
+	t.Parallel()
+	labels := labelsOf(Instance{Name: "n", InstanceType: "m5.large", Architecture: "arm64", OS: "linux", Region: "us-west-2", Zone: "us-west-2a"})
+	for former, now := range map[string]string{
+		"beta.kubernetes.io/arch": v1.LabelArchStable, "beta.kubernetes.io/os": v1.LabelOSStable,
+		"beta.kubernetes.io/instance-type":         v1.LabelInstanceTypeStable,
+		"failure-domain.beta.kubernetes.io/zone":   v1.LabelTopologyZone,
+		"failure-domain.beta.kubernetes.io/region": v1.LabelTopologyRegion,
+	} {
+		if labels[former] == "" || labels[former] != labels[now] {
+			t.Errorf("%s is %q, %s is %q", former, labels[former], now, labels[now])
+		}
+	}
+}
