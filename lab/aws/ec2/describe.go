@@ -1,6 +1,7 @@
 package ec2
 
 import (
+	"cmp"
 	"encoding/base64"
 	"strings"
 
@@ -39,10 +40,29 @@ type instanceItem struct {
 	Key            string                  `xml:"keyName,omitempty"`
 	Profile        *profileItem            `xml:"iamInstanceProfile"`
 	Interfaces     []interfaceItem         `xml:"networkInterfaceSet>item"`
-	Metadata       estate.MetadataOptions  `xml:"metadataOptions"`
+	Metadata       metadataItem            `xml:"metadataOptions"`
+	PublicName     string                  `xml:"dnsName"`
+	Public         string                  `xml:"ipAddress,omitempty"`
 	Enclave        bool                    `xml:"enclaveOptions>enabled"`
 	EBSOptimized   bool                    `xml:"ebsOptimized"`
 	Tags           []wire.Tag              `xml:"tagSet>item"`
+}
+
+// metadataItem is how the metadata service is set, with what EC2 takes where nothing was said.
+type metadataItem struct {
+	estate.MetadataOptions
+	State string `xml:"state"`
+}
+
+func itemOfMetadata(i *estate.Instance) metadataItem {
+	m := metadataItem{i.Spec.Metadata, "applied"}
+	m.HttpEndpoint, m.HttpProtocolIpv6 = cmp.Or(m.HttpEndpoint, "enabled"), cmp.Or(m.HttpProtocolIpv6, "disabled")
+	m.HttpTokens, m.HttpPutResponseHopLimit = cmp.Or(m.HttpTokens, "optional"), cmp.Or(m.HttpPutResponseHopLimit, 1)
+	m.InstanceMetadataTags = cmp.Or(m.InstanceMetadataTags, "disabled")
+	if i.State == estate.Pending {
+		m.State = "pending"
+	}
+	return m
 }
 
 type reasonItem struct {
@@ -92,6 +112,14 @@ type interfaceItem struct {
 	Seconds  []address  `xml:"privateIpAddressesSet>item"`
 	Six      []address6 `xml:"ipv6AddressesSet>item"`
 	Prefixes []prefix   `xml:"ipv4PrefixSet>item"`
+	Public   *public    `xml:"association"`
+}
+
+// public is the public address that an interface has.
+type public struct {
+	Owner   string `xml:"ipOwnerId"`
+	Name    string `xml:"publicDnsName"`
+	Address string `xml:"publicIp"`
 }
 
 type address struct {
@@ -113,7 +141,7 @@ func itemOfInstance(r *estate.Region, i *estate.Instance) instanceItem {
 		ID: i.ID, Image: i.Image.ID, State: itemOfState(i.State), DNSName: i.DNSName(r.Name), Type: i.Type.Name, Launched: stamp(i.Launched),
 		Monitoring: "disabled", Architecture: i.Image.Architecture, RootType: "ebs", RootDevice: i.Image.RootDevice, Virtualization: "hvm",
 		Hypervisor: "xen", Lifecycle: i.Lifecycle, SpotRequest: i.SpotRequest, Reservation: i.Reservation, Token: i.Token, Key: i.Spec.KeyName,
-		Metadata: i.Spec.Metadata, Enclave: i.Spec.EnclaveOptions.Enabled, EBSOptimized: i.Type.EBSMbps.Or(0) > 0, Tags: i.Tags,
+		Metadata: itemOfMetadata(i), Enclave: i.Spec.EnclaveOptions.Enabled, EBSOptimized: i.Type.EBSMbps.Or(0) > 0, Tags: i.Tags,
 		Placement: placementItem{i.Subnet.Zone.Name, i.Subnet.Zone.ID, i.Placement.Tenancy, i.Placement.GroupName, i.Placement.GroupID, i.Placement.PartitionNumber},
 	}
 	if i.Spec.Monitoring.Enabled {
@@ -148,6 +176,9 @@ func attachments(item *instanceItem, r *estate.Region, i *estate.Instance) {
 	}
 	for _, n := range i.Interfaces {
 		item.Interfaces = append(item.Interfaces, itemOfInterface(r, i, n))
+		if n.Public.IsValid() {
+			item.Public, item.PublicName = n.Public.String(), estate.PublicName(n.Public, r.Name)
+		}
 		if len(n.Six) > 0 && item.Six == "" {
 			item.Six = n.Six[0].String()
 		}
@@ -163,7 +194,11 @@ func itemOfInterface(r *estate.Region, i *estate.Instance, n *estate.Interface) 
 		item.Type = "interface"
 	}
 	for _, id := range n.Spec.GroupIDs {
-		item.Groups = append(item.Groups, groupRef{ID: id})
+		ref := groupRef{ID: id}
+		if g, err := r.SecurityGroup(id); err == nil {
+			ref.Name = g.Name
+		}
+		item.Groups = append(item.Groups, ref)
 	}
 	if n.Address.IsValid() {
 		item.Address = n.Address.String()
@@ -174,6 +209,9 @@ func itemOfInterface(r *estate.Region, i *estate.Instance, n *estate.Interface) 
 	}
 	for number, a := range n.Six {
 		item.Six = append(item.Six, address6{a.String(), number == 0 && n.Spec.PrimaryIpv6 != nil && *n.Spec.PrimaryIpv6})
+	}
+	if n.Public.IsValid() {
+		item.Public = &public{"amazon", estate.PublicName(n.Public, r.Name), n.Public.String()}
 	}
 	for _, p := range n.Prefixes {
 		item.Prefixes = append(item.Prefixes, prefix{p.String()})

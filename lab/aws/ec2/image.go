@@ -2,6 +2,7 @@ package ec2
 
 import (
 	"slices"
+	"time"
 
 	"tenon/lab/aws/estate"
 	"tenon/lab/aws/wire"
@@ -40,6 +41,8 @@ type imageItem struct {
 	ENA            bool         `xml:"enaSupport"`
 	Created        string       `xml:"creationDate"`
 	Deprecated     string       `xml:"deprecationTime,omitempty"`
+	SourceID       string       `xml:"sourceImageId,omitempty"`
+	SourceRegion   string       `xml:"sourceImageRegion,omitempty"`
 	Devices        []deviceItem `xml:"blockDeviceMapping>item"`
 	Tags           []wire.Tag   `xml:"tagSet>item"`
 }
@@ -101,6 +104,7 @@ func itemOfImage(i *estate.Image) imageItem {
 		ID: i.ID, Name: i.Name, Description: i.Description, Location: i.Owner + "/" + i.Name, State: "available", Owner: i.Owner, Alias: i.Alias,
 		Public: i.Alias != "", Architecture: i.Architecture, Type: "machine", RootType: "ebs", RootDevice: i.RootDevice, Virtualization: "hvm",
 		Hypervisor: "xen", ENA: true, Created: stamp(i.Created), Deprecated: optionalStamp(i.Deprecated), Tags: i.Tags,
+		SourceID: i.SourceID, SourceRegion: i.SourceRegion,
 	}
 	if i.Family.Windows() {
 		item.Platform = "windows"
@@ -109,4 +113,63 @@ func itemOfImage(i *estate.Image) imageItem {
 		item.Devices = append(item.Devices, deviceItem{d.Name, d.SizeGiB, "gp3", true})
 	}
 	return item
+}
+
+type copyImageInput struct {
+	dry
+	Token        string           `query:"ClientToken"`
+	CopyTags     bool             `query:"CopyImageTags"`
+	Description  string           `query:"Description"`
+	Encrypted    bool             `query:"Encrypted"`
+	Key          string           `query:"KmsKeyId"`
+	Name         string           `query:"Name"`
+	SourceID     string           `query:"SourceImageId"`
+	SourceRegion string           `query:"SourceRegion"`
+	TagSpecs     []estate.TagSpec `query:"TagSpecification"`
+}
+
+type copyImageOutput struct {
+	ID string `xml:"imageId"`
+}
+
+func copyImage(r *estate.Region, in *copyImageInput) (*copyImageOutput, error) {
+	if in.Key != "" && !in.Encrypted {
+		return nil, wire.Errorf("InvalidParameterDependency", "The parameter KmsKeyId requires the parameter Encrypted to be set.")
+	}
+	tags, err := tagsOf(in.TagSpecs, "image", "snapshot")
+	if err != nil {
+		return nil, err
+	}
+	i, err := r.CopyImage(estate.CopyOrder{
+		SourceID: in.SourceID, SourceRegion: in.SourceRegion, Name: in.Name, Description: in.Description, Token: in.Token, CopyTags: in.CopyTags, Tags: tags,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &copyImageOutput{i.ID}, nil
+}
+
+type imageInput struct {
+	dry
+	ID string `query:"ImageId"`
+}
+
+func deregisterImage(r *estate.Region, in *imageInput) (*done, error) {
+	return &done{true}, r.Deregister(in.ID)
+}
+
+type deprecateInput struct {
+	imageInput
+	At time.Time `query:"DeprecateAt"`
+}
+
+func enableDeprecation(r *estate.Region, in *deprecateInput) (*done, error) {
+	if in.At.IsZero() {
+		return nil, wire.Errorf("MissingParameter", "The request must contain the parameter DeprecateAt")
+	}
+	return &done{true}, r.Deprecate(in.ID, in.At)
+}
+
+func disableDeprecation(r *estate.Region, in *imageInput) (*done, error) {
+	return &done{true}, r.Deprecate(in.ID, time.Time{})
 }

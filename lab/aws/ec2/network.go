@@ -1,6 +1,8 @@
 package ec2
 
 import (
+	"slices"
+
 	"tenon/cloud/aws/facts"
 	"tenon/lab/aws/estate"
 	"tenon/lab/aws/wire"
@@ -145,6 +147,7 @@ type subnetItem struct {
 	Range   string     `xml:"cidrBlock"`
 	Default bool       `xml:"defaultForAz"`
 	Public  bool       `xml:"mapPublicIpOnLaunch"`
+	GetsSix bool       `xml:"assignIpv6AddressOnCreation"`
 	Six     []sixRange `xml:"ipv6CidrBlockAssociationSet>item"`
 	Tags    []wire.Tag `xml:"tagSet>item"`
 }
@@ -165,7 +168,7 @@ func describeSubnets(r *estate.Region, in *subnetsInput) (*subnetsOutput, error)
 			return wire.Attributes{
 				"subnet-id": one(s.ID), "vpc-id": one(s.Network.ID), "availability-zone": one(s.Zone.Name), "availability-zone-id": one(s.Zone.ID),
 				"cidr-block": one(s.Range.String()), "state": one("available"), "owner-id": one(r.Account.ID), "default-for-az": truth(false),
-				"map-public-ip-on-launch": truth(false),
+				"map-public-ip-on-launch": truth(s.PublicByDefault),
 			}, s.Tags
 		},
 		limits: wire.Limits{Min: 5, Max: 1000},
@@ -175,9 +178,90 @@ func describeSubnets(r *estate.Region, in *subnetsInput) (*subnetsOutput, error)
 		out.Subnets = append(out.Subnets, subnetItem{
 			ID: s.ID, ARN: r.ARN("ec2", "subnet/"+s.ID), Network: s.Network.ID, Owner: r.Account.ID, State: "available", Zone: s.Zone.Name,
 			ZoneID: s.Zone.ID, Free: s.Free(), Range: s.Range.String(), Six: []sixRange{{s.Range6.String(), "associated"}}, Tags: s.Tags,
+			Public: s.PublicByDefault, GetsSix: s.SixByDefault,
 		})
 	}
 	return out, err
+}
+
+type changeSubnetInput struct {
+	ID     string   `query:"SubnetId"`
+	Public *boolean `query:"MapPublicIpOnLaunch"`
+	Six    *boolean `query:"AssignIpv6AddressOnCreation"`
+}
+
+// boolean is an attribute that is true or false.
+type boolean struct {
+	Value bool `xml:"value"`
+}
+
+func (b *boolean) said() *bool {
+	if b == nil {
+		return nil
+	}
+	return &b.Value
+}
+
+func changeSubnet(r *estate.Region, in *changeSubnetInput) (*done, error) {
+	return &done{true}, r.ChangeSubnet(in.ID, in.Public.said(), in.Six.said())
+}
+
+type createGroupInput struct {
+	dry
+	Name        string           `query:"GroupName"`
+	Description string           `query:"GroupDescription"`
+	Network     string           `query:"VpcId"`
+	TagSpecs    []estate.TagSpec `query:"TagSpecification"`
+}
+
+type createGroupOutput struct {
+	ID   string     `xml:"groupId"`
+	ARN  string     `xml:"securityGroupArn"`
+	Tags []wire.Tag `xml:"tagSet>item"`
+}
+
+func createGroup(r *estate.Region, in *createGroupInput) (*createGroupOutput, error) {
+	tags, err := tagsOf(in.TagSpecs, "security-group")
+	if err != nil {
+		return nil, err
+	}
+	g, err := r.CreateSecurityGroup(estate.SecurityGroup{Name: in.Name, Description: in.Description, Tags: tags}, in.Network)
+	if err != nil {
+		return nil, err
+	}
+	return &createGroupOutput{g.ID, r.ARN("ec2", "security-group/"+g.ID), g.Tags}, nil
+}
+
+// tagsOf are the tags for a new resource, of one of the kinds that the request may name.
+func tagsOf(specs []estate.TagSpec, kinds ...string) (tags []wire.Tag, err error) {
+	for _, s := range specs {
+		switch {
+		case !slices.Contains(kinds, s.ResourceType):
+			return nil, wire.Errorf("InvalidParameterValue", "'%s' is not a valid taggable resource type for this operation.", s.ResourceType)
+		case s.ResourceType == kinds[0]:
+			tags = append(tags, s.Tags...)
+		}
+	}
+	return tags, nil
+}
+
+type deleteGroupInput struct {
+	dry
+	ID   string `query:"GroupId"`
+	Name string `query:"GroupName"`
+}
+
+type deleteGroupOutput struct {
+	Return bool   `xml:"return"`
+	ID     string `xml:"groupId"`
+}
+
+// deleteGroup knows names in the default VPC only, as EC2 does, and there is none.
+func deleteGroup(r *estate.Region, in *deleteGroupInput) (*deleteGroupOutput, error) {
+	if in.ID == "" {
+		return nil, wire.Errorf("InvalidGroup.NotFound", "The security group '%s' does not exist in the default VPC", in.Name)
+	}
+	return &deleteGroupOutput{true, in.ID}, r.DeleteSecurityGroup(in.ID)
 }
 
 type groupsInput struct {

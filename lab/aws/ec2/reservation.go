@@ -153,6 +153,15 @@ func createPlacement(r *estate.Region, in *createPlacementInput) (*placementGrou
 	return &placementGroupOutput{itemOfPlacement(r, made)}, nil
 }
 
+type deletePlacementInput struct {
+	dry
+	Name string `query:"GroupName"`
+}
+
+func deletePlacement(r *estate.Region, in *deletePlacementInput) (*done, error) {
+	return &done{true}, r.DeletePlacementGroup(in.Name)
+}
+
 type placementsInput struct {
 	dry
 	Filters []wire.Filter `query:"Filter"`

@@ -35,12 +35,9 @@ func itemOfTemplate(r *estate.Region, t *estate.Template) templateItem {
 }
 
 func createTemplate(r *estate.Region, in *createTemplateInput) (*templateOutput, error) {
-	var tags []wire.Tag
-	for _, s := range in.TagSpecs {
-		if s.ResourceType != "launch-template" {
-			return nil, wire.Errorf("InvalidParameterValue", "'%s' is not a valid taggable resource type for this operation.", s.ResourceType)
-		}
-		tags = append(tags, s.Tags...)
+	tags, err := tagsOf(in.TagSpecs, "launch-template")
+	if err != nil {
+		return nil, err
 	}
 	t, err := r.CreateTemplate(estate.Template{Name: in.Name, Spec: in.Data, Description: in.Description, Tags: tags}, in.Token)
 	if err != nil {

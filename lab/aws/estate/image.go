@@ -1,12 +1,15 @@
 package estate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"tenon/cloud/aws/facts"
 	"tenon/lab/aws/boot"
+	"tenon/lab/aws/chance"
 	"tenon/lab/aws/wire"
 )
 
@@ -23,6 +26,14 @@ type Image struct {
 	Tags                  []wire.Tag
 	RootDevice            string
 	Devices               []Device
+	// SourceID and SourceRegion are of the image that it is a copy of.
+	SourceID, SourceRegion string
+	token                  string // of the request that copied it
+}
+
+// snapshot is that of a volume which the image brings.
+func (i *Image) snapshot(d Device) string {
+	return "snap-" + chance.Seed(0).Hex(17, "snapshot", i.ID, d.Name)
 }
 
 // Device is a volume that an image brings.
@@ -147,6 +158,86 @@ func (r *Region) Image(id string) (*Image, error) {
 		return nil, wire.Errorf("InvalidAMIID.Malformed", "Invalid id: \"%s\" (expecting \"ami-...\")", id)
 	}
 	return nil, wire.Errorf("InvalidAMIID.NotFound", "The image id '[%s]' does not exist", id)
+}
+
+// CopyOrder is what CopyImage is asked for.
+type CopyOrder struct {
+	SourceID, SourceRegion string
+	Name, Description      string
+	Token                  string
+	CopyTags               bool
+	Tags                   []wire.Tag
+}
+
+// CopyImage makes an image of the account's own of one that it can see in a region.
+func (r *Region) CopyImage(o CopyOrder) (*Image, error) {
+	if o.Name == "" || o.SourceID == "" || o.SourceRegion == "" {
+		return nil, wire.Errorf("MissingParameter", "The request must contain the parameters Name, SourceImageId and SourceRegion")
+	}
+	if _, known := facts.ZonesOf(o.SourceRegion); !known {
+		return nil, wire.Errorf("InvalidParameterValue", "Value (%s) for parameter sourceRegion is invalid.", o.SourceRegion)
+	}
+	source, err := r.Account.region(o.SourceRegion).Image(o.SourceID)
+	if err != nil {
+		return nil, err
+	}
+	for _, made := range r.images {
+		switch {
+		case o.Token == "" || made.token != o.Token:
+		case made.SourceID != o.SourceID || made.SourceRegion != o.SourceRegion || made.Name != o.Name:
+			return nil, wire.Errorf("IdempotentParameterMismatch", "The client token '%s' was used with other parameters.", o.Token)
+		default:
+			return made, nil
+		}
+	}
+	made := *source
+	made.ID, made.Name, made.Owner, made.Alias = r.world.identifier("ami"), o.Name, r.Account.ID, ""
+	made.Description = cmp.Or(o.Description, fmt.Sprintf("[Copied %s from %s] %s", source.ID, o.SourceRegion, source.Description))
+	made.Created, made.Deprecated, made.Tags = r.Now(), time.Time{}, nil
+	made.SourceID, made.SourceRegion, made.token = source.ID, o.SourceRegion, o.Token
+	if o.CopyTags && source.Owner == r.Account.ID {
+		made.Tags = source.Tags
+	}
+	made.Tags = putTags(made.Tags, o.Tags)
+	r.images = append(r.images, &made)
+	return &made, nil
+}
+
+// ownImage finds an image that the account may change.
+func (r *Region) ownImage(id string) (*Image, error) {
+	i, err := r.Image(id)
+	if err == nil && i.Owner != r.Account.ID {
+		err = wire.Errorf("AuthFailure", "Not authorized for image:%s", id)
+	}
+	return i, err
+}
+
+// longestDeprecation is how far ahead an image can be deprecated.
+const longestDeprecation = 10
+
+// Deprecate sets from when an image of the account's own is deprecated; the zero time is never.
+func (r *Region) Deprecate(id string, at time.Time) error {
+	i, err := r.ownImage(id)
+	switch {
+	case err != nil:
+		return err
+	case !at.IsZero() && (at.Before(r.Now()) || at.After(r.Now().AddDate(longestDeprecation, 0, 0))):
+		return wire.Errorf("InvalidParameterValue", "The deprecation date must be in the future and within %d years.", longestDeprecation)
+	case !at.IsZero():
+		at = at.Round(time.Minute)
+	}
+	i.Deprecated = at
+	return nil
+}
+
+// Deregister removes an image of the account's own. Instances stay as they are.
+func (r *Region) Deregister(id string) error {
+	i, err := r.ownImage(id)
+	if err != nil {
+		return err
+	}
+	r.images = slices.DeleteFunc(r.images, func(other *Image) bool { return other == i })
+	return nil
 }
 
 // IsDeprecated reports whether its deprecation lies in the past.

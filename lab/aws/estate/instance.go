@@ -38,12 +38,15 @@ type Instance struct {
 	Subnet   *Subnet
 	State    State
 	Launched time.Time
-	Why      string // why it came to its end
+	Changed  time.Time // when it came into its state
+	Why      string    // why it came to its end
 
 	CapacityType string // on-demand or spot
 	Lifecycle    string // spot, capacity-block, interruptible-capacity-reservation, or empty
 	SpotRequest  string
-	Reservation  string // its identifier; empty when it ended
+	SpotPrice    string     // the most that the request pays an hour
+	SpotTags     []wire.Tag // of the request
+	Reservation  string     // its identifier; empty when it ended
 	Spec         Spec
 	Profile      *Profile
 	Groups       []*SecurityGroup
@@ -74,6 +77,7 @@ type Interface struct {
 	Prefixes []netip.Prefix
 	Six      []netip.Addr
 	MAC      string
+	Public   netip.Addr // not valid if it has none
 	Tags     []wire.Tag
 }
 
@@ -81,8 +85,16 @@ type Interface struct {
 type Volume struct {
 	ID, Device string
 	SizeGiB    int
+	Type       string
+	IOPS       int
+	Throughput int // in MiB a second; 0 where the type has none of its own
+	Encrypted  bool
+	Snapshot   string
 	Keep       bool // after the instance's end
+	Zone       facts.Zone
+	Created    time.Time
 	Tags       []wire.Tag
+	Instance   *Instance // nil when it outlived it
 }
 
 // Event is something that EC2 plans to do with an instance.
@@ -98,12 +110,24 @@ type pool struct{ instanceType, zone, capacityType string }
 func (i *Instance) Address() netip.Addr { return i.Interfaces[0].Address }
 
 // DNSName is the name that the network gives the instance.
-func (i *Instance) DNSName(region string) string {
+func (i *Instance) DNSName(region string) string { return PrivateName(i.Address(), region) }
+
+// PrivateName is what the network calls a private address.
+func PrivateName(a netip.Addr, region string) string {
 	domain := region + ".compute.internal"
 	if region == "us-east-1" {
 		domain = "ec2.internal"
 	}
-	return "ip-" + strings.ReplaceAll(i.Address().String(), ".", "-") + "." + domain
+	return "ip-" + strings.ReplaceAll(a.String(), ".", "-") + "." + domain
+}
+
+// PublicName is what the network calls a public address.
+func PublicName(a netip.Addr, region string) string {
+	domain := region + ".compute"
+	if region == "us-east-1" {
+		domain = "compute-1"
+	}
+	return "ec2-" + strings.ReplaceAll(a.String(), ".", "-") + "." + domain + ".amazonaws.com"
 }
 
 // ProviderID is what Kubernetes calls the instance.
@@ -120,6 +144,9 @@ func (i *Instance) partTags(id string) *[]wire.Tag {
 		if n.ID == id {
 			return &n.Tags
 		}
+	}
+	if id == i.SpotRequest {
+		return &i.SpotTags
 	}
 	return nil
 }

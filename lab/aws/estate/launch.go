@@ -27,6 +27,9 @@ func (r *Region) start(c choice) (*Instance, error) {
 	i := r.newInstance(c)
 	i.Interfaces, i.Placement.PartitionNumber = interfaces, partition
 	i.Volumes = r.volumes(c)
+	for _, v := range i.Volumes {
+		v.Instance = i
+	}
 	r.useReservation(i, c)
 	r.instances = append(r.instances, i)
 	r.byID[i.ID] = i
@@ -50,6 +53,8 @@ func (r *Region) newInstance(c choice) *Instance {
 	}
 	if c.capacityType == "spot" {
 		i.Lifecycle, i.SpotRequest = "spot", w.identifier("sir")[:12]
+		i.SpotPrice = r.spotLimit(c)
+		i.SpotTags = tagsFor("spot-instances-request", c.spec.TagSpecs, c.tags)
 	}
 	if c.fleet != "" {
 		i.Tags = putTags(i.Tags, []wire.Tag{{Key: "aws:ec2:fleet-id", Value: c.fleet}})
@@ -69,7 +74,7 @@ func (r *Region) attach(c choice) ([]*Interface, error) {
 			}
 		}
 		made = append(made, n)
-		if err := n.address(c.subnet); err != nil {
+		if err := n.address(c.subnet, r.goesPublic(c)); err != nil {
 			for _, n := range made {
 				n.release(c.subnet)
 			}
@@ -79,7 +84,16 @@ func (r *Region) attach(c choice) ([]*Interface, error) {
 	return made, nil
 }
 
-func (n *Interface) address(s *Subnet) (err error) {
+// goesPublic is whether the launch gets a public address: as its first interface says, or else
+// as the subnet does; with several interfaces only if one says so.
+func (r *Region) goesPublic(c choice) bool {
+	if said := c.interfaces[0].AssociatePublicIpAddress; said != nil {
+		return *said
+	}
+	return c.subnet.PublicByDefault && len(c.interfaces) == 1
+}
+
+func (n *Interface) address(s *Subnet, public bool) (err error) {
 	if n.Spec.InterfaceType == "efa-only" {
 		return nil // such an interface has no address
 	}
@@ -87,6 +101,12 @@ func (n *Interface) address(s *Subnet) (err error) {
 		return err
 	}
 	n.MAC = mac(n.Address)
+	if public && n.Spec.DeviceIndex == 0 && n.Spec.NetworkCardIndex == 0 {
+		n.Public = publicOf(n.Address)
+	}
+	if s.SixByDefault && n.Spec.Ipv6AddressCount == 0 {
+		n.Six = append(n.Six, s.takeSix())
+	}
 	for range n.Spec.SecondaryPrivateIpAddressCount {
 		second, err := s.take()
 		if err != nil {
@@ -107,6 +127,13 @@ func (n *Interface) address(s *Subnet) (err error) {
 	return nil
 }
 
+// publicOf is the public address that goes with a private one, as long as that is in use. It is
+// of the range for benchmarks (RFC 2544): no packet goes there.
+func publicOf(private netip.Addr) netip.Addr {
+	b := private.As4()
+	return netip.AddrFrom4([4]byte{198, 18 + b[1]%2, b[2], b[3]})
+}
+
 func (n *Interface) release(s *Subnet) {
 	if n.Address.IsValid() {
 		s.give(netip.PrefixFrom(n.Address, 32))
@@ -124,7 +151,7 @@ func (r *Region) volumes(c choice) []*Volume {
 	tags := tagsFor("volume", c.spec.TagSpecs, c.tags)
 	var made []*Volume
 	for _, d := range c.image.Devices {
-		made = append(made, &Volume{Device: d.Name, SizeGiB: d.SizeGiB})
+		made = append(made, &Volume{Device: d.Name, SizeGiB: d.SizeGiB, Type: "gp3", Snapshot: c.image.snapshot(d)})
 	}
 	for _, d := range c.spec.Devices {
 		at := slices.IndexFunc(made, func(v *Volume) bool { return v.Device == d.DeviceName })
@@ -133,17 +160,37 @@ func (r *Region) volumes(c choice) []*Volume {
 			continue
 		case at < 0:
 			at = len(made)
-			made = append(made, &Volume{Device: d.DeviceName, SizeGiB: 8})
+			made = append(made, &Volume{Device: d.DeviceName, SizeGiB: 8, Type: "gp2"})
 		}
-		if d.Ebs.VolumeSize > 0 {
-			made[at].SizeGiB = d.Ebs.VolumeSize
-		}
-		made[at].Keep = d.Ebs.DeleteOnTermination != nil && !*d.Ebs.DeleteOnTermination
+		made[at].specify(*d.Ebs)
 	}
 	for _, v := range made {
 		v.ID, v.Tags = r.world.identifier("vol"), slices.Clone(tags)
+		v.Zone, v.Created = c.subnet.Zone, r.Now()
+		v.perform()
 	}
 	return made
+}
+
+// specify changes a volume to what a launch says about it.
+func (v *Volume) specify(e Ebs) {
+	if e.VolumeSize > 0 {
+		v.SizeGiB = e.VolumeSize
+	}
+	v.Type, v.Snapshot = cmp.Or(e.VolumeType, v.Type), cmp.Or(e.SnapshotID, v.Snapshot)
+	v.IOPS, v.Throughput = e.Iops, e.Throughput
+	v.Encrypted = e.Encrypted != nil && *e.Encrypted
+	v.Keep = e.DeleteOnTermination != nil && !*e.DeleteOnTermination
+}
+
+// perform fills in what the volume's type gives where nothing was asked for.
+func (v *Volume) perform() {
+	switch v.Type {
+	case "gp3":
+		v.IOPS, v.Throughput = cmp.Or(v.IOPS, 3000), cmp.Or(v.Throughput, 125)
+	case "gp2":
+		v.IOPS = min(max(3*v.SizeGiB, 100), 16000)
+	}
 }
 
 // faultPool is the instance's pool as faults name it.

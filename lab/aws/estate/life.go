@@ -29,7 +29,7 @@ func (r *Region) begin(i *Instance) {
 
 // enter changes the state and tells the listeners of the queue.
 func (r *Region) enter(i *Instance, s State) {
-	i.State = s
+	i.State, i.Changed = s, r.Now()
 	r.announce(i, stateChange(s))
 }
 
@@ -65,6 +65,11 @@ func (r *Region) shutDown(i *Instance, why string) {
 func (r *Region) terminated(i *Instance) {
 	r.enter(i, Terminated)
 	r.release(i)
+	for _, v := range i.Volumes {
+		if v.Instance = nil; v.Keep {
+			r.outlived = append(r.outlived, v)
+		}
+	}
 	r.world.after(r.world.config.Pace.Remembered, func() {
 		delete(r.byID, i.ID)
 		r.instances = slices.DeleteFunc(r.instances, func(other *Instance) bool { return other == i })

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net/netip"
+	"slices"
+	"strings"
 
 	"tenon/cloud/aws/facts"
 	"tenon/lab/aws/wire"
@@ -27,7 +29,11 @@ type Subnet struct {
 	Isolated bool
 	Tags     []wire.Tag
 
+	// PublicByDefault and SixByDefault are what launches get that ask for neither.
+	PublicByDefault, SixByDefault bool
+
 	used []bool // by the offset of the address
+	next int    // the offset from which a free one is looked for
 	free int
 	six  uint64 // how many IPv6 addresses were ever given
 }
@@ -96,11 +102,13 @@ func (r *Region) addSubnet(n *Network, z facts.Zone, number, bits int) *Subnet {
 // Free is how many addresses can still be given.
 func (s *Subnet) Free() int { return s.free }
 
-// take gives the lowest free address.
+// take gives the next free address after the one that was given last: what was given back, and
+// with it the name of a dead node, comes up again only when the range has been gone through.
 func (s *Subnet) take() (netip.Addr, error) {
-	for offset, used := range s.used {
-		if !used {
-			s.used[offset] = true
+	for i := range s.used {
+		offset := (s.next + i) % len(s.used)
+		if !s.used[offset] {
+			s.used[offset], s.next = true, offset+1
 			s.free--
 			return s.at(offset), nil
 		}
@@ -112,8 +120,10 @@ func (s *Subnet) take() (netip.Addr, error) {
 // takeBlock gives a free, aligned block of sixteen addresses.
 func (s *Subnet) takeBlock() (netip.Prefix, error) {
 	const size = 16
+	from := s.next / size * size
 next:
-	for start := 0; start+size <= len(s.used); start += size {
+	for i := 0; i < len(s.used); i += size {
+		start := (from + i) % len(s.used)
 		for _, used := range s.used[start : start+size] {
 			if used {
 				continue next
@@ -122,6 +132,7 @@ next:
 		for i := range size {
 			s.used[start+i] = true
 		}
+		s.next = start + size
 		s.free -= size
 		return netip.PrefixFrom(s.at(start), 28), nil
 	}
@@ -167,6 +178,79 @@ func (r *Region) Subnet(id string) (*Subnet, error) {
 		}
 	}
 	return nil, wire.Errorf("InvalidSubnetID.NotFound", "The subnet ID '%s' does not exist", id)
+}
+
+// ChangeSubnet sets one of a subnet's attributes, as ModifySubnetAttribute does.
+func (r *Region) ChangeSubnet(id string, public, six *bool) error {
+	s, err := r.Subnet(id)
+	switch {
+	case err != nil:
+		return err
+	case public != nil && six != nil:
+		return wire.Errorf("InvalidParameterCombination", "You can modify one attribute of a subnet at a time.")
+	case public != nil:
+		s.PublicByDefault = *public
+	case six != nil:
+		s.SixByDefault = *six
+	default:
+		return wire.Errorf("MissingParameter", "The request must contain an attribute to modify.")
+	}
+	return nil
+}
+
+// Network finds a network.
+func (r *Region) Network(id string) (*Network, error) {
+	for _, n := range r.networks {
+		if n.ID == id {
+			return n, nil
+		}
+	}
+	return nil, wire.Errorf("InvalidVpcID.NotFound", "The vpc ID '%s' does not exist", id)
+}
+
+// CreateSecurityGroup makes a group in a network. Case does not tell names apart.
+func (r *Region) CreateSecurityGroup(g SecurityGroup, network string) (*SecurityGroup, error) {
+	if network == "" {
+		return nil, wire.Errorf("VPCIdNotSpecified", "No default VPC for this user")
+	}
+	var err error
+	if g.Network, err = r.Network(network); err != nil {
+		return nil, err
+	}
+	switch {
+	case g.Name == "" || g.Description == "":
+		return nil, wire.Errorf("MissingParameter", "The request must contain the parameters groupName and groupDescription")
+	case len(g.Name) > 255 || len(g.Description) > 255 || strings.HasPrefix(g.Name, "sg-"):
+		return nil, wire.Errorf("InvalidParameterValue", "Name and description have at most 255 characters, and a name does not start with sg-.")
+	}
+	for _, old := range r.groups {
+		if old.Network == g.Network && strings.EqualFold(old.Name, g.Name) {
+			return nil, wire.Errorf("InvalidGroup.Duplicate", "The security group '%s' already exists for VPC '%s'", g.Name, network)
+		}
+	}
+	g.ID = r.world.identifier("sg")
+	r.groups = append(r.groups, &g)
+	return &g, nil
+}
+
+// DeleteSecurityGroup removes a group that no interface has.
+func (r *Region) DeleteSecurityGroup(id string) error {
+	g, err := r.SecurityGroup(id)
+	if err != nil {
+		return err
+	}
+	if g.Name == "default" {
+		return wire.Errorf("CannotDelete", "the specified group: \"%s\" name: \"default\" cannot be deleted by a user", id)
+	}
+	for _, i := range r.instances {
+		for _, n := range i.Interfaces {
+			if i.alive() && slices.Contains(n.Spec.GroupIDs, id) {
+				return wire.Errorf("DependencyViolation", "resource %s has a dependent object", id)
+			}
+		}
+	}
+	r.groups = slices.DeleteFunc(r.groups, func(other *SecurityGroup) bool { return other == g })
+	return nil
 }
 
 // SecurityGroup finds a group.

@@ -9,6 +9,7 @@ import (
 	"tenon/cloud/aws/facts"
 	"tenon/core/model"
 	"tenon/lab/aws/fault"
+	"tenon/lab/aws/market"
 	"tenon/lab/aws/wire"
 )
 
@@ -242,6 +243,15 @@ func (r *Region) quota(c choice) error {
 			"for the instance bucket that the specified instance type belongs to.", q.OnDemandVCPUs)
 	}
 	return nil
+}
+
+// spotLimit is the most that a spot launch may cost: what was said, or the price on demand.
+func (r *Region) spotLimit(c choice) string {
+	limit := cmp.Or(c.maxPrice, c.spec.Market.SpotOptions.MaxPrice)
+	if price, known := r.Market.OnDemand(c.kind.Name); limit == "" && known {
+		limit = market.Decimal(price)
+	}
+	return limit
 }
 
 // affordable looks at the most that a spot launch may cost.

@@ -1,6 +1,8 @@
 package estate
 
 import (
+	"slices"
+
 	"tenon/lab/aws/wire"
 )
 
@@ -37,6 +39,21 @@ func (r *Region) CreatePlacementGroup(g PlacementGroup) (*PlacementGroup, error)
 	g.ID = r.world.identifier("pg")
 	r.placements = append(r.placements, &g)
 	return &g, nil
+}
+
+// DeletePlacementGroup removes a group in which nothing runs.
+func (r *Region) DeletePlacementGroup(name string) error {
+	at := slices.IndexFunc(r.placements, func(g *PlacementGroup) bool { return g.Name == name })
+	if at < 0 {
+		return wire.Errorf("InvalidPlacementGroup.Unknown", "The Placement Group '%s' is unknown.", name)
+	}
+	for _, i := range r.instances {
+		if i.alive() && i.Placement.GroupID == r.placements[at].ID {
+			return wire.Errorf("InvalidPlacementGroup.InUse", "The placement group '%s' is in use and may not be deleted.", name)
+		}
+	}
+	r.placements = slices.Delete(r.placements, at, at+1)
+	return nil
 }
 
 // PlacementGroups are all there are.

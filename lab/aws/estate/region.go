@@ -26,6 +26,7 @@ type Region struct {
 	instances   []*Instance // in the order of their launch
 	byID        map[string]*Instance
 	running     map[pool]int
+	outlived    []*Volume // those whose instance has ended
 	placements  []*PlacementGroup
 	reserved    []*Reservation
 	fleets      map[string]*Fleet    // by client token
@@ -124,6 +125,11 @@ func (r *Region) tagsOfMade(id string) (*[]wire.Tag, error) {
 	for _, i := range r.instances {
 		if tags := i.partTags(id); tags != nil {
 			return tags, nil
+		}
+	}
+	for _, v := range r.outlived {
+		if v.ID == id {
+			return &v.Tags, nil
 		}
 	}
 	return nil, wire.Errorf("InvalidID", "The ID '%s' is not valid", id)
