@@ -20,6 +20,7 @@ import (
 	"tenon/internal/assembly"
 	"tenon/internal/aws/controller/interruption"
 	"tenon/internal/aws/controller/nodeclaim/tagging"
+	"tenon/internal/aws/metrics"
 	"tenon/internal/reconcile"
 	"tenon/internal/settings"
 	"tenon/internal/telemetry"
@@ -137,7 +138,11 @@ func (e ears) Publish(events ...telemetry.Event) {
 // interruptions is the controller that reads what the cloud announces. It waits for a bell
 // instead of a long poll.
 func (s *Sim) interruptions(p *process, kit reconcile.Kit) reconcile.Controller {
-	c := interruption.At(kit, letters{s.Mail, p}, shelf{p.near}, 1)
+	own, _, err := metrics.New(prometheus.NewRegistry())
+	if err != nil {
+		panic("the metrics of AWS contradict each other: " + err.Error())
+	}
+	c := interruption.At(kit, letters{s.Mail, p}, shelf{p.near}, own, 1)
 	read := c.Reconcile
 	c.Subscribe = s.Mail.Subscribe
 	c.Reconcile = func(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {

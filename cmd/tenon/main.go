@@ -10,7 +10,13 @@ import (
 
 	"tenon/internal/aws"
 	"tenon/internal/cli"
+	"tenon/internal/provider"
 )
+
+//go:generate go test . -run ^TestReferencePagesAreCurrent$ -rewrite
+
+// thisCloud is the one that the binary is for. Another cloud is another line here.
+func thisCloud() provider.Cloud { return aws.Cloud() }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -18,6 +24,6 @@ func main() {
 	// Ctrl-C twice.
 	context.AfterFunc(ctx, stop)
 	world := cli.Process()
-	world.Open = aws.Open(aws.Options{})
+	world.Cloud = thisCloud()
 	os.Exit(cli.Run(ctx, os.Args[1:], world))
 }

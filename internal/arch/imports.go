@@ -50,7 +50,7 @@ func ruleFor(folder string) (importRule, bool) {
 // allows asks the list from its end, so that an exception (with "!") can follow what it is an
 // exception of, and be followed by one of its own.
 func (r importRule) allows(f File, imported string) bool {
-	if f.Test && slices.ContainsFunc(r.tests, func(p string) bool { return matches(p, imported) }) {
+	if f.Test && slices.ContainsFunc(r.tests, func(p string) bool { return matches(p, imported) || covers(p, imported) }) {
 		return true
 	}
 	for _, pattern := range slices.Backward(r.may) {

@@ -65,12 +65,14 @@ var planted = map[string]struct {
 		files: map[string]string{
 			"internal/aws/x.go":   `import ("tenon/internal/aws/controller/claim"; "tenon/internal/controller/pool")`,
 			"internal/world/x.go": `import "tenon/internal/aws"`,
+			"internal/cli/x.go":   `import "tenon/cloud/aws/facts"`,
 		},
-		want: []string{"internal connects"},
+		want: []string{"internal/cli imports tenon/cloud/aws/facts", "internal/world imports tenon/internal/aws"},
 	},
-	"AWS imports cmd": {files: map[string]string{"internal/aws/x.go": `import "tenon/cmd/tenon"`}, want: []string{"AWS is one folder"}},
+	"a test of the process buys at AWS": {files: map[string]string{"internal/cli/x_test.go": `import ("tenon/internal/aws"; "tenon/cloud/aws/facts")`}},
+	"AWS imports cmd":                   {files: map[string]string{"internal/aws/x.go": `import "tenon/cmd/tenon"`}, want: []string{"AWS is one folder"}},
 	"the process imports every controller": {
-		files: map[string]string{"internal/manager/x.go": `import ("tenon/internal/controller/claim"; "tenon/internal/controller/pool"; "tenon/cloud/aws")`},
+		files: map[string]string{"internal/manager/x.go": `import ("tenon/internal/controller/claim"; "tenon/internal/controller/pool")`},
 	},
 	"internal imports cmd":          {files: map[string]string{"internal/cli/x.go": `import "tenon/cmd/tenon"`}, want: []string{"internal connects"}},
 	"internal imports simulation":   {files: map[string]string{"internal/world/x_test.go": `import "tenon/sim/store"`}, want: []string{"internal connects"}},
@@ -149,7 +151,7 @@ var planted = map[string]struct {
 	"one of another module and ours":  {files: map[string]string{"internal/x/x.go": `import (v "k8s.io/apimachinery/pkg/version"; "tenon/internal/version")`}},
 	"one name in two files":           {files: map[string]string{"internal/x/x.go": `import "tenon/core/plan"`, "internal/x/y.go": `import "tenon/internal/plan"`}},
 	"one version of two groups":       {files: map[string]string{"internal/x/x.go": `import ("tenon/api/aws/v1"; "tenon/api/karpenter/v1")`}},
-	"one version of one group, twice": {files: map[string]string{"internal/x/x.go": `import ("tenon/api/aws/v1"; "tenon/cloud/aws/v1")`}, want: []string{"tenon/api/aws/v1 and tenon/cloud/aws/v1"}},
+	"one version of one group, twice": {files: map[string]string{"internal/x/x.go": `import ("tenon/api/aws/v1"; "tenon/internal/x/aws/v1")`}, want: []string{"tenon/api/aws/v1 and tenon/internal/x/aws/v1"}},
 	"a comment without a subject": {
 		files: map[string]string{"internal/x/x.go": "// Package x is planted.\npackage x\n\n// Nobody knows.\nvar x = 1 // for whoever asks"},
 		want:  []string{"a comment says Nobody", "a comment says whoever"},

@@ -26,12 +26,15 @@ import (
 	"tenon/cloud/aws/cluster"
 	"tenon/cloud/aws/inventory"
 	"tenon/cloud/aws/offering"
-	"tenon/internal/manager"
+	"tenon/internal/aws/metrics"
+	"tenon/internal/provider"
 	"tenon/internal/reconcile"
 )
 
 // Options are what the process knows of its surroundings.
 type Options struct {
+	// Settings are what the operator says of AWS. They are read when the backend is opened.
+	Settings *Settings
 	// Config is how the API server is reached. Its certificate authority is that of the
 	// nodes, unless the settings have one.
 	Config *rest.Config
@@ -46,18 +49,18 @@ type Options struct {
 }
 
 // Open makes the backend of a process.
-func Open(o Options) manager.Open {
-	return func(ctx context.Context, ground manager.Environment) (manager.Backend, error) {
+func Open(o Options) provider.Open {
+	return func(ctx context.Context, ground provider.Environment) (provider.Backend, error) {
 		b := &backend{Options: o.on(ground), ground: ground, warned: cache.New[string, bool](ground.Clock, warnAgain)}
 		if err := b.connect(ctx); err != nil {
-			return manager.Backend{}, err
+			return provider.Backend{}, err
 		}
-		return manager.Backend{Provider: b.provider, Controllers: b.controllers}, nil
+		return provider.Backend{Provider: b.provider, Controllers: b.controllers}, nil
 	}
 }
 
 // on fills in what the process knows and the options leave out.
-func (o Options) on(ground manager.Environment) Options {
+func (o Options) on(ground provider.Environment) Options {
 	if o.Config == nil {
 		o.Config = ground.Config
 	}
@@ -66,12 +69,13 @@ func (o Options) on(ground manager.Environment) Options {
 	return o
 }
 
-// backend is AWS for one process. The kit comes after the provider: metrics are named for
-// what the provider says of itself.
+// backend is AWS for one process. The kit comes after the provider: the product's metrics are named
+// for what the provider says of itself.
 type backend struct {
 	Options
-	ground    manager.Environment
+	ground    provider.Environment
 	provider  *aws.Provider
+	metrics   *metrics.Metrics
 	watch     *offering.ShiftedZones // nil unless zonal shifts are followed
 	authority string
 	kit       atomic.Pointer[reconcile.Kit]
@@ -82,11 +86,14 @@ type backend struct {
 const warnAgain = time.Hour
 
 func (b *backend) connect(ctx context.Context) error {
-	settings := b.ground.Settings
-	if err := settings.AWS.Check(); err != nil {
+	settings := b.Settings
+	if err := settings.Check(); err != nil {
 		return err
 	}
 	var err error
+	if b.metrics, _, err = metrics.New(b.ground.Metrics); err != nil {
+		return fmt.Errorf("register metrics: %w", err)
+	}
 	if b.authority, err = b.findAuthority(); err != nil {
 		return err
 	}
@@ -97,22 +104,22 @@ func (b *backend) connect(ctx context.Context) error {
 		return err
 	}
 	cluster := cluster.New(cluster.Options{
-		Name: settings.AWS.ClusterName, Endpoint: settings.AWS.ClusterEndpoint, CABundle: b.authority,
-		EKSVersion: settings.AWS.EKSControlPlane, EKS: clients.EKS, APIVersion: b.version, DNS: b.dns, Clock: b.ground.Clock,
+		Name: settings.ClusterName, Endpoint: settings.ClusterEndpoint, CABundle: b.authority,
+		EKSVersion: settings.EKSControlPlane, EKS: clients.EKS, APIVersion: b.version, DNS: b.dns, Clock: b.ground.Clock,
 	})
 	knows := inventory.Options{
 		Clients: clients, Clock: b.ground.Clock, Cluster: cluster,
-		AMIRefreshInterval: settings.AWS.AMIRefreshInterval, SubnetRefreshInterval: settings.AWS.SubnetRefreshInterval,
-		ReservedCapacity: settings.FeatureGates.ReservedCapacity, IsolatedVPC: settings.AWS.IsolatedVPC,
-		DisableDryRun: settings.AWS.DisableDryRun, VMMemoryOverhead: settings.AWS.VMMemoryOverheadPercent,
-		ReservedENIs: int64(settings.AWS.ReservedENIs), TemplateMade: b.templateMade,
+		AMIRefreshInterval: settings.AMIRefreshInterval, SubnetRefreshInterval: settings.SubnetRefreshInterval,
+		ReservedCapacity: b.ground.Settings.FeatureGates.ReservedCapacity, IsolatedVPC: settings.IsolatedVPC,
+		DisableDryRun: settings.DisableDryRun, VMMemoryOverhead: settings.VMMemoryOverheadPercent,
+		ReservedENIs: int64(settings.ReservedENIs), TemplateMade: b.templateMade,
 	}
-	if settings.AWS.EnableZonalShift {
+	if settings.EnableZonalShift {
 		b.watch = offering.NewShiftedZones(clients.ZonalShift, b.ground.Clock, cluster.ARN)
 		knows.Shifted = b.watch.Shifted
 	}
 	b.provider, err = aws.New(aws.Options{
-		Inventory: inventory.New(knows), Class: b.class, Queue: settings.AWS.InterruptionQueue,
+		Inventory: inventory.New(knows), Class: b.class, Queue: settings.InterruptionQueue,
 		Idle: b.Idle, Longest: b.Longest, Observe: b.observer(),
 	})
 	return err
@@ -120,7 +127,7 @@ func (b *backend) connect(ctx context.Context) error {
 
 // findAuthority is the certificate authority of the cluster, in base64.
 func (b *backend) findAuthority() (string, error) {
-	if bundle := b.ground.Settings.AWS.ClusterCABundle; bundle != "" {
+	if bundle := b.Settings.ClusterCABundle; bundle != "" {
 		return bundle, nil
 	}
 	if b.Config == nil {

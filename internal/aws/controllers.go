@@ -21,9 +21,9 @@ func (b *backend) controllers(kit reconcile.Kit) []reconcile.Controller {
 	list := nodeclass.New(kit, surveyor{p.Inventory, b}, b.authority)
 	list = append(list, providers.New(kit, p.Inventory)...)
 	list = append(list, capacity.New(kit, p.Inventory, b.Namespace)...)
-	list = append(list, metrics.New(kit), tagging.New(kit, p), launchtemplate.New(p), interruption.NewStatus(kit, p))
+	list = append(list, metrics.New(kit), tagging.New(kit, p), launchtemplate.New(p), interruption.NewStatus(kit, p, b.metrics))
 	if p.Events != nil {
-		list = append(list, interruption.New(kit, p.Events, p))
+		list = append(list, interruption.New(kit, p.Events, p, b.metrics))
 	}
 	if p.ReservedCapacity {
 		list = append(list, capacityreservation.New(kit, p.Inventory)...)

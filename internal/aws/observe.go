@@ -21,51 +21,35 @@ import (
 func (b *backend) observer() aws.Observer {
 	return aws.Observer{
 		LaunchFailed: func(zone, zoneID, capacityType, reason string) {
-			b.count(func(m *telemetry.Metrics) {
-				m.CloudproviderInstanceLaunchFailuresTotal.WithLabelValues(zone, zoneID, capacityType, reason).Inc()
-			})
+			b.metrics.CloudproviderInstanceLaunchFailuresTotal.WithLabelValues(zone, zoneID, capacityType, reason).Inc()
 		},
 		TerminationFailed: func(zone, zoneID string) {
-			b.count(func(m *telemetry.Metrics) {
-				m.CloudproviderInstanceTerminationFailuresTotal.WithLabelValues(zone, zoneID).Inc()
-			})
+			b.metrics.CloudproviderInstanceTerminationFailuresTotal.WithLabelValues(zone, zoneID).Inc()
 		},
 		Batched: func(batcher string, size int, waited time.Duration) {
-			b.count(func(m *telemetry.Metrics) {
-				m.CloudproviderBatcherBatchSize.WithLabelValues(batcher).Observe(float64(size))
-				m.CloudproviderBatcherBatchTimeSeconds.WithLabelValues(batcher).Observe(waited.Seconds())
-			})
+			b.metrics.CloudproviderBatcherBatchSize.WithLabelValues(batcher).Observe(float64(size))
+			b.metrics.CloudproviderBatcherBatchTimeSeconds.WithLabelValues(batcher).Observe(waited.Seconds())
 		},
 		NoSpotRole: b.noSpotRole,
 		Narrow:     b.narrow,
 	}
 }
 
-func (b *backend) count(how func(*telemetry.Metrics)) {
-	if kit := b.kit.Load(); kit != nil {
-		how(kit.Metrics)
-	}
-}
-
 // called counts the calls of AWS.
 func (b *backend) called(c api.Call) {
-	b.count(func(m *telemetry.Metrics) {
-		labels := []string{c.Service, c.Operation, strconv.Itoa(c.Status)}
-		if c.Attempt {
-			m.AwsSdkGoRequestAttemptTotal.WithLabelValues(labels...).Inc()
-			m.AwsSdkGoRequestAttemptDurationSeconds.WithLabelValues(labels...).Observe(c.Took.Seconds())
-			return
-		}
-		m.AwsSdkGoRequestTotal.WithLabelValues(labels...).Inc()
-		m.AwsSdkGoRequestDurationSeconds.WithLabelValues(labels...).Observe(c.Took.Seconds())
-		m.AwsSdkGoRequestRetryCount.WithLabelValues(labels...).Observe(float64(c.Retries))
-	})
+	labels := []string{c.Service, c.Operation, strconv.Itoa(c.Status)}
+	if c.Attempt {
+		b.metrics.AwsSdkGoRequestAttemptTotal.WithLabelValues(labels...).Inc()
+		b.metrics.AwsSdkGoRequestAttemptDurationSeconds.WithLabelValues(labels...).Observe(c.Took.Seconds())
+		return
+	}
+	b.metrics.AwsSdkGoRequestTotal.WithLabelValues(labels...).Inc()
+	b.metrics.AwsSdkGoRequestDurationSeconds.WithLabelValues(labels...).Observe(c.Took.Seconds())
+	b.metrics.AwsSdkGoRequestRetryCount.WithLabelValues(labels...).Observe(float64(c.Retries))
 }
 
 func (b *backend) templateMade(t launchtemplate.Template) {
-	b.count(func(m *telemetry.Metrics) {
-		m.Ec2nodeclassesUserdataBytes.WithLabelValues(t.Class).Set(float64(t.Bytes))
-	})
+	b.metrics.Ec2nodeclassesUserdataBytes.WithLabelValues(t.Class).Set(float64(t.Bytes))
 	if t.Close() {
 		b.ground.Log.Info("user data is near the limit of EC2", "nodeclass", t.Class, "bytes", t.Bytes)
 	}
@@ -109,5 +93,5 @@ type surveyor struct {
 // Forget drops what is remembered of a class that is gone.
 func (s surveyor) Forget(class *awsv1.EC2NodeClass) {
 	s.Inventory.Forget(class)
-	s.b.count(func(m *telemetry.Metrics) { m.Ec2nodeclassesUserdataBytes.DeleteLabelValues(class.Name) })
+	s.b.metrics.Ec2nodeclassesUserdataBytes.DeleteLabelValues(class.Name)
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tenon/internal/manager"
+	"tenon/internal/provider"
 	"tenon/internal/version"
 )
 
@@ -26,8 +26,8 @@ type World struct {
 	// written there depends on how fast the machine is, as nothing else does.
 	Progress  io.Writer
 	LookupEnv func(name string) (string, bool)
-	// Open makes the cloud that the controller buys machines from.
-	Open manager.Open
+	// Cloud is what the controller buys machines from, and whose prices a plan knows.
+	Cloud provider.Cloud
 }
 
 // Process is the world of the running process.
@@ -94,7 +94,7 @@ no successor, an object is wrong.`,
 	root.SetOut(w.Out)
 	root.SetErr(w.Err)
 	root.SetFlagErrorFunc(wrongFlag)
-	root.SetUsageFunc(usage)
+	root.SetUsageFunc(func(cmd *cobra.Command) error { return usage(cmd, w.Cloud.Settings) })
 	root.AddCommand(commands(w)...)
 	return root
 }

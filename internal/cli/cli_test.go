@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
+	"tenon/internal/aws"
 	"tenon/internal/settings"
 	"tenon/internal/version"
 )
@@ -27,7 +28,7 @@ type outcome struct {
 func run(t *testing.T, variables map[string]string, args ...string) outcome {
 	t.Helper()
 	var out, messages bytes.Buffer
-	w := World{In: strings.NewReader(""), Out: &out, Err: &messages, Progress: io.Discard, LookupEnv: func(name string) (string, bool) {
+	w := World{In: strings.NewReader(""), Out: &out, Err: &messages, Progress: io.Discard, Cloud: aws.Cloud(), LookupEnv: func(name string) (string, bool) {
 		text, ok := variables[name]
 		return text, ok
 	}}
@@ -73,7 +74,7 @@ func TestMistakesAreNamedWithARemedyAndStatusOne(t *testing.T) {
 
 func TestEveryCommandTeaches(t *testing.T) {
 	t.Parallel()
-	root := Root(World{})
+	root := Root(World{Cloud: aws.Cloud()})
 	for _, cmd := range append(root.Commands(), root) {
 		if cmd.Long == "" || cmd.Short == "" || cmd.Example == "" {
 			t.Errorf("'%s' says not what it does, or shows no example", cmd.CommandPath())
@@ -105,7 +106,7 @@ func TestHelpOfTheRootListsCommandsAndStatuses(t *testing.T) {
 func TestHelpOfTheControllerNamesEverySettingTwice(t *testing.T) {
 	t.Parallel()
 	help := run(t, nil, "help", "controller").out
-	for _, o := range settings.Options() {
+	for _, o := range settings.Options(aws.Cloud().Settings...) {
 		if !strings.Contains(help, "  --"+o.Flag) || !strings.Contains(help, "("+o.Env) {
 			t.Errorf("help lacks --%s or %s", o.Flag, o.Env)
 		}

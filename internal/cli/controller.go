@@ -39,7 +39,7 @@ reached, a port is taken, or the Lease was lost.`,
 		Args:        noArguments,
 		Annotations: map[string]string{settingsAnnotation: "true"},
 	}
-	finish := settings.Register(cmd.Flags())
+	finish := settings.Register(cmd.Flags(), w.Cloud.Settings...)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		s, warnings, err := finish(w.LookupEnv)
 		if err != nil {
@@ -70,7 +70,7 @@ func control(ctx context.Context, s settings.Settings, warnings []settings.Warni
 	if err != nil {
 		return err
 	}
-	process, err := manager.New(ctx, manager.Options{Settings: s, Connection: connection, Build: build, Log: log, Open: w.Open, Namespace: w.namespace()})
+	process, err := manager.New(ctx, manager.Options{Settings: s, Connection: connection, Build: build, Log: log, Open: w.Cloud.Open, Namespace: w.namespace()})
 	if err != nil {
 		return err
 	}

@@ -13,12 +13,6 @@ import (
 	"tenon/internal/settings"
 )
 
-// planSettings are the settings of the controller that a plan depends on too, by their names.
-var planSettings = []string{
-	"kubeconfig", "preference-policy", "min-values-policy", "node-price", "feature-gates", "scheduler-config",
-	"vm-memory-overhead-percent", "reserved-enis",
-}
-
 func planCommand(w World) *cobra.Command {
 	var o planning.Options
 	var now string
@@ -46,8 +40,8 @@ wrong, with file, document and field on standard error.`,
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringArrayVarP(&o.Files, "file", "f", nil, "file or directory of Kubernetes objects, or - for standard input; may be repeated")
-	flags.StringVar(&o.Catalog, "catalog", "", "file of offers, in place of the built-in EC2 catalogue")
-	flags.StringVar(&o.Region, "region", "us-west-2", "region of the built-in EC2 catalogue")
+	flags.StringVar(&o.Catalog, "catalog", "", catalogUsage(w))
+	flags.StringVar(&o.Region, "region", w.Cloud.Builtin.Region, "region of the built-in "+w.Cloud.Builtin.Name+" catalogue")
 	flags.BoolVar(&o.Consolidate, "consolidate", false, "also plan which nodes would be removed or replaced")
 	flags.StringVar(&now, "now", "", "time of the plan as RFC 3339, such as 2026-07-20T12:00:00Z (default: the clock's)")
 	flags.StringVarP(&o.Output, "output", "o", planning.Table, "format: table, json or yaml")
@@ -55,7 +49,7 @@ wrong, with file, document and field on standard error.`,
 	flags.BoolVar(&o.RuleCosts, "rule-costs", true, "also tell what single rules cost: what the new nodes would cost without each; plans again for each rule that may bind, within a fixed effort")
 	flags.StringVar(&o.SaveSnapshot, "save-snapshot", "", "write all that the plan depends on to this file; compressed if it ends in .gz")
 	flags.StringVar(&o.Snapshot, "snapshot", "", "read all that the plan depends on from this file, in place of -f or a cluster")
-	for _, option := range optionsNamed(planSettings) {
+	for _, option := range planSettings(w) {
 		flags.String(option.Flag, option.Default, option.Usage+" ("+option.Env+")")
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -71,7 +65,7 @@ wrong, with file, document and field on standard error.`,
 		for _, warning := range warnings {
 			fmt.Fprintf(w.Err, "note: %s\n", warning.Text)
 		}
-		complete, err := planning.Run(cmd.Context(), o, planning.World{In: w.In, Out: w.Out, Err: w.Err, Progress: cmp.Or(w.Progress, w.Err), Lookup: w.LookupEnv, Clock: time.Now})
+		complete, err := planning.Run(cmd.Context(), o, planning.World{In: w.In, Out: w.Out, Err: w.Err, Progress: cmp.Or(w.Progress, w.Err), Lookup: w.LookupEnv, Clock: time.Now, Cloud: w.Cloud})
 		if err == nil && !complete {
 			return ErrIncomplete
 		}
@@ -80,15 +74,20 @@ wrong, with file, document and field on standard error.`,
 	return cmd
 }
 
-func optionsNamed(names []string) []settings.Option {
-	return slices.DeleteFunc(settings.Options(), func(o settings.Option) bool { return !slices.Contains(names, o.Flag) })
+// planSettings are the settings of the controller that a plan depends on too.
+func planSettings(w World) []settings.Option {
+	return slices.DeleteFunc(settings.Options(w.Cloud.Settings...), func(o settings.Option) bool { return !o.Plan })
+}
+
+func catalogUsage(w World) string {
+	return "file of offers, in place of the built-in " + w.Cloud.Builtin.Name + " catalogue"
 }
 
 // readPlanSettings reads the settings by the controller's own rules, from flags and environment;
 // settings that no plan depends on are not looked at.
 func readPlanSettings(cmd *cobra.Command, w World, o *planning.Options) ([]settings.Warning, error) {
 	var args, variables []string
-	for _, option := range optionsNamed(planSettings) {
+	for _, option := range planSettings(w) {
 		variables = append(variables, option.Env)
 		if flag := cmd.Flags().Lookup(option.Flag); flag.Changed {
 			args = append(args, "--"+option.Flag+"="+flag.Value.String())
@@ -99,7 +98,7 @@ func readPlanSettings(cmd *cobra.Command, w World, o *planning.Options) ([]setti
 			return "", false
 		}
 		return w.LookupEnv(name)
-	})
+	}, w.Cloud.Settings...)
 	if err != nil {
 		return nil, fmt.Errorf("%w\nrun 'tenon plan --help' for what each setting takes", err)
 	}

@@ -12,8 +12,9 @@ import (
 // usageWidth is that of a terminal beside an editor.
 const usageWidth = 100
 
-// usage is what every command's help ends with: how to call it, examples, and what it takes.
-func usage(cmd *cobra.Command) error {
+// usage is what every command's help ends with: how to call it, examples, and what it takes, a
+// cloud's own settings among it.
+func usage(cmd *cobra.Command, own []settings.Option) error {
 	var text strings.Builder
 	line := cmd.UseLine()
 	if cmd.HasAvailableSubCommands() {
@@ -26,7 +27,7 @@ func usage(cmd *cobra.Command) error {
 	if cmd.HasAvailableSubCommands() {
 		text.WriteString("\nCommands:\n" + subcommands(cmd))
 	}
-	if flags := flagText(cmd); flags != "" {
+	if flags := flagText(cmd, own); flags != "" {
 		text.WriteString("\n" + flags)
 	}
 	if cmd.HasAvailableSubCommands() {
@@ -49,17 +50,18 @@ func subcommands(cmd *cobra.Command) string {
 // settingsAnnotation marks the command whose flags are the settings.
 const settingsAnnotation = "settings"
 
-func flagText(cmd *cobra.Command) string {
+func flagText(cmd *cobra.Command, own []settings.Option) string {
 	if cmd.Annotations[settingsAnnotation] == "" {
 		return "Flags:\n" + cmd.LocalFlags().FlagUsagesWrapped(usageWidth)
 	}
 	var text strings.Builder
-	for i, group := range settings.Groups() {
+	options := settings.Options(own...)
+	for i, group := range settings.Groups(options) {
 		if i > 0 {
 			text.WriteString("\n")
 		}
 		fmt.Fprintf(&text, "Settings: %s\n", group)
-		for _, o := range settings.Options() {
+		for _, o := range options {
 			if o.Group == group {
 				text.WriteString(settingText(o))
 			}

@@ -51,8 +51,8 @@ file could not be read.`,
 	flags.SortFlags = false
 	flags.StringVarP(&o.output, "output", "o", "text", "format: text, json or sarif")
 	flags.StringVar(&o.failOn, "fail-on", string(validate.Error), "least grave level that fails: error, warning or note")
-	flags.StringVar(&o.catalog, "catalog", "", "file of offers, in place of the built-in EC2 catalogue")
-	flags.StringVar(&o.region, "region", "", "region of the built-in EC2 catalogue (default: that of the zones a pool names, else us-west-2)")
+	flags.StringVar(&o.catalog, "catalog", "", catalogUsage(w))
+	flags.StringVar(&o.region, "region", "", "region of the built-in "+w.Cloud.Builtin.Name+" catalogue (default: that of the zones a pool names, else "+w.Cloud.Builtin.Region+")")
 	flags.StringVar(&o.now, "now", "", "time from which schedules are looked at, as RFC 3339 (default: the clock's)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return runValidate(cmd, w, o, args)
@@ -68,7 +68,7 @@ func runValidate(cmd *cobra.Command, w World, o validateOptions, files []string)
 	if !slices.Contains([]validate.Level{validate.Error, validate.Warning, validate.Note}, level) {
 		return fmt.Errorf("unknown level %q of --fail-on; use error, warning or note", o.failOn)
 	}
-	options, err := validateIngest(o)
+	options, err := validateIngest(o, w)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func runValidate(cmd *cobra.Command, w World, o validateOptions, files []string)
 	return nil
 }
 
-func validateIngest(o validateOptions) (ingest.Options, error) {
+func validateIngest(o validateOptions, w World) (ingest.Options, error) {
 	now, err := parseTime(o.now)
 	if err != nil {
 		return ingest.Options{}, err
@@ -99,11 +99,15 @@ func validateIngest(o validateOptions) (ingest.Options, error) {
 	if now.IsZero() {
 		now = time.Now()
 	}
-	defaults, _, err := settings.Parse(nil, func(string) (string, bool) { return "", false })
+	defaults, _, err := settings.Parse(nil, func(string) (string, bool) { return "", false }, w.Cloud.Settings...)
 	if err != nil {
 		return ingest.Options{}, fmt.Errorf("read the default settings: %w", err)
 	}
-	return planning.NewRegions(o.catalog, o.region, defaults).Options(now)
+	market, err := planning.NewMarket(o.catalog, o.region, w.Cloud)
+	if err != nil {
+		return ingest.Options{}, err
+	}
+	return planning.IngestOptions(market, now, defaults), nil
 }
 
 func writeFindings(out io.Writer, format string, result validate.Result) error {

@@ -25,6 +25,7 @@ import (
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
 	karpenterv1alpha1 "tenon/api/karpenter/v1alpha1"
+	"tenon/internal/provider"
 	"tenon/internal/settings"
 	"tenon/internal/telemetry"
 	"tenon/internal/trim"
@@ -38,7 +39,7 @@ type Options struct {
 	Build      version.Info
 	Log        logr.Logger
 	// Open makes the cloud. Without one the process serves its ports and nothing else.
-	Open Open
+	Open provider.Open
 	// Namespace is where the process may keep what it has learned.
 	Namespace string
 }

@@ -12,6 +12,7 @@ import (
 
 	"tenon/internal/assembly"
 	"tenon/internal/lookup"
+	"tenon/internal/provider"
 	"tenon/internal/reconcile"
 	"tenon/internal/settings"
 	"tenon/internal/telemetry"
@@ -24,7 +25,7 @@ type crew struct {
 	manager  ctrl.Manager
 	settings settings.Settings
 	metrics  prometheus.Registerer
-	open     Open
+	open     provider.Open
 	// namespace and build are for the cloud.
 	namespace string
 	build     version.Info
@@ -45,7 +46,7 @@ func (c crew) Start(ctx context.Context) error {
 	if err := lookup.Add(ctx, c.manager.GetFieldIndexer()); err != nil {
 		return err
 	}
-	backend, err := c.open(ctx, Environment{
+	backend, err := c.open(ctx, provider.Environment{
 		Client: c.manager.GetClient(), Live: c.manager.GetAPIReader(), Clock: c.clock,
 		Metrics: c.metrics, Settings: c.settings, Config: c.manager.GetConfig(), Namespace: c.namespace, Build: c.build, Log: c.log,
 	})
@@ -60,7 +61,7 @@ func (c crew) Start(ctx context.Context) error {
 }
 
 // kit is what every controller is made with.
-func (c crew) kit(backend Backend) (reconcile.Kit, error) {
+func (c crew) kit(backend provider.Backend) (reconcile.Kit, error) {
 	metrics, err := telemetry.NewMetrics(c.metrics, telemetry.LabelsOf(backend.Provider.Describe()))
 	if err != nil {
 		return reconcile.Kit{}, fmt.Errorf("register metrics: %w", err)
@@ -88,7 +89,7 @@ const parallel = 32
 // suffixLength is that of the names that the API server makes.
 const suffixLength = 5
 
-func (c crew) employ(ctx context.Context, kit reconcile.Kit, backend Backend) error {
+func (c crew) employ(ctx context.Context, kit reconcile.Kit, backend provider.Backend) error {
 	parts := assembly.New(kit)
 	parts.Parallel = parallel
 	parts.Suffix = func() string { return rand.String(suffixLength) }

@@ -2,25 +2,30 @@ package settings
 
 import (
 	"slices"
-	"time"
-
-	"tenon/core/model"
 )
 
 // Group is a heading under which options are listed in help and in the reference page.
 type Group string
 
-// The groups, in the order in which people read them.
+// The groups of settings that every cloud has. A cloud's own are a group of its name.
 const (
 	GroupProcess   Group = "Process"
 	GroupDecisions Group = "Decisions"
-	GroupAWS       Group = "AWS"
 )
 
-// Groups lists every group in reading order.
-func Groups() []Group { return []Group{GroupProcess, GroupDecisions, GroupAWS} }
+// Groups lists the groups of some options, in their order.
+func Groups(options []Option) []Group {
+	var groups []Group
+	for _, o := range options {
+		if !slices.Contains(groups, o.Group) {
+			groups = append(groups, o.Group)
+		}
+	}
+	return groups
+}
 
-// Option is one setting: its names, default, and how its text is read and checked.
+// Option is one setting: its names, default, and how its text is read and checked. It writes to the
+// value that it was made for.
 type Option struct {
 	Flag    string // without dashes
 	Env     string
@@ -30,126 +35,111 @@ type Option struct {
 	// Own marks what Karpenter does not have, so that people who switch know what is new.
 	Own bool
 
-	value value
-	check check
+	// Plan marks what a plan depends on, so that "tenon plan" takes it too.
+	Plan bool
+
+	Value Value
+	// Check refuses a value that can be read but not be used. It may look at other settings, because
+	// some are only wrong together; its error is one sentence and, after a semicolon, the remedy.
+	Check func() error
+	// Note is a warning about a value that can be used and has no effect; empty is none.
+	Note func() string
 }
 
 // Kind is what the option's text must be, in a word for help: text, number, duration, true|false, …
-func (o Option) Kind() string { return o.value.kind }
+func (o Option) Kind() string { return o.Value.kind }
 
-// Options returns the table of all options, in reading order.
-func Options() []Option {
+// Options returns the table of all options, in reading order: those of every cloud, and a cloud's own.
+func Options(own ...Option) []Option { return new(Settings).options(own) }
+
+func (s *Settings) options(own []Option) []Option {
 	return slices.Concat(
-		under(GroupProcess, processOptions()),
-		under(GroupDecisions, decisionOptions()),
-		under(GroupAWS, awsOptions()),
+		Under(GroupProcess, s.processOptions()),
+		Under(GroupDecisions, s.decisionOptions()),
+		own,
 	)
 }
 
-func under(group Group, options []Option) []Option {
+// Under puts options in a group.
+func Under(group Group, options []Option) []Option {
 	for i := range options {
 		options[i].Group = group
 	}
 	return options
 }
 
-func processOptions() []Option {
+func (s *Settings) processOptions() []Option {
 	return []Option{
-		{Flag: "kubeconfig", Env: "KUBECONFIG", Own: true, Usage: "file that says which cluster to control; empty: the pod's service account, else ~/.kube/config",
-			value: text(func(s *Settings) *string { return &s.Kubeconfig })},
+		{Flag: "kubeconfig", Env: "KUBECONFIG", Plan: true, Own: true, Usage: "file that says which cluster to control; empty: the pod's service account, else ~/.kube/config",
+			Value: Text(&s.Kubeconfig)},
 		{Flag: "listen-address", Env: "LISTEN_ADDRESS", Own: true, Usage: "IP address on which metrics and probes are served; empty: every interface inside a cluster, 127.0.0.1 elsewhere",
-			value: text(func(s *Settings) *string { return &s.ListenAddress }), check: listenAddress},
+			Value: Text(&s.ListenAddress), Check: s.checkListenAddress},
 		{Flag: "metrics-port", Env: "METRICS_PORT", Default: "8080", Usage: "port of /metrics, and of /debug/pprof/ with --enable-profiling; 0: any free port",
-			value: number(func(s *Settings) *int { return &s.MetricsPort }), check: port(func(s Settings) int { return s.MetricsPort })},
+			Value: Number(&s.MetricsPort), Check: port(&s.MetricsPort)},
 		{Flag: "health-probe-port", Env: "HEALTH_PROBE_PORT", Default: "8081", Usage: "port of /healthz and /readyz; 0: any free port",
-			value: number(func(s *Settings) *int { return &s.HealthProbePort }), check: probePort},
+			Value: Number(&s.HealthProbePort), Check: s.checkProbePort},
 		{Flag: "enable-profiling", Env: "ENABLE_PROFILING", Default: "false", Usage: "serve Go profiles on the metrics port",
-			value: boolean(func(s *Settings) *bool { return &s.EnableProfiling })},
+			Value: Boolean(&s.EnableProfiling)},
 		{Flag: "kube-client-qps", Env: "KUBE_CLIENT_QPS", Default: "200", Usage: "requests a second to the API server, sustained",
-			value: number(func(s *Settings) *int { return &s.KubeClientQPS })},
+			Value: Number(&s.KubeClientQPS)},
 		{Flag: "kube-client-burst", Env: "KUBE_CLIENT_BURST", Default: "300", Usage: "requests to the API server that may be sent at once",
-			value: number(func(s *Settings) *int { return &s.KubeClientBurst })},
+			Value: Number(&s.KubeClientBurst)},
 		{Flag: "disable-leader-election", Env: "DISABLE_LEADER_ELECTION", Default: "false", Usage: "act without holding the Lease; only for a single replica",
-			value: boolean(func(s *Settings) *bool { return &s.DisableLeaderElection })},
+			Value: Boolean(&s.DisableLeaderElection)},
 		{Flag: "leader-election-name", Env: "LEADER_ELECTION_NAME", Default: "karpenter-leader-election", Usage: "name of the Lease; Karpenter's own by default, so that the two never act together",
-			value: text(func(s *Settings) *string { return &s.LeaderElectionName }), check: leaseName},
+			Value: Text(&s.LeaderElectionName), Check: s.checkLeaseName},
 		{Flag: "leader-election-namespace", Env: "LEADER_ELECTION_NAMESPACE", Usage: "namespace of the Lease; empty: the pod's",
-			value: text(func(s *Settings) *string { return &s.LeaderElectionNamespace })},
+			Value: Text(&s.LeaderElectionNamespace)},
 		{Flag: "disable-controller-warmup", Env: "DISABLE_CONTROLLER_WARMUP", Default: "true", Usage: "false: fill a standby's caches before it leads",
-			value: boolean(func(s *Settings) *bool { return &s.DisableControllerWarmup })},
+			Value: Boolean(&s.DisableControllerWarmup)},
 		{Flag: "disable-cluster-state-observability", Env: "DISABLE_CLUSTER_STATE_OBSERVABILITY", Default: "false", Usage: "drop the metrics of each pod, node and pool, and condition metrics and events",
-			value: boolean(func(s *Settings) *bool { return &s.DisableClusterStateObservability })},
+			Value: Boolean(&s.DisableClusterStateObservability)},
 		{Flag: "metrics-series", Env: "METRICS_SERIES", Default: "500", Own: true, Usage: "most time series on /metrics: above it metrics are told with fewer labels and buckets; 0: all that Karpenter has, which grows with pods and nodes",
-			value: number(func(s *Settings) *int { return &s.MetricsSeries }), check: seriesBound},
+			Value: Number(&s.MetricsSeries), Check: s.checkSeries},
 		{Flag: "memory-limit", Env: "MEMORY_LIMIT", Default: "-1", Usage: "container memory limit in bytes; garbage collection works harder from 90 % of it; -1: no limit",
-			value: bytes(func(s *Settings) *int64 { return &s.MemoryLimitBytes })},
+			Value: Bytes(&s.MemoryLimitBytes)},
 		{Flag: "cpu-requests", Env: "CPU_REQUESTS", Default: "1000", Usage: "container CPU request in millicores; concurrency grows with it",
-			value: number(func(s *Settings) *int { return &s.CPURequestsMilli })},
+			Value: Number(&s.CPURequestsMilli)},
 		{Flag: "log-level", Env: "LOG_LEVEL", Default: "info", Usage: "debug, info or error",
-			value: text(func(s *Settings) *string { return &s.LogLevel }), check: oneOf(func(s Settings) string { return s.LogLevel }, "debug", "info", "error", "")},
+			Value: Text(&s.LogLevel), Check: oneOf(&s.LogLevel, "debug", "info", "error", "")},
 		{Flag: "log-output-paths", Env: "LOG_OUTPUT_PATHS", Default: "stdout", Usage: "where log lines go, comma separated: stdout, stderr or files",
-			value: list(func(s *Settings) *[]string { return &s.LogOutputPaths })},
+			Value: List(&s.LogOutputPaths)},
 		{Flag: "log-error-output-paths", Env: "LOG_ERROR_OUTPUT_PATHS", Default: "stderr", Usage: "where the logger reports its own trouble, comma separated",
-			value: list(func(s *Settings) *[]string { return &s.LogErrorOutputPaths })},
+			Value: List(&s.LogErrorOutputPaths)},
 		{Flag: "karpenter-service", Env: "KARPENTER_SERVICE", Usage: "accepted for old charts, which named a webhook service here; nothing reads it",
-			value: text(func(s *Settings) *string { return &s.KarpenterService })},
+			Value: Text(&s.KarpenterService)},
 	}
 }
 
-func decisionOptions() []Option {
+func (s *Settings) decisionOptions() []Option {
 	return []Option{
 		{Flag: "batch-max-duration", Env: "BATCH_MAX_DURATION", Default: "10s", Usage: "longest time to gather pending pods before deciding",
-			value: duration(func(s *Settings) *time.Duration { return &s.BatchMaxDuration }), check: notNegative(func(s Settings) time.Duration { return s.BatchMaxDuration })},
+			Value: Duration(&s.BatchMaxDuration), Check: notNegative(&s.BatchMaxDuration)},
 		{Flag: "batch-idle-duration", Env: "BATCH_IDLE_DURATION", Default: "1s", Usage: "decide when no new pending pod came for so long",
-			value: duration(func(s *Settings) *time.Duration { return &s.BatchIdleDuration }), check: notNegative(func(s Settings) time.Duration { return s.BatchIdleDuration })},
-		{Flag: "preference-policy", Env: "PREFERENCE_POLICY", Default: string(PreferenceRespect), Usage: "what pods' preferences count: Respect (as rules while possible), Ignore, or Weigh (Tenon's own: honoured when nearly free)",
-			value: text(func(s *Settings) *PreferencePolicy { return &s.PreferencePolicy }),
-			check: oneOf(func(s Settings) PreferencePolicy { return s.PreferencePolicy }, PreferenceRespect, PreferenceIgnore, PreferenceWeigh)},
-		{Flag: "min-values-policy", Env: "MIN_VALUES_POLICY", Default: string(MinValuesStrict), Usage: "what minValues count when they cannot be met: Strict or BestEffort",
-			value: text(func(s *Settings) *MinValuesPolicy { return &s.MinValuesPolicy }),
-			check: oneOf(func(s Settings) MinValuesPolicy { return s.MinValuesPolicy }, MinValuesStrict, MinValuesBestEffort)},
-		{Flag: "node-price", Env: "NODE_PRICE", Default: "0", Own: true, Usage: "what each node costs beyond its machine (licences, agents, addresses), in dollars an hour; a pool's annotation tenon.sh/node-price goes before it",
-			value: price(func(s *Settings) *model.Money { return &s.NodePrice })},
+			Value: Duration(&s.BatchIdleDuration), Check: notNegative(&s.BatchIdleDuration)},
+		{Flag: "preference-policy", Env: "PREFERENCE_POLICY", Plan: true, Default: string(PreferenceRespect), Usage: "what pods' preferences count: Respect (as rules while possible), Ignore, or Weigh (Tenon's own: honoured when nearly free)",
+			Value: Text(&s.PreferencePolicy),
+			Check: oneOf(&s.PreferencePolicy, PreferenceRespect, PreferenceIgnore, PreferenceWeigh)},
+		{Flag: "min-values-policy", Env: "MIN_VALUES_POLICY", Plan: true, Default: string(MinValuesStrict), Usage: "what minValues count when they cannot be met: Strict or BestEffort",
+			Value: Text(&s.MinValuesPolicy),
+			Check: oneOf(&s.MinValuesPolicy, MinValuesStrict, MinValuesBestEffort)},
+		{Flag: "node-price", Env: "NODE_PRICE", Plan: true, Default: "0", Own: true, Usage: "what each node costs beyond its machine (licences, agents, addresses), in dollars an hour; a pool's annotation tenon.sh/node-price goes before it",
+			Value: Price(&s.NodePrice)},
 		{Flag: "nominate-pods", Env: "NOMINATE_PODS", Default: "true", Own: true, Usage: "tell kube-scheduler in status.nominatedNodeName on which node a pod was planned; needs the right to patch pods/status",
-			value: boolean(func(s *Settings) *bool { return &s.NominatePods })},
+			Value: Boolean(&s.NominatePods)},
 		{Flag: "ignore-dra-requests", Env: "IGNORE_DRA_REQUESTS", Default: "true", Usage: "leave pods with dynamic resource claims alone; false is accepted with a warning and changes nothing",
-			value: boolean(func(s *Settings) *bool { return &s.IgnoreDRARequests })},
-		{Flag: "feature-gates", Env: "FEATURE_GATES", Default: gateDefaults(featureGates), Usage: "switches as Name=true,Name=false; the ones not named keep their default",
-			value: gates(featureGates, func(s *Settings) *FeatureGates { return &s.FeatureGates })},
-		{Flag: "scheduler-config", Env: "SCHEDULER_CONFIG", Usage: "YAML or JSON with podTopologySpread.defaultConstraints, for pods that have no spread of their own",
-			value: document(func(s *Settings) *SchedulerConfig { return &s.SchedulerConfig })},
+			Value: Boolean(&s.IgnoreDRARequests), Note: s.noDRA},
+		{Flag: "feature-gates", Env: "FEATURE_GATES", Plan: true, Default: GateDefaults(featureGates), Usage: "switches as Name=true,Name=false; the ones not named keep their default",
+			Value: Gates(featureGates, &s.FeatureGates)},
+		{Flag: "scheduler-config", Env: "SCHEDULER_CONFIG", Plan: true, Usage: "YAML or JSON with podTopologySpread.defaultConstraints, for pods that have no spread of their own",
+			Value: document(&s.SchedulerConfig)},
 	}
 }
 
-func awsOptions() []Option {
-	return []Option{
-		{Flag: "cluster-name", Env: "CLUSTER_NAME", Usage: "name of the cluster; required by the AWS provider",
-			value: text(func(s *Settings) *string { return &s.AWS.ClusterName })},
-		{Flag: "cluster-endpoint", Env: "CLUSTER_ENDPOINT", Usage: "URL that new nodes use to reach the API server; empty: discovered",
-			value: text(func(s *Settings) *string { return &s.AWS.ClusterEndpoint }), check: clusterEndpoint},
-		{Flag: "cluster-ca-bundle", Env: "CLUSTER_CA_BUNDLE", Usage: "base64 certificate bundle for new nodes; empty: taken from the connection to the cluster",
-			value: text(func(s *Settings) *string { return &s.AWS.ClusterCABundle })},
-		{Flag: "isolated-vpc", Env: "ISOLATED_VPC", Default: "false", Usage: "the VPC has no way to AWS endpoints without a private link: no price look-ups, no instance profile clean-up",
-			value: boolean(func(s *Settings) *bool { return &s.AWS.IsolatedVPC })},
-		{Flag: "eks-control-plane", Env: "EKS_CONTROL_PLANE", Default: "false", Usage: "ask EKS for the cluster's version",
-			value: boolean(func(s *Settings) *bool { return &s.AWS.EKSControlPlane })},
-		{Flag: "vm-memory-overhead-percent", Env: "VM_MEMORY_OVERHEAD_PERCENT", Default: "0.075", Usage: "part of an instance's memory that its nodes do not see, as a fraction",
-			value: fraction(func(s *Settings) *float64 { return &s.AWS.VMMemoryOverheadPercent }), check: memoryOverhead},
-		{Flag: "interruption-queue", Env: "INTERRUPTION_QUEUE", Usage: "name of the SQS queue with interruption notices; empty: none",
-			value: text(func(s *Settings) *string { return &s.AWS.InterruptionQueue })},
-		{Flag: "reserved-enis", Env: "RESERVED_ENIS", Default: "0", Usage: "network interfaces that pods cannot use",
-			value: number(func(s *Settings) *int { return &s.AWS.ReservedENIs }), check: reservedENIs},
-		{Flag: "disable-dry-run", Env: "DISABLE_DRY_RUN", Default: "false", Usage: "do not try out a node class with dry-run calls",
-			value: boolean(func(s *Settings) *bool { return &s.AWS.DisableDryRun })},
-		{Flag: "enable-zonal-shift", Env: "ENABLE_ZONAL_SHIFT", Default: "false", Usage: "keep out of zones that a zonal shift leads away from",
-			value: boolean(func(s *Settings) *bool { return &s.AWS.EnableZonalShift })},
-		{Flag: "ami-refresh-interval", Env: "AMI_REFRESH_INTERVAL", Default: "1m", Usage: "how often images are looked up; at least 1m",
-			value: duration(func(s *Settings) *time.Duration { return &s.AWS.AMIRefreshInterval }),
-			check: refreshInterval("ami-refresh-interval", func(s Settings) time.Duration { return s.AWS.AMIRefreshInterval })},
-		{Flag: "subnet-refresh-interval", Env: "SUBNET_REFRESH_INTERVAL", Default: "1m", Usage: "how often subnets are looked up; at least 1m",
-			value: duration(func(s *Settings) *time.Duration { return &s.AWS.SubnetRefreshInterval }),
-			check: refreshInterval("subnet-refresh-interval", func(s Settings) time.Duration { return s.AWS.SubnetRefreshInterval })},
-		{Flag: "aws-feature-gates", Env: "AWS_FEATURE_GATES", Default: gateDefaults(awsFeatureGates), Usage: "switches of the AWS provider, as for --feature-gates",
-			value: gates(awsFeatureGates, func(s *Settings) *AWSFeatureGates { return &s.AWS.FeatureGates })},
+// noDRA says that the setting asks for what is not there.
+func (s *Settings) noDRA() string {
+	if s.IgnoreDRARequests {
+		return ""
 	}
+	return "no nodes are bought for pods with dynamic resource claims, also with ignore-dra-requests=false"
 }

@@ -36,11 +36,11 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Cause }
 
 // Parse reads a whole command line. It stops at an unknown flag, and otherwise reports every
-// setting that is wrong, not only the first.
-func Parse(args []string, lookup LookupEnv) (Settings, []Warning, error) {
+// setting that is wrong, not only the first. A cloud's own options write to the cloud's own value.
+func Parse(args []string, lookup LookupEnv, own ...Option) (Settings, []Warning, error) {
 	flags := pflag.NewFlagSet("controller", pflag.ContinueOnError)
 	flags.Usage = func() {}
-	finish := Register(flags)
+	finish := Register(flags, own...)
 	if err := flags.Parse(args); err != nil {
 		return Settings{}, nil, err
 	}
@@ -52,8 +52,9 @@ func Parse(args []string, lookup LookupEnv) (Settings, []Warning, error) {
 
 // Register adds every option to the flag set and returns the function that reads them once the
 // flags are parsed. A flag beats the environment, which beats the default.
-func Register(flags *pflag.FlagSet) func(LookupEnv) (Settings, []Warning, error) {
-	options := Options()
+func Register(flags *pflag.FlagSet, own ...Option) func(LookupEnv) (Settings, []Warning, error) {
+	s := new(Settings)
+	options := s.options(own)
 	for _, o := range options {
 		flag := flags.VarPF(&rawText{text: o.Default, kind: o.Kind()}, o.Flag, "", o.Usage+" ("+o.Env+")")
 		if o.Kind() == "true|false" {
@@ -61,7 +62,9 @@ func Register(flags *pflag.FlagSet) func(LookupEnv) (Settings, []Warning, error)
 		}
 	}
 	return func(lookup LookupEnv) (Settings, []Warning, error) {
-		return read(options, func(o Option) (string, origin) { return given(o, flags, lookup) })
+		warnings, err := read(options, func(o Option) (string, origin) { return given(o, flags, lookup) })
+		s.normalise()
+		return *s, warnings, err
 	}
 }
 
@@ -71,22 +74,21 @@ func given(o Option, flags *pflag.FlagSet, lookup LookupEnv) (string, origin) {
 	if flag := flags.Lookup(o.Flag); flag.Changed {
 		return flag.Value.String(), fromFlag
 	}
-	if text, ok := lookup(o.Env); ok && (text != "" || !o.value.lenient) {
+	if text, ok := lookup(o.Env); ok && (text != "" || !o.Value.lenient) {
 		return text, fromEnvironment
 	}
 	return o.Default, fromDefault
 }
 
 // read first reads every option and then checks them, because checks may look at each other's.
-func read(options []Option, given func(Option) (string, origin)) (Settings, []Warning, error) {
+func read(options []Option, given func(Option) (string, origin)) ([]Warning, error) {
 	var (
-		s        Settings
 		warnings []Warning
 		problems []error
 	)
 	failed := map[string]bool{}
 	for _, o := range options {
-		notes, err := readOne(o, &s, given)
+		notes, err := readOne(o, given)
 		if err != nil {
 			problems = append(problems, err)
 			failed[o.Flag] = true
@@ -94,24 +96,22 @@ func read(options []Option, given func(Option) (string, origin)) (Settings, []Wa
 		warnings = append(warnings, notes...)
 	}
 	for _, o := range options {
-		if o.check == nil || failed[o.Flag] {
+		if o.Check == nil || failed[o.Flag] {
 			continue
 		}
-		if err := o.check(s); err != nil {
+		if err := o.Check(); err != nil {
 			problems = append(problems, o.wrong(given, err))
 		}
 	}
-	s.normalise()
-	warnings = append(warnings, inert(s)...)
-	return s, warnings, errors.Join(problems...)
+	return append(warnings, notes(options)...), errors.Join(problems...)
 }
 
-func readOne(o Option, s *Settings, given func(Option) (string, origin)) ([]Warning, error) {
+func readOne(o Option, given func(Option) (string, origin)) ([]Warning, error) {
 	text, from := given(o)
-	notes, err := o.value.read(s, from, text)
-	if err != nil && from == fromEnvironment && o.value.lenient {
+	notes, err := o.Value.read(from, text)
+	if err != nil && from == fromEnvironment && o.Value.lenient {
 		notes = []string{fmt.Sprintf("environment variable %s is ignored: %s; the default %s is used (flag --%s)", o.Env, err, o.Default, o.Flag)}
-		_, err = o.value.read(s, fromDefault, o.Default)
+		_, err = o.Value.read(fromDefault, o.Default)
 	}
 	if err != nil {
 		return nil, o.wrong(given, err)
@@ -143,21 +143,15 @@ func (r *rawText) Set(text string) error {
 	return nil
 }
 
-// inert are the settings that ask for what is not there: their users are told, once at the start.
-func inert(s Settings) []Warning {
+// notes warn of settings that ask for what is not there: their users are told, once at the start.
+func notes(options []Option) []Warning {
 	var out []Warning
-	for _, w := range []struct {
-		asked     bool
-		flag, env string
-		text      string
-	}{
-		{!s.IgnoreDRARequests, "ignore-dra-requests", "IGNORE_DRA_REQUESTS",
-			"no nodes are bought for pods with dynamic resource claims, also with ignore-dra-requests=false"},
-		{s.AWS.FeatureGates.NodeClassCEL, "aws-feature-gates", "AWS_FEATURE_GATES",
-			"the feature gate NodeClassCEL has no effect: node classes have no CEL expressions"},
-	} {
-		if w.asked {
-			out = append(out, Warning{Flag: w.flag, Env: w.env, Text: w.text})
+	for _, o := range options {
+		if o.Note == nil {
+			continue
+		}
+		if text := o.Note(); text != "" {
+			out = append(out, Warning{Flag: o.Flag, Env: o.Env, Text: text})
 		}
 	}
 	return out

@@ -26,7 +26,7 @@ func mustParse(t *testing.T, args []string, variables map[string]string) (Settin
 	return s, warnings
 }
 
-// The defaults are those of the documented tables of Karpenter's settings and of its AWS provider.
+// The defaults are those of the documented tables of Karpenter's settings.
 func TestDefaults(t *testing.T) {
 	t.Parallel()
 	want := Settings{
@@ -41,7 +41,6 @@ func TestDefaults(t *testing.T) {
 		NominatePods:      true,
 		IgnoreDRARequests: true,
 		FeatureGates:      FeatureGates{ReservedCapacity: true},
-		AWS:               AWS{VMMemoryOverheadPercent: 0.075, AMIRefreshInterval: time.Minute, SubnetRefreshInterval: time.Minute},
 	}
 	got, warnings := mustParse(t, nil, nil)
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -90,19 +89,6 @@ var each = map[string]struct {
 		`{"podTopologySpread":{"defaultConstraints":[{"maxSkew":2,"topologyKey":"topology.kubernetes.io/zone","whenUnsatisfiable":"ScheduleAnyway"}]}}`,
 		func(s *Settings) { s.SchedulerConfig = zoneSpread(2) },
 	},
-	"cluster-name":               {"prod", func(s *Settings) { s.AWS.ClusterName = "prod" }},
-	"cluster-endpoint":           {"https://api.example.com", func(s *Settings) { s.AWS.ClusterEndpoint = "https://api.example.com" }},
-	"cluster-ca-bundle":          {"Zm9v", func(s *Settings) { s.AWS.ClusterCABundle = "Zm9v" }},
-	"isolated-vpc":               {"true", func(s *Settings) { s.AWS.IsolatedVPC = true }},
-	"eks-control-plane":          {"true", func(s *Settings) { s.AWS.EKSControlPlane = true }},
-	"vm-memory-overhead-percent": {"0.05", func(s *Settings) { s.AWS.VMMemoryOverheadPercent = 0.05 }},
-	"interruption-queue":         {"my-queue", func(s *Settings) { s.AWS.InterruptionQueue = "my-queue" }},
-	"reserved-enis":              {"1", func(s *Settings) { s.AWS.ReservedENIs = 1 }},
-	"disable-dry-run":            {"true", func(s *Settings) { s.AWS.DisableDryRun = true }},
-	"enable-zonal-shift":         {"true", func(s *Settings) { s.AWS.EnableZonalShift = true }},
-	"ami-refresh-interval":       {"5m", func(s *Settings) { s.AWS.AMIRefreshInterval = 5 * time.Minute }},
-	"subnet-refresh-interval":    {"2m", func(s *Settings) { s.AWS.SubnetRefreshInterval = 2 * time.Minute }},
-	"aws-feature-gates":          {"NodeClassCEL=true", func(s *Settings) { s.AWS.FeatureGates.NodeClassCEL = true }},
 }
 
 func TestEveryOptionIsReadFromItsFlagAndItsEnvironmentVariable(t *testing.T) {
@@ -174,7 +160,6 @@ func TestWrongValuesAreRefusedByName(t *testing.T) {
 		},
 		"a duration without a unit":         {args: []string{"--batch-max-duration=10"}, want: []string{"--batch-max-duration", "10s or 1m30s"}},
 		"a negative duration":               {env: map[string]string{"BATCH_IDLE_DURATION": "-1s"}, want: []string{`BATCH_IDLE_DURATION="-1s"`, "cannot be negative"}},
-		"a fraction that is none":           {args: []string{"--vm-memory-overhead-percent=lots"}, want: []string{"is not a number"}},
 		"a port out of range":               {args: []string{"--metrics-port=70000"}, want: []string{"from 0 to 65535", "--metrics-port"}},
 		"a negative port":                   {env: map[string]string{"HEALTH_PROBE_PORT": "-1"}, want: []string{`HEALTH_PROBE_PORT="-1"`, "from 0 to 65535"}},
 		"one port for two servers":          {args: []string{"--metrics-port=8081"}, want: []string{"cannot share port 8081"}},
@@ -186,21 +171,12 @@ func TestWrongValuesAreRefusedByName(t *testing.T) {
 		"a lease name with a space":         {args: []string{"--leader-election-name=a b"}, want: []string{"not a name for a Lease"}},
 		"a feature gate without a value":    {env: map[string]string{"FEATURE_GATES": "NodeRepair"}, want: []string{`FEATURE_GATES="NodeRepair"`, "Name=true"}},
 		"a feature gate that is maybe":      {args: []string{"--feature-gates=NodeRepair=maybe"}, want: []string{`"NodeRepair=maybe" is not of the form`}},
-		"a malformed AWS feature gate":      {args: []string{"--aws-feature-gates==true,x"}, want: []string{"AWS_FEATURE_GATES", "is not of the form"}},
-		"an endpoint without a scheme":      {args: []string{"--cluster-endpoint=api.example.com"}, want: []string{"cluster endpoint URL is not valid"}},
-		"an endpoint without a host":        {args: []string{"--cluster-endpoint=https://"}, want: []string{"cluster endpoint URL is not valid"}},
-		"a negative memory overhead":        {env: map[string]string{"VM_MEMORY_OVERHEAD_PERCENT": "-0.1"}, want: []string{"vm-memory-overhead-percent cannot be negative"}},
-		"a memory overhead given as 7.5":    {args: []string{"--vm-memory-overhead-percent=7.5"}, want: []string{"use 0.075 for 7.5 %"}},
-		"a memory overhead that is NaN":     {args: []string{"--vm-memory-overhead-percent=NaN"}, want: []string{"a fraction below 1"}},
 		"fewer series than metrics":         {args: []string{"--metrics-series=20"}, want: []string{"20 series are fewer than there are metrics", "at least 200, or 0"}},
-		"negative reserved interfaces":      {args: []string{"--reserved-enis=-1"}, want: []string{"reserved-enis cannot be negative"}},
-		"images looked up too often":        {args: []string{"--ami-refresh-interval=59s"}, want: []string{"ami-refresh-interval must be at least 1m"}},
-		"subnets looked up too often":       {env: map[string]string{"SUBNET_REFRESH_INTERVAL": "1s"}, want: []string{"subnet-refresh-interval must be at least 1m"}},
 		"a scheduler configuration, broken": {args: []string{"--scheduler-config={"}, want: []string{"parsing scheduler config", "SCHEDULER_CONFIG"}},
 		"everything wrong is told at once": {
-			args: []string{"--metrics-port=x", "--reserved-enis=-1"},
+			args: []string{"--metrics-port=x", "--batch-idle-duration=-1s"},
 			env:  map[string]string{"LOG_LEVEL": "loud"},
-			want: []string{"--metrics-port", "reserved-enis", "LOG_LEVEL"},
+			want: []string{"--metrics-port", "--batch-idle-duration", "LOG_LEVEL"},
 		},
 		"an argument that is no flag": {args: []string{"now"}, want: []string{`unexpected argument "now"`}},
 		"an unknown flag":             {args: []string{"--metric-port=1"}, want: []string{"unknown flag: --metric-port"}},
@@ -224,7 +200,7 @@ func TestWrongValuesAreRefusedByName(t *testing.T) {
 // Settings that ask for what is not there say so, once, and change nothing else.
 func TestWhatHasNoEffectSaysSo(t *testing.T) {
 	t.Parallel()
-	for env, text := range map[string]string{"IGNORE_DRA_REQUESTS": "false", "AWS_FEATURE_GATES": "NodeClassCEL=true"} {
+	for env, text := range map[string]string{"IGNORE_DRA_REQUESTS": "false"} {
 		_, warnings := mustParse(t, nil, map[string]string{env: text})
 		if len(warnings) != 1 || warnings[0].Env != env || warnings[0].Text == "" {
 			t.Errorf("%s=%s: warnings %v, want one about it", env, text, warnings)
@@ -237,7 +213,7 @@ func TestWhatHasNoEffectSaysSo(t *testing.T) {
 
 func TestUnreadableEnvironmentFallsBackAndSaysSo(t *testing.T) {
 	t.Parallel()
-	unreadable := map[string]string{"number": "many", "bytes": "1Gi", "true|false": "yes", "fraction": "7,5", "duration": "soon"}
+	unreadable := map[string]string{"number": "many", "bytes": "1Gi", "true|false": "yes", "duration": "soon"}
 	for _, o := range Options() {
 		text, lenient := unreadable[o.Kind()]
 		if !lenient {
@@ -295,25 +271,13 @@ func TestABooleanFlagAloneIsTrue(t *testing.T) {
 	}
 }
 
-func TestTheAWSProviderNeedsAClusterNameAndOthersDoNot(t *testing.T) {
-	t.Parallel()
-	without, _ := mustParse(t, nil, nil)
-	if err := without.AWS.Check(); err == nil || !strings.Contains(err.Error(), "missing field, cluster-name") {
-		t.Errorf("Check() without a name = %v", err)
-	}
-	with, _ := mustParse(t, []string{"--cluster-name=prod"}, nil)
-	if err := with.AWS.Check(); err != nil {
-		t.Errorf("Check() with a name = %v", err)
-	}
-}
-
 func FuzzParseNeverPanicsAndNeverForgetsAnError(f *testing.F) {
 	for flag, tc := range each {
 		f.Add(flag, tc.text)
 	}
 	f.Fuzz(func(t *testing.T, flag, text string) {
 		s, _, err := Parse([]string{"--" + flag + "=" + text}, environment(nil))
-		if err == nil && (s.MetricsPort < 0 || s.MetricsPort > 65535 || s.CPURequestsMilli <= 0 || s.AWS.ReservedENIs < 0) {
+		if err == nil && (s.MetricsPort < 0 || s.MetricsPort > 65535 || s.CPURequestsMilli <= 0) {
 			t.Errorf("--%s=%q is accepted as %+v", flag, text, s)
 		}
 	})

@@ -24,7 +24,7 @@ func (c SchedulerConfig) Empty() bool { return len(c.PodTopologySpread.DefaultCo
 
 // document reads the configuration strictly: a misspelled field would silently place pods by other
 // rules than the scheduler's.
-func document(field func(*Settings) *SchedulerConfig) value {
+func document(field *SchedulerConfig) Value {
 	return plain("document", field, func(_ origin, text string) (SchedulerConfig, error) {
 		var config SchedulerConfig
 		if err := yaml.UnmarshalStrict([]byte(text), &config); err != nil {

@@ -13,7 +13,8 @@ import (
 	"tenon/core/model"
 )
 
-// Settings is everything an operator can tell the controller.
+// Settings is everything an operator can tell the controller of any cloud. What a cloud has besides
+// is a value of its own, which the cloud's options write to.
 type Settings struct {
 	// Kubeconfig names the file that says which cluster to talk to; empty means the pod's own.
 	Kubeconfig string
@@ -51,25 +52,6 @@ type Settings struct {
 	IgnoreDRARequests bool
 	FeatureGates      FeatureGates
 	SchedulerConfig   SchedulerConfig
-
-	AWS AWS
-}
-
-// AWS holds the settings that only the AWS provider reads.
-type AWS struct {
-	ClusterName             string
-	ClusterEndpoint         string
-	ClusterCABundle         string
-	IsolatedVPC             bool
-	EKSControlPlane         bool
-	VMMemoryOverheadPercent float64
-	InterruptionQueue       string
-	ReservedENIs            int
-	DisableDryRun           bool
-	EnableZonalShift        bool
-	AMIRefreshInterval      time.Duration
-	SubnetRefreshInterval   time.Duration
-	FeatureGates            AWSFeatureGates
 }
 
 // PreferencePolicy says what a pod's preferences (preferred affinity, ScheduleAnyway spreads,

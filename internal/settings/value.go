@@ -21,9 +21,9 @@ const (
 )
 
 // value reads one kind of text into its field.
-type value struct {
+type Value struct {
 	kind string
-	read func(s *Settings, from origin, text string) (notes []string, err error)
+	read func(from origin, text string) (notes []string, err error)
 	// lenient marks the kinds whose unreadable environment text falls back on the default with a
 	// warning. Karpenter falls back in silence; refusing to start would turn a typing error that a
 	// cluster has lived with for a year into an outage on the day of the switch.
@@ -31,26 +31,26 @@ type value struct {
 }
 
 // plain lifts a function that parses text into a value for the field.
-func plain[T any](kind string, field func(*Settings) *T, parse func(origin, string) (T, error)) value {
-	return value{kind: kind, read: func(s *Settings, from origin, text string) ([]string, error) {
+func plain[T any](kind string, field *T, parse func(origin, string) (T, error)) Value {
+	return Value{kind: kind, read: func(from origin, text string) ([]string, error) {
 		parsed, err := parse(from, text)
 		if err == nil {
-			*field(s) = parsed
+			*field = parsed
 		}
 		return nil, err
 	}}
 }
 
-func lenient(v value) value {
+func lenient(v Value) Value {
 	v.lenient = true
 	return v
 }
 
-func text[T ~string](field func(*Settings) *T) value {
+func Text[T ~string](field *T) Value {
 	return plain("text", field, func(_ origin, text string) (T, error) { return T(text), nil })
 }
 
-func list(field func(*Settings) *[]string) value {
+func List(field *[]string) Value {
 	return plain("list", field, func(_ origin, text string) ([]string, error) {
 		parts := strings.Split(text, ",")
 		for i := range parts {
@@ -60,21 +60,21 @@ func list(field func(*Settings) *[]string) value {
 	})
 }
 
-func number(field func(*Settings) *int) value {
+func Number(field *int) Value {
 	return lenient(plain("number", field, func(_ origin, text string) (int, error) {
 		n, err := strconv.Atoi(text)
 		return n, because(err, "%q is not a whole number", text)
 	}))
 }
 
-func bytes(field func(*Settings) *int64) value {
+func Bytes(field *int64) Value {
 	return lenient(plain("bytes", field, func(_ origin, text string) (int64, error) {
 		n, err := strconv.ParseInt(text, 10, 64)
 		return n, because(err, "%q is not a whole number of bytes", text)
 	}))
 }
 
-func fraction(field func(*Settings) *float64) value {
+func Fraction(field *float64) Value {
 	return lenient(plain("fraction", field, func(_ origin, text string) (float64, error) {
 		f, err := strconv.ParseFloat(text, 64)
 		return f, because(err, "%q is not a number", text)
@@ -82,11 +82,11 @@ func fraction(field func(*Settings) *float64) value {
 }
 
 // price is not lenient: no chart that is in use has one, and a price that is left out unnoticed buys other nodes.
-func price(field func(*Settings) *model.Money) value {
+func Price(field *model.Money) Value {
 	return plain("price", field, func(_ origin, text string) (model.Money, error) { return model.ParsePrice(text) })
 }
 
-func duration(field func(*Settings) *time.Duration) value {
+func Duration(field *time.Duration) Value {
 	return lenient(plain("duration", field, func(_ origin, text string) (time.Duration, error) {
 		d, err := time.ParseDuration(text)
 		return d, because(err, "%q is not a duration such as 10s or 1m30s", text)
@@ -95,7 +95,7 @@ func duration(field func(*Settings) *time.Duration) value {
 
 // boolean flags are exactly true or false. The environment may also say 1, t, TRUE and the like,
 // because charts in the field do and Karpenter understands them there.
-func boolean(field func(*Settings) *bool) value {
+func Boolean(field *bool) Value {
 	return lenient(plain("true|false", field, func(from origin, text string) (bool, error) {
 		if from == fromEnvironment {
 			b, err := strconv.ParseBool(text)

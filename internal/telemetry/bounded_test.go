@@ -324,7 +324,7 @@ func TestPoolsAreToldApartWhenTheyAreFew(t *testing.T) {
 // Buckets that stay count what they counted, and the last bound stays until none do.
 func TestBucketsAreThinned(t *testing.T) {
 	t.Parallel()
-	h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: "h", Buckets: durations()})
+	h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: "h", Buckets: Durations()})
 	for _, v := range []float64{0.001, 0.2, 3, 20, 500, 1000} {
 		h.Observe(v)
 	}

@@ -11,20 +11,20 @@ type claimMetrics struct {
 	NodeclaimsUnhealthyDisruptedTotal            *prometheus.CounterVec
 }
 
-func newClaimMetrics(r *register) claimMetrics {
+func newClaimMetrics(r *Register) claimMetrics {
 	return claimMetrics{
-		NodeclaimsCreatedTotal: r.counter("nodeclaims_created_total",
+		NodeclaimsCreatedTotal: r.Counter("nodeclaims_created_total",
 			"Claims that were created, by why they were.", "reason", "nodepool", "min_values_relaxed"),
-		NodeclaimsTerminatedTotal: r.counter("nodeclaims_terminated_total",
+		NodeclaimsTerminatedTotal: r.Counter("nodeclaims_terminated_total",
 			"Claims that are gone for good.", "nodepool", "capacity_type", "zone"),
-		NodeclaimsDisruptedTotal: r.counter("nodeclaims_disrupted_total",
+		NodeclaimsDisruptedTotal: r.Counter("nodeclaims_disrupted_total",
 			"Claims that this controller decided to delete, by why it did.",
 			"reason", "nodepool", "capacity_type", "consolidation_policy", "termination_mode"),
-		NodeclaimsInstanceTerminationDurationSeconds: r.histogram("nodeclaims_instance_termination_duration_seconds",
+		NodeclaimsInstanceTerminationDurationSeconds: r.Histogram("nodeclaims_instance_termination_duration_seconds",
 			"Time from asking the provider to end an instance until it is gone.", prometheus.ExponentialBuckets(1, 2, 11), "nodepool"),
-		NodeclaimsTerminationDurationSeconds: r.histogram("nodeclaims_termination_duration_seconds",
+		NodeclaimsTerminationDurationSeconds: r.Histogram("nodeclaims_termination_duration_seconds",
 			"Time from a claim's deletion until it is gone.", prometheus.ExponentialBuckets(1, 2, 12), "nodepool"),
-		NodeclaimsUnhealthyDisruptedTotal: r.counter("nodeclaims_unhealthy_disrupted_total",
+		NodeclaimsUnhealthyDisruptedTotal: r.Counter("nodeclaims_unhealthy_disrupted_total",
 			"Claims that were deleted because their node was ill, by the condition that said so.",
 			"condition", "nodepool", "capacity_type", "image_id"),
 	}

@@ -17,7 +17,7 @@ type Conditions struct {
 	Tail      []string
 }
 
-func (m *Metrics) addConditions(r *register, labels Labels) {
+func (m *Metrics) addConditions(r *Register, labels Labels) {
 	claim := append([]string(nil), labels.Classes...)
 	claim = append(claim, "karpenter.sh/nodepool")
 	node := append([]string(nil), claim...)
@@ -32,7 +32,7 @@ func (m *Metrics) addConditions(r *register, labels Labels) {
 	m.Operator = newOlderConditions(r)
 }
 
-func newConditions(r *register, kind string, keys []string) Conditions {
+func newConditions(r *Register, kind string, keys []string) Conditions {
 	own := make([]string, len(keys))
 	for i, key := range keys {
 		own[i] = SafeName(key)
@@ -43,24 +43,24 @@ func newConditions(r *register, kind string, keys []string) Conditions {
 }
 
 // newOlderConditions are the names of before the kind was part of the name.
-func newOlderConditions(r *register) Conditions {
+func newOlderConditions(r *Register) Conditions {
 	return makeConditions(r, "operator_", prometheus.DefBuckets, []string{"group", "kind"})
 }
 
-func makeConditions(r *register, prefix string, buckets []float64, own []string) Conditions {
+func makeConditions(r *Register, prefix string, buckets []float64, own []string) Conditions {
 	with := func(labels ...string) []string { return append(labels, own...) }
 	return Conditions{
-		StatusConditionCount: r.gauge(prefix+"status_condition_count",
+		StatusConditionCount: r.Gauge(prefix+"status_condition_count",
 			"Conditions of objects that there are, each 1.", with("namespace", "name", "type", "status", "reason")...),
-		StatusConditionCurrentStatusSeconds: r.gauge(prefix+"status_condition_current_status_seconds",
+		StatusConditionCurrentStatusSeconds: r.Gauge(prefix+"status_condition_current_status_seconds",
 			"How long a condition has had its status.", with("namespace", "name", "type", "status", "reason")...),
-		StatusConditionTransitionsTotal: r.counter(prefix+"status_condition_transitions_total",
+		StatusConditionTransitionsTotal: r.Counter(prefix+"status_condition_transitions_total",
 			"Changes of conditions to a status.", with("type", "status", "reason")...),
-		StatusConditionTransitionSeconds: r.histogram(prefix+"status_condition_transition_seconds",
+		StatusConditionTransitionSeconds: r.Histogram(prefix+"status_condition_transition_seconds",
 			"How long a condition had its former status when it changed to this one.", buckets, with("type", "status")...),
-		TerminationCurrentTimeSeconds: r.gauge(prefix+"termination_current_time_seconds",
+		TerminationCurrentTimeSeconds: r.Gauge(prefix+"termination_current_time_seconds",
 			"Time since the deletion of an object that is not gone yet.", with("namespace", "name")...),
-		TerminationDurationSeconds: r.histogram(prefix+"termination_duration_seconds",
+		TerminationDurationSeconds: r.Histogram(prefix+"termination_duration_seconds",
 			"Time from an object's deletion until it was gone.", buckets, with()...),
 		Tail: own,
 	}

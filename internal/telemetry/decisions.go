@@ -14,25 +14,25 @@ type schedulerMetrics struct {
 	ClusterStateUnsyncedTimeSeconds          *prometheus.GaugeVec
 }
 
-func newSchedulerMetrics(r *register) schedulerMetrics {
+func newSchedulerMetrics(r *Register) schedulerMetrics {
 	return schedulerMetrics{
-		SchedulerSchedulingDurationSeconds: r.histogram("scheduler_scheduling_duration_seconds",
-			"How long deciding where pods go took.", durations(), "controller"),
-		SchedulerQueueDepth: r.gauge("scheduler_queue_depth",
+		SchedulerSchedulingDurationSeconds: r.Histogram("scheduler_scheduling_duration_seconds",
+			"How long deciding where pods go took.", Durations(), "controller"),
+		SchedulerQueueDepth: r.Gauge("scheduler_queue_depth",
 			"Pods about which the running decision has yet to decide.", "controller", "scheduling_id"),
-		SchedulerUnfinishedWorkSeconds: r.gauge("scheduler_unfinished_work_seconds",
+		SchedulerUnfinishedWorkSeconds: r.Gauge("scheduler_unfinished_work_seconds",
 			"How long the running decision has taken so far.", "controller", "scheduling_id"),
-		SchedulerIgnoredPodsCount: r.gauge("scheduler_ignored_pods_count",
+		SchedulerIgnoredPodsCount: r.Gauge("scheduler_ignored_pods_count",
 			"Pending pods that ask for what cannot be decided, and are left alone."),
-		SchedulerUnschedulablePodsCount: r.gauge("scheduler_unschedulable_pods_count",
+		SchedulerUnschedulablePodsCount: r.Gauge("scheduler_unschedulable_pods_count",
 			"Pods for which the last decision found no place.", "controller"),
-		SchedulerPendingPodsByEffectiveZoneCount: r.gauge("scheduler_pending_pods_by_effective_zone_count",
+		SchedulerPendingPodsByEffectiveZoneCount: r.Gauge("scheduler_pending_pods_by_effective_zone_count",
 			"Pending pods by the zone that they have to be in: one, any (flexible) or none.", "controller", "zone"),
-		ClusterStateNodeCount: r.gauge("cluster_state_node_count",
+		ClusterStateNodeCount: r.Gauge("cluster_state_node_count",
 			"Nodes in the picture of the cluster that decisions are made from."),
-		ClusterStateSynced: r.gauge("cluster_state_synced",
+		ClusterStateSynced: r.Gauge("cluster_state_synced",
 			"Whether the picture of the cluster holds all nodes and claims: 1, or 0."),
-		ClusterStateUnsyncedTimeSeconds: r.gauge("cluster_state_unsynced_time_seconds",
+		ClusterStateUnsyncedTimeSeconds: r.Gauge("cluster_state_unsynced_time_seconds",
 			"How long the picture of the cluster has lacked nodes or claims."),
 	}
 }
@@ -51,27 +51,27 @@ type disruptionMetrics struct {
 	VoluntaryDisruptionCoverageAgeSeconds *prometheus.GaugeVec
 }
 
-func newDisruptionMetrics(r *register) disruptionMetrics {
+func newDisruptionMetrics(r *Register) disruptionMetrics {
 	m := disruptionMetrics{
-		VoluntaryDisruptionDecisionEvaluationDurationSeconds: r.histogram("voluntary_disruption_decision_evaluation_duration_seconds",
-			"How long looking for nodes to disrupt took.", durations(), "reason", "consolidation_type"),
-		VoluntaryDisruptionDecisionsTotal: r.counter("voluntary_disruption_decisions_total",
+		VoluntaryDisruptionDecisionEvaluationDurationSeconds: r.Histogram("voluntary_disruption_decision_evaluation_duration_seconds",
+			"How long looking for nodes to disrupt took.", Durations(), "reason", "consolidation_type"),
+		VoluntaryDisruptionDecisionsTotal: r.Counter("voluntary_disruption_decisions_total",
 			"Disruptions that were begun.", "decision", "reason", "consolidation_type"),
-		VoluntaryDisruptionDecisionsByNodepoolTotal: r.counter("voluntary_disruption_decisions_by_nodepool_total",
+		VoluntaryDisruptionDecisionsByNodepoolTotal: r.Counter("voluntary_disruption_decisions_by_nodepool_total",
 			"Disruptions that were begun, once for each pool with a node in it.", "nodepool", "decision", "reason", "consolidation_type"),
-		VoluntaryDisruptionEligibleNodes: r.gauge("voluntary_disruption_eligible_nodes",
+		VoluntaryDisruptionEligibleNodes: r.Gauge("voluntary_disruption_eligible_nodes",
 			"Nodes that the last look found disruptable.", "reason"),
-		VoluntaryDisruptionConsolidationTimeoutsTotal: r.counter("voluntary_disruption_consolidation_timeouts_total",
+		VoluntaryDisruptionConsolidationTimeoutsTotal: r.Counter("voluntary_disruption_consolidation_timeouts_total",
 			"Looks for consolidations that ended before all was seen.", "consolidation_type"),
-		VoluntaryDisruptionFailedValidationsTotal: r.counter("voluntary_disruption_failed_validations_total",
+		VoluntaryDisruptionFailedValidationsTotal: r.Counter("voluntary_disruption_failed_validations_total",
 			"Nodes of planned disruptions that did not stand a second look.", "consolidation_type"),
-		VoluntaryDisruptionQueueFailuresTotal: r.counter("voluntary_disruption_queue_failures_total",
+		VoluntaryDisruptionQueueFailuresTotal: r.Counter("voluntary_disruption_queue_failures_total",
 			"Disruptions that were begun and given up.", "decision", "reason", "consolidation_type"),
-		ConsolidationScore: r.histogram("consolidation_score",
+		ConsolidationScore: r.Histogram("consolidation_score",
 			"Savings of considered consolidations as a share of what they disrupt.", []float64{0.1, 0.25, 0.33, 0.5, 1, 2, 5, 10}, "decision", "nodepool", "policy"),
-		ConsolidationMovesTotal: r.counter("consolidation_moves_total",
+		ConsolidationMovesTotal: r.Counter("consolidation_moves_total",
 			"Consolidations that were weighed, by the verdict.", "decision", "nodepool", "policy"),
-		VoluntaryDisruptionCoverageAgeSeconds: r.gauge("voluntary_disruption_coverage_age_seconds",
+		VoluntaryDisruptionCoverageAgeSeconds: r.Gauge("voluntary_disruption_coverage_age_seconds",
 			"How long ago the node was looked at that it was longest ago for: no node's verdict is older. Not in Karpenter."),
 	}
 	// Alerts on an increase need the zero before it.
@@ -82,15 +82,27 @@ func newDisruptionMetrics(r *register) disruptionMetrics {
 }
 
 type cloudMetrics struct {
-	CloudproviderDurationSeconds *prometheus.HistogramVec
-	CloudproviderErrorsTotal     *prometheus.CounterVec
+	CloudproviderDurationSeconds                   *prometheus.HistogramVec
+	CloudproviderErrorsTotal                       *prometheus.CounterVec
+	CloudproviderInstanceTypeCpuCores              *prometheus.GaugeVec
+	CloudproviderInstanceTypeMemoryBytes           *prometheus.GaugeVec
+	CloudproviderInstanceTypeOfferingAvailable     *prometheus.GaugeVec
+	CloudproviderInstanceTypeOfferingPriceEstimate *prometheus.GaugeVec
 }
 
-func newCloudMetrics(r *register) cloudMetrics {
+func newCloudMetrics(r *Register) cloudMetrics {
 	return cloudMetrics{
-		CloudproviderDurationSeconds: r.histogram("cloudprovider_duration_seconds",
+		CloudproviderDurationSeconds: r.Histogram("cloudprovider_duration_seconds",
 			"How long calls of the provider took.", prometheus.DefBuckets, "controller", "method", "provider"),
-		CloudproviderErrorsTotal: r.counter("cloudprovider_errors_total",
+		CloudproviderErrorsTotal: r.Counter("cloudprovider_errors_total",
 			"Calls of the provider that failed, by the kind of error if it has one.", "controller", "method", "provider", "error"),
+		CloudproviderInstanceTypeCpuCores: r.Gauge("cloudprovider_instance_type_cpu_cores",
+			"Processors of an instance type.", "instance_type"),
+		CloudproviderInstanceTypeMemoryBytes: r.Gauge("cloudprovider_instance_type_memory_bytes",
+			"Memory of an instance type, as published.", "instance_type"),
+		CloudproviderInstanceTypeOfferingAvailable: r.Gauge("cloudprovider_instance_type_offering_available",
+			"Whether an offering can be had: 1, or 0.", "instance_type", "capacity_type", "zone"),
+		CloudproviderInstanceTypeOfferingPriceEstimate: r.Gauge("cloudprovider_instance_type_offering_price_estimate",
+			"Price of an offering for an hour.", "instance_type", "capacity_type", "zone"),
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"tenon/cloud"
 )
 
-// Metrics are all metrics of the product. A field's name is its metric's after karpenter_.
+// Metrics are the metrics of the product on every cloud. A field's name is its metric's after karpenter_.
 // Registering one costs nothing: a series appears when its labels are first used.
 type Metrics struct {
 	claimMetrics
@@ -20,7 +20,6 @@ type Metrics struct {
 	schedulerMetrics
 	disruptionMetrics
 	cloudMetrics
-	awsMetrics
 
 	// Conditions and terminations of one kind each.
 	Nodeclaim, Nodepool, Node, Capacitybuffer, Nodeclass Conditions
@@ -54,7 +53,7 @@ func LabelsOf(d cloud.Description) Labels {
 // NewMetrics makes all metrics and registers them. Tests and simulations give it a registry
 // of their own.
 func NewMetrics(registry prometheus.Registerer, labels Labels) (*Metrics, error) {
-	r := &register{into: registry}
+	r := NewRegister(registry)
 	m := &Metrics{
 		claimMetrics:      newClaimMetrics(r),
 		nodeMetrics:       newNodeMetrics(r, labels),
@@ -63,11 +62,10 @@ func NewMetrics(registry prometheus.Registerer, labels Labels) (*Metrics, error)
 		schedulerMetrics:  newSchedulerMetrics(r),
 		disruptionMetrics: newDisruptionMetrics(r),
 		cloudMetrics:      newCloudMetrics(r),
-		awsMetrics:        newAWSMetrics(r),
 	}
 	m.addConditions(r, labels)
-	m.families = r.families
-	return m, errors.Join(r.wrong...)
+	m.families = r.Families
+	return m, r.Err()
 }
 
 // Families describe every metric, in the order in which they are documented.
@@ -82,39 +80,51 @@ type Family struct {
 	Buckets []float64 // of histograms
 }
 
-// register makes metrics and gathers what goes wrong, so that a list of them reads as one.
-type register struct {
-	into     prometheus.Registerer
-	families []Family
-	wrong    []error
+// Register makes metrics, and gathers what they are and what goes wrong, so that a list of them reads as one.
+type Register struct {
+	// Families describe what was made, in its order.
+	Families []Family
+
+	into  prometheus.Registerer
+	wrong []error
 }
 
-func (r *register) note(c prometheus.Collector, f Family) {
+// NewRegister makes an empty one.
+func NewRegister(into prometheus.Registerer) *Register { return &Register{into: into} }
+
+// Err is all that went wrong.
+func (r *Register) Err() error { return errors.Join(r.wrong...) }
+
+func (r *Register) note(c prometheus.Collector, f Family) {
 	if err := r.into.Register(c); err != nil {
 		r.wrong = append(r.wrong, err)
 	}
-	r.families = append(r.families, f)
+	r.Families = append(r.Families, f)
 }
 
-func (r *register) counter(name, help string, labels ...string) *prometheus.CounterVec {
+// Counter makes a metric that only grows.
+func (r *Register) Counter(name, help string, labels ...string) *prometheus.CounterVec {
 	v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: full(name), Help: help}, labels)
 	r.note(v, Family{Name: full(name), Type: "counter", Help: help, Labels: labels})
 	return v
 }
 
-func (r *register) gauge(name, help string, labels ...string) *prometheus.GaugeVec {
+// Gauge makes a metric that goes up and down.
+func (r *Register) Gauge(name, help string, labels ...string) *prometheus.GaugeVec {
 	v := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: full(name), Help: help}, labels)
 	r.note(v, Family{Name: full(name), Type: "gauge", Help: help, Labels: labels})
 	return v
 }
 
-func (r *register) histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+// Histogram makes a metric of how often values fall into each bucket.
+func (r *Register) Histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
 	v := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: full(name), Help: help, Buckets: buckets}, labels)
 	r.note(v, Family{Name: full(name), Type: "histogram", Help: help, Labels: labels, Buckets: buckets})
 	return v
 }
 
-func (r *register) summary(name, help string, labels ...string) *prometheus.SummaryVec {
+// Summary makes a metric of the quantiles of values.
+func (r *Register) Summary(name, help string, labels ...string) *prometheus.SummaryVec {
 	v := prometheus.NewSummaryVec(prometheus.SummaryOpts{Name: full(name), Help: help, Objectives: quantiles()}, labels)
 	r.note(v, Family{Name: full(name), Type: "summary", Help: help, Labels: labels})
 	return v
@@ -133,8 +143,8 @@ func quantiles() map[float64]float64 {
 	return map[float64]float64{0: 0.01, 0.5: 0.01, 0.9: 0.01, 0.99: 0.01, 1: 0.01}
 }
 
-// durations are the buckets of what usually takes seconds and sometimes minutes.
-func durations() []float64 {
+// Durations are the buckets of what usually takes seconds and sometimes minutes.
+func Durations() []float64 {
 	return []float64{
 		0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9,
 		1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60, 120, 150, 300, 450, 600,

@@ -31,37 +31,37 @@ type nodeMetrics struct {
 	ClusterUtilizationPercent *prometheus.GaugeVec
 }
 
-func newNodeMetrics(r *register, labels Labels) nodeMetrics {
+func newNodeMetrics(r *Register, labels Labels) nodeMetrics {
 	keys := nodeKeys(labels)
 	each := append(names(keys), "node_name", "phase", "managed")
 	resources := append(slices.Clone(each), "resource_type")
 	return nodeMetrics{
-		NodesCreatedTotal: r.counter("nodes_created_total",
+		NodesCreatedTotal: r.Counter("nodes_created_total",
 			"Nodes that joined and were registered.", "nodepool", "zone"),
-		NodesTerminatedTotal: r.counter("nodes_terminated_total",
+		NodesTerminatedTotal: r.Counter("nodes_terminated_total",
 			"Nodes that were drained and removed.", "nodepool", "zone"),
-		NodesDrainedTotal: r.counter("nodes_drained_total",
+		NodesDrainedTotal: r.Counter("nodes_drained_total",
 			"Nodes from which all pods that have to leave have left.", "nodepool"),
-		NodesTerminationDurationSeconds: r.summary("nodes_termination_duration_seconds",
+		NodesTerminationDurationSeconds: r.Summary("nodes_termination_duration_seconds",
 			"Time from a node's deletion until it is gone.", "nodepool"),
-		NodesLifetimeDurationSeconds: r.histogram("nodes_lifetime_duration_seconds",
+		NodesLifetimeDurationSeconds: r.Histogram("nodes_lifetime_duration_seconds",
 			"Age of nodes when they are gone.", lifetimes(), "nodepool"),
-		NodesAllocatable: r.gauge("nodes_allocatable",
+		NodesAllocatable: r.Gauge("nodes_allocatable",
 			"What pods can have of a node.", resources...),
-		NodesTotalPodRequests: r.gauge("nodes_total_pod_requests",
+		NodesTotalPodRequests: r.Gauge("nodes_total_pod_requests",
 			"What the pods on a node request, those of daemon sets included.", resources...),
-		NodesTotalPodLimits: r.gauge("nodes_total_pod_limits",
+		NodesTotalPodLimits: r.Gauge("nodes_total_pod_limits",
 			"What the pods on a node are limited to, those of daemon sets included.", resources...),
-		NodesTotalDaemonRequests: r.gauge("nodes_total_daemon_requests",
+		NodesTotalDaemonRequests: r.Gauge("nodes_total_daemon_requests",
 			"What the pods of daemon sets on a node request.", resources...),
-		NodesTotalDaemonLimits: r.gauge("nodes_total_daemon_limits",
+		NodesTotalDaemonLimits: r.Gauge("nodes_total_daemon_limits",
 			"What the pods of daemon sets on a node are limited to.", resources...),
-		NodesSystemOverhead: r.gauge("nodes_system_overhead",
+		NodesSystemOverhead: r.Gauge("nodes_system_overhead",
 			"What a node keeps from pods for its own system.", resources...),
-		NodesCurrentLifetimeSeconds: r.gauge("nodes_current_lifetime_seconds",
+		NodesCurrentLifetimeSeconds: r.Gauge("nodes_current_lifetime_seconds",
 			"Age of a node.", each...),
 		NodeLabels: keys,
-		ClusterUtilizationPercent: r.gauge("cluster_utilization_percent",
+		ClusterUtilizationPercent: r.Gauge("cluster_utilization_percent",
 			"Share of what all nodes have to give that pods request, in percent.", "resource_type"),
 	}
 }

@@ -15,25 +15,25 @@ type poolMetrics struct {
 	NodepoolsSavingsCaution   *prometheus.GaugeVec
 }
 
-func newPoolMetrics(r *register) poolMetrics {
+func newPoolMetrics(r *Register) poolMetrics {
 	return poolMetrics{
-		NodepoolsLimit: r.gauge("nodepools_limit",
+		NodepoolsLimit: r.Gauge("nodepools_limit",
 			"Resources that a pool may have at most.", "resource_type", "nodepool"),
-		NodepoolsUsage: r.gauge("nodepools_usage",
+		NodepoolsUsage: r.Gauge("nodepools_usage",
 			"Resources that a pool's nodes have.", "resource_type", "nodepool"),
-		NodepoolsCostTotal: r.gauge("nodepools_cost_total",
+		NodepoolsCostTotal: r.Gauge("nodepools_cost_total",
 			"What a pool's nodes cost an hour.", "nodepool"),
-		NodepoolsCostTrackerErrorsTotal: r.counter("nodepools_cost_tracker_errors_total",
+		NodepoolsCostTrackerErrorsTotal: r.Counter("nodepools_cost_tracker_errors_total",
 			"How often a pool's cost could not be added up in full, because a price was not to be found.", "nodepool"),
-		NodepoolsAllowedDisruptions: r.gauge("nodepools_allowed_disruptions",
+		NodepoolsAllowedDisruptions: r.Gauge("nodepools_allowed_disruptions",
 			"Nodes of a pool that its budgets let be disrupted at the same time.", "nodepool", "reason"),
-		NodepoolsNodesConsumingBudgets: r.gauge("nodepools_nodes_consuming_budgets",
+		NodepoolsNodesConsumingBudgets: r.Gauge("nodepools_nodes_consuming_budgets",
 			"Nodes of a pool that its budgets count as being disrupted.", "nodepool", "reason"),
-		NodepoolsSavingsPredicted: r.gauge("nodepools_savings_predicted",
+		NodepoolsSavingsPredicted: r.Gauge("nodepools_savings_predicted",
 			"What the consolidations of a pool's nodes were expected to save an hour, all together. Not in Karpenter.", "nodepool"),
-		NodepoolsSavingsRealised: r.gauge("nodepools_savings_realised",
+		NodepoolsSavingsRealised: r.Gauge("nodepools_savings_realised",
 			"What the same consolidations did save an hour, after what was bought for their pods. Not in Karpenter.", "nodepool"),
-		NodepoolsSavingsCaution: r.gauge("nodepools_savings_caution",
+		NodepoolsSavingsCaution: r.Gauge("nodepools_savings_caution",
 			"How many times as much as usual an eviction from a pool's nodes has to save: 1 to 10. Not in Karpenter.", "nodepool"),
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tenon/core/order"
+	"tenon/internal/aws"
 	"tenon/internal/cli/planning"
 	"tenon/internal/settings"
 	"tenon/internal/validate"
@@ -20,14 +21,16 @@ import (
 
 func run(t *testing.T, paths ...string) validate.Result {
 	t.Helper()
-	defaults, _, err := settings.Parse(nil, func(string) (string, bool) { return "", false })
+	cloud := aws.Cloud()
+	defaults, _, err := settings.Parse(nil, func(string) (string, bool) { return "", false }, cloud.Settings...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	options, err := planning.NewRegions("", "", defaults).Options(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	market, err := planning.NewMarket("", "", cloud)
 	if err != nil {
 		t.Fatal(err)
 	}
+	options := planning.IngestOptions(market, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), defaults)
 	result, err := validate.Files(t.Context(), paths, validate.Options{Ingest: options})
 	if err != nil {
 		t.Fatal(err)

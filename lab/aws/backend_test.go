@@ -24,7 +24,7 @@ import (
 	"tenon/cloud/aws/api"
 	"tenon/internal/aws"
 	"tenon/internal/lookup"
-	"tenon/internal/manager"
+	"tenon/internal/provider"
 	"tenon/internal/reconcile"
 	configured "tenon/internal/settings"
 	"tenon/internal/telemetry"
@@ -69,14 +69,16 @@ func TestBackend(t *testing.T) {
 	server := apiServer(t, class, dns)
 
 	var s configured.Settings
-	s.AWS.ClusterName, s.AWS.ClusterCABundle, s.AWS.InterruptionQueue = "lab", "bGFi", "lab"
-	s.AWS.AMIRefreshInterval, s.AWS.SubnetRefreshInterval, s.AWS.VMMemoryOverheadPercent = time.Minute, time.Minute, 0.075
-	s.FeatureGates.ReservedCapacity, s.AWS.EnableZonalShift = true, true
+	var own aws.Settings
+	own.ClusterName, own.ClusterCABundle, own.InterruptionQueue = "lab", "bGFi", "lab"
+	own.AMIRefreshInterval, own.SubnetRefreshInterval, own.VMMemoryOverheadPercent = time.Minute, time.Minute, 0.075
+	s.FeatureGates.ReservedCapacity, own.EnableZonalShift = true, true
 	open := aws.Open(aws.Options{
-		Config: &rest.Config{Host: versions.URL}, Namespace: "kube-system", Build: "test", Idle: time.Millisecond, Longest: 10 * time.Millisecond,
+		Settings: &own,
+		Config:   &rest.Config{Host: versions.URL}, Namespace: "kube-system", Build: "test", Idle: time.Millisecond, Longest: 10 * time.Millisecond,
 		API: api.Options{Region: region, Endpoint: e.url, Credentials: e.config(account, region).Credentials},
 	})
-	backend := got(open(ctx, manager.Environment{Client: server, Live: server, Clock: e.clock, Settings: s, Log: logr.Discard()}))(t)
+	backend := got(open(ctx, provider.Environment{Client: server, Live: server, Clock: e.clock, Settings: s, Metrics: prometheus.NewRegistry(), Log: logr.Discard()}))(t)
 	metrics := got(telemetry.NewMetrics(prometheus.NewRegistry(), telemetry.LabelsOf(backend.Provider.Describe())))(t)
 	controllers := map[string]reconcile.Controller{}
 	for _, c := range backend.Controllers(reconcile.Kit{

@@ -25,7 +25,7 @@ func runOnMemory(ctx context.Context, args []string, _ *process.Inherited) error
 		return fmt.Errorf("read LAB_BOOT_DELAY: %w", err)
 	}
 	world := cli.Process()
-	world.Open = stage.Open(stage.Options{Machines: machines, Boot: boot, State: os.Getenv("LAB_CLOUD_STATE")})
+	world.Cloud.Open = stage.Open(stage.Options{Machines: machines, Boot: boot, State: os.Getenv("LAB_CLOUD_STATE")})
 	if status := cli.Run(ctx, args, world); status != 0 {
 		return fmt.Errorf("it ended with status %d", status)
 	}

@@ -17,7 +17,7 @@ import (
 	"tenon/cloud/aws/instancetype"
 
 	"tenon/cloud/memory"
-	"tenon/internal/manager"
+	"tenon/internal/provider"
 	"tenon/internal/reconcile"
 )
 
@@ -39,11 +39,11 @@ type Options struct {
 const region = "us-west-2"
 
 // Open makes the cloud: it sells what EC2 does, to node classes of the kind EC2NodeClass.
-func Open(o Options) manager.Open {
-	return func(ctx context.Context, ground manager.Environment) (manager.Backend, error) {
+func Open(o Options) provider.Open {
+	return func(ctx context.Context, ground provider.Environment) (provider.Backend, error) {
 		s, err := New(ctx, o, ground.Log)
 		if err != nil {
-			return manager.Backend{}, err
+			return provider.Backend{}, err
 		}
 		return s.Open(ctx, ground)
 	}
@@ -83,9 +83,9 @@ func New(ctx context.Context, o Options, log logr.Logger) (*Stage, error) {
 	return &Stage{Cloud: far, book: newBook(o.State, far)}, nil
 }
 
-// Open implements manager.Open.
-func (s *Stage) Open(context.Context, manager.Environment) (manager.Backend, error) {
-	return manager.Backend{
+// Open implements provider.Open.
+func (s *Stage) Open(context.Context, provider.Environment) (provider.Backend, error) {
+	return provider.Backend{
 		Provider: counter{Provider: s.Cloud.Connect(), book: s.book},
 		Controllers: func(kit reconcile.Kit) []reconcile.Controller {
 			return []reconcile.Controller{classes(kit), ticker(kit, s.Cloud)}

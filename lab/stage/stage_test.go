@@ -15,7 +15,7 @@ import (
 	"tenon/cloud"
 	"tenon/cloud/memory"
 	"tenon/core/model"
-	"tenon/internal/manager"
+	"tenon/internal/provider"
 	"tenon/lab/kubelet"
 )
 
@@ -31,7 +31,7 @@ func raise(t *testing.T, path string) *Stage {
 
 func connect(t *testing.T, s *Stage) cloud.Provider {
 	t.Helper()
-	backend, err := s.Open(t.Context(), manager.Environment{})
+	backend, err := s.Open(t.Context(), provider.Environment{})
 	if err != nil {
 		t.Fatal(err)
 	}

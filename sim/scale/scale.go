@@ -24,6 +24,7 @@ import (
 	"tenon/cloud/aws/facts"
 	"tenon/cloud/aws/instancetype"
 	"tenon/core/model"
+	"tenon/internal/aws"
 	"tenon/internal/cli/planning"
 	"tenon/internal/settings"
 	"tenon/internal/testing/workload"
@@ -251,13 +252,14 @@ func bound(ctx context.Context, objects []client.Object) (float64, error) {
 	if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
 		return 0, err
 	}
-	configured, _, err := settings.Parse(nil, func(string) (string, bool) { return "", false })
+	cloud := aws.Cloud()
+	configured, _, err := settings.Parse(nil, func(string) (string, bool) { return "", false }, cloud.Settings...)
 	if err != nil {
 		return 0, err
 	}
 	_, err = planning.Run(ctx, planning.Options{
 		Files: []string{file}, Region: region, Output: planning.JSON, Settings: configured, Given: func(string) bool { return false },
-	}, planning.World{Out: &output, Err: io.Discard, Progress: io.Discard, Lookup: func(string) (string, bool) { return "", false }, Clock: time.Now})
+	}, planning.World{Out: &output, Err: io.Discard, Progress: io.Discard, Lookup: func(string) (string, bool) { return "", false }, Clock: time.Now, Cloud: cloud})
 	if err != nil {
 		return 0, fmt.Errorf("plan: %w", err)
 	}

@@ -20,6 +20,7 @@ import (
 	"tenon/internal/ingest"
 	"tenon/internal/ingest/manifest"
 	"tenon/internal/manager"
+	"tenon/internal/provider"
 	"tenon/internal/rolloutpace"
 	"tenon/internal/savings"
 	"tenon/internal/version"
@@ -30,7 +31,7 @@ func (j *job) gather(ctx context.Context) (*snapshot.Snapshot, error) {
 	if j.Snapshot != "" {
 		return j.fromSnapshot()
 	}
-	m, err := NewMarket(j.Catalog, j.Region, j.Settings)
+	m, err := NewMarket(j.Catalog, j.Region, j.Cloud)
 	if err != nil {
 		return nil, err
 	}
@@ -87,8 +88,8 @@ func (j *job) now() time.Time {
 	return j.Clock()
 }
 
-func (j *job) ingestOptions(m *Market) ingest.Options {
-	options := m.Options(j.now(), j.Settings)
+func (j *job) ingestOptions(m provider.Market) ingest.Options {
+	options := IngestOptions(m, j.now(), j.Settings)
 	options.Settings = j.decisionSettings(snapshot.Settings{})
 	options.Files = len(j.Files) > 0
 	return options
@@ -211,7 +212,7 @@ func (j *job) remarkPrices(objects *ingest.Objects) {
 }
 
 // remark notes what would otherwise look odd in the plan.
-func (j *job) remark(s *snapshot.Snapshot, m *Market) {
+func (j *job) remark(s *snapshot.Snapshot, m provider.Market) {
 	if len(s.Pools) == 0 {
 		j.note("there is no NodePool: nothing can be bought")
 	}
@@ -220,5 +221,5 @@ func (j *job) remark(s *snapshot.Snapshot, m *Market) {
 			j.note("pool %s is left out: %s", s.Pools[i].Name, s.Pools[i].Unready)
 		}
 	}
-	j.notes = append(j.notes, m.remarks()...)
+	j.notes = append(j.notes, m.Remarks()...)
 }

@@ -19,6 +19,7 @@ import (
 	"tenon/internal/cli/progress"
 	"tenon/internal/cli/screen"
 	"tenon/internal/cli/table"
+	"tenon/internal/provider"
 	"tenon/internal/settings"
 )
 
@@ -28,7 +29,7 @@ type Options struct {
 	Files []string
 	// Snapshot is read in place of files or a cluster. SaveSnapshot is written.
 	Snapshot, SaveSnapshot string
-	// Catalog is a file of offers in place of EC2's of the Region.
+	// Catalog is a file of offers in place of what is built in of the Region.
 	Catalog, Region string
 	Consolidate     bool
 	Explain         bool
@@ -51,13 +52,15 @@ type World struct {
 	// Progress is where it is said what takes long.
 	Progress io.Writer
 	Lookup   func(name string) (string, bool)
+	// Cloud is the one whose catalogue is built in. Its settings have been read.
+	Cloud provider.Cloud
 	// Clock tells the time of a plan that --now does not set.
 	Clock func() time.Time
 }
 
 // Run makes a plan and writes it. It reports whether every pod has a place.
 func Run(ctx context.Context, o Options, w World) (complete bool, err error) {
-	if err := o.check(); err != nil {
+	if err := o.check(w.Cloud); err != nil {
 		return false, err
 	}
 	j := &job{Options: o, World: w, report: progress.Start(w.Progress, screen.Of(w.Progress, w.Lookup).Terminal)}
@@ -86,7 +89,7 @@ const (
 	YAML  = "yaml"
 )
 
-func (o *Options) check() error {
+func (o *Options) check(cloud provider.Cloud) error {
 	if o.Output != Table && o.Output != JSON && o.Output != YAML {
 		return fmt.Errorf("unknown output format %q; use table, json or yaml", o.Output)
 	}
@@ -96,7 +99,11 @@ func (o *Options) check() error {
 	if len(o.Files) > 0 {
 		return fmt.Errorf("--snapshot holds everything already: leave out -f %s", o.Files[0])
 	}
-	for _, flag := range []string{"kubeconfig", "catalog", "region", "scheduler-config", "reserved-enis", "vm-memory-overhead-percent", "node-price"} {
+	held := []string{"kubeconfig", "catalog", "region", "scheduler-config", "node-price"}
+	for _, option := range cloud.Settings {
+		held = append(held, option.Flag)
+	}
+	for _, flag := range held {
 		if o.Given(flag) {
 			return fmt.Errorf("--snapshot holds everything already: leave out --%s", flag)
 		}

@@ -19,6 +19,7 @@ import (
 	"tenon/cloud/aws/instance"
 	"tenon/cloud/aws/instanceevents"
 	"tenon/core/catalog"
+	"tenon/internal/aws/metrics"
 	"tenon/internal/departure"
 	"tenon/internal/lookup"
 	"tenon/internal/parallel"
@@ -45,6 +46,7 @@ type controller struct {
 	kit       reconcile.Kit
 	queue     Queue
 	shortages Shortages
+	metrics   *metrics.Metrics
 	atOnce    int
 }
 
@@ -52,14 +54,14 @@ type controller struct {
 const most = 10
 
 // New makes the controller of the queue.
-func New(kit reconcile.Kit, queue Queue, market Shortages) reconcile.Controller {
-	return At(kit, queue, market, most)
+func New(kit reconcile.Kit, queue Queue, market Shortages, m *metrics.Metrics) reconcile.Controller {
+	return At(kit, queue, market, m, most)
 }
 
 // At makes it so that it handles so many messages at the same time; one at a time starts no
 // goroutine.
-func At(kit reconcile.Kit, queue Queue, market Shortages, atOnce int) reconcile.Controller {
-	c := controller{kit, queue, market, atOnce}
+func At(kit reconcile.Kit, queue Queue, market Shortages, m *metrics.Metrics, atOnce int) reconcile.Controller {
+	c := controller{kit, queue, market, m, atOnce}
 	return reconcile.Controller{
 		Name:      "interruption",
 		Workers:   reconcile.One,
@@ -108,7 +110,7 @@ func (c controller) handle(ctx context.Context, m instanceevents.Message, claims
 		reconcile.Log(ctx).Error(err, "failed parsing interruption message")
 		return c.done(ctx, m)
 	}
-	c.kit.Metrics.InterruptionReceivedMessagesTotal.WithLabelValues(string(n.Kind)).Inc()
+	c.metrics.InterruptionReceivedMessagesTotal.WithLabelValues(string(n.Kind)).Inc()
 	for _, id := range n.Instances {
 		for _, claim := range claims[id] {
 			if err := c.act(ctx, n, claim); err != nil {
@@ -117,7 +119,7 @@ func (c controller) handle(ctx context.Context, m instanceevents.Message, claims
 		}
 	}
 	if !n.Time.IsZero() && n.Kind != instanceevents.Nothing {
-		c.kit.Metrics.InterruptionMessageQueueDurationSeconds.WithLabelValues().Observe(c.kit.Clock.Now().Sub(n.Time).Seconds())
+		c.metrics.InterruptionMessageQueueDurationSeconds.WithLabelValues().Observe(c.kit.Clock.Now().Sub(n.Time).Seconds())
 	}
 	return c.done(ctx, m)
 }
@@ -126,7 +128,7 @@ func (c controller) done(ctx context.Context, m instanceevents.Message) error {
 	if err := c.queue.Delete(ctx, m); err != nil {
 		return err
 	}
-	c.kit.Metrics.InterruptionDeletedMessagesTotal.WithLabelValues().Inc()
+	c.metrics.InterruptionDeletedMessagesTotal.WithLabelValues().Inc()
 	return nil
 }
 

@@ -10,12 +10,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud/aws/instance"
 	"tenon/cloud/aws/instanceevents"
 	"tenon/cloud/memory"
 	"tenon/internal/aws/controller/interruption"
+	"tenon/internal/aws/metrics"
 	"tenon/internal/departure"
 	"tenon/internal/reconcile"
 	"tenon/internal/testing/harness"
@@ -53,6 +56,7 @@ type place struct {
 	t        *testing.T
 	queue    *queue
 	market   *shortages
+	metrics  *metrics.Metrics
 	c        reconcile.Controller
 	instance string
 }
@@ -64,8 +68,12 @@ func newPlace(t *testing.T) *place {
 		c.Labels[karpenterv1.LabelCapacityType], c.Labels["node.kubernetes.io/instance-type"], c.Labels["topology.kubernetes.io/zone"] = "spot", "m5.large", "z"
 		c.Labels[awsv1.LabelCapacityReservationID] = "cr-1"
 	})
+	var err error
+	if p.metrics, _, err = metrics.New(prometheus.NewRegistry()); err != nil {
+		t.Fatal(err)
+	}
 	_, p.instance, _ = instance.Parse(claim.Status.ProviderID)
-	p.c = interruption.New(p.Kit, p.queue, p.market)
+	p.c = interruption.New(p.Kit, p.queue, p.market, p.metrics)
 	return p
 }
 
@@ -130,7 +138,7 @@ func TestKinds(t *testing.T) {
 			if len(tc.events) == 0 && events != "" {
 				t.Errorf("events are\n%s", events)
 			}
-			if n := p.Count(p.Kit.Metrics.InterruptionReceivedMessagesTotal.WithLabelValues(tc.metric)); n != 1 {
+			if n := p.Count(p.metrics.InterruptionReceivedMessagesTotal.WithLabelValues(tc.metric)); n != 1 {
 				t.Errorf("%s was counted %v times", tc.metric, n)
 			}
 		})
@@ -240,14 +248,14 @@ func TestStatus(t *testing.T) {
 		p := newPlace(t)
 		p.adopt()
 		w := &statuses{ill: []instanceevents.Illness{{Instance: "i-1", Category: category}, {Instance: "i-2", Category: category}}}
-		c := interruption.NewStatus(p.Kit, w)
+		c := interruption.NewStatus(p.Kit, w, p.metrics)
 		p.Run(c, "")
 		p.Run(c, "")
 		_, set := p.Claim("a").Annotations[karpenterv1.AnnotationTerminationTimestamp]
 		if !p.deleted() || set != hurried {
 			t.Errorf("%s: the claim goes: %t, hurried: %t", category, p.deleted(), set)
 		}
-		if n := p.Count(p.Kit.Metrics.InterruptionInstanceStatusUnhealthyTotal.WithLabelValues(string(category))); n != 1 {
+		if n := p.Count(p.metrics.InterruptionInstanceStatusUnhealthyTotal.WithLabelValues(string(category))); n != 1 {
 			t.Errorf("%s was counted %v times", category, n)
 		}
 	}
@@ -257,7 +265,7 @@ func TestStatus(t *testing.T) {
 func TestStatusForbidden(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	c := interruption.NewStatus(p.Kit, &statuses{err: instanceevents.ErrForbidden})
+	c := interruption.NewStatus(p.Kit, &statuses{err: instanceevents.ErrForbidden}, p.metrics)
 	if result := p.Run(c, ""); result != reconcile.Never {
 		t.Errorf("the next round is in %v", result)
 	}

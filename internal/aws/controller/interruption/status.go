@@ -10,6 +10,7 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud/aws/instanceevents"
+	"tenon/internal/aws/metrics"
 	"tenon/internal/reconcile"
 	"tenon/internal/removal"
 	"tenon/internal/telemetry"
@@ -26,11 +27,12 @@ type Statuses interface {
 type statusPoller struct {
 	kit      reconcile.Kit
 	statuses Statuses
+	metrics  *metrics.Metrics
 }
 
 // NewStatus makes the controller that polls the status of instances. It needs no queue.
-func NewStatus(kit reconcile.Kit, statuses Statuses) reconcile.Controller {
-	p := statusPoller{kit, statuses}
+func NewStatus(kit reconcile.Kit, statuses Statuses, m *metrics.Metrics) reconcile.Controller {
+	p := statusPoller{kit, statuses, m}
 	return reconcile.Controller{
 		Name:      "interruption.instancestatus",
 		Workers:   reconcile.One,
@@ -76,7 +78,7 @@ func (p statusPoller) treat(ctx context.Context, illness instanceevents.Illness,
 	if err != nil {
 		return err
 	}
-	p.kit.Metrics.InterruptionInstanceStatusUnhealthyTotal.WithLabelValues(string(illness.Category)).Inc()
+	p.metrics.InterruptionInstanceStatusUnhealthyTotal.WithLabelValues(string(illness.Category)).Inc()
 	p.kit.Events.Publish(both(claim, node, func(o client.Object) telemetry.Event {
 		return telemetry.Warning(o, unhealthy, unhealthyMessage)
 	})...)

@@ -139,7 +139,6 @@ func (k keeper) finish(ctx context.Context, class *awsv1.EC2NodeClass) (reconcil
 		return patch.Settled(class, err)
 	}
 	k.inventory.Forget(class)
-	k.kit.Metrics.Ec2nodeclassesUserdataBytes.DeleteLabelValues(class.Name)
 	return reconcile.Never, nil
 }
 

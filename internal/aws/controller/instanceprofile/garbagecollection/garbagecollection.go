@@ -24,15 +24,11 @@ type Cleaner interface {
 
 const period = 30 * time.Minute
 
-// New makes the controller. In an isolated network IAM is out of reach, and it does
-// nothing: the caller need not ask.
+// New makes the controller. In an isolated network IAM is out of reach, and nothing should run it.
 func New(kit reconcile.Kit, profiles Cleaner) reconcile.Controller {
 	return reconcile.Controller{
 		Name: "instanceprofile.garbagecollection", Workers: reconcile.One,
 		Reconcile: func(ctx context.Context, _ reconcile.Key) (reconcile.Result, error) {
-			if kit.Settings.AWS.IsolatedVPC {
-				return reconcile.Never, nil
-			}
 			used, err := inUse(ctx, kit.Client)
 			if err != nil {
 				return reconcile.Never, err

@@ -39,15 +39,3 @@ func TestWhatIsInUse(t *testing.T) {
 		t.Errorf("in use (-want +got):\n%s", diff)
 	}
 }
-
-// In an isolated network nothing is deleted.
-func TestIsolated(t *testing.T) {
-	t.Parallel()
-	r := harness.New(t, memory.Options{})
-	r.Kit.Settings.AWS.IsolatedVPC = true
-	c := &cleaner{}
-	r.Run(garbagecollection.New(r.Kit, c), "")
-	if c.kept != nil {
-		t.Error("it cleans")
-	}
-}

@@ -1,0 +1,54 @@
+// Package provider is what a cloud gives to the process, as data: its settings, how its backend is
+// opened, what can be bought without asking it, and its metrics. Each cloud fills in a Cloud in one
+// folder, and cmd/tenon names the one that the binary is for.
+//
+// It must not know a cloud.
+package provider
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/catalog"
+	"tenon/core/requirement"
+	"tenon/internal/settings"
+	"tenon/internal/telemetry"
+)
+
+// Cloud is one cloud. The zero value has no settings, opens nothing and sells nothing.
+type Cloud struct {
+	// Settings are the cloud's own. Reading them changes what Open and Market go by, so that a
+	// Cloud serves one command line.
+	Settings []settings.Option
+	// Open makes the backend of a controller.
+	Open Open
+	// Builtin is the catalogue that the binary has of the cloud.
+	Builtin Builtin
+	// Metrics describe the cloud's own, and Classes are the labels that name the class of a node, for
+	// the page that documents metrics.
+	Metrics []telemetry.Family
+	Classes []string
+}
+
+// Builtin is a catalogue that needs no account of the cloud.
+type Builtin struct {
+	// Name is what people call it: EC2.
+	Name string
+	// Region is the one that is taken if none is named.
+	Region string
+	// Market is that of a region. Without one, each pool buys in the region that it names, or
+	// in Region if it names none.
+	Market func(region string) (Market, error)
+}
+
+// Market is what pools can buy.
+type Market interface {
+	Vocabulary() requirement.Vocabulary
+	// ReservationLabel is the label of nodes that names their capacity reservation; empty if
+	// there are none.
+	ReservationLabel() string
+	// Catalog is what a pool may buy. The class is nil if it is not among the objects.
+	Catalog(pool *karpenterv1.NodePool, class metav1.Object) (*catalog.Catalog, error)
+	// Remarks say what was assumed about the catalogues that were asked for.
+	Remarks() []string
+}
