@@ -189,7 +189,7 @@ func Settle(s *snapshot.Snapshot, pause time.Duration, most int) (rounds []Round
 	return rounds, twice, s
 }
 
-func count(s *snapshot.Snapshot, moved map[string]int, pods []int) {
+func count(s *snapshot.Snapshot, moved map[string]int, pods []snapshot.PodIndex) {
 	for _, p := range pods {
 		moved[s.Pods[p].Key()]++
 	}

@@ -10,15 +10,15 @@ import (
 // solve", and no pod is given a place that did not ask.
 func checkAccounts(s *snapshot.Snapshot, p *plan.Plan, f *finding) {
 	mentions := make([]int, len(s.Pods))
-	mention := func(pod int, node string) bool {
-		if pod < 0 || pod >= len(s.Pods) {
+	mention := func(pod snapshot.PodIndex, node string) bool {
+		if pod < 0 || int(pod) >= len(s.Pods) {
 			f.note(Violation{Rule: PodUninvited, Node: node, Have: int64(pod), Detail: "no such pod"})
 			return false
 		}
 		mentions[pod]++
 		return true
 	}
-	place := func(pod int, node string) {
+	place := func(pod snapshot.PodIndex, node string) {
 		if mention(pod, node) && (!wantsPlace(&s.Pods[pod]) || s.Pods[pod].Refused != "") {
 			f.note(Violation{Rule: PodUninvited, Pod: s.Pods[pod].Key(), Node: node, Detail: s.Pods[pod].Refused})
 		}

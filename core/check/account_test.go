@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"tenon/core/plan"
+	"tenon/core/snapshot"
 )
 
 func TestEveryPodIsInThePlanOnce(t *testing.T) {
 	cases{
 		"an empty plan for an empty cluster": {build: func(w *world) {}},
 		"a placed and an unplaced pod": {build: func(w *world) {
-			w.claim("default", []int{w.pod("web")}, "small/a/spot")
+			w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot")
 			huge := w.pod("huge")
 			w.s.Templates[w.s.Pods[huge].Template].Requests.CPU = 1 << 40
 			w.unplaced(huge)
@@ -31,21 +32,21 @@ func TestEveryPodIsInThePlanOnce(t *testing.T) {
 			w.node("n1", "a").Leaving = true
 			web := w.bound("n1", "web")
 			w.s.Pods[web].Movable = true
-			w.claim("default", []int{web}, "small/a/spot")
+			w.claim("default", []snapshot.PodIndex{web}, "small/a/spot")
 		}},
 		"a pod in two places": {
 			build: func(w *world) {
 				web := w.pod("web")
 				w.node("n1", "a")
 				w.place("n1", web)
-				w.claim("default", []int{web}, "small/a/spot")
+				w.claim("default", []snapshot.PodIndex{web}, "small/a/spot")
 			},
 			want: []Rule{PodTwice},
 		},
 		"a pod that is placed and unplaced": {
 			build: func(w *world) {
 				web := w.pod("web")
-				w.claim("default", []int{web}, "small/a/spot")
+				w.claim("default", []snapshot.PodIndex{web}, "small/a/spot")
 				w.unplaced(web)
 			},
 			want: []Rule{PodTwice, Overlooked},
@@ -53,7 +54,7 @@ func TestEveryPodIsInThePlanOnce(t *testing.T) {
 		"a running pod that is placed": {
 			build: func(w *world) {
 				w.node("n1", "a")
-				w.claim("default", []int{w.bound("n1", "web")}, "small/a/spot")
+				w.claim("default", []snapshot.PodIndex{w.bound("n1", "web")}, "small/a/spot")
 			},
 			want: []Rule{PodUninvited},
 		},
@@ -61,7 +62,7 @@ func TestEveryPodIsInThePlanOnce(t *testing.T) {
 			build: func(w *world) {
 				web := w.pod("web")
 				w.s.Pods[web].Refused = "its volume claim is lost"
-				w.claim("default", []int{web}, "small/a/spot")
+				w.claim("default", []snapshot.PodIndex{web}, "small/a/spot")
 			},
 			want: []Rule{PodUninvited},
 		},

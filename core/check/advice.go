@@ -31,7 +31,7 @@ func checkWeights(e *state, f *finding) {
 	}
 }
 
-func (e *state) heavierPool(weight int32, pod int) (string, bool) {
+func (e *state) heavierPool(weight int32, pod snapshot.PodIndex) (string, bool) {
 	if e.entangled(pod) || e.hasPreferences(pod) {
 		return "", false
 	}
@@ -47,7 +47,7 @@ func (e *state) heavierPool(weight int32, pod int) (string, bool) {
 // have a place, by themselves, on some node or on one more of some pool.
 func checkOverlooked(e *state, f *finding) {
 	for _, u := range e.p.Unplaced {
-		if u.Pod < 0 || u.Pod >= len(e.s.Pods) || e.s.Pods[u.Pod].Refused != "" || e.entangled(u.Pod) {
+		if u.Pod < 0 || int(u.Pod) >= len(e.s.Pods) || e.s.Pods[u.Pod].Refused != "" || e.entangled(u.Pod) {
 			continue
 		}
 		overlooked := Violation{Rule: Overlooked, Pod: e.s.Pods[u.Pod].Key()}
@@ -72,7 +72,7 @@ func checkOverlooked(e *state, f *finding) {
 }
 
 // entangled reports whether a rule between pods may concern the pod.
-func (e *state) entangled(pod int) bool {
+func (e *state) entangled(pod snapshot.PodIndex) bool {
 	t := e.template(pod)
 	if len(hardSpreads(t))+len(t.Affinity)+len(t.AntiAffinity) > 0 {
 		return true
@@ -98,14 +98,14 @@ func (e *state) entangled(pod int) bool {
 	return false
 }
 
-func (e *state) hasPreferences(pod int) bool {
+func (e *state) hasPreferences(pod snapshot.PodIndex) bool {
 	t := e.template(pod)
 	return len(t.Preferred)+len(t.PreferredAffinity)+len(t.PreferredAntiAffinity)+len(t.Spreads) > 0
 }
 
 // couldJoin tries the pod on a node of the final state with the very checks that judge
 // plans. Nodes of claims must hold it under every offer.
-func (e *state) couldJoin(n *node, pod int) bool {
+func (e *state) couldJoin(n *node, pod snapshot.PodIndex) bool {
 	guest := *n
 	guest.placed = append(slices.Clone(n.placed), pod)
 	return e.isSound(&guest)
@@ -121,7 +121,7 @@ func (e *state) isSound(n *node) bool {
 }
 
 // couldBuy reports whether one more node of the pool could be bought for the pod alone.
-func (e *state) couldBuy(pool *snapshot.Pool, pod int) bool {
+func (e *state) couldBuy(pool *snapshot.Pool, pod snapshot.PodIndex) bool {
 	if pool.Unready != "" || pool.Replicas != nil || e.keepsOff(pool, pod) {
 		return false
 	}
@@ -134,7 +134,7 @@ func (e *state) couldBuy(pool *snapshot.Pool, pod int) bool {
 				continue
 			}
 			o := offerOf(&types[i], offering, pool)
-			n := &node{name: "probe", claim: &plan.Claim{}, pool: pool, taints: pool.Taints, placed: []int{pod}}
+			n := &node{name: "probe", claim: &plan.Claim{}, pool: pool, taints: pool.Taints, placed: []snapshot.PodIndex{pod}}
 			made, conflict := e.face(n, o, &types[i], offering)
 			if conflict != "" {
 				continue
@@ -150,7 +150,7 @@ func (e *state) couldBuy(pool *snapshot.Pool, pod int) bool {
 }
 
 // keepsOff counts taints that only prefer, as a first attempt at placing a pod does.
-func (e *state) keepsOff(pool *snapshot.Pool, pod int) bool {
+func (e *state) keepsOff(pool *snapshot.Pool, pod snapshot.PodIndex) bool {
 	for _, taint := range pool.Taints {
 		if !slices.ContainsFunc(e.template(pod).Tolerations, func(t model.Toleration) bool { return t.Tolerates(taint) }) {
 			return true

@@ -13,18 +13,18 @@ import (
 func TestOffers(t *testing.T) {
 	cases{
 		"the cheapest first": {build: func(w *world) {
-			w.claim("default", []int{w.pod("web")}, "small/a/spot", "small/a/on-demand", "large/a/spot")
+			w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot", "small/a/on-demand", "large/a/spot")
 		}},
 		"a pool that does not exist": {
 			build: func(w *world) {
-				w.claim("default", []int{w.pod("web")}, "small/a/spot").Pool = "gone"
+				w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot").Pool = "gone"
 			},
 			want: []Rule{PoolUnknown},
 		},
 		"a pool that is not ready": {
 			build: func(w *world) {
 				w.s.Pools[0].Unready = "not ready"
-				w.claim("default", []int{w.pod("web")}, "small/a/spot")
+				w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot")
 			},
 			want: []Rule{PoolUnready},
 		},
@@ -32,19 +32,19 @@ func TestOffers(t *testing.T) {
 			build: func(w *world) {
 				replicas := int64(3)
 				w.s.Pools[0].Replicas = &replicas
-				w.claim("default", []int{w.pod("web")}, "small/a/spot")
+				w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot")
 			},
 			want: []Rule{PoolUnready},
 		},
 		"an offer that nobody sells": {
 			build: func(w *world) {
-				w.claim("default", []int{w.pod("web")}, "small/a/spot").Offer.Zone = "c"
+				w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot").Offer.Zone = "c"
 			},
 			want: []Rule{OfferUnknown},
 		},
 		"an alternative that nobody sells": {
 			build: func(w *world) {
-				c := w.claim("default", []int{w.pod("web")}, "small/a/spot")
+				c := w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot")
 				c.Alternatives = plan.List(plan.Offer{InstanceType: "huge", Zone: "a", CapacityType: "spot", Price: 9 * usd})
 			},
 			want: []Rule{OfferUnknown},
@@ -52,46 +52,46 @@ func TestOffers(t *testing.T) {
 		"an offer that cannot be had": {
 			build: func(w *world) {
 				w.offering("small", "a", "spot").Available = false
-				w.claim("default", []int{w.pod("web")}, "small/a/spot")
+				w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot")
 			},
 			want: []Rule{OfferUnavailable},
 		},
 		"an alternative that the pool excludes": {
 			build: func(w *world) {
 				w.s.Pools[0].Requirements = w.s.Pools[0].Requirements.With(requirement.New(requirement.KeyCapacityType, requirement.In, "spot"))
-				w.claim("default", []int{w.pod("web")}, "small/a/spot", "small/a/on-demand")
+				w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot", "small/a/on-demand")
 			},
 			want: []Rule{OfferExcluded},
 		},
 		"an alternative that the claim excludes": {
 			build: func(w *world) {
-				c := w.claim("default", []int{w.pod("web")}, "small/a/spot", "small/b/spot")
+				c := w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot", "small/b/spot")
 				c.Requirements = c.Requirements.Replaced(requirement.New(requirement.KeyZone, requirement.In, "a"))
 			},
 			want: []Rule{OfferExcluded},
 		},
 		"a cheaper alternative": {
 			build: func(w *world) {
-				w.claim("default", []int{w.pod("web")}, "small/a/on-demand", "small/a/spot")
+				w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/on-demand", "small/a/spot")
 			},
 			want: []Rule{OfferOrder},
 		},
 		"an alternative listed twice": {
 			build: func(w *world) {
-				w.claim("default", []int{w.pod("web")}, "small/a/spot", "small/b/spot", "small/b/spot")
+				w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot", "small/b/spot", "small/b/spot")
 			},
 			want: []Rule{OfferOrder},
 		},
 		"a price of its own": {
 			build: func(w *world) {
-				w.claim("default", []int{w.pod("web")}, "small/a/spot").Offer.Price++
+				w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot").Offer.Price++
 				w.p.Cost.New++
 			},
 			want: []Rule{Price},
 		},
 		"the price of a node is part of it": {build: func(w *world) {
 			w.s.Pools[0].NodePrice = usd
-			w.claim("default", []int{w.pod("web")}, "small/a/spot").Offer.Price += usd
+			w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot").Offer.Price += usd
 			w.p.Cost.New += usd
 		}},
 	}.run(t)
@@ -100,20 +100,20 @@ func TestOffers(t *testing.T) {
 func TestPromises(t *testing.T) {
 	cases{
 		"labels of the offer": {build: func(w *world) {
-			w.claim("default", []int{w.pod("web")}, "small/a/spot").Labels = map[string]string{
+			w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot").Labels = map[string]string{
 				requirement.KeyZone: "a", requirement.KeyNodePool: "default", "extra": "label",
 			}
 		}},
 		"a label that the node will not have": {
 			build: func(w *world) {
-				w.claim("default", []int{w.pod("web")}, "small/a/spot").Labels = map[string]string{requirement.KeyZone: "b"}
+				w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot").Labels = map[string]string{requirement.KeyZone: "b"}
 			},
 			want: []Rule{ClaimLabels},
 		},
 		"two claims of one name": {
 			build: func(w *world) {
-				w.claim("default", []int{w.pod("web")}, "small/a/spot")
-				w.claim("default", []int{w.pod("web")}, "small/a/spot").Name = "default-1"
+				w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot")
+				w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot").Name = "default-1"
 			},
 			want: []Rule{ClaimName},
 		},
@@ -123,27 +123,29 @@ func TestPromises(t *testing.T) {
 		},
 		"other taints than the pool's": {
 			build: func(w *world) {
-				w.claim("default", []int{w.pod("web")}, "small/a/spot").Taints = []model.Taint{{Key: "gpu", Effect: model.NoSchedule}}
+				w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot").Taints = []model.Taint{{Key: "gpu", Effect: model.NoSchedule}}
 			},
 			want: []Rule{ClaimTaints},
 		},
 		"other room than the offer's": {
-			build: func(w *world) { w.claim("default", []int{w.pod("web")}, "small/a/spot").Allocatable.CPU++ },
-			want:  []Rule{ClaimResources},
+			build: func(w *world) {
+				w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot").Allocatable.CPU++
+			},
+			want: []Rule{ClaimResources},
 		},
 		"other capacity than the offer's": {
-			build: func(w *world) { w.claim("default", []int{w.pod("web")}, "small/a/spot").Capacity.CPU++ },
+			build: func(w *world) { w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot").Capacity.CPU++ },
 			want:  []Rule{ClaimResources},
 		},
 		"requests without the daemons": {
 			build: func(w *world) {
 				w.daemon("agent")
-				w.claim("default", []int{w.pod("web")}, "small/a/spot")
+				w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot")
 			},
 			want: []Rule{ClaimResources},
 		},
 		"more requests than anybody has": {
-			build: func(w *world) { w.claim("default", []int{w.pod("web")}, "small/a/spot").Requests.CPU++ },
+			build: func(w *world) { w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot").Requests.CPU++ },
 			want:  []Rule{ClaimResources},
 		},
 	}.run(t)
@@ -157,19 +159,19 @@ func TestMinimums(t *testing.T) {
 	cases{
 		"enough types": {build: func(w *world) {
 			twoTypes(w)
-			w.claim("default", []int{w.pod("web")}, "small/a/spot", "large/a/spot")
+			w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot", "large/a/spot")
 		}},
 		"too few types": {
 			build: func(w *world) {
 				twoTypes(w)
-				w.claim("default", []int{w.pod("web")}, "small/a/spot", "small/a/on-demand")
+				w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot", "small/a/on-demand")
 			},
 			want: []Rule{Minimum},
 		},
 		"too few types, and allowed": {build: func(w *world) {
 			twoTypes(w)
 			w.s.Settings.BestEffortMinimum = true
-			c := w.claim("default", []int{w.pod("web")}, "small/a/spot")
+			c := w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot")
 			c.MinimumRelaxed = true
 			c.Requirements = c.Requirements.Replaced(c.Requirements.Get(requirement.KeyInstanceType).WithMinValues(1))
 		}},
@@ -177,7 +179,7 @@ func TestMinimums(t *testing.T) {
 			build: func(w *world) {
 				twoTypes(w)
 				w.s.Settings.BestEffortMinimum = true
-				c := w.claim("default", []int{w.pod("web")}, "small/a/spot")
+				c := w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot")
 				c.Requirements = c.Requirements.Replaced(c.Requirements.Get(requirement.KeyInstanceType).WithMinValues(1))
 			},
 			want: []Rule{Minimum},
@@ -186,7 +188,7 @@ func TestMinimums(t *testing.T) {
 			build: func(w *world) {
 				twoTypes(w)
 				w.s.Settings.BestEffortMinimum = true
-				w.claim("default", []int{w.pod("web")}, "small/a/spot").MinimumRelaxed = true
+				w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot").MinimumRelaxed = true
 			},
 			want: []Rule{Minimum},
 		},
@@ -201,34 +203,34 @@ func TestLimits(t *testing.T) {
 		"just within": {build: func(w *world) {
 			limit(w, model.CPU, 4000)
 			w.node("n1", "a")
-			w.claim("default", []int{w.pod("web")}, "small/a/spot")
+			w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot")
 		}},
 		"beyond": {
 			build: func(w *world) {
 				limit(w, model.CPU, 4000)
 				w.node("n1", "a")
-				w.claim("default", []int{w.pod("web")}, "small/a/spot")
-				w.claim("default", []int{w.pod("web")}, "small/a/spot")
+				w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot")
+				w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot")
 			},
 			want: []Rule{Limit},
 		},
 		"beyond if the cloud chooses the largest": {
 			build: func(w *world) {
 				limit(w, model.CPU, 4000)
-				w.claim("default", []int{w.pod("web")}, "small/a/spot", "large/a/spot")
+				w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot", "large/a/spot")
 			},
 			want: []Rule{Limit},
 		},
 		"a leaving node does not count": {build: func(w *world) {
 			limit(w, model.CPU, 2000)
 			w.node("n1", "a").Leaving = true
-			w.claim("default", []int{w.pod("web")}, "small/a/spot")
+			w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot")
 		}},
 		"a number of nodes": {
 			build: func(w *world) {
 				limit(w, model.Nodes, 1)
 				w.node("n1", "a")
-				w.claim("default", []int{w.pod("web")}, "small/a/spot")
+				w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot")
 			},
 			want: []Rule{Limit},
 		},
@@ -241,14 +243,14 @@ func TestLimits(t *testing.T) {
 			build: func(w *world) {
 				limit(w, "nvidia.com/gpu", 0)
 				w.node("n1", "a").Capacity = model.NewResources(model.Amount{Name: "nvidia.com/gpu", Value: 1})
-				w.claim("default", []int{w.pod("web")}, "small/a/spot")
+				w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot")
 			},
 			want: []Rule{Limit},
 		},
 		"other pools' nodes do not count": {build: func(w *world) {
 			limit(w, model.CPU, 2000)
 			w.node("n1", "a").Pool = "other"
-			w.claim("default", []int{w.pod("web")}, "small/a/spot")
+			w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot")
 		}},
 	}.run(t)
 }
@@ -265,13 +267,13 @@ func TestReservations(t *testing.T) {
 	cases{
 		"within its stock": {build: func(w *world) {
 			reserve(w, 1)
-			w.claim("default", []int{w.pod("web")}, "small/a/reserved")
+			w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/reserved")
 		}},
 		"beyond its stock": {
 			build: func(w *world) {
 				reserve(w, 1)
-				w.claim("default", []int{w.pod("web")}, "small/a/reserved")
-				w.claim("default", []int{w.pod("web")}, "small/a/reserved")
+				w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/reserved")
+				w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/reserved")
 			},
 			want: []Rule{Reservation},
 		},
@@ -279,14 +281,14 @@ func TestReservations(t *testing.T) {
 			build: func(w *world) {
 				reserve(w, 1)
 				w.s.Settings.ReservedCapacity = false
-				w.claim("default", []int{w.pod("web")}, "small/a/reserved")
+				w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/reserved")
 			},
 			want: []Rule{OfferUnavailable},
 		},
 		"that is used up": {
 			build: func(w *world) {
 				reserve(w, 0)
-				w.claim("default", []int{w.pod("web")}, "small/a/reserved")
+				w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/reserved")
 			},
 			want: []Rule{OfferUnavailable, Reservation},
 		},
@@ -296,19 +298,19 @@ func TestReservations(t *testing.T) {
 func TestCost(t *testing.T) {
 	cases{
 		"the sum of the claims": {build: func(w *world) {
-			w.claim("default", []int{w.pod("web")}, "small/a/spot")
-			w.claim("default", []int{w.pod("web")}, "large/a/spot")
+			w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot")
+			w.claim("default", []snapshot.PodIndex{w.pod("web")}, "large/a/spot")
 		}},
 		"another sum": {
 			build: func(w *world) {
-				w.claim("default", []int{w.pod("web")}, "small/a/spot")
+				w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot")
 				w.p.Cost.New++
 			},
 			want: []Rule{Cost},
 		},
 		"a bound above the price": {
 			build: func(w *world) {
-				w.claim("default", []int{w.pod("web")}, "small/a/spot")
+				w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot")
 				w.p.Cost.LowerBound = w.p.Cost.New + 1
 			},
 			want: []Rule{Cost},
@@ -325,34 +327,34 @@ func TestWeights(t *testing.T) {
 	cases{
 		"the heavier pool": {build: func(w *world) {
 			heavy(w)
-			w.claim("heavy", []int{w.pod("web")}, "small/a/spot")
+			w.claim("heavy", []snapshot.PodIndex{w.pod("web")}, "small/a/spot")
 		}},
 		"the lighter pool": {
 			build: func(w *world) {
 				heavy(w)
-				w.claim("default", []int{w.pod("web")}, "small/a/spot")
+				w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot")
 			},
 			want: []Rule{Weight},
 		},
 		"the lighter pool, since the heavier one is used up": {build: func(w *world) {
 			heavy(w).Limits = []model.Amount{{Name: model.CPU, Value: 1000}}
-			w.claim("default", []int{w.pod("web")}, "small/a/spot")
+			w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot")
 		}},
 		"the lighter pool, since the heavier one is tainted": {build: func(w *world) {
 			heavy(w).Taints = []model.Taint{{Key: "gpu", Effect: model.NoSchedule}}
-			w.claim("default", []int{w.pod("web")}, "small/a/spot")
+			w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot")
 		}},
 		"the lighter pool, since the heavier one is elsewhere": {build: func(w *world) {
 			heavy(w, requirement.New(requirement.KeyZone, requirement.In, "b"))
-			w.claim("default", []int{w.pod("web", asks(requirement.KeyZone, requirement.In, "a"))}, "small/a/spot")
+			w.claim("default", []snapshot.PodIndex{w.pod("web", asks(requirement.KeyZone, requirement.In, "a"))}, "small/a/spot")
 		}},
 		"the lighter pool, since the heavier one offers too little choice": {build: func(w *world) {
 			heavy(w, requirement.New(requirement.KeyInstanceType, requirement.Exists).WithMinValues(3))
-			w.claim("default", []int{w.pod("web")}, "small/a/spot")
+			w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot")
 		}},
 		"a guest on a claim that another pod needs": {build: func(w *world) {
 			heavy(w, requirement.New(requirement.KeyZone, requirement.In, "b"))
-			w.claim("default", []int{w.pod("web", asks(requirement.KeyZone, requirement.In, "a")), w.pod("api")}, "small/a/spot")
+			w.claim("default", []snapshot.PodIndex{w.pod("web", asks(requirement.KeyZone, requirement.In, "a")), w.pod("api")}, "small/a/spot")
 		}},
 	}.run(t)
 }

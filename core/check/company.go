@@ -22,7 +22,7 @@ func (e *state) checkAntiAffinity(f *finding) {
 	}
 }
 
-func (e *state) checkApart(n *node, pod int, term *snapshot.AffinityTerm, other *node, f *finding) {
+func (e *state) checkApart(n *node, pod snapshot.PodIndex, term *snapshot.AffinityTerm, other *node, f *finding) {
 	domain, meet := mayMeet(n, other, term.Key)
 	if !meet {
 		return
@@ -59,14 +59,14 @@ func mayMeet(a, b *node, key string) (string, bool) {
 	return "", false
 }
 
-func (e *state) selects(term *snapshot.AffinityTerm, pod int) bool {
+func (e *state) selects(term *snapshot.AffinityTerm, pod snapshot.PodIndex) bool {
 	t := e.template(pod)
 	return slices.Contains(term.Namespaces, t.Namespace) && term.Selector.Matches(t.Labels)
 }
 
 // selectsByAll reports whether every term picks the pod. To kube-scheduler only such pods
 // are company for a pod with several affinity terms.
-func (e *state) selectsByAll(terms []snapshot.AffinityTerm, pod int) bool {
+func (e *state) selectsByAll(terms []snapshot.AffinityTerm, pod snapshot.PodIndex) bool {
 	for i := range terms {
 		if !e.selects(&terms[i], pod) {
 			return false
@@ -77,7 +77,7 @@ func (e *state) selectsByAll(terms []snapshot.AffinityTerm, pod int) bool {
 
 // checkAffinity asks for every placed pod's company when all are where they will be.
 func (e *state) checkAffinity(f *finding) {
-	everybody := func(int) bool { return true }
+	everybody := func(snapshot.PodIndex) bool { return true }
 	for _, n := range e.nodes {
 		for _, pod := range n.placed {
 			if _, where, ok := e.hasCompany(n, pod, everybody); !ok {
@@ -94,7 +94,7 @@ func (e *state) checkAffinityOrder(f *finding) {
 	arrived := make([]bool, len(e.s.Pods))
 	type arrival struct {
 		n   *node
-		pod int
+		pod snapshot.PodIndex
 	}
 	var waiting []arrival
 	for _, n := range e.nodes {
@@ -108,7 +108,7 @@ func (e *state) checkAffinityOrder(f *finding) {
 			}
 		}
 	}
-	present := func(pod int) bool { return arrived[pod] }
+	present := func(pod snapshot.PodIndex) bool { return arrived[pod] }
 	for len(waiting) > 0 {
 		next := -1
 		for i, a := range waiting {
@@ -134,7 +134,7 @@ func (e *state) checkAffinityOrder(f *finding) {
 // hasCompany reports whether a pod's required affinity holds on its node among those
 // present, for every choice of the cloud. founds means that it holds only because no pod
 // of its kind is there yet and the pod is its own company.
-func (e *state) hasCompany(n *node, pod int, present func(pod int) bool) (founds bool, where string, ok bool) {
+func (e *state) hasCompany(n *node, pod snapshot.PodIndex, present func(pod snapshot.PodIndex) bool) (founds bool, where string, ok bool) {
 	terms := e.template(pod).Affinity
 	if len(terms) == 0 {
 		return false, "", true
@@ -159,9 +159,9 @@ func (e *state) hasCompany(n *node, pod int, present func(pod int) bool) (founds
 
 // company lists the nodes with a pod that all terms pick, and says whether any of
 // them has a label that a term is about.
-func (e *state) company(terms []snapshot.AffinityTerm, pod int, present func(pod int) bool) (nodes []*node, anywhere bool) {
+func (e *state) company(terms []snapshot.AffinityTerm, pod snapshot.PodIndex, present func(pod snapshot.PodIndex) bool) (nodes []*node, anywhere bool) {
 	for _, n := range e.nodes {
-		if !slices.ContainsFunc(e.counted(n), func(other int) bool {
+		if !slices.ContainsFunc(e.counted(n), func(other snapshot.PodIndex) bool {
 			return other != pod && present(other) && e.selectsByAll(terms, other)
 		}) {
 			continue

@@ -64,16 +64,16 @@ type judge struct {
 	f      *finding
 	nodes  map[string]*snapshot.Node
 	goneBy map[string]int
-	on     map[string][]int
+	on     map[string][]snapshot.PodIndex
 }
 
 func newJudge(s *snapshot.Snapshot, p *plan.Plan, f *finding) *judge {
-	j := &judge{s: s, p: p, f: f, nodes: map[string]*snapshot.Node{}, goneBy: map[string]int{}, on: map[string][]int{}}
+	j := &judge{s: s, p: p, f: f, nodes: map[string]*snapshot.Node{}, goneBy: map[string]int{}, on: map[string][]snapshot.PodIndex{}}
 	for i := range s.Nodes {
 		j.nodes[s.Nodes[i].Name] = &s.Nodes[i]
 	}
 	for i := range s.Pods {
-		j.on[s.Pods[i].Node] = append(j.on[s.Pods[i].Node], i)
+		j.on[s.Pods[i].Node] = append(j.on[s.Pods[i].Node], snapshot.PodIndex(i))
 	}
 	for i := range p.Disruptions {
 		for _, r := range p.Disruptions[i].Nodes {
@@ -141,7 +141,7 @@ func (j *judge) untouchable(d *plan.Disruption, n *snapshot.Node) string {
 func (j *judge) expects(n *snapshot.Node) bool {
 	return n.Life.Nominated.After(j.s.Now) ||
 		slices.ContainsFunc(j.p.Existing, func(e plan.Placement) bool { return e.Node == n.Name }) ||
-		slices.ContainsFunc(j.on[n.Name], func(pod int) bool { return j.s.Pods[pod].Tie.Promised })
+		slices.ContainsFunc(j.on[n.Name], func(pod snapshot.PodIndex) bool { return j.s.Pods[pod].Tie.Promised })
 }
 
 func (j *judge) poolOf(n *snapshot.Node) *snapshot.Pool {
@@ -159,7 +159,7 @@ func (j *judge) checkMoves(d *plan.Disruption) {
 	if len(d.Evict) > 0 && !slices.Equal(slices.Sorted(slices.Values(d.Evict)), slices.Sorted(slices.Values(placedBy(d)))) {
 		j.f.note(Violation{Rule: PodUninvited, Node: d.Nodes[0].Node, Detail: "the order of evictions has other pods than those that move"})
 	}
-	placed := map[int]int{}
+	placed := map[snapshot.PodIndex]int{}
 	for _, pod := range placedBy(d) {
 		placed[pod]++
 	}
@@ -202,7 +202,7 @@ func (j *judge) passes(n *snapshot.Node) bool {
 		return false
 	}
 	coming := func(m plan.Placement) bool { return m.Node == n.Name && slices.ContainsFunc(m.Pods, j.stays) }
-	return !slices.ContainsFunc(j.on[n.Name], func(pod int) bool {
+	return !slices.ContainsFunc(j.on[n.Name], func(pod snapshot.PodIndex) bool {
 		tie := &j.s.Pods[pod].Tie
 		return j.stays(pod) && (tie.Promised || tie.Returns && tie.Cost > 0)
 	}) && !slices.ContainsFunc(j.p.Existing, coming) && !slices.ContainsFunc(j.p.Disruptions, func(d plan.Disruption) bool {
@@ -211,7 +211,7 @@ func (j *judge) passes(n *snapshot.Node) bool {
 }
 
 // stays reports whether the pod does not end by itself.
-func (j *judge) stays(pod int) bool { return !j.s.Pods[pod].Ends }
+func (j *judge) stays(pod snapshot.PodIndex) bool { return !j.s.Pods[pod].Ends }
 
 // oneForOne tells replacements in static pools, into which no pod has to fit.
 func oneForOne(d *plan.Disruption) bool {
@@ -219,15 +219,15 @@ func oneForOne(d *plan.Disruption) bool {
 }
 
 // stuck pods cannot be evicted for a standing reason.
-func (j *judge) stuck(pod int) bool {
+func (j *judge) stuck(pod snapshot.PodIndex) bool {
 	p := &j.s.Pods[pod]
 	return p.Tie.Holds(j.s.Now) || p.Tie.Asked && (len(p.Tie.Budgets) > 1 || slices.ContainsFunc(j.s.Budgets, func(b snapshot.Budget) bool {
 		return b.Never && b.Namespace == p.Namespace && slices.Contains(p.Tie.Budgets, b.Name)
 	}))
 }
 
-func placedBy(d *plan.Disruption) []int {
-	var out []int
+func placedBy(d *plan.Disruption) []snapshot.PodIndex {
+	var out []snapshot.PodIndex
 	for i := range d.Replacements {
 		out = append(out, d.Replacements[i].Pods...)
 	}
@@ -340,7 +340,7 @@ func (j *judge) checkPodBudgets() {
 		n := int32(0)
 		for d := range j.p.Disruptions {
 			for _, r := range j.p.Disruptions[d].Nodes {
-				if node := j.nodes[r.Node]; node != nil && !waived(&j.p.Disruptions[d], node) && slices.ContainsFunc(j.on[r.Node], func(pod int) bool {
+				if node := j.nodes[r.Node]; node != nil && !waived(&j.p.Disruptions[d], node) && slices.ContainsFunc(j.on[r.Node], func(pod snapshot.PodIndex) bool {
 					p := &j.s.Pods[pod]
 					return p.Tie.Asked && !p.Terminating && p.Namespace == b.Namespace && slices.Contains(p.Tie.Budgets, b.Name)
 				}) {
@@ -370,7 +370,7 @@ func (j *judge) done() (*snapshot.Snapshot, *plan.Plan) {
 	p := *j.p
 	p.Disruptions, p.Prospects = nil, nil
 	p.Claims, p.Existing = slices.Clone(j.p.Claims), slices.Clone(j.p.Existing)
-	moves := map[string][]int{}
+	moves := map[string][]snapshot.PodIndex{}
 	for i := range j.p.Disruptions {
 		d := &j.p.Disruptions[i]
 		for _, c := range d.Replacements {

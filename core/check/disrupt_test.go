@@ -23,7 +23,7 @@ func (w *world) emptying() *plan.Disruption {
 	for i := range w.s.Nodes {
 		w.s.Nodes[i].Life.Quiet = w.s.Now.Add(-time.Hour)
 	}
-	var pods []int
+	var pods []snapshot.PodIndex
 	for range 3 {
 		pods = append(pods, w.bound("goes", "web"))
 	}
@@ -48,8 +48,8 @@ func TestDisruptions(t *testing.T) {
 			build: func(w *world) { d := w.emptying(); d.Nodes[0].Pods = d.Nodes[0].Pods[:2] }, want: []Rule{PodForgotten},
 		},
 		"a pod that gets no place": {build: func(w *world) { d := w.emptying(); d.Moves[0].Pods = d.Moves[0].Pods[:1] }, want: []Rule{PodForgotten}},
-		"an order of evictions":    {build: func(w *world) { w.emptying().Evict = []int{1, 0} }},
-		"an order without a pod":   {build: func(w *world) { w.emptying().Evict = []int{1} }, want: []Rule{PodUninvited}},
+		"an order of evictions":    {build: func(w *world) { w.emptying().Evict = []snapshot.PodIndex{1, 0} }},
+		"an order without a pod":   {build: func(w *world) { w.emptying().Evict = []snapshot.PodIndex{1} }, want: []Rule{PodUninvited}},
 		"a protected pod":          {build: func(w *world) { w.emptying(); w.s.Pods[0].Tie.Protected = true }, want: []Rule{PodHeld}},
 		"a protected node":         {build: func(w *world) { w.emptying(); w.s.Nodes[0].Life.Protected = true }, want: []Rule{NodeUntouchable}},
 		"a node that was not quiet": {

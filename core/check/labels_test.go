@@ -7,6 +7,7 @@ import (
 
 	"tenon/core/plan"
 	"tenon/core/requirement"
+	"tenon/core/snapshot"
 )
 
 func TestLabelsOfAClaimsNode(t *testing.T) {
@@ -15,7 +16,7 @@ func TestLabelsOfAClaimsNode(t *testing.T) {
 	small := w.kind("small")
 	small.Requirements = small.Requirements.Replaced(requirement.New(requirement.KeyOS, requirement.In, "linux", "windows"))
 	w.s.Pools[0].Requirements = w.s.Pools[0].Requirements.With(requirement.New("team", requirement.In, "red", "blue"))
-	c := w.claim("default", []int{w.pod("web")}, "small/a/spot", "small/b/spot")
+	c := w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot", "small/b/spot")
 	c.Labels = map[string]string{"team": "blue", requirement.KeyZone: "a"}
 	got, err := Labels(w.s, c, w.offer("small/b/spot"))
 	if err != nil {
@@ -33,7 +34,7 @@ func TestLabelsOfAClaimsNode(t *testing.T) {
 func TestLabelsOfOffersThatCannotBe(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
-	c := w.claim("default", []int{w.pod("web")}, "small/a/spot")
+	c := w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot")
 	for name, o := range map[string]plan.Offer{
 		"not sold": {InstanceType: "small", Zone: "c", CapacityType: "spot"},
 		"excluded": w.offer("small/b/spot"),

@@ -106,7 +106,7 @@ func (e *state) checkVolumeLimits(n *node, f *finding) {
 	}
 	for _, limit := range n.exists.VolumeLimits {
 		before, after := map[string]bool{}, map[string]bool{}
-		count := func(pods []int, into ...map[string]bool) {
+		count := func(pods []snapshot.PodIndex, into ...map[string]bool) {
 			for _, pod := range pods {
 				for _, volume := range e.template(pod).Volumes {
 					for _, set := range into {

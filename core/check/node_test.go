@@ -48,22 +48,22 @@ func TestTaints(t *testing.T) {
 	cases{
 		"tolerated on a claim": {build: func(w *world) {
 			w.s.Pools[0].Taints = gpu
-			w.claim("default", []int{w.pod("web", tolerates("gpu"))}, "small/a/spot")
+			w.claim("default", []snapshot.PodIndex{w.pod("web", tolerates("gpu"))}, "small/a/spot")
 		}},
 		"not tolerated on a claim": {
 			build: func(w *world) {
 				w.s.Pools[0].Taints = gpu
-				w.claim("default", []int{w.pod("web")}, "small/a/spot")
+				w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot")
 			},
 			want: []Rule{Taint},
 		},
 		"one that only prefers": {build: func(w *world) {
 			w.s.Pools[0].Taints = soft
-			w.claim("default", []int{w.pod("web")}, "small/a/spot")
+			w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot")
 		}},
 		"a startup taint": {build: func(w *world) {
 			w.s.Pools[0].StartupTaints = gpu
-			w.claim("default", []int{w.pod("web")}, "small/a/spot")
+			w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot")
 		}},
 		"not tolerated on a node": {
 			build: func(w *world) {
@@ -89,113 +89,113 @@ func TestTaints(t *testing.T) {
 func TestLabels(t *testing.T) {
 	cases{
 		"the zone of the offer": {build: func(w *world) {
-			w.claim("default", []int{w.pod("web", asks(requirement.KeyZone, requirement.In, "a"))}, "small/a/spot")
+			w.claim("default", []snapshot.PodIndex{w.pod("web", asks(requirement.KeyZone, requirement.In, "a"))}, "small/a/spot")
 		}},
 		"an alternative in the wrong zone": {
 			build: func(w *world) {
-				w.claim("default", []int{w.pod("web", asks(requirement.KeyZone, requirement.In, "a"))}, "small/a/spot", "small/b/spot")
+				w.claim("default", []snapshot.PodIndex{w.pod("web", asks(requirement.KeyZone, requirement.In, "a"))}, "small/a/spot", "small/b/spot")
 			},
 			want: []Rule{Label},
 		},
 		"an offer that is not listed but that the claim admits": {
 			build: func(w *world) {
-				c := w.claim("default", []int{w.pod("web", asks(requirement.KeyZone, requirement.In, "a"))}, "small/a/spot")
+				c := w.claim("default", []snapshot.PodIndex{w.pod("web", asks(requirement.KeyZone, requirement.In, "a"))}, "small/a/spot")
 				c.Requirements = c.Requirements.Replaced(requirement.New(requirement.KeyZone, requirement.In, "a", "b"))
 			},
 			want: []Rule{Label},
 		},
 		"an admitted offer that is sold out": {build: func(w *world) {
 			w.offering("small", "b", "spot").Available = false
-			c := w.claim("default", []int{w.pod("web", asks(requirement.KeyZone, requirement.In, "a"))}, "small/a/spot")
+			c := w.claim("default", []snapshot.PodIndex{w.pod("web", asks(requirement.KeyZone, requirement.In, "a"))}, "small/a/spot")
 			c.Requirements = c.Requirements.Replaced(requirement.New(requirement.KeyZone, requirement.In, "a", "b"))
 		}},
 		"one of several terms": {build: func(w *world) {
-			w.claim("default", []int{w.pod("web", terms(inZone("c"), inZone("b")))}, "small/b/spot")
+			w.claim("default", []snapshot.PodIndex{w.pod("web", terms(inZone("c"), inZone("b")))}, "small/b/spot")
 		}},
 		"different terms under different offers": {build: func(w *world) {
-			w.claim("default", []int{w.pod("web", terms(inZone("a"), inZone("b")))}, "small/a/spot", "small/b/spot")
+			w.claim("default", []snapshot.PodIndex{w.pod("web", terms(inZone("a"), inZone("b")))}, "small/a/spot", "small/b/spot")
 		}},
 		"none of several terms": {
 			build: func(w *world) {
-				w.claim("default", []int{w.pod("web", terms(inZone("c"), inZone("b")))}, "small/a/spot")
+				w.claim("default", []snapshot.PodIndex{w.pod("web", terms(inZone("c"), inZone("b")))}, "small/a/spot")
 			},
 			want: []Rule{Label},
 		},
 		"a custom label that the pool leaves open and the claim settles": {build: func(w *world) {
 			w.s.Pools[0].Requirements = w.s.Pools[0].Requirements.With(requirement.New("team", requirement.In, "red", "blue"))
-			c := w.claim("default", []int{w.pod("web", asks("team", requirement.In, "red"))}, "small/a/spot")
+			c := w.claim("default", []snapshot.PodIndex{w.pod("web", asks("team", requirement.In, "red"))}, "small/a/spot")
 			c.Labels = map[string]string{"team": "red"}
 		}},
 		"a custom label settled through the requirements": {build: func(w *world) {
 			w.s.Pools[0].Requirements = w.s.Pools[0].Requirements.With(requirement.New("team", requirement.Exists))
-			c := w.claim("default", []int{w.pod("web", asks("team", requirement.In, "red"))}, "small/a/spot")
+			c := w.claim("default", []snapshot.PodIndex{w.pod("web", asks("team", requirement.In, "red"))}, "small/a/spot")
 			c.Requirements = c.Requirements.With(requirement.New("team", requirement.In, "red"))
 		}},
 		"pods that disagree about a custom label": {
 			build: func(w *world) {
 				w.s.Pools[0].Requirements = w.s.Pools[0].Requirements.With(requirement.New("team", requirement.In, "red", "blue"))
 				red, blue := w.pod("red", asks("team", requirement.In, "red")), w.pod("blue", asks("team", requirement.In, "blue"))
-				w.claim("default", []int{red, blue}, "small/a/spot").Labels = map[string]string{"team": "red"}
+				w.claim("default", []snapshot.PodIndex{red, blue}, "small/a/spot").Labels = map[string]string{"team": "red"}
 			},
 			want: []Rule{Label},
 		},
 		"a custom label that nobody defines": {
 			build: func(w *world) {
-				w.claim("default", []int{w.pod("web", asks("team", requirement.Exists))}, "small/a/spot")
+				w.claim("default", []snapshot.PodIndex{w.pod("web", asks("team", requirement.Exists))}, "small/a/spot")
 			},
 			want: []Rule{Label},
 		},
 		"a custom label that the pool's nodes have, with whatever value": {build: func(w *world) {
 			w.s.Pools[0].Requirements = w.s.Pools[0].Requirements.With(requirement.New("team", requirement.Exists))
-			w.claim("default", []int{w.pod("web", asks("team", requirement.Exists))}, "small/a/spot")
+			w.claim("default", []snapshot.PodIndex{w.pod("web", asks("team", requirement.Exists))}, "small/a/spot")
 		}},
 		"a value of it that nobody can count on": {
 			build: func(w *world) {
 				w.s.Pools[0].Requirements = w.s.Pools[0].Requirements.With(requirement.New("team", requirement.Exists))
 				web := w.pod("web", asks("team", requirement.NotIn, "red"))
-				w.claim("default", []int{web}, "small/a/spot")
+				w.claim("default", []snapshot.PodIndex{web}, "small/a/spot")
 			},
 			want: []Rule{Label},
 		},
 		"a value of it that the claim rules out": {build: func(w *world) {
 			w.s.Pools[0].Requirements = w.s.Pools[0].Requirements.With(requirement.New("team", requirement.Exists))
-			c := w.claim("default", []int{w.pod("web", asks("team", requirement.NotIn, "red"))}, "small/a/spot")
+			c := w.claim("default", []snapshot.PodIndex{w.pod("web", asks("team", requirement.NotIn, "red"))}, "small/a/spot")
 			c.Requirements = c.Requirements.With(requirement.New("team", requirement.NotIn, "red", "blue"))
 		}},
 		"a number that nobody can count on": {
 			build: func(w *world) {
 				w.s.Pools[0].Requirements = w.s.Pools[0].Requirements.With(requirement.New("team", requirement.Exists))
-				w.claim("default", []int{w.pod("web", asks("team", requirement.Gt, "3"))}, "small/a/spot")
+				w.claim("default", []snapshot.PodIndex{w.pod("web", asks("team", requirement.Gt, "3"))}, "small/a/spot")
 			},
 			want: []Rule{Label},
 		},
 		"absence of a custom label that the pool's nodes have": {
 			build: func(w *world) {
 				w.s.Pools[0].Requirements = w.s.Pools[0].Requirements.With(requirement.New("team", requirement.Exists))
-				w.claim("default", []int{w.pod("web", asks("team", requirement.DoesNotExist))}, "small/a/spot").Requirements = requirement.Set{}
+				w.claim("default", []snapshot.PodIndex{w.pod("web", asks("team", requirement.DoesNotExist))}, "small/a/spot").Requirements = requirement.Set{}
 			},
 			want: []Rule{Label},
 		},
 		"absence of a custom label": {build: func(w *world) {
-			w.claim("default", []int{w.pod("web", asks("team", requirement.NotIn, "red"))}, "small/a/spot")
+			w.claim("default", []snapshot.PodIndex{w.pod("web", asks("team", requirement.NotIn, "red"))}, "small/a/spot")
 		}},
 		"an operating system that the type leaves open": {
 			build: func(w *world) {
 				small := w.kind("small")
 				small.Requirements = small.Requirements.Replaced(requirement.New(requirement.KeyOS, requirement.In, "linux", "windows"))
 				linux := w.pod("web", asks(requirement.KeyOS, requirement.In, "linux"))
-				w.claim("default", []int{linux}, "small/a/spot")
+				w.claim("default", []snapshot.PodIndex{linux}, "small/a/spot")
 			},
 			want: []Rule{Label},
 		},
 		"an operating system that any choice satisfies": {build: func(w *world) {
 			small := w.kind("small")
 			small.Requirements = small.Requirements.Replaced(requirement.New(requirement.KeyOS, requirement.In, "linux", "windows"))
-			w.claim("default", []int{w.pod("web", asks(requirement.KeyOS, requirement.Exists))}, "small/a/spot")
+			w.claim("default", []snapshot.PodIndex{w.pod("web", asks(requirement.KeyOS, requirement.Exists))}, "small/a/spot")
 		}},
 		"a host that a new node can never be": {
 			build: func(w *world) {
-				w.claim("default", []int{w.pod("web", asks(requirement.KeyHostname, requirement.In, "default-1"))}, "small/a/spot")
+				w.claim("default", []snapshot.PodIndex{w.pod("web", asks(requirement.KeyHostname, requirement.In, "default-1"))}, "small/a/spot")
 			},
 			want: []Rule{Label},
 		},
@@ -219,14 +219,14 @@ func TestVolumes(t *testing.T) {
 	}
 	cases{
 		"where the volume is": {build: func(w *world) {
-			w.claim("default", []int{w.pod("db", volume("data", inZone("a")))}, "small/a/spot")
+			w.claim("default", []snapshot.PodIndex{w.pod("db", volume("data", inZone("a")))}, "small/a/spot")
 		}},
 		"where it may be made": {build: func(w *world) {
-			w.claim("default", []int{w.pod("db", volume("data", inZone("b"), inZone("a")))}, "small/a/spot", "small/b/spot")
+			w.claim("default", []snapshot.PodIndex{w.pod("db", volume("data", inZone("b"), inZone("a")))}, "small/a/spot", "small/b/spot")
 		}},
 		"elsewhere": {
 			build: func(w *world) {
-				w.claim("default", []int{w.pod("db", volume("data", inZone("b")))}, "small/a/spot")
+				w.claim("default", []snapshot.PodIndex{w.pod("db", volume("data", inZone("b")))}, "small/a/spot")
 			},
 			want: []Rule{Volume},
 		},
@@ -266,30 +266,30 @@ func TestVolumes(t *testing.T) {
 func TestRoom(t *testing.T) {
 	cases{
 		"just enough": {build: func(w *world) {
-			w.claim("default", []int{w.pod("web", needs(1000)), w.pod("web", needs(900))}, "small/a/spot")
+			w.claim("default", []snapshot.PodIndex{w.pod("web", needs(1000)), w.pod("web", needs(900))}, "small/a/spot")
 		}},
 		"a little more": {
 			build: func(w *world) {
-				w.claim("default", []int{w.pod("web", needs(1000)), w.pod("web", needs(901))}, "small/a/spot")
+				w.claim("default", []snapshot.PodIndex{w.pod("web", needs(1000)), w.pod("web", needs(901))}, "small/a/spot")
 			},
 			want: []Rule{Room},
 		},
 		"an alternative that is too small": {
 			build: func(w *world) {
 				w.offering("small", "a", "on-demand").Price = 3 * usd
-				w.claim("default", []int{w.pod("web", needs(3000))}, "large/a/spot", "small/a/on-demand")
+				w.claim("default", []snapshot.PodIndex{w.pod("web", needs(3000))}, "large/a/spot", "small/a/on-demand")
 			},
 			want: []Rule{Room},
 		},
 		"an admitted type that is too small for what the claim requests": {build: func(w *world) {
 			web := w.pod("web", needs(3000))
-			c := w.claim("default", []int{web}, "large/a/spot")
+			c := w.claim("default", []snapshot.PodIndex{web}, "large/a/spot")
 			c.Requirements = c.Requirements.Replaced(requirement.New(requirement.KeyInstanceType, requirement.In, "large", "small"))
 		}},
 		"a daemon takes the rest": {
 			build: func(w *world) {
 				w.daemon("agent", needs(200))
-				c := w.claim("default", []int{w.pod("web", needs(1800))}, "small/a/spot")
+				c := w.claim("default", []snapshot.PodIndex{w.pod("web", needs(1800))}, "small/a/spot")
 				c.Requests = c.Requests.Add(model.Resources{CPU: 200, Memory: gib, Pods: 1})
 			},
 			want: []Rule{Room},
@@ -297,7 +297,7 @@ func TestRoom(t *testing.T) {
 		"daemons without room, on a node for pods that ask for something else": {
 			build: func(w *world) {
 				w.daemon("agent", needs(2500))
-				c := w.claim("default", []int{w.pod("web", needs(0))}, "small/a/spot")
+				c := w.claim("default", []snapshot.PodIndex{w.pod("web", needs(0))}, "small/a/spot")
 				c.Requests = c.Requests.Add(model.Resources{CPU: 2500, Memory: gib, Pods: 1})
 			},
 			want: []Rule{Room},
@@ -306,7 +306,7 @@ func TestRoom(t *testing.T) {
 			build: func(w *world) {
 				w.offering("small", "a", "on-demand").Price = 3 * usd
 				w.daemon("agent", needs(2500))
-				c := w.claim("default", []int{w.pod("web", needs(0))}, "large/a/spot", "small/a/on-demand")
+				c := w.claim("default", []snapshot.PodIndex{w.pod("web", needs(0))}, "large/a/spot", "small/a/on-demand")
 				c.Requests = c.Requests.Add(model.Resources{CPU: 2500, Memory: gib, Pods: 1})
 			},
 			want: []Rule{Room},
@@ -318,19 +318,19 @@ func TestRoom(t *testing.T) {
 		}},
 		"a daemon that runs elsewhere": {build: func(w *world) {
 			w.daemon("agent", needs(200), asks(requirement.KeyZone, requirement.In, "b"))
-			w.claim("default", []int{w.pod("web", needs(1800))}, "small/a/spot")
+			w.claim("default", []snapshot.PodIndex{w.pod("web", needs(1800))}, "small/a/spot")
 		}},
 		"a daemon that would run on an alternative": {
 			build: func(w *world) {
 				w.daemon("agent", needs(200), asks(requirement.KeyZone, requirement.In, "b"))
-				w.claim("default", []int{w.pod("web", needs(1800))}, "small/a/spot", "small/b/spot")
+				w.claim("default", []snapshot.PodIndex{w.pod("web", needs(1800))}, "small/a/spot", "small/b/spot")
 			},
 			want: []Rule{Room},
 		},
 		"a daemon that selects nodes in service": {
 			build: func(w *world) {
 				w.daemon("agent", needs(200), asks("karpenter.sh/initialized", requirement.In, "true"))
-				c := w.claim("default", []int{w.pod("web", needs(1800))}, "small/a/spot")
+				c := w.claim("default", []snapshot.PodIndex{w.pod("web", needs(1800))}, "small/a/spot")
 				c.Requests = c.Requests.Add(model.Resources{CPU: 200, Memory: gib, Pods: 1})
 			},
 			want: []Rule{Room},
@@ -372,7 +372,7 @@ func TestRoom(t *testing.T) {
 		}},
 		"more pods than the node runs": {
 			build: func(w *world) {
-				var pods []int
+				var pods []snapshot.PodIndex
 				for range 11 {
 					pods = append(pods, w.pod("web", needs(1), func(t *snapshot.Template) { t.Requests.Memory = 1 }))
 				}
@@ -382,7 +382,7 @@ func TestRoom(t *testing.T) {
 		},
 		"an extended resource that the node does not have": {
 			build: func(w *world) {
-				w.claim("default", []int{w.pod("web", func(t *snapshot.Template) {
+				w.claim("default", []snapshot.PodIndex{w.pod("web", func(t *snapshot.Template) {
 					t.Requests = t.Requests.Add(model.NewResources(model.Amount{Name: "nvidia.com/gpu", Value: 1}))
 				})}, "small/a/spot")
 			},
@@ -394,11 +394,11 @@ func TestRoom(t *testing.T) {
 func TestHostPorts(t *testing.T) {
 	cases{
 		"different ports": {build: func(w *world) {
-			w.claim("default", []int{w.pod("web", port(80)), w.pod("api", port(81))}, "small/a/spot")
+			w.claim("default", []snapshot.PodIndex{w.pod("web", port(80)), w.pod("api", port(81))}, "small/a/spot")
 		}},
 		"the same port twice on a claim": {
 			build: func(w *world) {
-				w.claim("default", []int{w.pod("web", port(80)), w.pod("api", port(80))}, "small/a/spot")
+				w.claim("default", []snapshot.PodIndex{w.pod("web", port(80)), w.pod("api", port(80))}, "small/a/spot")
 			},
 			want: []Rule{HostPort},
 		},
@@ -413,7 +413,7 @@ func TestHostPorts(t *testing.T) {
 		"a port of a daemon": {
 			build: func(w *world) {
 				w.daemon("proxy", needs(0), port(80), func(t *snapshot.Template) { t.Requests = model.Resources{} })
-				w.claim("default", []int{w.pod("web", port(80))}, "small/a/spot")
+				w.claim("default", []snapshot.PodIndex{w.pod("web", port(80))}, "small/a/spot")
 			},
 			want: []Rule{HostPort},
 		},
@@ -423,7 +423,7 @@ func TestHostPorts(t *testing.T) {
 					t.HostPorts = []model.HostPort{{IP: ip, Port: 80, Protocol: "TCP"}}
 				}
 			}
-			w.claim("default", []int{w.pod("web", on("10.0.0.1")), w.pod("api", on("10.0.0.2"))}, "small/a/spot")
+			w.claim("default", []snapshot.PodIndex{w.pod("web", on("10.0.0.1")), w.pod("api", on("10.0.0.2"))}, "small/a/spot")
 		}},
 	}.run(t)
 }

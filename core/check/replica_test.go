@@ -35,7 +35,7 @@ func TestReplicas(t *testing.T) {
 		"of a pool that is held":          {build: func(w *world) { w.fixed(1, 1).Held = "not ready" }, want: []Rule{PoolUnready}},
 		"while the gate is shut":          {build: func(w *world) { w.fixed(1, 1); w.s.Settings.StaticCapacity = false }, want: []Rule{PoolUnready}},
 		"with a pod": {
-			build: func(w *world) { w.fixed(1, 1); w.p.Claims[0].Pods = []int{w.pod("web")} },
+			build: func(w *world) { w.fixed(1, 1); w.p.Claims[0].Pods = []snapshot.PodIndex{w.pod("web")} },
 			want:  []Rule{PodUninvited, ClaimResources},
 		},
 		"with a request": {

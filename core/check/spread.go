@@ -27,7 +27,7 @@ func hardSpreads(t *snapshot.Template) []snapshot.Spread {
 	return slices.DeleteFunc(slices.Clone(t.Spreads), func(s snapshot.Spread) bool { return s.Soft })
 }
 
-func (e *state) checkSpread(home *node, as *face, pod int, hard []snapshot.Spread, c *snapshot.Spread, f *finding) {
+func (e *state) checkSpread(home *node, as *face, pod snapshot.PodIndex, hard []snapshot.Spread, c *snapshot.Spread, f *finding) {
 	broken := Violation{Rule: Spread, Pod: e.s.Pods[pod].Key(), Node: home.name, Offer: as.text(), Where: c.Key}
 	here, ok := as.labels[c.Key]
 	if !ok {
@@ -55,7 +55,7 @@ func (e *state) checkSpread(home *node, as *face, pod int, hard []snapshot.Sprea
 // the worst that the cloud may choose for claims: here are all pods that may be in the
 // pod's own domain, low is the least count of any domain with only the pods that are
 // surely there, and domains how many of them there are for certain.
-func (e *state) spreadCounts(home *node, as *face, pod int, hard []snapshot.Spread, c *snapshot.Spread, domain string) (here, low, domains int64) {
+func (e *state) spreadCounts(home *node, as *face, pod snapshot.PodIndex, hard []snapshot.Spread, c *snapshot.Spread, domain string) (here, low, domains int64) {
 	t := e.template(pod)
 	sure, exists := map[string]int64{}, map[string]bool{domain: true}
 	for _, n := range e.nodes {
@@ -128,7 +128,7 @@ func (v *face) countsFor(taints []model.Taint, t *snapshot.Template, hard []snap
 
 // matching counts the pods on a node, but for one, that a selector picks. An empty
 // selector picks everything elsewhere; kube-scheduler counts no pod for it here.
-func (e *state) matching(n *node, except int, picks model.Selector, namespace string) int64 {
+func (e *state) matching(n *node, except snapshot.PodIndex, picks model.Selector, namespace string) int64 {
 	if len(picks.Expressions) == 0 {
 		return 0
 	}

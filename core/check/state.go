@@ -35,7 +35,7 @@ type node struct {
 	faces []face
 	// stay are pods that are there already, placed those that the plan puts there;
 	// indexes into Snapshot.Pods.
-	stay, placed []int
+	stay, placed []snapshot.PodIndex
 }
 
 // face is what one choice of the cloud makes of a node.
@@ -50,7 +50,7 @@ type face struct {
 	offering    *catalog.Offering
 }
 
-func (e *state) template(pod int) *snapshot.Template {
+func (e *state) template(pod snapshot.PodIndex) *snapshot.Template {
 	return &e.s.Templates[e.s.Pods[pod].Template]
 }
 
@@ -75,7 +75,7 @@ func finish(s *snapshot.Snapshot, p *plan.Plan, f *finding) *state {
 func (e *state) hasStrangers() bool {
 	for _, n := range e.nodes {
 		for _, pod := range n.placed {
-			if pod < 0 || pod >= len(e.s.Pods) {
+			if pod < 0 || int(pod) >= len(e.s.Pods) {
 				return true
 			}
 		}
@@ -121,7 +121,7 @@ func (e *state) existing(from *snapshot.Node) *node {
 	n.faces = []face{{labels: labels, allocatable: from.Allocatable, listed: true}}
 	for i := range e.s.Pods {
 		if e.s.Pods[i].Node == from.Name && !(from.Leaving && e.s.Pods[i].Movable) {
-			n.stay = append(n.stay, i)
+			n.stay = append(n.stay, snapshot.PodIndex(i))
 		}
 	}
 	return n
@@ -153,8 +153,8 @@ func (e *state) pool(name string) *snapshot.Pool {
 }
 
 // counted lists the pods of a node that rules between pods look at.
-func (e *state) counted(n *node) []int {
-	var out []int
+func (e *state) counted(n *node) []snapshot.PodIndex {
+	var out []snapshot.PodIndex
 	for _, pod := range n.stay {
 		if !e.s.Pods[pod].Terminating {
 			out = append(out, pod)

@@ -85,7 +85,7 @@ func (w *world) offering(kindName, zone, capacityType string) *catalog.Offering 
 }
 
 // pod adds a pending pod of half a core with labels app=name.
-func (w *world) pod(name string, changes ...func(*snapshot.Template)) int {
+func (w *world) pod(name string, changes ...func(*snapshot.Template)) snapshot.PodIndex {
 	t := snapshot.Template{
 		Namespace: "default", Owner: "Deployment/" + name,
 		Labels:   map[string]string{"app": name},
@@ -95,15 +95,15 @@ func (w *world) pod(name string, changes ...func(*snapshot.Template)) int {
 		change(&t)
 	}
 	w.s.Templates = append(w.s.Templates, t)
-	i := len(w.s.Pods)
+	i := snapshot.PodIndex(len(w.s.Pods))
 	w.s.Pods = append(w.s.Pods, snapshot.Pod{
-		Namespace: t.Namespace, Name: name + "-" + strconv.Itoa(i), Template: int32(len(w.s.Templates) - 1), Pending: true,
+		Namespace: t.Namespace, Name: name + "-" + strconv.Itoa(int(i)), Template: snapshot.TemplateIndex(len(w.s.Templates) - 1), Pending: true,
 	})
 	return i
 }
 
 // bound adds a running pod.
-func (w *world) bound(node, name string, changes ...func(*snapshot.Template)) int {
+func (w *world) bound(node, name string, changes ...func(*snapshot.Template)) snapshot.PodIndex {
 	i := w.pod(name, changes...)
 	w.s.Pods[i].Pending, w.s.Pods[i].Node = false, node
 	return i
@@ -130,16 +130,16 @@ func (w *world) node(name, zone string) *snapshot.Node {
 	return &w.s.Nodes[len(w.s.Nodes)-1]
 }
 
-func (w *world) place(node string, pods ...int) {
+func (w *world) place(node string, pods ...snapshot.PodIndex) {
 	w.p.Existing = append(w.p.Existing, plan.Placement{Node: node, Pods: pods})
 }
 
-func (w *world) unplaced(pod int) {
+func (w *world) unplaced(pod snapshot.PodIndex) {
 	w.p.Unplaced = append(w.p.Unplaced, plan.Unplaced{Pod: pod, Verdict: &reason.Verdict{General: reason.Reason{Code: reason.NoPools}}})
 }
 
 // claim buys the first offer for the pods, with the others as alternatives.
-func (w *world) claim(pool string, pods []int, offers ...string) *plan.Claim {
+func (w *world) claim(pool string, pods []snapshot.PodIndex, offers ...string) *plan.Claim {
 	c := plan.Claim{Name: pool + "-" + strconv.Itoa(len(w.p.Claims)+1), Pool: pool, Pods: pods}
 	var list []plan.Offer
 	var kinds, zones, capacityTypes []string

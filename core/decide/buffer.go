@@ -66,7 +66,7 @@ func (f *filler) fill(effort int64) {
 	for i := range rooms {
 		rooms[i].Buffer = i
 	}
-	base := len(f.given.Pods)
+	base := snapshot.PodIndex(len(f.given.Pods))
 	for _, e := range found.Existing {
 		for _, pod := range e.Pods {
 			if room := &rooms[f.of[pod-base]]; e.Node[0] == planned[0] {
@@ -105,7 +105,7 @@ func (f *filler) settled(mark string) snapshot.Sorted {
 	for i := range f.given.Pods {
 		s.Pods[i].Pending, s.Pods[i].Movable = false, false
 	}
-	put := func(pods []int, node string) {
+	put := func(pods []snapshot.PodIndex, node string) {
 		for _, p := range pods {
 			s.Pods[p].Node = node
 		}
@@ -186,8 +186,8 @@ func (f *filler) strip(list []plan.Disruption) {
 	if len(f.virtual) == 0 {
 		return
 	}
-	real := func(pods []int) []int {
-		return slices.DeleteFunc(pods, func(p int) bool { return p >= len(f.given.Pods) })
+	real := func(pods []snapshot.PodIndex) []snapshot.PodIndex {
+		return slices.DeleteFunc(pods, func(p snapshot.PodIndex) bool { return int(p) >= len(f.given.Pods) })
 	}
 	for i := range list {
 		d := &list[i]

@@ -164,7 +164,7 @@ func (sm sample) addPods(d *rand.Rand, s *snapshot.Snapshot, i int) {
 	}
 	s.Templates = append(s.Templates, t)
 	for n := range 1 + d.IntN(sm.pods) {
-		p := snapshot.Pod{Namespace: "default", Name: fmt.Sprintf("app-%d-%d", i, n), Template: int32(i), Pending: true}
+		p := snapshot.Pod{Namespace: "default", Name: fmt.Sprintf("app-%d-%d", i, n), Template: snapshot.TemplateIndex(i), Pending: true}
 		if sm.nodes > 0 && (sm.disrupt || d.IntN(2) == 0) {
 			p.Node, p.Pending = fmt.Sprintf("node-%03d", d.IntN(sm.nodes)), false
 			p.Movable = true

@@ -32,7 +32,7 @@ func render(s *snapshot.Snapshot, p *plan.Plan) string {
 	for _, e := range p.Existing {
 		fmt.Fprintf(&b, "use %s: %s\n", e.Node, pods(s, e.Pods))
 	}
-	reasons := map[string][]int{}
+	reasons := map[string][]snapshot.PodIndex{}
 	var order []string
 	for _, u := range p.Unplaced {
 		text := string(u.Verdict.General.Code)
@@ -71,7 +71,7 @@ func keys(set map[string]bool) []string {
 }
 
 // pods counts pods by workload: "3 web, 1 db".
-func pods(s *snapshot.Snapshot, list []int) string {
+func pods(s *snapshot.Snapshot, list []snapshot.PodIndex) string {
 	counts := map[string]int{}
 	names := map[string]bool{}
 	for _, i := range list {

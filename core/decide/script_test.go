@@ -238,7 +238,7 @@ func (sc *scenario) pods(words []string) {
 	}
 }
 
-func (sc *scenario) template(name string, o map[string]string) int32 {
+func (sc *scenario) template(name string, o map[string]string) snapshot.TemplateIndex {
 	t := snapshot.Template{Namespace: "default", Labels: sc.prefixed(o, "label."), Owner: "Deployment/" + name, Requests: sc.resources(o)}
 	t.Labels["app"] = name
 	t.Requests.Pods = 1
@@ -277,7 +277,7 @@ func (sc *scenario) template(name string, o map[string]string) int32 {
 		t.Volumes = append(t.Volumes, snapshot.Volume{ID: name, Terms: []requirement.Set{requirement.FromLabels(map[string]string{requirement.KeyZone: zone})}})
 	}
 	sc.s.Templates = append(sc.s.Templates, t)
-	return int32(len(sc.s.Templates) - 1)
+	return snapshot.TemplateIndex(len(sc.s.Templates) - 1)
 }
 
 // app selects the pods of one app or, joined by bars, of several.

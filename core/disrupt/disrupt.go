@@ -68,15 +68,15 @@ func Plan(s snapshot.Sorted, p *plan.Plan, budget Budget) Result {
 const boundEffort = 100_000_000
 
 func (x *search) bound(p *plan.Plan) model.Money {
-	var pods []int32
+	var pods []snapshot.PodIndex
 	for i := range p.Claims {
 		for _, pod := range p.Claims[i].Pods {
-			pods = append(pods, int32(pod))
+			pods = append(pods, pod)
 		}
 	}
 	for _, e := range p.Existing {
 		for _, pod := range e.Pods {
-			pods = append(pods, int32(pod))
+			pods = append(pods, pod)
 		}
 	}
 	for i := range x.nodes {
@@ -118,7 +118,7 @@ type node struct {
 	at   int
 	pool int // -1 for nodes of no pool
 	// pods that are there, and those that would want a place elsewhere.
-	pods, moving []int32
+	pods, moving []snapshot.PodIndex
 	// cost of the evictions in parts of an ordinary one's, see snapshot.OrdinaryCost; worth
 	// is what the savings an hour must be to justify them, value what the pods would cost in
 	// the best of fleets.
@@ -154,9 +154,9 @@ func newSearch(s snapshot.Sorted, p *plan.Plan, budget Budget) *search {
 		if !known {
 			continue
 		}
-		x.nodes[n].pods = append(x.nodes[n].pods, int32(i))
+		x.nodes[n].pods = append(x.nodes[n].pods, snapshot.PodIndex(i))
 		if pod.Tie.Returns {
-			x.nodes[n].moving = append(x.nodes[n].moving, int32(i))
+			x.nodes[n].moving = append(x.nodes[n].moving, snapshot.PodIndex(i))
 			x.nodes[n].cost += max(pod.Tie.Cost, 0)
 		}
 		if pod.Tie.Promised {
@@ -170,23 +170,23 @@ func newSearch(s snapshot.Sorted, p *plan.Plan, budget Budget) *search {
 		for _, placement := range p.Existing {
 			n := &x.nodes[at[placement.Node]]
 			n.awaits = true
-			n.lasting = n.lasting || slices.ContainsFunc(placement.Pods, func(p int) bool { return !s.Pods[p].Ends })
+			n.lasting = n.lasting || slices.ContainsFunc(placement.Pods, func(p snapshot.PodIndex) bool { return !s.Pods[p].Ends })
 			x.relyOn(placement.Pods)
 		}
 		for i := range p.Claims {
 			x.names[p.Claims[i].Pool]++
 			x.relyOn(p.Claims[i].Pods)
 			for _, pod := range p.Claims[i].Pods {
-				x.unsure[x.fleet.Circle(int32(pod))] = true
+				x.unsure[x.fleet.Circle(pod)] = true
 			}
 		}
 	}
 	return x
 }
 
-func (x *search) relyOn(pods []int) {
+func (x *search) relyOn(pods []snapshot.PodIndex) {
 	for _, p := range pods {
-		x.rely(int32(p))
+		x.rely(p)
 	}
 }
 

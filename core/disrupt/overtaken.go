@@ -109,11 +109,11 @@ func (c *Current) receiver(was *snapshot.Snapshot, m *plan.Placement) reason.Cau
 
 // alone is a snapshot of one node with the pods on it, and the templates of pods of an earlier
 // snapshot, one for each pod.
-func (c *Current) alone(n *snapshot.Node, was *snapshot.Snapshot, pods []int) (*snapshot.Snapshot, []int32) {
+func (c *Current) alone(n *snapshot.Node, was *snapshot.Snapshot, pods []snapshot.PodIndex) (*snapshot.Snapshot, []snapshot.TemplateIndex) {
 	out := &snapshot.Snapshot{Now: c.s.Now, Settings: c.s.Settings, Nodes: []snapshot.Node{*n}}
-	add := func(t snapshot.Template) int32 {
+	add := func(t snapshot.Template) snapshot.TemplateIndex {
 		out.Templates = append(out.Templates, t)
-		return int32(len(out.Templates) - 1)
+		return snapshot.TemplateIndex(len(out.Templates) - 1)
 	}
 	for _, p := range c.pods[n.Name] {
 		pod := *p
@@ -124,7 +124,7 @@ func (c *Current) alone(n *snapshot.Node, was *snapshot.Snapshot, pods []int) (*
 		d.Template = add(c.s.Templates[d.Template])
 		out.Daemons = append(out.Daemons, d)
 	}
-	moved := make([]int32, len(pods))
+	moved := make([]snapshot.TemplateIndex, len(pods))
 	for i, p := range pods {
 		moved[i] = add(was.Templates[was.Pods[p].Template])
 	}

@@ -23,7 +23,7 @@ func decided(why plan.Reason) (*snapshot.Snapshot, *plan.Disruption) {
 		s.Nodes = append(s.Nodes, snapshot.Node{Name: name, Claim: "claim-" + name, Pool: "web", Labels: map[string]string{"disk": "ssd"}, Initialized: true, Allocatable: model.Resources{CPU: 1000}})
 	}
 	return s, &plan.Disruption{
-		Reason: why, Nodes: []plan.Removal{{Node: "a", Claim: "claim-a", Pool: "web", Pods: []int{0}}}, Moves: []plan.Placement{{Node: "b", Pods: []int{0}}},
+		Reason: why, Nodes: []plan.Removal{{Node: "a", Claim: "claim-a", Pool: "web", Pods: []snapshot.PodIndex{0}}}, Moves: []plan.Placement{{Node: "b", Pods: []snapshot.PodIndex{0}}},
 	}
 }
 

@@ -1,6 +1,10 @@
 package disrupt
 
-import "slices"
+import (
+	"slices"
+
+	"tenon/core/snapshot"
+)
 
 // A node passes if it is there for pods that end by themselves: when they are done it goes
 // for nothing, or nearly. Who moves others there saves the node that they leave for as long
@@ -47,6 +51,6 @@ func (x *search) lasting(nodes, others []int) []int {
 }
 
 // stay reports whether some of the pods do not end by themselves.
-func (x *search) stay(pods []int32) bool {
-	return slices.ContainsFunc(pods, func(p int32) bool { return !x.s.Pods[p].Ends })
+func (x *search) stay(pods []snapshot.PodIndex) bool {
+	return slices.ContainsFunc(pods, func(p snapshot.PodIndex) bool { return !x.s.Pods[p].Ends })
 }

@@ -10,6 +10,7 @@ import (
 	"tenon/core/provision/fleet"
 	"tenon/core/reason"
 	"tenon/core/requirement"
+	"tenon/core/snapshot"
 )
 
 // proposal is nodes that could be given up, with where their pods would go.
@@ -22,7 +23,7 @@ type proposal struct {
 	price  model.Money // of the nodes
 	worth  float64     // what the savings have to be at least
 	scores []plan.Score
-	order  []int32 // in which the pods are evicted; nil if it does not matter
+	order  []snapshot.PodIndex // in which the pods are evicted; nil if it does not matter
 }
 
 func (p *proposal) savings() model.Money { return p.price - p.answer.Price }
@@ -83,7 +84,7 @@ func (x *search) ask(why plan.Reason, q fleet.Question) (*proposal, *refusal) {
 // settlePlace leaves a claim no choice of zone if rules between pods concern what is on it:
 // what is decided next has to know where they are.
 func (x *search) settlePlace(c *plan.Claim) {
-	if !slices.ContainsFunc(c.Pods, func(p int) bool { return x.fleet.Ruled(int32(p)) }) {
+	if !slices.ContainsFunc(c.Pods, x.fleet.Ruled) {
 		return
 	}
 	c.Alternatives = c.Alternatives.Where(func(o plan.Offer) bool {
@@ -95,7 +96,7 @@ func (x *search) settlePlace(c *plan.Claim) {
 // refusal is why some nodes cannot be given up, for the sake of which pod; later says that
 // this plan is in the way of it.
 type refusal struct {
-	pod      int32
+	pod      snapshot.PodIndex
 	later    bool
 	obstacle *fleet.Obstacle
 }
@@ -132,7 +133,7 @@ func (x *search) causeOf(r *refusal) reason.Cause {
 
 // stuck pods cannot be evicted for a standing reason. Only nodes whose removal is bounded
 // in time are given up nevertheless.
-func (x *search) stuck(p int32) bool {
+func (x *search) stuck(p snapshot.PodIndex) bool {
 	pod := &x.s.Pods[p]
 	if pod.Tie.Holds(x.s.Now) {
 		return true
@@ -143,7 +144,7 @@ func (x *search) stuck(p int32) bool {
 
 // entangled finds a pod that rules of pods which move already count on: where those may go
 // was decided with this one where it is.
-func (x *search) entangled(pods []int32) (int32, bool) {
+func (x *search) entangled(pods []snapshot.PodIndex) (snapshot.PodIndex, bool) {
 	for _, p := range pods {
 		if c := x.fleet.Circle(p); c >= 0 && x.unsure[c] {
 			return p, true
@@ -158,7 +159,7 @@ func (x *search) entangled(pods []int32) (int32, bool) {
 }
 
 // rely notes what pods that get a place count on.
-func (x *search) rely(p int32) {
+func (x *search) rely(p snapshot.PodIndex) {
 	for _, g := range x.fleet.Asks(p) {
 		x.relied[g] = true
 	}
@@ -176,19 +177,19 @@ func (x *search) accept(p *proposal) {
 
 // enter puts a disruption into the plan.
 func (x *search) enter(p *proposal) {
-	d := plan.Disruption{Reason: p.reason, Savings: p.savings(), Scores: p.scores, Evict: integers(p.order), DeleteFirst: p.asked.Instead}
+	d := plan.Disruption{Reason: p.reason, Savings: p.savings(), Scores: p.scores, Evict: append([]snapshot.PodIndex{}, p.order...), DeleteFirst: p.asked.Instead}
 	for _, n := range p.nodes {
 		node := &x.nodes[n]
 		node.state = gone
 		node.prospect.Kind, node.prospect.Reason, node.prospect.Disruption = plan.Chosen, p.reason, len(x.list)
 		node.prospect.Cause, node.prospect.Until = reason.Cause{}, time.Time{}
 		d.Nodes = append(d.Nodes, plan.Removal{
-			Node: node.Name, Claim: node.Claim, Pool: node.Node.Pool, Price: node.Price, Pods: integers(node.pods),
+			Node: node.Name, Claim: node.Claim, Pool: node.Node.Pool, Price: node.Price, Pods: append([]snapshot.PodIndex{}, node.pods...),
 		})
 	}
 	for _, l := range p.answer.Existing {
 		x.take(&x.nodes[l.Node], l.Pods)
-		d.Moves = append(d.Moves, plan.Placement{Node: x.nodes[l.Node].Name, Pods: integers(l.Pods)})
+		d.Moves = append(d.Moves, plan.Placement{Node: x.nodes[l.Node].Name, Pods: slices.Clone(l.Pods)})
 	}
 	for _, c := range p.answer.Claims {
 		x.names[c.Pool]++
@@ -197,14 +198,6 @@ func (x *search) enter(p *proposal) {
 		d.Replacements = append(d.Replacements, c)
 	}
 	x.list = append(x.list, d)
-}
-
-func integers(list []int32) []int {
-	out := make([]int, len(list))
-	for i, n := range list {
-		out[i] = int(n)
-	}
-	return out
 }
 
 // receives reports whether a node may take pods that move: it is in service, stays, and is

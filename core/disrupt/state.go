@@ -1,5 +1,7 @@
 package disrupt
 
+import "tenon/core/snapshot"
+
 // state is what the search may do with a node, and what it has done.
 //
 //	         survey            empty                    groups, sweep
@@ -27,7 +29,7 @@ const (
 func (n *node) mayGo() bool { return n.state == candidate || n.state == consolidatable }
 
 // take notes that pods move to a node.
-func (x *search) take(n *node, pods []int32) {
+func (x *search) take(n *node, pods []snapshot.PodIndex) {
 	if n.state == consolidatable {
 		n.state = receiving
 	}

@@ -7,6 +7,7 @@ import (
 	"tenon/core/plan"
 	"tenon/core/provision/fleet"
 	"tenon/core/reason"
+	"tenon/core/snapshot"
 )
 
 // sweep looks at every node that is left, one by one, those first that cost most for their
@@ -133,9 +134,9 @@ const manyReceivers = 16
 
 // outlook finds nodes, but for one, that could take some pods, the tightest first, and what
 // those pods that fit nowhere would cost at the least.
-func (x *search) outlook(moving []int32, but int) (receivers []int, dearest float64) {
+func (x *search) outlook(moving []snapshot.PodIndex, but int) (receivers []int, dearest float64) {
 	pods := slices.Clone(moving)
-	slices.SortFunc(pods, func(a, b int32) int {
+	slices.SortFunc(pods, func(a, b snapshot.PodIndex) int {
 		return cmp.Or(cmp.Compare(x.value[b], x.value[a]), cmp.Compare(a, b))
 	})
 	taken, stay := map[int][]int64{}, x.stay(moving)
@@ -161,7 +162,7 @@ func (x *search) outlook(moving []int32, but int) (receivers []int, dearest floa
 }
 
 // someRoom finds a node where the pod would fit beside those that it was found for before.
-func (x *search) someRoom(p int32, but int, stay bool, taken map[int][]int64) int {
+func (x *search) someRoom(p snapshot.PodIndex, but int, stay bool, taken map[int][]int64) int {
 	need := x.fleet.Need(p)
 	for _, at := range x.withRoom() {
 		if at == but || !x.takes(&x.nodes[at], stay) {

@@ -36,17 +36,14 @@ func (x *search) wasteful(c *plan.Claim) bool {
 
 // scatter puts the pods of a claim on nodes that stay.
 func (x *search) scatter(d *plan.Disruption, c *plan.Claim) bool {
-	pods := make([]int32, len(c.Pods))
-	for i, p := range c.Pods {
-		if pods[i] = int32(p); x.fleet.Ruled(pods[i]) {
-			return false // the claim counts for their rules already
-		}
+	if slices.ContainsFunc(c.Pods, x.fleet.Ruled) {
+		return false // the claim counts for their rules already
 	}
-	receivers, dearest := x.outlook(pods, -1)
+	receivers, dearest := x.outlook(c.Pods, -1)
 	if dearest > 0 {
 		return false
 	}
-	asked := fleet.Question{Pods: pods, Receivers: receivers, Effort: x.part(questionEffort)}
+	asked := fleet.Question{Pods: c.Pods, Receivers: receivers, Effort: x.part(questionEffort)}
 	answer, obstacle := x.fleet.Ask(asked)
 	if obstacle != nil {
 		return false
@@ -60,7 +57,7 @@ func (x *search) scatter(d *plan.Disruption, c *plan.Claim) bool {
 			at = len(d.Moves)
 			d.Moves = append(d.Moves, plan.Placement{Node: name})
 		}
-		d.Moves[at].Pods = append(d.Moves[at].Pods, integers(l.Pods)...)
+		d.Moves[at].Pods = append(d.Moves[at].Pods, l.Pods...)
 	}
 	slices.SortFunc(d.Moves, func(a, b plan.Placement) int { return cmp.Compare(a.Node, b.Node) })
 	d.Savings += model.Money(c.Offer.Price)

@@ -25,7 +25,7 @@ const (
 )
 
 // worthOf is what an hour without the pod's present place must save, at least.
-func (x *search) worthOf(p int32, n *node) float64 {
+func (x *search) worthOf(p snapshot.PodIndex, n *node) float64 {
 	pod := &x.s.Pods[p]
 	share := rate
 	if moved := movedAt(n.Life.Rearranged, pod.Created); !moved.IsZero() {
@@ -79,7 +79,7 @@ const valueEffort = 100_000_000
 
 // appraise finds out what pods cost in the best of fleets, and what their nodes hold.
 func (x *search) appraise() {
-	var pods []int32
+	var pods []snapshot.PodIndex
 	for i := range x.nodes {
 		if x.fleet.Stays(i) {
 			pods = append(pods, x.nodes[i].moving...)

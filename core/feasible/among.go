@@ -18,7 +18,7 @@ func (sp *Space) Among(hosts, departing []Host) *Space {
 }
 
 // Taking is the host with more pods on it.
-func (sp *Space) Taking(h Host, pods []int32) Host {
+func (sp *Space) Taking(h Host, pods []snapshot.PodIndex) Host {
 	h.Room = slices.Clone(h.Room)
 	h.Bound = slices.Concat(h.Bound, pods)
 	attached := map[string]bool{}
@@ -51,7 +51,7 @@ func (h Host) Full() Host {
 
 // Foresee is a node to come as a host that takes no pod. Answers about places are looked up
 // anew after it, since there may be a new class of hosts.
-func (sp *Space) Foresee(n *snapshot.Node, pods []int32) Host {
+func (sp *Space) Foresee(n *snapshot.Node, pods []snapshot.PodIndex) Host {
 	classes := make(map[string]int, len(sp.HostClasses))
 	for i := range sp.HostClasses {
 		classes[classKey(sp.HostClasses[i].labels(), sp.HostClasses[i].taints)] = i

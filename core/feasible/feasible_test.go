@@ -43,12 +43,12 @@ func machineType(name string, cores int64) catalog.Type {
 	return t
 }
 
-func compiled(s *snapshot.Snapshot) *Space { return Compile(s, []int32{0}) }
+func compiled(s *snapshot.Snapshot) *Space { return Compile(s, []snapshot.TemplateIndex{0}) }
 
 func daemonOf(r model.Resources, require ...requirement.Requirement) func(*snapshot.Snapshot) {
 	return func(s *snapshot.Snapshot) {
 		s.Templates = append(s.Templates, snapshot.Template{Namespace: "kube-system", Daemon: true, Requests: r, Selector: requirement.NewSet(require...)})
-		s.Daemons = append(s.Daemons, snapshot.Daemon{Namespace: "kube-system", Name: "agent", Template: int32(len(s.Templates) - 1)})
+		s.Daemons = append(s.Daemons, snapshot.Daemon{Namespace: "kube-system", Name: "agent", Template: snapshot.TemplateIndex(len(s.Templates) - 1)})
 	}
 }
 
@@ -199,7 +199,7 @@ func TestHosts(t *testing.T) {
 	if len(sp.Hosts) != 1 || !slices.Equal(sp.Hosts[0].Room, []int64{4000 - 1000 - 200, 7 * gib, 8}) {
 		t.Errorf("hosts %+v", sp.Hosts)
 	}
-	if len(sp.Departing) != 1 || !slices.Equal(sp.Departing[0].Bound, []int32{2}) {
+	if len(sp.Departing) != 1 || !slices.Equal(sp.Departing[0].Bound, []snapshot.PodIndex{2}) {
 		t.Errorf("departing %+v", sp.Departing)
 	}
 }

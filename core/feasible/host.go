@@ -20,7 +20,7 @@ type Host struct {
 	// Volumes is what is left of each driver's attachments; nil means no limit.
 	Volumes []model.Amount
 	// Bound are the pods that are there to stay, indexes into Snapshot.Pods.
-	Bound []int32
+	Bound []snapshot.PodIndex
 }
 
 // HostClass is what label rules and taints see of a host.
@@ -34,10 +34,10 @@ type HostClass struct {
 var unschedulable = model.Taint{Key: "node.kubernetes.io/unschedulable", Effect: model.NoSchedule}
 
 func (sp *Space) compileHosts() {
-	byNode := make(map[string][]int32)
+	byNode := make(map[string][]snapshot.PodIndex)
 	for i := range sp.Snapshot.Pods {
 		if pod := &sp.Snapshot.Pods[i]; pod.Node != "" {
-			byNode[pod.Node] = append(byNode[pod.Node], int32(i))
+			byNode[pod.Node] = append(byNode[pod.Node], snapshot.PodIndex(i))
 		}
 	}
 	classes := map[string]int{}
@@ -58,8 +58,8 @@ func (sp *Space) compileHosts() {
 
 // staying are the pods of a leaving node that want no other place: while they run,
 // others have to respect their anti-affinity.
-func (sp *Space) staying(pods []int32) []int32 {
-	return slices.DeleteFunc(slices.Clone(pods), func(p int32) bool { return sp.Snapshot.Pods[p].Movable })
+func (sp *Space) staying(pods []snapshot.PodIndex) []snapshot.PodIndex {
+	return slices.DeleteFunc(slices.Clone(pods), func(p snapshot.PodIndex) bool { return sp.Snapshot.Pods[p].Movable })
 }
 
 func compareBool(a, b bool) int {
@@ -74,7 +74,7 @@ func compareBool(a, b bool) int {
 
 // newHost subtracts from a node what its pods use, and what its daemons will use that
 // are not there yet.
-func (sp *Space) newHost(n int, node *snapshot.Node, class int, pods []int32) Host {
+func (sp *Space) newHost(n int, node *snapshot.Node, class int, pods []snapshot.PodIndex) Host {
 	h := Host{Node: n, Class: class, Volumes: node.VolumeLimits}
 	var used, daemons model.Resources
 	attached := map[string]bool{}

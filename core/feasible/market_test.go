@@ -21,14 +21,14 @@ func TestWhatIsRememberedOfAMarketIsWhatIsCompiled(t *testing.T) {
 		m := &Compiled{}
 		s := shop()
 		for turn := range 15 {
-			fresh, got := Compile(s, []int32{0}), CompileWith(s, []int32{0}, m)
+			fresh, got := Compile(s, []snapshot.TemplateIndex{0}), CompileWith(s, []snapshot.TemplateIndex{0}, m)
 			same(t, seed, turn, fresh, got)
-			again := CompileWith(s, []int32{0}, m)
+			again := CompileWith(s, []snapshot.TemplateIndex{0}, m)
 			if &again.Machines[0] == &got.Machines[0] {
 				recalled++
 			}
 			got.Reserve("r-1", 1) // what one asker does to its space is its own affair
-			same(t, seed, turn, fresh, CompileWith(s, []int32{0}, m))
+			same(t, seed, turn, fresh, CompileWith(s, []snapshot.TemplateIndex{0}, m))
 			s = otherwise(dice, s)
 		}
 	}

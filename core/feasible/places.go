@@ -167,7 +167,7 @@ func nodeAlternatives(t *snapshot.Template) []requirement.Set {
 
 // askedKeys are the label keys that rules of the askers, their volumes or their
 // topology look at.
-func askedKeys(s *snapshot.Snapshot, askers []int32) map[string]bool {
+func askedKeys(s *snapshot.Snapshot, askers []snapshot.TemplateIndex) map[string]bool {
 	keys := map[string]bool{}
 	note := func(r requirement.Set) {
 		for q := range r.All() {
@@ -225,7 +225,7 @@ func topologyKeys(t *snapshot.Template) []string {
 
 // askedHostname reports whether some asker names hosts in its node rules or volumes.
 // Only then are hosts told apart by name: it costs a class for each.
-func askedHostname(s *snapshot.Snapshot, askers []int32) bool {
+func askedHostname(s *snapshot.Snapshot, askers []snapshot.TemplateIndex) bool {
 	for _, i := range askers {
 		t := &s.Templates[i]
 		sets := append([]requirement.Set{t.Selector}, t.Terms...)

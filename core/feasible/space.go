@@ -53,10 +53,12 @@ type Slot struct {
 
 // Compile numbers everything that can be bought and everything that is there. Askers
 // are the templates of the pods that want a place: only what they ask about matters.
-func Compile(s *snapshot.Snapshot, askers []int32) *Space { return CompileWith(s, askers, nil) }
+func Compile(s *snapshot.Snapshot, askers []snapshot.TemplateIndex) *Space {
+	return CompileWith(s, askers, nil)
+}
 
 // CompileWith is Compile for an asker that remembers what can be bought.
-func CompileWith(s *snapshot.Snapshot, askers []int32, m *Compiled) *Space {
+func CompileWith(s *snapshot.Snapshot, askers []snapshot.TemplateIndex, m *Compiled) *Space {
 	sp := &Space{Snapshot: s, places: map[string]*Places{}, softTaint: hasSoftTaint(s)}
 	sp.Dims = dimensions(s, askers)
 	sp.keys = askedKeys(s, askers)
@@ -82,7 +84,7 @@ const (
 )
 
 // dimensions lists cpu, memory, pods and what else some asker requests.
-func dimensions(s *snapshot.Snapshot, askers []int32) []string {
+func dimensions(s *snapshot.Snapshot, askers []snapshot.TemplateIndex) []string {
 	dims := []string{model.CPU, model.Memory, model.Pods}
 	seen := map[string]bool{model.CPU: true, model.Memory: true, model.Pods: true}
 	for _, t := range askers {

@@ -65,14 +65,14 @@ func (c *workload) problem(style Style, effort int64) Problem {
 	s := c.Snapshot
 	s.Pods = nil
 	var wishes []shape.Wish
-	var askers []int32
+	var askers []snapshot.TemplateIndex
 	for i := range c.Templates {
-		w := shape.Wish{Template: int32(i)}
+		w := shape.Wish{Template: snapshot.TemplateIndex(i)}
 		for range c.counts[i] {
-			w.Pods = append(w.Pods, int32(len(s.Pods)))
-			s.Pods = append(s.Pods, snapshot.Pod{Namespace: "default", Name: strconv.Itoa(len(s.Pods)), Template: int32(i), Pending: true})
+			w.Pods = append(w.Pods, snapshot.PodIndex(len(s.Pods)))
+			s.Pods = append(s.Pods, snapshot.Pod{Namespace: "default", Name: strconv.Itoa(len(s.Pods)), Template: snapshot.TemplateIndex(i), Pending: true})
 		}
-		wishes, askers = append(wishes, w), append(askers, int32(i))
+		wishes, askers = append(wishes, w), append(askers, snapshot.TemplateIndex(i))
 	}
 	set := shape.Compile(feasible.Compile(&s, askers), wishes)
 	p := Problem{Set: set, Tiers: [][]int{{}}, Limits: make([][]model.Amount, len(s.Pools)), Style: style, Effort: effort}

@@ -5,6 +5,7 @@ import (
 
 	"tenon/core/model"
 	"tenon/core/reason"
+	"tenon/core/snapshot"
 )
 
 // Reason is why nodes are given up voluntarily, as users know it.
@@ -36,7 +37,7 @@ type Disruption struct {
 	Moves        []Placement
 	// Evict are the pods in the order in which they are to be evicted, so that kube-scheduler leaves room
 	// for each; empty if any order will do.
-	Evict []int
+	Evict []snapshot.PodIndex
 	// DeleteFirst: limits leave no room for Replacements beside Nodes. They are bought once the
 	// removal of Nodes has begun, for the pods that come back.
 	DeleteFirst bool
@@ -66,7 +67,7 @@ type Removal struct {
 	Price model.Money
 	// Pods are all that are expected there, daemons included, as indexes into Snapshot.Pods,
 	// ascending.
-	Pods []int
+	Pods []snapshot.PodIndex
 }
 
 // Score is how the savings of a disruption compare with what it disturbs, for a pool.

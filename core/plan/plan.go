@@ -8,6 +8,7 @@ import (
 	"tenon/core/model"
 	"tenon/core/reason"
 	"tenon/core/requirement"
+	"tenon/core/snapshot"
 )
 
 // Plan is the outcome of one decision. Lists are in a fixed order: the same snapshot
@@ -47,7 +48,7 @@ type Claim struct {
 	Taints        []model.Taint
 	StartupTaints []model.Taint
 	// Pods are indexes into Snapshot.Pods, ascending.
-	Pods []int
+	Pods []snapshot.PodIndex
 	// MinimumRelaxed says that a minValues was lowered.
 	MinimumRelaxed bool
 	// Replica says that a static pool lacks the node: it is bought for no pod, asks for
@@ -86,12 +87,12 @@ type Offer struct {
 // Placement gives pods to an existing node (or to a claim already made).
 type Placement struct {
 	Node string
-	Pods []int // indexes into Snapshot.Pods, ascending
+	Pods []snapshot.PodIndex // indexes into Snapshot.Pods, ascending
 }
 
 // Unplaced is a pod without a place, with the reason for each pool.
 type Unplaced struct {
-	Pod     int // index into Snapshot.Pods; the list is in this order
+	Pod     snapshot.PodIndex // index into Snapshot.Pods; the list is in this order
 	Verdict *reason.Verdict
 }
 

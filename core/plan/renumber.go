@@ -3,16 +3,18 @@ package plan
 import (
 	"cmp"
 	"slices"
+
+	"tenon/core/snapshot"
 )
 
 // Renumber gives the pods of the plan other numbers, and keeps every list of them in its order.
-func (p *Plan) Renumber(to func(pod int) int) {
-	each := func(pods []int) {
+func (p *Plan) Renumber(to func(snapshot.PodIndex) snapshot.PodIndex) {
+	each := func(pods []snapshot.PodIndex) {
 		for i := range pods {
 			pods[i] = to(pods[i])
 		}
 	}
-	ascending := func(pods []int) {
+	ascending := func(pods []snapshot.PodIndex) {
 		each(pods)
 		slices.Sort(pods)
 	}

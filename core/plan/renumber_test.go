@@ -6,12 +6,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tenon/core/reason"
+	"tenon/core/snapshot"
 )
 
 // Every number of a pod in a plan is another afterwards; lists stay in order, and evictions in theirs.
 func TestRenumber(t *testing.T) {
 	t.Parallel()
-	of := func(pods ...int) Plan {
+	of := func(pods ...snapshot.PodIndex) Plan {
 		return Plan{
 			Claims: []Claim{{Pods: pods[:2]}}, Existing: []Placement{{Pods: pods[2:4]}},
 			Unplaced: []Unplaced{{Pod: pods[4], Verdict: &reason.Verdict{}}, {Pod: pods[5], Verdict: &reason.Verdict{}}},
@@ -21,7 +22,7 @@ func TestRenumber(t *testing.T) {
 		}
 	}
 	p := of(0, 1, 2, 3, 4, 5, 6, 7, 6, 7, 6, 7)
-	p.Renumber(func(pod int) int { return 7 - pod })
+	p.Renumber(func(pod snapshot.PodIndex) snapshot.PodIndex { return 7 - pod })
 	want := of(6, 7, 4, 5, 2, 3, 0, 1, 1, 0, 1, 0)
 	if diff := cmp.Diff(want.Claims, p.Claims, cmp.AllowUnexported(Offers{})); diff != "" {
 		t.Error(diff)

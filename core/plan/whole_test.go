@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tenon/core/model"
+	"tenon/core/snapshot"
 )
 
 // The whole of a plan has every new node and every pod that gets a place on an old one,
@@ -13,12 +14,12 @@ import (
 func TestWhole(t *testing.T) {
 	t.Parallel()
 	p := Plan{
-		Claims:   []Claim{{Name: "p-1", Offer: Offer{Price: 10}, Pods: []int{0}}},
-		Existing: []Placement{{Node: "b", Pods: []int{5}}},
+		Claims:   []Claim{{Name: "p-1", Offer: Offer{Price: 10}, Pods: []snapshot.PodIndex{0}}},
+		Existing: []Placement{{Node: "b", Pods: []snapshot.PodIndex{5}}},
 		Cost:     Cost{New: 10, LowerBound: 9},
 		Disruptions: []Disruption{
-			{Nodes: []Removal{{Node: "x", Price: 50}}, Replacements: []Claim{{Name: "p-2", Offer: Offer{Price: 20}, Pods: []int{3}}}, Savings: 30},
-			{Nodes: []Removal{{Node: "y", Price: 5}}, Moves: []Placement{{Node: "b", Pods: []int{2}}, {Node: "a", Pods: []int{4}}}, Savings: 5},
+			{Nodes: []Removal{{Node: "x", Price: 50}}, Replacements: []Claim{{Name: "p-2", Offer: Offer{Price: 20}, Pods: []snapshot.PodIndex{3}}}, Savings: 30},
+			{Nodes: []Removal{{Node: "y", Price: 5}}, Moves: []Placement{{Node: "b", Pods: []snapshot.PodIndex{2}}, {Node: "a", Pods: []snapshot.PodIndex{4}}}, Savings: 5},
 		},
 	}
 	for _, c := range []struct {
@@ -29,7 +30,7 @@ func TestWhole(t *testing.T) {
 		if int64(whole.Cost.LowerBound) != c.wants || whole.Cost.New != 30 || len(whole.Claims) != 2 {
 			t.Errorf("a bound that is %s: %+v for %d claims", c.name, whole.Cost, len(whole.Claims))
 		}
-		want := []Placement{{Node: "a", Pods: []int{4}}, {Node: "b", Pods: []int{2, 5}}}
+		want := []Placement{{Node: "a", Pods: []snapshot.PodIndex{4}}, {Node: "b", Pods: []snapshot.PodIndex{2, 5}}}
 		if diff := cmp.Diff(want, whole.Existing); diff != "" {
 			t.Errorf("existing: -want +got\n%s", diff)
 		}

@@ -32,7 +32,7 @@ func waiting(seed uint64) *snapshot.Snapshot {
 		}
 		s.Templates = append(s.Templates, t)
 		for n := range 1 + r.IntN(12) {
-			s.Pods = append(s.Pods, snapshot.Pod{Namespace: "default", Name: strconv.Itoa(i) + "-" + strconv.Itoa(n), Template: int32(i), Pending: true})
+			s.Pods = append(s.Pods, snapshot.Pod{Namespace: "default", Name: strconv.Itoa(i) + "-" + strconv.Itoa(n), Template: snapshot.TemplateIndex(i), Pending: true})
 		}
 	}
 	return s

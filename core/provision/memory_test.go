@@ -61,7 +61,7 @@ func hopeless(dice *rand.Rand) *snapshot.Snapshot {
 	s.Templates[2].Selector = requirement.FromLabels(map[string]string{"rack": "7"})
 	s.Templates[3].Selector = requirement.FromLabels(map[string]string{requirement.KeyArch: "s390x"})
 	for i := range 4 + dice.IntN(8) {
-		s.Pods = append(s.Pods, snapshot.Pod{Namespace: "default", Name: fmt.Sprintf("web-%d", i), Template: int32(dice.IntN(4)), Pending: true})
+		s.Pods = append(s.Pods, snapshot.Pod{Namespace: "default", Name: fmt.Sprintf("web-%d", i), Template: snapshot.TemplateIndex(dice.IntN(4)), Pending: true})
 	}
 	return s
 }
@@ -99,7 +99,7 @@ func changed(dice *rand.Rand, old *snapshot.Snapshot) *snapshot.Snapshot {
 		slices.Reverse(s.Catalogs[0].Types)
 	case 8:
 		s.Templates = append(s.Templates, snapshot.Template{Namespace: "kube-system", Daemon: true, Requests: model.Resources{CPU: int64(100 * dice.IntN(3)), Pods: 1}})
-		s.Daemons = []snapshot.Daemon{{Namespace: "kube-system", Name: "agent", Template: int32(len(s.Templates) - 1)}}
+		s.Daemons = []snapshot.Daemon{{Namespace: "kube-system", Name: "agent", Template: snapshot.TemplateIndex(len(s.Templates) - 1)}}
 	}
 	return &s
 }

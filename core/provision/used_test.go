@@ -50,12 +50,12 @@ func used(seed uint64, pods int, empty bool) *snapshot.Snapshot {
 	dice := rand.New(rand.NewPCG(seed, 66))
 	s := threeLineages()
 	var wanted int64
-	templates := map[[2]int]int32{}
+	templates := map[[2]int]snapshot.TemplateIndex{}
 	for i := range pods {
 		c, m := dice.IntN(6), dice.IntN(7)
 		at, known := templates[[2]int{c, m}]
 		if !known {
-			at = int32(len(s.Templates))
+			at = snapshot.TemplateIndex(len(s.Templates))
 			templates[[2]int{c, m}] = at
 			s.Templates = append(s.Templates, snapshot.Template{Namespace: "default", Requests: model.Resources{
 				CPU: []int64{100, 250, 500, 1000, 2000, 4000}[c], Memory: 128 << 20 << m, Pods: 1,
@@ -77,7 +77,7 @@ func used(seed uint64, pods int, empty bool) *snapshot.Snapshot {
 		if !empty { // one pod stands for all that are there
 			has := model.Resources{Pods: 1 + int64(dice.IntN(20)), CPU: int64(dice.Float64() * float64(n.Allocatable.CPU)), Memory: int64(dice.Float64() * float64(n.Allocatable.Memory))}
 			s.Templates = append(s.Templates, snapshot.Template{Namespace: "default", Requests: has})
-			s.Pods = append(s.Pods, snapshot.Pod{Namespace: "default", Name: "on-" + n.Name, Template: int32(len(s.Templates) - 1), Node: n.Name})
+			s.Pods = append(s.Pods, snapshot.Pod{Namespace: "default", Name: "on-" + n.Name, Template: snapshot.TemplateIndex(len(s.Templates) - 1), Node: n.Name})
 			room -= has.CPU
 		}
 		room += n.Allocatable.CPU

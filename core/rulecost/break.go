@@ -66,17 +66,17 @@ func (f *finder) elsewhere(p *plan.Plan, r *found, key string, at func(*plan.Cla
 			if pool := &f.s.Pools[r.pool]; c.Pool == pool.Name && !pool.Requirements.Get(key).Has(value) {
 				return true
 			}
-		case slices.ContainsFunc(c.Pods, func(pod int) bool { return f.forbids(r, pod, key, value) }):
+		case slices.ContainsFunc(c.Pods, func(pod snapshot.PodIndex) bool { return f.forbids(r, pod, key, value) }):
 			return true
 		}
 	}
 	return r.pool < 0 && slices.ContainsFunc(p.Existing, func(e plan.Placement) bool {
-		return slices.ContainsFunc(e.Pods, func(pod int) bool { return slices.Contains(r.templates, f.s.Pods[pod].Template) })
+		return slices.ContainsFunc(e.Pods, func(pod snapshot.PodIndex) bool { return slices.Contains(r.templates, f.s.Pods[pod].Template) })
 	})
 }
 
 // forbids reports whether the pod has the rule, and may not be where a label has the value.
-func (f *finder) forbids(r *found, pod int, key, value string) bool {
+func (f *finder) forbids(r *found, pod snapshot.PodIndex, key, value string) bool {
 	if !slices.Contains(r.templates, f.s.Pods[pod].Template) {
 		return false
 	}
@@ -98,7 +98,7 @@ func (f *finder) crowded(p *plan.Plan, r *found) bool {
 			}
 		}
 	}
-	ruled := func(pods []int) (n int) {
+	ruled := func(pods []snapshot.PodIndex) (n int) {
 		for _, pod := range pods {
 			if t := f.s.Pods[pod].Template; slices.Contains(r.templates, t) && selectsSelf(&f.s.Templates[t], r) {
 				n++

@@ -14,7 +14,7 @@ import (
 // found is a rule with how to leave it out: the templates or the pool that have it.
 type found struct {
 	Rule
-	templates []int32
+	templates []snapshot.TemplateIndex
 	pool      int
 }
 
@@ -60,7 +60,7 @@ func newFinder(s *snapshot.Snapshot) *finder {
 func (f *finder) find() []family {
 	for t := range f.s.Templates {
 		if f.pods[t] > 0 {
-			f.ofTemplate(int32(t))
+			f.ofTemplate(snapshot.TemplateIndex(t))
 		}
 	}
 	f.ofPools()
@@ -88,7 +88,7 @@ func compareBool(a, b bool) int {
 }
 
 // ofTemplate notes the rules of a template whose pods have no place.
-func (f *finder) ofTemplate(at int32) {
+func (f *finder) ofTemplate(at snapshot.TemplateIndex) {
 	t := &f.s.Templates[at]
 	preferences := f.s.Settings.Preferences != snapshot.Ignore
 	for _, s := range t.Spreads {
@@ -124,10 +124,10 @@ func (f *finder) ofTemplate(at int32) {
 }
 
 // noteOf notes a rule of a template under its workload.
-func (f *finder) noteOf(at int32, r Rule) {
+func (f *finder) noteOf(at snapshot.TemplateIndex, r Rule) {
 	t := &f.s.Templates[at]
 	r.Namespace, r.Workload, r.Workloads = t.Namespace, cmp.Or(t.Owner, "Pod/"+f.first[at]), 1
-	f.note(found{Rule: r, templates: []int32{at}, pool: -1}, r.Namespace+"/"+r.Workload, f.pods[at], t.Requests)
+	f.note(found{Rule: r, templates: []snapshot.TemplateIndex{at}, pool: -1}, r.Namespace+"/"+r.Workload, f.pods[at], t.Requests)
 }
 
 // note enters a rule about so many pods of a size.

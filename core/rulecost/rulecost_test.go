@@ -32,7 +32,7 @@ func shop(workloads int) *snapshot.Snapshot {
 			Requests: model.Resources{CPU: 500, Memory: 1 << 30, Pods: 1}, AntiAffinity: []snapshot.AffinityTerm{apart},
 		})
 		for i := range 4 + w%2 { // the longest of them decide how many nodes there are
-			s.Pods = append(s.Pods, snapshot.Pod{Namespace: "shop", Name: fmt.Sprint(name, "-", i), Template: int32(w), Pending: true})
+			s.Pods = append(s.Pods, snapshot.Pod{Namespace: "shop", Name: fmt.Sprint(name, "-", i), Template: snapshot.TemplateIndex(w), Pending: true})
 		}
 	}
 	return s

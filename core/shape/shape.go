@@ -17,11 +17,11 @@ import (
 // Shape is a number of pods with the same needs.
 type Shape struct {
 	// Template represents the pods; others of the shape differ in what no rule sees.
-	Template int32
+	Template snapshot.TemplateIndex
 	// Dropped are the preferences that were given up.
 	Dropped feasible.Dropped
 	// Pods are indexes into Snapshot.Pods, oldest first.
-	Pods     []int32
+	Pods     []snapshot.PodIndex
 	Priority int32
 	Need     []int64
 	// Alternatives say where it may go: one must hold.
@@ -34,9 +34,9 @@ type Shape struct {
 
 // Wish is a template with the preferences that it has given up.
 type Wish struct {
-	Template int32
+	Template snapshot.TemplateIndex
 	Dropped  feasible.Dropped
-	Pods     []int32
+	Pods     []snapshot.PodIndex
 }
 
 // Set is the shapes of one decision, with the rules between them.
@@ -166,7 +166,7 @@ func asking(nodes []feasible.Asker, affinity, taints bool) []feasible.Asker {
 
 // enterBound numbers the groups of running pods' anti-affinity: they keep others away.
 func enterBound(sp *feasible.Space, r *topology.Registry) {
-	seen := map[int32]bool{}
+	seen := map[snapshot.TemplateIndex]bool{}
 	for _, h := range slices.Concat(sp.Hosts, sp.Departing) {
 		for _, p := range h.Bound {
 			t := sp.Snapshot.Pods[p].Template

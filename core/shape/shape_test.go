@@ -25,12 +25,12 @@ func crowd(templates ...snapshot.Template) (*feasible.Space, []Wish) {
 		}}}},
 		Pools: []snapshot.Pool{{Name: "default"}}, Templates: templates,
 	}
-	var askers []int32
+	var askers []snapshot.TemplateIndex
 	var wishes []Wish
 	for i := range templates {
-		s.Pods = append(s.Pods, snapshot.Pod{Namespace: "default", Name: string(rune('a' + i)), Template: int32(i), Pending: true})
-		askers = append(askers, int32(i))
-		wishes = append(wishes, Wish{Template: int32(i), Pods: []int32{int32(i)}})
+		s.Pods = append(s.Pods, snapshot.Pod{Namespace: "default", Name: string(rune('a' + i)), Template: snapshot.TemplateIndex(i), Pending: true})
+		askers = append(askers, snapshot.TemplateIndex(i))
+		wishes = append(wishes, Wish{Template: snapshot.TemplateIndex(i), Pods: []snapshot.PodIndex{snapshot.PodIndex(i)}})
 	}
 	return feasible.Compile(s, askers), wishes
 }
@@ -84,7 +84,7 @@ func TestPodsComeOldestFirst(t *testing.T) {
 	sp, wishes := crowd(pod(), pod(), pod())
 	slices.Reverse(wishes)
 	set := Compile(sp, wishes)
-	if got := set.Shapes[0].Pods; !slices.Equal(got, []int32{0, 1, 2}) {
+	if got := set.Shapes[0].Pods; !slices.Equal(got, []snapshot.PodIndex{0, 1, 2}) {
 		t.Errorf("pods %v", got)
 	}
 }

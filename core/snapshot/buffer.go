@@ -7,7 +7,7 @@ type Buffer struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	// Template is what the pods would be like, an index into Snapshot.Templates.
-	Template int32 `json:"template"`
+	Template TemplateIndex `json:"template"`
 	// Pods is for how many of them room is to be kept.
 	Pods int `json:"pods"`
 	// Refused, when not empty, is why no place can be looked for.

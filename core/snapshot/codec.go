@@ -147,4 +147,4 @@ func (s *Snapshot) checkReferences() error {
 	return nil
 }
 
-func (s *Snapshot) hasTemplate(i int32) bool { return i >= 0 && int(i) < len(s.Templates) }
+func (s *Snapshot) hasTemplate(i TemplateIndex) bool { return i >= 0 && int(i) < len(s.Templates) }

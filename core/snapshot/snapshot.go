@@ -125,13 +125,19 @@ type Node struct {
 	Life Life `json:"life,omitzero"`
 }
 
+// PodIndex is the place of a pod in a snapshot's Pods.
+type PodIndex int32
+
+// TemplateIndex is the place of a template in a snapshot's Templates.
+type TemplateIndex int32
+
 // Pod is one pod that runs or wants to.
 type Pod struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	UID       string `json:"uid,omitempty"`
 	// Template is an index into Snapshot.Templates.
-	Template int32 `json:"template"`
+	Template TemplateIndex `json:"template"`
 	// Node is the name of the node that it is bound to, or empty.
 	Node    string    `json:"node,omitempty"`
 	Created time.Time `json:"created,omitzero"`
@@ -159,5 +165,5 @@ type Daemon struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	// Template is an index into Snapshot.Templates.
-	Template int32 `json:"template"`
+	Template TemplateIndex `json:"template"`
 }

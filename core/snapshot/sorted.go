@@ -14,7 +14,7 @@ import (
 // keep their numbers.
 type Sorted struct {
 	*Snapshot
-	given []int // by pod
+	given []PodIndex
 }
 
 // Sort puts a snapshot in order. The given one stays as it is. The types are remembered in m, which
@@ -40,7 +40,7 @@ func Sort(given *Snapshot, m *TypeOrders) Sorted {
 }
 
 // Given is where a pod stands in the snapshot that was sorted.
-func (s Sorted) Given(pod int) int { return s.given[pod] }
+func (s Sorted) Given(pod PodIndex) PodIndex { return s.given[pod] }
 
 // With is the snapshot with more pods behind those that it has, in their order. Its nodes and pools
 // may be edited.
@@ -50,18 +50,18 @@ func (s Sorted) With(pods []Pod) Sorted {
 	more.Nodes, more.Pools = slices.Clone(s.Nodes), slices.Clone(s.Pools)
 	out := Sorted{Snapshot: &more, given: slices.Clone(s.given)}
 	for i := range pods {
-		out.given = append(out.given, len(s.Pods)+i)
+		out.given = append(out.given, PodIndex(len(s.Pods)+i))
 	}
 	return out
 }
 
 // oldestFirst lists pods by creation, then by name. The times are read once: of a whole cluster
 // there are many pods, and nearly all differ in their second already.
-func oldestFirst(pods []Pod) []int {
+func oldestFirst(pods []Pod) []PodIndex {
 	list := make([]aged, len(pods))
 	for i := range pods {
 		created := pods[i].Created
-		list[i] = aged{created.Unix(), int32(created.Nanosecond()), int32(i)}
+		list[i] = aged{created.Unix(), int32(created.Nanosecond()), PodIndex(i)}
 	}
 	slices.SortFunc(list, func(a, b aged) int {
 		if a.second != b.second {
@@ -72,9 +72,9 @@ func oldestFirst(pods []Pod) []int {
 		}
 		return cmp.Or(named(&pods[a.pod], &pods[b.pod]), cmp.Compare(a.pod, b.pod))
 	})
-	out := make([]int, len(pods))
+	out := make([]PodIndex, len(pods))
 	for i := range list {
-		out[i] = int(list[i].pod)
+		out[i] = list[i].pod
 	}
 	return out
 }
@@ -83,7 +83,7 @@ func oldestFirst(pods []Pod) []int {
 type aged struct {
 	second int64
 	nano   int32
-	pod    int32
+	pod    PodIndex
 }
 
 // named orders pods by name, each further word only where the ones before are equal.

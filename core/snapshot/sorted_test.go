@@ -16,7 +16,7 @@ func TestPodsComeOldestFirst(t *testing.T) {
 	for seed := range uint64(50) {
 		dice := rand.New(rand.NewPCG(seed, 1))
 		s := &Snapshot{}
-		var want []int
+		var want []PodIndex
 		for i := range 60 {
 			made := time.Time{}
 			if dice.IntN(9) > 0 {
@@ -25,16 +25,16 @@ func TestPodsComeOldestFirst(t *testing.T) {
 			s.Pods = append(s.Pods, Pod{
 				Created: made, Namespace: strconv.Itoa(dice.IntN(2)), Name: strconv.Itoa(dice.IntN(4)), UID: strconv.Itoa(dice.IntN(2)),
 			})
-			want = append(want, i)
+			want = append(want, PodIndex(i))
 		}
-		slices.SortFunc(want, func(a, b int) int {
+		slices.SortFunc(want, func(a, b PodIndex) int {
 			x, y := &s.Pods[a], &s.Pods[b]
 			return cmp.Or(x.Created.Compare(y.Created), strings.Compare(x.Namespace, y.Namespace),
 				strings.Compare(x.Name, y.Name), strings.Compare(x.UID, y.UID), cmp.Compare(a, b))
 		})
 		sorted := Sort(s, nil)
 		for i := range sorted.Pods {
-			if got := sorted.Given(i); got != want[i] || sorted.Pods[i].Name != s.Pods[want[i]].Name {
+			if got := sorted.Given(PodIndex(i)); got != want[i] || sorted.Pods[i].Name != s.Pods[want[i]].Name {
 				t.Errorf("seed %d: pod %d was given as %d, want %d", seed, i, got, want[i])
 			}
 		}

@@ -2,6 +2,7 @@ package topology
 
 import (
 	"tenon/core/feasible"
+	"tenon/core/snapshot"
 )
 
 // existing counts the pods on existing nodes, and lists for each group the domains of nodes
@@ -57,7 +58,7 @@ func (e *hostCounter) countPods(h *feasible.Host, leaving bool) {
 	}
 }
 
-func (e *hostCounter) countBound(class int, template int32, leaving bool) {
+func (e *hostCounter) countBound(class int, template snapshot.TemplateIndex, leaving bool) {
 	rules := e.reg.Bound(&e.sp.Snapshot.Templates[template])
 	groups := e.reg.Groups()
 	for _, g := range rules.Counts {

@@ -35,9 +35,9 @@ type fixture struct {
 
 func newFixture(counts []int, templates ...snapshot.Template) *fixture {
 	s := &snapshot.Snapshot{Templates: templates}
-	askers := make([]int32, len(templates))
+	askers := make([]snapshot.TemplateIndex, len(templates))
 	for i := range askers {
-		askers[i] = int32(i)
+		askers[i] = snapshot.TemplateIndex(i)
 	}
 	out := &fixture{reg: NewRegistry(), sp: feasible.Compile(s, askers)}
 	for i := range templates {

@@ -46,7 +46,7 @@ func gathering(s *snapshot.Snapshot) plan.Delay {
 // full reports whether a node has no room for one more of any of its own pods.
 func full(s *snapshot.Snapshot, c *plan.Claim) bool {
 	room := c.Allocatable.Sub(c.Requests)
-	last := int32(-1)
+	last := snapshot.TemplateIndex(-1)
 	for _, i := range c.Pods {
 		template := s.Pods[i].Template
 		if template == last {

@@ -36,11 +36,11 @@ func TestClaims(t *testing.T) {
 		why     reason.Code
 		until   time.Time
 	}
-	both, full := []int{0, 1}, model.Resources{CPU: 1500}
+	both, full := []snapshot.PodIndex{0, 1}, model.Resources{CPU: 1500}
 	for name, tc := range map[string]test{
 		"nothing to wait for":                {claim: plan.Claim{Pods: both}},
-		"places are arranged for all pods":   {claim: plan.Claim{Pods: []int{3}}, why: reason.PlacesArranged},
-		"places are arranged for some pods":  {claim: plan.Claim{Pods: []int{0, 3}}},
+		"places are arranged for all pods":   {claim: plan.Claim{Pods: []snapshot.PodIndex{3}}, why: reason.PlacesArranged},
+		"places are arranged for some pods":  {claim: plan.Claim{Pods: []snapshot.PodIndex{0, 3}}},
 		"a node for no pod":                  {claim: plan.Claim{Replica: true}},
 		"a burst, and a node that is small":  {waiting: snapshot.Waiting{Burst: in(5)}, claim: plan.Claim{Pods: both, Allocatable: full, Offer: plan.Offer{Price: 49}}, why: reason.BurstGoesOn, until: in(5)},
 		"a burst, and a node with room":      {waiting: snapshot.Waiting{Burst: in(5)}, claim: plan.Claim{Pods: both, Allocatable: model.Resources{CPU: 2000}, Offer: plan.Offer{Price: 50}}, why: reason.BurstGoesOn, until: in(5)},
@@ -52,12 +52,12 @@ func TestClaims(t *testing.T) {
 		"lost places, and no pod to come":    {waiting: snapshot.Waiting{Landed: in(-2), Lost: lost(-10, -8)}, claim: plan.Claim{Pods: both}},
 		"lost places, and the others linger": {waiting: snapshot.Waiting{Placed: 1, Landed: in(-3), Lost: lost(-10, -8)}, claim: plan.Claim{Pods: both}},
 		"pods that moved, and others to be":  {waiting: snapshot.Waiting{Evicting: 1, Lost: lost(-10, -8)}, claim: plan.Claim{Pods: both}, why: reason.PlacesLost, until: in(20)},
-		"refused launches":                   {waiting: snapshot.Waiting{Refused: refused(2, stock, 9, 7)}, claim: plan.Claim{Pods: []int{0, 1, 2}}, why: reason.LaunchesRefused, until: in(7)},
+		"refused launches":                   {waiting: snapshot.Waiting{Refused: refused(2, stock, 9, 7)}, claim: plan.Claim{Pods: []snapshot.PodIndex{0, 1, 2}}, why: reason.LaunchesRefused, until: in(7)},
 		"a refusal of one pod alone":         {waiting: snapshot.Waiting{Refused: refused(2, stock, 9)}, claim: plan.Claim{Pods: both}},
-		"a pause that is over":               {waiting: snapshot.Waiting{Refused: refused(2, stock, 0)}, claim: plan.Claim{Pods: []int{0}}},
-		"other things are in stock now":      {waiting: snapshot.Waiting{Refused: refused(10, "other", 9)}, claim: plan.Claim{Pods: []int{0}}},
-		"too many refusals for hope":         {waiting: snapshot.Waiting{Refused: refused(11, "other", 9)}, claim: plan.Claim{Pods: []int{0}}, why: reason.LaunchesRefused, until: in(9)},
-		"the first rule is the reason":       {waiting: snapshot.Waiting{Burst: in(5), Refused: refused(2, stock, 9)}, claim: plan.Claim{Pods: []int{0}}, why: reason.BurstGoesOn, until: in(5)},
+		"a pause that is over":               {waiting: snapshot.Waiting{Refused: refused(2, stock, 0)}, claim: plan.Claim{Pods: []snapshot.PodIndex{0}}},
+		"other things are in stock now":      {waiting: snapshot.Waiting{Refused: refused(10, "other", 9)}, claim: plan.Claim{Pods: []snapshot.PodIndex{0}}},
+		"too many refusals for hope":         {waiting: snapshot.Waiting{Refused: refused(11, "other", 9)}, claim: plan.Claim{Pods: []snapshot.PodIndex{0}}, why: reason.LaunchesRefused, until: in(9)},
+		"the first rule is the reason":       {waiting: snapshot.Waiting{Burst: in(5), Refused: refused(2, stock, 9)}, claim: plan.Claim{Pods: []snapshot.PodIndex{0}}, why: reason.BurstGoesOn, until: in(5)},
 	} {
 		s := sample(now)
 		s.Waiting, tc.claim.Pool, tc.claim.Requests = tc.waiting, "a", model.Resources{CPU: 1000}

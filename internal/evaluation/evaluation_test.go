@@ -92,11 +92,11 @@ func TestMessageOfChosen(t *testing.T) {
 	}{
 		"an empty node": {plan.Disruption{Nodes: removals(1), Savings: 200_000}, "Will be deleted: no pod has to move, saves $0.20 an hour"},
 		"pods find places on other nodes": {
-			plan.Disruption{Nodes: removals(2), Moves: []plan.Placement{{Pods: []int{1}}}, Savings: model.Money(1_250_000)},
+			plan.Disruption{Nodes: removals(2), Moves: []plan.Placement{{Pods: []snapshot.PodIndex{1}}}, Savings: model.Money(1_250_000)},
 			"Will be deleted, together with 1 other node: 1 pod moves, saves $1.25 an hour",
 		},
 		"three become one": {
-			plan.Disruption{Nodes: removals(3), Replacements: []plan.Claim{{Pods: []int{1, 2}}}, Moves: []plan.Placement{{Pods: []int{3}}}, Savings: 10_000},
+			plan.Disruption{Nodes: removals(3), Replacements: []plan.Claim{{Pods: []snapshot.PodIndex{1, 2}}}, Moves: []plan.Placement{{Pods: []snapshot.PodIndex{3}}}, Savings: 10_000},
 			"Will be replaced by 1 node, together with 2 other nodes: 3 pods move, saves $0.01 an hour",
 		},
 		"drift may cost": {

@@ -16,6 +16,7 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/model"
+	"tenon/core/snapshot"
 	"tenon/internal/parallel"
 	"tenon/internal/reconcile"
 	"tenon/internal/world"
@@ -30,7 +31,7 @@ type Order struct {
 	Capacity model.Resources
 	Pods     []world.Guest
 	// For are all pods that the claim is made for, by their numbers in the snapshot.
-	For []int
+	For []snapshot.PodIndex
 	// Price an hour, as it was expected.
 	Price model.Money
 	// Reason is what nodeclaims_created_total has as reason.

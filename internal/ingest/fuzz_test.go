@@ -143,7 +143,7 @@ func TestFingerprintsTellTemplatesApart(t *testing.T) {
 	index.Put(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "n1", Labels: map[string]string{"team": "red"}}})
 	index.Put(&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "high"}, Value: 9})
 	together := ingest.NewTranslator(index, fromFiles(t))
-	different := map[int32]bool{}
+	different := map[snapshot.TemplateIndex]bool{}
 	pods := variations(t, everything)
 	for _, less := range []string{`"priority": 3, `, `"resourceClaims": [{"name": "x"}],`, `, "claims": [{"name": "x"}]`} {
 		maps.Copy(pods, variations(t, strings.Replace(everything, less, "", 1)))

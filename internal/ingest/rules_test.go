@@ -251,7 +251,7 @@ func TestVolumesTellTemplatesApart(t *testing.T) {
 	t.Parallel()
 	pods := podNamed("a", "", mounts) + podNamed("b", "", strings.Replace(mounts, "claimName: data", "claimName: other", 1)) + podNamed("c", "", mounts)
 	s := build(t, fromCluster(t), pods+boundTo+strings.Replace(boundTo, "name: data", "name: other", 1)+volume("", "nfs: {path: /, server: x}\n"))
-	var got []int32
+	var got []snapshot.TemplateIndex
 	for _, p := range s.Pods {
 		got = append(got, p.Template)
 	}

@@ -24,17 +24,17 @@ type Translator struct {
 	rules   label.Rules
 
 	templates []snapshot.Template
-	known     map[string]int32      // by the template's own content
-	seen      map[string]translated // by the fingerprint of a pod
-	print     fingerprint           // scratch
-	shown     map[string]struct{}   // identity labels that some selector looks at
+	known     map[string]snapshot.TemplateIndex // by the template's own content
+	seen      map[string]translated             // by the fingerprint of a pod
+	print     fingerprint                       // scratch
+	shown     map[string]struct{}               // identity labels that some selector looks at
 	stale     bool
 	given     []*corev1.Pod // all there are, where files say so
 }
 
 // translated is what became of all pods with one fingerprint.
 type translated struct {
-	template int32
+	template snapshot.TemplateIndex
 	refused  string
 }
 
@@ -42,7 +42,7 @@ type translated struct {
 func NewTranslator(index *Index, options Options) *Translator {
 	return &Translator{
 		index: index, options: options, rules: labelRules(options.Vocabulary),
-		known: map[string]int32{}, seen: map[string]translated{}, shown: map[string]struct{}{},
+		known: map[string]snapshot.TemplateIndex{}, seen: map[string]translated{}, shown: map[string]struct{}{},
 	}
 }
 
@@ -136,7 +136,7 @@ func (t *Translator) translate(pod *corev1.Pod, promised promises) translated {
 }
 
 // intern gives equal templates one index.
-func (t *Translator) intern(template snapshot.Template) int32 {
+func (t *Translator) intern(template snapshot.Template) snapshot.TemplateIndex {
 	content, err := json.Marshal(template)
 	if err != nil {
 		panic(fmt.Sprintf("ingest: a template that cannot be written: %v", err)) // it holds only plain values
@@ -144,7 +144,7 @@ func (t *Translator) intern(template snapshot.Template) int32 {
 	if i, ok := t.known[string(content)]; ok {
 		return i
 	}
-	i := int32(len(t.templates))
+	i := snapshot.TemplateIndex(len(t.templates))
 	t.templates = append(t.templates, template)
 	t.known[string(content)] = i
 	return i

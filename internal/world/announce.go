@@ -73,14 +73,14 @@ type shape struct {
 // models are, by ReplicaSet, pods that are like those to come: the ones of which most wait.
 // An odd one may have become a pod of the set in some other way than by its template.
 func (w *World) models() map[owner.Ref]*snapshot.Pod {
-	shapes := map[owner.Ref]map[int32]shape{}
+	shapes := map[owner.Ref]map[snapshot.TemplateIndex]shape{}
 	for k := range w.guests.waiting {
 		set, pod := replicaSetOf(w.guests.all[k]), w.guests.list.find(k)
 		if set.None() || pod == nil || pod.Refused != "" || !pod.Pending {
 			continue
 		}
 		if shapes[set] == nil {
-			shapes[set] = map[int32]shape{}
+			shapes[set] = map[snapshot.TemplateIndex]shape{}
 		}
 		found, known := shapes[set][pod.Template]
 		if found.count++; !known || compareKeys(k, found.first) < 0 {

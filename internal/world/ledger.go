@@ -29,26 +29,26 @@ type ledger struct {
 	displaced map[owner.Ref][]displacement // pods that have gone for a disruption, by workload
 	crowded   map[string]bool              // claims whose room another pod may have taken
 
-	shapes          map[int32]int            // how many places there are for pods of each template
-	said            map[types.UID]*nominated // what we wrote into pods, see NominationsFor
-	unsaid          map[types.UID]key        // pods whose nomination is to be looked at again
-	foreign         map[key]struct{}         // pods with nominations that we did not write, as far as we know
-	landed, strayed int                      // see Placements
-	progress        time.Time                // when a pod that had a place was bound last
-	lost            map[types.UID]time.Time  // when pods without a node lost their places first
+	shapes          map[snapshot.TemplateIndex]int // how many places there are for pods of each template
+	said            map[types.UID]*nominated       // what we wrote into pods, see NominationsFor
+	unsaid          map[types.UID]key              // pods whose nomination is to be looked at again
+	foreign         map[key]struct{}               // pods with nominations that we did not write, as far as we know
+	landed, strayed int                            // see Placements
+	progress        time.Time                      // when a pod that had a place was bound last
+	lost            map[types.UID]time.Time        // when pods without a node lost their places first
 }
 
 // seat is a pod that has a place, the template that tells what it asks for, and since when.
 type seat struct {
 	key
-	shape int32
+	shape snapshot.TemplateIndex
 	since time.Time
 	late  bool // the node was open when the place was found
 }
 
 func newLedger() ledger {
 	return ledger{places: map[types.UID]string{}, byClaim: map[string]map[types.UID]seat{}, since: map[string]time.Time{}, taken: map[string]model.Resources{}, arranged: map[types.UID]arrangement{}, displaced: map[owner.Ref][]displacement{}, crowded: map[string]bool{},
-		shapes: map[int32]int{}, said: map[types.UID]*nominated{}, unsaid: map[types.UID]key{}, foreign: map[key]struct{}{}, lost: map[types.UID]time.Time{}}
+		shapes: map[snapshot.TemplateIndex]int{}, said: map[types.UID]*nominated{}, unsaid: map[types.UID]key{}, foreign: map[key]struct{}{}, lost: map[types.UID]time.Time{}}
 }
 
 // patience is how long a pod keeps its place on a node that is ready for it, counted anew
@@ -239,7 +239,7 @@ func (w *World) commit(claim string, pods []Guest) {
 }
 
 // seat gives a pod a place.
-func (w *World) seat(claim string, pod types.UID, k key, shape int32) {
+func (w *World) seat(claim string, pod types.UID, k key, shape snapshot.TemplateIndex) {
 	late := isOpen(w.roster.nodeFor(claim))
 	w.ledger.place(claim, pod, seat{key: k, shape: shape, since: w.clock.Now(), late: late})
 	w.guests.dirty[k] = struct{}{}
@@ -326,7 +326,7 @@ func (w *World) swap(guest *corev1.Pod, host, left string) bool {
 }
 
 // shapeOf is the pod's template: pods with the same one ask for the same.
-func (w *World) shapeOf(pod *corev1.Pod) int32 {
+func (w *World) shapeOf(pod *corev1.Pod) snapshot.TemplateIndex {
 	translated, ok := w.translator.Guest(pod, false)
 	if !ok {
 		return -1

@@ -74,7 +74,7 @@ func randomPlan(d *rand.Rand, s *snapshot.Snapshot) *plan.Plan {
 		}
 		careless := d.IntN(100) < 8
 		for range 12 {
-			next := withPod(d, s, p, i)
+			next := withPod(d, s, p, snapshot.PodIndex(i))
 			if next != nil && (careless || len(broken(s, next)) == 0) {
 				p = next
 				break
@@ -85,7 +85,7 @@ func randomPlan(d *rand.Rand, s *snapshot.Snapshot) *plan.Plan {
 }
 
 // withPod puts the pod somewhere: on a node, on a claim that the plan has, or on one more.
-func withPod(d *rand.Rand, s *snapshot.Snapshot, p *plan.Plan, pod int) *plan.Plan {
+func withPod(d *rand.Rand, s *snapshot.Snapshot, p *plan.Plan, pod snapshot.PodIndex) *plan.Plan {
 	out := &plan.Plan{Claims: slices.Clone(p.Claims), Existing: slices.Clone(p.Existing)}
 	switch n := d.IntN(10); {
 	case n < 4 && len(s.Nodes) > 0:
@@ -107,7 +107,7 @@ func withPod(d *rand.Rand, s *snapshot.Snapshot, p *plan.Plan, pod int) *plan.Pl
 		if claim == nil {
 			return nil
 		}
-		claim.Name, claim.Pods = claim.Pool+"-new-"+string(rune('a'+len(out.Claims))), []int{pod}
+		claim.Name, claim.Pods = claim.Pool+"-new-"+string(rune('a'+len(out.Claims))), []snapshot.PodIndex{pod}
 		out.Claims = append(out.Claims, *claim)
 	}
 	return out
@@ -140,7 +140,7 @@ func randomClaim(d *rand.Rand, s *snapshot.Snapshot) *plan.Claim {
 
 func describePlan(s *snapshot.Snapshot, p *plan.Plan) string {
 	text := ""
-	line := func(node string, pods []int) {
+	line := func(node string, pods []snapshot.PodIndex) {
 		text += node + ":"
 		for _, i := range pods {
 			text += " " + s.Pods[i].Key()

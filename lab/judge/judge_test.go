@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"tenon/core/plan"
+	"tenon/core/snapshot"
 )
 
 const (
@@ -234,7 +235,7 @@ func TestJudgeKnowsEveryRule(t *testing.T) {
 func TestPlansThatMeanNothing(t *testing.T) {
 	t.Parallel()
 	for name, p := range map[string]plan.Plan{
-		"no such pod":   {Claims: []plan.Claim{{Name: "default-1", Pool: "default", Offer: plan.Offer{InstanceType: "small", Zone: "a", CapacityType: "spot"}, Pods: []int{7}}}},
+		"no such pod":   {Claims: []plan.Claim{{Name: "default-1", Pool: "default", Offer: plan.Offer{InstanceType: "small", Zone: "a", CapacityType: "spot"}, Pods: []snapshot.PodIndex{7}}}},
 		"no such offer": {Claims: []plan.Claim{{Name: "default-1", Pool: "default", Offer: plan.Offer{InstanceType: "huge"}}}},
 		"no such pool":  {Claims: []plan.Claim{{Name: "x-1", Pool: "x"}}},
 	} {

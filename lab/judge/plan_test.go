@@ -105,10 +105,10 @@ func (st *stand) plan(t *testing.T) *plan.Plan {
 	t.Helper()
 	st.s = st.c.Snapshot()
 	var out plan.Plan
-	taken := map[string][]int{}
+	taken := map[string][]snapshot.PodIndex{}
 	for i := range st.s.Pods {
 		if node, ok := st.wants[st.s.Pods[i].Key()]; ok {
-			taken[node] = append(taken[node], i)
+			taken[node] = append(taken[node], snapshot.PodIndex(i))
 		}
 	}
 	for _, node := range slices.Sorted(keys(taken)) {
@@ -122,7 +122,7 @@ func (st *stand) plan(t *testing.T) *plan.Plan {
 	return &out
 }
 
-func (st *stand) bought(name string, offers []string, pods []int) plan.Claim {
+func (st *stand) bought(name string, offers []string, pods []snapshot.PodIndex) plan.Claim {
 	var list []plan.Offer
 	for _, text := range offers {
 		kind, zone, _ := strings.Cut(text, "/")

@@ -123,9 +123,9 @@ func (s *scene) place(p *plan.Plan) error {
 	for _, pod := range s.objects.Pods {
 		pods[keyOf(pod)] = pod
 	}
-	put := func(indexes []int, node string) error {
+	put := func(indexes []snapshot.PodIndex, node string) error {
 		for _, i := range indexes {
-			if i < 0 || i >= len(s.s.Pods) {
+			if i < 0 || int(i) >= len(s.s.Pods) {
 				return fmt.Errorf("the plan places pod %d on %s, and there is no such pod", i, node)
 			}
 			pod, ok := pods[s.s.Pods[i].Key()]

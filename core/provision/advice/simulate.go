@@ -113,7 +113,7 @@ func (k *Adviser) sandbox(p *proposal, pods int) *snapshot.Snapshot {
 	}
 	for _, d := range k.d.Snapshot.Daemons {
 		s.Templates = append(s.Templates, k.d.Snapshot.Templates[d.Template])
-		s.Daemons = append(s.Daemons, snapshot.Daemon{Namespace: d.Namespace, Name: d.Name, Template: int32(len(s.Templates) - 1)})
+		s.Daemons = append(s.Daemons, snapshot.Daemon{Namespace: d.Namespace, Name: d.Name, Template: snapshot.TemplateIndex(len(s.Templates) - 1)})
 	}
 	if k.hasCompany(p.template) {
 		k.addPlannedCluster(s, p)
@@ -160,7 +160,7 @@ type cluster struct {
 
 type podGroup struct {
 	node     string
-	template int32
+	template snapshot.TemplateIndex
 	count    int
 }
 
@@ -172,7 +172,7 @@ func (k *Adviser) addPlannedCluster(s *snapshot.Snapshot, p *proposal) {
 	}
 	k.Visits -= strangerVisits * (len(k.planned.nodes) + len(k.planned.pods))
 	s.Nodes = k.planned.nodes
-	at := map[int32]int32{}
+	at := map[snapshot.TemplateIndex]snapshot.TemplateIndex{}
 	for _, podGroup := range k.planned.pods {
 		index, known := at[podGroup.template]
 		if !known {
@@ -180,7 +180,7 @@ func (k *Adviser) addPlannedCluster(s *snapshot.Snapshot, p *proposal) {
 			if other := &k.d.Snapshot.Templates[podGroup.template]; other == p.of {
 				index = 0
 			} else if matters(p.template, other) {
-				index = int32(len(s.Templates))
+				index = snapshot.TemplateIndex(len(s.Templates))
 				s.Templates = append(s.Templates, *other)
 			}
 			at[podGroup.template] = index

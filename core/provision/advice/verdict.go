@@ -8,6 +8,7 @@ import (
 	"tenon/core/plan"
 	"tenon/core/reason"
 	"tenon/core/shape"
+	"tenon/core/snapshot"
 )
 
 // Unplaced lists the pods without a place in order, each with its verdict.
@@ -15,12 +16,12 @@ func (k *Adviser) Unplaced() []plan.Unplaced {
 	var out []plan.Unplaced
 	for _, p := range k.d.Invalid {
 		refused := reason.Reason{Code: reason.PodRefused, Detail: k.d.Snapshot.Pods[p].Refused}
-		out = append(out, plan.Unplaced{Pod: int(p), Verdict: &reason.Verdict{General: refused}})
+		out = append(out, plan.Unplaced{Pod: p, Verdict: &reason.Verdict{General: refused}})
 	}
 	for _, wish := range k.d.Refused {
 		v := k.Verdict(wish, reason.Reason{})
 		for _, p := range wish.Pods {
-			out = append(out, plan.Unplaced{Pod: int(p), Verdict: v})
+			out = append(out, plan.Unplaced{Pod: p, Verdict: v})
 		}
 	}
 	for i := range k.a.Set.Shapes {
@@ -31,14 +32,14 @@ func (k *Adviser) Unplaced() []plan.Unplaced {
 		pods := s.Pods[len(s.Pods)-k.a.Left[i]:]
 		v := k.Verdict(wishOf(s, pods), k.a.Why[i])
 		for _, p := range pods {
-			out = append(out, plan.Unplaced{Pod: int(p), Verdict: v})
+			out = append(out, plan.Unplaced{Pod: p, Verdict: v})
 		}
 	}
 	slices.SortFunc(out, func(x, y plan.Unplaced) int { return cmp.Compare(x.Pod, y.Pod) })
 	return out
 }
 
-func wishOf(s *shape.Shape, pods []int32) shape.Wish {
+func wishOf(s *shape.Shape, pods []snapshot.PodIndex) shape.Wish {
 	return shape.Wish{Template: s.Template, Dropped: s.Dropped, Pods: pods}
 }
 

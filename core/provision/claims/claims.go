@@ -16,6 +16,7 @@ import (
 	"tenon/core/provision/search"
 	"tenon/core/reason"
 	"tenon/core/requirement"
+	"tenon/core/snapshot"
 )
 
 // Writer turns a draft into claims and placements.
@@ -118,13 +119,13 @@ func (w *Writer) InOrder() []pack.Node {
 }
 
 // Pods hands out the pods of a node.
-func (w *Writer) Pods(n pack.Node) []int {
-	var out []int
+func (w *Writer) Pods(n pack.Node) []snapshot.PodIndex {
+	var out []snapshot.PodIndex
 	for _, l := range n.Loads {
 		shape := w.a.Portions[l.Lot].Shape
 		s := &w.a.Set.Shapes[shape]
 		for _, p := range s.Pods[w.next[shape] : w.next[shape]+l.Count] {
-			out = append(out, int(p))
+			out = append(out, p)
 		}
 		w.next[shape] += l.Count
 	}

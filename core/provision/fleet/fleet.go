@@ -33,7 +33,7 @@ type Fleet struct {
 	stays    []bool          // by node
 	before   []feasible.Host // as they were at first
 	planned  []feasible.Host // nodes to come, with what is to be on them
-	first    map[int32]wishFor
+	first    map[snapshot.TemplateIndex]wishFor
 	ruled    []bool     // by template: some rule between pods looks at it, or it at others
 	ties     []ties     // by template
 	set      *shape.Set // of one pod of each template
@@ -43,8 +43,8 @@ type Fleet struct {
 	reserved map[string]int64 // instances of reservations that are taken
 	tables   map[int]*claims.Table
 	cache    *pack.OfferCache
-	alike    []string                     // by pool: what it sells, empty where limits make it differ from others
-	admits   map[int32][]*feasible.Places // by template
+	alike    []string                                      // by pool: what it sells, empty where limits make it differ from others
+	admits   map[snapshot.TemplateIndex][]*feasible.Places // by template
 	whys     map[why]reason.Refusal
 }
 
@@ -57,7 +57,7 @@ type wishFor struct {
 // New is the fleet of a snapshot. What the plan places and buys is done already. Compiled is what was
 // compiled before, or nil.
 func New(s snapshot.Sorted, p *plan.Plan, compiled *feasible.Compiled) *Fleet {
-	b := &Fleet{Snapshot: s.Snapshot, first: map[int32]wishFor{}, reserved: map[string]int64{}, tables: map[int]*claims.Table{}, cache: pack.NewOfferCache()}
+	b := &Fleet{Snapshot: s.Snapshot, first: map[snapshot.TemplateIndex]wishFor{}, reserved: map[string]int64{}, tables: map[int]*claims.Table{}, cache: pack.NewOfferCache()}
 	b.sp = feasible.CompileWith(b.Snapshot, b.templates(), compiled)
 	b.tiers = search.TiersOf(b.Snapshot)
 	b.limits = search.RemainingLimits(b.Snapshot)
@@ -79,8 +79,8 @@ func New(s snapshot.Sorted, p *plan.Plan, compiled *feasible.Compiled) *Fleet {
 }
 
 // templates are those of all pods: any may have to move.
-func (b *Fleet) templates() []int32 {
-	var out []int32
+func (b *Fleet) templates() []snapshot.TemplateIndex {
+	var out []snapshot.TemplateIndex
 	for _, pod := range b.models() {
 		out = append(out, b.Snapshot.Pods[pod].Template)
 	}
@@ -88,13 +88,13 @@ func (b *Fleet) templates() []int32 {
 }
 
 // models are one pod of each template that pods have. There may be templates without any.
-func (b *Fleet) models() []int32 {
+func (b *Fleet) models() []snapshot.PodIndex {
 	seen := make([]bool, len(b.Snapshot.Templates))
-	var out []int32
+	var out []snapshot.PodIndex
 	for i := range b.Snapshot.Pods {
 		if t := b.Snapshot.Pods[i].Template; !seen[t] {
 			seen[t] = true
-			out = append(out, int32(i))
+			out = append(out, snapshot.PodIndex(i))
 		}
 	}
 	return out
@@ -111,24 +111,16 @@ func (b *Fleet) begin(p *plan.Plan) {
 	}
 	for _, placement := range p.Existing {
 		if n, ok := at[placement.Node]; ok && b.stays[n] {
-			b.give(n, numbers(placement.Pods))
+			b.give(n, placement.Pods)
 		}
 	}
 	for i := range p.Claims {
-		b.buy(&p.Claims[i], numbers(p.Claims[i].Pods))
+		b.buy(&p.Claims[i], p.Claims[i].Pods)
 	}
-}
-
-func numbers(pods []int) []int32 {
-	out := make([]int32, len(pods))
-	for i, p := range pods {
-		out[i] = int32(p)
-	}
-	return out
 }
 
 // give puts pods on an existing node.
-func (b *Fleet) give(n int, pods []int32) {
+func (b *Fleet) give(n int, pods []snapshot.PodIndex) {
 	b.hosts[n] = b.sp.Taking(b.hosts[n], pods)
 	if at, known := slices.BinarySearch(b.ruledOn, n); !known && slices.ContainsFunc(pods, b.Ruled) {
 		b.ruledOn = slices.Insert(b.ruledOn, at, n)
@@ -136,7 +128,7 @@ func (b *Fleet) give(n int, pods []int32) {
 }
 
 // buy enters a claim: what it takes of limits and reservations, and the pods on it.
-func (b *Fleet) buy(c *plan.Claim, pods []int32) {
+func (b *Fleet) buy(c *plan.Claim, pods []snapshot.PodIndex) {
 	pool := slices.IndexFunc(b.Snapshot.Pools, func(p snapshot.Pool) bool { return p.Name == c.Pool })
 	if pool < 0 {
 		return
@@ -191,13 +183,13 @@ func (b *Fleet) Room(n int) []int64 { return b.hosts[n].Room }
 func (b *Fleet) Stays(n int) bool { return b.stays[n] }
 
 // Need is what a pod takes, in the order of Room.
-func (b *Fleet) Need(pod int32) []int64 {
+func (b *Fleet) Need(pod snapshot.PodIndex) []int64 {
 	return b.sp.Vector(b.Snapshot.Templates[b.Snapshot.Pods[pod].Template].Requests)
 }
 
 // Admits reports whether the labels and taints of a node let the pod be there, preferences
 // aside.
-func (b *Fleet) Admits(pod int32, n int) bool {
+func (b *Fleet) Admits(pod snapshot.PodIndex, n int) bool {
 	template := b.Snapshot.Pods[pod].Template
 	places, known := b.admits[template]
 	if !known {
@@ -208,7 +200,7 @@ func (b *Fleet) Admits(pod int32, n int) bool {
 			}
 		}
 		if b.admits == nil {
-			b.admits = map[int32][]*feasible.Places{}
+			b.admits = map[snapshot.TemplateIndex][]*feasible.Places{}
 		}
 		b.admits[template] = places
 	}
@@ -230,7 +222,7 @@ func (b *Fleet) Take(q Question, a Answer) {
 		b.give(l.Node, l.Pods)
 	}
 	for i := range a.Claims {
-		b.buy(&a.Claims[i], numbers(a.Claims[i].Pods))
+		b.buy(&a.Claims[i], a.Claims[i].Pods)
 	}
 }
 
@@ -252,14 +244,14 @@ func (b *Fleet) Replica(pool int, q Question) (plan.Claim, bool) {
 
 // Bound is a price that no new nodes for some pods can undercut, on top of the nodes that
 // stay as they were at first: proven, as for every plan.
-func (b *Fleet) Bound(pods []int32, effort int64) model.Money {
+func (b *Fleet) Bound(pods []snapshot.PodIndex, effort int64) model.Money {
 	var hosts []feasible.Host
 	for n := range b.before {
 		if b.stays[n] {
 			hosts = append(hosts, b.before[n])
 		}
 	}
-	set, lots := b.compile(b.sp.Among(hosts, nil), pods, func(t int32) feasible.Dropped {
+	set, lots := b.compile(b.sp.Among(hosts, nil), pods, func(t snapshot.TemplateIndex) feasible.Dropped {
 		return b.sp.AllDropped(&b.Snapshot.Templates[t])
 	})
 	price, steps := pack.LowerBound(set, lots, effort)
@@ -268,8 +260,8 @@ func (b *Fleet) Bound(pods []int32, effort int64) model.Money {
 }
 
 // compile groups pods into shapes and lots. Pods that fit nowhere are left out.
-func (b *Fleet) compile(sp *feasible.Space, pods []int32, dropped func(template int32) feasible.Dropped) (*shape.Set, []pack.Lot) {
-	byTemplate := map[int32]int{}
+func (b *Fleet) compile(sp *feasible.Space, pods []snapshot.PodIndex, dropped func(template snapshot.TemplateIndex) feasible.Dropped) (*shape.Set, []pack.Lot) {
+	byTemplate := map[snapshot.TemplateIndex]int{}
 	var wishes []shape.Wish
 	for _, p := range pods {
 		t := b.Snapshot.Pods[p].Template
@@ -292,9 +284,9 @@ func (b *Fleet) compile(sp *feasible.Space, pods []int32, dropped func(template 
 
 // Values says what each of some pods costs in the best of fleets on new nodes, in
 // millionths an hour; 0 for pods that no new node holds.
-func (b *Fleet) Values(pods []int32, effort int64) []float64 {
-	set, lots := b.compile(b.sp.Among(nil, nil), pods, func(t int32) feasible.Dropped { return b.wish(t).dropped })
-	value := make(map[int32]float64, len(pods))
+func (b *Fleet) Values(pods []snapshot.PodIndex, effort int64) []float64 {
+	set, lots := b.compile(b.sp.Among(nil, nil), pods, func(t snapshot.TemplateIndex) feasible.Dropped { return b.wish(t).dropped })
+	value := make(map[snapshot.PodIndex]float64, len(pods))
 	for i, v := range pack.Values(set, lots, effort) {
 		for _, p := range set.Shapes[i].Pods {
 			value[p] = v

@@ -16,11 +16,11 @@ func TestTemplatesWithoutPods(t *testing.T) {
 	s.Templates = []snapshot.Template{same, same, same, same, same}
 	s.Nodes = append(s.Nodes, snapshot.Node{Name: "n", Claim: "n", Initialized: true})
 	for i, name := range []string{"a", "b"} {
-		s.Pods = append(s.Pods, snapshot.Pod{Namespace: "default", Name: name, Template: int32(3 + i), Node: "n"})
+		s.Pods = append(s.Pods, snapshot.Pod{Namespace: "default", Name: name, Template: snapshot.TemplateIndex(3 + i), Node: "n"})
 	}
 	b := New(snapshot.Sort(s, nil), &plan.Plan{}, nil)
 	for pod := range s.Pods {
-		if b.Ruled(int32(pod)) {
+		if b.Ruled(snapshot.PodIndex(pod)) {
 			t.Errorf("pod %d is said to have rules", pod)
 		}
 	}

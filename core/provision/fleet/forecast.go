@@ -26,12 +26,12 @@ import (
 // volumes or company on one node exactly where it puts them.
 type Forecast struct {
 	b       *Fleet
-	set     *shape.Set    // of one pod of each template
-	shapes  map[int32]int // by template
-	sites   []site        // those of existing nodes have the nodes' numbers
+	set     *shape.Set                     // of one pod of each template
+	shapes  map[snapshot.TemplateIndex]int // by template
+	sites   []site                         // those of existing nodes have the nodes' numbers
 	zones   map[kindIn]int64
-	admits  [][]answered  // by template and class
-	planned map[int32]int // site by pod, of what is tried
+	admits  [][]answered              // by template and class
+	planned map[snapshot.PodIndex]int // site by pod, of what is tried
 	tried   []visit
 	opened  int   // sites to come of what is tried
 	closed  []int // sites of what is tried that are to go
@@ -43,16 +43,16 @@ type site struct {
 	class  int
 	zone   string
 	room   []int64
-	size   []int64           // that pods and daemons share
-	pods   map[int32]int64   // by template
-	groups map[int32]int64   // pods by host group
-	bound  []*topology.Rules // of pods that keep others away
+	size   []int64                          // that pods and daemons share
+	pods   map[snapshot.TemplateIndex]int64 // by template
+	groups map[int32]int64                  // pods by host group
+	bound  []*topology.Rules                // of pods that keep others away
 }
 
 // kindIn is the pods of a template in a zone.
 type kindIn struct {
 	zone     string
-	template int32
+	template snapshot.TemplateIndex
 }
 
 // answered is what is known of a question.
@@ -66,13 +66,13 @@ const (
 
 // visit is a pod on a site.
 type visit struct {
-	pod  int32
+	pod  snapshot.PodIndex
 	site int
 }
 
 // NewForecast begins with the fleet as it is, with what the plan of New places and buys.
 func (b *Fleet) NewForecast() *Forecast {
-	f := &Forecast{b: b, set: b.set, shapes: map[int32]int{}, zones: map[kindIn]int64{}, admits: make([][]answered, len(b.Snapshot.Templates)), sites: make([]site, len(b.hosts))}
+	f := &Forecast{b: b, set: b.set, shapes: map[snapshot.TemplateIndex]int{}, zones: map[kindIn]int64{}, admits: make([][]answered, len(b.Snapshot.Templates)), sites: make([]site, len(b.hosts))}
 	for i := range f.set.Shapes {
 		for _, p := range f.set.Shapes[i].Pods {
 			f.shapes[b.Snapshot.Pods[p].Template] = i
@@ -93,13 +93,13 @@ func (b *Fleet) NewForecast() *Forecast {
 }
 
 func (f *Forecast) newSite(class int, zone string, room, size []int64) site {
-	return site{class: class, zone: zone, room: slices.Clone(room), size: size, pods: map[int32]int64{}, groups: map[int32]int64{}}
+	return site{class: class, zone: zone, room: slices.Clone(room), size: size, pods: map[snapshot.TemplateIndex]int64{}, groups: map[int32]int64{}}
 }
 
 // Try places the pods of an answer, and returns those that find no room in the worst of orders, and the best
 // order.
-func (f *Forecast) Try(q Question, a Answer) (strays, evict []int32) {
-	f.planned, f.tried, f.closed, f.opened = map[int32]int{}, nil, nil, 0
+func (f *Forecast) Try(q Question, a Answer) (strays, evict []snapshot.PodIndex) {
+	f.planned, f.tried, f.closed, f.opened = map[snapshot.PodIndex]int{}, nil, nil, 0
 	for _, n := range q.Nodes {
 		if f.sites[n].open {
 			f.sites[n].open = false
@@ -134,19 +134,19 @@ func (f *Forecast) Try(q Question, a Answer) (strays, evict []int32) {
 
 // orders are those in which pods could be evicted, the best guess first: large ones before small ones,
 // by what of them is scarce on the nodes that take them, and at last some that are as good as random.
-func (f *Forecast) orders() []func(x, y int32) int {
-	falling := func(size func(model.Resources) int64) func(x, y int32) int {
-		return func(x, y int32) int {
+func (f *Forecast) orders() []func(x, y snapshot.PodIndex) int {
+	falling := func(size func(model.Resources) int64) func(x, y snapshot.PodIndex) int {
+		return func(x, y snapshot.PodIndex) int {
 			a, b := f.b.requests(x), f.b.requests(y)
 			return cmp.Or(cmp.Compare(size(b), size(a)), cmp.Compare(b.Bulk(), a.Bulk()), cmp.Compare(x, y))
 		}
 	}
-	mixed := func(factor uint32) func(x, y int32) int {
-		return func(x, y int32) int {
+	mixed := func(factor uint32) func(x, y snapshot.PodIndex) int {
+		return func(x, y snapshot.PodIndex) int {
 			return cmp.Or(cmp.Compare(uint32(x)*factor, uint32(y)*factor), cmp.Compare(x, y))
 		}
 	}
-	return []func(x, y int32) int{
+	return []func(x, y snapshot.PodIndex) int{
 		falling(model.Resources.Bulk),
 		falling(func(r model.Resources) int64 { return r.Bulk() + r.Memory }),
 		falling(func(r model.Resources) int64 { return r.Memory }),
@@ -156,8 +156,8 @@ func (f *Forecast) orders() []func(x, y int32) int {
 }
 
 // place puts pods where the scheduler would, one after the other, and returns those that find no room.
-func (f *Forecast) place(pods []int32) []int32 {
-	var strays []int32
+func (f *Forecast) place(pods []snapshot.PodIndex) []snapshot.PodIndex {
+	var strays []snapshot.PodIndex
 	for _, p := range pods {
 		at := f.choose(p)
 		if at < 0 {
@@ -178,7 +178,7 @@ func (f *Forecast) withdraw() {
 	f.tried = nil
 }
 
-func (b *Fleet) requests(p int32) model.Resources {
+func (b *Fleet) requests(p snapshot.PodIndex) model.Resources {
 	return b.Snapshot.Templates[b.Snapshot.Pods[p].Template].Requests
 }
 
@@ -187,8 +187,8 @@ func (f *Forecast) open(c *plan.Claim) {
 	b, at := f.b, len(f.sites)
 	room := b.sp.Vector(c.Allocatable.Sub(c.Requests)) // daemons take their part of it
 	for _, p := range c.Pods {
-		f.planned[int32(p)] = at
-		for d, n := range b.Need(int32(p)) {
+		f.planned[p] = at
+		for d, n := range b.Need(p) {
 			room[d] += n
 		}
 	}
@@ -211,7 +211,7 @@ func (f *Forecast) Drop() {
 }
 
 // choose is the site that the scheduler chooses for a pod; -1 if it finds none.
-func (f *Forecast) choose(p int32) int {
+func (f *Forecast) choose(p snapshot.PodIndex) int {
 	s := &f.set.Shapes[f.shapes[f.b.Snapshot.Pods[p].Template]]
 	f.b.steps += int64(len(f.sites)) * siteEffort
 	planned := f.planned[p]
@@ -244,7 +244,7 @@ func isBound(s *shape.Shape) bool {
 	return len(s.Ports) > 0 || len(s.Attach) > 0 || slices.ContainsFunc(s.Rules.HostNeeds, func(n topology.Need) bool { return !n.Soft })
 }
 
-func (f *Forecast) admitted(p int32, s *shape.Shape, i int) bool {
+func (f *Forecast) admitted(p snapshot.PodIndex, s *shape.Shape, i int) bool {
 	at, planned := &f.sites[i], f.planned[p]
 	if i != planned && (!f.classAdmits(p, at.class) || !f.sameDomains(s, at.class, f.sites[planned].class)) {
 		return false
@@ -253,7 +253,7 @@ func (f *Forecast) admitted(p int32, s *shape.Shape, i int) bool {
 }
 
 // classAdmits reports whether labels and taints of a class let the pod be there.
-func (f *Forecast) classAdmits(p int32, class int) bool {
+func (f *Forecast) classAdmits(p snapshot.PodIndex, class int) bool {
 	template := f.b.Snapshot.Pods[p].Template
 	known := f.admits[template]
 	if class >= len(known) {
@@ -313,7 +313,7 @@ func hostRules(s *shape.Shape, at *site) bool {
 }
 
 // put puts a pod on a site, or takes it away: n is 1 or -1.
-func (f *Forecast) put(p int32, at int, n int64) {
+func (f *Forecast) put(p snapshot.PodIndex, at int, n int64) {
 	for d, need := range f.b.Need(p) {
 		f.sites[at].room[d] -= n * need
 	}
@@ -321,7 +321,7 @@ func (f *Forecast) put(p int32, at int, n int64) {
 }
 
 // enter counts a pod that is on a site, or is there no more.
-func (f *Forecast) enter(at *site, p int32, n int64) {
+func (f *Forecast) enter(at *site, p snapshot.PodIndex, n int64) {
 	t := f.b.Snapshot.Pods[p].Template
 	at.pods[t] += n
 	f.zones[kindIn{at.zone, t}] += n
@@ -347,7 +347,7 @@ const (
 
 // best is the site with the highest score, of equal ones the first: emptier ones, those
 // that the pod makes evenly used, and those with fewer pods of its kind.
-func (f *Forecast) best(template int32, need []int64, fit []int) int {
+func (f *Forecast) best(template snapshot.TemplateIndex, need []int64, fit []int) int {
 	crowds := f.crowds(template, fit)
 	best, most := -1, int64(-1)
 	for i, n := range fit {
@@ -383,7 +383,7 @@ func evenness(at *site, need []int64) int64 {
 
 // crowds scores sites by how few pods of a template their nodes and zones have. The scheduler has
 // such a preference for every pod of a workload that names no constraints of its own.
-func (f *Forecast) crowds(template int32, fit []int) []int64 {
+func (f *Forecast) crowds(template snapshot.TemplateIndex, fit []int) []int64 {
 	zones := map[string]bool{}
 	for _, n := range fit {
 		zones[f.sites[n].zone] = true

@@ -42,9 +42,9 @@ func TestStrays(t *testing.T) {
 				s.Pods = append(s.Pods, pod)
 			}
 			b := New(snapshot.Sort(s, nil), &plan.Plan{}, nil)
-			small, large := []int32{0, 1}, int32(2)
+			small, large := []snapshot.PodIndex{0, 1}, snapshot.PodIndex(2)
 			question := Question{Nodes: []int{0}, Pods: append(slices.Clone(small), large)}
-			strays, evict := b.NewForecast().Try(question, Answer{Existing: []HostPods{{Node: 1, Pods: []int32{large}}, {Node: 2, Pods: small}}})
+			strays, evict := b.NewForecast().Try(question, Answer{Existing: []HostPods{{Node: 1, Pods: []snapshot.PodIndex{large}}, {Node: 2, Pods: small}}})
 			if len(strays) != c.want || c.want > 0 && strays[0] != large {
 				t.Errorf("strays %v, want %d", strays, c.want)
 			}

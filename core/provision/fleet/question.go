@@ -10,13 +10,14 @@ import (
 	"tenon/core/provision/search"
 	"tenon/core/reason"
 	"tenon/core/shape"
+	"tenon/core/snapshot"
 )
 
 // Question asks for other places.
 type Question struct {
 	// Nodes that would be gone, by number, and the pods of them that need a place.
 	Nodes []int
-	Pods  []int32
+	Pods  []snapshot.PodIndex
 	// Receivers are the nodes that may take pods.
 	Receivers []int
 	// Buy allows new nodes.
@@ -37,7 +38,7 @@ type Answer struct {
 // HostPods is pods on an existing node.
 type HostPods struct {
 	Node int
-	Pods []int32
+	Pods []snapshot.PodIndex
 }
 
 // Ask answers a question. Without a place for every pod it says which one has none.
@@ -97,7 +98,7 @@ type Obstacle struct {
 
 // Unplaced is a pod without a place.
 type Unplaced struct {
-	Pod int32
+	Pod snapshot.PodIndex
 	// Nowhere says that it would have none even alone.
 	Nowhere bool
 	// Hint is what the packing met, if all rules for a single pod could be met.
@@ -121,7 +122,7 @@ func obstacleOf(a *search.Draft) *Obstacle {
 // pose makes the search that answers the question.
 func (b *Fleet) pose(q *Question, tiers [][]int) (*search.Search, *Obstacle) {
 	d := &search.Search{Snapshot: b.Snapshot, Space: b.among(q), Limits: b.limitsOf(q), Effort: q.Effort, Cache: b.cache, Tiers: tiers}
-	at := map[int32]int{}
+	at := map[snapshot.TemplateIndex]int{}
 	var nowhere []Unplaced
 	for _, p := range q.Pods {
 		pod := &b.Snapshot.Pods[p]
@@ -145,7 +146,7 @@ func (b *Fleet) pose(q *Question, tiers [][]int) (*search.Search, *Obstacle) {
 }
 
 // wish is asked of the whole space: what is possible nowhere is so for every question.
-func (b *Fleet) wish(template int32) wishFor {
+func (b *Fleet) wish(template snapshot.TemplateIndex) wishFor {
 	if found, ok := b.first[template]; ok {
 		return found
 	}
@@ -160,7 +161,7 @@ func (b *Fleet) wish(template int32) wishFor {
 // between pods.
 func (b *Fleet) among(q *Question) *feasible.Space {
 	gone, receives := make(map[int]bool, len(q.Nodes)), make(map[int]bool, len(q.Receivers))
-	moved := make(map[int32]bool, len(q.Pods))
+	moved := make(map[snapshot.PodIndex]bool, len(q.Pods))
 	for _, p := range q.Pods {
 		moved[p] = true
 	}
@@ -168,7 +169,7 @@ func (b *Fleet) among(q *Question) *feasible.Space {
 	for _, n := range q.Nodes {
 		gone[n] = true
 		h := b.hosts[n]
-		h.Bound = slices.DeleteFunc(slices.Clone(h.Bound), func(p int32) bool { return moved[p] })
+		h.Bound = slices.DeleteFunc(slices.Clone(h.Bound), func(p snapshot.PodIndex) bool { return moved[p] })
 		departing = append(departing, h)
 	}
 	for _, n := range q.Receivers {
@@ -199,7 +200,7 @@ func (b *Fleet) among(q *Question) *feasible.Space {
 // keepCircles leaves a host the pods that rules of some circles may speak about, and
 // reports whether there are any.
 func (b *Fleet) keepCircles(h *feasible.Host, matter map[int32]bool) bool {
-	var kept []int32
+	var kept []snapshot.PodIndex
 	for _, p := range h.Bound {
 		if c := b.circle[b.Snapshot.Pods[p].Template]; c >= 0 && matter[c] {
 			kept = append(kept, p)
@@ -241,7 +242,7 @@ func (b *Fleet) answer(d *search.Search, a *search.Draft) (Answer, *Obstacle) {
 	for _, n := range a.Result.Hosts {
 		on := HostPods{Node: d.Space.Hosts[n.Host].Node}
 		for _, p := range w.Pods(n) {
-			on.Pods = append(on.Pods, int32(p))
+			on.Pods = append(on.Pods, p)
 		}
 		out.Existing = append(out.Existing, on)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"tenon/core/feasible"
 	"tenon/core/shape"
+	"tenon/core/snapshot"
 	"tenon/core/topology"
 )
 
@@ -18,7 +19,7 @@ func (b *Fleet) findRuled() {
 	wishes := make([]shape.Wish, 0, len(b.Snapshot.Templates))
 	for _, pod := range b.models() {
 		t := b.Snapshot.Pods[pod].Template
-		wishes = append(wishes, shape.Wish{Template: t, Dropped: b.sp.AtFirst(&b.Snapshot.Templates[t]), Pods: []int32{pod}})
+		wishes = append(wishes, shape.Wish{Template: t, Dropped: b.sp.AtFirst(&b.Snapshot.Templates[t]), Pods: []snapshot.PodIndex{pod}})
 	}
 	hosts := make([]feasible.Host, 0, len(b.hosts))
 	for n, h := range b.hosts {
@@ -42,7 +43,7 @@ func (b *Fleet) findRuled() {
 		}
 	}
 	for n := range b.hosts {
-		if b.stays[n] && slices.ContainsFunc(b.hosts[n].Bound, func(p int32) bool { return b.ruled[b.Snapshot.Pods[p].Template] }) {
+		if b.stays[n] && slices.ContainsFunc(b.hosts[n].Bound, func(p snapshot.PodIndex) bool { return b.ruled[b.Snapshot.Pods[p].Template] }) {
 			b.ruledOn = append(b.ruledOn, n)
 		}
 	}
@@ -89,14 +90,16 @@ const hostOffset = int32(1) << 20
 
 // Asks are the groups of pods whose whereabouts decide where the pod may be, and which may
 // not leave once it has moved: spreads and company.
-func (b *Fleet) Asks(p int32) []int32 { return b.ties[b.Snapshot.Pods[p].Template].asks }
+func (b *Fleet) Asks(p snapshot.PodIndex) []int32 { return b.ties[b.Snapshot.Pods[p].Template].asks }
 
 // Circle is the number of the pods that rules which concern the pod may speak about; -1
 // without such rules.
-func (b *Fleet) Circle(p int32) int32 { return b.circle[b.Snapshot.Pods[p].Template] }
+func (b *Fleet) Circle(p snapshot.PodIndex) int32 { return b.circle[b.Snapshot.Pods[p].Template] }
 
 // Counts are the groups that count the pod.
-func (b *Fleet) Counts(p int32) []int32 { return b.ties[b.Snapshot.Pods[p].Template].counts }
+func (b *Fleet) Counts(p snapshot.PodIndex) []int32 {
+	return b.ties[b.Snapshot.Pods[p].Template].counts
+}
 
 // Ruled reports whether some rule between pods concerns the pod.
-func (b *Fleet) Ruled(p int32) bool { return b.ruled[b.Snapshot.Pods[p].Template] }
+func (b *Fleet) Ruled(p snapshot.PodIndex) bool { return b.ruled[b.Snapshot.Pods[p].Template] }

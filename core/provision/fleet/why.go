@@ -3,12 +3,13 @@ package fleet
 import (
 	"tenon/core/provision/advice"
 	"tenon/core/reason"
+	"tenon/core/snapshot"
 )
 
 // why is what the answer to Fleet.Why depends on: which offers were taken since the fleet
 // was made changes its numbers at most.
 type why struct {
-	template int32
+	template snapshot.TemplateIndex
 	hint     reason.Reason
 }
 

@@ -313,7 +313,7 @@ func (a *Draft) lacking() []int {
 
 // relax lets the pods without a place give up one more preference each.
 func (d *Search) relax(a *Draft, wishes []shape.Wish) ([]shape.Wish, bool) {
-	unplaced := map[int32]bool{}
+	unplaced := map[snapshot.PodIndex]bool{}
 	for i := range a.Set.Shapes {
 		pods := a.Set.Shapes[i].Pods
 		for _, p := range pods[len(pods)-a.Left[i]:] {

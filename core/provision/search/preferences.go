@@ -32,7 +32,7 @@ type family struct {
 
 // preference is one of a template's.
 type preference struct {
-	template int32
+	template snapshot.TemplateIndex
 	number   int
 }
 

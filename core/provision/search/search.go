@@ -30,7 +30,7 @@ type Search struct {
 	Wishes  []shape.Wish
 	Refused []shape.Wish
 	// Invalid pods were refused before any rule was asked.
-	Invalid []int32
+	Invalid []snapshot.PodIndex
 }
 
 // New finds what wants a place in a snapshot, and what may be bought for it. Compiled is what
@@ -38,7 +38,7 @@ type Search struct {
 func New(s snapshot.Sorted, effort int64, compiled *feasible.Compiled) *Search {
 	d := &Search{Snapshot: s.Snapshot, Effort: effort}
 	wishes := d.wanting()
-	askers := make([]int32, len(wishes))
+	askers := make([]snapshot.TemplateIndex, len(wishes))
 	for i := range wishes {
 		askers[i] = wishes[i].Template
 	}
@@ -72,7 +72,7 @@ func (d *Search) wanting() []shape.Wish {
 			continue
 		}
 		if pod.Refused != "" {
-			d.Invalid = append(d.Invalid, int32(i))
+			d.Invalid = append(d.Invalid, snapshot.PodIndex(i))
 			continue
 		}
 		if at[pod.Template] == 0 {
@@ -80,7 +80,7 @@ func (d *Search) wanting() []shape.Wish {
 			at[pod.Template] = int32(len(wishes))
 		}
 		w := &wishes[at[pod.Template]-1]
-		w.Pods = append(w.Pods, int32(i))
+		w.Pods = append(w.Pods, snapshot.PodIndex(i))
 	}
 	return wishes
 }

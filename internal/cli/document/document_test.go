@@ -95,9 +95,9 @@ func small() Planned {
 				Requests:     model.Resources{CPU: 1900, Memory: 3 << 30, Pods: 7, Extended: []model.Amount{{Name: "nvidia.com/gpu", Value: 1}}},
 				Labels:       map[string]string{"zone": "z", "arch": "amd64"},
 				Taints:       []model.Taint{{Key: "a", Value: "b", Effect: model.NoSchedule}, {Key: "c", Effect: model.NoExecute}},
-				Pods:         []int{0, 1},
+				Pods:         []snapshot.PodIndex{0, 1},
 			}},
-			Existing: []plan.Placement{{Node: "old", Pods: []int{2}}},
+			Existing: []plan.Placement{{Node: "old", Pods: []snapshot.PodIndex{2}}},
 			Unplaced: []plan.Unplaced{
 				{Pod: 3, Verdict: v},
 				{Pod: 4, Verdict: &reason.Verdict{General: reason.Reason{Code: reason.PodRefused, Detail: "claim \"data\" is lost"}}},
@@ -283,12 +283,12 @@ func arbitrary(t *rapid.T) Planned {
 			c.Taints = append(c.Taints, model.Taint{Key: text.Draw(t, "taint"), Value: text.Draw(t, "value"), Effect: model.NoSchedule})
 		}
 		for n := range rapid.IntRange(0, len(p.Snapshot.Pods)).Draw(t, "on it") {
-			c.Pods = append(c.Pods, n)
+			c.Pods = append(c.Pods, snapshot.PodIndex(n))
 		}
 		p.Plan.Claims = append(p.Plan.Claims, c)
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "existing") {
-		p.Plan.Existing = append(p.Plan.Existing, plan.Placement{Node: text.Draw(t, "node"), Pods: []int{0}})
+		p.Plan.Existing = append(p.Plan.Existing, plan.Placement{Node: text.Draw(t, "node"), Pods: []snapshot.PodIndex{0}})
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "unplaced") {
 		v := &reason.Verdict{Pools: []reason.PoolVerdict{{Pool: text.Draw(t, "pool"), Reason: reason.Reason{Code: reason.TaintNotTolerated, Where: text.Draw(t, "where")}}}}
@@ -369,7 +369,7 @@ func TestSharedReasonsStayWhole(t *testing.T) {
 	p.Plan.Unplaced = nil
 	for i := range 60 {
 		p.Snapshot.Pods = append(p.Snapshot.Pods, snapshot.Pod{Namespace: "long-" + strings.Repeat("n", i*7), Name: "p"})
-		p.Plan.Unplaced = append(p.Plan.Unplaced, plan.Unplaced{Pod: 5 + i, Verdict: v}, plan.Unplaced{Pod: 1, Verdict: &reason.Verdict{General: reason.Reason{Code: reason.NoPools}}})
+		p.Plan.Unplaced = append(p.Plan.Unplaced, plan.Unplaced{Pod: snapshot.PodIndex(5 + i), Verdict: v}, plan.Unplaced{Pod: 1, Verdict: &reason.Verdict{General: reason.Reason{Code: reason.NoPools}}})
 	}
 	d, err := parsed([]byte(inJSON(t, p)))
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"tenon/core/order"
 	"tenon/core/plan"
 	"tenon/core/reason"
+	"tenon/core/snapshot"
 )
 
 // The functions below append a value as JSON on one line, which is YAML too.
@@ -106,7 +107,7 @@ func appendOffer(b []byte, offer plan.Offer) []byte {
 	return append(append(o.b, offer.Price.String()...), '}')
 }
 
-func (p Planned) appendPods(b []byte, pods []int) []byte {
+func (p Planned) appendPods(b []byte, pods []snapshot.PodIndex) []byte {
 	b = append(b, '[')
 	for i, pod := range pods {
 		if i > 0 {

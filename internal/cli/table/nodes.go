@@ -9,6 +9,7 @@ import (
 
 	"tenon/core/model"
 	"tenon/core/plan"
+	"tenon/core/snapshot"
 )
 
 // manyNodes is from where on nodes are grouped rather than listed one by one.
@@ -103,7 +104,7 @@ func alternatives(c *plan.Claim) string {
 }
 
 // podGroups counts pods by the workload that makes them; others are named.
-func (t *writer) podGroups(pods []int) []string {
+func (t *writer) podGroups(pods []snapshot.PodIndex) []string {
 	counts := map[string]int{}
 	var names []string
 	for _, p := range pods {
@@ -123,7 +124,7 @@ func (t *writer) podGroups(pods []int) []string {
 }
 
 // workload is what people call a pod: its owner with the namespace or, without one, itself.
-func (t *writer) workload(pod int) string {
+func (t *writer) workload(pod snapshot.PodIndex) string {
 	p := &t.p.Snapshot.Pods[pod]
 	owner := t.p.Snapshot.Templates[p.Template].Owner
 	if owner == "" {

@@ -32,9 +32,9 @@ func sample(nodes, workloads int) document.Planned {
 		},
 		Nodes: []snapshot.Node{{Name: "ip-10-0-1-5.us-west-2.compute.internal", Price: 192_000}},
 	}
-	pod := func(name string, template int) int {
-		s.Pods = append(s.Pods, snapshot.Pod{Namespace: "shop", Name: name, Template: int32(template), Pending: true})
-		return len(s.Pods) - 1
+	pod := func(name string, template int) snapshot.PodIndex {
+		s.Pods = append(s.Pods, snapshot.Pod{Namespace: "shop", Name: name, Template: snapshot.TemplateIndex(template), Pending: true})
+		return snapshot.PodIndex(len(s.Pods) - 1)
 	}
 	var p plan.Plan
 	for i := range nodes {
@@ -45,13 +45,13 @@ func sample(nodes, workloads int) document.Planned {
 			Allocatable:  model.Resources{CPU: 7910, Memory: 29 << 30, Pods: 58},
 			Requests:     model.Resources{CPU: 7500, Memory: 11 << 30, Pods: 9},
 			Alternatives: plan.List(plan.Offer{InstanceType: "m7a.2xlarge", Zone: "us-west-2a", CapacityType: "spot", Price: 300_000}, plan.Offer{InstanceType: "m7i.2xlarge", Zone: "us-west-2a", CapacityType: "on-demand", Price: 403_200}),
-			Pods:         []int{pod(fmt.Sprint("checkout-", i), 0), pod(fmt.Sprint("checkout-x-", i), 0), pod(fmt.Sprint("lone-", i), 1)},
+			Pods:         []snapshot.PodIndex{pod(fmt.Sprint("checkout-", i), 0), pod(fmt.Sprint("checkout-x-", i), 0), pod(fmt.Sprint("lone-", i), 1)},
 		}
 		p.Claims = append(p.Claims, c)
 		p.Cost.New += c.Offer.Price
 	}
 	p.Cost.LowerBound = p.Cost.New * 97 / 100
-	p.Existing = []plan.Placement{{Node: s.Nodes[0].Name, Pods: []int{pod("checkout-old", 0)}}}
+	p.Existing = []plan.Placement{{Node: s.Nodes[0].Name, Pods: []snapshot.PodIndex{pod("checkout-old", 0)}}}
 	for i := range workloads {
 		s.Templates = append(s.Templates, snapshot.Template{Namespace: "ml", Owner: fmt.Sprintf("Job/train-%d", i), Requests: model.Resources{CPU: 64_000, Memory: 512 << 30, Pods: 1, Extended: []model.Amount{{Name: "nvidia.com/gpu", Value: 8}}}})
 		v := tooLarge()

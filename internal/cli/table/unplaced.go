@@ -8,6 +8,7 @@ import (
 
 	"tenon/core/model"
 	"tenon/core/reason"
+	"tenon/core/snapshot"
 )
 
 // What is shown without --explain.
@@ -20,7 +21,7 @@ const (
 // unplacedGroup is pods without a place, for the same reasons, by workload.
 type unplacedGroup struct {
 	verdict   *reason.Verdict
-	pods      []int
+	pods      []snapshot.PodIndex
 	workloads []string
 	counts    map[string]int
 }
@@ -84,7 +85,7 @@ func wholeText(v *reason.Verdict) string {
 	return strings.Join(parts, "\n")
 }
 
-func (g *unplacedGroup) add(pod int, workload string) {
+func (g *unplacedGroup) add(pod snapshot.PodIndex, workload string) {
 	if g.counts[workload] == 0 {
 		g.workloads = append(g.workloads, workload)
 	}
@@ -93,7 +94,7 @@ func (g *unplacedGroup) add(pod int, workload string) {
 }
 
 // workloadOrNamespace is the owner of a pod, and for pods without one where they are.
-func (t *writer) workloadOrNamespace(pod int) string {
+func (t *writer) workloadOrNamespace(pod snapshot.PodIndex) string {
 	p := &t.p.Snapshot.Pods[pod]
 	if t.p.Snapshot.Templates[p.Template].Owner == "" {
 		return "namespace " + p.Namespace
@@ -101,7 +102,7 @@ func (t *writer) workloadOrNamespace(pod int) string {
 	return t.workload(pod)
 }
 
-func (t *writer) requests(pod int) model.Resources {
+func (t *writer) requests(pod snapshot.PodIndex) model.Resources {
 	return t.p.Snapshot.Templates[t.p.Snapshot.Pods[pod].Template].Requests
 }
 

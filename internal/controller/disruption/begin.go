@@ -119,7 +119,7 @@ func (d *disruption) prepare(ctx context.Context, s *snapshot.Snapshot, p *plan.
 	return out, nil
 }
 
-func guests(s *snapshot.Snapshot, pods []int) []world.Guest {
+func guests(s *snapshot.Snapshot, pods []snapshot.PodIndex) []world.Guest {
 	out := make([]world.Guest, 0, len(pods))
 	for _, i := range pods {
 		out = append(out, world.GuestOf(&s.Pods[i]))

@@ -55,7 +55,7 @@ func emptyRegion(built *instancetype.Result) *snapshot.Snapshot {
 	}
 	for _, name := range []string{"agent", "cni", "proxy"} {
 		s.Templates = append(s.Templates, snapshot.Template{Namespace: "kube-system", Daemon: true, Requests: model.Resources{CPU: 50, Memory: 64 << 20, Pods: 1}})
-		s.Daemons = append(s.Daemons, snapshot.Daemon{Namespace: "kube-system", Name: name, Template: int32(len(s.Templates) - 1)})
+		s.Daemons = append(s.Daemons, snapshot.Daemon{Namespace: "kube-system", Name: name, Template: snapshot.TemplateIndex(len(s.Templates) - 1)})
 	}
 	dice := rand.New(rand.NewPCG(40, 0))
 	for i := range 40 {
@@ -72,7 +72,7 @@ func arrive(s *snapshot.Snapshot, dice *rand.Rand, n int) {
 	for range n {
 		s.Pods = append(s.Pods, snapshot.Pod{
 			Namespace: "default", Name: fmt.Sprintf("web-%05d", len(s.Pods)), UID: fmt.Sprint(len(s.Pods)),
-			Template: int32(len(s.Daemons) + dice.IntN(40)), Pending: true, Created: s.Now,
+			Template: snapshot.TemplateIndex(len(s.Daemons) + dice.IntN(40)), Pending: true, Created: s.Now,
 		})
 	}
 }

@@ -32,7 +32,7 @@ func (l *loop) commit(s *snapshot.Snapshot, existing []plan.Placement) {
 
 // pending are those of the pods that are there and have no node: pods of leaving nodes, and
 // pods that are announced, will be other pods when they come.
-func pending(s *snapshot.Snapshot, pods []int) []world.Guest {
+func pending(s *snapshot.Snapshot, pods []snapshot.PodIndex) []world.Guest {
 	out := make([]world.Guest, 0, len(pods))
 	for _, i := range pods {
 		if p := &s.Pods[i]; p.Pending && p.UID != "" {

@@ -84,7 +84,7 @@ func (f *film) settle(claims []plan.Claim, existing []plan.Placement, rearranged
 	}
 }
 
-func (f *film) put(pods []int, node string) {
+func (f *film) put(pods []snapshot.PodIndex, node string) {
 	for _, p := range pods {
 		pod := &f.out.Pods[p]
 		pod.Node, pod.Pending, pod.Movable, pod.Created = node, false, false, f.out.Now

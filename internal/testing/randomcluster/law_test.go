@@ -101,7 +101,7 @@ func shown(s *snapshot.Snapshot) string {
 	return b.String()
 }
 
-func keys(s *snapshot.Snapshot, pods []int) []string {
+func keys(s *snapshot.Snapshot, pods []snapshot.PodIndex) []string {
 	var out []string
 	for _, i := range pods {
 		out = append(out, s.Pods[i].Key())

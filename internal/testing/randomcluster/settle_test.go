@@ -56,7 +56,7 @@ func TestFleetsSettle(t *testing.T) {
 }
 
 func countMoves(s *snapshot.Snapshot, p *plan.Plan, moved map[string]int) {
-	count := func(pods []int) {
+	count := func(pods []snapshot.PodIndex) {
 		for _, i := range pods {
 			moved[s.Pods[i].Key()]++
 		}

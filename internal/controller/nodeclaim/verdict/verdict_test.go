@@ -103,7 +103,7 @@ func TestCondition(t *testing.T) {
 	t.Parallel()
 	h := build(t, "a", "b", "c", "d")
 	until := h.Clock.Now().Add(time.Hour)
-	one := plan.Disruption{Nodes: make([]plan.Removal, 1), Moves: []plan.Placement{{Pods: []int{1, 2}}}, Savings: 120_000}
+	one := plan.Disruption{Nodes: make([]plan.Removal, 1), Moves: []plan.Placement{{Pods: []snapshot.PodIndex{1, 2}}}, Savings: 120_000}
 	h.evaluate([]plan.Prospect{
 		kept("a", dear), blocked("b", reason.PodDisruptionBudget, "default/web"),
 		waiting("c", until), chosen("d", 0),
