@@ -55,7 +55,7 @@ func (e *emulator) discover() world {
 	ctx := e.t.Context()
 	subnets := got(e.ec2().DescribeSubnets(ctx, &ec2.DescribeSubnetsInput{Filters: []types.Filter{filter("tag:karpenter.sh/discovery", "lab")}}))(e.t).Subnets
 	slices.SortFunc(subnets, func(a, b types.Subnet) int { return strings.Compare(*a.AvailabilityZone, *b.AvailabilityZone) })
-	groups := got(e.ec2().DescribeSecurityGroups(ctx, &ec2.DescribeSecurityGroupsInput{Filters: []types.Filter{filter("group-name", "lab-nodes")}}))(e.t)
+	groups := got(e.ec2().DescribeSecurityGroups(ctx, &ec2.DescribeSecurityGroupsInput{Filters: []types.Filter{filter("tag:Name", "eksctl-lab-cluster/ClusterSharedNodeSecurityGroup")}}))(e.t)
 	return world{subnets: subnets, group: *groups.SecurityGroups[0].GroupId,
 		image: e.image("/aws/service/eks/optimized-ami/1.36/amazon-linux-2023/x86_64/standard/recommended/image_id"),
 		arm:   e.image("/aws/service/eks/optimized-ami/1.36/amazon-linux-2023/arm64/standard/recommended/image_id")}

@@ -407,3 +407,24 @@ func TestDescribeSpotInstanceRequests(t *testing.T) {
 		return err
 	}})
 }
+
+// eksctl names the resources of its stack eksctl-CLUSTER-cluster/LOGICALID, with zones in capitals and
+// without dashes; EKS names its own group eks-cluster-sg-CLUSTER-NUMBER.
+func TestNamesOfEksctl(t *testing.T) {
+	t.Parallel()
+	e := newEmulator(t)
+	ctx := t.Context()
+	zoned := got(e.ec2().DescribeSubnets(ctx, &ec2.DescribeSubnetsInput{Filters: []types.Filter{
+		filter("tag:Name", "eksctl-lab-cluster/SubnetPrivateUSWEST2B"), filter("tag:alpha.eksctl.io/cluster-name", "lab"), filter("tag:karpenter.sh/discovery", "lab")}}))(t).Subnets
+	if len(zoned) != 1 || *zoned[0].AvailabilityZone != "us-west-2b" {
+		t.Errorf("subnets = %+v", zoned)
+	}
+	for name, filters := range map[string][]types.Filter{
+		"all nodes": {filter("tag:Name", "eksctl-lab-cluster/ClusterSharedNodeSecurityGroup"), filter("group-name", "eksctl-lab-cluster-ClusterSharedNodeSecurityGroup-*")},
+		"EKS":       {filter("group-name", "eks-cluster-sg-lab-*"), filter("tag:aws:eks:cluster-name", "lab"), filter("tag:kubernetes.io/cluster/lab", "owned")},
+	} {
+		if groups := got(e.ec2().DescribeSecurityGroups(ctx, &ec2.DescribeSecurityGroupsInput{Filters: filters}))(t).SecurityGroups; len(groups) != 1 {
+			t.Errorf("groups of %s: %+v", name, groups)
+		}
+	}
+}

@@ -61,16 +61,16 @@ func TestDrift(t *testing.T) {
 		},
 		"the class has other security groups": {
 			change: func(s *story, _ *karpenterv1.NodePool, c *awsv1.EC2NodeClass) {
-				s.Patch(c, `{"spec":{"securityGroupSelectorTerms":[{"name":"demo-nodes"}]}}`)
+				s.Patch(c, `{"spec":{"securityGroupSelectorTerms":[{"tags":{"Name":"eksctl-demo-cluster/ClusterSharedNodeSecurityGroup"}}]}}`)
 			},
 			reason: "SecurityGroupDrift",
 		},
 		"the class has other subnets": {
 			class: func(spec *awsv1.EC2NodeClassSpec) {
-				spec.SubnetSelectorTerms = []awsv1.SubnetSelectorTerm{{Tags: map[string]string{"Name": "demo-private-us-west-2a"}}}
+				spec.SubnetSelectorTerms = []awsv1.SubnetSelectorTerm{{Tags: map[string]string{"Name": "eksctl-demo-cluster/SubnetPrivateUSWEST2A"}}}
 			},
 			change: func(s *story, _ *karpenterv1.NodePool, c *awsv1.EC2NodeClass) {
-				s.Patch(c, `{"spec":{"subnetSelectorTerms":[{"tags":{"Name":"demo-private-us-west-2b"}}]}}`)
+				s.Patch(c, `{"spec":{"subnetSelectorTerms":[{"tags":{"Name":"eksctl-demo-cluster/SubnetPrivateUSWEST2B"}}]}}`)
 			},
 			reason: "SubnetDrift",
 			check: func(_ *story, n v1.Node) string {

@@ -1,4 +1,4 @@
-// Package eks is the wire face of EKS's clusters, and of the zonal shifts that ARC
+// Package eks is the wire face of EKS's clusters with their access entries, and of the zonal shifts that ARC
 // knows of them.
 package eks
 
@@ -11,7 +11,7 @@ import (
 
 // Service is EKS on the given world.
 func Service(w *estate.World) *wire.Service {
-	return &wire.Service{
+	s := &wire.Service{
 		Name: "eks", Protocol: wire.RESTJSON,
 		Routes: map[string]string{"GET /clusters": "ListClusters", "GET /clusters/{name}": "DescribeCluster"},
 		Operations: map[string]wire.Handler{
@@ -31,6 +31,8 @@ func Service(w *estate.World) *wire.Service {
 			}),
 		},
 	}
+	accessOperations(w, s.Routes, s.Operations)
+	return s
 }
 
 type none struct{}
@@ -77,7 +79,7 @@ var born = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 func describe(r *estate.Region, name string) (*clusterOutput, error) {
 	c := r.Cluster()
 	if name != c.Name {
-		return nil, wire.StatusErrorf(404, "ResourceNotFoundException", "No cluster found for name: %s.", name)
+		return nil, noCluster(name)
 	}
 	out := &clusterOutput{cluster{
 		Name: c.Name, ARN: r.ARN("eks", "cluster/"+c.Name), Created: float64(born.Unix()), Version: c.Version, Endpoint: c.Endpoint, Status: "ACTIVE",
@@ -91,7 +93,7 @@ func describe(r *estate.Region, name string) (*clusterOutput, error) {
 		}
 	}
 	for _, g := range r.SecurityGroups() {
-		if g.Name == "eks-cluster-sg-"+c.Name {
+		if g.Name == r.ClusterGroup() {
 			out.Cluster.VPC.SecurityGroup = g.ID
 		}
 	}

@@ -14,8 +14,10 @@ type Account struct {
 	ID       string
 	world    *World
 	regions  map[string]*Region
-	roles    []Role
+	roles    map[string]*IAMRole   // by name
+	policies map[string]*IAMPolicy // the account's own, by ARN
 	profiles map[string]*Profile
+	made     int // roles and policies
 }
 
 // Profile carries a role to instances.
@@ -28,11 +30,13 @@ type Profile struct {
 }
 
 func newAccount(w *World, id string) *Account {
-	a := &Account{ID: id, world: w, regions: map[string]*Region{}, profiles: map[string]*Profile{}}
-	a.roles = slices.Clone(w.config.roles())
-	for i, r := range a.roles {
-		if r.Path == "" {
-			a.roles[i].Path = "/"
+	a := &Account{
+		ID: id, world: w, regions: map[string]*Region{}, roles: map[string]*IAMRole{}, policies: map[string]*IAMPolicy{}, profiles: map[string]*Profile{},
+	}
+	for _, r := range w.config.roles() {
+		if _, err := a.CreateRole(IAMRole{Name: r.Name, Path: r.Path, Trust: trustInstances}); err != nil {
+			w.log.Error("a configured role cannot be made", "role", r.Name, "err", err)
+			continue
 		}
 		profile := strings.Replace(r.Name, "NodeRole", "NodeInstanceProfile", 1)
 		a.profiles[profile] = &Profile{ID: a.profileID(profile), Name: profile, Path: "/", Role: r.Name, Created: w.now, Seen: w.now}
@@ -61,20 +65,6 @@ func (a *Account) ARN(resource string) string { return "arn:aws:iam::" + a.ID + 
 
 // ProfileARN names a profile.
 func (a *Account) ProfileARN(p *Profile) string { return a.ARN("instance-profile" + p.Path + p.Name) }
-
-// Role finds a role by its name.
-func (a *Account) Role(name string) (Role, bool) {
-	i := slices.IndexFunc(a.roles, func(r Role) bool { return r.Name == name })
-	if i < 0 {
-		return Role{}, false
-	}
-	return a.roles[i], true
-}
-
-// RoleID is IAM's own name of a role.
-func (a *Account) RoleID(name string) string {
-	return "AROA" + strings.ToUpper(a.world.config.Seed.Hex(17, "role", a.ID, name))
-}
 
 // Profile finds a profile by its name.
 func (a *Account) Profile(name string) (*Profile, error) {
@@ -126,8 +116,8 @@ func (a *Account) AddRole(profile, role string) error {
 	if err != nil {
 		return err
 	}
-	if _, ok := a.Role(role); !ok {
-		return wire.StatusErrorf(404, "NoSuchEntity", "The role with name %s cannot be found.", role)
+	if _, err := a.Role(role); err != nil {
+		return err
 	}
 	if p.Role != "" {
 		return wire.StatusErrorf(409, "LimitExceeded", "Cannot exceed quota for InstanceSessionsPerInstanceProfile: 1")

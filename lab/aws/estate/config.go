@@ -116,6 +116,11 @@ func (c Config) validate() error {
 	if _, err := netip.ParsePrefix(c.Cluster.ServiceRange); err != nil {
 		return fmt.Errorf("service range of the cluster: %w", err)
 	}
+	for _, r := range c.Roles {
+		if !roleName.MatchString(r.Name) {
+			return fmt.Errorf("role %q: want 1 to 64 letters, digits and +=,.@_-", r.Name)
+		}
+	}
 	for _, i := range c.Images {
 		if i.Name == "" || i.Architecture != "x86_64" && i.Architecture != "arm64" {
 			return fmt.Errorf("image %q of architecture %q: want a name, and x86_64 or arm64", i.Name, i.Architecture)

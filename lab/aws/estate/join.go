@@ -72,7 +72,7 @@ func (r *Region) reaches(i *Instance) error {
 	case i.Profile.Role == "":
 		return fmt.Errorf("instance profile %s has no role", i.Profile.Name)
 	}
-	if role, ok := r.Account.Role(i.Profile.Role); !ok || role.Stranger {
+	if !r.admitted(i.Profile.Role) {
 		return fmt.Errorf("role %s has no access entry in the cluster", i.Profile.Role)
 	}
 	return nil

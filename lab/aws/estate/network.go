@@ -48,21 +48,22 @@ type SecurityGroup struct {
 // kept are the addresses that AWS keeps for itself: the first four and the last.
 const kept = 5
 
-// layNetworks makes the cluster's network with a subnet in each zone and an
-// isolated one, and a stranger's network beside it.
+// layNetworks makes the cluster's network with a subnet in each zone and an isolated one, and a
+// stranger's network beside it. The cluster's have the names and tags that eksctl gives them.
 func (r *Region) layNetworks() {
 	w := r.world
-	discovery := wire.Tag{Key: "karpenter.sh/discovery", Value: w.config.Cluster.Name}
+	cluster := w.config.Cluster.Name
+	discovery := wire.Tag{Key: "karpenter.sh/discovery", Value: cluster}
 	name := func(s string) wire.Tag { return wire.Tag{Key: "Name", Value: s} }
-	owned := wire.Tag{Key: "kubernetes.io/cluster/" + w.config.Cluster.Name, Value: "owned"}
+	owned := wire.Tag{Key: "kubernetes.io/cluster/" + cluster, Value: "owned"}
 
-	home := &Network{ID: w.identifier("vpc"), Range: netip.MustParsePrefix("10.0.0.0/16"), Tags: []wire.Tag{name(w.config.Cluster.Name)}}
+	home := &Network{ID: w.identifier("vpc"), Range: netip.MustParsePrefix("10.0.0.0/16"), Tags: r.stackTags("VPC")}
 	other := &Network{ID: w.identifier("vpc"), Range: netip.MustParsePrefix("172.31.0.0/16"), Tags: []wire.Tag{name("other")}}
 	r.networks = []*Network{home, other}
 	for i, z := range r.Zones {
 		s := r.addSubnet(home, z, i, w.config.SubnetBits)
-		s.Tags = []wire.Tag{name(fmt.Sprintf("%s-private-%s", w.config.Cluster.Name, z.Name)), discovery,
-			{Key: "kubernetes.io/role/internal-elb", Value: "1"}}
+		s.Tags = append(r.stackTags("SubnetPrivate"+strings.ToUpper(strings.ReplaceAll(z.Name, "-", ""))), discovery,
+			wire.Tag{Key: "kubernetes.io/role/internal-elb", Value: "1"})
 	}
 	isolated := r.addSubnet(home, r.Zones[0], 250, 24)
 	isolated.Isolated, isolated.Tags = true, []wire.Tag{name("isolated")}
@@ -74,13 +75,38 @@ func (r *Region) layNetworks() {
 		tags    []wire.Tag
 	}{
 		{home, "default", nil},
-		{home, "eks-cluster-sg-" + w.config.Cluster.Name, []wire.Tag{discovery, owned, {Key: "aws:eks:cluster-name", Value: w.config.Cluster.Name}}},
-		{home, w.config.Cluster.Name + "-nodes", []wire.Tag{discovery}},
+		{home, r.ClusterGroup(), []wire.Tag{name(r.ClusterGroup()), discovery, owned, {Key: "aws:eks:cluster-name", Value: cluster}}},
+		{home, r.stackName(sharedGroup), append(r.stackTags(sharedGroup), discovery)},
 		{other, "default", nil},
 		{other, "other", []wire.Tag{name("other")}},
 	} {
 		r.groups = append(r.groups, &SecurityGroup{ID: w.identifier("sg"), Name: g.name, Description: g.name + " group", Network: g.network, Tags: g.tags})
 	}
+}
+
+// sharedGroup is what eksctl calls the group of all nodes.
+const sharedGroup = "ClusterSharedNodeSecurityGroup"
+
+// ClusterGroup is the name of the security group that EKS makes for the cluster.
+func (r *Region) ClusterGroup() string {
+	number := r.world.config.Seed.Number("cluster group", r.Account.ID, r.Name) % 1e9
+	return fmt.Sprintf("eks-cluster-sg-%s-%d", r.Cluster().Name, number)
+}
+
+// stackTags are what resources of eksctl's CloudFormation stack have.
+func (r *Region) stackTags(resource string) []wire.Tag {
+	cluster := r.Cluster().Name
+	stack := "eksctl-" + cluster + "-cluster"
+	return []wire.Tag{
+		{Key: "Name", Value: stack + "/" + resource}, {Key: "alpha.eksctl.io/cluster-name", Value: cluster},
+		{Key: "aws:cloudformation:logical-id", Value: resource}, {Key: "aws:cloudformation:stack-name", Value: stack},
+		{Key: "eksctl.cluster.k8s.io/v1alpha1/cluster-name", Value: cluster},
+	}
+}
+
+// stackName is the name that CloudFormation makes up for a resource of that stack.
+func (r *Region) stackName(resource string) string {
+	return "eksctl-" + r.Cluster().Name + "-cluster-" + resource + "-" + strings.ToUpper(r.world.config.Seed.Hex(12, "stack", r.Account.ID, r.Name, resource))
 }
 
 // addSubnet takes the n-th range of the given length from a network.

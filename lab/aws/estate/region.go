@@ -33,6 +33,7 @@ type Region struct {
 	runs        map[string]*runToken // by client token
 	queues      map[string]*Queue
 	scaling     []ScalingGroup
+	entries     []*AccessEntry // of the cluster
 	systemAlias string
 }
 
@@ -55,6 +56,7 @@ func newRegion(a *Account, name string) *Region {
 	}
 	r.Market = market.New(a.world.config.Seed, name, names)
 	r.layNetworks()
+	r.admitNodes()
 	r.publishImages()
 	r.addQueue(a.world.config.queue())
 	return r

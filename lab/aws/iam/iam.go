@@ -1,4 +1,4 @@
-// Package iam is the wire face of IAM's instance profiles, and of STS.
+// Package iam is the wire face of IAM's roles, policies and instance profiles, and of STS.
 package iam
 
 import (
@@ -20,7 +20,27 @@ func Service(w *estate.World) *wire.Service {
 			"RemoveRoleFromInstanceProfile": on(w, removeRole),
 			"ListInstanceProfiles":          on(w, listProfiles),
 			"TagInstanceProfile":            on(w, tagProfile),
-			"GetRole":                       on(w, getRole),
+			"ListInstanceProfilesForRole":   on(w, listProfilesOf),
+
+			"CreateRole":               on(w, createRole),
+			"GetRole":                  on(w, getRole),
+			"DeleteRole":               on(w, deleteRole),
+			"ListRoles":                on(w, listRoles),
+			"TagRole":                  on(w, tagRole),
+			"UpdateAssumeRolePolicy":   on(w, trustRole),
+			"PutRolePolicy":            on(w, putInline),
+			"GetRolePolicy":            on(w, getInline),
+			"DeleteRolePolicy":         on(w, deleteInline),
+			"ListRolePolicies":         on(w, listInline),
+			"AttachRolePolicy":         on(w, attachPolicy),
+			"DetachRolePolicy":         on(w, detachPolicy),
+			"ListAttachedRolePolicies": on(w, listAttached),
+
+			"CreatePolicy":     on(w, createPolicy),
+			"GetPolicy":        on(w, getPolicy),
+			"GetPolicyVersion": on(w, getPolicyVersion),
+			"DeletePolicy":     on(w, deletePolicy),
+			"ListPolicies":     on(w, listPolicies),
 		},
 	}
 }
@@ -55,14 +75,6 @@ type profileItem struct {
 	Tags    []tagItem  `xml:"Tags>member"`
 }
 
-type roleItem struct {
-	Path    string `xml:"Path"`
-	Name    string `xml:"RoleName"`
-	ID      string `xml:"RoleId"`
-	ARN     string `xml:"Arn"`
-	Created string `xml:"CreateDate"`
-}
-
 type tagItem struct {
 	Key   string `xml:"Key"`
 	Value string `xml:"Value"`
@@ -70,17 +82,18 @@ type tagItem struct {
 
 func itemOf(a *estate.Account, p *estate.Profile) profileItem {
 	item := profileItem{Path: p.Path, Name: p.Name, ID: p.ID, ARN: a.ProfileARN(p), Created: stamp(p.Created)}
-	if role, ok := a.Role(p.Role); ok {
+	if role, err := a.Role(p.Role); err == nil {
 		item.Roles = []roleItem{itemOfRole(a, role)}
 	}
-	for _, t := range p.Tags {
-		item.Tags = append(item.Tags, tagItem(t))
-	}
+	item.Tags = itemsOfTags(p.Tags)
 	return item
 }
 
-func itemOfRole(a *estate.Account, r estate.Role) roleItem {
-	return roleItem{Path: r.Path, Name: r.Name, ID: a.RoleID(r.Name), ARN: a.ARN("role" + r.Path + r.Name), Created: "2026-01-01T00:00:00Z"}
+func itemsOfTags(tags []wire.Tag) (items []tagItem) {
+	for _, t := range tags {
+		items = append(items, tagItem(t))
+	}
+	return items
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
@@ -100,13 +113,10 @@ type createInput struct {
 }
 
 func createProfile(a *estate.Account, in *createInput) (*profileOutput, error) {
-	path := in.Path
-	if path == "" {
-		path = "/"
-	}
+	path, err := pathOf(in.Path)
 	switch {
-	case path[0] != '/' || path[len(path)-1] != '/' || len(path) > 512:
-		return nil, wire.Errorf("ValidationError", "The specified value for path is invalid. It must begin and end with / and contain only alphanumeric characters and/or / characters.")
+	case err != nil:
+		return nil, err
 	case in.Name == "" || len(in.Name) > 128:
 		return nil, wire.Errorf("ValidationError", "The specified value for instanceProfileName is invalid. It must have 1 to 128 characters.")
 	}
@@ -115,6 +125,18 @@ func createProfile(a *estate.Account, in *createInput) (*profileOutput, error) {
 		return nil, err
 	}
 	return &profileOutput{itemOf(a, p)}, nil
+}
+
+// pathOf is a path as it was given, or the usual one.
+func pathOf(path string) (string, error) {
+	switch {
+	case path == "":
+		return "/", nil
+	case path[0] != '/' || path[len(path)-1] != '/' || len(path) > 512:
+		return "", wire.Errorf("ValidationError", "The specified value for path is invalid. It must begin and end with / and contain only alphanumeric characters and/or / characters.")
+	default:
+		return path, nil
+	}
 }
 
 func deleteProfile(a *estate.Account, in *profileInput) (*none, error) {
@@ -135,28 +157,48 @@ func removeRole(a *estate.Account, in *roleInput) (*none, error) {
 }
 
 type listInput struct {
+	paging
 	PathPrefix string
-	MaxItems   *int
-	Marker     string
 }
 
 type listOutput struct {
-	Profiles  []profileItem `xml:"InstanceProfiles>member"`
-	Truncated bool          `xml:"IsTruncated"`
-	Marker    string        `xml:"Marker,omitempty"`
+	more
+	Profiles []profileItem `xml:"InstanceProfiles>member"`
 }
 
 func listProfiles(a *estate.Account, in *listInput) (*listOutput, error) {
-	if in.MaxItems == nil {
-		usual := 100
-		in.MaxItems = &usual
-	}
-	page, next, err := wire.Page(a.Profiles(in.PathPrefix), func(p *estate.Profile) string { return p.Name }, in.MaxItems, in.Marker, wire.Limits{Min: 1, Max: 1000})
-	out := &listOutput{Truncated: next != "", Marker: next}
+	return profilesPage(a, a.Profiles(in.PathPrefix), in.paging)
+}
+
+func profilesPage(a *estate.Account, all []*estate.Profile, in paging) (*listOutput, error) {
+	page, more, err := pageOf(in, all, func(p *estate.Profile) string { return p.Name })
+	out := &listOutput{more: more}
 	for _, p := range page {
 		out.Profiles = append(out.Profiles, itemOf(a, p))
 	}
 	return out, err
+}
+
+// paging is what all lists of IAM take.
+type paging struct {
+	MaxItems *int
+	Marker   string
+}
+
+// more is how all of them say that there is more.
+type more struct {
+	Truncated bool   `xml:"IsTruncated"`
+	Marker    string `xml:"Marker,omitempty"`
+}
+
+// pageOf cuts a list that is in the order of its keys: 100 items if nothing is said, 1,000 at most.
+func pageOf[T any](in paging, all []T, key func(T) string) ([]T, more, error) {
+	if in.MaxItems == nil {
+		usual := 100
+		in.MaxItems = &usual
+	}
+	page, next, err := wire.Page(all, key, in.MaxItems, in.Marker, wire.Limits{Min: 1, Max: 1000})
+	return page, more{next != "", next}, err
 }
 
 type tagInput struct {
@@ -166,20 +208,4 @@ type tagInput struct {
 
 func tagProfile(a *estate.Account, in *tagInput) (*none, error) {
 	return &none{}, a.TagProfile(in.Name, in.Tags)
-}
-
-type roleOutput struct {
-	Role roleItem `xml:"Role"`
-}
-
-type getRoleInput struct {
-	Name string `query:"RoleName"`
-}
-
-func getRole(a *estate.Account, in *getRoleInput) (*roleOutput, error) {
-	role, ok := a.Role(in.Name)
-	if !ok {
-		return nil, wire.StatusErrorf(404, "NoSuchEntity", "The role with name %s cannot be found.", in.Name)
-	}
-	return &roleOutput{itemOfRole(a, role)}, nil
 }

@@ -1,0 +1,163 @@
+package iam
+
+import (
+	"net/url"
+	"strings"
+
+	"tenon/lab/aws/estate"
+	"tenon/lab/aws/wire"
+)
+
+type roleItem struct {
+	Path        string    `xml:"Path"`
+	Name        string    `xml:"RoleName"`
+	ID          string    `xml:"RoleId"`
+	ARN         string    `xml:"Arn"`
+	Created     string    `xml:"CreateDate"`
+	Trust       string    `xml:"AssumeRolePolicyDocument"`
+	Description string    `xml:"Description,omitempty"`
+	MaxSession  int       `xml:"MaxSessionDuration"`
+	Tags        []tagItem `xml:"Tags>member"`
+}
+
+func itemOfRole(a *estate.Account, r *estate.IAMRole) roleItem {
+	return roleItem{
+		Path: r.Path, Name: r.Name, ID: r.ID, ARN: a.RoleARN(r), Created: stamp(r.Created), Trust: escape(r.Trust), Description: r.Description,
+		MaxSession: r.MaxSessionSeconds, Tags: itemsOfTags(r.Tags),
+	}
+}
+
+// escape writes a document as IAM gives it back: "URL-encoded compliant with RFC 3986".
+func escape(document string) string {
+	return strings.ReplaceAll(url.QueryEscape(document), "+", "%20")
+}
+
+type roleOutput struct {
+	Role roleItem `xml:"Role"`
+}
+
+type namedRole struct {
+	Name string `query:"RoleName"`
+}
+
+func getRole(a *estate.Account, in *namedRole) (*roleOutput, error) {
+	r, err := a.Role(in.Name)
+	if err != nil {
+		return nil, err
+	}
+	return &roleOutput{itemOfRole(a, r)}, nil
+}
+
+type createRoleInput struct {
+	namedRole
+	Trust       string `query:"AssumeRolePolicyDocument"`
+	Description string
+	MaxSession  int `query:"MaxSessionDuration"`
+	Path        string
+	Tags        []wire.Tag
+}
+
+func createRole(a *estate.Account, in *createRoleInput) (*roleOutput, error) {
+	path, err := pathOf(in.Path)
+	if err != nil {
+		return nil, err
+	}
+	r, err := a.CreateRole(estate.IAMRole{Name: in.Name, Path: path, Trust: in.Trust, Description: in.Description, MaxSessionSeconds: in.MaxSession, Tags: in.Tags})
+	if err != nil {
+		return nil, err
+	}
+	return &roleOutput{itemOfRole(a, r)}, nil
+}
+
+func deleteRole(a *estate.Account, in *namedRole) (*none, error) {
+	return &none{}, a.DeleteRole(in.Name)
+}
+
+type rolesOutput struct {
+	more
+	Roles []roleItem `xml:"Roles>member"`
+}
+
+func listRoles(a *estate.Account, in *listInput) (*rolesOutput, error) {
+	page, more, err := pageOf(in.paging, a.Roles(in.PathPrefix), func(r *estate.IAMRole) string { return r.Name })
+	out := &rolesOutput{more: more}
+	for _, r := range page {
+		out.Roles = append(out.Roles, itemOfRole(a, r))
+	}
+	return out, err
+}
+
+type tagRoleInput struct {
+	namedRole
+	Tags []wire.Tag
+}
+
+func tagRole(a *estate.Account, in *tagRoleInput) (*none, error) {
+	return &none{}, a.TagRole(in.Name, in.Tags)
+}
+
+type trustInput struct {
+	namedRole
+	Document string `query:"PolicyDocument"`
+}
+
+func trustRole(a *estate.Account, in *trustInput) (*none, error) {
+	return &none{}, a.Trust(in.Name, in.Document)
+}
+
+type inlineInput struct {
+	namedRole
+	Policy   string `query:"PolicyName"`
+	Document string `query:"PolicyDocument"`
+}
+
+func putInline(a *estate.Account, in *inlineInput) (*none, error) {
+	return &none{}, a.PutInline(in.Name, in.Policy, in.Document)
+}
+
+type namedInline struct {
+	namedRole
+	Policy string `query:"PolicyName"`
+}
+
+type inlineOutput struct {
+	Role     string `xml:"RoleName"`
+	Policy   string `xml:"PolicyName"`
+	Document string `xml:"PolicyDocument"`
+}
+
+func getInline(a *estate.Account, in *namedInline) (*inlineOutput, error) {
+	document, err := a.Inline(in.Name, in.Policy)
+	return &inlineOutput{in.Name, in.Policy, escape(document)}, err
+}
+
+func deleteInline(a *estate.Account, in *namedInline) (*none, error) {
+	return &none{}, a.DeleteInline(in.Name, in.Policy)
+}
+
+type ofRoleInput struct {
+	paging
+	Name       string `query:"RoleName"`
+	PathPrefix string
+}
+
+type inlineNamesOutput struct {
+	more
+	Names []string `xml:"PolicyNames>member"`
+}
+
+func listInline(a *estate.Account, in *ofRoleInput) (*inlineNamesOutput, error) {
+	r, err := a.Role(in.Name)
+	if err != nil {
+		return nil, err
+	}
+	page, more, err := pageOf(in.paging, r.InlineNames(), func(name string) string { return name })
+	return &inlineNamesOutput{more, page}, err
+}
+
+func listProfilesOf(a *estate.Account, in *ofRoleInput) (*listOutput, error) {
+	if _, err := a.Role(in.Name); err != nil {
+		return nil, err
+	}
+	return profilesPage(a, a.ProfilesOf(in.Name), in.paging)
+}
