@@ -38,6 +38,11 @@ func checkAccounts(s *snapshot.Snapshot, p *plan.Plan, f *finding) {
 			f.note(Violation{Rule: NoVerdict, Pod: s.Pods[u.Pod].Key()})
 		}
 	}
+	for _, h := range p.Held {
+		if mention(h.Pod, "") && !mayWait(s, h.Pod) {
+			f.note(Violation{Rule: PodMissing, Pod: s.Pods[h.Pod].Key(), Detail: "waits for a place that no other pod leaves to it"})
+		}
+	}
 	for i := range s.Pods {
 		switch pod := &s.Pods[i]; {
 		case wantsPlace(pod) && mentions[i] == 0:

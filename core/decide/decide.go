@@ -54,20 +54,28 @@ type Coverage struct {
 }
 
 // At is the decision about a snapshot that differs from the one before in no more than its time
-// and what waits: what is bought is the same, and when may be another.
-func (d Decision) At(s *snapshot.Snapshot) Decision {
+// and what waits: what is bought is the same, and when may be another. It is false if other pods
+// are held: then it has to be decided anew.
+func (d Decision) At(s *snapshot.Snapshot) (Decision, bool) {
+	if !slices.Equal(wait.Pods(s), d.Plan.Held) {
+		return Decision{}, false
+	}
 	d.Plan.Claims, d.Plan.Spare = slices.Clone(d.Plan.Claims), slices.Clone(d.Plan.Spare)
 	wait.Claims(s, &d.Plan)
-	return d
+	return d, true
 }
 
 // Decide looks at the snapshot and says what should be done. Pods without a place come
 // first: what is given up has to do without the room that they need. Buffers come second, and
-// get what pods leave. What is better done a moment later says so.
+// get what pods leave. What is better done a moment later says so, and pods that are about to get
+// a place without any help are left out.
 func Decide(s *snapshot.Snapshot, b Budget) Decision {
+	held := wait.Pods(s)
+	s = wait.Without(s, held)
 	sorted := snapshot.Sort(s, b.Memory.Types())
 	d := decide(sorted, b)
 	d.Plan.Renumber(sorted.Given)
+	d.Plan.Held = held
 	return d
 }
 

@@ -17,6 +17,8 @@ type Plan struct {
 	Claims   []Claim
 	Existing []Placement
 	Unplaced []Unplaced
+	// Held are the pending pods that nothing is decided about yet; in order.
+	Held []Held `json:",omitempty"`
 	// Disruptions are nodes to be given up, if that was asked for; Prospects say of every
 	// node what is in store for it.
 	Disruptions []Disruption
@@ -94,6 +96,12 @@ type Placement struct {
 type Unplaced struct {
 	Pod     snapshot.PodIndex // index into Snapshot.Pods; the list is in this order
 	Verdict *reason.Verdict
+}
+
+// Held is a pod that will get a place without any being looked for.
+type Held struct {
+	Pod   snapshot.PodIndex
+	Delay Delay
 }
 
 // Cost is the price of the claims against what is proven to be the least possible.

@@ -48,8 +48,10 @@ const (
 	NoRoomBeside     Code = "NoRoomBeside" // Where: the pool, whose limits leave no room for a replacement
 )
 
-// What parts of a plan wait for that are not carried out at once: claims first, then moves.
+// What parts of a plan wait for that are not carried out at once: pods first, then claims and moves.
 const (
+	PlaceHandedOver Code = "PlaceHandedOver"
+
 	PlacesArranged  Code = "PlacesArranged"
 	BurstGoesOn     Code = "BurstGoesOn"
 	PlacesLost      Code = "PlacesLost"

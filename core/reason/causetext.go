@@ -18,6 +18,7 @@ var fixed = map[Code]string{
 	RecentActivity:     "A pod has come or gone within consolidateAfter",
 	NotLookedAt:        "Not looked at yet",
 	RelatedPodsFirst:   "Waits for related pods (spread, affinity) to move first",
+	PlaceHandedOver:    "A pod of the same workload ends, and leaves its place to this one",
 	PlacesArranged:     "The disruption of their nodes has found places for the pods",
 	BurstGoesOn:        "More pods are coming, and nodes for all of them together are cheaper",
 	PlacesLost:         "The pods have lost their places, and the room that others leave is known in a moment",

@@ -9,6 +9,7 @@ import (
 	"tenon/core/model"
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
+	"tenon/core/wait"
 )
 
 // found is a rule with how to leave it out: the templates or the pool that have it.
@@ -36,6 +37,7 @@ type finder struct {
 }
 
 func newFinder(s *snapshot.Snapshot) *finder {
+	s = wait.Without(s, wait.Pods(s))
 	f := &finder{s: s, pods: make([]int, len(s.Templates)), first: make([]string, len(s.Templates)), at: map[string]int{}, members: map[string]map[string]int{}}
 	leaving := map[string]bool{}
 	for i := range s.Nodes {

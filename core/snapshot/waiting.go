@@ -2,8 +2,8 @@ package snapshot
 
 import "time"
 
-// Waiting is what the rules by which actions wait (core/wait) look at beside the plan. What
-// would be done if nothing waited does not depend on it.
+// Waiting is what the rules of core/wait look at beside the plan. What would be done if nothing
+// waited does not depend on it.
 type Waiting struct {
 	// Placed is how many pods have a place that they have not taken yet, and Landed is when one
 	// took its place last.
@@ -20,12 +20,27 @@ type Waiting struct {
 	// Burst is until when a burst of pods is gathered at the latest, while it goes on and its
 	// end is not known; zero otherwise.
 	Burst time.Time `json:"burst,omitzero"`
+	// Successions are the workloads whose new pods may get the places of ending ones.
+	Successions []Succession `json:"successions,omitempty"`
 	// Lost are the pods without a node that have lost a place, by UID.
 	Lost []Lost `json:"lost,omitempty"`
 	// Refused are the pods for which the last claims came to nothing, by UID.
 	Refused []Refused `json:"refused,omitempty"`
 	// Spare is until when no claim is made for buffers, since the last ones came to nothing.
 	Spare time.Time `json:"spare,omitzero"`
+}
+
+// Succession is how many pods of one workload end on nodes that stay, and its pods that want a
+// place, the oldest first.
+type Succession struct {
+	Places int         `json:"places"`
+	Pods   []Successor `json:"pods"`
+}
+
+// Successor is a pod that wants a place.
+type Successor struct {
+	UID     string    `json:"uid"`
+	Created time.Time `json:"created"`
 }
 
 // Since is a time of a pool.

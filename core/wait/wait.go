@@ -1,9 +1,10 @@
-// Package wait has the rules by which a part of a plan is not carried out now but later,
-// although it is right: because it would be better in a moment, or in the way of something else.
+// Package wait has the rules by which something is not decided, or a part of a plan not carried out,
+// now but later: because it would be better in a moment, or in the way of something else.
 //
+//	pods         ──▶ handover
 //	claims       ──▶ arranged ──▶ burst ──▶ late ──▶ refused
 //	disruptions  ──▶ arrivals ──▶ neighbours
-//	                    └─ each part of the plan says now, or why not and until when at the latest
+//	                    └─ each of them says now, or why not and until when at the latest
 //
 // Each rule is a file with its reason code; the first rule that applies is the reason. What a rule
 // has to remember from one decision to the next, since when something waits, is in the

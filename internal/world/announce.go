@@ -79,6 +79,9 @@ func (w *World) models() map[owner.Ref]*snapshot.Pod {
 		if set.None() || pod == nil || pod.Refused != "" || !pod.Pending {
 			continue
 		}
+		if _, held := w.guests.held[pod.UID]; held {
+			continue
+		}
 		if shapes[set] == nil {
 			shapes[set] = map[snapshot.TemplateIndex]shape{}
 		}

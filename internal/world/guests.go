@@ -22,7 +22,7 @@ type guests struct {
 	count     map[owner.Ref]int              // pods by ReplicaSet
 	singles   map[owner.Ref]map[key]struct{} // those to be replaced before they go, by ReplicaSet
 	ending    map[key]struct{}               // bound pods that are being deleted
-	held      map[key]struct{}               // waiting for pods of their workload to end
+	held      map[string]time.Time           // by UID: waiting for pods of their workload to end, until when
 	dirty     map[key]struct{}               // to be translated again
 	list      pages
 }
@@ -31,7 +31,7 @@ func newGuests() guests {
 	return guests{
 		all: map[key]*corev1.Pod{}, on: map[string]map[key]struct{}{},
 		waiting: map[key]time.Time{}, waitingBy: map[owner.Ref]int{}, count: map[owner.Ref]int{},
-		singles: map[owner.Ref]map[key]struct{}{}, ending: map[key]struct{}{}, held: map[key]struct{}{}, dirty: map[key]struct{}{},
+		singles: map[owner.Ref]map[key]struct{}{}, ending: map[key]struct{}{}, dirty: map[key]struct{}{},
 	}
 }
 
@@ -258,8 +258,7 @@ func (g *guests) dirtyOn(node string) {
 }
 
 // refreshPods brings the list up to date.
-func (w *World) refreshPods(now time.Time) {
-	w.hold(now)
+func (w *World) refreshPods() {
 	w.reconsider()
 	if len(w.guests.dirty) == 0 {
 		return
@@ -296,12 +295,8 @@ func (w *World) reconsider() {
 }
 
 // translate leaves out what no decision can depend on: pods on nodes that are not in the
-// picture, and those that will soon find a place by themselves. A pod that a claim was
-// bought for is where it will be.
+// picture. A pod that a claim was bought for is where it will be.
 func (w *World) translate(k key, pod *corev1.Pod) (snapshot.Pod, bool) {
-	if _, held := w.guests.held[k]; held {
-		return snapshot.Pod{}, false
-	}
 	node := pod.Spec.NodeName
 	leaving, known := w.roster.standing(node)
 	if node != "" && !known {

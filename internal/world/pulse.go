@@ -39,8 +39,6 @@ type Pulse struct {
 	Displaced int
 	// Buffered is for how many pods buffers ask for room.
 	Buffered int
-	// Held is how many pods wait for pods of their own workload to end.
-	Held int
 }
 
 // pulse counts.
@@ -97,7 +95,7 @@ func (w *World) look() Pulse {
 	return Pulse{
 		Demand: w.pulse.demand, Supply: w.pulse.offer, Objections: w.pulse.objections, Changes: w.pulse.changes,
 		Waiting: len(w.guests.waiting), First: w.pulse.first, Last: w.pulse.last, Joined: w.pulse.joined, Sets: len(w.pulse.sets),
-		Coming: believed, Doubted: doubted, Hearsay: w.hearsay(), Acquainted: w.acquainted(), Displaced: w.displaced(), Buffered: w.buffered(), Held: len(w.guests.held),
+		Coming: believed, Doubted: doubted, Hearsay: w.hearsay(), Acquainted: w.acquainted(), Displaced: w.displaced(), Buffered: w.buffered(),
 	}
 }
 

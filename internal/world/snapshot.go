@@ -8,6 +8,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/catalog"
 	"tenon/core/snapshot"
+	"tenon/core/wait"
 	"tenon/internal/ingest"
 )
 
@@ -84,10 +85,7 @@ func (w *World) picture(m Moment) (Picture, pages, []snapshot.Pod) {
 	out := &snapshot.Snapshot{Now: m.Now.UTC(), Settings: m.Settings}
 	out.Settings.WellKnown = w.options.Vocabulary.WellKnown()
 	w.addPools(out, m.Market)
-	w.refresh(m.Now, pricesOf(out, m.Market))
-	if len(w.guests.held) > 0 {
-		next = sooner(next, m.Now.Add(handOver/10))
-	}
+	w.refresh(pricesOf(out, m.Market))
 	out.Buffers = w.buffers
 	out.Daemons, out.Templates = w.daemons.list, w.translator.Templates()
 	var unseen bool
@@ -100,7 +98,8 @@ func (w *World) picture(m Moment) (Picture, pages, []snapshot.Pod) {
 	}
 	out.Waiting = m.Waiting
 	w.ledger.describe(&out.Waiting)
-	out.Waiting.Evicting = w.evicting()
+	out.Waiting.Evicting, out.Waiting.Successions = w.evicting(), w.successions(out.Now)
+	w.guests.held = wait.Successors(out.Now, out.Waiting.Successions)
 	return Picture{Snapshot: out, Next: next, Pulse: w.look(), Unseen: unseen}, w.guests.list, w.announced()
 }
 
@@ -133,17 +132,17 @@ func sooner(a, b time.Time) time.Time {
 
 // refresh translates what changed. A selector that looks at a label which templates left
 // out means that all of them are out of date.
-func (w *World) refresh(now time.Time, prices map[string]ingest.Prices) {
+func (w *World) refresh(prices map[string]ingest.Prices) {
 	w.refreshNodes(prices)
 	if w.wasteful() {
 		w.restart()
 	}
-	w.refreshPods(now)
+	w.refreshPods()
 	w.refreshDaemons()
 	w.buffers = w.translator.Buffers()
 	for w.translator.Stale() {
 		w.restart()
-		w.refreshPods(now)
+		w.refreshPods()
 		w.refreshDaemons()
 		w.buffers = w.translator.Buffers()
 	}

@@ -47,6 +47,7 @@ func (p Planned) write(e *encoder) error {
 	p.nodes(e)
 	p.existing(e)
 	p.unschedulable(e)
+	p.held(e)
 	p.buffers(e)
 	p.disruptions(e)
 	p.kept(e)
@@ -112,6 +113,20 @@ func (p Planned) unschedulable(e *encoder) {
 		e.open()
 		e.text("pod", p.Snapshot.Pods[u.Pod].Key())
 		e.inline("reasons", text)
+		e.close()
+	})
+}
+
+// held are pods that are about to get a place without any help, if there are some.
+func (p Planned) held(e *encoder) {
+	if len(p.Plan.Held) == 0 {
+		return
+	}
+	e.list("held", len(p.Plan.Held), func(i int) {
+		h := p.Plan.Held[i]
+		e.open()
+		e.text("pod", p.Snapshot.Pods[h.Pod].Key())
+		e.delay(h.Delay)
 		e.close()
 	})
 }

@@ -22,6 +22,7 @@ import (
 	"tenon/core/provision"
 	"tenon/core/reason"
 	"tenon/core/snapshot"
+	"tenon/core/wait"
 	"tenon/internal/execute"
 	"tenon/internal/market"
 	"tenon/internal/nodeclaim"
@@ -117,9 +118,9 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 	if l.last.left {
 		since = l.last.since
 	}
-	wait, streaming := w.wait(pulse, since, now)
-	if fresh := l.last.left || l.last.demand != pulse.Demand; fresh && wait > 0 {
-		return reconcile.In(wait), nil
+	more, streaming := w.wait(pulse, since, now)
+	if fresh := l.last.left || l.last.demand != pulse.Demand; fresh && more > 0 {
+		return reconcile.In(more), nil
 	}
 	// 3. Look, decide, act.
 	l.o.World.Rearm()
@@ -131,12 +132,12 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 		waiting.Burst = since.Add(w.longest).UTC()
 	}
 	picture := l.reader.Picture(world.Moment{Now: now, Settings: l.kit.Settings.Decision(), Market: market, Waiting: waiting})
-	s := picture.Snapshot
 	decision := l.decide(picture)
 	if l.o.Tell != nil {
-		l.o.Tell(s, decision)
+		l.o.Tell(picture.Snapshot, decision)
 	}
 	p := &decision.Plan
+	s := wait.Without(picture.Snapshot, p.Held)
 	l.count(s, p)
 	l.commit(s, p.Existing)
 	orders := l.orders(s, p.Claims, market)
@@ -154,9 +155,9 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 	l.last = round{
 		demand: picture.Pulse.Demand, supply: picture.Pulse.Supply, objections: picture.Pulse.Objections, changes: picture.Pulse.Changes, at: now, next: soonest(picture.Next, held),
 		left: left > 0, since: since,
-		open: left+late > 0 || len(p.Unplaced) > 0 || dropped(outcomes) || len(held) > 0 || picture.Pulse.Held > 0,
+		open: left+late > 0 || len(p.Unplaced) > 0 || dropped(outcomes) || len(held) > 0 || len(p.Held) > 0,
 	}
-	if again := now.Add(lateRetry); late > 0 && (l.last.next.IsZero() || again.Before(l.last.next)) {
+	if again := now.Add(lateRetry); (late > 0 || len(p.Held) > 0) && (l.last.next.IsZero() || again.Before(l.last.next)) {
 		l.last.next = again
 	}
 	if failed := firstError(slices.Concat(outcomes, spare)); failed != nil {
@@ -170,11 +171,14 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 // what waits is decided anew.
 func (l *loop) decide(p world.Picture) *decide.Decision {
 	begun := l.kit.Clock.Now()
+	again, same := decide.Decision{}, false
 	if p.Same && l.decided {
-		l.decision = l.decision.At(p.Snapshot)
-	} else {
-		l.decision, l.decided = decide.Decide(p.Snapshot, l.o.Effort), true
+		again, same = l.decision.At(p.Snapshot)
 	}
+	if !same {
+		again = decide.Decide(p.Snapshot, l.o.Effort)
+	}
+	l.decision, l.decided = again, true
 	l.took = l.kit.Clock.Since(begun)
 	l.kit.Metrics.SchedulerSchedulingDurationSeconds.WithLabelValues(name).Observe(l.took.Seconds())
 	return &l.decision
@@ -187,7 +191,7 @@ const (
 	unsyncedRetry = 20 * time.Millisecond
 	openRetry     = 10 * time.Second // pods without a place: the cloud may have something by now
 	streamRetry   = 250 * time.Millisecond
-	lateRetry     = time.Second // pods that wait for others to take their places
+	lateRetry     = time.Second // pods that wait for the places of others, or for others to take theirs
 	// supplyPause and objectionPause keep a stream of small changes from asking for a
 	// decision each: the scheduler objects to each pod of a burst by itself.
 	supplyPause    = 100 * time.Millisecond
