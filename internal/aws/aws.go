@@ -159,7 +159,7 @@ func (b *backend) version(context.Context) (string, error) {
 // dns is the address of kube-dns, which may have another name or none at all.
 func (b *backend) dns(ctx context.Context) (string, error) {
 	var service corev1.Service
-	if err := b.ground.Live.Get(ctx, client.ObjectKey{Namespace: "kube-system", Name: "kube-dns"}, &service); err != nil {
+	if err := b.ground.Uncached.Get(ctx, client.ObjectKey{Namespace: "kube-system", Name: "kube-dns"}, &service); err != nil {
 		return "", client.IgnoreNotFound(err)
 	}
 	return service.Spec.ClusterIP, nil

@@ -47,7 +47,7 @@ func (c crew) Start(ctx context.Context) error {
 		return err
 	}
 	backend, err := c.open(ctx, provider.Environment{
-		Client: c.manager.GetClient(), Live: c.manager.GetAPIReader(), Clock: c.clock,
+		Client: c.manager.GetClient(), Uncached: c.manager.GetAPIReader(), Clock: c.clock,
 		Metrics: c.metrics, Settings: c.settings, Config: c.manager.GetConfig(), Namespace: c.namespace, Build: c.build, Log: c.log,
 	})
 	if err != nil {
@@ -73,7 +73,7 @@ func (c crew) kit(backend provider.Backend) (reconcile.Kit, error) {
 	}
 	return reconcile.Kit{
 		Client:   c.manager.GetClient(),
-		Live:     c.manager.GetAPIReader(),
+		Uncached: c.manager.GetAPIReader(),
 		Cloud:    telemetry.Observe(backend.Provider, metrics, c.clock),
 		Clock:    c.clock,
 		Events:   events,
@@ -93,7 +93,7 @@ func (c crew) employ(ctx context.Context, kit reconcile.Kit, backend provider.Ba
 	parts := assembly.New(kit)
 	parts.Parallel = parallel
 	parts.Suffix = func() string { return rand.String(suffixLength) }
-	kinds := append(pictured(c.settings), readable(ctx, kit.Live, c.log)...)
+	kinds := append(pictured(c.settings), readable(ctx, kit.Uncached, c.log)...)
 	synced, err := feed(ctx, c.manager.GetCache(), parts.World, kinds)
 	if err != nil {
 		return err

@@ -48,7 +48,7 @@ func TestRetry(t *testing.T) {
 			}
 			r := harness.New(t, memory.Options{}, objects...)
 			writes, last := 0, ""
-			err := patch.Retry(t.Context(), r.Kit.Live, poolWith("1", "old"), func(pool *karpenterv1.NodePool) error {
+			err := patch.Retry(t.Context(), r.Kit.Uncached, poolWith("1", "old"), func(pool *karpenterv1.NodePool) error {
 				writes++
 				last = pool.Annotations["seen"]
 				if writes <= tc.conflicts {

@@ -24,9 +24,9 @@ type Backend struct {
 
 // Environment is what a backend stands on.
 type Environment struct {
-	// Client reads from the process's caches, Live from the API server.
+	// Client reads from the process's caches, Uncached from the API server.
 	Client   client.Client
-	Live     client.Reader
+	Uncached client.Reader
 	Clock    clock.WithTicker
 	Metrics  prometheus.Registerer
 	Settings settings.Settings

@@ -13,8 +13,9 @@ import (
 type Kit struct {
 	// Client reads from caches, which lag behind, and writes to the API server.
 	Client client.Client
-	// Live reads from the API server itself. It is for the rare read that must not lag.
-	Live client.Reader
+	// Uncached reads past the cache, from the API server itself. It is for the rare read that must not
+	// lag: the last look before what cannot be undone, and what a cache that is behind would write again.
+	Uncached client.Reader
 	// Cloud buys and removes machines.
 	Cloud cloud.Provider
 	// Clock is where the time comes from, always.

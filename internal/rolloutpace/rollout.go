@@ -187,10 +187,10 @@ func (r *Rollouts) Rest(ctx context.Context, pool *karpenterv1.NodePool) error {
 // change reads past the cache: commands may end one right after the other.
 func (r *Rollouts) change(ctx context.Context, name string, change func(State, string) State) error {
 	pool := &karpenterv1.NodePool{}
-	if err := r.kit.Live.Get(ctx, client.ObjectKey{Name: name}, pool); err != nil {
+	if err := r.kit.Uncached.Get(ctx, client.ObjectKey{Name: name}, pool); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	return client.IgnoreNotFound(patch.Retry(ctx, r.kit.Live, pool, func(pool *karpenterv1.NodePool) error {
+	return client.IgnoreNotFound(patch.Retry(ctx, r.kit.Uncached, pool, func(pool *karpenterv1.NodePool) error {
 		goal, err := r.goal(ctx, pool)
 		if err != nil {
 			return err

@@ -139,13 +139,13 @@ func split(amount model.Money, weights []model.Money) []model.Money {
 // change reads past the cache: commands may end one right after the other.
 func (l *Accounts) change(ctx context.Context, name string, change func(Account) Account) error {
 	pool := &karpenterv1.NodePool{}
-	if err := l.kit.Live.Get(ctx, client.ObjectKey{Name: name}, pool); err != nil {
+	if err := l.kit.Uncached.Get(ctx, client.ObjectKey{Name: name}, pool); err != nil {
 		if client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("read pool %s: %w", name, err)
 		}
 		return nil
 	}
-	err := patch.Retry(ctx, l.kit.Live, pool, func(pool *karpenterv1.NodePool) error {
+	err := patch.Retry(ctx, l.kit.Uncached, pool, func(pool *karpenterv1.NodePool) error {
 		after := change(Of(pool)).String()
 		if after == pool.Annotations[Annotation] {
 			return nil

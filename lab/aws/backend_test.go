@@ -78,11 +78,11 @@ func TestBackend(t *testing.T) {
 		Config:   &rest.Config{Host: versions.URL}, Namespace: "kube-system", Build: "test", Idle: time.Millisecond, Longest: 10 * time.Millisecond,
 		API: api.Options{Region: region, Endpoint: e.url, Credentials: e.config(account, region).Credentials},
 	})
-	backend := got(open(ctx, provider.Environment{Client: server, Live: server, Clock: e.clock, Settings: s, Metrics: prometheus.NewRegistry(), Log: logr.Discard()}))(t)
+	backend := got(open(ctx, provider.Environment{Client: server, Uncached: server, Clock: e.clock, Settings: s, Metrics: prometheus.NewRegistry(), Log: logr.Discard()}))(t)
 	metrics := got(telemetry.NewMetrics(prometheus.NewRegistry(), telemetry.LabelsOf(backend.Provider.Describe())))(t)
 	controllers := map[string]reconcile.Controller{}
 	for _, c := range backend.Controllers(reconcile.Kit{
-		Client: server, Live: server, Cloud: backend.Provider, Clock: e.clock, Events: silent{}, Metrics: metrics, Settings: s,
+		Client: server, Uncached: server, Cloud: backend.Provider, Clock: e.clock, Events: silent{}, Metrics: metrics, Settings: s,
 	}) {
 		controllers[c.Name] = c
 	}

@@ -143,7 +143,7 @@ func (d *disruption) adopt(ctx context.Context) error {
 		return nil
 	}
 	var claims karpenterv1.NodeClaimList
-	if err := d.kit.Live.List(ctx, &claims); err != nil {
+	if err := d.kit.Uncached.List(ctx, &claims); err != nil {
 		return fmt.Errorf("list claims: %w", err)
 	}
 	for i := range claims.Items {

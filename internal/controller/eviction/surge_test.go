@@ -149,7 +149,7 @@ func TestEvictsWhatCannotSurge(t *testing.T) {
 		"no right to read sets": {func(w *world) {
 			w.single("web")
 			w.Fail(func(c harness.Call) error {
-				if !c.Live {
+				if !c.Uncached {
 					return nil
 				}
 				return forbid("get ReplicaSet")(c)

@@ -24,8 +24,8 @@ type Call struct {
 	// Kind is NodeClaim, Node and so on; of a list, NodeClaimList.
 	Kind string
 	Name string
-	// Live says that it does not go through a cache.
-	Live bool
+	// Uncached says that it does not go through a cache.
+	Uncached bool
 }
 
 // String is the verb and the kind, which is how tests tell calls apart.
@@ -111,7 +111,7 @@ func last(name string) string {
 }
 
 func (r *Harness) check(verb string, object any, name string, live bool) error {
-	c := Call{Verb: verb, Kind: r.kind(object), Name: name, Live: live}
+	c := Call{Verb: verb, Kind: r.kind(object), Name: name, Uncached: live}
 	r.mu.Lock()
 	r.calls = append(r.calls, c)
 	fail := r.fail

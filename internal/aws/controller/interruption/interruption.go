@@ -201,7 +201,7 @@ func nodeOf(ctx context.Context, kit reconcile.Kit, claim *karpenterv1.NodeClaim
 // remove deletes a claim. With force its pods get no time. The claim may have changed
 // since the cache saw it; there is no time to wait until it catches up.
 func remove(ctx context.Context, kit reconcile.Kit, claim *karpenterv1.NodeClaim, node *corev1.Node, why removal.Reason, force bool) error {
-	return client.IgnoreNotFound(patch.Retry(ctx, kit.Live, claim, func(claim *karpenterv1.NodeClaim) error {
+	return client.IgnoreNotFound(patch.Retry(ctx, kit.Uncached, claim, func(claim *karpenterv1.NodeClaim) error {
 		deleted, err := removeSeen(ctx, kit, claim, why, force)
 		if deleted {
 			kit.Events.Publish(terminating(claim, node)...)

@@ -197,7 +197,7 @@ func TestStaleCacheHarmsNobody(t *testing.T) {
 	c := New(r.Kit, 1)
 	r.Run(c, "")
 	r.Fail(func(c harness.Call) error {
-		if c.Live {
+		if c.Uncached {
 			return harness.ErrBroken
 		}
 		return nil

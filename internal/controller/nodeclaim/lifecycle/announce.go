@@ -84,7 +84,7 @@ func (l *lifecycle) count(pool types.UID, registered bool) {
 // that leaves it healthy sets True".
 func (l *lifecycle) judgePool(ctx context.Context, pool *karpenterv1.NodePool, claim *karpenterv1.NodeClaim, registered bool) error {
 	health := l.tracker.Health(pool.UID)
-	return patch.Retry(ctx, l.kit.Live, pool, func(pool *karpenterv1.NodePool) error {
+	return patch.Retry(ctx, l.kit.Uncached, pool, func(pool *karpenterv1.NodePool) error {
 		before := pool.DeepCopy()
 		conditions := pool.Conditions(l.kit.Clock.Now())
 		switch {

@@ -59,7 +59,7 @@ func (l *lifecycle) launch(ctx context.Context, claim *karpenterv1.NodeClaim, pr
 // It is asked for retries only, since new claims get their finalizer first.
 func (l *lifecycle) stillWanted(ctx context.Context, claim *karpenterv1.NodeClaim) (bool, error) {
 	var now karpenterv1.NodeClaim
-	if err := l.kit.Live.Get(ctx, client.ObjectKeyFromObject(claim), &now); err != nil {
+	if err := l.kit.Uncached.Get(ctx, client.ObjectKeyFromObject(claim), &now); err != nil {
 		if apierrors.IsNotFound(err) {
 			return false, nil
 		}
@@ -72,7 +72,7 @@ func (l *lifecycle) stillWanted(ctx context.Context, claim *karpenterv1.NodeClai
 // its end can begin at once. If the claim itself is gone, so is the reason to have bought. After
 // too many conflicts it is left to the next reconcile, which gets the same instance for the same token.
 func (l *lifecycle) keep(ctx context.Context, claim *karpenterv1.NodeClaim, order cloud.Claim, i cloud.Instance) error {
-	err := patch.Retry(ctx, l.kit.Live, claim, func(now *karpenterv1.NodeClaim) error {
+	err := patch.Retry(ctx, l.kit.Uncached, claim, func(now *karpenterv1.NodeClaim) error {
 		*claim = *now
 		before := claim.DeepCopy()
 		translate.Record(claim, order, i)
@@ -160,7 +160,7 @@ func (l *lifecycle) again(ctx context.Context, claim *karpenterv1.NodeClaim, v l
 // uncertainty would ask for. When it fails, the ordinary end comes to the same a bit later.
 func (l *lifecycle) releaseUnbought(ctx context.Context, claim *karpenterv1.NodeClaim) error {
 	var now karpenterv1.NodeClaim
-	if err := l.kit.Live.Get(ctx, client.ObjectKeyFromObject(claim), &now); err != nil {
+	if err := l.kit.Uncached.Get(ctx, client.ObjectKeyFromObject(claim), &now); err != nil {
 		return client.IgnoreNotFound(err)
 	}
 	if now.UID != claim.UID || now.DeletionTimestamp == nil || now.Status.ProviderID != "" {

@@ -97,7 +97,7 @@ func (p pacing) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Res
 // change all the time, and a cache that is behind would have us overtaken again and again.
 func (p pacing) showLive(ctx context.Context, key reconcile.Key, state rolloutpace.State) (reconcile.Result, error) {
 	pool := &karpenterv1.NodePool{}
-	if err := p.kit.Live.Get(ctx, key, pool); err != nil {
+	if err := p.kit.Uncached.Get(ctx, key, pool); err != nil {
 		return reconcile.Never, client.IgnoreNotFound(err)
 	}
 	return p.show(ctx, pool, state)
