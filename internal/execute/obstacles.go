@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -51,10 +50,6 @@ func (e *Executor) markPool(ctx context.Context, pool *karpenterv1.NodePool, lim
 	}
 	marked := pool.DeepCopy()
 	marked.Status.Conditions = conditions.List()
-	patch := patch.Locked(pool)
-	err := e.kit.Client.Status().Patch(ctx, marked, patch)
-	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-		return nil
-	}
+	_, err := patch.Status(ctx, e.kit.Client, pool, marked)
 	return err
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -49,9 +48,6 @@ func (e *Executor) markRoom(ctx context.Context, b *snapshot.Buffer, room *plan.
 	if !meta.SetStatusCondition(&marked.Status.Conditions, c) {
 		return nil
 	}
-	err := e.kit.Client.Status().Patch(ctx, marked, patch.Locked(buffer))
-	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-		return nil
-	}
+	_, err := patch.Status(ctx, e.kit.Client, buffer, marked)
 	return err
 }

@@ -20,9 +20,13 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// afterConflict is when to look again after another writer was faster. The cache that was
+// AfterConflict is when to look again after another writer was faster. The cache that was
 // behind wakes the controller before that when it has caught up.
-const afterConflict = time.Second
+const AfterConflict = time.Second
+
+// Outdated reports that a write was for an object that has changed meanwhile, or is gone: what was
+// decided about it holds no more.
+func Outdated(err error) bool { return apierrors.IsConflict(err) || apierrors.IsNotFound(err) }
 
 // Status writes the status of after, as far as it differs from before. An object that has
 // changed meanwhile is looked at again soon, and one that is gone is left alone; only
@@ -58,7 +62,7 @@ func Settled(object client.Object, err error) (reconcile.Result, error) {
 	case err == nil, apierrors.IsNotFound(err):
 		return reconcile.Never, nil
 	case apierrors.IsConflict(err):
-		return reconcile.In(afterConflict), nil
+		return reconcile.In(AfterConflict), nil
 	}
 	return reconcile.Never, fmt.Errorf("write %T %s: %w", object, object.GetName(), err)
 }

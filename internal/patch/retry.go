@@ -19,14 +19,14 @@ const attempts = 5
 func Retry[T any, P interface {
 	*T
 	client.Object
-}](ctx context.Context, live client.Reader, seen P, write func(P) error) error {
+}](ctx context.Context, uncached client.Reader, seen P, write func(P) error) error {
 	for try := 1; ; try++ {
 		err := write(seen)
 		if !apierrors.IsConflict(err) || try == attempts {
 			return err
 		}
 		fresh := P(new(T))
-		if err := live.Get(ctx, client.ObjectKeyFromObject(seen), fresh); err != nil {
+		if err := uncached.Get(ctx, client.ObjectKeyFromObject(seen), fresh); err != nil {
 			return fmt.Errorf("read %T %s: %w", seen, seen.GetName(), err)
 		}
 		if fresh.GetUID() != seen.GetUID() {
@@ -34,4 +34,18 @@ func Retry[T any, P interface {
 		}
 		seen = fresh
 	}
+}
+
+// Current is Retry on the object of a name as the API server has it, for writes that follow one another
+// faster than a cache. An object that is not there is left alone.
+func Current[T any, P interface {
+	*T
+	client.Object
+}](ctx context.Context, uncached client.Reader, name string, write func(P) error) error {
+	object := P(new(T))
+	err := uncached.Get(ctx, client.ObjectKey{Name: name}, object)
+	if err == nil {
+		err = Retry(ctx, uncached, object, write)
+	}
+	return client.IgnoreNotFound(err)
 }

@@ -62,3 +62,20 @@ func TestRetry(t *testing.T) {
 		})
 	}
 }
+
+// TestCurrent: the write sees the object as the API server has it, and does not come about for one
+// that is not there.
+func TestCurrent(t *testing.T) {
+	t.Parallel()
+	r := harness.New(t, memory.Options{}, poolWith("1", "new"))
+	for name, want := range map[string]string{"default": "new", "gone": ""} {
+		saw := ""
+		err := patch.Current(t.Context(), r.Kit.Uncached, name, func(pool *karpenterv1.NodePool) error {
+			saw = pool.Annotations["seen"]
+			return nil
+		})
+		if err != nil || saw != want {
+			t.Errorf("pool %s: the write saw %q, error %v; want %q", name, saw, err, want)
+		}
+	}
+}

@@ -26,7 +26,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/plan"
@@ -186,11 +185,7 @@ func (r *Rollouts) Rest(ctx context.Context, pool *karpenterv1.NodePool) error {
 
 // change reads past the cache: commands may end one right after the other.
 func (r *Rollouts) change(ctx context.Context, name string, change func(State, string) State) error {
-	pool := &karpenterv1.NodePool{}
-	if err := r.kit.Uncached.Get(ctx, client.ObjectKey{Name: name}, pool); err != nil {
-		return client.IgnoreNotFound(err)
-	}
-	return client.IgnoreNotFound(patch.Retry(ctx, r.kit.Uncached, pool, func(pool *karpenterv1.NodePool) error {
+	return patch.Current(ctx, r.kit.Uncached, name, func(pool *karpenterv1.NodePool) error {
 		goal, err := r.goal(ctx, pool)
 		if err != nil {
 			return err
@@ -201,7 +196,7 @@ func (r *Rollouts) change(ctx context.Context, name string, change func(State, s
 			return nil
 		}
 		return r.write(ctx, pool, after)
-	}))
+	})
 }
 
 func (r *Rollouts) write(ctx context.Context, pool *karpenterv1.NodePool, text string) error {

@@ -138,14 +138,7 @@ func split(amount model.Money, weights []model.Money) []model.Money {
 
 // change reads past the cache: commands may end one right after the other.
 func (l *Accounts) change(ctx context.Context, name string, change func(Account) Account) error {
-	pool := &karpenterv1.NodePool{}
-	if err := l.kit.Uncached.Get(ctx, client.ObjectKey{Name: name}, pool); err != nil {
-		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("read pool %s: %w", name, err)
-		}
-		return nil
-	}
-	err := patch.Retry(ctx, l.kit.Uncached, pool, func(pool *karpenterv1.NodePool) error {
+	err := patch.Current(ctx, l.kit.Uncached, name, func(pool *karpenterv1.NodePool) error {
 		after := change(Of(pool)).String()
 		if after == pool.Annotations[Annotation] {
 			return nil
@@ -157,7 +150,7 @@ func (l *Accounts) change(ctx context.Context, name string, change func(Account)
 		changed.Annotations[Annotation] = after
 		return l.kit.Client.Patch(ctx, changed, patch.Locked(pool))
 	})
-	if client.IgnoreNotFound(err) != nil {
+	if err != nil {
 		return fmt.Errorf("write the savings of pool %s: %w", name, err)
 	}
 	return nil

@@ -19,7 +19,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -28,6 +27,7 @@ import (
 	"tenon/cloud"
 	"tenon/internal/departure"
 	"tenon/internal/drain"
+	"tenon/internal/patch"
 	"tenon/internal/reconcile"
 	"tenon/internal/surge"
 )
@@ -161,7 +161,7 @@ func again(s drain.Scene, d drain.Decision) reconcile.Result {
 func (q *queue) remove(ctx context.Context, leave departure.Departure, step drain.Step) error {
 	pod := step.Pod.DeepCopy()
 	err := q.Client.Delete(ctx, pod, client.GracePeriodSeconds(step.Grace), client.Preconditions{UID: &pod.UID})
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // gone, or another pod of that name
+	if patch.Outdated(err) { // gone, or another pod of that name
 		return nil
 	}
 	if err != nil {

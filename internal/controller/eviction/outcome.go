@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"tenon/internal/departure"
+	"tenon/internal/patch"
 )
 
 // answer is what the API server says to an eviction.
@@ -51,7 +52,7 @@ func judge(err error) response {
 	}
 	o := response{answer: failed, code: strconv.Itoa(int(status.Status().Code))}
 	switch {
-	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
+	case patch.Outdated(err):
 		o.answer = gone
 	case apierrors.HasStatusCause(err, policyv1.DisruptionBudgetCause):
 		o.answer = held

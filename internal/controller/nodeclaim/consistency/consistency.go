@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -26,8 +25,6 @@ import (
 const (
 	// period is between two looks at a claim.
 	period = 10 * time.Minute
-	// afterConflict is when to look again after another writer was faster.
-	afterConflict = time.Second
 	// enough is the part of what was promised that is taken for all of it: kernels and
 	// hypervisors keep some memory for themselves, and how much is not published.
 	enough = 0.9
@@ -100,12 +97,8 @@ func (c *consistency) reconcile(ctx context.Context, key reconcile.Key) (reconci
 	for _, text := range found {
 		c.kit.Events.Publish(telemetry.Warning(claim, "FailedConsistencyCheck", text, string(claim.UID), text))
 	}
-	if err := c.write(ctx, claim, len(found) == 0); apierrors.IsConflict(err) {
-		return reconcile.In(afterConflict), nil
-	} else if client.IgnoreNotFound(err) != nil {
-		return reconcile.Never, fmt.Errorf("write consistency of claim %s: %w", claim.Name, err)
-	}
-	return reconcile.In(period), nil
+	again, err := c.write(ctx, claim, len(found) == 0)
+	return again.Sooner(reconcile.In(period)), err
 }
 
 // shortages are what an initialized node has too little of, in words, sorted by resource.
@@ -129,18 +122,14 @@ func shortages(claim *karpenterv1.NodeClaim, node *corev1.Node) []string {
 	return out
 }
 
-func (c *consistency) write(ctx context.Context, claim *karpenterv1.NodeClaim, consistent bool) error {
+func (c *consistency) write(ctx context.Context, claim *karpenterv1.NodeClaim, consistent bool) (reconcile.Result, error) {
 	before := claim.DeepCopy()
 	conditions := claim.Conditions(c.kit.Clock.Now())
-	changed := false
 	if consistent {
-		changed = conditions.SetTrue(karpenterv1.ConditionConsistentStateFound)
+		conditions.SetTrue(karpenterv1.ConditionConsistentStateFound)
 	} else {
-		changed = conditions.SetFalse(karpenterv1.ConditionConsistentStateFound, "ConsistencyCheckFailed", "Consistency Check Failed")
-	}
-	if !changed {
-		return nil
+		conditions.SetFalse(karpenterv1.ConditionConsistentStateFound, "ConsistencyCheckFailed", "Consistency Check Failed")
 	}
 	claim.Status.Conditions = conditions.List()
-	return c.kit.Client.Status().Patch(ctx, claim, patch.Locked(before))
+	return patch.Status(ctx, c.kit.Client, before, claim)
 }

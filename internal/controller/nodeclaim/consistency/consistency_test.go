@@ -11,6 +11,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
 	"tenon/cloud/memory"
+	"tenon/internal/patch"
 	"tenon/internal/reconcile"
 	"tenon/internal/testing/harness"
 )
@@ -100,7 +101,7 @@ func TestConsistency(t *testing.T) {
 		}
 		return nil
 	})
-	if again := r.Run(c, "web-1").After; again != afterConflict {
+	if again := r.Run(c, "web-1").After; again != patch.AfterConflict {
 		t.Errorf("again in %s after a conflict", again)
 	}
 	r.Fail(nil)

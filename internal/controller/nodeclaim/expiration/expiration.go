@@ -8,11 +8,11 @@ import (
 	"sync"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
+	"tenon/internal/patch"
 	"tenon/internal/reconcile"
 	"tenon/internal/removal"
 	"tenon/internal/translate"
@@ -89,7 +89,7 @@ func (e *expiration) turn(now time.Time) time.Duration {
 
 func (e *expiration) expire(ctx context.Context, claim *karpenterv1.NodeClaim) (reconcile.Result, error) {
 	deleted, err := removal.Delete(ctx, e.kit, claim, removal.Expired)
-	if apierrors.IsConflict(err) { // the claim has changed, not its age
+	if patch.Outdated(err) { // the claim has changed, not its age
 		return reconcile.In(pace), nil
 	}
 	if deleted {

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -23,6 +22,7 @@ import (
 	"tenon/cloud"
 	"tenon/internal/lookup"
 	"tenon/internal/parallel"
+	"tenon/internal/patch"
 	"tenon/internal/reconcile"
 	"tenon/internal/removal"
 )
@@ -98,7 +98,7 @@ func (g *garbage) remove(ctx context.Context, claim *karpenterv1.NodeClaim, why 
 	if deleted {
 		reconcile.Log(ctx).V(1).Info(why, "NodeClaim", claim.Name, "provider-id", claim.Status.ProviderID, "Node", claim.Status.NodeName)
 	}
-	if apierrors.IsConflict(err) { // the next round sees what has changed
+	if patch.Outdated(err) { // the next round sees what has changed
 		return nil
 	}
 	return err

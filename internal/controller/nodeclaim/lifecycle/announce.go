@@ -5,7 +5,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -46,7 +45,7 @@ func (l *lifecycle) record(ctx context.Context, claim *karpenterv1.NodeClaim, re
 		l.count(owner, registered)
 		err = l.judgePool(ctx, pool, claim, registered)
 	}
-	if client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) { // the first caller has said the same
+	if err != nil && !patch.Outdated(err) { // the first caller has said the same
 		reconcile.Log(ctx).Error(err, "recording registration health", "NodePool", name)
 	}
 }

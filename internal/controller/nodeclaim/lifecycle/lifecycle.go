@@ -27,7 +27,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -36,14 +35,11 @@ import (
 	"tenon/cloud"
 	"tenon/core/requirement"
 	"tenon/internal/lookup"
+	"tenon/internal/patch"
 	"tenon/internal/reconcile"
 	"tenon/internal/registration"
 	"tenon/internal/translate"
 )
-
-// afterConflict is when to look again after another writer was faster. The cache that was
-// behind wakes us before that when it has caught up.
-const afterConflict = time.Second
 
 type lifecycle struct {
 	kit     reconcile.Kit
@@ -143,8 +139,8 @@ func (l *lifecycle) reconcile(ctx context.Context, key reconcile.Key) (reconcile
 		return reconcile.Never, nil
 	}
 	result, err := l.step(ctx, claim)
-	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) { // the cache was behind
-		return reconcile.In(afterConflict), nil
+	if patch.Outdated(err) { // the cache was behind
+		return reconcile.In(patch.AfterConflict), nil
 	}
 	return result, err
 }

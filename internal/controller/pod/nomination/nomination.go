@@ -30,6 +30,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"tenon/internal/parallel"
+	"tenon/internal/patch"
 	"tenon/internal/reconcile"
 	"tenon/internal/world"
 )
@@ -164,7 +165,7 @@ func (n *Nominator) patch(ctx context.Context, nomination world.Nomination) {
 	switch {
 	case err == nil:
 		n.kit.Metrics.PodsNominationsTotal.WithLabelValues(action).Inc()
-	case apierrors.IsNotFound(err) || apierrors.IsConflict(err): // it is gone
+	case patch.Outdated(err): // it is gone
 	case apierrors.IsForbidden(err):
 		if n.refused.CompareAndSwap(false, true) {
 			reconcile.Log(ctx).Error(err, "pods are not nominated, and may be bound to other nodes than planned; let Tenon patch pods/status, or set NOMINATE_PODS=false")
