@@ -106,7 +106,7 @@ func (l *lab) aws() supervise.Component {
 		"--cluster-endpoint=" + l.server,
 		"--cluster-version=" + kubernetesVersion,
 		"--service-range=" + controlplane.ServiceRange,
-		"--node-role=" + nodeRole,
+		"--node-role=" + l.options.NodeRole,
 	}
 	if l.options.Faults != "" {
 		flags = append(flags, "--faults="+l.options.Faults)
@@ -126,11 +126,13 @@ func (l *lab) aws() supervise.Component {
 // awsURL is where the emulated AWS listens.
 func (l *lab) awsURL() string { return fmt.Sprintf("http://127.0.0.1:%d", portOf(l.ports.aws)) }
 
-// What the lab's cluster is called in AWS, and the role of its nodes: those of the manifests that
+// NodeRole is the role of the nodes unless the options say another: that of the manifests which
 // people find in tutorials.
+const NodeRole = "karpenterNodeRole-" + clusterName
+
+// What the lab's cluster is called in AWS.
 const (
 	clusterName       = "demo"
-	nodeRole          = "karpenterNodeRole-demo"
 	kubernetesVersion = "1.36"
 )
 

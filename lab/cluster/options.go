@@ -22,6 +22,9 @@ type Options struct {
 	// Faults is a file with what is wrong with AWS from the start; empty is nothing.
 	Faults string
 
+	// NodeRole is the IAM role of the cluster's nodes.
+	NodeRole string
+
 	// Settings are the controller's, as NAME=VALUE.
 	Settings []string
 

@@ -19,11 +19,11 @@ import (
 func newNode(path *string, out io.Writer) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "node",
-		Short: "Make and remove simulated machines by hand",
+		Short: "Make and remove simulated machines by hand, and make them ill",
 		Args:  cobra.NoArgs,
 		RunE:  func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
-	command.AddCommand(newNodeAdd(path, out), newNodeDelete(path, out))
+	command.AddCommand(newNodeAdd(path, out), newNodeDelete(path, out), newNodeIll(path, out), newNodeHeal(path, out))
 	return command
 }
 

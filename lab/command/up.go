@@ -16,6 +16,7 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd"
 
+	"tenon/lab/aws/estate"
 	"tenon/lab/cluster"
 	"tenon/lab/demo"
 	"tenon/lab/progress"
@@ -32,6 +33,7 @@ type upFlags struct {
 	keep       bool
 	demo       bool
 	faults     string
+	nodeRole   string
 	settings   []string
 	audit      bool
 	untilEOF   bool   // hidden: for tests, whose lab must not outlive them
@@ -66,6 +68,7 @@ tenon-lab down. What it wrote is then removed; after a failure the logs stay.`,
 	set.StringVar(&flags.controller, "controller", string(cluster.Tenon), "which autoscaler runs: tenon, if it is built; memory, which is Tenon on a cloud in memory; or none")
 	set.BoolVar(&flags.demo, "demo", false, "apply examples/basic.yaml and a workload that grows and shrinks, and tell what is bought")
 	set.StringVar(&flags.faults, "faults", "", "file with what is wrong with the emulated AWS from the start, as for POST /lab/faults")
+	set.StringVar(&flags.nodeRole, "node-role", cluster.NodeRole, "the IAM role of the cluster's nodes in the emulated AWS; it has an instance profile and an access entry")
 	set.StringArrayVar(&flags.settings, "set", nil, "setting of tenon as NAME=VALUE, such as ISOLATED_VPC=true; may be repeated")
 	set.BoolVar(&flags.audit, "audit", false, "write down in the log audit what tenon asks the API server for")
 	set.BoolVar(&flags.keep, "keep", false, "leave logs and data when the lab ends")
@@ -103,6 +106,10 @@ func (f upFlags) options(path string, chosen bool) (cluster.Options, error) {
 		return cluster.Options{}, fmt.Errorf("--api-port %d: want 0 to 65535", f.apiPort)
 	case f.bootDelay < 0:
 		return cluster.Options{}, fmt.Errorf("--boot-delay %s: want 0 or more", f.bootDelay)
+	case !estate.IsRoleName(f.nodeRole):
+		return cluster.Options{}, fmt.Errorf("--node-role %q: want 1 to 64 letters, digits and +=,.@_-", f.nodeRole)
+	case f.demo && f.nodeRole != cluster.NodeRole:
+		return cluster.Options{}, fmt.Errorf("--demo applies classes with the role %s, not %s", cluster.NodeRole, f.nodeRole)
 	case f.demo && controller != cluster.Tenon:
 		return cluster.Options{}, fmt.Errorf("--demo shows --controller %s, not %s", cluster.Tenon, controller)
 	case f.heartbeat < time.Second:
@@ -114,6 +121,7 @@ func (f upFlags) options(path string, chosen bool) (cluster.Options, error) {
 		BootDelay:        f.bootDelay,
 		Heartbeat:        f.heartbeat,
 		Faults:           f.faults,
+		NodeRole:         f.nodeRole,
 		Settings:         f.settings,
 		Audit:            f.audit,
 		Controller:       controller,

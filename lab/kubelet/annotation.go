@@ -16,6 +16,9 @@ const (
 	AnnotationKwokNode = "kwok.x-k8s.io/node"
 	// AnnotationFault on a Node breaks it while it is set; see ParseFault.
 	AnnotationFault = "lab.tenon.dev/fault"
+	// AnnotationConditions on a Node is what it reports in place of being well, while
+	// it is set; see ParseAilments.
+	AnnotationConditions = "lab.tenon.dev/conditions"
 	// AnnotationReadyAfter on a Node is how long after its creation it is Ready;
 	// on a pod, how long after its start each container is ready.
 	AnnotationReadyAfter = "lab.tenon.dev/ready-after"
@@ -36,8 +39,8 @@ const (
 // annotationPrefix is what of a pod's annotations the cache keeps.
 const annotationPrefix = "lab.tenon.dev/"
 
-// simulated says whether a Node is ours to play.
-func simulated(n *v1.Node) bool {
+// Simulated says whether a Node is ours to play.
+func Simulated(n *v1.Node) bool {
 	return n.Annotations[AnnotationSimulated] == "true" || n.Annotations[AnnotationKwokNode] == "fake"
 }
 

@@ -221,11 +221,12 @@ func handler[T any](changed func(was, is *T), gone func(*T)) cache.ResourceEvent
 
 func (f *Fleet) nodeChanged(was, is *v1.Node) {
 	f.memory.arrive(is.Name)
-	if !simulated(is) {
+	if !Simulated(is) {
 		return
 	}
 	news := was == nil || was.UID != is.UID || isReady(was) != isReady(is) ||
-		was.Annotations[AnnotationFault] != is.Annotations[AnnotationFault] || !simulated(was)
+		was.Annotations[AnnotationFault] != is.Annotations[AnnotationFault] ||
+		was.Annotations[AnnotationConditions] != is.Annotations[AnnotationConditions] || !Simulated(was)
 	if news {
 		f.wakeNode(is)
 		return
@@ -234,7 +235,7 @@ func (f *Fleet) nodeChanged(was, is *v1.Node) {
 }
 
 func (f *Fleet) nodeGone(n *v1.Node) {
-	if simulated(n) {
+	if Simulated(n) {
 		f.memory.depart(n.Name, f.config.Clock.Now())
 	}
 	f.wakeNode(n)

@@ -24,6 +24,7 @@ const (
 type nodeInput struct {
 	Node    *v1.Node
 	Fault   Fault
+	Ailing  []Ailment
 	InUse   []v1.UniqueVolumeName // sorted: the volumes of the pods that are there
 	Address string                // for a machine that brought none
 	Config  Config
@@ -63,7 +64,7 @@ func stepNode(in nodeInput, now time.Time) nodeStep {
 		want = readyBroken
 	}
 	due := heartbeatDue(in.Node, in.Config.StatusInterval)
-	if !now.Before(due) || !reports(in.Node, want) || !slices.Equal(in.Node.Status.VolumesInUse, in.InUse) {
+	if !now.Before(due) || !reports(in.Node, want, in.Ailing) || !slices.Equal(in.Node.Status.VolumesInUse, in.InUse) {
 		step.Status = reportOf(in, want, now)
 		return step // the write wakes us again
 	}
@@ -125,9 +126,13 @@ func isReady(n *v1.Node) bool {
 
 // reports says whether the Node's status is complete and as wanted. The node
 // controller turns all conditions Unknown when heartbeats were missed.
-func reports(n *v1.Node, want nodeReadiness) bool {
-	for _, c := range conditionsOf(nil, want, time.Time{}) {
-		if have := nodeCondition(n.Status.Conditions, c.Type); have == nil || have.Status != c.Status || have.Reason != c.Reason {
+func reports(n *v1.Node, want nodeReadiness, ailments []Ailment) bool {
+	for _, c := range ailing(conditionsOf(nil, want, time.Time{}), nil, ailments, time.Time{}) {
+		have := nodeCondition(n.Status.Conditions, c.Type)
+		if have == nil || have.Status != c.Status || have.Reason != c.Reason {
+			return false
+		}
+		if !c.LastTransitionTime.IsZero() && !have.LastTransitionTime.Truncate(time.Second).Equal(c.LastTransitionTime.Truncate(time.Second)) {
 			return false
 		}
 	}
@@ -137,7 +142,8 @@ func reports(n *v1.Node, want nodeReadiness) bool {
 // reportOf is the status to merge: conditions always, the rest where it is missing.
 func reportOf(in nodeInput, want nodeReadiness, now time.Time) *v1.NodeStatus {
 	n := in.Node
-	s := &v1.NodeStatus{Conditions: conditionsOf(n.Status.Conditions, want, now), VolumesInUse: in.InUse}
+	own := conditionsOf(n.Status.Conditions, want, now)
+	s := &v1.NodeStatus{Conditions: ailing(own, n.Status.Conditions, in.Ailing, now), VolumesInUse: in.InUse}
 	capacity := n.Status.Capacity
 	if len(capacity) == 0 {
 		capacity = in.Config.DefaultCapacity

@@ -194,3 +194,37 @@ func TestFormerLabelsAreSetToo(t *testing.T) {
 		}
 	}
 }
+
+// A machine reports the conditions that it is asked for, once, since when it is told, and is well again
+// without the annotation.
+func TestAilments(t *testing.T) {
+	t.Parallel()
+	long := at(-3600)
+	text := "Ready=False@" + long.UTC().Format(time.RFC3339) + ",KernelReady=False"
+	ailments, err := ParseAilments(text)
+	if err != nil || len(ailments) != 2 || ailments[0].String()+","+ailments[1].String() != text {
+		t.Fatalf("%q is read as %v, %v", text, ailments, err)
+	}
+	in := bootedNode(func(in *nodeInput) { in.Ailing = ailments })
+	step := stepNode(in, at(30))
+	if step.Status == nil {
+		t.Fatal("nothing is reported")
+	}
+	ready, kernel := nodeCondition(step.Status.Conditions, v1.NodeReady), nodeCondition(step.Status.Conditions, "KernelReady")
+	if ready.Status != v1.ConditionFalse || !ready.LastTransitionTime.Time.Equal(long) || kernel.Status != v1.ConditionFalse || !kernel.LastTransitionTime.Time.Equal(at(30)) {
+		t.Errorf("Ready %+v, KernelReady %+v", ready, kernel)
+	}
+	in.Node.Status.Conditions = step.Status.Conditions
+	if again := stepNode(in, at(31)); again.Status != nil {
+		t.Errorf("reported twice: %+v", again.Status.Conditions)
+	}
+	in.Ailing = nil
+	if healed := stepNode(in, at(32)); healed.Status == nil || nodeCondition(healed.Status.Conditions, v1.NodeReady).Status != v1.ConditionTrue {
+		t.Errorf("healed: %+v", healed.Status)
+	}
+	for _, wrong := range []string{"Ready", "Ready=Perhaps", "=False", "Ready=False@today", "a b=True"} {
+		if got, err := ParseAilments(wrong); err == nil {
+			t.Errorf("%q is read as %v", wrong, got)
+		}
+	}
+}

@@ -83,7 +83,7 @@ func (f *Fleet) serveNode(ctx context.Context, k key) (time.Time, error) {
 		f.memory.forgetNode(k.uid)
 		return time.Time{}, nil
 	}
-	if !simulated(n) || behind(n.ResourceVersion, f.memory.registration(n.UID).written) {
+	if !Simulated(n) || behind(n.ResourceVersion, f.memory.registration(n.UID).written) {
 		return time.Time{}, nil
 	}
 	in, err := f.gatherNode(n)
@@ -98,7 +98,7 @@ func (f *Fleet) serveNode(ctx context.Context, k key) (time.Time, error) {
 }
 
 func (f *Fleet) gatherNode(n *v1.Node) (nodeInput, error) {
-	in := nodeInput{Node: n, Fault: f.faultOf(n), InUse: f.volumesInUse(n.Name), Config: f.config}
+	in := nodeInput{Node: n, Fault: f.faultOf(n), Ailing: f.ailmentsOf(n), InUse: f.volumesInUse(n.Name), Config: f.config}
 	if address := addressOf(n); address != "" {
 		f.memory.reserveNode(n.UID, address)
 		return in, nil
@@ -116,6 +116,14 @@ func (f *Fleet) faultOf(n *v1.Node) Fault {
 		f.config.Log.Warn("annotation ignored", "node", n.Name, "err", err)
 	}
 	return asked.and(f.memory.fault(n.Spec.ProviderID, n.Name))
+}
+
+func (f *Fleet) ailmentsOf(n *v1.Node) []Ailment {
+	asked, err := ParseAilments(n.Annotations[AnnotationConditions])
+	if err != nil {
+		f.config.Log.Warn("annotation ignored", "node", n.Name, "err", err)
+	}
+	return asked
 }
 
 func (f *Fleet) writeNode(ctx context.Context, n *v1.Node, step nodeStep) error {
@@ -185,7 +193,7 @@ func (f *Fleet) checkDriver(ctx context.Context, n *v1.Node) error {
 // serveLease is a heartbeat. It keeps its own time: an early call does nothing.
 func (f *Fleet) serveLease(ctx context.Context, k key) (time.Time, error) {
 	n := find[v1.Node](f.watches.nodes, k.name)
-	if n == nil || n.UID != k.uid || !simulated(n) || f.faultOf(n).Silent {
+	if n == nil || n.UID != k.uid || !Simulated(n) || f.faultOf(n).Silent {
 		return time.Time{}, nil
 	}
 	now := f.config.Clock.Now()

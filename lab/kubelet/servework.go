@@ -33,7 +33,7 @@ func (f *Fleet) servePod(ctx context.Context, k key) (time.Time, error) {
 		return time.Time{}, f.serveOrphan(ctx, p, now)
 	}
 	fault := f.faultOf(n)
-	if !simulated(n) || fault.Silent {
+	if !Simulated(n) || fault.Silent {
 		return time.Time{}, nil
 	}
 	held := f.memory.sandbox(p.UID, p.Status.PodIP, now)
@@ -166,7 +166,7 @@ func (f *Fleet) serveAttachment(ctx context.Context, k key) (time.Time, error) {
 	}
 	n := find[v1.Node](f.watches.nodes, va.Spec.NodeName)
 	gone := n == nil || !f.memory.running(n.Spec.ProviderID)
-	if n != nil && !simulated(n) {
+	if n != nil && !Simulated(n) {
 		return time.Time{}, nil
 	}
 	step := stepAttachment(va, gone, f.config, f.config.Clock.Now())

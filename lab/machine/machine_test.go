@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/fake"
 
+	"tenon/lab/kubelet"
 	"tenon/lab/machine"
 )
 
@@ -89,5 +90,39 @@ func TestFreeNamesSkipWhatIsThere(t *testing.T) {
 	}
 	if want := []string{"node-1", "node-3", "node-4"}; !slices.Equal(names, want) {
 		t.Errorf("names are %v, want %v", names, want)
+	}
+}
+
+// A machine is made ill by an annotation that its simulated kubelet reads, and healed without a trace;
+// a node that nothing plays is refused.
+func TestIllAndHeal(t *testing.T) {
+	t.Parallel()
+	played, stranger := kubelet.HandMadeNode("n", nil), &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "stranger"}}
+	played.Status.Conditions = []v1.NodeCondition{{Type: v1.NodeReady, Status: v1.ConditionFalse}, {Type: "KernelReady", Status: v1.ConditionFalse}}
+	client := fake.NewClientset(played, stranger)
+	ailments := []kubelet.Ailment{{Type: v1.NodeReady, Status: v1.ConditionFalse}, {Type: "KernelReady", Status: v1.ConditionFalse}}
+	if err := machine.Ill(t.Context(), client, []string{"n"}, ailments); err != nil {
+		t.Fatal(err)
+	}
+	find := func() *v1.Node {
+		n, err := client.CoreV1().Nodes().Get(t.Context(), "n", metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if text := find().Annotations[kubelet.AnnotationConditions]; text != "Ready=False,KernelReady=False" {
+		t.Errorf("annotation = %q", text)
+	}
+	for _, name := range []string{"stranger", "none"} {
+		if err := machine.Ill(t.Context(), client, []string{name}, ailments); err == nil {
+			t.Errorf("node %s is made ill", name)
+		}
+	}
+	if err := machine.Heal(t.Context(), client, []string{"n"}); err != nil {
+		t.Fatal(err)
+	}
+	if n := find(); n.Annotations[kubelet.AnnotationConditions] != "" || len(n.Status.Conditions) != 1 {
+		t.Errorf("healed node has annotations %v, conditions %+v", n.Annotations, n.Status.Conditions)
 	}
 }

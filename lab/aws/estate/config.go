@@ -117,7 +117,7 @@ func (c Config) validate() error {
 		return fmt.Errorf("service range of the cluster: %w", err)
 	}
 	for _, r := range c.Roles {
-		if !roleName.MatchString(r.Name) {
+		if !IsRoleName(r.Name) {
 			return fmt.Errorf("role %q: want 1 to 64 letters, digits and +=,.@_-", r.Name)
 		}
 	}

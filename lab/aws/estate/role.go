@@ -39,6 +39,9 @@ const trustInstances = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","
 
 var roleName = regexp.MustCompile(`^[\w+=,.@-]{1,64}$`)
 
+// IsRoleName reports whether a role can have the name.
+func IsRoleName(name string) bool { return roleName.MatchString(name) }
+
 // Roles are those below a path, in the order of their names.
 func (a *Account) Roles(prefix string) []*IAMRole {
 	var found []*IAMRole
@@ -74,7 +77,7 @@ func (a *Account) roleByARN(arn string) *IAMRole {
 
 // CreateRole makes a role. One that is made again has another identifier.
 func (a *Account) CreateRole(r IAMRole) (*IAMRole, error) {
-	if !roleName.MatchString(r.Name) {
+	if !IsRoleName(r.Name) {
 		return nil, wire.Errorf("ValidationError", "The specified value for roleName is invalid. It must contain only alphanumeric characters and/or the following: +=,.@_-")
 	}
 	if err := checkDocument(r.Trust); err != nil {
