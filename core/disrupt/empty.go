@@ -36,7 +36,7 @@ func (x *search) empty() {
 		return
 	}
 	ledger.commit()
-	x.fleet.Take(fleet.Question{Nodes: nodes}, fleet.Answer{})
+	x.fleet = x.fleet.With(fleet.Question{Nodes: nodes}, fleet.Answer{})
 	for _, n := range nodes {
 		x.enter(&proposal{reason: plan.Empty, nodes: []int{n}, price: x.nodes[n].Price})
 	}

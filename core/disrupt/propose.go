@@ -168,7 +168,7 @@ func (x *search) rely(p snapshot.PodIndex) {
 // accept makes a proposal part of the plan.
 func (x *search) accept(p *proposal) {
 	p.ledger.commit()
-	x.fleet.Take(p.asked, p.answer)
+	x.fleet = x.fleet.With(p.asked, p.answer)
 	for _, pod := range p.asked.Pods {
 		x.rely(pod)
 	}

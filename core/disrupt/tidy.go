@@ -48,7 +48,7 @@ func (x *search) scatter(d *plan.Disruption, c *plan.Claim) bool {
 	if obstacle != nil {
 		return false
 	}
-	x.fleet.Take(asked, answer)
+	x.fleet = x.fleet.With(asked, answer)
 	for _, l := range answer.Existing {
 		x.take(&x.nodes[l.Node], l.Pods)
 		name := x.nodes[l.Node].Name

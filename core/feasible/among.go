@@ -17,6 +17,14 @@ func (sp *Space) Among(hosts, departing []Host) *Space {
 	return &out
 }
 
+// Fork is a space that begins as this one: what is foreseen or reserved in it does not concern the
+// other. It belongs to the same goroutine.
+func (sp *Space) Fork() *Space {
+	out := *sp
+	out.HostClasses = slices.Clip(sp.HostClasses)
+	return &out
+}
+
 // Taking is the host with more pods on it.
 func (sp *Space) Taking(h Host, pods []snapshot.PodIndex) Host {
 	h.Room = slices.Clone(h.Room)

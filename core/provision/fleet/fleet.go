@@ -20,33 +20,46 @@ import (
 )
 
 // Fleet finds other places for pods that have one: on nodes that are there, and on nodes
-// that would have to be bought. It is made once for a snapshot and asked again and again;
-// what was Taken counts for all later questions.
+// that would have to be bought. It is made once for a snapshot and asked again and again. It does
+// not change: With is the fleet in which an answer has come true.
 //
-// Pods and nodes are numbered as in its snapshot, which is in order.
+//	New ──▶ Fleet ── Ask ──▶ Answer
+//	          ▲                │
+//	          └───── With ◀────┘
+//
+// Pods and nodes are numbered as in its snapshot, which is in order. A fleet and those that come
+// of it belong to one goroutine: they share what they have found out.
 type Fleet struct {
-	Snapshot *snapshot.Snapshot
+	*facts
 	sp       *feasible.Space
-	tiers    [][]int
 	limits   [][]model.Amount
-	hosts    []feasible.Host // by node; those of leaving nodes are of no use
-	stays    []bool          // by node
-	before   []feasible.Host // as they were at first
-	planned  []feasible.Host // nodes to come, with what is to be on them
-	first    map[snapshot.TemplateIndex]wishFor
-	ruled    []bool     // by template: some rule between pods looks at it, or it at others
-	ties     []ties     // by template
-	set      *shape.Set // of one pod of each template
-	circle   []int32    // by template: those of one circle are what its rules may speak about; -1 without rules
-	ruledOn  []int      // nodes with pods that some rule between pods looks at
-	steps    int64
+	hosts    []*feasible.Host // by node; nil for nodes that are leaving or gone
+	planned  []feasible.Host  // nodes to come, with what is to be on them
+	ruledOn  []int            // nodes with pods that some rule between pods looks at, ascending
 	reserved map[string]int64 // instances of reservations that are taken
-	tables   map[int]*claims.Table
-	cache    *pack.OfferCache
-	alike    []string                                      // by pool: what it sells, empty where limits make it differ from others
-	admits   map[snapshot.TemplateIndex][]*feasible.Places // by template
-	whys     map[why]reason.Refusal
+	// What was found out about the space as it is.
+	tables map[int]*claims.Table
+	cache  *pack.OfferCache
+	admits map[snapshot.TemplateIndex][]*feasible.Places
 }
+
+// facts are the same for all fleets of a snapshot, with what was found out about them.
+type facts struct {
+	Snapshot *snapshot.Snapshot
+	tiers    [][]int
+	before   []*feasible.Host // as they were at first
+	ruled    []bool           // by template: some rule between pods looks at it, or it at others
+	ties     []ties           // by template
+	set      *shape.Set       // of one pod of each template
+	circle   []int32          // by template: those of one circle are what its rules may speak about; -1 without rules
+	alike    []string         // by pool: what it sells, empty where limits make it differ from others
+	first    map[snapshot.TemplateIndex]wishFor
+	whys     map[why]reason.Refusal
+	effort   effort
+}
+
+// effort is what was spent on questions, in steps.
+type effort struct{ spent int64 }
 
 // wishFor is what a template asks for once the preferences that no node can meet are given up.
 type wishFor struct {
@@ -57,42 +70,43 @@ type wishFor struct {
 // New is the fleet of a snapshot. What the plan places and buys is done already. Compiled is what was
 // compiled before, or nil.
 func New(s snapshot.Sorted, p *plan.Plan, compiled *feasible.Compiled) *Fleet {
-	b := &Fleet{Snapshot: s.Snapshot, first: map[snapshot.TemplateIndex]wishFor{}, reserved: map[string]int64{}, tables: map[int]*claims.Table{}, cache: pack.NewOfferCache()}
-	b.sp = feasible.CompileWith(b.Snapshot, b.templates(), compiled)
-	b.tiers = search.TiersOf(b.Snapshot)
-	b.limits = search.RemainingLimits(b.Snapshot)
-	b.hosts = make([]feasible.Host, len(b.Snapshot.Nodes))
-	b.stays = make([]bool, len(b.Snapshot.Nodes))
-	for _, h := range b.sp.Hosts {
-		b.hosts[h.Node], b.stays[h.Node] = h, true
+	f := &Fleet{
+		facts:    &facts{Snapshot: s.Snapshot, tiers: search.TiersOf(s.Snapshot), first: map[snapshot.TemplateIndex]wishFor{}, whys: map[why]reason.Refusal{}},
+		limits:   search.RemainingLimits(s.Snapshot),
+		hosts:    make([]*feasible.Host, len(s.Nodes)),
+		reserved: map[string]int64{}, tables: map[int]*claims.Table{}, cache: pack.NewOfferCache(), admits: map[snapshot.TemplateIndex][]*feasible.Places{},
 	}
-	b.alike = make([]string, len(b.limits))
-	for p := range b.alike {
-		if pool := &b.Snapshot.Pools[p]; pool.Unready == "" && len(pool.Limits) == 0 {
-			b.alike[p] = b.sp.Range(p)
+	f.sp = feasible.CompileWith(s.Snapshot, f.templates(), compiled)
+	for i := range f.sp.Hosts {
+		f.hosts[f.sp.Hosts[i].Node] = &f.sp.Hosts[i]
+	}
+	f.alike = make([]string, len(f.limits))
+	for p := range f.alike {
+		if pool := &f.Snapshot.Pools[p]; pool.Unready == "" && len(pool.Limits) == 0 {
+			f.alike[p] = f.sp.Range(p)
 		}
 	}
-	b.before = slices.Clone(b.hosts)
-	b.findRuled()
-	b.begin(p)
-	return b
+	f.before = slices.Clone(f.hosts)
+	f.findRuled()
+	f.begin(p)
+	return f
 }
 
 // templates are those of all pods: any may have to move.
-func (b *Fleet) templates() []snapshot.TemplateIndex {
+func (f *Fleet) templates() []snapshot.TemplateIndex {
 	var out []snapshot.TemplateIndex
-	for _, pod := range b.models() {
-		out = append(out, b.Snapshot.Pods[pod].Template)
+	for _, pod := range f.models() {
+		out = append(out, f.Snapshot.Pods[pod].Template)
 	}
 	return out
 }
 
 // models are one pod of each template that pods have. There may be templates without any.
-func (b *Fleet) models() []snapshot.PodIndex {
-	seen := make([]bool, len(b.Snapshot.Templates))
+func (f *Fleet) models() []snapshot.PodIndex {
+	seen := make([]bool, len(f.Snapshot.Templates))
 	var out []snapshot.PodIndex
-	for i := range b.Snapshot.Pods {
-		if t := b.Snapshot.Pods[i].Template; !seen[t] {
+	for i := range f.Snapshot.Pods {
+		if t := f.Snapshot.Pods[i].Template; !seen[t] {
 			seen[t] = true
 			out = append(out, snapshot.PodIndex(i))
 		}
@@ -101,58 +115,73 @@ func (b *Fleet) models() []snapshot.PodIndex {
 }
 
 // begin does what a plan says: its pods take their places.
-func (b *Fleet) begin(p *plan.Plan) {
+func (f *Fleet) begin(p *plan.Plan) {
 	if p == nil {
 		return
 	}
-	at := make(map[string]int, len(b.Snapshot.Nodes))
-	for n := range b.Snapshot.Nodes {
-		at[b.Snapshot.Nodes[n].Name] = n
+	at := make(map[string]int, len(f.Snapshot.Nodes))
+	for n := range f.Snapshot.Nodes {
+		at[f.Snapshot.Nodes[n].Name] = n
 	}
 	for _, placement := range p.Existing {
-		if n, ok := at[placement.Node]; ok && b.stays[n] {
-			b.give(n, placement.Pods)
+		if n, ok := at[placement.Node]; ok && f.Stays(n) {
+			f.give(n, placement.Pods)
 		}
 	}
 	for i := range p.Claims {
-		b.buy(&p.Claims[i], p.Claims[i].Pods)
+		f.buy(&p.Claims[i])
 	}
 }
 
-// give puts pods on an existing node.
-func (b *Fleet) give(n int, pods []snapshot.PodIndex) {
-	b.hosts[n] = b.sp.Taking(b.hosts[n], pods)
-	if at, known := slices.BinarySearch(b.ruledOn, n); !known && slices.ContainsFunc(pods, b.Ruled) {
-		b.ruledOn = slices.Insert(b.ruledOn, at, n)
+// fork is a fleet of its own, for With to build up.
+func (f *Fleet) fork() *Fleet {
+	out := *f
+	out.limits = slices.Clone(f.limits)
+	out.hosts = slices.Clone(f.hosts)
+	out.planned = slices.Clip(f.planned)
+	out.ruledOn = slices.Clip(f.ruledOn)
+	out.reserved = maps.Clone(f.reserved)
+	return &out
+}
+
+// give puts pods on an existing node of a fork.
+func (f *Fleet) give(n int, pods []snapshot.PodIndex) {
+	h := f.sp.Taking(*f.hosts[n], pods)
+	f.hosts[n] = &h
+	if at, known := slices.BinarySearch(f.ruledOn, n); !known && slices.ContainsFunc(pods, f.Ruled) {
+		f.ruledOn = slices.Insert(slices.Clone(f.ruledOn), at, n)
 	}
 }
 
-// buy enters a claim: what it takes of limits and reservations, and the pods on it.
-func (b *Fleet) buy(c *plan.Claim, pods []snapshot.PodIndex) {
-	pool := slices.IndexFunc(b.Snapshot.Pools, func(p snapshot.Pool) bool { return p.Name == c.Pool })
+// buy enters a claim into a fork: what it takes of limits and reservations, and the pods on it.
+func (f *Fleet) buy(c *plan.Claim) {
+	pool := slices.IndexFunc(f.Snapshot.Pools, func(p snapshot.Pool) bool { return p.Name == c.Pool })
 	if pool < 0 {
 		return
 	}
-	most := b.most(pool, c)
-	for i := range b.limits[pool] {
-		b.limits[pool][i].Value -= most[i]
+	most := f.most(pool, c)
+	f.limits[pool] = slices.Clone(f.limits[pool])
+	for i := range f.limits[pool] {
+		f.limits[pool][i].Value -= most[i]
 	}
 	if c.Offer.Reservation != "" {
-		b.sp.Reserve(c.Offer.Reservation, 1)
-		b.reserved[c.Offer.Reservation]++
-		b.tables, b.cache = map[int]*claims.Table{}, pack.NewOfferCache()
+		f.sp = f.sp.Fork()
+		f.sp.Reserve(c.Offer.Reservation, 1)
+		f.reserved[c.Offer.Reservation]++
+		f.tables, f.cache = map[int]*claims.Table{}, pack.NewOfferCache()
 	}
-	if !slices.ContainsFunc(pods, b.Ruled) {
+	if !slices.ContainsFunc(c.Pods, f.Ruled) {
 		return
 	}
-	node := &snapshot.Node{Name: "\x00" + c.Name + strconv.Itoa(len(b.planned)), Labels: c.Labels, Taints: c.Taints}
-	b.planned = append(b.planned, b.sp.Foresee(node, pods))
-	b.admits = nil // there may be a new class of hosts
+	node := &snapshot.Node{Name: "\x00" + c.Name + strconv.Itoa(len(f.planned)), Labels: c.Labels, Taints: c.Taints}
+	f.sp = f.sp.Fork()
+	f.planned = append(f.planned, f.sp.Foresee(node, c.Pods))
+	f.admits = map[snapshot.TemplateIndex][]*feasible.Places{} // there may be a new class of hosts
 }
 
 // most is what the claim takes of each of its pool's limits at most, with any of its offers.
-func (b *Fleet) most(pool int, c *plan.Claim) []int64 {
-	limits := b.limits[pool]
+func (f *Fleet) most(pool int, c *plan.Claim) []int64 {
+	limits := f.limits[pool]
 	out := make([]int64, len(limits))
 	if len(limits) == 0 {
 		return out
@@ -161,13 +190,13 @@ func (b *Fleet) most(pool int, c *plan.Claim) []int64 {
 	for o := range c.Alternatives.All() {
 		types[o.InstanceType] = true
 	}
-	first, end := b.sp.PoolMachines(pool)
+	first, end := f.sp.PoolMachines(pool)
 	for m := first; m < end; m++ {
-		if !types[b.sp.Machines[m].Type.Name] {
+		if !types[f.sp.Machines[m].Type.Name] {
 			continue
 		}
 		for i := range limits {
-			out[i] = max(out[i], pack.Share(b.sp.Machines[m].Capacity, limits[i].Name))
+			out[i] = max(out[i], pack.Share(f.sp.Machines[m].Capacity, limits[i].Name))
 		}
 	}
 	for i := range limits {
@@ -177,64 +206,63 @@ func (b *Fleet) most(pool int, c *plan.Claim) []int64 {
 }
 
 // Room is what a node has left.
-func (b *Fleet) Room(n int) []int64 { return b.hosts[n].Room }
+func (f *Fleet) Room(n int) []int64 { return f.hosts[n].Room }
 
 // Stays reports whether the node may hold pods: it is neither leaving nor gone.
-func (b *Fleet) Stays(n int) bool { return b.stays[n] }
+func (f *Fleet) Stays(n int) bool { return f.hosts[n] != nil }
 
 // Need is what a pod takes, in the order of Room.
-func (b *Fleet) Need(pod snapshot.PodIndex) []int64 {
-	return b.sp.Vector(b.Snapshot.Templates[b.Snapshot.Pods[pod].Template].Requests)
+func (f *Fleet) Need(pod snapshot.PodIndex) []int64 {
+	return f.sp.Vector(f.Snapshot.Templates[f.Snapshot.Pods[pod].Template].Requests)
 }
 
 // Admits reports whether the labels and taints of a node let the pod be there, preferences
 // aside.
-func (b *Fleet) Admits(pod snapshot.PodIndex, n int) bool {
-	template := b.Snapshot.Pods[pod].Template
-	places, known := b.admits[template]
+func (f *Fleet) Admits(pod snapshot.PodIndex, n int) bool {
+	template := f.Snapshot.Pods[pod].Template
+	places, known := f.admits[template]
 	if !known {
-		if first := b.wish(template); first.possible {
-			v := b.sp.Variant(&b.Snapshot.Templates[template], first.dropped)
+		if first := f.wish(template); first.possible {
+			v := f.sp.Variant(&f.Snapshot.Templates[template], first.dropped)
 			for _, a := range v.Alternatives {
-				places = append(places, b.sp.Find(a))
+				places = append(places, f.sp.Find(a))
 			}
 		}
-		if b.admits == nil {
-			b.admits = map[snapshot.TemplateIndex][]*feasible.Places{}
-		}
-		b.admits[template] = places
+		f.admits[template] = places
 	}
-	class := b.hosts[n].Class
+	class := f.hosts[n].Class
 	return slices.ContainsFunc(places, func(p *feasible.Places) bool { return p.HostClasses.Has(class) })
 }
 
-// Steps is the effort spent so far.
-func (b *Fleet) Steps() int64 { return b.steps }
+// Steps is the effort spent so far, on all fleets of the snapshot.
+func (f *Fleet) Steps() int64 { return f.effort.spent }
 
-// Take has an answer come true for all later questions: its nodes are gone, its pods are
-// where it puts them.
-func (b *Fleet) Take(q Question, a Answer) {
-	b.limits = b.limitsOf(&q)
+// With is the fleet once an answer has come true: the nodes of the question are gone, and its pods
+// are where the answer puts them.
+func (f *Fleet) With(q Question, a Answer) *Fleet {
+	out := f.fork()
+	out.limits = slices.Clone(f.limitsOf(&q))
 	for _, n := range q.Nodes {
-		b.stays[n] = false
+		out.hosts[n] = nil
 	}
 	for _, l := range a.Existing {
-		b.give(l.Node, l.Pods)
+		out.give(l.Node, l.Pods)
 	}
 	for i := range a.Claims {
-		b.buy(&a.Claims[i], a.Claims[i].Pods)
+		out.buy(&a.Claims[i])
 	}
+	return out
 }
 
 // Replica is a claim for one more node of a static pool, as far as its limits, with what the
 // question does to them, and what is offered let it be.
-func (b *Fleet) Replica(pool int, q Question) (plan.Claim, bool) {
-	claim, ok := claims.Replica(b.Snapshot, &b.Snapshot.Pools[pool], maps.Clone(b.reserved))
+func (f *Fleet) Replica(pool int, q Question) (plan.Claim, bool) {
+	claim, ok := claims.Replica(f.Snapshot, &f.Snapshot.Pools[pool], maps.Clone(f.reserved))
 	if !ok {
 		return claim, false
 	}
-	limits := b.limitsOf(&q)
-	for i, n := range b.most(pool, &claim) {
+	limits := f.limitsOf(&q)
+	for i, n := range f.most(pool, &claim) {
 		if limits[pool][i].Value < n {
 			return claim, false
 		}
@@ -244,28 +272,28 @@ func (b *Fleet) Replica(pool int, q Question) (plan.Claim, bool) {
 
 // Bound is a price that no new nodes for some pods can undercut, on top of the nodes that
 // stay as they were at first: proven, as for every plan.
-func (b *Fleet) Bound(pods []snapshot.PodIndex, effort int64) model.Money {
+func (f *Fleet) Bound(pods []snapshot.PodIndex, effort int64) model.Money {
 	var hosts []feasible.Host
-	for n := range b.before {
-		if b.stays[n] {
-			hosts = append(hosts, b.before[n])
+	for n, h := range f.before {
+		if f.Stays(n) {
+			hosts = append(hosts, *h)
 		}
 	}
-	set, lots := b.compile(b.sp.Among(hosts, nil), pods, func(t snapshot.TemplateIndex) feasible.Dropped {
-		return b.sp.AllDropped(&b.Snapshot.Templates[t])
+	set, lots := f.compile(f.sp.Among(hosts, nil), pods, func(t snapshot.TemplateIndex) feasible.Dropped {
+		return f.sp.AllDropped(&f.Snapshot.Templates[t])
 	})
 	price, steps := pack.LowerBound(set, lots, effort)
-	b.steps += steps
+	f.effort.spent += steps
 	return price
 }
 
 // compile groups pods into shapes and lots. Pods that fit nowhere are left out.
-func (b *Fleet) compile(sp *feasible.Space, pods []snapshot.PodIndex, dropped func(template snapshot.TemplateIndex) feasible.Dropped) (*shape.Set, []pack.Lot) {
+func (f *Fleet) compile(sp *feasible.Space, pods []snapshot.PodIndex, dropped func(template snapshot.TemplateIndex) feasible.Dropped) (*shape.Set, []pack.Lot) {
 	byTemplate := map[snapshot.TemplateIndex]int{}
 	var wishes []shape.Wish
 	for _, p := range pods {
-		t := b.Snapshot.Pods[p].Template
-		if first := b.wish(t); !first.possible {
+		t := f.Snapshot.Pods[p].Template
+		if first := f.wish(t); !first.possible {
 			continue
 		} else if _, ok := byTemplate[t]; !ok {
 			byTemplate[t] = len(wishes)
@@ -284,8 +312,8 @@ func (b *Fleet) compile(sp *feasible.Space, pods []snapshot.PodIndex, dropped fu
 
 // Values says what each of some pods costs in the best of fleets on new nodes, in
 // millionths an hour; 0 for pods that no new node holds.
-func (b *Fleet) Values(pods []snapshot.PodIndex, effort int64) []float64 {
-	set, lots := b.compile(b.sp.Among(nil, nil), pods, func(t snapshot.TemplateIndex) feasible.Dropped { return b.wish(t).dropped })
+func (f *Fleet) Values(pods []snapshot.PodIndex, effort int64) []float64 {
+	set, lots := f.compile(f.sp.Among(nil, nil), pods, func(t snapshot.TemplateIndex) feasible.Dropped { return f.wish(t).dropped })
 	value := make(map[snapshot.PodIndex]float64, len(pods))
 	for i, v := range pack.Values(set, lots, effort) {
 		for _, p := range set.Shapes[i].Pods {

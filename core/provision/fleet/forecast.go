@@ -25,7 +25,7 @@ import (
 // pods concern are expected in the domains in which the answer puts them, and pods with host ports,
 // volumes or company on one node exactly where it puts them.
 type Forecast struct {
-	b       *Fleet
+	fleet   *Fleet
 	set     *shape.Set                     // of one pod of each template
 	shapes  map[snapshot.TemplateIndex]int // by template
 	sites   []site                         // those of existing nodes have the nodes' numbers
@@ -71,25 +71,28 @@ type visit struct {
 }
 
 // NewForecast begins with the fleet as it is, with what the plan of New places and buys.
-func (b *Fleet) NewForecast() *Forecast {
-	f := &Forecast{b: b, set: b.set, shapes: map[snapshot.TemplateIndex]int{}, zones: map[kindIn]int64{}, admits: make([][]answered, len(b.Snapshot.Templates)), sites: make([]site, len(b.hosts))}
-	for i := range f.set.Shapes {
-		for _, p := range f.set.Shapes[i].Pods {
-			f.shapes[b.Snapshot.Pods[p].Template] = i
+func (f *Fleet) NewForecast() *Forecast {
+	own := *f
+	own.sp = f.sp.Fork() // nodes are foreseen in it that may not come
+	own.admits = map[snapshot.TemplateIndex][]*feasible.Places{}
+	out := &Forecast{fleet: &own, set: f.set, shapes: map[snapshot.TemplateIndex]int{}, zones: map[kindIn]int64{}, admits: make([][]answered, len(f.Snapshot.Templates)), sites: make([]site, len(f.hosts))}
+	for i := range out.set.Shapes {
+		for _, p := range out.set.Shapes[i].Pods {
+			out.shapes[f.Snapshot.Pods[p].Template] = i
 		}
 	}
-	for n := range b.hosts {
-		if !b.stays[n] {
+	for n, h := range f.hosts {
+		if h == nil {
 			continue
 		}
-		node := &b.Snapshot.Nodes[n]
-		f.sites[n] = f.newSite(b.hosts[n].Class, node.Zone, b.hosts[n].Room, b.sp.Vector(node.Allocatable))
-		f.sites[n].open = node.Initialized && !node.Life.Unready
-		for _, p := range b.hosts[n].Bound {
-			f.enter(&f.sites[n], p, 1)
+		node := &f.Snapshot.Nodes[n]
+		out.sites[n] = out.newSite(h.Class, node.Zone, h.Room, f.sp.Vector(node.Allocatable))
+		out.sites[n].open = node.Initialized && !node.Life.Unready
+		for _, p := range h.Bound {
+			out.enter(&out.sites[n], p, 1)
 		}
 	}
-	return f
+	return out
 }
 
 func (f *Forecast) newSite(class int, zone string, room, size []int64) site {
@@ -137,7 +140,7 @@ func (f *Forecast) Try(q Question, a Answer) (strays, evict []snapshot.PodIndex)
 func (f *Forecast) orders() []func(x, y snapshot.PodIndex) int {
 	falling := func(size func(model.Resources) int64) func(x, y snapshot.PodIndex) int {
 		return func(x, y snapshot.PodIndex) int {
-			a, b := f.b.requests(x), f.b.requests(y)
+			a, b := f.fleet.requests(x), f.fleet.requests(y)
 			return cmp.Or(cmp.Compare(size(b), size(a)), cmp.Compare(b.Bulk(), a.Bulk()), cmp.Compare(x, y))
 		}
 	}
@@ -178,23 +181,22 @@ func (f *Forecast) withdraw() {
 	f.tried = nil
 }
 
-func (b *Fleet) requests(p snapshot.PodIndex) model.Resources {
-	return b.Snapshot.Templates[b.Snapshot.Pods[p].Template].Requests
+func (f *Fleet) requests(p snapshot.PodIndex) model.Resources {
+	return f.Snapshot.Templates[f.Snapshot.Pods[p].Template].Requests
 }
 
 // open adds the node of a claim.
 func (f *Forecast) open(c *plan.Claim) {
-	b, at := f.b, len(f.sites)
-	room := b.sp.Vector(c.Allocatable.Sub(c.Requests)) // daemons take their part of it
+	fleet, at := f.fleet, len(f.sites)
+	room := fleet.sp.Vector(c.Allocatable.Sub(c.Requests)) // daemons take their part of it
 	for _, p := range c.Pods {
 		f.planned[p] = at
-		for d, n := range b.Need(p) {
+		for d, n := range fleet.Need(p) {
 			room[d] += n
 		}
 	}
-	h := b.sp.Foresee(&snapshot.Node{Name: "\x00" + c.Name + c.Offer.InstanceType, Labels: c.Labels, Taints: c.Taints}, nil)
-	b.admits = nil // there may be a new class of hosts
-	s := f.newSite(h.Class, c.Offer.Zone, room, b.sp.Vector(c.Allocatable))
+	h := fleet.sp.Foresee(&snapshot.Node{Name: "\x00" + c.Name + c.Offer.InstanceType, Labels: c.Labels, Taints: c.Taints}, nil)
+	s := f.newSite(h.Class, c.Offer.Zone, room, fleet.sp.Vector(c.Allocatable))
 	s.open = true
 	f.sites = append(f.sites, s)
 	f.opened++
@@ -212,8 +214,8 @@ func (f *Forecast) Drop() {
 
 // choose is the site that the scheduler chooses for a pod; -1 if it finds none.
 func (f *Forecast) choose(p snapshot.PodIndex) int {
-	s := &f.set.Shapes[f.shapes[f.b.Snapshot.Pods[p].Template]]
-	f.b.steps += int64(len(f.sites)) * siteEffort
+	s := &f.set.Shapes[f.shapes[f.fleet.Snapshot.Pods[p].Template]]
+	f.fleet.effort.spent += int64(len(f.sites)) * siteEffort
 	planned := f.planned[p]
 	if isBound(s) {
 		if feasible.Fits(s.Need, f.sites[planned].room) {
@@ -233,7 +235,7 @@ func (f *Forecast) choose(p snapshot.PodIndex) int {
 		}
 		return -1
 	}
-	return f.best(f.b.Snapshot.Pods[p].Template, s.Need, fit)
+	return f.best(f.fleet.Snapshot.Pods[p].Template, s.Need, fit)
 }
 
 // siteEffort is what it takes to look at one site for one pod.
@@ -254,17 +256,17 @@ func (f *Forecast) admitted(p snapshot.PodIndex, s *shape.Shape, i int) bool {
 
 // classAdmits reports whether labels and taints of a class let the pod be there.
 func (f *Forecast) classAdmits(p snapshot.PodIndex, class int) bool {
-	template := f.b.Snapshot.Pods[p].Template
+	template := f.fleet.Snapshot.Pods[p].Template
 	known := f.admits[template]
 	if class >= len(known) {
-		known = append(known, make([]answered, len(f.b.sp.HostClasses)-len(known))...)
+		known = append(known, make([]answered, len(f.fleet.sp.HostClasses)-len(known))...)
 		f.admits[template] = known
 	}
 	if known[class] == unasked {
-		first := f.b.wish(template)
-		v := f.b.sp.Variant(&f.b.Snapshot.Templates[template], first.dropped)
+		first := f.fleet.wish(template)
+		v := f.fleet.sp.Variant(&f.fleet.Snapshot.Templates[template], first.dropped)
 		known[class] = no
-		if first.possible && slices.ContainsFunc(v.Alternatives, func(a feasible.Asker) bool { return f.b.sp.Find(a).HostClasses.Has(class) }) {
+		if first.possible && slices.ContainsFunc(v.Alternatives, func(a feasible.Asker) bool { return f.fleet.sp.Find(a).HostClasses.Has(class) }) {
 			known[class] = yes
 		}
 	}
@@ -279,8 +281,8 @@ func (f *Forecast) sameDomains(s *shape.Shape, a, b int) bool {
 	}
 	other := func(g int32) bool {
 		key := f.set.Registry.Groups()[g].Key
-		x, _ := f.b.sp.ClassLabel(a, key)
-		y, _ := f.b.sp.ClassLabel(b, key)
+		x, _ := f.fleet.sp.ClassLabel(a, key)
+		y, _ := f.fleet.sp.ClassLabel(b, key)
 		return x != y
 	}
 	r := &s.Rules
@@ -314,7 +316,7 @@ func hostRules(s *shape.Shape, at *site) bool {
 
 // put puts a pod on a site, or takes it away: n is 1 or -1.
 func (f *Forecast) put(p snapshot.PodIndex, at int, n int64) {
-	for d, need := range f.b.Need(p) {
+	for d, need := range f.fleet.Need(p) {
 		f.sites[at].room[d] -= n * need
 	}
 	f.enter(&f.sites[at], p, n)
@@ -322,10 +324,10 @@ func (f *Forecast) put(p snapshot.PodIndex, at int, n int64) {
 
 // enter counts a pod that is on a site, or is there no more.
 func (f *Forecast) enter(at *site, p snapshot.PodIndex, n int64) {
-	t := f.b.Snapshot.Pods[p].Template
+	t := f.fleet.Snapshot.Pods[p].Template
 	at.pods[t] += n
 	f.zones[kindIn{at.zone, t}] += n
-	rules := f.set.Registry.Bound(&f.b.Snapshot.Templates[t])
+	rules := f.set.Registry.Bound(&f.fleet.Snapshot.Templates[t])
 	for _, g := range rules.HostCounts {
 		at.groups[g] += n
 	}

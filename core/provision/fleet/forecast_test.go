@@ -41,10 +41,10 @@ func TestStrays(t *testing.T) {
 				pod.Namespace, pod.UID = "default", pod.Name
 				s.Pods = append(s.Pods, pod)
 			}
-			b := New(snapshot.Sort(s, nil), &plan.Plan{}, nil)
+			f := New(snapshot.Sort(s, nil), &plan.Plan{}, nil)
 			small, large := []snapshot.PodIndex{0, 1}, snapshot.PodIndex(2)
 			question := Question{Nodes: []int{0}, Pods: append(slices.Clone(small), large)}
-			strays, evict := b.NewForecast().Try(question, Answer{Existing: []HostPods{{Node: 1, Pods: []snapshot.PodIndex{large}}, {Node: 2, Pods: small}}})
+			strays, evict := f.NewForecast().Try(question, Answer{Existing: []HostPods{{Node: 1, Pods: []snapshot.PodIndex{large}}, {Node: 2, Pods: small}}})
 			if len(strays) != c.want || c.want > 0 && strays[0] != large {
 				t.Errorf("strays %v, want %d", strays, c.want)
 			}

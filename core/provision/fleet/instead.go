@@ -10,14 +10,14 @@ import (
 
 // limitsOf is what limits leave to a question: with Instead, what its nodes take now is free
 // for those that come in their place.
-func (b *Fleet) limitsOf(q *Question) [][]model.Amount {
+func (f *Fleet) limitsOf(q *Question) [][]model.Amount {
 	if !q.Instead {
-		return b.limits
+		return f.limits
 	}
-	out := slices.Clone(b.limits)
+	out := slices.Clone(f.limits)
 	for _, at := range q.Nodes {
-		n := &b.Snapshot.Nodes[at]
-		pool := slices.IndexFunc(b.Snapshot.Pools, func(p snapshot.Pool) bool { return p.Name == n.Pool })
+		n := &f.Snapshot.Nodes[at]
+		pool := slices.IndexFunc(f.Snapshot.Pools, func(p snapshot.Pool) bool { return p.Name == n.Pool })
 		if pool < 0 || !n.Counts() {
 			continue
 		}

@@ -42,48 +42,48 @@ type HostPods struct {
 }
 
 // Ask answers a question. Without a place for every pod it says which one has none.
-func (b *Fleet) Ask(q Question) (Answer, *Obstacle) {
+func (f *Fleet) Ask(q Question) (Answer, *Obstacle) {
 	tiers := [][]int(nil)
 	if q.Buy {
-		tiers = b.fewer(q.Nodes)
+		tiers = f.fewer(q.Nodes)
 	}
-	answer, obstacle := b.askAmong(&q, tiers)
-	if obstacle != nil && q.Buy && !slices.EqualFunc(tiers, b.tiers, slices.Equal[[]int]) {
-		return b.askAmong(&q, b.tiers)
+	answer, obstacle := f.askAmong(&q, tiers)
+	if obstacle != nil && q.Buy && !slices.EqualFunc(tiers, f.tiers, slices.Equal[[]int]) {
+		return f.askAmong(&q, f.tiers)
 	}
 	return answer, obstacle
 }
 
-func (b *Fleet) askAmong(q *Question, tiers [][]int) (Answer, *Obstacle) {
-	d, obstacle := b.pose(q, tiers)
+func (f *Fleet) askAmong(q *Question, tiers [][]int) (Answer, *Obstacle) {
+	d, obstacle := f.pose(q, tiers)
 	if obstacle != nil {
 		return Answer{}, obstacle
 	}
 	best := d.Best()
-	b.steps += d.Steps
+	f.effort.spent += d.Steps
 	if obstacle := obstacleOf(best); obstacle != nil {
 		return Answer{}, obstacle
 	}
-	return b.answer(d, best)
+	return f.answer(d, best)
 }
 
 // fewer are the tiers without pools that sell the same as the one of some node which goes:
 // its pods keep their pool.
-func (b *Fleet) fewer(nodes []int) [][]int {
+func (f *Fleet) fewer(nodes []int) [][]int {
 	own := map[string]bool{}
 	for _, n := range nodes {
-		own[b.Snapshot.Nodes[n].Pool] = true
+		own[f.Snapshot.Nodes[n].Pool] = true
 	}
 	var out [][]int
-	for _, tier := range b.tiers {
+	for _, tier := range f.tiers {
 		sold := map[string]bool{}
 		for _, p := range tier {
-			if own[b.Snapshot.Pools[p].Name] {
-				sold[b.alike[p]] = true
+			if own[f.Snapshot.Pools[p].Name] {
+				sold[f.alike[p]] = true
 			}
 		}
 		out = append(out, slices.DeleteFunc(slices.Clone(tier), func(p int) bool {
-			return b.alike[p] != "" && sold[b.alike[p]] && !own[b.Snapshot.Pools[p].Name]
+			return f.alike[p] != "" && sold[f.alike[p]] && !own[f.Snapshot.Pools[p].Name]
 		}))
 	}
 	return out
@@ -120,13 +120,13 @@ func obstacleOf(a *search.Draft) *Obstacle {
 }
 
 // pose makes the search that answers the question.
-func (b *Fleet) pose(q *Question, tiers [][]int) (*search.Search, *Obstacle) {
-	d := &search.Search{Snapshot: b.Snapshot, Space: b.among(q), Limits: b.limitsOf(q), Effort: q.Effort, Cache: b.cache, Tiers: tiers}
+func (f *Fleet) pose(q *Question, tiers [][]int) (*search.Search, *Obstacle) {
+	d := &search.Search{Snapshot: f.Snapshot, Space: f.among(q), Limits: f.limitsOf(q), Effort: q.Effort, Cache: f.cache, Tiers: tiers}
 	at := map[snapshot.TemplateIndex]int{}
 	var nowhere []Unplaced
 	for _, p := range q.Pods {
-		pod := &b.Snapshot.Pods[p]
-		first := b.wish(pod.Template)
+		pod := &f.Snapshot.Pods[p]
+		first := f.wish(pod.Template)
 		if pod.Tie.Refused != "" || !first.possible {
 			nowhere = append(nowhere, Unplaced{Pod: p, Nowhere: true})
 			continue
@@ -146,20 +146,20 @@ func (b *Fleet) pose(q *Question, tiers [][]int) (*search.Search, *Obstacle) {
 }
 
 // wish is asked of the whole space: what is possible nowhere is so for every question.
-func (b *Fleet) wish(template snapshot.TemplateIndex) wishFor {
-	if found, ok := b.first[template]; ok {
+func (f *Fleet) wish(template snapshot.TemplateIndex) wishFor {
+	if found, ok := f.first[template]; ok {
 		return found
 	}
-	d := &search.Search{Snapshot: b.Snapshot, Space: b.sp}
+	d := &search.Search{Snapshot: f.Snapshot, Space: f.sp}
 	w, ok := d.FirstPossible(shape.Wish{Template: template})
 	out := wishFor{w.Dropped, ok}
-	b.first[template] = out
+	f.first[template] = out
 	return out
 }
 
 // among is the space of a question: those who receive, and those who matter to rules
 // between pods.
-func (b *Fleet) among(q *Question) *feasible.Space {
+func (f *Fleet) among(q *Question) *feasible.Space {
 	gone, receives := make(map[int]bool, len(q.Nodes)), make(map[int]bool, len(q.Receivers))
 	moved := make(map[snapshot.PodIndex]bool, len(q.Pods))
 	for _, p := range q.Pods {
@@ -168,41 +168,41 @@ func (b *Fleet) among(q *Question) *feasible.Space {
 	var hosts, departing []feasible.Host
 	for _, n := range q.Nodes {
 		gone[n] = true
-		h := b.hosts[n]
+		h := *f.hosts[n]
 		h.Bound = slices.DeleteFunc(slices.Clone(h.Bound), func(p snapshot.PodIndex) bool { return moved[p] })
 		departing = append(departing, h)
 	}
 	for _, n := range q.Receivers {
-		if b.stays[n] && !gone[n] {
-			hosts = append(hosts, b.hosts[n])
+		if f.Stays(n) && !gone[n] {
+			hosts = append(hosts, *f.hosts[n])
 			receives[n] = true
 		}
 	}
-	if slices.ContainsFunc(q.Pods, b.Ruled) {
+	if slices.ContainsFunc(q.Pods, f.Ruled) {
 		matter := map[int32]bool{}
 		for _, p := range q.Pods {
-			matter[b.circle[b.Snapshot.Pods[p].Template]] = true
+			matter[f.circle[f.Snapshot.Pods[p].Template]] = true
 		}
-		for _, n := range b.ruledOn {
-			if !b.stays[n] || gone[n] || receives[n] {
+		for _, n := range f.ruledOn {
+			if !f.Stays(n) || gone[n] || receives[n] {
 				continue
 			}
-			if h := b.hosts[n].Full(); b.keepCircles(&h, matter) {
+			if h := f.hosts[n].Full(); f.keepCircles(&h, matter) {
 				hosts = append(hosts, h)
 			}
 		}
-		hosts = append(hosts, b.planned...)
-		hosts = append(hosts, b.examples(hosts, gone)...)
+		hosts = append(hosts, f.planned...)
+		hosts = append(hosts, f.examples(hosts, gone)...)
 	}
-	return b.sp.Among(hosts, departing)
+	return f.sp.Among(hosts, departing)
 }
 
 // keepCircles leaves a host the pods that rules of some circles may speak about, and
 // reports whether there are any.
-func (b *Fleet) keepCircles(h *feasible.Host, matter map[int32]bool) bool {
+func (f *Fleet) keepCircles(h *feasible.Host, matter map[int32]bool) bool {
 	var kept []snapshot.PodIndex
 	for _, p := range h.Bound {
-		if c := b.circle[b.Snapshot.Pods[p].Template]; c >= 0 && matter[c] {
+		if c := f.circle[f.Snapshot.Pods[p].Template]; c >= 0 && matter[c] {
 			kept = append(kept, p)
 		}
 	}
@@ -212,24 +212,24 @@ func (b *Fleet) keepCircles(h *feasible.Host, matter map[int32]bool) bool {
 
 // examples are nodes of the classes that are not among some hosts: nodes without a pod that
 // matters still make a domain that spreads have to count.
-func (b *Fleet) examples(hosts []feasible.Host, gone map[int]bool) []feasible.Host {
-	seen := make([]bool, len(b.sp.HostClasses))
+func (f *Fleet) examples(hosts []feasible.Host, gone map[int]bool) []feasible.Host {
+	seen := make([]bool, len(f.sp.HostClasses))
 	for i := range hosts {
 		seen[hosts[i].Class] = true
 	}
 	var out []feasible.Host
-	for n := range b.hosts {
-		if b.stays[n] && !gone[n] && !seen[b.hosts[n].Class] {
-			seen[b.hosts[n].Class] = true
-			out = append(out, b.hosts[n].Full())
+	for n, h := range f.hosts {
+		if h != nil && !gone[n] && !seen[h.Class] {
+			seen[h.Class] = true
+			out = append(out, h.Full())
 		}
 	}
 	return out
 }
 
 // answer writes the draft down.
-func (b *Fleet) answer(d *search.Search, a *search.Draft) (Answer, *Obstacle) {
-	w := claims.New(d, a, b.alike, b.tables)
+func (f *Fleet) answer(d *search.Search, a *search.Draft) (Answer, *Obstacle) {
+	w := claims.New(d, a, f.alike, f.tables)
 	if !d.Snapshot.Settings.BestEffortMinimum {
 		if w.DropShort(); a.Short {
 			return Answer{}, obstacleOf(a)

@@ -11,40 +11,40 @@ import (
 
 // findRuled tells pods that no rule between pods concerns from the others: for the first,
 // nodes on which nothing is free need not be looked at.
-func (b *Fleet) findRuled() {
-	b.ruled = make([]bool, len(b.Snapshot.Templates))
-	b.ties = make([]ties, len(b.Snapshot.Templates))
-	b.circle = make([]int32, len(b.Snapshot.Templates))
+func (f *Fleet) findRuled() {
+	f.ruled = make([]bool, len(f.Snapshot.Templates))
+	f.ties = make([]ties, len(f.Snapshot.Templates))
+	f.circle = make([]int32, len(f.Snapshot.Templates))
 	var circles circles
-	wishes := make([]shape.Wish, 0, len(b.Snapshot.Templates))
-	for _, pod := range b.models() {
-		t := b.Snapshot.Pods[pod].Template
-		wishes = append(wishes, shape.Wish{Template: t, Dropped: b.sp.AtFirst(&b.Snapshot.Templates[t]), Pods: []snapshot.PodIndex{pod}})
+	wishes := make([]shape.Wish, 0, len(f.Snapshot.Templates))
+	for _, pod := range f.models() {
+		t := f.Snapshot.Pods[pod].Template
+		wishes = append(wishes, shape.Wish{Template: t, Dropped: f.sp.AtFirst(&f.Snapshot.Templates[t]), Pods: []snapshot.PodIndex{pod}})
 	}
-	hosts := make([]feasible.Host, 0, len(b.hosts))
-	for n, h := range b.hosts {
-		if b.stays[n] {
-			hosts = append(hosts, h)
+	hosts := make([]feasible.Host, 0, len(f.hosts))
+	for _, h := range f.hosts {
+		if h != nil {
+			hosts = append(hosts, *h)
 		}
 	}
-	set := shape.Compile(b.sp.Among(hosts, nil), wishes)
-	b.set = set
+	set := shape.Compile(f.sp.Among(hosts, nil), wishes)
+	f.set = set
 	for i := range set.Shapes {
 		for _, pod := range set.Shapes[i].Pods { // each stands for its template
-			t := b.Snapshot.Pods[pod].Template
-			b.ruled[t] = !set.Shapes[i].Rules.Free()
-			b.ties[t] = tiesOf(&set.Shapes[i].Rules)
+			t := f.Snapshot.Pods[pod].Template
+			f.ruled[t] = !set.Shapes[i].Rules.Free()
+			f.ties[t] = tiesOf(&set.Shapes[i].Rules)
 		}
 		circles.join(&set.Shapes[i].Rules)
 	}
 	for i := range set.Shapes {
 		for _, pod := range set.Shapes[i].Pods {
-			b.circle[b.Snapshot.Pods[pod].Template] = circles.of(&set.Shapes[i].Rules)
+			f.circle[f.Snapshot.Pods[pod].Template] = circles.of(&set.Shapes[i].Rules)
 		}
 	}
-	for n := range b.hosts {
-		if b.stays[n] && slices.ContainsFunc(b.hosts[n].Bound, func(p snapshot.PodIndex) bool { return b.ruled[b.Snapshot.Pods[p].Template] }) {
-			b.ruledOn = append(b.ruledOn, n)
+	for n, h := range f.hosts {
+		if h != nil && slices.ContainsFunc(h.Bound, func(p snapshot.PodIndex) bool { return f.ruled[f.Snapshot.Pods[p].Template] }) {
+			f.ruledOn = append(f.ruledOn, n)
 		}
 	}
 }
@@ -90,16 +90,16 @@ const hostOffset = int32(1) << 20
 
 // Asks are the groups of pods whose whereabouts decide where the pod may be, and which may
 // not leave once it has moved: spreads and company.
-func (b *Fleet) Asks(p snapshot.PodIndex) []int32 { return b.ties[b.Snapshot.Pods[p].Template].asks }
+func (f *Fleet) Asks(p snapshot.PodIndex) []int32 { return f.ties[f.Snapshot.Pods[p].Template].asks }
 
 // Circle is the number of the pods that rules which concern the pod may speak about; -1
 // without such rules.
-func (b *Fleet) Circle(p snapshot.PodIndex) int32 { return b.circle[b.Snapshot.Pods[p].Template] }
+func (f *Fleet) Circle(p snapshot.PodIndex) int32 { return f.circle[f.Snapshot.Pods[p].Template] }
 
 // Counts are the groups that count the pod.
-func (b *Fleet) Counts(p snapshot.PodIndex) []int32 {
-	return b.ties[b.Snapshot.Pods[p].Template].counts
+func (f *Fleet) Counts(p snapshot.PodIndex) []int32 {
+	return f.ties[f.Snapshot.Pods[p].Template].counts
 }
 
 // Ruled reports whether some rule between pods concerns the pod.
-func (b *Fleet) Ruled(p snapshot.PodIndex) bool { return b.ruled[b.Snapshot.Pods[p].Template] }
+func (f *Fleet) Ruled(p snapshot.PodIndex) bool { return f.ruled[f.Snapshot.Pods[p].Template] }

@@ -17,33 +17,30 @@ type why struct {
 const whyEffort = 100
 
 // Why tells what keeps a pod from new nodes: what the pool says that comes closest.
-func (b *Fleet) Why(p Unplaced) reason.Refusal {
-	pod := &b.Snapshot.Pods[p.Pod]
+func (f *Fleet) Why(p Unplaced) reason.Refusal {
+	pod := &f.Snapshot.Pods[p.Pod]
 	if pod.Tie.Refused != "" {
 		return reason.Refusal{General: reason.Reason{Code: reason.PodRefused, Detail: pod.Tie.Refused}}
 	}
 	key := why{pod.Template, p.Hint}
-	found, known := b.whys[key]
+	found, known := f.whys[key]
 	if !known {
-		found = b.findWhy(key)
-		if b.whys == nil {
-			b.whys = map[why]reason.Refusal{}
-		}
-		b.whys[key] = found
+		found = f.findWhy(key)
+		f.whys[key] = found
 	}
 	return found
 }
 
-func (b *Fleet) findWhy(w why) reason.Refusal {
-	t := &b.Snapshot.Templates[w.template]
-	buyable := advice.Pools{Snapshot: b.Snapshot, Space: b.sp, Left: b.limits}
-	rq := advice.Request{Variant: b.sp.Variant(t, b.wish(w.template).dropped), Need: b.sp.Vector(t.Requests), Ports: t.HostPorts, Hint: w.hint}
+func (f *Fleet) findWhy(w why) reason.Refusal {
+	t := &f.Snapshot.Templates[w.template]
+	buyable := advice.Pools{Snapshot: f.Snapshot, Space: f.sp, Left: f.limits}
+	rq := advice.Request{Variant: f.sp.Variant(t, f.wish(w.template).dropped), Need: f.sp.Vector(t.Requests), Ports: t.HostPorts, Hint: w.hint}
 	var v reason.Verdict
-	for i := range b.Snapshot.Pools {
+	for i := range f.Snapshot.Pools {
 		pool, _ := buyable.Verdict(i, &rq)
 		v.Pools = append(v.Pools, pool)
 	}
-	b.steps += whyEffort * int64(len(b.sp.Machines))
+	f.effort.spent += whyEffort * int64(len(f.sp.Machines))
 	if len(v.Pools) == 0 {
 		return reason.Refusal{General: reason.Reason{Code: reason.NoPools}}
 	}
