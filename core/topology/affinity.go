@@ -60,6 +60,27 @@ func once(needs []Need) []Need {
 // met reports whether a domain has company that does not wait for the pod itself.
 func (n Need) met(c Count, waiting int32) bool { return c.Lasting() > waiting }
 
+// depend counts n pods of the shape that need company of their own kind in the domain.
+func (a *Assigner) depend(i int, key, domain string, n int32) {
+	for _, need := range a.shapes[i].Rules.Needs {
+		if need.Self && a.reg.Groups()[need.Group].Key == key {
+			a.counts.Add(need.Group, domain, Count{Dependent: n})
+		}
+	}
+}
+
+// deserted reports whether pods of the portion have lost the company that they need.
+func (a *Assigner) deserted(p Portion) bool {
+	for _, n := range a.shapes[p.Shape].Rules.Needs {
+		for _, pin := range p.Pins {
+			if !n.Soft && pin.Key == a.reg.Groups()[n.Group].Key && !a.companyIn(n.Group, pin.Values) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // companyIn reports whether the group has company to give in every one of the domains: a
 // pod that does not need company itself or, where all do, the whole group.
 func (a *Assigner) companyIn(g int32, domains []string) bool {

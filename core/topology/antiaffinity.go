@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"tenon/core/feasible"
+	"tenon/core/reason"
 )
 
 // Cap says that the pod's domain may hold at most Max pods of a group. A soft one is a
@@ -36,3 +37,29 @@ func (x Cap) admits(c Count, self int32) bool { return c.Total()+self <= x.Max }
 // admitsOneMore reports whether the caps of the pods that are in the domain leave room for
 // one more of the group.
 func (c Count) admitsOneMore() bool { return !c.capped || c.Total()+1 <= c.most }
+
+// keepsApart asks the caps of the shape and those of the pods in the domain whether one more pod of
+// the shape may be there.
+func (a *Assigner) keepsApart(i int, key, domain string) reason.Reason {
+	r, groups := a.shapes[i].Rules, a.reg.Groups()
+	for _, c := range r.Caps {
+		if groups[c.Group].Key == key && !c.admits(a.counts.At(c.Group, domain), selfCount(r.Counts, c.Group)) {
+			return reason.Reason{Code: reason.AntiAffinity, Where: key}
+		}
+	}
+	for _, g := range r.Counts {
+		if groups[g].Key == key && !a.counts.At(g, domain).admitsOneMore() {
+			return reason.Reason{Code: reason.AntiAffinity, Where: key}
+		}
+	}
+	return reason.Reason{}
+}
+
+// cap notes the caps of a pod of the shape that goes to the domain.
+func (a *Assigner) cap(i int, key, domain string) {
+	for _, c := range a.shapes[i].Rules.Caps {
+		if !c.Soft && a.reg.Groups()[c.Group].Key == key {
+			a.counts.Cap(c.Group, domain, c.Max)
+		}
+	}
+}

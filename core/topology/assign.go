@@ -3,7 +3,6 @@ package topology
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"tenon/core/feasible"
 	"tenon/core/model"
@@ -34,11 +33,30 @@ type Atlas interface {
 // Assigner chooses domains, pod by pod, so that all rules hold once every pod is where
 // it was told to go. It keeps count of what it has given out.
 type Assigner struct {
-	sp     *feasible.Space
-	reg    *Registry
-	atlas  Atlas
-	shapes []Shape
-	counts Counts
+	given
+	counts  Counts
+	domains spreadDomains
+	groups  interest
+	// banned are choices of domains that were made for a shape in vain.
+	banned map[string]bool
+	// spreadsIn are the shapes with spreads that have pods in a domain.
+	spreadsIn map[watchedDomain][]spreadIn
+	// hostBound shapes need others on their own host, which may be those that need them; there is
+	// where their pods are.
+	hostBound []int
+	there     map[shapeDomain]int32
+}
+
+// given does not change while domains are assigned.
+type given struct {
+	reg      *Registry
+	atlas    Atlas
+	shapes   []Shape
+	strategy Strategy
+}
+
+// interest is, by group, what makes it matter in which domains its pods are.
+type interest struct {
 	// watched groups have a hard constraint that counts pods of other shapes too, which
 	// therefore must be told where to go. Preferences bind no other pod.
 	watched []bool
@@ -46,15 +64,6 @@ type Assigner struct {
 	needed []bool
 	// settled groups count pods that are there already.
 	settled []bool
-	banned  map[string]bool
-	// inherent are the domains of existing hosts, by group, that count for minimums.
-	inherent  []map[string]bool
-	eligible  map[eligibleKey][]string
-	strategy  Strategy
-	spreadsIn map[watchedDomain][]spreadIn
-	// hostBound shapes need others on their own host, which may be those that need them.
-	hostBound []int
-	there     map[shapeDomain]int32
 }
 
 // shapeDomain are the pods of a hostBound shape in a domain.
@@ -63,43 +72,43 @@ type shapeDomain struct {
 	key, domain string
 }
 
-type eligibleKey struct {
-	shape int
-	group int32
-}
-
 // NewAssigner counts the pods that are there already.
 func NewAssigner(sp *feasible.Space, reg *Registry, atlas Atlas, shapes []Shape, strategy Strategy) *Assigner {
-	a := &Assigner{strategy: strategy, sp: sp, reg: reg, atlas: atlas, shapes: shapes, banned: map[string]bool{}, eligible: map[eligibleKey][]string{}, there: map[shapeDomain]int32{}, spreadsIn: map[watchedDomain][]spreadIn{}}
-	a.counts, a.inherent = existing(sp, reg)
-	a.settled = make([]bool, len(a.counts))
-	for g := range a.settled {
-		a.settled[g] = a.counts.Any(int32(g))
+	a := &Assigner{
+		given:  given{reg: reg, atlas: atlas, shapes: shapes, strategy: strategy},
+		banned: map[string]bool{}, there: map[shapeDomain]int32{}, spreadsIn: map[watchedDomain][]spreadIn{},
 	}
-	a.findWatched()
-	return a
-}
-
-func (a *Assigner) findWatched() {
-	a.watched = make([]bool, len(a.counts))
-	a.needed = make([]bool, len(a.counts))
-	for i := range a.shapes {
-		for _, s := range a.shapes[i].Rules.Spreads {
-			a.watched[s.Group] = a.watched[s.Group] || !s.Soft
-		}
-		for _, c := range a.shapes[i].Rules.Caps {
-			a.watched[c.Group] = a.watched[c.Group] || !c.Soft
-		}
-		for _, n := range a.shapes[i].Rules.Needs {
-			a.needed[n.Group] = true
-		}
-		if len(a.shapes[i].Rules.HostNeeds) > 0 {
+	var inherent []map[string]bool
+	a.counts, inherent = existing(sp, reg)
+	a.domains = spreadDomains{sp: sp, reg: reg, atlas: atlas, shapes: shapes, inherent: inherent, known: map[spreadOf][]string{}}
+	a.groups = interestOf(a.counts, shapes)
+	for i := range shapes {
+		if len(shapes[i].Rules.HostNeeds) > 0 {
 			a.hostBound = append(a.hostBound, i)
 		}
 	}
-	for g := range a.counts {
-		a.watched[g] = a.watched[g] || a.counts.Capped(int32(g))
+	return a
+}
+
+func interestOf(counts Counts, shapes []Shape) interest {
+	out := interest{watched: make([]bool, len(counts)), needed: make([]bool, len(counts)), settled: make([]bool, len(counts))}
+	for g := range counts {
+		out.settled[g] = counts.Any(int32(g))
+		out.watched[g] = counts.Capped(int32(g))
 	}
+	for i := range shapes {
+		r := shapes[i].Rules
+		for _, s := range r.Spreads {
+			out.watched[s.Group] = out.watched[s.Group] || !s.Soft
+		}
+		for _, c := range r.Caps {
+			out.watched[c.Group] = out.watched[c.Group] || !c.Soft
+		}
+		for _, n := range r.Needs {
+			out.needed[n.Group] = true
+		}
+	}
+	return out
 }
 
 // Assign gives domains to count pods of each shape.
@@ -142,7 +151,7 @@ func (a *Assigner) leaders() []int {
 			rank[i] = 0
 		case len(r.Spreads) > 0:
 			rank[i] = 1
-		case slices.ContainsFunc(r.Counts, func(g int32) bool { return a.watched[g] }):
+		case slices.ContainsFunc(r.Counts, func(g int32) bool { return a.groups.watched[g] }):
 			rank[i] = 2
 		default:
 			continue
@@ -153,126 +162,12 @@ func (a *Assigner) leaders() []int {
 	return out
 }
 
-// keysOf are the keys on which the shape must be told where to go, sorted.
-func (a *Assigner) keysOf(i int) []string {
-	r := a.shapes[i].Rules
-	groups := a.reg.Groups()
-	var keys []string
-	for _, s := range r.Spreads {
-		keys = append(keys, groups[s.Group].Key)
-	}
-	for _, c := range r.Caps {
-		keys = append(keys, groups[c.Group].Key)
-	}
-	for _, n := range r.Needs {
-		keys = append(keys, groups[n.Group].Key)
-	}
-	for _, g := range r.Counts {
-		if a.watched[g] || a.needed[g] {
-			keys = append(keys, groups[g].Key)
-		}
-	}
-	slices.Sort(keys)
-	return slices.Compact(keys)
-}
-
-// choose finds a domain on each key for one more pod of the shape. Where the choice on
-// one key leaves none on the next, it is not made again.
-func (a *Assigner) choose(i int) ([]Pin, reason.Reason) {
-	keys := a.keysOf(i)
-	for {
-		var pins []Pin
-		var why reason.Reason
-		for _, key := range keys {
-			var pin Pin
-			if pin, why = a.pin(i, key, pins); why.Code != reason.None {
-				break
-			}
-			pins = append(pins, pin)
-		}
-		if why.Code == reason.None || len(pins) == 0 {
-			return pins, why
-		}
-		a.banned[banKey(i, pins)] = true
-	}
-}
-
-// pin chooses on one key. A shape that is only counted there may also go where nodes do
-// not have the label: they are in no domain.
-func (a *Assigner) pin(i int, key string, pins []Pin) (Pin, reason.Reason) {
-	best, why := a.best(i, key, pins)
-	if why.Code == reason.None {
-		return Pin{Key: key, Values: []string{best}}, why
-	}
-	nowhere := Pin{Key: key}
-	if a.bound(i, key) || a.banned[banKey(i, append(slices.Clip(pins), nowhere))] {
-		return Pin{}, why
-	}
-	return nowhere, reason.Reason{}
-}
-
-// bound reports whether the shape has a rule of its own on the key.
-func (a *Assigner) bound(i int, key string) bool {
-	r := a.shapes[i].Rules
-	on := func(g int32) bool { return a.reg.Groups()[g].Key == key }
-	return slices.ContainsFunc(r.Spreads, func(s Spread) bool { return on(s.Group) }) ||
-		slices.ContainsFunc(r.Caps, func(c Cap) bool { return on(c.Group) }) ||
-		slices.ContainsFunc(r.Needs, func(n Need) bool { return on(n.Group) })
-}
-
-func (a *Assigner) best(i int, key string, pins []Pin) (string, reason.Reason) {
-	if a.strategy != Even {
-		return a.cheapest(i, key, pins)
-	}
-	why := reason.Reason{Code: reason.NoOffering, Where: key}
-	best, bestLoad := Domain{}, int32(-1)
-	for _, d := range a.atlas.Domains(i, key, pins) {
-		if a.barred(i, key, pins, d.Value) {
-			continue
-		}
-		if r := a.admit(i, key, d.Value); r.Code != reason.None {
-			why = r
-			continue
-		}
-		load := a.load(i, key, d.Value)
-		if bestLoad < 0 || cmp.Or(cmp.Compare(load, bestLoad), cmp.Compare(d.Price, best.Price), strings.Compare(d.Value, best.Value)) < 0 {
-			best, bestLoad = d, load
-		}
-	}
-	if bestLoad < 0 {
-		return "", why
-	}
-	return best.Value, reason.Reason{}
-}
-
-// barred reports whether the domain was tried for the shape in vain.
-func (a *Assigner) barred(i int, key string, pins []Pin, domain string) bool {
-	return len(a.banned) > 0 && a.banned[banKey(i, append(slices.Clip(pins), Pin{key, []string{domain}}))]
-}
-
 // admit asks the rules on the key whether one more pod of the shape may be in the domain.
 func (a *Assigner) admit(i int, key, domain string) reason.Reason {
-	r := a.shapes[i].Rules
-	groups := a.reg.Groups()
-	for _, s := range r.Spreads {
-		if groups[s.Group].Key != key {
-			continue
-		}
-		if skew := s.skewWith(a.counts.At(s.Group, domain), a.minimum(i, s)); skew > s.MaxSkew {
-			return reason.Reason{Code: reason.Spread, Where: key, Have: int64(skew), Want: int64(s.MaxSkew)}
-		}
+	if why := a.keepsEven(i, key, domain); why.Code != reason.None {
+		return why
 	}
-	for _, c := range r.Caps {
-		if groups[c.Group].Key == key && !c.admits(a.counts.At(c.Group, domain), selfCount(r.Counts, c.Group)) {
-			return reason.Reason{Code: reason.AntiAffinity, Where: key}
-		}
-	}
-	for _, g := range r.Counts {
-		if groups[g].Key == key && !a.counts.At(g, domain).admitsOneMore() {
-			return reason.Reason{Code: reason.AntiAffinity, Where: key}
-		}
-	}
-	return reason.Reason{}
+	return a.keepsApart(i, key, domain)
 }
 
 // enter counts n pods of the shape where the pins say; n may be negative.
@@ -294,15 +189,9 @@ func (a *Assigner) enter(i int, pins []Pin, n int32) {
 		if len(r.HostNeeds) > 0 {
 			a.there[shapeDomain{i, p.Key, p.Values[0]}] += n
 		}
-		for _, need := range r.Needs {
-			if need.Self && groups[need.Group].Key == p.Key {
-				a.counts.Add(need.Group, p.Values[0], Count{Dependent: n})
-			}
-		}
-		for _, c := range r.Caps {
-			if n > 0 && !c.Soft && groups[c.Group].Key == p.Key {
-				a.counts.Cap(c.Group, p.Values[0], c.Max)
-			}
+		a.depend(i, p.Key, p.Values[0], n)
+		if n > 0 {
+			a.cap(i, p.Key, p.Values[0])
 		}
 	}
 }
@@ -328,22 +217,4 @@ func (a *Assigner) Withdraw(p Portion, n int) {
 
 // Broken reports whether the portion's own spreads or needs no longer hold, now that
 // others are not where they were meant to be.
-func (a *Assigner) Broken(p Portion) bool {
-	r := a.shapes[p.Shape].Rules
-	for _, n := range r.Needs {
-		for _, pin := range p.Pins {
-			if !n.Soft && pin.Key == a.reg.Groups()[n.Group].Key && !a.companyIn(n.Group, pin.Values) {
-				return true
-			}
-		}
-	}
-	for _, s := range r.Spreads {
-		key := a.reg.Groups()[s.Group].Key
-		for _, pin := range p.Pins {
-			if !s.Soft && pin.Key == key && len(pin.Values) == 1 && a.counts.At(s.Group, pin.Values[0]).Total()-a.minimum(p.Shape, s) > s.MaxSkew {
-				return true
-			}
-		}
-	}
-	return false
-}
+func (a *Assigner) Broken(p Portion) bool { return a.deserted(p) || a.uneven(p) }

@@ -77,7 +77,7 @@ func (a *Assigner) followShape(i int, left []int, out *portions, begin bool) boo
 // counted reports whether some rule looks at the single domain of each of its pods.
 func (a *Assigner) counted(i int) bool {
 	r := a.shapes[i].Rules
-	return len(r.Spreads)+len(r.Caps) > 0 || slices.ContainsFunc(r.Counts, func(g int32) bool { return a.watched[g] })
+	return len(r.Spreads)+len(r.Caps) > 0 || slices.ContainsFunc(r.Counts, func(g int32) bool { return a.groups.watched[g] })
 }
 
 func (a *Assigner) company(i int, left []int, out *portions, begin bool) ([]Pin, bool) {

@@ -25,7 +25,7 @@ func (a *Assigner) Forces(shape, count int) []Force {
 		if !s.Self || !a.alone(shape, s.Group) {
 			continue
 		}
-		domains, skew := a.domainsOf(shape, s.Group), int(s.MaxSkew)
+		domains, skew := a.domains.of(shape, s.Group), int(s.MaxSkew)
 		n := len(domains)
 		if n == 0 || skew <= 0 {
 			continue
@@ -48,7 +48,7 @@ func over(n, by int) int { return (n + by - 1) / by }
 
 // alone reports whether the group surely counts all pods of the shape, and no others.
 func (a *Assigner) alone(shape int, g int32) bool {
-	if a.settled[g] {
+	if a.groups.settled[g] {
 		return false
 	}
 	if sure, _ := passes(a.reg.Groups()[g].Filter, a.shapes[shape].Places); !sure {

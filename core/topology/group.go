@@ -7,6 +7,10 @@
 // core/pack checks it node by node. On other keys the Assigner chooses domains for pods
 // before they are packed, so that the finished plan keeps every rule however the pods
 // arrive.
+//
+//	counts.go, existing.go                   how many pods are in a domain; they know no rule
+//	spread.go, antiaffinity.go, affinity.go  a rule each: what it asks of counts
+//	assign.go, choose.go, follow.go          which domain each pod is told
 package topology
 
 import (

@@ -41,16 +41,11 @@ func (a *Assigner) Outlooks() []Outlook {
 				continue
 			}
 			seen[s.Group] = true
-			out = append(out, Outlook{Group: s.Group, Key: g.Key, Domains: a.domainsOf(i, s.Group), Places: g.Filter.Passing()})
+			out = append(out, Outlook{Group: s.Group, Key: g.Key, Domains: a.domains.of(i, s.Group), Places: g.Filter.Passing()})
 		}
 	}
 	return out
 }
 
 // Appear counts a domain that a planned node opens.
-func (a *Assigner) Appear(group int32, domain string) {
-	a.inherent[group][domain] = true
-	for i := range a.shapes {
-		delete(a.eligible, eligibleKey{i, group})
-	}
-}
+func (a *Assigner) Appear(group int32, domain string) { a.domains.add(group, domain) }

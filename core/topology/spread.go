@@ -1,10 +1,8 @@
 package topology
 
 import (
-	"slices"
-
 	"tenon/core/feasible"
-	"tenon/core/model"
+	"tenon/core/reason"
 	"tenon/core/snapshot"
 )
 
@@ -41,7 +39,7 @@ func (s Spread) skewWith(c Count, low int32) int32 {
 // that pass its filter, and those where the pod itself could get a new node. With fewer
 // of them than minDomains it is zero.
 func (a *Assigner) minimum(i int, s Spread) int32 {
-	domains := a.domainsOf(i, s.Group)
+	domains := a.domains.of(i, s.Group)
 	if len(domains) < int(s.MinDomains) || len(domains) == 0 {
 		return 0
 	}
@@ -52,35 +50,30 @@ func (a *Assigner) minimum(i int, s Spread) int32 {
 	return low
 }
 
-func (a *Assigner) domainsOf(i int, g int32) []string {
-	key := eligibleKey{i, g}
-	if found, ok := a.eligible[key]; ok {
-		return found
+// keepsEven asks the spreads of the shape whether one more of its pods may be in the domain.
+func (a *Assigner) keepsEven(i int, key, domain string) reason.Reason {
+	for _, s := range a.shapes[i].Rules.Spreads {
+		if a.reg.Groups()[s.Group].Key != key {
+			continue
+		}
+		if skew := s.skewWith(a.counts.At(s.Group, domain), a.minimum(i, s)); skew > s.MaxSkew {
+			return reason.Reason{Code: reason.Spread, Where: key, Have: int64(skew), Want: int64(s.MaxSkew)}
+		}
 	}
-	var out []string
-	for d := range a.inherent[g] {
-		out = append(out, d)
-	}
-	for _, d := range a.atlas.Within(a.lookedAt(i, g), a.reg.Groups()[g].Key) {
-		out = append(out, d.Value)
-	}
-	slices.Sort(out)
-	out = slices.Compact(out)
-	a.eligible[key] = out
-	return out
+	return reason.Reason{}
 }
 
-// lookedAt is where nodes count for the group's spread: by the pod's own rules for nodes,
-// without its volumes, or anywhere, as its policies say.
-func (a *Assigner) lookedAt(i int, g int32) []*feasible.Places {
-	f := a.reg.Groups()[g].Filter
-	switch {
-	case f != nil && f.Affinity:
-		return f.Of.Places
-	case f != nil && f.Taints:
-		return []*feasible.Places{a.sp.Find(feasible.Asker{Tolerations: a.shapes[i].Places[0].Tolerations})}
+// uneven reports whether a spread of the portion's pods does not hold where they are.
+func (a *Assigner) uneven(p Portion) bool {
+	for _, s := range a.shapes[p.Shape].Rules.Spreads {
+		key := a.reg.Groups()[s.Group].Key
+		for _, pin := range p.Pins {
+			if !s.Soft && pin.Key == key && len(pin.Values) == 1 && a.counts.At(s.Group, pin.Values[0]).Total()-a.minimum(p.Shape, s) > s.MaxSkew {
+				return true
+			}
+		}
 	}
-	return []*feasible.Places{a.sp.Find(feasible.Asker{Tolerations: []model.Toleration{{Operator: "Exists"}}})}
+	return false
 }
 
 // load is how full the domain is of pods that are counted together with the shape's.
@@ -92,7 +85,7 @@ func (a *Assigner) load(i int, key, domain string) int32 {
 	var counted, seen int32
 	any := false
 	for _, g := range r.Counts {
-		if a.watched[g] && groups[g].Key == key {
+		if a.groups.watched[g] && groups[g].Key == key {
 			counted += a.counts.At(g, domain).Total()
 			any = true
 		}
