@@ -48,8 +48,12 @@ const (
 	NoRoomBeside     Code = "NoRoomBeside" // Where: the pool, whose limits leave no room for a replacement
 )
 
-// What parts of a plan wait for that are not carried out at once: pods first, then claims and moves.
+// What parts of a plan wait for that are not carried out at once: decisions first, then pods, claims and moves.
 const (
+	PoolUnjudged  Code = "PoolUnjudged"
+	WorkloadsJoin Code = "WorkloadsJoin"
+	PodsFollow    Code = "PodsFollow"
+
 	PlaceHandedOver Code = "PlaceHandedOver"
 
 	PlacesArranged  Code = "PlacesArranged"

@@ -1,6 +1,8 @@
 // Package wait has the rules by which something is not decided, or a part of a plan not carried out,
 // now but later: because it would be better in a moment, or in the way of something else.
 //
+//	a decision   ──▶ newPool ──▶ joining ──▶ silence
+//	announced    ──▶ promise
 //	pods         ──▶ handover
 //	claims       ──▶ arranged ──▶ burst ──▶ late ──▶ refused
 //	disruptions  ──▶ arrivals ──▶ neighbours

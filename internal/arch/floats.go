@@ -64,7 +64,7 @@ func (c *checker) Import(path string) (*types.Package, error) {
 
 // integers declares what pure code multiplies of the standard library that has no fraction.
 var integers = map[string]string{
-	"time":      "package time; type Duration int64; const (Second Duration = 1; Minute = Second; Hour = Second); type Time struct{}; func (Time) Sub(Time) Duration",
+	"time":      "package time; type Duration int64; const (Millisecond Duration = 1; Second = Millisecond; Minute = Second; Hour = Second); type Time struct{}; func (Time) Sub(Time) Duration",
 	"math/bits": "package bits; func Len64(uint64) int; func OnesCount64(uint64) int; func TrailingZeros64(uint64) int",
 }
 

@@ -60,7 +60,7 @@ func replicas(set owner.Ref, model *snapshot.Pod, n int) []snapshot.Pod {
 func (w *World) judgePromises(now time.Time) {
 	for _, set := range slices.SortedFunc(maps.Keys(w.trust.open), owner.Ref.Compare) {
 		want, known := w.index.Wanted(set)
-		w.trust.judge(set, w.guests.count[set], !known || want < w.trust.open[set].due, now)
+		w.trust.judge(set, w.guests.count[set], !known || want < w.trust.open[set].Due, now)
 	}
 }
 

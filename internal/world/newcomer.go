@@ -8,27 +8,22 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 )
 
-// acquaintance is for how long a new pool is waited for that has not been judged yet.
-const acquaintance = 5 * time.Second
-
-// meet notes pools that have just appeared and have not been judged yet. People apply pools,
-// classes and workloads with one command; deciding at once would tell them that nothing is
-// ready, or buy from whichever pool is judged first although another one has more weight.
+// meet notes pools that have just appeared and have not been judged yet.
 func (w *World) meet(old, pool *karpenterv1.NodePool) {
 	switch {
 	case isJudged(pool) || pool.DeletionTimestamp != nil:
 		delete(w.newcomers, pool.Name)
 	case old == nil:
-		w.newcomers[pool.Name] = w.clock.Now().Add(acquaintance)
+		w.newcomers[pool.Name] = w.clock.Now()
 	}
 }
 
-// acquainted is when no new pool has to be waited for any more; zero if there is none.
-func (w *World) acquainted() time.Time {
+// newPool is when the last pool appeared that has not been judged yet; zero if there is none.
+func (w *World) newPool() time.Time {
 	var last time.Time
-	for _, until := range w.newcomers {
-		if until.After(last) {
-			last = until
+	for _, at := range w.newcomers {
+		if at.After(last) {
+			last = at
 		}
 	}
 	return last

@@ -3,6 +3,7 @@ package world
 import (
 	"time"
 
+	"tenon/core/wait"
 	"tenon/internal/owner"
 )
 
@@ -16,25 +17,8 @@ type Pulse struct {
 	Changes uint64
 	// Objections rises when the scheduler refuses a pod for which we may have seen a place.
 	Objections uint64
-	// Waiting is how many pods want a place that no claim has been bought for.
-	Waiting int
-	// First and Last are when the first and the last pod of the burst began to wait: of those
-	// that have come since the last decision.
-	First, Last time.Time
-	// Joined is when the last ReplicaSet made its first pod. Where one has just begun, others may
-	// follow that have not been heard of.
-	Joined time.Time
-	// Sets is how many ReplicaSets the pods of the burst are of.
-	Sets int
-	// Coming is how many more pods the workloads of those that wait will make at once, and Doubted
-	// how many they want beyond that: it is not known yet whether these come.
-	Coming, Doubted int
-	// Hearsay says that Coming is not to be relied on: we have not heard yet what their
-	// workloads want now.
-	Hearsay bool
-	// Acquainted is when no new pool has to be waited for any more that has not been judged
-	// yet; zero if there is none.
-	Acquainted time.Time
+	// Arriving are the pods that want a place.
+	wait.Arriving
 	// Displaced is how many pods are on nodes that are leaving.
 	Displaced int
 	// Buffered is for how many pods buffers ask for room.
@@ -94,8 +78,11 @@ func (w *World) look() Pulse {
 	believed, doubted := w.coming()
 	return Pulse{
 		Demand: w.pulse.demand, Supply: w.pulse.offer, Objections: w.pulse.objections, Changes: w.pulse.changes,
-		Waiting: len(w.guests.waiting), First: w.pulse.first, Last: w.pulse.last, Joined: w.pulse.joined, Sets: len(w.pulse.sets),
-		Coming: believed, Doubted: doubted, Hearsay: w.hearsay(), Acquainted: w.acquainted(), Displaced: w.displaced(), Buffered: w.buffered(),
+		Displaced: w.displaced(), Buffered: w.buffered(),
+		Arriving: wait.Arriving{
+			Waiting: len(w.guests.waiting), First: w.pulse.first, Last: w.pulse.last, Joined: w.pulse.joined, Sets: len(w.pulse.sets),
+			Coming: believed, Doubted: doubted, Hearsay: w.hearsay(), NewPool: w.newPool(),
+		},
 	}
 }
 

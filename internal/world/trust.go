@@ -3,44 +3,32 @@ package world
 import (
 	"time"
 
+	"tenon/core/wait"
 	"tenon/internal/owner"
 )
 
 // trust is how far it is believed that ReplicaSets make the pods that they want. What keeps a
 // set from making them need not be visible: a webhook refuses them, or its author takes the wish
-// back. So what is bought ahead is a small multiple of the pods that exist, or as many as a
-// workload of the namespace has had before; and of that the share that came the last time.
+// back. What is known of each is kept here; how far it goes is said by wait.Believed.
 //
 //	announced ──all come──▶ kept: twice the share
 //	    └──no pod for a while, hindered, scaled down──▶ broken: the share that came
 type trust struct {
 	open   map[owner.Ref]*promise // by ReplicaSet
-	shares map[owner.Ref]int      // in sixteenths, by workload and by namespace; absent is all
+	shares map[owner.Ref]int      // in parts of wait.WholeShare, by workload and by namespace; absent is all
 	peaks  map[string]int         // the most pods of one set at once, by namespace
 	// rumours are when a namespace had pods of a ReplicaSet that was never heard of.
 	rumours map[string]time.Time
 }
 
-// promise is what a ReplicaSet has announced and not made yet.
+// promise is what a ReplicaSet of a workload has announced and not made yet.
 type promise struct {
-	workload  owner.Ref
-	from, due int // pods of the set: when it was announced, and when it is kept
-	last      time.Time
+	wait.Promise
+	workload owner.Ref
 }
 
-const (
-	// multiple is how many pods are believed in for each one that is there.
-	multiple = 4
-	// whole is the share of a workload that keeps what it announces.
-	whole = 16
-	// breach is how long after the last pod of a set the others are not expected any more.
-	// kube-controller-manager makes 20 a second by default, of all workloads together.
-	breach = 30 * time.Second
-	// mostTrusted is how many workloads are remembered; when there are more, all are forgotten.
-	mostTrusted = 20_000
-	// rumour is for how long a namespace is not waited for once it was waited for in vain.
-	rumour = time.Minute
-)
+// mostTrusted is how many workloads are remembered; when there are more, all are forgotten.
+const mostTrusted = 20_000
 
 func newTrust() trust {
 	return trust{open: map[owner.Ref]*promise{}, shares: map[owner.Ref]int{}, peaks: map[string]int{}, rumours: map[string]time.Time{}}
@@ -57,16 +45,12 @@ func (t *trust) share(workload owner.Ref) int {
 			return share
 		}
 	}
-	return whole
+	return wait.WholeShare
 }
 
 // believed is how many of the missing pods of a set are believed in, where it has some.
 func (t *trust) believed(workload owner.Ref, have, missing int) int {
-	ahead := max(multiple*have, t.peaks[workload.Namespace]-have)
-	if share := t.share(workload); share < whole {
-		ahead = max(ahead*share/whole, 1)
-	}
-	return min(missing, ahead)
+	return wait.Believed(have, missing, t.peaks[workload.Namespace], t.share(workload))
 }
 
 // count notes how many pods a set of a namespace has.
@@ -77,7 +61,7 @@ func (t *trust) count(namespace string, have int) {
 // came notes that a pod of a set has been made, which has so many now.
 func (t *trust) came(set owner.Ref, have int, now time.Time) {
 	if p := t.open[set]; p != nil {
-		p.last = now
+		p.Last = now
 		t.judge(set, have, false, now)
 	}
 }
@@ -86,18 +70,18 @@ func (t *trust) came(set owner.Ref, have int, now time.Time) {
 func (t *trust) promise(set, workload owner.Ref, have, announced int, now time.Time) {
 	p := t.open[set]
 	if p == nil {
-		p = &promise{workload: workload, from: have, last: now}
+		p = &promise{workload: workload, Promise: wait.Promise{From: have, Last: now}}
 		t.open[set] = p
 	}
-	p.due = max(p.due, have+announced)
+	p.Due = max(p.Due, have+announced)
 }
 
 // judge closes a promise that is kept, or that is kept no more: hopeless says that the set does
 // not want that many, or cannot make them.
 func (t *trust) judge(set owner.Ref, have int, hopeless bool, now time.Time) {
 	p := t.open[set]
-	kept := have >= p.due
-	if !kept && !hopeless && now.Sub(p.last) < breach {
+	kept, over := p.Kept(have, hopeless, now)
+	if !over {
 		return
 	}
 	delete(t.open, set)
@@ -105,18 +89,14 @@ func (t *trust) judge(set owner.Ref, have int, hopeless bool, now time.Time) {
 		clear(t.shares)
 	}
 	for _, known := range []owner.Ref{p.workload, namespaceOf(p.workload)} {
-		share := min(2*t.share(known), whole)
-		if !kept {
-			share = max(whole*max(have-p.from, 0)/(p.due-p.from), 1)
-		}
-		t.shares[known] = share
+		t.shares[known] = p.Share(have, kept, t.share(known))
 	}
 }
 
 // doubt notes that a set was waited for in vain.
 func (t *trust) doubt(set owner.Ref, now time.Time) {
 	for namespace, at := range t.rumours {
-		if now.Sub(at) >= rumour {
+		if !wait.InVain(at, now) {
 			delete(t.rumours, namespace)
 		}
 	}
@@ -126,5 +106,5 @@ func (t *trust) doubt(set owner.Ref, now time.Time) {
 // doubts reports whether sets of a namespace that are not heard of are not worth waiting for.
 func (t *trust) doubts(namespace string, now time.Time) bool {
 	at, known := t.rumours[namespace]
-	return known && now.Sub(at) < rumour
+	return known && wait.InVain(at, now)
 }

@@ -42,7 +42,7 @@ type World struct {
 	index      *ingest.Index
 	translator *ingest.Translator
 	pools      map[string]*karpenterv1.NodePool
-	newcomers  map[string]time.Time // pools that have not been judged yet, and until when that may be
+	newcomers  map[string]time.Time // pools that have not been judged yet, and when they appeared
 	roster     roster
 	guests     guests
 	daemons    daemons

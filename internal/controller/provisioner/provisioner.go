@@ -5,8 +5,8 @@
 //	pods arrive ──▶ window ──▶ picture ──▶ decide ──▶ launch what need not wait ──▶ tell
 //	                  └ wait while more are coming
 //
-// It decides nothing itself about pods and nodes, and writes only through execute. Which claims of
-// a plan wait is decided by core/wait.
+// It decides nothing itself about pods and nodes, and writes only through execute. How long pods are
+// gathered, and what of a plan waits, is decided by core/wait.
 package provisioner
 
 import (
@@ -113,24 +113,21 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 	if !l.due(pulse, now) {
 		return settles.Sooner(reconcile.In(l.nextLook(pulse).Sub(now))), nil
 	}
-	w := window{idle: l.kit.Settings.BatchIdleDuration, longest: l.kit.Settings.BatchMaxDuration}
+	w := wait.Window{Idle: l.kit.Settings.BatchIdleDuration, Longest: l.kit.Settings.BatchMaxDuration}
 	since := pulse.First
 	if l.last.left {
 		since = l.last.since
 	}
-	more, streaming := w.wait(pulse, since, now)
-	if fresh := l.last.left || l.last.demand != pulse.Demand; fresh && more > 0 {
-		return reconcile.In(more), nil
+	delay, burst := w.Decision(pulse.Arriving, since, now)
+	if fresh := l.last.left || l.last.demand != pulse.Demand; fresh && delay.Code != reason.None {
+		return reconcile.In(delay.Until.Sub(now)), nil
 	}
 	// 3. Look, decide, act.
 	l.o.World.Rearm()
 	l.refusals.settle(l.o.World, now)
 	l.spares.settle(l.o.World, now)
 	market := l.o.Supply.Of(ctx, l.o.World.Pools())
-	waiting := snapshot.Waiting{Refused: l.refusals.list(now), Spare: l.spares.until.UTC()}
-	if streaming {
-		waiting.Burst = since.Add(w.longest).UTC()
-	}
+	waiting := snapshot.Waiting{Refused: l.refusals.list(now), Spare: l.spares.until.UTC(), Burst: burst.UTC()}
 	picture := l.reader.Picture(world.Moment{Now: now, Settings: l.kit.Settings.Decision(), Market: market, Waiting: waiting})
 	decision := l.decide(picture)
 	if l.o.Tell != nil {
