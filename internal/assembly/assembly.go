@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"tenon/cloud"
 	"tenon/core/decide"
 	"tenon/core/requirement"
@@ -38,6 +40,9 @@ type Parts struct {
 	Effort decide.Budget
 	// Pause is the least time between two evaluations of the fleet; zero is the usual one.
 	Pause time.Duration
+	// Nominations writes nominations. The default is the kit's client, in whose rate limit nominations
+	// would delay evictions.
+	Nominations client.StatusClient
 	// Parallel is how many writes a controller may make at the same time; with one, nothing runs
 	// beside it.
 	Parallel int
@@ -50,6 +55,7 @@ func New(kit reconcile.Kit) Parts {
 		Kit: kit, World: World(kit), Tracker: registration.New(),
 		Market: market.New(kit.Cloud, kit.Settings.FeatureGates.NodeOverlay),
 	}
+	p.Nominations = kit.Client
 	p.Market.Subscribe(p.World.Reprice)
 	return p
 }

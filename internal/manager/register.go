@@ -7,8 +7,10 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/util/rand"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"tenon/internal/assembly"
 	"tenon/internal/lookup"
@@ -89,9 +91,24 @@ const parallel = 32
 // suffixLength is that of the names that the API server makes.
 const suffixLength = 5
 
+// unlimited is a client without a limit on the rate of requests.
+func (c crew) unlimited() (client.Client, error) {
+	config := rest.CopyConfig(c.manager.GetConfig())
+	config.QPS, config.RateLimiter = -1, nil
+	own, err := client.New(config, client.Options{Scheme: c.manager.GetScheme(), Mapper: c.manager.GetRESTMapper(), HTTPClient: c.manager.GetHTTPClient()})
+	if err != nil {
+		return nil, fmt.Errorf("make the client that writes nominations: %w", err)
+	}
+	return own, nil
+}
+
 func (c crew) employ(ctx context.Context, kit reconcile.Kit, backend provider.Backend) error {
+	var err error
 	parts := assembly.New(kit)
 	parts.Parallel = parallel
+	if parts.Nominations, err = c.unlimited(); err != nil {
+		return err
+	}
 	parts.Suffix = func() string { return rand.String(suffixLength) }
 	kinds := append(pictured(c.settings), readable(ctx, kit.Uncached, c.log)...)
 	synced, err := feed(ctx, c.manager.GetCache(), parts.World, kinds)

@@ -59,6 +59,22 @@ func inOrder(pod *corev1.Pod) bool {
 	})
 }
 
+// Unopened counts the nodes that are closed or still to come and on which pods have places, those places,
+// and the places that pods have not taken yet on open nodes.
+func (w *World) Unopened() (nodes, places, unbound int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for claim, pods := range w.ledger.byClaim {
+		if isOpen(w.roster.nodeFor(claim)) {
+			unbound += len(pods)
+			continue
+		}
+		nodes++
+		places += len(pods)
+	}
+	return nodes, places, unbound
+}
+
 // NominationsFor are the nominations to write before a claim's node opens for pods. The world
 // takes them for written.
 func (w *World) NominationsFor(claim, node string) []Nomination {

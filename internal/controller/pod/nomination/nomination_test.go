@@ -39,7 +39,7 @@ func newScene(t *testing.T, change ...func(*harness.Harness)) *scene {
 		c(s.Harness)
 	}
 	s.world = world.New(ingest.Options{Vocabulary: s.Kit.Cloud.Describe().Vocabulary(), Unjudged: true}, s.Clock)
-	s.nominator = nomination.New(s.Kit, s.world, 1)
+	s.nominator = nomination.New(s.Kit, s.world, s.Kit.Client, 1)
 	var guests []world.Guest
 	for name, cpu := range map[string]string{"small": "100m", "large": "2"} {
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID("uid-" + name)}, Status: corev1.PodStatus{Phase: corev1.PodPending}}
@@ -104,29 +104,26 @@ func TestANodeDoesNotWaitForEver(t *testing.T) {
 	}
 }
 
-// At most three nodes are about to open at the same time; one that has opened makes room for another.
-func TestNodesTakeTurns(t *testing.T) {
+// The nodes of a burst open together: the first one waits until the last one is ready and all pods have been
+// nominated.
+func TestNodesOfABurstOpenTogether(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
-	for i := range 4 {
-		name := "other-" + string(rune('a'+i))
-		if i == 3 {
-			name = claimName
-		}
-		guests := []world.Guest{{UID: s.pods[0].UID, Namespace: "default", Name: s.pods[0].Name}}
-		if name != claimName {
-			s.Must(s.world.Assume(&karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name}}, model.Resources{}, guests))
-		}
-		s.nominator.Prepare(t.Context(), name, name)
-	}
-	s.named(t)
+	s.Must(s.world.Assume(&karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "web-2"}}, model.Resources{}, []world.Guest{{UID: s.pods[0].UID, Namespace: "default", Name: s.pods[0].Name}}))
 	if wait := s.nominator.Prepare(t.Context(), claimName, nodeName); wait <= 0 {
-		t.Error("a fourth node opens")
+		t.Error("the node opens while another is still to come")
 	}
-	s.nominator.Opened("other-a")
-	s.nominator.Prepare(t.Context(), claimName, nodeName)
-	if got := s.named(t)["large"] + s.named(t)["small"]; got == "" {
-		t.Error("no pod is nominated when its node's turn has come")
+	if got := s.named(t); got["small"] != "" || got["large"] != "" {
+		t.Errorf("nominated before all nodes are ready: %v", got)
+	}
+	s.nominator.Prepare(t.Context(), "web-2", "node-2")
+	if got := s.named(t); got[s.pods[0].Name] != "node-2" || got[s.pods[1].Name] != nodeName {
+		t.Errorf("nominated are %v", got)
+	}
+	for _, n := range [][2]string{{"web-2", "node-2"}, {claimName, nodeName}} {
+		if wait := s.nominator.Prepare(t.Context(), n[0], n[1]); wait != 0 {
+			t.Errorf("%s stays closed for %s", n[1], wait)
+		}
 	}
 }
 

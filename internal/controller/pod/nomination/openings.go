@@ -1,0 +1,129 @@
+package nomination
+
+import (
+	"maps"
+	"sync"
+	"time"
+)
+
+const (
+	// eachPlace is how long nodes wait for others of the same burst after the last one was ready, for each
+	// pod that has its place on a closed node. longestLull bounds that, and longestGathering is how long
+	// the first node waits at most.
+	eachPlace        = 20 * time.Millisecond
+	longestLull      = 2 * time.Second
+	longestGathering = 10 * time.Second
+	// mostPlaces is how many pods a group of nodes is for at most: for more, writing the
+	// nominations would take longer than a node may stay closed.
+	mostPlaces = 2500
+	// longestSettling is how long a group keeps the next one waiting at most once its pods have been nominated.
+	longestSettling = 10 * time.Second
+	// leastPause is how often a node asks whether it may open, and eachNode is added for every node that asks.
+	leastPause = 100 * time.Millisecond
+	eachNode   = 2 * time.Millisecond
+)
+
+// openings has the nodes of a burst open together. Every node that opens wakes all pending pods, and
+// the scheduler takes the nomination away from each pod that it tries while the pod's node is still
+// closed. As long as no node opens, pending pods sleep. So the fewer times nodes open, the fewer
+// nominations are lost, and the less the scheduler has to do.
+//
+//	node is ready ──▶ gathering ──▶ opening: pods are nominated ──▶ watches have told of it ──▶ all open
+type openings struct {
+	mu                 sync.Mutex
+	gathering, opening group
+}
+
+// group is nodes that open together.
+type group struct {
+	nodes  map[string]string // by claim
+	places int               // that pods have on them
+	first  time.Time         // when the first one was ready
+	last   time.Time         // when the last one was
+	leader string            // the claim whose node was ready when the group began to open
+	told   time.Time         // when all pods had been nominated
+	heard  bool              // watches have told of that
+}
+
+// closed counts the nodes that are still to open, the pods that have places on them, and those that have places on open nodes.
+type closed struct{ nodes, places, unbound int }
+
+// turn is what a node does next.
+type turn struct {
+	// nominate is the group whose pods are to be nominated now, if this node leads it.
+	nominate map[string]string
+	// leads says that this node finds out whether watches have told of the nominations.
+	leads bool
+	// open says that the node may open.
+	open bool
+	// pause is how long to wait otherwise.
+	pause time.Duration
+}
+
+// ask enters a node that is ready, with the number of pods that have places on it, and says what it does next.
+func (o *openings) ask(claim, node string, places int, now time.Time, all closed) turn {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.opening.nodes[claim] == node {
+		g := &o.opening
+		heard := g.heard || !g.told.IsZero() && now.Sub(g.told) >= longestHearing
+		return turn{open: heard, leads: !heard && !g.told.IsZero() && g.leader == claim, pause: g.pause()}
+	}
+	g := &o.gathering
+	if g.nodes == nil {
+		*g = group{nodes: map[string]string{}, first: now}
+	}
+	if g.nodes[claim] != node {
+		g.nodes[claim], g.last = node, now
+		g.places += places
+	}
+	if !o.opening.settled(now, all) || !g.complete(now, all) {
+		return turn{pause: g.pause()}
+	}
+	g.leader = claim
+	o.opening, o.gathering = *g, group{}
+	return turn{nominate: maps.Clone(o.opening.nodes)}
+}
+
+// settled reports whether the next group may begin to open: all nodes are open, and their pods have been bound.
+func (g *group) settled(now time.Time, all closed) bool {
+	none, late := g.nodes == nil, !g.told.IsZero() && now.Sub(g.told) >= longestSettling
+	return none || late || len(g.nodes) == 0 && all.unbound == 0
+}
+
+// complete reports whether the group waits for no further node.
+func (g *group) complete(now time.Time, all closed) bool {
+	lull := min(time.Duration(all.places)*eachPlace, longestLull)
+	return len(g.nodes) >= all.nodes || g.places >= mostPlaces || now.Sub(g.last) >= lull || now.Sub(g.first) >= longestGathering
+}
+
+func (g *group) pause() time.Duration { return leastPause + time.Duration(len(g.nodes))*eachNode }
+
+// group is a copy of the nodes that open together.
+func (o *openings) group() map[string]string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return maps.Clone(o.opening.nodes)
+}
+
+// nominated notes that all pods of the nodes that open have been nominated.
+func (o *openings) nominated(now time.Time) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.opening.told = now
+}
+
+// heard notes that watches have told of that.
+func (o *openings) heard() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.opening.heard = true
+}
+
+// leave notes that the node of a claim has opened, or waits no longer.
+func (o *openings) leave(claim string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.opening.nodes, claim)
+	delete(o.gathering.nodes, claim)
+}
