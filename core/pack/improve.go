@@ -83,41 +83,6 @@ func (p *packer) overhaul() {
 	}
 }
 
-// mostWasteful are positions of bins in the order of their waste, up to a number of pods.
-func (p *packer) mostWasteful(pods int) []int {
-	order, waste := p.byWaste()
-	var out []int
-	for _, i := range order {
-		if waste[i] <= 0 || pods < p.bins[i].pods() {
-			break
-		}
-		pods -= p.bins[i].pods()
-		out = append(out, i)
-	}
-	slices.Sort(out)
-	return out
-}
-
-// byWaste orders the bins that may be repacked, the most wasteful first. The lists are good
-// until it is asked again.
-func (p *packer) byWaste() (order []int, waste []float64) {
-	order, waste = p.scratch.order[:0], append(p.scratch.waste[:0], make([]float64, len(p.bins))...)
-	for i, b := range p.bins {
-		if !b.sealed && i >= p.tierStart {
-			order = append(order, i)
-			waste[i] = p.waste(b)
-		}
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		if waste[a] != waste[b] {
-			return cmp.Compare(waste[b], waste[a])
-		}
-		return cmp.Compare(a, b)
-	})
-	p.scratch.order, p.scratch.waste = order, waste
-	return order, waste
-}
-
 // promising are the offers that hold most value for their price when they are full, a
 // few of every size.
 func (p *packer) promising() []int {
@@ -174,53 +139,6 @@ func (p *packer) inUse() []int {
 	return out
 }
 
-// sequence draws numbers that depend only on how many were drawn.
-type sequence uint64
-
-func (l *sequence) next(n int) int {
-	*l = *l*6364136223846793005 + 1442695040888963407
-	return int(uint64(*l>>33) % uint64(n))
-}
-
-// victims are positions of bins: one of the most wasteful, with others drawn from the
-// more wasteful half.
-func (p *packer) victims(draw *sequence) []int {
-	order, _ := p.byWaste()
-	if len(order) == 0 {
-		return nil
-	}
-	first := draw.next(min(len(order), 8))
-	victims := []int{order[first]}
-	pods := p.bins[order[first]].pods()
-	for want := 1 + draw.next(5); want > 0; want-- {
-		i := order[draw.next(max(len(order)/2, min(len(order), 12)))]
-		n := p.bins[i].pods()
-		if !slices.Contains(victims, i) && pods+n <= manyPods {
-			victims = append(victims, i)
-			pods += n
-		}
-	}
-	slices.Sort(victims)
-	return victims
-}
-
-func (b *bin) pods() int {
-	n := 0
-	for _, t := range b.content {
-		n += t.n
-	}
-	return n
-}
-
-// waste is what the bin costs beyond what its pods are worth in the relaxation.
-func (p *packer) waste(b *bin) float64 {
-	w := float64(b.price)
-	for _, t := range b.content {
-		w -= float64(float64(t.n) * p.kinds[p.lots[t.lot].kind].worth)
-	}
-	return w
-}
-
 // repack takes the bins apart, fills existing nodes anew, and new ones from the offers.
 func (p *packer) repack(victims []int, hosts []*bin, offers []int) bool {
 	from := len(p.bins) - len(victims)
@@ -231,38 +149,4 @@ func (p *packer) repack(victims []int, hosts []*bin, offers []int) bool {
 		p.fillFrom(offers)
 		return p.takeDown(from)
 	})
-}
-
-// replace takes the bins and what was put on existing nodes apart, and keeps all as it was
-// unless the draft that is made of their pods is better.
-func (p *packer) replace(victims []int, hosts []*bin, redo func() *draft) bool {
-	rest, taken := p.bins[:0], make([]*bin, 0, len(victims))
-	for i, b := range p.bins {
-		if _, ok := slices.BinarySearch(victims, i); ok {
-			taken = append(taken, b)
-		} else {
-			rest = append(rest, b)
-		}
-	}
-	p.bins = append(rest, taken...)
-	old, before := p.takeDown(len(rest)), p.vacateAll(hosts)
-	fresh := redo()
-	if fresh.better(old) {
-		p.putUp(fresh)
-		return true
-	}
-	p.vacateAll(hosts)
-	for i, b := range hosts {
-		p.restore(b, before[i])
-	}
-	p.putUp(old)
-	return false
-}
-
-func (p *packer) countLeft() int {
-	n := 0
-	for k := range p.kinds {
-		n += p.kinds[k].left
-	}
-	return n
 }

@@ -1,0 +1,109 @@
+package pack
+
+import (
+	"slices"
+
+	"tenon/core/topology"
+)
+
+// mayBegin reports whether a pod of the lot may be the first of the group that it needs: no
+// pod of the group is anywhere, and none that wants a place can come before it.
+func (p *packer) mayBegin(at int, need topology.Need) bool {
+	if !need.Self || p.groupTotal[need.Group] > 0 {
+		return false
+	}
+	key := beginner{at, need.Group}
+	first, known := p.first[key]
+	if !known {
+		first = !topology.Preceded(p.wants(), p.runs, at, need.Group)
+		p.first[key] = first
+	}
+	return first
+}
+
+// beginner is a lot that may be the first of a group.
+type beginner struct {
+	lot   int
+	group int32
+}
+
+// wants are what the lots bring and need on their nodes. Pods that were given up want
+// nothing.
+func (p *packer) wants() []topology.Want {
+	out := make([]topology.Want, len(p.lots))
+	for at := range p.lots {
+		if l := &p.lots[at]; l.given > l.dropped {
+			out[at] = l.shape.Rules.HostWant()
+		}
+	}
+	return out
+}
+
+// runs reports whether a pod of the host group is on an existing node.
+func (p *packer) runs(group int32) bool { return p.running[group] > 0 }
+
+// Lonely reports whether some pod of the lot is on a node without the company that it
+// needs there.
+func (k *Packer) Lonely(lot int) bool {
+	if len(k.p.lots[lot].shape.Rules.HostNeeds) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(slices.Concat(k.p.hosts, k.p.bins), func(b *bin) bool {
+		return b.holds(lot) && !k.p.arrives(b, lot)
+	})
+}
+
+// arrives reports whether the pods of a lot can come to their bin, one after the other with
+// the others that are there.
+func (p *packer) arrives(b *bin, lot int) bool {
+	present := map[int32]bool{}
+	for _, t := range b.before {
+		present[t.group] = t.n > 0
+	}
+	there := map[int]bool{}
+	for {
+		next := p.nextToArrive(b, there, func(_ int, n topology.Need) bool { return present[n.Group] })
+		if next < 0 {
+			next = p.nextToArrive(b, there, func(at int, n topology.Need) bool { return present[n.Group] || p.began(b, at, n) })
+		}
+		if next < 0 || next == lot {
+			return next == lot
+		}
+		there[next] = true
+		for _, g := range p.lots[next].shape.Rules.HostCounts {
+			present[g] = true
+		}
+	}
+}
+
+// nextToArrive is the first lot of a bin's content that is not there and whose needs are met,
+// or -1.
+func (p *packer) nextToArrive(b *bin, there map[int]bool, met func(at int, n topology.Need) bool) int {
+	for _, t := range b.content {
+		unmet := func(n topology.Need) bool { return !n.Soft && !met(t.lot, n) }
+		if !there[t.lot] && !slices.ContainsFunc(p.lots[t.lot].shape.Rules.HostNeeds, unmet) {
+			return t.lot
+		}
+	}
+	return -1
+}
+
+// began reports whether a pod of the lot may have been the first of the group: all of the
+// group is on this bin.
+func (p *packer) began(b *bin, at int, need topology.Need) bool {
+	t := b.tally(need.Group)
+	if !need.Self || t == nil || int(t.n) < p.groupTotal[need.Group] {
+		return false
+	}
+	return !topology.Preceded(p.wants(), p.runs, at, need.Group)
+}
+
+// MayArrive reports whether pods of a shape may find their company on a node at all: if so,
+// that they have no place says nothing about where they could be.
+func (k *Packer) MayArrive(shape int) bool {
+	wants := make([]topology.Want, len(k.p.set.Shapes))
+	for i := range wants {
+		wants[i] = k.p.set.Shapes[i].Rules.HostWant()
+	}
+	return topology.Arriving(wants, k.p.runs, topology.Anyone)[shape]
+}

@@ -1,0 +1,91 @@
+package pack
+
+// construct opens bins for all that is waiting, in several ways, and keeps the cheapest:
+// filling by value alone is best where nodes are large and few, diving where patterns
+// are small and many, and no scoring is best for every input.
+func (p *packer) construct() {
+	if !p.waiting() {
+		return
+	}
+	waiting, pods := p.waitingRows()
+	var r relaxation
+	if p.ahead != nil && p.ahead.pods == pods {
+		r = *p.ahead
+	} else {
+		r = p.relaxRows(waiting, pods, p.relaxEffort(waiting, pods))
+	}
+	p.ahead = nil
+	for k := range p.kinds {
+		p.kinds[k].worth = p.kinds[k].value
+	}
+	best := p.bestDraft(r, p.ways(pods, len(waiting.items)), p.steps+p.effort/draftsPart)
+	if exact := p.exactDraft(); exact != nil && exact.better(best) {
+		best = exact
+	}
+	p.putUp(best)
+}
+
+// relaxEffort is what the relaxation of all that is waiting may cost.
+func (p *packer) relaxEffort(waiting *rows, pods int) int64 {
+	times := 1
+	if pods > fewPods {
+		times = min(max(len(waiting.items)/manyRows, 1), mostTimes)
+	}
+	return p.effort / relaxPart * int64(times)
+}
+
+// ways is in how many ways bins are filled: in all where pods are few, without a dive where
+// they are so many that rounding hardly shows.
+func (p *packer) ways(pods, rows int) int {
+	switch {
+	case pods > manyPodsAtOnce:
+		return 1
+	case pods > fewPods || rows > manyRows:
+		return 2
+	}
+	return 2 * len(scorings)
+}
+
+// bestDraft fills new bins in some ways, up to two in any case, until the steps are spent.
+func (p *packer) bestDraft(r relaxation, ways int, stop int64) *draft {
+	from := len(p.bins)
+	var best *draft
+	for i := range ways {
+		if i >= 2 && p.steps >= stop {
+			break
+		}
+		if i%2 == 1 && r.Relaxed > 0 && float64(best.cost) > farOff*float64(r.Relaxed) {
+			continue // rules that the relaxation does not know decide the price
+		}
+		p.scoring = scorings[i/2]
+		p.openWhole(r)
+		if i%2 == 1 {
+			p.dive()
+		}
+		p.fillRest()
+		d := p.takeDown(from)
+		if best == nil || d.better(best) {
+			best = d
+		}
+	}
+	p.scoring = scorings[0]
+	return best
+}
+
+// dive solves the relaxation of what is left again and again, and opens bins by its
+// patterns: those that are used in whole or, when there are none, the one used most.
+func (p *packer) dive() {
+	stop := p.steps + p.effort/divePart
+	if p.countLeft() > manyPodsLeft || len(p.bins) > manyBins {
+		stop = p.steps + p.effort/lateDivePart
+	}
+	for p.waiting() && p.steps < stop {
+		r := p.relaxOnce(max(p.proof.Steps/8, leastDive))
+		if p.openWhole(r) == 0 && p.openMost(r) == 0 {
+			break
+		}
+	}
+	for k := range p.kinds {
+		p.kinds[k].value = p.kinds[k].worth
+	}
+}

@@ -1,0 +1,72 @@
+package pack
+
+import (
+	"cmp"
+	"slices"
+
+	"tenon/core/model"
+)
+
+// draft is bins that were taken down again, with what was on them.
+type draft struct {
+	bins     []*bin
+	contents [][]taken
+	cost     model.Money
+	left     int
+}
+
+func (d *draft) better(o *draft) bool {
+	return cmp.Or(cmp.Compare(d.left, o.left), cmp.Compare(d.cost, o.cost), cmp.Compare(len(d.bins), len(o.bins))) < 0
+}
+
+// takeDown closes the bins from a position on.
+func (p *packer) takeDown(from int) *draft {
+	d := &draft{left: p.countLeft()}
+	for _, b := range p.bins[from:] {
+		d.bins = append(d.bins, b)
+		d.contents = append(d.contents, b.content)
+		d.cost += b.price
+		p.unload(b)
+		p.release(b)
+	}
+	p.bins = p.bins[:from]
+	return d
+}
+
+// putUp opens the bins of a draft as they were.
+func (p *packer) putUp(d *draft) {
+	for i, b := range d.bins {
+		again := p.newBin(b.machine, b.slot)
+		again.sealed = b.sealed
+		for _, t := range d.contents[i] {
+			p.put(again, t.lot, t.n, t.alternative)
+		}
+		p.open(again)
+	}
+}
+
+// replace takes the bins and what was put on existing nodes apart, and keeps all as it was
+// unless the draft that is made of their pods is better.
+func (p *packer) replace(victims []int, hosts []*bin, redo func() *draft) bool {
+	rest, taken := p.bins[:0], make([]*bin, 0, len(victims))
+	for i, b := range p.bins {
+		if _, ok := slices.BinarySearch(victims, i); ok {
+			taken = append(taken, b)
+		} else {
+			rest = append(rest, b)
+		}
+	}
+	p.bins = append(rest, taken...)
+	old, before := p.takeDown(len(rest)), p.vacateAll(hosts)
+	fresh := redo()
+	if fresh.better(old) {
+		p.putUp(fresh)
+		return true
+	}
+	p.vacateAll(hosts)
+	for i, b := range hosts {
+		p.restore(b, before[i])
+	}
+	p.putUp(old)
+	return false
+}
