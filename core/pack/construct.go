@@ -85,6 +85,11 @@ func (p *packer) dive() {
 			break
 		}
 	}
+	p.forgetValues()
+}
+
+// forgetValues takes back what a relaxation of fewer pods said that they are worth.
+func (p *packer) forgetValues() {
 	for k := range p.kinds {
 		p.kinds[k].value = p.kinds[k].worth
 	}

@@ -7,12 +7,21 @@ import (
 	"tenon/core/model"
 )
 
-// draft is bins that were taken down again, with what was on them.
+// draft is one way of packing some pods on nodes to be bought. It is a value that does not change:
+// the bins that it was made of are gone, and those that are opened for it are new each time.
+//
+//	waiting ── open bins, fill them ──▶ packing ── takeDown ──▶ draft ── better? ── putUp ──▶ packing
 type draft struct {
-	bins     []*bin
-	contents [][]taken
-	cost     model.Money
-	left     int
+	bins []drafted
+	cost model.Money
+	left int // pods without a place
+}
+
+// drafted is a bin of a draft, with what is on it.
+type drafted struct {
+	machine, slot int
+	sealed        bool
+	content       []taken
 }
 
 func (d *draft) better(o *draft) bool {
@@ -21,10 +30,9 @@ func (d *draft) better(o *draft) bool {
 
 // takeDown closes the bins from a position on.
 func (p *packer) takeDown(from int) *draft {
-	d := &draft{left: p.countLeft()}
+	d := &draft{left: p.countLeft(), bins: make([]drafted, 0, len(p.bins)-from)}
 	for _, b := range p.bins[from:] {
-		d.bins = append(d.bins, b)
-		d.contents = append(d.contents, b.content)
+		d.bins = append(d.bins, drafted{b.machine, b.slot, b.sealed, b.content})
 		d.cost += b.price
 		p.unload(b)
 		p.release(b)
@@ -33,14 +41,12 @@ func (p *packer) takeDown(from int) *draft {
 	return d
 }
 
-// putUp opens the bins of a draft as they were.
+// putUp opens the bins of a draft.
 func (p *packer) putUp(d *draft) {
-	for i, b := range d.bins {
+	for _, b := range d.bins {
 		again := p.newBin(b.machine, b.slot)
 		again.sealed = b.sealed
-		for _, t := range d.contents[i] {
-			p.put(again, t.lot, t.n, t.alternative)
-		}
+		p.furnish(again, b.content)
 		p.open(again)
 	}
 }

@@ -75,9 +75,7 @@ func (p *packer) overhaul() {
 		p.replace(victims, nil, func() *draft {
 			r := p.relax(p.effort / overhaulPart)
 			d := p.bestDraft(r, 2*len(scorings), p.steps+p.effort/overhaulPart)
-			for k := range p.kinds {
-				p.kinds[k].value = p.kinds[k].worth
-			}
+			p.forgetValues()
 			return d
 		})
 	}
