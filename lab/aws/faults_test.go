@@ -128,6 +128,25 @@ func TestOtherNotices(t *testing.T) {
 	}
 }
 
+// Instances lose the tags that a fault names, and no others.
+func TestTagRemoval(t *testing.T) {
+	t.Parallel()
+	e := newEmulator(t)
+	id := e.runningFleet("on-demand", 1)[0]
+	tags := []types.Tag{{Key: sdk.String("karpenter.sh/nodepool"), Value: sdk.String("default")}, {Key: sdk.String("team"), Value: sdk.String("shop")}}
+	got(e.ec2().CreateTags(t.Context(), &ec2.CreateTagsInput{Resources: []string{id}, Tags: tags}))(t)
+	if struck := e.cause(`{"kind": "tag-removal", "tags": ["karpenter.sh/*"]}`); len(struck) != 1 || struck[0] != id {
+		t.Errorf("struck %v, want %s", struck, id)
+	}
+	left := map[string]string{}
+	for _, tag := range e.instance(id).Tags {
+		left[*tag.Key] = *tag.Value
+	}
+	if _, has := left["karpenter.sh/nodepool"]; has || left["team"] != "shop" {
+		t.Errorf("tags left are %v, want team alone of the two", left)
+	}
+}
+
 func TestInstanceFailures(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {

@@ -139,6 +139,8 @@ func (r *Region) strikeInstance(f fault.Fault, i *Instance) {
 		r.announce(i, scheduledChange(start))
 	case fault.InstanceFailure:
 		r.fail(i, f.How)
+	case fault.TagRemoval:
+		i.Tags = slices.DeleteFunc(slices.Clone(i.Tags), func(t wire.Tag) bool { return named(f.Tags, t.Key) })
 	}
 }
 

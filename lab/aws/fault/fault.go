@@ -40,6 +40,7 @@ const (
 	ScheduledChange         Kind = "scheduled-change"         // a health event in the queue, an event in the status
 	ReservationInterruption Kind = "reservation-interruption" // notice for an instance in a reservation, then its end
 	InstanceFailure         Kind = "instance-failure"         // as How says
+	TagRemoval              Kind = "tag-removal"              // instances lose Tags
 	ImageDeprecated         Kind = "image-deprecated"         // Images are deprecated from now on
 	ImageGone               Kind = "image-gone"               // Images are deregistered
 	ImageRelease            Kind = "image-release"            // a new release of every image of Families
@@ -70,6 +71,7 @@ type Fault struct {
 	Instances     []string `json:"instances,omitempty"`
 	Images        []string `json:"images,omitempty"` // identifiers or names
 	Families      []string `json:"families,omitempty"`
+	Tags          []string `json:"tags,omitempty"` // keys
 	Resources     []string `json:"resources,omitempty"` // instance, launch-template, instance-profile
 
 	Limit   int     `json:"limit,omitempty"`
@@ -101,7 +103,7 @@ func (k Kind) Lasts() bool {
 func (k Kind) happens() bool {
 	return slices.Contains([]Kind{
 		SpotInterruption, RebalanceRecommendation, ScheduledChange, ReservationInterruption,
-		InstanceFailure, ImageDeprecated, ImageGone, ImageRelease,
+		InstanceFailure, TagRemoval, ImageDeprecated, ImageGone, ImageRelease,
 	}, k)
 }
 
@@ -137,6 +139,8 @@ func (f Fault) validateKind() error {
 	case InstanceFailure:
 		return f.want(slices.Contains([]string{Terminates, Stops, Impaired, Silent, NotReady}, f.How),
 			"how: terminates, stops, impaired, silent or not-ready")
+	case TagRemoval:
+		return f.want(len(f.Tags) > 0, "tags")
 	case ImageDeprecated, ImageGone:
 		return f.want(len(f.Images) > 0, "images")
 	default:
