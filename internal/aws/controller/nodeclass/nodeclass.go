@@ -55,6 +55,7 @@ func New(kit reconcile.Kit, inventory Inventory, certificateAuthority string) []
 			Watches: []reconcile.Watch{
 				{Kind: &awsv1.EC2NodeClass{}, Matters: matters},
 				{Kind: &karpenterv1.NodeClaim{}, Keys: classOf, Matters: gone},
+				{Kind: &karpenterv1.NodePool{}, Keys: classOfPool, Matters: refusalMatters},
 			},
 			Workers:   reconcile.Workers{Min: 10, Max: 10},
 			Reconcile: k.reconcile,
@@ -110,6 +111,9 @@ func (k keeper) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Res
 	again, failed := k.survey(ctx, standing)
 	after := class.DeepCopy()
 	after.Status = standing.Status()
+	if err := k.showRefusal(ctx, after); err != nil {
+		return reconcile.Never, err
+	}
 	written, err := patch.Status(ctx, k.kit.Client, class, after)
 	if err := errors.Join(failed, err); err != nil {
 		return reconcile.Never, fmt.Errorf("look at class %s: %w", class.Name, err)

@@ -133,6 +133,42 @@ func said(c *awsv1.EC2NodeClass, name string) string {
 	return "missing"
 }
 
+// A class says that launches of its pools are refused, for as long as a pool does, and is Ready all the same.
+func TestRefusedLaunches(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, class())
+	pool := harness.Pool("web")
+	pool.Spec.Template.Spec.NodeClassRef = &karpenterv1.NodeClassReference{Group: awsv1.Group, Kind: "EC2NodeClass", Name: "default"}
+	l.Must(l.API.Create(t.Context(), pool))
+	l.Run(l.status, "default")
+	if got := said(l.class(t), karpenterv1.ConditionLaunchesRefused); got != "missing" {
+		t.Errorf("nothing is refused: %s", got)
+	}
+	refused := pool.DeepCopy()
+	refused.Status.Conditions = []metav1.Condition{{Type: karpenterv1.ConditionLaunchesRefused, Status: metav1.ConditionTrue, Reason: "Unauthorized",
+		Message: "web-1 is not authorized", LastTransitionTime: metav1.NewTime(l.Clock.Now())}}
+	l.Put(refused)
+	for range 2 {
+		l.Run(l.status, "default")
+		if got := said(l.class(t), karpenterv1.ConditionLaunchesRefused); got != "True Unauthorized NodePool web: web-1 is not authorized" {
+			t.Errorf("the class says %q", got)
+		}
+	}
+	if got := said(l.class(t), condition.Ready); got != "True Ready " {
+		t.Errorf("the class is ready: %q", got)
+	}
+	wakes := l.status.Watches[2]
+	if !wakes.Wakes(pool, refused) || wakes.Wakes(refused, refused) || wakes.KeysOf(t.Context(), refused)[0].Name != "default" {
+		t.Error("the class is not looked at when its pool begins to be refused")
+	}
+	refused.Status.Conditions = nil
+	l.Put(refused)
+	l.Run(l.status, "default")
+	if got := said(l.class(t), karpenterv1.ConditionLaunchesRefused); got != "missing" {
+		t.Errorf("it is over: %s", got)
+	}
+}
+
 // What is found, and what is not, shows on the class in the words that people know.
 func TestConditions(t *testing.T) {
 	t.Parallel()
