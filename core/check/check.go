@@ -64,6 +64,7 @@ const (
 	ClaimResources   Rule = "ClaimResources"   // are not those of the offer and its pods
 	Minimum          Rule = "Minimum"          // minValues
 	Limit            Rule = "Limit"            // of the pool
+	Ceiling          Rule = "Ceiling"          // costs more than its pool allows while cheaper ones are out of stock
 	Reservation      Rule = "Reservation"      // is bought more often than there is stock
 	Cost             Rule = "Cost"             // is not the sum, or is below its own bound
 	BufferRoom       Rule = "BufferRoom"       // a buffer's pods are not accounted for, each once
@@ -137,6 +138,7 @@ func Plan(s *snapshot.Snapshot, p *plan.Plan) []Violation {
 	checkClaims(end, f)
 	checkReplicas(end, f)
 	checkLimits(end, f)
+	checkCeilings(end, f)
 	checkReservations(end, f)
 	checkCost(end, f)
 	checkWeights(end, f)

@@ -97,6 +97,44 @@ func TestOffers(t *testing.T) {
 	}.run(t)
 }
 
+func TestCeilings(t *testing.T) {
+	dear := func(ceiling int64, short ...string) func(w *world) {
+		return func(w *world) {
+			w.s.Pools[0].PriceCeiling = ceiling
+			for _, zone := range []string{"a", "b"} {
+				for _, capacityType := range short {
+					w.offering("small", zone, capacityType).Available = false
+				}
+			}
+			w.claim("default", []snapshot.PodIndex{w.pod("web")}, "large/a/spot")
+		}
+	}
+	cases{
+		"twice the price, while what would do is in stock": {build: dear(200)},
+		"no ceiling":                 {build: dear(0, "spot", "on-demand")},
+		"a node just at the ceiling": {build: dear(400, "spot", "on-demand")},
+		"a node above the ceiling":   {build: dear(399, "spot", "on-demand"), want: []Rule{Ceiling}},
+		"a node above the ceiling, while dearer ones are left": {build: dear(200, "spot"), want: []Rule{Ceiling}},
+		"what would do is too small for all pods": {build: func(w *world) {
+			dear(100, "spot", "on-demand")(w)
+			w.p.Claims[0].Pods = append(w.p.Claims[0].Pods, w.pod("big", func(t *snapshot.Template) { t.Requests.CPU = 4000 }))
+			w.p.Claims[0].Requests.CPU += 4000
+			w.p.Claims[0].Requests.Memory += gib
+			w.p.Claims[0].Requests.Pods++
+		}},
+		"what is preferred is in stock": {build: func(w *world) {
+			w.s.Pools[0].PriceCeiling = 100
+			w.offering("small", "a", "spot").Available = false
+			w.offering("small", "b", "spot").Price = usd * 3 / 4
+			prefers := func(t *snapshot.Template) {
+				t.Preferred = []snapshot.WeightedTerm{{Weight: 1, Term: requirement.NewSet(requirement.New(requirement.KeyZone, requirement.In, "b"))}}
+			}
+			c := w.claim("default", []snapshot.PodIndex{w.pod("web", prefers)}, "small/b/spot")
+			c.Requirements = c.Requirements.With(requirement.New(requirement.KeyZone, requirement.In, "b"))
+		}},
+	}.run(t)
+}
+
 func TestPromises(t *testing.T) {
 	cases{
 		"labels of the offer": {build: func(w *world) {

@@ -98,6 +98,21 @@ func (k *Packer) TopUp() {
 	}
 }
 
+// Close takes new nodes down. Their pods are without a place again. It reports whether there were any.
+func (k *Packer) Close(which func(Node) bool) bool {
+	p := k.p
+	before := len(p.bins)
+	p.bins = slices.DeleteFunc(p.bins, func(b *bin) bool {
+		if !which(p.node(b)) {
+			return false
+		}
+		p.unload(b)
+		p.release(b)
+		return true
+	})
+	return len(p.bins) < before
+}
+
 // Evict takes all pods of a lot off their nodes.
 func (k *Packer) Evict(lot int) { k.p.evict(lot) }
 

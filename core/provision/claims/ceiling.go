@@ -1,8 +1,6 @@
 package claims
 
 import (
-	"slices"
-
 	"tenon/core/catalog"
 	"tenon/core/model"
 	"tenon/core/pack"
@@ -11,22 +9,7 @@ import (
 
 // DropDear gives up nodes that cost too much of what would do just as well and is out of stock, as
 // their pools say: the pods wait until it is in stock again. It reports whether there were any.
-func (w *Writer) DropDear() bool {
-	before := len(w.a.Result.New)
-	w.a.Result.New = slices.DeleteFunc(w.a.Result.New, func(n pack.Node) bool {
-		why := w.dear(n)
-		if why.Code == reason.None {
-			return false
-		}
-		for _, l := range n.Loads {
-			shape := w.a.Portions[l.Lot].Shape
-			w.a.Left[shape] += l.Count
-			w.a.Why[shape] = why
-		}
-		return true
-	})
-	return len(w.a.Result.New) < before
-}
+func (w *Writer) DropDear() bool { return w.a.GiveUp(w.dear) }
 
 // dear is why a node costs too much; the zero value if it does not. What is reserved was paid for
 // before, and no price is measured by it.

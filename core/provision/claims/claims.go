@@ -85,17 +85,11 @@ func ReservedBy(claims []plan.Claim) map[string]int64 {
 // DropShort gives up nodes whose claims could not name as many different values as their
 // pool asks for: limits, zones and daemons can take choices away that the pods left open.
 func (w *Writer) DropShort() {
-	w.a.Result.New = slices.DeleteFunc(w.a.Result.New, func(n pack.Node) bool {
-		if !w.options(n).relaxed {
-			return false
+	w.a.GiveUp(func(n pack.Node) reason.Reason {
+		if w.options(n).relaxed {
+			return reason.Reason{Code: reason.MinimumNotMet}
 		}
-		for _, l := range n.Loads {
-			shape := w.a.Portions[l.Lot].Shape
-			w.a.Left[shape] += l.Count
-			w.a.Why[shape] = reason.Reason{Code: reason.MinimumNotMet}
-		}
-		w.a.Short = true
-		return true
+		return reason.Reason{}
 	})
 }
 

@@ -91,6 +91,18 @@ func (w *world) choosePrices() {
 	}
 }
 
+// chooseCeilings gives some pools, in some clusters, a price ceiling. It comes last, too.
+func (w *world) chooseCeilings() {
+	if !w.d.percent(25) {
+		return
+	}
+	for _, o := range w.out.Objects {
+		if pool, ok := o.(*karpenterv1.NodePool); ok && w.d.percent(60) {
+			metav1.SetMetaDataAnnotation(&pool.ObjectMeta, karpenterv1.AnnotationPriceCeiling, one(w.d, "1", "1.5", "4", "a lot"))
+		}
+	}
+}
+
 func (w *world) choosePoolTaints(spec *karpenterv1.NodeClaimTemplateSpec, plan *poolPlan) {
 	if w.d.percent(25) {
 		plan.taints = append(plan.taints, one(w.d, dedicated, evicting))

@@ -29,6 +29,7 @@ func World(seed uint64, size int) *Cluster {
 	w.addRing()
 	w.addStaticPool()
 	w.choosePrices()
+	w.chooseCeilings()
 	return w.out
 }
 

@@ -71,7 +71,7 @@ type Fault struct {
 	Instances     []string `json:"instances,omitempty"`
 	Images        []string `json:"images,omitempty"` // identifiers or names
 	Families      []string `json:"families,omitempty"`
-	Tags          []string `json:"tags,omitempty"` // keys
+	Tags          []string `json:"tags,omitempty"`      // keys
 	Resources     []string `json:"resources,omitempty"` // instance, launch-template, instance-profile
 
 	Limit   int     `json:"limit,omitempty"`
