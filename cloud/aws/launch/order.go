@@ -93,6 +93,9 @@ func Choose(claim *cloud.Claim, f Facts) (Order, error) {
 	if len(o.Templates) == 0 {
 		return Order{}, &cloud.NoCapacity{Offers: Names(missing), Err: errNoOffer}
 	}
+	if tooFew(o.Candidates) { // a request cannot name all that was chosen
+		return Order{}, &cloud.NoCapacity{Offers: Names(missing), Err: shortfallError(claim, o.Candidates)}
+	}
 	return o, nil
 }
 

@@ -146,6 +146,20 @@ func TestMostTypes(t *testing.T) {
 	}
 }
 
+// Candidates that the request cannot name, as those of a zone without a subnet, do not count for the
+// minimum: what a fleet could be is what is in the request.
+func TestMinimumOfTheRequest(t *testing.T) {
+	t.Parallel()
+	kinds := []catalog.Type{kind("m5.large", 29, "", "a on-demand 10"), kind("m6i.large", 29, "", "z on-demand 9"), kind("m7i.large", 29, "", "b on-demand 11")}
+	for least, want := range map[int]int{2: 2, 3: 0} {
+		order, err := launch.Choose(claim(requirement.New(requirement.KeyInstanceType, requirement.Exists).WithMinValues(least)), facts(kinds...))
+		none, short := errors.AsType[*cloud.NoCapacity](err)
+		if len(order.Candidates) != want || short != (want == 0) || short && !strings.Contains(none.Error(), "minimums are not met") {
+			t.Errorf("minimum %d: %d candidates, want %d; error %v", least, len(order.Candidates), want, err)
+		}
+	}
+}
+
 // The request names the claim, one launch template for each number of pods, and the
 // strategy that goes with the prices.
 func TestRequest(t *testing.T) {
