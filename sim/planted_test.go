@@ -32,8 +32,8 @@ func planted() map[string]struct {
 		"limits are not looked at":                    {buyTooMuch, "pool limits are never exceeded"},
 		"nodes are never registered":                  {buyTooMuch, "at rest no taint is left"},
 		"a controller wakes itself all the time":      {hurry, "time goes on"},
-		"pods are deleted whatever budgets say":       {deletePods, "no budget is broken"},
-		"pods are evicted whatever they ask for":      {deletePods, "do-not-disrupt pods keep their grace"},
+		"pods are deleted against budgets":            {deletePods, "no budget is broken"},
+		"pods are evicted against what they ask for":  {deletePods, "do-not-disrupt pods keep their grace"},
 	}
 }
 

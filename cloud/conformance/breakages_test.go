@@ -110,7 +110,7 @@ func badManners() []breakage {
 			}
 		}},
 		{hands, "create writes into the claim", "create changed the claim", asks(func(c *cloud.Claim) { c.Labels["mine"] = "yes" })},
-		{hands, "everybody gets the same map", "what was written into", func(_ *bench, near *broken) {
+		{hands, "all callers get the same map", "what was written into", func(_ *bench, near *broken) {
 			shared := map[string]string{}
 			near.get = func(ctx context.Context, id string) (cloud.Instance, error) {
 				i, err := near.Provider.Get(ctx, id)

@@ -106,7 +106,7 @@ func badCatalogues() []breakage {
 				return handed, nil
 			}
 		}},
-		{"a catalogue stays the same while nothing changes", "it is made anew for everybody", "two looks", func(_ *bench, near *broken) {
+		{"a catalogue stays the same while nothing changes", "it is made anew for each caller", "two looks", func(_ *bench, near *broken) {
 			near.catalog = func(ctx context.Context, class cloud.ClassRef) (*catalog.Catalog, error) {
 				c, err := near.Provider.Catalog(ctx, class)
 				if err != nil {

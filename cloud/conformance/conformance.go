@@ -105,7 +105,7 @@ func Laws() []Law {
 	return []Law{
 		{"it describes itself", "metrics, requirements and node repair speak of the wrong things", describes},
 
-		{"a catalogue obeys the rules of the core", "decisions buy what nobody can have, or refuse what they could", catalogueObeysRules},
+		{"a catalogue obeys the rules of the core", "decisions buy what cannot be had, or refuse what they could", catalogueObeysRules},
 		{"a catalogue that was handed out never changes", "decisions in progress see two worlds at once", catalogueIsFrozen},
 		{"a catalogue stays the same while nothing changes", "every poll makes the world compile ten thousand offerings anew", catalogueIsStable},
 
@@ -136,7 +136,7 @@ func Laws() []Law {
 		{"what dies by itself is not found", "claims wait for machines that are gone", deathIsSeen},
 
 		{"drift is a reason or nothing", "nodes are replaced for no reason, or none that can be written down", reportsDrift},
-		{"a call whose context has ended does nothing", "work goes on after shut-down, where nobody sees it", respectsContext},
+		{"a call whose context has ended does nothing", "work goes on after shut-down, unseen", respectsContext},
 		{"values change hands", "one caller's edit changes what others see", valuesChangeHands},
 	}
 }

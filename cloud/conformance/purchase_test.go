@@ -45,8 +45,8 @@ func badPurchases() []breakage {
 		{asked, "the capacity type does not count", "was asked for", asks(ignoring(requirement.KeyCapacityType))},
 		{asked, "the architecture does not count", "was asked for", asks(ignoring(requirement.KeyArch))},
 		{asked, "the instance type does not count", "was asked for", asks(ignoring(requirement.KeyInstanceType))},
-		{asked, "nobody says in which zone it is", "has no such label", gives(func(i *cloud.Instance) { delete(i.Labels, requirement.KeyZone) })},
-		{asked, "nobody says what it is", "which", gives(func(i *cloud.Instance) { i.Offer = cloud.Offer{} })},
+		{asked, "its zone is not told", "has no such label", gives(func(i *cloud.Instance) { delete(i.Labels, requirement.KeyZone) })},
+		{asked, "its type is not told", "which", gives(func(i *cloud.Instance) { i.Offer = cloud.Offer{} })},
 
 		{listed, "the capacity is another", "capacity is", gives(func(i *cloud.Instance) { i.Capacity.Memory-- })},
 		{listed, "what pods can use is another", "allocatable is", gives(func(i *cloud.Instance) { i.Allocatable.CPU++ })},
@@ -107,7 +107,7 @@ func badTokens() []breakage {
 	}
 	return []breakage{
 		{once, "every call buys", "the cloud has sold 3", saltAll},
-		{once, "everybody shares one machine", "two claims share", asks(func(c *cloud.Claim) { c.UID = "one for all" })},
+		{once, "all claims share one machine", "two claims share", asks(func(c *cloud.Claim) { c.UID = "one for all" })},
 		{atOnce, "every call buys", "different instances", saltAll},
 		{atOnce, "calls look first and buy then", "the cloud has sold 8", lookThenBuy},
 		{atOnce, "who comes second is told that nothing was bought", "says that nothing was bought", func(_ *bench, near *broken) {

@@ -180,7 +180,7 @@ func badLists() []breakage {
 				return err
 			}
 		}},
-		{one, "nobody sees that it is terminating", "is deleted, and listed as", lists(func(l []cloud.Instance) []cloud.Instance {
+		{one, "it is not shown as terminating", "is deleted, and listed as", lists(func(l []cloud.Instance) []cloud.Instance {
 			for i := range l {
 				l[i].State = cloud.Running
 			}

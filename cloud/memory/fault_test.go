@@ -105,7 +105,7 @@ func TestChanceIsDeterministic(t *testing.T) {
 		t.Errorf("no rates, and %+v", f)
 	}
 	if _, dies := quiet.Lifetime("x"); dies {
-		t.Error("no rates, and somebody dies")
+		t.Error("no rates, and an instance dies")
 	}
 }
 

@@ -52,7 +52,7 @@ func TestShortagesAreForgottenInTime(t *testing.T) {
 		return len(cloud.Candidates(&ask, c)) > 0
 	}
 	if !available(near) {
-		t.Error("nobody tried, and it is known to be short")
+		t.Error("no launch was tried, and it is known to be short")
 	}
 	if _, err := near.Create(t.Context(), claim("a", asks...)); cloud.MetricLabel(err) != "InsufficientCapacityError" {
 		t.Errorf("error %v, want a shortage", err)

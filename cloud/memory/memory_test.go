@@ -143,7 +143,7 @@ func TestClasses(t *testing.T) {
 	other := claim("d")
 	other.Class.Name = "other"
 	if _, err := near.Create(t.Context(), other); cloud.MetricLabel(err) != "NodeClassNotReadyError" {
-		t.Errorf("a class that nobody set: %v", err)
+		t.Errorf("a class that was not set: %v", err)
 	}
 	far.SetClass("default", memory.Class{NotReady: "no subnets"})
 	if _, err := near.Create(t.Context(), claim("e")); cloud.MetricLabel(err) != "NodeClassNotReadyError" {

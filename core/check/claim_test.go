@@ -36,13 +36,13 @@ func TestOffers(t *testing.T) {
 			},
 			want: []Rule{PoolUnready},
 		},
-		"an offer that nobody sells": {
+		"an offer that is not sold": {
 			build: func(w *world) {
 				w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot").Offer.Zone = "c"
 			},
 			want: []Rule{OfferUnknown},
 		},
-		"an alternative that nobody sells": {
+		"an alternative that is not sold": {
 			build: func(w *world) {
 				c := w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot")
 				c.Alternatives = plan.List(plan.Offer{InstanceType: "huge", Zone: "a", CapacityType: "spot", Price: 9 * usd})
@@ -155,7 +155,7 @@ func TestPromises(t *testing.T) {
 			},
 			want: []Rule{ClaimName},
 		},
-		"a claim for nobody": {
+		"a claim for no pod": {
 			build: func(w *world) { w.claim("default", nil, "small/a/spot") },
 			want:  []Rule{ClaimEmpty},
 		},
@@ -182,7 +182,7 @@ func TestPromises(t *testing.T) {
 			},
 			want: []Rule{ClaimResources},
 		},
-		"more requests than anybody has": {
+		"more requests than all pods have": {
 			build: func(w *world) { w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot").Requests.CPU++ },
 			want:  []Rule{ClaimResources},
 		},

@@ -77,10 +77,10 @@ func (e *state) selectsByAll(terms []snapshot.AffinityTerm, pod snapshot.PodInde
 
 // checkAffinity asks for every placed pod's company when all are where they will be.
 func (e *state) checkAffinity(f *finding) {
-	everybody := func(snapshot.PodIndex) bool { return true }
+	all := func(snapshot.PodIndex) bool { return true }
 	for _, n := range e.nodes {
 		for _, pod := range n.placed {
-			if _, where, ok := e.hasCompany(n, pod, everybody); !ok {
+			if _, where, ok := e.hasCompany(n, pod, all); !ok {
 				f.note(Violation{Rule: Affinity, Pod: e.s.Pods[pod].Key(), Node: n.name, Where: where})
 			}
 		}

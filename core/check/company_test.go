@@ -168,7 +168,7 @@ func TestSpread(t *testing.T) {
 			},
 			want: []Rule{Spread},
 		},
-		"an empty selector counts nobody": {build: func(w *world) {
+		"an empty selector counts no pod": {build: func(w *world) {
 			w.node("n1", "b")
 			pod := func() snapshot.PodIndex {
 				return w.pod("web", spread(zone, "web", 1, func(s *snapshot.Spread) { s.Selector = model.Selector{All: true} }))
@@ -218,7 +218,7 @@ func TestAntiAffinity(t *testing.T) {
 			w.bound("n1", "web", apart(host, "web"))
 			w.claim("default", []snapshot.PodIndex{w.pod("api")}, "small/a/spot")
 		}},
-		"a pod that nobody may evict keeps others away while it lasts": {
+		"a pod that may not be evicted keeps others away while it lasts": {
 			build: func(w *world) {
 				w.node("n1", "a").Leaving = true
 				w.bound("n1", "old", apart(zone, "web"))
@@ -275,7 +275,7 @@ func TestAffinity(t *testing.T) {
 			w.bound("n2", "api")
 			w.claim("default", []snapshot.PodIndex{w.pod("web", near(zone, "api"))}, "small/a/spot", "small/b/spot")
 		}},
-		"near somebody who is leaving": {
+		"near a pod that is leaving": {
 			build: func(w *world) {
 				w.node("n1", "a").Leaving = true
 				w.bound("n1", "api")

@@ -139,17 +139,17 @@ func TestLabels(t *testing.T) {
 			},
 			want: []Rule{Label},
 		},
-		"a custom label that nobody defines": {
+		"a custom label that is not defined": {
 			build: func(w *world) {
 				w.claim("default", []snapshot.PodIndex{w.pod("web", asks("team", requirement.Exists))}, "small/a/spot")
 			},
 			want: []Rule{Label},
 		},
-		"a custom label that the pool's nodes have, with whatever value": {build: func(w *world) {
+		"a custom label that the pool's nodes have, with any value": {build: func(w *world) {
 			w.s.Pools[0].Requirements = w.s.Pools[0].Requirements.With(requirement.New("team", requirement.Exists))
 			w.claim("default", []snapshot.PodIndex{w.pod("web", asks("team", requirement.Exists))}, "small/a/spot")
 		}},
-		"a value of it that nobody can count on": {
+		"a value of it that is not certain": {
 			build: func(w *world) {
 				w.s.Pools[0].Requirements = w.s.Pools[0].Requirements.With(requirement.New("team", requirement.Exists))
 				web := w.pod("web", asks("team", requirement.NotIn, "red"))
@@ -162,7 +162,7 @@ func TestLabels(t *testing.T) {
 			c := w.claim("default", []snapshot.PodIndex{w.pod("web", asks("team", requirement.NotIn, "red"))}, "small/a/spot")
 			c.Requirements = c.Requirements.With(requirement.New("team", requirement.NotIn, "red", "blue"))
 		}},
-		"a number that nobody can count on": {
+		"a number that is not certain": {
 			build: func(w *world) {
 				w.s.Pools[0].Requirements = w.s.Pools[0].Requirements.With(requirement.New("team", requirement.Exists))
 				w.claim("default", []snapshot.PodIndex{w.pod("web", asks("team", requirement.Gt, "3"))}, "small/a/spot")

@@ -36,7 +36,7 @@ func TestProspects(t *testing.T) {
 		change func(*snapshot.Snapshot)
 		want   string // of the first node
 	}{
-		"a node that nobody manages": {"node a cpu=4", nil, "Blocked|||Node isn't managed by karpenter"},
+		"a node that is not managed": {"node a cpu=4", nil, "Blocked|||Node isn't managed by karpenter"},
 		"no node yet": {
 			"node a type=small", life(func(l *snapshot.Life) { l.Unborn = true }),
 			"Blocked||DisruptionBlocked|Nodeclaim does not have an associated node",
@@ -79,7 +79,7 @@ func TestProspects(t *testing.T) {
 			"pool default after=Never\nnode a type=small", nil,
 			`Kept||Unconsolidatable|NodePool "default" has consolidation disabled`,
 		},
-		"a static pool, of which nobody expects it": {
+		"a static pool, which is not expected to": {
 			"node a type=small", func(s *snapshot.Snapshot) { s.Pools[0].Replicas = new(int64) },
 			`Kept|||NodePool "default" is static`,
 		},
@@ -99,7 +99,7 @@ func TestProspects(t *testing.T) {
 			"pool default after=1h\nnode a type=small quiet=10m\npods web cpu=1 on=a", nil,
 			"Waiting|||A pod has come or gone within consolidateAfter|until +50m0s",
 		},
-		"nobody knows when a pod came": {
+		"it is not known when a pod came": {
 			"node a type=small", life(func(l *snapshot.Life) { l.Quiet = time.Time{} }),
 			"Waiting|||It is not known yet when a pod has last come or gone",
 		},
@@ -123,7 +123,7 @@ func TestProspects(t *testing.T) {
 			func(s *snapshot.Snapshot) { s.Pools[0].Consolidation.Turns = present.Add(6 * time.Hour) },
 			"Waiting|Drifted||No allowed disruptions for disruption reason Drifted due to blocking budget",
 		},
-		"a drifted node waits for nothing but what drift waits for": {
+		"a drifted node waits only for what drift waits for": {
 			"pool default after=1h allow=0\nnode a type=large drifted=1h quiet=10m\npods web cpu=1 on=a", nil,
 			"Waiting|Drifted||No allowed disruptions for disruption reason Drifted due to blocking budget",
 		},

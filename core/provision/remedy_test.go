@@ -112,7 +112,7 @@ func TestTheSmallestChangeThatPlacesAPod(t *testing.T) {
 			},
 			why: "did not tolerate taint (taint=gpu=true:NoSchedule)",
 		},
-		"a label that nobody defines": {
+		"a label that is not defined": {
 			spoil: func(s *snapshot.Snapshot) { ask(s, in("team", "red")) },
 			why:   `incompatible requirements, label "team" does not have known values`,
 			want:  "give the nodes of pool default the label team=red, or drop what the pod asks of it: then amd-2 of pool default would do, 0.014 an hour",
@@ -138,7 +138,7 @@ func TestTheSmallestChangeThatPlacesAPod(t *testing.T) {
 			},
 			price: 14_000,
 		},
-		"a zone that nobody offers": {
+		"a zone without offers": {
 			spoil:  func(s *snapshot.Snapshot) { ask(s, in(zoneKey, "z")) },
 			why:    "no instance type met the scheduling requirements or had a required offering",
 			want:   "let the pod do without topology.kubernetes.io/zone In [z]: then amd-2 of pool default would do, 0.014 an hour",

@@ -106,7 +106,7 @@ func TestPoolVerdictText(t *testing.T) {
 			},
 			"no instance type has enough resources; cpu: daemons take 2, and the nearest, c7a.medium, has 0.92; of 4 offerings 0 large enough",
 		},
-		"a request that nobody can mean": {
+		"a request that cannot be meant": {
 			PoolVerdict{
 				Listed: 1, Met: Met{Labels: true, Offer: true, LabelsOffer: true}, Funnel: []Step{{InsufficientRoom, 0}},
 				Reason: Reason{Code: InsufficientRoom, Where: "cpu", Have: 4000, Want: 2_000_000_000}, Nearest: "small",

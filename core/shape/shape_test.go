@@ -59,11 +59,11 @@ func TestWhatTellsPodsApart(t *testing.T) {
 		a, b []func(*snapshot.Template)
 		want int
 	}{
-		"nothing":                      {nil, nil, 1},
-		"a label that nobody looks at": {[]func(*snapshot.Template){label("hash", "1")}, []func(*snapshot.Template){label("hash", "2")}, 1},
-		"the owner":                    {nil, []func(*snapshot.Template){func(t *snapshot.Template) { t.Owner = "Deployment/x" }}, 1},
-		"a size":                       {nil, []func(*snapshot.Template){func(t *snapshot.Template) { t.Requests.CPU = 500 }}, 2},
-		"a priority":                   {nil, []func(*snapshot.Template){func(t *snapshot.Template) { t.Priority = 5 }}, 2},
+		"nothing":                       {nil, nil, 1},
+		"a label that no rule looks at": {[]func(*snapshot.Template){label("hash", "1")}, []func(*snapshot.Template){label("hash", "2")}, 1},
+		"the owner":                     {nil, []func(*snapshot.Template){func(t *snapshot.Template) { t.Owner = "Deployment/x" }}, 1},
+		"a size":                        {nil, []func(*snapshot.Template){func(t *snapshot.Template) { t.Requests.CPU = 500 }}, 2},
+		"a priority":                    {nil, []func(*snapshot.Template){func(t *snapshot.Template) { t.Priority = 5 }}, 2},
 		"a zone": {nil, []func(*snapshot.Template){func(t *snapshot.Template) {
 			t.Selector = requirement.NewSet(requirement.New(requirement.KeyZone, requirement.In, "a"))
 		}}, 2},

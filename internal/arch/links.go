@@ -18,8 +18,9 @@ var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 
 var codeSpan = regexp.MustCompile("`[^`]*`")
 
-// Links checks that every relative link in a Markdown file leads to a file or folder.
-func Links(fsys fs.FS) ([]Violation, error) {
+// Pages checks that every relative link in a Markdown file leads to a file or folder, and that
+// pages name their subjects.
+func Pages(fsys fs.FS) ([]Violation, error) {
 	var found []Violation
 	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -39,6 +40,7 @@ func Links(fsys fs.FS) ([]Violation, error) {
 			return err
 		}
 		found = append(found, deadLinks(fsys, name, string(text))...)
+		found = append(found, riddlesOf(name, string(text))...)
 		return nil
 	})
 	if err != nil {

@@ -156,7 +156,8 @@ var planted = map[string]struct {
 		files: map[string]string{"internal/x/x.go": "// Package x is planted.\npackage x\n\n// Nobody knows.\nvar x = 1 // for whoever asks"},
 		want:  []string{"a comment says Nobody", "a comment says whoever"},
 	},
-	"a text without a subject": {files: map[string]string{"internal/x/x.go": `var x = "nobody"`}},
+	"a text without a subject": {files: map[string]string{"internal/x/x.go": `var x = "nobody knows"`}, want: []string{"a text says nobody"}},
+	"a test's made-up name":    {files: map[string]string{"internal/x/x_test.go": `var x = "nobody"`}},
 	"a riddle":                 {files: map[string]string{"internal/desk/x.go": ``, "internal/desk/y.go": ``}, want: []string{"the name desk of internal/desk"}},
 	"a controller in another folder": {
 		files: map[string]string{"internal/controller/pool/x.go": `var c = reconcile.Controller{Name: "nodepool.hash", Reconcile: nil}`},

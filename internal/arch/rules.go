@@ -166,7 +166,7 @@ const (
 	whyDistinct      = "two packages of one name in a file need an alias, and readers guess wrong; split the file or name one of them for its idea"
 	ruleKnown        = "packages have names that their readers know"
 	whyKnown         = "a newcomer looks for the words of Kubernetes, AWS, Go and the glossary; take one of knownWords, or explain the word in docs/glossary.md"
-	rulePlain        = "comments name their subjects"
+	rulePlain        = "comments and texts name their subjects"
 	whyPlain         = "a reader wants to know who: the caller, the controller, the user"
 	ruleController   = "a controller's folder is its name in the log"
 	whyController    = "from a line of the log it is one step to its code"

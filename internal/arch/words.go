@@ -1,6 +1,9 @@
 package arch
 
 import (
+	"fmt"
+	"go/ast"
+	"go/token"
 	"path"
 	"regexp"
 	"slices"
@@ -30,20 +33,52 @@ var knownWords = map[string][]string{
 	},
 }
 
-// riddles are words that hide who is meant. A comment names its subject: the caller, the
-// controller, the user.
+// riddles are words that hide who is meant. A comment, a text, a test's name and a page name their
+// subject: the caller, the controller, the user.
 var riddles = regexp.MustCompile(`(?i)\b(whoever|nobody|somebody|everybody|whatever|anybody|nothing but)\b`)
 
-// Plain checks that comments name their subjects.
+// Plain checks that comments and texts name their subjects. A text is a literal of several words; a
+// single one may be a name that a test made up. The words themselves stand in this package.
 func Plain(t Tree) []Violation {
 	var found []Violation
 	for _, f := range t.Files {
+		if f.Folder != "internal/arch" {
+			found = append(found, t.texts(f)...)
+		}
 		for _, group := range f.Syntax.Comments {
 			for _, comment := range group.List {
 				if word := riddles.FindString(comment.Text); word != "" {
 					found = append(found, Violation{Rule: rulePlain, At: t.at(comment), What: "a comment says " + word, Why: whyPlain})
 				}
 			}
+		}
+	}
+	return found
+}
+
+func (t Tree) texts(f File) []Violation {
+	var found []Violation
+	ast.Inspect(f.Syntax, func(n ast.Node) bool {
+		literal, is := n.(*ast.BasicLit)
+		if !is || literal.Kind != token.STRING || !strings.Contains(literal.Value, " ") {
+			return true
+		}
+		if word := riddles.FindString(literal.Value); word != "" {
+			found = append(found, Violation{Rule: rulePlain, At: t.at(literal), What: "a text says " + word, Why: whyPlain})
+		}
+		return true
+	})
+	return found
+}
+
+// riddlesOf are those of a page; what is in code spans is not ours to say.
+func riddlesOf(name, text string) []Violation {
+	var found []Violation
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		if word := riddles.FindString(codeSpan.ReplaceAllString(line, "")); word != "" {
+			found = append(found, Violation{Rule: rulePlain, At: fmt.Sprintf("%s:%d", name, number), What: "a page says " + word, Why: whyPlain})
 		}
 	}
 	return found

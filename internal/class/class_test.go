@@ -65,12 +65,12 @@ func TestFind(t *testing.T) {
 		ref  cloud.ClassRef
 		want class.Class
 	}{
-		"typed, not ready":        {typed.Ref("default"), class.Class{Found: true, Generation: 3, Ready: metav1.Condition{Type: "Ready", Status: "False", Reason: "NoSubnets", Message: "none found"}}},
-		"being deleted":           {typed.Ref("leaving"), class.Class{Found: true, Deleting: true}},
-		"of an unknown type":      {unknown.Ref("ready"), class.Class{Found: true, Generation: 7, Ready: metav1.Condition{Type: "Ready", Status: "True", Reason: "Ready"}}},
-		"with an odd status":      {unknown.Ref("odd"), class.Class{Found: true, Generation: 7}},
-		"missing":                 {typed.Ref("other"), class.Class{}},
-		"of somebody else's kind": {cloud.ClassRef{Group: "other.dev", Kind: "OtherNodeClass", Name: "default"}, class.Class{}},
+		"typed, not ready":           {typed.Ref("default"), class.Class{Found: true, Generation: 3, Ready: metav1.Condition{Type: "Ready", Status: "False", Reason: "NoSubnets", Message: "none found"}}},
+		"being deleted":              {typed.Ref("leaving"), class.Class{Found: true, Deleting: true}},
+		"of an unknown type":         {unknown.Ref("ready"), class.Class{Found: true, Generation: 7, Ready: metav1.Condition{Type: "Ready", Status: "True", Reason: "Ready"}}},
+		"with an odd status":         {unknown.Ref("odd"), class.Class{Found: true, Generation: 7}},
+		"missing":                    {typed.Ref("other"), class.Class{}},
+		"of another provider's kind": {cloud.ClassRef{Group: "other.dev", Kind: "OtherNodeClass", Name: "default"}, class.Class{}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -44,7 +44,7 @@ func TestMistakesAreNamedWithARemedyAndStatusOne(t *testing.T) {
 	}{
 		"a command with swapped letters": {[]string{"verison"}, []string{`unknown command "verison"; did you mean "version"?`, "tenon --help"}},
 		"a command like no other":        {[]string{"frobnicate"}, []string{`unknown command "frobnicate"` + "\nrun 'tenon --help'"}},
-		"a flag of nobody":               {[]string{"--frobnicate"}, []string{"unknown flag: --frobnicate\nrun 'tenon --help'"}},
+		"an unknown flag":                {[]string{"--frobnicate"}, []string{"unknown flag: --frobnicate\nrun 'tenon --help'"}},
 		"a flag that lacks a letter":     {[]string{"controller", "--metric-port=1"}, []string{"unknown flag: --metric-port; did you mean --metrics-port?", "tenon controller --help"}},
 		"a flag cut short":               {[]string{"controller", "--vm-memory=1"}, []string{"did you mean --vm-memory-overhead-percent?"}},
 		"a flag without its value":       {[]string{"controller", "--metrics-port"}, []string{"flag needs an argument: --metrics-port"}},

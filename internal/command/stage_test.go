@@ -65,7 +65,7 @@ func TestNext(t *testing.T) {
 		"the taint is missing":             {command.Stage{Leavers: []command.Leaver{leaver("a", reason)}}, command.Mark, ""},
 		"the condition is missing":         {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted")}}, command.Mark, ""},
 		"the node was closed only now":     {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted", reason)}, Closed: noon.Add(-time.Second)}, command.Wait, ""},
-		"nobody has seen it closed":        {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted", reason)}}, command.Wait, ""},
+		"it was not seen closed":           {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted", reason)}}, command.Wait, ""},
 		"it has been closed for a while":   {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted", reason)}, Closed: noon.Add(-command.Settle)}, command.Look, ""},
 		"it goes":                          {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted", reason, "deleting")}}, command.Over, ""},
 		"it is gone":                       {command.Stage{}, command.Over, ""},

@@ -131,7 +131,7 @@ func TestDeadline(t *testing.T) {
 	s.Put(claim)
 	s.play(2*time.Minute - time.Second)
 	s.expect(false)
-	if message := drainedMessage(s); !strings.Contains(message, "pods are deleted whatever holds them") {
+	if message := drainedMessage(s); !strings.Contains(message, "pods are deleted even if something holds them") {
 		t.Errorf("the claim says %q", message)
 	}
 	s.play(8 * time.Minute)

@@ -47,7 +47,7 @@ const (
 	Daemons
 	Critical
 	CriticalDaemons
-	Nobody // the turn of a node that waits for no pod, or only for those past their time
+	NoPods // the turn of a node that waits for no pod, or only for those past their time
 )
 
 // GroupOf is the group that a pod leaves with.
@@ -90,7 +90,7 @@ type Decision struct {
 //	pods past their own time: deleted by force, from all groups at once
 //	the others: asked to leave, only those of the first group that still has any
 func Decide(s Scene) Decision {
-	d := Decision{Waiting: awaited(s), Turn: Nobody}
+	d := Decision{Waiting: awaited(s), Turn: NoPods}
 	for _, pod := range d.Waiting {
 		if !s.due(pod) {
 			d.Turn = min(d.Turn, GroupOf(pod))

@@ -24,7 +24,7 @@ func text(d drain.Decision) string {
 		}
 		steps = append(steps, step)
 	}
-	turn := []string{"plain", "daemons", "critical", "critical daemons", "nobody"}[d.Turn]
+	turn := []string{"plain", "daemons", "critical", "critical daemons", "no pods"}[d.Turn]
 	out := fmt.Sprintf("waits for [%s], does [%s], turn of %s", strings.Join(waiting, " "), strings.Join(steps, ", "), turn)
 	if !d.Next.IsZero() {
 		out += ", changes after " + d.Next.Sub(now).Truncate(time.Second).String()
@@ -39,7 +39,7 @@ func TestWhoLeaves(t *testing.T) {
 		pods []*corev1.Pod
 		want string
 	}{
-		"nobody is there":        {nil, "waits for [], does [], turn of nobody"},
+		"no pod is there":        {nil, "waits for [], does [], turn of no pods"},
 		"usual pods all at once": {[]*corev1.Pod{pod("b"), pod("a")}, "waits for [a b], does [evict a, evict b], turn of plain"},
 		"large ones before small ones": {
 			[]*corev1.Pod{pod("a", asks("1", "1Gi")), pod("b", asks("500m", "4Gi")), pod("c", asks("100m", "1Gi")), pod("d", asks("2", "1Gi"))},
@@ -47,10 +47,10 @@ func TestWhoLeaves(t *testing.T) {
 		"in order of namespaces": {[]*corev1.Pod{pod("a", in("z")), pod("b", in("y"))}, "waits for [b a], does [evict b, evict a], turn of plain"},
 		"static pods and pods that asked to stay go down with the node": {
 			[]*corev1.Pod{pod("static", static), pod("agent", stays), pod("agent-daemon", stays, daemon)},
-			"waits for [], does [], turn of nobody"},
+			"waits for [], does [], turn of no pods"},
 		"pods that have ended are gone": {
 			[]*corev1.Pod{pod("done", phase(corev1.PodSucceeded)), pod("failed", phase(corev1.PodFailed))},
-			"waits for [], does [], turn of nobody"},
+			"waits for [], does [], turn of no pods"},
 		"daemons serve until the others are gone": {
 			[]*corev1.Pod{pod("daemon", daemon), pod("a")},
 			"waits for [a daemon], does [evict a], turn of plain"},
@@ -103,7 +103,7 @@ func TestDeadlines(t *testing.T) {
 		"far away it changes nothing yet": {time.Hour, []*corev1.Pod{pod("a"), pod("daemon", daemon)},
 			"waits for [a daemon], does [evict a], turn of plain, changes after 59m30s"},
 		"a pod has to be told early enough": {29 * time.Second, []*corev1.Pod{pod("a")},
-			"waits for [a], does [delete a in 29s], turn of nobody"},
+			"waits for [a], does [delete a in 29s], turn of no pods"},
 		"exactly as much as it needs is enough": {30 * time.Second, []*corev1.Pod{pod("a")},
 			"waits for [a], does [evict a], turn of plain, changes after 0s"},
 		"a pod with a long grace is told first": {time.Minute, []*corev1.Pod{pod("a"), pod("slow", grace(600))},
@@ -115,23 +115,23 @@ func TestDeadlines(t *testing.T) {
 			[]*corev1.Pod{pod("a"), pod("daemon", daemon, grace(1))},
 			"waits for [a daemon], does [delete a in 10s, evict daemon], turn of daemons, changes after 9s"},
 		"protection ends with the node's time": {10 * time.Second, []*corev1.Pod{pod("job", protected("true"))},
-			"waits for [job], does [delete job in 10s], turn of nobody"},
+			"waits for [job], does [delete job in 10s], turn of no pods"},
 		"part of a second is no time": {500 * time.Millisecond, []*corev1.Pod{pod("a")},
-			"waits for [a], does [delete a in 1s], turn of nobody"},
+			"waits for [a], does [delete a in 1s], turn of no pods"},
 		"after it a second is left": {-time.Hour, []*corev1.Pod{pod("a"), pod("daemon", daemon)},
-			"waits for [a daemon], does [delete a in 1s, delete daemon in 1s], turn of nobody"},
+			"waits for [a daemon], does [delete a in 1s, delete daemon in 1s], turn of no pods"},
 		"a pod without a grace of its own is never forced": {-time.Hour, []*corev1.Pod{pod("a", graceless)},
 			"waits for [a], does [evict a], turn of plain"},
 		"a pod that ends in time is left alone": {time.Minute, []*corev1.Pod{pod("a", ending(20*time.Second, 30))},
 			"waits for [a], does [], turn of plain, changes after 1m20s"},
 		"a pod that was promised more is deleted again": {time.Minute, []*corev1.Pod{pod("a", ending(10*time.Minute, 900))},
-			"waits for [a], does [delete a in 60s], turn of nobody, changes after 11m0s"},
+			"waits for [a], does [delete a in 60s], turn of no pods, changes after 11m0s"},
 		"but not if that promises it no less": {-time.Minute, []*corev1.Pod{pod("a", ending(time.Second, 1))},
-			"waits for [a], does [], turn of nobody, changes after 1m1s"},
+			"waits for [a], does [], turn of no pods, changes after 1m1s"},
 		"a grace of centuries is as any that is too long": {-time.Minute, []*corev1.Pod{pod("a", grace(9_223_372_037)), pod("b", grace(1<<62), protected("true"))},
-			"waits for [a b], does [delete a in 1s, delete b in 1s], turn of nobody"},
+			"waits for [a b], does [delete a in 1s, delete b in 1s], turn of no pods"},
 		"static pods are not deleted": {-time.Minute, []*corev1.Pod{pod("static", static), pod("agent", stays)},
-			"waits for [], does [], turn of nobody"},
+			"waits for [], does [], turn of no pods"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -208,6 +208,6 @@ func TestQuestionsAboutOnePod(t *testing.T) {
 		t.Error("the daemon is waited for, and not told yet")
 	}
 	if d.Awaits("uid-static") || d.Awaits("uid-other") {
-		t.Error("nobody waits for these")
+		t.Error("these are not waited for")
 	}
 }

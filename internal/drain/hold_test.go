@@ -45,7 +45,7 @@ func TestExplain(t *testing.T) {
 		want     string
 	}{
 		"nothing holds":                          {0, webs(2), nil, ""},
-		"a budget that allows some holds nobody": {0, webs(1), list(budget("web", "web", "1", numbers{2, 1, 2, 1})), ""},
+		"a budget that allows some holds no pod": {0, webs(1), list(budget("web", "web", "1", numbers{2, 1, 2, 1})), ""},
 		"a budget that allows none": {0, webs(2), list(tight), since +
 			"PodDisruptionBudget default/web (currentHealthy 1, desiredHealthy 1, disruptionsAllowed 0, since 2026-03-01T11:55:00Z) holds default/web-0, default/web-1." + forever},
 		"a budget that can never allow any": {0, webs(5), list(budget("web", "web", "0", numbers{5, 5, 5, 0})), since +
@@ -71,10 +71,10 @@ func TestExplain(t *testing.T) {
 			"disruptionsAllowed 0, since 2026-03-01T11:55:00Z) holds default/web-0." + forever},
 		"force comes": {time.Hour, append(webs(1), pod("job", protected("true"), grace(600))), list(tight), since +
 			"karpenter.sh/do-not-disrupt holds default/job; PodDisruptionBudget default/web (currentHealthy 1, desiredHealthy 1, disruptionsAllowed 0, " +
-			"since 2026-03-01T11:55:00Z) holds default/web-0. From 2026-03-01T12:50:00Z on pods are deleted whatever holds them, each early enough to end by 2026-03-01T13:00:00Z."},
+			"since 2026-03-01T11:55:00Z) holds default/web-0. From 2026-03-01T12:50:00Z on pods are deleted even if something holds them, each early enough to end by 2026-03-01T13:00:00Z."},
 		"force has come for some, who are not held any more": {5 * time.Minute, append(webs(1), pod("job", protected("true"), grace(600))), list(tight), since +
 			"PodDisruptionBudget default/web (currentHealthy 1, desiredHealthy 1, disruptionsAllowed 0, since 2026-03-01T11:55:00Z) holds default/web-0. " +
-			"From 2026-03-01T12:04:30Z on pods are deleted whatever holds them, each early enough to end by 2026-03-01T12:05:00Z."},
+			"From 2026-03-01T12:04:30Z on pods are deleted even if something holds them, each early enough to end by 2026-03-01T12:05:00Z."},
 		"force has come for all": {-time.Minute, []*corev1.Pod{pod("a", ending(-10*time.Second, 1))}, nil, since +
 			"told to leave, and not waited for after 2026-03-01T12:00:50Z: default/a. All pods are being deleted: the time of the node was over at 2026-03-01T11:59:00Z."},
 	}
@@ -109,7 +109,7 @@ func TestExplainSurges(t *testing.T) {
 		"no budget has a say in that": {0, []*policyv1.PodDisruptionBudget{never, never}, wait, since + "tenon.sh/surge holds, until the pod that is made in its place is Ready, default/web. The node waits for them; nothing has to be done."},
 		"it is about to be asked for": {0, nil, surge.Step{Verb: surge.Roll}, since + "tenon.sh/surge holds, until the pod that is made in its place is Ready, default/web. The node waits for them; nothing has to be done."},
 		"the node has a deadline": {time.Hour, nil, wait, since + "tenon.sh/surge holds, until the pod that is made in its place is Ready, default/web. " +
-			"From 2026-03-01T12:59:30Z on pods are deleted whatever holds them, each early enough to end by 2026-03-01T13:00:00Z."},
+			"From 2026-03-01T12:59:30Z on pods are deleted even if something holds them, each early enough to end by 2026-03-01T13:00:00Z."},
 		"no pod comes, and nothing else holds": {0, nil, stuck, ""},
 		"no pod comes, and a budget holds": {0, []*policyv1.PodDisruptionBudget{never}, stuck, since + "tenon.sh/surge does not help (the roll-out of Deployment default/web is stuck (ProgressDeadlineExceeded)), and " +
 			"PodDisruptionBudget default/web, which can never allow a disruption (maxUnavailable is 0), holds default/web. Without a terminationGracePeriod the node waits until they let go."},

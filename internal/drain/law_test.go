@@ -34,7 +34,7 @@ func brokenLaws(s drain.Scene, d drain.Decision) []string {
 	forced := map[string]bool{}
 	for _, step := range d.Steps {
 		pod := step.Pod
-		law(d.Awaits(pod.UID), "%s is told to leave although nobody waits for it", pod.Name)
+		law(d.Awaits(pod.UID), "%s is told to leave although it is not waited for", pod.Name)
 		law(!podpolicy.Mirror(pod) && !podpolicy.Stays(pod) && !podpolicy.Terminal(pod), "%s stays with its node", pod.Name)
 		if step.Forced {
 			forced[pod.Name] = true
@@ -51,7 +51,7 @@ func brokenLaws(s drain.Scene, d drain.Decision) []string {
 		law(!early, "%s is passed over", pod.Name)
 	}
 	law(d.Next.IsZero() || d.Next.After(s.Now), "the next change is not in the future")
-	law(len(d.Waiting) > 0 || d.Turn == drain.Nobody && len(d.Steps) == 0, "there is something to do for nobody")
+	law(len(d.Waiting) > 0 || d.Turn == drain.NoPods && len(d.Steps) == 0, "there is something to do for no pods")
 	return broken
 }
 

@@ -127,7 +127,7 @@ func Outlook(s Scene, holds []Hold) string {
 	case first.Before(s.Now):
 		return fmt.Sprintf("Pods whose own grace period would not end by then are being deleted; all will be by %s.", stamp(s.Deadline))
 	}
-	return fmt.Sprintf("From %s on pods are deleted whatever holds them, each early enough to end by %s.", stamp(first), stamp(s.Deadline))
+	return fmt.Sprintf("From %s on pods are deleted even if something holds them, each early enough to end by %s.", stamp(first), stamp(s.Deadline))
 }
 
 // Few are the first names, and the number of others.

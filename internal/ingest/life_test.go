@@ -69,7 +69,7 @@ func TestMarkedNodesCount(t *testing.T) {
 		deleted    *metav1.Time
 		want       bool
 	}{
-		"nobody wants it":         {want: true},
+		"unwanted":                {want: true},
 		"the taint alone":         {taints: []corev1.Taint{karpenterv1.TaintDisrupted()}, want: true},
 		"the reason alone":        {conditions: why, want: true},
 		"both":                    {taints: []corev1.Taint{karpenterv1.TaintDisrupted()}, conditions: why, want: true},

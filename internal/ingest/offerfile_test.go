@@ -55,7 +55,7 @@ func TestReadCatalogRefuses(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ replace, with, want string }{
 		"not a list":              {twoTypes, `{}`, "want a list of instance types"},
-		"a field nobody knows":    {`"overhead"`, `"overheads"`, `type 0 (small): json: unknown field "overheads"`},
+		"an unknown field":        {`"overhead"`, `"overheads"`, `type 0 (small): json: unknown field "overheads"`},
 		"no name":                 {`"name": "plain"`, `"name": ""`, "type 1 (): name: is missing"},
 		"the same name twice":     {`"name": "plain"`, `"name": "small"`, "type 1 (small): name: type 0 has it already"},
 		"no pods":                 {`"pods": "32", `, ``, "type 0 (small): capacity.pods: must be given and positive"},

@@ -152,7 +152,7 @@ func TestPodsShareTemplates(t *testing.T) {
 		"other images":      {podWith("containers: [{name: c, image: one}]\n") + podNamed("q", "", "containers: [{name: c, image: two}]\n"), 1},
 		"split differently": {podWith("containers: [{name: a, resources: {requests: {cpu: 50m}}}, {name: b, resources: {requests: {cpu: 50m}}}]\n") + podNamed("q", "", container), 1},
 		"other namespaces":  {podWith(container) + podNamed("p", "namespace: other\n", container), 2},
-		"identity labels that somebody looks at": {
+		"identity labels that a rule looks at": {
 			labelled("a", "statefulset.kubernetes.io/pod-name", "a") + labelled("b", "statefulset.kubernetes.io/pod-name", "b") +
 				podNamed("c", "", container+"affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: zone, labelSelector: {matchLabels: {statefulset.kubernetes.io/pod-name: a}}}]}}\n"), 3},
 	}

@@ -67,7 +67,7 @@ func TestUnreadyPools(t *testing.T) {
 		"without status":    {aPool("one", ""), "not ready: awaiting reconciliation", ""},
 		"being deleted":     {strings.Replace(ready("True"), "{name: one}", "{name: one, deletionTimestamp: 2026-01-01T00:00:00Z}", 1), "is being deleted", "is being deleted"},
 		"static":            {strings.Replace(ready("True"), "spec:\n", "spec:\n  replicas: 2\n", 1), "is static: its nodes follow spec.replicas, not the pods", "is static: its nodes follow spec.replicas, not the pods"},
-		"of somebody else":  {strings.Replace(ready("True"), "EC2NodeClass", "OtherClass", 1), "its node class is of a kind that is not managed here: OtherClass in group karpenter.k8s.aws", "its node class is of a kind that is not managed here: OtherClass in group karpenter.k8s.aws"},
+		"of another kind":   {strings.Replace(ready("True"), "EC2NodeClass", "OtherClass", 1), "its node class is of a kind that is not managed here: OtherClass in group karpenter.k8s.aws", "its node class is of a kind that is not managed here: OtherClass in group karpenter.k8s.aws"},
 		"against the rules": {invalid, "using label kubernetes.io/hostname is not allowed", "using label kubernetes.io/hostname is not allowed"},
 	}
 	for name, tc := range cases {
@@ -247,24 +247,24 @@ func TestOverlays(t *testing.T) {
 	const small, spot = "requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [small]}]", "requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [spot]}]"
 	none := "small 0.05 0.1 0.11; large 0.4"
 	cases := map[string]struct{ text, want string }{
-		"none":                  {"", none},
-		"an absolute price":     {overlay("a", small+", price: '0.2'"), "small* 0.2 0.2 0.2; large 0.4"},
-		"only spot":             {overlay("a", spot+", priceAdjustment: '-10%'"), "small* 0.045 0.1 0.11; large 0.4"},
-		"an amount more":        {overlay("a", small+", priceAdjustment: '+0.01'"), "small* 0.06 0.11 0.12; large 0.4"},
-		"never below zero":      {overlay("a", small+", priceAdjustment: '-1'"), "small* 0 0 0; large 0.4"},
-		"the heavier decides":   {overlay("a", small+", price: '1', weight: 5") + overlay("b", small+", price: '2', weight: 9"), "small* 2 2 2; large 0.4"},
-		"each offering its own": {overlay("a", spot+", price: '1', weight: 5") + overlay("b", small+", price: '2'"), "small* 1 2 2; large 0.4"},
-		"conflict":              {overlay("a", small+", price: '1'") + overlay("b", small+", price: '2'"), "small* 2 2 2; large 0.4"},
-		"conflict with a third": {overlay("a", small+", price: '1', weight: 5") + overlay("b", small+", price: '2', weight: 5") + overlay("c", small+", price: '3', weight: 7"), "small* 3 3 3; large 0.4"},
-		"for another pool":      {overlay("a", "requirements: [{key: karpenter.sh/nodepool, operator: In, values: [two]}], price: '1'"), none},
-		"for this pool":         {overlay("a", "requirements: [{key: karpenter.sh/nodepool, operator: In, values: [one]}], price: '1'"), "small* 1 1 1; large* 1"},
-		"a label nobody has":    {overlay("a", "requirements: [{key: rack, operator: Exists}], price: '1'"), none},
-		"capacity":              {overlay("a", small+", capacity: {example.com/widget: 3}"), "small+3 0.05 0.1 0.11; large 0.4"},
-		"capacities, ranked":    {overlay("a", small+", capacity: {example.com/widget: 3}, weight: 2") + overlay("b", small+", capacity: {example.com/widget: 4}, weight: 1"), "small+3 0.05 0.1 0.11; large 0.4"},
-		"of the same weight":    {overlay("a", small+", capacity: {example.com/widget: 3}") + overlay("b", small+", capacity: {example.com/widget: 4}"), "small+4 0.05 0.1 0.11; large 0.4"},
-		"restricted capacity":   {overlay("a", small+", capacity: {cpu: 3}, price: '1'"), none},
-		"a restricted label":    {overlay("a", "requirements: [{key: kubernetes.io/hostname, operator: Exists}], price: '1'"), none},
-		"being deleted":         {strings.Replace(overlay("a", small+", price: '1'"), "{name: a}", "{name: a, deletionTimestamp: 2026-01-01T00:00:00Z}", 1), none},
+		"none":                     {"", none},
+		"an absolute price":        {overlay("a", small+", price: '0.2'"), "small* 0.2 0.2 0.2; large 0.4"},
+		"only spot":                {overlay("a", spot+", priceAdjustment: '-10%'"), "small* 0.045 0.1 0.11; large 0.4"},
+		"an amount more":           {overlay("a", small+", priceAdjustment: '+0.01'"), "small* 0.06 0.11 0.12; large 0.4"},
+		"never below zero":         {overlay("a", small+", priceAdjustment: '-1'"), "small* 0 0 0; large 0.4"},
+		"the heavier decides":      {overlay("a", small+", price: '1', weight: 5") + overlay("b", small+", price: '2', weight: 9"), "small* 2 2 2; large 0.4"},
+		"each offering its own":    {overlay("a", spot+", price: '1', weight: 5") + overlay("b", small+", price: '2'"), "small* 1 2 2; large 0.4"},
+		"conflict":                 {overlay("a", small+", price: '1'") + overlay("b", small+", price: '2'"), "small* 2 2 2; large 0.4"},
+		"conflict with a third":    {overlay("a", small+", price: '1', weight: 5") + overlay("b", small+", price: '2', weight: 5") + overlay("c", small+", price: '3', weight: 7"), "small* 3 3 3; large 0.4"},
+		"for another pool":         {overlay("a", "requirements: [{key: karpenter.sh/nodepool, operator: In, values: [two]}], price: '1'"), none},
+		"for this pool":            {overlay("a", "requirements: [{key: karpenter.sh/nodepool, operator: In, values: [one]}], price: '1'"), "small* 1 1 1; large* 1"},
+		"a label that no node has": {overlay("a", "requirements: [{key: rack, operator: Exists}], price: '1'"), none},
+		"capacity":                 {overlay("a", small+", capacity: {example.com/widget: 3}"), "small+3 0.05 0.1 0.11; large 0.4"},
+		"capacities, ranked":       {overlay("a", small+", capacity: {example.com/widget: 3}, weight: 2") + overlay("b", small+", capacity: {example.com/widget: 4}, weight: 1"), "small+3 0.05 0.1 0.11; large 0.4"},
+		"of the same weight":       {overlay("a", small+", capacity: {example.com/widget: 3}") + overlay("b", small+", capacity: {example.com/widget: 4}"), "small+4 0.05 0.1 0.11; large 0.4"},
+		"restricted capacity":      {overlay("a", small+", capacity: {cpu: 3}, price: '1'"), none},
+		"a restricted label":       {overlay("a", "requirements: [{key: kubernetes.io/hostname, operator: Exists}], price: '1'"), none},
+		"being deleted":            {strings.Replace(overlay("a", small+", price: '1'"), "{name: a}", "{name: a, deletionTimestamp: 2026-01-01T00:00:00Z}", 1), none},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -44,15 +44,15 @@ func TestConnectFindsTheCluster(t *testing.T) {
 		inside     bool
 		wrong      string
 	}{
-		"a kubeconfig that is named comes first":      {kubeconfig: named, inCluster: inside, home: home, want: "https://named.example"},
-		"of several files those that exist count":     {kubeconfig: "/nowhere/config" + string(filepath.ListSeparator) + named, inCluster: outside, want: "https://named.example"},
-		"a pod uses its service account":              {inCluster: inside, home: home, want: "https://pod.example", inside: true},
-		"elsewhere it is the one of kubectl":          {inCluster: outside, home: home, want: "https://home.example"},
-		"a kubeconfig that is not there":              {kubeconfig: "/nowhere/config", inCluster: inside, wrong: "/nowhere/config: no such file; set --kubeconfig"},
-		"a kubeconfig that is none":                   {kubeconfig: garbage, inCluster: outside, wrong: "read kubeconfig " + garbage},
-		"a service account that cannot be read":       {inCluster: broken, home: home, wrong: "service account"},
-		"nothing at all":                              {inCluster: outside, home: t.TempDir(), wrong: "set --kubeconfig or KUBECONFIG"},
-		"nothing at all, and nobody's home directory": {inCluster: outside, wrong: "set --kubeconfig or KUBECONFIG"},
+		"a kubeconfig that is named comes first":  {kubeconfig: named, inCluster: inside, home: home, want: "https://named.example"},
+		"of several files those that exist count": {kubeconfig: "/nowhere/config" + string(filepath.ListSeparator) + named, inCluster: outside, want: "https://named.example"},
+		"a pod uses its service account":          {inCluster: inside, home: home, want: "https://pod.example", inside: true},
+		"elsewhere it is the one of kubectl":      {inCluster: outside, home: home, want: "https://home.example"},
+		"a kubeconfig that is not there":          {kubeconfig: "/nowhere/config", inCluster: inside, wrong: "/nowhere/config: no such file; set --kubeconfig"},
+		"a kubeconfig that is none":               {kubeconfig: garbage, inCluster: outside, wrong: "read kubeconfig " + garbage},
+		"a service account that cannot be read":   {inCluster: broken, home: home, wrong: "service account"},
+		"nothing at all":                          {inCluster: outside, home: t.TempDir(), wrong: "set --kubeconfig or KUBECONFIG"},
+		"nothing at all, and no home directory":   {inCluster: outside, wrong: "set --kubeconfig or KUBECONFIG"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

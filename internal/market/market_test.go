@@ -127,7 +127,7 @@ func TestOverlays(t *testing.T) {
 	}
 	m.Adopt(list(cheap.DeepCopy()), list(db, web, api))
 	if catalogOf(t, m, web) != first || woken != 1 {
-		t.Errorf("the same judgement made another catalogue, or woke somebody (%d)", woken)
+		t.Errorf("the same judgement made another catalogue, or woke the controller (%d)", woken)
 	}
 	m.Adopt(list(overlay("dear", "9", in(requirement.KeyInstanceType, "general-4"))), list(web, api, db))
 	if got := priceOf(t, catalogOf(t, m, db), "general-4"); got != 9_000_000 || woken != 2 {

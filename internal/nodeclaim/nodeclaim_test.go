@@ -205,7 +205,7 @@ func TestForPoolRefuses(t *testing.T) {
 	p := pool()
 	p.Spec.Template.Spec.Requirements[0].Operator = "Near"
 	if _, err := nodeclaim.New(description()).ForPool(p); err == nil {
-		t.Error("a claim was made from requirements that nobody can read")
+		t.Error("a claim was made from requirements that cannot be read")
 	}
 }
 

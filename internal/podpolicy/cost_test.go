@@ -24,7 +24,7 @@ func TestEvictionCost(t *testing.T) {
 		"a low priority":                         {priority(-1000000000), "", -10},
 		"a deletion cost that makes it free":     {nil, "-134217728", 0},
 		"a deletion cost of half a pod":          {nil, "67108864", 1.5},
-		"a deletion cost that nobody can read":   {nil, "much", 1},
+		"a deletion cost that cannot be read":    {nil, "much", 1},
 		"a deletion cost out of its range":       {nil, "99999999999", 1},
 		"a priority that the deletion cost eats": {priority(1 << 25), "-134217728", 1},
 	} {

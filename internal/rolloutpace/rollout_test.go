@@ -121,7 +121,7 @@ func TestSlowCache(t *testing.T) {
 	delete(p.Annotations, rolloutpace.Annotation)
 	r.Put(p)
 	if pace := rollouts.Pace(t.Context(), pool(r), 0); pace.More != 1 {
-		t.Errorf("somebody has removed the annotation: %+v", pace)
+		t.Errorf("a user has removed the annotation: %+v", pace)
 	}
 }
 
@@ -146,7 +146,7 @@ func TestOvertaken(t *testing.T) {
 		return nil
 	})
 	if err := rollouts.Ended(t.Context(), replacing(r, "b"), ""); err == nil {
-		t.Error("nothing was written, and nobody knows")
+		t.Error("nothing was written, and no error says so")
 	}
 	r.Fail(nil)
 	r.Must(rollouts.Ended(t.Context(), replacing(r, "b"), ""))

@@ -79,7 +79,7 @@ func TestCaution(t *testing.T) {
 		"half is forgotten after half a day":           {[]string{"move 100 -100", "15m", "12h"}, 1300},
 		"all is after a week":                          {[]string{"move 100 -100", "move 100 -100", "15m", "168h"}, 1000},
 		"nodes that were empty were not moved":         {[]string{"empty 100 -100", "15m"}, 1000},
-		"what was given up has evicted nobody":         {[]string{"failed", "failed", "15m"}, 1000},
+		"what was given up has evicted no pod":         {[]string{"failed", "failed", "15m"}, 1000},
 		"a move that was to save nothing":              {[]string{"move 0 -5", "15m"}, 1000},
 	}
 	for name, tc := range cases {

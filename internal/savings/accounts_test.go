@@ -105,7 +105,7 @@ func TestOvertaken(t *testing.T) {
 		return nil
 	})
 	if err := ledger.Over(t.Context(), move(r, "d"), 200, false); err == nil {
-		t.Error("nothing was written, and nobody knows")
+		t.Error("nothing was written, and no error says so")
 	}
 	if a := savings.Of(pool(r, "web")); len(a.Open) != 3 {
 		t.Errorf("%s", a)

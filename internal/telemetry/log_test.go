@@ -67,7 +67,7 @@ func TestLevels(t *testing.T) {
 		log.V(1).Info("for developers")
 		log.Info("for operators")
 		log.Error(errors.New("boom"), "went wrong")
-		log.V(2).Info("for nobody")
+		log.V(2).Info("for developers")
 	}
 	for level, want := range map[string]string{
 		"debug": "for developers, for operators, went wrong",

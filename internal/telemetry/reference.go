@@ -57,7 +57,7 @@ alerts keep working. What differs is how many time series there are.
 
 ## How many series there are
 
-At most 500, or what ` + "`--metrics-series` (`METRICS_SERIES`)" + ` says, those of the Go runtime and of libraries included, whatever the number of instance
+At most 500, or what ` + "`--metrics-series` (`METRICS_SERIES`)" + ` says, those of the Go runtime and of libraries included, for every number of instance
 types, nodes and pods. Zero removes the bound: every metric then has all its labels and buckets, as in Karpenter.
 [Decision 0013](../decisions/0013-bounded-series.md) says why.
 

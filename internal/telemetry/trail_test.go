@@ -15,7 +15,7 @@ func TestTrail(t *testing.T) {
 	var trail Trail
 	at := func(seconds int) time.Time { return time.Unix(int64(seconds), 0) }
 	if _, isFirst := trail.Decide("unseen", at(1)); isFirst {
-		t.Error("a decision about a pod that nobody saw is timed")
+		t.Error("a decision about a pod that was never seen is timed")
 	}
 	trail.See("a", at(1))
 	trail.See("a", at(2))

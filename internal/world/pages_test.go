@@ -85,9 +85,9 @@ func checkPages(t *testing.T, p pages, want []snapshot.Pod) {
 			t.Fatalf("%s is not found", pod.Key())
 		}
 	}
-	for _, nobody := range []string{"", "pod-0000a", "z"} {
-		if p.find(key{Namespace: "default", Name: nobody}) != nil {
-			t.Fatalf("%q is found", nobody)
+	for _, absent := range []string{"", "pod-0000a", "z"} {
+		if p.find(key{Namespace: "default", Name: absent}) != nil {
+			t.Fatalf("%q is found", absent)
 		}
 	}
 }

@@ -55,10 +55,10 @@ func TestPages(t *testing.T) {
 		t.Errorf("%d subnets on %d pages, want 6 on 2: %v", len(seen), pages, seen)
 	}
 	for name, in := range map[string]*ec2.DescribeSubnetsInput{
-		"too few at once":       {MaxResults: sdk.Int32(1)},
-		"somebody else's token": {NextToken: sdk.String("abc")},
-		"an unknown filter":     {Filters: []types.Filter{filter("colour", "red")}},
-		"a filter for nothing":  {Filters: []types.Filter{filter("vpc-id")}},
+		"too few at once":      {MaxResults: sdk.Int32(1)},
+		"another call's token": {NextToken: sdk.String("abc")},
+		"an unknown filter":    {Filters: []types.Filter{filter("colour", "red")}},
+		"a filter for nothing": {Filters: []types.Filter{filter("vpc-id")}},
 	} {
 		if _, err := e.ec2().DescribeSubnets(t.Context(), in); code(err) != "InvalidParameterValue" {
 			t.Errorf("%s: %s, want InvalidParameterValue", name, code(err))
@@ -88,7 +88,7 @@ func TestImages(t *testing.T) {
 	e.cause(`{"kind": "image-deprecated", "images": ["` + w.image + `"]}`)
 	byName := []types.Filter{filter("name", *recommended[0].Name)}
 	if hidden := find(&ec2.DescribeImagesInput{Filters: byName}); len(hidden) != 0 {
-		t.Error("a deprecated image of somebody else is shown without IncludeDeprecated")
+		t.Error("another account's deprecated image is shown without IncludeDeprecated")
 	}
 	old := find(&ec2.DescribeImagesInput{Filters: byName, IncludeDeprecated: sdk.Bool(true)})
 	if at, err := time.Parse(time.RFC3339, *old[0].DeprecationTime); err != nil || at.After(start) {

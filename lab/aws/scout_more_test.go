@@ -77,13 +77,13 @@ func TestScoutFindsImagesByTerms(t *testing.T) {
 		want  []string
 		fails bool
 	}{
-		"by id":                        {[]awsv1.AMISelectorTerm{{ID: id}}, []string{"golden"}, false},
-		"by name":                      {[]awsv1.AMISelectorTerm{{Name: "golden"}}, []string{"golden"}, false},
-		"by name with a wildcard":      {[]awsv1.AMISelectorTerm{{Name: "gold*", Owner: "self"}}, []string{"golden"}, false},
-		"by tags":                      {[]awsv1.AMISelectorTerm{{Tags: map[string]string{"team": "*"}}}, []string{"golden"}, false},
-		"by parameter":                 {[]awsv1.AMISelectorTerm{{SSMParameter: "/golden/image"}}, []string{"golden"}, false},
-		"by a parameter of nobody's":   {[]awsv1.AMISelectorTerm{{SSMParameter: "/no/such"}}, nil, false},
-		"the name of another's images": {[]awsv1.AMISelectorTerm{{Name: "golden", Owner: "amazon"}}, nil, false},
+		"by id":                              {[]awsv1.AMISelectorTerm{{ID: id}}, []string{"golden"}, false},
+		"by name":                            {[]awsv1.AMISelectorTerm{{Name: "golden"}}, []string{"golden"}, false},
+		"by name with a wildcard":            {[]awsv1.AMISelectorTerm{{Name: "gold*", Owner: "self"}}, []string{"golden"}, false},
+		"by tags":                            {[]awsv1.AMISelectorTerm{{Tags: map[string]string{"team": "*"}}}, []string{"golden"}, false},
+		"by parameter":                       {[]awsv1.AMISelectorTerm{{SSMParameter: "/golden/image"}}, []string{"golden"}, false},
+		"by a parameter that does not exist": {[]awsv1.AMISelectorTerm{{SSMParameter: "/no/such"}}, nil, false},
+		"the name of another's images":       {[]awsv1.AMISelectorTerm{{Name: "golden", Owner: "amazon"}}, nil, false},
 		"an alias of a version that is not there": {[]awsv1.AMISelectorTerm{{Alias: "al2023@v19990101"}}, nil, true},
 	}
 	for name, tc := range cases {
@@ -145,7 +145,7 @@ func TestScoutTrials(t *testing.T) {
 		"no right to fleets":         {fault: `{"kind": "unauthorized", "service": "ec2", "operations": ["CreateFleet"]}`, reason: "CreateFleetAuthCheckFailed"},
 		"no right to instances":      {fault: `{"kind": "unauthorized", "service": "ec2", "operations": ["RunInstances"]}`, reason: "RunInstancesAuthCheckFailed"},
 		"too many calls":             {fault: `{"kind": "api-error", "service": "ec2", "operations": ["CreateFleet"], "code": "RequestLimitExceeded", "message": "later", "status": 503}`, again: true},
-		"an error that nobody knows": {fault: `{"kind": "api-error", "service": "ec2", "operations": ["RunInstances"], "code": "InvalidSomething", "message": "what", "status": 400}`, failed: true},
+		"an error that is not known": {fault: `{"kind": "api-error", "service": "ec2", "operations": ["RunInstances"], "code": "InvalidSomething", "message": "what", "status": 400}`, failed: true},
 		"user data beyond the limit": {
 			change: func(c *awsv1.EC2NodeClass) {
 				c.Spec.UserData = sdk.String("#!/bin/sh\n# " + strings.Repeat("x", 17000))
@@ -284,7 +284,7 @@ func TestScoutFindsReservationsAndGroups(t *testing.T) {
 	}
 	class.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{Name: "none"}
 	if found := got(s.FindPlacement(ctx, class))(t); found {
-		t.Error("a group that nobody made is found")
+		t.Error("a group that was not made is found")
 	}
 }
 

@@ -67,7 +67,7 @@ func (s *story) end() {
 	}
 	for _, i := range s.aws.Instances(s) {
 		if i.Alive() {
-			s.Errorf("somebody still pays for %+v", i)
+			s.Errorf("there still is %+v", i)
 		}
 	}
 }

@@ -24,7 +24,7 @@ func TestNews(t *testing.T) {
 		{"another comes", []Sighting{running, spot}, []string{"  + i-2  m6a.large in us-west-2b, spot, $0.050 an hour", "    machines: 2, together $0.203 an hour"}},
 		{"one goes", []Sighting{ended, spot}, []string{"  - i-1  c6a.xlarge in us-west-2a, on-demand: TerminateInstances", "    machines: 1, together $0.050 an hour"}},
 		{"it is gone", []Sighting{gone, spot}, nil},
-		{"one that nobody saw alive", []Sighting{gone, spot, {ID: "i-3", State: "terminated"}}, nil},
+		{"one that was never seen alive", []Sighting{gone, spot, {ID: "i-3", State: "terminated"}}, nil},
 	} {
 		if got := told.news(step.now); !slices.Equal(got, step.want) {
 			t.Errorf("%s: %q, want %q", step.name, got, step.want)

@@ -72,7 +72,7 @@ func Judge(ctx context.Context, objects *ingest.Objects, s *snapshot.Snapshot, p
 func (c *court) askFinished(s *scene, asked []*corev1.Pod, when, offer string) []Refusal {
 	var out []Refusal
 	for _, pod := range asked {
-		others := slices.DeleteFunc(s.everybody(), func(o *corev1.Pod) bool { return o == pod })
+		others := slices.DeleteFunc(s.all(), func(o *corev1.Pod) bool { return o == pod })
 		if reason := c.ask(pod, pod.Spec.NodeName, others, s.nodes); reason != "" {
 			out = append(out, Refusal{When: when, Pod: keyOf(pod), Node: pod.Spec.NodeName, Offer: offer, Reason: reason})
 		}

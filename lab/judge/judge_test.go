@@ -140,7 +140,7 @@ func TestJudgeKnowsEveryRule(t *testing.T) {
 			},
 			want: both("web0", "InterPodAffinity"),
 		},
-		"company for each other, and nobody can be first": {
+		"company for each other, and no pod can be first": {
 			build: func(st *stand) {
 				st.claim("default-1", "small/a")
 				st.pod("db0", "default-1", affinity(host, "web"))

@@ -30,7 +30,7 @@ type scene struct {
 	stay, placed []*corev1.Pod
 }
 
-func (s *scene) everybody() []*corev1.Pod { return slices.Concat(s.stay, s.placed) }
+func (s *scene) all() []*corev1.Pod { return slices.Concat(s.stay, s.placed) }
 
 func keyOf(pod *corev1.Pod) string { return pod.Namespace + "/" + pod.Name }
 

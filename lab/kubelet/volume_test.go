@@ -74,7 +74,7 @@ func TestStepClaim(t *testing.T) {
 		in   claimInput
 		want string
 	}{
-		"a claim that nobody asked us about":    {claimInput{Claim: claim("data", nil), Class: immediate}, "nothing"},
+		"a claim without a question":            {claimInput{Claim: claim("data", nil), Class: immediate}, "nothing"},
 		"a bound claim":                         {claimInput{Claim: bound, Class: wffc, Node: node}, "nothing"},
 		"another provisioner's class":           {claimInput{Claim: claim("data", ours), Class: foreign}, "nothing"},
 		"it waits for the first consumer":       {claimInput{Claim: claim("data", ours), Class: wffc}, "nothing"},

@@ -255,7 +255,7 @@ func TestMeasureSelf(t *testing.T) {
 func TestKillSparesAStranger(t *testing.T) {
 	t.Parallel()
 	started := start(t, process.Spec{})
-	process.Kill(started.Pid, "somebody else")
+	process.Kill(started.Pid, "another program")
 	if !process.Alive(started.Pid, process.Birth(started.Pid)) {
 		t.Fatal("a process with the same id and another birth was killed")
 	}

@@ -173,7 +173,7 @@ func TestADeathLaterIsTold(t *testing.T) {
 			t.Errorf("told of %v", died)
 		}
 	case <-time.After(patience):
-		t.Fatal("nobody was told")
+		t.Fatal("no process was told")
 	}
 }
 

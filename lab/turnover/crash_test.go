@@ -47,7 +47,7 @@ func TestKilledInEveryPhase(t *testing.T) {
 		s.clean()
 		s.Running("web", 3)
 	}
-	fleets[0].Eventually("nobody pays for more", func(context.Context) (bool, string) {
+	fleets[0].Eventually("no other instance is paid for", func(context.Context) (bool, string) {
 		alive := slices.DeleteFunc(fleets[0].aws.Instances(t), func(i labtest.AWSInstance) bool { return !i.Alive() })
 		return len(alive) == len(fleets), fmt.Sprintf("these run: %+v", alive)
 	})
@@ -151,7 +151,7 @@ func (s *story) await(p phase, before map[string]bool) {
 		case event := <-nodes.ResultChan():
 			now.note(event)
 		case <-ctx.Done():
-			s.Fatalf("nobody ever saw that %s", p.name)
+			s.Fatalf("it was never seen that %s", p.name)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func TestFlocksAndQueueAreWhatIsThere(t *testing.T) {
 			}
 		}
 		if len(c.queue) > len(pods) {
-			t.Fatal("somebody waits who is gone")
+			t.Fatal("a process waits that is gone")
 		}
 	}
 }

@@ -277,13 +277,13 @@ func decisions() map[string]example {
 				s.costing("a", 1)
 				s.late(func() { s.watch.Stir(); s.disrupts(plan.Empty, "due", []string{"a"}, nil) })
 			}},
-		"at rest, a pod of which nobody says anything": {invariant.RestReason,
+		"at rest, a pod of which nothing is said": {invariant.RestReason,
 			func(s *scene) { s.pod("p", ""); s.rest() },
 			func(s *scene) {
 				s.says("Failed to schedule pod, no instance type has room", s.pod("p", ""))
 				s.rest()
 			}},
-		"at rest, a pod of which nothing is said": {invariant.RestReason,
+		"at rest, a pod with an empty reason": {invariant.RestReason,
 			func(s *scene) { s.says("Failed to schedule pod, ", s.pod("p", "")); s.rest() },
 			func(s *scene) { s.pod("p", ""); s.watch.AtRest() }},
 	}

@@ -23,7 +23,7 @@ func (w *Watch) Removing(pod *corev1.Pod, evicts bool) {
 		return
 	}
 	if pod.Spec.NodeName != "" && !w.goesOrIsGone(pod.Spec.NodeName) {
-		w.report(PodNamed, "pod %s/%s on %s, which nobody has deleted", pod.Namespace, pod.Name, pod.Spec.NodeName)
+		w.report(PodNamed, "pod %s/%s on %s, which was never deleted", pod.Namespace, pod.Name, pod.Spec.NodeName)
 	}
 	if w.outOfTime(pod) {
 		return

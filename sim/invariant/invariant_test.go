@@ -357,7 +357,7 @@ func examples() map[string]example {
 				s.buy(s.claim("a", plannedFor("11")).Name, "1")
 				s.pass(2 * time.Minute)
 			}},
-		"a machine for pods that nobody moves": {invariant.BoughtForPods,
+		"a machine for pods that are not moved": {invariant.BoughtForPods,
 			func(s *scene) { s.replacement(nil) },
 			func(s *scene) { s.replacement([]string{"a"}) }},
 		"a pod that asks to stay": {invariant.PodGrace,
@@ -494,7 +494,7 @@ func examples() map[string]example {
 				s.must(s.store.Update(context.Background(), n))
 				s.watch.AtRest()
 			}},
-		"at rest, a node that nobody claims": {invariant.RestOrphans,
+		"at rest, a node without a claim": {invariant.RestOrphans,
 			func(s *scene) { c, _ := s.serve("a"); s.delete(c); s.release(c); s.watch.AtRest() },
 			func(s *scene) { s.serve("a"); s.watch.AtRest() }},
 		"at rest, a claim without a node": {invariant.RestJoined,

@@ -31,10 +31,10 @@ func TestRules(t *testing.T) {
 			t.Parallel()
 			bad, good := newScene(t), newScene(t)
 			if e.breaks(bad); !slices.Contains(bad.rules, e.rule) {
-				t.Errorf("nobody says that it breaks %q, but %q", e.rule, bad.rules)
+				t.Errorf("no rule says that it breaks %q, but %q", e.rule, bad.rules)
 			}
 			if e.keeps(good); slices.Contains(good.rules, e.rule) {
-				t.Errorf("somebody says that it breaks %q", e.rule)
+				t.Errorf("a rule says that it breaks %q", e.rule)
 			}
 		})
 	}

@@ -86,7 +86,7 @@ func parse(name, text string) (Mistake, error) {
 		case key == "Flags":
 			m.Flags = strings.Fields(value)
 		case line != "":
-			return m, fmt.Errorf("line %d: nobody knows what %q means", number+1, line)
+			return m, fmt.Errorf("line %d: %q has no meaning here", number+1, line)
 		}
 	}
 	if m.What == "" || m.Finds == "" || len(m.hunks) == 0 || file == "" {

@@ -151,7 +151,7 @@ func (p *play) act(w wish) ([]string, error) {
 		"faults": nothing, "flags": nothing, "seed": nothing,
 	}[w.verb]
 	if !known {
-		return nil, fmt.Errorf("nobody knows what that means")
+		return nil, fmt.Errorf("that has no meaning here")
 	}
 	err := do(w)
 	if refused(err) {

@@ -40,7 +40,7 @@ func (p *play) see(what, subject string) ([]string, error) {
 	case "machines":
 		return p.machinesOf(), nil
 	}
-	return nil, fmt.Errorf("nobody knows what that is")
+	return nil, fmt.Errorf("that is not known")
 }
 
 // learn gives what has a random name another one, for readers.

@@ -143,7 +143,7 @@ func TestNextTurn(t *testing.T) {
 		"hits that prolong each other":          {[]v1.Budget{scheduled(budget("0"), "0 9,10,11 * * *", 90*time.Minute)}, "09:30:00", "12:30:00"},
 		"hits that prolong each other for ever": {[]v1.Budget{scheduled(budget("0"), "@hourly", time.Hour)}, "09:30:00", "never"},
 		"a date that never comes":               {[]v1.Budget{scheduled(budget("0"), "0 0 30 2 *", time.Hour)}, "09:30:00", "never"},
-		"a schedule that nobody can read":       {[]v1.Budget{scheduled(budget("0"), "tomorrow", time.Hour)}, "09:30:00", "never"},
+		"a schedule that cannot be read":        {[]v1.Budget{scheduled(budget("0"), "tomorrow", time.Hour)}, "09:30:00", "never"},
 		"a schedule without a duration":         {[]v1.Budget{{Nodes: "0", Schedule: office.Schedule}}, "09:30:00", "never"},
 	}
 	for name, tc := range cases {

@@ -28,7 +28,7 @@ func TestOf(t *testing.T) {
 		"MaxSpotInstanceCountExceeded":      "SpotQuotaExceeded",
 		"VcpuLimitExceeded":                 "VCPULimitExceeded",
 		"InsufficientFreeAddressesInSubnet": "InsufficientFreeAddressesInSubnet",
-		"something that nobody has seen":    "LaunchFailed",
+		"a code that is not known":          "LaunchFailed",
 	} {
 		if got := api.ReasonOf(text); got.Reason != want || got.Message == "" {
 			t.Errorf("%s is %+v, want %s", text, got, want)

@@ -69,7 +69,7 @@ func TestStatus(t *testing.T) {
 		"an ordinary one ends soon":  {made(types.CapacityReservationTypeDefault, time.Minute), "active"},
 		"a block":                    {made(types.CapacityReservationTypeCapacityBlock, time.Hour), "active"},
 		"a block ends in 40 minutes": {made(types.CapacityReservationTypeCapacityBlock, 40*time.Minute), "expiring"},
-		"a kind that nobody knows":   {made("future", 0), ""},
+		"a kind that is not known":   {made("future", 0), ""},
 	}
 	f := New(nil, clocktesting.NewFakePassiveClock(start), nil)
 	for name, tc := range cases {

@@ -49,7 +49,7 @@ func TestPricesFor(t *testing.T) {
 		"GovCloud has lists of its own":       {"us-gov-west-1", "us-gov-west-1", "m5.large", 121_000},
 		"China":                               {"cn-north-1", "cn-north-1", "m5.large", 1_013_000},
 		"the other region in China":           {"cn-northwest-1", "cn-north-1", "m5.large", 1_013_000},
-		"a region that nobody has heard of":   {"xx-moon-1", "us-east-1", "p4d.24xlarge", 21_957_642},
+		"a region that is not in the table":   {"xx-moon-1", "us-east-1", "p4d.24xlarge", 21_957_642},
 		"a type that the region's list lacks": {"us-gov-west-1", "us-gov-west-1", "trn1.2xlarge", 0},
 	}
 	for name, tc := range cases {

@@ -101,7 +101,7 @@ func TestBothDirections(t *testing.T) {
 	for action := range may {
 		if by, is := implied[action]; is {
 			if !does[by] {
-				t.Errorf("%s is permitted for the sake of %s, which nobody calls", action, by)
+				t.Errorf("%s is permitted for the sake of %s, which is never called", action, by)
 			}
 			continue
 		}

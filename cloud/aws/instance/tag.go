@@ -68,7 +68,7 @@ func cut(text string) (word, rest string) {
 		word, err = strconv.Unquote(quoted)
 	}
 	if err != nil {
-		panic(fmt.Sprintf("tags %q were written by nobody: %v", text, err))
+		panic(fmt.Sprintf("tags %q cannot be written: %v", text, err))
 	}
 	return word, text[len(quoted):]
 }

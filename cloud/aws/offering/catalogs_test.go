@@ -183,7 +183,7 @@ func TestOfferFollowsWhatIsKnown(t *testing.T) {
 			}
 			class.Status.Subnets[0], class.Status.Subnets[1] = class.Status.Subnets[1], class.Status.Subnets[0]
 			if same, _ := w.Offer(class); same.Catalog != before.Catalog {
-				t.Error("another catalogue although nothing but the order of subnets has changed")
+				t.Error("another catalogue although only the order of subnets has changed")
 			}
 			class.Status.Subnets[0], class.Status.Subnets[1] = class.Status.Subnets[1], class.Status.Subnets[0]
 			tc.change(w, class)

@@ -42,7 +42,7 @@ func TestOtherImages(t *testing.T) {
 	m.Seen("old", "m5.large", 8000)
 	m.Seen("older", "m5.large", 7900)
 	if got := m.View("new").Bytes["m5.large"]; got != 7900 {
-		t.Errorf("memory %d with images that nobody has seen, want 7900", got)
+		t.Errorf("memory %d with images that were not seen yet, want 7900", got)
 	}
 	m.Seen("new", "m5.large", 8100)
 	if got := m.View("new").Bytes["m5.large"]; got != 8100 {

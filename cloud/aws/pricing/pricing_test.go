@@ -73,7 +73,7 @@ func TestSpotBeforeAndAfter(t *testing.T) {
 		t.Errorf("spot %d, want 1", spot)
 	}
 	if _, known := after.Spot("m5.large", "us-west-2b"); known {
-		t.Error("a price that nobody told")
+		t.Error("a price that no list has")
 	}
 	if after.Revision() == before.Revision() {
 		t.Error("other prices have the same revision")

@@ -41,7 +41,7 @@ func TestATerminalHasOneLine(t *testing.T) {
 		r.Set("reading", "1 of 9 files")
 		after(900 * time.Millisecond)
 		if got := out.String(); got != "" {
-			t.Errorf("something is said before anybody waits: %q", got)
+			t.Errorf("something is said before the user waits: %q", got)
 		}
 		after(200 * time.Millisecond)
 		if got := out.String(); got != clearLine+"reading: 1 of 9 files (1s)" {

@@ -18,11 +18,11 @@ func TestASweepComesToItsEnd(t *testing.T) {
 		seen []decide.Coverage
 		ends []bool
 	}{
-		"all at once":                       {[]decide.Coverage{all, all}, []bool{true, true}},
-		"two of five at a time":             {[]decide.Coverage{two, two, two, two, two, two}, []bool{false, false, true, false, false, true}},
-		"the rest in one go":                {[]decide.Coverage{two, all, two, two, two}, []bool{false, true, false, false, true}},
-		"one at a time, and one goes":       {[]decide.Coverage{{Next: "a", Swept: 1, Skipped: 2}, {Next: "b", Swept: 1, Skipped: 1}, {Next: "a", Swept: 1, Skipped: 1}}, []bool{false, false, true}},
-		"nodes that nobody can be asked of": {[]decide.Coverage{{}}, []bool{true}},
+		"all at once":                     {[]decide.Coverage{all, all}, []bool{true, true}},
+		"two of five at a time":           {[]decide.Coverage{two, two, two, two, two, two}, []bool{false, false, true, false, false, true}},
+		"the rest in one go":              {[]decide.Coverage{two, all, two, two, two}, []bool{false, true, false, false, true}},
+		"one at a time, and one goes":     {[]decide.Coverage{{Next: "a", Swept: 1, Skipped: 2}, {Next: "b", Swept: 1, Skipped: 1}, {Next: "a", Swept: 1, Skipped: 1}}, []bool{false, false, true}},
+		"nodes that were not asked about": {[]decide.Coverage{{}}, []bool{true}},
 	} {
 		var r round
 		for i, c := range tc.seen {

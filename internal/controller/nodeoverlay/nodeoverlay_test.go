@@ -84,7 +84,7 @@ func TestJudgement(t *testing.T) {
 			spec.Capacity = karpenterv1alpha1.Amounts{corev1.ResourceCPU: resource.MustParse("3")}
 		}))
 	if _, err := s.sold(t, "web"); err == nil {
-		t.Error("sold before anybody judged the overlays")
+		t.Error("sold before the overlays were judged")
 	}
 	if again := s.Run(s.c, "all"); again.After != 6*time.Hour {
 		t.Errorf("looks again in %s", again.After)

@@ -495,7 +495,7 @@ func TestAPodOvertakesItsReplicaSet(t *testing.T) {
 			h.replicaSet("web", 3)
 			h.watch()
 			if !woken {
-				t.Error("nobody was woken when the set was heard of")
+				t.Error("the controller was not woken when the set was heard of")
 			}
 			h.Run(h.loop, "")
 			h.expect("default 3")

@@ -42,7 +42,7 @@ func (s static) provision(ctx context.Context, pool *karpenterv1.NodePool) (reco
 }
 
 // errMet says that claims were made that the count did not know: it is void.
-var errMet = errors.New("somebody else makes claims of the pool")
+var errMet = errors.New("another process makes claims of the pool")
 
 // makeAll makes so many claims. A name that is taken meanwhile by a claim of this pool is
 // one of them; one that is taken by anything else is passed over.

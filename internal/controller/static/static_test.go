@@ -171,7 +171,7 @@ func TestClaim(t *testing.T) {
 		t.Errorf("claim %+v", claim)
 	}
 	if _, said := claim.Annotations[karpenterv1.AnnotationMinValuesRelaxed]; said {
-		t.Error("nobody has relaxed anything")
+		t.Error("nothing was relaxed")
 	}
 	if n := s.Count(s.Kit.Metrics.NodeclaimsCreatedTotal); n != 2 {
 		t.Errorf("%g counted", n)

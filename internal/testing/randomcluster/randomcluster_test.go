@@ -130,7 +130,7 @@ func noteNodes(note func(string, bool), s *snapshot.Snapshot) {
 	for _, n := range s.Nodes {
 		note("nodes that leave", n.Leaving)
 		note("nodes that start", !n.Initialized)
-		note("nodes of nobody's", n.Pool == "")
+		note("nodes without a pool", n.Pool == "")
 		note("cordoned nodes", n.Unschedulable)
 		note("volume limits", len(n.VolumeLimits) > 0)
 	}

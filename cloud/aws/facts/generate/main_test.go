@@ -110,9 +110,9 @@ func TestReadTypesRefuses(t *testing.T) {
 func TestReadPricesRefuses(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ region, text, want string }{
-		"no region":            {"", "m5.large,1\n", "-region must name the region of the prices"},
-		"nothing but headings": {"us-west-2", "type,price\n", "no price is in the file"},
-		"a bad second row":     {"us-west-2", "m5.large,1\nm5.xlarge,dear\n", `row 2, m5.xlarge: "dear" is not a positive price`},
+		"no region":        {"", "m5.large,1\n", "-region must name the region of the prices"},
+		"headings alone":   {"us-west-2", "type,price\n", "no price is in the file"},
+		"a bad second row": {"us-west-2", "m5.large,1\nm5.xlarge,dear\n", `row 2, m5.xlarge: "dear" is not a positive price`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

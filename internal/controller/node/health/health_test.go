@@ -69,12 +69,12 @@ func TestWhoIsReplaced(t *testing.T) {
 		want  bool
 		again time.Duration
 	}{
-		"healthy":                    {func(*world) {}, false, 0},
-		"not ready for long":         {func(w *world) { w.falls("0", "Ready", "False", 10*time.Minute) }, true, 0},
-		"silent for long":            {func(w *world) { w.falls("0", "Ready", "Unknown", time.Hour) }, true, 0},
-		"not ready for a while":      {func(w *world) { w.falls("0", "Ready", "False", 4*time.Minute) }, false, 6 * time.Minute},
-		"something nobody cares for": {func(w *world) { w.falls("0", "Sunny", "False", time.Hour) }, false, 0},
-		"a condition in good status": {func(w *world) { w.falls("0", "NetworkingReady", "True", time.Hour) }, false, 0},
+		"healthy":                      {func(*world) {}, false, 0},
+		"not ready for long":           {func(w *world) { w.falls("0", "Ready", "False", 10*time.Minute) }, true, 0},
+		"silent for long":              {func(w *world) { w.falls("0", "Ready", "Unknown", time.Hour) }, true, 0},
+		"not ready for a while":        {func(w *world) { w.falls("0", "Ready", "False", 4*time.Minute) }, false, 6 * time.Minute},
+		"a condition without a policy": {func(w *world) { w.falls("0", "Sunny", "False", time.Hour) }, false, 0},
+		"a condition in good status":   {func(w *world) { w.falls("0", "NetworkingReady", "True", time.Hour) }, false, 0},
 		"two illnesses, one for long": {func(w *world) {
 			w.falls("0", "Ready", "False", time.Minute)
 			w.falls("0", "NetworkingReady", "False", time.Minute)

@@ -183,9 +183,9 @@ func TestInstanceGone(t *testing.T) {
 		age   time.Duration
 		want  string
 	}{
-		"gone and not ready":           {false, time.Hour, "gone"},
-		"gone, and nobody noticed yet": {true, time.Hour, tainted + " Drained=Unknown(Draining)"},
-		"too young to be sure":         {false, 10 * time.Second, tainted + " Drained=Unknown(Draining)"},
+		"gone and not ready":        {false, time.Hour, "gone"},
+		"gone, and not noticed yet": {true, time.Hour, tainted + " Drained=Unknown(Draining)"},
+		"too young to be sure":      {false, 10 * time.Second, tainted + " Drained=Unknown(Draining)"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

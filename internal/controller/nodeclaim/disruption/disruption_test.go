@@ -93,7 +93,7 @@ func TestDriftReasons(t *testing.T) {
 		"both":                       {setting{pool: func(p *karpenterv1.NodePool) { edited(p); narrowed(p) }}, "", "NodePoolDrifted"},
 		"the provider's":             {setting{}, "image-2", "ImageDrift"},
 		"ours before the provider's": {setting{pool: narrowed}, "image-2", "RequirementsDrifted"},
-		"not launched, whatever it was": {setting{pool: edited, claim: func(c *karpenterv1.NodeClaim) {
+		"not launched, with every class": {setting{pool: edited, claim: func(c *karpenterv1.NodeClaim) {
 			c.Status.Conditions = []metav1.Condition{{Type: karpenterv1.ConditionDrifted, Status: "True", Reason: "Old"}}
 		}}, "", ""},
 		"no longer drifted": {setting{claim: func(c *karpenterv1.NodeClaim) {

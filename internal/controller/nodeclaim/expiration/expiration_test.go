@@ -29,12 +29,12 @@ func TestExpiration(t *testing.T) {
 		deleted bool
 		again   time.Duration
 	}{
-		"young":           {karpenterv1.DurationOf(time.Hour), 20 * time.Minute, false, 40 * time.Minute},
-		"to the second":   {karpenterv1.DurationOf(time.Hour), time.Hour, true, 0},
-		"long past":       {karpenterv1.DurationOf(time.Hour), 9 * time.Hour, true, 0},
-		"never":           {karpenterv1.NeverEnding(), 9000 * time.Hour, false, 0},
-		"nobody has said": {karpenterv1.NillableDuration{}, 9000 * time.Hour, false, 0},
-		"at once":         {karpenterv1.DurationOf(0), 0, true, 0},
+		"young":         {karpenterv1.DurationOf(time.Hour), 20 * time.Minute, false, 40 * time.Minute},
+		"to the second": {karpenterv1.DurationOf(time.Hour), time.Hour, true, 0},
+		"long past":     {karpenterv1.DurationOf(time.Hour), 9 * time.Hour, true, 0},
+		"never":         {karpenterv1.NeverEnding(), 9000 * time.Hour, false, 0},
+		"not set":       {karpenterv1.NillableDuration{}, 9000 * time.Hour, false, 0},
+		"at once":       {karpenterv1.DurationOf(0), 0, true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

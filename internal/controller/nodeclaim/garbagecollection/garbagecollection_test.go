@@ -85,7 +85,7 @@ func TestOrphans(t *testing.T) {
 		"on its way out":                                   {ending, nil, false},
 		"another autoscaler's, known by its claim":         {bought(time.Hour, ""), []karpenterv1.NodeClaim{claimed("a", "p", 0)}, false},
 		"another autoscaler's, which may still be written": {bought(4*time.Minute, ""), []karpenterv1.NodeClaim{claimed("a", "", 0)}, false},
-		"another autoscaler's, of which nobody knows":      {bought(time.Hour, ""), []karpenterv1.NodeClaim{claimed("a", "", 0)}, true},
+		"another autoscaler's, which is not known":         {bought(time.Hour, ""), []karpenterv1.NodeClaim{claimed("a", "", 0)}, true},
 	} {
 		if got := len(orphans(tc.claims, []cloud.Instance{tc.instance}, now, about())) > 0; got != tc.want {
 			t.Errorf("%s: orphan %t, want %t", name, got, tc.want)

@@ -40,7 +40,7 @@ func TestGhosts(t *testing.T) {
 		"it was taken in":                    {ghost(func(n *corev1.Node) { n.Spec.Taints = nil }), false},
 		"it is ready":                        {ghost(harness.Ready), false},
 		"it has just joined":                 {ghost(func(n *corev1.Node) { n.CreationTimestamp.Time = now.Add(-time.Second) }), false},
-		"nobody knows which machine it is":   {ghost(func(n *corev1.Node) { n.Spec.ProviderID = "" }), false},
+		"its machine is not known":           {ghost(func(n *corev1.Node) { n.Spec.ProviderID = "" }), false},
 		"it is being deleted already anyway": {ghost(func(n *corev1.Node) { n.DeletionTimestamp = &n.CreationTimestamp }), false},
 	} {
 		claims := []karpenterv1.NodeClaim{claimed("a", "claimed", time.Hour)}

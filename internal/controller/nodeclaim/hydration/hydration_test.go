@@ -24,7 +24,7 @@ func TestHydration(t *testing.T) {
 	node := r.Join(cloud.Instance{ProviderID: "p", ClaimName: "web-1"}, func(n *corev1.Node) { n.Labels["own"] = "yes" })
 	both := New(r.Kit)
 	if !both[0].Watches[0].Wakes(nil, claim) || !both[1].Watches[0].Wakes(nil, node) {
-		t.Error("objects without the label wake nobody")
+		t.Error("objects without the label do not wake the controller")
 	}
 	r.Run(both[0], "web-1")
 	r.Run(both[1], node.Name)
@@ -44,7 +44,7 @@ func TestHydration(t *testing.T) {
 		}
 	}
 	if both[0].Watches[0].Wakes(nil, r.Claim("web-1")) || both[1].Watches[0].Wakes(nil, node) {
-		t.Error("objects with the label wake somebody")
+		t.Error("objects with the label wake the controller")
 	}
 }
 
@@ -60,7 +60,7 @@ func TestLeftAlone(t *testing.T) {
 	both := New(r.Kit)
 	r.Run(both[0], "theirs")
 	r.Run(both[1], "node-theirs")
-	r.Run(both[1], "node-nobody")
+	r.Run(both[1], "node-unknown")
 	r.Run(both[1], "gone")
 	for _, c := range r.Calls() {
 		if c.IsWrite() {

@@ -546,7 +546,7 @@ func TestWaitingFor(t *testing.T) {
 		return len(s.controller.Watches[1].KeysOf(context.Background(), &node))
 	}
 	if wakes() != 1 {
-		t.Error("a node that joins wakes nobody")
+		t.Error("a node that joins wakes no claim")
 	}
 	s.run()
 	if wakes() != 0 {
@@ -585,7 +585,7 @@ func TestMarket(t *testing.T) {
 		want string // the capacity type that is bought
 	}{
 		"the pool's prices":       {shop{offers: dearer}, catalog.OnDemand},
-		"nobody has judged yet":   {shop{err: errors.New("awaiting evaluation")}, ""},
+		"not judged yet":          {shop{err: errors.New("awaiting evaluation")}, ""},
 		"the class was not ready": {shop{err: &cloud.ClassNotReady{}}, catalog.Spot},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -45,20 +45,20 @@ func TestClaimsInServiceAreLeftAlone(t *testing.T) {
 		old, changed *karpenterv1.NodeClaim
 		want         bool
 	}{
-		"a claim appears":                   {nil, claim(), true},
-		"a claim is gone":                   {claim(leaving), nil, false},
-		"a mark":                            {claim(), claim(set(karpenterv1.ConditionConsolidatable)), false},
-		"a pod came":                        {claim(), claim(event), false},
-		"a pod came while it starts":        {claim(starting), claim(starting, event), true},
-		"a claim enters service":            {claim(starting), claim(), true},
-		"a claim is put back":               {claim(), claim(starting), true},
-		"a claim is deleted":                {claim(), claim(leaving), true},
-		"a claim that goes is marked":       {claim(leaving), claim(leaving, set(karpenterv1.ConditionDrained)), true},
-		"a finalizer was pulled":            {claim(), claim(func(c *karpenterv1.NodeClaim) { c.Finalizers = nil }), true},
-		"another machine":                   {claim(), claim(func(c *karpenterv1.NodeClaim) { c.Status.ProviderID = "q" }), true},
-		"another generation":                {claim(), claim(func(c *karpenterv1.NodeClaim) { c.Generation++ }), true},
-		"somebody removed Ready by hand":    {claim(), claim(func(c *karpenterv1.NodeClaim) { c.Status.Conditions = c.Status.Conditions[:3] }), true},
-		"somebody removed all that is said": {claim(), claim(func(c *karpenterv1.NodeClaim) { c.Status.Conditions = nil }), true},
+		"a claim appears":                 {nil, claim(), true},
+		"a claim is gone":                 {claim(leaving), nil, false},
+		"a mark":                          {claim(), claim(set(karpenterv1.ConditionConsolidatable)), false},
+		"a pod came":                      {claim(), claim(event), false},
+		"a pod came while it starts":      {claim(starting), claim(starting, event), true},
+		"a claim enters service":          {claim(starting), claim(), true},
+		"a claim is put back":             {claim(), claim(starting), true},
+		"a claim is deleted":              {claim(), claim(leaving), true},
+		"a claim that goes is marked":     {claim(leaving), claim(leaving, set(karpenterv1.ConditionDrained)), true},
+		"a finalizer was pulled":          {claim(), claim(func(c *karpenterv1.NodeClaim) { c.Finalizers = nil }), true},
+		"another machine":                 {claim(), claim(func(c *karpenterv1.NodeClaim) { c.Status.ProviderID = "q" }), true},
+		"another generation":              {claim(), claim(func(c *karpenterv1.NodeClaim) { c.Generation++ }), true},
+		"a user removed Ready by hand":    {claim(), claim(func(c *karpenterv1.NodeClaim) { c.Status.Conditions = c.Status.Conditions[:3] }), true},
+		"a user removed all that is said": {claim(), claim(func(c *karpenterv1.NodeClaim) { c.Status.Conditions = nil }), true},
 	} {
 		if got := wakes(tc.old, tc.changed); got != tc.want {
 			t.Errorf("%s: wakes %t", name, got)

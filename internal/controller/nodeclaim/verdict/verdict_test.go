@@ -313,7 +313,7 @@ func TestGauges(t *testing.T) {
 	h.evaluate([]plan.Prospect{kept("a", dear), kept("b", dear)})
 	h.Clock.Step(40 * time.Second)
 	if got := age(); got != 40 {
-		t.Errorf("nobody has looked for 40 seconds: %v", got)
+		t.Errorf("no evaluation for 40 seconds: %v", got)
 	}
 	if got := h.gauge(h.Kit.Metrics.VoluntaryDisruptionEligibleNodes.WithLabelValues("underutilized")); got != 2 {
 		t.Errorf("%v eligible", got)

@@ -39,13 +39,13 @@ func TestReadiness(t *testing.T) {
 		status          metav1.ConditionStatus
 		reason, message string
 	}{
-		"no class":                  {nil, "False", "NodeClassNotFound", "NodeClass not found on cluster: there is no MemoryNodeClass \"default\", nor any other"},
-		"a class that is deleted":   {leaving(), "False", "NodeClassTerminating", "NodeClass is Terminating"},
-		"a class nobody has judged": {nodeClass("", "", ""), "False", "NodeClassReadinessUnknown", "Node Class Readiness Unknown"},
-		"a class not yet known":     {nodeClass("Unknown", "AwaitingReconciliation", "wait"), "False", "NodeClassReadinessUnknown", "Node Class Readiness Unknown"},
-		"a class that is not ready": {nodeClass("False", "SubnetsNotFound", "no subnet"), "False", "SubnetsNotFound", "no subnet"},
-		"a class without a reason":  {nodeClass("False", "", "no subnet"), "False", "NodeClassNotReady", "no subnet"},
-		"a class that is ready":     {nodeClass("True", "Ready", ""), "True", "NodeClassReady", ""},
+		"no class":                       {nil, "False", "NodeClassNotFound", "NodeClass not found on cluster: there is no MemoryNodeClass \"default\", nor any other"},
+		"a class that is deleted":        {leaving(), "False", "NodeClassTerminating", "NodeClass is Terminating"},
+		"a class that is not judged yet": {nodeClass("", "", ""), "False", "NodeClassReadinessUnknown", "Node Class Readiness Unknown"},
+		"a class not yet known":          {nodeClass("Unknown", "AwaitingReconciliation", "wait"), "False", "NodeClassReadinessUnknown", "Node Class Readiness Unknown"},
+		"a class that is not ready":      {nodeClass("False", "SubnetsNotFound", "no subnet"), "False", "SubnetsNotFound", "no subnet"},
+		"a class without a reason":       {nodeClass("False", "", "no subnet"), "False", "NodeClassNotReady", "no subnet"},
+		"a class that is ready":          {nodeClass("True", "Ready", ""), "True", "NodeClassReady", ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
