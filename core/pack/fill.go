@@ -2,7 +2,6 @@ package pack
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"tenon/core/bitset"
@@ -122,78 +121,6 @@ func (p *packer) fairPrices(list []contender, room []int64, price float64) [maxD
 
 // maxDims bounds the resources that the choice of pods weighs; more are only checked.
 const maxDims = 8
-
-// scoring is how pods are chosen. No scoring is best for every input, so that several are
-// tried where there is effort for it.
-type scoring struct {
-	// fairness is how much of a pod's value comes from the fair prices of the bin; the
-	// rest comes from the relaxation.
-	fairness float64
-	// largeFirst is how strongly the choice leans to large pods, in quarters: value is
-	// divided by share^(1-largeFirst/4).
-	largeFirst int
-}
-
-// weighed is the share's part in the choice. Square roots are a single instruction; a
-// general power would be most of the packer's time.
-func (t scoring) weighed(share float64) float64 {
-	switch t.largeFirst {
-	case 0:
-		return share
-	case 1:
-		root := math.Sqrt(share)
-		return float64(root * math.Sqrt(root))
-	case 2:
-		return math.Sqrt(share)
-	}
-	return 1
-}
-
-// hopeless reports whether value/weighed(share) is certainly below a score, all of them to
-// the fourth power: most contenders are, and need no roots.
-func (t scoring) hopeless(fourth, share, score float64) bool {
-	power := 1.0
-	for range 4 - t.largeFirst {
-		power = float64(power * share)
-	}
-	return fourth < score*power*almost
-}
-
-// almost leaves room for rounding.
-const almost = 1 - 1e-9
-
-// choose finds the best contender by value per share of the room, or -1 when none fits.
-func (p *packer) choose(list []contender, room []int64) int {
-	best, bestScore, fourth := -1, 0.0, 0.0
-	var inverse [maxDims]float64
-	for d, r := range room[:min(len(room), maxDims)] {
-		if r > 0 {
-			inverse[d] = 1 / float64(r)
-		}
-	}
-	for at := range list {
-		c := &list[at]
-		if !feasible.Fits(c.need, room) {
-			continue
-		}
-		share := 0.0
-		for d, want := range c.need[:min(len(c.need), maxDims)] {
-			share += float64(float64(want) * inverse[d])
-		}
-		if p.scoring.hopeless(c.fourth, share, fourth) {
-			continue
-		}
-		score := c.value / p.scoring.weighed(share)
-		if best < 0 || score > bestScore || score == bestScore && c.kind < list[best].kind {
-			best, bestScore, fourth = at, score, float64(score*score*score*score)
-		}
-	}
-	p.steps += int64(len(list) * len(room))
-	return best
-}
-
-// tiny lets pods without a price be told apart by size.
-const tiny = 1e-3
 
 // chunk is how many pods of a kind are placed before looking again: one, or a small
 // part of what would fill the bin.

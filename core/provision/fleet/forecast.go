@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"cmp"
-	"math/bits"
 	"slices"
 
 	"tenon/core/feasible"
@@ -241,79 +240,6 @@ func (f *Forecast) choose(p snapshot.PodIndex) int {
 // siteEffort is what it takes to look at one site for one pod.
 const siteEffort = 20
 
-// isBound reports whether more decides where a pod may be than a forecast looks at.
-func isBound(s *shape.Shape) bool {
-	return len(s.Ports) > 0 || len(s.Attach) > 0 || slices.ContainsFunc(s.Rules.HostNeeds, func(n topology.Need) bool { return !n.Soft })
-}
-
-func (f *Forecast) admitted(p snapshot.PodIndex, s *shape.Shape, i int) bool {
-	at, planned := &f.sites[i], f.planned[p]
-	if i != planned && (!f.classAdmits(p, at.class) || !f.sameDomains(s, at.class, f.sites[planned].class)) {
-		return false
-	}
-	return hostRules(s, at)
-}
-
-// classAdmits reports whether labels and taints of a class let the pod be there.
-func (f *Forecast) classAdmits(p snapshot.PodIndex, class int) bool {
-	template := f.fleet.Snapshot.Pods[p].Template
-	known := f.admits[template]
-	if class >= len(known) {
-		known = append(known, make([]answered, len(f.fleet.sp.HostClasses)-len(known))...)
-		f.admits[template] = known
-	}
-	if known[class] == unasked {
-		first := f.fleet.wish(template)
-		v := f.fleet.sp.Variant(&f.fleet.Snapshot.Templates[template], first.dropped)
-		known[class] = no
-		if first.possible && slices.ContainsFunc(v.Alternatives, func(a feasible.Asker) bool { return f.fleet.sp.Find(a).HostClasses.Has(class) }) {
-			known[class] = yes
-		}
-	}
-	return known[class] == yes
-}
-
-// sameDomains reports whether hosts of two classes are in the same domains, as far as rules of the
-// pod or about it look at them.
-func (f *Forecast) sameDomains(s *shape.Shape, a, b int) bool {
-	if a == b || s.Rules.Free() {
-		return true
-	}
-	other := func(g int32) bool {
-		key := f.set.Registry.Groups()[g].Key
-		x, _ := f.fleet.sp.ClassLabel(a, key)
-		y, _ := f.fleet.sp.ClassLabel(b, key)
-		return x != y
-	}
-	r := &s.Rules
-	return !slices.ContainsFunc(r.Counts, other) &&
-		!slices.ContainsFunc(r.Spreads, func(s topology.Spread) bool { return !s.Soft && other(s.Group) }) &&
-		!slices.ContainsFunc(r.Caps, func(c topology.Cap) bool { return !c.Soft && other(c.Group) }) &&
-		!slices.ContainsFunc(r.Needs, func(n topology.Need) bool { return !n.Soft && other(n.Group) })
-}
-
-// hostRules reports whether a node's pods and the pod bear each other.
-func hostRules(s *shape.Shape, at *site) bool {
-	counted := func(g int32) bool { return slices.Contains(s.Rules.HostCounts, g) }
-	for _, c := range s.Rules.HostCaps {
-		held := at.groups[c.Group]
-		if counted(c.Group) {
-			held++
-		}
-		if !c.Soft && held > int64(c.Max) {
-			return false
-		}
-	}
-	for _, r := range at.bound {
-		for _, c := range r.HostCaps {
-			if counted(c.Group) && at.groups[c.Group]+1 > int64(c.Max) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
 // put puts a pod on a site, or takes it away: n is 1 or -1.
 func (f *Forecast) put(p snapshot.PodIndex, at int, n int64) {
 	for d, need := range f.fleet.Need(p) {
@@ -338,81 +264,4 @@ func (f *Forecast) enter(at *site, p snapshot.PodIndex, n int64) {
 	case at.pods[t] == 0:
 		at.bound = slices.DeleteFunc(at.bound, func(r *topology.Rules) bool { return r == rules })
 	}
-}
-
-// fullScore is the best score; how few pods of its kind a site has counts twice for a pod, as in
-// the default profile of kube-scheduler.
-const (
-	fullScore    = 1000
-	weightSpread = 2
-)
-
-// best is the site with the highest score, of equal ones the first: emptier ones, those
-// that the pod makes evenly used, and those with fewer pods of its kind.
-func (f *Forecast) best(template snapshot.TemplateIndex, need []int64, fit []int) int {
-	crowds := f.crowds(template, fit)
-	best, most := -1, int64(-1)
-	for i, n := range fit {
-		at := &f.sites[n]
-		if score := emptiness(need, at) + balance(need, at) + weightSpread*crowds[i]; score > most {
-			best, most = n, score
-		}
-	}
-	return best
-}
-
-// emptiness is the share of CPU and memory that is left with the pod.
-func emptiness(need []int64, at *site) int64 {
-	sum := int64(0)
-	for d := range 2 {
-		sum += (at.room[d] - need[d]) * fullScore / max(at.size[d], 1)
-	}
-	return sum / 2
-}
-
-// balance is higher where the pod brings the used shares of CPU and memory nearer to each other.
-func balance(need []int64, at *site) int64 {
-	return fullScore/2 + (fullScore/2+evenness(at, need)-evenness(at, []int64{0, 0}))/2
-}
-
-func evenness(at *site, need []int64) int64 {
-	var used [2]int64
-	for d := range used {
-		used[d] = min((at.size[d]-at.room[d]+need[d])*fullScore/max(at.size[d], 1), fullScore)
-	}
-	return fullScore - max(used[0]-used[1], used[1]-used[0])/2
-}
-
-// crowds scores sites by how few pods of a template their nodes and zones have. The scheduler has
-// such a preference for every pod of a workload that names no constraints of its own.
-func (f *Forecast) crowds(template snapshot.TemplateIndex, fit []int) []int64 {
-	zones := map[string]bool{}
-	for _, n := range fit {
-		zones[f.sites[n].zone] = true
-	}
-	out := make([]int64, len(fit))
-	perHost, perZone := logarithm(len(fit)+2), logarithm(len(zones)+2)
-	least, most := int64(1<<62), int64(0)
-	for i, n := range fit {
-		at := &f.sites[n]
-		out[i] = at.pods[template]*perHost + f.zones[kindIn{at.zone, template}]*perZone
-		least, most = min(least, out[i]), max(most, out[i])
-	}
-	for i := range out {
-		if most == 0 {
-			out[i] = fullScore
-		} else {
-			out[i] = fullScore * (most + least - out[i]) / most
-		}
-	}
-	return out
-}
-
-// logarithm is a thousand times the natural logarithm, straight between powers of two: integers
-// are the same on every machine.
-func logarithm(n int) int64 {
-	const ofTwo int64 = 693
-	whole := int64(bits.Len(uint(n)) - 1)
-	rest := int64(n) - 1<<whole
-	return whole*ofTwo + (rest*ofTwo)>>whole
 }

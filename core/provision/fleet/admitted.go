@@ -1,0 +1,83 @@
+package fleet
+
+import (
+	"slices"
+
+	"tenon/core/feasible"
+	"tenon/core/shape"
+	"tenon/core/snapshot"
+	"tenon/core/topology"
+)
+
+// isBound reports whether more decides where a pod may be than a forecast looks at.
+func isBound(s *shape.Shape) bool {
+	return len(s.Ports) > 0 || len(s.Attach) > 0 || slices.ContainsFunc(s.Rules.HostNeeds, func(n topology.Need) bool { return !n.Soft })
+}
+
+func (f *Forecast) admitted(p snapshot.PodIndex, s *shape.Shape, i int) bool {
+	at, planned := &f.sites[i], f.planned[p]
+	if i != planned && (!f.classAdmits(p, at.class) || !f.sameDomains(s, at.class, f.sites[planned].class)) {
+		return false
+	}
+	return hostRules(s, at)
+}
+
+// classAdmits reports whether labels and taints of a class let the pod be there.
+func (f *Forecast) classAdmits(p snapshot.PodIndex, class int) bool {
+	template := f.fleet.Snapshot.Pods[p].Template
+	known := f.admits[template]
+	if class >= len(known) {
+		known = append(known, make([]answered, len(f.fleet.sp.HostClasses)-len(known))...)
+		f.admits[template] = known
+	}
+	if known[class] == unasked {
+		first := f.fleet.wish(template)
+		v := f.fleet.sp.Variant(&f.fleet.Snapshot.Templates[template], first.dropped)
+		known[class] = no
+		if first.possible && slices.ContainsFunc(v.Alternatives, func(a feasible.Asker) bool { return f.fleet.sp.Find(a).HostClasses.Has(class) }) {
+			known[class] = yes
+		}
+	}
+	return known[class] == yes
+}
+
+// sameDomains reports whether hosts of two classes are in the same domains, as far as rules of the
+// pod or about it look at them.
+func (f *Forecast) sameDomains(s *shape.Shape, a, b int) bool {
+	if a == b || s.Rules.Free() {
+		return true
+	}
+	other := func(g int32) bool {
+		key := f.set.Registry.Groups()[g].Key
+		x, _ := f.fleet.sp.ClassLabel(a, key)
+		y, _ := f.fleet.sp.ClassLabel(b, key)
+		return x != y
+	}
+	r := &s.Rules
+	return !slices.ContainsFunc(r.Counts, other) &&
+		!slices.ContainsFunc(r.Spreads, func(s topology.Spread) bool { return !s.Soft && other(s.Group) }) &&
+		!slices.ContainsFunc(r.Caps, func(c topology.Cap) bool { return !c.Soft && other(c.Group) }) &&
+		!slices.ContainsFunc(r.Needs, func(n topology.Need) bool { return !n.Soft && other(n.Group) })
+}
+
+// hostRules reports whether a node's pods and the pod bear each other.
+func hostRules(s *shape.Shape, at *site) bool {
+	counted := func(g int32) bool { return slices.Contains(s.Rules.HostCounts, g) }
+	for _, c := range s.Rules.HostCaps {
+		held := at.groups[c.Group]
+		if counted(c.Group) {
+			held++
+		}
+		if !c.Soft && held > int64(c.Max) {
+			return false
+		}
+	}
+	for _, r := range at.bound {
+		for _, c := range r.HostCaps {
+			if counted(c.Group) && at.groups[c.Group]+1 > int64(c.Max) {
+				return false
+			}
+		}
+	}
+	return true
+}

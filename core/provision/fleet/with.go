@@ -1,0 +1,121 @@
+package fleet
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"tenon/core/feasible"
+	"tenon/core/pack"
+	"tenon/core/plan"
+	"tenon/core/provision/claims"
+	"tenon/core/snapshot"
+)
+
+// With is the fleet once an answer has come true: the nodes of the question are gone, and its pods
+// are where the answer puts them.
+func (f *Fleet) With(q Question, a Answer) *Fleet {
+	out := f.fork()
+	out.limits = slices.Clone(f.limitsOf(&q))
+	for _, n := range q.Nodes {
+		out.hosts[n] = nil
+	}
+	for _, l := range a.Existing {
+		out.give(l.Node, l.Pods)
+	}
+	for i := range a.Claims {
+		out.buy(&a.Claims[i])
+	}
+	return out
+}
+
+// fork is a fleet of its own, for With to build up.
+func (f *Fleet) fork() *Fleet {
+	out := *f
+	out.limits = slices.Clone(f.limits)
+	out.hosts = slices.Clone(f.hosts)
+	out.planned = slices.Clip(f.planned)
+	out.ruledOn = slices.Clip(f.ruledOn)
+	out.reserved = maps.Clone(f.reserved)
+	return &out
+}
+
+// begin does what a plan says: its pods take their places.
+func (f *Fleet) begin(p *plan.Plan) {
+	if p == nil {
+		return
+	}
+	at := make(map[string]int, len(f.Snapshot.Nodes))
+	for n := range f.Snapshot.Nodes {
+		at[f.Snapshot.Nodes[n].Name] = n
+	}
+	for _, placement := range p.Existing {
+		if n, ok := at[placement.Node]; ok && f.Stays(n) {
+			f.give(n, placement.Pods)
+		}
+	}
+	for i := range p.Claims {
+		f.buy(&p.Claims[i])
+	}
+}
+
+// give puts pods on an existing node of a fork.
+func (f *Fleet) give(n int, pods []snapshot.PodIndex) {
+	h := f.sp.Taking(*f.hosts[n], pods)
+	f.hosts[n] = &h
+	if at, known := slices.BinarySearch(f.ruledOn, n); !known && slices.ContainsFunc(pods, f.Ruled) {
+		f.ruledOn = slices.Insert(slices.Clone(f.ruledOn), at, n)
+	}
+}
+
+// buy enters a claim into a fork: what it takes of limits and reservations, and the pods on it.
+func (f *Fleet) buy(c *plan.Claim) {
+	pool := slices.IndexFunc(f.Snapshot.Pools, func(p snapshot.Pool) bool { return p.Name == c.Pool })
+	if pool < 0 {
+		return
+	}
+	most := f.most(pool, c)
+	f.limits[pool] = slices.Clone(f.limits[pool])
+	for i := range f.limits[pool] {
+		f.limits[pool][i].Value -= most[i]
+	}
+	if c.Offer.Reservation != "" {
+		f.sp = f.sp.Fork()
+		f.sp.Reserve(c.Offer.Reservation, 1)
+		f.reserved[c.Offer.Reservation]++
+		f.tables, f.cache = map[int]*claims.Table{}, pack.NewOfferCache()
+	}
+	if !slices.ContainsFunc(c.Pods, f.Ruled) {
+		return
+	}
+	node := &snapshot.Node{Name: "\x00" + c.Name + strconv.Itoa(len(f.planned)), Labels: c.Labels, Taints: c.Taints}
+	f.sp = f.sp.Fork()
+	f.planned = append(f.planned, f.sp.Foresee(node, c.Pods))
+	f.admits = map[snapshot.TemplateIndex][]*feasible.Places{} // there may be a new class of hosts
+}
+
+// most is what the claim takes of each of its pool's limits at most, with any of its offers.
+func (f *Fleet) most(pool int, c *plan.Claim) []int64 {
+	limits := f.limits[pool]
+	out := make([]int64, len(limits))
+	if len(limits) == 0 {
+		return out
+	}
+	types := map[string]bool{c.Offer.InstanceType: true}
+	for o := range c.Alternatives.All() {
+		types[o.InstanceType] = true
+	}
+	first, end := f.sp.PoolMachines(pool)
+	for m := first; m < end; m++ {
+		if !types[f.sp.Machines[m].Type.Name] {
+			continue
+		}
+		for i := range limits {
+			out[i] = max(out[i], pack.Share(f.sp.Machines[m].Capacity, limits[i].Name))
+		}
+	}
+	for i := range limits {
+		out[i] = max(out[i], pack.Share(c.Capacity, limits[i].Name))
+	}
+	return out
+}
