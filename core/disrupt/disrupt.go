@@ -97,6 +97,7 @@ type search struct {
 	nodes  []node
 	pools  []pool
 	poolAt map[string]int
+	nodeAt map[string]int
 	covers map[string]*headroom // budgets of pods, by namespace and name
 	value  []float64            // by pod, in millionths an hour; see Fleet.Values
 	list   []plan.Disruption
@@ -112,76 +113,37 @@ type search struct {
 	freeAsOf int
 }
 
-// node is a node with what the search knows of it.
-type node struct {
-	*snapshot.Node
-	at   int
-	pool int // -1 for nodes of no pool
-	// pods that are there, and those that would want a place elsewhere.
-	pods, moving []snapshot.PodIndex
-	// cost of the evictions in parts of an ordinary one's, see snapshot.OrdinaryCost; worth
-	// is what the savings an hour must be to justify them, value what the pods would cost in
-	// the best of fleets.
-	cost         int64
-	worth, value float64
-	// awaits says that pods are promised to it.
-	awaits bool
-	// lasting says that a pod which does not end by itself is there, or will be.
-	lasting  bool
-	state    state
-	prospect plan.Prospect
-}
-
+// newSearch has nothing given up. What the plan does is done.
 func newSearch(s snapshot.Sorted, p *plan.Plan, budget Budget) *search {
-	b := fleet.New(s, p, budget.Memory.Compiled())
-	x := &search{s: s.Snapshot, fleet: b, budget: budget, rules: disruptable.RulesOf(s.Snapshot), poolAt: map[string]int{}, names: map[string]int{}, relied: map[int32]bool{}, unsure: map[int32]bool{}}
+	x := &search{
+		s: s.Snapshot, fleet: fleet.New(s, p, budget.Memory.Compiled()), budget: budget, rules: disruptable.RulesOf(s.Snapshot),
+		poolAt: map[string]int{}, names: map[string]int{}, relied: map[int32]bool{}, unsure: map[int32]bool{},
+	}
 	for i := range x.s.Pools {
 		x.poolAt[x.s.Pools[i].Name] = i
 	}
-	at := map[string]int{}
-	for i := range x.s.Nodes {
-		n := node{Node: &x.s.Nodes[i], at: i, pool: -1}
-		if pool, known := x.poolAt[n.Pool]; known {
-			n.pool = pool
-		}
-		n.prospect = plan.Prospect{Node: n.Name, Claim: n.Claim, Pool: n.Node.Pool}
-		at[n.Name] = i
-		x.nodes = append(x.nodes, n)
-	}
-	for i := range x.s.Pods {
-		pod := &x.s.Pods[i]
-		n, known := at[pod.Node]
-		if !known {
-			continue
-		}
-		x.nodes[n].pods = append(x.nodes[n].pods, snapshot.PodIndex(i))
-		if pod.Tie.Returns {
-			x.nodes[n].moving = append(x.nodes[n].moving, snapshot.PodIndex(i))
-			x.nodes[n].cost += max(pod.Tie.Cost, 0)
-		}
-		if pod.Tie.Promised {
-			x.nodes[n].awaits = true
-		}
-		if !pod.Ends && (pod.Tie.Promised || pod.Tie.Returns && pod.Tie.Cost > 0) {
-			x.nodes[n].lasting = true
-		}
-	}
+	x.readNodes()
 	if p != nil {
-		for _, placement := range p.Existing {
-			n := &x.nodes[at[placement.Node]]
-			n.awaits = true
-			n.lasting = n.lasting || slices.ContainsFunc(placement.Pods, func(p snapshot.PodIndex) bool { return !s.Pods[p].Ends })
-			x.relyOn(placement.Pods)
-		}
-		for i := range p.Claims {
-			x.names[p.Claims[i].Pool]++
-			x.relyOn(p.Claims[i].Pods)
-			for _, pod := range p.Claims[i].Pods {
-				x.unsure[x.fleet.Circle(pod)] = true
-			}
-		}
+		x.heed(p)
 	}
 	return x
+}
+
+// heed notes what the plan wants with nodes, and what its pods count on.
+func (x *search) heed(p *plan.Plan) {
+	for _, placement := range p.Existing {
+		n := &x.nodes[x.nodeAt[placement.Node]]
+		n.awaits = true
+		n.lasting = n.lasting || x.stay(placement.Pods)
+		x.relyOn(placement.Pods)
+	}
+	for i := range p.Claims {
+		x.names[p.Claims[i].Pool]++
+		x.relyOn(p.Claims[i].Pods)
+		for _, pod := range p.Claims[i].Pods {
+			x.unsure[x.fleet.Circle(pod)] = true
+		}
+	}
 }
 
 func (x *search) relyOn(pods []snapshot.PodIndex) {

@@ -1,0 +1,60 @@
+package disrupt
+
+import (
+	"tenon/core/plan"
+	"tenon/core/snapshot"
+)
+
+// node is a node with what the search knows of it.
+type node struct {
+	*snapshot.Node
+	at   int
+	pool int // -1 for nodes of no pool
+	// pods that are there, and those that would want a place elsewhere.
+	pods, moving []snapshot.PodIndex
+	// cost of the evictions in parts of an ordinary one's, see snapshot.OrdinaryCost; worth
+	// is what the savings an hour must be to justify them, value what the pods would cost in
+	// the best of fleets.
+	cost         int64
+	worth, value float64
+	// awaits says that pods are promised to it.
+	awaits bool
+	// lasting says that a pod which does not end by itself is there, or will be.
+	lasting  bool
+	state    state
+	prospect plan.Prospect
+}
+
+// readNodes enters the nodes, with what their pods want.
+func (x *search) readNodes() {
+	x.nodeAt = make(map[string]int, len(x.s.Nodes))
+	for i := range x.s.Nodes {
+		n := node{Node: &x.s.Nodes[i], at: i, pool: -1}
+		if pool, known := x.poolAt[n.Pool]; known {
+			n.pool = pool
+		}
+		n.prospect = plan.Prospect{Node: n.Name, Claim: n.Claim, Pool: n.Node.Pool}
+		x.nodeAt[n.Name] = i
+		x.nodes = append(x.nodes, n)
+	}
+	for i := range x.s.Pods {
+		if n, known := x.nodeAt[x.s.Pods[i].Node]; known {
+			x.nodes[n].enter(snapshot.PodIndex(i), &x.s.Pods[i])
+		}
+	}
+}
+
+// enter notes a pod that is on the node.
+func (n *node) enter(at snapshot.PodIndex, pod *snapshot.Pod) {
+	n.pods = append(n.pods, at)
+	if pod.Tie.Returns {
+		n.moving = append(n.moving, at)
+		n.cost += max(pod.Tie.Cost, 0)
+	}
+	if pod.Tie.Promised {
+		n.awaits = true
+	}
+	if !pod.Ends && (pod.Tie.Promised || pod.Tie.Returns && pod.Tie.Cost > 0) {
+		n.lasting = true
+	}
+}
