@@ -15,6 +15,12 @@ type arrangement struct {
 	place, by string
 	unmade    bool
 	turn      int // see Turn
+	line      *line
+}
+
+// line is the pods of a disruption in the order in which they are evicted.
+type line struct {
+	begun time.Time // when the first one's time had come; zero before
 }
 
 // displacement is a pod that had to go because of a disruption.
@@ -40,24 +46,32 @@ func (w *World) Arrange(place, by string, pods []Guest) {
 	})
 }
 
-// line notes in which order pods are to be evicted that have places elsewhere.
-func (w *World) line(pods []types.UID) {
+// lineUp notes in which order pods are to be evicted that have places elsewhere.
+func (w *World) lineUp(pods []types.UID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	all := &line{}
 	for i, uid := range pods {
 		if a, arranged := w.ledger.arranged[uid]; arranged {
-			a.turn = i
+			a.turn, a.line = i, all
 			w.ledger.arranged[uid] = a
 		}
 	}
 }
 
 // Turn is how many pods of its disruption are to be evicted before a pod, so that kube-scheduler leaves
-// room for each.
-func (w *World) Turn(pod types.UID) int {
+// room for each, and since when they are: since the first of them was asked about, on whichever node it is.
+func (w *World) Turn(pod types.UID) (before int, since time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.ledger.arranged[pod].turn
+	a := w.ledger.arranged[pod]
+	if a.line == nil {
+		return 0, w.clock.Now()
+	}
+	if a.line.begun.IsZero() {
+		a.line.begun = w.clock.Now()
+	}
+	return a.turn, a.line.begun
 }
 
 // Disarrange takes places back that were arranged: the nodes stay.

@@ -90,8 +90,13 @@ func TestOrderOfEvictions(t *testing.T) {
 	w.Disruptions().Begin(world.Underway{
 		Places: []world.Place{{On: staying.Name, Pods: []world.Guest{guest(second), guest(first)}}}, Evict: []types.UID{first.UID, second.UID},
 	})
-	if a, b := w.Turn(first.UID), w.Turn(second.UID); a != 0 || b != 1 {
-		t.Errorf("%d and %d pods are evicted before", a, b)
+	clock.SetTime(noon.Add(time.Minute))
+	if before, since := w.Turn(second.UID); before != 1 || !since.Equal(noon.Add(time.Minute)) {
+		t.Errorf("%d pods are evicted before the second since %s, want 1 since a minute after noon", before, since)
+	}
+	clock.SetTime(noon.Add(2 * time.Minute)) // the first pod's node closed later
+	if before, since := w.Turn(first.UID); before != 0 || !since.Equal(noon.Add(time.Minute)) {
+		t.Errorf("%d pods are evicted before the first since %s, want 0 since the line has begun", before, since)
 	}
 	waiting := func() snapshot.Waiting { return w.Picture(world.Moment{Now: noon}).Snapshot.Waiting }
 	if n := waiting().Evicting; n != 2 {

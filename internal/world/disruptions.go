@@ -79,7 +79,7 @@ func (d *Disruptions) Begin(u Underway) {
 	for _, p := range u.Places {
 		d.world.Arrange(p.On, u.Record.ID, p.Pods)
 	}
-	d.world.line(u.Evict)
+	d.world.lineUp(u.Evict)
 }
 
 // Begun tells that everything has been written.

@@ -57,8 +57,8 @@ type Options struct {
 	// Rolled is told of each Deployment that has been rolled, as the API server answers: what comes of
 	// that may be seen before the watch of Deployments says so.
 	Rolled func(*appsv1.Deployment)
-	// Turn is how many pods are to be evicted before a pod, on whichever node they are.
-	Turn func(pod types.UID) int
+	// Turn is how many pods are to be evicted before a pod, on whichever node they are, and since when.
+	Turn func(pod types.UID) (before int, since time.Time)
 }
 
 // New makes the controller.
@@ -67,7 +67,7 @@ func New(kit reconcile.Kit, o Options) reconcile.Controller {
 		o.Rolled = func(*appsv1.Deployment) {}
 	}
 	if o.Turn == nil {
-		o.Turn = func(types.UID) int { return 0 }
+		o.Turn = func(types.UID) (int, time.Time) { return 0, time.Time{} }
 	}
 	q := &queue{Kit: kit, description: kit.Cloud.Describe(), Options: o}
 	return reconcile.Controller{
@@ -121,11 +121,14 @@ func (q *queue) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Res
 
 // turn is how long a pod waits for others that are to leave before it.
 func (q *queue) turn(s drain.Scene, step drain.Step) time.Duration {
-	if step.Pod == nil || step.Forced || s.Since.IsZero() {
+	if step.Pod == nil || step.Forced {
 		return 0
 	}
-	after := min(time.Duration(q.Turn(step.Pod.UID))*apart, longestLine)
-	return s.Since.Add(after).Sub(s.Now)
+	before, since := q.Turn(step.Pod.UID)
+	if before == 0 {
+		return 0
+	}
+	return since.Add(min(time.Duration(before)*apart, longestLine)).Sub(s.Now)
 }
 
 // leaving is the node if it is one of ours that is being deleted, and closed to new pods;

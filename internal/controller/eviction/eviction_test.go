@@ -314,17 +314,29 @@ func TestSameNameElsewhere(t *testing.T) {
 // places, and at the latest when its node's time is over.
 func TestPodsLeaveInOrder(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "web")
-	w.c = eviction.New(w.Kit, eviction.Options{Turn: func(types.UID) int { return 2440 }}) // 61 s, if lines had no end
-	w.expect("web", "evict web (uid-web)")
-	w = newWorld(t, "web")
-	turn := 0
-	w.c = eviction.New(w.Kit, eviction.Options{Turn: func(types.UID) int { return turn }})
-	w.Clock.SetTime(w.Clock.Now().Add(-time.Minute)) // when the drain began
-	turn = 40
-	if again := w.expect("web", ""); again != reconcile.In(time.Second) {
-		t.Errorf("looks again %+v", again)
+	for name, c := range map[string]struct {
+		before int
+		begun  time.Duration // ago
+		wait   time.Duration
+	}{
+		"the first of a line":              {0, 0, 0},
+		"forty are before it":              {40, 0, time.Second},
+		"forty were before it":             {40, time.Second, 0},
+		"lines are ten seconds long":       {2440, 9 * time.Second, time.Second},
+		"a line has begun on another node": {40, 750 * time.Millisecond, 250 * time.Millisecond},
+		"a line that is over":              {2440, time.Minute, 0},
+	} {
+		w := newWorld(t, "web")
+		begun := w.Clock.Now().Add(-c.begun)
+		w.c = eviction.New(w.Kit, eviction.Options{Turn: func(types.UID) (int, time.Time) { return c.before, begun }})
+		if c.wait == 0 {
+			w.expect("web", "evict web (uid-web)")
+			continue
+		}
+		if again := w.expect("web", ""); again != reconcile.In(c.wait) {
+			t.Errorf("%s: looks again %+v", name, again)
+		}
+		w.Clock.Step(c.wait)
+		w.expect("web", "evict web (uid-web)")
 	}
-	w.Clock.Step(time.Second)
-	w.expect("web", "evict web (uid-web)")
 }
