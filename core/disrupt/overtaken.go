@@ -41,8 +41,7 @@ func NewCurrent(s *snapshot.Snapshot) *Current {
 }
 
 // Overtaken is why a disruption that was decided for an earlier snapshot does not hold any
-// more; no cause if it does. These are its preconditions: each node may still be disrupted,
-// no pod has come that would have to move, and the receivers still admit the pods and have room.
+// more; no cause if it does. What is asked are its preconditions, as the plan has them.
 func (c *Current) Overtaken(was *snapshot.Snapshot, d *plan.Disruption) reason.Cause {
 	for i := range d.Nodes {
 		if cause := c.leaver(was, d, &d.Nodes[i]); cause.Code != reason.None {
@@ -75,11 +74,7 @@ func (c *Current) leaver(was *snapshot.Snapshot, d *plan.Disruption, r *plan.Rem
 		Node: n, Pods: slices.Values(pods), Sold: sells(c.s, pool), Forced: d.Reason == plan.Drifted && n.Life.Bounded,
 		Awaited: slices.ContainsFunc(pods, func(p *snapshot.Pod) bool { return p.Tie.Promised }),
 	}
-	if cause, came := disruptable.Stranger(asked, func(p *snapshot.Pod) bool { return expected[p.UID] }); came {
-		return cause
-	}
-	cause, _ := c.rules.Blocker(asked)
-	return cause
+	return c.rules.Unmet(asked, func(p *snapshot.Pod) bool { return expected[p.UID] }, r.ToBegin())
 }
 
 // receiver asks the rules of one pod and one node once more: labels, taints, and room beside what
@@ -91,20 +86,36 @@ func (c *Current) receiver(was *snapshot.Snapshot, m *plan.Placement) reason.Cau
 	}
 	here, moved := c.alone(n, was, m.Pods)
 	sp := feasible.Compile(here, moved)
-	host := &sp.Hosts[0]
-	var need model.Resources
-	for _, template := range moved {
-		t := &here.Templates[template]
-		need = need.Add(t.Requests)
-		v := sp.Variant(t, sp.AllDropped(t))
-		if !slices.ContainsFunc(v.Alternatives, func(a feasible.Asker) bool { return sp.Admits(host.Class, &a, true, true) }) {
+	for _, need := range m.ToBegin() {
+		switch {
+		case need == plan.PodsAdmitted && !admits(sp, here, moved):
 			return reason.Cause{Code: reason.ReceiverClosed, Where: m.Node}
+		case need == plan.RoomLeft && !holds(sp, here, moved):
+			return reason.Cause{Code: reason.ReceiverFull, Where: m.Node}
 		}
 	}
-	if !feasible.Fits(sp.Vector(need), host.Room) {
-		return reason.Cause{Code: reason.ReceiverFull, Where: m.Node}
-	}
 	return reason.Cause{}
+}
+
+// admits reports whether the only node of a snapshot takes a pod of each template.
+func admits(sp *feasible.Space, s *snapshot.Snapshot, moved []snapshot.TemplateIndex) bool {
+	for _, template := range moved {
+		t := &s.Templates[template]
+		v := sp.Variant(t, sp.AllDropped(t))
+		if !slices.ContainsFunc(v.Alternatives, func(a feasible.Asker) bool { return sp.Admits(sp.Hosts[0].Class, &a, true, true) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// holds reports whether it has room for all of them.
+func holds(sp *feasible.Space, s *snapshot.Snapshot, moved []snapshot.TemplateIndex) bool {
+	var need model.Resources
+	for _, template := range moved {
+		need = need.Add(s.Templates[template].Requests)
+	}
+	return feasible.Fits(sp.Vector(need), sp.Hosts[0].Room)
 }
 
 // alone is a snapshot of one node with the pods on it, and the templates of pods of an earlier

@@ -1,9 +1,9 @@
 // Package disruptable says whether a node may be disrupted, and what forbids it: the one
 // place where these rules are written.
 //
-//	decision        Blocker   a node that is asked for the first time
-//	before it begins  Blocker   the same, by a newer snapshot
-//	before removal    Holder    what is on the node now; that it goes is known
+//	decision          Blocker   a node that is asked for the first time
+//	before it begins  Unmet     the same and whether its pods are known, by a newer snapshot: plan.Removal.ToBegin
+//	before removal    Unmet     what is on the node now; that it goes is known: plan.ToRemove
 //
 // How many nodes or pods may go together is the decision's business. The rules that plans
 // must keep are written down a second time in core/check.
@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"tenon/core/plan"
 	"tenon/core/reason"
 	"tenon/core/snapshot"
 )
@@ -109,6 +110,28 @@ func (r Rules) Holder(n Node) (reason.Cause, time.Time) {
 	return reason.Cause{}, time.Time{}
 }
 
+// Unmet is why the node does not meet the first of some preconditions that it does not meet; no cause if
+// it meets all. Known are the pods that the decision knew.
+func (r Rules) Unmet(n Node, known func(*snapshot.Pod) bool, needs []plan.Precondition) reason.Cause {
+	for _, need := range needs {
+		var cause reason.Cause
+		switch need {
+		case plan.PodsKnown:
+			cause = stranger(n, known)
+		case plan.NodeDisruptable:
+			cause, _ = r.Blocker(n)
+		case plan.NodeNotHeld:
+			cause, _ = r.Holder(n)
+		default:
+			panic("not a precondition of a node that goes: " + string(need))
+		}
+		if cause.Code != reason.None {
+			return cause
+		}
+	}
+	return reason.Cause{}
+}
+
 // Covering are the keys of the budgets that cover a pod, of those that there are.
 func (r Rules) Covering(pod *snapshot.Pod) []string {
 	var out []string
@@ -121,14 +144,14 @@ func (r Rules) Covering(pod *snapshot.Pod) []string {
 	return out
 }
 
-// Stranger is a pod among those on the node that a decision did not know, and that would have to
+// stranger is a pod among those on the node that a decision did not know, and that would have to
 // move: its place was not thought of, and neither was whether it comes back at all. A
 // pod that stays in any case is none.
-func Stranger(n Node, known func(*snapshot.Pod) bool) (reason.Cause, bool) {
+func stranger(n Node, known func(*snapshot.Pod) bool) reason.Cause {
 	for pod := range n.Pods {
 		if pod.Tie.Returns && (pod.Tie.Asked || pod.Terminating) && !known(pod) {
-			return reason.Cause{Code: reason.PodCame, Where: pod.Key()}, true
+			return reason.Cause{Code: reason.PodCame, Where: pod.Key()}
 		}
 	}
-	return reason.Cause{}, false
+	return reason.Cause{}
 }

@@ -23,10 +23,9 @@ const (
 // node or pod is in two of them, and each may fail alone.
 //
 // The controller that carries it out checks first that it still holds: every node of Nodes is there,
-// may still be disrupted for the reason, and has the pods that are listed and no others;
-// the pools' budgets and the PodDisruptionBudgets of the pods leave room for all of it;
-// and the nodes of Moves still have room. What no longer holds is dropped, and decided
-// about anew.
+// and meets the preconditions of its Removal, as the nodes of Moves meet those of their Placement; and
+// once more, before the claims of Nodes are deleted, those of ToRemove. What no longer holds is dropped,
+// and decided about anew.
 type Disruption struct {
 	Reason Reason
 	// Nodes go together, by name.

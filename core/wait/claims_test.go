@@ -112,3 +112,14 @@ func TestStock(t *testing.T) {
 		t.Errorf("one more offering can be had, and the stock is still %s", now)
 	}
 }
+
+// After the second refusal in a row the next claim waits for a second, after each further one for twice as
+// long, for a minute at most.
+func TestPause(t *testing.T) {
+	t.Parallel()
+	for refusals, seconds := range map[int]int{0: 0, 1: 0, 2: 1, 3: 2, 7: 32, 8: 60, 1000: 60} {
+		if got := Pause(refusals); got != time.Duration(seconds)*time.Second {
+			t.Errorf("after %d refusals: %s, want %d s", refusals, got, seconds)
+		}
+	}
+}

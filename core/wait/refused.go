@@ -4,12 +4,33 @@ import (
 	"encoding/binary"
 	"hash/fnv"
 	"strconv"
+	"time"
 
 	"tenon/core/catalog"
 	"tenon/core/plan"
 	"tenon/core/reason"
 	"tenon/core/snapshot"
 )
+
+const (
+	// firstPause follows the second refusal in a row; each further one doubles it.
+	firstPause   = time.Second
+	longestPause = time.Minute
+)
+
+// Pause is for how long no claim is made after so many that came to nothing in a row.
+func Pause(refusals int) time.Duration {
+	if refusals < 2 {
+		return 0 // once may be chance
+	}
+	pause := firstPause
+	for range refusals - 2 {
+		if pause *= 2; pause >= longestPause {
+			return longestPause
+		}
+	}
+	return pause
+}
 
 // mostHopes is how many refusals in a row a change of what can be bought ends the pause of.
 const mostHopes = 10

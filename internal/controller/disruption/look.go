@@ -61,11 +61,8 @@ func (k *look) objection(ctx context.Context, l command.Leaver) (reason.Cause, e
 	node := disruptable.Node{
 		Node: &snapshot.Node{Life: life}, Pods: slices.Values(ties), Forced: k.stage.Record.Reason == plan.Drifted && life.Bounded,
 	}
-	if cause, came := disruptable.Stranger(node, func(p *snapshot.Pod) bool { return k.knew(bound[p.UID]) }); came {
-		return cause, nil
-	}
-	cause, _ := disruptable.NewRules(k.stage.Now, t.Budgets()).Holder(node)
-	return cause, nil
+	known := func(p *snapshot.Pod) bool { return k.knew(bound[p.UID]) }
+	return disruptable.NewRules(k.stage.Now, t.Budgets()).Unmet(node, known, plan.ToRemove()), nil
 }
 
 // knew reports whether the decision knew a pod. Where its pods are not remembered, it knew those

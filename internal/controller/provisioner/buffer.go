@@ -6,6 +6,7 @@ import (
 
 	"tenon/core/plan"
 	"tenon/core/snapshot"
+	"tenon/core/wait"
 	"tenon/internal/execute"
 	"tenon/internal/reconcile"
 	"tenon/internal/world"
@@ -34,7 +35,7 @@ func (s *spares) settle(w *world.World, now time.Time) {
 			open = append(open, claim)
 		default:
 			s.times++
-			s.until = now.Add(pauseAfter(s.times))
+			s.until = now.Add(wait.Pause(s.times))
 		}
 	}
 	s.claims = open

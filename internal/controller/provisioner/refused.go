@@ -32,12 +32,6 @@ type try struct {
 	until time.Time
 }
 
-const (
-	// firstPause follows the second refusal in a row; each further one doubles it.
-	firstPause   = time.Second
-	longestPause = time.Minute
-)
-
 // note enters the claims that were made.
 func (r *refusals) note(s *snapshot.Snapshot, outcomes []execute.Outcome) {
 	stocks := map[string]string{}
@@ -73,7 +67,7 @@ func (r *refusals) settle(w *world.World, now time.Time) {
 			r.tries[uid] = t
 		case !w.Expects(t.claim):
 			t.claim, t.times = "", t.times+1
-			t.until = now.Add(pauseAfter(t.times))
+			t.until = now.Add(wait.Pause(t.times))
 			r.tries[uid] = t
 		}
 	}
@@ -86,19 +80,6 @@ func stockOf(s *snapshot.Snapshot, pool string) string {
 		}
 	}
 	return ""
-}
-
-func pauseAfter(times int) time.Duration {
-	if times < 2 {
-		return 0 // once may be chance
-	}
-	pause := firstPause
-	for range times - 2 {
-		if pause *= 2; pause >= longestPause {
-			return longestPause
-		}
-	}
-	return pause
 }
 
 // list is what a snapshot says of those that come to nothing, by UID.
