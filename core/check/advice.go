@@ -52,7 +52,7 @@ func checkOverlooked(e *state, f *finding) {
 		}
 		overlooked := Violation{Rule: Overlooked, Pod: e.s.Pods[u.Pod].Key()}
 		for _, n := range e.nodes {
-			if e.couldJoin(n, u.Pod) {
+			if e.couldJoin(n, u.Pod) && !(n.pool != nil && e.keepsOff(n.pool, u.Pod) && e.pricesMatter()) {
 				overlooked.Node = n.name
 				f.note(overlooked)
 				break
@@ -69,6 +69,12 @@ func checkOverlooked(e *state, f *finding) {
 			}
 		}
 	}
+}
+
+// pricesMatter reports whether pods may wait for a better price. These keep their preferences: they had a
+// place without giving one up.
+func (e *state) pricesMatter() bool {
+	return slices.ContainsFunc(e.s.Pools, func(p snapshot.Pool) bool { return p.PriceCeiling > 0 })
 }
 
 // entangled reports whether a rule between pods may concern the pod.
