@@ -59,10 +59,7 @@ func checkOverlooked(e *state, f *finding) {
 			}
 		}
 		for i := range e.s.Pools {
-			if e.s.Pools[i].PriceCeiling > 0 {
-				continue // its pods may wait for a better price
-			}
-			if overlooked.Node == "" && e.couldBuy(&e.s.Pools[i], u.Pod) {
+			if overlooked.Node == "" && !e.pricesMatter() && e.couldBuy(&e.s.Pools[i], u.Pod) {
 				overlooked.Where = e.s.Pools[i].Name
 				f.note(overlooked)
 				break
@@ -71,8 +68,8 @@ func checkOverlooked(e *state, f *finding) {
 	}
 }
 
-// pricesMatter reports whether pods may wait for a better price. These keep their preferences: they had a
-// place without giving one up.
+// pricesMatter reports whether pods may wait for a better price. These keep their preferences and their pool:
+// they had a place without giving one up.
 func (e *state) pricesMatter() bool {
 	return slices.ContainsFunc(e.s.Pools, func(p snapshot.Pool) bool { return p.PriceCeiling > 0 })
 }
