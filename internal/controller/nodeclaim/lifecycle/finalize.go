@@ -129,8 +129,10 @@ func (l *lifecycle) limit(ctx context.Context, claim *karpenterv1.NodeClaim) err
 		return fmt.Errorf("annotate claim %s with its end: %w", claim.Name, err)
 	}
 	reconcile.Log(ctx).Info("annotated nodeclaim", karpenterv1.AnnotationTerminationTimestamp, until)
-	l.kit.Events.Publish(telemetry.Warning(claim, "TerminationGracePeriodExpiring",
-		"All pods will be deleted by "+until, claim.Name))
+	if claim.Status.ProviderID != "" { // a claim without a machine has no pods
+		l.kit.Events.Publish(telemetry.Warning(claim, "TerminationGracePeriodExpiring",
+			"All pods will be deleted by "+until, claim.Name))
+	}
 	return nil
 }
 

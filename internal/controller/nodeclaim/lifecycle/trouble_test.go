@@ -361,6 +361,23 @@ func TestGracePeriod(t *testing.T) {
 	s.end()
 }
 
+// A claim that never had a machine has no pods: nothing is said of their end.
+func TestGracePeriodWithoutAMachine(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, failing(&cloud.Rejected{Reason: "Unauthorized", Message: "Not allowed to buy."}))
+	s.Named("web-1", "web", func(c *karpenterv1.NodeClaim) {
+		c.Spec.TerminationGracePeriod = &scalar.Duration{Duration: time.Hour}
+	})
+	s.run()
+	s.delete()
+	s.run()
+	for _, event := range s.Events() {
+		if strings.Contains(event, "TerminationGracePeriodExpiring") {
+			t.Error(event)
+		}
+	}
+}
+
 // TestTwoNodes: the claim says so, and goes on when the stale one is gone.
 func TestTwoNodes(t *testing.T) {
 	t.Parallel()
