@@ -193,6 +193,7 @@ func (l *lab) environment() []string {
 		"INTERRUPTION_QUEUE=" + clusterName,
 		"AWS_ENDPOINT_URL=" + l.awsURL(),
 		"AWS_REGION=us-west-2",
+		"AWS_DEFAULT_REGION=us-west-2", // version 1 of the AWS CLI knows no other
 		"AWS_ACCESS_KEY_ID=000000000001",
 		"AWS_SECRET_ACCESS_KEY=lab",
 		"AWS_EC2_METADATA_DISABLED=true",

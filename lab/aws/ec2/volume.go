@@ -55,7 +55,7 @@ func describeVolumes(r *estate.Region, in *volumesInput) (*volumesOutput, error)
 	found, next, err := list(in.listing, all, shelf[*estate.Volume]{
 		key:        func(v *estate.Volume) string { return v.ID },
 		attributes: func(v *estate.Volume) (wire.Attributes, []wire.Tag) { return volumeAttributes(v), v.Tags },
-		limits:     wire.Limits{Min: 5, Max: 500},
+		limits:     wire.Limits{Min: 5, Max: 1000},
 	})
 	out := &volumesOutput{Next: next}
 	for _, v := range found {
