@@ -51,22 +51,25 @@ func apiServer(t *testing.T, objects ...client.Object) client.WithWatch {
 	return b.Build()
 }
 
-// The whole backend, as the process makes it: its controllers find out what there is, make
-// the class ready with trials that EC2 only checks, and then a claim is launched.
-func TestBackend(t *testing.T) {
-	t.Parallel()
-	ctx := t.Context()
-	e := newEmulator(t)
+// backend is the whole of AWS in the process, in front of an emulator, with a class that it keeps.
+type backend struct {
+	provider.Backend
+	t           *testing.T
+	server      client.WithWatch
+	controllers map[string]reconcile.Controller
+}
+
+// backend makes one that calls AWS with an access key.
+func (e *emulator) backend(key string, class *awsv1.EC2NodeClass) *backend {
+	t := e.t
+	t.Helper()
 	versions := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(apiversion.Info{Major: "1", Minor: "36+"}) // the client has gone
 	}))
 	t.Cleanup(versions.Close)
-	class := classOf("ready", "al2023@latest")
-	class.Spec.InstanceProfile, class.Spec.Role = nil, "KarpenterNodeRole-lab"
-	class.Annotations = nil
 	dns := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "kube-dns"}, Spec: corev1.ServiceSpec{ClusterIP: "10.96.0.10"}}
-	server := apiServer(t, class, dns)
+	b := &backend{t: t, server: apiServer(t, class, dns), controllers: map[string]reconcile.Controller{}}
 
 	var s configured.Settings
 	var own aws.Settings
@@ -76,37 +79,62 @@ func TestBackend(t *testing.T) {
 	open := aws.Open(aws.Options{
 		Settings: &own,
 		Config:   &rest.Config{Host: versions.URL}, Namespace: "kube-system", Build: "test", Idle: time.Millisecond, Longest: 10 * time.Millisecond,
-		API: api.Options{Region: region, Endpoint: e.url, Credentials: e.config(account, region).Credentials},
+		API: api.Options{Region: region, Endpoint: e.url, Credentials: e.config(key, region).Credentials},
 	})
-	backend := got(open(ctx, provider.Environment{Client: server, Uncached: server, Clock: e.clock, Settings: s, Metrics: prometheus.NewRegistry(), Log: logr.Discard()}))(t)
-	metrics := got(telemetry.NewMetrics(prometheus.NewRegistry(), telemetry.LabelsOf(backend.Provider.Describe())))(t)
-	controllers := map[string]reconcile.Controller{}
-	for _, c := range backend.Controllers(reconcile.Kit{
-		Client: server, Uncached: server, Cloud: backend.Provider, Clock: e.clock, Events: silent{}, Metrics: metrics, Settings: s,
+	b.Backend = got(open(t.Context(), provider.Environment{Client: b.server, Uncached: b.server, Clock: e.clock, Settings: s, Metrics: prometheus.NewRegistry(), Log: logr.Discard()}))(t)
+	metrics := got(telemetry.NewMetrics(prometheus.NewRegistry(), telemetry.LabelsOf(b.Provider.Describe())))(t)
+	for _, c := range b.Controllers(reconcile.Kit{
+		Client: b.server, Uncached: b.server, Cloud: b.Provider, Clock: e.clock, Events: silent{}, Metrics: metrics, Settings: s,
 	}) {
-		controllers[c.Name] = c
+		b.controllers[c.Name] = c
 	}
-	run := func(name, object string) {
-		t.Helper()
-		c, known := controllers[name]
-		if !known {
-			t.Fatalf("there is no controller %s", name)
-		}
-		if _, err := c.Reconcile(ctx, reconcile.Key{Name: object}); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+	return b
+}
+
+// run lets a controller look at an object, if it looks at one.
+func (b *backend) run(name, object string) {
+	b.t.Helper()
+	c, known := b.controllers[name]
+	if !known {
+		b.t.Fatalf("there is no controller %s", name)
 	}
+	if _, err := c.Reconcile(context.WithoutCancel(b.t.Context()), reconcile.Key{Name: object}); err != nil {
+		b.t.Fatalf("%s: %v", name, err)
+	}
+}
+
+// becomeReady finds out what there is, and makes the class ready.
+func (b *backend) becomeReady() *awsv1.EC2NodeClass {
+	b.t.Helper()
 	for _, name := range []string{"providers.instancetype", "providers.pricing", "zonalshift", "interruption.instancestatus"} {
-		run(name, "")
+		b.run(name, "")
 	}
-	run("nodeclass.hash", "ready")
-	run("nodeclass", "ready") // the finalizer may take a pass of its own
-	run("nodeclass", "ready")
+	b.run("nodeclass.hash", "ready")
+	b.run("nodeclass", "ready") // the finalizer may take a pass of its own
+	b.run("nodeclass", "ready")
 	made := &awsv1.EC2NodeClass{}
-	if err := server.Get(context.Background(), client.ObjectKey{Name: "ready"}, made); err != nil {
-		t.Fatal(err)
+	if err := b.server.Get(context.Background(), client.ObjectKey{Name: "ready"}, made); err != nil {
+		b.t.Fatal(err)
 	}
-	bought, err := backend.Provider.Create(ctx, request("1"))
+	return made
+}
+
+// roleClass is a class whose instance profile is made for it.
+func roleClass() *awsv1.EC2NodeClass {
+	class := classOf("ready", "al2023@latest")
+	class.Spec.InstanceProfile, class.Spec.Role = nil, "KarpenterNodeRole-lab"
+	class.Annotations = nil
+	return class
+}
+
+// The whole backend, as the process makes it: its controllers find out what there is, make
+// the class ready with trials that EC2 only checks, and then a claim is launched.
+func TestBackend(t *testing.T) {
+	t.Parallel()
+	e := newEmulator(t)
+	b := e.backend(account, roleClass())
+	made := b.becomeReady()
+	bought, err := b.Provider.Create(t.Context(), request("1"))
 	if err != nil {
 		text, _ := json.MarshalIndent(made.Status.Conditions, "", " ")
 		t.Fatalf("create: %v\n%s", err, text)
@@ -119,6 +147,6 @@ func TestBackend(t *testing.T) {
 		t.Errorf("machines that boot: %+v", booted)
 	}
 	for _, name := range []string{"providers.launchtemplate", "cloudprovider.metrics", "instanceprofile.garbagecollection"} {
-		run(name, "")
+		b.run(name, "")
 	}
 }

@@ -22,6 +22,7 @@ import (
 //	DELETE /lab/faults/{id}
 //	GET    /lab/calls           counts; with ?all the calls in full
 //	DELETE /lab/calls
+//	GET    /lab/permissions     what policies were asked, by action
 //	GET    /lab/instances       in all regions that are in use
 //	POST   /lab/reservations    capacity reservations, with the kinds that EC2 sells in other ways
 func (s *Server) newControl() http.Handler {
@@ -40,6 +41,7 @@ func (s *Server) newControl() http.Handler {
 		s.calls.Reset()
 		reply(w, struct{}{}, nil)
 	})
+	mux.HandleFunc("GET /lab/permissions", func(w http.ResponseWriter, _ *http.Request) { reply(w, s.Permissions(), nil) })
 	mux.HandleFunc("GET /lab/instances", func(w http.ResponseWriter, _ *http.Request) { reply(w, s.world.Survey(), nil) })
 	mux.HandleFunc("POST /lab/reservations", s.postReservation)
 	return mux

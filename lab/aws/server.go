@@ -19,6 +19,7 @@ import (
 	"tenon/lab/aws/estate"
 	"tenon/lab/aws/fault"
 	"tenon/lab/aws/iam"
+	"tenon/lab/aws/policy"
 	"tenon/lab/aws/pricing"
 	"tenon/lab/aws/sqs"
 	"tenon/lab/aws/ssm"
@@ -35,7 +36,9 @@ type Config struct {
 	// Region is the one that the metadata service tells.
 	Region string
 	Faults []fault.Fault // from the start
-	Log    *slog.Logger
+	// Policies are what callers may do, by access key; a key that is not there may do everything.
+	Policies map[string][]policy.Document
+	Log      *slog.Logger
 	// Listener serves Run; it is closed at the end.
 	Listener net.Listener
 }
@@ -53,6 +56,7 @@ type Server struct {
 	faults   *fault.Set
 	router   *wire.Router
 	calls    *Journal
+	guard    *guard
 	control  http.Handler
 	metadata http.Handler
 	requests atomic.Int64
@@ -72,6 +76,7 @@ func New(c Config) (*Server, error) {
 	s.router = wire.NewRouter(c.Account, c.Accounts,
 		ec2.Service(world), iam.Service(world), iam.TokenService(world), ssm.Service(world), pricing.Service(world),
 		sqs.Service(world), eks.Service(world), eks.ShiftService(world), autoscaling.Service(world))
+	s.guard = &guard{policies: c.Policies, world: world, counts: map[string]Permission{}}
 	s.control, s.metadata = s.newControl(), s.newMetadata()
 	for _, f := range c.Faults {
 		if _, _, err := s.Cause(f); err != nil {
@@ -140,6 +145,7 @@ func (s *Server) Handler() http.Handler {
 func (s *Server) serve(w http.ResponseWriter, h *http.Request) {
 	arrived := s.clock.Now()
 	call, err := s.router.Parse(h)
+	call.Permit = func(in any) error { return s.guard.permit(call, in) }
 	call.RequestID = s.config.Estate.Seed.UUID("request", strconv.FormatInt(s.requests.Add(1), 10))
 	var verdict fault.Verdict
 	if err == nil {

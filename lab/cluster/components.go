@@ -108,6 +108,9 @@ func (l *lab) aws() supervise.Component {
 		"--service-range=" + controlplane.ServiceRange,
 		"--node-role=" + l.options.NodeRole,
 	}
+	if l.options.EnforceIAM {
+		flags = append(flags, "--controller-key="+controllerKey)
+	}
 	if l.options.Faults != "" {
 		flags = append(flags, "--faults="+l.options.Faults)
 	}
@@ -129,6 +132,9 @@ func (l *lab) awsURL() string { return fmt.Sprintf("http://127.0.0.1:%d", portOf
 // NodeRole is the role of the nodes unless the options say another: that of the manifests which
 // people find in tutorials.
 const NodeRole = "karpenterNodeRole-" + clusterName
+
+// controllerKey is the controller's access key where its policies are enforced.
+const controllerKey = "AKIATENON"
 
 // What the lab's cluster is called in AWS.
 const (
@@ -164,6 +170,10 @@ func (l *lab) tenon(program string) (supervise.Component, error) {
 		return supervise.Component{}, err
 	}
 	url := fmt.Sprintf("http://127.0.0.1:%d/readyz", probes)
+	own := []string{"KUBECONFIG=" + l.directory.UserConfig("tenon")}
+	if l.options.EnforceIAM {
+		own = append(own, "AWS_ACCESS_KEY_ID="+controllerKey)
+	}
 	return supervise.Component{
 		Name:    "tenon",
 		Program: program,
@@ -173,7 +183,7 @@ func (l *lab) tenon(program string) (supervise.Component, error) {
 			"--health-probe-port=" + strconv.Itoa(probes),
 			"--disable-leader-election=true",
 		},
-		Env:     slices.Concat(l.environment(), []string{"KUBECONFIG=" + l.directory.UserConfig("tenon")}, l.options.Settings),
+		Env:     slices.Concat(l.environment(), own, l.options.Settings),
 		Dir:     string(l.directory),
 		Log:     l.directory.Log("tenon"),
 		Ports:   []state.Port{{Name: "metrics", Number: metrics}, {Name: "probes", Number: probes}},

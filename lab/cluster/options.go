@@ -25,6 +25,9 @@ type Options struct {
 	// NodeRole is the IAM role of the cluster's nodes.
 	NodeRole string
 
+	// EnforceIAM gives the controller an access key of its own, on which its policies are enforced.
+	EnforceIAM bool
+
 	// Settings are the controller's, as NAME=VALUE.
 	Settings []string
 

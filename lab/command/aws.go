@@ -13,8 +13,10 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"tenon/cloud/aws/iampolicy"
 	emulated "tenon/lab/aws"
 	"tenon/lab/aws/estate"
+	"tenon/lab/aws/policy"
 	"tenon/lab/kubelet"
 	"tenon/lab/process"
 )
@@ -30,6 +32,7 @@ type awsFlags struct {
 	services   string
 	role       string
 	faults     string
+	controller string
 	seed       uint64
 }
 
@@ -89,6 +92,7 @@ func parseAWS() *awsComponent {
 	f.set.StringVar(&f.services, "service-range", "", "addresses of its services")
 	f.set.StringVar(&f.role, "node-role", "", "the role of its nodes")
 	f.set.StringVar(&f.faults, "faults", "", "a file with what is wrong from the start")
+	f.set.StringVar(&f.controller, "controller-key", "", "the access key on which the controller's policies are enforced; empty is none")
 	f.set.Uint64Var(&f.seed, "seed", 1, "of spot prices and everything else that varies")
 	return f
 }
@@ -117,6 +121,9 @@ func (f *awsComponent) emulator(client *rest.Config, fleet *kubelet.Fleet, log *
 	config.Estate.Roles = []estate.Role{{Name: f.role}, {Name: strangers, Stranger: true}}
 	config.Estate.Pace.Pending, config.Estate.Pace.Boot = min(quick, f.boot/2), f.boot-min(quick, f.boot/2)
 	config.Estate.Pace.ShuttingDown, config.Estate.Pace.Stopping = 2*quick, quick
+	if err := f.enforce(&config); err != nil {
+		return config, err
+	}
 	if f.faults == "" {
 		return config, nil
 	}
@@ -129,6 +136,31 @@ func (f *awsComponent) emulator(client *rest.Config, fleet *kubelet.Fleet, log *
 		return config, fmt.Errorf("read faults from %s: %w", f.faults, err)
 	}
 	return config, nil
+}
+
+// enforce gives the controller's access key the policies that Tenon documents for it, and no other right.
+func (f *awsComponent) enforce(config *emulated.Config) error {
+	if f.controller == "" {
+		return nil
+	}
+	var documents []policy.Document
+	for _, p := range iampolicy.Policies(iampolicy.Options{
+		Partition: "aws", Region: config.Region, Account: config.Account, Cluster: f.cluster,
+		NodeRole: "arn:aws:iam::" + config.Account + ":role/" + f.role, Queue: "arn:aws:sqs:" + config.Region + ":" + config.Account + ":" + f.cluster,
+	}) {
+		text, err := p.JSON()
+		if err != nil {
+			return fmt.Errorf("write policy %s: %w", p.Name, err)
+		}
+		document, err := policy.Parse(text)
+		if err != nil {
+			return fmt.Errorf("policy %s: %w", p.Name, err)
+		}
+		documents = append(documents, document)
+	}
+	config.Accounts = map[string]string{f.controller: config.Account}
+	config.Policies = map[string][]policy.Document{f.controller: documents}
+	return nil
 }
 
 // defaultHeartbeat is the kubelets' own.

@@ -34,6 +34,7 @@ type upFlags struct {
 	demo       bool
 	faults     string
 	nodeRole   string
+	enforceIAM bool
 	settings   []string
 	audit      bool
 	untilEOF   bool   // hidden: for tests, whose lab must not outlive them
@@ -69,6 +70,7 @@ tenon-lab down. What it wrote is then removed; after a failure the logs stay.`,
 	set.BoolVar(&flags.demo, "demo", false, "apply examples/basic.yaml and a workload that grows and shrinks, and tell what is bought")
 	set.StringVar(&flags.faults, "faults", "", "file with what is wrong with the emulated AWS from the start, as for POST /lab/faults")
 	set.StringVar(&flags.nodeRole, "node-role", cluster.NodeRole, "the IAM role of the cluster's nodes in the emulated AWS; it has an instance profile and an access entry")
+	set.BoolVar(&flags.enforceIAM, "enforce-iam", false, "let tenon do in the emulated AWS what its IAM policies grant, and no more")
 	set.StringArrayVar(&flags.settings, "set", nil, "setting of tenon as NAME=VALUE, such as ISOLATED_VPC=true; may be repeated")
 	set.BoolVar(&flags.audit, "audit", false, "write down in the log audit what tenon asks the API server for")
 	set.BoolVar(&flags.keep, "keep", false, "leave logs and data when the lab ends")
@@ -122,6 +124,7 @@ func (f upFlags) options(path string, chosen bool) (cluster.Options, error) {
 		Heartbeat:        f.heartbeat,
 		Faults:           f.faults,
 		NodeRole:         f.nodeRole,
+		EnforceIAM:       f.enforceIAM,
 		Settings:         f.settings,
 		Audit:            f.audit,
 		Controller:       controller,

@@ -34,6 +34,8 @@ type Options struct {
 	Faults string
 	// Settings are those of tenon, as NAME=VALUE.
 	Settings []string
+	// EnforceIAM lets tenon do in the emulated AWS what its policies grant, and no more.
+	EnforceIAM bool
 	// Audit writes down in the log audit what tenon asks the API server for.
 	Audit bool
 	// Parallel is how many tests run beside each other; zero leaves it to the go command, which
@@ -55,6 +57,9 @@ func (o Options) flags() []string {
 		"--boot-delay=" + o.BootDelay.String(),
 		"--heartbeat=" + o.Heartbeat.String(),
 		"--controller=" + o.Controller,
+	}
+	if o.EnforceIAM {
+		flags = append(flags, "--enforce-iam")
 	}
 	if o.Audit {
 		flags = append(flags, "--audit")

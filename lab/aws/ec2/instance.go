@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tenon/lab/aws/estate"
+	"tenon/lab/aws/policy"
 	"tenon/lab/aws/wire"
 )
 
@@ -105,10 +106,17 @@ type runInput struct {
 	DryRun   bool
 }
 
-func runInstances(r *estate.Region, in *runInput) (*bundle, error) {
-	made, err := r.Run(estate.RunOrder{
+// Asks is what the launch needs.
+func (in *runInput) Asks(_ string, r *estate.Region) []policy.Request { return r.RunAsks(in.order()) }
+
+func (in *runInput) order() estate.RunOrder {
+	return estate.RunOrder{
 		Spec: in.Spec, Template: in.Template, SubnetID: in.SubnetID, Min: in.MinCount, Max: in.MaxCount, Token: in.Token, DryRun: in.DryRun,
-	})
+	}
+}
+
+func runInstances(r *estate.Region, in *runInput) (*bundle, error) {
+	made, err := r.Run(in.order())
 	if err != nil {
 		return nil, err
 	}
@@ -125,6 +133,11 @@ type idsInput struct {
 	Force          bool
 	Hibernate      bool
 	SkipOsShutdown bool
+}
+
+// Asks is the action on each of the instances.
+func (in *idsInput) Asks(action string, r *estate.Region) []policy.Request {
+	return r.OnExisting(action, in.IDs, nil)
 }
 
 type changesOutput struct {

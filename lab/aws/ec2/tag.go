@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"tenon/lab/aws/estate"
+	"tenon/lab/aws/policy"
 	"tenon/lab/aws/wire"
 )
 
@@ -11,6 +12,11 @@ type tagsInput struct {
 	dry
 	IDs  []string   `query:"ResourceId"`
 	Tags []wire.Tag `query:"Tag"`
+}
+
+// Asks is the action on each of the resources, with the tags that they have and get.
+func (in *tagsInput) Asks(action string, r *estate.Region) []policy.Request {
+	return r.OnExisting(action, in.IDs, in.Tags)
 }
 
 func createTags(r *estate.Region, in *tagsInput) (*done, error) {

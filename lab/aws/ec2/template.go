@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"tenon/lab/aws/estate"
+	"tenon/lab/aws/policy"
 	"tenon/lab/aws/wire"
 )
 
@@ -34,6 +35,12 @@ func itemOfTemplate(r *estate.Region, t *estate.Template) templateItem {
 	return templateItem{t.ID, t.Name, stamp(t.Created), r.Creator(), 1, 1, t.Tags}
 }
 
+// Asks is the action on a new template, and the tags on it.
+func (in *createTemplateInput) Asks(action string, r *estate.Region) []policy.Request {
+	tags, _ := tagsOf(in.TagSpecs, "launch-template") // what cannot be tagged is refused by the operation
+	return r.OnNew(action, "launch-template", tags)
+}
+
 func createTemplate(r *estate.Region, in *createTemplateInput) (*templateOutput, error) {
 	tags, err := tagsOf(in.TagSpecs, "launch-template")
 	if err != nil {
@@ -52,7 +59,18 @@ type templateInput struct {
 	Name string `query:"LaunchTemplateName"`
 }
 
-func deleteTemplate(r *estate.Region, in *templateInput) (*templateOutput, error) {
+type deleteTemplateInput struct{ templateInput }
+
+// Asks is the action on the template, by its identifier even if it is named.
+func (in *deleteTemplateInput) Asks(action string, r *estate.Region) []policy.Request {
+	id := in.ID
+	if t, err := r.Template(estate.TemplateRef{ID: in.ID, Name: in.Name}); err == nil {
+		id = t.ID
+	}
+	return r.OnExisting(action, []string{id}, nil)
+}
+
+func deleteTemplate(r *estate.Region, in *deleteTemplateInput) (*templateOutput, error) {
 	t, err := r.DeleteTemplate(estate.TemplateRef{ID: in.ID, Name: in.Name})
 	if err != nil {
 		return nil, err

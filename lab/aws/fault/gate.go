@@ -105,19 +105,24 @@ func throttled(a About) *wire.Error {
 	}
 }
 
-func unauthorized(a About) *wire.Error {
-	who := "arn:aws:sts::" + a.Account + ":assumed-role/lab/lab"
-	action := a.Service + ":" + a.Operation
+func unauthorized(a About) *wire.Error { return Denied(a, a.Service+":"+a.Operation, "") }
+
+// Denied is the error of a call for which an action is not allowed, on a resource if one is named.
+func Denied(a About, action, resource string) *wire.Error {
+	who, on := "arn:aws:sts::"+a.Account+":assumed-role/lab/lab", ""
+	if resource != "" {
+		on = " on resource: " + resource
+	}
 	switch a.Service {
 	case "ec2":
 		return wire.StatusErrorf(http.StatusForbidden, "UnauthorizedOperation", "You are not authorized to perform this operation. User: %s "+
-			"is not authorized to perform: %s because no identity-based policy allows the %s action", who, action, action)
+			"is not authorized to perform: %s%s because no identity-based policy allows the %s action", who, action, on, action)
 	case "iam", "sts", "autoscaling":
-		return wire.StatusErrorf(http.StatusForbidden, "AccessDenied", "User: %s is not authorized to perform: %s "+
-			"because no identity-based policy allows the %s action", who, action, action)
+		return wire.StatusErrorf(http.StatusForbidden, "AccessDenied", "User: %s is not authorized to perform: %s%s "+
+			"because no identity-based policy allows the %s action", who, action, on, action)
 	default:
-		return wire.StatusErrorf(http.StatusForbidden, "AccessDeniedException", "User: %s is not authorized to perform: %s "+
-			"because no identity-based policy allows the %s action", who, action, action)
+		return wire.StatusErrorf(http.StatusForbidden, "AccessDeniedException", "User: %s is not authorized to perform: %s%s "+
+			"because no identity-based policy allows the %s action", who, action, on, action)
 	}
 }
 

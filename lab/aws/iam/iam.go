@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"tenon/lab/aws/estate"
+	"tenon/lab/aws/policy"
 	"tenon/lab/aws/wire"
 )
 
@@ -61,6 +62,20 @@ type profileInput struct {
 	Name string `query:"InstanceProfileName"`
 }
 
+// Asks is the action on the profile, with the tags that it has.
+func (in *profileInput) Asks(action string, r *estate.Region) []policy.Request {
+	return onProfile(r.Account, action, in.Name, "/", nil)
+}
+
+// onProfile asks for an action on a profile, which may not be there yet.
+func onProfile(a *estate.Account, action, name, path string, asked []wire.Tag) []policy.Request {
+	keys, arn := estate.WithRequestTags(asked), a.ARN("instance-profile"+path+name)
+	if p, err := a.Profile(name); err == nil {
+		keys, arn = estate.WithResourceTags(keys, p.Tags), a.ProfileARN(p)
+	}
+	return []policy.Request{{Action: action, Resource: arn, Keys: keys}}
+}
+
 type profileOutput struct {
 	Profile profileItem `xml:"InstanceProfile"`
 }
@@ -112,6 +127,21 @@ type createInput struct {
 	Tags []wire.Tag
 }
 
+// Asks is the action on the new profile. Tags on it are a permission of their own, for which
+// the tags of the request count as those of the resource.
+func (in *createInput) Asks(action string, r *estate.Region) []policy.Request {
+	path, err := pathOf(in.Path)
+	if err != nil {
+		path = "/" // the operation refuses it
+	}
+	all := onProfile(r.Account, action, in.Name, path, in.Tags)
+	if len(in.Tags) > 0 {
+		keys := estate.WithResourceTags(estate.WithRequestTags(in.Tags), in.Tags)
+		all = append(all, policy.Request{Action: "iam:TagInstanceProfile", Resource: all[0].Resource, Keys: keys})
+	}
+	return all
+}
+
 func createProfile(a *estate.Account, in *createInput) (*profileOutput, error) {
 	path, err := pathOf(in.Path)
 	switch {
@@ -146,6 +176,15 @@ func deleteProfile(a *estate.Account, in *profileInput) (*none, error) {
 type roleInput struct {
 	profileInput
 	Role string `query:"RoleName"`
+}
+
+// Asks is the action on the profile; who puts a role into one has to be allowed to pass it.
+func (in *roleInput) Asks(action string, r *estate.Region) []policy.Request {
+	all := onProfile(r.Account, action, in.Name, "/", nil)
+	if action == "iam:AddRoleToInstanceProfile" {
+		all = append(all, r.Account.PassRole(in.Role)...)
+	}
+	return all
 }
 
 func addRole(a *estate.Account, in *roleInput) (*none, error) {
@@ -204,6 +243,11 @@ func pageOf[T any](in paging, all []T, key func(T) string) ([]T, more, error) {
 type tagInput struct {
 	profileInput
 	Tags []wire.Tag
+}
+
+// Asks is the action on the profile, with the tags that it has and gets.
+func (in *tagInput) Asks(action string, r *estate.Region) []policy.Request {
+	return onProfile(r.Account, action, in.Name, "/", in.Tags)
 }
 
 func tagProfile(a *estate.Account, in *tagInput) (*none, error) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tenon/lab/aws/estate"
+	"tenon/lab/aws/policy"
 	"tenon/lab/aws/wire"
 )
 
@@ -57,6 +58,11 @@ func (d desk) on(c *wire.Call, url string, work func(*estate.Region, *estate.Que
 type findInput struct {
 	Name  string `json:"QueueName" query:"QueueName"`
 	Owner string `json:"QueueOwnerAWSAccountId" query:"QueueOwnerAWSAccountId"`
+}
+
+// Asks is the action on the queue of that name.
+func (in *findInput) Asks(action string, r *estate.Region) []policy.Request {
+	return []policy.Request{{Action: action, Resource: r.ARN("sqs", in.Name)}}
 }
 
 type urlOutput struct {
@@ -113,6 +119,11 @@ func (d desk) list(c *wire.Call, in *listInput) (*listOutput, error) {
 
 type queueInput struct {
 	URL string `json:"QueueUrl" query:"QueueUrl"`
+}
+
+// Asks is the action on the queue of that address.
+func (in *queueInput) Asks(action string, r *estate.Region) []policy.Request {
+	return []policy.Request{{Action: action, Resource: r.ARN("sqs", in.URL[strings.LastIndex(in.URL, "/")+1:])}}
 }
 
 type attributesInput struct {

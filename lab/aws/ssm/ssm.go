@@ -2,7 +2,10 @@
 package ssm
 
 import (
+	"strings"
+
 	"tenon/lab/aws/estate"
+	"tenon/lab/aws/policy"
 	"tenon/lab/aws/wire"
 )
 
@@ -48,6 +51,15 @@ type oneInput struct {
 }
 
 type oneOutput struct{ Parameter item }
+
+// Asks is the action on the parameter; those of AWS belong to no account.
+func (in *oneInput) Asks(action string, r *estate.Region) []policy.Request {
+	arn := r.ARN("ssm", "parameter"+in.Name)
+	if strings.HasPrefix(in.Name, "/aws/service/") {
+		arn = strings.Replace(arn, r.Account.ID, "", 1)
+	}
+	return []policy.Request{{Action: action, Resource: arn}}
+}
 
 func one(r *estate.Region, in *oneInput) (*oneOutput, error) {
 	p, err := r.Parameter(in.Name)

@@ -43,6 +43,11 @@ func Operation[In, Out any](do func(*Call, *In) (*Out, error)) Handler {
 		if err := c.Decode(in); err != nil {
 			return nil, err
 		}
+		if c.Permit != nil {
+			if err := c.Permit(in); err != nil {
+				return nil, err
+			}
+		}
 		out, err := do(c, in)
 		if err != nil {
 			return nil, err
@@ -61,6 +66,8 @@ type Call struct {
 	RequestID string
 	// HTTP is the request as it came; its body has been read.
 	HTTP *http.Request
+	// Permit, if set, is asked before the operation runs, with its parameters.
+	Permit func(in any) error
 
 	protocol Protocol // of this call; never QueryOrJSON
 	form     *tree
