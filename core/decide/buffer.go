@@ -62,14 +62,28 @@ func (f *filler) fill(effort int64) {
 	planned := "\x00" // nodes that are bought for real pods; no other name begins like this
 	after := f.settled(planned)
 	found := provision.Plan(after, provision.Options{Effort: effort, Unadvised: true, Unproven: true})
-	rooms := make([]plan.Room, len(f.given.Buffers))
-	for i := range rooms {
-		rooms[i].Buffer = i
+	f.plan.Rooms, f.plan.Solve.Steps = f.rooms(&found, planned), f.plan.Solve.Steps+found.Solve.Steps
+	names := map[string]int{}
+	for i := range f.plan.Claims {
+		names[f.plan.Claims[i].Pool]++
+	}
+	for _, c := range found.Claims {
+		names[c.Pool]++
+		c.Name, c.Pods, c.Spare = fmt.Sprintf("%s-%d", c.Pool, names[c.Pool]), nil, true
+		f.plan.Spare = append(f.plan.Spare, c)
+	}
+}
+
+// rooms counts where the virtual pods are by a plan for them, and notes on which nodes that are there.
+func (f *filler) rooms(found *plan.Plan, planned string) []plan.Room {
+	out := make([]plan.Room, len(f.given.Buffers))
+	for i := range out {
+		out[i].Buffer = i
 	}
 	base := snapshot.PodIndex(len(f.given.Pods))
 	for _, e := range found.Existing {
 		for _, pod := range e.Pods {
-			if room := &rooms[f.of[pod-base]]; e.Node[0] == planned[0] {
+			if room := &out[f.of[pod-base]]; e.Node[0] == planned[0] {
 				room.Planned++
 			} else {
 				room.Existing++
@@ -77,24 +91,17 @@ func (f *filler) fill(effort int64) {
 			}
 		}
 	}
-	names := map[string]int{}
-	for i := range f.plan.Claims {
-		names[f.plan.Claims[i].Pool]++
-	}
 	for _, c := range found.Claims {
 		for _, pod := range c.Pods {
-			rooms[f.of[pod-base]].New++
+			out[f.of[pod-base]].New++
 		}
-		names[c.Pool]++
-		c.Name, c.Pods, c.Spare = fmt.Sprintf("%s-%d", c.Pool, names[c.Pool]), nil, true
-		f.plan.Spare = append(f.plan.Spare, c)
 	}
 	for _, u := range found.Unplaced {
-		room := &rooms[f.of[u.Pod-base]]
+		room := &out[f.of[u.Pod-base]]
 		room.Lacking++
 		room.Verdict = u.Verdict
 	}
-	f.plan.Rooms, f.plan.Solve.Steps = rooms, f.plan.Solve.Steps+found.Solve.Steps
+	return out
 }
 
 // settled is the cluster in which the plan for real pods has come true and no real pod waits, with

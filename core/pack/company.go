@@ -84,25 +84,44 @@ func (p *packer) join(at int) bool {
 // existing one, else the cheapest new one.
 func (p *packer) foundCompany(at int, offers []offer, patient bool) bool {
 	tied := p.tied(at)
-	all := 0
-	for _, i := range tied {
-		all += p.lots[i].Count
+	best, most := p.hostFor(at, tied, patient)
+	if b := p.offerFor(at, tied, offers, most); b != nil {
+		best = p.newBin(b.machine, b.slot)
 	}
-	var best *bin
-	most := 0
+	if best == nil {
+		return false
+	}
+	p.bring(best, at, map[int]bool{})
+	p.gather(best, tied)
+	best.sealed = true
+	if best.host < 0 {
+		p.open(best)
+	}
+	return true
+}
+
+// hostFor is the existing node that holds most of a unit, and how much. A patient unit has one that
+// holds all of it, or that has company already, or none.
+func (p *packer) hostFor(at int, tied []int, patient bool) (best *bin, most int) {
+	all := p.counts(tied)
 	for _, b := range p.hosts {
 		if p.atMost(b, at, tied) <= most {
 			continue
 		}
 		n, begins := p.tryUnit(b, at, tied)
 		if n > 0 && (n >= all || !begins) {
-			best, most = b, all
-			break
+			return b, all
 		}
 		if n > most && !patient {
 			best, most = b, n
 		}
 	}
+	return best, most
+}
+
+// offerFor is a bin of the first offer that holds most of a unit, and more than some pods; nil for none.
+func (p *packer) offerFor(at int, tied []int, offers []offer, most int) (best *bin) {
+	all := p.counts(tied)
 	for i := range offers {
 		if most >= all {
 			break
@@ -119,19 +138,7 @@ func (p *packer) foundCompany(at int, offers []offer, patient bool) bool {
 			best, most = b, n
 		}
 	}
-	if best == nil {
-		return false
-	}
-	if best.host < 0 {
-		best = p.newBin(best.machine, best.slot)
-	}
-	p.bring(best, at, map[int]bool{})
-	p.gather(best, tied)
-	best.sealed = true
-	if best.host < 0 {
-		p.open(best)
-	}
-	return true
+	return best
 }
 
 // tied are the dependent lots that company ties to a lot, itself included, directly or through
