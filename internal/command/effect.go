@@ -78,11 +78,11 @@ func (s *Stage) Effects(step Step) [][]Effect {
 	return nil
 }
 
-// Removal are the effects of a second look.
-func (s *Stage) Removal(o Outcome) [][]Effect {
+// Removal is what follows from a second look.
+func (s *Stage) Removal(j Judgement) [][]Effect {
 	return [][]Effect{
 		{{Do: Receive, Receivers: s.Record.Receivers}},
-		append(onLeavers(Delete, o.Going), onLeavers(Release, o.Released)...),
+		append(onLeavers(Delete, j.Going), onLeavers(Release, j.Released)...),
 	}
 }
 

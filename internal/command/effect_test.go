@@ -38,8 +38,8 @@ func TestEffects(t *testing.T) {
 		"wait":       {s.Effects(command.Wait), ""},
 		"abandon":    {s.Effects(command.Abandon), "drop new; release a, release b"},
 		"over":       {s.Effects(command.Over), "forget new; forget a, forget gone, forget b"},
-		"both go":    {s.Removal(command.Outcome{Going: []command.Leaver{a, b}}), "receive c d; delete a, delete b"},
-		"one stays":  {s.Removal(command.Outcome{Going: []command.Leaver{b}, Released: []command.Leaver{a}}), "receive c d; delete b, release a"},
+		"both go":    {s.Removal(command.Judgement{Going: []command.Leaver{a, b}}), "receive c d; delete a, delete b"},
+		"one stays":  {s.Removal(command.Judgement{Going: []command.Leaver{b}, Released: []command.Leaver{a}}), "receive c d; delete b, release a"},
 		"no removal": {s.Effects(command.Look), ""},
 	} {
 		var groups []string

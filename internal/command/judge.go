@@ -6,8 +6,8 @@ import (
 	"tenon/core/reason"
 )
 
-// Outcome is what the second look at the nodes of a command comes to.
-type Outcome struct {
+// Judgement is what the second look at the nodes of a command comes to.
+type Judgement struct {
 	// Going are removed, Released have to stay; both in the order of the record.
 	Going, Released []Leaver
 	// Abandon, if it is not empty, is why none of them goes and all is taken back.
@@ -16,8 +16,8 @@ type Outcome struct {
 
 // Judge says what becomes of the nodes that still stay, given what speaks against the removal
 // of some of them, by claim.
-func (s *Stage) Judge(objections map[string]reason.Cause) Outcome {
-	out := Outcome{}
+func (s *Stage) Judge(objections map[string]reason.Cause) Judgement {
+	out := Judgement{}
 	why := "nothing is left of it"
 	var names []string
 	for _, l := range s.Staying() {
@@ -32,7 +32,7 @@ func (s *Stage) Judge(objections map[string]reason.Cause) Outcome {
 		out.Released = append(out.Released, l)
 	}
 	if !s.Record.worthGoingOn(names) {
-		return Outcome{Abandon: why}
+		return Judgement{Abandon: why}
 	}
 	return out
 }

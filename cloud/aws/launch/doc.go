@@ -3,7 +3,7 @@
 //
 // What a claim has bought is known in three places. The first that knows decides:
 //
-//	this process  ── a record for each UID, held by one call at a time
+//	this process  ── a purchase for each UID, held by one call at a time
 //	EC2, by tag   ── the instance carries the UID from its first moment; asked once after
 //	                 the start, and whenever an answer cannot be explained
 //	EC2, by token ── made from the UID: a request that is sent again buys nothing new

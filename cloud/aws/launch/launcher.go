@@ -43,9 +43,9 @@ type LauncherOptions struct {
 type Launcher struct {
 	LauncherOptions
 
-	mu      sync.Mutex
-	records map[string]*record
-	swept   time.Time
+	mu        sync.Mutex
+	purchases map[string]*purchase
+	swept     time.Time
 
 	past past
 }
@@ -61,17 +61,17 @@ func New(o LauncherOptions) *Launcher {
 	if o.Narrow == nil {
 		o.Narrow = func(cloud.Claim, int) {}
 	}
-	return &Launcher{LauncherOptions: o, records: map[string]*record{}, past: past{turn: make(chan struct{}, 1)}}
+	return &Launcher{LauncherOptions: o, purchases: map[string]*purchase{}, past: past{turn: make(chan struct{}, 1)}}
 }
 
-// record is what became of one claim. The holder of its turn may read and write it.
+// purchase is what became of one claim. The holder of its turn may read and write it.
 //
 //	          prepare             send: instance
 //	(empty) ──────────▶ pending ────────────────────▶ bought
 //	    ▲                │    ▲
 //	    │ surely nothing │    │ not certain
 //	    └────────────────┘    └── sent again as it is
-type record struct {
+type purchase struct {
 	turn    chan struct{}
 	touched time.Time // guarded by the launcher's lock
 
@@ -98,7 +98,7 @@ type bought struct {
 	seen bool
 }
 
-// remembered is how long the record of a claim is kept after its last call: longer than a claim may
+// remembered is how long the purchase of a claim is kept after its last call: longer than a claim may
 // take to become a node.
 const remembered = 30 * time.Minute
 
@@ -128,7 +128,7 @@ func priority(claim *cloud.Claim) api.Priority {
 	return api.Launch
 }
 
-func (d *Launcher) create(ctx context.Context, claim *cloud.Claim, r *record) (cloud.Instance, error) {
+func (d *Launcher) create(ctx context.Context, claim *cloud.Claim, r *purchase) (cloud.Instance, error) {
 	// 1. What was bought already is the answer.
 	if err := d.recollect(ctx, claim, r); err != nil {
 		return cloud.Instance{}, err
@@ -149,7 +149,7 @@ func (d *Launcher) create(ctx context.Context, claim *cloud.Claim, r *record) (c
 	return i, err
 }
 
-func (d *Launcher) decideAndSend(ctx context.Context, claim *cloud.Claim, r *record) (cloud.Instance, error) {
+func (d *Launcher) decideAndSend(ctx context.Context, claim *cloud.Claim, r *purchase) (cloud.Instance, error) {
 	facts, err := d.Facts(ctx, claim.Class)
 	if err != nil {
 		return cloud.Instance{}, err
@@ -165,12 +165,12 @@ func (d *Launcher) decideAndSend(ctx context.Context, claim *cloud.Claim, r *rec
 	return d.send(ctx, claim, r)
 }
 
-// enter waits for the record of a claim. It gives up when the context ends.
-func (d *Launcher) enter(ctx context.Context, uid string) (*record, func(), error) {
+// enter waits for the purchase of a claim. It gives up when the context ends.
+func (d *Launcher) enter(ctx context.Context, uid string) (*purchase, func(), error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	r := d.record(uid)
+	r := d.purchaseOf(uid)
 	select {
 	case r.turn <- struct{}{}:
 		return r, func() { <-r.turn }, nil
@@ -179,22 +179,22 @@ func (d *Launcher) enter(ctx context.Context, uid string) (*record, func(), erro
 	}
 }
 
-func (d *Launcher) record(uid string) *record {
+func (d *Launcher) purchaseOf(uid string) *purchase {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := d.Clock.Now()
 	if now.Sub(d.swept) > time.Minute {
 		d.swept = now
-		for uid, r := range d.records {
+		for uid, r := range d.purchases {
 			if now.Sub(r.touched) > remembered && len(r.turn) == 0 {
-				delete(d.records, uid)
+				delete(d.purchases, uid)
 			}
 		}
 	}
-	r := d.records[uid]
+	r := d.purchases[uid]
 	if r == nil {
-		r = &record{turn: make(chan struct{}, 1)}
-		d.records[uid] = r
+		r = &purchase{turn: make(chan struct{}, 1)}
+		d.purchases[uid] = r
 	}
 	r.touched = now
 	return r

@@ -12,7 +12,7 @@ import (
 )
 
 // past is what EC2 told about purchases before this process began. It is asked for once,
-// for all claims: what is bought later is in the records.
+// for all claims: what is bought later is in the purchases.
 type past struct {
 	turn chan struct{}
 	// The holder of the turn may read and write these.
@@ -21,8 +21,8 @@ type past struct {
 	byUID map[string]instance.Instance
 }
 
-// recollect fills an empty record with what an earlier process bought.
-func (d *Launcher) recollect(ctx context.Context, claim *cloud.Claim, r *record) error {
+// recollect fills an empty purchase with what an earlier process bought.
+func (d *Launcher) recollect(ctx context.Context, claim *cloud.Claim, r *purchase) error {
 	if r.bought != nil || r.pending != nil {
 		return nil
 	}
@@ -79,7 +79,7 @@ func refused(err error) error {
 
 // adopt takes what was found as what the claim has bought. Its class may have become
 // unusable since: then less is known of the instance, but it is the answer all the same.
-func (d *Launcher) adopt(ctx context.Context, claim *cloud.Claim, r *record, m instance.Instance) {
+func (d *Launcher) adopt(ctx context.Context, claim *cloud.Claim, r *purchase, m instance.Instance) {
 	i := m.Instance()
 	if facts, err := d.Facts(ctx, claim.Class); err == nil {
 		offers := claim.Catalog
@@ -95,7 +95,7 @@ func (d *Launcher) adopt(ctx context.Context, claim *cloud.Claim, r *record, m i
 }
 
 // confirm gives the instance if it still is one.
-func (d *Launcher) confirm(ctx context.Context, r *record) (cloud.Instance, error) {
+func (d *Launcher) confirm(ctx context.Context, r *purchase) (cloud.Instance, error) {
 	b := r.bought
 	gone := &cloud.NotFound{ProviderID: b.instance.ProviderID}
 	m, err := d.Instances.Look(ctx, b.id)
@@ -131,12 +131,12 @@ func (d *Launcher) Ended(providerID string) {
 // bought calls f with what was bought under a name, if anything was.
 func (d *Launcher) bought(providerID string, f func(*bought)) {
 	d.mu.Lock()
-	records := make([]*record, 0, len(d.records))
-	for _, r := range d.records {
-		records = append(records, r)
+	purchases := make([]*purchase, 0, len(d.purchases))
+	for _, r := range d.purchases {
+		purchases = append(purchases, r)
 	}
 	d.mu.Unlock()
-	for _, r := range records {
+	for _, r := range purchases {
 		select {
 		case r.turn <- struct{}{}:
 		default:

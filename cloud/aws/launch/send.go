@@ -52,7 +52,7 @@ func isTemplateGone(err error) bool {
 }
 
 // send makes the call that buys, and reads what comes of it.
-func (d *Launcher) send(ctx context.Context, claim *cloud.Claim, r *record) (cloud.Instance, error) {
+func (d *Launcher) send(ctx context.Context, claim *cloud.Claim, r *purchase) (cloud.Instance, error) {
 	p := r.pending
 	release, err := d.hold(ctx, p.order)
 	if err != nil {
@@ -124,7 +124,7 @@ func (d *Launcher) hold(ctx context.Context, o Order) (release func(), err error
 	return all, nil
 }
 
-func (d *Launcher) noTemplates(r *record, err error) error {
+func (d *Launcher) noTemplates(r *purchase, err error) error {
 	if !r.pending.unsure.IsZero() {
 		return err // an earlier sending may have had an effect
 	}
@@ -140,7 +140,7 @@ func (d *Launcher) noTemplates(r *record, err error) error {
 }
 
 // failed decides what an error of the call itself means.
-func (d *Launcher) failed(ctx context.Context, claim *cloud.Claim, r *record, err error) (cloud.Instance, error) {
+func (d *Launcher) failed(ctx context.Context, claim *cloud.Claim, r *purchase, err error) (cloud.Instance, error) {
 	p := r.pending
 	code := api.Code(err)
 	wrapped := fmt.Errorf("create fleet: %w", err)
@@ -190,7 +190,7 @@ func (d *Launcher) rejected(prefix string, err error) error {
 
 // resolve finds out what an earlier request with the same token bought. If that cannot be
 // seen although it would be by now, it bought nothing, and the next token is free.
-func (d *Launcher) resolve(ctx context.Context, claim *cloud.Claim, r *record, cause error) (cloud.Instance, error) {
+func (d *Launcher) resolve(ctx context.Context, claim *cloud.Claim, r *purchase, cause error) (cloud.Instance, error) {
 	p := r.pending
 	if p.unsure.IsZero() {
 		p.unsure = d.Clock.Now()
@@ -255,7 +255,7 @@ func zoneID(f Facts, zone string) string {
 }
 
 // enterPurchase writes down what was bought.
-func (d *Launcher) enterPurchase(claim *cloud.Claim, r *record, b Bought, sent time.Time) {
+func (d *Launcher) enterPurchase(claim *cloud.Claim, r *purchase, b Bought, sent time.Time) {
 	p := r.pending
 	i := cloud.Instance{
 		ProviderID: instance.ProviderID(b.Zone, b.ID), ClaimUID: claim.UID, ClaimName: claim.Name, Pool: claim.Pool, Class: claim.Class,
