@@ -19,14 +19,14 @@ type pairs struct {
 
 // member is a node, a claim or both, and what became of it.
 type member struct {
-	node   *corev1.Node
-	claim  *karpenterv1.NodeClaim
-	prices ingest.Prices
-	value  snapshot.Node
-	ok     bool
-	at     int // in the list, if it is
-	listed bool
-	round  uint64 // the last that it was in
+	node    *corev1.Node
+	claim   *karpenterv1.NodeClaim
+	prices  ingest.Prices
+	value   snapshot.Node
+	ok      bool
+	at      int // in the list, if it is
+	listed  bool
+	pairing uint64 // the last that it was in
 }
 
 // each visits every pair of node and claim, and those that are alone.

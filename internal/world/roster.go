@@ -30,10 +30,10 @@ type roster struct {
 	prices  map[string]ingest.Prices // by pool
 	pairs   pairs
 
-	stale   bool             // nodes and claims have to be paired anew
-	touched map[*member]bool // pairs to be translated again
-	round   uint64           // how often all were paired
-	fresh   []*member        // made in the last round
+	stale    bool             // nodes and claims have to be paired anew
+	touched  map[*member]bool // pairs to be translated again
+	pairings uint64           // how often all were paired
+	fresh    []*member        // made in the last of them
 }
 
 func newRoster() roster {
@@ -224,7 +224,7 @@ func (w *World) retouch() bool {
 
 // again is a member made of the same node and claim as they are now.
 func (r *roster) again(m *member, t *ingest.Translator) member {
-	out := member{at: m.at, listed: m.listed, round: m.round}
+	out := member{at: m.at, listed: m.listed, pairing: m.pairing}
 	if m.node != nil {
 		out.node = r.nodes[m.node.Name]
 	}
@@ -240,7 +240,7 @@ func (r *roster) again(m *member, t *ingest.Translator) member {
 // whether anything is.
 func (r *roster) pair(t *ingest.Translator, repriced bool) bool {
 	old := r.pairs
-	r.round++
+	r.pairings++
 	r.pairs = pairs{byNode: make(map[string]*member, len(r.nodes)), byClaim: make(map[string]*member, len(r.claims)+len(r.assumed))}
 	r.each(func(node *corev1.Node, claim *karpenterv1.NodeClaim) {
 		m := old.find(node, claim)
@@ -249,7 +249,7 @@ func (r *roster) pair(t *ingest.Translator, repriced bool) bool {
 			m.value, m.ok = r.translate(t, node, claim, m.prices)
 			r.fresh = append(r.fresh, m)
 		}
-		m.round = r.round
+		m.pairing = r.pairings
 		r.pairs.add(m)
 	})
 	return len(r.fresh) > 0 || r.pairs.size != old.size
@@ -319,7 +319,7 @@ func (r *roster) moved(before pairs) map[string]bool {
 	}
 	for _, all := range []map[string]*member{before.byNode, before.byClaim} {
 		for _, m := range all {
-			if m.round != r.round {
+			if m.pairing != r.pairings {
 				add(m)
 			}
 		}
