@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -85,6 +86,20 @@ func (a AWS) Calls(t testing.TB) (list []AWSCall) {
 func (a AWS) ForgetCalls(t testing.TB) {
 	t.Helper()
 	a.ask(t, http.MethodDelete, "/lab/calls", "", nil)
+}
+
+// Denied are the actions that the controller's IAM policies have denied; none if they are not enforced.
+func (a AWS) Denied(t testing.TB) (actions []string) {
+	t.Helper()
+	var permissions map[string]struct{ Denied int }
+	a.ask(t, http.MethodGet, "/lab/permissions", "", &permissions)
+	for action, p := range permissions {
+		if p.Denied > 0 {
+			actions = append(actions, action)
+		}
+	}
+	slices.Sort(actions)
+	return actions
 }
 
 // Instances are all that there are or were, in the order of their launches.

@@ -64,6 +64,11 @@ func (s *story) end() {
 	if err := s.awaitEnd(ctx, mine); err != nil {
 		s.Error(err)
 	}
+	if onAWS() {
+		if denied := s.Lab.AWS(s).Denied(s); len(denied) > 0 {
+			s.Errorf("the controller's IAM policies deny what it does: %v", denied)
+		}
+	}
 	for _, object := range s.leftover {
 		if err := client.IgnoreNotFound(s.Lab.Client.Delete(ctx, object)); err != nil {
 			s.Errorf("clean up: %v", err)
