@@ -23,9 +23,11 @@ var (
 )
 
 // list is a list of two objects: one with a specification, and one that is healthy.
-func list(spec any) []byte {
+func list(spec any) []byte { return listed("spec", spec) }
+
+func listed(part string, odd any) []byte {
 	text, err := json.Marshal(map[string]any{"items": []any{
-		map[string]any{"metadata": map[string]any{"name": "odd"}, "spec": spec},
+		map[string]any{"metadata": map[string]any{"name": "odd"}, part: odd},
 		map[string]any{"metadata": map[string]any{"name": "healthy"}, "spec": map[string]any{}},
 	}})
 	if err != nil {
@@ -83,6 +85,12 @@ func FuzzValidObjects(f *testing.F) {
 		}
 		decode(t, list(claim), &karpenterv1.NodeClaimList{}, func(l *karpenterv1.NodeClaimList) int { return len(l.Items) })
 		decode(t, list(overlay), &v1alpha1.NodeOverlayList{}, func(l *v1alpha1.NodeOverlayList) int { return len(l.Items) })
+		if someQuantity.MatchString(quantity) {
+			amounts := map[string]any{"cpu": quantity}
+			status := listed("status", map[string]any{"capacity": amounts, "allocatable": amounts, "resources": amounts})
+			decode(t, status, &karpenterv1.NodePoolList{}, func(l *karpenterv1.NodePoolList) int { return len(l.Items) })
+			decode(t, status, &karpenterv1.NodeClaimList{}, func(l *karpenterv1.NodeClaimList) int { return len(l.Items) })
+		}
 		// No pattern says what this duration looks like.
 		kubelet := map[string]any{"kubelet": map[string]any{"evictionSoftGracePeriod": map[string]any{"memory.available": duration}}}
 		decode(t, list(kubelet), &awsv1.EC2NodeClassList{}, func(l *awsv1.EC2NodeClassList) int { return len(l.Items) })
