@@ -62,6 +62,7 @@ const (
 	LaunchesRefused Code = "LaunchesRefused"
 
 	PodsArriving  Code = "PodsArriving"
+	PodsLeaving   Code = "PodsLeaving"
 	NodesFreeSoon Code = "NodesFreeSoon"
 )
 

@@ -27,6 +27,7 @@ var fixed = map[Code]string{
 	PlacesLost:         "The pods have lost their places, and the room that others leave is known in a moment",
 	LaunchesRefused:    "The last launches for the pods came to nothing",
 	PodsArriving:       "Many pods are on their way to their places, or moves before it are not over",
+	PodsLeaving:        "Workloads are being scaled down, and many of their pods have yet to end",
 	NodesFreeSoon:      "Other nodes of the pool are free to go in a moment",
 	SurplusReplicas:    "The pool has more nodes than replicas",
 	NoReplica:          "No replica can be launched in its place",

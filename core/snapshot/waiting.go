@@ -13,7 +13,9 @@ type Waiting struct {
 	// of them have not been evicted.
 	Moving   int `json:"moving,omitempty"`
 	Evicting int `json:"evicting,omitempty"`
-	// Arrivals is since when many pods have been on their way to their places; zero for few.
+	// Leaving is how many more pods there are than their workloads want: those end in a moment.
+	Leaving int `json:"leaving,omitempty"`
+	// Arrivals is since when many pods have been on their way to their places, or about to end; zero for few.
 	Arrivals time.Time `json:"arrivals,omitzero"`
 	// Moves is since when moves that save money wait for other nodes of their pool, by pool.
 	Moves []Since `json:"moves,omitempty"`

@@ -110,6 +110,17 @@ func (w *World) missing(set owner.Ref) int {
 	return max(want-w.guests.count[set], 0)
 }
 
+// surplus is how many pods ReplicaSets have beyond those that they want.
+func (w *World) surplus() int {
+	n := 0
+	for set, has := range w.guests.count {
+		if want, known := w.index.Wanted(set); known {
+			n += max(has-want, 0)
+		}
+	}
+	return n
+}
+
 // believed is how many of them are believed in.
 func (w *World) believed(set owner.Ref) int {
 	missing := w.missing(set)
