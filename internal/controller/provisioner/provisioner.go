@@ -56,6 +56,7 @@ type loop struct {
 	reader   *world.Reader
 	intents  nodeclaim.Maker
 	unsynced time.Time     // since when; zero is not
+	closed   time.Time     // when the last pod had its place
 	took     time.Duration // by the last decision
 	said     hush
 	last     round
@@ -108,7 +109,8 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 	settles := until(l.o.World.Settle(now), now)
 	pulse := l.o.World.Pulse()
 	if idle(pulse) {
-		return settles, l.rest(ctx, pulse)
+		again, err := l.rest(ctx, pulse, now)
+		return settles.Sooner(again), err
 	}
 	if !l.due(pulse, now) {
 		return settles.Sooner(reconcile.In(l.nextLook(pulse).Sub(now))), nil
@@ -187,6 +189,7 @@ const name = "provisioner"
 const (
 	unsyncedRetry = 20 * time.Millisecond
 	openRetry     = 10 * time.Second // pods without a place: the cloud may have something by now
+	tidyFor       = time.Minute      // how long pools are looked at again after the last pod has its place
 	streamRetry   = 250 * time.Millisecond
 	lateRetry     = time.Second // pods that wait for the places of others, or for others to take theirs
 	// supplyPause and objectionPause keep a stream of small changes from asking for a
@@ -198,15 +201,20 @@ const (
 // idle reports whether no pod, claim or buffer waits.
 func idle(p world.Pulse) bool { return p.Waiting == 0 && p.Displaced == 0 && p.Buffered == 0 }
 
-// rest takes back what was said while pods waited.
-func (l *loop) rest(ctx context.Context, p world.Pulse) error {
-	if !l.last.open {
-		return nil
+// rest takes back what was said while pods waited. It looks at the pools again for a while: another writer
+// may have been faster, and the watch may not have told yet of what we said.
+func (l *loop) rest(ctx context.Context, p world.Pulse, now time.Time) (reconcile.Result, error) {
+	if l.last.open {
+		l.last = round{demand: p.Demand, supply: p.Supply, objections: p.Objections, at: now}
+		l.kit.Metrics.SchedulerUnschedulablePodsCount.WithLabelValues(name).Set(0)
+		l.kit.Metrics.SchedulerIgnoredPodsCount.WithLabelValues().Set(0)
+		l.closed = now
 	}
-	l.last = round{demand: p.Demand, supply: p.Supply, objections: p.Objections, at: l.kit.Clock.Now()}
-	l.kit.Metrics.SchedulerUnschedulablePodsCount.WithLabelValues(name).Set(0)
-	l.kit.Metrics.SchedulerIgnoredPodsCount.WithLabelValues().Set(0)
-	return l.o.Executor.MarkPools(ctx, execute.Obstacles{})
+	again := reconcile.Never
+	if now.Sub(l.closed) < tidyFor {
+		again = reconcile.In(openRetry)
+	}
+	return again, l.o.Executor.MarkPools(ctx, execute.Obstacles{})
 }
 
 // due reports whether there is something that the last decision did not know, and that can

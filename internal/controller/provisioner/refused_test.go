@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -73,6 +74,50 @@ func TestLimitsHoldAndSaySo(t *testing.T) {
 	conditions = pool.Conditions(h.Clock.Now())
 	if _, ok := conditions.Get(karpenterv1.ConditionLimitReached); ok {
 		t.Error("the pool still says that its limit is reached")
+	}
+}
+
+// TestAPoolNoLongerSaysWhatNoPodWaitsFor: what a pool said while a pod waited is taken back once the pod is
+// gone, also when another writer was faster, or the watch had not told yet of what was said.
+func TestAPoolNoLongerSaysWhatNoPodWaitsFor(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		told bool // the watch tells of the condition before the pod goes
+		fail func(harness.Call) error
+	}{
+		"at once":                   {true, nil},
+		"the watch is behind":       {false, nil},
+		"another writer was faster": {true, harness.Conflict},
+	} {
+		h := newHouse(t, ready("default", limit("0")))
+		h.pods("web", 1, judged)
+		h.decide()
+		if c.told {
+			h.watch()
+		}
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-0"}}
+		h.Must(h.API.Delete(context.Background(), pod))
+		h.world.Remove(pod)
+		if c.fail != nil {
+			h.Fail(func(call harness.Call) error {
+				if call.String() == "patch status NodePool" {
+					return c.fail(call)
+				}
+				return nil
+			})
+		}
+		if again := h.Run(h.loop, "").After; again <= 0 || again > 10*time.Second {
+			t.Errorf("%s: it looks again after %s, want ten seconds at most", name, again)
+		}
+		h.Fail(nil)
+		h.watch()
+		h.decide()
+		pool := &karpenterv1.NodePool{}
+		h.Get("default", pool)
+		conditions := pool.Conditions(h.Clock.Now())
+		if said, ok := conditions.Get(karpenterv1.ConditionLimitReached); ok {
+			t.Errorf("%s: the pool still says %q", name, said.Message)
+		}
 	}
 }
 
