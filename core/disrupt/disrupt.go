@@ -70,14 +70,10 @@ const boundEffort = 100_000_000
 func (x *search) bound(p *plan.Plan) model.Money {
 	var pods []snapshot.PodIndex
 	for i := range p.Claims {
-		for _, pod := range p.Claims[i].Pods {
-			pods = append(pods, pod)
-		}
+		pods = append(pods, p.Claims[i].Pods...)
 	}
 	for _, e := range p.Existing {
-		for _, pod := range e.Pods {
-			pods = append(pods, pod)
-		}
+		pods = append(pods, e.Pods...)
 	}
 	for i := range x.nodes {
 		if x.nodes[i].state == gone && !x.nodes[i].isEmpty() {

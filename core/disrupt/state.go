@@ -26,7 +26,14 @@ const (
 )
 
 // mayGo reports whether a disruption may still give the node up.
-func (n *node) mayGo() bool { return n.state == candidate || n.state == consolidatable }
+func (n *node) mayGo() bool {
+	switch n.state {
+	case candidate, consolidatable:
+		return true
+	case blocked, receiving, gone:
+	}
+	return false
+}
 
 // take notes that pods move to a node.
 func (x *search) take(n *node, pods []snapshot.PodIndex) {

@@ -116,9 +116,7 @@ func (w *Writer) Pods(n pack.Node) []snapshot.PodIndex {
 	for _, l := range n.Loads {
 		shape := w.a.Portions[l.Lot].Shape
 		s := &w.a.Set.Shapes[shape]
-		for _, p := range s.Pods[w.next[shape] : w.next[shape]+l.Count] {
-			out = append(out, p)
-		}
+		out = append(out, s.Pods[w.next[shape]:w.next[shape]+l.Count]...)
 		w.next[shape] += l.Count
 	}
 	slices.Sort(out)

@@ -240,11 +240,7 @@ func (f *Fleet) answer(d *search.Search, a *search.Draft) (Answer, *Obstacle) {
 	}
 	var out Answer
 	for _, n := range a.Result.Hosts {
-		on := HostPods{Node: d.Space.Hosts[n.Host].Node}
-		for _, p := range w.Pods(n) {
-			on.Pods = append(on.Pods, p)
-		}
-		out.Existing = append(out.Existing, on)
+		out.Existing = append(out.Existing, HostPods{Node: d.Space.Hosts[n.Host].Node, Pods: w.Pods(n)})
 	}
 	for _, n := range w.InOrder() {
 		claim := w.Claim(n)
