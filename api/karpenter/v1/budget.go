@@ -48,6 +48,7 @@ const (
 )
 
 // BudgetError says that a budget cannot be read.
+// +kubebuilder:object:generate=false
 type BudgetError struct {
 	Problem BudgetProblem
 	Value   string // the nodes or the schedule, as they are written
