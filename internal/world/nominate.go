@@ -59,20 +59,27 @@ func inOrder(pod *corev1.Pod) bool {
 	})
 }
 
-// Unopened counts the nodes that are closed or still to come and on which pods have places, those places,
-// and the places that pods have not taken yet on open nodes.
-func (w *World) Unopened() (nodes, places, unbound int) {
+// Unopened counts the nodes on which pods have places and that are closed or still to come.
+type Unopened struct {
+	Nodes, Places int
+	Here          int // places on the node of one claim
+	Unbound       int // places that pods have not taken yet on open nodes
+}
+
+// Unopened counts what is still to open, one claim's node apart.
+func (w *World) Unopened(claim string) Unopened {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for claim, pods := range w.ledger.byClaim {
-		if isOpen(w.roster.nodeFor(claim)) {
-			unbound += len(pods)
+	out := Unopened{Here: len(w.ledger.byClaim[claim])}
+	for name, pods := range w.ledger.byClaim {
+		if isOpen(w.roster.nodeFor(name)) {
+			out.Unbound += len(pods)
 			continue
 		}
-		nodes++
-		places += len(pods)
+		out.Nodes++
+		out.Places += len(pods)
 	}
-	return nodes, places, unbound
+	return out
 }
 
 // NominationsFor are the nominations to write before a claim's node opens for pods. The world

@@ -112,8 +112,7 @@ func (n *Nominator) Prepare(ctx context.Context, claim, node string) time.Durati
 // turn says what a node does next, after its whole group has been nominated if that is due.
 func (n *Nominator) turn(ctx context.Context, claim, node string) turn {
 	ask := func() turn {
-		nodes, places, unbound := n.world.Unopened()
-		return n.openings.ask(claim, node, len(n.world.GuestsOf(claim)), n.kit.Clock.Now(), closed{nodes, places, unbound})
+		return n.openings.ask(claim, node, n.kit.Clock.Now(), n.world.Unopened(claim))
 	}
 	now := ask()
 	if now.nominate == nil {

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"sync"
 	"time"
+
+	"tenon/internal/world"
 )
 
 const (
@@ -18,6 +20,8 @@ const (
 	mostPlaces = 2500
 	// longestSettling is how long a group keeps the next one waiting at most once its pods have been nominated.
 	longestSettling = 10 * time.Second
+	// stale is after how long a group is of nodes that have gone. Nodes that are still there enter a new one.
+	stale = longestGathering + longestSettling
 	// leastPause is how often a node asks whether it may open, and eachNode is added for every node that asks.
 	leastPause = 100 * time.Millisecond
 	eachNode   = 2 * time.Millisecond
@@ -45,9 +49,6 @@ type group struct {
 	heard  bool              // watches have told of that
 }
 
-// closed counts the nodes that are still to open, the pods that have places on them, and those that have places on open nodes.
-type closed struct{ nodes, places, unbound int }
-
 // turn is what a node does next.
 type turn struct {
 	// nominate is the group whose pods are to be nominated now, if this node leads it.
@@ -60,8 +61,8 @@ type turn struct {
 	pause time.Duration
 }
 
-// ask enters a node that is ready, with the number of pods that have places on it, and says what it does next.
-func (o *openings) ask(claim, node string, places int, now time.Time, all closed) turn {
+// ask enters a node that is ready, and says what it does next.
+func (o *openings) ask(claim, node string, now time.Time, all world.Unopened) turn {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.opening.nodes[claim] == node {
@@ -70,12 +71,12 @@ func (o *openings) ask(claim, node string, places int, now time.Time, all closed
 		return turn{open: heard, leads: !heard && !g.told.IsZero() && g.leader == claim, pause: g.pause()}
 	}
 	g := &o.gathering
-	if g.nodes == nil {
+	if len(g.nodes) == 0 || now.Sub(g.last) >= stale {
 		*g = group{nodes: map[string]string{}, first: now}
 	}
 	if g.nodes[claim] != node {
 		g.nodes[claim], g.last = node, now
-		g.places += places
+		g.places += all.Here
 	}
 	if !o.opening.settled(now, all) || !g.complete(now, all) {
 		return turn{pause: g.pause()}
@@ -86,15 +87,15 @@ func (o *openings) ask(claim, node string, places int, now time.Time, all closed
 }
 
 // settled reports whether the next group may begin to open: all nodes are open, and their pods have been bound.
-func (g *group) settled(now time.Time, all closed) bool {
+func (g *group) settled(now time.Time, all world.Unopened) bool {
 	none, late := g.nodes == nil, !g.told.IsZero() && now.Sub(g.told) >= longestSettling
-	return none || late || len(g.nodes) == 0 && all.unbound == 0
+	return none || late || len(g.nodes) == 0 && all.Unbound == 0
 }
 
 // complete reports whether the group waits for no further node.
-func (g *group) complete(now time.Time, all closed) bool {
-	lull := min(time.Duration(all.places)*eachPlace, longestLull)
-	return len(g.nodes) >= all.nodes || g.places >= mostPlaces || now.Sub(g.last) >= lull || now.Sub(g.first) >= longestGathering
+func (g *group) complete(now time.Time, all world.Unopened) bool {
+	lull := min(time.Duration(all.Places)*eachPlace, longestLull)
+	return len(g.nodes) >= all.Nodes || g.places >= mostPlaces || now.Sub(g.last) >= lull || now.Sub(g.first) >= longestGathering
 }
 
 func (g *group) pause() time.Duration { return leastPause + time.Duration(len(g.nodes))*eachNode }

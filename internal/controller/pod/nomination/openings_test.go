@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"tenon/internal/world"
 )
 
 // TestNodesThatOpenTogether plays nodes that become ready. Each line is when, which node asks, what is
@@ -13,41 +15,45 @@ func TestNodesThatOpenTogether(t *testing.T) {
 	type step struct {
 		at   time.Duration
 		node string
-		all  closed
+		all  world.Unopened
 		want string // nominate, leads, waits or opens
 	}
-	burst := closed{nodes: 3, places: 300}
+	burst := world.Unopened{Nodes: 3, Places: 300}
 	for name, steps := range map[string][]step{
-		"a node by itself opens at once":  {{0, "a", closed{nodes: 1, places: 10}, "nominate a"}},
+		"a node by itself opens at once":  {{0, "a", world.Unopened{Nodes: 1, Places: 10}, "nominate a"}},
 		"the last node begins":            {{0, "a", burst, "waits"}, {time.Second, "b", burst, "waits"}, {2 * time.Second, "c", burst, "nominate a b c"}},
-		"a few pods are not worth a wait": {{0, "a", closed{nodes: 2, places: 10}, "waits"}, {200 * time.Millisecond, "a", closed{nodes: 2, places: 10}, "nominate a"}},
+		"a few pods are not worth a wait": {{0, "a", world.Unopened{Nodes: 2, Places: 10}, "waits"}, {200 * time.Millisecond, "a", world.Unopened{Nodes: 2, Places: 10}, "nominate a"}},
 		"a node that does not come is awaited for two seconds": {
 			{0, "a", burst, "waits"}, {time.Second, "b", burst, "waits"}, {2900 * time.Millisecond, "a", burst, "waits"}, {3 * time.Second, "a", burst, "nominate a b"},
 		},
 		"the first one waits for ten seconds": {
-			{0, "a", closed{nodes: 9, places: 900}, "waits"}, {1900 * time.Millisecond, "b", closed{nodes: 9, places: 900}, "waits"},
-			{3800 * time.Millisecond, "c", closed{nodes: 9, places: 900}, "waits"}, {5700 * time.Millisecond, "d", closed{nodes: 9, places: 900}, "waits"},
-			{7600 * time.Millisecond, "e", closed{nodes: 9, places: 900}, "waits"}, {9500 * time.Millisecond, "f", closed{nodes: 9, places: 900}, "waits"},
-			{10 * time.Second, "b", closed{nodes: 9, places: 900}, "nominate a b c d e f"},
+			{0, "a", world.Unopened{Nodes: 9, Places: 900}, "waits"}, {1900 * time.Millisecond, "b", world.Unopened{Nodes: 9, Places: 900}, "waits"},
+			{3800 * time.Millisecond, "c", world.Unopened{Nodes: 9, Places: 900}, "waits"}, {5700 * time.Millisecond, "d", world.Unopened{Nodes: 9, Places: 900}, "waits"},
+			{7600 * time.Millisecond, "e", world.Unopened{Nodes: 9, Places: 900}, "waits"}, {9500 * time.Millisecond, "f", world.Unopened{Nodes: 9, Places: 900}, "waits"},
+			{10 * time.Second, "b", world.Unopened{Nodes: 9, Places: 900}, "nominate a b c d e f"},
 		},
 		"more pods than can be told in time open first": {
-			{0, "a", closed{nodes: 40, places: 9000}, "waits"}, {0, "full", closed{nodes: 40, places: 9000}, "nominate a full"},
+			{0, "a", world.Unopened{Nodes: 40, Places: 9000}, "waits"}, {0, "full", world.Unopened{Nodes: 40, Places: 9000}, "nominate a full"},
 		},
 		"all open once the one that began has heard": {
-			{0, "a", closed{nodes: 2, places: 20}, "waits"}, {0, "b", closed{nodes: 2, places: 20}, "nominate a b"},
-			{0, "a", closed{}, "waits"}, {0, "b", closed{}, "leads"}, {0, "heard", closed{}, ""}, {0, "a", closed{}, "opens"}, {0, "b", closed{}, "opens"},
+			{0, "a", world.Unopened{Nodes: 2, Places: 20}, "waits"}, {0, "b", world.Unopened{Nodes: 2, Places: 20}, "nominate a b"},
+			{0, "a", world.Unopened{}, "waits"}, {0, "b", world.Unopened{}, "leads"}, {0, "heard", world.Unopened{}, ""}, {0, "a", world.Unopened{}, "opens"}, {0, "b", world.Unopened{}, "opens"},
 		},
 		"nodes open after two seconds when watches are silent": {
-			{0, "a", closed{nodes: 2, places: 20}, "waits"}, {0, "b", closed{nodes: 2, places: 20}, "nominate a b"},
-			{longestHearing - 1, "a", closed{}, "waits"}, {longestHearing, "a", closed{}, "opens"},
+			{0, "a", world.Unopened{Nodes: 2, Places: 20}, "waits"}, {0, "b", world.Unopened{Nodes: 2, Places: 20}, "nominate a b"},
+			{longestHearing - 1, "a", world.Unopened{}, "waits"}, {longestHearing, "a", world.Unopened{}, "opens"},
 		},
 		"the next ones wait until the pods are bound": {
-			{0, "a", closed{nodes: 1, places: 10}, "nominate a"}, {0, "left", closed{}, "a"},
-			{time.Second, "b", closed{nodes: 1, places: 10, unbound: 9}, "waits"}, {2 * time.Second, "b", closed{nodes: 1, places: 10}, "nominate b"},
+			{0, "a", world.Unopened{Nodes: 1, Places: 10}, "nominate a"}, {0, "left", world.Unopened{}, "a"},
+			{time.Second, "b", world.Unopened{Nodes: 1, Places: 10, Unbound: 9}, "waits"}, {2 * time.Second, "b", world.Unopened{Nodes: 1, Places: 10}, "nominate b"},
 		},
+		"a burst does not wait less because an earlier node left": {
+			{0, "a", burst, "waits"}, {0, "left", burst, "a"}, {time.Minute, "b", burst, "waits"},
+		},
+		"nor because one never opened": {{0, "a", burst, "waits"}, {time.Minute, "b", burst, "waits"}, {time.Minute, "c", burst, "waits"}},
 		"and for ten seconds at most": {
-			{0, "a", closed{nodes: 1, places: 10}, "nominate a"}, {9 * time.Second, "b", closed{nodes: 1, places: 10, unbound: 9}, "waits"},
-			{10 * time.Second, "b", closed{nodes: 1, places: 10, unbound: 9}, "nominate b"},
+			{0, "a", world.Unopened{Nodes: 1, Places: 10}, "nominate a"}, {9 * time.Second, "b", world.Unopened{Nodes: 1, Places: 10, Unbound: 9}, "waits"},
+			{10 * time.Second, "b", world.Unopened{Nodes: 1, Places: 10, Unbound: 9}, "nominate b"},
 		},
 	} {
 		o := &openings{}
@@ -61,11 +67,11 @@ func TestNodesThatOpenTogether(t *testing.T) {
 				o.leave(s.want)
 				continue
 			}
-			places := 10
+			s.all.Here = 10
 			if s.node == "full" {
-				places = mostPlaces
+				s.all.Here = mostPlaces
 			}
-			got := o.ask(s.node, "node-"+s.node, places, begun.Add(s.at), s.all)
+			got := o.ask(s.node, "node-"+s.node, begun.Add(s.at), s.all)
 			if got.nominate != nil {
 				o.nominated(begun.Add(s.at))
 			}
