@@ -49,9 +49,8 @@ func (c *Cloud) Kill(providerID string) bool {
 func (c *Cloud) kill(providerID string, now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.settle(now)
-	r, known := c.records[providerID]
-	if !known || r.goneBy(now) {
+	r := c.living(providerID, now)
+	if r == nil {
 		return false
 	}
 	if r.Deleted.IsZero() {

@@ -76,13 +76,21 @@ func (p *Provider) Delete(ctx context.Context, providerID string) error {
 	return err
 }
 
+// living is the record of an instance that is not gone; nil for others. The caller holds the lock.
+func (c *Cloud) living(providerID string, now time.Time) *Entry {
+	c.settle(now)
+	if r, known := c.records[providerID]; known && !r.goneBy(now) {
+		return r
+	}
+	return nil
+}
+
 func (c *Cloud) delete(providerID string) error {
 	now := c.options.Clock.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.settle(now)
-	r, known := c.records[providerID]
-	if !known || r.goneBy(now) {
+	r := c.living(providerID, now)
+	if r == nil {
 		return &cloud.NotFound{ProviderID: providerID}
 	}
 	if r.Deleted.IsZero() {

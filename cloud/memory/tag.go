@@ -61,9 +61,8 @@ func (c *Cloud) label(providerID string, tags []Tag) error {
 	now := c.options.Clock.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.settle(now)
-	r, known := c.records[providerID]
-	if !known || r.goneBy(now) {
+	r := c.living(providerID, now)
+	if r == nil {
 		return &cloud.NotFound{ProviderID: providerID}
 	}
 	r.Lacks = slices.DeleteFunc(r.Lacks, func(t Tag) bool { return slices.Contains(tags, t) })
