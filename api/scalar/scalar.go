@@ -83,6 +83,33 @@ func ParseQuantity(text string) (resource.Quantity, error) {
 	return resource.ParseQuantity(text)
 }
 
+// MaxAmount is where quantities end, in units: nothing real is larger (4 PiB), sums of a whole cluster of
+// typing errors fit an int64 node by node, and so do thousandths. Beyond an int64 a quantity's own
+// Value and MilliValue wrap around: 1e19 bytes would be none.
+const MaxAmount = int64(1) << 52
+
+// Amount is a quantity in units, rounded up, from 0 to MaxAmount.
+func Amount(q resource.Quantity) int64 {
+	switch {
+	case q.Sign() <= 0:
+		return 0
+	case q.CmpInt64(MaxAmount) > 0:
+		return MaxAmount
+	}
+	return q.Value()
+}
+
+// MilliAmount is a quantity in thousandths, rounded up, from 0 to 1000 times MaxAmount.
+func MilliAmount(q resource.Quantity) int64 {
+	switch {
+	case q.Sign() <= 0:
+		return 0
+	case q.CmpInt64(MaxAmount) > 0:
+		return MaxAmount * 1000
+	}
+	return q.MilliValue()
+}
+
 // unreadable is less than anything that a user means: a limit of that size allows nothing.
 const unreadable = math.MinInt64 + 1
 

@@ -5,13 +5,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	resourcehelper "k8s.io/component-helpers/resource"
 
+	"tenon/api/scalar"
 	"tenon/core/model"
 	"tenon/core/order"
 )
-
-// maxAmount is where quantities end. Nothing real is larger (4 PiB, 4 billion cores),
-// and sums of a whole cluster of typing errors still fit an int64 node by node.
-const maxAmount = int64(1) << 52
 
 // resources translates a list. Fractions of a unit count as a whole one, which is what
 // the scheduler does with requests; negative quantities, which the API refuses, count
@@ -33,15 +30,10 @@ func amounts(list corev1.ResourceList) []model.Amount {
 }
 
 func amount(name corev1.ResourceName, quantity resource.Quantity) int64 {
-	switch {
-	case quantity.Sign() <= 0:
-		return 0
-	case name == corev1.ResourceCPU && quantity.CmpInt64(maxAmount/1000) > 0, quantity.CmpInt64(maxAmount) > 0:
-		return maxAmount
-	case name == corev1.ResourceCPU:
-		return quantity.MilliValue()
+	if name == corev1.ResourceCPU {
+		return min(scalar.MilliAmount(quantity), scalar.MaxAmount)
 	}
-	return quantity.Value()
+	return scalar.Amount(quantity)
 }
 
 // requests are what the pod takes from its node: the larger of containers together and

@@ -9,8 +9,9 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	resourcehelper "k8s.io/component-helpers/resource"
+
+	"tenon/api/scalar"
 )
 
 // Room is what the quotas of one namespace leave free, less what has been taken. It belongs
@@ -33,7 +34,7 @@ func Of(quotas []*corev1.ResourceQuota) *Room {
 			left[name] = 0
 		}
 		for name, hard := range q.Status.Hard {
-			left[name] = max(milli(hard)-milli(q.Status.Used[name]), 0)
+			left[name] = max(scalar.MilliAmount(hard)-scalar.MilliAmount(q.Status.Used[name]), 0)
 		}
 		out.shares = append(out.shares, share{q, left})
 	}
@@ -68,27 +69,14 @@ func (r *Room) Take(pod *corev1.Pod, n int) int {
 func Usage(pod *corev1.Pod) map[corev1.ResourceName]int64 {
 	out := map[corev1.ResourceName]int64{corev1.ResourcePods: 1000, "count/pods": 1000}
 	for name, quantity := range resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{}) {
-		amount := milli(quantity)
+		amount := scalar.MilliAmount(quantity)
 		out[name], out["requests."+name] = amount, amount
 	}
 	for name, quantity := range resourcehelper.PodLimits(pod, resourcehelper.PodResourcesOptions{}) {
-		out["limits."+name] = milli(quantity)
+		out["limits."+name] = scalar.MilliAmount(quantity)
 	}
 	out[corev1.ResourcePods] = 1000 // a request of that name has no meaning
 	return out
-}
-
-// most is where quantities end, so that thousandths of them fit an int64.
-const most = int64(1) << 52
-
-func milli(q resource.Quantity) int64 {
-	switch {
-	case q.Sign() <= 0:
-		return 0
-	case q.CmpInt64(most) > 0:
-		return most * 1000
-	}
-	return q.MilliValue()
 }
 
 // covers reports whether a quota counts the pod: all of its scopes match. Kubernetes:

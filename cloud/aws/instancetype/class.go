@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	awsv1 "tenon/api/aws/v1"
+	"tenon/api/scalar"
 	"tenon/cloud/aws/facts"
 )
 
@@ -108,7 +109,7 @@ func blockDevicesOf(mappings []*awsv1.BlockDeviceMapping) []BlockDevice {
 			d.Name = *m.DeviceName
 		}
 		if m.EBS != nil && m.EBS.VolumeSize != nil {
-			d.Bytes = m.EBS.VolumeSize.Value()
+			d.Bytes = scalar.Amount(*m.EBS.VolumeSize)
 		}
 		devices = append(devices, d)
 	}

@@ -168,7 +168,7 @@ func TestParseThreshold(t *testing.T) {
 }
 
 func FuzzParseThreshold(f *testing.F) {
-	for _, seed := range []string{"5%", "100%", "12.34%", "100Mi", "1e3", "-1", "%"} {
+	for _, seed := range []string{"5%", "100%", "12.34%", "100Mi", "1e3", "-1", "%", "1e19", "9223372036854775808"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

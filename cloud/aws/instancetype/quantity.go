@@ -51,7 +51,7 @@ func ParseThreshold(signal, text string) (Threshold, error) {
 	if err != nil || amount.Sign() < 0 {
 		return Threshold{}, fmt.Errorf("eviction threshold %s: %q is neither an amount nor a percentage", signal, text)
 	}
-	return Threshold{Signal: signal, Amount: amount.Value()}, nil
+	return Threshold{Signal: signal, Amount: scalar.Amount(amount)}, nil
 }
 
 // parseHundredths reads a number from 0 to 100 with at most two decimals.
@@ -86,9 +86,9 @@ func ParseReserved(texts map[string]string) ([]model.Amount, error) {
 		if err != nil || q.Sign() < 0 {
 			return nil, fmt.Errorf("reserved %s: %q is not an amount", name, texts[name])
 		}
-		value := q.Value()
+		value := scalar.Amount(q)
 		if name == model.CPU {
-			value = q.MilliValue()
+			value = scalar.MilliAmount(q)
 		}
 		all = append(all, model.Amount{Name: name, Value: value})
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	awsv1 "tenon/api/aws/v1"
+	"tenon/api/scalar"
 )
 
 const gibi = int64(1) << 30
@@ -42,7 +43,7 @@ func volume(d *awsv1.BlockDevice) *types.LaunchTemplateEbsBlockDeviceRequest {
 		VolumeInitializationRate: d.VolumeInitializationRate,
 	}
 	if d.VolumeSize != nil {
-		v.VolumeSize = aws.Int32(int32((d.VolumeSize.Value() + gibi - 1) / gibi))
+		v.VolumeSize = aws.Int32(int32((scalar.Amount(*d.VolumeSize) + gibi - 1) / gibi))
 	}
 	return v
 }

@@ -10,6 +10,7 @@ import (
 
 	"tenon/api/condition"
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/api/scalar"
 )
 
 // census is a pool's claims, by what they are to its number of replicas.
@@ -69,7 +70,7 @@ func (c census) room(pool *karpenterv1.NodePool) int {
 	if !limited {
 		return math.MaxInt
 	}
-	return max(int(limit.Value())-len(c.running)-len(c.pending)-len(c.leaving), 0)
+	return max(int(scalar.Amount(limit))-len(c.running)-len(c.pending)-len(c.leaving), 0)
 }
 
 // freeNames are the names of the next claims: the pool's with the lowest numbers that no
