@@ -23,7 +23,6 @@ import (
 	"tenon/cloud/aws"
 	"tenon/cloud/aws/api"
 	"tenon/cloud/aws/cache"
-	"tenon/cloud/aws/cluster"
 	"tenon/cloud/aws/inventory"
 	"tenon/cloud/aws/offering"
 	"tenon/internal/aws/metrics"
@@ -103,7 +102,7 @@ func (b *backend) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	cluster := cluster.New(cluster.Options{
+	cluster := inventory.NewCluster(inventory.ClusterOptions{
 		Name: settings.ClusterName, Endpoint: settings.ClusterEndpoint, CABundle: b.authority,
 		EKSVersion: settings.EKSControlPlane, EKS: clients.EKS, APIVersion: b.version, DNS: b.dns, Clock: b.ground.Clock,
 	})

@@ -14,7 +14,6 @@ import (
 	"tenon/cloud"
 	"tenon/cloud/aws"
 	"tenon/cloud/aws/api"
-	"tenon/cloud/aws/cluster"
 	"tenon/cloud/aws/inventory"
 )
 
@@ -84,7 +83,7 @@ func TestThrottledBurst(t *testing.T) {
 	}))(t)
 	s := inventory.New(inventory.Options{
 		Clients: clients, Clock: clock.RealClock{},
-		Cluster: cluster.New(cluster.Options{
+		Cluster: inventory.NewCluster(inventory.ClusterOptions{
 			Name: "lab", CABundle: "bGFi", EKS: clients.EKS, Clock: clock.RealClock{},
 			APIVersion: func(context.Context) (string, error) { return n.version, nil },
 		}),

@@ -16,7 +16,6 @@ import (
 	"tenon/cloud"
 	"tenon/cloud/aws"
 	"tenon/cloud/aws/api"
-	"tenon/cloud/aws/cluster"
 	"tenon/cloud/aws/instance"
 	"tenon/cloud/aws/inventory"
 	"tenon/cloud/conformance"
@@ -85,7 +84,7 @@ func (n *near) connect(change ...func(*aws.Options)) *aws.Provider {
 	}))(n.t)
 	s := inventory.New(inventory.Options{
 		Clients: clients, Clock: n.clock,
-		Cluster: cluster.New(cluster.Options{
+		Cluster: inventory.NewCluster(inventory.ClusterOptions{
 			Name: "lab", CABundle: "bGFi", EKS: clients.EKS, Clock: n.clock,
 			APIVersion: func(context.Context) (string, error) { return n.version, nil },
 			DNS:        func(context.Context) (string, error) { return "10.96.0.10", nil },

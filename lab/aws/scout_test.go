@@ -11,7 +11,6 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud/aws/api"
-	"tenon/cloud/aws/cluster"
 	"tenon/cloud/aws/inventory"
 	"tenon/lab/aws"
 	"tenon/lab/aws/estate"
@@ -30,7 +29,7 @@ func scouting(t *testing.T, e *emulator, change ...func(*inventory.Options)) *in
 	o := inventory.Options{
 		Clients: clients, Clock: e.clock, AMIRefreshInterval: time.Minute, SubnetRefreshInterval: time.Minute,
 		ReservedCapacity: true, VMMemoryOverhead: 0.075,
-		Cluster: cluster.New(cluster.Options{Name: "lab", EKSVersion: true, EKS: clients.EKS, Clock: e.clock, CABundle: "Y2E="}),
+		Cluster: inventory.NewCluster(inventory.ClusterOptions{Name: "lab", EKSVersion: true, EKS: clients.EKS, Clock: e.clock, CABundle: "Y2E="}),
 	}
 	for _, f := range change {
 		f(&o)

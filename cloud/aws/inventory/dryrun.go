@@ -18,7 +18,6 @@ import (
 	"tenon/cloud"
 	"tenon/cloud/aws/api"
 	"tenon/cloud/aws/cache"
-	"tenon/cloud/aws/cluster"
 	"tenon/cloud/aws/launchtemplate"
 	"tenon/cloud/aws/network"
 	"tenon/cloud/aws/offering"
@@ -50,7 +49,7 @@ type DryRunOptions struct {
 	EC2       api.EC2Launches
 	Templates *launchtemplate.Store
 	Catalogs  *offering.Catalogs
-	Cluster   *cluster.Cluster
+	Cluster   *Cluster
 	Network   *network.Finder
 	Region    string
 	// ReservedCapacity is the gate.

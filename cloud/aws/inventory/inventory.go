@@ -17,7 +17,6 @@ import (
 	"tenon/cloud/aws/ami"
 	"tenon/cloud/aws/api"
 	"tenon/cloud/aws/capacityreservation"
-	"tenon/cloud/aws/cluster"
 	"tenon/cloud/aws/instanceprofile"
 	"tenon/cloud/aws/launchtemplate"
 	"tenon/cloud/aws/network"
@@ -29,7 +28,7 @@ import (
 type Options struct {
 	Clients               api.Clients
 	Clock                 clock.PassiveClock
-	Cluster               *cluster.Cluster
+	Cluster               *Cluster
 	AMIRefreshInterval    time.Duration
 	SubnetRefreshInterval time.Duration
 	ReservedCapacity      bool // the gate

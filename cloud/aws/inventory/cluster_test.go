@@ -1,4 +1,4 @@
-package cluster_test
+package inventory_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	awsv1 "tenon/api/aws/v1"
-	"tenon/cloud/aws/cluster"
+	"tenon/cloud/aws/inventory"
 )
 
 // service is EKS with one cluster.
@@ -27,8 +27,8 @@ func (s *service) DescribeCluster(context.Context, *eks.DescribeClusterInput, ..
 	return &eks.DescribeClusterOutput{Cluster: &s.cluster}, s.err
 }
 
-func options(s *service) cluster.Options {
-	return cluster.Options{
+func options(s *service) inventory.ClusterOptions {
+	return inventory.ClusterOptions{
 		Name: "lab", EKS: s, Clock: clocktesting.NewFakePassiveClock(time.Date(2026, time.August, 21, 12, 0, 0, 0, time.UTC)),
 		APIVersion: func(context.Context) (string, error) { return "1.34+", nil },
 		DNS:        func(context.Context) (string, error) { return "10.96.0.10", nil },
@@ -42,7 +42,7 @@ func TestFacts(t *testing.T) {
 		Endpoint: aws.String("https://lab"), Version: aws.String("1.35"),
 		KubernetesNetworkConfig: &types.KubernetesNetworkConfigResponse{ServiceIpv6Cidr: aws.String("fd00::/108")},
 	}}
-	h := cluster.New(options(s))
+	h := inventory.NewCluster(options(s))
 	for range 2 {
 		facts, err := h.Facts(t.Context(), awsv1.FamilyAL2023)
 		if err != nil || facts.Endpoint != "https://lab" || facts.ServiceCIDR != "fd00::/108" || facts.DNS != "10.96.0.10" || facts.Name != "lab" {
@@ -54,7 +54,7 @@ func TestFacts(t *testing.T) {
 	}
 	said := options(s)
 	said.Endpoint = "https://said"
-	facts, err := cluster.New(said).Facts(t.Context(), awsv1.FamilyBottlerocket)
+	facts, err := inventory.NewCluster(said).Facts(t.Context(), awsv1.FamilyBottlerocket)
 	if err != nil || facts.Endpoint != "https://said" || facts.ServiceCIDR != "" || s.asked != 1 {
 		t.Errorf("facts %+v, %v, asked %d times", facts, err, s.asked)
 	}
@@ -64,12 +64,12 @@ func TestFacts(t *testing.T) {
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	s := &service{cluster: types.Cluster{Version: aws.String("1.35")}}
-	if v, err := cluster.New(options(s)).Version(t.Context()); err != nil || v != "1.34" {
+	if v, err := inventory.NewCluster(options(s)).Version(t.Context()); err != nil || v != "1.34" {
 		t.Errorf("%s, %v", v, err)
 	}
 	o := options(s)
 	o.EKSVersion = true
-	if v, err := cluster.New(o).Version(t.Context()); err != nil || v != "1.35" {
+	if v, err := inventory.NewCluster(o).Version(t.Context()); err != nil || v != "1.35" {
 		t.Errorf("%s, %v", v, err)
 	}
 }
@@ -82,7 +82,7 @@ func TestTrouble(t *testing.T) {
 	o := options(s)
 	clock := clocktesting.NewFakePassiveClock(o.Clock.Now())
 	o.Clock = clock
-	h := cluster.New(o)
+	h := inventory.NewCluster(o)
 	if _, err := h.ServiceRange(t.Context()); !errors.Is(err, boom) {
 		t.Errorf("error %v", err)
 	}
@@ -101,17 +101,17 @@ func TestTrouble(t *testing.T) {
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		o    cluster.Options
+		o    inventory.ClusterOptions
 		want error
 	}{
-		"no name":         {cluster.Options{}, cluster.ErrClusterName},
-		"good":            {cluster.Options{Name: "lab", Endpoint: "https://lab.example"}, nil},
-		"to be asked for": {cluster.Options{Name: "lab"}, nil},
-		"no host":         {cluster.Options{Name: "lab", Endpoint: "https://"}, cluster.ErrEndpoint},
-		"no scheme":       {cluster.Options{Name: "lab", Endpoint: "lab.example"}, cluster.ErrEndpoint},
+		"no name":         {inventory.ClusterOptions{}, inventory.ErrClusterName},
+		"good":            {inventory.ClusterOptions{Name: "lab", Endpoint: "https://lab.example"}, nil},
+		"to be asked for": {inventory.ClusterOptions{Name: "lab"}, nil},
+		"no host":         {inventory.ClusterOptions{Name: "lab", Endpoint: "https://"}, inventory.ErrEndpoint},
+		"no scheme":       {inventory.ClusterOptions{Name: "lab", Endpoint: "lab.example"}, inventory.ErrEndpoint},
 	} {
 		tc.o.Clock = clocktesting.NewFakePassiveClock(time.Time{})
-		if err := cluster.New(tc.o).Check(); !errors.Is(err, tc.want) {
+		if err := inventory.NewCluster(tc.o).Check(); !errors.Is(err, tc.want) {
 			t.Errorf("%s: %v, want %v", name, err, tc.want)
 		}
 	}

@@ -1,8 +1,4 @@
-// Package cluster knows the cluster that nodes join: its version, its API server's address,
-// the range of its services. What a setting says is taken; the rest is asked for.
-//
-// It changes nothing, and knows nothing of nodes.
-package cluster
+package inventory
 
 import (
 	"context"
@@ -34,8 +30,8 @@ const answerHolds = 10 * time.Second
 // dnsHolds is how long the address of kube-dns is remembered, also that there is none.
 const dnsHolds = time.Minute
 
-// Options say what is known, and where to ask for the rest.
-type Options struct {
+// ClusterOptions say what is known, and where to ask for the rest.
+type ClusterOptions struct {
 	Name     string
 	Endpoint string // empty: EKS is asked
 	CABundle string // base64
@@ -49,9 +45,10 @@ type Options struct {
 	Clock clock.PassiveClock
 }
 
-// Cluster is one cluster. It may be used by many goroutines.
+// Cluster is the cluster that nodes join: its version, its API server's address, the range of its
+// services. What a setting says is taken; the rest is asked for. It may be used by many goroutines.
 type Cluster struct {
-	Options
+	ClusterOptions
 	versions *cache.Cache[string, string]
 	answers  *cache.Cache[string, types.Cluster]
 	dns      *cache.Cache[string, string]
@@ -61,9 +58,9 @@ type Cluster struct {
 	services string
 }
 
-// New is a cluster of which nothing has been asked yet.
-func New(o Options) *Cluster {
-	return &Cluster{Options: o, versions: cache.New[string, string](o.Clock, versionHolds),
+// NewCluster is a cluster of which nothing has been asked yet.
+func NewCluster(o ClusterOptions) *Cluster {
+	return &Cluster{ClusterOptions: o, versions: cache.New[string, string](o.Clock, versionHolds),
 		answers: cache.New[string, types.Cluster](o.Clock, answerHolds), dns: cache.New[string, string](o.Clock, dnsHolds), endpoint: o.Endpoint}
 }
 
@@ -74,122 +71,122 @@ var (
 )
 
 // Check says what is wrong with what the settings say.
-func (h *Cluster) Check() error {
-	if h.Name == "" {
+func (c *Cluster) Check() error {
+	if c.Name == "" {
 		return ErrClusterName
 	}
-	if h.Endpoint == "" {
+	if c.Endpoint == "" {
 		return nil
 	}
-	if u, err := url.Parse(h.Endpoint); err != nil || !u.IsAbs() || u.Hostname() == "" {
+	if u, err := url.Parse(c.Endpoint); err != nil || !u.IsAbs() || u.Hostname() == "" {
 		return ErrEndpoint
 	}
 	return nil
 }
 
 // Version is the cluster's, such as 1.34.
-func (h *Cluster) Version(ctx context.Context) (string, error) {
-	return h.versions.Get(ctx, "", func(ctx context.Context) (string, error) {
-		text, err := h.askVersion(ctx)
+func (c *Cluster) Version(ctx context.Context) (string, error) {
+	return c.versions.Get(ctx, "", func(ctx context.Context) (string, error) {
+		text, err := c.askVersion(ctx)
 		if err != nil {
-			return "", fmt.Errorf("ask for the version of cluster %s: %w", h.Name, err)
+			return "", fmt.Errorf("ask for the version of cluster %s: %w", c.Name, err)
 		}
 		return strings.TrimSuffix(text, "+"), nil
 	})
 }
 
-func (h *Cluster) askVersion(ctx context.Context) (string, error) {
-	if !h.EKSVersion {
-		return h.APIVersion(ctx)
+func (c *Cluster) askVersion(ctx context.Context) (string, error) {
+	if !c.EKSVersion {
+		return c.APIVersion(ctx)
 	}
-	c, err := h.describe(ctx)
-	return aws.ToString(c.Version), err
+	described, err := c.describe(ctx)
+	return aws.ToString(described.Version), err
 }
 
 // describe asks once for what many launches want to know at the same time.
-func (h *Cluster) describe(ctx context.Context) (types.Cluster, error) {
-	return h.answers.Get(ctx, "", h.ask)
+func (c *Cluster) describe(ctx context.Context) (types.Cluster, error) {
+	return c.answers.Get(ctx, "", c.ask)
 }
 
-func (h *Cluster) ask(ctx context.Context) (types.Cluster, error) {
-	answer, err := h.EKS.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: aws.String(h.Name)})
+func (c *Cluster) ask(ctx context.Context) (types.Cluster, error) {
+	answer, err := c.EKS.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: aws.String(c.Name)})
 	if err != nil {
-		return types.Cluster{}, fmt.Errorf("describe cluster %s: %w", h.Name, err)
+		return types.Cluster{}, fmt.Errorf("describe cluster %s: %w", c.Name, err)
 	}
 	if answer.Cluster == nil {
-		return types.Cluster{}, fmt.Errorf("describe cluster %s: the answer is empty", h.Name)
+		return types.Cluster{}, fmt.Errorf("describe cluster %s: the answer is empty", c.Name)
 	}
 	return *answer.Cluster, nil
 }
 
 // ARN is the cluster's name in all of AWS.
-func (h *Cluster) ARN(ctx context.Context) (string, error) {
-	c, err := h.describe(ctx)
-	return aws.ToString(c.Arn), err
+func (c *Cluster) ARN(ctx context.Context) (string, error) {
+	described, err := c.describe(ctx)
+	return aws.ToString(described.Arn), err
 }
 
 // ServiceRange is the range of the addresses of services, which never changes: it is asked
 // for once.
-func (h *Cluster) ServiceRange(ctx context.Context) (string, error) {
-	if known := h.known(&h.services); known != "" {
+func (c *Cluster) ServiceRange(ctx context.Context) (string, error) {
+	if known := c.known(&c.services); known != "" {
 		return known, nil
 	}
-	c, err := h.describe(ctx)
+	described, err := c.describe(ctx)
 	if err != nil {
 		return "", err
 	}
 	found := ""
-	if n := c.KubernetesNetworkConfig; n != nil {
+	if n := described.KubernetesNetworkConfig; n != nil {
 		if found = aws.ToString(n.ServiceIpv4Cidr); found == "" {
 			found = aws.ToString(n.ServiceIpv6Cidr)
 		}
 	}
 	if _, err := netip.ParsePrefix(found); err != nil {
-		return "", fmt.Errorf("read the service range of cluster %s: %w", h.Name, err)
+		return "", fmt.Errorf("read the service range of cluster %s: %w", c.Name, err)
 	}
-	return h.learn(&h.services, found), nil
+	return c.learn(&c.services, found), nil
 }
 
 // Address is where nodes find the API server.
-func (h *Cluster) Address(ctx context.Context) (string, error) {
-	if known := h.known(&h.endpoint); known != "" {
+func (c *Cluster) Address(ctx context.Context) (string, error) {
+	if known := c.known(&c.endpoint); known != "" {
 		return known, nil
 	}
-	c, err := h.describe(ctx)
+	described, err := c.describe(ctx)
 	if err != nil {
 		return "", err
 	}
-	return h.learn(&h.endpoint, aws.ToString(c.Endpoint)), nil
+	return c.learn(&c.endpoint, aws.ToString(described.Endpoint)), nil
 }
 
-func (h *Cluster) known(what *string) string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (c *Cluster) known(what *string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	return *what
 }
 
-func (h *Cluster) learn(what *string, value string) string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (c *Cluster) learn(what *string, value string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	*what = value
 	return value
 }
 
 // Facts are what user data tells nodes of a family. The address of kube-dns may remain
 // unknown: then nodes use the family's own default.
-func (h *Cluster) Facts(ctx context.Context, family string) (userdata.Cluster, error) {
-	c := userdata.Cluster{Name: h.Name, CABundle: h.CABundle}
+func (c *Cluster) Facts(ctx context.Context, family string) (userdata.Cluster, error) {
+	facts := userdata.Cluster{Name: c.Name, CABundle: c.CABundle}
 	var err error
-	if c.Endpoint, err = h.Address(ctx); err != nil {
-		return c, err
+	if facts.Endpoint, err = c.Address(ctx); err != nil {
+		return facts, err
 	}
 	if family == awsv1.FamilyAL2023 {
-		if c.ServiceCIDR, err = h.ServiceRange(ctx); err != nil {
-			return c, err
+		if facts.ServiceCIDR, err = c.ServiceRange(ctx); err != nil {
+			return facts, err
 		}
 	}
-	if h.DNS != nil {
-		c.DNS, _ = h.dns.Get(ctx, "", h.DNS)
+	if c.DNS != nil {
+		facts.DNS, _ = c.dns.Get(ctx, "", c.DNS)
 	}
-	return c, nil
+	return facts, nil
 }
