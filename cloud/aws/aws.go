@@ -8,7 +8,7 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud"
-	"tenon/cloud/aws/cache"
+	"tenon/cloud/aws/api"
 	"tenon/cloud/aws/instance"
 	"tenon/cloud/aws/instanceevents"
 	"tenon/cloud/aws/inventory"
@@ -60,11 +60,11 @@ type Provider struct {
 	observe  Observer
 	visible  time.Duration
 	launcher *launch.Launcher
-	recent   *cache.Cache[string, instance.Instance] // by provider ID
+	recent   *api.Cache[string, instance.Instance] // by provider ID
 	// inspected are glances that hold longer, for who looks for drift.
-	inspected *cache.Cache[string, instance.Instance]
+	inspected *api.Cache[string, instance.Instance]
 	// ending are instances whose end EC2 has begun a moment ago.
-	ending *cache.Cache[string, struct{}]
+	ending *api.Cache[string, struct{}]
 	seen   *instance.LastSeen
 	round  lastList
 	begun  time.Time
@@ -96,9 +96,9 @@ func New(o Options) (*Provider, error) {
 		Instances: instance.NewClient(s.Clients.EC2, instance.Options{
 			Cluster: s.Cluster.Name, ReservedCapacity: s.ReservedCapacity, Idle: o.Idle, Longest: o.Longest, Observe: o.Observe.Batched,
 		}),
-		recent: cache.New[string, instance.Instance](s.Clock, o.Visible/2), seen: instance.NewLastSeen(),
-		ending:    cache.New[string, struct{}](s.Clock, endAgain),
-		inspected: cache.New[string, instance.Instance](s.Clock, inspectedFor),
+		recent: api.NewCache[string, instance.Instance](s.Clock, o.Visible/2), seen: instance.NewLastSeen(),
+		ending:    api.NewCache[string, struct{}](s.Clock, endAgain),
+		inspected: api.NewCache[string, instance.Instance](s.Clock, inspectedFor),
 	}
 	p.launcher = launch.New(launch.LauncherOptions{
 		EC2: s.Clients.EC2, Instances: p.Instances, Templates: s.Templates, Shortages: s.Shortages, Addresses: s.Addresses, Counts: s.Counts,

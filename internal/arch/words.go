@@ -25,7 +25,7 @@ var knownWords = map[string][]string{
 		"providers", "tagging", "userdata", "zonalshift",
 	},
 	"Go, and programs in general": {
-		"apply", "arch", "assembly", "bitset", "cache", "check", "cli", "cloud", "command", "conformance", "convert", "decide", "disrupt", "disruptable",
+		"apply", "arch", "assembly", "bitset", "check", "cli", "cloud", "command", "conformance", "convert", "decide", "disrupt", "disruptable",
 		"document", "evaluation", "examples", "execute", "feasible", "fidelity", "fingerprint", "generate", "harness", "ingest", "invariant",
 		"listing", "mail", "manifest", "memory", "mirror", "model", "order", "pack", "parallel", "patch", "planning", "plant", "planted",
 		"progress", "provision", "randomcluster", "refine", "removal", "rulecase", "savings", "scalar", "scenario", "screen", "search", "settings",

@@ -22,7 +22,6 @@ import (
 	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud/aws"
 	"tenon/cloud/aws/api"
-	"tenon/cloud/aws/cache"
 	"tenon/cloud/aws/inventory"
 	"tenon/cloud/aws/offering"
 	"tenon/internal/aws/metrics"
@@ -50,7 +49,7 @@ type Options struct {
 // Open makes the backend of a process.
 func Open(o Options) provider.Open {
 	return func(ctx context.Context, ground provider.Environment) (provider.Backend, error) {
-		b := &backend{Options: o.on(ground), ground: ground, warned: cache.New[string, bool](ground.Clock, warnAgain)}
+		b := &backend{Options: o.on(ground), ground: ground, warned: api.NewCache[string, bool](ground.Clock, warnAgain)}
 		if err := b.connect(ctx); err != nil {
 			return provider.Backend{}, err
 		}
@@ -78,7 +77,7 @@ type backend struct {
 	watch     *offering.ShiftedZones // nil unless zonal shifts are followed
 	authority string
 	kit       atomic.Pointer[reconcile.Kit]
-	warned    *cache.Cache[string, bool] // of few types, by pool
+	warned    *api.Cache[string, bool] // of few types, by pool
 }
 
 // warnAgain is how soon a pool is warned of again.

@@ -18,7 +18,6 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud/aws/api"
-	"tenon/cloud/aws/cache"
 	"tenon/cloud/aws/network"
 )
 
@@ -34,8 +33,8 @@ type Finder struct {
 	ssm        api.SSM
 	clock      clock.PassiveClock
 	kubernetes func(context.Context) (string, error)
-	images     *cache.Cache[revision, []awsv1.AMI]
-	parameters *cache.Cache[asked, string]
+	images     *api.Cache[revision, []awsv1.AMI]
+	parameters *api.Cache[asked, string]
 }
 
 // revision is a class as its user last changed it, on a version of Kubernetes.
@@ -56,8 +55,8 @@ type asked struct {
 func New(ec2 api.EC2Images, ssm api.SSM, c clock.PassiveClock, hold time.Duration, kubernetes func(context.Context) (string, error)) *Finder {
 	return &Finder{
 		ec2: ec2, ssm: ssm, clock: c, kubernetes: kubernetes,
-		images:     cache.New[revision, []awsv1.AMI](c, hold),
-		parameters: cache.New[asked, string](c, parameterHolds),
+		images:     api.NewCache[revision, []awsv1.AMI](c, hold),
+		parameters: api.NewCache[asked, string](c, parameterHolds),
 	}
 }
 

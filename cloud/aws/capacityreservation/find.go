@@ -16,7 +16,6 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud/aws/api"
-	"tenon/cloud/aws/cache"
 	"tenon/cloud/aws/instancetype"
 	"tenon/cloud/aws/network"
 )
@@ -34,12 +33,12 @@ type Finder struct {
 	ec2     api.EC2Reservations
 	clock   clock.PassiveClock
 	counts  *Counts
-	queries *cache.Cache[string, []types.CapacityReservation]
+	queries *api.Cache[string, []types.CapacityReservation]
 }
 
 // New makes a finder.
 func New(ec2 api.EC2Reservations, c clock.PassiveClock, counts *Counts) *Finder {
-	return &Finder{ec2: ec2, clock: c, counts: counts, queries: cache.New[string, []types.CapacityReservation](c, holds)}
+	return &Finder{ec2: ec2, clock: c, counts: counts, queries: api.NewCache[string, []types.CapacityReservation](c, holds)}
 }
 
 // Find is the reservations that a class selects, as they are written into its status.

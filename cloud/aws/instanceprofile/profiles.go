@@ -14,7 +14,6 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud/aws/api"
-	"tenon/cloud/aws/cache"
 	"tenon/core/order"
 )
 
@@ -32,10 +31,10 @@ type Profiles struct {
 	region  string
 	cluster string
 
-	roles     *cache.Cache[string, string]   // by name of the profile
-	made      *cache.Cache[owner, string]    // name of the profile
-	missing   *cache.Cache[string, error]    // by name of the role
-	protected *cache.Cache[string, struct{}] // by name of the profile
+	roles     *api.Cache[string, string]   // by name of the profile
+	made      *api.Cache[owner, string]    // name of the profile
+	missing   *api.Cache[string, error]    // by name of the role
+	protected *api.Cache[string, struct{}] // by name of the profile
 }
 
 // owner is whom a profile is made for.
@@ -45,10 +44,10 @@ type owner struct{ uid, role string }
 func New(client api.IAM, c clock.PassiveClock, region, cluster string) *Profiles {
 	return &Profiles{
 		iam: client, region: region, cluster: cluster,
-		roles:     cache.New[string, string](c, profileHolds),
-		made:      cache.New[owner, string](c, recreationHold),
-		missing:   cache.New[string, error](c, roleLessHolds),
-		protected: cache.New[string, struct{}](c, protects),
+		roles:     api.NewCache[string, string](c, profileHolds),
+		made:      api.NewCache[owner, string](c, recreationHold),
+		missing:   api.NewCache[string, error](c, roleLessHolds),
+		protected: api.NewCache[string, struct{}](c, protects),
 	}
 }
 

@@ -17,7 +17,6 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud/aws/api"
-	"tenon/cloud/aws/cache"
 	"tenon/cloud/aws/userdata"
 )
 
@@ -49,9 +48,9 @@ type ClusterOptions struct {
 // services. What a setting says is taken; the rest is asked for. It may be used by many goroutines.
 type Cluster struct {
 	ClusterOptions
-	versions *cache.Cache[string, string]
-	answers  *cache.Cache[string, types.Cluster]
-	dns      *cache.Cache[string, string]
+	versions *api.Cache[string, string]
+	answers  *api.Cache[string, types.Cluster]
+	dns      *api.Cache[string, string]
 
 	mu       sync.Mutex
 	endpoint string
@@ -60,8 +59,8 @@ type Cluster struct {
 
 // NewCluster is a cluster of which nothing has been asked yet.
 func NewCluster(o ClusterOptions) *Cluster {
-	return &Cluster{ClusterOptions: o, versions: cache.New[string, string](o.Clock, versionHolds),
-		answers: cache.New[string, types.Cluster](o.Clock, answerHolds), dns: cache.New[string, string](o.Clock, dnsHolds), endpoint: o.Endpoint}
+	return &Cluster{ClusterOptions: o, versions: api.NewCache[string, string](o.Clock, versionHolds),
+		answers: api.NewCache[string, types.Cluster](o.Clock, answerHolds), dns: api.NewCache[string, string](o.Clock, dnsHolds), endpoint: o.Endpoint}
 }
 
 // ErrClusterName and ErrEndpoint are what can be wrong with the settings.

@@ -17,7 +17,6 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
 	"tenon/cloud/aws/api"
-	"tenon/cloud/aws/cache"
 	"tenon/cloud/aws/launchtemplate"
 	"tenon/cloud/aws/network"
 	"tenon/cloud/aws/offering"
@@ -62,7 +61,7 @@ type DryRunOptions struct {
 // DryRun tries classes out, and remembers its verdicts.
 type DryRun struct {
 	DryRunOptions
-	verdicts *cache.Cache[dryRunKey, DryRunResult]
+	verdicts *api.Cache[dryRunKey, DryRunResult]
 }
 
 // dryRunKey is a class with all that the result depends on. Annotations are part of it, so that
@@ -71,7 +70,7 @@ type dryRunKey struct{ class, state string }
 
 // NewDryRun has tried nothing yet.
 func NewDryRun(o DryRunOptions) *DryRun {
-	return &DryRun{DryRunOptions: o, verdicts: cache.New[dryRunKey, DryRunResult](o.Clock, verdictHolds)}
+	return &DryRun{DryRunOptions: o, verdicts: api.NewCache[dryRunKey, DryRunResult](o.Clock, verdictHolds)}
 }
 
 // Run tries out a class whose images, groups, subnets and profile are known.

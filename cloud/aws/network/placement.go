@@ -12,7 +12,6 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud/aws/api"
-	"tenon/cloud/aws/cache"
 	"tenon/cloud/aws/instancetype"
 )
 
@@ -25,8 +24,8 @@ const (
 
 type placements struct {
 	ec2   api.EC2Network
-	fresh *cache.Cache[awsv1.PlacementGroupSelector, *Placement]
-	kept  *cache.Cache[awsv1.PlacementGroupSelector, *Placement]
+	fresh *api.Cache[awsv1.PlacementGroupSelector, *Placement]
+	kept  *api.Cache[awsv1.PlacementGroupSelector, *Placement]
 }
 
 // Placement is a placement group.
@@ -38,8 +37,8 @@ type Placement struct {
 func newPlacements(ec2 api.EC2Network, c clock.PassiveClock) *placements {
 	return &placements{
 		ec2:   ec2,
-		fresh: cache.New[awsv1.PlacementGroupSelector, *Placement](c, placementHolds),
-		kept:  cache.New[awsv1.PlacementGroupSelector, *Placement](c, placementKept),
+		fresh: api.NewCache[awsv1.PlacementGroupSelector, *Placement](c, placementHolds),
+		kept:  api.NewCache[awsv1.PlacementGroupSelector, *Placement](c, placementKept),
 	}
 }
 

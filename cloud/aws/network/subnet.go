@@ -14,7 +14,6 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud/aws/api"
-	"tenon/cloud/aws/cache"
 )
 
 // Finder finds what selectors say, and remembers it for a while. A class that changes is
@@ -22,8 +21,8 @@ import (
 type Finder struct {
 	ec2       api.EC2Network
 	addresses *Addresses
-	subnets   *cache.Cache[revision, []Subnet]
-	groups    *cache.Cache[revision, []awsv1.SecurityGroup]
+	subnets   *api.Cache[revision, []Subnet]
+	groups    *api.Cache[revision, []awsv1.SecurityGroup]
 	placement *placements
 }
 
@@ -44,8 +43,8 @@ const groupsHold = time.Minute
 func New(ec2 api.EC2Network, c clock.PassiveClock, subnetsHold time.Duration, addresses *Addresses) *Finder {
 	return &Finder{
 		ec2: ec2, addresses: addresses,
-		subnets:   cache.New[revision, []Subnet](c, subnetsHold),
-		groups:    cache.New[revision, []awsv1.SecurityGroup](c, groupsHold),
+		subnets:   api.NewCache[revision, []Subnet](c, subnetsHold),
+		groups:    api.NewCache[revision, []awsv1.SecurityGroup](c, groupsHold),
 		placement: newPlacements(ec2, c),
 	}
 }

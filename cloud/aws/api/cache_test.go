@@ -1,4 +1,4 @@
-package cache_test
+package api_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 	clocktesting "k8s.io/utils/clock/testing"
 
-	"tenon/cloud/aws/cache"
+	"tenon/cloud/aws/api"
 )
 
 var start = time.Date(2026, time.August, 21, 12, 0, 0, 0, time.UTC)
@@ -19,7 +19,7 @@ var start = time.Date(2026, time.August, 21, 12, 0, 0, 0, time.UTC)
 func TestAnswersAreRemembered(t *testing.T) {
 	t.Parallel()
 	clock := clocktesting.NewFakePassiveClock(start)
-	c := cache.New[string, int](clock, time.Minute)
+	c := api.NewCache[string, int](clock, time.Minute)
 	asked := 0
 	get := func() int {
 		v, err := c.Get(t.Context(), "key", func(context.Context) (int, error) { asked++; return asked, nil })
@@ -49,7 +49,7 @@ func TestAnswersAreRemembered(t *testing.T) {
 // An error is not remembered.
 func TestErrorsAreNotRemembered(t *testing.T) {
 	t.Parallel()
-	c := cache.New[string, int](clocktesting.NewFakePassiveClock(start), time.Minute)
+	c := api.NewCache[string, int](clocktesting.NewFakePassiveClock(start), time.Minute)
 	boom := errors.New("boom")
 	if _, err := c.Get(t.Context(), "key", func(context.Context) (int, error) { return 1, boom }); !errors.Is(err, boom) {
 		t.Errorf("error %v", err)
@@ -63,7 +63,7 @@ func TestErrorsAreNotRemembered(t *testing.T) {
 // leaves the others alone.
 func TestOneCallForAll(t *testing.T) {
 	t.Parallel()
-	c := cache.New[string, int](clocktesting.NewFakePassiveClock(start), time.Minute)
+	c := api.NewCache[string, int](clocktesting.NewFakePassiveClock(start), time.Minute)
 	var calls atomic.Int32
 	release := make(chan struct{})
 	var group sync.WaitGroup

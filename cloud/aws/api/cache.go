@@ -1,9 +1,4 @@
-// Package cache remembers answers for a while, so that AWS is asked once for what many
-// want to know. Several callers who want the same at the same time wait for one call.
-//
-// Errors are never remembered. What is remembered is shared by all callers, who must not
-// change it.
-package cache
+package api
 
 import (
 	"context"
@@ -13,7 +8,9 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Cache remembers answers by key. It may be used by many goroutines.
+// Cache remembers answers by key for a while, so that AWS is asked once for what many want to know.
+// Several callers who want the same at the same time wait for one call. Errors are never remembered.
+// What is remembered is shared by all callers, who must not change it. It may be used by many goroutines.
 type Cache[K comparable, V any] struct {
 	clock clock.PassiveClock
 	ttl   time.Duration
@@ -31,8 +28,8 @@ type entry[V any] struct {
 	until  time.Time
 }
 
-// New is a cache whose answers hold for a time.
-func New[K comparable, V any](c clock.PassiveClock, ttl time.Duration) *Cache[K, V] {
+// NewCache is a cache whose answers hold for a time.
+func NewCache[K comparable, V any](c clock.PassiveClock, ttl time.Duration) *Cache[K, V] {
 	return &Cache[K, V]{clock: c, ttl: ttl, entries: map[K]*entry[V]{}, swept: c.Now()}
 }
 
