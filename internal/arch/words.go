@@ -21,7 +21,7 @@ var knownWords = map[string][]string{
 	},
 	"AWS": {
 		"ami", "aws", "capacity", "capacityreservation", "classstatus", "iampolicy", "instance", "instanceevents",
-		"instanceprofile", "instancetype", "interruption", "inventory", "launch", "launchtemplate", "network", "offering", "pricing",
+		"instanceprofile", "instancetype", "interruption", "inventory", "launch", "launchtemplate", "network", "offering",
 		"providers", "tagging", "userdata", "zonalshift",
 	},
 	"Go, and programs in general": {

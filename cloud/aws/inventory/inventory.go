@@ -21,7 +21,6 @@ import (
 	"tenon/cloud/aws/launchtemplate"
 	"tenon/cloud/aws/network"
 	"tenon/cloud/aws/offering"
-	"tenon/cloud/aws/pricing"
 )
 
 // Options say how to look.
@@ -53,7 +52,7 @@ type Inventory struct {
 	Reservations  *capacityreservation.Finder
 	Profiles      *instanceprofile.Profiles
 	InstanceTypes *offering.InstanceTypes
-	Prices        *pricing.List
+	Prices        *offering.PriceList
 	Shortages     *offering.Shortages
 	Memory        *offering.Memory
 	Catalogs      *offering.Catalogs
@@ -71,7 +70,7 @@ func New(o Options) *Inventory {
 		Counts:        capacityreservation.NewCounts(c),
 		Profiles:      instanceprofile.New(o.Clients.IAM, c, o.Clients.Region, o.Cluster.Name),
 		InstanceTypes: offering.NewInstanceTypes(ec2),
-		Prices:        pricing.New(o.Clients.Region),
+		Prices:        offering.NewPriceList(o.Clients.Region),
 		Shortages:     offering.NewShortages(c),
 		Memory:        offering.NewMemory(c),
 		Templates:     launchtemplate.NewStore(ec2, o.Cluster.Name, c, o.TemplateMade),

@@ -14,7 +14,6 @@ import (
 	"tenon/cloud/aws/capacityreservation"
 	"tenon/cloud/aws/instancetype"
 	"tenon/cloud/aws/network"
-	"tenon/cloud/aws/pricing"
 	"tenon/core/catalog"
 )
 
@@ -25,7 +24,7 @@ var ErrNoSubnets = errors.New("no subnets found")
 type Sources struct {
 	Region        string
 	InstanceTypes *InstanceTypes
-	Prices        *pricing.List
+	Prices        *PriceList
 	Shortages     *Shortages
 	// Counts of reservations; nil where reservations are not used.
 	Counts  *capacityreservation.Counts
@@ -77,7 +76,7 @@ type key struct {
 type inputs struct {
 	key
 	listing   *Listing
-	prices    *pricing.Prices
+	prices    *Prices
 	shorts    ShortageView
 	seen      MemoryView
 	shifted   map[string]bool

@@ -17,7 +17,6 @@ import (
 	"tenon/cloud/aws/facts"
 	"tenon/cloud/aws/network"
 	"tenon/cloud/aws/offering"
-	"tenon/cloud/aws/pricing"
 	"tenon/core/catalog"
 )
 
@@ -81,7 +80,7 @@ func newWorld(t testing.TB) world {
 	t.Helper()
 	clock := clocktesting.NewFakePassiveClock(start)
 	s := offering.Sources{
-		Region: "us-west-2", InstanceTypes: offering.NewInstanceTypes(region{}), Prices: pricing.New("us-west-2"), Shortages: offering.NewShortages(clock),
+		Region: "us-west-2", InstanceTypes: offering.NewInstanceTypes(region{}), Prices: offering.NewPriceList("us-west-2"), Shortages: offering.NewShortages(clock),
 		Counts: capacityreservation.NewCounts(clock), Memory: offering.NewMemory(clock), Network: network.New(nil, clock, time.Minute, network.NewAddresses()),
 		MemoryOverhead: 0.075,
 	}

@@ -1,5 +1,6 @@
 // Package offering knows what each class can buy, and builds its catalogue. It puts together
-// the instance types of the region, prices, and what was learned: how much memory nodes really
+// the instance types of the region, their prices (asked for, else those that come with the
+// program; never forgotten for want of new ones), and what was learned: how much memory nodes really
 // had, what EC2 could not give a moment ago, and which zones traffic is led away from. A
 // catalogue is built anew when any of that has changed, and is the same value as long as
 // nothing has.

@@ -1,4 +1,4 @@
-package pricing
+package offering
 
 import (
 	"testing"
@@ -17,7 +17,7 @@ func TestParse(t *testing.T) {
 		"0.0960000000": 96_000, "12": 12_000_000, "0.0000004": 0, "0.0000005": 1, "3.0600005": 3_060_001,
 		"": 0, ".5": 0, "-1": 0, "x": 0, "0.00": 0, "99999999999999999999": 0,
 	} {
-		got, ok := parse(text)
+		got, ok := parsePrice(text)
 		if ok != (want > 0) || ok && got != want {
 			t.Errorf("%q is %d, %t; want %d", text, got, ok, want)
 		}
@@ -29,13 +29,13 @@ func TestReadEntries(t *testing.T) {
 	t.Parallel()
 	entry := `{"product":{"attributes":{"instanceType":"m5.large"}},"terms":{"OnDemand":{"a":{"priceDimensions":{"b":{"pricePerUnit":{"USD":"0.096","CNY":"0.7"}}}}}}}`
 	for region, want := range map[string]model.Money{"us-west-2": 96_000, "cn-north-1": 700_000} {
-		name, price, ok := New(region).read(entry)
+		name, price, ok := NewPriceList(region).read(entry)
 		if !ok || name != "m5.large" || price != want {
 			t.Errorf("%s: %s %d %t, want %d", region, name, price, ok, want)
 		}
 	}
 	for _, broken := range []string{"", "{}", `{"product":{"attributes":{"instanceType":"m5.large"}}}`} {
-		if _, _, ok := New("us-west-2").read(broken); ok {
+		if _, _, ok := NewPriceList("us-west-2").read(broken); ok {
 			t.Errorf("%q has a price", broken)
 		}
 	}
@@ -45,14 +45,14 @@ func TestReadEntries(t *testing.T) {
 func TestLatestSpotPrice(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, time.August, 21, 12, 0, 0, 0, time.UTC)
-	found := map[pool]quote{}
+	found := map[spotPool]quote{}
 	for _, e := range []struct {
 		price string
 		at    *time.Time
 	}{{"0.05", aws.Time(at)}, {"0.03", aws.Time(at.Add(time.Minute))}, {"0.04", aws.Time(at.Add(-time.Minute))}, {"0.01", nil}} {
-		note(found, types.SpotPrice{InstanceType: "m5.large", AvailabilityZone: aws.String("a"), SpotPrice: aws.String(e.price), Timestamp: e.at})
+		keepLatest(found, types.SpotPrice{InstanceType: "m5.large", AvailabilityZone: aws.String("a"), SpotPrice: aws.String(e.price), Timestamp: e.at})
 	}
-	if got := found[pool{"m5.large", "a"}].price; got != 30_000 {
+	if got := found[spotPool{"m5.large", "a"}].price; got != 30_000 {
 		t.Errorf("price %d, want 30000", got)
 	}
 }
@@ -61,14 +61,14 @@ func TestLatestSpotPrice(t *testing.T) {
 // told cannot be bought.
 func TestSpotBeforeAndAfter(t *testing.T) {
 	t.Parallel()
-	b := New("us-west-2")
-	before := b.Prices()
+	l := NewPriceList("us-west-2")
+	before := l.Prices()
 	onDemand, _ := before.OnDemand("m5.large")
 	if spot, known := before.Spot("m5.large", "us-west-2a"); !known || spot != onDemand {
 		t.Errorf("spot %d, want %d", spot, onDemand)
 	}
-	b.change(func(p Prices) Prices { p.spot = map[pool]model.Money{{"m5.large", "us-west-2a"}: 1}; return p })
-	after := b.Prices()
+	l.change(func(p Prices) Prices { p.spot = map[spotPool]model.Money{{"m5.large", "us-west-2a"}: 1}; return p })
+	after := l.Prices()
 	if spot, known := after.Spot("m5.large", "us-west-2a"); !known || spot != 1 {
 		t.Errorf("spot %d, want 1", spot)
 	}
@@ -78,8 +78,8 @@ func TestSpotBeforeAndAfter(t *testing.T) {
 	if after.Revision() == before.Revision() {
 		t.Error("other prices have the same revision")
 	}
-	b.change(func(p Prices) Prices { return p })
-	if b.Prices() != after {
+	l.change(func(p Prices) Prices { return p })
+	if l.Prices() != after {
 		t.Error("the same prices are another value")
 	}
 }

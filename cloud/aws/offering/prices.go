@@ -1,4 +1,4 @@
-package pricing
+package offering
 
 import (
 	"maps"
@@ -8,37 +8,37 @@ import (
 	"tenon/core/model"
 )
 
-// List shows the latest prices. It may be used by many goroutines.
-type List struct {
+// PriceList shows the latest prices. It may be used by many goroutines.
+type PriceList struct {
 	region string
 
 	mu     sync.Mutex
 	prices *Prices
 }
 
-// New shows the built-in prices of a region.
-func New(region string) *List {
-	return &List{region: region, prices: &Prices{revision: 1, onDemand: facts.PricesFor(region).Hourly}}
+// NewPriceList shows the built-in prices of a region.
+func NewPriceList(region string) *PriceList {
+	return &PriceList{region: region, prices: &Prices{revision: 1, onDemand: facts.PricesFor(region).Hourly}}
 }
 
 // Prices are those of now.
-func (b *List) Prices() *Prices {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.prices
+func (l *PriceList) Prices() *Prices {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.prices
 }
 
 // change shows other prices if they differ.
-func (b *List) change(how func(old Prices) Prices) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	old := b.prices
+func (l *PriceList) change(how func(old Prices) Prices) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	old := l.prices
 	changed := how(*old)
 	if maps.Equal(old.onDemand, changed.onDemand) && maps.Equal(old.spot, changed.spot) {
 		return
 	}
 	changed.revision = old.revision + 1
-	b.prices = &changed
+	l.prices = &changed
 }
 
 // Prices are the prices at one time. They do not change.
@@ -46,11 +46,11 @@ type Prices struct {
 	revision uint64
 	onDemand map[string]model.Money
 	// spot is nil as long as EC2 has not told any.
-	spot map[pool]model.Money
+	spot map[spotPool]model.Money
 }
 
-// pool is where spot instances of a type come from.
-type pool struct{ instanceType, zone string }
+// spotPool is where spot instances of a type come from.
+type spotPool struct{ instanceType, zone string }
 
 // Revision is another number for other prices.
 func (p *Prices) Revision() uint64 { return p.revision }
@@ -68,6 +68,6 @@ func (p *Prices) Spot(instanceType, zone string) (model.Money, bool) {
 	if p.spot == nil {
 		return p.OnDemand(instanceType)
 	}
-	price, known := p.spot[pool{instanceType, zone}]
+	price, known := p.spot[spotPool{instanceType, zone}]
 	return price, known
 }

@@ -1,4 +1,4 @@
-package pricing
+package offering
 
 import (
 	"context"
@@ -18,8 +18,8 @@ import (
 
 // UpdateOnDemand asks for on-demand prices. Bare metal is listed apart from the rest; if
 // one of the two has no prices, nothing changes.
-func (b *List) UpdateOnDemand(ctx context.Context, client api.Pricing) error {
-	if !b.hasPricing() {
+func (l *PriceList) UpdateOnDemand(ctx context.Context, client api.Pricing) error {
+	if !l.hasPricing() {
 		return nil
 	}
 	found := map[string]model.Money{}
@@ -27,7 +27,7 @@ func (b *List) UpdateOnDemand(ctx context.Context, client api.Pricing) error {
 		{"tenancy": "Shared", "productFamily": "Compute Instance"},
 		{"tenancy": "Dedicated", "productFamily": "Compute Instance (bare metal)"},
 	} {
-		prices, err := b.ask(ctx, client, variant)
+		prices, err := l.ask(ctx, client, variant)
 		if err != nil {
 			return fmt.Errorf("ask for on-demand prices: %w", err)
 		}
@@ -36,7 +36,7 @@ func (b *List) UpdateOnDemand(ctx context.Context, client api.Pricing) error {
 		}
 		maps.Copy(found, prices)
 	}
-	b.change(func(old Prices) Prices {
+	l.change(func(old Prices) Prices {
 		merged := maps.Clone(old.onDemand)
 		maps.Copy(merged, found)
 		old.onDemand = merged
@@ -46,11 +46,11 @@ func (b *List) UpdateOnDemand(ctx context.Context, client api.Pricing) error {
 }
 
 // hasPricing: the API tells nothing of the regions of the government.
-func (b *List) hasPricing() bool { return !strings.HasPrefix(b.region, "us-gov") }
+func (l *PriceList) hasPricing() bool { return !strings.HasPrefix(l.region, "us-gov") }
 
-func (b *List) ask(ctx context.Context, client api.Pricing, variant map[string]string) (map[string]model.Money, error) {
+func (l *PriceList) ask(ctx context.Context, client api.Pricing, variant map[string]string) (map[string]model.Money, error) {
 	input := &pricing.GetProductsInput{ServiceCode: aws.String("AmazonEC2"), MaxResults: aws.Int32(100), Filters: []types.Filter{
-		match("regionCode", b.region), match("serviceCode", "AmazonEC2"), match("preInstalledSw", "NA"),
+		match("regionCode", l.region), match("serviceCode", "AmazonEC2"), match("preInstalledSw", "NA"),
 		match("operatingSystem", "Linux"), match("capacitystatus", "Used"), match("marketoption", "OnDemand"),
 		match("tenancy", variant["tenancy"]), match("productFamily", variant["productFamily"]),
 	}}
@@ -62,7 +62,7 @@ func (b *List) ask(ctx context.Context, client api.Pricing, variant map[string]s
 			return nil, err
 		}
 		for _, text := range page.PriceList {
-			if name, price, ok := b.read(text); ok {
+			if name, price, ok := l.read(text); ok {
 				found[name] = price
 			}
 		}
@@ -92,14 +92,14 @@ type product struct {
 
 // read takes type and price from an entry; what has no price is passed over. Where an
 // entry has several prices the lowest is taken, so that it does not depend on their order.
-func (b *List) read(text string) (name string, price model.Money, ok bool) {
+func (l *PriceList) read(text string) (name string, price model.Money, ok bool) {
 	var p product
 	if err := json.Unmarshal([]byte(text), &p); err != nil || p.Product.Attributes.InstanceType == "" {
 		return "", 0, false
 	}
 	for _, term := range p.Terms.OnDemand {
 		for _, dimension := range term.PriceDimensions {
-			if found, valid := parse(dimension.PricePerUnit[b.currency()]); valid && (!ok || found < price) {
+			if found, valid := parsePrice(dimension.PricePerUnit[l.currency()]); valid && (!ok || found < price) {
 				price, ok = found, true
 			}
 		}
@@ -107,15 +107,15 @@ func (b *List) read(text string) (name string, price model.Money, ok bool) {
 	return p.Product.Attributes.InstanceType, price, ok
 }
 
-func (b *List) currency() string {
-	if strings.HasPrefix(b.region, "cn-") {
+func (l *PriceList) currency() string {
+	if strings.HasPrefix(l.region, "cn-") {
 		return "CNY"
 	}
 	return "USD"
 }
 
-// parse reads a positive decimal price of any precision, rounded to what money has.
-func parse(text string) (model.Money, bool) {
+// parsePrice reads a positive decimal price of any precision, rounded to what money has.
+func parsePrice(text string) (model.Money, bool) {
 	units, decimals, _ := strings.Cut(text, ".")
 	digits := decimals + "0000000"
 	var n, rest int64

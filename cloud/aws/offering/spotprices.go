@@ -1,4 +1,4 @@
-package pricing
+package offering
 
 import (
 	"context"
@@ -16,18 +16,18 @@ import (
 )
 
 // UpdateSpot asks for the spot prices of now. Prices that are not told again stay.
-func (b *List) UpdateSpot(ctx context.Context, client api.EC2Market, now time.Time) error {
-	found, err := askSpot(ctx, client, now)
+func (l *PriceList) UpdateSpot(ctx context.Context, client api.EC2Market, now time.Time) error {
+	found, err := askSpotPrices(ctx, client, now)
 	if err != nil {
 		return fmt.Errorf("ask for spot prices: %w", err)
 	}
 	if len(found) == 0 {
 		return errors.New("no spot pricing found")
 	}
-	b.change(func(old Prices) Prices {
+	l.change(func(old Prices) Prices {
 		merged := maps.Clone(old.spot)
 		if merged == nil {
-			merged = map[pool]model.Money{}
+			merged = map[spotPool]model.Money{}
 		}
 		for p, entry := range found {
 			merged[p] = entry.price
@@ -43,8 +43,8 @@ type quote struct {
 	at    time.Time
 }
 
-func askSpot(ctx context.Context, client api.EC2Market, now time.Time) (map[pool]quote, error) {
-	found := map[pool]quote{}
+func askSpotPrices(ctx context.Context, client api.EC2Market, now time.Time) (map[spotPool]quote, error) {
+	found := map[spotPool]quote{}
 	pages := ec2.NewDescribeSpotPriceHistoryPaginator(client, &ec2.DescribeSpotPriceHistoryInput{
 		ProductDescriptions: []string{"Linux/UNIX", "Linux/UNIX (Amazon VPC)"},
 		StartTime:           aws.Time(now),
@@ -56,19 +56,19 @@ func askSpot(ctx context.Context, client api.EC2Market, now time.Time) (map[pool
 			return nil, err
 		}
 		for _, entry := range page.SpotPriceHistory {
-			note(found, entry)
+			keepLatest(found, entry)
 		}
 	}
 	return found, nil
 }
 
-// note keeps the latest price of each pool.
-func note(found map[pool]quote, entry types.SpotPrice) {
-	price, ok := parse(aws.ToString(entry.SpotPrice))
+// keepLatest keeps the latest price of each pool.
+func keepLatest(found map[spotPool]quote, entry types.SpotPrice) {
+	price, ok := parsePrice(aws.ToString(entry.SpotPrice))
 	if !ok || entry.Timestamp == nil {
 		return
 	}
-	p := pool{string(entry.InstanceType), aws.ToString(entry.AvailabilityZone)}
+	p := spotPool{string(entry.InstanceType), aws.ToString(entry.AvailabilityZone)}
 	if known, there := found[p]; !there || entry.Timestamp.After(known.at) {
 		found[p] = quote{price, *entry.Timestamp}
 	}
