@@ -8,7 +8,6 @@ import (
 	"tenon/internal/aws/controller/nodeclass"
 	"tenon/internal/aws/controller/providers"
 	"tenon/internal/aws/controller/providers/instancetype/capacity"
-	"tenon/internal/aws/controller/providers/launchtemplate"
 	"tenon/internal/aws/controller/zonalshift"
 	"tenon/internal/controller/cloudprovider/metrics"
 	"tenon/internal/reconcile"
@@ -21,7 +20,7 @@ func (b *backend) controllers(kit reconcile.Kit) []reconcile.Controller {
 	list := nodeclass.New(kit, surveyor{p.Inventory, b}, b.authority)
 	list = append(list, providers.New(kit, p.Inventory)...)
 	list = append(list, capacity.New(kit, p.Inventory, b.Namespace)...)
-	list = append(list, metrics.New(kit), tagging.New(kit, p), launchtemplate.New(p), interruption.NewStatus(kit, p, b.metrics))
+	list = append(list, metrics.New(kit), tagging.New(kit, p), providers.NewTidying(p), interruption.NewStatus(kit, p, b.metrics))
 	if p.Events != nil {
 		list = append(list, interruption.New(kit, p.Events, p, b.metrics))
 	}

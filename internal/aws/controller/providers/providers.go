@@ -1,5 +1,6 @@
 // Package providers asks AWS again, on a schedule, for what changes by itself: prices,
-// instance types, images that are followed, and the version of the cluster.
+// instance types, images that are followed, and the version of the cluster. It also has launch
+// templates deleted that are not needed any more.
 //
 // What was asked for is remembered by the provider; the package must not look at it.
 package providers

@@ -1,6 +1,4 @@
-// Package launchtemplate has the provider delete what it made in the cloud and needs no longer:
-// launch templates. What is needed it knows itself.
-package launchtemplate
+package providers
 
 import (
 	"context"
@@ -9,22 +7,23 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// period is between two rounds.
-const period = 10 * time.Second
+// tidyEvery is how often launch templates that are not needed are looked for.
+const tidyEvery = 10 * time.Second
 
 // Tidier deletes what is not needed.
 type Tidier interface {
 	Tidy(ctx context.Context) error
 }
 
-// New makes the controller.
-func New(t Tidier) reconcile.Controller {
+// NewTidying makes the controller that has the provider delete the launch templates that it made and
+// needs no longer. What is needed it knows itself.
+func NewTidying(t Tidier) reconcile.Controller {
 	return reconcile.Controller{
 		Name:    "providers.launchtemplate",
 		Workers: reconcile.One,
 		Retry:   reconcile.Backoff{First: time.Second, Longest: time.Minute},
 		Reconcile: func(ctx context.Context, _ reconcile.Key) (reconcile.Result, error) {
-			return reconcile.In(period), t.Tidy(ctx)
+			return reconcile.In(tidyEvery), t.Tidy(ctx)
 		},
 	}
 }

@@ -1,11 +1,11 @@
-package launchtemplate_test
+package providers_test
 
 import (
 	"context"
 	"errors"
 	"testing"
 
-	"tenon/internal/aws/controller/providers/launchtemplate"
+	"tenon/internal/aws/controller/providers"
 	"tenon/internal/reconcile"
 )
 
@@ -14,10 +14,10 @@ type tidier func() error
 func (t tidier) Tidy(context.Context) error { return t() }
 
 // Each round tidies once; what fails is tried again.
-func TestRounds(t *testing.T) {
+func TestLaunchTemplatesAreTidied(t *testing.T) {
 	t.Parallel()
 	rounds, failure := 0, errors.New("down")
-	c := launchtemplate.New(tidier(func() error {
+	c := providers.NewTidying(tidier(func() error {
 		rounds++
 		if rounds == 2 {
 			return failure
