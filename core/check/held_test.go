@@ -45,3 +45,23 @@ func TestHeldPods(t *testing.T) {
 		}
 	}
 }
+
+// A pod of a node that leaves may go without an answer while a disruption takes the node, and not otherwise.
+func TestHeldPodsOfNodesUnderWay(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		node snapshot.Node
+		bad  bool
+	}{
+		"a disruption takes the node":       {node: snapshot.Node{Name: "n", Leaving: true, Life: snapshot.Life{Underway: "Empty"}}},
+		"the node leaves for another cause": {node: snapshot.Node{Name: "n", Leaving: true}, bad: true},
+		"a disruption takes another node":   {node: snapshot.Node{Name: "m", Leaving: true, Life: snapshot.Life{Underway: "Empty"}}, bad: true},
+	} {
+		s := &snapshot.Snapshot{Nodes: []snapshot.Node{tc.node}, Pods: []snapshot.Pod{{UID: "it", Node: "n", Movable: true}}}
+		f := &finding{}
+		checkAccounts(s, &plan.Plan{Held: []plan.Held{{Pod: 0}}}, f)
+		if bad := len(f.list) > 0; bad != tc.bad {
+			t.Errorf("%s: %v", name, f.list)
+		}
+	}
+}

@@ -17,7 +17,7 @@ type Plan struct {
 	Claims   []Claim
 	Existing []Placement
 	Unplaced []Unplaced
-	// Held are the pending pods that nothing is decided about yet; in order.
+	// Held are the pods that nothing is decided about yet; in order.
 	Held []Held `json:",omitempty"`
 	// Disruptions are nodes to be given up, if that was asked for; Prospects say of every
 	// node what is in store for it.

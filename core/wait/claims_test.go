@@ -39,8 +39,6 @@ func TestClaims(t *testing.T) {
 	both, full := []snapshot.PodIndex{0, 1}, model.Resources{CPU: 1500}
 	for name, tc := range map[string]test{
 		"nothing to wait for":                {claim: plan.Claim{Pods: both}},
-		"places are arranged for all pods":   {claim: plan.Claim{Pods: []snapshot.PodIndex{3}}, why: reason.PlacesArranged},
-		"places are arranged for some pods":  {claim: plan.Claim{Pods: []snapshot.PodIndex{0, 3}}},
 		"a node for no pod":                  {claim: plan.Claim{Replica: true}},
 		"a burst, and a node that is small":  {waiting: snapshot.Waiting{Burst: in(5)}, claim: plan.Claim{Pods: both, Allocatable: full, Offer: plan.Offer{Price: 49}}, why: reason.BurstGoesOn, until: in(5)},
 		"a burst, and a node with room":      {waiting: snapshot.Waiting{Burst: in(5)}, claim: plan.Claim{Pods: both, Allocatable: model.Resources{CPU: 2000}, Offer: plan.Offer{Price: 50}}, why: reason.BurstGoesOn, until: in(5)},
@@ -87,14 +85,13 @@ func TestSpareClaims(t *testing.T) {
 	}
 }
 
-// sample has two pods, one that is announced, and one on a node that a disruption takes.
+// sample has two pods, and one that is announced.
 func sample(now time.Time) *snapshot.Snapshot {
 	return &snapshot.Snapshot{
 		Now: now, Pools: []snapshot.Pool{{Name: "a"}},
 		Catalogs:  []catalog.Catalog{{Types: []catalog.Type{{Offerings: []catalog.Offering{{Available: true}, {}}}}}},
-		Nodes:     []snapshot.Node{{Name: "going", Life: snapshot.Life{Underway: "Drifted"}}},
 		Templates: []snapshot.Template{{Requests: model.Resources{CPU: 1000}}},
-		Pods:      []snapshot.Pod{{UID: "a"}, {UID: "b"}, {}, {UID: "c", Node: "going"}},
+		Pods:      []snapshot.Pod{{UID: "a"}, {UID: "b"}, {}},
 	}
 }
 

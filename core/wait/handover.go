@@ -1,7 +1,6 @@
 package wait
 
 import (
-	"slices"
 	"time"
 
 	"tenon/core/plan"
@@ -30,32 +29,14 @@ func Successors(now time.Time, all []snapshot.Succession) map[string]time.Time {
 	return out
 }
 
-// Pods are the pods that nothing is decided about now, in order.
-func Pods(s *snapshot.Snapshot) []plan.Held {
+// handover has new pods wait that take the places of ending ones.
+func handover(s *snapshot.Snapshot) func(*snapshot.Pod) plan.Delay {
 	held := Successors(s.Now, s.Waiting.Successions)
-	if len(held) == 0 {
-		return nil
-	}
-	var out []plan.Held
-	for i := range s.Pods {
-		if pod := &s.Pods[i]; pod.Pending {
-			if until, is := held[pod.UID]; is {
-				out = append(out, plan.Held{Pod: snapshot.PodIndex(i), Delay: plan.Delay{Code: reason.PlaceHandedOver, Until: until}})
-			}
+	return func(p *snapshot.Pod) plan.Delay {
+		until, is := held[p.UID]
+		if !p.Pending || !is {
+			return plan.Delay{}
 		}
+		return plan.Delay{Code: reason.PlaceHandedOver, Until: until}
 	}
-	return out
-}
-
-// Without is the snapshot in which the pods that are held want no place.
-func Without(s *snapshot.Snapshot, held []plan.Held) *snapshot.Snapshot {
-	if len(held) == 0 {
-		return s
-	}
-	out := *s
-	out.Pods = slices.Clone(s.Pods)
-	for _, h := range held {
-		out.Pods[h.Pod].Pending = false
-	}
-	return &out
 }

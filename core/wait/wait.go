@@ -3,8 +3,8 @@
 //
 //	a decision   ──▶ newPool ──▶ joining ──▶ silence
 //	announced    ──▶ promise
-//	pods         ──▶ handover
-//	claims       ──▶ arranged ──▶ burst ──▶ late ──▶ refused
+//	pods         ──▶ handover ──▶ arranged
+//	claims       ──▶ burst ──▶ late ──▶ refused
 //	disruptions  ──▶ arrivals ──▶ neighbours
 //	                    └─ each of them says now, or why not and until when at the latest
 //
@@ -15,14 +15,46 @@
 package wait
 
 import (
+	"slices"
+
 	"tenon/core/plan"
 	"tenon/core/reason"
 	"tenon/core/snapshot"
 )
 
+// Pods are the pods that nothing is decided about now, in order.
+func Pods(s *snapshot.Snapshot) []plan.Held {
+	var out []plan.Held
+	rules := []func(*snapshot.Pod) plan.Delay{handover(s), arranged(s)}
+	for i := range s.Pods {
+		if pod := &s.Pods[i]; pod.Pending || pod.Movable {
+			for _, rule := range rules {
+				if delay := rule(pod); delay.Code != reason.None {
+					out = append(out, plan.Held{Pod: snapshot.PodIndex(i), Delay: delay})
+					break
+				}
+			}
+		}
+	}
+	return out
+}
+
+// Without is the snapshot in which the pods that are held want no place.
+func Without(s *snapshot.Snapshot, held []plan.Held) *snapshot.Snapshot {
+	if len(held) == 0 {
+		return s
+	}
+	out := *s
+	out.Pods = slices.Clone(s.Pods)
+	for _, h := range held {
+		out.Pods[h.Pod].Pending, out.Pods[h.Pod].Movable = false, false
+	}
+	return &out
+}
+
 // Claims notes on the claims of a plan which of them wait.
 func Claims(s *snapshot.Snapshot, p *plan.Plan) {
-	rules := []func(*plan.Claim) plan.Delay{arranged(s), burst(s, p.Claims), late(s), refused(s)}
+	rules := []func(*plan.Claim) plan.Delay{burst(s, p.Claims), late(s), refused(s)}
 	for i := range p.Claims {
 		p.Claims[i].Delay = plan.Delay{}
 		for _, rule := range rules {

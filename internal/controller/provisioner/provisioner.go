@@ -19,6 +19,7 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/decide"
+	"tenon/core/plan"
 	"tenon/core/provision"
 	"tenon/core/reason"
 	"tenon/core/snapshot"
@@ -146,17 +147,18 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 	l.refusals.note(s, outcomes)
 	spare := l.spare(ctx, s, p, market)
 	// 4. Say what was done and what was not.
-	l.tell(ctx, picture, p, outcomes)
+	l.tell(ctx, s, p, outcomes)
 	held := l.refusals.held(s, p)
 	l.tellHeld(held)
 	l.tellBuffers(ctx, s, p, spare)
 	left, late := p.Delayed(reason.BurstGoesOn), p.Delayed(reason.PlacesLost)
+	yields := slices.ContainsFunc(p.Held, func(h plan.Held) bool { return h.Delay.Code == reason.PlaceHandedOver })
 	l.last = round{
 		demand: picture.Pulse.Demand, supply: picture.Pulse.Supply, objections: picture.Pulse.Objections, changes: picture.Pulse.Changes, at: now, next: soonest(picture.Next, held),
 		left: left > 0, since: since,
-		open: left+late > 0 || len(p.Unplaced) > 0 || dropped(outcomes) || len(held) > 0 || len(p.Held) > 0,
+		open: left+late > 0 || len(p.Unplaced) > 0 || dropped(outcomes) || len(held) > 0 || yields,
 	}
-	if again := now.Add(lateRetry); (late > 0 || len(p.Held) > 0) && (l.last.next.IsZero() || again.Before(l.last.next)) {
+	if again := now.Add(lateRetry); (late > 0 || yields) && (l.last.next.IsZero() || again.Before(l.last.next)) {
 		l.last.next = again
 	}
 	if failed := firstError(slices.Concat(outcomes, spare)); failed != nil {

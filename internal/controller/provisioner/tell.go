@@ -26,8 +26,7 @@ const few = 5
 
 // tell says what was decided: a few lines in the log however many pods there are, events
 // on the pods and pools, and numbers.
-func (l *loop) tell(ctx context.Context, picture world.Picture, p *plan.Plan, outcomes []execute.Outcome) {
-	s := picture.Snapshot
+func (l *loop) tell(ctx context.Context, s *snapshot.Snapshot, p *plan.Plan, outcomes []execute.Outcome) {
 	log := reconcile.Log(ctx)
 	if p.Solve.Pods > 0 {
 		// A decision that changes nothing, about pods that were told of, is no news.

@@ -6,8 +6,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/reason"
 	"tenon/internal/command"
 	"tenon/internal/world"
 )
@@ -109,5 +111,43 @@ func TestARestartBuysNoReplacementTwice(t *testing.T) {
 				t.Errorf("%d claims, when the node goes", n)
 			}
 		})
+	}
+}
+
+// TestAPodThatCameLateIsNotBoughtFor: the scheduler bound a pod to a node just before it was closed, so
+// that the disruption knows nothing of it. A node that another pod needs is not made larger for it: the
+// pod gets a place when it is evicted.
+func TestAPodThatCameLateIsNotBoughtFor(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ready("default"))
+	h.pods("web", 2)
+	h.decide()
+	lifecycle(h, "default-00001")
+	var node corev1.Node
+	h.Get("node-default-00001", &node)
+	node.Spec.Taints = append(node.Spec.Taints, karpenterv1.TaintDisrupted())
+	h.Must(h.API.Update(context.Background(), &node))
+	claim := h.Claim("default-00001")
+	claim.Annotations = map[string]string{karpenterv1.AnnotationDisruption: (&command.Record{ID: "x7k2p", Claims: []command.Member{{Claim: claim.Name}}}).String()}
+	h.Put(claim)
+	claim = h.Claim(claim.Name)
+	claim.Status.Conditions = append(claim.Status.Conditions, metav1.Condition{Type: karpenterv1.ConditionDisruptionReason, Status: metav1.ConditionTrue, Reason: "Underutilized"})
+	h.Must(h.API.Status().Update(context.Background(), claim))
+	var pods corev1.PodList
+	h.Must(h.API.List(context.Background(), &pods))
+	for i := range pods.Items {
+		pods.Items[i].Spec.NodeName, pods.Items[i].Status.Conditions = node.Name, nil
+		h.Must(h.API.Update(context.Background(), &pods.Items[i]))
+	}
+	h.watch()
+	h.Clock.Step(time.Second)
+	h.pods("new", 1)
+	h.decide()
+	h.expect("default 2", "default 1")
+	if held := h.told.Plan.Held; len(held) != 2 || held[0].Delay.Code != reason.PlacesArranged {
+		t.Errorf("held: %+v", held)
+	}
+	if again := h.Run(h.loop, "").After; again <= time.Second {
+		t.Errorf("nothing changes with time alone, and the next look is after %s", again)
 	}
 }
