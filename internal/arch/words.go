@@ -17,7 +17,7 @@ var knownWords = map[string][]string{
 		"admission", "api", "capacitybuffer", "claims", "condition", "consistency", "counter", "crds", "eviction", "expiration", "garbagecollection", "hash", "health",
 		"hydration", "label", "launches", "lifecycle", "lookup", "manager", "metrics", "node", "nodeclaim", "nodeclass", "nodeoverlay",
 		"nodepool", "nomination", "owner", "pod", "podevents", "podpolicy", "provisioner", "quota", "readiness", "reconcile", "registration",
-		"registrationhealth", "rollout", "rolloutpace", "scale", "status", "termination", "topology", "validation", "workload",
+		"registrationhealth", "rollout", "rolloutpace", "scale", "status", "termination", "topology", "validation", "watch", "workload",
 	},
 	"AWS": {
 		"ami", "aws", "capacity", "capacityreservation", "classstatus", "iampolicy", "instance", "instanceevents",

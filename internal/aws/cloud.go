@@ -15,7 +15,7 @@ func Cloud() provider.Cloud {
 	return provider.Cloud{
 		Settings: s.options(),
 		Open:     Open(Options{Settings: s}),
-		Builtin:  provider.Builtin{Name: "EC2", Region: defaultRegion, Market: s.market},
+		Builtin:  provider.Builtin{Name: "EC2", Region: defaultRegion, Market: s.market, Offers: offers},
 		Metrics:  families(),
 		Classes:  []string{awsv1.Group + "/ec2nodeclass"},
 	}

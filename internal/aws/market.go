@@ -47,6 +47,15 @@ func (s *Settings) market(region string) (provider.Market, error) {
 	return &market{settings: s, region: region, made: map[key]*catalog.Catalog{}}, nil
 }
 
+// offers are those of a region for nodes with default settings.
+func offers(region string) *catalog.Catalog {
+	if region == "" {
+		region = defaultRegion
+	}
+	result := instancetype.Build(instancetype.Defaults(region))
+	return &result.Catalog
+}
+
 // Vocabulary implements provider.Market.
 func (m *market) Vocabulary() requirement.Vocabulary { return instancetype.Vocabulary() }
 

@@ -24,3 +24,6 @@ func Entries(list []karpenterv1.Requirement) []requirement.Entry { return poolEn
 
 // Rules are a vocabulary as package api reads it.
 func Rules(v requirement.Vocabulary) label.Rules { return labelRules(v) }
+
+// Requests are what a pod takes from its node, in whichever state it is.
+func Requests(pod *corev1.Pod) model.Resources { return requests(pod) }

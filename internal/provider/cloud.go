@@ -39,6 +39,8 @@ type Builtin struct {
 	// Market is that of a region. Without one, each pool buys in the region that it names, or
 	// in Region if it names none.
 	Market func(region string) (Market, error)
+	// Offers is all that a region sells, at the prices that are built in.
+	Offers func(region string) *catalog.Catalog
 }
 
 // Market is what pools can buy.

@@ -1,0 +1,157 @@
+package view
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"tenon/core/model"
+	"tenon/core/order"
+)
+
+// Fleet is the picture of now. Nodes that did not change since the last one are the same values.
+func (s *State) Fleet() *Fleet {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.made != nil && s.made.Revision == s.revision {
+		return s.made
+	}
+	f := &Fleet{Revision: s.revision, Managed: s.managed, Notices: s.notices()}
+	claimed := map[string]*Node{}
+	for _, name := range order.Keys(s.claims) {
+		claim := s.claims[name]
+		if claim.Name == "" || s.nodes[claim.Name] == nil {
+			f.Nodes = append(f.Nodes, s.build(claimKey(name), nil, claim))
+			continue
+		}
+		claimed[claim.Name] = claim
+	}
+	for _, name := range order.Keys(s.nodes) {
+		f.Nodes = append(f.Nodes, s.build(name, s.nodes[name], claimed[name]))
+	}
+	slices.SortFunc(f.Nodes, func(a, b *Node) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Claim, b.Claim))
+	})
+	for _, n := range f.Nodes {
+		f.Total.add(n)
+	}
+	f.Pools = s.grouped(f.Nodes)
+	f.Pending = s.pending()
+	s.made = f
+	return f
+}
+
+// build joins a node, its claim and its pods.
+func (s *State) build(key string, node, claim *Node) *Node {
+	if done := s.built[key]; done != nil {
+		return done
+	}
+	n := join(node, claim)
+	if node != nil {
+		for _, p := range s.at[node.Name] {
+			own := *p
+			n.Pods = append(n.Pods, &own)
+		}
+	}
+	slices.SortFunc(n.Pods, comparePods)
+	for _, p := range n.Pods {
+		n.Requested = n.Requested.Add(p.Requests)
+		if p.Daemon {
+			n.Daemons = n.Daemons.Add(p.Requests)
+		}
+	}
+	n.Price, n.Source = s.book.price(n)
+	n.share()
+	s.built[key] = n
+	return n
+}
+
+// share divides the price among the pods, by the resource of which each takes the larger part, and
+// says what is left. Should these parts come to more than everything, they are all made smaller.
+func (n *Node) share() {
+	parts := make([]float64, len(n.Pods))
+	sum := 0.0
+	for i, p := range n.Pods {
+		parts[i] = max(Use(p.Requests, n.Allocatable, cpu), Use(p.Requests, n.Allocatable, memory))
+		sum += parts[i]
+	}
+	scale := n.Price.Float() / max(sum, 1)
+	n.Idle = n.Price
+	for i, p := range n.Pods {
+		p.Cost = min(model.MoneyFromFloat(parts[i]*scale), n.Idle)
+		n.Idle -= p.Cost
+		if p.Daemon {
+			n.Overhead += p.Cost
+		}
+	}
+}
+
+const cpu, memory = "cpu", "memory"
+
+func (t *Total) add(n *Node) {
+	t.Nodes++
+	if n.Phase == Ready {
+		t.Ready++
+	}
+	t.Pods += len(n.Pods)
+	t.Price += n.Price
+	t.Idle += n.Idle
+	t.Overhead += n.Overhead
+	if n.Source == Unpriced {
+		t.Unpriced++
+	}
+	if n.Verdict.Word == "Blocked" {
+		t.Blocked++
+	}
+	if n.Leaving() {
+		t.Leaving++
+	}
+	t.Allocatable, t.Requested, t.Daemons = t.Allocatable.Add(n.Allocatable), t.Requested.Add(n.Requested), t.Daemons.Add(n.Daemons)
+}
+
+// grouped are all pools, those without nodes too, and the groups that only their nodes tell of.
+func (s *State) grouped(nodes []*Node) []*Pool {
+	groups := map[string]*Pool{}
+	for name, known := range s.pools {
+		own := *known
+		groups[name+"\x00"+own.Kind] = &own
+	}
+	for _, n := range nodes {
+		key := n.Pool + "\x00" + n.PoolKind
+		if groups[key] == nil {
+			groups[key] = &Pool{Name: n.Pool, Kind: n.PoolKind}
+		}
+		groups[key].Nodes = append(groups[key].Nodes, n)
+		groups[key].Total.add(n)
+	}
+	out := make([]*Pool, 0, len(groups))
+	for _, key := range order.Keys(groups) {
+		if groups[key].Name != "" {
+			out = append(out, groups[key])
+		}
+	}
+	if rest := groups["\x00"]; rest != nil {
+		out = append(out, rest)
+	}
+	return out
+}
+
+func (s *State) pending() []*Pod {
+	var out []*Pod
+	for _, p := range s.pods {
+		if p.Node != "" || p.Ending {
+			continue
+		}
+		own := *p
+		t := s.told[p.Key()]
+		switch {
+		case t.ours.Message != "" && !t.ours.At.Before(p.Created):
+			own.Why, own.Teller = t.ours.Message, "node autoscaler"
+		case t.theirs.Message != "" && !t.theirs.At.Before(p.Created):
+			own.Why, own.Teller = t.theirs.Message, "scheduler"
+		}
+		out = append(out, &own)
+	}
+	slices.SortFunc(out, func(a, b *Pod) int { return cmp.Or(a.Created.Compare(b.Created), comparePods(a, b)) })
+	return out
+}

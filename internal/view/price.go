@@ -1,0 +1,155 @@
+package view
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/catalog"
+	"tenon/core/model"
+)
+
+// Source is where a price comes from.
+type Source string
+
+// The sources of prices. Unpriced is the zero value: there is no price.
+const (
+	Unpriced     Source = ""
+	FromLabel    Source = "label"
+	FromRecord   Source = "controller"
+	FromCatalog  Source = "catalogue"
+	FromEstimate Source = "estimate" // of the same type elsewhere
+)
+
+// PriceLabel is the label of nodes that says what they cost an hour. eks-node-viewer reads it, and
+// simulators write it.
+const PriceLabel = "eks-node-viewer/instance-price"
+
+// Prices finds the catalogue of a region. Nil is none.
+type Prices func(region string) *catalog.Catalog
+
+// book remembers prices by type, zone and capacity type, one region after the other as nodes ask.
+type book struct {
+	prices  Prices
+	regions map[string]map[offer]model.Money
+}
+
+type offer struct{ kind, zone, capacityType string }
+
+func newBook(prices Prices) *book {
+	return &book{prices: prices, regions: map[string]map[offer]model.Money{}}
+}
+
+func (b *book) region(name string) map[offer]model.Money {
+	if known, ok := b.regions[name]; ok {
+		return known
+	}
+	found := map[offer]model.Money{}
+	b.regions[name] = found
+	if b.prices == nil {
+		return found
+	}
+	offers := b.prices(name)
+	if offers == nil {
+		return found
+	}
+	for i := range offers.Types {
+		t := &offers.Types[i]
+		for j := range t.Offerings {
+			o := &t.Offerings[j]
+			if o.Unpriced {
+				continue
+			}
+			found[offer{t.Name, o.Zone, o.CapacityType}] = o.Price
+			anywhere := offer{t.Name, "", o.CapacityType}
+			if old, known := found[anywhere]; !known || o.Price < old {
+				found[anywhere] = o.Price
+			}
+		}
+	}
+	return found
+}
+
+// price is what a node costs an hour: what its label says, else what the catalogue says. A
+// reservation is paid for at the price without one, whether or not the node uses it; and a node of
+// which nothing says how it is paid for counts as on-demand, as an estimate.
+func (b *book) price(n *Node) (model.Money, Source) {
+	if text, said := n.Labels[PriceLabel]; said {
+		if price, err := model.ParsePrice(text); err == nil {
+			return price, FromLabel
+		}
+	}
+	if n.Type == "" || n.CapacityType == fargate {
+		return 0, Unpriced
+	}
+	capacityType, source := n.CapacityType, FromCatalog
+	switch capacityType {
+	case "":
+		capacityType, source = karpenterv1.CapacityTypeOnDemand, FromEstimate
+	case karpenterv1.CapacityTypeReserved:
+		capacityType = karpenterv1.CapacityTypeOnDemand
+	}
+	known := b.region(n.Region)
+	if price, ok := known[offer{n.Type, n.Zone, capacityType}]; ok {
+		return price, source
+	}
+	if price, ok := known[offer{n.Type, "", capacityType}]; ok {
+		return price, FromEstimate
+	}
+	return 0, Unpriced
+}
+
+const fargate = "fargate"
+
+// groupLabels name the group of a node, and what the cloud calls such groups. The first that a node
+// has counts.
+var groupLabels = []struct{ label, kind string }{
+	{karpenterv1.LabelNodePool, "NodePool"},
+	{"eks.amazonaws.com/nodegroup", "managed node group"},
+	{"alpha.eksctl.io/nodegroup-name", "node group"},
+	{"cloud.google.com/gke-nodepool", "GKE node pool"},
+	{"kubernetes.azure.com/agentpool", "AKS node pool"},
+	{"kops.k8s.io/instancegroup", "instance group"},
+}
+
+func groupOf(labels map[string]string) (name, kind string) {
+	for _, g := range groupLabels {
+		if name := labels[g.label]; name != "" {
+			return name, g.kind
+		}
+	}
+	return "", ""
+}
+
+// capacityTypes read how a node is paid for from labels that clouds and tools write.
+var capacityTypes = []struct {
+	label string
+	is    map[string]string
+}{
+	{"eks.amazonaws.com/compute-type", map[string]string{"fargate": fargate}},
+	{karpenterv1.LabelCapacityType, map[string]string{"spot": "spot", "on-demand": "on-demand", "reserved": "reserved"}},
+	{"eks.amazonaws.com/capacityType", map[string]string{"SPOT": "spot", "ON_DEMAND": "on-demand", "CAPACITY_BLOCK": "reserved"}},
+	{"node.kubernetes.io/lifecycle", map[string]string{"spot": "spot", "normal": "on-demand", "on-demand": "on-demand"}},
+	{"cloud.google.com/gke-spot", map[string]string{"true": "spot"}},
+	{"kubernetes.azure.com/scalesetpriority", map[string]string{"spot": "spot", "regular": "on-demand"}},
+}
+
+func capacityTypeOf(labels map[string]string) string {
+	for _, c := range capacityTypes {
+		if found := c.is[labels[c.label]]; found != "" {
+			return found
+		}
+	}
+	return ""
+}
+
+// regionOf is the region of a node: its label, or its zone without the letter.
+func regionOf(labels map[string]string) string {
+	if region := labels[corev1.LabelTopologyRegion]; region != "" {
+		return region
+	}
+	zone := labels[corev1.LabelTopologyZone]
+	if n := len(zone); n > 1 && zone[n-1] >= 'a' && zone[n-1] <= 'z' {
+		return zone[:n-1]
+	}
+	return zone
+}

@@ -1,0 +1,201 @@
+package view
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+)
+
+// State follows the objects of a cluster and makes pictures of them. It may be used by several
+// goroutines.
+type State struct {
+	mu       sync.Mutex
+	book     *book
+	revision uint64
+	made     *Fleet // the last picture
+
+	managed bool
+	nodes   map[string]*Node // by name, without pods and prices
+	claims  map[string]*Node
+	pools   map[string]*Pool
+	pods    map[string]*Pod // by key
+	// at are the pods of each node; built are nodes as they were shown last, by key of pair. A
+	// change of the node, its claim or a pod drops it.
+	at    map[string]map[string]*Pod
+	built map[string]*Node
+	// told is what was said about pods, by pod, and log what was said about nodes.
+	told map[string]told
+	log  map[string]Notice
+}
+
+// told is the newest word about a pod from the node autoscaler, and from the scheduler.
+type told struct{ ours, theirs Notice }
+
+// NewState makes an empty one.
+func NewState(prices Prices) *State {
+	return &State{
+		book: newBook(prices), nodes: map[string]*Node{}, claims: map[string]*Node{}, pools: map[string]*Pool{}, pods: map[string]*Pod{},
+		at: map[string]map[string]*Pod{}, built: map[string]*Node{}, told: map[string]told{}, log: map[string]Notice{},
+	}
+}
+
+// Put takes in an object that is new or has changed. The object is not kept.
+func (s *State) Put(object any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.revision++
+	switch o := object.(type) {
+	case *corev1.Node:
+		s.nodes[o.Name] = nodeOf(o)
+		s.drop(o.Name)
+	case *karpenterv1.NodeClaim:
+		s.managed = true
+		s.drop(s.shownAs(o.Name))
+		s.claims[o.Name] = claimOf(o)
+		s.drop(s.shownAs(o.Name))
+	case *karpenterv1.NodePool:
+		s.managed = true
+		s.pools[o.Name] = poolOf(o)
+	case *corev1.Pod:
+		s.take(podOf(o))
+	case *corev1.Event:
+		s.hear(o)
+	}
+}
+
+// Delete forgets an object.
+func (s *State) Delete(object any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.revision++
+	switch o := object.(type) {
+	case *corev1.Node:
+		delete(s.nodes, o.Name)
+		s.drop(o.Name)
+	case *karpenterv1.NodeClaim:
+		s.drop(s.shownAs(o.Name))
+		delete(s.claims, o.Name)
+	case *karpenterv1.NodePool:
+		delete(s.pools, o.Name)
+	case *corev1.Pod:
+		s.forget(o.Namespace + "/" + o.Name)
+	case *corev1.Event:
+		delete(s.log, o.Namespace+"/"+o.Name)
+	}
+}
+
+// Revision tells whether something has changed since a picture was made.
+func (s *State) Revision() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.revision
+}
+
+// shownAs is the key under which the node of a claim is built: the node's name once it has one.
+func (s *State) shownAs(claim string) string {
+	if c := s.claims[claim]; c != nil && c.Name != "" {
+		return c.Name
+	}
+	return claimKey(claim)
+}
+
+// claimKey cannot be the name of a node.
+func claimKey(claim string) string { return "/" + claim }
+
+func (s *State) drop(node string) {
+	delete(s.built, node)
+	s.made = nil
+}
+
+func (s *State) take(p *Pod) {
+	s.forget(p.Key())
+	if p.Phase == string(corev1.PodSucceeded) || p.Phase == string(corev1.PodFailed) {
+		delete(s.told, p.Key())
+		return
+	}
+	s.pods[p.Key()] = p
+	if p.Node == "" {
+		return
+	}
+	delete(s.told, p.Key())
+	if s.at[p.Node] == nil {
+		s.at[p.Node] = map[string]*Pod{}
+	}
+	s.at[p.Node][p.Key()] = p
+	s.drop(p.Node)
+}
+
+func (s *State) forget(key string) {
+	s.made = nil
+	old := s.pods[key]
+	if old == nil {
+		return
+	}
+	delete(s.pods, key)
+	if old.Node != "" {
+		delete(s.at[old.Node], key)
+		s.drop(old.Node)
+	}
+}
+
+// component is who events of Karpenter and of Tenon are from.
+const component = "karpenter"
+
+// kinds of objects whose events are shown beside the fleet.
+var kinds = []string{"Node", "NodeClaim", "NodePool"}
+
+// hear keeps the newest word about each pod that has no node, and what is said about nodes.
+func (s *State) hear(e *corev1.Event) {
+	about := e.InvolvedObject
+	ours := e.Source.Component == component || e.ReportingController == component
+	at := e.LastTimestamp.Time
+	if at.IsZero() {
+		at = e.EventTime.Time
+	}
+	if at.IsZero() {
+		at = e.CreationTimestamp.Time
+	}
+	notice := Notice{Kind: about.Kind, Name: about.Name, Reason: e.Reason, Message: e.Message, At: at, Warning: e.Type == corev1.EventTypeWarning}
+	switch {
+	case about.Kind == "Pod" && (e.Reason == "FailedScheduling" || e.Reason == "Nominated"):
+		key := about.Namespace + "/" + about.Name
+		if p := s.pods[key]; p != nil && p.Node != "" {
+			return
+		}
+		t := s.told[key]
+		if ours {
+			t.ours = newer(t.ours, notice)
+		} else {
+			t.theirs = newer(t.theirs, notice)
+		}
+		s.told[key], s.made = t, nil
+	case ours && slices.Contains(kinds, about.Kind):
+		s.log[e.Namespace+"/"+e.Name], s.made = notice, nil
+	}
+}
+
+func newer(a, b Notice) Notice {
+	if b.At.Before(a.At) {
+		return a
+	}
+	return b
+}
+
+// mostNotices is how many of the newest events are shown.
+const mostNotices = 200
+
+func (s *State) notices() []Notice {
+	out := make([]Notice, 0, len(s.log))
+	for _, n := range s.log {
+		out = append(out, n)
+	}
+	slices.SortFunc(out, func(a, b Notice) int {
+		return cmp.Or(b.At.Compare(a.At), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name), strings.Compare(a.Reason, b.Reason), strings.Compare(a.Message, b.Message))
+	})
+	return out[:min(len(out), mostNotices)]
+}

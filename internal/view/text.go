@@ -1,0 +1,57 @@
+package view
+
+import (
+	"fmt"
+	"time"
+
+	"tenon/core/model"
+)
+
+// Span is a time as people say it, to the unit that matters.
+func Span(d time.Duration) string {
+	switch d = max(d, 0); {
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}
+
+// Amount is a quantity of a resource for people: 1.5, 3.2Gi, 12.
+func Amount(resource string, value int64) string {
+	switch resource {
+	case cpu:
+		return trimmed(float64(value) / 1000)
+	case memory, "ephemeral-storage":
+		return bytes(float64(value))
+	}
+	return fmt.Sprint(value)
+}
+
+func bytes(value float64) string {
+	for _, unit := range []struct {
+		size float64
+		name string
+	}{{1 << 40, "Ti"}, {1 << 30, "Gi"}, {1 << 20, "Mi"}, {1 << 10, "Ki"}} {
+		if value >= unit.size {
+			return trimmed(value/unit.size) + unit.name
+		}
+	}
+	return fmt.Sprint(int64(value))
+}
+
+// trimmed has one decimal where it says something.
+func trimmed(f float64) string {
+	if f >= 100 || f == float64(int64(f)) {
+		return fmt.Sprintf("%.0f", f)
+	}
+	return fmt.Sprintf("%.1f", f)
+}
+
+// Dollars is a price with so many decimals.
+func Dollars(m model.Money, decimals int) string {
+	return fmt.Sprintf("$%.*f", decimals, m.Float())
+}
