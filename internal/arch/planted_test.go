@@ -70,7 +70,11 @@ var planted = map[string]struct {
 		want: []string{"internal/cli imports tenon/cloud/aws/facts", "internal/world imports tenon/internal/aws"},
 	},
 	"a test of the process buys at AWS": {files: map[string]string{"internal/cli/x_test.go": `import ("tenon/internal/aws"; "tenon/cloud/aws/facts")`}},
-	"AWS imports cmd":                   {files: map[string]string{"internal/aws/x.go": `import "tenon/cmd/tenon"`}, want: []string{"AWS is one folder"}},
+	"the preflight of AWS imports a controller": {
+		files: map[string]string{"internal/aws/preflight/x.go": `import ("tenon/cloud/aws/api"; "tenon/internal/aws/controller/claim")`},
+		want:  []string{"the preflight of AWS calls AWS"},
+	},
+	"AWS imports cmd": {files: map[string]string{"internal/aws/x.go": `import "tenon/cmd/tenon"`}, want: []string{"AWS is one folder"}},
 	"the process imports every controller": {
 		files: map[string]string{"internal/manager/x.go": `import ("tenon/internal/controller/claim"; "tenon/internal/controller/pool")`},
 	},

@@ -55,6 +55,11 @@ var importRules = []importRule{
 		why: "a cloud is wired in one folder; to add or remove one must not change the rest",
 	},
 	{
+		name: "the preflight of AWS calls AWS", from: "internal/aws/preflight",
+		may: []string{"std", "others", "api/...", "core/...", "cloud/...", "internal/...", "!internal/controller/...", "!internal/aws/...", "SELF"},
+		why: "it answers with the findings of the command, about an account that only the provider's clients reach",
+	},
+	{
 		name: "internal connects", from: "internal/...",
 		may: []string{"std", "others", "api/...", "core/...", "cloud/...", "internal/...", "!internal/aws/...", "!cloud/aws/..."}, tests: []string{"cloud/aws/...", "internal/aws"},
 		why: "commands are wired in cmd, a cloud comes to the process as data, simulation and measurements use internal; the reverse would put test code into the product",

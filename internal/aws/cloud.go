@@ -5,6 +5,7 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	"tenon/internal/aws/metrics"
+	"tenon/internal/aws/preflight"
 	"tenon/internal/provider"
 	"tenon/internal/telemetry"
 )
@@ -18,6 +19,11 @@ func Cloud() provider.Cloud {
 		Builtin:  provider.Builtin{Name: "EC2", Region: defaultRegion, Market: s.market, Offers: offers},
 		Metrics:  families(),
 		Classes:  []string{awsv1.Group + "/ec2nodeclass"},
+		Preflight: preflight.With(func() preflight.Options {
+			return preflight.Options{
+				ClusterName: s.ClusterName, Endpoint: s.ClusterEndpoint, Queue: s.InterruptionQueue, ZonalShift: s.EnableZonalShift, Isolated: s.IsolatedVPC,
+			}
+		}),
 	}
 }
 

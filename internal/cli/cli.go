@@ -77,7 +77,7 @@ and takes them away again when something cheaper will do. It speaks Karpenter's 
 Exit status: 0 when the command did what was asked; 1 when the input was wrong or
 something could not be done, with the reason on standard error; 2 when it did, and
 something is left to do: a pod has no place in the plan, a field of a former API has
-no successor, an object is wrong.`,
+no successor, an object is wrong, a cluster or an account lacks something.`,
 		Example: `  tenon controller --kubeconfig ~/.kube/config --disable-leader-election
   tenon version -o json
   source <(tenon completion bash)`,
@@ -105,6 +105,7 @@ func commands(w World) []*cobra.Command {
 		planCommand(w),
 		validateCommand(w),
 		convertCommand(w),
+		preflightCommand(w),
 		controllerCommand(w),
 		versionCommand(),
 		completionCommand(),

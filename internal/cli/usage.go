@@ -2,9 +2,11 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"tenon/internal/settings"
 )
@@ -47,7 +49,7 @@ func subcommands(cmd *cobra.Command) string {
 	return text.String()
 }
 
-// settingsAnnotation marks the command whose flags are the settings.
+// settingsAnnotation marks a command whose flags are the settings, and some of its own.
 const settingsAnnotation = "settings"
 
 func flagText(cmd *cobra.Command, own []settings.Option) string {
@@ -56,6 +58,9 @@ func flagText(cmd *cobra.Command, own []settings.Option) string {
 	}
 	var text strings.Builder
 	options := settings.Options(own...)
+	if flags := besideSettings(cmd, options); flags.HasFlags() {
+		text.WriteString("Flags:\n" + flags.FlagUsagesWrapped(usageWidth) + "\n")
+	}
 	for i, group := range settings.Groups(options) {
 		if i > 0 {
 			text.WriteString("\n")
@@ -68,6 +73,17 @@ func flagText(cmd *cobra.Command, own []settings.Option) string {
 		}
 	}
 	return text.String()
+}
+
+// besideSettings are the flags of a command that are no settings.
+func besideSettings(cmd *cobra.Command, options []settings.Option) *pflag.FlagSet {
+	rest := pflag.NewFlagSet(cmd.Name(), pflag.ContinueOnError)
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Name != "help" && !slices.ContainsFunc(options, func(o settings.Option) bool { return o.Flag == f.Name }) {
+			rest.AddFlag(f)
+		}
+	})
+	return rest
 }
 
 // settingText names a setting on one line and explains it below, because the forty names are too

@@ -6,11 +6,15 @@
 package provider
 
 import (
+	"context"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/catalog"
 	"tenon/core/requirement"
+	"tenon/internal/preflight"
 	"tenon/internal/settings"
 	"tenon/internal/telemetry"
 )
@@ -28,6 +32,20 @@ type Cloud struct {
 	// the page that documents metrics.
 	Metrics []telemetry.Family
 	Classes []string
+	// Preflight says what the account lacks for the controller to work; nil looks at nothing.
+	Preflight Preflight
+}
+
+// Preflight looks at an account.
+type Preflight func(context.Context, Ground) []preflight.Finding
+
+// Ground is where a preflight looks from.
+type Ground struct {
+	// Cluster reads objects of the cluster, the cloud's own classes among them.
+	Cluster client.Reader
+	// Version is the API server's.
+	Version string
+	Build   string
 }
 
 // Builtin is a catalogue that needs no account of the cloud.

@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/pricing"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"k8s.io/utils/clock"
 )
 
@@ -32,6 +33,9 @@ type Clients struct {
 	EKS        EKS
 	SQS        SQS
 	ZonalShift ZonalShift
+	STS        STS
+	// Credentials are what calls are signed with.
+	Credentials aws.CredentialsProvider
 }
 
 // Options say how to connect. What is empty comes from where the SDK always looks: the
@@ -78,6 +82,7 @@ func Connect(ctx context.Context, o Options) (Clients, error) {
 		EKS:        eks.NewFromConfig(found),
 		SQS:        sqs.NewFromConfig(found),
 		ZonalShift: arczonalshift.NewFromConfig(found),
+		STS:        sts.NewFromConfig(found), Credentials: found.Credentials,
 	}, nil
 }
 
