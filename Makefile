@@ -30,7 +30,7 @@ LINK := -buildvcs=false -ldflags '-s -w $(STAMP)'
 MODULES := . $(patsubst %/go.mod,%,$(wildcard lab/go.mod bench/go.mod charts/go.mod))
 
 # Files that a generator writes. lint compares them with what the generator writes now.
-GENERATED := $(sort $(wildcard api/crds/*.yaml docs/reference/*.md) $(shell find api -name 'zz_generated*.go' 2>/dev/null))
+GENERATED := $(sort $(wildcard api/crds/*.yaml docs/reference/*.md deploy/aws/*/*) $(shell find api -name 'zz_generated*.go' 2>/dev/null))
 
 .PHONY: help
 help: ## Say what there is to do (this)
@@ -55,7 +55,7 @@ demo: build ## Show Tenon at work on a real control plane and an emulated AWS; C
 # -count=1 is not given: Go knows which tests have nothing new to tell. Stories of hundreds of nodes,
 # told one after the other, take longer than the ten minutes that Go gives a package.
 .PHONY: test
-test: build ## Run all tests: the product's, the lab's, the charts', and those in a running lab
+test: build ## Run all tests: the product's, the charts', the lab's, and those in a running lab
 	@status=0; for module in . charts lab; do \
 		echo "test: $$module"; \
 		(cd $$module && TENON_LAB=$(CURDIR)/bin/tenon-lab $(GO) test -timeout 30m $(TESTFLAGS) ./...) || status=1; \
@@ -105,7 +105,7 @@ lint: bin/tools/staticcheck ## Check formatting, vet, staticcheck, and that gene
 	@echo 'lint: nothing to complain about'
 
 .PHONY: generate
-generate: ## Write generated files anew: deep copies, resource definitions, reference pages
+generate: ## Write generated files anew: deep copies, resource definitions, reference pages, templates for AWS
 	$(GO) generate ./...
 
 .PHONY: bench

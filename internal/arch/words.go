@@ -22,7 +22,7 @@ var knownWords = map[string][]string{
 	"AWS": {
 		"ami", "aws", "capacity", "capacityreservation", "classstatus", "iampolicy", "instance", "instanceevents",
 		"instanceprofile", "instancetype", "interruption", "inventory", "launch", "launchtemplate", "network", "offering",
-		"providers", "tagging", "userdata", "zonalshift",
+		"providers", "stack", "tagging", "userdata", "zonalshift",
 	},
 	"Go, and programs in general": {
 		"apply", "arch", "assembly", "bitset", "check", "cli", "cloud", "command", "conformance", "convert", "decide", "disrupt", "disruptable",

@@ -9,12 +9,14 @@ import (
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud/aws/iampolicy"
 	"tenon/core/requirement"
 	"tenon/internal/reconcile"
+	"tenon/lab/aws"
 	"tenon/lab/aws/policy"
 )
 
@@ -22,15 +24,24 @@ import (
 const controllerKey = "AKIACONTROLLER"
 
 // granted are those policies, as IAM reads them.
-func granted(t *testing.T) (documents []policy.Document) {
+func granted(t *testing.T) []policy.Document {
 	t.Helper()
+	return got(aws.Documented(account, region, "lab", ""))(t)
+}
+
+// The template that users apply grants what iampolicy lists, and no more.
+func TestTheTemplateGrantsWhatIsListed(t *testing.T) {
+	t.Parallel()
+	var listed []policy.Document
 	for _, p := range iampolicy.Policies(iampolicy.Options{
 		Partition: "aws", Region: region, Account: account, Cluster: "lab",
 		NodeRole: "arn:aws:iam::" + account + ":role/KarpenterNodeRole-lab", Queue: "arn:aws:sqs:" + region + ":" + account + ":lab",
 	}) {
-		documents = append(documents, got(policy.Parse(got(p.JSON())(t)))(t))
+		listed = append(listed, got(policy.Parse(got(p.JSON())(t)))(t))
 	}
-	return documents
+	if diff := cmp.Diff(listed, granted(t)); diff != "" {
+		t.Errorf("policies (-listed +granted):\n%s", diff)
+	}
 }
 
 func actionsOf(documents []policy.Document) (actions []string) {

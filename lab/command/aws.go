@@ -13,7 +13,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"tenon/cloud/aws/iampolicy"
 	emulated "tenon/lab/aws"
 	"tenon/lab/aws/estate"
 	"tenon/lab/aws/policy"
@@ -138,25 +137,14 @@ func (f *awsComponent) emulator(client *rest.Config, fleet *kubelet.Fleet, log *
 	return config, nil
 }
 
-// enforce gives the controller's access key the policies that Tenon documents for it, and no other right.
+// enforce gives the controller's access key the policies of the documented CloudFormation template, and no other right.
 func (f *awsComponent) enforce(config *emulated.Config) error {
 	if f.controller == "" {
 		return nil
 	}
-	var documents []policy.Document
-	for _, p := range iampolicy.Policies(iampolicy.Options{
-		Partition: "aws", Region: config.Region, Account: config.Account, Cluster: f.cluster,
-		NodeRole: "arn:aws:iam::" + config.Account + ":role/" + f.role, Queue: "arn:aws:sqs:" + config.Region + ":" + config.Account + ":" + f.cluster,
-	}) {
-		text, err := p.JSON()
-		if err != nil {
-			return fmt.Errorf("write policy %s: %w", p.Name, err)
-		}
-		document, err := policy.Parse(text)
-		if err != nil {
-			return fmt.Errorf("policy %s: %w", p.Name, err)
-		}
-		documents = append(documents, document)
+	documents, err := emulated.Documented(config.Account, config.Region, f.cluster, f.role)
+	if err != nil {
+		return err
 	}
 	config.Accounts = map[string]string{f.controller: config.Account}
 	config.Policies = map[string][]policy.Document{f.controller: documents}

@@ -62,6 +62,19 @@ var readers = map[event]func(json.RawMessage) (Notice, error){
 	{"0", "aws.health", "AWS Health Event"}:                                    healthNotice,
 }
 
+// Event is a kind of event, as the pattern of a rule names it.
+type Event struct{ Source, DetailType string }
+
+// Events are the kinds that are read, in the order of their names. Others need not be sent.
+func Events() []Event {
+	var list []Event
+	for e := range readers {
+		list = append(list, Event{e.source, e.detailType})
+	}
+	slices.SortFunc(list, func(a, b Event) int { return strings.Compare(a.DetailType, b.DetailType) })
+	return list
+}
+
 // Parse reads the body of a message. An unknown kind is Nothing; what claims to
 // be an event that it knows and is not written like one is an error.
 func Parse(body string) (Notice, error) {
