@@ -155,3 +155,29 @@ func (s *State) pending() []*Pod {
 	slices.SortFunc(out, func(a, b *Pod) int { return cmp.Or(a.Created.Compare(b.Created), comparePods(a, b)) })
 	return out
 }
+
+// Where is the fleet with the nodes alone that a test lets in. Pending pods stay.
+func (f *Fleet) Where(in func(*Node) bool) *Fleet {
+	out := *f
+	out.Nodes, out.Total, out.Pools = nil, Total{}, nil
+	for _, p := range f.Pools {
+		own := *p
+		own.Nodes, own.Total = nil, Total{}
+		for _, n := range p.Nodes {
+			if in(n) {
+				own.Nodes = append(own.Nodes, n)
+				own.Total.add(n)
+			}
+		}
+		if len(own.Nodes) > 0 {
+			out.Pools = append(out.Pools, &own)
+		}
+	}
+	for _, n := range f.Nodes {
+		if in(n) {
+			out.Nodes = append(out.Nodes, n)
+			out.Total.add(n)
+		}
+	}
+	return &out
+}

@@ -1,0 +1,94 @@
+package viewer
+
+import (
+	"fmt"
+	"strings"
+
+	"tenon/internal/view"
+)
+
+// tabLine is the line of the screen that the names of the pages are on.
+const tabLine = 2
+
+// head are the lines that every page begins with: the fleet in sum, and the pages.
+func (m *Model) head() []string {
+	t, s := m.fleet.Total, m.options.Style
+	parts := []string{
+		s.bold(m.options.Title),
+		fmt.Sprintf("%s, %d ready", count(t.Nodes, "node"), t.Ready),
+		fmt.Sprintf("%s, %d pending", count(t.Pods+len(m.fleet.Pending), "pod"), len(m.fleet.Pending)),
+	}
+	if !m.options.NoPrices {
+		parts = append(parts, s.bold(view.Dollars(t.Price, 3)+"/h")+" "+view.Dollars(view.Monthly(t.Price), 0)+"/month")
+		if t.Unpriced > 0 {
+			parts = append(parts, s.medium(fmt.Sprintf("%d unpriced", t.Unpriced)))
+		}
+	}
+	if t.Leaving > 0 {
+		parts = append(parts, fmt.Sprintf("%d leaving", t.Leaving))
+	}
+	return []string{clip(strings.Join(parts, "  "), m.width), clip(m.bars(), m.width), clip(m.tabs(), m.width)}
+}
+
+func (m *Model) bars() string {
+	t, s := m.fleet.Total, m.options.Style
+	width := max(10, min(30, (m.width-len("cpu  memory  idle $0.00/h")-12)/max(1, len(m.options.Resources))))
+	var parts []string
+	for _, resource := range m.options.Resources {
+		parts = append(parts, resource+" "+s.bar(view.Use(t.Requested, t.Allocatable, resource), view.Use(t.Daemons, t.Allocatable, resource), width))
+	}
+	if !m.options.NoPrices {
+		parts = append(parts, "idle "+view.Dollars(t.Idle, 2)+"/h")
+	}
+	return strings.Join(parts, "  ")
+}
+
+func (m *Model) tabTexts() []string {
+	counts := []int{m.fleet.Total.Nodes, len(m.fleet.Pools), len(m.fleet.Pending), len(m.fleet.Notices)}
+	var out []string
+	for i, name := range tabNames {
+		text := fmt.Sprintf("%d %s", i+1, name)
+		if m.width >= 70 {
+			text += fmt.Sprintf(" (%d)", counts[i])
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+func (m *Model) tabs() string {
+	s := m.options.Style
+	var out strings.Builder
+	for i, text := range m.tabTexts() {
+		if tab(i) == m.tab {
+			out.WriteString(s.bold("[" + text + "]"))
+			continue
+		}
+		out.WriteString(" " + s.faint(text) + " ")
+	}
+	if m.filter != "" && m.prompt.what == "" {
+		out.WriteString("  filter: " + m.filter)
+	}
+	return out.String()
+}
+
+// foot is the last line: what is being typed, what could not be read, or the most useful keys.
+func (m *Model) foot() string {
+	s := m.options.Style
+	switch {
+	case m.prompt.what != "":
+		return clip(s.bold(m.prompt.what+": ")+m.prompt.text+"_", m.width)
+	case len(m.problems) > 0:
+		return clip(s.bad(strings.Join(m.problems, "; ")), m.width)
+	case m.detail != "":
+		return clip(s.faint("esc back  up/down pods  ? keys  q quit"), m.width)
+	}
+	return clip(s.faint("enter open  / filter  f find  s sort  S reverse  g group  tab pages  ? keys  q quit"), m.width)
+}
+
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}

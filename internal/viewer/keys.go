@@ -1,0 +1,212 @@
+package viewer
+
+import (
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// key answers a key. It reports whether the viewer ends.
+func (m *Model) key(k tea.KeyPressMsg) (quit bool) {
+	if k.String() == "ctrl+c" {
+		return true
+	}
+	if m.options.Classic {
+		return m.classicKey(k.String())
+	}
+	if m.prompt.what != "" {
+		m.typed(k)
+		return false
+	}
+	if m.help {
+		m.help = false
+		return k.String() == "q"
+	}
+	if m.moved(k.String()) {
+		return false
+	}
+	switch k.String() {
+	case "q":
+		return true
+	case "esc":
+		m.back()
+	case "enter":
+		m.enter()
+	case "space":
+		m.fold()
+	case "tab", "right", "l":
+		m.show((m.tab + 1) % tab(len(tabNames)))
+	case "shift+tab", "left", "h":
+		m.show((m.tab + tab(len(tabNames)) - 1) % tab(len(tabNames)))
+	case "1", "2", "3", "4":
+		m.show(tab(k.String()[0] - '1'))
+	case "/":
+		m.prompt = prompt{what: "filter", text: m.filter}
+	case "f":
+		m.prompt = prompt{what: "find"}
+	case "n":
+		m.current().find(m.prompt.text)
+	case "s":
+		m.nextSort()
+	case "S":
+		m.current().down = !m.current().down
+	case "g":
+		m.flat = !m.flat
+	case "?":
+		m.help = true
+	}
+	return false
+}
+
+// moved answers the keys that move the cursor.
+func (m *Model) moved(key string) bool {
+	t := m.current()
+	switch key {
+	case "down", "j":
+		t.move(1)
+	case "up", "k":
+		t.move(-1)
+	case "pgdown", "ctrl+d":
+		t.move(max(1, t.shown-1))
+	case "pgup", "ctrl+u":
+		t.move(-max(1, t.shown-1))
+	case "home":
+		t.move(-len(t.rows))
+	case "end", "G":
+		t.move(len(t.rows))
+	default:
+		return false
+	}
+	return true
+}
+
+// typed takes a key of the prompt. A filter counts while it is typed.
+func (m *Model) typed(k tea.KeyPressMsg) {
+	switch k.String() {
+	case "enter":
+		if m.prompt.what == "find" {
+			m.current().find(m.prompt.text)
+		}
+		m.prompt.what = ""
+		return
+	case "esc":
+		if m.prompt.what == "filter" {
+			m.filter = ""
+		}
+		m.prompt = prompt{}
+		return
+	case "backspace":
+		letters := []rune(m.prompt.text)
+		m.prompt.text = string(letters[:max(0, len(letters)-1)])
+	default:
+		m.prompt.text += k.Text
+	}
+	if m.prompt.what == "filter" {
+		m.filter = m.prompt.text
+	}
+}
+
+func (m *Model) show(t tab) { m.tab, m.detail = t, "" }
+
+func (m *Model) back() {
+	switch {
+	case m.detail != "":
+		m.detail = ""
+	case m.filter != "":
+		m.filter = ""
+	}
+}
+
+// enter opens what is under the cursor.
+func (m *Model) enter() {
+	r, ok := m.current().selected()
+	if !ok || m.detail != "" {
+		return
+	}
+	switch {
+	case r.title:
+		m.fold()
+	case m.tab == nodesTab:
+		m.detail, m.within = r.id, table{sort: "POD"}
+	case m.tab == poolsTab:
+		m.show(nodesTab)
+		m.filter = r.cell("NAME")
+	}
+}
+
+// fold hides and shows the nodes of a pool.
+func (m *Model) fold() {
+	if r, ok := m.current().selected(); ok && r.title {
+		m.closed[r.id] = !m.closed[r.id]
+	}
+}
+
+func (m *Model) nextSort() {
+	t := m.current()
+	if len(t.names) == 0 {
+		return
+	}
+	t.sort = t.names[(slices.Index(t.names, t.sort)+1)%len(t.names)]
+}
+
+func (m *Model) wheel(button tea.MouseButton) {
+	switch button {
+	case tea.MouseWheelDown:
+		m.current().move(3)
+	case tea.MouseWheelUp:
+		m.current().move(-3)
+	}
+}
+
+// click chooses a tab, a column to sort by, or a row; a click on the chosen row opens it.
+func (m *Model) click(x, y int) {
+	if m.options.Classic || m.help {
+		return
+	}
+	if y == tabLine {
+		m.clickTab(x)
+		return
+	}
+	t := m.current()
+	at := y - t.from
+	if at < 0 || at >= t.shown {
+		return
+	}
+	if t.top+at == t.cursor {
+		m.enter()
+		return
+	}
+	t.cursor = t.top + at
+}
+
+func (m *Model) clickTab(x int) {
+	from := 0
+	for i, name := range m.tabTexts() {
+		if x >= from && x < from+len(name)+2 {
+			m.show(tab(i))
+			return
+		}
+		from += len(name) + 2
+	}
+}
+
+func (m *Model) helpText() string {
+	return strings.Join([]string{
+		"  tenon view", "",
+		"  up down, j k        one row                pgup pgdown, ctrl+u ctrl+d  one page",
+		"  home end            first and last         1 2 3 4, tab, left right    pages",
+		"  enter               open a node, fold a pool, nodes of a pool",
+		"  space               fold a pool            esc                         back, no filter",
+		"  /                   filter: words, or label=value; all of them have to match",
+		"  f                   find a text            n                           find it again",
+		"  s                   sort by the next column",
+		"  S                   turn the order around",
+		"  g                   nodes by pool, or all in one list",
+		"  mouse               wheel scrolls, a click chooses, a second one opens",
+		"  q, ctrl+c           quit", "",
+		"  Bars show what pods request of what is allocatable; the shaded part are daemons.",
+		"  A month has 730 hours. Prices are list prices unless a label of the node says otherwise.", "",
+		"  Any key leads back.",
+	}, "\n")
+}

@@ -1,0 +1,206 @@
+// Package viewer is what `tenon view` shows in a terminal: a Bubble Tea model over the fleet's view.
+// It draws and answers keys and the mouse. It must not read from a cluster: pictures of the fleet come
+// to it as messages, so that a test can show it any fleet at any size.
+package viewer
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tenon/internal/view"
+)
+
+// Options are how the viewer begins.
+type Options struct {
+	// Title is what is being looked at: the cluster.
+	Title string
+	// Classic looks like eks-node-viewer.
+	Classic bool
+	// Resources have bars; the first also counts for the cluster in the classic form.
+	Resources []string
+	// Labels of nodes that are columns.
+	Labels []string
+	// Sort is a column or a label, with =asc or =dsc after it.
+	Sort string
+	// Where keeps nodes out that are not to be shown; nil shows all.
+	Where func(*view.Node) bool
+	// Prices are not shown if this is set.
+	NoPrices bool
+	Style    Style
+	Clock    func() time.Time
+}
+
+// Fleet is the message that brings a new picture.
+type Fleet struct {
+	Fleet *view.Fleet
+	// Problems are what could not be read.
+	Problems []string
+}
+
+// tab is one of the pages.
+type tab int
+
+const (
+	nodesTab tab = iota
+	poolsTab
+	pendingTab
+	eventsTab
+)
+
+var tabNames = []string{"Nodes", "Pools", "Pending", "Events"}
+
+// Model is the viewer's state.
+type Model struct {
+	options       Options
+	fleet         *view.Fleet
+	problems      []string
+	width, height int
+
+	tab    tab
+	tables [4]table
+	// detail is the name of the node that is open, and within its pods.
+	detail string
+	within table
+
+	prompt prompt
+	filter string
+	flat   bool
+	short  bool            // names of nodes are shown up to the first dot
+	closed map[string]bool // pools whose nodes are not listed
+	help   bool
+	page   int // of the classic form
+}
+
+// prompt is a line that is being typed: to filter by, or to find.
+type prompt struct {
+	what string
+	text string
+}
+
+// New makes a viewer without a picture yet.
+func New(o Options) *Model {
+	if len(o.Resources) == 0 {
+		o.Resources = []string{"cpu"}
+		if !o.Classic {
+			o.Resources = []string{"cpu", "memory"}
+		}
+	}
+	m := &Model{options: o, width: 80, height: 24, closed: map[string]bool{}, fleet: &view.Fleet{}}
+	m.tables[nodesTab].sort, m.tables[nodesTab].down = startingSort(o)
+	m.tables[poolsTab].sort = "NAME"
+	m.rebuild()
+	return m
+}
+
+// Init implements tea.Model.
+func (m *Model) Init() tea.Cmd { return nil }
+
+// Update implements tea.Model.
+func (m *Model) Update(message tea.Msg) (tea.Model, tea.Cmd) {
+	switch message := message.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = message.Width, message.Height
+	case Fleet:
+		m.fleet, m.problems = message.Fleet, message.Problems
+		if m.options.Where != nil {
+			m.fleet = m.fleet.Where(m.options.Where)
+		}
+		m.short = distinct(m.fleet.Nodes)
+	case tea.KeyPressMsg:
+		if m.key(message) {
+			return m, tea.Quit
+		}
+	case tea.MouseWheelMsg:
+		m.wheel(message.Button)
+	case tea.MouseClickMsg:
+		m.click(message.X, message.Y)
+	default:
+		return m, nil
+	}
+	m.rebuild()
+	return m, nil
+}
+
+// View implements tea.Model.
+func (m *Model) View() tea.View {
+	v := tea.NewView(m.Text())
+	v.AltScreen, v.WindowTitle = true, "tenon view "+m.options.Title
+	if !m.options.Classic {
+		v.MouseMode = tea.MouseModeCellMotion
+	}
+	return v
+}
+
+// Text is the screen.
+func (m *Model) Text() string {
+	switch {
+	case m.options.Classic:
+		return m.classic()
+	case m.width < leastWidth || m.height < leastHeight:
+		return "The terminal is too small: " + size(m.width, m.height) + "; the viewer needs " + size(leastWidth, leastHeight)
+	case m.help:
+		return m.helpText()
+	}
+	lines := m.head()
+	room := m.height - len(lines) - 1
+	var body []string
+	if m.detail != "" {
+		body = m.detailLines(room)
+	} else {
+		body = m.tabLines(room)
+	}
+	for len(body) < room {
+		body = append(body, "")
+	}
+	lines = append(lines, body[:room]...)
+	return strings.Join(append(lines, m.foot()), "\n")
+}
+
+const leastWidth, leastHeight = 40, 10
+
+// rebuild makes the rows of the tables anew and keeps the cursors on what they were on.
+func (m *Model) rebuild() {
+	for i, rows := range [][]row{m.nodeRows(), m.poolRows(), m.pendingRows(), m.eventRows()} {
+		m.tables[i].set(rows)
+	}
+	if n := m.open(); n != nil {
+		m.within.set(podRows(m, n))
+	} else {
+		m.detail = ""
+	}
+}
+
+// open is the node that is looked at, nil if there is none.
+func (m *Model) open() *view.Node {
+	if m.detail == "" {
+		return nil
+	}
+	return m.fleet.Find(m.detail)
+}
+
+// current is the table that keys move in.
+func (m *Model) current() *table {
+	if m.detail != "" {
+		return &m.within
+	}
+	return &m.tables[m.tab]
+}
+
+func (m *Model) now() time.Time { return m.options.Clock() }
+
+// matches reports whether all words of the filter are found; KEY=VALUE asks for a label.
+func (m *Model) matches(labels map[string]string, texts ...string) bool {
+	for _, word := range strings.Fields(strings.ToLower(m.filter)) {
+		key, value, labelled := strings.Cut(word, "=")
+		if labelled && strings.EqualFold(labels[key], value) {
+			continue
+		}
+		if !slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(strings.ToLower(t), word) }) {
+			return false
+		}
+	}
+	return true
+}
