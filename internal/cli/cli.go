@@ -102,6 +102,7 @@ no successor, an object is wrong, a cluster or an account lacks something.`,
 // commands lists the subcommands. A new one is one line here and a file of its own.
 func commands(w World) []*cobra.Command {
 	return []*cobra.Command{
+		viewCommand(w),
 		planCommand(w),
 		validateCommand(w),
 		convertCommand(w),

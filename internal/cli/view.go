@@ -1,0 +1,288 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
+
+	"tenon/internal/cli/screen"
+	"tenon/internal/version"
+	"tenon/internal/view"
+	"tenon/internal/view/watch"
+	"tenon/internal/viewer"
+)
+
+// viewFlags are what the command line of `tenon view` says.
+type viewFlags struct {
+	kubeconfig, context            string
+	resources, labels              []string
+	selector, sort, style          string
+	unpriced, classic, ascii, once bool
+	attribution, version           bool
+}
+
+func viewCommand(w World) *cobra.Command {
+	var f viewFlags
+	cmd := &cobra.Command{
+		Use:   "view",
+		Short: "Watch nodes, what they cost, and the pods that wait, in the terminal",
+		Long: `Watch a cluster in the terminal: pools and nodes with what pods request of them, prices an
+hour and a month, how far nodes have come, what disruption would do with them and what keeps
+them, and the pods that have no node with the reason. It only reads.
+
+It works on every cluster that the kubeconfig reaches, with Tenon or without: prices are those
+of the built-in ` + w.Cloud.Builtin.Name + ` catalogue, unless a node's label ` + view.PriceLabel + `
+says another. Nodes without a known price are counted apart.
+
+With --classic it looks like eks-node-viewer, and reads ~/.eks-node-viewer. The flags --context,
+--kubeconfig, --resources, --node-selector, --extra-labels, --node-sort, --style,
+--disable-pricing and --attribution are those of eks-node-viewer in both forms. Keys are listed by ?.
+
+When the output is no terminal, or with --once, one picture is printed.`,
+		Example: `  tenon view
+  tenon view --context staging --resources cpu,memory,nvidia.com/gpu
+  tenon view --node-selector karpenter.sh/nodepool=default --extra-labels topology.kubernetes.io/zone
+  tenon view --classic --node-sort eks-node-viewer/node-cpu-usage=dsc
+  tenon view --once | head`,
+		Args: noArguments,
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "file that says which cluster to look at; empty: KUBECONFIG, else ~/.kube/config, else the pod's service account")
+	flags.StringVar(&f.context, "context", "", "context of the kubeconfig; empty: the current one")
+	flags.StringSliceVar(&f.resources, "resources", nil, "resources that have bars, comma separated (default cpu,memory; cpu with --classic)")
+	flags.StringVar(&f.selector, "node-selector", "", "show the nodes alone that have these labels")
+	flags.StringSliceVar(&f.labels, "extra-labels", nil, "labels of nodes that are columns, comma separated; also eks-node-viewer/node-age and eks-node-viewer/node-RESOURCE-usage")
+	flags.StringVar(&f.sort, "node-sort", "", "order of nodes: creation, a label or a column, with =asc or =dsc (default NAME=asc; creation=dsc with --classic)")
+	flags.StringVar(&f.style, "style", "", "colours of much, medium and little use, such as #04B575,#FFFF00,#FF0000")
+	flags.BoolVar(&f.unpriced, "disable-pricing", false, "show no prices")
+	flags.BoolVar(&f.classic, "classic", false, "look like eks-node-viewer")
+	flags.BoolVar(&f.ascii, "ascii", false, "draw bars with letters that every terminal has")
+	flags.BoolVar(&f.once, "once", false, "print one picture and end")
+	flags.BoolVar(&f.attribution, "attribution", false, "say where prices are from and under which licences the viewer's libraries are, and end")
+	flags.BoolVarP(&f.version, "version", "v", false, "print the version and end")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := f.fromFile(cmd, w); err != nil {
+			return err
+		}
+		return runView(cmd.Context(), f, w)
+	}
+	return cmd
+}
+
+// fromFile fills in flags that are not given from ~/.eks-node-viewer: lines of FLAG=VALUE.
+func (f *viewFlags) fromFile(cmd *cobra.Command, w World) error {
+	home, known := w.LookupEnv("HOME")
+	if !f.classic || !known {
+		return nil
+	}
+	path := filepath.Join(home, ".eks-node-viewer")
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the settings of eks-node-viewer: %w", err)
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		name, value, _ := strings.Cut(line, "=")
+		name = strings.TrimSpace(name)
+		if flag := cmd.Flags().Lookup(name); flag == nil || flag.Changed {
+			continue
+		}
+		if err := cmd.Flags().Set(name, strings.TrimSpace(value)); err != nil {
+			return fmt.Errorf("%s: %s: %w", path, name, err)
+		}
+	}
+	return lines.Err()
+}
+
+// attribution is who made what the viewer stands on.
+const attribution = `Prices are list prices that AWS publishes. The viewer stands on Bubble Tea and Lip Gloss
+by Charmbracelet, Inc. (MIT licence), and on Kubernetes' client libraries (Apache License 2.0).
+`
+
+func runView(ctx context.Context, f viewFlags, w World) error {
+	switch {
+	case f.version:
+		fmt.Fprintf(w.Out, "tenon %s\n", version.Get().Version)
+		return nil
+	case f.attribution:
+		fmt.Fprint(w.Out, attribution)
+		return nil
+	}
+	options, err := f.options(w)
+	if err != nil {
+		return err
+	}
+	config, title, err := cluster(f.kubeconfig, f.context, w)
+	if err != nil {
+		return err
+	}
+	options.Title = title
+	// Reports of client-go would be drawn into the picture. What cannot be read is shown in the last line.
+	klog.SetLogger(logr.Discard())
+	following, err := follow(ctx, config, w)
+	if err != nil {
+		return err
+	}
+	defer following.stop()
+	if on := screen.Of(w.Out, w.LookupEnv); f.once || !on.Terminal {
+		return printOnce(w, options, following.Watch, on)
+	}
+	return interact(ctx, w, options, following.Watch)
+}
+
+func (f viewFlags) options(w World) (viewer.Options, error) {
+	o := viewer.Options{Classic: f.classic, Resources: f.resources, Labels: f.labels, Sort: f.sort, NoPrices: f.unpriced, Style: viewer.DefaultStyle(), Clock: time.Now}
+	o.Style.ASCII = f.ascii
+	if f.classic && o.Sort == "" {
+		o.Sort = "creation=dsc"
+	}
+	if f.style != "" {
+		var err error
+		if o.Style, err = viewer.ParseStyle(f.style, f.ascii); err != nil {
+			return o, err
+		}
+	}
+	if term, _ := w.LookupEnv("TERM"); term == "dumb" || term == "linux" {
+		o.Style.ASCII = true
+	}
+	if f.selector != "" {
+		selector, err := labels.Parse(f.selector)
+		if err != nil {
+			return o, fmt.Errorf("--node-selector: %w", err)
+		}
+		o.Where = func(n *view.Node) bool { return selector.Matches(labels.Set(n.Labels)) }
+	}
+	return o, nil
+}
+
+// cluster is the one that the kubeconfig and its context name, and what to call it.
+func cluster(kubeconfig, name string, w World) (*rest.Config, string, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = kubeconfig
+	if path, set := w.LookupEnv("KUBECONFIG"); set && path != "" {
+		rules.Precedence = filepath.SplitList(path)
+	}
+	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: name})
+	config, err := loader.ClientConfig()
+	if err != nil {
+		return nil, "", fmt.Errorf("read the kubeconfig: %w; name one with --kubeconfig, and its context with --context", err)
+	}
+	config.QPS, config.Burst = 50, 100
+	config.UserAgent = version.Get().UserAgent()
+	raw, err := loader.RawConfig()
+	if err == nil && name == "" {
+		name = raw.CurrentContext
+	}
+	if name == "" {
+		name = config.Host
+	}
+	return config, name, nil
+}
+
+// following is a cluster that is being followed until it is stopped.
+type following struct {
+	*watch.Watch
+	stop func()
+}
+
+// reading is how long a cluster may take until there is something to show.
+const reading = time.Minute
+
+// follow begins to follow a cluster and waits for the first whole picture.
+func follow(ctx context.Context, config *rest.Config, w World) (following, error) {
+	watched, err := watch.New(config, view.NewState(w.Cloud.Builtin.Offers))
+	if err != nil {
+		return following{}, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() { defer close(done); watched.Run(ctx) }()
+	out := following{Watch: watched, stop: func() { cancel(); <-done }}
+	patience, end := context.WithTimeout(ctx, reading)
+	defer end()
+	if err := watched.Wait(patience); err != nil {
+		out.stop()
+		return following{}, fmt.Errorf("%w (%s)", err, config.Host)
+	}
+	return out, nil
+}
+
+// onceHeight has room for every row of one picture.
+const onceHeight = 100_000
+
+func printOnce(w World, options viewer.Options, watched *watch.Watch, on screen.Screen) error {
+	m := viewer.New(options)
+	m.Update(tea.WindowSizeMsg{Width: on.Width, Height: onceHeight})
+	m.Update(viewer.Fleet{Fleet: watched.State.Fleet(), Problems: watched.Problems()})
+	lines := strings.Split(m.Text(), "\n")
+	if !options.Classic { // the last line lists keys
+		lines = lines[:len(lines)-1]
+	}
+	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.TrimSpace(ansi.Strip(line)) == "" })
+	for _, line := range lines {
+		if !on.Color {
+			line = strings.TrimRight(ansi.Strip(line), " ")
+		}
+		fmt.Fprintln(w.Out, line)
+	}
+	return nil
+}
+
+// redraw is how often the picture follows the cluster, and retell how often it is drawn anew though
+// nothing has changed, for the ages in it.
+const (
+	redraw = 500 * time.Millisecond
+	retell = 5 * time.Second
+)
+
+func interact(ctx context.Context, w World, options viewer.Options, watched *watch.Watch) error {
+	program := tea.NewProgram(viewer.New(options), tea.WithContext(ctx), tea.WithInput(w.In), tea.WithOutput(w.Out))
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		ticker := time.NewTicker(redraw)
+		defer ticker.Stop()
+		var told time.Time
+		for revision := uint64(0); ; {
+			if now := watched.State.Revision(); now != revision || time.Since(told) > retell {
+				revision, told = now, time.Now()
+				program.Send(viewer.Fleet{Fleet: watched.State.Fleet(), Problems: watched.Problems()})
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
+		}
+	}()
+	_, err := program.Run()
+	if err != nil && ctx.Err() == nil && !errors.Is(err, tea.ErrInterrupted) {
+		return fmt.Errorf("run the viewer: %w", err)
+	}
+	return nil
+}
