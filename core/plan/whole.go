@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"tenon/core/model"
+	"tenon/core/snapshot"
 )
 
 // Whole is the plan with what its disruptions and buffers buy and move beside what pending pods
@@ -53,4 +54,18 @@ func (p *Plan) Removed() map[string]bool {
 		}
 	}
 	return out
+}
+
+// Fleet is what all nodes of the plan's snapshot cost an hour now, and once a whole plan is carried out:
+// nodes that are being removed are gone then, and the new ones are there.
+func (p *Plan) Fleet(s *snapshot.Snapshot) (before, after model.Money) {
+	gone := p.Removed()
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		before += n.Price
+		if !n.Leaving && !gone[n.Name] {
+			after += n.Price
+		}
+	}
+	return before, after + p.Cost.New
 }

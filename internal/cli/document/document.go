@@ -171,17 +171,7 @@ func (p Planned) nodePrice(pool string) model.Money {
 
 // Fleet is what all nodes cost an hour now, and once the plan is carried out: nodes that are
 // being removed are gone then, and the new ones are there.
-func (p Planned) Fleet() (before, after model.Money) {
-	gone := p.Plan.Removed()
-	for i := range p.Snapshot.Nodes {
-		n := &p.Snapshot.Nodes[i]
-		before += n.Price
-		if !n.Leaving && !gone[n.Name] {
-			after += n.Price
-		}
-	}
-	return before, after + p.Plan.Cost.New
-}
+func (p Planned) Fleet() (before, after model.Money) { return p.Plan.Fleet(p.Snapshot) }
 
 // roundedGap keeps six digits: a millionth of the price is below the smallest price.
 func roundedGap(gap float64) float64 {
