@@ -1,0 +1,193 @@
+package journal
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"tenon/core/decide"
+	"tenon/core/snapshot"
+)
+
+// Entry is a decision with all that came of it so far.
+type Entry struct {
+	ID       int64 `json:"id"`
+	Decision `json:",inline"`
+	// Again counts the decisions after it that said the same.
+	Again    int       `json:"again,omitempty"`
+	Outcomes []Outcome `json:"outcomes,omitempty"`
+}
+
+// Source is a journal that can be read: one that grows in this process, a folder, or a file.
+type Source interface {
+	// Lines hands out decisions, outcomes and starts with a number above after, in order.
+	Lines(ctx context.Context, after int64, each func(Line) error) error
+	// Contents writes the snapshot with a digest, as a file that snapshot.Read reads.
+	Contents(ctx context.Context, digest string, w io.Writer) error
+}
+
+// Entries are the decisions of a source, in order. Outcomes of commands whose decision is not in it
+// are left out; those that are none of a decision's follow the command's begin.
+func Entries(ctx context.Context, from Source) ([]Entry, error) {
+	var out []Entry
+	at, commands := map[int64]int{}, map[string]int64{}
+	err := from.Lines(ctx, 0, func(l Line) error {
+		switch {
+		case l.Decision != nil:
+			if i, known := at[l.Decision.Same]; known {
+				out[i].Again++
+				at[l.Seq] = i
+				return nil
+			}
+			at[l.Seq] = len(out)
+			out = append(out, Entry{ID: l.Seq, Decision: *l.Decision})
+		case l.Outcome != nil:
+			of := l.Outcome.Decision
+			if of == 0 {
+				of = commands[l.Outcome.Command]
+			} else if l.Outcome.Command != "" {
+				commands[l.Outcome.Command] = of
+			}
+			if i, known := at[of]; known {
+				out[i].Outcomes = append(out[i].Outcomes, *l.Outcome)
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Concerns reports whether a decision, or what came of it, is about an object: a pool, a claim, a node, an
+// instance type, or a pod as NAMESPACE/NAME, as far as the line names it.
+func (e *Entry) Concerns(object string) bool {
+	is := func(names ...string) bool { return slices.Contains(names, object) }
+	return slices.ContainsFunc(e.Launches, func(l Launch) bool { return is(l.Pool, l.InstanceType) }) ||
+		slices.ContainsFunc(e.Unplaced, func(u Unplaced) bool { return is(u.Names...) || strings.Contains(u.Why, "pool "+object+":") }) ||
+		slices.ContainsFunc(e.Disruptions, func(d Disruption) bool { return is(d.Nodes...) }) ||
+		slices.ContainsFunc(e.Outcomes, func(o Outcome) bool {
+			return is(o.NodePool, o.Command) || is(o.NodeClaims...) || is(o.Replacements...)
+		})
+}
+
+// Snapshot is that of a decision of a source.
+func Snapshot(ctx context.Context, from Source, e *Entry) (*snapshot.Snapshot, error) {
+	if e.Decision.Snapshot == "" {
+		return nil, fmt.Errorf("decision %d: %w", e.ID, ErrNoSnapshot)
+	}
+	var file bytes.Buffer
+	if err := from.Contents(ctx, e.Decision.Snapshot, &file); err != nil {
+		return nil, fmt.Errorf("decision %d: %w", e.ID, err)
+	}
+	s, err := snapshot.Read(&file)
+	if err != nil {
+		return nil, fmt.Errorf("decision %d: %w", e.ID, err)
+	}
+	return s, nil
+}
+
+// Replay decides about a snapshot as the decision did, and reports whether the plan is the same to the byte.
+func Replay(e *Entry, s *snapshot.Snapshot) (decide.Decision, bool) {
+	d := decide.Decide(s, e.Effort.Budget())
+	return d, Digest(&d.Plan) == e.Plan
+}
+
+// Lines implements Source.
+func (j *Journal) Lines(_ context.Context, after int64, each func(Line) error) error {
+	j.writing.Lock()
+	pieces := j.decisions.extent()
+	j.writing.Unlock()
+	return j.decisions.lines(pieces, after, each)
+}
+
+// Contents implements Source.
+func (j *Journal) Contents(_ context.Context, digest string, w io.Writer) error {
+	j.writing.Lock()
+	pieces := j.snapshots.extent()
+	j.writing.Unlock()
+	return contents(j.snapshots, pieces, digest, w)
+}
+
+// contents looks piece by piece, the last one first: each has all parts of its snapshots.
+func contents(s *store, pieces []piece, digest string, w io.Writer) error {
+	for i := range slices.Backward(pieces) {
+		text, err := s.read(&pieces[i])
+		if errors.Is(err, os.ErrNotExist) { // it has been dropped meanwhile
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := assemble(w, text, digest); !errors.Is(err, ErrNoSnapshot) {
+			return err
+		}
+	}
+	return ErrNoSnapshot
+}
+
+// Folder reads the journal in a folder, which another process may be writing.
+type Folder string
+
+// Lines implements Source.
+func (f Folder) Lines(_ context.Context, after int64, each func(Line) error) error {
+	s, pieces, err := f.open(decisionsName)
+	if err != nil {
+		return err
+	}
+	return s.lines(pieces, after, each)
+}
+
+// Contents implements Source.
+func (f Folder) Contents(_ context.Context, digest string, w io.Writer) error {
+	s, pieces, err := f.open(snapshotsName)
+	if err != nil {
+		return err
+	}
+	return contents(s, pieces, digest, w)
+}
+
+func (f Folder) open(name string) (*store, []piece, error) {
+	pieces, err := piecesIn(string(f), name)
+	if err != nil {
+		return nil, nil, err
+	}
+	s := &store{folder: string(f), name: name, pieces: pieces}
+	return s, s.extent(), nil
+}
+
+// File reads one file of lines, as they are exported: decisions, outcomes and snapshots together.
+type File string
+
+// Lines implements Source.
+func (f File) Lines(_ context.Context, after int64, each func(Line) error) error {
+	file, err := os.Open(string(f))
+	if err != nil {
+		return fmt.Errorf("read journal: %w", err)
+	}
+	defer file.Close()
+	found := false
+	err = Read(file, all, func(l Line) error {
+		found = true
+		if l.Seq <= after {
+			return nil
+		}
+		return each(l)
+	})
+	if err == nil && !found {
+		return fmt.Errorf("%s is not a journal: it has no line of one", string(f))
+	}
+	return err
+}
+
+// Contents implements Source.
+func (f File) Contents(_ context.Context, digest string, w io.Writer) error {
+	text, err := os.ReadFile(string(f))
+	if err != nil {
+		return fmt.Errorf("read journal: %w", err)
+	}
+	return assemble(w, text, digest)
+}

@@ -1,0 +1,66 @@
+package journal
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Export writes some decisions of a source as one file of lines, with what came of them and, as far as
+// they are there, their snapshots. File reads it.
+func Export(ctx context.Context, w io.Writer, from Source, entries []Entry) error {
+	encoder := json.NewEncoder(w)
+	written := map[string]bool{} // parts
+	for i := range entries {
+		e := &entries[i]
+		if err := exportSnapshot(ctx, encoder, from, e.Decision.Snapshot, written); err != nil {
+			return err
+		}
+		lines := []Line{{Seq: e.ID, Decision: &e.Decision}}
+		for k := range e.Outcomes {
+			e.Outcomes[k].Decision = e.ID
+			lines = append(lines, Line{Seq: e.ID, Outcome: &e.Outcomes[k]})
+		}
+		for _, l := range lines {
+			if err := encoder.Encode(l); err != nil {
+				return fmt.Errorf("write journal: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+func exportSnapshot(ctx context.Context, to *json.Encoder, from Source, digest string, written map[string]bool) error {
+	if digest == "" || written[digest] {
+		return nil
+	}
+	var text bytes.Buffer
+	if err := from.Contents(ctx, digest, &text); errors.Is(err, ErrNoSnapshot) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	c := newCutter(func(part []byte) (string, error) {
+		p, err := pack(part)
+		if err == nil && !written[p.Digest] {
+			err = to.Encode(Line{Part: &p})
+		}
+		written[p.Digest] = true
+		return p.Digest, err
+	})
+	if _, err := c.Write(text.Bytes()); err != nil {
+		return err
+	}
+	contents, err := c.contents()
+	if err != nil {
+		return err
+	}
+	written[digest] = true
+	if err := to.Encode(Line{Snapshot: &contents}); err != nil {
+		return fmt.Errorf("write journal: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,258 @@
+// Package journal is the record of decisions and of what came of them: lines of JSON that are only ever
+// appended to, in a folder or in memory, each with a bound on its size.
+//
+//	decision loops ──Decided──▶ ┐
+//	what they carry out ─Told─▶ ├─▶ queue ──▶ writer ──▶ decisions: one line each, the oldest go last
+//	                            ┘                   └──▶ snapshots: parts that several of them share
+//
+// It must not change a decision or keep one waiting: what it is given is summarised and written by a
+// goroutine of its own, and a snapshot for which it has no time is left out. It reads no clock: times
+// come with what is recorded.
+package journal
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"tenon/core/decide"
+	"tenon/core/plan"
+	"tenon/core/snapshot"
+)
+
+// Options are what a journal is opened with.
+type Options struct {
+	// Folder to keep it in; empty is in memory, where it begins anew with every process.
+	Folder string
+	// Bytes is how large it may become: half for decisions, half for snapshots. In memory it is
+	// InMemory at most.
+	Bytes int64
+	// Problem is told, once for each text, of what cannot be written; nil is ignored.
+	Problem func(error)
+}
+
+// InMemory is the bound of a journal without a folder.
+const InMemory = 8 << 20
+
+// mostPending is how many snapshots may wait to be written. More would be memory.
+const mostPending = 1
+
+// Journal is a record that grows. A nil journal records nothing. Its methods may be called by many
+// goroutines.
+type Journal struct {
+	options   Options
+	decisions *store // both are of the writer, and grow while it holds writing
+	snapshots *store
+
+	mu      sync.Mutex
+	seq     int64
+	queue   []task
+	pending int // snapshots in the queue
+	running bool
+	wake    chan struct{}
+
+	last map[string]saying // by controller
+
+	writing sync.Mutex
+	// Of the writer.
+	parts  map[string]bool // in the last piece of snapshots
+	faults map[string]bool // told already
+}
+
+// saying is what a controller decided last.
+type saying struct {
+	seq  int64
+	text string
+}
+
+// task is what is to be written: a line and, if it is kept, the snapshot of its decision.
+type task struct {
+	line     Line
+	snapshot *snapshot.Snapshot
+	plan     *plan.Plan
+}
+
+// Record is a decision as its controller knows it.
+type Record struct {
+	By, Woke string
+	Took     time.Duration
+	Effort   decide.Budget
+	Snapshot *snapshot.Snapshot
+	Decision *decide.Decision
+}
+
+// Open opens a journal, and goes on where the last one in the folder ended. Half a line at an end is
+// left as it is: nothing that was recorded is lost.
+func Open(o Options, now time.Time) (*Journal, error) {
+	if o.Folder == "" {
+		o.Bytes = min(o.Bytes, InMemory)
+	}
+	j := &Journal{options: o, wake: make(chan struct{}, 1), last: map[string]saying{}, parts: map[string]bool{}, faults: map[string]bool{}}
+	var err error
+	if j.decisions, err = openStore(o.Folder, decisionsName, o.Bytes/2); err != nil {
+		return nil, err
+	}
+	if j.snapshots, err = openStore(o.Folder, snapshotsName, o.Bytes/2); err != nil {
+		return nil, err
+	}
+	if j.seq, err = j.decisions.lastSeq(); err != nil {
+		return nil, err
+	}
+	kept := o.Folder
+	if kept == "" {
+		kept = "memory"
+	}
+	j.put(task{line: Line{Start: &Start{At: now.UTC(), Kept: kept}}})
+	return j, nil
+}
+
+// Decided records a decision and returns its number. The pods of the snapshot may be overwritten after that.
+func (j *Journal) Decided(r Record) int64 {
+	if j == nil {
+		return 0
+	}
+	d := summary(&r)
+	said := d.said()
+	j.mu.Lock()
+	was := j.last[r.By]
+	same := was.text == said
+	if same {
+		d = &Decision{At: d.At, By: d.By, Woke: d.Woke, TookMicros: d.TookMicros, Same: was.seq}
+	}
+	keep := !same && (!j.running || j.pending < mostPending)
+	if keep {
+		j.pending++
+	}
+	j.mu.Unlock()
+	t := task{line: Line{Decision: d}}
+	if keep {
+		t.snapshot, t.plan = kept(r.Snapshot), &plan.Plan{}
+		*t.plan = r.Decision.Plan
+	}
+	seq := j.put(t)
+	if !same {
+		j.mu.Lock()
+		j.last[r.By] = saying{seq, said}
+		j.mu.Unlock()
+	}
+	return seq
+}
+
+// Told records what came of an action.
+func (j *Journal) Told(o Outcome) {
+	if j != nil {
+		o.At = o.At.UTC()
+		j.put(task{line: Line{Outcome: &o}})
+	}
+}
+
+// put numbers a task, and has it written: by the writer if it runs, at once otherwise.
+func (j *Journal) put(t task) int64 {
+	j.mu.Lock()
+	j.seq++
+	t.line.Seq = j.seq
+	j.queue = append(j.queue, t)
+	running := j.running
+	j.mu.Unlock()
+	if !running {
+		j.drain()
+		return t.line.Seq
+	}
+	select {
+	case j.wake <- struct{}{}:
+	default:
+	}
+	return t.line.Seq
+}
+
+// kept is a snapshot that outlives its reader's next look, which uses the list of pods again and
+// changes no other part of it.
+func kept(s *snapshot.Snapshot) *snapshot.Snapshot {
+	out := *s
+	out.Pods = slices.Clone(s.Pods)
+	return &out
+}
+
+// Run writes until the context ends, and then what is left.
+func (j *Journal) Run(ctx context.Context) error {
+	j.mu.Lock()
+	j.running = true
+	j.mu.Unlock()
+	for {
+		select {
+		case <-j.wake:
+			j.drain()
+		case <-ctx.Done():
+			j.mu.Lock()
+			j.running = false
+			j.mu.Unlock()
+			j.drain()
+			return j.close()
+		}
+	}
+}
+
+// NeedLeaderElection is false: a standby shows what it recorded while it led.
+func (j *Journal) NeedLeaderElection() bool { return false }
+
+// Start is Run, by the name that managers call.
+func (j *Journal) Start(ctx context.Context) error { return j.Run(ctx) }
+
+// drain writes what is queued, in its order.
+func (j *Journal) drain() {
+	j.writing.Lock()
+	defer j.writing.Unlock()
+	for {
+		t, ok := j.take()
+		if !ok {
+			return
+		}
+		j.write(t)
+	}
+}
+
+func (j *Journal) take() (task, bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if len(j.queue) == 0 {
+		return task{}, false
+	}
+	t := j.queue[0]
+	j.queue[0] = task{}
+	j.queue = j.queue[1:]
+	return t, true
+}
+
+func (j *Journal) close() error {
+	j.writing.Lock()
+	defer j.writing.Unlock()
+	if err := j.decisions.close(); err != nil {
+		return err
+	}
+	return j.snapshots.close()
+}
+
+// write makes the lines of a task.
+func (j *Journal) write(t task) {
+	if t.snapshot != nil {
+		digest, err := j.keep(t.snapshot)
+		if j.check(err); err == nil {
+			t.line.Decision.Snapshot, t.line.Decision.Plan = digest, Digest(t.plan)
+		}
+	}
+	j.check(j.decisions.append(t.line))
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if t.snapshot != nil {
+		j.pending--
+	}
+}
+
+// check tells of a fault the first time.
+func (j *Journal) check(err error) {
+	if err != nil && j.options.Problem != nil && !j.faults[err.Error()] {
+		j.faults[err.Error()] = true
+		j.options.Problem(err)
+	}
+}

@@ -1,0 +1,119 @@
+package journal
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"tenon/core/order"
+	"tenon/core/reason"
+)
+
+// Describe writes a decision for people: a line of what was decided, and one for each thing that it does.
+// With all, names and reasons are written in full. Errors are the writer's to keep.
+func (e *Entry) Describe(w io.Writer, all bool) {
+	fmt.Fprintf(w, "%d  %s  %s  (%s)\n", e.ID, e.At.Format(time.RFC3339), e.head(), e.Woke)
+	for _, text := range e.details(all) {
+		fmt.Fprintf(w, "    %s\n", text)
+	}
+}
+
+// head is the decision in one line.
+func (e *Entry) head() string {
+	var parts []string
+	count := func(n int, one, many string) {
+		if n == 1 {
+			parts = append(parts, "1 "+one)
+		} else if n > 1 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, many))
+		}
+	}
+	nodes, waiting, gone, unplaced := 0, 0, 0, 0
+	for _, l := range e.Launches {
+		if l.WaitsFor == "" {
+			nodes += l.Nodes
+		} else {
+			waiting += l.Nodes
+		}
+	}
+	for _, d := range e.Disruptions {
+		gone += len(d.Nodes)
+	}
+	for _, u := range e.Unplaced {
+		unplaced += u.Pods
+	}
+	count(nodes, "new node", "new nodes")
+	count(waiting, "new node a moment later", "new nodes a moment later")
+	count(gone, "node to give up", "nodes to give up")
+	count(e.Placed, "pod for nodes that are there", "pods for nodes that are there")
+	count(unplaced, "pod without a place", "pods without a place")
+	if len(parts) == 0 {
+		parts = []string{"nothing to do"}
+	}
+	text := e.By + ": " + strings.Join(parts, ", ")
+	if e.Cost != nil && e.Cost.Before != e.Cost.After {
+		text += fmt.Sprintf("; fleet %.4f → %.4f an hour", e.Cost.Before, e.Cost.After)
+	}
+	if e.Again > 0 {
+		text += fmt.Sprintf("; the same %d more times", e.Again)
+	}
+	return text
+}
+
+func (e *Entry) details(all bool) []string {
+	var out []string
+	for _, l := range e.Launches {
+		text := fmt.Sprintf("buy %d × %s %s in %s of pool %s for %d pods, %.4f an hour each", l.Nodes, l.InstanceType, l.CapacityType, l.Zone, l.Pool, l.Pods, l.Price)
+		out = append(out, later(text, l.WaitsFor))
+	}
+	for _, d := range e.Disruptions {
+		text := fmt.Sprintf("%s %s (%s): %d evictions, saves %.4f an hour", d.Decision, strings.Join(d.Nodes, ", "), d.Reason, d.Evictions, d.Savings)
+		out = append(out, later(text, d.WaitsFor))
+	}
+	for _, u := range e.Unplaced {
+		why := u.Why
+		if first, _, cut := strings.Cut(why, ";"); cut && !all {
+			why = first + " …"
+		}
+		out = append(out, fmt.Sprintf("no place for %s: %s", someOf(u.Names, u.Pods), why))
+	}
+	if all {
+		for _, code := range order.Keys(e.Kept) {
+			out = append(out, fmt.Sprintf("%d nodes stay: %s", e.Kept[code], code))
+		}
+	}
+	for _, o := range e.Outcomes {
+		if all || o.Result != Made {
+			out = append(out, o.String())
+		}
+	}
+	return out
+}
+
+func later(text, code string) string {
+	if code == string(reason.None) {
+		return text
+	}
+	return text + ", later: " + code
+}
+
+func someOf(names []string, of int) string {
+	text := strings.Join(names, ", ")
+	if more := of - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// String is the outcome in words.
+func (o Outcome) String() string {
+	text := fmt.Sprintf("→ %s %s %s", o.Action, strings.Join(o.NodeClaims, ", "), o.Result)
+	if o.Why != "" {
+		text += ": " + o.Why
+	}
+	if o.Realised != nil {
+		text += fmt.Sprintf(", saves %.4f an hour", *o.Realised)
+	}
+	return text
+}
