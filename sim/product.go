@@ -21,6 +21,7 @@ import (
 	"tenon/internal/aws/controller/interruption"
 	"tenon/internal/aws/controller/nodeclaim/tagging"
 	"tenon/internal/aws/metrics"
+	"tenon/internal/journal"
 	"tenon/internal/reconcile"
 	"tenon/internal/settings"
 	"tenon/internal/telemetry"
@@ -38,20 +39,23 @@ type Product struct {
 type Build func(kit reconcile.Kit, suffix func() string) Product
 
 // Whole is the product as it ships, but for what belongs to one cloud.
-func Whole(kit reconcile.Kit, suffix func() string) Product { return whole(kit, suffix, 0, 0) }
+func Whole(kit reconcile.Kit, suffix func() string) Product { return whole(kit, suffix, 0, 0, nil) }
 
 // Hasty is Whole, with so many steps for each decision, which makes them no less right, but not
 // as cheap; and with a pause between evaluations of the fleet.
-func Hasty(steps int64, pause time.Duration) Build {
-	return func(kit reconcile.Kit, suffix func() string) Product { return whole(kit, suffix, steps, pause) }
+func Hasty(steps int64, pause time.Duration) Build { return Recorded(steps, pause, nil) }
+
+// Recorded is Hasty with a journal.
+func Recorded(steps int64, pause time.Duration, record *journal.Journal) Build {
+	return func(kit reconcile.Kit, suffix func() string) Product { return whole(kit, suffix, steps, pause, record) }
 }
 
 // sweeps is how many times the effort of a decision an evaluation of the fleet gets.
 const sweeps = disrupt.FullEffort / provision.FullEffort
 
-func whole(kit reconcile.Kit, suffix func() string, steps int64, pause time.Duration) Product {
+func whole(kit reconcile.Kit, suffix func() string, steps int64, pause time.Duration, record *journal.Journal) Product {
 	parts := assembly.New(kit)
-	parts.Suffix, parts.Parallel, parts.Pause = suffix, 1, pause
+	parts.Suffix, parts.Parallel, parts.Pause, parts.Journal = suffix, 1, pause, record
 	parts.Effort = decide.Budget{Steps: steps, Sweep: disrupt.Budget{Steps: sweeps * steps}}
 	w := parts.World
 	return Product{

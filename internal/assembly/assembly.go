@@ -17,6 +17,7 @@ import (
 	"tenon/core/requirement"
 	"tenon/internal/evaluation"
 	"tenon/internal/ingest"
+	"tenon/internal/journal"
 	"tenon/internal/market"
 	"tenon/internal/reconcile"
 	"tenon/internal/registration"
@@ -36,6 +37,8 @@ type Parts struct {
 	Synced func() bool
 	// Suffix makes the ends of names.
 	Suffix func() string
+	// Journal keeps decisions and what came of them; nil keeps none.
+	Journal *journal.Journal
 	// Effort bounds each decision; the zero value is what the core thinks right.
 	Effort decide.Budget
 	// Pause is the least time between two evaluations of the fleet; zero is the usual one.

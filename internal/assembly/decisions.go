@@ -16,10 +16,10 @@ func decisions(p Parts, s shared) []reconcile.Controller {
 	offers, executor := market.NewSupply(p.Kit.Clock, p.Market, p.Tracker), execute.New(p.Kit, p.World, p.Parallel)
 	provisioner := provisioner.New(p.Kit, provisioner.Options{
 		World: p.World, Supply: offers, Executor: executor, Ledger: s.ledger, Synced: p.Synced, Suffix: p.Suffix,
-		Effort: p.Effort,
+		Effort: p.Effort, Journal: p.Journal,
 	})
 	return append(disruption.New(p.Kit, disruption.Options{
 		World: p.World, Supply: offers, Executor: executor, Synced: p.Synced, Suffix: p.Suffix,
-		Rollouts: s.rollouts, Ledger: s.ledger, Tell: s.board.Put, Effort: p.Effort, Pause: p.Pause,
+		Rollouts: s.rollouts, Ledger: s.ledger, Tell: s.board.Put, Effort: p.Effort, Pause: p.Pause, Journal: p.Journal,
 	}), provisioner, rollout.New(p.Kit, s.rollouts), verdict.New(p.Kit, s.board), launches.New(p.Kit, p.World))
 }

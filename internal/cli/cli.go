@@ -104,6 +104,8 @@ func commands(w World) []*cobra.Command {
 	return []*cobra.Command{
 		viewCommand(w),
 		planCommand(w),
+		journalCommand(w),
+		replayCommand(w),
 		validateCommand(w),
 		convertCommand(w),
 		preflightCommand(w),

@@ -110,13 +110,22 @@ func (p *Process) assemble(o Options) error {
 	if err := registry.Register(telemetry.NewBuildInfo(o.Build)); err != nil {
 		return fmt.Errorf("register metrics: %w", err)
 	}
-	if err := p.serve(m, registry, o.Settings); err != nil {
+	record, err := openJournal(o.Settings, clock.RealClock{}, o.Log)
+	if err != nil {
+		return err
+	}
+	if record != nil {
+		if err := m.Add(record); err != nil {
+			return fmt.Errorf("add the journal: %w", err)
+		}
+	}
+	if err := p.serve(m, registry, o.Settings, record); err != nil {
 		return err
 	}
 	if err := m.Add(newTidy(clock.RealClock{})); err != nil {
 		return fmt.Errorf("add who tidies up: %w", err)
 	}
-	return m.Add(crew{manager: m, settings: o.Settings, metrics: registry, open: o.Open, namespace: o.Namespace, build: o.Build, clock: clock.RealClock{}, log: o.Log})
+	return m.Add(crew{manager: m, journal: record, settings: o.Settings, metrics: registry, open: o.Open, namespace: o.Namespace, build: o.Build, clock: clock.RealClock{}, log: o.Log})
 }
 
 // Start runs the process until the context ends or it loses its Lease. It returns after every

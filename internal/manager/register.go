@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"tenon/internal/assembly"
+	"tenon/internal/journal"
 	"tenon/internal/lookup"
 	"tenon/internal/provider"
 	"tenon/internal/reconcile"
@@ -25,6 +26,7 @@ import (
 // work on. Until then the process lives, is not ready, and says why.
 type crew struct {
 	manager  ctrl.Manager
+	journal  *journal.Journal
 	settings settings.Settings
 	metrics  prometheus.Registerer
 	open     provider.Open
@@ -105,7 +107,7 @@ func (c crew) unlimited() (client.Client, error) {
 func (c crew) employ(ctx context.Context, kit reconcile.Kit, backend provider.Backend) error {
 	var err error
 	parts := assembly.New(kit)
-	parts.Parallel = parallel
+	parts.Parallel, parts.Journal = parallel, c.journal
 	if parts.Nominations, err = c.unlimited(); err != nil {
 		return err
 	}

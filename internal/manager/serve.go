@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"tenon/internal/journal"
 	"tenon/internal/settings"
 	"tenon/internal/telemetry"
 )
@@ -66,14 +67,14 @@ const (
 )
 
 // serve hangs both servers into the manager, which starts them first and stops them last.
-func (p *Process) serve(m ctrl.Manager, registry prometheus.Gatherer, s settings.Settings) error {
+func (p *Process) serve(m ctrl.Manager, registry prometheus.Gatherer, s settings.Settings, record *journal.Journal) error {
 	served := telemetry.Bounded(prometheus.Gatherers{registry, metrics.Registry}, s.MetricsSeries)
 	for _, s := range []struct {
 		name     string
 		listener net.Listener
 		handler  http.Handler
 	}{
-		{"metrics", p.listeners.metrics, metricsHandler(served, s.EnableProfiling)},
+		{"metrics", p.listeners.metrics, metricsHandler(served, s.EnableProfiling, record)},
 		{"probes", p.listeners.probes, probesHandler(m)},
 	} {
 		timeout := drainTimeout
@@ -90,9 +91,14 @@ func (p *Process) serve(m ctrl.Manager, registry prometheus.Gatherer, s settings
 	return nil
 }
 
-// metricsHandler serves /metrics, and profiles only where they were asked for: they show memory.
-func metricsHandler(gatherer prometheus.Gatherer, profiling bool) http.Handler {
+// metricsHandler serves /metrics, the journal to this machine alone, and profiles only where they were asked
+// for: they show memory.
+func metricsHandler(gatherer prometheus.Gatherer, profiling bool, record *journal.Journal) http.Handler {
 	mux := http.NewServeMux()
+	if record != nil {
+		mux.Handle(journal.LinesPath, record.Handler())
+		mux.Handle(journal.ContentsPath, record.Handler())
+	}
 	mux.Handle("/metrics", promhttp.HandlerFor(gatherer, promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError}))
 	if profiling {
 		mux.HandleFunc("/debug/pprof/", pprof.Index) // serves allocs, heap, block, goroutine, threadcreate too

@@ -66,6 +66,16 @@ func (s *Settings) checkLeaseName() error {
 // whole metrics out.
 const fewestSeries = 200
 
+// leastJournal is room for a few decisions with their snapshots.
+const leastJournal = 4 << 20
+
+func (s *Settings) checkJournal() error {
+	if s.JournalBytes != 0 && s.JournalBytes < leastJournal {
+		return fmt.Errorf("%d bytes are too few to record a decision; use at least %d, or 0 for no record", s.JournalBytes, leastJournal)
+	}
+	return nil
+}
+
 func (s *Settings) checkSeries() error {
 	if s.MetricsSeries != 0 && s.MetricsSeries < fewestSeries {
 		return fmt.Errorf("%d series are fewer than there are metrics; use at least %d, or 0 for no bound", s.MetricsSeries, fewestSeries)

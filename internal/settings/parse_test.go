@@ -30,7 +30,7 @@ func mustParse(t *testing.T, args []string, variables map[string]string) (Settin
 func TestDefaults(t *testing.T) {
 	t.Parallel()
 	want := Settings{
-		MetricsPort: 8080, HealthProbePort: 8081, MetricsSeries: 500,
+		MetricsPort: 8080, HealthProbePort: 8081, MetricsSeries: 500, JournalBytes: 200_000_000,
 		KubeClientQPS: 200, KubeClientBurst: 300,
 		DisableControllerWarmup: true,
 		LeaderElectionName:      "karpenter-leader-election",
@@ -69,6 +69,8 @@ var each = map[string]struct {
 	"disable-controller-warmup":           {"false", func(s *Settings) { s.DisableControllerWarmup = false }},
 	"metrics-series":                      {"1000", func(s *Settings) { s.MetricsSeries = 1000 }},
 	"disable-cluster-state-observability": {"true", func(s *Settings) { s.DisableClusterStateObservability = true }},
+	"journal-folder":                      {"/var/lib/tenon", func(s *Settings) { s.JournalFolder = "/var/lib/tenon" }},
+	"journal-bytes":                       {"50000000", func(s *Settings) { s.JournalBytes = 50_000_000 }},
 	"memory-limit":                        {"1073741824", func(s *Settings) { s.MemoryLimitBytes = 1 << 30 }},
 	"cpu-requests":                        {"2500", func(s *Settings) { s.CPURequestsMilli = 2500 }},
 	"log-level":                           {"debug", func(s *Settings) { s.LogLevel = "debug" }},

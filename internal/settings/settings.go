@@ -38,13 +38,16 @@ type Settings struct {
 	LeaderElectionNamespace          string
 	MemoryLimitBytes                 int64
 	CPURequestsMilli                 int
-	LogLevel                         string
-	LogOutputPaths                   []string
-	LogErrorOutputPaths              []string
-	BatchMaxDuration                 time.Duration
-	BatchIdleDuration                time.Duration
-	PreferencePolicy                 PreferencePolicy
-	MinValuesPolicy                  MinValuesPolicy
+	// JournalFolder is where decisions are recorded, empty for memory; JournalBytes is how much.
+	JournalFolder       string
+	JournalBytes        int64
+	LogLevel            string
+	LogOutputPaths      []string
+	LogErrorOutputPaths []string
+	BatchMaxDuration    time.Duration
+	BatchIdleDuration   time.Duration
+	PreferencePolicy    PreferencePolicy
+	MinValuesPolicy     MinValuesPolicy
 	// NodePrice is what each node costs an hour beyond its machine, where its pool does not say it.
 	NodePrice model.Money
 	// NominatePods has the scheduler told where pods were planned.

@@ -67,7 +67,7 @@ func Run(ctx context.Context, o Options, w World) (complete bool, err error) {
 	s, err := j.gather(ctx)
 	if err == nil && o.SaveSnapshot != "" {
 		j.report.Set("writing "+o.SaveSnapshot, "")
-		err = saveSnapshot(o.SaveSnapshot, s)
+		err = SaveSnapshot(o.SaveSnapshot, s)
 	}
 	var planned document.Planned
 	if err == nil {

@@ -42,8 +42,8 @@ func (j *job) fromSnapshot() (*snapshot.Snapshot, error) {
 	return s, nil
 }
 
-// saveSnapshot writes a snapshot beside its place first, so that there is never half a file.
-func saveSnapshot(path string, s *snapshot.Snapshot) (err error) {
+// SaveSnapshot writes a snapshot beside its place first, so that there is never half a file.
+func SaveSnapshot(path string, s *snapshot.Snapshot) (err error) {
 	temporary := path + ".tmp"
 	file, err := os.Create(temporary)
 	if err != nil {

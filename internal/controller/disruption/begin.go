@@ -17,6 +17,7 @@ import (
 	"tenon/internal/command"
 	"tenon/internal/execute"
 	"tenon/internal/ingest"
+	"tenon/internal/journal"
 	"tenon/internal/reconcile"
 	"tenon/internal/world"
 )
@@ -31,8 +32,8 @@ type start struct {
 }
 
 // beginAll begins what is to be begun now, as far as it still holds. One that cannot be
-// begun keeps no other from being.
-func (d *disruption) beginAll(ctx context.Context, picture world.Picture, chosen []plan.Disruption) error {
+// begun keeps no other from being. The number is that of the decision.
+func (d *disruption) beginAll(ctx context.Context, picture world.Picture, chosen []plan.Disruption, number int64) error {
 	var now *disrupt.Current // only if something has changed meanwhile
 	if d.o.World.Pulse().Changes != picture.Pulse.Changes && len(chosen) > 0 {
 		now = disrupt.NewCurrent(d.look(ctx, d.o.World, d.kit.Clock.Now()).Snapshot)
@@ -46,18 +47,21 @@ func (d *disruption) beginAll(ctx context.Context, picture world.Picture, chosen
 		if now != nil {
 			if cause := now.Overtaken(picture.Snapshot, each); cause.Code != reason.None {
 				reconcile.Log(ctx).V(1).Info("abandoning disruption that does not hold any more", "reason", string(each.Reason), "cause", cause.Text())
+				d.recordDropped(each, number, cause.Text())
 				continue
 			}
 		}
 		s, err := d.prepare(ctx, picture.Snapshot, each)
 		if err != nil {
+			d.recordDropped(each, number, err.Error())
 			wrong = append(wrong, err)
 			continue
 		}
 		if s == nil {
+			d.recordDropped(each, number, "a claim, node or pool has changed meanwhile")
 			continue
 		}
-		if err := d.begin(ctx, s); err != nil {
+		if err := d.begin(ctx, s, number); err != nil {
 			wrong = append(wrong, err)
 		}
 	}
@@ -165,13 +169,15 @@ func (d *disruption) order(c *plan.Claim, market map[string]world.Sale, begun ti
 
 // begin writes the command: on the claims, on the nodes, and then its replacements.
 // When a write fails, everything is taken back, now or by the process that finds it on the objects.
-func (d *disruption) begin(ctx context.Context, s *start) error {
+func (d *disruption) begin(ctx context.Context, s *start, number int64) error {
 	r := &s.stage.Record
 	d.underway.Begin(world.Underway{Record: *r, Places: s.places, Pods: s.pods, Evict: s.evict})
 	defer d.underway.Begun(r.ID)
 	d.tellBegin(ctx, s)
+	d.recordOutcome(r, journal.Outcome{Decision: number, Result: journal.Begun})
 	if err := d.o.Rollouts.Begun(ctx, *r); err != nil {
 		d.underway.Abandon(r.ID)
+		d.recordOutcome(r, journal.Outcome{Result: journal.Failed, Why: err.Error()})
 		return err
 	}
 	if _, err := d.o.Executor.Perform(ctx, &s.stage, s.stage.Effects(command.Begin)); err != nil {

@@ -14,6 +14,7 @@ import (
 	"tenon/core/reason"
 	"tenon/internal/command"
 	"tenon/internal/execute"
+	"tenon/internal/journal"
 	"tenon/internal/lookup"
 	"tenon/internal/reconcile"
 	"tenon/internal/world"
@@ -106,9 +107,12 @@ func (d *disruption) take(ctx context.Context, s *command.Stage, step command.St
 			return err
 		}
 	}
+	realised := d.realised(s)
 	_, err := d.o.Executor.Perform(ctx, s, s.Effects(step))
 	if err == nil && step == command.Over {
 		d.underway.End(s.Record.ID)
+		value := realised.Float()
+		d.recordOutcome(&s.Record, journal.Outcome{Result: journal.Over, Realised: &value})
 	}
 	return err
 }
@@ -185,6 +189,7 @@ func (d *disruption) abandon(ctx context.Context, s *command.Stage, why string) 
 		return err
 	}
 	d.underway.Abandon(s.Record.ID)
+	d.recordOutcome(&s.Record, journal.Outcome{Result: journal.Abandoned, Why: why})
 	return nil
 }
 

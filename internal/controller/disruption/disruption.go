@@ -21,6 +21,7 @@ import (
 	"tenon/core/reason"
 	"tenon/core/snapshot"
 	"tenon/internal/execute"
+	"tenon/internal/journal"
 	"tenon/internal/market"
 	"tenon/internal/nodeclaim"
 	"tenon/internal/reconcile"
@@ -45,6 +46,8 @@ type Options struct {
 	Pause time.Duration
 	// Tell is given every evaluation; it may be nil.
 	Tell func(*snapshot.Snapshot, *decide.Decision)
+	// Journal keeps every evaluation and what came of it; nil keeps none.
+	Journal *journal.Journal
 	// Rollouts pace drift.
 	Rollouts *rolloutpace.Rollouts
 	// Ledger is told what commands were to save, and what they saved.

@@ -10,6 +10,7 @@ import (
 	"tenon/core/plan"
 	"tenon/core/snapshot"
 	"tenon/internal/command"
+	"tenon/internal/journal"
 	"tenon/internal/reconcile"
 	"tenon/internal/world"
 )
@@ -60,6 +61,7 @@ func (d *disruption) evaluate(ctx context.Context) (reconcile.Result, error) {
 		return reconcile.In(wait), nil
 	}
 	ended, blind := d.underway.Ended(), d.blind(ctx)
+	woke := d.woke(pulse)
 	// 3. Look. What was begun has to be in the picture, or budgets would be spent twice.
 	if _, err := d.meet(ctx); err != nil {
 		return reconcile.Never, err
@@ -69,7 +71,9 @@ func (d *disruption) evaluate(ctx context.Context) (reconcile.Result, error) {
 		return reconcile.In(unseenRetry), nil
 	}
 	// 4. Decide.
-	decision := d.decide(picture.Snapshot)
+	effort := d.budget(d.last.after)
+	decision := d.decide(picture.Snapshot, effort)
+	number := d.record(journal.Record{Woke: woke, Effort: effort, Snapshot: picture.Snapshot, Decision: &decision})
 	d.last.changes, d.last.at = picture.Pulse.Changes, now
 	d.last.sweep(decision.Coverage)
 	d.last.ended, d.last.blind = ended, blind
@@ -79,7 +83,7 @@ func (d *disruption) evaluate(ctx context.Context) (reconcile.Result, error) {
 	}
 	d.tellBudgets(ctx, picture.Snapshot)
 	// 5. Begin what need not wait, and still holds.
-	err := d.beginAll(ctx, picture, decision.Plan.Disruptions)
+	err := d.beginAll(ctx, picture, decision.Plan.Disruptions, number)
 	return reconcile.In(max(d.wait(d.o.World.Pulse(), d.kit.Clock.Now()), time.Millisecond)), err
 }
 
@@ -188,10 +192,8 @@ func (d *disruption) lessons(ctx context.Context) func(*karpenterv1.NodePool, bo
 }
 
 // decide asks the core, and measures it.
-func (d *disruption) decide(s *snapshot.Snapshot) decide.Decision {
+func (d *disruption) decide(s *snapshot.Snapshot, budget decide.Budget) decide.Decision {
 	begun := d.kit.Clock.Now()
-	budget := d.o.Effort
-	budget.Disrupt, budget.Unadvised, budget.Unproven, budget.Sweep.After = true, true, true, d.last.after
 	budget.Memory = d.memory
 	decision := decide.Decide(s, budget)
 	d.last.took = d.kit.Clock.Since(begun)
@@ -199,6 +201,13 @@ func (d *disruption) decide(s *snapshot.Snapshot) decide.Decision {
 	m.SchedulerSchedulingDurationSeconds.WithLabelValues("disruption").Observe(d.last.took.Seconds())
 	m.VoluntaryDisruptionDecisionEvaluationDurationSeconds.WithLabelValues("underutilized", "multi").Observe(d.last.took.Seconds())
 	return decision
+}
+
+// budget is the effort of an evaluation whose sweep goes on after a node.
+func (d *disruption) budget(after string) decide.Budget {
+	out := d.o.Effort
+	out.Disrupt, out.Unadvised, out.Unproven, out.Sweep.After = true, true, true, after
+	return out
 }
 
 // next is when a prospect may change by itself.

@@ -27,8 +27,13 @@ func (d *disruption) succeeded(ctx context.Context, s *command.Stage) error {
 func (d *disruption) ended(ctx context.Context, s *command.Stage, failed string) error {
 	return errors.Join(
 		d.o.Rollouts.Ended(ctx, s.Record, failed),
-		d.o.Ledger.Over(ctx, s.Record, d.sum(s.Record.Claims)-d.sum(s.Record.Replacements), failed != ""),
+		d.o.Ledger.Over(ctx, s.Record, d.realised(s), failed != ""),
 	)
+}
+
+// realised is what a command saves an hour by the prices of what was really launched for it.
+func (d *disruption) realised(s *command.Stage) model.Money {
+	return d.sum(s.Record.Claims) - d.sum(s.Record.Replacements)
 }
 
 // sum of what members cost.

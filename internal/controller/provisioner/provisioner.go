@@ -25,6 +25,7 @@ import (
 	"tenon/core/snapshot"
 	"tenon/core/wait"
 	"tenon/internal/execute"
+	"tenon/internal/journal"
 	"tenon/internal/market"
 	"tenon/internal/nodeclaim"
 	"tenon/internal/reconcile"
@@ -46,6 +47,8 @@ type Options struct {
 	Suffix func() string
 	// Effort bounds a decision.
 	Effort decide.Budget
+	// Journal keeps every decision and what came of it; nil keeps none.
+	Journal *journal.Journal
 	// Tell is given every decision with the snapshot that it is about; it may be nil.
 	Tell func(*snapshot.Snapshot, *decide.Decision)
 }
@@ -133,6 +136,7 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 	waiting := snapshot.Waiting{Refused: l.refusals.list(now), Spare: l.spares.until.UTC(), Burst: burst.UTC()}
 	picture := l.reader.Picture(world.Moment{Now: now, Settings: l.kit.Settings.Decision(), Market: market, Waiting: waiting})
 	decision := l.decide(picture)
+	number := l.record(l.woke(pulse), picture.Snapshot, decision)
 	if l.o.Tell != nil {
 		l.o.Tell(picture.Snapshot, decision)
 	}
@@ -143,6 +147,7 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 	orders := l.orders(s, p.Claims, market)
 	blamed := l.blame(orders)
 	outcomes := l.o.Executor.Launch(ctx, orders)
+	l.recordOutcomes(number, outcomes)
 	l.charge(ctx, outcomes, blamed)
 	l.refusals.note(s, outcomes)
 	spare := l.spare(ctx, s, p, market)

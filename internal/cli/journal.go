@@ -1,0 +1,241 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tenon/internal/journal"
+)
+
+// defaultJournal is where a controller on this machine, or one to whose port kubectl forwards, serves
+// its journal.
+const defaultJournal = "http://127.0.0.1:8080"
+
+const journalUsage = "journal: address of a controller, folder, or file"
+
+// journalSource is what a flag names.
+func journalSource(from string) journal.Source {
+	if strings.HasPrefix(from, "http://") || strings.HasPrefix(from, "https://") {
+		return journal.Server(from)
+	}
+	if info, err := os.Stat(from); err == nil && info.IsDir() {
+		return journal.Folder(from)
+	}
+	return journal.File(from)
+}
+
+// journalOptions are what the command line says.
+type journalOptions struct {
+	from, output, since, until, by, about string
+	follow                                bool
+}
+
+func journalCommand(w World) *cobra.Command {
+	var o journalOptions
+	cmd := &cobra.Command{
+		Use:   "journal",
+		Short: "List what the controller decided, and what came of it",
+		Long: `List what the controller decided, and what came of it: when, what woke it, what it bought and gave
+up, which pods found no place and why, the price before and after, and of each action whether it was
+carried out. Decisions that say the same as the one before are counted, not listed.
+
+The journal is read from the controller on this machine, from another address, from a folder
+(the controller's --journal-folder), or from a file that -o json wrote. The controller serves it to its
+own machine alone; kubectl brings it here:
+
+  kubectl -n kube-system port-forward deployment/tenon 8080
+
+-o json writes lines of JSON with the snapshots, as far as they are kept: tenon replay reads them.
+
+Exit status: 0, or 1 when the journal could not be read.`,
+		Example: `  tenon journal --since 2h
+  tenon journal --about default/web-7d4b9 --follow
+  tenon journal --by disruption -o json > last-night.jsonl && tenon replay last-night.jsonl`,
+		Args: noArguments,
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&o.from, "from", defaultJournal, journalUsage)
+	flags.StringVarP(&o.output, "output", "o", "text", "format: text, wide (all names and reasons) or json (lines)")
+	flags.StringVar(&o.since, "since", "", "only decisions after a time, as RFC 3339 or as a duration before now, such as 2h")
+	flags.StringVar(&o.until, "until", "", "only decisions before a time, as for --since")
+	flags.StringVar(&o.by, "by", "", "only decisions of a controller: provisioner or disruption")
+	flags.StringVar(&o.about, "about", "", "only decisions about an object: name of a pool, claim, node or instance type, or NAMESPACE/NAME of a pod")
+	flags.BoolVar(&o.follow, "follow", false, "go on with new decisions until it is stopped")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return runJournal(cmd.Context(), w, o) }
+	return cmd
+}
+
+func runJournal(ctx context.Context, w World, o journalOptions) error {
+	keep, err := o.filter(time.Now())
+	if err != nil {
+		return err
+	}
+	if o.output != "text" && o.output != "wide" && o.output != "json" {
+		return fmt.Errorf("unknown output format %q; use text, wide or json", o.output)
+	}
+	from := journalSource(o.from)
+	var shown int64
+	for {
+		all, err := journal.Entries(ctx, from)
+		if err != nil {
+			return explainUnreachable(err, o.from)
+		}
+		var entries []journal.Entry
+		for i := range all {
+			if all[i].ID > shown && keep(&all[i]) {
+				entries = append(entries, all[i])
+			}
+		}
+		if len(all) > 0 {
+			shown = all[len(all)-1].ID
+		}
+		if err := o.write(ctx, w.Out, from, entries); err != nil || !o.follow {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// explainUnreachable says what to do where no controller answers.
+func explainUnreachable(err error, from string) error {
+	if from == defaultJournal {
+		return fmt.Errorf("%w; bring the controller's port here with kubectl port-forward, or name a journal with --from", err)
+	}
+	return err
+}
+
+func (o *journalOptions) filter(now time.Time) (func(*journal.Entry) bool, error) {
+	since, err := moment("--since", o.since, now)
+	if err != nil {
+		return nil, err
+	}
+	until, err := moment("--until", o.until, now)
+	if err != nil {
+		return nil, err
+	}
+	return func(e *journal.Entry) bool {
+		return (since.IsZero() || !e.At.Before(since)) && (until.IsZero() || e.At.Before(until)) &&
+			(o.by == "" || o.by == e.By) && (o.about == "" || e.Concerns(o.about))
+	}, nil
+}
+
+// moment is a time, or a duration before now.
+func moment(flag, text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if d, err := time.ParseDuration(text); err == nil {
+		return now.Add(-d), nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("%s=%q is neither a time such as 2026-07-20T12:00:00Z nor a duration such as 2h", flag, text)
+	}
+	return at, nil
+}
+
+func (o *journalOptions) write(ctx context.Context, to io.Writer, from journal.Source, entries []journal.Entry) error {
+	if o.output == "json" {
+		return journal.Export(ctx, to, from, entries)
+	}
+	out := bufio.NewWriter(to)
+	for i := range entries {
+		entries[i].Describe(out, o.output == "wide")
+	}
+	return out.Flush()
+}
+
+// replayOptions are what the command line says.
+type replayOptions struct{ from, output string }
+
+func replayCommand(w World) *cobra.Command {
+	var o replayOptions
+	cmd := &cobra.Command{
+		Use:   "replay NUMBER|FILE...",
+		Short: "Make decisions of the journal again, and say whether they are the same",
+		Long: `Make decisions of the journal again, from the snapshots that they were made from, and say whether the
+plans are the same to the byte. A number is that of a decision in the journal; a file is what
+tenon journal -o json wrote, and all of its decisions are made again.
+
+--save-snapshot writes the snapshot of one decision: tenon plan --snapshot reads it, with any other
+settings, and with --with, --without and --scale says what would have been otherwise.
+
+Exit status: 0 when every plan is the same; 2 when some is another, or has no snapshot any more; 1 when the
+journal could not be read.`,
+		Example: `  tenon replay 4711
+  tenon replay last-night.jsonl -o json
+  tenon replay 4711 --save-snapshot s.json.gz && tenon plan --snapshot s.json.gz --with pool.yaml`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("name a decision by its number, as tenon journal lists it, or a file")
+			}
+			return nil
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&o.from, "from", defaultJournal, journalUsage)
+	flags.StringVarP(&o.output, "output", "o", "text", "format: text or json")
+	var save string
+	flags.StringVar(&save, "save-snapshot", "", "write the snapshot of the decision to this file; compressed if it ends in .gz")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if save != "" && len(args) != 1 {
+			return errors.New("--save-snapshot is for one decision")
+		}
+		same := true
+		for _, arg := range args {
+			r := replayer{ctx: cmd.Context(), out: w.Out, json: o.output == "json", save: save}
+			if err := r.replay(arg, o.from); err != nil {
+				return err
+			}
+			same = same && r.other == 0
+		}
+		if !same {
+			return ErrIncomplete
+		}
+		return nil
+	}
+	return cmd
+}
+
+// replayed is what is said of a decision.
+type replayed struct {
+	ID   int64     `json:"id"`
+	At   time.Time `json:"at"`
+	By   string    `json:"by"`
+	Same bool      `json:"same"`
+	// Why not, where it cannot be made again.
+	Why string `json:"why,omitempty"`
+}
+
+func (r replayed) String() string {
+	head := fmt.Sprintf("decision %d of %s at %s: ", r.ID, r.By, r.At.Format(time.RFC3339))
+	switch {
+	case r.Same:
+		return head + "the same plan, byte for byte"
+	case r.Why != "":
+		return head + r.Why
+	}
+	return head + "another plan: this program decides otherwise than the one that recorded it"
+}
+
+func encoded(to io.Writer, value any) error {
+	if err := json.NewEncoder(to).Encode(value); err != nil {
+		return fmt.Errorf("write: %w", err)
+	}
+	return nil
+}

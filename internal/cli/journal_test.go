@@ -1,0 +1,69 @@
+package cli_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"tenon/core/decide"
+	"tenon/internal/cli"
+	"tenon/internal/journal"
+	"tenon/internal/testing/randomcluster"
+)
+
+// The journal is listed, filtered and exported, and what was exported is replayed.
+func TestJournalAndReplay(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	j, err := journal.Open(journal.Options{Folder: folder, Bytes: 50 << 20}, time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(4) {
+		s := randomcluster.World(seed, 6).Snapshot()
+		d := decide.Decide(s, decide.Budget{})
+		j.Decided(journal.Record{By: "provisioner", Woke: "a test", Snapshot: s, Decision: &d})
+	}
+	file := filepath.Join(t.TempDir(), "export.jsonl")
+	run := func(args ...string) (int, string, string) {
+		var out, errs bytes.Buffer
+		status := cli.Run(t.Context(), args, cli.World{In: strings.NewReader(""), Out: &out, Err: &errs, LookupEnv: func(string) (string, bool) { return "", false }})
+		return status, out.String(), errs.String()
+	}
+	status, text, problem := run("journal", "--from", folder, "-o", "wide")
+	if status != 0 || strings.Count(text, "(a test)") != 4 {
+		t.Fatalf("status %d: %s%s", status, text, problem)
+	}
+	status, lines, problem := run("journal", "--from", folder, "-o", "json")
+	if err := os.WriteFile(file, []byte(lines), 0o600); err != nil || status != 0 {
+		t.Fatalf("status %d: %s %v", status, problem, err)
+	}
+	saved := filepath.Join(t.TempDir(), "s.json.gz")
+	for name, tc := range map[string]struct {
+		args   []string
+		status int
+		want   string
+	}{
+		"another controller":           {[]string{"journal", "--from", folder, "--by", "disruption"}, 0, ""},
+		"another object":               {[]string{"journal", "--from", folder, "--about", "no/such"}, 0, ""},
+		"a time to come":               {[]string{"journal", "--from", folder, "--since", "2199-01-01T00:00:00Z"}, 0, ""},
+		"all of a file":                {[]string{"replay", file}, 0, "the same plan, byte for byte"},
+		"one of a folder":              {[]string{"replay", "2", "--from", folder, "--save-snapshot", saved}, 0, "decision 2 of provisioner"},
+		"one that is not there":        {[]string{"replay", "99", "--from", folder}, 1, "there is no decision 99"},
+		"a time that cannot be read":   {[]string{"journal", "--since", "yesterday"}, 1, "is neither a time"},
+		"a format that there is not":   {[]string{"journal", "--from", folder, "-o", "xml"}, 1, "unknown output format"},
+		"a controller that is not on":  {[]string{"journal", "--from", "http://127.0.0.1:1"}, 1, "ask for the journal"},
+		"a file that is not a journal": {[]string{"replay", "journal_test.go"}, 1, "is not a journal"},
+	} {
+		status, text, problem := run(tc.args...)
+		if status != tc.status || !strings.Contains(text+problem, tc.want) || tc.want == "" && text != "" {
+			t.Errorf("%s: status %d, want %d with %q:\n%s%s", name, status, tc.status, tc.want, text, problem)
+		}
+	}
+	if _, err := os.Stat(saved); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,53 @@
+package disruption
+
+import (
+	"tenon/core/plan"
+	"tenon/internal/command"
+	"tenon/internal/journal"
+	"tenon/internal/world"
+)
+
+// woke is why it is evaluated now. See wait for when each of them counts.
+func (d *disruption) woke(p world.Pulse) string {
+	switch {
+	case d.last.at.IsZero():
+		return "the controller has started"
+	case d.last.after != "":
+		return "nodes were left for this evaluation"
+	case d.underway.Ended() != d.last.ended:
+		return "a disruption is over"
+	case p.Changes != d.last.changes:
+		return "the cluster has changed"
+	}
+	return "time has passed"
+}
+
+// record puts an evaluation into the journal, and returns its number.
+func (d *disruption) record(r journal.Record) int64 {
+	r.By, r.Took = "disruption", d.last.took
+	return d.o.Journal.Decided(r)
+}
+
+// recordOutcome puts into the journal what a disruption has come to. The number of the decision is known
+// to what begins it alone.
+func (d *disruption) recordOutcome(r *command.Record, o journal.Outcome) {
+	savings := r.Savings.Float()
+	o.At, o.Action, o.Command, o.Savings = d.kit.Clock.Now(), journal.ActionDisrupt, r.ID, &savings
+	for _, m := range r.Claims {
+		o.NodeClaims = append(o.NodeClaims, m.Claim)
+	}
+	for _, m := range r.Replacements {
+		o.Replacements = append(o.Replacements, m.Claim)
+	}
+	d.o.Journal.Told(o)
+}
+
+// recordDropped puts into the journal that a disruption of a decision was not begun.
+func (d *disruption) recordDropped(p *plan.Disruption, number int64, why string) {
+	savings := p.Savings.Float()
+	o := journal.Outcome{At: d.kit.Clock.Now(), Decision: number, Action: journal.ActionDisrupt, Result: journal.Dropped, Why: why, Savings: &savings}
+	for i := range p.Nodes {
+		o.NodeClaims = append(o.NodeClaims, p.Nodes[i].Claim)
+	}
+	d.o.Journal.Told(o)
+}
