@@ -39,8 +39,7 @@ func (e *Executor) write(ctx context.Context, claim *karpenterv1.NodeClaim, r *c
 func (e *Executor) writeOnce(ctx context.Context, claim *karpenterv1.NodeClaim, r *command.Record) error {
 	changed := claim.DeepCopy()
 	set(changed, karpenterv1.AnnotationDisruption, r.String())
-	patch := patch.Locked(claim)
-	if err := e.kit.Client.Patch(ctx, changed, patch); err != nil {
+	if err := patch.IfUnchanged(ctx, e.kit, claim, changed); err != nil {
 		return fmt.Errorf("write command %s on claim %s: %w", r.ID, claim.Name, err)
 	}
 	return nil
@@ -66,8 +65,7 @@ func (e *Executor) shut(ctx context.Context, l command.Leaver, r *command.Record
 	if l.Node != nil && !departure.Closed(l.Node) {
 		closed := l.Node.DeepCopy()
 		closed.Spec.Taints = append(closed.Spec.Taints, karpenterv1.TaintDisrupted())
-		patch := patch.Locked(l.Node)
-		if err := e.kit.Client.Patch(ctx, closed, patch); err != nil {
+		if err := patch.IfUnchanged(ctx, e.kit, l.Node, closed); err != nil {
 			return fmt.Errorf("taint node %s: %w", l.Node.Name, err)
 		}
 	}
@@ -102,7 +100,7 @@ func (e *Executor) explain(ctx context.Context, claim *karpenterv1.NodeClaim, re
 }
 
 func (e *Executor) patchStatus(ctx context.Context, before, after *karpenterv1.NodeClaim) error {
-	err := e.kit.Client.Status().Patch(ctx, after, patch.Locked(before))
+	err := patch.StatusIfUnchanged(ctx, e.kit, before, after)
 	if err != nil {
 		return fmt.Errorf("write conditions of claim %s: %w", before.Name, err)
 	}
@@ -131,7 +129,7 @@ func (e *Executor) open(ctx context.Context, node *corev1.Node) error {
 	taint := karpenterv1.TaintDisrupted()
 	opened := node.DeepCopy()
 	opened.Spec.Taints = slices.DeleteFunc(opened.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&taint) })
-	err := e.kit.Client.Patch(ctx, opened, patch.Locked(node))
+	err := patch.IfUnchanged(ctx, e.kit, node, opened)
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("take the taint from node %s: %w", node.Name, err)
 	}
@@ -145,7 +143,7 @@ func (e *Executor) forget(ctx context.Context, claim *karpenterv1.NodeClaim) err
 	}
 	changed := claim.DeepCopy()
 	delete(changed.Annotations, karpenterv1.AnnotationDisruption)
-	err := e.kit.Client.Patch(ctx, changed, client.MergeFrom(claim))
+	err := patch.Merge(ctx, e.kit, claim, changed)
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("take the command from claim %s: %w", claim.Name, err)
 	}
@@ -162,7 +160,7 @@ func (e *Executor) rearrange(ctx context.Context, claims []string, at time.Time)
 		if err == nil {
 			changed := claim.DeepCopy()
 			ingest.Rearrange(changed, at)
-			err = e.kit.Client.Patch(ctx, changed, client.MergeFrom(claim))
+			err = patch.Merge(ctx, e.kit, claim, changed)
 		}
 		if client.IgnoreNotFound(err) != nil {
 			wrong = append(wrong, fmt.Errorf("note on claim %s that it takes pods: %w", name, err))

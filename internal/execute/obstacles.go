@@ -50,6 +50,6 @@ func (e *Executor) markPool(ctx context.Context, pool *karpenterv1.NodePool, lim
 	}
 	marked := pool.DeepCopy()
 	marked.Status.Conditions = conditions.List()
-	_, err := patch.Status(ctx, e.kit.Client, pool, marked)
+	_, err := patch.Status(ctx, e.kit, pool, marked)
 	return err
 }

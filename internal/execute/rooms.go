@@ -48,6 +48,6 @@ func (e *Executor) markRoom(ctx context.Context, b *snapshot.Buffer, room *plan.
 	if !meta.SetStatusCondition(&marked.Status.Conditions, c) {
 		return nil
 	}
-	_, err := patch.Status(ctx, e.kit.Client, buffer, marked)
+	_, err := patch.Status(ctx, e.kit, buffer, marked)
 	return err
 }

@@ -1,6 +1,9 @@
-// Package patch writes what has changed about an object, and nothing when nothing has. What
-// follows from a conflict is decided here: the controller looks again soon (Settled), or, where
-// it cannot wait for the cache, writes on the object as it is now (Retry).
+// Package patch is how controllers change objects: each function writes what differs between an object
+// as it was looked at and as it should be, and has its policy for conflicts.
+//
+//	Status, Fields, Values   the controller looks again soon, or is done if the object is gone
+//	Retry, Current           the write is tried again on the object as the API server has it
+//	IfUnchanged, Merge       the caller decides what a conflict means; see Outdated
 //
 // The lists in a status are replaced as a whole, so writes of them carry the version that
 // was looked at: a late writer would otherwise undo what others have added.
@@ -20,39 +23,64 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// AfterConflict is when to look again after another writer was faster. The cache that was
+// afterConflict is when to look again after another writer was faster. The cache that was
 // behind wakes the controller before that when it has caught up.
-const AfterConflict = time.Second
+const afterConflict = time.Second
 
 // Outdated reports that a write was for an object that has changed meanwhile, or is gone: what was
 // decided about it holds no more.
 func Outdated(err error) bool { return apierrors.IsConflict(err) || apierrors.IsNotFound(err) }
 
+// LookAgain is what a controller does about an object that has changed meanwhile, or is gone: it looks
+// again soon. Other errors stay.
+func LookAgain(err error) (reconcile.Result, error) {
+	if Outdated(err) {
+		return reconcile.In(afterConflict), nil
+	}
+	return reconcile.Never, err
+}
+
 // Status writes the status of after, as far as it differs from before. An object that has
 // changed meanwhile is looked at again soon, and one that is gone is left alone; only
 // other troubles are errors.
-func Status(ctx context.Context, c client.Client, before, after client.Object) (reconcile.Result, error) {
+func Status(ctx context.Context, kit reconcile.Kit, before, after client.Object) (reconcile.Result, error) {
 	if equality.Semantic.DeepEqual(before, after) {
 		return reconcile.Never, nil
 	}
-	return Settled(after, c.Status().Patch(ctx, after, Locked(before)))
+	return Settled(after, StatusIfUnchanged(ctx, kit, before, after))
 }
 
 // Fields writes what differs beside the status. Maps are merged key by key, so that no
 // version has to match for labels, annotations and single values.
-func Fields(ctx context.Context, c client.Client, before, after client.Object) (reconcile.Result, error) {
+func Fields(ctx context.Context, kit reconcile.Kit, before, after client.Object) (reconcile.Result, error) {
 	if equality.Semantic.DeepEqual(before, after) {
 		return reconcile.Never, nil
 	}
-	return Settled(after, c.Patch(ctx, after, client.MergeFrom(before)))
+	return Settled(after, Merge(ctx, kit, before, after))
 }
 
 // Values writes single values and maps of the status, like Fields.
-func Values(ctx context.Context, c client.Client, before, after client.Object) (reconcile.Result, error) {
+func Values(ctx context.Context, kit reconcile.Kit, before, after client.Object) (reconcile.Result, error) {
 	if equality.Semantic.DeepEqual(before, after) {
 		return reconcile.Never, nil
 	}
-	return Settled(after, c.Status().Patch(ctx, after, client.MergeFrom(before)))
+	return Settled(after, kit.Client.Status().Patch(ctx, after, client.MergeFrom(before)))
+}
+
+// IfUnchanged writes what differs beside the status, unless the object has changed since it was as
+// before: then it returns the API server's conflict. Afterwards, after is what the API server has.
+func IfUnchanged(ctx context.Context, kit reconcile.Kit, before, after client.Object) error {
+	return kit.Client.Patch(ctx, after, lock(before))
+}
+
+// StatusIfUnchanged is IfUnchanged for the status.
+func StatusIfUnchanged(ctx context.Context, kit reconcile.Kit, before, after client.Object) error {
+	return kit.Client.Status().Patch(ctx, after, lock(before))
+}
+
+// Merge writes single values and the keys of maps that differ beside the status, beside what others write.
+func Merge(ctx context.Context, kit reconcile.Kit, before, after client.Object) error {
+	return kit.Client.Patch(ctx, after, client.MergeFrom(before))
 }
 
 // Settled is what follows from an attempt to write: after a conflict the object is looked at again
@@ -62,7 +90,7 @@ func Settled(object client.Object, err error) (reconcile.Result, error) {
 	case err == nil, apierrors.IsNotFound(err):
 		return reconcile.Never, nil
 	case apierrors.IsConflict(err):
-		return reconcile.In(AfterConflict), nil
+		return reconcile.In(afterConflict), nil
 	}
 	return reconcile.Never, fmt.Errorf("write %T %s: %w", object, object.GetName(), err)
 }

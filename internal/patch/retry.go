@@ -7,6 +7,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"tenon/internal/reconcile"
 )
 
 // attempts is how often a write is tried that others overtake.
@@ -19,14 +21,14 @@ const attempts = 5
 func Retry[T any, P interface {
 	*T
 	client.Object
-}](ctx context.Context, uncached client.Reader, seen P, write func(P) error) error {
+}](ctx context.Context, kit reconcile.Kit, seen P, write func(P) error) error {
 	for try := 1; ; try++ {
 		err := write(seen)
 		if !apierrors.IsConflict(err) || try == attempts {
 			return err
 		}
 		fresh := P(new(T))
-		if err := uncached.Get(ctx, client.ObjectKeyFromObject(seen), fresh); err != nil {
+		if err := kit.Uncached.Get(ctx, client.ObjectKeyFromObject(seen), fresh); err != nil {
 			return fmt.Errorf("read %T %s: %w", seen, seen.GetName(), err)
 		}
 		if fresh.GetUID() != seen.GetUID() {
@@ -41,11 +43,11 @@ func Retry[T any, P interface {
 func Current[T any, P interface {
 	*T
 	client.Object
-}](ctx context.Context, uncached client.Reader, name string, write func(P) error) error {
+}](ctx context.Context, kit reconcile.Kit, name string, write func(P) error) error {
 	object := P(new(T))
-	err := uncached.Get(ctx, client.ObjectKey{Name: name}, object)
+	err := kit.Uncached.Get(ctx, client.ObjectKey{Name: name}, object)
 	if err == nil {
-		err = Retry(ctx, uncached, object, write)
+		err = Retry(ctx, kit, object, write)
 	}
 	return client.IgnoreNotFound(err)
 }

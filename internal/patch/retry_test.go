@@ -48,7 +48,7 @@ func TestRetry(t *testing.T) {
 			}
 			r := harness.New(t, memory.Options{}, objects...)
 			writes, last := 0, ""
-			err := patch.Retry(t.Context(), r.Kit.Uncached, poolWith("1", "old"), func(pool *karpenterv1.NodePool) error {
+			err := patch.Retry(t.Context(), r.Kit, poolWith("1", "old"), func(pool *karpenterv1.NodePool) error {
 				writes++
 				last = pool.Annotations["seen"]
 				if writes <= tc.conflicts {
@@ -70,7 +70,7 @@ func TestCurrent(t *testing.T) {
 	r := harness.New(t, memory.Options{}, poolWith("1", "new"))
 	for name, want := range map[string]string{"default": "new", "gone": ""} {
 		saw := ""
-		err := patch.Current(t.Context(), r.Kit.Uncached, name, func(pool *karpenterv1.NodePool) error {
+		err := patch.Current(t.Context(), r.Kit, name, func(pool *karpenterv1.NodePool) error {
 			saw = pool.Annotations["seen"]
 			return nil
 		})

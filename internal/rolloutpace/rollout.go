@@ -185,7 +185,7 @@ func (r *Rollouts) Rest(ctx context.Context, pool *karpenterv1.NodePool) error {
 
 // change reads past the cache: commands may end one right after the other.
 func (r *Rollouts) change(ctx context.Context, name string, change func(State, string) State) error {
-	return patch.Current(ctx, r.kit.Uncached, name, func(pool *karpenterv1.NodePool) error {
+	return patch.Current(ctx, r.kit, name, func(pool *karpenterv1.NodePool) error {
 		goal, err := r.goal(ctx, pool)
 		if err != nil {
 			return err
@@ -205,8 +205,7 @@ func (r *Rollouts) write(ctx context.Context, pool *karpenterv1.NodePool, text s
 		changed.Annotations = map[string]string{}
 	}
 	changed.Annotations[Annotation] = text
-	patch := patch.Locked(pool)
-	if err := r.kit.Client.Patch(ctx, changed, patch); err != nil {
+	if err := patch.IfUnchanged(ctx, r.kit, pool, changed); err != nil {
 		return err
 	}
 	now := r.kit.Clock.Now()

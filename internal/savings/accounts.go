@@ -138,7 +138,7 @@ func split(amount model.Money, weights []model.Money) []model.Money {
 
 // change reads past the cache: commands may end one right after the other.
 func (l *Accounts) change(ctx context.Context, name string, change func(Account) Account) error {
-	err := patch.Current(ctx, l.kit.Uncached, name, func(pool *karpenterv1.NodePool) error {
+	err := patch.Current(ctx, l.kit, name, func(pool *karpenterv1.NodePool) error {
 		after := change(Of(pool)).String()
 		if after == pool.Annotations[Annotation] {
 			return nil
@@ -148,7 +148,7 @@ func (l *Accounts) change(ctx context.Context, name string, change func(Account)
 			changed.Annotations = map[string]string{}
 		}
 		changed.Annotations[Annotation] = after
-		return l.kit.Client.Patch(ctx, changed, patch.Locked(pool))
+		return patch.IfUnchanged(ctx, l.kit, pool, changed)
 	})
 	if err != nil {
 		return fmt.Errorf("write the savings of pool %s: %w", name, err)

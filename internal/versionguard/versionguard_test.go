@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"tenon/internal/patch"
+	"tenon/internal/reconcile"
 	"tenon/internal/versionguard"
 )
 
@@ -71,7 +72,7 @@ func (d *desk) label(seen *corev1.Node, value string, locked bool) error {
 func (d *desk) phase(seen *corev1.Node, phase corev1.NodePhase) error {
 	changed := seen.DeepCopy()
 	changed.Status.Phase = phase
-	return d.Status().Patch(d.Context(), changed, patch.Locked(seen))
+	return patch.StatusIfUnchanged(d.Context(), reconcile.Kit{Client: d}, seen, changed)
 }
 
 // remove deletes like an API server: the fake one does not look at the version.

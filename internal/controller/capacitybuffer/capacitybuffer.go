@@ -77,7 +77,7 @@ func (r resolver) reconcile(ctx context.Context, key reconcile.Key) (reconcile.R
 	// 2. Say what it asks for.
 	told := buffer.DeepCopy()
 	tell(&told.Status, buffer, index.Room(buffer), r.kit.Clock.Now())
-	again, err := patch.Status(ctx, r.kit.Client, buffer, told)
+	again, err := patch.Status(ctx, r.kit, buffer, told)
 	return again.Sooner(reconcile.In(period)), err
 }
 

@@ -62,7 +62,7 @@ func lastCall(leave departure.Departure, step drain.Step) time.Time {
 // server refuses for good it would refuse again.
 func (q *queue) roll(ctx context.Context, leave departure.Departure, step drain.Step, w surge.Workload) (surge.Step, error) {
 	asked := surge.Ask(w.Deployment, step.Pod)
-	err := q.Client.Patch(ctx, asked, patch.Locked(w.Deployment))
+	err := patch.IfUnchanged(ctx, q.Kit, w.Deployment, asked)
 	switch {
 	case err == nil:
 		q.Rolled(asked)

@@ -152,7 +152,7 @@ func (j judge) tell(ctx context.Context, overlays []*karpenterv1alpha1.NodeOverl
 			conditions.SetFalse(karpenterv1alpha1.ConditionValidationSucceeded, "RuntimeValidation", err.Error())
 		}
 		told.Status.Conditions = conditions.List()
-		again, err := patch.Status(ctx, j.kit.Client, o, told)
+		again, err := patch.Status(ctx, j.kit, o, told)
 		result, troubles = result.Sooner(again), append(troubles, err)
 	}
 	return result, errors.Join(troubles...)

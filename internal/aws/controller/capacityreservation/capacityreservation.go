@@ -91,13 +91,13 @@ func (k keeper) correct(ctx context.Context, claim *karpenterv1.NodeClaim) error
 		}
 		mended := node.DeepCopy()
 		demoted(mended)
-		if _, err := patch.Fields(ctx, k.kit.Client, node, mended); err != nil {
+		if _, err := patch.Fields(ctx, k.kit, node, mended); err != nil {
 			return err
 		}
 	}
 	mended := claim.DeepCopy()
 	demoted(mended)
-	_, err = patch.Fields(ctx, k.kit.Client, claim, mended)
+	_, err = patch.Fields(ctx, k.kit, claim, mended)
 	return err
 }
 

@@ -168,7 +168,7 @@ func (c controller) date(ctx context.Context, n instanceevents.Notice, claim *ka
 		dated.Annotations = map[string]string{}
 	}
 	dated.Annotations[departure.AnnotationEnds] = at.Add(spotWarning).UTC().Format(time.RFC3339)
-	if err := c.kit.Client.Patch(ctx, dated, client.MergeFrom(claim)); client.IgnoreNotFound(err) != nil {
+	if err := patch.Merge(ctx, c.kit, claim, dated); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("write when the machine of claim %s ends: %w", claim.Name, err)
 	}
 	return nil
@@ -201,7 +201,7 @@ func nodeOf(ctx context.Context, kit reconcile.Kit, claim *karpenterv1.NodeClaim
 // remove deletes a claim. With force its pods get no time. The claim may have changed
 // since the cache saw it; there is no time to wait until it catches up.
 func remove(ctx context.Context, kit reconcile.Kit, claim *karpenterv1.NodeClaim, node *corev1.Node, why removal.Reason, force bool) error {
-	return client.IgnoreNotFound(patch.Retry(ctx, kit.Uncached, claim, func(claim *karpenterv1.NodeClaim) error {
+	return client.IgnoreNotFound(patch.Retry(ctx, kit, claim, func(claim *karpenterv1.NodeClaim) error {
 		deleted, err := removeSeen(ctx, kit, claim, why, force)
 		if deleted {
 			kit.Events.Publish(terminating(claim, node)...)
@@ -232,7 +232,7 @@ func hurry(ctx context.Context, kit reconcile.Kit, claim *karpenterv1.NodeClaim)
 		changed.Annotations = map[string]string{}
 	}
 	changed.Annotations[karpenterv1.AnnotationTerminationTimestamp] = kit.Clock.Now().UTC().Format(time.RFC3339)
-	return changed, kit.Client.Patch(ctx, changed, patch.Locked(claim))
+	return changed, patch.IfUnchanged(ctx, kit, claim, changed)
 }
 
 // announce says on claim and node what is going to happen.

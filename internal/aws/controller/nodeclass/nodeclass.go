@@ -102,7 +102,7 @@ func (k keeper) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Res
 	if !controllerutil.ContainsFinalizer(class, awsv1.FinalizerTermination) {
 		held := class.DeepCopy()
 		controllerutil.AddFinalizer(held, awsv1.FinalizerTermination)
-		if err := k.kit.Client.Patch(ctx, held, patch.Locked(class)); err != nil {
+		if err := patch.IfUnchanged(ctx, k.kit, class, held); err != nil {
 			return patch.Settled(class, err)
 		}
 		class = held
@@ -114,7 +114,7 @@ func (k keeper) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Res
 	if err := k.showRefusal(ctx, after); err != nil {
 		return reconcile.Never, err
 	}
-	written, err := patch.Status(ctx, k.kit.Client, class, after)
+	written, err := patch.Status(ctx, k.kit, class, after)
 	if err := errors.Join(failed, err); err != nil {
 		return reconcile.Never, fmt.Errorf("look at class %s: %w", class.Name, err)
 	}
@@ -139,7 +139,7 @@ func (k keeper) finish(ctx context.Context, class *awsv1.EC2NodeClass) (reconcil
 	}
 	released := class.DeepCopy()
 	controllerutil.RemoveFinalizer(released, awsv1.FinalizerTermination)
-	if err := k.kit.Client.Patch(ctx, released, patch.Locked(class)); err != nil {
+	if err := patch.IfUnchanged(ctx, k.kit, class, released); err != nil {
 		return patch.Settled(class, err)
 	}
 	k.inventory.Forget(class)

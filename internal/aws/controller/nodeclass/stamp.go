@@ -49,7 +49,7 @@ func (s stamper) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Re
 	}
 	stamped := class.DeepCopy()
 	wanted.put(stamped)
-	return patch.Fields(ctx, s.kit.Client, class, stamped)
+	return patch.Fields(ctx, s.kit, class, stamped)
 }
 
 func (s stamper) migrate(ctx context.Context, class *awsv1.EC2NodeClass, wanted stamp) error {
@@ -60,7 +60,7 @@ func (s stamper) migrate(ctx context.Context, class *awsv1.EC2NodeClass, wanted 
 	for _, claim := range claims {
 		stamped := claim.DeepCopy()
 		migrated(claim, wanted).put(stamped)
-		if _, err := patch.Fields(ctx, s.kit.Client, claim, stamped); err != nil {
+		if _, err := patch.Fields(ctx, s.kit, claim, stamped); err != nil {
 			return fmt.Errorf("stamp claim %s anew: %w", claim.Name, err)
 		}
 	}

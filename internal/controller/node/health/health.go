@@ -141,7 +141,7 @@ func (c *controller) ward(ctx context.Context, claim *karpenterv1.NodeClaim) (wa
 func (c *controller) replace(ctx context.Context, claim *karpenterv1.NodeClaim, illness illness) error {
 	changed := claim.DeepCopy()
 	if hurry(changed, c.Clock.Now()) {
-		err := c.Client.Patch(ctx, changed, patch.Locked(claim))
+		err := patch.IfUnchanged(ctx, c.Kit, claim, changed)
 		if apierrors.IsNotFound(err) {
 			return nil
 		}

@@ -65,7 +65,7 @@ func (c *controller) close(ctx context.Context, node *corev1.Node) error {
 		changed.Labels = map[string]string{}
 	}
 	changed.Labels[karpenterv1.LabelExcludeFromBalancers] = karpenterv1.ExcludedBy
-	if err := c.Client.Patch(ctx, changed, patch.Locked(node.DeepCopy())); err != nil {
+	if err := patch.IfUnchanged(ctx, c.Kit, node, changed); err != nil {
 		return fmt.Errorf("taint node %s: %w", node.Name, err)
 	}
 	reconcile.Log(ctx).Info("tainted node", "taint.Key", taint.Key, "taint.Value", taint.Value, "taint.Effect", string(taint.Effect))
@@ -78,7 +78,7 @@ func (c *controller) close(ctx context.Context, node *corev1.Node) error {
 func (c *controller) release(ctx context.Context, node *corev1.Node) error {
 	changed := node.DeepCopy()
 	controllerutil.RemoveFinalizer(changed, karpenterv1.FinalizerTermination)
-	if err := c.Client.Patch(ctx, changed, patch.Locked(node)); err != nil {
+	if err := patch.IfUnchanged(ctx, c.Kit, node, changed); err != nil {
 		if client.IgnoreNotFound(err) == nil {
 			return nil
 		}

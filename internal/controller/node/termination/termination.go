@@ -186,7 +186,7 @@ func (c *controller) write(ctx context.Context, p *pass) error {
 	}
 	changed := p.Claim.DeepCopy()
 	changed.Status.Conditions = p.conditions.List()
-	if err := c.Client.Status().Patch(ctx, changed, patch.Locked(p.Claim)); client.IgnoreNotFound(err) != nil {
+	if err := patch.StatusIfUnchanged(ctx, c.Kit, p.Claim, changed); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("write the status of claim %s: %w", p.Claim.Name, err)
 	}
 	for _, f := range p.after {

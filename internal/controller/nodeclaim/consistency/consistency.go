@@ -131,5 +131,5 @@ func (c *consistency) write(ctx context.Context, claim *karpenterv1.NodeClaim, c
 		conditions.SetFalse(karpenterv1.ConditionConsistentStateFound, "ConsistencyCheckFailed", "Consistency Check Failed")
 	}
 	claim.Status.Conditions = conditions.List()
-	return patch.Status(ctx, c.kit.Client, before, claim)
+	return patch.Status(ctx, c.kit, before, claim)
 }

@@ -3,6 +3,7 @@ package consistency
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -11,7 +12,6 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
 	"tenon/cloud/memory"
-	"tenon/internal/patch"
 	"tenon/internal/reconcile"
 	"tenon/internal/testing/harness"
 )
@@ -101,7 +101,7 @@ func TestConsistency(t *testing.T) {
 		}
 		return nil
 	})
-	if again := r.Run(c, "web-1").After; again != patch.AfterConflict {
+	if again := r.Run(c, "web-1").After; again != time.Second {
 		t.Errorf("again in %s after a conflict", again)
 	}
 	r.Fail(nil)

@@ -102,7 +102,7 @@ func (m marking) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Re
 		return result.Sooner(pause), trouble
 	}
 	note(ctx, claim, marked)
-	again, err := patch.Status(ctx, m.kit.Client, claim, marked)
+	again, err := patch.Status(ctx, m.kit, claim, marked)
 	return result.Sooner(pause).Sooner(again), errors.Join(trouble, err)
 }
 

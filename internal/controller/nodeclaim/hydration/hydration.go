@@ -15,6 +15,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
 	"tenon/internal/lookup"
+	"tenon/internal/patch"
 	"tenon/internal/reconcile"
 	"tenon/internal/translate"
 )
@@ -128,7 +129,7 @@ func (h *hydration) label(ctx context.Context, object client.Object, claim *karp
 	key, class := translate.ClassLabel(claim)
 	labels[key] = class
 	object.SetLabels(labels)
-	if err := h.kit.Client.Patch(ctx, object, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
+	if err := patch.Merge(ctx, h.kit, before, object); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("label %s with its class: %w", before.GetName(), err)
 	}
 	return nil

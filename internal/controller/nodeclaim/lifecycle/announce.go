@@ -83,7 +83,7 @@ func (l *lifecycle) count(pool types.UID, registered bool) {
 // that leaves it healthy sets True".
 func (l *lifecycle) judgePool(ctx context.Context, pool *karpenterv1.NodePool, claim *karpenterv1.NodeClaim, registered bool) error {
 	health := l.tracker.Health(pool.UID)
-	return patch.Retry(ctx, l.kit.Uncached, pool, func(pool *karpenterv1.NodePool) error {
+	return patch.Retry(ctx, l.kit, pool, func(pool *karpenterv1.NodePool) error {
 		before := pool.DeepCopy()
 		conditions := pool.Conditions(l.kit.Clock.Now())
 		switch {
@@ -99,7 +99,7 @@ func (l *lifecycle) judgePool(ctx context.Context, pool *karpenterv1.NodePool, c
 		if equality.Semantic.DeepEqual(before.Status, pool.Status) {
 			return nil // nodes come in bursts, and all of them say the same
 		}
-		return l.kit.Client.Status().Patch(ctx, pool, locked(before))
+		return patch.StatusIfUnchanged(ctx, l.kit, before, pool)
 	})
 }
 

@@ -17,6 +17,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
 	"tenon/internal/lookup"
+	"tenon/internal/patch"
 	"tenon/internal/reconcile"
 	"tenon/internal/telemetry"
 )
@@ -234,7 +235,7 @@ func (l *lifecycle) release(ctx context.Context, claim *karpenterv1.NodeClaim) e
 	if !controllerutil.RemoveFinalizer(claim, karpenterv1.FinalizerTermination) {
 		return nil
 	}
-	if err := l.kit.Client.Patch(ctx, claim, locked(before)); err != nil {
+	if err := patch.IfUnchanged(ctx, l.kit, before, claim); err != nil {
 		return fmt.Errorf("remove the finalizer of claim %s: %w", claim.Name, err)
 	}
 	reconcile.Log(ctx).Info("deleted nodeclaim", "provider-id", before.Status.ProviderID, "Node", before.Status.NodeName)

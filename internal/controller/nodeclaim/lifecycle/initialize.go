@@ -6,11 +6,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"tenon/api/condition"
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/order"
+	"tenon/internal/patch"
 )
 
 const (
@@ -69,7 +69,7 @@ func (l *lifecycle) initialize(ctx context.Context, claim *karpenterv1.NodeClaim
 	node := nodes[0].DeepCopy()
 	node.Labels = merged(node.Labels, map[string]string{karpenterv1.LabelInitialized: "true"})
 	if nodes[0].Labels[karpenterv1.LabelInitialized] != "true" {
-		if err := l.kit.Client.Patch(ctx, node, client.MergeFrom(nodes[0])); err != nil {
+		if err := patch.Merge(ctx, l.kit, nodes[0], node); err != nil {
 			return fmt.Errorf("mark node %s as initialized: %w", node.Name, err)
 		}
 	}

@@ -72,7 +72,7 @@ func (l *lifecycle) stillWanted(ctx context.Context, claim *karpenterv1.NodeClai
 // its end can begin at once. If the claim itself is gone, so is the reason to have bought. After
 // too many conflicts it is left to the next reconcile, which gets the same instance for the same token.
 func (l *lifecycle) keep(ctx context.Context, claim *karpenterv1.NodeClaim, order cloud.Claim, i cloud.Instance) error {
-	err := patch.Retry(ctx, l.kit.Uncached, claim, func(now *karpenterv1.NodeClaim) error {
+	err := patch.Retry(ctx, l.kit, claim, func(now *karpenterv1.NodeClaim) error {
 		*claim = *now
 		before := claim.DeepCopy()
 		translate.Record(claim, order, i)

@@ -139,10 +139,10 @@ func (l *lifecycle) reconcile(ctx context.Context, key reconcile.Key) (reconcile
 		return reconcile.Never, nil
 	}
 	result, err := l.step(ctx, claim)
-	if patch.Outdated(err) { // the cache was behind
-		return reconcile.In(patch.AfterConflict), nil
+	if err != nil {
+		return patch.LookAgain(err)
 	}
-	return result, err
+	return result, nil
 }
 
 func (l *lifecycle) step(ctx context.Context, claim *karpenterv1.NodeClaim) (reconcile.Result, error) {

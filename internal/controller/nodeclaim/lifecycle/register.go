@@ -18,6 +18,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
 	"tenon/internal/lookup"
+	"tenon/internal/patch"
 	"tenon/internal/reconcile"
 	"tenon/internal/telemetry"
 	"tenon/internal/translate"
@@ -212,7 +213,7 @@ func (l *lifecycle) saveNode(ctx context.Context, before, node *corev1.Node) err
 	if equality.Semantic.DeepEqual(before, node) {
 		return nil
 	}
-	if err := l.kit.Client.Patch(ctx, node, locked(before)); err != nil {
+	if err := patch.IfUnchanged(ctx, l.kit, before, node); err != nil {
 		return fmt.Errorf("write node %s: %w", node.Name, err)
 	}
 	return nil

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/api/equality"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/internal/patch"
@@ -19,7 +18,7 @@ func (l *lifecycle) save(ctx context.Context, before, claim *karpenterv1.NodeCla
 	wanted := claim.Status.DeepCopy()
 	if !equality.Semantic.DeepEqual(before.ObjectMeta, claim.ObjectMeta) {
 		before.Status.DeepCopyInto(&claim.Status)
-		if err := l.kit.Client.Patch(ctx, claim, locked(before)); err != nil {
+		if err := patch.IfUnchanged(ctx, l.kit, before, claim); err != nil {
 			return err
 		}
 	}
@@ -29,10 +28,5 @@ func (l *lifecycle) save(ctx context.Context, before, claim *karpenterv1.NodeCla
 	base := claim.DeepCopy()
 	before.Status.DeepCopyInto(&base.Status)
 	claim.Status = *wanted
-	return l.kit.Client.Status().Patch(ctx, claim, locked(base))
-}
-
-// locked is a patch from an object that fails if the object has changed since.
-func locked(base client.Object) client.Patch {
-	return patch.Locked(base.DeepCopyObject().(client.Object))
+	return patch.StatusIfUnchanged(ctx, l.kit, base, claim)
 }

@@ -103,7 +103,7 @@ func (w watcher) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Re
 	}
 	noted := claim.DeepCopy()
 	noted.Status.LastPodEventTime = metav1.NewTime(last)
-	return patch.Values(ctx, w.kit.Client, claim, noted)
+	return patch.Values(ctx, w.kit, claim, noted)
 }
 
 // claimOf finds the claim of a node, if it is one of ours that stays.

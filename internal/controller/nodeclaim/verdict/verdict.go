@@ -129,7 +129,7 @@ func (c *controller) mark(ctx context.Context, subjects []subject, now time.Time
 		conditions := after.Conditions(now)
 		d.mark.put(&conditions)
 		after.Status.Conditions = conditions.List()
-		again, err := patch.Status(ctx, c.kit.Client, d.claim, after)
+		again, err := patch.Status(ctx, c.kit, d.claim, after)
 		if err != nil {
 			return next, err
 		}

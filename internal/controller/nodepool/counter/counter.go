@@ -75,7 +75,7 @@ func (c counter) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Re
 	}
 	counted := pool.DeepCopy()
 	write(&counted.Status, members)
-	again, err := patch.Values(ctx, c.kit.Client, pool, counted)
+	again, err := patch.Values(ctx, c.kit, pool, counted)
 	return again.Sooner(reconcile.In(period)), err
 }
 

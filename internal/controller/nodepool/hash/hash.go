@@ -64,7 +64,7 @@ func (s stamper) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Re
 	}
 	stamped := pool.DeepCopy()
 	wanted.put(stamped)
-	return patch.Fields(ctx, s.kit.Client, pool, stamped)
+	return patch.Fields(ctx, s.kit, pool, stamped)
 }
 
 // migrate stamps the claims of a pool whose stamp is of another version.
@@ -76,7 +76,7 @@ func (s stamper) migrate(ctx context.Context, pool string, wanted stamp) error {
 	for _, claim := range claims {
 		stamped := claim.DeepCopy()
 		migrated(claim, wanted).put(stamped)
-		if _, err := patch.Fields(ctx, s.kit.Client, claim, stamped); err != nil {
+		if _, err := patch.Fields(ctx, s.kit, claim, stamped); err != nil {
 			return fmt.Errorf("stamp claim %s anew: %w", claim.Name, err)
 		}
 	}

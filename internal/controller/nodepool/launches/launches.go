@@ -120,7 +120,7 @@ func (r refused) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Re
 		conditions.SetTrueBecause(karpenterv1.ConditionLaunchesRefused, why.Reason, sentence(list))
 	}
 	told.Status.Conditions = conditions.List()
-	result, err := patch.Status(ctx, r.kit.Client, pool, told)
+	result, err := patch.Status(ctx, r.kit, pool, told)
 	if err != nil || result != reconcile.Never {
 		return result, err
 	}

@@ -76,7 +76,7 @@ func (r readiness) reconcile(ctx context.Context, key reconcile.Key) (reconcile.
 	}
 	tell(&conditions, found, missing)
 	told.Status.Conditions = conditions.List()
-	again, err := patch.Status(ctx, r.kit.Client, pool, told)
+	again, err := patch.Status(ctx, r.kit, pool, told)
 	if is, _ := conditions.Get(karpenterv1.ConditionNodeClassReady); err == nil && again == reconcile.Never && is.Reason != was.Reason && (!found.Found || found.Deleting) {
 		r.kit.Events.Publish(telemetry.Warning(pool, is.Reason, fmt.Sprintf("Failed resolving NodeClass %s: %s", ref.Name, is.Message)))
 	}

@@ -92,7 +92,7 @@ func (h health) reset(ctx context.Context, pool *karpenterv1.NodePool, c class.C
 	conditions.SetAwaiting(karpenterv1.ConditionNodeRegistrationHealthy)
 	fresh.Status.Conditions = conditions.List()
 	fresh.Status.NodeClassObservedGeneration = c.Generation
-	return patch.Status(ctx, h.kit.Client, pool, fresh)
+	return patch.Status(ctx, h.kit, pool, fresh)
 }
 
 // remind tells the tracker what it knew before a restart. It ignores what it knows better.

@@ -8,6 +8,7 @@ package rollout
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -86,21 +87,7 @@ func (p pacing) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Res
 		return reconcile.Never, err
 	}
 	// 3. Show it.
-	again, err := p.show(ctx, pool, state)
-	if err == nil && again != reconcile.Never {
-		again, err = p.showLive(ctx, key, state)
-	}
-	return again.Sooner(p.next(state)), err
-}
-
-// showLive shows the state on the pool as it is, and not as a cache has it: the pool's counts
-// change all the time, and a cache that is behind would have us overtaken again and again.
-func (p pacing) showLive(ctx context.Context, key reconcile.Key, state rolloutpace.State) (reconcile.Result, error) {
-	pool := &karpenterv1.NodePool{}
-	if err := p.kit.Uncached.Get(ctx, key, pool); err != nil {
-		return reconcile.Never, client.IgnoreNotFound(err)
-	}
-	return p.show(ctx, pool, state)
+	return p.next(state), p.show(ctx, pool, state)
 }
 
 // settle writes down what has become of the goal, and ends what is no more talked about.
@@ -125,7 +112,15 @@ func drifted(claim *karpenterv1.NodeClaim) bool {
 	})
 }
 
-func (p pacing) show(ctx context.Context, pool *karpenterv1.NodePool, state rolloutpace.State) (reconcile.Result, error) {
+// show says on the pool whether its roll-out is paused. The pool's counts change all the time: a cache
+// that is behind must not have the write refused again and again.
+func (p pacing) show(ctx context.Context, pool *karpenterv1.NodePool, state rolloutpace.State) error {
+	return client.IgnoreNotFound(patch.Retry(ctx, p.kit, pool, func(pool *karpenterv1.NodePool) error {
+		return p.mark(ctx, pool, state)
+	}))
+}
+
+func (p pacing) mark(ctx context.Context, pool *karpenterv1.NodePool, state rolloutpace.State) error {
 	marked := pool.DeepCopy()
 	conditions := marked.Conditions(p.kit.Clock.Now())
 	reason, message := state.Condition(p.kit.Clock.Now())
@@ -136,12 +131,11 @@ func (p pacing) show(ctx context.Context, pool *karpenterv1.NodePool, state roll
 		changed = conditions.SetTrueBecause(karpenterv1.ConditionRolloutPaused, reason, message)
 	}
 	if !changed {
-		return reconcile.Never, nil
+		return nil
 	}
 	marked.Status.Conditions = conditions.List()
-	again, err := patch.Status(ctx, p.kit.Client, pool, marked)
-	if err != nil || again != reconcile.Never {
-		return again, err
+	if err := patch.StatusIfUnchanged(ctx, p.kit, pool, marked); err != nil {
+		return fmt.Errorf("write the status of pool %s: %w", pool.Name, err)
 	}
 	switch {
 	case reason == "":
@@ -149,7 +143,7 @@ func (p pacing) show(ctx context.Context, pool *karpenterv1.NodePool, state roll
 	case reason == rolloutpace.ReplacementsFailed:
 		p.kit.Events.Publish(telemetry.Warning(pool, eventPaused, message))
 	}
-	return reconcile.Never, nil
+	return nil
 }
 
 // next is when something changes by itself.

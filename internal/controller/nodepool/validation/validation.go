@@ -87,7 +87,7 @@ func (v validation) reconcile(ctx context.Context, key reconcile.Key) (reconcile
 		}
 	}
 	told.Status.Conditions = conditions.List()
-	again, err := patch.Status(ctx, v.kit.Client, pool, told)
+	again, err := patch.Status(ctx, v.kit, pool, told)
 	if err == nil && again == reconcile.Never {
 		for _, event := range refused {
 			v.kit.Events.Publish(event)

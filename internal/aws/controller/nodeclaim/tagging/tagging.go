@@ -109,5 +109,5 @@ func (c controller) note(ctx context.Context, claim *karpenterv1.NodeClaim) (rec
 	}
 	changed.Annotations[awsv1.AnnotationTagged] = "true"
 	changed.Annotations[awsv1.AnnotationClusterNameTagged] = "true"
-	return patch.Fields(ctx, c.kit.Client, claim, changed)
+	return patch.Fields(ctx, c.kit, claim, changed)
 }
