@@ -110,7 +110,7 @@ func (s *Sim) kit(p *process) (reconcile.Kit, error) {
 	}
 	return reconcile.Kit{
 		Client:   caller{p.mirror.Client(), p},
-		Uncached: live{s.Store, p},
+		Server:   live{s.Store, p},
 		Cloud:    telemetry.Observe(provider, metrics, s.Clock),
 		Clock:    s.Clock,
 		Events:   ears{s.Events, p},

@@ -16,6 +16,7 @@ import (
 	"tenon/internal/departure"
 	"tenon/internal/ingest"
 	"tenon/internal/patch"
+	"tenon/internal/reconcile"
 )
 
 // write puts the record of a command on a claim, before anything else is done to it. Others
@@ -25,7 +26,7 @@ func (e *Executor) write(ctx context.Context, claim *karpenterv1.NodeClaim, r *c
 	err := e.writeOnce(ctx, claim, r)
 	for tries := 1; apierrors.IsConflict(err) && tries < attempts; tries++ {
 		fresh := &karpenterv1.NodeClaim{}
-		if err := e.kit.Uncached.Get(ctx, client.ObjectKeyFromObject(claim), fresh); err != nil {
+		if err := e.kit.Uncached(reconcile.AfterOwnWrite).Get(ctx, client.ObjectKeyFromObject(claim), fresh); err != nil {
 			return fmt.Errorf("read claim %s: %w", claim.Name, err)
 		}
 		if fresh.UID != claim.UID || fresh.DeletionTimestamp != nil || fresh.Annotations[karpenterv1.AnnotationDisruption] != "" {
@@ -48,7 +49,7 @@ func (e *Executor) writeOnce(ctx context.Context, claim *karpenterv1.NodeClaim, 
 // close keeps pods from coming to a leaver, and says on its claim why it goes. What is so
 // already is not written again, and what was overtaken is done when the command is looked at next.
 func (e *Executor) close(ctx context.Context, claim string, r *command.Record) error {
-	l, found, err := ReadLeaver(ctx, e.kit.Uncached, claim)
+	l, found, err := ReadLeaver(ctx, e.kit.Uncached(reconcile.AfterOwnWrite), claim)
 	if err != nil {
 		return err
 	}
@@ -89,7 +90,7 @@ func (e *Executor) explain(ctx context.Context, claim *karpenterv1.NodeClaim, re
 	err := e.patchStatus(ctx, claim, explained)
 	if apierrors.IsConflict(err) { // many controllers write conditions: the claim as it is now, once
 		fresh := &karpenterv1.NodeClaim{}
-		if err := e.kit.Uncached.Get(ctx, client.ObjectKeyFromObject(claim), fresh); err != nil {
+		if err := e.kit.Uncached(reconcile.AfterOwnWrite).Get(ctx, client.ObjectKeyFromObject(claim), fresh); err != nil {
 			return fmt.Errorf("read claim %s: %w", claim.Name, err)
 		}
 		if fresh.UID == claim.UID && fresh.ResourceVersion != claim.ResourceVersion {

@@ -130,7 +130,7 @@ func (e *Executor) make(ctx context.Context, claim *karpenterv1.NodeClaim) (*kar
 // find looks for a claim whose making was not answered.
 func (e *Executor) find(ctx context.Context, claim *karpenterv1.NodeClaim) (*karpenterv1.NodeClaim, bool) {
 	found := &karpenterv1.NodeClaim{}
-	err := e.kit.Uncached.Get(ctx, reconcile.Key{Name: claim.Name}, found)
+	err := e.kit.Uncached(reconcile.AfterLostAnswer).Get(ctx, reconcile.Key{Name: claim.Name}, found)
 	return found, err == nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"tenon/internal/lookup"
 	"tenon/internal/parallel"
 	"tenon/internal/podpolicy"
+	"tenon/internal/reconcile"
 	"tenon/internal/removal"
 )
 
@@ -69,7 +70,7 @@ func (e *Executor) replace(ctx context.Context, s *command.Stage, r command.Repl
 func (e *Executor) drop(ctx context.Context, claim *karpenterv1.NodeClaim) (bool, error) {
 	needed := e.world.Promised(claim.Name)
 	if claim.Status.NodeName != "" && !needed {
-		pods, err := lookup.PodsOn(ctx, e.kit.Uncached, claim.Status.NodeName)
+		pods, err := lookup.PodsOn(ctx, e.kit.Uncached(reconcile.BeforeRemoval), claim.Status.NodeName)
 		if err != nil {
 			return false, err
 		}

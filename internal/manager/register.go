@@ -77,7 +77,7 @@ func (c crew) kit(backend provider.Backend) (reconcile.Kit, error) {
 	}
 	return reconcile.Kit{
 		Client:   c.manager.GetClient(),
-		Uncached: c.manager.GetAPIReader(),
+		Server:   c.manager.GetAPIReader(),
 		Cloud:    telemetry.Observe(backend.Provider, metrics, c.clock),
 		Clock:    c.clock,
 		Events:   events,
@@ -112,7 +112,7 @@ func (c crew) employ(ctx context.Context, kit reconcile.Kit, backend provider.Ba
 		return err
 	}
 	parts.Suffix = func() string { return rand.String(suffixLength) }
-	kinds := append(pictured(c.settings), readable(ctx, kit.Uncached, c.log)...)
+	kinds := append(pictured(c.settings), readable(ctx, kit.Uncached(reconcile.AfterStart), c.log)...)
 	synced, err := feed(ctx, c.manager.GetCache(), parts.World, kinds)
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ func Retry[T any, P interface {
 			return err
 		}
 		fresh := P(new(T))
-		if err := kit.Uncached.Get(ctx, client.ObjectKeyFromObject(seen), fresh); err != nil {
+		if err := kit.Uncached(reconcile.AfterConflict).Get(ctx, client.ObjectKeyFromObject(seen), fresh); err != nil {
 			return fmt.Errorf("read %T %s: %w", seen, seen.GetName(), err)
 		}
 		if fresh.GetUID() != seen.GetUID() {
@@ -45,7 +45,7 @@ func Current[T any, P interface {
 	client.Object
 }](ctx context.Context, kit reconcile.Kit, name string, write func(P) error) error {
 	object := P(new(T))
-	err := kit.Uncached.Get(ctx, client.ObjectKey{Name: name}, object)
+	err := kit.Uncached(reconcile.AfterOwnWrite).Get(ctx, client.ObjectKey{Name: name}, object)
 	if err == nil {
 		err = Retry(ctx, kit, object, write)
 	}

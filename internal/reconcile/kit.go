@@ -13,9 +13,8 @@ import (
 type Kit struct {
 	// Client reads from caches, which lag behind, and writes to the API server.
 	Client client.Client
-	// Uncached reads past the cache, from the API server itself. It is for the rare read that must not
-	// lag: the last look before what cannot be undone, and what a cache that is behind would write again.
-	Uncached client.Reader
+	// Server reads from the API server itself; see Uncached.
+	Server client.Reader
 	// Cloud buys and removes machines.
 	Cloud cloud.Provider
 	// Clock is where the time comes from, always.

@@ -84,7 +84,7 @@ func (e *emulator) backend(key string, class *awsv1.EC2NodeClass) *backend {
 	b.Backend = got(open(t.Context(), provider.Environment{Client: b.server, Uncached: b.server, Clock: e.clock, Settings: s, Metrics: prometheus.NewRegistry(), Log: logr.Discard()}))(t)
 	metrics := got(telemetry.NewMetrics(prometheus.NewRegistry(), telemetry.LabelsOf(b.Provider.Describe())))(t)
 	for _, c := range b.Controllers(reconcile.Kit{
-		Client: b.server, Uncached: b.server, Cloud: b.Provider, Clock: e.clock, Events: silent{}, Metrics: metrics, Settings: s,
+		Client: b.server, Server: b.server, Cloud: b.Provider, Clock: e.clock, Events: silent{}, Metrics: metrics, Settings: s,
 	}) {
 		b.controllers[c.Name] = c
 	}

@@ -190,7 +190,7 @@ func (d *disruption) begin(ctx context.Context, s *start, number int64) error {
 // undo takes a command back that could not be begun. What it cannot take back now is found
 // on the objects.
 func (d *disruption) undo(ctx context.Context, r *command.Record, cause error) error {
-	stage, err := d.stage(ctx, d.kit.Uncached, world.Underway{Record: *r})
+	stage, err := d.stage(ctx, d.kit.Uncached(reconcile.AfterOwnWrite), world.Underway{Record: *r})
 	if err == nil {
 		err = d.abandon(ctx, stage, cause.Error())
 	}

@@ -83,7 +83,7 @@ func (d *disruption) advance(ctx context.Context, u world.Underway) error {
 		d.tellWaiting(stage)
 		return nil
 	}
-	if stage, err = d.stage(ctx, d.kit.Uncached, u); err != nil {
+	if stage, err = d.stage(ctx, d.kit.Uncached(reconcile.BeforeRemoval), u); err != nil {
 		return err
 	}
 	step, why := stage.Next()
@@ -219,7 +219,7 @@ func (d *disruption) tidy(ctx context.Context, claims []*karpenterv1.NodeClaim) 
 		if active[name] {
 			continue
 		}
-		l, found, err := execute.ReadLeaver(ctx, d.kit.Uncached, name)
+		l, found, err := execute.ReadLeaver(ctx, d.kit.Uncached(reconcile.BeforeRemoval), name)
 		if wrong = append(wrong, err); err == nil && found {
 			marked = append(marked, l)
 		}

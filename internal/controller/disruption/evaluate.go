@@ -147,7 +147,7 @@ func (d *disruption) adopt(ctx context.Context) error {
 		return nil
 	}
 	var claims karpenterv1.NodeClaimList
-	if err := d.kit.Uncached.List(ctx, &claims); err != nil {
+	if err := d.kit.Uncached(reconcile.AfterStart).List(ctx, &claims); err != nil {
 		return fmt.Errorf("list claims: %w", err)
 	}
 	for i := range claims.Items {

@@ -18,6 +18,7 @@ import (
 	"tenon/internal/departure"
 	"tenon/internal/ingest"
 	"tenon/internal/lookup"
+	"tenon/internal/reconcile"
 	"tenon/internal/surge"
 )
 
@@ -41,7 +42,7 @@ func (k *look) objection(ctx context.Context, l command.Leaver) (reason.Cause, e
 	var pods []*corev1.Pod
 	if l.Node != nil {
 		var err error
-		if pods, err = lookup.PodsOn(ctx, k.d.kit.Uncached, l.Node.Name); err != nil {
+		if pods, err = lookup.PodsOn(ctx, k.d.kit.Uncached(reconcile.BeforeRemoval), l.Node.Name); err != nil {
 			return reason.Cause{}, err
 		}
 	}
@@ -78,7 +79,7 @@ func (k *look) knew(pod *corev1.Pod) bool {
 // namespace and, if it asks to be replaced before it goes, what made it.
 func (k *look) read(ctx context.Context, pod *corev1.Pod) error {
 	if surge.Wanted(pod) {
-		w, err := departure.Workload(ctx, k.d.kit.Client, k.d.kit.Uncached, pod)
+		w, err := departure.Workload(ctx, k.d.kit.Client, k.d.kit.Uncached(reconcile.BeforeRemoval), pod)
 		if err != nil {
 			return err
 		}
@@ -96,7 +97,7 @@ func (k *look) read(ctx context.Context, pod *corev1.Pod) error {
 		return nil
 	}
 	var list policyv1.PodDisruptionBudgetList
-	if err := k.d.kit.Uncached.List(ctx, &list, client.InNamespace(pod.Namespace)); err != nil {
+	if err := k.d.kit.Uncached(reconcile.BeforeRemoval).List(ctx, &list, client.InNamespace(pod.Namespace)); err != nil {
 		return fmt.Errorf("list the budgets of namespace %s: %w", pod.Namespace, err)
 	}
 	for i := range list.Items {

@@ -19,7 +19,7 @@ import (
 // surge has another pod made before this one goes, where its workload asks for that. A pod
 // that gets none is evicted as others are, with the reason told.
 func (q *queue) surge(ctx context.Context, leave departure.Departure, decision drain.Decision, step drain.Step) (reconcile.Result, error) {
-	workload, err := departure.Workload(ctx, q.Client, q.Uncached, step.Pod)
+	workload, err := departure.Workload(ctx, q.Client, q.Uncached(reconcile.BeforeRemoval), step.Pod)
 	if err != nil {
 		return reconcile.Never, err
 	}

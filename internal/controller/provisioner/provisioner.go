@@ -293,7 +293,7 @@ func (l *loop) synced(now time.Time) bool {
 func (l *loop) resolveDoubts(ctx context.Context, now time.Time) error {
 	for _, claim := range l.o.World.Doubtful(now) {
 		found := &karpenterv1.NodeClaim{}
-		err := l.kit.Uncached.Get(ctx, reconcile.Key{Name: claim}, found)
+		err := l.kit.Uncached(reconcile.AfterLostAnswer).Get(ctx, reconcile.Key{Name: claim}, found)
 		switch {
 		case err == nil:
 			l.o.World.Put(found)

@@ -73,7 +73,7 @@ func (s static) makeAll(ctx context.Context, pool *karpenterv1.NodePool, n int, 
 // pool, the list is out of date and everything is counted again.
 func (s static) meet(ctx context.Context, pool *karpenterv1.NodePool, name string) error {
 	claim := &karpenterv1.NodeClaim{}
-	err := s.kit.Uncached.Get(ctx, client.ObjectKey{Name: name}, claim)
+	err := s.kit.Uncached(reconcile.BeforePurchase).Get(ctx, client.ObjectKey{Name: name}, claim)
 	switch {
 	case apierrors.IsNotFound(err) || err == nil && claim.Labels[karpenterv1.LabelNodePool] == pool.Name:
 		return fmt.Errorf("make claim %s: %w", name, errMet)

@@ -101,7 +101,7 @@ func (s static) seen(ctx context.Context, pool *karpenterv1.NodePool) (census, e
 // nil if there is nothing left to do for it.
 func (s static) real(ctx context.Context, name string) (*karpenterv1.NodePool, census, error) {
 	pool := &karpenterv1.NodePool{}
-	if err := s.kit.Uncached.Get(ctx, client.ObjectKey{Name: name}, pool); err != nil {
+	if err := s.kit.Uncached(reconcile.BeforePurchase).Get(ctx, client.ObjectKey{Name: name}, pool); err != nil {
 		if err = client.IgnoreNotFound(err); err != nil {
 			err = fmt.Errorf("read pool %s: %w", name, err)
 		}
@@ -111,7 +111,7 @@ func (s static) real(ctx context.Context, name string) (*karpenterv1.NodePool, c
 		return nil, census{}, nil
 	}
 	var list karpenterv1.NodeClaimList
-	if err := s.kit.Uncached.List(ctx, &list, client.MatchingLabels{karpenterv1.LabelNodePool: name}); err != nil {
+	if err := s.kit.Uncached(reconcile.BeforePurchase).List(ctx, &list, client.MatchingLabels{karpenterv1.LabelNodePool: name}); err != nil {
 		return nil, census{}, fmt.Errorf("list the claims of pool %s: %w", name, err)
 	}
 	claims := make([]*karpenterv1.NodeClaim, len(list.Items))

@@ -60,11 +60,11 @@ func New(t testing.TB, options memory.Options, objects ...client.Object) *Harnes
 	r.Far = memory.New(options)
 	r.API = server(t, objects)
 	r.Kit = reconcile.Kit{
-		Client:   r.faulty(r.API, false),
-		Uncached: r.faulty(r.API, true),
-		Cloud:    r.Far.Connect(),
-		Clock:    r.Clock,
-		Events:   recorder{r},
+		Client: r.faulty(r.API, false),
+		Server: r.faulty(r.API, true),
+		Cloud:  r.Far.Connect(),
+		Clock:  r.Clock,
+		Events: recorder{r},
 	}
 	metrics, err := telemetry.NewMetrics(prometheus.NewRegistry(), telemetry.LabelsOf(r.Kit.Cloud.Describe()))
 	if err != nil {

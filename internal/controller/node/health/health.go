@@ -84,7 +84,7 @@ func (c *controller) reconcile(ctx context.Context, key reconcile.Key) (reconcil
 		return reconcile.In(blockedAgain), nil
 	}
 	// 3. Is it true, or has the node recovered since our cache saw it?
-	fresh, _, err := c.gather(ctx, c.Uncached, key)
+	fresh, _, err := c.gather(ctx, c.Uncached(reconcile.BeforeRemoval), key)
 	if err != nil || fresh == nil {
 		return reconcile.Never, err
 	}

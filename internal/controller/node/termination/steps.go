@@ -19,6 +19,7 @@ import (
 	"tenon/internal/drain"
 	"tenon/internal/lookup"
 	"tenon/internal/podpolicy"
+	"tenon/internal/reconcile"
 	"tenon/internal/surge"
 )
 
@@ -63,7 +64,7 @@ func (c *controller) drain(ctx context.Context, p *pass) (progress, error) {
 func (c *controller) drained(ctx context.Context, p *pass) (progress, error) {
 	scene := p.Scene
 	var err error
-	if scene.Pods, err = lookup.PodsSince(ctx, c.Uncached, p.Node.Name, p.Node.ResourceVersion); err != nil {
+	if scene.Pods, err = lookup.PodsSince(ctx, c.Uncached(reconcile.BeforeRemoval), p.Node.Name, p.Node.ResourceVersion); err != nil {
 		return progress{}, err
 	}
 	if len(drain.Decide(scene).Waiting) > 0 {
@@ -95,7 +96,7 @@ func (c *controller) explain(ctx context.Context, p *pass, decision drain.Decisi
 	if err != nil {
 		return "", err
 	}
-	rolls, err := departure.Rolls(ctx, c.Client, c.Uncached, decision.Waiting)
+	rolls, err := departure.Rolls(ctx, c.Client, c.Uncached(reconcile.BeforeRemoval), decision.Waiting)
 	if err != nil {
 		return "", err
 	}

@@ -123,7 +123,7 @@ func (g *garbage) collectInstances(ctx context.Context, cached []karpenterv1.Nod
 		return nil
 	}
 	var live karpenterv1.NodeClaimList
-	if err := g.kit.Uncached.List(ctx, &live); err != nil {
+	if err := g.kit.Uncached(reconcile.BeforeRemoval).List(ctx, &live); err != nil {
 		return fmt.Errorf("list claims past the cache: %w", err)
 	}
 	return parallel.Try(g.workers, orphans(live.Items, suspects, now, g.about), func(i cloud.Instance) error {

@@ -128,7 +128,7 @@ func bereft(claims []karpenterv1.NodeClaim, nodes []corev1.Node, known map[types
 
 // collectBereft deletes a claim, with its machine, unless the API server knows its node.
 func (g *garbage) collectBereft(ctx context.Context, claim *karpenterv1.NodeClaim) error {
-	err := g.kit.Uncached.Get(ctx, client.ObjectKey{Name: claim.Status.NodeName}, &corev1.Node{})
+	err := g.kit.Uncached(reconcile.BeforeRemoval).Get(ctx, client.ObjectKey{Name: claim.Status.NodeName}, &corev1.Node{})
 	switch {
 	case err == nil:
 		return nil // the cache is behind

@@ -108,7 +108,7 @@ func (l *lifecycle) asTheyAre(ctx context.Context, claim *karpenterv1.NodeClaim,
 	var out []*corev1.Node
 	for _, name := range names {
 		node := &corev1.Node{}
-		err := l.kit.Uncached.Get(ctx, client.ObjectKey{Name: name}, node)
+		err := l.kit.Uncached(reconcile.BeforeRemoval).Get(ctx, client.ObjectKey{Name: name}, node)
 		switch {
 		case apierrors.IsNotFound(err):
 		case err != nil:

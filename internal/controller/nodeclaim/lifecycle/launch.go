@@ -59,7 +59,7 @@ func (l *lifecycle) launch(ctx context.Context, claim *karpenterv1.NodeClaim, pr
 // It is asked for retries only, since new claims get their finalizer first.
 func (l *lifecycle) stillWanted(ctx context.Context, claim *karpenterv1.NodeClaim) (bool, error) {
 	var now karpenterv1.NodeClaim
-	if err := l.kit.Uncached.Get(ctx, client.ObjectKeyFromObject(claim), &now); err != nil {
+	if err := l.kit.Uncached(reconcile.BeforePurchase).Get(ctx, client.ObjectKeyFromObject(claim), &now); err != nil {
 		if apierrors.IsNotFound(err) {
 			return false, nil
 		}
@@ -160,7 +160,7 @@ func (l *lifecycle) again(ctx context.Context, claim *karpenterv1.NodeClaim, v l
 // uncertainty would ask for. When it fails, the ordinary end comes to the same a bit later.
 func (l *lifecycle) releaseUnbought(ctx context.Context, claim *karpenterv1.NodeClaim) error {
 	var now karpenterv1.NodeClaim
-	if err := l.kit.Uncached.Get(ctx, client.ObjectKeyFromObject(claim), &now); err != nil {
+	if err := l.kit.Uncached(reconcile.BeforeRemoval).Get(ctx, client.ObjectKeyFromObject(claim), &now); err != nil {
 		return client.IgnoreNotFound(err)
 	}
 	if now.UID != claim.UID || now.DeletionTimestamp == nil || now.Status.ProviderID != "" {

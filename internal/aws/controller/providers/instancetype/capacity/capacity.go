@@ -118,7 +118,7 @@ func (o *observer) keep(ctx context.Context, _ reconcile.Key) (reconcile.Result,
 	stored := &corev1.ConfigMap{}
 	key := client.ObjectKey{Namespace: o.namespace, Name: Map}
 	if !o.restored {
-		err := o.kit.Uncached.Get(ctx, key, stored)
+		err := o.kit.Uncached(reconcile.Unwatched).Get(ctx, key, stored)
 		if client.IgnoreNotFound(err) != nil {
 			return reconcile.Never, fmt.Errorf("read what was learned of capacity: %w", err)
 		}
@@ -142,7 +142,7 @@ func (o *observer) keep(ctx context.Context, _ reconcile.Key) (reconcile.Result,
 
 func (o *observer) write(ctx context.Context, key client.ObjectKey, data map[string]string) error {
 	stored := &corev1.ConfigMap{}
-	err := o.kit.Uncached.Get(ctx, key, stored)
+	err := o.kit.Uncached(reconcile.Unwatched).Get(ctx, key, stored)
 	if apierrors.IsNotFound(err) {
 		return o.kit.Client.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}, Data: data})
 	}
