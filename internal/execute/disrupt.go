@@ -8,7 +8,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -20,30 +19,20 @@ import (
 )
 
 // write puts the record of a command on a claim, before anything else is done to it. Others
-// write on claims all the time; only one that goes, or is part of a command already, is a
-// conflict: then nothing holds any more.
+// write on claims all the time; only one that goes, or is part of a command already, is as good as
+// gone: then nothing holds any more.
 func (e *Executor) write(ctx context.Context, claim *karpenterv1.NodeClaim, r *command.Record) error {
-	err := e.writeOnce(ctx, claim, r)
-	for tries := 1; apierrors.IsConflict(err) && tries < attempts; tries++ {
-		fresh := &karpenterv1.NodeClaim{}
-		if err := e.kit.Uncached(reconcile.AfterOwnWrite).Get(ctx, client.ObjectKeyFromObject(claim), fresh); err != nil {
-			return fmt.Errorf("read claim %s: %w", claim.Name, err)
+	return patch.Retry(ctx, e.kit, claim, func(now *karpenterv1.NodeClaim) error {
+		if now != claim && (now.DeletionTimestamp != nil || now.Annotations[karpenterv1.AnnotationDisruption] != "") {
+			return patch.Gone(claim)
 		}
-		if fresh.UID != claim.UID || fresh.DeletionTimestamp != nil || fresh.Annotations[karpenterv1.AnnotationDisruption] != "" {
-			break
+		changed := now.DeepCopy()
+		set(changed, karpenterv1.AnnotationDisruption, r.String())
+		if err := patch.IfUnchanged(ctx, e.kit, now, changed); err != nil {
+			return fmt.Errorf("write command %s on claim %s: %w", r.ID, claim.Name, err)
 		}
-		err = e.writeOnce(ctx, fresh, r)
-	}
-	return err
-}
-
-func (e *Executor) writeOnce(ctx context.Context, claim *karpenterv1.NodeClaim, r *command.Record) error {
-	changed := claim.DeepCopy()
-	set(changed, karpenterv1.AnnotationDisruption, r.String())
-	if err := patch.IfUnchanged(ctx, e.kit, claim, changed); err != nil {
-		return fmt.Errorf("write command %s on claim %s: %w", r.ID, claim.Name, err)
-	}
-	return nil
+		return nil
+	})
 }
 
 // close keeps pods from coming to a leaver, and says on its claim why it goes. What is so
@@ -56,7 +45,7 @@ func (e *Executor) close(ctx context.Context, claim string, r *command.Record) e
 	if !found {
 		return fmt.Errorf("claim %s is gone", claim)
 	}
-	if err := e.shut(ctx, l, r); !apierrors.IsConflict(err) {
+	if err := e.shut(ctx, l, r); !reconcile.Overtaken(err) {
 		return err
 	}
 	return nil
@@ -73,39 +62,27 @@ func (e *Executor) shut(ctx context.Context, l command.Leaver, r *command.Record
 	return e.explain(ctx, l.Claim, string(r.Reason))
 }
 
-// explain sets the condition DisruptionReason, or takes it away if there is no reason.
+// explain sets the condition DisruptionReason, or takes it away if there is no reason. Many
+// controllers write conditions.
 func (e *Executor) explain(ctx context.Context, claim *karpenterv1.NodeClaim, reason string) error {
-	conditions := claim.Conditions(e.kit.Clock.Now())
-	changed := false
-	if reason == "" {
-		changed = conditions.Clear(karpenterv1.ConditionDisruptionReason)
-	} else {
-		changed = conditions.SetTrueBecause(karpenterv1.ConditionDisruptionReason, reason, reason)
-	}
-	if !changed {
+	return patch.Retry(ctx, e.kit, claim, func(claim *karpenterv1.NodeClaim) error {
+		conditions := claim.Conditions(e.kit.Clock.Now())
+		changed := false
+		if reason == "" {
+			changed = conditions.Clear(karpenterv1.ConditionDisruptionReason)
+		} else {
+			changed = conditions.SetTrueBecause(karpenterv1.ConditionDisruptionReason, reason, reason)
+		}
+		if !changed {
+			return nil
+		}
+		explained := claim.DeepCopy()
+		explained.Status.Conditions = conditions.List()
+		if err := patch.StatusIfUnchanged(ctx, e.kit, claim, explained); err != nil {
+			return fmt.Errorf("write conditions of claim %s: %w", claim.Name, err)
+		}
 		return nil
-	}
-	explained := claim.DeepCopy()
-	explained.Status.Conditions = conditions.List()
-	err := e.patchStatus(ctx, claim, explained)
-	if apierrors.IsConflict(err) { // many controllers write conditions: the claim as it is now, once
-		fresh := &karpenterv1.NodeClaim{}
-		if err := e.kit.Uncached(reconcile.AfterOwnWrite).Get(ctx, client.ObjectKeyFromObject(claim), fresh); err != nil {
-			return fmt.Errorf("read claim %s: %w", claim.Name, err)
-		}
-		if fresh.UID == claim.UID && fresh.ResourceVersion != claim.ResourceVersion {
-			return e.explain(ctx, fresh, reason)
-		}
-	}
-	return err
-}
-
-func (e *Executor) patchStatus(ctx context.Context, before, after *karpenterv1.NodeClaim) error {
-	err := patch.StatusIfUnchanged(ctx, e.kit, before, after)
-	if err != nil {
-		return fmt.Errorf("write conditions of claim %s: %w", before.Name, err)
-	}
-	return nil
+	})
 }
 
 // release takes back all that a command has done to a leaver: pods may come again, and

@@ -32,10 +32,15 @@ func Retry[T any, P interface {
 			return fmt.Errorf("read %T %s: %w", seen, seen.GetName(), err)
 		}
 		if fresh.GetUID() != seen.GetUID() {
-			return fmt.Errorf("read %T %s: %w", seen, seen.GetName(), apierrors.NewNotFound(schema.GroupResource{}, seen.GetName()))
+			return Gone(seen)
 		}
 		seen = fresh
 	}
+}
+
+// Gone is the error of a write on an object that is not there any more, or not as what it was.
+func Gone(object client.Object) error {
+	return fmt.Errorf("read %T %s: %w", object, object.GetName(), apierrors.NewNotFound(schema.GroupResource{}, object.GetName()))
 }
 
 // Current is Retry on the object of a name as the API server has it, for writes that follow one another

@@ -78,7 +78,7 @@ func adapter(c Controller) reconcile.Func {
 		// Metrics of the provider's calls name who made them.
 		result, err := c.Reconcile(telemetry.WithController(ctx, c.Name), request.NamespacedName)
 		switch {
-		case outdated(err):
+		case Overtaken(err):
 			// Another writer was first. That is how writers take turns, and no error to tell of.
 			Log(ctx).V(1).Info("looking again, the object has changed meanwhile", "reason", err.Error())
 			return reconcile.Result{RequeueAfter: conflicts.When(request)}, nil
@@ -98,11 +98,11 @@ const (
 	conflictLongest = time.Second
 )
 
-// outdated reports whether all that went wrong is that something was decided on an old version
+// Overtaken reports whether all that went wrong is that something was decided on an old version
 // of an object.
-func outdated(err error) bool {
+func Overtaken(err error) bool {
 	if joined, several := err.(interface{ Unwrap() []error }); several {
-		return !slices.ContainsFunc(joined.Unwrap(), func(e error) bool { return !outdated(e) })
+		return !slices.ContainsFunc(joined.Unwrap(), func(e error) bool { return !Overtaken(e) })
 	}
 	return apierrors.IsConflict(err)
 }

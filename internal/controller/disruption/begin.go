@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/disrupt"
@@ -18,6 +17,7 @@ import (
 	"tenon/internal/execute"
 	"tenon/internal/ingest"
 	"tenon/internal/journal"
+	"tenon/internal/patch"
 	"tenon/internal/reconcile"
 	"tenon/internal/world"
 )
@@ -197,7 +197,7 @@ func (d *disruption) undo(ctx context.Context, r *command.Record, cause error) e
 	if err != nil {
 		reconcile.Log(ctx).Error(err, "could not take back a disruption that was not begun completely", "command-id", r.ID)
 	}
-	if client.IgnoreNotFound(cause) == nil || isConflict(cause) {
+	if patch.Outdated(cause) {
 		return nil // another writer was faster: the next evaluation knows
 	}
 	return fmt.Errorf("begin disruption %s: %w", r.ID, cause)

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -35,11 +34,11 @@ func (d *disruption) conduct(ctx context.Context) (reconcile.Result, error) {
 	var wrong []error
 	underway := slices.DeleteFunc(d.underway.List(), func(u world.Underway) bool { return u.Beginning })
 	for _, u := range underway {
-		if err := d.advance(ctx, u); err != nil && !isConflict(err) {
+		if err := d.advance(ctx, u); err != nil && !reconcile.Overtaken(err) {
 			wrong = append(wrong, fmt.Errorf("command %s: %w", u.Record.ID, err))
 		}
 	}
-	if err := d.tidy(ctx, claims); err != nil {
+	if err := d.tidy(ctx, claims); err != nil && !reconcile.Overtaken(err) {
 		wrong = append(wrong, err)
 	}
 	if err := errors.Join(wrong...); err != nil {
@@ -225,11 +224,5 @@ func (d *disruption) tidy(ctx context.Context, claims []*karpenterv1.NodeClaim) 
 		}
 	}
 	_, err = d.o.Executor.Perform(ctx, none, command.Unmark(marked))
-	err = errors.Join(append(wrong, err)...)
-	if isConflict(err) {
-		return nil
-	}
-	return err
+	return errors.Join(append(wrong, err)...)
 }
-
-func isConflict(err error) bool { return err != nil && apierrors.IsConflict(err) }

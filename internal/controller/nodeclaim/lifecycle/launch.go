@@ -150,7 +150,7 @@ func (l *lifecycle) again(ctx context.Context, claim *karpenterv1.NodeClaim, v l
 			return launching{over: true, result: reconcile.In(probeEvery)}, nil
 		}
 	}
-	if err == nil || apierrors.IsConflict(err) { // the next try finds a reason, too
+	if err == nil || reconcile.Overtaken(err) { // the next try finds a reason, too
 		return launching{over: true}, launch
 	}
 	return launching{over: true}, errors.Join(launch, fmt.Errorf("say so on the claim: %w", err))
