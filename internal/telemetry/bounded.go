@@ -35,9 +35,9 @@ func bound(families []*dto.MetricFamily, limit int) []*dto.MetricFamily {
 		families = slices.DeleteFunc(slices.Clone(families), dispensable)
 		total = seriesOf(families) + len(accounts(0, 0))
 	}
-	all := make([]*folded, len(families))
+	all := make([]*coarsened, len(families))
 	for i, f := range families {
-		all[i] = newFolded(f)
+		all[i] = newCoarsened(f)
 	}
 	for total > limit {
 		largest := heaviest(all)
@@ -96,8 +96,8 @@ func accounts(gathered, exposed int) []*dto.MetricFamily {
 
 // heaviest is the family to coarsen next: the one with the most series, weighed by how much people
 // look at it. Nil when none can be coarsened.
-func heaviest(all []*folded) *folded {
-	var most *folded
+func heaviest(all []*coarsened) *coarsened {
+	var most *coarsened
 	for _, f := range all {
 		if f.steps() && (most == nil || f.weight() > most.weight()) {
 			most = f // the first of equals: families come sorted by name
@@ -108,7 +108,7 @@ func heaviest(all []*folded) *folded {
 
 // dropped leaves out whole families when even the coarsest of all are too many: libraries' from
 // the end of the alphabet, and then ours. It does not happen with the libraries that we use.
-func dropped(all []*folded, total, limit int) ([]*folded, int) {
+func dropped(all []*coarsened, total, limit int) ([]*coarsened, int) {
 	for _, ours := range []bool{false, true} {
 		for i := len(all) - 1; i >= 0 && total > limit; i-- {
 			if all[i].ours == ours {
@@ -120,8 +120,8 @@ func dropped(all []*folded, total, limit int) ([]*folded, int) {
 	return all, total
 }
 
-// folded is a family on its way from fine to coarse.
-type folded struct {
+// coarsened is a family on its way from fine to coarse.
+type coarsened struct {
 	family *dto.MetricFamily
 	ours   bool
 	size   int
@@ -131,8 +131,8 @@ type folded struct {
 	before, after []int
 }
 
-func newFolded(family *dto.MetricFamily) *folded {
-	f := &folded{family: family, ours: ours(family.GetName()), size: size(family)}
+func newCoarsened(family *dto.MetricFamily) *coarsened {
+	f := &coarsened{family: family, ours: ours(family.GetName()), size: size(family)}
 	varying := map[string]string{}
 	var labels []string
 	for _, m := range family.GetMetric() {
@@ -144,7 +144,7 @@ func newFolded(family *dto.MetricFamily) *folded {
 			}
 		}
 	}
-	f.labels = inFoldOrder(labels)
+	f.labels = inLossOrder(labels)
 	if family.GetType() == dto.MetricType_HISTOGRAM {
 		f.before, f.after = []int{8}, []int{4, 0}
 	}
@@ -155,11 +155,11 @@ func ours(name string) bool {
 	return strings.HasPrefix(name, Namespace+"_") || strings.HasPrefix(name, "operator_")
 }
 
-func (f *folded) steps() bool { return len(f.before)+len(f.labels)+len(f.after) > 0 }
+func (f *coarsened) steps() bool { return len(f.before)+len(f.labels)+len(f.after) > 0 }
 
 // weight is the size of a family as the choice of what to coarsen sees it: libraries' count more,
 // and what alerts compare pool by pool counts less.
-func (f *folded) weight() int {
+func (f *coarsened) weight() int {
 	switch {
 	case !f.ours && f.family.GetName() != "controller_runtime_reconcile_errors_total":
 		return 12 * f.size
@@ -170,7 +170,7 @@ func (f *folded) weight() int {
 }
 
 // coarsen takes one step. The family that was gathered is left as it is.
-func (f *folded) coarsen() {
+func (f *coarsened) coarsen() {
 	switch {
 	case len(f.before) > 0:
 		f.family = mapped(f.family, func(m *dto.Metric) *dto.Metric { return thinned(m, f.before[0]) })

@@ -195,7 +195,7 @@ func TestSeriesAreBounded(t *testing.T) {
 }
 
 // Coarser metrics still add up, none of ours goes missing, and what was gathered is left alone.
-func TestWhatIsFoldedAddsUp(t *testing.T) {
+func TestWhatIsJoinedAddsUp(t *testing.T) {
 	t.Parallel()
 	before := gathered(t, busy(t, 30))
 	want, sizes := totals(before), seriesOf(before)
@@ -237,7 +237,7 @@ func totals(families []*dto.MetricFamily) map[string]float64 {
 	for _, f := range families {
 		for _, m := range f.GetMetric() {
 			switch {
-			case f.GetType() == dto.MetricType_GAUGE && foldsToLargest(f.GetName()):
+			case f.GetType() == dto.MetricType_GAUGE && joinsToLargest(f.GetName()):
 				out[f.GetName()] = max(out[f.GetName()], m.GetGauge().GetValue())
 			default:
 				out[f.GetName()] += m.GetGauge().GetValue() + m.GetCounter().GetValue() +

@@ -84,7 +84,7 @@ func joined(name string, a, b *dto.Metric) *dto.Metric {
 	switch {
 	case a.Counter != nil:
 		out.Counter = &dto.Counter{Value: sum(a.Counter.Value, b.Counter.Value)}
-	case a.Gauge != nil && foldsToLargest(name):
+	case a.Gauge != nil && joinsToLargest(name):
 		largest := max(a.Gauge.GetValue(), b.Gauge.GetValue())
 		out.Gauge = &dto.Gauge{Value: &largest}
 	case a.Gauge != nil:

@@ -26,8 +26,8 @@ type Metrics struct {
 	// Operator has the older names, which carry the kind as a label.
 	Operator Conditions
 
-	// Trail is where decisions about pods are noted, for the metrics of how long they wait.
-	Trail Trail
+	// PodProgress is where decisions about pods are noted, for the metrics of how long they wait.
+	PodProgress PodProgress
 
 	families []Family
 }

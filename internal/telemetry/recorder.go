@@ -13,14 +13,14 @@ import (
 // Component is who events say they are from; queries select by it.
 const Component = "karpenter"
 
-// Publisher is the Recorder of the process: it sifts events (see sieve) and hands on what is
+// Publisher is the Recorder of the process: it filters events (see eventFilter) and hands on what is
 // left, in the order in which it was published.
 type Publisher struct {
 	clock clock.PassiveClock
 	send  func(Event)
 
-	mu    sync.Mutex
-	sieve *sieve
+	mu     sync.Mutex
+	filter *eventFilter
 }
 
 // NewRecorder publishes through a recorder of client-go, whose broadcaster writes core/v1
@@ -30,28 +30,28 @@ func NewRecorder(to record.EventRecorder, clock clock.PassiveClock) *Publisher {
 }
 
 func newPublisher(clock clock.PassiveClock, send func(Event)) *Publisher {
-	return &Publisher{clock: clock, send: send, sieve: newSieve()}
+	return &Publisher{clock: clock, send: send, filter: newEventFilter()}
 }
 
-// Publish sends what passes the sieve. An event about nothing is dropped: there is no place
+// Publish sends what passes the filter. An event about nothing is dropped: there is no place
 // where people would see it.
 func (p *Publisher) Publish(events ...Event) {
 	for _, e := range events {
 		if e.Object == nil {
 			continue
 		}
-		p.sendAll(func(now time.Time) []Event { return p.sieve.pass(now, e) })
+		p.sendAll(func(now time.Time) []Event { return p.filter.pass(now, e) })
 	}
 }
 
 // Flush publishes what is held back and due. Without it that waits for the next event.
 func (p *Publisher) Flush() {
-	p.sendAll(p.sieve.due)
+	p.sendAll(p.filter.due)
 }
 
-func (p *Publisher) sendAll(sift func(time.Time) []Event) {
+func (p *Publisher) sendAll(choose func(time.Time) []Event) {
 	p.mu.Lock()
-	events := sift(p.clock.Now())
+	events := choose(p.clock.Now())
 	p.mu.Unlock()
 	for _, e := range events {
 		p.send(e)

@@ -233,23 +233,23 @@ func TestABurstOfOwnersDoesNotFlood(t *testing.T) {
 	}
 }
 
-// What the sieve remembers is bounded, and what it holds is told before it is forgotten.
+// What the filter remembers is bounded, and what it holds is told before it is forgotten.
 func TestTheMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	m, _ := memory()
 	for i := range podsEach + 1 {
 		m.Publish(Warning(podOf("first", i), "R", "m"))
 	}
-	for owner := range openCrowds + 10 {
+	for owner := range openGroups + 10 {
 		m.Publish(Warning(podOf(fmt.Sprintf("o%05d", owner), 0), "R", "m"))
 	}
-	if got := len(m.sieve.crowds); got > openCrowds || len(m.sieve.opened) != got {
-		t.Errorf("%d owners are open in the map, %d in the list, want at most %d", got, len(m.sieve.opened), openCrowds)
+	if got := len(m.filter.groups); got > openGroups || len(m.filter.opened) != got {
+		t.Errorf("%d owners are open in the map, %d in the list, want at most %d", got, len(m.filter.opened), openGroups)
 	}
 	for i := range remembered + 10 {
 		m.Publish(Normal(node(fmt.Sprint(i)), "N", "m"))
 	}
-	if got := m.sieve.seen.Len(); got > remembered {
+	if got := m.filter.seen.Len(); got > remembered {
 		t.Errorf("%d are remembered, want at most %d", got, remembered)
 	}
 	var first []string
@@ -325,7 +325,7 @@ func TestNewRecorderHandsOn(t *testing.T) {
 // The object of an event for all pods of an owner is one that client-go can refer to.
 func TestAnOwnerCanBeReferredTo(t *testing.T) {
 	t.Parallel()
-	c := crowd{key: crowdKey{namespace: "default"}, held: map[uint64]bool{1: true, 2: true}, last: Warning(podOf("web", 1), "R", "m")}
+	c := eventGroup{key: groupKey{namespace: "default"}, held: map[uint64]bool{1: true, 2: true}, last: Warning(podOf("web", 1), "R", "m")}
 	c.owner = metav1.GetControllerOf(podOf("web", 1))
 	broadcaster := record.NewBroadcasterForTests(0)
 	defer broadcaster.Shutdown()

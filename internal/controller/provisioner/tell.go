@@ -73,7 +73,7 @@ func (l *loop) tellPools(ctx context.Context, s *snapshot.Snapshot) {
 	}
 }
 
-// count keeps the gauges, and the trail of each pod: how long it had to wait for its first
+// count keeps the gauges, and the progress of each pod: how long it had to wait for its first
 // decision, and when it got a place.
 func (l *loop) count(s *snapshot.Snapshot, p *plan.Plan) {
 	m, now := l.kit.Metrics, l.kit.Clock.Now()
@@ -87,9 +87,9 @@ func (l *loop) count(s *snapshot.Snapshot, p *plan.Plan) {
 			ignored++
 		}
 		if since, waits := l.o.World.WaitingSince(pod.Namespace, pod.Name); waits {
-			m.Trail.See(types.UID(pod.UID), since)
+			m.PodProgress.See(types.UID(pod.UID), since)
 		}
-		if after, first := m.Trail.Decide(types.UID(pod.UID), now); first {
+		if after, first := m.PodProgress.Decide(types.UID(pod.UID), now); first {
 			m.PodsSchedulingDecisionDurationSeconds.WithLabelValues().Observe(after.Seconds())
 		}
 	}
@@ -188,7 +188,7 @@ var nominations = telemetry.Rate{PerSecond: 5, Burst: 10}
 // nominate tells a pod where it will go. Of a pod that no scheduler has looked at yet
 // there is nothing to tell: mostly it is bound in a moment.
 func (l *loop) nominate(guest world.Guest, target string) {
-	l.kit.Metrics.Trail.Place(guest.UID, l.kit.Clock.Now())
+	l.kit.Metrics.PodProgress.Place(guest.UID, l.kit.Clock.Now())
 	pod, found := l.o.World.Pod(guest.Namespace, guest.Name)
 	if !found || pod.UID != guest.UID {
 		return

@@ -76,11 +76,11 @@ func (c *controller) tellNodes(nodes []corev1.Node, loads map[string]*load) {
 	}
 	each = append(each, "node_name", "phase", "managed")
 	share := telemetry.Share(c.kit.Settings.MetricsSeries)
-	ages := telemetry.NewFold("current_lifetime_seconds", share, each...)
+	ages := telemetry.NewJoinedGauge("current_lifetime_seconds", share, each...)
 	gauges := c.gauges()
-	folds := make([]*telemetry.Fold, len(gauges))
+	joined := make([]*telemetry.JoinedGauge, len(gauges))
 	for i := range gauges {
-		folds[i] = telemetry.NewFold(gauges[i].name, share, append(each, "resource_type")...)
+		joined[i] = telemetry.NewJoinedGauge(gauges[i].name, share, append(each, "resource_type")...)
 	}
 	for i := range nodes {
 		node := &nodes[i]
@@ -88,12 +88,12 @@ func (c *controller) tellNodes(nodes []corev1.Node, loads map[string]*load) {
 		ages.Add(c.kit.Clock.Since(node.CreationTimestamp.Time).Seconds(), row...)
 		for g := range gauges {
 			for name, value := range gauges[g].amounts(node, loads[node.Name]) { // each is a series of its own
-				folds[g].Add(value, append(row, telemetry.ResourceName(string(name)))...)
+				joined[g].Add(value, append(row, telemetry.ResourceName(string(name)))...)
 			}
 		}
 	}
 	for g := range gauges {
-		c.shown[g] = folds[g].Replace(gauges[g].vec, c.shown[g])
+		c.shown[g] = joined[g].Replace(gauges[g].vec, c.shown[g])
 	}
 	c.shown[6] = ages.Replace(m.NodesCurrentLifetimeSeconds, c.shown[6])
 }
@@ -119,7 +119,7 @@ func (c *controller) tellUtilization(nodes []corev1.Node, loads map[string]*load
 			asked.join(l.requests)
 		}
 	}
-	percent := telemetry.NewFold("cluster_utilization_percent", 0, "resource_type")
+	percent := telemetry.NewJoinedGauge("cluster_utilization_percent", 0, "resource_type")
 	for name, value := range have { // each is a series of its own
 		if value > 0 {
 			percent.Add(100*asked[name]/value, telemetry.ResourceName(string(name)))

@@ -63,11 +63,11 @@ func (c *controller) tell(ctx context.Context) error {
 	}
 	m := c.kit.Metrics
 	// There are few pools: nothing bounds them but what bounds all series.
-	limit := telemetry.NewFold("limit", 0, "resource_type", "nodepool")
-	usage := telemetry.NewFold("usage", 0, "resource_type", "nodepool")
-	cost := telemetry.NewFold("cost_total", 0, "nodepool")
-	allowed := telemetry.NewFold("allowed_disruptions", 0, "nodepool", "reason")
-	consuming := telemetry.NewFold("nodes_consuming_budgets", 0, "nodepool", "reason")
+	limit := telemetry.NewJoinedGauge("limit", 0, "resource_type", "nodepool")
+	usage := telemetry.NewJoinedGauge("usage", 0, "resource_type", "nodepool")
+	cost := telemetry.NewJoinedGauge("cost_total", 0, "nodepool")
+	allowed := telemetry.NewJoinedGauge("allowed_disruptions", 0, "nodepool", "reason")
+	consuming := telemetry.NewJoinedGauge("nodes_consuming_budgets", 0, "nodepool", "reason")
 	for i := range pools.Items {
 		pool := &pools.Items[i]
 		if !c.ours(pool) {
@@ -114,7 +114,7 @@ func (c *controller) nodesByProvider(ctx context.Context) (map[string]*corev1.No
 	return out, nil
 }
 
-func addResources(f *telemetry.Fold, list corev1.ResourceList, pool string) {
+func addResources(f *telemetry.JoinedGauge, list corev1.ResourceList, pool string) {
 	for name, quantity := range list { // the order does not matter: each is a series of its own
 		f.Add(quantity.AsApproximateFloat64(), telemetry.ResourceName(string(name)), pool)
 	}

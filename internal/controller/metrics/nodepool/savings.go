@@ -10,9 +10,9 @@ import (
 // tellSavings tells what consolidation was expected to save in each pool, and what it did.
 func (c *controller) tellSavings(pools []karpenterv1.NodePool) {
 	now := c.kit.Clock.Now()
-	predicted := telemetry.NewFold("savings_predicted", 0, "nodepool")
-	realised := telemetry.NewFold("savings_realised", 0, "nodepool")
-	caution := telemetry.NewFold("savings_caution", 0, "nodepool")
+	predicted := telemetry.NewJoinedGauge("savings_predicted", 0, "nodepool")
+	realised := telemetry.NewJoinedGauge("savings_realised", 0, "nodepool")
+	caution := telemetry.NewJoinedGauge("savings_caution", 0, "nodepool")
 	for i := range pools {
 		pool := &pools[i]
 		if !c.ours(pool) {

@@ -50,7 +50,7 @@ func (c *controller) refresh(ctx context.Context) (reconcile.Result, error) {
 func (c *controller) share() int { return telemetry.Share(c.kit.Settings.MetricsSeries) }
 
 func (c *controller) tellStates(pods []corev1.Pod, nodes map[string]*corev1.Node) {
-	states := telemetry.NewFold("state", c.share(), stateLabels...)
+	states := telemetry.NewJoinedGauge("state", c.share(), stateLabels...)
 	for i := range pods {
 		states.Add(1, c.state(&pods[i], nodes[pods[i].Spec.NodeName])...)
 	}
@@ -86,9 +86,9 @@ func owner(pod *corev1.Pod) string {
 func (c *controller) tellWaits(pods []corev1.Pod, now time.Time) {
 	m := c.kit.Metrics
 	const unstarted, unbound, placedUnstarted, placedUnbound, undecided = 0, 1, 2, 3, 4
-	var folds [5]*telemetry.Fold
-	for i := range folds {
-		folds[i] = telemetry.NewFold("time_seconds", c.share(), "name", "namespace")
+	var joined [5]*telemetry.JoinedGauge
+	for i := range joined {
+		joined[i] = telemetry.NewJoinedGauge("time_seconds", c.share(), "name", "namespace")
 	}
 	alive := map[types.UID]bool{}
 	for i := range pods {
@@ -98,12 +98,12 @@ func (c *controller) tellWaits(pods []corev1.Pod, now time.Time) {
 			continue
 		}
 		alive[pod.UID] = true
-		add := func(fold int, since time.Time) {
+		add := func(which int, since time.Time) {
 			if !since.IsZero() {
-				folds[fold].Add(max(now.Sub(since), 0).Seconds(), pod.Name, pod.Namespace)
+				joined[which].Add(max(now.Sub(since), 0).Seconds(), pod.Name, pod.Namespace)
 			}
 		}
-		steps := m.Trail.Of(pod.UID)
+		steps := m.PodProgress.Of(pod.UID)
 		if _, seen := c.waiting[client.ObjectKeyFromObject(pod)]; seen || at.phase == corev1.PodPending { // not ready for the second time
 			add(unstarted, pod.CreationTimestamp.Time)
 			add(placedUnstarted, steps.Placed)
@@ -119,10 +119,10 @@ func (c *controller) tellWaits(pods []corev1.Pod, now time.Time) {
 	for _, w := range c.waiting {
 		alive[w.uid] = true // it is ready, and was not looked at before
 	}
-	m.Trail.Keep(alive)
-	c.shown[1] = folds[unstarted].Replace(m.PodsUnstartedTimeSeconds, c.shown[1])
-	c.shown[2] = folds[unbound].Replace(m.PodsUnboundTimeSeconds, c.shown[2])
-	c.shown[3] = folds[placedUnstarted].Replace(m.PodsProvisioningUnstartedTimeSeconds, c.shown[3])
-	c.shown[4] = folds[placedUnbound].Replace(m.PodsProvisioningUnboundTimeSeconds, c.shown[4])
-	c.shown[5] = folds[undecided].Replace(m.PodsProvisioningSchedulingUndecidedTimeSeconds, c.shown[5])
+	m.PodProgress.Keep(alive)
+	c.shown[1] = joined[unstarted].Replace(m.PodsUnstartedTimeSeconds, c.shown[1])
+	c.shown[2] = joined[unbound].Replace(m.PodsUnboundTimeSeconds, c.shown[2])
+	c.shown[3] = joined[placedUnstarted].Replace(m.PodsProvisioningUnstartedTimeSeconds, c.shown[3])
+	c.shown[4] = joined[placedUnbound].Replace(m.PodsProvisioningUnboundTimeSeconds, c.shown[4])
+	c.shown[5] = joined[undecided].Replace(m.PodsProvisioningSchedulingUndecidedTimeSeconds, c.shown[5])
 }

@@ -90,7 +90,7 @@ func (c *controller) look(ctx context.Context, key reconcile.Key) error {
 	if !known && (now.ready || now.phase != corev1.PodPending) {
 		return nil // it was started before we came, and may be ready for the second time
 	}
-	steps := c.kit.Metrics.Trail.Of(pod.UID)
+	steps := c.kit.Metrics.PodProgress.Of(pod.UID)
 	if known && now.bound && !before.bound {
 		observe(c.kit.Metrics.PodsBoundDurationSeconds.WithLabelValues(), pod.CreationTimestamp.Time, now.boundAt)
 		observe(c.kit.Metrics.PodsProvisioningBoundDurationSeconds.WithLabelValues(), steps.Placed, now.boundAt)
@@ -107,7 +107,7 @@ func (c *controller) look(ctx context.Context, key reconcile.Key) error {
 
 func (c *controller) forget(key reconcile.Key) {
 	if w, known := c.waiting[key]; known {
-		c.kit.Metrics.Trail.Forget(w.uid)
+		c.kit.Metrics.PodProgress.Forget(w.uid)
 		delete(c.waiting, key)
 	}
 }

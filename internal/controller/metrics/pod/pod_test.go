@@ -86,7 +86,7 @@ func TestAPodsWayIsTimed(t *testing.T) {
 	b := on(t, 0)
 	pod := b.pod("a")
 	b.see(pod)
-	b.Kit.Metrics.Trail.Place(pod.UID, b.begin.Add(2*time.Second))
+	b.Kit.Metrics.PodProgress.Place(pod.UID, b.begin.Add(2*time.Second))
 	b.becomes(pod, corev1.PodScheduled, 30)
 	b.becomes(pod, corev1.PodReady, 42)
 	b.see(pod)
@@ -99,8 +99,8 @@ func TestAPodsWayIsTimed(t *testing.T) {
 	if diff := cmp.Diff(want, b.durations()); diff != "" {
 		t.Errorf("series (-want +got):\n%s", diff)
 	}
-	if steps := b.Kit.Metrics.Trail.Of(pod.UID); !steps.Placed.IsZero() {
-		t.Error("the trail of a pod that is there is kept")
+	if steps := b.Kit.Metrics.PodProgress.Of(pod.UID); !steps.Placed.IsZero() {
+		t.Error("the progress of a pod that is there is kept")
 	}
 }
 
@@ -187,7 +187,7 @@ func TestWaits(t *testing.T) {
 	}
 	pod := b.pod("a")
 	b.see(pod)
-	b.Kit.Metrics.Trail.See(pod.UID, b.begin.Add(time.Second))
+	b.Kit.Metrics.PodProgress.See(pod.UID, b.begin.Add(time.Second))
 	b.Clock.Step(10 * time.Second)
 	b.reconcile(reconcile.Key{})
 	want := []string{
@@ -198,8 +198,8 @@ func TestWaits(t *testing.T) {
 	if diff := cmp.Diff(want, waits()); diff != "" {
 		t.Errorf("undecided (-want +got):\n%s", diff)
 	}
-	b.Kit.Metrics.Trail.Decide(pod.UID, b.begin.Add(11*time.Second))
-	b.Kit.Metrics.Trail.Place(pod.UID, b.begin.Add(12*time.Second))
+	b.Kit.Metrics.PodProgress.Decide(pod.UID, b.begin.Add(11*time.Second))
+	b.Kit.Metrics.PodProgress.Place(pod.UID, b.begin.Add(12*time.Second))
 	b.becomes(pod, corev1.PodScheduled, 20)
 	b.Clock.Step(30 * time.Second)
 	b.reconcile(reconcile.Key{})

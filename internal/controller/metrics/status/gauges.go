@@ -63,12 +63,12 @@ func pause(objects int) time.Duration {
 
 func (g *gauges) tell(i int, t target, objects []client.Object, now time.Time) {
 	share := telemetry.Share(g.kit.Settings.MetricsSeries)
-	fold := func(name string, labels ...string) *telemetry.Fold {
-		return telemetry.NewFold(name, share, append(labels, t.metrics.Tail...)...)
+	joined := func(name string, labels ...string) *telemetry.JoinedGauge {
+		return telemetry.NewJoinedGauge(name, share, append(labels, t.metrics.Tail...)...)
 	}
-	count := fold("count", "namespace", "name", "type", "status", "reason")
-	current := fold("current_status_seconds", "namespace", "name", "type", "status", "reason")
-	ending := fold("termination_current_time_seconds", "namespace", "name")
+	count := joined("count", "namespace", "name", "type", "status", "reason")
+	current := joined("current_status_seconds", "namespace", "name", "type", "status", "reason")
+	ending := joined("termination_current_time_seconds", "namespace", "name")
 	for _, o := range objects {
 		values := t.tail(o)
 		for _, c := range g.kind.conditions(o) {
@@ -81,15 +81,15 @@ func (g *gauges) tell(i int, t target, objects []client.Object, now time.Time) {
 		}
 	}
 	for name, pair := range map[string]struct {
-		fold  *telemetry.Fold
-		gauge *prometheus.GaugeVec
+		joined *telemetry.JoinedGauge
+		gauge  *prometheus.GaugeVec
 	}{
 		"count":   {count, t.metrics.StatusConditionCount},
 		"current": {current, t.metrics.StatusConditionCurrentStatusSeconds},
 		"ending":  {ending, t.metrics.TerminationCurrentTimeSeconds},
 	} {
 		key := fmt.Sprint(name, i)
-		g.shown[key] = pair.fold.Replace(pair.gauge, g.shown[key])
+		g.shown[key] = pair.joined.Replace(pair.gauge, g.shown[key])
 	}
 }
 

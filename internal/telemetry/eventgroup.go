@@ -9,15 +9,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// crowdKey is what events of pods have in common that are told together.
-type crowdKey struct {
+// groupKey is what events of pods have in common that are told together.
+type groupKey struct {
 	reason, namespace, kind, owner string
 }
 
-// crowd counts the events of one reason of the pods of one owner.
-type crowd struct {
-	key       crowdKey
-	owner     *metav1.OwnerReference // nil for pods without one: a crowd is then all of a namespace
+// eventGroup counts the events of one reason of the pods of one owner.
+type eventGroup struct {
+	key       groupKey
+	owner     *metav1.OwnerReference // nil for pods without one: a group is then all of a namespace
 	every     time.Duration
 	tell      time.Time // when what is held may be told
 	ends      time.Time // when pods get events of their own again
@@ -38,17 +38,17 @@ const (
 // a burst is over by then.
 const gather = 10 * time.Second
 
-func (s *sieve) crowdOf(now time.Time, pod *corev1.Pod, e Event) *crowd {
-	key := crowdKey{reason: e.Reason, namespace: pod.Namespace}
+func (s *eventFilter) groupOf(now time.Time, pod *corev1.Pod, e Event) *eventGroup {
+	key := groupKey{reason: e.Reason, namespace: pod.Namespace}
 	owner := metav1.GetControllerOf(pod)
 	if owner != nil {
 		key.kind, key.owner = owner.Kind, owner.Name
 	}
-	c, open := s.crowds[key]
+	c, open := s.groups[key]
 	if !open {
 		every := cmp.Or(e.Every, defaultEvery)
-		c = &crowd{key: key, owner: owner, every: every, tell: now.Add(gather), ends: now.Add(every), held: map[uint64]bool{}}
-		s.crowds[key] = c
+		c = &eventGroup{key: key, owner: owner, every: every, tell: now.Add(gather), ends: now.Add(every), held: map[uint64]bool{}}
+		s.groups[key] = c
 		s.opened = append(s.opened, c)
 	}
 	if !now.Before(c.ends) {
@@ -58,7 +58,7 @@ func (s *sieve) crowdOf(now time.Time, pod *corev1.Pod, e Event) *crowd {
 }
 
 // full reports whether a pod's event is held back.
-func (c *crowd) full(e Event, now time.Time) bool {
+func (c *eventGroup) full(e Event, now time.Time) bool {
 	most := podsEach
 	if e.Own {
 		most += int(trickle * now.Sub(c.ends.Add(-c.every)).Seconds())
@@ -66,19 +66,19 @@ func (c *crowd) full(e Event, now time.Time) bool {
 	return c.published >= most
 }
 
-func (c *crowd) hold(e Event) {
+func (c *eventGroup) hold(e Event) {
 	c.held[e.identity()] = true
 	c.last = e
 }
 
 // release takes an event from those that are held: it goes out by itself.
-func (c *crowd) release(e Event) {
+func (c *eventGroup) release(e Event) {
 	c.published++
 	delete(c.held, e.identity())
 }
 
-// told is what the crowd has to tell, and the beginning of the next count.
-func (c *crowd) told(now time.Time) Event {
+// told is what the group has to tell, and the beginning of the next count.
+func (c *eventGroup) told(now time.Time) Event {
 	out := c.together()
 	clear(c.held)
 	c.last = Event{}
@@ -88,7 +88,7 @@ func (c *crowd) told(now time.Time) Event {
 
 // together is one event for all that are held. It is about the owner, or about the last pod
 // when they have none.
-func (c *crowd) together() Event {
+func (c *eventGroup) together() Event {
 	whose := "in namespace " + c.key.namespace
 	out := c.last
 	if c.owner != nil {

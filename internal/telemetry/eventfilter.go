@@ -10,7 +10,7 @@ import (
 	"k8s.io/utils/lru"
 )
 
-// What an event that says nothing means, and how much the sieve remembers.
+// What an event that says nothing means, and how much the filter remembers.
 const (
 	defaultEvery = 2 * time.Minute
 	// podsEach is how many pods of one owner get an event of their own; the others share one.
@@ -18,9 +18,9 @@ const (
 	// remembered bounds the memory for what was published. When it is too small an event comes
 	// twice; the rates below hold all the same.
 	remembered = 50_000
-	// openCrowds bounds the owners with events that are being counted.
-	openCrowds = 4_000
-	// lookEvery is how often crowds are gone through; a burst of events must not pay for each.
+	// openGroups bounds the owners with events that are being counted.
+	openGroups = 4_000
+	// lookEvery is how often groups are gone through; a burst of events must not pay for each.
 	lookEvery = time.Second
 	// longestMessage is what Kubernetes documents as the most that an event may say.
 	longestMessage = 1024
@@ -29,25 +29,25 @@ const (
 // podRate is for events of pods that name no rate: a burst of pods may have any number of owners.
 var podRate = Rate{PerSecond: 10, Burst: 100}
 
-// sieve decides which events go out. Three things hold an event back: the same was said a moment
+// eventFilter decides which events go out. Three things hold an event back: the same was said a moment
 // ago; ten pods of the same owner have said it already; or there are too many with its reason.
 // Events of pods that are held back for the latter two are counted, and told in one event of
-// the owner. The sieve knows no clock: it is told the time.
-type sieve struct {
+// the owner. The filter knows no clock: it is told the time.
+type eventFilter struct {
 	seen    *lru.Cache // what was said, until when it is not said again
 	buckets map[bucketKey]*bucket
-	crowds  map[crowdKey]*crowd
-	opened  []*crowd  // in the order in which they were opened
-	looked  time.Time // when crowds were last gone through
+	groups  map[groupKey]*eventGroup
+	opened  []*eventGroup // in the order in which they were opened
+	looked  time.Time     // when groups were last gone through
 }
 
-func newSieve() *sieve {
-	return &sieve{seen: lru.New(remembered), buckets: map[bucketKey]*bucket{}, crowds: map[crowdKey]*crowd{}}
+func newEventFilter() *eventFilter {
+	return &eventFilter{seen: lru.New(remembered), buckets: map[bucketKey]*bucket{}, groups: map[groupKey]*eventGroup{}}
 }
 
 // pass returns the events to publish now that this one is there: none, the event, or others
 // whose time has come.
-func (s *sieve) pass(now time.Time, e Event) []Event {
+func (s *eventFilter) pass(now time.Time, e Event) []Event {
 	out := s.due(now)
 	identity := e.identity()
 	if until, said := s.seen.Get(identity); said && now.Before(until.(time.Time)) {
@@ -56,19 +56,19 @@ func (s *sieve) pass(now time.Time, e Event) []Event {
 	pod, isPod := e.Object.(*corev1.Pod)
 	every := cmp.Or(e.Every, defaultEvery)
 	switch {
-	case isPod && s.crowdOf(now, pod, e).full(e, now):
-		s.crowdOf(now, pod, e).hold(e)
+	case isPod && s.groupOf(now, pod, e).full(e, now):
+		s.groupOf(now, pod, e).hold(e)
 		every = again(e, every)
 	case !s.bucketOf(e, isPod).take(now):
 		if !isPod {
 			// It may be said next time: nothing is remembered.
 			return out
 		}
-		s.crowdOf(now, pod, e).hold(e)
+		s.groupOf(now, pod, e).hold(e)
 		every = again(e, every)
 	default:
 		if isPod {
-			s.crowdOf(now, pod, e).release(e)
+			s.groupOf(now, pod, e).release(e)
 		}
 		out = append(out, e.short())
 	}
@@ -84,9 +84,9 @@ func again(e Event, every time.Duration) time.Duration {
 	return every
 }
 
-// due returns one event for each crowd whose time is over, as far as rates allow, and forgets
-// crowds that have nothing to tell.
-func (s *sieve) due(now time.Time) []Event {
+// due returns one event for each group whose time is over, as far as rates allow, and forgets
+// groups that have nothing to tell.
+func (s *eventFilter) due(now time.Time) []Event {
 	if now.Sub(s.looked) < lookEvery {
 		return nil
 	}
@@ -98,7 +98,7 @@ func (s *sieve) due(now time.Time) []Event {
 		case now.Before(c.tell):
 			kept = append(kept, c)
 		case len(c.held) == 0 && !now.Before(c.ends):
-			delete(s.crowds, c.key)
+			delete(s.groups, c.key)
 		case len(c.held) == 0 || !s.bucketOf(c.last, true).take(now):
 			kept = append(kept, c)
 		default:
@@ -111,13 +111,13 @@ func (s *sieve) due(now time.Time) []Event {
 	return out
 }
 
-// overflow tells at once what the oldest crowds hold when there are too many, and forgets them.
-func (s *sieve) overflow() []Event {
+// overflow tells at once what the oldest groups hold when there are too many, and forgets them.
+func (s *eventFilter) overflow() []Event {
 	var out []Event
-	for len(s.opened) > openCrowds {
+	for len(s.opened) > openGroups {
 		oldest := s.opened[0]
 		s.opened = s.opened[1:]
-		delete(s.crowds, oldest.key)
+		delete(s.groups, oldest.key)
 		if len(oldest.held) > 0 {
 			out = append(out, oldest.together())
 		}
@@ -161,7 +161,7 @@ type bucketKey struct {
 	rate   Rate
 }
 
-func (s *sieve) bucketOf(e Event, isPod bool) *bucket {
+func (s *eventFilter) bucketOf(e Event, isPod bool) *bucket {
 	key := bucketKey{e.Reason, e.Rate}
 	if isPod && e.Rate == (Rate{}) {
 		key.rate = podRate

@@ -7,10 +7,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Trail is what was decided about pending pods and when, so that their way to a node can be
-// timed. Who decides writes it; who counts pods reads it, and forgets pods that are there.
+// PodProgress is what was decided about pending pods and when, so that their way to a node can be
+// timed. The provisioner writes it; the metrics of pods read it, and forget pods that are there.
 // Nothing may be decided by it. The zero value is empty and ready for use.
-type Trail struct {
+type PodProgress struct {
 	mu    sync.Mutex
 	steps map[types.UID]Steps // guarded by mu
 }
@@ -22,17 +22,17 @@ type Steps struct {
 	Placed  time.Time // it was given a place, on a node that is there or is to come
 }
 
-// longestTrail bounds the memory. Pods beyond it are not timed.
-const longestTrail = 200_000
+// mostPods bounds the memory. Pods beyond it are not timed.
+const mostPods = 200_000
 
 // See notes that a pod wants a place.
-func (t *Trail) See(pod types.UID, now time.Time) {
+func (t *PodProgress) See(pod types.UID, now time.Time) {
 	t.step(pod, func(s *Steps) { s.Seen = first(s.Seen, now) })
 }
 
 // Decide notes that something was decided about a pod, and tells how long after it was seen; false
 // when that was not the first decision, or that is not known.
-func (t *Trail) Decide(pod types.UID, now time.Time) (after time.Duration, isFirst bool) {
+func (t *PodProgress) Decide(pod types.UID, now time.Time) (after time.Duration, isFirst bool) {
 	t.step(pod, func(s *Steps) {
 		isFirst = s.Decided.IsZero() && !s.Seen.IsZero()
 		s.Decided = first(s.Decided, now)
@@ -42,26 +42,26 @@ func (t *Trail) Decide(pod types.UID, now time.Time) (after time.Duration, isFir
 }
 
 // Place notes that a pod was given a place.
-func (t *Trail) Place(pod types.UID, now time.Time) {
+func (t *PodProgress) Place(pod types.UID, now time.Time) {
 	t.step(pod, func(s *Steps) { s.Placed = first(s.Placed, now) })
 }
 
 // Of is what is known of a pod.
-func (t *Trail) Of(pod types.UID) Steps {
+func (t *PodProgress) Of(pod types.UID) Steps {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.steps[pod]
 }
 
 // Forget a pod.
-func (t *Trail) Forget(pod types.UID) {
+func (t *PodProgress) Forget(pod types.UID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.steps, pod)
 }
 
 // Keep forgets all pods but these.
-func (t *Trail) Keep(pods map[types.UID]bool) {
+func (t *PodProgress) Keep(pods map[types.UID]bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for pod := range t.steps {
@@ -71,11 +71,11 @@ func (t *Trail) Keep(pods map[types.UID]bool) {
 	}
 }
 
-func (t *Trail) step(pod types.UID, change func(*Steps)) {
+func (t *PodProgress) step(pod types.UID, change func(*Steps)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s, known := t.steps[pod]
-	if !known && len(t.steps) >= longestTrail {
+	if !known && len(t.steps) >= mostPods {
 		return
 	}
 	change(&s)

@@ -12,9 +12,9 @@ import (
 
 // A fold keeps every label while all fit, then loses those that name objects, and gives back
 // what never varied.
-func TestFold(t *testing.T) {
+func TestJoinedGauge(t *testing.T) {
 	t.Parallel()
-	add := func(f *Fold, pods int) {
+	add := func(f *JoinedGauge, pods int) {
 		for i := range pods {
 			f.Add(1, fmt.Sprintf("pod-%d", i), "default", []string{"Running", "Pending"}[i%2])
 		}
@@ -34,7 +34,7 @@ func TestFold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			gauge := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "g"}, []string{"name", "namespace", "phase"})
-			f := NewFold("g", tc.bound, "name", "namespace", "phase")
+			f := NewJoinedGauge("g", tc.bound, "name", "namespace", "phase")
 			add(f, tc.pods)
 			f.Replace(gauge, nil)
 			if diff := cmp.Diff(tc.want, shown(t, gauge)); diff != "" {
@@ -59,10 +59,10 @@ func shown(t *testing.T, c prometheus.Collector) []string {
 }
 
 // Ages that become one are told by the oldest.
-func TestFoldOfAges(t *testing.T) {
+func TestJoinedGaugeOfAges(t *testing.T) {
 	t.Parallel()
 	gauge := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "g_seconds"}, []string{"name"})
-	f := NewFold("g_seconds", 1, "name")
+	f := NewJoinedGauge("g_seconds", 1, "name")
 	for i, age := range []float64{3, 7, 5} {
 		f.Add(age, fmt.Sprint(i))
 	}
@@ -73,7 +73,7 @@ func TestFoldOfAges(t *testing.T) {
 }
 
 // With any values in any order: never more series than the bound, and the same sum.
-func TestFoldIsBounded(t *testing.T) {
+func TestJoinedGaugeIsBounded(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
 		dice := rand.New(rand.NewPCG(seed, 1))
@@ -88,7 +88,7 @@ func TestFoldIsBounded(t *testing.T) {
 		var first []string
 		for round := range 2 {
 			gauge := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "g"}, names)
-			f := NewFold("g", bound, names...)
+			f := NewJoinedGauge("g", bound, names...)
 			for _, v := range values {
 				f.Add(2, v...)
 			}
@@ -121,7 +121,7 @@ func TestReplaceRemovesWhatIsGone(t *testing.T) {
 	gauge := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "g"}, []string{"name"})
 	gauge.WithLabelValues("other").Set(9)
 	round := func(shown [][]string, names ...string) [][]string {
-		f := NewFold("g", 5, "name")
+		f := NewJoinedGauge("g", 5, "name")
 		for _, name := range names {
 			f.Add(1, name)
 		}
@@ -138,8 +138,8 @@ func TestReplaceRemovesWhatIsGone(t *testing.T) {
 	}
 }
 
-// BenchmarkFoldOfPods is one round of a gauge about the pods of a cluster.
-func BenchmarkFoldOfPods(b *testing.B) {
+// BenchmarkJoinedGaugeOfPods is one round of a gauge about the pods of a cluster.
+func BenchmarkJoinedGaugeOfPods(b *testing.B) {
 	const pods = 5_000
 	rows := make([][]string, pods)
 	for i := range rows {
@@ -147,7 +147,7 @@ func BenchmarkFoldOfPods(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		f := NewFold("state", 50, "name", "namespace", "node", "zone", "phase")
+		f := NewJoinedGauge("state", 50, "name", "namespace", "node", "zone", "phase")
 		for _, row := range rows {
 			f.Add(1, row...)
 		}

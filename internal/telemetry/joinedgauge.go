@@ -9,10 +9,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// foldOrder says which labels a metric loses first when it has too many series: those that name
+// lossOrder says which labels a metric loses first when it has too many series: those that name
 // single objects, then (where the empty string is) all that are not listed, and at last what
 // people group by.
-var foldOrder = []string{
+var lossOrder = []string{
 	"scheduling_id", "name", "node_name", "node", "host", "owner", "namespace",
 	"",
 	"image_id", "windows_build", "region", "os", "arch", "instance_type", "provider", "zone", "ready", "managed", "scheduled",
@@ -20,29 +20,29 @@ var foldOrder = []string{
 	"capacity_type", "error", "code", "reason", "method", "status", "decision", "nodepool", "type", "phase", "result",
 }
 
-// unfoldable labels tell things apart that cannot be added: cores and bytes.
-var unfoldable = []string{"resource_type", "group", "kind"}
+// unjoinable labels tell things apart that cannot be added: cores and bytes.
+var unjoinable = []string{"resource_type", "group", "kind"}
 
-// foldRank is a label's place in the order; it reports false for those that are never lost.
-func foldRank(label string) (int, bool) {
-	if slices.Contains(unfoldable, label) {
+// lossRank is a label's place in the order; it reports false for those that are never lost.
+func lossRank(label string) (int, bool) {
+	if slices.Contains(unjoinable, label) {
 		return 0, false
 	}
-	if at := slices.Index(foldOrder, label); at >= 0 {
+	if at := slices.Index(lossOrder, label); at >= 0 {
 		return at, true
 	}
-	return slices.Index(foldOrder, ""), true
+	return slices.Index(lossOrder, ""), true
 }
 
-// inFoldOrder are the labels that may be lost, the first to go first.
-func inFoldOrder(labels []string) []string {
+// inLossOrder are the labels that may be lost, the first to go first.
+func inLossOrder(labels []string) []string {
 	type ranked struct {
 		rank  int
 		label string
 	}
 	var all []ranked
 	for _, label := range labels {
-		if rank, may := foldRank(label); may {
+		if rank, may := lossRank(label); may {
 			all = append(all, ranked{rank, label})
 		}
 	}
@@ -54,44 +54,44 @@ func inFoldOrder(labels []string) []string {
 	return out
 }
 
-// foldsToLargest reports whether series of a gauge that become one are told by the largest:
+// joinsToLargest reports whether series of a gauge that become one are told by the largest:
 // ages do not add up.
-func foldsToLargest(name string) bool {
+func joinsToLargest(name string) bool {
 	return strings.HasSuffix(name, "_seconds") || strings.HasSuffix(name, "_percent")
 }
 
-// A Fold gathers the values of one gauge, however many there are, in at most so many series:
+// A JoinedGauge gathers the values of one gauge, however many there are, in at most so many series:
 // when there would be more, it loses labels one after the other and joins what has become the
 // same. It never holds more than that, so it can be fed one value for each pod of a cluster. The
 // order of what is added does not matter.
-type Fold struct {
+type JoinedGauge struct {
 	largest bool
 	bound   int
 	order   []int // of labels, as they are lost
 	lost    int   // how many of order are
 	gone    []bool
-	rows    map[string]*foldRow
+	rows    map[string]*joinedRow
 	only    []string // a label's value, while it has but one
 	varies  []bool
 	key     []byte // reused, so that a value that joins others costs no memory
 }
 
-type foldRow struct {
+type joinedRow struct {
 	values []string
 	value  float64
 }
 
-// NewFold is for the gauge of that name with these labels. A bound of zero is none.
-func NewFold(name string, bound int, labels ...string) *Fold {
-	f := &Fold{largest: foldsToLargest(name), bound: bound, rows: map[string]*foldRow{}, varies: make([]bool, len(labels)), gone: make([]bool, len(labels))}
-	for _, label := range inFoldOrder(labels) {
+// NewJoinedGauge is for the gauge of that name with these labels. A bound of zero is none.
+func NewJoinedGauge(name string, bound int, labels ...string) *JoinedGauge {
+	f := &JoinedGauge{largest: joinsToLargest(name), bound: bound, rows: map[string]*joinedRow{}, varies: make([]bool, len(labels)), gone: make([]bool, len(labels))}
+	for _, label := range inLossOrder(labels) {
 		f.order = append(f.order, slices.Index(labels, label))
 	}
 	return f
 }
 
 // Add is one more value, with those of its labels, which stay the caller's.
-func (f *Fold) Add(value float64, values ...string) {
+func (f *JoinedGauge) Add(value float64, values ...string) {
 	if f.only == nil {
 		f.only = slices.Clone(values)
 	}
@@ -103,7 +103,7 @@ func (f *Fold) Add(value float64, values ...string) {
 		f.gone[f.order[f.lost]] = true
 		f.lost++
 		rows := f.rows
-		f.rows = make(map[string]*foldRow, len(rows))
+		f.rows = make(map[string]*joinedRow, len(rows))
 		// The order does not matter: sums of what is added here are of whole numbers, or of the largest.
 		for _, key := range slices.Sorted(maps.Keys(rows)) {
 			f.join(rows[key].values, rows[key].value)
@@ -111,7 +111,7 @@ func (f *Fold) Add(value float64, values ...string) {
 	}
 }
 
-func (f *Fold) join(values []string, value float64) {
+func (f *JoinedGauge) join(values []string, value float64) {
 	f.key = f.key[:0]
 	for i := range values {
 		if !f.gone[i] {
@@ -122,7 +122,7 @@ func (f *Fold) join(values []string, value float64) {
 	row, there := f.rows[string(f.key)]
 	switch {
 	case !there:
-		f.rows[string(f.key)] = &foldRow{f.left(values), value}
+		f.rows[string(f.key)] = &joinedRow{f.left(values), value}
 	case f.largest:
 		row.value = max(row.value, value)
 	default:
@@ -131,7 +131,7 @@ func (f *Fold) join(values []string, value float64) {
 }
 
 // left is the values without those of labels that had to go.
-func (f *Fold) left(values []string) []string {
+func (f *JoinedGauge) left(values []string) []string {
 	out := slices.Clone(values)
 	for i := range out {
 		if f.gone[i] {
@@ -142,7 +142,7 @@ func (f *Fold) left(values []string) []string {
 }
 
 // restore gives labels back that had to go but never varied: they cost nothing.
-func (f *Fold) restore(values []string) []string {
+func (f *JoinedGauge) restore(values []string) []string {
 	out := slices.Clone(values)
 	for _, i := range f.order[:f.lost] {
 		if !f.varies[i] {
@@ -154,7 +154,7 @@ func (f *Fold) restore(values []string) []string {
 
 // Replace makes these the only series of a gauge that begin so; shown are those that were there
 // before, and are what Replace returned last time. Series that stay are never missing meanwhile.
-func (f *Fold) Replace(gauge *prometheus.GaugeVec, shown [][]string) [][]string {
+func (f *JoinedGauge) Replace(gauge *prometheus.GaugeVec, shown [][]string) [][]string {
 	now := make([][]string, 0, len(f.rows))
 	fresh := map[string]bool{}
 	for _, key := range slices.Sorted(maps.Keys(f.rows)) {
