@@ -47,13 +47,13 @@ func (x *search) remaining() []int {
 		}
 	}
 	slices.SortFunc(out, func(a, b int) int {
-		return cmp.Or(cmp.Compare(x.dearness(b), x.dearness(a)), cmp.Compare(x.nodes[a].Name, x.nodes[b].Name), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(x.pricePerPod(b), x.pricePerPod(a)), cmp.Compare(x.nodes[a].Name, x.nodes[b].Name), cmp.Compare(a, b))
 	})
 	return out
 }
 
-// dearness is the price for each ordinary pod that would have to move, as users know it.
-func (x *search) dearness(at int) float64 {
+// pricePerPod is the price for each ordinary pod that would have to move, as users know it.
+func (x *search) pricePerPod(at int) float64 {
 	n := &x.nodes[at]
 	return float64(n.Price) / (1 + float64(n.cost)/ordinary)
 }

@@ -15,7 +15,7 @@ import (
 // only where they are the same lists, which never change; all else that machines depend on
 // is compared. It belongs to one goroutine at a time; nil remembers nothing.
 type Compiled struct {
-	wares  *wares
+	market *market
 	ranges []*selling // the latest first
 }
 
@@ -26,8 +26,8 @@ const fewRanges = 4
 // manyQuestions bounds the answers that are kept about one state of the catalogues.
 const manyQuestions = 20_000
 
-// wares is what depends on catalogues alone.
-type wares struct {
+// market is what depends on catalogues alone.
+type market struct {
 	catalogs []catalog.Catalog
 	slots    []Slot
 	slotOf   [][][]int // by catalogue, type, offering
@@ -73,18 +73,18 @@ type daemonTerms struct {
 	alts        []requirement.Set
 }
 
-// waresOf compiles catalogues, unless that was done.
-func (m *Compiled) waresOf(catalogs []catalog.Catalog) *wares {
+// marketOf compiles catalogues, unless that was done.
+func (m *Compiled) marketOf(catalogs []catalog.Catalog) *market {
 	if m == nil {
-		return newWares(catalogs)
+		return newMarket(catalogs)
 	}
-	if m.wares == nil || !slices.EqualFunc(m.wares.catalogs, catalogs, sameList) {
-		m.wares, m.ranges = newWares(catalogs), nil
+	if m.market == nil || !slices.EqualFunc(m.market.catalogs, catalogs, sameList) {
+		m.market, m.ranges = newMarket(catalogs), nil
 	}
-	if len(m.wares.types) > manyQuestions {
-		m.wares.types = map[typeQuestion]bitset.Set{}
+	if len(m.market.types) > manyQuestions {
+		m.market.types = map[typeQuestion]bitset.Set{}
 	}
-	return m.wares
+	return m.market
 }
 
 // sameList reports whether two catalogues are one list. Both are held, so that no other list can
@@ -131,8 +131,8 @@ func (sp *Space) terms() terms {
 
 // compileMarket fills in what can be bought.
 func (sp *Space) compileMarket(m *Compiled) {
-	sp.wares = m.waresOf(sp.Snapshot.Catalogs)
-	sp.Slots = sp.wares.slots
+	sp.market = m.marketOf(sp.Snapshot.Catalogs)
+	sp.Slots = sp.market.slots
 	t := sp.terms()
 	sold, known := m.recall(&t)
 	if !known {
@@ -147,39 +147,39 @@ func (sp *Space) compileMarket(m *Compiled) {
 	}
 }
 
-// newWares numbers the distinct offerings of the catalogues in the order of their keys.
-func newWares(catalogs []catalog.Catalog) *wares {
-	w := &wares{
+// newMarket numbers the distinct offerings of the catalogues in the order of their keys.
+func newMarket(catalogs []catalog.Catalog) *market {
+	m := &market{
 		catalogs: slices.Clone(catalogs), slotOf: make([][][]int, len(catalogs)), slotKeys: map[string]bool{},
 		types: map[typeQuestion]bitset.Set{}, decided: map[labelQuestion]bool{},
 	}
 	met := slotsMet{byKey: map[slotKey]int{}, near: map[slotKey][]int{}}
 	for c := range catalogs {
 		types := catalogs[c].Types
-		w.slotOf[c] = make([][]int, len(types))
+		m.slotOf[c] = make([][]int, len(types))
 		for t := range types {
-			w.slotOf[c][t] = make([]int, len(types[t].Offerings))
+			m.slotOf[c][t] = make([]int, len(types[t].Offerings))
 			for o := range types[t].Offerings {
-				w.slotOf[c][t][o] = met.enter(&types[t].Offerings[o])
+				m.slotOf[c][t][o] = met.enter(&types[t].Offerings[o])
 			}
 		}
 	}
-	w.slots = slices.SortedFunc(slices.Values(met.slots), func(a, b Slot) int { return a.key.compare(b.key) })
-	number := make([]int, len(w.slots))
-	for i := range w.slots {
-		number[met.byKey[w.slots[i].key]] = i
-		for r := range w.slots[i].labels.All() {
-			w.slotKeys[r.Key()] = true
+	m.slots = slices.SortedFunc(slices.Values(met.slots), func(a, b Slot) int { return a.key.compare(b.key) })
+	number := make([]int, len(m.slots))
+	for i := range m.slots {
+		number[met.byKey[m.slots[i].key]] = i
+		for r := range m.slots[i].labels.All() {
+			m.slotKeys[r.Key()] = true
 		}
 	}
-	for _, types := range w.slotOf {
+	for _, types := range m.slotOf {
 		for _, slots := range types {
 			for o, met := range slots {
 				slots[o] = number[met]
 			}
 		}
 	}
-	return w
+	return m
 }
 
 // slotsMet are slots in the order in which they were met.
@@ -214,32 +214,32 @@ func (m *slotsMet) enter(o *catalog.Offering) int {
 }
 
 // typesWith are the types of a catalogue that meet a requirement.
-func (w *wares) typesWith(c int, r requirement.Requirement) bitset.Set {
+func (m *market) typesWith(c int, r requirement.Requirement) bitset.Set {
 	text, _ := r.MarshalJSON() // cannot fail: plain strings and integers
 	question := typeQuestion{c, string(text)}
-	if found, ok := w.types[question]; ok {
+	if found, ok := m.types[question]; ok {
 		return found
 	}
 	asked := requirement.NewSet(r)
-	types := w.catalogs[c].Types
+	types := m.catalogs[c].Types
 	out := bitset.New(len(types))
 	for t := range types {
 		if types[t].Requirements.Intersects(asked) {
 			out.Put(t)
 		}
 	}
-	w.types[question] = out
+	m.types[question] = out
 	return out
 }
 
 // decidedByType reports whether every type of the catalogue says what the label will
 // be: one value, or none.
-func (w *wares) decidedByType(c int, key string) bool {
+func (m *market) decidedByType(c int, key string) bool {
 	question := labelQuestion{c, key}
-	answer, known := w.decided[question]
+	answer, known := m.decided[question]
 	if !known {
-		answer = decidedByAll(w.catalogs[c].Types, key)
-		w.decided[question] = answer
+		answer = decidedByAll(m.catalogs[c].Types, key)
+		m.decided[question] = answer
 	}
 	return answer
 }

@@ -78,7 +78,7 @@ func (sp *Space) compilePools() {
 		view := &sp.pools[p]
 		view.types = bitset.Full(len(sp.Snapshot.Catalogs[pool.Catalog].Types))
 		for r := range pool.Requirements.All() { // one by one: pools have most of them in common
-			view.types = view.types.And(sp.wares.typesWith(pool.Catalog, r))
+			view.types = view.types.And(sp.market.typesWith(pool.Catalog, r))
 		}
 		view.slots = sp.SlotsAllowed(pool.Requirements)
 	}
@@ -95,7 +95,7 @@ func (sp *Space) SlotsAllowed(r requirement.Set) bitset.Set {
 	return out
 }
 
-// compileMachines lists, for every pool, its types; each split into cells of slots that
+// compileMachines lists, for every pool, its types; each split into groups of slots that
 // share capacity and daemons.
 func (sp *Space) compileMachines() {
 	count := 0
@@ -103,11 +103,11 @@ func (sp *Space) compileMachines() {
 		count += sp.pools[p].types.Count()
 	}
 	sp.Machines = make([]Machine, 0, count)
-	var molds []*mold
+	var known []*sharedMachines
 	for p := range sp.Snapshot.Pools {
 		sp.pools[p].firstMachine = len(sp.Machines)
 		if sp.Snapshot.Pools[p].Unready == "" {
-			m := sp.moldOf(p, &molds)
+			m := sp.sharedBy(p, &known)
 			for t := range sp.pools[p].types.All {
 				sp.addMachines(p, m, t)
 			}
@@ -116,32 +116,32 @@ func (sp *Space) compileMachines() {
 	}
 }
 
-// mold makes the machines of pools in which types are the same: they share everything
+// sharedMachines are the machines of pools in which types are the same: they share everything
 // but the pool.
-type mold struct {
+type sharedMachines struct {
 	pool    int // the first of them
 	running []daemonPlaces
 	made    [][]Machine // by type
 }
 
-// moldOf finds the mold of a pool among those that are there, or adds one.
-func (sp *Space) moldOf(p int, molds *[]*mold) *mold {
+// sharedBy finds the machines that a pool shares with one that is there, or adds one.
+func (sp *Space) sharedBy(p int, known *[]*sharedMachines) *sharedMachines {
 	pool, running := &sp.Snapshot.Pools[p], sp.daemonsOf(p)
-	for _, m := range *molds {
+	for _, m := range *known {
 		first := &sp.Snapshot.Pools[m.pool]
 		if first.Catalog == pool.Catalog && first.NodePrice == pool.NodePrice &&
 			sp.pools[m.pool].slots.Equal(sp.pools[p].slots) && slices.EqualFunc(m.running, running, sameDaemon) {
 			return m
 		}
 	}
-	m := &mold{pool: p, running: running, made: make([][]Machine, len(sp.Snapshot.Catalogs[pool.Catalog].Types))}
-	*molds = append(*molds, m)
+	m := &sharedMachines{pool: p, running: running, made: make([][]Machine, len(sp.Snapshot.Catalogs[pool.Catalog].Types))}
+	*known = append(*known, m)
 	return m
 }
 
-func (sp *Space) addMachines(p int, m *mold, ordinal int) {
+func (sp *Space) addMachines(p int, m *sharedMachines, ordinal int) {
 	if m.made[ordinal] == nil {
-		m.made[ordinal] = sp.cast(m, ordinal)
+		m.made[ordinal] = sp.machinesOf(m, ordinal)
 	}
 	for _, machine := range m.made[ordinal] {
 		machine.Pool = p
@@ -149,35 +149,35 @@ func (sp *Space) addMachines(p int, m *mold, ordinal int) {
 	}
 }
 
-// cell is a group of a type's offerings that make the same machine.
-type cell struct {
+// offeringGroup is a group of a type's offerings that make the same machine.
+type offeringGroup struct {
 	daemons   []int
 	offerings []int
 }
 
-// cast gives the machines of one type.
-func (sp *Space) cast(m *mold, ordinal int) []Machine {
+// machinesOf gives the machines of one type.
+func (sp *Space) machinesOf(m *sharedMachines, ordinal int) []Machine {
 	pool := &sp.Snapshot.Pools[m.pool]
 	t := &sp.Snapshot.Catalogs[pool.Catalog].Types[ordinal]
-	var cells []cell
-	slots := sp.wares.slotOf[pool.Catalog][ordinal]
+	var groups []offeringGroup
+	slots := sp.market.slotOf[pool.Catalog][ordinal]
 	for o := range t.Offerings {
 		offering := &t.Offerings[o]
 		if offering.Unpriced || !sp.pools[m.pool].slots.Has(slots[o]) {
 			continue
 		}
 		daemons := daemonsOn(m.running, ordinal, slots[o])
-		i := slices.IndexFunc(cells, func(c cell) bool {
-			return slices.Equal(c.daemons, daemons) && sameRoom(&t.Offerings[c.offerings[0]], offering)
+		i := slices.IndexFunc(groups, func(g offeringGroup) bool {
+			return slices.Equal(g.daemons, daemons) && sameRoom(&t.Offerings[g.offerings[0]], offering)
 		})
 		if i < 0 {
-			i = len(cells)
-			cells = append(cells, cell{daemons, make([]int, 0, len(t.Offerings)-o)})
+			i = len(groups)
+			groups = append(groups, offeringGroup{daemons, make([]int, 0, len(t.Offerings)-o)})
 		}
-		cells[i].offerings = append(cells[i].offerings, o)
+		groups[i].offerings = append(groups[i].offerings, o)
 	}
-	out := make([]Machine, 0, len(cells))
-	for _, c := range cells {
+	out := make([]Machine, 0, len(groups))
+	for _, c := range groups {
 		out = append(out, sp.newMachine(pool, t, ordinal, c, slots))
 	}
 	return out
@@ -195,7 +195,7 @@ func equalOverride(a, b *model.Resources) bool {
 }
 
 // newMachine is a machine of no pool yet.
-func (sp *Space) newMachine(pool *snapshot.Pool, t *catalog.Type, ordinal int, c cell, slots []int) Machine {
+func (sp *Space) newMachine(pool *snapshot.Pool, t *catalog.Type, ordinal int, c offeringGroup, slots []int) Machine {
 	n := len(sp.Slots)
 	first := &t.Offerings[c.offerings[0]]
 	m := Machine{
@@ -257,7 +257,7 @@ func (m *Machine) Cheapest(slots bitset.Set) int {
 func (sp *Space) openKeys(pool *snapshot.Pool) map[string]bool {
 	open := map[string]bool{}
 	for key := range sp.keys {
-		if sp.wares.decidedByType(pool.Catalog, key) || sp.SlotLabel(key) {
+		if sp.market.decidedByType(pool.Catalog, key) || sp.SlotLabel(key) {
 			continue
 		}
 		if _, single := pool.Requirements.Get(key).Single(); single {
@@ -269,4 +269,4 @@ func (sp *Space) openKeys(pool *snapshot.Pool) map[string]bool {
 }
 
 // SlotLabel reports whether the label is one that slots decide, such as the zone.
-func (sp *Space) SlotLabel(key string) bool { return sp.wares.slotKeys[key] }
+func (sp *Space) SlotLabel(key string) bool { return sp.market.slotKeys[key] }

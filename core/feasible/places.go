@@ -147,7 +147,7 @@ func (sp *Space) TypesFor(p int, r requirement.Set) bitset.Set {
 		if pool.Requirements.Has(q.Key()) {
 			joined = pool.Requirements.Get(q.Key()).Intersect(q)
 		}
-		out = out.And(sp.wares.typesWith(pool.Catalog, joined))
+		out = out.And(sp.market.typesWith(pool.Catalog, joined))
 	}
 	return out
 }

@@ -32,7 +32,7 @@ type Space struct {
 	HostClasses []HostClass
 
 	pools   []poolView
-	wares   *wares
+	market  *market
 	places  map[string]*Places
 	keys    map[string]bool // label keys that some pod asks about
 	daemons []daemon

@@ -167,7 +167,7 @@ func (b *proposer) addLabel(p proposal, key, value string) proposal {
 // the worst cut is the least, so the proposal is the best of its kind.
 func (b *proposer) requests() {
 	a := &b.request.Variant.Alternatives[b.alternative]
-	s := sifter{d: &b.k.pools, pool: b.candidate.pool, ask: a, request: b.request, types: b.k.d.Space.TypesFor(b.candidate.pool, a.Require), slots: b.k.d.Space.SlotsAllowed(a.Require), variety: requirement.NewVariety(requirement.Set{})}
+	s := offeringCount{d: &b.k.pools, pool: b.candidate.pool, ask: a, request: b.request, types: b.k.d.Space.TypesFor(b.candidate.pool, a.Require), slots: b.k.d.Space.SlotsAllowed(a.Require), variety: requirement.NewVariety(requirement.Set{})}
 	first, end := b.k.d.Space.PoolMachines(b.candidate.pool)
 	for m := first; m < end; m++ {
 		s.add(&b.k.d.Space.Machines[m])

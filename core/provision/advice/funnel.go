@@ -77,7 +77,7 @@ func (d *Pools) funnel(p int, a *feasible.Asker, rq *Request) reason.PoolVerdict
 		return f
 	}
 	pass(reason.LabelsIncompatible, f.Listed)
-	d.sieve(&f, p, a, rq)
+	d.countOfferings(&f, p, a, rq)
 	if f.Reason.Code == reason.None {
 		f.Reason = rq.Hint
 	}
@@ -92,10 +92,10 @@ func (d *Pools) listed(first, end int) int {
 	return n
 }
 
-// sieve lets the pool's offerings fall through the rules for types, slots, availability,
+// countOfferings counts how many of the pool's offerings pass each of the rules: for types, slots, availability,
 // size, ports, variety and limits.
-func (d *Pools) sieve(f *reason.PoolVerdict, p int, a *feasible.Asker, rq *Request) {
-	s := sifter{d: d, pool: p, ask: a, request: rq, types: d.Space.TypesFor(p, a.Require), slots: d.Space.SlotsAllowed(a.Require)}
+func (d *Pools) countOfferings(f *reason.PoolVerdict, p int, a *feasible.Asker, rq *Request) {
+	s := offeringCount{d: d, pool: p, ask: a, request: rq, types: d.Space.TypesFor(p, a.Require), slots: d.Space.SlotsAllowed(a.Require)}
 	s.variety = requirement.NewVariety(d.Snapshot.Pools[p].Requirements.Intersect(a.Require))
 	first, end := d.Space.PoolMachines(p)
 	for m := first; m < end; m++ {
@@ -113,8 +113,8 @@ func (d *Pools) sieve(f *reason.PoolVerdict, p int, a *feasible.Asker, rq *Reque
 	}
 }
 
-// sifter counts the offerings of one pool for one asker.
-type sifter struct {
+// offeringCount counts the offerings of one pool for one asker.
+type offeringCount struct {
 	d       *Pools
 	pool    int
 	ask     *feasible.Asker
@@ -143,7 +143,7 @@ type miss struct {
 	reason  reason.Reason
 }
 
-func (s *sifter) add(m *feasible.Machine) {
+func (s *offeringCount) add(m *feasible.Machine) {
 	fits := feasible.Fits(s.request.Need, m.Room)
 	typed := s.types.Has(m.Ordinal)
 	offered, available := common(m.Listed, s.slots), common(m.Slots, s.slots)
@@ -180,7 +180,7 @@ func (s *sifter) add(m *feasible.Machine) {
 
 // lacks counts the offerings of a machine that would do in every other respect, and are out of
 // stock. What has no price, and reservations that are used up, are not waited for.
-func (s *sifter) lacks(m *feasible.Machine) {
+func (s *offeringCount) lacks(m *feasible.Machine) {
 	if m.Overdrawn != "" || !pack.Bears(s.d.Left[s.pool], m.Capacity) {
 		return
 	}
@@ -198,7 +198,7 @@ func (s *sifter) lacks(m *feasible.Machine) {
 }
 
 // tellAbsent writes down what is out of stock.
-func (s *sifter) tellAbsent(f *reason.PoolVerdict) {
+func (s *offeringCount) tellAbsent(f *reason.PoolVerdict) {
 	if s.absent == nil {
 		return
 	}
@@ -233,7 +233,7 @@ func portClash(wanted, taken []model.HostPort) (model.HostPort, bool) {
 }
 
 // steps are the counts in the order of the rules.
-func (s *sifter) steps() []reason.Step {
+func (s *offeringCount) steps() []reason.Step {
 	varied := s.ported
 	if !s.variety.Met() && !s.d.Snapshot.Settings.BestEffortMinimum {
 		varied = 0
@@ -248,7 +248,7 @@ func (s *sifter) steps() []reason.Step {
 
 // tooSmall remembers the machine whose worst shortage, relative to what is wanted, is the
 // least.
-func (s *sifter) tooSmall(m *feasible.Machine) {
+func (s *offeringCount) tooSmall(m *feasible.Machine) {
 	if m.Overdrawn != "" {
 		s.overdrawn(m)
 		return
@@ -269,7 +269,7 @@ func (s *sifter) tooSmall(m *feasible.Machine) {
 
 // overdrawn remembers a machine on which the daemons alone have no room, as farther away than
 // any that lacks room for the pod only. What it has is less than nothing.
-func (s *sifter) overdrawn(m *feasible.Machine) {
+func (s *offeringCount) overdrawn(m *feasible.Machine) {
 	have := m.Allocatable.Get(m.Overdrawn) - m.Daemons.Get(m.Overdrawn)
 	by := 1 - float64(have)/float64(max(m.Daemons.Get(m.Overdrawn), 1))
 	if s.size.machine == nil || by < s.size.by {
@@ -278,7 +278,7 @@ func (s *sifter) overdrawn(m *feasible.Machine) {
 }
 
 // exceeds remembers the machine that goes least beyond the pool's limits, relative to them.
-func (s *sifter) exceeds(m *feasible.Machine) {
+func (s *offeringCount) exceeds(m *feasible.Machine) {
 	worst, at := 0.0, -1
 	left, limits := s.d.Left[s.pool], s.d.Snapshot.Pools[s.pool].Limits
 	for i, a := range left {
@@ -296,7 +296,7 @@ func (s *sifter) exceeds(m *feasible.Machine) {
 	}
 }
 
-func (s *sifter) reason(code reason.Code) reason.Reason {
+func (s *offeringCount) reason(code reason.Code) reason.Reason {
 	switch code {
 	case reason.InsufficientRoom:
 		return s.size.reason
@@ -312,7 +312,7 @@ func (s *sifter) reason(code reason.Code) reason.Reason {
 }
 
 // nearest names the machine that came closest, with what daemons take there.
-func (s *sifter) nearest(code reason.Code) (string, int64) {
+func (s *offeringCount) nearest(code reason.Code) (string, int64) {
 	switch code {
 	case reason.InsufficientRoom:
 		return s.size.machine.Type.Name, s.size.machine.Daemons.Get(s.size.reason.Where)
