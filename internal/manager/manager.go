@@ -123,9 +123,9 @@ func (p *Process) assemble(o Options) error {
 		return err
 	}
 	if err := m.Add(newTidy(clock.RealClock{})); err != nil {
-		return fmt.Errorf("add who tidies up: %w", err)
+		return fmt.Errorf("add what tidies up: %w", err)
 	}
-	return m.Add(crew{manager: m, journal: record, settings: o.Settings, metrics: registry, open: o.Open, namespace: o.Namespace, build: o.Build, clock: clock.RealClock{}, log: o.Log})
+	return m.Add(starter{manager: m, journal: record, settings: o.Settings, metrics: registry, open: o.Open, namespace: o.Namespace, build: o.Build, clock: clock.RealClock{}, log: o.Log})
 }
 
 // Start runs the process until the context ends or it loses its Lease. It returns after every

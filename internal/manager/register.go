@@ -22,9 +22,9 @@ import (
 	"tenon/internal/version"
 )
 
-// crew puts the controllers to work, as soon as the cluster knows the kinds that they
+// starter puts the controllers to work, as soon as the cluster knows the kinds that they
 // work on. Until then the process lives, is not ready, and says why.
-type crew struct {
+type starter struct {
 	manager  ctrl.Manager
 	journal  *journal.Journal
 	settings settings.Settings
@@ -39,10 +39,10 @@ type crew struct {
 
 // NeedLeaderElection is false: a standby keeps its picture of the cluster current, so that
 // it can go on where the leader stopped. The controllers themselves wait for the Lease.
-func (c crew) NeedLeaderElection() bool { return false }
+func (c starter) NeedLeaderElection() bool { return false }
 
 // Start gathers the parts and adds the controllers.
-func (c crew) Start(ctx context.Context) error {
+func (c starter) Start(ctx context.Context) error {
 	watch := kindWatch{mapper: c.manager.GetRESTMapper(), clock: c.clock, log: c.log}
 	if err := watch.Start(ctx); err != nil || ctx.Err() != nil || c.open == nil {
 		return err
@@ -61,11 +61,11 @@ func (c crew) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.employ(ctx, kit, backend)
+	return c.addControllers(ctx, kit, backend)
 }
 
 // kit is what every controller is made with.
-func (c crew) kit(backend provider.Backend) (reconcile.Kit, error) {
+func (c starter) kit(backend provider.Backend) (reconcile.Kit, error) {
 	metrics, err := telemetry.NewMetrics(c.metrics, telemetry.LabelsOf(backend.Provider.Describe()))
 	if err != nil {
 		return reconcile.Kit{}, fmt.Errorf("register metrics: %w", err)
@@ -94,7 +94,7 @@ const parallel = 32
 const suffixLength = 5
 
 // unlimited is a client without a limit on the rate of requests.
-func (c crew) unlimited() (client.Client, error) {
+func (c starter) unlimited() (client.Client, error) {
 	config := rest.CopyConfig(c.manager.GetConfig())
 	config.QPS, config.RateLimiter = -1, nil
 	own, err := client.New(config, client.Options{Scheme: c.manager.GetScheme(), Mapper: c.manager.GetRESTMapper(), HTTPClient: c.manager.GetHTTPClient()})
@@ -104,7 +104,7 @@ func (c crew) unlimited() (client.Client, error) {
 	return own, nil
 }
 
-func (c crew) employ(ctx context.Context, kit reconcile.Kit, backend provider.Backend) error {
+func (c starter) addControllers(ctx context.Context, kit reconcile.Kit, backend provider.Backend) error {
 	var err error
 	parts := assembly.New(kit)
 	parts.Parallel, parts.Journal = parallel, c.journal

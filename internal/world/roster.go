@@ -19,11 +19,11 @@ import (
 
 // roster is the nodes and claims, each pair as one node of the snapshot.
 type roster struct {
-	nodes   map[string]*corev1.Node
-	claims  map[string]*karpenterv1.NodeClaim
-	assumed map[string]*karpenterv1.NodeClaim // made by us, not seen yet
-	bought  map[string]string                 // claims by provider ID
-	bereft  map[string]bool                   // claims in use whose node was taken away
+	nodes    map[string]*corev1.Node
+	claims   map[string]*karpenterv1.NodeClaim
+	assumed  map[string]*karpenterv1.NodeClaim // made by us, not seen yet
+	bought   map[string]string                 // claims by provider ID
+	nodeless map[string]bool                   // claims in use whose node was taken away
 
 	list    []snapshot.Node          // as of the last refresh, as is all below
 	leaving []string                 // names of nodes in the list that leave, sorted
@@ -39,7 +39,7 @@ type roster struct {
 func newRoster() roster {
 	return roster{
 		nodes: map[string]*corev1.Node{}, claims: map[string]*karpenterv1.NodeClaim{}, assumed: map[string]*karpenterv1.NodeClaim{},
-		bought: map[string]string{}, bereft: map[string]bool{}, touched: map[*member]bool{}, stale: true,
+		bought: map[string]string{}, nodeless: map[string]bool{}, touched: map[*member]bool{}, stale: true,
 	}
 }
 
@@ -49,7 +49,7 @@ func (w *World) putNode(node *corev1.Node) {
 		return
 	}
 	w.roster.nodes[node.Name] = node
-	w.roster.console(node)
+	w.roster.regainNode(node)
 	if old == nil || old.Spec.ProviderID != node.Spec.ProviderID {
 		w.roster.stale = true
 	}
@@ -69,7 +69,7 @@ func sameNode(a, b *corev1.Node) bool {
 
 func (r *roster) removeNode(name string) {
 	if node := r.nodes[name]; node != nil {
-		r.bereave(node)
+		r.loseNode(node)
 	}
 	delete(r.nodes, name)
 	r.stale = true
@@ -134,7 +134,7 @@ func (w *World) removeClaim(name string) {
 	}
 	delete(w.roster.claims, name)
 	delete(w.roster.assumed, name)
-	delete(w.roster.bereft, name)
+	delete(w.roster.nodeless, name)
 	w.roster.stale = true
 	w.pulse.supply()
 	w.breakPromises(name)

@@ -159,12 +159,12 @@ func (d *disruption) adopt(ctx context.Context) error {
 	return nil
 }
 
-// camera takes pictures: of the world for good, or of a reader until the next one.
-type camera interface {
+// viewer takes pictures: of the world for good, or of a reader until the next one.
+type viewer interface {
 	Picture(m world.Moment) world.Picture
 }
 
-func (d *disruption) look(ctx context.Context, at camera, now time.Time) world.Picture {
+func (d *disruption) look(ctx context.Context, at viewer, now time.Time) world.Picture {
 	settings := d.kit.Settings.Decision()
 	settings.StaticCapacity = d.kit.Settings.FeatureGates.StaticCapacity
 	market := d.o.Supply.Of(ctx, d.o.World.Pools())

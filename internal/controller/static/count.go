@@ -13,8 +13,8 @@ import (
 	"tenon/api/scalar"
 )
 
-// census is a pool's claims, by what they are to its number of replicas.
-type census struct {
+// poolClaims are a pool's claims, by what they are to its number of replicas.
+type poolClaims struct {
 	running []*karpenterv1.NodeClaim
 	// pending are being disrupted: they run, and each has or gets a replacement of its own.
 	pending []*karpenterv1.NodeClaim
@@ -22,8 +22,8 @@ type census struct {
 	leaving []*karpenterv1.NodeClaim
 }
 
-func count(pool *karpenterv1.NodePool, claims []*karpenterv1.NodeClaim) census {
-	var c census
+func count(pool *karpenterv1.NodePool, claims []*karpenterv1.NodeClaim) poolClaims {
+	var c poolClaims
 	for _, claim := range claims {
 		switch {
 		case claim.DeletionTimestamp != nil || isOfAnother(pool, claim):
@@ -55,17 +55,17 @@ func isTrue(list []metav1.Condition, name string) bool {
 
 // missing is how many claims the pool should have and has not. The replacements of what is
 // being disrupted are not ours to make.
-func (c census) missing(pool *karpenterv1.NodePool) int {
+func (c poolClaims) missing(pool *karpenterv1.NodePool) int {
 	return max(int(*pool.Spec.Replicas)-len(c.running)-len(c.pending), 0)
 }
 
 // extra is how many it has and should not.
-func (c census) extra(pool *karpenterv1.NodePool) int {
+func (c poolClaims) extra(pool *karpenterv1.NodePool) int {
 	return max(len(c.running)-int(*pool.Spec.Replicas), 0)
 }
 
 // room is how many nodes the pool's limit leaves.
-func (c census) room(pool *karpenterv1.NodePool) int {
+func (c poolClaims) room(pool *karpenterv1.NodePool) int {
 	limit, limited := pool.Spec.Limits[karpenterv1.ResourceNodes]
 	if !limited {
 		return math.MaxInt
@@ -75,7 +75,7 @@ func (c census) room(pool *karpenterv1.NodePool) int {
 
 // freeNames are the names of the next claims: the pool's with the lowest numbers that no
 // claim has.
-func (c census) freeNames(pool string) func() string {
+func (c poolClaims) freeNames(pool string) func() string {
 	taken := map[string]bool{}
 	for _, claim := range slices.Concat(c.running, c.pending, c.leaving) {
 		taken[claim.Name] = true

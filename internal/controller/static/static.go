@@ -89,30 +89,30 @@ func poolOf(_ context.Context, claim client.Object) []reconcile.Key {
 }
 
 // seen counts by the cache.
-func (s static) seen(ctx context.Context, pool *karpenterv1.NodePool) (census, error) {
+func (s static) seen(ctx context.Context, pool *karpenterv1.NodePool) (poolClaims, error) {
 	claims, err := lookup.ClaimsIn(ctx, s.kit.Client, pool.Name)
 	if err != nil {
-		return census{}, err
+		return poolClaims{}, err
 	}
 	return count(pool, claims), nil
 }
 
 // real is the pool as the API server has it now, and a count of its claims. The pool is
 // nil if there is nothing left to do for it.
-func (s static) real(ctx context.Context, name string) (*karpenterv1.NodePool, census, error) {
+func (s static) real(ctx context.Context, name string) (*karpenterv1.NodePool, poolClaims, error) {
 	pool := &karpenterv1.NodePool{}
 	if err := s.kit.Uncached(reconcile.BeforePurchase).Get(ctx, client.ObjectKey{Name: name}, pool); err != nil {
 		if err = client.IgnoreNotFound(err); err != nil {
 			err = fmt.Errorf("read pool %s: %w", name, err)
 		}
-		return nil, census{}, err
+		return nil, poolClaims{}, err
 	}
 	if !s.isOurs(pool) {
-		return nil, census{}, nil
+		return nil, poolClaims{}, nil
 	}
 	var list karpenterv1.NodeClaimList
 	if err := s.kit.Uncached(reconcile.BeforePurchase).List(ctx, &list, client.MatchingLabels{karpenterv1.LabelNodePool: name}); err != nil {
-		return nil, census{}, fmt.Errorf("list the claims of pool %s: %w", name, err)
+		return nil, poolClaims{}, fmt.Errorf("list the claims of pool %s: %w", name, err)
 	}
 	claims := make([]*karpenterv1.NodeClaim, len(list.Items))
 	for i := range list.Items {

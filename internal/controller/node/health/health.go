@@ -75,12 +75,12 @@ func (c *controller) reconcile(ctx context.Context, key reconcile.Key) (reconcil
 		return reconcile.In(left), nil
 	}
 	// 2. Is it one of few?
-	ward, err := c.ward(ctx, claim)
+	nodeGroup, err := c.nodeGroup(ctx, claim)
 	if err != nil {
 		return reconcile.Never, err
 	}
-	if !ward.mayLose() {
-		c.Events.Publish(blocked(ward, node, claim)...)
+	if !nodeGroup.mayLose() {
+		c.Events.Publish(blocked(nodeGroup, node, claim)...)
 		return reconcile.In(blockedAgain), nil
 	}
 	// 3. Is it true, or has the node recovered since our cache saw it?
@@ -111,10 +111,10 @@ func (c *controller) gather(ctx context.Context, r client.Reader, key reconcile.
 	return node, claim, nil
 }
 
-// ward reads the nodes among which the ill one is counted: its pool's, or all of the
+// nodeGroup reads the nodes among which the ill one is counted: its pool's, or all of the
 // cluster if it has none.
-func (c *controller) ward(ctx context.Context, claim *karpenterv1.NodeClaim) (ward, error) {
-	var w ward
+func (c *controller) nodeGroup(ctx context.Context, claim *karpenterv1.NodeClaim) (nodeGroup, error) {
+	var w nodeGroup
 	options := []client.ListOption{client.UnsafeDisableDeepCopy}
 	if name := claim.Labels[karpenterv1.LabelNodePool]; name != "" {
 		options = append(options, client.MatchingLabels{karpenterv1.LabelNodePool: name})

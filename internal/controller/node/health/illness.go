@@ -38,8 +38,8 @@ func diagnose(policies []cloud.RepairPolicy, node *corev1.Node) (illness, bool) 
 	return worst, found
 }
 
-// ward is the nodes among which an ill one is counted.
-type ward struct {
+// nodeGroup is the nodes among which an ill one is counted.
+type nodeGroup struct {
 	// pool is nil for the whole cluster.
 	pool       *karpenterv1.NodePool
 	nodes, ill int
@@ -51,14 +51,14 @@ const mostIll = 20
 
 // mayLose reports whether few enough nodes are ill. It rounds up, so that one node may be
 // lost however few there are.
-func (w ward) mayLose() bool { return w.ill <= (w.nodes*mostIll+99)/100 }
+func (w nodeGroup) mayLose() bool { return w.ill <= (w.nodes*mostIll+99)/100 }
 
 // rareBlocked bounds how often a breaker is announced.
 const rareBlocked = 15 * time.Minute
 
 // blocked says on everything concerned that the breaker holds. The spelling of the first
 // text is the one that people's alerts look for.
-func blocked(w ward, node *corev1.Node, claim *karpenterv1.NodeClaim) []telemetry.Event {
+func blocked(w nodeGroup, node *corev1.Node, claim *karpenterv1.NodeClaim) []telemetry.Event {
 	text := "more then 20% nodes are unhealthy in the cluster"
 	objects := []client.Object{node, claim}
 	if w.pool != nil {

@@ -21,10 +21,10 @@ import (
 	"tenon/internal/translate"
 )
 
-// mourning is for how long a claim in use may be without a node. One that is deleted in the
-// usual way takes its claim along; who pulls the finalizer first leaves a machine behind that
+// nodelessFor is how long a claim in use may be without a node. One that is deleted in the
+// usual way takes its claim along; one whose finalizer was removed leaves a machine behind that
 // is paid for, that no pod can come to, and that will not join again by itself.
-const mourning = 5 * time.Minute
+const nodelessFor = 5 * time.Minute
 
 // collectNodes looks after machines and nodes of which only one is left.
 func (g *garbage) collectNodes(ctx context.Context, claims []karpenterv1.NodeClaim, instances []cloud.Instance, now time.Time) error {
@@ -36,13 +36,13 @@ func (g *garbage) collectNodes(ctx context.Context, claims []karpenterv1.NodeCla
 	if err != nil {
 		return err
 	}
-	var lonely []*karpenterv1.NodeClaim
-	lonely, g.alone = bereft(claims, nodes.Items, g.alone, now, g.about)
+	var found []*karpenterv1.NodeClaim
+	found, g.alone = nodeless(claims, nodes.Items, g.alone, now, g.about)
 	return errors.Join(
-		parallel.Try(g.workers, ghosts(nodes.Items, pools, claims, instances, now, g.about), func(node *corev1.Node) error {
-			return g.collectGhost(ctx, node)
+		parallel.Try(g.workers, instanceless(nodes.Items, pools, claims, instances, now, g.about), func(node *corev1.Node) error {
+			return g.collectInstanceless(ctx, node)
 		}),
-		parallel.Try(g.workers, lonely, func(claim *karpenterv1.NodeClaim) error { return g.collectBereft(ctx, claim) }),
+		parallel.Try(g.workers, found, func(claim *karpenterv1.NodeClaim) error { return g.collectNodeless(ctx, claim) }),
 	)
 }
 
@@ -61,11 +61,11 @@ func (g *garbage) pools(ctx context.Context) (map[string]bool, error) {
 	return ours, nil
 }
 
-// ghosts are nodes that joined and were never taken in, whose machine is gone and which no
+// instanceless are nodes that joined and were never taken in, whose machine is gone and which no
 // claim knows of: it was interrupted before its purchase was written down.
 // A cloud's own controller deletes such nodes where there is one. Only nodes that say that they are of one
 // of our pools count: of another's machine the cloud knows nothing, which does not mean that it is gone.
-func ghosts(nodes []corev1.Node, pools map[string]bool, claims []karpenterv1.NodeClaim, shown []cloud.Instance, now time.Time, about cloud.Description) []*corev1.Node {
+func instanceless(nodes []corev1.Node, pools map[string]bool, claims []karpenterv1.NodeClaim, shown []cloud.Instance, now time.Time, about cloud.Description) []*corev1.Node {
 	known := map[string]bool{}
 	for i := range claims {
 		known[claims[i].Status.ProviderID] = true
@@ -86,8 +86,8 @@ func ghosts(nodes []corev1.Node, pools map[string]bool, claims []karpenterv1.Nod
 	return out
 }
 
-// collectGhost deletes a node unless its machine can be found after all.
-func (g *garbage) collectGhost(ctx context.Context, node *corev1.Node) error {
+// collectInstanceless deletes a node unless its machine can be found after all.
+func (g *garbage) collectInstanceless(ctx context.Context, node *corev1.Node) error {
 	instance, err := g.kit.Cloud.Get(ctx, node.Spec.ProviderID)
 	switch {
 	case err == nil && instance.State != cloud.Terminating:
@@ -102,9 +102,9 @@ func (g *garbage) collectGhost(ctx context.Context, node *corev1.Node) error {
 	return nil
 }
 
-// bereft are the registered claims that have been without a node for too long, with those that
+// nodeless are the registered claims that have been without a node for too long, with those that
 // are without one, and since when: as was known already, or from now on.
-func bereft(claims []karpenterv1.NodeClaim, nodes []corev1.Node, known map[types.UID]time.Time, now time.Time, about cloud.Description) (out []*karpenterv1.NodeClaim, since map[types.UID]time.Time) {
+func nodeless(claims []karpenterv1.NodeClaim, nodes []corev1.Node, known map[types.UID]time.Time, now time.Time, about cloud.Description) (out []*karpenterv1.NodeClaim, since map[types.UID]time.Time) {
 	has := map[string]bool{}
 	for i := range nodes {
 		has[nodes[i].Spec.ProviderID] = true
@@ -119,15 +119,15 @@ func bereft(claims []karpenterv1.NodeClaim, nodes []corev1.Node, known map[types
 		if !seen {
 			first = now
 		}
-		if since[claim.UID] = first; now.Sub(first) >= mourning {
+		if since[claim.UID] = first; now.Sub(first) >= nodelessFor {
 			out = append(out, claim)
 		}
 	}
 	return out, since
 }
 
-// collectBereft deletes a claim, with its machine, unless the API server knows its node.
-func (g *garbage) collectBereft(ctx context.Context, claim *karpenterv1.NodeClaim) error {
+// collectNodeless deletes a claim, with its machine, unless the API server knows its node.
+func (g *garbage) collectNodeless(ctx context.Context, claim *karpenterv1.NodeClaim) error {
 	err := g.kit.Uncached(reconcile.BeforeRemoval).Get(ctx, client.ObjectKey{Name: claim.Status.NodeName}, &corev1.Node{})
 	switch {
 	case err == nil:

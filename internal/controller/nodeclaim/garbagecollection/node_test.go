@@ -44,7 +44,7 @@ func TestGhosts(t *testing.T) {
 		"it is being deleted already anyway": {ghost(func(n *corev1.Node) { n.DeletionTimestamp = &n.CreationTimestamp }), false},
 	} {
 		claims := []karpenterv1.NodeClaim{claimed("a", "claimed", time.Hour)}
-		if got := len(ghosts([]corev1.Node{tc.node}, map[string]bool{"web": true}, claims, shown, now, about())) > 0; got != tc.want {
+		if got := len(instanceless([]corev1.Node{tc.node}, map[string]bool{"web": true}, claims, shown, now, about())) > 0; got != tc.want {
 			t.Errorf("%s: a ghost %t, want %t", name, got, tc.want)
 		}
 	}
@@ -82,32 +82,32 @@ func TestGhostGoes(t *testing.T) {
 func TestBereft(t *testing.T) {
 	t.Parallel()
 	r := harness.New(t, memory.Options{}, harness.Pool("web"))
-	for _, name := range []string{"bereft", "waits"} {
+	for _, name := range []string{"nodeless", "waits"} {
 		launch(t, r, name)
 	}
-	claim := r.Claim("bereft")
+	claim := r.Claim("nodeless")
 	conditions := claim.Conditions(r.Clock.Now())
 	conditions.SetTrue(karpenterv1.ConditionRegistered)
-	claim.Status.Conditions, claim.Status.NodeName = conditions.List(), "node-bereft"
+	claim.Status.Conditions, claim.Status.NodeName = conditions.List(), "node-nodeless"
 	r.Put(claim)
 	c := New(r.Kit, 1)
 	r.Run(c, "")
-	r.Clock.Step(mourning - time.Second)
+	r.Clock.Step(nodelessFor - time.Second)
 	r.Run(c, "")
-	if deleted(r, "bereft") {
+	if deleted(r, "nodeless") {
 		t.Error("deleted although the node may come back")
 	}
 	node := &corev1.Node{}
-	node.Name = "node-bereft"
+	node.Name = "node-nodeless"
 	r.Must(r.API.Create(context.Background(), node)) // without its provider ID the cache's index does not show it
 	r.Clock.Step(time.Second)
 	r.Run(c, "")
-	if deleted(r, "bereft") {
+	if deleted(r, "nodeless") {
 		t.Error("deleted although the API server knows its node")
 	}
 	r.Must(r.API.Delete(context.Background(), node, client.Preconditions{UID: &node.UID}))
 	r.Run(c, "")
-	if !deleted(r, "bereft") || deleted(r, "waits") {
-		t.Errorf("deleted: bereft %t, waits %t; want the first only", deleted(r, "bereft"), deleted(r, "waits"))
+	if !deleted(r, "nodeless") || deleted(r, "waits") {
+		t.Errorf("deleted: nodeless %t, waits %t; want the first only", deleted(r, "nodeless"), deleted(r, "waits"))
 	}
 }
