@@ -70,7 +70,9 @@ func canonical(s *Snapshot) *Snapshot {
 		out.Pods[i].Created = out.Pods[i].Created.UTC()
 		out.Pods[i].Tie.Until = out.Pods[i].Tie.Until.UTC()
 	}
-	out.Waiting.Arrivals = s.Waiting.Arrivals.UTC()
+	for _, at := range []*time.Time{&out.Waiting.Arrivals.Placed, &out.Waiting.Arrivals.Moving, &out.Waiting.Arrivals.Leaving} {
+		*at = at.UTC()
+	}
 	out.Waiting.Moves = append([]Since(nil), s.Waiting.Moves...)
 	for i := range out.Waiting.Moves {
 		out.Waiting.Moves[i].At = out.Waiting.Moves[i].At.UTC()

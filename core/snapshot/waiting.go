@@ -15,8 +15,8 @@ type Waiting struct {
 	Evicting int `json:"evicting,omitempty"`
 	// Leaving is how many more pods there are than their workloads want: those end in a moment.
 	Leaving int `json:"leaving,omitempty"`
-	// Arrivals is since when many pods have been on their way to their places, or about to end; zero for few.
-	Arrivals time.Time `json:"arrivals,omitzero"`
+	// Arrivals is since when moves that save money wait, by what they wait for.
+	Arrivals Arrivals `json:"arrivalsSince,omitzero"`
 	// Moves is since when moves that save money wait for other nodes of their pool, by pool.
 	Moves []Since `json:"moves,omitempty"`
 	// Burst is until when a burst of pods is gathered at the latest, while it goes on and its
@@ -64,4 +64,12 @@ type Refused struct {
 	Times int       `json:"times"`
 	Until time.Time `json:"until"`
 	Stock string    `json:"stock"`
+}
+
+// Arrivals is since when many pods have been on their way to their places, pods have still had to be
+// moved, and many have been about to end; zero for what is not so.
+type Arrivals struct {
+	Placed  time.Time `json:"placed,omitzero"`
+	Moving  time.Time `json:"moving,omitzero"`
+	Leaving time.Time `json:"leaving,omitzero"`
 }

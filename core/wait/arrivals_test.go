@@ -10,8 +10,8 @@ import (
 )
 
 // Moves that save money wait while more than two percent of all pods are on their way to their
-// places or about to end, or a pod is still to be moved, for two minutes at most, and again after a time
-// without so many.
+// places or about to end, or a pod is still to be moved, for two minutes at most each, and again after a
+// time without so many.
 func TestArrivals(t *testing.T) {
 	t.Parallel()
 	var before snapshot.Waiting
@@ -26,6 +26,7 @@ func TestArrivals(t *testing.T) {
 		{150, 5, 0, 0, 1000, none}, {151, 0, 1, 0, 1000, come}, {270, 0, 7, 0, 1000, come}, {271, 0, 7, 0, 1000, none}, {280, 0, 0, 0, 1000, none},
 		{290, 0, 0, 20, 1000, none}, {300, 0, 0, 21, 1000, leave}, {310, 30, 0, 900, 1000, come}, {419, 0, 0, 900, 1000, leave},
 		{420, 0, 0, 900, 1000, none}, {430, 0, 0, 0, 1000, none},
+		{500, 900, 0, 0, 1000, come}, {610, 900, 5, 0, 1000, come}, {625, 900, 5, 0, 1000, come}, {729, 0, 5, 0, 1000, come}, {730, 0, 5, 0, 1000, none},
 	} {
 		s := &snapshot.Snapshot{Now: start.Add(time.Duration(look.at) * time.Second), Waiting: before}
 		s.Waiting.Placed, s.Waiting.Moving, s.Waiting.Leaving, s.Pods = look.placed, look.moving, look.leaving, make([]snapshot.Pod, look.pods)

@@ -80,8 +80,8 @@ func TestSameTimeAside(t *testing.T) {
 	if reader.Picture(moment).Same {
 		t.Error("a setting is not compared")
 	}
-	moment.Waiting.Arrivals = moment.Now
-	if p := reader.Picture(moment); !p.Same || p.Snapshot.Waiting.Arrivals.IsZero() {
+	moment.Waiting.Arrivals.Moving = moment.Now
+	if p := reader.Picture(moment); !p.Same || p.Snapshot.Waiting.Arrivals.Moving.IsZero() {
 		t.Error("what waits makes another picture, or is not in it")
 	}
 	if n := reflect.TypeFor[snapshot.Snapshot]().NumField(); n != 11 {
