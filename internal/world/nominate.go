@@ -63,7 +63,7 @@ func inOrder(pod *corev1.Pod) bool {
 type Unopened struct {
 	Nodes, Places int
 	Here          int // places on the node of one claim
-	Unbound       int // places that pods have not taken yet on open nodes
+	Unbound       int // pods that are nominated for open nodes
 }
 
 // Unopened counts what is still to open, one claim's node apart.
@@ -73,7 +73,7 @@ func (w *World) Unopened(claim string) Unopened {
 	out := Unopened{Here: len(w.ledger.byClaim[claim])}
 	for name, pods := range w.ledger.byClaim {
 		if isOpen(w.roster.nodeFor(name)) {
-			out.Unbound += len(pods)
+			out.Unbound += w.ledger.nominated(pods)
 			continue
 		}
 		out.Nodes++
@@ -82,17 +82,29 @@ func (w *World) Unopened(claim string) Unopened {
 	return out
 }
 
-// NominationsFor are the nominations to write before a claim's node opens for pods. The world
+// nominated counts the pods whose nomination stands, as far as we know.
+func (l *ledger) nominated(pods map[types.UID]seat) (n int) {
+	for uid := range pods {
+		if said := l.said[uid]; said != nil && said.node != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// NominationsFor are the nominations to write before the nodes of claims open for pods. The world
 // takes them for written.
-func (w *World) NominationsFor(claim, node string) []Nomination {
+func (w *World) NominationsFor(nodes map[string]string) []Nomination {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.ledger.contended() {
 		return nil
 	}
 	var out []Nomination
-	for uid, s := range w.ledger.byClaim[claim] {
-		out = w.nominate(out, uid, s.key, node)
+	for claim, node := range nodes {
+		for uid, s := range w.ledger.byClaim[claim] {
+			out = w.nominate(out, uid, s.key, node)
+		}
 	}
 	sortNominations(out)
 	return out

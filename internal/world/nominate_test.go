@@ -101,10 +101,10 @@ func TestNominationsAreForPodsThatCompete(t *testing.T) {
 		if wants := b.Nominates("claim-0"); wants != (c.want != "") {
 			t.Errorf("%s: nominations are wanted: %t", name, wants)
 		}
-		if got := b.told(b.NominationsFor("claim-0", "node-0")); got != c.want {
+		if got := b.told(b.NominationsFor(map[string]string{"claim-0": "node-0"})); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
-		if again := b.told(b.NominationsFor("claim-0", "node-0")); again != "" {
+		if again := b.told(b.NominationsFor(map[string]string{"claim-0": "node-0"})); again != "" {
 			t.Errorf("%s: said twice: %q", name, again)
 		}
 	}
@@ -132,7 +132,7 @@ func TestNoNominationAheadOfATurn(t *testing.T) {
 		if wants := b.Nominates("claim-0"); wants != (c.want != "") {
 			t.Errorf("%s: nominations are wanted: %t", name, wants)
 		}
-		if got := b.told(b.NominationsFor("claim-0", "node-0")); got != c.want {
+		if got := b.told(b.NominationsFor(map[string]string{"claim-0": "node-0"})); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
@@ -144,7 +144,7 @@ func TestNominationsAreToldApart(t *testing.T) {
 	t.Parallel()
 	b := newBought(t, 1, 2)
 	b.tell(1, "node-7", "")
-	if got := b.told(b.NominationsFor("claim-0", "node-0")); got != "0:node-0" {
+	if got := b.told(b.NominationsFor(map[string]string{"claim-0": "node-0"})); got != "0:node-0" {
 		t.Errorf("nominated are %q", got)
 	}
 	if b.Heard("claim-0", "node-0") {
@@ -199,7 +199,7 @@ func TestNominationsOfAnEarlierProcess(t *testing.T) {
 func TestNominationsAreRepeated(t *testing.T) {
 	t.Parallel()
 	b := newBought(t, 1, 2)
-	b.NominationsFor("claim-0", "node-0")
+	b.NominationsFor(map[string]string{"claim-0": "node-0"})
 	b.open()
 	for round, want := range []string{"0:node-0", "0:node-0", ""} {
 		b.tell(0, "node-0", "")

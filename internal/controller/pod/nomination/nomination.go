@@ -27,7 +27,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"tenon/core/order"
 	"tenon/internal/parallel"
 	"tenon/internal/patch"
 	"tenon/internal/reconcile"
@@ -96,12 +95,15 @@ func (n *Nominator) Prepare(ctx context.Context, claim, node string) time.Durati
 	}
 	now := n.turn(ctx, claim, node)
 	if now.leads && n.heard() {
-		n.openings.heard()
-		now.open = true
+		if late := n.openings.heard(n.kit.Clock.Now()); late != nil {
+			n.nominate(ctx, late)
+		} else {
+			now.open = true
+		}
 	}
 	switch {
 	case now.open:
-		n.write(ctx, n.world.NominationsFor(claim, node)) // those that the scheduler has taken away meanwhile
+		n.write(ctx, n.world.NominationsFor(map[string]string{claim: node})) // those that the scheduler has taken away meanwhile
 		return 0
 	case now.leads:
 		return hearing
@@ -118,13 +120,14 @@ func (n *Nominator) turn(ctx context.Context, claim, node string) turn {
 	if now.nominate == nil {
 		return now
 	}
-	var list []world.Nomination
-	for _, claim := range order.Keys(now.nominate) {
-		list = append(list, n.world.NominationsFor(claim, now.nominate[claim])...)
-	}
-	n.write(ctx, list)
-	n.openings.nominated(n.kit.Clock.Now())
+	n.nominate(ctx, now.nominate)
 	return ask()
+}
+
+// nominate writes the nominations for nodes that open together.
+func (n *Nominator) nominate(ctx context.Context, nodes map[string]string) {
+	n.write(ctx, n.world.NominationsFor(nodes))
+	n.openings.nominated(n.kit.Clock.Now())
 }
 
 // heard reports whether watches have told of the nominations for all nodes that open together.

@@ -15,6 +15,8 @@ const (
 	eachPlace        = 20 * time.Millisecond
 	longestLull      = 2 * time.Second
 	longestGathering = 10 * time.Second
+	// longestJoining is how long after the first node was ready others join a group that has not opened.
+	longestJoining = 15 * time.Second
 	// mostPlaces is how many pods a group of nodes is for at most: for more, writing the
 	// nominations would take longer than a node may stay closed.
 	mostPlaces = 2500
@@ -98,7 +100,14 @@ func (g *group) complete(now time.Time, all world.Unopened) bool {
 	return len(g.nodes) >= all.Nodes || g.places >= mostPlaces || now.Sub(g.last) >= lull || now.Sub(g.first) >= longestGathering
 }
 
-func (g *group) pause() time.Duration { return leastPause + time.Duration(len(g.nodes))*eachNode }
+// pause is short when the group is about to open: the nodes are to open at the same time.
+func (g *group) pause() time.Duration {
+	pause := leastPause + time.Duration(len(g.nodes))*eachNode
+	if !g.told.IsZero() {
+		pause /= 4
+	}
+	return pause
+}
 
 // group is a copy of the nodes that open together.
 func (o *openings) group() map[string]string {
@@ -114,11 +123,20 @@ func (o *openings) nominated(now time.Time) {
 	o.opening.told = now
 }
 
-// heard notes that watches have told of that.
-func (o *openings) heard() {
+// heard notes that watches have told of that, and the group opens; unless further nodes have become ready
+// meanwhile: then they join it, and it is returned to be nominated with them.
+func (o *openings) heard(now time.Time) map[string]string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.opening.heard = true
+	g := &o.opening
+	if len(o.gathering.nodes) == 0 || g.places+o.gathering.places > mostPlaces || now.Sub(g.first) >= longestJoining {
+		g.heard = true
+		return nil
+	}
+	maps.Copy(g.nodes, o.gathering.nodes)
+	g.places += o.gathering.places
+	g.told, o.gathering = time.Time{}, group{}
+	return maps.Clone(g.nodes)
 }
 
 // leave notes that the node of a claim has opened, or waits no longer.

@@ -43,6 +43,15 @@ func TestNodesThatOpenTogether(t *testing.T) {
 			{0, "a", world.Unopened{Nodes: 2, Places: 20}, "waits"}, {0, "b", world.Unopened{Nodes: 2, Places: 20}, "nominate a b"},
 			{longestHearing - 1, "a", world.Unopened{}, "waits"}, {longestHearing, "a", world.Unopened{}, "opens"},
 		},
+		"nodes that are ready while pods are nominated join": {
+			{0, "a", world.Unopened{Nodes: 2, Places: 20}, "waits"}, {400 * time.Millisecond, "a", world.Unopened{Nodes: 2, Places: 20}, "nominate a"},
+			{time.Second, "b", world.Unopened{Nodes: 2, Places: 20}, "waits"}, {2 * time.Second, "heard", world.Unopened{}, "nominate a b"},
+			{2 * time.Second, "b", world.Unopened{Nodes: 2, Places: 20}, "waits"}, {3 * time.Second, "heard", world.Unopened{}, ""}, {3 * time.Second, "b", world.Unopened{}, "opens"},
+		},
+		"for fifteen seconds": {
+			{0, "a", burst, "waits"}, {10 * time.Second, "a", burst, "nominate a"}, {12 * time.Second, "b", burst, "waits"}, {15 * time.Second, "heard", world.Unopened{}, ""},
+			{15 * time.Second, "a", burst, "opens"}, {15 * time.Second, "b", burst, "waits"},
+		},
 		"the next ones wait until the pods are bound": {
 			{0, "a", world.Unopened{Nodes: 1, Places: 10}, "nominate a"}, {0, "left", world.Unopened{}, "a"},
 			{time.Second, "b", world.Unopened{Nodes: 1, Places: 10, Unbound: 9}, "waits"}, {2 * time.Second, "b", world.Unopened{Nodes: 1, Places: 10}, "nominate b"},
@@ -61,7 +70,13 @@ func TestNodesThatOpenTogether(t *testing.T) {
 		for i, s := range steps {
 			switch s.node {
 			case "heard":
-				o.heard()
+				joined := o.heard(begun.Add(s.at))
+				if told := describe(turn{nominate: joined}); joined != nil && told != s.want || joined == nil && s.want != "" {
+					t.Errorf("%s: step %d: %q, want %q", name, i, told, s.want)
+				}
+				if joined != nil {
+					o.nominated(begun.Add(s.at))
+				}
 				continue
 			case "left":
 				o.leave(s.want)
