@@ -104,6 +104,7 @@ func commands(w World) []*cobra.Command {
 	return []*cobra.Command{
 		viewCommand(w),
 		planCommand(w),
+		explainCommand(w),
 		journalCommand(w),
 		replayCommand(w),
 		validateCommand(w),

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"tenon/internal/cli/planning"
 	"tenon/internal/settings"
@@ -39,39 +40,53 @@ wrong, with file, document and field on standard error.`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringArrayVarP(&o.Files, "file", "f", nil, "file or directory of Kubernetes objects, or - for standard input; may be repeated")
-	flags.StringVar(&o.Catalog, "catalog", "", catalogUsage(w))
-	flags.StringVar(&o.Region, "region", w.Cloud.Builtin.Region, "region of the built-in "+w.Cloud.Builtin.Name+" catalogue")
+	inputFlags(flags, w, &o)
 	flags.BoolVar(&o.Consolidate, "consolidate", false, "also plan which nodes would be removed or replaced")
 	flags.StringVar(&now, "now", "", "time of the plan as RFC 3339, such as 2026-07-20T12:00:00Z (default: the clock's)")
 	flags.StringVarP(&o.Output, "output", "o", planning.Table, "format: table, json or yaml")
 	flags.BoolVar(&o.Explain, "explain", false, "tell of every node what it takes and could also be, and of every pool why not")
 	flags.BoolVar(&o.RuleCosts, "rule-costs", true, "also tell what single rules cost: what the new nodes would cost without each; plans again for each rule that may bind, within a fixed effort")
 	flags.StringVar(&o.SaveSnapshot, "save-snapshot", "", "write all that the plan depends on to this file; compressed if it ends in .gz")
-	flags.StringVar(&o.Snapshot, "snapshot", "", "read all that the plan depends on from this file, in place of -f or a cluster")
-	for _, option := range planSettings(w) {
-		flags.String(option.Flag, option.Default, option.Usage+" ("+option.Env+")")
-	}
+	settingFlags(flags, w)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		o.Given = cmd.Flags().Changed
-		var err error
-		if o.Now, err = parseTime(now); err != nil {
-			return err
-		}
-		warnings, err := readPlanSettings(cmd, w, &o)
-		if err != nil {
-			return err
-		}
-		for _, warning := range warnings {
-			fmt.Fprintf(w.Err, "note: %s\n", warning.Text)
-		}
-		complete, err := planning.Run(cmd.Context(), o, planning.World{In: w.In, Out: w.Out, Err: w.Err, Progress: cmp.Or(w.Progress, w.Err), Lookup: w.LookupEnv, Clock: time.Now, Cloud: w.Cloud})
+		complete, err := makePlan(cmd, w, o, now)
 		if err == nil && !complete {
 			return ErrIncomplete
 		}
 		return err
 	}
 	return cmd
+}
+
+// inputFlags say what a plan is made from.
+func inputFlags(flags *pflag.FlagSet, w World, o *planning.Options) {
+	flags.StringArrayVarP(&o.Files, "file", "f", nil, "file or directory of Kubernetes objects, or - for standard input; may be repeated")
+	flags.StringVar(&o.Catalog, "catalog", "", catalogUsage(w))
+	flags.StringVar(&o.Region, "region", w.Cloud.Builtin.Region, "region of the built-in "+w.Cloud.Builtin.Name+" catalogue")
+	flags.StringVar(&o.Snapshot, "snapshot", "", "read all that the plan depends on from this file, in place of -f or a cluster")
+}
+
+func settingFlags(flags *pflag.FlagSet, w World) {
+	for _, option := range planSettings(w) {
+		flags.String(option.Flag, option.Default, option.Usage+" ("+option.Env+")")
+	}
+}
+
+// makePlan reads the settings and makes the plan. It reports whether every pod has a place.
+func makePlan(cmd *cobra.Command, w World, o planning.Options, now string) (bool, error) {
+	o.Given = cmd.Flags().Changed
+	var err error
+	if o.Now, err = parseTime(now); err != nil {
+		return false, err
+	}
+	warnings, err := readPlanSettings(cmd, w, &o)
+	if err != nil {
+		return false, err
+	}
+	for _, warning := range warnings {
+		fmt.Fprintf(w.Err, "note: %s\n", warning.Text)
+	}
+	return planning.Run(cmd.Context(), o, planning.World{In: w.In, Out: w.Out, Err: w.Err, Progress: cmp.Or(w.Progress, w.Err), Lookup: w.LookupEnv, Clock: time.Now, Cloud: w.Cloud})
 }
 
 // planSettings are the settings of the controller that a plan depends on too.

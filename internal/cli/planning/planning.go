@@ -38,7 +38,9 @@ type Options struct {
 	// Now is the time of the plan; zero means the clock's.
 	Now time.Time
 	// Output is table, json or yaml.
-	Output   string
+	Output string
+	// Write writes the plan in place of an output format; nil is by the format.
+	Write    func(io.Writer, document.Planned) error
 	Settings settings.Settings
 	// Given tells which options were set, by the names of their flags: a snapshot file has
 	// settings of its own, and only what is given replaces them.
@@ -149,6 +151,9 @@ func (j *job) decide(s *snapshot.Snapshot) document.Planned {
 }
 
 func (j *job) write(p document.Planned) error {
+	if j.Options.Write != nil {
+		return j.Options.Write(j.Out, p)
+	}
 	switch j.Output {
 	case JSON:
 		return p.WriteJSON(j.Out)

@@ -1,0 +1,125 @@
+// Package explain says of one object what a plan has in store for it, and why: a pod, a node, a claim or a
+// pool. It decides nothing: every answer comes from the snapshot and the plan that it is given.
+package explain
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"tenon/core/snapshot"
+	"tenon/internal/cli/document"
+)
+
+// MostText is how long an answer is in words, in bytes: that of an event.
+const MostText = 1024
+
+// Kinds are what can be asked about.
+func Kinds() []string { return []string{"pod", "node", "nodeclaim", "nodepool"} }
+
+// Answer is what there is to say about an object.
+type Answer struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	// Object and Name are what was asked about.
+	Object string `json:"object"`
+	Name   string `json:"name"`
+	// State is the answer in a word, such as Unplaced; the codes of causes are those of the document of plans.
+	State string `json:"state"`
+	Code  string `json:"code,omitempty"`
+	Facts []Fact `json:"facts"`
+}
+
+// Fact is one sentence of the answer.
+type Fact struct {
+	About string `json:"about"`
+	Text  string `json:"text"`
+}
+
+func (a *Answer) say(about, format string, args ...any) {
+	a.Facts = append(a.Facts, Fact{about, fmt.Sprintf(format, args...)})
+}
+
+// Of answers about an object by its kind and name. A pod's name may be preceded by its namespace and a
+// slash; without, it is looked for in all of them.
+func Of(p document.Planned, kind, name string) (Answer, error) {
+	a := Answer{APIVersion: document.APIVersion, Kind: "Explanation", Object: kind, Name: name}
+	e := explainer{p: p, s: p.Snapshot, a: &a}
+	var err error
+	switch kind {
+	case "pod":
+		err = e.pod(name)
+	case "node", "nodeclaim":
+		err = e.node(kind, name)
+	case "nodepool":
+		err = e.pool(name)
+	default:
+		err = fmt.Errorf("nothing can be said about a %q; ask about a %s", kind, strings.Join(Kinds(), ", "))
+	}
+	return a, err
+}
+
+// explainer is the work of one answer.
+type explainer struct {
+	p document.Planned
+	s *snapshot.Snapshot
+	a *Answer
+}
+
+// WriteJSON writes all of the answer.
+func (a Answer) WriteJSON(w io.Writer) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(a); err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	return nil
+}
+
+// Text is the answer in words, of MostText bytes at most: what does not fit any more is cut, the last
+// facts first.
+func (a Answer) Text() string {
+	text := fmt.Sprintf("%s %s: %s\n", a.Object, a.Name, a.State)
+	for _, f := range a.Facts {
+		line := fmt.Sprintf("  %s: %s\n", f.About, f.Text)
+		if room := MostText - len(text); len(line) > room {
+			return text + cut(line, room)
+		}
+		text += line
+	}
+	return text
+}
+
+// cut shortens a line, its end included, to some bytes without cutting through a character.
+func cut(line string, room int) string {
+	const end = "…\n"
+	if room < len(end) {
+		return ""
+	}
+	return strings.ToValidUTF8(line[:room-len(end)], "") + end
+}
+
+// notFound says which names come near.
+func notFound(kind, name string, names []string) error {
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(distance(a, name), distance(b, name)), strings.Compare(a, b))
+	})
+	const most = 3
+	if len(names) == 0 {
+		return fmt.Errorf("there is no %s %s, and no other either", kind, name)
+	}
+	return fmt.Errorf("there is no %s %s; there is %s", kind, name, strings.Join(names[:min(most, len(names))], ", "))
+}
+
+// distance is how much of a name is left behind what it has in common with another at its beginning.
+func distance(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return len(a) + len(b) - 2*n
+}
