@@ -44,7 +44,7 @@ func (f *Forecast) classAdmits(p snapshot.PodIndex, class int) bool {
 // sameDomains reports whether hosts of two classes are in the same domains, as far as rules of the
 // pod or about it look at them.
 func (f *Forecast) sameDomains(s *shape.Shape, a, b int) bool {
-	if a == b || s.Rules.Free() {
+	if a == b || f.free || s.Rules.Free() {
 		return true
 	}
 	other := func(g int32) bool {

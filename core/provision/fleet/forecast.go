@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"tenon/core/feasible"
@@ -23,6 +24,8 @@ import (
 // worst counts, since budgets and pods that take their time to end spoil an order. Pods that rules between
 // pods concern are expected in the domains in which the answer puts them, and pods with host ports,
 // volumes or company on one node exactly where it puts them.
+//
+// The scheduler knows nothing of virtual pods: their room is free for it. They get what it leaves.
 type Forecast struct {
 	fleet   *Fleet
 	set     *shape.Set                     // of one pod of each template
@@ -31,6 +34,8 @@ type Forecast struct {
 	zones   map[kindIn]int64
 	admits  [][]answered              // by template and class
 	planned map[snapshot.PodIndex]int // site by pod, of what is tried
+	virtual []visit                   // where virtual pods have their room
+	free    bool                      // of the domains in which the answer puts pods
 	tried   []visit
 	opened  int   // sites to come of what is tried
 	closed  []int // sites of what is tried that are to go
@@ -88,6 +93,11 @@ func (f *Fleet) NewForecast() *Forecast {
 		out.sites[n] = out.newSite(h.Class, node.Zone, h.Room, f.sp.Vector(node.Allocatable))
 		out.sites[n].open = node.Initialized && !node.Life.Unready
 		for _, p := range h.Bound {
+			if f.isVirtual(p) {
+				out.virtual = append(out.virtual, visit{p, n})
+				out.clear(p, n)
+				continue
+			}
 			out.enter(&out.sites[n], p, 1)
 		}
 	}
@@ -108,6 +118,9 @@ func (f *Forecast) Try(q Question, a Answer) (strays, evict []snapshot.PodIndex)
 			f.closed = append(f.closed, n)
 		}
 	}
+	for _, v := range f.virtual {
+		f.planned[v.pod] = v.site
+	}
 	for _, l := range a.Existing {
 		for _, p := range l.Pods {
 			f.planned[p] = l.Node
@@ -116,12 +129,12 @@ func (f *Forecast) Try(q Question, a Answer) (strays, evict []snapshot.PodIndex)
 	for i := range a.Claims {
 		f.open(&a.Claims[i])
 	}
-	best := len(q.Pods) + 1
+	best := math.MaxInt
 	for _, before := range f.orders() {
 		f.withdraw()
-		pods := slices.Clone(q.Pods)
+		pods := slices.DeleteFunc(slices.Clone(q.Pods), f.fleet.isVirtual)
 		slices.SortFunc(pods, before)
-		some := f.place(pods)
+		some := append(f.place(pods), f.displaced(pods)...)
 		if len(some) > len(strays) {
 			strays = some
 		}
@@ -172,6 +185,109 @@ func (f *Forecast) place(pods []snapshot.PodIndex) []snapshot.PodIndex {
 	return strays
 }
 
+// displaced are the virtual pods that find no room in what the others leave: as they are placed, or as they
+// would be if they went to any domain and no domain had them any more. A pod that goes elsewhere than it was
+// thought finds room there, and a node is bought for the one whose room that was.
+func (f *Forecast) displaced(pods []snapshot.PodIndex) []snapshot.PodIndex {
+	if len(f.virtual) == 0 {
+		return nil
+	}
+	some, placed := f.without(), f.tried
+	for _, v := range placed {
+		f.put(v.pod, v.site, -1)
+	}
+	f.tried, f.free = nil, true
+	f.depart(-1)
+	f.place(pods)
+	f.depart(1)
+	if others := f.without(); len(others) > len(some) {
+		some = others
+	}
+	f.withdraw()
+	f.free = false
+	for _, v := range placed {
+		f.put(v.pod, v.site, 1)
+	}
+	f.tried = placed
+	return some
+}
+
+// depart takes the pods of the sites that are to go out of the counts, or puts them back: n is -1 or 1.
+func (f *Forecast) depart(n int64) {
+	for _, at := range f.closed {
+		for _, p := range f.fleet.hosts[at].Bound {
+			if !f.fleet.isVirtual(p) {
+				f.enter(&f.sites[at], p, n)
+			}
+		}
+	}
+}
+
+// without are the virtual pods that find no room as things are.
+func (f *Forecast) without() []snapshot.PodIndex {
+	var some []snapshot.PodIndex
+	var seated []visit
+	homeless := slices.DeleteFunc(slices.Clone(f.virtual), func(v visit) bool {
+		stays := f.holds(v.pod, v.site)
+		if stays {
+			f.put(v.pod, v.site, 1)
+			seated = append(seated, v)
+		}
+		return stays
+	})
+	for _, v := range homeless {
+		at := f.other(v.pod)
+		if at < 0 {
+			some = append(some, v.pod)
+			continue
+		}
+		f.put(v.pod, at, 1)
+		seated = append(seated, visit{v.pod, at})
+	}
+	for _, v := range seated { // the next pods do not see them either
+		f.put(v.pod, v.site, -1)
+	}
+	return some
+}
+
+// other is the first site that holds a virtual pod, or the planned one where it may be on no other; -1
+// if there is none.
+func (f *Forecast) other(p snapshot.PodIndex) int {
+	f.fleet.effort.spent += int64(len(f.sites)) * siteEffort
+	if isBound(f.shapeOf(p)) {
+		if f.holds(p, f.planned[p]) {
+			return f.planned[p]
+		}
+		return -1
+	}
+	for i := range f.sites {
+		if f.holds(p, i) {
+			return i
+		}
+	}
+	return -1
+}
+
+// holds reports whether a pod has room on a site, and may be there.
+func (f *Forecast) holds(p snapshot.PodIndex, at int) bool {
+	s := f.shapeOf(p)
+	return f.sites[at].open && feasible.Fits(s.Need, f.sites[at].room) && (isBound(s) || f.admitted(p, s, at))
+}
+
+func (f *Forecast) shapeOf(p snapshot.PodIndex) *shape.Shape {
+	return &f.set.Shapes[f.shapes[f.fleet.Snapshot.Pods[p].Template]]
+}
+
+// clear gives a site the room of a pod.
+func (f *Forecast) clear(p snapshot.PodIndex, at int) {
+	for d, need := range f.fleet.Need(p) {
+		f.sites[at].room[d] += need
+	}
+}
+
+// isVirtual tells pods that only stand for the room of a buffer.
+func (f *Fleet) isVirtual(p snapshot.PodIndex) bool { return f.Snapshot.Pods[p].Tie.Virtual }
+
 // withdraw takes pods away that were placed.
 func (f *Forecast) withdraw() {
 	for _, v := range f.tried {
@@ -213,7 +329,7 @@ func (f *Forecast) Drop() {
 
 // choose is the site that the scheduler chooses for a pod; -1 if it finds none.
 func (f *Forecast) choose(p snapshot.PodIndex) int {
-	s := &f.set.Shapes[f.shapes[f.fleet.Snapshot.Pods[p].Template]]
+	s := f.shapeOf(p)
 	f.fleet.effort.spent += int64(len(f.sites)) * siteEffort
 	planned := f.planned[p]
 	if isBound(s) {

@@ -54,3 +54,44 @@ func TestStrays(t *testing.T) {
 		})
 	}
 }
+
+// The scheduler puts a pod that would be moved on the node that is kept free for a buffer: it knows nothing of
+// virtual pods. These find room elsewhere, or a node is bought for them.
+func TestVirtualPodsAreDisplaced(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		free int64 // what the nodes of pods have left, in milli-cores
+		want int
+	}{
+		"no room elsewhere":      {free: 500, want: 1},
+		"room on the other node": {free: 1500},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			of := func(cpu int64) model.Resources { return model.Resources{CPU: cpu, Memory: 1 << 30, Pods: 1} }
+			s := &snapshot.Snapshot{Templates: []snapshot.Template{
+				{Namespace: "default", Requests: of(400)}, {Namespace: "default", Requests: of(1000)}, {Namespace: "default", Requests: of(2000 - c.free)},
+			}}
+			for _, name := range []string{"a", "b", "c"} { // of which c is kept free
+				size := model.Resources{CPU: 2000, Memory: 8 << 30, Pods: 10}
+				if name == "c" {
+					size.CPU = 1300
+				}
+				s.Nodes = append(s.Nodes, snapshot.Node{Name: name, Claim: name, Initialized: true, Capacity: size, Allocatable: size})
+			}
+			for _, pod := range []snapshot.Pod{{Name: "moves", Node: "a"}, {Name: "stays", Node: "b", Template: 2}, {Name: "virtual", Node: "c", Template: 1, Tie: snapshot.Tie{Virtual: true}}} {
+				pod.Namespace, pod.UID = "default", pod.Name
+				s.Pods = append(s.Pods, pod)
+			}
+			f := New(snapshot.Sort(s, nil), &plan.Plan{}, nil)
+			question := Question{Nodes: []int{0}, Pods: []snapshot.PodIndex{0}}
+			strays, evict := f.NewForecast().Try(question, Answer{Existing: []HostPods{{Node: 1, Pods: []snapshot.PodIndex{0}}}})
+			if len(strays) != c.want || c.want > 0 && strays[0] != 2 {
+				t.Errorf("strays %v, want %d", strays, c.want)
+			}
+			if !slices.Equal(evict, []snapshot.PodIndex{0}) {
+				t.Errorf("%v are evicted, want the real pod alone", evict)
+			}
+		})
+	}
+}
