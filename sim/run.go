@@ -126,6 +126,9 @@ func (t Trial) String() string {
 	if t.Options.OnDemand {
 		text += " -on-demand"
 	}
+	if t.Options.Buffers {
+		text += " -buffers"
+	}
 	if t.Options.Pause > 0 {
 		text += fmt.Sprintf(" -pause %s", t.Options.Pause)
 	}

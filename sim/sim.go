@@ -13,6 +13,7 @@ import (
 	"hash"
 	"hash/fnv"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,6 +57,8 @@ type Options struct {
 	OnDemand bool
 	// Alone has the product decide no disruption. Empties has it give up empty nodes alone.
 	Alone, Empties bool
+	// Buffers has users ask for room that is kept free, and the product keep it.
+	Buffers bool
 	// Catalog is what the cloud sells, nil is memory.Sample; Words are what its labels need.
 	Catalog *catalog.Catalog
 	Words   requirement.Words
@@ -125,6 +128,9 @@ var birthday = time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 func New(o Options) (*Sim, error) {
 	if o.Product == nil {
 		o.Product = Hasty(o.Effort, o.Pause)
+	}
+	if o.Buffers {
+		o.Arguments = append(slices.Clone(o.Arguments), "--feature-gates=CapacityBuffer=true")
 	}
 	s := &Sim{
 		Clock: &Clock{now: birthday}, options: o, dice: rand.New(rand.NewPCG(o.Seed, 1)),
@@ -210,6 +216,9 @@ func (s *Sim) build() error {
 	s.Users = &traffic.Users{
 		Client: s.Store, Dice: rand.New(rand.NewPCG(s.options.Seed, 3)), Now: s.Clock.Now, Later: s.outside, Size: s.options.Pods,
 		Limit: s.options.Limit, OnDemand: s.options.OnDemand, Empties: s.options.Empties,
+	}
+	if s.options.Buffers {
+		s.Users.Buffers = rand.New(rand.NewPCG(s.options.Seed, 5))
 	}
 	return s.Users.Begin(context.Background())
 }

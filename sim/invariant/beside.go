@@ -120,7 +120,7 @@ func (w *Watch) judgePurchase(claim *karpenterv1.NodeClaim) {
 	if !plain || len(wishes) == 0 {
 		return
 	}
-	if rooms := w.settledRooms(); len(rooms) > 0 {
+	if rooms := w.rooms(lately); len(rooms) > 0 {
 		if where := seat(wishes, rooms); where != "" {
 			w.beside.needless[claim.Name] = where
 		}
@@ -185,10 +185,6 @@ func (w *Watch) wishes() ([]*corev1.Pod, bool) {
 	if w.shunned(all) {
 		return nil, false
 	}
-	slices.SortFunc(all, func(a, b *corev1.Pod) int {
-		x, y := demand(a), demand(b)
-		return cmp.Or(cmp.Compare(y.cpu, x.cpu), cmp.Compare(y.memory, x.memory), byName(a, b))
-	})
 	return all, true
 }
 
@@ -236,18 +232,19 @@ func demand(pod *corev1.Pod) space {
 	return space{list.Cpu().MilliValue(), list.Memory().Value(), 1}
 }
 
-// settledRoom is a node that has served for a while, with what has been free on it for as long.
-type settledRoom struct {
+// room is a node that serves, with what is free on it.
+type room struct {
 	node *corev1.Node
 	free space
 }
 
-// settledRooms are those without taints, by name, whose machines run and are not going.
-func (w *Watch) settledRooms() []*settledRoom {
-	var rooms []*settledRoom
+// rooms are nodes without taints, by name, that have served for some time, with what has been free on them
+// for as long, and whose machines run and are not going.
+func (w *Watch) rooms(served time.Duration) []*room {
+	var rooms []*room
 	for _, node := range store.All[*corev1.Node](w.Store) {
 		since, unsettled := w.beside.unsettled[node.Name]
-		if unsettled && w.Now().Sub(since) < lately || len(node.Spec.Taints) > 0 || node.Spec.Unschedulable || node.DeletionTimestamp != nil {
+		if unsettled && w.Now().Sub(since) < served || len(node.Spec.Taints) > 0 || node.Spec.Unschedulable || node.DeletionTimestamp != nil {
 			continue
 		}
 		claim := w.claimFor(node)
@@ -260,18 +257,22 @@ func (w *Watch) settledRooms() []*settledRoom {
 				free = free.less(demand(pod))
 			}
 		}
-		rooms = append(rooms, &settledRoom{node, free})
+		rooms = append(rooms, &room{node, free})
 	}
 	return rooms
 }
 
 // seat gives each pod, the largest first, the first place there is, and says where. It says nothing
 // if some pod has none.
-func seat(wishes []*corev1.Pod, rooms []*settledRoom) string {
+func seat(wishes []*corev1.Pod, rooms []*room) string {
+	slices.SortFunc(wishes, func(a, b *corev1.Pod) int {
+		x, y := demand(a), demand(b)
+		return cmp.Or(cmp.Compare(y.cpu, x.cpu), cmp.Compare(y.memory, x.memory), byName(a, b))
+	})
 	var where []string
 	for _, pod := range wishes {
 		wants := nodeaffinity.GetRequiredNodeAffinity(pod)
-		at := slices.IndexFunc(rooms, func(r *settledRoom) bool {
+		at := slices.IndexFunc(rooms, func(r *room) bool {
 			match, err := wants.Match(r.node)
 			return err == nil && match && r.free.holds(demand(pod))
 		})

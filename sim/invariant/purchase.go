@@ -117,6 +117,9 @@ func (w *Watch) wantNow() {
 			w.want(pod)
 		}
 	}
+	for _, pod := range w.virtual() {
+		w.want(pod)
+	}
 }
 
 // goes reports whether a node is being deleted, or its claim is, or a disruption takes it:

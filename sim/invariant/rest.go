@@ -50,6 +50,7 @@ func (w *Watch) AtRest() {
 		}
 	}
 	w.reasonsAtRest()
+	w.buffersAtRest()
 	w.claimsAtRest()
 	w.commandsAtRest()
 	for _, node := range store.All[*corev1.Node](w.Store) {

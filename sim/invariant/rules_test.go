@@ -19,6 +19,7 @@ func everyExample() map[string]example {
 	maps.Copy(all, decisions())
 	maps.Copy(all, accounts())
 	maps.Copy(all, besides())
+	maps.Copy(all, buffered())
 	return all
 }
 

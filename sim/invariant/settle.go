@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	autoscalingv1beta1 "tenon/api/autoscaling/v1beta1"
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/model"
@@ -205,7 +206,8 @@ func (w *Watch) noteClaim(old, now *karpenterv1.NodeClaim) {
 // noteWish is told of changes of what users ask for, which a generation counts.
 func (w *Watch) noteWish(c store.Change) {
 	switch c.Object().(type) {
-	case *appsv1.Deployment, *appsv1.StatefulSet, *batchv1.Job, *policyv1.PodDisruptionBudget, *karpenterv1.NodePool, *awsv1.EC2NodeClass:
+	case *appsv1.Deployment, *appsv1.StatefulSet, *batchv1.Job, *policyv1.PodDisruptionBudget, *karpenterv1.NodePool, *awsv1.EC2NodeClass,
+		*autoscalingv1beta1.CapacityBuffer, *corev1.PodTemplate:
 		if c.Old == nil || c.New == nil || c.Old.GetGeneration() != c.New.GetGeneration() {
 			w.Stir()
 		}

@@ -38,6 +38,8 @@ type Users struct {
 	OnDemand bool
 	// Empties has the pool give up empty nodes alone.
 	Empties bool
+	// Buffers are the dice of those who have room kept free; nil is that none do.
+	Buffers *rand.Rand
 
 	apps    []string
 	scaled  []app // by an autoscaler
@@ -68,6 +70,9 @@ func (u *Users) Begin(ctx context.Context) error {
 	}
 	u.Later(u.Now().Add(u.wait(10*time.Minute)), "users", u.act)
 	u.Later(u.Now().Add(u.wait(step)), "autoscaler", u.follow)
+	if u.Buffers != nil {
+		u.Later(u.Now().Add(time.Minute), "buffers", u.buffer)
+	}
 	return nil
 }
 

@@ -1,0 +1,129 @@
+package invariant
+
+import (
+	"fmt"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	autoscalingv1beta1 "tenon/api/autoscaling/v1beta1"
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/cloud"
+	"tenon/sim/store"
+)
+
+// The rules about room that is kept free.
+const (
+	RestBuffers = "at rest every buffer has its room or says why not"
+	RestYields  = "at rest no pod waits for what a buffer's nodes have of a limit"
+)
+
+// virtual are the pods that stand for the room of all buffers.
+func (w *Watch) virtual() []*corev1.Pod {
+	var all []*corev1.Pod
+	for _, b := range store.All[*autoscalingv1beta1.CapacityBuffer](w.Store) {
+		all = append(all, w.standIns(b)...)
+	}
+	return all
+}
+
+// standIns are the pods that stand for the room of one buffer: users here ask for a number of
+// pods of a PodTemplate, or for a share of a Deployment.
+func (w *Watch) standIns(b *autoscalingv1beta1.CapacityBuffer) []*corev1.Pod {
+	template, wanted := (*corev1.PodTemplateSpec)(nil), ptr.Deref(b.Spec.Replicas, 0)
+	if ref := b.Spec.PodTemplateRef; ref != nil {
+		if found := store.One[*corev1.PodTemplate](w.Store, types.NamespacedName{Namespace: b.Namespace, Name: ref.Name}); found != nil {
+			template = &found.Template
+		}
+	}
+	if ref := b.Spec.ScalableRef; ref != nil {
+		if found := store.One[*appsv1.Deployment](w.Store, types.NamespacedName{Namespace: b.Namespace, Name: ref.Name}); found != nil {
+			template = &found.Spec.Template
+			share := ptr.Deref(found.Spec.Replicas, 1) * ptr.Deref(b.Spec.Percentage, 0)
+			wanted = max(wanted, (share+99)/100)
+		}
+	}
+	if template == nil || b.DeletionTimestamp != nil {
+		return nil
+	}
+	pods := make([]*corev1.Pod, wanted)
+	for i := range pods {
+		pods[i] = &corev1.Pod{ObjectMeta: *template.ObjectMeta.DeepCopy(), Spec: template.Spec}
+		pods[i].Namespace, pods[i].Name = b.Namespace, fmt.Sprintf("%s-%d", b.Name, i)
+		pods[i].UID = types.UID(fmt.Sprintf("%s-%d", b.UID, i))
+	}
+	return pods
+}
+
+// buffersAtRest looks at what buffers say. When jobs have ended only now, decisions are still to come.
+func (w *Watch) buffersAtRest() {
+	if !w.settled() {
+		return
+	}
+	var roomy []*corev1.Pod // of buffers that say that they have room
+	for _, b := range store.All[*autoscalingv1beta1.CapacityBuffer](w.Store) {
+		pods := w.standIns(b)
+		c := meta.FindStatusCondition(b.Status.Conditions, autoscalingv1beta1.ConditionProvisioning)
+		switch {
+		case len(pods) == 0:
+		case c == nil:
+			w.report(RestBuffers, "buffer %s says nothing", b.Name)
+		case c.Status == "True" && plain(pods[0]):
+			roomy = append(roomy, pods...)
+		case c.Status == "True":
+		case !strings.Contains(c.Message, " failed: ") || pods[0].Annotations[Infeasible] == "" && !w.limitHolds(pods[0]):
+			w.report(RestBuffers, "buffer %s has no room for %d pods: %s %s", b.Name, len(pods), c.Reason, c.Message)
+		}
+	}
+	if len(roomy) > 0 && seat(roomy, w.rooms(0)) == "" {
+		w.report(RestBuffers, "%d pods of buffers that say that they have room have none", len(roomy))
+	}
+	w.pastBuffers()
+}
+
+// pastBuffers looks for pods that wait for a limit although nodes without pods are kept.
+func (w *Watch) pastBuffers() {
+	if len(w.virtual()) == 0 {
+		return
+	}
+	for _, pool := range store.All[*karpenterv1.NodePool](w.Store) {
+		limit, has := pool.Spec.Limits[corev1.ResourceCPU]
+		if !has {
+			continue
+		}
+		free := limit.MilliValue() - w.has(pool.Name) + w.emptyOf(pool.Name)
+		for _, pod := range w.tenants[""] { // each on its own: the order does not matter
+			if !finished(pod) && !daemon(pod) && pod.Annotations[Infeasible] == "" && w.Now().Sub(pod.CreationTimestamp.Time) > settles && free > mostNeeded(pod) {
+				w.report(RestYields, "pod %s/%s waits, and pool %s has %dm of CPU beside nodes without pods", pod.Namespace, pod.Name, pool.Name, free)
+			}
+		}
+	}
+}
+
+// emptyOf is how much CPU the nodes of a pool have that serve and have no pods.
+func (w *Watch) emptyOf(pool string) int64 {
+	cpu := int64(0)
+	for _, i := range w.Cloud.Instances() {
+		claim := w.claimOf(i)
+		if i.Pool != pool || i.State == cloud.Terminating || claim == nil || w.Now().Sub(i.Launched) < settles || protectedNode(w.nodeOf(claim.Status.NodeName)) {
+			continue
+		}
+		used := false
+		for _, pod := range w.tenants[claim.Status.NodeName] { // one is enough, in any order
+			used = used || !finished(pod) && !daemon(pod)
+		}
+		if !used {
+			cpu += i.Capacity.CPU
+		}
+	}
+	return cpu
+}
+
+// protectedNode reports whether a node must not be given up.
+func protectedNode(node *corev1.Node) bool {
+	return node == nil || node.Annotations[karpenterv1.AnnotationDoNotDisrupt] == "true"
+}

@@ -1,0 +1,61 @@
+package invariant_test
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	autoscalingv1beta1 "tenon/api/autoscaling/v1beta1"
+	"tenon/sim/invariant"
+)
+
+// buffer asks for room for two pods, and says that it has it, or why not.
+func (s *scene) buffer(cpu, says, why string) {
+	s.t.Helper()
+	key := metav1.ObjectMeta{Namespace: "default", Name: "spare"}
+	pod := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "image"}}}}
+	asking(cpu)(pod)
+	s.make(&corev1.PodTemplate{ObjectMeta: key, Template: corev1.PodTemplateSpec{Spec: pod.Spec}})
+	b := &autoscalingv1beta1.CapacityBuffer{ObjectMeta: key}
+	b.Spec.Replicas, b.Spec.PodTemplateRef = ptr.To(int32(2)), &autoscalingv1beta1.LocalObjectRef{Name: key.Name}
+	s.make(b)
+	if says == "" {
+		return
+	}
+	b.Status.Conditions = []metav1.Condition{{Type: autoscalingv1beta1.ConditionProvisioning, Status: metav1.ConditionStatus(says), Reason: "Because", Message: why, LastTransitionTime: metav1.NewTime(s.clock.Now())}}
+	s.must(s.store.Status().Update(context.Background(), b))
+}
+
+// buffered are examples of what buffers say, and of pods that wait beside them.
+func buffered() map[string]example {
+	says := func(cpu, says, why string) func(*scene) {
+		return func(s *scene) {
+			s.roomy("a")
+			s.buffer(cpu, says, why)
+			s.rest()
+		}
+	}
+	waits := func(used bool) func(*scene) {
+		return func(s *scene) {
+			s.limit("8")
+			node := s.roomy("a")
+			if used {
+				s.pod("runs", node.Name, asking("1"))
+			}
+			s.buffer("1", "True", "All 2 virtual pods fit on existing capacity")
+			s.pod("waits", "", asking("1"))
+			s.pass(time.Hour)
+			s.watch.AtRest()
+		}
+	}
+	const lacks = "0/2 virtual pods required new capacity, 2 failed: pool default: all available instance types exceed limits"
+	return map[string]example{
+		"at rest, a buffer that says nothing":             {invariant.RestBuffers, says("1", "", ""), says("1", "True", "All fit")},
+		"at rest, a buffer that has not the room it says": {invariant.RestBuffers, says("3", "True", "All fit"), says("2", "True", "All fit")},
+		"at rest, a buffer without room and limit":        {invariant.RestBuffers, says("3", "False", lacks), says("1", "True", "All fit")},
+		"at rest, a pod beside a node without pods":       {invariant.RestYields, waits(false), waits(true)},
+	}
+}
