@@ -108,6 +108,16 @@ lint: bin/tools/staticcheck ## Check formatting, vet, staticcheck, and that gene
 generate: ## Write generated files anew: deep copies, resource definitions, reference pages, templates for AWS
 	$(GO) generate ./...
 
+# No container engine is needed, and no base image: charts/image says what is in it. The same commit gives the same
+# bytes, so a release can be made again and compared.
+PROGRAMS := $(addprefix bin/tenon-linux-,amd64 arm64)
+
+.PHONY: image
+image: ## Build the image for amd64 and arm64 as an OCI layout, with SBOMs and checksums, in bin/release
+	@rm -rf bin/release
+	@for program in $(PROGRAMS); do GOOS=linux GOARCH=$${program##*-} $(GO) build $(LINK) -o $$program ./cmd/tenon; done
+	@cd charts && $(GO) run ./cmd/tenon-image -out ../bin/release -version '$(VERSION)' -commit '$(COMMIT)' -date '$(DATE)' $(addprefix ../,$(PROGRAMS))
+
 .PHONY: bench
 bench: ## Measure the core, side by side with peers
 	@[ -f bench/go.mod ] || { echo 'there is no bench module in this checkout'; exit 1; }
