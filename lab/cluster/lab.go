@@ -166,6 +166,10 @@ func (l *lab) install(ctx context.Context) error {
 	if err := install.Manifests(ctx, l.administrator); err != nil {
 		return err
 	}
+	if l.options.Bare {
+		l.options.Progress.End("none of Tenon's")
+		return nil
+	}
 	count, err := install.Definitions(ctx, l.administrator, crds.All())
 	if err != nil {
 		return err

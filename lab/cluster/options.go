@@ -34,6 +34,9 @@ type Options struct {
 	// Audit makes the API server write down what the controller asks for.
 	Audit bool
 
+	// Bare leaves out Tenon's definitions and rights: Helm, or a user, installs them.
+	Bare bool
+
 	Controller Controller
 	// ControllerChosen is true if the user asked for the controller by name: then its absence is an
 	// error, otherwise a remark.

@@ -35,6 +35,7 @@ type upFlags struct {
 	faults     string
 	nodeRole   string
 	enforceIAM bool
+	bare       bool
 	settings   []string
 	audit      bool
 	untilEOF   bool   // hidden: for tests, whose lab must not outlive them
@@ -71,6 +72,7 @@ tenon-lab down. What it wrote is then removed; after a failure the logs stay.`,
 	set.StringVar(&flags.faults, "faults", "", "file with what is wrong with the emulated AWS from the start, as for POST /lab/faults")
 	set.StringVar(&flags.nodeRole, "node-role", cluster.NodeRole, "the IAM role of the cluster's nodes in the emulated AWS; it has an instance profile and an access entry")
 	set.BoolVar(&flags.enforceIAM, "enforce-iam", false, "let tenon do in the emulated AWS what its IAM policies grant, and no more")
+	set.BoolVar(&flags.bare, "bare", false, "leave out Tenon's definitions and rights, for Helm to install them; wants --controller none")
 	set.StringArrayVar(&flags.settings, "set", nil, "setting of tenon as NAME=VALUE, such as ISOLATED_VPC=true; may be repeated")
 	set.BoolVar(&flags.audit, "audit", false, "write down in the log audit what tenon asks the API server for")
 	set.BoolVar(&flags.keep, "keep", false, "leave logs and data when the lab ends")
@@ -114,6 +116,8 @@ func (f upFlags) options(path string, chosen bool) (cluster.Options, error) {
 		return cluster.Options{}, fmt.Errorf("--demo applies classes with the role %s, not %s", cluster.NodeRole, f.nodeRole)
 	case f.demo && controller != cluster.Tenon:
 		return cluster.Options{}, fmt.Errorf("--demo shows --controller %s, not %s", cluster.Tenon, controller)
+	case f.bare && controller != cluster.None:
+		return cluster.Options{}, fmt.Errorf("--bare wants --controller %s: without rights none works", cluster.None)
 	case f.heartbeat < time.Second:
 		return cluster.Options{}, fmt.Errorf("--heartbeat %s: want at least 1s", f.heartbeat)
 	}
@@ -127,6 +131,7 @@ func (f upFlags) options(path string, chosen bool) (cluster.Options, error) {
 		EnforceIAM:       f.enforceIAM,
 		Settings:         f.settings,
 		Audit:            f.audit,
+		Bare:             f.bare,
 		Controller:       controller,
 		ControllerChosen: chosen,
 		Keep:             f.keep,

@@ -36,6 +36,8 @@ type Options struct {
 	Settings []string
 	// EnforceIAM lets tenon do in the emulated AWS what its policies grant, and no more.
 	EnforceIAM bool
+	// Bare leaves out Tenon's definitions and rights.
+	Bare bool
 	// Audit writes down in the log audit what tenon asks the API server for.
 	Audit bool
 	// Parallel is how many tests run beside each other; zero leaves it to the go command, which
@@ -60,6 +62,9 @@ func (o Options) flags() []string {
 	}
 	if o.EnforceIAM {
 		flags = append(flags, "--enforce-iam")
+	}
+	if o.Bare {
+		flags = append(flags, "--bare")
 	}
 	if o.Audit {
 		flags = append(flags, "--audit")

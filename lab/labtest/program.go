@@ -74,6 +74,19 @@ var Product = sync.OnceValues(func() (string, error) {
 	return path, build(root, root, path, "./cmd/tenon")
 })
 
+// Helm is the path of Helm's command line, in the version that the charts are rendered with.
+var Helm = sync.OnceValues(func() (string, error) {
+	root, err := Repository()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(root, "bin", "tools", "helm")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return "", fmt.Errorf("make folder for tools: %w", err)
+	}
+	return path, build(root, filepath.Join(root, "charts"), path, "helm.sh/helm/v3/cmd/helm")
+})
+
 // build builds a program. Test packages run at the same time, so one builds while others wait.
 func build(root, module, path, what string) error {
 	bin := filepath.Join(root, "bin")
