@@ -103,6 +103,7 @@ no successor, an object is wrong, a cluster or an account lacks something.`,
 func commands(w World) []*cobra.Command {
 	return []*cobra.Command{
 		viewCommand(w),
+		dashboardCommand(w),
 		planCommand(w),
 		explainCommand(w),
 		journalCommand(w),

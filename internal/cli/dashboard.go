@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
+
+	"tenon/internal/dashboard"
+)
+
+// dashboardFlags are what the command line of `tenon dashboard` says.
+type dashboardFlags struct{ kubeconfig, context, listen, tokenFile string }
+
+func dashboardCommand(w World) *cobra.Command {
+	var f dashboardFlags
+	cmd := &cobra.Command{
+		Use:   "dashboard",
+		Short: "Serve pages that show nodes, what they cost, and the pods that wait, to a browser",
+		Long: `Serve pages to a browser: a map of pools, nodes and pods, what they cost now and by pool,
+namespace and owner, what becomes of each node and what keeps it, and why pods have no node. The
+pages follow the cluster live. They only show, and fetch nothing from any network.
+
+It works on every cluster that the kubeconfig reaches, with Tenon or without. It listens on
+127.0.0.1 unless --listen says otherwise; another address needs --token-file, and then a
+browser asks for the token, and programs send it as "Authorization: Bearer TOKEN".`,
+		Example: `  tenon dashboard
+  tenon dashboard --context staging --listen 127.0.0.1:0
+  tenon dashboard --listen 0.0.0.0:8082 --token-file token`,
+		Args: noArguments,
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "file that says which cluster to look at; empty: KUBECONFIG, else ~/.kube/config, else the pod's service account")
+	flags.StringVar(&f.context, "context", "", "context of the kubeconfig; empty: the current one")
+	flags.StringVar(&f.listen, "listen", "127.0.0.1:8082", "address and port to serve on; port 0: any that is free")
+	flags.StringVar(&f.tokenFile, "token-file", "", "file with the token that is asked for; needed beyond this machine")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return runDashboard(cmd.Context(), f, w) }
+	return cmd
+}
+
+func runDashboard(ctx context.Context, f dashboardFlags, w World) error {
+	token, err := f.token()
+	if err != nil {
+		return err
+	}
+	config, title, err := cluster(f.kubeconfig, f.context, w)
+	if err != nil {
+		return err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.listen)
+	if err != nil {
+		return fmt.Errorf("serve the dashboard: %w; choose another address with --listen", err)
+	}
+	defer listener.Close()
+	klog.SetLogger(logr.Discard()) // what cannot be read is shown on the pages
+	following, err := follow(ctx, config, w)
+	if err != nil {
+		return err
+	}
+	defer following.stop()
+	d := dashboard.New(dashboard.Options{Title: title, Fleet: following.State.Fleet, Problems: following.Problems, Token: token, Clock: time.Now})
+	fmt.Fprintf(w.Out, "the dashboard of %s is at http://%s; Ctrl-C ends it\n", title, listener.Addr())
+	return serve(ctx, listener, d)
+}
+
+// headerTimeout keeps slow clients from holding connections open.
+const headerTimeout = 10 * time.Second
+
+func serve(ctx context.Context, listener net.Listener, d *dashboard.Dashboard) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	server := &http.Server{Handler: d.Handler(), ReadHeaderTimeout: headerTimeout, BaseContext: func(net.Listener) context.Context { return ctx }}
+	go d.Remember(ctx)
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // streams never end by themselves
+	defer stop()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve the dashboard: %w", err)
+	}
+	return nil
+}
+
+// token is what the file holds. An address beyond this machine is refused without one.
+func (f dashboardFlags) token() (string, error) {
+	if f.tokenFile != "" {
+		text, err := os.ReadFile(f.tokenFile)
+		if err != nil {
+			return "", fmt.Errorf("read the token: %w", err)
+		}
+		if token := strings.TrimSpace(string(text)); token != "" {
+			return token, nil
+		}
+		return "", fmt.Errorf("the token file %s is empty", f.tokenFile)
+	}
+	host, _, err := net.SplitHostPort(f.listen)
+	if err != nil {
+		return "", fmt.Errorf("--listen=%q is no address with a port such as 127.0.0.1:8082", f.listen)
+	}
+	if address, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !address.IsLoopback()) {
+		return "", fmt.Errorf("--listen=%s can be reached from other machines: name a file with a token in --token-file", f.listen)
+	}
+	return "", nil
+}

@@ -1,0 +1,295 @@
+"use strict";
+// The pages of the dashboard. State comes by server-sent events; every name is set as text, never as
+// markup.
+
+const state = { nodes: new Map(), now: 0 };
+const main = document.getElementById("main"), tip = document.getElementById("tip"), live = document.getElementById("live");
+const remembered = {
+  get(key) { try { return localStorage.getItem(key); } catch { return null; } },
+  set(key, value) { try { localStorage.setItem(key, value); } catch { /* private windows keep nothing */ } },
+};
+let colour = remembered.get("tenon-colour") || "state", size = "cpu", sorting = { key: "name", down: false }, filter = "";
+
+// el makes an element: el("td.n", {title: "x"}, "text", child).
+function el(kind, attributes, ...children) {
+  const [name, ...classes] = kind.split("."), node = document.createElement(name);
+  if (classes.length) node.className = classes.join(" ");
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
+    else if (key === "style") Object.assign(node.style, value);
+    else if (value !== false && value != null) node.setAttribute(key, value === true ? "" : value);
+  }
+  node.append(...children.flat().filter(c => c != null && c !== false));
+  return node;
+}
+const svg = (name, attributes, ...children) => {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes || {})) node.setAttribute(key, value);
+  node.append(...children);
+  return node;
+};
+
+const dollars = (v, digits = 3) => "$" + v.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+const percent = v => Math.round(100 * v) + " %";
+const share = ([used, all]) => all > 0 ? used / all : 0;
+const cores = v => v >= 10 ? v.toFixed(0) : v.toFixed(1).replace(/\.0$/, "");
+const bytes = v => { const units = ["", "Ki", "Mi", "Gi", "Ti"]; let i = 0; while (v >= 1024 && i < 4) { v /= 1024; i++; } return (v >= 100 || v % 1 === 0 ? v.toFixed(0) : v.toFixed(1)) + units[i]; };
+const plural = (n, word) => n.toLocaleString("en-US") + " " + word + (n === 1 ? "" : "s");
+const short = name => name.split(".")[0] || name;
+function age(at) {
+  if (!at) return "–";
+  const s = Math.max(0, Math.round(Date.now() / 1000 - at));
+  return s < 120 ? s + " s" : s < 7200 ? Math.floor(s / 60) + " min" : s < 172800 ? Math.floor(s / 3600) + " h" : Math.floor(s / 86400) + " d";
+}
+const leaving = n => n.phase === "Draining" || n.phase === "Deleting" || !!n.going;
+const starting = n => ["Launching", "Registering", "Initializing"].includes(n.phase);
+function word(n) { return n.phase === "Ready" ? (n.going || (n.cordoned ? "Cordoned" : "Ready")) : n.phase; }
+const states = { ready: ["ready", "--use"], blocked: ["must not go", "--info"], starting: ["starting", "--warn"], leaving: ["leaving", "--daemon"], ill: ["not ready", "--bad"] };
+function stateOf(n) { return n.phase === "NotReady" ? "ill" : starting(n) ? "starting" : leaving(n) ? "leaving" : n.verdict === "Blocked" ? "blocked" : "ready"; }
+function bar(parts) {
+  return el("span.bar", { role: "img", "aria-label": percent(share(parts)) }, el("i", { style: { width: 100 * Math.min(1, share(parts)) + "%" } }), el("u", { style: { width: 100 * Math.min(1, share([parts[2], parts[1]])) + "%" } }));
+}
+const meter = parts => [bar(parts), percent(share(parts))];
+const poolName = p => p.name || "no pool";
+const nodeLink = n => el("a", { href: "#/node/" + encodeURIComponent(n.name), title: n.name }, short(n.name));
+
+function receive(update) {
+  if (update.whole) state.nodes.clear();
+  for (const n of update.nodes) state.nodes.set(n.name, n);
+  for (const name of update.gone) state.nodes.delete(name);
+  Object.assign(state, update, { nodes: state.nodes });
+  document.getElementById("title").textContent = update.title;
+  document.title = "Tenon " + update.title;
+  const waiting = document.getElementById("waiting");
+  waiting.hidden = !update.pending.length; waiting.textContent = update.pending.length;
+  draw();
+}
+function connect() {
+  const source = new EventSource("/api/stream");
+  source.onopen = () => { live.textContent = "live"; live.className = "on"; };
+  source.onerror = () => { live.textContent = "reconnecting"; live.className = ""; };
+  source.onmessage = message => receive(JSON.parse(message.data));
+}
+
+// Figures at the top of a page: [value, name, note].
+const figures = list => el("div.figures", null, list.filter(Boolean).map(([value, name, note, kind]) => el("div.figure", null, el("span", null, name), el(kind ? "b." + kind : "b", null, value), el("small", null, note || "\u00a0"))));
+const notices = list => list.map(n => el("p.notice", null, el("b", null, n.name + ": " + n.reason), el("br"), n.message));
+
+function table(columns, rows, empty) {
+  if (!rows.length) return el("div.card.empty", null, empty);
+  return el("div.scroll", { tabindex: 0, role: "region", "aria-label": "Table" }, el("table", null,
+    el("thead", null, el("tr", null, columns.map(c => el(c.n ? "th.n" : "th", { scope: "col", "aria-sort": c.key && sorting.key === c.key ? (sorting.down ? "descending" : "ascending") : null },
+      c.key ? el("button", { type: "button", onclick: () => { sorting = { key: c.key, down: sorting.key === c.key && !sorting.down }; draw(); } }, c.name + (sorting.key === c.key ? (sorting.down ? " ↓" : " ↑") : "")) : c.name)))),
+    el("tbody", null, rows.map(r => el("tr", null, columns.map(c => el(c.n ? "td.n" : c.why ? "td.why" : c.nb ? "td.nb" : "td", null, c.cell(r))))))));
+}
+
+function fleetPage() {
+  const t = state.total, out = [];
+  out.push(figures([
+    [dollars(t.price) + "/h", "Price now", dollars(730 * t.price, 0) + " a month" + (t.unpriced ? "; " + t.unpriced + " unpriced" : "")],
+    [dollars(t.idle) + "/h", "Idle", t.price ? percent(t.idle / t.price) + " of the price" : ""],
+    [t.nodes, "Nodes", t.ready + " ready" + (t.leaving ? ", " + t.leaving + " leaving" : "")],
+    [t.pods + state.pending.length, "Pods", state.pending.length ? state.pending.length + " pending" : "none pending", state.pending.length ? "warn" : ""],
+    [percent(share(t.cpu)), "CPU requested", cores(t.cpu[0]) + " of " + cores(t.cpu[1])],
+    [percent(share(t.memory)), "Memory requested", bytes(t.memory[0]) + " of " + bytes(t.memory[1])],
+  ]));
+  out.push(...state.problems.map(p => el("p.notice", null, p)), ...notices(state.pools.flatMap(p => p.notices)));
+  const pick = (id, value, options, change) => el("select", { id, onchange: e => change(e.target.value) }, options.map(([v, text]) => el("option", { value: v, selected: v === value }, text)));
+  out.push(el("div.row", null,
+    el("label", { for: "colour" }, "Colour", pick("colour", colour, [["state", "by state"], ["use", "by use"]], v => { colour = v; remembered.set("tenon-colour", v); draw(); })),
+    el("label", { for: "size" }, "Size", pick("size", size, [["cpu", "by CPU"], ["memory", "by memory"], ["price", "by price"]], v => { size = v; draw(); })),
+    colour === "state" ? Object.values(states).map(([text, v]) => el("span.key", null, el("i", { style: { background: `var(${v})` } }), text)) : el("span.key", null, "pale is idle, full is in use")));
+  if (!state.nodes.size) out.push(el("div.card.empty", null, "There are no nodes."));
+  else {
+    const canvas = el("canvas", { role: "img", "aria-label": "Map of " + plural(t.nodes, "node") + " in " + plural(state.pools.length, "pool") + "; the page Nodes lists them", tabindex: -1 });
+    out.push(el("div.map", null, canvas));
+    requestAnimationFrame(() => map(canvas));
+  }
+  out.push(el("h2", null, "Pools"), table([
+    { name: "Pool", cell: p => [el("a", { href: "#/nodes", onclick: () => { filter = p.name; } }, poolName(p)), p.kind && p.kind !== "NodePool" ? el("span.soft", null, " " + p.kind) : null] },
+    { name: "Nodes", n: 1, cell: p => p.total.ready === p.total.nodes ? p.total.nodes : p.total.ready + " of " + p.total.nodes },
+    { name: "Pods", n: 1, cell: p => p.total.pods }, { name: "CPU", nb: 1, cell: p => meter(p.total.cpu) }, { name: "Memory", nb: 1, cell: p => meter(p.total.memory) },
+    { name: "Price/h", n: 1, cell: p => dollars(p.total.price) }, { name: "Month", n: 1, cell: p => dollars(730 * p.total.price, 0) }, { name: "Idle/h", n: 1, cell: p => dollars(p.total.idle) },
+    { name: "Limits", nb: 1, cell: p => p.limits.map(l => l.name + " " + (l.name === "memory" ? bytes(l.have) + "/" + bytes(l.most) : cores(l.have) + "/" + cores(l.most))).join(", ") || "–" },
+  ], state.pools, "There are no pools."));
+  return out;
+}
+
+// The map: squarified areas. Pools hold nodes, nodes hold pods; pods are drawn where there is room.
+function squarify(items, x, y, w, h, place) {
+  const sum = items.reduce((s, i) => s + i.weight, 0);
+  if (!sum || w <= 0 || h <= 0) return;
+  const scale = w * h / sum;
+  let rest = items;
+  while (rest.length) {
+    const side = Math.min(w, h);
+    let row = [], area = 0, best = Infinity, n = 0;
+    for (; n < rest.length; n++) {
+      const a = rest[n].weight * scale, total = area + a, all = [...row, a];
+      const worst = Math.max(...[Math.max(...all), Math.min(...all)].map(v => Math.max(side * side * v / (total * total), total * total / (side * side * v))));
+      if (worst > best) break;
+      best = worst; row = all; area = total;
+    }
+    const thick = area / side;
+    let at = 0;
+    row.forEach((a, i) => {
+      const long = a / thick;
+      if (w >= h) place(rest[i], x, y + at, thick, long); else place(rest[i], x + at, y, long, thick);
+      at += long;
+    });
+    if (w >= h) { x += thick; w -= thick; } else { y += thick; h -= thick; }
+    rest = rest.slice(n);
+  }
+}
+const weigh = n => Math.max(size === "price" ? n.price : n[size][1], size === "price" ? 0.005 : size === "cpu" ? 0.5 : 1 << 29);
+let areas = [], hovered = null;
+function map(canvas) {
+  const width = canvas.clientWidth, count = state.nodes.size, height = Math.round(Math.min(620, Math.max(190, count * 15000 / width + 24 * state.pools.length)));
+  const ratio = devicePixelRatio || 1, css = getComputedStyle(document.documentElement), paint = name => css.getPropertyValue(name).trim();
+  canvas.width = width * ratio; canvas.height = height * ratio; canvas.style.height = height + "px";
+  const g = canvas.getContext("2d"); g.scale(ratio, ratio); g.font = "12px system-ui, sans-serif"; g.textBaseline = "middle";
+  const shades = Object.fromEntries(["--card", "--tile", "--idle", "--use", "--daemon", "--warn", "--bad", "--info", "--text", "--soft", "--line"].map(v => [v, paint(v)]));
+  const write = (text, x, y, w, shade) => {
+    if (w < 24) return;
+    while (text.length > 1 && g.measureText(text).width > w) text = text.slice(0, -2) + "…";
+    g.fillStyle = shade; g.fillText(text, x, y);
+  };
+  areas = [];
+  const groups = state.pools.map(p => ({ pool: p, nodes: [...state.nodes.values()].filter(n => n.pool === p.name && n.kind === p.kind).map(n => ({ node: n, weight: weigh(n) })).sort((a, b) => b.weight - a.weight || (a.node.name < b.node.name ? -1 : 1)) }))
+    .filter(p => p.nodes.length).map(p => ({ ...p, weight: p.nodes.reduce((s, n) => s + n.weight, 0) })).sort((a, b) => b.weight - a.weight);
+  squarify(groups, 6, 6, width - 12, height - 12, (group, x, y, w, h) => {
+    write(poolName(group.pool) + "  " + dollars(group.pool.total.price) + "/h", x + 6, y + 12, w - 12, shades["--soft"]);
+    const top = h > 60 ? 23 : 2;
+    squarify(group.nodes, x + 2, y + top, w - 4, h - top - 2, (item, nx, ny, nw, nh) => {
+      const n = item.node, gap = nw > 14 && nh > 14 ? 2 : 0.5;
+      nx += gap; ny += gap; nw -= 2 * gap; nh -= 2 * gap;
+      areas.push({ n, x: nx, y: ny, w: nw, h: nh });
+      const use = Math.min(1, Math.max(share(n.cpu), share(n.memory)));
+      const shade = colour === "state" ? shades[states[stateOf(n)][1]] : shades["--use"];
+      g.fillStyle = shades["--idle"]; g.fillRect(nx, ny, nw, nh);
+      const title = nh > 44 && nw > 54 ? 18 : 0, room = nh - title;
+      g.fillStyle = shade;
+      if (colour === "use" && !title) { g.globalAlpha = 0.15 + 0.85 * use; g.fillRect(nx, ny, nw, nh); g.globalAlpha = 1; }
+      else if (title && n.pods.length && nw * room / n.pods.length > 40) {
+        const pods = n.pods.map(p => ({ pod: p, weight: Math.max(n.cpu[1] ? p.cpu / n.cpu[1] : 0, n.memory[1] ? p.memory / n.memory[1] : 0, 0.004) })).sort((a, b) => b.weight - a.weight);
+        const filled = Math.min(1, pods.reduce((s, p) => s + p.weight, 0)) * room;
+        squarify(pods, nx + 1, ny + nh - filled, nw - 2, filled - 1, (p, px, py, pw, ph) => {
+          g.fillStyle = p.pod.daemon ? shades["--daemon"] : shade; g.globalAlpha = p.pod.ending ? 0.4 : 1;
+          g.fillRect(px + 0.5, py + 0.5, Math.max(0.5, pw - 1), Math.max(0.5, ph - 1)); g.globalAlpha = 1;
+          areas.push({ n, pod: p.pod, x: px, y: py, w: pw, h: ph });
+        });
+      } else g.fillRect(nx, ny + title + room * (1 - use), nw, room * use);
+      if (stateOf(n) !== "ready" && use < 0.05) { g.strokeStyle = shade; g.lineWidth = 2; g.strokeRect(nx + 1, ny + 1, nw - 2, nh - 2); }
+      if (title) write(short(n.name) + "  " + (n.type || word(n)), nx + 5, ny + 10, nw - 8, shades["--text"]);
+    });
+  });
+  const hit = e => { const box = canvas.getBoundingClientRect(), x = e.clientX - box.left, y = e.clientY - box.top; return areas.findLast(a => x >= a.x && x <= a.x + a.w && y >= a.y && y <= a.y + a.h); };
+  canvas.onmousemove = e => {
+    const a = hit(e);
+    tip.hidden = !a;
+    if (!a) return;
+    if (hovered !== a) {
+      hovered = a;
+      const n = a.n, lines = [n.name, [n.type, n.capacity, n.zone].filter(Boolean).join(", "), word(n) + ", " + (n.source ? dollars(n.price, 4) + "/h" : "no price known"), "CPU " + percent(share(n.cpu)) + ", memory " + percent(share(n.memory)) + ", " + plural(n.pods.length, "pod")];
+      if (n.verdict) lines.push(n.verdict + ": " + n.message);
+      if (a.pod) lines.push("", a.pod.namespace + "/" + a.pod.name, cores(a.pod.cpu) + " CPU, " + bytes(a.pod.memory) + (a.pod.daemon ? ", daemon" : ""));
+      tip.textContent = lines.join("\n");
+    }
+    tip.style.left = Math.min(e.clientX + 14, innerWidth - tip.offsetWidth - 8) + "px"; tip.style.top = Math.min(e.clientY + 16, innerHeight - tip.offsetHeight - 8) + "px";
+  };
+  canvas.onmouseleave = () => { tip.hidden = true; };
+  canvas.onclick = e => { const a = hit(e); if (a) { tip.hidden = true; location.hash = "#/node/" + encodeURIComponent(a.n.name); } };
+}
+
+function pendingPage() {
+  return [el("h1", null, state.pending.length ? plural(state.pending.length, "pod") + " without a node" : "Pending"), table([
+    { name: "Pod", cell: p => [p.name, el("br"), el("span.soft", null, p.namespace + (p.owner ? ", " + p.owner : ""))] }, { name: "Waits", n: 1, cell: p => age(p.created) },
+    { name: "CPU", n: 1, cell: p => cores(p.cpu) }, { name: "Memory", n: 1, cell: p => bytes(p.memory) },
+    { name: "Why", why: 1, cell: p => [p.why, el("br"), el("span.soft", null, "says the " + p.teller.replace(/^the /, ""))] },
+  ], state.pending, "Every pod has a node.")];
+}
+
+const order = { name: n => n.name, cpu: n => share(n.cpu), memory: n => share(n.memory), pods: n => n.pods.length, price: n => n.price, age: n => -n.created, type: n => n.type, state: word, pool: n => n.pool };
+function nodesPage() {
+  const by = order[sorting.key] || order.name, compare = new Intl.Collator("en", { numeric: true }).compare;
+  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+  const rows = [...state.nodes.values()].filter(n => words.every(w => [n.name, n.pool, n.type, n.zone, n.capacity, word(n), n.verdict, n.message].join(" ").toLowerCase().includes(w)))
+    .sort((a, b) => { const x = by(a), y = by(b), o = typeof x === "number" ? x - y : compare(x, y); return (sorting.down ? -o : o) || compare(a.name, b.name); });
+  const input = el("input", { id: "filter", type: "search", value: filter, placeholder: "name, pool, type, zone, state", oninput: e => { filter = e.target.value; draw(); } });
+  const shown = rows.slice(0, 500);
+  return [el("h1", null, plural(rows.length, "node")), el("div.row", null, el("label", { for: "filter" }, "Filter", input), rows.length > shown.length ? "The first 500 are shown; filter for others." : null), table([
+    { name: "Node", key: "name", nb: 1, cell: nodeLink }, { name: "Pool", key: "pool", nb: 1, cell: n => n.pool || "–" }, { name: "CPU", key: "cpu", nb: 1, cell: n => meter(n.cpu) }, { name: "Memory", key: "memory", nb: 1, cell: n => meter(n.memory) },
+    { name: "Pods", key: "pods", n: 1, cell: n => n.pods.length }, { name: "Type", key: "type", nb: 1, cell: n => [n.type || "–", el("br"), el("span.soft", null, [n.capacity, n.zone].filter(Boolean).join(", "))] },
+    { name: "Price/h", key: "price", n: 1, cell: n => n.source ? dollars(n.price, 4) : "unknown" }, { name: "Age", key: "age", n: 1, cell: n => age(n.created) },
+    { name: "State", key: "state", nb: 1, cell: n => el("span." + ({ ready: "good", blocked: "good", ill: "bad" }[stateOf(n)] || "warn"), null, word(n)) },
+    { name: "Disruption", why: 1, cell: n => n.verdict ? [el("b", null, n.verdict), n.message ? ": " + n.message : ""] : "–" },
+  ], shown, filter ? "No node matches the filter." : "There are no nodes.")];
+}
+
+function nodePage(name) {
+  const n = state.nodes.get(name);
+  if (!n) return [el("h1", null, name), el("div.card.empty", null, "There is no such node now.")];
+  const facts = [["State", word(n) + (n.since && n.phase !== "Ready" ? " for " + age(n.since) : "")], ["Pool", n.pool || "–"], ["Type", [n.type, n.arch].filter(Boolean).join(", ") || "–"], ["Capacity type", n.capacity || "unknown"], ["Zone", n.zone || "–"], ["Age", age(n.created)], ["Claim", n.claim || "–"], ["Instance", n.instance || "–"]];
+  const use = (title, parts, text) => el("div.wide", null, el("b", null, title + " " + percent(share(parts))), bar(parts), el("small.soft", null, text(parts[0]) + " of " + text(parts[1]) + " requested, " + text(parts[2]) + " by daemons"));
+  return [el("h1", null, n.name), n.verdict ? el("p.notice.verdict", null, el("b", null, n.verdict), n.message ? ": " + n.message : "") : null,
+    el("div.two", null, el("div.card", null, el("dl", null, facts.flatMap(([k, v]) => [el("dt", null, k), el("dd", null, v)]))),
+      el("div.card", null, use("CPU", n.cpu, cores), el("br"), use("Memory", n.memory, bytes)),
+      el("div.card", null, n.source ? el("dl", null, [["Price", dollars(n.price, 4) + " an hour"], ["A month", dollars(730 * n.price, 2)], ["From", n.source], ["Idle", dollars(n.idle, 4) + " an hour"], ["Daemons", dollars(n.overhead, 4) + " an hour"]].flatMap(([k, v]) => [el("dt", null, k), el("dd", null, v)])) : "No price is known.")),
+    el("h2", null, plural(n.pods.length, "pod")), table([
+      { name: "Pod", cell: p => [p.name, el("br"), el("span.soft", null, p.namespace + (p.owner ? ", " + p.owner : ""))] }, { name: "CPU", n: 1, cell: p => cores(p.cpu) }, { name: "Memory", n: 1, cell: p => bytes(p.memory) },
+      { name: "Price/h", n: 1, cell: p => dollars(p.cost, 4) }, { name: "Age", n: 1, cell: p => age(p.created) }, { name: "State", nb: 1, cell: p => p.ending ? "Ending" : p.phase }, { name: "Kept by", cell: p => (p.flags || []).join(", ") },
+    ], n.pods, "No pod runs here.")].concat(eventsOf(x => x.name === n.name || (n.claim && x.name === n.claim)));
+}
+function eventsOf(which) {
+  const list = state.notices.filter(which);
+  return list.length ? [el("h2", null, "Events"), eventTable(list)] : [];
+}
+const eventTable = list => table([{ name: "Age", n: 1, cell: x => age(x.at) }, { name: "Object", cell: x => x.kind === "Node" || x.kind === "NodeClaim" ? el("a", { href: "#/node/" + encodeURIComponent(x.name), title: x.name }, x.kind + " " + short(x.name)) : x.kind + " " + x.name }, { name: "Reason", nb: 1, cell: x => el(x.warning ? "span.warn" : "span", null, x.reason) }, { name: "Message", why: 1, cell: x => x.message }], list, "No events have been seen.");
+
+function chart(samples) {
+  if (samples.length < 2) return el("div.empty", null, "The course begins when the dashboard does; there will be a line in a moment.");
+  const w = 1000, h = 150, t0 = samples[0].at, span = Math.max(1, samples.at(-1).at - t0), most = Math.max(...samples.map(s => s.price), 0.001) * 1.1;
+  const line = key => samples.map((s, i) => (i ? "L" : "M") + ((s.at - t0) / span * w).toFixed(1) + "," + (h - s[key] / most * h).toFixed(1)).join("");
+  const clock = at => new Date(at * 1000).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+  return el("div", null, svg("svg", { class: "chart", viewBox: `0 0 ${w} ${h}`, preserveAspectRatio: "none", role: "img", "aria-label": "Price an hour over time, from " + clock(t0) }, svg("path", { class: "area", d: line("price") + `L${w},${h}L0,${h}Z` }), svg("path", { class: "area idle", d: line("idle") + `L${w},${h}L0,${h}Z` }), svg("path", { class: "stroke", d: line("price") })),
+    el("div.row", null, clock(t0) + " to " + clock(samples.at(-1).at), el("span", null, "highest " + dollars(Math.max(...samples.map(s => s.price))) + "/h"), el("span.key", null, el("i", { style: { background: "var(--use)" } }), "price"), el("span.key", null, el("i", { style: { background: "var(--daemon)" } }), "idle")));
+}
+function costPage() {
+  const t = state.total;
+  const parts = lines => el("table", null, el("tbody", null, lines.slice(0, 12).map(l => el("tr", null, el("td", null, l.name), el("td.nb", null, bar([l.price, t.price || 1, 0])), el("td.n", null, dollars(l.price)), el("td.n.soft", null, t.price ? percent(l.price / t.price) : "")))));
+  return [figures([[dollars(t.price) + "/h", "Price now", dollars(730 * t.price, 0) + " a month"], [dollars(t.idle) + "/h", "Idle", "what no pod requests"], [dollars(t.overhead) + "/h", "Daemons", "pods of every node"], t.unpriced ? [t.unpriced, "Unpriced nodes", "not in the sums", "warn"] : null]),
+    el("div.card", null, chart(state.history)), el("h2", null, "Price an hour, divided"),
+    el("div.two", null, ["pool", "namespace", "owner", "capacity type", "type", "zone"].map(by => el("section.card", null, el("h2", null, "By " + by), parts(state.costs[by])))),
+    el("p.soft", null, "List prices, unless a label of the node says otherwise. A pod's part is the larger of its parts of CPU and memory; a month has 730 hours.")];
+}
+
+function draw() {
+  if (!state.total) { main.replaceChildren(el("div.empty", null, "Reading the cluster …")); return; }
+  const [, page = "fleet", name] = location.hash.split("/");
+  for (const a of document.querySelectorAll("nav a")) {
+    const mine = a.getAttribute("href") === "#/" + (page === "node" ? "nodes" : page || "fleet");
+    if (mine) a.setAttribute("aria-current", "page"); else a.removeAttribute("aria-current");
+  }
+  const pages = { fleet: fleetPage, pending: pendingPage, nodes: nodesPage, node: () => nodePage(decodeURIComponent(name || "")), cost: costPage, events: () => [el("h1", null, "Events"), eventTable(state.notices)] };
+  const focused = document.activeElement && document.activeElement.id, caret = focused === "filter" ? document.activeElement.selectionStart : 0;
+  const kept = [...main.querySelectorAll(".scroll")].map(s => s.scrollLeft);
+  main.replaceChildren(...(pages[page] || fleetPage)().filter(Boolean));
+  main.querySelectorAll(".scroll").forEach((s, i) => { s.scrollLeft = kept[i] || 0; });
+  const again = focused && focused !== "main" && main.querySelector("#" + CSS.escape(focused));
+  if (again) { again.focus(); if (focused === "filter") again.setSelectionRange(caret, caret); }
+}
+
+const dark = matchMedia("(prefers-color-scheme: dark)");
+function theme() { document.documentElement.classList.toggle("dark", (remembered.get("tenon-theme") || (dark.matches ? "dark" : "light")) === "dark"); draw(); }
+document.getElementById("theme").addEventListener("click", () => { remembered.set("tenon-theme", document.documentElement.classList.contains("dark") ? "light" : "dark"); theme(); });
+dark.addEventListener("change", theme);
+addEventListener("hashchange", () => { tip.hidden = true; draw(); scrollTo(0, 0); });
+addEventListener("resize", draw);
+document.addEventListener("keydown", e => {
+  if (e.target.closest("input, select, textarea") || e.ctrlKey || e.metaKey || e.altKey) return;
+  const page = { 1: "fleet", 2: "pending", 3: "nodes", 4: "cost", 5: "events" }[e.key];
+  if (page) location.hash = "#/" + page;
+  if (e.key === "/") { e.preventDefault(); location.hash = "#/nodes"; requestAnimationFrame(() => document.getElementById("filter")?.focus()); }
+});
+theme();
+connect();

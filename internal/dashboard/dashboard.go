@@ -1,0 +1,161 @@
+// Package dashboard serves the fleet's view to a browser: pages that are embedded in the binary, and a
+// stream of what changes. It only shows: no request changes anything, and no page fetches anything
+// from elsewhere.
+package dashboard
+
+import (
+	"crypto/subtle"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"tenon/internal/view"
+)
+
+//go:embed assets
+var assets embed.FS
+
+// Options are what is served, and to whom.
+type Options struct {
+	// Title is what is being looked at: the cluster.
+	Title string
+	// Fleet is the newest picture, and Problems what could not be read.
+	Fleet    func() *view.Fleet
+	Problems func() []string
+	// Token is asked for if it is not empty. Without one, requests must be meant for this machine.
+	Token string
+	Clock func() time.Time
+}
+
+// Dashboard answers the browser.
+type Dashboard struct {
+	options Options
+	history history
+}
+
+// New makes one.
+func New(o Options) *Dashboard { return &Dashboard{options: o} }
+
+// policy lets pages use what this server sends alone.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// Handler serves pages and stream.
+func (d *Dashboard) Handler() http.Handler {
+	pages, err := fs.Sub(assets, "assets")
+	if err != nil {
+		panic(err) // the folder is embedded
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /", http.FileServerFS(pages))
+	mux.HandleFunc("GET /api/fleet", d.fleet)
+	mux.HandleFunc("GET /api/stream", d.stream)
+	mux.HandleFunc("POST /login", d.login)
+	return d.guarded(mux)
+}
+
+// guarded sets the headers of every answer and refuses those who may not look.
+func (d *Dashboard) guarded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cache-Control", "no-store")
+		switch {
+		case d.options.Token == "" && !local(r.Host):
+			http.Error(w, "This dashboard is for this machine alone: open it as http://127.0.0.1 or localhost.", http.StatusForbidden)
+		case d.options.Token == "" || r.URL.Path == "/login" || d.known(r):
+			next.ServeHTTP(w, r)
+		case r.URL.Path == "/style.css":
+			next.ServeHTTP(w, r)
+		case strings.HasPrefix(r.URL.Path, "/api/"):
+			http.Error(w, "A bearer token is needed.", http.StatusUnauthorized)
+		default:
+			w.WriteHeader(http.StatusUnauthorized)
+			page, err := assets.ReadFile("assets/login.html")
+			if err == nil {
+				_, _ = w.Write(page) // a browser that is gone needs no answer
+			}
+		}
+	})
+}
+
+// local reports whether a request names this machine. A page from elsewhere whose name was made to
+// lead here names itself.
+func local(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	if host == "localhost" {
+		return true
+	}
+	address, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil && address.IsLoopback()
+}
+
+const cookie = "tenon-dashboard"
+
+// known reports whether a request brings the token, as a bearer or as the cookie that login sets.
+func (d *Dashboard) known(r *http.Request) bool {
+	given, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !bearer {
+		c, err := r.Cookie(cookie)
+		if err != nil {
+			return false
+		}
+		given = c.Value
+	}
+	return subtle.ConstantTimeCompare([]byte(given), []byte(d.options.Token)) == 1
+}
+
+// login keeps the token in a cookie that scripts cannot read and other sites cannot use.
+func (d *Dashboard) login(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, 4096)
+	http.SetCookie(w, &http.Cookie{Name: cookie, Value: r.PostFormValue("token"), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+}
+
+func (d *Dashboard) fleet(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(d.update(nil, d.options.Fleet())) // a browser that is gone needs no answer
+}
+
+// tick is how often a stream looks for changes, and beat how often it says that it lives.
+const (
+	tick = time.Second
+	beat = 15 * time.Second
+)
+
+// stream sends the whole picture, and then what changes.
+func (d *Dashboard) stream(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	out := http.NewResponseController(w)
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
+	var last *view.Fleet
+	spoke := d.options.Clock()
+	for {
+		now := d.options.Fleet()
+		if last == nil || now.Revision != last.Revision || d.options.Clock().Sub(spoke) >= beat {
+			text, err := json.Marshal(d.update(last, now))
+			if err != nil {
+				return
+			}
+			if _, err := fmt.Fprintf(w, "data: %s\n\n", text); err != nil || out.Flush() != nil {
+				return
+			}
+			last, spoke = now, d.options.Clock()
+		}
+		select {
+		case <-r.Context().Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package dashboard
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"tenon/internal/view"
+)
+
+func noon() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
+
+func served(state *view.State, token string) *Dashboard {
+	return New(Options{Title: "lab", Fleet: state.Fleet, Problems: func() []string { return nil }, Token: token, Clock: noon})
+}
+
+func put(state *view.State, names ...string) {
+	for _, name := range names {
+		state.Put(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{view.PriceLabel: "0.5"}}})
+	}
+}
+
+// TestRequestsAreGuarded checks which requests get the fleet.
+func TestRequestsAreGuarded(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		token, method, path, host string
+		bearer, cookie            string
+		want                      int
+	}{
+		"this machine":                      {host: "127.0.0.1:8082", path: "/api/fleet", want: 200},
+		"this machine by its name":          {host: "localhost:8082", path: "/", want: 200},
+		"this machine in the new protocol":  {host: "[::1]:8082", path: "/", want: 200},
+		"a name that was made to lead here": {host: "evil.example", path: "/api/fleet", want: 403},
+		"a token is missing":                {token: "s3cret", host: "fleet.example", path: "/api/fleet", want: 401},
+		"a page without a token":            {token: "s3cret", host: "fleet.example", path: "/", want: 401},
+		"a wrong token":                     {token: "s3cret", host: "fleet.example", path: "/api/fleet", bearer: "s3cre", want: 401},
+		"the token":                         {token: "s3cret", host: "fleet.example", path: "/api/fleet", bearer: "s3cret", want: 200},
+		"the cookie":                        {token: "s3cret", host: "fleet.example", path: "/", cookie: "s3cret", want: 200},
+		"a change":                          {host: "127.0.0.1", method: http.MethodPost, path: "/api/fleet", want: 405},
+		"a page that is not there":          {host: "127.0.0.1", path: "/secrets", want: 404},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			state := view.NewState(nil)
+			put(state, "a")
+			method := tc.method
+			if method == "" {
+				method = http.MethodGet
+			}
+			r := httptest.NewRequest(method, tc.path, nil)
+			r.Host = tc.host
+			if tc.bearer != "" {
+				r.Header.Set("Authorization", "Bearer "+tc.bearer)
+			}
+			if tc.cookie != "" {
+				r.AddCookie(&http.Cookie{Name: cookie, Value: tc.cookie})
+			}
+			w := httptest.NewRecorder()
+			served(state, tc.token).Handler().ServeHTTP(w, r)
+			if w.Code != tc.want {
+				t.Errorf("status %d, want %d", w.Code, tc.want)
+			}
+			if got := w.Header().Get("Content-Security-Policy"); got != policy {
+				t.Errorf("policy %q", got)
+			}
+			if strings.Contains(w.Body.String(), "s3cret") {
+				t.Error("the answer has the token in it")
+			}
+		})
+	}
+}
+
+// TestStreamsSendWhatChanges checks that a browser gets the whole picture, and then changed nodes alone.
+func TestStreamsSendWhatChanges(t *testing.T) {
+	t.Parallel()
+	state := view.NewState(nil)
+	put(state, "a", "b", "c")
+	server := httptest.NewServer(served(state, "").Handler())
+	defer server.Close()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/api/stream", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	lines := bufio.NewReader(answer.Body)
+	next := func() (out update) {
+		t.Helper()
+		for {
+			line, err := lines.ReadString('\n')
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text, is := strings.CutPrefix(line, "data: "); is {
+				if err := json.Unmarshal([]byte(text), &out); err != nil {
+					t.Fatal(err)
+				}
+				return out
+			}
+		}
+	}
+	if first := next(); !first.Whole || len(first.Nodes) != 3 || first.Total.Price != 1.5 || len(first.Costs[view.ByPool]) != 1 {
+		t.Errorf("the first picture has %d nodes at %v", len(first.Nodes), first.Total.Price)
+	}
+	state.Delete(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a"}})
+	put(state, "b")
+	if second := next(); second.Whole || len(second.Nodes) != 1 || second.Nodes[0].Name != "b" || len(second.Gone) != 1 || second.Total.Nodes != 2 {
+		t.Errorf("the second picture: %+v", second)
+	}
+}
+
+// TestPagesUseWhatIsServedAlone checks that no page or script names another place, or sets markup.
+func TestPagesUseWhatIsServedAlone(t *testing.T) {
+	t.Parallel()
+	handler := served(view.NewState(nil), "").Handler()
+	for _, path := range []string{"/", "/app.js", "/style.css", "/login.html"} {
+		r := httptest.NewRequest(http.MethodGet, path, nil)
+		r.Host = "localhost"
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		text, err := io.ReadAll(w.Body)
+		if err != nil || w.Code != http.StatusOK {
+			t.Fatalf("%s: status %d, %v", path, w.Code, err)
+		}
+		page := strings.ReplaceAll(string(text), "http://www.w3.org/2000/svg", "")
+		for _, bad := range []string{"http://", "https://", "innerHTML", "insertAdjacentHTML", "document.write", "eval(", " onclick=", "style=\""} {
+			if strings.Contains(page, bad) {
+				t.Errorf("%s has %q in it", path, bad)
+			}
+		}
+	}
+}
+
+// TestHistoriesStaySmall checks that old samples are thinned out, and the first stays.
+func TestHistoriesStaySmall(t *testing.T) {
+	t.Parallel()
+	var h history
+	for at := range int64(100_000) {
+		h.add(sample{At: at * 5})
+	}
+	all := h.all()
+	if len(all) > mostSamples || len(all) < mostSamples/2-1 || all[0].At != 0 {
+		t.Errorf("%d samples from %d on", len(all), all[0].At)
+	}
+}

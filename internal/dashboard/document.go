@@ -1,0 +1,227 @@
+package dashboard
+
+import (
+	"time"
+
+	"tenon/core/model"
+	"tenon/internal/view"
+)
+
+// update is what the browser is sent: everything that is small, and the nodes that have changed.
+type update struct {
+	Title    string                     `json:"title"`
+	At       int64                      `json:"at"`
+	Whole    bool                       `json:"whole"` // forget what was sent before
+	Managed  bool                       `json:"managed"`
+	Problems []string                   `json:"problems"`
+	Total    total                      `json:"total"`
+	Pools    []pool                     `json:"pools"`
+	Nodes    []node                     `json:"nodes"`
+	Gone     []string                   `json:"gone"`
+	Pending  []pod                      `json:"pending"`
+	Costs    map[view.Dimension][]money `json:"costs"`
+	Notices  []notice                   `json:"notices"`
+	History  []sample                   `json:"history"`
+}
+
+type total struct {
+	Nodes    int        `json:"nodes"`
+	Ready    int        `json:"ready"`
+	Pods     int        `json:"pods"`
+	Price    float64    `json:"price"`
+	Unpriced int        `json:"unpriced"`
+	Idle     float64    `json:"idle"`
+	Overhead float64    `json:"overhead"`
+	Blocked  int        `json:"blocked"`
+	Leaving  int        `json:"leaving"`
+	CPU      [3]float64 `json:"cpu"`    // requested, allocatable, by daemons
+	Memory   [3]float64 `json:"memory"` // in bytes
+}
+
+type pool struct {
+	Name    string   `json:"name"`
+	Kind    string   `json:"kind"`
+	Total   total    `json:"total"`
+	Limits  []limit  `json:"limits"`
+	Notices []notice `json:"notices"`
+}
+
+type limit struct {
+	Name string  `json:"name"`
+	Have float64 `json:"have"`
+	Most float64 `json:"most"`
+}
+
+type node struct {
+	Name     string     `json:"name"`
+	Claim    string     `json:"claim"`
+	Instance string     `json:"instance"`
+	Pool     string     `json:"pool"`
+	Kind     string     `json:"kind"`
+	Type     string     `json:"type"`
+	Zone     string     `json:"zone"`
+	Capacity string     `json:"capacity"`
+	Arch     string     `json:"arch"`
+	Created  int64      `json:"created"`
+	Phase    view.Phase `json:"phase"`
+	Since    int64      `json:"since"`
+	Cordoned bool       `json:"cordoned"`
+	Going    string     `json:"going"`
+	Verdict  string     `json:"verdict"`
+	Message  string     `json:"message"`
+	Price    float64    `json:"price"`
+	Source   string     `json:"source"`
+	Idle     float64    `json:"idle"`
+	Overhead float64    `json:"overhead"`
+	CPU      [3]float64 `json:"cpu"`
+	Memory   [3]float64 `json:"memory"`
+	Pods     []pod      `json:"pods"`
+}
+
+type pod struct {
+	Namespace string   `json:"namespace"`
+	Name      string   `json:"name"`
+	Owner     string   `json:"owner"`
+	Phase     string   `json:"phase"`
+	Created   int64    `json:"created"`
+	CPU       float64  `json:"cpu"`
+	Memory    float64  `json:"memory"`
+	Cost      float64  `json:"cost"`
+	Daemon    bool     `json:"daemon,omitempty"`
+	Ending    bool     `json:"ending,omitempty"`
+	Flags     []string `json:"flags,omitempty"`
+	Why       string   `json:"why,omitempty"`
+	Teller    string   `json:"teller,omitempty"`
+}
+
+type notice struct {
+	Kind    string `json:"kind"`
+	Name    string `json:"name"`
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+	At      int64  `json:"at"`
+	Warning bool   `json:"warning"`
+}
+
+type money struct {
+	Name  string  `json:"name"`
+	Price float64 `json:"price"`
+	Count int     `json:"count"`
+}
+
+// mostLines is how many lines of cost are sent of each dimension, and shownNotices how many events.
+const (
+	mostLines    = 100
+	shownNotices = 50
+)
+
+// update is what a browser that has seen one picture needs to show the next; nil is none yet.
+func (d *Dashboard) update(last, now *view.Fleet) update {
+	out := update{
+		Title: d.options.Title, At: d.options.Clock().Unix(), Whole: last == nil, Managed: now.Managed, Problems: append([]string{}, d.options.Problems()...),
+		Total: totalOf(&now.Total), Pools: []pool{}, Nodes: []node{}, Gone: []string{}, Pending: []pod{}, Costs: map[view.Dimension][]money{}, Notices: []notice{}, History: d.history.all(),
+	}
+	before := map[string]*view.Node{}
+	if last != nil {
+		for _, n := range last.Nodes {
+			before[n.Name] = n
+		}
+	}
+	for _, n := range now.Nodes {
+		if before[n.Name] != n {
+			out.Nodes = append(out.Nodes, nodeOf(n))
+		}
+		delete(before, n.Name)
+	}
+	for name := range before {
+		out.Gone = append(out.Gone, name)
+	}
+	for _, p := range now.Pools {
+		out.Pools = append(out.Pools, poolOf(p))
+	}
+	for _, p := range now.Pending {
+		out.Pending = append(out.Pending, podOf(p))
+	}
+	for _, by := range view.Dimensions {
+		lines := now.Cost(by)
+		out.Costs[by] = []money{}
+		for _, line := range lines[:min(len(lines), mostLines)] {
+			out.Costs[by] = append(out.Costs[by], money{line.Name, line.Price.Float(), line.Count})
+		}
+	}
+	out.Notices = noticesOf(now.Notices[:min(len(now.Notices), shownNotices)])
+	return out
+}
+
+func totalOf(t *view.Total) total {
+	return total{
+		Nodes: t.Nodes, Ready: t.Ready, Pods: t.Pods, Price: t.Price.Float(), Unpriced: t.Unpriced, Idle: t.Idle.Float(), Overhead: t.Overhead.Float(), Blocked: t.Blocked, Leaving: t.Leaving,
+		CPU: cpu(t.Requested, t.Allocatable, t.Daemons), Memory: memory(t.Requested, t.Allocatable, t.Daemons),
+	}
+}
+
+func cpu(all ...model.Resources) (out [3]float64) {
+	for i := range out {
+		out[i] = float64(all[i].CPU) / 1000
+	}
+	return out
+}
+
+func memory(all ...model.Resources) (out [3]float64) {
+	for i := range out {
+		out[i] = float64(all[i].Memory)
+	}
+	return out
+}
+
+func poolOf(p *view.Pool) pool {
+	out := pool{Name: p.Name, Kind: p.Kind, Total: totalOf(&p.Total), Limits: []limit{}, Notices: noticesOf(p.Notices)}
+	for _, l := range p.Limits {
+		have := p.Total.Allocatable.Get(l.Name)
+		if l.Name == "nodes" {
+			have = int64(p.Total.Nodes)
+		}
+		unit := 1.0
+		if l.Name == "cpu" {
+			unit = 1000
+		}
+		out.Limits = append(out.Limits, limit{l.Name, float64(have) / unit, float64(l.Value) / unit})
+	}
+	return out
+}
+
+func nodeOf(n *view.Node) node {
+	out := node{
+		Name: n.Name, Claim: n.Claim, Instance: n.Instance, Pool: n.Pool, Kind: n.PoolKind, Type: n.Type, Zone: n.Zone, Capacity: n.CapacityType, Arch: n.Arch,
+		Created: seconds(n.Created), Phase: n.Phase, Since: seconds(n.Since), Cordoned: n.Cordoned, Going: n.Going, Verdict: n.Verdict.Word, Message: n.Verdict.Message,
+		Price: n.Price.Float(), Source: string(n.Source), Idle: n.Idle.Float(), Overhead: n.Overhead.Float(),
+		CPU: cpu(n.Requested, n.Allocatable, n.Daemons), Memory: memory(n.Requested, n.Allocatable, n.Daemons), Pods: []pod{},
+	}
+	for _, p := range n.Pods {
+		out.Pods = append(out.Pods, podOf(p))
+	}
+	return out
+}
+
+func podOf(p *view.Pod) pod {
+	return pod{
+		Namespace: p.Namespace, Name: p.Name, Owner: p.Owner, Phase: p.Phase, Created: seconds(p.Created), CPU: float64(p.Requests.CPU) / 1000, Memory: float64(p.Requests.Memory),
+		Cost: p.Cost.Float(), Daemon: p.Daemon, Ending: p.Ending, Flags: p.Flags, Why: p.Why, Teller: p.Teller,
+	}
+}
+
+func noticesOf(list []view.Notice) []notice {
+	out := make([]notice, 0, len(list))
+	for _, n := range list {
+		out = append(out, notice{n.Kind, n.Name, n.Reason, n.Message, seconds(n.At), n.Warning})
+	}
+	return out
+}
+
+// seconds since 1970; 0 is unknown.
+func seconds(at time.Time) int64 {
+	if at.IsZero() {
+		return 0
+	}
+	return at.Unix()
+}
