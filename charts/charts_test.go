@@ -32,6 +32,7 @@ var releases = map[string]Release{
 	"default": {Name: "tenon", Namespace: "kube-system", Values: cluster(nil)},
 	// A release of Karpenter's that changes its chart keeps the names of its objects.
 	"karpenter": {Name: "karpenter", Namespace: "karpenter", Values: cluster(nil)},
+	"shadow":    {Name: "shadow", Namespace: "kube-system", Values: map[string]any{"settings": map[string]any{"clusterName": "demo", "mode": "shadow"}}},
 	"full": {Name: "nodes", Namespace: "infra", APIs: []string{"monitoring.coreos.com/v1/ServiceMonitor"}, Values: map[string]any{
 		"additionalLabels": map[string]any{"team": "infra"}, "additionalAnnotations": map[string]any{"owner": "infra"},
 		"serviceAccount": map[string]any{"annotations": map[string]any{"eks.amazonaws.com/role-arn": "arn:aws:iam::123456789012:role/demo-karpenter"}},

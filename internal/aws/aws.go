@@ -53,7 +53,7 @@ func Open(o Options) provider.Open {
 		if err := b.connect(ctx); err != nil {
 			return provider.Backend{}, err
 		}
-		return provider.Backend{Provider: b.provider, Controllers: b.controllers}, nil
+		return provider.Backend{Provider: b.provider, Controllers: b.controllers, Readers: b.readers}, nil
 	}
 }
 
@@ -97,6 +97,7 @@ func (b *backend) connect(ctx context.Context) error {
 	}
 	o := b.API
 	o.Version, o.Limiter, o.Clock, o.Observe = b.Build, api.NewLimiter(b.ground.Clock), b.ground.Clock, b.called
+	o.ReadOnly = b.ground.Settings.Shadow()
 	clients, err := api.Connect(ctx, o)
 	if err != nil {
 		return err

@@ -13,6 +13,16 @@ import (
 	"tenon/internal/reconcile"
 )
 
+// readers keep the catalogue current, and change nothing.
+func (b *backend) readers(kit reconcile.Kit) []reconcile.Controller {
+	b.kit.Store(&kit)
+	list := providers.New(kit, b.provider.Inventory)
+	if b.watch != nil {
+		list = append(list, zonalshift.New(kit, b.watch))
+	}
+	return list
+}
+
 // controllers are AWS's own.
 func (b *backend) controllers(kit reconcile.Kit) []reconcile.Controller {
 	b.kit.Store(&kit)

@@ -111,6 +111,7 @@ func commands(w World) []*cobra.Command {
 		validateCommand(w),
 		convertCommand(w),
 		preflightCommand(w),
+		shadowCommand(w),
 		controllerCommand(w),
 		versionCommand(),
 		completionCommand(),

@@ -27,6 +27,7 @@ import (
 	karpenterv1alpha1 "tenon/api/karpenter/v1alpha1"
 	"tenon/internal/provider"
 	"tenon/internal/settings"
+	"tenon/internal/shadow"
 	"tenon/internal/telemetry"
 	"tenon/internal/trim"
 	"tenon/internal/version"
@@ -101,6 +102,12 @@ func (p *Process) assemble(o Options) error {
 		return fmt.Errorf("register metrics: %w", err)
 	}
 	config := rest.CopyConfig(o.Connection.Config)
+	compared := shadow.NewRecord()
+	if o.Settings.Shadow() {
+		// Below every client of the process: there is no way around it.
+		shadow.ReadOnly(config)
+		o.Log.Info("shadow mode: decisions are reported, and only the Lease is written", "lease", o.Settings.LeaderElectionName)
+	}
 	config.Wrap(requests.Wrap)
 	m, err := ctrl.NewManager(config, managerOptions(o, kinds))
 	if err != nil {
@@ -119,13 +126,13 @@ func (p *Process) assemble(o Options) error {
 			return fmt.Errorf("add the journal: %w", err)
 		}
 	}
-	if err := p.serve(m, registry, o.Settings, record); err != nil {
+	if err := p.serve(m, registry, o.Settings, record, compared); err != nil {
 		return err
 	}
 	if err := m.Add(newTidy(clock.RealClock{})); err != nil {
 		return fmt.Errorf("add what tidies up: %w", err)
 	}
-	return m.Add(starter{manager: m, journal: record, settings: o.Settings, metrics: registry, open: o.Open, namespace: o.Namespace, build: o.Build, clock: clock.RealClock{}, log: o.Log})
+	return m.Add(starter{manager: m, journal: record, settings: o.Settings, metrics: registry, open: o.Open, namespace: o.Namespace, build: o.Build, compared: compared, clock: clock.RealClock{}, log: o.Log})
 }
 
 // Start runs the process until the context ends or it loses its Lease. It returns after every
@@ -159,13 +166,22 @@ func managerOptions(o Options, kinds *runtime.Scheme) ctrl.Options {
 		LeaderElection:                !o.Settings.DisableLeaderElection,
 		LeaderElectionID:              o.Settings.LeaderElectionName,
 		LeaderElectionNamespace:       o.Settings.LeaderElectionNamespace,
-		LeaderElectionConfig:          unhurried(o.Connection.Config),
+		LeaderElectionConfig:          forLease(o),
 		LeaderElectionReleaseOnCancel: true,
 		// The servers are ours (serve.go): their ports are taken before anything else starts.
 		Metrics:                metricsserver.Options{BindAddress: "0"},
 		HealthProbeBindAddress: "0",
 		Controller:             config.Controller{EnableWarmup: ptr.To(!o.Settings.DisableControllerWarmup)},
 	}
+}
+
+// forLease is the connection of leader election, which in shadow mode writes the Lease alone.
+func forLease(o Options) *rest.Config {
+	own := unhurried(o.Connection.Config)
+	if o.Settings.Shadow() {
+		shadow.LeaseOnly(own, o.Settings.LeaderElectionName)
+	}
+	return own
 }
 
 // unhurried is the connection with default rate limits. Leader election has a client of its own,

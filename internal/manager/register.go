@@ -18,6 +18,7 @@ import (
 	"tenon/internal/provider"
 	"tenon/internal/reconcile"
 	"tenon/internal/settings"
+	"tenon/internal/shadow"
 	"tenon/internal/telemetry"
 	"tenon/internal/version"
 )
@@ -33,6 +34,7 @@ type starter struct {
 	// namespace and build are for the cloud.
 	namespace string
 	build     version.Info
+	compared  *shadow.Record // of shadow mode
 	clock     clock.WithTicker
 	log       logr.Logger
 }
@@ -75,10 +77,14 @@ func (c starter) kit(backend provider.Backend) (reconcile.Kit, error) {
 	if err := c.manager.Add(events); err != nil {
 		return reconcile.Kit{}, fmt.Errorf("run the recorder of events: %w", err)
 	}
+	buys := backend.Provider
+	if c.settings.Shadow() {
+		buys = shadow.Provider(buys)
+	}
 	return reconcile.Kit{
 		Client:   c.manager.GetClient(),
 		Server:   c.manager.GetAPIReader(),
-		Cloud:    telemetry.Observe(backend.Provider, metrics, c.clock),
+		Cloud:    telemetry.Observe(buys, metrics, c.clock),
 		Clock:    c.clock,
 		Events:   events,
 		Metrics:  metrics,
@@ -118,10 +124,7 @@ func (c starter) addControllers(ctx context.Context, kit reconcile.Kit, backend 
 		return err
 	}
 	parts.Synced = synced
-	controllers := assembly.Controllers(parts)
-	if backend.Controllers != nil {
-		controllers = append(controllers, backend.Controllers(kit)...)
-	}
+	controllers := c.controllers(parts, backend)
 	for _, controller := range controllers {
 		if err := reconcile.Add(c.manager, controller, c.settings.CPURequestsMilli); err != nil {
 			return err
@@ -129,4 +132,17 @@ func (c starter) addControllers(ctx context.Context, kit reconcile.Kit, backend 
 	}
 	c.log.Info("controllers are registered", "count", len(controllers), "provider", kit.Cloud.Describe().Name)
 	return nil
+}
+
+// controllers are all that run: in shadow mode those that change nothing.
+func (c starter) controllers(parts assembly.Parts, backend provider.Backend) []reconcile.Controller {
+	list, own := assembly.Controllers, backend.Controllers
+	if c.settings.Shadow() {
+		list, own = func(p assembly.Parts) []reconcile.Controller { return assembly.Shadow(p, c.compared) }, backend.Readers
+	}
+	controllers := list(parts)
+	if own != nil {
+		controllers = append(controllers, own(parts.Kit)...)
+	}
+	return controllers
 }

@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -18,6 +19,7 @@ import (
 
 	"tenon/internal/journal"
 	"tenon/internal/settings"
+	"tenon/internal/shadow"
 	"tenon/internal/telemetry"
 )
 
@@ -67,14 +69,14 @@ const (
 )
 
 // serve hangs both servers into the manager, which starts them first and stops them last.
-func (p *Process) serve(m ctrl.Manager, registry prometheus.Gatherer, s settings.Settings, record *journal.Journal) error {
+func (p *Process) serve(m ctrl.Manager, registry prometheus.Gatherer, s settings.Settings, record *journal.Journal, compared *shadow.Record) error {
 	served := telemetry.Bounded(prometheus.Gatherers{registry, metrics.Registry}, s.MetricsSeries)
 	for _, s := range []struct {
 		name     string
 		listener net.Listener
 		handler  http.Handler
 	}{
-		{"metrics", p.listeners.metrics, metricsHandler(served, s.EnableProfiling, record)},
+		{"metrics", p.listeners.metrics, metricsHandler(served, s, record, compared)},
 		{"probes", p.listeners.probes, probesHandler(m)},
 	} {
 		timeout := drainTimeout
@@ -91,16 +93,22 @@ func (p *Process) serve(m ctrl.Manager, registry prometheus.Gatherer, s settings
 	return nil
 }
 
-// metricsHandler serves /metrics, the journal to this machine alone, and profiles only where they were asked
-// for: they show memory.
-func metricsHandler(gatherer prometheus.Gatherer, profiling bool, record *journal.Journal) http.Handler {
+// metricsHandler serves /metrics, the journal to this machine alone, in shadow mode the report, and profiles only
+// where they were asked for: they show memory.
+func metricsHandler(gatherer prometheus.Gatherer, s settings.Settings, record *journal.Journal, compared *shadow.Record) http.Handler {
 	mux := http.NewServeMux()
 	if record != nil {
 		mux.Handle(journal.LinesPath, record.Handler())
 		mux.Handle(journal.ContentsPath, record.Handler())
 	}
 	mux.Handle("/metrics", promhttp.HandlerFor(gatherer, promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError}))
-	if profiling {
+	if s.Shadow() {
+		mux.HandleFunc("GET /shadow", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode(compared.Report()) // the caller has gone, which is all that can go wrong
+		})
+	}
+	if s.EnableProfiling {
 		mux.HandleFunc("/debug/pprof/", pprof.Index) // serves allocs, heap, block, goroutine, threadcreate too
 		mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
 		mux.HandleFunc("/debug/pprof/profile", pprof.Profile)

@@ -85,10 +85,39 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
-// TestRightsAreThoseOfTheChart holds the list against the roles that the chart renders with all gates open.
+// TestRightsAreThoseOfTheChart holds the lists against the roles that the chart renders: with all gates open, and in
+// shadow mode.
 func TestRightsAreThoseOfTheChart(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../charts/testdata/full.yaml")
+	for file, s := range map[string]settings.Settings{
+		"full":   {FeatureGates: settings.FeatureGates{NodeOverlay: true, CapacityBuffer: true}, LeaderElectionName: "karpenter-leader-election"},
+		"shadow": {Mode: settings.ModeShadow, LeaderElectionName: "tenon-shadow"},
+	} {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			granted := chartRights(t, "../../charts/testdata/"+file+".yaml")
+			var needed []string
+			for _, r := range Rights(s, namespaceOf(granted)) {
+				needed = append(needed, r.String())
+			}
+			for _, r := range granted {
+				if !slices.Contains(needed, r) && !strings.Contains(r, "example") {
+					t.Errorf("the chart grants %q, which the preflight does not ask about", r)
+				}
+			}
+			for _, r := range needed {
+				if !slices.Contains(granted, r) {
+					t.Errorf("the preflight asks about %q, which the chart does not grant", r)
+				}
+			}
+		})
+	}
+}
+
+// chartRights are those of the controller in a golden file of the chart.
+func chartRights(t *testing.T, path string) []string {
+	t.Helper()
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,23 +131,7 @@ func TestRightsAreThoseOfTheChart(t *testing.T) {
 			granted = append(granted, rightsOf(r, role.Namespace)...)
 		}
 	}
-	s := settings.Settings{FeatureGates: settings.FeatureGates{NodeOverlay: true, CapacityBuffer: true}, LeaderElectionName: "karpenter-leader-election"}
-	var needed []string
-	for _, r := range Rights(s, namespaceOf(granted)) {
-		needed = append(needed, r.String())
-	}
-	slices.Sort(granted)
-	slices.Sort(needed)
-	for _, r := range granted {
-		if !slices.Contains(needed, r) && !strings.Contains(r, "example") {
-			t.Errorf("the chart grants %q, which the preflight does not ask about", r)
-		}
-	}
-	for _, r := range needed {
-		if !slices.Contains(granted, r) {
-			t.Errorf("the preflight asks about %q, which the chart does not grant", r)
-		}
-	}
+	return granted
 }
 
 // namespaceOf is where the chart was rendered for: that of its Lease.

@@ -2,6 +2,7 @@ package preflight
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"tenon/internal/settings"
@@ -83,7 +84,15 @@ func Rights(s settings.Settings, namespace string) []Right {
 	for _, r := range rules {
 		rights = append(rights, r.rights(namespace)...)
 	}
+	if s.Shadow() {
+		rights = slices.DeleteFunc(rights, func(r Right) bool { return !r.shadow() })
+	}
 	return rights
+}
+
+// shadow reports whether the right is needed in shadow mode too: it reads for the picture, or keeps the Lease.
+func (r Right) shadow() bool {
+	return r.Verb == "list" || r.Verb == "watch" || r.Resource == "leases" || r.Resource == "services"
 }
 
 func (r rule) rights(namespace string) []Right {

@@ -20,6 +20,9 @@ type Backend struct {
 	Provider cloud.Provider
 	// Controllers are the cloud's own, beside those that every cloud needs; nil is none.
 	Controllers func(reconcile.Kit) []reconcile.Controller
+	// Readers are those of them that change nothing and keep the catalogue current, for shadow mode;
+	// nil is none.
+	Readers func(reconcile.Kit) []reconcile.Controller
 }
 
 // Environment is what a backend stands on.

@@ -60,6 +60,9 @@ func (s *Settings) options(own []Option) []Option {
 	)
 }
 
+// defaultLease is Karpenter's.
+const defaultLease = "karpenter-leader-election"
+
 // Under puts options in a group.
 func Under(group Group, options []Option) []Option {
 	for i := range options {
@@ -72,6 +75,8 @@ func (s *Settings) processOptions() []Option {
 	return []Option{
 		{Flag: "kubeconfig", Env: "KUBECONFIG", Plan: true, Own: true, Usage: "file that says which cluster to control; empty: the pod's service account, else ~/.kube/config",
 			Value: Text(&s.Kubeconfig)},
+		{Flag: "mode", Env: "MODE", Default: string(ModeActive), Own: true, Usage: "active, or shadow: decide beside another autoscaler, report what would have been done, and write only a Lease of its own",
+			Value: Text(&s.Mode), Check: oneOf(&s.Mode, ModeActive, ModeShadow)},
 		{Flag: "listen-address", Env: "LISTEN_ADDRESS", Own: true, Usage: "IP address on which metrics and probes are served; empty: every interface inside a cluster, 127.0.0.1 elsewhere",
 			Value: Text(&s.ListenAddress), Check: s.checkListenAddress},
 		{Flag: "metrics-port", Env: "METRICS_PORT", Default: "8080", Usage: "port of /metrics, and of /debug/pprof/ with --enable-profiling; 0: any free port",
@@ -86,7 +91,7 @@ func (s *Settings) processOptions() []Option {
 			Value: Number(&s.KubeClientBurst)},
 		{Flag: "disable-leader-election", Env: "DISABLE_LEADER_ELECTION", Default: "false", Usage: "act without holding the Lease; only for a single replica",
 			Value: Boolean(&s.DisableLeaderElection)},
-		{Flag: "leader-election-name", Env: "LEADER_ELECTION_NAME", Default: "karpenter-leader-election", Usage: "name of the Lease; Karpenter's own by default, so that the two never act together",
+		{Flag: "leader-election-name", Env: "LEADER_ELECTION_NAME", Default: defaultLease, Usage: "name of the Lease; Karpenter's own by default, so that the two never act together; in shadow mode " + shadowLease,
 			Value: Text(&s.LeaderElectionName), Check: s.checkLeaseName},
 		{Flag: "leader-election-namespace", Env: "LEADER_ELECTION_NAMESPACE", Usage: "namespace of the Lease; empty: the pod's",
 			Value: Text(&s.LeaderElectionNamespace)},

@@ -37,7 +37,7 @@ func TestDefaults(t *testing.T) {
 		MemoryLimitBytes:        -1, CPURequestsMilli: 1000,
 		LogLevel: "info", LogOutputPaths: []string{"stdout"}, LogErrorOutputPaths: []string{"stderr"},
 		BatchMaxDuration: 10 * time.Second, BatchIdleDuration: time.Second,
-		PreferencePolicy: "Respect", MinValuesPolicy: "Strict",
+		Mode: ModeActive, PreferencePolicy: "Respect", MinValuesPolicy: "Strict",
 		NominatePods:      true,
 		IgnoreDRARequests: true,
 		FeatureGates:      FeatureGates{ReservedCapacity: true},
@@ -56,7 +56,11 @@ var each = map[string]struct {
 	text   string
 	change func(*Settings)
 }{
-	"kubeconfig":                          {"/tmp/kubeconfig", func(s *Settings) { s.Kubeconfig = "/tmp/kubeconfig" }},
+	"kubeconfig": {"/tmp/kubeconfig", func(s *Settings) { s.Kubeconfig = "/tmp/kubeconfig" }},
+	"mode": {"shadow", func(s *Settings) {
+		s.Mode = ModeShadow
+		s.LeaderElectionName = "tenon-shadow"
+	}},
 	"listen-address":                      {"0.0.0.0", func(s *Settings) { s.ListenAddress = "0.0.0.0" }},
 	"metrics-port":                        {"9000", func(s *Settings) { s.MetricsPort = 9000 }},
 	"health-probe-port":                   {"9001", func(s *Settings) { s.HealthProbePort = 9001 }},

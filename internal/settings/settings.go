@@ -22,6 +22,9 @@ type Settings struct {
 	// cluster and loopback elsewhere.
 	ListenAddress string
 
+	// Mode says whether decisions are carried out.
+	Mode Mode
+
 	KarpenterService string
 	MetricsPort      int
 	HealthProbePort  int
@@ -56,6 +59,20 @@ type Settings struct {
 	FeatureGates      FeatureGates
 	SchedulerConfig   SchedulerConfig
 }
+
+// Mode says whether decisions are carried out.
+type Mode string
+
+// The modes.
+const (
+	// ModeActive carries decisions out.
+	ModeActive Mode = "active"
+	// ModeShadow decides beside another autoscaler, and writes only its own Lease.
+	ModeShadow Mode = "shadow"
+)
+
+// Shadow reports whether nothing may be written.
+func (s Settings) Shadow() bool { return s.Mode == ModeShadow }
 
 // PreferencePolicy says what a pod's preferences (preferred affinity, ScheduleAnyway spreads,
 // PreferNoSchedule taints) weigh when nodes are chosen.
@@ -110,4 +127,18 @@ func (s *Settings) normalise() {
 	if s.CPURequestsMilli <= 0 {
 		s.CPURequestsMilli = defaultCPURequestsMilli
 	}
+	if s.Shadow() {
+		s.normaliseShadow()
+	}
+}
+
+// shadowLease is the Lease of shadow mode: the incumbent holds the usual one.
+const shadowLease = "tenon-shadow"
+
+// normaliseShadow changes what shadow mode cannot do: overlays are judged by a controller that writes.
+func (s *Settings) normaliseShadow() {
+	if s.LeaderElectionName == defaultLease {
+		s.LeaderElectionName = shadowLease
+	}
+	s.FeatureGates.NodeOverlay = false
 }

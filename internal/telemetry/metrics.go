@@ -20,6 +20,7 @@ type Metrics struct {
 	schedulerMetrics
 	disruptionMetrics
 	cloudMetrics
+	shadowMetrics
 
 	// Conditions and terminations of one kind each.
 	Nodeclaim, Nodepool, Node, Capacitybuffer, Nodeclass Conditions
@@ -62,6 +63,7 @@ func NewMetrics(registry prometheus.Registerer, labels Labels) (*Metrics, error)
 		schedulerMetrics:  newSchedulerMetrics(r),
 		disruptionMetrics: newDisruptionMetrics(r),
 		cloudMetrics:      newCloudMetrics(r),
+		shadowMetrics:     newShadowMetrics(r),
 	}
 	m.addConditions(r, labels)
 	m.families = r.Families

@@ -95,6 +95,11 @@ var documented = []string{
 	"karpenter_cloudprovider_instance_type_memory_bytes|gauge|instance_type",
 	"karpenter_cloudprovider_instance_type_offering_available|gauge|instance_type capacity_type zone",
 	"karpenter_cloudprovider_instance_type_offering_price_estimate|gauge|instance_type capacity_type zone",
+	"karpenter_shadow_nodes|gauge|side",
+	"karpenter_shadow_price|gauge|side",
+	"karpenter_shadow_cost|gauge|side",
+	"karpenter_shadow_evictions|gauge|side",
+	"karpenter_shadow_wait_seconds|gauge|side",
 }
 
 // kinds are the objects with conditions, and the labels that their metrics end in.

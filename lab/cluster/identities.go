@@ -64,7 +64,7 @@ func writeIdentities(directory state.Directory, server string, now time.Time) er
 	if files[directory.Kubeconfig()], err = kubeconfig(authority, server, administrator); err != nil {
 		return err
 	}
-	files[directory.PKI(auditPolicy)] = controlplane.AuditPolicy(install.AccountUser)
+	files[directory.PKI(auditPolicy)] = controlplane.AuditPolicy(install.AccountUser, install.ShadowUser)
 	files[directory.PKI("kube-scheduler.yaml")] = controlplane.SchedulerConfig(directory)
 	return writeAll(files)
 }

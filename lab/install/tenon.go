@@ -21,8 +21,13 @@ const (
 	namespace = "kube-system"
 )
 
-// AccountUser is what the API server calls Tenon.
-const AccountUser = "system:serviceaccount:" + namespace + ":" + account
+// AccountUser is what the API server calls Tenon; ShadowUser is a second one, in shadow mode beside the first.
+const (
+	AccountUser = "system:serviceaccount:" + namespace + ":" + account
+	ShadowUser  = "system:serviceaccount:" + namespace + ":" + shadowAccount
+)
+
+const shadowAccount = "shadow"
 
 // tokenLife is longer than any lab lives.
 const tokenLife = 30 * 24 * time.Hour
@@ -30,9 +35,19 @@ const tokenLife = 30 * 24 * time.Hour
 // Tenon installs Tenon's ServiceAccount and rights from its chart, and returns a token of the account.
 // Gates are open, as tests open them; the program itself runs beside the cluster, not in a pod.
 func Tenon(ctx context.Context, config *rest.Config) (token string, err error) {
-	objects, err := charts.Tenon(charts.Release{Name: account, Namespace: namespace, Values: map[string]any{
-		"settings": map[string]any{"clusterName": "demo", "featureGates": map[string]any{"nodeOverlay": true, "capacityBuffer": true}},
-	}})
+	return release(ctx, config, account, map[string]any{"featureGates": map[string]any{"nodeOverlay": true, "capacityBuffer": true}})
+}
+
+// Shadow installs the ServiceAccount and the rights of a release in shadow mode, and returns a token.
+func Shadow(ctx context.Context, config *rest.Config) (token string, err error) {
+	return release(ctx, config, shadowAccount, map[string]any{"mode": "shadow"})
+}
+
+// release installs the rights of a release of the chart, with settings. The release, and by that its ServiceAccount,
+// is called as its account.
+func release(ctx context.Context, config *rest.Config, account string, settings map[string]any) (token string, err error) {
+	settings["clusterName"] = "demo"
+	objects, err := charts.Tenon(charts.Release{Name: account, Namespace: namespace, Values: map[string]any{"fullnameOverride": account, "settings": settings}})
 	if err != nil {
 		return "", err
 	}
@@ -48,11 +63,11 @@ func Tenon(ctx context.Context, config *rest.Config) (token string, err error) {
 			return "", err
 		}
 	}
-	return tokenOf(ctx, config)
+	return tokenOf(ctx, config, account)
 }
 
 // tokenOf asks for a token, as the kubelet does for a pod.
-func tokenOf(ctx context.Context, config *rest.Config) (string, error) {
+func tokenOf(ctx context.Context, config *rest.Config, account string) (string, error) {
 	clients, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return "", fmt.Errorf("make client: %w", err)
@@ -61,7 +76,7 @@ func tokenOf(ctx context.Context, config *rest.Config) (string, error) {
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &seconds}}
 	answer, err := clients.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, account, request, metav1.CreateOptions{})
 	if err != nil {
-		return "", fmt.Errorf("ask for a token of %s: %w", AccountUser, err)
+		return "", fmt.Errorf("ask for a token of %s/%s: %w", namespace, account, err)
 	}
 	return answer.Status.Token, nil
 }

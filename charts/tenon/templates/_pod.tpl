@@ -47,6 +47,7 @@
 {{- range $pair := list
   (list "METRICS_PORT" .Values.controller.metrics.port)
   (list "HEALTH_PROBE_PORT" .Values.controller.healthProbe.port)
+  (list "MODE" $s.mode)
   (list "LOG_LEVEL" .Values.logLevel)
   (list "LOG_OUTPUT_PATHS" (join "," .Values.logOutputPaths))
   (list "LOG_ERROR_OUTPUT_PATHS" (join "," .Values.logErrorOutputPaths))

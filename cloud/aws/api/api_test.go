@@ -161,3 +161,20 @@ func TestEnvironment(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// In shadow mode calls that read are sent, and calls that change something are not.
+func TestReadOnlyCalls(t *testing.T) {
+	t.Parallel()
+	sent := 0
+	clients := connect(t, func(w http.ResponseWriter, _ *http.Request) {
+		sent++
+		w.WriteHeader(http.StatusBadRequest)
+		fmt.Fprint(w, refusal)
+	}, func(o *api.Options) { o.ReadOnly = true })
+	if _, err := clients.EC2.DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{}, api.Once); errors.Is(err, api.ErrReadOnly) || sent != 1 {
+		t.Errorf("reading: %v, %d sent", err, sent)
+	}
+	if _, err := clients.EC2.TerminateInstances(t.Context(), &ec2.TerminateInstancesInput{InstanceIds: []string{"i-1"}}); !errors.Is(err, api.ErrReadOnly) || sent != 1 {
+		t.Errorf("ending: %v, %d sent", err, sent)
+	}
+}

@@ -49,6 +49,8 @@ type Options struct {
 	Version string
 	// Limiter paces all calls; nil sends them as they come.
 	Limiter *Limiter
+	// ReadOnly refuses every call that would change something.
+	ReadOnly bool
 	// Observe is told of every call and every attempt when it has ended; it must not block.
 	// Clock tells how long that took.
 	Observe func(Call)

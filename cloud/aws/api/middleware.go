@@ -3,6 +3,8 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
@@ -27,6 +29,9 @@ type stackOption = func(*middleware.Stack) error
 
 func (o Options) middleware() []stackOption {
 	options := []stackOption{awsmiddleware.AddUserAgentKeyValue("karpenter.sh", orUnknown(o.Version))}
+	if o.ReadOnly {
+		options = append(options, readOnly)
+	}
 	if o.Limiter != nil || o.observes() {
 		options = append(options, o.paced)
 	}
@@ -63,6 +68,23 @@ func (o Options) paced(stack *middleware.Stack) error {
 			done(metadata, err)
 			return out, metadata, err
 		}), "Retry", middleware.After)
+}
+
+// ErrReadOnly is the error of a call that is not sent.
+var ErrReadOnly = errors.New("calls that change something are not sent")
+
+// readOnly refuses operations that are not named as those which only read.
+func readOnly(stack *middleware.Stack) error {
+	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("ReadOnly",
+		func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+			operation := awsmiddleware.GetOperationName(ctx)
+			for _, prefix := range []string{"Describe", "Get", "List"} {
+				if strings.HasPrefix(operation, prefix) {
+					return next.HandleInitialize(ctx, in)
+				}
+			}
+			return middleware.InitializeOutput{}, middleware.Metadata{}, fmt.Errorf("%s %s: %w", awsmiddleware.GetServiceID(ctx), operation, ErrReadOnly)
+		}), middleware.After)
 }
 
 type attemptsKey struct{}
