@@ -1,0 +1,159 @@
+package handover
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/lab/labtest"
+	"tenon/lab/stage"
+)
+
+// TestNodesOfKarpenterStay hands a fleet over as Karpenter leaves it: stamped in a former way of hashing, without a
+// word of ours on any object, and one node marked in the middle of a consolidation. Tenon takes over and replaces
+// no node, stamps claims anew, takes the mark back, and leaves no finalizer of its own, so that Karpenter could go on.
+// A claim that is deleted takes its machine with it.
+func TestNodesOfKarpenterStay(t *testing.T) {
+	lab := labtest.Start(t)
+	forgetLeader(t, lab)
+	cloud := raise(t, lab)
+	incumbent := start(t, lab, cloud, "incumbent")
+	awaitLeader(t, lab, "", incumbent)
+	namespace := lab.Namespace(t)
+	workload := inflate(namespace)
+	const few = 3 * each
+	workload.Spec.Replicas = ptr.To(int32(few))
+	for _, object := range []client.Object{class(), pool(t), workload} {
+		if err := lab.Client.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lab.AwaitPods(t, namespace, "app=inflate", few, labtest.PodReady)
+	settled(t, lab, cloud)
+	holder := leaderOf(t, lab)
+	incumbent.stop()
+	if err := incumbent.wait(t); err != nil {
+		t.Fatal(err)
+	}
+
+	marked := leaveAsKarpenter(t, lab)
+	before, bought := machines(cloud), cloud.Cloud.Bought()
+	next := start(t, lab, cloud, "next")
+	awaitLeader(t, lab, holder, next)
+	lab.Eventually(t, "claims are stamped anew, and the mark is taken back", func(ctx context.Context) (bool, string) {
+		node := &v1.Node{}
+		if err := lab.Client.Get(ctx, client.ObjectKey{Name: marked}, node); err != nil {
+			return false, err.Error()
+		}
+		isMark := func(t v1.Taint) bool { return t.Key == "karpenter.sh/disrupted" }
+		stale := strings.Join(staleClaims(ctx, t, lab), " ")
+		return stale == "" && !slices.ContainsFunc(node.Spec.Taints, isMark), fmt.Sprintf("stale: %s, taints: %v", stale, node.Spec.Taints)
+	})
+	settled(t, lab, cloud)
+	if after := machines(cloud); !slices.Equal(before, after) || cloud.Cloud.Bought() != bought {
+		t.Errorf("machines before %v, after %v; %d were bought, then %d", before, after, bought, cloud.Cloud.Bought())
+	}
+	endOne(t, lab, cloud)
+}
+
+// leaveAsKarpenter takes from all objects what only Tenon writes, stamps them as a former release of Karpenter did, and
+// marks one node as its consolidation does. It returns that node.
+func leaveAsKarpenter(t *testing.T, lab *labtest.Lab) string {
+	t.Helper()
+	claims, nodes := &karpenterv1.NodeClaimList{}, &v1.NodeList{}
+	for _, list := range []client.ObjectList{claims, nodes} {
+		if err := lab.Client.List(t.Context(), list); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old := map[string]any{karpenterv1.AnnotationNodePoolHash: "1", karpenterv1.AnnotationNodePoolHashVersion: "v2"}
+	former(t, lab, pool(t), nil, old)
+	for i := range claims.Items {
+		former(t, lab, &claims.Items[i], claims.Items[i].Annotations, old)
+	}
+	for i := range nodes.Items {
+		former(t, lab, &nodes.Items[i], nodes.Items[i].Annotations, nil)
+	}
+	name := claims.Items[0].Status.NodeName
+	node := &v1.Node{}
+	if err := lab.Client.Get(t.Context(), client.ObjectKey{Name: name}, node); err != nil {
+		t.Fatal(err)
+	}
+	changed := node.DeepCopy()
+	changed.Spec.Taints = append(changed.Spec.Taints, v1.Taint{Key: "karpenter.sh/disrupted", Effect: v1.TaintEffectNoSchedule})
+	if err := lab.Client.Patch(t.Context(), changed, client.MergeFrom(node)); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// former changes the annotations of an object: those of ours go, the given ones are set.
+func former(t *testing.T, lab *labtest.Lab, object client.Object, has map[string]string, set map[string]any) {
+	t.Helper()
+	annotations := map[string]any{}
+	for key := range has {
+		if strings.HasPrefix(key, "tenon.sh/") {
+			annotations[key] = nil
+		}
+	}
+	for key, value := range set {
+		annotations[key] = value
+	}
+	text, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": annotations}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lab.Client.Patch(t.Context(), object, client.RawPatch(types.MergePatchType, text)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// staleClaims are those with another hash than their pool has, or with a finalizer that Karpenter would not remove.
+func staleClaims(ctx context.Context, t *testing.T, lab *labtest.Lab) (stale []string) {
+	t.Helper()
+	claims := &karpenterv1.NodeClaimList{}
+	if err := lab.Client.List(ctx, claims); err != nil {
+		t.Fatal(err)
+	}
+	want := pool(t).Hash()
+	for _, c := range claims.Items {
+		stamped := c.Annotations[karpenterv1.AnnotationNodePoolHash] == want && c.Annotations[karpenterv1.AnnotationNodePoolHashVersion] == karpenterv1.NodePoolHashVersion
+		if !stamped || !slices.Equal(c.Finalizers, []string{"karpenter.sh/termination"}) {
+			stale = append(stale, fmt.Sprintf("%s %v %v", c.Name, c.Annotations, c.Finalizers))
+		}
+	}
+	return stale
+}
+
+func machines(cloud *stage.Stage) (ids []string) {
+	for _, i := range cloud.Cloud.Instances() {
+		ids = append(ids, i.ProviderID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// endOne deletes a claim, and waits until its machine is gone.
+func endOne(t *testing.T, lab *labtest.Lab, cloud *stage.Stage) {
+	t.Helper()
+	claims := &karpenterv1.NodeClaimList{}
+	if err := lab.Client.List(t.Context(), claims); err != nil {
+		t.Fatal(err)
+	}
+	gone := claims.Items[0]
+	if err := lab.Client.Delete(t.Context(), &gone); err != nil {
+		t.Fatal(err)
+	}
+	lab.Eventually(t, "the machine of the claim is gone", func(context.Context) (bool, string) {
+		return !slices.Contains(machines(cloud), gone.Status.ProviderID), "it runs"
+	})
+}
