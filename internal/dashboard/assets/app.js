@@ -222,7 +222,7 @@ function nodesPage() {
     { name: "Pods", key: "pods", n: 1, cell: n => n.pods.length }, { name: "Type", key: "type", nb: 1, cell: n => [n.type || "–", el("br"), el("span.soft", null, [n.capacity, n.zone].filter(Boolean).join(", "))] },
     { name: "Price/h", key: "price", n: 1, cell: n => n.source ? dollars(n.price, 4) : "unknown" }, { name: "Age", key: "age", n: 1, cell: n => age(n.created) },
     { name: "State", key: "state", nb: 1, cell: n => el("span." + ({ ready: "good", blocked: "good", ill: "bad" }[stateOf(n)] || "warn"), null, word(n)) },
-    { name: "Disruption", why: 1, cell: n => n.verdict ? [el("b", null, n.verdict), n.message ? ": " + n.message : ""] : "–" },
+    { name: "Disruption", why: 1, cell: n => n.verdict ? [el("b", null, n.verdict), n.message ? ": " + (n.message.length > 140 ? n.message.slice(0, 140) + "…" : n.message) : ""] : "–" },
   ], shown, filter ? "No node matches the filter." : "There are no nodes.")];
 }
 
