@@ -8,6 +8,8 @@
 //	disruptions  ──▶ arrivals ──▶ neighbours
 //	                    └─ each of them says now, or why not and until when at the latest
 //
+// When a decision is looked at again although nothing has come is said by Look and Evaluation.
+//
 // Each rule is a file with its reason code; the first rule that applies is the reason. What a rule
 // has to remember from one decision to the next, since when something waits, is in the
 // snapshot; the decision says what is to be in the next one. Nothing waits for ever: each rule has

@@ -9,6 +9,7 @@ import (
 	"tenon/core/decide"
 	"tenon/core/plan"
 	"tenon/core/snapshot"
+	"tenon/core/wait"
 	"tenon/internal/command"
 	"tenon/internal/journal"
 	"tenon/internal/reconcile"
@@ -33,16 +34,8 @@ const (
 	unsyncedRetry = time.Second
 	// unseenRetry is how often to look whether our own writes have come back.
 	unseenRetry = 200 * time.Millisecond
-	// period is how long to leave between two evaluations, and pollEvery how often to see
-	// whether one is due.
+	// period is how often to look for commands while there are none.
 	period = 10 * time.Second
-	// longest is after how long to evaluate although nothing is known to have changed.
-	longest = 5 * time.Minute
-	// budgetPeriod is how often to look again while budgets hold nodes back: they may have a
-	// schedule.
-	budgetPeriod = time.Minute
-	// share is how much of one core evaluations may take, as its inverse.
-	share = 20
 )
 
 // evaluate is one turn: decide what should go, and begin it.
@@ -57,8 +50,8 @@ func (d *disruption) evaluate(ctx context.Context) (reconcile.Result, error) {
 	}
 	// 2. Is it time?
 	pulse := d.o.World.Pulse()
-	if wait := d.wait(pulse, now); wait > 0 && !d.mayBuyMore(ctx, now) {
-		return reconcile.In(wait), nil
+	if left := d.wait(pulse, now); left > 0 && !d.mayBuyMore(ctx, now) {
+		return reconcile.In(left), nil
 	}
 	ended, blind := d.underway.Ended(), d.blind(ctx)
 	woke := d.woke(pulse)
@@ -77,7 +70,7 @@ func (d *disruption) evaluate(ctx context.Context) (reconcile.Result, error) {
 	d.last.changes, d.last.at = picture.Pulse.Changes, now
 	d.last.sweep(decision.Coverage)
 	d.last.ended, d.last.blind = ended, blind
-	d.last.next, d.last.waiting = next(decision.Plan.Prospects, now), decision.Waiting
+	d.last.next, d.last.waiting = wait.NextProspect(decision.Plan.Prospects, now), decision.Waiting
 	if d.o.Tell != nil {
 		d.o.Tell(picture.Snapshot, &decision)
 	}
@@ -101,26 +94,11 @@ func (r *round) sweep(c decide.Coverage) {
 
 // wait is how long until the next evaluation; nothing or less is now.
 func (d *disruption) wait(pulse world.Pulse, now time.Time) time.Duration {
-	if d.last.at.IsZero() {
-		return 0
-	}
-	// One evaluation that took long, as on a machine that is short of cores, must not hold up
-	// voluntary disruption for twenty times as long.
-	pause := max(period, d.o.Pause, min(share*d.last.took, longest))
-	if d.last.after != "" {
-		pause = min(d.last.took, longest) // nodes wait to be looked at
-	}
-	earliest := d.last.at.Add(pause)
-	due := d.last.at.Add(longest)
-	if !d.last.next.IsZero() && d.last.next.Before(due) {
-		due = d.last.next
-	}
-	// A command that was taken back leaves nothing behind that would be seen as a change.
-	again := pulse.Changes != d.last.changes || d.underway.Ended() != d.last.ended
-	if again || d.last.after != "" || due.Before(earliest) {
-		due = earliest
-	}
-	return min(due.Sub(now), max(period, d.o.Pause))
+	return wait.Evaluation{
+		Last: d.last.at, Took: d.last.took, Pause: d.o.Pause, Swept: d.last.after == "", Next: d.last.next,
+		// A command that was taken back leaves nothing behind that would be seen as a change.
+		Changed: pulse.Changes != d.last.changes || d.underway.Ended() != d.last.ended,
+	}.Left(now)
 }
 
 // mayBuyMore reports whether what a pool can buy has become known since the last evaluation,
@@ -208,20 +186,4 @@ func (d *disruption) budget(after string) decide.Budget {
 	out := d.o.Effort
 	out.Disrupt, out.Unadvised, out.Unproven, out.Sweep.After = true, true, true, after
 	return out
-}
-
-// next is when a prospect may change by itself.
-func next(prospects []plan.Prospect, now time.Time) time.Time {
-	var next time.Time
-	for i := range prospects {
-		p := &prospects[i]
-		at := p.Until
-		if p.Kind == plan.Waiting && at.IsZero() {
-			at = now.Add(budgetPeriod)
-		}
-		if at.After(now) && (next.IsZero() || at.Before(next)) {
-			next = at
-		}
-	}
-	return next
 }

@@ -12,10 +12,6 @@ import (
 	"tenon/internal/world"
 )
 
-// bufferPause is how soon after a decision the room of buffers is looked at again when something
-// has changed.
-const bufferPause = time.Second
-
 // spares are the last claims that were made for buffers. When launches are refused, the next are
 // made after pauses that grow, as for pods.
 type spares struct {

@@ -195,14 +195,9 @@ const name = "provisioner"
 // How often to look although nothing happened.
 const (
 	unsyncedRetry = 20 * time.Millisecond
-	openRetry     = 10 * time.Second // pods without a place: the cloud may have something by now
-	tidyFor       = time.Minute      // how long pools are looked at again after the last pod has its place
+	tidyFor       = time.Minute // how long pools are looked at again after the last pod has its place
 	streamRetry   = 250 * time.Millisecond
 	lateRetry     = time.Second // pods that wait for the places of others, or for others to take theirs
-	// supplyPause and objectionPause keep a stream of small changes from asking for a
-	// decision each: the scheduler objects to each pod of a burst by itself.
-	supplyPause    = 100 * time.Millisecond
-	objectionPause = time.Second
 )
 
 // idle reports whether no pod, claim or buffer waits.
@@ -219,7 +214,7 @@ func (l *loop) rest(ctx context.Context, p world.Pulse, now time.Time) (reconcil
 	}
 	again := reconcile.Never
 	if now.Sub(l.closed) < tidyFor {
-		again = reconcile.In(openRetry)
+		again = reconcile.In(wait.LookEvery)
 	}
 	return again, l.o.Executor.MarkPools(ctx, execute.Obstacles{})
 }
@@ -231,27 +226,13 @@ func (l *loop) due(p world.Pulse, now time.Time) bool {
 }
 
 // nextLook is when the last decision is to be looked at again although no pod has come.
-// What can be bought, and which nodes there are, matters only to pods without a place.
 func (l *loop) nextLook(p world.Pulse) time.Time {
-	next := l.last.at.Add(openRetry)
-	sooner := func(t time.Time) {
-		if t.Before(next) {
-			next = t
-		}
-	}
-	if p.Supply != l.last.supply && (l.last.open || p.Displaced > 0) {
-		sooner(l.last.at.Add(supplyPause))
-	}
-	if p.Buffered > 0 && p.Changes != l.last.changes {
-		sooner(l.last.at.Add(bufferPause))
-	}
-	if p.Objections != l.last.objections {
-		sooner(l.last.at.Add(objectionPause))
-	}
-	if !l.last.next.IsZero() {
-		sooner(l.last.next)
-	}
-	return next
+	return wait.Look{
+		Last: l.last.at, Next: l.last.next,
+		Supply:     p.Supply != l.last.supply && (l.last.open || p.Displaced > 0),
+		Buffers:    p.Buffered > 0 && p.Changes != l.last.changes,
+		Objections: p.Objections != l.last.objections,
+	}.At()
 }
 
 func (l *loop) again(p world.Pulse, now time.Time) reconcile.Result {
