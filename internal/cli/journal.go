@@ -172,7 +172,7 @@ plans are the same to the byte. A number is that of a decision in the journal; a
 tenon journal -o json wrote, and all of its decisions are made again.
 
 --save-snapshot writes the snapshot of one decision: tenon plan --snapshot reads it, with any other
-settings, and with --with, --without and --scale says what would have been otherwise.
+settings.
 
 Exit status: 0 when every plan is the same; 2 when some is another, or has no snapshot any more; 1 when the
 journal could not be read.`,

@@ -6,8 +6,8 @@
 //	                            ┘                   └──▶ snapshots: parts that several of them share
 //
 // It must not change a decision or keep one waiting: what it is given is summarised and written by a
-// goroutine of its own, and a snapshot for which it has no time is left out. It reads no clock: times
-// come with what is recorded.
+// goroutine of its own, and a snapshot for which it has no time is left out. Times come with what is
+// recorded; the clock only tells the writer how long to rest.
 package journal
 
 import (
@@ -15,6 +15,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"k8s.io/utils/clock"
 
 	"tenon/core/decide"
 	"tenon/core/plan"
@@ -30,7 +32,13 @@ type Options struct {
 	Bytes int64
 	// Problem is told, once for each text, of what cannot be written; nil is ignored.
 	Problem func(error)
+	// Clock is what the writer rests by after a snapshot; without one it does not rest.
+	Clock clock.Clock
 }
+
+// restFor is how many times as long as a snapshot took the writer rests, so that it has a twentieth of
+// one processor at most. Decisions that differ are left without a snapshot meanwhile, but for one.
+const restFor = 19
 
 // InMemory is the bound of a journal without a folder.
 const InMemory = 8 << 20
@@ -182,7 +190,7 @@ func (j *Journal) Run(ctx context.Context) error {
 	for {
 		select {
 		case <-j.wake:
-			j.drain()
+			j.work(ctx)
 		case <-ctx.Done():
 			j.mu.Lock()
 			j.running = false
@@ -199,16 +207,48 @@ func (j *Journal) NeedLeaderElection() bool { return false }
 // Start is Run, by the name that managers call.
 func (j *Journal) Start(ctx context.Context) error { return j.Run(ctx) }
 
-// drain writes what is queued, in its order.
-func (j *Journal) drain() {
-	j.writing.Lock()
-	defer j.writing.Unlock()
-	for {
-		t, ok := j.take()
+// work writes what is queued, in its order, and rests after each snapshot.
+func (j *Journal) work(ctx context.Context) {
+	for ctx.Err() == nil {
+		began := j.now()
+		t, ok := j.one()
 		if !ok {
 			return
 		}
+		if t.snapshot == nil || j.options.Clock == nil {
+			continue
+		}
+		select {
+		case <-j.options.Clock.After(restFor * j.now().Sub(began)):
+		case <-ctx.Done():
+		}
+	}
+}
+
+func (j *Journal) now() time.Time {
+	if j.options.Clock == nil {
+		return time.Time{}
+	}
+	return j.options.Clock.Now()
+}
+
+// one writes the first task that is queued, if there is one.
+func (j *Journal) one() (task, bool) {
+	j.writing.Lock()
+	defer j.writing.Unlock()
+	t, ok := j.take()
+	if ok {
 		j.write(t)
+	}
+	return t, ok
+}
+
+// drain writes what is queued, in its order.
+func (j *Journal) drain() {
+	for {
+		if _, ok := j.one(); !ok {
+			return
+		}
 	}
 }
 

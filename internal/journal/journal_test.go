@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/utils/clock"
+
 	"tenon/core/decide"
 	"tenon/core/plan"
 	"tenon/internal/journal"
@@ -271,6 +273,48 @@ func TestBadFiles(t *testing.T) {
 }
 
 // A line is a JSON object on its own, whose number comes first: readers skip by it.
+// slow is a clock on which everything takes a second, and that notes how long it is asked to wait.
+type slow struct {
+	clock.Clock
+	now   time.Time
+	waits chan time.Duration
+}
+
+func (s *slow) Now() time.Time {
+	s.now = s.now.Add(time.Second)
+	return s.now
+}
+
+func (s *slow) After(d time.Duration) <-chan time.Time {
+	s.waits <- d
+	return nil // for ever
+}
+
+// After a snapshot the writer rests for nineteen times as long as it took, and what is left is written at the end.
+func TestTheWriterRests(t *testing.T) {
+	t.Parallel()
+	c := &slow{waits: make(chan time.Duration, 9)}
+	j, err := journal.Open(journal.Options{Bytes: 50 << 20, Clock: c}, epoch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- j.Run(ctx) }()
+	record(j, 1)
+	if rest := <-c.waits; rest != 19*time.Second {
+		t.Errorf("the writer rests for %v", rest)
+	}
+	record(j, 2)
+	cancel()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if n := len(entries(t, j)); n != 2 || len(c.waits) != 0 {
+		t.Errorf("%d decisions are in the journal, and the writer rested %d times more", n, len(c.waits))
+	}
+}
+
 func TestLinesBeginWithTheirNumber(t *testing.T) {
 	t.Parallel()
 	text, err := json.Marshal(journal.Line{Seq: 7, Outcome: &journal.Outcome{}})

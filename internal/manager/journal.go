@@ -11,12 +11,12 @@ import (
 )
 
 // openJournal opens the journal that the settings ask for; nil without one.
-func openJournal(s settings.Settings, now clock.PassiveClock, log logr.Logger) (*journal.Journal, error) {
+func openJournal(s settings.Settings, now clock.Clock, log logr.Logger) (*journal.Journal, error) {
 	if s.JournalBytes == 0 {
 		return nil, nil
 	}
 	j, err := journal.Open(journal.Options{
-		Folder: s.JournalFolder, Bytes: s.JournalBytes,
+		Folder: s.JournalFolder, Bytes: s.JournalBytes, Clock: now,
 		Problem: func(err error) { log.Error(err, "a part of the journal is lost") },
 	}, now.Now())
 	if err != nil {
