@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tenon/internal/cli/planning"
 	"tenon/internal/journal"
 )
 
@@ -174,11 +175,16 @@ tenon journal -o json wrote, and all of its decisions are made again.
 --save-snapshot writes the snapshot of one decision: tenon plan --snapshot reads it, with any other
 settings.
 
-Exit status: 0 when every plan is the same; 2 when some is another, or has no snapshot any more; 1 when the
-journal could not be read.`,
+With --with, --without, --scale or --spot-interrupted the decision is made again as it was and with the
+change, and what differs is told: nodes, evictions, money, and pods without a place. The budget is the
+decision's own, so that a change is seen beside what was really decided.
+
+Exit status: 0 when every plan is the same; 2 when some is another, or has no snapshot any more; of a change 0
+when every pod has a place with it, 2 when some has none; 1 when the journal could not be read.`,
 		Example: `  tenon replay 4711
   tenon replay last-night.jsonl -o json
-  tenon replay 4711 --save-snapshot s.json.gz && tenon plan --snapshot s.json.gz --with pool.yaml`,
+  tenon replay 4711 --with pool.yaml
+  tenon replay 4711 --save-snapshot s.json.gz && tenon plan --snapshot s.json.gz --preference-policy Ignore`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return errors.New("name a decision by its number, as tenon journal lists it, or a file")
@@ -192,9 +198,17 @@ journal could not be read.`,
 	flags.StringVarP(&o.output, "output", "o", "text", "format: text or json")
 	var save string
 	flags.StringVar(&save, "save-snapshot", "", "write the snapshot of the decision to this file; compressed if it ends in .gz")
+	var tried planning.WhatIf
+	whatIfFlags(flags, &tried)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if save != "" && len(args) != 1 {
 			return errors.New("--save-snapshot is for one decision")
+		}
+		if tried.Given() {
+			if len(args) != 1 || save != "" {
+				return errors.New("a change is tried on one decision, without --save-snapshot")
+			}
+			return o.whatIf(cmd.Context(), w, args[0], tried)
 		}
 		same := true
 		for _, arg := range args {

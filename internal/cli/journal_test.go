@@ -42,21 +42,28 @@ func TestJournalAndReplay(t *testing.T) {
 		t.Fatalf("status %d: %s %v", status, problem, err)
 	}
 	saved := filepath.Join(t.TempDir(), "s.json.gz")
+	more := filepath.Join(t.TempDir(), "more.yaml")
+	if err := os.WriteFile(more, []byte("{apiVersion: v1, kind: Pod, metadata: {name: more}, spec: {containers: [{name: a, resources: {requests: {cpu: 100m}}}]}}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for name, tc := range map[string]struct {
 		args   []string
 		status int
 		want   string
 	}{
-		"another controller":           {[]string{"journal", "--from", folder, "--by", "disruption"}, 0, ""},
-		"another object":               {[]string{"journal", "--from", folder, "--about", "no/such"}, 0, ""},
-		"a time to come":               {[]string{"journal", "--from", folder, "--since", "2199-01-01T00:00:00Z"}, 0, ""},
-		"all of a file":                {[]string{"replay", file}, 0, "the same plan, byte for byte"},
-		"one of a folder":              {[]string{"replay", "2", "--from", folder, "--save-snapshot", saved}, 0, "decision 2 of provisioner"},
-		"one that is not there":        {[]string{"replay", "99", "--from", folder}, 1, "there is no decision 99"},
-		"a time that cannot be read":   {[]string{"journal", "--since", "yesterday"}, 1, "is neither a time"},
-		"a format that there is not":   {[]string{"journal", "--from", folder, "-o", "xml"}, 1, "unknown output format"},
-		"a controller that is not on":  {[]string{"journal", "--from", "http://127.0.0.1:1"}, 1, "ask for the journal"},
-		"a file that is not a journal": {[]string{"replay", "journal_test.go"}, 1, "is not a journal"},
+		"another controller":            {[]string{"journal", "--from", folder, "--by", "disruption"}, 0, ""},
+		"another object":                {[]string{"journal", "--from", folder, "--about", "no/such"}, 0, ""},
+		"a time to come":                {[]string{"journal", "--from", folder, "--since", "2199-01-01T00:00:00Z"}, 0, ""},
+		"all of a file":                 {[]string{"replay", file}, 0, "the same plan, byte for byte"},
+		"one of a folder":               {[]string{"replay", "2", "--from", folder, "--save-snapshot", saved}, 0, "decision 2 of provisioner"},
+		"what if a pod more":            {[]string{"replay", "2", "--from", folder, "--with", more}, 2, "What if: with"},
+		"a change on many decisions":    {[]string{"replay", file, "--with", more}, 1, "name one by its number"},
+		"a change of what is not there": {[]string{"replay", "2", "--from", folder, "--without", "nodepool/none"}, 1, "there is no NodePool/none"},
+		"one that is not there":         {[]string{"replay", "99", "--from", folder}, 1, "there is no decision 99"},
+		"a time that cannot be read":    {[]string{"journal", "--since", "yesterday"}, 1, "is neither a time"},
+		"a format that there is not":    {[]string{"journal", "--from", folder, "-o", "xml"}, 1, "unknown output format"},
+		"a controller that is not on":   {[]string{"journal", "--from", "http://127.0.0.1:1"}, 1, "ask for the journal"},
+		"a file that is not a journal":  {[]string{"replay", "journal_test.go"}, 1, "is not a journal"},
 	} {
 		status, text, problem := run(tc.args...)
 		if status != tc.status || !strings.Contains(text+problem, tc.want) || tc.want == "" && text != "" {

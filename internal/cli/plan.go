@@ -25,16 +25,21 @@ is to the least possible; what rules cost that bind; which pods existing nodes w
 why, and what would give them one. With --consolidate also which nodes would be removed or
 replaced, what that saves and how many pods it moves, and what keeps each of the others.
 
+With --with, --without, --scale or --spot-interrupted it makes a second plan in which that is so, and says
+what differs: nodes, evictions, money, and pods without a place. --diff writes it as Markdown.
+
 Objects come from files (-f: files, directories, - for standard input; YAML or JSON, as
 kubectl prints them) or, without -f, from the cluster of the kubeconfig. Nothing is ever
 changed there.
 
-Exit status: 0 when every pod has a place; 2 when some pod has none; 1 when the input was
+Exit status: 0 when every pod has a place (with the change, if there is one); 2 when some pod has none; 1 when the input was
 wrong, with file, document and field on standard error.`,
 		Example: `  tenon plan -f pools.yaml -f deployment.yaml
   kubectl get pods,nodes,nodepools,nodeclaims -A -o yaml | tenon plan -f -
   tenon plan --kubeconfig ~/.kube/config --explain
   tenon plan -f cluster/ --region eu-west-1 -o json | jq .cost
+  tenon plan --consolidate --scale deployment/web=500 --spot-interrupted us-west-2a
+  tenon plan -f cluster/ --with pool.yaml --without nodepool/old --diff
   tenon plan --save-snapshot now.json.gz && tenon plan --snapshot now.json.gz --preference-policy Ignore`,
 		Args: noArguments,
 	}
@@ -47,6 +52,8 @@ wrong, with file, document and field on standard error.`,
 	flags.BoolVar(&o.Explain, "explain", false, "tell of every node what it takes and could also be, and of every pool why not")
 	flags.BoolVar(&o.RuleCosts, "rule-costs", true, "also tell what single rules cost: what the new nodes would cost without each; plans again for each rule that may bind, within a fixed effort")
 	flags.StringVar(&o.SaveSnapshot, "save-snapshot", "", "write all that the plan depends on to this file; compressed if it ends in .gz")
+	whatIfFlags(flags, &o.WhatIf)
+	flags.BoolVar(&o.WhatIf.Markdown, "diff", false, "write what such a change does as Markdown, for a pull request")
 	settingFlags(flags, w)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		complete, err := makePlan(cmd, w, o, now)
@@ -64,6 +71,14 @@ func inputFlags(flags *pflag.FlagSet, w World, o *planning.Options) {
 	flags.StringVar(&o.Catalog, "catalog", "", catalogUsage(w))
 	flags.StringVar(&o.Region, "region", w.Cloud.Builtin.Region, "region of the built-in "+w.Cloud.Builtin.Name+" catalogue")
 	flags.StringVar(&o.Snapshot, "snapshot", "", "read all that the plan depends on from this file, in place of -f or a cluster")
+}
+
+// whatIfFlags say what is to be tried.
+func whatIfFlags(flags *pflag.FlagSet, o *planning.WhatIf) {
+	flags.StringArrayVar(&o.With, "with", nil, "what if these objects were added, or replaced those of their names: a file or directory of pools, workloads, pods, DaemonSets; may be repeated")
+	flags.StringArrayVar(&o.Without, "without", nil, "what if KIND/NAME or KIND/NAMESPACE/NAME were not there, such as nodepool/old; may be repeated")
+	flags.StringArrayVar(&o.Scale, "scale", nil, "what if a workload had so many replicas, such as deployment/web=500; may be repeated")
+	flags.StringArrayVar(&o.SpotInterrupted, "spot-interrupted", nil, "what if all spot nodes of this zone were taken away, and none could be bought there; may be repeated")
 }
 
 func settingFlags(flags *pflag.FlagSet, w World) {

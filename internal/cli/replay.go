@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"tenon/internal/cli/planning"
@@ -48,6 +49,49 @@ func (r *replayer) all(source journal.Source, number int64) error {
 	}
 	if !found {
 		return fmt.Errorf("there is no decision %d in the journal; tenon journal lists them", number)
+	}
+	return nil
+}
+
+// whatIf makes one decision again, as it was and with a change, and writes what differs. It is incomplete if
+// some pod has no place with the change.
+func (o *replayOptions) whatIf(ctx context.Context, w World, arg string, tried planning.WhatIf) error {
+	if o.output != "text" && o.output != "json" {
+		return fmt.Errorf("unknown output format %q; use text or json", o.output)
+	}
+	source, from := journalSource(o.from), o.from
+	number, err := strconv.ParseInt(arg, 10, 64)
+	if err != nil {
+		source, from = journal.File(arg), arg
+	}
+	entries, err := journal.Entries(ctx, source)
+	if err != nil {
+		return explainUnreachable(err, from)
+	}
+	at := slices.IndexFunc(entries, func(e journal.Entry) bool { return number == 0 || e.ID == number })
+	switch {
+	case at < 0:
+		return fmt.Errorf("there is no decision %d in the journal; tenon journal lists them", number)
+	case number == 0 && len(entries) > 1:
+		return fmt.Errorf("%s has %d decisions: name one by its number, with --from %s", arg, len(entries), arg)
+	}
+	s, err := journal.Snapshot(ctx, source, &entries[at])
+	if err != nil {
+		return err
+	}
+	d, err := planning.Difference(s, entries[at].Effort.Budget(), tried, planning.World{In: w.In, Err: w.Err, Progress: io.Discard, Lookup: w.LookupEnv, Cloud: w.Cloud})
+	if err != nil {
+		return err
+	}
+	write := d.WriteText
+	if o.output == "json" {
+		write = d.WriteJSON
+	}
+	if err := write(w.Out); err != nil {
+		return err
+	}
+	if d.With.Unschedulable > 0 {
+		return ErrIncomplete
 	}
 	return nil
 }

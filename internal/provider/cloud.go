@@ -52,6 +52,8 @@ type Ground struct {
 type Builtin struct {
 	// Name is what people call it: EC2.
 	Name string
+	// Currency of its prices, as ISO 4217 has it.
+	Currency string
 	// Region is the one that is taken if none is named.
 	Region string
 	// Market is that of a region. Without one, each pool buys in the region that it names, or

@@ -46,6 +46,7 @@ func (j *job) gather(ctx context.Context) (*snapshot.Snapshot, error) {
 		return nil, err
 	}
 	j.report.Set("putting the picture together", fmt.Sprintf("%d pods", len(objects.Pods)))
+	j.objects, j.reading = objects, options
 	s := ingest.Build(objects, options)
 	if !options.Files {
 		leaveOutReplicas(s)
@@ -113,8 +114,12 @@ func (j *job) decisionSettings(s snapshot.Settings) snapshot.Settings {
 
 // fromFiles reads the objects that -f names.
 func (j *job) fromFiles(options ingest.Options) (*ingest.Objects, error) {
+	return j.readFiles(j.Files, options)
+}
+
+func (j *job) readFiles(files []string, options ingest.Options) (*ingest.Objects, error) {
 	checker := ingest.NewTranslator(ingest.NewIndex(), options)
-	objects, report, err := manifest.Read(j.Files, manifest.Options{
+	objects, report, err := manifest.Read(files, manifest.Options{
 		Stdin: j.In,
 		Progress: func(p manifest.Progress) {
 			j.report.Set("reading", fmt.Sprintf("%d of %d files, %d objects", p.Files, p.AllFiles, p.Objects))

@@ -19,6 +19,7 @@ import (
 	"tenon/internal/cli/progress"
 	"tenon/internal/cli/screen"
 	"tenon/internal/cli/table"
+	"tenon/internal/ingest"
 	"tenon/internal/provider"
 	"tenon/internal/settings"
 )
@@ -40,7 +41,9 @@ type Options struct {
 	// Output is table, json or yaml.
 	Output string
 	// Write writes the plan in place of an output format; nil is by the format.
-	Write    func(io.Writer, document.Planned) error
+	Write func(io.Writer, document.Planned) error
+	// WhatIf is what is tried beside: then the difference is written.
+	WhatIf   WhatIf
 	Settings settings.Settings
 	// Given tells which options were set, by the names of their flags: a snapshot file has
 	// settings of its own, and only what is given replaces them.
@@ -64,6 +67,9 @@ type World struct {
 func Run(ctx context.Context, o Options, w World) (complete bool, err error) {
 	if err := o.check(w.Cloud); err != nil {
 		return false, err
+	}
+	if o.WhatIf.Given() {
+		return runWhatIf(ctx, o, w)
 	}
 	j := &job{Options: o, World: w, report: progress.Start(w.Progress, screen.Of(w.Progress, w.Lookup).Terminal)}
 	s, err := j.gather(ctx)
@@ -95,6 +101,9 @@ func (o *Options) check(cloud provider.Cloud) error {
 	if o.Output != Table && o.Output != JSON && o.Output != YAML {
 		return fmt.Errorf("unknown output format %q; use table, json or yaml", o.Output)
 	}
+	if err := o.WhatIf.check(o.Output); err != nil {
+		return err
+	}
 	if o.Snapshot == "" {
 		return nil
 	}
@@ -119,6 +128,9 @@ type job struct {
 	World
 	report *progress.Reporter
 	notes  []string
+	// objects are those of files or a cluster, and reading is how they were read.
+	objects *ingest.Objects
+	reading ingest.Options
 }
 
 // note remembers something that people should know, to be told once the work is done.
