@@ -20,7 +20,7 @@ import (
 )
 
 // Names lists the workloads.
-func Names() []string { return []string{"mixed", "spread", "inflate"} }
+func Names() []string { return []string{"mixed", "spread", "zones", "inflate"} }
 
 // Deployments makes those of a workload. A seed gives the same ones every time; scale
 // multiplies their replicas.
@@ -31,6 +31,8 @@ func Deployments(name string, seed uint64, scale float64) ([]*appsv1.Deployment,
 		return mixed(seed, many(50)), nil
 	case "spread":
 		return spread(many(100), many(40)), nil
+	case "zones":
+		return zones(many(100), many(40)), nil
 	case "inflate":
 		return []*appsv1.Deployment{Deployment("inflate", many(5000), "1")}, nil
 	}
@@ -52,11 +54,30 @@ func mixed(seed uint64, replicas int32) []*appsv1.Deployment {
 	return out
 }
 
+// zones are the Deployments of spread whose pods all ask for the same, but half as much if they share no
+// node.
+func zones(wide, apart int32) []*appsv1.Deployment {
+	out := spread(wide, apart)
+	for i, d := range out {
+		cpu, memory := "500m", "512Mi"
+		if i >= zonal {
+			cpu, memory = "250m", "256Mi"
+		}
+		d.Spec.Template.Spec.Containers[0].Resources.Requests = corev1.ResourceList{
+			corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory),
+		}
+	}
+	return out
+}
+
+// zonal is how many of the Deployments of spread are spread over zones.
+const zonal = 10
+
 // spread are ten Deployments spread over zones, and five whose pods share no node.
-func spread(spread, apart int32) []*appsv1.Deployment {
+func spread(wide, apart int32) []*appsv1.Deployment {
 	var out []*appsv1.Deployment
-	for i := range 10 {
-		d := Deployment(fmt.Sprintf("spread-%02d", i), spread, []string{"250m", "500m", "1"}[i%3])
+	for i := range zonal {
+		d := Deployment(fmt.Sprintf("spread-%02d", i), wide, []string{"250m", "500m", "1"}[i%3])
 		d.Spec.Template.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
 			MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: d.Spec.Selector,
 		}}
