@@ -194,6 +194,7 @@ func Varied(t Trial) Trial {
 		t.Options.Limit = 1 + dice.IntN(2*t.Options.Pods)
 	}
 	t.Options.OnDemand = dice.IntN(2) == 0
+	t.Options.Buffers = rand.New(rand.NewPCG(t.Options.Seed, 6)).IntN(4) == 0
 	all := strings.Split(t.Faults, ",")
 	if t.Faults == "all" {
 		all = FaultNames()

@@ -75,14 +75,39 @@ func (w *Watch) buffersAtRest() {
 		case c.Status == "True" && plain(pods[0]):
 			roomy = append(roomy, pods...)
 		case c.Status == "True":
-		case !strings.Contains(c.Message, " failed: ") || pods[0].Annotations[Infeasible] == "" && !w.limitHolds(pods[0]):
+		case !strings.Contains(c.Message, " failed: ") || pods[0].Annotations[Infeasible] == "" && !w.limitsReached(pods[0]):
 			w.report(RestBuffers, "buffer %s has no room for %d pods: %s %s", b.Name, len(pods), c.Reason, c.Message)
 		}
 	}
-	if len(roomy) > 0 && seat(roomy, w.rooms(0)) == "" {
+	if !mayHold(w.rooms(0), roomy) {
 		w.report(RestBuffers, "%d pods of buffers that say that they have room have none", len(roomy))
 	}
 	w.pastBuffers()
+}
+
+// mayHold reports whether rooms may have a place for every pod: each fits somewhere, and all of them ask for
+// no more than is free. Whether they can be packed so that each has one is not looked for.
+func mayHold(rooms []*room, pods []*corev1.Pod) bool {
+	var free space
+	for _, r := range rooms {
+		free = free.less(space{-r.free.cpu, -r.free.memory, -r.free.pods})
+	}
+	for _, pod := range pods {
+		if seat([]*corev1.Pod{pod}, copied(rooms)) == "" {
+			return false
+		}
+		free = free.less(demand(pod))
+	}
+	return free.holds(space{})
+}
+
+func copied(rooms []*room) []*room {
+	out := make([]*room, len(rooms))
+	for i, r := range rooms {
+		one := *r
+		out[i] = &one
+	}
+	return out
 }
 
 // pastBuffers looks for pods that wait for a limit although nodes without pods are kept.

@@ -196,15 +196,24 @@ func (w *Watch) holds(node string) bool {
 func (w *Watch) limitHolds(pod *corev1.Pod) bool {
 	pools := store.All[*karpenterv1.NodePool](w.Store)
 	for _, pool := range pools {
-		limit, has := pool.Spec.Limits[corev1.ResourceCPU]
+		_, has := pool.Spec.Limits[corev1.ResourceCPU]
 		said := slices.ContainsFunc(pool.Status.Conditions, func(c metav1.Condition) bool {
 			return c.Type == karpenterv1.ConditionLimitReached && c.Status == metav1.ConditionTrue
 		})
-		if !has || !said || limit.MilliValue()-w.has(pool.Name) > mostNeeded(pod) {
+		if !has || !said {
 			return false
 		}
 	}
-	return len(pools) > 0
+	return w.limitsReached(pod)
+}
+
+// limitsReached reports whether the limits of all pools leave less than the machine for a pod may need.
+func (w *Watch) limitsReached(pod *corev1.Pod) bool {
+	pools := store.All[*karpenterv1.NodePool](w.Store)
+	return len(pools) > 0 && !slices.ContainsFunc(pools, func(pool *karpenterv1.NodePool) bool {
+		limit, has := pool.Spec.Limits[corev1.ResourceCPU]
+		return !has || limit.MilliValue()-w.has(pool.Name) > mostNeeded(pod)
+	})
 }
 
 // has is how much CPU the machines of a pool have.
