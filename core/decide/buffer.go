@@ -26,10 +26,13 @@ type filler struct {
 	of      []int
 	// host is the existing node on which each has room, empty for none.
 	host []string
+	// starved are the pools whose limits keep real pods waiting. Buffers give way there: nothing is
+	// bought for them, and no node is kept for them.
+	starved map[string]bool
 }
 
 func newFiller(s snapshot.Sorted, p *plan.Plan) *filler {
-	f := &filler{given: s, plan: p}
+	f := &filler{given: s, plan: p, starved: starved(p)}
 	for _, i := range oldestFirst(s.Buffers) {
 		b := &s.Buffers[i]
 		for n := range b.Pods {
@@ -99,9 +102,22 @@ func (f *filler) rooms(found *plan.Plan, planned string) []plan.Room {
 	for _, u := range found.Unplaced {
 		room := &out[f.of[u.Pod-base]]
 		room.Lacking++
-		room.Verdict = u.Verdict
+		room.Verdict = f.verdict(u.Verdict)
 	}
 	return out
+}
+
+// verdict says of starved pools why they are closed to buffers, in place of the mark that closes them. A
+// pool that is not ready by itself keeps its own reason.
+func (f *filler) verdict(v *reason.Verdict) *reason.Verdict {
+	out := *v
+	out.Pools = slices.Clone(v.Pools)
+	for i := range out.Pools {
+		if r := &out.Pools[i].Reason; r.Code == reason.PoolNotReady && r.Detail == string(reason.PoolLimitsAwaited) {
+			*r = reason.Reason{Code: reason.PoolLimitsAwaited}
+		}
+	}
+	return &out
 }
 
 // settled is the cluster in which the plan for real pods has come true and no real pod waits, with
@@ -125,21 +141,19 @@ func (f *filler) settled(mark string) snapshot.Sorted {
 		s.Nodes = append(s.Nodes, n)
 		put(f.plan.Claims[i].Pods, n.Name)
 	}
-	starved := f.starved()
 	for i := range s.Pools {
-		if starved[s.Pools[i].Name] && s.Pools[i].Unready == "" {
-			s.Pools[i].Unready = "pods wait for what its limits leave"
+		if f.starved[s.Pools[i].Name] && s.Pools[i].Unready == "" {
+			s.Pools[i].Unready = string(reason.PoolLimitsAwaited)
 		}
 	}
 	return s
 }
 
-// starved are the pools whose limits keep real pods waiting. Buffers give way there: nothing is
-// bought for them, and no node is kept for them.
-func (f *filler) starved() map[string]bool {
+// starved are the pools whose limits keep pods of a plan waiting.
+func starved(p *plan.Plan) map[string]bool {
 	out := map[string]bool{}
-	for i := range f.plan.Unplaced {
-		for _, v := range f.plan.Unplaced[i].Verdict.Pools {
+	for i := range p.Unplaced {
+		for _, v := range p.Unplaced[i].Verdict.Pools {
 			if v.Reason.Code == reason.LimitReached {
 				out[v.Pool] = true
 			}
@@ -171,13 +185,13 @@ func (f *filler) hosted() (snapshot.Sorted, *plan.Plan) {
 	}
 	p := *f.plan
 	p.Claims = slices.Concat(p.Claims, p.Spare)
-	starved, pools := f.starved(), map[string]string{}
+	pools := map[string]string{}
 	for i := range f.given.Nodes {
 		pools[f.given.Nodes[i].Name] = f.given.Nodes[i].Pool
 	}
 	var held []snapshot.Pod
 	for i, pod := range f.virtual {
-		if f.host[i] == "" || starved[pools[f.host[i]]] {
+		if f.host[i] == "" || f.starved[pools[f.host[i]]] {
 			continue
 		}
 		pod.Node, pod.Pending = f.host[i], false

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tenon/core/plan"
+	"tenon/core/reason"
 	"tenon/core/requirement"
 	"tenon/core/rulecost"
 	"tenon/core/snapshot"
@@ -35,14 +36,7 @@ func render(s *snapshot.Snapshot, p *plan.Plan) string {
 	reasons := map[string][]snapshot.PodIndex{}
 	var order []string
 	for _, u := range p.Unplaced {
-		text := string(u.Verdict.General.Code)
-		for _, pool := range u.Verdict.Pools {
-			text += fmt.Sprintf(" %s=%s", pool.Pool, pool.Reason.Code)
-			if pool.Reason.Where != "" {
-				text += "(" + pool.Reason.Where + ")"
-			}
-		}
-		text = strings.TrimSpace(text)
+		text := codes(u.Verdict)
 		if _, ok := reasons[text]; !ok {
 			order = append(order, text)
 		}
@@ -55,10 +49,26 @@ func render(s *snapshot.Snapshot, p *plan.Plan) string {
 		fmt.Fprintf(&b, "launch %s %s %s for buffers\n", c.Name, c.Offer.InstanceType, c.Offer.CapacityType)
 	}
 	for _, r := range p.Rooms {
-		fmt.Fprintf(&b, "buffer %s: %d existing, %d planned, %d new, %d lacking\n", s.Buffers[r.Buffer].Name, r.Existing, r.Planned, r.New, r.Lacking)
+		fmt.Fprintf(&b, "buffer %s: %d existing, %d planned, %d new, %d lacking", s.Buffers[r.Buffer].Name, r.Existing, r.Planned, r.New, r.Lacking)
+		if r.Verdict != nil {
+			b.WriteString(": " + codes(r.Verdict))
+		}
+		b.WriteString("\n")
 	}
 	fmt.Fprintf(&b, "cost %s bound %s", p.Cost.New, p.Cost.LowerBound)
 	return b.String() + renderFleet(s, p)
+}
+
+// codes are what a verdict says, in general and of each pool.
+func codes(v *reason.Verdict) string {
+	text := string(v.General.Code)
+	for _, pool := range v.Pools {
+		text += fmt.Sprintf(" %s=%s", pool.Pool, pool.Reason.Code)
+		if pool.Reason.Where != "" {
+			text += "(" + pool.Reason.Where + ")"
+		}
+	}
+	return strings.TrimSpace(text)
 }
 
 func keys(set map[string]bool) []string {

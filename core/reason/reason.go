@@ -16,6 +16,7 @@ const (
 	PodRefused          Code = "PodRefused"
 	NoPools             Code = "NoPools"
 	PoolNotReady        Code = "PoolNotReady"
+	PoolLimitsAwaited   Code = "PoolLimitsAwaited" // of a buffer: real pods wait for what the limits leave
 	TaintNotTolerated   Code = "TaintNotTolerated"
 	LabelsIncompatible  Code = "LabelsIncompatible"
 	VolumeElsewhere     Code = "VolumeElsewhere"

@@ -129,7 +129,8 @@ func TestPoolVerdictText(t *testing.T) {
 			PoolVerdict{Reason: Reason{Code: TypeIncompatible}},
 			"no instance type met the scheduling requirements or had enough resources or had a required offering; the pool has no offerings",
 		},
-		"a pool that is not ready": {PoolVerdict{Reason: Reason{Code: PoolNotReady, Detail: "is being deleted"}}, "is being deleted"},
+		"a pool that is not ready":          {PoolVerdict{Reason: Reason{Code: PoolNotReady, Detail: "is being deleted"}}, "is being deleted"},
+		"a pool whose limits pods wait for": {PoolVerdict{Reason: Reason{Code: PoolLimitsAwaited}}, "pods wait for what its limits leave"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -144,7 +145,7 @@ func TestPoolVerdictText(t *testing.T) {
 func TestEveryCodeHasWords(t *testing.T) {
 	t.Parallel()
 	codes := []Code{
-		PodRefused, NoPools, PoolNotReady, TaintNotTolerated, LabelsIncompatible, VolumeElsewhere, TypeIncompatible, NoOffering,
+		PodRefused, NoPools, PoolNotReady, PoolLimitsAwaited, TaintNotTolerated, LabelsIncompatible, VolumeElsewhere, TypeIncompatible, NoOffering,
 		OfferingUnavailable, InsufficientRoom, HostPortTaken, MinimumNotMet, LimitReached, Spread, Affinity, AntiAffinity, ReservationTaken, PriceCeiling, None,
 	}
 	for _, c := range codes {

@@ -14,6 +14,8 @@ func (r Reason) Text() string {
 	switch r.Code {
 	case PodRefused, PoolNotReady:
 		return r.Detail
+	case PoolLimitsAwaited:
+		return "pods wait for what its limits leave"
 	case NoPools:
 		return "there is no pool that nodes may be bought from"
 	case TaintNotTolerated:
@@ -186,7 +188,7 @@ var passed = map[Code]string{
 // funnel lists the rules that left fewer offerings than there were before.
 func (v *PoolVerdict) funnel() string {
 	if v.Listed == 0 {
-		if v.Reason.Code == PoolNotReady {
+		if v.Reason.Code == PoolNotReady || v.Reason.Code == PoolLimitsAwaited {
 			return ""
 		}
 		return "the pool has no offerings"

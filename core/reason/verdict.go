@@ -96,6 +96,7 @@ func (v *PoolVerdict) way() int {
 // blames are the rules in a few words, for counting pools.
 var blames = map[Code]string{
 	PoolNotReady:        "not being ready",
+	PoolLimitsAwaited:   "limits that pods wait for",
 	TaintNotTolerated:   "a taint",
 	LabelsIncompatible:  "labels",
 	VolumeElsewhere:     "volumes",
