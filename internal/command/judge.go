@@ -10,15 +10,15 @@ import (
 type Judgement struct {
 	// Going are removed, Released have to stay; both in the order of the record.
 	Going, Released []Leaver
-	// Abandon, if it is not empty, is why none of them goes and all is taken back.
-	Abandon string
+	// Abandon, if it has a code, is why none of them goes and all is taken back.
+	Abandon Why
 }
 
 // Judge says what becomes of the nodes that still stay, given what speaks against the removal
 // of some of them, by claim.
 func (s *Stage) Judge(objections map[string]reason.Cause) Judgement {
 	out := Judgement{}
-	why := "nothing is left of it"
+	why := Why{Code: NothingLeft}
 	var names []string
 	for _, l := range s.Staying() {
 		cause, stays := objections[l.Claim.Name]
@@ -27,7 +27,7 @@ func (s *Stage) Judge(objections map[string]reason.Cause) Judgement {
 			out.Going, names = append(out.Going, l), append(names, l.Claim.Name)
 			continue
 		case len(out.Released) == 0:
-			why = l.Name() + ": " + cause.Text()
+			why = Why{Code: NodeKept, Name: l.Name(), Cause: cause}
 		}
 		out.Released = append(out.Released, l)
 	}

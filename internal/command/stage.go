@@ -1,7 +1,6 @@
 package command
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -57,38 +56,38 @@ const (
 const Settle = 2 * time.Second
 
 // Next is what has to be done, and why.
-func (s *Stage) Next() (Step, string) {
+func (s *Stage) Next() (Step, Why) {
 	staying := s.Staying()
 	if len(staying) == 0 {
-		return Over, "every node is gone or going"
+		return Over, Why{Code: NoNodeLeft}
 	}
 	if s.Unaware > 0 {
-		return Abandon, "it is not written on all of its claims"
+		return Abandon, Why{Code: RecordIncomplete}
 	}
 	ready := true
 	for i, r := range s.Replacements {
 		switch {
 		case r == nil:
-			return Abandon, fmt.Sprintf("replacement %s is gone", s.Record.Replacements[i].Claim)
+			return Abandon, Why{Code: ReplacementGone, Name: s.Record.Replacements[i].Claim}
 		case r.DeletionTimestamp != nil:
-			return Abandon, fmt.Sprintf("replacement %s is being deleted%s", r.Name, trouble(r))
+			return Abandon, Why{Code: ReplacementDeleted, Name: r.Name, Message: trouble(r)}
 		case !meta.IsStatusConditionTrue(r.Status.Conditions, karpenterv1.ConditionInitialized):
 			ready = false
 		}
 	}
 	if !ready && s.Now.Sub(s.Record.Begun) > s.Patience {
-		return Abandon, fmt.Sprintf("its replacements were not ready within %s", s.Patience)
+		return Abandon, Why{Code: ReplacementsLate, Patience: s.Patience}
 	}
 	if slices.ContainsFunc(staying, func(l Leaver) bool { return !l.marked() }) {
-		return Mark, "not every node is marked"
+		return Mark, Why{Code: NodeUnmarked}
 	}
 	switch {
 	case !ready:
-		return Wait, "its replacements are not ready"
+		return Wait, Why{Code: ReplacementsNotReady}
 	case s.Closed.IsZero(), s.Now.Sub(s.Closed) < Settle:
-		return Wait, "its nodes have been closed only now"
+		return Wait, Why{Code: NodesClosedOnlyNow}
 	}
-	return Look, ""
+	return Look, Why{}
 }
 
 // Staying are the leavers that are not being deleted yet.
@@ -112,7 +111,7 @@ func trouble(claim *karpenterv1.NodeClaim) string {
 	for _, name := range []string{karpenterv1.ConditionLaunched, karpenterv1.ConditionRegistered, karpenterv1.ConditionInitialized} {
 		for _, c := range claim.Status.Conditions {
 			if c.Type == name && c.Status != metav1.ConditionTrue && c.Message != "" {
-				return ": " + c.Message
+				return c.Message
 			}
 		}
 	}

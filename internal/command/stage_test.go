@@ -1,7 +1,6 @@
 package command_test
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -52,31 +51,31 @@ func members(names ...string) []command.Member {
 // What comes next follows from the objects alone.
 func TestNext(t *testing.T) {
 	t.Parallel()
-	const reason, ready = karpenterv1.ConditionDisruptionReason, karpenterv1.ConditionInitialized
+	const marked, ready = karpenterv1.ConditionDisruptionReason, karpenterv1.ConditionInitialized
 	failing := claim("new")
 	failing.DeletionTimestamp = &metav1.Time{Time: noon}
 	failing.Status.Conditions = []metav1.Condition{{Type: karpenterv1.ConditionRegistered, Status: metav1.ConditionFalse, Message: "it never joined"}}
 	for name, tc := range map[string]struct {
 		stage command.Stage
 		want  command.Step
-		why   string
+		why   reason.Code
 	}{
-		"nothing is written yet":           {command.Stage{Leavers: []command.Leaver{leaver("a")}}, command.Mark, ""},
-		"the taint is missing":             {command.Stage{Leavers: []command.Leaver{leaver("a", reason)}}, command.Mark, ""},
-		"the condition is missing":         {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted")}}, command.Mark, ""},
-		"the node was closed only now":     {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted", reason)}, Closed: noon.Add(-time.Second)}, command.Wait, ""},
-		"it was not seen closed":           {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted", reason)}}, command.Wait, ""},
-		"it has been closed for a while":   {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted", reason)}, Closed: noon.Add(-command.Settle)}, command.Look, ""},
-		"it goes":                          {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted", reason, "deleting")}}, command.Over, ""},
-		"it is gone":                       {command.Stage{}, command.Over, ""},
-		"the replacement is on its way":    {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted", reason)}, Replacements: []*karpenterv1.NodeClaim{claim("new")}, Closed: noon.Add(-time.Hour)}, command.Wait, "not ready"},
-		"the replacement is ready":         {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted", reason)}, Replacements: []*karpenterv1.NodeClaim{claim("new", ready)}, Closed: noon.Add(-time.Hour)}, command.Look, ""},
-		"the replacement is gone":          {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted", reason)}, Replacements: []*karpenterv1.NodeClaim{nil}}, command.Abandon, "replacement new is gone"},
-		"the replacement goes":             {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted", reason)}, Replacements: []*karpenterv1.NodeClaim{failing}}, command.Abandon, "it never joined"},
-		"the replacement takes too long":   {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted", reason)}, Replacements: []*karpenterv1.NodeClaim{claim("new")}, Patience: time.Second}, command.Abandon, "not ready within"},
-		"it was written on a part only":    {command.Stage{Leavers: []command.Leaver{leaver("a")}, Unaware: 1}, command.Abandon, "not written"},
-		"one of two went by itself":        {command.Stage{Leavers: []command.Leaver{leaver("a", "deleting"), leaver("b", "tainted", reason)}, Closed: noon.Add(-time.Hour)}, command.Look, ""},
-		"all went, the replacement failed": {command.Stage{Leavers: []command.Leaver{leaver("a", "deleting")}, Replacements: []*karpenterv1.NodeClaim{nil}}, command.Over, ""},
+		"nothing is written yet":           {command.Stage{Leavers: []command.Leaver{leaver("a")}}, command.Mark, command.NodeUnmarked},
+		"the taint is missing":             {command.Stage{Leavers: []command.Leaver{leaver("a", marked)}}, command.Mark, command.NodeUnmarked},
+		"the condition is missing":         {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted")}}, command.Mark, command.NodeUnmarked},
+		"the node was closed only now":     {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted", marked)}, Closed: noon.Add(-time.Second)}, command.Wait, command.NodesClosedOnlyNow},
+		"it was not seen closed":           {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted", marked)}}, command.Wait, command.NodesClosedOnlyNow},
+		"it has been closed for a while":   {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted", marked)}, Closed: noon.Add(-command.Settle)}, command.Look, reason.None},
+		"it goes":                          {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted", marked, "deleting")}}, command.Over, command.NoNodeLeft},
+		"it is gone":                       {command.Stage{}, command.Over, command.NoNodeLeft},
+		"the replacement is on its way":    {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted", marked)}, Replacements: []*karpenterv1.NodeClaim{claim("new")}, Closed: noon.Add(-time.Hour)}, command.Wait, command.ReplacementsNotReady},
+		"the replacement is ready":         {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted", marked)}, Replacements: []*karpenterv1.NodeClaim{claim("new", ready)}, Closed: noon.Add(-time.Hour)}, command.Look, reason.None},
+		"the replacement is gone":          {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted", marked)}, Replacements: []*karpenterv1.NodeClaim{nil}}, command.Abandon, command.ReplacementGone},
+		"the replacement goes":             {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted", marked)}, Replacements: []*karpenterv1.NodeClaim{failing}}, command.Abandon, command.ReplacementDeleted},
+		"the replacement takes too long":   {command.Stage{Leavers: []command.Leaver{leaver("a", "tainted", marked)}, Replacements: []*karpenterv1.NodeClaim{claim("new")}, Patience: time.Second}, command.Abandon, command.ReplacementsLate},
+		"it was written on a part only":    {command.Stage{Leavers: []command.Leaver{leaver("a")}, Unaware: 1}, command.Abandon, command.RecordIncomplete},
+		"one of two went by itself":        {command.Stage{Leavers: []command.Leaver{leaver("a", "deleting"), leaver("b", "tainted", marked)}, Closed: noon.Add(-time.Hour)}, command.Look, reason.None},
+		"all went, the replacement failed": {command.Stage{Leavers: []command.Leaver{leaver("a", "deleting")}, Replacements: []*karpenterv1.NodeClaim{nil}}, command.Over, command.NoNodeLeft},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -85,8 +84,12 @@ func TestNext(t *testing.T) {
 			if s.Patience == 0 {
 				s.Patience = time.Hour
 			}
-			if got, why := s.Next(); got != tc.want || !strings.Contains(why, tc.why) {
-				t.Errorf("%s (%s), want %s (%s)", got, why, tc.want, tc.why)
+			got, why := s.Next()
+			if got != tc.want || why.Code != tc.why {
+				t.Errorf("%s (%s), want %s (%s)", got, why.Code, tc.want, tc.why)
+			}
+			if says := why.Message == "it never joined"; says != (why.Code == command.ReplacementDeleted) {
+				t.Errorf("the message is %q", why.Message)
 			}
 		})
 	}
@@ -146,8 +149,8 @@ func TestJudge(t *testing.T) {
 			objections[claim] = reason.Cause{Code: reason.PodCame, Where: "default/" + claim}
 		}
 		got := s.Judge(objections)
-		if got.Abandon != tc.abandon {
-			t.Errorf("%s: abandoned for %q", name, got.Abandon)
+		if text := got.Abandon.Text(); text != tc.abandon {
+			t.Errorf("%s: abandoned for %q", name, text)
 		}
 		if tc.abandon == "" && (len(got.Going) != 3-len(tc.staying) || len(got.Released) != len(tc.staying)) {
 			t.Errorf("%s: %d go, %d are released", name, len(got.Going), len(got.Released))

@@ -192,7 +192,7 @@ func (d *disruption) begin(ctx context.Context, s *start, number int64) error {
 func (d *disruption) undo(ctx context.Context, r *command.Record, cause error) error {
 	stage, err := d.stage(ctx, d.kit.Uncached(reconcile.AfterOwnWrite), world.Underway{Record: *r})
 	if err == nil {
-		err = d.abandon(ctx, stage, cause.Error())
+		err = d.abandon(ctx, stage, command.Why{Code: command.BeginFailed, Message: cause.Error()})
 	}
 	if err != nil {
 		reconcile.Log(ctx).Error(err, "could not take back a disruption that was not begun completely", "command-id", r.ID)

@@ -90,7 +90,7 @@ func (d *disruption) advance(ctx context.Context, u world.Underway) error {
 }
 
 // take does a step.
-func (d *disruption) take(ctx context.Context, s *command.Stage, step command.Step, why string) error {
+func (d *disruption) take(ctx context.Context, s *command.Stage, step command.Step, why command.Why) error {
 	switch step {
 	case command.Look:
 		return d.remove(ctx, s)
@@ -168,7 +168,7 @@ func (d *disruption) remove(ctx context.Context, s *command.Stage) error {
 	}
 	d.tellObjections(ctx, s, objections)
 	outcome := s.Judge(objections)
-	if outcome.Abandon != "" {
+	if outcome.Abandon.Code != reason.None {
 		return d.abandon(ctx, s, outcome.Abandon)
 	}
 	for _, l := range outcome.Released {
@@ -182,13 +182,13 @@ func (d *disruption) remove(ctx context.Context, s *command.Stage) error {
 }
 
 // abandon takes a command back.
-func (d *disruption) abandon(ctx context.Context, s *command.Stage, why string) error {
-	d.tellAbandoned(ctx, s, why)
+func (d *disruption) abandon(ctx context.Context, s *command.Stage, why command.Why) error {
+	d.tellAbandoned(ctx, s, why.Text())
 	if _, err := d.o.Executor.Perform(ctx, s, s.Effects(command.Abandon)); err != nil {
 		return err
 	}
 	d.underway.Abandon(s.Record.ID)
-	d.recordOutcome(&s.Record, journal.Outcome{Result: journal.Abandoned, Why: why})
+	d.recordOutcome(&s.Record, journal.Outcome{Result: journal.Abandoned, Why: why.Text()})
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/model"
+	"tenon/core/reason"
 	"tenon/internal/command"
 	"tenon/internal/reconcile"
 )
@@ -19,15 +20,15 @@ func (d *disruption) succeeded(ctx context.Context, s *command.Stage) error {
 		}
 	}
 	reconcile.Log(ctx).Info("command succeeded", "command-id", s.Record.ID, "decision", s.Record.Decision())
-	return d.ended(ctx, s, "")
+	return d.ended(ctx, s, command.Why{})
 }
 
 // ended tells of a command that was carried out, or failed. To tell the same twice does no
 // harm, so that it can be told before the traces of the command are removed.
-func (d *disruption) ended(ctx context.Context, s *command.Stage, failed string) error {
+func (d *disruption) ended(ctx context.Context, s *command.Stage, failed command.Why) error {
 	return errors.Join(
-		d.o.Rollouts.Ended(ctx, s.Record, failed),
-		d.o.Ledger.Over(ctx, s.Record, d.realised(s), failed != ""),
+		d.o.Rollouts.Ended(ctx, s.Record, failed.Text()),
+		d.o.Ledger.Over(ctx, s.Record, d.realised(s), failed.Code != reason.None),
 	)
 }
 
