@@ -1,10 +1,19 @@
 package plan
 
-// Precondition is what must still be true when a part of a disruption is carried out. If it is not, that
+// Precondition is what must still be true when a part of a plan is carried out. If it is not, that
 // part is dropped, and decided about anew.
 type Precondition string
 
-// The preconditions of a node that goes.
+// The preconditions of a claim that is made, a replacement too.
+const (
+	// PoolUnchanged: its pool is there, and is as the decision saw it.
+	PoolUnchanged Precondition = "PoolUnchanged"
+	// LimitsKept: the limits of its pool leave room for it. The room is taken with the same look, so that
+	// no two claims get it.
+	LimitsKept Precondition = "LimitsKept"
+)
+
+// Those of a node that goes.
 const (
 	// PodsKnown: no pod has come that would have to move and that the decision did not know.
 	PodsKnown Precondition = "PodsKnown"
@@ -31,3 +40,6 @@ func (p *Placement) ToBegin() []Precondition { return []Precondition{PodsAdmitte
 // ToRemove is what is checked of each node that goes once no pod can come to it any more, right before
 // its claim is deleted. It is marked by then, so that only what holds it counts.
 func ToRemove() []Precondition { return []Precondition{PodsKnown, NodeNotHeld} }
+
+// ToLaunch is what is checked of each claim right before it is made, in order.
+func ToLaunch() []Precondition { return []Precondition{PoolUnchanged, LimitsKept} }

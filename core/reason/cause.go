@@ -25,6 +25,10 @@ const (
 	NodeGone       Code = "NodeGone"       // Where: the node, one that goes
 	ReceiverClosed Code = "ReceiverClosed" // Where: the node, one that was to take pods
 	ReceiverFull   Code = "ReceiverFull"   // Where: the same
+	PoolGone       Code = "PoolGone"       // Where: the pool that a claim was to be made from
+	PoolChanged    Code = "PoolChanged"    // Where: the same
+	LimitTaken     Code = "LimitTaken"     // Where: the resource, of which other claims have taken what was left
+	NameTaken      Code = "NameTaken"      // Where: the claim
 )
 
 // Why consolidation is not for a node, or not yet.

@@ -16,6 +16,8 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/model"
+	"tenon/core/plan"
+	"tenon/core/reason"
 	"tenon/core/snapshot"
 	"tenon/internal/parallel"
 	"tenon/internal/reconcile"
@@ -43,9 +45,9 @@ type Outcome struct {
 	Order Order
 	// Claim is the object that was made, nil if none was.
 	Claim *karpenterv1.NodeClaim
-	// Dropped is why the order was not carried out although nothing went wrong: it does
-	// not hold any more.
-	Dropped string
+	// Dropped is why the order was not carried out although nothing went wrong: the claim does not meet
+	// plan.ToLaunch any more.
+	Dropped reason.Cause
 	// Err is what went wrong.
 	Err error
 }
@@ -72,11 +74,10 @@ func (e *Executor) Launch(ctx context.Context, orders []Order) []Outcome {
 }
 
 func (e *Executor) launch(ctx context.Context, o Order) Outcome {
-	if why := e.outdated(o.Pool); why != "" {
-		return Outcome{Order: o, Dropped: why}
-	}
-	if err := e.world.Assume(o.Claim, o.Capacity, o.Pods); err != nil {
-		return Outcome{Order: o, Dropped: err.Error()}
+	for _, need := range plan.ToLaunch() {
+		if cause := e.ensure(&o, need); cause.Code != reason.None {
+			return Outcome{Order: o, Dropped: cause}
+		}
 	}
 	made, err := e.make(ctx, o.Claim)
 	if err != nil {
@@ -86,16 +87,28 @@ func (e *Executor) launch(ctx context.Context, o Order) Outcome {
 	return Outcome{Order: o, Claim: made}
 }
 
+// ensure is why an order does not meet a precondition. An order that is within the limits is in the ledger
+// from then on, since another is looked at beside it.
+func (e *Executor) ensure(o *Order, need plan.Precondition) reason.Cause {
+	switch need {
+	case plan.PoolUnchanged:
+		return e.outdated(o.Pool)
+	case plan.LimitsKept:
+		return e.world.Assume(o.Claim, o.Capacity, o.Pods)
+	}
+	panic("not a precondition of a claim that is made: " + string(need))
+}
+
 // outdated is why a decision about a pool does not hold any more.
-func (e *Executor) outdated(decided *karpenterv1.NodePool) string {
+func (e *Executor) outdated(decided *karpenterv1.NodePool) reason.Cause {
 	pool, found := e.world.Pool(decided.Name)
 	switch {
 	case !found || pool.UID != decided.UID || pool.DeletionTimestamp != nil:
-		return "pool " + decided.Name + " is gone"
+		return reason.Cause{Code: reason.PoolGone, Where: decided.Name}
 	case pool.Generation != decided.Generation:
-		return "pool " + decided.Name + " has changed"
+		return reason.Cause{Code: reason.PoolChanged, Where: decided.Name}
 	}
-	return ""
+	return reason.Cause{}
 }
 
 // attempts is how often a claim is tried whose fate is unknown.

@@ -3,8 +3,10 @@ package execute
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/reason"
 	"tenon/internal/command"
 	"tenon/internal/lookup"
 	"tenon/internal/parallel"
@@ -60,8 +62,8 @@ func (e *Executor) perform(ctx context.Context, s *command.Stage, effect command
 // replace makes a replacement, or says why it is not to be made any more.
 func (e *Executor) replace(ctx context.Context, s *command.Stage, r command.Replacement) error {
 	o := e.launch(ctx, Order{Claim: r.Claim, Pool: r.Pool, Capacity: r.Capacity, Reason: string(removal.ReasonOf(s.Record.Reason))})
-	if o.Dropped != "" {
-		return errors.New(o.Dropped)
+	if o.Dropped.Code != reason.None {
+		return fmt.Errorf("make claim %s of pool %s: %s", r.Claim.Name, r.Pool.Name, o.Dropped.Text())
 	}
 	return o.Err
 }

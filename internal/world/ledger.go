@@ -1,7 +1,6 @@
 package world
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -12,6 +11,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/model"
 	"tenon/core/order"
+	"tenon/core/reason"
 	"tenon/core/snapshot"
 	"tenon/internal/ingest"
 	"tenon/internal/owner"
@@ -80,15 +80,15 @@ func GuestOf(p *snapshot.Pod) Guest {
 // with the pods that it is made for: from now on they have a place. It refuses a claim for
 // which the limits leave no room. A caller that finds that the claim was not made takes it back
 // with Retract.
-func (w *World) Assume(claim *karpenterv1.NodeClaim, capacity model.Resources, pods []Guest) error {
-	var err error
+func (w *World) Assume(claim *karpenterv1.NodeClaim, capacity model.Resources, pods []Guest) reason.Cause {
+	var cause reason.Cause
 	w.change(func() {
 		if w.roster.claim(claim.Name) != nil {
-			err = fmt.Errorf("there is a claim %s already", claim.Name)
+			cause = reason.Cause{Code: reason.NameTaken, Where: claim.Name}
 			return
 		}
 		pool := claim.Labels[karpenterv1.LabelNodePool]
-		if err = w.overrun(pool, capacity); err != nil {
+		if cause = w.overrun(pool, capacity); cause.Code != reason.None {
 			return
 		}
 		w.roster.assumed[claim.Name] = claim
@@ -98,14 +98,14 @@ func (w *World) Assume(claim *karpenterv1.NodeClaim, capacity model.Resources, p
 		w.made(claim.Name)
 		w.commit(claim.Name, pods)
 	})
-	return err
+	return cause
 }
 
 // overrun says which limit of a pool one more node would break.
-func (w *World) overrun(name string, capacity model.Resources) error {
+func (w *World) overrun(name string, capacity model.Resources) reason.Cause {
 	pool := w.pools[name]
 	if pool == nil || len(pool.Spec.Limits) == 0 {
-		return nil
+		return reason.Cause{}
 	}
 	used, nodes := w.usage(name)
 	used = used.Add(capacity)
@@ -115,10 +115,10 @@ func (w *World) overrun(name string, capacity model.Resources) error {
 			have = nodes + 1
 		}
 		if have > limit.Value {
-			return fmt.Errorf("the limit of %s of pool %s leaves no room", limit.Name, name)
+			return reason.Cause{Code: reason.LimitTaken, Where: limit.Name}
 		}
 	}
-	return nil
+	return reason.Cause{}
 }
 
 // usage is what the pool's nodes take, those that are leaving left out, and those that

@@ -14,6 +14,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud/aws/instancetype"
 	"tenon/core/model"
+	"tenon/core/reason"
 	"tenon/internal/ingest"
 	"tenon/internal/world"
 )
@@ -39,8 +40,8 @@ func newBought(t *testing.T, numbers ...int) *bought {
 		b.Put(p)
 		guests = append(guests, guestOf(p))
 	}
-	if err := b.Assume(claim(0), model.Resources{}, guests); err != nil {
-		t.Fatal(err)
+	if cause := b.Assume(claim(0), model.Resources{}, guests); cause.Code != reason.None {
+		t.Fatal(cause.Text())
 	}
 	b.Put(claim(0))
 	b.Put(shut(node(0)))

@@ -289,7 +289,7 @@ func (l *loop) resolveDoubts(ctx context.Context, now time.Time) error {
 
 // dropped reports whether a part of the plan did not hold any more: its pods still wait.
 func dropped(outcomes []execute.Outcome) bool {
-	return slices.ContainsFunc(outcomes, func(o execute.Outcome) bool { return o.Dropped != "" || o.Err != nil })
+	return slices.ContainsFunc(outcomes, func(o execute.Outcome) bool { return o.Dropped.Code != reason.None || o.Err != nil })
 }
 
 func firstError(outcomes []execute.Outcome) error {

@@ -39,14 +39,14 @@ func (l *loop) recordOutcomes(number int64, outcomes []execute.Outcome) {
 	for i := range outcomes {
 		o := &outcomes[i]
 		out := journal.Outcome{
-			At: l.kit.Clock.Now(), Decision: number, Action: journal.ActionLaunch, Result: journal.Made, Why: o.Dropped,
+			At: l.kit.Clock.Now(), Decision: number, Action: journal.ActionLaunch, Result: journal.Made, Why: o.Dropped.Text(),
 			NodePool: o.Order.Pool.Name, NodeClaims: []string{o.Order.Claim.Name}, Pods: len(o.Order.Pods),
 		}
 		switch {
 		case o.Err != nil:
 			out.Result, out.Why = journal.Failed, o.Err.Error()
 		case o.Claim == nil:
-			out.Result, out.Why = journal.Dropped, cmp.Or(o.Dropped, "it was not made")
+			out.Result, out.Why = journal.Dropped, cmp.Or(o.Dropped.Text(), "it was not made")
 		}
 		l.o.Journal.Told(out)
 	}

@@ -137,8 +137,8 @@ func (l *loop) tellClaims(ctx context.Context, s *snapshot.Snapshot, outcomes []
 	log := reconcile.Log(ctx)
 	for _, o := range outcomes {
 		switch {
-		case o.Dropped != "":
-			log.Info("left out a nodeclaim that is not to be made any more", "NodePool", o.Order.Pool.Name, "reason", o.Dropped)
+		case o.Dropped.Code != reason.None:
+			log.Info("left out a nodeclaim that is not to be made any more", "NodePool", o.Order.Pool.Name, "reason", o.Dropped.Text())
 		case o.Claim != nil:
 			log.Info("created nodeclaim", "NodePool", o.Order.Pool.Name, "NodeClaim", o.Claim.Name,
 				"requests", o.Claim.Spec.Resources.Requests, "instance-types", instanceTypes(o))

@@ -14,6 +14,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud/memory"
 	"tenon/core/model"
+	"tenon/core/reason"
 	"tenon/internal/assembly"
 	"tenon/internal/controller/nodepool/launches"
 	"tenon/internal/testing/harness"
@@ -45,7 +46,9 @@ func TestRefusedLaunchesAreTold(t *testing.T) {
 	w.Put(pod)
 	claim := &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{
 		Name: "web-1", UID: "uid-1", CreationTimestamp: metav1.NewTime(r.Clock.Now()), Labels: map[string]string{karpenterv1.LabelNodePool: "web"}}}
-	r.Must(w.Assume(claim, model.Resources{}, []world.Guest{{UID: "uid-p", Namespace: "default", Name: "p"}}))
+	if cause := w.Assume(claim, model.Resources{}, []world.Guest{{UID: "uid-p", Namespace: "default", Name: "p"}}); cause.Code != reason.None {
+		t.Fatal(cause.Text())
+	}
 	r.Must(r.API.Create(context.Background(), claim))
 	c := launches.New(r.Kit, w)
 	put := func(status metav1.ConditionStatus, reason, message string) {

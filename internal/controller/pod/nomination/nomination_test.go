@@ -15,6 +15,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud/memory"
 	"tenon/core/model"
+	"tenon/core/reason"
 	"tenon/internal/controller/pod/nomination"
 	"tenon/internal/ingest"
 	"tenon/internal/testing/harness"
@@ -50,8 +51,8 @@ func newScene(t *testing.T, change ...func(*harness.Harness)) *scene {
 		guests = append(guests, world.Guest{UID: p.UID, Namespace: p.Namespace, Name: p.Name})
 	}
 	claim := &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: claimName}}
-	if err := s.world.Assume(claim, model.Resources{}, guests); err != nil {
-		t.Fatal(err)
+	if cause := s.world.Assume(claim, model.Resources{}, guests); cause.Code != reason.None {
+		t.Fatal(cause.Text())
 	}
 	return s
 }
@@ -109,7 +110,9 @@ func TestANodeDoesNotWaitForEver(t *testing.T) {
 func TestNodesOfABurstOpenTogether(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
-	s.Must(s.world.Assume(&karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "web-2"}}, model.Resources{}, []world.Guest{{UID: s.pods[0].UID, Namespace: "default", Name: s.pods[0].Name}}))
+	if cause := s.world.Assume(&karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "web-2"}}, model.Resources{}, []world.Guest{{UID: s.pods[0].UID, Namespace: "default", Name: s.pods[0].Name}}); cause.Code != reason.None {
+		t.Fatal(cause.Text())
+	}
 	if wait := s.nominator.Prepare(t.Context(), claimName, nodeName); wait <= 0 {
 		t.Error("the node opens while another is still to come")
 	}

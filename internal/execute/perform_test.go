@@ -1,0 +1,188 @@
+package execute_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/model"
+	"tenon/core/plan"
+	"tenon/internal/command"
+	"tenon/internal/departure"
+	"tenon/internal/execute"
+	"tenon/internal/testing/harness"
+)
+
+// begun is a setup with a node on each of some claims, and the stage of a command that takes them.
+func begun(t *testing.T, claims ...string) (*setup, *command.Stage) {
+	t.Helper()
+	s := newSetup(t, 1)
+	stage := &command.Stage{Now: s.Clock.Now(), Record: command.Record{ID: "x7k2p", Reason: plan.Empty, Begun: s.Clock.Now()}}
+	for _, name := range claims {
+		s.Settled(name, "web")
+		stage.Record.Claims = append(stage.Record.Claims, command.Member{Claim: name, Pool: "web"})
+		stage.Leavers = append(stage.Leavers, s.leaver(name))
+	}
+	return s, stage
+}
+
+func (s *setup) leaver(name string) command.Leaver {
+	l, _, err := execute.ReadLeaver(context.Background(), s.API, name)
+	s.Must(err)
+	return l
+}
+
+// state is what a command has done to a claim and its node.
+func (s *setup) state(name string) string {
+	l, found, err := execute.ReadLeaver(context.Background(), s.API, name)
+	s.Must(err)
+	if !found {
+		return "gone"
+	}
+	var out []string
+	if l.Claim.DeletionTimestamp != nil {
+		out = append(out, "deleted")
+	}
+	if _, recorded := command.Of(l.Claim); recorded {
+		out = append(out, "recorded")
+	}
+	if l.Claim.Conditions(s.Clock.Now()).IsTrue(karpenterv1.ConditionDisruptionReason) {
+		out = append(out, "explained")
+	}
+	if l.Node != nil && departure.Closed(l.Node) {
+		out = append(out, "closed")
+	}
+	return strings.Join(out, " ")
+}
+
+func (s *setup) perform(stage *command.Stage, groups [][]command.Effect) error {
+	_, err := s.executor.Perform(context.Background(), stage, groups)
+	return err
+}
+
+// A command that begins leaves its record, the condition and the taint; taken back, nothing is left of
+// it. Each may be done twice.
+func TestBeginAndAbandon(t *testing.T) {
+	t.Parallel()
+	s, stage := begun(t, "a", "b")
+	for range 2 {
+		s.Must(s.perform(stage, stage.Effects(command.Begin)[1:2])) // closing is done again after a crash
+	}
+	s.Must(s.perform(stage, stage.Effects(command.Begin)[:1]))
+	for _, name := range []string{"a", "b"} {
+		if got := s.state(name); got != "recorded explained closed" {
+			t.Errorf("%s after the beginning: %q", name, got)
+		}
+	}
+	for range 2 {
+		stage.Leavers = []command.Leaver{s.leaver("a"), s.leaver("b")}
+		s.Must(s.perform(stage, stage.Effects(command.Abandon)))
+	}
+	for _, name := range []string{"a", "b"} {
+		if got := s.state(name); got != "" {
+			t.Errorf("%s after it was taken back: %q", name, got)
+		}
+	}
+}
+
+// An effect that fails keeps no other of its group back, and all later groups.
+func TestGroups(t *testing.T) {
+	t.Parallel()
+	s, stage := begun(t, "a", "b")
+	s.Fail(func(c harness.Call) error {
+		if c.Name == "a" && c.IsWrite() {
+			return harness.ErrBroken
+		}
+		return nil
+	})
+	err := s.perform(stage, stage.Effects(command.Begin))
+	if err == nil || s.state("a") != "" || s.state("b") != "recorded" {
+		t.Errorf("error %v; a: %q, b: %q", err, s.state("a"), s.state("b"))
+	}
+}
+
+// The record is not written on a claim that another command has, or that goes.
+func TestWriteOnChangedClaim(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*setup){
+		"another command has it": func(s *setup) {
+			l := s.leaver("a")
+			l.Claim.Annotations = map[string]string{karpenterv1.AnnotationDisruption: "{}"}
+			s.Put(l.Claim)
+		},
+		"it goes": func(s *setup) { s.Delete(s.leaver("a").Claim) },
+	} {
+		s, stage := begun(t, "a")
+		change(s)
+		if err := s.perform(stage, stage.Effects(command.Begin)[:1]); err == nil || strings.Contains(s.state("a"), "recorded") {
+			t.Errorf("%s: error %v, state %q", name, err, s.state("a"))
+		}
+	}
+}
+
+// Claims are deleted as they were seen; those that were deleted are answered, those that stay are released.
+func TestRemoval(t *testing.T) {
+	t.Parallel()
+	s, stage := begun(t, "a", "b", "c")
+	s.Must(s.perform(stage, stage.Effects(command.Begin)))
+	a, b, c := s.leaver("a"), s.leaver("b"), s.leaver("c")
+	s.Delete(c.Claim)
+	deleted, err := s.executor.Perform(context.Background(), stage, stage.Removal(command.Judgement{
+		Going: []command.Leaver{a, s.leaver("c")}, Released: []command.Leaver{b},
+	}))
+	s.Must(err)
+	if len(deleted) != 1 || deleted[0].Claim.Name != "a" {
+		t.Errorf("deleted: %v", deleted)
+	}
+	if got := []string{s.state("a"), s.state("b")}; !slices.Equal(got, []string{"deleted recorded explained closed", ""}) {
+		t.Errorf("afterwards: %q", got)
+	}
+}
+
+// A replacement whose pool has changed is not made, and the error says so.
+func TestReplacementOfChangedPool(t *testing.T) {
+	t.Parallel()
+	s, stage := begun(t, "a")
+	o := s.order("new")
+	stage.Orders = []command.Replacement{{Claim: o.Claim, Pool: s.pool, Capacity: model.Resources{}}}
+	s.changePool(func(p *karpenterv1.NodePool) { p.Generation++ })
+	err := s.perform(stage, stage.Effects(command.Begin))
+	if want := "make claim new of pool web: pool web has changed"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %q", err, want)
+	}
+	if s.made() != 1 {
+		t.Errorf("%d claims", s.made())
+	}
+}
+
+// A replacement that nothing has come to is deleted when the command is taken back; one with a pod that
+// comes back elsewhere stays, and is no part of a command any more.
+func TestDrop(t *testing.T) {
+	t.Parallel()
+	replicaSet := true
+	owned := func(p *corev1.Pod) {
+		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", Controller: &replicaSet}}
+	}
+	for name, tc := range map[string]struct {
+		pods int
+		want string
+	}{
+		"nothing has come": {0, "deleted recorded"},
+		"a pod has come":   {1, ""},
+	} {
+		s, stage := begun(t, "new")
+		s.Must(s.perform(stage, [][]command.Effect{{{Do: command.Write, Leaver: s.leaver("new")}}}))
+		for range tc.pods {
+			s.Bound("web", "node-new", owned)
+		}
+		s.Must(s.perform(stage, [][]command.Effect{{{Do: command.Drop, Claim: s.leaver("new").Claim}}}))
+		if got := s.state("new"); got != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+}
