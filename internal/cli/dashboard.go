@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -19,7 +16,7 @@ import (
 )
 
 // dashboardFlags are what the command line of `tenon dashboard` says.
-type dashboardFlags struct{ kubeconfig, context, listen, tokenFile string }
+type dashboardFlags struct{ kubeconfig, context, listen, tokenFile, journal string }
 
 func dashboardCommand(w World) *cobra.Command {
 	var f dashboardFlags
@@ -30,11 +27,16 @@ func dashboardCommand(w World) *cobra.Command {
 namespace and owner, what becomes of each node and what keeps it, and why pods have no node. The
 pages follow the cluster live. They only show, and fetch nothing from any network.
 
+With --journal the decisions of a controller are shown too, with their reasons and what came of
+them. Its address is that of its metrics port, which it opens to its own machine alone:
+kubectl -n kube-system port-forward deployment/tenon 8080
+
 It works on every cluster that the kubeconfig reaches, with Tenon or without. It listens on
 127.0.0.1 unless --listen says otherwise; another address needs --token-file, and then a
 browser asks for the token, and programs send it as "Authorization: Bearer TOKEN".`,
 		Example: `  tenon dashboard
   tenon dashboard --context staging --listen 127.0.0.1:0
+  tenon dashboard --journal http://127.0.0.1:8080
   tenon dashboard --listen 0.0.0.0:8082 --token-file token`,
 		Args: noArguments,
 	}
@@ -43,13 +45,14 @@ browser asks for the token, and programs send it as "Authorization: Bearer TOKEN
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "file that says which cluster to look at; empty: KUBECONFIG, else ~/.kube/config, else the pod's service account")
 	flags.StringVar(&f.context, "context", "", "context of the kubeconfig; empty: the current one")
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:8082", "address and port to serve on; port 0: any that is free")
+	flags.StringVar(&f.journal, "journal", "", journalUsage+"; empty: no decisions are shown")
 	flags.StringVar(&f.tokenFile, "token-file", "", "file with the token that is asked for; needed beyond this machine")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return runDashboard(cmd.Context(), f, w) }
 	return cmd
 }
 
 func runDashboard(ctx context.Context, f dashboardFlags, w World) error {
-	token, err := f.token()
+	token, err := dashboard.Token("--listen", f.listen, "--token-file", f.tokenFile)
 	if err != nil {
 		return err
 	}
@@ -68,7 +71,11 @@ func runDashboard(ctx context.Context, f dashboardFlags, w World) error {
 		return err
 	}
 	defer following.stop()
-	d := dashboard.New(dashboard.Options{Title: title, Fleet: following.State.Fleet, Problems: following.Problems, Token: token, Clock: time.Now})
+	options := dashboard.Options{Title: title, Fleet: following.State.Fleet, Problems: following.Problems, Token: token, Clock: time.Now}
+	if f.journal != "" {
+		options.Journal = journalSource(f.journal)
+	}
+	d := dashboard.New(options)
 	fmt.Fprintf(w.Out, "the dashboard of %s is at http://%s; Ctrl-C ends it\n", title, listener.Addr())
 	return serve(ctx, listener, d)
 }
@@ -87,26 +94,4 @@ func serve(ctx context.Context, listener net.Listener, d *dashboard.Dashboard) e
 		return fmt.Errorf("serve the dashboard: %w", err)
 	}
 	return nil
-}
-
-// token is what the file holds. An address beyond this machine is refused without one.
-func (f dashboardFlags) token() (string, error) {
-	if f.tokenFile != "" {
-		text, err := os.ReadFile(f.tokenFile)
-		if err != nil {
-			return "", fmt.Errorf("read the token: %w", err)
-		}
-		if token := strings.TrimSpace(string(text)); token != "" {
-			return token, nil
-		}
-		return "", fmt.Errorf("the token file %s is empty", f.tokenFile)
-	}
-	host, _, err := net.SplitHostPort(f.listen)
-	if err != nil {
-		return "", fmt.Errorf("--listen=%q is no address with a port such as 127.0.0.1:8082", f.listen)
-	}
-	if address, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !address.IsLoopback()) {
-		return "", fmt.Errorf("--listen=%s can be reached from other machines: name a file with a token in --token-file", f.listen)
-	}
-	return "", nil
 }

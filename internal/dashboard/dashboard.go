@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"tenon/internal/journal"
 	"tenon/internal/view"
 )
 
@@ -28,6 +29,8 @@ type Options struct {
 	// Fleet is the newest picture, and Problems what could not be read.
 	Fleet    func() *view.Fleet
 	Problems func() []string
+	// Journal has the decisions; nil is none.
+	Journal journal.Source
 	// Token is asked for if it is not empty. Without one, requests must be meant for this machine.
 	Token string
 	Clock func() time.Time
@@ -35,12 +38,19 @@ type Options struct {
 
 // Dashboard answers the browser.
 type Dashboard struct {
-	options Options
-	history history
+	options   Options
+	history   history
+	decisions decisions
 }
 
 // New makes one.
-func New(o Options) *Dashboard { return &Dashboard{options: o} }
+func New(o Options) *Dashboard {
+	d := &Dashboard{options: o}
+	if o.Journal != nil {
+		d.decisions.tail = journal.NewTail(o.Journal, keptDecisions)
+	}
+	return d
+}
 
 // policy lets pages use what this server sends alone.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -55,6 +65,8 @@ func (d *Dashboard) Handler() http.Handler {
 	mux.Handle("GET /", http.FileServerFS(pages))
 	mux.HandleFunc("GET /api/fleet", d.fleet)
 	mux.HandleFunc("GET /api/stream", d.stream)
+	mux.HandleFunc("GET /api/decisions", d.listDecisions)
+	mux.HandleFunc("GET /api/decisions/{id}", d.oneDecision)
 	mux.HandleFunc("POST /login", d.login)
 	return d.guarded(mux)
 }
@@ -122,8 +134,7 @@ func (d *Dashboard) login(w http.ResponseWriter, r *http.Request) {
 }
 
 func (d *Dashboard) fleet(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(d.update(nil, d.options.Fleet())) // a browser that is gone needs no answer
+	answer(w, d.update(nil, d.options.Fleet()))
 }
 
 // tick is how often a stream looks for changes, and beat how often it says that it lives.

@@ -34,31 +34,12 @@ type Source interface {
 // Entries are the decisions of a source, in order. Outcomes of commands whose decision is not in it
 // are left out; those that are none of a decision's follow the command's begin.
 func Entries(ctx context.Context, from Source) ([]Entry, error) {
-	var out []Entry
-	at, commands := map[int64]int{}, map[string]int64{}
-	err := from.Lines(ctx, 0, func(l Line) error {
-		switch {
-		case l.Decision != nil:
-			if i, known := at[l.Decision.Same]; known {
-				out[i].Again++
-				at[l.Seq] = i
-				return nil
-			}
-			at[l.Seq] = len(out)
-			out = append(out, Entry{ID: l.Seq, Decision: *l.Decision})
-		case l.Outcome != nil:
-			of := l.Outcome.Decision
-			if of == 0 {
-				of = commands[l.Outcome.Command]
-			} else if l.Outcome.Command != "" {
-				commands[l.Outcome.Command] = of
-			}
-			if i, known := at[of]; known {
-				out[i].Outcomes = append(out[i].Outcomes, *l.Outcome)
-			}
-		}
-		return nil
-	})
+	t := NewTail(from, 0)
+	err := t.Read(ctx)
+	out := make([]Entry, 0, len(t.Entries))
+	for _, e := range t.Entries {
+		out = append(out, *e)
+	}
 	return out, err
 }
 

@@ -13,14 +13,14 @@ import (
 // Describe writes a decision for people: a line of what was decided, and one for each thing that it does.
 // With all, names and reasons are written in full. Errors are the writer's to keep.
 func (e *Entry) Describe(w io.Writer, all bool) {
-	fmt.Fprintf(w, "%d  %s  %s  (%s)\n", e.ID, e.At.Format(time.RFC3339), e.head(), e.Woke)
+	fmt.Fprintf(w, "%d  %s  %s  (%s)\n", e.ID, e.At.Format(time.RFC3339), e.Head(), e.Woke)
 	for _, text := range e.details(all) {
 		fmt.Fprintf(w, "    %s\n", text)
 	}
 }
 
-// head is the decision in one line.
-func (e *Entry) head() string {
+// Head is the decision in one line.
+func (e *Entry) Head() string {
 	var parts []string
 	count := func(n int, one, many string) {
 		if n == 1 {

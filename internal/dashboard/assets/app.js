@@ -263,6 +263,52 @@ function costPage() {
     el("p.soft", null, "List prices, unless a label of the node says otherwise. A pod's part is the larger of its parts of CPU and memory; a month has 730 hours.")];
 }
 
+// Decisions are asked for while their page is open.
+const decided = { journal: true, decisions: null, open: null, problem: "" };
+const shows = () => location.hash.split("/")[1] || "fleet";
+async function ask(path) { const answer = await fetch(path); if (!answer.ok) throw new Error(await answer.text()); return answer.json(); }
+async function readDecisions() {
+  if (shows() !== "decisions") return;
+  const id = location.hash.split("/")[2];
+  try {
+    const list = await ask("/api/decisions");
+    let open = null;
+    if (id) open = await ask("/api/decisions/" + encodeURIComponent(id)).catch(e => ({ id: +id, missing: e.message }));
+    if (location.hash.split("/")[2] !== id) return;
+    Object.assign(decided, { problem: "", open }, list);
+  } catch (e) { decided.problem = e.message; }
+  draw();
+}
+const later = code => code ? el("span.soft", null, ", later: " + code) : null;
+const perHour = v => dollars(v, 4) + "/h";
+function decisionCard(d) {
+  if (d.missing) return el("div.card", null, d.missing);
+  const part = (title, rows) => rows && rows.length ? [el("h3", null, title), el("ul", null, rows.map(r => el("li", null, r)))] : [];
+  const cost = d.cost ? [["Fleet", perHour(d.cost.fleetPerHourBefore) + " → " + perHour(d.cost.fleetPerHourAfter)]].concat(d.cost.newPerHour ? [["New nodes", perHour(d.cost.newPerHour)], ["Proven bound", d.cost.lowerBoundPerHour ? perHour(d.cost.lowerBoundPerHour) + ": no plan costs less" : "none was proven"]] : []) : [];
+  const facts = [["By", d.by], ["Woken by", d.woke || "–"], ...cost, ["Took", (d.tookMicros / 1000).toFixed(1) + " ms"], ["Said again", d.again ? d.again + " times" : "no"], ["Snapshot", d.snapshot ? "tenon replay " + d.id + " makes it again" : "was not kept"]];
+  return el("div.card.decision", null, el("dl", null, facts.flatMap(([k, v]) => [el("dt", null, k), el("dd", null, v)])),
+    part("Buys", (d.launches || []).map(l => [el("b", null, l.nodes + " × " + l.instanceType), " " + l.capacityType + " in " + l.zone + ", pool " + l.nodePool + ", for " + plural(l.pods, "pod") + ", " + perHour(l.pricePerHour) + " each", later(l.waitsFor)])),
+    part("Gives up", (d.disruptions || []).map(x => [el("b", null, x.nodes.join(", ")), " (" + x.decision + ", " + x.reason + "): " + plural(x.evictions || 0, "eviction") + ", " + plural(x.replacements || 0, "replacement") + ", saves " + perHour(x.savingsPerHour), later(x.waitsFor)])),
+    part("No place", (d.unplaced || []).map(u => [el("b", null, u.names.join(", ") + (u.pods > u.names.length ? " and " + (u.pods - u.names.length) + " more" : "")), ": " + u.why])),
+    part("Nodes stay", Object.entries(d.kept || {}).sort((a, b) => b[1] - a[1]).map(([code, n]) => n + " × " + code)),
+    part("Came of it", (d.outcomes || []).map(o => [el(o.result === "failed" ? "b.bad" : "b", null, o.action + " " + o.result), " " + (o.nodeClaims || []).join(", ") + (o.why ? ": " + o.why : "") + (o.realisedPerHour != null ? ", saves " + perHour(o.realisedPerHour) : "") + ", " + age(Date.parse(o.at) / 1000) + " ago"])));
+}
+function decisionsPage(id) {
+  const out = [el("h1", null, "Decisions")];
+  if (!decided.journal) return out.concat(el("div.card.empty", null, "No journal is read. Give the command --journal with the address of the controller's metrics port, a folder or a file."));
+  if (decided.problem) out.push(el("p.notice", null, decided.problem));
+  if (!decided.decisions) return out.concat(el("div.card.empty", null, "Reading the journal …"));
+  if (!decided.decisions.length) return out.concat(el("div.card.empty", null, "Nothing has been decided yet."));
+  const open = decided.open && String(decided.open.id) === id ? decided.open : null;
+  const rows = decided.decisions.map(d => {
+    const mine = String(d.id) === id;
+    return el("li", null, el("a", { id: "d" + d.id, href: mine ? "#/decisions" : "#/decisions/" + d.id, "aria-expanded": String(mine) },
+      el("time", { title: new Date(d.at * 1000).toISOString() }, age(d.at)), el(d.failed ? "span.bad" : "span", null, d.text + (d.failed ? "; a write failed" : "")), el("span.soft", null, d.woke)), mine && open ? decisionCard(open) : null);
+  });
+  if (open && !decided.decisions.some(d => String(d.id) === id)) out.push(decisionCard(open));
+  return out.concat(el("ol.timeline", null, rows));
+}
+
 function draw() {
   if (!state.total) { main.replaceChildren(el("div.empty", null, "Reading the cluster …")); return; }
   const [, page = "fleet", name] = location.hash.split("/");
@@ -270,7 +316,7 @@ function draw() {
     const mine = a.getAttribute("href") === "#/" + (page === "node" ? "nodes" : page || "fleet");
     if (mine) a.setAttribute("aria-current", "page"); else a.removeAttribute("aria-current");
   }
-  const pages = { fleet: fleetPage, pending: pendingPage, nodes: nodesPage, node: () => nodePage(decodeURIComponent(name || "")), cost: costPage, events: () => [el("h1", null, "Events"), eventTable(state.notices)] };
+  const pages = { fleet: fleetPage, pending: pendingPage, nodes: nodesPage, node: () => nodePage(decodeURIComponent(name || "")), cost: costPage, decisions: () => decisionsPage(name), events: () => [el("h1", null, "Events"), eventTable(state.notices)] };
   const focused = document.activeElement && document.activeElement.id, caret = focused === "filter" ? document.activeElement.selectionStart : 0;
   const kept = [...main.querySelectorAll(".scroll")].map(s => s.scrollLeft);
   main.replaceChildren(...(pages[page] || fleetPage)().filter(Boolean));
@@ -283,13 +329,16 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 function theme() { document.documentElement.classList.toggle("dark", (remembered.get("tenon-theme") || (dark.matches ? "dark" : "light")) === "dark"); draw(); }
 document.getElementById("theme").addEventListener("click", () => { remembered.set("tenon-theme", document.documentElement.classList.contains("dark") ? "light" : "dark"); theme(); });
 dark.addEventListener("change", theme);
-addEventListener("hashchange", () => { tip.hidden = true; draw(); scrollTo(0, 0); });
+let shown = shows();
+addEventListener("hashchange", () => { tip.hidden = true; draw(); if (shows() !== shown) scrollTo(0, 0); shown = shows(); readDecisions(); });
+setInterval(readDecisions, 5000);
 addEventListener("resize", draw);
 document.addEventListener("keydown", e => {
   if (e.target.closest("input, select, textarea") || e.ctrlKey || e.metaKey || e.altKey) return;
-  const page = { 1: "fleet", 2: "pending", 3: "nodes", 4: "cost", 5: "events" }[e.key];
+  const page = { 1: "fleet", 2: "pending", 3: "nodes", 4: "cost", 5: "decisions", 6: "events" }[e.key];
   if (page) location.hash = "#/" + page;
   if (e.key === "/") { e.preventDefault(); location.hash = "#/nodes"; requestAnimationFrame(() => document.getElementById("filter")?.focus()); }
 });
 theme();
 connect();
+readDecisions();

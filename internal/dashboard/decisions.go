@@ -1,0 +1,108 @@
+package dashboard
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"tenon/internal/journal"
+)
+
+// keptDecisions is how many of the newest decisions are shown.
+const keptDecisions = 300
+
+// decisions are the newest of a journal. However many browsers ask, it is read once in readEvery.
+type decisions struct {
+	mu      sync.Mutex
+	tail    *journal.Tail // nil without a journal
+	at      time.Time
+	problem string
+}
+
+const (
+	readEvery = 2 * time.Second
+	patience  = 20 * time.Second
+)
+
+// headline is a decision in a list.
+type headline struct {
+	ID     int64  `json:"id"`
+	At     int64  `json:"at"`
+	By     string `json:"by"`
+	Woke   string `json:"woke"`
+	Text   string `json:"text"`
+	Failed bool   `json:"failed,omitempty"`
+}
+
+// timeline is the answer to a browser that lists decisions, the newest first.
+type timeline struct {
+	Journal   bool       `json:"journal"`
+	Problem   string     `json:"problem,omitempty"`
+	Decisions []headline `json:"decisions"`
+}
+
+// listDecisions serves the headlines.
+func (d *Dashboard) listDecisions(w http.ResponseWriter, r *http.Request) {
+	entries, out := d.newest(r)
+	for _, e := range slices.Backward(entries) {
+		out.Decisions = append(out.Decisions, headline{e.ID, seconds(e.At), e.By, e.Woke, e.Head(), slices.ContainsFunc(e.Outcomes, failed)})
+	}
+	answer(w, out)
+}
+
+func failed(o journal.Outcome) bool { return o.Result == journal.Failed }
+
+// oneDecision serves all that is recorded of a decision.
+func (d *Dashboard) oneDecision(w http.ResponseWriter, r *http.Request) {
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err != nil {
+		http.Error(w, "A decision has a number.", http.StatusBadRequest)
+		return
+	}
+	entries, _ := d.newest(r)
+	for i := range entries {
+		if entries[i].ID == id {
+			answer(w, &entries[i])
+			return
+		}
+	}
+	http.Error(w, "The journal has no such decision, or an older one than this page keeps.", http.StatusNotFound)
+}
+
+// newest reads the journal on, and copies what is kept of it.
+func (d *Dashboard) newest(r *http.Request) ([]journal.Entry, timeline) {
+	own := &d.decisions
+	own.mu.Lock()
+	defer own.mu.Unlock()
+	out := timeline{Journal: own.tail != nil, Decisions: []headline{}}
+	if own.tail == nil {
+		return nil, out
+	}
+	if now := d.options.Clock(); own.at.IsZero() || now.Sub(own.at) >= readEvery {
+		ctx, end := context.WithTimeout(r.Context(), patience)
+		defer end()
+		own.problem = ""
+		if err := own.tail.Read(ctx); err != nil {
+			own.problem = err.Error()
+		}
+		own.at = now
+	}
+	out.Problem = own.problem
+	kept := own.tail.Entries[max(0, len(own.tail.Entries)-keptDecisions):]
+	entries := make([]journal.Entry, 0, len(kept))
+	for _, e := range kept {
+		copied := *e
+		copied.Outcomes = slices.Clone(e.Outcomes)
+		entries = append(entries, copied)
+	}
+	return entries, out
+}
+
+func answer(w http.ResponseWriter, value any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(value) // a browser that is gone needs no answer
+}

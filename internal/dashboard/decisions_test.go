@@ -1,0 +1,68 @@
+package dashboard
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tenon/internal/journal"
+	"tenon/internal/view"
+)
+
+const lines = `{"seq":1,"start":{"at":"2026-03-01T11:00:00Z","kept":"in memory"}}
+{"seq":2,"decision":{"at":"2026-03-01T11:00:01Z","by":"provisioner","woke":"pods","tookMicros":1200,"snapshot":"s","cost":{"newPerHour":0.2,"lowerBoundPerHour":0.19,"fleetPerHourBefore":0,"fleetPerHourAfter":0.2},"launches":[{"nodes":1,"nodePool":"default","instanceType":"m5.large","zone":"a","capacityType":"spot","pricePerHour":0.2,"pods":3}],"unplaced":[{"pods":1,"names":["default/big"],"why":"no type has 900 CPU"}]}}
+{"seq":3,"outcome":{"at":"2026-03-01T11:00:02Z","decision":2,"action":"launch","result":"failed","why":"no quota","nodeClaims":["default-1"]}}
+{"seq":4,"decision":{"at":"2026-03-01T11:30:01Z","by":"disruption","tookMicros":900}}
+`
+
+// TestDecisionsAreServed checks what a browser gets of a journal: the newest first, each with its reasons, and clear answers otherwise.
+func TestDecisionsAreServed(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "journal.jsonl")
+	if err := os.WriteFile(file, []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ask := func(from journal.Source, path string, status int, into any) string {
+		t.Helper()
+		state := view.NewState(nil)
+		d := New(Options{Fleet: state.Fleet, Problems: func() []string { return nil }, Journal: from, Clock: noon})
+		r := httptest.NewRequest(http.MethodGet, path, nil)
+		r.Host = "localhost"
+		w := httptest.NewRecorder()
+		d.Handler().ServeHTTP(w, r)
+		if w.Code != status {
+			t.Errorf("%s: status %d, want %d", path, w.Code, status)
+		}
+		text := w.Body.String()
+		if into != nil {
+			if err := json.Unmarshal([]byte(text), into); err != nil {
+				t.Errorf("%s: %v in %s", path, err, text)
+			}
+		}
+		return text
+	}
+	var list timeline
+	ask(journal.File(file), "/api/decisions", 200, &list)
+	if n := len(list.Decisions); !list.Journal || n != 2 || list.Decisions[0].ID != 4 || !list.Decisions[1].Failed ||
+		list.Decisions[1].Text != "provisioner: 1 new node, 1 pod without a place; fleet 0.0000 → 0.2000 an hour" {
+		t.Errorf("the list is %+v", list)
+	}
+	var one journal.Entry
+	text := ask(journal.File(file), "/api/decisions/2", 200, &one)
+	if one.ID != 2 || one.Cost.LowerBound != 0.19 || one.Unplaced[0].Why != "no type has 900 CPU" || len(one.Outcomes) != 1 || !strings.Contains(text, `"result":"failed"`) {
+		t.Errorf("the decision is %s", text)
+	}
+	ask(journal.File(file), "/api/decisions/3", 404, nil)
+	ask(journal.File(file), "/api/decisions/last", 400, nil)
+	var none, bad timeline
+	if ask(nil, "/api/decisions", 200, &none); none.Journal || none.Problem != "" {
+		t.Errorf("without a journal: %+v", none)
+	}
+	if ask(journal.File(file+".gone"), "/api/decisions", 200, &bad); !bad.Journal || !strings.Contains(bad.Problem, "no such file") {
+		t.Errorf("without its file: %+v", bad)
+	}
+}

@@ -1,0 +1,120 @@
+package journal
+
+import (
+	"context"
+	"time"
+)
+
+// Tail is the newest decisions of a source that is read again and again: each reading asks for what is
+// new. It is not for concurrent use.
+type Tail struct {
+	// Entries are the decisions, the oldest first. They change with the next reading.
+	Entries []*Entry
+
+	from     Source
+	most     int
+	byNumber map[int64]*Entry
+	commands map[string]int64
+	last     int64 // number of the line that was read last, and its time
+	lastAt   time.Time
+}
+
+// NewTail makes one that keeps so many decisions; 0 is all.
+func NewTail(from Source, most int) *Tail {
+	t := &Tail{from: from, most: most}
+	t.forget()
+	return t
+}
+
+func (t *Tail) forget() {
+	t.Entries, t.byNumber, t.commands = nil, map[int64]*Entry{}, map[string]int64{}
+	t.last, t.lastAt = 0, time.Time{}
+}
+
+// Read adds what is new. A journal that has begun anew is read from its beginning.
+func (t *Tail) Read(ctx context.Context) error {
+	if t.last == 0 {
+		return t.from.Lines(ctx, 0, t.add)
+	}
+	last, at, met := t.last, t.lastAt, false
+	err := t.from.Lines(ctx, last-1, func(l Line) error {
+		if l.Seq == last && l.at().Equal(at) {
+			met = true
+		} else if met {
+			return t.add(l)
+		}
+		return nil
+	})
+	if err != nil || met {
+		return err
+	}
+	t.forget()
+	return t.from.Lines(ctx, 0, t.add)
+}
+
+func (t *Tail) add(l Line) error {
+	if l.Seq > 0 {
+		t.last, t.lastAt = l.Seq, l.at()
+	}
+	switch {
+	case l.Decision != nil:
+		t.decision(l.Seq, l.Decision)
+	case l.Outcome != nil:
+		t.outcome(l.Outcome)
+	}
+	return nil
+}
+
+func (t *Tail) decision(number int64, d *Decision) {
+	if e, known := t.byNumber[d.Same]; known {
+		e.Again++
+		t.byNumber[number] = e
+		return
+	}
+	e := &Entry{ID: number, Decision: *d}
+	t.Entries, t.byNumber[number] = append(t.Entries, e), e
+	if t.most > 0 && len(t.Entries) >= 2*t.most {
+		t.shorten()
+	}
+}
+
+// shorten forgets the decisions before the newest, with all that refers to them.
+func (t *Tail) shorten() {
+	t.Entries = append([]*Entry(nil), t.Entries[len(t.Entries)-t.most:]...)
+	first := t.Entries[0].ID
+	for number, e := range t.byNumber {
+		if e.ID < first {
+			delete(t.byNumber, number)
+		}
+	}
+	for command, number := range t.commands {
+		if t.byNumber[number] == nil {
+			delete(t.commands, command)
+		}
+	}
+}
+
+func (t *Tail) outcome(o *Outcome) {
+	of := o.Decision
+	if of == 0 {
+		of = t.commands[o.Command]
+	} else if o.Command != "" {
+		t.commands[o.Command] = of
+	}
+	if e, known := t.byNumber[of]; known {
+		e.Outcomes = append(e.Outcomes, *o)
+	}
+}
+
+// at is the time of a line that has one.
+func (l *Line) at() time.Time {
+	switch {
+	case l.Decision != nil:
+		return l.Decision.At
+	case l.Outcome != nil:
+		return l.Outcome.At
+	case l.Start != nil:
+		return l.Start.At
+	}
+	return time.Time{}
+}
