@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"k8s.io/utils/clock"
@@ -293,26 +294,29 @@ func (s *slow) After(d time.Duration) <-chan time.Time {
 // After a snapshot the writer rests for nineteen times as long as it took, and what is left is written at the end.
 func TestTheWriterRests(t *testing.T) {
 	t.Parallel()
-	c := &slow{waits: make(chan time.Duration, 9)}
-	j, err := journal.Open(journal.Options{Bytes: 50 << 20, Clock: c}, epoch)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error)
-	go func() { done <- j.Run(ctx) }()
-	record(j, 1)
-	if rest := <-c.waits; rest != 19*time.Second {
-		t.Errorf("the writer rests for %v", rest)
-	}
-	record(j, 2)
-	cancel()
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
-	if n := len(entries(t, j)); n != 2 || len(c.waits) != 0 {
-		t.Errorf("%d decisions are in the journal, and the writer rested %d times more", n, len(c.waits))
-	}
+	synctest.Test(t, func(t *testing.T) {
+		c := &slow{waits: make(chan time.Duration, 9)}
+		j, err := journal.Open(journal.Options{Bytes: 50 << 20, Clock: c}, epoch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- j.Run(ctx) }()
+		synctest.Wait() // until it runs: what is told before is written at once
+		record(j, 1)
+		if rest := <-c.waits; rest != 19*time.Second {
+			t.Errorf("the writer rests for %v", rest)
+		}
+		record(j, 2)
+		cancel()
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		if n := len(entries(t, j)); n != 2 || len(c.waits) != 0 {
+			t.Errorf("%d decisions are in the journal, and the writer rested %d times more", n, len(c.waits))
+		}
+	})
 }
 
 func TestLinesBeginWithTheirNumber(t *testing.T) {
