@@ -50,7 +50,7 @@ var releases = map[string]Release{
 		},
 		"extraVolumes": []any{map[string]any{"name": "socket", "emptyDir": map[string]any{}}},
 		"settings": map[string]any{
-			"clusterName": "{{ .Release.Name }}-demo", "ignoreDRARequests": false, "vmMemoryOverheadPercent": 0, "logLevel": nil,
+			"clusterName": "{{ .Release.Name }}-demo", "ignoreDRARequests": false, "dashboardListen": "127.0.0.1:8082", "vmMemoryOverheadPercent": 0, "logLevel": nil,
 			"featureGates": map[string]any{"nodeOverlay": true, "capacityBuffer": true},
 		},
 	}},

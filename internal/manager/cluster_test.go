@@ -32,6 +32,9 @@ func newCluster(t *testing.T, kinds ...string) *cluster {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /version", c.say(`{"gitVersion":"v1.36.3"}`))
 	mux.HandleFunc("GET /api", c.say(`{"kind":"APIVersions","versions":["v1"]}`))
+	mux.HandleFunc("GET /api/v1", c.say(`{"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"nodes","kind":"Node"},{"name":"pods","kind":"Pod","namespaced":true}]}`))
+	mux.HandleFunc("GET /api/v1/nodes", c.say(`{"kind":"NodeList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[{"metadata":{"name":"a"}}]}`))
+	mux.HandleFunc("GET /api/v1/pods", c.say(`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]}`))
 	mux.HandleFunc("GET /apis", c.groups)
 	mux.HandleFunc("GET /apis/karpenter.sh/v1", c.resources)
 	mux.HandleFunc("GET /apis/coordination.k8s.io/v1", c.say(

@@ -31,6 +31,7 @@ import (
 	"tenon/internal/telemetry"
 	"tenon/internal/trim"
 	"tenon/internal/version"
+	"tenon/internal/view"
 )
 
 // Options are what a process is made from.
@@ -41,6 +42,8 @@ type Options struct {
 	Log        logr.Logger
 	// Open makes the cloud. Without one the process serves its ports and nothing else.
 	Open provider.Open
+	// Offers are the prices that the dashboard shows of nodes which do not name theirs; nil is none.
+	Offers view.Prices
 	// Namespace is where the process may keep what it has learned.
 	Namespace string
 }
@@ -52,6 +55,8 @@ type Process struct {
 	// those left the port to the system.
 	MetricsAddress string
 	ProbeAddress   string
+	// DashboardAddress is empty if the dashboard is not served.
+	DashboardAddress string
 
 	manager   ctrl.Manager
 	listeners listeners
@@ -78,6 +83,9 @@ func New(ctx context.Context, o Options) (*Process, error) {
 		ProbeAddress:   open.probes.Addr().String(),
 		listeners:      open,
 		log:            o.Log,
+	}
+	if open.dashboard != nil {
+		p.DashboardAddress = open.dashboard.Addr().String()
 	}
 	if err := p.assemble(o); err != nil {
 		p.Close()
@@ -128,6 +136,13 @@ func (p *Process) assemble(o Options) error {
 	}
 	if err := p.serve(m, registry, o.Settings, record, compared); err != nil {
 		return err
+	}
+	if p.listeners.dashboard != nil {
+		served := &pages{listener: p.listeners.dashboard, token: p.listeners.token, config: m.GetConfig(), prices: o.Offers, journal: record, clock: clock.RealClock{}, log: o.Log}
+		if err := m.Add(served); err != nil {
+			return fmt.Errorf("add the dashboard: %w", err)
+		}
+		o.Log.Info("serving the dashboard", "address", "http://"+p.DashboardAddress)
 	}
 	if err := m.Add(newTidy(clock.RealClock{})); err != nil {
 		return fmt.Errorf("add what tidies up: %w", err)

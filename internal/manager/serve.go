@@ -27,9 +27,12 @@ import (
 type listeners struct {
 	metrics net.Listener
 	probes  net.Listener
+	// dashboard is nil if it is not served; token is what it asks for.
+	dashboard net.Listener
+	token     string
 }
 
-// listen takes both ports. Inside a cluster the kubelet and Prometheus come from outside the pod,
+// listen takes the ports. Inside a cluster the kubelet and Prometheus come from outside the pod,
 // so every interface is served; elsewhere nothing beyond this machine is, unless the settings say so.
 func listen(s settings.Settings, inCluster bool) (listeners, error) {
 	address := s.ListenAddress
@@ -44,7 +47,11 @@ func listen(s settings.Settings, inCluster bool) (listeners, error) {
 	if err != nil {
 		return listeners{}, errors.Join(err, metrics.Close())
 	}
-	return listeners{metrics: metrics, probes: probes}, nil
+	pages, token, err := listenForPages(s)
+	if err != nil {
+		return listeners{}, errors.Join(err, metrics.Close(), probes.Close())
+	}
+	return listeners{metrics: metrics, probes: probes, dashboard: pages, token: token}, nil
 }
 
 func take(what, flag, address string, port int) (net.Listener, error) {
@@ -59,6 +66,9 @@ func take(what, flag, address string, port int) (net.Listener, error) {
 func (l listeners) close() {
 	_ = l.metrics.Close()
 	_ = l.probes.Close()
+	if l.dashboard != nil {
+		_ = l.dashboard.Close()
+	}
 }
 
 const (

@@ -29,6 +29,10 @@ type Settings struct {
 	MetricsPort      int
 	HealthProbePort  int
 	EnableProfiling  bool
+	// DashboardListen is the address and port of the dashboard, empty for none; DashboardTokenFile has the
+	// token that it asks for.
+	DashboardListen    string
+	DashboardTokenFile string
 
 	KubeClientQPS   int
 	KubeClientBurst int

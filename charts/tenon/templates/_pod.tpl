@@ -48,6 +48,8 @@
   (list "METRICS_PORT" .Values.controller.metrics.port)
   (list "HEALTH_PROBE_PORT" .Values.controller.healthProbe.port)
   (list "MODE" $s.mode)
+  (list "DASHBOARD_LISTEN" $s.dashboardListen)
+  (list "DASHBOARD_TOKEN_FILE" $s.dashboardTokenFile)
   (list "LOG_LEVEL" .Values.logLevel)
   (list "LOG_OUTPUT_PATHS" (join "," .Values.logOutputPaths))
   (list "LOG_ERROR_OUTPUT_PATHS" (join "," .Values.logErrorOutputPaths))

@@ -1,0 +1,98 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+
+	"tenon/internal/dashboard"
+	"tenon/internal/journal"
+	"tenon/internal/settings"
+	"tenon/internal/view"
+	"tenon/internal/view/watch"
+)
+
+// pages serves the dashboard. The cluster is followed from the first request for the fleet on: until then
+// the dashboard costs a port.
+type pages struct {
+	listener net.Listener
+	token    string
+	config   *rest.Config
+	prices   view.Prices
+	journal  *journal.Journal
+	clock    clock.PassiveClock
+	log      logr.Logger
+
+	begin   sync.Once
+	watched *watch.Watch
+	running sync.WaitGroup
+}
+
+// listenForPages takes the port of the dashboard; nil without one.
+func listenForPages(s settings.Settings) (net.Listener, string, error) {
+	if s.DashboardListen == "" {
+		return nil, "", nil
+	}
+	token, err := dashboard.Token("--dashboard-listen", s.DashboardListen, "--dashboard-token-file", s.DashboardTokenFile)
+	if err != nil {
+		return nil, "", err
+	}
+	listener, err := net.Listen("tcp", s.DashboardListen)
+	if err != nil {
+		return nil, "", fmt.Errorf("listen for the dashboard: %w; choose another address with --dashboard-listen", err)
+	}
+	return listener, token, nil
+}
+
+// NeedLeaderElection is false: a standby shows the cluster too, and its own journal.
+func (*pages) NeedLeaderElection() bool { return false }
+
+// Start serves until the context ends.
+func (p *pages) Start(ctx context.Context) error {
+	watched, err := watch.New(p.config, view.NewState(p.prices))
+	if err != nil {
+		return err
+	}
+	p.watched = watched
+	options := dashboard.Options{Title: p.config.Host, Problems: watched.Problems, Token: p.token, Clock: p.clock.Now}
+	if p.journal != nil {
+		options.Journal = p.journal
+	}
+	var served *dashboard.Dashboard
+	options.Fleet = func() *view.Fleet {
+		p.begin.Do(func() { p.follow(ctx, func() { served.Remember(ctx) }) })
+		return watched.State.Fleet()
+	}
+	served = dashboard.New(options)
+	server := &http.Server{Handler: served.Handler(), ReadHeaderTimeout: headerTimeout, BaseContext: func(net.Listener) context.Context { return ctx }}
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // streams never end by themselves
+	defer stop()
+	defer p.running.Wait()
+	if err := server.Serve(p.listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve the dashboard: %w", err)
+	}
+	return nil
+}
+
+// firstReading is how long the first request waits for nodes and pods to have been read.
+const firstReading = 15 * time.Second
+
+// follow reads the cluster from now on, and takes samples of it.
+func (p *pages) follow(ctx context.Context, remember func()) {
+	p.log.Info("the dashboard follows the cluster")
+	p.running.Go(func() { p.watched.Run(ctx) })
+	p.running.Go(remember)
+	reading, end := context.WithTimeout(ctx, firstReading)
+	defer end()
+	if err := p.watched.Wait(reading); err != nil {
+		p.log.Error(err, "the dashboard shows what it could read so far")
+	}
+}
