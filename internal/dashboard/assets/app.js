@@ -106,7 +106,7 @@ function fleetPage() {
     requestAnimationFrame(() => map(canvas));
   }
   out.push(el("h2", null, "Pools"), table([
-    { name: "Pool", cell: p => [el("a", { href: "#/nodes", onclick: () => { filter = p.name; } }, poolName(p)), p.kind && p.kind !== "NodePool" ? el("span.soft", null, " " + p.kind) : null] },
+    { name: "Pool", nb: 1, cell: p => [el("a", { href: "#/nodes", onclick: () => { filter = p.name; } }, poolName(p)), p.kind && p.kind !== "NodePool" ? el("span.soft", null, " " + p.kind) : null] },
     { name: "Nodes", n: 1, cell: p => p.total.ready === p.total.nodes ? p.total.nodes : p.total.ready + " of " + p.total.nodes },
     { name: "Pods", n: 1, cell: p => p.total.pods }, { name: "CPU", nb: 1, cell: p => meter(p.total.cpu) }, { name: "Memory", nb: 1, cell: p => meter(p.total.memory) },
     { name: "Price/h", n: 1, cell: p => dollars(p.total.price) }, { name: "Month", n: 1, cell: p => dollars(730 * p.total.price, 0) }, { name: "Idle/h", n: 1, cell: p => dollars(p.total.idle) },
@@ -329,8 +329,13 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 function theme() { document.documentElement.classList.toggle("dark", (remembered.get("tenon-theme") || (dark.matches ? "dark" : "light")) === "dark"); draw(); }
 document.getElementById("theme").addEventListener("click", () => { remembered.set("tenon-theme", document.documentElement.classList.contains("dark") ? "light" : "dark"); theme(); });
 dark.addEventListener("change", theme);
+// On narrow screens the pages' names are scrolled to that of the page.
+function scrollNames() {
+  const names = document.querySelector("nav"), here = names.querySelector("[aria-current]");
+  if (here) names.scrollLeft = here.offsetLeft - names.offsetLeft - (names.clientWidth - here.offsetWidth) / 2;
+}
 let shown = shows();
-addEventListener("hashchange", () => { tip.hidden = true; draw(); if (shows() !== shown) scrollTo(0, 0); shown = shows(); readDecisions(); });
+addEventListener("hashchange", () => { tip.hidden = true; draw(); if (shows() !== shown) { scrollTo(0, 0); scrollNames(); } shown = shows(); readDecisions(); });
 setInterval(readDecisions, 5000);
 addEventListener("resize", draw);
 document.addEventListener("keydown", e => {

@@ -1,0 +1,223 @@
+package dashboard_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"tenon/internal/dashboard"
+	"tenon/internal/journal"
+	"tenon/internal/view"
+)
+
+var screenshots = flag.String("screenshots", "", "folder for pictures of every page")
+
+const lines = `{"seq":1,"start":{"at":"2026-03-01T11:00:00Z","kept":"in memory"}}
+{"seq":2,"decision":{"at":"2026-03-01T11:00:01Z","by":"provisioner","woke":"3 pods became pending","tookMicros":1200,"snapshot":"s","cost":{"newPerHour":0.2,"lowerBoundPerHour":0.19,"fleetPerHourBefore":0.4,"fleetPerHourAfter":0.6},"launches":[{"nodes":1,"nodePool":"default","instanceType":"m5.large","zone":"us-west-2a","capacityType":"spot","pricePerHour":0.2,"pods":3}],"unplaced":[{"pods":1,"names":["shop/big"],"why":"no instance type has 900 CPU"}]}}
+{"seq":3,"outcome":{"at":"2026-03-01T11:00:02Z","decision":2,"action":"launch","result":"made","nodeClaims":["default-x7k2p"]}}
+{"seq":4,"decision":{"at":"2026-03-01T11:30:01Z","by":"disruption","woke":"a minute has passed","tookMicros":900,"cost":{"newPerHour":0,"lowerBoundPerHour":0,"fleetPerHourBefore":0.6,"fleetPerHourAfter":0.4},"disruptions":[{"reason":"Underutilized","decision":"delete","nodes":["node-3"],"evictions":2,"savingsPerHour":0.2}],"kept":{"PodBlocksDisruption":2,"NotWorthIt":5}}}
+`
+
+// cluster has so many nodes with so many pods each, and a pod that waits.
+func cluster(nodes, pods int) *view.State {
+	state := view.NewState(nil)
+	room := func(cpu, memory string) corev1.ResourceList {
+		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
+	}
+	pod := func(name, node, cpu string) *corev1.Pod {
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name}, Spec: corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: room(cpu, "256Mi")}}}}}
+		p.Status.Phase = corev1.PodRunning
+		return p
+	}
+	for i := range nodes {
+		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%d", i), Labels: map[string]string{
+			view.PriceLabel: "0.2", corev1.LabelInstanceTypeStable: "m5.large", corev1.LabelTopologyZone: "us-west-2a", "karpenter.sh/nodepool": fmt.Sprintf("pool-%d", i%3), "karpenter.sh/capacity-type": "spot",
+		}}}
+		n.Status.Allocatable = room("8", "32Gi")
+		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+		state.Put(n)
+		for j := range pods {
+			state.Put(pod(fmt.Sprintf("web-%d-%d", i, j), n.Name, "200m"))
+		}
+	}
+	big := pod("big", "", "900")
+	big.Status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
+		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: "0/12 nodes are available: <b>12 Insufficient cpu</b>.",
+	}}}
+	state.Put(big)
+	return state
+}
+
+// browser is Chromium with the dashboard open in it, and what went wrong there.
+type browser struct {
+	context.Context
+
+	address string
+	mu      sync.Mutex
+	wrong   []string
+}
+
+func (b *browser) fault(format string, args ...any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.wrong = append(b.wrong, fmt.Sprintf(format, args...))
+}
+
+// opened serves the dashboard and opens it. Without Chromium the test is skipped, and says so.
+func opened(t *testing.T, state *view.State) *browser {
+	t.Helper()
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("skipped: there is no chromium; the package of that name has it")
+	}
+	file := filepath.Join(t.TempDir(), "journal.jsonl")
+	if err := os.WriteFile(file, []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pages := dashboard.New(dashboard.Options{Title: "lab", Fleet: state.Fleet, Problems: func() []string { return nil }, Journal: journal.File(file), Clock: time.Now})
+	server := httptest.NewServer(pages.Handler())
+	t.Cleanup(server.Close)
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(2*time.Minute))
+	limit, end := context.WithTimeout(t.Context(), 5*time.Minute)
+	t.Cleanup(end)
+	allocator, stop := chromedp.NewExecAllocator(limit, options...)
+	t.Cleanup(stop)
+	b := &browser{address: server.URL}
+	tab, leave := chromedp.NewContext(allocator, chromedp.WithListener(b.listen))
+	t.Cleanup(leave)
+	b.Context = tab
+	b.do(t, chromedp.EmulateViewport(1280, 900), chromedp.Navigate(server.URL))
+	return b
+}
+
+// listen notes errors of the console and requests that leave this machine.
+func (b *browser) listen(event any) {
+	switch e := event.(type) {
+	case *runtime.EventExceptionThrown:
+		b.fault("an exception: %v", e.ExceptionDetails)
+	case *log.EventEntryAdded:
+		if e.Entry.Level == log.EntryLevelError || e.Entry.Level == log.EntryLevelWarning {
+			b.fault("the console says: %s %s", e.Entry.Text, e.Entry.URL)
+		}
+	case *runtime.EventConsoleAPICalled:
+		b.fault("the console is written to: %s", e.Type)
+	case *network.EventRequestWillBeSent:
+		if !strings.HasPrefix(e.Request.URL, b.address+"/") {
+			b.fault("a request goes to %s", e.Request.URL)
+		}
+	}
+}
+
+func (b *browser) do(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
+	t.Helper()
+	if err := chromedp.Do(b, actions...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// read evaluates an expression in the page.
+func read[T any](t *testing.T, b *browser, expression string) T {
+	t.Helper()
+	value, err := chromedp.Run(b, chromedp.Evaluate[T](expression))
+	if err != nil {
+		t.Fatalf("%s: %v", expression, err)
+	}
+	return value
+}
+
+// shows waits until the page has a text, and fails with what it has instead.
+func (b *browser) shows(t *testing.T, want string) {
+	t.Helper()
+	is := fmt.Sprintf("document.getElementById('main').innerText.includes(%q)", want)
+	if _, err := chromedp.Run(b, chromedp.Poll[bool](is, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(30*time.Second))); err != nil {
+		t.Fatalf("the page lacks %q (%v); it says:\n%s", want, err, read[string](t, b, "document.getElementById('main').innerText"))
+	}
+}
+
+// look sets the screen and the colours that the user prefers.
+func (b *browser) look(t *testing.T, width, height int64, colours string) {
+	t.Helper()
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: colours}}}
+	if _, err := chromedp.Call(b, emulation.SetEmulatedMedia, media); err != nil {
+		t.Fatal(err)
+	}
+	b.do(t, chromedp.EmulateViewport(width, height))
+}
+
+func (b *browser) picture(t *testing.T, name string) {
+	t.Helper()
+	if *screenshots == "" {
+		return
+	}
+	image, err := chromedp.Run(b, chromedp.FullScreenshot(100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(*screenshots, name+".png"), image, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestPagesInChromium checks what each page shows, that names are text, that no page is wider than the screen, and that
+// neither the console nor the network has anything to tell.
+func TestPagesInChromium(t *testing.T) {
+	b := opened(t, cluster(12, 8))
+	views := []struct {
+		name          string
+		width, height int64
+		colours       string
+	}{{"light", 1280, 900, "light"}, {"dark", 1280, 900, "dark"}, {"narrow", 400, 800, "light"}}
+	pages := []struct {
+		hash string
+		want []string
+	}{
+		{"fleet", []string{"$2.400/h", "1 pending", "pool-0"}},
+		{"pending", []string{"shop", "<b>12 Insufficient cpu</b>"}},
+		{"nodes", []string{"12 nodes", "node-11"}},
+		{"node/node-3", []string{"web-3-0", "spot"}},
+		{"cost", []string{"By namespace", "shop"}},
+		{"decisions", []string{"disruption: 1 node to give up", "provisioner: 1 new node"}},
+		{"decisions/2", []string{"1 × m5.large spot in us-west-2a, pool default", "$0.1900/h: no plan costs less", "shop/big: no instance type has 900 CPU", "launch made default-x7k2p"}},
+		{"decisions/4", []string{"node-3 (delete, Underutilized)", "5 × NotWorthIt"}},
+		{"events", []string{"No events have been seen."}},
+	}
+	for _, v := range views {
+		b.look(t, v.width, v.height, v.colours)
+		for _, p := range pages {
+			read[string](t, b, fmt.Sprintf("location.hash = '#/%s'", p.hash))
+			for _, want := range p.want {
+				b.shows(t, want)
+			}
+			if wide := read[int64](t, b, "document.documentElement.scrollWidth"); wide > v.width {
+				t.Errorf("%s at %d px is %d px wide", p.hash, v.width, wide)
+			}
+			b.picture(t, v.name+"-"+strings.ReplaceAll(p.hash, "/", "-"))
+		}
+	}
+	for key, want := range map[string]string{"3": "12 nodes", "5": "Decisions"} {
+		b.do(t, chromedp.KeyEvent(key))
+		b.shows(t, want)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, text := range b.wrong {
+		t.Error(text)
+	}
+}
