@@ -9,10 +9,10 @@ import (
 
 // An eviction is justified by savings of a part of what the pod costs.
 const (
-	// rate is asked of every pod, so that a fleet which is nearly the best possible is left
-	// in peace. It does not depend on the pod's age: what is not worth doing today would be
-	// done tomorrow, although nothing has changed. Who wants young pods to be left alone says
-	// so with consolidateAfter.
+	// rate is asked of every pod, so that a fleet which is nearly the best possible is not
+	// changed. It does not depend on the pod's age: what is not worth doing today would be
+	// done tomorrow, although nothing has changed. Users who want young pods not to be moved
+	// set consolidateAfter.
 	rate = 0.05
 	// movedRate is asked of a pod that a disruption brought where it is: what was decided
 	// then is not taken back for a small advantage, even if the packing could be improved. It is

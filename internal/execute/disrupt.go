@@ -129,7 +129,7 @@ func (e *Executor) forget(ctx context.Context, claim *karpenterv1.NodeClaim) err
 }
 
 // rearrange notes on claims that a disruption brings pods to their nodes, so that these are
-// left in peace for a while. Claims that are gone take none.
+// not disrupted again for a while. A claim that is gone gets no note.
 func (e *Executor) rearrange(ctx context.Context, claims []string, at time.Time) error {
 	var wrong []error
 	for _, name := range claims {

@@ -156,7 +156,7 @@ func (w *Watch) vanished(node *corev1.Node) {
 	}
 }
 
-// loses is a pod that a node would have had to let go in peace.
+// loses is a pod that a node should have drained before it went.
 func (w *Watch) loses(node *corev1.Node) *corev1.Pod {
 	if end, limited := w.deadline(node.Name); limited && !w.Now().Before(end.Add(-slack)) {
 		return nil

@@ -210,7 +210,7 @@ func TestStaleCache(t *testing.T) {
 
 // TestRandomHistories: a cache that lags, crashes, answers that are lost, claims that
 // vanish, edits: no run makes the pool larger than it should be, nor overruns the limit.
-// Afterwards, in peace, it has just the number.
+// Once the faults end, the pool has just the number.
 func TestRandomHistories(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(25) {

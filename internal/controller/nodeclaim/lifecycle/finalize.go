@@ -38,7 +38,7 @@ const (
 )
 
 // next says how a claim's end goes on. A node that never registered has nothing on it that
-// would have to leave in peace. One that has says so itself: the claim may not know yet.
+// would have to be drained. One that has says so itself: the claim may not know yet.
 func next(claim *karpenterv1.NodeClaim, nodes []*corev1.Node) ending {
 	_, limited := claim.Annotations[karpenterv1.AnnotationTerminationTimestamp]
 	switch {
