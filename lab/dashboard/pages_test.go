@@ -81,7 +81,7 @@ func (b *browser) fault(format string, args ...any) {
 }
 
 // opened serves the dashboard and opens it. Without Chromium the test is skipped, and says so.
-func opened(t *testing.T, state *view.State) *browser {
+func opened(t testing.TB, state *view.State) *browser {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
 	if err != nil {
@@ -125,7 +125,7 @@ func (b *browser) listen(event any) {
 	}
 }
 
-func (b *browser) do(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
+func (b *browser) do(t testing.TB, actions ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	if err := chromedp.Do(b, actions...); err != nil {
 		t.Fatal(err)
@@ -133,7 +133,7 @@ func (b *browser) do(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
 }
 
 // read evaluates an expression in the page.
-func read[T any](t *testing.T, b *browser, expression string) T {
+func read[T any](t testing.TB, b *browser, expression string) T {
 	t.Helper()
 	value, err := chromedp.Run(b, chromedp.Evaluate[T](expression))
 	if err != nil {
@@ -143,7 +143,7 @@ func read[T any](t *testing.T, b *browser, expression string) T {
 }
 
 // shows waits until the page has a text, and fails with what it has instead.
-func (b *browser) shows(t *testing.T, want string) {
+func (b *browser) shows(t testing.TB, want string) {
 	t.Helper()
 	is := fmt.Sprintf("document.getElementById('main').innerText.includes(%q)", want)
 	if _, err := chromedp.Run(b, chromedp.Poll[bool](is, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(30*time.Second))); err != nil {
@@ -152,7 +152,7 @@ func (b *browser) shows(t *testing.T, want string) {
 }
 
 // look sets the screen and the colours that the user prefers.
-func (b *browser) look(t *testing.T, width, height int64, colours string) {
+func (b *browser) look(t testing.TB, width, height int64, colours string) {
 	t.Helper()
 	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: colours}}}
 	if _, err := chromedp.Call(b, emulation.SetEmulatedMedia, media); err != nil {
@@ -161,7 +161,7 @@ func (b *browser) look(t *testing.T, width, height int64, colours string) {
 	b.do(t, chromedp.EmulateViewport(width, height))
 }
 
-func (b *browser) picture(t *testing.T, name string) {
+func (b *browser) picture(t testing.TB, name string) {
 	t.Helper()
 	if *screenshots == "" {
 		return
@@ -219,5 +219,32 @@ func TestPagesInChromium(t *testing.T) {
 	defer b.mu.Unlock()
 	for _, text := range b.wrong {
 		t.Error(text)
+	}
+}
+
+// BenchmarkLargeFleet measures 2,000 nodes with 60,000 pods: how long Chromium is busy with drawing a page once, and how
+// much memory the page's script holds.
+func BenchmarkLargeFleet(b *testing.B) {
+	tab := opened(b, cluster(2000, 30))
+	tab.shows(b, "Price now")
+	for _, page := range []string{"fleet", "nodes", "cost"} {
+		b.Run(page, func(b *testing.B) {
+			read[string](b, tab, fmt.Sprintf("location.hash = '#/%s'", page))
+			tab.shows(b, map[string]string{"fleet": "Price now", "nodes": "2,000 nodes", "cost": "By namespace"}[page])
+			took, times := 0.0, 0.0
+			for b.Loop() {
+				times++
+				took += read[float64](b, tab, `(() => {
+					const began = performance.now();
+					draw();
+					const canvas = document.querySelector("canvas");
+					if (canvas) map(canvas);
+					document.body.offsetHeight;
+					return performance.now() - began;
+				})()`)
+			}
+			b.ReportMetric(took/times, "ms/frame")
+			b.ReportMetric(read[float64](b, tab, "performance.memory.usedJSHeapSize / 1048576"), "MiB")
+		})
 	}
 }

@@ -216,8 +216,8 @@ function nodesPage() {
   const rows = [...state.nodes.values()].filter(n => words.every(w => [n.name, n.pool, n.type, n.zone, n.capacity, word(n), n.verdict, n.message].join(" ").toLowerCase().includes(w)))
     .sort((a, b) => { const x = by(a), y = by(b), o = typeof x === "number" ? x - y : compare(x, y); return (sorting.down ? -o : o) || compare(a.name, b.name); });
   const input = el("input", { id: "filter", type: "search", value: filter, placeholder: "name, pool, type, zone, state", oninput: e => { filter = e.target.value; draw(); } });
-  const shown = rows.slice(0, 500);
-  return [el("h1", null, plural(rows.length, "node")), el("div.row", null, el("label", { for: "filter" }, "Filter", input), rows.length > shown.length ? "The first 500 are shown; filter for others." : null), table([
+  const shown = rows.slice(0, 100);
+  return [el("h1", null, plural(rows.length, "node")), el("div.row", null, el("label", { for: "filter" }, "Filter", input), rows.length > shown.length ? "The first 100 are shown; filter for others." : null), table([
     { name: "Node", key: "name", nb: 1, cell: nodeLink }, { name: "Pool", key: "pool", nb: 1, cell: n => n.pool || "–" }, { name: "CPU", key: "cpu", nb: 1, cell: n => meter(n.cpu) }, { name: "Memory", key: "memory", nb: 1, cell: n => meter(n.memory) },
     { name: "Pods", key: "pods", n: 1, cell: n => n.pods.length }, { name: "Type", key: "type", nb: 1, cell: n => [n.type || "–", el("br"), el("span.soft", null, [n.capacity, n.zone].filter(Boolean).join(", "))] },
     { name: "Price/h", key: "price", n: 1, cell: n => n.source ? dollars(n.price, 4) : "unknown" }, { name: "Age", key: "age", n: 1, cell: n => age(n.created) },
