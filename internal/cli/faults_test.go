@@ -88,6 +88,23 @@ spec: {accessModes: [ReadWriteOnce], storageClassName: fast, volumeName: disk, r
 status: {phase: Bound}
 `
 
+const unboundClaim = `
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data, namespace: default}
+spec: {accessModes: [ReadWriteOnce], storageClassName: fast, resources: {requests: {storage: 1Gi}}}
+`
+
+const zonalClass = `
+---
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: fast}
+provisioner: example.com
+volumeBindingMode: WaitForFirstConsumer
+allowedTopologies: [{matchLabelExpressions: [{key: topology.kubernetes.io/zone, values: [zone-z]}]}]
+`
+
 const largeDaemon = `
 apiVersion: apps/v1
 kind: DaemonSet
@@ -127,6 +144,20 @@ var faults = map[string]fault{
 	"a limit on memory that is too low":               {spec: `limits: {memory: 1Gi}`, code: "LimitReached", want: "memory"},
 	"a limit of no nodes":                             {spec: `limits: {nodes: "0"}`, code: "LimitReached", want: "nodes"},
 	"a volume in a zone that the pool excludes":       {pool: `REQUIRES {key: topology.kubernetes.io/zone, operator: In, values: [zone-a]}`, others: strings.ReplaceAll(volumeIn, "ZONE", "zone-b"), pod: `volumes: [{name: d, persistentVolumeClaim: {claimName: data}}]`, code: "LabelsIncompatible", want: "zone-b"},
+	"a spread over a label that there is not":         {pod: `topologySpreadConstraints: [{maxSkew: 1, topologyKey: example.com/rack, whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: {app: faulty}}}]`, code: "NoOffering", want: "label example.com/rack, which no node has"},
+	"an affinity over a label that there is not":      {pod: `affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: example.com/rack, labelSelector: {matchLabels: {app: faulty}}}]}}`, code: "Affinity", want: "label example.com/rack, which no node has"},
+	"a volume in a zone that there is not":            {others: strings.ReplaceAll(volumeIn, "ZONE", "zone-z"), pod: `volumes: [{name: d, persistentVolumeClaim: {claimName: data}}]`, code: "NoOffering", want: "volume default/data is only where topology.kubernetes.io/zone In [zone-z]: nothing is sold there"},
+	"a volume in another zone than the selector's":    {others: strings.ReplaceAll(volumeIn, "ZONE", "zone-b"), pod: "volumes: [{name: d, persistentVolumeClaim: {claimName: data}}]\n  nodeSelector: {topology.kubernetes.io/zone: zone-a}", code: "LabelsIncompatible", want: "topology.kubernetes.io/zone In [zone-b], and the pod asks for topology.kubernetes.io/zone In [zone-a]: no node is both"},
+	"a volume that is lost":                           {others: strings.ReplaceAll(volumeIn, "phase: Bound", "phase: Lost"), pod: `volumes: [{name: d, persistentVolumeClaim: {claimName: data}}]`, code: "PodRefused", want: "volume d: persistentvolumeclaim bound to non-existent persistentvolume"},
+	"a storage class that there is not":               {others: unboundClaim, pod: `volumes: [{name: d, persistentVolumeClaim: {claimName: data}}]`, code: "PodRefused", want: `storageclass "fast" not found`},
+	"a storage class for a zone that there is not":    {others: unboundClaim + zonalClass, pod: `volumes: [{name: d, persistentVolumeClaim: {claimName: data}}]`, code: "NoOffering", want: "zone-z"},
+	"a node that is asked for by its name":            {pod: `nodeSelector: {kubernetes.io/hostname: node-9}`, code: "PodRefused", want: "kubernetes.io/hostname"},
+	"a pool that there is not":                        {pod: `nodeSelector: {karpenter.sh/nodepool: other}`, code: "LabelsIncompatible", want: "karpenter.sh/nodepool In [other]"},
+	"a label that a pod must not find":                {pod: `affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/arch, operator: DoesNotExist}]}]}}}`, code: "LabelsIncompatible", want: "kubernetes.io/arch DoesNotExist"},
+	"a larger machine than there is, by its label":    {pod: `affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: example.com/size, operator: Gt, values: ["99"]}]}]}}}`, code: "TypeIncompatible", want: "example.com/size"},
+	"an architecture that no machine has":             {pool: `REQUIRES {key: node.kubernetes.io/instance-type, operator: In, values: [m2-arm64]}`, code: "TypeIncompatible", want: "m2-arm64"},
+	"a pool with a fixed number of nodes":             {spec: `replicas: 2`, code: "NoPools", want: "is static"},
+	"a pool that is not ready":                        {spec: `STATUS`, code: "NoPools", want: "the class is broken"},
 	"a volume claim that there is not":                {pod: `volumes: [{name: d, persistentVolumeClaim: {claimName: none}}]`, code: "PodRefused", want: "none"},
 	"an affinity to pods that there are not":          {pod: `affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: topology.kubernetes.io/zone, labelSelector: {matchLabels: {app: none}}}]}}`, code: "Affinity", want: "affinity"},
 	"node affinity that contradicts a selector":       {pod: "nodeSelector: {topology.kubernetes.io/zone: zone-a}\n  affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [zone-b]}]}]}}}", code: "LabelsIncompatible", want: "zone"},
@@ -163,6 +194,11 @@ func (f fault) manifests() string {
 	if spec == "GONE" {
 		gone, spec = `, deletionTimestamp: "2026-11-01T00:00:00Z", finalizers: [karpenter.sh/termination]`, ""
 	}
+	status := ""
+	if spec == "STATUS" {
+		spec, status = "", `
+status: {conditions: [{type: NodeClassReady, status: "False", lastTransitionTime: "2026-11-01T00:00:00Z", reason: Broken, message: the class is broken}, {type: Ready, status: "False", lastTransitionTime: "2026-11-01T00:00:00Z", reason: Broken, message: ""}]}`
+	}
 	text := `
 apiVersion: karpenter.sh/v1
 kind: NodePool
@@ -174,7 +210,7 @@ spec:
     spec:
       ` + pool + `
       nodeClassRef: {group: example.com, kind: ExampleClass, name: default}
-      requirements: [{key: kubernetes.io/arch, operator: In, values: [amd64]}` + requires + `]
+      requirements: [{key: kubernetes.io/arch, operator: In, values: [amd64]}` + requires + `]` + status + `
 ---
 ` + f.others
 	if f.ask != "" {

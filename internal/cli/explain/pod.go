@@ -68,7 +68,8 @@ func (e *explainer) unplaced(pod snapshot.PodIndex) bool {
 			e.a.Code = string(u.Verdict.General.Code)
 			e.a.say("why", "%s", u.Verdict.General.Text())
 		}
-		if remedy := u.Verdict.RemedyText(); remedy != "" {
+		contradicted := e.places(pod)
+		if remedy := u.Verdict.RemedyText(); remedy != "" && !contradicted {
 			e.a.say("remedy", "%s", remedy)
 		}
 		for _, v := range u.Verdict.Promising() {
