@@ -30,7 +30,7 @@ LINK := -buildvcs=false -ldflags '-s -w $(STAMP)'
 MODULES := . $(patsubst %/go.mod,%,$(wildcard lab/go.mod bench/go.mod charts/go.mod))
 
 # Files that a generator writes. lint compares them with what the generator writes now.
-GENERATED := $(sort $(wildcard api/crds/*.yaml docs/reference/*.md deploy/aws/*/*) $(shell find api -name 'zz_generated*.go' 2>/dev/null))
+GENERATED := $(sort $(wildcard api/crds/*.yaml docs/reference/*.md deploy/aws/*/* charts/tenon/alerts.yaml charts/tenon/dashboards/*) $(shell find api -name 'zz_generated*.go' 2>/dev/null))
 
 .PHONY: help
 help: ## Say what there is to do (this)
@@ -105,8 +105,9 @@ lint: bin/tools/staticcheck ## Check formatting, vet, staticcheck, and that gene
 	@echo 'lint: nothing to complain about'
 
 .PHONY: generate
-generate: ## Write generated files anew: deep copies, resource definitions, reference pages, templates for AWS
+generate: ## Write generated files anew: deep copies, resource definitions, reference pages, templates for AWS, dashboards
 	$(GO) generate ./...
+	cd charts && $(GO) generate ./...
 
 # No container engine is needed, and no base image: charts/image says what is in it. The same commit gives the same
 # bytes, so a release can be made again and compared.

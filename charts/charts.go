@@ -21,7 +21,7 @@ import (
 
 // The definitions are links into api/crds, which a program cannot embed; it has package crds instead.
 //
-//go:embed tenon/Chart.yaml tenon/values.yaml tenon/values.schema.json tenon/templates/*
+//go:embed tenon/Chart.yaml tenon/values.yaml tenon/values.schema.json tenon/templates/* tenon/dashboards/* tenon/alerts.yaml
 var files embed.FS
 
 // Release is what a chart is installed as.

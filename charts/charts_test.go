@@ -2,6 +2,7 @@ package charts
 
 import (
 	"flag"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,10 +34,11 @@ var releases = map[string]Release{
 	// A release of Karpenter's that changes its chart keeps the names of its objects.
 	"karpenter": {Name: "karpenter", Namespace: "karpenter", Values: cluster(nil)},
 	"shadow":    {Name: "shadow", Namespace: "kube-system", Values: map[string]any{"settings": map[string]any{"clusterName": "demo", "mode": "shadow"}}},
-	"full": {Name: "nodes", Namespace: "infra", APIs: []string{"monitoring.coreos.com/v1/ServiceMonitor"}, Values: map[string]any{
+	"full": {Name: "nodes", Namespace: "infra", APIs: []string{"monitoring.coreos.com/v1/ServiceMonitor", "monitoring.coreos.com/v1/PrometheusRule"}, Values: map[string]any{
 		"additionalLabels": map[string]any{"team": "infra"}, "additionalAnnotations": map[string]any{"owner": "infra"},
 		"serviceAccount": map[string]any{"annotations": map[string]any{"eks.amazonaws.com/role-arn": "arn:aws:iam::123456789012:role/demo-karpenter"}},
 		"serviceMonitor": map[string]any{"enabled": true, "sampleLimit": 1000, "additionalLabels": map[string]any{"release": "prometheus"}, "endpointConfig": map[string]any{"interval": "30s"}},
+		"prometheusRule": map[string]any{"enabled": true, "additionalLabels": map[string]any{"release": "prometheus"}, "documents": "https://docs.example/tenon/"},
 		"networkPolicy":  map[string]any{"enabled": true},
 		"hostNetwork":    true, "dnsPolicy": "Default", "terminationGracePeriodSeconds": 60,
 		"additionalClusterRoleRules": []any{map[string]any{"apiGroups": []any{"example.com"}, "resources": []any{"things"}, "verbs": []any{"list"}}},
@@ -104,11 +106,55 @@ func TestWrongValues(t *testing.T) {
 		"a type":        {cluster(map[string]any{"replicas": "two"}), "replicas"},
 		"a gate":        {map[string]any{"settings": map[string]any{"clusterName": "a", "featureGates": map[string]any{"nodeRepairs": true}}}, "nodeRepairs"},
 		"a policy":      {map[string]any{"settings": map[string]any{"clusterName": "a", "preferencePolicy": "Sometimes"}}, "preferencePolicy"},
+		"a link":        {cluster(map[string]any{"prometheusRule": map[string]any{"documents": "docs"}}), "documents"},
 		"a duration":    {map[string]any{"settings": map[string]any{"clusterName": "a", "batchMaxDuration": "10"}}, "batchMaxDuration"},
 	} {
 		if _, err := Tenon(Release{Name: "tenon", Namespace: "kube-system", Values: tc.values}); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: error %v, want one about %s", name, err, tc.want)
 		}
+	}
+}
+
+// Dashboards are installed when they are asked for, as they are in their files and where Grafana's sidecar finds them.
+func TestDashboards(t *testing.T) {
+	t.Parallel()
+	paths, err := filepath.Glob("tenon/dashboards/*.json")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no dashboards: %v", err)
+	}
+	want := map[string]string{}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want["tenon-"+filepath.Base(path)] = string(text)
+	}
+	objects, err := Tenon(Release{Name: "tenon", Namespace: "kube-system", Values: cluster(map[string]any{
+		"dashboards": map[string]any{"enabled": true, "annotations": map[string]any{"grafana_folder": "Tenon"}}, "additionalAnnotations": map[string]any{"owner": "infra"},
+	})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, o := range objects {
+		if o.GetKind() != "ConfigMap" {
+			continue
+		}
+		data, _, err := unstructured.NestedStringMap(o.Object, "data")
+		if err != nil {
+			t.Fatal(err)
+		}
+		maps.Copy(got, data)
+		if o.GetLabels()["grafana_dashboard"] != "1" {
+			t.Errorf("%s has labels %v", o.GetName(), o.GetLabels())
+		}
+		if diff := cmp.Diff(map[string]string{"grafana_folder": "Tenon", "owner": "infra"}, o.GetAnnotations()); diff != "" {
+			t.Errorf("%s: annotations (-want +got):\n%s", o.GetName(), diff)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
