@@ -76,6 +76,9 @@ func Rights(s settings.Settings, namespace string) []Right {
 		rules = append(rules, rule{group: "autoscaling.x-k8s.io", resources: "capacitybuffers", verbs: "list watch"},
 			rule{group: "autoscaling.x-k8s.io", resources: "capacitybuffers/status", verbs: "patch"}, rule{resources: "podtemplates", verbs: "list watch"})
 	}
+	if s.DashboardListen != "" {
+		rules = append(rules, rule{resources: "events", verbs: "list watch"})
+	}
 	if !s.DisableLeaderElection {
 		rules = append(rules, rule{group: "coordination.k8s.io", resources: "leases", verbs: "get update", namespace: release, name: s.LeaderElectionName},
 			rule{group: "coordination.k8s.io", resources: "leases", verbs: "create", namespace: release})
@@ -132,6 +135,8 @@ func meaning(r Right) string {
 		return "the controller never leads, and does nothing"
 	case r.Subresource == "status" && r.Resource == "pods":
 		return "pods are bound wherever there is room first, which may not be where they were planned"
+	case r.Resource == "events" && r.Verb != "create" && r.Verb != "patch":
+		return "the dashboard shows no events"
 	case r.Verb == "list" || r.Verb == "watch":
 		return "the controller's picture of the cluster is never complete, so that it decides nothing"
 	case r.Subresource == "eviction" || r.Resource == "pods":
