@@ -42,6 +42,10 @@ func judgeDefinition(ours, theirs *apiextensionsv1.CustomResourceDefinition) Fin
 		return Finding{checkDefinitions, Failed, ours.Name + " is not installed",
 			"the controller waits for it: it is not ready and does nothing", installDefinitions}
 	}
+	if theirs.DeletionTimestamp != nil {
+		return Finding{checkDefinitions, Failed, ours.Name + " is being deleted, with all of its objects",
+			"the nodes of its objects go", "when it is gone, " + installDefinitions}
+	}
 	version := ours.Spec.Versions[0].Name
 	served := servedVersion(theirs, version)
 	if served == nil {

@@ -49,6 +49,10 @@ func TestDefinitions(t *testing.T) {
 			d.Status.StoredVersions = []string{"v1"}
 			return d
 		}, OK, "serves v1"},
+		"on its way out": {func(d *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
+			d.DeletionTimestamp = &metav1.Time{}
+			return d
+		}, Failed, "is being deleted"},
 		"of a former API": {func(d *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
 			d.Spec.Versions[0].Name = "v1beta1"
 			return d

@@ -1,8 +1,10 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"slices"
@@ -10,6 +12,7 @@ import (
 	"testing"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"tenon/lab/install"
@@ -42,10 +45,14 @@ func TestPreflightFindsWhatIsMissing(t *testing.T) {
 	if err := lab.Client.Delete(t.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "tenon"}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := lab.Clients.Discovery().RESTClient().Delete().
-		AbsPath("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/nodeclaims.karpenter.sh").Do(t.Context()).Error(); err != nil {
+	const definition = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/nodeclaims.karpenter.sh"
+	if err := lab.Clients.Discovery().RESTClient().Delete().AbsPath(definition).Do(t.Context()).Error(); err != nil {
 		t.Fatal(err)
 	}
+	lab.Eventually(t, "the definition is gone", func(ctx context.Context) (bool, string) {
+		err := lab.Clients.Discovery().RESTClient().Get().AbsPath(definition).Do(ctx).Error()
+		return apierrors.IsNotFound(err), fmt.Sprint(err)
+	})
 	if err := install.Apply(t.Context(), lab.Config, []byte(incumbents)); err != nil {
 		t.Fatal(err)
 	}
