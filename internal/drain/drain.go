@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/component-helpers/resource"
 
+	"tenon/api/scalar"
 	"tenon/core/model"
 	"tenon/internal/podpolicy"
 )
@@ -110,7 +111,7 @@ func Decide(s Scene) Decision {
 // room for small ones beside them, but not the other way round.
 func bulk(pod *corev1.Pod) int64 {
 	requests := resource.PodRequests(pod, resource.PodResourcesOptions{})
-	return model.Resources{CPU: requests.Cpu().MilliValue(), Memory: requests.Memory().Value()}.Bulk()
+	return model.Resources{CPU: scalar.MilliAmount(*requests.Cpu()), Memory: scalar.Amount(*requests.Memory())}.Bulk()
 }
 
 func awaited(s Scene) []*corev1.Pod {

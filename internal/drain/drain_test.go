@@ -44,6 +44,9 @@ func TestWhoLeaves(t *testing.T) {
 		"large ones before small ones": {
 			[]*corev1.Pod{pod("a", asks("1", "1Gi")), pod("b", asks("500m", "4Gi")), pod("c", asks("100m", "1Gi")), pod("d", asks("2", "1Gi"))},
 			"waits for [a b c d], does [evict d, evict b, evict a, evict c], turn of plain"},
+		"what asks for more than a number holds is large": {
+			[]*corev1.Pod{pod("a", asks("1", "1Gi")), pod("b", asks("1", "1e19"))},
+			"waits for [a b], does [evict b, evict a], turn of plain"},
 		"in order of namespaces": {[]*corev1.Pod{pod("a", in("z")), pod("b", in("y"))}, "waits for [b a], does [evict b, evict a], turn of plain"},
 		"static pods and pods that asked to stay go down with the node": {
 			[]*corev1.Pod{pod("static", static), pod("agent", stays), pod("agent-daemon", stays, daemon)},

@@ -20,6 +20,7 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/api/scalar"
 	"tenon/internal/lookup"
 	"tenon/internal/reconcile"
 )
@@ -97,7 +98,7 @@ func (o *observer) look(ctx context.Context, key reconcile.Key) (reconcile.Resul
 		return reconcile.Never, client.IgnoreNotFound(err)
 	}
 	memory := node.Status.Capacity[corev1.ResourceMemory]
-	news, err := o.memory.LearnMemory(class, claim.Labels[corev1.LabelInstanceTypeStable], claim.Status.ImageID, memory.Value())
+	news, err := o.memory.LearnMemory(class, claim.Labels[corev1.LabelInstanceTypeStable], claim.Status.ImageID, scalar.Amount(memory))
 	if err != nil {
 		return reconcile.Never, fmt.Errorf("look at node %s: %w", node.Name, err)
 	}

@@ -36,6 +36,24 @@ func class() *awsv1.EC2NodeClass {
 	return &awsv1.EC2NodeClass{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
 }
 
+// A node that claims more memory than a number holds tells of the largest amount, and not of none.
+func TestAbsurdMemoryIsTheLargestAmount(t *testing.T) {
+	t.Parallel()
+	r, n := harness.New(t, memory.Options{}, class()), &notes{}
+	r.Named("web-1", "web", func(c *karpenterv1.NodeClaim) {
+		c.Spec.NodeClassRef = &karpenterv1.NodeClassReference{Group: awsv1.Group, Kind: "EC2NodeClass", Name: "default"}
+		c.Status.ProviderID = "aws:///a/i-1"
+	})
+	r.Must(r.API.Create(t.Context(), &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: "node-1"}, Spec: corev1.NodeSpec{ProviderID: "aws:///a/i-1"},
+		Status: corev1.NodeStatus{Capacity: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1e19")}},
+	}))
+	r.Run(capacity.New(r.Kit, n, "default")[0], "node-1")
+	if len(n.seen) != 1 || !strings.HasSuffix(n.seen[0], " 4Pi") {
+		t.Errorf("seen %q", n.seen)
+	}
+}
+
 // A node that has joined tells its memory, with the type and image of its claim.
 func TestNodesTellTheirMemory(t *testing.T) {
 	t.Parallel()
