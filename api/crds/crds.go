@@ -31,6 +31,7 @@ const (
 	NodeOverlay    = "nodeoverlays.karpenter.sh"
 	EC2NodeClass   = "ec2nodeclasses.karpenter.k8s.aws"
 	CapacityBuffer = "capacitybuffers.autoscaling.x-k8s.io"
+	NodeGroup      = "nodegroups.tenon.sh"
 )
 
 // All returns the definitions in the order in which they are best installed.
@@ -41,6 +42,7 @@ func All() []Definition {
 		{NodeOverlay, read("karpenter.sh_nodeoverlays.yaml")},
 		{EC2NodeClass, read("karpenter.k8s.aws_ec2nodeclasses.yaml")},
 		{CapacityBuffer, read("autoscaling.x-k8s.io_capacitybuffers.yaml")},
+		{NodeGroup, read("tenon.sh_nodegroups.yaml")},
 	}
 }
 

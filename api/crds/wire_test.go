@@ -23,6 +23,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	karpenterv1alpha1 "tenon/api/karpenter/v1alpha1"
 	"tenon/api/label"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 )
 
 // examples are the objects of the project's examples folder that are of our kinds.
@@ -98,7 +99,7 @@ func typed(t *testing.T, object map[string]any) runtime.Object {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
-		karpenterv1.AddToScheme, karpenterv1alpha1.AddToScheme, awsv1.AddToScheme, autoscalingv1beta1.AddToScheme,
+		karpenterv1.AddToScheme, karpenterv1alpha1.AddToScheme, awsv1.AddToScheme, autoscalingv1beta1.AddToScheme, tenonv1alpha1.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)

@@ -25,6 +25,7 @@ import (
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
 	karpenterv1alpha1 "tenon/api/karpenter/v1alpha1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/internal/provider"
 	"tenon/internal/settings"
 	"tenon/internal/shadow"
@@ -98,7 +99,7 @@ func New(ctx context.Context, o Options) (*Process, error) {
 func (p *Process) assemble(o Options) error {
 	kinds := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
-		scheme.AddToScheme, karpenterv1.AddToScheme, karpenterv1alpha1.AddToScheme, autoscalingv1beta1.AddToScheme, awsv1.AddToScheme,
+		scheme.AddToScheme, karpenterv1.AddToScheme, karpenterv1alpha1.AddToScheme, autoscalingv1beta1.AddToScheme, tenonv1alpha1.AddToScheme, awsv1.AddToScheme,
 	} {
 		if err := add(kinds); err != nil {
 			return fmt.Errorf("learn the kinds of objects: %w", err)

@@ -11,6 +11,7 @@ import (
 	awsv1 "tenon/api/aws/v1"
 	"tenon/api/crds"
 	karpenterv1 "tenon/api/karpenter/v1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/core/requirement"
 	"tenon/internal/source"
 )
@@ -42,6 +43,7 @@ var definitions = map[string]string{
 	karpenterv1.Group + "/v1alpha1 NodeOverlay":          crds.NodeOverlay,
 	awsv1.Group + "/v1 EC2NodeClass":                     crds.EC2NodeClass,
 	autoscalingv1beta1.Group + "/v1beta1 CapacityBuffer": crds.CapacityBuffer,
+	tenonv1alpha1.Group + "/v1alpha1 NodeGroup":          crds.NodeGroup,
 }
 
 // definitionOf finds the definition of a document's kind.

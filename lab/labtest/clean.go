@@ -24,6 +24,7 @@ import (
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
 	karpenterv1alpha1 "tenon/api/karpenter/v1alpha1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 )
 
 // workloads are what makes pods, and what holds pods and volumes. They go first: deleted after
@@ -32,7 +33,7 @@ func workloads() []client.ObjectList {
 	return []client.ObjectList{
 		&appsv1.DeploymentList{}, &appsv1.StatefulSetList{}, &appsv1.DaemonSetList{}, &appsv1.ReplicaSetList{},
 		&v1.ReplicationControllerList{}, &batchv1.CronJobList{}, &batchv1.JobList{},
-		&policyv1.PodDisruptionBudgetList{}, &karpenterv1.NodePoolList{}, &autoscalingv1beta1.CapacityBufferList{},
+		&policyv1.PodDisruptionBudgetList{}, &karpenterv1.NodePoolList{}, &autoscalingv1beta1.CapacityBufferList{}, &tenonv1alpha1.NodeGroupList{},
 	}
 }
 

@@ -28,6 +28,7 @@ import (
 	"tenon/api/crds"
 	karpenterv1 "tenon/api/karpenter/v1"
 	karpenterv1alpha1 "tenon/api/karpenter/v1alpha1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 )
 
 // Kind is what a server knows of a kind of objects.
@@ -62,7 +63,7 @@ func Scheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		clientgoscheme.AddToScheme, karpenterv1.AddToScheme, karpenterv1alpha1.AddToScheme,
-		awsv1.AddToScheme, autoscalingv1beta1.AddToScheme,
+		awsv1.AddToScheme, autoscalingv1beta1.AddToScheme, tenonv1alpha1.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {
 			return nil, fmt.Errorf("register kinds: %w", err)
@@ -106,6 +107,7 @@ func customKinds() map[string]client.Object {
 		crds.NodeOverlay:    &karpenterv1alpha1.NodeOverlay{},
 		crds.EC2NodeClass:   &awsv1.EC2NodeClass{},
 		crds.CapacityBuffer: &autoscalingv1beta1.CapacityBuffer{},
+		crds.NodeGroup:      &tenonv1alpha1.NodeGroup{},
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
 	karpenterv1alpha1 "tenon/api/karpenter/v1alpha1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 )
 
 // kind is a kind of object that matters.
@@ -53,6 +54,7 @@ var kinds = map[typeMeta]kind{
 	{"karpenter.sh/v1", "NodeClaim"}:                   {make: func() metav1.Object { return &karpenterv1.NodeClaim{} }, clusterWide: true},
 	{"karpenter.sh/v1alpha1", "NodeOverlay"}:           {make: func() metav1.Object { return &karpenterv1alpha1.NodeOverlay{} }, clusterWide: true, strict: true},
 	{"autoscaling.x-k8s.io/v1beta1", "CapacityBuffer"}: {make: func() metav1.Object { return &autoscalingv1beta1.CapacityBuffer{} }, strict: true},
+	{"tenon.sh/v1alpha1", "NodeGroup"}:                 {make: func() metav1.Object { return &tenonv1alpha1.NodeGroup{} }, clusterWide: true, strict: true},
 	{"karpenter.k8s.aws/v1", "EC2NodeClass"}:           {make: func() metav1.Object { return &awsv1.EC2NodeClass{} }, clusterWide: true, strict: true, class: true},
 }
 
@@ -61,6 +63,7 @@ var kinds = map[typeMeta]kind{
 var ourGroups = map[string]string{
 	"karpenter.sh":      "NodePool and NodeClaim are of karpenter.sh/v1, NodeOverlay of karpenter.sh/v1alpha1",
 	"karpenter.k8s.aws": "EC2NodeClass is of karpenter.k8s.aws/v1",
+	"tenon.sh":          "NodeGroup is of tenon.sh/v1alpha1",
 }
 
 // typeMeta says what an object is.

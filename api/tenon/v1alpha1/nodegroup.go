@@ -1,0 +1,202 @@
+package v1alpha1
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Mode is what may be done to a group.
+type Mode string
+
+// ModeObserve shows the group, and changes nothing.
+const ModeObserve Mode = "observe"
+
+// Conditions of a NodeGroup. Ready is computed from the first three; the others are plain.
+const (
+	// ConditionGroupFound: the cloud has the group.
+	ConditionGroupFound = "GroupFound"
+	// ConditionSupported: the group can be managed as a number of like nodes.
+	ConditionSupported = "Supported"
+	// ConditionTemplateKnown: it is known what a further node of the group would be like.
+	ConditionTemplateKnown = "TemplateKnown"
+	// ConditionHealthy: the nodes of the group have joined and are Ready, but for a few.
+	ConditionHealthy = "Healthy"
+	// ConditionUnhindered: nothing is known that works against a change of the group's size.
+	ConditionUnhindered = "Unhindered"
+)
+
+// NodeGroup shows a group of instances that the cloud keeps at a size, such as an Auto Scaling group. Tenon makes one
+// for each group that it is told of or discovers.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:path=nodegroups,scope=Cluster,categories=tenon,shortName=ng
+// +kubebuilder:printcolumn:name="Mode",type="string",JSONPath=".spec.mode",description=""
+// +kubebuilder:printcolumn:name="Min",type="integer",JSONPath=".status.size.min",description=""
+// +kubebuilder:printcolumn:name="Max",type="integer",JSONPath=".status.size.max",description=""
+// +kubebuilder:printcolumn:name="Desired",type="integer",JSONPath=".status.size.desired",description=""
+// +kubebuilder:printcolumn:name="Instances",type="integer",JSONPath=".status.instances.total",description=""
+// +kubebuilder:printcolumn:name="Ready nodes",type="integer",JSONPath=".status.instances.ready",description=""
+// +kubebuilder:printcolumn:name="Ready",type="string",JSONPath=".status.conditions[?(@.type==\"Ready\")].status",description=""
+// +kubebuilder:printcolumn:name="Healthy",type="string",JSONPath=".status.conditions[?(@.type==\"Healthy\")].status",description=""
+// +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp",description=""
+// +kubebuilder:printcolumn:name="Group",type="string",priority=1,JSONPath=".spec.groupName",description=""
+// +kubebuilder:printcolumn:name="Types",type="string",priority=1,JSONPath=".status.instanceTypes",description=""
+// +kubebuilder:printcolumn:name="Zones",type="string",priority=1,JSONPath=".status.zones",description=""
+// +kubebuilder:printcolumn:name="Price per hour",type="string",priority=1,JSONPath=".status.price.perHour",description=""
+// +kubebuilder:subresource:status
+type NodeGroup struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// +required
+	Spec   NodeGroupSpec   `json:"spec"`
+	Status NodeGroupStatus `json:"status,omitempty"`
+}
+
+// NodeGroupSpec says which group it is, and what may be done to it.
+type NodeGroupSpec struct {
+	// GroupName is the group's name in the cloud.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=255
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="groupName is immutable"
+	// +required
+	GroupName string `json:"groupName"`
+	// Mode is what may be done to the group. In mode observe it is shown, and nothing is changed.
+	// +kubebuilder:validation:Enum:=observe
+	// +kubebuilder:default:="observe"
+	// +optional
+	Mode Mode `json:"mode,omitempty"`
+}
+
+// NodeGroupStatus is what the cloud and the cluster say of the group.
+type NodeGroupStatus struct {
+	// Size is how many instances the group may and should have.
+	// +optional
+	Size *NodeGroupSize `json:"size,omitempty"`
+	// Instances counts what the group has.
+	// +optional
+	Instances *NodeGroupInstances `json:"instances,omitempty"`
+	// Zones in which the cloud puts instances of the group, as it chooses.
+	// +optional
+	Zones []string `json:"zones,omitempty"`
+	// InstanceTypes of which the cloud launches instances, as it chooses.
+	// +optional
+	InstanceTypes []string `json:"instanceTypes,omitempty"`
+	// CapacityTypes in which the cloud buys instances, as it chooses: on-demand, spot.
+	// +optional
+	CapacityTypes []string `json:"capacityTypes,omitempty"`
+	// Template is what a further node of the group has at least.
+	// +optional
+	Template *NodeGroupTemplate `json:"template,omitempty"`
+	// Price of the group.
+	// +optional
+	Price *NodeGroupPrice `json:"price,omitempty"`
+	// Options are those that the group has for itself, by the names of Cluster Autoscaler.
+	// +optional
+	Options map[string]string `json:"options,omitempty"`
+	// Conditions say whether the group was found, can be managed, is known and is well.
+	// +listType=map
+	// +listMapKey=type
+	// +optional
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// NodeGroupSize is what bounds a group, and what it should have.
+type NodeGroupSize struct {
+	// Min is the floor: the group does not get smaller.
+	Min int64 `json:"min"`
+	// Max is the ceiling: the group does not get larger.
+	Max int64 `json:"max"`
+	// Desired is what the cloud keeps it at.
+	Desired int64 `json:"desired"`
+}
+
+// NodeGroupInstances counts a group's instances.
+type NodeGroupInstances struct {
+	// Total is all instances that the cloud lists.
+	Total int64 `json:"total"`
+	// Ready instances have a node that is Ready.
+	Ready int64 `json:"ready"`
+	// Unready instances have a node that is not Ready.
+	Unready int64 `json:"unready"`
+	// Unregistered instances have no node.
+	Unregistered int64 `json:"unregistered"`
+	// Leaving instances are being terminated; they are counted nowhere else but in Total.
+	Leaving int64 `json:"leaving"`
+}
+
+// NodeGroupTemplate is what a further node of a group has at least.
+type NodeGroupTemplate struct {
+	// Source names where it comes from: the node that it was copied from, or the group's own settings.
+	Source string `json:"source"`
+	// Labels of the node, without those of which the cloud chooses the value.
+	// +optional
+	Labels map[string]string `json:"labels,omitempty"`
+	// Taints of the node once it has started.
+	// +optional
+	Taints []corev1.Taint `json:"taints,omitempty"`
+	// Capacity of the node.
+	// +optional
+	Capacity corev1.ResourceList `json:"capacity,omitempty"`
+	// Allocatable is what daemons and pods can use.
+	// +optional
+	Allocatable corev1.ResourceList `json:"allocatable,omitempty"`
+}
+
+// NodeGroupPrice is what a group costs, in the currency of the cloud's prices.
+type NodeGroupPrice struct {
+	// PerNode is what a further node costs an hour at most.
+	// +optional
+	PerNode string `json:"perNode,omitempty"`
+	// PerHour is what the group's instances cost an hour.
+	// +optional
+	PerHour string `json:"perHour,omitempty"`
+}
+
+// NodeGroupList is a list of NodeGroups.
+//
+// +kubebuilder:object:root=true
+type NodeGroupList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []NodeGroup `json:"items"`
+}
+
+// SetDefaults fills in what the API server would, for objects that come from a file.
+func (g *NodeGroup) SetDefaults() {
+	if g.Spec.Mode == "" {
+		g.Spec.Mode = ModeObserve
+	}
+}
+
+// longestName leaves room for what is made from it in labels.
+const (
+	longestName = 63
+	hashLength  = 8
+)
+
+// ObjectName is the name of the NodeGroup of a group: the group's, in lower case, where the API server allows it as
+// a name. Otherwise it is changed, and ends in a hash of the group's name, so that no two groups share a name.
+func ObjectName(group string) string {
+	lower := strings.ToLower(group)
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {
+			return r
+		}
+		return '-'
+	}, lower)
+	name = strings.Trim(name, "-")
+	if name == group && len(name) <= longestName {
+		return name
+	}
+	sum := sha256.Sum256([]byte(group))
+	ending := hex.EncodeToString(sum[:])[:hashLength]
+	if name = strings.TrimRight(name[:min(len(name), longestName-hashLength-1)], "-"); name == "" {
+		return ending
+	}
+	return name + "-" + ending
+}
