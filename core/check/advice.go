@@ -32,7 +32,7 @@ func checkWeights(e *state, f *finding) {
 }
 
 func (e *state) heavierPool(weight int32, pod snapshot.PodIndex) (string, bool) {
-	if e.entangled(pod) || e.hasPreferences(pod) {
+	if e.hasPodRules(pod) || e.hasPreferences(pod) {
 		return "", false
 	}
 	for i := range e.s.Pools {
@@ -47,7 +47,7 @@ func (e *state) heavierPool(weight int32, pod snapshot.PodIndex) (string, bool) 
 // have a place, by themselves, on some node or on one more of some pool.
 func checkOverlooked(e *state, f *finding) {
 	for _, u := range e.p.Unplaced {
-		if u.Pod < 0 || int(u.Pod) >= len(e.s.Pods) || e.s.Pods[u.Pod].Refused != "" || e.entangled(u.Pod) {
+		if u.Pod < 0 || int(u.Pod) >= len(e.s.Pods) || e.s.Pods[u.Pod].Refused != "" || e.hasPodRules(u.Pod) {
 			continue
 		}
 		overlooked := Violation{Rule: Overlooked, Pod: e.s.Pods[u.Pod].Key()}
@@ -74,8 +74,8 @@ func (e *state) pricesMatter() bool {
 	return slices.ContainsFunc(e.s.Pools, func(p snapshot.Pool) bool { return p.PriceCeiling > 0 })
 }
 
-// entangled reports whether a rule between pods may concern the pod.
-func (e *state) entangled(pod snapshot.PodIndex) bool {
+// hasPodRules reports whether a rule between pods may concern the pod.
+func (e *state) hasPodRules(pod snapshot.PodIndex) bool {
 	t := e.template(pod)
 	if len(hardSpreads(t))+len(t.Affinity)+len(t.AntiAffinity) > 0 {
 		return true
@@ -109,9 +109,9 @@ func (e *state) hasPreferences(pod snapshot.PodIndex) bool {
 // couldJoin tries the pod on a node of the final state with the very checks that judge
 // plans. Nodes of claims must hold it under every offer.
 func (e *state) couldJoin(n *node, pod snapshot.PodIndex) bool {
-	guest := *n
-	guest.placed = append(slices.Clone(n.placed), pod)
-	return e.isSound(&guest)
+	withPod := *n
+	withPod.placed = append(slices.Clone(n.placed), pod)
+	return e.isSound(&withPod)
 }
 
 func (e *state) isSound(n *node) bool {
@@ -128,7 +128,7 @@ func (e *state) couldBuy(pool *snapshot.Pool, pod snapshot.PodIndex) bool {
 	if pool.Unready != "" || pool.Replicas != nil || e.keepsOff(pool, pod) {
 		return false
 	}
-	var fitting []face
+	var fitting []choice
 	types := e.s.Catalogs[pool.Catalog].Types
 	for i := range types {
 		for j := range types[i].Offerings {
@@ -138,12 +138,12 @@ func (e *state) couldBuy(pool *snapshot.Pool, pod snapshot.PodIndex) bool {
 			}
 			o := offerOf(&types[i], offering, pool)
 			n := &node{name: "probe", claim: &plan.Claim{}, pool: pool, taints: pool.Taints, placed: []snapshot.PodIndex{pod}}
-			made, conflict := e.face(n, o, &types[i], offering)
+			made, conflict := e.choice(n, o, &types[i], offering)
 			if conflict != "" {
 				continue
 			}
 			made.listed = true
-			n.faces = []face{made}
+			n.choices = []choice{made}
 			if e.isSound(n) {
 				fitting = append(fitting, made)
 			}
@@ -171,8 +171,8 @@ func (e *state) withinLimits(pool *snapshot.Pool, capacity model.Resources) bool
 	return true
 }
 
-func (e *state) varied(pool *snapshot.Pool, fitting []face) bool {
-	n := &node{faces: fitting}
+func (e *state) varied(pool *snapshot.Pool, fitting []choice) bool {
+	n := &node{choices: fitting}
 	for r := range pool.Requirements.All() {
 		if e.variety(n, r.Key()) < r.MinValues() {
 			return false

@@ -40,7 +40,7 @@ func (e *state) claimsOf(pool *snapshot.Pool) int {
 // usage is how much of a limited resource the pool's nodes will have.
 func (e *state) usage(pool *snapshot.Pool, name string) int64 {
 	var total int64
-	for _, n := range slices.Concat(e.nodes, e.replicas, e.ghosts) {
+	for _, n := range slices.Concat(e.nodes, e.replicas, e.leaving) {
 		switch {
 		case n.exists != nil && !n.exists.Counts():
 		case n.pool == pool:
@@ -54,9 +54,9 @@ func (e *state) usage(pool *snapshot.Pool, name string) int64 {
 
 func (n *node) largest(name string) int64 {
 	var most int64
-	for i := range n.faces {
-		if n.faces[i].listed {
-			most = max(most, amountOf(n.faces[i].kind.FullCapacity(n.faces[i].offering), name))
+	for i := range n.choices {
+		if n.choices[i].listed {
+			most = max(most, amountOf(n.choices[i].kind.FullCapacity(n.choices[i].offering), name))
 		}
 	}
 	return most
@@ -78,8 +78,8 @@ func checkReservations(e *state, f *finding) {
 			continue
 		}
 		id := n.claim.Offer.Reservation
-		if have, ok := stock[id]; !ok || n.faces[0].offering.ReservationCapacity < have {
-			stock[id] = n.faces[0].offering.ReservationCapacity
+		if have, ok := stock[id]; !ok || n.choices[0].offering.ReservationCapacity < have {
+			stock[id] = n.choices[0].offering.ReservationCapacity
 		}
 		taken[id]++
 	}

@@ -28,7 +28,7 @@ func checkCeilings(e *state, f *finding) {
 // rules between pods or preferences choose among zones and types, what the claim asks for says what they chose.
 func (e *state) usual(n *node) (least model.Money, inStock bool) {
 	probe := &node{name: n.name, claim: &plan.Claim{}, pool: n.pool, taints: n.pool.Taints, placed: n.placed}
-	if slices.ContainsFunc(n.placed, func(pod snapshot.PodIndex) bool { return e.entangled(pod) || e.hasPreferences(pod) }) {
+	if slices.ContainsFunc(n.placed, func(pod snapshot.PodIndex) bool { return e.hasPodRules(pod) || e.hasPreferences(pod) }) {
 		probe.asks = n.claim.Requirements
 	}
 	types := e.s.Catalogs[n.pool.Catalog].Types
@@ -40,9 +40,9 @@ func (e *state) usual(n *node) (least model.Money, inStock bool) {
 			if offering.CapacityType == catalog.Reserved || offering.Price <= 0 || dearer {
 				continue
 			}
-			made, conflict := e.face(probe, o, &types[i], offering)
+			made, conflict := e.choice(probe, o, &types[i], offering)
 			made.listed = true
-			probe.faces = []face{made}
+			probe.choices = []choice{made}
 			if conflict == "" && e.isSound(probe) {
 				least, inStock = o.Price, inStock && o.Price == least || offering.Available
 			}

@@ -47,8 +47,8 @@ func (e *state) checkPool(n *node, f *finding) {
 func (e *state) checkOffers(n *node, f *finding) {
 	seen := map[plan.Offer]bool{}
 	last := plan.Offer{}
-	for i := range n.faces {
-		v := &n.faces[i]
+	for i := range n.choices {
+		v := &n.choices[i]
 		if !v.listed {
 			continue
 		}
@@ -72,7 +72,7 @@ func (e *state) checkOffers(n *node, f *finding) {
 // checkPromises compares what the claim says of itself with its first offer, its pool
 // and its pods.
 func (e *state) checkPromises(n *node, f *finding) {
-	v := &n.faces[0]
+	v := &n.choices[0]
 	for _, key := range slices.Sorted(keysOf(n.claim.Labels)) {
 		if will, ok := v.labels[key]; key != requirement.KeyHostname && (!ok || will != n.claim.Labels[key]) {
 			f.note(Violation{Rule: ClaimLabels, Node: n.name, Where: key, Detail: n.claim.Labels[key] + " is promised, it will be " + will})
@@ -152,8 +152,8 @@ func (e *state) checkMinimums(n *node, f *finding) {
 
 func (e *state) variety(n *node, key string) int {
 	values := map[string]bool{}
-	for i := range n.faces {
-		if declared := n.faces[i].kind.Requirements; n.faces[i].listed && declared.Has(key) && !declared.Get(key).Complement() {
+	for i := range n.choices {
+		if declared := n.choices[i].kind.Requirements; n.choices[i].listed && declared.Has(key) && !declared.Get(key).Complement() {
 			for value := range declared.Get(key).All() {
 				values[value] = true
 			}

@@ -390,7 +390,7 @@ func TestWeights(t *testing.T) {
 			heavy(w, requirement.New(requirement.KeyInstanceType, requirement.Exists).WithMinValues(3))
 			w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot")
 		}},
-		"a guest on a claim that another pod needs": {build: func(w *world) {
+		"a pod on a claim that another pod needs": {build: func(w *world) {
 			heavy(w, requirement.New(requirement.KeyZone, requirement.In, "b"))
 			w.claim("default", []snapshot.PodIndex{w.pod("web", asks(requirement.KeyZone, requirement.In, "a")), w.pod("api")}, "small/a/spot")
 		}},

@@ -257,10 +257,10 @@ func (j *judge) checkPrice(d *plan.Disruption) {
 			continue
 		}
 		n := &node{name: c.Name, claim: c, pool: e.pool(c.Pool), asks: c.Narrowed(), taints: e.pool(c.Pool).Taints, placed: c.Pods}
-		e.addFaces(n, &finding{})
+		e.addChoices(n, &finding{})
 		dearest := c.Offer.Price
-		for i := range n.faces {
-			dearest = max(dearest, n.faces[i].offer.Price)
+		for i := range n.choices {
+			dearest = max(dearest, n.choices[i].offer.Price)
 		}
 		worst += dearest
 	}

@@ -30,7 +30,7 @@ func Labels(s *snapshot.Snapshot, c *plan.Claim, o plan.Offer) (map[string]strin
 		return nil, fmt.Errorf("claim %s: pool %s has no offer %s", c.Name, c.Pool, offerText(o))
 	}
 	e := &state{s: s}
-	made, conflict := e.face(&node{name: c.Name, claim: c, pool: e.pool(c.Pool), asks: c.Narrowed()}, o, kind, offering)
+	made, conflict := e.choice(&node{name: c.Name, claim: c, pool: e.pool(c.Pool), asks: c.Narrowed()}, o, kind, offering)
 	if conflict != "" {
 		return nil, fmt.Errorf("claim %s: offer %s is excluded: %s", c.Name, offerText(o), conflict)
 	}

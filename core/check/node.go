@@ -17,8 +17,8 @@ func (e *state) checkEachPod(n *node, f *finding) {
 		if taint, kept := untolerated(n.taints, t.Tolerations); kept {
 			f.note(Violation{Rule: Taint, Pod: key, Node: n.name, Where: taint.String()})
 		}
-		for i := range n.faces {
-			v := &n.faces[i]
+		for i := range n.choices {
+			v := &n.choices[i]
 			if failing, ok := v.satisfies(t.Selector); !ok {
 				f.note(Violation{Rule: Label, Pod: key, Node: n.name, Offer: v.text(), Where: failing})
 			} else if !v.matchesNodeRules(t) {
@@ -34,7 +34,7 @@ func (e *state) checkEachPod(n *node, f *finding) {
 }
 
 // text names the offer, empty for existing nodes.
-func (v *face) text() string {
+func (v *choice) text() string {
 	switch {
 	case v.kind == nil:
 		return ""
@@ -45,7 +45,7 @@ func (v *face) text() string {
 }
 
 // reaches reports whether a volume is, or may be made, where the node is.
-func (v *face) reaches(volume snapshot.Volume) bool {
+func (v *choice) reaches(volume snapshot.Volume) bool {
 	return len(volume.Terms) == 0 || slices.ContainsFunc(volume.Terms, func(term requirement.Set) bool {
 		_, ok := v.satisfies(term)
 		return ok
@@ -64,8 +64,8 @@ func (e *state) checkRoom(n *node, f *finding) {
 	for _, pod := range n.stay {
 		used = used.Add(e.template(pod).Requests)
 	}
-	for i := range n.faces {
-		v := &n.faces[i]
+	for i := range n.choices {
+		v := &n.choices[i]
 		total := wanted.Add(used).Add(e.daemonsToCome(n, v))
 		asked := wanted
 		if n.exists == nil && !n.claim.Replica { // of which the claim asks for nothing
@@ -81,7 +81,7 @@ func (e *state) checkRoom(n *node, f *finding) {
 
 // daemonsToCome is what daemons will use that are not there yet: on a new node all of
 // them, on an existing one what those that belong there use beyond those that run.
-func (e *state) daemonsToCome(n *node, v *face) model.Resources {
+func (e *state) daemonsToCome(n *node, v *choice) model.Resources {
 	var sum, running model.Resources
 	daemons := v.daemons
 	if n.exists != nil {
@@ -135,10 +135,10 @@ func (e *state) checkHostPorts(n *node, f *finding) {
 					f.note(Violation{Rule: HostPort, Pod: e.s.Pods[pod].Key(), Node: n.name, Where: portText(port), Detail: "taken by " + e.s.Pods[other].Key()})
 				}
 			}
-			for k := range n.faces {
-				for _, t := range n.faces[k].daemons {
+			for k := range n.choices {
+				for _, t := range n.choices[k].daemons {
 					if slices.ContainsFunc(t.HostPorts, port.Conflicts) {
-						f.note(Violation{Rule: HostPort, Pod: e.s.Pods[pod].Key(), Node: n.name, Offer: n.faces[k].text(), Where: portText(port), Detail: "taken by " + t.Owner})
+						f.note(Violation{Rule: HostPort, Pod: e.s.Pods[pod].Key(), Node: n.name, Offer: n.choices[k].text(), Where: portText(port), Detail: "taken by " + t.Owner})
 					}
 				}
 			}

@@ -15,7 +15,7 @@ func (e *state) checkSpreads(f *finding) {
 		for _, pod := range n.placed {
 			hard := hardSpreads(e.template(pod))
 			for i := range hard {
-				for _, v := range n.faces {
+				for _, v := range n.choices {
 					e.checkSpread(n, &v, pod, hard, &hard[i], f)
 				}
 			}
@@ -27,7 +27,7 @@ func hardSpreads(t *snapshot.Template) []snapshot.Spread {
 	return slices.DeleteFunc(slices.Clone(t.Spreads), func(s snapshot.Spread) bool { return s.Soft })
 }
 
-func (e *state) checkSpread(home *node, as *face, pod snapshot.PodIndex, hard []snapshot.Spread, c *snapshot.Spread, f *finding) {
+func (e *state) checkSpread(home *node, as *choice, pod snapshot.PodIndex, hard []snapshot.Spread, c *snapshot.Spread, f *finding) {
 	broken := Violation{Rule: Spread, Pod: e.s.Pods[pod].Key(), Node: home.name, Offer: as.text(), Where: c.Key}
 	here, ok := as.labels[c.Key]
 	if !ok {
@@ -55,13 +55,13 @@ func (e *state) checkSpread(home *node, as *face, pod snapshot.PodIndex, hard []
 // the worst that the cloud may choose for claims: here are all pods that may be in the
 // pod's own domain, low is the least count of any domain with only the pods that are
 // surely there, and domains how many of them there are for certain.
-func (e *state) spreadCounts(home *node, as *face, pod snapshot.PodIndex, hard []snapshot.Spread, c *snapshot.Spread, domain string) (here, low, domains int64) {
+func (e *state) spreadCounts(home *node, as *choice, pod snapshot.PodIndex, hard []snapshot.Spread, c *snapshot.Spread, domain string) (here, low, domains int64) {
 	t := e.template(pod)
 	sure, exists := map[string]int64{}, map[string]bool{domain: true}
 	for _, n := range e.nodes {
-		faces := n.faces
+		faces := n.choices
 		if n == home {
-			faces = []face{*as}
+			faces = []choice{*as}
 		}
 		matching := e.matching(n, pod, c.Selector, t.Namespace)
 		may, must := spreadDomains(faces, n.taints, t, hard, c)
@@ -89,7 +89,7 @@ func (e *state) spreadCounts(home *node, as *face, pod snapshot.PodIndex, hard [
 
 // spreadDomains are the domains in which the node may count, and the one in which it
 // surely does, if there is one.
-func spreadDomains(faces []face, taints []model.Taint, t *snapshot.Template, hard []snapshot.Spread, c *snapshot.Spread) (may map[string]bool, must string) {
+func spreadDomains(faces []choice, taints []model.Taint, t *snapshot.Template, hard []snapshot.Spread, c *snapshot.Spread) (may map[string]bool, must string) {
 	may = map[string]bool{}
 	all := true
 	for i := range faces {
@@ -109,7 +109,7 @@ func spreadDomains(faces []face, taints []model.Taint, t *snapshot.Template, har
 
 // countsFor reports whether a constraint looks at the node: it has all the labels that
 // the pod's constraints are about, and passes the node policies.
-func (v *face) countsFor(taints []model.Taint, t *snapshot.Template, hard []snapshot.Spread, c *snapshot.Spread) bool {
+func (v *choice) countsFor(taints []model.Taint, t *snapshot.Template, hard []snapshot.Spread, c *snapshot.Spread) bool {
 	for i := range hard {
 		if _, ok := v.labels[hard[i].Key]; !ok {
 			return false

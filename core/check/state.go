@@ -17,9 +17,9 @@ type state struct {
 	// replicas are nodes to come of static pools. No pod is given to them, and no rule
 	// between pods reckons with them before they are there.
 	replicas []*node
-	// ghosts are leaving nodes with the pods that must not be evicted: as long as those
+	// leaving are leaving nodes with the pods that must not be evicted: as long as those
 	// run the node stays, and their anti-affinity with it.
-	ghosts []*node
+	leaving []*node
 }
 
 // node is an existing node or one that a claim will become.
@@ -30,16 +30,16 @@ type node struct {
 	asks   requirement.Set // by its claim, of every choice of the cloud
 	exists *snapshot.Node  // otherwise
 	taints []model.Taint
-	// faces are what the node may turn out to be: one for an existing node, one for
+	// choices are what the node may turn out to be: one for an existing node, one for
 	// each offer that the claim allows.
-	faces []face
+	choices []choice
 	// stay are pods that are there already, placed those that the plan puts there;
 	// indexes into Snapshot.Pods.
 	stay, placed []snapshot.PodIndex
 }
 
-// face is what one choice of the cloud makes of a node.
-type face struct {
+// choice is what one choice of the cloud makes of a node.
+type choice struct {
 	offer       plan.Offer
 	listed      bool // by the plan, not merely admitted by the claim's requirements
 	labels      map[string]string
@@ -64,15 +64,15 @@ func finish(s *snapshot.Snapshot, p *plan.Plan, f *finding) *state {
 	for i := range p.Claims {
 		known = e.addClaim(&p.Claims[i], f) && known
 	}
-	if !known || e.hasStrangers() {
+	if !known || e.placesUnknownPods() {
 		return nil
 	}
 	return e
 }
 
-// hasStrangers reports whether the plan places a pod that does not exist, which
+// placesUnknownPods reports whether the plan places a pod that does not exist, which
 // checkAccounts has noted.
-func (e *state) hasStrangers() bool {
+func (e *state) placesUnknownPods() bool {
 	for _, n := range e.nodes {
 		for _, pod := range n.placed {
 			if pod < 0 || int(pod) >= len(e.s.Pods) {
@@ -88,7 +88,7 @@ func (e *state) addExisting(f *finding) bool {
 	for i := range e.s.Nodes {
 		n := e.existing(&e.s.Nodes[i])
 		if n.exists.Leaving {
-			e.ghosts = append(e.ghosts, n)
+			e.leaving = append(e.leaving, n)
 			continue
 		}
 		e.nodes = append(e.nodes, n)
@@ -118,7 +118,7 @@ func (e *state) existing(from *snapshot.Node) *node {
 	for key, value := range from.Labels {
 		labels[key] = value
 	}
-	n.faces = []face{{labels: labels, allocatable: from.Allocatable, listed: true}}
+	n.choices = []choice{{labels: labels, allocatable: from.Allocatable, listed: true}}
 	for i := range e.s.Pods {
 		if e.s.Pods[i].Node == from.Name && !(from.Leaving && e.s.Pods[i].Movable) {
 			n.stay = append(n.stay, snapshot.PodIndex(i))
@@ -134,7 +134,7 @@ func (e *state) addClaim(c *plan.Claim, f *finding) bool {
 		return false
 	}
 	n := &node{name: c.Name, claim: c, pool: pool, asks: c.Narrowed(), taints: pool.Taints, placed: c.Pods}
-	known := e.addFaces(n, f)
+	known := e.addChoices(n, f)
 	if c.Replica {
 		e.replicas = append(e.replicas, n)
 	} else {

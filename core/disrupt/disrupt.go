@@ -103,7 +103,7 @@ type search struct {
 	forecast *fleet.Forecast
 	names    map[string]int // claims to come, by pool
 	relied   map[int32]bool // groups of pods that pods which get a place count on
-	unsure   map[int32]bool // circles of pods that wait for nodes whose zone is not known yet
+	unsure   map[int32]bool // components of pods that wait for nodes whose zone is not known yet
 	// free are nodes with room, as of a number of disruptions.
 	free     []int
 	freeAsOf int
@@ -120,13 +120,13 @@ func newSearch(s snapshot.Sorted, p *plan.Plan, budget Budget) *search {
 	}
 	x.readNodes()
 	if p != nil {
-		x.heed(p)
+		x.notePlan(p)
 	}
 	return x
 }
 
-// heed notes what the plan wants with nodes, and what its pods count on.
-func (x *search) heed(p *plan.Plan) {
+// notePlan notes what the plan wants with nodes, and what its pods count on.
+func (x *search) notePlan(p *plan.Plan) {
 	for _, placement := range p.Existing {
 		n := &x.nodes[x.nodeAt[placement.Node]]
 		n.awaits = true
@@ -137,7 +137,7 @@ func (x *search) heed(p *plan.Plan) {
 		x.names[p.Claims[i].Pool]++
 		x.relyOn(p.Claims[i].Pods)
 		for _, pod := range p.Claims[i].Pods {
-			x.unsure[x.fleet.Circle(pod)] = true
+			x.unsure[x.fleet.Component(pod)] = true
 		}
 	}
 }

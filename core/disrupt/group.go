@@ -16,7 +16,7 @@ func (x *search) underutilized() {
 	for p := range x.pools {
 		x.regroup(p)
 	}
-	x.tidy()
+	x.avoidNewNodes()
 	x.sweep()
 }
 
@@ -56,7 +56,7 @@ func (x *search) regroup(p int) {
 		if x.nearlySpent() {
 			return
 		}
-		x.solve(dealt(leavers, g, groups), dealt(stays, g, groups))
+		x.solve(everyNth(leavers, g, groups), everyNth(stays, g, groups))
 	}
 }
 
@@ -69,8 +69,8 @@ func without(list, some []int) []int {
 	return slices.DeleteFunc(list, func(n int) bool { return out[n] })
 }
 
-// dealt is the hand that a player of a card game gets: groups made like this are alike.
-func dealt(list []int, player, players int) []int {
+// everyNth is the hand that a player of a card game gets: groups made like this are alike.
+func everyNth(list []int, player, players int) []int {
 	var out []int
 	for i := player; i < len(list); i += players {
 		out = append(out, list[i])
@@ -114,7 +114,7 @@ func (x *search) solve(nodes, receivers []int) {
 	for range fewTries {
 		ledger := x.newBudgetUse(plan.Underutilized)
 		nodes = slices.DeleteFunc(slices.Clone(nodes), func(at int) bool {
-			if _, tied := x.entangled(x.nodes[at].moving); tied {
+			if _, tied := x.hasPodRules(x.nodes[at].moving); tied {
 				return true
 			}
 			_, ok := ledger.add(&x.nodes[at])

@@ -60,7 +60,7 @@ func (x *search) ask(why plan.Reason, q fleet.Question) (*proposal, *refusal) {
 	if len(pods) == 0 {
 		return p, nil
 	}
-	if pod, ok := x.entangled(pods); ok {
+	if pod, ok := x.hasPodRules(pods); ok {
 		return nil, &refusal{pod: pod, later: true}
 	}
 	answer, obstacle := x.fleet.Ask(p.asked)
@@ -142,11 +142,11 @@ func (x *search) stuck(p snapshot.PodIndex) bool {
 	return pod.Tie.Asked && (len(keys) > 1 || len(keys) == 1 && x.covers[keys[0]].never)
 }
 
-// entangled finds a pod that rules of pods which move already count on: where those may go
+// hasPodRules finds a pod that rules of pods which move already count on: where those may go
 // was decided with this one where it is.
-func (x *search) entangled(pods []snapshot.PodIndex) (snapshot.PodIndex, bool) {
+func (x *search) hasPodRules(pods []snapshot.PodIndex) (snapshot.PodIndex, bool) {
 	for _, p := range pods {
-		if c := x.fleet.Circle(p); c >= 0 && x.unsure[c] {
+		if c := x.fleet.Component(p); c >= 0 && x.unsure[c] {
 			return p, true
 		}
 		for _, g := range x.fleet.Counts(p) {

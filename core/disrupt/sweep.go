@@ -199,14 +199,14 @@ func (x *search) withRoom() []int {
 		}
 	}
 	slices.SortFunc(x.free, func(a, b int) int {
-		return cmp.Or(cmp.Compare(x.doubtful(a), x.doubtful(b)), x.compareRoom(a, b))
+		return cmp.Or(cmp.Compare(x.nearlyWorth(a), x.nearlyWorth(b)), x.compareRoom(a, b))
 	})
 	return x.free
 }
 
-// doubtful is 1 for nodes that would be given up if their pods could be had at their value
+// nearlyWorth is 1 for nodes that would be given up if their pods could be had at their value
 // elsewhere.
-func (x *search) doubtful(at int) int {
+func (x *search) nearlyWorth(at int) int {
 	if n := &x.nodes[at]; n.state == consolidatable && float64(n.Price)-n.value > n.worth {
 		return 1
 	}

@@ -117,7 +117,7 @@ func (r Rules) Unmet(n Node, known func(*snapshot.Pod) bool, needs []plan.Precon
 		var cause reason.Cause
 		switch need {
 		case plan.PodsKnown:
-			cause = stranger(n, known)
+			cause = unknownPod(n, known)
 		case plan.NodeDisruptable:
 			cause, _ = r.Blocker(n)
 		case plan.NodeNotHeld:
@@ -144,10 +144,10 @@ func (r Rules) Covering(pod *snapshot.Pod) []string {
 	return out
 }
 
-// stranger is a pod among those on the node that a decision did not know, and that would have to
+// unknownPod is a pod among those on the node that a decision did not know, and that would have to
 // move: its place was not thought of, and neither was whether it comes back at all. A
 // pod that stays in any case is none.
-func stranger(n Node, known func(*snapshot.Pod) bool) reason.Cause {
+func unknownPod(n Node, known func(*snapshot.Pod) bool) reason.Cause {
 	for pod := range n.Pods {
 		if pod.Tie.Returns && (pod.Tie.Asked || pod.Terminating) && !known(pod) {
 			return reason.Cause{Code: reason.PodCame, Where: pod.Key()}

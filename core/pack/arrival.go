@@ -42,9 +42,9 @@ func (p *packer) wants() []topology.Want {
 // runs reports whether a pod of the host group is on an existing node.
 func (p *packer) runs(group int32) bool { return p.running[group] > 0 }
 
-// Lonely reports whether some pod of the lot is on a node without the company that it
+// LacksPartners reports whether some pod of the lot is on a node without the partners that it
 // needs there.
-func (k *Packer) Lonely(lot int) bool {
+func (k *Packer) LacksPartners(lot int) bool {
 	if len(k.p.lots[lot].shape.Rules.HostNeeds) == 0 {
 		return false
 	}
@@ -98,7 +98,7 @@ func (p *packer) began(b *bin, at int, need topology.Need) bool {
 	return !topology.Preceded(p.wants(), p.runs, at, need.Group)
 }
 
-// MayArrive reports whether pods of a shape may find their company on a node at all: if so,
+// MayArrive reports whether pods of a shape may find their partners on a node at all: if so,
 // that they have no place says nothing about where they could be.
 func (k *Packer) MayArrive(shape int) bool {
 	wants := make([]topology.Want, len(k.p.set.Shapes))

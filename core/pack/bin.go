@@ -34,8 +34,8 @@ type bin struct {
 	attached map[string]bool
 	// sealed bins keep what they have: it satisfies a need that moving would break.
 	sealed bool
-	// company is what an existing node keeps when it is filled anew.
-	company []taken
+	// partners is what an existing node keeps when it is filled anew.
+	partners []taken
 	// before is how many pods of each host group an existing node had.
 	before []tally
 }
@@ -71,13 +71,13 @@ func (b *bin) entry(g int32) *tally {
 // most is the exact test: how many of the lot's next pods, up to n, the bin can take,
 // and by which of the lot's alternatives.
 func (p *packer) most(b *bin, l *lot, n int) (count, alternative int) {
-	if !b.accompanied(l) {
+	if !b.hasPartners(l) {
 		return 0, 0
 	}
 	return p.fits(b, l, n)
 }
 
-// fits is most for pods whose company comes with them.
+// fits is most for pods whose partners come with them.
 func (p *packer) fits(b *bin, l *lot, n int) (count, alternative int) {
 	alternative = p.alternative(b, l)
 	if alternative < 0 {
@@ -165,8 +165,8 @@ func (b *bin) mostByRules(l *lot) int {
 	return max(most, 0)
 }
 
-// accompanied reports whether the company that the lot needs on its node is there.
-func (b *bin) accompanied(l *lot) bool {
+// hasPartners reports whether the partners that the lot needs on its node are there.
+func (b *bin) hasPartners(l *lot) bool {
 	return !slices.ContainsFunc(l.shape.Rules.HostNeeds, func(n topology.Need) bool { return !b.has(n.Group) })
 }
 

@@ -46,7 +46,7 @@ func (p *packer) putUp(d *draft) {
 	for _, b := range d.bins {
 		again := p.newBin(b.machine, b.slot)
 		again.sealed = b.sealed
-		p.furnish(again, b.content)
+		p.refill(again, b.content)
 		p.open(again)
 	}
 }

@@ -13,8 +13,8 @@ type estimate struct {
 // them.
 type scratch struct {
 	room, caps []int64
-	list       []contender // of estimates
-	filling    []contender // of the bin that is filled
+	list       []candidate // of estimates
+	filling    []candidate // of the bin that is filled
 	kinds      []int
 	order      []int
 	waste      []float64

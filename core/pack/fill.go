@@ -31,8 +31,8 @@ func (p *packer) fill(b *bin, sites bitset.Set) {
 	}
 }
 
-// contender is a kind that may be put on a bin while it is filled.
-type contender struct {
+// candidate is a kind that may be put on a bin while it is filled.
+type candidate struct {
 	kind int
 	need []int64
 	// value of one pod there, and its fourth power: see scoring.hopeless.
@@ -54,11 +54,11 @@ func (p *packer) waitingKinds() []int {
 }
 
 // fitting appends those of some kinds with pods left that may be on one of the sites and fit.
-func (p *packer) fitting(out []contender, among []int, room []int64, sites bitset.Set) []contender {
+func (p *packer) fitting(out []candidate, among []int, room []int64, sites bitset.Set) []candidate {
 	for _, i := range among {
 		k := &p.kinds[i]
 		if k.left > 0 && sites.Has(k.site) && feasible.Fits(k.need, room) {
-			out = append(out, contender{kind: i, need: k.need})
+			out = append(out, candidate{kind: i, need: k.need})
 		}
 	}
 	p.steps += int64(len(p.kinds))
@@ -67,7 +67,7 @@ func (p *packer) fitting(out []contender, among []int, room []int64, sites bitse
 
 // appraise says what a pod of each contender is worth on a bin: in part its value in the
 // relaxation, in part its fair share of the bin's price. It returns the fair prices.
-func (p *packer) appraise(list []contender, room []int64, price float64) [maxDims]float64 {
+func (p *packer) appraise(list []candidate, room []int64, price float64) [maxDims]float64 {
 	fair := p.fairPrices(list, room, price)
 	for i := range list {
 		c := &list[i]
@@ -86,7 +86,7 @@ func (p *packer) appraise(list []contender, room []int64, price float64) [maxDim
 // shared out by how scarce each resource is for the pods that are left. The relaxation
 // gives no price at all to a resource that is a little less scarce than another, and
 // following it alone leaves all pods that need the one to the end.
-func (p *packer) fairPrices(list []contender, room []int64, price float64) [maxDims]float64 {
+func (p *packer) fairPrices(list []candidate, room []int64, price float64) [maxDims]float64 {
 	var demand, out [maxDims]float64
 	for i := range list {
 		left := float64(p.kinds[list[i].kind].left)
@@ -228,9 +228,9 @@ func (p *packer) anyTier() []bool {
 	return pools
 }
 
-// presumeValues gives kinds a value by size before the relaxation knows better: the
+// estimateValues gives kinds a value by size before the relaxation knows better: the
 // share of an average machine.
-func (p *packer) presumeValues() {
+func (p *packer) estimateValues() {
 	average := make([]float64, len(p.sp.Dims))
 	for i := range p.sp.Hosts {
 		for d, r := range p.sp.Hosts[i].Room {

@@ -19,7 +19,7 @@ func (p *packer) fillHosts() {
 	again := p.hosted
 	p.hosted = true
 	if !again {
-		p.presumeValues()
+		p.estimateValues()
 	}
 	p.fillByValue()
 	if again || p.style == Greedy || !p.waiting() {
@@ -61,7 +61,7 @@ func (p *packer) usable() []*bin {
 }
 
 // mayHost reports whether an existing node may take a pod of the kind, now or once it has the
-// company that the pod needs there.
+// partners that the pod needs there.
 func (p *packer) mayHost(b *bin, k *kind) bool {
 	if !feasible.Fits(k.need, b.room) || !p.sites[k.site].allowsHost(p.sp.Hosts[b.host].Class) {
 		return false
@@ -111,7 +111,7 @@ func (p *packer) price(r relaxation) {
 
 // fillDearest gives existing nodes what would be dearest to place elsewhere.
 func (p *packer) fillDearest() {
-	p.presumeValues()
+	p.estimateValues()
 	p.relax(p.effort / dearestPart)
 	p.fillByValue()
 }
@@ -153,7 +153,7 @@ func (p *packer) fillOtherwise(hosts []*bin, rest relaxation) {
 	p.ahead = ahead
 }
 
-// vacateAll takes what was put on some hosts off them, but for company, and says what was
+// vacateAll takes what was put on some hosts off them, but for partners, and says what was
 // there.
 func (p *packer) vacateAll(hosts []*bin) [][]taken {
 	out := make([][]taken, len(hosts))
@@ -165,12 +165,12 @@ func (p *packer) vacateAll(hosts []*bin) [][]taken {
 
 func (p *packer) vacate(b *bin) []taken {
 	content := slices.Clone(b.content)
-	p.restore(b, b.company)
+	p.restore(b, b.partners)
 	return content
 }
 
-// furnish puts on a bin what was on it.
-func (p *packer) furnish(b *bin, content []taken) {
+// refill puts on a bin what was on it.
+func (p *packer) refill(b *bin, content []taken) {
 	for _, t := range content {
 		p.put(b, t.lot, t.n, t.alternative)
 	}

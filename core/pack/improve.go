@@ -17,7 +17,7 @@ func (p *packer) improve() {
 		p.choice = p.inUse()
 		defer func() { p.choice = nil }()
 	}
-	p.overhaul()
+	p.repackWasteful()
 	offers := p.promising()
 	draw := sequence(1)
 	stop := p.steps + p.repairEffort()
@@ -52,10 +52,10 @@ func (p *packer) repairEffort() int64 {
 	return p.effort / repairPart
 }
 
-// overhaul takes the most wasteful bins apart, as many as is manageable at once, and
+// repackWasteful takes the most wasteful bins apart, as many as is manageable at once, and
 // packs them by a relaxation of their own: what rounding left behind in many bins is
 // better gathered than patched.
-func (p *packer) overhaul() {
+func (p *packer) repackWasteful() {
 	pods := 0
 	for _, b := range p.bins[p.tierStart:] {
 		pods += b.pods()

@@ -50,5 +50,7 @@ func (l limits) after(capacity model.Resources, n int64) limits {
 	return out
 }
 
-// Bears reports whether limits leave room for one more node of the capacity.
-func Bears(left []model.Amount, capacity model.Resources) bool { return limits(left).allows(capacity) }
+// LimitsAllow reports whether limits leave room for one more node of the capacity.
+func LimitsAllow(left []model.Amount, capacity model.Resources) bool {
+	return limits(left).allows(capacity)
+}

@@ -39,7 +39,7 @@ func (p *packer) replaces(o, other *offer) bool {
 func (p *packer) judgeOffers(sites []site) []offer {
 	groups := p.offersBySites(sites)
 	for i := range groups {
-		groups[i].offers = p.skyline(groups[i].offers)
+		groups[i].offers = p.undominated(groups[i].offers)
 	}
 	var out []offer
 	for i, g := range groups {
@@ -140,9 +140,9 @@ func wordsKey(s bitset.Set) string {
 	return string(b)
 }
 
-// skyline keeps the offers of which none is both larger or equal and cheaper or equal. It
+// undominated keeps the offers of which none is both larger or equal and cheaper or equal. It
 // takes over the list.
-func (p *packer) skyline(offers []offer) []offer {
+func (p *packer) undominated(offers []offer) []offer {
 	slices.SortFunc(offers, compareOffers)
 	out := offers[:0]
 	for _, o := range offers {
@@ -176,8 +176,8 @@ func covers(large, small []int64) bool {
 // that it takes of what its pool's limits leave, in millionths.
 func (p *packer) cost(m, slot int) model.Money {
 	machine := &p.sp.Machines[m]
-	if p.tolls != nil {
-		return max(machine.Price[slot]+p.tollOf(machine.Pool, machine.Capacity), 0)
+	if p.surcharges != nil {
+		return max(machine.Price[slot]+p.surchargeOf(machine.Pool, machine.Capacity), 0)
 	}
 	if p.style != Thrifty || len(p.total[machine.Pool]) == 0 {
 		return machine.Price[slot]

@@ -80,10 +80,10 @@ func (k *Packer) Add(lots []Lot) {
 	for _, b := range p.bins {
 		p.fill(b, p.sitesOf(b))
 	}
-	p.companyOnHosts()
+	p.dependentOnHosts()
 	p.fillHosts()
 	p.eachTier(func() {
-		p.placeCompany(p.offers, false)
+		p.placeDependent(p.offers, false)
 		p.fillRest()
 	})
 }

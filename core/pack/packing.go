@@ -51,7 +51,7 @@ func (p *packer) evict(lot int) {
 		if slices.ContainsFunc(b.content, func(t taken) bool { return t.lot == lot }) {
 			stays := func(t taken) bool { return t.lot != lot }
 			p.rebuild(b, stays)
-			b.company = slices.DeleteFunc(b.company, func(t taken) bool { return !stays(t) })
+			b.partners = slices.DeleteFunc(b.partners, func(t taken) bool { return !stays(t) })
 		}
 	}
 	p.bins = slices.DeleteFunc(p.bins, func(b *bin) bool {
@@ -76,7 +76,7 @@ func (p *packer) rebuild(b *bin, keep func(taken) bool) {
 	} else {
 		fresh = p.newBin(b.machine, b.slot)
 	}
-	fresh.sealed, fresh.company = b.sealed, b.company
+	fresh.sealed, fresh.partners = b.sealed, b.partners
 	*b = *fresh
 	for _, t := range content {
 		if keep(t) {

@@ -16,16 +16,16 @@ type Proof struct {
 	Set *shape.Set
 	// Lots are all pods, with pins where they are forced into a domain.
 	Lots []Lot
-	// Seats are nodes that there have to be.
-	Seats []Seat
+	// Needed are nodes that there have to be.
+	Needed []Needed
 	// Tiers and Limits are as for packing.
 	Tiers  [][]int
 	Limits [][]model.Amount
 }
 
-// Seat says that Count nodes, existing or new, hold a pod of the shape where the pins are. A
+// Needed says that Count nodes, existing or new, hold a pod of the shape where the pins are. A
 // node has one seat of each rule at most, since it is in one domain.
-type Seat struct {
+type Needed struct {
 	Rule  int
 	Shape int
 	Pins  []topology.Pin
@@ -35,8 +35,8 @@ type Seat struct {
 // Prove is a price that no fleet undercuts which keeps the rules of the proof.
 //
 // A node of a pool is bought for at least one pod that no pool of higher weight takes; pools
-// without such a pod are left out. What remains of limits when they are multiplied by a toll
-// that every node of the pool pays for what it takes of them is a bound for any toll.
+// without such a pod are left out. What remains of limits when they are multiplied by a surcharge
+// that every node of the pool pays for what it takes of them is a bound for any surcharge.
 func Prove(pr Proof, steps int64) (model.Money, int64) {
 	p := newPacker(pr.Set, pr.Lots)
 	r := rows{index: map[string]int{}}
@@ -44,14 +44,14 @@ func Prove(pr Proof, steps int64) (model.Money, int64) {
 		r.add(p, &pr.Set.Shapes[l.Shape], l.Count, p.pinned(&pr.Set.Shapes[l.Shape], l.Pins))
 	}
 	rules := map[int]int32{}
-	for _, seat := range pr.Seats {
+	for _, seat := range pr.Needed {
 		group, known := rules[seat.Rule]
 		if !known {
 			group = int32(len(p.groups.caps))
 			rules[seat.Rule] = group
 			p.groups.caps = append(p.groups.caps, 1)
 		}
-		r.addSeat(p, &pr.Set.Shapes[seat.Shape], seat, group)
+		r.addNeeded(p, &pr.Set.Shapes[seat.Shape], seat, group)
 	}
 	p.pools = p.poolsInOrder(&pr)
 	var hosts []*bin
@@ -61,8 +61,8 @@ func Prove(pr Proof, steps int64) (model.Money, int64) {
 			hosts = append(hosts, b)
 		}
 	}
-	p.addTolls(&pr)
-	t := tolled{packer: p, rows: &r, hosts: hosts, steps: steps / tollRounds}
+	p.addSurcharges(&pr)
+	t := surcharged{packer: p, rows: &r, hosts: hosts, steps: steps / surchargeRounds}
 	best := t.bound()
 	for p.steps < steps && t.raise() {
 		best = max(best, t.bound())
@@ -70,8 +70,8 @@ func Prove(pr Proof, steps int64) (model.Money, int64) {
 	return model.Money(max(best, 0)), p.steps
 }
 
-// addSeat adds an item that takes no room. A node holds one at most of those of a group.
-func (r *rows) addSeat(p *packer, s *shape.Shape, seat Seat, group int32) {
+// addNeeded adds an item that takes no room. A node holds one at most of those of a group.
+func (r *rows) addNeeded(p *packer, s *shape.Shape, seat Needed, group int32) {
 	r.items = append(r.items, bound.Item{Need: make([]int64, len(s.Need)), Count: int64(seat.Count), Groups: []int32{group}})
 	r.site = append(r.site, r.siteOf(p.pinned(s, seat.Pins)))
 }

@@ -133,12 +133,12 @@ func (p *packer) relax(steps int64) relaxation {
 	return p.relaxRows(r, pods, steps)
 }
 
-// relaxOnce is relax for dives, which mostly come to the same crossroads on their different ways.
+// relaxOnce is relax for dives, which mostly come to the same pods without a place on their different ways.
 func (p *packer) relaxOnce(steps int64) relaxation {
 	if p.runsOut() {
 		return p.relax(steps)
 	}
-	key := p.crossroads()
+	key := p.unplacedKey()
 	if known, was := p.crossed[key]; was {
 		r, _ := p.waitingRows()
 		p.price(known)
@@ -158,8 +158,8 @@ func (p *packer) relaxOnce(steps int64) relaxation {
 	return r
 }
 
-// crossroads says which pods have no place.
-func (p *packer) crossroads() string {
+// unplacedKey says which pods have no place.
+func (p *packer) unplacedKey() string {
 	key := make([]byte, 0, len(p.lots))
 	for i := range p.lots {
 		key = binary.AppendUvarint(key, uint64(p.lots[i].Count))

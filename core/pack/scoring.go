@@ -46,7 +46,7 @@ func (t scoring) hopeless(fourth, share, score float64) bool {
 const almost = 1 - 1e-9
 
 // choose finds the best contender by value per share of the room, or -1 when none fits.
-func (p *packer) choose(list []contender, room []int64) int {
+func (p *packer) choose(list []candidate, room []int64) int {
 	best, bestScore, fourth := -1, 0.0, 0.0
 	var inverse [maxDims]float64
 	for d, r := range room[:min(len(room), maxDims)] {

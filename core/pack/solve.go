@@ -14,10 +14,10 @@ func (p *packer) thoroughness(r *rows, pods int) int64 {
 }
 
 func (p *packer) run() {
-	p.companyOnHosts()
+	p.dependentOnHosts()
 	p.fillHosts()
 	p.eachTier(func() {
-		p.placeCompany(p.offers, false)
+		p.placeDependent(p.offers, false)
 		if p.style == Greedy {
 			for before := 0; p.waiting() && p.countLeft() != before; {
 				before = p.countLeft()

@@ -22,16 +22,16 @@ type packer struct {
 
 // given does not change while an attempt is made.
 type given struct {
-	sp       *feasible.Space
-	set      *shape.Set
-	tiers    [][]int
-	minimums [][]minimum
-	total    []limits // before anything was opened
-	tolls    []toll   // of a proof, in place of limits
-	groups   relaxedGroups
-	style    Style
-	effort   int64
-	cache    *OfferCache
+	sp         *feasible.Space
+	set        *shape.Set
+	tiers      [][]int
+	minimums   [][]minimum
+	total      []limits    // before anything was opened
+	surcharges []surcharge // of a proof, in place of limits
+	groups     relaxedGroups
+	style      Style
+	effort     int64
+	cache      *OfferCache
 }
 
 // packing is where pods are: on existing nodes, on new ones, or waiting. What bins cost of

@@ -52,8 +52,8 @@ const (
 
 // Relaxations.
 const (
-	worthRow   = 64 // a group with a smaller share of the pods has no row, since its cap hardly forces a node: 1 +0.06 %
-	tollRounds = 10 // relaxations that a proof with limits may solve: no plan changes
+	worthRow        = 64 // a group with a smaller share of the pods has no row, since its cap hardly forces a node: 1 +0.06 %
+	surchargeRounds = 10 // relaxations that a proof with limits may solve: no plan changes
 )
 
 // scorings are the ways to choose the next pod. No one is best for every input: the first is

@@ -291,7 +291,7 @@ func TestTheSmallestChangeThatPlacesAPod(t *testing.T) {
 			follow: func(s *snapshot.Snapshot) { s.Templates[0].HostPorts = nil },
 			price:  14_000,
 		},
-		"company that is not there": {
+		"partners that are not there": {
 			spoil: func(s *snapshot.Snapshot) {
 				lonely := antiAffinity
 				lonely.Selector = model.Selector{Expressions: []model.Expression{{Key: "app", Operator: "In", Values: []string{"database"}}}}

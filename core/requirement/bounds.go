@@ -55,7 +55,7 @@ func integer(text string) (int64, bool) {
 	}
 	switch {
 	case negative && n <= math.MaxInt64+1:
-		return -int64(n-1) - 1, true // the smallest integer has no positive twin
+		return -int64(n-1) - 1, true // the smallest integer positive counterpart
 	case !negative && n <= math.MaxInt64:
 		return int64(n), true
 	}

@@ -8,7 +8,7 @@ import (
 	. "tenon/core/requirement"
 )
 
-// The slow and obvious twin of the algebra: a requirement is a predicate over what a
+// A slow and obvious second version of the algebra: a requirement is a predicate over what a
 // node can say about one label. It shares no code with the package.
 
 // outcome is a label's value, or that there is no label.

@@ -19,21 +19,21 @@ type found struct {
 	pool      int
 }
 
-// family is the rules of one kind about one thing. They are looked at together first: most
+// ruleGroup is the rules of one kind about one thing. They are looked at together first: most
 // kinds cost nothing, however many workloads have them.
-type family struct {
+type ruleGroup struct {
 	members []found
 	size    int64 // of the pods that it is about, for the order in which families are looked at
 }
 
 // finder gathers the rules that may cost something.
 type finder struct {
-	s        *snapshot.Snapshot
-	pods     []int // without a place, by template
-	first    []string
-	families []family
-	at       map[string]int            // families by what they are about
-	members  map[string]map[string]int // of each, by whose they are
+	s       *snapshot.Snapshot
+	pods    []int // without a place, by template
+	first   []string
+	groups  []ruleGroup
+	at      map[string]int            // groups by what they are about
+	members map[string]map[string]int // of each, by whose they are
 }
 
 func newFinder(s *snapshot.Snapshot) *finder {
@@ -59,24 +59,24 @@ func newFinder(s *snapshot.Snapshot) *finder {
 }
 
 // find lists the families, those about the largest pods first.
-func (f *finder) find() []family {
+func (f *finder) find() []ruleGroup {
 	for t := range f.s.Templates {
 		if f.pods[t] > 0 {
 			f.ofTemplate(snapshot.TemplateIndex(t))
 		}
 	}
 	f.ofPools()
-	for i := range f.families {
-		members := f.families[i].members
+	for i := range f.groups {
+		members := f.groups[i].members
 		slices.SortStableFunc(members, func(a, b found) int {
 			return cmp.Or(cmp.Compare(b.Pods, a.Pods), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Workload, b.Workload), strings.Compare(a.Pool, b.Pool))
 		})
 	}
-	slices.SortStableFunc(f.families, func(a, b family) int {
+	slices.SortStableFunc(f.groups, func(a, b ruleGroup) int {
 		x, y := &a.members[0], &b.members[0]
 		return cmp.Or(cmp.Compare(b.size, a.size), strings.Compare(string(x.Kind), string(y.Kind)), strings.Compare(x.Key, y.Key), compareBool(x.Soft, y.Soft))
 	})
-	return f.families
+	return f.groups
 }
 
 func compareBool(a, b bool) int {
@@ -137,11 +137,11 @@ func (f *finder) note(r found, whose string, pods int, each model.Resources) {
 	key := fmt.Sprint(r.Kind, r.Soft, r.pool >= 0, r.Key)
 	i, known := f.at[key]
 	if !known {
-		i = len(f.families)
+		i = len(f.groups)
 		f.at[key], f.members[key] = i, map[string]int{}
-		f.families = append(f.families, family{})
+		f.groups = append(f.groups, ruleGroup{})
 	}
-	family := &f.families[i]
+	family := &f.groups[i]
 	m, known := f.members[key][whose]
 	if !known {
 		m = len(family.members)

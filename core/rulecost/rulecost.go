@@ -80,7 +80,7 @@ type examination struct {
 }
 
 // examine looks at a family together and, if it costs something, at its members.
-func (x *examination) examine(f family) {
+func (x *examination) examine(f ruleGroup) {
 	n := len(f.members)
 	together, ok := x.costOf(f.members)
 	switch {
@@ -100,7 +100,7 @@ func (x *examination) examine(f family) {
 
 // members looks at the members one by one as far as there is effort for it. The others are
 // told together, with what all of them cost.
-func (x *examination) members(f family, together Cost) {
+func (x *examination) members(f ruleGroup, together Cost) {
 	for i := range f.members {
 		cost, ok := x.costOf(f.members[i : i+1])
 		if !ok {
@@ -117,7 +117,7 @@ func (x *examination) members(f family, together Cost) {
 	}
 }
 
-func podsOf(f family) int {
+func podsOf(f ruleGroup) int {
 	n := 0
 	for i := range f.members {
 		n += f.members[i].Pods

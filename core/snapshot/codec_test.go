@@ -201,9 +201,9 @@ func unless(equal bool, path string, a, b reflect.Value) string {
 
 func TestWriteLeavesTheSnapshotAlone(t *testing.T) {
 	t.Parallel()
-	s, twin := randomSnapshot(7), randomSnapshot(7)
+	s, other := randomSnapshot(7), randomSnapshot(7)
 	written(t, s)
-	if !reflect.DeepEqual(s, twin) {
+	if !reflect.DeepEqual(s, other) {
 		t.Error("writing changed the snapshot")
 	}
 }

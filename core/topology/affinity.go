@@ -23,9 +23,9 @@ func (o *Rules) keepTogether(g int32, key string, c *counted, soft bool) {
 	}
 }
 
-// companyGroup is the group of the pods that are company by one of the terms: as the
+// partnerGroup is the group of the pods that are partners by one of the terms: as the
 // scheduler has it, such a pod matches all of the terms, not only that one.
-func (r *Registry) companyGroup(terms []snapshot.AffinityTerm, i int) int32 {
+func (r *Registry) partnerGroup(terms []snapshot.AffinityTerm, i int) int32 {
 	joined := snapshot.AffinityTerm{Key: terms[i].Key, Namespaces: terms[i].Namespaces, Selector: terms[i].Selector}
 	for j := range terms {
 		if j != i {
@@ -57,10 +57,10 @@ func once(needs []Need) []Need {
 	return out
 }
 
-// met reports whether a domain has company that does not wait for the pod itself.
+// met reports whether a domain has partners that do not wait for the pod itself.
 func (n Need) met(c Count, waiting int32) bool { return c.Lasting() > waiting }
 
-// depend counts n pods of the shape that need company of their own kind in the domain.
+// depend counts n pods of the shape that need partners of their own kind in the domain.
 func (a *Assigner) depend(i int, key, domain string, n int32) {
 	for _, need := range a.shapes[i].Rules.Needs {
 		if need.Self && a.reg.Groups()[need.Group].Key == key {
@@ -69,11 +69,11 @@ func (a *Assigner) depend(i int, key, domain string, n int32) {
 	}
 }
 
-// deserted reports whether pods of the portion have lost the company that they need.
-func (a *Assigner) deserted(p Portion) bool {
+// lacksPartners reports whether pods of the portion have lost the partners that they need.
+func (a *Assigner) lacksPartners(p Portion) bool {
 	for _, n := range a.shapes[p.Shape].Rules.Needs {
 		for _, pin := range p.Pins {
-			if !n.Soft && pin.Key == a.reg.Groups()[n.Group].Key && !a.companyIn(n.Group, pin.Values) {
+			if !n.Soft && pin.Key == a.reg.Groups()[n.Group].Key && !a.hasPartnersIn(n.Group, pin.Values) {
 				return true
 			}
 		}
@@ -81,9 +81,9 @@ func (a *Assigner) deserted(p Portion) bool {
 	return false
 }
 
-// companyIn reports whether the group has company to give in every one of the domains: a
-// pod that does not need company itself or, where all do, the whole group.
-func (a *Assigner) companyIn(g int32, domains []string) bool {
+// hasPartnersIn reports whether the group has partners to give in every one of the domains: a
+// pod that does not need partners itself or, where all do, the whole group.
+func (a *Assigner) hasPartnersIn(g int32, domains []string) bool {
 	all := a.counts.Lasting(g)
 	strangers := slices.ContainsFunc(a.shapes, func(p Shape) bool {
 		return p.Count > 0 && has(p.Rules.Counts, g) && !slices.ContainsFunc(p.Rules.Needs, func(n Need) bool { return n.Group == g })
@@ -97,8 +97,8 @@ func (a *Assigner) companyIn(g int32, domains []string) bool {
 	return true
 }
 
-// withCompany keeps the domains where every need on the key is met.
-func (a *Assigner) withCompany(i int, key string, domains []Domain) []string {
+// withPartners keeps the domains where every need on the key is met.
+func (a *Assigner) withPartners(i int, key string, domains []Domain) []string {
 	var out []string
 	for _, d := range domains {
 		met := true
@@ -145,8 +145,8 @@ func (a *Assigner) preceded(i int, g int32, left []int) bool {
 	return Preceded(wants, func(g int32) bool { return !a.nowhere(g) }, i, g)
 }
 
-// mayBegin reports whether the shape can be its own company. Several required terms are one
-// to the scheduler: company by any of their keys forbids to begin anew.
+// mayBegin reports whether the shape can be its own partner. Several required terms are one
+// to the scheduler: partners by any of their keys forbid to begin anew.
 func (a *Assigner) mayBegin(i int, need Need) bool {
 	if need.Soft {
 		return a.nowhere(need.Group)
@@ -155,7 +155,7 @@ func (a *Assigner) mayBegin(i int, need Need) bool {
 }
 
 // nowhere reports whether the group has no pod in any domain: as the scheduler sees it,
-// company elsewhere forbids to begin anew, even where the shape cannot go.
+// partnerPins elsewhere forbids to begin anew, even where the shape cannot go.
 func (a *Assigner) nowhere(g int32) bool {
 	return !a.counts.Anywhere(g)
 }

@@ -22,7 +22,7 @@ const Anyone = -1
 
 // Arriving reports which kinds of pods can arrive, given the groups that have pods
 // already. A kind that is kept back does not arrive, and neither do those that would be in
-// its company: only what can be there without it.
+// its partners: only what can be there without it.
 func Arriving(wants []Want, running func(group int32) bool, keptBack int) []bool {
 	out := make([]bool, len(wants))
 	present := map[int32]bool{}

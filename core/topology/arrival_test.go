@@ -19,9 +19,9 @@ func TestArriving(t *testing.T) {
 		"a chain comes from its free end":                   {[]Want{{[]int32{web}, need(db, false)}, {[]int32{db}, nil}}, nil, Anyone, []bool{true, true}},
 		"two that need each other never come":               {[]Want{{[]int32{web}, need(db, false)}, {[]int32{db}, need(web, false)}}, nil, Anyone, []bool{false, false}},
 		"one that runs brings the other":                    {[]Want{{[]int32{web}, need(db, false)}, {[]int32{db}, need(web, false)}}, []int32{web}, Anyone, []bool{true, true}},
-		"one that is its own company comes first":           {[]Want{{[]int32{web}, need(db, false)}, {[]int32{db, other}, need(other, true)}}, nil, Anyone, []bool{true, true}},
+		"one that is its own partner comes first":           {[]Want{{[]int32{web}, need(db, false)}, {[]int32{db, other}, need(other, true)}}, nil, Anyone, []bool{true, true}},
 		"what follows a kind does not come without it":      {[]Want{{[]int32{web}, need(db, false)}, {[]int32{db}, nil}}, nil, 1, []bool{false, false}},
-		"a kind is not first without one of its company":    {[]Want{{[]int32{other}, need(other, true)}, {[]int32{other}, need(other, true)}}, nil, 1, []bool{false, false}},
+		"a kind is not first without one of its partners":   {[]Want{{[]int32{other}, need(other, true)}, {[]int32{other}, need(other, true)}}, nil, 1, []bool{false, false}},
 		"a kind may be first beside one that it looks past": {[]Want{{[]int32{web}, need(web, true)}, {[]int32{db}, need(db, true)}}, nil, 1, []bool{true, false}},
 	}
 	for name, tc := range cases {

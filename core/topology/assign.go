@@ -60,7 +60,7 @@ type interest struct {
 	// watched groups have a hard constraint that counts pods of other shapes too, which
 	// therefore must be told where to go. Preferences bind no other pod.
 	watched []bool
-	// needed groups are company that some shape needs.
+	// needed groups are partners that some shape needs.
 	needed []bool
 	// settled groups count pods that are there already.
 	settled []bool
@@ -217,4 +217,4 @@ func (a *Assigner) Withdraw(p Portion, n int) {
 
 // Broken reports whether the portion's own spreads or needs no longer hold, now that
 // others are not where they were meant to be.
-func (a *Assigner) Broken(p Portion) bool { return a.deserted(p) || a.uneven(p) }
+func (a *Assigner) Broken(p Portion) bool { return a.lacksPartners(p) || a.uneven(p) }

@@ -8,10 +8,10 @@ type Counts []map[string]Count // by group and domain
 type Count struct {
 	Sure  int32 // pods that certainly count
 	Maybe int32 // pods that count if their node passes the group's filter
-	// Dependent are, of Sure, those that need the group's company themselves.
+	// Dependent are, of Sure, those that need the group's partners themselves.
 	Dependent int32
 	// Leaving are, of Sure, those on nodes that are being removed: they are in the way while
-	// they run, but even nothing out and are no company to rely on.
+	// they run, but even nothing out and are no partners to rely on.
 	Leaving int32
 	// most is the tightest cap of the pods in the domain, where some pod has one.
 	most   int32

@@ -12,7 +12,7 @@ func TestCounts(t *testing.T) {
 		t.Errorf("3 leaving pods and 2 that may count: total %d, lasting %d", got.Total(), got.Lasting())
 	}
 	if !c.Any(1) || c.Anywhere(1) || c.Any(0) {
-		t.Error("leaving pods are in the way, and are no company")
+		t.Error("leaving pods are in the way, and are no partners")
 	}
 	c.Add(1, "b", Count{Sure: 1})
 	if !c.Anywhere(1) || c.Lasting(1) != 1 {

@@ -8,9 +8,9 @@ import (
 	"tenon/core/reason"
 )
 
-// follow places the shapes that need company (required pod affinity): next to pods
+// follow places the shapes that need partners (required pod affinity): next to pods
 // that are there or have been told where to go, else where pods that no rule has
-// placed yet can be told to go, else, for a shape that is its own company, together in
+// placed yet can be told to go, else, for a shape that is its own partner, together in
 // one domain.
 func (a *Assigner) follow(left []int, out *portions) (done []bool, failures []Failure) {
 	done = make([]bool, len(a.shapes))
@@ -22,7 +22,7 @@ func (a *Assigner) follow(left []int, out *portions) (done []bool, failures []Fa
 				still = append(still, i)
 			}
 		}
-		if len(still) == len(waiting) { // no shape has company yet: let one begin
+		if len(still) == len(waiting) { // no shape has partners yet: let one begin
 			began := slices.IndexFunc(still, func(i int) bool { return a.followShape(i, left, out, true) })
 			if began < 0 {
 				break
@@ -52,11 +52,11 @@ func (a *Assigner) followers(left []int) []int {
 	return out
 }
 
-// followShape places as many pods of the shape as have company; begin lets it found
-// the company. It reports whether the shape is finished with.
+// followShape places as many pods of the shape as have partners; begin lets it found
+// the group. It reports whether the shape is finished with.
 func (a *Assigner) followShape(i int, left []int, out *portions, begin bool) bool {
 	for left[i] > 0 {
-		pins, ok := a.company(i, left, out, begin)
+		pins, ok := a.partnerPins(i, left, out, begin)
 		if !ok {
 			return false
 		}
@@ -80,10 +80,10 @@ func (a *Assigner) counted(i int) bool {
 	return len(r.Spreads)+len(r.Caps) > 0 || slices.ContainsFunc(r.Counts, func(g int32) bool { return a.groups.watched[g] })
 }
 
-func (a *Assigner) company(i int, left []int, out *portions, begin bool) ([]Pin, bool) {
+func (a *Assigner) partnerPins(i int, left []int, out *portions, begin bool) ([]Pin, bool) {
 	var pins []Pin
 	for _, key := range a.keysOf(i) {
-		values := a.companyOn(i, key, pins, left, out, begin)
+		values := a.partnerDomains(i, key, pins, left, out, begin)
 		if len(values) == 0 {
 			return nil, false
 		}
@@ -92,9 +92,9 @@ func (a *Assigner) company(i int, left []int, out *portions, begin bool) ([]Pin,
 	return pins, true
 }
 
-// companyOn lists the domains of the key that will do, one only where rules count the
+// partnerDomains lists the domains of the key that will do, one only where rules count the
 // pods one by one.
-func (a *Assigner) companyOn(i int, key string, pins []Pin, left []int, out *portions, begin bool) []string {
+func (a *Assigner) partnerDomains(i int, key string, pins []Pin, left []int, out *portions, begin bool) []string {
 	var domains []Domain
 	for _, d := range a.atlas.Domains(i, key, pins) {
 		if !a.banned[banKey(i, append(slices.Clip(pins), Pin{key, []string{d.Value}}))] && a.admit(i, key, d.Value).Code == reason.None {
@@ -104,7 +104,7 @@ func (a *Assigner) companyOn(i int, key string, pins []Pin, left []int, out *por
 	slices.SortFunc(domains, func(x, y Domain) int {
 		return cmp.Or(cmp.Compare(a.load(i, key, x.Value), a.load(i, key, y.Value)), cmp.Compare(x.Price, y.Price), strings.Compare(x.Value, y.Value))
 	})
-	with := a.withCompany(i, key, domains)
+	with := a.withPartners(i, key, domains)
 	switch {
 	case len(with) > 0:
 	case !begin:
@@ -122,30 +122,30 @@ func (a *Assigner) companyOn(i int, key string, pins []Pin, left []int, out *por
 }
 
 // found opens a domain for the shape: a pod that is not placed yet is told to go
-// there, or the shape is its own company. Where the group is about to leave is best: the
+// there, or the shape is its own partner. Where the group is about to leave is best: the
 // scheduler lets no pod begin elsewhere before it is gone.
 func (a *Assigner) found(i int, key string, domains []Domain, left []int, out *portions) []string {
 	slices.SortStableFunc(domains, func(x, y Domain) int {
-		return cmp.Compare(a.leavingCompany(i, key, y.Value), a.leavingCompany(i, key, x.Value))
+		return cmp.Compare(a.leavingPartners(i, key, y.Value), a.leavingPartners(i, key, x.Value))
 	})
 	for _, d := range domains {
-		moves, ok := a.companions(i, key, d.Value, left)
+		moves, ok := a.partners(i, key, d.Value, left)
 		if !ok {
 			continue
 		}
 		pin := []Pin{{Key: key, Values: []string{d.Value}}}
-		for _, companion := range moves {
-			a.enter(companion, pin, 1)
-			out.add(companion, pin)
-			left[companion]--
+		for _, partner := range moves {
+			a.enter(partner, pin, 1)
+			out.add(partner, pin)
+			left[partner]--
 		}
 		return []string{d.Value}
 	}
 	return nil
 }
 
-// leavingCompany counts the pods in the domain that the shape needs and that are leaving.
-func (a *Assigner) leavingCompany(i int, key, domain string) (n int32) {
+// leavingPartners counts the pods in the domain that the shape needs and that are leaving.
+func (a *Assigner) leavingPartners(i int, key, domain string) (n int32) {
 	for _, need := range a.shapes[i].Rules.Needs {
 		if a.reg.Groups()[need.Group].Key == key {
 			n += a.counts.At(need.Group, domain).Leaving
@@ -154,28 +154,28 @@ func (a *Assigner) leavingCompany(i int, key, domain string) (n int32) {
 	return n
 }
 
-// companions finds, for every need on the key that the domain does not meet, an unplaced
+// partners finds, for every need on the key that the domain does not meet, an unplaced
 // pod that can go there. A shape that satisfies its own need begins alone, but only
 // where no pod of the group is anywhere.
-func (a *Assigner) companions(i int, key, domain string, left []int) ([]int, bool) {
-	var companions []int
+func (a *Assigner) partners(i int, key, domain string, left []int) ([]int, bool) {
+	var partners []int
 	for _, n := range a.shapes[i].Rules.Needs {
 		if a.reg.Groups()[n.Group].Key != key || n.met(a.counts.At(n.Group, domain), a.mutual(i, n.Group, domain)) {
 			continue
 		}
-		companion := a.companion(i, n.Group, key, domain, left)
-		if companion < 0 {
+		partner := a.partner(i, n.Group, key, domain, left)
+		if partner < 0 {
 			if n.Self && a.mayBegin(i, n) && !a.preceded(i, n.Group, left) {
 				continue
 			}
 			return nil, false
 		}
-		companions = append(companions, companion)
+		partners = append(partners, partner)
 	}
-	return companions, true
+	return partners, true
 }
 
-func (a *Assigner) companion(i int, g int32, key, domain string, left []int) int {
+func (a *Assigner) partner(i int, g int32, key, domain string, left []int) int {
 	for j := range a.shapes {
 		if j == i || left[j] == 0 || a.waitsOnHost(j, i) || len(a.shapes[j].Rules.Needs) > 0 || !has(a.shapes[j].Rules.Counts, g) {
 			continue

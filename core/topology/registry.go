@@ -41,7 +41,7 @@ func (r *Registry) Enter(t *snapshot.Template, v *feasible.Variant, node Node) {
 		}
 	}
 	for i := range v.Affinity {
-		r.companyGroup(v.Affinity, i)
+		r.partnerGroup(v.Affinity, i)
 	}
 }
 
@@ -80,7 +80,7 @@ func (o *Rules) addTerms(r *Registry, v *feasible.Variant, c *counted) {
 		o.keepApart(r.termGroup(&v.SoftAntiAffinity[i]), v.SoftAntiAffinity[i].Key, c, true)
 	}
 	for i := range v.Affinity {
-		o.keepTogether(r.companyGroup(v.Affinity, i), v.Affinity[i].Key, c, false)
+		o.keepTogether(r.partnerGroup(v.Affinity, i), v.Affinity[i].Key, c, false)
 	}
 	for i := range v.SoftAffinity {
 		o.keepTogether(r.termGroup(&v.SoftAffinity[i]), v.SoftAffinity[i].Key, c, true)

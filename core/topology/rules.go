@@ -5,7 +5,7 @@ import "slices"
 // Rules are what one variant of a template asks of other pods, and where it is counted.
 type Rules struct {
 	// HostCounts are the host groups that count the pod. HostCaps bound what its node
-	// may hold of a group, itself included; HostNeeds ask for company.
+	// may hold of a group, itself included; HostNeeds ask for partners.
 	HostCounts []int32
 	HostCaps   []Cap
 	HostNeeds  []Need

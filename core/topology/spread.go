@@ -145,8 +145,8 @@ func (a *Assigner) disturbs(i int, key, domain string) bool {
 	return false
 }
 
-// evens reports whether the shape has a spread of its own on the key.
-func (a *Assigner) evens(i int, key string) bool {
+// spreads reports whether the shape has a spread of its own on the key.
+func (a *Assigner) spreads(i int, key string) bool {
 	for _, s := range a.shapes[i].Rules.Spreads {
 		if a.reg.Groups()[s.Group].Key == key {
 			return true

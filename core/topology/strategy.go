@@ -39,7 +39,7 @@ func (a *Assigner) cheapest(i int, key string, pins []Pin) (string, reason.Reaso
 			home = d
 		}
 	}
-	avoids := a.strategy == Gather && a.evens(i, key)
+	avoids := a.strategy == Gather && a.spreads(i, key)
 	away := func(d Domain) bool { return avoids == (d.Value == home.Value) }
 	why := reason.Reason{Code: reason.NoOffering, Where: key}
 	var best *Domain

@@ -135,7 +135,7 @@ func TestRulesByKey(t *testing.T) {
 		}
 	}
 	if !r.HostNeeds[0].Self || !r.Needs[0].Self || !r.Spreads[0].Self || r.Free() {
-		t.Errorf("a pod is not its own company: %+v", r)
+		t.Errorf("a pod is not its own partner: %+v", r)
 	}
 }
 
@@ -156,9 +156,9 @@ func TestAssign(t *testing.T) {
 		"who is counted takes part":     {[]int{3, 3}, []snapshot.Template{labelled("web", spread(zone, "web", 1)), labelled("web")}, three, 1, []int{1, 1, 1, 0}, 0},
 		"one in each domain":            {[]int{5}, []snapshot.Template{labelled("web", away(zone, "web"))}, three, 0, []int{1, 1, 1, 0}, 2},
 		"apart from another":            {[]int{1, 1}, []snapshot.Template{labelled("web", away(zone, "db")), labelled("db", away(zone, "db"))}, zones{"a"}, 0, []int{1, 0}, 1},
-		"its own company stays in one":  {[]int{9}, []snapshot.Template{labelled("web", near(zone, "web"))}, three, 0, []int{9, 0, 0, 0}, 0},
-		"company is invited":            {[]int{2, 3}, []snapshot.Template{labelled("web", near(zone, "db")), labelled("db")}, three, 0, []int{2, 0, 0, 0}, 0},
-		"no company, no place":          {[]int{2}, []snapshot.Template{labelled("web", near(zone, "db"))}, three, 0, []int{0, 0, 0, 0}, 2},
+		"its own partner stays in one":  {[]int{9}, []snapshot.Template{labelled("web", near(zone, "web"))}, three, 0, []int{9, 0, 0, 0}, 0},
+		"partners are invited":          {[]int{2, 3}, []snapshot.Template{labelled("web", near(zone, "db")), labelled("db")}, three, 0, []int{2, 0, 0, 0}, 0},
+		"no partners, no place":         {[]int{2}, []snapshot.Template{labelled("web", near(zone, "db"))}, three, 0, []int{0, 0, 0, 0}, 2},
 		"a spread that no pod can meet": {[]int{2}, []snapshot.Template{labelled("web", spread(zone, "web", 1))}, zones{}, 0, []int{0}, 2},
 	} {
 		s := newFixture(c.counts, c.templates...)
@@ -247,7 +247,7 @@ func TestWithdrawUndoesAssign(t *testing.T) {
 	}
 }
 
-// A pod whose company was withdrawn is broken.
+// A pod whose partners were withdrawn is broken.
 func TestBrokenWithoutCompany(t *testing.T) {
 	t.Parallel()
 	s := newFixture([]int{1, 1}, labelled("web", near(zone, "db")), labelled("db"))
@@ -257,10 +257,10 @@ func TestBrokenWithoutCompany(t *testing.T) {
 		return portions[slices.IndexFunc(portions, func(p Portion) bool { return p.Shape == shape })]
 	}
 	if a.Broken(at(0)) {
-		t.Error("broken with company")
+		t.Error("broken with partners")
 	}
 	a.Withdraw(at(1), 1)
 	if !a.Broken(at(0)) {
-		t.Error("not broken without company")
+		t.Error("not broken without partners")
 	}
 }

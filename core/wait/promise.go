@@ -18,8 +18,8 @@ const (
 	// breach is how long after the last pod of a set the others are not expected any more.
 	// kube-controller-manager makes 20 a second by default, of all workloads together.
 	breach = 30 * time.Second
-	// rumour is for how long a namespace is not waited for once it was waited for in vain.
-	rumour = time.Minute
+	// unheardWait is for how long a namespace is not waited for once it was waited for in vain.
+	unheardWait = time.Minute
 )
 
 // Believed is how many of the missing pods of a set are believed in: a small multiple of those
@@ -51,4 +51,4 @@ func (p Promise) Share(have int, kept bool, before int) int {
 
 // InVain reports whether sets of a namespace that are not heard of are not worth waiting for, if that
 // was last done in vain at a time.
-func InVain(last, now time.Time) bool { return now.Sub(last) < rumour }
+func InVain(last, now time.Time) bool { return now.Sub(last) < unheardWait }

@@ -19,12 +19,12 @@ type Arriving struct {
 	Joined time.Time
 	// Sets is how many ReplicaSets they are of.
 	Sets int
-	// Coming is how many more pods the workloads of those that wait will make at once, and Doubted
+	// Coming is how many more pods the workloads of those that wait will make at once, and Unlikely
 	// how many they want beyond that: it is not known yet whether these come.
-	Coming, Doubted int
-	// Hearsay says that Coming is not to be relied on: we have not heard yet what their
+	Coming, Unlikely int
+	// Unconfirmed says that Coming is not to be relied on: we have not heard yet what their
 	// workloads want now.
-	Hearsay bool
+	Unconfirmed bool
 	// NewPool is when the last pool appeared that has not been judged yet; zero without one.
 	NewPool time.Time
 }
@@ -63,7 +63,7 @@ func (w Window) Decision(a Arriving, since, now time.Time) (d plan.Delay, burst 
 	if a.Waiting == 0 || a.Last.IsZero() || !end.After(now) {
 		return plan.Delay{}, time.Time{}
 	}
-	for _, rule := range []func(Arriving) plan.Delay{newPool, w.joining, w.silence} {
+	for _, rule := range []func(Arriving) plan.Delay{newPool, w.joining, w.idle} {
 		if d := rule(a); d.Until.After(now) {
 			if end.Before(d.Until) {
 				d.Until = end
@@ -71,7 +71,7 @@ func (w Window) Decision(a Arriving, since, now time.Time) (d plan.Delay, burst 
 			return d, time.Time{}
 		}
 	}
-	if w.quiet(a).After(now) && (a.Coming == 0 || a.Doubted > 0 || now.Sub(a.Joined) < w.Idle) {
+	if w.quiet(a).After(now) && (a.Coming == 0 || a.Unlikely > 0 || now.Sub(a.Joined) < w.Idle) {
 		return plan.Delay{}, end
 	}
 	return plan.Delay{}, time.Time{}
@@ -93,8 +93,8 @@ func (w Window) joining(a Arriving) plan.Delay {
 	return plan.Delay{Code: reason.WorkloadsJoin, Until: a.Joined.Add(min(gather, w.Idle))}
 }
 
-// silence has pods wait for those that come a moment later.
-func (w Window) silence(a Arriving) plan.Delay {
+// idle has pods wait for those that come a moment later.
+func (w Window) idle(a Arriving) plan.Delay {
 	until, part := w.quiet(a), a.First.Add(flow)
 	if part.Before(until) {
 		until = part
@@ -104,7 +104,7 @@ func (w Window) silence(a Arriving) plan.Delay {
 
 // quiet is when the burst is over if no pod comes any more.
 func (w Window) quiet(a Arriving) time.Time {
-	if a.Hearsay || a.Doubted > 0 {
+	if a.Unconfirmed || a.Unlikely > 0 {
 		return a.Last.Add(w.Idle)
 	}
 	return a.Last.Add(min(calm, w.Idle))

@@ -27,11 +27,11 @@ func TestWindow(t *testing.T) {
 		"one pod, a moment ago":                       {window: w, pods: waiting(1, 0, at(0), at(0)), now: 5, wait: 35 * time.Millisecond, why: reason.PodsFollow},
 		"one pod, and silence since":                  {window: w, pods: waiting(1, 0, at(0), at(0)), now: 40},
 		"those to come are known already":             {window: w, pods: waiting(1, 9, at(0), at(0)), now: 40},
-		"what is to come is on its way to us":         {window: w, pods: hearsay(waiting(1, 0, at(0), at(0))), now: 40, wait: 960 * time.Millisecond, why: reason.PodsFollow},
-		"it does not come":                            {window: w, pods: hearsay(waiting(1, 0, at(0), at(0))), now: 1000},
-		"a pool is new":                               {window: w, pods: newcomer(at(5000), waiting(1, 0, at(0), at(0))), now: 40, wait: 4960 * time.Millisecond, why: reason.PoolUnjudged},
-		"a pool is new for longer than the window":    {window: w, pods: newcomer(at(13000), waiting(1, 0, at(0), at(0))), now: 9000, wait: time.Second, why: reason.PoolUnjudged},
-		"a pool was new":                              {window: w, pods: newcomer(at(39), waiting(1, 0, at(0), at(0))), now: 40},
+		"what is to come is on its way to us":         {window: w, pods: unconfirmed(waiting(1, 0, at(0), at(0))), now: 40, wait: 960 * time.Millisecond, why: reason.PodsFollow},
+		"it does not come":                            {window: w, pods: unconfirmed(waiting(1, 0, at(0), at(0))), now: 1000},
+		"a pool is new":                               {window: w, pods: newPoolAt(at(5000), waiting(1, 0, at(0), at(0))), now: 40, wait: 4960 * time.Millisecond, why: reason.PoolUnjudged},
+		"a pool is new for longer than the window":    {window: w, pods: newPoolAt(at(13000), waiting(1, 0, at(0), at(0))), now: 9000, wait: time.Second, why: reason.PoolUnjudged},
+		"a pool was new":                              {window: w, pods: newPoolAt(at(39), waiting(1, 0, at(0), at(0))), now: 40},
 		"a burst goes on, and its end is not known":   {window: w, pods: waiting(500, 0, at(0), at(999)), now: 1000, streaming: true},
 		"a burst goes on, and all of it is announced": {window: w, pods: waiting(500, 9, at(0), at(999)), now: 1000},
 		"a burst goes on with workloads that are new": {window: w, pods: joined(at(600), waiting(500, 9, at(0), at(999))), now: 1000, streaming: true},
@@ -83,17 +83,17 @@ func sets(n int, p Arriving) Arriving {
 	return p
 }
 
-func hearsay(p Arriving) Arriving {
-	p.Hearsay = true
+func unconfirmed(p Arriving) Arriving {
+	p.Unconfirmed = true
 	return p
 }
 
 func doubted(p Arriving) Arriving {
-	p.Doubted = 100
+	p.Unlikely = 100
 	return p
 }
 
-func newcomer(at time.Time, p Arriving) Arriving {
+func newPoolAt(at time.Time, p Arriving) Arriving {
 	p.NewPool = at.Add(-judging)
 	return p
 }

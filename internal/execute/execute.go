@@ -31,7 +31,7 @@ type Order struct {
 	Pool *karpenterv1.NodePool
 	// Capacity is what the claim takes of the pool's limits.
 	Capacity model.Resources
-	Pods     []world.Guest
+	Pods     []world.PodRef
 	// For are all pods that the claim is made for, by their numbers in the snapshot.
 	For []snapshot.PodIndex
 	// Price an hour, as it was expected.

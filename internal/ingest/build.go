@@ -225,7 +225,7 @@ func (b *builder) addPod(pod *corev1.Pod) {
 	if pod.Spec.NodeName != "" && !known {
 		return
 	}
-	if translated, ok := b.t.Guest(pod, leaving); ok {
+	if translated, ok := b.t.PodOn(pod, leaving); ok {
 		b.out.Pods = append(b.out.Pods, translated)
 	}
 }

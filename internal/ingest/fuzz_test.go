@@ -90,7 +90,7 @@ func FuzzBuild(f *testing.F) {
 
 func checkArbitrary(t *testing.T, seed int64) {
 	t.Helper()
-	given, twin := arbitrary(seed), arbitrary(seed)
+	given, other := arbitrary(seed), arbitrary(seed)
 	for _, files := range []bool{false, true} {
 		options := fromFiles(t)
 		options.Files = files
@@ -103,7 +103,7 @@ func checkArbitrary(t *testing.T, seed int64) {
 			t.Fatalf("seed %d: the same objects gave another snapshot", seed)
 		}
 	}
-	if jsonOf(t, given.Pods, given.Others, given.NodePools, given.NodeClaims) != jsonOf(t, twin.Pods, twin.Others, twin.NodePools, twin.NodeClaims) {
+	if jsonOf(t, given.Pods, given.Others, given.NodePools, given.NodeClaims) != jsonOf(t, other.Pods, other.Others, other.NodePools, other.NodeClaims) {
 		t.Fatalf("seed %d: objects were changed", seed)
 	}
 }
@@ -136,7 +136,7 @@ const everything = `{
  "status": {"containerStatuses": [{"name": "c", "resources": {"requests": {"cpu": "0.2", "nvidia.com/gpu": "1"}}}]}}`
 
 // A fingerprint stands for the template: after any change of a pod, translating it
-// after its twin gives what translating it alone gives.
+// after its copy gives what translating it alone gives.
 func TestFingerprintsTellTemplatesApart(t *testing.T) {
 	t.Parallel()
 	index := ingest.NewIndex()

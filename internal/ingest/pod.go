@@ -87,9 +87,9 @@ func IsJudged(pod *corev1.Pod) bool {
 	return false
 }
 
-// Guest translates a pod that is bound to a node, or waits for one: with Movable, which
+// PodOn translates a pod that is bound to a node, or waits for one: with Movable, which
 // depends on whether its node is leaving.
-func (t *Translator) Guest(pod *corev1.Pod, leaving bool) (snapshot.Pod, bool) {
+func (t *Translator) PodOn(pod *corev1.Pod, leaving bool) (snapshot.Pod, bool) {
 	out, ok := t.Pod(pod)
 	if !ok {
 		return out, false

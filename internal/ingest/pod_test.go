@@ -210,7 +210,7 @@ func TestBuildIgnoresOrder(t *testing.T) {
 func TestBuildChangesNothing(t *testing.T) {
 	t.Parallel()
 	text := podWith(container) + aNode + aPool("one", "") + aDaemon("")
-	given, twin := objects(t, text), objects(t, text)
+	given, other := objects(t, text), objects(t, text)
 	ingest.Build(given, fromFiles(t))
-	check(t, "objects", jsonOf(t, given.Pods, given.Nodes, given.NodePools, given.DaemonSets), jsonOf(t, twin.Pods, twin.Nodes, twin.NodePools, twin.DaemonSets))
+	check(t, "objects", jsonOf(t, given.Pods, given.Nodes, given.NodePools, given.DaemonSets), jsonOf(t, other.Pods, other.Nodes, other.NodePools, other.DaemonSets))
 }

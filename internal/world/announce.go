@@ -32,7 +32,7 @@ func (w *World) announced() []snapshot.Pod {
 		if n == 0 {
 			continue
 		}
-		pod := w.guests.all[key{Namespace: model.Namespace, Name: model.Name}]
+		pod := w.pods.all[key{Namespace: model.Namespace, Name: model.Name}]
 		if !quota.Permits(w.index.Ranges(set.Namespace), pod) {
 			continue
 		}
@@ -40,7 +40,7 @@ func (w *World) announced() []snapshot.Pod {
 			rooms[set.Namespace] = quota.Of(w.index.Quotas(set.Namespace))
 		}
 		if n = rooms[set.Namespace].Take(pod, n); n > 0 {
-			w.trust.promise(set, w.index.Parent(set), w.guests.count[set], n, now)
+			w.promises.promise(set, w.index.Parent(set), w.pods.count[set], n, now)
 			out = append(out, replicas(set, model, n)...)
 		}
 	}
@@ -58,9 +58,9 @@ func replicas(set owner.Ref, model *snapshot.Pod, n int) []snapshot.Pod {
 
 // judgePromises sees which of those that announced pods have made them.
 func (w *World) judgePromises(now time.Time) {
-	for _, set := range slices.SortedFunc(maps.Keys(w.trust.open), owner.Ref.Compare) {
+	for _, set := range slices.SortedFunc(maps.Keys(w.promises.open), owner.Ref.Compare) {
 		want, known := w.index.Wanted(set)
-		w.trust.judge(set, w.guests.count[set], !known || want < w.trust.open[set].Due, now)
+		w.promises.judge(set, w.pods.count[set], !known || want < w.promises.open[set].Due, now)
 	}
 }
 
@@ -74,12 +74,12 @@ type shape struct {
 // An odd one may have become a pod of the set in some other way than by its template.
 func (w *World) models() map[owner.Ref]*snapshot.Pod {
 	shapes := map[owner.Ref]map[snapshot.TemplateIndex]shape{}
-	for k := range w.guests.waiting {
-		set, pod := replicaSetOf(w.guests.all[k]), w.guests.list.find(k)
+	for k := range w.pods.waiting {
+		set, pod := replicaSetOf(w.pods.all[k]), w.pods.list.find(k)
 		if set.None() || pod == nil || pod.Refused != "" || !pod.Pending {
 			continue
 		}
-		if _, held := w.guests.held[pod.UID]; held {
+		if _, held := w.pods.held[pod.UID]; held {
 			continue
 		}
 		if shapes[set] == nil {
@@ -96,7 +96,7 @@ func (w *World) models() map[owner.Ref]*snapshot.Pod {
 		usual := slices.MaxFunc(slices.Collect(maps.Values(all)), func(a, b shape) int {
 			return cmp.Or(cmp.Compare(a.count, b.count), compareKeys(b.first, a.first))
 		})
-		out[set] = w.guests.list.find(usual.first)
+		out[set] = w.pods.list.find(usual.first)
 	}
 	return out
 }
@@ -107,13 +107,13 @@ func (w *World) missing(set owner.Ref) int {
 	if !known {
 		return 0
 	}
-	return max(want-w.guests.count[set], 0)
+	return max(want-w.pods.count[set], 0)
 }
 
 // surplus is how many pods ReplicaSets have beyond those that they want.
 func (w *World) surplus() int {
 	n := 0
-	for set, has := range w.guests.count {
+	for set, has := range w.pods.count {
 		if want, known := w.index.Wanted(set); known {
 			n += max(has-want, 0)
 		}
@@ -127,12 +127,12 @@ func (w *World) believed(set owner.Ref) int {
 	if missing == 0 {
 		return 0
 	}
-	return w.trust.believed(w.index.Parent(set), w.guests.count[set], missing)
+	return w.promises.believed(w.index.Parent(set), w.pods.count[set], missing)
 }
 
 // coming counts what the ReplicaSets of those that wait will make, and what they say beyond that.
 func (w *World) coming() (believed, doubted int) {
-	for set := range w.guests.waitingBy {
+	for set := range w.pods.waitingBy {
 		n := w.believed(set)
 		believed += n
 		doubted += w.missing(set) - n
@@ -140,35 +140,35 @@ func (w *World) coming() (believed, doubted int) {
 	return believed, doubted
 }
 
-// hearsay reports whether what the ReplicaSets of those that have just come want is still on
+// unconfirmed reports whether what the ReplicaSets of those that have just come want is still on
 // its way to us.
-func (w *World) hearsay() bool {
+func (w *World) unconfirmed() bool {
 	now := w.clock.Now()
 	for set := range w.pulse.sets {
-		if w.rumoured(set) && !w.trust.doubts(set.Namespace, now) {
+		if w.isUnheard(set) && !w.promises.doubts(set.Namespace, now) {
 			return true
 		}
 	}
 	return false
 }
 
-// rumoured tells sets that are unheard of, or have more pods than we know them to want. The watches
+// isUnheard tells sets that are unheard of, or have more pods than we know them to want. The watches
 // of pods have overtaken those of ReplicaSets, and how many more pods will come is not known; or
 // the pods only say that they are of the set.
-func (w *World) rumoured(set owner.Ref) bool {
+func (w *World) isUnheard(set owner.Ref) bool {
 	if set.None() {
 		return false
 	}
 	want, known := w.index.Wanted(set)
-	return !w.index.Heard(set) || known && w.guests.count[set] > want
+	return !w.index.Heard(set) || known && w.pods.count[set] > want
 }
 
 // doubt notes who was waited for in vain: it is decided now.
 func (w *World) doubt() {
 	now := w.clock.Now()
 	for set := range w.pulse.sets {
-		if w.rumoured(set) {
-			w.trust.doubt(set, now)
+		if w.isUnheard(set) {
+			w.promises.doubt(set, now)
 		}
 	}
 }

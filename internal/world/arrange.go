@@ -15,11 +15,11 @@ type arrangement struct {
 	place, by string
 	unmade    bool
 	turn      int // see Turn
-	line      *line
+	line      *evictionOrder
 }
 
-// line is the pods of a disruption in the order in which they are evicted.
-type line struct {
+// evictionOrder is the pods of a disruption in the order in which they are evicted.
+type evictionOrder struct {
 	begun time.Time // when the first one's time had come; zero before
 }
 
@@ -33,24 +33,24 @@ type displacement struct {
 // on that of a claim. From now on these are taken, and no others are looked for. A pod keeps
 // its place until it is evicted; the one that is made instead is a new one, and finds the
 // room free. All of this may be forgotten: then places are looked for once more.
-func (w *World) Arrange(place, by string, pods []Guest) {
+func (w *World) Arrange(place, by string, pods []PodRef) {
 	w.change(func() {
 		for _, p := range pods {
 			k := key{Namespace: p.Namespace, Name: p.Name}
-			if pod := w.guests.all[k]; pod == nil || pod.UID != p.UID {
+			if pod := w.pods.all[k]; pod == nil || pod.UID != p.UID {
 				continue
 			}
-			w.ledger.arranged[p.UID] = arrangement{place: place, by: by, unmade: !w.roster.heardOf(place)}
-			w.guests.dirty[k] = struct{}{}
+			w.ledger.arranged[p.UID] = arrangement{place: place, by: by, unmade: !w.nodes.isKnown(place)}
+			w.pods.dirty[k] = struct{}{}
 		}
 	})
 }
 
-// lineUp notes in which order pods are to be evicted that have places elsewhere.
-func (w *World) lineUp(pods []types.UID) {
+// orderEvictions notes in which order pods are to be evicted that have places elsewhere.
+func (w *World) orderEvictions(pods []types.UID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	all := &line{}
+	all := &evictionOrder{}
 	for i, uid := range pods {
 		if a, arranged := w.ledger.arranged[uid]; arranged {
 			a.turn, a.line = i, all
@@ -74,28 +74,28 @@ func (w *World) Turn(pod types.UID) (before int, since time.Time) {
 	return a.turn, a.line.begun
 }
 
-// Disarrange takes places back that were arranged: the nodes stay.
-func (w *World) Disarrange(pods []Guest) {
+// CancelPlaces takes places back that were arranged: the nodes stay.
+func (w *World) CancelPlaces(pods []PodRef) {
 	w.change(func() {
 		for _, p := range pods {
-			w.disarrange(key{Namespace: p.Namespace, Name: p.Name}, p.UID)
+			w.cancelPlace(key{Namespace: p.Namespace, Name: p.Name}, p.UID)
 		}
 	})
 }
 
-// DisarrangeOn takes back the places that were arranged for the pods of a node: it stays.
-func (w *World) DisarrangeOn(node string) {
+// CancelPlacesOn takes back the places that were arranged for the pods of a node: it stays.
+func (w *World) CancelPlacesOn(node string) {
 	w.change(func() {
-		for k := range w.guests.on[node] {
-			w.disarrange(k, w.guests.all[k].UID)
+		for k := range w.pods.on[node] {
+			w.cancelPlace(k, w.pods.all[k].UID)
 		}
 	})
 }
 
-func (w *World) disarrange(k key, pod types.UID) {
+func (w *World) cancelPlace(k key, pod types.UID) {
 	if _, arranged := w.ledger.arranged[pod]; arranged {
 		delete(w.ledger.arranged, pod)
-		w.guests.dirty[k] = struct{}{}
+		w.pods.dirty[k] = struct{}{}
 	}
 }
 
@@ -109,8 +109,8 @@ func (w *World) made(claim string) {
 	}
 }
 
-// heardOf reports whether there is a node or a claim of the name.
-func (r *roster) heardOf(name string) bool { return r.nodes[name] != nil || r.claim(name) != nil }
+// isKnown reports whether there is a node or a claim of the name.
+func (r *nodeState) isKnown(name string) bool { return r.nodes[name] != nil || r.claim(name) != nil }
 
 // arranged is the node on which a pod of a leaving one has its place; empty while that is on a
 // claim that is yet to be made.
@@ -119,13 +119,13 @@ func (w *World) arranged(pod types.UID) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	if name, found := w.roster.nodeOf(a.place); found {
+	if name, found := w.nodes.nodeOf(a.place); found {
 		return name, true
 	}
 	if a.unmade {
 		return "", true
 	}
-	leaving, known := w.roster.standing(a.place)
+	leaving, known := w.nodes.standing(a.place)
 	return a.place, known && !leaving
 }
 
@@ -154,8 +154,8 @@ func (w *World) replacesMoved(pod *corev1.Pod) bool {
 	if slices.ContainsFunc(w.ledger.displaced[of], func(d displacement) bool { return now.Sub(d.at) <= remembered }) {
 		return true
 	}
-	for k := range w.guests.ending {
-		ends := w.guests.all[k]
+	for k := range w.pods.ending {
+		ends := w.pods.all[k]
 		if _, moved := w.ledger.arranged[ends.UID]; moved && w.workload(ends) == of {
 			return true
 		}
@@ -166,9 +166,9 @@ func (w *World) replacesMoved(pod *corev1.Pod) bool {
 // evicting counts the pods that disruptions are to move and have not evicted yet.
 func (w *World) evicting() int {
 	n := 0
-	for _, node := range w.roster.leaving {
-		for k := range w.guests.on[node] {
-			pod := w.guests.all[k]
+	for _, node := range w.nodes.leaving {
+		for k := range w.pods.on[node] {
+			pod := w.pods.all[k]
 			if _, arranged := w.ledger.arranged[pod.UID]; arranged && pod.DeletionTimestamp == nil {
 				n++
 			}
@@ -179,11 +179,11 @@ func (w *World) evicting() int {
 
 // DisplacedBy is the disruption for which a pod came instead of another, empty if for none.
 // It is answered once for each pod that had to go.
-func (w *World) DisplacedBy(guest Guest) string {
+func (w *World) DisplacedBy(ref PodRef) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	pod := w.guests.all[key{Namespace: guest.Namespace, Name: guest.Name}]
-	if pod == nil || pod.UID != guest.UID {
+	pod := w.pods.all[key{Namespace: ref.Namespace, Name: ref.Name}]
+	if pod == nil || pod.UID != ref.UID {
 		return ""
 	}
 	of := w.workload(pod)

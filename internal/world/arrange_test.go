@@ -24,13 +24,13 @@ func TestArrangedPlaces(t *testing.T) {
 	w := world.New(ingest.Options{Vocabulary: instancetype.Vocabulary(), Unjudged: true}, clock)
 	leaving, staying := node(0), node(1)
 	leaving.Spec.Taints = []corev1.Taint{karpenterv1.TaintDisrupted()}
-	guest := pod(1, leaving.Name)
+	ref := pod(1, leaving.Name)
 	yes := true
-	guest.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", Controller: &yes}}
-	for _, object := range []any{leaving, staying, guest} {
+	ref.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", Controller: &yes}}
+	for _, object := range []any{leaving, staying, ref} {
 		w.Put(object)
 	}
-	moved := world.Guest{UID: guest.UID, Namespace: guest.Namespace, Name: guest.Name}
+	moved := world.PodRef{UID: ref.UID, Namespace: ref.Namespace, Name: ref.Name}
 	where := func() (string, bool) {
 		p := w.Picture(world.Moment{Now: noon}).Snapshot.Pods[0]
 		return p.Node, p.Tie.Promised
@@ -38,30 +38,30 @@ func TestArrangedPlaces(t *testing.T) {
 	if at, promised := where(); at != leaving.Name || promised {
 		t.Errorf("before: on %s, promised: %t", at, promised)
 	}
-	w.Arrange(staying.Name, "x7k2p", []world.Guest{moved})
+	w.Arrange(staying.Name, "x7k2p", []world.PodRef{moved})
 	if at, promised := where(); at != staying.Name || !promised {
 		t.Errorf("arranged: on %s, promised: %t", at, promised)
 	}
-	w.Disarrange([]world.Guest{moved})
+	w.CancelPlaces([]world.PodRef{moved})
 	if at, _ := where(); at != leaving.Name {
 		t.Errorf("taken back: on %s", at)
 	}
 
-	w.Arrange(staying.Name, "x7k2p", []world.Guest{moved})
-	w.Remove(guest)
+	w.Arrange(staying.Name, "x7k2p", []world.PodRef{moved})
+	w.Remove(ref)
 	heir := pod(2, "")
-	heir.OwnerReferences = guest.OwnerReferences
+	heir.OwnerReferences = ref.OwnerReferences
 	w.Put(heir)
-	come := world.Guest{UID: heir.UID, Namespace: heir.Namespace, Name: heir.Name}
+	come := world.PodRef{UID: heir.UID, Namespace: heir.Namespace, Name: heir.Name}
 	if by := w.DisplacedBy(come); by != "x7k2p" {
 		t.Errorf("the pod that came instead came because of %q", by)
 	}
 	if by := w.DisplacedBy(come); by != "" {
 		t.Errorf("one pod went, two came because of it: %q", by)
 	}
-	w.Put(guest)
-	w.Arrange(staying.Name, "x7k2p", []world.Guest{moved})
-	w.Remove(guest)
+	w.Put(ref)
+	w.Arrange(staying.Name, "x7k2p", []world.PodRef{moved})
+	w.Remove(ref)
 	clock.SetTime(noon.Add(time.Hour))
 	if by := w.DisplacedBy(come); by != "" {
 		t.Errorf("an hour later a pod comes because of %q", by)
@@ -84,11 +84,11 @@ func TestOrderOfEvictions(t *testing.T) {
 	for _, object := range []any{leaving, staying, first, second} {
 		w.Put(object)
 	}
-	guest := func(p *corev1.Pod) world.Guest {
-		return world.Guest{UID: p.UID, Namespace: p.Namespace, Name: p.Name}
+	ref := func(p *corev1.Pod) world.PodRef {
+		return world.PodRef{UID: p.UID, Namespace: p.Namespace, Name: p.Name}
 	}
 	w.Disruptions().Begin(world.Underway{
-		Places: []world.Place{{On: staying.Name, Pods: []world.Guest{guest(second), guest(first)}}}, Evict: []types.UID{first.UID, second.UID},
+		Places: []world.Place{{On: staying.Name, Pods: []world.PodRef{ref(second), ref(first)}}}, Evict: []types.UID{first.UID, second.UID},
 	})
 	clock.SetTime(noon.Add(time.Minute))
 	if before, since := w.Turn(second.UID); before != 1 || !since.Equal(noon.Add(time.Minute)) {

@@ -52,8 +52,8 @@ func (w *World) Buffer(namespace, name string) (*autoscalingv1beta1.CapacityBuff
 	return b, found
 }
 
-// stir has buffers looked at again: what has changed may have taken their room.
-func (w *World) stir() {
+// recheckBuffers has buffers looked at again: what has changed may have taken their room.
+func (w *World) recheckBuffers() {
 	if len(w.rooms) > 0 {
 		w.pulse.count++
 	}

@@ -17,12 +17,12 @@ func (w *World) Closed() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var out []string
-	for _, name := range order.Keys(w.roster.claims) {
-		claim := w.roster.claims[name]
+	for _, name := range order.Keys(w.nodes.claims) {
+		claim := w.nodes.claims[name]
 		if claim.DeletionTimestamp != nil {
 			continue
 		}
-		node := w.roster.nodes[claim.Status.NodeName]
+		node := w.nodes.nodes[claim.Status.NodeName]
 		if isClosed(node) || meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionDisruptionReason) {
 			out = append(out, name)
 		}

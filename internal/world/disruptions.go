@@ -20,7 +20,7 @@ import (
 //
 //	Begin ──▶ being written ──Begun──▶ under way ──End──▶ over
 //	                                       ▲
-//	Meet ──────────────────────────────────┘
+//	Restore ──────────────────────────────────┘
 type Disruptions struct {
 	world *World
 
@@ -52,7 +52,7 @@ type Underway struct {
 // Place is where pods of nodes that go will be: a claim to be made, or a node.
 type Place struct {
 	On   string
-	Pods []Guest
+	Pods []PodRef
 }
 
 func newDisruptions(w *World) *Disruptions {
@@ -79,7 +79,7 @@ func (d *Disruptions) Begin(u Underway) {
 	for _, p := range u.Places {
 		d.world.Arrange(p.On, u.Record.ID, p.Pods)
 	}
-	d.world.lineUp(u.Evict)
+	d.world.orderEvictions(u.Evict)
 }
 
 // Begun tells that everything has been written.
@@ -95,8 +95,8 @@ func (d *Disruptions) Begun(id string) {
 	}
 }
 
-// Meet enters a command that was found on a claim, unless it is known, or was over.
-func (d *Disruptions) Meet(r command.Record) {
+// Restore enters a command that was found on a claim, unless it is known, or was over.
+func (d *Disruptions) Restore(r command.Record) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if _, over := d.past[r.ID]; !over && d.all[r.ID] == nil {
@@ -130,7 +130,7 @@ func (d *Disruptions) End(id string) {
 // Abandon forgets a command that was taken back, with the places of its pods.
 func (d *Disruptions) Abandon(id string) {
 	for _, p := range d.Find(id).Places {
-		d.world.Disarrange(p.Pods)
+		d.world.CancelPlaces(p.Pods)
 	}
 	d.End(id)
 }
@@ -235,8 +235,8 @@ func (d *Disruptions) taken() map[string]*Underway {
 func (w *World) Price(m command.Member) model.Money {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for i := range w.roster.list {
-		if n := &w.roster.list[i]; n.Claim == m.Claim && n.InstanceType != "" && n.Price > 0 {
+	for i := range w.nodes.list {
+		if n := &w.nodes.list[i]; n.Claim == m.Claim && n.InstanceType != "" && n.Price > 0 {
 			return n.Price
 		}
 	}

@@ -46,7 +46,7 @@ func TestCommandsAreInThePicture(t *testing.T) {
 		}
 	}
 	w.Disruptions().End(record.ID)
-	w.Disruptions().Meet(record) // a cache that is behind still shows it
+	w.Disruptions().Restore(record) // a cache that is behind still shows it
 	if n, unseen := look(3 * time.Minute); n.Leaving || unseen || w.Disruptions().Ended() != 1 {
 		t.Errorf("over: leaving %t, unseen %t", n.Leaving, unseen)
 	}

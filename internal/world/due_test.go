@@ -26,7 +26,7 @@ func TestPlacesThatComeDueWakeTheLoop(t *testing.T) {
 	for _, object := range []any{pool(0), young, waiting, node(0)} {
 		w.Put(object)
 	}
-	w.Commit(young.Name, []world.Guest{{UID: waiting.UID, Namespace: waiting.Namespace, Name: waiting.Name}})
+	w.Commit(young.Name, []world.PodRef{{UID: waiting.UID, Namespace: waiting.Namespace, Name: waiting.Name}})
 	if next := w.Settle(noon); !next.IsZero() {
 		t.Fatalf("places are taken back at %s although nothing is ready", next)
 	}

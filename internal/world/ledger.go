@@ -17,12 +17,12 @@ import (
 	"tenon/internal/owner"
 )
 
-// ledger is what we have done and not yet seen: which claims we made (in the roster, as
+// ledger is what we have done and not yet seen: which claims we made (among the nodes, as
 // assumed), and which pods each was made for. A pod keeps its place until it is bound,
 // so that nothing is bought for it twice while the watches are behind.
 type ledger struct {
 	places    map[types.UID]string // claims by pod
-	byClaim   map[string]map[types.UID]seat
+	byClaim   map[string]map[types.UID]placedPod
 	since     map[string]time.Time         // when a claim was assumed
 	taken     map[string]model.Resources   // what it takes of its pool's limits, until it is in the list
 	arranged  map[types.UID]arrangement    // see Arrange
@@ -30,16 +30,16 @@ type ledger struct {
 	crowded   map[string]bool              // claims whose room another pod may have taken
 
 	shapes          map[snapshot.TemplateIndex]int // how many places there are for pods of each template
-	said            map[types.UID]*nominated       // what we wrote into pods, see NominationsFor
-	unsaid          map[types.UID]key              // pods whose nomination is to be looked at again
+	nominations     map[types.UID]*nominated       // what we wrote into pods, see NominationsFor
+	toRecheck       map[types.UID]key              // pods whose nomination is to be looked at again
 	foreign         map[key]struct{}               // pods with nominations that we did not write, as far as we know
 	landed, strayed int                            // see Placements
 	progress        time.Time                      // when a pod that had a place was bound last
 	lost            map[types.UID]time.Time        // when pods without a node lost their places first
 }
 
-// seat is a pod that has a place, the template that tells what it asks for, and since when.
-type seat struct {
+// placedPod is a pod that has a place, the template that tells what it asks for, and since when.
+type placedPod struct {
 	key
 	shape snapshot.TemplateIndex
 	since time.Time
@@ -47,8 +47,8 @@ type seat struct {
 }
 
 func newLedger() ledger {
-	return ledger{places: map[types.UID]string{}, byClaim: map[string]map[types.UID]seat{}, since: map[string]time.Time{}, taken: map[string]model.Resources{}, arranged: map[types.UID]arrangement{}, displaced: map[owner.Ref][]displacement{}, crowded: map[string]bool{},
-		shapes: map[snapshot.TemplateIndex]int{}, said: map[types.UID]*nominated{}, unsaid: map[types.UID]key{}, foreign: map[key]struct{}{}, lost: map[types.UID]time.Time{}}
+	return ledger{places: map[types.UID]string{}, byClaim: map[string]map[types.UID]placedPod{}, since: map[string]time.Time{}, taken: map[string]model.Resources{}, arranged: map[types.UID]arrangement{}, displaced: map[owner.Ref][]displacement{}, crowded: map[string]bool{},
+		shapes: map[snapshot.TemplateIndex]int{}, nominations: map[types.UID]*nominated{}, toRecheck: map[types.UID]key{}, foreign: map[key]struct{}{}, lost: map[types.UID]time.Time{}}
 }
 
 // patience is how long a pod keeps its place on a node that is ready for it, counted anew
@@ -65,25 +65,25 @@ const (
 // the API server is asked for it.
 const doubtful = 15 * time.Second
 
-// Guest is a pod for which a place was found.
-type Guest struct {
+// PodRef is a pod for which a place was found.
+type PodRef struct {
 	UID             types.UID
 	Namespace, Name string
 }
 
-// GuestOf names a pod of a snapshot.
-func GuestOf(p *snapshot.Pod) Guest {
-	return Guest{UID: types.UID(p.UID), Namespace: p.Namespace, Name: p.Name}
+// RefOf names a pod of a snapshot.
+func RefOf(p *snapshot.Pod) PodRef {
+	return PodRef{UID: types.UID(p.UID), Namespace: p.Namespace, Name: p.Name}
 }
 
 // Assume enters a claim before it is made, with what it takes of its pool's limits and
 // with the pods that it is made for: from now on they have a place. It refuses a claim for
 // which the limits leave no room. A caller that finds that the claim was not made takes it back
 // with Retract.
-func (w *World) Assume(claim *karpenterv1.NodeClaim, capacity model.Resources, pods []Guest) reason.Cause {
+func (w *World) Assume(claim *karpenterv1.NodeClaim, capacity model.Resources, pods []PodRef) reason.Cause {
 	var cause reason.Cause
 	w.change(func() {
-		if w.roster.claim(claim.Name) != nil {
+		if w.nodes.claim(claim.Name) != nil {
 			cause = reason.Cause{Code: reason.NameTaken, Where: claim.Name}
 			return
 		}
@@ -91,8 +91,8 @@ func (w *World) Assume(claim *karpenterv1.NodeClaim, capacity model.Resources, p
 		if cause = w.overrun(pool, capacity); cause.Code != reason.None {
 			return
 		}
-		w.roster.assumed[claim.Name] = claim
-		w.roster.stale = true
+		w.nodes.assumed[claim.Name] = claim
+		w.nodes.stale = true
 		w.ledger.since[claim.Name] = w.clock.Now()
 		w.ledger.taken[claim.Name] = capacity
 		w.made(claim.Name)
@@ -124,14 +124,14 @@ func (w *World) overrun(name string, capacity model.Resources) reason.Cause {
 // usage is what the pool's nodes take, those that are leaving left out, and those that
 // were ordered since the last picture.
 func (w *World) usage(pool string) (used model.Resources, nodes int64) {
-	for i := range w.roster.list {
-		if n := &w.roster.list[i]; n.Pool == pool && n.Counts() {
+	for i := range w.nodes.list {
+		if n := &w.nodes.list[i]; n.Pool == pool && n.Counts() {
 			used = used.Add(n.Capacity)
 			nodes++
 		}
 	}
 	for name, taken := range w.ledger.taken {
-		if claim := w.roster.claim(name); claim != nil && claim.Labels[karpenterv1.LabelNodePool] == pool {
+		if claim := w.nodes.claim(name); claim != nil && claim.Labels[karpenterv1.LabelNodePool] == pool {
 			used = used.Add(taken)
 			nodes++
 		}
@@ -140,9 +140,9 @@ func (w *World) usage(pool string) (used model.Resources, nodes int64) {
 }
 
 // Commit enters pods for a claim that is already there.
-func (w *World) Commit(claim string, pods []Guest) {
+func (w *World) Commit(claim string, pods []PodRef) {
 	w.change(func() {
-		if w.roster.claim(claim) != nil {
+		if w.nodes.claim(claim) != nil {
 			w.commit(claim, pods)
 		}
 	})
@@ -156,15 +156,15 @@ func (w *World) PlaceOf(pod types.UID) (string, bool) {
 	return claim, ok
 }
 
-// GuestsOf are the pods that have their places on a claim, by name.
-func (w *World) GuestsOf(claim string) []Guest {
+// PodsOf are the pods that have their places on a claim, by name.
+func (w *World) PodsOf(claim string) []PodRef {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	out := make([]Guest, 0, len(w.ledger.byClaim[claim]))
+	out := make([]PodRef, 0, len(w.ledger.byClaim[claim]))
 	for uid, s := range w.ledger.byClaim[claim] {
-		out = append(out, Guest{UID: uid, Namespace: s.Namespace, Name: s.Name})
+		out = append(out, PodRef{UID: uid, Namespace: s.Namespace, Name: s.Name})
 	}
-	slices.SortFunc(out, func(a, b Guest) int {
+	slices.SortFunc(out, func(a, b PodRef) int {
 		return compareKeys(key{Namespace: a.Namespace, Name: a.Name}, key{Namespace: b.Namespace, Name: b.Name})
 	})
 	return out
@@ -189,7 +189,7 @@ func (w *World) Promised(claim string) bool {
 func (w *World) Expects(claim string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	c := w.roster.claim(claim)
+	c := w.nodes.claim(claim)
 	return c != nil && c.DeletionTimestamp == nil
 }
 
@@ -197,14 +197,14 @@ func (w *World) Expects(claim string) bool {
 func (w *World) Launched(claim string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	c := w.roster.claim(claim)
+	c := w.nodes.claim(claim)
 	return c != nil && c.Status.ProviderID != ""
 }
 
 // Retract takes an assumed claim back.
 func (w *World) Retract(claim string) {
 	w.change(func() {
-		if w.roster.assumed[claim] != nil {
+		if w.nodes.assumed[claim] != nil {
 			w.removeClaim(claim)
 		}
 	})
@@ -215,7 +215,7 @@ func (w *World) Doubtful(now time.Time) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var out []string
-	for _, name := range order.Keys(w.roster.assumed) {
+	for _, name := range order.Keys(w.nodes.assumed) {
 		if now.Sub(w.ledger.since[name]) >= doubtful {
 			out = append(out, name)
 		}
@@ -223,36 +223,36 @@ func (w *World) Doubtful(now time.Time) []string {
 	return out
 }
 
-func (w *World) commit(claim string, pods []Guest) {
+func (w *World) commit(claim string, pods []PodRef) {
 	for _, p := range pods {
 		k := key{Namespace: p.Namespace, Name: p.Name}
-		pod := w.guests.all[k]
+		pod := w.pods.all[k]
 		if pod == nil || pod.UID != p.UID || pod.Spec.NodeName != "" {
 			continue // it has gone or was bound meanwhile
 		}
 		if w.ledger.claimFor(p.UID) == claim {
 			continue
 		}
-		w.seat(claim, p.UID, k, w.shapeOf(pod))
-		w.guests.settle(k, pod)
+		w.givePlace(claim, p.UID, k, w.shapeOf(pod))
+		w.pods.settle(k, pod)
 	}
 }
 
-// seat gives a pod a place.
-func (w *World) seat(claim string, pod types.UID, k key, shape snapshot.TemplateIndex) {
-	late := isOpen(w.roster.nodeFor(claim))
-	w.ledger.place(claim, pod, seat{key: k, shape: shape, since: w.clock.Now(), late: late})
-	w.guests.dirty[k] = struct{}{}
-	if late || w.ledger.said[pod] != nil {
-		w.unsay(pod, k)
+// placedPod gives a pod a place.
+func (w *World) givePlace(claim string, pod types.UID, k key, shape snapshot.TemplateIndex) {
+	late := isOpen(w.nodes.nodeFor(claim))
+	w.ledger.place(claim, pod, placedPod{key: k, shape: shape, since: w.clock.Now(), late: late})
+	w.pods.dirty[k] = struct{}{}
+	if late || w.ledger.nominations[pod] != nil {
+		w.recheckNomination(pod, k)
 	}
 }
 
-func (l *ledger) place(claim string, pod types.UID, s seat) {
+func (l *ledger) place(claim string, pod types.UID, s placedPod) {
 	l.release(pod)
 	l.places[pod] = claim
 	if l.byClaim[claim] == nil {
-		l.byClaim[claim] = map[types.UID]seat{}
+		l.byClaim[claim] = map[types.UID]placedPod{}
 	}
 	l.byClaim[claim][pod] = s
 	l.shapes[s.shape]++
@@ -292,21 +292,21 @@ func (w *World) breakPromises(claim string) {
 // breakPromise: one pod waits again.
 func (w *World) breakPromise(uid types.UID, k key) {
 	w.ledger.release(uid)
-	if pod := w.guests.all[k]; pod != nil && pod.UID == uid {
+	if pod := w.pods.all[k]; pod != nil && pod.UID == uid {
 		if w.ledger.lost[uid].IsZero() {
 			w.ledger.lost[uid] = w.clock.Now()
 		}
-		w.guests.dirty[k] = struct{}{}
-		w.unsay(uid, k)
+		w.pods.dirty[k] = struct{}{}
+		w.recheckNomination(uid, k)
 		w.await(k, pod, false)
 	}
 }
 
-// swap: a pod was bound to a node on which a place was kept for another. One that asks for
-// the same has lost its own then, by every rule that gave it: it gets the place that the guest
+// exchangePlaces: a pod was bound to a node on which a place was kept for another. One that asks for
+// the same has lost its own then, by every rule that gave it: it gets the place that the pod
 // left behind, or waits again. It reports whether there was one.
-func (w *World) swap(guest *corev1.Pod, host, left string) bool {
-	shape := w.shapeOf(guest)
+func (w *World) exchangePlaces(pod *corev1.Pod, host, left string) bool {
+	shape := w.shapeOf(pod)
 	var loser types.UID
 	for uid, s := range w.ledger.byClaim[host] {
 		if s.shape == shape && (loser == "" || compareKeys(s.key, w.ledger.byClaim[host][loser].key) < 0) {
@@ -317,17 +317,17 @@ func (w *World) swap(guest *corev1.Pod, host, left string) bool {
 		return false
 	}
 	k := w.ledger.byClaim[host][loser].key
-	if left == "" || w.roster.claim(left) == nil {
+	if left == "" || w.nodes.claim(left) == nil {
 		w.breakPromise(loser, k)
 		return true
 	}
-	w.seat(left, loser, k, shape)
+	w.givePlace(left, loser, k, shape)
 	return true
 }
 
 // shapeOf is the pod's template: pods with the same one ask for the same.
 func (w *World) shapeOf(pod *corev1.Pod) snapshot.TemplateIndex {
-	translated, ok := w.translator.Guest(pod, false)
+	translated, ok := w.translator.PodOn(pod, false)
 	if !ok {
 		return -1
 	}
@@ -347,11 +347,11 @@ func (w *World) settlePlaces(now time.Time) time.Time {
 	w.adopt()
 	var next time.Time
 	for _, name := range order.Keys(w.ledger.crowded) {
-		w.shed(name)
+		w.dropPlaces(name)
 	}
 	clear(w.ledger.crowded)
 	for _, name := range order.Keys(w.ledger.byClaim) {
-		claim := w.roster.claims[name]
+		claim := w.nodes.claims[name]
 		if claim == nil {
 			continue
 		}
@@ -373,7 +373,7 @@ func (w *World) settlePlaces(now time.Time) time.Time {
 }
 
 // until is how long a place is kept on a node that has been ready since a time.
-func (l *ledger) until(s seat, ready time.Time) time.Time {
+func (l *ledger) until(s placedPod, ready time.Time) time.Time {
 	from := later(ready, s.since)
 	return earlier(later(from, l.progress).Add(patience), from.Add(longestPatience))
 }
@@ -392,22 +392,22 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// shed takes places from pods, the last by name first, until what is promised on the
+// dropPlaces takes places from pods, the last by name first, until what is promised on the
 // claim's node fits beside the pods that run there.
-func (w *World) shed(claim string) {
-	node := w.roster.nodeFor(claim)
+func (w *World) dropPlaces(claim string) {
+	node := w.nodes.nodeFor(claim)
 	if node == nil {
 		return // the decision that promised knew the room
 	}
 	room := ingest.Resources(node.Status.Allocatable)
-	for k := range w.guests.on[node.Name] {
-		room = room.Sub(w.requests(w.guests.all[k]))
+	for k := range w.pods.on[node.Name] {
+		room = room.Sub(w.requests(w.pods.all[k]))
 	}
 	pods := w.ledger.byClaim[claim]
 	uids := slices.SortedFunc(maps.Keys(pods), func(a, b types.UID) int { return compareKeys(pods[a].key, pods[b].key) })
 	for _, uid := range uids {
 		k := pods[uid].key
-		asked := w.requests(w.guests.all[k])
+		asked := w.requests(w.pods.all[k])
 		if asked.Fits(room) {
 			room = room.Sub(asked)
 			continue
@@ -421,7 +421,7 @@ func (w *World) requests(pod *corev1.Pod) model.Resources {
 	if pod == nil {
 		return model.Resources{}
 	}
-	translated, ok := w.translator.Guest(pod, false)
+	translated, ok := w.translator.PodOn(pod, false)
 	if !ok {
 		return model.Resources{}
 	}

@@ -9,22 +9,24 @@ import (
 	"tenon/internal/ingest"
 )
 
-// loseNode notes that the node of a claim in use went before its claim did: a user removed its
+// nodeRemoved notes that the node of a claim in use went before its claim did: a user removed its
 // finalizer. A machine joins once, so no pod will ever come to it, and its claim is no longer a
 // node to come. Only a node that was seen to go tells as much: in caches that have just been
 // filled, a claim may be ahead of its node.
-func (r *roster) loseNode(node *corev1.Node) {
+func (r *nodeState) nodeRemoved(node *corev1.Node) {
 	name := r.bought[node.Spec.ProviderID]
 	if claim := r.claims[name]; claim != nil && claim.DeletionTimestamp == nil && meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionRegistered) {
 		r.nodeless[name] = true
 	}
 }
 
-// regainNode takes it back: a node has joined once more.
-func (r *roster) regainNode(node *corev1.Node) { delete(r.nodeless, r.bought[node.Spec.ProviderID]) }
+// nodeReturned takes it back: a node has joined once more.
+func (r *nodeState) nodeReturned(node *corev1.Node) {
+	delete(r.nodeless, r.bought[node.Spec.ProviderID])
+}
 
 // translate makes the snapshot's node of a node, a claim or both.
-func (r *roster) translate(t *ingest.Translator, node *corev1.Node, claim *karpenterv1.NodeClaim, prices ingest.Prices) (snapshot.Node, bool) {
+func (r *nodeState) translate(t *ingest.Translator, node *corev1.Node, claim *karpenterv1.NodeClaim, prices ingest.Prices) (snapshot.Node, bool) {
 	value, ok := t.Node(node, claim, prices)
 	if node == nil && claim != nil && r.nodeless[claim.Name] {
 		value.Leaving, value.Life.Awaits = true, true // its machine still counts

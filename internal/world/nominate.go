@@ -15,7 +15,7 @@ import (
 // Nomination says which node a pod's status.nominatedNodeName is to name. An empty node takes
 // back what an earlier nomination said.
 type Nomination struct {
-	Guest
+	PodRef
 	Node string
 }
 
@@ -44,7 +44,7 @@ func (w *World) Nominates(claim string) bool {
 		return false
 	}
 	for uid, s := range w.ledger.byClaim[claim] {
-		if pod := w.guests.all[s.key]; pod != nil && pod.UID == uid && !inOrder(pod) {
+		if pod := w.pods.all[s.key]; pod != nil && pod.UID == uid && !inOrder(pod) {
 			return true
 		}
 	}
@@ -72,7 +72,7 @@ func (w *World) Unopened(claim string) Unopened {
 	defer w.mu.Unlock()
 	out := Unopened{Here: len(w.ledger.byClaim[claim])}
 	for name, pods := range w.ledger.byClaim {
-		if isOpen(w.roster.nodeFor(name)) {
+		if isOpen(w.nodes.nodeFor(name)) {
 			out.Unbound += w.ledger.nominated(pods)
 			continue
 		}
@@ -83,9 +83,9 @@ func (w *World) Unopened(claim string) Unopened {
 }
 
 // nominated counts the pods whose nomination stands, as far as we know.
-func (l *ledger) nominated(pods map[types.UID]seat) (n int) {
+func (l *ledger) nominated(pods map[types.UID]placedPod) (n int) {
 	for uid := range pods {
-		if said := l.said[uid]; said != nil && said.node != "" {
+		if said := l.nominations[uid]; said != nil && said.node != "" {
 			n++
 		}
 	}
@@ -115,7 +115,7 @@ func (w *World) Heard(claim, node string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for uid := range w.ledger.byClaim[claim] {
-		if said := w.ledger.said[uid]; said != nil && said.node == node && !said.seen {
+		if said := w.ledger.nominations[uid]; said != nil && said.node == node && !said.seen {
 			return false
 		}
 	}
@@ -129,9 +129,9 @@ func (w *World) Corrections() []Nomination {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var out []Nomination
-	for uid, k := range w.ledger.unsaid {
+	for uid, k := range w.ledger.toRecheck {
 		claim := w.ledger.claimFor(uid)
-		node := w.roster.nodeFor(claim)
+		node := w.nodes.nodeFor(claim)
 		switch {
 		case !isOpen(node): // the pod has no place, or is nominated when its node opens
 			out = w.withdraw(out, uid, k)
@@ -139,7 +139,7 @@ func (w *World) Corrections() []Nomination {
 			out = w.nominate(out, uid, k, node.Name)
 		}
 	}
-	clear(w.ledger.unsaid)
+	clear(w.ledger.toRecheck)
 	sortNominations(out)
 	return out
 }
@@ -147,29 +147,29 @@ func (w *World) Corrections() []Nomination {
 // nominate appends the nomination of a pod, unless it stands already, was tried too often, or
 // the scheduler has nominated the pod itself.
 func (w *World) nominate(out []Nomination, uid types.UID, k key, node string) []Nomination {
-	pod := w.guests.all[k]
+	pod := w.pods.all[k]
 	if pod == nil || pod.UID != uid || pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil || pod.Status.NominatedNodeName != "" || inOrder(pod) {
 		return out
 	}
-	said := w.ledger.said[uid]
+	said := w.ledger.nominations[uid]
 	if said == nil {
 		said = &nominated{}
-		w.ledger.said[uid] = said
+		w.ledger.nominations[uid] = said
 	}
 	if said.node == node || len(said.nodes) >= mostNominations {
 		return out
 	}
 	said.node, said.seen, said.nodes = node, false, append(said.nodes, node)
-	return append(out, Nomination{Guest{uid, k.Namespace, k.Name}, node})
+	return append(out, Nomination{PodRef{uid, k.Namespace, k.Name}, node})
 }
 
 func (w *World) withdraw(out []Nomination, uid types.UID, k key) []Nomination {
-	said := w.ledger.said[uid]
+	said := w.ledger.nominations[uid]
 	if said == nil || said.node == "" {
 		return out
 	}
 	said.node, said.seen = "", false
-	return append(out, Nomination{Guest{uid, k.Namespace, k.Name}, ""})
+	return append(out, Nomination{PodRef{uid, k.Namespace, k.Name}, ""})
 }
 
 func sortNominations(list []Nomination) {
@@ -181,7 +181,7 @@ func sortNominations(list []Nomination) {
 // withoutNomination is a pod as it would be if we had not nominated it: it has no room of
 // others reserved, as pods have that the scheduler nominates, and waits like every other.
 func (w *World) withoutNomination(pod *corev1.Pod) *corev1.Pod {
-	said, named := w.ledger.said[pod.UID], pod.Status.NominatedNodeName
+	said, named := w.ledger.nominations[pod.UID], pod.Status.NominatedNodeName
 	if named != "" && pod.Spec.NodeName == "" && (said == nil || !slices.Contains(said.nodes, named)) {
 		w.ledger.foreign[keyOf(pod)] = struct{}{}
 		w.pulse.count++ // the next look says whose it is
@@ -193,7 +193,7 @@ func (w *World) withoutNomination(pod *corev1.Pod) *corev1.Pod {
 	if named == "" {
 		if said.seen && pod.Spec.NodeName == "" { // the scheduler tried the node and took the nomination away
 			said.node, said.seen = "", false
-			w.unsay(pod.UID, keyOf(pod))
+			w.recheckNomination(pod.UID, keyOf(pod))
 		}
 		return pod
 	}
@@ -215,7 +215,7 @@ func (w *World) adopt() {
 	keys := slices.SortedFunc(maps.Keys(w.ledger.foreign), compareKeys)
 	clear(w.ledger.foreign)
 	for _, k := range keys {
-		pod := w.guests.all[k]
+		pod := w.pods.all[k]
 		if pod == nil || pod.Spec.NodeName != "" || pod.Status.NominatedNodeName == "" {
 			continue
 		}
@@ -223,15 +223,15 @@ func (w *World) adopt() {
 		if w.drivesAway(pod, node) {
 			continue
 		}
-		w.ledger.said[pod.UID] = &nominated{node: node, seen: true, nodes: []string{node}}
+		w.ledger.nominations[pod.UID] = &nominated{node: node, seen: true, nodes: []string{node}}
 		w.putPod(pod)
 	}
 }
 
 // drivesAway reports whether a node has pods of lower priority than one that is nominated for it.
 func (w *World) drivesAway(pod *corev1.Pod, node string) bool {
-	for k := range w.guests.on[node] {
-		if priorityOf(w.guests.all[k]) < priorityOf(pod) {
+	for k := range w.pods.on[node] {
+		if priorityOf(w.pods.all[k]) < priorityOf(pod) {
 			return true
 		}
 	}
@@ -245,9 +245,9 @@ func priorityOf(pod *corev1.Pod) int32 {
 	return *pod.Spec.Priority
 }
 
-// unsay has the nomination of a pod looked at again.
-func (w *World) unsay(pod types.UID, k key) {
-	w.ledger.unsaid[pod] = k
+// recheckNomination has the nomination of a pod looked at again.
+func (w *World) recheckNomination(pod types.UID, k key) {
+	w.ledger.toRecheck[pod] = k
 	w.pulse.count++
 }
 
@@ -272,11 +272,11 @@ func (l *ledger) arrive(landed bool, now time.Time) {
 }
 
 // Refused reports whether the scheduler has looked at a pod and found no place for it.
-func (w *World) Refused(guest Guest) bool {
+func (w *World) Refused(ref PodRef) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	pod := w.guests.all[key{Namespace: guest.Namespace, Name: guest.Name}]
-	return pod != nil && pod.UID == guest.UID && ingest.IsJudged(pod)
+	pod := w.pods.all[key{Namespace: ref.Namespace, Name: ref.Name}]
+	return pod != nil && pod.UID == ref.UID && ingest.IsJudged(pod)
 }
 
 // isOpen reports whether a node has been registered and takes pods.

@@ -32,15 +32,15 @@ func newBought(t *testing.T, numbers ...int) *bought {
 	b := &bought{clock: testclock.NewFakePassiveClock(noon)}
 	b.World = world.New(ingest.Options{Vocabulary: instancetype.Vocabulary(), Unjudged: true}, b.clock)
 	b.Put(pool(0))
-	var guests []world.Guest
+	var refs []world.PodRef
 	for _, i := range numbers {
 		p := pod(i, "")
 		p.Status = corev1.PodStatus{Phase: corev1.PodPending}
 		b.pods = append(b.pods, p)
 		b.Put(p)
-		guests = append(guests, guestOf(p))
+		refs = append(refs, refOf(p))
 	}
-	if cause := b.Assume(claim(0), model.Resources{}, guests); cause.Code != reason.None {
+	if cause := b.Assume(claim(0), model.Resources{}, refs); cause.Code != reason.None {
 		t.Fatal(cause.Text())
 	}
 	b.Put(claim(0))
@@ -48,8 +48,8 @@ func newBought(t *testing.T, numbers ...int) *bought {
 	return b
 }
 
-func guestOf(p *corev1.Pod) world.Guest {
-	return world.Guest{UID: p.UID, Namespace: p.Namespace, Name: p.Name}
+func refOf(p *corev1.Pod) world.PodRef {
+	return world.PodRef{UID: p.UID, Namespace: p.Namespace, Name: p.Name}
 }
 
 func shut(n *corev1.Node) *corev1.Node {
@@ -259,7 +259,7 @@ func TestPatience(t *testing.T) {
 	like := pod(4, "")
 	like.Status = corev1.PodStatus{Phase: corev1.PodPending}
 	b.Put(like)
-	b.Commit("claim-0", []world.Guest{guestOf(like)})
+	b.Commit("claim-0", []world.PodRef{refOf(like)})
 	bound := like.DeepCopy()
 	bound.Spec.NodeName = "node-0"
 	b.Put(bound)

@@ -30,7 +30,7 @@ type member struct {
 }
 
 // each visits every pair of node and claim, and those that are alone.
-func (r *roster) each(visit func(node *corev1.Node, claim *karpenterv1.NodeClaim)) {
+func (r *nodeState) each(visit func(node *corev1.Node, claim *karpenterv1.NodeClaim)) {
 	all := make([]*karpenterv1.NodeClaim, 0, len(r.claims)+len(r.assumed))
 	for _, name := range order.Keys(r.claims) {
 		all = append(all, r.claims[name])

@@ -80,8 +80,8 @@ func (w *World) look() Pulse {
 		Demand: w.pulse.demand, Supply: w.pulse.offer, Objections: w.pulse.objections, Changes: w.pulse.changes,
 		Displaced: w.displaced(), Buffered: w.buffered(),
 		Arriving: wait.Arriving{
-			Waiting: len(w.guests.waiting), First: w.pulse.first, Last: w.pulse.last, Joined: w.pulse.joined, Sets: len(w.pulse.sets),
-			Coming: believed, Doubted: doubted, Hearsay: w.hearsay(), NewPool: w.newPool(),
+			Waiting: len(w.pods.waiting), First: w.pulse.first, Last: w.pulse.last, Joined: w.pulse.joined, Sets: len(w.pulse.sets),
+			Coming: believed, Unlikely: doubted, Unconfirmed: w.unconfirmed(), NewPool: w.hasNewPool(),
 		},
 	}
 }
@@ -94,9 +94,9 @@ func (w *World) Reprice() {
 	})
 }
 
-// Rearm has the next burst begin with the next pod that comes, although pods of this one
+// BeginBurst has the next burst begin with the next pod that comes, although pods of this one
 // may still wait. The controller that decides says so before looking.
-func (w *World) Rearm() {
+func (w *World) BeginBurst() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.doubt()
@@ -107,6 +107,6 @@ func (w *World) Rearm() {
 func (w *World) WaitingSince(namespace, name string) (time.Time, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	since, waits := w.guests.waiting[key{Namespace: namespace, Name: name}]
+	since, waits := w.pods.waiting[key{Namespace: namespace, Name: name}]
 	return since, waits
 }

@@ -22,8 +22,8 @@ func (w *World) refer(object any) {
 	w.index.Put(object)
 	if set, is := object.(*appsv1.ReplicaSet); is {
 		ref := owner.Is("apps/v1", "ReplicaSet", set)
-		w.guests.dirtySingles(ref)
-		if w.guests.waitingBy[ref] > 0 {
+		w.pods.dirtySingles(ref)
+		if w.pods.waitingBy[ref] > 0 {
 			w.pulse.hear() // how many more will come
 		}
 	}
@@ -45,7 +45,7 @@ func (w *World) referDeployment(d *appsv1.Deployment) bool {
 	if old != nil && !touches(old, d) {
 		return false
 	}
-	w.guests.dirtyAllSingles()
+	w.pods.dirtyAllSingles()
 	return true
 }
 
@@ -62,19 +62,19 @@ func (w *World) reread(object any) {
 	switch o := object.(type) {
 	case *corev1.Namespace, *schedulingv1.PriorityClass:
 		w.translator.Forget()
-		w.guests.dirtyAll()
+		w.pods.dirtyAll()
 	case *corev1.PersistentVolume, *storagev1.StorageClass:
-		w.guests.dirtyWithClaims("")
+		w.pods.dirtyWithClaims("")
 	case *corev1.PersistentVolumeClaim:
-		w.guests.dirtyWithClaims(o.Namespace)
+		w.pods.dirtyWithClaims(o.Namespace)
 	case *storagev1.CSINode:
-		w.roster.dirtyNode(o.Name)
+		w.nodes.dirtyNode(o.Name)
 	case *policyv1.PodDisruptionBudget:
-		w.guests.dirtyIn(o.Namespace) // pods say which budgets cover them
-		return                        // no pod gets a place by it
+		w.pods.dirtyIn(o.Namespace) // pods say which budgets cover them
+		return                      // no pod gets a place by it
 	case metav1.Object: // workloads, services, limit ranges: they matter in their namespace
 		w.translator.Forget()
-		w.guests.dirtyIn(o.GetNamespace())
+		w.pods.dirtyIn(o.GetNamespace())
 		w.daemons.dirty = true
 	}
 	w.pulse.supply()

@@ -89,7 +89,7 @@ func (w *World) picture(m Moment) (Picture, pages, []snapshot.Pod) {
 	out.Buffers = w.buffers
 	out.Daemons, out.Templates = w.daemons.list, w.translator.Templates()
 	var unseen bool
-	out.Nodes, unseen = w.disruptions.show(w.roster.list, m.Now)
+	out.Nodes, unseen = w.disruptions.show(w.nodes.list, m.Now)
 	out.Budgets = w.translator.Budgets()
 	nodes := ingest.InService(out.Nodes)
 	for i := range out.Pools {
@@ -99,8 +99,8 @@ func (w *World) picture(m Moment) (Picture, pages, []snapshot.Pod) {
 	out.Waiting = m.Waiting
 	w.ledger.describe(&out.Waiting)
 	out.Waiting.Evicting, out.Waiting.Leaving, out.Waiting.Successions = w.evicting(), w.surplus(), w.successions(out.Now)
-	w.guests.held = wait.Successors(out.Now, out.Waiting.Successions)
-	return Picture{Snapshot: out, Next: next, Pulse: w.look(), Unseen: unseen}, w.guests.list, w.announced()
+	w.pods.held = wait.Successors(out.Now, out.Waiting.Successions)
+	return Picture{Snapshot: out, Next: next, Pulse: w.look(), Unseen: unseen}, w.pods.list, w.announced()
 }
 
 // learn puts in what is known of the past of each pool. It asks others, and so holds no lock.
@@ -159,8 +159,8 @@ func pricesOf(s *snapshot.Snapshot, market map[string]Sale) map[string]ingest.Pr
 
 func (w *World) restart() {
 	w.translator.Restart()
-	w.guests.dirtyAll()
-	w.guests.list = pages{made: w.guests.list.made}
+	w.pods.dirtyAll()
+	w.pods.list = pages{made: w.pods.list.made}
 	w.daemons.dirty = true
 }
 
@@ -170,7 +170,7 @@ const fewTemplates = 4096
 // wasteful reports whether most templates are of pods that are no more.
 func (w *World) wasteful() bool {
 	templates := len(w.translator.Templates())
-	return templates > fewTemplates && templates > 2*(w.guests.list.len()+len(w.daemons.list))
+	return templates > fewTemplates && templates > 2*(w.pods.list.len()+len(w.daemons.list))
 }
 
 func (w *World) addPools(out *snapshot.Snapshot, market map[string]Sale) {

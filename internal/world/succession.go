@@ -15,19 +15,19 @@ import (
 
 // successions are the workloads of which pods end on nodes that stay, while new ones want a place.
 func (w *World) successions(now time.Time) []snapshot.Succession {
-	if len(w.guests.ending) == 0 || len(w.guests.waiting) == 0 {
+	if len(w.pods.ending) == 0 || len(w.pods.waiting) == 0 {
 		return nil
 	}
 	places := map[owner.Ref]int{}
-	for k := range w.guests.ending {
-		pod := w.guests.all[k]
-		if leaving, known := w.roster.standing(pod.Spec.NodeName); known && !leaving {
+	for k := range w.pods.ending {
+		pod := w.pods.all[k]
+		if leaving, known := w.nodes.standing(pod.Spec.NodeName); known && !leaving {
 			places[w.workload(pod)]++
 		}
 	}
 	waiting := map[owner.Ref][]key{}
-	for k := range w.guests.waiting {
-		pod := w.guests.all[k]
+	for k := range w.pods.waiting {
+		pod := w.pods.all[k]
 		if of := w.workload(pod); places[of] > 0 && now.Sub(pod.CreationTimestamp.Time) < wait.HandOver {
 			waiting[of] = append(waiting[of], k)
 		}
@@ -41,14 +41,14 @@ func (w *World) successions(now time.Time) []snapshot.Succession {
 
 func (w *World) oldestFirst(keys []key) []snapshot.Successor {
 	slices.SortFunc(keys, func(a, b key) int {
-		if c := w.guests.all[a].CreationTimestamp.Compare(w.guests.all[b].CreationTimestamp.Time); c != 0 {
+		if c := w.pods.all[a].CreationTimestamp.Compare(w.pods.all[b].CreationTimestamp.Time); c != 0 {
 			return c
 		}
 		return compareKeys(a, b)
 	})
 	out := make([]snapshot.Successor, len(keys))
 	for i, k := range keys {
-		pod := w.guests.all[k]
+		pod := w.pods.all[k]
 		out[i] = snapshot.Successor{UID: string(pod.UID), Created: pod.CreationTimestamp.UTC()}
 	}
 	return out
@@ -63,8 +63,8 @@ func (w *World) workload(pod *corev1.Pod) owner.Ref {
 // displaced counts pods on leaving nodes: they want a place before they are evicted.
 func (w *World) displaced() int {
 	n := 0
-	for _, node := range w.roster.leaving {
-		n += len(w.guests.on[node])
+	for _, node := range w.nodes.leaving {
+		n += len(w.pods.on[node])
 	}
 	return n
 }

@@ -42,12 +42,12 @@ type World struct {
 	index      *ingest.Index
 	translator *ingest.Translator
 	pools      map[string]*karpenterv1.NodePool
-	newcomers  map[string]time.Time // pools that have not been judged yet, and when they appeared
-	roster     roster
-	guests     guests
+	newPools   map[string]time.Time // pools that have not been judged yet, and when they appeared
+	nodes      nodeState
+	pods       podState
 	daemons    daemons
 	ledger     ledger
-	trust      trust
+	promises   promises
 	pulse      pulse
 	buffers    []snapshot.Buffer                    // as of the last picture
 	rooms      map[types.NamespacedName]ingest.Room // what buffers ask for now
@@ -67,8 +67,8 @@ func New(options ingest.Options, clock clock.PassiveClock) *World {
 	index := ingest.NewIndex()
 	w := &World{
 		clock: clock, options: options, index: index, translator: ingest.NewTranslator(index, options),
-		pools: map[string]*karpenterv1.NodePool{}, newcomers: map[string]time.Time{}, roster: newRoster(), guests: newGuests(),
-		daemons: newDaemons(), ledger: newLedger(), trust: newTrust(),
+		pools: map[string]*karpenterv1.NodePool{}, newPools: map[string]time.Time{}, nodes: newNodeState(), pods: newPodState(),
+		daemons: newDaemons(), ledger: newLedger(), promises: newPromises(),
 	}
 	w.disruptions = newDisruptions(w)
 	return w
@@ -88,7 +88,7 @@ func (w *World) Put(object any) {
 	w.change(func() {
 		if w.put(object) {
 			w.pulse.changes++
-			w.stir()
+			w.recheckBuffers()
 		}
 		w.noteRooms(object)
 	})
@@ -98,7 +98,7 @@ func (w *World) Put(object any) {
 func (w *World) Remove(object any) {
 	w.change(func() {
 		w.pulse.changes++
-		w.stir()
+		w.recheckBuffers()
 		w.remove(object)
 		w.noteRooms(object)
 	})
@@ -130,15 +130,15 @@ func (w *World) put(object any) bool {
 		w.putPod(o)
 	case *corev1.Node:
 		w.putNode(o)
-		return w.roster.nodes[o.Name] == o
+		return w.nodes.nodes[o.Name] == o
 	case *karpenterv1.NodeClaim:
-		old := w.roster.claims[o.Name]
+		old := w.nodes.claims[o.Name]
 		w.putClaim(o)
-		return w.roster.claims[o.Name] == o && !(old != nil && sameClaim(old, o))
+		return w.nodes.claims[o.Name] == o && !(old != nil && sameClaim(old, o))
 	case *karpenterv1.NodePool:
 		old := w.pools[o.Name]
 		w.pools[o.Name] = o
-		w.meet(old, o)
+		w.noteNewPool(old, o)
 		if old != nil && samePool(old, o) {
 			return false
 		}
@@ -162,13 +162,13 @@ func (w *World) remove(object any) {
 	case *corev1.Pod:
 		w.removePod(keyOf(o))
 	case *corev1.Node:
-		w.roster.removeNode(o.Name)
+		w.nodes.removeNode(o.Name)
 		w.pulse.supply()
 	case *karpenterv1.NodeClaim:
 		w.removeClaim(o.Name)
 	case *karpenterv1.NodePool:
 		delete(w.pools, o.Name)
-		delete(w.newcomers, o.Name)
+		delete(w.newPools, o.Name)
 		w.pulse.supply()
 	case *appsv1.DaemonSet:
 		w.daemons.remove(keyOf(o))
@@ -218,7 +218,7 @@ func (w *World) Pool(name string) (*karpenterv1.NodePool, bool) {
 func (w *World) Pod(namespace, name string) (*corev1.Pod, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	p, ok := w.guests.all[key{Namespace: namespace, Name: name}]
+	p, ok := w.pods.all[key{Namespace: namespace, Name: name}]
 	return p, ok
 }
 
@@ -226,5 +226,5 @@ func (w *World) Pod(namespace, name string) (*corev1.Pod, bool) {
 func (w *World) Size() (nodes, pods int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return len(w.roster.nodes) + w.roster.unborn(), len(w.guests.all)
+	return len(w.nodes.nodes) + w.nodes.withoutNode(), len(w.pods.all)
 }

@@ -300,7 +300,7 @@ func (k *Adviser) machines(p *proposal) []find {
 			if !types.Has(machine.Ordinal) || !feasible.Fits(need, machine.Room) {
 				continue
 			}
-			if !p.unlimited && !pack.Bears(k.pools.Left[p.pool], machine.Capacity) {
+			if !p.unlimited && !pack.LimitsAllow(k.pools.Left[p.pool], machine.Capacity) {
 				continue
 			}
 			if price, ok := k.price(machine, slots.All); ok {

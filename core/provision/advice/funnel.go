@@ -171,7 +171,7 @@ func (s *offeringCount) add(m *feasible.Machine) {
 	}
 	s.ported += available
 	s.variety.Add(m.Type.Requirements)
-	if pack.Bears(s.d.Left[s.pool], m.Capacity) {
+	if pack.LimitsAllow(s.d.Left[s.pool], m.Capacity) {
 		s.bearable += available
 	} else {
 		s.exceeds(m)
@@ -181,7 +181,7 @@ func (s *offeringCount) add(m *feasible.Machine) {
 // lacks counts the offerings of a machine that would do in every other respect, and are out of
 // stock. What has no price, and reservations that are used up, are not waited for.
 func (s *offeringCount) lacks(m *feasible.Machine) {
-	if m.Overdrawn != "" || !pack.Bears(s.d.Left[s.pool], m.Capacity) {
+	if m.Overdrawn != "" || !pack.LimitsAllow(s.d.Left[s.pool], m.Capacity) {
 		return
 	}
 	if _, clash := portClash(s.request.Ports, m.Ports); clash {

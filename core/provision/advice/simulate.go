@@ -63,7 +63,7 @@ func (k *Adviser) simulateLimits(p *proposal, pods int) {
 func (k *Adviser) outcomeFor(p *proposal, pods int) simulated {
 	sandbox := k.sandbox(p, pods)
 	run := func() simulated { return run(sandbox, min(podEffort*int64(pods), simulationEffort)) }
-	if k.hasCompany(p.template) {
+	if k.dependsOnPods(p.template) {
 		return run()
 	}
 	return k.Known.recall(sandbox, run)
@@ -115,15 +115,15 @@ func (k *Adviser) sandbox(p *proposal, pods int) *snapshot.Snapshot {
 		s.Templates = append(s.Templates, k.d.Snapshot.Templates[d.Template])
 		s.Daemons = append(s.Daemons, snapshot.Daemon{Namespace: d.Namespace, Name: d.Name, Template: snapshot.TemplateIndex(len(s.Templates) - 1)})
 	}
-	if k.hasCompany(p.template) {
+	if k.dependsOnPods(p.template) {
 		k.addPlannedCluster(s, p)
 	}
 	return s
 }
 
-// hasCompany tells pods for which it matters what other pods are where: by their own rules
+// dependsOnPods tells pods for which it matters what other pods are where: by their own rules
 // or by the anti-affinity of others.
-func (k *Adviser) hasCompany(t *snapshot.Template) bool {
+func (k *Adviser) dependsOnPods(t *snapshot.Template) bool {
 	if len(t.Spreads)+len(t.Affinity)+len(t.AntiAffinity) > 0 {
 		return true
 	}

@@ -50,7 +50,7 @@ func wishOf(s *shape.Shape, pods []snapshot.PodIndex) shape.Wish {
 func (k *Adviser) Verdict(w shape.Wish, hint reason.Reason) *reason.Verdict {
 	t := &k.d.Snapshot.Templates[w.Template]
 	rq := Request{Variant: k.d.Space.Variant(t, w.Dropped), Need: k.d.Space.Vector(t.Requests), Ports: t.HostPorts, Hint: hint}
-	if k.hasCompany(t) {
+	if k.dependsOnPods(t) {
 		return k.newVerdict(w, &rq)
 	}
 	key := k.question(&rq, len(w.Pods))

@@ -16,7 +16,7 @@ func (b *proposer) widen(only string) {
 		if only != "" && r.Key() != only || !b.mayWiden(r.Key()) {
 			continue
 		}
-		found := b.k.strangers(b, r)
+		found := b.k.findWithoutKey(b, r)
 		if len(found) == 0 {
 			continue
 		}
@@ -54,8 +54,8 @@ func (b *proposer) mayWiden(key string) bool {
 	return !own && key != requirement.KeyNodePool && b.k.d.Snapshot.Settings.WellKnown.Contains(key)
 }
 
-// strangers finds types and slots that would do if the pool asked nothing of the key.
-func (k *Adviser) strangers(b *proposer, r requirement.Requirement) []find {
+// findWithoutKey finds types and slots that would do if the pool asked nothing of the key.
+func (k *Adviser) findWithoutKey(b *proposer, r requirement.Requirement) []find {
 	bare := b.pool.Requirements.Without(r.Key())
 	types := k.typesWithout(b.candidate.pool, r.Key(), bare)
 	var found []find
@@ -72,7 +72,7 @@ func (k *Adviser) strangers(b *proposer, r requirement.Requirement) []find {
 				continue
 			}
 			k.Visits -= strangerVisits
-			if f, ok := k.stranger(b, kind, asked, r.Key()); ok {
+			if f, ok := k.cheapestOfType(b, kind, asked, r.Key()); ok {
 				found = append(found, f)
 			}
 		}
@@ -101,9 +101,9 @@ func (k *Adviser) typesWithout(pool int, key string, bare requirement.Set) []int
 	return out
 }
 
-// stranger is the cheapest way to buy the type for the pod. Daemons are left for the
+// cheapestOfType is the cheapest way to buy the type for the pod. Daemons are left for the
 // simulation.
-func (k *Adviser) stranger(b *proposer, t *catalog.Type, asked requirement.Set, key string) (find, bool) {
+func (k *Adviser) cheapestOfType(b *proposer, t *catalog.Type, asked requirement.Set, key string) (find, bool) {
 	if !t.Requirements.Intersects(asked) {
 		return find{}, false
 	}
@@ -122,7 +122,7 @@ func (k *Adviser) stranger(b *proposer, t *catalog.Type, asked requirement.Set, 
 		if !known || !labels.Intersects(asked) || !b.t.Requests.Fits(t.Allocatable(o)) {
 			continue
 		}
-		if !pack.Bears(k.pools.Left[b.candidate.pool], t.FullCapacity(o)) {
+		if !pack.LimitsAllow(k.pools.Left[b.candidate.pool], t.FullCapacity(o)) {
 			continue
 		}
 		best.price, best.value, ok = o.Price, value, true

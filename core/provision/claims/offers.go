@@ -28,8 +28,8 @@ func (w *Writer) table(pool int) *Table {
 		return t
 	}
 	var t *Table
-	if twin := w.twin(pool); twin != pool {
-		t = w.table(twin).of(w.d.Space, twin, pool)
+	if other := w.firstAlike(pool); other != pool {
+		t = w.table(other).of(w.d.Space, other, pool)
 	} else {
 		t = w.newTable(pool)
 	}
@@ -37,8 +37,8 @@ func (w *Writer) table(pool int) *Table {
 	return t
 }
 
-// twin is the first pool that sells the same.
-func (w *Writer) twin(pool int) int {
+// firstAlike is the first pool that sells the same.
+func (w *Writer) firstAlike(pool int) int {
 	if w.alike == nil || w.alike[pool] == "" {
 		return pool
 	}

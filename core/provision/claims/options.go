@@ -240,14 +240,14 @@ func (w *Writer) keepBearable(machines bitset.Set, planned *feasible.Machine) {
 	}
 	keep := bitset.New(len(w.d.Space.Machines))
 	for i := range machines.All {
-		if w.bears(spare, planned, &w.d.Space.Machines[i]) {
+		if w.allows(spare, planned, &w.d.Space.Machines[i]) {
 			keep.Put(i)
 		}
 	}
 	machines.Keep(keep)
 }
 
-func (w *Writer) bears(spare []model.Amount, planned, other *feasible.Machine) bool {
+func (w *Writer) allows(spare []model.Amount, planned, other *feasible.Machine) bool {
 	for _, a := range spare {
 		more := pack.Share(other.Capacity, a.Name) - pack.Share(planned.Capacity, a.Name)
 		if more > max(a.Value, 0)/int64(w.claims[planned.Pool]) {

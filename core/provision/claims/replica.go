@@ -67,7 +67,7 @@ func missing(s *snapshot.Snapshot, pool *snapshot.Pool) int64 {
 
 // Replica is one claim, or none when nothing that the pool admits can be had.
 func Replica(s *snapshot.Snapshot, pool *snapshot.Pool, reserved map[string]int64) (plan.Claim, bool) {
-	wares := wares(s, pool, reserved)
+	wares := availableOffers(s, pool, reserved)
 	if len(wares) == 0 {
 		return plan.Claim{}, false
 	}
@@ -100,16 +100,16 @@ func Replica(s *snapshot.Snapshot, pool *snapshot.Pool, reserved map[string]int6
 	}, true
 }
 
-// ware is an offer with what it is made from.
-type ware struct {
+// availableOffer is an offer with what it is made from.
+type availableOffer struct {
 	offer    plan.Offer
 	of       *catalog.Type
 	offering *catalog.Offering
 }
 
-// wares are all offers that the pool admits and that can be had, cheapest first.
-func wares(s *snapshot.Snapshot, pool *snapshot.Pool, reserved map[string]int64) []ware {
-	var out []ware
+// availableOffers are all offers that the pool admits and that can be had, cheapest first.
+func availableOffers(s *snapshot.Snapshot, pool *snapshot.Pool, reserved map[string]int64) []availableOffer {
+	var out []availableOffer
 	types := s.Catalogs[pool.Catalog].Types
 	for t := range types {
 		kind := &types[t]
@@ -121,13 +121,13 @@ func wares(s *snapshot.Snapshot, pool *snapshot.Pool, reserved map[string]int64)
 			if !inStock(s, o, reserved) || !LabelsOf(o).Intersects(pool.Requirements) {
 				continue
 			}
-			out = append(out, ware{of: kind, offering: o, offer: plan.Offer{
+			out = append(out, availableOffer{of: kind, offering: o, offer: plan.Offer{
 				InstanceType: kind.Name, Zone: o.Zone, CapacityType: o.CapacityType, Reservation: o.ReservationID,
 				Price: o.Price + pool.NodePrice,
 			}})
 		}
 	}
-	slices.SortFunc(out, func(a, b ware) int {
+	slices.SortFunc(out, func(a, b availableOffer) int {
 		x, y := &a.offer, &b.offer
 		return cmp.Or(
 			cmp.Compare(x.Price, y.Price), strings.Compare(x.InstanceType, y.InstanceType), strings.Compare(x.Zone, y.Zone),

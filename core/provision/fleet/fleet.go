@@ -44,17 +44,17 @@ type Fleet struct {
 
 // facts are the same for all fleets of a snapshot, with what was found out about them.
 type facts struct {
-	Snapshot *snapshot.Snapshot
-	tiers    [][]int
-	before   []*feasible.Host // as they were at first
-	ruled    []bool           // by template: some rule between pods looks at it, or it at others
-	ties     []ties           // by template
-	set      *shape.Set       // of one pod of each template
-	circle   []int32          // by template: those of one circle are what its rules may speak about; -1 without rules
-	alike    []string         // by pool: what it sells, empty where limits make it differ from others
-	first    map[snapshot.TemplateIndex]wishFor
-	whys     map[why]reason.Refusal
-	effort   effort
+	Snapshot  *snapshot.Snapshot
+	tiers     [][]int
+	before    []*feasible.Host // as they were at first
+	ruled     []bool           // by template: some rule between pods looks at it, or it at others
+	ties      []ties           // by template
+	set       *shape.Set       // of one pod of each template
+	component []int32          // by template: those of one component are what its rules may speak about; -1 without rules
+	alike     []string         // by pool: what it sells, empty where limits make it differ from others
+	first     map[snapshot.TemplateIndex]wishFor
+	whys      map[why]reason.Refusal
+	effort    effort
 }
 
 // effort is what was spent on questions, in steps.

@@ -23,7 +23,7 @@ import (
 // Pods come one after the other, in each of some orders. In the best of them they are to be evicted; the
 // worst counts, since budgets and pods that take their time to end spoil an order. Pods that rules between
 // pods concern are expected in the domains in which the answer puts them, and pods with host ports,
-// volumes or company on one node exactly where it puts them.
+// volumes or partners on one node exactly where it puts them.
 //
 // The scheduler knows nothing of virtual pods: their room is free for it. They get what it leaves.
 type Forecast struct {
@@ -34,9 +34,9 @@ type Forecast struct {
 	zones   map[kindIn]int64
 	admits  [][]answered              // by template and class
 	planned map[snapshot.PodIndex]int // site by pod, of what is tried
-	virtual []visit                   // where virtual pods have their room
+	virtual []podOnSite               // where virtual pods have their room
 	free    bool                      // of the domains in which the answer puts pods
-	tried   []visit
+	tried   []podOnSite
 	opened  int   // sites to come of what is tried
 	closed  []int // sites of what is tried that are to go
 }
@@ -68,8 +68,8 @@ const (
 	no
 )
 
-// visit is a pod on a site.
-type visit struct {
+// podOnSite is a pod on a site.
+type podOnSite struct {
 	pod  snapshot.PodIndex
 	site int
 }
@@ -94,7 +94,7 @@ func (f *Fleet) NewForecast() *Forecast {
 		out.sites[n].open = node.Initialized && !node.Life.Unready
 		for _, p := range h.Bound {
 			if f.isVirtual(p) {
-				out.virtual = append(out.virtual, visit{p, n})
+				out.virtual = append(out.virtual, podOnSite{p, n})
 				out.clear(p, n)
 				continue
 			}
@@ -180,7 +180,7 @@ func (f *Forecast) place(pods []snapshot.PodIndex) []snapshot.PodIndex {
 			continue
 		}
 		f.put(p, at, 1)
-		f.tried = append(f.tried, visit{p, at})
+		f.tried = append(f.tried, podOnSite{p, at})
 	}
 	return strays
 }
@@ -197,9 +197,9 @@ func (f *Forecast) displaced(pods []snapshot.PodIndex) []snapshot.PodIndex {
 		f.put(v.pod, v.site, -1)
 	}
 	f.tried, f.free = nil, true
-	f.depart(-1)
+	f.countLeaving(-1)
 	f.place(pods)
-	f.depart(1)
+	f.countLeaving(1)
 	if others := f.without(); len(others) > len(some) {
 		some = others
 	}
@@ -212,8 +212,8 @@ func (f *Forecast) displaced(pods []snapshot.PodIndex) []snapshot.PodIndex {
 	return some
 }
 
-// depart takes the pods of the sites that are to go out of the counts, or puts them back: n is -1 or 1.
-func (f *Forecast) depart(n int64) {
+// countLeaving takes the pods of the sites that are to go out of the counts, or puts them back: n is -1 or 1.
+func (f *Forecast) countLeaving(n int64) {
 	for _, at := range f.closed {
 		for _, p := range f.fleet.hosts[at].Bound {
 			if !f.fleet.isVirtual(p) {
@@ -226,8 +226,8 @@ func (f *Forecast) depart(n int64) {
 // without are the virtual pods that find no room as things are.
 func (f *Forecast) without() []snapshot.PodIndex {
 	var some []snapshot.PodIndex
-	var seated []visit
-	homeless := slices.DeleteFunc(slices.Clone(f.virtual), func(v visit) bool {
+	var seated []podOnSite
+	homeless := slices.DeleteFunc(slices.Clone(f.virtual), func(v podOnSite) bool {
 		stays := f.holds(v.pod, v.site)
 		if stays {
 			f.put(v.pod, v.site, 1)
@@ -242,7 +242,7 @@ func (f *Forecast) without() []snapshot.PodIndex {
 			continue
 		}
 		f.put(v.pod, at, 1)
-		seated = append(seated, visit{v.pod, at})
+		seated = append(seated, podOnSite{v.pod, at})
 	}
 	for _, v := range seated { // the next pods do not see them either
 		f.put(v.pod, v.site, -1)

@@ -55,7 +55,7 @@ func (f *Fleet) Ask(q Question) (Answer, *Obstacle) {
 }
 
 func (f *Fleet) askAmong(q *Question, tiers [][]int) (Answer, *Obstacle) {
-	d, obstacle := f.pose(q, tiers)
+	d, obstacle := f.searchFor(q, tiers)
 	if obstacle != nil {
 		return Answer{}, obstacle
 	}
@@ -119,8 +119,8 @@ func obstacleOf(a *search.Draft) *Obstacle {
 	return &Obstacle{Pods: out, Short: a.Short}
 }
 
-// pose makes the search that answers the question.
-func (f *Fleet) pose(q *Question, tiers [][]int) (*search.Search, *Obstacle) {
+// searchFor makes the search that answers the question.
+func (f *Fleet) searchFor(q *Question, tiers [][]int) (*search.Search, *Obstacle) {
 	d := &search.Search{Snapshot: f.Snapshot, Space: f.among(q), Limits: f.limitsOf(q), Effort: q.Effort, Cache: f.cache, Tiers: tiers}
 	at := map[snapshot.TemplateIndex]int{}
 	var nowhere []Unplaced
@@ -181,13 +181,13 @@ func (f *Fleet) among(q *Question) *feasible.Space {
 	if slices.ContainsFunc(q.Pods, f.Ruled) {
 		matter := map[int32]bool{}
 		for _, p := range q.Pods {
-			matter[f.circle[f.Snapshot.Pods[p].Template]] = true
+			matter[f.component[f.Snapshot.Pods[p].Template]] = true
 		}
 		for _, n := range f.ruledOn {
 			if !f.Stays(n) || gone[n] || receives[n] {
 				continue
 			}
-			if h := f.hosts[n].Full(); f.keepCircles(&h, matter) {
+			if h := f.hosts[n].Full(); f.keepComponents(&h, matter) {
 				hosts = append(hosts, h)
 			}
 		}
@@ -197,12 +197,12 @@ func (f *Fleet) among(q *Question) *feasible.Space {
 	return f.sp.Among(hosts, departing)
 }
 
-// keepCircles leaves a host the pods that rules of some circles may speak about, and
+// keepComponents leaves a host the pods that rules of some components may speak about, and
 // reports whether there are any.
-func (f *Fleet) keepCircles(h *feasible.Host, matter map[int32]bool) bool {
+func (f *Fleet) keepComponents(h *feasible.Host, matter map[int32]bool) bool {
 	var kept []snapshot.PodIndex
 	for _, p := range h.Bound {
-		if c := f.circle[f.Snapshot.Pods[p].Template]; c >= 0 && matter[c] {
+		if c := f.component[f.Snapshot.Pods[p].Template]; c >= 0 && matter[c] {
 			kept = append(kept, p)
 		}
 	}

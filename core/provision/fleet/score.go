@@ -16,7 +16,7 @@ const (
 // best is the site with the highest score, of equal ones the first: emptier ones, those
 // that the pod makes evenly used, and those with fewer pods of its kind.
 func (f *Forecast) best(template snapshot.TemplateIndex, need []int64, fit []int) int {
-	crowds := f.crowds(template, fit)
+	crowds := f.defaultSpread(template, fit)
 	best, most := -1, int64(-1)
 	for i, n := range fit {
 		at := &f.sites[n]
@@ -49,9 +49,9 @@ func evenness(at *site, need []int64) int64 {
 	return fullScore - max(used[0]-used[1], used[1]-used[0])/2
 }
 
-// crowds scores sites by how few pods of a template their nodes and zones have. The scheduler has
+// defaultSpread scores sites by how few pods of a template their nodes and zones have. The scheduler has
 // such a preference for every pod of a workload that names no constraints of its own.
-func (f *Forecast) crowds(template snapshot.TemplateIndex, fit []int) []int64 {
+func (f *Forecast) defaultSpread(template snapshot.TemplateIndex, fit []int) []int64 {
 	zones := map[string]bool{}
 	for _, n := range fit {
 		zones[f.sites[n].zone] = true

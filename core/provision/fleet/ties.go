@@ -14,8 +14,8 @@ import (
 func (f *Fleet) findRuled() {
 	f.ruled = make([]bool, len(f.Snapshot.Templates))
 	f.ties = make([]ties, len(f.Snapshot.Templates))
-	f.circle = make([]int32, len(f.Snapshot.Templates))
-	var circles circles
+	f.component = make([]int32, len(f.Snapshot.Templates))
+	var components components
 	wishes := make([]shape.Wish, 0, len(f.Snapshot.Templates))
 	for _, pod := range f.models() {
 		t := f.Snapshot.Pods[pod].Template
@@ -35,11 +35,11 @@ func (f *Fleet) findRuled() {
 			f.ruled[t] = !set.Shapes[i].Rules.Free()
 			f.ties[t] = tiesOf(&set.Shapes[i].Rules)
 		}
-		circles.join(&set.Shapes[i].Rules)
+		components.join(&set.Shapes[i].Rules)
 	}
 	for i := range set.Shapes {
 		for _, pod := range set.Shapes[i].Pods {
-			f.circle[f.Snapshot.Pods[pod].Template] = circles.of(&set.Shapes[i].Rules)
+			f.component[f.Snapshot.Pods[pod].Template] = components.of(&set.Shapes[i].Rules)
 		}
 	}
 	for n, h := range f.hosts {
@@ -89,12 +89,12 @@ func tiesOf(r *topology.Rules) ties {
 const hostOffset = int32(1) << 20
 
 // Asks are the groups of pods whose whereabouts decide where the pod may be, and which may
-// not leave once it has moved: spreads and company.
+// not leave once it has moved: spreads and partners.
 func (f *Fleet) Asks(p snapshot.PodIndex) []int32 { return f.ties[f.Snapshot.Pods[p].Template].asks }
 
-// Circle is the number of the pods that rules which concern the pod may speak about; -1
+// Component is the number of the pods that rules which concern the pod may speak about; -1
 // without such rules.
-func (f *Fleet) Circle(p snapshot.PodIndex) int32 { return f.circle[f.Snapshot.Pods[p].Template] }
+func (f *Fleet) Component(p snapshot.PodIndex) int32 { return f.component[f.Snapshot.Pods[p].Template] }
 
 // Counts are the groups that count the pod.
 func (f *Fleet) Counts(p snapshot.PodIndex) []int32 {

@@ -22,7 +22,7 @@ func (d *Search) LowerBound(a *Draft) model.Money {
 	return least
 }
 
-// mayHavePlace reports whether a pod has no place that might find its company on some node:
+// mayHavePlace reports whether a pod has no place that might find its partners on some node:
 // pods that need each other are packed as a unit, and not every way of it is tried.
 func (a *Draft) mayHavePlace() bool {
 	for i := range a.Set.Shapes {
@@ -50,7 +50,7 @@ func (d *Search) boundOfRules(a *Draft) model.Money {
 			force(&proof, i, n, a.assigner.Forces(i, n))
 		}
 	}
-	if len(proof.Seats) == 0 && len(d.Tiers) < 2 && !d.Limited() {
+	if len(proof.Needed) == 0 && len(d.Tiers) < 2 && !d.Limited() {
 		return 0
 	}
 	price, steps := pack.Prove(proof, d.Effort/4)
@@ -67,13 +67,13 @@ func force(proof *pack.Proof, shape, n int, forces []topology.Force) {
 			best = f
 		}
 		if f.Least == 0 && f.Width > 1 {
-			proof.Seats = append(proof.Seats, pack.Seat{Rule: len(proof.Seats), Shape: shape, Count: f.Width})
+			proof.Needed = append(proof.Needed, pack.Needed{Rule: len(proof.Needed), Shape: shape, Count: f.Width})
 		}
 	}
-	rule := len(proof.Seats)
+	rule := len(proof.Needed)
 	for _, domain := range best.Domains {
 		pins := []topology.Pin{{Key: best.Key, Values: []string{domain}}}
-		proof.Seats = append(proof.Seats, pack.Seat{Rule: rule, Shape: shape, Pins: pins, Count: 1})
+		proof.Needed = append(proof.Needed, pack.Needed{Rule: rule, Shape: shape, Pins: pins, Count: 1})
 		proof.Lots = append(proof.Lots, pack.Lot{Shape: shape, Pins: pins, Count: best.Least})
 		n -= best.Least
 	}

@@ -56,7 +56,7 @@ func (d *Search) draft(set *shape.Set, atlas *domains, w way) *Draft {
 	a.packer.TopUp()
 	a.Result = a.packer.Result()
 	a.countLeft()
-	a.explainCompany()
+	a.explainPartners()
 	d.Steps += a.Result.Steps
 	return a
 }
@@ -86,8 +86,8 @@ func (a *Draft) countLeft() {
 	}
 }
 
-// explainCompany gives pods that found no company on a node their reason.
-func (a *Draft) explainCompany() {
+// explainPartners gives pods that found no partners on a node their reason.
+func (a *Draft) explainPartners() {
 	for i := range a.Set.Shapes {
 		if _, known := a.Why[i]; !known && a.Left[i] > 0 && len(a.Set.Shapes[i].Rules.HostNeeds) > 0 {
 			a.Why[i] = reason.Reason{Code: reason.Affinity, Where: feasible.HostnameKey}

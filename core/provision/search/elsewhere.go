@@ -55,13 +55,13 @@ func (a *Draft) withdrawLeft(counts []int) (any bool) {
 }
 
 // withdrawBroken takes back pods whose rules do not hold after all, because others found
-// no place where they would have evened a spread out or been company.
+// no place where they would have evened a spread out or been partners.
 func (a *Draft) withdrawBroken() {
 	for again := true; again; {
 		again = false
 		for lot, portion := range a.Portions {
 			placed := a.packer.Placed(lot)
-			if placed == 0 || !a.assigner.Broken(portion) && !a.packer.Lonely(lot) {
+			if placed == 0 || !a.assigner.Broken(portion) && !a.packer.LacksPartners(lot) {
 				continue
 			}
 			a.packer.Evict(lot)

@@ -7,7 +7,7 @@ import (
 
 // GiveUp takes back the new nodes for which there is a reason. Of their pods those find another place
 // that fit where others are; and pods go whose rules no longer hold, because others are not where they
-// would have evened a spread out or been company. Then there may be a reason for one more node. It
+// would have evened a spread out or been partners. Then there may be a reason for one more node. It
 // reports whether there were any.
 func (a *Draft) GiveUp(why func(pack.Node) reason.Reason) (any bool) {
 	dropped := func(n pack.Node) bool {
@@ -29,7 +29,7 @@ func (a *Draft) GiveUp(why func(pack.Node) reason.Reason) (any bool) {
 	if any {
 		a.Result = a.packer.Result()
 		a.countLeft()
-		a.explainCompany()
+		a.explainPartners()
 	}
 	return any
 }

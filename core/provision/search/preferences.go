@@ -17,13 +17,13 @@ const (
 	noWeight    = 50
 )
 
-// manyFamilies bounds how many kinds of preferences are weighed one by one; each costs a
+// manyPreferenceGroups bounds how many kinds of preferences are weighed one by one; each costs a
 // packing. The rest, those of least worth, are given up.
-const manyFamilies = 12
+const manyPreferenceGroups = 12
 
-// family is preferences of the same kind on the same key: they are honoured or given up
+// preferenceGroup is preferences of the same kind on the same key: they are honoured or given up
 // together, by all pods that have them.
-type family struct {
+type preferenceGroup struct {
 	kind, key string
 	members   []preference
 	// weight is the sum over the pods of all members.
@@ -41,8 +41,8 @@ type preference struct {
 func (d *Search) weigh(plain *Draft) *Draft {
 	best := plain
 	pods := d.CountPods()
-	for _, f := range d.families() {
-		wishes := honour(best.wishes, f)
+	for _, f := range d.preferenceGroups() {
+		wishes := restorePreferences(best.wishes, f)
 		trial := d.place(wishes)
 		extra := trial.Result.Price - best.Result.Price
 		worth := model.Money(int64(plain.Result.Price) / int64(max(pods, 1)) * f.weight / fullWeight / worthAtMost)
@@ -53,8 +53,8 @@ func (d *Search) weigh(plain *Draft) *Draft {
 	return best
 }
 
-// honour takes the family's preferences up again.
-func honour(wishes []shape.Wish, f family) []shape.Wish {
+// restorePreferences takes the family's preferences up again.
+func restorePreferences(wishes []shape.Wish, f preferenceGroup) []shape.Wish {
 	out := slices.Clone(wishes)
 	for i := range out {
 		for _, m := range f.members {
@@ -66,18 +66,18 @@ func honour(wishes []shape.Wish, f family) []shape.Wish {
 	return out
 }
 
-// families gathers the preferences of the pods that want a place, those of most weight
+// preferenceGroups gathers the preferences of the pods that want a place, those of most weight
 // first.
-func (d *Search) families() []family {
-	var out []family
+func (d *Search) preferenceGroups() []preferenceGroup {
+	var out []preferenceGroup
 	add := func(kind, key string, w shape.Wish, number int, weight int64) {
 		if number >= d.Space.Preferences(&d.Snapshot.Templates[w.Template]) {
 			return
 		}
-		i := slices.IndexFunc(out, func(f family) bool { return f.kind == kind && f.key == key })
+		i := slices.IndexFunc(out, func(f preferenceGroup) bool { return f.kind == kind && f.key == key })
 		if i < 0 {
 			i = len(out)
-			out = append(out, family{kind: kind, key: key})
+			out = append(out, preferenceGroup{kind: kind, key: key})
 		}
 		out[i].members = append(out[i].members, preference{w.Template, number})
 		out[i].weight += weight * int64(len(w.Pods))
@@ -87,10 +87,10 @@ func (d *Search) families() []family {
 			add(kind, key, w, number, weight)
 		})
 	}
-	slices.SortStableFunc(out, func(a, b family) int {
+	slices.SortStableFunc(out, func(a, b preferenceGroup) int {
 		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.kind, b.kind), cmp.Compare(a.key, b.key))
 	})
-	return out[:min(len(out), manyFamilies)]
+	return out[:min(len(out), manyPreferenceGroups)]
 }
 
 // eachPreference lists a template's preferences as feasible.Dropped numbers them, but

@@ -102,7 +102,7 @@ func (d *disruption) prepare(ctx context.Context, s *snapshot.Snapshot, p *plan.
 	}
 	record.Receivers = receivers(s, p)
 	for i := range p.Moves {
-		out.places = append(out.places, world.Place{On: p.Moves[i].Node, Pods: guests(s, p.Moves[i].Pods)})
+		out.places = append(out.places, world.Place{On: p.Moves[i].Node, Pods: refsOf(s, p.Moves[i].Pods)})
 	}
 	market := d.o.Supply.Of(ctx, d.o.World.Pools())
 	for i := range p.Replacements {
@@ -111,7 +111,7 @@ func (d *disruption) prepare(ctx context.Context, s *snapshot.Snapshot, p *plan.
 			return nil, nil
 		}
 		out.stage.Orders = append(out.stage.Orders, order)
-		out.places = append(out.places, world.Place{On: order.Claim.Name, Pods: guests(s, p.Replacements[i].Pods)})
+		out.places = append(out.places, world.Place{On: order.Claim.Name, Pods: refsOf(s, p.Replacements[i].Pods)})
 		record.Replacements = append(record.Replacements, command.Member{
 			Claim: order.Claim.Name, Pool: order.Pool.Name, Price: p.Replacements[i].Offer.Price,
 		})
@@ -123,10 +123,10 @@ func (d *disruption) prepare(ctx context.Context, s *snapshot.Snapshot, p *plan.
 	return out, nil
 }
 
-func guests(s *snapshot.Snapshot, pods []snapshot.PodIndex) []world.Guest {
-	out := make([]world.Guest, 0, len(pods))
+func refsOf(s *snapshot.Snapshot, pods []snapshot.PodIndex) []world.PodRef {
+	out := make([]world.PodRef, 0, len(pods))
 	for _, i := range pods {
-		out = append(out, world.GuestOf(&s.Pods[i]))
+		out = append(out, world.RefOf(&s.Pods[i]))
 	}
 	return out
 }

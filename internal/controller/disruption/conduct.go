@@ -57,7 +57,7 @@ func (d *disruption) meet(ctx context.Context) ([]*karpenterv1.NodeClaim, error)
 	claims, err := lookup.ClaimsDisrupted(ctx, d.kit.Client)
 	for _, claim := range claims {
 		if r, ok := command.Of(claim); ok && r.Takes(claim.Name) {
-			d.underway.Meet(r)
+			d.underway.Restore(r)
 		}
 	}
 	return claims, err
@@ -172,7 +172,7 @@ func (d *disruption) remove(ctx context.Context, s *command.Stage) error {
 		return d.abandon(ctx, s, outcome.Abandon)
 	}
 	for _, l := range outcome.Released {
-		d.o.World.DisarrangeOn(l.Name())
+		d.o.World.CancelPlacesOn(l.Name())
 	}
 	deleted, err := d.o.Executor.Perform(ctx, s, s.Removal(outcome))
 	for _, l := range deleted {

@@ -130,7 +130,7 @@ func (d *disruption) adopt(ctx context.Context) error {
 	}
 	for i := range claims.Items {
 		if r, found := command.Of(&claims.Items[i]); found && r.Takes(claims.Items[i].Name) && claims.Items[i].DeletionTimestamp == nil {
-			d.underway.Meet(r)
+			d.underway.Restore(r)
 		}
 	}
 	d.last.adopted = true

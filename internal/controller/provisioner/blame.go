@@ -23,13 +23,13 @@ func (l *loop) blame(orders []execute.Order) []blame {
 	for i := range orders {
 		out[i] = blame{}
 		var first time.Time
-		for _, guest := range orders[i].Pods {
-			by := l.o.World.DisplacedBy(guest)
+		for _, ref := range orders[i].Pods {
+			by := l.o.World.DisplacedBy(ref)
 			if by == "" {
 				continue
 			}
 			out[i][by]++
-			if pod, found := l.o.World.Pod(guest.Namespace, guest.Name); found && (first.IsZero() || pod.CreationTimestamp.Time.Before(first)) {
+			if pod, found := l.o.World.Pod(ref.Namespace, ref.Name); found && (first.IsZero() || pod.CreationTimestamp.Time.Before(first)) {
 				first = pod.CreationTimestamp.Time
 			}
 		}

@@ -26,7 +26,7 @@ func TestWhatIsBoughtForDisplacedPodsSaysSo(t *testing.T) {
 		OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", UID: "uid-web", Controller: &yes}}}}
 	gone.Spec.NodeName = "full"
 	h.world.Put(gone)
-	h.world.Arrange("roomy", "x7k2p", []world.Guest{{UID: gone.UID, Namespace: gone.Namespace, Name: gone.Name}})
+	h.world.Arrange("roomy", "x7k2p", []world.PodRef{{UID: gone.UID, Namespace: gone.Namespace, Name: gone.Name}})
 	h.world.Remove(gone)
 	large := func(p *corev1.Pod) { // so that each has a node of its own
 		p.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
@@ -47,7 +47,7 @@ func TestWhatIsBoughtForDisplacedPodsSaysSo(t *testing.T) {
 	if since := came.UTC().Format(time.RFC3339); len(list.Items) != 2 || said[since] != 1 || said[""] != 1 {
 		t.Errorf("%d claims, which say %v; one is to say %s", len(list.Items), said, since)
 	}
-	if by := h.world.DisplacedBy(world.Guest{UID: types.UID("uid-web-0"), Namespace: "default", Name: "web-0"}); by != "" {
+	if by := h.world.DisplacedBy(world.PodRef{UID: types.UID("uid-web-0"), Namespace: "default", Name: "web-0"}); by != "" {
 		t.Errorf("%s is to blame twice", by)
 	}
 }

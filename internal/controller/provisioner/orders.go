@@ -22,21 +22,21 @@ func (l *loop) commit(s *snapshot.Snapshot, existing []plan.Placement) {
 		if n == nil || n.Claim == "" {
 			continue
 		}
-		pods := pending(s, e.Pods)
+		pods := pendingRefs(s, e.Pods)
 		if n.Initialized {
-			pods = slices.DeleteFunc(pods, func(g world.Guest) bool { return !l.o.World.Refused(g) })
+			pods = slices.DeleteFunc(pods, func(g world.PodRef) bool { return !l.o.World.Refused(g) })
 		}
 		l.o.World.Commit(n.Claim, pods)
 	}
 }
 
-// pending are those of the pods that are there and have no node: pods of leaving nodes, and
+// pendingRefs are those of the pods that are there and have no node: pods of leaving nodes, and
 // pods that are announced, will be other pods when they come.
-func pending(s *snapshot.Snapshot, pods []snapshot.PodIndex) []world.Guest {
-	out := make([]world.Guest, 0, len(pods))
+func pendingRefs(s *snapshot.Snapshot, pods []snapshot.PodIndex) []world.PodRef {
+	out := make([]world.PodRef, 0, len(pods))
 	for _, i := range pods {
 		if p := &s.Pods[i]; p.Pending && p.UID != "" {
-			out = append(out, world.GuestOf(p))
+			out = append(out, world.RefOf(p))
 		}
 	}
 	return out
@@ -54,7 +54,7 @@ func (l *loop) orders(s *snapshot.Snapshot, claims []plan.Claim, market map[stri
 		claim := l.intents.ForPlan(pool, c, market[c.Pool].Catalog)
 		claim.Name = claim.GenerateName + l.o.Suffix()
 		orders = append(orders, execute.Order{
-			Claim: claim, Pool: pool, Capacity: c.Capacity, Pods: pending(s, c.Pods), For: c.Pods, Price: c.Offer.Price, Reason: "provisioned",
+			Claim: claim, Pool: pool, Capacity: c.Capacity, Pods: pendingRefs(s, c.Pods), For: c.Pods, Price: c.Offer.Price, Reason: "provisioned",
 		})
 	}
 	return orders

@@ -129,7 +129,7 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 		return reconcile.In(delay.Until.Sub(now)), nil
 	}
 	// 3. Look, decide, act.
-	l.o.World.Rearm()
+	l.o.World.BeginBurst()
 	l.refusals.settle(l.o.World, now)
 	l.spares.settle(l.o.World, now)
 	market := l.o.Supply.Of(ctx, l.o.World.Pools())

@@ -317,7 +317,7 @@ func TestWhoLosesItsPlaceIsDecidedAbout(t *testing.T) {
 	h.decide()
 	h.watch()
 	lifecycle(h, "default-00001")
-	h.pods("guest", 1, func(p *corev1.Pod) { p.Spec.NodeName = "node-default-00001" })
+	h.pods("running", 1, func(p *corev1.Pod) { p.Spec.NodeName = "node-default-00001" })
 	h.decide() // the loss is noticed
 	h.decide()
 	h.expect("default 3", "default 1")
@@ -337,7 +337,7 @@ func TestALateComerWaitsForTheOthers(t *testing.T) {
 	p.Spec.NodeName = "node-default-00001"
 	h.Must(h.API.Update(context.Background(), p))
 	h.watch()
-	h.pods("guest", 1, func(p *corev1.Pod) { p.Spec.NodeName = "node-default-00001" })
+	h.pods("running", 1, func(p *corev1.Pod) { p.Spec.NodeName = "node-default-00001" })
 	h.decide() // the loss is noticed
 	h.decide()
 	h.expect("default 3")

@@ -187,8 +187,8 @@ func TestWhatWasThereBeforeIsBelieved(t *testing.T) {
 			}
 			h.replicaSet("api", 150)
 			h.pods("api", 1)
-			if pulse := h.world.Pulse(); pulse.Coming != tc.coming || pulse.Doubted != tc.doubted {
-				t.Errorf("%d pods are coming and %d are doubted, want %d and %d", pulse.Coming, pulse.Doubted, tc.coming, tc.doubted)
+			if pulse := h.world.Pulse(); pulse.Coming != tc.coming || pulse.Unlikely != tc.doubted {
+				t.Errorf("%d pods are coming and %d are doubted, want %d and %d", pulse.Coming, pulse.Unlikely, tc.coming, tc.doubted)
 			}
 		})
 	}
@@ -200,17 +200,17 @@ func TestRumoursAreNotBelievedTwice(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, ready("default"))
 	h.pods("a", 1, ownedBy("apps/v1", "ReplicaSet", "none", "uid-1"))
-	if pulse := h.world.Pulse(); !pulse.Hearsay {
+	if pulse := h.world.Pulse(); !pulse.Unconfirmed {
 		t.Error("a set that is not heard of is not waited for")
 	}
 	h.settled()
 	h.pods("b", 1, ownedBy("apps/v1", "ReplicaSet", "nothing", "uid-2"))
-	if pulse := h.world.Pulse(); pulse.Hearsay {
+	if pulse := h.world.Pulse(); pulse.Unconfirmed {
 		t.Error("another one is waited for, although the first was in vain")
 	}
 	h.Clock.Step(time.Minute)
 	h.pods("c", 1, ownedBy("apps/v1", "ReplicaSet", "not-yet", "uid-3"))
-	if pulse := h.world.Pulse(); !pulse.Hearsay {
+	if pulse := h.world.Pulse(); !pulse.Unconfirmed {
 		t.Error("a minute later no set is waited for any more")
 	}
 }

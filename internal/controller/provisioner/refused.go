@@ -24,7 +24,7 @@ type refusals struct {
 
 // try is the last claim that was made for a pod.
 type try struct {
-	pod   world.Guest
+	pod   world.PodRef
 	node  string // on which the pod was, if it is to leave there
 	claim string // empty once it is known to have come to nothing
 	stock string // what its pool could buy then
@@ -48,7 +48,7 @@ func (r *refusals) note(s *snapshot.Snapshot, outcomes []execute.Outcome) {
 				if r.tries == nil {
 					r.tries = map[types.UID]try{}
 				}
-				r.tries[uid] = try{pod: world.GuestOf(&s.Pods[p]), node: s.Pods[p].Node, claim: o.Claim.Name, stock: stocks[pool], times: r.tries[uid].times}
+				r.tries[uid] = try{pod: world.RefOf(&s.Pods[p]), node: s.Pods[p].Node, claim: o.Claim.Name, stock: stocks[pool], times: r.tries[uid].times}
 			}
 		}
 	}

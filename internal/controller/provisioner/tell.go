@@ -128,7 +128,7 @@ func podsOf(claims []plan.Claim) int {
 func podsOn(s *snapshot.Snapshot, existing []plan.Placement) int {
 	n := 0
 	for _, e := range existing {
-		n += len(pending(s, e.Pods))
+		n += len(pendingRefs(s, e.Pods))
 	}
 	return n
 }
@@ -176,7 +176,7 @@ func (l *loop) tellExisting(s *snapshot.Snapshot, existing []plan.Placement) {
 		case claim != "":
 			target = "nodeclaim/" + claim + ", " + target
 		}
-		for _, pod := range pending(s, e.Pods) {
+		for _, pod := range pendingRefs(s, e.Pods) {
 			l.nominate(pod, target)
 		}
 	}
@@ -187,10 +187,10 @@ var nominations = telemetry.Rate{PerSecond: 5, Burst: 10}
 
 // nominate tells a pod where it will go. Of a pod that no scheduler has looked at yet
 // there is nothing to tell: mostly it is bound in a moment.
-func (l *loop) nominate(guest world.Guest, target string) {
-	l.kit.Metrics.PodProgress.Place(guest.UID, l.kit.Clock.Now())
-	pod, found := l.o.World.Pod(guest.Namespace, guest.Name)
-	if !found || pod.UID != guest.UID {
+func (l *loop) nominate(ref world.PodRef, target string) {
+	l.kit.Metrics.PodProgress.Place(ref.UID, l.kit.Clock.Now())
+	pod, found := l.o.World.Pod(ref.Namespace, ref.Name)
+	if !found || pod.UID != ref.UID {
 		return
 	}
 	e := telemetry.Normal(pod, "Nominated", "Pod should schedule on: "+target, string(pod.UID))

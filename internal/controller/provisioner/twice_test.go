@@ -24,7 +24,7 @@ func TestAReplacementIsNotBoughtTwice(t *testing.T) {
 	h.decide()
 	lifecycle(h, "default-00001")
 	h.pods("hopeless", 1, judged, func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"no": "such"} })
-	var moved []world.Guest
+	var moved []world.PodRef
 	var pods corev1.PodList
 	h.Must(h.API.List(context.Background(), &pods))
 	for i := range pods.Items {
@@ -32,7 +32,7 @@ func TestAReplacementIsNotBoughtTwice(t *testing.T) {
 			p.Spec.NodeName = "node-default-00001"
 			p.Status.Conditions = nil
 			h.Must(h.API.Update(context.Background(), p))
-			moved = append(moved, world.Guest{UID: p.UID, Namespace: p.Namespace, Name: p.Name})
+			moved = append(moved, world.PodRef{UID: p.UID, Namespace: p.Namespace, Name: p.Name})
 		}
 	}
 	h.watch()
@@ -51,7 +51,7 @@ func TestAReplacementIsNotBoughtTwice(t *testing.T) {
 	h.expect("default 3")
 
 	// The claim is refused, and the command taken back, but the node goes all the same.
-	h.world.Disarrange(moved)
+	h.world.CancelPlaces(moved)
 	claim := h.Claim("default-00001")
 	claim.Finalizers = []string{karpenterv1.FinalizerTermination}
 	h.Put(claim)

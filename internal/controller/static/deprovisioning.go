@@ -25,16 +25,16 @@ func (s static) deprovision(ctx context.Context, pool *karpenterv1.NodePool) (re
 	if err != nil || pool == nil || real.extra(pool) == 0 {
 		return reconcile.In(period), err
 	}
-	guests := make([]occupied, 0, len(real.running))
+	running := make([]occupied, 0, len(real.running))
 	for _, claim := range real.running {
 		o, err := s.occupied(ctx, claim)
 		if err != nil {
 			return reconcile.Never, err
 		}
-		guests = append(guests, o)
+		running = append(running, o)
 	}
 	// 3. Delete them.
-	for _, o := range ranked(guests, s.kit.Clock.Now())[:real.extra(pool)] {
+	for _, o := range ranked(running, s.kit.Clock.Now())[:real.extra(pool)] {
 		if err := s.remove(ctx, o.claim); err != nil {
 			return reconcile.Never, err
 		}

@@ -137,7 +137,7 @@ func (m marking) markDrift(ctx context.Context, s *condition.Set, pool *karpente
 	}
 	reason, err := m.drift(ctx, pool, claim)
 	switch {
-	case isPassing(err): // a claim that has drifted still has
+	case isMomentary(err): // a claim that has drifted still has
 		return reconcile.In(unanswered), nil
 	case err != nil:
 		return reconcile.Never, fmt.Errorf("find out whether claim %s has drifted: %w", claim.Name, err)
@@ -149,9 +149,9 @@ func (m marking) markDrift(ctx context.Context, s *condition.Set, pool *karpente
 	return reconcile.In(period), nil
 }
 
-// isPassing tells troubles that another controller deals with, and that would otherwise be
+// isMomentary tells troubles that another controller deals with, and that would otherwise be
 // retried for every claim of the cluster at once.
-func isPassing(err error) bool {
+func isMomentary(err error) bool {
 	_, notReady := errors.AsType[*cloud.ClassNotReady](err)
 	_, unevaluated := errors.AsType[*market.Unevaluated](err)
 	_, throttled := errors.AsType[*cloud.Throttled](err)

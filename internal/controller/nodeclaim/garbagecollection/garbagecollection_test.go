@@ -117,18 +117,18 @@ func TestInstanceDies(t *testing.T) {
 	r := harness.New(t, memory.Options{}, harness.Pool("web"))
 	launch(t, r, "lives")
 	r.Far.Kill(launch(t, r, "dead").ProviderID)
-	ghost := launch(t, r, "ghost")
-	r.Join(ghost, harness.Ready)
-	r.Far.Kill(ghost.ProviderID)
+	killed := launch(t, r, "killed")
+	r.Join(killed, harness.Ready)
+	r.Far.Kill(killed.ProviderID)
 	c := New(r.Kit, 1)
 	for range 2 {
 		if again := r.Run(c, "").After; again != period {
 			t.Errorf("looks again in %s", again)
 		}
 	}
-	got := []bool{deleted(r, "lives"), deleted(r, "dead"), deleted(r, "ghost")}
+	got := []bool{deleted(r, "lives"), deleted(r, "dead"), deleted(r, "killed")}
 	if diff := cmp.Diff([]bool{false, true, false}, got); diff != "" {
-		t.Errorf("deleted: lives, dead, ghost (-want +got):\n%s", diff)
+		t.Errorf("deleted: lives, dead, killed (-want +got):\n%s", diff)
 	}
 	if n := r.Count(r.Kit.Metrics.NodeclaimsDisruptedTotal); n != 1 {
 		t.Errorf("counted %v", n)

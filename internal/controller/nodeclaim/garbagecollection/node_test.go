@@ -17,7 +17,7 @@ import (
 // TestGhosts: which nodes were not registered before their machine went.
 func TestGhosts(t *testing.T) {
 	t.Parallel()
-	ghost := func(change func(*corev1.Node)) corev1.Node {
+	node := func(change func(*corev1.Node)) corev1.Node {
 		node := corev1.Node{}
 		node.Name, node.Spec.ProviderID = "n", "gone"
 		node.Labels = map[string]string{karpenterv1.LabelNodePool: "web"}
@@ -31,21 +31,21 @@ func TestGhosts(t *testing.T) {
 		node corev1.Node
 		want bool
 	}{
-		"its machine is gone":                {ghost(func(*corev1.Node) {}), true},
-		"its machine is on its way out":      {ghost(func(n *corev1.Node) { n.Spec.ProviderID = "ending" }), true},
-		"it is of no pool":                   {ghost(func(n *corev1.Node) { n.Labels = nil }), false},
-		"it is of a pool of others":          {ghost(func(n *corev1.Node) { n.Labels[karpenterv1.LabelNodePool] = "theirs" }), false},
-		"its machine is there":               {ghost(func(n *corev1.Node) { n.Spec.ProviderID = "here" }), false},
-		"a claim knows its machine":          {ghost(func(n *corev1.Node) { n.Spec.ProviderID = "claimed" }), false},
-		"it was taken in":                    {ghost(func(n *corev1.Node) { n.Spec.Taints = nil }), false},
-		"it is ready":                        {ghost(harness.Ready), false},
-		"it has just joined":                 {ghost(func(n *corev1.Node) { n.CreationTimestamp.Time = now.Add(-time.Second) }), false},
-		"its machine is not known":           {ghost(func(n *corev1.Node) { n.Spec.ProviderID = "" }), false},
-		"it is being deleted already anyway": {ghost(func(n *corev1.Node) { n.DeletionTimestamp = &n.CreationTimestamp }), false},
+		"its machine is gone":                {node(func(*corev1.Node) {}), true},
+		"its machine is on its way out":      {node(func(n *corev1.Node) { n.Spec.ProviderID = "ending" }), true},
+		"it is of no pool":                   {node(func(n *corev1.Node) { n.Labels = nil }), false},
+		"it is of a pool of others":          {node(func(n *corev1.Node) { n.Labels[karpenterv1.LabelNodePool] = "theirs" }), false},
+		"its machine is there":               {node(func(n *corev1.Node) { n.Spec.ProviderID = "here" }), false},
+		"a claim knows its machine":          {node(func(n *corev1.Node) { n.Spec.ProviderID = "claimed" }), false},
+		"it was taken in":                    {node(func(n *corev1.Node) { n.Spec.Taints = nil }), false},
+		"it is ready":                        {node(harness.Ready), false},
+		"it has just joined":                 {node(func(n *corev1.Node) { n.CreationTimestamp.Time = now.Add(-time.Second) }), false},
+		"its machine is not known":           {node(func(n *corev1.Node) { n.Spec.ProviderID = "" }), false},
+		"it is being deleted already anyway": {node(func(n *corev1.Node) { n.DeletionTimestamp = &n.CreationTimestamp }), false},
 	} {
 		claims := []karpenterv1.NodeClaim{claimed("a", "claimed", time.Hour)}
 		if got := len(instanceless([]corev1.Node{tc.node}, map[string]bool{"web": true}, claims, shown, now, about())) > 0; got != tc.want {
-			t.Errorf("%s: a ghost %t, want %t", name, got, tc.want)
+			t.Errorf("%s: collected %t, want %t", name, got, tc.want)
 		}
 	}
 }

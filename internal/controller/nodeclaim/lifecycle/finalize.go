@@ -212,7 +212,7 @@ func (l *lifecycle) terminate(ctx context.Context, claim *karpenterv1.NodeClaim,
 }
 
 // finish ends a claim whose instance is gone. A node that joined and was never registered
-// would stay behind as a ghost, so it goes too.
+// would stay behind without an instance, so it goes too.
 func (l *lifecycle) finish(ctx context.Context, claim *karpenterv1.NodeClaim, nodes []*corev1.Node) error {
 	if err := l.deleteNodes(ctx, nodes); err != nil {
 		return err

@@ -167,8 +167,8 @@ func (r refused) tell(ctx context.Context, pool *karpenterv1.NodePool, list []*k
 	}
 	for _, claim := range list {
 		message := fmt.Sprintf("Failed to schedule pod, nodeclaim/%s cannot be launched: %s", claim.Name, refusal(claim).Message)
-		for _, guest := range r.world.GuestsOf(claim.Name) {
-			if pod, found := r.world.Pod(guest.Namespace, guest.Name); found && pod.UID == guest.UID {
+		for _, ref := range r.world.PodsOf(claim.Name) {
+			if pod, found := r.world.Pod(ref.Namespace, ref.Name); found && pod.UID == ref.UID {
 				r.kit.Events.Publish(telemetry.Warning(pod, "FailedScheduling", message, string(pod.UID), reason).Within(every))
 			}
 		}

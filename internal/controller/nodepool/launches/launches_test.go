@@ -46,7 +46,7 @@ func TestRefusedLaunchesAreTold(t *testing.T) {
 	w.Put(pod)
 	claim := &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{
 		Name: "web-1", UID: "uid-1", CreationTimestamp: metav1.NewTime(r.Clock.Now()), Labels: map[string]string{karpenterv1.LabelNodePool: "web"}}}
-	if cause := w.Assume(claim, model.Resources{}, []world.Guest{{UID: "uid-p", Namespace: "default", Name: "p"}}); cause.Code != reason.None {
+	if cause := w.Assume(claim, model.Resources{}, []world.PodRef{{UID: "uid-p", Namespace: "default", Name: "p"}}); cause.Code != reason.None {
 		t.Fatal(cause.Text())
 	}
 	r.Must(r.API.Create(context.Background(), claim))

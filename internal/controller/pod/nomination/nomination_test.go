@@ -41,17 +41,17 @@ func newScene(t *testing.T, change ...func(*harness.Harness)) *scene {
 	}
 	s.world = world.New(ingest.Options{Vocabulary: s.Kit.Cloud.Describe().Vocabulary(), Unjudged: true}, s.Clock)
 	s.nominator = nomination.New(s.Kit, s.world, s.Kit.Client, 1)
-	var guests []world.Guest
+	var refs []world.PodRef
 	for name, cpu := range map[string]string{"small": "100m", "large": "2"} {
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID("uid-" + name)}, Status: corev1.PodStatus{Phase: corev1.PodPending}}
 		p.Spec.Containers = []corev1.Container{{Name: "app", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}}}}
 		s.Must(s.API.Create(t.Context(), p))
 		s.world.Put(p)
 		s.pods = append(s.pods, p)
-		guests = append(guests, world.Guest{UID: p.UID, Namespace: p.Namespace, Name: p.Name})
+		refs = append(refs, world.PodRef{UID: p.UID, Namespace: p.Namespace, Name: p.Name})
 	}
 	claim := &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: claimName}}
-	if cause := s.world.Assume(claim, model.Resources{}, guests); cause.Code != reason.None {
+	if cause := s.world.Assume(claim, model.Resources{}, refs); cause.Code != reason.None {
 		t.Fatal(cause.Text())
 	}
 	return s
@@ -110,7 +110,7 @@ func TestANodeDoesNotWaitForEver(t *testing.T) {
 func TestNodesOfABurstOpenTogether(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
-	if cause := s.world.Assume(&karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "web-2"}}, model.Resources{}, []world.Guest{{UID: s.pods[0].UID, Namespace: "default", Name: s.pods[0].Name}}); cause.Code != reason.None {
+	if cause := s.world.Assume(&karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "web-2"}}, model.Resources{}, []world.PodRef{{UID: s.pods[0].UID, Namespace: "default", Name: s.pods[0].Name}}); cause.Code != reason.None {
 		t.Fatal(cause.Text())
 	}
 	if wait := s.nominator.Prepare(t.Context(), claimName, nodeName); wait <= 0 {

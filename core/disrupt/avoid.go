@@ -9,14 +9,14 @@ import (
 	"tenon/core/provision/fleet"
 )
 
-// tidy does without new nodes that are not well filled, if what is on them also fits on
+// avoidNewNodes does without new nodes that are not well filled, if what is on them also fits on
 // nodes that stay: their pods move in any case. A group knows its own share of those
 // nodes only.
-func (x *search) tidy() {
+func (x *search) avoidNewNodes() {
 	for i := range x.list {
 		d := &x.list[i]
 		d.Replacements = slices.DeleteFunc(d.Replacements, func(c plan.Claim) bool {
-			return x.wasteful(&c) && !x.spent() && x.scatter(d, &c)
+			return x.wasteful(&c) && !x.spent() && x.moveToOthers(d, &c)
 		})
 	}
 }
@@ -34,8 +34,8 @@ func (x *search) wasteful(c *plan.Claim) bool {
 	return value < 0.9*float64(c.Offer.Price)
 }
 
-// scatter puts the pods of a claim on nodes that stay.
-func (x *search) scatter(d *plan.Disruption, c *plan.Claim) bool {
+// moveToOthers puts the pods of a claim on nodes that stay.
+func (x *search) moveToOthers(d *plan.Disruption, c *plan.Claim) bool {
 	if slices.ContainsFunc(c.Pods, x.fleet.Ruled) {
 		return false // the claim counts for their rules already
 	}

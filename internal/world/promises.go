@@ -7,18 +7,18 @@ import (
 	"tenon/internal/owner"
 )
 
-// trust is how far it is believed that ReplicaSets make the pods that they want. What keeps a
+// promises is how far it is believed that ReplicaSets make the pods that they want. What keeps a
 // set from making them need not be visible: a webhook refuses them, or its author takes the wish
 // back. What is known of each is kept here; how far it goes is said by wait.Believed.
 //
 //	announced ──all come──▶ kept: twice the share
 //	    └──no pod for a while, hindered, scaled down──▶ broken: the share that came
-type trust struct {
+type promises struct {
 	open   map[owner.Ref]*promise // by ReplicaSet
 	shares map[owner.Ref]int      // in parts of wait.WholeShare, by workload and by namespace; absent is all
 	peaks  map[string]int         // the most pods of one set at once, by namespace
-	// rumours are when a namespace had pods of a ReplicaSet that was never heard of.
-	rumours map[string]time.Time
+	// unheard are when a namespace had pods of a ReplicaSet that was never heard of.
+	unheard map[string]time.Time
 }
 
 // promise is what a ReplicaSet of a workload has announced and not made yet.
@@ -30,8 +30,8 @@ type promise struct {
 // mostTrusted is how many workloads are remembered; when there are more, all are forgotten.
 const mostTrusted = 20_000
 
-func newTrust() trust {
-	return trust{open: map[owner.Ref]*promise{}, shares: map[owner.Ref]int{}, peaks: map[string]int{}, rumours: map[string]time.Time{}}
+func newPromises() promises {
+	return promises{open: map[owner.Ref]*promise{}, shares: map[owner.Ref]int{}, peaks: map[string]int{}, unheard: map[string]time.Time{}}
 }
 
 // namespaceOf stands for all workloads of a namespace: what is known of others speaks for a new
@@ -39,7 +39,7 @@ func newTrust() trust {
 func namespaceOf(workload owner.Ref) owner.Ref { return owner.Ref{Namespace: workload.Namespace} }
 
 // share is that of a workload, else of its namespace.
-func (t *trust) share(workload owner.Ref) int {
+func (t *promises) share(workload owner.Ref) int {
 	for _, known := range []owner.Ref{workload, namespaceOf(workload)} {
 		if share, found := t.shares[known]; found {
 			return share
@@ -49,17 +49,17 @@ func (t *trust) share(workload owner.Ref) int {
 }
 
 // believed is how many of the missing pods of a set are believed in, where it has some.
-func (t *trust) believed(workload owner.Ref, have, missing int) int {
+func (t *promises) believed(workload owner.Ref, have, missing int) int {
 	return wait.Believed(have, missing, t.peaks[workload.Namespace], t.share(workload))
 }
 
 // count notes how many pods a set of a namespace has.
-func (t *trust) count(namespace string, have int) {
+func (t *promises) count(namespace string, have int) {
 	t.peaks[namespace] = max(t.peaks[namespace], have)
 }
 
 // came notes that a pod of a set has been made, which has so many now.
-func (t *trust) came(set owner.Ref, have int, now time.Time) {
+func (t *promises) came(set owner.Ref, have int, now time.Time) {
 	if p := t.open[set]; p != nil {
 		p.Last = now
 		t.judge(set, have, false, now)
@@ -67,7 +67,7 @@ func (t *trust) came(set owner.Ref, have int, now time.Time) {
 }
 
 // promise notes that so many pods of a set are announced beside those that it has.
-func (t *trust) promise(set, workload owner.Ref, have, announced int, now time.Time) {
+func (t *promises) promise(set, workload owner.Ref, have, announced int, now time.Time) {
 	p := t.open[set]
 	if p == nil {
 		p = &promise{workload: workload, Promise: wait.Promise{From: have, Last: now}}
@@ -78,7 +78,7 @@ func (t *trust) promise(set, workload owner.Ref, have, announced int, now time.T
 
 // judge closes a promise that is kept, or that is kept no more: hopeless says that the set does
 // not want that many, or cannot make them.
-func (t *trust) judge(set owner.Ref, have int, hopeless bool, now time.Time) {
+func (t *promises) judge(set owner.Ref, have int, hopeless bool, now time.Time) {
 	p := t.open[set]
 	kept, over := p.Kept(have, hopeless, now)
 	if !over {
@@ -94,17 +94,17 @@ func (t *trust) judge(set owner.Ref, have int, hopeless bool, now time.Time) {
 }
 
 // doubt notes that a set was waited for in vain.
-func (t *trust) doubt(set owner.Ref, now time.Time) {
-	for namespace, at := range t.rumours {
+func (t *promises) doubt(set owner.Ref, now time.Time) {
+	for namespace, at := range t.unheard {
 		if !wait.InVain(at, now) {
-			delete(t.rumours, namespace)
+			delete(t.unheard, namespace)
 		}
 	}
-	t.rumours[set.Namespace] = now
+	t.unheard[set.Namespace] = now
 }
 
 // doubts reports whether sets of a namespace that are not heard of are not worth waiting for.
-func (t *trust) doubts(namespace string, now time.Time) bool {
-	at, known := t.rumours[namespace]
+func (t *promises) doubts(namespace string, now time.Time) bool {
+	at, known := t.unheard[namespace]
 	return known && wait.InVain(at, now)
 }

@@ -4,11 +4,11 @@ import (
 	"tenon/core/topology"
 )
 
-// circles joins the groups of pods that one rule or one pod connects: pods of different
-// circles can be moved without looking at each other.
-type circles struct{ parent map[int32]int32 }
+// components joins the groups of pods that one rule or one pod connects: pods of different
+// components can be moved without looking at each other.
+type components struct{ parent map[int32]int32 }
 
-func (c *circles) root(g int32) int32 {
+func (c *components) root(g int32) int32 {
 	if c.parent == nil {
 		c.parent = map[int32]int32{}
 	}
@@ -22,7 +22,7 @@ func (c *circles) root(g int32) int32 {
 }
 
 // join connects all groups of one shape.
-func (c *circles) join(r *topology.Rules) {
+func (c *components) join(r *topology.Rules) {
 	groups := groupsOf(r)
 	for i := 1; i < len(groups); i++ {
 		if a, b := c.root(groups[0]), c.root(groups[i]); a != b {
@@ -31,8 +31,8 @@ func (c *circles) join(r *topology.Rules) {
 	}
 }
 
-// of is the circle of a shape, -1 without rules.
-func (c *circles) of(r *topology.Rules) int32 {
+// of is the component of a shape, -1 without rules.
+func (c *components) of(r *topology.Rules) int32 {
 	groups := groupsOf(r)
 	if len(groups) == 0 {
 		return -1

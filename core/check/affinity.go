@@ -10,7 +10,7 @@ import (
 // whether a pod it keeps away may be in its domain; one of the two must be new. Pods
 // that must not be evicted from a leaving node keep others away until they are gone.
 func (e *state) checkAntiAffinity(f *finding) {
-	homes := slices.Concat(e.nodes, e.ghosts)
+	homes := slices.Concat(e.nodes, e.leaving)
 	for _, n := range homes {
 		for _, pod := range e.counted(n) {
 			for i := range e.template(pod).AntiAffinity {
@@ -42,16 +42,16 @@ func (e *state) checkApart(n *node, pod snapshot.PodIndex, term *snapshot.Affini
 
 // mayMeet finds a domain that both nodes may be in.
 func mayMeet(a, b *node, key string) (string, bool) {
-	for i := range a.faces {
-		domain, ok := a.faces[i].labels[key]
+	for i := range a.choices {
+		domain, ok := a.choices[i].labels[key]
 		if !ok {
 			continue
 		}
 		if a == b {
 			return domain, true
 		}
-		for j := range b.faces {
-			if other, ok := b.faces[j].labels[key]; ok && other == domain {
+		for j := range b.choices {
+			if other, ok := b.choices[j].labels[key]; ok && other == domain {
 				return domain, true
 			}
 		}
@@ -65,7 +65,7 @@ func (e *state) selects(term *snapshot.AffinityTerm, pod snapshot.PodIndex) bool
 }
 
 // selectsByAll reports whether every term picks the pod. To kube-scheduler only such pods
-// are company for a pod with several affinity terms.
+// are partners for a pod with several affinity terms.
 func (e *state) selectsByAll(terms []snapshot.AffinityTerm, pod snapshot.PodIndex) bool {
 	for i := range terms {
 		if !e.selects(&terms[i], pod) {
@@ -75,20 +75,20 @@ func (e *state) selectsByAll(terms []snapshot.AffinityTerm, pod snapshot.PodInde
 	return true
 }
 
-// checkAffinity asks for every placed pod's company when all are where they will be.
+// checkAffinity asks for every placed pod's partners when all are where they will be.
 func (e *state) checkAffinity(f *finding) {
 	all := func(snapshot.PodIndex) bool { return true }
 	for _, n := range e.nodes {
 		for _, pod := range n.placed {
-			if _, where, ok := e.hasCompany(n, pod, all); !ok {
+			if _, where, ok := e.affinityHolds(n, pod, all); !ok {
 				f.note(Violation{Rule: Affinity, Pod: e.s.Pods[pod].Key(), Node: n.name, Where: where})
 			}
 		}
 	}
 }
 
-// checkAffinityOrder lets pods arrive one by one. Those with company come first; when
-// none has any, one that is its own company may begin, as kube-scheduler allows it
+// checkAffinityOrder lets pods arrive one by one. Those with partners come first; when
+// none has any, one that is its own partner may begin, as kube-scheduler allows it
 // where there is no other pod of its kind.
 func (e *state) checkAffinityOrder(f *finding) {
 	arrived := make([]bool, len(e.s.Pods))
@@ -112,7 +112,7 @@ func (e *state) checkAffinityOrder(f *finding) {
 	for len(waiting) > 0 {
 		next := -1
 		for i, a := range waiting {
-			founds, _, ok := e.hasCompany(a.n, a.pod, present)
+			founds, _, ok := e.affinityHolds(a.n, a.pod, present)
 			if ok && (next < 0 || !founds) {
 				next = i
 				if !founds {
@@ -131,22 +131,22 @@ func (e *state) checkAffinityOrder(f *finding) {
 	}
 }
 
-// hasCompany reports whether a pod's required affinity holds on its node among those
+// affinityHolds reports whether a pod's required affinity holds on its node among those
 // present, for every choice of the cloud. founds means that it holds only because no pod
-// of its kind is there yet and the pod is its own company.
-func (e *state) hasCompany(n *node, pod snapshot.PodIndex, present func(pod snapshot.PodIndex) bool) (founds bool, where string, ok bool) {
+// of its kind is there yet and the pod is its own partner.
+func (e *state) affinityHolds(n *node, pod snapshot.PodIndex, present func(pod snapshot.PodIndex) bool) (founds bool, where string, ok bool) {
 	terms := e.template(pod).Affinity
 	if len(terms) == 0 {
 		return false, "", true
 	}
-	company, anywhere := e.company(terms, pod, present)
-	for i := range n.faces {
+	partners, anywhere := e.affinityNodes(terms, pod, present)
+	for i := range n.choices {
 		for t := range terms {
-			domain, labelled := n.faces[i].labels[terms[t].Key]
+			domain, labelled := n.choices[i].labels[terms[t].Key]
 			if !labelled {
 				return false, terms[t].Key + ": the node has no such label", false
 			}
-			if !slices.ContainsFunc(company, func(c *node) bool { return c == n || surelyIn(c, terms[t].Key, domain) }) {
+			if !slices.ContainsFunc(partners, func(c *node) bool { return c == n || surelyIn(c, terms[t].Key, domain) }) {
 				founds, where = true, terms[t].Key
 			}
 		}
@@ -157,9 +157,9 @@ func (e *state) hasCompany(n *node, pod snapshot.PodIndex, present func(pod snap
 	return founds, where, true
 }
 
-// company lists the nodes with a pod that all terms pick, and says whether any of
+// affinityNodes lists the nodes with a pod that all terms pick, and says whether any of
 // them has a label that a term is about.
-func (e *state) company(terms []snapshot.AffinityTerm, pod snapshot.PodIndex, present func(pod snapshot.PodIndex) bool) (nodes []*node, anywhere bool) {
+func (e *state) affinityNodes(terms []snapshot.AffinityTerm, pod snapshot.PodIndex, present func(pod snapshot.PodIndex) bool) (nodes []*node, anywhere bool) {
 	for _, n := range e.nodes {
 		if !slices.ContainsFunc(e.counted(n), func(other snapshot.PodIndex) bool {
 			return other != pod && present(other) && e.selectsByAll(terms, other)
@@ -168,8 +168,8 @@ func (e *state) company(terms []snapshot.AffinityTerm, pod snapshot.PodIndex, pr
 		}
 		nodes = append(nodes, n)
 		for t := range terms {
-			for i := range n.faces {
-				if _, ok := n.faces[i].labels[terms[t].Key]; ok {
+			for i := range n.choices {
+				if _, ok := n.choices[i].labels[terms[t].Key]; ok {
 					anywhere = true
 				}
 			}
@@ -179,10 +179,10 @@ func (e *state) company(terms []snapshot.AffinityTerm, pod snapshot.PodIndex, pr
 }
 
 func surelyIn(n *node, key, domain string) bool {
-	for i := range n.faces {
-		if value, ok := n.faces[i].labels[key]; !ok || value != domain {
+	for i := range n.choices {
+		if value, ok := n.choices[i].labels[key]; !ok || value != domain {
 			return false
 		}
 	}
-	return len(n.faces) > 0
+	return len(n.choices) > 0
 }

@@ -13,8 +13,8 @@ import (
 	"tenon/internal/surge"
 )
 
-// guests are the pods, as objects and as a list of values in the order of their names.
-type guests struct {
+// podState are the pods, as objects and as a list of values in the order of their names.
+type podState struct {
 	all       map[key]*corev1.Pod
 	on        map[string]map[key]struct{}    // by the node that they are bound to
 	waiting   map[key]time.Time              // those that want a place and have no claim, since when
@@ -27,8 +27,8 @@ type guests struct {
 	list      pages
 }
 
-func newGuests() guests {
-	return guests{
+func newPodState() podState {
+	return podState{
 		all: map[key]*corev1.Pod{}, on: map[string]map[key]struct{}{},
 		waiting: map[key]time.Time{}, waitingBy: map[owner.Ref]int{}, count: map[owner.Ref]int{},
 		singles: map[owner.Ref]map[key]struct{}{}, ending: map[key]struct{}{}, dirty: map[key]struct{}{},
@@ -42,19 +42,19 @@ func (w *World) putPod(pod *corev1.Pod) {
 		return
 	}
 	pod = w.withoutNomination(pod)
-	old := w.guests.all[k]
+	old := w.pods.all[k]
 	if old != nil && old.UID != pod.UID {
 		w.removePod(k) // one of a StatefulSet has been made again under the same name
 		old = nil
 	}
 	if old != nil {
-		w.guests.unlink(k, old)
+		w.pods.unlink(k, old)
 	}
-	w.guests.link(k, pod)
+	w.pods.link(k, pod)
 	w.credit(pod, old == nil)
 	w.index.Replace(old, pod)
 	if pod.Spec.NodeName != "" && (old == nil || old.Spec.NodeName == "") {
-		w.land(pod)
+		w.bound(pod)
 	}
 	w.await(k, pod, old != nil && !ingest.IsJudged(old) && ingest.IsJudged(pod))
 	if old != nil && ingest.DaemonSetOf(old) != ingest.DaemonSetOf(pod) {
@@ -70,23 +70,23 @@ func (w *World) credit(pod *corev1.Pod, fresh bool) {
 		return
 	}
 	if fresh {
-		w.trust.came(set, w.guests.count[set], w.clock.Now())
+		w.promises.came(set, w.pods.count[set], w.clock.Now())
 	}
-	w.trust.count(set.Namespace, w.guests.count[set])
+	w.promises.count(set.Namespace, w.pods.count[set])
 }
 
-// land: the pod is bound. If it went elsewhere than to the place that was found for it, it
+// bound: the pod is bound. If it went elsewhere than to the place that was found for it, it
 // may have taken another pod's.
-func (w *World) land(pod *corev1.Pod) {
+func (w *World) bound(pod *corev1.Pod) {
 	promised := w.ledger.claimFor(pod.UID)
 	w.ledger.release(pod.UID)
-	delete(w.ledger.said, pod.UID)
+	delete(w.ledger.nominations, pod.UID)
 	delete(w.ledger.lost, pod.UID)
-	delete(w.ledger.unsaid, pod.UID)
-	host := w.roster.claimOf(pod.Spec.NodeName)
+	delete(w.ledger.toRecheck, pod.UID)
+	host := w.nodes.claimOf(pod.Spec.NodeName)
 	landed := host == promised
 	if !landed && len(w.ledger.byClaim[host]) > 0 {
-		if landed = w.swap(pod, host, promised); !landed {
+		if landed = w.exchangePlaces(pod, host, promised); !landed {
 			w.ledger.crowded[host] = true
 			w.pulse.count++ // the next look settles it
 		}
@@ -99,27 +99,27 @@ func (w *World) land(pod *corev1.Pod) {
 // await notes whether the pod wants a place. judged says that the scheduler has just
 // refused it.
 func (w *World) await(k key, pod *corev1.Pod, judged bool) {
-	_, waited := w.guests.waiting[k]
+	_, waited := w.pods.waiting[k]
 	waits := !w.ledger.hasPlace(pod.UID) && w.translator.Awaits(pod)
 	switch {
 	case waits && !waited:
 		now := w.clock.Now()
-		w.guests.waiting[k] = now
+		w.pods.waiting[k] = now
 		if w.replacesMoved(pod) && w.ledger.lost[pod.UID].IsZero() {
 			w.ledger.lost[pod.UID] = now
 		}
 		set := replicaSetOf(pod)
-		w.guests.waitingBy[set]++
-		w.pulse.arrive(set, !set.None() && w.guests.count[set] == 1, now)
+		w.pods.waitingBy[set]++
+		w.pulse.arrive(set, !set.None() && w.pods.count[set] == 1, now)
 	case waits && judged:
 		w.pulse.object() // the scheduler found no place where we may have seen one
 	case waited && !waits:
-		w.guests.settle(k, pod)
+		w.pods.settle(k, pod)
 	}
 }
 
 // settle: the pod waits no longer.
-func (g *guests) settle(k key, pod *corev1.Pod) {
+func (g *podState) settle(k key, pod *corev1.Pod) {
 	if _, waited := g.waiting[k]; !waited {
 		return
 	}
@@ -131,21 +131,21 @@ func (g *guests) settle(k key, pod *corev1.Pod) {
 }
 
 func (w *World) removePod(k key) {
-	pod := w.guests.all[k]
+	pod := w.pods.all[k]
 	if pod == nil {
 		return
 	}
-	w.guests.settle(k, pod)
-	w.guests.unlink(k, pod)
+	w.pods.settle(k, pod)
+	w.pods.unlink(k, pod)
 	w.index.Replace(pod, nil)
-	delete(w.guests.all, k)
+	delete(w.pods.all, k)
 	w.ledger.release(pod.UID)
-	delete(w.ledger.said, pod.UID)
+	delete(w.ledger.nominations, pod.UID)
 	delete(w.ledger.lost, pod.UID)
-	delete(w.ledger.unsaid, pod.UID)
+	delete(w.ledger.toRecheck, pod.UID)
 	w.displace(pod)
 	w.daemons.lost(pod)
-	if len(w.guests.held) > 0 {
+	if len(w.pods.held) > 0 {
 		w.pulse.supply() // a pod that was held for its sake need not wait any more
 	}
 }
@@ -164,7 +164,7 @@ func counts(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
 }
 
-func (g *guests) link(k key, pod *corev1.Pod) {
+func (g *podState) link(k key, pod *corev1.Pod) {
 	g.all[k] = pod
 	g.dirty[k] = struct{}{}
 	set := replicaSetOf(pod)
@@ -188,7 +188,7 @@ func (g *guests) link(k key, pod *corev1.Pod) {
 	}
 }
 
-func (g *guests) unlink(k key, pod *corev1.Pod) {
+func (g *podState) unlink(k key, pod *corev1.Pod) {
 	g.dirty[k] = struct{}{}
 	delete(g.ending, k)
 	set := replicaSetOf(pod)
@@ -208,13 +208,13 @@ func (g *guests) unlink(k key, pod *corev1.Pod) {
 	}
 }
 
-func (g *guests) dirtyAll() {
+func (g *podState) dirtyAll() {
 	for k := range g.all {
 		g.dirty[k] = struct{}{}
 	}
 }
 
-func (g *guests) dirtyIn(namespace string) {
+func (g *podState) dirtyIn(namespace string) {
 	for k := range g.all {
 		if k.Namespace == namespace {
 			g.dirty[k] = struct{}{}
@@ -224,20 +224,20 @@ func (g *guests) dirtyIn(namespace string) {
 
 // dirtySingles marks the pods of a ReplicaSet that are replaced before they go only as long
 // as they are single.
-func (g *guests) dirtySingles(set owner.Ref) {
+func (g *podState) dirtySingles(set owner.Ref) {
 	for k := range g.singles[set] {
 		g.dirty[k] = struct{}{}
 	}
 }
 
-func (g *guests) dirtyAllSingles() {
+func (g *podState) dirtyAllSingles() {
 	for set := range g.singles {
 		g.dirtySingles(set)
 	}
 }
 
 // dirtyWithClaims marks pods that use volumes, in one namespace or in all.
-func (g *guests) dirtyWithClaims(namespace string) {
+func (g *podState) dirtyWithClaims(namespace string) {
 	for k, pod := range g.all {
 		if (namespace == "" || k.Namespace == namespace) && hasVolumes(pod) {
 			g.dirty[k] = struct{}{}
@@ -251,7 +251,7 @@ func hasVolumes(pod *corev1.Pod) bool {
 	})
 }
 
-func (g *guests) dirtyOn(node string) {
+func (g *podState) dirtyOn(node string) {
 	for k := range g.on[node] {
 		g.dirty[k] = struct{}{}
 	}
@@ -260,35 +260,35 @@ func (g *guests) dirtyOn(node string) {
 // refreshPods brings the list up to date.
 func (w *World) refreshPods() {
 	w.reconsider()
-	if len(w.guests.dirty) == 0 {
+	if len(w.pods.dirty) == 0 {
 		return
 	}
-	keys := make([]key, 0, len(w.guests.dirty))
-	for k := range w.guests.dirty {
+	keys := make([]key, 0, len(w.pods.dirty))
+	for k := range w.pods.dirty {
 		keys = append(keys, k)
 	}
 	slices.SortFunc(keys, compareKeys)
 	fresh := make([]snapshot.Pod, 0, len(keys))
 	for _, k := range keys {
-		if pod := w.guests.all[k]; pod != nil {
+		if pod := w.pods.all[k]; pod != nil {
 			if translated, ok := w.translate(k, pod); ok {
 				fresh = append(fresh, translated)
 			}
 		}
 	}
-	w.guests.list = w.guests.list.with(keys, fresh)
-	clear(w.guests.dirty)
+	w.pods.list = w.pods.list.with(keys, fresh)
+	clear(w.pods.dirty)
 }
 
 // reconsider marks the pods of leaving nodes for which it has changed whether they may be
 // moved: that depends on budgets and on the time.
 func (w *World) reconsider() {
-	for _, node := range w.roster.leaving {
+	for _, node := range w.nodes.leaving {
 		stays := w.takenBack(node)
-		for k := range w.guests.on[node] {
-			movable := !stays && w.translator.Movable(w.guests.all[k])
-			if known := w.guests.list.find(k); known == nil || known.Movable != movable {
-				w.guests.dirty[k] = struct{}{}
+		for k := range w.pods.on[node] {
+			movable := !stays && w.translator.Movable(w.pods.all[k])
+			if known := w.pods.list.find(k); known == nil || known.Movable != movable {
+				w.pods.dirty[k] = struct{}{}
 			}
 		}
 	}
@@ -298,14 +298,14 @@ func (w *World) reconsider() {
 // picture. A pod that a claim was bought for is where it will be.
 func (w *World) translate(k key, pod *corev1.Pod) (snapshot.Pod, bool) {
 	node := pod.Spec.NodeName
-	leaving, known := w.roster.standing(node)
+	leaving, known := w.nodes.standing(node)
 	if node != "" && !known {
 		return snapshot.Pod{}, false
 	}
 	_, arranged := w.ledger.arranged[pod.UID]
-	out, ok := w.translator.Guest(pod, leaving && (arranged || !w.takenBack(node)))
+	out, ok := w.translator.PodOn(pod, leaving && (arranged || !w.takenBack(node)))
 	if ok && out.Pending {
-		if promised, found := w.roster.nodeOf(w.ledger.claimFor(pod.UID)); found {
+		if promised, found := w.nodes.nodeOf(w.ledger.claimFor(pod.UID)); found {
 			out.Node, out.Pending, out.Refused = promised, false, ""
 			out.Tie = w.translator.Tie(pod)
 			out.Tie.Promised = true
@@ -323,8 +323,8 @@ func (w *World) translate(k key, pod *corev1.Pod) (snapshot.Pod, bool) {
 
 // takenBack reports whether a node leaves for a disruption that will be taken back.
 func (w *World) takenBack(node string) bool {
-	m := w.roster.pairs.byNode[node]
-	return m != nil && ingest.TakenBack(&m.value, m.claim, func(claim string) bool { return w.roster.claim(claim) != nil })
+	m := w.nodes.pairs.byNode[node]
+	return m != nil && ingest.TakenBack(&m.value, m.claim, func(claim string) bool { return w.nodes.claim(claim) != nil })
 }
 
 func compareKeys(a, b key) int {

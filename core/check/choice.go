@@ -10,10 +10,10 @@ import (
 	"tenon/core/snapshot"
 )
 
-// addFaces lists what the claim's node may be: its offer, the alternatives, and all
+// addChoices lists what the claim's node may be: its offer, the alternatives, and all
 // else of the same instance types the claim's requirements admit, since requirements are
 // all that the cloud gets to see.
-func (e *state) addFaces(n *node, f *finding) bool {
+func (e *state) addChoices(n *node, f *finding) bool {
 	known := true
 	for i, o := range slices.AppendSeq([]plan.Offer{n.claim.Offer}, n.claim.Alternatives.All()) {
 		kind, offering := e.find(n.pool, o)
@@ -22,12 +22,12 @@ func (e *state) addFaces(n *node, f *finding) bool {
 			known = known && i > 0
 			continue
 		}
-		made, conflict := e.face(n, o, kind, offering)
+		made, conflict := e.choice(n, o, kind, offering)
 		if conflict != "" {
 			f.note(Violation{Rule: OfferExcluded, Node: n.name, Offer: offerText(o), Detail: conflict})
 		}
 		made.listed = true
-		n.faces = append(n.faces, made)
+		n.choices = append(n.choices, made)
 	}
 	e.addAdmitted(n)
 	return known
@@ -37,10 +37,10 @@ func (e *state) addFaces(n *node, f *finding) bool {
 // them. Those too small for what the claim requests are not launched for it.
 func (e *state) addAdmitted(n *node) {
 	listed, kinds := map[plan.Offer]bool{}, map[string]bool{}
-	for i := range n.faces {
-		listed[unpriced(n.faces[i].offer)] = true
+	for i := range n.choices {
+		listed[unpriced(n.choices[i].offer)] = true
 	}
-	for _, v := range slices.Clone(n.faces) {
+	for _, v := range slices.Clone(n.choices) {
 		kind := v.kind
 		if kinds[kind.Name] {
 			continue
@@ -52,9 +52,9 @@ func (e *state) addAdmitted(n *node) {
 			if !e.available(offering) || listed[unpriced(o)] {
 				continue
 			}
-			made, conflict := e.face(n, o, kind, offering)
+			made, conflict := e.choice(n, o, kind, offering)
 			if conflict == "" && n.claim.Requests.Fits(made.allocatable) {
-				n.faces = append(n.faces, made)
+				n.choices = append(n.choices, made)
 			}
 		}
 	}
@@ -106,11 +106,11 @@ func (e *state) available(o *catalog.Offering) bool {
 	return o.Available
 }
 
-// face says what the node will be under one offer; conflict is why pool, claim, type and
+// choice says what the node will be under one offer; conflict is why pool, claim, type and
 // offering contradict each other, so that it could not be launched.
-func (e *state) face(n *node, o plan.Offer, kind *catalog.Type, offering *catalog.Offering) (made face, conflict string) {
+func (e *state) choice(n *node, o plan.Offer, kind *catalog.Type, offering *catalog.Offering) (made choice, conflict string) {
 	all := n.pool.Requirements.Intersect(kind.Requirements).Intersect(offeringLabels(offering)).Intersect(n.asks)
-	made = face{
+	made = choice{
 		offer: o, kind: kind, offering: offering, allocatable: kind.Allocatable(offering),
 		labels: map[string]string{}, open: map[string]requirement.Requirement{},
 	}
@@ -134,7 +134,7 @@ func (e *state) face(n *node, o plan.Offer, kind *catalog.Type, offering *catalo
 // settle finds the value that a label will have. What one requirement leaves open the
 // claim's own labels may decide; otherwise a label that must be there is there, with a
 // value that cannot be counted on.
-func settle(made *face, c *plan.Claim, r requirement.Requirement) {
+func settle(made *choice, c *plan.Claim, r requirement.Requirement) {
 	key := r.Key()
 	if value, single := r.Single(); single {
 		made.labels[key] = value
@@ -158,7 +158,7 @@ func offeringLabels(o *catalog.Offering) requirement.Set {
 
 // satisfies reports whether the node surely meets the requirements, as kube-scheduler
 // will see them: label by label.
-func (v *face) satisfies(asked requirement.Set) (failing string, ok bool) {
+func (v *choice) satisfies(asked requirement.Set) (failing string, ok bool) {
 	for r := range asked.All() {
 		if !v.meets(r) {
 			return r.String(), false
@@ -167,7 +167,7 @@ func (v *face) satisfies(asked requirement.Set) (failing string, ok bool) {
 	return "", true
 }
 
-func (v *face) meets(r requirement.Requirement) bool {
+func (v *choice) meets(r requirement.Requirement) bool {
 	if value, ok := v.labels[r.Key()]; ok {
 		return r.Has(value)
 	}
@@ -205,7 +205,7 @@ func coversAll(r, possible requirement.Requirement) bool {
 var joined = map[string]string{"karpenter.sh/registered": "true", "karpenter.sh/initialized": "true"}
 
 // daemonsOn lists the DaemonSets that put a pod onto the node.
-func (e *state) daemonsOn(taints []model.Taint, v *face) []*snapshot.Template {
+func (e *state) daemonsOn(taints []model.Taint, v *choice) []*snapshot.Template {
 	inService := *v
 	inService.labels = map[string]string{}
 	for key, value := range joined {
@@ -242,7 +242,7 @@ func untolerated(taints []model.Taint, tolerations []model.Toleration) (model.Ta
 }
 
 // matchesNodeRules reports whether node selector and required node affinity hold.
-func (v *face) matchesNodeRules(t *snapshot.Template) bool {
+func (v *choice) matchesNodeRules(t *snapshot.Template) bool {
 	if _, ok := v.satisfies(t.Selector); !ok {
 		return false
 	}

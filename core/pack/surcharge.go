@@ -9,23 +9,23 @@ import (
 	"tenon/core/shape"
 )
 
-// toll is what each node of a pool pays in a relaxation, in millionths, for each unit that it
+// surcharge is what each node of a pool pays in a relaxation, in millionths, for each unit that it
 // takes of one of the pool's limits. It is negative where the pool has to be used up first.
-type toll struct {
+type surcharge struct {
 	pool int
 	name string
 	left int64
 	// least is how much of the limit every fleet takes.
 	least int64
 	each  float64
-	// low and high are tolls that are known to be too low and too high.
+	// low and high are surcharges that are known to be too low and too high.
 	low, high float64
 	used      float64
 }
 
-// tolled is a relaxation with tolls in place of limits. Its price less what the limits would
-// have brought in tolls is a bound for fleets that keep the limits, for any tolls.
-type tolled struct {
+// surcharged is a relaxation with surcharges in place of limits. Its price less what the limits would
+// have brought in surcharges is a bound for fleets that keep the limits, for any surcharges.
+type surcharged struct {
 	*packer
 	rows   *rows
 	hosts  []*bin
@@ -33,30 +33,30 @@ type tolled struct {
 	rounds int
 }
 
-// addTolls makes one for each limit of a pool that may be asked.
-func (p *packer) addTolls(pr *Proof) {
+// addSurcharges makes one for each limit of a pool that may be asked.
+func (p *packer) addSurcharges(pr *Proof) {
 	for pool, list := range pr.Limits {
 		for _, l := range list {
 			if p.pools[pool] {
-				t := toll{pool: pool, name: l.Name, left: max(l.Value, 0), low: math.Inf(-1), high: math.Inf(1)}
+				t := surcharge{pool: pool, name: l.Name, left: max(l.Value, 0), low: math.Inf(-1), high: math.Inf(1)}
 				if len(list) == 1 {
 					t.least = p.leastOf(&t, pr)
 				}
-				p.tolls = append(p.tolls, t)
+				p.surcharges = append(p.surcharges, t)
 			}
 		}
 	}
 }
 
 // bound solves the relaxation, and notes what it takes of each limit.
-func (t *tolled) bound() int64 {
+func (t *surcharged) bound() int64 {
 	p := t.packer
 	p.relaxed = openable{}
 	out := p.solve(t.rows, t.steps, t.hosts...)
 	t.rounds++
 	brought := 0.0
-	for i := range p.tolls {
-		l := &p.tolls[i]
+	for i := range p.surcharges {
+		l := &p.surcharges[i]
 		l.used = 0
 		if l.each > 0 {
 			brought += float64(l.each * float64(l.left))
@@ -69,8 +69,8 @@ func (t *tolled) bound() int64 {
 			continue // an existing node
 		}
 		m := &p.sp.Machines[out.offers[pattern.Bin].machine]
-		for i := range p.tolls {
-			if l := &p.tolls[i]; l.pool == m.Pool {
+		for i := range p.surcharges {
+			if l := &p.surcharges[i]; l.pool == m.Pool {
 				l.used += float64(pattern.Amount * float64(Share(m.Capacity, l.name)))
 			}
 		}
@@ -78,29 +78,29 @@ func (t *tolled) bound() int64 {
 	return out.Bound - int64(math.Ceil(brought))
 }
 
-// raise changes the toll that is most in need of it; it reports false when none is, or the
+// raise changes the surcharge that is most in need of it; it reports false when none is, or the
 // rounds are spent.
-func (t *tolled) raise() bool {
-	if t.rounds >= tollRounds {
+func (t *surcharged) raise() bool {
+	if t.rounds >= surchargeRounds {
 		return false
 	}
 	worst, most := -1, 0.001
-	for i := range t.packer.tolls {
-		if off := t.packer.tolls[i].off(); off > most {
+	for i := range t.packer.surcharges {
+		if off := t.packer.surcharges[i].off(); off > most {
 			worst, most = i, off
 		}
 	}
 	if worst < 0 {
 		return false
 	}
-	l := &t.packer.tolls[worst]
+	l := &t.packer.surcharges[worst]
 	switch {
 	case !math.IsInf(l.low, -1) && !math.IsInf(l.high, 1):
 		l.each = (l.low + l.high) / 2
 	case l.each == 0 && math.IsInf(l.high, 1):
-		l.each = t.packer.firstToll(l)
+		l.each = t.packer.firstSurcharge(l)
 	case l.each == 0: // no machine may become cheaper than nothing, rounded
-		l.low = float64(-0.999 * t.packer.firstToll(l))
+		l.low = float64(-0.999 * t.packer.firstSurcharge(l))
 		l.each = l.low / 2
 	default:
 		l.each = float64(l.each * 4)
@@ -108,9 +108,9 @@ func (t *tolled) raise() bool {
 	return true
 }
 
-// off is by how much of the limit the relaxation takes too much or, with the toll that there
-// is, too little; and notes which of the two the toll leads to.
-func (l *toll) off() float64 {
+// off is by how much of the limit the relaxation takes too much or, with the surcharge that there
+// is, too little; and notes which of the two the surcharge leads to.
+func (l *surcharge) off() float64 {
 	left, least := float64(l.left), float64(l.least)
 	switch {
 	case l.each >= 0 && l.used > left:
@@ -132,7 +132,7 @@ func (l *toll) off() float64 {
 // leastOf is how much of a pool's only limit every fleet takes that keeps the order of pools:
 // a node of a pool of less weight is bought for a pod that the limit has no room for, or there is no
 // such node, and the pool has all pods that existing nodes have no room for.
-func (p *packer) leastOf(l *toll, pr *Proof) int64 {
+func (p *packer) leastOf(l *surcharge, pr *Proof) int64 {
 	tier := slices.IndexFunc(pr.Tiers, func(t []int) bool { return slices.Contains(t, l.pool) })
 	if tier != 0 || len(pr.Tiers) < 2 || len(pr.Tiers[0]) > 1 || len(p.minimums[l.pool]) > 0 {
 		return 0
@@ -165,7 +165,7 @@ func (p *packer) leastOf(l *toll, pr *Proof) int64 {
 }
 
 // smallest is the least share of the limit with which the pool surely has a node for a pod.
-func (p *packer) smallest(l *toll, s *shape.Shape) (least int64, ok bool) {
+func (p *packer) smallest(l *surcharge, s *shape.Shape) (least int64, ok bool) {
 	first, end := p.sp.PoolMachines(l.pool)
 	for m := first; m < end; m++ {
 		machine := &p.sp.Machines[m]
@@ -182,8 +182,8 @@ func (p *packer) smallest(l *toll, s *shape.Shape) (least int64, ok bool) {
 	return least, ok
 }
 
-// firstToll is a first toll: what a unit of the limit costs in the pool's cheapest machine.
-func (p *packer) firstToll(l *toll) float64 {
+// firstSurcharge is a first surcharge: what a unit of the limit costs in the pool's cheapest machine.
+func (p *packer) firstSurcharge(l *surcharge) float64 {
 	first, end := p.sp.PoolMachines(l.pool)
 	least := math.Inf(1)
 	for m := first; m < end; m++ {
@@ -202,11 +202,11 @@ func (p *packer) firstToll(l *toll) float64 {
 	return max(least, 1e-9)
 }
 
-// tollOf is what a machine pays, rounded down: a bound must not gain by rounding.
-func (p *packer) tollOf(pool int, capacity model.Resources) model.Money {
+// surchargeOf is what a machine pays, rounded down: a bound must not gain by rounding.
+func (p *packer) surchargeOf(pool int, capacity model.Resources) model.Money {
 	sum := 0.0
-	for i := range p.tolls {
-		if l := &p.tolls[i]; l.pool == pool {
+	for i := range p.surcharges {
+		if l := &p.surcharges[i]; l.pool == pool {
 			sum += float64(l.each * float64(Share(capacity, l.name)))
 		}
 	}

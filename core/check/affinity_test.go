@@ -268,7 +268,7 @@ func TestAffinity(t *testing.T) {
 			},
 			want: []Rule{Affinity, AffinityOrder},
 		},
-		"with company wherever the cloud chooses": {build: func(w *world) {
+		"with partners wherever the cloud chooses": {build: func(w *world) {
 			w.node("n1", "a")
 			w.node("n2", "b")
 			w.bound("n1", "api")
@@ -283,21 +283,21 @@ func TestAffinity(t *testing.T) {
 			},
 			want: []Rule{Affinity, AffinityOrder},
 		},
-		"its own company, alone": {build: func(w *world) {
+		"its own partner, alone": {build: func(w *world) {
 			w.claim("default", []snapshot.PodIndex{w.pod("web", near(zone, "web"))}, "small/a/spot")
 		}},
-		"its own company, in one zone": {build: func(w *world) {
+		"its own partner, in one zone": {build: func(w *world) {
 			w.claim("default", []snapshot.PodIndex{w.pod("web", near(zone, "web"))}, "small/a/spot")
 			w.claim("default", []snapshot.PodIndex{w.pod("web", near(zone, "web"))}, "small/a/spot")
 		}},
-		"its own company, in two zones": {
+		"its own partner, in two zones": {
 			build: func(w *world) {
 				w.claim("default", []snapshot.PodIndex{w.pod("web", near(zone, "web")), w.pod("web", near(zone, "web"))}, "small/a/spot")
 				w.claim("default", []snapshot.PodIndex{w.pod("web", near(zone, "web")), w.pod("web", near(zone, "web"))}, "small/b/spot")
 			},
 			want: []Rule{AffinityOrder},
 		},
-		"its own company, while others of its kind are elsewhere": {
+		"its own partner, while others of its kind are elsewhere": {
 			build: func(w *world) {
 				w.node("n1", "b")
 				w.bound("n1", "web")

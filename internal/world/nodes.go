@@ -17,8 +17,8 @@ import (
 	"tenon/internal/ingest"
 )
 
-// roster is the nodes and claims, each pair as one node of the snapshot.
-type roster struct {
+// nodes is the nodes and claims, each pair as one node of the snapshot.
+type nodeState struct {
 	nodes    map[string]*corev1.Node
 	claims   map[string]*karpenterv1.NodeClaim
 	assumed  map[string]*karpenterv1.NodeClaim // made by us, not seen yet
@@ -36,24 +36,24 @@ type roster struct {
 	fresh    []*member        // made in the last of them
 }
 
-func newRoster() roster {
-	return roster{
+func newNodeState() nodeState {
+	return nodeState{
 		nodes: map[string]*corev1.Node{}, claims: map[string]*karpenterv1.NodeClaim{}, assumed: map[string]*karpenterv1.NodeClaim{},
 		bought: map[string]string{}, nodeless: map[string]bool{}, touched: map[*member]bool{}, stale: true,
 	}
 }
 
 func (w *World) putNode(node *corev1.Node) {
-	old := w.roster.nodes[node.Name]
+	old := w.nodes.nodes[node.Name]
 	if old != nil && sameNode(old, node) {
 		return
 	}
-	w.roster.nodes[node.Name] = node
-	w.roster.regainNode(node)
+	w.nodes.nodes[node.Name] = node
+	w.nodes.nodeReturned(node)
 	if old == nil || old.Spec.ProviderID != node.Spec.ProviderID {
-		w.roster.stale = true
+		w.nodes.stale = true
 	}
-	w.roster.dirtyNode(node.Name)
+	w.nodes.dirtyNode(node.Name)
 	w.pulse.supply()
 }
 
@@ -67,40 +67,40 @@ func sameNode(a, b *corev1.Node) bool {
 			equality.Semantic.DeepEqual(a.Status.Allocatable, b.Status.Allocatable)
 }
 
-func (r *roster) removeNode(name string) {
+func (r *nodeState) removeNode(name string) {
 	if node := r.nodes[name]; node != nil {
-		r.loseNode(node)
+		r.nodeRemoved(node)
 	}
 	delete(r.nodes, name)
 	r.stale = true
 }
 
 // dirtyNode has a node translated again. One that is not known yet will be anyway.
-func (r *roster) dirtyNode(name string) {
+func (r *nodeState) dirtyNode(name string) {
 	if m := r.pairs.byNode[name]; m != nil {
 		r.touched[m] = true
 	}
 }
 
 func (w *World) putClaim(claim *karpenterv1.NodeClaim) {
-	if w.roster.assumed[claim.Name] != nil {
-		delete(w.roster.assumed, claim.Name)
+	if w.nodes.assumed[claim.Name] != nil {
+		delete(w.nodes.assumed, claim.Name)
 		delete(w.ledger.since, claim.Name)
 	}
 	w.made(claim.Name)
-	old := w.roster.claims[claim.Name]
+	old := w.nodes.claims[claim.Name]
 	if old != nil && old.ResourceVersion == claim.ResourceVersion {
 		return
 	}
-	w.roster.claims[claim.Name] = claim
+	w.nodes.claims[claim.Name] = claim
 	if claim.Status.ProviderID != "" {
-		w.roster.bought[claim.Status.ProviderID] = claim.Name
+		w.nodes.bought[claim.Status.ProviderID] = claim.Name
 	}
 	if old == nil || old.Status.ProviderID != claim.Status.ProviderID || old.Status.NodeName != claim.Status.NodeName {
-		w.roster.stale = true
+		w.nodes.stale = true
 	}
-	if m := w.roster.pairs.byClaim[claim.Name]; m != nil {
-		w.roster.touched[m] = true
+	if m := w.nodes.pairs.byClaim[claim.Name]; m != nil {
+		w.nodes.touched[m] = true
 	}
 	if old == nil || (old.DeletionTimestamp == nil) != (claim.DeletionTimestamp == nil) || w.comesDue(old, claim) {
 		w.pulse.supply()
@@ -129,27 +129,27 @@ func withoutVerdict(list []metav1.Condition) []metav1.Condition {
 }
 
 func (w *World) removeClaim(name string) {
-	if c := w.roster.claims[name]; c != nil {
-		delete(w.roster.bought, c.Status.ProviderID)
+	if c := w.nodes.claims[name]; c != nil {
+		delete(w.nodes.bought, c.Status.ProviderID)
 	}
-	delete(w.roster.claims, name)
-	delete(w.roster.assumed, name)
-	delete(w.roster.nodeless, name)
-	w.roster.stale = true
+	delete(w.nodes.claims, name)
+	delete(w.nodes.assumed, name)
+	delete(w.nodes.nodeless, name)
+	w.nodes.stale = true
 	w.pulse.supply()
 	w.breakPromises(name)
 }
 
 // claim finds one that was seen or is assumed.
-func (r *roster) claim(name string) *karpenterv1.NodeClaim {
+func (r *nodeState) claim(name string) *karpenterv1.NodeClaim {
 	if c := r.claims[name]; c != nil {
 		return c
 	}
 	return r.assumed[name]
 }
 
-// unborn counts claims that no node has come from yet.
-func (r *roster) unborn() int {
+// withoutNode counts claims that no node has come from yet.
+func (r *nodeState) withoutNode() int {
 	n := len(r.assumed)
 	for _, c := range r.claims {
 		if c.Status.NodeName == "" {
@@ -160,14 +160,14 @@ func (r *roster) unborn() int {
 }
 
 // standing says whether a node is in the picture, and whether it is leaving.
-func (r *roster) standing(node string) (leaving, known bool) { return r.pairs.standing(node) }
+func (r *nodeState) standing(node string) (leaving, known bool) { return r.pairs.standing(node) }
 
 // nodeOf is the name under which a claim's node is in the list.
-func (r *roster) nodeOf(claim string) (string, bool) { return r.pairs.nodeOf(claim) }
+func (r *nodeState) nodeOf(claim string) (string, bool) { return r.pairs.nodeOf(claim) }
 
 // claimOf is the claim of a node; empty if it has none. Unlike the list it knows what was
 // put last.
-func (r *roster) claimOf(node string) string {
+func (r *nodeState) claimOf(node string) string {
 	if n := r.nodes[node]; n != nil && n.Spec.ProviderID != "" {
 		return r.bought[n.Spec.ProviderID]
 	}
@@ -175,7 +175,7 @@ func (r *roster) claimOf(node string) string {
 }
 
 // nodeFor is the node that has come of a claim, or nil.
-func (r *roster) nodeFor(claim string) *corev1.Node {
+func (r *nodeState) nodeFor(claim string) *corev1.Node {
 	if c := r.claims[claim]; c != nil {
 		return r.nodes[c.Status.NodeName]
 	}
@@ -184,7 +184,7 @@ func (r *roster) nodeFor(claim string) *corev1.Node {
 
 // refreshNodes brings the list up to date, and marks the pods that it concerns.
 func (w *World) refreshNodes(prices map[string]ingest.Prices) {
-	r := &w.roster
+	r := &w.nodes
 	repriced := !maps.Equal(r.prices, prices)
 	r.prices = prices
 	if !r.stale && !repriced && !r.pairs.shared && w.retouch() {
@@ -202,7 +202,7 @@ func (w *World) refreshNodes(prices map[string]ingest.Prices) {
 // retouch translates the members that were touched. It reports false, and leaves the rest to
 // others, if one of them got another name, began to leave, came into the list or left it.
 func (w *World) retouch() bool {
-	r := &w.roster
+	r := &w.nodes
 	if len(r.touched) == 0 {
 		return true
 	}
@@ -223,7 +223,7 @@ func (w *World) retouch() bool {
 }
 
 // again is a member made of the same node and claim as they are now.
-func (r *roster) again(m *member, t *ingest.Translator) member {
+func (r *nodeState) again(m *member, t *ingest.Translator) member {
 	out := member{at: m.at, listed: m.listed, pairing: m.pairing}
 	if m.node != nil {
 		out.node = r.nodes[m.node.Name]
@@ -238,7 +238,7 @@ func (r *roster) again(m *member, t *ingest.Translator) member {
 
 // pair finds out which claim belongs to which node, and translates what is new. It reports
 // whether anything is.
-func (r *roster) pair(t *ingest.Translator, repriced bool) bool {
+func (r *nodeState) pair(t *ingest.Translator, repriced bool) bool {
 	old := r.pairs
 	r.pairings++
 	r.pairs = pairs{byNode: make(map[string]*member, len(r.nodes)), byClaim: make(map[string]*member, len(r.claims)+len(r.assumed))}
@@ -257,7 +257,7 @@ func (r *roster) pair(t *ingest.Translator, repriced bool) bool {
 
 // relist makes the list. Members that were in the last one keep their order, so that only the
 // fresh ones are sorted.
-func (r *roster) relist() {
+func (r *nodeState) relist() {
 	kept, fresh := make([]*member, len(r.list)), []*member(nil)
 	add := func(m *member) {
 		switch {
@@ -304,7 +304,7 @@ func together(a, b []*member) []*member {
 
 // moved are the names under which something else is found now than before, or nothing any more: those
 // of members that are new, and of members that are gone.
-func (r *roster) moved(before pairs) map[string]bool {
+func (r *nodeState) moved(before pairs) map[string]bool {
 	names := map[string]bool{}
 	add := func(m *member) {
 		if m.node != nil {
@@ -330,18 +330,18 @@ func (r *roster) moved(before pairs) map[string]bool {
 // follow has those pods looked at again whose node came, went, began to leave or got
 // another name. What was ordered is in the list now.
 func (w *World) follow(before pairs, names map[string]bool) {
-	now := w.roster.pairs
+	now := w.nodes.pairs
 	for name := range names {
 		was, had := before.standing(name)
 		if is, has := now.standing(name); was != is || had != has {
-			w.guests.dirtyOn(name)
+			w.pods.dirtyOn(name)
 		}
 	}
 	for claim, pods := range w.ledger.byClaim {
 		was, _ := before.nodeOf(claim)
 		if is, _ := now.nodeOf(claim); was != is {
 			for _, s := range pods {
-				w.guests.dirty[s.key] = struct{}{}
+				w.pods.dirty[s.key] = struct{}{}
 			}
 		}
 	}

@@ -10,9 +10,9 @@ import (
 // for nothing, or nearly. Who moves others there saves the node that they leave for as long
 // as the jobs run, and pays from then on for one that was bought for the jobs.
 
-// passing reports whether the node passes: no pod stays there, or what ends is worth more
+// temporary reports whether the node passes: no pod stays there, or what ends is worth more
 // than what stays. Nodes that are not given up when they are empty do not pass.
-func (x *search) passing(n *node) bool {
+func (x *search) temporary(n *node) bool {
 	if n.pool < 0 || n.Life.Protected {
 		return false
 	}
@@ -33,7 +33,7 @@ func (x *search) passing(n *node) bool {
 // takes reports whether a node may take some pods that move to save money: those that stay
 // do not go where a node passes.
 func (x *search) takes(n *node, stay bool) bool {
-	return x.receives(n) && !(stay && x.passing(n))
+	return x.receives(n) && !(stay && x.temporary(n))
 }
 
 // lasting are those of some nodes that may take the pods of others as far as this goes.
@@ -43,7 +43,7 @@ func (x *search) lasting(nodes, others []int) []int {
 	}
 	var out []int
 	for _, at := range nodes {
-		if !x.passing(&x.nodes[at]) {
+		if !x.temporary(&x.nodes[at]) {
 			out = append(out, at)
 		}
 	}

@@ -8,12 +8,12 @@ import (
 )
 
 // Some pods need others on their own node (pod affinity by hostname). Pods arrive one
-// after the other, so that one of them needs company that is there already, or has to be
+// after the other, so that one of them needs partners that are there already, or has to be
 // the first of its group. What must share a node is put there as a unit, in an order in
 // which each pod may arrive: bring adds the pods that one pod needs before it, gather the
 // rest of those that are tied to it.
 
-// dependent are the lots with pods left that need company on their node.
+// dependent are the lots with pods left that need partners on their node.
 func (p *packer) dependent() []int {
 	var out []int
 	for at := range p.lots {
@@ -24,32 +24,32 @@ func (p *packer) dependent() []int {
 	return out
 }
 
-// companyOnHosts places units that existing nodes hold, before other pods fill the room.
+// dependentOnHosts places units that existing nodes hold, before other pods fill the room.
 // What a new node may hold in whole waits for one, unless none is to be bought.
-func (p *packer) companyOnHosts() {
+func (p *packer) dependentOnHosts() {
 	if len(p.hosts) == 0 {
 		return
 	}
-	p.placeCompany(nil, len(p.tiers) > 0)
+	p.placeDependent(nil, len(p.tiers) > 0)
 	for _, b := range p.hosts {
 		if b.sealed {
-			b.company = slices.Clone(b.content)
+			b.partners = slices.Clone(b.content)
 		}
 	}
 }
 
-// placeCompany places the lots that need company, on nodes of some offers too. Patient
+// placeDependent places the lots that need partners, on nodes of some offers too. Patient
 // placing leaves units alone that begin a group and are not complete.
-func (p *packer) placeCompany(offers []offer, patient bool) {
-	p.joinCompany()
+func (p *packer) placeDependent(offers []offer, patient bool) {
+	p.joinPartners()
 	for _, at := range p.dependent() {
-		for p.lots[at].Count > 0 && p.foundCompany(at, offers, patient) {
+		for p.lots[at].Count > 0 && p.beginGroup(at, offers, patient) {
 		}
 	}
 }
 
-// joinCompany puts pods where their company is already, until no more find theirs.
-func (p *packer) joinCompany() {
+// joinPartners puts pods where their partners are already, until no more find theirs.
+func (p *packer) joinPartners() {
 	for again := true; again; {
 		again = false
 		for _, at := range p.dependent() {
@@ -58,7 +58,7 @@ func (p *packer) joinCompany() {
 	}
 }
 
-// join puts pods of a lot on nodes with their company, the nodes that hold most first.
+// join puts pods of a lot on nodes with their partners, the nodes that hold most first.
 func (p *packer) join(at int) bool {
 	l := &p.lots[at]
 	type node struct {
@@ -80,9 +80,9 @@ func (p *packer) join(at int) bool {
 	return len(nodes) > 0
 }
 
-// foundCompany puts a unit with a pod of the lot on the node that holds most of it: an
+// beginGroup puts a unit with a pod of the lot on the node that holds most of it: an
 // existing one, else the cheapest new one.
-func (p *packer) foundCompany(at int, offers []offer, patient bool) bool {
+func (p *packer) beginGroup(at int, offers []offer, patient bool) bool {
 	tied := p.tied(at)
 	best, most := p.hostFor(at, tied, patient)
 	if b := p.offerFor(at, tied, offers, most); b != nil {
@@ -101,7 +101,7 @@ func (p *packer) foundCompany(at int, offers []offer, patient bool) bool {
 }
 
 // hostFor is the existing node that holds most of a unit, and how much. A patient unit has one that
-// holds all of it, or that has company already, or none.
+// holds all of it, or that has partners already, or none.
 func (p *packer) hostFor(at int, tied []int, patient bool) (best *bin, most int) {
 	all := p.counts(tied)
 	for _, b := range p.hosts {
@@ -141,7 +141,7 @@ func (p *packer) offerFor(at int, tied []int, offers []offer, most int) (best *b
 	return best
 }
 
-// tied are the dependent lots that company ties to a lot, itself included, directly or through
+// tied are the dependent lots that affinity ties to a lot, itself included, directly or through
 // others.
 func (p *packer) tied(at int) []int {
 	out := []int{at}
@@ -161,7 +161,7 @@ func (p *packer) tied(at int) []int {
 	return out
 }
 
-// needs reports whether pods with the rules need company that the others are.
+// needs reports whether pods with the rules count the others as partners.
 func needs(r, others *topology.Rules) bool {
 	return slices.ContainsFunc(r.HostNeeds, func(n topology.Need) bool {
 		_, ok := slices.BinarySearch(others.HostCounts, n.Group)
@@ -209,9 +209,9 @@ func (p *packer) restore(b *bin, content []taken) {
 	if slices.Equal(b.content, content) {
 		return
 	}
-	b.sealed = len(b.company) > 0
+	b.sealed = len(b.partners) > 0
 	p.rebuild(b, func(taken) bool { return false })
-	p.furnish(b, content)
+	p.refill(b, content)
 }
 
 // bring puts a pod of a lot on a bin, after one of each that it needs there and that is not
@@ -265,7 +265,7 @@ func (p *packer) bringOneOf(b *bin, group int32, tried map[int]bool) (begins, ok
 	return false, false
 }
 
-// gather puts pods of the tied lots on a bin with their company: first one of each, then as
+// gather puts pods of the tied lots on a bin with their partners: first one of each, then as
 // many as there is room for.
 func (p *packer) gather(b *bin, tied []int) {
 	for _, each := range []int{1, int(noLimit)} {

@@ -8,20 +8,20 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 )
 
-// meet notes pools that have just appeared and have not been judged yet.
-func (w *World) meet(old, pool *karpenterv1.NodePool) {
+// noteNewPool notes pools that have just appeared and have not been judged yet.
+func (w *World) noteNewPool(old, pool *karpenterv1.NodePool) {
 	switch {
 	case isJudged(pool) || pool.DeletionTimestamp != nil:
-		delete(w.newcomers, pool.Name)
+		delete(w.newPools, pool.Name)
 	case old == nil:
-		w.newcomers[pool.Name] = w.clock.Now()
+		w.newPools[pool.Name] = w.clock.Now()
 	}
 }
 
-// newPool is when the last pool appeared that has not been judged yet; zero if there is none.
-func (w *World) newPool() time.Time {
+// hasNewPool is when the last pool appeared that has not been judged yet; zero if there is none.
+func (w *World) hasNewPool() time.Time {
 	var last time.Time
-	for _, at := range w.newcomers {
+	for _, at := range w.newPools {
 		if at.After(last) {
 			last = at
 		}
@@ -34,15 +34,15 @@ func (w *World) newPool() time.Time {
 func isJudged(pool *karpenterv1.NodePool) bool {
 	ready := readiness(pool)
 	for i := range pool.Status.Conditions {
-		if c := &pool.Status.Conditions[i]; c.Type == karpenterv1.ConditionNodeClassReady && isPassing(c.Reason) {
+		if c := &pool.Status.Conditions[i]; c.Type == karpenterv1.ConditionNodeClassReady && isMomentary(c.Reason) {
 			return false
 		}
 	}
 	return ready != "" && ready != metav1.ConditionUnknown
 }
 
-// isPassing reports whether a class is not ready for a reason that mostly is gone in a moment:
+// isMomentary reports whether a class is not ready for a reason that mostly is gone in a moment:
 // it was made just now, or is about to be.
-func isPassing(reason string) bool {
+func isMomentary(reason string) bool {
 	return reason == karpenterv1.ReasonNodeClassUnknown || reason == karpenterv1.ReasonNodeClassNotFound
 }
