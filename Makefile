@@ -119,6 +119,16 @@ image: ## Build the image for amd64 and arm64 as an OCI layout, with SBOMs and c
 	@for program in $(PROGRAMS); do GOOS=linux GOARCH=$${program##*-} $(GO) build $(LINK) -o $$program ./cmd/tenon; done
 	@cd charts && $(GO) run ./cmd/tenon-image -out ../bin/release -version '$(VERSION)' -commit '$(COMMIT)' -date '$(DATE)' $(addprefix ../,$(PROGRAMS))
 
+# The site of a version has a folder of its own; versions.json lists the folders that are there, so that a reader can change
+# from one to another. Nothing of it is fetched from elsewhere: any server of files will do.
+.PHONY: site
+site: ## Make a site of the documents, with search, in bin/site; it needs npm
+	@if ! command -v npm >/dev/null; then echo 'site: skipped, there is no npm'; exit 0; fi; \
+	npm install --prefix site --no-save --ignore-scripts --no-audit --no-fund --silent && \
+	VERSION='$(VERSION)' npm run --prefix site --silent build && \
+	node site/versions.js bin/site '$(VERSION)' && \
+	echo 'site: in bin/site; to read it: npm run --prefix site serve'
+
 .PHONY: bench
 bench: ## Measure the core, side by side with peers
 	@[ -f bench/go.mod ] || { echo 'there is no bench module in this checkout'; exit 1; }
