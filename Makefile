@@ -141,7 +141,7 @@ SIM := $(GO) run ./sim/cmd/sim
 .PHONY: sim
 sim: ## Simulate hundreds of seeds with every fault, for at most three minutes
 	$(SIM) -seeds 500 -for 150s -vary -faults all -shrink $(SIMFLAGS)
-	$(SIM) -seeds 20 -for 20s -hours 6 -pods 10 -twin empties -faults lag,api,price,shortage -shrink
+	$(SIM) -seeds 20 -for 20s -hours 6 -pods 10 -baseline empties -faults lag,api,price,shortage -shrink
 
 .PHONY: soak
 soak: ## Simulate seeds with every fault until told to stop

@@ -19,7 +19,7 @@ import (
 	"tenon/cloud"
 	"tenon/cloud/aws/instanceevents"
 	"tenon/cloud/memory"
-	"tenon/sim/mail"
+	"tenon/sim/sqs"
 )
 
 // before is the moment before a call has an effect: others may be faster, the process may
@@ -201,9 +201,9 @@ func (l live) List(ctx context.Context, list client.ObjectList, o ...client.List
 	return l.Reader.List(ctx, list, o...)
 }
 
-// far is a cloud, calls to which can be the last thing that a process does. What else
+// cloudClient is a cloud, calls to which can be the last thing that a process does. What else
 // goes wrong there is the cloud's own.
-type far struct {
+type cloudClient struct {
 	cloud.Provider
 	of *process
 }
@@ -233,12 +233,12 @@ func (p *process) pause(what string) {
 }
 
 // Create implements cloud.Instances.
-func (f far) Create(ctx context.Context, claim cloud.Claim) (cloud.Instance, error) {
+func (f cloudClient) Create(ctx context.Context, claim cloud.Claim) (cloud.Instance, error) {
 	return around(f.of, "the purchase for "+claim.Name, func() (cloud.Instance, error) { return f.Provider.Create(ctx, claim) })
 }
 
 // Delete implements cloud.Instances.
-func (f far) Delete(ctx context.Context, id string) error {
+func (f cloudClient) Delete(ctx context.Context, id string) error {
 	_, err := around(f.of, "the end of "+id, func() (struct{}, error) {
 		f.of.sim.watch.Ending(id)
 		return struct{}{}, f.Provider.Delete(ctx, id)
@@ -247,28 +247,28 @@ func (f far) Delete(ctx context.Context, id string) error {
 }
 
 // Get implements cloud.Reader.
-func (f far) Get(ctx context.Context, id string) (cloud.Instance, error) {
+func (f cloudClient) Get(ctx context.Context, id string) (cloud.Instance, error) {
 	return around(f.of, "a look at "+id, func() (cloud.Instance, error) { return f.Provider.Get(ctx, id) })
 }
 
 // List implements cloud.Reader.
-func (f far) List(ctx context.Context) ([]cloud.Instance, error) {
+func (f cloudClient) List(ctx context.Context) ([]cloud.Instance, error) {
 	return around(f.of, "a list of instances", func() ([]cloud.Instance, error) { return f.Provider.List(ctx) })
 }
 
-// letters is the queue of notices as one process reads it.
-type letters struct {
-	queue *mail.Queue
+// noticeQueue is the queue of notices as one process reads it.
+type noticeQueue struct {
+	queue *sqs.Queue
 	of    *process
 }
 
 // Receive implements interruption.Queue.
-func (l letters) Receive(ctx context.Context) ([]instanceevents.Message, error) {
+func (l noticeQueue) Receive(ctx context.Context) ([]instanceevents.Message, error) {
 	return around(l.of, "a look into the queue", func() ([]instanceevents.Message, error) { return l.queue.Receive(ctx) })
 }
 
 // Delete implements interruption.Queue. A message whose deletion fails comes again.
-func (l letters) Delete(ctx context.Context, m instanceevents.Message) error {
+func (l noticeQueue) Delete(ctx context.Context, m instanceevents.Message) error {
 	_, err := around(l.of, "the end of a message", func() (struct{}, error) {
 		if l.of.faulty && l.of.sim.happens(l.of.sim.options.Faults.Refused, "refused:", "the end of a message") {
 			return struct{}{}, memory.ErrUnreachable

@@ -34,18 +34,18 @@ type Tally struct {
 	// Simulated time, and steps.
 	Simulated time.Duration
 	Steps     int
-	// Twins are how many runs had one until the end; what these runs have cost, and what
-	// their twins have; and how many runs have cost more.
-	Twins         int
+	// Baselines are how many runs had one until the end; what these runs have cost, and what
+	// their baselines have; and how many runs have cost more.
+	Baselines     int
 	Beside, Alone model.Money
 	Dearer        int
 }
 
-// Pays reports whether runs have cost no more than their twins, all together: a single one
+// Pays reports whether runs have cost no more than their baselines, all together: a single one
 // may be unlucky.
 func (t Tally) Pays() bool { return t.Beside <= t.Alone }
 
-// Saved is which part of what the twins have cost the runs have not.
+// Saved is which part of what the baselines have cost the runs have not.
 func (t Tally) Saved() float64 {
 	if t.Alone == 0 {
 		return 0
@@ -127,7 +127,7 @@ func (t *Tally) Add(o TrialResult) {
 		t.Failed++
 	}
 	if o.Report.Alone > 0 {
-		t.Twins++
+		t.Baselines++
 		t.Beside, t.Alone = t.Beside+o.Report.Beside, t.Alone+o.Report.Alone
 		if o.Report.Beside > o.Report.Alone {
 			t.Dearer++

@@ -15,7 +15,7 @@ func TestCampaigns(t *testing.T) {
 	t.Parallel()
 	var seeds []uint64
 	tally := sim.Campaign{
-		Trial:    sim.Trial{Options: sim.Options{Seed: 5, Pods: 2, Product: doNothing}, Faults: "vandal", Hours: 0.1, Rest: time.Minute, Rule: invariant.RestRuns},
+		Trial:    sim.Trial{Options: sim.Options{Seed: 5, Pods: 2, Product: doNothing}, Faults: "edits", Hours: 0.1, Rest: time.Minute, Rule: invariant.RestRuns},
 		Parallel: 3, Failures: 2,
 		Tried: func(o sim.TrialResult) { seeds = append(seeds, o.Trial.Options.Seed) },
 	}.Run()
@@ -75,18 +75,18 @@ func TestNumbers(t *testing.T) {
 // A name of faults may say how often.
 func TestFaultsManyTimesAsOften(t *testing.T) {
 	t.Parallel()
-	one, err := sim.ParseFaults("vandal,crash")
+	one, err := sim.ParseFaults("edits,crash")
 	if err != nil {
 		t.Fatal(err)
 	}
-	ten, err := sim.ParseFaults("vandal*10,crash*10")
+	ten, err := sim.ParseFaults("edits*10,crash*10")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ten.Vandals*10 != one.Vandals || ten.Crashes != 10*one.Crashes || ten.Restart != one.Restart {
+	if ten.Edits*10 != one.Edits || ten.Crashes != 10*one.Crashes || ten.Restart != one.Restart {
 		t.Errorf("once is %+v, ten times %+v", one, ten)
 	}
-	for _, wrong := range []string{"vandal*", "vandal*0", "nobody", "all*x"} {
+	for _, wrong := range []string{"edits*", "edits*0", "nobody", "all*x"} {
 		if _, err := sim.ParseFaults(wrong); err == nil {
 			t.Errorf("%q is read", wrong)
 		}

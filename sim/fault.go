@@ -30,10 +30,10 @@ type Faults struct {
 	// Every so often, on average; zero is never. Handovers start a second process while
 	// the first one works on for a moment. Shortages take an offering away for a while.
 	// Interruptions take a spot machine back two minutes after a notice, which a few do not
-	// get. Prices of spot machines move. Jumps move the clock forward. Vandals are users who
-	// delete or change what hurts most. Hoarders are tenants who want more pods than a quota lets
+	// get. Prices of spot machines move. Jumps move the clock forward. Edits are users who
+	// delete or change what hurts most. Tenants are tenants who want more pods than a quota lets
 	// them have.
-	Handovers, Shortages, Interruptions, Prices, Jumps, Vandals, Hoarders time.Duration
+	Handovers, Shortages, Interruptions, Prices, Jumps, Edits, Tenants time.Duration
 	// CloudLag is how far the cloud's answers are behind.
 	CloudLag time.Duration
 	// Duds in a thousand machines never join.
@@ -65,15 +65,15 @@ func faultSets() map[string]func(*Faults) {
 		"shortage":  func(f *Faults) { f.Shortages = 10 * time.Minute },
 		"interrupt": func(f *Faults) { f.Interruptions = 15 * time.Minute },
 		"jump":      func(f *Faults) { f.Jumps = time.Hour },
-		"vandal":    func(f *Faults) { f.Vandals = 20 * time.Minute },
-		"quota":     func(f *Faults) { f.Hoarders = 15 * time.Minute },
+		"edits":     func(f *Faults) { f.Edits = 20 * time.Minute },
+		"quota":     func(f *Faults) { f.Tenants = 15 * time.Minute },
 		"dud":       func(f *Faults) { f.Duds = 30 },
 		"sick":      func(f *Faults) { f.Sick = 20 },
 	}
 }
 
 // ParseFaults reads a list of names: "none", "all", or some with commas between. A name
-// may say how many times as often as usual: "vandal*10".
+// may say how many times as often as usual: "edits*10".
 func ParseFaults(text string) (Faults, error) {
 	var f Faults
 	for word := range strings.SplitSeq(text, ",") {
@@ -119,7 +119,7 @@ func (f *Faults) often(times int) {
 	} {
 		*rate = min(*rate*times, 900) // some calls have to succeed
 	}
-	for _, period := range []*time.Duration{&f.Handovers, &f.Shortages, &f.Interruptions, &f.Prices, &f.Jumps, &f.Vandals, &f.Hoarders} {
+	for _, period := range []*time.Duration{&f.Handovers, &f.Shortages, &f.Interruptions, &f.Prices, &f.Jumps, &f.Edits, &f.Tenants} {
 		*period /= time.Duration(times)
 	}
 }
@@ -162,11 +162,11 @@ func (m Mishap) String() string {
 // happens rolls the dice: so many in a thousand. What it is, and what it happens to, is
 // for the script.
 func (s *Sim) happens(inThousand int, what, to string) bool {
-	return inThousand > 0 && s.dice.IntN(1000) < inThousand && s.befalls(what, to)
+	return inThousand > 0 && s.dice.IntN(1000) < inThousand && s.mishap(what, to)
 }
 
-// befalls numbers what is about to go wrong, and reports whether it may.
-func (s *Sim) befalls(what, to string) bool {
+// mishap numbers what is about to go wrong, and reports whether it may.
+func (s *Sim) mishap(what, to string) bool {
 	s.numbers++
 	if s.options.Only != nil && !s.options.Only.has(s.numbers) {
 		return false

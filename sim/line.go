@@ -9,9 +9,9 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// lines is a log of which every byte follows from the run: values are written as JSON,
+// runLog is a log of which every byte follows from the run: values are written as JSON,
 // which sorts keys, and the time is the run's.
-type lines struct {
+type runLog struct {
 	now    func() time.Time
 	write  func(string)
 	name   string
@@ -19,35 +19,35 @@ type lines struct {
 	values []any
 }
 
-var _ logr.LogSink = lines{}
+var _ logr.LogSink = runLog{}
 
 // Init implements logr.LogSink.
-func (l lines) Init(logr.RuntimeInfo) {}
+func (l runLog) Init(logr.RuntimeInfo) {}
 
 // Enabled implements logr.LogSink.
-func (l lines) Enabled(level int) bool { return level <= l.most }
+func (l runLog) Enabled(level int) bool { return level <= l.most }
 
 // Info implements logr.LogSink.
-func (l lines) Info(_ int, message string, values ...any) { l.print(message, values) }
+func (l runLog) Info(_ int, message string, values ...any) { l.print(message, values) }
 
 // Error implements logr.LogSink.
-func (l lines) Error(err error, message string, values ...any) {
+func (l runLog) Error(err error, message string, values ...any) {
 	l.print(message, append([]any{"err", err}, values...))
 }
 
 // WithValues implements logr.LogSink.
-func (l lines) WithValues(values ...any) logr.LogSink {
+func (l runLog) WithValues(values ...any) logr.LogSink {
 	l.values = append(append([]any(nil), l.values...), values...)
 	return l
 }
 
 // WithName implements logr.LogSink.
-func (l lines) WithName(name string) logr.LogSink {
+func (l runLog) WithName(name string) logr.LogSink {
 	l.name = name
 	return l
 }
 
-func (l lines) print(message string, values []any) {
+func (l runLog) print(message string, values []any) {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s %s: %s", l.now().UTC().Format("2006-01-02 15:04:05.000"), l.name, message)
 	all := append(append([]any(nil), l.values...), values...)

@@ -33,7 +33,7 @@ func market(t *testing.T, named string, o Options) (news []Mishap, prices map[st
 	return news, prices
 }
 
-// The market does not depend on what the product buys and gives up: twins meet the same.
+// The market does not depend on what the product buys and gives up: baselines meet the same.
 func TestTwinsMeetTheSameMarket(t *testing.T) {
 	t.Parallel()
 	const faults = "price*3,shortage*3,interrupt,crash,api"
@@ -41,7 +41,7 @@ func TestTwinsMeetTheSameMarket(t *testing.T) {
 	others, same := market(t, faults, Options{Alone: true})
 	unnumbered := cmp.Transformer("", func(m Mishap) string { return m.At.Format(time.DateTime) + m.What })
 	if diff := cmp.Diff(news, others, unnumbered) + cmp.Diff(prices, same); diff != "" || len(news) < 20 {
-		t.Errorf("%d things happened (-product +twin):\n%s", len(news), diff)
+		t.Errorf("%d things happened (-product +baseline):\n%s", len(news), diff)
 	}
 }
 

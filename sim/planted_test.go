@@ -109,7 +109,7 @@ func buyTooMuch(kit reconcile.Kit, suffix func() string) sim.Product {
 // deletePods is the whole product with a user in it who deletes pods.
 func deletePods(kit reconcile.Kit, suffix func() string) sim.Product {
 	product := sim.Whole(kit, suffix)
-	vandal := single(func(ctx context.Context) {
+	edits := single(func(ctx context.Context) {
 		var pods corev1.PodList
 		_ = kit.Client.List(ctx, &pods, client.InNamespace("default"))
 		for i := range pods.Items {
@@ -118,6 +118,6 @@ func deletePods(kit reconcile.Kit, suffix func() string) sim.Product {
 			}
 		}
 	})
-	product.Controllers = append(product.Controllers, vandal.Controllers...)
+	product.Controllers = append(product.Controllers, edits.Controllers...)
 	return product
 }

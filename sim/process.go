@@ -48,8 +48,8 @@ type runner struct {
 // it is left.
 type crashed struct{ *process }
 
-// employ gives a process its controllers. Singletons are woken once.
-func (p *process) employ(controllers []reconcile.Controller) {
+// setControllers gives a process its controllers. Singletons are woken once.
+func (p *process) setControllers(controllers []reconcile.Controller) {
 	for _, c := range controllers {
 		r := &runner{Controller: c, of: p, waiting: map[reconcile.Key]*entry{}, failures: map[reconcile.Key]int{}, active: map[reconcile.Key]bool{}, parked: map[reconcile.Key]poll{}, pause: followers()[c.Name]}
 		p.controllers = append(p.controllers, r)

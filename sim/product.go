@@ -75,7 +75,7 @@ func (s *Sim) start() error {
 	s.started++
 	p := &process{sim: s, name: fmt.Sprintf("tenon-%d", s.started), faulty: true, log: s.Log}
 	m, err := mirror.New(mirror.Options{
-		Store: s.Store, Lag: s.options.Faults.Lag, Dice: s.dice, Now: s.Clock.Now, Later: p.later, Arrived: p.arrived, Befalls: s.befalls,
+		Store: s.Store, Lag: s.options.Faults.Lag, Dice: s.dice, Now: s.Clock.Now, Later: p.later, Arrived: p.arrived, Mishap: s.mishap,
 	})
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func (s *Sim) start() error {
 	product := s.options.Product(kit, s.suffix)
 	p.told = product.Told
 	product.Controllers = append(product.Controllers, s.interruptions(p, kit), tagging.New(kit, labels{p}))
-	p.employ(slices.DeleteFunc(product.Controllers, func(c reconcile.Controller) bool {
+	p.setControllers(slices.DeleteFunc(product.Controllers, func(c reconcile.Controller) bool {
 		return gauges(c) && !s.options.Gauges || c.Name == "disruption" && s.options.Alone
 	}))
 	m.Open()
@@ -99,7 +99,7 @@ func (s *Sim) start() error {
 
 func (s *Sim) kit(p *process) (reconcile.Kit, error) {
 	p.near = s.Cloud.Connect()
-	provider := far{p.near, p}
+	provider := cloudClient{p.near, p}
 	metrics, err := telemetry.NewMetrics(prometheus.NewRegistry(), telemetry.LabelsOf(provider.Describe()))
 	if err != nil {
 		return reconcile.Kit{}, fmt.Errorf("make metrics: %w", err)
@@ -113,14 +113,14 @@ func (s *Sim) kit(p *process) (reconcile.Kit, error) {
 		Server:   live{s.Store, p},
 		Cloud:    telemetry.Observe(provider, metrics, s.Clock),
 		Clock:    s.Clock,
-		Events:   ears{s.Events, p},
+		Events:   eventPublisher{s.Events, p},
 		Metrics:  metrics,
 		Settings: configured,
 	}, nil
 }
 
-// ears hear what a process tells people, before it is sifted.
-type ears struct {
+// eventPublisher hear what a process tells people, before it is sifted.
+type eventPublisher struct {
 	telemetry.Recorder
 	of *process
 }
@@ -129,7 +129,7 @@ type ears struct {
 const nominated = "Pod should schedule on: nodeclaim/"
 
 // Publish implements telemetry.Recorder.
-func (e ears) Publish(events ...telemetry.Event) {
+func (e eventPublisher) Publish(events ...telemetry.Event) {
 	for _, event := range events {
 		if target, told := strings.CutPrefix(event.Message, nominated); told {
 			claim, _, _ := strings.Cut(target, ", ")
@@ -146,11 +146,11 @@ func (s *Sim) interruptions(p *process, kit reconcile.Kit) reconcile.Controller 
 	if err != nil {
 		panic("the metrics of AWS contradict each other: " + err.Error())
 	}
-	c := interruption.At(kit, letters{s.Mail, p}, shelf{p.near}, own, 1)
+	c := interruption.At(kit, noticeQueue{s.Notices, p}, shortageMarket{p.near}, own, 1)
 	read := c.Reconcile
-	c.Subscribe = s.Mail.Subscribe
+	c.Subscribe = s.Notices.Subscribe
 	c.Reconcile = func(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {
-		if s.Mail.Empty() {
+		if s.Notices.Empty() {
 			return reconcile.Never, nil
 		}
 		return read(ctx, key)
@@ -158,17 +158,17 @@ func (s *Sim) interruptions(p *process, kit reconcile.Kit) reconcile.Controller 
 	return c
 }
 
-// shelf is what a notice teaches a provider.
-type shelf struct{ *memory.Provider }
+// shortageMarket is what a notice teaches a provider.
+type shortageMarket struct{ *memory.Provider }
 
 // SpotShort implements interruption.Market.
-func (p shelf) SpotShort(instanceType, zone string) {
+func (p shortageMarket) SpotShort(instanceType, zone string) {
 	p.Shun(cloud.Offer{InstanceType: instanceType, Zone: zone, CapacityType: catalog.Spot})
 }
 
 // ReservationShort implements interruption.Market: the cloud here tells what a reservation
 // holds.
-func (p shelf) ReservationShort(string) {}
+func (p shortageMarket) ReservationShort(string) {}
 
 // labels are the tags of instances, as one process puts them back.
 type labels struct{ of *process }

@@ -16,7 +16,7 @@ type Report struct {
 	Launches, MostNodes, Evictions     int
 	// Price of all machines for as long as they ran.
 	Price model.Money
-	// Alone is what the twin's have cost, and Beside what this run's had cost by then, before
+	// Alone is what the baselines have cost, and Beside what this run's had cost by then, before
 	// it was left to rest; zero is without a look.
 	Alone, Beside model.Money
 	// PendingPodSeconds is how long pods waited for a node, all together.
@@ -33,8 +33,8 @@ func (s *Sim) Report() Report {
 		Launches: s.Cloud.Bought(), MostNodes: s.meter.most, Evictions: s.Evictions,
 		Price: model.Money(s.meter.cost), PendingPodSeconds: int64(s.meter.pending), Trace: s.Trace(), Alone: s.alone,
 	}
-	if s.twin != nil {
-		r.Beside = s.twin.paid
+	if s.baseline != nil {
+		r.Beside = s.baseline.paid
 	}
 	for _, v := range s.Violations {
 		r.Violations = append(r.Violations, v.String())
@@ -48,7 +48,7 @@ func (r Report) String() string {
 	fmt.Fprintf(&text, "seed %d: %s simulated in %d steps, %d reconciles, %d writes, %d crashes\n", r.Seed, r.Simulated, r.Steps, r.Reconciles, r.Writes, r.Crashes)
 	fmt.Fprintf(&text, "price %.2f, launches %d, at most %d nodes, evictions %d, pending pod seconds %d\n", r.Price.Float(), r.Launches, r.MostNodes, r.Evictions, r.PendingPodSeconds)
 	if r.Alone > 0 {
-		fmt.Fprintf(&text, "the twin's price %.2f, beside %.2f\n", r.Alone.Float(), r.Beside.Float())
+		fmt.Fprintf(&text, "the baseline's price %.2f, beside %.2f\n", r.Alone.Float(), r.Beside.Float())
 	}
 	for _, v := range r.Violations {
 		fmt.Fprintf(&text, "VIOLATION %s\n", v)

@@ -20,9 +20,9 @@ type Trial struct {
 	Rest    time.Duration
 	// Steps is after how many steps it ends; zero is when the hours are over.
 	Steps int
-	// Twin is what a second run gives up which is compared with this one: TwinAlone or
-	// TwinEmpties. Nothing is no second run.
-	Twin string
+	// Baseline is what a second run gives up which is compared with this one: BaselineAlone or
+	// BaselineEmpties. Nothing is no second run.
+	Baseline string
 	// Rule, if it is said, is the only one whose violation counts.
 	Rule string
 	// Pulse is told now and then how much time was simulated. Once it says no, the run ends.
@@ -63,12 +63,12 @@ func (t Trial) Run() (o TrialResult) {
 		o.Err = fmt.Errorf("seed %d: %w", t.Options.Seed, err)
 		return o
 	}
-	if t.Twin != "" {
-		if o.Err = t.pair(s); o.Err != nil {
+	if t.Baseline != "" {
+		if o.Err = t.addBaseline(s); o.Err != nil {
 			return o
 		}
 	}
-	t.play(s)
+	t.runOnce(s)
 	o.Report, o.Script, o.Violations = s.Report(), s.Script, t.counted(s)
 	return o
 }
@@ -90,8 +90,8 @@ func (t Trial) counted(s *Sim) []invariant.Violation {
 // pulse is after how many steps each.
 const pulse = 1000
 
-// play runs the trial's time, and turns the end of the product by a panic into a violation.
-func (t Trial) play(s *Sim) {
+// runOnce runs the trial's time, and turns the end of the product by a panic into a violation.
+func (t Trial) runOnce(s *Sim) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			s.violated(invariant.Violation{At: s.Clock.Now(), Rule: ruleOfPanics, What: fmt.Sprintf("%v\n%s", fault, debug.Stack())})
@@ -99,15 +99,15 @@ func (t Trial) play(s *Sim) {
 	}()
 	until := s.Clock.Now().Add(time.Duration(t.Hours * float64(time.Hour)))
 	for n := 1; s.Step(until) && !s.stuck() && len(t.counted(s)) == 0 && (t.Steps == 0 || s.Steps < t.Steps); n++ {
-		if s.twin != nil {
-			s.twin.follow(s)
+		if s.baseline != nil {
+			s.baseline.follow(s)
 		}
 		if t.Pulse != nil && n%pulse == 0 && !t.Pulse(s.Clock.Now().Sub(s.begun)) {
 			return
 		}
 	}
-	if s.twin != nil && len(t.counted(s)) == 0 && t.Steps == 0 {
-		s.twin.close(s, until)
+	if s.baseline != nil && len(t.counted(s)) == 0 && t.Steps == 0 {
+		s.baseline.close(s, until)
 	}
 	if t.Rest > 0 && t.Steps == 0 && len(t.counted(s)) == 0 {
 		s.Rest(t.Rest)
@@ -135,8 +135,8 @@ func (t Trial) String() string {
 	if t.Options.Effort != UsualEffort {
 		text += fmt.Sprintf(" -effort %d", t.Options.Effort)
 	}
-	if t.Twin != "" {
-		text += " -twin " + t.Twin
+	if t.Baseline != "" {
+		text += " -baseline " + t.Baseline
 	}
 	if t.Options.Only != nil {
 		text += " -only " + t.Options.Only.String()

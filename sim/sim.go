@@ -27,8 +27,8 @@ import (
 	"tenon/internal/telemetry"
 	"tenon/sim/cluster"
 	"tenon/sim/invariant"
-	"tenon/sim/mail"
 	"tenon/sim/mirror"
+	"tenon/sim/sqs"
 	"tenon/sim/store"
 	"tenon/sim/traffic"
 )
@@ -78,13 +78,13 @@ type Options struct {
 
 // Sim is a run under way.
 type Sim struct {
-	Clock  *Clock
-	Store  *store.Store
-	Cloud  *memory.Cloud
-	Mail   *mail.Queue
-	Events *telemetry.Memory
-	Users  *traffic.Users
-	Log    logr.Logger
+	Clock   *Clock
+	Store   *store.Store
+	Cloud   *memory.Cloud
+	Notices *sqs.Queue
+	Events  *telemetry.Memory
+	Users   *traffic.Users
+	Log     logr.Logger
 
 	// Spoil has machines that are bought never join; Away has no call arrive at the cloud.
 	Spoil, Away bool
@@ -114,11 +114,11 @@ type Sim struct {
 	inMinute  int
 	restless  bool
 	catalog   *catalog.Catalog
-	twin      *twin
-	alone     model.Money     // what the twin has cost
+	baseline  *baseline
+	alone     model.Money     // what the baseline has cost
 	announced int             // messages of the cloud
 	meddled   map[string]bool // claims and nodes without the finalizers that they had
-	regrets   []func()        // what users take back in the end
+	undos     []func()        // what users take back in the end
 }
 
 // birthday is when every run begins: a Monday at midnight.
@@ -142,7 +142,7 @@ func New(o Options) (*Sim, error) {
 		if o.Detail {
 			level = 1
 		}
-		s.Log = logr.New(lines{now: s.Clock.Now, write: o.Log, name: "sim", most: level})
+		s.Log = logr.New(runLog{now: s.Clock.Now, write: o.Log, name: "sim", most: level})
 	}
 	s.Events = telemetry.NewMemory(s.Clock)
 	return s, s.build()
@@ -175,7 +175,7 @@ func (s *Sim) build() error {
 		s.catalog = memory.Sample()
 	}
 	s.meter = meter{sim: s, next: parts, prices: pricesOf(s.catalog)}
-	s.Mail = &mail.Queue{Now: s.Clock.Now, Later: s.outside}
+	s.Notices = &sqs.Queue{Now: s.Clock.Now, Later: s.outside}
 	s.Cloud = memory.New(memory.Options{
 		Clock: s.Clock, Seed: s.options.Seed, Boot: cmp.Or(s.options.Boot, 30*time.Second), Words: s.options.Words, Stop: cmp.Or(s.options.Stop, 20*time.Second),
 		Kinds: []cloud.ClassKind{{Group: "karpenter.k8s.aws", Version: "v1", Kind: "EC2NodeClass"}},
@@ -187,7 +187,7 @@ func (s *Sim) build() error {
 				return memory.Fault{}
 			}
 			fault := chance.Trouble(c)
-			if fault != (memory.Fault{}) && !s.befalls("cloud:", fmt.Sprintf("%s %s, %+v", c.Method, c.Subject, fault)) {
+			if fault != (memory.Fault{}) && !s.mishap("cloud:", fmt.Sprintf("%s %s, %+v", c.Method, c.Subject, fault)) {
 				return memory.Fault{}
 			}
 			return fault
@@ -203,7 +203,7 @@ func (s *Sim) build() error {
 	}
 	s.watch.Begin()
 	s.Store.Listen(s.meter.hear)
-	kube.employ(parts.Controllers())
+	kube.setControllers(parts.Controllers())
 	kube.told = func(e mirror.Event) { parts.Told(e.Old, e.New) }
 	kube.mirror.Open()
 	if err := s.start(); err != nil {
@@ -310,7 +310,7 @@ func (s *Sim) follow() {
 			s.Cloud.Settle()
 		})
 	}
-	if s.Store.Untidy() && !s.sweeping {
+	if s.Store.NeedsCollect() && !s.sweeping {
 		s.sweeping = true
 		s.outside(s.Clock.Now().Add(time.Second), "garbage", func() {
 			s.sweeping = false
@@ -380,7 +380,7 @@ func (s *Sim) Rest(d time.Duration) {
 	s.calm = true
 	s.options.Faults = Faults{Lag: s.options.Faults.Lag, Restart: s.options.Faults.Restart}
 	s.Restock()
-	s.repent()
+	s.undoAll()
 	s.Run(d / 2)
 	before, said := s.watch.Late(), len(s.Events.Events())
 	s.Run(d - d/2)

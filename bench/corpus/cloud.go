@@ -37,7 +37,7 @@ func Basic() []karpenterv1.Requirement {
 // when basic is set, with what a pool as in the first example allows.
 func Skew(workload string, n int, basic bool) Case {
 	types, words := EC2()
-	d := dealer{r: rand.New(rand.NewSource(Seed))}
+	d := podMaker{r: rand.New(rand.NewSource(Seed))}
 	for i := range n {
 		d.pods = append(d.pods, d.skewed(workload, fmt.Sprintf("%s-%d", workload, i)))
 	}
@@ -51,7 +51,7 @@ func Skew(workload string, n int, basic bool) Case {
 	return c
 }
 
-func (d *dealer) skewed(workload, name string) *corev1.Pod {
+func (d *podMaker) skewed(workload, name string) *corev1.Pod {
 	cpu, memory := milliCPUs[d.r.Intn(len(milliCPUs))], mebibytes[d.r.Intn(len(mebibytes))]
 	labels := map[string]string{"app": workload}
 	switch workload {

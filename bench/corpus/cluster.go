@@ -21,7 +21,7 @@ import (
 func Onto(n, nodes int) Case {
 	c := Mix(Diverse, n, Fake(400))
 	c.Name = fmt.Sprintf("%s onto nodes", Diverse)
-	d := dealer{r: rand.New(rand.NewSource(Seed + 1))}
+	d := podMaker{r: rand.New(rand.NewSource(Seed + 1))}
 	eight := &c.Catalog.Types[7]
 	for i := range nodes {
 		name := fmt.Sprintf("node-%d", i)

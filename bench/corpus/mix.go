@@ -30,27 +30,27 @@ func Mix(mix string, n int, types *catalog.Catalog) Case { return Draw(mix, n, t
 
 // Draw is Mix with a random stream of its own.
 func Draw(mix string, n int, types *catalog.Catalog, seed int64) Case {
-	d := dealer{r: rand.New(rand.NewSource(seed))}
+	d := podMaker{r: rand.New(rand.NewSource(seed))}
 	if mix == Diverse {
 		for _, part := range []string{Generic, ZoneSpread, HostSpread, ZoneAffinity, HostAnti} {
-			d.deal(part, n/5)
+			d.make(part, n/5)
 		}
-		d.deal(Generic, n-len(d.pods))
+		d.make(Generic, n-len(d.pods))
 	} else {
-		d.deal(mix, n)
+		d.make(mix, n)
 	}
 	return Case{Name: mix, Pods: d.pods, Pools: onePool(), Catalog: types}
 }
 
-// dealer draws pods. The order of the draws is part of the workload.
-type dealer struct {
+// podMaker draws pods. The order of the draws is part of the workload.
+type podMaker struct {
 	r    *rand.Rand
 	pods []*corev1.Pod
 }
 
-func (d *dealer) deal(mix string, n int) {
+func (d *podMaker) make(mix string, n int) {
 	if mix == Preferring {
-		d.dealAlike(n)
+		d.makeAlike(n)
 		return
 	}
 	for range n {
@@ -58,7 +58,7 @@ func (d *dealer) deal(mix string, n int) {
 	}
 }
 
-func (d *dealer) pod(mix, name string) *corev1.Pod {
+func (d *podMaker) pod(mix, name string) *corev1.Pod {
 	switch mix {
 	case Generic:
 		labels := myLabel(d.letter())
@@ -86,7 +86,7 @@ func (d *dealer) pod(mix, name string) *corev1.Pod {
 }
 
 // spread draws the pod's own label first, then the one that its constraint selects.
-func (d *dealer) spread(name, key string) *corev1.Pod {
+func (d *podMaker) spread(name, key string) *corev1.Pod {
 	own, selected := myLabel(d.letter()), myLabel(d.letter())
 	pod := waiting(name, own, d.size())
 	pod.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
@@ -96,9 +96,9 @@ func (d *dealer) spread(name, key string) *corev1.Pod {
 	return pod
 }
 
-// dealAlike deals pods that are all the same, with preferences of which one can hold for
+// makeAlike deals pods that are all the same, with preferences of which one can hold for
 // all pods at once and one cannot.
-func (d *dealer) dealAlike(n int) {
+func (d *podMaker) makeAlike(n int) {
 	size := d.size()
 	for range n {
 		labels := map[string]string{"app": "nginx"}
@@ -125,7 +125,7 @@ func term(key string, labels map[string]string) corev1.PodAffinityTerm {
 
 func myLabel(value string) map[string]string { return map[string]string{"my-label": value} }
 
-func (d *dealer) letter() string { return string("abcdefg"[d.r.Intn(7)]) }
+func (d *podMaker) letter() string { return string("abcdefg"[d.r.Intn(7)]) }
 
 // Sizes that pods are drawn from.
 var (
@@ -133,7 +133,7 @@ var (
 	mebibytes = []int64{100, 256, 512, 1024, 2048, 4096}
 )
 
-func (d *dealer) size() corev1.ResourceList {
+func (d *podMaker) size() corev1.ResourceList {
 	cpu := milliCPUs[d.r.Intn(len(milliCPUs))]
 	return requests(cpu, mebibytes[d.r.Intn(len(mebibytes))])
 }

@@ -7,12 +7,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// twin draws what a mix is said to draw, in the stated order: label values, cpu, memory.
-type twin struct{ r *rand.Rand }
+// secondMix draws what a mix is said to draw, in the stated order: label values, cpu, memory.
+type secondMix struct{ r *rand.Rand }
 
-func (d twin) letter() string { return []string{"a", "b", "c", "d", "e", "f", "g"}[d.r.Intn(7)] }
-func (d twin) cpu() int64     { return []int64{100, 250, 500, 1000, 1500}[d.r.Intn(5)] }
-func (d twin) memory() int64  { return []int64{100, 256, 512, 1024, 2048, 4096}[d.r.Intn(6)] << 20 }
+func (d secondMix) letter() string { return []string{"a", "b", "c", "d", "e", "f", "g"}[d.r.Intn(7)] }
+func (d secondMix) cpu() int64     { return []int64{100, 250, 500, 1000, 1500}[d.r.Intn(5)] }
+func (d secondMix) memory() int64  { return []int64{100, 256, 512, 1024, 2048, 4096}[d.r.Intn(6)] << 20 }
 
 func TestDrawsAreThoseOfTheBenchmark(t *testing.T) {
 	t.Parallel()
@@ -29,7 +29,7 @@ func TestDrawsAreThoseOfTheBenchmark(t *testing.T) {
 	for mix, tc := range cases {
 		t.Run(mix, func(t *testing.T) {
 			t.Parallel()
-			d := twin{rand.New(rand.NewSource(42))}
+			d := secondMix{rand.New(rand.NewSource(42))}
 			for i, pod := range Mix(mix, 50, Fake(1)).Pods {
 				var letters []string
 				for range tc.letters {

@@ -85,7 +85,7 @@ func objects(list []Node, offers *catalog.Catalog) *ingest.Objects {
 		node, claim := machine(n, types[n.Type])
 		out.Nodes, out.NodeClaims = append(out.Nodes, node), append(out.NodeClaims, claim)
 		for k, p := range n.Pods {
-			out.Pods = append(out.Pods, guest(n.Name, fmt.Sprintf("%s-%s-%d", p.App, n.Name, k), p.App, p.CPUm, p.MemMi))
+			out.Pods = append(out.Pods, boundPod(n.Name, fmt.Sprintf("%s-%s-%d", p.App, n.Name, k), p.App, p.CPUm, p.MemMi))
 		}
 	}
 	return out
@@ -134,7 +134,7 @@ func machine(n *Node, t *catalog.Type) (*corev1.Node, *karpenterv1.NodeClaim) {
 	return node, claim
 }
 
-func guest(node, name, app string, milliCPU, mebibytes int64) *corev1.Pod {
+func boundPod(node, name, app string, milliCPU, mebibytes int64) *corev1.Pod {
 	yes := true
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{

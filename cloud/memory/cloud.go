@@ -136,7 +136,7 @@ func New(o Options) *Cloud {
 	return c
 }
 
-// fill puts goods on the shelves: what reservations hold, then what was said.
+// fill restocks: what reservations hold, then what was said.
 func (c *Cloud) fill() {
 	c.shelve(c.options.Catalog)
 	for _, class := range c.classes {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Imports checks the order of the house over the product's module.
+// Imports checks the order of packages in the product's module.
 func Imports(t Tree) []Violation {
 	var found []Violation
 	for _, f := range t.Files {

@@ -21,7 +21,7 @@ type importRule struct {
 // testLibraries are what tests of pure code are written with.
 var testLibraries = []string{"github.com/google/go-cmp/...", "pgregory.net/rapid"}
 
-// importRules is the order of the house, from the inside out. The first rule that matches a
+// importRules is the order of packages, from the inside out. The first rule that matches a
 // folder is the one that counts; no folder with Go code may be without a rule.
 var importRules = []importRule{
 	{

@@ -1,4 +1,4 @@
-// Package arch holds the rules of the house: who may import whom, what the core may not do, and
+// Package arch holds the rules of the repository: who may import whom, what the core may not do, and
 // how packages are named. The rules are data (rules.go), each with its reason; the tests run them
 // over the whole tree and show every one of them to fail on a planted violation. It parses source
 // and must not build or run anything, so that it costs a second and needs no network.

@@ -6,8 +6,8 @@
 //	             └───────┴───────────────┴───────────────────────────────┴──────────────────┴──▶ Abandon: nothing is left behind
 //
 // Begin writes the record, closes the nodes and has the replacements made; Mark closes what that left
-// open. Stage.Next says which step comes next, Stage.Judge what a second look comes to, and
-// Stage.Effects what each step does to the objects. internal/execute performs the effects.
+// open. State.Next says which step comes next, State.Judge what a second look comes to, and
+// State.Effects what each step does to the objects. internal/execute performs the effects.
 //
 // The whole of a command is on the claims that it is about, so that a restart forgets
 // nothing, and a reader of the objects knows what is going on. From them alone follows

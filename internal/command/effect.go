@@ -56,7 +56,7 @@ const (
 // alone; a group is begun when all of the one before it is done. So a command that is taken back
 // or is over keeps its record on the leavers to the end, and a process that finds it there does
 // the step again. Of Look it is Removal.
-func (s *Stage) Effects(step Step) [][]Effect {
+func (s *State) Effects(step Step) [][]Effect {
 	switch step {
 	case Begin:
 		var launches []Effect
@@ -79,7 +79,7 @@ func (s *Stage) Effects(step Step) [][]Effect {
 }
 
 // Removal is what follows from a second look.
-func (s *Stage) Removal(j Judgement) [][]Effect {
+func (s *State) Removal(j Judgement) [][]Effect {
 	return [][]Effect{
 		{{Do: Receive, Receivers: s.Record.Receivers}},
 		append(onLeavers(Delete, j.Going), onLeavers(Release, j.Released)...),
@@ -122,7 +122,7 @@ func onLeavers(do Do, leavers []Leaver) []Effect {
 	return out
 }
 
-func (s *Stage) onReplacements(do Do) []Effect {
+func (s *State) onReplacements(do Do) []Effect {
 	var out []Effect
 	for _, r := range s.Replacements {
 		if r != nil {

@@ -15,12 +15,12 @@ import (
 func TestEffects(t *testing.T) {
 	t.Parallel()
 	a, b, gone := leaver("a"), leaver("b"), leaver("gone", "deleting")
-	s := command.Stage{
+	s := command.State{
 		Record:       command.Record{Receivers: []string{"c", "d"}},
 		Leavers:      []command.Leaver{a, gone, b},
 		Replacements: []*karpenterv1.NodeClaim{claim("new"), nil},
 	}
-	first := command.Stage{Leavers: []command.Leaver{a, b}, Orders: []command.Replacement{{Claim: claim("new")}, {Claim: claim("newer")}}}
+	first := command.State{Leavers: []command.Leaver{a, b}, Orders: []command.Replacement{{Claim: claim("new")}, {Claim: claim("newer")}}}
 	own, another, leaving := leaver("own"), leaver("another"), leaver("leaving")
 	leaving.Node.DeletionTimestamp = &metav1.Time{Time: noon}
 	for l, takes := range map[*command.Leaver]string{&own: "own", &another: "other"} {

@@ -16,7 +16,7 @@ type Judgement struct {
 
 // Judge says what becomes of the nodes that still stay, given what speaks against the removal
 // of some of them, by claim.
-func (s *Stage) Judge(objections map[string]reason.Cause) Judgement {
+func (s *State) Judge(objections map[string]reason.Cause) Judgement {
 	out := Judgement{}
 	why := Why{Code: NothingLeft}
 	var names []string

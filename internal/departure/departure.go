@@ -34,23 +34,23 @@ type Departure struct {
 	Claim *karpenterv1.NodeClaim
 	// Ends is when the cloud takes the machine away; zero if it has not told.
 	Ends time.Time
-	// Scene is what the drain depends on.
-	Scene drain.Scene
+	// State is what the drain depends on.
+	State drain.State
 }
 
 // Read gathers what is known of a node that leaves.
 func Read(ctx context.Context, r client.Reader, node *corev1.Node, now time.Time) (Departure, error) {
-	d := Departure{Node: node, Scene: drain.Scene{Now: now}}
+	d := Departure{Node: node, State: drain.State{Now: now}}
 	var err error
 	if d.Claim, err = lookup.ClaimOf(ctx, r, node.Spec.ProviderID); err != nil {
 		return d, err
 	}
-	if d.Scene.Deadline, err = Deadline(d.Claim); err != nil {
+	if d.State.Deadline, err = Deadline(d.Claim); err != nil {
 		return d, err
 	}
 	d.Ends = ends(d.Claim)
-	d.Scene.Since = d.since()
-	d.Scene.Pods, err = lookup.PodsOn(ctx, r, node.Name)
+	d.State.Since = d.since()
+	d.State.Pods, err = lookup.PodsOn(ctx, r, node.Name)
 	return d, err
 }
 

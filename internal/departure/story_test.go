@@ -32,18 +32,18 @@ func protected(value string) func(*corev1.Pod) {
 // timer where a watch can tell.
 func TestOrder(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFixture(t)
 	s.Bound("cni", s.node.Name, daemon, critical)
 	s.Bound("dns", s.node.Name, critical)
 	s.Bound("logs", s.node.Name, daemon)
 	s.Bound("web", s.node.Name)
 	s.Bound("proxy", s.node.Name, static, critical)
-	s.play(3 * time.Second)
+	s.run(3 * time.Second)
 	s.expect(false)
 	s.Delete(s.node)
-	s.play(500 * time.Millisecond)
+	s.run(500 * time.Millisecond)
 	s.expect(false, "3s: web evicted", "3s: logs evicted", "3s: dns evicted", "3s: cni evicted")
-	s.play(15 * time.Second)
+	s.run(15 * time.Second)
 	s.expect(true, s.story...)
 	if s.Claim("c").DeletionTimestamp == nil {
 		t.Error("the claim stays")
@@ -53,7 +53,7 @@ func TestOrder(t *testing.T) {
 // A budget holds one pod and no other; when it lets go, the pod leaves at once.
 func TestBudgetHoldsAndLetsGo(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFixture(t)
 	b := s.budget("db", 0)
 	for i := range 30 {
 		s.Bound(fmt.Sprintf("web-%02d", i), s.node.Name)
@@ -61,7 +61,7 @@ func TestBudgetHoldsAndLetsGo(t *testing.T) {
 	s.Bound("db", s.node.Name)
 	s.Bound("logs", s.node.Name, daemon)
 	s.Delete(s.node)
-	s.play(10 * time.Minute)
+	s.run(10 * time.Minute)
 	if len(s.story) != 30 || s.story[29] != "0s: web-29 evicted" || s.nodeGone() {
 		t.Fatalf("story %q", s.story)
 	}
@@ -75,13 +75,13 @@ func TestBudgetHoldsAndLetsGo(t *testing.T) {
 	}
 	s.story, b.Status.DisruptionsAllowed = nil, 1
 	s.Put(b)
-	s.play(0)
+	s.run(0)
 	s.expect(false, "10m0s: db evicted", "10m0s: logs evicted")
-	s.play(10 * time.Second)
+	s.run(10 * time.Second)
 	s.expect(true, s.story...)
 }
 
-func drainedMessage(s *stage) string {
+func drainedMessage(s *fixture) string {
 	conditions := s.Claim("c").Conditions(s.Clock.Now())
 	c, _ := conditions.Get(karpenterv1.ConditionDrained)
 	return c.Message
@@ -90,78 +90,78 @@ func drainedMessage(s *stage) string {
 // A pod that is protected for a while leaves when the while is over, and not before.
 func TestProtectedForAWhile(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFixture(t)
 	s.Bound("job", s.node.Name, protected("12m"))
 	s.Bound("logs", s.node.Name, daemon)
 	s.Delete(s.node)
-	s.play(119 * time.Second)
+	s.run(119 * time.Second)
 	s.expect(false)
-	s.play(10 * time.Second)
+	s.run(10 * time.Second)
 	s.expect(true, "2m0s: job evicted", "2m0s: logs evicted")
 }
 
 // Taking the annotation off is noticed at once.
 func TestProtectionTakenOff(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFixture(t)
 	pod := s.Bound("job", s.node.Name, protected("true"))
 	s.Delete(s.node)
-	s.play(5 * time.Minute)
+	s.run(5 * time.Minute)
 	s.expect(false)
 	pod.Annotations = nil
 	s.Put(pod)
-	s.play(0)
+	s.run(0)
 	s.expect(false, "5m0s: job evicted")
 }
 
 // A deadline deletes each pod just early enough in spite of every hold, and then the instance.
 func TestDeadline(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFixture(t)
 	s.budget("db", 0)
 	slow := int64(120)
 	s.Bound("db", s.node.Name)
 	s.Bound("slow", s.node.Name, protected("true"), func(p *corev1.Pod) { p.Spec.TerminationGracePeriodSeconds = &slow })
 	s.Bound("cni", s.node.Name, daemon, critical)
 	s.Delete(s.node)
-	s.play(time.Minute)
+	s.run(time.Minute)
 	s.expect(false)
 	claim := s.Claim("c") // as the lifecycle does when a claim with a grace period is deleted
 	claim.Annotations = map[string]string{karpenterv1.AnnotationTerminationTimestamp: s.begun.Add(5 * time.Minute).UTC().Format(time.RFC3339)}
 	s.Put(claim)
-	s.play(2*time.Minute - time.Second)
+	s.run(2*time.Minute - time.Second)
 	s.expect(false)
 	if message := drainedMessage(s); !strings.Contains(message, "pods are deleted even if something holds them") {
 		t.Errorf("the claim says %q", message)
 	}
-	s.play(8 * time.Minute)
+	s.run(8 * time.Minute)
 	s.expect(true, "3m0s: slow deleted in 119s", "4m30s: cni deleted in 29s", "4m30s: db deleted in 29s")
 }
 
 // A deadline that is over already deletes all at once.
 func TestNoTimeAtAll(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, func(c *karpenterv1.NodeClaim) {
+	s := newFixture(t, func(c *karpenterv1.NodeClaim) {
 		c.Annotations = map[string]string{karpenterv1.AnnotationTerminationTimestamp: "2026-01-01T00:00:00Z"}
 	})
 	s.Bound("job", s.node.Name, protected("true"))
 	s.Bound("cni", s.node.Name, daemon, critical)
 	s.Delete(s.node)
-	s.play(10 * time.Second)
+	s.run(10 * time.Second)
 	s.expect(true, "0s: cni deleted in 1s", "0s: job deleted in 1s")
 }
 
 // A pod whose kubelet never ends it is waited for until it is stuck, and not longer.
 func TestStuckPod(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFixture(t)
 	pod := s.Bound("stuck", s.node.Name, func(p *corev1.Pod) { p.Finalizers = []string{"example.com/never"} })
 	s.Bound("logs", s.node.Name, daemon)
 	s.Must(s.API.Delete(context.Background(), pod))
 	s.Delete(s.node)
-	s.play(59 * time.Second)
+	s.run(59 * time.Second)
 	s.expect(false)
-	s.play(20 * time.Second)
+	s.run(20 * time.Second)
 	if !s.nodeGone() || len(s.story) != 1 || !strings.HasSuffix(s.story[0], "logs evicted") {
 		t.Errorf("gone %t, story %q", s.nodeGone(), s.story)
 	}
@@ -170,7 +170,7 @@ func TestStuckPod(t *testing.T) {
 // A process that is killed over and over in the middle of it ends up the same.
 func TestRestarts(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFixture(t)
 	b := s.budget("db", 0)
 	s.Bound("db", s.node.Name)
 	s.Bound("web", s.node.Name)
@@ -182,7 +182,7 @@ func TestRestarts(t *testing.T) {
 			b.Status.DisruptionsAllowed = 1
 			s.Put(b)
 		}
-		s.play(700 * time.Millisecond)
+		s.run(700 * time.Millisecond)
 		s.start()
 	}
 	s.expect(true, "0s: web evicted", "1m0s: job evicted", "2m20s: db evicted", "2m20s: dns evicted")
@@ -194,17 +194,17 @@ func TestRestarts(t *testing.T) {
 // A machine that dies during a drain takes its node along.
 func TestMachineDies(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFixture(t)
 	s.Bound("job", s.node.Name, protected("true"))
 	s.Delete(s.node)
-	s.play(time.Minute)
+	s.run(time.Minute)
 	s.expect(false)
 	s.Far.Kill(s.node.Spec.ProviderID)
 	var node corev1.Node
 	s.Get(s.node.Name, &node)
 	node.Status.Conditions[0].Status = corev1.ConditionUnknown
 	s.Put(&node)
-	s.play(0)
+	s.run(0)
 	s.expect(true)
 }
 
@@ -212,19 +212,19 @@ func TestMachineDies(t *testing.T) {
 func TestEveryWriteFailsOnce(t *testing.T) {
 	t.Parallel()
 	boom := errors.New("connection reset")
-	run := func(trouble func(int) (error, error)) *stage {
-		s := newStage(t)
+	run := func(trouble func(int) (error, error)) *fixture {
+		s := newFixture(t)
 		s.trouble = trouble
 		s.Bound("web", s.node.Name)
 		s.Bound("job", s.node.Name, protected("true"))
 		s.Bound("dns", s.node.Name, critical)
 		s.Settled("other", "general")
 		s.Delete(s.node)
-		s.play(12 * time.Second)
+		s.run(12 * time.Second)
 		claim := s.Claim("c")
 		claim.Annotations = map[string]string{karpenterv1.AnnotationTerminationTimestamp: s.begun.Add(36 * time.Second).UTC().Format(time.RFC3339)}
 		s.Put(claim)
-		s.play(15 * time.Second)
+		s.run(15 * time.Second)
 		return s
 	}
 	whole := run(nil)

@@ -27,8 +27,8 @@ import (
 // noticed that the node goes before it is gone.
 const Shortest = 5 * time.Second
 
-// Scene is what a drain depends on at one moment.
-type Scene struct {
+// State is what a drain depends on at one moment.
+type State struct {
 	Now time.Time
 	// Since is when the drain began; zero means now.
 	Since time.Time
@@ -90,7 +90,7 @@ type Decision struct {
 //
 //	pods past their own time: deleted by force, from all groups at once
 //	the others: asked to leave, only those of the first group that still has any
-func Decide(s Scene) Decision {
+func Decide(s State) Decision {
 	d := Decision{Waiting: awaited(s), Turn: NoPods}
 	for _, pod := range d.Waiting {
 		if !s.due(pod) {
@@ -114,7 +114,7 @@ func bulk(pod *corev1.Pod) int64 {
 	return model.Resources{CPU: scalar.MilliAmount(*requests.Cpu()), Memory: scalar.Amount(*requests.Memory())}.Bulk()
 }
 
-func awaited(s Scene) []*corev1.Pod {
+func awaited(s State) []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, pod := range s.Pods {
 		if podpolicy.Awaited(pod, s.Now) {
@@ -127,7 +127,7 @@ func awaited(s Scene) []*corev1.Pod {
 	return out
 }
 
-func (s Scene) step(pod *corev1.Pod, turn Group) (Step, bool) {
+func (s State) step(pod *corev1.Pod, turn Group) (Step, bool) {
 	if s.due(pod) {
 		grace := s.grace()
 		return Step{Pod: pod, Forced: true, Grace: grace}, shortens(pod, grace)
@@ -137,7 +137,7 @@ func (s Scene) step(pod *corev1.Pod, turn Group) (Step, bool) {
 
 // due reports whether the pod's time is over: its own grace period no longer fits before
 // the deadline, or it has been promised more than that.
-func (s Scene) due(pod *corev1.Pod) bool {
+func (s State) due(pod *corev1.Pod) bool {
 	if s.Deadline.IsZero() {
 		return false
 	}
@@ -150,7 +150,7 @@ func (s Scene) due(pod *corev1.Pod) bool {
 
 // forcedAt is when a pod has to be told so that it ends by the deadline. It is not known of
 // pods that say no grace period.
-func (s Scene) forcedAt(pod *corev1.Pod) (time.Time, bool) {
+func (s State) forcedAt(pod *corev1.Pod) (time.Time, bool) {
 	if s.Deadline.IsZero() || pod.Spec.TerminationGracePeriodSeconds == nil {
 		return time.Time{}, false
 	}
@@ -159,7 +159,7 @@ func (s Scene) forcedAt(pod *corev1.Pod) (time.Time, bool) {
 
 // grace is what is left until the deadline, and never nothing: zero seconds would take the
 // object away while its containers still run.
-func (s Scene) grace() int64 { return max(int64(s.Deadline.Sub(s.Now)/time.Second), 1) }
+func (s State) grace() int64 { return max(int64(s.Deadline.Sub(s.Now)/time.Second), 1) }
 
 // shortens reports whether deleting the pod with that grace changes anything. The API
 // server only ever shortens the grace of a pod that is terminating already.
@@ -168,7 +168,7 @@ func shortens(pod *corev1.Pod, grace int64) bool {
 }
 
 // changes is when time alone changes what the drain does about a pod; zero is never.
-func (s Scene) changes(pod *corev1.Pod) time.Time {
+func (s State) changes(pod *corev1.Pod) time.Time {
 	if podpolicy.Terminating(pod) {
 		return pod.DeletionTimestamp.Add(podpolicy.StuckAfter + time.Nanosecond)
 	}
@@ -191,12 +191,12 @@ func earliest(a, b time.Time) time.Time {
 }
 
 // Over reports whether the drain has ended: no pod is waited for, and Shortest has passed.
-func (s Scene) Over(d Decision) bool {
+func (s State) Over(d Decision) bool {
 	return len(d.Waiting) == 0 && s.Left() == 0
 }
 
 // Left is how much of Shortest is left.
-func (s Scene) Left() time.Duration {
+func (s State) Left() time.Duration {
 	if s.Since.IsZero() {
 		return Shortest
 	}

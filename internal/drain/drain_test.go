@@ -88,7 +88,7 @@ func TestWhoLeaves(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := text(drain.Decide(drain.Scene{Now: now, Pods: tc.pods})); got != tc.want {
+			if got := text(drain.Decide(drain.State{Now: now, Pods: tc.pods})); got != tc.want {
 				t.Errorf("\ngot  %s\nwant %s", got, tc.want)
 			}
 		})
@@ -139,8 +139,8 @@ func TestDeadlines(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			scene := drain.Scene{Now: now, Deadline: now.Add(tc.left), Pods: tc.pods}
-			if got := text(drain.Decide(scene)); got != tc.want {
+			state := drain.State{Now: now, Deadline: now.Add(tc.left), Pods: tc.pods}
+			if got := text(drain.Decide(state)); got != tc.want {
 				t.Errorf("\ngot  %s\nwant %s", got, tc.want)
 			}
 		})
@@ -153,19 +153,19 @@ func TestNextIsWhenItChanges(t *testing.T) {
 	pods := []*corev1.Pod{
 		pod("a", ending(20*time.Second, 30)), pod("slow", grace(600)), pod("job", protected("15m")), pod("job-2", protected("true"), grace(60)),
 	}
-	scene := drain.Scene{Now: now, Deadline: now.Add(20 * time.Minute), Pods: pods}
+	state := drain.State{Now: now, Deadline: now.Add(20 * time.Minute), Pods: pods}
 	var seen []string
 	for range 10 {
-		d := drain.Decide(scene)
+		d := drain.Decide(state)
 		if d.Next.IsZero() {
 			break
 		}
-		before := scene
+		before := state
 		before.Now = d.Next.Add(-2 * time.Nanosecond)
 		if got, want := steps(drain.Decide(before)), steps(d); got != want {
 			t.Errorf("before %s: %q became %q", d.Next.Sub(now), want, got)
 		}
-		scene.Now = d.Next
+		state.Now = d.Next
 		seen = append(seen, d.Next.Sub(now).Round(time.Second).String())
 	}
 	if got, want := strings.Join(seen, " "), "1m20s 5m0s 10m0s 19m0s 19m30s"; got != want {
@@ -193,7 +193,7 @@ func TestShortestDrain(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := drain.Scene{Now: now, Since: tc.since, Pods: tc.pods}
+			s := drain.State{Now: now, Since: tc.since, Pods: tc.pods}
 			if got := s.Over(drain.Decide(s)); got != tc.over || s.Left() != tc.left {
 				t.Errorf("over %t with %s left, want %t with %s", got, s.Left(), tc.over, tc.left)
 			}
@@ -203,7 +203,7 @@ func TestShortestDrain(t *testing.T) {
 
 func TestQuestionsAboutOnePod(t *testing.T) {
 	t.Parallel()
-	d := drain.Decide(drain.Scene{Now: now, Pods: []*corev1.Pod{pod("a"), pod("daemon", daemon), pod("static", static)}})
+	d := drain.Decide(drain.State{Now: now, Pods: []*corev1.Pod{pod("a"), pod("daemon", daemon), pod("static", static)}})
 	if step, todo := d.StepFor("uid-a"); !todo || step.Pod.Name != "a" {
 		t.Error("there is something to do about a")
 	}

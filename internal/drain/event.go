@@ -63,7 +63,7 @@ func Blocked(node *corev1.Node, explanation string) telemetry.Event {
 
 // NeverAllows tells the owners of budgets that can never allow a disruption, each budget
 // once, which node waits in vain.
-func NeverAllows(node *corev1.Node, s Scene, holds []Hold) []telemetry.Event {
+func NeverAllows(node *corev1.Node, s State, holds []Hold) []telemetry.Event {
 	var budgets []*policyv1.PodDisruptionBudget
 	pods := map[*policyv1.PodDisruptionBudget][]string{}
 	for _, h := range holds {

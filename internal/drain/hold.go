@@ -49,7 +49,7 @@ type Hold struct {
 // Holds says what keeps each pod of whom it is the turn, in the order of Waiting. Pods that
 // leave now, or whose turn has not come, are not listed. budgets are those of the pods'
 // namespaces; rolls are what becomes of those that ask for a replacement first.
-func Holds(s Scene, d Decision, budgets []*policyv1.PodDisruptionBudget, rolls map[types.UID]surge.Step) []Hold {
+func Holds(s State, d Decision, budgets []*policyv1.PodDisruptionBudget, rolls map[types.UID]surge.Step) []Hold {
 	var out []Hold
 	for _, pod := range d.Waiting {
 		if GroupOf(pod) != d.Turn && !podpolicy.Terminating(pod) || s.due(pod) && !podpolicy.Terminating(pod) {
@@ -63,7 +63,7 @@ func Holds(s Scene, d Decision, budgets []*policyv1.PodDisruptionBudget, rolls m
 	return out
 }
 
-func holdOf(s Scene, pod *corev1.Pod, budgets []*policyv1.PodDisruptionBudget, rolls map[types.UID]surge.Step) (Hold, bool) {
+func holdOf(s State, pod *corev1.Pod, budgets []*policyv1.PodDisruptionBudget, rolls map[types.UID]surge.Step) (Hold, bool) {
 	hold := Hold{Pod: pod}
 	if podpolicy.Terminating(pod) {
 		hold.Cause, hold.Until = Ending, pod.DeletionTimestamp.Add(podpolicy.StuckAfter)

@@ -81,7 +81,7 @@ func TestExplain(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := drain.Scene{Now: now, Since: now.Add(-10 * time.Minute), Pods: tc.pods}
+			s := drain.State{Now: now, Since: now.Add(-10 * time.Minute), Pods: tc.pods}
 			if tc.deadline != 0 {
 				s.Deadline = now.Add(tc.deadline)
 			}
@@ -117,7 +117,7 @@ func TestExplainSurges(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := drain.Scene{Now: now, Since: now.Add(-10 * time.Minute), Pods: []*corev1.Pod{pod("web")}}
+			s := drain.State{Now: now, Since: now.Add(-10 * time.Minute), Pods: []*corev1.Pod{pod("web")}}
 			if tc.deadline != 0 {
 				s.Deadline = now.Add(tc.deadline)
 			}
@@ -141,7 +141,7 @@ func TestExplanationsAreShort(t *testing.T) {
 			budgets = append(budgets, budget(app, app, "0", numbers{1, 1, 1, 0}))
 		}
 	}
-	s := drain.Scene{Now: now, Since: now, Pods: pods}
+	s := drain.State{Now: now, Since: now, Pods: pods}
 	got := drain.Explain(s, drain.Holds(s, drain.Decide(s), budgets, nil))
 	if len(got) > 1024 || !strings.Contains(got, "and 17 other reason(s)") || !strings.HasSuffix(got, "the node waits until they let go.") {
 		t.Errorf("%d bytes: %s", len(got), got)
@@ -153,7 +153,7 @@ func TestBudgetsAreTold(t *testing.T) {
 	t.Parallel()
 	node := &corev1.Node{}
 	node.Name = "n"
-	s := drain.Scene{Now: now, Since: now.Add(-time.Minute), Pods: []*corev1.Pod{
+	s := drain.State{Now: now, Since: now.Add(-time.Minute), Pods: []*corev1.Pod{
 		pod("web-0", called("web")), pod("web-1", called("web")), pod("db-0", called("db"))}}
 	budgets := []*policyv1.PodDisruptionBudget{budget("web", "web", "0", numbers{2, 2, 2, 0}), budget("db", "db", "1", numbers{1, 1, 2, 0})}
 	events := drain.NeverAllows(node, s, drain.Holds(s, drain.Decide(s), budgets, nil))

@@ -24,7 +24,7 @@ func TestLaws(t *testing.T) {
 	}
 }
 
-func brokenLaws(s drain.Scene, d drain.Decision) []string {
+func brokenLaws(s drain.State, d drain.Decision) []string {
 	var broken []string
 	law := func(holds bool, format string, args ...any) {
 		if !holds {
@@ -55,8 +55,8 @@ func brokenLaws(s drain.Scene, d drain.Decision) []string {
 	return broken
 }
 
-func randomScene(dice *rand.Rand) drain.Scene {
-	s := drain.Scene{Now: now}
+func randomScene(dice *rand.Rand) drain.State {
+	s := drain.State{Now: now}
 	if dice.IntN(2) == 0 {
 		s.Deadline = now.Add(time.Duration(dice.IntN(1200)-300) * time.Second)
 	}

@@ -26,7 +26,7 @@ const (
 // Explain says in words what holds up a drain, since when, and what happens next. It is
 // empty when nothing does. The text changes only when its facts do, not with every second:
 // it is written into a status.
-func Explain(s Scene, holds []Hold) string {
+func Explain(s State, holds []Hold) string {
 	if len(holds) == 0 {
 		return ""
 	}
@@ -108,7 +108,7 @@ func describe(b *policyv1.PodDisruptionBudget) string {
 }
 
 // Outlook says what happens next.
-func Outlook(s Scene, holds []Hold) string {
+func Outlook(s State, holds []Hold) string {
 	var first time.Time
 	lasting := false
 	for _, h := range holds {

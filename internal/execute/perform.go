@@ -20,7 +20,7 @@ const mostAtOnce = 20
 
 // Perform does the effects of a step of a command, group by group: one that fails keeps no other of
 // its group back, and all later groups. It returns the claims that it has deleted.
-func (e *Executor) Perform(ctx context.Context, s *command.Stage, groups [][]command.Effect) (deleted []command.Leaver, err error) {
+func (e *Executor) Perform(ctx context.Context, s *command.State, groups [][]command.Effect) (deleted []command.Leaver, err error) {
 	for _, group := range groups {
 		done, wrong := make([]bool, len(group)), make([]error, len(group))
 		parallel.Run(min(e.parallel, mostAtOnce), len(group), func(i int) { done[i], wrong[i] = e.perform(ctx, s, group[i]) })
@@ -37,7 +37,7 @@ func (e *Executor) Perform(ctx context.Context, s *command.Stage, groups [][]com
 }
 
 // perform does one effect, and reports whether it was this call that did it.
-func (e *Executor) perform(ctx context.Context, s *command.Stage, effect command.Effect) (bool, error) {
+func (e *Executor) perform(ctx context.Context, s *command.State, effect command.Effect) (bool, error) {
 	switch effect.Do {
 	case command.Write:
 		return true, e.write(ctx, effect.Leaver.Claim, &s.Record)
@@ -60,7 +60,7 @@ func (e *Executor) perform(ctx context.Context, s *command.Stage, effect command
 }
 
 // replace makes a replacement, or says why it is not to be made any more.
-func (e *Executor) replace(ctx context.Context, s *command.Stage, r command.Replacement) error {
+func (e *Executor) replace(ctx context.Context, s *command.State, r command.Replacement) error {
 	o := e.launch(ctx, Order{Claim: r.Claim, Pool: r.Pool, Capacity: r.Capacity, Reason: string(removal.ReasonOf(s.Record.Reason))})
 	if o.Dropped.Code != reason.None {
 		return fmt.Errorf("make claim %s of pool %s: %s", r.Claim.Name, r.Pool.Name, o.Dropped.Text())

@@ -18,17 +18,17 @@ import (
 	"tenon/internal/testing/harness"
 )
 
-// begun is a setup with a node on each of some claims, and the stage of a command that takes them.
-func begun(t *testing.T, claims ...string) (*setup, *command.Stage) {
+// begun is a setup with a node on each of some claims, and the state of a command that takes them.
+func begun(t *testing.T, claims ...string) (*setup, *command.State) {
 	t.Helper()
 	s := newSetup(t, 1)
-	stage := &command.Stage{Now: s.Clock.Now(), Record: command.Record{ID: "x7k2p", Reason: plan.Empty, Begun: s.Clock.Now()}}
+	state := &command.State{Now: s.Clock.Now(), Record: command.Record{ID: "x7k2p", Reason: plan.Empty, Begun: s.Clock.Now()}}
 	for _, name := range claims {
 		s.Settled(name, "web")
-		stage.Record.Claims = append(stage.Record.Claims, command.Member{Claim: name, Pool: "web"})
-		stage.Leavers = append(stage.Leavers, s.leaver(name))
+		state.Record.Claims = append(state.Record.Claims, command.Member{Claim: name, Pool: "web"})
+		state.Leavers = append(state.Leavers, s.leaver(name))
 	}
-	return s, stage
+	return s, state
 }
 
 func (s *setup) leaver(name string) command.Leaver {
@@ -60,8 +60,8 @@ func (s *setup) state(name string) string {
 	return strings.Join(out, " ")
 }
 
-func (s *setup) perform(stage *command.Stage, groups [][]command.Effect) error {
-	_, err := s.executor.Perform(context.Background(), stage, groups)
+func (s *setup) perform(state *command.State, groups [][]command.Effect) error {
+	_, err := s.executor.Perform(context.Background(), state, groups)
 	return err
 }
 
@@ -69,19 +69,19 @@ func (s *setup) perform(stage *command.Stage, groups [][]command.Effect) error {
 // it. Each may be done twice.
 func TestBeginAndAbandon(t *testing.T) {
 	t.Parallel()
-	s, stage := begun(t, "a", "b")
+	s, state := begun(t, "a", "b")
 	for range 2 {
-		s.Must(s.perform(stage, stage.Effects(command.Begin)[1:2])) // closing is done again after a crash
+		s.Must(s.perform(state, state.Effects(command.Begin)[1:2])) // closing is done again after a crash
 	}
-	s.Must(s.perform(stage, stage.Effects(command.Begin)[:1]))
+	s.Must(s.perform(state, state.Effects(command.Begin)[:1]))
 	for _, name := range []string{"a", "b"} {
 		if got := s.state(name); got != "recorded explained closed" {
 			t.Errorf("%s after the beginning: %q", name, got)
 		}
 	}
 	for range 2 {
-		stage.Leavers = []command.Leaver{s.leaver("a"), s.leaver("b")}
-		s.Must(s.perform(stage, stage.Effects(command.Abandon)))
+		state.Leavers = []command.Leaver{s.leaver("a"), s.leaver("b")}
+		s.Must(s.perform(state, state.Effects(command.Abandon)))
 	}
 	for _, name := range []string{"a", "b"} {
 		if got := s.state(name); got != "" {
@@ -93,14 +93,14 @@ func TestBeginAndAbandon(t *testing.T) {
 // An effect that fails keeps no other of its group back, and all later groups.
 func TestGroups(t *testing.T) {
 	t.Parallel()
-	s, stage := begun(t, "a", "b")
+	s, state := begun(t, "a", "b")
 	s.Fail(func(c harness.Call) error {
 		if c.Name == "a" && c.IsWrite() {
 			return harness.ErrBroken
 		}
 		return nil
 	})
-	err := s.perform(stage, stage.Effects(command.Begin))
+	err := s.perform(state, state.Effects(command.Begin))
 	if err == nil || s.state("a") != "" || s.state("b") != "recorded" {
 		t.Errorf("error %v; a: %q, b: %q", err, s.state("a"), s.state("b"))
 	}
@@ -117,9 +117,9 @@ func TestWriteOnChangedClaim(t *testing.T) {
 		},
 		"it goes": func(s *setup) { s.Delete(s.leaver("a").Claim) },
 	} {
-		s, stage := begun(t, "a")
+		s, state := begun(t, "a")
 		change(s)
-		if err := s.perform(stage, stage.Effects(command.Begin)[:1]); err == nil || strings.Contains(s.state("a"), "recorded") {
+		if err := s.perform(state, state.Effects(command.Begin)[:1]); err == nil || strings.Contains(s.state("a"), "recorded") {
 			t.Errorf("%s: error %v, state %q", name, err, s.state("a"))
 		}
 	}
@@ -128,11 +128,11 @@ func TestWriteOnChangedClaim(t *testing.T) {
 // Claims are deleted as they were seen; those that were deleted are answered, those that stay are released.
 func TestRemoval(t *testing.T) {
 	t.Parallel()
-	s, stage := begun(t, "a", "b", "c")
-	s.Must(s.perform(stage, stage.Effects(command.Begin)))
+	s, state := begun(t, "a", "b", "c")
+	s.Must(s.perform(state, state.Effects(command.Begin)))
 	a, b, c := s.leaver("a"), s.leaver("b"), s.leaver("c")
 	s.Delete(c.Claim)
-	deleted, err := s.executor.Perform(context.Background(), stage, stage.Removal(command.Judgement{
+	deleted, err := s.executor.Perform(context.Background(), state, state.Removal(command.Judgement{
 		Going: []command.Leaver{a, s.leaver("c")}, Released: []command.Leaver{b},
 	}))
 	s.Must(err)
@@ -147,11 +147,11 @@ func TestRemoval(t *testing.T) {
 // A replacement whose pool has changed is not made, and the error says so.
 func TestReplacementOfChangedPool(t *testing.T) {
 	t.Parallel()
-	s, stage := begun(t, "a")
+	s, state := begun(t, "a")
 	o := s.order("new")
-	stage.Orders = []command.Replacement{{Claim: o.Claim, Pool: s.pool, Capacity: model.Resources{}}}
+	state.Orders = []command.Replacement{{Claim: o.Claim, Pool: s.pool, Capacity: model.Resources{}}}
 	s.changePool(func(p *karpenterv1.NodePool) { p.Generation++ })
-	err := s.perform(stage, stage.Effects(command.Begin))
+	err := s.perform(state, state.Effects(command.Begin))
 	if want := "make claim new of pool web: pool web has changed"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %q", err, want)
 	}
@@ -175,12 +175,12 @@ func TestDrop(t *testing.T) {
 		"nothing has come": {0, "deleted recorded"},
 		"a pod has come":   {1, ""},
 	} {
-		s, stage := begun(t, "new")
-		s.Must(s.perform(stage, [][]command.Effect{{{Do: command.Write, Leaver: s.leaver("new")}}}))
+		s, state := begun(t, "new")
+		s.Must(s.perform(state, [][]command.Effect{{{Do: command.Write, Leaver: s.leaver("new")}}}))
 		for range tc.pods {
 			s.Bound("web", "node-new", owned)
 		}
-		s.Must(s.perform(stage, [][]command.Effect{{{Do: command.Drop, Claim: s.leaver("new").Claim}}}))
+		s.Must(s.perform(state, [][]command.Effect{{{Do: command.Drop, Claim: s.leaver("new").Claim}}}))
 		if got := s.state("new"); got != tc.want {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}

@@ -164,7 +164,7 @@ func TestFingerprintsTellTemplatesApart(t *testing.T) {
 	}
 }
 
-// variations are the object and twins of it, each changed in one place: a value, or a
+// variations are the object and copies of it, each changed in one place: a value, or a
 // field left out.
 func variations(t *testing.T, text string) map[string]*corev1.Pod {
 	t.Helper()

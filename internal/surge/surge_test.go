@@ -12,8 +12,8 @@ import (
 	"tenon/internal/surge"
 )
 
-// scene is a pod of a Deployment with one replica that wants to be replaced before it goes.
-type scene struct {
+// fixture is a pod of a Deployment with one replica that wants to be replaced before it goes.
+type fixture struct {
 	pod        *corev1.Pod
 	set        *appsv1.ReplicaSet
 	deployment *appsv1.Deployment
@@ -21,9 +21,9 @@ type scene struct {
 	denied     string
 }
 
-func usual() *scene {
+func usual() *fixture {
 	template := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "web"}, Annotations: map[string]string{surge.Annotation: "true"}}}
-	s := &scene{pod: &corev1.Pod{}, set: &appsv1.ReplicaSet{}, deployment: &appsv1.Deployment{}}
+	s := &fixture{pod: &corev1.Pod{}, set: &appsv1.ReplicaSet{}, deployment: &appsv1.Deployment{}}
 	s.deployment.Namespace, s.deployment.Name, s.deployment.Spec.Template = "default", "web", template
 	s.deployment.Generation, s.deployment.Status.ObservedGeneration = 1, 1
 	s.set.Name, s.set.Spec.Template = "web-1", *template.DeepCopy()
@@ -39,27 +39,27 @@ func owner(kind, name string) []metav1.OwnerReference {
 	return []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: kind, Name: name, Controller: &yes}}
 }
 
-func (s *scene) next() string {
+func (s *fixture) next() string {
 	step := surge.Next(s.pod, surge.Workload{Set: s.set, Deployment: s.deployment, Claims: s.claims, Denied: s.denied})
 	return []string{"evict", "roll", "wait"}[step.Verb] + strings.TrimSuffix(": "+step.Why, ": ")
 }
 
-func (s *scene) rolling(up, down string) {
+func (s *fixture) rolling(up, down string) {
 	u, d := intstr.Parse(up), intstr.Parse(down)
 	s.deployment.Spec.Strategy.RollingUpdate = &appsv1.RollingUpdateDeployment{MaxSurge: &u, MaxUnavailable: &d}
 }
 
-func (s *scene) progressing(is corev1.ConditionStatus, reason string) {
+func (s *fixture) progressing(is corev1.ConditionStatus, reason string) {
 	s.deployment.Status.Conditions = []appsv1.DeploymentCondition{{Type: appsv1.DeploymentProgressing, Status: is, Reason: reason}}
 }
 
-func (s *scene) unready() {
+func (s *fixture) unready() {
 	s.pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}}
 }
 
-func (s *scene) ask() { s.deployment = surge.Ask(s.deployment, s.pod) }
+func (s *fixture) ask() { s.deployment = surge.Ask(s.deployment, s.pod) }
 
-func (s *scene) mount(modes ...corev1.PersistentVolumeAccessMode) {
+func (s *fixture) mount(modes ...corev1.PersistentVolumeAccessMode) {
 	claim := &corev1.PersistentVolumeClaim{}
 	claim.Name, claim.Spec.AccessModes = "data", modes
 	s.claims = append(s.claims, claim)
@@ -69,36 +69,36 @@ func (s *scene) mount(modes ...corev1.PersistentVolumeAccessMode) {
 func TestWhoIsReplaced(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		change func(*scene)
+		change func(*fixture)
 		want   string
 	}{
-		"the single pod of a Deployment":       {func(*scene) {}, "roll"},
-		"with the bounds that people write":    {func(s *scene) { s.rolling("1", "0") }, "roll"},
-		"a quarter of one pod is none missing": {func(s *scene) { s.rolling("25%", "25%") }, "roll"},
-		"it may be missing":                    {func(s *scene) { s.rolling("1", "1") }, "evict: maxUnavailable of Deployment default/web comes to 1 of 1 pod"},
-		"all may be missing":                   {func(s *scene) { s.rolling("25%", "100%") }, "evict: maxUnavailable of Deployment default/web comes to 1 of 1 pod"},
-		"none may be added":                    {func(s *scene) { s.rolling("0", "0") }, "evict: maxSurge of Deployment default/web comes to 0"},
-		"a bound that cannot be read":          {func(s *scene) { s.rolling("some", "0") }, "evict: maxSurge of Deployment default/web comes to 0"},
-		"replicas that are not said are one":   {func(s *scene) { s.deployment.Spec.Replicas = nil }, "roll"},
-		"one of three":                         {func(s *scene) { s.deployment.Spec.Replicas = new(int32(3)) }, "evict: Deployment default/web has 3 replicas, and only single ones are replaced before they go"},
-		"ended before others are made":         {func(s *scene) { s.deployment.Spec.Strategy.Type = "Recreate" }, "evict: Deployment default/web has strategy Recreate, which ends pods first"},
-		"a Deployment that goes":               {func(s *scene) { s.deployment.DeletionTimestamp = &metav1.Time{} }, "evict: Deployment default/web is being deleted"},
-		"a Deployment that is paused":          {func(s *scene) { s.deployment.Spec.Paused = true }, "evict: Deployment default/web is paused"},
-		"which does not ask itself":            {func(s *scene) { s.deployment.Spec.Template.Annotations = nil }, "evict: Deployment default/web does not have the annotation tenon.sh/surge in its template"},
-		"a volume for one node":                {func(s *scene) { s.mount("ReadWriteOnce") }, "evict: its volume claim data can be used on one node only"},
-		"a volume for one pod":                 {func(s *scene) { s.mount("ReadWriteMany"); s.mount("ReadWriteOncePod") }, "evict: its volume claim data can be used on one node only"},
-		"a volume for all":                     {func(s *scene) { s.mount("ReadWriteOnce", "ReadWriteMany"); s.mount("ReadOnlyMany") }, "roll"},
-		"of a StatefulSet":                     {func(s *scene) { s.pod.OwnerReferences = owner("StatefulSet", "db") }, "evict: StatefulSet db made it, and only Deployments can replace pods before they go"},
-		"without an owner":                     {func(s *scene) { s.pod.OwnerReferences = nil }, "evict: nothing makes it again"},
-		"of a ReplicaSet that is gone":         {func(s *scene) { s.set, s.deployment = nil, nil }, "evict: its ReplicaSet web-1 is gone"},
-		"of a ReplicaSet alone":                {func(s *scene) { s.set.OwnerReferences, s.deployment = nil, nil }, "evict: its ReplicaSet web-1 has no Deployment"},
-		"of something like a Deployment":       {func(s *scene) { s.set.OwnerReferences, s.deployment = owner("Rollout", "web"), nil }, "evict: Rollout web made its ReplicaSet, and only Deployments can replace pods before they go"},
-		"of a Deployment that is gone":         {func(s *scene) { s.deployment = nil }, "evict: its ReplicaSet web-1 has no Deployment"},
-		"reads are forbidden":                  {func(s *scene) { s.denied, s.deployment = "forbidden", nil }, "evict: forbidden"},
-		"a pod that is not ready":              {func(s *scene) { s.unready() }, "evict: it is not Ready, so that nothing is lost by its eviction"},
-		"a pod that has not started":           {func(s *scene) { s.pod.Status.Phase = corev1.PodPending }, "evict: it is not Ready, so that nothing is lost by its eviction"},
-		"an earlier roll-out that was stuck":   {func(s *scene) { s.progressing("False", "ProgressDeadlineExceeded") }, "roll"},
-		"another pod has been replaced before": {func(s *scene) { *s = *replacedBefore() }, "roll"},
+		"the single pod of a Deployment":       {func(*fixture) {}, "roll"},
+		"with the bounds that people write":    {func(s *fixture) { s.rolling("1", "0") }, "roll"},
+		"a quarter of one pod is none missing": {func(s *fixture) { s.rolling("25%", "25%") }, "roll"},
+		"it may be missing":                    {func(s *fixture) { s.rolling("1", "1") }, "evict: maxUnavailable of Deployment default/web comes to 1 of 1 pod"},
+		"all may be missing":                   {func(s *fixture) { s.rolling("25%", "100%") }, "evict: maxUnavailable of Deployment default/web comes to 1 of 1 pod"},
+		"none may be added":                    {func(s *fixture) { s.rolling("0", "0") }, "evict: maxSurge of Deployment default/web comes to 0"},
+		"a bound that cannot be read":          {func(s *fixture) { s.rolling("some", "0") }, "evict: maxSurge of Deployment default/web comes to 0"},
+		"replicas that are not said are one":   {func(s *fixture) { s.deployment.Spec.Replicas = nil }, "roll"},
+		"one of three":                         {func(s *fixture) { s.deployment.Spec.Replicas = new(int32(3)) }, "evict: Deployment default/web has 3 replicas, and only single ones are replaced before they go"},
+		"ended before others are made":         {func(s *fixture) { s.deployment.Spec.Strategy.Type = "Recreate" }, "evict: Deployment default/web has strategy Recreate, which ends pods first"},
+		"a Deployment that goes":               {func(s *fixture) { s.deployment.DeletionTimestamp = &metav1.Time{} }, "evict: Deployment default/web is being deleted"},
+		"a Deployment that is paused":          {func(s *fixture) { s.deployment.Spec.Paused = true }, "evict: Deployment default/web is paused"},
+		"which does not ask itself":            {func(s *fixture) { s.deployment.Spec.Template.Annotations = nil }, "evict: Deployment default/web does not have the annotation tenon.sh/surge in its template"},
+		"a volume for one node":                {func(s *fixture) { s.mount("ReadWriteOnce") }, "evict: its volume claim data can be used on one node only"},
+		"a volume for one pod":                 {func(s *fixture) { s.mount("ReadWriteMany"); s.mount("ReadWriteOncePod") }, "evict: its volume claim data can be used on one node only"},
+		"a volume for all":                     {func(s *fixture) { s.mount("ReadWriteOnce", "ReadWriteMany"); s.mount("ReadOnlyMany") }, "roll"},
+		"of a StatefulSet":                     {func(s *fixture) { s.pod.OwnerReferences = owner("StatefulSet", "db") }, "evict: StatefulSet db made it, and only Deployments can replace pods before they go"},
+		"without an owner":                     {func(s *fixture) { s.pod.OwnerReferences = nil }, "evict: nothing makes it again"},
+		"of a ReplicaSet that is gone":         {func(s *fixture) { s.set, s.deployment = nil, nil }, "evict: its ReplicaSet web-1 is gone"},
+		"of a ReplicaSet alone":                {func(s *fixture) { s.set.OwnerReferences, s.deployment = nil, nil }, "evict: its ReplicaSet web-1 has no Deployment"},
+		"of something like a Deployment":       {func(s *fixture) { s.set.OwnerReferences, s.deployment = owner("Rollout", "web"), nil }, "evict: Rollout web made its ReplicaSet, and only Deployments can replace pods before they go"},
+		"of a Deployment that is gone":         {func(s *fixture) { s.deployment = nil }, "evict: its ReplicaSet web-1 has no Deployment"},
+		"reads are forbidden":                  {func(s *fixture) { s.denied, s.deployment = "forbidden", nil }, "evict: forbidden"},
+		"a pod that is not ready":              {func(s *fixture) { s.unready() }, "evict: it is not Ready, so that nothing is lost by its eviction"},
+		"a pod that has not started":           {func(s *fixture) { s.pod.Status.Phase = corev1.PodPending }, "evict: it is not Ready, so that nothing is lost by its eviction"},
+		"an earlier roll-out that was stuck":   {func(s *fixture) { s.progressing("False", "ProgressDeadlineExceeded") }, "roll"},
+		"another pod has been replaced before": {func(s *fixture) { *s = *replacedBefore() }, "roll"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestWhoIsReplaced(t *testing.T) {
 }
 
 // replacedBefore is a pod that took another's place, and has to go itself now.
-func replacedBefore() *scene {
+func replacedBefore() *fixture {
 	s := usual()
 	for _, t := range []*corev1.PodTemplateSpec{&s.deployment.Spec.Template, &s.set.Spec.Template} {
 		t.Annotations[surge.AnnotationFor] = "uid-of-an-earlier-one"
@@ -125,17 +125,17 @@ func replacedBefore() *scene {
 func TestRollOut(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		change func(*scene)
+		change func(*fixture)
 		want   string
 	}{
-		"it has begun":                    {func(*scene) {}, "wait"},
-		"it goes on":                      {func(s *scene) { s.progressing("True", "ReplicaSetUpdated") }, "wait"},
-		"it is stuck":                     {func(s *scene) { s.progressing("False", "ProgressDeadlineExceeded") }, "evict: the roll-out of Deployment default/web is stuck (ProgressDeadlineExceeded)"},
-		"what was stuck was an earlier":   {func(s *scene) { s.progressing("False", "ProgressDeadlineExceeded"); s.deployment.Generation++ }, "wait"},
-		"a user pauses it":                {func(s *scene) { s.deployment.Spec.Paused = true }, "evict: Deployment default/web is paused"},
-		"a user scales up":                {func(s *scene) { s.deployment.Spec.Replicas = new(int32(2)) }, "wait"},
-		"the old pod is not Ready now":    {func(s *scene) { s.unready() }, "wait"},
-		"the template of the set is lost": {func(s *scene) { s.set.Spec.Template = corev1.PodTemplateSpec{} }, "wait"},
+		"it has begun":                    {func(*fixture) {}, "wait"},
+		"it goes on":                      {func(s *fixture) { s.progressing("True", "ReplicaSetUpdated") }, "wait"},
+		"it is stuck":                     {func(s *fixture) { s.progressing("False", "ProgressDeadlineExceeded") }, "evict: the roll-out of Deployment default/web is stuck (ProgressDeadlineExceeded)"},
+		"what was stuck was an earlier":   {func(s *fixture) { s.progressing("False", "ProgressDeadlineExceeded"); s.deployment.Generation++ }, "wait"},
+		"a user pauses it":                {func(s *fixture) { s.deployment.Spec.Paused = true }, "evict: Deployment default/web is paused"},
+		"a user scales up":                {func(s *fixture) { s.deployment.Spec.Replicas = new(int32(2)) }, "wait"},
+		"the old pod is not Ready now":    {func(s *fixture) { s.unready() }, "wait"},
+		"the template of the set is lost": {func(s *fixture) { s.set.Spec.Template = corev1.PodTemplateSpec{} }, "wait"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -188,21 +188,21 @@ func TestAskedOnce(t *testing.T) {
 func TestForeseeable(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		change func(*scene)
+		change func(*fixture)
 		want   bool
 	}{
-		"of a ReplicaSet":                  {func(*scene) {}, true},
-		"that does not ask":                {func(s *scene) { s.pod.Annotations = nil }, false},
-		"with another value":               {func(s *scene) { s.pod.Annotations = map[string]string{surge.Annotation: "yes"} }, false},
-		"of a StatefulSet":                 {func(s *scene) { s.pod.OwnerReferences = owner("StatefulSet", "db") }, false},
-		"of a ReplicaSet that is gone":     {func(s *scene) { s.set, s.deployment = nil, nil }, false},
-		"whose Deployment does not ask":    {func(s *scene) { s.deployment.Spec.Template.Annotations = nil }, false},
-		"whose Deployment ends pods first": {func(s *scene) { s.deployment.Spec.Strategy.Type = "Recreate" }, false},
-		"with a volume for one node":       {func(s *scene) { s.mount("ReadWriteOnce") }, false},
-		"without an owner":                 {func(s *scene) { s.pod.OwnerReferences = nil }, false},
-		"that is not Ready":                {func(s *scene) { s.unready() }, false},
-		"that waits for a node":            {func(s *scene) { s.pod.Status.Phase = corev1.PodPending }, false},
-		"that was made to replace others":  {func(s *scene) { s.pod.Annotations[surge.AnnotationFor] = "uid-y" }, true},
+		"of a ReplicaSet":                  {func(*fixture) {}, true},
+		"that does not ask":                {func(s *fixture) { s.pod.Annotations = nil }, false},
+		"with another value":               {func(s *fixture) { s.pod.Annotations = map[string]string{surge.Annotation: "yes"} }, false},
+		"of a StatefulSet":                 {func(s *fixture) { s.pod.OwnerReferences = owner("StatefulSet", "db") }, false},
+		"of a ReplicaSet that is gone":     {func(s *fixture) { s.set, s.deployment = nil, nil }, false},
+		"whose Deployment does not ask":    {func(s *fixture) { s.deployment.Spec.Template.Annotations = nil }, false},
+		"whose Deployment ends pods first": {func(s *fixture) { s.deployment.Spec.Strategy.Type = "Recreate" }, false},
+		"with a volume for one node":       {func(s *fixture) { s.mount("ReadWriteOnce") }, false},
+		"without an owner":                 {func(s *fixture) { s.pod.OwnerReferences = nil }, false},
+		"that is not Ready":                {func(s *fixture) { s.unready() }, false},
+		"that waits for a node":            {func(s *fixture) { s.pod.Status.Phase = corev1.PodPending }, false},
+		"that was made to replace others":  {func(s *fixture) { s.pod.Annotations[surge.AnnotationFor] = "uid-y" }, true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

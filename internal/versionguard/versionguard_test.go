@@ -20,17 +20,17 @@ import (
 	"tenon/internal/versionguard"
 )
 
-// desk is a client before a fake API server that counts what reaches it.
-type desk struct {
+// server is a client before a fake API server that counts what reaches it.
+type server struct {
 	*testing.T
 	client.Client
 	clock *clocktesting.FakeClock
 	sent  int
 }
 
-func open(t *testing.T) *desk {
+func open(t *testing.T) *server {
 	t.Helper()
-	d := &desk{T: t, clock: clocktesting.NewFakeClock(time.Unix(1e9, 0))}
+	d := &server{T: t, clock: clocktesting.NewFakeClock(time.Unix(1e9, 0))}
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "uid-a", Finalizers: []string{"holds.example/it"}}}
 	server := fake.NewClientBuilder().WithObjects(node).WithStatusSubresource(node).WithInterceptorFuncs(interceptor.Funcs{
 		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, options ...client.PatchOption) error {
@@ -50,7 +50,7 @@ func open(t *testing.T) *desk {
 	return d
 }
 
-func (d *desk) node() *corev1.Node {
+func (d *server) node() *corev1.Node {
 	d.Helper()
 	node := &corev1.Node{}
 	if err := d.Get(d.Context(), client.ObjectKey{Name: "a"}, node); err != nil {
@@ -60,7 +60,7 @@ func (d *desk) node() *corev1.Node {
 }
 
 // label writes a label on the node as it was seen, or else its status.
-func (d *desk) label(seen *corev1.Node, value string, locked bool) error {
+func (d *server) label(seen *corev1.Node, value string, locked bool) error {
 	changed := seen.DeepCopy()
 	changed.Labels = map[string]string{"label": value}
 	if locked {
@@ -69,14 +69,14 @@ func (d *desk) label(seen *corev1.Node, value string, locked bool) error {
 	return d.Patch(d.Context(), changed, client.MergeFrom(seen))
 }
 
-func (d *desk) phase(seen *corev1.Node, phase corev1.NodePhase) error {
+func (d *server) phase(seen *corev1.Node, phase corev1.NodePhase) error {
 	changed := seen.DeepCopy()
 	changed.Status.Phase = phase
 	return patch.StatusIfUnchanged(d.Context(), reconcile.Kit{Client: d}, seen, changed)
 }
 
 // remove deletes like an API server: the fake one does not look at the version.
-func (d *desk) remove(ctx context.Context, c client.Client, o client.Object, options ...client.DeleteOption) error {
+func (d *server) remove(ctx context.Context, c client.Client, o client.Object, options ...client.DeleteOption) error {
 	var all client.DeleteOptions
 	all.ApplyOptions(options)
 	if p := all.Preconditions; p != nil && p.ResourceVersion != nil && *p.ResourceVersion != d.node().ResourceVersion {
@@ -86,7 +86,7 @@ func (d *desk) remove(ctx context.Context, c client.Client, o client.Object, opt
 }
 
 // delete asks for the end of the node as it was seen.
-func (d *desk) delete(seen *corev1.Node, locked bool) error {
+func (d *server) delete(seen *corev1.Node, locked bool) error {
 	if !locked {
 		return d.Delete(d.Context(), seen)
 	}
@@ -94,7 +94,7 @@ func (d *desk) delete(seen *corev1.Node, locked bool) error {
 }
 
 // expect checks how a write ended and how many have reached the server.
-func (d *desk) expect(err error, conflict bool, sent int) {
+func (d *server) expect(err error, conflict bool, sent int) {
 	d.Helper()
 	if apierrors.IsConflict(err) != conflict || !conflict && err != nil || d.sent != sent {
 		d.Errorf("error %v, %d writes sent; want conflict %t, %d sent", err, d.sent, conflict, sent)

@@ -76,7 +76,7 @@ func TestThrottledBurst(t *testing.T) {
 	t.Parallel()
 	const nodes = 40
 	n := newNear(t, classOf("ready", "al2023@latest"))
-	direct := newEmulator(t, func(c *configuration) { c.Estate.Clock = clock.RealClock{} })
+	direct := newEmulator(t, func(c *configuration) { c.Resources.Clock = clock.RealClock{} })
 	n.emulator = direct
 	clients := got(api.Connect(t.Context(), api.Options{
 		Region: region, Endpoint: n.url, Credentials: n.config(account, region).Credentials, Limiter: api.NewLimiter(clock.RealClock{}),

@@ -20,7 +20,7 @@ import (
 func TestClassFromBeginningToEnd(t *testing.T) {
 	t.Parallel()
 	e := newEmulator(t, withCluster("1.36"))
-	s := scouting(t, e)
+	s := inventoryOf(t, e)
 	ctx := context.WithoutCancel(t.Context())
 	got(s.UpdateTypes(ctx))(t)
 	class := nodeClass("al2023@latest")
@@ -105,7 +105,7 @@ func TestClassFromBeginningToEnd(t *testing.T) {
 func TestClassWithExpiredCredentials(t *testing.T) {
 	t.Parallel()
 	e := newEmulator(t, withCluster("1.36"))
-	s := scouting(t, e)
+	s := inventoryOf(t, e)
 	ctx := context.WithoutCancel(t.Context())
 	got(s.UpdateTypes(ctx))(t)
 	r := harness.New(t, memory.Options{}, nodeClass("bottlerocket@latest"))

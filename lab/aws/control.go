@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"time"
 
-	"tenon/lab/aws/estate"
+	"tenon/lab/aws/accounts"
 	"tenon/lab/aws/fault"
 	"tenon/lab/aws/wire"
 )
@@ -137,7 +137,7 @@ func (s *Server) postReservation(w http.ResponseWriter, h *http.Request) {
 		reply(w, nil, err)
 		return
 	}
-	c := estate.Reservation{InstanceType: in.InstanceType, Zone: in.Zone, Total: in.Count, Criteria: in.Criteria, Kind: in.Kind, Interruptible: in.Interruptible}
+	c := accounts.Reservation{InstanceType: in.InstanceType, Zone: in.Zone, Total: in.Count, Criteria: in.Criteria, Kind: in.Kind, Interruptible: in.Interruptible}
 	if in.For > 0 {
 		c.End = s.clock.Now().Add(time.Duration(in.For))
 	}
@@ -145,7 +145,7 @@ func (s *Server) postReservation(w http.ResponseWriter, h *http.Request) {
 		c.Tags = append(c.Tags, wire.Tag{Key: key, Value: value})
 	}
 	var id string
-	err := s.world.Do(in.Account, in.Region, func(r *estate.Region) error {
+	err := s.world.Do(in.Account, in.Region, func(r *accounts.Region) error {
 		made, err := r.Reserve(c)
 		if err == nil {
 			id = made.ID

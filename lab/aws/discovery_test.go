@@ -207,7 +207,7 @@ func TestSpotPricesMove(t *testing.T) {
 	if fmt.Sprint(before) == fmt.Sprint(e.prices("m5.large")) {
 		t.Error("prices stand still")
 	}
-	other := newEmulator(t, func(c *configuration) { c.Estate.Seed = 8 })
+	other := newEmulator(t, func(c *configuration) { c.Resources.Seed = 8 })
 	if fmt.Sprint(before) == fmt.Sprint(other.prices("m5.large")) {
 		t.Error("another seed has the same prices")
 	}

@@ -2,7 +2,7 @@
 // other clients talk to through AWS_ENDPOINT_URL, with the services that a node
 // autoscaler calls. README.md says what is modelled and what is not.
 //
-//	HTTP ─▶ wire (which service, which operation) ─▶ fault (does it go wrong?) ─▶ a service's package ─▶ estate
+//	HTTP ─▶ wire (which service, which operation) ─▶ fault (does it go wrong?) ─▶ a service's package ─▶ accounts
 //	                                                                                                      │
 //	POST /lab/faults, ... ─▶ control                                             simulated kubelets ◀─────┘
 //

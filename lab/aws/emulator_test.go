@@ -20,8 +20,8 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"tenon/lab/aws"
+	"tenon/lab/aws/accounts"
 	"tenon/lab/aws/boot"
-	"tenon/lab/aws/estate"
 	"tenon/lab/kubelet"
 )
 
@@ -40,8 +40,8 @@ func newEmulator(t *testing.T, change ...func(*aws.Config)) *emulator {
 	t.Helper()
 	c := aws.Defaults()
 	e := &emulator{t: t, clock: clocktesting.NewFakeClock(start), machines: &machines{}}
-	c.Estate.Clock, c.Estate.Machines, c.Estate.Seed = e.clock, e.machines, 7
-	c.Estate.Images = []estate.ImageSpec{{Name: "golden", Architecture: "x86_64", Family: boot.AL2023, Tags: map[string]string{"team": "a"}, Parameter: "/golden/image"}}
+	c.Resources.Clock, c.Resources.Machines, c.Resources.Seed = e.clock, e.machines, 7
+	c.Resources.Images = []accounts.ImageSpec{{Name: "golden", Architecture: "x86_64", Family: boot.AL2023, Tags: map[string]string{"team": "a"}, Parameter: "/golden/image"}}
 	for _, f := range change {
 		f(&c)
 	}
@@ -181,4 +181,4 @@ func filter(name string, values ...string) types.Filter {
 }
 
 // The simulated kubelets of the lab are machines as the emulator wants them.
-var _ estate.Machines = (*kubelet.Fleet)(nil)
+var _ accounts.Machines = (*kubelet.Fleet)(nil)

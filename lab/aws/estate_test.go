@@ -18,8 +18,8 @@ import (
 	"k8s.io/utils/clock"
 
 	"tenon/lab/aws"
-	"tenon/lab/aws/chance"
-	"tenon/lab/aws/estate"
+	"tenon/lab/aws/accounts"
+	"tenon/lab/aws/random"
 	"tenon/lab/kubelet"
 )
 
@@ -242,7 +242,7 @@ func TestTemplates(t *testing.T) {
 
 func TestQuotas(t *testing.T) {
 	t.Parallel()
-	e := newEmulator(t, func(c *configuration) { c.Estate.Quotas = estate.Quotas{OnDemandVCPUs: 4, SpotInstances: 1} })
+	e := newEmulator(t, func(c *configuration) { c.Resources.Quotas = accounts.Quotas{OnDemandVCPUs: 4, SpotInstances: 1} })
 	w := e.discover()
 	e.template(w, "nodes")
 	for capacityType, want := range map[string]string{"on-demand": "2 VcpuLimitExceeded", "spot": "1 MaxSpotInstanceCountExceeded"} {
@@ -256,8 +256,8 @@ func TestQuotas(t *testing.T) {
 // The same seed and the same requests make the same world.
 func TestSameSeedSameWorld(t *testing.T) {
 	t.Parallel()
-	survey := func(seed chance.Seed) string {
-		e := newEmulator(t, func(c *configuration) { c.Estate.Seed = seed })
+	survey := func(seed random.Seed) string {
+		e := newEmulator(t, func(c *configuration) { c.Resources.Seed = seed })
 		e.runningFleet("spot", 3)
 		return fmt.Sprintf("%+v", e.World().Survey())
 	}
@@ -285,9 +285,9 @@ func (a *announcer) Launch(kubelet.Instance) error {
 func TestServe(t *testing.T) {
 	t.Parallel()
 	c := aws.Defaults()
-	c.Estate.Clock, c.Estate.Pace = clock.RealClock{}, estate.RealPace().Times(0.0001)
+	c.Resources.Clock, c.Resources.Pace = clock.RealClock{}, accounts.RealPace().Times(0.0001)
 	booted := make(chan struct{})
-	c.Estate.Machines = &announcer{booted: booted}
+	c.Resources.Machines = &announcer{booted: booted}
 	l := got(net.Listen("tcp", "127.0.0.1:0"))(t)
 	server := got(aws.New(c))(t)
 	done := make(chan error, 1)

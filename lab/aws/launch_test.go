@@ -346,7 +346,7 @@ func TestTokensBuyOnce(t *testing.T) {
 
 func TestSubnetsAreFinite(t *testing.T) {
 	t.Parallel()
-	e := newEmulator(t, func(c *configuration) { c.Estate.SubnetBits = 28 })
+	e := newEmulator(t, func(c *configuration) { c.Resources.SubnetBits = 28 })
 	w := e.discover()
 	e.template(w, "nodes")
 	if free := *w.subnets[0].AvailableIpAddressCount; free != 11 {

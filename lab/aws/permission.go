@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"tenon/lab/aws/estate"
+	"tenon/lab/aws/accounts"
 	"tenon/lab/aws/fault"
 	"tenon/lab/aws/policy"
 	"tenon/lab/aws/wire"
@@ -14,7 +14,7 @@ import (
 // guard asks the policies of callers about every call. Callers without policies may do everything.
 type guard struct {
 	policies map[string][]policy.Document // by access key
-	world    *estate.World
+	world    *accounts.World
 
 	mu     sync.Mutex
 	asked  []policy.Request
@@ -45,7 +45,7 @@ func (g *guard) note(ask policy.Request, allowed bool) {
 
 // asker is a request that needs more than its own action on everything.
 type asker interface {
-	Asks(action string, r *estate.Region) []policy.Request
+	Asks(action string, r *accounts.Region) []policy.Request
 }
 
 // permit is nil if the call is permitted, or an error in the words of its service. STS asks no policy:
@@ -56,7 +56,7 @@ func (g *guard) permit(c *wire.Call, in any) error {
 		return nil
 	}
 	var asks []policy.Request
-	err := g.world.Do(c.Account, c.Region, func(r *estate.Region) error {
+	err := g.world.Do(c.Account, c.Region, func(r *accounts.Region) error {
 		asks = asksOf(c, in, r)
 		return nil
 	})
@@ -77,7 +77,7 @@ func (g *guard) permit(c *wire.Call, in any) error {
 	return nil
 }
 
-func asksOf(c *wire.Call, in any, r *estate.Region) []policy.Request {
+func asksOf(c *wire.Call, in any, r *accounts.Region) []policy.Request {
 	action := c.Service.Name + ":" + c.Operation
 	one := policy.Request{Action: action, Resource: "*"}
 	if a, ok := in.(asker); ok {

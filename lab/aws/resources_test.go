@@ -44,7 +44,7 @@ func TestMetadataOptions(t *testing.T) {
 // A node's name comes from its address: what a dead node had is not given to the next one.
 func TestAddressesRest(t *testing.T) {
 	t.Parallel()
-	e := newEmulator(t, func(c *configuration) { c.Estate.SubnetBits = 28 })
+	e := newEmulator(t, func(c *configuration) { c.Resources.SubnetBits = 28 })
 	w := e.discover()
 	e.template(w, "nodes")
 	var last string

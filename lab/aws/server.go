@@ -13,10 +13,10 @@ import (
 
 	"k8s.io/utils/clock"
 
+	"tenon/lab/aws/accounts"
 	"tenon/lab/aws/autoscaling"
 	"tenon/lab/aws/ec2"
 	"tenon/lab/aws/eks"
-	"tenon/lab/aws/estate"
 	"tenon/lab/aws/fault"
 	"tenon/lab/aws/iam"
 	"tenon/lab/aws/policy"
@@ -28,7 +28,7 @@ import (
 
 // Config is what an emulator is like. Begin with Defaults.
 type Config struct {
-	Estate estate.Config
+	Resources accounts.Config
 	// Account is who callers are whose access key is neither among Accounts nor
 	// twelve digits itself.
 	Account  string
@@ -45,14 +45,14 @@ type Config struct {
 
 // Defaults are an account in us-west-2, which has four zones, and nothing wrong.
 func Defaults() Config {
-	return Config{Estate: estate.Defaults(), Account: "000000000001", Region: "us-west-2", Log: slog.New(slog.DiscardHandler)}
+	return Config{Resources: accounts.Defaults(), Account: "000000000001", Region: "us-west-2", Log: slog.New(slog.DiscardHandler)}
 }
 
 // Server is the emulator.
 type Server struct {
 	config   Config
 	clock    clock.Clock
-	world    *estate.World
+	world    *accounts.World
 	faults   *fault.Set
 	router   *wire.Router
 	calls    *Journal
@@ -67,12 +67,12 @@ func New(c Config) (*Server, error) {
 	if c.Log == nil || len(c.Account) != 12 || c.Region == "" {
 		return nil, errors.New("emulator without a log, a region or an account of twelve digits: start from Defaults")
 	}
-	faults := fault.NewSet(c.Estate.Seed)
-	world, err := estate.New(c.Estate, faults, c.Log)
+	faults := fault.NewSet(c.Resources.Seed)
+	world, err := accounts.New(c.Resources, faults, c.Log)
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{config: c, clock: c.Estate.Clock, world: world, faults: faults, calls: newJournal()}
+	s := &Server{config: c, clock: c.Resources.Clock, world: world, faults: faults, calls: newJournal()}
 	s.router = wire.NewRouter(c.Account, c.Accounts,
 		ec2.Service(world), iam.Service(world), iam.TokenService(world), ssm.Service(world), pricing.Service(world),
 		sqs.Service(world), eks.Service(world), eks.ShiftService(world), autoscaling.Service(world))
@@ -146,7 +146,7 @@ func (s *Server) serve(w http.ResponseWriter, h *http.Request) {
 	arrived := s.clock.Now()
 	call, err := s.router.Parse(h)
 	call.Permit = func(in any) error { return s.guard.permit(call, in) }
-	call.RequestID = s.config.Estate.Seed.UUID("request", strconv.FormatInt(s.requests.Add(1), 10))
+	call.RequestID = s.config.Resources.Seed.UUID("request", strconv.FormatInt(s.requests.Add(1), 10))
 	var verdict fault.Verdict
 	if err == nil {
 		verdict = s.faults.Gate(fault.About{Account: call.Account, Region: call.Region, Service: call.Service.Name, Operation: call.Operation}, arrived)
@@ -220,4 +220,4 @@ func (s *Server) Faults() *fault.Set { return s.faults }
 func (s *Server) Calls() *Journal { return s.calls }
 
 // World is what the accounts own.
-func (s *Server) World() *estate.World { return s.world }
+func (s *Server) World() *accounts.World { return s.world }

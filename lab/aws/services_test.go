@@ -24,7 +24,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
-	"tenon/lab/aws/estate"
+	"tenon/lab/aws/accounts"
 	"tenon/lab/aws/wire"
 )
 
@@ -232,7 +232,7 @@ func TestQueueInXML(t *testing.T) {
 func TestAutoScalingGroupsAreDescribed(t *testing.T) {
 	t.Parallel()
 	e := newEmulator(t, func(c *configuration) {
-		c.Estate.Groups = []estate.ScalingGroup{
+		c.Resources.Groups = []accounts.ScalingGroup{
 			{Name: "b", Max: 3, Tags: []wire.Tag{{Key: "k8s.io/cluster-autoscaler/enabled", Value: "true"}}}, {Name: "a", Min: 1, Max: 2, Desired: 1, Template: "t"}}
 	})
 	client := autoscaling.NewFromConfig(e.config(account, region))

@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	emulated "tenon/lab/aws"
-	"tenon/lab/aws/estate"
+	"tenon/lab/aws/accounts"
 	"tenon/lab/aws/policy"
 	"tenon/lab/kubelet"
 	"tenon/lab/process"
@@ -112,14 +112,14 @@ const quick = time.Second
 func (f *awsComponent) emulator(client *rest.Config, fleet *kubelet.Fleet, log *slog.Logger) (emulated.Config, error) {
 	config := emulated.Defaults()
 	config.Log = log
-	config.Estate.Machines = fleet
-	config.Estate.Cluster = estate.Cluster{
+	config.Resources.Machines = fleet
+	config.Resources.Cluster = accounts.Cluster{
 		Name: f.cluster, Endpoint: f.endpoint, Version: f.version, ServiceRange: f.services,
 		Authority: base64.StdEncoding.EncodeToString(client.CAData),
 	}
-	config.Estate.Roles = []estate.Role{{Name: f.role}, {Name: strangers, Stranger: true}}
-	config.Estate.Pace.Pending, config.Estate.Pace.Boot = min(quick, f.boot/2), f.boot-min(quick, f.boot/2)
-	config.Estate.Pace.ShuttingDown, config.Estate.Pace.Stopping = 2*quick, quick
+	config.Resources.Roles = []accounts.Role{{Name: f.role}, {Name: strangers, Stranger: true}}
+	config.Resources.Pace.Pending, config.Resources.Pace.Boot = min(quick, f.boot/2), f.boot-min(quick, f.boot/2)
+	config.Resources.Pace.ShuttingDown, config.Resources.Pace.Stopping = 2*quick, quick
 	if err := f.enforce(&config); err != nil {
 		return config, err
 	}

@@ -9,8 +9,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"tenon/internal/cli"
+	"tenon/lab/memorycloud"
 	"tenon/lab/process"
-	"tenon/lab/stage"
 )
 
 // runOnMemory is the product's command line with a cloud in memory. The supervisor asks its probes
@@ -25,7 +25,7 @@ func runOnMemory(ctx context.Context, args []string, _ *process.Inherited) error
 		return fmt.Errorf("read LAB_BOOT_DELAY: %w", err)
 	}
 	world := cli.Process()
-	world.Cloud.Open = stage.Open(stage.Options{Machines: machines, Boot: boot, State: os.Getenv("LAB_CLOUD_STATE")})
+	world.Cloud.Open = memorycloud.Open(memorycloud.Options{Machines: machines, Boot: boot, State: os.Getenv("LAB_CLOUD_STATE")})
 	if status := cli.Run(ctx, args, world); status != 0 {
 		return fmt.Errorf("it ended with status %d", status)
 	}

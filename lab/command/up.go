@@ -16,7 +16,7 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd"
 
-	"tenon/lab/aws/estate"
+	"tenon/lab/aws/accounts"
 	"tenon/lab/cluster"
 	"tenon/lab/demo"
 	"tenon/lab/progress"
@@ -110,7 +110,7 @@ func (f upFlags) options(path string, chosen bool) (cluster.Options, error) {
 		return cluster.Options{}, fmt.Errorf("--api-port %d: want 0 to 65535", f.apiPort)
 	case f.bootDelay < 0:
 		return cluster.Options{}, fmt.Errorf("--boot-delay %s: want 0 or more", f.bootDelay)
-	case !estate.IsRoleName(f.nodeRole):
+	case !accounts.IsRoleName(f.nodeRole):
 		return cluster.Options{}, fmt.Errorf("--node-role %q: want 1 to 64 letters, digits and +=,.@_-", f.nodeRole)
 	case f.demo && f.nodeRole != cluster.NodeRole:
 		return cluster.Options{}, fmt.Errorf("--demo applies classes with the role %s, not %s", cluster.NodeRole, f.nodeRole)

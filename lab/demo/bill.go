@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// Sighting is what the emulated AWS says of an instance.
-type Sighting struct {
+// InstanceInfo is what the emulated AWS says of an instance.
+type InstanceInfo struct {
 	ID           string `json:"id"`
 	Type         string `json:"type"`
 	Zone         string `json:"zone"`
@@ -19,10 +19,10 @@ type Sighting struct {
 	Why          string `json:"why"`
 }
 
-func (s Sighting) dead() bool { return s.State == "shutting-down" || s.State == "terminated" }
+func (s InstanceInfo) dead() bool { return s.State == "shutting-down" || s.State == "terminated" }
 
 // price is what an hour costs. What runs in a reservation has no price of its own.
-func (s Sighting) price() float64 {
+func (s InstanceInfo) price() float64 {
 	price, err := strconv.ParseFloat(s.Hourly, 64)
 	if err != nil {
 		return 0
@@ -31,11 +31,11 @@ func (s Sighting) price() float64 {
 }
 
 // sightings are the instances that people were told of, by their identifiers.
-type sightings map[string]Sighting
+type sightings map[string]InstanceInfo
 
 // news are the lines about what has changed since people were told last. The instances come in the
 // order of their launches.
-func (told sightings) news(now []Sighting) []string {
+func (told sightings) news(now []InstanceInfo) []string {
 	var lines []string
 	for _, s := range now {
 		before, known := told[s.ID]
@@ -53,7 +53,7 @@ func (told sightings) news(now []Sighting) []string {
 	return lines
 }
 
-func bill(now []Sighting) string {
+func bill(now []InstanceInfo) string {
 	machines, sum := 0, 0.0
 	for _, s := range now {
 		if s.dead() {
@@ -76,7 +76,7 @@ func (d *Demo) tell(ctx context.Context) error {
 		return err // it names the URL already
 	}
 	defer response.Body.Close()
-	var now []Sighting
+	var now []InstanceInfo
 	if err := json.NewDecoder(response.Body).Decode(&now); err != nil {
 		return fmt.Errorf("read instances: %w", err)
 	}

@@ -8,23 +8,23 @@ import (
 // Every machine is told of twice, when it comes and when it goes, with what all of them cost.
 func TestNews(t *testing.T) {
 	told := sightings{}
-	running := Sighting{ID: "i-1", Type: "c6a.xlarge", Zone: "us-west-2a", CapacityType: "on-demand", State: "pending", Hourly: "0.153000"}
+	running := InstanceInfo{ID: "i-1", Type: "c6a.xlarge", Zone: "us-west-2a", CapacityType: "on-demand", State: "pending", Hourly: "0.153000"}
 	ended := running
 	ended.State, ended.Hourly, ended.Why = "shutting-down", "", "TerminateInstances"
 	gone := ended
 	gone.State = "terminated"
-	spot := Sighting{ID: "i-2", Type: "m6a.large", Zone: "us-west-2b", CapacityType: "spot", State: "running", Hourly: "0.05"}
+	spot := InstanceInfo{ID: "i-2", Type: "m6a.large", Zone: "us-west-2b", CapacityType: "spot", State: "running", Hourly: "0.05"}
 	for _, step := range []struct {
 		name string
-		now  []Sighting
+		now  []InstanceInfo
 		want []string
 	}{
-		{"one comes", []Sighting{running}, []string{"  + i-1  c6a.xlarge in us-west-2a, on-demand, $0.153 an hour", "    machines: 1, together $0.153 an hour"}},
-		{"nothing new", []Sighting{running}, nil},
-		{"another comes", []Sighting{running, spot}, []string{"  + i-2  m6a.large in us-west-2b, spot, $0.050 an hour", "    machines: 2, together $0.203 an hour"}},
-		{"one goes", []Sighting{ended, spot}, []string{"  - i-1  c6a.xlarge in us-west-2a, on-demand: TerminateInstances", "    machines: 1, together $0.050 an hour"}},
-		{"it is gone", []Sighting{gone, spot}, nil},
-		{"one that was never seen alive", []Sighting{gone, spot, {ID: "i-3", State: "terminated"}}, nil},
+		{"one comes", []InstanceInfo{running}, []string{"  + i-1  c6a.xlarge in us-west-2a, on-demand, $0.153 an hour", "    machines: 1, together $0.153 an hour"}},
+		{"nothing new", []InstanceInfo{running}, nil},
+		{"another comes", []InstanceInfo{running, spot}, []string{"  + i-2  m6a.large in us-west-2b, spot, $0.050 an hour", "    machines: 2, together $0.203 an hour"}},
+		{"one goes", []InstanceInfo{ended, spot}, []string{"  - i-1  c6a.xlarge in us-west-2a, on-demand: TerminateInstances", "    machines: 1, together $0.050 an hour"}},
+		{"it is gone", []InstanceInfo{gone, spot}, nil},
+		{"one that was never seen alive", []InstanceInfo{gone, spot, {ID: "i-3", State: "terminated"}}, nil},
 	} {
 		if got := told.news(step.now); !slices.Equal(got, step.want) {
 			t.Errorf("%s: %q, want %q", step.name, got, step.want)

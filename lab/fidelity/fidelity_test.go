@@ -29,7 +29,7 @@ func TestARealServerAnswersTheSame(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := c.Play(t.Context(), fidelity.Server{
+			got := c.Run(t.Context(), fidelity.Server{
 				Client: lab.Client, Namespace: lab.Namespace(t), Prefix: "fidelity-" + rand.String(6) + "-",
 				Idle: func() { time.Sleep(50 * time.Millisecond) },
 			})

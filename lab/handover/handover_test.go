@@ -17,7 +17,7 @@ import (
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/lab/labtest"
-	"tenon/lab/stage"
+	"tenon/lab/memorycloud"
 )
 
 const (
@@ -109,7 +109,7 @@ func awaitLeader(t *testing.T, lab *labtest.Lab, before string, next *replica) {
 }
 
 // settled checks that machines, claims and nodes are the same, and no more than there must be.
-func settled(t *testing.T, lab *labtest.Lab, cloud *stage.Stage) {
+func settled(t *testing.T, lab *labtest.Lab, cloud *memorycloud.Stage) {
 	t.Helper()
 	lab.Eventually(t, "every machine is a node with its claim", func(ctx context.Context) (bool, string) {
 		claims := &karpenterv1.NodeClaimList{}

@@ -15,7 +15,7 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/lab/labtest"
-	"tenon/lab/stage"
+	"tenon/lab/memorycloud"
 )
 
 // TestNodesOfKarpenterStay hands a fleet over as Karpenter leaves it: stamped in a former way of hashing, without a
@@ -134,7 +134,7 @@ func staleClaims(ctx context.Context, t *testing.T, lab *labtest.Lab) (stale []s
 	return stale
 }
 
-func machines(cloud *stage.Stage) (ids []string) {
+func machines(cloud *memorycloud.Stage) (ids []string) {
 	for _, i := range cloud.Cloud.Instances() {
 		ids = append(ids, i.ProviderID)
 	}
@@ -143,7 +143,7 @@ func machines(cloud *stage.Stage) (ids []string) {
 }
 
 // endOne deletes a claim, and waits until its machine is gone.
-func endOne(t *testing.T, lab *labtest.Lab, cloud *stage.Stage) {
+func endOne(t *testing.T, lab *labtest.Lab, cloud *memorycloud.Stage) {
 	t.Helper()
 	claims := &karpenterv1.NodeClaimList{}
 	if err := lab.Client.List(t.Context(), claims); err != nil {

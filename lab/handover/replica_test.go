@@ -17,7 +17,7 @@ import (
 	"tenon/internal/settings"
 	"tenon/internal/version"
 	"tenon/lab/labtest"
-	"tenon/lab/stage"
+	"tenon/lab/memorycloud"
 )
 
 // replica is one controller process, without a process of its own.
@@ -29,10 +29,10 @@ type replica struct {
 }
 
 // raise makes the cloud that both replicas buy from.
-func raise(t *testing.T, lab *labtest.Lab) *stage.Stage {
+func raise(t *testing.T, lab *labtest.Lab) *memorycloud.Stage {
 	t.Helper()
 	log := funcr.New(func(_, line string) { t.Log("cloud ", line) }, funcr.Options{})
-	s, err := stage.New(context.Background(), stage.Options{Machines: identity(t, lab, "kubelets"), Boot: time.Second}, log)
+	s, err := memorycloud.New(context.Background(), memorycloud.Options{Machines: identity(t, lab, "kubelets"), Boot: time.Second}, log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func identity(t *testing.T, lab *labtest.Lab, who string) *rest.Config {
 }
 
 // start runs a replica with the product's own rights, which stands by until it holds the Lease.
-func start(t *testing.T, lab *labtest.Lab, cloud *stage.Stage, name string) *replica {
+func start(t *testing.T, lab *labtest.Lab, cloud *memorycloud.Stage, name string) *replica {
 	t.Helper()
 	s, _, err := settings.Parse([]string{
 		"--leader-election-namespace=kube-system", "--metrics-port=0", "--health-probe-port=0",

@@ -48,28 +48,28 @@ const alternativesAsked = 4
 // from the objects. An error says that the question could not be asked: the plan names
 // what is not there, or the scheduler's plugins could not be run.
 func Judge(ctx context.Context, objects *ingest.Objects, s *snapshot.Snapshot, p *plan.Plan) ([]Refusal, error) {
-	scene, err := newScene(objects, s, p)
+	cluster, err := newCluster(objects, s, p)
 	if err != nil {
 		return nil, err
 	}
-	court, err := newCourt(ctx, objects, scene)
+	scheduler, err := newScheduler(ctx, objects, cluster)
 	if err != nil {
 		return nil, err
 	}
-	defer court.close()
-	out := court.askFinished(scene, scene.placed, Finished, "")
+	defer scheduler.close()
+	out := scheduler.askFinished(cluster, cluster.placed, Finished, "")
 	for i := range p.Claims {
-		refused, err := court.askAlternatives(scene, &p.Claims[i])
+		refused, err := scheduler.askAlternatives(cluster, &p.Claims[i])
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, refused...)
 	}
-	return append(out, court.askArrival(scene)...), nil
+	return append(out, scheduler.askArrival(cluster)...), nil
 }
 
 // askFinished takes each of the pods away from the finished cluster and asks for it.
-func (c *court) askFinished(s *scene, asked []*corev1.Pod, when, offer string) []Refusal {
+func (c *scheduler) askFinished(s *cluster, asked []*corev1.Pod, when, offer string) []Refusal {
 	var out []Refusal
 	for _, pod := range asked {
 		others := slices.DeleteFunc(s.all(), func(o *corev1.Pod) bool { return o == pod })
@@ -82,7 +82,7 @@ func (c *court) askFinished(s *scene, asked []*corev1.Pod, when, offer string) [
 
 // askAlternatives asks for a claim's pods again with other machines in place of the
 // planned one.
-func (c *court) askAlternatives(s *scene, claim *plan.Claim) ([]Refusal, error) {
+func (c *scheduler) askAlternatives(s *cluster, claim *plan.Claim) ([]Refusal, error) {
 	var out []Refusal
 	for _, offer := range sample(slices.Collect(claim.Alternatives.All())) {
 		other, err := s.withOffer(claim, offer)
@@ -108,13 +108,13 @@ func sample(offers []plan.Offer) []plan.Offer {
 }
 
 // askArrival lets the pods arrive: a pod that the scheduler accepts comes next, until none
-// is left or none gets any further. Pods that need company come after those that do
+// is left or none gets any further. Pods that need partners come after those that do
 // not: a pod may begin alone only where no pod of its kind is anywhere, and a plan must
 // not depend on who is quicker.
-func (c *court) askArrival(s *scene) []Refusal {
+func (c *scheduler) askArrival(s *cluster) []Refusal {
 	present := slices.Clone(s.stay)
 	waiting := slices.Clone(s.placed)
-	slices.SortStableFunc(waiting, func(a, b *corev1.Pod) int { return cmp.Compare(needsCompany(a), needsCompany(b)) })
+	slices.SortStableFunc(waiting, func(a, b *corev1.Pod) int { return cmp.Compare(needsPartners(a), needsPartners(b)) })
 	for len(waiting) > 0 {
 		var still []*corev1.Pod
 		for _, pod := range waiting {
@@ -137,8 +137,8 @@ func (c *court) askArrival(s *scene) []Refusal {
 	return out
 }
 
-// needsCompany counts required pod affinity terms.
-func needsCompany(pod *corev1.Pod) int {
+// needsPartners counts required pod affinity terms.
+func needsPartners(pod *corev1.Pod) int {
 	if a := pod.Spec.Affinity; a != nil && a.PodAffinity != nil {
 		return min(1, len(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution))
 	}

@@ -26,23 +26,23 @@ func TestJudgeKnowsEveryRule(t *testing.T) {
 		return []string{"finished default/" + pod + " " + plugin, "arrival default/" + pod + " " + plugin}
 	}
 	cases := map[string]struct {
-		build func(st *stand)
+		build func(st *fixture)
 		want  []string
 	}{
-		"room enough": {build: func(st *stand) {
+		"room enough": {build: func(st *fixture) {
 			st.claim("default-1", "small/a")
 			st.pod("web0", "default-1", cpu("1"))
 			st.pod("web1", "default-1", cpu("1"))
 		}},
 		"not room enough": {
-			build: func(st *stand) {
+			build: func(st *fixture) {
 				st.claim("default-1", "small/a")
 				st.pod("web0", "default-1", cpu("2100m"))
 			},
 			want: both("web0", "NodeResourcesFit"),
 		},
 		"room that a daemon takes": {
-			build: func(st *stand) {
+			build: func(st *fixture) {
 				st.daemon("agent")
 				st.claim("default-1", "small/a")
 				st.pod("web0", "default-1", cpu("2"))
@@ -50,7 +50,7 @@ func TestJudgeKnowsEveryRule(t *testing.T) {
 			want: both("web0", "NodeResourcesFit"),
 		},
 		"room that a running pod takes": {
-			build: func(st *stand) {
+			build: func(st *fixture) {
 				st.node("n1", "a")
 				st.running("old0", "n1", cpu("2"))
 				st.pod("web0", "n1")
@@ -58,24 +58,24 @@ func TestJudgeKnowsEveryRule(t *testing.T) {
 			want: both("web0", "NodeResourcesFit"),
 		},
 		"an alternative that is too small": {
-			build: func(st *stand) {
+			build: func(st *fixture) {
 				st.claim("default-1", "large/a", "small/a")
 				st.pod("web0", "default-1", cpu("4"))
 			},
 			want: []string{"alternative default/web0 NodeResourcesFit"},
 		},
-		"the right zone": {build: func(st *stand) {
+		"the right zone": {build: func(st *fixture) {
 			st.claim("default-1", "small/a")
 			st.pod("web0", "default-1", inZone("a"))
 		}},
 		"the wrong zone": {
-			build: func(st *stand) {
+			build: func(st *fixture) {
 				st.claim("default-1", "small/b")
 				st.pod("web0", "default-1", inZone("a"))
 			},
 			want: both("web0", "NodeAffinity"),
 		},
-		"a taint, tolerated": {build: func(st *stand) {
+		"a taint, tolerated": {build: func(st *fixture) {
 			st.pool("tainted", dedicated)
 			st.claim("tainted-1", "small/a")
 			st.pod("web0", "tainted-1", func(p *corev1.Pod) {
@@ -83,7 +83,7 @@ func TestJudgeKnowsEveryRule(t *testing.T) {
 			})
 		}},
 		"a taint": {
-			build: func(st *stand) {
+			build: func(st *fixture) {
 				st.pool("tainted", dedicated)
 				st.claim("tainted-1", "small/a")
 				st.pod("web0", "tainted-1")
@@ -91,34 +91,34 @@ func TestJudgeKnowsEveryRule(t *testing.T) {
 			want: both("web0", "TaintToleration"),
 		},
 		"a cordoned node": {
-			build: func(st *stand) {
+			build: func(st *fixture) {
 				st.node("n1", "a").Spec.Unschedulable = true
 				st.pod("web0", "n1")
 			},
 			want: both("web0", "NodeUnschedulable"),
 		},
-		"ports on different nodes": {build: func(st *stand) {
+		"ports on different nodes": {build: func(st *fixture) {
 			st.claim("default-1", "small/a")
 			st.claim("default-2", "small/a")
 			st.pod("web0", "default-1", port)
 			st.pod("web1", "default-2", port)
 		}},
 		"a port taken twice": {
-			build: func(st *stand) {
+			build: func(st *fixture) {
 				st.claim("default-1", "small/a")
 				st.pod("web0", "default-1", port)
 				st.pod("web1", "default-1", port)
 			},
 			want: []string{"finished default/web0 NodePorts", "finished default/web1 NodePorts", "arrival default/web1 NodePorts"},
 		},
-		"spread evenly": {build: func(st *stand) {
+		"spread evenly": {build: func(st *fixture) {
 			st.claim("default-1", "small/a")
 			st.claim("default-2", "small/b")
 			st.pod("web0", "default-1", spread(zone, "web"))
 			st.pod("web1", "default-2", spread(zone, "web"))
 		}},
 		"spread unevenly": {
-			build: func(st *stand) {
+			build: func(st *fixture) {
 				st.node("n1", "b")
 				st.claim("default-1", "small/a")
 				st.pod("web0", "default-1", spread(zone, "web"))
@@ -126,13 +126,13 @@ func TestJudgeKnowsEveryRule(t *testing.T) {
 			},
 			want: []string{"finished default/web0 PodTopologySpread", "finished default/web1 PodTopologySpread", "arrival default/web1 PodTopologySpread"},
 		},
-		"company": {build: func(st *stand) {
+		"partners": {build: func(st *fixture) {
 			st.claim("default-1", "small/a")
 			st.pod("web0", "default-1", affinity(host, "db"))
 			st.pod("db0", "default-1")
 		}},
-		"no company": {
-			build: func(st *stand) {
+		"no partners": {
+			build: func(st *fixture) {
 				st.claim("default-1", "small/a")
 				st.claim("default-2", "small/a")
 				st.pod("web0", "default-1", affinity(host, "db"))
@@ -140,16 +140,16 @@ func TestJudgeKnowsEveryRule(t *testing.T) {
 			},
 			want: both("web0", "InterPodAffinity"),
 		},
-		"company for each other, and no pod can be first": {
-			build: func(st *stand) {
+		"partners for each other, and no pod can be first": {
+			build: func(st *fixture) {
 				st.claim("default-1", "small/a")
 				st.pod("db0", "default-1", affinity(host, "web"))
 				st.pod("web0", "default-1", affinity(host, "db"))
 			},
 			want: []string{"arrival default/db0 InterPodAffinity", "arrival default/web0 InterPodAffinity"},
 		},
-		"its own company, unless another of its kind is quicker": {
-			build: func(st *stand) {
+		"its own partner, unless another of its kind is quicker": {
+			build: func(st *fixture) {
 				st.claim("default-1", "small/a")
 				st.claim("default-2", "small/a")
 				st.pod("web0", "default-1", affinity(host, "web"))
@@ -158,14 +158,14 @@ func TestJudgeKnowsEveryRule(t *testing.T) {
 			},
 			want: []string{"arrival default/web0 InterPodAffinity", "arrival default/web1 InterPodAffinity"},
 		},
-		"apart": {build: func(st *stand) {
+		"apart": {build: func(st *fixture) {
 			st.claim("default-1", "small/a")
 			st.claim("default-2", "small/a")
 			st.pod("web0", "default-1", antiAffinity(host, "web"))
 			st.pod("web1", "default-2", antiAffinity(host, "web"))
 		}},
 		"not apart": {
-			build: func(st *stand) {
+			build: func(st *fixture) {
 				st.node("n1", "a")
 				st.running("old0", "n1", antiAffinity(zone, "web"))
 				st.claim("default-1", "small/a")
@@ -173,7 +173,7 @@ func TestJudgeKnowsEveryRule(t *testing.T) {
 			},
 			want: both("web0", "InterPodAffinity"),
 		},
-		"a terminating neighbour": {build: func(st *stand) {
+		"a terminating neighbour": {build: func(st *fixture) {
 			st.node("n1", "a")
 			st.running("old0", "n1", antiAffinity(zone, "web"), func(p *corev1.Pod) {
 				now := p.CreationTimestamp
@@ -182,36 +182,36 @@ func TestJudgeKnowsEveryRule(t *testing.T) {
 			st.claim("default-1", "small/a")
 			st.pod("web0", "default-1")
 		}},
-		"where its volume is": {build: func(st *stand) {
+		"where its volume is": {build: func(st *fixture) {
 			st.claim("default-1", "small/a")
 			st.pod("db0", "default-1", st.disk("data", "a"))
 		}},
 		"where its volume is not": {
-			build: func(st *stand) {
+			build: func(st *fixture) {
 				st.claim("default-1", "small/b")
 				st.pod("db0", "default-1", st.disk("data", "a"))
 			},
 			want: both("db0", "VolumeBinding"),
 		},
-		"where its volume can be made": {build: func(st *stand) {
+		"where its volume can be made": {build: func(st *fixture) {
 			st.claim("default-1", "small/a")
 			st.pod("db0", "default-1", st.toBeMade("data", "a"))
 		}},
 		"where its volume cannot be made": {
-			build: func(st *stand) {
+			build: func(st *fixture) {
 				st.claim("default-1", "small/b")
 				st.pod("db0", "default-1", st.toBeMade("data", "a"))
 			},
 			want: both("db0", "VolumeBinding"),
 		},
-		"as many volumes as can be attached": {build: func(st *stand) {
+		"as many volumes as can be attached": {build: func(st *fixture) {
 			st.node("n1", "a")
 			st.attachable("n1", 2)
 			st.running("old0", "n1", st.disk("one", "a"))
 			st.pod("db0", "n1", st.disk("two", "a"))
 		}},
 		"more volumes than can be attached": {
-			build: func(st *stand) {
+			build: func(st *fixture) {
 				st.node("n1", "a")
 				st.attachable("n1", 1)
 				st.running("old0", "n1", st.disk("one", "a"))
@@ -223,7 +223,7 @@ func TestJudgeKnowsEveryRule(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			st := newStand()
+			st := newFixture()
 			tc.build(st)
 			if diff := cmp.Diff(tc.want, judged(t, st)); diff != "" {
 				t.Errorf("refusals (-want +got):\n%s", diff)
@@ -239,7 +239,7 @@ func TestPlansThatMeanNothing(t *testing.T) {
 		"no such offer": {Claims: []plan.Claim{{Name: "default-1", Pool: "default", Offer: plan.Offer{InstanceType: "huge"}}}},
 		"no such pool":  {Claims: []plan.Claim{{Name: "x-1", Pool: "x"}}},
 	} {
-		st := newStand()
+		st := newFixture()
 		if _, err := Judge(context.Background(), st.c.Listing(), st.c.Snapshot(), &p); err == nil {
 			t.Errorf("%s: judged", name)
 		}

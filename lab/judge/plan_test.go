@@ -22,8 +22,8 @@ import (
 	"tenon/internal/testing/randomcluster"
 )
 
-// stand is a cluster and a plan for it, made by hand.
-type stand struct {
+// fixture is a cluster and a plan for it, made by hand.
+type fixture struct {
 	c *randomcluster.Cluster
 	s *snapshot.Snapshot
 	// wants is the node of each pod; claims are bought as offers.
@@ -31,8 +31,8 @@ type stand struct {
 	claims map[string][]string
 }
 
-func newStand() *stand {
-	st := &stand{c: &randomcluster.Cluster{}, wants: map[string]string{}, claims: map[string][]string{}}
+func newFixture() *fixture {
+	st := &fixture{c: &randomcluster.Cluster{}, wants: map[string]string{}, claims: map[string][]string{}}
 	for _, name := range []string{"small", "large"} {
 		cores := map[string]string{"small": "2", "large": "8"}[name]
 		t := randomcluster.Type{
@@ -49,9 +49,9 @@ func newStand() *stand {
 	return st
 }
 
-func (st *stand) add(o randomcluster.Object) { st.c.Objects = append(st.c.Objects, o) }
+func (st *fixture) add(o randomcluster.Object) { st.c.Objects = append(st.c.Objects, o) }
 
-func (st *stand) pool(name string, taints ...corev1.Taint) {
+func (st *fixture) pool(name string, taints ...corev1.Taint) {
 	pool := &karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	pool.Spec.Template.Spec.NodeClassRef = &karpenterv1.NodeClassReference{Group: "example.com", Kind: "Class", Name: "standard"}
 	pool.Spec.Template.Spec.Taints = taints
@@ -60,7 +60,7 @@ func (st *stand) pool(name string, taints ...corev1.Taint) {
 }
 
 // node adds a node of no pool with two cores.
-func (st *stand) node(name, zone string) *corev1.Node {
+func (st *fixture) node(name, zone string) *corev1.Node {
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
 		corev1.LabelHostname: name, corev1.LabelTopologyZone: zone,
 	}}}
@@ -73,7 +73,7 @@ func (st *stand) node(name, zone string) *corev1.Node {
 }
 
 // pod adds a pod of half a core that the plan puts onto a node.
-func (st *stand) pod(name, node string, changes ...func(*corev1.Pod)) *corev1.Pod {
+func (st *fixture) pod(name, node string, changes ...func(*corev1.Pod)) *corev1.Pod {
 	p := newPod(name, changes...)
 	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable}}
 	st.add(p)
@@ -92,16 +92,16 @@ func newPod(name string, changes ...func(*corev1.Pod)) *corev1.Pod {
 }
 
 // running adds a pod that is there already.
-func (st *stand) running(name, node string, changes ...func(*corev1.Pod)) {
+func (st *fixture) running(name, node string, changes ...func(*corev1.Pod)) {
 	p := newPod(name, changes...)
 	p.Spec.NodeName = node
 	st.add(p)
 }
 
 // claim buys offers, "small/a" first and the others as alternatives.
-func (st *stand) claim(name string, offers ...string) { st.claims[name] = offers }
+func (st *fixture) claim(name string, offers ...string) { st.claims[name] = offers }
 
-func (st *stand) plan(t *testing.T) *plan.Plan {
+func (st *fixture) plan(t *testing.T) *plan.Plan {
 	t.Helper()
 	st.s = st.c.Snapshot()
 	var out plan.Plan
@@ -122,7 +122,7 @@ func (st *stand) plan(t *testing.T) *plan.Plan {
 	return &out
 }
 
-func (st *stand) bought(name string, offers []string, pods []snapshot.PodIndex) plan.Claim {
+func (st *fixture) bought(name string, offers []string, pods []snapshot.PodIndex) plan.Claim {
 	var list []plan.Offer
 	for _, text := range offers {
 		kind, zone, _ := strings.Cut(text, "/")
@@ -145,7 +145,7 @@ func keys[V any](m map[string]V) func(func(string) bool) {
 	}
 }
 
-func judged(t *testing.T, st *stand) []string {
+func judged(t *testing.T, st *fixture) []string {
 	t.Helper()
 	p := st.plan(t)
 	refused, err := Judge(context.Background(), st.c.Listing(), st.s, p)
@@ -207,7 +207,7 @@ func spread(key, app string) func(*corev1.Pod) {
 const testDriver = "disk.csi.example.com"
 
 // disk gives a pod a bound volume in a zone.
-func (st *stand) disk(name, zone string) func(*corev1.Pod) {
+func (st *fixture) disk(name, zone string) func(*corev1.Pod) {
 	class := "disks"
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "default", Name: name, UID: "uid-" + "pvc", Annotations: map[string]string{"pv.kubernetes.io/bind-completed": "yes"},
@@ -225,7 +225,7 @@ func (st *stand) disk(name, zone string) func(*corev1.Pod) {
 }
 
 // toBeMade gives a pod a volume that will be made, in a zone.
-func (st *stand) toBeMade(name, zone string) func(*corev1.Pod) {
+func (st *fixture) toBeMade(name, zone string) func(*corev1.Pod) {
 	mode, className := storagev1.VolumeBindingWaitForFirstConsumer, "class-"+name
 	st.add(&storagev1.StorageClass{
 		ObjectMeta: metav1.ObjectMeta{Name: className}, Provisioner: testDriver, VolumeBindingMode: &mode,
@@ -245,13 +245,13 @@ func uses(claim string) func(*corev1.Pod) {
 	}
 }
 
-func (st *stand) attachable(node string, count int32) {
+func (st *fixture) attachable(node string, count int32) {
 	st.add(&storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: node}, Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{
 		{Name: testDriver, NodeID: node, Allocatable: &storagev1.VolumeNodeResources{Count: &count}},
 	}}})
 }
 
-func (st *stand) daemon(name string, changes ...func(*corev1.Pod)) {
+func (st *fixture) daemon(name string, changes ...func(*corev1.Pod)) {
 	set := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: name}}
 	set.Spec.Template.Spec = newPod(name, changes...).Spec
 	st.add(set)

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	awsv1 "tenon/api/aws/v1"
-	"tenon/lab/stage"
+	"tenon/lab/memorycloud"
 )
 
 // cloudEnv says where machines come from: "aws", or else the cloud in memory.
@@ -30,7 +30,7 @@ func (s *story) machines() map[string]string {
 	if onAWS() {
 		return s.machinesAtAWS()
 	}
-	books, err := stage.Read(s.Lab.Directory.Cloud())
+	books, err := memorycloud.Read(s.Lab.Directory.Cloud())
 	if err != nil {
 		s.Fatal(err)
 	}

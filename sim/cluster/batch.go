@@ -167,13 +167,13 @@ func (c *Cluster) serve(ctx context.Context, key reconcile.Key) (reconcile.Resul
 	served := map[string]bool{}
 	for _, pod := range active(pods) {
 		served[target(pod)] = true
-		if pod.Spec.NodeName == "" && c.floor.byName[target(pod)] == nil { // its node went before it came
+		if pod.Spec.NodeName == "" && c.nodes.byName[target(pod)] == nil { // its node went before it came
 			if err := c.Client.Delete(ctx, pod); client.IgnoreNotFound(err) != nil {
 				return reconcile.Never, err
 			}
 		}
 	}
-	for _, r := range slices.Clone(c.floor.rooms) {
+	for _, r := range slices.Clone(c.nodes.rooms) {
 		if served[r.node.Name] {
 			continue
 		}

@@ -84,8 +84,8 @@ func (c *Cluster) budgetsOfPod(_ context.Context, pod client.Object) []reconcile
 	return keys
 }
 
-// tight reports whether a budget has nothing to spare for a pod.
-func (c *Cluster) tight(pod *corev1.Pod) bool {
+// allowsNone reports whether a budget has nothing to spare for a pod.
+func (c *Cluster) allowsNone(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(c.budgetsOf(pod), func(b *policyv1.PodDisruptionBudget) bool { return b.Status.DisruptionsAllowed <= 0 })
 }
 

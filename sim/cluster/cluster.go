@@ -35,7 +35,7 @@ type Cluster struct {
 	Dud  func(providerID string) bool
 	Sick func(providerID string) (time.Duration, bool)
 
-	floor     *floor
+	nodes     *nodeIndex
 	machines  map[string]*machine // by the name of the node
 	lost      map[types.UID]time.Time
 	queue     queue
@@ -56,7 +56,7 @@ type Client interface {
 
 // Controllers are all parts.
 func (c *Cluster) Controllers() []reconcile.Controller {
-	c.floor, c.rules = newFloor(), map[reconcile.Key]*rule{}
+	c.nodes, c.rules = newNodeIndex(), map[reconcile.Key]*rule{}
 	c.machines, c.lost, c.detaching = map[string]*machine{}, map[types.UID]time.Time{}, map[string]time.Time{}
 	c.queue, c.nominated = queue{}, newNominations()
 	return []reconcile.Controller{

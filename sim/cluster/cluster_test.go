@@ -28,22 +28,22 @@ import (
 
 var ctx = context.Background()
 
-// town is a cluster in which the product does nothing: what happens is the cluster's doing.
-type town struct {
+// fixture is a cluster in which the product does nothing: what happens is the cluster's doing.
+type fixture struct {
 	*sim.Sim
 	t *testing.T
 }
 
-func newTown(t *testing.T) town {
+func newFixture(t *testing.T) fixture {
 	t.Helper()
 	s, err := sim.New(sim.Options{Seed: 1, Product: func(reconcile.Kit, func() string) sim.Product { return sim.Product{} }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return town{s, t}
+	return fixture{s, t}
 }
 
-func (w town) make(objects ...client.Object) {
+func (w fixture) make(objects ...client.Object) {
 	w.t.Helper()
 	for _, o := range objects {
 		if err := w.Store.Create(ctx, o); err != nil {
@@ -53,7 +53,7 @@ func (w town) make(objects ...client.Object) {
 }
 
 // machine buys a machine of four cores and lets it join, open to pods.
-func (w town) machine(name string) *corev1.Node {
+func (w fixture) machine(name string) *corev1.Node {
 	w.t.Helper()
 	i, err := w.Cloud.Connect().Create(ctx, cloud.Claim{
 		UID: name, Name: name, Pool: "default", Class: cloud.ClassRef{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass", Name: "default"},
@@ -96,13 +96,13 @@ func deployment(app string, replicas int32, cpu string) *appsv1.Deployment {
 }
 
 // pods are those of an app that are there to stay.
-func (w town) pods(app string) []*corev1.Pod {
+func (w fixture) pods(app string) []*corev1.Pod {
 	return slices.DeleteFunc(store.All[*corev1.Pod](w.Store), func(p *corev1.Pod) bool {
 		return p.Labels["app"] != app || p.DeletionTimestamp != nil
 	})
 }
 
-func (w town) ready(app string) int {
+func (w fixture) ready(app string) int {
 	n := 0
 	for _, p := range w.pods(app) {
 		if cluster.Ready(p) {
@@ -116,7 +116,7 @@ func (w town) ready(app string) int {
 // reason.
 func TestDeploymentsAreScheduled(t *testing.T) {
 	t.Parallel()
-	w := newTown(t)
+	w := newFixture(t)
 	a, b := w.machine("a"), w.machine("b")
 	w.make(deployment("web", 2, "1"))
 	w.Run(time.Minute)
@@ -141,7 +141,7 @@ func TestDeploymentsAreScheduled(t *testing.T) {
 // it says would wake its controller again at once, without end.
 func TestARefusedSetIsQuiet(t *testing.T) {
 	t.Parallel()
-	w := newTown(t)
+	w := newFixture(t)
 	w.make(
 		&corev1.ResourceQuota{ObjectMeta: meta("share"), Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("2")}}},
 		deployment("web", 5, "1"),
@@ -178,7 +178,7 @@ func TestARefusedSetIsQuiet(t *testing.T) {
 // A taint keeps pods away, unless they tolerate it.
 func TestTaintsKeepPodsAway(t *testing.T) {
 	t.Parallel()
-	w := newTown(t)
+	w := newFixture(t)
 	node := w.machine("a")
 	node.Spec.Taints = []corev1.Taint{{Key: "mine", Effect: corev1.TaintEffectNoSchedule}}
 	if err := w.Store.Update(ctx, node); err != nil {
@@ -196,7 +196,7 @@ func TestTaintsKeepPodsAway(t *testing.T) {
 // A roll-out replaces every pod; a scale-down takes some away.
 func TestRollOutsAndScales(t *testing.T) {
 	t.Parallel()
-	w := newTown(t)
+	w := newFixture(t)
 	w.machine("a")
 	w.make(deployment("web", 3, "200m"))
 	w.Run(time.Minute)
@@ -234,7 +234,7 @@ func TestRollOutsAndScales(t *testing.T) {
 // Each node has one pod of a daemon; a job runs as often as it is asked to and ends.
 func TestDaemonsAndJobs(t *testing.T) {
 	t.Parallel()
-	w := newTown(t)
+	w := newFixture(t)
 	w.machine("a")
 	w.machine("b")
 	job := template("job", "100m")
@@ -267,7 +267,7 @@ func TestDaemonsAndJobs(t *testing.T) {
 // back elsewhere.
 func TestBudgetsAndLostNodes(t *testing.T) {
 	t.Parallel()
-	w := newTown(t)
+	w := newFixture(t)
 	a := w.machine("a")
 	w.make(deployment("web", 3, "200m"), &policyv1.PodDisruptionBudget{
 		ObjectMeta: meta("web"), Spec: policyv1.PodDisruptionBudgetSpec{MaxUnavailable: ptr.To(intstr.FromInt32(1)), Selector: selector("web")}})
@@ -295,7 +295,7 @@ func TestBudgetsAndLostNodes(t *testing.T) {
 // for others again once that one cannot use it.
 func TestAPromisedPlaceIsGivenBack(t *testing.T) {
 	t.Parallel()
-	w := newTown(t)
+	w := newFixture(t)
 	a := w.machine("a")
 	filler := &corev1.Pod{ObjectMeta: meta("filler"), Spec: template("filler", "3").Spec}
 	filler.Annotations = map[string]string{cluster.StopsIn: "60s"}

@@ -21,23 +21,23 @@ type ask struct {
 	affinity nodeaffinity.RequiredNodeAffinity
 	spreads  []spread
 	soft     []spread
-	near     []company
-	apart    []company
+	near     []affinityTerm
+	apart    []affinityTerm
 	volumes  []*corev1.PersistentVolumeClaim
 	missing  string // why its volumes cannot be had
-	// shunned are domains in which a pod is that will not have this one beside it.
-	shunned map[domain]bool
+	// refusedDomains are domains in which a pod is that will not have this one beside it.
+	refusedIn map[domain]bool
 }
 
 // domain is a value of a topology's label.
 type domain struct{ key, value string }
 
-// company is one term of affinity, and the domains in which it finds pods.
-type company struct {
+// affinityTerm is one term of affinity, and the domains in which it finds pods.
+type affinityTerm struct {
 	term  corev1.PodAffinityTerm
 	found map[string]bool
-	// any says that some pod matches somewhere; self that the pod itself does.
-	any, self bool
+	// anywhere says that some pod matches somewhere; self that the pod itself does.
+	anywhere, self bool
 }
 
 func newAsk(c *Cluster, pod *corev1.Pod) *ask {
@@ -45,20 +45,20 @@ func newAsk(c *Cluster, pod *corev1.Pod) *ask {
 	a.volumes, a.missing = c.volumesOf(pod)
 	for _, constraint := range constraints(pod) {
 		if constraint.WhenUnsatisfiable == corev1.DoNotSchedule {
-			a.spreads = append(a.spreads, a.countSpread(c.floor, constraint))
+			a.spreads = append(a.spreads, a.countSpread(c.nodes, constraint))
 		} else {
-			a.soft = append(a.soft, a.countSpread(c.floor, constraint))
+			a.soft = append(a.soft, a.countSpread(c.nodes, constraint))
 		}
 	}
 	if affinity := pod.Spec.Affinity; affinity != nil {
 		if affinity.PodAffinity != nil {
-			a.near = companies(c.floor, pod, affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
+			a.near = companies(c.nodes, pod, affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
 		}
 		if affinity.PodAntiAffinity != nil {
-			a.apart = companies(c.floor, pod, affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
+			a.apart = companies(c.nodes, pod, affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
 		}
 	}
-	a.shunned = shunned(c.floor, pod)
+	a.refusedIn = refusedDomains(c.nodes, pod)
 	return a
 }
 
@@ -72,13 +72,13 @@ func (a *ask) saw(r *room, pod *corev1.Pod) {
 			}
 		}
 	}
-	for _, list := range [][]company{a.near, a.apart} {
+	for _, list := range [][]affinityTerm{a.near, a.apart} {
 		for i := range list {
 			list[i].see(a.pod, r, pod)
 		}
 	}
 	if keepsAway(pod) {
-		shun(a.shunned, r, pod, a.pod)
+		addRefused(a.refusedIn, r, pod, a.pod)
 	}
 }
 
@@ -106,7 +106,7 @@ func (a *ask) refused(r *room) string {
 		return "node(s) exceed max volume count"
 	case !a.spreadHolds(r.node):
 		return "node(s) didn't match pod topology spread constraints"
-	case !a.companyHolds(r.node):
+	case !a.affinityHolds(r.node):
 		return "node(s) didn't match pod affinity rules"
 	}
 	return ""
@@ -146,8 +146,8 @@ func (a *ask) allowed(node *corev1.Node) bool {
 	return err == nil && match
 }
 
-func clashing(mine []corev1.ContainerPort, others []*guest) bool {
-	return slices.ContainsFunc(others, func(o *guest) bool {
+func clashing(mine []corev1.ContainerPort, others []*placedPod) bool {
+	return slices.ContainsFunc(others, func(o *placedPod) bool {
 		return slices.ContainsFunc(ports(o.Pod), func(p corev1.ContainerPort) bool {
 			return slices.ContainsFunc(mine, func(m corev1.ContainerPort) bool {
 				return m.HostPort == p.HostPort && m.Protocol == p.Protocol && (m.HostIP == p.HostIP || anywhere(m.HostIP) || anywhere(p.HostIP))
@@ -185,10 +185,10 @@ func selectorOf(selector *metav1.LabelSelector, keys []string, pod *corev1.Pod) 
 	return s
 }
 
-func companies(f *floor, pod *corev1.Pod, terms []corev1.PodAffinityTerm) []company {
-	out := make([]company, len(terms))
+func companies(f *nodeIndex, pod *corev1.Pod, terms []corev1.PodAffinityTerm) []affinityTerm {
+	out := make([]affinityTerm, len(terms))
 	for i, term := range terms {
-		out[i] = company{term: term, found: map[string]bool{}, self: meant(&term, pod, pod)}
+		out[i] = affinityTerm{term: term, found: map[string]bool{}, self: meant(&term, pod, pod)}
 		for _, r := range f.rooms {
 			for _, other := range r.pods {
 				out[i].see(pod, r, other.Pod)
@@ -199,11 +199,11 @@ func companies(f *floor, pod *corev1.Pod, terms []corev1.PodAffinityTerm) []comp
 }
 
 // see notes a pod on a node, if the term is about it.
-func (c *company) see(of *corev1.Pod, r *room, pod *corev1.Pod) {
+func (c *affinityTerm) see(of *corev1.Pod, r *room, pod *corev1.Pod) {
 	if !meant(&c.term, of, pod) {
 		return
 	}
-	c.any = true
+	c.anywhere = true
 	if value, has := r.node.Labels[c.term.TopologyKey]; has {
 		c.found[value] = true
 	}
@@ -224,10 +224,10 @@ func meant(term *corev1.PodAffinityTerm, of, other *corev1.Pod) bool {
 	return selectorOf(term.LabelSelector, term.MatchLabelKeys, of).Matches(labels.Set(other.Labels))
 }
 
-func (a *ask) companyHolds(node *corev1.Node) bool {
+func (a *ask) affinityHolds(node *corev1.Node) bool {
 	for _, c := range a.near {
 		value, has := node.Labels[c.term.TopologyKey]
-		if !has || !c.found[value] && (c.any || !c.self) {
+		if !has || !c.found[value] && (c.anywhere || !c.self) {
 			return false
 		}
 	}
@@ -236,7 +236,7 @@ func (a *ask) companyHolds(node *corev1.Node) bool {
 			return false
 		}
 	}
-	for d := range a.shunned { // one is enough, in any order
+	for d := range a.refusedIn { // one is enough, in any order
 		if value, has := node.Labels[d.key]; has && value == d.value {
 			return false
 		}
@@ -244,8 +244,8 @@ func (a *ask) companyHolds(node *corev1.Node) bool {
 	return true
 }
 
-// shunned are the domains of pods that keep away from this one.
-func shunned(f *floor, pod *corev1.Pod) map[domain]bool {
+// refusedIn are the domains of pods that keep away from this one.
+func refusedDomains(f *nodeIndex, pod *corev1.Pod) map[domain]bool {
 	out := map[domain]bool{}
 	if f.apart == 0 {
 		return out
@@ -253,14 +253,14 @@ func shunned(f *floor, pod *corev1.Pod) map[domain]bool {
 	for _, r := range f.rooms {
 		for _, other := range r.pods {
 			if keepsAway(other.Pod) {
-				shun(out, r, other.Pod, pod)
+				addRefused(out, r, other.Pod, pod)
 			}
 		}
 	}
 	return out
 }
 
-func shun(out map[domain]bool, r *room, other, pod *corev1.Pod) {
+func addRefused(out map[domain]bool, r *room, other, pod *corev1.Pod) {
 	for _, term := range other.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
 		if value, has := r.node.Labels[term.TopologyKey]; has && meant(&term, other, pod) {
 			out[domain{term.TopologyKey, value}] = true

@@ -75,7 +75,7 @@ func (c *Cluster) join(name string) {
 	if c.Client.Create(context.Background(), node) != nil {
 		return // it has joined before
 	}
-	_ = c.equip(name) // it may be there from before
+	_ = c.setDriver(name) // it may be there from before
 	c.Later(c.Clock.Now().Add(c.between(2*time.Second, 15*time.Second)), "ready "+name, func() {
 		if !m.stopped {
 			c.setReady(name, corev1.ConditionTrue, "KubeletReady", "kubelet is posting ready status")

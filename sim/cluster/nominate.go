@@ -13,11 +13,11 @@ import (
 // node first, and keeps room there from pods that are less important. The node need not exist.
 type nominations struct {
 	nodes map[types.UID]string // by pod
-	on    map[string]map[types.UID]*guest
+	on    map[string]map[types.UID]*placedPod
 }
 
 func newNominations() *nominations {
-	return &nominations{nodes: map[types.UID]string{}, on: map[string]map[types.UID]*guest{}}
+	return &nominations{nodes: map[types.UID]string{}, on: map[string]map[types.UID]*placedPod{}}
 }
 
 // set nominates a pod to a node, and to no other; "" is to none.
@@ -32,9 +32,9 @@ func (n *nominations) set(pod *corev1.Pod, node string) {
 		return
 	}
 	if n.on[node] == nil {
-		n.on[node] = map[types.UID]*guest{}
+		n.on[node] = map[types.UID]*placedPod{}
 	}
-	n.nodes[pod.UID], n.on[node][pod.UID] = node, newGuest(pod)
+	n.nodes[pod.UID], n.on[node][pod.UID] = node, newPlacedPod(pod)
 }
 
 // told follows what a pod says. What it said before and says still is known already.
@@ -61,9 +61,9 @@ func (n *nominations) reserved(node string, from *corev1.Pod) vector {
 	return sum
 }
 
-// unseat takes a node from the less important pods that are nominated to it: one for which others
+// clearNominations takes a node from the less important pods that are nominated to it: one for which others
 // make way there comes first, and they look anew.
-func (c *Cluster) unseat(ctx context.Context, node string, by *corev1.Pod) error {
+func (c *Cluster) clearNominations(ctx context.Context, node string, by *corev1.Pod) error {
 	for _, w := range c.queue.inOrder() {
 		if c.nominated.nodes[w.pod.UID] != node || w.pod.UID == by.UID || priority(w.pod) >= priority(by) {
 			continue

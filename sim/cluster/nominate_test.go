@@ -18,7 +18,7 @@ func lone(name, cpu string) *corev1.Pod {
 }
 
 // nominate says where a pod is expected to run, as others than the scheduler may.
-func (w town) nominate(name, node string) {
+func (w fixture) nominate(name, node string) {
 	w.t.Helper()
 	pod := w.pod(name)
 	pod.Status.NominatedNodeName = node
@@ -27,7 +27,7 @@ func (w town) nominate(name, node string) {
 	}
 }
 
-func (w town) pod(name string) *corev1.Pod {
+func (w fixture) pod(name string) *corev1.Pod {
 	w.t.Helper()
 	pod := &corev1.Pod{}
 	if err := w.Store.Get(ctx, client.ObjectKey{Namespace: "default", Name: name}, pod); err != nil {
@@ -37,7 +37,7 @@ func (w town) pod(name string) *corev1.Pod {
 }
 
 // keep has a node closed to pods, or opens it.
-func (w town) keep(name string, closed bool) {
+func (w fixture) keep(name string, closed bool) {
 	w.t.Helper()
 	node := store.One[*corev1.Node](w.Store, client.ObjectKey{Name: name}).DeepCopy()
 	if node.Spec.Taints = nil; closed {
@@ -52,7 +52,7 @@ func (w town) keep(name string, closed bool) {
 // to none once it is bound.
 func TestANominatedNodeIsTriedFirst(t *testing.T) {
 	t.Parallel()
-	w := newTown(t)
+	w := newFixture(t)
 	a, b := w.machine("a"), w.machine("b")
 	w.keep(a.Name, true)
 	w.keep(b.Name, true)
@@ -79,7 +79,7 @@ func TestANominatedNodeIsTriedFirst(t *testing.T) {
 // Room is kept for a nominated pod from those that are no more important, and from no others.
 func TestNominatedPodsKeepRoom(t *testing.T) {
 	t.Parallel()
-	w := newTown(t)
+	w := newFixture(t)
 	a := w.machine("a")
 	w.keep(a.Name, true)
 	w.make(&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "urgent"}, Value: 1000}, lone("expected", "3"))
@@ -91,7 +91,7 @@ func TestNominatedPodsKeepRoom(t *testing.T) {
 	if got := w.pod("other"); w.pod("expected").Spec.NodeName != a.Name || got.Spec.NodeName != "" {
 		t.Fatalf("the expected pod is on %q, the other one on %q", w.pod("expected").Spec.NodeName, got.Spec.NodeName)
 	}
-	w = newTown(t)
+	w = newFixture(t)
 	a = w.machine("a")
 	w.keep(a.Name, true)
 	w.make(&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "urgent"}, Value: 1000}, lone("expected", "3"))
@@ -111,7 +111,7 @@ func TestNominatedPodsKeepRoom(t *testing.T) {
 // there.
 func TestAHopelessNominationEnds(t *testing.T) {
 	t.Parallel()
-	w := newTown(t)
+	w := newFixture(t)
 	a := w.machine("a")
 	w.make(lone("large", "64"))
 	w.Run(time.Minute)
@@ -130,7 +130,7 @@ func TestAHopelessNominationEnds(t *testing.T) {
 // A pod that has to be beside another one is tried again as soon as that has a node.
 func TestCompanyWakesThoseThatWaitForIt(t *testing.T) {
 	t.Parallel()
-	w := newTown(t)
+	w := newFixture(t)
 	w.machine("a")
 	beside := lone("beside", "100m")
 	beside.Spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{

@@ -10,10 +10,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// sacrifice is a node with the pods that would have to leave it.
-type sacrifice struct {
+// preemption is a node with the pods that would have to leave it.
+type preemption struct {
 	room    *room
-	victims []*guest
+	victims []*placedPod
 	broken  int // budgets that would not allow it
 }
 
@@ -25,12 +25,12 @@ func (c *Cluster) preempt(ctx context.Context, a *ask) (bool, error) {
 	if ptr.Deref(a.pod.Spec.PreemptionPolicy, "") == corev1.PreemptNever {
 		return node != "", nil // nothing is tried for it, and nothing is taken from it
 	}
-	if r := c.floor.byName[node]; r != nil && a.missing == "" && a.welcome(r) && clearing(a.pod, r) {
+	if r := c.nodes.byName[node]; r != nil && a.missing == "" && a.welcome(r) && clearing(a.pod, r) {
 		return true, nil
 	}
-	var all []sacrifice
+	var all []preemption
 	tight := c.tightness()
-	for _, r := range c.floor.rooms {
+	for _, r := range c.nodes.rooms {
 		if a.missing != "" {
 			break
 		}
@@ -42,20 +42,22 @@ func (c *Cluster) preempt(ctx context.Context, a *ask) (bool, error) {
 		c.nominated.set(a.pod, "")
 		return false, nil
 	}
-	best := slices.MinFunc(all, func(x, y sacrifice) int { return cmp.Or(dearer(x, y), cmp.Compare(x.room.node.Name, y.room.node.Name)) })
+	best := slices.MinFunc(all, func(x, y preemption) int {
+		return cmp.Or(dearer(x, y), cmp.Compare(x.room.node.Name, y.room.node.Name))
+	})
 	for _, victim := range best.victims {
 		if err := c.dismissFor(ctx, victim.Pod); err != nil {
 			return false, err
 		}
 	}
 	c.nominated.set(a.pod, best.room.node.Name)
-	return true, c.unseat(ctx, best.room.node.Name, a.pod)
+	return true, c.clearNominations(ctx, best.room.node.Name, a.pod)
 }
 
 // clearing reports whether pods are ending on a node to make way for a pod, or for others that are
 // more important than they are.
 func clearing(pod *corev1.Pod, r *room) bool {
-	return slices.ContainsFunc(r.pods, func(g *guest) bool {
+	return slices.ContainsFunc(r.pods, func(g *placedPod) bool {
 		return g.Pod.DeletionTimestamp != nil && g.priority < priority(pod) && slices.ContainsFunc(g.Status.Conditions, func(c corev1.PodCondition) bool {
 			return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue && c.Reason == corev1.PodReasonPreemptionByScheduler
 		})
@@ -63,8 +65,8 @@ func clearing(pod *corev1.Pod, r *room) bool {
 }
 
 // dearer compares what two nodes would lose, as the real one does.
-func dearer(x, y sacrifice) int {
-	sum := func(s sacrifice) (most int32, total int64) {
+func dearer(x, y preemption) int {
+	sum := func(s preemption) (most int32, total int64) {
 		most = -1 << 31
 		for _, v := range s.victims {
 			most, total = max(most, v.priority), total+int64(v.priority)+1<<31
@@ -77,22 +79,22 @@ func dearer(x, y sacrifice) int {
 }
 
 // tightness reports whether a budget has nothing to spare for a pod, with one look for each
-// flock: it is for a moment in which no budget changes.
-func (c *Cluster) tightness() func(*guest) bool {
+// podGroup: it is for a moment in which no budget changes.
+func (c *Cluster) tightness() func(*placedPod) bool {
 	known := map[string]bool{}
-	return func(g *guest) bool {
-		tight, seen := known[g.flock]
+	return func(g *placedPod) bool {
+		tight, seen := known[g.group]
 		if !seen {
-			tight = c.tight(g.Pod)
-			known[g.flock] = tight
+			tight = c.allowsNone(g.Pod)
+			known[g.group] = tight
 		}
 		return tight
 	}
 }
 
 // victims are the fewest pods of a node without which the pod has room there.
-func victims(a *ask, r *room, tight func(*guest) bool) (sacrifice, bool) {
-	var lesser []*guest
+func victims(a *ask, r *room, tight func(*placedPod) bool) (preemption, bool) {
+	var lesser []*placedPod
 	free := r.free
 	for _, g := range r.pods {
 		if g.priority < priority(a.pod) {
@@ -101,17 +103,17 @@ func victims(a *ask, r *room, tight func(*guest) bool) (sacrifice, bool) {
 		}
 	}
 	if len(lesser) == 0 || a.lacks(r, free) != "" || !a.welcome(r) {
-		return sacrifice{}, false
+		return preemption{}, false
 	}
 	// The most important stay if they can, and before them those whose budget is used up.
-	protected := map[*guest]bool{}
+	protected := map[*placedPod]bool{}
 	for _, g := range lesser {
 		protected[g] = tight(g)
 	}
-	slices.SortFunc(lesser, func(x, y *guest) int {
+	slices.SortFunc(lesser, func(x, y *placedPod) int {
 		return cmp.Or(-cmp.Compare(rankOf(protected[x]), rankOf(protected[y])), cmp.Compare(y.priority, x.priority), cmp.Compare(x.Name, y.Name))
 	})
-	s := sacrifice{room: r}
+	s := preemption{room: r}
 	for _, g := range lesser {
 		less := free
 		less.add(-1, vector{cpu: g.takes.cpu, memory: g.takes.memory, pods: g.takes.pods})
@@ -135,7 +137,7 @@ func rankOf(yes bool) int {
 // welcome reports whether all but the room on a node would do.
 func (a *ask) welcome(r *room) bool {
 	return (!r.node.Spec.Unschedulable || tolerates(a.pod, corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})) &&
-		!a.tainted(r.node) && a.allowed(r.node) && a.spreadHolds(r.node) && a.companyHolds(r.node) && !clashing(a.ports, r.pods) &&
+		!a.tainted(r.node) && a.allowed(r.node) && a.spreadHolds(r.node) && a.affinityHolds(r.node) && !clashing(a.ports, r.pods) &&
 		(len(a.volumes) == 0 || a.volumesFit(r) && !a.tooManyVolumes(r))
 }
 

@@ -12,10 +12,10 @@ import (
 
 // queue is all pods that wait for the scheduler, kept up to date with every event: most of them
 // wait while others come and go, and each pass asks all of them whether it is their turn.
-type queue map[types.UID]*waiter
+type queue map[types.UID]*waitingPod
 
-// waiter is a pod with the last attempt to find a place for it; no count is none.
-type waiter struct {
+// waitingPod is a pod with the last attempt to find a place for it; no count is none.
+type waitingPod struct {
 	pod  *corev1.Pod
 	last attempt
 	// looks says that it looks at where others are.
@@ -58,9 +58,9 @@ func (q queue) looksAround() bool {
 // helped counts what has happened that may give a pod a place.
 func (c *Cluster) helped(pod *corev1.Pod) uint64 {
 	if looksAround(pod) {
-		return c.floor.helped + c.floor.arrived
+		return c.nodes.helped + c.nodes.arrived
 	}
-	return c.floor.helped
+	return c.nodes.helped
 }
 
 // looksAround reports whether a pod that arrives may give this one a place: beside it, or elsewhere
@@ -78,15 +78,15 @@ func (q queue) move(was, is *corev1.Pod) {
 	case !unscheduled(is):
 		delete(q, is.UID)
 	case q[is.UID] == nil:
-		q[is.UID] = &waiter{pod: is, looks: looksAround(is)}
+		q[is.UID] = &waitingPod{pod: is, looks: looksAround(is)}
 	default:
 		q[is.UID].pod = is
 	}
 }
 
 // inOrder is all waiters by namespace and name.
-func (q queue) inOrder() []*waiter {
-	return slices.SortedFunc(maps.Values(q), func(a, b *waiter) int {
+func (q queue) inOrder() []*waitingPod {
+	return slices.SortedFunc(maps.Values(q), func(a, b *waitingPod) int {
 		return cmp.Or(cmp.Compare(a.pod.Namespace, b.pod.Namespace), cmp.Compare(a.pod.Name, b.pod.Name))
 	})
 }

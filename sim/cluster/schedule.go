@@ -194,15 +194,15 @@ func enough(nodes int) int {
 // choose is the node to which the pod is nominated, if that passes, else the one with the highest
 // score among those that pass. Of equal ones, dice choose, as the real one's do.
 func (c *Cluster) choose(a *ask) (*room, string) {
-	rooms := c.floor.rooms
+	rooms := c.nodes.rooms
 	if name := target(a.pod); name != "" {
-		r := c.floor.byName[name]
+		r := c.nodes.byName[name]
 		if r == nil {
 			return nil, "0/0 nodes are available."
 		}
 		rooms = []*room{r}
 	}
-	if r := c.floor.byName[c.nominated.nodes[a.pod.UID]]; r != nil && slices.Contains(rooms, r) && a.refused(r) == "" {
+	if r := c.nodes.byName[c.nominated.nodes[a.pod.UID]]; r != nil && slices.Contains(rooms, r) && a.refused(r) == "" {
 		return r, ""
 	}
 	refused := map[string]int{}
@@ -218,7 +218,7 @@ func (c *Cluster) choose(a *ask) (*room, string) {
 			break
 		}
 	}
-	return c.best(a, fit), tell(len(c.floor.rooms), refused)
+	return c.best(a, fit), tell(len(c.nodes.rooms), refused)
 }
 
 func (c *Cluster) best(a *ask, fit []*room) *room {

@@ -68,16 +68,16 @@ func TestScores(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := &Cluster{floor: newFloor(), queue: queue{}, nominated: newNominations()}
+			c := &Cluster{nodes: newNodeIndex(), queue: queue{}, nominated: newNominations()}
 			for i, n := range tc.nodes {
-				c.floor.open(made(i, n.labels, n.taints))
+				c.nodes.open(made(i, n.labels, n.taints))
 				for j, pod := range n.pods {
-					guest := pod.DeepCopy()
-					guest.Name, guest.Spec.NodeName = string(rune('a'+j)), string(rune('a'+i))
-					c.floor.enter(newGuest(guest))
+					placed := pod.DeepCopy()
+					placed.Name, placed.Spec.NodeName = string(rune('a'+j)), string(rune('a'+i))
+					c.nodes.enter(newPlacedPod(placed))
 				}
 			}
-			if got := newAsk(c, tc.pod).scores(c.floor.rooms); !slices.Equal(got, tc.want) {
+			if got := newAsk(c, tc.pod).scores(c.nodes.rooms); !slices.Equal(got, tc.want) {
 				t.Errorf("scores %v, want %v", got, tc.want)
 			}
 		})

@@ -33,7 +33,7 @@ func constraints(pod *corev1.Pod) []corev1.TopologySpreadConstraint {
 }
 
 // countSpread counts the pods of a constraint by domain, over the nodes that matter.
-func (a *ask) countSpread(f *floor, constraint corev1.TopologySpreadConstraint) spread {
+func (a *ask) countSpread(f *nodeIndex, constraint corev1.TopologySpreadConstraint) spread {
 	s := spread{TopologySpreadConstraint: constraint, counts: map[string]int{}, selector: selectorOf(constraint.LabelSelector, constraint.MatchLabelKeys, a.pod)}
 	if s.selector.Matches(labels.Set(a.pod.Labels)) {
 		s.self = 1
@@ -45,7 +45,7 @@ func (a *ask) countSpread(f *floor, constraint corev1.TopologySpreadConstraint) 
 			s.counts[value] = 0
 		}
 	}
-	for _, k := range f.flocks { // sums, in any order
+	for _, k := range f.groups { // sums, in any order
 		if k.namespace != a.pod.Namespace || !s.selector.Matches(k.labels) {
 			continue
 		}

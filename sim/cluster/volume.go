@@ -101,7 +101,7 @@ func (c *Cluster) toldOfVolumes(object client.Object, gone bool) {
 	if !is || gone {
 		return
 	}
-	if r := c.floor.byName[node.Name]; r != nil {
+	if r := c.nodes.byName[node.Name]; r != nil {
 		for _, d := range node.Spec.Drivers {
 			if d.Name == Driver && d.Allocatable != nil {
 				r.limit = int64(ptr.Deref(d.Allocatable.Count, 0))
@@ -110,8 +110,8 @@ func (c *Cluster) toldOfVolumes(object client.Object, gone bool) {
 	}
 }
 
-// equip says what the driver can do on a node.
-func (c *Cluster) equip(node string) error {
+// setDriver says what the driver can do on a node.
+func (c *Cluster) setDriver(node string) error {
 	return c.Client.Create(context.Background(), &storagev1.CSINode{
 		ObjectMeta: metav1.ObjectMeta{Name: node},
 		Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{
@@ -212,7 +212,7 @@ func (c *Cluster) attach(ctx context.Context, key reconcile.Key) (reconcile.Resu
 		}
 		return c.detach(ctx, a)
 	}
-	if wanted == "" || c.floor.byName[wanted] == nil {
+	if wanted == "" || c.nodes.byName[wanted] == nil {
 		return reconcile.Never, nil
 	}
 	made := &storagev1.VolumeAttachment{

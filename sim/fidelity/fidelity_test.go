@@ -26,7 +26,7 @@ func TestTheStoreAnswersLikeARealServer(t *testing.T) {
 	for _, c := range fidelity.Cases() {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
-			got := c.Play(t.Context(), server(t))
+			got := c.Run(t.Context(), server(t))
 			if *rewrite {
 				if err := os.WriteFile(c.File(), []byte(got), 0o644); err != nil {
 					t.Fatal(err)

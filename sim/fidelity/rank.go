@@ -12,7 +12,7 @@ import (
 
 // priorities: what pods are given that name a class, and what those are told that name none
 // that exists.
-func priorities(t *Talk) {
+func priorities(t *Session) {
 	high := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: t.Prefix + "high"}, Value: 1000}
 	meek := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: t.Prefix + "meek"}, Value: -5, PreemptionPolicy: ptr.To(corev1.PreemptNever)}
 	t.make(high)
@@ -29,7 +29,7 @@ func priorities(t *Talk) {
 }
 
 // volumes: what claims and attachments of volumes are born with.
-func volumes(t *Talk) {
+func volumes(t *Session) {
 	claim := &corev1.PersistentVolumeClaim{
 		ObjectMeta: metav1.ObjectMeta{Namespace: t.Namespace, Name: "data"},
 		Spec: corev1.PersistentVolumeClaimSpec{
@@ -59,7 +59,7 @@ func volumes(t *Talk) {
 
 // differences: patches between what was read and what it has become, without a write between
 // and with one.
-func differences(t *Talk) {
+func differences(t *Session) {
 	c := t.claim("c")
 	t.make(c)
 	before := c.DeepCopy()

@@ -33,15 +33,15 @@ func Cases() []Case {
 
 // The objects that the cases are about.
 
-func (t *Talk) config(name string) *corev1.ConfigMap {
+func (t *Session) config(name string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: t.Namespace, Name: name}}
 }
 
-func (t *Talk) node(name string) *corev1.Node {
+func (t *Session) node(name string) *corev1.Node {
 	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: t.Prefix + name}}
 }
 
-func (t *Talk) pod(name string) *corev1.Pod {
+func (t *Session) pod(name string) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: t.Namespace, Name: name},
 		Spec: corev1.PodSpec{
@@ -51,7 +51,7 @@ func (t *Talk) pod(name string) *corev1.Pod {
 	}
 }
 
-func (t *Talk) claim(name string) *karpenterv1.NodeClaim {
+func (t *Session) claim(name string) *karpenterv1.NodeClaim {
 	return &karpenterv1.NodeClaim{
 		ObjectMeta: metav1.ObjectMeta{Name: t.Prefix + name},
 		Spec: karpenterv1.NodeClaimSpec{
@@ -61,14 +61,14 @@ func (t *Talk) claim(name string) *karpenterv1.NodeClaim {
 	}
 }
 
-func (t *Talk) pool(name string) *karpenterv1.NodePool {
+func (t *Session) pool(name string) *karpenterv1.NodePool {
 	pool := &karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: t.Prefix + name}}
 	pool.Spec.Template.Spec.NodeClassRef = t.claim("").Spec.NodeClassRef
 	pool.Spec.Template.Spec.Requirements = t.claim("").Spec.Requirements
 	return pool
 }
 
-func (t *Talk) budget(name string, least int, labels map[string]string) *policyv1.PodDisruptionBudget {
+func (t *Session) budget(name string, least int, labels map[string]string) *policyv1.PodDisruptionBudget {
 	return &policyv1.PodDisruptionBudget{
 		ObjectMeta: metav1.ObjectMeta{Namespace: t.Namespace, Name: name},
 		Spec: policyv1.PodDisruptionBudgetSpec{
@@ -80,7 +80,7 @@ func (t *Talk) budget(name string, least int, labels map[string]string) *policyv
 // merge is a merge patch from text.
 func merge(text string) client.Patch { return client.RawPatch(types.MergePatchType, []byte(text)) }
 
-func creation(t *Talk) {
+func creation(t *Session) {
 	a := t.claim("a")
 	a.UID, a.Generation = "mine", 7
 	a.CreationTimestamp = metav1.Unix(1, 0)
@@ -122,7 +122,7 @@ func tolerations(p *corev1.Pod) string {
 	return strings.Join(all, ", ")
 }
 
-func generatedNames(t *Talk) {
+func generatedNames(t *Session) {
 	for range 2 {
 		c := t.config("")
 		c.GenerateName = "given-"
@@ -131,7 +131,7 @@ func generatedNames(t *Talk) {
 	}
 }
 
-func updates(t *Talk) {
+func updates(t *Session) {
 	pool := t.pool("a")
 	t.make(pool)
 	first := pool.DeepCopy()
@@ -162,7 +162,7 @@ func versioned(pool *karpenterv1.NodePool) *karpenterv1.NodePool {
 	return pool
 }
 
-func unversioned(t *Talk) {
+func unversioned(t *Session) {
 	for _, object := range []client.Object{t.node("n"), t.config("c"), t.claim("c"), t.budget("b", 1, nil), t.pod("p")} {
 		t.make(object)
 		blind := object.DeepCopyObject().(client.Object)
@@ -172,7 +172,7 @@ func unversioned(t *Talk) {
 	}
 }
 
-func statusAlone(t *Talk) {
+func statusAlone(t *Session) {
 	c := t.claim("c")
 	t.make(c)
 	c.Status.ProviderID = "x://1"
@@ -197,7 +197,7 @@ func statusAlone(t *Talk) {
 	t.sayCode("update the status of what has none", t.Client.Status().Update(t.ctx, t.config("none")))
 }
 
-func patches(t *Talk) {
+func patches(t *Session) {
 	pool := t.pool("a")
 	t.make(pool)
 	stale := pool.DeepCopy()
@@ -218,7 +218,7 @@ func patches(t *Talk) {
 	t.sayCode("patch the name", t.Client.Patch(t.ctx, pool, merge(`{"metadata":{"name":"other"}}`)))
 }
 
-func operations(t *Talk) {
+func operations(t *Session) {
 	c := t.config("c")
 	c.Data = map[string]string{"a": "1"}
 	t.make(c)
@@ -229,7 +229,7 @@ func operations(t *Talk) {
 	t.sayCode("remove what is not there", t.Client.Patch(t.ctx, c, by(`[{"op":"remove","path":"/data/z"}]`)))
 }
 
-func strategic(t *Talk) {
+func strategic(t *Session) {
 	n := t.node("n")
 	t.make(n)
 	by := func(text string) client.Patch { return client.RawPatch(types.StrategicMergePatchType, []byte(text)) }
@@ -246,7 +246,7 @@ func strategic(t *Talk) {
 	t.say("the same for a claim", func() error { c := t.claim("c"); t.make(c); return t.Client.Patch(t.ctx, c, by(`{}`)) }())
 }
 
-func deletion(t *Talk) {
+func deletion(t *Session) {
 	c := t.claim("c")
 	t.make(c)
 	t.say("delete", t.Client.Delete(t.ctx, c))
@@ -261,7 +261,7 @@ func deletion(t *Talk) {
 	t.line("left: %s", t.names(&corev1.ConfigMapList{}, client.InNamespace(t.Namespace), client.MatchingLabels{"all": "of"}))
 }
 
-func finalizers(t *Talk) {
+func finalizers(t *Session) {
 	c := t.claim("c")
 	c.Finalizers = []string{"example.com/held"}
 	t.make(c)
@@ -291,7 +291,7 @@ func finalizers(t *Talk) {
 	t.say("read it", t.Client.Get(t.ctx, client.ObjectKeyFromObject(d), d))
 }
 
-func preconditions(t *Talk) {
+func preconditions(t *Session) {
 	for _, object := range []client.Object{t.claim("c"), t.pod("p"), t.node("n")} {
 		t.make(object)
 		t.say("delete with another UID", t.Client.Delete(t.ctx, object, client.Preconditions{UID: ptr.To(types.UID("another"))}))
@@ -301,7 +301,7 @@ func preconditions(t *Talk) {
 }
 
 // names lists what is found, in the order of the answer.
-func (t *Talk) names(list client.ObjectList, options ...client.ListOption) string {
+func (t *Session) names(list client.ObjectList, options ...client.ListOption) string {
 	if err := t.Client.List(t.ctx, list, options...); err != nil {
 		return t.verdict(err, true)
 	}

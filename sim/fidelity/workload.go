@@ -15,7 +15,7 @@ import (
 )
 
 // placed is a pod on a node without a kubelet.
-func (t *Talk) placed(name string, labels map[string]string) *corev1.Pod {
+func (t *Session) placed(name string, labels map[string]string) *corev1.Pod {
 	p := t.pod(name)
 	p.Labels = labels
 	p.Spec.NodeName = t.Prefix + "nowhere"
@@ -24,7 +24,7 @@ func (t *Talk) placed(name string, labels map[string]string) *corev1.Pod {
 }
 
 // running says of a placed pod that it runs.
-func (t *Talk) running(p *corev1.Pod, ready corev1.ConditionStatus) {
+func (t *Session) running(p *corev1.Pod, ready corev1.ConditionStatus) {
 	p.Status.Phase = corev1.PodRunning
 	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}}
 	if err := t.Client.Status().Update(t.ctx, p); err != nil {
@@ -33,7 +33,7 @@ func (t *Talk) running(p *corev1.Pod, ready corev1.ConditionStatus) {
 }
 
 // fate is how a pod stands.
-func (t *Talk) fate(p *corev1.Pod) {
+func (t *Session) fate(p *corev1.Pod) {
 	now := fresh(t, p)
 	if now.UID == "" {
 		t.line("%s is gone", p.Name)
@@ -43,13 +43,13 @@ func (t *Talk) fate(p *corev1.Pod) {
 }
 
 // home makes the node that placed pods are on, so that they are not cleared away.
-func (t *Talk) home() {
+func (t *Session) home() {
 	n := t.node("nowhere")
 	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastHeartbeatTime: metav1.Now(), LastTransitionTime: metav1.Now()}}
 	t.make(n)
 }
 
-func grace(t *Talk) {
+func grace(t *Session) {
 	t.home()
 	free := t.pod("free")
 	t.make(free)
@@ -78,7 +78,7 @@ func grace(t *Talk) {
 	t.fate(c)
 }
 
-func podChanges(t *Talk) {
+func podChanges(t *Session) {
 	t.home()
 	p := t.placed("p", nil)
 	change := func(what string, edit func(*corev1.Pod)) {
@@ -103,7 +103,7 @@ func podChanges(t *Talk) {
 	t.sayCode("another provider ID", t.Client.Update(t.ctx, moved))
 }
 
-func binding(t *Talk) {
+func binding(t *Session) {
 	t.home()
 	bind := func(p *corev1.Pod, to string) error {
 		return t.Client.SubResource("binding").Create(t.ctx, p, &corev1.Binding{
@@ -131,7 +131,7 @@ func binding(t *Talk) {
 	t.sayCode("bind one that is another", bind(other.DeepCopy(), t.Prefix+"nowhere"))
 }
 
-func (t *Talk) evict(p *corev1.Pod, options ...client.DeleteOption) error {
+func (t *Session) evict(p *corev1.Pod, options ...client.DeleteOption) error {
 	e := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name}}
 	if len(options) > 0 {
 		e.DeleteOptions = (&client.DeleteOptions{}).ApplyOptions(options).AsDeleteOptions()
@@ -139,7 +139,7 @@ func (t *Talk) evict(p *corev1.Pod, options ...client.DeleteOption) error {
 	return t.Client.SubResource("eviction").Create(t.ctx, p.DeepCopy(), e)
 }
 
-func freeEvictions(t *Talk) {
+func freeEvictions(t *Session) {
 	t.home()
 	a := t.placed("a", nil)
 	t.running(a, corev1.ConditionTrue)
@@ -161,7 +161,7 @@ func freeEvictions(t *Talk) {
 	t.fate(waiting)
 }
 
-func budgetedEvictions(t *Talk) {
+func budgetedEvictions(t *Session) {
 	t.home()
 	labels := map[string]string{"app": "web"}
 	var pods []*corev1.Pod
@@ -203,12 +203,12 @@ func budgetedEvictions(t *Talk) {
 	t.sayCode("evict b under two budgets", t.evict(pods[1]))
 }
 
-func (t *Talk) tryEvict(p *corev1.Pod) error {
+func (t *Session) tryEvict(p *corev1.Pod) error {
 	e := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name}}
 	return t.Client.SubResource("eviction").Create(t.ctx, p.DeepCopy(), e, client.DryRunAll)
 }
 
-func lists(t *Talk) {
+func lists(t *Session) {
 	for _, name := range []string{"b", "a", "c"} {
 		c := t.config(name)
 		c.Labels = map[string]string{"name": name, "list": "yes"}
@@ -228,7 +228,7 @@ func lists(t *Talk) {
 	t.line("%d, and more %t", len(second.Items), second.Continue != "")
 }
 
-func fieldLists(t *Talk) {
+func fieldLists(t *Session) {
 	t.home()
 	t.placed("a", nil)
 	b := t.pod("b")
@@ -245,7 +245,7 @@ func fieldLists(t *Talk) {
 	t.line("claims by class: %s", t.names(&karpenterv1.NodeClaimList{}, client.MatchingFields{"spec.nodeClassRef.name": "default", "metadata.name": c.Name}))
 }
 
-func claimRules(t *Talk) {
+func claimRules(t *Session) {
 	bad := t.claim("bad")
 	bad.Spec.Requirements[0].Values = nil
 	t.say("create a claim against a rule", t.create(bad))
@@ -258,7 +258,7 @@ func claimRules(t *Talk) {
 	t.say("create one without a class", t.create(missing))
 }
 
-func poolDefaults(t *Talk) {
+func poolDefaults(t *Session) {
 	pool := t.pool("p")
 	t.say("create a pool", t.create(pool))
 	spec, err := json.Marshal(pool.Spec.Disruption)
@@ -270,16 +270,16 @@ func poolDefaults(t *Talk) {
 }
 
 // owned is an object with an owner.
-func (t *Talk) owned(name string, by client.Object, blocks bool) *corev1.ConfigMap {
+func (t *Session) owned(name string, by client.Object, blocks bool) *corev1.ConfigMap {
 	c := t.config(name)
 	c.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: by.GetName(), UID: by.GetUID(), BlockOwnerDeletion: &blocks}}
 	t.make(c)
 	return c
 }
 
-func (t *Talk) there(object *corev1.ConfigMap) bool { return fresh(t, object).UID != "" }
+func (t *Session) there(object *corev1.ConfigMap) bool { return fresh(t, object).UID != "" }
 
-func owners(t *Talk) {
+func owners(t *Session) {
 	a, b := t.config("a"), t.config("b")
 	t.make(a)
 	t.make(b)
@@ -292,7 +292,7 @@ func owners(t *Talk) {
 	t.await("the other has one owner left", func() bool { return len(fresh(t, both).OwnerReferences) == 1 })
 }
 
-func foreground(t *Talk) {
+func foreground(t *Session) {
 	a := t.config("a")
 	t.make(a)
 	child := t.config("child")
@@ -307,7 +307,7 @@ func foreground(t *Talk) {
 	t.await("the owner is gone", func() bool { return !t.there(a) })
 }
 
-func orphans(t *Talk) {
+func orphans(t *Session) {
 	a := t.config("a")
 	t.make(a)
 	child := t.owned("child", a, false)

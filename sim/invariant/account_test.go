@@ -8,7 +8,7 @@ import (
 )
 
 // fleets compares fleets that cost so much an hour for so long.
-func (s *scene) fleets(fleet, alone model.Money, d time.Duration) {
+func (s *fixture) fleets(fleet, alone model.Money, d time.Duration) {
 	a := invariant.Account{Report: func(v invariant.Violation) { s.rules = append(s.rules, v.Rule) }}
 	for end := s.clock.Now().Add(d); s.clock.Now().Before(end); s.clock.Step(time.Minute) {
 		a.See(s.clock.Now(), fleet, alone)
@@ -16,7 +16,7 @@ func (s *scene) fleets(fleet, alone model.Money, d time.Duration) {
 	a.See(s.clock.Now(), alone, alone)
 }
 
-func (s *scene) bills(paid, alone model.Money) {
+func (s *fixture) bills(paid, alone model.Money) {
 	a := invariant.Account{Report: func(v invariant.Violation) { s.rules = append(s.rules, v.Rule) }}
 	a.Close(s.clock.Now(), paid, alone)
 }
@@ -26,13 +26,13 @@ func accounts() map[string]example {
 	const dollar = 1_000_000
 	return map[string]example{
 		"a fleet that stays dearer than one left alone": {invariant.NotDearer,
-			func(s *scene) { s.fleets(12*dollar, 10*dollar, 3*time.Hour) },
-			func(s *scene) { s.fleets(12*dollar, 10*dollar, time.Hour) }},
+			func(s *fixture) { s.fleets(12*dollar, 10*dollar, 3*time.Hour) },
+			func(s *fixture) { s.fleets(12*dollar, 10*dollar, time.Hour) }},
 		"a fleet that is a fifth dearer than one left alone": {invariant.NotDearer,
-			func(s *scene) { s.fleets(12*dollar, 10*dollar, 3*time.Hour) },
-			func(s *scene) { s.fleets(11*dollar, 10*dollar, 3*time.Hour) }},
+			func(s *fixture) { s.fleets(12*dollar, 10*dollar, 3*time.Hour) },
+			func(s *fixture) { s.fleets(11*dollar, 10*dollar, 3*time.Hour) }},
 		"a run that did not pay off": {invariant.PaysOff,
-			func(s *scene) { s.bills(11*dollar, 10*dollar) },
-			func(s *scene) { s.bills(10*dollar, 10*dollar) }},
+			func(s *fixture) { s.bills(11*dollar, 10*dollar) },
+			func(s *fixture) { s.bills(10*dollar, 10*dollar) }},
 	}
 }

@@ -33,8 +33,8 @@ const (
 	leap   = time.Minute
 )
 
-// wish is a pod that wants a place, and when it last did.
-type wish struct {
+// wantedPod is a pod that wants a place, and when it last did.
+type wantedPod struct {
 	at  time.Time
 	pod *corev1.Pod
 }
@@ -121,7 +121,7 @@ func (w *Watch) judgePurchase(claim *karpenterv1.NodeClaim) {
 		return
 	}
 	if rooms := w.rooms(lately); len(rooms) > 0 {
-		if where := seat(wishes, rooms); where != "" {
+		if where := placeAll(wishes, rooms); where != "" {
 			w.beside.needless[claim.Name] = where
 		}
 	}
@@ -161,7 +161,7 @@ func (w *Watch) wishes() ([]*corev1.Pod, bool) {
 		}
 	}
 	have := map[types.UID]int32{}
-	for _, pods := range w.tenants { // a sum, in any order
+	for _, pods := range w.podsOn { // a sum, in any order
 		for _, pod := range pods { // as above
 			if ref := metav1.GetControllerOfNoCopy(pod); ref != nil && pod.DeletionTimestamp == nil && !finished(pod) {
 				have[ref.UID]++
@@ -202,7 +202,7 @@ func plain(pod *corev1.Pod) bool {
 
 // shunned reports whether a pod on some node will not have one of these pods near it.
 func (w *Watch) shunned(wishes []*corev1.Pod) bool {
-	for node, pods := range w.tenants { // one is enough, in any order
+	for node, pods := range w.podsOn { // one is enough, in any order
 		for _, pod := range pods { // as above
 			if node == "" || pod.Spec.Affinity == nil || pod.Spec.Affinity.PodAntiAffinity == nil {
 				continue
@@ -252,7 +252,7 @@ func (w *Watch) rooms(served time.Duration) []*room {
 			continue
 		}
 		free := space{node.Status.Allocatable.Cpu().MilliValue(), node.Status.Allocatable.Memory().Value(), node.Status.Allocatable.Pods().Value()}
-		for _, pod := range w.tenants[node.Name] { // a sum, in any order
+		for _, pod := range w.podsOn[node.Name] { // a sum, in any order
 			if !finished(pod) {
 				free = free.less(demand(pod))
 			}
@@ -262,9 +262,9 @@ func (w *Watch) rooms(served time.Duration) []*room {
 	return rooms
 }
 
-// seat gives each pod, the largest first, the first place there is, and says where. It says nothing
+// placeAll gives each pod, the largest first, the first place there is, and says where. It says nothing
 // if some pod has none.
-func seat(wishes []*corev1.Pod, rooms []*room) string {
+func placeAll(wishes []*corev1.Pod, rooms []*room) string {
 	slices.SortFunc(wishes, func(a, b *corev1.Pod) int {
 		x, y := demand(a), demand(b)
 		return cmp.Or(cmp.Compare(y.cpu, x.cpu), cmp.Compare(y.memory, x.memory), byName(a, b))

@@ -16,7 +16,7 @@ import (
 )
 
 // roomy has a node of four cores serve pods.
-func (s *scene) roomy(name string) *corev1.Node {
+func (s *fixture) roomy(name string) *corev1.Node {
 	s.t.Helper()
 	_, node := s.serve(name)
 	node.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4"), corev1.ResourceMemory: resource.MustParse("8Gi"), corev1.ResourcePods: resource.MustParse("10")}
@@ -36,13 +36,13 @@ func asking(cpu string) func(*corev1.Pod) {
 }
 
 // bought is a claim with its machine.
-func (s *scene) bought(name string) {
+func (s *fixture) bought(name string) {
 	s.t.Helper()
 	s.buy(name, string(s.claim(name).UID))
 }
 
 // beside has a node with room for four cores, and then a node bought for what is made meanwhile.
-func (s *scene) beside(meanwhile func(node *corev1.Node)) {
+func (s *fixture) beside(meanwhile func(node *corev1.Node)) {
 	s.t.Helper()
 	node := s.roomy("a")
 	s.pass(3 * time.Minute)
@@ -51,7 +51,7 @@ func (s *scene) beside(meanwhile func(node *corev1.Node)) {
 }
 
 // set is a ReplicaSet that has yet to make so many pods.
-func (s *scene) set(replicas int32, cpu string) {
+func (s *fixture) set(replicas int32, cpu string) {
 	s.t.Helper()
 	set := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}
 	pod := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "image"}}}}
@@ -63,25 +63,25 @@ func (s *scene) set(replicas int32, cpu string) {
 
 // besides are examples of nodes that are bought although there is room, or because there is none.
 func besides() map[string]example {
-	waits := func(s *scene) func(*corev1.Node) {
+	waits := func(s *fixture) func(*corev1.Node) {
 		return func(*corev1.Node) { s.pod("p", "", asking("3")) }
 	}
-	breaks := func(s *scene) { s.beside(waits(s)) }
+	breaks := func(s *fixture) { s.beside(waits(s)) }
 	return map[string]example{
-		"a node for a pod that has room": {invariant.BesideRoom, breaks, func(s *scene) {
+		"a node for a pod that has room": {invariant.BesideRoom, breaks, func(s *fixture) {
 			s.beside(func(*corev1.Node) { s.pod("p", "", asking("5")) })
 		}},
 		"a node for two pods that have room": {invariant.BesideRoom,
-			func(s *scene) {
+			func(s *fixture) {
 				s.beside(func(*corev1.Node) { s.pod("p", "", asking("2")); s.pod("q", "", asking("2")) })
 			},
-			func(s *scene) {
+			func(s *fixture) {
 				s.beside(func(*corev1.Node) { s.pod("p", "", asking("3")); s.pod("q", "", asking("2")) })
 			}},
 		"a node for pods that are announced and have room": {invariant.BesideRoom,
-			func(s *scene) { s.beside(func(*corev1.Node) { s.set(4, "1") }) },
-			func(s *scene) { s.beside(func(*corev1.Node) { s.set(5, "1") }) }},
-		"a node beside one that has just become free": {invariant.BesideRoom, breaks, func(s *scene) {
+			func(s *fixture) { s.beside(func(*corev1.Node) { s.set(4, "1") }) },
+			func(s *fixture) { s.beside(func(*corev1.Node) { s.set(5, "1") }) }},
+		"a node beside one that has just become free": {invariant.BesideRoom, breaks, func(s *fixture) {
 			s.beside(func(node *corev1.Node) {
 				before := s.pod("before", node.Name, asking("3"))
 				s.pass(time.Hour)
@@ -90,7 +90,7 @@ func besides() map[string]example {
 				waits(s)(node)
 			})
 		}},
-		"a node beside one that pods are not to use": {invariant.BesideRoom, breaks, func(s *scene) {
+		"a node beside one that pods are not to use": {invariant.BesideRoom, breaks, func(s *fixture) {
 			s.beside(func(node *corev1.Node) {
 				node.Spec.Unschedulable = true
 				s.must(s.store.Update(context.Background(), node))
@@ -98,19 +98,19 @@ func besides() map[string]example {
 				waits(s)(node)
 			})
 		}},
-		"a node beside one that has just joined": {invariant.BesideRoom, breaks, func(s *scene) {
+		"a node beside one that has just joined": {invariant.BesideRoom, breaks, func(s *fixture) {
 			s.pass(3 * time.Minute)
 			waits(s)(s.roomy("a"))
 			s.bought("b")
 		}},
-		"a node for a pod whose node begins to go": {invariant.BesideRoom, breaks, func(s *scene) {
+		"a node for a pod whose node begins to go": {invariant.BesideRoom, breaks, func(s *fixture) {
 			s.beside(func(node *corev1.Node) {
 				s.pod("q", s.roomy("c").Name, asking("3"))
 				waits(s)(node)
 				s.delete(s.now("c"))
 			})
 		}},
-		"a node in place of another": {invariant.BesideRoom, breaks, func(s *scene) {
+		"a node in place of another": {invariant.BesideRoom, breaks, func(s *fixture) {
 			s.beside(func(node *corev1.Node) {
 				waits(s)(node)
 				c := s.claim("c")
@@ -118,7 +118,7 @@ func besides() map[string]example {
 				s.buy("c", string(c.UID))
 			})
 		}},
-		"a node for pods that look at others": {invariant.BesideRoom, breaks, func(s *scene) {
+		"a node for pods that look at others": {invariant.BesideRoom, breaks, func(s *fixture) {
 			s.beside(func(*corev1.Node) {
 				s.pod("p", "", asking("3"), func(p *corev1.Pod) {
 					p.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone,
@@ -126,7 +126,7 @@ func besides() map[string]example {
 				})
 			})
 		}},
-		"a node of a pool with a fixed number": {invariant.BesideRoom, breaks, func(s *scene) {
+		"a node of a pool with a fixed number": {invariant.BesideRoom, breaks, func(s *fixture) {
 			s.beside(func(node *corev1.Node) {
 				waits(s)(node)
 				pool := &karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "fixed"}}

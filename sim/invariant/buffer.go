@@ -93,7 +93,7 @@ func mayHold(rooms []*room, pods []*corev1.Pod) bool {
 		free = free.less(space{-r.free.cpu, -r.free.memory, -r.free.pods})
 	}
 	for _, pod := range pods {
-		if seat([]*corev1.Pod{pod}, copied(rooms)) == "" {
+		if placeAll([]*corev1.Pod{pod}, copied(rooms)) == "" {
 			return false
 		}
 		free = free.less(demand(pod))
@@ -121,7 +121,7 @@ func (w *Watch) pastBuffers() {
 			continue
 		}
 		free := limit.MilliValue() - w.has(pool.Name) + w.emptyOf(pool.Name)
-		for _, pod := range w.tenants[""] { // each on its own: the order does not matter
+		for _, pod := range w.podsOn[""] { // each on its own: the order does not matter
 			if !finished(pod) && !daemon(pod) && pod.Annotations[Infeasible] == "" && w.Now().Sub(pod.CreationTimestamp.Time) > settles && free > mostNeeded(pod) {
 				w.report(RestYields, "pod %s/%s waits, and pool %s has %dm of CPU beside nodes without pods", pod.Namespace, pod.Name, pool.Name, free)
 			}
@@ -138,7 +138,7 @@ func (w *Watch) emptyOf(pool string) int64 {
 			continue
 		}
 		used := false
-		for _, pod := range w.tenants[claim.Status.NodeName] { // one is enough, in any order
+		for _, pod := range w.podsOn[claim.Status.NodeName] { // one is enough, in any order
 			used = used || !finished(pod) && !daemon(pod)
 		}
 		if !used {

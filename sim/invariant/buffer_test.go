@@ -13,7 +13,7 @@ import (
 )
 
 // buffer asks for room for two pods, and says that it has it, or why not.
-func (s *scene) buffer(cpu, says, why string) {
+func (s *fixture) buffer(cpu, says, why string) {
 	s.t.Helper()
 	key := metav1.ObjectMeta{Namespace: "default", Name: "spare"}
 	pod := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "image"}}}}
@@ -31,15 +31,15 @@ func (s *scene) buffer(cpu, says, why string) {
 
 // buffered are examples of what buffers say, and of pods that wait beside them.
 func buffered() map[string]example {
-	says := func(cpu, says, why string) func(*scene) {
-		return func(s *scene) {
+	says := func(cpu, says, why string) func(*fixture) {
+		return func(s *fixture) {
 			s.roomy("a")
 			s.buffer(cpu, says, why)
 			s.rest()
 		}
 	}
-	waits := func(used bool) func(*scene) {
-		return func(s *scene) {
+	waits := func(used bool) func(*fixture) {
+		return func(s *fixture) {
 			s.limit("8")
 			node := s.roomy("a")
 			if used {

@@ -19,7 +19,7 @@ import (
 )
 
 // disrupts writes a command on claims that go, and on those that come for them.
-func (s *scene) disrupts(reason plan.Reason, id string, leave, come []string, receivers ...string) {
+func (s *fixture) disrupts(reason plan.Reason, id string, leave, come []string, receivers ...string) {
 	s.t.Helper()
 	r := command.Record{ID: id, Reason: reason, Begun: s.clock.Now(), Receivers: receivers, Savings: s.saves}
 	for _, name := range leave {
@@ -40,7 +40,7 @@ func (s *scene) disrupts(reason plan.Reason, id string, leave, come []string, re
 }
 
 // costing has a claim with a node and a machine that costs something.
-func (s *scene) costing(name string, price model.Money) *karpenterv1.NodeClaim {
+func (s *fixture) costing(name string, price model.Money) *karpenterv1.NodeClaim {
 	s.t.Helper()
 	s.price = price
 	claim, node := s.serve(name)
@@ -50,7 +50,7 @@ func (s *scene) costing(name string, price model.Money) *karpenterv1.NodeClaim {
 }
 
 // replaces has one machine come for another, both of which run for some time.
-func (s *scene) replaces(before, after model.Money, d time.Duration) {
+func (s *fixture) replaces(before, after model.Money, d time.Duration) {
 	s.t.Helper()
 	s.costing("a", before)
 	s.costing("b", after)
@@ -60,7 +60,7 @@ func (s *scene) replaces(before, after model.Money, d time.Duration) {
 }
 
 // pace has the pool let one node go at a time.
-func (s *scene) pace() {
+func (s *fixture) pace() {
 	s.t.Helper()
 	var pool karpenterv1.NodePool
 	s.must(s.store.Get(context.Background(), client.ObjectKey{Name: "default"}, &pool))
@@ -70,7 +70,7 @@ func (s *scene) pace() {
 }
 
 // oneAfterAnother has a node go of a pool that lets one go, and then another.
-func (s *scene) oneAfterAnother(gone bool) {
+func (s *fixture) oneAfterAnother(gone bool) {
 	s.t.Helper()
 	s.pace()
 	first := s.costing("a", 1)
@@ -92,7 +92,7 @@ func owned(p *corev1.Pod) {
 
 // move has a node go by a disruption that counts on another one for its pod, which comes back
 // somewhere; nowhere, it waits.
-func (s *scene) move(pod, from, heir, to, somewhere string) {
+func (s *fixture) move(pod, from, heir, to, somewhere string) {
 	s.t.Helper()
 	s.disrupts(plan.Underutilized, "of-"+from, []string{from}, nil, to)
 	claim := s.now(from)
@@ -111,7 +111,7 @@ func (s *scene) move(pod, from, heir, to, somewhere string) {
 
 // replacement buys a machine by a disruption, which has come no further than to name the
 // nodes that it takes.
-func (s *scene) replacement(leave []string) {
+func (s *fixture) replacement(leave []string) {
 	s.t.Helper()
 	s.costing("a", 1)
 	s.pod("p", "node-a", owned)
@@ -122,9 +122,9 @@ func (s *scene) replacement(leave []string) {
 	s.pass(2 * time.Minute)
 }
 
-// homeless has a pod that was moved find no place, when nothing has changed for an hour but
+// findsNoPlace has a pod that was moved find no place, when nothing has changed for an hour but
 // what happens before.
-func (s *scene) homeless(before func()) {
+func (s *fixture) findsNoPlace(before func()) {
 	s.t.Helper()
 	s.costing("a", 1)
 	s.costing("b", 1)
@@ -135,8 +135,8 @@ func (s *scene) homeless(before func()) {
 	s.watch.AtRest()
 }
 
-// wish is something that a user changes.
-func (s *scene) wish() {
+// wantedPod is something that a user changes.
+func (s *fixture) wish() {
 	s.t.Helper()
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "more"}}
 	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "more"}}
@@ -146,7 +146,7 @@ func (s *scene) wish() {
 }
 
 // twice has a pod go by a disruption, and then the one that came for it.
-func (s *scene) twice(receiver string, between func()) {
+func (s *fixture) twice(receiver string, between func()) {
 	s.t.Helper()
 	for _, name := range []string{"a", "b", "c"} {
 		s.costing(name, 1)
@@ -160,7 +160,7 @@ func (s *scene) twice(receiver string, between func()) {
 }
 
 // undone has a machine come for another, and go for a reason.
-func (s *scene) undone(reason plan.Reason) {
+func (s *fixture) undone(reason plan.Reason) {
 	s.t.Helper()
 	s.pass(time.Hour)
 	s.costing("a", 2)
@@ -171,7 +171,7 @@ func (s *scene) undone(reason plan.Reason) {
 }
 
 // says has an event about a pod have been seen lately.
-func (s *scene) says(message string, pod *corev1.Pod) {
+func (s *fixture) says(message string, pod *corev1.Pod) {
 	s.watch.Recent = func() []telemetry.Event {
 		return []telemetry.Event{telemetry.Warning(pod, "FailedScheduling", message)}
 	}
@@ -181,50 +181,50 @@ func (s *scene) says(message string, pod *corev1.Pod) {
 func decisions() map[string]example {
 	return map[string]example{
 		"a node that goes for no reason": {invariant.NodeNamed,
-			func(s *scene) { s.watch.Deleting(s.running("a")) },
-			func(s *scene) {
+			func(s *fixture) { s.watch.Deleting(s.running("a")) },
+			func(s *fixture) {
 				s.running("a")
 				s.disrupts(plan.Empty, "why", []string{"a"}, nil)
 				s.watch.Deleting(s.now("a"))
 			}},
 		"a node that goes before its replacement is ready": {invariant.ReplacedFirst,
-			func(s *scene) {
+			func(s *fixture) {
 				s.running("a")
 				s.claim("b")
 				s.disrupts(plan.Drifted, "swap", []string{"a"}, []string{"b"})
 				s.watch.Deleting(s.now("a"))
 			},
-			func(s *scene) {
+			func(s *fixture) {
 				s.running("a")
 				s.running("b")
 				s.disrupts(plan.Drifted, "swap", []string{"a"}, []string{"b"})
 				s.watch.Deleting(s.now("a"))
 			}},
 		"two nodes of a pool that lets one go": {invariant.NodeBudgets,
-			func(s *scene) {
+			func(s *fixture) {
 				s.pace()
 				s.costing("a", 1)
 				s.costing("b", 1)
 				s.disrupts(plan.Empty, "both", []string{"a", "b"}, nil)
 			},
-			func(s *scene) {
+			func(s *fixture) {
 				s.pace()
 				s.costing("a", 1)
 				s.costing("b", 1)
 				s.disrupts(plan.Empty, "one", []string{"a"}, nil)
 			}},
 		"two nodes of such a pool, the first of which is not gone yet": {invariant.NodeBudgets,
-			func(s *scene) { s.oneAfterAnother(false) },
-			func(s *scene) { s.oneAfterAnother(true) }},
+			func(s *fixture) { s.oneAfterAnother(false) },
+			func(s *fixture) { s.oneAfterAnother(true) }},
 		"two machines for an hour where one would do": {invariant.PaidOnce,
-			func(s *scene) { s.replaces(2, 1, 50*time.Minute) },
-			func(s *scene) { s.replaces(2, 1, 40*time.Minute) }},
+			func(s *fixture) { s.replaces(2, 1, 50*time.Minute) },
+			func(s *fixture) { s.replaces(2, 1, 40*time.Minute) }},
 		"a machine for a cheaper one": {invariant.Cheaper,
-			func(s *scene) { s.replaces(1, 2, 2*time.Minute) },
-			func(s *scene) { s.replaces(2, 1, 2*time.Minute) }},
+			func(s *fixture) { s.replaces(1, 2, 2*time.Minute) },
+			func(s *fixture) { s.replaces(2, 1, 2*time.Minute) }},
 		"a machine that is bought and given up": {invariant.NotUndone,
-			func(s *scene) { s.undone(plan.Underutilized) },
-			func(s *scene) {
+			func(s *fixture) { s.undone(plan.Underutilized) },
+			func(s *fixture) {
 				s.pass(time.Hour)
 				s.costing("a", 2)
 				s.costing("b", 1)
@@ -234,62 +234,62 @@ func decisions() map[string]example {
 				s.disrupts(plan.Underutilized, "undo", []string{"b"}, nil)
 			}},
 		"a pod that moves on": {invariant.MovedOnce,
-			func(s *scene) { s.twice("b", func() {}) },
-			func(s *scene) { s.twice("b", s.wish) }},
+			func(s *fixture) { s.twice("b", func() {}) },
+			func(s *fixture) { s.twice("b", s.wish) }},
 		"a pod that moves on after prices have changed": {invariant.MovedOnce,
-			func(s *scene) { s.twice("b", func() {}) },
-			func(s *scene) { s.twice("b", s.watch.Stir) }},
+			func(s *fixture) { s.twice("b", func() {}) },
+			func(s *fixture) { s.twice("b", s.watch.Stir) }},
 		"a pod that moves on from where it was to be": {invariant.MovedOnce,
-			func(s *scene) { s.twice("b", func() {}) },
-			func(s *scene) { s.twice("c", func() {}) }},
+			func(s *fixture) { s.twice("b", func() {}) },
+			func(s *fixture) { s.twice("c", func() {}) }},
 		"a pod that moves on because much is saved": {invariant.MovedOnce,
-			func(s *scene) { s.twice("b", func() {}) },
-			func(s *scene) { s.twice("b", func() { s.saves = model.Unit }) }},
+			func(s *fixture) { s.twice("b", func() {}) },
+			func(s *fixture) { s.twice("b", func() { s.saves = model.Unit }) }},
 		"an empty machine that was bought, and is given up": {invariant.NotUndone,
-			func(s *scene) { s.undone(plan.Underutilized) },
-			func(s *scene) { s.undone(plan.Empty) }},
+			func(s *fixture) { s.undone(plan.Underutilized) },
+			func(s *fixture) { s.undone(plan.Empty) }},
 		"at rest, a disruption that has begun long ago": {invariant.RestCommands,
-			func(s *scene) {
+			func(s *fixture) {
 				s.costing("a", 1)
 				s.disrupts(plan.Empty, "old", []string{"a"}, nil)
 				s.rest()
 			},
-			func(s *scene) {
+			func(s *fixture) {
 				s.costing("a", 1)
 				s.disrupts(plan.Empty, "new", []string{"a"}, nil)
 				s.watch.AtRest()
 			}},
 		"at rest, a claim that says it goes": {invariant.RestCommands,
-			func(s *scene) {
+			func(s *fixture) {
 				c := s.costing("a", 1)
 				c.Status.Conditions = append(c.Status.Conditions, metav1.Condition{Type: karpenterv1.ConditionDisruptionReason,
 					Status: metav1.ConditionTrue, Reason: "Empty", LastTransitionTime: metav1.NewTime(s.clock.Now())})
 				s.must(s.store.Status().Update(context.Background(), c))
 				s.rest()
 			},
-			func(s *scene) { s.costing("a", 1); s.rest() }},
+			func(s *fixture) { s.costing("a", 1); s.rest() }},
 		"at rest, a disruption that begins": {invariant.RestDecided,
-			func(s *scene) {
+			func(s *fixture) {
 				s.costing("a", 1)
 				s.late(func() { s.disrupts(plan.Empty, "late", []string{"a"}, nil) })
 			},
-			func(s *scene) {
+			func(s *fixture) {
 				s.costing("a", 1)
 				s.late(func() { s.watch.Stir(); s.disrupts(plan.Empty, "due", []string{"a"}, nil) })
 			}},
 		"at rest, a pod of which nothing is said": {invariant.RestReason,
-			func(s *scene) { s.pod("p", ""); s.rest() },
-			func(s *scene) {
+			func(s *fixture) { s.pod("p", ""); s.rest() },
+			func(s *fixture) {
 				s.says("Failed to schedule pod, no instance type has room", s.pod("p", ""))
 				s.rest()
 			}},
 		"at rest, a pod with an empty reason": {invariant.RestReason,
-			func(s *scene) { s.says("Failed to schedule pod, ", s.pod("p", "")); s.rest() },
-			func(s *scene) { s.pod("p", ""); s.watch.AtRest() }},
+			func(s *fixture) { s.says("Failed to schedule pod, ", s.pod("p", "")); s.rest() },
+			func(s *fixture) { s.pod("p", ""); s.watch.AtRest() }},
 	}
 }
 
-func (s *scene) running(name string) *karpenterv1.NodeClaim {
+func (s *fixture) running(name string) *karpenterv1.NodeClaim {
 	s.t.Helper()
 	s.costing(name, 1)
 	s.pass(time.Minute)
@@ -297,7 +297,7 @@ func (s *scene) running(name string) *karpenterv1.NodeClaim {
 }
 
 // now is a claim as it is stored.
-func (s *scene) now(name string) *karpenterv1.NodeClaim {
+func (s *fixture) now(name string) *karpenterv1.NodeClaim {
 	s.t.Helper()
 	var claim karpenterv1.NodeClaim
 	s.must(s.store.Get(context.Background(), client.ObjectKey{Name: name}, &claim))

@@ -162,7 +162,7 @@ func (w *Watch) loses(node *corev1.Node) *corev1.Pod {
 		return nil
 	}
 	var first *corev1.Pod
-	for _, pod := range w.tenants[node.Name] { // the first by name, in any order
+	for _, pod := range w.podsOn[node.Name] { // the first by name, in any order
 		if pod.DeletionTimestamp == nil && !finished(pod) && !stays(pod) && (first == nil || byName(pod, first) < 0) {
 			first = pod
 		}

@@ -78,16 +78,16 @@ type Watch struct {
 	// Report is told of each violation once.
 	Report func(Violation)
 
-	bought    map[string]string      // provider IDs by claim
-	strays    map[string]time.Time   // since when, by what
-	edited    map[string]time.Time   // when the spec of a pool was last changed
-	limited   map[string]time.Time   // when its limits were
-	limits    map[string]string      // of pools
-	left      map[string][]time.Time // when claims of a pool went
-	prices    map[string]model.Money // by claim
-	paired    map[string]time.Time   // since when a command pays for both, by its ID
-	wanting   map[types.UID]wish     // pods that have wanted a place
-	crowd     time.Time              // when several processes were last alive
+	bought    map[string]string       // provider IDs by claim
+	strays    map[string]time.Time    // since when, by what
+	edited    map[string]time.Time    // when the spec of a pool was last changed
+	limited   map[string]time.Time    // when its limits were
+	limits    map[string]string       // of pools
+	left      map[string][]time.Time  // when claims of a pool went
+	prices    map[string]model.Money  // by claim
+	paired    map[string]time.Time    // since when a command pays for both, by its ID
+	wanting   map[types.UID]wantedPod // pods that have wanted a place
+	crowd     time.Time               // when several processes were last alive
 	told      map[string]bool
 	announced map[string]bool // instances, by the cloud
 	looked    time.Time
@@ -99,7 +99,7 @@ type Watch struct {
 	loosened  map[string]time.Time // when a node's last pod went that had held it
 	late      Late
 	machines  map[string]*karpenterv1.NodeClaim // by provider ID; nil is not looked up yet
-	tenants   tenants
+	podsOn    podsByNode
 	beside    beside
 }
 
@@ -107,14 +107,14 @@ type Watch struct {
 func (w *Watch) Begin() {
 	w.bought, w.strays = map[string]string{}, map[string]time.Time{}
 	w.limited, w.limits, w.told = map[string]time.Time{}, map[string]string{}, map[string]bool{}
-	w.wanting, w.edited, w.left = map[types.UID]wish{}, map[string]time.Time{}, map[string][]time.Time{}
+	w.wanting, w.edited, w.left = map[types.UID]wantedPod{}, map[string]time.Time{}, map[string][]time.Time{}
 	w.announced = map[string]bool{}
 	w.prices, w.paired = map[string]model.Money{}, map[string]time.Time{}
 	w.stirred, w.brought, w.going = w.Now(), map[string]move{}, map[string]*command.Record{}
 	w.heirs = heirs{awaited: map[types.UID][]*command.Record{}, moved: map[types.UID]move{}, astray: map[string]bool{}, gains: map[string]bool{}}
 	w.loosened = map[string]time.Time{}
 	w.promises = promises{by: map[types.UID]promise{}, told: map[string]bool{}}
-	w.tenants = tenantsOf(w.Store)
+	w.podsOn = podsByNodeOf(w.Store)
 	w.beside = beside{unsettled: map[string]time.Time{}, needless: map[string]string{}}
 	w.Store.Listen(w.hear)
 }
@@ -136,7 +136,7 @@ func (w *Watch) hear(c store.Change) {
 	case *karpenterv1.NodeClaim:
 		old, _ := c.Old.(*karpenterv1.NodeClaim)
 		now, _ := c.New.(*karpenterv1.NodeClaim)
-		w.relet(old, now)
+		w.noteMachine(old, now)
 		w.noteClaim(old, now)
 		switch {
 		case c.New == nil:
@@ -153,7 +153,7 @@ func (w *Watch) hear(c store.Change) {
 			w.vanished(object)
 		}
 	case *corev1.Pod:
-		w.tenants.hear(c)
+		w.podsOn.hear(c)
 		w.want(object)
 		w.keep(object, c.New == nil)
 		w.loosen(c)

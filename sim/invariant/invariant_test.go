@@ -22,8 +22,8 @@ import (
 	"tenon/sim/store"
 )
 
-// scene is a cluster with all that a test puts into it, and what was reported of it.
-type scene struct {
+// fixture is a cluster with all that a test puts into it, and what was reported of it.
+type fixture struct {
 	t     *testing.T
 	clock *clocktesting.FakeClock
 	store *store.Store
@@ -38,22 +38,22 @@ type scene struct {
 var classes = []cloud.ClassKind{{Group: "karpenter.k8s.aws", Version: "v1", Kind: "EC2NodeClass"}}
 
 // rest lets ten minutes go by in which nothing happens.
-func (s *scene) rest() {
+func (s *fixture) rest() {
 	s.clock.Step(10 * time.Minute)
 	s.watch.AtRest()
 }
 
 // late has something happen when nothing has changed for an hour.
-func (s *scene) late(do func()) {
+func (s *fixture) late(do func()) {
 	s.pass(time.Hour)
 	before := s.watch.Late()
 	do()
 	s.watch.Settled(before)
 }
 
-func newScene(t *testing.T) *scene {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	s := &scene{t: t, clock: clocktesting.NewFakeClock(time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC))}
+	s := &fixture{t: t, clock: clocktesting.NewFakeClock(time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC))}
 	var err error
 	if s.store, err = store.New(s.clock, 1, nil); err != nil {
 		t.Fatal(err)
@@ -81,19 +81,19 @@ func amd64() []karpenterv1.Requirement {
 }
 
 // Launch implements memory.Launcher.
-func (s *scene) Launch(m memory.Machine) { s.watch.Launched(m) }
+func (s *fixture) Launch(m memory.Machine) { s.watch.Launched(m) }
 
 // Terminate implements memory.Launcher.
-func (s *scene) Terminate(string) {}
+func (s *fixture) Terminate(string) {}
 
-func (s *scene) must(err error) {
+func (s *fixture) must(err error) {
 	s.t.Helper()
 	if err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-func (s *scene) make(objects ...client.Object) {
+func (s *fixture) make(objects ...client.Object) {
 	s.t.Helper()
 	for _, o := range objects {
 		s.must(s.store.Create(context.Background(), o))
@@ -101,7 +101,7 @@ func (s *scene) make(objects ...client.Object) {
 }
 
 // pass lets time go by, with a look now and then.
-func (s *scene) pass(d time.Duration) {
+func (s *fixture) pass(d time.Duration) {
 	for end := s.clock.Now().Add(d); s.clock.Now().Before(end); {
 		s.clock.Step(min(time.Minute, end.Sub(s.clock.Now())))
 		s.watch.Step()
@@ -109,7 +109,7 @@ func (s *scene) pass(d time.Duration) {
 }
 
 // claim makes one that has a finalizer.
-func (s *scene) claim(name string, change ...func(*karpenterv1.NodeClaim)) *karpenterv1.NodeClaim {
+func (s *fixture) claim(name string, change ...func(*karpenterv1.NodeClaim)) *karpenterv1.NodeClaim {
 	s.t.Helper()
 	c := &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{
 		Name: name, Labels: map[string]string{karpenterv1.LabelNodePool: "default"}, Finalizers: []string{karpenterv1.FinalizerTermination}}}
@@ -122,7 +122,7 @@ func (s *scene) claim(name string, change ...func(*karpenterv1.NodeClaim)) *karp
 }
 
 // buy has a machine for a claim of that name, whether or not there is one.
-func (s *scene) buy(name, token string) cloud.Instance {
+func (s *fixture) buy(name, token string) cloud.Instance {
 	s.t.Helper()
 	i, err := s.cloud.Connect().Create(context.Background(), cloud.Claim{
 		UID: token, Name: name, Pool: "default", Class: cloud.ClassRef{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass", Name: "default"},
@@ -133,7 +133,7 @@ func (s *scene) buy(name, token string) cloud.Instance {
 }
 
 // serve has a claim with a machine and a node that is ready.
-func (s *scene) serve(name string) (*karpenterv1.NodeClaim, *corev1.Node) {
+func (s *fixture) serve(name string) (*karpenterv1.NodeClaim, *corev1.Node) {
 	s.t.Helper()
 	c := s.claim(name)
 	i := s.buy(name, string(c.UID))
@@ -150,7 +150,7 @@ func (s *scene) serve(name string) (*karpenterv1.NodeClaim, *corev1.Node) {
 }
 
 // pod makes one that runs on a node; on none, it waits.
-func (s *scene) pod(name, node string, change ...func(*corev1.Pod)) *corev1.Pod {
+func (s *fixture) pod(name, node string, change ...func(*corev1.Pod)) *corev1.Pod {
 	s.t.Helper()
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: map[string]string{"app": "web"}}}
 	p.Spec.Containers = []corev1.Container{{Name: "main", Image: "image"}}
@@ -168,7 +168,7 @@ func (s *scene) pod(name, node string, change ...func(*corev1.Pod)) *corev1.Pod 
 }
 
 // untagged has a claim whose machine lacks a tag for a while, and gets it back then.
-func (s *scene) untagged(name string, tag memory.Tag, d time.Duration) {
+func (s *fixture) untagged(name string, tag memory.Tag, d time.Duration) {
 	s.t.Helper()
 	c, _ := s.serve(name)
 	s.untag(tag)
@@ -177,15 +177,15 @@ func (s *scene) untagged(name string, tag memory.Tag, d time.Duration) {
 }
 
 // untag removes a tag from every machine.
-func (s *scene) untag(tag memory.Tag) {
+func (s *fixture) untag(tag memory.Tag) {
 	for _, i := range s.cloud.Instances() {
 		s.cloud.Untag(i.ProviderID, tag)
 	}
 }
 
-// forsaken has something happen to a node whose claim a user has taken away, and then another
+// claimTakenAway has something happen to a node whose claim a user has taken away, and then another
 // one bought, where the limit is one of them.
-func (s *scene) forsaken(then func(client.Object)) {
+func (s *fixture) claimTakenAway(then func(client.Object)) {
 	s.t.Helper()
 	s.limit("4")
 	c, n := s.serve("a")
@@ -197,7 +197,7 @@ func (s *scene) forsaken(then func(client.Object)) {
 }
 
 // closed has something happen to a claim whose node takes no pods any more.
-func (s *scene) closed(then func(client.Object)) {
+func (s *fixture) closed(then func(client.Object)) {
 	s.t.Helper()
 	c, n := s.serve("a")
 	n.Spec.Taints = []corev1.Taint{karpenterv1.TaintDisrupted()}
@@ -209,13 +209,13 @@ func protected(p *corev1.Pod) {
 	p.Annotations = map[string]string{karpenterv1.AnnotationDoNotDisrupt: "true"}
 }
 
-func (s *scene) delete(o client.Object) {
+func (s *fixture) delete(o client.Object) {
 	s.t.Helper()
 	s.must(s.store.Delete(context.Background(), o))
 }
 
 // release takes the finalizers from an object.
-func (s *scene) release(o client.Object) {
+func (s *fixture) release(o client.Object) {
 	s.t.Helper()
 	s.must(s.store.Get(context.Background(), client.ObjectKeyFromObject(o), o))
 	o.SetFinalizers(nil)
@@ -223,13 +223,13 @@ func (s *scene) release(o client.Object) {
 }
 
 // finish has a pod come to its end.
-func (s *scene) finish(p *corev1.Pod) {
+func (s *fixture) finish(p *corev1.Pod) {
 	s.t.Helper()
 	p.Status.Phase = corev1.PodSucceeded
 	s.must(s.store.Status().Update(context.Background(), p))
 }
 
-func (s *scene) limit(cpu string) {
+func (s *fixture) limit(cpu string) {
 	s.t.Helper()
 	var pool karpenterv1.NodePool
 	s.must(s.store.Get(context.Background(), client.ObjectKey{Name: "default"}, &pool))
@@ -238,7 +238,7 @@ func (s *scene) limit(cpu string) {
 }
 
 // deadline gives a claim a time by which its pods have to be gone.
-func (s *scene) deadline(c *karpenterv1.NodeClaim, in time.Duration) {
+func (s *fixture) deadline(c *karpenterv1.NodeClaim, in time.Duration) {
 	s.t.Helper()
 	s.must(s.store.Get(context.Background(), client.ObjectKeyFromObject(c), c))
 	c.Annotations = map[string]string{karpenterv1.AnnotationTerminationTimestamp: s.clock.Now().Add(in).Format(time.RFC3339)}
@@ -246,7 +246,7 @@ func (s *scene) deadline(c *karpenterv1.NodeClaim, in time.Duration) {
 }
 
 // budget allows nothing while one pod of it runs.
-func (s *scene) budget() {
+func (s *fixture) budget() {
 	s.t.Helper()
 	b := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}
 	one := intstr.FromInt32(1)
@@ -260,18 +260,18 @@ func (s *scene) budget() {
 // the same.
 type example struct {
 	rule          string
-	breaks, keeps func(*scene)
+	breaks, keeps func(*fixture)
 }
 
 // examples are about what is bought, what goes, and what is left.
 func examples() map[string]example {
 	return map[string]example{
 		"two machines for one claim": {invariant.BoughtOnce,
-			func(s *scene) { s.buy(s.claim("a").Name, "1"); s.buy("a", "2") },
-			func(s *scene) { s.buy(s.claim("a").Name, "1"); s.buy("a", "1"); s.buy(s.claim("b").Name, "2") }},
+			func(s *fixture) { s.buy(s.claim("a").Name, "1"); s.buy("a", "2") },
+			func(s *fixture) { s.buy(s.claim("a").Name, "1"); s.buy("a", "1"); s.buy(s.claim("b").Name, "2") }},
 		"another machine for the same claim, not for one of the same name": {invariant.BoughtOnce,
-			func(s *scene) { s.buy(s.claim("a").Name, "1"); s.buy("a", "2") },
-			func(s *scene) {
+			func(s *fixture) { s.buy(s.claim("a").Name, "1"); s.buy("a", "2") },
+			func(s *fixture) {
 				first := s.claim("a")
 				s.buy("a", "1")
 				s.release(first)
@@ -279,34 +279,34 @@ func examples() map[string]example {
 				s.buy(s.claim("a").Name, "2")
 			}},
 		"a machine without its pool's tag": {invariant.TagsPutBack,
-			func(s *scene) { s.untagged("a", memory.TagPool, 50*time.Minute) },
-			func(s *scene) {
+			func(s *fixture) { s.untagged("a", memory.TagPool, 50*time.Minute) },
+			func(s *fixture) {
 				s.untagged("a", memory.TagPool, 40*time.Minute)
 				s.untagged("b", memory.TagToken, 50*time.Minute)
 			}},
 		"a machine without a claim, and without a tag": {invariant.NoStrayInstance,
-			func(s *scene) { s.buy("a", "1"); s.untag(memory.TagCluster); s.pass(50 * time.Minute) },
-			func(s *scene) { s.buy("a", "1"); s.untag(memory.TagCluster); s.pass(40 * time.Minute) }},
+			func(s *fixture) { s.buy("a", "1"); s.untag(memory.TagCluster); s.pass(50 * time.Minute) },
+			func(s *fixture) { s.buy("a", "1"); s.untag(memory.TagCluster); s.pass(40 * time.Minute) }},
 		"a machine for no claim": {invariant.IntentFirst,
-			func(s *scene) { s.buy("a", "1") },
-			func(s *scene) { s.buy(s.claim("a").Name, "1") }},
+			func(s *fixture) { s.buy("a", "1") },
+			func(s *fixture) { s.buy(s.claim("a").Name, "1") }},
 		"more than the limit": {invariant.Limits,
-			func(s *scene) { s.limit("1"); s.pass(time.Hour); s.serve("a"); s.serve("b") },
-			func(s *scene) { s.limit("100"); s.pass(time.Hour); s.serve("a"); s.serve("b") }},
+			func(s *fixture) { s.limit("1"); s.pass(time.Hour); s.serve("a"); s.serve("b") },
+			func(s *fixture) { s.limit("100"); s.pass(time.Hour); s.serve("a"); s.serve("b") }},
 		"more than a limit that was just set": {invariant.Limits,
-			func(s *scene) { s.limit("1"); s.pass(6 * time.Minute); s.serve("a"); s.serve("b") },
-			func(s *scene) { s.limit("1"); s.pass(4 * time.Minute); s.serve("a"); s.serve("b") }},
+			func(s *fixture) { s.limit("1"); s.pass(6 * time.Minute); s.serve("a"); s.serve("b") },
+			func(s *fixture) { s.limit("1"); s.pass(4 * time.Minute); s.serve("a"); s.serve("b") }},
 		"more than the limit, beside a node that goes without its claim": {invariant.Limits,
-			func(s *scene) { s.forsaken(func(client.Object) {}) },
-			func(s *scene) { s.forsaken(s.delete) }},
+			func(s *fixture) { s.claimTakenAway(func(client.Object) {}) },
+			func(s *fixture) { s.claimTakenAway(s.delete) }},
 		"two machines for one pod": {invariant.BoughtForPods,
-			func(s *scene) {
+			func(s *fixture) {
 				s.pod("p", "")
 				s.buy(s.claim("a").Name, "1")
 				s.buy(s.claim("b").Name, "2")
 				s.pass(2 * time.Minute)
 			},
-			func(s *scene) {
+			func(s *fixture) {
 				s.pod("p", "")
 				s.pod("q", "")
 				s.buy(s.claim("a").Name, "1")
@@ -314,110 +314,110 @@ func examples() map[string]example {
 				s.pass(2 * time.Minute)
 			}},
 		"two places for one pod": {invariant.PromisedOnce,
-			func(s *scene) {
+			func(s *fixture) {
 				s.buy(s.claim("a").Name, "1")
 				s.watch.Promised("one", "p", "a")
 				s.watch.Promised("one", "p", "b")
 			},
-			func(s *scene) {
+			func(s *fixture) {
 				s.buy(s.claim("a").Name, "1")
 				s.watch.Promised("one", "p", "a")
 				s.watch.Promised("one", "p", "a")
 				s.watch.Promised("another", "p", "b")
 			}},
 		"two places for one pod, whose first machine has joined": {invariant.PromisedOnce,
-			func(s *scene) {
+			func(s *fixture) {
 				s.buy(s.claim("a").Name, "1")
 				s.watch.Promised("one", "p", "a")
 				s.watch.Promised("one", "p", "b")
 			},
-			func(s *scene) {
+			func(s *fixture) {
 				s.serve("a")
 				s.watch.Promised("one", "p", "a")
 				s.watch.Promised("one", "p", "b")
 			}},
 		"two machines for one pod, by two processes": {invariant.BoughtForPods,
-			func(s *scene) {
+			func(s *fixture) {
 				s.buy(s.claim("a").Name, "1")
 				s.pass(2 * time.Minute)
 			},
-			func(s *scene) {
+			func(s *fixture) {
 				s.crowd = true
 				s.buy(s.claim("a").Name, "1")
 				s.pass(2 * time.Minute)
 			}},
 		"a machine for pods that a quota forbids": {invariant.BoughtInVain,
-			func(s *scene) {
+			func(s *fixture) {
 				s.pod("p", "")
 				s.buy(s.claim("a", plannedFor("12")).Name, "1")
 				s.pass(2 * time.Minute)
 			},
-			func(s *scene) {
+			func(s *fixture) {
 				s.pod("p", "")
 				s.buy(s.claim("a", plannedFor("11")).Name, "1")
 				s.pass(2 * time.Minute)
 			}},
 		"a machine for pods that are not moved": {invariant.BoughtForPods,
-			func(s *scene) { s.replacement(nil) },
-			func(s *scene) { s.replacement([]string{"a"}) }},
+			func(s *fixture) { s.replacement(nil) },
+			func(s *fixture) { s.replacement([]string{"a"}) }},
 		"a pod that asks to stay": {invariant.PodGrace,
-			func(s *scene) {
+			func(s *fixture) {
 				_, n := s.serve("a")
 				s.delete(n)
 				s.watch.Removing(s.pod("p", n.Name, protected), true)
 			},
-			func(s *scene) { _, n := s.serve("a"); s.delete(n); s.watch.Removing(s.pod("p", n.Name), true) }},
+			func(s *fixture) { _, n := s.serve("a"); s.delete(n); s.watch.Removing(s.pod("p", n.Name), true) }},
 		"a pod that asks to stay, until the node's time is over": {invariant.PodGrace,
-			func(s *scene) {
+			func(s *fixture) {
 				c, n := s.serve("a")
 				s.delete(n)
 				s.deadline(c, time.Minute)
 				s.watch.Removing(s.pod("p", n.Name, protected), false)
 			},
-			func(s *scene) {
+			func(s *fixture) {
 				c, n := s.serve("a")
 				s.delete(n)
 				s.deadline(c, 10*time.Second)
 				s.watch.Removing(s.pod("p", n.Name, protected), false)
 			}},
 		"a pod that its budget holds": {invariant.PodBudgets,
-			func(s *scene) { _, n := s.serve("a"); s.budget(); s.watch.Removing(s.pod("p", n.Name), false) },
-			func(s *scene) {
+			func(s *fixture) { _, n := s.serve("a"); s.budget(); s.watch.Removing(s.pod("p", n.Name), false) },
+			func(s *fixture) {
 				_, n := s.serve("a")
 				s.budget()
 				s.pod("q", n.Name)
 				s.watch.Removing(s.pod("p", n.Name), false)
 			}},
 		"a pod of a node that stays": {invariant.PodNamed,
-			func(s *scene) { _, n := s.serve("a"); s.watch.Removing(s.pod("p", n.Name), true) },
-			func(s *scene) { _, n := s.serve("a"); s.delete(n); s.watch.Removing(s.pod("p", n.Name), true) }},
+			func(s *fixture) { _, n := s.serve("a"); s.watch.Removing(s.pod("p", n.Name), true) },
+			func(s *fixture) { _, n := s.serve("a"); s.delete(n); s.watch.Removing(s.pod("p", n.Name), true) }},
 		"the end of a machine with a pod": {invariant.PodsFirst,
-			func(s *scene) {
+			func(s *fixture) {
 				c, n := s.serve("a")
 				s.pod("p", n.Name)
 				s.delete(c)
 				s.watch.Ending(n.Spec.ProviderID)
 			},
-			func(s *scene) { c, n := s.serve("a"); s.delete(c); s.watch.Ending(n.Spec.ProviderID) }},
+			func(s *fixture) { c, n := s.serve("a"); s.delete(c); s.watch.Ending(n.Spec.ProviderID) }},
 		"the end of a machine with a pod that stays until the end": {invariant.PodsFirst,
-			func(s *scene) {
+			func(s *fixture) {
 				c, n := s.serve("a")
 				s.pod("p", n.Name)
 				s.delete(c)
 				s.watch.Ending(n.Spec.ProviderID)
 			},
-			func(s *scene) {
+			func(s *fixture) {
 				c, n := s.serve("a")
 				s.pod("p", n.Name, func(p *corev1.Pod) { p.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}} })
 				s.delete(c)
 				s.watch.Ending(n.Spec.ProviderID)
 			}},
 		"the end of a machine that is wanted": {invariant.ClaimInUse,
-			func(s *scene) { _, n := s.serve("a"); s.watch.Ending(n.Spec.ProviderID) },
-			func(s *scene) { c, n := s.serve("a"); s.delete(c); s.watch.Ending(n.Spec.ProviderID) }},
+			func(s *fixture) { _, n := s.serve("a"); s.watch.Ending(n.Spec.ProviderID) },
+			func(s *fixture) { c, n := s.serve("a"); s.delete(c); s.watch.Ending(n.Spec.ProviderID) }},
 		"the end of a node with a pod": {invariant.NodeStays,
-			func(s *scene) { _, n := s.serve("a"); s.pod("p", n.Name); s.delete(n); s.release(n) },
-			func(s *scene) {
+			func(s *fixture) { _, n := s.serve("a"); s.pod("p", n.Name); s.delete(n); s.release(n) },
+			func(s *fixture) {
 				_, n := s.serve("a")
 				s.pod("p", n.Name)
 				s.cloud.Kill(n.Spec.ProviderID)
@@ -425,49 +425,49 @@ func examples() map[string]example {
 				s.release(n)
 			}},
 		"the end of a claim before its machine's": {invariant.ClaimRemembers,
-			func(s *scene) { c, _ := s.serve("a"); s.delete(c); s.release(c) },
-			func(s *scene) {
+			func(s *fixture) { c, _ := s.serve("a"); s.delete(c); s.release(c) },
+			func(s *fixture) {
 				c, n := s.serve("a")
 				s.delete(c)
 				s.must(s.cloud.Connect().Delete(context.Background(), n.Spec.ProviderID))
 				s.release(c)
 			}},
 		"a machine without a claim": {invariant.NoStrayInstance,
-			func(s *scene) { s.buy("a", "1"); s.pass(20 * time.Minute) },
-			func(s *scene) { s.buy("a", "1"); s.pass(10 * time.Minute) }},
+			func(s *fixture) { s.buy("a", "1"); s.pass(20 * time.Minute) },
+			func(s *fixture) { s.buy("a", "1"); s.pass(10 * time.Minute) }},
 		"a claim without its machine": {invariant.NoStrayClaim,
-			func(s *scene) { _, n := s.serve("a"); s.cloud.Kill(n.Spec.ProviderID); s.pass(20 * time.Minute) },
-			func(s *scene) { _, n := s.serve("a"); s.cloud.Kill(n.Spec.ProviderID); s.pass(10 * time.Minute) }},
+			func(s *fixture) { _, n := s.serve("a"); s.cloud.Kill(n.Spec.ProviderID); s.pass(20 * time.Minute) },
+			func(s *fixture) { _, n := s.serve("a"); s.cloud.Kill(n.Spec.ProviderID); s.pass(10 * time.Minute) }},
 		"at rest, a pod that waits": {invariant.RestRuns,
-			func(s *scene) { s.pod("p", ""); s.rest() },
-			func(s *scene) {
+			func(s *fixture) { s.pod("p", ""); s.rest() },
+			func(s *fixture) {
 				s.pod("p", "", func(p *corev1.Pod) { p.Annotations = map[string]string{invariant.Infeasible: "true"} })
 				s.rest()
 			}},
 		"at rest, a pod that waits since a while ago": {invariant.RestRuns,
-			func(s *scene) { s.pod("p", ""); s.pass(6 * time.Minute); s.watch.Stir(); s.watch.AtRest() },
-			func(s *scene) { s.pod("p", ""); s.pass(4 * time.Minute); s.watch.Stir(); s.watch.AtRest() }},
+			func(s *fixture) { s.pod("p", ""); s.pass(6 * time.Minute); s.watch.Stir(); s.watch.AtRest() },
+			func(s *fixture) { s.pod("p", ""); s.pass(4 * time.Minute); s.watch.Stir(); s.watch.AtRest() }},
 		"at rest, a pod that has been moved for nothing": {invariant.RestRuns,
-			func(s *scene) { s.homeless(func() {}) },
-			func(s *scene) { s.homeless(s.watch.Stir) }},
+			func(s *fixture) { s.findsNoPlace(func() {}) },
+			func(s *fixture) { s.findsNoPlace(s.watch.Stir) }},
 		"at rest, a purchase": {invariant.RestSettled,
-			func(s *scene) { s.late(func() { s.serve("a") }) },
-			func(s *scene) { s.late(func() { s.watch.Stir(); s.serve("a") }) }},
+			func(s *fixture) { s.late(func() { s.serve("a") }) },
+			func(s *fixture) { s.late(func() { s.watch.Stir(); s.serve("a") }) }},
 		"at rest, a node that goes": {invariant.RestGone,
-			func(s *scene) { _, n := s.serve("a"); s.delete(n); s.rest() },
-			func(s *scene) { _, n := s.serve("a"); s.pod("p", n.Name, protected); s.delete(n); s.rest() }},
+			func(s *fixture) { _, n := s.serve("a"); s.delete(n); s.rest() },
+			func(s *fixture) { _, n := s.serve("a"); s.pod("p", n.Name, protected); s.delete(n); s.rest() }},
 		"at rest, a node that has begun to go": {invariant.RestGone,
-			func(s *scene) { _, n := s.serve("a"); s.delete(n); s.rest() },
-			func(s *scene) { _, n := s.serve("a"); s.delete(n); s.watch.AtRest() }},
+			func(s *fixture) { _, n := s.serve("a"); s.delete(n); s.rest() },
+			func(s *fixture) { _, n := s.serve("a"); s.delete(n); s.watch.AtRest() }},
 		"at rest, a node whose pod has let it go": {invariant.RestGone,
-			func(s *scene) {
+			func(s *fixture) {
 				_, n := s.serve("a")
 				p := s.pod("p", n.Name, protected)
 				s.delete(n)
 				s.finish(p)
 				s.rest()
 			},
-			func(s *scene) {
+			func(s *fixture) {
 				_, n := s.serve("a")
 				p := s.pod("p", n.Name, protected)
 				s.delete(n)
@@ -476,30 +476,30 @@ func examples() map[string]example {
 				s.watch.AtRest()
 			}},
 		"at rest, a claim that goes": {invariant.RestGone,
-			func(s *scene) { s.delete(s.claim("a")); s.rest() },
-			func(s *scene) { s.serve("a"); s.watch.AtRest() }},
+			func(s *fixture) { s.delete(s.claim("a")); s.rest() },
+			func(s *fixture) { s.serve("a"); s.watch.AtRest() }},
 		"at rest, the taint of a node whose claim goes": {invariant.RestTaints,
-			func(s *scene) { s.closed(s.delete); s.rest() },
-			func(s *scene) { s.closed(s.delete); s.watch.AtRest() }},
+			func(s *fixture) { s.closed(s.delete); s.rest() },
+			func(s *fixture) { s.closed(s.delete); s.watch.AtRest() }},
 		"at rest, a taint": {invariant.RestTaints,
-			func(s *scene) {
+			func(s *fixture) {
 				_, n := s.serve("a")
 				n.Spec.Taints = []corev1.Taint{karpenterv1.TaintDisrupted()}
 				s.must(s.store.Update(context.Background(), n))
 				s.watch.AtRest()
 			},
-			func(s *scene) {
+			func(s *fixture) {
 				_, n := s.serve("a")
 				n.Spec.Taints = []corev1.Taint{{Key: "mine", Effect: corev1.TaintEffectNoSchedule}}
 				s.must(s.store.Update(context.Background(), n))
 				s.watch.AtRest()
 			}},
 		"at rest, a node without a claim": {invariant.RestOrphans,
-			func(s *scene) { c, _ := s.serve("a"); s.delete(c); s.release(c); s.watch.AtRest() },
-			func(s *scene) { s.serve("a"); s.watch.AtRest() }},
+			func(s *fixture) { c, _ := s.serve("a"); s.delete(c); s.release(c); s.watch.AtRest() },
+			func(s *fixture) { s.serve("a"); s.watch.AtRest() }},
 		"at rest, a claim without a node": {invariant.RestJoined,
-			func(s *scene) { s.claim("a"); s.rest() },
-			func(s *scene) { s.serve("a"); s.watch.AtRest() }},
+			func(s *fixture) { s.claim("a"); s.rest() },
+			func(s *fixture) { s.serve("a"); s.watch.AtRest() }},
 	}
 }
 

@@ -102,14 +102,14 @@ func (w *Watch) leaving(i cloud.Instance) bool {
 // want remembers when a pod last wanted a place.
 func (w *Watch) want(pod *corev1.Pod) {
 	if pod.Spec.NodeName == "" && !finished(pod) && pod.Annotations[Infeasible] == "" || w.goes(pod.Spec.NodeName) {
-		w.wanting[pod.UID] = wish{w.Now(), pod}
+		w.wanting[pod.UID] = wantedPod{w.Now(), pod}
 	}
 }
 
 // wantNow remembers which pods want a place now: they begin to when their nodes do, without a change of
 // their own.
 func (w *Watch) wantNow() {
-	for node, pods := range w.tenants { // each pod is on its own: the order does not matter
+	for node, pods := range w.podsOn { // each pod is on its own: the order does not matter
 		if node != "" && !w.goes(node) {
 			continue
 		}

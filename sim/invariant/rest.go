@@ -183,7 +183,7 @@ func (w *Watch) holds(node string) bool {
 	if w.recent(w.loosened[node], leaves) {
 		return true
 	}
-	for _, pod := range w.tenants[node] { // one is enough, in any order
+	for _, pod := range w.podsOn[node] { // one is enough, in any order
 		if !finished(pod) && (protected(pod) || w.exhausted(pod) != "") {
 			return true
 		}

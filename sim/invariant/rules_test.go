@@ -30,7 +30,7 @@ func TestRules(t *testing.T) {
 	for name, e := range everyExample() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bad, good := newScene(t), newScene(t)
+			bad, good := newFixture(t), newFixture(t)
 			if e.breaks(bad); !slices.Contains(bad.rules, e.rule) {
 				t.Errorf("no rule says that it breaks %q, but %q", e.rule, bad.rules)
 			}

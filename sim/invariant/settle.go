@@ -168,7 +168,7 @@ const again = model.Unit / 50
 // gain reports whether a command saves enough for all that it moves once more.
 func (w *Watch) gain(r *command.Record) bool {
 	n := 0
-	for node, pods := range w.tenants { // a sum, in any order
+	for node, pods := range w.podsOn { // a sum, in any order
 		claim := w.claimFor(w.nodeOf(node))
 		if claim == nil || !r.Takes(claim.Name) {
 			continue

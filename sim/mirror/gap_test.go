@@ -14,7 +14,7 @@ import (
 // away while no watch ran is seen to be gone. States between are skipped.
 func TestBrokenWatchesCatchUp(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, mirror.Lag{Most: time.Second, Broken: 400, Blind: time.Minute})
+	s := newFixture(t, mirror.Lag{Most: time.Second, Broken: 400, Blind: time.Minute})
 	for i := range 60 {
 		n := node(fmt.Sprintf("n-%d", i%7), "")
 		if s.store.Create(t.Context(), n) != nil && i%3 == 0 {

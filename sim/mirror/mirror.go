@@ -60,8 +60,8 @@ type Options struct {
 	Now func() time.Time
 	// Later has a function called at a time. It is not used without lag.
 	Later func(at time.Time, do func())
-	// Befalls reports whether a watch may break now; nil is always.
-	Befalls func(what, to string) bool
+	// Mishap reports whether a watch may break now; nil is always.
+	Mishap func(what, to string) bool
 	// Arrived is told of every event, after the caches know it.
 	Arrived func(Event)
 	// Indexes are those beside lookup's.
@@ -82,8 +82,8 @@ type Mirror struct {
 
 // New makes a mirror that has seen nothing yet; Open fills it.
 func New(o Options) (*Mirror, error) {
-	if o.Befalls == nil {
-		o.Befalls = func(string, string) bool { return true }
+	if o.Mishap == nil {
+		o.Mishap = func(string, string) bool { return true }
 	}
 	m := &Mirror{o: o, kinds: map[schema.GroupVersionKind]*cache{}, order: o.Store.Kinds(), latest: map[schema.GroupVersionKind]time.Time{}, queues: map[schema.GroupVersionKind][]store.Change{}, blind: map[schema.GroupVersionKind]bool{}}
 	for _, gvk := range m.order {
@@ -130,7 +130,7 @@ func (m *Mirror) hear(c store.Change) {
 	if m.blind[c.Kind] {
 		return
 	}
-	if m.o.Dice.IntN(1000) < m.o.Lag.Broken && m.o.Befalls("watch of "+c.Kind.Kind, "breaks") {
+	if m.o.Dice.IntN(1000) < m.o.Lag.Broken && m.o.Mishap("watch of "+c.Kind.Kind, "breaks") {
 		m.lose(c.Kind)
 		return
 	}

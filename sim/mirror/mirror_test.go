@@ -25,8 +25,8 @@ type errand struct {
 	do  func()
 }
 
-// scene is a store and a mirror of it, with what is due in an order that dice choose.
-type scene struct {
+// fixture is a store and a mirror of it, with what is due in an order that dice choose.
+type fixture struct {
 	store  *store.Store
 	client *mirror.Client
 	clock  *clocktesting.FakeClock
@@ -34,9 +34,9 @@ type scene struct {
 	events []string
 }
 
-func newScene(t *testing.T, lag mirror.Lag) *scene {
+func newFixture(t *testing.T, lag mirror.Lag) *fixture {
 	t.Helper()
-	s := &scene{clock: clocktesting.NewFakeClock(time.Unix(1_000_000, 0))}
+	s := &fixture{clock: clocktesting.NewFakeClock(time.Unix(1_000_000, 0))}
 	var err error
 	if s.store, err = store.New(s.clock, 1, nil); err != nil {
 		t.Fatal(err)
@@ -55,12 +55,12 @@ func newScene(t *testing.T, lag mirror.Lag) *scene {
 	return s
 }
 
-func (s *scene) note(e mirror.Event) {
+func (s *fixture) note(e mirror.Event) {
 	s.events = append(s.events, fmt.Sprintf("%s %s %t %t", e.Kind.Kind, e.Object().GetName(), e.Old != nil, e.New != nil))
 }
 
 // catchUp lets everything arrive.
-func (s *scene) catchUp() {
+func (s *fixture) catchUp() {
 	for len(s.due) > 0 {
 		slices.SortFunc(s.due, func(a, b errand) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.tie, b.tie)) })
 		next := s.due[0]
@@ -76,7 +76,7 @@ func node(name, providerID string) *corev1.Node {
 // Reads know nothing of a write until its event has arrived, and everything after.
 func TestReadsAreBehindWrites(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, mirror.Lag{Most: time.Second})
+	s := newFixture(t, mirror.Lag{Most: time.Second})
 	if err := s.client.Create(t.Context(), node("a", "x://1")); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestReadsAreBehindWrites(t *testing.T) {
 // the same moment arrive in their order, however the agenda orders what is due at once.
 func TestAKindKeepsItsOrder(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, mirror.Lag{Most: time.Second, Repeated: 300, Stalled: 300, Stall: time.Minute})
+	s := newFixture(t, mirror.Lag{Most: time.Second, Repeated: 300, Stalled: 300, Stall: time.Minute})
 	n := node("a", "")
 	if err := s.client.Create(t.Context(), n); err != nil {
 		t.Fatal(err)
@@ -119,7 +119,7 @@ func TestAKindKeepsItsOrder(t *testing.T) {
 // Without lag reads are up to date at once, also by index after a change and a deletion.
 func TestIndexesFollow(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, mirror.Lag{})
+	s := newFixture(t, mirror.Lag{})
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p"}, Spec: corev1.PodSpec{NodeName: "a"}}
 	if err := s.client.Create(t.Context(), pod); err != nil {
 		t.Fatal(err)

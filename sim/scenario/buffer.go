@@ -12,7 +12,7 @@ import (
 
 // buffer makes a CapacityBuffer: replicas, cpu and memory for one with a PodTemplate of its own, or
 // of=web and the YAML of its spec for one that follows a deployment.
-func (p *play) buffer(w wish) error {
+func (p *run) buffer(w wish) error {
 	b := &autoscalingv1beta1.CapacityBuffer{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: w.subject}}
 	if of := w.options["of"]; of != "" {
 		b.Spec.ScalableRef = &autoscalingv1beta1.ScalableRef{APIGroup: "apps", Kind: "Deployment", Name: of}
@@ -36,7 +36,7 @@ func (p *play) buffer(w wish) error {
 }
 
 // buffers with what they say of themselves.
-func (p *play) buffers() []string {
+func (p *run) buffers() []string {
 	var out []string
 	for _, b := range store.All[*autoscalingv1beta1.CapacityBuffer](p.sim.Store) {
 		replicas := "?"

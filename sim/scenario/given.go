@@ -39,7 +39,7 @@ func over(value any, text string) error {
 }
 
 // pod is what replicas, cpu, memory and the YAML of a line describe.
-func (p *play) template(w wish) (corev1.PodTemplateSpec, error) {
+func (p *run) template(w wish) (corev1.PodTemplateSpec, error) {
 	t := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": w.subject}}}
 	requests := corev1.ResourceList{}
 	for _, kind := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
@@ -69,14 +69,14 @@ func (p *play) template(w wish) (corev1.PodTemplateSpec, error) {
 	return t, over(&t.Spec, w.extra)
 }
 
-func (p *play) replicas(w wish) (*int32, error) {
+func (p *run) replicas(w wish) (*int32, error) {
 	n, err := strconv.ParseInt(w.options["replicas"], 10, 32)
 	return ptr.To(int32(n)), err
 }
 
 // deploy makes a deployment: replicas, cpu, memory, and if wanted port=80, spread=zone,
 // apart=node, budget=1, which is how many may be unavailable.
-func (p *play) deploy(w wish) error {
+func (p *run) deploy(w wish) error {
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: w.subject}}
 	var err error
 	if d.Spec.Template, err = p.template(w); err != nil {
@@ -93,7 +93,7 @@ func (p *play) deploy(w wish) error {
 }
 
 // keep makes a stateful set with a volume for each pod.
-func (p *play) keep(w wish) error {
+func (p *run) keep(w wish) error {
 	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: w.subject}}
 	var err error
 	if set.Spec.Template, err = p.template(w); err != nil {
@@ -114,7 +114,7 @@ func (p *play) keep(w wish) error {
 }
 
 // work makes a job, whose pods run for a while: replicas, cpu, memory, for=20m.
-func (p *play) work(w wish) error {
+func (p *run) work(w wish) error {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: w.subject}}
 	var err error
 	if job.Spec.Template, err = p.template(w); err != nil {
@@ -131,7 +131,7 @@ func (p *play) work(w wish) error {
 
 // bind has a pod without an owner appear on a node, as a scheduler that is behind may do:
 // the first one, or one that is about to go if there is one.
-func (p *play) bind(w wish) error {
+func (p *run) bind(w wish) error {
 	t, err := p.template(w)
 	if err != nil {
 		return err
@@ -149,7 +149,7 @@ func (p *play) bind(w wish) error {
 }
 
 // guard has so many pods of an app be unavailable at most.
-func (p *play) guard(name, most string) error {
+func (p *run) guard(name, most string) error {
 	return p.sim.Store.Create(p.ctx, &policyv1.PodDisruptionBudget{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
 		Spec: policyv1.PodDisruptionBudgetSpec{
@@ -158,10 +158,10 @@ func (p *play) guard(name, most string) error {
 }
 
 // budget makes a PodDisruptionBudget for an app: unavailable=0.
-func (p *play) budget(w wish) error { return p.guard(w.subject, w.options["unavailable"]) }
+func (p *run) budget(w wish) error { return p.guard(w.subject, w.options["unavailable"]) }
 
 // pool makes a pool like the first one, or changes one that is there.
-func (p *play) pool(w wish) error {
+func (p *run) pool(w wish) error {
 	var pool karpenterv1.NodePool
 	err := p.sim.Store.Get(p.ctx, client.ObjectKey{Name: w.subject}, &pool)
 	switch {
@@ -181,7 +181,7 @@ func (p *play) pool(w wish) error {
 }
 
 // class changes a node class, and if wanted what its instances boot from: image=new.
-func (p *play) class(w wish) error {
+func (p *run) class(w wish) error {
 	if image := w.options["image"]; image != "" {
 		p.sim.Cloud.SetClass(w.subject, memory.Class{Image: image})
 	}
@@ -196,6 +196,6 @@ func (p *play) class(w wish) error {
 }
 
 // limit is how many cores the first pool may have.
-func (p *play) limit(w wish) error {
+func (p *run) limit(w wish) error {
 	return p.pool(wish{subject: "default", extra: fmt.Sprintf("{limits: {cpu: %q}}", w.subject)})
 }

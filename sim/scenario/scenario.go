@@ -26,8 +26,8 @@ import (
 	"tenon/sim/traffic"
 )
 
-// Play plays a script from the beginning, and returns it with what was seen.
-func Play(script string, seed uint64) (string, error) {
+// Run plays a script from the beginning, and returns it with what was seen.
+func Run(script string, seed uint64) (string, error) {
 	lines := strings.Split(strings.TrimSuffix(script, "\n"), "\n")
 	o, err := premises(lines, sim.Options{Seed: seed})
 	if err != nil {
@@ -77,8 +77,8 @@ func premises(lines []string, o sim.Options) (sim.Options, error) {
 	return o, nil
 }
 
-// play is a script under way.
-type play struct {
+// run is a script under way.
+type run struct {
 	sim   *sim.Sim
 	ctx   context.Context
 	users *traffic.Users
@@ -86,18 +86,18 @@ type play struct {
 	heard int               // events that were seen
 }
 
-func begin(o sim.Options) (*play, error) {
+func begin(o sim.Options) (*run, error) {
 	s, err := sim.New(o)
 	if err != nil {
 		return nil, err
 	}
-	p := &play{sim: s, ctx: context.Background(), users: &traffic.Users{Client: s.Store, Now: s.Clock.Now}, names: map[string]string{}}
+	p := &run{sim: s, ctx: context.Background(), users: &traffic.Users{Client: s.Store, Now: s.Clock.Now}, names: map[string]string{}}
 	s.Store.Listen(p.learn)
 	return p, p.users.Furnish(p.ctx)
 }
 
 // line plays one, and tells what is seen.
-func (p *play) line(line string) ([]string, error) {
+func (p *run) line(line string) ([]string, error) {
 	text, extra, _ := strings.Cut(line, "{")
 	if extra != "" {
 		extra = "{" + extra
@@ -141,7 +141,7 @@ func options(words []string) map[string]string {
 }
 
 // act does what a line asks for. What the API server refuses is seen, and no error.
-func (p *play) act(w wish) ([]string, error) {
+func (p *run) act(w wish) ([]string, error) {
 	do, known := map[string]func(wish) error{
 		"deployment": p.deploy, "statefulset": p.keep, "job": p.work, "pod": p.bind, "pool": p.pool, "class": p.class, "budget": p.budget, "buffer": p.buffer,
 		"limit": p.limit, "scale": p.scale, "roll": p.rollOut, "annotate": p.annotate, "delete": p.remove, "force": p.force,

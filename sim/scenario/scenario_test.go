@@ -27,7 +27,7 @@ func TestScenarios(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := scenario.Play(string(want), 1)
+			got, err := scenario.Run(string(want), 1)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,7 +17,7 @@ import (
 )
 
 // see tells what a look at the objects would find.
-func (p *play) see(what, subject string) ([]string, error) {
+func (p *run) see(what, subject string) ([]string, error) {
 	switch what {
 	case "nodes":
 		return p.nodes(), nil
@@ -44,7 +44,7 @@ func (p *play) see(what, subject string) ([]string, error) {
 }
 
 // learn gives what has a random name another one, for readers.
-func (p *play) learn(c store.Change) {
+func (p *run) learn(c store.Change) {
 	if c.New == nil {
 		return
 	}
@@ -63,12 +63,12 @@ func (p *play) learn(c store.Change) {
 var words = regexp.MustCompile(`[a-z0-9]+(?:[-.][a-z0-9]+)+`)
 
 // readable has names that mean something.
-func (p *play) readable(text string) string {
+func (p *run) readable(text string) string {
 	return words.ReplaceAllStringFunc(text, func(word string) string { return cmp.Or(p.names[word], word) })
 }
 
 // events are those of a reason since the last look, each text once, in the order of the alphabet.
-func (p *play) events(reason string) []string {
+func (p *run) events(reason string) []string {
 	all := p.sim.Events.Events()
 	var out []string
 	for _, e := range all[p.heard:] {
@@ -84,7 +84,7 @@ func (p *play) events(reason string) []string {
 }
 
 // nodes by what they are and what runs on them; names say nothing to readers.
-func (p *play) nodes() []string {
+func (p *run) nodes() []string {
 	var out []string
 	for _, node := range store.All[*corev1.Node](p.sim.Store) {
 		var apps []string
@@ -116,7 +116,7 @@ func kind(node *corev1.Node) string {
 }
 
 // fleet counts nodes of each kind, and the pods on them: for large ones.
-func (p *play) fleet() []string {
+func (p *run) fleet() []string {
 	counts, pods := map[string]int{}, 0
 	for _, node := range store.All[*corev1.Node](p.sim.Store) {
 		counts[node.Labels[corev1.LabelInstanceTypeStable]+" "+node.Labels[karpenterv1.LabelCapacityType]]++
@@ -134,9 +134,9 @@ func (p *play) fleet() []string {
 }
 
 // machinesOf counts those that are not ending.
-func (p *play) machinesOf() []string { return []string{fmt.Sprintf("%d run", len(p.running()))} }
+func (p *run) machinesOf() []string { return []string{fmt.Sprintf("%d run", len(p.running()))} }
 
-func (p *play) waiting() []string {
+func (p *run) waiting() []string {
 	var out []string
 	for _, pod := range store.All[*corev1.Pod](p.sim.Store) {
 		if pod.Spec.NodeName == "" {
@@ -147,7 +147,7 @@ func (p *play) waiting() []string {
 	return out
 }
 
-func (p *play) claims() []string {
+func (p *run) claims() []string {
 	var out []string
 	for _, claim := range store.All[*karpenterv1.NodeClaim](p.sim.Store) {
 		state := "wanted"
@@ -171,7 +171,7 @@ func (p *play) claims() []string {
 }
 
 // undrained is what a claim says that keeps its node from being emptied.
-func (p *play) undrained(claim *karpenterv1.NodeClaim) string {
+func (p *run) undrained(claim *karpenterv1.NodeClaim) string {
 	for _, c := range claim.Status.Conditions {
 		if c.Type == karpenterv1.ConditionDrained && c.Status != metav1.ConditionTrue {
 			return ", not drained: " + p.readable(cmp.Or(c.Message, c.Reason))
@@ -181,7 +181,7 @@ func (p *play) undrained(claim *karpenterv1.NodeClaim) string {
 }
 
 // pools with their conditions that say something.
-func (p *play) pools() []string {
+func (p *run) pools() []string {
 	var out []string
 	for _, pool := range store.All[*karpenterv1.NodePool](p.sim.Store) {
 		out = append(out, fmt.Sprintf("%s: %s nodes", pool.Name, pool.Status.Resources.Name("nodes", "").String()))

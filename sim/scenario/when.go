@@ -19,7 +19,7 @@ import (
 	"tenon/sim/store"
 )
 
-func (p *play) deployment(name string, edit func(*appsv1.Deployment)) error {
+func (p *run) deployment(name string, edit func(*appsv1.Deployment)) error {
 	var d appsv1.Deployment
 	if err := p.sim.Store.Get(p.ctx, client.ObjectKey{Namespace: "default", Name: name}, &d); err != nil {
 		return err
@@ -28,7 +28,7 @@ func (p *play) deployment(name string, edit func(*appsv1.Deployment)) error {
 	return p.sim.Store.Update(p.ctx, &d)
 }
 
-func (p *play) scale(w wish) error {
+func (p *run) scale(w wish) error {
 	var replicas int64
 	for word := range w.options { // one of two: the other is the name
 		if n, err := strconv.ParseInt(word, 10, 32); err == nil {
@@ -39,14 +39,14 @@ func (p *play) scale(w wish) error {
 }
 
 // rollOut has a deployment run another image.
-func (p *play) rollOut(w wish) error {
+func (p *run) rollOut(w wish) error {
 	return p.deployment(w.subject, func(d *appsv1.Deployment) {
 		d.Spec.Template.Spec.Containers[0].Image = fmt.Sprintf("image:%d", d.Generation)
 	})
 }
 
 // annotate writes on all pods of an app: key=value.
-func (p *play) annotate(w wish) error {
+func (p *run) annotate(w wish) error {
 	for _, pod := range store.All[*corev1.Pod](p.sim.Store) {
 		if pod.Labels["app"] != w.subject {
 			continue
@@ -65,7 +65,7 @@ func (p *play) annotate(w wish) error {
 }
 
 // lose ends the first machine that runs.
-func (p *play) lose(wish) error {
+func (p *run) lose(wish) error {
 	running := p.running()
 	if len(running) == 0 {
 		return fmt.Errorf("there is none")
@@ -74,7 +74,7 @@ func (p *play) lose(wish) error {
 	return nil
 }
 
-func (p *play) running() []cloud.Instance {
+func (p *run) running() []cloud.Instance {
 	var out []cloud.Instance
 	for _, i := range p.sim.Cloud.Instances() {
 		if i.State == cloud.Running {
@@ -85,7 +85,7 @@ func (p *play) running() []cloud.Instance {
 }
 
 // interrupt takes back a share of the spot machines, two minutes after a notice: 20%.
-func (p *play) interrupt(w wish) error {
+func (p *run) interrupt(w wish) error {
 	percent, err := strconv.Atoi(strings.TrimSuffix(w.subject, "%"))
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (p *play) interrupt(w wish) error {
 }
 
 // price says what a type's machines of a kind cost of what they would on demand: compute-2 spot=20%.
-func (p *play) price(w wish) error {
+func (p *run) price(w wish) error {
 	percent, err := strconv.Atoi(strings.TrimSuffix(w.options[catalog.Spot], "%"))
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func (p *play) price(w wish) error {
 }
 
 // shortage leaves none of the types that it names, or of the cheapest ones: cheapest=10.
-func (p *play) shortage(w wish) error {
+func (p *run) shortage(w wish) error {
 	if n := w.options["cheapest"]; n != "" {
 		most, err := strconv.Atoi(n)
 		if err != nil {
@@ -127,16 +127,16 @@ func (p *play) shortage(w wish) error {
 }
 
 // restock ends all shortages.
-func (p *play) restock(wish) error { p.sim.Restock(); return nil }
+func (p *run) restock(wish) error { p.sim.Restock(); return nil }
 
 // machines that are bought from now on never join, or join again: fail, join.
-func (p *play) machines(w wish) error { p.sim.Spoil = w.subject == "fail"; return nil }
+func (p *run) machines(w wish) error { p.sim.Spoil = w.subject == "fail"; return nil }
 
 // cloud goes away and comes back: away, back.
-func (p *play) cloud(w wish) error { p.sim.Away = w.subject == "away"; return nil }
+func (p *run) cloud(w wish) error { p.sim.Away = w.subject == "away"; return nil }
 
 // aNode is one that is about to go, or the first.
-func (p *play) aNode() (*corev1.Node, error) {
+func (p *run) aNode() (*corev1.Node, error) {
 	nodes := store.All[*corev1.Node](p.sim.Store)
 	for _, node := range nodes {
 		for _, t := range node.Spec.Taints {
@@ -152,7 +152,7 @@ func (p *play) aNode() (*corev1.Node, error) {
 }
 
 // remove deletes the first node or claim, all nodes or claims, or what it names.
-func (p *play) remove(w wish) error {
+func (p *run) remove(w wish) error {
 	objects, err := p.meant(w)
 	if err != nil {
 		return err
@@ -166,7 +166,7 @@ func (p *play) remove(w wish) error {
 }
 
 // force is to delete, and to pull the finalizers that would have something done first.
-func (p *play) force(w wish) error {
+func (p *run) force(w wish) error {
 	objects, err := p.meant(w)
 	if err != nil {
 		return err
@@ -182,7 +182,7 @@ func (p *play) force(w wish) error {
 }
 
 // meant are the objects that a line is about.
-func (p *play) meant(w wish) ([]client.Object, error) {
+func (p *run) meant(w wish) ([]client.Object, error) {
 	var objects []client.Object
 	meta := metav1.ObjectMeta{Namespace: "default"}
 	for word := range w.options { // the name is the word that is not the kind

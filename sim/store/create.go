@@ -28,8 +28,8 @@ func (s *Store) create(k *Kind, sent client.Object, try bool) (client.Object, er
 	if err := s.ranked(k, object); err != nil {
 		return nil, err
 	}
-	s.christen(k, object)
-	s.bear(k, object)
+	s.chooseName(k, object)
+	s.initialize(k, object)
 	if object, err = s.admit(k, object); err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ var namespaceKind = corev1.SchemeGroupVersion.WithKind("Namespace")
 // namesTried is how often a server rolls the dice for a name that is free.
 const namesTried = 8
 
-func (s *Store) christen(k *Kind, object client.Object) {
+func (s *Store) chooseName(k *Kind, object client.Object) {
 	if object.GetName() != "" || object.GetGenerateName() == "" {
 		return
 	}
@@ -83,8 +83,8 @@ func (s *Store) christen(k *Kind, object client.Object) {
 	}
 }
 
-// bear gives a new object what only the server gives.
-func (s *Store) bear(k *Kind, object client.Object) {
+// initialize gives a new object what only the server gives.
+func (s *Store) initialize(k *Kind, object client.Object) {
 	object.SetUID(s.uid())
 	object.SetCreationTimestamp(s.now())
 	object.SetDeletionTimestamp(nil)

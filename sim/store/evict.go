@@ -63,7 +63,7 @@ func (s *Store) askBudgets(pod *corev1.Pod, try bool) error {
 	if len(budgets) == 0 || !ready(pod) && freeWhenUnready(budgets[0]) {
 		return nil
 	}
-	return s.book(budgets[0], pod, try)
+	return s.useBudget(budgets[0], pod, try)
 }
 
 func (s *Store) budgetsOf(pod *corev1.Pod) []*policyv1.PodDisruptionBudget {
@@ -96,7 +96,7 @@ func freeWhenUnready(b *policyv1.PodDisruptionBudget) bool {
 // seconds after which a server asks to try again while a budget is new to its controller.
 const tryAgain = 10
 
-func (s *Store) book(old *policyv1.PodDisruptionBudget, pod *corev1.Pod, try bool) error {
+func (s *Store) useBudget(old *policyv1.PodDisruptionBudget, pod *corev1.Pod, try bool) error {
 	k := s.kinds[budgetKind]
 	switch {
 	case old.Status.ObservedGeneration < old.Generation:

@@ -38,7 +38,7 @@ func (s *Store) await(ref Ref, object client.Object) {
 	}
 }
 
-func (s *Store) disown(ref Ref, object client.Object) {
+func (s *Store) removeOwner(ref Ref, object client.Object) {
 	for _, owner := range object.GetOwnerReferences() {
 		delete(s.dependents[owner.UID], ref)
 		if len(s.dependents[owner.UID]) == 0 {
@@ -47,8 +47,8 @@ func (s *Store) disown(ref Ref, object client.Object) {
 	}
 }
 
-// bury remembers whom an object left behind.
-func (s *Store) bury(object client.Object) {
+// rememberDependents remembers whom an object left behind.
+func (s *Store) rememberDependents(object client.Object) {
 	delete(s.byUID, object.GetUID())
 	s.garbage = append(s.garbage, s.Dependents(object.GetUID())...)
 }
@@ -74,8 +74,8 @@ func waits(object client.Object) bool {
 		slices.Contains(object.GetFinalizers(), metav1.FinalizerOrphanDependents))
 }
 
-// Untidy reports whether Collect has something to do.
-func (s *Store) Untidy() bool { return len(s.garbage)+len(s.closing) > 0 }
+// NeedsCollect reports whether Collect has something to do.
+func (s *Store) NeedsCollect() bool { return len(s.garbage)+len(s.closing) > 0 }
 
 // Collect removes objects whose owners are gone, and lets owners go that waited for their
 // dependents. It does one round: what it removes may leave others behind.
@@ -86,7 +86,7 @@ func (s *Store) Collect() {
 		s.sweep(ref)
 	}
 	for _, ref := range closing {
-		s.conclude(ref)
+		s.finishDeletion(ref)
 	}
 }
 
@@ -111,8 +111,8 @@ func (s *Store) sweep(ref Ref) {
 	}
 }
 
-// conclude sends the dependents of an object away, or lets them be, and then the object.
-func (s *Store) conclude(ref Ref) {
+// finishDeletion sends the dependents of an object away, or lets them be, and then the object.
+func (s *Store) finishDeletion(ref Ref) {
 	k := s.kinds[ref.Kind]
 	object, there := s.tables[ref.Kind].objects[ref.NamespacedName]
 	if !there || !waits(object) {
@@ -129,7 +129,7 @@ func (s *Store) conclude(ref Ref) {
 	}
 	blocked := false
 	for _, d := range dependents {
-		blocked = s.dismiss(d, object.GetUID()) || blocked
+		blocked = s.removeDependent(d, object.GetUID()) || blocked
 	}
 	if blocked {
 		s.closing = append(s.closing, ref)
@@ -140,8 +140,8 @@ func (s *Store) conclude(ref Ref) {
 	})
 }
 
-// dismiss removes a dependent, and reports whether its owner has to wait for it.
-func (s *Store) dismiss(ref Ref, owner types.UID) bool {
+// removeDependent removes a dependent, and reports whether its owner has to wait for it.
+func (s *Store) removeDependent(ref Ref, owner types.UID) bool {
 	// It is there: its owner found it.
 	_ = s.remove(s.kinds[ref.Kind], ref.NamespacedName, metav1.DeleteOptions{})
 	object, there := s.tables[ref.Kind].objects[ref.NamespacedName]

@@ -24,7 +24,7 @@ func (s *Store) remove(k *Kind, key types.NamespacedName, o metav1.DeleteOptions
 	next := version(old)
 	next.SetFinalizers(withPropagation(old.GetFinalizers(), o.PropagationPolicy))
 	if k.Graceful {
-		s.fade(next, o.GracePeriodSeconds)
+		s.beginEnd(next, o.GracePeriodSeconds)
 	} else {
 		s.mark(next)
 	}
@@ -79,14 +79,14 @@ func (s *Store) mark(object client.Object) {
 	}
 }
 
-// fade gives a pod its time to end. A later request may only make that time shorter.
-func (s *Store) fade(object client.Object, asked *int64) {
+// beginEnd gives a pod its time to end. A later request may only make that time shorter.
+func (s *Store) beginEnd(object client.Object, asked *int64) {
 	pod := object.(*corev1.Pod)
 	if asked != nil && *asked < 0 {
 		asked = ptr.To[int64](1)
 	}
 	if pod.DeletionTimestamp != nil {
-		s.hurry(pod, asked)
+		s.shortenGrace(pod, asked)
 		return
 	}
 	period := ptr.Deref(asked, ptr.Deref(pod.Spec.TerminationGracePeriodSeconds, 0))
@@ -101,7 +101,7 @@ func (s *Store) fade(object client.Object, asked *int64) {
 	pod.DeletionGracePeriodSeconds = &period
 }
 
-func (s *Store) hurry(pod *corev1.Pod, asked *int64) {
+func (s *Store) shortenGrace(pod *corev1.Pod, asked *int64) {
 	left := ptr.Deref(pod.DeletionGracePeriodSeconds, 0)
 	if asked == nil || *asked >= left {
 		return

@@ -199,12 +199,12 @@ func (s *Store) commit(k *Kind, old, next client.Object) {
 	ref := Ref{k.GVK, key}
 	switch {
 	case next == nil:
-		s.disown(ref, old)
+		s.removeOwner(ref, old)
 		s.tables[k.GVK].remove(key)
-		s.bury(old)
+		s.rememberDependents(old)
 	case old == nil || !sameOwners(old, next):
 		if old != nil {
-			s.disown(ref, old)
+			s.removeOwner(ref, old)
 		}
 		s.own(ref, next, old == nil)
 		fallthrough

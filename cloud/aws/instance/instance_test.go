@@ -61,8 +61,8 @@ func TestProviderID(t *testing.T) {
 	}
 }
 
-// pens are instances as EC2 has them; the names of some are refused.
-type pens struct {
+// fakeEC2 are instances as EC2 has them; the names of some are refused.
+type fakeEC2 struct {
 	api.EC2Instances
 	mu        sync.Mutex
 	instances []types.Instance
@@ -81,7 +81,7 @@ func ec2Instance(id, cluster string) types.Instance {
 	}
 }
 
-func (p *pens) DescribeInstances(_ context.Context, in *ec2.DescribeInstancesInput, _ ...api.EC2Options) (*ec2.DescribeInstancesOutput, error) {
+func (p *fakeEC2) DescribeInstances(_ context.Context, in *ec2.DescribeInstancesInput, _ ...api.EC2Options) (*ec2.DescribeInstancesOutput, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.calls++
@@ -96,7 +96,7 @@ func (p *pens) DescribeInstances(_ context.Context, in *ec2.DescribeInstancesInp
 	return out, nil
 }
 
-func (p *pens) TerminateInstances(_ context.Context, in *ec2.TerminateInstancesInput, _ ...api.EC2Options) (*ec2.TerminateInstancesOutput, error) {
+func (p *fakeEC2) TerminateInstances(_ context.Context, in *ec2.TerminateInstancesInput, _ ...api.EC2Options) (*ec2.TerminateInstancesOutput, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.calls++
@@ -115,7 +115,7 @@ func (p *pens) TerminateInstances(_ context.Context, in *ec2.TerminateInstancesI
 	return out, nil
 }
 
-func yard(p *pens) *instance.Client {
+func clientOf(p *fakeEC2) *instance.Client {
 	return instance.NewClient(p, instance.Options{Cluster: "lab", Idle: 20 * time.Millisecond, Longest: time.Second})
 }
 
@@ -123,11 +123,11 @@ func yard(p *pens) *instance.Client {
 // instance exists: one that lost any of them is found, and another cluster's is an error and not gone.
 func TestLook(t *testing.T) {
 	t.Parallel()
-	p := &pens{instances: []types.Instance{
+	p := &fakeEC2{instances: []types.Instance{
 		ec2Instance("i-1", "lab"), ec2Instance("i-2", "other"), without(ec2Instance("i-4", "lab"), awsv1.TagNodePool),
 		without(ec2Instance("i-5", "lab"), awsv1.TagNodeClass), without(ec2Instance("i-6", "lab"), awsv1.TagClusterName),
 	}}
-	y := yard(p)
+	y := clientOf(p)
 	var group sync.WaitGroup
 	for id, want := range map[string]error{"i-1": nil, "i-2": instance.ErrForeign, "i-3": instance.ErrGone, "i-4": nil, "i-5": nil, "i-6": nil} {
 		group.Go(func() {
@@ -171,8 +171,8 @@ func TestOurs(t *testing.T) {
 // What EC2 refuses as a whole is ended in parts: each gets its own answer.
 func TestEnd(t *testing.T) {
 	t.Parallel()
-	p := &pens{missing: []string{"i-3"}, refused: []string{"i-5"}}
-	y := yard(p)
+	p := &fakeEC2{missing: []string{"i-3"}, refused: []string{"i-5"}}
+	y := clientOf(p)
 	var group sync.WaitGroup
 	for n := range 8 {
 		id := fmt.Sprintf("i-%d", n)

@@ -214,9 +214,9 @@ func TestRefusals(t *testing.T) {
 	if _, err := launch.Choose(claim(), facts(kind("m5.large", 29, "", "z on-demand 10"))); !strings.Contains(fmt.Sprint(err), "no capacity offerings are currently available") {
 		t.Errorf("a zone without a subnet: error %v", err)
 	}
-	homeless := facts(kind("m5.large", 29, "", "a on-demand 10"))
-	homeless.Cluster.ServiceCIDR = ""
-	if _, err := launch.Choose(claim(), homeless); err == nil || !strings.Contains(err.Error(), "NodeClassRef not ready") {
+	withoutRange := facts(kind("m5.large", 29, "", "a on-demand 10"))
+	withoutRange.Cluster.ServiceCIDR = ""
+	if _, err := launch.Choose(claim(), withoutRange); err == nil || !strings.Contains(err.Error(), "NodeClassRef not ready") {
 		t.Errorf("error %v, want ClassNotReady", err)
 	}
 }

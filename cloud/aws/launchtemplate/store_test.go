@@ -19,20 +19,20 @@ import (
 	"tenon/cloud/aws/launchtemplate"
 )
 
-// shelf is an EC2 that keeps names of launch templates, and notes what it is asked.
-type shelf struct {
+// fakeEC2 is an EC2 that keeps names of launch templates, and notes what it is asked.
+type fakeEC2 struct {
 	mu    sync.Mutex
 	names []string
 	calls []string
 	fail  error
 }
 
-func (s *shelf) note(call string) error {
+func (s *fakeEC2) note(call string) error {
 	s.calls = append(s.calls, call)
 	return s.fail
 }
 
-func (s *shelf) CreateLaunchTemplate(_ context.Context, in *ec2.CreateLaunchTemplateInput, _ ...api.EC2Options) (*ec2.CreateLaunchTemplateOutput, error) {
+func (s *fakeEC2) CreateLaunchTemplate(_ context.Context, in *ec2.CreateLaunchTemplateInput, _ ...api.EC2Options) (*ec2.CreateLaunchTemplateOutput, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.note("create"); err != nil {
@@ -45,11 +45,11 @@ func (s *shelf) CreateLaunchTemplate(_ context.Context, in *ec2.CreateLaunchTemp
 	return &ec2.CreateLaunchTemplateOutput{LaunchTemplate: s.item(*in.LaunchTemplateName)}, nil
 }
 
-func (s *shelf) item(name string) *types.LaunchTemplate {
+func (s *fakeEC2) item(name string) *types.LaunchTemplate {
 	return &types.LaunchTemplate{LaunchTemplateName: &name, LaunchTemplateId: aws.String("lt-" + name)}
 }
 
-func (s *shelf) DescribeLaunchTemplates(_ context.Context, in *ec2.DescribeLaunchTemplatesInput, _ ...api.EC2Options) (*ec2.DescribeLaunchTemplatesOutput, error) {
+func (s *fakeEC2) DescribeLaunchTemplates(_ context.Context, in *ec2.DescribeLaunchTemplatesInput, _ ...api.EC2Options) (*ec2.DescribeLaunchTemplatesOutput, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.note("describe"); err != nil {
@@ -67,7 +67,7 @@ func (s *shelf) DescribeLaunchTemplates(_ context.Context, in *ec2.DescribeLaunc
 	return out, nil
 }
 
-func (s *shelf) DeleteLaunchTemplate(_ context.Context, in *ec2.DeleteLaunchTemplateInput, _ ...api.EC2Options) (*ec2.DeleteLaunchTemplateOutput, error) {
+func (s *fakeEC2) DeleteLaunchTemplate(_ context.Context, in *ec2.DeleteLaunchTemplateInput, _ ...api.EC2Options) (*ec2.DeleteLaunchTemplateOutput, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.note("delete"); err != nil {
@@ -82,7 +82,7 @@ func (s *shelf) DeleteLaunchTemplate(_ context.Context, in *ec2.DeleteLaunchTemp
 	return &ec2.DeleteLaunchTemplateOutput{}, nil
 }
 
-func (s *shelf) expect(t *testing.T, when, calls string, names int) {
+func (s *fakeEC2) expect(t *testing.T, when, calls string, names int) {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,7 +111,7 @@ func sweep(t *testing.T, s *launchtemplate.Store) {
 // A template is made once, kept while it is used, and deleted when it is not.
 func TestStore(t *testing.T) {
 	t.Parallel()
-	far, clock := &shelf{}, clocktesting.NewFakeClock(time.Unix(0, 0))
+	far, clock := &fakeEC2{}, clocktesting.NewFakeClock(time.Unix(0, 0))
 	s := launchtemplate.NewStore(far, "lab", clock, nil)
 	made := build(t)
 	release := hold(t, s, made)
@@ -133,7 +133,7 @@ func TestStore(t *testing.T) {
 // Ten launches at the same time make one template.
 func TestStoreAtOnce(t *testing.T) {
 	t.Parallel()
-	far := &shelf{}
+	far := &fakeEC2{}
 	s := launchtemplate.NewStore(far, "lab", clocktesting.NewFakeClock(time.Unix(0, 0)), nil)
 	made := build(t)
 	var group sync.WaitGroup
@@ -147,7 +147,7 @@ func TestStoreAtOnce(t *testing.T) {
 // What is gone from EC2 is made again, what an earlier process left is found and deleted.
 func TestStoreAndOthers(t *testing.T) {
 	t.Parallel()
-	far, clock := &shelf{}, clocktesting.NewFakeClock(time.Unix(0, 0))
+	far, clock := &fakeEC2{}, clocktesting.NewFakeClock(time.Unix(0, 0))
 	s := launchtemplate.NewStore(far, "lab", clock, nil)
 	made := build(t)
 	hold(t, s, made)()
@@ -178,7 +178,7 @@ func TestStoreAndOthers(t *testing.T) {
 // A failure is the caller's to see, and is tried again.
 func TestStoreFailure(t *testing.T) {
 	t.Parallel()
-	far := &shelf{fail: errors.New("down")}
+	far := &fakeEC2{fail: errors.New("down")}
 	s := launchtemplate.NewStore(far, "lab", clocktesting.NewFakeClock(time.Unix(0, 0)), nil)
 	made := build(t)
 	if _, err := s.Hold(t.Context(), made); !errors.Is(err, far.fail) {

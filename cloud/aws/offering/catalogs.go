@@ -68,7 +68,7 @@ func New(s Sources) *Catalogs { return &Catalogs{sources: s, made: map[types.UID
 type key struct {
 	generation                                   int64
 	status                                       string
-	stock, tariff, shorts, counts, seen, shifted uint64
+	stock, prices, shorts, counts, seen, shifted uint64
 	placement                                    string
 }
 
@@ -137,7 +137,7 @@ func (s *Catalogs) gather(class *awsv1.EC2NodeClass) (inputs, error) {
 	}
 	in.key = key{
 		generation: class.Generation, status: digest(&class.Status), stock: in.listing.Revision(),
-		tariff: in.prices.Revision(), shorts: in.shorts.Revision(), seen: in.seen.Revision,
+		prices: in.prices.Revision(), shorts: in.shorts.Revision(), seen: in.seen.Revision,
 	}
 	if s.sources.Counts != nil && len(class.Status.CapacityReservations) > 0 {
 		in.counts = s.sources.Counts.Revision()

@@ -69,14 +69,14 @@ func (region) DescribeSpotPriceHistory(context.Context, *ec2.DescribeSpotPriceHi
 	}}}, nil
 }
 
-// world is a shelf with what it is made from.
-type world struct {
+// fixture is the catalogues with what they are made from.
+type fixture struct {
 	*offering.Catalogs
 	sources offering.Sources
 	clock   *clocktesting.FakePassiveClock
 }
 
-func newWorld(t testing.TB) world {
+func newFixture(t testing.TB) fixture {
 	t.Helper()
 	clock := clocktesting.NewFakePassiveClock(start)
 	s := offering.Sources{
@@ -87,7 +87,7 @@ func newWorld(t testing.TB) world {
 	if _, err := s.InstanceTypes.Update(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return world{offering.New(s), s, clock}
+	return fixture{offering.New(s), s, clock}
 }
 
 func class() *awsv1.EC2NodeClass {
@@ -125,11 +125,11 @@ func TestOfferFollowsWhatIsKnown(t *testing.T) {
 		return o
 	}
 	cases := map[string]struct {
-		change func(world, *awsv1.EC2NodeClass)
+		change func(fixture, *awsv1.EC2NodeClass)
 		check  func(*testing.T, *catalog.Catalog) bool
 	}{
 		"a shortage": {
-			func(w world, _ *awsv1.EC2NodeClass) {
+			func(w fixture, _ *awsv1.EC2NodeClass) {
 				w.sources.Shortages.Note(offering.Shortage{InstanceType: "m5.large", Zone: zones[0], CapacityType: "spot"})
 			},
 			func(t *testing.T, c *catalog.Catalog) bool {
@@ -137,19 +137,19 @@ func TestOfferFollowsWhatIsKnown(t *testing.T) {
 			},
 		},
 		"a subnet without addresses": {
-			func(w world, _ *awsv1.EC2NodeClass) { w.sources.Shortages.NoteSubnet("subnet-" + zones[2]) },
+			func(w fixture, _ *awsv1.EC2NodeClass) { w.sources.Shortages.NoteSubnet("subnet-" + zones[2]) },
 			func(t *testing.T, c *catalog.Catalog) bool {
 				return !large(t, c, zones[2], "on-demand").Available && large(t, c, zones[1], "on-demand").Available
 			},
 		},
 		"spot prices": {
-			func(w world, _ *awsv1.EC2NodeClass) {
+			func(w fixture, _ *awsv1.EC2NodeClass) {
 				_ = w.sources.Prices.UpdateSpot(context.Background(), region{}, start)
 			},
 			func(t *testing.T, c *catalog.Catalog) bool { return large(t, c, zones[0], "spot").Price == 30_000 },
 		},
 		"memory that was seen": {
-			func(w world, class *awsv1.EC2NodeClass) {
+			func(w fixture, class *awsv1.EC2NodeClass) {
 				w.sources.Memory.Seen(offering.ImagesOf(class.Status.AMIs), "m5.large", 7<<30)
 			},
 			func(t *testing.T, c *catalog.Catalog) bool {
@@ -158,11 +158,11 @@ func TestOfferFollowsWhatIsKnown(t *testing.T) {
 			},
 		},
 		"a zone less": {
-			func(_ world, class *awsv1.EC2NodeClass) { class.Status.Subnets = class.Status.Subnets[:3] },
+			func(_ fixture, class *awsv1.EC2NodeClass) { class.Status.Subnets = class.Status.Subnets[:3] },
 			func(t *testing.T, c *catalog.Catalog) bool { return !large(t, c, zones[3], "on-demand").Available },
 		},
 		"a reservation": {
-			func(w world, class *awsv1.EC2NodeClass) {
+			func(w fixture, class *awsv1.EC2NodeClass) {
 				class.Status.CapacityReservations = []awsv1.CapacityReservation{{ID: "cr-1", InstanceType: "m5.large", AvailabilityZone: zones[0], ReservationType: "default"}}
 				w.sources.Counts.Synced("cr-1", 2)
 			},
@@ -175,7 +175,7 @@ func TestOfferFollowsWhatIsKnown(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, class := newWorld(t), class()
+			w, class := newFixture(t), class()
 			before, err := w.Offer(class)
 			if err != nil {
 				t.Fatal(err)
@@ -200,7 +200,7 @@ func TestOfferFollowsWhatIsKnown(t *testing.T) {
 // A shortage ends by itself, and the catalogue shows that as well.
 func TestShortagesEnd(t *testing.T) {
 	t.Parallel()
-	w, class := newWorld(t), class()
+	w, class := newFixture(t), class()
 	w.sources.Shortages.NoteCapacityType("spot")
 	short, err := w.Offer(class)
 	if err != nil {
@@ -222,7 +222,7 @@ func TestShortagesEnd(t *testing.T) {
 // A class without subnets in its status can buy nothing, and that is an error.
 func TestNoSubnets(t *testing.T) {
 	t.Parallel()
-	w, class := newWorld(t), class()
+	w, class := newFixture(t), class()
 	class.Status.Subnets = nil
 	if _, err := w.Offer(class); err == nil {
 		t.Error("no error")
@@ -232,7 +232,7 @@ func TestNoSubnets(t *testing.T) {
 // BenchmarkOffer makes the catalogue of a class for all types in four zones. The bound is
 // 50 ms and 20 MiB that stay.
 func BenchmarkOffer(b *testing.B) {
-	w, class := newWorld(b), class()
+	w, class := newFixture(b), class()
 	b.ReportAllocs()
 	var last offering.Offer
 	for b.Loop() {
@@ -248,7 +248,7 @@ func BenchmarkOffer(b *testing.B) {
 
 // BenchmarkOfferUnchanged is what a look costs when nothing has changed.
 func BenchmarkOfferUnchanged(b *testing.B) {
-	w, class := newWorld(b), class()
+	w, class := newFixture(b), class()
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := w.Offer(class); err != nil {

@@ -15,12 +15,12 @@ import (
 	"tenon/cloud/aws/offering"
 )
 
-type arc struct {
+type fakeZonalShift struct {
 	shifts []types.ZonalShiftInResource
 	err    error
 }
 
-func (a *arc) GetManagedResource(context.Context, *arczonalshift.GetManagedResourceInput, ...func(*arczonalshift.Options)) (*arczonalshift.GetManagedResourceOutput, error) {
+func (a *fakeZonalShift) GetManagedResource(context.Context, *arczonalshift.GetManagedResourceInput, ...func(*arczonalshift.Options)) (*arczonalshift.GetManagedResourceOutput, error) {
 	return &arczonalshift.GetManagedResourceOutput{ZonalShifts: a.shifts}, a.err
 }
 
@@ -31,7 +31,7 @@ func away(zone string, status types.AppliedStatus, until time.Duration) types.Zo
 // A zone is shifted while its shift is applied and has not ended; the end shows by itself.
 func TestShifts(t *testing.T) {
 	t.Parallel()
-	clock, a := clocktesting.NewFakePassiveClock(start), &arc{}
+	clock, a := clocktesting.NewFakePassiveClock(start), &fakeZonalShift{}
 	w := offering.NewShiftedZones(a, clock, func(context.Context) (string, error) { return "arn", nil })
 	update := func(want ...offering.ZoneShift) {
 		t.Helper()
@@ -61,7 +61,7 @@ func TestShifts(t *testing.T) {
 // What cannot be asked stays as it was.
 func TestErrors(t *testing.T) {
 	t.Parallel()
-	clock, a := clocktesting.NewFakePassiveClock(start), &arc{shifts: []types.ZonalShiftInResource{away("az1", types.AppliedStatusApplied, time.Hour)}}
+	clock, a := clocktesting.NewFakePassiveClock(start), &fakeZonalShift{shifts: []types.ZonalShiftInResource{away("az1", types.AppliedStatusApplied, time.Hour)}}
 	w := offering.NewShiftedZones(a, clock, func(context.Context) (string, error) { return "arn", nil })
 	if _, err := w.Update(t.Context()); err != nil {
 		t.Fatal(err)

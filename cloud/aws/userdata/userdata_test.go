@@ -112,15 +112,15 @@ func TestGolden(t *testing.T) {
 // What no image could read is refused before anything is bought.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	homeless := small(awsv1.FamilyAL2023)
-	homeless.Cluster.ServiceCIDR = ""
+	withoutRange := small(awsv1.FamilyAL2023)
+	withoutRange.Cluster.ServiceCIDR = ""
 	cases := map[string]struct {
 		in   userdata.Input
 		want string
 	}{
 		"an archive without a boundary": {with(small(awsv1.FamilyAL2), "Content-Type: multipart/mixed\n\nx"), "want multipart with a boundary"},
 		"an archive that is none":       {with(small(awsv1.FamilyAL2023), "Content-Type: text/plain; boundary=x\n\nx"), "want multipart with a boundary"},
-		"no service range":              {homeless, "cluster CIDR"},
+		"no service range":              {withoutRange, "cluster CIDR"},
 		"settings that are no TOML":     {with(small(awsv1.FamilyBottlerocket), "[settings"), "settings of the user"},
 		"a table that is none":          {with(small(awsv1.FamilyBottlerocket), "settings = 1"), "is no table"},
 	}

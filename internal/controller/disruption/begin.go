@@ -25,7 +25,7 @@ import (
 // start is a disruption as it is begun.
 type start struct {
 	plan   *plan.Disruption
-	stage  command.Stage
+	state  command.State
 	places []world.Place
 	pods   map[types.UID]bool // on the leavers
 	evict  []types.UID        // in this order
@@ -70,10 +70,10 @@ func (d *disruption) beginAll(ctx context.Context, picture world.Picture, chosen
 
 // prepare gathers what a command needs; nil if it is no more to be begun.
 func (d *disruption) prepare(ctx context.Context, s *snapshot.Snapshot, p *plan.Disruption) (*start, error) {
-	out := &start{plan: p, pods: map[types.UID]bool{}, stage: command.Stage{Now: s.Now, Record: command.Record{
+	out := &start{plan: p, pods: map[types.UID]bool{}, state: command.State{Now: s.Now, Record: command.Record{
 		ID: d.o.Suffix() + d.o.Suffix(), Reason: p.Reason, Begun: s.Now, Kind: kindOf(p), Savings: p.Savings, Evictions: p.Evictions(),
 	}}}
-	record := &out.stage.Record
+	record := &out.state.Record
 	for i := range p.Nodes {
 		r := &p.Nodes[i]
 		for _, pod := range r.Pods {
@@ -89,7 +89,7 @@ func (d *disruption) prepare(ctx context.Context, s *snapshot.Snapshot, p *plan.
 		if !found || l.Claim.DeletionTimestamp != nil || l.Node == nil || l.Node.Name != r.Node {
 			return nil, nil
 		}
-		out.stage.Leavers = append(out.stage.Leavers, l)
+		out.state.Leavers = append(out.state.Leavers, l)
 		record.Claims = append(record.Claims, command.Member{Claim: r.Claim, Pool: r.Pool, Price: r.Price})
 	}
 	if p.DeleteFirst { // what comes instead is bought for the pods, once the removal has begun
@@ -110,15 +110,15 @@ func (d *disruption) prepare(ctx context.Context, s *snapshot.Snapshot, p *plan.
 		if !ok {
 			return nil, nil
 		}
-		out.stage.Orders = append(out.stage.Orders, order)
+		out.state.Orders = append(out.state.Orders, order)
 		out.places = append(out.places, world.Place{On: order.Claim.Name, Pods: refsOf(s, p.Replacements[i].Pods)})
 		record.Replacements = append(record.Replacements, command.Member{
 			Claim: order.Claim.Name, Pool: order.Pool.Name, Price: p.Replacements[i].Offer.Price,
 		})
 	}
 	text := record.String() // now that everything is in it
-	for i := range out.stage.Orders {
-		out.stage.Orders[i].Claim.Annotations[karpenterv1.AnnotationDisruption] = text
+	for i := range out.state.Orders {
+		out.state.Orders[i].Claim.Annotations[karpenterv1.AnnotationDisruption] = text
 	}
 	return out, nil
 }
@@ -170,7 +170,7 @@ func (d *disruption) order(c *plan.Claim, market map[string]world.Sale, begun ti
 // begin writes the command: on the claims, on the nodes, and then its replacements.
 // When a write fails, everything is taken back, now or by the process that finds it on the objects.
 func (d *disruption) begin(ctx context.Context, s *start, number int64) error {
-	r := &s.stage.Record
+	r := &s.state.Record
 	d.underway.Begin(world.Underway{Record: *r, Places: s.places, Pods: s.pods, Evict: s.evict})
 	defer d.underway.Begun(r.ID)
 	d.tellBegin(ctx, s)
@@ -180,7 +180,7 @@ func (d *disruption) begin(ctx context.Context, s *start, number int64) error {
 		d.recordOutcome(r, journal.Outcome{Result: journal.Failed, Why: err.Error()})
 		return err
 	}
-	if _, err := d.o.Executor.Perform(ctx, &s.stage, s.stage.Effects(command.Begin)); err != nil {
+	if _, err := d.o.Executor.Perform(ctx, &s.state, s.state.Effects(command.Begin)); err != nil {
 		return d.undo(ctx, r, err)
 	}
 	d.countBegun(r)
@@ -190,9 +190,9 @@ func (d *disruption) begin(ctx context.Context, s *start, number int64) error {
 // undo takes a command back that could not be begun. What it cannot take back now is found
 // on the objects.
 func (d *disruption) undo(ctx context.Context, r *command.Record, cause error) error {
-	stage, err := d.stage(ctx, d.kit.Uncached(reconcile.AfterOwnWrite), world.Underway{Record: *r})
+	state, err := d.state(ctx, d.kit.Uncached(reconcile.AfterOwnWrite), world.Underway{Record: *r})
 	if err == nil {
-		err = d.abandon(ctx, stage, command.Why{Code: command.BeginFailed, Message: cause.Error()})
+		err = d.abandon(ctx, state, command.Why{Code: command.BeginFailed, Message: cause.Error()})
 	}
 	if err != nil {
 		reconcile.Log(ctx).Error(err, "could not take back a disruption that was not begun completely", "command-id", r.ID)

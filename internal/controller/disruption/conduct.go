@@ -67,30 +67,30 @@ func (d *disruption) meet(ctx context.Context) ([]*karpenterv1.NodeClaim, error)
 // not on a cache: a cache that is behind would have us overtaken for as long, and some steps
 // cannot be taken back.
 func (d *disruption) advance(ctx context.Context, u world.Underway) error {
-	stage, err := d.stage(ctx, d.kit.Client, u)
+	state, err := d.state(ctx, d.kit.Client, u)
 	if err != nil {
 		return err
 	}
-	switch step, _ := stage.Next(); step {
+	switch step, _ := state.Next(); step {
 	case command.Mark:
 		u.Closed = time.Time{}
 		d.underway.Closed(u.Record.ID, u.Closed)
 	case command.Wait:
 		if u.Closed.IsZero() {
-			d.underway.Closed(u.Record.ID, stage.Now)
+			d.underway.Closed(u.Record.ID, state.Now)
 		}
-		d.tellWaiting(stage)
+		d.tellWaiting(state)
 		return nil
 	}
-	if stage, err = d.stage(ctx, d.kit.Uncached(reconcile.BeforeRemoval), u); err != nil {
+	if state, err = d.state(ctx, d.kit.Uncached(reconcile.BeforeRemoval), u); err != nil {
 		return err
 	}
-	step, why := stage.Next()
-	return d.take(ctx, stage, step, why)
+	step, why := state.Next()
+	return d.take(ctx, state, step, why)
 }
 
 // take does a step.
-func (d *disruption) take(ctx context.Context, s *command.Stage, step command.Step, why command.Why) error {
+func (d *disruption) take(ctx context.Context, s *command.State, step command.Step, why command.Why) error {
 	switch step {
 	case command.Look:
 		return d.remove(ctx, s)
@@ -116,10 +116,10 @@ func (d *disruption) take(ctx context.Context, s *command.Stage, step command.St
 	return err
 }
 
-// stage reads the objects of a command.
-func (d *disruption) stage(ctx context.Context, reader client.Reader, u world.Underway) (*command.Stage, error) {
+// state reads the objects of a command.
+func (d *disruption) state(ctx context.Context, reader client.Reader, u world.Underway) (*command.State, error) {
 	r := u.Record
-	s := &command.Stage{Record: r, Now: d.kit.Clock.Now(), Closed: u.Closed, Patience: patience(d.underway.Machines())}
+	s := &command.State{Record: r, Now: d.kit.Clock.Now(), Closed: u.Closed, Patience: patience(d.underway.Machines())}
 	for _, m := range r.Claims {
 		l, found, err := execute.ReadLeaver(ctx, reader, m.Claim)
 		if err != nil {
@@ -155,7 +155,7 @@ func patience(machines int) time.Duration {
 }
 
 // remove looks at the nodes once more, and deletes the claims of those that nothing keeps.
-func (d *disruption) remove(ctx context.Context, s *command.Stage) error {
+func (d *disruption) remove(ctx context.Context, s *command.State) error {
 	look, objections := d.secondLook(s), map[string]reason.Cause{}
 	for _, l := range s.Staying() {
 		cause, err := look.objection(ctx, l)
@@ -182,7 +182,7 @@ func (d *disruption) remove(ctx context.Context, s *command.Stage) error {
 }
 
 // abandon takes a command back.
-func (d *disruption) abandon(ctx context.Context, s *command.Stage, why command.Why) error {
+func (d *disruption) abandon(ctx context.Context, s *command.State, why command.Why) error {
 	d.tellAbandoned(ctx, s, why.Text())
 	if _, err := d.o.Executor.Perform(ctx, s, s.Effects(command.Abandon)); err != nil {
 		return err
@@ -210,7 +210,7 @@ func (d *disruption) tidy(ctx context.Context, claims []*karpenterv1.NodeClaim) 
 			recorded = append(recorded, claim)
 		}
 	}
-	none := &command.Stage{Now: d.kit.Clock.Now()}
+	none := &command.State{Now: d.kit.Clock.Now()}
 	_, err := d.o.Executor.Perform(ctx, none, command.Unrecord(recorded))
 	wrong := []error{err}
 	var marked []command.Leaver

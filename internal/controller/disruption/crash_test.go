@@ -32,7 +32,7 @@ func TestACrashAtAnyWrite(t *testing.T) {
 // crashAt lets the process die at a write; it reports whether there were so many.
 func crashAt(t *testing.T, at int, after bool) bool {
 	t.Helper()
-	h := newHouse(t, web())
+	h := newFixture(t, web())
 	for _, name := range []string{"a", "b"} {
 		h.machine(machine{name: name, kind: "general-8", capacity: catalog.OnDemand, pods: 1})
 	}
@@ -83,7 +83,7 @@ func crashAt(t *testing.T, at int, after bool) bool {
 // disruption from its way.
 func TestOneStuckCommandBlocksNoOther(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, web())
+	h := newFixture(t, web())
 	for _, name := range []string{"a", "b"} {
 		h.machine(machine{name: name, kind: "general-8", capacity: catalog.OnDemand, pods: 1})
 	}
@@ -101,7 +101,7 @@ func TestOneStuckCommandBlocksNoOther(t *testing.T) {
 // Replacements that are not there in time are given up, and the nodes take pods again.
 func TestReplacementsThatNeverCome(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, web())
+	h := newFixture(t, web())
 	for _, name := range []string{"a", "b"} {
 		h.machine(machine{name: name, kind: "general-8", capacity: catalog.OnDemand, pods: 1})
 	}
@@ -116,7 +116,7 @@ func TestReplacementsThatNeverCome(t *testing.T) {
 // nothing else may change for long.
 func TestPoolsThatCannotBuyYet(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, web())
+	h := newFixture(t, web())
 	h.closed = true
 	for _, name := range []string{"a", "b"} {
 		h.machine(machine{name: name, kind: "general-8", capacity: catalog.OnDemand, pods: 1})
@@ -131,7 +131,7 @@ func TestPoolsThatCannotBuyYet(t *testing.T) {
 // A disruption that was taken back before anything of it could be seen is decided about again soon.
 func TestWhatWasTakenBackIsDecidedAgain(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, web())
+	h := newFixture(t, web())
 	for _, name := range []string{"a", "b"} {
 		h.machine(machine{name: name, kind: "general-8", capacity: catalog.OnDemand, pods: 1})
 	}
@@ -153,7 +153,7 @@ func TestWhatWasTakenBackIsDecidedAgain(t *testing.T) {
 // the node is closed: when leaders change, two may be alive for a moment.
 func TestWhatOthersHaveBegunCountsInBudgets(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, web(func(p *karpenterv1.NodePool) { p.Spec.Disruption.Budgets = []karpenterv1.Budget{{Nodes: "1"}} }))
+	h := newFixture(t, web(func(p *karpenterv1.NodePool) { p.Spec.Disruption.Budgets = []karpenterv1.Budget{{Nodes: "1"}} }))
 	h.closed = true // nothing is begun until there is something to buy
 	for _, name := range []string{"a", "b"} {
 		h.machine(machine{name: name, kind: "general-8", capacity: catalog.OnDemand, pods: 1})
@@ -175,7 +175,7 @@ func TestWhatOthersHaveBegunCountsInBudgets(t *testing.T) {
 // An empty node on which nothing can be written keeps no other here.
 func TestEmptyNodesGoByThemselves(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, web())
+	h := newFixture(t, web())
 	for _, name := range []string{"a", "b"} {
 		h.machine(machine{name: name, kind: "general-4", capacity: catalog.OnDemand})
 	}
@@ -193,7 +193,7 @@ func TestEmptyNodesGoByThemselves(t *testing.T) {
 // Marks that belong to no command are taken back: they are those of an earlier process.
 func TestMarksOfNobodyAreTakenBack(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, web(func(p *karpenterv1.NodePool) { p.Spec.Disruption.Budgets = []karpenterv1.Budget{{Nodes: "0"}} }))
+	h := newFixture(t, web(func(p *karpenterv1.NodePool) { p.Spec.Disruption.Budgets = []karpenterv1.Budget{{Nodes: "0"}} }))
 	h.machine(machine{name: "a", kind: "general-4", capacity: catalog.OnDemand, pods: 2})
 	h.mark("a")
 	h.pass(2 * time.Second)

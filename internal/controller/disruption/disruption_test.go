@@ -15,7 +15,7 @@ import (
 // An unneeded node is closed, looked at again, and deleted.
 func TestAnEmptyNodeIsDeleted(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, web())
+	h := newFixture(t, web())
 	h.machine(machine{name: "a", kind: "general-4", capacity: catalog.OnDemand})
 	h.pass(time.Second)
 	h.expect("a: closed Empty recorded")
@@ -27,7 +27,7 @@ func TestAnEmptyNodeIsDeleted(t *testing.T) {
 // behind.
 func TestAPodThatComesInBetweenKeepsItsNode(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, web())
+	h := newFixture(t, web())
 	h.machine(machine{name: "a", kind: "general-4", capacity: catalog.OnDemand})
 	h.pass(2 * time.Second)
 	h.pod("late", "node-a", func(p *corev1.Pod) {
@@ -41,7 +41,7 @@ func TestAPodThatComesInBetweenKeepsItsNode(t *testing.T) {
 // Nodes that are half empty are replaced: the new node is ready before the old ones go.
 func TestReplacementsAreReadyFirst(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, web())
+	h := newFixture(t, web())
 	for _, name := range []string{"a", "b", "c"} {
 		h.machine(machine{name: name, kind: "general-8", capacity: catalog.OnDemand, pods: 1})
 	}
@@ -55,7 +55,7 @@ func TestReplacementsAreReadyFirst(t *testing.T) {
 // When a replacement is lost, everything is taken back.
 func TestALostReplacementTakesEverythingBack(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, web())
+	h := newFixture(t, web())
 	for _, name := range []string{"a", "b", "c"} {
 		h.machine(machine{name: name, kind: "general-8", capacity: catalog.OnDemand, pods: 1})
 	}
@@ -69,7 +69,7 @@ func TestALostReplacementTakesEverythingBack(t *testing.T) {
 // Another writer's change of a claim does not keep a command from beginning.
 func TestOtherWritersDoNotMatter(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, web())
+	h := newFixture(t, web())
 	h.machine(machine{name: "a", kind: "general-4", capacity: catalog.OnDemand})
 	written := false
 	h.Fail(func(c harness.Call) error {

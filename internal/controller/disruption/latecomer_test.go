@@ -18,10 +18,10 @@ import (
 	"tenon/internal/testing/harness"
 )
 
-// staff are the controllers that take nodes down once their claims are deleted.
-type staff struct{ claims, nodes, pods reconcile.Controller }
+// nodeControllers are the controllers that take nodes down once their claims are deleted.
+type nodeControllers struct{ claims, nodes, pods reconcile.Controller }
 
-func (h *house) staff() staff {
+func (h *fixture) nodeControllers() nodeControllers {
 	h.t.Helper()
 	parts := assembly.New(h.Kit)
 	parts.Synced, parts.Suffix, parts.Parallel = func() bool { return true }, func() string { return "unused" }, 1
@@ -33,12 +33,12 @@ func (h *house) staff() staff {
 		}
 		return list[at]
 	}
-	return staff{claims: find("nodeclaim.lifecycle"), nodes: find("node.termination"), pods: find("eviction-queue")}
+	return nodeControllers{claims: find("nodeclaim.lifecycle"), nodes: find("node.termination"), pods: find("eviction-queue")}
 }
 
 // work lets time go by as pass does, with nodes that drain and go, and replacements that come up
 // some seconds after they were made. Errors are part of the day.
-func (h *house) work(who staff, d time.Duration, now func() error) {
+func (h *fixture) work(controllers nodeControllers, d time.Duration, now func() error) {
 	h.t.Helper()
 	for i := range int(d / time.Second) {
 		h.Clock.Step(time.Second)
@@ -49,7 +49,7 @@ func (h *house) work(who staff, d time.Duration, now func() error) {
 		h.try(h.evaluate, client.ObjectKey{})
 		h.watch()
 		h.try(h.conduct, client.ObjectKey{})
-		h.takeDown(who)
+		h.takeDown(controllers)
 		if now != nil {
 			h.Must(now())
 		}
@@ -57,12 +57,12 @@ func (h *house) work(who staff, d time.Duration, now func() error) {
 }
 
 // takeDown runs the controllers of what is being deleted: claims first, as their deletion begins it.
-func (h *house) takeDown(who staff) {
+func (h *fixture) takeDown(controllers nodeControllers) {
 	ctx := context.Background()
 	for _, each := range []struct {
 		list client.ObjectList
 		runs reconcile.Controller
-	}{{&karpenterv1.NodeClaimList{}, who.claims}, {&corev1.NodeList{}, who.nodes}, {&corev1.PodList{}, who.pods}} {
+	}{{&karpenterv1.NodeClaimList{}, controllers.claims}, {&corev1.NodeList{}, controllers.nodes}, {&corev1.PodList{}, controllers.pods}} {
 		h.Must(h.API.List(ctx, each.list))
 		for _, o := range objects(h.t, each.list) {
 			if _, isPod := o.(*corev1.Pod); isPod || o.GetDeletionTimestamp() != nil {
@@ -92,7 +92,7 @@ func objects(t *testing.T, list client.ObjectList) (out []client.Object) {
 }
 
 // try reconciles and ignores errors: there is always a next time.
-func (h *house) try(c reconcile.Controller, key client.ObjectKey) {
+func (h *fixture) try(c reconcile.Controller, key client.ObjectKey) {
 	_, _ = c.Reconcile(context.Background(), key)
 }
 
@@ -112,17 +112,17 @@ func moments(calls []harness.Call) []int {
 // it is never lost. Its node stays as it was, or drains and waits for the pod.
 func TestAProtectedPodIsNeverLost(t *testing.T) {
 	t.Parallel()
-	scenes := map[string]func(*house){
-		"an empty node": func(h *house) {
+	cases := map[string]func(*fixture){
+		"an empty node": func(h *fixture) {
 			h.machine(machine{name: "a", kind: "general-4", capacity: catalog.OnDemand})
 		},
-		"one of two that become one": func(h *house) {
+		"one of two that become one": func(h *fixture) {
 			for _, name := range []string{"a", "b"} {
 				h.machine(machine{name: name, kind: "general-8", capacity: catalog.OnDemand, pods: 1})
 			}
 		},
 	}
-	for name, set := range scenes {
+	for name, set := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			calls, _ := bindLate(t, set, never)
@@ -145,12 +145,12 @@ const stays, waits = "it stays", "it drains and waits"
 
 // bindLate has a protected pod bound to node a before one of the calls, and gives all calls and how
 // it ended. Kubelets of nodes that are being deleted take no pods: then it does not end at all.
-func bindLate(t *testing.T, set func(*house), at int) (calls []harness.Call, end string) {
+func bindLate(t *testing.T, set func(*fixture), at int) (calls []harness.Call, end string) {
 	t.Helper()
-	h := newHouse(t, web())
+	h := newFixture(t, web())
 	set(h)
 	h.watch()
-	who := h.staff()
+	controllers := h.nodeControllers()
 	h.Calls()
 	n, bound := 0, false
 	h.Fail(func(c harness.Call) error {
@@ -165,7 +165,7 @@ func bindLate(t *testing.T, set func(*house), at int) (calls []harness.Call, end
 		}
 		return nil
 	})
-	h.work(who, 15*time.Second, func() error {
+	h.work(controllers, 15*time.Second, func() error {
 		var pod corev1.Pod
 		if err := h.API.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "precious"}, &pod); bound && (err != nil || pod.DeletionTimestamp != nil) {
 			return fmt.Errorf("bound before call %d: the pod is lost, %v", at, err)
@@ -188,7 +188,7 @@ func bindLate(t *testing.T, set func(*house), at int) (calls []harness.Call, end
 }
 
 // goes reports whether a claim is being deleted.
-func (h *house) goes(name string) bool {
+func (h *fixture) goes(name string) bool {
 	var claim karpenterv1.NodeClaim
 	return !h.Get(name, &claim) || claim.DeletionTimestamp != nil
 }

@@ -13,7 +13,7 @@ import (
 
 // succeeded tells those who learn from it that a command was carried out. Commands whose
 // nodes went by themselves, before their replacements were ready, teach nothing.
-func (d *disruption) succeeded(ctx context.Context, s *command.Stage) error {
+func (d *disruption) succeeded(ctx context.Context, s *command.State) error {
 	for _, r := range s.Replacements {
 		if r == nil || !r.Conditions(s.Now).IsTrue(karpenterv1.ConditionInitialized) {
 			return nil
@@ -25,7 +25,7 @@ func (d *disruption) succeeded(ctx context.Context, s *command.Stage) error {
 
 // ended tells of a command that was carried out, or failed. To tell the same twice does no
 // harm, so that it can be told before the traces of the command are removed.
-func (d *disruption) ended(ctx context.Context, s *command.Stage, failed command.Why) error {
+func (d *disruption) ended(ctx context.Context, s *command.State, failed command.Why) error {
 	return errors.Join(
 		d.o.Rollouts.Ended(ctx, s.Record, failed.Text()),
 		d.o.Ledger.Over(ctx, s.Record, d.realised(s), failed.Code != reason.None),
@@ -33,7 +33,7 @@ func (d *disruption) ended(ctx context.Context, s *command.Stage, failed command
 }
 
 // realised is what a command saves an hour by the prices of what was really launched for it.
-func (d *disruption) realised(s *command.Stage) model.Money {
+func (d *disruption) realised(s *command.State) model.Money {
 	return d.sum(s.Record.Claims) - d.sum(s.Record.Replacements)
 }
 

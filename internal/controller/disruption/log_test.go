@@ -36,7 +36,7 @@ func count(lines []string, text string) (n int) {
 // Operators look for the line that says that a disruption was carried out. There is one for each.
 func TestACommandThatSucceededIsLogged(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, web())
+	h := newFixture(t, web())
 	var lines []string
 	logged(&h.conduct, &lines)
 	h.machine(machine{name: "a", kind: "general-4", capacity: catalog.OnDemand})
@@ -51,7 +51,7 @@ func TestABrokenBudgetIsLogged(t *testing.T) {
 	t.Parallel()
 	pool, nonsense := web(), "every now and then"
 	pool.Spec.Disruption.Budgets = []karpenterv1.Budget{{Nodes: "1", Schedule: &nonsense, Duration: &scalar.Duration{Duration: time.Hour}}}
-	h := newHouse(t, pool)
+	h := newFixture(t, pool)
 	var lines []string
 	logged(&h.evaluate, &lines)
 	h.machine(machine{name: "a", kind: "general-4", capacity: catalog.OnDemand})

@@ -26,14 +26,14 @@ import (
 // is read from the API server itself, budgets once for each namespace.
 type look struct {
 	d      *disruption
-	stage  *command.Stage
+	state  *command.State
 	pods   map[types.UID]bool // that the decision knew; nil if it is forgotten
 	index  *ingest.Index
 	listed map[string]bool // namespaces whose budgets are in the index
 }
 
-func (d *disruption) secondLook(s *command.Stage) *look {
-	return &look{d: d, stage: s, pods: d.underway.Find(s.Record.ID).Pods, index: ingest.NewIndex(), listed: map[string]bool{}}
+func (d *disruption) secondLook(s *command.State) *look {
+	return &look{d: d, state: s, pods: d.underway.Find(s.Record.ID).Pods, index: ingest.NewIndex(), listed: map[string]bool{}}
 }
 
 // objection is why a leaver has to stay after all; no cause if nothing speaks against its
@@ -51,7 +51,7 @@ func (k *look) objection(ctx context.Context, l command.Leaver) (reason.Cause, e
 			return reason.Cause{}, err
 		}
 	}
-	t := ingest.NewTranslator(k.index, ingest.Options{Now: k.stage.Now})
+	t := ingest.NewTranslator(k.index, ingest.Options{Now: k.state.Now})
 	bound := make(map[string]*corev1.Pod, len(pods))
 	ties := make([]*snapshot.Pod, len(pods))
 	for i, pod := range pods {
@@ -60,10 +60,10 @@ func (k *look) objection(ctx context.Context, l command.Leaver) (reason.Cause, e
 	}
 	life := t.Life(l.Node, l.Claim)
 	node := disruptable.Node{
-		Node: &snapshot.Node{Life: life}, Pods: slices.Values(ties), Forced: k.stage.Record.Reason == plan.Drifted && life.Bounded,
+		Node: &snapshot.Node{Life: life}, Pods: slices.Values(ties), Forced: k.state.Record.Reason == plan.Drifted && life.Bounded,
 	}
 	known := func(p *snapshot.Pod) bool { return k.knew(bound[p.UID]) }
-	return disruptable.NewRules(k.stage.Now, t.Budgets()).Unmet(node, known, plan.ToRemove()), nil
+	return disruptable.NewRules(k.state.Now, t.Budgets()).Unmet(node, known, plan.ToRemove()), nil
 }
 
 // knew reports whether the decision knew a pod. Where its pods are not remembered, it knew those
@@ -72,7 +72,7 @@ func (k *look) knew(pod *corev1.Pod) bool {
 	if k.pods != nil {
 		return k.pods[pod.UID]
 	}
-	return k.stage.Record.Preceded(pod)
+	return k.state.Record.Preceded(pod)
 }
 
 // read puts into the index what has a say in the eviction of a pod: the budgets of its

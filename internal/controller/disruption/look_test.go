@@ -47,8 +47,8 @@ func budgetOf(name string, allowed int32) *policyv1.PodDisruptionBudget {
 	}
 }
 
-// glance is a second look at a node on which there is a pod, or none.
-type glance struct {
+// secondLook is a second look at a node on which there is a pod, or none.
+type secondLook struct {
 	reason    plan.Reason
 	pod       *corev1.Pod
 	budgets   []*policyv1.PodDisruptionBudget
@@ -57,7 +57,7 @@ type glance struct {
 	protected bool // the node
 }
 
-func (g glance) objection(t *testing.T) string {
+func (g secondLook) objection(t *testing.T) string {
 	t.Helper()
 	r := harness.New(t, memory.Options{})
 	l := command.Leaver{Claim: &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, Node: &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-a"}}}
@@ -77,7 +77,7 @@ func (g glance) objection(t *testing.T) string {
 		r.Must(r.API.Create(context.Background(), b))
 	}
 	d := &disruption{kit: r.Kit, underway: &world.Disruptions{}}
-	look := d.secondLook(&command.Stage{Record: command.Record{Reason: g.reason, Begun: decided}, Now: decided.Add(500 * time.Millisecond)})
+	look := d.secondLook(&command.State{Record: command.Record{Reason: g.reason, Begun: decided}, Now: decided.Add(500 * time.Millisecond)})
 	look.pods = g.known
 	cause, err := look.objection(context.Background(), l)
 	r.Must(err)
@@ -98,25 +98,25 @@ func TestSecondLook(t *testing.T) {
 	lenient.Spec.UnhealthyPodEvictionPolicy = new(policyv1.AlwaysAllow)
 	list := func(b ...*policyv1.PodDisruptionBudget) []*policyv1.PodDisruptionBudget { return b }
 	for name, tc := range map[string]struct {
-		glance
+		secondLook
 		want string
 	}{
-		"nothing has changed":                 {glance{reason: plan.Underutilized, pod: onNode(long)}, ""},
-		"a pod came":                          {glance{reason: plan.Underutilized, pod: onNode(now)}, "Pod came after the decision (Pod=default/p)"},
-		"a pod came in the same second":       {glance{reason: plan.Empty, pod: onNode(decided.Truncate(time.Second))}, "Pod came after"},
-		"a pod that the decision knew":        {glance{reason: plan.Empty, pod: onNode(now), known: map[types.UID]bool{"p": true}}, ""},
-		"a pod that the decision did not see": {glance{reason: plan.Empty, pod: onNode(long), known: map[types.UID]bool{}}, "Pod came after"},
-		"a daemon came":                       {glance{reason: plan.Empty, pod: onNode(now, daemon)}, ""},
-		"a pod is protected":                  {glance{reason: plan.Underutilized, pod: onNode(long, protected)}, `"karpenter.sh/do-not-disrupt" annotation (Pod=default/p)`},
-		"a pod is protected, and ends":        {glance{reason: plan.Underutilized, pod: onNode(long, protected, ending)}, ""},
-		"a pod is protected, drift may force": {glance{reason: plan.Drifted, pod: onNode(long, protected), bounded: true}, ""},
-		"a pod is protected, money may not":   {glance{reason: plan.Underutilized, pod: onNode(long, protected), bounded: true}, "annotation"},
-		"the node is protected":               {glance{reason: plan.Empty, protected: true}, "Disruption is blocked"},
-		"a budget allows nothing":             {glance{reason: plan.Underutilized, pod: onNode(long), budgets: list(budgetOf("b", 0))}, "Pdb prevents pod evictions (PodDisruptionBudget=[default/b])"},
-		"a budget allows one":                 {glance{reason: plan.Underutilized, pod: onNode(long), budgets: list(budgetOf("b", 1))}, ""},
-		"two budgets":                         {glance{reason: plan.Underutilized, pod: onNode(long), budgets: list(budgetOf("b", 1), budgetOf("c", 1))}, "multiple PDBs (PodDisruptionBudget(s)=[default/b default/c])"},
-		"a budget that ignores the pod":       {glance{reason: plan.Underutilized, pod: onNode(long, unready), budgets: list(lenient.DeepCopy())}, ""},
-		"two budgets, one ignores the pod":    {glance{reason: plan.Underutilized, pod: onNode(long, unready), budgets: list(lenient.DeepCopy(), budgetOf("c", 1))}, "multiple PDBs"},
+		"nothing has changed":                 {secondLook{reason: plan.Underutilized, pod: onNode(long)}, ""},
+		"a pod came":                          {secondLook{reason: plan.Underutilized, pod: onNode(now)}, "Pod came after the decision (Pod=default/p)"},
+		"a pod came in the same second":       {secondLook{reason: plan.Empty, pod: onNode(decided.Truncate(time.Second))}, "Pod came after"},
+		"a pod that the decision knew":        {secondLook{reason: plan.Empty, pod: onNode(now), known: map[types.UID]bool{"p": true}}, ""},
+		"a pod that the decision did not see": {secondLook{reason: plan.Empty, pod: onNode(long), known: map[types.UID]bool{}}, "Pod came after"},
+		"a daemon came":                       {secondLook{reason: plan.Empty, pod: onNode(now, daemon)}, ""},
+		"a pod is protected":                  {secondLook{reason: plan.Underutilized, pod: onNode(long, protected)}, `"karpenter.sh/do-not-disrupt" annotation (Pod=default/p)`},
+		"a pod is protected, and ends":        {secondLook{reason: plan.Underutilized, pod: onNode(long, protected, ending)}, ""},
+		"a pod is protected, drift may force": {secondLook{reason: plan.Drifted, pod: onNode(long, protected), bounded: true}, ""},
+		"a pod is protected, money may not":   {secondLook{reason: plan.Underutilized, pod: onNode(long, protected), bounded: true}, "annotation"},
+		"the node is protected":               {secondLook{reason: plan.Empty, protected: true}, "Disruption is blocked"},
+		"a budget allows nothing":             {secondLook{reason: plan.Underutilized, pod: onNode(long), budgets: list(budgetOf("b", 0))}, "Pdb prevents pod evictions (PodDisruptionBudget=[default/b])"},
+		"a budget allows one":                 {secondLook{reason: plan.Underutilized, pod: onNode(long), budgets: list(budgetOf("b", 1))}, ""},
+		"two budgets":                         {secondLook{reason: plan.Underutilized, pod: onNode(long), budgets: list(budgetOf("b", 1), budgetOf("c", 1))}, "multiple PDBs (PodDisruptionBudget(s)=[default/b default/c])"},
+		"a budget that ignores the pod":       {secondLook{reason: plan.Underutilized, pod: onNode(long, unready), budgets: list(lenient.DeepCopy())}, ""},
+		"two budgets, one ignores the pod":    {secondLook{reason: plan.Underutilized, pod: onNode(long, unready), budgets: list(lenient.DeepCopy(), budgetOf("c", 1))}, "multiple PDBs"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

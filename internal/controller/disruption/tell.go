@@ -23,10 +23,10 @@ import (
 
 // tellBegin says what is about to be done: one line in the log, and events on the objects.
 func (d *disruption) tellBegin(ctx context.Context, s *start) {
-	r := &s.stage.Record
-	nodes := make([]string, len(s.stage.Leavers))
-	disrupted := make([]map[string]string, len(s.stage.Leavers))
-	for i, l := range s.stage.Leavers {
+	r := &s.state.Record
+	nodes := make([]string, len(s.state.Leavers))
+	disrupted := make([]map[string]string, len(s.state.Leavers))
+	for i, l := range s.state.Leavers {
 		nodes[i] = l.Name()
 		disrupted[i] = map[string]string{
 			"Node": nodes[i], "NodeClaim": l.Claim.Name,
@@ -34,10 +34,10 @@ func (d *disruption) tellBegin(ctx context.Context, s *start) {
 		}
 	}
 	reconcile.Log(ctx).Info("disrupting node(s)", "command", r.Text(nodes), "command-id", r.ID, "decision", r.Decision(),
-		"disrupted-node-count", len(s.stage.Leavers), "replacement-node-count", len(s.stage.Orders), "pod-count", r.Evictions,
+		"disrupted-node-count", len(s.state.Leavers), "replacement-node-count", len(s.state.Orders), "pod-count", r.Evictions,
 		"disrupted-nodes", disrupted, "replacement-nodes", replacements(s))
-	if r.Reason == plan.Underutilized && len(s.stage.Orders) > 0 {
-		for i, l := range s.stage.Leavers {
+	if r.Reason == plan.Underutilized && len(s.state.Orders) > 0 {
+		for i, l := range s.state.Leavers {
 			text := fmt.Sprintf("replace: [%s]%s", nodes[i], r.Arrow())
 			if len(nodes) > 1 {
 				text = fmt.Sprintf("replace: [%s] (part of %d-node consolidation)", nodes[i], len(nodes))
@@ -70,9 +70,9 @@ func (d *disruption) tellScores(s *start) {
 	for _, score := range s.plan.Scores {
 		text := fmt.Sprintf("score %.2f >= threshold %.2f (k: %d, savings %.1f%%, disruption %.1f%%)",
 			score.Value(), 1.0/balance, balance, 100*score.Savings, 100*score.Disruption)
-		d.kit.Metrics.ConsolidationScore.WithLabelValues(s.stage.Record.Decision(), score.Pool, "balanced").Observe(score.Value())
-		if len(s.stage.Leavers) == 1 {
-			d.both(s.stage.Leavers[0], "ConsolidationApproved", text, text)
+		d.kit.Metrics.ConsolidationScore.WithLabelValues(s.state.Record.Decision(), score.Pool, "balanced").Observe(score.Value())
+		if len(s.state.Leavers) == 1 {
+			d.both(s.state.Leavers[0], "ConsolidationApproved", text, text)
 			continue
 		}
 		if pool, found := d.o.World.Pool(score.Pool); found {
@@ -111,7 +111,7 @@ func (d *disruption) policy(name string) string {
 }
 
 // tellWaiting tells of replacements that are not ready.
-func (d *disruption) tellWaiting(s *command.Stage) {
+func (d *disruption) tellWaiting(s *command.State) {
 	for _, claim := range s.Replacements {
 		if claim == nil {
 			continue
@@ -125,7 +125,7 @@ func (d *disruption) tellWaiting(s *command.Stage) {
 }
 
 // tellRemoved tells of a node whose claim has been deleted.
-func (d *disruption) tellRemoved(ctx context.Context, s *command.Stage, l command.Leaver) {
+func (d *disruption) tellRemoved(ctx context.Context, s *command.State, l command.Leaver) {
 	why := string(s.Record.Reason)
 	d.both(l, "DisruptionTerminating", "Disrupting Node: "+why, "Disrupting NodeClaim: "+why, why)
 	reconcile.Log(ctx).V(1).Info("deleting disrupted nodeclaim", "NodeClaim", l.Claim.Name, "Node", l.Name(), "command-id", s.Record.ID, "reason", why)
@@ -133,7 +133,7 @@ func (d *disruption) tellRemoved(ctx context.Context, s *command.Stage, l comman
 
 // tellObjections tells of nodes that have to stay, because something came up since the
 // decision.
-func (d *disruption) tellObjections(ctx context.Context, s *command.Stage, objections map[string]reason.Cause) {
+func (d *disruption) tellObjections(ctx context.Context, s *command.State, objections map[string]reason.Cause) {
 	if len(objections) == 0 {
 		return
 	}
@@ -155,7 +155,7 @@ func (d *disruption) tellObjections(ctx context.Context, s *command.Stage, objec
 }
 
 // tellAbandoned tells of a command that is taken back.
-func (d *disruption) tellAbandoned(ctx context.Context, s *command.Stage, why string) {
+func (d *disruption) tellAbandoned(ctx context.Context, s *command.State, why string) {
 	var nodes []string
 	missing := 0
 	for _, l := range s.Leavers {

@@ -99,20 +99,20 @@ func (q *queue) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Res
 		return reconcile.Never, err
 	}
 	// 2. Decide: what the drain wants done about this pod.
-	decision := drain.Decide(leave.Scene)
+	decision := drain.Decide(leave.State)
 	if !decision.Awaits(pod.UID) {
 		return reconcile.Never, nil
 	}
 	step, todo := decision.StepFor(pod.UID)
 	// 3. Act, when it is the pod's turn.
-	if wait := q.turn(leave.Scene, step); todo && wait > 0 {
+	if wait := q.turn(leave.State, step); todo && wait > 0 {
 		return reconcile.In(wait), nil
 	}
 	switch {
 	case !todo:
-		return again(leave.Scene, decision), nil
+		return again(leave.State, decision), nil
 	case step.Forced:
-		return again(leave.Scene, decision), q.remove(ctx, leave, step)
+		return again(leave.State, decision), q.remove(ctx, leave, step)
 	case surge.Wanted(pod):
 		return q.surge(ctx, leave, decision, step)
 	}
@@ -120,7 +120,7 @@ func (q *queue) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Res
 }
 
 // turn is how long a pod waits for others that are to leave before it.
-func (q *queue) turn(s drain.Scene, step drain.Step) time.Duration {
+func (q *queue) turn(s drain.State, step drain.Step) time.Duration {
 	if step.Pod == nil || step.Forced {
 		return 0
 	}
@@ -152,7 +152,7 @@ func (q *queue) drains(node *corev1.Node) bool {
 }
 
 // again is when to look at a pod for which there is nothing to do now.
-func again(s drain.Scene, d drain.Decision) reconcile.Result {
+func again(s drain.State, d drain.Decision) reconcile.Result {
 	result := reconcile.In(longestWait)
 	if !d.Next.IsZero() {
 		result = result.Sooner(reconcile.In(d.Next.Sub(s.Now)))
@@ -170,7 +170,7 @@ func (q *queue) remove(ctx context.Context, leave departure.Departure, step drai
 	if err != nil {
 		return fmt.Errorf("delete pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}
-	q.Events.Publish(drain.Deleted(pod, step.Grace, leave.Scene.Deadline))
+	q.Events.Publish(drain.Deleted(pod, step.Grace, leave.State.Deadline))
 	q.Metrics.PodsDrainedTotal.WithLabelValues(leave.Reason()).Inc()
 	return nil
 }

@@ -27,8 +27,8 @@ import (
 	"tenon/internal/testing/harness"
 )
 
-// world is a node that drains in a rig, and the controller.
-type world struct {
+// fixture is a node that drains in a rig, and the controller.
+type fixture struct {
 	*harness.Harness
 	t     *testing.T
 	claim *karpenterv1.NodeClaim
@@ -44,10 +44,10 @@ type world struct {
 	told []string
 }
 
-// newWorld has a node that drains since a minute, and the pods of an app each.
-func newWorld(t *testing.T, pods ...string) *world {
+// newFixture has a node that drains since a minute, and the pods of an app each.
+func newFixture(t *testing.T, pods ...string) *fixture {
 	t.Helper()
-	w := &world{Harness: harness.New(t, memory.Options{}), t: t}
+	w := &fixture{Harness: harness.New(t, memory.Options{}), t: t}
 	w.claim, w.node = w.Settled("c", "general")
 	conditions := w.claim.Conditions(w.Clock.Now())
 	conditions.SetUnknown(karpenterv1.ConditionDrained, "Draining", "")
@@ -65,11 +65,11 @@ func newWorld(t *testing.T, pods ...string) *world {
 	return w
 }
 
-func (w *world) rolled(d *appsv1.Deployment) {
+func (w *fixture) rolled(d *appsv1.Deployment) {
 	w.told = append(w.told, d.Name+" for "+d.Spec.Template.Annotations[surge.AnnotationFor])
 }
 
-func (w *world) remove(ctx context.Context, c client.WithWatch, o client.Object, options ...client.DeleteOption) error {
+func (w *fixture) remove(ctx context.Context, c client.WithWatch, o client.Object, options ...client.DeleteOption) error {
 	said := (&client.DeleteOptions{}).ApplyOptions(options)
 	w.did = append(w.did, fmt.Sprintf("delete %s (%s) in %ds", o.GetName(), *said.Preconditions.UID, *said.GracePeriodSeconds))
 	if w.answer != nil {
@@ -78,7 +78,7 @@ func (w *world) remove(ctx context.Context, c client.WithWatch, o client.Object,
 	return c.Delete(ctx, o)
 }
 
-func (w *world) evict(ctx context.Context, c client.Client, sub string, o, body client.Object, _ ...client.SubResourceCreateOption) error {
+func (w *fixture) evict(ctx context.Context, c client.Client, sub string, o, body client.Object, _ ...client.SubResourceCreateOption) error {
 	e := body.(*policyv1.Eviction)
 	w.did = append(w.did, fmt.Sprintf("evict %s (%s)", e.Name, *e.DeleteOptions.Preconditions.UID))
 	if w.answer != nil {
@@ -87,7 +87,7 @@ func (w *world) evict(ctx context.Context, c client.Client, sub string, o, body 
 	return c.Delete(ctx, o)
 }
 
-func (w *world) patch(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, options ...client.PatchOption) error {
+func (w *fixture) patch(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, options ...client.PatchOption) error {
 	if w.refusal != nil {
 		return w.refusal
 	}
@@ -95,13 +95,13 @@ func (w *world) patch(ctx context.Context, c client.WithWatch, o client.Object, 
 }
 
 // look reconciles a pod and says what was asked of the API server.
-func (w *world) look(pod string) (string, reconcile.Result, error) {
+func (w *fixture) look(pod string) (string, reconcile.Result, error) {
 	w.did = nil
 	result, err := w.c.Reconcile(context.Background(), key(pod))
 	return strings.Join(w.did, ", "), result, err
 }
 
-func (w *world) expect(pod, want string) reconcile.Result {
+func (w *fixture) expect(pod, want string) reconcile.Result {
 	w.t.Helper()
 	got, result, err := w.look(pod)
 	if err != nil || got != want {
@@ -110,7 +110,7 @@ func (w *world) expect(pod, want string) reconcile.Result {
 	return result
 }
 
-func (w *world) deadline(in time.Duration) {
+func (w *fixture) deadline(in time.Duration) {
 	claim := w.Claim("c")
 	claim.Annotations = map[string]string{karpenterv1.AnnotationTerminationTimestamp: w.Clock.Now().Add(in).Format(time.RFC3339)}
 	w.Put(claim)
@@ -121,7 +121,7 @@ func key(pod string) reconcile.Key { return reconcile.Key{Namespace: "default", 
 // Pods of a node that drains are evicted, each as the pod that was seen, and it is counted.
 func TestEvicts(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "web")
+	w := newFixture(t, "web")
 	w.expect("web", "evict web (uid-web)")
 	w.expect("web", "")
 	if got := w.Events(); !slices.Equal(got, []string{"Normal Evicted web: Evicted pod: Forceful Termination"}) {
@@ -135,7 +135,7 @@ func TestEvicts(t *testing.T) {
 // The reason is that of the disruption, if there was one.
 func TestReason(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "web")
+	w := newFixture(t, "web")
 	claim := w.Claim("c")
 	conditions := claim.Conditions(w.Clock.Now())
 	conditions.SetTrueBecause(karpenterv1.ConditionDisruptionReason, "Underutilized", "")
@@ -150,18 +150,18 @@ func TestReason(t *testing.T) {
 // Nothing is evicted from nodes that do not drain, or not yet.
 func TestLeavesOthersAlone(t *testing.T) {
 	t.Parallel()
-	cases := map[string]func(*world){
-		"not tainted yet": func(w *world) {
+	cases := map[string]func(*fixture){
+		"not tainted yet": func(w *fixture) {
 			w.Get(w.node.Name, w.node)
 			w.node.Spec.Taints = nil
 			w.Put(w.node)
 		},
-		"not managed": func(w *world) {
+		"not managed": func(w *fixture) {
 			w.Get(w.node.Name, w.node)
 			delete(w.node.Labels, karpenterv1.NodeClassLabel(memory.Group, "MemoryNodeClass"))
 			w.Put(w.node)
 		},
-		"gone": func(w *world) {
+		"gone": func(w *fixture) {
 			w.Get(w.node.Name, w.node)
 			w.node.Finalizers = nil
 			w.Put(w.node)
@@ -170,7 +170,7 @@ func TestLeavesOthersAlone(t *testing.T) {
 	for name, change := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, "web")
+			w := newFixture(t, "web")
 			change(w)
 			if w.expect("web", "") != reconcile.Never {
 				t.Error("looks again at a pod that need not leave")
@@ -204,7 +204,7 @@ func TestAnswers(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, "web")
+			w := newFixture(t, "web")
 			w.answer = tc.answer
 			did, result, err := w.look("web")
 			if did != "evict web (uid-web)" || (err != nil) != (tc.after == 0) || result.After < tc.after || result.After > tc.most {
@@ -226,7 +226,7 @@ func TestAnswers(t *testing.T) {
 // Waits grow with the time that the drain has taken, and differ between pods.
 func TestBackOff(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "web", "db")
+	w := newFixture(t, "web", "db")
 	w.answer = apierrors.NewTooManyRequests("", 0)
 	began := w.Clock.Now().Add(-time.Minute)
 	for _, tc := range []struct{ age, most time.Duration }{{0, 100 * time.Millisecond}, {time.Second, time.Second}, {4 * time.Second, 4 * time.Second}, {time.Hour, 10 * time.Second}} {
@@ -241,7 +241,7 @@ func TestBackOff(t *testing.T) {
 // The order of groups, and pods that must not be evicted.
 func TestKeepsToTheDrain(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "web")
+	w := newFixture(t, "web")
 	w.Bound("daemon", w.node.Name, func(p *corev1.Pod) {
 		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "DaemonSet", Name: "d", UID: "d"}}
 	})
@@ -274,7 +274,7 @@ func TestKeepsToTheDrain(t *testing.T) {
 // When the node's time is over, pods are deleted past budgets and annotations.
 func TestForce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.Bound("job", w.node.Name, func(p *corev1.Pod) { p.Annotations = map[string]string{karpenterv1.AnnotationDoNotDisrupt: "true"} })
 	w.deadline(40 * time.Second)
 	if again := w.expect("job", ""); again.After != 10*time.Second {
@@ -300,7 +300,7 @@ func TestForce(t *testing.T) {
 // A pod of the same name on another node is not the one that has to leave.
 func TestSameNameElsewhere(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "web-0")
+	w := newFixture(t, "web-0")
 	_, other := w.Settled("other", "general")
 	w.Delete(w.Bound("gone", w.node.Name))
 	pod := &corev1.Pod{}
@@ -326,7 +326,7 @@ func TestPodsLeaveInOrder(t *testing.T) {
 		"a line has begun on another node": {40, 750 * time.Millisecond, 250 * time.Millisecond},
 		"a line that is over":              {2440, time.Minute, 0},
 	} {
-		w := newWorld(t, "web")
+		w := newFixture(t, "web")
 		begun := w.Clock.Now().Add(-c.begun)
 		w.c = eviction.New(w.Kit, eviction.Options{Turn: func(types.UID) (int, time.Time) { return c.before, begun }})
 		if c.wait == 0 {

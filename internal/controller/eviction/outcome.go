@@ -73,8 +73,8 @@ func judge(err error) response {
 // part of the wait depends on the pod.
 func patience(leave departure.Departure, pod *corev1.Pod) time.Duration {
 	waited := firstWait
-	if since := leave.Scene.Since; !since.IsZero() {
-		waited = min(max(leave.Scene.Now.Sub(since), firstWait), longestWait)
+	if since := leave.State.Since; !since.IsZero() {
+		waited = min(max(leave.State.Now.Sub(since), firstWait), longestWait)
 	}
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(pod.UID)) // a hash takes everything

@@ -25,7 +25,7 @@ func (q *queue) surge(ctx context.Context, leave departure.Departure, decision d
 	}
 	next := surge.Next(step.Pod, workload)
 	last := lastCall(leave, step)
-	if next.Verb != surge.Evict && !last.IsZero() && !leave.Scene.Now.Before(last) {
+	if next.Verb != surge.Evict && !last.IsZero() && !leave.State.Now.Before(last) {
 		next = surge.Step{Why: "the machine ends at " + leave.Ends.UTC().Format(time.RFC3339) + ", and there is no time left to wait for another pod"}
 	}
 	if next.Verb == surge.Roll {
@@ -35,9 +35,9 @@ func (q *queue) surge(ctx context.Context, leave departure.Departure, decision d
 	}
 	if next.Verb == surge.Wait {
 		q.Events.Publish(drain.Surges(leave.Node, step.Pod, workload.Deployment.Name)...)
-		result := again(leave.Scene, decision)
+		result := again(leave.State, decision)
 		if !last.IsZero() {
-			result = result.Sooner(reconcile.In(last.Sub(leave.Scene.Now)))
+			result = result.Sooner(reconcile.In(last.Sub(leave.State.Now)))
 		}
 		return result, nil
 	}

@@ -25,7 +25,7 @@ import (
 
 // single makes a Deployment of one replica whose pod, on the node that drains, asks for
 // another one in its place.
-func (w *world) single(name string, change ...func(*appsv1.Deployment)) {
+func (w *fixture) single(name string, change ...func(*appsv1.Deployment)) {
 	w.t.Helper()
 	d := &appsv1.Deployment{ObjectMeta: meta(name)}
 	d.Spec.Template.Labels, d.Spec.Template.Annotations = map[string]string{"app": name}, map[string]string{surge.Annotation: "true"}
@@ -48,7 +48,7 @@ func meta(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID("uid-of-" + name)}
 }
 
-func (w *world) deployment(name string) *appsv1.Deployment {
+func (w *fixture) deployment(name string) *appsv1.Deployment {
 	w.t.Helper()
 	d := &appsv1.Deployment{}
 	w.Must(w.API.Get(context.Background(), key(name), d))
@@ -56,11 +56,11 @@ func (w *world) deployment(name string) *appsv1.Deployment {
 }
 
 // rolledFor is the pod for which a Deployment was last asked to roll.
-func (w *world) rolledFor(name string) string {
+func (w *fixture) rolledFor(name string) string {
 	return w.deployment(name).Spec.Template.Annotations[surge.AnnotationFor]
 }
 
-func (w *world) said(part string) int {
+func (w *fixture) said(part string) int {
 	n := 0
 	for _, e := range w.Events() {
 		if strings.Contains(e, part) {
@@ -73,7 +73,7 @@ func (w *world) said(part string) int {
 // A pod that asks for it is not evicted: its Deployment is asked, once, to make another one.
 func TestSurges(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.single("web")
 	if again := w.expect("web", ""); again.After != 10*time.Second {
 		t.Errorf("looks again after %s", again.After)
@@ -109,25 +109,25 @@ func TestEvictsWhatCannotSurge(t *testing.T) {
 	t.Parallel()
 	stuck := appsv1.DeploymentCondition{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse, Reason: "ProgressDeadlineExceeded"}
 	cases := map[string]struct {
-		change func(*world)
+		change func(*fixture)
 		why    string
 	}{
-		"more replicas": {func(w *world) {
+		"more replicas": {func(w *fixture) {
 			w.single("web", func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(3)) })
 		}, "Deployment default/web has 3 replicas"},
-		"Recreate": {func(w *world) {
+		"Recreate": {func(w *fixture) {
 			w.single("web", func(d *appsv1.Deployment) { d.Spec.Strategy.Type = appsv1.RecreateDeploymentStrategyType })
 		}, "strategy Recreate"},
-		"a StatefulSet": {func(w *world) {
+		"a StatefulSet": {func(w *fixture) {
 			w.Bound("web", w.node.Name, func(p *corev1.Pod) {
 				p.Annotations = map[string]string{surge.Annotation: "true"}
 				p.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(&appsv1.StatefulSet{ObjectMeta: meta("db")}, appsv1.SchemeGroupVersion.WithKind("StatefulSet"))}
 			})
 		}, "StatefulSet db made it"},
-		"a bare pod": {func(w *world) {
+		"a bare pod": {func(w *fixture) {
 			w.Bound("web", w.node.Name, func(p *corev1.Pod) { p.Annotations = map[string]string{surge.Annotation: "true"} })
 		}, "nothing makes it again"},
-		"a volume for one node": {func(w *world) {
+		"a volume for one node": {func(w *fixture) {
 			w.single("web")
 			claim := &corev1.PersistentVolumeClaim{ObjectMeta: meta("data")}
 			claim.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
@@ -135,18 +135,18 @@ func TestEvictsWhatCannotSurge(t *testing.T) {
 			w.Must(w.API.Patch(context.Background(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}, client.RawPatch(types.MergePatchType,
 				[]byte(`{"spec":{"volumes":[{"name":"data","persistentVolumeClaim":{"claimName":"data"}},{"name":"lost","persistentVolumeClaim":{"claimName":"lost"}}]}}`))))
 		}, "its volume claim data can be used on one node only"},
-		"a roll-out that is stuck": {func(w *world) {
+		"a roll-out that is stuck": {func(w *fixture) {
 			w.single("web")
 			w.expect("web", "")
 			d := w.deployment("web")
 			d.Status.Conditions = append(d.Status.Conditions, stuck)
 			w.Put(d)
 		}, "the roll-out of Deployment default/web is stuck (ProgressDeadlineExceeded)"},
-		"no right to read": {func(w *world) {
+		"no right to read": {func(w *fixture) {
 			w.single("web")
 			w.Fail(forbid("get Deployment"))
 		}, "Tenon may not read what made it"},
-		"no right to read sets": {func(w *world) {
+		"no right to read sets": {func(w *fixture) {
 			w.single("web")
 			w.Fail(func(c harness.Call) error {
 				if !c.Uncached {
@@ -155,15 +155,15 @@ func TestEvictsWhatCannotSurge(t *testing.T) {
 				return forbid("get ReplicaSet")(c)
 			})
 		}, "Tenon may not read what made it"},
-		"no right to ask": {func(w *world) {
+		"no right to ask": {func(w *fixture) {
 			w.single("web")
 			w.refusal = forbidden("deployments", "web")
 		}, "its Deployment may not be rolled"},
-		"a Deployment that is gone": {func(w *world) {
+		"a Deployment that is gone": {func(w *fixture) {
 			w.single("web")
 			w.Delete(w.deployment("web"))
 		}, "its ReplicaSet web-1 has no Deployment"},
-		"another ReplicaSet of that name": {func(w *world) {
+		"another ReplicaSet of that name": {func(w *fixture) {
 			w.single("web")
 			set := &appsv1.ReplicaSet{ObjectMeta: meta("web-1")}
 			w.Delete(set)
@@ -174,7 +174,7 @@ func TestEvictsWhatCannotSurge(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newFixture(t)
 			tc.change(w)
 			w.expect("web", "evict web (uid-web)")
 			if w.said("Warning SurgeNotPossible web: Evicting without another pod in its place: ") != 1 ||
@@ -208,15 +208,15 @@ func TestSurgeTriesAgain(t *testing.T) {
 		}
 		return nil
 	}
-	cases := map[string]struct{ trouble, over func(*world) }{
-		"read out of reach":  {func(w *world) { w.Fail(broken) }, func(w *world) { w.Fail(nil) }},
-		"write out of reach": {func(w *world) { w.refusal = harness.ErrBroken }, func(w *world) { w.refusal = nil }},
-		"changed meanwhile":  {func(w *world) { w.refusal = harness.Conflict(harness.Call{Kind: "Deployment"}) }, func(w *world) { w.refusal = nil }},
+	cases := map[string]struct{ trouble, over func(*fixture) }{
+		"read out of reach":  {func(w *fixture) { w.Fail(broken) }, func(w *fixture) { w.Fail(nil) }},
+		"write out of reach": {func(w *fixture) { w.refusal = harness.ErrBroken }, func(w *fixture) { w.refusal = nil }},
+		"changed meanwhile":  {func(w *fixture) { w.refusal = harness.Conflict(harness.Call{Kind: "Deployment"}) }, func(w *fixture) { w.refusal = nil }},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newFixture(t)
 			w.single("web")
 			tc.trouble(w)
 			if did, _, err := w.look("web"); did != "" || err == nil {
@@ -234,7 +234,7 @@ func TestSurgeTriesAgain(t *testing.T) {
 // The node's deadline ends the wait for another pod.
 func TestDeadlineEndsASurge(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.single("web")
 	w.deadline(35 * time.Second)
 	if again := w.expect("web", ""); again.After > 5*time.Second+time.Millisecond {
@@ -250,7 +250,7 @@ func TestDeadlineEndsASurge(t *testing.T) {
 // A machine that the cloud takes away ends the wait early enough for the pod to end well.
 func TestEndOfTheMachineEndsASurge(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.single("web")
 	claim := w.Claim("c")
 	claim.Annotations = map[string]string{departure.AnnotationEnds: w.Clock.Now().Add(40 * time.Second).UTC().Format(time.RFC3339)}
@@ -271,7 +271,7 @@ func TestEndOfTheMachineEndsASurge(t *testing.T) {
 // However long a grace period the pod asks for, the end of the machine ends the wait.
 func TestNoGraceOutlivesTheMachine(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.single("web")
 	pod := &corev1.Pod{}
 	w.Must(w.API.Get(context.Background(), key("web"), pod))
@@ -286,7 +286,7 @@ func TestNoGraceOutlivesTheMachine(t *testing.T) {
 // Protection comes before everything: a pod that must not be disturbed is not replaced.
 func TestProtectedPodsDoNotSurge(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.single("web", func(d *appsv1.Deployment) { d.Spec.Template.Annotations["karpenter.sh/do-not-disrupt"] = "true" })
 	w.expect("web", "")
 	if got := w.rolledFor("web"); got != "" {
@@ -297,7 +297,7 @@ func TestProtectedPodsDoNotSurge(t *testing.T) {
 // Daemons wait for the replacement as they wait for every usual pod.
 func TestDaemonsServeUntilTheReplacementIsReady(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.single("web")
 	w.Bound("daemon", w.node.Name, func(p *corev1.Pod) {
 		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "DaemonSet", Name: "d", UID: "d"}}
@@ -313,7 +313,7 @@ func TestDaemonsServeUntilTheReplacementIsReady(t *testing.T) {
 // Taking the annotation off is noticed at once.
 func TestSurgeWakes(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "a")
+	w := newFixture(t, "a")
 	var a corev1.Pod
 	w.Must(w.API.Get(context.Background(), key("a"), &a))
 	asks := with(&a, func(p *corev1.Pod) { p.Annotations = map[string]string{surge.Annotation: "true"} })

@@ -84,7 +84,7 @@ func (q *queue) decide(ctx context.Context, node *corev1.Node) drain.Decision {
 		q.note(ctx, err)
 		return drain.Decision{}
 	}
-	return drain.Decide(leave.Scene)
+	return drain.Decide(leave.State)
 }
 
 // claimMatters lets through new deadlines.

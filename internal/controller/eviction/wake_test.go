@@ -17,7 +17,7 @@ import (
 )
 
 // wakes says which pods a change wakes, if it is let through.
-func (w *world) wakes(old, changed client.Object) string {
+func (w *fixture) wakes(old, changed client.Object) string {
 	w.t.Helper()
 	object := changed
 	if changed == nil {
@@ -41,7 +41,7 @@ func (w *world) wakes(old, changed client.Object) string {
 	return ""
 }
 
-func (w *world) wake(what, want string, old, changed client.Object) {
+func (w *fixture) wake(what, want string, old, changed client.Object) {
 	w.t.Helper()
 	if got := w.wakes(old, changed); got != want {
 		w.t.Errorf("%s wakes %q, want %q", what, got, want)
@@ -51,7 +51,7 @@ func (w *world) wake(what, want string, old, changed client.Object) {
 // A pod wakes itself; the last one of its group wakes the next group.
 func TestPodsWake(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "a", "b")
+	w := newFixture(t, "a", "b")
 	w.Bound("daemon", w.node.Name, func(p *corev1.Pod) {
 		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "DaemonSet", Name: "d", UID: "d"}}
 	})
@@ -79,7 +79,7 @@ func with(pod *corev1.Pod, change func(*corev1.Pod)) *corev1.Pod {
 // A node wakes all its pods when it is closed, and a claim when it gets a deadline.
 func TestNodesAndClaimsWake(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "a", "b")
+	w := newFixture(t, "a", "b")
 	w.Get(w.node.Name, w.node)
 	open := w.node.DeepCopy()
 	open.Spec.Taints = nil
@@ -99,7 +99,7 @@ func TestNodesAndClaimsWake(t *testing.T) {
 // A budget that lets go wakes the pods that it held.
 func TestBudgetsWake(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "web", "db")
+	w := newFixture(t, "web", "db")
 	_, other := w.Settled("other", "general")
 	w.Bound("web-1", other.Name, func(p *corev1.Pod) { p.Labels["app"] = "web" })
 	budget := func(allowed int32, namespace string) *policyv1.PodDisruptionBudget {

@@ -22,18 +22,18 @@ import (
 	"tenon/internal/testing/harness"
 )
 
-type scene struct {
+type fixture struct {
 	*harness.Harness
 	market *market.Market
 	c      reconcile.Controller
 }
 
-func set(t *testing.T, objects ...client.Object) scene {
+func set(t *testing.T, objects ...client.Object) fixture {
 	t.Helper()
 	r := harness.New(t, memory.Options{}, objects...)
 	r.Kit.Settings.FeatureGates.NodeOverlay = true
 	m := market.New(r.Kit.Cloud, true)
-	return scene{r, m, nodeoverlay.New(r.Kit, m)[0]}
+	return fixture{r, m, nodeoverlay.New(r.Kit, m)[0]}
 }
 
 func about(name string, weight int32, change func(*karpenterv1alpha1.NodeOverlaySpec)) *karpenterv1alpha1.NodeOverlay {
@@ -48,7 +48,7 @@ func price(text string) func(*karpenterv1alpha1.NodeOverlaySpec) {
 	return func(s *karpenterv1alpha1.NodeOverlaySpec) { s.Price = &text }
 }
 
-func (s scene) sold(t *testing.T, pool string) (*catalog.Type, error) {
+func (s fixture) sold(t *testing.T, pool string) (*catalog.Type, error) {
 	t.Helper()
 	c, err := s.market.Catalog(context.Background(), harness.Pool(pool))
 	if err != nil {
@@ -63,7 +63,7 @@ func (s scene) sold(t *testing.T, pool string) (*catalog.Type, error) {
 	return nil, nil
 }
 
-func (s scene) verdict(t *testing.T, name string) (metav1.ConditionStatus, string, string) {
+func (s fixture) verdict(t *testing.T, name string) (metav1.ConditionStatus, string, string) {
 	t.Helper()
 	var o karpenterv1alpha1.NodeOverlay
 	s.Get(name, &o)

@@ -18,7 +18,7 @@ import (
 // pod is not moved again; one for a pod that was not displaced does not.
 func TestWhatIsBoughtForDisplacedPodsSaysSo(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ready("general"))
+	h := newFixture(t, ready("general"))
 	h.replicaSet("web", 1)
 	h.replicaSet("new", 1)
 	yes := true

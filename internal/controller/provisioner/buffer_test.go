@@ -13,10 +13,10 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 )
 
-// buffering is a house with a pool and a buffer for one pod of three cores.
-func buffering(t *testing.T) *house {
+// buffering is a provisioner with a pool and a buffer for one pod of three cores.
+func buffering(t *testing.T) *fixture {
 	t.Helper()
-	h := newHouse(t, ready("general"))
+	h := newFixture(t, ready("general"))
 	h.Kit.Settings.FeatureGates.CapacityBuffer = true
 	h.start(h.Kit)
 	meta := metav1.ObjectMeta{Namespace: "default", Name: "spare", UID: "spare"}

@@ -16,7 +16,7 @@ import (
 // a plan of the snapshot says so.
 func TestNewPodsTakeThePlacesOfEndingOnes(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ready("default"))
+	h := newFixture(t, ready("default"))
 	now, yes := metav1.NewTime(h.Clock.Now()), true
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "full"}}
 	harness.Ready(node)

@@ -24,7 +24,7 @@ func TestAnotherReasonIsSaidAtOnce(t *testing.T) {
 		conditions.SetFalse(karpenterv1.ConditionNodeClassReady, "SubnetsNotFound", "the class finds no subnets")
 		p.Status.Conditions = conditions.List()
 	})
-	h := newHouse(t, pool)
+	h := newFixture(t, pool)
 	h.pods("web", 1, judged)
 	h.decide()
 	found := &karpenterv1.NodePool{}
@@ -42,7 +42,7 @@ func TestAnotherReasonIsSaidAtOnce(t *testing.T) {
 // TestTheSameReasonIsLoggedOnce: looking again every few seconds does not fill the log.
 func TestTheSameReasonIsLoggedOnce(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ready("default", limit("4")))
+	h := newFixture(t, ready("default", limit("4")))
 	h.pods("web", 10, judged)
 	var lines []string
 	sink := funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{})

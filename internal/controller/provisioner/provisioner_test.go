@@ -35,9 +35,9 @@ import (
 	"tenon/internal/world"
 )
 
-// house is a provisioner on a rig, and the world that it looks at. Nothing reaches the
+// fixture is a provisioner on a rig, and the world that it looks at. Nothing reaches the
 // world by itself: the test is the watch.
-type house struct {
+type fixture struct {
 	*harness.Harness
 	t       *testing.T
 	world   *world.World
@@ -48,8 +48,8 @@ type house struct {
 	told    *decide.Decision // what a plan of the last snapshot says
 }
 
-func newHouse(t *testing.T, objects ...client.Object) *house {
-	h := &house{Harness: harness.New(t, memory.Options{}, objects...), t: t}
+func newFixture(t *testing.T, objects ...client.Object) *fixture {
+	h := &fixture{Harness: harness.New(t, memory.Options{}, objects...), t: t}
 	h.Kit.Settings = settings.Settings{
 		BatchIdleDuration: time.Second, BatchMaxDuration: 10 * time.Second, PreferencePolicy: settings.PreferenceRespect,
 	}
@@ -58,20 +58,20 @@ func newHouse(t *testing.T, objects ...client.Object) *house {
 }
 
 // start is a process that begins: its world is empty, and is then told what is there.
-func (h *house) start(kit reconcile.Kit) {
+func (h *fixture) start(kit reconcile.Kit) {
 	h.world, h.tracker = assembly.World(kit), registration.New()
 	h.loop = provisioner.New(kit, provisioner.Options{
-		World: h.world, Supply: market.NewSupply(kit.Clock, stall{h}, h.tracker), Executor: execute.New(kit, h.world, 1), Ledger: savings.New(kit),
+		World: h.world, Supply: market.NewSupply(kit.Clock, cloudCatalog{h}, h.tracker), Executor: execute.New(kit, h.world, 1), Ledger: savings.New(kit),
 		Suffix: func() string { h.names++; return fmt.Sprintf("%05d", h.names) },
 		Tell:   h.check,
 	})
 	h.watch()
 }
 
-// stall sells what the cloud does.
-type stall struct{ h *house }
+// cloudCatalog sells what the cloud does.
+type cloudCatalog struct{ h *fixture }
 
-func (s stall) Catalog(context.Context, *karpenterv1.NodePool) (*catalog.Catalog, error) {
+func (s cloudCatalog) Catalog(context.Context, *karpenterv1.NodePool) (*catalog.Catalog, error) {
 	if s.h.stock != nil {
 		return s.h.stock, nil
 	}
@@ -79,7 +79,7 @@ func (s stall) Catalog(context.Context, *karpenterv1.NodePool) (*catalog.Catalog
 }
 
 // watch tells the world of everything that is there.
-func (h *house) watch() {
+func (h *fixture) watch() {
 	h.t.Helper()
 	for _, list := range []client.ObjectList{&karpenterv1.NodePoolList{}, &karpenterv1.NodeClaimList{}, &corev1.NodeList{}, &corev1.ResourceQuotaList{}, &corev1.LimitRangeList{},
 		&appsv1.DaemonSetList{}, &appsv1.DeploymentList{}, &appsv1.ReplicaSetList{}, &corev1.PodList{}} {
@@ -90,7 +90,7 @@ func (h *house) watch() {
 
 // decide lets the silence after a burst pass, and runs a turn, and another one if it is
 // asked for at once.
-func (h *house) decide() {
+func (h *fixture) decide() {
 	h.t.Helper()
 	h.Clock.Step(50 * time.Millisecond)
 	if again := h.Run(h.loop, "").After; again > 0 && again < time.Second {
@@ -100,7 +100,7 @@ func (h *house) decide() {
 }
 
 // claims are those in the API server, as "pool cpu-request".
-func (h *house) claims() []string {
+func (h *fixture) claims() []string {
 	h.t.Helper()
 	var list karpenterv1.NodeClaimList
 	h.Must(h.API.List(context.Background(), &list))
@@ -111,7 +111,7 @@ func (h *house) claims() []string {
 	return out
 }
 
-func (h *house) expect(want ...string) {
+func (h *fixture) expect(want ...string) {
 	h.t.Helper()
 	if got := h.claims(); strings.Join(got, ", ") != strings.Join(want, ", ") {
 		h.t.Errorf("claims: %v, want %v", got, want)
@@ -119,7 +119,7 @@ func (h *house) expect(want ...string) {
 }
 
 // replicaSet wants so many pods, from now on if it is there already.
-func (h *house) replicaSet(name string, n int, conditions ...appsv1.ReplicaSetCondition) {
+func (h *fixture) replicaSet(name string, n int, conditions ...appsv1.ReplicaSetCondition) {
 	h.t.Helper()
 	want := int32(n)
 	set := &appsv1.ReplicaSet{
@@ -134,7 +134,7 @@ func (h *house) replicaSet(name string, n int, conditions ...appsv1.ReplicaSetCo
 }
 
 // pods are those of a ReplicaSet, or without an owner; those that are there already stay.
-func (h *house) pods(set string, n int, change ...func(*corev1.Pod)) {
+func (h *fixture) pods(set string, n int, change ...func(*corev1.Pod)) {
 	h.t.Helper()
 	yes := true
 	for i := range n {
@@ -186,7 +186,7 @@ func limit(cpu string) func(*karpenterv1.NodePool) {
 // TestPodsGetANodeBeforeTheSchedulerSpeaks: no node has room, so there is nothing to wait for.
 func TestPodsGetANodeBeforeTheSchedulerSpeaks(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ready("default"))
+	h := newFixture(t, ready("default"))
 	h.pods("web", 3)
 	h.decide()
 	h.expect("default 3")
@@ -195,7 +195,7 @@ func TestPodsGetANodeBeforeTheSchedulerSpeaks(t *testing.T) {
 // TestNothingIsBoughtTwiceWhileWatchesLag: the world has not seen the claim, and is asked again.
 func TestNothingIsBoughtTwiceWhileWatchesLag(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ready("default"))
+	h := newFixture(t, ready("default"))
 	h.pods("web", 3)
 	h.decide()
 	for range 5 {
@@ -208,7 +208,7 @@ func TestNothingIsBoughtTwiceWhileWatchesLag(t *testing.T) {
 // TestLateComersUseTheRoomOfNodesToCome: what a claim has left is used before more is bought.
 func TestLateComersUseTheRoomOfNodesToCome(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ready("default"))
+	h := newFixture(t, ready("default"))
 	h.pods("web", 3)
 	h.decide()
 	h.pods("late", 5, func(p *corev1.Pod) {
@@ -225,7 +225,7 @@ func TestLateComersUseTheRoomOfNodesToCome(t *testing.T) {
 // places the pods on them.
 func TestARestartInTheMiddleBuysNothingAgain(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ready("default"))
+	h := newFixture(t, ready("default"))
 	h.pods("web", 50)
 	h.decide()
 	before := h.claims()
@@ -237,10 +237,10 @@ func TestARestartInTheMiddleBuysNothingAgain(t *testing.T) {
 // TestALostAnswerBuysOnce: the API server made the claim, and the answer did not arrive.
 func TestALostAnswerBuysOnce(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ready("default"))
+	h := newFixture(t, ready("default"))
 	lost := false
 	kit := h.Kit
-	kit.Client = &deaf{Client: h.Kit.Client, lost: &lost}
+	kit.Client = &lostAnswer{Client: h.Kit.Client, lost: &lost}
 	h.start(kit)
 	h.pods("web", 3)
 	h.decide()
@@ -253,13 +253,13 @@ func TestALostAnswerBuysOnce(t *testing.T) {
 	h.expect("default 3")
 }
 
-// deaf loses the answer of the first object that is made.
-type deaf struct {
+// lostAnswer loses the answer of the first object that is made.
+type lostAnswer struct {
 	client.Client
 	lost *bool
 }
 
-func (d *deaf) Create(ctx context.Context, o client.Object, options ...client.CreateOption) error {
+func (d *lostAnswer) Create(ctx context.Context, o client.Object, options ...client.CreateOption) error {
 	err := d.Client.Create(ctx, o, options...)
 	if err == nil && !*d.lost {
 		*d.lost = true
@@ -271,7 +271,7 @@ func (d *deaf) Create(ctx context.Context, o client.Object, options ...client.Cr
 // TestAFailedClaimIsDecidedAbout: pods of a claim that is deleted wait again.
 func TestAFailedClaimIsDecidedAbout(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ready("default"))
+	h := newFixture(t, ready("default"))
 	h.pods("web", 3)
 	h.decide()
 	h.watch()
@@ -292,7 +292,7 @@ func TestNewPodsTakeThePlaceOfEndingOnes(t *testing.T) {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}
 	node.Status.Capacity = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourcePods: resource.MustParse("10"), corev1.ResourceMemory: resource.MustParse("8Gi")}
 	node.Status.Allocatable = node.Status.Capacity
-	h := newHouse(t, ready("default"), node)
+	h := newFixture(t, ready("default"), node)
 	h.pods("web", 1, func(p *corev1.Pod) {
 		p.Name, p.Spec.NodeName = "web-old", "n"
 		p.Finalizers = []string{"test/hold"}
@@ -312,7 +312,7 @@ func TestNewPodsTakeThePlaceOfEndingOnes(t *testing.T) {
 // to a node on which another has its place; that one waits again at once.
 func TestWhoLosesItsPlaceIsDecidedAbout(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ready("default"))
+	h := newFixture(t, ready("default"))
 	h.pods("web", 3)
 	h.decide()
 	h.watch()
@@ -327,7 +327,7 @@ func TestWhoLosesItsPlaceIsDecidedAbout(t *testing.T) {
 // still take theirs, and one that the others have left no room for gets its node in the end.
 func TestALateComerWaitsForTheOthers(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ready("default"))
+	h := newFixture(t, ready("default"))
 	h.pods("web", 3)
 	h.decide()
 	h.watch()
@@ -350,7 +350,7 @@ func TestALateComerWaitsForTheOthers(t *testing.T) {
 // their own, to the node that was meant for the first; that one gets the other node.
 func TestPlacesAreSwapped(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ready("default"))
+	h := newFixture(t, ready("default"))
 	alone := func(p *corev1.Pod) {
 		p.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: 80, Protocol: corev1.ProtocolTCP}}
 	}
@@ -384,7 +384,7 @@ func TestPlacesAreSwapped(t *testing.T) {
 }
 
 // lifecycle gives a claim an instance and a node with room for exactly three pods.
-func lifecycle(h *house, name string) {
+func lifecycle(h *fixture, name string) {
 	h.t.Helper()
 	claim := h.Claim(name)
 	claim.Status.ProviderID, claim.Status.NodeName = "memory:///"+name, "node-"+name
@@ -404,7 +404,7 @@ func lifecycle(h *house, name string) {
 // and the nodes for all of them are bought; those that come later find their places.
 func TestPodsThatAreAnnouncedHaveTheirNodes(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ready("default"))
+	h := newFixture(t, ready("default"))
 	h.replicaSet("web", 100)
 	h.pods("web", 20)
 	h.decide()
@@ -423,7 +423,7 @@ func TestPodsThatAreAnnouncedHaveTheirNodes(t *testing.T) {
 // TestWhatFailsIsNotBought: a ReplicaSet that cannot make its pods announces none.
 func TestWhatFailsIsNotBought(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ready("default"))
+	h := newFixture(t, ready("default"))
 	h.replicaSet("web", 100, appsv1.ReplicaSetCondition{Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue})
 	h.pods("web", 1)
 	h.decide()
@@ -434,7 +434,7 @@ func TestWhatFailsIsNotBought(t *testing.T) {
 // are full are bought, and what is left over waits for the others.
 func TestABurstIsBoughtInFullNodes(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ready("default"))
+	h := newFixture(t, ready("default"))
 	h.pods("", 100)
 	h.Clock.Step(time.Second - time.Millisecond)
 	h.pods("other", 1)
@@ -466,7 +466,7 @@ func TestThePoolThatAPodIsMeantForIsTold(t *testing.T) {
 			p.Spec.Template.Labels = map[string]string{"team": fmt.Sprint("other-", i)}
 		}))
 	}
-	h := newHouse(t, pools...)
+	h := newFixture(t, pools...)
 	h.pods("web", 1, judged, func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"team": "own"} })
 	h.decide()
 	events := strings.Join(h.Events(), "\n")
@@ -482,7 +482,7 @@ func TestAPodOvertakesItsReplicaSet(t *testing.T) {
 	for name, heard := range map[string]bool{"wants none, as far as is known": true, "is unheard of": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, ready("default"))
+			h := newFixture(t, ready("default"))
 			if heard {
 				h.replicaSet("web", 0)
 			}
@@ -503,7 +503,7 @@ func TestAPodOvertakesItsReplicaSet(t *testing.T) {
 	}
 	t.Run("and the set is never heard of", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, ready("default"))
+		h := newFixture(t, ready("default"))
 		h.pods("web", 1)
 		h.Clock.Step(time.Second)
 		h.Run(h.loop, "")
@@ -515,7 +515,7 @@ func TestAPodOvertakesItsReplicaSet(t *testing.T) {
 // no decision was about, however long others wait for what cannot be had.
 func TestAPodWithoutHopeKeepsNobodyFromGathering(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ready("default"))
+	h := newFixture(t, ready("default"))
 	h.pods("hopeless", 1, func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"no": "such"} })
 	h.decide()
 	h.expect()
@@ -539,7 +539,7 @@ func TestANewPoolIsWaitedFor(t *testing.T) {
 		weight := int32(10)
 		p.Spec.Weight, p.Status.Conditions = &weight, nil
 	}
-	h := newHouse(t, ready("light"), ready("heavy", unjudged))
+	h := newFixture(t, ready("light"), ready("heavy", unjudged))
 	h.pods("", 1)
 	h.Clock.Step(4 * time.Second)
 	h.Run(h.loop, "")
@@ -552,7 +552,7 @@ func TestANewPoolIsWaitedFor(t *testing.T) {
 // TestAPoolThatNobodyJudges is waited for a few seconds, once.
 func TestAPoolThatNobodyJudges(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ready("light"), ready("heavy", func(p *karpenterv1.NodePool) { p.Status.Conditions = nil }))
+	h := newFixture(t, ready("light"), ready("heavy", func(p *karpenterv1.NodePool) { p.Status.Conditions = nil }))
 	h.pods("", 1)
 	h.Clock.Step(5 * time.Second)
 	h.Run(h.loop, "")

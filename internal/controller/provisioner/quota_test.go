@@ -19,7 +19,7 @@ import (
 // tenant cannot do.
 
 // quota bounds the namespace. The API server has counted what is used.
-func (h *house) quota(name, used, hard string) {
+func (h *fixture) quota(name, used, hard string) {
 	h.t.Helper()
 	resources := func(amount string) corev1.ResourceList {
 		return corev1.ResourceList{corev1.ResourceName(name): resource.MustParse(amount)}
@@ -34,7 +34,7 @@ func (h *house) quota(name, used, hard string) {
 }
 
 // apply makes an object, or has it be like this.
-func (h *house) apply(object client.Object) {
+func (h *fixture) apply(object client.Object) {
 	h.t.Helper()
 	if err := h.API.Create(context.Background(), object); err != nil {
 		h.Must(client.IgnoreAlreadyExists(err))
@@ -44,7 +44,7 @@ func (h *house) apply(object client.Object) {
 }
 
 // bought is for how many cores there are claims.
-func (h *house) bought() int {
+func (h *fixture) bought() int {
 	h.t.Helper()
 	sum := 0
 	for _, claim := range h.claims() {
@@ -57,7 +57,7 @@ func (h *house) bought() int {
 }
 
 // settled lets a decision be made, however long it gathers.
-func (h *house) settled() {
+func (h *fixture) settled() {
 	h.t.Helper()
 	h.Clock.Step(1100 * time.Millisecond)
 	h.Run(h.loop, "")
@@ -82,7 +82,7 @@ func TestNothingIsBoughtBeyondAQuota(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, ready("default"))
+			h := newFixture(t, ready("default"))
 			h.quota(tc.resource, tc.used, tc.hard)
 			h.replicaSet("web", 1000)
 			h.pods("web", 20)
@@ -97,7 +97,7 @@ func TestNothingIsBoughtBeyondAQuota(t *testing.T) {
 // TestAQuotaThatIsNotCountedYetLetsNothingBeMade: neither does the API server.
 func TestAQuotaThatIsNotCountedYetLetsNothingBeMade(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ready("default"))
+	h := newFixture(t, ready("default"))
 	q := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "team"}}
 	q.Spec.Hard = corev1.ResourceList{corev1.ResourcePods: resource.MustParse("40")}
 	h.apply(q)
@@ -112,7 +112,7 @@ func TestAQuotaThatIsNotCountedYetLetsNothingBeMade(t *testing.T) {
 // TestSetsShareAQuota: two sets of one namespace announce no more than the quota has room for.
 func TestSetsShareAQuota(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ready("default"))
+	h := newFixture(t, ready("default"))
 	h.quota("pods", "20", "50")
 	h.replicaSet("api", 500)
 	h.replicaSet("web", 500)
@@ -127,7 +127,7 @@ func TestSetsShareAQuota(t *testing.T) {
 // TestALimitRangeLetsNothingBeMade: pods like those that are there would be refused by now.
 func TestALimitRangeLetsNothingBeMade(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ready("default"))
+	h := newFixture(t, ready("default"))
 	limits := &corev1.LimitRange{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "small"}}
 	limits.Spec.Limits = []corev1.LimitRangeItem{{Type: corev1.LimitTypeContainer, Max: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m")}}}
 	h.apply(limits)
@@ -144,7 +144,7 @@ func TestALimitRangeLetsNothingBeMade(t *testing.T) {
 // next to nothing after that, and more again once pods come.
 func TestTrustIsEarned(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ready("default"))
+	h := newFixture(t, ready("default"))
 	deploy := func(name string, want, made int) (vain int) {
 		before := h.bought()
 		h.replicaSet(name, want)
@@ -177,7 +177,7 @@ func TestWhatWasThereBeforeIsBelieved(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, ready("default"))
+			h := newFixture(t, ready("default"))
 			h.replicaSet("web", tc.before)
 			h.pods("web", tc.before)
 			h.settled()
@@ -198,7 +198,7 @@ func TestWhatWasThereBeforeIsBelieved(t *testing.T) {
 // decision once, and not again for a while.
 func TestRumoursAreNotBelievedTwice(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ready("default"))
+	h := newFixture(t, ready("default"))
 	h.pods("a", 1, ownedBy("apps/v1", "ReplicaSet", "none", "uid-1"))
 	if pulse := h.world.Pulse(); !pulse.Unconfirmed {
 		t.Error("a set that is not heard of is not waited for")

@@ -26,7 +26,7 @@ func TestAPoolThatCanBuyNothingSaysSo(t *testing.T) {
 	t.Parallel()
 	nothing := ready("nothing")
 	nothing.Spec.Template.Spec.Requirements = []karpenterv1.Requirement{harness.Requirement(corev1.LabelInstanceTypeStable, "no-such-type")}
-	h := newHouse(t, nothing, ready("default"))
+	h := newFixture(t, nothing, ready("default"))
 	h.pods("web", 1, judged)
 	h.decide()
 	events := strings.Join(h.Events(), "\n")
@@ -40,7 +40,7 @@ func TestAPoolThatCanBuyNothingSaysSo(t *testing.T) {
 // the pods what would help; when it is raised, the rest follows and the condition goes.
 func TestLimitsHoldAndSaySo(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ready("default", limit("4")))
+	h := newFixture(t, ready("default", limit("4")))
 	h.pods("web", 10, judged)
 	h.decide()
 	if n := len(h.claims()); n != 1 {
@@ -89,7 +89,7 @@ func TestAPoolNoLongerSaysWhatNoPodWaitsFor(t *testing.T) {
 		"the watch is behind":       {false, nil},
 		"another writer was faster": {true, harness.Conflict},
 	} {
-		h := newHouse(t, ready("default", limit("0")))
+		h := newFixture(t, ready("default", limit("0")))
 		h.pods("web", 1, judged)
 		h.decide()
 		if c.told {
@@ -125,7 +125,7 @@ func TestAPoolNoLongerSaysWhatNoPodWaitsFor(t *testing.T) {
 // cloud has it again.
 func TestWhatIsOutOfStockIsSaidOnThePool(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ready("default"))
+	h := newFixture(t, ready("default"))
 	stock := func(outage *catalog.Outage) *catalog.Catalog {
 		c := memory.Sample()
 		for i := range c.Types {
@@ -169,7 +169,7 @@ func TestWhatIsOutOfStockIsSaidOnThePool(t *testing.T) {
 // minute, the pods say why, and then one more attempt is made.
 func TestAPoolWhoseNodesNeverJoinPauses(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ready("default"))
+	h := newFixture(t, ready("default"))
 	h.pods("web", 1, judged)
 	uid := types.UID("uid-default")
 	h.tracker.Fail(uid)
@@ -188,7 +188,7 @@ func TestAPoolWhoseNodesNeverJoinPauses(t *testing.T) {
 // while what can be bought stays the same, are made again after growing pauses, and the pod says so.
 func TestRefusedLaunchesAreTriedMoreAndMoreSlowly(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ready("default"))
+	h := newFixture(t, ready("default"))
 	h.pods("web", 1, judged)
 	made := 0
 	for begun := h.Clock.Now(); h.Clock.Since(begun) < time.Minute; h.Clock.Step(100 * time.Millisecond) {
@@ -214,7 +214,7 @@ func TestRefusedLaunchesAreTriedMoreAndMoreSlowly(t *testing.T) {
 // claim is another one, and is made at once.
 func TestARefusalThatChangesTheOffersIsNoPause(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ready("default"))
+	h := newFixture(t, ready("default"))
 	h.stock = memory.Sample()
 	h.pods("web", 1, judged)
 	for i := range 5 {

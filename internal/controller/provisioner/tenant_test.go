@@ -17,7 +17,7 @@ import (
 // such a tenant cannot do.
 
 // daemonSet is one of the platform's, in the tenant's namespace.
-func (h *house) daemonSet(name, cpu string) {
+func (h *fixture) daemonSet(name, cpu string) {
 	h.t.Helper()
 	set := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID("uid-" + name)}}
 	set.Spec.Template.Spec = corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Resources: cores(cpu)}}}
@@ -64,7 +64,7 @@ func TestAForgedDaemonStopsNoPurchase(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, ready("default"))
+			h := newFixture(t, ready("default"))
 			h.daemonSet("agent", "100m")
 			h.pods("forged", 1, append(tc.forge, asking("500"), func(p *corev1.Pod) { p.Spec.SchedulerName = "another" })...)
 			h.replicaSet("web", 3)
@@ -88,7 +88,7 @@ func TestAForgedReplicaAnnouncesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, ready("default"))
+			h := newFixture(t, ready("default"))
 			h.replicaSet("web", 10)
 			h.pods("a-forged", 1, forge, asking("15"))
 			h.Clock.Step(time.Second)
@@ -102,7 +102,7 @@ func TestAForgedReplicaAnnouncesNothing(t *testing.T) {
 // reference is right. What is announced is like most of them.
 func TestAnOddReplicaIsNoModel(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ready("default"))
+	h := newFixture(t, ready("default"))
 	h.replicaSet("web", 10)
 	h.pods("a-forged", 1, ownedBy("apps/v1", "ReplicaSet", "web", "uid-web"), asking("15"))
 	h.pods("web", 3)

@@ -19,7 +19,7 @@ import (
 // pods of the node, which still run, have their places on the claim that is to be made.
 func TestAReplacementIsNotBoughtTwice(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ready("default"))
+	h := newFixture(t, ready("default"))
 	h.pods("web", 3)
 	h.decide()
 	lifecycle(h, "default-00001")
@@ -75,7 +75,7 @@ func TestARestartBuysNoReplacementTwice(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, ready("default"))
+			h := newFixture(t, ready("default"))
 			h.pods("web", 3)
 			h.decide()
 			lifecycle(h, "default-00001")
@@ -119,7 +119,7 @@ func TestARestartBuysNoReplacementTwice(t *testing.T) {
 // pod gets a place when it is evicted.
 func TestAPodThatCameLateIsNotBoughtFor(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ready("default"))
+	h := newFixture(t, ready("default"))
 	h.pods("web", 2)
 	h.decide()
 	lifecycle(h, "default-00001")

@@ -12,7 +12,7 @@ import (
 )
 
 // check compares what the controller decided with what a plan of its snapshot says.
-func (h *house) check(s *snapshot.Snapshot, d *decide.Decision) {
+func (h *fixture) check(s *snapshot.Snapshot, d *decide.Decision) {
 	again := h.Replay(s, decide.Budget{}, d)
 	h.told = &again
 }
@@ -21,7 +21,7 @@ func (h *house) check(s *snapshot.Snapshot, d *decide.Decision) {
 // took, the claims that are for now are made, all others say that they wait for the burst.
 func TestAPlanOfTheSnapshotSaysWhatIsDone(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ready("default"))
+	h := newFixture(t, ready("default"))
 	h.pods("", 100)
 	h.Clock.Step(time.Second - time.Millisecond)
 	h.pods("other", 1)

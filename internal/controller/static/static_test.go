@@ -24,8 +24,8 @@ import (
 	"tenon/internal/testing/harness"
 )
 
-// scene is a static pool. The cache shows lists of claims as they were when it was frozen.
-type scene struct {
+// fixture is a static pool. The cache shows lists of claims as they were when it was frozen.
+type fixture struct {
 	*harness.Harness
 	up, down reconcile.Controller
 	frozen   *karpenterv1.NodeClaimList
@@ -48,11 +48,11 @@ func limit(nodes string) func(*karpenterv1.NodePool) {
 	}
 }
 
-func set(t *testing.T, p *karpenterv1.NodePool) *scene {
+func set(t *testing.T, p *karpenterv1.NodePool) *fixture {
 	t.Helper()
 	r := harness.New(t, memory.Options{}, p)
 	r.Kit.Settings.FeatureGates.StaticCapacity = true
-	s := &scene{Harness: r}
+	s := &fixture{Harness: r}
 	r.Kit.Client = interceptor.NewClient(r.Kit.Client.(client.WithWatch), interceptor.Funcs{
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
 			if into, is := list.(*karpenterv1.NodeClaimList); is && s.frozen != nil {
@@ -67,17 +67,17 @@ func set(t *testing.T, p *karpenterv1.NodePool) *scene {
 	return s
 }
 
-func (s *scene) freeze() { s.frozen = s.list() }
-func (s *scene) thaw()   { s.frozen = nil }
+func (s *fixture) freeze() { s.frozen = s.list() }
+func (s *fixture) thaw()   { s.frozen = nil }
 
-func (s *scene) list() *karpenterv1.NodeClaimList {
+func (s *fixture) list() *karpenterv1.NodeClaimList {
 	list := &karpenterv1.NodeClaimList{}
 	s.Must(s.API.List(context.Background(), list, client.MatchingLabels{karpenterv1.LabelNodePool: "web"}))
 	return list
 }
 
 // names of the pool's claims; those that are being deleted have a minus.
-func (s *scene) names() string {
+func (s *fixture) names() string {
 	var names []string
 	for _, c := range s.list().Items {
 		name := strings.TrimPrefix(c.Name, "web-")
@@ -90,14 +90,14 @@ func (s *scene) names() string {
 	return strings.Join(names, " ")
 }
 
-func (s *scene) expect(t *testing.T, when, want string) {
+func (s *fixture) expect(t *testing.T, when, want string) {
 	t.Helper()
 	if got := s.names(); got != want {
 		t.Errorf("%s: claims %q, want %q", when, got, want)
 	}
 }
 
-func (s *scene) delete(name string) {
+func (s *fixture) delete(name string) {
 	s.Must(s.API.Delete(context.Background(), s.Claim(name)))
 }
 
@@ -112,32 +112,32 @@ func TestProvision(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		pool  *karpenterv1.NodePool
-		make  func(*scene)
+		make  func(*fixture)
 		want  string
 		again time.Duration
 	}{
 		"from nothing":                {pool(3), nil, "0 1 2", time.Minute},
 		"none wanted":                 {pool(0), nil, "", time.Minute},
-		"numbers are filled up":       {pool(3), func(s *scene) { s.Named("web-1", "web") }, "0 1 2", time.Minute},
-		"claims by hand count":        {pool(2), func(s *scene) { s.Named("mine", "web", func(c *karpenterv1.NodeClaim) { c.OwnerReferences = nil }) }, "0 mine", time.Minute},
-		"a name of a stranger":        {pool(2), func(s *scene) { s.Named("web-0", "other") }, "1 2", time.Minute},
+		"numbers are filled up":       {pool(3), func(s *fixture) { s.Named("web-1", "web") }, "0 1 2", time.Minute},
+		"claims by hand count":        {pool(2), func(s *fixture) { s.Named("mine", "web", func(c *karpenterv1.NodeClaim) { c.OwnerReferences = nil }) }, "0 mine", time.Minute},
+		"a name of a stranger":        {pool(2), func(s *fixture) { s.Named("web-0", "other") }, "1 2", time.Minute},
 		"not while it is not ready":   {pool(3, func(p *karpenterv1.NodePool) { p.Status.Conditions[0].Status = "False" }), nil, "", time.Minute},
 		"not while an edit is judged": {pool(3, func(p *karpenterv1.NodePool) { p.Generation = 2 }), nil, "", time.Minute},
 		"up to the limit":             {pool(5, limit("3")), nil, "0 1 2", 30 * time.Second},
 		"at the limit":                {pool(5, limit("0")), nil, "", 30 * time.Second},
-		"what leaves counts for the limit": {pool(2, limit("2")), func(s *scene) {
+		"what leaves counts for the limit": {pool(2, limit("2")), func(s *fixture) {
 			s.Named("web-0", "web", hold)
 			s.delete("web-0")
 		}, "0- 1", 30 * time.Second},
-		"what is disrupted has a replacement of its own": {pool(2), func(s *scene) {
+		"what is disrupted has a replacement of its own": {pool(2), func(s *fixture) {
 			s.Named("web-0", "web", disrupted)
 			s.Named("web-1", "web")
 		}, "0 1", time.Minute},
-		"what leaves is replaced under another name": {pool(1), func(s *scene) {
+		"what leaves is replaced under another name": {pool(1), func(s *fixture) {
 			s.Named("web-0", "web", hold)
 			s.delete("web-0")
 		}, "0- 1", time.Minute},
-		"claims of an earlier pool of the name": {pool(1), func(s *scene) {
+		"claims of an earlier pool of the name": {pool(1), func(s *fixture) {
 			s.Named("web-0", "web", func(c *karpenterv1.NodeClaim) { c.OwnerReferences[0].UID = "earlier" })
 		}, "0 1", time.Minute},
 	} {
@@ -269,7 +269,7 @@ func TestRandomHistories(t *testing.T) {
 }
 
 // trouble lets the nth making of a claim fail: before it comes about, or after.
-func (s *scene) trouble(kind, nth int) {
+func (s *fixture) trouble(kind, nth int) {
 	seen := 0
 	s.Fail(func(c harness.Call) error {
 		if c.Verb != "create" {
@@ -312,7 +312,7 @@ func TestAnotherLeader(t *testing.T) {
 func TestDeprovision(t *testing.T) {
 	t.Parallel()
 	launched := func(c *karpenterv1.NodeClaim) { c.Status.ProviderID = "memory:///" + c.Name }
-	node := func(s *scene, claim string, pods ...func(*corev1.Pod)) {
+	node := func(s *fixture, claim string, pods ...func(*corev1.Pod)) {
 		s.Named(claim, "web", launched)
 		s.Must(s.API.Create(context.Background(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-" + claim}, Spec: corev1.NodeSpec{ProviderID: "memory:///" + claim}}))
 		for i, change := range pods {
@@ -329,29 +329,29 @@ func TestDeprovision(t *testing.T) {
 	cheap := func(p *corev1.Pod) { p.Annotations = map[string]string{corev1.PodDeletionCost: "-100000000"} }
 	for name, tc := range map[string]struct {
 		replicas int64
-		make     func(*scene)
+		make     func(*fixture)
 		want     string // what stays
 	}{
-		"just enough": {2, func(s *scene) { s.Named("web-0", "web"); s.Named("web-1", "web") }, "0 1"},
-		"what has no instance goes first": {1, func(s *scene) {
+		"just enough": {2, func(s *fixture) { s.Named("web-0", "web"); s.Named("web-1", "web") }, "0 1"},
+		"what has no instance goes first": {1, func(s *fixture) {
 			node(s, "web-0")
 			s.Named("web-1", "web")
 		}, "0"},
-		"then empty nodes": {1, func(s *scene) {
+		"then empty nodes": {1, func(s *fixture) {
 			node(s, "web-0", daemon)
 			node(s, "web-1", plain)
 		}, "1"},
-		"a daemon that objects is no empty node": {1, func(s *scene) {
+		"a daemon that objects is no empty node": {1, func(s *fixture) {
 			node(s, "web-0", daemon, func(p *corev1.Pod) { objecting(p) })
 			node(s, "web-1", plain)
 		}, "0"},
-		"then those whose pods are cheap to move": {1, func(s *scene) {
+		"then those whose pods are cheap to move": {1, func(s *fixture) {
 			node(s, "web-0", plain, plain)
 			node(s, "web-1", plain, cheap)
 			node(s, "web-2", plain, plain, cheap)
 		}, "2"},
-		"last those whose pods object, but they do go": {0, func(s *scene) { node(s, "web-0", objecting) }, ""},
-		"what is disrupted or leaving is not counted": {1, func(s *scene) {
+		"last those whose pods object, but they do go": {0, func(s *fixture) { node(s, "web-0", objecting) }, ""},
+		"what is disrupted or leaving is not counted": {1, func(s *fixture) {
 			s.Named("web-0", "web", disrupted)
 			s.Named("web-1", "web")
 			s.Named("web-2", "web", hold)

@@ -23,7 +23,7 @@ type Count struct {
 // pods that moved are new ones, as those that controllers make again are. Series tells the
 // names of nodes that are bought now from those of earlier plans.
 func Of(s *snapshot.Snapshot, p *plan.Plan, later time.Duration, series int) (*snapshot.Snapshot, Count) {
-	f := &film{s: s, count: Count{}, series: series}
+	f := &applier{s: s, count: Count{}, series: series}
 	out := *s
 	f.out = &out
 	out.Now = s.Now.Add(later)
@@ -56,15 +56,15 @@ func Of(s *snapshot.Snapshot, p *plan.Plan, later time.Duration, series int) (*s
 	return &out, f.count
 }
 
-type film struct {
+type applier struct {
 	s, out *snapshot.Snapshot
 	count  Count
 	series int
 }
 
-func (f *film) settle(claims []plan.Claim, existing []plan.Placement, rearranged bool) {
+func (f *applier) settle(claims []plan.Claim, existing []plan.Placement, rearranged bool) {
 	for i := range claims {
-		n := f.born(&claims[i])
+		n := f.newNode(&claims[i])
 		if rearranged {
 			n.Life.Rearranged = []time.Time{f.out.Now}
 		}
@@ -84,7 +84,7 @@ func (f *film) settle(claims []plan.Claim, existing []plan.Placement, rearranged
 	}
 }
 
-func (f *film) put(pods []snapshot.PodIndex, node string) {
+func (f *applier) put(pods []snapshot.PodIndex, node string) {
 	for _, p := range pods {
 		pod := &f.out.Pods[p]
 		pod.Node, pod.Pending, pod.Movable, pod.Created = node, false, false, f.out.Now
@@ -95,8 +95,8 @@ func (f *film) put(pods []snapshot.PodIndex, node string) {
 	}
 }
 
-// born is the node that comes of a claim, if the cloud chooses its cheapest offer.
-func (f *film) born(c *plan.Claim) snapshot.Node {
+// newNode is the node that comes of a claim, if the cloud chooses its cheapest offer.
+func (f *applier) newNode(c *plan.Claim) snapshot.Node {
 	name := c.Name + "-" + strconv.Itoa(f.series)
 	labels := maps.Clone(c.Labels)
 	labels[requirement.KeyHostname] = name
@@ -111,7 +111,7 @@ func (f *film) born(c *plan.Claim) snapshot.Node {
 }
 
 // dropGone forgets pods of nodes that are gone.
-func (f *film) dropGone(gone map[string]bool) {
+func (f *applier) dropGone(gone map[string]bool) {
 	kept := f.out.Pods[:0:0]
 	for _, p := range f.out.Pods {
 		if !gone[p.Node] {

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strconv"
 
-	"tenon/lab/aws/estate"
+	"tenon/lab/aws/accounts"
 	"tenon/lab/aws/wire"
 )
 
 // Service is Auto Scaling on the given world.
-func Service(w *estate.World) *wire.Service {
+func Service(w *accounts.World) *wire.Service {
 	return &wire.Service{
 		Name: "autoscaling", Protocol: wire.Query, Version: "2011-01-01", Namespace: "http://autoscaling.amazonaws.com/doc/2011-01-01/",
 		Operations: map[string]wire.Handler{
@@ -24,9 +24,9 @@ func Service(w *estate.World) *wire.Service {
 	}
 }
 
-func on[In, Out any](w *estate.World, do func(*estate.Region, *In) (*Out, error)) wire.Handler {
+func on[In, Out any](w *accounts.World, do func(*accounts.Region, *In) (*Out, error)) wire.Handler {
 	return wire.Operation(func(c *wire.Call, in *In) (out *Out, err error) {
-		err = w.Do(c.Account, c.Region, func(r *estate.Region) error {
+		err = w.Do(c.Account, c.Region, func(r *accounts.Region) error {
 			out, err = do(r, in)
 			return err
 		})
@@ -79,19 +79,19 @@ type tagItem struct {
 	AtLaunch bool   `xml:"PropagateAtLaunch"`
 }
 
-func tagsOf(g estate.ScalingGroup) (items []tagItem) {
+func tagsOf(g accounts.ScalingGroup) (items []tagItem) {
 	for _, t := range g.Tags {
 		items = append(items, tagItem{g.Name, "auto-scaling-group", t.Key, t.Value, true})
 	}
 	return items
 }
 
-func groups(r *estate.Region, in *groupsInput) (*groupsOutput, error) {
+func groups(r *accounts.Region, in *groupsInput) (*groupsOutput, error) {
 	var filters []wire.Filter
 	for _, f := range in.Filters {
 		filters = append(filters, wire.Filter(f))
 	}
-	var found []estate.ScalingGroup
+	var found []accounts.ScalingGroup
 	for _, g := range r.ScalingGroups(in.Names) {
 		ok, err := wire.Match(filters, nil, g.Tags)
 		if err != nil {
@@ -101,7 +101,7 @@ func groups(r *estate.Region, in *groupsInput) (*groupsOutput, error) {
 			found = append(found, g)
 		}
 	}
-	page, next, err := wire.Page(found, func(g estate.ScalingGroup) string { return g.Name }, in.MaxRecords, in.NextToken, wire.Limits{Min: 1, Max: 100})
+	page, next, err := wire.Page(found, func(g accounts.ScalingGroup) string { return g.Name }, in.MaxRecords, in.NextToken, wire.Limits{Min: 1, Max: 100})
 	out := &groupsOutput{Next: next}
 	for _, g := range page {
 		item := groupItem{
@@ -126,7 +126,7 @@ type instancesOutput struct {
 }
 
 // instances are none: the groups of the emulator launch nothing.
-func instances(*estate.Region, *instancesInput) (*instancesOutput, error) {
+func instances(*accounts.Region, *instancesInput) (*instancesOutput, error) {
 	return &instancesOutput{}, nil
 }
 
@@ -141,7 +141,7 @@ type activitiesOutput struct {
 	Activities []string `xml:"Activities>member"`
 }
 
-func activities(r *estate.Region, in *activitiesInput) (*activitiesOutput, error) {
+func activities(r *accounts.Region, in *activitiesInput) (*activitiesOutput, error) {
 	if in.Name != "" && len(r.ScalingGroups([]string{in.Name})) == 0 {
 		return nil, wire.Errorf("ValidationError", "AutoScalingGroup name not found - AutoScalingGroup %s not found", in.Name)
 	}
@@ -158,7 +158,7 @@ type configurationsOutput struct {
 }
 
 // configurations are none: they are of the past, groups have launch templates.
-func configurations(*estate.Region, *configurationsInput) (*configurationsOutput, error) {
+func configurations(*accounts.Region, *configurationsInput) (*configurationsOutput, error) {
 	return &configurationsOutput{}, nil
 }
 
@@ -173,7 +173,7 @@ type tagsOutput struct {
 }
 
 // tags are those that pass the filters on group, key and value.
-func tags(r *estate.Region, in *tagsInput) (*tagsOutput, error) {
+func tags(r *accounts.Region, in *tagsInput) (*tagsOutput, error) {
 	var filters []wire.Filter
 	for _, f := range in.Filters {
 		filters = append(filters, wire.Filter(f))

@@ -3,7 +3,7 @@ package ec2
 import (
 	"cmp"
 
-	"tenon/lab/aws/estate"
+	"tenon/lab/aws/accounts"
 	"tenon/lab/aws/wire"
 )
 
@@ -29,7 +29,7 @@ type attributeOutput struct {
 	Groups     []groupRef       `xml:"groupSet>item"`
 	Optimized  *boolean         `xml:"ebsOptimized"`
 	Sriov      *text            `xml:"sriovNetSupport"`
-	Enclave    *estate.Toggle   `xml:"enclaveOptions"`
+	Enclave    *accounts.Toggle `xml:"enclaveOptions"`
 }
 
 // text is an attribute with a value; one that is not set has an empty element.
@@ -37,7 +37,7 @@ type text struct {
 	Value string `xml:"value,omitempty"`
 }
 
-func describeAttribute(r *estate.Region, in *attributeInput) (*attributeOutput, error) {
+func describeAttribute(r *accounts.Region, in *attributeInput) (*attributeOutput, error) {
 	i, err := r.Instance(in.ID)
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func describeAttribute(r *estate.Region, in *attributeInput) (*attributeOutput, 
 	case "sriovNetSupport":
 		out.Sriov = &text{"simple"}
 	case "enclaveOptions":
-		out.Enclave = &estate.Toggle{Enabled: item.Enclave}
+		out.Enclave = &accounts.Toggle{Enabled: item.Enclave}
 	default:
 		return nil, wire.Errorf("InvalidParameterValue", "Value (%s) for parameter attribute is invalid. Unknown attribute.", in.Name)
 	}

@@ -5,61 +5,61 @@ import (
 	"encoding/base64"
 	"strings"
 
-	"tenon/lab/aws/estate"
+	"tenon/lab/aws/accounts"
 	"tenon/lab/aws/wire"
 )
 
 type instanceItem struct {
-	ID             string                  `xml:"instanceId"`
-	Image          string                  `xml:"imageId"`
-	State          stateItem               `xml:"instanceState"`
-	DNSName        string                  `xml:"privateDnsName"`
-	Reason         string                  `xml:"reason,omitempty"`
-	StateReason    *reasonItem             `xml:"stateReason"`
-	Type           string                  `xml:"instanceType"`
-	Launched       string                  `xml:"launchTime"`
-	Placement      placementItem           `xml:"placement"`
-	Monitoring     string                  `xml:"monitoring>state"`
-	Subnet         string                  `xml:"subnetId"`
-	Network        string                  `xml:"vpcId"`
-	Address        string                  `xml:"privateIpAddress"`
-	Six            string                  `xml:"ipv6Address,omitempty"`
-	Groups         []groupRef              `xml:"groupSet>item"`
-	Architecture   string                  `xml:"architecture"`
-	Platform       string                  `xml:"platform,omitempty"`
-	RootType       string                  `xml:"rootDeviceType"`
-	RootDevice     string                  `xml:"rootDeviceName"`
-	Devices        []instanceDevice        `xml:"blockDeviceMapping>item"`
-	Virtualization string                  `xml:"virtualizationType"`
-	Hypervisor     string                  `xml:"hypervisor"`
-	Lifecycle      string                  `xml:"instanceLifecycle,omitempty"`
-	SpotRequest    string                  `xml:"spotInstanceRequestId,omitempty"`
-	Reservation    string                  `xml:"capacityReservationId,omitempty"`
-	ReservationUse *estate.ReservationSpec `xml:"capacityReservationSpecification"`
-	Token          string                  `xml:"clientToken,omitempty"`
-	Key            string                  `xml:"keyName,omitempty"`
-	Profile        *profileItem            `xml:"iamInstanceProfile"`
-	Interfaces     []interfaceItem         `xml:"networkInterfaceSet>item"`
-	Metadata       metadataItem            `xml:"metadataOptions"`
-	PublicName     string                  `xml:"dnsName"`
-	Public         string                  `xml:"ipAddress,omitempty"`
-	Enclave        bool                    `xml:"enclaveOptions>enabled"`
-	EBSOptimized   bool                    `xml:"ebsOptimized"`
-	Tags           []wire.Tag              `xml:"tagSet>item"`
+	ID             string                    `xml:"instanceId"`
+	Image          string                    `xml:"imageId"`
+	State          stateItem                 `xml:"instanceState"`
+	DNSName        string                    `xml:"privateDnsName"`
+	Reason         string                    `xml:"reason,omitempty"`
+	StateReason    *reasonItem               `xml:"stateReason"`
+	Type           string                    `xml:"instanceType"`
+	Launched       string                    `xml:"launchTime"`
+	Placement      placementItem             `xml:"placement"`
+	Monitoring     string                    `xml:"monitoring>state"`
+	Subnet         string                    `xml:"subnetId"`
+	Network        string                    `xml:"vpcId"`
+	Address        string                    `xml:"privateIpAddress"`
+	Six            string                    `xml:"ipv6Address,omitempty"`
+	Groups         []groupRef                `xml:"groupSet>item"`
+	Architecture   string                    `xml:"architecture"`
+	Platform       string                    `xml:"platform,omitempty"`
+	RootType       string                    `xml:"rootDeviceType"`
+	RootDevice     string                    `xml:"rootDeviceName"`
+	Devices        []instanceDevice          `xml:"blockDeviceMapping>item"`
+	Virtualization string                    `xml:"virtualizationType"`
+	Hypervisor     string                    `xml:"hypervisor"`
+	Lifecycle      string                    `xml:"instanceLifecycle,omitempty"`
+	SpotRequest    string                    `xml:"spotInstanceRequestId,omitempty"`
+	Reservation    string                    `xml:"capacityReservationId,omitempty"`
+	ReservationUse *accounts.ReservationSpec `xml:"capacityReservationSpecification"`
+	Token          string                    `xml:"clientToken,omitempty"`
+	Key            string                    `xml:"keyName,omitempty"`
+	Profile        *profileItem              `xml:"iamInstanceProfile"`
+	Interfaces     []interfaceItem           `xml:"networkInterfaceSet>item"`
+	Metadata       metadataItem              `xml:"metadataOptions"`
+	PublicName     string                    `xml:"dnsName"`
+	Public         string                    `xml:"ipAddress,omitempty"`
+	Enclave        bool                      `xml:"enclaveOptions>enabled"`
+	EBSOptimized   bool                      `xml:"ebsOptimized"`
+	Tags           []wire.Tag                `xml:"tagSet>item"`
 }
 
 // metadataItem is how the metadata service is set, with what EC2 takes where nothing was said.
 type metadataItem struct {
-	estate.MetadataOptions
+	accounts.MetadataOptions
 	State string `xml:"state"`
 }
 
-func itemOfMetadata(i *estate.Instance) metadataItem {
+func itemOfMetadata(i *accounts.Instance) metadataItem {
 	m := metadataItem{i.Spec.Metadata, "applied"}
 	m.HttpEndpoint, m.HttpProtocolIpv6 = cmp.Or(m.HttpEndpoint, "enabled"), cmp.Or(m.HttpProtocolIpv6, "disabled")
 	m.HttpTokens, m.HttpPutResponseHopLimit = cmp.Or(m.HttpTokens, "optional"), cmp.Or(m.HttpPutResponseHopLimit, 1)
 	m.InstanceMetadataTags = cmp.Or(m.InstanceMetadataTags, "disabled")
-	if i.State == estate.Pending {
+	if i.State == accounts.Pending {
 		m.State = "pending"
 	}
 	return m
@@ -136,7 +136,7 @@ type prefix struct {
 	Prefix string `xml:"ipv4Prefix"`
 }
 
-func itemOfInstance(r *estate.Region, i *estate.Instance) instanceItem {
+func itemOfInstance(r *accounts.Region, i *accounts.Instance) instanceItem {
 	item := instanceItem{
 		ID: i.ID, Image: i.Image.ID, State: itemOfState(i.State), DNSName: i.DNSName(r.Name), Type: i.Type.Name, Launched: stamp(i.Launched),
 		Monitoring: "disabled", Architecture: i.Image.Architecture, RootType: "ebs", RootDevice: i.Image.RootDevice, Virtualization: "hvm",
@@ -159,14 +159,14 @@ func itemOfInstance(r *estate.Region, i *estate.Instance) instanceItem {
 	if code, message, ok := strings.Cut(i.Why, ": "); ok {
 		item.Reason, item.StateReason = i.Why, &reasonItem{code, i.Why[:len(code)] + ": " + message}
 	}
-	if i.State != estate.Terminated {
+	if i.State != accounts.Terminated {
 		attachments(&item, r, i)
 	}
 	return item
 }
 
 // attachments are gone from the description of a terminated instance.
-func attachments(item *instanceItem, r *estate.Region, i *estate.Instance) {
+func attachments(item *instanceItem, r *accounts.Region, i *accounts.Instance) {
 	item.Subnet, item.Network, item.Address = i.Subnet.ID, i.Subnet.Network.ID, i.Address().String()
 	for _, g := range i.Groups {
 		item.Groups = append(item.Groups, groupRef{g.ID, g.Name})
@@ -177,7 +177,7 @@ func attachments(item *instanceItem, r *estate.Region, i *estate.Instance) {
 	for _, n := range i.Interfaces {
 		item.Interfaces = append(item.Interfaces, itemOfInterface(r, i, n))
 		if n.Public.IsValid() {
-			item.Public, item.PublicName = n.Public.String(), estate.PublicName(n.Public, r.Name)
+			item.Public, item.PublicName = n.Public.String(), accounts.PublicName(n.Public, r.Name)
 		}
 		if len(n.Six) > 0 && item.Six == "" {
 			item.Six = n.Six[0].String()
@@ -185,7 +185,7 @@ func attachments(item *instanceItem, r *estate.Region, i *estate.Instance) {
 	}
 }
 
-func itemOfInterface(r *estate.Region, i *estate.Instance, n *estate.Interface) interfaceItem {
+func itemOfInterface(r *accounts.Region, i *accounts.Instance, n *accounts.Interface) interfaceItem {
 	item := interfaceItem{
 		ID: n.ID, Subnet: i.Subnet.ID, Network: i.Subnet.Network.ID, Owner: r.Account.ID, Status: "in-use", Type: n.Spec.InterfaceType, MAC: n.MAC,
 		Card: n.Spec.NetworkCardIndex, Device: n.Spec.DeviceIndex, Attached: "attached",
@@ -211,7 +211,7 @@ func itemOfInterface(r *estate.Region, i *estate.Instance, n *estate.Interface) 
 		item.Six = append(item.Six, address6{a.String(), number == 0 && n.Spec.PrimaryIpv6 != nil && *n.Spec.PrimaryIpv6})
 	}
 	if n.Public.IsValid() {
-		item.Public = &public{"amazon", estate.PublicName(n.Public, r.Name), n.Public.String()}
+		item.Public = &public{"amazon", accounts.PublicName(n.Public, r.Name), n.Public.String()}
 	}
 	for _, p := range n.Prefixes {
 		item.Prefixes = append(item.Prefixes, prefix{p.String()})
@@ -219,7 +219,7 @@ func itemOfInterface(r *estate.Region, i *estate.Instance, n *estate.Interface) 
 	return item
 }
 
-func consoleOutput(r *estate.Region, in *consoleInput) (*consoleOut, error) {
+func consoleOutput(r *accounts.Region, in *consoleInput) (*consoleOut, error) {
 	i, err := r.Instance(in.ID)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,6 @@
 package ec2
 
-import "tenon/lab/aws/estate"
+import "tenon/lab/aws/accounts"
 
 type fleetOutput struct {
 	ID        string          `xml:"fleetId"`
@@ -17,8 +17,8 @@ type fleetInstance struct {
 }
 
 type launched struct {
-	Template estate.TemplateRef `xml:"launchTemplateSpecification"`
-	Override estate.Override    `xml:"overrides"`
+	Template accounts.TemplateRef `xml:"launchTemplateSpecification"`
+	Override accounts.Override    `xml:"overrides"`
 }
 
 type fleetError struct {
@@ -28,7 +28,7 @@ type fleetError struct {
 	Message   string   `xml:"errorMessage"`
 }
 
-func createFleet(r *estate.Region, in *estate.FleetOrder) (*fleetOutput, error) {
+func createFleet(r *accounts.Region, in *accounts.FleetOrder) (*fleetOutput, error) {
 	f, err := r.CreateFleet(*in)
 	if err != nil {
 		return nil, err

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"tenon/lab/aws/estate"
+	"tenon/lab/aws/accounts"
 	"tenon/lab/aws/wire"
 )
 
@@ -56,7 +56,7 @@ type deviceItem struct {
 
 // describeImages shows a deprecated image to its owner, to who names it, and to
 // who asks for deprecated ones (EC2: "Deprecate an AMI").
-func describeImages(r *estate.Region, in *imagesInput) (*imagesOutput, error) {
+func describeImages(r *accounts.Region, in *imagesInput) (*imagesOutput, error) {
 	if err := whole(in.listing, in.IDs, "imagesSet"); err != nil {
 		return nil, err
 	}
@@ -64,13 +64,13 @@ func describeImages(r *estate.Region, in *imagesInput) (*imagesOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	images = slices.DeleteFunc(slices.Clone(images), func(i *estate.Image) bool {
+	images = slices.DeleteFunc(slices.Clone(images), func(i *accounts.Image) bool {
 		hidden := i.IsDeprecated(r.Now()) && !in.IncludeDeprecated && i.Owner != r.Account.ID && len(in.IDs) == 0
 		return hidden || !ownedBy(r, i, in.Owners)
 	})
-	found, next, err := list(in.listing, images, shelf[*estate.Image]{
-		key:        func(i *estate.Image) string { return i.ID },
-		attributes: func(i *estate.Image) (wire.Attributes, []wire.Tag) { return imageAttributes(i), i.Tags },
+	found, next, err := list(in.listing, images, listed[*accounts.Image]{
+		key:        func(i *accounts.Image) string { return i.ID },
+		attributes: func(i *accounts.Image) (wire.Attributes, []wire.Tag) { return imageAttributes(i), i.Tags },
 		limits:     wire.Limits{Min: 1, Max: 1000},
 	})
 	out := &imagesOutput{Next: next}
@@ -80,13 +80,13 @@ func describeImages(r *estate.Region, in *imagesInput) (*imagesOutput, error) {
 	return out, err
 }
 
-func ownedBy(r *estate.Region, i *estate.Image, owners []string) bool {
+func ownedBy(r *accounts.Region, i *accounts.Image, owners []string) bool {
 	return len(owners) == 0 || slices.ContainsFunc(owners, func(o string) bool {
 		return o == i.Owner || o == "self" && i.Owner == r.Account.ID || o != "" && o == i.Alias
 	})
 }
 
-func imageAttributes(i *estate.Image) wire.Attributes {
+func imageAttributes(i *accounts.Image) wire.Attributes {
 	a := wire.Attributes{
 		"image-id": one(i.ID), "name": one(i.Name), "description": one(i.Description), "state": one("available"), "architecture": one(i.Architecture),
 		"owner-id": one(i.Owner), "owner-alias": one(i.Alias), "creation-date": one(stamp(i.Created)), "is-public": truth(i.Alias != ""),
@@ -99,7 +99,7 @@ func imageAttributes(i *estate.Image) wire.Attributes {
 	return a
 }
 
-func itemOfImage(i *estate.Image) imageItem {
+func itemOfImage(i *accounts.Image) imageItem {
 	item := imageItem{
 		ID: i.ID, Name: i.Name, Description: i.Description, Location: i.Owner + "/" + i.Name, State: "available", Owner: i.Owner, Alias: i.Alias,
 		Public: i.Alias != "", Architecture: i.Architecture, Type: "machine", RootType: "ebs", RootDevice: i.RootDevice, Virtualization: "hvm",
@@ -117,22 +117,22 @@ func itemOfImage(i *estate.Image) imageItem {
 
 type copyImageInput struct {
 	dry
-	Token        string           `query:"ClientToken"`
-	CopyTags     bool             `query:"CopyImageTags"`
-	Description  string           `query:"Description"`
-	Encrypted    bool             `query:"Encrypted"`
-	Key          string           `query:"KmsKeyId"`
-	Name         string           `query:"Name"`
-	SourceID     string           `query:"SourceImageId"`
-	SourceRegion string           `query:"SourceRegion"`
-	TagSpecs     []estate.TagSpec `query:"TagSpecification"`
+	Token        string             `query:"ClientToken"`
+	CopyTags     bool               `query:"CopyImageTags"`
+	Description  string             `query:"Description"`
+	Encrypted    bool               `query:"Encrypted"`
+	Key          string             `query:"KmsKeyId"`
+	Name         string             `query:"Name"`
+	SourceID     string             `query:"SourceImageId"`
+	SourceRegion string             `query:"SourceRegion"`
+	TagSpecs     []accounts.TagSpec `query:"TagSpecification"`
 }
 
 type copyImageOutput struct {
 	ID string `xml:"imageId"`
 }
 
-func copyImage(r *estate.Region, in *copyImageInput) (*copyImageOutput, error) {
+func copyImage(r *accounts.Region, in *copyImageInput) (*copyImageOutput, error) {
 	if in.Key != "" && !in.Encrypted {
 		return nil, wire.Errorf("InvalidParameterDependency", "The parameter KmsKeyId requires the parameter Encrypted to be set.")
 	}
@@ -140,7 +140,7 @@ func copyImage(r *estate.Region, in *copyImageInput) (*copyImageOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	i, err := r.CopyImage(estate.CopyOrder{
+	i, err := r.CopyImage(accounts.CopyOrder{
 		SourceID: in.SourceID, SourceRegion: in.SourceRegion, Name: in.Name, Description: in.Description, Token: in.Token, CopyTags: in.CopyTags, Tags: tags,
 	})
 	if err != nil {
@@ -154,7 +154,7 @@ type imageInput struct {
 	ID string `query:"ImageId"`
 }
 
-func deregisterImage(r *estate.Region, in *imageInput) (*done, error) {
+func deregisterImage(r *accounts.Region, in *imageInput) (*done, error) {
 	return &done{true}, r.Deregister(in.ID)
 }
 
@@ -163,13 +163,13 @@ type deprecateInput struct {
 	At time.Time `query:"DeprecateAt"`
 }
 
-func enableDeprecation(r *estate.Region, in *deprecateInput) (*done, error) {
+func enableDeprecation(r *accounts.Region, in *deprecateInput) (*done, error) {
 	if in.At.IsZero() {
 		return nil, wire.Errorf("MissingParameter", "The request must contain the parameter DeprecateAt")
 	}
 	return &done{true}, r.Deprecate(in.ID, in.At)
 }
 
-func disableDeprecation(r *estate.Region, in *imageInput) (*done, error) {
+func disableDeprecation(r *accounts.Region, in *imageInput) (*done, error) {
 	return &done{true}, r.Deprecate(in.ID, time.Time{})
 }

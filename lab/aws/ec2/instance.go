@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"tenon/lab/aws/estate"
+	"tenon/lab/aws/accounts"
 	"tenon/lab/aws/policy"
 	"tenon/lab/aws/wire"
 )
@@ -28,7 +28,7 @@ type bundle struct {
 	Instances []instanceItem `xml:"instancesSet>item"`
 }
 
-func describeInstances(r *estate.Region, in *instancesInput) (*instancesOutput, error) {
+func describeInstances(r *accounts.Region, in *instancesInput) (*instancesOutput, error) {
 	if err := whole(in.listing, in.IDs, "instancesSet"); err != nil {
 		return nil, err
 	}
@@ -43,9 +43,9 @@ func describeInstances(r *estate.Region, in *instancesInput) (*instancesOutput, 
 	if len(in.IDs) > 0 {
 		limits.Max = len(in.IDs)
 	}
-	found, next, err := list(in.listing, all, shelf[*estate.Instance]{
-		key:        func(i *estate.Instance) string { return fmt.Sprintf("%012d", i.Number) },
-		attributes: func(i *estate.Instance) (wire.Attributes, []wire.Tag) { return instanceAttributes(r, i), i.Tags },
+	found, next, err := list(in.listing, all, listed[*accounts.Instance]{
+		key:        func(i *accounts.Instance) string { return fmt.Sprintf("%012d", i.Number) },
+		attributes: func(i *accounts.Instance) (wire.Attributes, []wire.Tag) { return instanceAttributes(r, i), i.Tags },
 		limits:     limits,
 	})
 	out := &instancesOutput{Next: next}
@@ -60,11 +60,11 @@ func describeInstances(r *estate.Region, in *instancesInput) (*instancesOutput, 
 	return out, err
 }
 
-func bundleID(i *estate.Instance) string {
+func bundleID(i *accounts.Instance) string {
 	return "r-" + strings.ReplaceAll(i.Bundle[strings.Index(i.Bundle, "-")+1:], "-", "")[:17]
 }
 
-func instanceAttributes(r *estate.Region, i *estate.Instance) wire.Attributes {
+func instanceAttributes(r *accounts.Region, i *accounts.Instance) wire.Attributes {
 	a := wire.Attributes{
 		"instance-id": one(i.ID), "instance-state-name": one(string(i.State)), "instance-state-code": one(strconv.Itoa(i.State.Code())),
 		"instance-type": one(i.Type.Name), "image-id": one(i.Image.ID), "subnet-id": one(i.Subnet.ID), "vpc-id": one(i.Subnet.Network.ID),
@@ -97,9 +97,9 @@ func instanceAttributes(r *estate.Region, i *estate.Instance) wire.Attributes {
 }
 
 type runInput struct {
-	estate.Spec
-	SubnetID string              `query:"SubnetId"`
-	Template *estate.TemplateRef `query:"LaunchTemplate"`
+	accounts.Spec
+	SubnetID string                `query:"SubnetId"`
+	Template *accounts.TemplateRef `query:"LaunchTemplate"`
 	MinCount int
 	MaxCount int
 	Token    string `query:"ClientToken"`
@@ -107,15 +107,15 @@ type runInput struct {
 }
 
 // Asks is what the launch needs.
-func (in *runInput) Asks(_ string, r *estate.Region) []policy.Request { return r.RunAsks(in.order()) }
+func (in *runInput) Asks(_ string, r *accounts.Region) []policy.Request { return r.RunAsks(in.order()) }
 
-func (in *runInput) order() estate.RunOrder {
-	return estate.RunOrder{
+func (in *runInput) order() accounts.RunOrder {
+	return accounts.RunOrder{
 		Spec: in.Spec, Template: in.Template, SubnetID: in.SubnetID, Min: in.MinCount, Max: in.MaxCount, Token: in.Token, DryRun: in.DryRun,
 	}
 }
 
-func runInstances(r *estate.Region, in *runInput) (*bundle, error) {
+func runInstances(r *accounts.Region, in *runInput) (*bundle, error) {
 	made, err := r.Run(in.order())
 	if err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ type idsInput struct {
 }
 
 // Asks is the action on each of the instances.
-func (in *idsInput) Asks(action string, r *estate.Region) []policy.Request {
+func (in *idsInput) Asks(action string, r *accounts.Region) []policy.Request {
 	return r.OnExisting(action, in.IDs, nil)
 }
 
@@ -151,13 +151,13 @@ type changeItem struct {
 }
 
 type stateItem struct {
-	Code int          `xml:"code"`
-	Name estate.State `xml:"name"`
+	Code int            `xml:"code"`
+	Name accounts.State `xml:"name"`
 }
 
-func itemOfState(s estate.State) stateItem { return stateItem{s.Code(), s} }
+func itemOfState(s accounts.State) stateItem { return stateItem{s.Code(), s} }
 
-func changesOf(changes []estate.Change) *changesOutput {
+func changesOf(changes []accounts.Change) *changesOutput {
 	out := &changesOutput{}
 	for _, c := range changes {
 		out.Changes = append(out.Changes, changeItem{c.Instance.ID, itemOfState(c.Instance.State), itemOfState(c.Before)})
@@ -165,12 +165,12 @@ func changesOf(changes []estate.Change) *changesOutput {
 	return out
 }
 
-func terminateInstances(r *estate.Region, in *idsInput) (*changesOutput, error) {
+func terminateInstances(r *accounts.Region, in *idsInput) (*changesOutput, error) {
 	changes, err := r.Terminate(in.IDs, in.DryRun)
 	return changesOf(changes), err
 }
 
-func stopInstances(r *estate.Region, in *idsInput) (*changesOutput, error) {
+func stopInstances(r *accounts.Region, in *idsInput) (*changesOutput, error) {
 	if in.DryRun {
 		return nil, wire.DryRun()
 	}

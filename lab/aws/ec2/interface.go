@@ -3,7 +3,7 @@ package ec2
 import (
 	"strconv"
 
-	"tenon/lab/aws/estate"
+	"tenon/lab/aws/accounts"
 	"tenon/lab/aws/wire"
 )
 
@@ -54,7 +54,7 @@ type interfaceAttachment struct {
 	Goes     bool   `xml:"deleteOnTermination"`
 }
 
-func describeInterfaces(r *estate.Region, in *interfacesInput) (*interfacesOutput, error) {
+func describeInterfaces(r *accounts.Region, in *interfacesInput) (*interfacesOutput, error) {
 	if err := whole(in.listing, in.IDs, "networkInterfaceIds"); err != nil {
 		return nil, err
 	}
@@ -62,9 +62,9 @@ func describeInterfaces(r *estate.Region, in *interfacesInput) (*interfacesOutpu
 	if err != nil {
 		return nil, err
 	}
-	found, next, err := list(in.listing, all, shelf[estate.Attachment]{
-		key:        func(n estate.Attachment) string { return n.ID },
-		attributes: func(n estate.Attachment) (wire.Attributes, []wire.Tag) { return interfaceAttributes(r, n), n.Tags },
+	found, next, err := list(in.listing, all, listed[accounts.Attachment]{
+		key:        func(n accounts.Attachment) string { return n.ID },
+		attributes: func(n accounts.Attachment) (wire.Attributes, []wire.Tag) { return interfaceAttributes(r, n), n.Tags },
 		limits:     wire.Limits{Min: 5, Max: 1000},
 	})
 	out := &interfacesOutput{Next: next}
@@ -74,7 +74,7 @@ func describeInterfaces(r *estate.Region, in *interfacesInput) (*interfacesOutpu
 	return out, err
 }
 
-func itemOfNetworkInterface(r *estate.Region, n estate.Attachment) networkInterface {
+func itemOfNetworkInterface(r *accounts.Region, n accounts.Attachment) networkInterface {
 	i, seen := n.Instance, itemOfInterface(r, n.Instance, n.Interface)
 	item := networkInterface{
 		ID: n.ID, Subnet: seen.Subnet, Network: seen.Network, Zone: i.Subnet.Zone.Name, ZoneID: i.Subnet.Zone.ID, Description: n.Spec.Description,
@@ -86,12 +86,12 @@ func itemOfNetworkInterface(r *estate.Region, n estate.Attachment) networkInterf
 		},
 	}
 	if n.Address.IsValid() {
-		item.Name = estate.PrivateName(n.Address, r.Name)
+		item.Name = accounts.PrivateName(n.Address, r.Name)
 	}
 	return item
 }
 
-func interfaceAttributes(r *estate.Region, n estate.Attachment) wire.Attributes {
+func interfaceAttributes(r *accounts.Region, n accounts.Attachment) wire.Attributes {
 	item := itemOfNetworkInterface(r, n)
 	a := wire.Attributes{
 		"network-interface-id": one(item.ID), "subnet-id": one(item.Subnet), "vpc-id": one(item.Network), "availability-zone": one(item.Zone),

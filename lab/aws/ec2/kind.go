@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"tenon/cloud/aws/facts"
-	"tenon/lab/aws/estate"
+	"tenon/lab/aws/accounts"
 	"tenon/lab/aws/wire"
 )
 
@@ -124,7 +124,7 @@ type neuronDeviceItem struct {
 	Cores int64  `xml:"coreInfo>count"`
 }
 
-func describeTypes(r *estate.Region, in *typesInput) (*typesOutput, error) {
+func describeTypes(r *accounts.Region, in *typesInput) (*typesOutput, error) {
 	if err := whole(in.listing, in.Names, "instanceTypesSet"); err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func describeTypes(r *estate.Region, in *typesInput) (*typesOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, next, err := list(in.listing, kinds, shelf[facts.Type]{
+	found, next, err := list(in.listing, kinds, listed[facts.Type]{
 		key:        func(t facts.Type) string { return t.Name },
 		attributes: func(t facts.Type) (wire.Attributes, []wire.Tag) { return typeAttributes(t), nil },
 		limits:     wire.Limits{Min: 5, Max: 100},
@@ -261,7 +261,7 @@ type offeringItem struct {
 	Location string `xml:"location"`
 }
 
-func describeOfferings(r *estate.Region, in *offeringsInput) (*offeringsOutput, error) {
+func describeOfferings(r *accounts.Region, in *offeringsInput) (*offeringsOutput, error) {
 	kind := in.LocationType
 	if kind == "" {
 		kind = "region"
@@ -282,7 +282,7 @@ func describeOfferings(r *estate.Region, in *offeringsInput) (*offeringsOutput, 
 			return nil, wire.Errorf("InvalidParameterValue", "Invalid value '%s' for locationType.", kind)
 		}
 	}
-	found, next, err := list(in.listing, all, shelf[offeringItem]{
+	found, next, err := list(in.listing, all, listed[offeringItem]{
 		key: func(o offeringItem) string { return o.Type + " " + o.Location },
 		attributes: func(o offeringItem) (wire.Attributes, []wire.Tag) {
 			return wire.Attributes{"instance-type": one(o.Type), "location": one(o.Location)}, nil

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"tenon/cloud/aws/facts"
-	"tenon/lab/aws/estate"
+	"tenon/lab/aws/accounts"
 	"tenon/lab/aws/wire"
 )
 
@@ -26,7 +26,7 @@ type regionItem struct {
 }
 
 // describeRegions knows the region that is asked and no other.
-func describeRegions(r *estate.Region, _ *regionsInput) (*regionsOutput, error) {
+func describeRegions(r *accounts.Region, _ *regionsInput) (*regionsOutput, error) {
 	return &regionsOutput{Regions: []regionItem{{r.Name, "ec2." + r.Name + ".amazonaws.com", "opt-in-not-required"}}}, nil
 }
 
@@ -52,7 +52,7 @@ type zoneItem struct {
 	OptIn  string `xml:"optInStatus"`
 }
 
-func describeZones(r *estate.Region, in *zonesInput) (*zonesOutput, error) {
+func describeZones(r *accounts.Region, in *zonesInput) (*zonesOutput, error) {
 	zones, err := pick(append(in.Names, in.IDs...), r.Zones, func(name string) (facts.Zone, error) {
 		for _, z := range r.Zones {
 			if z.Name == name || z.ID == name {
@@ -64,7 +64,7 @@ func describeZones(r *estate.Region, in *zonesInput) (*zonesOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, _, err := list(listing{Filters: in.Filters}, zones, shelf[facts.Zone]{
+	found, _, err := list(listing{Filters: in.Filters}, zones, listed[facts.Zone]{
 		key: func(z facts.Zone) string { return z.Name },
 		attributes: func(z facts.Zone) (wire.Attributes, []wire.Tag) {
 			return wire.Attributes{"zone-name": one(z.Name), "zone-id": one(z.ID), "zone-type": one("availability-zone"), "state": one("available"),
@@ -99,8 +99,8 @@ type networkItem struct {
 	Tags    []wire.Tag `xml:"tagSet>item"`
 }
 
-func describeNetworks(r *estate.Region, in *networksInput) (*networksOutput, error) {
-	networks, err := pick(in.IDs, r.Networks(), func(id string) (*estate.Network, error) {
+func describeNetworks(r *accounts.Region, in *networksInput) (*networksOutput, error) {
+	networks, err := pick(in.IDs, r.Networks(), func(id string) (*accounts.Network, error) {
 		for _, n := range r.Networks() {
 			if n.ID == id {
 				return n, nil
@@ -111,9 +111,9 @@ func describeNetworks(r *estate.Region, in *networksInput) (*networksOutput, err
 	if err != nil {
 		return nil, err
 	}
-	found, next, err := list(in.listing, networks, shelf[*estate.Network]{
-		key: func(n *estate.Network) string { return n.ID },
-		attributes: func(n *estate.Network) (wire.Attributes, []wire.Tag) {
+	found, next, err := list(in.listing, networks, listed[*accounts.Network]{
+		key: func(n *accounts.Network) string { return n.ID },
+		attributes: func(n *accounts.Network) (wire.Attributes, []wire.Tag) {
 			return wire.Attributes{"vpc-id": one(n.ID), "cidr": one(n.Range.String()), "state": one("available"), "owner-id": one(r.Account.ID)}, n.Tags
 		},
 		limits: wire.Limits{Min: 5, Max: 1000},
@@ -157,14 +157,14 @@ type sixRange struct {
 	State string `xml:"ipv6CidrBlockState>state"`
 }
 
-func describeSubnets(r *estate.Region, in *subnetsInput) (*subnetsOutput, error) {
+func describeSubnets(r *accounts.Region, in *subnetsInput) (*subnetsOutput, error) {
 	subnets, err := pick(in.IDs, r.Subnets(), r.Subnet)
 	if err != nil {
 		return nil, err
 	}
-	found, next, err := list(in.listing, subnets, shelf[*estate.Subnet]{
-		key: func(s *estate.Subnet) string { return s.ID },
-		attributes: func(s *estate.Subnet) (wire.Attributes, []wire.Tag) {
+	found, next, err := list(in.listing, subnets, listed[*accounts.Subnet]{
+		key: func(s *accounts.Subnet) string { return s.ID },
+		attributes: func(s *accounts.Subnet) (wire.Attributes, []wire.Tag) {
 			return wire.Attributes{
 				"subnet-id": one(s.ID), "vpc-id": one(s.Network.ID), "availability-zone": one(s.Zone.Name), "availability-zone-id": one(s.Zone.ID),
 				"cidr-block": one(s.Range.String()), "state": one("available"), "owner-id": one(r.Account.ID), "default-for-az": truth(false),
@@ -202,16 +202,16 @@ func (b *boolean) said() *bool {
 	return &b.Value
 }
 
-func changeSubnet(r *estate.Region, in *changeSubnetInput) (*done, error) {
+func changeSubnet(r *accounts.Region, in *changeSubnetInput) (*done, error) {
 	return &done{true}, r.ChangeSubnet(in.ID, in.Public.said(), in.Six.said())
 }
 
 type createGroupInput struct {
 	dry
-	Name        string           `query:"GroupName"`
-	Description string           `query:"GroupDescription"`
-	Network     string           `query:"VpcId"`
-	TagSpecs    []estate.TagSpec `query:"TagSpecification"`
+	Name        string             `query:"GroupName"`
+	Description string             `query:"GroupDescription"`
+	Network     string             `query:"VpcId"`
+	TagSpecs    []accounts.TagSpec `query:"TagSpecification"`
 }
 
 type createGroupOutput struct {
@@ -220,12 +220,12 @@ type createGroupOutput struct {
 	Tags []wire.Tag `xml:"tagSet>item"`
 }
 
-func createGroup(r *estate.Region, in *createGroupInput) (*createGroupOutput, error) {
+func createGroup(r *accounts.Region, in *createGroupInput) (*createGroupOutput, error) {
 	tags, err := tagsOf(in.TagSpecs, "security-group")
 	if err != nil {
 		return nil, err
 	}
-	g, err := r.CreateSecurityGroup(estate.SecurityGroup{Name: in.Name, Description: in.Description, Tags: tags}, in.Network)
+	g, err := r.CreateSecurityGroup(accounts.SecurityGroup{Name: in.Name, Description: in.Description, Tags: tags}, in.Network)
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +233,7 @@ func createGroup(r *estate.Region, in *createGroupInput) (*createGroupOutput, er
 }
 
 // tagsOf are the tags for a new resource, of one of the kinds that the request may name.
-func tagsOf(specs []estate.TagSpec, kinds ...string) (tags []wire.Tag, err error) {
+func tagsOf(specs []accounts.TagSpec, kinds ...string) (tags []wire.Tag, err error) {
 	for _, s := range specs {
 		switch {
 		case !slices.Contains(kinds, s.ResourceType):
@@ -257,7 +257,7 @@ type deleteGroupOutput struct {
 }
 
 // deleteGroup knows names in the default VPC only, as EC2 does, and there is none.
-func deleteGroup(r *estate.Region, in *deleteGroupInput) (*deleteGroupOutput, error) {
+func deleteGroup(r *accounts.Region, in *deleteGroupInput) (*deleteGroupOutput, error) {
 	if in.ID == "" {
 		return nil, wire.Errorf("InvalidGroup.NotFound", "The security group '%s' does not exist in the default VPC", in.Name)
 	}
@@ -284,7 +284,7 @@ type groupItem struct {
 	Tags        []wire.Tag `xml:"tagSet>item"`
 }
 
-func describeGroups(r *estate.Region, in *groupsInput) (*groupsOutput, error) {
+func describeGroups(r *accounts.Region, in *groupsInput) (*groupsOutput, error) {
 	groups, err := pick(in.IDs, r.SecurityGroups(), r.SecurityGroup)
 	if err != nil {
 		return nil, err
@@ -292,9 +292,9 @@ func describeGroups(r *estate.Region, in *groupsInput) (*groupsOutput, error) {
 	if len(in.Names) > 0 {
 		in.Filters = append(in.Filters, wire.Filter{Name: "group-name", Values: in.Names})
 	}
-	found, next, err := list(in.listing, groups, shelf[*estate.SecurityGroup]{
-		key: func(g *estate.SecurityGroup) string { return g.ID },
-		attributes: func(g *estate.SecurityGroup) (wire.Attributes, []wire.Tag) {
+	found, next, err := list(in.listing, groups, listed[*accounts.SecurityGroup]{
+		key: func(g *accounts.SecurityGroup) string { return g.ID },
+		attributes: func(g *accounts.SecurityGroup) (wire.Attributes, []wire.Tag) {
 			return wire.Attributes{"group-id": one(g.ID), "group-name": one(g.Name), "description": one(g.Description),
 				"vpc-id": one(g.Network.ID), "owner-id": one(r.Account.ID)}, g.Tags
 		},

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"tenon/cloud/aws/facts"
-	"tenon/lab/aws/estate"
+	"tenon/lab/aws/accounts"
 	"tenon/lab/aws/market"
 	"tenon/lab/aws/wire"
 )
@@ -46,7 +46,7 @@ const (
 	longest = 400_000
 )
 
-func describePrices(r *estate.Region, in *pricesInput) (*pricesOutput, error) {
+func describePrices(r *accounts.Region, in *pricesInput) (*pricesOutput, error) {
 	if in.MaxResults != nil {
 		most := min(*in.MaxResults, 1000) // EC2 takes larger numbers for this
 		in.MaxResults = &most
@@ -109,7 +109,7 @@ func pricePage(in *pricesInput, all []priceItem) (*pricesOutput, error) {
 	for n, p := range all {
 		items[n] = placed{p, fmt.Sprintf("%09d", n)}
 	}
-	found, next, err := list(in.listing, items, shelf[placed]{
+	found, next, err := list(in.listing, items, listed[placed]{
 		key: func(p placed) string { return p.place },
 		attributes: func(p placed) (wire.Attributes, []wire.Tag) {
 			return wire.Attributes{"instance-type": one(p.Type), "product-description": one(p.Description), "spot-price": one(p.Price),

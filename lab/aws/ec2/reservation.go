@@ -4,21 +4,21 @@ import (
 	"strings"
 	"time"
 
-	"tenon/lab/aws/estate"
+	"tenon/lab/aws/accounts"
 	"tenon/lab/aws/wire"
 )
 
 type createReservationInput struct {
 	dry
-	Type     string           `query:"InstanceType"`
-	Platform string           `query:"InstancePlatform"`
-	Zone     string           `query:"AvailabilityZone"`
-	Count    int              `query:"InstanceCount"`
-	EndType  string           `query:"EndDateType"`
-	End      time.Time        `query:"EndDate"`
-	Criteria string           `query:"InstanceMatchCriteria"`
-	Token    string           `query:"ClientToken"`
-	TagSpecs []estate.TagSpec `query:"TagSpecifications"`
+	Type     string             `query:"InstanceType"`
+	Platform string             `query:"InstancePlatform"`
+	Zone     string             `query:"AvailabilityZone"`
+	Count    int                `query:"InstanceCount"`
+	EndType  string             `query:"EndDateType"`
+	End      time.Time          `query:"EndDate"`
+	Criteria string             `query:"InstanceMatchCriteria"`
+	Token    string             `query:"ClientToken"`
+	TagSpecs []accounts.TagSpec `query:"TagSpecifications"`
 	Tenancy  string
 }
 
@@ -48,8 +48,8 @@ type reservationItem struct {
 	Tags          []wire.Tag `xml:"tagSet>item"`
 }
 
-func createReservation(r *estate.Region, in *createReservationInput) (*reservationOutput, error) {
-	c := estate.Reservation{InstanceType: in.Type, Zone: in.Zone, Total: in.Count, Criteria: in.Criteria, End: in.End}
+func createReservation(r *accounts.Region, in *createReservationInput) (*reservationOutput, error) {
+	c := accounts.Reservation{InstanceType: in.Type, Zone: in.Zone, Total: in.Count, Criteria: in.Criteria, End: in.End}
 	for _, s := range in.TagSpecs {
 		c.Tags = append(c.Tags, s.Tags...)
 	}
@@ -60,7 +60,7 @@ func createReservation(r *estate.Region, in *createReservationInput) (*reservati
 	return &reservationOutput{itemOfReservation(r, made)}, nil
 }
 
-func itemOfReservation(r *estate.Region, c *estate.Reservation) reservationItem {
+func itemOfReservation(r *accounts.Region, c *accounts.Reservation) reservationItem {
 	item := reservationItem{
 		ID: c.ID, ARN: r.ARN("ec2", "capacity-reservation/"+c.ID), Owner: r.Account.ID, Type: c.InstanceType, Platform: "Linux/UNIX", Zone: c.Zone,
 		ZoneID: r.ZoneID(c.Zone), Tenancy: "default", Total: c.Total, Free: c.Total - c.Used, State: c.State, Start: stamp(c.Start),
@@ -81,7 +81,7 @@ type cancelReservationInput struct {
 	ID string `query:"CapacityReservationId"`
 }
 
-func cancelReservation(r *estate.Region, in *cancelReservationInput) (*done, error) {
+func cancelReservation(r *accounts.Region, in *cancelReservationInput) (*done, error) {
 	return &done{true}, r.CancelReservation(in.ID)
 }
 
@@ -95,14 +95,14 @@ type reservationsOutput struct {
 	Next         string            `xml:"nextToken,omitempty"`
 }
 
-func describeReservations(r *estate.Region, in *reservationsInput) (*reservationsOutput, error) {
+func describeReservations(r *accounts.Region, in *reservationsInput) (*reservationsOutput, error) {
 	all, err := pick(in.IDs, r.Reservations(), r.ReservationByID)
 	if err != nil {
 		return nil, err
 	}
-	found, next, err := list(in.listing, all, shelf[*estate.Reservation]{
-		key: func(c *estate.Reservation) string { return c.ID },
-		attributes: func(c *estate.Reservation) (wire.Attributes, []wire.Tag) {
+	found, next, err := list(in.listing, all, listed[*accounts.Reservation]{
+		key: func(c *accounts.Reservation) string { return c.ID },
+		attributes: func(c *accounts.Reservation) (wire.Attributes, []wire.Tag) {
 			return wire.Attributes{"state": one(c.State), "owner-id": one(r.Account.ID), "instance-match-criteria": one(c.Criteria), "instance-type": one(c.InstanceType),
 				"availability-zone": one(c.Zone), "tenancy": one("default"), "instance-platform": one("Linux/UNIX")}, c.Tags
 		},
@@ -119,8 +119,8 @@ type createPlacementInput struct {
 	dry
 	Name       string `query:"GroupName"`
 	Strategy   string
-	Partitions int              `query:"PartitionCount"`
-	TagSpecs   []estate.TagSpec `query:"TagSpecification"`
+	Partitions int                `query:"PartitionCount"`
+	TagSpecs   []accounts.TagSpec `query:"TagSpecification"`
 }
 
 type placementGroupOutput struct {
@@ -137,12 +137,12 @@ type placementGroupItem struct {
 	Tags       []wire.Tag `xml:"tagSet>item"`
 }
 
-func itemOfPlacement(r *estate.Region, g *estate.PlacementGroup) placementGroupItem {
+func itemOfPlacement(r *accounts.Region, g *accounts.PlacementGroup) placementGroupItem {
 	return placementGroupItem{g.ID, g.Name, r.ARN("ec2", "placement-group/"+g.Name), g.Strategy, "available", g.Partitions, g.Tags}
 }
 
-func createPlacement(r *estate.Region, in *createPlacementInput) (*placementGroupOutput, error) {
-	g := estate.PlacementGroup{Name: in.Name, Strategy: strings.ToLower(in.Strategy), Partitions: in.Partitions}
+func createPlacement(r *accounts.Region, in *createPlacementInput) (*placementGroupOutput, error) {
+	g := accounts.PlacementGroup{Name: in.Name, Strategy: strings.ToLower(in.Strategy), Partitions: in.Partitions}
 	for _, s := range in.TagSpecs {
 		g.Tags = append(g.Tags, s.Tags...)
 	}
@@ -158,7 +158,7 @@ type deletePlacementInput struct {
 	Name string `query:"GroupName"`
 }
 
-func deletePlacement(r *estate.Region, in *deletePlacementInput) (*done, error) {
+func deletePlacement(r *accounts.Region, in *deletePlacementInput) (*done, error) {
 	return &done{true}, r.DeletePlacementGroup(in.Name)
 }
 
@@ -173,8 +173,8 @@ type placementsOutput struct {
 	Groups []placementGroupItem `xml:"placementGroupSet>item"`
 }
 
-func describePlacements(r *estate.Region, in *placementsInput) (*placementsOutput, error) {
-	all, err := pick(append(in.IDs, in.Names...), r.PlacementGroups(), func(id string) (*estate.PlacementGroup, error) {
+func describePlacements(r *accounts.Region, in *placementsInput) (*placementsOutput, error) {
+	all, err := pick(append(in.IDs, in.Names...), r.PlacementGroups(), func(id string) (*accounts.PlacementGroup, error) {
 		for _, g := range r.PlacementGroups() {
 			if g.ID == id || g.Name == id {
 				return g, nil
@@ -185,9 +185,9 @@ func describePlacements(r *estate.Region, in *placementsInput) (*placementsOutpu
 	if err != nil {
 		return nil, err
 	}
-	found, _, err := list(listing{Filters: in.Filters}, all, shelf[*estate.PlacementGroup]{
-		key: func(g *estate.PlacementGroup) string { return g.ID },
-		attributes: func(g *estate.PlacementGroup) (wire.Attributes, []wire.Tag) {
+	found, _, err := list(listing{Filters: in.Filters}, all, listed[*accounts.PlacementGroup]{
+		key: func(g *accounts.PlacementGroup) string { return g.ID },
+		attributes: func(g *accounts.PlacementGroup) (wire.Attributes, []wire.Tag) {
 			return wire.Attributes{"group-name": one(g.Name), "group-arn": one(r.ARN("ec2", "placement-group/"+g.Name)), "state": one("available"), "strategy": one(g.Strategy)}, g.Tags
 		},
 		limits: wire.Limits{Max: 1000},

@@ -1,6 +1,6 @@
 // Package ec2 is the wire face of EC2: which parameters its operations take, what
 // their answers look like, which filters and pages they have. What happens is the
-// business of package estate.
+// business of package accounts.
 package ec2
 
 import (
@@ -8,12 +8,12 @@ import (
 	"slices"
 	"time"
 
-	"tenon/lab/aws/estate"
+	"tenon/lab/aws/accounts"
 	"tenon/lab/aws/wire"
 )
 
 // Service is EC2 on the given world.
-func Service(w *estate.World) *wire.Service {
+func Service(w *accounts.World) *wire.Service {
 	s := &wire.Service{
 		Name: "ec2", Protocol: wire.EC2Query, Version: "2016-11-15", Namespace: "http://ec2.amazonaws.com/doc/2016-11-15/",
 		Operations: map[string]wire.Handler{},
@@ -64,12 +64,12 @@ func Service(w *estate.World) *wire.Service {
 
 // on makes a handler of a function on a region. Requests that are dry runs, and
 // have no say in it themselves, end after their parameters are read.
-func on[In, Out any](w *estate.World, do func(*estate.Region, *In) (*Out, error)) wire.Handler {
+func on[In, Out any](w *accounts.World, do func(*accounts.Region, *In) (*Out, error)) wire.Handler {
 	return wire.Operation(func(c *wire.Call, in *In) (out *Out, err error) {
 		if d, ok := any(in).(interface{ rehearsal() bool }); ok && d.rehearsal() {
 			return nil, wire.DryRun()
 		}
-		err = w.Do(c.Account, c.Region, func(r *estate.Region) error {
+		err = w.Do(c.Account, c.Region, func(r *accounts.Region) error {
 			out, err = do(r, in)
 			return err
 		})
@@ -90,15 +90,15 @@ type listing struct {
 	NextToken  string
 }
 
-// shelf is how a kind of resource is listed.
-type shelf[T any] struct {
+// listed is how a kind of resource is listed.
+type listed[T any] struct {
 	key        func(T) string // unique; the list is in its order
 	attributes func(T) (wire.Attributes, []wire.Tag)
 	limits     wire.Limits
 }
 
 // list filters, sorts and cuts.
-func list[T any](in listing, all []T, s shelf[T]) (page []T, next string, err error) {
+func list[T any](in listing, all []T, s listed[T]) (page []T, next string, err error) {
 	var found []T
 	for _, item := range all {
 		attributes, tags := s.attributes(item)

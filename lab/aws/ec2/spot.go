@@ -3,7 +3,7 @@ package ec2
 import (
 	"strings"
 
-	"tenon/lab/aws/estate"
+	"tenon/lab/aws/accounts"
 	"tenon/lab/aws/wire"
 )
 
@@ -51,7 +51,7 @@ type spotLaunch struct {
 	Watched bool         `xml:"monitoring>enabled"`
 }
 
-func describeSpotRequests(r *estate.Region, in *spotRequestsInput) (*spotRequestsOutput, error) {
+func describeSpotRequests(r *accounts.Region, in *spotRequestsInput) (*spotRequestsOutput, error) {
 	if err := whole(in.listing, in.IDs, "spotInstanceRequestIds"); err != nil {
 		return nil, err
 	}
@@ -59,9 +59,9 @@ func describeSpotRequests(r *estate.Region, in *spotRequestsInput) (*spotRequest
 	if err != nil {
 		return nil, err
 	}
-	found, next, err := list(in.listing, all, shelf[*estate.Instance]{
-		key:        func(i *estate.Instance) string { return i.SpotRequest },
-		attributes: func(i *estate.Instance) (wire.Attributes, []wire.Tag) { return spotAttributes(r, i), i.SpotTags },
+	found, next, err := list(in.listing, all, listed[*accounts.Instance]{
+		key:        func(i *accounts.Instance) string { return i.SpotRequest },
+		attributes: func(i *accounts.Instance) (wire.Attributes, []wire.Tag) { return spotAttributes(r, i), i.SpotTags },
 		limits:     wire.Limits{Min: 5, Max: 1000},
 	})
 	out := &spotRequestsOutput{Next: next}
@@ -71,7 +71,7 @@ func describeSpotRequests(r *estate.Region, in *spotRequestsInput) (*spotRequest
 	return out, err
 }
 
-func itemOfSpotRequest(r *estate.Region, i *estate.Instance) spotRequest {
+func itemOfSpotRequest(r *accounts.Region, i *accounts.Instance) spotRequest {
 	seen := itemOfInstance(r, i)
 	item := spotRequest{
 		ID: i.SpotRequest, Instance: i.ID, Price: i.SpotPrice, Kind: "one-time", Created: stamp(i.Launched), Zone: i.Subnet.Zone.Name,
@@ -90,10 +90,10 @@ func itemOfSpotRequest(r *estate.Region, i *estate.Instance) spotRequest {
 }
 
 // spotState is where a one-time request stands: it is active as long as its instance runs.
-func spotState(i *estate.Instance) (string, spotStatus) {
+func spotState(i *accounts.Instance) (string, spotStatus) {
 	updated := stamp(i.Changed)
 	switch {
-	case i.State == estate.Pending || i.State == estate.Running:
+	case i.State == accounts.Pending || i.State == accounts.Running:
 		return "active", spotStatus{"fulfilled", "Your Spot request is fulfilled.", updated}
 	case strings.HasPrefix(i.Why, "Server.SpotInstanceTermination"):
 		return "closed", spotStatus{"instance-terminated-no-capacity", "Your Spot Instance was terminated because there is no Spot capacity available.", updated}
@@ -104,7 +104,7 @@ func spotState(i *estate.Instance) (string, spotStatus) {
 	}
 }
 
-func spotAttributes(r *estate.Region, i *estate.Instance) wire.Attributes {
+func spotAttributes(r *accounts.Region, i *accounts.Instance) wire.Attributes {
 	item := itemOfSpotRequest(r, i)
 	a := wire.Attributes{
 		"spot-instance-request-id": one(item.ID), "instance-id": one(item.Instance), "state": one(item.State), "status-code": one(item.Status.Code),

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"tenon/lab/aws/estate"
+	"tenon/lab/aws/accounts"
 	"tenon/lab/aws/wire"
 )
 
@@ -50,7 +50,7 @@ type eventItem struct {
 }
 
 // describeStatus shows running instances only, unless all are asked for.
-func describeStatus(r *estate.Region, in *statusInput) (*statusOutput, error) {
+func describeStatus(r *accounts.Region, in *statusInput) (*statusOutput, error) {
 	if err := whole(in.listing, in.IDs, "instancesSet"); err != nil {
 		return nil, err
 	}
@@ -61,15 +61,15 @@ func describeStatus(r *estate.Region, in *statusInput) (*statusOutput, error) {
 			return nil, err
 		}
 	}
-	var shown []*estate.Instance
+	var shown []*accounts.Instance
 	for _, i := range all {
-		if i.State == estate.Running || in.IncludeAllInstances {
+		if i.State == accounts.Running || in.IncludeAllInstances {
 			shown = append(shown, i)
 		}
 	}
-	found, next, err := list(in.listing, shown, shelf[*estate.Instance]{
-		key: func(i *estate.Instance) string { return fmt.Sprintf("%012d", i.Number) },
-		attributes: func(i *estate.Instance) (wire.Attributes, []wire.Tag) {
+	found, next, err := list(in.listing, shown, listed[*accounts.Instance]{
+		key: func(i *accounts.Instance) string { return fmt.Sprintf("%012d", i.Number) },
+		attributes: func(i *accounts.Instance) (wire.Attributes, []wire.Tag) {
 			return statusAttributes(r, i), i.Tags
 		},
 		limits: wire.Limits{Min: 5, Max: 1000},
@@ -81,7 +81,7 @@ func describeStatus(r *estate.Region, in *statusInput) (*statusOutput, error) {
 	return out, err
 }
 
-func statusAttributes(r *estate.Region, i *estate.Instance) wire.Attributes {
+func statusAttributes(r *accounts.Region, i *accounts.Instance) wire.Attributes {
 	a := wire.Attributes{
 		"instance-status.status": one(r.Status(i)), "system-status.status": one(systemStatus(r, i)), "availability-zone": one(i.Subnet.Zone.Name),
 		"instance-state-name": one(string(i.State)), "instance-status.reachability": one(reachability(r.Status(i))), "event.code": nil,
@@ -94,7 +94,7 @@ func statusAttributes(r *estate.Region, i *estate.Instance) wire.Attributes {
 }
 
 // systemStatus is that of the host, which the emulator never loses.
-func systemStatus(r *estate.Region, i *estate.Instance) string {
+func systemStatus(r *accounts.Region, i *accounts.Instance) string {
 	if s := r.Status(i); s != "impaired" {
 		return s
 	}
@@ -114,7 +114,7 @@ func reachability(status string) string {
 	}
 }
 
-func itemOfStatus(r *estate.Region, i *estate.Instance) statusItem {
+func itemOfStatus(r *accounts.Region, i *accounts.Instance) statusItem {
 	item := statusItem{
 		ID: i.ID, Zone: i.Subnet.Zone.Name, ZoneID: i.Subnet.Zone.ID, State: itemOfState(i.State),
 		Instance: check(r.Status(i), i.Impaired), System: check(systemStatus(r, i), time.Time{}), Volumes: check(systemStatus(r, i), time.Time{}),

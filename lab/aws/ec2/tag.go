@@ -3,7 +3,7 @@ package ec2
 import (
 	"strings"
 
-	"tenon/lab/aws/estate"
+	"tenon/lab/aws/accounts"
 	"tenon/lab/aws/policy"
 	"tenon/lab/aws/wire"
 )
@@ -15,11 +15,11 @@ type tagsInput struct {
 }
 
 // Asks is the action on each of the resources, with the tags that they have and get.
-func (in *tagsInput) Asks(action string, r *estate.Region) []policy.Request {
+func (in *tagsInput) Asks(action string, r *accounts.Region) []policy.Request {
 	return r.OnExisting(action, in.IDs, in.Tags)
 }
 
-func createTags(r *estate.Region, in *tagsInput) (*done, error) {
+func createTags(r *accounts.Region, in *tagsInput) (*done, error) {
 	for _, t := range in.Tags {
 		switch {
 		case t.Key == "" || len(t.Key) > 128 || len(t.Value) > 256:
@@ -31,6 +31,6 @@ func createTags(r *estate.Region, in *tagsInput) (*done, error) {
 	return &done{true}, r.PutTags(in.IDs, in.Tags)
 }
 
-func deleteTags(r *estate.Region, in *tagsInput) (*done, error) {
+func deleteTags(r *accounts.Region, in *tagsInput) (*done, error) {
 	return &done{true}, r.RemoveTags(in.IDs, in.Tags)
 }

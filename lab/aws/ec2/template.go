@@ -3,18 +3,18 @@ package ec2
 import (
 	"slices"
 
-	"tenon/lab/aws/estate"
+	"tenon/lab/aws/accounts"
 	"tenon/lab/aws/policy"
 	"tenon/lab/aws/wire"
 )
 
 type createTemplateInput struct {
 	dry
-	Name        string           `query:"LaunchTemplateName"`
-	Data        estate.Spec      `query:"LaunchTemplateData"`
-	Description string           `query:"VersionDescription"`
-	TagSpecs    []estate.TagSpec `query:"TagSpecification"`
-	Token       string           `query:"ClientToken"`
+	Name        string             `query:"LaunchTemplateName"`
+	Data        accounts.Spec      `query:"LaunchTemplateData"`
+	Description string             `query:"VersionDescription"`
+	TagSpecs    []accounts.TagSpec `query:"TagSpecification"`
+	Token       string             `query:"ClientToken"`
 }
 
 type templateOutput struct {
@@ -31,22 +31,22 @@ type templateItem struct {
 	Tags    []wire.Tag `xml:"tagSet>item"`
 }
 
-func itemOfTemplate(r *estate.Region, t *estate.Template) templateItem {
+func itemOfTemplate(r *accounts.Region, t *accounts.Template) templateItem {
 	return templateItem{t.ID, t.Name, stamp(t.Created), r.Creator(), 1, 1, t.Tags}
 }
 
 // Asks is the action on a new template, and the tags on it.
-func (in *createTemplateInput) Asks(action string, r *estate.Region) []policy.Request {
+func (in *createTemplateInput) Asks(action string, r *accounts.Region) []policy.Request {
 	tags, _ := tagsOf(in.TagSpecs, "launch-template") // what cannot be tagged is refused by the operation
 	return r.OnNew(action, "launch-template", tags)
 }
 
-func createTemplate(r *estate.Region, in *createTemplateInput) (*templateOutput, error) {
+func createTemplate(r *accounts.Region, in *createTemplateInput) (*templateOutput, error) {
 	tags, err := tagsOf(in.TagSpecs, "launch-template")
 	if err != nil {
 		return nil, err
 	}
-	t, err := r.CreateTemplate(estate.Template{Name: in.Name, Spec: in.Data, Description: in.Description, Tags: tags}, in.Token)
+	t, err := r.CreateTemplate(accounts.Template{Name: in.Name, Spec: in.Data, Description: in.Description, Tags: tags}, in.Token)
 	if err != nil {
 		return nil, err
 	}
@@ -62,16 +62,16 @@ type templateInput struct {
 type deleteTemplateInput struct{ templateInput }
 
 // Asks is the action on the template, by its identifier even if it is named.
-func (in *deleteTemplateInput) Asks(action string, r *estate.Region) []policy.Request {
+func (in *deleteTemplateInput) Asks(action string, r *accounts.Region) []policy.Request {
 	id := in.ID
-	if t, err := r.Template(estate.TemplateRef{ID: in.ID, Name: in.Name}); err == nil {
+	if t, err := r.Template(accounts.TemplateRef{ID: in.ID, Name: in.Name}); err == nil {
 		id = t.ID
 	}
 	return r.OnExisting(action, []string{id}, nil)
 }
 
-func deleteTemplate(r *estate.Region, in *deleteTemplateInput) (*templateOutput, error) {
-	t, err := r.DeleteTemplate(estate.TemplateRef{ID: in.ID, Name: in.Name})
+func deleteTemplate(r *accounts.Region, in *deleteTemplateInput) (*templateOutput, error) {
+	t, err := r.DeleteTemplate(accounts.TemplateRef{ID: in.ID, Name: in.Name})
 	if err != nil {
 		return nil, err
 	}
@@ -89,12 +89,12 @@ type templatesOutput struct {
 	Next      string         `xml:"nextToken,omitempty"`
 }
 
-func describeTemplates(r *estate.Region, in *templatesInput) (*templatesOutput, error) {
-	byID, err := pick(in.IDs, nil, func(id string) (*estate.Template, error) { return r.Template(estate.TemplateRef{ID: id}) })
+func describeTemplates(r *accounts.Region, in *templatesInput) (*templatesOutput, error) {
+	byID, err := pick(in.IDs, nil, func(id string) (*accounts.Template, error) { return r.Template(accounts.TemplateRef{ID: id}) })
 	if err != nil {
 		return nil, err
 	}
-	byName, err := pick(in.Names, nil, func(name string) (*estate.Template, error) { return r.Template(estate.TemplateRef{Name: name}) })
+	byName, err := pick(in.Names, nil, func(name string) (*accounts.Template, error) { return r.Template(accounts.TemplateRef{Name: name}) })
 	if err != nil {
 		return nil, err
 	}
@@ -102,9 +102,9 @@ func describeTemplates(r *estate.Region, in *templatesInput) (*templatesOutput, 
 	if len(in.IDs)+len(in.Names) == 0 {
 		all = r.Templates()
 	}
-	found, next, err := list(in.listing, all, shelf[*estate.Template]{
-		key: func(t *estate.Template) string { return t.ID },
-		attributes: func(t *estate.Template) (wire.Attributes, []wire.Tag) {
+	found, next, err := list(in.listing, all, listed[*accounts.Template]{
+		key: func(t *accounts.Template) string { return t.ID },
+		attributes: func(t *accounts.Template) (wire.Attributes, []wire.Tag) {
 			return wire.Attributes{"launch-template-name": one(t.Name), "create-time": one(stamp(t.Created))}, t.Tags
 		},
 		limits: wire.Limits{Min: 1, Max: 200},
@@ -128,18 +128,18 @@ type versionsOutput struct {
 }
 
 type versionItem struct {
-	ID          string      `xml:"launchTemplateId"`
-	Name        string      `xml:"launchTemplateName"`
-	Number      int         `xml:"versionNumber"`
-	Description string      `xml:"versionDescription,omitempty"`
-	Created     string      `xml:"createTime"`
-	By          string      `xml:"createdBy"`
-	Default     bool        `xml:"defaultVersion"`
-	Data        estate.Spec `xml:"launchTemplateData"`
+	ID          string        `xml:"launchTemplateId"`
+	Name        string        `xml:"launchTemplateName"`
+	Number      int           `xml:"versionNumber"`
+	Description string        `xml:"versionDescription,omitempty"`
+	Created     string        `xml:"createTime"`
+	By          string        `xml:"createdBy"`
+	Default     bool          `xml:"defaultVersion"`
+	Data        accounts.Spec `xml:"launchTemplateData"`
 }
 
-func describeVersions(r *estate.Region, in *versionsInput) (*versionsOutput, error) {
-	t, err := r.Template(estate.TemplateRef{ID: in.ID, Name: in.Name})
+func describeVersions(r *accounts.Region, in *versionsInput) (*versionsOutput, error) {
+	t, err := r.Template(accounts.TemplateRef{ID: in.ID, Name: in.Name})
 	if err != nil {
 		return nil, err
 	}

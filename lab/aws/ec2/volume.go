@@ -3,7 +3,7 @@ package ec2
 import (
 	"strconv"
 
-	"tenon/lab/aws/estate"
+	"tenon/lab/aws/accounts"
 	"tenon/lab/aws/wire"
 )
 
@@ -44,7 +44,7 @@ type volumeAttachment struct {
 	Goes     bool   `xml:"deleteOnTermination"`
 }
 
-func describeVolumes(r *estate.Region, in *volumesInput) (*volumesOutput, error) {
+func describeVolumes(r *accounts.Region, in *volumesInput) (*volumesOutput, error) {
 	if err := whole(in.listing, in.IDs, "volumeIds"); err != nil {
 		return nil, err
 	}
@@ -52,9 +52,9 @@ func describeVolumes(r *estate.Region, in *volumesInput) (*volumesOutput, error)
 	if err != nil {
 		return nil, err
 	}
-	found, next, err := list(in.listing, all, shelf[*estate.Volume]{
-		key:        func(v *estate.Volume) string { return v.ID },
-		attributes: func(v *estate.Volume) (wire.Attributes, []wire.Tag) { return volumeAttributes(v), v.Tags },
+	found, next, err := list(in.listing, all, listed[*accounts.Volume]{
+		key:        func(v *accounts.Volume) string { return v.ID },
+		attributes: func(v *accounts.Volume) (wire.Attributes, []wire.Tag) { return volumeAttributes(v), v.Tags },
 		limits:     wire.Limits{Min: 5, Max: 1000},
 	})
 	out := &volumesOutput{Next: next}
@@ -64,7 +64,7 @@ func describeVolumes(r *estate.Region, in *volumesInput) (*volumesOutput, error)
 	return out, err
 }
 
-func itemOfVolume(v *estate.Volume) volumeItem {
+func itemOfVolume(v *accounts.Volume) volumeItem {
 	item := volumeItem{
 		ID: v.ID, Size: v.SizeGiB, Snapshot: v.Snapshot, Zone: v.Zone.Name, ZoneID: v.Zone.ID, Status: "available", Created: stamp(v.Created),
 		Type: v.Type, IOPS: v.IOPS, Throughput: v.Throughput, Encrypted: v.Encrypted, Tags: v.Tags,
@@ -76,7 +76,7 @@ func itemOfVolume(v *estate.Volume) volumeItem {
 	return item
 }
 
-func volumeAttributes(v *estate.Volume) wire.Attributes {
+func volumeAttributes(v *accounts.Volume) wire.Attributes {
 	item := itemOfVolume(v)
 	a := wire.Attributes{
 		"volume-id": one(v.ID), "volume-type": one(v.Type), "size": one(strconv.Itoa(v.SizeGiB)), "status": one(item.Status), "encrypted": truth(v.Encrypted),
@@ -96,6 +96,6 @@ type deleteVolumeInput struct {
 	ID string `query:"VolumeId"`
 }
 
-func deleteVolume(r *estate.Region, in *deleteVolumeInput) (*done, error) {
+func deleteVolume(r *accounts.Region, in *deleteVolumeInput) (*done, error) {
 	return &done{true}, r.DeleteVolume(in.ID)
 }

@@ -4,12 +4,12 @@ import (
 	"strconv"
 	"time"
 
-	"tenon/lab/aws/estate"
+	"tenon/lab/aws/accounts"
 	"tenon/lab/aws/wire"
 )
 
 // accessOperations are those of access entries, with their paths.
-func accessOperations(w *estate.World, routes map[string]string, operations map[string]wire.Handler) {
+func accessOperations(w *accounts.World, routes map[string]string, operations map[string]wire.Handler) {
 	const all, one = "/clusters/{name}/access-entries", "/clusters/{name}/access-entries/{principal}"
 	for pattern, name := range map[string]string{
 		"POST " + all: "CreateAccessEntry", "GET " + all: "ListAccessEntries", "GET " + one: "DescribeAccessEntry",
@@ -25,9 +25,9 @@ func accessOperations(w *estate.World, routes map[string]string, operations map[
 }
 
 // ofCluster makes a handler of a function on the region's cluster, which the path names.
-func ofCluster[In, Out any](w *estate.World, do func(*estate.Region, *wire.Call, *In) (*Out, error)) wire.Handler {
+func ofCluster[In, Out any](w *accounts.World, do func(*accounts.Region, *wire.Call, *In) (*Out, error)) wire.Handler {
 	return wire.Operation(func(c *wire.Call, in *In) (out *Out, err error) {
-		err = w.Do(c.Account, c.Region, func(r *estate.Region) error {
+		err = w.Do(c.Account, c.Region, func(r *accounts.Region) error {
 			if name := c.HTTP.PathValue("name"); name != r.Cluster().Name {
 				return noCluster(name)
 			}
@@ -58,7 +58,7 @@ type entryItem struct {
 	Modified  float64           `json:"modifiedAt"`
 }
 
-func itemOfEntry(r *estate.Region, e *estate.AccessEntry) *entryOutput {
+func itemOfEntry(r *accounts.Region, e *accounts.AccessEntry) *entryOutput {
 	epoch := func(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 	return &entryOutput{entryItem{
 		ARN: r.ARN("eks", "access-entry/"+r.Cluster().Name+"/"+e.Principal), Cluster: r.Cluster().Name, Principal: e.Principal, Type: e.Type,
@@ -75,8 +75,8 @@ type createEntryInput struct {
 	Username  string            `json:"username"`
 }
 
-func createEntry(r *estate.Region, _ *wire.Call, in *createEntryInput) (*entryOutput, error) {
-	e, err := r.CreateAccessEntry(estate.AccessEntry{Principal: in.Principal, Type: in.Type, Username: in.Username, Groups: in.Groups, Tags: in.Tags}, in.Token)
+func createEntry(r *accounts.Region, _ *wire.Call, in *createEntryInput) (*entryOutput, error) {
+	e, err := r.CreateAccessEntry(accounts.AccessEntry{Principal: in.Principal, Type: in.Type, Username: in.Username, Groups: in.Groups, Tags: in.Tags}, in.Token)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ type entriesOutput struct {
 	Next    string   `json:"nextToken,omitempty"`
 }
 
-func listEntries(r *estate.Region, c *wire.Call, _ *none) (*entriesOutput, error) {
+func listEntries(r *accounts.Region, c *wire.Call, _ *none) (*entriesOutput, error) {
 	query := c.HTTP.URL.Query()
 	if query.Has("associatedPolicyArn") {
 		return nil, wire.Errorf("InvalidParameterException", "The emulator does not model access policies.")
@@ -101,7 +101,7 @@ func listEntries(r *estate.Region, c *wire.Call, _ *none) (*entriesOutput, error
 		}
 		size = &n
 	}
-	page, next, err := wire.Page(r.AccessEntries(), func(e *estate.AccessEntry) string { return e.Principal }, size, query.Get("nextToken"), wire.Limits{Min: 1, Max: 100})
+	page, next, err := wire.Page(r.AccessEntries(), func(e *accounts.AccessEntry) string { return e.Principal }, size, query.Get("nextToken"), wire.Limits{Min: 1, Max: 100})
 	out := &entriesOutput{Entries: []string{}, Next: next}
 	for _, e := range page {
 		out.Entries = append(out.Entries, e.Principal)
@@ -109,7 +109,7 @@ func listEntries(r *estate.Region, c *wire.Call, _ *none) (*entriesOutput, error
 	return out, err
 }
 
-func describeEntry(r *estate.Region, c *wire.Call, _ *none) (*entryOutput, error) {
+func describeEntry(r *accounts.Region, c *wire.Call, _ *none) (*entryOutput, error) {
 	e, err := r.AccessEntry(c.HTTP.PathValue("principal"))
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ type updateEntryInput struct {
 	Username string   `json:"username"`
 }
 
-func updateEntry(r *estate.Region, c *wire.Call, in *updateEntryInput) (*entryOutput, error) {
+func updateEntry(r *accounts.Region, c *wire.Call, in *updateEntryInput) (*entryOutput, error) {
 	e, err := r.UpdateAccessEntry(c.HTTP.PathValue("principal"), in.Username, in.Groups)
 	if err != nil {
 		return nil, err
@@ -131,6 +131,6 @@ func updateEntry(r *estate.Region, c *wire.Call, in *updateEntryInput) (*entryOu
 	return itemOfEntry(r, e), nil
 }
 
-func deleteEntry(r *estate.Region, c *wire.Call, _ *none) (*none, error) {
+func deleteEntry(r *accounts.Region, c *wire.Call, _ *none) (*none, error) {
 	return &none{}, r.DeleteAccessEntry(c.HTTP.PathValue("principal"))
 }

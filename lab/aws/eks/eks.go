@@ -5,25 +5,25 @@ package eks
 import (
 	"time"
 
-	"tenon/lab/aws/estate"
+	"tenon/lab/aws/accounts"
 	"tenon/lab/aws/wire"
 )
 
 // Service is EKS on the given world.
-func Service(w *estate.World) *wire.Service {
+func Service(w *accounts.World) *wire.Service {
 	s := &wire.Service{
 		Name: "eks", Protocol: wire.RESTJSON,
 		Routes: map[string]string{"GET /clusters": "ListClusters", "GET /clusters/{name}": "DescribeCluster"},
 		Operations: map[string]wire.Handler{
 			"ListClusters": wire.Operation(func(c *wire.Call, _ *none) (out *listOutput, err error) {
-				err = w.Do(c.Account, c.Region, func(r *estate.Region) error {
+				err = w.Do(c.Account, c.Region, func(r *accounts.Region) error {
 					out = &listOutput{Clusters: []string{r.Cluster().Name}}
 					return nil
 				})
 				return out, err
 			}),
 			"DescribeCluster": wire.Operation(func(c *wire.Call, _ *none) (out *clusterOutput, err error) {
-				err = w.Do(c.Account, c.Region, func(r *estate.Region) error {
+				err = w.Do(c.Account, c.Region, func(r *accounts.Region) error {
 					out, err = describe(r, c.HTTP.PathValue("name"))
 					return err
 				})
@@ -76,7 +76,7 @@ type vpc struct {
 // born is when the cluster was made, long before the lab started.
 var born = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-func describe(r *estate.Region, name string) (*clusterOutput, error) {
+func describe(r *accounts.Region, name string) (*clusterOutput, error) {
 	c := r.Cluster()
 	if name != c.Name {
 		return nil, noCluster(name)

@@ -4,18 +4,18 @@ import (
 	"strconv"
 	"time"
 
-	"tenon/lab/aws/estate"
+	"tenon/lab/aws/accounts"
 	"tenon/lab/aws/wire"
 )
 
 // ShiftService is ARC's zonal shift. It knows the region's cluster and no other resource.
-func ShiftService(w *estate.World) *wire.Service {
+func ShiftService(w *accounts.World) *wire.Service {
 	return &wire.Service{
 		Name: "arc-zonal-shift", Protocol: wire.RESTJSON,
 		Routes: map[string]string{"GET /managedresources/{id}": "GetManagedResource"},
 		Operations: map[string]wire.Handler{
 			"GetManagedResource": wire.Operation(func(c *wire.Call, _ *none) (out *managedOutput, err error) {
-				err = w.Do(c.Account, c.Region, func(r *estate.Region) error {
+				err = w.Do(c.Account, c.Region, func(r *accounts.Region) error {
 					out, err = managed(r, c.HTTP.PathValue("id"))
 					return err
 				})
@@ -46,7 +46,7 @@ type shift struct {
 // longShift is how long a shift lasts whose end is not given; AWS wants one.
 const longShift = 3 * 24 * time.Hour
 
-func managed(r *estate.Region, id string) (*managedOutput, error) {
+func managed(r *accounts.Region, id string) (*managedOutput, error) {
 	arn := r.ARN("eks", "cluster/"+r.Cluster().Name)
 	if id != arn {
 		return nil, wire.StatusErrorf(404, "ResourceNotFoundException", "The resource %s is not registered.", id)

@@ -7,13 +7,13 @@ import (
 	"sync"
 	"time"
 
-	"tenon/lab/aws/chance"
+	"tenon/lab/aws/random"
 )
 
 // Set is the faults that last, with what they remember.
 type Set struct {
 	mu      sync.Mutex
-	seed    chance.Seed
+	seed    random.Seed
 	made    int
 	asked   int
 	lasting []*lasting
@@ -29,7 +29,7 @@ type lasting struct {
 }
 
 // NewSet has no faults.
-func NewSet(seed chance.Seed) *Set { return &Set{seed: seed} }
+func NewSet(seed random.Seed) *Set { return &Set{seed: seed} }
 
 // Add starts a lasting fault, and gives every fault its identifier. A fault with
 // the identifier of another takes its place.

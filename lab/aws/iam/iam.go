@@ -4,13 +4,13 @@ package iam
 import (
 	"time"
 
-	"tenon/lab/aws/estate"
+	"tenon/lab/aws/accounts"
 	"tenon/lab/aws/policy"
 	"tenon/lab/aws/wire"
 )
 
 // Service is IAM on the given world.
-func Service(w *estate.World) *wire.Service {
+func Service(w *accounts.World) *wire.Service {
 	return &wire.Service{
 		Name: "iam", Protocol: wire.Query, Version: "2010-05-08", Namespace: "https://iam.amazonaws.com/doc/2010-05-08/",
 		Operations: map[string]wire.Handler{
@@ -46,9 +46,9 @@ func Service(w *estate.World) *wire.Service {
 	}
 }
 
-func on[In, Out any](w *estate.World, do func(*estate.Account, *In) (*Out, error)) wire.Handler {
+func on[In, Out any](w *accounts.World, do func(*accounts.Account, *In) (*Out, error)) wire.Handler {
 	return wire.Operation(func(c *wire.Call, in *In) (out *Out, err error) {
-		err = w.Do(c.Account, c.Region, func(r *estate.Region) error {
+		err = w.Do(c.Account, c.Region, func(r *accounts.Region) error {
 			out, err = do(r.Account, in)
 			return err
 		})
@@ -63,15 +63,15 @@ type profileInput struct {
 }
 
 // Asks is the action on the profile, with the tags that it has.
-func (in *profileInput) Asks(action string, r *estate.Region) []policy.Request {
+func (in *profileInput) Asks(action string, r *accounts.Region) []policy.Request {
 	return onProfile(r.Account, action, in.Name, "/", nil)
 }
 
 // onProfile asks for an action on a profile, which may not be there yet.
-func onProfile(a *estate.Account, action, name, path string, asked []wire.Tag) []policy.Request {
-	keys, arn := estate.WithRequestTags(asked), a.ARN("instance-profile"+path+name)
+func onProfile(a *accounts.Account, action, name, path string, asked []wire.Tag) []policy.Request {
+	keys, arn := accounts.WithRequestTags(asked), a.ARN("instance-profile"+path+name)
 	if p, err := a.Profile(name); err == nil {
-		keys, arn = estate.WithResourceTags(keys, p.Tags), a.ProfileARN(p)
+		keys, arn = accounts.WithResourceTags(keys, p.Tags), a.ProfileARN(p)
 	}
 	return []policy.Request{{Action: action, Resource: arn, Keys: keys}}
 }
@@ -95,7 +95,7 @@ type tagItem struct {
 	Value string `xml:"Value"`
 }
 
-func itemOf(a *estate.Account, p *estate.Profile) profileItem {
+func itemOf(a *accounts.Account, p *accounts.Profile) profileItem {
 	item := profileItem{Path: p.Path, Name: p.Name, ID: p.ID, ARN: a.ProfileARN(p), Created: stamp(p.Created)}
 	if role, err := a.Role(p.Role); err == nil {
 		item.Roles = []roleItem{itemOfRole(a, role)}
@@ -113,7 +113,7 @@ func itemsOfTags(tags []wire.Tag) (items []tagItem) {
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-func getProfile(a *estate.Account, in *profileInput) (*profileOutput, error) {
+func getProfile(a *accounts.Account, in *profileInput) (*profileOutput, error) {
 	p, err := a.Profile(in.Name)
 	if err != nil {
 		return nil, err
@@ -129,20 +129,20 @@ type createInput struct {
 
 // Asks is the action on the new profile. Tags on it are a permission of their own, for which
 // the tags of the request count as those of the resource.
-func (in *createInput) Asks(action string, r *estate.Region) []policy.Request {
+func (in *createInput) Asks(action string, r *accounts.Region) []policy.Request {
 	path, err := pathOf(in.Path)
 	if err != nil {
 		path = "/" // the operation refuses it
 	}
 	all := onProfile(r.Account, action, in.Name, path, in.Tags)
 	if len(in.Tags) > 0 {
-		keys := estate.WithResourceTags(estate.WithRequestTags(in.Tags), in.Tags)
+		keys := accounts.WithResourceTags(accounts.WithRequestTags(in.Tags), in.Tags)
 		all = append(all, policy.Request{Action: "iam:TagInstanceProfile", Resource: all[0].Resource, Keys: keys})
 	}
 	return all
 }
 
-func createProfile(a *estate.Account, in *createInput) (*profileOutput, error) {
+func createProfile(a *accounts.Account, in *createInput) (*profileOutput, error) {
 	path, err := pathOf(in.Path)
 	switch {
 	case err != nil:
@@ -169,7 +169,7 @@ func pathOf(path string) (string, error) {
 	}
 }
 
-func deleteProfile(a *estate.Account, in *profileInput) (*none, error) {
+func deleteProfile(a *accounts.Account, in *profileInput) (*none, error) {
 	return &none{}, a.DeleteProfile(in.Name)
 }
 
@@ -179,7 +179,7 @@ type roleInput struct {
 }
 
 // Asks is the action on the profile; who puts a role into one has to be allowed to pass it.
-func (in *roleInput) Asks(action string, r *estate.Region) []policy.Request {
+func (in *roleInput) Asks(action string, r *accounts.Region) []policy.Request {
 	all := onProfile(r.Account, action, in.Name, "/", nil)
 	if action == "iam:AddRoleToInstanceProfile" {
 		all = append(all, r.Account.PassRole(in.Role)...)
@@ -187,11 +187,11 @@ func (in *roleInput) Asks(action string, r *estate.Region) []policy.Request {
 	return all
 }
 
-func addRole(a *estate.Account, in *roleInput) (*none, error) {
+func addRole(a *accounts.Account, in *roleInput) (*none, error) {
 	return &none{}, a.AddRole(in.Name, in.Role)
 }
 
-func removeRole(a *estate.Account, in *roleInput) (*none, error) {
+func removeRole(a *accounts.Account, in *roleInput) (*none, error) {
 	return &none{}, a.RemoveRole(in.Name, in.Role)
 }
 
@@ -205,12 +205,12 @@ type listOutput struct {
 	Profiles []profileItem `xml:"InstanceProfiles>member"`
 }
 
-func listProfiles(a *estate.Account, in *listInput) (*listOutput, error) {
+func listProfiles(a *accounts.Account, in *listInput) (*listOutput, error) {
 	return profilesPage(a, a.Profiles(in.PathPrefix), in.paging)
 }
 
-func profilesPage(a *estate.Account, all []*estate.Profile, in paging) (*listOutput, error) {
-	page, more, err := pageOf(in, all, func(p *estate.Profile) string { return p.Name })
+func profilesPage(a *accounts.Account, all []*accounts.Profile, in paging) (*listOutput, error) {
+	page, more, err := pageOf(in, all, func(p *accounts.Profile) string { return p.Name })
 	out := &listOutput{more: more}
 	for _, p := range page {
 		out.Profiles = append(out.Profiles, itemOf(a, p))
@@ -246,10 +246,10 @@ type tagInput struct {
 }
 
 // Asks is the action on the profile, with the tags that it has and gets.
-func (in *tagInput) Asks(action string, r *estate.Region) []policy.Request {
+func (in *tagInput) Asks(action string, r *accounts.Region) []policy.Request {
 	return onProfile(r.Account, action, in.Name, "/", in.Tags)
 }
 
-func tagProfile(a *estate.Account, in *tagInput) (*none, error) {
+func tagProfile(a *accounts.Account, in *tagInput) (*none, error) {
 	return &none{}, a.TagProfile(in.Name, in.Tags)
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"tenon/lab/aws/estate"
+	"tenon/lab/aws/accounts"
 	"tenon/lab/aws/wire"
 )
 
@@ -25,7 +25,7 @@ type policyItem struct {
 // onlyVersion is that of every policy: nothing here makes others.
 const onlyVersion = "v1"
 
-func itemOfPolicy(a *estate.Account, p *estate.IAMPolicy) policyItem {
+func itemOfPolicy(a *accounts.Account, p *accounts.IAMPolicy) policyItem {
 	return policyItem{
 		Name: p.Name, ID: p.ID, ARN: p.ARN, Path: p.Path, Version: onlyVersion, Attachments: a.Attachments(p.ARN), Attachable: true,
 		Description: p.Description, Created: stamp(p.Created), Updated: stamp(p.Created), Tags: itemsOfTags(p.Tags),
@@ -44,12 +44,12 @@ type createPolicyInput struct {
 	Tags        []wire.Tag
 }
 
-func createPolicy(a *estate.Account, in *createPolicyInput) (*policyOutput, error) {
+func createPolicy(a *accounts.Account, in *createPolicyInput) (*policyOutput, error) {
 	path, err := pathOf(in.Path)
 	if err != nil {
 		return nil, err
 	}
-	p, err := a.CreatePolicy(estate.IAMPolicy{Name: in.Name, Path: path, Document: in.Document, Description: in.Description, Tags: in.Tags})
+	p, err := a.CreatePolicy(accounts.IAMPolicy{Name: in.Name, Path: path, Document: in.Document, Description: in.Description, Tags: in.Tags})
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ type namedPolicy struct {
 	ARN string `query:"PolicyArn"`
 }
 
-func getPolicy(a *estate.Account, in *namedPolicy) (*policyOutput, error) {
+func getPolicy(a *accounts.Account, in *namedPolicy) (*policyOutput, error) {
 	p, err := a.Policy(in.ARN)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ type versionOutput struct {
 	} `xml:"PolicyVersion"`
 }
 
-func getPolicyVersion(a *estate.Account, in *versionInput) (*versionOutput, error) {
+func getPolicyVersion(a *accounts.Account, in *versionInput) (*versionOutput, error) {
 	p, err := a.Policy(in.ARN)
 	switch {
 	case err != nil:
@@ -97,7 +97,7 @@ func getPolicyVersion(a *estate.Account, in *versionInput) (*versionOutput, erro
 	return out, nil
 }
 
-func deletePolicy(a *estate.Account, in *namedPolicy) (*none, error) {
+func deletePolicy(a *accounts.Account, in *namedPolicy) (*none, error) {
 	return &none{}, a.DeletePolicy(in.ARN)
 }
 
@@ -113,11 +113,11 @@ type policiesOutput struct {
 	Policies []policyItem `xml:"Policies>member"`
 }
 
-func listPolicies(a *estate.Account, in *policiesInput) (*policiesOutput, error) {
-	all := slices.DeleteFunc(a.Policies(), func(p *estate.IAMPolicy) bool {
+func listPolicies(a *accounts.Account, in *policiesInput) (*policiesOutput, error) {
+	all := slices.DeleteFunc(a.Policies(), func(p *accounts.IAMPolicy) bool {
 		return in.Scope == "AWS" && !p.OfAWS() || in.Scope == "Local" && p.OfAWS() || in.OnlyAttached && a.Attachments(p.ARN) == 0 || !strings.HasPrefix(p.Path, in.PathPrefix)
 	})
-	page, more, err := pageOf(in.paging, all, func(p *estate.IAMPolicy) string { return p.ARN })
+	page, more, err := pageOf(in.paging, all, func(p *accounts.IAMPolicy) string { return p.ARN })
 	out := &policiesOutput{more: more}
 	for _, p := range page {
 		out.Policies = append(out.Policies, itemOfPolicy(a, p))
@@ -130,11 +130,11 @@ type attachInput struct {
 	namedPolicy
 }
 
-func attachPolicy(a *estate.Account, in *attachInput) (*none, error) {
+func attachPolicy(a *accounts.Account, in *attachInput) (*none, error) {
 	return &none{}, a.AttachPolicy(in.Name, in.ARN)
 }
 
-func detachPolicy(a *estate.Account, in *attachInput) (*none, error) {
+func detachPolicy(a *accounts.Account, in *attachInput) (*none, error) {
 	return &none{}, a.DetachPolicy(in.Name, in.ARN)
 }
 
@@ -148,12 +148,12 @@ type attachedItem struct {
 	Name string `xml:"PolicyName"`
 }
 
-func listAttached(a *estate.Account, in *ofRoleInput) (*attachedOutput, error) {
+func listAttached(a *accounts.Account, in *ofRoleInput) (*attachedOutput, error) {
 	all, err := a.Attached(in.Name, in.PathPrefix)
 	if err != nil {
 		return nil, err
 	}
-	page, more, err := pageOf(in.paging, all, func(p *estate.IAMPolicy) string { return p.ARN })
+	page, more, err := pageOf(in.paging, all, func(p *accounts.IAMPolicy) string { return p.ARN })
 	out := &attachedOutput{more: more}
 	for _, p := range page {
 		out.Policies = append(out.Policies, attachedItem{p.ARN, p.Name})

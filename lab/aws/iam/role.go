@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"strings"
 
-	"tenon/lab/aws/estate"
+	"tenon/lab/aws/accounts"
 	"tenon/lab/aws/wire"
 )
 
@@ -20,7 +20,7 @@ type roleItem struct {
 	Tags        []tagItem `xml:"Tags>member"`
 }
 
-func itemOfRole(a *estate.Account, r *estate.IAMRole) roleItem {
+func itemOfRole(a *accounts.Account, r *accounts.IAMRole) roleItem {
 	return roleItem{
 		Path: r.Path, Name: r.Name, ID: r.ID, ARN: a.RoleARN(r), Created: stamp(r.Created), Trust: escape(r.Trust), Description: r.Description,
 		MaxSession: r.MaxSessionSeconds, Tags: itemsOfTags(r.Tags),
@@ -40,7 +40,7 @@ type namedRole struct {
 	Name string `query:"RoleName"`
 }
 
-func getRole(a *estate.Account, in *namedRole) (*roleOutput, error) {
+func getRole(a *accounts.Account, in *namedRole) (*roleOutput, error) {
 	r, err := a.Role(in.Name)
 	if err != nil {
 		return nil, err
@@ -57,19 +57,19 @@ type createRoleInput struct {
 	Tags        []wire.Tag
 }
 
-func createRole(a *estate.Account, in *createRoleInput) (*roleOutput, error) {
+func createRole(a *accounts.Account, in *createRoleInput) (*roleOutput, error) {
 	path, err := pathOf(in.Path)
 	if err != nil {
 		return nil, err
 	}
-	r, err := a.CreateRole(estate.IAMRole{Name: in.Name, Path: path, Trust: in.Trust, Description: in.Description, MaxSessionSeconds: in.MaxSession, Tags: in.Tags})
+	r, err := a.CreateRole(accounts.IAMRole{Name: in.Name, Path: path, Trust: in.Trust, Description: in.Description, MaxSessionSeconds: in.MaxSession, Tags: in.Tags})
 	if err != nil {
 		return nil, err
 	}
 	return &roleOutput{itemOfRole(a, r)}, nil
 }
 
-func deleteRole(a *estate.Account, in *namedRole) (*none, error) {
+func deleteRole(a *accounts.Account, in *namedRole) (*none, error) {
 	return &none{}, a.DeleteRole(in.Name)
 }
 
@@ -78,8 +78,8 @@ type rolesOutput struct {
 	Roles []roleItem `xml:"Roles>member"`
 }
 
-func listRoles(a *estate.Account, in *listInput) (*rolesOutput, error) {
-	page, more, err := pageOf(in.paging, a.Roles(in.PathPrefix), func(r *estate.IAMRole) string { return r.Name })
+func listRoles(a *accounts.Account, in *listInput) (*rolesOutput, error) {
+	page, more, err := pageOf(in.paging, a.Roles(in.PathPrefix), func(r *accounts.IAMRole) string { return r.Name })
 	out := &rolesOutput{more: more}
 	for _, r := range page {
 		out.Roles = append(out.Roles, itemOfRole(a, r))
@@ -92,7 +92,7 @@ type tagRoleInput struct {
 	Tags []wire.Tag
 }
 
-func tagRole(a *estate.Account, in *tagRoleInput) (*none, error) {
+func tagRole(a *accounts.Account, in *tagRoleInput) (*none, error) {
 	return &none{}, a.TagRole(in.Name, in.Tags)
 }
 
@@ -101,7 +101,7 @@ type trustInput struct {
 	Document string `query:"PolicyDocument"`
 }
 
-func trustRole(a *estate.Account, in *trustInput) (*none, error) {
+func trustRole(a *accounts.Account, in *trustInput) (*none, error) {
 	return &none{}, a.Trust(in.Name, in.Document)
 }
 
@@ -111,7 +111,7 @@ type inlineInput struct {
 	Document string `query:"PolicyDocument"`
 }
 
-func putInline(a *estate.Account, in *inlineInput) (*none, error) {
+func putInline(a *accounts.Account, in *inlineInput) (*none, error) {
 	return &none{}, a.PutInline(in.Name, in.Policy, in.Document)
 }
 
@@ -126,12 +126,12 @@ type inlineOutput struct {
 	Document string `xml:"PolicyDocument"`
 }
 
-func getInline(a *estate.Account, in *namedInline) (*inlineOutput, error) {
+func getInline(a *accounts.Account, in *namedInline) (*inlineOutput, error) {
 	document, err := a.Inline(in.Name, in.Policy)
 	return &inlineOutput{in.Name, in.Policy, escape(document)}, err
 }
 
-func deleteInline(a *estate.Account, in *namedInline) (*none, error) {
+func deleteInline(a *accounts.Account, in *namedInline) (*none, error) {
 	return &none{}, a.DeleteInline(in.Name, in.Policy)
 }
 
@@ -146,7 +146,7 @@ type inlineNamesOutput struct {
 	Names []string `xml:"PolicyNames>member"`
 }
 
-func listInline(a *estate.Account, in *ofRoleInput) (*inlineNamesOutput, error) {
+func listInline(a *accounts.Account, in *ofRoleInput) (*inlineNamesOutput, error) {
 	r, err := a.Role(in.Name)
 	if err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func listInline(a *estate.Account, in *ofRoleInput) (*inlineNamesOutput, error) 
 	return &inlineNamesOutput{more, page}, err
 }
 
-func listProfilesOf(a *estate.Account, in *ofRoleInput) (*listOutput, error) {
+func listProfilesOf(a *accounts.Account, in *ofRoleInput) (*listOutput, error) {
 	if _, err := a.Role(in.Name); err != nil {
 		return nil, err
 	}

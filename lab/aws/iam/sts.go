@@ -4,13 +4,13 @@ import (
 	"strings"
 	"time"
 
-	"tenon/lab/aws/estate"
+	"tenon/lab/aws/accounts"
 	"tenon/lab/aws/wire"
 )
 
 // TokenService is STS. It hands out credentials for every request: the emulator has
 // no secrets. A key that it hands out is its account's number.
-func TokenService(w *estate.World) *wire.Service {
+func TokenService(w *accounts.World) *wire.Service {
 	t := tokens{w}
 	return &wire.Service{
 		Name: "sts", Protocol: wire.Query, Version: "2011-06-15", Namespace: "https://sts.amazonaws.com/doc/2011-06-15/",
@@ -23,7 +23,7 @@ func TokenService(w *estate.World) *wire.Service {
 	}
 }
 
-type tokens struct{ world *estate.World }
+type tokens struct{ world *accounts.World }
 
 type identityOutput struct {
 	ARN     string `xml:"Arn"`
@@ -66,7 +66,7 @@ func (t tokens) assume(c *wire.Call, in *assumeInput) (*assumeOutput, error) {
 		duration = time.Hour
 	}
 	out := &assumeOutput{}
-	err := t.world.Do(parts[4], c.Region, func(r *estate.Region) error {
+	err := t.world.Do(parts[4], c.Region, func(r *accounts.Region) error {
 		out.Credentials = credentials{parts[4], "secret", "token", stamp(r.Now().Add(duration))}
 		return nil
 	})

@@ -11,7 +11,7 @@ import (
 
 	"tenon/cloud/aws/facts"
 	"tenon/core/model"
-	"tenon/lab/aws/chance"
+	"tenon/lab/aws/random"
 )
 
 // Epoch is how long a spot price stays as it is, and so does the depth of a pool.
@@ -19,7 +19,7 @@ const Epoch = 20 * time.Minute
 
 // Market is one region's.
 type Market struct {
-	seed   chance.Seed
+	seed   random.Seed
 	region string
 	zones  []string
 	list   facts.Prices
@@ -35,7 +35,7 @@ type Price struct {
 }
 
 // New is the market of a region with the given zones.
-func New(seed chance.Seed, region string, zones []string) *Market {
+func New(seed random.Seed, region string, zones []string) *Market {
 	m := &Market{seed: seed, region: region, zones: zones, list: facts.PricesFor(region), byName: map[string]int{}}
 	for _, t := range facts.Types() {
 		// Names of which nothing is known, and Macs, which no node runs on, are not sold here.

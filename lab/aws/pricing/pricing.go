@@ -8,14 +8,14 @@ import (
 	"strings"
 
 	"tenon/cloud/aws/facts"
-	"tenon/lab/aws/chance"
-	"tenon/lab/aws/estate"
+	"tenon/lab/aws/accounts"
 	"tenon/lab/aws/market"
+	"tenon/lab/aws/random"
 	"tenon/lab/aws/wire"
 )
 
 // Service is the price list service on the given world.
-func Service(w *estate.World) *wire.Service {
+func Service(w *accounts.World) *wire.Service {
 	return &wire.Service{
 		Name: "pricing", Protocol: wire.JSON11, Target: "AWSPriceListService",
 		Operations: map[string]wire.Handler{
@@ -70,7 +70,7 @@ type dimension struct {
 
 // products looks at the prices of the region that a filter names, not at the
 // region of the endpoint.
-func products(w *estate.World, c *wire.Call, in *input) (*output, error) {
+func products(w *accounts.World, c *wire.Call, in *input) (*output, error) {
 	if in.ServiceCode != "AmazonEC2" {
 		return nil, wire.Errorf("NotFoundException", "The emulator has prices of AmazonEC2 only, not of %q.", in.ServiceCode)
 	}
@@ -84,7 +84,7 @@ func products(w *estate.World, c *wire.Call, in *input) (*output, error) {
 		}
 	}
 	var market *market.Market
-	if err := w.Do(c.Account, region, func(r *estate.Region) error {
+	if err := w.Do(c.Account, region, func(r *accounts.Region) error {
 		market = r.Market // it never changes
 		return nil
 	}); err != nil {
@@ -121,7 +121,7 @@ func entry(m *market.Market, region string, t facts.Type) (product, bool) {
 	if t.BareMetal {
 		family, tenancy = "Compute Instance (bare metal)", "Dedicated"
 	}
-	sku := strings.ToUpper(chance.Seed(0).Hex(16, "sku", region, t.Name))
+	sku := strings.ToUpper(random.Seed(0).Hex(16, "sku", region, t.Name))
 	return product{
 		ServiceCode: "AmazonEC2", Version: "20260720000000",
 		Product: details{SKU: sku, Family: family, Attributes: map[string]string{

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"tenon/lab/aws/estate"
+	"tenon/lab/aws/accounts"
 	"tenon/lab/aws/wire"
 )
 
@@ -36,7 +36,7 @@ type message struct {
 	Attributes attributes `json:",omitempty" xml:"Attribute"`
 }
 
-func (d desk) receive(c *wire.Call, in *receiveInput) (*receiveOutput, error) {
+func (d service) receive(c *wire.Call, in *receiveInput) (*receiveOutput, error) {
 	o, account, err := d.order(c, in)
 	if err != nil {
 		return nil, err
@@ -55,8 +55,8 @@ func (d desk) receive(c *wire.Call, in *receiveInput) (*receiveOutput, error) {
 	return out, nil
 }
 
-func (d desk) order(c *wire.Call, in *receiveInput) (estate.ReceiveOrder, string, error) {
-	o := estate.ReceiveOrder{Queue: in.URL, Max: 1, Wait: time.Duration(in.Wait) * time.Second}
+func (d service) order(c *wire.Call, in *receiveInput) (accounts.ReceiveOrder, string, error) {
+	o := accounts.ReceiveOrder{Queue: in.URL, Max: 1, Wait: time.Duration(in.Wait) * time.Second}
 	account := c.Account
 	if parts := strings.Split(in.URL, "/"); len(parts) >= 2 {
 		account, o.Queue = parts[len(parts)-2], parts[len(parts)-1]

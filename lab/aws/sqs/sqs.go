@@ -6,14 +6,14 @@ import (
 	"strings"
 	"time"
 
-	"tenon/lab/aws/estate"
+	"tenon/lab/aws/accounts"
 	"tenon/lab/aws/policy"
 	"tenon/lab/aws/wire"
 )
 
 // Service is SQS on the given world.
-func Service(w *estate.World) *wire.Service {
-	s := desk{w}
+func Service(w *accounts.World) *wire.Service {
+	s := service{w}
 	return &wire.Service{
 		Name: "sqs", Protocol: wire.QueryOrJSON, Target: "AmazonSQS", Version: "2012-11-05", Namespace: "http://queue.amazonaws.com/doc/2012-11-05/",
 		Operations: map[string]wire.Handler{
@@ -31,7 +31,7 @@ func Service(w *estate.World) *wire.Service {
 	}
 }
 
-type desk struct{ world *estate.World }
+type service struct{ world *accounts.World }
 
 type none struct{}
 
@@ -41,12 +41,12 @@ func address(c *wire.Call, name string) string {
 }
 
 // on works on a queue that is named by its URL.
-func (d desk) on(c *wire.Call, url string, work func(*estate.Region, *estate.Queue) error) error {
+func (d service) on(c *wire.Call, url string, work func(*accounts.Region, *accounts.Queue) error) error {
 	account, name := c.Account, url
 	if parts := strings.Split(url, "/"); len(parts) >= 2 {
 		account, name = parts[len(parts)-2], parts[len(parts)-1]
 	}
-	return d.world.Do(account, c.Region, func(r *estate.Region) error {
+	return d.world.Do(account, c.Region, func(r *accounts.Region) error {
 		q, err := r.Queue(name)
 		if err != nil {
 			return err
@@ -61,7 +61,7 @@ type findInput struct {
 }
 
 // Asks is the action on the queue of that name.
-func (in *findInput) Asks(action string, r *estate.Region) []policy.Request {
+func (in *findInput) Asks(action string, r *accounts.Region) []policy.Request {
 	return []policy.Request{{Action: action, Resource: r.ARN("sqs", in.Name)}}
 }
 
@@ -69,19 +69,19 @@ type urlOutput struct {
 	URL string `json:"QueueUrl" xml:"QueueUrl"`
 }
 
-func (d desk) find(c *wire.Call, in *findInput) (*urlOutput, error) {
-	return &urlOutput{address(c, in.Name)}, d.on(c, in.Name, func(*estate.Region, *estate.Queue) error { return nil })
+func (d service) find(c *wire.Call, in *findInput) (*urlOutput, error) {
+	return &urlOutput{address(c, in.Name)}, d.on(c, in.Name, func(*accounts.Region, *accounts.Queue) error { return nil })
 }
 
 type createInput struct {
 	Name string `json:"QueueName" query:"QueueName"`
 }
 
-func (d desk) create(c *wire.Call, in *createInput) (*urlOutput, error) {
+func (d service) create(c *wire.Call, in *createInput) (*urlOutput, error) {
 	if in.Name == "" || len(in.Name) > 80 || strings.Contains(in.Name, "/") {
 		return nil, wire.Errorf("InvalidParameterValue", "Can only include alphanumeric characters, hyphens, or underscores. 1 to 80 in length")
 	}
-	return &urlOutput{address(c, in.Name)}, d.world.Do(c.Account, c.Region, func(r *estate.Region) error {
+	return &urlOutput{address(c, in.Name)}, d.world.Do(c.Account, c.Region, func(r *accounts.Region) error {
 		r.CreateQueue(in.Name)
 		return nil
 	})
@@ -98,9 +98,9 @@ type listOutput struct {
 	Next string   `json:"NextToken,omitempty" xml:"NextToken,omitempty"`
 }
 
-func (d desk) list(c *wire.Call, in *listInput) (*listOutput, error) {
+func (d service) list(c *wire.Call, in *listInput) (*listOutput, error) {
 	out := &listOutput{}
-	err := d.world.Do(c.Account, c.Region, func(r *estate.Region) error {
+	err := d.world.Do(c.Account, c.Region, func(r *accounts.Region) error {
 		var names []string
 		for _, name := range r.QueueNames() {
 			if strings.HasPrefix(name, in.Prefix) {
@@ -122,7 +122,7 @@ type queueInput struct {
 }
 
 // Asks is the action on the queue of that address.
-func (in *queueInput) Asks(action string, r *estate.Region) []policy.Request {
+func (in *queueInput) Asks(action string, r *accounts.Region) []policy.Request {
 	return []policy.Request{{Action: action, Resource: r.ARN("sqs", in.URL[strings.LastIndex(in.URL, "/")+1:])}}
 }
 
@@ -135,9 +135,9 @@ type attributesOutput struct {
 	Attributes attributes `xml:"Attribute"`
 }
 
-func (d desk) attributes(c *wire.Call, in *attributesInput) (*attributesOutput, error) {
+func (d service) attributes(c *wire.Call, in *attributesInput) (*attributesOutput, error) {
 	out := &attributesOutput{}
-	err := d.on(c, in.URL, func(r *estate.Region, q *estate.Queue) error {
+	err := d.on(c, in.URL, func(r *accounts.Region, q *accounts.Queue) error {
 		waiting, inFlight := r.Count(q)
 		out.Attributes = attributes{
 			"ApproximateNumberOfMessages": number(waiting), "ApproximateNumberOfMessagesNotVisible": number(inFlight),
@@ -158,12 +158,12 @@ type sendOutput struct {
 	MD5 string `json:"MD5OfMessageBody" xml:"MD5OfMessageBody"`
 }
 
-func (d desk) send(c *wire.Call, in *sendInput) (*sendOutput, error) {
+func (d service) send(c *wire.Call, in *sendInput) (*sendOutput, error) {
 	out := &sendOutput{MD5: digest(in.Body)}
 	if in.Body == "" {
 		return nil, wire.Errorf("MissingParameter", "The request must contain the parameter MessageBody.")
 	}
-	err := d.on(c, in.URL, func(r *estate.Region, q *estate.Queue) error {
+	err := d.on(c, in.URL, func(r *accounts.Region, q *accounts.Queue) error {
 		out.ID = r.Send(q, in.Body).ID
 		return nil
 	})
@@ -175,8 +175,8 @@ type receiptInput struct {
 	Receipt string `json:"ReceiptHandle" query:"ReceiptHandle"`
 }
 
-func (d desk) delete(c *wire.Call, in *receiptInput) (*none, error) {
-	return &none{}, d.on(c, in.URL, func(_ *estate.Region, q *estate.Queue) error {
+func (d service) delete(c *wire.Call, in *receiptInput) (*none, error) {
+	return &none{}, d.on(c, in.URL, func(_ *accounts.Region, q *accounts.Queue) error {
 		q.Delete(in.Receipt)
 		return nil
 	})
@@ -201,12 +201,12 @@ type batchResult struct {
 	ID string `json:"Id" xml:"Id"`
 }
 
-func (d desk) deleteBatch(c *wire.Call, in *batchInput) (*batchOutput, error) {
+func (d service) deleteBatch(c *wire.Call, in *batchInput) (*batchOutput, error) {
 	if len(in.Entries) < 1 || len(in.Entries) > 10 {
 		return nil, wire.Errorf("AWS.SimpleQueueService.TooManyEntriesInBatchRequest", "%d entries: want 1 to 10.", len(in.Entries))
 	}
 	out := &batchOutput{Successful: []batchResult{}, Failed: []batchResult{}}
-	err := d.on(c, in.URL, func(_ *estate.Region, q *estate.Queue) error {
+	err := d.on(c, in.URL, func(_ *accounts.Region, q *accounts.Queue) error {
 		for _, e := range in.Entries {
 			q.Delete(e.Receipt)
 			out.Successful = append(out.Successful, batchResult{e.ID})
@@ -221,14 +221,14 @@ type hideInput struct {
 	Visibility int `json:"VisibilityTimeout" query:"VisibilityTimeout"`
 }
 
-func (d desk) hide(c *wire.Call, in *hideInput) (*none, error) {
-	return &none{}, d.on(c, in.URL, func(r *estate.Region, q *estate.Queue) error {
+func (d service) hide(c *wire.Call, in *hideInput) (*none, error) {
+	return &none{}, d.on(c, in.URL, func(r *accounts.Region, q *accounts.Queue) error {
 		return r.Hide(q, in.Receipt, time.Duration(in.Visibility)*time.Second)
 	})
 }
 
-func (d desk) purge(c *wire.Call, in *queueInput) (*none, error) {
-	return &none{}, d.on(c, in.URL, func(_ *estate.Region, q *estate.Queue) error {
+func (d service) purge(c *wire.Call, in *queueInput) (*none, error) {
+	return &none{}, d.on(c, in.URL, func(_ *accounts.Region, q *accounts.Queue) error {
 		q.Purge()
 		return nil
 	})

@@ -4,13 +4,13 @@ package ssm
 import (
 	"strings"
 
-	"tenon/lab/aws/estate"
+	"tenon/lab/aws/accounts"
 	"tenon/lab/aws/policy"
 	"tenon/lab/aws/wire"
 )
 
 // Service is SSM on the given world.
-func Service(w *estate.World) *wire.Service {
+func Service(w *accounts.World) *wire.Service {
 	return &wire.Service{
 		Name: "ssm", Protocol: wire.JSON11, Target: "AmazonSSM",
 		Operations: map[string]wire.Handler{
@@ -21,9 +21,9 @@ func Service(w *estate.World) *wire.Service {
 	}
 }
 
-func on[In, Out any](w *estate.World, do func(*estate.Region, *In) (*Out, error)) wire.Handler {
+func on[In, Out any](w *accounts.World, do func(*accounts.Region, *In) (*Out, error)) wire.Handler {
 	return wire.Operation(func(c *wire.Call, in *In) (out *Out, err error) {
-		err = w.Do(c.Account, c.Region, func(r *estate.Region) error {
+		err = w.Do(c.Account, c.Region, func(r *accounts.Region) error {
 			out, err = do(r, in)
 			return err
 		})
@@ -41,7 +41,7 @@ type item struct {
 	Modified float64 `json:"LastModifiedDate"`
 }
 
-func itemOf(r *estate.Region, p estate.Parameter) item {
+func itemOf(r *accounts.Region, p accounts.Parameter) item {
 	return item{r.ARN("ssm", "parameter"+p.Name), p.Name, "String", p.Value, p.Version, "text", float64(p.Modified.UnixMilli()) / 1000}
 }
 
@@ -53,7 +53,7 @@ type oneInput struct {
 type oneOutput struct{ Parameter item }
 
 // Asks is the action on the parameter; those of AWS belong to no account.
-func (in *oneInput) Asks(action string, r *estate.Region) []policy.Request {
+func (in *oneInput) Asks(action string, r *accounts.Region) []policy.Request {
 	arn := r.ARN("ssm", "parameter"+in.Name)
 	if strings.HasPrefix(in.Name, "/aws/service/") {
 		arn = strings.Replace(arn, r.Account.ID, "", 1)
@@ -61,7 +61,7 @@ func (in *oneInput) Asks(action string, r *estate.Region) []policy.Request {
 	return []policy.Request{{Action: action, Resource: arn}}
 }
 
-func one(r *estate.Region, in *oneInput) (*oneOutput, error) {
+func one(r *accounts.Region, in *oneInput) (*oneOutput, error) {
 	p, err := r.Parameter(in.Name)
 	if err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ type severalOutput struct {
 	InvalidParameters []string
 }
 
-func several(r *estate.Region, in *severalInput) (*severalOutput, error) {
+func several(r *accounts.Region, in *severalInput) (*severalOutput, error) {
 	if len(in.Names) < 1 || len(in.Names) > 10 {
 		return nil, wire.Errorf("ValidationException", "%d names: Member must have length less than or equal to 10", len(in.Names))
 	}
@@ -108,11 +108,11 @@ type belowOutput struct {
 	NextToken  string `json:",omitempty"`
 }
 
-func below(r *estate.Region, in *belowInput) (*belowOutput, error) {
+func below(r *accounts.Region, in *belowInput) (*belowOutput, error) {
 	if !in.Recursive {
 		return nil, wire.Errorf("ValidationException", "The emulator lists parameters recursively only.")
 	}
-	page, next, err := wire.Page(r.Parameters(in.Path), func(p estate.Parameter) string { return p.Name }, in.MaxResults, in.NextToken, wire.Limits{Min: 1, Max: 10})
+	page, next, err := wire.Page(r.Parameters(in.Path), func(p accounts.Parameter) string { return p.Name }, in.MaxResults, in.NextToken, wire.Limits{Min: 1, Max: 10})
 	out := &belowOutput{Parameters: []item{}, NextToken: next}
 	for _, p := range page {
 		out.Parameters = append(out.Parameters, itemOf(r, p))

@@ -63,7 +63,7 @@ func read(args []string, errs io.Writer) (wishes, error) {
 	flags.DurationVar(&t.Options.Pause, "pause", 0, "the least time between two evaluations of the fleet, if longer than the product's")
 	flags.StringVar(&t.Faults, "faults", "none", "none, all, or some of "+strings.Join(sim.FaultNames(), ","))
 	flags.DurationVar(&t.Rest, "rest", 30*time.Minute, "how long to wait for rest at the end; 0 is not to look")
-	flags.StringVar(&t.Twin, "twin", "", "run a second time beside it, in which nothing goes (alone) or empty nodes only (empties), and compare prices")
+	flags.StringVar(&t.Baseline, "baseline", "", "run a second time beside it, in which nothing goes (alone) or empty nodes only (empties), and compare prices")
 	flags.StringVar(&t.Rule, "rule", "", "count violations of this rule only")
 	only := flags.String("only", "", "numbers of the mishaps that happen, or none; empty is all")
 	flags.BoolVar(&w.log, "log", false, "print what happens")

@@ -53,9 +53,9 @@ func sum(out io.Writer, w wishes, t sim.Tally, failed map[string]int, took time.
 	speed := t.Simulated.Hours() / max(took.Seconds(), 1e-9)
 	fmt.Fprintf(out, "%d seeds from %d, %d failed; %.0f simulated hours, %d steps in %s, %.1f simulated hours a second\n",
 		t.Tried, w.trial.Options.Seed, t.Failed, t.Simulated.Hours(), t.Steps, took.Round(time.Second), speed)
-	if t.Twins > 0 {
-		fmt.Fprintf(out, "%d seeds beside a twin (%s): %.2f with, %.2f without, saved %.1f %%; %d were dearer\n",
-			t.Twins, w.trial.Twin, t.Beside.Float(), t.Alone.Float(), 100*t.Saved(), t.Dearer)
+	if t.Baselines > 0 {
+		fmt.Fprintf(out, "%d seeds beside a baseline (%s): %.2f with, %.2f without, saved %.1f %%; %d were dearer\n",
+			t.Baselines, w.trial.Baseline, t.Beside.Float(), t.Alone.Float(), 100*t.Saved(), t.Dearer)
 		if !t.Pays() {
 			fmt.Fprintln(out, "FAILED they were dearer all together")
 		}

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// A campaign beside twins says what all runs have cost, and all twins.
+// A campaign beside baselines says what all runs have cost, and all baselines.
 func TestSumOfTwins(t *testing.T) {
 	t.Parallel()
 	var out, errs strings.Builder
-	run(strings.Fields("-seeds 2 -hours 0.1 -pods 2 -rest 0s -parallel 1 -twin empties"), &out, &errs)
-	if text := out.String(); !strings.Contains(text, "\n2 seeds beside a twin (empties): ") {
+	run(strings.Fields("-seeds 2 -hours 0.1 -pods 2 -rest 0s -parallel 1 -baseline empties"), &out, &errs)
+	if text := out.String(); !strings.Contains(text, "\n2 seeds beside a baseline (empties): ") {
 		t.Errorf("it says %s%s", text, errs.String())
 	}
 }

@@ -139,7 +139,7 @@ func (c controller) act(ctx context.Context, n instanceevents.Notice, claim *kar
 		return err
 	}
 	c.kit.Events.Publish(announce(n.Kind, claim, node)...)
-	c.teach(n.Kind, claim)
+	c.noteShortage(n.Kind, claim)
 	if !ends(n.Kind) {
 		return nil
 	}
@@ -174,7 +174,7 @@ func (c controller) date(ctx context.Context, n instanceevents.Notice, claim *ka
 	return nil
 }
 
-func (c controller) teach(kind instanceevents.Kind, claim *karpenterv1.NodeClaim) {
+func (c controller) noteShortage(kind instanceevents.Kind, claim *karpenterv1.NodeClaim) {
 	labels := claim.Labels
 	switch {
 	case kind == instanceevents.SpotInterrupted && labels[karpenterv1.LabelCapacityType] == catalog.Spot:
@@ -213,7 +213,7 @@ func remove(ctx context.Context, kit reconcile.Kit, claim *karpenterv1.NodeClaim
 
 func removeSeen(ctx context.Context, kit reconcile.Kit, claim *karpenterv1.NodeClaim, why removal.Reason, force bool) (bool, error) {
 	if force && claim.DeletionTimestamp == nil {
-		hurried, err := hurry(ctx, kit, claim)
+		hurried, err := endGracePeriod(ctx, kit, claim)
 		if err != nil {
 			return false, client.IgnoreNotFound(err)
 		}
@@ -222,8 +222,8 @@ func removeSeen(ctx context.Context, kit reconcile.Kit, claim *karpenterv1.NodeC
 	return removal.Delete(ctx, kit, claim, why)
 }
 
-// hurry gives the claim's pods no time, unless a deadline is set already.
-func hurry(ctx context.Context, kit reconcile.Kit, claim *karpenterv1.NodeClaim) (*karpenterv1.NodeClaim, error) {
+// endGracePeriod gives the claim's pods no time, unless a deadline is set already.
+func endGracePeriod(ctx context.Context, kit reconcile.Kit, claim *karpenterv1.NodeClaim) (*karpenterv1.NodeClaim, error) {
 	if _, set := claim.Annotations[karpenterv1.AnnotationTerminationTimestamp]; set {
 		return claim, nil
 	}

@@ -50,8 +50,8 @@ func (m *shortages) SpotShort(instanceType, zone string) {
 }
 func (m *shortages) ReservationShort(id string) { m.told = append(m.told, "reservation "+id) }
 
-// place is a rig with one settled claim.
-type place struct {
+// fixture is a rig with one settled claim.
+type fixture struct {
 	*harness.Harness
 	t        *testing.T
 	queue    *queue
@@ -61,9 +61,9 @@ type place struct {
 	instance string
 }
 
-func newPlace(t *testing.T) *place {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	p := &place{Harness: harness.New(t, memory.Options{}, harness.Pool("default")), t: t, queue: &queue{}, market: &shortages{}}
+	p := &fixture{Harness: harness.New(t, memory.Options{}, harness.Pool("default")), t: t, queue: &queue{}, market: &shortages{}}
 	claim, _ := p.Settled("a", "default", func(c *karpenterv1.NodeClaim) {
 		c.Labels[karpenterv1.LabelCapacityType], c.Labels["node.kubernetes.io/instance-type"], c.Labels["topology.kubernetes.io/zone"] = "spot", "m5.large", "z"
 		c.Labels[awsv1.LabelCapacityReservationID] = "cr-1"
@@ -77,15 +77,15 @@ func newPlace(t *testing.T) *place {
 	return p
 }
 
-func (p *place) send(kind, source, detail string) {
+func (p *fixture) send(kind, source, detail string) {
 	p.queue.messages = append(p.queue.messages, instanceevents.Message{Body: fmt.Sprintf(
 		`{"version":"0","detail-type":%q,"source":%q,"time":%q,"detail":%s}`, kind, source, p.Clock.Now().UTC().Format(time.RFC3339), detail)})
 }
 
-func (p *place) deleted() bool { return p.Claim("a").DeletionTimestamp != nil }
+func (p *fixture) deleted() bool { return p.Claim("a").DeletionTimestamp != nil }
 
 // Instances of the memory cloud are called m-…; EC2's are i-….
-func (p *place) adopt() {
+func (p *fixture) adopt() {
 	p.t.Helper()
 	claim := p.Claim("a")
 	claim.Status.ProviderID = instance.ProviderID("z", "i-1")
@@ -122,7 +122,7 @@ func TestKinds(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newPlace(t)
+			p := newFixture(t)
 			p.adopt()
 			p.send(tc.kind, tc.source, tc.detail)
 			p.Run(p.c, "")
@@ -148,7 +148,7 @@ func TestKinds(t *testing.T) {
 // A message that cannot be read is deleted, not read for ever.
 func TestUnreadable(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newFixture(t)
 	p.queue.messages = []instanceevents.Message{{Body: "hello"}, {Body: ""}}
 	p.Run(p.c, "")
 	if p.queue.deleted != 2 || p.deleted() {
@@ -160,7 +160,7 @@ func TestUnreadable(t *testing.T) {
 // deleted all the same.
 func TestTroubleWithTheServer(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newFixture(t)
 	p.adopt()
 	p.send("EC2 Spot Instance Interruption Warning", "aws.ec2", `{"instance-id":"i-1"}`)
 	p.Fail(func(c harness.Call) error {
@@ -194,7 +194,7 @@ func TestTroubleWithTheServer(t *testing.T) {
 // once in spite of errors.
 func TestEndIsWritten(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newFixture(t)
 	p.adopt()
 	p.send("EC2 Spot Instance Interruption Warning", "aws.ec2", `{"instance-id":"i-1"}`)
 	want := p.Clock.Now().Add(2 * time.Minute).UTC().Format(time.RFC3339)
@@ -224,7 +224,7 @@ func TestEndIsWritten(t *testing.T) {
 // Notices that say nothing of an end write none.
 func TestNoEndIsMadeUp(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newFixture(t)
 	p.adopt()
 	p.send("EC2 Instance State-change Notification", "aws.ec2", `{"instance-id":"i-1","state":"stopped"}`)
 	p.Run(p.c, "")
@@ -245,7 +245,7 @@ func (w *statuses) Ill(context.Context) ([]instanceevents.Illness, error) { retu
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	for category, hurried := range map[instanceevents.Category]bool{instanceevents.InstanceStatus: true, instanceevents.SystemStatus: true, instanceevents.EventStatus: false} {
-		p := newPlace(t)
+		p := newFixture(t)
 		p.adopt()
 		w := &statuses{ill: []instanceevents.Illness{{Instance: "i-1", Category: category}, {Instance: "i-2", Category: category}}}
 		c := interruption.NewStatus(p.Kit, w, p.metrics)
@@ -264,7 +264,7 @@ func TestStatus(t *testing.T) {
 // Without the permission polling stops until the next start.
 func TestStatusForbidden(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newFixture(t)
 	c := interruption.NewStatus(p.Kit, &statuses{err: instanceevents.ErrForbidden}, p.metrics)
 	if result := p.Run(c, ""); result != reconcile.Never {
 		t.Errorf("the next round is in %v", result)

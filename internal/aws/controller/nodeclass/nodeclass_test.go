@@ -22,8 +22,8 @@ import (
 	"tenon/internal/testing/harness"
 )
 
-// scout is an AWS in which everything is found until a test changes it.
-type scout struct {
+// fakeInventory is an AWS in which everything is found until a test changes it.
+type fakeInventory struct {
 	images       []awsv1.AMI
 	unsupported  string
 	subnets      []awsv1.Subnet
@@ -37,8 +37,8 @@ type scout struct {
 	reservations []awsv1.CapacityReservation
 }
 
-func newScout() *scout {
-	return &scout{
+func newInventory() *fakeInventory {
+	return &fakeInventory{
 		images:  []awsv1.AMI{{ID: "ami-1", Name: "one"}},
 		subnets: []awsv1.Subnet{{ID: "subnet-1", Zone: "a"}},
 		groups:  []awsv1.SecurityGroup{{ID: "sg-1"}},
@@ -47,46 +47,46 @@ func newScout() *scout {
 	}
 }
 
-func (s *scout) FindImages(context.Context, *awsv1.EC2NodeClass) ([]awsv1.AMI, string, error) {
+func (s *fakeInventory) FindImages(context.Context, *awsv1.EC2NodeClass) ([]awsv1.AMI, string, error) {
 	return s.images, s.unsupported, s.errs["images"]
 }
 
-func (s *scout) FindReservations(context.Context, *awsv1.EC2NodeClass) ([]awsv1.CapacityReservation, time.Duration, error) {
+func (s *fakeInventory) FindReservations(context.Context, *awsv1.EC2NodeClass) ([]awsv1.CapacityReservation, time.Duration, error) {
 	return s.reservations, time.Minute, s.errs["reservations"]
 }
 
-func (s *scout) FindPlacement(context.Context, *awsv1.EC2NodeClass) (bool, error) {
+func (s *fakeInventory) FindPlacement(context.Context, *awsv1.EC2NodeClass) (bool, error) {
 	return s.placement, s.errs["placement"]
 }
 
-func (s *scout) FindSubnets(context.Context, *awsv1.EC2NodeClass) ([]awsv1.Subnet, error) {
+func (s *fakeInventory) FindSubnets(context.Context, *awsv1.EC2NodeClass) ([]awsv1.Subnet, error) {
 	return s.subnets, s.errs["subnets"]
 }
 
-func (s *scout) FindSecurityGroups(context.Context, *awsv1.EC2NodeClass) ([]awsv1.SecurityGroup, error) {
+func (s *fakeInventory) FindSecurityGroups(context.Context, *awsv1.EC2NodeClass) ([]awsv1.SecurityGroup, error) {
 	return s.groups, s.errs["groups"]
 }
 
-func (s *scout) EnsureProfile(context.Context, *awsv1.EC2NodeClass) (string, error) {
+func (s *fakeInventory) EnsureProfile(context.Context, *awsv1.EC2NodeClass) (string, error) {
 	return "profile-1", s.errs["profile"]
 }
 
-func (s *scout) ServiceRange(context.Context) (string, error) {
+func (s *fakeInventory) ServiceRange(context.Context) (string, error) {
 	return "10.96.0.0/12", s.errs["range"]
 }
 
-func (s *scout) Try(_ context.Context, class *awsv1.EC2NodeClass, _ []*karpenterv1.NodePool) (inventory.DryRunResult, error) {
+func (s *fakeInventory) Try(_ context.Context, class *awsv1.EC2NodeClass, _ []*karpenterv1.NodePool) (inventory.DryRunResult, error) {
 	s.trials++
 	s.tried = class
 	return s.verdict, s.errs["try"]
 }
 
-func (s *scout) Retire(_ context.Context, class *awsv1.EC2NodeClass) error {
+func (s *fakeInventory) Retire(_ context.Context, class *awsv1.EC2NodeClass) error {
 	s.retired = append(s.retired, class.Name)
 	return s.errs["retire"]
 }
 
-func (s *scout) Forget(*awsv1.EC2NodeClass) {}
+func (s *fakeInventory) Forget(*awsv1.EC2NodeClass) {}
 
 func class() *awsv1.EC2NodeClass {
 	c := &awsv1.EC2NodeClass{
@@ -98,23 +98,23 @@ func class() *awsv1.EC2NodeClass {
 	return c
 }
 
-type lab struct {
+type fixture struct {
 	*harness.Harness
-	scout  *scout
-	status reconcile.Controller
-	hash   reconcile.Controller
+	inventory *fakeInventory
+	status    reconcile.Controller
+	hash      reconcile.Controller
 }
 
-func newLab(t *testing.T, c *awsv1.EC2NodeClass) lab {
+func newFixture(t *testing.T, c *awsv1.EC2NodeClass) fixture {
 	t.Helper()
 	r := harness.New(t, memory.Options{}, c)
 	r.Kit.Settings.FeatureGates.ReservedCapacity = true
-	s := newScout()
+	s := newInventory()
 	both := nodeclass.New(r.Kit, s, "Y2E=")
-	return lab{r, s, both[0], both[1]}
+	return fixture{r, s, both[0], both[1]}
 }
 
-func (l lab) class(t *testing.T) *awsv1.EC2NodeClass {
+func (l fixture) class(t *testing.T) *awsv1.EC2NodeClass {
 	t.Helper()
 	var c awsv1.EC2NodeClass
 	if !l.Get("default", &c) {
@@ -136,7 +136,7 @@ func said(c *awsv1.EC2NodeClass, name string) string {
 // A class says that launches of its pools are refused, for as long as a pool does, and is Ready all the same.
 func TestRefusedLaunches(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, class())
+	l := newFixture(t, class())
 	pool := harness.Pool("web")
 	pool.Spec.Template.Spec.NodeClassRef = &karpenterv1.NodeClassReference{Group: awsv1.Group, Kind: "EC2NodeClass", Name: "default"}
 	l.Must(l.API.Create(t.Context(), pool))
@@ -173,19 +173,19 @@ func TestRefusedLaunches(t *testing.T) {
 func TestConditions(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		change func(*scout, *awsv1.EC2NodeClass)
+		change func(*fakeInventory, *awsv1.EC2NodeClass)
 		want   map[string]string // condition: what it says
 		again  time.Duration
 		failed bool
 		trials int
 	}{
 		"all is well": {
-			change: func(*scout, *awsv1.EC2NodeClass) {},
+			change: func(*fakeInventory, *awsv1.EC2NodeClass) {},
 			want:   map[string]string{condition.Ready: "True Ready ", awsv1.ConditionValidationSucceeded: "True ValidationSucceeded "},
 			again:  time.Minute, trials: 1,
 		},
 		"no images": {
-			change: func(s *scout, _ *awsv1.EC2NodeClass) { s.images = nil },
+			change: func(s *fakeInventory, _ *awsv1.EC2NodeClass) { s.images = nil },
 			want: map[string]string{
 				awsv1.ConditionAMIsReady:           "False AMINotFound AMISelector did not match any AMIs",
 				awsv1.ConditionValidationSucceeded: "False DependenciesNotReady Awaiting AMI, Instance Profile, Security Group, and Subnet resolution",
@@ -193,12 +193,12 @@ func TestConditions(t *testing.T) {
 			again: time.Minute,
 		},
 		"an alias that the cluster's version does not have": {
-			change: func(s *scout, _ *awsv1.EC2NodeClass) { s.images, s.unsupported = nil, "too new" },
+			change: func(s *fakeInventory, _ *awsv1.EC2NodeClass) { s.images, s.unsupported = nil, "too new" },
 			want:   map[string]string{awsv1.ConditionAMIsReady: "False UnsupportedAlias too new"},
 			again:  time.Minute,
 		},
 		"no subnets and no groups": {
-			change: func(s *scout, _ *awsv1.EC2NodeClass) { s.subnets, s.groups = nil, nil },
+			change: func(s *fakeInventory, _ *awsv1.EC2NodeClass) { s.subnets, s.groups = nil, nil },
 			want: map[string]string{
 				awsv1.ConditionSubnetsReady:        "False SubnetsNotFound SubnetSelector did not match any Subnets",
 				awsv1.ConditionSecurityGroupsReady: "False SecurityGroupsNotFound SecurityGroupSelector did not match any SecurityGroups",
@@ -206,55 +206,57 @@ func TestConditions(t *testing.T) {
 			again: time.Minute,
 		},
 		"a placement group that is not there": {
-			change: func(_ *scout, c *awsv1.EC2NodeClass) {
+			change: func(_ *fakeInventory, c *awsv1.EC2NodeClass) {
 				c.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{Name: "team"}
 			},
 			want:  map[string]string{awsv1.ConditionPlacementGroupReady: `False PlacementGroupNotFound Placement group "team" not found`},
 			again: time.Minute, trials: 1,
 		},
 		"a placement group that cannot be looked up": {
-			change: func(s *scout, _ *awsv1.EC2NodeClass) { s.errs["placement"] = errors.New("boom") },
+			change: func(s *fakeInventory, _ *awsv1.EC2NodeClass) { s.errs["placement"] = errors.New("boom") },
 			want:   map[string]string{awsv1.ConditionPlacementGroupReady: "False PlacementGroupResolutionFailed Failed to resolve placement group"},
 			failed: true, trials: 1,
 		},
 		"the service range is not known": {
-			change: func(s *scout, _ *awsv1.EC2NodeClass) { s.errs["range"] = errors.New("boom") },
+			change: func(s *fakeInventory, _ *awsv1.EC2NodeClass) { s.errs["range"] = errors.New("boom") },
 			want:   map[string]string{awsv1.ConditionValidationSucceeded: "False ClusterCIDRResolutionFailed Failed to detect the cluster CIDR"},
 			failed: true,
 		},
 		"EKS has trouble of its own": {
-			change: func(s *scout, _ *awsv1.EC2NodeClass) {
+			change: func(s *fakeInventory, _ *awsv1.EC2NodeClass) {
 				s.errs["range"] = &smithy.GenericAPIError{Code: "ServerException", Fault: smithy.FaultServer}
 			},
 			want:  map[string]string{awsv1.ConditionValidationSucceeded: "Unknown AwaitingReconciliation object is awaiting reconciliation"},
 			again: time.Second,
 		},
 		"tags that are ours": {
-			change: func(_ *scout, c *awsv1.EC2NodeClass) { c.Spec.Tags = map[string]string{"eks:eks-cluster-name": "x"} },
-			want:   map[string]string{awsv1.ConditionValidationSucceeded: `False TagValidationFailed tags failed validation requirements (tags=["eks:eks-cluster-name"])`},
-			again:  time.Minute,
+			change: func(_ *fakeInventory, c *awsv1.EC2NodeClass) {
+				c.Spec.Tags = map[string]string{"eks:eks-cluster-name": "x"}
+			},
+			want:  map[string]string{awsv1.ConditionValidationSucceeded: `False TagValidationFailed tags failed validation requirements (tags=["eks:eks-cluster-name"])`},
+			again: time.Minute,
 		},
 		"a permission is missing": {
-			change: func(s *scout, _ *awsv1.EC2NodeClass) {
+			change: func(s *fakeInventory, _ *awsv1.EC2NodeClass) {
 				s.verdict = inventory.DryRunResult{Reason: "CreateFleetAuthCheckFailed", Message: "no"}
 			},
 			want:  map[string]string{awsv1.ConditionValidationSucceeded: "False CreateFleetAuthCheckFailed no"},
 			again: time.Minute, trials: 1,
 		},
 		"a trial that found out nothing": {
-			change: func(s *scout, _ *awsv1.EC2NodeClass) { s.errs["try"] = inventory.ErrAgain },
+			change: func(s *fakeInventory, _ *awsv1.EC2NodeClass) { s.errs["try"] = inventory.ErrAgain },
 			want:   map[string]string{awsv1.ConditionValidationSucceeded: "Unknown AwaitingReconciliation object is awaiting reconciliation"},
 			again:  time.Second, trials: 1,
 		},
 		"credentials have expired": {
-			change: func(s *scout, _ *awsv1.EC2NodeClass) {
+			change: func(s *fakeInventory, _ *awsv1.EC2NodeClass) {
 				s.errs["subnets"] = &smithy.GenericAPIError{Code: "RequestExpired", Message: "Request has expired."}
 			},
 			want:   map[string]string{awsv1.ConditionSubnetsReady: "Unknown LookupFailed RequestExpired: Request has expired."},
 			failed: true,
 		},
 		"IAM fails: the rest is looked at all the same": {
-			change: func(s *scout, _ *awsv1.EC2NodeClass) { s.errs["profile"] = errors.New("boom") },
+			change: func(s *fakeInventory, _ *awsv1.EC2NodeClass) { s.errs["profile"] = errors.New("boom") },
 			want: map[string]string{
 				awsv1.ConditionSubnetsReady:         "True SubnetsReady ",
 				awsv1.ConditionInstanceProfileReady: "Unknown LookupFailed AWS does not answer",
@@ -267,8 +269,8 @@ func TestConditions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := class()
-			l := newLab(t, c)
-			tc.change(l.scout, c)
+			l := newFixture(t, c)
+			tc.change(l.inventory, c)
 			l.Must(l.API.Update(t.Context(), func() *awsv1.EC2NodeClass { now := l.class(t); now.Spec = c.Spec; return now }()))
 			result, err := l.status.Reconcile(t.Context(), reconcile.Key{Name: "default"})
 			if (err != nil) != tc.failed || !tc.failed && result.After != tc.again {
@@ -281,8 +283,8 @@ func TestConditions(t *testing.T) {
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("conditions (-want +got):\n%s", diff)
 			}
-			if l.scout.trials != tc.trials {
-				t.Errorf("%d trials, want %d", l.scout.trials, tc.trials)
+			if l.inventory.trials != tc.trials {
+				t.Errorf("%d trials, want %d", l.inventory.trials, tc.trials)
 			}
 		})
 	}
@@ -291,10 +293,10 @@ func TestConditions(t *testing.T) {
 // The dry run sees what has just been found, and the status is written in one go.
 func TestTheTrialSeesTheNewStatus(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, class())
+	l := newFixture(t, class())
 	l.Run(l.status, "default")
-	if l.scout.tried.Status.InstanceProfile != "profile-1" || len(l.scout.tried.Status.Subnets) != 1 {
-		t.Errorf("the trial saw %+v", l.scout.tried.Status)
+	if l.inventory.tried.Status.InstanceProfile != "profile-1" || len(l.inventory.tried.Status.Subnets) != 1 {
+		t.Errorf("the trial saw %+v", l.inventory.tried.Status)
 	}
 	status := l.class(t).Status
 	if status.InstanceProfile != "profile-1" || len(status.AMIs) != 1 || len(status.SecurityGroups) != 1 {
@@ -312,11 +314,11 @@ func TestTheTrialSeesTheNewStatus(t *testing.T) {
 // What cannot be looked up stays as it was.
 func TestErrorsLeaveTheStatus(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, class())
+	l := newFixture(t, class())
 	l.Run(l.status, "default")
 	before := l.class(t).Status
 	for _, step := range []string{"images", "subnets", "groups", "profile", "reservations"} {
-		l.scout.errs[step] = errors.New("boom")
+		l.inventory.errs[step] = errors.New("boom")
 	}
 	if _, err := l.status.Reconcile(t.Context(), reconcile.Key{Name: "default"}); err == nil {
 		t.Error("no error")
@@ -329,7 +331,7 @@ func TestErrorsLeaveTheStatus(t *testing.T) {
 // A class waits for its claims, then cleans up, and goes.
 func TestTheEndOfAClass(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, class())
+	l := newFixture(t, class())
 	l.Run(l.status, "default")
 	claim := l.Named("web-1", "web", func(c *karpenterv1.NodeClaim) {
 		c.Spec.NodeClassRef = &karpenterv1.NodeClassReference{Group: awsv1.Group, Kind: "EC2NodeClass", Name: "default"}
@@ -345,11 +347,11 @@ func TestTheEndOfAClass(t *testing.T) {
 	claim.Finalizers = nil
 	l.Must(l.API.Update(t.Context(), claim))
 	l.Must(l.API.Delete(t.Context(), claim))
-	l.scout.errs["retire"] = errors.New("boom")
+	l.inventory.errs["retire"] = errors.New("boom")
 	if _, err := l.status.Reconcile(t.Context(), reconcile.Key{Name: "default"}); err == nil {
 		t.Error("the class goes although something is left behind")
 	}
-	delete(l.scout.errs, "retire")
+	delete(l.inventory.errs, "retire")
 	l.Run(l.status, "default")
 	if l.Get("default", &awsv1.EC2NodeClass{}) {
 		t.Error("the class is still there")
@@ -359,7 +361,7 @@ func TestTheEndOfAClass(t *testing.T) {
 // The hash is written; claims of another version are stamped anew unless they have drifted.
 func TestHash(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, class())
+	l := newFixture(t, class())
 	ref := func(c *karpenterv1.NodeClaim) {
 		c.Spec.NodeClassRef = &karpenterv1.NodeClassReference{Group: awsv1.Group, Kind: "EC2NodeClass", Name: "default"}
 		c.Annotations = map[string]string{awsv1.AnnotationNodeClassHash: "old", awsv1.AnnotationNodeClassHashVersion: "v4"}
@@ -384,7 +386,7 @@ func TestHash(t *testing.T) {
 
 // slow answers none of four looks before all of them are made.
 type slow struct {
-	*scout
+	*fakeInventory
 	looks *sync.WaitGroup
 }
 
@@ -395,22 +397,22 @@ func (s slow) meet() {
 
 func (s slow) FindImages(ctx context.Context, c *awsv1.EC2NodeClass) ([]awsv1.AMI, string, error) {
 	s.meet()
-	return s.scout.FindImages(ctx, c)
+	return s.fakeInventory.FindImages(ctx, c)
 }
 
 func (s slow) FindSubnets(ctx context.Context, c *awsv1.EC2NodeClass) ([]awsv1.Subnet, error) {
 	s.meet()
-	return s.scout.FindSubnets(ctx, c)
+	return s.fakeInventory.FindSubnets(ctx, c)
 }
 
 func (s slow) FindSecurityGroups(ctx context.Context, c *awsv1.EC2NodeClass) ([]awsv1.SecurityGroup, error) {
 	s.meet()
-	return s.scout.FindSecurityGroups(ctx, c)
+	return s.fakeInventory.FindSecurityGroups(ctx, c)
 }
 
 func (s slow) EnsureProfile(ctx context.Context, c *awsv1.EC2NodeClass) (string, error) {
 	s.meet()
-	return s.scout.EnsureProfile(ctx, c)
+	return s.fakeInventory.EnsureProfile(ctx, c)
 }
 
 // A look that has to be repeated keeps no other one waiting.
@@ -418,7 +420,7 @@ func TestLooksAreMadeAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // where those who wait for each other for ever are found out
 		r := harness.New(t, memory.Options{}, class())
-		s := slow{newScout(), &sync.WaitGroup{}}
+		s := slow{newInventory(), &sync.WaitGroup{}}
 		s.looks.Add(4)
 		r.Run(nodeclass.New(r.Kit, s, "")[0], "default")
 	})

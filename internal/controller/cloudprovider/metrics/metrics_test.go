@@ -16,14 +16,14 @@ import (
 	"tenon/internal/testing/harness"
 )
 
-// shop has a catalogue that a test thinks up.
-type shop struct {
+// fakeCatalog has a catalogue that a test thinks up.
+type fakeCatalog struct {
 	cloud.Provider
 	catalog *catalog.Catalog
 	err     error
 }
 
-func (s shop) Catalog(context.Context, cloud.ClassRef) (*catalog.Catalog, error) {
+func (s fakeCatalog) Catalog(context.Context, cloud.ClassRef) (*catalog.Catalog, error) {
 	return s.catalog, s.err
 }
 
@@ -41,7 +41,7 @@ func TestOffersAsMetrics(t *testing.T) {
 			{Zone: "a", CapacityType: "spot", Price: 30_000},
 		},
 	}}}
-	r.Cloud(func(p cloud.Provider) cloud.Provider { return shop{p, c, nil} })
+	r.Cloud(func(p cloud.Provider) cloud.Provider { return fakeCatalog{p, c, nil} })
 	r.Run(metrics.New(r.Kit), "")
 	m := r.Kit.Metrics
 	for name, tc := range map[string]struct {
@@ -67,7 +67,7 @@ func TestOffersAsMetrics(t *testing.T) {
 func TestClassNotReady(t *testing.T) {
 	t.Parallel()
 	r := harness.New(t, memory.Options{}, harness.Pool("web"))
-	r.Cloud(func(p cloud.Provider) cloud.Provider { return shop{p, nil, &cloud.ClassNotReady{}} })
+	r.Cloud(func(p cloud.Provider) cloud.Provider { return fakeCatalog{p, nil, &cloud.ClassNotReady{}} })
 	r.Run(metrics.New(r.Kit), "")
 }
 
@@ -76,7 +76,7 @@ func TestWithoutRoomNothingIsKept(t *testing.T) {
 	t.Parallel()
 	r := harness.New(t, memory.Options{}, harness.Pool("web"))
 	one := catalog.Catalog{Types: []catalog.Type{{Name: "m5.large", Offerings: []catalog.Offering{{Zone: "a", CapacityType: "spot"}, {Zone: "b", CapacityType: "spot"}}}}}
-	r.Cloud(func(p cloud.Provider) cloud.Provider { return shop{p, &one, nil} })
+	r.Cloud(func(p cloud.Provider) cloud.Provider { return fakeCatalog{p, &one, nil} })
 	prices := r.Kit.Metrics.CloudproviderInstanceTypeOfferingPriceEstimate
 	for _, step := range []struct{ series, want int }{{0, 2}, {6, 2}, {5, 0}} {
 		r.Kit.Settings.MetricsSeries = step.series

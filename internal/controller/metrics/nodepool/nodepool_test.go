@@ -24,10 +24,10 @@ import (
 	"tenon/internal/testing/harness"
 )
 
-// shop sells one type in two ways, unless it is closed.
-type shop struct{ closed bool }
+// fakeCatalog sells one type in two ways, unless it is closed.
+type fakeCatalog struct{ closed bool }
 
-func (s shop) Catalog(context.Context, *karpenterv1.NodePool) (*catalog.Catalog, error) {
+func (s fakeCatalog) Catalog(context.Context, *karpenterv1.NodePool) (*catalog.Catalog, error) {
 	if s.closed {
 		return nil, errors.New("closed")
 	}
@@ -47,7 +47,7 @@ func TestNodesPricesCount(t *testing.T) {
 	machine(t, r, "a", "p", "big", "spot")
 	machine(t, r, "b", "p", "big", "on-demand")
 	machine(t, r, "c", "p", "unknown", "on-demand")
-	r.Run(nodepool.New(r.Kit, shop{})[0], "")
+	r.Run(nodepool.New(r.Kit, fakeCatalog{})[0], "")
 	want := []string{"cost_total{nodepool=p} 1.5"}
 	if diff := cmp.Diff(want, r.Series("karpenter_nodepools_", r.Kit.Metrics.NodepoolsCostTotal)); diff != "" {
 		t.Errorf("series (-want +got):\n%s", diff)
@@ -89,7 +89,7 @@ func TestPoolsAreTold(t *testing.T) {
 	machine(t, r, "b", "p", "big", "spot")
 	machine(t, r, "c", "p", "big", "on-demand")
 	r.Named("unbought", "p")
-	c := nodepool.New(r.Kit, shop{})[0]
+	c := nodepool.New(r.Kit, fakeCatalog{})[0]
 	if got := r.Run(c, ""); got.After != 10*time.Second {
 		t.Errorf("looks again after %s, want 10s", got.After)
 	}
@@ -116,7 +116,7 @@ func TestSavings(t *testing.T) {
 	r := harness.New(t, memory.Options{}, harness.Pool("p"))
 	record := command.Record{ID: "a", Reason: plan.Underutilized, Savings: 2 * model.Unit, Claims: []command.Member{{Claim: "c", Pool: "p"}}}
 	r.Must(savings.New(r.Kit).Over(t.Context(), record, -2*model.Unit, false))
-	c, m := nodepool.New(r.Kit, shop{})[0], r.Kit.Metrics
+	c, m := nodepool.New(r.Kit, fakeCatalog{})[0], r.Kit.Metrics
 	for _, want := range [][]string{
 		{"savings_caution{nodepool=p} 1", "savings_predicted{nodepool=p} 0", "savings_realised{nodepool=p} 0"},
 		{"savings_caution{nodepool=p} 2", "savings_predicted{nodepool=p} 2", "savings_realised{nodepool=p} -2"},
@@ -138,11 +138,11 @@ func TestSavings(t *testing.T) {
 func TestCostThatIsUnknown(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		shop shop
+		shop fakeCatalog
 		want []string
 	}{
 		"a type that is no longer sold": {want: []string{"cost_total{nodepool=p} 0.25", "cost_tracker_errors_total{nodepool=p} 1"}},
-		"a cloud that does not answer":  {shop: shop{closed: true}, want: []string{"cost_tracker_errors_total{nodepool=p} 1"}},
+		"a cloud that does not answer":  {shop: fakeCatalog{closed: true}, want: []string{"cost_tracker_errors_total{nodepool=p} 1"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -178,7 +178,7 @@ func TestBudgets(t *testing.T) {
 	machine(t, r, "gone", "p", "big", "spot", func(c *karpenterv1.NodeClaim, _ *corev1.Node) {
 		c.Status.Conditions = []metav1.Condition{{Type: karpenterv1.ConditionInstanceTerminating, Status: metav1.ConditionTrue}}
 	})
-	r.Run(nodepool.New(r.Kit, shop{})[0], "")
+	r.Run(nodepool.New(r.Kit, fakeCatalog{})[0], "")
 	want := []string{
 		"allowed_disruptions{nodepool=p reason=Drifted} 1",
 		"allowed_disruptions{nodepool=p reason=Empty} 2",
@@ -199,7 +199,7 @@ func TestABudgetThatIsBroken(t *testing.T) {
 	pool := harness.Pool("p")
 	pool.Spec.Disruption.Budgets = []karpenterv1.Budget{{Nodes: "5", Schedule: &never, Duration: &scalar.Duration{Duration: time.Hour}}}
 	r := harness.New(t, memory.Options{}, pool)
-	r.Run(nodepool.New(r.Kit, shop{})[0], "")
+	r.Run(nodepool.New(r.Kit, fakeCatalog{})[0], "")
 	for _, line := range r.Series("karpenter_nodepools_", r.Kit.Metrics.NodepoolsAllowedDisruptions) {
 		if !strings.HasSuffix(line, " 0") {
 			t.Error(line)
@@ -212,7 +212,7 @@ func TestObservabilityCanBeOff(t *testing.T) {
 	t.Parallel()
 	kit := harness.New(t, memory.Options{}).Kit
 	kit.Settings.DisableClusterStateObservability = true
-	if got := nodepool.New(kit, shop{}); len(got) != 0 {
+	if got := nodepool.New(kit, fakeCatalog{}); len(got) != 0 {
 		t.Errorf("%d controllers", len(got))
 	}
 }

@@ -64,7 +64,7 @@ func (c *controller) state(pod *corev1.Pod, node *corev1.Node) []string {
 	if node != nil {
 		labels, managed = node.Labels, departure.Managed(c.description, node)
 	}
-	now := stageOf(pod)
+	now := progressOf(pod)
 	return []string{
 		pod.Name, pod.Namespace, owner(pod), pod.Spec.NodeName, strconv.FormatBool(pod.Spec.NodeName != ""),
 		labels[karpenterv1.LabelNodePool], labels[corev1.LabelTopologyZone], labels[corev1.LabelArchStable],
@@ -93,7 +93,7 @@ func (c *controller) tellWaits(pods []corev1.Pod, now time.Time) {
 	alive := map[types.UID]bool{}
 	for i := range pods {
 		pod := &pods[i]
-		at := stageOf(pod)
+		at := progressOf(pod)
 		if at.over || at.ready {
 			continue
 		}

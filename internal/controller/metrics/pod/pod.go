@@ -50,7 +50,7 @@ func matters(old, changed client.Object) bool {
 	if old == nil || changed == nil {
 		return true
 	}
-	return stageOf(old.(*corev1.Pod)) != stageOf(changed.(*corev1.Pod)) || old.GetUID() != changed.GetUID()
+	return progressOf(old.(*corev1.Pod)) != progressOf(changed.(*corev1.Pod)) || old.GetUID() != changed.GetUID()
 }
 
 // controller has one worker, so nothing of it is touched by two calls at the same time.
@@ -82,7 +82,7 @@ func (c *controller) look(ctx context.Context, key reconcile.Key) error {
 		c.forget(key)
 		known = false
 	}
-	now := stageOf(pod)
+	now := progressOf(pod)
 	if now.over {
 		c.forget(key)
 		return nil
@@ -120,15 +120,15 @@ func observe(into interface{ Observe(float64) }, from, to time.Time) {
 	}
 }
 
-// stage is how far a pod is.
-type stage struct {
+// progress is how far a pod is.
+type progress struct {
 	bound, ready, over bool
 	boundAt, readyAt   time.Time
 	phase              corev1.PodPhase
 }
 
-func stageOf(pod *corev1.Pod) stage {
-	out := stage{phase: pod.Status.Phase}
+func progressOf(pod *corev1.Pod) progress {
+	out := progress{phase: pod.Status.Phase}
 	out.over = pod.DeletionTimestamp != nil || out.phase == corev1.PodSucceeded || out.phase == corev1.PodFailed
 	for _, c := range pod.Status.Conditions {
 		if c.Status != corev1.ConditionTrue {

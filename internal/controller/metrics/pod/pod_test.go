@@ -19,23 +19,23 @@ import (
 	"tenon/internal/testing/harness"
 )
 
-// bench is a rig with the controller.
-type bench struct {
+// fixture is a rig with the controller.
+type fixture struct {
 	*harness.Harness
 	t          *testing.T
 	controller reconcile.Controller
 	begin      time.Time
 }
 
-func on(t *testing.T, series int) *bench {
+func on(t *testing.T, series int) *fixture {
 	t.Helper()
 	r := harness.New(t, memory.Options{})
 	r.Kit.Settings.MetricsSeries = series
-	return &bench{Harness: r, t: t, controller: pod.New(r.Kit)[0], begin: r.Clock.Now()}
+	return &fixture{Harness: r, t: t, controller: pod.New(r.Kit)[0], begin: r.Clock.Now()}
 }
 
 // pod makes a pod that waits, as of the beginning.
-func (b *bench) pod(name string, change ...func(*corev1.Pod)) *corev1.Pod {
+func (b *fixture) pod(name string, change ...func(*corev1.Pod)) *corev1.Pod {
 	b.t.Helper()
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID("uid-" + name), CreationTimestamp: metav1.NewTime(b.begin)},
@@ -49,7 +49,7 @@ func (b *bench) pod(name string, change ...func(*corev1.Pod)) *corev1.Pod {
 }
 
 // becomes gives a pod a condition, so many seconds after the beginning, and has it looked at.
-func (b *bench) becomes(pod *corev1.Pod, condition corev1.PodConditionType, seconds int) {
+func (b *fixture) becomes(pod *corev1.Pod, condition corev1.PodConditionType, seconds int) {
 	b.t.Helper()
 	pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{
 		Type: condition, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(b.begin.Add(time.Duration(seconds) * time.Second)),
@@ -61,12 +61,12 @@ func (b *bench) becomes(pod *corev1.Pod, condition corev1.PodConditionType, seco
 	b.see(pod)
 }
 
-func (b *bench) see(pod *corev1.Pod) {
+func (b *fixture) see(pod *corev1.Pod) {
 	b.t.Helper()
 	b.reconcile(reconcile.Key{Namespace: pod.Namespace, Name: pod.Name})
 }
 
-func (b *bench) reconcile(key reconcile.Key) reconcile.Result {
+func (b *fixture) reconcile(key reconcile.Key) reconcile.Result {
 	b.t.Helper()
 	result, err := b.controller.Reconcile(b.t.Context(), key)
 	if err != nil {
@@ -75,7 +75,7 @@ func (b *bench) reconcile(key reconcile.Key) reconcile.Result {
 	return result
 }
 
-func (b *bench) durations() []string {
+func (b *fixture) durations() []string {
 	m := b.Kit.Metrics
 	return b.Series("karpenter_pods_", m.PodsBoundDurationSeconds, m.PodsStartupDurationSeconds, m.PodsProvisioningBoundDurationSeconds, m.PodsProvisioningStartupDurationSeconds)
 }
@@ -107,26 +107,26 @@ func TestAPodsWayIsTimed(t *testing.T) {
 // Pods that were not seen waiting, or never come, are not timed.
 func TestPodsThatAreNotTimed(t *testing.T) {
 	t.Parallel()
-	for name, play := range map[string]func(*bench){
-		"ready before we came": func(b *bench) { b.becomes(b.pod("a"), corev1.PodReady, 5) },
-		"running before we came, ready again": func(b *bench) {
+	for name, happens := range map[string]func(*fixture){
+		"ready before we came": func(b *fixture) { b.becomes(b.pod("a"), corev1.PodReady, 5) },
+		"running before we came, ready again": func(b *fixture) {
 			pod := b.pod("a", func(p *corev1.Pod) { p.Status.Phase = corev1.PodRunning })
 			b.see(pod)
 			b.becomes(pod, corev1.PodReady, 5)
 		},
-		"gone before it was ready": func(b *bench) {
+		"gone before it was ready": func(b *fixture) {
 			pod := b.pod("a")
 			b.see(pod)
 			b.Must(b.API.Delete(b.t.Context(), pod))
 			b.see(pod)
 		},
-		"done before it was ready": func(b *bench) {
+		"done before it was ready": func(b *fixture) {
 			pod := b.pod("a")
 			b.see(pod)
 			pod.Status.Phase = corev1.PodSucceeded
 			b.becomes(pod, "Other", 5)
 		},
-		"another pod took the name": func(b *bench) {
+		"another pod took the name": func(b *fixture) {
 			pod := b.pod("a")
 			b.see(pod)
 			b.Must(b.API.Delete(b.t.Context(), pod))
@@ -136,7 +136,7 @@ func TestPodsThatAreNotTimed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := on(t, 0)
-			play(b)
+			happens(b)
 			for _, line := range b.durations() {
 				if !strings.HasSuffix(line, " 0 times, 0s") {
 					t.Errorf("timed: %s", line)

@@ -18,15 +18,15 @@ import (
 	"tenon/internal/testing/harness"
 )
 
-// bench is a rig with its registry, and the controllers by name.
-type bench struct {
+// fixture is a rig with its registry, and the controllers by name.
+type fixture struct {
 	*harness.Harness
 	controllers map[string]reconcile.Controller
 }
 
-func on(t *testing.T, change func(*reconcile.Kit)) bench {
+func on(t *testing.T, change func(*reconcile.Kit)) fixture {
 	t.Helper()
-	b := bench{Harness: harness.New(t, memory.Options{}), controllers: map[string]reconcile.Controller{}}
+	b := fixture{Harness: harness.New(t, memory.Options{}), controllers: map[string]reconcile.Controller{}}
 	if change != nil {
 		change(&b.Kit)
 	}
@@ -37,15 +37,15 @@ func on(t *testing.T, change func(*reconcile.Kit)) bench {
 }
 
 // see has the controller of claims look at one.
-func (b bench) see(name string) { b.Run(b.controllers["operatorpkg.nodeclaim.status"], name) }
+func (b fixture) see(name string) { b.Run(b.controllers["operatorpkg.nodeclaim.status"], name) }
 
 // refresh has the gauges of claims told.
-func (b bench) refresh() reconcile.Result {
+func (b fixture) refresh() reconcile.Result {
 	return b.Run(b.controllers["operatorpkg.nodeclaim.status"], "")
 }
 
 // is sets a condition of a claim, since now.
-func (b bench) is(t *testing.T, name, condition string, status metav1.ConditionStatus, reason, message string) {
+func (b fixture) is(t *testing.T, name, condition string, status metav1.ConditionStatus, reason, message string) {
 	t.Helper()
 	claim := b.Claim(name)
 	claim.Status.Conditions = slices.DeleteFunc(claim.Status.Conditions, func(c metav1.Condition) bool { return c.Type == condition })

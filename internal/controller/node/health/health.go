@@ -140,7 +140,7 @@ func (c *controller) nodeGroup(ctx context.Context, claim *karpenterv1.NodeClaim
 // replace deletes the claim, with no time for its pods.
 func (c *controller) replace(ctx context.Context, claim *karpenterv1.NodeClaim, illness illness) error {
 	changed := claim.DeepCopy()
-	if hurry(changed, c.Clock.Now()) {
+	if endGracePeriod(changed, c.Clock.Now()) {
 		err := patch.IfUnchanged(ctx, c.Kit, claim, changed)
 		if apierrors.IsNotFound(err) {
 			return nil
@@ -153,7 +153,7 @@ func (c *controller) replace(ctx context.Context, claim *karpenterv1.NodeClaim, 
 	if err != nil || !deleted {
 		return err
 	}
-	c.Metrics.NodeclaimsUnhealthyDisruptedTotal.WithLabelValues(snake(illness.Condition),
+	c.Metrics.NodeclaimsUnhealthyDisruptedTotal.WithLabelValues(snakeCase(illness.Condition),
 		claim.Labels[karpenterv1.LabelNodePool], claim.Labels[karpenterv1.LabelCapacityType], claim.Status.ImageID).Inc()
 	reconcile.Log(ctx).Info("deleting unhealthy nodeclaim", "NodeClaim", claim.Name, "condition", illness.Condition, "reason", string(removal.Unhealthy))
 	return nil

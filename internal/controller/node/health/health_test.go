@@ -18,9 +18,9 @@ import (
 	"tenon/internal/testing/harness"
 )
 
-// world is a pool of nodes in a rig, and the controller. The cloud tolerates a node that is
+// fixture is a pool of nodes in a rig, and the controller. The cloud tolerates a node that is
 // not ready for ten minutes, and a broken network for one.
-type world struct {
+type fixture struct {
 	*harness.Harness
 	t *testing.T
 	c reconcile.Controller
@@ -34,8 +34,8 @@ func (p policies) Describe() cloud.Description {
 	return d
 }
 
-func newWorld(t *testing.T, pool string, nodes int) *world {
-	w := &world{Harness: harness.New(t, memory.Options{}, harness.Pool("general")), t: t}
+func newFixture(t *testing.T, pool string, nodes int) *fixture {
+	w := &fixture{Harness: harness.New(t, memory.Options{}, harness.Pool("general")), t: t}
 	w.Kit.Settings.FeatureGates.NodeRepair = true
 	w.Cloud(func(p cloud.Provider) cloud.Provider { return policies{p} })
 	for i := range nodes {
@@ -46,7 +46,7 @@ func newWorld(t *testing.T, pool string, nodes int) *world {
 }
 
 // falls makes a node ill since some time ago.
-func (w *world) falls(name string, condition corev1.NodeConditionType, status corev1.ConditionStatus, ago time.Duration) *corev1.Node {
+func (w *fixture) falls(name string, condition corev1.NodeConditionType, status corev1.ConditionStatus, ago time.Duration) *corev1.Node {
 	w.t.Helper()
 	var node corev1.Node
 	if !w.Get("node-"+name, &node) {
@@ -59,33 +59,33 @@ func (w *world) falls(name string, condition corev1.NodeConditionType, status co
 	return &node
 }
 
-func (w *world) deleted(name string) bool { return w.Claim(name).DeletionTimestamp != nil }
+func (w *fixture) deleted(name string) bool { return w.Claim(name).DeletionTimestamp != nil }
 
 // Which nodes are replaced, and when the others are looked at again.
 func TestWhoIsReplaced(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		fall  func(*world)
+		fall  func(*fixture)
 		want  bool
 		again time.Duration
 	}{
-		"healthy":                      {func(*world) {}, false, 0},
-		"not ready for long":           {func(w *world) { w.falls("0", "Ready", "False", 10*time.Minute) }, true, 0},
-		"silent for long":              {func(w *world) { w.falls("0", "Ready", "Unknown", time.Hour) }, true, 0},
-		"not ready for a while":        {func(w *world) { w.falls("0", "Ready", "False", 4*time.Minute) }, false, 6 * time.Minute},
-		"a condition without a policy": {func(w *world) { w.falls("0", "Sunny", "False", time.Hour) }, false, 0},
-		"a condition in good status":   {func(w *world) { w.falls("0", "NetworkingReady", "True", time.Hour) }, false, 0},
-		"two illnesses, one for long": {func(w *world) {
+		"healthy":                      {func(*fixture) {}, false, 0},
+		"not ready for long":           {func(w *fixture) { w.falls("0", "Ready", "False", 10*time.Minute) }, true, 0},
+		"silent for long":              {func(w *fixture) { w.falls("0", "Ready", "Unknown", time.Hour) }, true, 0},
+		"not ready for a while":        {func(w *fixture) { w.falls("0", "Ready", "False", 4*time.Minute) }, false, 6 * time.Minute},
+		"a condition without a policy": {func(w *fixture) { w.falls("0", "Sunny", "False", time.Hour) }, false, 0},
+		"a condition in good status":   {func(w *fixture) { w.falls("0", "NetworkingReady", "True", time.Hour) }, false, 0},
+		"two illnesses, one for long": {func(w *fixture) {
 			w.falls("0", "Ready", "False", time.Minute)
 			w.falls("0", "NetworkingReady", "False", time.Minute)
 		}, true, 0},
-		"two illnesses, neither for long": {func(w *world) {
+		"two illnesses, neither for long": {func(w *fixture) {
 			w.falls("0", "Ready", "False", time.Minute)
 			w.falls("0", "NetworkingReady", "False", 20*time.Second)
 		},
 			false, 40 * time.Second},
-		"leaves already": {func(w *world) { w.Delete(w.falls("0", "Ready", "False", time.Hour)) }, false, 0},
-		"not ours": {func(w *world) {
+		"leaves already": {func(w *fixture) { w.Delete(w.falls("0", "Ready", "False", time.Hour)) }, false, 0},
+		"not ours": {func(w *fixture) {
 			node := w.falls("0", "Ready", "False", time.Hour)
 			delete(node.Labels, karpenterv1.NodeClassLabel(memory.Group, "MemoryNodeClass"))
 			w.Put(node)
@@ -94,7 +94,7 @@ func TestWhoIsReplaced(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, "general", 1)
+			w := newFixture(t, "general", 1)
 			tc.fall(w)
 			if again := w.Run(w.c, "node-0").After; w.deleted("0") != tc.want || again != tc.again {
 				t.Errorf("replaced %t, looks again after %s; want %t and %s", w.deleted("0"), again, tc.want, tc.again)
@@ -106,7 +106,7 @@ func TestWhoIsReplaced(t *testing.T) {
 // A replaced node's pods get no time, and it is counted once.
 func TestReplacement(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "general", 1)
+	w := newFixture(t, "general", 1)
 	w.falls("0", "NetworkingReady", "False", time.Hour)
 	w.Run(w.c, "node-0")
 	w.Run(w.c, "node-0")
@@ -124,7 +124,7 @@ func TestReplacement(t *testing.T) {
 func TestEarlierDeadlines(t *testing.T) {
 	t.Parallel()
 	for offset, kept := range map[time.Duration]bool{-time.Minute: true, time.Minute: false} {
-		w := newWorld(t, "general", 1)
+		w := newFixture(t, "general", 1)
 		claim := w.Claim("0")
 		said := w.Clock.Now().Add(offset).UTC().Format(time.RFC3339)
 		claim.Annotations = map[string]string{karpenterv1.AnnotationTerminationTimestamp: said}
@@ -161,7 +161,7 @@ func TestBreaker(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, "general", tc.nodes)
+			w := newFixture(t, "general", tc.nodes)
 			for i := range tc.ill { // the others only a moment ago: they count all the same
 				w.falls(fmt.Sprint(i), "Ready", "False", map[bool]time.Duration{true: time.Hour, false: time.Second}[i == 0])
 			}
@@ -180,7 +180,7 @@ func TestBreaker(t *testing.T) {
 // Without a pool the cluster is what counts, and the text is the other one.
 func TestBreakerOfCluster(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "", 2)
+	w := newFixture(t, "", 2)
 	w.falls("0", "Ready", "False", time.Hour)
 	w.falls("1", "Ready", "False", time.Hour)
 	w.Run(w.c, "node-0")
@@ -194,7 +194,7 @@ func TestBreakerOfCluster(t *testing.T) {
 // A cache that still shows an illness that is over costs no node.
 func TestRecoveredUnseen(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "general", 1)
+	w := newFixture(t, "general", 1)
 	w.Hold(w.falls("0", "Ready", "False", time.Hour))
 	w.falls("0", "Ready", "True", 0)
 	w.Run(w.c, "node-0")
@@ -211,7 +211,7 @@ func TestRecoveredUnseen(t *testing.T) {
 // Only news about illnesses of our nodes wakes the controller.
 func TestWakes(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "general", 1)
+	w := newFixture(t, "general", 1)
 	var healthy corev1.Node
 	w.Get("node-0", &healthy)
 	ill := w.falls("0", "Ready", "False", time.Minute)

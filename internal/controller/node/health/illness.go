@@ -72,9 +72,9 @@ func blocked(w nodeGroup, node *corev1.Node, claim *karpenterv1.NodeClaim) []tel
 	return out
 }
 
-// hurry gives the claim's pods no time, and reports whether that is news. A claim whose
+// endGracePeriod gives the claim's pods no time, and reports whether that is news. A claim whose
 // time was over before keeps its deadline.
-func hurry(claim *karpenterv1.NodeClaim, now time.Time) bool {
+func endGracePeriod(claim *karpenterv1.NodeClaim, now time.Time) bool {
 	const annotation = karpenterv1.AnnotationTerminationTimestamp
 	if at, err := time.Parse(time.RFC3339, claim.Annotations[annotation]); err == nil && at.Before(now) {
 		return false
@@ -86,9 +86,9 @@ func hurry(claim *karpenterv1.NodeClaim, now time.Time) bool {
 	return true
 }
 
-// snake writes a condition as metrics do: NetworkingReady is networking_ready, and GPUReady
+// snakeCase writes a condition as metrics do: NetworkingReady is networking_ready, and GPUReady
 // gpu_ready.
-func snake(name string) string {
+func snakeCase(name string) string {
 	var out strings.Builder
 	runes := []rune(name)
 	for i, r := range runes {

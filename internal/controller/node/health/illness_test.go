@@ -9,7 +9,7 @@ func TestSnake(t *testing.T) {
 		"Ready": "ready", "NetworkingReady": "networking_ready", "AcceleratedHardwareReady": "accelerated_hardware_ready",
 		"GPUReady": "gpu_ready", "BadGPU": "bad_gpu", "Disk2Full": "disk2_full", "already_snake": "already_snake", "Odd_Name": "odd_name",
 	} {
-		if got := snake(name); got != want {
+		if got := snakeCase(name); got != want {
 			t.Errorf("%s became %s, want %s", name, got, want)
 		}
 	}

@@ -36,8 +36,8 @@ const patience = 10 * time.Second
 
 // drain waits for pods.
 func (c *controller) drain(ctx context.Context, p *pass) (progress, error) {
-	decision := drain.Decide(p.Scene)
-	c.announce(p.Scene)
+	decision := drain.Decide(p.State)
+	c.announce(p.State)
 	if len(decision.Waiting) > 0 {
 		explanation, err := c.explain(ctx, p, decision)
 		if err != nil {
@@ -52,9 +52,9 @@ func (c *controller) drain(ctx context.Context, p *pass) (progress, error) {
 	switch {
 	case p.conditions.HasStatus(karpenterv1.ConditionDrained, metav1.ConditionTrue):
 		return finished, nil
-	case !p.Scene.Over(decision):
+	case !p.State.Over(decision):
 		p.conditions.SetUnknown(karpenterv1.ConditionDrained, reasonDraining, reasonDraining)
-		return waitFor(min(p.Scene.Left(), drainAgain)), nil
+		return waitFor(min(p.State.Left(), drainAgain)), nil
 	}
 	return c.drained(ctx, p)
 }
@@ -62,12 +62,12 @@ func (c *controller) drain(ctx context.Context, p *pass) (progress, error) {
 // drained looks once more, past our cache: a pod that the scheduler bound just before the taint may not
 // have come to it yet. A view that is as new as the node, which has the taint, has every such pod.
 func (c *controller) drained(ctx context.Context, p *pass) (progress, error) {
-	scene := p.Scene
+	state := p.State
 	var err error
-	if scene.Pods, err = lookup.PodsSince(ctx, c.Uncached(reconcile.BeforeRemoval), p.Node.Name, p.Node.ResourceVersion); err != nil {
+	if state.Pods, err = lookup.PodsSince(ctx, c.Uncached(reconcile.BeforeRemoval), p.Node.Name, p.Node.ResourceVersion); err != nil {
 		return progress{}, err
 	}
-	if len(drain.Decide(scene).Waiting) > 0 {
+	if len(drain.Decide(state).Waiting) > 0 {
 		return waitFor(drainAgain), nil
 	}
 	if p.conditions.SetTrue(karpenterv1.ConditionDrained) {
@@ -78,7 +78,7 @@ func (c *controller) drained(ctx context.Context, p *pass) (progress, error) {
 }
 
 // announce tells the owners of pods how long their annotation counts.
-func (c *controller) announce(s drain.Scene) {
+func (c *controller) announce(s drain.State) {
 	for _, pod := range s.Pods {
 		if podpolicy.Drainable(pod, s.Now) && podpolicy.Active(pod) {
 			c.Events.Publish(podpolicy.ProtectionOf(pod).Events(pod, s.Now)...)
@@ -89,7 +89,7 @@ func (c *controller) announce(s drain.Scene) {
 // explain publishes what a drain waits for, and gives the text for the claim.
 func (c *controller) explain(ctx context.Context, p *pass, decision drain.Decision) (string, error) {
 	c.Events.Publish(drain.Waits(p.Node, len(decision.Waiting)))
-	if p.Scene.Since.IsZero() || p.Scene.Now.Sub(p.Scene.Since) < patience {
+	if p.State.Since.IsZero() || p.State.Now.Sub(p.State.Since) < patience {
 		return "", nil
 	}
 	budgets, err := c.budgets(ctx, decision.Waiting)
@@ -100,11 +100,11 @@ func (c *controller) explain(ctx context.Context, p *pass, decision drain.Decisi
 	if err != nil {
 		return "", err
 	}
-	holds := drain.Holds(p.Scene, decision, budgets, rolls)
-	explanation := drain.Explain(p.Scene, holds)
+	holds := drain.Holds(p.State, decision, budgets, rolls)
+	explanation := drain.Explain(p.State, holds)
 	if explanation != "" {
 		c.Events.Publish(drain.Blocked(p.Node, explanation))
-		c.Events.Publish(drain.NeverAllows(p.Node, p.Scene, holds)...)
+		c.Events.Publish(drain.NeverAllows(p.Node, p.State, holds)...)
 	}
 	return explanation, nil
 }
@@ -133,12 +133,12 @@ func (c *controller) detach(ctx context.Context, p *pass) (progress, error) {
 	if err != nil {
 		return progress{}, err
 	}
-	deadline := p.Scene.Deadline
+	deadline := p.State.Deadline
 	switch {
 	case len(attached) == 0:
 		p.conditions.SetTrue(karpenterv1.ConditionVolumesDetached)
 		return finished, nil
-	case !deadline.IsZero() && p.Scene.Now.After(deadline):
+	case !deadline.IsZero() && p.State.Now.After(deadline):
 		p.conditions.SetFalse(karpenterv1.ConditionVolumesDetached, reasonElapsed, drain.AwaitedVolumes(attached))
 		return finished, nil
 	}
@@ -154,7 +154,7 @@ func (c *controller) attached(ctx context.Context, p *pass) ([]string, error) {
 		return nil, err
 	}
 	var retained []string
-	for _, key := range drain.Retained(p.Scene.Pods, p.Scene.Now) {
+	for _, key := range drain.Retained(p.State.Pods, p.State.Now) {
 		claim := &corev1.PersistentVolumeClaim{}
 		if err := c.Client.Get(ctx, key, claim); client.IgnoreNotFound(err) != nil {
 			return nil, fmt.Errorf("get volume claim %s: %w", key, err)

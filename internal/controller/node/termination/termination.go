@@ -133,8 +133,8 @@ func (c *controller) reconcile(ctx context.Context, key reconcile.Key) (reconcil
 	if err != nil {
 		return reconcile.Never, err
 	}
-	if !p.Scene.Deadline.IsZero() {
-		c.Events.Publish(drain.Expiring(node, p.Scene.Deadline))
+	if !p.State.Deadline.IsZero() {
+		c.Events.Publish(drain.Expiring(node, p.State.Deadline))
 	}
 	// 3. No new pods.
 	if err := c.close(ctx, node); err != nil {
@@ -159,7 +159,7 @@ func (c *controller) gather(ctx context.Context, node *corev1.Node) (*pass, erro
 	}
 	p := &pass{Departure: leave}
 	if p.Claim != nil {
-		p.conditions = p.Claim.Conditions(leave.Scene.Now)
+		p.conditions = p.Claim.Conditions(leave.State.Now)
 	}
 	return p, nil
 }

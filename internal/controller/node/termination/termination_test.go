@@ -24,8 +24,8 @@ import (
 	"tenon/internal/testing/harness"
 )
 
-// world is one node of ours in a rig, with its claim, and the controller.
-type world struct {
+// fixture is one node of ours in a rig, with its claim, and the controller.
+type fixture struct {
 	*harness.Harness
 	t     *testing.T
 	claim *karpenterv1.NodeClaim
@@ -33,15 +33,15 @@ type world struct {
 	c     reconcile.Controller
 }
 
-func newWorld(t *testing.T, options memory.Options, change ...func(*karpenterv1.NodeClaim)) *world {
-	w := &world{Harness: harness.New(t, options), t: t}
+func newFixture(t *testing.T, options memory.Options, change ...func(*karpenterv1.NodeClaim)) *fixture {
+	w := &fixture{Harness: harness.New(t, options), t: t}
 	w.claim, w.node = w.Settled("c", "general", change...)
 	w.c = termination.New(w.Kit)
 	return w
 }
 
 // run looks at the node, lets time pass as the controller asks, and so on, as often as said.
-func (w *world) run(times int) (last reconcile.Result) {
+func (w *fixture) run(times int) (last reconcile.Result) {
 	w.t.Helper()
 	for range times {
 		if last = w.Run(w.c, w.node.Name); last == reconcile.Never {
@@ -53,7 +53,7 @@ func (w *world) run(times int) (last reconcile.Result) {
 }
 
 // state is the node's and claim's, in one line.
-func (w *world) state() string {
+func (w *fixture) state() string {
 	w.t.Helper()
 	var node corev1.Node
 	if !w.Get(w.node.Name, &node) {
@@ -76,14 +76,14 @@ func (w *world) state() string {
 	return strings.Join(parts, " ")
 }
 
-func (w *world) expect(want string) {
+func (w *fixture) expect(want string) {
 	w.t.Helper()
 	if got := w.state(); got != want {
 		w.t.Errorf("\ngot  %s\nwant %s", got, want)
 	}
 }
 
-func (w *world) said(part string) bool {
+func (w *fixture) said(part string) bool {
 	return slices.ContainsFunc(w.Events(), func(e string) bool { return strings.Contains(e, part) })
 }
 
@@ -92,7 +92,7 @@ const tainted = "karpenter.sh/disrupted:NoSchedule"
 // A node without pods goes through all steps, and its claim is deleted with it.
 func TestKubectlDeleteNode(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memory.Options{Stop: 12 * time.Second})
+	w := newFixture(t, memory.Options{Stop: 12 * time.Second})
 	w.run(1)
 	w.expect("")
 	w.Delete(w.node)
@@ -125,7 +125,7 @@ func TestKubectlDeleteNode(t *testing.T) {
 // Deleting the claim is the other way to begin; the lifecycle deletes the node then.
 func TestClaimDeletedFirst(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memory.Options{})
+	w := newFixture(t, memory.Options{})
 	w.Delete(w.claim)
 	w.run(1)
 	w.expect("") // nothing to do while the node stays
@@ -146,7 +146,7 @@ func TestOthersNodes(t *testing.T) {
 	for name, change := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, memory.Options{})
+			w := newFixture(t, memory.Options{})
 			change(w.node)
 			w.Put(w.node)
 			w.Delete(w.node)
@@ -159,7 +159,7 @@ func TestOthersNodes(t *testing.T) {
 // A node without a claim is drained, and let go: its instance is for garbage collection.
 func TestNodeWithoutClaim(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memory.Options{})
+	w := newFixture(t, memory.Options{})
 	w.claim.Finalizers = nil
 	w.Put(w.claim)
 	w.Delete(w.claim)
@@ -190,7 +190,7 @@ func TestInstanceGone(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, memory.Options{Lag: time.Minute})
+			w := newFixture(t, memory.Options{Lag: time.Minute})
 			w.Bound("web", w.node.Name)
 			if !tc.ready {
 				w.node.Status.Conditions[0].Status = corev1.ConditionUnknown
@@ -221,7 +221,7 @@ func (blind) Get(context.Context, string) (cloud.Instance, error) {
 // A pod that the cache does not show yet is found before the drain counts as done.
 func TestPodThatTheCacheMisses(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memory.Options{})
+	w := newFixture(t, memory.Options{})
 	w.Delete(w.node)
 	w.run(5)
 	late := w.Bound("late", w.node.Name)
@@ -236,7 +236,7 @@ func TestPodThatTheCacheMisses(t *testing.T) {
 // A process that restarts in the middle goes on, and counts nothing twice.
 func TestRestartAtEveryStep(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memory.Options{Stop: 12 * time.Second})
+	w := newFixture(t, memory.Options{Stop: 12 * time.Second})
 	pod := w.Bound("web", w.node.Name)
 	w.Delete(w.node)
 	passes := 0
@@ -261,7 +261,7 @@ func TestRestartAtEveryStep(t *testing.T) {
 // A cache that still shows the claim as it was makes a conflict, not a wrong write.
 func TestStaleClaim(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memory.Options{})
+	w := newFixture(t, memory.Options{})
 	w.Delete(w.node)
 	w.run(1)
 	fail := true
@@ -287,7 +287,7 @@ func TestStaleClaim(t *testing.T) {
 // A blocked drain says on claim, node and budget what blocks it.
 func TestBlockedDrainIsExplained(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memory.Options{})
+	w := newFixture(t, memory.Options{})
 	none := intstr.FromInt32(0)
 	w.Must(w.API.Create(context.Background(), &policyv1.PodDisruptionBudget{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"},
@@ -319,7 +319,7 @@ func TestBlockedDrainIsExplained(t *testing.T) {
 // blamed for it; when its roll-out is stuck, both are.
 func TestSurgeIsExplained(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memory.Options{})
+	w := newFixture(t, memory.Options{})
 	none := intstr.FromInt32(0)
 	w.Must(w.API.Create(context.Background(), &policyv1.PodDisruptionBudget{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"},
@@ -356,7 +356,7 @@ func TestSurgeIsExplained(t *testing.T) {
 	}
 }
 
-func message(w *world) string {
+func message(w *fixture) string {
 	conditions := w.Claim("c").Conditions(w.Clock.Now())
 	c, _ := conditions.Get(karpenterv1.ConditionDrained)
 	return c.Message
@@ -365,13 +365,13 @@ func message(w *world) string {
 // Volumes are waited for: those of pods that stay are not, and a deadline ends the wait.
 func TestVolumes(t *testing.T) {
 	t.Parallel()
-	attach := func(w *world, volume string) *storagev1.VolumeAttachment {
+	attach := func(w *fixture, volume string) *storagev1.VolumeAttachment {
 		a := &storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: "at-" + volume}}
 		a.Spec.NodeName, a.Spec.Source.PersistentVolumeName = w.node.Name, &volume
 		w.Must(w.API.Create(context.Background(), a))
 		return a
 	}
-	agent := func(w *world) {
+	agent := func(w *fixture) {
 		w.Must(w.API.Create(context.Background(), &corev1.PersistentVolumeClaim{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "cache"}, Spec: corev1.PersistentVolumeClaimSpec{VolumeName: "pv-cache"}}))
 		w.Bound("agent", w.node.Name, func(p *corev1.Pod) {
@@ -384,7 +384,7 @@ func TestVolumes(t *testing.T) {
 	}
 	t.Run("detached in time", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, memory.Options{})
+		w := newFixture(t, memory.Options{})
 		agent(w)
 		data := attach(w, "pv-data")
 		w.Delete(w.node)
@@ -399,7 +399,7 @@ func TestVolumes(t *testing.T) {
 	})
 	t.Run("out of time", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, memory.Options{Stop: time.Minute})
+		w := newFixture(t, memory.Options{Stop: time.Minute})
 		w.claim.Annotations = map[string]string{karpenterv1.AnnotationTerminationTimestamp: w.Clock.Now().Add(20 * time.Second).Format(time.RFC3339)}
 		w.Put(w.claim)
 		attach(w, "pv-data")
@@ -417,7 +417,7 @@ func TestVolumes(t *testing.T) {
 // What cannot be read stops the node where it is.
 func TestErrors(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memory.Options{})
+	w := newFixture(t, memory.Options{})
 	w.claim.Annotations = map[string]string{karpenterv1.AnnotationTerminationTimestamp: "soon"}
 	w.Put(w.claim)
 	w.Delete(w.node)
@@ -430,7 +430,7 @@ func TestErrors(t *testing.T) {
 // A taint of that key with another effect is replaced; others stay.
 func TestTaints(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memory.Options{})
+	w := newFixture(t, memory.Options{})
 	w.node.Spec.Taints = []corev1.Taint{
 		{Key: "karpenter.sh/disrupted", Effect: corev1.TaintEffectPreferNoSchedule}, {Key: "team", Value: "a", Effect: corev1.TaintEffectNoSchedule}}
 	w.Put(w.node)
@@ -442,7 +442,7 @@ func TestTaints(t *testing.T) {
 // The API server, not the time of day, ends the wait for a cloud that wants fewer calls.
 func TestThrottledCloud(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memory.Options{Trouble: func(c memory.Call) memory.Fault {
+	w := newFixture(t, memory.Options{Trouble: func(c memory.Call) memory.Fault {
 		if c.Method == memory.Delete && c.Attempt == 1 {
 			return memory.Fault{Before: &cloud.Throttled{RetryAfter: 9 * time.Second}}
 		}

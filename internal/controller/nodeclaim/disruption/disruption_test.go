@@ -20,8 +20,8 @@ import (
 	"tenon/internal/translate"
 )
 
-// scene is a claim with its instance, in a pool, some time after it was made.
-type scene struct {
+// fixture is a claim with its instance, in a pool, some time after it was made.
+type fixture struct {
 	*harness.Harness
 	c     reconcile.Controller
 	claim *karpenterv1.NodeClaim
@@ -33,7 +33,7 @@ type setting struct {
 	cloud memory.Options
 }
 
-func set(t *testing.T, s setting) scene {
+func set(t *testing.T, s setting) fixture {
 	t.Helper()
 	pool := harness.Pool("web")
 	pool.Annotations = stamped("1", "v3")
@@ -57,17 +57,17 @@ func set(t *testing.T, s setting) scene {
 		s.claim(claim)
 	}
 	r.Put(claim)
-	return scene{r, New(r.Kit, market.New(r.Kit.Cloud, false)), claim}
+	return fixture{r, New(r.Kit, market.New(r.Kit.Cloud, false)), claim}
 }
 
 // marks are those on the claim: the reason of Drifted, and whether it is consolidatable.
-func (s scene) marks() (string, bool) {
+func (s fixture) marks() (string, bool) {
 	claim := s.Claim("web-1")
 	drifted, _ := conditionOf(claim, karpenterv1.ConditionDrifted)
 	return drifted.Reason, meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionConsolidatable)
 }
 
-func (s scene) expect(t *testing.T, when, drift string) {
+func (s fixture) expect(t *testing.T, when, drift string) {
 	t.Helper()
 	s.Run(s.c, "web-1")
 	if got, _ := s.marks(); got != drift {

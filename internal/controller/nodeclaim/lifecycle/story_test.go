@@ -312,13 +312,13 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
-// meddler calls a function of the test before and after a purchase.
-type meddler struct {
+// racingClient calls a function of the test before and after a purchase.
+type racingClient struct {
 	cloud.Provider
 	before, after func()
 }
 
-func (m meddler) Create(ctx context.Context, claim cloud.Claim) (cloud.Instance, error) {
+func (m racingClient) Create(ctx context.Context, claim cloud.Claim) (cloud.Instance, error) {
 	m.before()
 	i, err := m.Provider.Create(ctx, claim)
 	m.after()
@@ -348,7 +348,7 @@ func TestDeletedWhileLaunching(t *testing.T) {
 						}
 					}
 				}
-				s.Cloud(func(p cloud.Provider) cloud.Provider { return meddler{p, meddle(early), meddle(!early)} })
+				s.Cloud(func(p cloud.Provider) cloud.Provider { return racingClient{p, meddle(early), meddle(!early)} })
 				s.controller = New(s.Kit, s.tracker)
 				s.run()
 				s.end()

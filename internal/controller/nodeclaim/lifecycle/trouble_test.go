@@ -575,13 +575,13 @@ func TestWaitingFor(t *testing.T) {
 	}
 }
 
-// shop is a market that sells what it is told to.
-type shop struct {
+// fakeCatalog is a market that sells what it is told to.
+type fakeCatalog struct {
 	offers *catalog.Catalog
 	err    error
 }
 
-func (s *shop) Catalog(context.Context, *karpenterv1.NodePool) (*catalog.Catalog, error) {
+func (s *fakeCatalog) Catalog(context.Context, *karpenterv1.NodePool) (*catalog.Catalog, error) {
 	return s.offers, s.err
 }
 
@@ -598,12 +598,12 @@ func TestMarket(t *testing.T) {
 		}
 	}
 	for name, tc := range map[string]struct {
-		shop shop
+		shop fakeCatalog
 		want string // the capacity type that is bought
 	}{
-		"the pool's prices":       {shop{offers: dearer}, catalog.OnDemand},
-		"not judged yet":          {shop{err: errors.New("awaiting evaluation")}, ""},
-		"the class was not ready": {shop{err: &cloud.ClassNotReady{}}, catalog.Spot},
+		"the pool's prices":       {fakeCatalog{offers: dearer}, catalog.OnDemand},
+		"not judged yet":          {fakeCatalog{err: errors.New("awaiting evaluation")}, ""},
+		"the class was not ready": {fakeCatalog{err: &cloud.ClassNotReady{}}, catalog.Spot},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -15,17 +15,17 @@ import (
 	"tenon/internal/testing/harness"
 )
 
-// scene is a node with its claim, an hour old, and pods on it.
-type scene struct {
+// fixture is a node with its claim, an hour old, and pods on it.
+type fixture struct {
 	*harness.Harness
 	c     reconcile.Controller
 	start time.Time
 }
 
-func set(t *testing.T, last time.Duration, pods ...func(at func(time.Duration) metav1.Time) *corev1.Pod) scene {
+func set(t *testing.T, last time.Duration, pods ...func(at func(time.Duration) metav1.Time) *corev1.Pod) fixture {
 	t.Helper()
 	r := harness.New(t, memory.Options{})
-	s := scene{r, podevents.New(r.Kit), r.Clock.Now()}
+	s := fixture{r, podevents.New(r.Kit), r.Clock.Now()}
 	r.Named("web-1", "web", func(c *karpenterv1.NodeClaim) {
 		c.Status.ProviderID = "memory:///web-1"
 		if last != 0 {
@@ -44,9 +44,9 @@ func set(t *testing.T, last time.Duration, pods ...func(at func(time.Duration) m
 }
 
 // at is a time before the present.
-func (s scene) at(ago time.Duration) metav1.Time { return metav1.NewTime(s.start.Add(-ago)) }
+func (s fixture) at(ago time.Duration) metav1.Time { return metav1.NewTime(s.start.Add(-ago)) }
 
-func (s scene) expect(t *testing.T, when string, ago time.Duration) {
+func (s fixture) expect(t *testing.T, when string, ago time.Duration) {
 	t.Helper()
 	got := s.Claim("web-1").Status.LastPodEventTime
 	if want := s.at(ago); !got.Time.Equal(want.Time) {

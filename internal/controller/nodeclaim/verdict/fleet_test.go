@@ -22,7 +22,7 @@ func TestEveryNodeHasAVerdict(t *testing.T) {
 	for seed := range uint64(6) {
 		s := randomcluster.Fleet(seed, 12).Snapshot()
 		decision := decide.Decide(s, decide.Budget{Steps: 2_000_000, Disrupt: true})
-		h := &house{Harness: harness.New(t, memory.Options{}), board: evaluation.NewNodes()}
+		h := &fixture{Harness: harness.New(t, memory.Options{}), board: evaluation.NewNodes()}
 		now := *s
 		now.Now = h.Clock.Now()
 		claims := map[string]plan.Prospect{}

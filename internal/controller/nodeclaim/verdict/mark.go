@@ -97,7 +97,7 @@ func asIs(c metav1.Condition) mark { return mark{status: c.Status, reason: c.Rea
 
 // read is what a condition says, by what was written there last. One that was written by another
 // process, or changed since, is taken as it is.
-func (m *memo) read(c metav1.Condition) mark {
+func (m *lastTold) read(c metav1.Condition) mark {
 	if is := asIs(c); !is.same(m.mark) {
 		return is
 	}

@@ -22,8 +22,8 @@ const (
 	mostAnHour = 4
 )
 
-// memo is what was told about a claim.
-type memo struct {
+// lastTold is what was told about a claim.
+type lastTold struct {
 	marked time.Time   // when its condition was written
 	mark   mark        // what was written there
 	told   string      // by the last event
@@ -31,7 +31,7 @@ type memo struct {
 }
 
 // last is when an event was last published; zero if never.
-func (m *memo) last() time.Time {
+func (m *lastTold) last() time.Time {
 	if len(m.at) == 0 {
 		return time.Time{}
 	}
@@ -39,7 +39,7 @@ func (m *memo) last() time.Time {
 }
 
 // next is when a text may be told.
-func (m *memo) next(text string) time.Time {
+func (m *lastTold) next(text string) time.Time {
 	out := time.Time{}
 	if text == m.told {
 		out = m.last().Add(repeat)
@@ -52,7 +52,7 @@ func (m *memo) next(text string) time.Time {
 	return out
 }
 
-func (m *memo) tell(text string, now time.Time) {
+func (m *lastTold) tell(text string, now time.Time) {
 	m.told, m.at = text, append(slices.Clone(m.at), now)
 	if len(m.at) > mostAnHour {
 		m.at = m.at[1:]

@@ -19,7 +19,7 @@ import (
 )
 
 // told are the events since the last time, without those that were seen before.
-func (h *house) told(seen *int) []string {
+func (h *fixture) told(seen *int) []string {
 	all := h.Events()
 	out := all[*seen:]
 	*seen = len(all)
@@ -66,7 +66,7 @@ func TestEvents(t *testing.T) {
 // A large fleet makes no more events than a person could read, and comes to all nodes.
 func TestEventsAreBounded(t *testing.T) {
 	t.Parallel()
-	h := &house{Harness: harness.New(t, memory.Options{}), board: evaluation.NewNodes()}
+	h := &fixture{Harness: harness.New(t, memory.Options{}), board: evaluation.NewNodes()}
 	var list []plan.Prospect
 	for i := range 60 {
 		name := fmt.Sprintf("claim-%03d", i)

@@ -40,7 +40,7 @@ const (
 // New makes the controller.
 func New(kit reconcile.Kit, board *evaluation.Nodes) reconcile.Controller {
 	c := &controller{
-		kit: kit, board: board, about: kit.Cloud.Describe(), memory: map[types.UID]memo{}, closed: map[evaluation.Closed]time.Time{},
+		kit: kit, board: board, about: kit.Cloud.Describe(), memory: map[types.UID]lastTold{}, closed: map[evaluation.Closed]time.Time{},
 		writes: bucket{perSecond: 20, most: 20}, events: bucket{perSecond: 1, most: 50}, pools: bucket{perSecond: 1, most: 20},
 	}
 	return reconcile.Controller{
@@ -58,7 +58,7 @@ type controller struct {
 	kit    reconcile.Kit
 	board  *evaluation.Nodes
 	about  cloud.Description
-	memory map[types.UID]memo
+	memory map[types.UID]lastTold
 	closed map[evaluation.Closed]time.Time // when people were told
 	// writes are patches of claims, events pairs of them, pools those about budgets.
 	writes, events, pools bucket

@@ -24,17 +24,17 @@ import (
 	"tenon/internal/testing/harness"
 )
 
-// house is a rig with a board and the controller.
-type house struct {
+// fixture is a rig with a board and the controller.
+type fixture struct {
 	*harness.Harness
 	board *evaluation.Nodes
 	c     reconcile.Controller
 	pools []snapshot.Pool
 }
 
-func build(t *testing.T, claims ...string) *house {
+func build(t *testing.T, claims ...string) *fixture {
 	t.Helper()
-	h := &house{Harness: harness.New(t, memory.Options{}, harness.Pool("web")), board: evaluation.NewNodes()}
+	h := &fixture{Harness: harness.New(t, memory.Options{}, harness.Pool("web")), board: evaluation.NewNodes()}
 	for _, name := range claims {
 		h.Settled(name, "web")
 	}
@@ -43,15 +43,15 @@ func build(t *testing.T, claims ...string) *house {
 }
 
 // evaluate hangs up prospects as of now; disruptions are those that chosen ones refer to.
-func (h *house) evaluate(list []plan.Prospect, disruptions ...plan.Disruption) {
+func (h *fixture) evaluate(list []plan.Prospect, disruptions ...plan.Disruption) {
 	s := &snapshot.Snapshot{Now: h.Clock.Now(), Pools: h.pools}
 	h.board.Put(s, &decide.Decision{Plan: plan.Plan{Prospects: list, Disruptions: disruptions}})
 }
 
-func (h *house) run() reconcile.Result { return h.Run(h.c, "") }
+func (h *fixture) run() reconcile.Result { return h.Run(h.c, "") }
 
 // writes counts the writes of the API since the last time.
-func (h *house) writes() int {
+func (h *fixture) writes() int {
 	n := 0
 	for _, call := range h.Calls() {
 		if call.IsWrite() {
@@ -62,7 +62,7 @@ func (h *house) writes() int {
 }
 
 // said is the condition of a claim.
-func (h *house) said(claim string) string {
+func (h *fixture) said(claim string) string {
 	for _, c := range h.Claim(claim).Status.Conditions {
 		if c.Type == karpenterv1.ConditionDisruptable {
 			return fmt.Sprintf("%s %s %s", c.Status, c.Reason, c.Message)
@@ -71,7 +71,7 @@ func (h *house) said(claim string) string {
 	return ""
 }
 
-func (h *house) gauge(g prometheus.Gauge) float64 {
+func (h *fixture) gauge(g prometheus.Gauge) float64 {
 	var metric dto.Metric
 	h.Must(g.Write(&metric))
 	return metric.GetGauge().GetValue()

@@ -27,8 +27,8 @@ func nodeClass(image string) *unstructured.Unstructured {
 	return o
 }
 
-// stage is a ready pool with one drifted node.
-func stage(t *testing.T) (*harness.Harness, *rolloutpace.Rollouts, reconcile.Controller) {
+// drifted is a ready pool with one drifted node.
+func drifted(t *testing.T) (*harness.Harness, *rolloutpace.Rollouts, reconcile.Controller) {
 	pool := harness.Pool("web")
 	ready := pool.Conditions(time.Now())
 	ready.SetTrue(karpenterv1.ConditionValidationSucceeded)
@@ -74,7 +74,7 @@ func paused(t *testing.T, r *harness.Harness) string {
 // TestPause follows a pool from a failed canary to the success of another one.
 func TestPause(t *testing.T) {
 	t.Parallel()
-	r, rollouts, c := stage(t)
+	r, rollouts, c := drifted(t)
 	if result := r.Run(c, "web"); result != reconcile.Never || paused(t, r) != "" {
 		t.Errorf("nothing has happened, and yet %+v, %q", result, paused(t, r))
 	}
@@ -112,7 +112,7 @@ func TestPause(t *testing.T) {
 // the old one prove nothing.
 func TestMended(t *testing.T) {
 	t.Parallel()
-	r, rollouts, c := stage(t)
+	r, rollouts, c := drifted(t)
 	old := replacing(r, "old")
 	r.Must(rollouts.Ended(t.Context(), replacing(r, "a"), "gone"))
 	r.Run(c, "web")
@@ -135,7 +135,7 @@ func TestMended(t *testing.T) {
 // TestNothingLeft: a pool without drifted nodes is not talked about for ever.
 func TestNothingLeft(t *testing.T) {
 	t.Parallel()
-	r, rollouts, c := stage(t)
+	r, rollouts, c := drifted(t)
 	r.Must(rollouts.Ended(t.Context(), replacing(r, "a"), "gone"))
 	mark(r, metav1.ConditionFalse)
 	r.Run(c, "web")
@@ -153,7 +153,7 @@ func TestNothingLeft(t *testing.T) {
 // TestForgotten: who removes the annotation begins anew.
 func TestForgotten(t *testing.T) {
 	t.Parallel()
-	r, rollouts, c := stage(t)
+	r, rollouts, c := drifted(t)
 	r.Must(rollouts.Ended(t.Context(), replacing(r, "a"), "gone"))
 	r.Run(c, "web")
 	var pool karpenterv1.NodePool
@@ -169,7 +169,7 @@ func TestForgotten(t *testing.T) {
 // TestWakes: by edits, by the roll-out and by the condition; not by counts.
 func TestWakes(t *testing.T) {
 	t.Parallel()
-	_, _, c := stage(t)
+	_, _, c := drifted(t)
 	old := harness.Pool("web")
 	counted, edited, told, shown := old.DeepCopy(), old.DeepCopy(), old.DeepCopy(), old.DeepCopy()
 	counted.Status.Nodes = new(int64)
@@ -189,7 +189,7 @@ func TestWakes(t *testing.T) {
 // all the time.
 func TestShownThoughTheCacheIsBehind(t *testing.T) {
 	t.Parallel()
-	r, rollouts, c := stage(t)
+	r, rollouts, c := drifted(t)
 	record := replacing(r, "x7k2p")
 	r.Must(rollouts.Begun(t.Context(), record))
 	r.Must(rollouts.Ended(t.Context(), record, "replacement web-new is gone"))

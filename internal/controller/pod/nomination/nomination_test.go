@@ -22,8 +22,8 @@ import (
 	"tenon/internal/world"
 )
 
-// scene is a claim, and pods of two templates that have their places on it.
-type scene struct {
+// fixture is a claim, and pods of two templates that have their places on it.
+type fixture struct {
 	*harness.Harness
 	world     *world.World
 	nominator *nomination.Nominator
@@ -32,9 +32,9 @@ type scene struct {
 
 const claimName, nodeName = "web-1", "node-1"
 
-func newScene(t *testing.T, change ...func(*harness.Harness)) *scene {
+func newFixture(t *testing.T, change ...func(*harness.Harness)) *fixture {
 	t.Helper()
-	s := &scene{Harness: harness.New(t, memory.Options{})}
+	s := &fixture{Harness: harness.New(t, memory.Options{})}
 	s.Kit.Settings.NominatePods = true
 	for _, c := range change {
 		c(s.Harness)
@@ -58,7 +58,7 @@ func newScene(t *testing.T, change ...func(*harness.Harness)) *scene {
 }
 
 // named is what the status of each pod says.
-func (s *scene) named(t *testing.T) map[string]string {
+func (s *fixture) named(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	var list corev1.PodList
@@ -73,7 +73,7 @@ func (s *scene) named(t *testing.T) map[string]string {
 // A node opens when its pods have been nominated and a watch has told of that.
 func TestANodeOpensWhenItsPodsAreNominated(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newFixture(t)
 	if wait := s.nominator.Prepare(t.Context(), claimName, nodeName); wait <= 0 {
 		t.Error("the node opens although no watch has told of the nominations")
 	}
@@ -91,7 +91,7 @@ func TestANodeOpensWhenItsPodsAreNominated(t *testing.T) {
 // A watch that is silent keeps a node closed for two seconds, and a failure keeps none closed longer.
 func TestANodeDoesNotWaitForEver(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newFixture(t)
 	s.Fail(func(c harness.Call) error {
 		if c.Kind == "Pod" {
 			return harness.ErrBroken
@@ -109,7 +109,7 @@ func TestANodeDoesNotWaitForEver(t *testing.T) {
 // nominated.
 func TestNodesOfABurstOpenTogether(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newFixture(t)
 	if cause := s.world.Assume(&karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "web-2"}}, model.Resources{}, []world.PodRef{{UID: s.pods[0].UID, Namespace: "default", Name: s.pods[0].Name}}); cause.Code != reason.None {
 		t.Fatal(cause.Text())
 	}
@@ -133,7 +133,7 @@ func TestNodesOfABurstOpenTogether(t *testing.T) {
 // With the setting off nothing is written and nothing waits.
 func TestNominationsCanBeSwitchedOff(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, func(r *harness.Harness) { r.Kit.Settings.NominatePods = false })
+	s := newFixture(t, func(r *harness.Harness) { r.Kit.Settings.NominatePods = false })
 	if wait := s.nominator.Prepare(t.Context(), claimName, nodeName); wait != 0 {
 		t.Errorf("the node stays closed for %s", wait)
 	}
@@ -148,7 +148,7 @@ func TestNominationsCanBeSwitchedOff(t *testing.T) {
 // Without the right to patch the status of pods, nodes open and pods are bound all the same.
 func TestWithoutTheRightNodesOpen(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newFixture(t)
 	s.Fail(func(c harness.Call) error {
 		if c.IsWrite() {
 			return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, c.Name, errors.New("no"))
@@ -165,7 +165,7 @@ func TestWithoutTheRightNodesOpen(t *testing.T) {
 // The controller takes back what was said of pods that have lost their places.
 func TestLostPlacesAreTakenBack(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newFixture(t)
 	s.nominator.Prepare(t.Context(), claimName, nodeName)
 	s.named(t)
 	s.world.Retract(claimName)

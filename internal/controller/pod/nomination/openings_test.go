@@ -8,7 +8,7 @@ import (
 	"tenon/internal/world"
 )
 
-// TestNodesThatOpenTogether plays nodes that become ready. Each line is when, which node asks, what is
+// TestNodesThatOpenTogether has nodes become ready. Each line is when, which node asks, what is
 // still closed, and what it is told.
 func TestNodesThatOpenTogether(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,119 @@
+package command
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/internal/departure"
+)
+
+// State is a command and the objects that it is about, as they are now.
+type State struct {
+	Record Record
+	Now    time.Time
+	// Leavers are the claims that go, those that are still there and have the record.
+	Leavers []Leaver
+	// Unaware is how many of the record's claims are there and staying, and have no record.
+	Unaware int
+	// Replacements are in the order of the record; nil for one that is not there.
+	Replacements []*karpenterv1.NodeClaim
+	// Orders are the replacements of a command that is to be begun.
+	Orders []Replacement
+	// Closed is since when no pod can come to the leavers, as far as our own watches tell;
+	// zero for not yet.
+	Closed time.Time
+	// Patience is how long replacements may take.
+	Patience time.Duration
+}
+
+// Leaver is a claim that goes, and its node, which is nil if it has none.
+type Leaver struct {
+	Claim *karpenterv1.NodeClaim
+	Node  *corev1.Node
+}
+
+// Step is what has to be done next.
+type Step string
+
+// The steps. Begin is the first, and is taken back by Abandon if one of its effects fails; Wait is for replacements, or for a moment; Look is for a second look, and the
+// removal if it agrees; Over is when nothing is left to do.
+const (
+	Begin   Step = "begin"
+	Mark    Step = "mark"
+	Wait    Step = "wait"
+	Look    Step = "look"
+	Abandon Step = "abandon"
+	Over    Step = "over"
+)
+
+// Settle is how long nodes have been closed before the second look: the scheduler may not
+// have seen yet that they are.
+const Settle = 2 * time.Second
+
+// Next is what has to be done, and why.
+func (s *State) Next() (Step, Why) {
+	staying := s.Staying()
+	if len(staying) == 0 {
+		return Over, Why{Code: NoNodeLeft}
+	}
+	if s.Unaware > 0 {
+		return Abandon, Why{Code: RecordIncomplete}
+	}
+	ready := true
+	for i, r := range s.Replacements {
+		switch {
+		case r == nil:
+			return Abandon, Why{Code: ReplacementGone, Name: s.Record.Replacements[i].Claim}
+		case r.DeletionTimestamp != nil:
+			return Abandon, Why{Code: ReplacementDeleted, Name: r.Name, Message: trouble(r)}
+		case !meta.IsStatusConditionTrue(r.Status.Conditions, karpenterv1.ConditionInitialized):
+			ready = false
+		}
+	}
+	if !ready && s.Now.Sub(s.Record.Begun) > s.Patience {
+		return Abandon, Why{Code: ReplacementsLate, Patience: s.Patience}
+	}
+	if slices.ContainsFunc(staying, func(l Leaver) bool { return !l.marked() }) {
+		return Mark, Why{Code: NodeUnmarked}
+	}
+	switch {
+	case !ready:
+		return Wait, Why{Code: ReplacementsNotReady}
+	case s.Closed.IsZero(), s.Now.Sub(s.Closed) < Settle:
+		return Wait, Why{Code: NodesClosedOnlyNow}
+	}
+	return Look, Why{}
+}
+
+// Staying are the leavers that are not being deleted yet.
+func (s *State) Staying() []Leaver {
+	var out []Leaver
+	for _, l := range s.Leavers {
+		if l.Claim.DeletionTimestamp == nil {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// marked leavers take no pods, and say why.
+func (l Leaver) marked() bool {
+	return meta.IsStatusConditionTrue(l.Claim.Status.Conditions, karpenterv1.ConditionDisruptionReason) && (l.Node == nil || departure.Closed(l.Node))
+}
+
+// trouble is what a claim says of why it is not there.
+func trouble(claim *karpenterv1.NodeClaim) string {
+	for _, name := range []string{karpenterv1.ConditionLaunched, karpenterv1.ConditionRegistered, karpenterv1.ConditionInitialized} {
+		for _, c := range claim.Status.Conditions {
+			if c.Type == name && c.Status != metav1.ConditionTrue && c.Message != "" {
+				return c.Message
+			}
+		}
+	}
+	return ""
+}

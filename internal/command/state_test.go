@@ -1,0 +1,159 @@
+package command_test
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/model"
+	"tenon/core/plan"
+	"tenon/core/reason"
+	"tenon/internal/command"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// leaver is a claim with its node; its states are what has been done to it.
+func leaver(name string, states ...string) command.Leaver {
+	l := command.Leaver{Claim: claim(name), Node: &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-" + name}}}
+	for _, state := range states {
+		switch state {
+		case "tainted":
+			l.Node.Spec.Taints = []corev1.Taint{karpenterv1.TaintDisrupted()}
+		case "deleting":
+			l.Claim.DeletionTimestamp = &metav1.Time{Time: noon}
+		default:
+			l.Claim.Status.Conditions = append(l.Claim.Status.Conditions, metav1.Condition{Type: state, Status: metav1.ConditionTrue})
+		}
+	}
+	return l
+}
+
+func claim(name string, conditions ...string) *karpenterv1.NodeClaim {
+	c := &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	for _, each := range conditions {
+		c.Status.Conditions = append(c.Status.Conditions, metav1.Condition{Type: each, Status: metav1.ConditionTrue})
+	}
+	return c
+}
+
+func members(names ...string) []command.Member {
+	var out []command.Member
+	for _, name := range names {
+		out = append(out, command.Member{Claim: name, Pool: "web", Price: model.Unit})
+	}
+	return out
+}
+
+// What comes next follows from the objects alone.
+func TestNext(t *testing.T) {
+	t.Parallel()
+	const marked, ready = karpenterv1.ConditionDisruptionReason, karpenterv1.ConditionInitialized
+	failing := claim("new")
+	failing.DeletionTimestamp = &metav1.Time{Time: noon}
+	failing.Status.Conditions = []metav1.Condition{{Type: karpenterv1.ConditionRegistered, Status: metav1.ConditionFalse, Message: "it never joined"}}
+	for name, tc := range map[string]struct {
+		state command.State
+		want  command.Step
+		why   reason.Code
+	}{
+		"nothing is written yet":           {command.State{Leavers: []command.Leaver{leaver("a")}}, command.Mark, command.NodeUnmarked},
+		"the taint is missing":             {command.State{Leavers: []command.Leaver{leaver("a", marked)}}, command.Mark, command.NodeUnmarked},
+		"the condition is missing":         {command.State{Leavers: []command.Leaver{leaver("a", "tainted")}}, command.Mark, command.NodeUnmarked},
+		"the node was closed only now":     {command.State{Leavers: []command.Leaver{leaver("a", "tainted", marked)}, Closed: noon.Add(-time.Second)}, command.Wait, command.NodesClosedOnlyNow},
+		"it was not seen closed":           {command.State{Leavers: []command.Leaver{leaver("a", "tainted", marked)}}, command.Wait, command.NodesClosedOnlyNow},
+		"it has been closed for a while":   {command.State{Leavers: []command.Leaver{leaver("a", "tainted", marked)}, Closed: noon.Add(-command.Settle)}, command.Look, reason.None},
+		"it goes":                          {command.State{Leavers: []command.Leaver{leaver("a", "tainted", marked, "deleting")}}, command.Over, command.NoNodeLeft},
+		"it is gone":                       {command.State{}, command.Over, command.NoNodeLeft},
+		"the replacement is on its way":    {command.State{Leavers: []command.Leaver{leaver("a", "tainted", marked)}, Replacements: []*karpenterv1.NodeClaim{claim("new")}, Closed: noon.Add(-time.Hour)}, command.Wait, command.ReplacementsNotReady},
+		"the replacement is ready":         {command.State{Leavers: []command.Leaver{leaver("a", "tainted", marked)}, Replacements: []*karpenterv1.NodeClaim{claim("new", ready)}, Closed: noon.Add(-time.Hour)}, command.Look, reason.None},
+		"the replacement is gone":          {command.State{Leavers: []command.Leaver{leaver("a", "tainted", marked)}, Replacements: []*karpenterv1.NodeClaim{nil}}, command.Abandon, command.ReplacementGone},
+		"the replacement goes":             {command.State{Leavers: []command.Leaver{leaver("a", "tainted", marked)}, Replacements: []*karpenterv1.NodeClaim{failing}}, command.Abandon, command.ReplacementDeleted},
+		"the replacement takes too long":   {command.State{Leavers: []command.Leaver{leaver("a", "tainted", marked)}, Replacements: []*karpenterv1.NodeClaim{claim("new")}, Patience: time.Second}, command.Abandon, command.ReplacementsLate},
+		"it was written on a part only":    {command.State{Leavers: []command.Leaver{leaver("a")}, Unaware: 1}, command.Abandon, command.RecordIncomplete},
+		"one of two went by itself":        {command.State{Leavers: []command.Leaver{leaver("a", "deleting"), leaver("b", "tainted", marked)}, Closed: noon.Add(-time.Hour)}, command.Look, reason.None},
+		"all went, the replacement failed": {command.State{Leavers: []command.Leaver{leaver("a", "deleting")}, Replacements: []*karpenterv1.NodeClaim{nil}}, command.Over, command.NoNodeLeft},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := tc.state
+			s.Now, s.Record.Begun, s.Record.Replacements = noon, noon.Add(-time.Minute), members("new")
+			if s.Patience == 0 {
+				s.Patience = time.Hour
+			}
+			got, why := s.Next()
+			if got != tc.want || why.Code != tc.why {
+				t.Errorf("%s (%s), want %s (%s)", got, why.Code, tc.want, tc.why)
+			}
+			if says := why.Message == "it never joined"; says != (why.Code == command.ReplacementDeleted) {
+				t.Errorf("the message is %q", why.Message)
+			}
+		})
+	}
+}
+
+// The record says which claims go and which come, and survives being written and read.
+func TestRecords(t *testing.T) {
+	t.Parallel()
+	r := command.Record{ID: "x7k2p", Reason: plan.Underutilized, Begun: noon, Claims: members("a", "b"), Replacements: members("new"),
+		Receivers: []string{"c"}, Kind: "multi", Savings: model.Unit / 8}
+	for name, want := range map[string]bool{"a": true, "new": true, "c": false} {
+		c := claim(name)
+		c.Annotations = map[string]string{karpenterv1.AnnotationDisruption: r.String()}
+		read, ok := command.Of(c)
+		if ok != want {
+			t.Errorf("%s: part of it: %t", name, ok)
+		}
+		if read.String() != r.String() {
+			t.Errorf("%s: read back as %s", name, read.String())
+		}
+	}
+	broken := claim("a")
+	broken.Annotations = map[string]string{karpenterv1.AnnotationDisruption: "{"}
+	if _, ok := command.Of(broken); ok {
+		t.Error("what cannot be read is no command")
+	}
+	want := "Underutilized/x7k2p: replace: nodepools=[web]: [n1, n2] -> [1 replacement] (savings: $0.12)"
+	if got := r.Text([]string{"n1", "n2"}); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// When a part of the nodes has to stay, the rest goes only if that still saves money. What is
+// abandoned says what the first node was kept by.
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason  plan.Reason
+		come    int
+		staying []string // of a, b and c
+		abandon string
+	}{
+		"all go":                          {plan.Underutilized, 1, nil, ""},
+		"all have to stay":                {plan.Empty, 0, []string{"b", "a", "c"}, "node-a: Pod came after the decision (Pod=default/a)"},
+		"one of the empty nodes goes":     {plan.Empty, 0, []string{"b", "c"}, ""},
+		"drift is about each node":        {plan.Drifted, 1, []string{"b", "c"}, ""},
+		"two go for one":                  {plan.Underutilized, 1, []string{"c"}, ""},
+		"one would go for one":            {plan.Underutilized, 1, []string{"b", "c"}, "node-b: Pod came after the decision (Pod=default/b)"},
+		"one goes for room that there is": {plan.Underutilized, 0, []string{"b", "c"}, ""},
+	} {
+		s := command.State{
+			Record:  command.Record{Reason: tc.reason, Claims: members("a", "b", "c"), Replacements: members("new")[:tc.come]},
+			Leavers: []command.Leaver{leaver("a"), leaver("b"), leaver("c"), leaver("gone", "deleting")},
+		}
+		objections := map[string]reason.Cause{}
+		for _, claim := range tc.staying {
+			objections[claim] = reason.Cause{Code: reason.PodCame, Where: "default/" + claim}
+		}
+		got := s.Judge(objections)
+		if text := got.Abandon.Text(); text != tc.abandon {
+			t.Errorf("%s: abandoned for %q", name, text)
+		}
+		if tc.abandon == "" && (len(got.Going) != 3-len(tc.staying) || len(got.Released) != len(tc.staying)) {
+			t.Errorf("%s: %d go, %d are released", name, len(got.Going), len(got.Released))
+		}
+	}
+}

@@ -1,0 +1,221 @@
+package accounts
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"tenon/lab/aws/wire"
+)
+
+// Reservation is a capacity reservation: room for instances of a type in a zone.
+type Reservation struct {
+	ID            string
+	InstanceType  string
+	Zone          string
+	Total         int
+	Used          int
+	Criteria      string // open or targeted
+	Kind          string // default or capacity-block
+	Interruptible bool
+	State         string // active, expired or cancelled
+	Start         time.Time
+	End           time.Time // zero for unlimited
+	Created       time.Time
+	Tags          []wire.Tag
+}
+
+// What fleets and instances call the kinds of reservations.
+const (
+	onDemandReservation      = "on-demand-capacity-reservation"
+	capacityBlock            = "capacity-block"
+	interruptibleReservation = "interruptible-capacity-reservation"
+)
+
+var reservationTypes = []string{onDemandReservation, capacityBlock, interruptibleReservation}
+
+// fleetType is what a fleet calls the reservation's kind.
+func (c *Reservation) fleetType() string {
+	switch {
+	case c.Interruptible:
+		return interruptibleReservation
+	case c.Kind == capacityBlock:
+		return capacityBlock
+	default:
+		return onDemandReservation
+	}
+}
+
+// market is the market type that a launch into the reservation has to name, which
+// is the lifecycle of its instances; empty for ordinary reservations.
+func (c *Reservation) market() string {
+	if kind := c.fleetType(); kind != onDemandReservation {
+		return kind
+	}
+	return ""
+}
+
+// blockEnd is how long before a capacity block's end its instances are taken.
+const blockEnd = 30 * time.Minute
+
+// Reserve makes a reservation.
+func (r *Region) Reserve(c Reservation) (*Reservation, error) {
+	kind, ok := r.Market.Type(c.InstanceType)
+	switch {
+	case !ok:
+		return nil, wire.Errorf("InvalidParameterValue", "Invalid value '%s' for InstanceType.", c.InstanceType)
+	case r.ZoneID(c.Zone) == "":
+		return nil, wire.Errorf("InvalidParameterValue", "Invalid availability zone: [%s]", c.Zone)
+	case !r.Market.Offered(kind, c.Zone):
+		return nil, wire.Errorf("Unsupported", "The requested instance type %s is not supported in %s.", c.InstanceType, c.Zone)
+	case c.Total < 1 || c.Total > 1000:
+		return nil, wire.Errorf("InvalidParameterValue", "Instance count %d is not between 1 and 1000.", c.Total)
+	case !c.End.IsZero() && !c.End.After(r.Now()):
+		return nil, wire.Errorf("InvalidParameterValue", "The end date lies in the past.")
+	}
+	c.ID, c.State, c.Created, c.Start = r.world.identifier("cr"), "active", r.Now(), r.Now()
+	c.Criteria, c.Kind = cmp.Or(c.Criteria, "open"), cmp.Or(c.Kind, "default")
+	made := &c
+	r.reserved = append(r.reserved, made)
+	if !made.End.IsZero() {
+		r.world.after(made.End.Sub(r.Now()), func() { r.end(made, "expired") })
+		if made.Kind == capacityBlock {
+			r.world.after(max(0, made.End.Sub(r.Now())-blockEnd), func() { r.reclaim(made) })
+		}
+	}
+	return made, nil
+}
+
+// Reservations are all that were ever made.
+func (r *Region) Reservations() []*Reservation { return r.reserved }
+
+// ReservationByID finds a reservation.
+func (r *Region) ReservationByID(id string) (*Reservation, error) {
+	for _, c := range r.reserved {
+		if c.ID == id {
+			return c, nil
+		}
+	}
+	return nil, wire.Errorf("InvalidCapacityReservationId.NotFound", "The capacity reservation ID '%s' does not exist", id)
+}
+
+// CancelReservation gives the capacity back. Instances in it run on.
+func (r *Region) CancelReservation(id string) error {
+	c, err := r.ReservationByID(id)
+	if err != nil {
+		return err
+	}
+	if c.State != "active" {
+		return wire.Errorf("InvalidState", "The capacity reservation '%s' is %s.", id, c.State)
+	}
+	r.end(c, "cancelled")
+	return nil
+}
+
+// end lets the instances go on as ordinary ones.
+func (r *Region) end(c *Reservation, state string) {
+	if c.State != "active" {
+		return
+	}
+	c.State, c.Used = state, 0
+	for _, i := range r.instances {
+		if i.Reservation == c.ID {
+			i.Reservation = ""
+		}
+	}
+}
+
+// reclaim takes the instances of a capacity block, which do not outlive it.
+func (r *Region) reclaim(c *Reservation) {
+	for _, i := range slices.Clone(r.instances) {
+		if i.Reservation == c.ID && i.alive() {
+			r.shutDown(i, "Server.CapacityBlockEnded: the capacity block ends")
+		}
+	}
+}
+
+func (c *Reservation) room() error {
+	if c.State == "active" && c.Used < c.Total {
+		return nil
+	}
+	return wire.Errorf("ReservationCapacityExceeded", "The requested reservation does not have sufficient compatible and available capacity for this request.")
+}
+
+// resolveReservation finds the reservation that a launch names or would match.
+func (r *Region) resolveReservation(c *choice) error {
+	s := c.spec.Reservation
+	switch {
+	case c.reservation != nil:
+		return r.reserveForFleet(c)
+	case c.capacityType == "spot" || s.Preference == "none":
+		return nil
+	case s.Target.ID != "":
+		return r.target(c, s.Target.ID)
+	}
+	for _, open := range r.reserved {
+		if open.Criteria == "open" && open.Kind == "default" && open.fits(c) && open.room() == nil {
+			c.reserved = open
+			return nil
+		}
+	}
+	if s.Preference == "capacity-reservations-only" {
+		return wire.Errorf("ReservationCapacityExceeded", "There is no open capacity reservation for %s in %s.", c.kind.Name, c.subnet.Zone.Name)
+	}
+	return nil
+}
+
+// reserveForFleet finds the reservation that a fleet of reserved capacity launches into: the
+// fleet's own, or the one that the template names, or an open one. It never launches elsewhere.
+func (r *Region) reserveForFleet(c *choice) error {
+	want, template := *c.reservation, c.spec.Reservation.Target.ID
+	if want.id == "" && template != "" {
+		if err := r.target(c, template); err != nil || c.reserved.fleetType() == want.kind {
+			return err
+		}
+	}
+	for _, have := range r.reserved {
+		open := want.id == "" && template == "" && have.Criteria == "open"
+		if (have.ID == want.id || open) && have.fleetType() == want.kind && have.fits(c) && have.room() == nil {
+			c.reserved = have
+			return nil
+		}
+	}
+	return wire.Errorf("ReservationCapacityExceeded", "There is no capacity for %s in %s in a reservation of type %s.", c.kind.Name, c.subnet.Zone.Name, want.kind)
+}
+
+func (r *Region) target(c *choice, id string) error {
+	found, err := r.ReservationByID(id)
+	if err != nil {
+		return err
+	}
+	if !found.fits(c) {
+		return wire.Errorf("InvalidParameterValue", "The capacity reservation %s is for %s in %s.", id, found.InstanceType, found.Zone)
+	}
+	want := found.market()
+	if c.spec.Market.MarketType != want {
+		return wire.Errorf("InvalidParameterCombination", "The capacity reservation %s wants the market type %q, not %q.", id, want, c.spec.Market.MarketType)
+	}
+	c.reserved = found
+	return nil
+}
+
+func (c *Reservation) fits(o *choice) bool {
+	return c.InstanceType == o.kind.Name && c.Zone == o.subnet.Zone.Name
+}
+
+func (r *Region) useReservation(i *Instance, c choice) {
+	if c.reserved == nil {
+		return
+	}
+	c.reserved.Used++
+	i.Reservation, i.Lifecycle = c.reserved.ID, c.reserved.market()
+}
+
+// leaveReservation gives the place of an instance back.
+func (r *Region) leaveReservation(i *Instance) {
+	for _, c := range r.reserved {
+		if c.ID == i.Reservation && c.Used > 0 {
+			c.Used--
+		}
+	}
+}
