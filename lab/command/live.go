@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"text/tabwriter"
@@ -37,9 +36,6 @@ long it took, and how many pods the scheduler put where they were planned.`,
 				return fmt.Errorf("find own program: %w", err)
 			}
 			plan.Program = self
-			if plan.Tenon == "" {
-				plan.Tenon = filepath.Join(filepath.Dir(self), "tenon")
-			}
 			log.SetLogger(logr.Discard()) // the libraries' own lines are none of the result
 			plan.Say = func(text string, args ...any) { fmt.Fprintf(command.ErrOrStderr(), text+"\n", args...) }
 			// Without this an interrupted measurement would leave its lab running.
@@ -62,7 +58,6 @@ long it took, and how many pods the scheduler put where they were planned.`,
 	flags.Float64Var(&plan.Share, "share", 0.3, "of the pods that are left after scaling down; 1 does not scale down")
 	flags.DurationVar(&plan.Quiet, "quiet", 30*time.Second, "how long nothing changes at rest")
 	flags.DurationVar(&plan.Longest, "longest", 15*time.Minute, "how long to wait for rest")
-	flags.StringVar(&plan.Tenon, "tenon", "", "program that plans; empty: tenon beside this program")
 	flags.StringVar(&plan.Log, "log", "", "file that gets tenon's log")
 	flags.StringArrayVar(&plan.Settings, "set", nil, "setting of tenon as NAME=VALUE, such as NOMINATE_PODS=false; may be repeated")
 	flags.StringVarP(&format, "output", "o", "text", "text or json")

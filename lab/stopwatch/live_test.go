@@ -1,7 +1,6 @@
 package stopwatch_test
 
 import (
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -14,7 +13,8 @@ import (
 
 // Two hundred mixed pods are bought for, bound and scaled down to sixty: the fleet costs nearly what
 // tenon plan proves, and scaling down leaves far less than there was. How much, the log tells; such
-// small fleets vary from run to run by the price of a node or two.
+// small fleets vary from run to run by the price of a node or two, and until they are at rest by what a
+// busy machine lets pass between two looks.
 func TestTheLiveFleetIsNearItsPlan(t *testing.T) {
 	t.Parallel()
 	log.SetLogger(logr.Discard()) // the libraries' own lines are none of the result
@@ -24,8 +24,7 @@ func TestTheLiveFleetIsNearItsPlan(t *testing.T) {
 	}
 	result, err := stopwatch.Live(t.Context(), stopwatch.LivePlan{
 		Plan:     stopwatch.Plan{Program: program, Say: t.Logf},
-		Tenon:    filepath.Join(filepath.Dir(program), "tenon"),
-		Workload: "mixed", Seed: 1, Scale: 0.1, Share: 0.3, Quiet: 10 * time.Second, Longest: 5 * time.Minute,
+		Workload: "mixed", Seed: 1, Scale: 0.1, Share: 0.3, Quiet: 25 * time.Second, Longest: 5 * time.Minute,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +32,10 @@ func TestTheLiveFleetIsNearItsPlan(t *testing.T) {
 	up, down := result.Up, result.Down
 	t.Logf("up: %.2f $/h when all run (%.3f of the bound), %.2f at rest (%.3f); %d landed, %d strayed", up.First, up.FirstRatio, up.Price, up.Ratio, up.Landed, up.Strayed)
 	t.Logf("down: %.2f $/h at rest (%.3f of the bound) after %s, %d claims bought", down.Price, down.Ratio, down.Rest, down.Claims)
-	if up.Bound <= 0 || up.FirstRatio < 1 || up.FirstRatio > 1.25 {
+	if up.Bound <= 0 || up.Ratio < 1 || up.Ratio > 1.15 {
+		t.Errorf("at rest the fleet costs %.3f of what it could", up.Ratio)
+	}
+	if up.FirstRatio > 1.5 {
 		t.Errorf("when all run the fleet costs %.3f of what it could", up.FirstRatio)
 	}
 	if up.Landed == 0 {

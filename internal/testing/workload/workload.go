@@ -17,10 +17,11 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/catalog"
 )
 
 // Names lists the workloads.
-func Names() []string { return []string{"mixed", "spread", "zones", "inflate"} }
+func Names() []string { return []string{"mixed", "spread", "zones", "purchase", "inflate"} }
 
 // Deployments makes those of a workload. A seed gives the same ones every time; scale
 // multiplies their replicas.
@@ -33,6 +34,8 @@ func Deployments(name string, seed uint64, scale float64) ([]*appsv1.Deployment,
 		return spread(many(100), many(40)), nil
 	case "zones":
 		return zones(many(100), many(40)), nil
+	case "purchase":
+		return purchase(many(100)), nil
 	case "inflate":
 		return []*appsv1.Deployment{Deployment("inflate", many(5000), "1")}, nil
 	}
@@ -93,16 +96,38 @@ func spread(wide, apart int32) []*appsv1.Deployment {
 	return out
 }
 
+// purchase are ten Deployments of which every second one runs on demand only; the others take spot
+// machines as well.
+func purchase(replicas int32) []*appsv1.Deployment {
+	var out []*appsv1.Deployment
+	for i := range 10 {
+		d := Deployment(fmt.Sprintf("purchase-%02d", i), replicas, []string{"250m", "500m", "1"}[i%3])
+		d.Spec.Template.Spec.Containers[0].Resources.Requests[corev1.ResourceMemory] = resource.MustParse([]string{"512Mi", "1Gi", "2Gi", "4Gi"}[i%4])
+		if i%2 == 0 {
+			d.Spec.Template.Spec.NodeSelector = map[string]string{karpenterv1.LabelCapacityType: catalog.OnDemand}
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
 // AnyPool is the name of the pool that takes everything.
 const AnyPool = "default"
 
 // Fleet is a node class and a pool that consolidates as eagerly as a pool can: at once, and all nodes
-// together.
-func Fleet() []client.Object {
+// together. It buys on demand, and spot as well for the workload that is about that.
+func Fleet(name string) []client.Object {
 	class := Class()
 	p := Pool(AnyPool,
 		karpenterv1.Requirement{Key: awsv1.LabelInstanceGeneration, Operator: corev1.NodeSelectorOpGt, Values: []string{"2"}},
 		karpenterv1.Requirement{Key: awsv1.LabelInstanceCPU, Operator: corev1.NodeSelectorOpLt, Values: []string{"17"}})
+	if name == "purchase" {
+		for i, r := range p.Spec.Template.Spec.Requirements {
+			if r.Key == karpenterv1.LabelCapacityType {
+				p.Spec.Template.Spec.Requirements[i].Values = []string{catalog.Spot, catalog.OnDemand}
+			}
+		}
+	}
 	at := karpenterv1.NillableDuration{}
 	if err := at.UnmarshalJSON([]byte(`"0s"`)); err != nil {
 		panic(err) // a constant
