@@ -26,6 +26,9 @@ type Options struct {
 	Class func(ctx context.Context, name string) (*awsv1.EC2NodeClass, error)
 	// Queue is the name of the interruption queue; empty if there is none.
 	Queue string
+	// SpotMargin is how much dearer than the cheapest a spot machine may be, as a fraction; negative:
+	// any of those that EC2 is asked to choose from.
+	SpotMargin float64
 	// Idle and Longest say how long look-ups and terminations are collected; zero is the
 	// usual.
 	Idle, Longest time.Duration
@@ -56,11 +59,13 @@ type Provider struct {
 	// Events is nil without a queue.
 	Events *instanceevents.Queue
 
-	class    func(ctx context.Context, name string) (*awsv1.EC2NodeClass, error)
-	observe  Observer
-	visible  time.Duration
-	launcher *launch.Launcher
-	recent   *api.Cache[string, instance.Instance] // by provider ID
+	class   func(ctx context.Context, name string) (*awsv1.EC2NodeClass, error)
+	observe Observer
+	visible time.Duration
+	// spotMargin is that of the options.
+	spotMargin float64
+	launcher   *launch.Launcher
+	recent     *api.Cache[string, instance.Instance] // by provider ID
 	// inspected are glances that hold longer, for who looks for drift.
 	inspected *api.Cache[string, instance.Instance]
 	// ending are instances whose end EC2 has begun a moment ago.
@@ -92,7 +97,7 @@ func New(o Options) (*Provider, error) {
 	}
 	s := o.Inventory
 	p := &Provider{
-		Inventory: s, class: o.Class, observe: o.Observe, visible: o.Visible, begun: s.Clock.Now(),
+		Inventory: s, class: o.Class, observe: o.Observe, visible: o.Visible, spotMargin: o.SpotMargin, begun: s.Clock.Now(),
 		Instances: instance.NewClient(s.Clients.EC2, instance.Options{
 			Cluster: s.Cluster.Name, ReservedCapacity: s.ReservedCapacity, Idle: o.Idle, Longest: o.Longest, Observe: o.Observe.Batched,
 		}),

@@ -110,7 +110,7 @@ func (p *Provider) facts(ctx context.Context, ref cloud.ClassRef) (launch.Facts,
 	}
 	f := launch.Facts{
 		Region: p.Clients.Region, Cluster: cluster, Class: class, Catalog: offer.Catalog,
-		ReservedCapacity: p.ReservedCapacity, Subnet: p.subnetOf(class),
+		ReservedCapacity: p.ReservedCapacity, SpotMargin: p.spotMargin, Subnet: p.subnetOf(class),
 	}
 	if group := p.Network.LastPlacement(class); group != nil {
 		f.Group = group.ID

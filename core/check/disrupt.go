@@ -241,18 +241,23 @@ func placedBy(d *plan.Disruption) []snapshot.PodIndex {
 // fleet dearer, with every choice of the cloud among the offers that a claim admits.
 func (j *judge) checkPrice(d *plan.Disruption) {
 	var before, best, worst model.Money
-	spotBefore, spotAfter := true, false
+	// Without the gate each spot machine that comes must replace a node that is not spot.
+	var others, spot int
 	for _, r := range d.Nodes {
 		if n := j.nodes[r.Node]; n != nil {
 			before += n.Price
-			spotBefore = spotBefore && n.CapacityType == catalog.Spot
+			if n.CapacityType != catalog.Spot {
+				others++
+			}
 		}
 	}
 	e := &state{s: j.s, p: &plan.Plan{}}
 	for i := range d.Replacements {
 		c := &d.Replacements[i]
 		best += c.Offer.Price
-		spotAfter = spotAfter || c.Offer.CapacityType == catalog.Spot
+		if c.Offer.CapacityType == catalog.Spot {
+			spot++
+		}
 		if e.pool(c.Pool) == nil {
 			continue
 		}
@@ -270,7 +275,7 @@ func (j *judge) checkPrice(d *plan.Disruption) {
 	if d.Reason == plan.Underutilized && worst >= before {
 		j.f.note(Violation{Rule: DearerReplacement, Node: d.Nodes[0].Node, Have: int64(worst), Want: int64(before)})
 	}
-	if d.Reason == plan.Underutilized && spotBefore && spotAfter && !j.s.Settings.SpotToSpot {
+	if d.Reason == plan.Underutilized && spot > others && !j.s.Settings.SpotToSpot {
 		j.f.note(Violation{Rule: SpotForSpot, Node: d.Nodes[0].Node})
 	}
 }

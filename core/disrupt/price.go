@@ -25,10 +25,15 @@ func (x *search) cheaper(p *proposal) (reason.Cause, bool) {
 		return reason.Cause{Code: reason.NotCheaper}, false
 	}
 	factor := min(most/float64(p.answer.Price), float64(p.price-1)/float64(p.answer.Price))
-	spotOnly := x.allSpot(p.nodes)
+	onSpot, spot := x.onSpot(p.nodes), 0
+	spotOnly := onSpot == len(p.nodes)
 	for i := range p.answer.Claims {
 		c := &p.answer.Claims[i]
-		if spotOnly && c.Offer.CapacityType == catalog.Spot && !x.s.Settings.SpotToSpot {
+		if c.Offer.CapacityType == catalog.Spot {
+			spot++
+		}
+		// Without the gate a spot node replaces one that is not spot, or several nodes of which one is not.
+		if spot > len(p.nodes)-onSpot && !x.s.Settings.SpotToSpot {
 			return reason.Cause{Code: reason.SpotToSpotDisabled}, false
 		}
 		x.narrow(c, model.Money(float64(c.Offer.Price)*factor))
@@ -45,13 +50,15 @@ func (x *search) cheaper(p *proposal) (reason.Cause, bool) {
 	return reason.Cause{}, true
 }
 
-func (x *search) allSpot(nodes []int) bool {
+// onSpot is how many of the nodes are spot.
+func (x *search) onSpot(nodes []int) int {
+	spot := 0
 	for _, n := range nodes {
-		if x.nodes[n].CapacityType != catalog.Spot {
-			return false
+		if x.nodes[n].CapacityType == catalog.Spot {
+			spot++
 		}
 	}
-	return true
+	return spot
 }
 
 // narrow leaves a claim the offers of the planned capacity type, of types of which no

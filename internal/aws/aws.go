@@ -118,7 +118,7 @@ func (b *backend) connect(ctx context.Context) error {
 		knows.Shifted = b.watch.Shifted
 	}
 	b.provider, err = aws.New(aws.Options{
-		Inventory: inventory.New(knows), Class: b.class, Queue: settings.InterruptionQueue,
+		Inventory: inventory.New(knows), Class: b.class, Queue: settings.InterruptionQueue, SpotMargin: settings.SpotPriceMargin,
 		Idle: b.Idle, Longest: b.Longest, Observe: b.observer(),
 	})
 	return err

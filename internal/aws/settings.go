@@ -19,6 +19,7 @@ type Settings struct {
 	VMMemoryOverheadPercent float64
 	InterruptionQueue       string
 	ReservedENIs            int
+	SpotPriceMargin         float64
 	DisableDryRun           bool
 	EnableZonalShift        bool
 	AMIRefreshInterval      time.Duration
@@ -54,6 +55,8 @@ func (s *Settings) options() []settings.Option {
 			Value: settings.Text(&s.InterruptionQueue)},
 		{Flag: "reserved-enis", Env: "RESERVED_ENIS", Plan: true, Default: "0", Usage: "network interfaces that pods cannot use",
 			Value: settings.Number(&s.ReservedENIs), Check: s.checkENIs},
+		{Flag: "spot-price-margin", Env: "SPOT_PRICE_MARGIN", Default: "0.1", Usage: "how much dearer than the cheapest a spot machine may be that EC2 takes from a deeper pool, as a fraction; -1: any of the 60 cheapest types, as Karpenter",
+			Value: settings.Fraction(&s.SpotPriceMargin), Check: s.checkSpotMargin},
 		{Flag: "disable-dry-run", Env: "DISABLE_DRY_RUN", Default: "false", Usage: "do not try out a node class with dry-run calls",
 			Value: settings.Boolean(&s.DisableDryRun)},
 		{Flag: "enable-zonal-shift", Env: "ENABLE_ZONAL_SHIFT", Default: "false", Usage: "keep out of zones that a zonal shift leads away from",
@@ -86,6 +89,14 @@ func (s *Settings) checkMemoryOverhead() error {
 		return errors.New("vm-memory-overhead-percent cannot be negative; use a fraction such as 0.075")
 	} else if !(percent < 1) {
 		return errors.New("vm-memory-overhead-percent is a fraction below 1; use 0.075 for 7.5 %")
+	}
+	return nil
+}
+
+// checkSpotMargin refuses NaN too.
+func (s *Settings) checkSpotMargin() error {
+	if margin := s.SpotPriceMargin; !(margin >= 0) && margin != -1 {
+		return errors.New("spot-price-margin is a fraction such as 0.1 for 10 %, or -1 for none")
 	}
 	return nil
 }

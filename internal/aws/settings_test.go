@@ -30,6 +30,7 @@ var each = map[string]struct {
 	"vm-memory-overhead-percent": {"0.05", func(s *Settings) { s.VMMemoryOverheadPercent = 0.05 }},
 	"interruption-queue":         {"my-queue", func(s *Settings) { s.InterruptionQueue = "my-queue" }},
 	"reserved-enis":              {"1", func(s *Settings) { s.ReservedENIs = 1 }},
+	"spot-price-margin":          {"-1", func(s *Settings) { s.SpotPriceMargin = -1 }},
 	"disable-dry-run":            {"true", func(s *Settings) { s.DisableDryRun = true }},
 	"enable-zonal-shift":         {"true", func(s *Settings) { s.EnableZonalShift = true }},
 	"ami-refresh-interval":       {"5m", func(s *Settings) { s.AMIRefreshInterval = 5 * time.Minute }},
@@ -93,6 +94,8 @@ func TestWrongValuesAreRefusedByName(t *testing.T) {
 		"a memory overhead given as 7.5": {args: []string{"--vm-memory-overhead-percent=7.5"}, want: []string{"use 0.075 for 7.5 %"}},
 		"a memory overhead that is NaN":  {args: []string{"--vm-memory-overhead-percent=NaN"}, want: []string{"a fraction below 1"}},
 		"negative reserved interfaces":   {args: []string{"--reserved-enis=-1"}, want: []string{"reserved-enis cannot be negative"}},
+		"a negative spot margin":         {args: []string{"--spot-price-margin=-0.5"}, want: []string{"spot-price-margin is a fraction"}},
+		"a spot margin that is NaN":      {args: []string{"--spot-price-margin=NaN"}, want: []string{"spot-price-margin is a fraction"}},
 		"images looked up too often":     {args: []string{"--ami-refresh-interval=59s"}, want: []string{"ami-refresh-interval must be at least 1m"}},
 		"subnets looked up too often":    {env: map[string]string{"SUBNET_REFRESH_INTERVAL": "1s"}, want: []string{"subnet-refresh-interval must be at least 1m"}},
 	}

@@ -46,6 +46,9 @@ type Facts struct {
 	Group string
 	// ReservedCapacity is the gate.
 	ReservedCapacity bool
+	// SpotMargin is how much dearer than the cheapest a spot offer may be, as a fraction of its
+	// price; negative: any of those that EC2 is asked to choose from.
+	SpotMargin float64
 	// Subnet is where instances of a zone are put.
 	Subnet func(zone string) (awsv1.Subnet, bool)
 }
@@ -79,7 +82,7 @@ func Choose(claim *cloud.Claim, f Facts) (Order, error) {
 	if len(left) == 0 || tooFew(left) {
 		return Order{}, &cloud.NoCapacity{Offers: Names(missing), Err: shortfallError(claim, left)}
 	}
-	chosen := sift(claim, left)
+	chosen := sift(claim, left, f.SpotMargin)
 	if len(chosen) == 0 || tooFew(chosen) {
 		return Order{}, &cloud.NoCapacity{Offers: Names(missing), Err: shortfallError(claim, chosen)}
 	}

@@ -73,7 +73,7 @@ func facts(kinds ...catalog.Type) launch.Facts {
 	}
 	class.Name = "class"
 	return launch.Facts{
-		Region: "us-west-2", Class: class, Catalog: &catalog.Catalog{Types: kinds}, ReservedCapacity: true,
+		Region: "us-west-2", Class: class, Catalog: &catalog.Catalog{Types: kinds}, ReservedCapacity: true, SpotMargin: -1,
 		Cluster: userdata.Cluster{Name: "lab", Endpoint: "https://api", CABundle: "bGFi", ServiceCIDR: "10.96.0.0/12"},
 		Subnet: func(zone string) (awsv1.Subnet, bool) {
 			return awsv1.Subnet{ID: "subnet-" + zone, Zone: zone}, zone != "z"
@@ -91,6 +91,40 @@ func overrides(in *ec2.CreateFleetInput) []string {
 	}
 	slices.Sort(list)
 	return list
+}
+
+// A spot machine costs at most a little more than the cheapest that would do, unless a pool asks for
+// variety or the setting for any machine.
+func TestSpotIsBoughtNearTheCheapestPrice(t *testing.T) {
+	t.Parallel()
+	all := []catalog.Type{
+		kind("m5.large", 29, "", "a on-demand 100", "a spot 30", "b spot 34"),
+		kind("m5.xlarge", 58, "", "a on-demand 200", "a on-demand 90", "a spot 33", "b spot 31"),
+	}
+	varied := requirement.New(requirement.KeyInstanceType, requirement.Exists).WithMinValues(2)
+	cases := map[string]struct {
+		margin float64
+		claim  *cloud.Claim
+		want   string
+	}{
+		"within a tenth":         {0.1, claim(ways("spot")), "m5.large a;m5.xlarge a;m5.xlarge b"},
+		"the cheapest alone":     {0, claim(ways("spot")), "m5.large a"},
+		"any":                    {-1, claim(ways("spot")), "m5.large a;m5.large b;m5.xlarge a;m5.xlarge b"},
+		"on demand has no depth": {0, claim(ways("on-demand")), "m5.large a;m5.xlarge a"},
+		"variety goes first":     {0, claim(ways("spot"), varied), "m5.large a;m5.large b;m5.xlarge a;m5.xlarge b"},
+	}
+	for name, tc := range cases {
+		f := facts(all...)
+		f.SpotMargin = tc.margin
+		order, err := launch.Choose(tc.claim, f)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got := strings.Join(overrides(order.Request), ";"); got != tc.want {
+			t.Errorf("%s: %s, want %s", name, got, tc.want)
+		}
+	}
 }
 
 // What is asked for, and in which way, follows from what the claim leaves open.

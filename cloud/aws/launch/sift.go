@@ -19,8 +19,8 @@ const MostTypes = 60
 
 // sift keeps those of the available candidates that are asked for. They are in the order
 // of their prices, and stay in it. Nothing left means that there is no capacity.
-// (As in Karpenter.)
-func sift(claim *cloud.Claim, candidates []cloud.Candidate) []cloud.Candidate {
+// (As in Karpenter, but for spotMargin.)
+func sift(claim *cloud.Claim, candidates []cloud.Candidate, spotMargin float64) []cloud.Candidate {
 	if allows(claim, catalog.Reserved) {
 		candidates = oneReservation(reservations(candidates))
 	}
@@ -29,6 +29,9 @@ func sift(claim *cloud.Claim, candidates []cloud.Candidate) []cloud.Candidate {
 		candidates = withoutDearSpot(claim, candidates)
 	}
 	candidates = ofCapacityType(candidates, capacityType(claim, candidates))
+	if spotMargin >= 0 && !hasMinimums(claim.Requirements) {
+		candidates = nearCheapestSpot(candidates, spotMargin)
+	}
 	return cheapestTypes(candidates, MostTypes)
 }
 
@@ -136,6 +139,16 @@ func withoutDearSpot(claim *cloud.Claim, candidates []cloud.Candidate) []cloud.C
 	return filtered(candidates, func(c cloud.Candidate) bool {
 		return c.Offering.CapacityType != catalog.Spot || c.Offering.Price <= limit
 	})
+}
+
+// nearCheapestSpot keeps spot offers that cost little more than the cheapest. Of all that it may choose
+// from, EC2 takes the pool with the most capacity, however much dearer than the plan's offer it is.
+func nearCheapestSpot(candidates []cloud.Candidate, margin float64) []cloud.Candidate {
+	if len(candidates) == 0 || candidates[0].Offering.CapacityType != catalog.Spot {
+		return candidates
+	}
+	limit := candidates[0].Offering.Price.Float() * (1 + margin)
+	return filtered(candidates, func(c cloud.Candidate) bool { return c.Offering.Price.Float() <= limit })
 }
 
 // capacityType is how the claim is bought: what is paid for, else spot, else on demand.
