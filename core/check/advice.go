@@ -125,7 +125,7 @@ func (e *state) isSound(n *node) bool {
 
 // couldBuy reports whether one more node of the pool could be bought for the pod alone.
 func (e *state) couldBuy(pool *snapshot.Pool, pod snapshot.PodIndex) bool {
-	if pool.Unready != "" || pool.Replicas != nil || e.keepsOff(pool, pod) {
+	if !pool.MayLaunch() || pool.Replicas != nil || e.keepsOff(pool, pod) {
 		return false
 	}
 	var fitting []choice

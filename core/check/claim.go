@@ -35,8 +35,8 @@ func checkClaims(e *state, f *finding) {
 
 func (e *state) checkPool(n *node, f *finding) {
 	switch {
-	case n.pool.Unready != "":
-		f.note(Violation{Rule: PoolUnready, Node: n.name, Where: n.pool.Name, Detail: n.pool.Unready})
+	case !n.pool.MayLaunch():
+		f.note(Violation{Rule: PoolUnready, Node: n.name, Where: n.pool.Name, Detail: n.pool.Unready.Text()})
 	case n.pool.Replicas != nil:
 		f.note(Violation{Rule: PoolUnready, Node: n.name, Where: n.pool.Name, Detail: "static"})
 	}

@@ -6,6 +6,7 @@ import (
 	"tenon/core/catalog"
 	"tenon/core/model"
 	"tenon/core/plan"
+	"tenon/core/reason"
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
 )
@@ -23,7 +24,7 @@ func TestOffers(t *testing.T) {
 		},
 		"a pool that is not ready": {
 			build: func(w *world) {
-				w.s.Pools[0].Unready = "not ready"
+				w.s.Pools[0].Unready.Code = reason.NotReady
 				w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot")
 			},
 			want: []Rule{PoolUnready},
@@ -402,7 +403,7 @@ func TestOverlooked(t *testing.T) {
 		"nothing would hold it": {build: func(w *world) { w.unplaced(w.pod("huge", needs(100_000))) }},
 		"a node would hold it": {
 			build: func(w *world) {
-				w.s.Pools[0].Unready = "no"
+				w.s.Pools[0].Unready.Code = reason.NotReady
 				w.node("n1", "a")
 				w.unplaced(w.pod("web"))
 			},

@@ -10,8 +10,8 @@ func (e *state) checkReplica(n *node, f *finding) {
 	switch pool := n.pool; {
 	case pool.Replicas == nil:
 		f.note(Violation{Rule: PoolUnready, Node: n.name, Where: pool.Name, Detail: "not static"})
-	case pool.Held != "":
-		f.note(Violation{Rule: PoolUnready, Node: n.name, Where: pool.Name, Detail: pool.Held})
+	case !pool.MayReplenish():
+		f.note(Violation{Rule: PoolUnready, Node: n.name, Where: pool.Name, Detail: pool.Held.Text()})
 	case !e.s.Settings.StaticCapacity:
 		f.note(Violation{Rule: PoolUnready, Node: n.name, Where: pool.Name, Detail: "static capacity is switched off"})
 	}

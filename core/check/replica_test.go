@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"tenon/core/model"
+	"tenon/core/reason"
 	"tenon/core/snapshot"
 )
 
@@ -11,7 +12,7 @@ import (
 func (w *world) fixed(replicas int64, claims int) *snapshot.Pool {
 	w.s.Settings.StaticCapacity = true
 	pool := &w.s.Pools[0]
-	pool.Replicas, pool.Unready = &replicas, "is static"
+	pool.Replicas, pool.Unready.Code = &replicas, reason.PoolStatic
 	for range claims {
 		c := w.claim("default", nil, "small/a/spot", "small/b/spot")
 		c.Replica, c.Requirements = true, pool.Requirements
@@ -32,7 +33,7 @@ func TestReplicas(t *testing.T) {
 			want: []Rule{Limit},
 		},
 		"of a pool that follows the pods": {build: func(w *world) { w.fixed(1, 1).Replicas = nil }, want: []Rule{PoolUnready}},
-		"of a pool that is held":          {build: func(w *world) { w.fixed(1, 1).Held = "not ready" }, want: []Rule{PoolUnready}},
+		"of a pool that is held":          {build: func(w *world) { w.fixed(1, 1).Held.Code = reason.NotReady }, want: []Rule{PoolUnready}},
 		"while the gate is shut":          {build: func(w *world) { w.fixed(1, 1); w.s.Settings.StaticCapacity = false }, want: []Rule{PoolUnready}},
 		"with a pod": {
 			build: func(w *world) { w.fixed(1, 1); w.p.Claims[0].Pods = []snapshot.PodIndex{w.pod("web")} },

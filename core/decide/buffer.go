@@ -102,22 +102,9 @@ func (f *filler) rooms(found *plan.Plan, planned string) []plan.Room {
 	for _, u := range found.Unplaced {
 		room := &out[f.of[u.Pod-base]]
 		room.Lacking++
-		room.Verdict = f.verdict(u.Verdict)
+		room.Verdict = u.Verdict
 	}
 	return out
-}
-
-// verdict says of starved pools why they are closed to buffers, in place of the mark that closes them. A
-// pool that is not ready by itself keeps its own reason.
-func (f *filler) verdict(v *reason.Verdict) *reason.Verdict {
-	out := *v
-	out.Pools = slices.Clone(v.Pools)
-	for i := range out.Pools {
-		if r := &out.Pools[i].Reason; r.Code == reason.PoolNotReady && r.Detail == string(reason.PoolLimitsAwaited) {
-			*r = reason.Reason{Code: reason.PoolLimitsAwaited}
-		}
-	}
-	return &out
 }
 
 // settled is the cluster in which the plan for real pods has come true and no real pod waits, with
@@ -142,8 +129,8 @@ func (f *filler) settled(mark string) snapshot.Sorted {
 		put(f.plan.Claims[i].Pods, n.Name)
 	}
 	for i := range s.Pools {
-		if f.starved[s.Pools[i].Name] && s.Pools[i].Unready == "" {
-			s.Pools[i].Unready = string(reason.PoolLimitsAwaited)
+		if f.starved[s.Pools[i].Name] && s.Pools[i].MayLaunch() {
+			s.Pools[i].Unready.Code = reason.PoolLimitsAwaited
 		}
 	}
 	return s

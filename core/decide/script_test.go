@@ -16,6 +16,7 @@ import (
 	"tenon/core/check"
 	"tenon/core/decide"
 	"tenon/core/model"
+	"tenon/core/reason"
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
 )
@@ -171,7 +172,10 @@ func (sc *scenario) catalog() catalog.Catalog {
 func (sc *scenario) pool(words []string) {
 	o := sc.options(words[1:])
 	labels := sc.prefixed(o, "label.")
-	p := snapshot.Pool{Name: words[0], Weight: int32(sc.integer(cmp.Or(o["weight"], "0"))), Labels: maps.Clone(labels), Unready: o["unready"]}
+	p := snapshot.Pool{Name: words[0], Weight: int32(sc.integer(cmp.Or(o["weight"], "0"))), Labels: maps.Clone(labels)}
+	if o["unready"] != "" {
+		p.Unready = reason.Unready{Code: reason.PoolInvalid, Message: o["unready"]}
+	}
 	labels[requirement.KeyNodePool] = words[0]
 	p.Requirements = requirement.FromLabels(labels).Intersect(sc.requires(o))
 	for key, value := range sc.prefixed(o, "limit.") {

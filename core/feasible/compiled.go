@@ -120,7 +120,7 @@ func (sp *Space) terms() terms {
 	t := terms{dims: sp.Dims, reserved: s.Settings.ReservedCapacity, wellKnown: s.Settings.WellKnown}
 	for i := range s.Pools {
 		p := &s.Pools[i]
-		t.pools = append(t.pools, poolTerms{p.Catalog, p.Requirements, p.Taints, p.NodePrice, p.Unready != ""})
+		t.pools = append(t.pools, poolTerms{p.Catalog, p.Requirements, p.Taints, p.NodePrice, !p.MayLaunch()})
 	}
 	for i := range sp.daemons {
 		d := &sp.daemons[i]

@@ -6,6 +6,7 @@ import (
 
 	"tenon/core/catalog"
 	"tenon/core/model"
+	"tenon/core/reason"
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
 )
@@ -142,7 +143,7 @@ func TestPlaces(t *testing.T) {
 	tainted := func(s *snapshot.Snapshot) {
 		s.Pools[0].Taints = []model.Taint{{Key: "dedicated", Effect: model.NoSchedule}}
 	}
-	unready := func(s *snapshot.Snapshot) { s.Pools[0].Unready = "not ready" }
+	unready := func(s *snapshot.Snapshot) { s.Pools[0].Unready.Code = reason.NotReady }
 	zone := func(z string) Asker {
 		return Asker{Require: requirement.NewSet(requirement.New(ZoneKey, requirement.In, z))}
 	}

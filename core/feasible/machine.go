@@ -106,7 +106,7 @@ func (sp *Space) compileMachines() {
 	var known []*sharedMachines
 	for p := range sp.Snapshot.Pools {
 		sp.pools[p].firstMachine = len(sp.Machines)
-		if sp.Snapshot.Pools[p].Unready == "" {
+		if sp.Snapshot.Pools[p].MayLaunch() {
 			m := sp.sharedBy(p, &known)
 			for t := range sp.pools[p].types.All {
 				sp.addMachines(p, m, t)

@@ -7,6 +7,7 @@ import (
 
 	"tenon/core/catalog"
 	"tenon/core/model"
+	"tenon/core/reason"
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
 )
@@ -85,7 +86,7 @@ func otherwise(dice *rand.Rand, old *snapshot.Snapshot) *snapshot.Snapshot {
 	case 6:
 		pool.NodePrice = model.Money(dice.IntN(3))
 	case 7:
-		pool.Unready = []string{"", "not ready"}[dice.IntN(2)]
+		pool.Unready.Code = []reason.Code{reason.None, reason.NotReady}[dice.IntN(2)]
 	case 8:
 		s.Settings.ReservedCapacity = !s.Settings.ReservedCapacity
 	case 9:
@@ -96,6 +97,6 @@ func otherwise(dice *rand.Rand, old *snapshot.Snapshot) *snapshot.Snapshot {
 	case 10:
 		s.Pools = append(s.Pools[:1:1], snapshot.Pool{Name: "other", Requirements: requirement.FromLabels(map[string]string{requirement.KeyNodePool: "other"})})
 	}
-	s.Pools[0].Unready = "" // or there might be no machine at all
+	s.Pools[0].Unready.Code = reason.None // or there might be no machine at all
 	return &s
 }

@@ -94,7 +94,7 @@ func (sp *Space) Admits(class int, a *Asker, labels, taints bool) bool {
 
 func (sp *Space) findInPool(p int, a *Asker, out *Places) {
 	pool := &sp.Snapshot.Pools[p]
-	if pool.Unready != "" {
+	if !pool.MayLaunch() {
 		return
 	}
 	if _, kept := model.Untolerated(pool.Taints, a.Tolerations, a.Strict); kept {

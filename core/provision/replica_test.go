@@ -7,6 +7,7 @@ import (
 	"tenon/core/catalog"
 	"tenon/core/check"
 	"tenon/core/model"
+	"tenon/core/reason"
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
 )
@@ -16,7 +17,7 @@ func fixed(replicas int64, more ...requirement.Requirement) *snapshot.Snapshot {
 	s := market()
 	s.Settings.StaticCapacity = true
 	pool := poolOf("fixed", more...)
-	pool.Replicas, pool.Unready = &replicas, "is static"
+	pool.Replicas, pool.Unready.Code = &replicas, reason.PoolStatic
 	s.Pools = append(s.Pools, pool)
 	return s
 }
@@ -38,7 +39,7 @@ func TestReplicasThatAStaticPoolLacks(t *testing.T) {
 		"not those that are there":        {func(s *standing) { s.node("a", false); s.node("b", false) }, 1},
 		"none of too many":                {func(s *standing) { s.node("a", false); s.node("b", false); s.node("c", false); s.node("d", false) }, 0},
 		"those that leave anew":           {func(s *standing) { s.node("a", false); s.node("b", true) }, 2},
-		"not while the pool is not ready": {func(s *standing) { s.Pools[1].Held = "not ready" }, 0},
+		"not while the pool is not ready": {func(s *standing) { s.Pools[1].Held.Code = reason.NotReady }, 0},
 		"within the limit":                {func(s *standing) { s.Pools[1].Limits = []model.Amount{{Name: model.Nodes, Value: 2}} }, 2},
 		"within it, those that leave too": {func(s *standing) {
 			s.Pools[1].Limits = []model.Amount{{Name: model.Nodes, Value: 3}}

@@ -63,6 +63,8 @@ type PoolVerdict struct {
 	// closest, and Daemons what the pool's daemons take there of Reason.Where.
 	Reason  Reason
 	Nearest string
+	// Unready is set with PoolNotReady and PoolLimitsAwaited.
+	Unready Unready `json:",omitzero"`
 	Daemons int64
 	// Missing counts offerings that would do in every respect and are out of stock; Absent is the
 	// instance type of the cheapest of them.

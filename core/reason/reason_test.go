@@ -129,8 +129,8 @@ func TestPoolVerdictText(t *testing.T) {
 			PoolVerdict{Reason: Reason{Code: TypeIncompatible}},
 			"no instance type met the scheduling requirements or had enough resources or had a required offering; the pool has no offerings",
 		},
-		"a pool that is not ready":          {PoolVerdict{Reason: Reason{Code: PoolNotReady, Detail: "is being deleted"}}, "is being deleted"},
-		"a pool whose limits pods wait for": {PoolVerdict{Reason: Reason{Code: PoolLimitsAwaited}}, "pods wait for what its limits leave"},
+		"a pool that is not ready":          {PoolVerdict{Reason: Reason{Code: PoolNotReady}, Unready: Unready{Code: PoolDeleted}}, "is being deleted"},
+		"a pool whose limits pods wait for": {PoolVerdict{Reason: Reason{Code: PoolLimitsAwaited}, Unready: Unready{Code: PoolLimitsAwaited}}, "pods wait for what its limits leave"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -149,7 +149,7 @@ func TestEveryCodeHasWords(t *testing.T) {
 		OfferingUnavailable, InsufficientRoom, HostPortTaken, MinimumNotMet, LimitReached, Spread, Affinity, AntiAffinity, ReservationTaken, PriceCeiling, None,
 	}
 	for _, c := range codes {
-		v := PoolVerdict{Pool: "p", Listed: 1, Reason: Reason{Code: c, Detail: "detail of it"}}
+		v := PoolVerdict{Pool: "p", Listed: 1, Reason: Reason{Code: c, Detail: "detail of it"}, Unready: Unready{Code: PoolDeleted}}
 		if text := v.Text(); !strings.Contains(text, " ") || strings.Contains(text, string(c)+";") && c != None {
 			t.Errorf("%q reads %q", c, text)
 		}
@@ -207,7 +207,7 @@ func TestVerdictIsBoundedWhateverItHolds(t *testing.T) {
 		long := rapid.StringN(0, 400, 3000)
 		for i := range v.Pools {
 			if i%7 == 0 {
-				v.Pools[i].Reason = Reason{Code: PoolNotReady, Detail: long.Draw(t, "detail")}
+				v.Pools[i].Reason, v.Pools[i].Unready = Reason{Code: PoolNotReady}, Unready{Code: NotReady, Message: long.Draw(t, "message")}
 			}
 		}
 		if rapid.Bool().Draw(t, "general") {
@@ -227,8 +227,10 @@ func TestVerdictIsBoundedWhateverItHolds(t *testing.T) {
 func TestAPoolThatWouldLetThePodInComesFirst(t *testing.T) {
 	t.Parallel()
 	v := manyPools(60)
-	unready := Reason{Code: PoolNotReady, Detail: "not ready: no subnets"}
-	v.Pools = append(v.Pools, PoolVerdict{Pool: "strange", Reason: unready}, PoolVerdict{Pool: "own", Reason: unready, Suits: true})
+	unready := PoolVerdict{Pool: "strange", Reason: Reason{Code: PoolNotReady}, Unready: Unready{Code: NotReady, Message: "no subnets"}}
+	suitable := unready
+	suitable.Pool, suitable.Suits = "own", true
+	v.Pools = append(v.Pools, unready, suitable)
 	text := v.Text()
 	if !strings.Contains(text, "pool own: not ready: no subnets") || strings.Contains(text, "pool strange") {
 		t.Errorf("got %s", text)

@@ -12,10 +12,8 @@ import (
 // Text is the obstacle in words, without the funnel.
 func (r Reason) Text() string {
 	switch r.Code {
-	case PodRefused, PoolNotReady:
+	case PodRefused:
 		return r.Detail
-	case PoolLimitsAwaited:
-		return "pods wait for what its limits leave"
 	case NoPools:
 		return "there is no pool that nodes may be bought from"
 	case TaintNotTolerated:
@@ -101,6 +99,8 @@ func (v *PoolVerdict) OutOfStock() string {
 
 func (v *PoolVerdict) refusal() string {
 	switch v.Reason.Code {
+	case PoolNotReady, PoolLimitsAwaited:
+		return v.Unready.Text()
 	case TypeIncompatible, NoOffering, OfferingUnavailable, InsufficientRoom:
 		return v.Met.sentence() + v.typo()
 	case LimitReached:

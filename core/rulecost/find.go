@@ -173,7 +173,7 @@ func (f *finder) ofPools() {
 	lightest, several := f.lightest()
 	for p := range f.s.Pools {
 		pool := &f.s.Pools[p]
-		if pool.Unready != "" {
+		if !pool.MayLaunch() {
 			continue
 		}
 		note := func(kind Kind, key string) {
@@ -199,7 +199,7 @@ func (f *finder) lightest() (weight int32, several bool) {
 	first := true
 	for i := range f.s.Pools {
 		p := &f.s.Pools[i]
-		if p.Unready != "" {
+		if !p.MayLaunch() {
 			continue
 		}
 		several = several || !first && p.Weight != weight

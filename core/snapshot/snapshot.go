@@ -12,6 +12,7 @@ import (
 
 	"tenon/core/catalog"
 	"tenon/core/model"
+	"tenon/core/reason"
 	"tenon/core/requirement"
 )
 
@@ -75,14 +76,12 @@ type Pool struct {
 	Limits []model.Amount `json:"limits,omitempty"`
 	// Catalog is an index into Snapshot.Catalogs.
 	Catalog int `json:"catalog"`
-	// Unready, when not empty, is why the pool may not launch (not Ready, being
-	// deleted, static, unmanaged): its nodes count, but nothing new is bought from it.
-	Unready string `json:"unready,omitempty"`
+	// Unready is why no node may be bought from the pool for pods. The nodes that it has count.
+	Unready reason.Unready `json:"unready,omitzero"`
 	// Replicas is set for static pools: how many nodes they should have.
 	Replicas *int64 `json:"replicas,omitempty"`
-	// Held, when not empty, is why a static pool may not launch its missing replicas; to
-	// pods it is Unready in any case.
-	Held string `json:"held,omitempty"`
+	// Held is why a static pool may not launch its missing replicas. For pods it is Unready in any case.
+	Held reason.Unready `json:"held,omitzero"`
 	// NodePrice is what each node costs an hour beyond its machine: licences, agents, addresses.
 	NodePrice model.Money `json:"nodePrice,omitempty"`
 	// PriceCeiling is how many hundredths of the price of what would do a new node may cost where
@@ -91,6 +90,12 @@ type Pool struct {
 	// Consolidation is when its nodes may be given up.
 	Consolidation Consolidation `json:"consolidation,omitzero"`
 }
+
+// MayLaunch reports whether nodes may be bought from the pool for pods.
+func (p *Pool) MayLaunch() bool { return p.Unready.Code == reason.None }
+
+// MayReplenish reports whether the pool is static and its missing replicas may be launched.
+func (p *Pool) MayReplenish() bool { return p.Replicas != nil && p.Held.Code == reason.None }
 
 // Node is an existing node, or a claim whose node is not there yet.
 type Node struct {

@@ -12,6 +12,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	karpenterv1alpha1 "tenon/api/karpenter/v1alpha1"
 	"tenon/core/catalog"
+	"tenon/core/reason"
 	"tenon/core/snapshot"
 	"tenon/internal/owner"
 )
@@ -96,8 +97,8 @@ func (b *builder) addPools() {
 	for i, pool := range pools {
 		translated := b.t.Pool(pool)
 		found, err := b.catalogOf(pool)
-		if err != nil && translated.Unready == "" {
-			translated.Unready = err.Error()
+		if err != nil && translated.MayLaunch() {
+			translated.Unready = reason.Unready{Code: reason.CatalogFailed, Message: err.Error()}
 		}
 		if found == nil {
 			found = &noCatalog

@@ -2,8 +2,6 @@ package ingest
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"maps"
 	"strings"
 
@@ -12,12 +10,13 @@ import (
 
 	"tenon/api/condition"
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/reason"
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
 )
 
-// Pool translates a pool, without its catalogue: the caller sets Catalog, or Unready if
-// there is none.
+// Pool translates a pool without its catalogue. The caller sets Catalog, or Unready if the pool
+// has none.
 func (t *Translator) Pool(pool *karpenterv1.NodePool) snapshot.Pool {
 	template := &pool.Spec.Template
 	labels := t.poolLabels(pool)
@@ -42,14 +41,12 @@ func (t *Translator) Pool(pool *karpenterv1.NodePool) snapshot.Pool {
 	}
 	own, parsed := t.options.Vocabulary.Parse(poolEntries(template.Spec.Requirements)...)
 	out.Requirements = out.Requirements.Intersect(own)
-	problem := t.unready(pool, parsed)
-	switch {
-	case problem != nil && pool.IsStatic():
-		out.Unready, out.Held = problem.Error(), problem.Error()
-	case problem != nil:
-		out.Unready = problem.Error()
-	case pool.IsStatic():
-		out.Unready = "is static: its nodes follow spec.replicas, not the pods"
+	out.Unready = t.unready(pool, parsed)
+	if pool.IsStatic() {
+		out.Held = out.Unready
+		if out.MayLaunch() {
+			out.Unready.Code = reason.PoolStatic
+		}
 	}
 	return out
 }
@@ -80,24 +77,21 @@ func poolEntries(list []karpenterv1.Requirement) []requirement.Entry {
 	return out
 }
 
-// unready is why nothing may be bought from the pool, nil if that is not so.
-func (t *Translator) unready(pool *karpenterv1.NodePool, parsed error) error {
+// unready is why no node may be bought from the pool, but for what static pools are.
+func (t *Translator) unready(pool *karpenterv1.NodePool, parsed error) reason.Unready {
 	ref := pool.Spec.Template.Spec.NodeClassRef
 	switch {
 	case ref == nil:
-		return errors.New("spec.template.spec.nodeClassRef is missing")
+		return reason.Unready{Code: reason.NodeClassRefMissing}
 	case t.options.Managed != nil && !t.options.Managed(ref.Group, ref.Kind):
-		return fmt.Errorf("its node class is of a kind that is not managed here: %s in group %s", ref.Kind, ref.Group)
+		return reason.Unready{Code: reason.NodeClassUnmanaged, Kind: ref.Kind, Group: ref.Group}
 	case pool.DeletionTimestamp != nil:
-		return errors.New("is being deleted")
+		return reason.Unready{Code: reason.PoolDeleted}
 	}
-	if err := t.CheckPool(pool); err != nil {
-		return err
+	if err := cmp.Or(t.CheckPool(pool), parsed); err != nil {
+		return reason.Unready{Code: reason.PoolInvalid, Message: err.Error()}
 	}
-	if parsed != nil {
-		return parsed
-	}
-	return t.checkReady(pool)
+	return t.judged(pool)
 }
 
 // CheckPool is the run-time validation of a pool.
@@ -114,22 +108,22 @@ func causes(pool *karpenterv1.NodePool) string {
 	return strings.Join(out, "; ")
 }
 
-// checkReady believes what the status says. A manifest says nothing, and a pool that
-// has not been judged yet counts as ready there.
-func (t *Translator) checkReady(pool *karpenterv1.NodePool) error {
+// judged is what the status says. A manifest has no status: a pool that no controller has judged
+// counts as ready there.
+func (t *Translator) judged(pool *karpenterv1.NodePool) reason.Unready {
 	for _, c := range pool.Status.Conditions {
 		if c.Type != condition.Ready {
 			continue
 		}
 		switch {
 		case c.Status == metav1.ConditionTrue:
-			return nil
+			return reason.Unready{}
 		case c.Status == metav1.ConditionFalse || !t.options.Files:
-			return fmt.Errorf("not ready: %s", cmp.Or(causes(pool), c.Message, c.Reason, "no reason given"))
+			return reason.Unready{Code: reason.NotReady, Message: cmp.Or(causes(pool), c.Message, c.Reason, "no reason given")}
 		}
 	}
 	if t.options.Files {
-		return nil
+		return reason.Unready{}
 	}
-	return errors.New("not ready: awaiting reconciliation")
+	return reason.Unready{Code: reason.PoolUnjudged}
 }

@@ -11,6 +11,7 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/catalog"
+	"tenon/core/reason"
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
 )
@@ -51,7 +52,7 @@ spec:
 	check(t, "taints", fmt.Sprint(got.Taints, got.StartupTaints), "[dedicated=x:NoSchedule] [cni:NoExecute]")
 	check(t, "limits, zero among them", got.Limits, "[{cpu 1500} {memory 1073741824} {nodes 3} {nvidia.com/gpu 0}]")
 	check(t, "weight", got.Weight, 10)
-	check(t, "unready", got.Unready, "")
+	check(t, "unready", got.Unready, reason.Unready{})
 }
 
 func TestUnreadyPools(t *testing.T) {
@@ -76,7 +77,7 @@ func TestUnreadyPools(t *testing.T) {
 			live, file := fromCluster(t), fromFiles(t)
 			live.Managed = func(_, kind string) bool { return kind == "EC2NodeClass" }
 			file.Managed = live.Managed
-			for where, got := range map[string]string{tc.cluster: onlyPool(t, build(t, live, tc.text)).Unready, tc.files: onlyPool(t, build(t, file, tc.text)).Unready} {
+			for where, got := range map[string]string{tc.cluster: onlyPool(t, build(t, live, tc.text)).Unready.Text(), tc.files: onlyPool(t, build(t, file, tc.text)).Unready.Text()} {
 				if where == "" && got != "" || !strings.Contains(got, where) {
 					t.Errorf("got %q, want %q", got, where)
 				}
@@ -106,7 +107,7 @@ func TestCatalogs(t *testing.T) {
 	var got []string
 	for _, p := range s.Pools {
 		kinds := len(s.Catalogs[p.Catalog].Types)
-		got = append(got, fmt.Sprintf("%s: %d %q", p.Name, kinds, p.Unready))
+		got = append(got, fmt.Sprintf("%s: %d %q", p.Name, kinds, p.Unready.Text()))
 	}
 	check(t, "pools, by name", strings.Join(got, "; "), `four: 1 ""; one: 2 ""; three: 0 "node class default was not given"; two: 2 ""`)
 	check(t, "catalogues", len(s.Catalogs), 3)

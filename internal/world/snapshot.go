@@ -7,6 +7,7 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/catalog"
+	"tenon/core/reason"
 	"tenon/core/snapshot"
 	"tenon/core/wait"
 	"tenon/internal/ingest"
@@ -183,13 +184,13 @@ func (w *World) addPools(out *snapshot.Snapshot, market map[string]Sale) {
 	for _, p := range pools {
 		pool := w.translator.Pool(p)
 		sale := market[p.Name]
-		if sale.Err != nil && pool.Unready == "" {
-			pool.Unready = sale.Err.Error()
+		if sale.Err != nil && pool.MayLaunch() {
+			pool.Unready = reason.Unready{Code: reason.CatalogFailed, Message: sale.Err.Error()}
 		}
 		if sale.Catalog == nil {
 			sale.Catalog = &nothing
-			if pool.Unready == "" {
-				pool.Unready = "there is no catalogue of instance types for it"
+			if pool.MayLaunch() {
+				pool.Unready.Code = reason.CatalogMissing
 			}
 		}
 		at, ok := stored[sale.Catalog]

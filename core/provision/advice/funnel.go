@@ -36,10 +36,12 @@ type Pools struct {
 // furthest speaks. It returns that alternative's number, or -1.
 func (d *Pools) Verdict(p int, rq *Request) (reason.PoolVerdict, int) {
 	pool := &d.Snapshot.Pools[p]
-	if pool.Unready != "" {
-		return reason.PoolVerdict{
-			Pool: pool.Name, Reason: reason.Reason{Code: reason.PoolNotReady, Detail: pool.Unready}, Suits: d.suits(p, rq),
-		}, -1
+	if !pool.MayLaunch() {
+		code := reason.PoolNotReady
+		if pool.Unready.Code == reason.PoolLimitsAwaited {
+			code = pool.Unready.Code
+		}
+		return reason.PoolVerdict{Pool: pool.Name, Reason: reason.Reason{Code: code}, Unready: pool.Unready, Suits: d.suits(p, rq)}, -1
 	}
 	best, at := reason.PoolVerdict{}, -1
 	for i := range rq.Variant.Alternatives {

@@ -43,7 +43,7 @@ func Replicas(s *snapshot.Snapshot, reserved map[string]int64) []plan.Claim {
 // missing is how many nodes a static pool may launch now: up to its replicas without those
 // that are leaving, and no more than its limit on nodes bears with them.
 func missing(s *snapshot.Snapshot, pool *snapshot.Pool) int64 {
-	if pool.Replicas == nil || pool.Held != "" {
+	if !pool.MayReplenish() {
 		return 0
 	}
 	running, leaving := int64(0), int64(0)

@@ -81,7 +81,7 @@ func New(s snapshot.Sorted, p *plan.Plan, compiled *feasible.Compiled) *Fleet {
 	}
 	f.alike = make([]string, len(f.limits))
 	for p := range f.alike {
-		if pool := &f.Snapshot.Pools[p]; pool.Unready == "" && len(pool.Limits) == 0 {
+		if pool := &f.Snapshot.Pools[p]; pool.MayLaunch() && len(pool.Limits) == 0 {
 			f.alike[p] = f.sp.Range(p)
 		}
 	}

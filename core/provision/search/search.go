@@ -123,7 +123,7 @@ func (d *Search) somewhere(v *feasible.Variant, need []int64) bool {
 func TiersOf(s *snapshot.Snapshot) [][]int {
 	var tiers [][]int
 	for p := range s.Pools { // sorted by weight
-		if s.Pools[p].Unready != "" {
+		if !s.Pools[p].MayLaunch() {
 			continue
 		}
 		last := len(tiers) - 1

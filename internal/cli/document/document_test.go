@@ -80,7 +80,7 @@ func small() Planned {
 		Sought: true,
 		Pools: []reason.PoolVerdict{
 			{Pool: "default", Listed: 3, Funnel: []reason.Step{{Code: reason.TaintNotTolerated}}, Reason: reason.Reason{Code: reason.TaintNotTolerated, Where: "a:NoSchedule"}},
-			{Pool: "other", Reason: reason.Reason{Code: reason.PoolNotReady, Detail: "is being deleted"}},
+			{Pool: "other", Reason: reason.Reason{Code: reason.PoolNotReady}, Unready: reason.Unready{Code: reason.PoolDeleted}},
 		},
 		Remedy: &reason.Remedy{Change: reason.Tolerate, Pool: "default", Where: "a:NoSchedule", InstanceType: "m5.large", Price: 96_000},
 	}

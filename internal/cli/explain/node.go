@@ -108,9 +108,9 @@ func (e *explainer) pool(name string) error {
 
 func (e *explainer) aboutPool(p *snapshot.Pool) {
 	e.a.State = "Ready"
-	if p.Unready != "" {
+	if !p.MayLaunch() {
 		e.a.State, e.a.Code = "Unready", string(reason.PoolNotReady)
-		e.a.say("why", "nothing is bought from it: %s", p.Unready)
+		e.a.say("why", "nothing is bought from it: %s", p.Unready.Text())
 	}
 	nodes, price, use := 0, model.Money(0), model.Resources{}
 	for i := range e.s.Nodes {

@@ -222,8 +222,8 @@ func (j *job) remark(s *snapshot.Snapshot, m provider.Market) {
 		j.note("there is no NodePool: nothing can be bought")
 	}
 	for i := range s.Pools {
-		if replenished := s.Settings.StaticCapacity && s.Pools[i].Replicas != nil && s.Pools[i].Held == ""; s.Pools[i].Unready != "" && !replenished {
-			j.note("pool %s is left out: %s", s.Pools[i].Name, s.Pools[i].Unready)
+		if p := &s.Pools[i]; !p.MayLaunch() && !(s.Settings.StaticCapacity && p.MayReplenish()) {
+			j.note("pool %s is left out: %s", p.Name, p.Unready.Text())
 		}
 	}
 	j.notes = append(j.notes, m.Remarks()...)

@@ -72,7 +72,7 @@ func tooLarge() *reason.Verdict {
 			Reason: reason.Reason{Code: reason.InsufficientRoom, Where: "nvidia.com/gpu", Want: 8}},
 		{Pool: "gpu", Listed: 64, Funnel: []reason.Step{{Code: reason.TaintNotTolerated}},
 			Reason: reason.Reason{Code: reason.TaintNotTolerated, Where: "nvidia.com/gpu=true:NoSchedule"}},
-		{Pool: "old", Reason: reason.Reason{Code: reason.PoolNotReady, Detail: "is being deleted"}},
+		{Pool: "old", Reason: reason.Reason{Code: reason.PoolNotReady}, Unready: reason.Unready{Code: reason.PoolDeleted}},
 	}}
 	v.Remedy = &reason.Remedy{Change: reason.Tolerate, Pool: "gpu", Where: "nvidia.com/gpu=true:NoSchedule", InstanceType: "p5.48xlarge", Price: 55_040_000}
 	return v

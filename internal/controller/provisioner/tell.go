@@ -57,9 +57,10 @@ func (l *loop) tellPools(ctx context.Context, s *snapshot.Snapshot) {
 		if pool.Replicas != nil {
 			continue
 		}
-		if pool.Unready != "" {
-			if l.said.fresh("pool "+pool.Name+" "+pool.Unready, s.Now) {
-				reconcile.Log(ctx).Info("ignoring nodepool, not ready", "NodePool", pool.Name, "reason", pool.Unready)
+		if !pool.MayLaunch() {
+			why := pool.Unready.Text()
+			if l.said.fresh("pool "+pool.Name+" "+why, s.Now) {
+				reconcile.Log(ctx).Info("ignoring nodepool, not ready", "NodePool", pool.Name, "reason", why)
 			}
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/reason"
 	"tenon/core/snapshot"
 )
 
@@ -118,8 +119,8 @@ func notePools(note func(string, bool), s *snapshot.Snapshot) {
 		note("taints", len(p.Taints) > 0)
 		note("startup taints", len(p.StartupTaints) > 0)
 		note("limits", len(p.Limits) > 0)
-		note("static pools", p.Replicas != nil && p.Held == "" && s.Settings.StaticCapacity)
-		note("pools that are not ready", p.Unready != "")
+		note("static pools", p.Replicas != nil && p.Held.Code == reason.None && s.Settings.StaticCapacity)
+		note("pools that are not ready", !p.MayLaunch())
 		for r := range p.Requirements.All() {
 			note("minimums", r.MinValues() > 0)
 		}
