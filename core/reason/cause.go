@@ -2,8 +2,8 @@ package reason
 
 import "slices"
 
-// What keeps a node where it is, in the order in which it is asked. First what nodes are,
-// and what forbids to disrupt them.
+// Causes that keep a node, in the order in which they are checked. First, what the node is, and what
+// forbids disrupting it.
 const (
 	NotManaged                  Code = "NotManaged"
 	NodeMissing                 Code = "NodeMissing"    // a claim whose node has not joined
@@ -19,7 +19,7 @@ const (
 	PodDisruptionBudget         Code = "PodDisruptionBudget"         // Where: the budget
 )
 
-// Why what was decided does not hold any more.
+// Why a decision does not hold any more.
 const (
 	PodCame        Code = "PodCame"        // Where: the pod, to a node that goes
 	NodeGone       Code = "NodeGone"       // Where: the node, one that goes
@@ -29,9 +29,10 @@ const (
 	PoolChanged    Code = "PoolChanged"    // Where: the same
 	LimitTaken     Code = "LimitTaken"     // Where: the resource, of which other claims have taken what was left
 	NameTaken      Code = "NameTaken"      // Where: the claim
+	ClaimInvolved  Code = "ClaimInvolved"  // Where: the claim, one of a node that goes
 )
 
-// Why consolidation is not for a node, or not yet.
+// Why consolidation leaves a node alone, or does so for now.
 const (
 	PoolStatic            Code = "PoolStatic"            // Where: the pool
 	ConsolidationDisabled Code = "ConsolidationDisabled" // Where: the pool
@@ -52,7 +53,7 @@ const (
 	NoRoomBeside     Code = "NoRoomBeside" // Where: the pool, whose limits leave no room for a replacement
 )
 
-// What parts of a plan wait for that are not carried out at once: decisions first, then pods, claims and moves.
+// Why parts of a plan wait: decisions first, then pods, claims and moves.
 const (
 	PoolUnjudged  Code = "PoolUnjudged"
 	WorkloadsJoin Code = "WorkloadsJoin"
@@ -86,7 +87,7 @@ const (
 	PodsWithoutOtherPlace Code = "PodsWithoutOtherPlace" // Pods, Have: how many in all
 )
 
-// Cause is what keeps a node, with its operands. Text makes words of it.
+// Cause is what keeps a node, with its operands. Text puts it into words.
 type Cause struct {
 	Code Code
 	// Where names what is concerned; which it is depends on the code.

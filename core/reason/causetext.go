@@ -56,6 +56,7 @@ var withWhere = map[Code]string{
 	PoolChanged:                 "pool %s has changed",
 	LimitTaken:                  "the limit of %s leaves no room",
 	NameTaken:                   "there is a claim %s already",
+	ClaimInvolved:               "NodeClaim is part of another disruption (NodeClaim=%s)",
 	PoolStatic:                  "NodePool %q is static",
 	ConsolidationDisabled:       "NodePool %q has consolidation disabled",
 	PriceUnknown:                "Instance Type %q not found",

@@ -51,14 +51,14 @@ func (d *disruption) beginAll(ctx context.Context, picture world.Picture, chosen
 				continue
 			}
 		}
-		s, err := d.prepare(ctx, picture.Snapshot, each)
+		s, cause, err := d.prepare(ctx, picture.Snapshot, each)
 		if err != nil {
 			d.recordDropped(each, number, err.Error())
 			wrong = append(wrong, err)
 			continue
 		}
-		if s == nil {
-			d.recordDropped(each, number, "a claim, node or pool has changed meanwhile")
+		if cause.Code != reason.None {
+			d.recordDropped(each, number, cause.Text())
 			continue
 		}
 		if err := d.begin(ctx, s, number); err != nil {
@@ -68,8 +68,8 @@ func (d *disruption) beginAll(ctx context.Context, picture world.Picture, chosen
 	return errors.Join(wrong...)
 }
 
-// prepare gathers what a command needs; nil if it is no more to be begun.
-func (d *disruption) prepare(ctx context.Context, s *snapshot.Snapshot, p *plan.Disruption) (*start, error) {
+// prepare gathers what a command needs. The cause says what has changed so that the command must not begin.
+func (d *disruption) prepare(ctx context.Context, s *snapshot.Snapshot, p *plan.Disruption) (*start, reason.Cause, error) {
 	out := &start{plan: p, pods: map[types.UID]bool{}, state: command.State{Now: s.Now, Record: command.Record{
 		ID: d.o.Suffix() + d.o.Suffix(), Reason: p.Reason, Begun: s.Now, Kind: kindOf(p), Savings: p.Savings, Evictions: p.Evictions(),
 	}}}
@@ -80,14 +80,14 @@ func (d *disruption) prepare(ctx context.Context, s *snapshot.Snapshot, p *plan.
 			out.pods[types.UID(s.Pods[pod].UID)] = true
 		}
 		if d.underway.Involve(r.Claim) {
-			return nil, nil
+			return nil, reason.Cause{Code: reason.ClaimInvolved, Where: r.Claim}, nil
 		}
 		l, found, err := execute.ReadLeaver(ctx, d.kit.Client, r.Claim)
 		if err != nil {
-			return nil, err
+			return nil, reason.Cause{}, err
 		}
 		if !found || l.Claim.DeletionTimestamp != nil || l.Node == nil || l.Node.Name != r.Node {
-			return nil, nil
+			return nil, reason.Cause{Code: reason.NodeGone, Where: r.Node}, nil
 		}
 		out.state.Leavers = append(out.state.Leavers, l)
 		record.Claims = append(record.Claims, command.Member{Claim: r.Claim, Pool: r.Pool, Price: r.Price})
@@ -106,9 +106,9 @@ func (d *disruption) prepare(ctx context.Context, s *snapshot.Snapshot, p *plan.
 	}
 	market := d.o.Supply.Of(ctx, d.o.World.Pools())
 	for i := range p.Replacements {
-		order, ok := d.order(&p.Replacements[i], market, record.Begun)
-		if !ok {
-			return nil, nil
+		order, code := d.order(&p.Replacements[i], market, record.Begun)
+		if code != reason.None {
+			return nil, reason.Cause{Code: code, Where: p.Replacements[i].Pool}, nil
 		}
 		out.state.Orders = append(out.state.Orders, order)
 		out.places = append(out.places, world.Place{On: order.Claim.Name, Pods: refsOf(s, p.Replacements[i].Pods)})
@@ -120,7 +120,7 @@ func (d *disruption) prepare(ctx context.Context, s *snapshot.Snapshot, p *plan.
 	for i := range out.state.Orders {
 		out.state.Orders[i].Claim.Annotations[karpenterv1.AnnotationDisruption] = text
 	}
-	return out, nil
+	return out, reason.Cause{}, nil
 }
 
 func refsOf(s *snapshot.Snapshot, pods []snapshot.PodIndex) []world.PodRef {
@@ -146,17 +146,18 @@ func receivers(s *snapshot.Snapshot, p *plan.Disruption) []string {
 	return out
 }
 
-// order is a replacement to be made. Those of static pools come straight from the template.
-func (d *disruption) order(c *plan.Claim, market map[string]world.Sale, begun time.Time) (command.Replacement, bool) {
+// order is a replacement to be made, or the code of what has changed about its pool. Replacements of
+// static pools come straight from the template.
+func (d *disruption) order(c *plan.Claim, market map[string]world.Sale, begun time.Time) (command.Replacement, reason.Code) {
 	pool, found := d.o.World.Pool(c.Pool)
 	if !found {
-		return command.Replacement{}, false
+		return command.Replacement{}, reason.PoolGone
 	}
 	claim := d.intents.ForPlan(pool, c, market[c.Pool].Catalog)
 	if pool.Spec.Replicas != nil {
 		made, err := d.intents.ForPool(pool)
 		if err != nil {
-			return command.Replacement{}, false
+			return command.Replacement{}, reason.PoolChanged
 		}
 		claim = made
 	}
@@ -164,10 +165,10 @@ func (d *disruption) order(c *plan.Claim, market map[string]world.Sale, begun ti
 	if len(c.Pods) > 0 {
 		claim.Annotations[ingest.AnnotationRearranged] = begun.UTC().Format(time.RFC3339)
 	}
-	return command.Replacement{Claim: claim, Pool: pool, Capacity: c.Capacity}, true
+	return command.Replacement{Claim: claim, Pool: pool, Capacity: c.Capacity}, reason.None
 }
 
-// begin writes the command: on the claims, on the nodes, and then its replacements.
+// begin writes the command on the claims and the nodes, and then makes its replacements.
 // When a write fails, everything is taken back, now or by the process that finds it on the objects.
 func (d *disruption) begin(ctx context.Context, s *start, number int64) error {
 	r := &s.state.Record
@@ -187,8 +188,8 @@ func (d *disruption) begin(ctx context.Context, s *start, number int64) error {
 	return nil
 }
 
-// undo takes a command back that could not be begun. What it cannot take back now is found
-// on the objects.
+// undo takes back a command that could not be begun. A later evaluation finds on the objects what could
+// not be taken back now.
 func (d *disruption) undo(ctx context.Context, r *command.Record, cause error) error {
 	state, err := d.state(ctx, d.kit.Uncached(reconcile.AfterOwnWrite), world.Underway{Record: *r})
 	if err == nil {
