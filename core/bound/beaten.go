@@ -32,8 +32,8 @@ func (s *shrinker) keepBins() {
 	}
 }
 
-// placeItems lowers each bin's room to what its items could use of it: no more
-// than all of them together, and a multiple of what all needs are multiples of.
+// placeItems lowers each bin's room to what its items could use of it: at most what all of them need
+// together, rounded down to a multiple of the common divisor of their needs.
 func (s *shrinker) placeItems() {
 	unit := make([]int64, s.in.dims)
 	for _, it := range s.in.items {
@@ -74,8 +74,7 @@ func eachBit(set []uint64, do func(int)) {
 	}
 }
 
-// dropBeaten removes bins that never are the better choice, and joins limited
-// bins that are alike.
+// dropBeaten removes bins that are never the better choice, and joins limited bins that are alike.
 func (s *shrinker) dropBeaten() {
 	order := slices.Clone(s.in.bins)
 	slices.SortStableFunc(order, func(a, b bin) int {
@@ -109,7 +108,7 @@ func (s *shrinker) dropBeaten() {
 	s.in.bins = kept
 }
 
-// beats says that in all dimensions that b holds, k holds no more, as often as one likes.
+// beats reports whether k has no limited stock, is no dearer than b, and holds everything that b holds.
 func beats(k, b *bin) bool {
 	if k.stock >= 0 || k.price > b.price {
 		return false
@@ -127,10 +126,10 @@ func beats(k, b *bin) bool {
 	return true
 }
 
-// maxRows is how many rows of limited stock the master may have. More bins than
-// that share rows by likeness, which relaxes the master but not the proof: the
-// bound is computed with every bin's own stock. Patterns then promise more than the bins
-// have: with rows for 96 of 191 nodes, prices were 1.08 of the bound and not 1.001.
+// maxRows is how many rows of limited stock the master may have. If there are more bins, similar ones share
+// a row. That relaxes the master but not the proof: the bound is computed with every bin's own stock.
+// Patterns may then use more than the bins have: with rows for 96 of 191 nodes, prices were 1.08 of the
+// bound instead of 1.001.
 const maxRows = 320
 
 func (s *shrinker) addRows() {

@@ -27,7 +27,7 @@ type Item struct {
 type Bin struct {
 	// Room is what pods can use, after the share of daemons.
 	Room []int64
-	// Price is in millionths per hour; 0 for what is paid already.
+	// Price is in millionths per hour; 0 for a bin that is paid for already.
 	Price int64
 	// Stock is how many such bins there are, or -1 for any number.
 	Stock int64
@@ -35,9 +35,8 @@ type Bin struct {
 
 // Budget limits the effort.
 type Budget struct {
-	// Steps are elementary operations, about a nanosecond each on a current
-	// machine. The work stops at the first convenient place after them; a first
-	// valid bound is always computed. More steps never give a lower bound.
+	// Steps are elementary operations, about a nanosecond each on a current machine. Solve stops soon after
+	// they are spent, but always computes a first valid bound. More steps never give a lower bound.
 	Steps int64
 }
 
@@ -45,10 +44,9 @@ type Budget struct {
 type Result struct {
 	// Bound is proven: no integral solution costs less. Millionths per hour.
 	Bound int64
-	// Relaxed is the price of Patterns. With more steps it falls and the bound
-	// rises until they meet. They may pass each other if very many bins have a
-	// limited stock, since like ones then share one, and if there are so few pods
-	// that the bound is the price of the best whole packing.
+	// Relaxed is the price of Patterns. With more steps it falls and the bound rises until they meet. The
+	// bound may exceed the price in two cases: very many bins have a limited stock, so that similar ones
+	// share a row, or there are so few pods that the bound is the price of the best whole packing.
 	Relaxed int64
 	// Dual holds for each item the price of one more such pod, at least 0.
 	Dual []float64

@@ -227,8 +227,8 @@ func (b *brancher) dive(k int, value float64) {
 			b.dive(k+1, value+float64(float64(x)*c.value))
 		}
 		b.put(k, -x)
-		// With linear bounds all that follows is hopeless too: each further pod
-		// (or each pod less) costs its gain.
+		// The bounds are linear, so all that follows is hopeless too: each pod more (or less) costs its
+		// gain.
 		if !b.full || stop && low == (c.gain < 0) && b.stairs.dim < 0 {
 			return
 		}

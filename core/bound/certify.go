@@ -61,9 +61,9 @@ func (c *certificate) scaled() []float64 {
 	return out
 }
 
-// payable rounds a proven price up to what bins can cost together: every fleet costs a
-// multiple of what all prices are multiples of. Without it a bound that is exact but
-// for the rounding of the proof would stay a hair below the price of the best fleet.
+// payable rounds a proven price up to the next price that a fleet can have: the price of every fleet is a
+// multiple of the common divisor of all prices. Otherwise the rounding of the proof would leave an exact
+// bound slightly below the price of the best fleet.
 func (in *instance) payable(proof float64) int64 {
 	unit := int64(0)
 	for i := range in.bins {
@@ -76,9 +76,9 @@ func (in *instance) payable(proof float64) int64 {
 	return max(exact, in.nearlyPayable(proof))
 }
 
-// nearlyPayable does the same where prices are multiples of something but for rounding: a
-// fleet of k bins then costs a multiple of the unit but for k errors. A fleet of so many
-// bins that this says nothing costs more than what is claimed anyway.
+// nearlyPayable does the same where prices are multiples of something but for rounding: a fleet of k bins
+// then costs a multiple of the unit but for k errors. With so many bins that the errors add up to a unit,
+// the fleet costs more than the claimed price anyway.
 func (in *instance) nearlyPayable(proof float64) int64 {
 	least, most := math.Inf(1), 0.0
 	for i := range in.bins {

@@ -125,8 +125,8 @@ func lower(keep float64) float64 {
 	return float64(keep * 0.4)
 }
 
-// closed says that master and bound have met. Where bins share rows of stock the
-// master may be cheaper than what can be proven, and says nothing.
+// closed reports whether master and bound have met. If bins share rows of stock, the master may be cheaper
+// than any provable price; then the comparison says nothing.
 func (g *generator) closed() bool {
 	if g.in.shared {
 		return g.master.total() < 1
@@ -134,7 +134,7 @@ func (g *generator) closed() bool {
 	return g.gap() <= g.level.tolerance
 }
 
-// widen opens the corridor further, and reports whether that was still to be done.
+// widen opens the corridor further. It reports false if the corridor was fully open already.
 func (g *generator) widen() bool {
 	switch {
 	case g.width > lastWidth:
@@ -152,9 +152,8 @@ func (g *generator) gap() float64 {
 	return (g.master.total() - g.proof) / max(g.proof, 1e-9)
 }
 
-// aim is by how much a filling should be worth more than its bin. Where none is,
-// the gap shrinks to that; aiming for much less than the gap would waste effort
-// on fillings that hardly matter.
+// aim is by how much a filling should be worth more than its bin. If there is no such filling, the gap
+// shrinks to aim. A much smaller aim would waste effort on fillings that hardly matter.
 func (g *generator) aim() float64 {
 	return min(0.01, max(worthTolerance, g.gap()/3))
 }

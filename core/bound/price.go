@@ -36,9 +36,9 @@ const (
 	done           // searched for whole fillings
 )
 
-// examine looks closer at whichever view has the highest bound for its price,
-// since that one limits what the prices prove, until it has been searched; then
-// at others, until there are enough new columns to work with.
+// examine looks more closely at the view with the highest bound for its price, because that view limits
+// what the prices prove. Once that view has been searched, examine goes on with others until there are
+// enough new columns.
 func (g *generator) examine(now []float64) {
 	searched, looks, misses := 1+worthTolerance, 0, 0
 	for {

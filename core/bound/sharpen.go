@@ -2,12 +2,11 @@ package bound
 
 import "math"
 
-// sharpen raises the proof where searches for whole fillings do not finish. It tests
-// prices against a table that knows the exact worth of small bins, and against the linear
-// relaxation of fillings for the others. The master gets columns of both kinds, so that
-// its price falls to what can be proven. Such columns are no patterns to pack by: the
-// result has to be taken before. Where bins are limited it does nothing: each would have
-// to be looked at on its own.
+// sharpen raises the proof where searches for whole fillings do not finish. It tests prices against a table
+// that knows the exact worth of small bins, and against the linear relaxation of fillings for the others.
+// The master gets columns of both kinds, so that its price falls to what can be proven. Such columns are no
+// patterns to pack by: the result has to be taken before. It does nothing for limited bins, because it
+// would have to examine each of them separately.
 func (g *generator) sharpen(steps int64) {
 	if g.in.rows > 0 || g.gap() <= worthSharpening {
 		return

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// table knows what bins are worth at most when pods are whole: dynamic programming over
-// the room in two dimensions, once for all bins small enough. It leaves out what can
-// only lower a filling's worth: other dimensions, limits of items, caps above one, where
-// items may go. What it says is a proof for any bin.
+// table holds an upper bound on what a bin is worth when pods are whole, by dynamic programming over the
+// room in two dimensions, once for all bins that are small enough. It ignores everything that can only
+// lower a filling's worth: other dimensions, limits of items, caps above one, and where items may go. So
+// its bounds hold for every bin.
 //
 // Room is counted in units. Needs and room are rounded down to whole units, which also
 // can only raise the worth.

@@ -5,8 +5,8 @@ const (
 	tinyNodes = 1_500_000
 )
 
-// solveTiny returns the price of the best packing if there are so few pods that
-// it can be found outright, or else 0. No relaxation is as tight as that.
+// solveTiny returns the price of the best packing if there are so few pods that it can be found outright,
+// or else 0. No relaxation gives a tighter bound.
 func (g *generator) solveTiny() int64 {
 	pods := int64(0)
 	for i := range g.in.items {

@@ -8,9 +8,9 @@ import (
 	"tenon/core/snapshot"
 )
 
-// checkWeights: "a pool of higher weight is asked first". A claim of a lower pool needs
-// one pod that no higher pool could have taken; others may fill it up. Pods that rules
-// between pods or preferences concern are given the benefit of the doubt.
+// checkWeights: "a pool of higher weight is asked first". A claim of a lower pool needs one pod that no
+// higher pool could have taken; other pods may fill it up. The check ignores pods with preferences or rules
+// between pods.
 func checkWeights(e *state, f *finding) {
 	for _, n := range e.nodes {
 		if n.claim == nil || len(n.placed) == 0 {
@@ -68,8 +68,8 @@ func checkOverlooked(e *state, f *finding) {
 	}
 }
 
-// pricesMatter reports whether pods may wait for a better price. These keep their preferences and their pool:
-// they had a place without giving one up.
+// pricesMatter reports whether pods may wait for a better price. Such pods keep their preferences and their
+// pool, because they had a place without giving any of them up.
 func (e *state) pricesMatter() bool {
 	return slices.ContainsFunc(e.s.Pools, func(p snapshot.Pool) bool { return p.PriceCeiling > 0 })
 }
@@ -106,8 +106,8 @@ func (e *state) hasPreferences(pod snapshot.PodIndex) bool {
 	return len(t.Preferred)+len(t.PreferredAffinity)+len(t.PreferredAntiAffinity)+len(t.Spreads) > 0
 }
 
-// couldJoin tries the pod on a node of the final state with the very checks that judge
-// plans. Nodes of claims must hold it under every offer.
+// couldJoin tries the pod on a node of the final state with the same checks that judge plans. Nodes of
+// claims must hold it under every offer.
 func (e *state) couldJoin(n *node, pod snapshot.PodIndex) bool {
 	withPod := *n
 	withPod.placed = append(slices.Clone(n.placed), pod)

@@ -9,8 +9,9 @@ import (
 	"tenon/core/snapshot"
 )
 
-// checkCeilings: while the cheapest offering that would hold a claim's pods is out of stock, the node
-// costs no more than so many times its price, as the pool says. What a buffer gets has no pods to ask.
+// checkCeilings: while the cheapest offering that would hold a claim's pods is out of stock, the node costs
+// no more than the pool's multiple of that offering's price. Claims for buffers have no pods and are not
+// checked.
 func checkCeilings(e *state, f *finding) {
 	for _, n := range e.nodes {
 		if n.claim == nil || n.claim.Spare || n.pool.PriceCeiling == 0 {
@@ -23,9 +24,9 @@ func checkCeilings(e *state, f *finding) {
 	}
 }
 
-// usual is the least price, in stock or out of stock, for which a node of the pool could hold the
-// claim's pods, and whether it is in stock. Reservations are paid for before and measure nothing. Where
-// rules between pods or preferences choose among zones and types, what the claim asks for says what they chose.
+// usual is the least price, in stock or out of stock, for which a node of the pool could hold the claim's
+// pods, and whether it is in stock. Reservations are already paid for and do not count. If rules between
+// pods or preferences chose zones and types, the claim's requirements say which.
 func (e *state) usual(n *node) (least model.Money, inStock bool) {
 	probe := &node{name: n.name, claim: &plan.Claim{}, pool: n.pool, taints: n.pool.Taints, placed: n.placed}
 	if slices.ContainsFunc(n.placed, func(pod snapshot.PodIndex) bool { return e.hasPodRules(pod) || e.hasPreferences(pod) }) {

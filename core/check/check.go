@@ -1,15 +1,14 @@
-// Package check verifies finished plans, slowly and obviously, so that the packer need
-// not be believed.
+// Package check verifies finished plans, slowly and with simple code, so that nothing depends on the packer
+// being right.
 //
 // It builds the cluster as it will be once a plan has been carried out and asks of it
 // every question that Kubernetes, the pools and the plan itself raise, one by one and
 // from the start. Where the cloud may choose among several offers for a claim, every
 // rule must hold for every choice.
 //
-// The package shares no code with those that make plans (core/pack, core/feasible,
-// core/topology, core/shape), only the values that both speak about. It must stay that
-// way: a verifier that asks the suspect is none. Preferences are not rules and are not
-// looked at.
+// The package shares no code with those that make plans (core/pack, core/feasible, core/topology,
+// core/shape), only the values that both speak about. It must stay that way: otherwise a mistake in shared
+// code would hide itself. Preferences are not rules and are not looked at.
 package check
 
 import (
@@ -70,13 +69,13 @@ const (
 	BufferRoom       Rule = "BufferRoom"       // a buffer's pods are not accounted for, each once
 )
 
-// Advice is about plans that Kubernetes would accept and that still serve badly.
+// Advice is about plans that Kubernetes would accept but that serve their pods badly.
 const (
 	Weight     Rule = "Weight"     // a pool was asked although one of higher weight would do
 	Overlooked Rule = "Overlooked" // a pod is unplaced although there is a place for it
 )
 
-// IsAdvice tells rules apart that make a plan poor rather than wrong.
+// IsAdvice reports whether breaking the rule makes a plan poor rather than wrong.
 func (r Rule) IsAdvice() bool { return r == Weight || r == Overlooked }
 
 // Violation is one rule that a plan breaks, with what is needed to see it.
@@ -114,8 +113,7 @@ func (v Violation) String() string {
 	return b.String()
 }
 
-// Plan lists all that is wrong with p as an answer to s, in a fixed order; nothing, if
-// nothing is. Advice comes last.
+// Plan lists everything that is wrong with p as an answer to s, in a fixed order. Advice comes last.
 func Plan(s *snapshot.Snapshot, p *plan.Plan) []Violation {
 	f := &finding{}
 	checkRooms(s, p, f)
@@ -123,7 +121,7 @@ func Plan(s *snapshot.Snapshot, p *plan.Plan) []Violation {
 	checkAccounts(s, p, f)
 	end := finish(s, p, f)
 	if end == nil {
-		return f.list // names that mean nothing: no final state to judge
+		return f.list // the plan has unknown names: there is no final state to judge
 	}
 	for _, n := range end.nodes {
 		end.checkEachPod(n, f)

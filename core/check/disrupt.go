@@ -20,14 +20,14 @@ const (
 	DisruptionBudget  Rule = "DisruptionBudget"  // of the pool
 	RolloutPace       Rule = "RolloutPace"       // of the pool: more drifted nodes than may go now
 	DearerReplacement Rule = "DearerReplacement" // every choice of the cloud must be cheaper
-	NodePassing       Rule = "NodePassing"       // takes pods that stay, though it would be empty soon
+	NodePassing       Rule = "NodePassing"       // takes pods that stay, although it would be empty soon
 	SpotForSpot       Rule = "SpotForSpot"       // without the gate for it
 	SavingsWrong      Rule = "SavingsWrong"      // differ from what nodes and offers cost
 	ProspectMissing   Rule = "ProspectMissing"   // a node without an answer
 )
 
-// checkDisruptions judges what a plan gives up: what may be given up, by the objects
-// themselves, and then the cluster in which all of it has been done, as any other plan.
+// checkDisruptions judges the disruptions of a plan: first whether each node may be given up, then, like
+// any other plan, the cluster in which all disruptions have been carried out.
 func checkDisruptions(s *snapshot.Snapshot, p *plan.Plan, f *finding) {
 	if len(p.Prospects) > 0 && len(p.Prospects) != len(s.Nodes) {
 		f.note(Violation{Rule: ProspectMissing, Have: int64(len(p.Prospects)), Want: int64(len(s.Nodes))})
@@ -86,7 +86,7 @@ func newJudge(s *snapshot.Snapshot, p *plan.Plan, f *finding) *judge {
 	return j
 }
 
-// waived: pods on a node whose removal is bounded in time cannot hold it once it drifted.
+// waived reports whether pods cannot hold the node: it has drifted, and its removal is bounded in time.
 func waived(d *plan.Disruption, n *snapshot.Node) bool {
 	return d.Reason == plan.Drifted && n.Life.Bounded
 }
@@ -153,8 +153,8 @@ func (j *judge) poolOf(n *snapshot.Node) *snapshot.Pool {
 	return nil
 }
 
-// checkMoves: a pod that comes back has a place, on a node that stays; and if there is an order of
-// evictions, it is one of these pods and of no others.
+// checkMoves: a pod that comes back has a place on a node that stays. An order of evictions lists exactly
+// these pods.
 func (j *judge) checkMoves(d *plan.Disruption) {
 	if len(d.Evict) > 0 && !slices.Equal(slices.Sorted(slices.Values(d.Evict)), slices.Sorted(slices.Values(placedBy(d)))) {
 		j.f.note(Violation{Rule: PodUninvited, Node: d.Nodes[0].Node, Detail: "the order of evictions has other pods than those that move"})
@@ -194,8 +194,8 @@ func (j *judge) checkMoves(d *plan.Disruption) {
 	}
 }
 
-// passes reports whether the node would be empty, and given up for that, once its pods that
-// end by themselves have ended, were it not for pods that move because of their price.
+// passes reports whether the node would become empty, and be given up, once the pods that end by themselves
+// have ended, if consolidation moved no pods to it.
 func (j *judge) passes(n *snapshot.Node) bool {
 	pool := j.poolOf(n)
 	if pool == nil || pool.Replicas != nil || pool.Consolidation.After == nil || n.Life.Protected {
@@ -213,7 +213,8 @@ func (j *judge) passes(n *snapshot.Node) bool {
 // stays reports whether the pod does not end by itself.
 func (j *judge) stays(pod snapshot.PodIndex) bool { return !j.s.Pods[pod].Ends }
 
-// oneForOne tells replacements in static pools, into which no pod has to fit.
+// oneForOne reports whether a replica replaces a node of a static pool. No pod has to fit on such a
+// replacement.
 func oneForOne(d *plan.Disruption) bool {
 	return d.Reason == plan.Drifted && len(d.Nodes) == 1 && len(d.Replacements) == 1 && d.Replacements[0].Replica
 }
@@ -280,8 +281,8 @@ func (j *judge) checkPrice(d *plan.Disruption) {
 	}
 }
 
-// checkBudgets goes through the disruptions in order: each finds room for its reason
-// beside all before it, and beside nodes that are unwell or leaving.
+// checkBudgets goes through the disruptions in order: the budget for each one's reason has room beside all
+// earlier ones and the nodes that are unready or leaving.
 func (j *judge) checkBudgets() {
 	busy := map[string]int{}
 	for i := range j.s.Nodes {
@@ -337,8 +338,8 @@ func allowance(a *snapshot.Allowance, reason plan.Reason) int {
 	return a.Underutilized
 }
 
-// checkPodBudgets: of the nodes that are given up no more have pods of a budget than it
-// allows evictions now; pods of one node go one after the other.
+// checkPodBudgets: the number of disrupted nodes with pods of a budget is at most the number of evictions
+// that it allows now. Pods of one node are evicted one after the other.
 func (j *judge) checkPodBudgets() {
 	for i := range j.s.Budgets {
 		b := &j.s.Budgets[i]
@@ -359,7 +360,7 @@ func (j *judge) checkPodBudgets() {
 	}
 }
 
-// done is the cluster with nothing left but what moves, and the whole plan for it.
+// done is the cluster in which only the moving pods lack a place, and the whole plan for it.
 func (j *judge) done() (*snapshot.Snapshot, *plan.Plan) {
 	s := *j.s
 	s.Nodes = slices.Clone(j.s.Nodes)
@@ -402,7 +403,7 @@ func (j *judge) done() (*snapshot.Snapshot, *plan.Plan) {
 	return &s, &p
 }
 
-// checkLimits: replacements are there beside the nodes that they replace, unless these go first.
+// checkLimits: replacements exist beside the nodes that they replace, unless those nodes go first.
 func (j *judge) checkLimits() {
 	e := &state{s: j.s, p: &plan.Plan{}}
 	for i := range j.s.Nodes {

@@ -52,10 +52,9 @@ func (v *choice) reaches(volume snapshot.Volume) bool {
 	})
 }
 
-// checkRoom adds everything up that will be on the node. On an existing node, as for the
-// scheduler, a resource that is overdrawn already keeps only those pods away that ask for it.
-// On a new one everything has to have room, the daemons too: what they lack there was bought
-// in vain, and a launch refuses it.
+// checkRoom adds up everything that will be on the node. On an existing node, as for the scheduler, an
+// overdrawn resource keeps away only the pods that request it. On a new node everything must have room, the
+// daemons too: a launch refuses a machine that is too small for its daemons.
 func (e *state) checkRoom(n *node, f *finding) {
 	var wanted, used model.Resources
 	for _, pod := range n.placed {
@@ -79,8 +78,8 @@ func (e *state) checkRoom(n *node, f *finding) {
 	}
 }
 
-// daemonsToCome is what daemons will use that are not there yet: on a new node all of
-// them, on an existing one what those that belong there use beyond those that run.
+// daemonsToCome is what daemons will use that do not run yet: on a new node all of them, on an existing
+// node those that belong there and are missing.
 func (e *state) daemonsToCome(n *node, v *choice) model.Resources {
 	var sum, running model.Resources
 	daemons := v.daemons

@@ -51,10 +51,9 @@ func (e *state) checkSpread(home *node, as *choice, pod snapshot.PodIndex, hard 
 	}
 }
 
-// spreadCounts counts the pods that the constraint selects, without the pod itself, at
-// the worst that the cloud may choose for claims: here are all pods that may be in the
-// pod's own domain, low is the least count of any domain with only the pods that are
-// surely there, and domains how many of them there are for certain.
+// spreadCounts counts the pods that the constraint selects, without the pod itself, for the cloud's worst
+// choice. here counts all pods that may be in the pod's own domain, low is the least count of a domain with
+// only the pods that are surely there, and domains is how many domains certainly exist.
 func (e *state) spreadCounts(home *node, as *choice, pod snapshot.PodIndex, hard []snapshot.Spread, c *snapshot.Spread, domain string) (here, low, domains int64) {
 	t := e.template(pod)
 	sure, exists := map[string]int64{}, map[string]bool{domain: true}

@@ -14,8 +14,8 @@ type state struct {
 	s     *snapshot.Snapshot
 	p     *plan.Plan
 	nodes []*node
-	// replicas are nodes to come of static pools. No pod is given to them, and no rule
-	// between pods reckons with them before they are there.
+	// replicas are future nodes of static pools. They get no pods, and rules between pods ignore them until
+	// they exist.
 	replicas []*node
 	// leaving are leaving nodes with the pods that must not be evicted: as long as those
 	// run the node stays, and their anti-affinity with it.
@@ -57,7 +57,7 @@ func (e *state) template(pod snapshot.PodIndex) *snapshot.Template {
 // cordon is what Kubernetes puts on a node that `kubectl cordon` made unschedulable.
 var cordon = model.Taint{Key: "node.kubernetes.io/unschedulable", Effect: model.NoSchedule}
 
-// finish builds the final state, or nothing when names in the plan have no meaning.
+// finish builds the final state, or nil if the plan has unknown names.
 func finish(s *snapshot.Snapshot, p *plan.Plan, f *finding) *state {
 	e := &state{s: s, p: p}
 	known := e.addExisting(f)
@@ -107,8 +107,7 @@ func (e *state) addExisting(f *finding) bool {
 	return known
 }
 
-// existing is a node with the pods that stay there. Of those on leaving nodes only the
-// ones that are not moved and not going matter.
+// existing is a node with the pods that stay there. On a leaving node these are the pods that do not move.
 func (e *state) existing(from *snapshot.Node) *node {
 	n := &node{name: from.Name, exists: from, taints: append([]model.Taint(nil), from.Taints...)}
 	if from.Unschedulable {

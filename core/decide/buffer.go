@@ -12,9 +12,9 @@ import (
 	"tenon/core/snapshot"
 )
 
-// Pods that a buffer stands for come last: they get what a plan for real pods leaves, and no
-// decision about a real pod knows of them. So a pod that comes takes their room at once, and the
-// next plan finds other room for the buffer.
+// Virtual pods of buffers come last: they get the room that the plan for real pods leaves, and no decision
+// about a real pod considers them. So a new pod takes their room at once, and the next plan finds other
+// room for the buffer.
 
 // filler finds room for the buffers of a snapshot, beside a plan for its pods.
 type filler struct {
@@ -26,8 +26,8 @@ type filler struct {
 	of      []int
 	// host is the existing node on which each has room, empty for none.
 	host []string
-	// starved are the pools whose limits keep real pods waiting. Buffers give way there: nothing is
-	// bought for them, and no node is kept for them.
+	// starved are the pools whose limits keep real pods waiting. Buffers get nothing there: no node is
+	// bought or kept for them.
 	starved map[string]bool
 }
 
@@ -107,8 +107,8 @@ func (f *filler) rooms(found *plan.Plan, planned string) []plan.Room {
 	return out
 }
 
-// settled is the cluster in which the plan for real pods has come true and no real pod waits, with
-// the virtual pods. Its nodes to come have names that begin with mark.
+// settled is the cluster after the plan for real pods has been carried out, so that no real pod waits, with
+// the virtual pods. The names of its planned nodes begin with mark.
 func (f *filler) settled(mark string) snapshot.Sorted {
 	s := f.given.With(f.virtual)
 	s.Settings.StaticCapacity = false // replicas are part of the plan already

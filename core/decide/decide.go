@@ -25,10 +25,10 @@ type Budget struct {
 	Unadvised bool
 	// Unproven leaves out the bound on the price of new nodes.
 	Unproven bool
-	// Memory is what an asker that asks again and again has been told; nil is none.
+	// Memory keeps results for a caller that decides again and again; nil keeps none.
 	Memory *provision.Memory
-	// Disrupt asks for nodes to be given up too, with its own effort and the place where to
-	// go on; see package disrupt.
+	// Disrupt, if set, asks which nodes to give up, with an effort and a starting point; see package
+	// disrupt.
 	Disrupt bool
 	Sweep   disrupt.Budget
 }
@@ -41,7 +41,7 @@ type Decision struct {
 	// Bound is proven about the price of all new nodes, those that disruptions ask for
 	// included, if it was asked for.
 	Bound model.Money
-	// Waiting is for the next snapshot: since when what waits has waited.
+	// Waiting says since when each delayed part has waited; the next snapshot carries it.
 	Waiting snapshot.Waiting
 }
 
@@ -53,9 +53,9 @@ type Coverage struct {
 	Swept, Skipped int
 }
 
-// At is the decision about a snapshot that differs from the one before in no more than its time
-// and what waits: what is bought is the same, and when may be another. It is false if other pods
-// are held: then it has to be decided anew.
+// At is the decision about a snapshot that differs from the earlier one only in its time and in what waits.
+// The claims are the same, but their delays may differ. It returns false if other pods are held; then
+// Decide has to be called again.
 func (d Decision) At(s *snapshot.Snapshot) (Decision, bool) {
 	if !slices.Equal(wait.Pods(s), d.Plan.Held) {
 		return Decision{}, false
@@ -65,10 +65,9 @@ func (d Decision) At(s *snapshot.Snapshot) (Decision, bool) {
 	return d, true
 }
 
-// Decide looks at the snapshot and says what should be done. Pods without a place come
-// first: what is given up has to do without the room that they need. Buffers come second, and
-// get what pods leave. What is better done a moment later says so, and pods that are about to get
-// a place without any help are left out.
+// Decide looks at the snapshot and says what should be done. Pods without a place come first: disruptions
+// cannot use the room that they need. Buffers come second and get what pods leave. Parts of the plan that
+// should wait carry a delay, and pods that will get a place by themselves are left out.
 func Decide(s *snapshot.Snapshot, b Budget) Decision {
 	held := wait.Pods(s)
 	s = wait.Without(s, held)

@@ -13,11 +13,10 @@ type pool struct {
 	// disrupting nodes count for every reason: those that are unwell or leaving, and those
 	// that this plan gives up.
 	disrupting int
-	// pace is how many more may go because they drifted, apart from the budgets, and
-	// paced why not more.
+	// pace is how many more drifted nodes may go, apart from the budgets; paced says why not more.
 	pace  int
 	paced *reason.Rollout
-	// broken is why it is not known what the budgets allow.
+	// broken says why the budgets cannot be evaluated.
 	broken *reason.BrokenBudgets
 }
 
@@ -50,8 +49,8 @@ func (p *pool) left(reason plan.Reason) int {
 	return left
 }
 
-// closed is what keeps a node for which the pool's budget has nothing left, or for which its
-// roll-out has to go on first.
+// closed is the cause that keeps a node when the pool's budget is used up or its roll-out has to make
+// progress first.
 func (p *pool) closed(why plan.Reason) reason.Cause {
 	if why == plan.Drifted && p.pace == 0 {
 		return reason.Cause{Code: reason.RolloutPace, Rollout: p.paced}
@@ -85,9 +84,9 @@ func (x *search) newBudgetUse(reason plan.Reason) *budgetUse {
 	return &budgetUse{x, reason, map[int]int{}, map[string]int32{}}
 }
 
-// add enters a node if budgets let it go too; otherwise it tells which one does not. A node
-// with several pods of one budget needs headroom for one of them only: they are evicted
-// one after the other, as the budget lets them. No two nodes share the same headroom.
+// add enters a node if the budgets allow it; otherwise it returns the budget that does not. A node with
+// several pods of one budget needs headroom for one of them only: they are evicted one after the other, as
+// the budget lets them. No two nodes share the same headroom.
 func (l *budgetUse) add(n *node) (reason.Cause, bool) {
 	pool := &l.x.pools[n.pool]
 	if l.nodes[n.pool] >= pool.left(l.reason) {

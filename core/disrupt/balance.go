@@ -7,8 +7,8 @@ import (
 	"tenon/core/snapshot"
 )
 
-// balance is how many times the share of what is saved the share of what is disturbed may
-// be, in pools with the policy Balanced.
+// balance limits disruptions in pools with the policy Balanced: the disruption's share may be at most this
+// many times the savings' share.
 const balance = 2
 
 // balanced judges a proposal by the policies of its pools, and notes the scores.

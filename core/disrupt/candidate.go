@@ -12,7 +12,7 @@ import (
 	"tenon/core/snapshot"
 )
 
-// survey finds out which nodes may go at all, and notes of the others why not.
+// survey finds out which nodes may go at all, and notes what keeps the others.
 func (x *search) survey() {
 	x.readBudgets()
 	x.readPools()
@@ -53,8 +53,8 @@ func sells(s *snapshot.Snapshot, pool int) bool {
 // pods.
 func (n *node) isEmpty() bool { return n.cost <= 0 }
 
-// mayConsolidate tells why consolidation leaves the node alone, and until when that is so.
-// What is so for good comes before what will be over soon.
+// mayConsolidate tells why consolidation leaves the node alone, and until when. Permanent causes come
+// before temporary ones.
 func (x *search) mayConsolidate(n *node) (cause reason.Cause, kind plan.Kind, until time.Time) {
 	if cause := x.exempt(n); cause.Code != reason.None {
 		return cause, plan.Kept, time.Time{}
@@ -68,8 +68,7 @@ func (x *search) mayConsolidate(n *node) (cause reason.Cause, kind plan.Kind, un
 	return reason.Cause{}, "", time.Time{}
 }
 
-// exempt tells why consolidation is not for the node as long as its pool and its labels are
-// what they are.
+// exempt tells why consolidation never considers the node while its pool and labels stay as they are.
 func (x *search) exempt(n *node) reason.Cause {
 	p := &x.s.Pools[n.pool]
 	switch {
@@ -103,8 +102,8 @@ func (n *node) keep(kind plan.Kind, why plan.Reason, cause reason.Cause) {
 	n.prospect.Kind, n.prospect.Reason, n.prospect.Cause, n.prospect.Until = kind, why, cause, time.Time{}
 }
 
-// hold notes that a budget keeps the node for now. One that is closed opens no sooner than
-// its schedule says; when one that is used up has something left is not known.
+// hold notes that a budget keeps the node for now. A closed budget opens when its schedule says; when a
+// used-up budget has room again is unknown.
 func (x *search) hold(n *node, why plan.Reason, cause reason.Cause) {
 	n.keep(plan.Waiting, why, cause)
 	if p := &x.pools[n.pool]; p.allowed[why] == 0 {

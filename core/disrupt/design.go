@@ -99,10 +99,9 @@ func most(need, room []int64) int64 {
 	return n
 }
 
-// leavers tells which of some candidates would not be part of the best of fleets, the most
-// wasteful for their evictions first. A node is worth keeping if it can be filled so that
-// what it wastes does not justify to move its own pods; and of those as many are kept as
-// there are pods to fill them.
+// leavers tells which of some candidates would not be part of the best of fleets, the most wasteful for
+// their evictions first. A node is worth keeping if it can be filled so well that its waste does not
+// justify moving its own pods. As many of these nodes are kept as there are pods to fill them.
 func (x *search) leavers(candidates, receivers []int) []int {
 	m := x.mixtureOf(candidates)
 	demand := m.total
@@ -137,8 +136,8 @@ func (x *search) leavers(candidates, receivers []int) []int {
 	}
 	var out []int
 	for _, at := range candidates {
-		// A node that is worth its price as it is may still go, but only by itself: others of
-		// its group would pay for moving its pods.
+		// A node that is worth its price as it is may still go, but only by itself: in a group, the savings
+		// of other nodes would pay for moving its pods.
 		if n := &x.nodes[at]; leaves[at] && float64(n.Price)-n.value > n.worth {
 			out = append(out, at)
 		}
@@ -147,7 +146,7 @@ func (x *search) leavers(candidates, receivers []int) []int {
 	return out
 }
 
-// sortByWaste puts those first that waste most for what it costs to move their pods.
+// sortByWaste puts the nodes first that waste most in relation to the cost of moving their pods.
 func (x *search) sortByWaste(nodes []int) {
 	waste := func(at int) float64 {
 		n := &x.nodes[at]

@@ -29,7 +29,7 @@ type Budget struct {
 	Memory *provision.Memory
 }
 
-// Result is what was decided.
+// Result is the outcome of an evaluation.
 type Result struct {
 	Disruptions []plan.Disruption
 	// Prospects are of all nodes, by name.
@@ -148,12 +148,12 @@ func (x *search) relyOn(pods []snapshot.PodIndex) {
 	}
 }
 
-// part is what something gets that has a share of the full effort, of the effort that there is.
+// part scales a share of the full effort to the effort of this evaluation.
 func (x *search) part(share int64) int64 {
 	return max(int64(float64(share)*min(float64(x.budget.Steps)/FullEffort, 1)), leastEffort)
 }
 
-// leastEffort is what everything gets: enough for a few pods.
+// leastEffort is the least effort that any part gets: enough for a few pods.
 const leastEffort = 20_000
 
 // spent reports whether the effort is used up.

@@ -12,7 +12,7 @@
 // is decided here is what to ask, whether the answer is allowed (price.go), and whether it
 // is worth the evictions (worth.go).
 //
-// The package looks at the whole fleet, with no cap on candidates: effort bounds how many
-// questions are asked in one go, and what was not looked at comes first the next time. It
-// must not carry anything out.
+// The package looks at the whole fleet, without a cap on candidates. The effort bounds how many questions
+// one evaluation asks; the nodes that it did not reach come first in the next one. It must not carry
+// anything out.
 package disrupt

@@ -48,9 +48,8 @@ func (x *search) drift() {
 	}
 }
 
-// staticDrift replaces nodes of static pools one for one: what runs there follows the
-// node, and is not asked where it would go. A pool that has more nodes than it should is
-// left alone until it has not.
+// staticDrift replaces nodes of static pools one for one. It does not look for places for their pods: these
+// follow to the new node. It leaves a pool alone while that has too many nodes.
 func (x *search) staticDrift() {
 	if !x.s.Settings.StaticCapacity {
 		return

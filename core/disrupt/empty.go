@@ -6,8 +6,8 @@ import (
 	"tenon/core/reason"
 )
 
-// empty gives up the nodes without pods that need them, each by itself: none waits for another, and
-// one that cannot be given up after all keeps no other here.
+// empty gives up the nodes without pods that need them, each in a disruption of its own, so that one that
+// fails does not hold up the others.
 func (x *search) empty() {
 	ledger := x.newBudgetUse(plan.Empty)
 	var nodes []int

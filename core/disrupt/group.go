@@ -44,8 +44,8 @@ func (x *search) regroup(p int) {
 	if len(leavers) < 2 {
 		return
 	}
-	// Leavers for which there is no budget now take no pods either: these would have to move
-	// once more when there is.
+	// Leavers without a budget take no pods either: those pods would have to move again once the budget
+	// allows it.
 	stays := x.roomy(without(slices.Concat(receivers, candidates), all), leavers)
 	pods := 0
 	for _, n := range leavers {
@@ -108,8 +108,8 @@ func (x *search) roomy(nodes, others []int) []int {
 // fewTries is how often a group that does not work is tried without one of its nodes.
 const fewTries = 4
 
-// solve gives the nodes of a group up if that is worth it, leaving out nodes that turn out
-// to be in the way.
+// solve gives up the nodes of a group if that is worth it, without the nodes that turn out to be in the
+// way.
 func (x *search) solve(nodes, receivers []int) {
 	for range fewTries {
 		ledger := x.newBudgetUse(plan.Underutilized)

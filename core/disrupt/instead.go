@@ -1,9 +1,9 @@
 package disrupt
 
-// A drifted node that goes before its replacement is bought leaves a gap for as long as the
-// replacement takes. So there is never more than one of a pool, and all else that the pool has is
-// in service. A replacement that does not come up leaves room below the limit, and from then on
-// replacements come first again.
+// When a drifted node goes before its replacement is bought, capacity is missing until the replacement is
+// in service. So a pool gives up one such node at a time, and only while all its other nodes are in
+// service. If the replacement fails, there is room below the limit, and the next replacements are bought
+// first again.
 
 // deletesFirst reports whether a drifted node of a pool may go before its replacement is bought.
 func (x *search) deletesFirst(pool int) bool {

@@ -40,8 +40,8 @@ func NewCurrent(s *snapshot.Snapshot) *Current {
 	return c
 }
 
-// Overtaken is why a disruption that was decided for an earlier snapshot does not hold any
-// more; no cause if it does. What is asked are its preconditions, as the plan has them.
+// Overtaken is why a disruption that was decided for an earlier snapshot does not hold any more; no cause
+// if it does. It checks the preconditions that the plan lists.
 func (c *Current) Overtaken(was *snapshot.Snapshot, d *plan.Disruption) reason.Cause {
 	for i := range d.Nodes {
 		if cause := c.leaver(was, d, &d.Nodes[i]); cause.Code != reason.None {
@@ -77,8 +77,8 @@ func (c *Current) leaver(was *snapshot.Snapshot, d *plan.Disruption, r *plan.Rem
 	return c.rules.Unmet(asked, func(p *snapshot.Pod) bool { return expected[p.UID] }, r.ToBegin())
 }
 
-// receiver asks the rules of one pod and one node once more: labels, taints, and room beside what
-// has come since. Rules between pods are not asked: kube-scheduler will.
+// receiver checks the rules of one pod and one node again: labels, taints, and room beside the pods that
+// have come since. kube-scheduler checks the rules between pods.
 func (c *Current) receiver(was *snapshot.Snapshot, m *plan.Placement) reason.Cause {
 	n := c.nodes[m.Node]
 	if n == nil || n.Leaving || !n.Initialized || n.Life.Unready {

@@ -8,14 +8,14 @@ import (
 	"tenon/core/requirement"
 )
 
-// manySpotTypes is how many types a spot node must be able to become when one takes the
-// place of another: each move to the cheapest pool of capacity would otherwise be a move
-// to the one that is interrupted next.
+// manySpotTypes is how many types a spot node must be able to become when one takes the place of another:
+// otherwise each move would lead to the cheapest capacity pool, which is often the next one to be
+// interrupted.
 const manySpotTypes = 15
 
-// cheaper narrows the claims of a proposal so that the savings justify the evictions with
-// every offer that the cloud may launch, and tells why that cannot be. What may be dearer is
-// shared out in proportion to the prices.
+// cheaper narrows the claims of a proposal so that the savings justify the evictions with every offer that
+// the cloud may launch, or tells why that is impossible. Claims share the remaining margin in proportion to
+// their prices.
 func (x *search) cheaper(p *proposal) (reason.Cause, bool) {
 	if len(p.answer.Claims) == 0 {
 		return reason.Cause{Code: reason.NotCheaper}, p.savings() > 0
@@ -40,7 +40,7 @@ func (x *search) cheaper(p *proposal) (reason.Cause, bool) {
 		if cause, ok := x.varied(c); !ok {
 			return cause, false
 		}
-		// A node for each that goes is the same as many single replacements.
+		// If every node gets a replacement, the proposal equals as many single replacements.
 		if spotOnly && c.Offer.CapacityType == catalog.Spot && len(p.answer.Claims) >= len(p.nodes) {
 			if n := x.cut(c); n < manySpotTypes {
 				return reason.Cause{Code: reason.SpotToSpotFewTypes, Have: int64(n), Want: manySpotTypes}, false

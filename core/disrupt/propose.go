@@ -81,8 +81,8 @@ func (x *search) ask(why plan.Reason, q fleet.Question) (*proposal, *refusal) {
 	return p, nil
 }
 
-// settlePlace leaves a claim no choice of zone if rules between pods concern what is on it:
-// what is decided next has to know where they are.
+// settlePlace fixes the zone of a claim if rules between pods concern its pods: later decisions of the same
+// plan must know where they are.
 func (x *search) settlePlace(c *plan.Claim) {
 	if !slices.ContainsFunc(c.Pods, x.fleet.Ruled) {
 		return
@@ -93,8 +93,8 @@ func (x *search) settlePlace(c *plan.Claim) {
 	c.Requirements = c.Requirements.With(requirement.New(requirement.KeyZone, requirement.In, c.Offer.Zone))
 }
 
-// refusal is why some nodes cannot be given up, for the sake of which pod; later says that
-// this plan is in the way of it.
+// refusal is why some nodes cannot be given up, and because of which pod; later says that a part of this
+// plan is the obstacle.
 type refusal struct {
 	pod      snapshot.PodIndex
 	later    bool
@@ -200,9 +200,8 @@ func (x *search) enter(p *proposal) {
 	x.list = append(x.list, d)
 }
 
-// receives reports whether a node may take pods that move: it is in service, stays, and is
-// not about to leave for a reason of its own. Nodes to which pods came too recently take
-// none either, as users know it: what has just come may soon go.
+// receives reports whether a node may take pods that move: it is in service, stays, and has not drifted. As
+// in Karpenter, nodes to which pods came too recently take none either, because those pods may soon leave.
 func (x *search) receives(n *node) bool {
 	if n.state == gone || !n.Initialized || n.Life.Unready || n.Unschedulable || !x.fleet.Stays(n.at) || n.Life.Drifted != "" {
 		return false

@@ -97,8 +97,8 @@ func (x *search) lookAt(n *node) {
 	x.accept(p)
 }
 
-// lands reports whether a proposal is worth it although the scheduler does not follow it: nodes
-// are bought for pods that find no room.
+// lands reports whether a proposal is still worth it when kube-scheduler spreads the pods differently and
+// nodes have to be bought for those that find no room.
 func (x *search) lands(p *proposal) bool {
 	if x.forecast == nil {
 		x.forecast = x.fleet.NewForecast()
@@ -116,8 +116,8 @@ func (x *search) lands(p *proposal) bool {
 	return false
 }
 
-// notCheaper tells why nothing is saved, or not enough; what is known may be only how much it
-// is at the most. It has no numbers: they would be others every time.
+// notCheaper tells why too little is saved; sometimes only an upper bound of the savings is known. It has
+// no numbers, because they would change every time.
 func (x *search) notCheaper(n *node, most float64) reason.Cause {
 	switch recently := x.s.Now.Add(-2 * movedFor); {
 	case most > n.value*rate && movedAt(n.Life.Rearranged, x.s.Now).After(recently):

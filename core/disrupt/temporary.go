@@ -6,9 +6,9 @@ import (
 	"tenon/core/snapshot"
 )
 
-// A node passes if it is there for pods that end by themselves: when they are done it goes
-// for nothing, or nearly. Who moves others there saves the node that they leave for as long
-// as the jobs run, and pays from then on for one that was bought for the jobs.
+// A node is passing if it is there for pods that end by themselves: once they are done, removing it costs
+// little or nothing. Moving other pods there would save their old node only while the jobs run, and would
+// then keep a node that was bought for the jobs.
 
 // temporary reports whether the node passes: no pod stays there, or what ends is worth more
 // than what stays. Nodes that are not given up when they are empty do not pass.
@@ -30,13 +30,13 @@ func (x *search) temporary(n *node) bool {
 	return !n.lasting || ends > 0
 }
 
-// takes reports whether a node may take some pods that move to save money: those that stay
-// do not go where a node passes.
+// takes reports whether a node may take some pods that move to save money: pods that do not end by
+// themselves do not move to passing nodes.
 func (x *search) takes(n *node, stay bool) bool {
 	return x.receives(n) && !(stay && x.temporary(n))
 }
 
-// lasting are those of some nodes that may take the pods of others as far as this goes.
+// lasting are the nodes of a list that may take the pods, as far as takes decides.
 func (x *search) lasting(nodes, others []int) []int {
 	if !slices.ContainsFunc(others, func(at int) bool { return x.stay(x.nodes[at].moving) }) {
 		return nodes

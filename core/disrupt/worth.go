@@ -9,10 +9,9 @@ import (
 
 // An eviction is justified by savings of a part of what the pod costs.
 const (
-	// rate is asked of every pod, so that a fleet which is nearly the best possible is not
-	// changed. It does not depend on the pod's age: what is not worth doing today would be
-	// done tomorrow, although nothing has changed. Users who want young pods not to be moved
-	// set consolidateAfter.
+	// rate is asked of every pod, so that a fleet which is nearly the best possible is not changed. It does
+	// not depend on the pod's age: otherwise a move that is not worth it today would be made tomorrow,
+	// although nothing has changed. Users who want young pods not to be moved set consolidateAfter.
 	rate = 0.05
 	// movedRate is asked of a pod that a disruption brought where it is: what was decided
 	// then is not taken back for a small advantage, even if the packing could be improved. It is
@@ -34,8 +33,8 @@ func (x *search) worthOf(p snapshot.PodIndex, n *node) float64 {
 		share += float64(movedRate * min(max(left, 0), 1) * used * used)
 	}
 	weight := math.Max(float64(pod.Tie.Cost), 0) / snapshot.OrdinaryCost
-	// One more of many small pods costs nothing in the best of fleets, where there is room for
-	// it anyway. What has been moved has to be dear all the same.
+	// One more of many small pods costs nothing in the best of fleets, where there is room for it anyway.
+	// For pods that were moved before, the savings must be large all the same.
 	return float64(math.Max(x.value[p], leastWorth/rate) * share * weight * x.caution(n))
 }
 

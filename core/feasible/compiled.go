@@ -10,10 +10,10 @@ import (
 	"tenon/core/requirement"
 )
 
-// Compiled remembers what can be bought, compiled, from one snapshot to the next: pods change all
-// the time, pools and catalogues rarely. It changes no answer. Catalogues count as the same
-// only where they are the same lists, which never change; all else that machines depend on
-// is compared. It belongs to one goroutine at a time; nil remembers nothing.
+// Compiled keeps the compiled machines from one snapshot to the next: pods change all the time, pools and
+// catalogues rarely. It changes no answer. Catalogues count as the same only where they are the same lists,
+// which never change; all else that machines depend on is compared. It belongs to one goroutine at a time;
+// nil remembers nothing.
 type Compiled struct {
 	market *market
 	ranges []*selling // the latest first
@@ -87,8 +87,8 @@ func (m *Compiled) marketOf(catalogs []catalog.Catalog) *market {
 	return m.market
 }
 
-// sameList reports whether two catalogues are one list. Both are held, so that no other list can
-// have come to lie where one of them was.
+// sameList reports whether two catalogues are one list. Both are still referenced, so no other list can
+// have reused the memory.
 func sameList(a, b catalog.Catalog) bool {
 	return len(a.Types) == len(b.Types) && (len(a.Types) == 0 || &a.Types[0] == &b.Types[0])
 }

@@ -25,10 +25,9 @@ type Variant struct {
 
 // Dropped is a set of a template's preferences, by number, that are given up.
 //
-// They are numbered in the documented order of giving them up: preferred pod affinity,
-// preferred pod anti-affinity, preferred node affinity (heaviest first each),
-// ScheduleAnyway spreads, and at last the dislike of PreferNoSchedule taints. Required
-// node-affinity terms are alternatives, not preferences.
+// They are numbered in the documented order of giving them up: preferred pod affinity, preferred pod
+// anti-affinity, preferred node affinity (heaviest first each), ScheduleAnyway spreads, and finally
+// avoiding PreferNoSchedule taints. Required node-affinity terms are alternatives, not preferences.
 type Dropped uint64
 
 // manyPreferences bounds how many of a template are told apart; more are dropped.
@@ -67,8 +66,8 @@ func (sp *Space) AllDropped(t *snapshot.Template) Dropped {
 	return Dropped(1)<<min(sp.Preferences(t), manyPreferences) - 1
 }
 
-// AtFirst is what the policy gives up before anything was tried: nothing, or all but
-// the dislike of taints.
+// AtFirst is what the policy gives up before any attempt: nothing, or all preferences except avoiding
+// PreferNoSchedule taints.
 func (sp *Space) AtFirst(t *snapshot.Template) Dropped {
 	if sp.Snapshot.Settings.Preferences == snapshot.Respect {
 		return 0

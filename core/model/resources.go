@@ -113,8 +113,7 @@ func (r Resources) Min(o Resources) Resources { return r.merge(o, minInt) }
 func maxInt(a, b int64) int64 { return max(a, b) }
 func minInt(a, b int64) int64 { return min(a, b) }
 
-// Bulk orders pods by size, for those who place or evict one after the other: a CPU counts as
-// much as 4 GiB.
+// Bulk is a pod's size as one number, for ordering pods: a CPU counts as much as 4 GiB.
 func (r Resources) Bulk() int64 { return r.Memory + r.CPU*(4<<30/1000) }
 
 // Times returns the vector multiplied by n.

@@ -27,8 +27,7 @@ type beginner struct {
 	group int32
 }
 
-// wants are what the lots bring and need on their nodes. Pods that were given up want
-// nothing.
+// wants are what the lots bring and need on their nodes. Dropped pods want nothing.
 func (p *packer) wants() []topology.Want {
 	out := make([]topology.Want, len(p.lots))
 	for at := range p.lots {

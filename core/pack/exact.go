@@ -6,9 +6,9 @@ import (
 	"tenon/core/model"
 )
 
-// exactDraft packs few pods at the least possible price, by trying every group of them on
-// the cheapest offer that holds it and then every way of joining groups. It is nil where
-// rules beyond size and place are in play, which the other ways know how to keep.
+// exactDraft packs few pods at the least possible price, by trying every group of them on the cheapest
+// offer that holds it and then every way of joining groups. It is nil if rules beyond size and place apply;
+// the other ways of packing keep those rules.
 func (p *packer) exactDraft() *draft {
 	pods := p.podsToTry()
 	if pods == nil {
@@ -44,8 +44,8 @@ func (p *packer) exactDraft() *draft {
 	return p.build(pods, last, offers)
 }
 
-// podsToTry lists the lot of every waiting pod, or nil when there are too many or some
-// rule concerns them that sizes and places do not tell.
+// podsToTry lists the lot of every waiting pod. It is nil if there are too many pods, or if a rule beyond
+// size and place concerns one of them.
 func (p *packer) podsToTry() []int {
 	if n := p.countLeft(); n == 0 || n > fewToTry || p.style != Guided {
 		return nil

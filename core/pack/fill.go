@@ -10,9 +10,8 @@ import (
 
 // fill tops up a bin with the pods that are worth most there, until nothing fits.
 //
-// The choice is by value per share of what is left of the bin, so that it drifts
-// towards pods that use what the bin has too much of, and leans to large pods first:
-// small ones fill the last holes.
+// It chooses by value per share of what is left of the bin, and so prefers pods that use the resources
+// which the bin has too much of. It also prefers large pods: small ones fill the last holes.
 func (p *packer) fill(b *bin, sites bitset.Set) {
 	list := p.fitting(p.scratch.filling[:0], p.waitingKinds(), b.room, sites)
 	p.scratch.filling = list
@@ -82,10 +81,9 @@ func (p *packer) appraise(list []candidate, room []int64, price float64) [maxDim
 	return fair
 }
 
-// fairPrices says what a unit of each resource of the bin is worth if its price is
-// shared out by how scarce each resource is for the pods that are left. The relaxation
-// gives no price at all to a resource that is a little less scarce than another, and
-// following it alone leaves all pods that need the one to the end.
+// fairPrices says what a unit of each resource of the bin is worth if its price is shared out by how scarce
+// each resource is for the pods that are left. The relaxation gives no price to a resource that is slightly
+// less scarce than another. Following it alone would leave all pods that need that resource to the end.
 func (p *packer) fairPrices(list []candidate, room []int64, price float64) [maxDims]float64 {
 	var demand, out [maxDims]float64
 	for i := range list {
@@ -171,9 +169,9 @@ func (b *bin) bringsRule(l *lot) bool {
 	return false
 }
 
-// spreadCapped gives pods of which a node may hold only so many (anti-affinity, spread
-// by hostname) their existing nodes first, large pods first and on the tightest node
-// that holds them: each that finds none there forces a new node.
+// spreadCapped gives pods of which a node may hold only so many (anti-affinity, spread by hostname) their
+// existing nodes first, large pods first and on the tightest node that holds them: each of them that finds
+// no existing node forces a new one.
 func (p *packer) spreadCapped() {
 	var capped []int
 	for k := range p.kinds {

@@ -8,8 +8,8 @@ import (
 	"tenon/core/feasible"
 )
 
-// fillHosts gives pods to existing nodes: their price is paid already. What is put there is what
-// makes the rest cheapest.
+// fillHosts gives pods to existing nodes, whose price is paid already. It chooses the pods so that the rest
+// is as cheap as possible.
 func (p *packer) fillHosts() {
 	hosts := p.usable()
 	if len(hosts) == 0 {
@@ -124,8 +124,8 @@ func (p *packer) fillByValue() {
 	}
 }
 
-// relaxRest is the relaxation of the pods that find no room on existing nodes. If all of them
-// are to be packed together, that need not be found out again.
+// relaxRest is the relaxation of the pods that find no room on existing nodes. If all of them are packed
+// together, the relaxation is kept for that packing.
 func (p *packer) relaxRest() relaxation {
 	waiting, pods := p.waitingRows()
 	r := p.relaxRows(waiting, pods, p.relaxEffort(waiting, pods))
@@ -176,9 +176,9 @@ func (p *packer) refill(b *bin, content []taken) {
 	}
 }
 
-// partners are existing nodes that are filled anew together with bins that are taken apart: none
-// every other time. Pods of later tiers do not take part, since those that change places with
-// them might have been for an earlier one.
+// partners are existing nodes that are filled again together with the bins that are taken apart; every
+// second attempt has none. Pods of later tiers do not take part, because they could change places with pods
+// that an earlier tier should get.
 func (p *packer) partners(draw *sequence) []*bin {
 	if len(p.openHosts) == 0 || !p.firstTier || draw.next(2) == 0 {
 		return nil

@@ -37,14 +37,15 @@ func (p *packer) improve() {
 	p.scoring = scorings[0]
 }
 
-// settled reports whether there is nothing to improve: no bin was opened, or one for one pod,
-// which had its choice of all.
+// settled reports whether there is nothing to improve: no bin was opened, or one for a single pod, which
+// could choose among all offers.
 func (p *packer) settled() bool {
 	opened := p.bins[p.tierStart:]
 	return len(opened) == 0 || len(opened) == 1 && opened[0].pods() == 1 && !p.waiting()
 }
 
-// repairEffort is how much is spent on bins that waste: less where they hardly show.
+// repairEffort is how many steps repairs of wasteful bins may take: fewer if these are a small part of the
+// price.
 func (p *packer) repairEffort() int64 {
 	if len(p.bins) > manyBins {
 		return p.effort / lateRepairPart

@@ -29,8 +29,8 @@ func (l limits) noMore(a, b model.Resources) bool {
 	return true
 }
 
-// Share is what one node takes of a limited resource. As the API has it, a pool that is
-// over any of its limits launches nothing, also no node that takes none of it.
+// Share is what one node takes of a limited resource. By the API's rule, a pool that is over any of its
+// limits launches nothing, not even a node that takes none of that resource.
 func Share(capacity model.Resources, name string) int64 {
 	if name == model.Nodes {
 		return 1

@@ -1,10 +1,10 @@
 // Package pack puts pods onto nodes at the least price: variable-sized vector bin
 // packing with Kubernetes' rules.
 //
-// It fills what is there first, then opens new bins by the patterns and dual prices of
-// a linear relaxation (core/bound), tops up the holes, and repacks the worst bins until
-// nothing gets cheaper or the effort is spent. Every placement, in every phase, passes
-// the one exact test of bin.most. A greedy packing is a style of its own, for comparison.
+// It fills existing nodes first, then opens new bins by the patterns and dual prices of a linear relaxation
+// (core/bound), fills the remaining holes, and repacks the worst bins until nothing gets cheaper or the
+// effort is spent. Every placement in every phase passes the same exact test, bin.most. The greedy style
+// exists for comparison.
 //
 // The package decides nothing about pools' weights, preferences or claims, nor which of
 // several packings stands: core/provision does, and calls it.
@@ -19,7 +19,7 @@ import (
 	"tenon/core/topology"
 )
 
-// Lot is a number of pods of one shape with the domains that they were told to go to.
+// Lot is a number of pods of one shape with the domains that they are assigned to.
 type Lot struct {
 	Shape int
 	Pins  []topology.Pin
@@ -32,7 +32,7 @@ type lot struct {
 	shape *shape.Shape
 	// alternatives are narrowed to the pins.
 	alternatives []*feasible.Places
-	// free lots meet no rule that depends on what else is on the node.
+	// free lots have no rule that depends on the other pods of a node.
 	free bool
 	kind int
 	// given is how many pods it had, dropped how many were given up.
@@ -47,8 +47,8 @@ type taken struct {
 	alternative int
 }
 
-// kind is lots of one size that may go to the same places: all that the choice of the
-// next pod looks at. They differ only in rules between pods.
+// kind is all lots of one size that may go to the same places. The choice of the next pod looks only at
+// kinds; the lots of a kind differ in rules between pods.
 type kind struct {
 	need []int64
 	// rows are the relaxation's groups that count its pods.

@@ -72,8 +72,8 @@ func (p *packer) varied(b *bin, options, slots bitset.Set, need []int64, n int) 
 	for d := range load {
 		load[d] = b.load[d] + need[d]*int64(n)
 	}
-	// Where limits count, only machines that take no more of them are sure to be left
-	// as a choice when the claim is written.
+	// If the pool has limits, only machines that take no more of them surely remain as a choice when the
+	// claim is written.
 	total := p.total[p.sp.Machines[b.machine].Pool]
 	bearable := func(machine int) bool {
 		return total.noMore(p.sp.Machines[machine].Capacity, p.sp.Machines[b.machine].Capacity)
@@ -100,9 +100,8 @@ func (p *packer) alikeSlots(slot int) bitset.Set {
 	return out
 }
 
-// split reports whether the type is also offered, in the same slots, as a machine that
-// will not do: a claim names types and slots, not pairs, and so cannot name that type.
-// Machines of one type are neighbours.
+// split reports whether the type is also offered, in the same slots, as an unsuitable machine. A claim
+// names types and slots, not pairs, so it cannot name such a type. Machines of one type are neighbours.
 func (m *minimum) split(sp *feasible.Space, machine int, slots bitset.Set, usable func(machine int) bool) bool {
 	ordinal := sp.Machines[machine].Ordinal
 	alike := func(other int) bool {

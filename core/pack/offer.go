@@ -15,14 +15,13 @@ type offer struct {
 	price         model.Money
 	room          []int64
 	sites         bitset.Set // that may go there
-	// scarce offers are of a reservation that ends: they are no substitute for others.
+	// scarce offers come from a reservation that can run out: they cannot stand in for others.
 	scarce bool
 }
 
-// replaces reports whether o makes another offer of no more room, open to no more sites,
-// superfluous. Where its pool has limits it must not take more of them: an offer that is
-// dearer may be the one that still fits. A pool that asks for a minimum of values may
-// refuse what another takes.
+// replaces reports whether o makes another offer superfluous that has no more room and is open to no more
+// sites. If o's pool has limits, o must not take more of them, because a dearer offer may be the one that
+// still fits. A pool with a minimum of values may refuse what another pool accepts.
 func (p *packer) replaces(o, other *offer) bool {
 	if o.scarce || o.price > other.price {
 		return false
@@ -198,8 +197,7 @@ func (p *packer) openable(m int) bool {
 	return p.pools[machine.Pool] && p.limits[machine.Pool].allows(machine.Capacity)
 }
 
-// offered is available for the offer's own slot, which most often is answered without a
-// look at the machine.
+// offered is available for the offer's own slot; mostly the answer does not need the machine.
 func (p *packer) offered(o *offer) bool {
 	return p.pools[o.pool] && (len(p.limits[o.pool]) == 0 || p.openable(o.machine)) && (!o.scarce || p.inStock(o.machine, o.slot))
 }

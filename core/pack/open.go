@@ -91,8 +91,8 @@ func (q *judgedQueue) Pop() any {
 	return nil
 }
 
-// queue judges every offer once. Since fewer pods are left after each bin, no offer
-// brings more later than it did before: a stale judgement is an upper bound.
+// queue judges every offer once. After each bin fewer pods are left, so the value of an offer never grows:
+// an old judgement is an upper bound.
 func (p *packer) queue(offers []int) *judgedQueue {
 	q := &judgedQueue{list: make([]judged, 0, len(offers)), kinds: slices.Clone(p.waitingKinds())}
 	if !p.waiting() {

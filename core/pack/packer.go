@@ -137,9 +137,9 @@ func (k *Packer) Left(lot int) int { return k.p.lots[lot].Count }
 // Price of the new nodes as they stand.
 func (k *Packer) Price() model.Money { return k.Result().Price }
 
-// Bound is the relaxation's proven bound on the price, if it was solved for all pods
-// over all pools: then it need not be solved again. Where it is far from the price of
-// the relaxation's patterns, that many steps may be spent on raising it.
+// Bound is the relaxation's proven bound on the price, if the relaxation was solved for all pods over all
+// pools; otherwise it is absent. If it is far from the price of the relaxation's patterns, up to the given
+// number of steps is spent on raising it.
 func (k *Packer) Bound(steps int64) (price model.Money, spent int64, ok bool) {
 	p := k.p
 	given, placed := 0, 0

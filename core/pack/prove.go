@@ -32,7 +32,7 @@ type Needed struct {
 	Count int
 }
 
-// Prove is a price that no fleet undercuts which keeps the rules of the proof.
+// Prove returns a price such that every fleet which keeps the rules of the proof costs at least as much.
 //
 // A node of a pool is bought for at least one pod that no pool of higher weight takes; pools
 // without such a pod are left out. What remains of limits when they are multiplied by a surcharge
@@ -132,8 +132,8 @@ func (p *packer) sells(pool int, s *shape.Shape, surely bool) bool {
 	return false
 }
 
-// everywhere reports whether the pools of a tier without limits sell to the shape in every slot
-// in which later ones do. Pods of no rule between domains need no more than one of them.
+// everywhere reports whether the pools of a tier without limits sell to the shape in every slot in which
+// later tiers do. Pods without rules between domains need only one such slot.
 func (p *packer) everywhere(s *shape.Shape, tier []int, later [][]int, pr *Proof) bool {
 	r := &s.Rules
 	if len(r.Spreads)+len(r.Caps)+len(r.Needs)+len(r.Counts) == 0 {

@@ -11,10 +11,9 @@ import (
 	"tenon/core/topology"
 )
 
-// relaxedGroups maps host groups to groups of the relaxation. A group is there when its
-// cap holds between its own pods beside any other pods: pods that are counted by
-// it and also have it as a cap. A kept preference is such a cap too: each pod that has it is
-// put where it holds, beside those that were put there before.
+// relaxedGroups maps host groups to groups of the relaxation. A group takes part if the pods that it counts
+// also have it as a cap: then the cap holds among these pods, with any other pods beside them. A kept
+// preference is such a cap too, because each pod that has it goes only where it holds.
 type relaxedGroups struct {
 	of   map[int32]int32
 	caps []int64
@@ -196,8 +195,7 @@ func (p *packer) relaxRows(r *rows, pods int, steps int64) relaxation {
 	return out
 }
 
-// solve hands rows, offers and, where they still take part, existing nodes to the
-// relaxation.
+// solve hands rows, offers and the existing nodes that still take part to the relaxation.
 func (p *packer) solve(r *rows, steps int64, hosts ...*bin) relaxation {
 	out := relaxation{offers: p.offersOf(r.sites)}
 	problem := bound.Problem{Items: r.items, Groups: p.groups.caps}
@@ -257,8 +255,8 @@ func floored(room []int64) []int64 {
 	return out
 }
 
-// LowerBound is a price that no fleet for the lots can undercut, on top of the existing
-// nodes, by the rules of single nodes. Prove knows limits, weights of pools and spreads too.
+// LowerBound is a lower bound on the price of new nodes for the lots, beside the existing nodes. It knows
+// only the rules of single nodes; Prove also knows limits, weights of pools and spreads.
 func LowerBound(set *shape.Set, lots []Lot, steps int64) (model.Money, int64) {
 	p := newPacker(set, lots)
 	p.askAll()

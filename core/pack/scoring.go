@@ -6,8 +6,8 @@ import (
 	"tenon/core/feasible"
 )
 
-// scoring is how pods are chosen. No scoring is best for every input, so that several are
-// tried where there is effort for it.
+// scoring is how pods are chosen. No scoring is best for every input, so several are tried if the effort
+// allows.
 type scoring struct {
 	// fairness is how much of a pod's value comes from the fair prices of the bin; the
 	// rest comes from the relaxation.

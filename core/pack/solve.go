@@ -1,8 +1,7 @@
 package pack
 
-// thoroughness is, in halves, how many times the effort a problem gets. Where pods are few
-// and of few kinds, rounding the relaxation costs most and each step of the search is
-// cheap.
+// thoroughness is the factor, in halves, by which a problem gets more effort. With few pods of few kinds,
+// rounding the relaxation costs most and each step of the search is cheap.
 func (p *packer) thoroughness(r *rows, pods int) int64 {
 	switch {
 	case len(r.items) > manyRows || pods > fewPods || pods <= manyPods && len(p.groups.caps) > 0:

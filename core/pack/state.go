@@ -8,7 +8,7 @@ import (
 	"tenon/core/shape"
 )
 
-// packer is one attempt. It is thrown away after it.
+// packer is one attempt, and is discarded after it.
 //
 //	given ──▶ packing: where each pod is now ◀── search: looks for a better one, tier by tier
 type packer struct {
@@ -61,7 +61,7 @@ type tier struct {
 	choice    []int // of the offers, those that fillRest looks at; nil for all
 }
 
-// search is what was found out while better packings were sought.
+// search is what the search for better packings has found out.
 type search struct {
 	scoring scoring
 	relaxed openable

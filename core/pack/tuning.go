@@ -1,7 +1,7 @@
 package pack
 
-// All that could be set otherwise in a search stands here. Nothing in it decides what is
-// allowed: other figures give other plans, each of which keeps all rules.
+// This file has every parameter of the search. None of them decides what is allowed: other figures give
+// other plans, but every plan keeps all rules.
 //
 // What was measured is beside each figure: by how much the price of 13 plans changes, on
 // average, with another one in its place. They are for 500 to 3,500 pods of 25 to 120 shapes,
@@ -56,8 +56,7 @@ const (
 	surchargeRounds = 10 // relaxations that a proof with limits may solve: no plan changes
 )
 
-// scorings are the ways to choose the next pod. No one is best for every input: the first is
-// used everywhere, the others where there is effort for them.
+// scorings are the ways to choose the next pod. The first is always used, the others if the effort allows.
 var scorings = [...]scoring{
 	{fairness: 0.5, largeFirst: 1},
 	{fairness: 0.5, largeFirst: 2},

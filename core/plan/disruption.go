@@ -18,14 +18,14 @@ const (
 	Underutilized Reason = "Underutilized"
 )
 
-// Disruption is nodes that should be given up together, with what has to be there before
-// the first of their pods is evicted. Disruptions of one plan do not touch each other: no
-// node or pod is in two of them, and each may fail alone.
+// Disruption is a set of nodes that should be given up together, with the replacements that must exist
+// before their first pod is evicted. Disruptions of one plan are independent: no node or pod is in two of
+// them, and each may fail alone.
 //
-// The controller that carries it out checks first that it still holds: every node of Nodes is there,
-// and meets the preconditions of its Removal, as the nodes of Moves meet those of their Placement; and
-// once more, before the claims of Nodes are deleted, those of ToRemove. What no longer holds is dropped,
-// and decided about anew.
+// The controller that carries it out first checks that it still holds: every node of Nodes exists and meets
+// the preconditions of its Removal, and the nodes of Moves meet those of their Placement. Before it deletes
+// the claims of Nodes, it checks those of ToRemove. It drops a disruption that no longer holds, and decides
+// again.
 type Disruption struct {
 	Reason Reason
 	// Nodes go together, by name.
@@ -48,8 +48,8 @@ type Disruption struct {
 	Delay Delay
 }
 
-// Delay is for which reason something waits although it should be done, and until when at the
-// latest, if that is known. The zero value is no delay.
+// Delay is why a part of the plan waits, and until when at the latest, if that is known. The zero value is
+// no delay.
 type Delay struct {
 	Code  reason.Code
 	Until time.Time
@@ -75,7 +75,7 @@ type Score struct {
 	reason.Shares
 }
 
-// Decision is what is done, by the word that users know.
+// Decision is the result in the word that users know.
 func (d *Disruption) Decision() string {
 	if len(d.Replacements) > 0 && !d.DeleteFirst {
 		return "replace"
@@ -98,9 +98,9 @@ func (d *Disruption) Evictions() int {
 // Kind says what sort of answer a prospect is.
 type Kind string
 
-// The kinds. Blocked nodes may not be disrupted at all, kept ones may and are not worth it
-// or fit nowhere, waiting ones will be looked at again at a known time or when a budget
-// lets go, and chosen ones are part of a disruption.
+// The kinds. Blocked nodes may not be disrupted at all. Kept nodes may be, but it is not worth it or their
+// pods fit nowhere else. Waiting nodes are examined again at a known time or when a budget allows it.
+// Chosen nodes are part of a disruption.
 const (
 	Blocked Kind = "Blocked"
 	Kept    Kind = "Kept"
@@ -108,7 +108,7 @@ const (
 	Chosen  Kind = "Chosen"
 )
 
-// Prospect is what is in store for a node: why it is still here, or why it will not be.
+// Prospect is a plan's answer about one node: why it stays, or why it goes.
 type Prospect struct {
 	Node  string
 	Claim string
@@ -127,8 +127,8 @@ type Prospect struct {
 // Skipped reports whether there was no effort left to look at it: what was said before stands.
 func (p *Prospect) Skipped() bool { return p.Cause.Code == reason.NotLookedAt }
 
-// Event is the reason of the event that tells of it, as users know it; empty where there is
-// none. What is chosen or waits has none, and neither has what users expect anyway.
+// Event is the reason of the node's event, as users know it. It is empty for chosen and waiting nodes, and
+// for answers that users expect anyway.
 func (p *Prospect) Event() string {
 	switch p.Cause.Code {
 	case reason.None, reason.NotManaged, reason.BeingDisrupted, reason.PoolStatic, reason.TakesPods:

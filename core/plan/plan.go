@@ -1,5 +1,5 @@
-// Package plan is what a decision says: the claims to make, the pods that existing
-// nodes take, what cannot be placed and why, and what it all costs.
+// Package plan holds the result of a decision: the claims to make, the pods that existing nodes take, the
+// pods without a place and why, and the price.
 //
 // A Plan is a value. It never acts: internal/execute carries it out, the CLI prints it.
 package plan
@@ -19,8 +19,8 @@ type Plan struct {
 	Unplaced []Unplaced
 	// Held are the pods that nothing is decided about yet; in order.
 	Held []Held `json:",omitempty"`
-	// Disruptions are nodes to be given up, if that was asked for; Prospects say of every
-	// node what is in store for it.
+	// Disruptions are the nodes to give up, if the budget asked for them. Prospects has an answer about
+	// every node.
 	Disruptions []Disruption
 	Prospects   []Prospect
 	// Rooms are what buffers have, each once, in their order; Spare are the nodes that have to be

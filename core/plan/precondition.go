@@ -1,7 +1,7 @@
 package plan
 
-// Precondition is what must still be true when a part of a plan is carried out. If it is not, that
-// part is dropped, and decided about anew.
+// Precondition must still be true when a part of a plan is carried out. If it is not, that part is dropped,
+// and the next decision looks at it again.
 type Precondition string
 
 // The preconditions of a claim that is made, a replacement too.

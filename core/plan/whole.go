@@ -8,9 +8,9 @@ import (
 	"tenon/core/snapshot"
 )
 
-// Whole is the plan with what its disruptions and buffers buy and move beside what pending pods
-// need, for those who look at all nodes and pods together. bound is what is proven about the
-// price of all of them; it is not used if it is less than what is proven about a part.
+// Whole is the plan with everything that its disruptions and buffers buy and move, beside what pending pods
+// need. It is for callers that look at all nodes and pods together. bound is what is proven about the price
+// of all of them; it is not used if it is less than what is proven about a part.
 func (p *Plan) Whole(bound model.Money) Plan {
 	out := *p
 	out.Claims, out.Existing = slices.Clone(p.Claims), slices.Clone(p.Existing)

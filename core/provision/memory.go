@@ -6,11 +6,10 @@ import (
 	"tenon/core/snapshot"
 )
 
-// Memory is what earlier plans of the same asker have found out: what can be bought, compiled, and
-// what was simulated. Pods that nothing can hold are asked about again with every plan, and
-// what would help them is mostly what would have helped before. It changes no answer: all is
-// remembered with everything that it depends on. It belongs to one asker at a time; nil
-// remembers nothing.
+// Memory keeps results of earlier plans of the same caller: compiled machines and simulations. Every plan
+// asks again about pods without a place, and mostly the same change would help them. Memory changes no
+// answer: each result is kept with everything that it depends on. It belongs to one caller at a time; nil
+// keeps nothing.
 type Memory struct {
 	types    snapshot.TypeOrders
 	compiled feasible.Compiled

@@ -16,7 +16,7 @@ import (
 	"tenon/core/snapshot"
 )
 
-// FullEffort is what a decision spends unless it is told otherwise.
+// FullEffort is the default effort of a decision.
 const FullEffort = search.FullEffort
 
 // moreEffort is the factor from one search to the next, if there is effort for it.

@@ -70,16 +70,16 @@ type PoolVerdict struct {
 	// instance type of the cheapest of them.
 	Missing int
 	Absent  string
-	// AbsentSince is since when the cheapest of them is known to be out of stock, and AbsentUntil when it
-	// is tried again; zero if that is not known.
+	// AbsentSince is when the cheapest of them was found to be out of stock, and AbsentUntil when it is
+	// tried again; zero if unknown.
 	AbsentSince, AbsentUntil time.Time
-	// Suits says of a pool that is not ready that its taints and labels let the pod in: it
-	// may be the one that the pod is meant for.
+	// Suits says that the taints and labels of a pool that is not ready let the pod in: the pod may be
+	// meant for this pool.
 	Suits bool
 }
 
-// Met says which of three questions some instance type of a pool answers with yes: alone,
-// and two by one and the same type.
+// Met says which of three conditions some instance type of a pool meets, and which two of them a single
+// type meets.
 type Met struct {
 	Labels, Room, Offer                bool
 	LabelsRoom, LabelsOffer, RoomOffer bool

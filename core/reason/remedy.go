@@ -39,7 +39,7 @@ type Remedy struct {
 	Where    string
 	From, To string
 	Amounts  []Shift
-	// InstanceType is the cheapest that would take the pod then, Price what it costs.
+	// InstanceType is the cheapest type that would then take the pod, and Price its price.
 	InstanceType string
 	Price        model.Money
 	// Pods, when more than one, is how many pods it would place at once, on so many Nodes;

@@ -85,7 +85,7 @@ func (v *PoolVerdict) sentence() string {
 	return v.refusal()
 }
 
-// OutOfStock names what would do, were it to be had, and when that is tried again.
+// OutOfStock names the suitable offering that is out of stock, and when it is tried again.
 func (v *PoolVerdict) OutOfStock() string {
 	text := "out of stock: " + v.Absent
 	if !v.AbsentUntil.IsZero() {

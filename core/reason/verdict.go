@@ -85,7 +85,7 @@ func (v *Verdict) Promising() []*PoolVerdict {
 	return out
 }
 
-// way is how many rules the pod came to: the last one, which it failed, counts.
+// way is how many rules were checked for the pod, including the last one, which it failed.
 func (v *PoolVerdict) way() int {
 	if v.Suits {
 		return 3

@@ -2,10 +2,9 @@ package requirement
 
 // Compatible reports whether a node that s describes can satisfy incoming.
 //
-// Keys that s says nothing about are missing from the node: incoming must not mind,
-// unless the key is in undefined, where anything goes. New nodes let well-known labels
-// be undefined, nodes that exist let none. Keys that both are about need a value in
-// common, or must both do without.
+// Keys that s does not mention are missing from the node, so incoming must accept their absence, unless the
+// key is in undefined. For new nodes well-known labels may be undefined; for existing nodes none may. Keys
+// that both mention need a common value, or both must accept absence.
 func (s Set) Compatible(incoming Set, undefined KeySet) bool {
 	from := 0
 	for i := range incoming.list {

@@ -91,8 +91,8 @@ func (s Shortfalls) String() string {
 	return fmt.Sprintf("minValues requirement is not met for label(s) (label(s)=%v)", keys)
 }
 
-// Lowered is the set with every unmet minimum lowered to what was achieved, for those who
-// would rather have less choice than no node.
+// Lowered is the set with every unmet minimum lowered to what was achieved, for pools that prefer less
+// choice to no node.
 func (s Set) Lowered(short Shortfalls) Set {
 	list := slices.Clone(s.list)
 	for _, shortfall := range short {

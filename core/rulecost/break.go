@@ -9,9 +9,9 @@ import (
 	"tenon/core/snapshot"
 )
 
-// broken reports whether a plan that was made without some rules breaks one of them. A plan that
-// keeps them all is as good an answer with them: then they cost nothing, and the difference is
-// that of two roundings. Rules of which this is not easily seen count as broken.
+// broken reports whether a plan that was made without some rules breaks one of them. A plan that keeps them
+// all is also a plan with them: then they cost nothing, and the difference is only rounding. A rule for
+// which this is hard to check counts as broken.
 func (f *finder) broken(p *plan.Plan, rules []found) bool {
 	return slices.ContainsFunc(rules, func(r found) bool {
 		switch r.Kind {

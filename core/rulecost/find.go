@@ -19,8 +19,8 @@ type found struct {
 	pool      int
 }
 
-// ruleGroup is the rules of one kind about one thing. They are looked at together first: most
-// kinds cost nothing, however many workloads have them.
+// ruleGroup is the rules of one kind about one thing. They are examined together first: most kinds cost
+// nothing, however many workloads have them.
 type ruleGroup struct {
 	members []found
 	size    int64 // of the pods that it is about, for the order in which families are looked at

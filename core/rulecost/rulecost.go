@@ -1,11 +1,11 @@
 // Package rulecost says what rules cost: for each rule of pods and pools that may bind, what
 // the new nodes would cost without it, and how many more pods would have a place.
 //
-// It leaves a rule out of a copy of the snapshot, decides again, and compares. That takes as
-// long as deciding did, once for each question, so that it is not for the controller. Rules of
-// one kind are left out together first, and one by one only if that changes something; the
-// number of questions is bounded by steps. The differences are those of plans, not of the best
-// possible fleets: small ones are not told, since they may be those of two roundings.
+// It leaves a rule out of a copy of the snapshot, decides again, and compares. That takes as long as
+// deciding did, once for each question, so that it is not for the controller. Rules of one kind are left
+// out together first, and one by one only if that changes something; the number of questions is bounded by
+// steps. The differences are those of plans, not of the best possible fleets. Small ones are left out,
+// because they may only be rounding.
 package rulecost
 
 import (
@@ -62,7 +62,7 @@ func Of(s *snapshot.Snapshot, p *plan.Plan, b Budget) Report {
 	return x.report
 }
 
-// total is what a plan comes to.
+// total is the price of a plan and the number of pods with a place.
 type total struct {
 	price    model.Money
 	unplaced int
@@ -133,7 +133,7 @@ func (x *examination) tell(r Rule, c Cost) {
 // leastShare is the smallest part of the price that is told, as one in so many.
 const leastShare = 1000
 
-// matters reports whether a difference is more than that of two roundings.
+// matters reports whether a difference is more than rounding.
 func (x *examination) matters(c Cost) bool {
 	return c.Places > 0 || c.Places == 0 && c.Savings > 0 && c.Savings >= x.base.price/leastShare
 }

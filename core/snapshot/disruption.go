@@ -23,7 +23,7 @@ const Unlimited = math.MaxInt32
 // Consolidation is what a pool says about giving up its nodes.
 type Consolidation struct {
 	Policy Policy `json:"policy,omitempty"`
-	// After is how long no pod must have come to a node or left it; nil is never.
+	// After is how long a node must have been without pods coming or going; nil means never.
 	After *time.Duration `json:"after,omitempty"`
 	// Allowed is how many of its nodes may be disrupted at a time, by reason, as its budgets
 	// have it at Snapshot.Now; nodes that are being disrupted already are part of it.
@@ -63,13 +63,13 @@ type Allowance struct {
 type Life struct {
 	// Quiet is since when no pod has come to the node or left it; zero until it is in service.
 	Quiet time.Time `json:"quiet,omitzero"`
-	// Drifted is why it is no more what its pool or its class ask for, and since when.
+	// Drifted is why it no longer is what its pool or class asks for, and since when.
 	Drifted string    `json:"drifted,omitempty"`
 	Since   time.Time `json:"since,omitzero"`
 	// Underway is the reason for which it is being disrupted: its pods have places elsewhere.
 	Underway string `json:"underway,omitempty"`
-	// Awaits: it is being disrupted, and stays until its replacements are there; or it has lost
-	// its node, and its removal has not begun.
+	// Awaits: the node is being disrupted and stays until its replacements are in service, or the claim has
+	// lost its node and its removal has not begun.
 	Awaits bool `json:"awaits,omitempty"`
 	// Protected nodes have the annotation do-not-disrupt.
 	Protected bool `json:"protected,omitempty"`
@@ -90,8 +90,7 @@ type Life struct {
 	Unborn bool `json:"unborn,omitempty"`
 }
 
-// Counts reports whether a pool's limits count the node. Those that are being removed are
-// left out, but not before their removal has begun.
+// Counts reports whether a pool's limits count the node. A node stops counting once its removal has begun.
 func (n *Node) Counts() bool { return !n.Leaving || n.Life.Awaits }
 
 // Tie is what binds a pod to its node: what becomes of the pod if the node goes, and who

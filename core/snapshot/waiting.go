@@ -2,8 +2,8 @@ package snapshot
 
 import "time"
 
-// Waiting is what the rules of core/wait look at beside the plan. What would be done if nothing
-// waited does not depend on it.
+// Waiting is what the rules of core/wait look at beside the plan. It decides only when parts of a plan are
+// carried out, not what they are.
 type Waiting struct {
 	// Placed is how many pods have a place that they have not taken yet, and Landed is when one
 	// took its place last.
@@ -26,9 +26,9 @@ type Waiting struct {
 	Successions []Succession `json:"successions,omitempty"`
 	// Lost are the pods without a node that have lost a place, by UID.
 	Lost []Lost `json:"lost,omitempty"`
-	// Refused are the pods for which the last claims came to nothing, by UID.
+	// Refused are the pods whose last claims failed, by UID.
 	Refused []Refused `json:"refused,omitempty"`
-	// Spare is until when no claim is made for buffers, since the last ones came to nothing.
+	// Spare is until when no claim is made for buffers, because the last ones failed.
 	Spare time.Time `json:"spare,omitzero"`
 }
 
@@ -66,8 +66,8 @@ type Refused struct {
 	Stock string    `json:"stock"`
 }
 
-// Arrivals is since when many pods have been on their way to their places, pods have still had to be
-// moved, and many have been about to end; zero for what is not so.
+// Arrivals has three times: since when many pods have been on their way to their places, since when pods
+// have still had to be moved, and since when many have been about to end. Each is zero if that is not so.
 type Arrivals struct {
 	Placed  time.Time `json:"placed,omitzero"`
 	Moving  time.Time `json:"moving,omitzero"`

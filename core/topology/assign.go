@@ -37,7 +37,7 @@ type Assigner struct {
 	counts  Counts
 	domains spreadDomains
 	groups  interest
-	// banned are choices of domains that were made for a shape in vain.
+	// banned are the domains in which a shape found no node.
 	banned map[string]bool
 	// spreadsIn are the shapes with spreads that have pods in a domain.
 	spreadsIn map[watchedDomain][]spreadIn
@@ -137,8 +137,8 @@ func (a *Assigner) Assign(counts []int) ([]Portion, []Failure) {
 	return out.list, append(failures, unmet...)
 }
 
-// leaders are the shapes whose domain matters to a spread or to an anti-affinity:
-// those with the tightest rules first, those that are only counted last.
+// leaders are the shapes whose domain matters to a spread or an anti-affinity, from the tightest rules to
+// shapes that are only counted.
 func (a *Assigner) leaders() []int {
 	var out []int
 	rank := make([]int, len(a.shapes))

@@ -31,8 +31,8 @@ func (a *Assigner) keysOf(i int) []string {
 	return slices.Compact(keys)
 }
 
-// choose finds a domain on each key for one more pod of the shape. Where the choice on
-// one key leaves none on the next, it is not made again.
+// choose finds a domain on each key for one more pod of the shape. If the choice on one key leaves no
+// choice on the next, choose does not go back.
 func (a *Assigner) choose(i int) ([]Pin, reason.Reason) {
 	keys := a.keysOf(i)
 	for {

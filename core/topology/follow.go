@@ -121,9 +121,9 @@ func (a *Assigner) partnerDomains(i int, key string, pins []Pin, left []int, out
 	return with
 }
 
-// found opens a domain for the shape: a pod that is not placed yet is told to go
-// there, or the shape is its own partner. Where the group is about to leave is best: the
-// scheduler lets no pod begin elsewhere before it is gone.
+// found opens a domain for the shape: a pod that is not placed yet is told to go there, or the shape is its
+// own partner. A domain that the group is about to leave is best: until the group is gone, the scheduler
+// lets no pod be the first elsewhere.
 func (a *Assigner) found(i int, key string, domains []Domain, left []int, out *portions) []string {
 	slices.SortStableFunc(domains, func(x, y Domain) int {
 		return cmp.Compare(a.leavingPartners(i, key, y.Value), a.leavingPartners(i, key, x.Value))

@@ -7,11 +7,10 @@ import (
 	"tenon/core/reason"
 )
 
-// A spread evens out what it counts, and by default pods that are merely counted take part
-// in that. No rule asks that of them: a spread looks only at the domains where its own pods
-// are. Other strategies gather pods in the cheapest domain as far as no spread is broken. In
-// small clusters that saves nodes; in large ones it comes to the same, because every domain
-// is needed.
+// A spread evens out the pods that it counts. By default, pods that are only counted are spread evenly too,
+// although no rule requires it: a spread checks only the domains of its own pods. Other strategies gather
+// the counted pods in the cheapest domain as long as no spread breaks. That saves nodes in small clusters;
+// in large ones it makes no difference, because every domain is needed.
 
 // Strategy is how domains are chosen where rules leave a choice.
 type Strategy int

@@ -76,7 +76,8 @@ func (b *proposer) keep(p proposal) {
 	b.out = append(b.out, p)
 }
 
-// tolerate covers the one taint that the pod does not tolerate; of two, none alone helps.
+// tolerate covers the only taint that the pod does not tolerate. With two such taints, no single toleration
+// helps.
 func (b *proposer) tolerate() {
 	taint, kept := model.Untolerated(b.pool.Taints, b.t.Tolerations, false)
 	if !kept {
@@ -239,15 +240,15 @@ func (b *proposer) soften() {
 
 func without[T any](list []T, i int) []T { return slices.Delete(slices.Clone(list), i, i+1) }
 
-// find is a machine that would do.
+// find is a suitable machine.
 type find struct {
 	of    *catalog.Type
 	price model.Money
 	value string // of the label by which a pool is widened
 }
 
-// kept is how many machines a proposal goes on with: more than one, because the estimate
-// does not know every rule. A pool that asks for variety needs all that a claim can name.
+// kept is how many machines a proposal keeps: several, because the estimate does not know every rule. A
+// pool that asks for variety keeps all that a claim can name.
 const kept = 8
 
 // cheapest sorts finds by price and keeps the first of each type. Of the second half each is

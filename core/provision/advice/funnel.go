@@ -269,8 +269,8 @@ func (s *offeringCount) tooSmall(m *feasible.Machine) {
 	}
 }
 
-// overdrawn remembers a machine on which the daemons alone have no room, as farther away than
-// any that lacks room for the pod only. What it has is less than nothing.
+// overdrawn remembers a machine that is too small for its daemons alone, as farther away than any machine
+// that only lacks room for the pod. Its room is negative.
 func (s *offeringCount) overdrawn(m *feasible.Machine) {
 	have := m.Allocatable.Get(m.Overdrawn) - m.Daemons.Get(m.Overdrawn)
 	by := 1 - float64(have)/float64(max(m.Daemons.Get(m.Overdrawn), 1))

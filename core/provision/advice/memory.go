@@ -8,9 +8,8 @@ import (
 	"tenon/core/snapshot"
 )
 
-// Memory are what was tried out for earlier plans: now for the current one, before for the
-// last one. What two plans have not asked is forgotten, and with it catalogues that are sold no
-// more.
+// Memory are what was tried out for earlier plans: now for the current one, before for the last one. An
+// entry that two plans in a row did not use is forgotten, and with it old catalogues.
 type Memory struct {
 	now, before map[simulationKey][]simulation
 	// Recalled is how many simulations of the current plan were known before.
@@ -44,9 +43,9 @@ func (m *Memory) Turn() {
 	}
 }
 
-// recall finds a simulation of the same, or else has it done and keeps it. The sandbox says
-// everything: the pods on it are alike, and plans do not depend on the time. To compare sandboxes
-// costs little as long as they share what snapshots have in common.
+// recall finds a simulation of the same, or else has it done and keeps it. The sandbox is the whole input:
+// its pods are alike, and plans do not depend on the time. Comparing sandboxes costs little as long as they
+// share what snapshots have in common.
 func (m *Memory) recall(sandbox *snapshot.Snapshot, run func() simulated) simulated {
 	if m == nil {
 		return run()

@@ -83,9 +83,9 @@ type proposal struct {
 	price     model.Money     // estimated
 }
 
-// Sizes of changes: what people would rather do comes first. One more line in a manifest
-// is the smallest, wherever it is: then the price decides. To give up what the pod asks for
-// is more, and a smaller request is more the more is taken away, since the pod may need it.
+// Sizes of changes: what people would rather do comes first. One more line in a manifest is the smallest,
+// wherever it is: then the price decides. Giving up something that the pod asks for is larger. A lower
+// request counts more the more it takes away, because the pod may need it.
 const (
 	sizeLine    = 10
 	sizeLabel   = 20
@@ -107,7 +107,7 @@ func (k *Adviser) remedy(w shape.Wish, rq *Request, v *reason.Verdict, candidate
 		}
 		all = append(all, k.propose(c, t, rq, &v.Pools[c.verdict])...)
 	}
-	if v.OutOfStock() { // to wait is less than to enter a pool that keeps it out on purpose, or to spend more
+	if v.OutOfStock() { // waiting is a smaller change than entering a pool that keeps the pod out on purpose, or than spending more
 		all = slices.DeleteFunc(all, func(p proposal) bool {
 			return p.remedy.Change == reason.Tolerate || p.remedy.Change == reason.RaiseLimit
 		})

@@ -13,8 +13,8 @@ import (
 	"tenon/core/snapshot"
 )
 
-// What is simulated are pods that are all alike, of which each is worth some effort: a single
-// one has a node as soon as it has a place, and nothing is left to improve.
+// Simulated pods are all alike. Each of them adds some effort: once a single pod has a place, nothing is
+// left to improve.
 const (
 	podEffort        = 20_000
 	simulationEffort = 1_000_000

@@ -7,8 +7,9 @@ import (
 	"tenon/core/reason"
 )
 
-// DropDear gives up nodes that cost too much of what would do just as well and is out of stock, as
-// their pools say: the pods wait until it is in stock again. It reports whether there were any.
+// DropDear gives up nodes that exceed the price ceiling of their pool: an offering that would do as well is
+// much cheaper and out of stock. The pods wait until that is in stock again. It reports whether there were
+// any.
 func (w *Writer) DropDear() bool { return w.a.GiveUp(w.dear) }
 
 // dear is why a node costs too much; the zero value if it does not. What is reserved was paid for

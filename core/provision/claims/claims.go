@@ -80,8 +80,8 @@ func ReservedBy(claims []plan.Claim) map[string]int64 {
 	return out
 }
 
-// DropShort gives up nodes whose claims could not name as many different values as their
-// pool asks for: limits, zones and daemons can take choices away that the pods left open.
+// DropShort gives up nodes whose claims could not name as many different values as their pool asks for:
+// limits, zones and daemons can remove choices that the pods left open.
 func (w *Writer) DropShort() {
 	w.a.GiveUp(func(n pack.Node) reason.Reason {
 		if w.options(n).relaxed {
@@ -163,8 +163,8 @@ func (w *Writer) template(l pack.Load) model.Resources {
 	return w.d.Snapshot.Templates[s.Template].Requests
 }
 
-// Labels are those that the node will have as it is planned: the pool's, the offer's,
-// and of what pods choose the first value that will do.
+// Labels are those of the planned node: the pool's, the offer's, and the first suitable value of each label
+// that pods choose.
 func (w *Writer) Labels(m *feasible.Machine, slot int, r requirement.Set) map[string]string {
 	out := map[string]string{}
 	place := func(set requirement.Set) {

@@ -83,8 +83,8 @@ func (t *Table) of(sp *feasible.Space, own, pool int) *Table {
 	return &out
 }
 
-// split reports whether the type of the offer is also offered, in slots that the claim
-// admits, as a machine that would not do.
+// split reports whether the type of the offer is also offered, in slots that the claim admits, as an
+// unsuitable machine.
 func (w *Writer) split(ref offerRef, machines, slots bitset.Set) bool {
 	first, end := w.sameType(ref.machine)
 	for m := first; m < end; m++ {

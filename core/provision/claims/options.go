@@ -139,8 +139,7 @@ func (w *Writer) keepKind(slots bitset.Set, planned int) {
 	slots.Keep(keep)
 }
 
-// keepKnown leaves out slots in which the node would open a domain that some spread does
-// not reckon with.
+// keepKnown leaves out slots in which the node would open a domain that some spread does not count yet.
 func (w *Writer) keepKnown(slots bitset.Set, n pack.Node) {
 	sp := w.d.Space
 	for i := range w.a.Outlooks {
@@ -192,11 +191,10 @@ func (w *Writer) choose(machines, slots bitset.Set, r requirement.Set) options {
 	return out
 }
 
-// closed lists, cheapest first, offers of which a claim can say "any of these types, in
-// any of these zones, as any of these capacity types". A claim names no pairs, so that a
-// type which holds the pods in one zone only, because daemons differ, is left out, or
-// the zones are narrowed to those of the cheapest offer's type, if that leaves as much
-// choice as the pool asks for.
+// closed lists, cheapest first, offers of which a claim can say "any of these types, in any of these zones,
+// as any of these capacity types". A claim cannot name pairs of them. If daemons differ by zone, a type may
+// hold the pods in some zones only. Such a type is left out, or the zones are narrowed to those of the
+// cheapest offer's type if that leaves as much choice as the pool asks for.
 func (w *Writer) closed(t *Table, machines, slots bitset.Set, r requirement.Set) []int {
 	refs := w.refs[:0]
 	for i, ref := range t.refs {

@@ -15,9 +15,9 @@ import (
 	"tenon/core/snapshot"
 )
 
-// Replicas are claims for the nodes that static pools lack. They come straight from the
-// pool's template, and are priced at the least that the cloud may launch for them; pods are
-// given to them once they are there. reserved is what other claims take of reservations.
+// Replicas are claims for the nodes that static pools lack. They come straight from the pool's template,
+// and are priced at the cheapest offer that the cloud may launch. They get pods once their nodes exist.
+// reserved is what other claims take of reservations.
 func Replicas(s *snapshot.Snapshot, reserved map[string]int64) []plan.Claim {
 	if !s.Settings.StaticCapacity {
 		return nil

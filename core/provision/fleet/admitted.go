@@ -9,7 +9,7 @@ import (
 	"tenon/core/topology"
 )
 
-// isBound reports whether more decides where a pod may be than a forecast looks at.
+// isBound reports whether something that a forecast ignores decides where a pod may be.
 func isBound(s *shape.Shape) bool {
 	return len(s.Ports) > 0 || len(s.Attach) > 0 || slices.ContainsFunc(s.Rules.HostNeeds, func(n topology.Need) bool { return !n.Soft })
 }
@@ -60,7 +60,7 @@ func (f *Forecast) sameDomains(s *shape.Shape, a, b int) bool {
 		!slices.ContainsFunc(r.Needs, func(n topology.Need) bool { return !n.Soft && other(n.Group) })
 }
 
-// hostRules reports whether a node's pods and the pod bear each other.
+// hostRules reports whether the rules of a node's pods and of the pod allow each other.
 func hostRules(s *shape.Shape, at *site) bool {
 	counted := func(g int32) bool { return slices.Contains(s.Rules.HostCounts, g) }
 	for _, c := range s.Rules.HostCaps {

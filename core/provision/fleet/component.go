@@ -40,7 +40,7 @@ func (c *components) of(r *topology.Rules) int32 {
 	return c.root(groups[0])
 }
 
-// groupsOf lists all groups that a shape has to do with; those of nodes are offset.
+// groupsOf lists all groups that concern a shape; those of nodes are offset.
 func groupsOf(r *topology.Rules) []int32 {
 	var out []int32
 	out = append(out, r.Counts...)

@@ -18,16 +18,16 @@ import (
 	"tenon/core/snapshot"
 )
 
-// Fleet finds other places for pods that have one: on nodes that are there, and on nodes
-// that would have to be bought. It is made once for a snapshot and asked again and again. It does
-// not change: With is the fleet in which an answer has come true.
+// Fleet finds other places for pods that have one: on nodes that are there, and on nodes that would have to
+// be bought. It is made once for a snapshot and asked again and again. It does not change: With returns the
+// fleet after an answer has been carried out.
 //
 //	New ──▶ Fleet ── Ask ──▶ Answer
 //	          ▲                │
 //	          └───── With ◀────┘
 //
-// Pods and nodes are numbered as in its snapshot, which is in order. A fleet and those that come
-// of it belong to one goroutine: they share what they have found out.
+// Pods and nodes are numbered as in its snapshot, which is in order. A fleet and those made from it belong
+// to one goroutine, because they share caches.
 type Fleet struct {
 	*facts
 	sp       *feasible.Space
@@ -145,8 +145,8 @@ func (f *Fleet) Admits(pod snapshot.PodIndex, n int) bool {
 // Steps is the effort spent so far, on all fleets of the snapshot.
 func (f *Fleet) Steps() int64 { return f.effort.spent }
 
-// Replica is a claim for one more node of a static pool, as far as its limits, with what the
-// question does to them, and what is offered let it be.
+// Replica is a claim for one more node of a static pool, if the offers and the pool's limits, as the
+// question changes them, allow it.
 func (f *Fleet) Replica(pool int, q Question) (plan.Claim, bool) {
 	claim, ok := claims.Replica(f.Snapshot, &f.Snapshot.Pools[pool], maps.Clone(f.reserved))
 	if !ok {

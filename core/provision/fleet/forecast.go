@@ -20,12 +20,12 @@ import (
 //	Try an answer ──▶ pods that find no room ──▶ the next Try: its pods are where the scheduler put them
 //	                                         └─▶ Drop: as if it had not been tried
 //
-// Pods come one after the other, in each of some orders. In the best of them they are to be evicted; the
-// worst counts, since budgets and pods that take their time to end spoil an order. Pods that rules between
-// pods concern are expected in the domains in which the answer puts them, and pods with host ports,
-// volumes or partners on one node exactly where it puts them.
+// Pods come one after the other, in each of some orders. The pods are to be evicted in the best order, but
+// the worst one counts, because budgets and slow pods can change the order. Pods that rules between pods
+// concern are expected in the domains in which the answer puts them, and pods with host ports, volumes or
+// partners on one node exactly where it puts them.
 //
-// The scheduler knows nothing of virtual pods: their room is free for it. They get what it leaves.
+// For the scheduler the room of virtual pods is free. They get what it leaves.
 type Forecast struct {
 	fleet   *Fleet
 	set     *shape.Set                     // of one pod of each template
@@ -185,9 +185,9 @@ func (f *Forecast) place(pods []snapshot.PodIndex) []snapshot.PodIndex {
 	return strays
 }
 
-// displaced are the virtual pods that find no room in what the others leave: as they are placed, or as they
-// would be if they went to any domain and no domain had them any more. A pod that goes elsewhere than it was
-// thought finds room there, and a node is bought for the one whose room that was.
+// displaced are the virtual pods that find no room beside the others: as these are placed, or if they went
+// to any other domain. A pod that goes elsewhere than forecast finds room there, and a node is bought for
+// the pod that loses its room.
 func (f *Forecast) displaced(pods []snapshot.PodIndex) []snapshot.PodIndex {
 	if len(f.virtual) == 0 {
 		return nil

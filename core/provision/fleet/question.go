@@ -67,8 +67,8 @@ func (f *Fleet) askAmong(q *Question, tiers [][]int) (Answer, *Obstacle) {
 	return f.answer(d, best)
 }
 
-// fewer are the tiers without pools that sell the same as the one of some node which goes:
-// its pods keep their pool.
+// fewer are the tiers without pools that sell the same as the pool of a node that goes: its pods keep their
+// pool.
 func (f *Fleet) fewer(nodes []int) [][]int {
 	own := map[string]bool{}
 	for _, n := range nodes {
@@ -92,7 +92,7 @@ func (f *Fleet) fewer(nodes []int) [][]int {
 // Obstacle is pods without a place: one at least, though others may have found none after it.
 type Obstacle struct {
 	Pods []Unplaced
-	// Short says that nodes were left with fewer choices than their pool asks for.
+	// Short says that nodes would have fewer choices than their pool asks for.
 	Short bool
 }
 
@@ -145,7 +145,7 @@ func (f *Fleet) searchFor(q *Question, tiers [][]int) (*search.Search, *Obstacle
 	return d, nil
 }
 
-// wish is asked of the whole space: what is possible nowhere is so for every question.
+// wish is answered for the whole space: what is impossible everywhere is impossible for every question.
 func (f *Fleet) wish(template snapshot.TemplateIndex) wishFor {
 	if found, ok := f.first[template]; ok {
 		return found
@@ -157,8 +157,7 @@ func (f *Fleet) wish(template snapshot.TemplateIndex) wishFor {
 	return out
 }
 
-// among is the space of a question: those who receive, and those who matter to rules
-// between pods.
+// among is the space of a question: the receivers, and the nodes that matter to rules between pods.
 func (f *Fleet) among(q *Question) *feasible.Space {
 	gone, receives := make(map[int]bool, len(q.Nodes)), make(map[int]bool, len(q.Receivers))
 	moved := make(map[snapshot.PodIndex]bool, len(q.Pods))

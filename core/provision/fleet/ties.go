@@ -9,8 +9,8 @@ import (
 	"tenon/core/topology"
 )
 
-// findRuled tells pods that no rule between pods concerns from the others: for the first,
-// nodes on which nothing is free need not be looked at.
+// findRuled finds the pods that some rule between pods concerns. For the others, full nodes need not be
+// examined.
 func (f *Fleet) findRuled() {
 	f.ruled = make([]bool, len(f.Snapshot.Templates))
 	f.ties = make([]ties, len(f.Snapshot.Templates))

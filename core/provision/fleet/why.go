@@ -6,8 +6,8 @@ import (
 	"tenon/core/snapshot"
 )
 
-// why is what the answer to Fleet.Why depends on: which offers were taken since the fleet
-// was made changes its numbers at most.
+// why is the key of an answer of Fleet.Why. It leaves out which offers were taken since the fleet was made:
+// these change only numbers of the answer.
 type why struct {
 	template snapshot.TemplateIndex
 	hint     reason.Reason
@@ -16,7 +16,7 @@ type why struct {
 // whyEffort is what asking one machine costs, in steps.
 const whyEffort = 100
 
-// Why tells what keeps a pod from new nodes: what the pool says that comes closest.
+// Why tells what keeps a pod from new nodes: the answer of the closest pool.
 func (f *Fleet) Why(p Unplaced) reason.Refusal {
 	pod := &f.Snapshot.Pods[p.Pod]
 	if pod.Tie.Refused != "" {

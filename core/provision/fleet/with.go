@@ -12,7 +12,7 @@ import (
 	"tenon/core/snapshot"
 )
 
-// With is the fleet once an answer has come true: the nodes of the question are gone, and its pods
+// With is the fleet after an answer has been carried out: the nodes of the question are gone, and its pods
 // are where the answer puts them.
 func (f *Fleet) With(q Question, a Answer) *Fleet {
 	out := f.fork()
@@ -29,7 +29,7 @@ func (f *Fleet) With(q Question, a Answer) *Fleet {
 	return out
 }
 
-// fork is a fleet of its own, for With to build up.
+// fork is a copy that With changes.
 func (f *Fleet) fork() *Fleet {
 	out := *f
 	out.limits = slices.Clone(f.limits)

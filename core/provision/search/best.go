@@ -10,8 +10,8 @@ import (
 	"tenon/core/topology"
 )
 
-// Best makes the drafts that are worth making and returns the best. While pods find
-// no place only because of their preferences, the preferences are given up one by one.
+// Best makes the drafts that may help and returns the best one. While pods lack a place only because of
+// their preferences, it gives up these preferences one by one.
 func (d *Search) Best() *Draft {
 	best := d.place(d.Wishes)
 	if d.Snapshot.Settings.Preferences == snapshot.Weigh {
@@ -34,8 +34,8 @@ func (d *Search) place(wishes []shape.Wish) *Draft {
 	}
 }
 
-// quickPart is the part of the effort that is enough to see that some pods find no place:
-// a packing that is followed by another with fewer preferences need not be cheap.
+// quickPart is the part of the effort that suffices to see that some pods find no place: a packing that
+// another one with fewer preferences will replace need not be cheap.
 const quickPart = 16
 
 // Baseline is the greedy draft, which every plan is compared with.
@@ -81,7 +81,7 @@ type way struct {
 	strategy topology.Strategy
 }
 
-// fewPods is up to how many pods it matters that some domain needs no node.
+// fewPods is the number of pods up to which it matters that some domain needs no node.
 const fewPods = 300
 
 func pods(set *shape.Set) int {

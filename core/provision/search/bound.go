@@ -8,9 +8,8 @@ import (
 	"tenon/core/topology"
 )
 
-// LowerBound is proven: no fleet that places the same pods, on top of the same existing
-// nodes and by the same rules, costs less. Nothing is claimed beside a pod that has no place
-// but could have one.
+// LowerBound is proven: no fleet that places the same pods, beside the same existing nodes and by the same
+// rules, costs less. There is no bound if a pod has no place but might have one.
 func (d *Search) LowerBound(a *Draft) model.Money {
 	if d.Unproven || a.mayHavePlace() {
 		return 0
@@ -34,8 +33,8 @@ func (a *Draft) mayHavePlace() bool {
 	return false
 }
 
-// A bound that is this close to the price needs no more rules, and with more shapes than
-// sharpShapes they are not worth their effort.
+// If the bound is this close to the price, more rules are not needed. With more shapes than sharpShapes,
+// they are not worth their effort.
 const (
 	closelyProven = 1.005
 	sharpShapes   = 200
@@ -58,8 +57,8 @@ func (d *Search) boundOfRules(a *Draft) model.Money {
 	return price
 }
 
-// force adds n pods of a shape, with what is forced on them. Pods are pinned on one key, that
-// with the most that has to be in each domain.
+// force adds n pods of a shape and what rules force on them. It pins pods on one key: the one that forces
+// the most pods into each domain.
 func force(proof *pack.Proof, shape, n int, forces []topology.Force) {
 	best := topology.Force{}
 	for _, f := range forces {
@@ -105,7 +104,7 @@ func (d *Search) boundOfNodes(a *Draft) model.Money {
 	return price
 }
 
-// sharpPods is up to how many pods the proof is worth as much effort as half the packing.
+// sharpPods is the number of pods up to which the proof may cost half as much as the packing.
 const sharpPods = 8000
 
 // proving is the effort that may go into raising the bound.

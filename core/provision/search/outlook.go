@@ -4,8 +4,7 @@ import (
 	"tenon/core/pack"
 )
 
-// appear tells the spreads that look at tainted nodes too which domains the planned nodes
-// open.
+// appear tells the spreads that also count tainted nodes which domains the planned nodes open.
 func (a *Draft) appear() {
 	a.Outlooks = a.assigner.Outlooks()
 	if len(a.Outlooks) == 0 {

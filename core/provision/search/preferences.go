@@ -17,8 +17,8 @@ const (
 	noWeight    = 50
 )
 
-// manyPreferenceGroups bounds how many kinds of preferences are weighed one by one; each costs a
-// packing. The rest, those of least worth, are given up.
+// manyPreferenceGroups bounds how many kinds of preferences are weighed one by one; each costs a packing.
+// The rest, those with the least weight, are given up.
 const manyPreferenceGroups = 12
 
 // preferenceGroup is preferences of the same kind on the same key: they are honoured or given up
@@ -93,8 +93,8 @@ func (d *Search) preferenceGroups() []preferenceGroup {
 	return out[:min(len(out), manyPreferenceGroups)]
 }
 
-// eachPreference lists a template's preferences as feasible.Dropped numbers them, but
-// for the dislike of taints, which no policy gives up before it must.
+// eachPreference lists a template's preferences as feasible.Dropped numbers them, except avoiding
+// PreferNoSchedule taints, which no policy gives up early.
 func eachPreference(t *snapshot.Template, do func(number int, kind, key string, weight int64)) {
 	n := 0
 	for _, terms := range []struct {

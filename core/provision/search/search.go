@@ -14,7 +14,7 @@ import (
 // nanosecond.
 const FullEffort = 200_000_000
 
-// Search is what one search goes by, and the effort that it has spent.
+// Search holds the input of one search, and the effort that it has spent.
 type Search struct {
 	Snapshot *snapshot.Snapshot // in order
 	Space    *feasible.Space
@@ -85,8 +85,8 @@ func (d *Search) wanting() []shape.Wish {
 	return wishes
 }
 
-// FirstPossible gives up preferences until some node, existing or new, can meet what is
-// left; without hope it returns false with all preferences given up.
+// FirstPossible gives up preferences until some existing or new node can meet the rest. If none can, it
+// returns false, with all preferences given up.
 func (d *Search) FirstPossible(w shape.Wish) (shape.Wish, bool) {
 	t := &d.Snapshot.Templates[w.Template]
 	need := d.Space.Vector(t.Requests)
