@@ -6,13 +6,12 @@ import (
 	"strings"
 )
 
-// controllerRoots are the folders below which every folder is named as the log names what runs
-// there.
+// controllerRoots are the folders whose subfolders have the controllers' names in the log.
 var controllerRoots = []string{"internal/controller/", "internal/aws/controller/"}
 
-// Controllers checks that the folder of a controller is the beginning of the name that its log
-// lines carry: nodepool.registrationhealth lies in nodepool/registrationhealth. Of several
-// controllers in one folder one has to match. Names that are put together at run time are not seen.
+// Controllers checks that the folder of a controller is the beginning of the name that its log lines carry:
+// nodepool.registrationhealth lies in nodepool/registrationhealth. If a folder has several controllers, one
+// of them has to match. The check does not see names that are put together at run time.
 func Controllers(t Tree) []Violation {
 	type state struct {
 		first   ast.Node

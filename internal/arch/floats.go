@@ -14,15 +14,14 @@ const (
 	whyRounded  = "a compiler may fuse a product with a sum, as it does on arm64 and not on amd64, and the plans differ; an explicit conversion, float64(x*y), rounds the product first"
 )
 
-// Floats checks that pure code rounds each product of floats before it can be added to anything.
-// It knows the module's types, so that products of integers are none of its business. Types of
-// the standard library it does not know: a product in which only such types take part counts as
-// one of floats.
+// Floats checks that pure code rounds each product of floats before it can be added to anything. It knows
+// the module's types and so ignores products of integers. It does not know the types of the standard
+// library: a product of only such types counts as one of floats.
 func Floats(t Tree) []Violation {
 	c := &checker{tree: t, known: map[string]*types.Package{}}
 	for _, f := range t.Files {
 		if !f.Test && matches(pure, f.Folder) {
-			_, _ = c.Import(module + "/" + f.Folder) // finds what it finds: the compiler reports mistakes
+			_, _ = c.Import(module + "/" + f.Folder) // ignores errors: the compiler reports mistakes
 		}
 	}
 	return c.found

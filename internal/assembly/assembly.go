@@ -2,8 +2,7 @@
 // one set of parts. The process runs the list on controller-runtime, the simulation steps
 // through it.
 //
-// It must not contain a rule of its own: a controller that is here runs, one that is not
-// does not.
+// It must not contain rules. A controller runs only if it is in this list.
 package assembly
 
 import (
@@ -33,13 +32,13 @@ type Parts struct {
 	World   *world.World
 	Market  *market.Market
 	Tracker *registration.Tracker
-	// Synced reports whether the world has been told all that was there at the start.
+	// Synced reports whether the world knows all objects that existed at the start.
 	Synced func() bool
 	// Suffix makes the ends of names.
 	Suffix func() string
 	// Journal keeps decisions and what came of them; nil keeps none.
 	Journal *journal.Journal
-	// Effort bounds each decision; the zero value is what the core thinks right.
+	// Effort bounds each decision; zero means the core's default.
 	Effort decide.Budget
 	// Pause is the least time between two evaluations of the fleet; zero is the usual one.
 	Pause time.Duration
@@ -51,7 +50,7 @@ type Parts struct {
 	Parallel int
 }
 
-// New makes the parts that follow from a kit. The caller says the rest.
+// New makes the parts that follow from a kit. The caller fills in the rest.
 func New(kit reconcile.Kit) Parts {
 	kit.Client = versionguard.Client(kit.Client, kit.Clock)
 	p := Parts{

@@ -11,7 +11,7 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// decisions are those who ask the core: what to buy, and what to give up.
+// decisions are the controllers that ask the core: what to buy, and what to give up.
 func decisions(p Parts, s shared) []reconcile.Controller {
 	offers, executor := market.NewSupply(p.Kit.Clock, p.Market, p.Tracker), execute.New(p.Kit, p.World, p.Parallel)
 	provisioner := provisioner.New(p.Kit, provisioner.Options{

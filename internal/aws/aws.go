@@ -1,7 +1,7 @@
 // Package aws is the product on AWS: it makes the provider from the settings and the
 // cluster, and lists the controllers that it brings along.
 //
-// It wires; it must not contain a rule of its own.
+// It only wires; it must not contain rules.
 package aws
 
 import (

@@ -72,8 +72,8 @@ func (b *backend) noSpotRole(claim cloud.Claim) {
 		`Attempted to launch a spot instance but failed due to "AuthFailure.ServiceLinkedRoleCreationNotPermitted"`))
 }
 
-// narrow warns of a launch for which capacity may be hard to find: once in a while for a pool, as
-// hundreds of claims may be bought at the same time.
+// narrow warns of a launch for which capacity may be hard to find. It warns of a pool only once in a while,
+// because hundreds of claims may be bought at the same time.
 func (b *backend) narrow(claim cloud.Claim, types int) {
 	if _, warned := b.warned.Peek(claim.Pool); warned {
 		return
@@ -83,8 +83,7 @@ func (b *backend) narrow(claim cloud.Claim, types int) {
 		"NodeClaim", claim.Name, "NodePool", claim.Pool, "instance-types", types)
 }
 
-// surveyor is the inventory as the controller of classes sees it: what is forgotten of a class
-// is its metrics as well.
+// surveyor is the inventory for the controller of classes: forgetting a class also removes its metrics.
 type surveyor struct {
 	*inventory.Inventory
 	b *backend

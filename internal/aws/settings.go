@@ -117,7 +117,7 @@ func refreshInterval(flag string, field *time.Duration) func() error {
 	}
 }
 
-// noClassCEL says that the gate asks for what is not there.
+// noClassCEL says that the gate asks for a missing feature.
 func (s *Settings) noClassCEL() string {
 	if !s.FeatureGates.NodeClassCEL {
 		return ""

@@ -1,8 +1,7 @@
 // Package class reads node classes of every kind that a cloud has: whether one is
 // there, whether it is ready, and which objects have to be watched to notice a change.
 //
-// It must not know any kind in particular, and never writes a class: that is the business
-// of the cloud whose kind it is.
+// It must not know any particular kind, and never writes a class: the cloud that owns the kind does.
 package class
 
 import (

@@ -15,7 +15,7 @@ import (
 	"tenon/core/requirement"
 )
 
-// Missing says that there is no class of the name, and which one of the kind has the most like it.
+// Missing says that there is no class of the name, and which class of the kind has the most similar name.
 func (r Reader) Missing(ctx context.Context, ref cloud.ClassRef) (string, error) {
 	names, err := r.names(ctx, ref)
 	if err != nil {

@@ -17,11 +17,10 @@ import (
 	"tenon/cloud"
 )
 
-// Print is what tells two states of a class apart for the nodes that are made by it: its
-// spec, and what was found for that, such as images and subnets. Conditions and labels do
-// not count, and neither does the order of what was found: subnets are listed by how many
-// addresses they have left, which every machine changes. A class that is missing has an
-// empty one.
+// Print is what tells two states of a class apart for the nodes that are made by it: its spec, and what was
+// found for that, such as images and subnets. Conditions, labels and the order of what was found do not
+// count: subnets are ordered by their free addresses, which every new machine changes. A missing class has
+// an empty print.
 func (r Reader) Print(ctx context.Context, ref cloud.ClassRef) (string, error) {
 	for _, kind := range r.Kinds {
 		if kind.Group != ref.Group || kind.Kind != ref.Kind {

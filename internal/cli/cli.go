@@ -22,11 +22,11 @@ type World struct {
 	In  io.Reader
 	Out io.Writer // results
 	Err io.Writer // messages
-	// Progress is where a command that takes long says what it is busy with; nil is Err. What is
-	// written there depends on how fast the machine is, as nothing else does.
+	// Progress is where a slow command reports what it is doing; nil means Err. Only this output depends on
+	// the speed of the machine.
 	Progress  io.Writer
 	LookupEnv func(name string) (string, bool)
-	// Cloud is what the controller buys machines from, and whose prices a plan knows.
+	// Cloud is where the controller buys machines; plans use its prices.
 	Cloud provider.Cloud
 }
 
@@ -39,12 +39,12 @@ func Process() World {
 const (
 	statusDone       = 0
 	statusFailed     = 1 // wrong input, or something that could not be done
-	statusIncomplete = 2 // done, and the answer is not what was hoped for: see ErrIncomplete
+	statusIncomplete = 2 // done, but something needs attention: see ErrIncomplete
 )
 
-// ErrIncomplete is returned by a command that did its work and found something that a person has to
-// look at: a pod without a place, a field without a successor, an object that is wrong. It has been
-// told in the output already, so nothing more is printed.
+// ErrIncomplete is returned by a command that did its work and found something that a person has to look
+// at: a pod without a place, a field without a successor, an object that is wrong. The output has told it
+// already, so nothing more is printed.
 var ErrIncomplete = errors.New("something is left to do")
 
 // Run executes one command line, without the program's name, and returns its exit status.

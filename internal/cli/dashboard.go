@@ -65,7 +65,7 @@ func runDashboard(ctx context.Context, f dashboardFlags, w World) error {
 		return fmt.Errorf("serve the dashboard: %w; choose another address with --listen", err)
 	}
 	defer listener.Close()
-	klog.SetLogger(logr.Discard()) // what cannot be read is shown on the pages
+	klog.SetLogger(logr.Discard()) // the pages show what cannot be read
 	following, err := follow(ctx, config, w)
 	if err != nil {
 		return err

@@ -111,7 +111,7 @@ func runJournal(ctx context.Context, w World, o journalOptions) error {
 	}
 }
 
-// explainUnreachable says what to do where no controller answers.
+// explainUnreachable says what to do if no controller answers.
 func explainUnreachable(err error, from string) error {
 	if from == defaultJournal {
 		return fmt.Errorf("%w; bring the controller's port here with kubectl port-forward, or name a journal with --from", err)
@@ -232,7 +232,7 @@ type replayed struct {
 	At   time.Time `json:"at"`
 	By   string    `json:"by"`
 	Same bool      `json:"same"`
-	// Why not, where it cannot be made again.
+	// Why says why the decision cannot be made again.
 	Why string `json:"why,omitempty"`
 }
 

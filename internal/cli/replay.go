@@ -21,7 +21,7 @@ type replayer struct {
 	other int    // how many are not the same
 }
 
-// replay makes those again that an argument names: a number in the journal, or all of a file.
+// replay repeats the decisions that an argument names: a number in the journal, or all of a file.
 func (r *replayer) replay(arg, from string) error {
 	number, err := strconv.ParseInt(arg, 10, 64)
 	if err != nil {
@@ -30,7 +30,7 @@ func (r *replayer) replay(arg, from string) error {
 	return explainUnreachable(r.all(journalSource(from), number), from)
 }
 
-// all makes all decisions of a source again, or the one with a number.
+// all repeats all decisions of a source, or the one with a number.
 func (r *replayer) all(source journal.Source, number int64) error {
 	entries, err := journal.Entries(r.ctx, source)
 	if err != nil {
@@ -53,8 +53,8 @@ func (r *replayer) all(source journal.Source, number int64) error {
 	return nil
 }
 
-// whatIf makes one decision again, as it was and with a change, and writes what differs. It is incomplete if
-// some pod has no place with the change.
+// whatIf repeats one decision with and without a change, and writes what differs. It is incomplete if some
+// pod has no place with the change.
 func (o *replayOptions) whatIf(ctx context.Context, w World, arg string, tried planning.WhatIf) error {
 	if o.output != "text" && o.output != "json" {
 		return fmt.Errorf("unknown output format %q; use text or json", o.output)

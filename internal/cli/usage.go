@@ -75,7 +75,7 @@ func flagText(cmd *cobra.Command, own []settings.Option) string {
 	return text.String()
 }
 
-// besideSettings are the flags of a command that are no settings.
+// besideSettings are the flags of a command that are not settings.
 func besideSettings(cmd *cobra.Command, options []settings.Option) *pflag.FlagSet {
 	rest := pflag.NewFlagSet(cmd.Name(), pflag.ContinueOnError)
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {

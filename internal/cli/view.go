@@ -119,7 +119,7 @@ func (f *viewFlags) fromFile(cmd *cobra.Command, w World) error {
 	return lines.Err()
 }
 
-// attribution is who made what the viewer stands on.
+// attribution names the authors of what the viewer is based on.
 const attribution = `Prices are list prices that AWS publishes. The viewer stands on Bubble Tea and Lip Gloss
 by Charmbracelet, Inc. (MIT licence), and on Kubernetes' client libraries (Apache License 2.0).
 `
@@ -142,7 +142,7 @@ func runView(ctx context.Context, f viewFlags, w World) error {
 		return err
 	}
 	options.Title = title
-	// Reports of client-go would be drawn into the picture. What cannot be read is shown in the last line.
+	// Messages of client-go would spoil the picture. The last line shows what cannot be read.
 	klog.SetLogger(logr.Discard())
 	following, err := follow(ctx, config, w)
 	if err != nil {
@@ -204,7 +204,7 @@ func cluster(kubeconfig, name string, w World) (*rest.Config, string, error) {
 	return config, name, nil
 }
 
-// following is a cluster that is being followed until it is stopped.
+// following is a cluster that is watched until stop is called.
 type following struct {
 	*watch.Watch
 	stop func()
@@ -253,8 +253,8 @@ func printOnce(w World, options viewer.Options, watched *watch.Watch, on screen.
 	return nil
 }
 
-// redraw is how often the picture follows the cluster, and retell how often it is drawn anew though
-// nothing has changed, for the ages in it.
+// redraw is how often the picture is updated from the cluster, and retell how often it is drawn without a
+// change, so that the ages in it stay current.
 const (
 	redraw = 500 * time.Millisecond
 	retell = 5 * time.Second

@@ -9,9 +9,9 @@
 // open. State.Next says which step comes next, State.Judge what a second look comes to, and
 // State.Effects what each step does to the objects. internal/execute performs the effects.
 //
-// The whole of a command is on the claims that it is about, so that a restart forgets
-// nothing, and a reader of the objects knows what is going on. From them alone follows
-// what comes next; the package is pure, and must neither read nor write objects.
+// The claims carry the whole command, so that a restart forgets nothing and people can read on the objects
+// what is going on. The next step follows from the claims alone. The package is pure, and must neither read
+// nor write objects.
 package command
 
 import (
@@ -32,7 +32,7 @@ import (
 type Record struct {
 	ID     string      `json:"id"`
 	Reason plan.Reason `json:"reason"`
-	// Begun is when it was decided: pods that came to the nodes later were not thought of.
+	// Begun is when it was decided: the decision did not know pods that came to the nodes later.
 	Begun time.Time `json:"begun"`
 	// Claims go together.
 	Claims []Member `json:"claims"`
@@ -40,8 +40,7 @@ type Record struct {
 	Replacements []Member `json:"replacements,omitempty"`
 	// Receivers are claims whose nodes take pods.
 	Receivers []string `json:"receivers,omitempty"`
-	// Kind is how metrics call the way in which it was found: empty, single, multi, or
-	// nothing.
+	// Kind is the consolidation type in metrics: empty, single, multi, or nothing.
 	Kind string `json:"kind,omitempty"`
 	// Savings an hour, as they were expected.
 	Savings model.Money `json:"savings,omitempty"`
@@ -56,7 +55,7 @@ type Member struct {
 	Price model.Money `json:"price,omitempty"`
 }
 
-// Decision is what is done, by the word that users know.
+// Decision is what is done, in the word that users know.
 func (r *Record) Decision() string {
 	if len(r.Replacements) > 0 {
 		return "replace"
@@ -90,7 +89,7 @@ func (r *Record) Text(nodes []string) string {
 	return text + r.Arrow() + fmt.Sprintf(" (savings: $%.2f)", r.Savings.Float())
 }
 
-// Arrow is what it leads to, empty for what is only deleted.
+// Arrow is the part of the text about replacements; it is empty if nodes are only deleted.
 func (r *Record) Arrow() string {
 	switch n := len(r.Replacements); n {
 	case 0:
@@ -125,8 +124,8 @@ func (r *Record) String() string {
 	return string(text)
 }
 
-// Of reads the record on a claim; false if there is none, or none that can be read: a
-// command that cannot be read is none, and its marks are taken back.
+// Of reads the record on a claim. It returns false if there is none or if it is unreadable: the marks of an
+// unreadable record are taken back.
 func Of(claim *karpenterv1.NodeClaim) (Record, bool) {
 	var r Record
 	text, said := claim.Annotations[karpenterv1.AnnotationDisruption]

@@ -34,8 +34,8 @@ type Do string
 const (
 	// Write puts the record on a claim, unless it goes, or has a record already.
 	Write Do = "write"
-	// Close taints a node, and says on its claim why it goes; not if that is so already. Both are
-	// read anew: the record may have been written on the claim a moment ago.
+	// Close taints a node and says on its claim why it goes, unless that is so already. It reads both
+	// objects again, because the record may just have been written on the claim.
 	Close Do = "close"
 	// Launch makes a replacement, if its pool is as the decision saw it.
 	Launch Do = "launch"
@@ -52,10 +52,10 @@ const (
 	Forget Do = "forget"
 )
 
-// Effects are what a step does to the objects, in groups. Effects of one group may each fail
-// alone; a group is begun when all of the one before it is done. So a command that is taken back
-// or is over keeps its record on the leavers to the end, and a process that finds it there does
-// the step again. Of Look it is Removal.
+// Effects are what a step does to the objects, in groups. Effects of one group may each fail alone; a group
+// begins when all effects of the previous one are done. So a command that is taken back or is over keeps
+// its record on the leavers to the end, and a process that finds it there does the step again. Of Look it
+// is Removal.
 func (s *State) Effects(step Step) [][]Effect {
 	switch step {
 	case Begin:
@@ -96,9 +96,9 @@ func Unrecord(claims []*karpenterv1.NodeClaim) [][]Effect {
 	return [][]Effect{out}
 }
 
-// Unmark takes back what was done to leavers that are part of no command: by a process that ran
-// before, or for a command that was abandoned while a write was under way. Those that have a record
-// after all, which a cache had not seen, keep it, and those that are being deleted do not come back.
+// Unmark takes back what an earlier process did, or a command that was abandoned during a write, to leavers
+// that are part of no command. Leavers that turn out to have a record, which a cache had not seen, keep it.
+// Leavers that are being deleted stay as they are.
 func Unmark(leavers []Leaver) [][]Effect {
 	var out []Leaver
 	for _, l := range leavers {

@@ -6,7 +6,7 @@ import (
 	"tenon/core/reason"
 )
 
-// Judgement is what the second look at the nodes of a command comes to.
+// Judgement is the result of the second look at the nodes of a command.
 type Judgement struct {
 	// Going are removed, Released have to stay; both in the order of the record.
 	Going, Released []Leaver
@@ -45,9 +45,8 @@ func (l Leaver) Name() string {
 	return l.Claim.Name
 }
 
-// worthGoingOn reports whether the command still makes sense when only some of its claims
-// can go: drift and emptiness are about each node alone, and otherwise what goes has to
-// cost more than what was bought for it.
+// worthGoingOn reports whether the command still makes sense when only some of its claims can go: drift and
+// emptiness concern each node alone; otherwise the nodes that go must cost more than their replacements.
 func (r *Record) worthGoingOn(going []string) bool {
 	if len(going) == 0 {
 		return false

@@ -51,8 +51,8 @@ const (
 	Over    Step = "over"
 )
 
-// Settle is how long nodes have been closed before the second look: the scheduler may not
-// have seen yet that they are.
+// Settle is how long nodes must have been closed before the second look, because the scheduler may not have
+// seen the taint yet.
 const Settle = 2 * time.Second
 
 // Next is what has to be done, and why.
@@ -106,7 +106,7 @@ func (l Leaver) marked() bool {
 	return meta.IsStatusConditionTrue(l.Claim.Status.Conditions, karpenterv1.ConditionDisruptionReason) && (l.Node == nil || departure.Closed(l.Node))
 }
 
-// trouble is what a claim says of why it is not there.
+// trouble is what a claim says about why its node is not ready.
 func trouble(claim *karpenterv1.NodeClaim) string {
 	for _, name := range []string{karpenterv1.ConditionLaunched, karpenterv1.ConditionRegistered, karpenterv1.ConditionInitialized} {
 		for _, c := range claim.Status.Conditions {

@@ -20,7 +20,7 @@ const discoveryTag = "karpenter.sh/discovery"
 const (
 	checkSubnets = "aws-subnets"
 	checkGroups  = "aws-security-groups"
-	// fewAddresses is where a burst of nodes soon has none left.
+	// fewAddresses is the number of free addresses that a burst of nodes may use up.
 	fewAddresses = 64
 )
 

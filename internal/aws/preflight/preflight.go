@@ -111,7 +111,8 @@ func (l *look) settings(ctx context.Context) preflight.Finding {
 // machineSource is how the SDK calls credentials that come from the metadata service of a machine.
 const machineSource = "EC2RoleProvider"
 
-// instanceMetadata says whether the controller lives on what the metadata service of its machine gives out.
+// instanceMetadata reports whether the controller's credentials come from the metadata service of its
+// machine.
 func (l *look) instanceMetadata(ctx context.Context) preflight.Finding {
 	const check = "aws-imds"
 	found, err := l.clients.Credentials.Retrieve(ctx)

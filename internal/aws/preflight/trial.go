@@ -1,8 +1,8 @@
 // Package preflight says what an AWS account lacks for the controller to work: credentials, permissions, subnets
 // and security groups, the interruption queue.
 //
-// It changes nothing. What can be tried is tried with calls that read, or that EC2 rehearses (DryRun); what
-// cannot be tried without making something is said to be so.
+// It changes nothing. It tries permissions with calls that read, or with dry runs of EC2, and names the
+// actions that cannot be tried without creating something.
 package preflight
 
 import (
@@ -25,7 +25,7 @@ type trial struct {
 // refusals are what services call a permission that is missing.
 var refusals = []string{"UnauthorizedOperation", "AccessDenied", "AccessDeniedException", "AuthorizationError"}
 
-// harmless are errors that only a caller with the permission gets: what was named in the call does not exist.
+// harmless are errors that only a caller with the permission gets: the object of the call does not exist.
 var harmless = []string{"ResourceNotFoundException"}
 
 // run tries all out, and tells of what is denied one by one, and of what is allowed in one finding.

@@ -60,7 +60,7 @@ type Side struct {
 	fresh, bound, fleet model.Money
 }
 
-// Offer is what is bought in another number.
+// Offer is an offer of which another number is bought.
 type Offer struct {
 	NodePool     string      `json:"nodePool"`
 	InstanceType string      `json:"instanceType"`

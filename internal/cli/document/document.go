@@ -28,7 +28,7 @@ const (
 type Planned struct {
 	Snapshot *snapshot.Snapshot
 	Plan     plan.Plan
-	// RuleCosts are what single rules cost; without any rule if that was not asked.
+	// RuleCosts says what single rules cost; it is empty if the user did not ask.
 	RuleCosts rulecost.Report
 	// Duration of the decision: the one part that differs from run to run.
 	Duration time.Duration
@@ -117,7 +117,7 @@ func (p Planned) unschedulable(e *encoder) {
 	})
 }
 
-// held are pods that are about to get a place without any help, if there are some.
+// held lists the pods that will get a place by themselves, if there are any.
 func (p Planned) held(e *encoder) {
 	if len(p.Plan.Held) == 0 {
 		return

@@ -98,10 +98,10 @@ func (e *encoder) inline(name string, value []byte) {
 	e.w.Write(value)
 }
 
-// plain YAML strings need no quotes. Everything that could be read as something else has them.
+// plain YAML strings need no quotes. All others get them.
 var plain = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9./_-]*[A-Za-z0-9]$`)
 
-// words are those that YAML takes for something else than a string.
+// words are those that YAML does not read as strings.
 var words = regexp.MustCompile(`^(?i:true|false|yes|no|on|off|null)$`)
 
 func (e *encoder) text(name, value string) {

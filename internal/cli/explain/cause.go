@@ -11,9 +11,9 @@ import (
 	"tenon/core/snapshot"
 )
 
-// places says of a pod without a place what its volumes and its rules about topology ask for that there is
-// not. Reasons of pools speak of offerings, and do not name it. It reports whether a volume and the pod's
-// own labels contradict each other: then no change of one label helps.
+// places says what the volumes and topology rules of a pod without a place ask for that does not exist. The
+// reasons of pools are about offerings and do not name it. It reports whether a volume contradicts the
+// pod's own labels: then changing one label does not help.
 func (e *explainer) places(pod snapshot.PodIndex) (contradicted bool) {
 	t := &e.s.Templates[e.s.Pods[pod].Template]
 	for i := range t.Volumes {
@@ -50,7 +50,7 @@ func (e *explainer) volume(t *snapshot.Template, v *snapshot.Volume) (contradict
 	return false
 }
 
-// own is what a pod asks of its node by itself; one of them must hold.
+// own is what the pod itself asks of its node, as alternatives.
 func own(t *snapshot.Template) []requirement.Set {
 	if len(t.Terms) == 0 {
 		return []requirement.Set{t.Selector}

@@ -1,5 +1,5 @@
-// Package explain says of one object what a plan has in store for it, and why: a pod, a node, a claim or a
-// pool. It decides nothing: every answer comes from the snapshot and the plan that it is given.
+// Package explain says what a plan does with one object, and why: a pod, a node, a claim or a pool. It
+// decides nothing: every answer comes from the snapshot and the plan that it is given.
 package explain
 
 import (
@@ -17,10 +17,10 @@ import (
 // MostText is how long an answer is in words, in bytes: that of an event.
 const MostText = 1024
 
-// Kinds are what can be asked about.
+// Kinds are the kinds of objects that a user can ask about.
 func Kinds() []string { return []string{"pod", "node", "nodeclaim", "nodepool"} }
 
-// Answer is what there is to say about an object.
+// Answer is the answer about one object.
 type Answer struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -103,7 +103,7 @@ func cut(line string, room int) string {
 	return strings.ToValidUTF8(line[:room-len(end)], "") + end
 }
 
-// notFound says which names come near.
+// notFound names similar objects.
 func notFound(kind, name string, names []string) error {
 	slices.SortFunc(names, func(a, b string) int {
 		return cmp.Or(cmp.Compare(distance(a, name), distance(b, name)), strings.Compare(a, b))
@@ -115,7 +115,7 @@ func notFound(kind, name string, names []string) error {
 	return fmt.Errorf("there is no %s %s; there is %s", kind, name, strings.Join(names[:min(most, len(names))], ", "))
 }
 
-// distance is how much of a name is left behind what it has in common with another at its beginning.
+// distance is the length of a name behind the prefix that it shares with another.
 func distance(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {

@@ -60,7 +60,7 @@ func (e *explainer) aboutNode(n *snapshot.Node) {
 	}
 }
 
-// prospect says what is in store for a node.
+// prospect says what the plan does with a node.
 func (e *explainer) prospect(n *snapshot.Node) {
 	at := slices.IndexFunc(e.p.Plan.Prospects, func(o plan.Prospect) bool { return o.Node == n.Name })
 	if at < 0 {

@@ -58,9 +58,8 @@ func (j *job) gather(ctx context.Context) (*snapshot.Snapshot, error) {
 	return s, nil
 }
 
-// learn puts into the snapshot what the controller has learned about each pool, as it is
-// written on it, so that the plan is the one that it would make. A pool in a file that says
-// nothing of it is taken as it is.
+// learn puts into the snapshot what the controller has learned about each pool and has written on it, so
+// that the plan is the one that the controller would make. A pool from a file may have none of that.
 func learn(s *snapshot.Snapshot, objects *ingest.Objects, options ingest.Options) {
 	underway := map[string]int{}
 	for _, claim := range objects.NodeClaims {
@@ -136,7 +135,7 @@ func (j *job) readFiles(files []string, options ingest.Options) (*ingest.Objects
 	return objects, nil
 }
 
-// checkObject refuses what the API would let through and a controller would not use.
+// checkObject refuses objects that the API server accepts but a controller would not use.
 func checkObject(o metav1.Object, checker *ingest.Translator) error {
 	pool, ok := o.(*karpenterv1.NodePool)
 	if !ok {
@@ -216,7 +215,7 @@ func (j *job) remarkPrices(objects *ingest.Objects) {
 	}
 }
 
-// remark notes what would otherwise look odd in the plan.
+// remark notes what would be hard to understand in the plan.
 func (j *job) remark(s *snapshot.Snapshot, m provider.Market) {
 	if len(s.Pools) == 0 {
 		j.note("there is no NodePool: nothing can be bought")

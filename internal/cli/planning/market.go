@@ -16,7 +16,7 @@ import (
 	"tenon/internal/settings"
 )
 
-// NewMarket is what pools can buy: the offers of a file or, without one, what is built in of a cloud.
+// NewMarket is what pools can buy: the offers of a file or, without one, the built-in catalogue of a cloud.
 // Without a region each pool buys in its own.
 func NewMarket(file, region string, cloud provider.Cloud) (provider.Market, error) {
 	if file != "" {

@@ -1,8 +1,8 @@
 // Package planning is `tenon plan`: it gathers a snapshot from files, a live cluster or a snapshot
 // file, asks core/decide for a plan, and hands it to package document or table to be written.
 //
-// It reads only. Nothing is ever changed in a cluster, and of the machine no file but the one
-// that --save-snapshot names.
+// It only reads: it changes nothing in a cluster, and writes no file but the one that --save-snapshot
+// names.
 package planning
 
 import (
@@ -40,7 +40,7 @@ type Options struct {
 	Now time.Time
 	// Output is table, json or yaml.
 	Output string
-	// Write writes the plan in place of an output format; nil is by the format.
+	// Write, if set, writes the plan instead of an output format.
 	Write func(io.Writer, document.Planned) error
 	// WhatIf is what is tried beside: then the difference is written.
 	WhatIf   WhatIf
@@ -54,7 +54,7 @@ type Options struct {
 type World struct {
 	In       io.Reader
 	Out, Err io.Writer
-	// Progress is where it is said what takes long.
+	// Progress is where slow steps are reported.
 	Progress io.Writer
 	Lookup   func(name string) (string, bool)
 	// Cloud is the one whose catalogue is built in. Its settings have been read.

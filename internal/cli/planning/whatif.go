@@ -18,7 +18,7 @@ import (
 	"tenon/internal/whatif"
 )
 
-// WhatIf is what the command line says is to be tried.
+// WhatIf is the change that the command line asks to try.
 type WhatIf struct {
 	// With are files, Without objects, Scale numbers of replicas, SpotInterrupted zones; all as written.
 	With, Without, Scale, SpotInterrupted []string

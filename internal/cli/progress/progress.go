@@ -1,5 +1,5 @@
-// Package progress tells people on standard error what a command is busy with, once it has
-// taken longer than people like to wait in silence. It knows nothing of what is done.
+// Package progress tells people on standard error what a slow command is doing, once it has taken a while.
+// It knows nothing about the work itself.
 package progress
 
 import (

@@ -46,5 +46,5 @@ func Of(w io.Writer, lookup func(string) (string, bool)) Screen {
 	return s
 }
 
-// minWidth is where laying out lines stops making sense.
+// minWidth is the least width for which lines are laid out.
 const minWidth = 40

@@ -1,5 +1,5 @@
-// Package table shows a plan to people: which nodes would be bought, what they cost and how near
-// that is to the least possible, and which pods have no place and what would give them one.
+// Package table shows a plan to people: the nodes to buy, their price and how close it is to the least
+// possible price, and the pods without a place and what would help them.
 //
 // It lays out text for a screen's width and decides nothing. Programs read package document.
 package table
@@ -90,7 +90,7 @@ func (t *writer) grid(columns []column, rows [][]string) {
 
 const (
 	columnGap = 2
-	// A name shorter than goodName says little, and shorter than leastName nothing.
+	// A name cut below goodName is hard to recognise, and below leastName impossible.
 	goodName  = 12
 	leastName = 6
 )

@@ -28,7 +28,8 @@ func (t *writer) existing() {
 	t.line("")
 }
 
-// totals is what people look for first: price, how good it is, and whether all pods have a place.
+// totals is what people look for first: the price, its distance from the bound, and whether all pods have a
+// place.
 func (t *writer) totals() {
 	p := &t.p.Plan
 	onNew, onOld, replicas := 0, 0, 0

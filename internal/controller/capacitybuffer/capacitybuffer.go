@@ -1,6 +1,6 @@
-// Package capacitybuffer finds out what every CapacityBuffer asks for, and says so in its status: for
-// how many pods there is to be room, what these are like, and what is wrong if that cannot be
-// found out. The provisioner finds the room, and says on the buffer whether there is any.
+// Package capacitybuffer finds out what every CapacityBuffer asks for, and writes it into the status: for
+// how many pods to keep room, what they look like, or why that is unknown. The provisioner finds the room,
+// and says on the buffer whether there is any.
 //
 // The package must not decide anything about nodes.
 package capacitybuffer
@@ -117,8 +117,8 @@ func workload(kind string) client.Object {
 	return nil
 }
 
-// tell enters into the status what a buffer asks for. Of a buffer that asks for nothing it also says
-// so with Provisioning: the provisioner has nothing to do with those.
+// tell writes into the status what a buffer asks for. For a buffer that asks for nothing it also sets
+// Provisioning, because the provisioner ignores such buffers.
 func tell(status *autoscalingv1beta1.CapacityBufferStatus, buffer *autoscalingv1beta1.CapacityBuffer, room ingest.Room, now time.Time) {
 	set := func(name string, is metav1.ConditionStatus, reason, message string) {
 		meta.SetStatusCondition(&status.Conditions, metav1.Condition{

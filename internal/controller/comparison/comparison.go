@@ -1,5 +1,5 @@
-// Package comparison is the one controller of shadow mode: every few seconds it decides what Tenon would do with
-// the cluster as another autoscaler has it, and adds the decision to the record.
+// Package comparison is the only controller of shadow mode: every few seconds it decides what Tenon would
+// do with a cluster that another autoscaler manages, and adds the decision to the record.
 //
 // It must not write: not to objects, and not to the cloud.
 package comparison

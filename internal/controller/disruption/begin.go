@@ -31,8 +31,8 @@ type start struct {
 	evict  []types.UID        // in this order
 }
 
-// beginAll begins what is to be begun now, as far as it still holds. One that cannot be
-// begun keeps no other from being. The number is that of the decision.
+// beginAll begins the disruptions that need not wait and still hold. If one fails, the others still begin.
+// The number is that of the decision.
 func (d *disruption) beginAll(ctx context.Context, picture world.Picture, chosen []plan.Disruption, number int64) error {
 	var now *disrupt.Current // only if something has changed meanwhile
 	if d.o.World.Pulse().Changes != picture.Pulse.Changes && len(chosen) > 0 {

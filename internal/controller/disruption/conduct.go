@@ -22,7 +22,7 @@ import (
 // tick is how often commands are looked at while there are any.
 const tick = time.Second
 
-// conduct takes every command one step further. One that fails keeps no other back.
+// conduct takes every command one step further. If one fails, the others still go on.
 func (d *disruption) conduct(ctx context.Context) (reconcile.Result, error) {
 	if !d.o.Synced() {
 		return reconcile.In(unsyncedRetry), nil
@@ -63,9 +63,8 @@ func (d *disruption) meet(ctx context.Context) ([]*karpenterv1.NodeClaim, error)
 	return claims, err
 }
 
-// advance does the next step of a command. What is done is decided on what the API server has,
-// not on a cache: a cache that is behind would have us overtaken for as long, and some steps
-// cannot be taken back.
+// advance does the next step of a command. It decides on what the API server has, not on a cache: some
+// steps cannot be taken back, and with an old cache every write would conflict.
 func (d *disruption) advance(ctx context.Context, u world.Underway) error {
 	state, err := d.state(ctx, d.kit.Client, u)
 	if err != nil {

@@ -1,15 +1,14 @@
-// Package disruption gives nodes up: it asks the core what should go, begins that as
-// commands, and sees every command through to its end.
+// Package disruption gives nodes up: it asks the core which nodes should go, begins a command for each
+// disruption, and carries every command to its end.
 //
 //	evaluate: picture ──▶ decide ──▶ is it for now? does it still hold? ──▶ mark, launch replacements
 //	                                                              │
 //	conduct:  claims that have a command ──▶ what is next? ──▶ wait, look again, remove,
 //	                                                           or take everything back
 //
-// The two are controllers of their own: a command never waits for an evaluation, nor for
-// another command. What they share is only what has been written and not yet seen; all
-// else is on the objects. What is decided is the business of core/disrupt, what comes next
-// that of internal/command.
+// The two are controllers of their own: a command never waits for an evaluation, nor for another command.
+// They share only what has been written and not yet seen; everything else is on the objects. core/disrupt
+// decides what goes, internal/command what comes next.
 package disruption
 
 import (
@@ -50,7 +49,7 @@ type Options struct {
 	Journal *journal.Journal
 	// Rollouts pace drift.
 	Rollouts *rolloutpace.Rollouts
-	// Ledger is told what commands were to save, and what they saved.
+	// Ledger gets the expected and the realised savings of commands.
 	Ledger *savings.Accounts
 }
 

@@ -18,7 +18,7 @@ import (
 
 // round is one evaluation.
 type round struct {
-	adopted bool   // the commands of those who ran before us are known
+	adopted bool   // the commands of earlier processes are known
 	changes uint64 // of the world, as of the picture
 	at      time.Time
 	took    time.Duration
@@ -26,7 +26,7 @@ type round struct {
 	after   string           // where the sweep goes on
 	left    int              // how many nodes have not had their turn in it
 	ended   int              // how many commands were over
-	blind   int              // of how many pools it was not known what they can buy
+	blind   int              // the number of pools whose offers were unknown
 	waiting snapshot.Waiting // what the decision had wait
 }
 
@@ -80,8 +80,8 @@ func (d *disruption) evaluate(ctx context.Context) (reconcile.Result, error) {
 	return reconcile.In(max(d.wait(d.o.World.Pulse(), d.kit.Clock.Now()), time.Millisecond)), err
 }
 
-// sweep follows a sweep that takes several evaluations. It is over once each node has had its
-// turn, although the last of them has left some out: else it would go round for ever.
+// sweep follows a sweep that takes several evaluations. It is over once each node has had its turn, even if
+// the last evaluation left some out: otherwise it would never end.
 func (r *round) sweep(c decide.Coverage) {
 	if r.after == "" {
 		r.left = c.Swept + c.Skipped
@@ -96,18 +96,18 @@ func (r *round) sweep(c decide.Coverage) {
 func (d *disruption) wait(pulse world.Pulse, now time.Time) time.Duration {
 	return wait.Evaluation{
 		Last: d.last.at, Took: d.last.took, Pause: d.o.Pause, Swept: d.last.after == "", Next: d.last.next,
-		// A command that was taken back leaves nothing behind that would be seen as a change.
+		// A command that was taken back leaves no visible change behind.
 		Changed: pulse.Changes != d.last.changes || d.underway.Ended() != d.last.ended,
 	}.Left(now)
 }
 
-// mayBuyMore reports whether what a pool can buy has become known since the last evaluation,
-// which could decide little about its nodes. That is so after every start.
+// mayBuyMore reports whether a pool's offers have become known since the last evaluation, which could
+// decide little about its nodes. That happens after every start.
 func (d *disruption) mayBuyMore(ctx context.Context, now time.Time) bool {
 	return d.last.blind > 0 && now.Sub(d.last.at) >= unsyncedRetry && d.blind(ctx) < d.last.blind
 }
 
-// blind is of how many pools it is not known what they can buy.
+// blind is the number of pools whose offers are unknown.
 func (d *disruption) blind(ctx context.Context) int {
 	n := 0
 	for _, sale := range d.o.Supply.Of(ctx, d.o.World.Pools()) {
@@ -118,8 +118,7 @@ func (d *disruption) blind(ctx context.Context) int {
 	return n
 }
 
-// adopt finds the commands that were begun before this process was, as the API server has
-// them: our own watches may not have come so far.
+// adopt reads the commands of earlier processes from the API server, because our own watches may be behind.
 func (d *disruption) adopt(ctx context.Context) error {
 	if d.last.adopted {
 		return nil
@@ -149,8 +148,7 @@ func (d *disruption) look(ctx context.Context, at viewer, now time.Time) world.P
 	return at.Picture(world.Moment{Now: now, Settings: settings, Market: market, Lesson: d.lessons(ctx), Waiting: d.last.waiting})
 }
 
-// lessons is what past disruptions have taught about each pool, and what those under way
-// leave for now.
+// lessons is what past disruptions have shown about each pool, and how much those under way leave for now.
 func (d *disruption) lessons(ctx context.Context) func(*karpenterv1.NodePool, bool) world.Lesson {
 	replacing := map[string]int{} // drifted nodes, by pool
 	for _, u := range d.underway.List() {

@@ -11,8 +11,8 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// succeeded tells those who learn from it that a command was carried out. Commands whose
-// nodes went by themselves, before their replacements were ready, teach nothing.
+// succeeded reports a command that was carried out to the roll-outs and the ledger. A command whose nodes
+// went by themselves, before its replacements were ready, counts for neither.
 func (d *disruption) succeeded(ctx context.Context, s *command.State) error {
 	for _, r := range s.Replacements {
 		if r == nil || !r.Conditions(s.Now).IsTrue(karpenterv1.ConditionInitialized) {
@@ -23,8 +23,8 @@ func (d *disruption) succeeded(ctx context.Context, s *command.State) error {
 	return d.ended(ctx, s, command.Why{})
 }
 
-// ended tells of a command that was carried out, or failed. To tell the same twice does no
-// harm, so that it can be told before the traces of the command are removed.
+// ended tells of a command that was carried out, or failed. Reporting it twice does no harm, so it happens
+// before the command's marks are removed.
 func (d *disruption) ended(ctx context.Context, s *command.State, failed command.Why) error {
 	return errors.Join(
 		d.o.Rollouts.Ended(ctx, s.Record, failed.Text()),

@@ -36,8 +36,8 @@ func (d *disruption) secondLook(s *command.State) *look {
 	return &look{d: d, state: s, pods: d.underway.Find(s.Record.ID).Pods, index: ingest.NewIndex(), listed: map[string]bool{}}
 }
 
-// objection is why a leaver has to stay after all; no cause if nothing speaks against its
-// removal. What was decided is not decided again here: only what has come up since counts.
+// objection is why a leaver has to stay after all; no cause if nothing speaks against its removal. This
+// does not repeat the decision: only changes since then count.
 func (k *look) objection(ctx context.Context, l command.Leaver) (reason.Cause, error) {
 	var pods []*corev1.Pod
 	if l.Node != nil {
@@ -66,7 +66,7 @@ func (k *look) objection(ctx context.Context, l command.Leaver) (reason.Cause, e
 	return disruptable.NewRules(k.state.Now, t.Budgets()).Unmet(node, known, plan.ToRemove()), nil
 }
 
-// knew reports whether the decision knew a pod. Where its pods are not remembered, it knew those
+// knew reports whether the decision knew a pod. If the decision's pods are not remembered, it knew those
 // that were bound before.
 func (k *look) knew(pod *corev1.Pod) bool {
 	if k.pods != nil {
@@ -75,8 +75,8 @@ func (k *look) knew(pod *corev1.Pod) bool {
 	return k.state.Record.Preceded(pod)
 }
 
-// read puts into the index what has a say in the eviction of a pod: the budgets of its
-// namespace and, if it asks to be replaced before it goes, what made it.
+// read puts into the index what decides about the eviction of a pod: the budgets of its namespace and, if
+// the pod asks to be replaced before it goes, its owners.
 func (k *look) read(ctx context.Context, pod *corev1.Pod) error {
 	if surge.Wanted(pod) {
 		w, err := departure.Workload(ctx, k.d.kit.Client, k.d.kit.Uncached(reconcile.BeforeRemoval), pod)

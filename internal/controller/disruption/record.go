@@ -7,7 +7,7 @@ import (
 	"tenon/internal/world"
 )
 
-// woke is why it is evaluated now. See wait for when each of them counts.
+// woke is why the evaluation runs now. See wait for when each cause counts.
 func (d *disruption) woke(p world.Pulse) string {
 	switch {
 	case d.last.at.IsZero():
@@ -28,8 +28,8 @@ func (d *disruption) record(r journal.Record) int64 {
 	return d.o.Journal.Decided(r)
 }
 
-// recordOutcome puts into the journal what a disruption has come to. The number of the decision is known
-// to what begins it alone.
+// recordOutcome puts into the journal what a disruption has come to. Only the code that begins the
+// disruption knows the number of the decision.
 func (d *disruption) recordOutcome(r *command.Record, o journal.Outcome) {
 	savings := r.Savings.Float()
 	o.At, o.Action, o.Command, o.Savings = d.kit.Clock.Now(), journal.ActionDisrupt, r.ID, &savings

@@ -81,7 +81,7 @@ func (d *disruption) tellScores(s *start) {
 	}
 }
 
-// both tells of a node and of its claim.
+// both makes events for a node and for its claim.
 func (d *disruption) both(l command.Leaver, reason, onNode, onClaim string, key ...string) {
 	d.kit.Events.Publish(telemetry.Normal(l.Claim, reason, onClaim, append([]string{string(l.Claim.UID)}, key...)...))
 	if l.Node != nil {

@@ -1,14 +1,13 @@
-// Package eviction asks pods to leave nodes that are being deleted, and deletes those whose
-// time is over. It is a queue without a memory: its keys are pods, and for each it asks
-// anew what the drain of the pod's node wants done now. So it survives restarts, never
-// evicts a pod that the drain did not name, and no pod waits because another is held.
+// Package eviction evicts pods from nodes that are being deleted, and deletes pods whose time is over. It
+// is a queue without a memory: its keys are pods, and for each pod it asks again what the drain of its node
+// wants now. So it survives restarts, evicts only pods that the drain names, and no pod waits because
+// another is held.
 //
 // A pod that asks for another one in its place first is not evicted where its Deployment
 // can make one: the Deployment is asked to roll; see package surge.
 //
-// Budgets are the API server's business: it is asked, and asked again, ever less often and
-// at once when a budget has changed. The package must not decide which pods leave, and
-// must not touch nodes or claims.
+// The API server checks budgets: it is asked again, less and less often, and at once when a budget has
+// changed. The package must not decide which pods leave, and must not touch nodes or claims.
 package eviction
 
 import (
@@ -39,8 +38,8 @@ const (
 	longestWait = 10 * time.Second
 )
 
-// Pods that leave in an order leave this long after each other, so that kube-scheduler has placed one
-// before the next comes; long lines are shorter, for nodes cost money while they wait.
+// Pods with an order of evictions leave this long after each other, so that kube-scheduler has placed one
+// before the next comes. In long queues the time is shorter, because nodes cost money while they wait.
 const (
 	apart       = 25 * time.Millisecond
 	longestLine = 10 * time.Second
@@ -52,10 +51,10 @@ type queue struct {
 	Options
 }
 
-// Options are what the controller is told, and tells, beside objects. Each may be nil.
+// Options are what the controller exchanges with others beside objects. Each may be nil.
 type Options struct {
-	// Rolled is told of each Deployment that has been rolled, as the API server answers: what comes of
-	// that may be seen before the watch of Deployments says so.
+	// Rolled gets each Deployment after its roll-out was asked for, as the API server returned it: its new
+	// pods may be seen before the watch shows the Deployment.
 	Rolled func(*appsv1.Deployment)
 	// Turn is how many pods are to be evicted before a pod, on whichever node they are, and since when.
 	Turn func(pod types.UID) (before int, since time.Time)

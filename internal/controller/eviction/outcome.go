@@ -32,7 +32,7 @@ type response struct {
 	answer answer
 	// code is the HTTP status, as the metric has it; empty if no answer came.
 	code string
-	// wait is how long the API server wants to be left alone.
+	// wait is how long the API server asks to wait.
 	wait time.Duration
 }
 
@@ -40,8 +40,8 @@ type response struct {
 // internal error, and only this text tells it from others.
 const manyBudgets = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
 
-// judge tells answers apart. A budget and an overloaded API server both answer 429; the
-// budget's has a cause.
+// judge classifies answers. A budget and an overloaded API server both answer 429; only the budget's answer
+// has a cause.
 func judge(err error) response {
 	if err == nil {
 		return response{answer: left, code: strconv.Itoa(http.StatusOK)}
@@ -67,10 +67,9 @@ func judge(err error) response {
 	return o
 }
 
-// patience is how long to wait before a pod that is held is asked again: as long as the
-// drain has taken so far, within bounds, so that each wait is twice the one before. That
-// needs no memory, and a restart does not begin it again. Pods do not all ask at once: a
-// part of the wait depends on the pod.
+// patience is how long to wait before evicting a held pod is tried again: as long as the drain has taken so
+// far, within bounds, so that each wait is twice the one before. That needs no memory and survives a
+// restart. A part of the wait depends on the pod, so that pods do not all ask at once.
 func patience(leave departure.Departure, pod *corev1.Pod) time.Duration {
 	waited := firstWait
 	if since := leave.State.Since; !since.IsZero() {

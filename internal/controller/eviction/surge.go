@@ -16,8 +16,8 @@ import (
 	"tenon/internal/surge"
 )
 
-// surge has another pod made before this one goes, where its workload asks for that. A pod
-// that gets none is evicted as others are, with the reason told.
+// surge has another pod made before this one goes, if its workload asks for that. A pod that gets no
+// replacement is evicted like others, and an event says why.
 func (q *queue) surge(ctx context.Context, leave departure.Departure, decision drain.Decision, step drain.Step) (reconcile.Result, error) {
 	workload, err := departure.Workload(ctx, q.Client, q.Uncached(reconcile.BeforeRemoval), step.Pod)
 	if err != nil {
@@ -58,8 +58,8 @@ func lastCall(leave departure.Departure, step drain.Step) time.Time {
 	return leave.Ends.Add(-podpolicy.Seconds(grace) - drain.Shortest)
 }
 
-// roll asks the Deployment, unless it has changed since it was looked at. What the API
-// server refuses for good it would refuse again.
+// roll asks the Deployment for a roll-out, unless it has changed since it was read. A permanent refusal of
+// the API server is not retried.
 func (q *queue) roll(ctx context.Context, leave departure.Departure, step drain.Step, w surge.Workload) (surge.Step, error) {
 	asked := surge.Ask(w.Deployment, step.Pod)
 	err := patch.IfUnchanged(ctx, q.Kit, w.Deployment, asked)

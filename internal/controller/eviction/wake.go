@@ -16,9 +16,8 @@ import (
 	"tenon/internal/surge"
 )
 
-// This file says which pods are looked at again after which events. What is missed here costs
-// time, never correctness: a pod for which a node waits is looked at every longestWait. So
-// errors of reading are only logged.
+// This file says which pods are examined again after which events. A missed event costs time, never
+// correctness: a pod that a node waits for is examined every longestWait. So read errors are only logged.
 
 // podMatters lets through what changes a drain: a pod comes to a node, is told to leave,
 // ends, goes, or asks for something else.

@@ -2,7 +2,7 @@
 // whose reservation has ended says what it is now, and claims in a capacity block leave
 // before EC2 reclaims it.
 //
-// Whether a reservation ends the provider knows; the package must not call AWS.
+// The provider knows when a reservation ends; the package must not call AWS.
 package capacityreservation
 
 import (
@@ -43,11 +43,11 @@ func New(kit reconcile.Kit, ledger Reservations) []reconcile.Controller {
 	}
 }
 
-// demote corrects claims and nodes that are said to be reserved and are not any more. The
-// reverse is never done: an instance does not move into a reservation that we know of.
+// demote corrects claims and nodes whose label says reserved although their reservation has ended. It never
+// does the reverse: no instance moves into a reservation that we know of.
 func (k keeper) demote(ctx context.Context, _ reconcile.Key) (reconcile.Result, error) {
-	// Only what is said to be reserved can be wrong, and most clusters have nothing of the kind:
-	// they need not list all their instances every minute.
+	// Only labels that say reserved can be wrong. Most clusters have none, and need not list all their
+	// instances every minute.
 	var reserved karpenterv1.NodeClaimList
 	if err := k.kit.Client.List(ctx, &reserved, client.MatchingLabels{karpenterv1.LabelCapacityType: catalog.Reserved}, client.UnsafeDisableDeepCopy); err != nil {
 		return reconcile.Never, fmt.Errorf("list the reserved claims: %w", err)
@@ -76,7 +76,7 @@ func (k keeper) demote(ctx context.Context, _ reconcile.Key) (reconcile.Result, 
 	return reconcile.In(period), nil
 }
 
-// correct mends the claim last: as long as it is wrong, it will be found again.
+// correct changes the claim last: while the claim is wrong, the next round finds it again.
 func (k keeper) correct(ctx context.Context, claim *karpenterv1.NodeClaim) error {
 	if claim.Labels[karpenterv1.LabelCapacityType] != catalog.Reserved {
 		return nil
@@ -101,8 +101,8 @@ func (k keeper) correct(ctx context.Context, claim *karpenterv1.NodeClaim) error
 	return err
 }
 
-// demoted leaves the label that says whether the capacity could be taken back: people's
-// selectors may rest on it, and it changes nothing.
+// demoted keeps the label that says whether the capacity could be taken back: users' selectors may depend
+// on it, and it has no effect here.
 func demoted(o client.Object) {
 	labels := o.GetLabels()
 	labels[karpenterv1.LabelCapacityType] = catalog.OnDemand

@@ -1,6 +1,6 @@
-// Package interruption acts on what AWS announces: it deletes the claims of instances that
-// will be taken away, so that their pods leave while there is time, and tells the market
-// what can hardly be had at the moment.
+// Package interruption acts on what AWS announces: it deletes the claims of instances that will be taken
+// away, so that their pods leave while there is time, and tells the market which capacity is scarce at the
+// moment.
 //
 // Two controllers: one waits for messages of the interruption queue, the other polls the
 // status of instances. Replacements are bought because pods become pending, not from here.
@@ -29,14 +29,14 @@ import (
 	"tenon/internal/telemetry"
 )
 
-// Queue is where messages come from. Receive waits for some, not for ever. A message that
-// is not deleted comes again.
+// Queue is where messages come from. Receive waits a limited time for messages. A message that is not
+// deleted comes again.
 type Queue interface {
 	Receive(ctx context.Context) ([]instanceevents.Message, error)
 	Delete(ctx context.Context, m instanceevents.Message) error
 }
 
-// Shortages is told what EC2 takes back, which it will hardly sell at the moment.
+// Shortages learns which capacity EC2 takes back and will therefore hardly sell at the moment.
 type Shortages interface {
 	SpotShort(instanceType, zone string)
 	ReservationShort(id string)
@@ -70,7 +70,7 @@ func At(kit reconcile.Kit, queue Queue, market Shortages, m *metrics.Metrics, at
 	}
 }
 
-// reconcile is one look into the queue. What is in it is handled all at the same time.
+// reconcile receives messages from the queue once, and handles them in parallel.
 func (c controller) reconcile(ctx context.Context, _ reconcile.Key) (reconcile.Result, error) {
 	messages, err := c.queue.Receive(ctx)
 	if err != nil {
@@ -198,8 +198,8 @@ func nodeOf(ctx context.Context, kit reconcile.Kit, claim *karpenterv1.NodeClaim
 	return nodes[0], nil
 }
 
-// remove deletes a claim. With force its pods get no time. The claim may have changed
-// since the cache saw it; there is no time to wait until it catches up.
+// remove deletes a claim. With force its pods get no time. The claim may have changed since the cache saw
+// it, and there is no time to wait for the cache.
 func remove(ctx context.Context, kit reconcile.Kit, claim *karpenterv1.NodeClaim, node *corev1.Node, why removal.Reason, force bool) error {
 	return client.IgnoreNotFound(patch.Retry(ctx, kit, claim, func(claim *karpenterv1.NodeClaim) error {
 		deleted, err := removeSeen(ctx, kit, claim, why, force)

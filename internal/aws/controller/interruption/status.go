@@ -68,7 +68,7 @@ func (p statusPoller) reconcile(ctx context.Context, _ reconcile.Key) (reconcile
 	return reconcile.In(period), errors.Join(trouble...)
 }
 
-// treat removes the claim of an ill instance. One that is being removed has been counted
+// treat removes the claim of an ill instance. If the claim is being removed already, it has been counted
 // and announced.
 func (p statusPoller) treat(ctx context.Context, illness instanceevents.Illness, claim *karpenterv1.NodeClaim) error {
 	if claim.DeletionTimestamp != nil {

@@ -1,9 +1,8 @@
-// Package nodeclass keeps the status of EC2NodeClasses: what their selectors find, and
-// whether instances could be launched with them. It writes the hash by which their nodes
-// drift, and lets a class go only when nothing in AWS was left behind for it.
+// Package nodeclass keeps the status of EC2NodeClasses: what their selectors find, and whether instances
+// could be launched with them. It writes the hash by which their nodes drift, and removes a class's
+// finalizer only when nothing in AWS is left of it.
 //
-// What follows from what was found is decided in cloud/aws/classstatus; the package must not
-// ask AWS itself.
+// cloud/aws/classstatus decides what the findings mean; the package must not ask AWS itself.
 package nodeclass
 
 import (

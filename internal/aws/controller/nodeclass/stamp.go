@@ -29,9 +29,9 @@ func newStamper(kit reconcile.Kit, authority string) reconcile.Controller {
 	}
 }
 
-// reconcile stamps the class. When the way of hashing has changed, the old hashes compare
-// with nothing: the claims are stamped anew before the class is, so that an upgrade drifts
-// nothing, and after a crash in between the next run goes on.
+// reconcile stamps the class. When the hash function has changed, old hashes cannot be compared. The claims
+// are then stamped again before the class, so that an upgrade drifts no node and a run after a crash
+// continues.
 func (s stamper) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {
 	class := &awsv1.EC2NodeClass{}
 	if err := s.kit.Client.Get(ctx, key, class); err != nil {
@@ -75,8 +75,8 @@ func stampOf(o client.Object) stamp {
 	return stamp{a[awsv1.AnnotationNodeClassHash], a[awsv1.AnnotationNodeClassHashVersion]}
 }
 
-// migrated is the stamp of a claim after the class's. A claim that is said to have drifted,
-// or not to have, keeps its hash, so that a drift stays visible.
+// migrated is the stamp of a claim after the class's. A claim whose condition Drifted is set keeps its
+// hash, so that the drift stays visible.
 func migrated(claim *karpenterv1.NodeClaim, wanted stamp) stamp {
 	has := stampOf(claim)
 	if has.version == wanted.version {

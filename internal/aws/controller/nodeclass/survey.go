@@ -25,11 +25,11 @@ type step struct {
 	look func(context.Context, *awsv1.EC2NodeClass) (decision, error)
 }
 
-// survey looks at everything, also when one look fails: a class shows all that is wrong
-// with it at once. What could not be looked at stays as it was.
+// survey looks at everything, even when one look fails, so that a class shows all its problems at once.
+// Conditions whose look failed stay as they were.
 //
-// All looks are made at the same time. Each of them is repeated for several seconds when no answer
-// comes, and one after the other would tell of an outage, and notice its end, a minute late.
+// All looks run at the same time. Each is retried for several seconds without an answer; in sequence, they
+// would report an outage, and its end, a minute late.
 func (k keeper) survey(ctx context.Context, s *classstatus.Status) (reconcile.Result, error) {
 	again := reconcile.Never
 	var failed []error
@@ -100,7 +100,7 @@ func (k keeper) reservations(ctx context.Context, class *awsv1.EC2NodeClass) (de
 	}, nil
 }
 
-// placement decides something also when it cannot be looked up.
+// placement decides something even when the lookup fails.
 func (k keeper) placement(ctx context.Context, class *awsv1.EC2NodeClass) (decision, error) {
 	found, err := k.inventory.FindPlacement(ctx, class)
 	return func(s *classstatus.Status) time.Duration {
@@ -142,7 +142,7 @@ func (k keeper) profile(ctx context.Context, class *awsv1.EC2NodeClass) (decisio
 // soon is when a dry run is repeated that found out nothing.
 const soon = time.Second
 
-// validate tries out whether instances could be launched, once all is there for it.
+// validate checks with dry runs whether instances could be launched, once everything for that exists.
 func (k keeper) validate(ctx context.Context, s *classstatus.Status) (time.Duration, error) {
 	family, err := s.Class.Spec.Family()
 	if err != nil {

@@ -15,8 +15,8 @@ type Tidier interface {
 	Tidy(ctx context.Context) error
 }
 
-// NewTidying makes the controller that has the provider delete the launch templates that it made and
-// needs no longer. What is needed it knows itself.
+// NewTidying makes the controller that has the provider delete the launch templates that it made and no
+// longer needs. The provider knows which ones it needs.
 func NewTidying(t Tidier) reconcile.Controller {
 	return reconcile.Controller{
 		Name:    "providers.launchtemplate",

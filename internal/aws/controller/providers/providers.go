@@ -2,7 +2,7 @@
 // instance types, images that are followed, and the version of the cluster. It also has launch
 // templates deleted that are not needed any more.
 //
-// What was asked for is remembered by the provider; the package must not look at it.
+// The provider keeps the answers; the package must not look at them.
 package providers
 
 import (
@@ -30,7 +30,7 @@ const (
 	versionEvery = 5 * time.Minute
 )
 
-// patience is for what may be out of reach for good, as prices are in private networks.
+// patience is for services that may be unreachable for ever, such as prices in private networks.
 var patience = reconcile.Backoff{First: 5 * time.Second, Longest: 10 * time.Minute}
 
 // New makes the controllers.
@@ -62,7 +62,7 @@ func every(name string, period time.Duration, ask func(context.Context) error) r
 	}
 }
 
-// version says once of each version that it is none of those that were tried.
+// version warns once of each version that was not tested.
 type version struct {
 	source Source
 

@@ -1,7 +1,7 @@
-// Package zonalshift looks for zones that traffic is led away from, and tells the pools that
-// could have had nodes there.
+// Package zonalshift looks for zones that traffic is shifted away from, and tells the pools that could have
+// nodes there.
 //
-// That no node is launched in them is the provider's doing.
+// The provider makes sure that no node is launched in these zones.
 package zonalshift
 
 import (

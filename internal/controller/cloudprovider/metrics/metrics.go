@@ -1,6 +1,6 @@
-// Package metrics publishes what can be bought, as metrics: what types there are, which
-// offerings can be had by any pool, and their prices. Where the bound on time series leaves no
-// room for them, which it does by default, it publishes nothing.
+// Package metrics publishes what can be bought as metrics: the instance types, the offerings that some pool
+// can buy, and their prices. The default bound on time series leaves no room for them; then the package
+// publishes nothing.
 //
 // It changes nothing and decides nothing.
 package metrics
@@ -52,7 +52,7 @@ func publish(ctx context.Context, kit reconcile.Kit) error {
 	for i := range pools.Items {
 		offered, err := kit.Cloud.Catalog(ctx, class.Of(&pools.Items[i]))
 		if err != nil {
-			// One class that is not ready hides nothing of the others.
+			// A class that is not ready does not hide the others.
 			reconcile.Log(ctx).V(1).Info("no metrics of what a nodepool can buy", "NodePool", pools.Items[i].Name, "err", err.Error())
 			continue
 		}
@@ -68,9 +68,9 @@ func publish(ctx context.Context, kit reconcile.Kit) error {
 	return nil
 }
 
-// hasRoom reports whether metrics may have so many series; zero is without bound. Those that
-// have no room are not told, and would only cost memory: the types and offers of a region are
-// twenty thousand series, a third of all that the process keeps in a quiet cluster.
+// hasRoom reports whether metrics may have so many series; zero is without bound. Series without room would
+// not be published and would only cost memory: the types and offers of a region are twenty thousand series,
+// a third of what the process keeps in a quiet cluster.
 func hasRoom(catalogs []*catalog.Catalog, series int) bool {
 	if series <= 0 {
 		return true

@@ -21,10 +21,10 @@ import (
 const (
 	// every is how old the gauges get in a small cluster.
 	every = 5 * time.Second
-	// small and usual are how many pods those clusters have. With more than is small the
-	// gauges get older in proportion, until they are as old as most people look at them, and
-	// with more than is usual older still: adding up requests never takes more than a small
-	// part of the CPU. 5,000 pods every five seconds were a fifth of all that the process did.
+	// small and usual are the numbers of pods in such clusters. Above small, the gauges get older in
+	// proportion, up to the usual scrape interval; above usual, older still. So adding up requests never
+	// takes more than a small part of the CPU: 5,000 pods every five seconds were a fifth of the process's
+	// work.
 	small, usual = 1_000, 10_000
 	// scrape is how often most people look.
 	scrape = 30 * time.Second

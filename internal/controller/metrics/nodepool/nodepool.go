@@ -120,9 +120,9 @@ func addResources(f *telemetry.JoinedGauge, list corev1.ResourceList, pool strin
 	}
 }
 
-// cost is what the nodes of a pool's claims cost an hour; false when the cloud cannot say what anything
-// costs. Of single claims it may be unknown, because their type is no longer sold: then the sum is
-// of the others. Either way the pool's errors are one more.
+// cost is what the nodes of a pool's claims cost an hour; false if the cloud knows no prices. The price of
+// a single claim may be unknown because its type is no longer sold; the sum then leaves it out. Both cases
+// count as an error of the pool.
 func (c *controller) cost(ctx context.Context, pool *karpenterv1.NodePool, claims []*karpenterv1.NodeClaim) (float64, bool) {
 	if len(claims) == 0 {
 		return 0, true

@@ -22,8 +22,7 @@ var stateLabels = []string{
 	"name", "namespace", "owner", "node", "scheduled", "nodepool", "zone", "arch", "capacity_type", "instance_type", "phase", "ready", "managed",
 }
 
-// refresh tells the gauges anew. Every change of a pod asks for it; it does so at most every thirty
-// seconds.
+// refresh sets the gauges again. Every change of a pod asks for it; it runs at most every thirty seconds.
 func (c *controller) refresh(ctx context.Context) (reconcile.Result, error) {
 	now := c.kit.Clock.Now()
 	if wait := every - now.Sub(c.last); !c.last.IsZero() && wait > 0 {

@@ -1,5 +1,5 @@
-// Package pod tells how pods fare: where they are, and how long they took or have been waiting
-// for a node and for being ready. It is the controller `metrics.pod`.
+// Package pod publishes metrics of pods: where they are, and how long they took, or have been waiting, to
+// get a node and to become ready. It is the controller `metrics.pod`.
 //
 // It writes nothing, and nothing that it tells is read back to decide something. What it remembers
 // is which pods it saw waiting: others were ready before the process began, and say nothing about it.
@@ -68,7 +68,7 @@ type waiting struct {
 	bound bool // when it was last seen
 }
 
-// look times what a pod has come to since it was seen last.
+// look measures the times of what a pod has reached since it was last seen.
 func (c *controller) look(ctx context.Context, key reconcile.Key) error {
 	pod := &corev1.Pod{}
 	if err := c.kit.Client.Get(ctx, key, pod); client.IgnoreNotFound(err) != nil {
@@ -88,7 +88,7 @@ func (c *controller) look(ctx context.Context, key reconcile.Key) error {
 		return nil
 	}
 	if !known && (now.ready || now.phase != corev1.PodPending) {
-		return nil // it was started before we came, and may be ready for the second time
+		return nil // it started before this process, and may be ready for the second time
 	}
 	steps := c.kit.Metrics.PodProgress.Of(pod.UID)
 	if known && now.bound && !before.bound {

@@ -30,8 +30,8 @@ func newGauges(kit reconcile.Kit, k kind, targets []target) *gauges {
 	return &gauges{kit: kit, kind: k, targets: targets, shown: map[string][][]string{}}
 }
 
-// refresh tells the gauges anew. Every change of an object asks for it; it does so at most
-// every ten seconds, and more seldom when there are many objects.
+// refresh sets the gauges again. Every change of an object asks for it; it runs at most every ten seconds,
+// and less often with many objects.
 func (w *watcher) refresh(ctx context.Context) (reconcile.Result, error) {
 	g, now := w.gauges, w.kit.Clock.Now()
 	if wait := pause(g.told) - now.Sub(g.last); !g.last.IsZero() && wait > 0 {

@@ -63,12 +63,12 @@ func changes(now, before look) []change {
 	return out
 }
 
-// spoken are conditions with events of their own, which are sparing with them: in a large
-// fleet what disruption thinks of its nodes changes all the time.
+// spoken are conditions whose controllers publish rarer events themselves: in a large fleet the answers
+// about disruption change all the time.
 var spoken = []string{karpenterv1.ConditionDisruptable}
 
-// events say which conditions changed and what let go of the object. A condition that is
-// there for the first time is no event: a new object gets half a dozen of them.
+// events say which conditions changed and which finalizers were removed. A condition that appears for the
+// first time is no event: a new object gets half a dozen of them.
 func events(now, before look) []telemetry.Event {
 	var out []telemetry.Event
 	uid := string(now.object.GetUID())

@@ -2,8 +2,8 @@
 // change, and how long their end takes, in metrics and events. It is the controllers
 // `operatorpkg.<kind>.status`.
 //
-// It writes nothing. What it remembers is what it saw of each object last, to tell a change
-// from a first look: a process that starts anew tells of no change that it did not see.
+// It writes nothing. What it remembers is what it saw of each object last, to tell a change from a first
+// look: a new process reports only changes that it saw.
 package status
 
 import (
@@ -135,8 +135,8 @@ func (k kind) controller(kit reconcile.Kit) reconcile.Controller {
 	}
 }
 
-// matters leaves out changes that nothing is told of: nodes repeat what is so every few minutes,
-// and of pools the counts change with every node.
+// matters leaves out changes without a report: nodes repeat their status every few minutes, and a pool's
+// counts change with every node.
 func (k kind) matters(old, changed client.Object) bool {
 	if old == nil || changed == nil {
 		return true

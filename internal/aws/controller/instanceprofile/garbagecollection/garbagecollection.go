@@ -2,7 +2,7 @@
 // class had before its role changed, once the last claim that was launched with one is
 // gone, and those that were made for a class and never noted.
 //
-// It knows what is in use; what there is, and how it is deleted, the provider knows.
+// The package knows which profiles are in use. The provider knows which exist, and deletes them.
 package garbagecollection
 
 import (
@@ -17,7 +17,7 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// Cleaner deletes the profiles of the cluster but those in use.
+// Cleaner deletes the profiles of the cluster that are not in use.
 type Cleaner interface {
 	Clean(ctx context.Context, inUse map[string]bool) (removed []string, err error)
 }

@@ -38,7 +38,7 @@ func New(kit reconcile.Kit, tags Labeller) reconcile.Controller {
 		Name:      "nodeclaim.tagging",
 		Watches:   []reconcile.Watch{{Kind: &karpenterv1.NodeClaim{}, Matters: matters}},
 		Retry:     reconcile.Backoff{Longest: again},    // a policy may forbid some tags
-		Workers:   reconcile.Workers{Min: 50, Max: 500}, // who asks at the same time shares calls
+		Workers:   reconcile.Workers{Min: 50, Max: 500}, // requests at the same time share calls
 		Reconcile: c.reconcile,
 	}
 }
@@ -58,8 +58,8 @@ func done(claim *karpenterv1.NodeClaim) bool {
 	return claim.Annotations[awsv1.AnnotationTagged] == "true" && claim.Annotations[awsv1.AnnotationClusterNameTagged] == "true"
 }
 
-// tags are those that an instance of a claim should have. The name that people see is given once:
-// who takes it away does not want it.
+// tags are those that an instance of a claim should have. The name that people see is set once: if a user
+// removes it, it stays away.
 func tags(claim *karpenterv1.NodeClaim) map[string]string {
 	all := map[string]string{awsv1.TagNodeClaim: claim.Name}
 	if !done(claim) {

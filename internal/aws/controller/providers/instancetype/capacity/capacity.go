@@ -1,8 +1,7 @@
-// Package capacity looks at the memory of nodes when they have joined, tells the provider,
-// and keeps what it learned in a ConfigMap, so that no estimate is needed after a
-// restart what was known before.
+// Package capacity looks at the memory of nodes when they have joined, tells the provider, and keeps what
+// it learned in a ConfigMap, so that a restart does not go back to estimates.
 //
-// What a sighting means for capacity is the provider's business.
+// The provider decides what a sighting means for capacity.
 package capacity
 
 import (
@@ -35,7 +34,7 @@ type Memory interface {
 // Map is the name of the ConfigMap.
 const Map = "tenon-learned-capacity"
 
-// keepsEvery is how often news are written at most: nodes come in crowds.
+// keepsEvery is the least time between two writes, because many nodes may join together.
 const keepsEvery = time.Minute
 
 type observer struct {
