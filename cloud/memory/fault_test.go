@@ -117,7 +117,7 @@ func count(counts map[string]int, what string, is bool) {
 
 // However calls go wrong and interleave, every claim gets one instance, and two runs end
 // in the same books.
-func TestNothingIsBoughtTwiceWhateverHappens(t *testing.T) {
+func TestNothingIsBoughtTwiceAfterAnyFault(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
 		chance := memory.Chance{Seed: seed, Rates: memory.Rates{Unreachable: 200, Lost: 300, Throttled: 200}}

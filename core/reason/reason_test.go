@@ -200,7 +200,7 @@ func TestVerdictStaysWithinAnEvent(t *testing.T) {
 	}
 }
 
-func TestVerdictIsBoundedWhateverItHolds(t *testing.T) {
+func TestTheTextOfEveryVerdictIsBounded(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		v := manyPools(rapid.IntRange(0, 300).Draw(t, "pools"))

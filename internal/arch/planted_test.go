@@ -86,7 +86,7 @@ var planted = map[string]struct {
 	"an example uses our internals": {files: map[string]string{"examples/provider/x.go": `import "tenon/internal/world"`}, want: []string{"read by users"}},
 	"a document uses our internals": {files: map[string]string{"docs/x_test.go": `import "tenon/core/plan"`}, want: []string{"read by users"}},
 	"a chart uses our internals":    {files: map[string]string{"charts/tenon/x_test.go": `import "tenon/internal/settings"`}, want: []string{"charts are installed"}},
-	"a folder that nobody placed":   {files: map[string]string{"pkg/x/x.go": ``}, want: []string{"folder pkg/x has no rule"}},
+	"a folder without a rule":       {files: map[string]string{"pkg/x/x.go": ``}, want: []string{"folder pkg/x has no rule"}},
 	"Go code at the root":           {files: map[string]string{"x.go": ``}, want: []string{"no Go code at the root"}},
 	"the product imports the control plane": {
 		files: map[string]string{"internal/world/x.go": `import "k8s.io/kubernetes/pkg/scheduler"`},
@@ -161,6 +161,7 @@ var planted = map[string]struct {
 		want:  []string{"a comment says Nobody", "a comment says whoever"},
 	},
 	"a text without a subject": {files: map[string]string{"internal/x/x.go": `var x = "nobody knows"`}, want: []string{"a text says nobody"}},
+	"a test without a subject": {files: map[string]string{"internal/x/x_test.go": `func TestItHarmsNobody() {}`}, want: []string{"the name TestItHarmsNobody"}},
 	"a test's made-up name":    {files: map[string]string{"internal/x/x_test.go": `var x = "nobody"`}},
 	"a riddle":                 {files: map[string]string{"internal/desk/x.go": ``, "internal/desk/y.go": ``}, want: []string{"the name desk of internal/desk"}},
 	"a controller in another folder": {

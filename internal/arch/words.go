@@ -37,13 +37,21 @@ var knownWords = map[string][]string{
 // subject: the caller, the controller, the user.
 var riddles = regexp.MustCompile(`(?i)\b(whoever|nobody|somebody|everybody|whatever|anybody|nothing but)\b`)
 
-// Plain checks that comments and texts name their subjects. A text is a literal of several words; a
+// riddleInName finds the same words in the name of a function, most often of a test.
+var riddleInName = regexp.MustCompile(`Whoever|Nobody|Somebody|Everybody|Whatever|Anybody`)
+
+// Plain checks that comments, texts and names of functions name their subjects. A text is a literal of several words; a
 // single one may be a name that a test made up. The words themselves stand in this package.
 func Plain(t Tree) []Violation {
 	var found []Violation
 	for _, f := range t.Files {
 		if f.Folder != "internal/arch" {
 			found = append(found, t.texts(f)...)
+		}
+		for _, declared := range f.Syntax.Decls {
+			if fn, is := declared.(*ast.FuncDecl); is && riddleInName.MatchString(fn.Name.Name) {
+				found = append(found, Violation{Rule: rulePlain, At: t.at(fn), What: "the name " + fn.Name.Name, Why: whyPlain})
+			}
 		}
 		for _, group := range f.Syntax.Comments {
 			for _, comment := range group.List {

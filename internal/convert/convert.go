@@ -3,8 +3,7 @@
 // inside a Provisioner. It works on trees, so that comments stay where they were, and says of every
 // field whose meaning changed or that has no successor.
 //
-// The package reads no file and writes none. That the result is valid is the business of package
-// validate.
+// The package reads no file and writes none. Package validate checks that the result is valid.
 package convert
 
 import (
@@ -86,7 +85,7 @@ func Convert(documents []source.Document, options Options) Result {
 	c := &converter{Options: options}
 	for _, d := range documents {
 		c.current = d
-		c.current.Root = source.Clone(d.Root) // what is told points at what was written
+		c.current.Root = source.Clone(d.Root) // findings point at the original lines
 		c.rename(d.Root)
 		c.convert(d)
 	}

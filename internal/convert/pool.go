@@ -159,7 +159,7 @@ func (c *converter) alphaLimits(old, spec *yaml.Node) {
 	c.end(limits, "spec.limits")
 }
 
-// machine: claims of v1alpha5 stand for instances of a running controller of that time.
+// machine refuses claims of v1alpha5: they stand for instances of a running controller of that time.
 func (c *converter) machine(source.Document) {
 	c.tell(Lost, "kind", textDropped+"a Machine stands for a running instance; let the former controller end it, or its pods move when its node goes")
 }

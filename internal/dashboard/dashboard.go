@@ -1,6 +1,6 @@
 // Package dashboard serves the fleet's view to a browser: pages that are embedded in the binary, and a
-// stream of what changes. It only shows: no request changes anything, and no page fetches anything
-// from elsewhere.
+// stream of what changes. It is read-only: no request changes anything, and no page fetches anything from
+// other servers.
 package dashboard
 
 import (
@@ -71,7 +71,7 @@ func (d *Dashboard) Handler() http.Handler {
 	return d.guarded(mux)
 }
 
-// guarded sets the headers of every answer and refuses those who may not look.
+// guarded sets the headers of every answer and refuses requests without access.
 func (d *Dashboard) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -98,8 +98,8 @@ func (d *Dashboard) guarded(next http.Handler) http.Handler {
 	})
 }
 
-// local reports whether a request names this machine. A page from elsewhere whose name was made to
-// lead here names itself.
+// local reports whether a request names this machine. In a DNS rebinding attack the request has the name of
+// the other site.
 func local(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

@@ -1,8 +1,8 @@
-// Package departure reads what there is to know of a node that leaves: its claim, how long
-// it has, and its pods. The controller that takes nodes down and the one that evicts pods
-// read it in the same way, so that both decide on the same facts.
+// Package departure reads the facts about a node that leaves: its claim, its deadline, and its pods. The
+// controller that takes nodes down and the one that evicts pods read it in the same way, so that both
+// decide on the same facts.
 //
-// It only reads. What follows from it is decided in internal/drain.
+// It only reads; internal/drain decides.
 package departure
 
 import (
@@ -22,9 +22,9 @@ import (
 	"tenon/internal/lookup"
 )
 
-// AnnotationEnds says on a claim when the cloud takes its machine away, as RFC 3339, where
-// the cloud has told. Unlike the deadline of a terminationGracePeriod it cannot be moved,
-// and was not agreed to: it forces no pod, but it is too late for patience.
+// AnnotationEnds says on a claim when the cloud takes its machine away, as RFC 3339, where the cloud has
+// told. Unlike the deadline of a terminationGracePeriod, users did not choose it and cannot move it: it
+// does not force pods out, but shortens waits.
 const AnnotationEnds = "tenon.sh/machine-ends"
 
 // Departure is a node that leaves. Its objects belong to the cache.

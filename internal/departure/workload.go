@@ -37,7 +37,7 @@ func Workload(ctx context.Context, cached, live client.Reader, pod *corev1.Pod) 
 	}
 	w.Deployment = deployment
 	if surge.Asked(deployment, pod) {
-		return w, nil // the usual case, looked at again and again: the rest has no say in it
+		return w, nil // the usual case, which is read often and needs nothing else
 	}
 	if w.Set, err = setOf(ctx, live, pod, ref); err != nil {
 		return refused(w, pod, err)

@@ -1,7 +1,6 @@
-// Package drain decides how a node that goes is emptied: for which pods it waits, which of
-// them are asked to leave now, which are deleted in spite of every hold, what holds up the
-// rest, and which volumes are still attached. Text for people is made here too, beside the
-// facts that it tells.
+// Package drain decides how a node that goes is emptied: which pods it waits for, which of them are evicted
+// now, which are deleted in spite of every hold, what holds up the rest, and which volumes are still
+// attached. It also makes the texts for people.
 //
 // It is values in, decisions out. The controller of the node and the one that evicts both
 // ask Decide, so no pod is ever evicted that the drain did not name.
@@ -68,7 +67,7 @@ func GroupOf(pod *corev1.Pod) Group {
 // delete it by force.
 type Step struct {
 	Pod *corev1.Pod
-	// Forced goes past budgets and annotations: the node's time is over.
+	// Forced deletes the pod past budgets and annotations, because the node's time is over.
 	Forced bool
 	// Grace is how many seconds a forced pod gets.
 	Grace int64

@@ -33,7 +33,7 @@ func text(d drain.Decision) string {
 }
 
 // Which pods are waited for, and what is done about them, without a deadline.
-func TestWhoLeaves(t *testing.T) {
+func TestPodsThatLeave(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		pods []*corev1.Pod

@@ -25,8 +25,8 @@ const (
 	reasonUnsurged = "SurgeNotPossible"
 )
 
-// rareSurge bounds how often it is told that a pod waits for another: it was said when that
-// began, and the claim says it all the time.
+// rareSurge bounds how often an event says that a pod waits for another: one is published at the beginning,
+// and the claim says it all the time.
 const rareSurge = 15 * time.Minute
 
 // rareNever bounds how often a budget is told that it is in the way: it does not change by

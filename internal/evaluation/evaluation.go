@@ -57,8 +57,7 @@ func (p *Page) Find(claim string) (Entry, bool) {
 	return Entry{}, false
 }
 
-// Oldest is when the node was looked at that it was longest ago for; the page's own time if
-// there is none.
+// Oldest is the earliest time at which a node was last looked at, or the page's own time if there is none.
 func (p *Page) Oldest() time.Time {
 	oldest := p.At
 	for i := range p.Entries {
@@ -69,7 +68,7 @@ func (p *Page) Oldest() time.Time {
 	return oldest
 }
 
-// Nodes is where the last page hangs. Its methods may be called by many goroutines.
+// Nodes holds the last page. Its methods may be called by many goroutines.
 type Nodes struct {
 	mu          sync.Mutex
 	page        *Page // never changed, only replaced
@@ -79,14 +78,14 @@ type Nodes struct {
 // NewNodes makes one with an empty page.
 func NewNodes() *Nodes { return &Nodes{page: &Page{}} }
 
-// Put hangs up what was decided about a snapshot, and wakes the subscribers. Of decisions
-// that were not asked about the fleet it takes no notice.
+// Put stores what was decided about a snapshot as the new page, and wakes the subscribers. It ignores
+// decisions that did not look at the fleet.
 func (b *Nodes) Put(s *snapshot.Snapshot, d *decide.Decision) {
 	if len(d.Plan.Prospects) == 0 && len(s.Nodes) > 0 {
 		return
 	}
 	for _, wake := range b.hang(newPage(b.Page(), s, &d.Plan)) {
-		wake() // outside of the lock: it is not known what it does
+		wake() // outside of the lock, because wake may do anything
 	}
 }
 
@@ -104,7 +103,7 @@ func (b *Nodes) Page() *Page {
 	return b.page
 }
 
-// Of is what is in store for the node of a claim.
+// Of is the last answer about the node of a claim.
 func (b *Nodes) Of(claim string) (plan.Prospect, bool) {
 	entry, found := b.Page().Find(claim)
 	return entry.Prospect, found

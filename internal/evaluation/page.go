@@ -29,7 +29,7 @@ func newPage(before *Page, s *snapshot.Snapshot, p *plan.Plan) *Page {
 	slices.SortFunc(out.Entries, func(a, b Entry) int {
 		return cmp.Or(strings.Compare(a.Claim, b.Claim), strings.Compare(a.Node, b.Node))
 	})
-	// Two nodes of one claim are a mistake that does not last: the first speaks for both.
+	// Two nodes of one claim are a mistake that does not last: the first one counts.
 	out.Entries = slices.CompactFunc(out.Entries, func(a, b Entry) bool { return a.Claim == b.Claim })
 	for i := range out.Entries {
 		out.Entries[i].follow(before)
@@ -38,9 +38,8 @@ func newPage(before *Page, s *snapshot.Snapshot, p *plan.Plan) *Page {
 	return out
 }
 
-// follow takes over from an earlier page what still holds. What was found to keep a node
-// does so until the node is looked at again; what forbade to look at it, or had it chosen,
-// is out of date.
+// follow takes over from an earlier page what still holds. A cause that keeps a node holds until the node
+// is looked at again; a cause that forbade looking at it, or a choice, is out of date.
 func (e *Entry) follow(before *Page) {
 	old, known := before.Find(e.Claim)
 	if !known {

@@ -18,9 +18,8 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// write puts the record of a command on a claim, before anything else is done to it. Others
-// write on claims all the time; only one that goes, or is part of a command already, is as good as
-// gone: then nothing holds any more.
+// write puts the record of a command on a claim before anything else is done to it. Writes of others do not
+// matter, unless the claim goes or is part of a command already: then it counts as gone.
 func (e *Executor) write(ctx context.Context, claim *karpenterv1.NodeClaim, r *command.Record) error {
 	return patch.Retry(ctx, e.kit, claim, func(now *karpenterv1.NodeClaim) error {
 		if now != claim && (now.DeletionTimestamp != nil || now.Annotations[karpenterv1.AnnotationDisruption] != "") {
@@ -35,8 +34,8 @@ func (e *Executor) write(ctx context.Context, claim *karpenterv1.NodeClaim, r *c
 	})
 }
 
-// close keeps pods from coming to a leaver, and says on its claim why it goes. What is so
-// already is not written again, and what was overtaken is done when the command is looked at next.
+// close keeps pods from coming to a leaver, and says on its claim why it goes. It writes only what is
+// missing. A write that conflicts is repeated when the command is looked at next.
 func (e *Executor) close(ctx context.Context, claim string, r *command.Record) error {
 	l, found, err := ReadLeaver(ctx, e.kit.Uncached(reconcile.AfterOwnWrite), claim)
 	if err != nil {

@@ -1,11 +1,10 @@
-// Package execute carries out what was decided: it makes the NodeClaims of a plan, each
-// once, however often something fails on the way, and performs what a disruption under way does to
-// its objects (see package command). Buying machines for claims is the business of their own
-// controller.
+// Package execute carries out what was decided: it makes the NodeClaims of a plan, each exactly once even
+// after failures, and performs what a disruption under way does to its objects (see package command).
+// nodeclaim.lifecycle buys the machines.
 //
-// Before a claim is made it is entered in the ledger, so that the next decision counts
-// it whether or not a watch has told of it. What no longer holds is dropped, not repaired:
-// then the loop decides again.
+// Before a claim is made it is entered in the ledger, so that the next decision counts it whether or not a
+// watch has told of it. A part of the plan that no longer holds is dropped, not repaired, and the next
+// decision looks at it again.
 package execute
 
 import (
@@ -114,8 +113,8 @@ func (e *Executor) outdated(decided *karpenterv1.NodePool) reason.Cause {
 // attempts is how often a claim is tried whose fate is unknown.
 const attempts = 3
 
-// make makes the object, and finds out what became of it where the answer was lost. What
-// cannot be found out stays in the ledger, and is looked at again; see world.Doubtful.
+// make makes the object. If the answer is lost, it finds out whether the object exists. If that fails too,
+// the claim stays in the ledger and is checked again; see world.Doubtful.
 func (e *Executor) make(ctx context.Context, claim *karpenterv1.NodeClaim) (*karpenterv1.NodeClaim, error) {
 	var last error
 	for range attempts {

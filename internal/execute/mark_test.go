@@ -93,7 +93,7 @@ func TestMarkPoolsFails(t *testing.T) {
 		want   string
 	}{
 		"a conflict":        {harness.Conflict, ""},
-		"a broken API call": {func(harness.Call) error { return harness.ErrBroken }, "mark pool web: " + harness.ErrBroken.Error()},
+		"a broken API call": {func(harness.Call) error { return harness.ErrBroken }, "mark pool web: write *v1.NodePool web: " + harness.ErrBroken.Error()},
 	} {
 		s := newSetup(t, 1)
 		s.obstacles()

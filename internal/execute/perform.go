@@ -18,8 +18,8 @@ import (
 // mostAtOnce is how many objects of one command are written at the same time.
 const mostAtOnce = 20
 
-// Perform does the effects of a step of a command, group by group: one that fails keeps no other of
-// its group back, and all later groups. It returns the claims that it has deleted.
+// Perform does the effects of a step of a command, group by group. If an effect fails, the others of its
+// group are still done, and later groups are not begun. It returns the claims that it has deleted.
 func (e *Executor) Perform(ctx context.Context, s *command.State, groups [][]command.Effect) (deleted []command.Leaver, err error) {
 	for _, group := range groups {
 		done, wrong := make([]bool, len(group)), make([]error, len(group))
@@ -68,7 +68,7 @@ func (e *Executor) replace(ctx context.Context, s *command.State, r command.Repl
 	return o.Err
 }
 
-// drop deletes a replacement that nothing has come to, and lets it live otherwise.
+// drop deletes a replacement without pods, and keeps it otherwise.
 func (e *Executor) drop(ctx context.Context, claim *karpenterv1.NodeClaim) (bool, error) {
 	needed := e.world.Promised(claim.Name)
 	if claim.Status.NodeName != "" && !needed {

@@ -31,8 +31,8 @@ type workload struct {
 // ref is the reference that its pods have.
 func (w workload) ref() owner.Ref { return owner.Is(w.version, w.kind, w.object) }
 
-// maxReplicas is where the replicas of one workload end: a typing error in a manifest is
-// not to fill the memory.
+// maxReplicas is the most replicas of one workload, so that a typing error in a manifest does not fill the
+// memory.
 const maxReplicas = 1_000_000
 
 // Replicas are the pods of a workload that would be made and find no node yet, for a
@@ -146,8 +146,8 @@ func jobPods(job *batchv1.Job) int {
 	return lacking(&want, ready)
 }
 
-// workloads lists those objects whose pods have to be imagined, in a fixed order: those
-// without Pod objects, and without an owner that is itself among them.
+// workloads lists the objects whose pods have to be made up, in a fixed order: those without Pod objects,
+// and without an owner among them.
 func (x *Index) workloads(havePods populated) []metav1.Object {
 	var out []metav1.Object
 	out = appendWorkloads(out, x, x.deployments, havePods)

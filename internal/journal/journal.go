@@ -5,9 +5,9 @@
 //	what they carry out ─Told─▶ ├─▶ queue ──▶ writer ──▶ decisions: one line each, the oldest go last
 //	                            ┘                   └──▶ snapshots: parts that several of them share
 //
-// It must not change a decision or keep one waiting: what it is given is summarised and written by a
-// goroutine of its own, and a snapshot for which it has no time is left out. Times come with what is
-// recorded; the clock only tells the writer how long to rest.
+// It must not change or delay a decision: a separate goroutine summarises and writes what is recorded, and
+// drops snapshots when it is busy. Recorded entries carry their times; the clock only tells the writer how
+// long to rest.
 package journal
 
 import (
@@ -25,7 +25,7 @@ import (
 
 // Options are what a journal is opened with.
 type Options struct {
-	// Folder to keep it in; empty is in memory, where it begins anew with every process.
+	// Folder to keep it in; empty means in memory, where every process begins an empty one.
 	Folder string
 	// Bytes is how large it may become: half for decisions, half for snapshots. In memory it is
 	// InMemory at most.
@@ -90,8 +90,8 @@ type Record struct {
 	Decision *decide.Decision
 }
 
-// Open opens a journal, and goes on where the last one in the folder ended. Half a line at an end is
-// left as it is: nothing that was recorded is lost.
+// Open opens a journal, and goes on where the last one in the folder ended. A cut-off last line is left as
+// it is: nothing that was recorded is lost.
 func Open(o Options, now time.Time) (*Journal, error) {
 	if o.Folder == "" {
 		o.Bytes = min(o.Bytes, InMemory)
@@ -174,8 +174,8 @@ func (j *Journal) put(t task) int64 {
 	return t.line.Seq
 }
 
-// kept is a snapshot that outlives its reader's next look, which uses the list of pods again and
-// changes no other part of it.
+// kept is a snapshot that stays valid after its reader's next look, which reuses the list of pods and
+// changes no other part.
 func kept(s *snapshot.Snapshot) *snapshot.Snapshot {
 	out := *s
 	out.Pods = slices.Clone(s.Pods)

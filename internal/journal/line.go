@@ -115,7 +115,7 @@ type Disruption struct {
 // Outcome is what came of an action of a decision.
 type Outcome struct {
 	At time.Time `json:"at"`
-	// Decision is the number of the decision; 0 if the process that made it is no more.
+	// Decision is the number of the decision; 0 if the process that made it has ended.
 	Decision int64 `json:"decision,omitempty"`
 	// Action is launch or disrupt.
 	Action string `json:"action"`
@@ -123,7 +123,7 @@ type Outcome struct {
 	Command string `json:"command,omitempty"`
 	// Result is one of the constants.
 	Result string `json:"result"`
-	// Why is the cause where it came to nothing.
+	// Why is the cause of a failure.
 	Why          string   `json:"why,omitempty"`
 	NodePool     string   `json:"nodePool,omitempty"`
 	NodeClaims   []string `json:"nodeClaims,omitempty"`

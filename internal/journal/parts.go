@@ -14,8 +14,8 @@ import (
 	"tenon/core/snapshot"
 )
 
-// The sizes of parts, in bytes. A part ends where the text says so, not after a number of bytes, so that
-// what is inserted in one place leaves all parts behind it as they are.
+// The sizes of parts, in bytes. The content decides where a part ends, not a number of bytes, so that an
+// insertion in one place leaves all later parts as they are.
 const (
 	leastPart = 4 << 10
 	mostPart  = 128 << 10

@@ -113,7 +113,7 @@ func costOf(s *snapshot.Snapshot, p *plan.Plan, bound model.Money) *Cost {
 	return &Cost{New: whole.Cost.New.Float(), LowerBound: whole.Cost.LowerBound.Float(), Before: before.Float(), After: after.Float()}
 }
 
-// said is what decisions have in common that say the same, as a digest.
+// said is a digest that equal decisions share.
 func (d *Decision) said() string {
 	same := *d
 	same.At, same.Woke, same.TookMicros, same.Effort = time.Time{}, "", 0, nil

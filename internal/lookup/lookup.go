@@ -158,8 +158,7 @@ func ClaimsOf(ctx context.Context, r client.Reader, providerID string) ([]*karpe
 	return claims(ctx, r, claimProvider, providerID)
 }
 
-// ClaimOf finds the claim of a machine. Nil means that there is none, or that it is not
-// known which of several it is.
+// ClaimOf finds the claim of a machine. Nil means that there is none, or that there are several.
 func ClaimOf(ctx context.Context, r client.Reader, providerID string) (*karpenterv1.NodeClaim, error) {
 	found, err := ClaimsOf(ctx, r, providerID)
 	if err != nil || len(found) != 1 {

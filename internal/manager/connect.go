@@ -84,7 +84,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// reachTimeout bounds the first call, so that a wrong address is reported and not waited for.
+// reachTimeout bounds the first call, so that a wrong address is reported soon.
 const reachTimeout = 10 * time.Second
 
 // Reach asks the API server for its version: the first sign that address, network and credentials

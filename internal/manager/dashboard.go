@@ -20,8 +20,8 @@ import (
 	"tenon/internal/view/watch"
 )
 
-// pages serves the dashboard. The cluster is followed from the first request for the fleet on: until then
-// the dashboard costs a port.
+// pages serves the dashboard. It watches the cluster only after the first request for the fleet: until then
+// the dashboard only costs a port.
 type pages struct {
 	listener net.Listener
 	token    string

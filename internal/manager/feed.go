@@ -40,7 +40,7 @@ func pictured(s settings.Settings) []client.Object {
 	return kinds
 }
 
-// aid is a kind without which decisions are more careful, or less.
+// aid is an optional kind: without it decisions are more cautious, or less.
 type aid struct {
 	kind client.Object
 	list client.ObjectList
@@ -70,8 +70,8 @@ func readable(ctx context.Context, live client.Reader, log logr.Logger) []client
 	return out
 }
 
-// feed has the caches tell the world of everything. The result reports whether all that
-// was there at the start has been told.
+// feed has the caches pass every object to the world. The result reports whether the world has all objects
+// that existed at the start.
 func feed(ctx context.Context, caches cache.Cache, w *world.World, kinds []client.Object) (synced func() bool, err error) {
 	var told []toolscache.ResourceEventHandlerRegistration
 	for _, kind := range kinds {

@@ -1,6 +1,6 @@
-// Package manager is the controller process: it connects to the cluster, serves metrics and
-// probes, elects a leader and runs the controllers that internal/assembly lists. It must not
-// contain a controller's reading, deciding or writing itself; it only gives them a place to run.
+// Package manager is the controller process: it connects to the cluster, serves metrics and probes, elects
+// a leader and runs the controllers that internal/assembly lists. It only runs the controllers; it must not
+// read, decide or write anything itself.
 package manager
 
 import (
@@ -95,7 +95,7 @@ func New(ctx context.Context, o Options) (*Process, error) {
 	return p, nil
 }
 
-// assemble builds the manager and hangs servers and controllers into it.
+// assemble builds the manager and adds servers and controllers to it.
 func (p *Process) assemble(o Options) error {
 	kinds := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
@@ -113,7 +113,7 @@ func (p *Process) assemble(o Options) error {
 	config := rest.CopyConfig(o.Connection.Config)
 	compared := shadow.NewRecord()
 	if o.Settings.Shadow() {
-		// Below every client of the process: there is no way around it.
+		// This is below every client of the process, so none can bypass it.
 		shadow.ReadOnly(config)
 		o.Log.Info("shadow mode: decisions are reported, and only the Lease is written", "lease", o.Settings.LeaderElectionName)
 	}

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 )
 
-// requiredKinds are those without which there is nothing to do.
+// requiredKinds are the kinds without which the controllers have nothing to do.
 var requiredKinds = []schema.GroupVersionKind{
 	{Group: "karpenter.sh", Version: "v1", Kind: "NodePool"},
 	{Group: "karpenter.sh", Version: "v1", Kind: "NodeClaim"},
@@ -71,8 +71,8 @@ func cachesSynced(caches syncer) healthz.Checker {
 	}
 }
 
-// kindWatch tells operators in the log what a failing probe does not: which kinds are missing and
-// what to do. It says so once, and once more when they have come.
+// kindWatch logs what a failing probe cannot say: which kinds are missing and what to do. It logs once, and
+// again when the kinds exist.
 type kindWatch struct {
 	mapper meta.RESTMapper
 	clock  clock.WithTicker

@@ -78,7 +78,7 @@ const (
 	drainTimeout = 5 * time.Second
 )
 
-// serve hangs both servers into the manager, which starts them first and stops them last.
+// serve adds both servers to the manager, which starts them first and stops them last.
 func (p *Process) serve(m ctrl.Manager, registry prometheus.Gatherer, s settings.Settings, record *journal.Journal, compared *shadow.Record) error {
 	served := telemetry.Bounded(prometheus.Gatherers{registry, metrics.Registry}, s.MetricsSeries)
 	for _, s := range []struct {

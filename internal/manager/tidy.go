@@ -9,10 +9,9 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// tidy gives memory back to the system after a burst. A burst makes much garbage, and the Go
-// runtime keeps what it needed then: it collects once the heap has grown by a share of what is in
-// use, and when little happens that takes minutes. So when little happens, garbage is collected
-// sooner. While much happens the runtime is left alone.
+// tidy gives memory back to the system after a burst. A burst makes much garbage, and the Go runtime keeps
+// the memory: it collects once the heap has grown by a share of what is in use, which takes minutes in a
+// quiet process. So a quiet process collects earlier. A busy process leaves it to the runtime.
 type tidy struct {
 	clock     clock.WithTicker
 	allocated func() uint64 // bytes, since the process began
@@ -64,7 +63,7 @@ func allocatedBytes() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample)
 	if sample[0].Value.Kind() != metrics.KindUint64 {
-		return 0 // a Go runtime that counts otherwise: it seems quiet, and never worth the while
+		return 0 // a Go runtime that counts otherwise: it seems quiet, and collecting never worth it
 	}
 	return sample[0].Value.Uint64()
 }

@@ -40,7 +40,7 @@ func newEvaluation(overlays []*karpenterv1alpha1.NodeOverlay, pools []*karpenter
 	return v
 }
 
-// knows tells whether the pool was judged, with the class that it has.
+// knows reports whether the pool was judged with its present class.
 func (v *evaluation) knows(pool types.UID, ref cloud.ClassRef) bool {
 	if v == nil {
 		return false
@@ -49,9 +49,8 @@ func (v *evaluation) knows(pool types.UID, ref cloud.ClassRef) bool {
 	return found && judged == ref
 }
 
-// apply makes the catalogues of all pools of a class. A new catalogue may bring overlays
-// into conflict that were judged on an older one: the lesser is left out until all are
-// judged again.
+// apply makes the catalogues of all pools of a class. On a new catalogue, overlays may conflict that were
+// judged on an older one: the one with less weight is left out until all are judged again.
 //
 // Pools that no overlay can tell apart are asked about once: there may be thousands of
 // offerings, and the provider's catalogue changes with every shortage.

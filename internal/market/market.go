@@ -27,7 +27,7 @@ import (
 	"tenon/internal/class"
 )
 
-// Market has what each pool can buy. All methods may be called by many goroutines.
+// Market knows what each pool can buy. All methods may be called by many goroutines.
 type Market struct {
 	provider cloud.CatalogReader
 	words    requirement.Vocabulary
@@ -53,8 +53,8 @@ func New(provider cloud.Provider, overlays bool) *Market {
 	return &Market{provider: provider, words: provider.Describe().Vocabulary(), overlaid: overlays, byClass: map[cloud.ClassRef]classCatalogs{}}
 }
 
-// Unevaluated is the error for a pool for which the overlays have not been judged yet. It
-// passes by itself, within moments.
+// Unevaluated is the error for a pool for which the overlays have not been judged yet. That takes only
+// moments.
 type Unevaluated struct{ Pool string }
 
 // Error is in the words that users of the API know.
@@ -92,8 +92,8 @@ func (m *Market) catalogsOf(ref cloud.ClassRef, base *catalog.Catalog) classCata
 	return on
 }
 
-// Adopt puts a judgement into force: the overlays that are in use, and the pools that were
-// judged. Others await theirs. A judgement that says what the last one said changes nothing.
+// Adopt lets a judgement take effect: the overlays that are in use, and the pools that were judged. Other
+// pools wait for theirs. An unchanged judgement has no effect.
 func (m *Market) Adopt(overlays []*karpenterv1alpha1.NodeOverlay, pools []*karpenterv1.NodePool) {
 	for _, wake := range m.adopt(newEvaluation(overlays, pools)) {
 		wake() // outside of the lock: it is not known what it does

@@ -2,8 +2,7 @@
 // replicas, and from a claim that was planned. The object holds everything that the
 // purchase will depend on, because it is in the API server before anything is bought.
 //
-// It is pure: it must not write objects, and decides neither whether a claim is made nor
-// what it is for.
+// It is pure: it must not write objects, and decides neither whether to make a claim nor for which pods.
 package nodeclaim
 
 import (
@@ -111,7 +110,7 @@ func annotations(pool *karpenterv1.NodePool) map[string]string {
 	return out
 }
 
-// owner is what makes the pool's claims go when the pool goes, and the pool wait for them.
+// owner is the owner reference: the pool's claims are deleted with the pool, and the pool waits for them.
 func owner(pool *karpenterv1.NodePool) metav1.OwnerReference {
 	block := true
 	return metav1.OwnerReference{

@@ -2,9 +2,9 @@ package patch
 
 import "sigs.k8s.io/controller-runtime/pkg/client"
 
-// lock is a patch from an object as it was looked at, which the API server refuses if the object
-// has changed since. Unlike one that is made by the client library alone it says
-// for which version it is without being made into text: see internal/versionguard.
+// lock is a patch from an object as it was looked at, which the API server refuses if the object has
+// changed since. Unlike a patch of the client library, it gives its version without being encoded: see
+// internal/versionguard.
 func lock(base client.Object) client.Patch {
 	return locked{client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{}), base}
 }

@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// A Cost is how much it hurts to evict a pod, in parts of what an ordinary one costs: so
-// fine that deletion costs and priorities, which are integers, lose nothing.
+// A Cost is the cost of evicting a pod, in fractions of an ordinary pod's cost, fine enough that integer
+// deletion costs and priorities lose nothing.
 type Cost int64
 
 // Ordinary is the cost of a pod without a priority and without a deletion cost.

@@ -66,9 +66,8 @@ func Reschedulable(pod *corev1.Pod) bool {
 	return comesBack && !Daemon(pod) && !Mirror(pod)
 }
 
-// Ends tells pods that are over some day by themselves: their containers are not
-// started again for good. The API server lets jobs have no others, and sets of pods that
-// are to go on for ever none of these.
+// Ends reports whether the pod ends by itself: its containers are not restarted for ever. The API server
+// allows jobs only such pods, and Deployments and the like none of them.
 func Ends(pod *corev1.Pod) bool {
 	return pod.Spec.RestartPolicy == corev1.RestartPolicyNever || pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
 }

@@ -24,7 +24,7 @@ const (
 // autoMode is the definition that EKS Auto Mode brings.
 const autoMode = "nodeclasses.eks.amazonaws.com"
 
-// seen is what tells of other autoscalers.
+// seen is the evidence of other autoscalers.
 type seen struct {
 	now         time.Time
 	leases      []coordinationv1.Lease
@@ -75,7 +75,7 @@ func (s seen) deployment(d *appsv1.Deployment) []Finding {
 	return nil
 }
 
-// karpenter is Karpenter, which is in the way unless the two share a Lease.
+// karpenter judges Karpenter, which conflicts with Tenon unless the two share a Lease.
 func (s seen) karpenter(where, namespace, lease string) Finding {
 	if lease == s.lease && namespace == s.namespace {
 		return Finding{checkAutoscalers, Warning, fmt.Sprintf("Karpenter runs as Deployment %s, with the same Lease %s/%s", where, namespace, lease),

@@ -2,13 +2,13 @@
 // that is supported, and that no other autoscaler is in the way. What is missing is found here in seconds, and
 // not in a log line an hour after the installation.
 //
-// It only reads: an access review is the one object that it sends. What the account of a cloud lacks is the
-// business of that cloud, which answers with the same findings.
+// It only reads: it sends no objects but access reviews. Each cloud checks its own account, and answers
+// with the same findings.
 package preflight
 
 import "slices"
 
-// Level says how grave a finding is.
+// Level says how serious a finding is.
 type Level string
 
 // The levels. Skipped is what could not be looked at, which is neither good nor bad.

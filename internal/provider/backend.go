@@ -25,7 +25,7 @@ type Backend struct {
 	Readers func(reconcile.Kit) []reconcile.Controller
 }
 
-// Environment is what a backend stands on.
+// Environment is what a backend uses.
 type Environment struct {
 	// Client reads from the process's caches, Uncached from the API server.
 	Client   client.Client

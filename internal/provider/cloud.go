@@ -21,8 +21,8 @@ import (
 
 // Cloud is one cloud. The zero value has no settings, opens nothing and sells nothing.
 type Cloud struct {
-	// Settings are the cloud's own. Reading them changes what Open and Market go by, so that a
-	// Cloud serves one command line.
+	// Settings are the cloud's own. Reading them changes what Open and Market use, so a Cloud serves one
+	// command line.
 	Settings []settings.Option
 	// Open makes the backend of a controller.
 	Open Open
@@ -39,7 +39,7 @@ type Cloud struct {
 // Preflight looks at an account.
 type Preflight func(context.Context, Ground) []preflight.Finding
 
-// Ground is where a preflight looks from.
+// Ground is what a preflight uses.
 type Ground struct {
 	// Cluster reads objects of the cluster, the cloud's own classes among them.
 	Cluster client.Reader

@@ -3,7 +3,7 @@
 // (Add); the simulation steps through the same data under virtual time. A controller
 // cannot tell which of the two runs it.
 //
-// The package must not know any controller, and must hold no rule of the product.
+// The package must not know any controller, and must contain no rules of the product.
 package reconcile
 
 import (

@@ -79,7 +79,7 @@ func adapter(c Controller) reconcile.Func {
 		result, err := c.Reconcile(telemetry.WithController(ctx, c.Name), request.NamespacedName)
 		switch {
 		case Overtaken(err):
-			// Another writer was first. That is how writers take turns, and no error to tell of.
+			// Another writer was first. That is normal among writers, and no error to report.
 			Log(ctx).V(1).Info("looking again, the object has changed meanwhile", "reason", err.Error())
 			return reconcile.Result{RequeueAfter: conflicts.When(request)}, nil
 		case err != nil:

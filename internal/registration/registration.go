@@ -1,8 +1,8 @@
 // Package registration remembers, pool by pool, how the last attempts to make nodes join
 // the cluster ended, and judges by them whether the pool's nodes can join at all.
 //
-// It is a memory and a verdict: it reads no objects, writes none and has no clock. What a
-// verdict means for a pool's conditions is for those who share a Tracker to say.
+// It reads no objects, writes none and has no clock. The callers that share a Tracker decide what a verdict
+// means for a pool's conditions.
 package registration
 
 import (
@@ -85,8 +85,7 @@ func (t *Tracker) Reset(pool types.UID) {
 	delete(t.pools, pool)
 }
 
-// Seed puts a verdict that was written down before a restart in the place of outcomes
-// that are forgotten. Where some are remembered it changes nothing.
+// Seed sets the verdict from before a restart if no outcomes are remembered.
 func (t *Tracker) Seed(pool types.UID, healthy bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,8 +1,7 @@
-// Package removal deletes claims because a controller decided so, and counts them: every
-// removal is the same write and the same metrics, from every controller.
+// Package removal deletes claims for controllers and counts them, so that every controller uses the same
+// write and the same metrics.
 //
-// It must not decide anything, and does not wait for the removal to come about: that is
-// the claim's finalizer's business.
+// It must not decide anything, and does not wait for the end of the claim, which the finalizer handles.
 package removal
 
 import (

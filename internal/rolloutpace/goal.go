@@ -28,9 +28,9 @@ func goalOf(pool *karpenterv1.NodePool, class string) string {
 	return strconv.FormatUint(sum.Sum64(), 36) + "-" + class
 }
 
-// failures are the replacements of a command that did not come up, each with what its claim
-// says of that, or with why the command was given up if the claim is gone or says nothing.
-// None, if the command was given up although they did: then the roll-out is not to blame.
+// failures are the replacements of a command that did not come up, each with what its claim says of that,
+// or with why the command was given up if the claim is gone or says nothing. There are none if the command
+// was given up although they did: then the roll-out is not the cause.
 func (r *Rollouts) failures(ctx context.Context, record command.Record, failed string) ([]Failure, error) {
 	var out []Failure
 	for _, member := range record.Replacements {

@@ -7,8 +7,8 @@
 //	   ▼                     ▼
 //	paused, for 1, 2, 4 … 30 minutes, and then a canary again
 //
-// Every round of successes is so twice as large as the last, and what is under way is never
-// more than what has proven itself, but for one.
+// So every round of successes is twice as large as the last, and at most one more node is under way than
+// have succeeded.
 //
 // When what nodes should be changes, be it in the pool or in its node class, everything
 // begins anew with a canary: what has failed may be mended.
@@ -37,7 +37,7 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// Annotation holds the state of a pool's roll-out. Who removes it begins the roll-out anew.
+// Annotation holds the state of a pool's roll-out. Removing it restarts the roll-out.
 const Annotation = "tenon.sh/rollout"
 
 // Rollouts reads and writes where the pools stand. All methods may be called by many
@@ -118,16 +118,16 @@ func (r *Rollouts) goal(ctx context.Context, pool *karpenterv1.NodePool) (string
 	return goalOf(pool, made), nil
 }
 
-// Begun notes that a command is about to replace drifted nodes: what ends later without it
-// could be of an older roll-out. Commands for other reasons are none of its business.
+// Begun notes that a command is about to replace drifted nodes; a command that ends without such a note may
+// belong to an older roll-out. It ignores commands for other reasons.
 func (r *Rollouts) Begun(ctx context.Context, record command.Record) error {
 	return r.each(ctx, record, func(s State, goal string) State { return s.For(goal, record.Begun) })
 }
 
-// Ended notes that a command is over; failed is why it was given up, if it was. It is the
-// roll-out's failure only if replacements did not come up: other reasons, such as a pod that
-// must not be disrupted, say nothing. Tell it before what the command has written is taken
-// back, and again if that fails: to tell the same twice does no harm.
+// Ended notes that a command is over; failed is why it was given up, if it was. It is the roll-out's
+// failure only if replacements did not come up: other reasons, such as a pod that must not be disrupted,
+// say nothing. Call it before the command's marks are removed, and again if that fails: calling it twice
+// does no harm.
 func (r *Rollouts) Ended(ctx context.Context, record command.Record, failed string) error {
 	outcome := Finished{ID: record.ID, Begun: record.Begun, Brought: failed == "" && len(record.Replacements) > 0}
 	if record.Reason == plan.Drifted && failed != "" {

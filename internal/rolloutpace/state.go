@@ -101,8 +101,8 @@ func (s State) Ended(o Finished, now time.Time) State {
 	return s
 }
 
-// precedes reports whether a command was begun before the last pause. What comes of it then
-// neither ends the pause nor makes it longer.
+// precedes reports whether a command was begun before the last pause. Then its result neither ends the
+// pause nor makes it longer.
 func (s State) precedes(o Finished) bool { return s.Pause != nil && o.Begun.Before(s.Pause.From) }
 
 func (s State) succeeded() State {
@@ -130,8 +130,7 @@ func (s State) failed(o Finished, now time.Time) State {
 	return s
 }
 
-// Rested is the state once there is nothing left to replace: a pause that is over is no
-// more talked about.
+// Rested is the state once there is nothing left to replace: it drops a pause that is over.
 func (s State) Rested(now time.Time) State {
 	if s.Pause != nil && !s.Paused(now) {
 		s.Pause, s.Failures, s.Row = nil, nil, 0
@@ -152,8 +151,8 @@ func (s State) Paused(now time.Time) bool {
 	return s.Pause != nil && now.Before(s.Pause.Until) && !s.Pause.lies(now)
 }
 
-// lies reports whether the pause begins long after now: it was written by hand, or by a clock
-// that was wrong.
+// lies reports whether the pause begins long after now, because it was written by hand or with a wrong
+// clock.
 func (p *Pause) lies(now time.Time) bool { return p != nil && p.From.Sub(now) > longestPause }
 
 // Pace is how many more nodes may go, with so many under way.

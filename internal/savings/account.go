@@ -1,14 +1,13 @@
-// Package savings keeps the books of what consolidation was expected to save and what it
-// did, pool by pool, so that moves that do not pay are made less readily.
+// Package savings records, pool by pool, what consolidation was expected to save and what it saved, so that
+// a pool whose moves do not pay makes fewer of them.
 //
 //	a move is over ──▶ open for some minutes ──▶ settled: totals, and how far short it fell
 //	                      ▲
 //	        nodes that are bought for the pods that it displaced are charged to it
 //
-// How far moves have fallen short of late makes a pool cautious: its evictions have to save
-// up to ten times as much as usual. A shortfall counts from when it is seen, since it can only
-// grow: otherwise a burst of moves would be over before the first of them had taught anything.
-// Caution wears off with time.
+// How far moves have fallen short of late makes a pool cautious: its evictions have to save up to ten times
+// as much as usual. A shortfall counts as soon as it is seen, because it can only grow: otherwise a burst
+// of moves would be over before the first of them is settled. Caution decreases with time.
 //
 // The accounts are written on the pools, so that a restart forgets nothing. Bookkeeping is
 // pure (account.go); the package must not decide which moves are made.
@@ -70,8 +69,7 @@ const (
 	worst = 2000
 	// seen is how long after a move is over its pods have asked for nodes if they found no room.
 	seen = 10 * time.Second
-	// mostCaution is enough to stop all but the best moves, and not so much that a pool
-	// could not find out that times have changed.
+	// mostCaution stops all but the best moves, but lets a pool find out when moves pay again.
 	mostCaution = 10 * snapshot.FullConfidence
 	// grain keeps decisions from changing with every tick of the clock.
 	grain = 50
@@ -149,7 +147,7 @@ func (a Account) settle(now time.Time) Account {
 	return a.remember(m.ID)
 }
 
-// teaches reports whether the move says what moves that save money bring.
+// teaches reports whether the move counts for the pool's caution.
 func (m Move) teaches() bool { return m.Weighed && m.Predicted > 0 && !m.Early }
 
 // short is by how many thousandths the move fell short.

@@ -14,14 +14,14 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// Annotation holds the account of a pool. Who removes it opens a new one.
+// Annotation holds the account of a pool. Removing it starts a new one.
 const Annotation = "tenon.sh/savings"
 
 // Accounts reads and writes the accounts of pools. All methods may be called by many
 // goroutines.
 type Accounts struct{ kit reconcile.Kit }
 
-// New makes one. It keeps nothing to itself.
+// New makes one. It has no state of its own.
 func New(kit reconcile.Kit) *Accounts { return &Accounts{kit} }
 
 // Of is the account of a pool.
@@ -33,11 +33,10 @@ func (l *Accounts) Caution(pool *karpenterv1.NodePool) int {
 	return Of(pool).Caution(l.kit.Clock.Now())
 }
 
-// Over notes that a command is over. Realised is the price of what was given up, less that
-// of what was really launched for it; what is bought later for its pods is for Bought. A
-// command that failed was given up before anything was evicted. Commands for drift are none
-// of the accounts' business: they are not there to save money. To tell the same twice does
-// no harm.
+// Over notes that a command is over. Realised is the price of what was given up, less that of what was
+// really launched for it; what is bought later for its pods is for Bought. A command that failed was given
+// up before anything was evicted. Commands for drift do not count, because their purpose is not to save
+// money. Calling it twice does no harm.
 func (l *Accounts) Over(ctx context.Context, record command.Record, realised model.Money, failed bool) error {
 	if record.Reason == plan.Drifted {
 		return nil
@@ -59,8 +58,8 @@ func (l *Accounts) Over(ctx context.Context, record command.Record, realised mod
 	return nil
 }
 
-// Bought notes that a node of a pool was bought for pods that a command has displaced. If the
-// command is not over, the pool keeps the charge until it is. What is told twice is charged twice.
+// Bought notes that a node of a pool was bought for pods that a command has displaced. If the command is
+// not over, the pool keeps the charge until it is. Calling it twice charges twice.
 func (l *Accounts) Bought(ctx context.Context, id, pool string, price model.Money) error {
 	now := l.kit.Clock.Now()
 	var pools karpenterv1.NodePoolList

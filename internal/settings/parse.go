@@ -10,7 +10,7 @@ import (
 // LookupEnv answers like os.LookupEnv.
 type LookupEnv func(name string) (string, bool)
 
-// Warning is something an operator should mend, though the process can run without.
+// Warning is something that an operator should correct, although the process can run.
 type Warning struct {
 	Flag string
 	Env  string

@@ -22,8 +22,8 @@ type PodTopologySpread struct {
 // Empty reports whether nothing was configured.
 func (c SchedulerConfig) Empty() bool { return len(c.PodTopologySpread.DefaultConstraints) == 0 }
 
-// document reads the configuration strictly: a misspelled field would silently place pods by other
-// rules than the scheduler's.
+// document reads the configuration strictly: with a misspelled field, pods would silently be placed by
+// other rules than the scheduler's.
 func document(field *SchedulerConfig) Value {
 	return plain("document", field, func(_ origin, text string) (SchedulerConfig, error) {
 		var config SchedulerConfig

@@ -1,7 +1,7 @@
-// Package shadow is what Tenon needs beside another node autoscaler: it looks, decides all the same, and changes
-// nothing. The guards make writes impossible below everything else: a connection to the API server that refuses
-// requests which change something, and a provider that neither buys nor ends machines. The record compares what
-// was decided with what the other autoscaler did.
+// Package shadow lets Tenon run beside another node autoscaler: it reads and decides, but changes nothing.
+// The guards make writes impossible below everything else: a connection to the API server that refuses
+// requests which change something, and a provider that neither buys nor ends machines. The record compares
+// what was decided with what the other autoscaler did.
 //
 // It must not write.
 package shadow
@@ -35,7 +35,7 @@ func LeaseOnly(config *rest.Config, lease string) {
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return guard{next: next, lease: lease} })
 }
 
-// guard stands before the network.
+// guard wraps the network's transport.
 type guard struct {
 	next  http.RoundTripper
 	lease string

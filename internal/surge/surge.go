@@ -1,6 +1,6 @@
-// Package surge decides how a pod that must not be missed for a moment leaves its node: not
-// by eviction, but by a roll-out of its Deployment, which makes a pod elsewhere and takes
-// this one away once that is Ready.
+// Package surge decides how a pod whose service must not be interrupted leaves its node: not by eviction,
+// but by a roll-out of its Deployment, which makes a pod elsewhere and deletes this one once the new one is
+// Ready.
 //
 //	no roll-out ──Roll──▶ rolling ──Wait──▶ the new pod is Ready, the old one goes
 //	     │                   │
@@ -54,7 +54,7 @@ func Replaces(pod *corev1.Pod) types.UID {
 	return types.UID(pod.Annotations[AnnotationFor])
 }
 
-// serves reports whether anything is lost by the pod's end.
+// serves reports whether the pod is still of use.
 func serves(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodRunning && !podpolicy.Unready(pod)
 }
@@ -138,7 +138,7 @@ func follow(d *appsv1.Deployment) Step {
 	return Step{Verb: Wait}
 }
 
-// orphaned is why no Deployment answers for the pod.
+// orphaned is why no Deployment manages the pod.
 func orphaned(pod *corev1.Pod, w Workload) string {
 	ref := metav1.GetControllerOfNoCopy(pod)
 	switch {

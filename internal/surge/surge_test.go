@@ -66,7 +66,7 @@ func (s *fixture) mount(modes ...corev1.PersistentVolumeAccessMode) {
 }
 
 // Who is replaced before it goes, and what keeps the others from it.
-func TestWhoIsReplaced(t *testing.T) {
+func TestPodsThatAreReplaced(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		change func(*fixture)

@@ -58,9 +58,9 @@ func bound(families []*dto.MetricFamily, limit int) []*dto.MetricFamily {
 	return out
 }
 
-// dispensable are the first to go. One is what the Go runtime tells of itself beyond the handful that
-// dashboards use: a hundred series, of interest to who debugs the runtime. The other is the price list:
-// thousands, and prices do not add up.
+// dispensable are the first to go. One is the Go runtime's metrics beyond the few that dashboards use: a
+// hundred series, useful for debugging the runtime. The other is the price list: thousands, and prices do
+// not add up.
 func dispensable(f *dto.MetricFamily) bool {
 	name := f.GetName()
 	if strings.HasPrefix(name, Namespace+"_cloudprovider_instance_type_") {
@@ -81,7 +81,7 @@ func seriesOf(families []*dto.MetricFamily) int {
 	return n
 }
 
-// accounts say how much the bound took away.
+// accounts say how many series the bound removed.
 func accounts(gathered, exposed int) []*dto.MetricFamily {
 	account := func(name, help string, value int) *dto.MetricFamily {
 		number := float64(value)

@@ -37,7 +37,7 @@ type Recorder interface {
 	Publish(events ...Event)
 }
 
-// Normal is an event that things go their way.
+// Normal is an event about normal progress.
 func Normal(object client.Object, reason, message string, key ...string) Event {
 	return Event{Object: object, Type: corev1.EventTypeNormal, Reason: reason, Message: message, Key: key}
 }

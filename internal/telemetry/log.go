@@ -89,7 +89,7 @@ func utc(encode zapcore.TimeEncoder) zapcore.TimeEncoder {
 	return func(t time.Time, out zapcore.PrimitiveArrayEncoder) { encode(t.UTC(), out) }
 }
 
-// quiet names loggers of the libraries whose lines, up to a level, have no use.
+// quiet names loggers of libraries whose lines, up to a level, are useless.
 var quiet = []struct {
 	logger string
 	upTo   zapcore.Level

@@ -96,7 +96,7 @@ func TestErrorsCarryTheirText(t *testing.T) {
 	}
 }
 
-func TestLoggersThatTellNobodyAnythingAreQuiet(t *testing.T) {
+func TestUselessLinesOfLibrariesAreDropped(t *testing.T) {
 	t.Parallel()
 	lines := written(t, "debug", func(log logr.Logger) {
 		log.WithName("events").WithValues("pod", "a").V(1).Info("Nominated")

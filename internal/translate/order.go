@@ -11,8 +11,7 @@ import (
 	"tenon/internal/ingest"
 )
 
-// ClassOf names the node class of a claim; it is zero if the claim names none, and such a
-// not ours.
+// ClassOf names the node class of a claim. It is zero if the claim names none.
 func ClassOf(claim *karpenterv1.NodeClaim) cloud.ClassRef {
 	ref := claim.Spec.NodeClassRef
 	if ref == nil {
@@ -49,8 +48,8 @@ func Order(claim *karpenterv1.NodeClaim, words requirement.Vocabulary) (cloud.Cl
 		Annotations:   maps.Clone(claim.Annotations),
 		Taints:        ingest.Taints(claim.Spec.Taints),
 		StartupTaints: ingest.Taints(claim.Spec.StartupTaints),
-		// The maker of the claim has relaxed its minimums and said so. Without that word
-		// a minimum holds, regardless of the process's policy now.
+		// An annotation says that the maker of the claim has relaxed its minimums. Without it a minimum
+		// holds, whichever policy the process has now.
 		BestEffortMinimum: claim.Annotations[karpenterv1.AnnotationMinValuesRelaxed] == "true",
 		// Claims that are to go have the record, too, but nothing is bought for those.
 		Replaces: claim.Annotations[karpenterv1.AnnotationDisruption] != "",

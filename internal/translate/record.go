@@ -67,11 +67,11 @@ func quantity(a model.Amount) resource.Quantity {
 	return *resource.NewQuantity(a.Value, resource.DecimalSI)
 }
 
-// Is reports whether an instance is that of a claim with this UID and provider ID. A claim
-// that has its provider ID means the instance by that name and no other: not one that was
-// bought for it once more, and also one without a UID, which another autoscaler bought, or
-// with an earlier UID, if the claim was restored from a backup. Before that the UID tells,
-// and it tells a claim from an earlier one of the same name.
+// Is reports whether an instance is that of a claim with this UID and provider ID. A claim with a provider
+// ID means exactly that instance, not a second one that was bought for it. The instance may have no UID,
+// because another autoscaler bought it, or an earlier UID, because the claim was restored from a backup.
+// For a claim without a provider ID the UID decides, which differs from that of an earlier claim of the
+// same name.
 func Is(i cloud.Instance, uid types.UID, providerID string) bool {
 	if providerID != "" {
 		return i.ProviderID == providerID

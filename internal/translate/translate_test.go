@@ -147,8 +147,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestWhoWins: the claim's labels, and the instance's annotations.
-func TestWhoWins(t *testing.T) {
+// TestWhichValueWins: the claim's labels, and the instance's annotations.
+func TestWhichValueWins(t *testing.T) {
 	t.Parallel()
 	claim := byHand()
 	translate.Record(claim, cloud.Claim{Labels: map[string]string{"team": "order", "cell": "order", "rack": "order"}}, cloud.Instance{

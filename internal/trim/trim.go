@@ -77,7 +77,7 @@ func (k *Keeper) template(t *corev1.PodTemplateSpec) corev1.PodTemplateSpec {
 	return *t
 }
 
-// trimNode leaves out what only kubelets and schedulers deal in.
+// trimNode leaves out what only kubelets and schedulers use.
 func trimNode(n *corev1.Node) {
 	s := &n.Status
 	n.Status = corev1.NodeStatus{
@@ -205,9 +205,8 @@ func statuses(list []corev1.ContainerStatus, asked []corev1.Container) []corev1.
 	return kept
 }
 
-// differs reports whether there is, or is set aside, anything else than what is asked for.
-// Since Kubernetes 1.33 every container's status says what there is, and it is nearly always
-// just that.
+// differs reports whether the allocated or actual resources differ from the requested ones. Since
+// Kubernetes 1.33 every container's status has them, and they are nearly always equal.
 func differs(there *corev1.ResourceRequirements, aside corev1.ResourceList, asked *corev1.ResourceRequirements) bool {
 	if there == nil {
 		there = &corev1.ResourceRequirements{}

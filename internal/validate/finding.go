@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// Level is how grave a finding is.
+// Level is how serious a finding is.
 type Level string
 
 // Levels, the gravest first.
 const (
 	// Error: the API server refuses the object, or it can never do what it is for.
 	Error Level = "error"
-	// Warning: it is accepted, and will surprise its author.
+	// Warning: the API server accepts it, but it probably does not do what its author wants.
 	Warning Level = "warning"
-	// Note: worth to know.
+	// Note: useful to know.
 	Note Level = "note"
 )
 
 // rank orders levels.
 func (l Level) rank() int { return slices.Index([]Level{Error, Warning, Note}, l) }
 
-// AtLeast reports whether a level is as grave as another.
+// AtLeast reports whether a level is at least as serious as another.
 func (l Level) AtLeast(other Level) bool { return l.rank() <= other.rank() }
 
 // Finding is one thing that is wrong, where it is, and what to do about it.

@@ -177,8 +177,8 @@ func (c *checker) labels() []string {
 	return order.Keys(keys)
 }
 
-// checkPlaces plans for the pods, and finds those that have no place. What is wrong otherwise has
-// been told, and a plan from it would only mislead.
+// checkPlaces plans for the pods, and finds those that have no place. It leaves out objects with other
+// findings, because a plan with them would be misleading.
 func (c *checker) checkPlaces() {
 	if len(c.objects.NodePools) == 0 {
 		return
@@ -203,7 +203,8 @@ func (c *checker) checkPlaces() {
 	}
 }
 
-// asksInVain reports whether it is told already that a document's pods ask for what no node has.
+// asksInVain reports whether there is already a finding that a document's pods ask for labels which no node
+// has.
 func (c *checker) asksInVain(d source.Document) bool {
 	return slices.ContainsFunc(c.findings, func(f Finding) bool {
 		return f.File == d.File && f.Object == d.Object() && (f.Rule == ruleLabel || f.Rule == ruleLabelValue)

@@ -1,6 +1,6 @@
-// Package validate finds in files of Kubernetes objects what an API server would refuse, and what it
-// would accept and its author regret: requirements that nothing meets, pools that are never
-// reached, budgets that never allow anything, pods that fit nothing.
+// Package validate finds mistakes in files of Kubernetes objects: what an API server would refuse, and what
+// it would accept but does not work: requirements that nothing meets, pools that are never reached, budgets
+// that never allow anything, pods that fit nowhere.
 //
 // It asks the same functions that an API server and the controller run. It only reads, and its
 // findings are data: the command line turns them into text, JSON or SARIF.

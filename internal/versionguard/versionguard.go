@@ -1,11 +1,10 @@
-// Package versionguard spares the API server writes that it is certain to refuse.
+// Package versionguard does not send writes that the API server would certainly refuse.
 //
-// Caches lag behind what was just written, and an event that wakes a controller meanwhile has it
-// decide once more on the old version of an object, and write the same once more. Such a
-// write is refused, because it says which version it was decided on; but until then it costs
-// the API server as much as a good one, and the busier that is the longer caches lag and the
-// more of them there are. So a write whose version we know to be overtaken, because the
-// answer to an earlier write of ours said so, is refused here, with the same error.
+// Caches lag behind what was just written, and an event that wakes a controller meanwhile has it decide
+// once more on the old version of an object, and write the same once more. The API server refuses such a
+// write, because it carries an old version; but it costs as much as a successful one, and a busier API
+// server makes caches lag more, which causes more such writes. So this package refuses a write, with the
+// same error, if the answer to an earlier write of ours showed a newer version.
 //
 // The package must not hold back any other write, and decides nothing.
 package versionguard
@@ -154,8 +153,8 @@ func number(version string) uint64 {
 	return n
 }
 
-// forgotten is after what time an answer counts no more. By then caches have caught up, or
-// are in such trouble that only a write can tell how things stand.
+// forgotten is how long an answer counts. After that, caches have caught up, or are so broken that only a
+// write shows the state.
 const forgotten = time.Minute
 
 // memory is the lowest version of an object that may be its current one.

@@ -66,8 +66,8 @@ func (s *State) build(key string, node, claim *Node) *Node {
 	return n
 }
 
-// share divides the price among the pods, by the resource of which each takes the larger part, and
-// says what is left. Should these parts come to more than everything, they are all made smaller.
+// share divides the price among the pods, by the resource of which each takes the larger part, and says
+// what is left. If the parts add up to more than the whole, they are all scaled down.
 func (n *Node) share() {
 	parts := make([]float64, len(n.Pods))
 	sum := 0.0
@@ -156,7 +156,7 @@ func (s *State) pending() []*Pod {
 	return out
 }
 
-// Where is the fleet with the nodes alone that a test lets in. Pending pods stay.
+// Where is the fleet with only the nodes that pass a test. Pending pods stay.
 func (f *Fleet) Where(in func(*Node) bool) *Fleet {
 	out := *f
 	out.Nodes, out.Total, out.Pools = nil, Total{}, nil

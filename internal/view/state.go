@@ -33,7 +33,7 @@ type State struct {
 	log  map[string]Notice
 }
 
-// told is the newest word about a pod from the node autoscaler, and from the scheduler.
+// told is the newest event about a pod from the node autoscaler, and from the scheduler.
 type told struct{ ours, theirs Notice }
 
 // NewState makes an empty one.
@@ -149,7 +149,7 @@ const component = "karpenter"
 // kinds of objects whose events are shown beside the fleet.
 var kinds = []string{"Node", "NodeClaim", "NodePool"}
 
-// hear keeps the newest word about each pod that has no node, and what is said about nodes.
+// hear keeps the newest event about each pending pod, and the events about nodes.
 func (s *State) hear(e *corev1.Event) {
 	about := e.InvolvedObject
 	ours := e.Source.Component == component || e.ReportingController == component

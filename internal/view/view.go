@@ -1,6 +1,6 @@
-// Package view is the fleet as people look at it: pools, nodes and pods with what they use, what
-// they cost and what will become of them, and the pods that have no node with the reason. The
-// terminal viewer and the dashboard both show it.
+// Package view is the fleet as people look at it: pools, nodes and pods with their use, their price and
+// their next disruption, and the pending pods with the reason. The terminal viewer and the dashboard both
+// show it.
 //
 // It is made from the objects of any cluster, with or without Tenon, one at a time as they change;
 // of each object only what is shown is kept. It must neither read from a cluster nor draw.

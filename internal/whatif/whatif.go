@@ -86,8 +86,8 @@ type change struct {
 	effect Effect
 }
 
-// lose takes nodes away at once, as an interruption does: pods whose controllers make them again want
-// a place, and the others are gone.
+// lose removes nodes at once, as an interruption does: pods whose controllers make them again want a place,
+// and the others are gone.
 func (c *change) lose(gone func(*snapshot.Node) bool) (lost int) {
 	names := map[string]bool{}
 	c.out.Nodes = slices.DeleteFunc(c.out.Nodes, func(n snapshot.Node) bool {
@@ -109,7 +109,7 @@ func (c *change) lose(gone func(*snapshot.Node) bool) (lost int) {
 	return len(names)
 }
 
-// anew is a pod like another one that wants a place.
+// anew is a copy of a pod that wants a place.
 func anew(p *snapshot.Pod, name string) snapshot.Pod {
 	return snapshot.Pod{
 		Namespace: p.Namespace, Name: name, Template: p.Template, Created: p.Created, Pending: true, Ends: p.Ends,

@@ -17,8 +17,8 @@ func alike(a, b *snapshot.Snapshot) bool {
 		reflect.DeepEqual(a.Budgets, b.Budgets) && reflect.DeepEqual(a.Buffers, b.Buffers) && reflect.DeepEqual(a.Pools, b.Pools)
 }
 
-// one reports whether two lists are one and the same. Both are held, so that no other list
-// can have come to lie where one of them was.
+// one reports whether two lists are the same list. Both are still referenced, so no other list can have
+// reused the memory.
 func one[T any](a, b []T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }

@@ -12,14 +12,14 @@ import (
 	"tenon/internal/quota"
 )
 
-// mostAnnounced bounds what one ReplicaSet can announce: a typing error in a manifest is
-// not to fill the memory.
+// mostAnnounced bounds what one ReplicaSet can announce, so that a typing error in a manifest does not fill
+// the memory.
 const mostAnnounced = 20_000
 
-// announced are the pods that ReplicaSets have yet to make, like those of them that wait.
-// Deciding about the one that is there, and a moment later about the next two, would buy
-// three small nodes where one large one is cheaper. Pods that the API server would refuse are not
-// announced, nor more than the workload is believed to make.
+// announced are the pods that ReplicaSets have yet to make, modelled on their waiting pods. Deciding about
+// the one that is there, and a moment later about the next two, would buy three small nodes where one large
+// one is cheaper. Pods that the API server would refuse are not announced, nor more than the workload is
+// believed to make.
 func (w *World) announced() []snapshot.Pod {
 	now := w.clock.Now()
 	w.judgePromises(now)
@@ -70,8 +70,8 @@ type shape struct {
 	count int
 }
 
-// models are, by ReplicaSet, pods that are like those to come: the ones of which most wait.
-// An odd one may have become a pod of the set in some other way than by its template.
+// models are, by ReplicaSet, pods that are like those to come: the ones of which most wait. A single
+// different one may belong to the set without being made from its template.
 func (w *World) models() map[owner.Ref]*snapshot.Pod {
 	shapes := map[owner.Ref]map[snapshot.TemplateIndex]shape{}
 	for k := range w.pods.waiting {
@@ -121,7 +121,7 @@ func (w *World) surplus() int {
 	return n
 }
 
-// believed is how many of them are believed in.
+// believed is how many of them are expected.
 func (w *World) believed(set owner.Ref) int {
 	missing := w.missing(set)
 	if missing == 0 {
@@ -163,7 +163,7 @@ func (w *World) isUnheard(set owner.Ref) bool {
 	return !w.index.Heard(set) || known && w.pods.count[set] > want
 }
 
-// doubt notes who was waited for in vain: it is decided now.
+// doubt notes which sets were waited for in vain; the decision is made now.
 func (w *World) doubt() {
 	now := w.clock.Now()
 	for set := range w.pulse.sets {

@@ -29,10 +29,10 @@ type displacement struct {
 	at time.Time
 }
 
-// Arrange enters that pods of nodes which are to leave have places elsewhere: on a node, or
-// on that of a claim. From now on these are taken, and no others are looked for. A pod keeps
-// its place until it is evicted; the one that is made instead is a new one, and finds the
-// room free. All of this may be forgotten: then places are looked for once more.
+// Arrange enters that pods of nodes which are to leave have places elsewhere: on a node, or on that of a
+// claim. From now on these are taken, and no others are looked for. A pod keeps its place until it is
+// evicted; the one that is made instead is a new one, and finds the room free. If all of this is forgotten,
+// places are looked for again.
 func (w *World) Arrange(place, by string, pods []PodRef) {
 	w.change(func() {
 		for _, p := range pods {
@@ -177,8 +177,8 @@ func (w *World) evicting() int {
 	return n
 }
 
-// DisplacedBy is the disruption for which a pod came instead of another, empty if for none.
-// It is answered once for each pod that had to go.
+// DisplacedBy is the disruption whose displaced pod this pod replaces, empty if there is none. It gives
+// each displaced pod only once.
 func (w *World) DisplacedBy(ref PodRef) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

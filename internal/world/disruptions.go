@@ -14,9 +14,9 @@ import (
 	"tenon/internal/command"
 )
 
-// Disruptions is the part of the ledger about nodes that go: the commands under way, and what
-// of them is not on the objects. All of it can be lost: then the commands are found on the
-// claims, and nodes count as closed from then on.
+// Disruptions is the part of the ledger about nodes that go: the commands under way, and what of them is
+// not on the objects. If it is lost, the commands are found on the claims, and nodes count as closed from
+// then on.
 //
 //	Begin ──▶ being written ──Begun──▶ under way ──End──▶ over
 //	                                       ▲
@@ -187,8 +187,8 @@ func (d *Disruptions) Machines() int {
 	return n
 }
 
-// unseenFor is how long our own writes may be missing in what watches tell before they are
-// taken to be lost on the way: a cache that has stopped must not stop evaluations.
+// unseenFor is how long watches may lack our own writes before evaluations go on without them: a cache that
+// has stopped must not stop evaluations.
 const unseenFor = time.Minute
 
 // show puts into a list of nodes that those which commands take are leaving. Most of them say so

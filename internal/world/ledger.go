@@ -51,11 +51,10 @@ func newLedger() ledger {
 		shapes: map[snapshot.TemplateIndex]int{}, nominations: map[types.UID]*nominated{}, toRecheck: map[types.UID]key{}, foreign: map[key]struct{}{}, lost: map[types.UID]time.Time{}}
 }
 
-// patience is how long a pod keeps its place on a node that is ready for it, counted anew
-// whenever a pod is bound that had a place. The scheduler looks again at pods at the latest after
-// ten seconds; one that is not bound by then stays away for a reason that we have not
-// understood, and is decided about anew. While a large burst is being bound, it may only be
-// slow: longestPatience bounds how long it is given.
+// patience is how long a pod keeps its place on a node that is ready for it. It restarts whenever a pod
+// with a place is bound. The scheduler retries pods after at most ten seconds; a pod that is not bound by
+// then stays away for an unknown reason, and the next decision looks at it again. During a large burst the
+// scheduler may only be slow, so longestPatience bounds the whole wait.
 const (
 	patience        = 15 * time.Second
 	longestPatience = 2 * time.Minute
@@ -334,9 +333,9 @@ func (w *World) shapeOf(pod *corev1.Pod) snapshot.TemplateIndex {
 	return translated.Template
 }
 
-// Settle takes places back that are none: on nodes that have been ready for too long, and
-// on nodes whose room others have taken, because the scheduler puts a pod wherever it
-// fits. Those pods wait again. It says when to look again; zero is never.
+// Settle takes back places that do not hold: on nodes that have been ready for too long, and on nodes whose
+// room other pods have taken, because the scheduler puts a pod wherever it fits. Those pods wait again. It
+// returns when to look again; zero is never.
 func (w *World) Settle(now time.Time) time.Time {
 	var next time.Time
 	w.change(func() { next = w.settlePlaces(now) })

@@ -10,9 +10,9 @@ import (
 )
 
 // nodeRemoved notes that the node of a claim in use went before its claim did: a user removed its
-// finalizer. A machine joins once, so no pod will ever come to it, and its claim is no longer a
-// node to come. Only a node that was seen to go tells as much: in caches that have just been
-// filled, a claim may be ahead of its node.
+// finalizer. A machine joins once, so no pod will ever come to it, and its claim is not a future node any
+// more. This needs a node whose deletion was seen: in caches that have just been filled, a claim may be
+// ahead of its node.
 func (r *nodeState) nodeRemoved(node *corev1.Node) {
 	name := r.bought[node.Spec.ProviderID]
 	if claim := r.claims[name]; claim != nil && claim.DeletionTimestamp == nil && meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionRegistered) {

@@ -19,9 +19,9 @@ type Nomination struct {
 	Node string
 }
 
-// mostNominations is how often a pod is nominated. kube-scheduler takes a nomination away when
-// it tried the pod and found no room; a pod for which that happened three times is decided
-// about anew when its place expires.
+// mostNominations is how often a pod is nominated. kube-scheduler takes a nomination away when it tried the
+// pod and found no room; if that happened three times, a new decision places the pod when its place
+// expires.
 const mostNominations = 3
 
 // nominated is what we wrote into a pod's status.
@@ -92,8 +92,8 @@ func (l *ledger) nominated(pods map[types.UID]placedPod) (n int) {
 	return n
 }
 
-// NominationsFor are the nominations to write before the nodes of claims open for pods. The world
-// takes them for written.
+// NominationsFor are the nominations to write before the nodes of claims open for pods. The world assumes
+// that they are written.
 func (w *World) NominationsFor(nodes map[string]string) []Nomination {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -205,9 +205,9 @@ func (w *World) withoutNomination(pod *corev1.Pod) *corev1.Pod {
 	return &bare
 }
 
-// adopt takes nominations for ours that are none of the scheduler's: it nominates a pod only for a
-// node on which pods of lower priority make room for it. An earlier process may have written
-// them, or another autoscaler; a pod that was left alone for their sake would wait for ever.
+// adopt treats nominations that the scheduler cannot have written as ours: it nominates a pod only for a
+// node on which pods of lower priority make room. An earlier process or another autoscaler may have written
+// them; a pod that was left alone because of them would wait for ever.
 func (w *World) adopt() {
 	if len(w.ledger.foreign) == 0 {
 		return

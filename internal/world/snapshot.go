@@ -25,14 +25,14 @@ type Moment struct {
 	Now      time.Time
 	Settings snapshot.Settings
 	Market   map[string]Sale
-	// Lesson is what past disruptions have taught about a pool, of which some nodes have
-	// drifted or none. Nil is nothing.
+	// Lesson returns what past disruptions have shown about a pool, with or without drifted nodes. Nil
+	// means nothing.
 	Lesson func(pool *karpenterv1.NodePool, drifted bool) Lesson
 	// Waiting is what the last decision had wait.
 	Waiting snapshot.Waiting
 }
 
-// Lesson is what is asked of disruptions of a pool because of those before.
+// Lesson is how past disruptions of a pool constrain the next ones.
 type Lesson struct {
 	Caution int            // see snapshot.Consolidation
 	Pace    *snapshot.Pace // nil for a pool without drifted nodes
@@ -52,9 +52,9 @@ type Picture struct {
 	Same bool
 }
 
-// Reader looks at the cluster again and again. It is told what changed since
-// its last look, which costs little however large the cluster is; the price is that its
-// last picture is gone then. It belongs to one goroutine.
+// Reader looks at the cluster again and again. Each look applies only what changed since the last one,
+// which costs little in a cluster of any size, and overwrites the last picture. A Reader belongs to one
+// goroutine.
 type Reader struct {
 	world *World
 	pods  copied

@@ -5,12 +5,12 @@
 //	                         │ World │ ──Pulse─────▶ when to decide
 //	execute ─Assume, Commit▶ └───────┘ ──Subscribe─▶ wakes the loop
 //
-// Nothing here waits for the whole: a claim that is slow to launch is a node to come like
-// any other, and a snapshot can be taken at every moment once the caches have been filled.
+// A slow part holds up nothing: a claim that is slow to launch is a future node like any other, and a
+// snapshot can be taken at any time once the caches have been filled.
 //
-// A snapshot costs what changed since the last one that the same Reader has taken, and for
-// who is no Reader a copy of all pods. The package must not call the API server or a cloud, must not decide anything, and reads no clock
-// but the one it is given.
+// A snapshot costs as much as has changed since the same Reader's last one; without a Reader it costs a
+// copy of all pods. The package must not call the API server or a cloud, must not decide anything, and
+// reads no clock but the one it is given.
 package world
 
 import (
@@ -111,7 +111,7 @@ func (w *World) change(do func()) {
 	}
 }
 
-// changed are those who have to be told.
+// changed returns the subscribers to wake.
 func (w *World) changed(do func()) []func() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -133,7 +133,7 @@ func TestStopIsGentleFirst(t *testing.T) {
 	}
 }
 
-func TestStopKillsWhoDoesNotEnd(t *testing.T) {
+func TestStopKillsAProcessThatDoesNotEnd(t *testing.T) {
 	t.Parallel()
 	started := start(t, process.Spec{Env: []string{"STUBBORN=1"}})
 	if killed := started.Stop(10 * time.Millisecond); !killed {

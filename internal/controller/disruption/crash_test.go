@@ -191,7 +191,7 @@ func TestEmptyNodesGoByThemselves(t *testing.T) {
 }
 
 // Marks that belong to no command are taken back: they are those of an earlier process.
-func TestMarksOfNobodyAreTakenBack(t *testing.T) {
+func TestMarksWithoutACommandAreTakenBack(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, web(func(p *karpenterv1.NodePool) { p.Spec.Disruption.Budgets = []karpenterv1.Budget{{Nodes: "0"}} }))
 	h.machine(machine{name: "a", kind: "general-4", capacity: catalog.OnDemand, pods: 2})

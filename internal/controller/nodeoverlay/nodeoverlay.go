@@ -1,6 +1,6 @@
-// Package nodeoverlay judges all NodeOverlays against all pools: which of them make sense, and
-// which contradict another. Their verdict is written on the overlays first, and then put
-// into force in the market, all at once: no purchase sees half of a change.
+// Package nodeoverlay judges all NodeOverlays against all pools: which of them make sense, and which
+// contradict another. The result is written on the overlays first, and then takes effect in the market, all
+// at once: no purchase sees half of a change.
 //
 // The package must not apply overlays to anything: the market does.
 package nodeoverlay
@@ -84,7 +84,7 @@ func (j judge) reconcile(ctx context.Context, _ reconcile.Key) (reconcile.Result
 	}
 	// 2. Decide.
 	_, refused := ingest.NewTranslator(ingest.NewIndex(), ingest.Options{Vocabulary: j.words}).Overlay(overlays, offers)
-	// 3. Act: tell people, and only then sell by it.
+	// 3. Act: write the result, and only then let it take effect.
 	again, err := j.tell(ctx, overlays, refused)
 	if err != nil || again.After != 0 {
 		return again, err

@@ -11,13 +11,13 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// blame is which disruptions have displaced pods of an order, and how many each.
+// blame says which disruptions have displaced pods of an order, and how many each.
 type blame map[string]int64
 
-// blame finds out for which orders disruptions are to blame: the scheduler has put a pod that
-// moved where another one was to go. Their claims say since when, as replacements do, so that
-// the pods on them are not moved again for the savings that did not come about: otherwise the
-// same node would be given up and bought again, every few minutes.
+// blame finds out for which orders disruptions are to blame: the scheduler has put a pod that moved where
+// another one was to go. The order's claim gets the time, as replacements do, so that its pods are not
+// moved again for savings that did not materialise: otherwise the same node would be given up and bought
+// again every few minutes.
 func (l *loop) blame(orders []execute.Order) []blame {
 	out := make([]blame, len(orders))
 	for i := range orders {
@@ -40,7 +40,7 @@ func (l *loop) blame(orders []execute.Order) []blame {
 	return out
 }
 
-// charge has disruptions answer for what was bought for the pods that they displaced.
+// charge counts what was bought for displaced pods against the disruptions that displaced them.
 func (l *loop) charge(ctx context.Context, outcomes []execute.Outcome, blamed []blame) {
 	for i, o := range outcomes {
 		if o.Claim == nil {

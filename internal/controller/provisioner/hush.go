@@ -7,8 +7,8 @@ import (
 	"tenon/core/reason"
 )
 
-// hush keeps from saying the same again and again: pods that cannot be placed are decided
-// about every few seconds, mostly with the same outcome.
+// hush suppresses repeated messages: a decision about pods that cannot be placed is made every few seconds,
+// mostly with the same outcome.
 type hush struct {
 	said map[string]time.Time
 }
@@ -16,7 +16,7 @@ type hush struct {
 // remembered is for how long something that was said counts as known.
 const remembered = 5 * time.Minute
 
-// fresh reports whether something is to be said now, and takes it for said.
+// fresh reports whether a message should be said now, and remembers it as said.
 func (h *hush) fresh(what string, now time.Time) bool {
 	for key, at := range h.said {
 		if now.Sub(at) >= remembered {
@@ -33,8 +33,8 @@ func (h *hush) fresh(what string, now time.Time) bool {
 	return true
 }
 
-// gist is what a verdict comes down to: the rule that keeps a pod waiting and what would help.
-// Amounts and the other pools are left out, which change with every pod that comes or goes.
+// gist is the essence of a verdict: the rule that keeps a pod waiting and what would help. It leaves out
+// amounts and other pools, which change with every pod that comes or goes.
 func gist(v *reason.Verdict) string {
 	var pool string
 	var code reason.Code

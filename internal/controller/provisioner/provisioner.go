@@ -1,12 +1,11 @@
-// Package provisioner decides when to decide: it waits for pods that want a place, gathers what
-// arrives together, asks the core, and has the plan carried out. It is the controller
-// `provisioner`.
+// Package provisioner decides when to make a decision: it waits for pods that want a place, gathers pods
+// that arrive together, asks the core, and has the plan carried out. It is the controller `provisioner`.
 //
 //	pods arrive ──▶ window ──▶ picture ──▶ decide ──▶ launch what need not wait ──▶ tell
 //	                  └ wait while more are coming
 //
-// It decides nothing itself about pods and nodes, and writes only through execute. How long pods are
-// gathered, and what of a plan waits, is decided by core/wait.
+// It decides nothing itself about pods and nodes, and writes only through execute. core/wait decides how
+// long pods are gathered, and which parts of a plan wait.
 package provisioner
 
 import (
@@ -53,7 +52,7 @@ type Options struct {
 	Tell func(*snapshot.Snapshot, *decide.Decision)
 }
 
-// loop is the provisioner. What it keeps is only when it decided last, about what, and what.
+// loop is the provisioner. It keeps only its last decision: when it was made, about what, and the result.
 type loop struct {
 	kit      reconcile.Kit
 	o        Options
@@ -203,8 +202,8 @@ const (
 // idle reports whether no pod, claim or buffer waits.
 func idle(p world.Pulse) bool { return p.Waiting == 0 && p.Displaced == 0 && p.Buffered == 0 }
 
-// rest takes back what was said while pods waited. It looks at the pools again for a while: another writer
-// may have been faster, and the watch may not have told yet of what we said.
+// rest removes the conditions that were set while pods waited. It looks at the pools again for a while,
+// because another writer may have been faster, and the watch may not show our own writes yet.
 func (l *loop) rest(ctx context.Context, p world.Pulse, now time.Time) (reconcile.Result, error) {
 	if l.last.open {
 		l.last = round{demand: p.Demand, supply: p.Supply, objections: p.Objections, at: now}
@@ -269,8 +268,8 @@ func (l *loop) synced(now time.Time) bool {
 	return false
 }
 
-// resolveDoubts asks the API server about claims that we made and that no watch has told
-// of. Waiting for ever would keep their pods from ever being decided about.
+// resolveDoubts asks the API server about claims that we made and that no watch has shown. Otherwise their
+// pods would wait for ever.
 func (l *loop) resolveDoubts(ctx context.Context, now time.Time) error {
 	for _, claim := range l.o.World.Doubtful(now) {
 		found := &karpenterv1.NodeClaim{}
@@ -287,7 +286,7 @@ func (l *loop) resolveDoubts(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// dropped reports whether a part of the plan did not hold any more: its pods still wait.
+// dropped reports whether a part of the plan no longer held: its pods still wait.
 func dropped(outcomes []execute.Outcome) bool {
 	return slices.ContainsFunc(outcomes, func(o execute.Outcome) bool { return o.Dropped.Code != reason.None || o.Err != nil })
 }

@@ -308,9 +308,9 @@ func TestNewPodsTakeThePlaceOfEndingOnes(t *testing.T) {
 	h.expect("default 1")
 }
 
-// TestWhoLosesItsPlaceIsDecidedAbout: the scheduler binds an unexpected pod
+// TestAPodThatLosesItsPlaceIsDecidedAbout: the scheduler binds an unexpected pod
 // to a node on which another has its place; that one waits again at once.
-func TestWhoLosesItsPlaceIsDecidedAbout(t *testing.T) {
+func TestAPodThatLosesItsPlaceIsDecidedAbout(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, ready("default"))
 	h.pods("web", 3)
@@ -511,9 +511,9 @@ func TestAPodOvertakesItsReplicaSet(t *testing.T) {
 	})
 }
 
-// TestAPodWithoutHopeKeepsNobodyFromGathering: the longest window counts from the first pod that
+// TestAPodWithoutAPlaceDoesNotEndABurst: the longest window counts from the first pod that
 // no decision was about, however long others wait for what cannot be had.
-func TestAPodWithoutHopeKeepsNobodyFromGathering(t *testing.T) {
+func TestAPodWithoutAPlaceDoesNotEndABurst(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, ready("default"))
 	h.pods("hopeless", 1, func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"no": "such"} })
@@ -549,8 +549,8 @@ func TestANewPoolIsWaitedFor(t *testing.T) {
 	h.expect("heavy 1")
 }
 
-// TestAPoolThatNobodyJudges is waited for a few seconds, once.
-func TestAPoolThatNobodyJudges(t *testing.T) {
+// TestAPoolThatIsNeverJudged is waited for a few seconds, once.
+func TestAPoolThatIsNeverJudged(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, ready("light"), ready("heavy", func(p *karpenterv1.NodePool) { p.Status.Conditions = nil }))
 	h.pods("", 1)

@@ -10,7 +10,7 @@ import (
 	"tenon/internal/world"
 )
 
-// woke is why it is decided now. See nextLook for when each of them counts.
+// woke is why the decision is made now. See nextLook for when each cause counts.
 func (l *loop) woke(p world.Pulse) string {
 	switch {
 	case l.last.at.IsZero():

@@ -16,8 +16,8 @@ import (
 	"tenon/internal/world"
 )
 
-// refusals remembers, for every pod that claims were made for in vain, how many in a row, and
-// when the next one may be made. The rule by which it waits until then is in core/wait.
+// refusals remembers, for every pod whose claims failed, how many failed in a row, and when the next one
+// may be made. The rule for the wait is in core/wait.
 type refusals struct {
 	tries map[types.UID]try
 }
@@ -93,7 +93,7 @@ func (r *refusals) list(now time.Time) []snapshot.Refused {
 	return out
 }
 
-// held are the tries of pods whose claims wait, since launches for them came to nothing.
+// held are the tries of pods whose claims wait because earlier launches failed.
 func (r *refusals) held(s *snapshot.Snapshot, p *plan.Plan) []try {
 	var out []try
 	for i := range p.Claims {

@@ -29,7 +29,7 @@ const few = 5
 func (l *loop) tell(ctx context.Context, s *snapshot.Snapshot, p *plan.Plan, outcomes []execute.Outcome) {
 	log := reconcile.Log(ctx)
 	if p.Solve.Pods > 0 {
-		// A decision that changes nothing, about pods that were told of, is no news.
+		// A decision without a change, about pods that have had an event, is not logged.
 		level := 0
 		if names := podNames(s); !l.said.fresh("found "+names, s.Now) && len(outcomes) == 0 && len(p.Existing) == 0 {
 			level = 1
@@ -255,7 +255,7 @@ func short(p *plan.Plan) map[string]string {
 	return out
 }
 
-// tellObstacles writes on the pools what people have to know who own them.
+// tellObstacles writes on the pools what their owners have to know.
 func (l *loop) tellObstacles(ctx context.Context, o execute.Obstacles) {
 	l.warn(karpenterv1.ConditionLimitReached, o.Limits)
 	l.warn(karpenterv1.ConditionOutOfStock, o.Stock)

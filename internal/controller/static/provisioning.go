@@ -41,7 +41,7 @@ func (s static) provision(ctx context.Context, pool *karpenterv1.NodePool) (reco
 	return reconcile.In(period), nil
 }
 
-// errMet says that claims were made that the count did not know: it is void.
+// errMet says that claims were made that the count did not know, so that the count is invalid.
 var errMet = errors.New("another process makes claims of the pool")
 
 // makeAll makes so many claims. A name that is taken meanwhile by a claim of this pool is

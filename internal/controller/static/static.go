@@ -1,13 +1,12 @@
-// Package static keeps pools with replicas at their number of nodes, with and without
-// pods. One controller makes claims, another deletes those that are too many.
+// Package static keeps pools with replicas at their number of nodes, with or without pods. One controller
+// makes claims, another deletes surplus ones.
 //
 //	cache: enough? ──no──▶ API server: how many, really? ──▶ make the next free numbers
 //
-// The cache only says that there may be something to do. What is done follows from the API
-// server's own list, and every claim is named after its pool and a number: a claim whose
-// making was not answered, or that another process makes at the same time, has the name
-// that we would give it next, so that lag, a crash or two leaders never make one too many.
-// Limits of nodes are kept in the same way: everything that exists counts, also what is
+// The cache only says that there may be something to do. The action follows from the API server's own list,
+// and every claim is named after its pool and a number. A claim from an unanswered call, or from another
+// process at the same time, has the name that we would use next. So lag, a crash or two leaders never make
+// a surplus claim. Limits of nodes are kept in the same way: everything that exists counts, also what is
 // leaving.
 //
 // The package must not replace drifted nodes: disruption does, one for one.

@@ -19,8 +19,8 @@ var quantitiesIn = []string{
 // quantityFields are fields that hold one quantity.
 var quantityFields = []string{"sizeLimit", "divisor", "volumeSize"}
 
-// absurd finds a quantity that must not be parsed, as that would take seconds or hours. Nearly all
-// text has nothing that looks like one, which one pass over it tells.
+// absurd finds a quantity that must not be parsed, as that would take seconds or hours. One pass over the
+// text shows that it has none, which is the usual case.
 func absurd(text []byte) (field string, err error) {
 	if !looksAbsurd(text) {
 		return "", nil
@@ -34,7 +34,7 @@ func absurd(text []byte) (field string, err error) {
 	return absurdIn(tree, "", false)
 }
 
-// mostDigits is how many digits in a row are nothing special; of an exponent, mostExponent.
+// mostDigits is how many digits in a row are normal, and mostExponent how many of an exponent.
 const (
 	mostDigits   = 60
 	mostExponent = 3

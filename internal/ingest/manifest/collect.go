@@ -163,9 +163,9 @@ func (c *collector) generate(f found, id identity) string {
 	}
 }
 
-// reconcile looks at an object that was given before. The same content, as from a
-// directory and a file in it, is no matter, and neither is a newer state of an object of
-// a cluster: that replaces the older. Anything else contradicts itself.
+// reconcile looks at an object that was given before. The same content twice, as from a directory and a
+// file in it, is fine. A newer state of an object of a cluster replaces the older. Anything else is a
+// contradiction.
 func (c *collector) reconcile(f found, k kind, before placed) {
 	if equality.Semantic.DeepEqual(f.object, before.object) {
 		return

@@ -1,8 +1,8 @@
 // Package manifest reads Kubernetes objects from files: YAML or JSON, one or many
 // documents, lists as kubectl writes them, whole directories, standard input.
 //
-// It gives typed objects to internal/ingest. Kinds that no decision depends on are
-// skipped and counted. What is wrong is reported with file, document, object and field.
+// It gives typed objects to internal/ingest. Kinds that no decision depends on are skipped and counted.
+// Problems are reported with file, document, object and field.
 //
 // How strict it is: an unknown field is an error in the kinds that users write
 // for Tenon (NodePool, NodeOverlay, EC2NodeClass: under spec, where a typing error

@@ -5,8 +5,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// slim lets go of what no decision looks at, which is most of a pod that kubectl printed:
-// tens of thousands of them are kept at once.
+// slim drops the fields that no decision looks at, which are most of a pod that kubectl printed: tens of
+// thousands of pods are kept at once.
 func slim(o metav1.Object) {
 	o.SetManagedFields(nil)
 	pod, ok := o.(*corev1.Pod)

@@ -2,9 +2,9 @@ package manifest
 
 import "fmt"
 
-// visible writes the control characters of a JSON text as text: names, labels and messages of objects
-// are shown on terminals, which would obey them. Tabs and ends of lines stay. Text without any, which is
-// nearly all text, is returned as it is.
+// visible writes the control characters of a JSON text as escapes: names, labels and messages of objects
+// are shown on terminals, which would interpret them. Tabs and ends of lines stay. Text without any, which
+// is nearly all text, is returned as it is.
 func visible(text []byte) []byte {
 	var out []byte // nil as long as nothing has changed
 	from := 0

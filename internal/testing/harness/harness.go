@@ -1,6 +1,6 @@
-// Package harness is what controllers are tried out on: a fake API server with the caches'
-// indexes, a cloud in memory, a clock that the test moves, and a recorder. Every call
-// to the API server can be made to fail, and reads can be held back as a slow cache would.
+// Package harness tests single controllers: it has a fake API server with the caches' indexes, a cloud in
+// memory, a clock that the test moves, and a recorder. Every call to the API server can be made to fail,
+// and reads can be held back as a slow cache would.
 //
 // It is for tests only; nothing of the product may import it.
 package harness
@@ -52,8 +52,8 @@ type Harness struct {
 	calls   []Call
 }
 
-// New makes a world with objects in it. The cloud's clock is the rig's; it begins at the
-// present, because the fake API server stamps deletions with the real time.
+// New makes a world with objects in it. The cloud uses the harness's clock, which begins at the present,
+// because the fake API server stamps deletions with the real time.
 func New(t testing.TB, options memory.Options, objects ...client.Object) *Harness {
 	t.Helper()
 	r := &Harness{t: t, Clock: clocktesting.NewFakeClock(time.Now().Truncate(time.Second)), held: map[held]client.Object{}}

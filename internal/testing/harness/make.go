@@ -32,8 +32,8 @@ func Requirement(key string, values ...string) karpenterv1.Requirement {
 	return karpenterv1.Requirement{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values}
 }
 
-// Named makes a claim of a pool (of none if that is empty) for a machine with four cores.
-// It was made just now, by the rig's clock.
+// Named makes a claim of a pool (of none if that is empty) for a machine with four cores. It was made just
+// now, by the harness's clock.
 func (r *Harness) Named(name, pool string, change ...func(*karpenterv1.NodeClaim)) *karpenterv1.NodeClaim {
 	r.t.Helper()
 	claim := &karpenterv1.NodeClaim{

@@ -33,7 +33,7 @@ func pool(name string, requirements ...karpenterv1.Requirement) *karpenterv1.Nod
 }
 
 // Pools that can have nodes in the zone are told, and no others.
-func TestWhoIsTold(t *testing.T) {
+func TestPoolsThatAreTold(t *testing.T) {
 	t.Parallel()
 	class := &awsv1.EC2NodeClass{ObjectMeta: metav1.ObjectMeta{Name: "default"}, Status: awsv1.EC2NodeClassStatus{
 		Subnets: []awsv1.Subnet{{ID: "subnet-1", Zone: "us-west-2a", ZoneID: "usw2-az1"}, {ID: "subnet-2", Zone: "us-west-2b", ZoneID: "usw2-az2"}},

@@ -62,7 +62,7 @@ func (w *fixture) falls(name string, condition corev1.NodeConditionType, status 
 func (w *fixture) deleted(name string) bool { return w.Claim(name).DeletionTimestamp != nil }
 
 // Which nodes are replaced, and when the others are looked at again.
-func TestWhoIsReplaced(t *testing.T) {
+func TestNodesThatAreReplaced(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		fall  func(*fixture)

@@ -140,8 +140,8 @@ type partial struct{ cloud.Provider }
 
 func (partial) List(context.Context) ([]cloud.Instance, error) { return nil, nil }
 
-// TestWrongListHarmsNobody: an instance that Get still finds is not gone.
-func TestWrongListHarmsNobody(t *testing.T) {
+// TestAWrongListRemovesNothing: an instance that Get still finds is not gone.
+func TestAWrongListRemovesNothing(t *testing.T) {
 	t.Parallel()
 	r := harness.New(t, memory.Options{})
 	launch(t, r, "lives")
@@ -186,9 +186,9 @@ func TestClaimGone(t *testing.T) {
 	}
 }
 
-// TestStaleCacheHarmsNobody: a cache that shows no claims is no proof that there are none,
+// TestAStaleCacheRemovesNothing: a cache that shows no claims is no proof that there are none,
 // and neither is an API server that does not answer.
-func TestStaleCacheHarmsNobody(t *testing.T) {
+func TestAStaleCacheRemovesNothing(t *testing.T) {
 	t.Parallel()
 	r := harness.New(t, memory.Options{})
 	launch(t, r, "lives")

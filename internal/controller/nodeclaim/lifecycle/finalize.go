@@ -37,8 +37,8 @@ const (
 	terminate               // remove the instance, and then the finalizer
 )
 
-// next says how a claim's end goes on. A node that never registered has nothing on it that
-// would have to be drained. One that has says so itself: the claim may not know yet.
+// next is the next ending of a deleted claim. A node that never registered has no pods to drain. A
+// registered node says so itself, because the claim may not know it yet.
 func next(claim *karpenterv1.NodeClaim, nodes []*corev1.Node) ending {
 	_, limited := claim.Annotations[karpenterv1.AnnotationTerminationTimestamp]
 	switch {
@@ -81,9 +81,9 @@ func (l *lifecycle) finalize(ctx context.Context, claim *karpenterv1.NodeClaim) 
 	}
 }
 
-// nodesLeft are the nodes of the claim's instance. Before the instance is removed because there
-// are none, or none that pods may have come to, they are looked at past the cache: their pods
-// would be lost without notice.
+// nodesLeft are the nodes of the claim's instance. If there are none, or none that pods may have come to,
+// the instance is removed. Before that, they are read past the cache, because otherwise pods could be lost
+// without notice.
 func (l *lifecycle) nodesLeft(ctx context.Context, claim *karpenterv1.NodeClaim) ([]*corev1.Node, error) {
 	nodes, err := lookup.NodesOf(ctx, l.kit.Client, claim.Status.ProviderID)
 	if err != nil || meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionInstanceTerminating) {
@@ -151,13 +151,12 @@ func (l *lifecycle) deleteNodes(ctx context.Context, nodes []*corev1.Node) error
 	return errors.Join(trouble...)
 }
 
-// search settles whether an instance was bought for a claim that knows of none: the write
-// that would have told may be lost, with a crash or to a connection. The instance carries
-// the claim's UID, so a list that is not behind shows it. Purchases end with the deletion
-// at the latest, since none begins for a claim that is being deleted; what a stray
-// process may still buy after that is found by garbage collection.
+// search finds out whether an instance was bought for a claim that knows of none: a crash or a lost
+// connection may have prevented the write. The instance carries the claim's UID, so a current list shows
+// it. No purchase begins once the claim is being deleted; garbage collection finds what a stray process may
+// still buy.
 func (l *lifecycle) search(ctx context.Context, claim *karpenterv1.NodeClaim) (reconcile.Result, error) {
-	// The time of a deletion has lost what it had beyond the second.
+	// The time of a deletion is cut to seconds.
 	visible := claim.DeletionTimestamp.Add(time.Second + l.about.VisibleWithin)
 	late := l.kit.Clock.Now() // before the list, which shows what was bought until then
 	instances, err := l.kit.Cloud.List(ctx)

@@ -54,9 +54,9 @@ func (l *lifecycle) launch(ctx context.Context, claim *karpenterv1.NodeClaim, pr
 	return l.refused(ctx, claim, judge(err))
 }
 
-// stillWanted looks past the cache. After a change of leader the cache may begin further
-// back than where the last leader got, and nothing must be bought for a claim that is gone.
-// It is asked for retries only, since new claims get their finalizer first.
+// stillWanted looks past the cache. After a change of leader the cache may be older than what the last
+// leader did, and nothing must be bought for a claim that is gone. It is asked for retries only, since new
+// claims get their finalizer first.
 func (l *lifecycle) stillWanted(ctx context.Context, claim *karpenterv1.NodeClaim) (bool, error) {
 	var now karpenterv1.NodeClaim
 	if err := l.kit.Uncached(reconcile.BeforePurchase).Get(ctx, client.ObjectKeyFromObject(claim), &now); err != nil {
@@ -68,9 +68,9 @@ func (l *lifecycle) stillWanted(ctx context.Context, claim *karpenterv1.NodeClai
 	return now.UID == claim.UID && now.DeletionTimestamp == nil && now.Status.ProviderID == "", nil
 }
 
-// keep writes what was bought on the claim, also on one that is being deleted by now: then
-// its end can begin at once. If the claim itself is gone, so is the reason to have bought. After
-// too many conflicts it is left to the next reconcile, which gets the same instance for the same token.
+// keep writes what was bought on the claim, also on one that is being deleted by now: then its end can
+// begin at once. If the claim itself is gone, the instance is not needed. After too many conflicts the next
+// reconcile continues, which gets the same instance for the same token.
 func (l *lifecycle) keep(ctx context.Context, claim *karpenterv1.NodeClaim, order cloud.Claim, i cloud.Instance) error {
 	err := patch.Retry(ctx, l.kit, claim, func(now *karpenterv1.NodeClaim) error {
 		*claim = *now
@@ -128,8 +128,8 @@ func (l *lifecycle) refused(ctx context.Context, claim *karpenterv1.NodeClaim, v
 	return launching{over: true}, l.releaseUnbought(ctx, claim)
 }
 
-// again says on the claim why it was not launched, and asks for another try: when the
-// cloud says, or with less and less haste.
+// again says on the claim why it was not launched, and asks for another try: when the cloud says, or after
+// growing pauses.
 func (l *lifecycle) again(ctx context.Context, claim *karpenterv1.NodeClaim, v launchFailure) (launching, error) {
 	before := claim.DeepCopy()
 	conditions := claim.Conditions(l.kit.Clock.Now())
@@ -156,8 +156,8 @@ func (l *lifecycle) again(ctx context.Context, claim *karpenterv1.NodeClaim, v l
 	return launching{over: true}, errors.Join(launch, fmt.Errorf("say so on the claim: %w", err))
 }
 
-// releaseUnbought ends a claim for which nothing was ever bought, without the wait that
-// uncertainty would ask for. When it fails, the ordinary end comes to the same a bit later.
+// releaseUnbought ends a claim for which nothing was ever bought, without the wait that uncertainty would
+// ask for. If it fails, the ordinary end does the same a little later.
 func (l *lifecycle) releaseUnbought(ctx context.Context, claim *karpenterv1.NodeClaim) error {
 	var now karpenterv1.NodeClaim
 	if err := l.kit.Uncached(reconcile.BeforeRemoval).Get(ctx, client.ObjectKeyFromObject(claim), &now); err != nil {

@@ -23,19 +23,19 @@ type launchFailure struct {
 	err error
 	// remove is why the claim is deleted; empty if it is tried again.
 	remove removal.Reason
-	// nothing says that certainly nothing was bought for this claim, by any call: had
-	// there been a purchase, its token would have brought it to light.
+	// nothing says that certainly no call has bought anything for this claim: its token would have shown a
+	// purchase.
 	nothing bool
 	// event is the reason of the event that tells people, if one does.
 	event string
 	// reason and message are for the condition of a claim that is tried again.
 	reason, message string
-	// after is when it is tried again if that is no matter of haste; it is not a failure then.
+	// after is when it is tried again if that is not urgent; then it does not count as a failure.
 	after time.Duration
 }
 
-// judge reads an error from Create. What has no type may mean that something was bought,
-// so the same claim is tried again until it is too late.
+// judge reads an error from Create. With an error of no known type something may have been bought, so the
+// same claim is tried again until it is too late.
 func judge(err error) launchFailure {
 	v := launchFailure{err: err}
 	unready, isUnready := errors.AsType[*cloud.ClassNotReady](err)

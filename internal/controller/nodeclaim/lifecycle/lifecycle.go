@@ -10,10 +10,10 @@
 //	                ▼                                                  ▼
 //	        instance away, released                  node drained, instance away, released
 //
-// Nothing is remembered between calls, and nothing relies on caches being up to date: to
-// launch a claim twice costs a call and no instance, because the claim's UID is the token
-// of the purchase; writes carry the version that was looked at; and what cannot be taken
-// back is preceded by a look that does not lag, or by a write that proves as much.
+// Nothing is remembered between calls, and nothing relies on caches being up to date. Launching a claim
+// twice costs a call and no instance, because the claim's UID is the token of the purchase. Writes carry
+// the version that was read. Before an effect that cannot be taken back, the package reads past the cache,
+// or writes something that only succeeds on the current object.
 //
 // The package must not drain (that is the node's finalizer) and must not choose what to
 // buy (the claim says it, the provider does it).
@@ -50,7 +50,7 @@ type lifecycle struct {
 	words   requirement.Vocabulary
 }
 
-// New makes the controller. The tracker is told how launches and registrations end.
+// New makes the controller. The tracker learns how launches and registrations end.
 func New(kit reconcile.Kit, tracker *registration.Tracker) reconcile.Controller {
 	return At(kit, tracker, nil, nil)
 }
@@ -65,9 +65,8 @@ type Places interface {
 	Opened(claim string)
 }
 
-// At makes the controller for claims that are bought as a market has it, which is what
-// they were decided by. Without a market it is as the provider has it, and without places
-// nodes open as soon as they have joined.
+// At makes the controller for claims that are bought from a market, as the decision saw it. Without a
+// market the provider's own catalogue counts, and without places nodes open as soon as they have joined.
 func At(kit reconcile.Kit, tracker *registration.Tracker, market Catalogs, places Places) reconcile.Controller {
 	about := kit.Cloud.Describe().WithDefaults()
 	l := &lifecycle{kit: kit, tracker: tracker, market: market, places: places, about: about, words: about.Vocabulary()}
@@ -84,10 +83,9 @@ func At(kit reconcile.Kit, tracker *registration.Tracker, market Catalogs, place
 	}
 }
 
-// claimMatters leaves out what others write on claims that are in service: marks, verdicts and
-// times of pods, again and again, while there is nothing to do until the claim is deleted. A
-// claim that is on its way is looked at after every change: after a conflict it goes on
-// at once.
+// claimMatters leaves out what other controllers write on claims in service (marks, verdicts and times of
+// pods): there is nothing to do until the claim is deleted. A claim that is starting is looked at after
+// every change, so that it goes on at once after a conflict.
 func claimMatters(old, changed client.Object) bool {
 	if old == nil || changed == nil {
 		return changed != nil
@@ -161,9 +159,9 @@ func (l *lifecycle) step(ctx context.Context, claim *karpenterv1.NodeClaim) (rec
 	return l.orTooLate(ctx, claim, launching.result.Sooner(following), err)
 }
 
-// protect puts our finalizer on the claim. It is the intent before the effect: without it
-// nothing is bought, and with it the claim cannot vanish under its instance. The write
-// also proves that the claim exists now and is not being deleted.
+// protect puts our finalizer on the claim. Nothing is bought before that, and afterwards the claim cannot
+// disappear while its instance exists. The write also proves that the claim exists now and is not being
+// deleted.
 func (l *lifecycle) protect(ctx context.Context, claim *karpenterv1.NodeClaim) (proven bool, err error) {
 	before := claim.DeepCopy()
 	if !controllerutil.AddFinalizer(claim, karpenterv1.FinalizerTermination) {

@@ -14,10 +14,9 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// probeEvery is how often the oldest claim of a pool is tried again that the cloud rejects, for want of a
-// permission, say. The others are tried with less and less haste, and at once when a
-// claim of the pool is launched: a mended permission shows within seconds, and a thousand rejected
-// claims cost few calls.
+// probeEvery is how often the oldest rejected claim of a pool is tried again, for example when a permission
+// is missing. The others are tried after growing pauses, and at once when a claim of the pool is launched:
+// a granted permission takes effect within seconds, and a thousand rejected claims cost few calls.
 const probeEvery = 5 * time.Second
 
 // probes reports whether no older claim of the pool waits for its launch.
@@ -34,7 +33,7 @@ func (l *lifecycle) probes(ctx context.Context, claim *karpenterv1.NodeClaim) (b
 	return true, nil
 }
 
-// rejected reports whether a claim was tried to be launched in vain.
+// rejected reports whether a launch of the claim was rejected.
 func rejected(claim *karpenterv1.NodeClaim) bool {
 	c := meta.FindStatusCondition(claim.Status.Conditions, karpenterv1.ConditionLaunched)
 	return claim.DeletionTimestamp == nil && claim.Status.ProviderID == "" &&

@@ -24,7 +24,7 @@ import (
 	"tenon/internal/translate"
 )
 
-// gatePause is how long to wait for a gate that does not say.
+// gatePause is how long to wait for a gate that gives no time.
 const gatePause = 5 * time.Second
 
 // advance registers and initializes, as far as node and gate allow, and says so in the
@@ -50,8 +50,8 @@ func (l *lifecycle) advance(ctx context.Context, claim *karpenterv1.NodeClaim, c
 	return reconcile.Never, l.initialize(ctx, claim, conditions, nodes)
 }
 
-// refresh says of what is True that it is so for this generation, too: the spec never
-// changes, so a generation that does is only the beginning of the end.
+// refresh carries True conditions over to this generation: the spec never changes, so a new generation only
+// means that the claim is being deleted.
 func refresh(conditions *condition.Set) {
 	for _, name := range karpenterv1.NodeClaimConditions().Dependents {
 		if conditions.HasStatus(name, metav1.ConditionTrue) && !conditions.IsTrue(name) {
@@ -60,10 +60,9 @@ func refresh(conditions *condition.Set) {
 	}
 }
 
-// register takes the claim's node in. Two nodes of one machine are a mistake, but one that
-// can be mended (by deleting the stale one), so it is not for ever as in the reference: the
-// claim waits until there is one node, or its time is over. nodes is read, and its node
-// replaced by the registered one.
+// register takes the claim's node in. Two nodes of one machine are a mistake that a user can correct by
+// deleting the old one. So, unlike in Karpenter, it is not final: the claim waits until there is one node,
+// or its time is over. nodes is read, and its node replaced by the registered one.
 func (l *lifecycle) register(ctx context.Context, claim *karpenterv1.NodeClaim, conditions *condition.Set, nodes []*corev1.Node) (reconcile.Result, error) {
 	switch {
 	case len(nodes) == 0:
@@ -129,7 +128,7 @@ func gateWait(a cloud.Admission) time.Duration {
 	return a.Again
 }
 
-// ask asks the provider's gate, if it has one. A gate that fails is one that waits.
+// ask asks the provider's gate, if it has one. A gate that fails counts as waiting.
 func (l *lifecycle) ask(ctx context.Context, claim *karpenterv1.NodeClaim) (cloud.Admission, error) {
 	gate, guarded := l.kit.Cloud.(cloud.Gate)
 	if !guarded {
@@ -146,10 +145,10 @@ func (l *lifecycle) ask(ctx context.Context, claim *karpenterv1.NodeClaim) (clou
 	return admission, nil
 }
 
-// dressed is the node with all that the claim gives it: the finalizer that drains it, the
-// claim as owner, labels and annotations (where both say something the claim is right, as
-// it says what was bought), and taints unless the node's bootstrap has put them there and
-// another controller may have taken them off again.
+// dressed is the node with all that the claim gives it: the finalizer that drains it, the claim as owner,
+// labels and annotations (the claim's values win, because it says what was bought), and taints. If the
+// node's bootstrap sets the taints, they are left out, because another controller may have removed them
+// already.
 func dressed(node *corev1.Node, claim *karpenterv1.NodeClaim) *corev1.Node {
 	out := node.DeepCopy()
 	controllerutil.AddFinalizer(out, karpenterv1.FinalizerTermination)

@@ -1,11 +1,10 @@
 // Package podevents keeps, on every claim, when a pod last came to its node or left it: the
 // time from which the pool's consolidateAfter counts.
 //
-// The time is read from the pods themselves: when one was bound, ended, or began to be
-// deleted. So a restart, which shows every pod as if it were new, moves no time, and what
-// happened while no process watched is noticed with its own time. Only a pod that is gone
-// leaves nothing to read: its going is noticed when it is seen, and missed if no process
-// watched; a pod that was asked to leave has been noticed by then.
+// The time is read from the pods themselves: when one was bound, ended, or began to be deleted. So a
+// restart, which shows every pod as if it were new, changes no time, and events without a watching process
+// are noticed later with their own time. Only for a pod that is gone is there nothing to read: if no
+// process watched, its end is missed, unless it was asked to leave and so was noticed before.
 package podevents
 
 import (
@@ -80,8 +79,8 @@ func ends(old, changed client.Object) bool {
 	return changed == nil || !podpolicy.Terminal(old.(*corev1.Pod)) && podpolicy.Terminal(changed.(*corev1.Pod))
 }
 
-// counts tells pods whose coming and going is an event. Those of DaemonSets come with
-// every node and leave with it.
+// counts reports whether the pod's coming and going is an event. Pods of DaemonSets come with every node
+// and leave with it.
 func counts(pod *corev1.Pod) bool { return pod.Spec.NodeName != "" && !podpolicy.Daemon(pod) }
 
 func (w watcher) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {

@@ -19,8 +19,8 @@ const (
 	patience = 10 * time.Second
 	// again is the least time between two writes of one claim's condition.
 	again = time.Minute
-	// startup is how long a node may take until people want to know what keeps it from being
-	// disrupted, of all things. Until then only its launch writes to the claim.
+	// startup is how long a node may take before the condition says what keeps it from being disrupted.
+	// Until then only its launch writes to the claim.
 	startup = 5 * time.Minute
 )
 
@@ -29,7 +29,7 @@ type mark struct {
 	status metav1.ConditionStatus
 	reason string
 	text   string
-	// until is when the answer may change by itself: not before.
+	// until is the earliest time at which the answer may change by itself.
 	until time.Time
 }
 
@@ -68,13 +68,13 @@ func isStarting(claim *karpenterv1.NodeClaim, now time.Time) bool {
 
 const (
 	lookedAfter = "; looked at again after "
-	// looked is said once a time is over, until the next evaluation has an answer.
+	// looked is the text after such a time is over, until the next evaluation has an answer.
 	looked = "; looked at again with the next evaluation"
-	// deleting is the reason for claims that go for what was not chosen here.
+	// deleting is the reason for claims that go for another reason than disruption.
 	deleting = "Deleting"
 )
 
-// at is the mark as it is to be read now: a time that is over is not spoken of.
+// at is the mark as of now: it leaves out a time that is over.
 func (m mark) at(now time.Time) mark {
 	if m.isOver(now) {
 		m.text, m.until = m.text+looked, time.Time{}
@@ -82,7 +82,7 @@ func (m mark) at(now time.Time) mark {
 	return m
 }
 
-// isOver reports whether the mark speaks of a time that is over.
+// isOver reports whether the mark has a time that is over.
 func (m mark) isOver(now time.Time) bool { return !m.until.IsZero() && !m.until.After(now) }
 
 func (m mark) message() string {
@@ -120,9 +120,8 @@ func (m mark) put(to *condition.Set) {
 	}
 }
 
-// stands reports whether what was said is still right, given what there is to say. "After" a
-// time that is to come is right also if it turns out to take longer: on a busy node
-// consolidateAfter begins anew with every pod.
+// stands reports whether the written mark is still right, given the new one. "After" a future time stays
+// right if it takes longer: on a busy node consolidateAfter begins again with every pod.
 func (m mark) stands(now mark, at time.Time) bool {
 	if m.same(now) {
 		return true

@@ -18,8 +18,8 @@ import (
 // repeatPool is how often people are told that a pool's budgets let nothing go.
 const repeatPool = time.Minute
 
-// announcePools tells of pools whose budgets hold nodes back: once for the pool, not once
-// for each of its nodes.
+// announcePools publishes an event for each pool whose budgets hold nodes back: one for the pool, not one
+// for each node.
 func (c *controller) announcePools(ctx context.Context, page *evaluation.Page, now time.Time) reconcile.Result {
 	still := make(map[evaluation.Closed]bool, len(page.Closed))
 	next := reconcile.Never

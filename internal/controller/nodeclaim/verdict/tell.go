@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// repeat is after how long the same is told again, so that people who look
-	// later find it: the API server forgets events after an hour.
+	// repeat is after how long an event is repeated, so that people who look later find it: the API server
+	// forgets events after an hour.
 	repeat = 15 * time.Minute
-	// mostAnHour is how often a node is told about in an hour. What is new is told at once,
-	// unlike in the reference, where it may be hidden behind what was told before.
+	// mostAnHour is the most events about a node in an hour. A new text is published at once, unlike in
+	// Karpenter, where an earlier event may suppress it.
 	mostAnHour = 4
 )
 
@@ -86,8 +86,8 @@ func (c *controller) dueEvents(subjects []subject, now time.Time) ([]subject, re
 // text is what makes two events different.
 func (s *subject) text() string { return s.entry.Event() + ": " + s.entry.Message }
 
-// announce publishes what keeps nodes, as much as may be published at once. It tells when
-// there is more.
+// announce publishes what keeps nodes, as many events as may be published at once. It reports whether there
+// are more.
 func (c *controller) announce(ctx context.Context, subjects []subject, now time.Time) reconcile.Result {
 	due, next := c.dueEvents(subjects, now)
 	for _, s := range due {

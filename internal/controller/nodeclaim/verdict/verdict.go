@@ -2,9 +2,9 @@
 // as the condition Disruptable of its claim, as events, and in gauges. It is the controller
 // `nodeclaim.verdict`.
 //
-// What there is to tell is decided elsewhere and hangs on a board. Here is decided when it
-// is told: at once where people wait for it, and never so often that the API server would
-// notice, however large the fleet and however undecided the evaluation.
+// The disruption controller decides the answers and puts them into an evaluation.Nodes. This package
+// decides when to publish them: at once where people wait for them, and never so often that they load the
+// API server, however large the fleet is and however often the answers change.
 package verdict
 
 import (
@@ -30,9 +30,9 @@ const (
 	// every is how often to look without a new page: a coverage that ages is told even if
 	// evaluations have stopped.
 	every = 10 * time.Second
-	// turn is the pause when there was more to write than may be written at once, and spell when
-	// there were more events. Those may come but once a second, and to look at a whole fleet for
-	// each of them would take longer than all else that is told: so a handful go together.
+	// turn is the pause when there was more to write than may be written at once, and spell when there were
+	// more events. Only one event a second is allowed, and scanning the whole fleet for each of them would
+	// cost too much: so a few are published together.
 	turn  = time.Second
 	spell = 10 * time.Second
 )
@@ -52,8 +52,8 @@ func New(kit reconcile.Kit, board *evaluation.Nodes) reconcile.Controller {
 	}
 }
 
-// controller remembers what it told when. That makes nothing right or wrong: without it the
-// same would be told more often.
+// controller remembers what it published when. Nothing depends on that: without it, the same would be
+// published more often.
 type controller struct {
 	kit    reconcile.Kit
 	board  *evaluation.Nodes

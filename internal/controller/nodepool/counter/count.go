@@ -21,8 +21,8 @@ type member struct {
 // always are the resources that a pool's status has even when it has no node.
 var always = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods, corev1.ResourceEphemeralStorage, karpenterv1.ResourceNodes}
 
-// write puts the sum over the members into a status. An amount that is what it was keeps
-// its spelling, so that a count which changes nothing writes nothing.
+// write puts the sum over the members into a status. An unchanged amount keeps its spelling, so that a
+// count without a change writes nothing.
 func write(status *karpenterv1.NodePoolStatus, members []member) {
 	total, nodes := sum(members)
 	for name, q := range total {

@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// period is how often a pool is counted although nothing has been noticed: a user may have
-	// written the status by hand. The reference counts every five seconds because it notices
-	// nothing; here claims and nodes wake the controller at once.
+	// period is how often a pool is counted although nothing has been noticed: a user may have written the
+	// status by hand. Karpenter counts every five seconds; here claims and nodes wake the controller at
+	// once.
 	period = 30 * time.Second
 	// pause is the least time between two counts of a pool. A scale-out of thousands of
 	// nodes would otherwise have them all counted again for each of them.

@@ -1,10 +1,9 @@
-// Package hash writes on every pool the hash of its template, by which claims are told
-// apart that were made from another one: they have drifted.
+// Package hash writes the hash of each pool's template on the pool: a claim with another hash was made from
+// another template and has drifted.
 //
-// When the way of hashing changes, the old hashes compare with nothing. The claims of the
-// pool are then stamped anew, before the pool is, so that neither an upgrade nor taking
-// over from another release makes a node drift; what had drifted before stays so. A crash
-// in between leaves the pool as it was, and the next run goes on.
+// When the hash function changes, old hashes cannot be compared. The claims of the pool are then stamped
+// again, before the pool, so that neither an upgrade nor taking over from Karpenter makes a node drift;
+// drifted claims stay drifted. A crash in between leaves the pool as it was, and the next run continues.
 //
 // The package must not decide that anything has drifted: nodeclaim.disruption does.
 package hash

@@ -1,7 +1,7 @@
-// Package launches says where people look that launches are refused: on the pool, with the condition
-// LaunchesRefused and an event, on its node class and on the pods that wait for the nodes. A claim
-// that the cloud refuses for want of a permission, say, is tried again for as long as its
-// pods want it, and without this only the claim itself would tell.
+// Package launches reports refused launches where people look: on the pool, with the condition
+// LaunchesRefused and an event, on its node class and on the pods that wait for the nodes. A claim that the
+// cloud refuses, for example because a permission is missing, is tried again as long as its pods need it;
+// without this package, only the claim itself would say so.
 //
 // It decides nothing about claims, and must not end one.
 package launches
@@ -31,8 +31,8 @@ import (
 const (
 	eventRefused = "LaunchesRefused"
 	eventResumed = "LaunchesResumed"
-	// passing is the reason of errors that most often are over in a moment, such as calls that
-	// were not answered. They are told once they have lasted.
+	// passing is the reason of errors that usually end soon, such as calls without an answer. They are
+	// reported once they have lasted.
 	passing = "LaunchFailed"
 	lasting = time.Minute
 	// every is how often people are told the same.
@@ -110,7 +110,7 @@ func (r refused) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Re
 	if len(list) == 0 && shown(pool) == "" {
 		return again, nil
 	}
-	// 2. Show it on the pool, and tell of it.
+	// 2. Show it on the pool, and publish an event.
 	told := pool.DeepCopy()
 	conditions := told.Conditions(r.kit.Clock.Now())
 	if len(list) == 0 {

@@ -85,7 +85,7 @@ func (r readiness) reconcile(ctx context.Context, key reconcile.Key) (reconcile.
 
 const notFound = "NodeClass not found on cluster: "
 
-// tell says what a class means for its pools; missing is what there is to say if there is none.
+// tell says what a class means for its pools; missing is the text if there is no class.
 func tell(s *condition.Set, c class.Class, missing string) {
 	const name = karpenterv1.ConditionNodeClassReady
 	switch {

@@ -1,7 +1,6 @@
-// Package registrationhealth resets what is known of a pool's registrations whenever the pool or its
-// node class has changed: the condition NodeRegistrationHealthy is then Unknown until nodes
-// have joined, or have failed to. After a restart it does the reverse, and reminds the
-// tracker of what the condition says.
+// Package registrationhealth resets what is known of a pool's registrations whenever the pool or its node
+// class has changed: the condition NodeRegistrationHealthy is then Unknown until nodes have joined, or have
+// failed to. After a restart it does the reverse, and gives the tracker what the condition says.
 //
 // The condition is set True or False where registrations end, by nodeclaim.lifecycle.
 package registrationhealth
@@ -83,8 +82,8 @@ func isOutdated(pool *karpenterv1.NodePool, c class.Class) bool {
 		pool.Status.NodeClassObservedGeneration != c.Generation
 }
 
-// reset forgets the outcomes first: a verdict that comes in between is then about the new
-// settings, and the write below, which carries the version, gives way to it.
+// reset forgets the outcomes first: a result that comes in between is then about the new settings, and the
+// write below, which carries the version, fails.
 func (h health) reset(ctx context.Context, pool *karpenterv1.NodePool, c class.Class) (reconcile.Result, error) {
 	h.tracker.Reset(pool.UID)
 	fresh := pool.DeepCopy()
@@ -95,7 +94,7 @@ func (h health) reset(ctx context.Context, pool *karpenterv1.NodePool, c class.C
 	return patch.Status(ctx, h.kit, pool, fresh)
 }
 
-// remind tells the tracker what it knew before a restart. It ignores what it knows better.
+// remind gives the tracker what it knew before a restart. The tracker keeps newer outcomes.
 func (h health) remind(pool *karpenterv1.NodePool) {
 	switch judged(pool).Status {
 	case metav1.ConditionTrue:

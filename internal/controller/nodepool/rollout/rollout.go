@@ -77,8 +77,8 @@ func (p pacing) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Res
 	if !p.about.Supports(class.Of(pool)) || pool.Annotations[rolloutpace.Annotation] == "" && shown(pool).Type == "" {
 		return reconcile.Never, nil
 	}
-	// 2. Keep the state up to date. If that writes, what is shown gives way, and the write
-	// wakes us again.
+	// 2. Keep the state up to date. If that writes, nothing is shown now: the write wakes the controller
+	// again.
 	if err := p.settle(ctx, pool); err != nil {
 		return reconcile.Never, err
 	}
@@ -90,7 +90,7 @@ func (p pacing) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Res
 	return p.next(state), p.show(ctx, pool, state)
 }
 
-// settle writes down what has become of the goal, and ends what is no more talked about.
+// settle records what became of the goal, and ends a roll-out that has nothing left to do.
 func (p pacing) settle(ctx context.Context, pool *karpenterv1.NodePool) error {
 	state, err := p.rollouts.Look(ctx, pool)
 	if err != nil {

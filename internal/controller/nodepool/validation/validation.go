@@ -1,6 +1,6 @@
-// Package validation says on every pool whether it makes sense, as far as its schema cannot
-// tell: the condition ValidationSucceeded, one of the two that make a pool ready. An annotation of
-// Tenon's own that cannot be read makes no pool unready; it has a condition and an event of its own.
+// Package validation says on every pool whether it is valid beyond its schema: the condition
+// ValidationSucceeded, one of the two that make a pool ready. An unreadable Tenon annotation does not make
+// a pool unready; it gets a separate condition and event.
 package validation
 
 import (
@@ -100,7 +100,7 @@ func (v validation) reconcile(ctx context.Context, key reconcile.Key) (reconcile
 type refusal struct {
 	condition, reason string
 	err               error
-	meanwhile         string // what holds until the annotation is mended
+	meanwhile         string // what counts until the annotation is corrected
 }
 
 func (v validation) refusals(pool *karpenterv1.NodePool) []refusal {
@@ -115,8 +115,8 @@ func (v validation) refusals(pool *karpenterv1.NodePool) []refusal {
 	}
 }
 
-// tell says on the pool that the annotation cannot be read, and what holds meanwhile. It returns
-// the text if it is new.
+// tell says on the pool that the annotation is unreadable, and which value counts meanwhile. It returns the
+// text if it is new.
 func (r *refusal) tell(pool *karpenterv1.NodePool, conditions *condition.Set) string {
 	if r.err == nil {
 		conditions.Clear(r.condition)

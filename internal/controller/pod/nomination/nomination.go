@@ -8,8 +8,8 @@
 //
 // The scheduler takes a nomination away when it tries the pod while its node is closed. So pods are
 // nominated when only the taint of ours keeps them from their node, and the nodes of a burst open together.
-// Where a node opened before the scheduler has heard of the nominations, it would give the room to others: so
-// nodes open when our own watch has told of them, which is fed like the scheduler's.
+// If a node opened before the scheduler knows the nominations, it would give the room to other pods. So
+// nodes open once our own watch, which gets the same events as the scheduler's, has shown the nominations.
 //
 // The package must not decide where pods go, and a pod without a nomination is no error: it is
 // bound wherever the scheduler finds room.

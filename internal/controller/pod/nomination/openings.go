@@ -22,7 +22,8 @@ const (
 	mostPlaces = 2500
 	// longestSettling is how long a group keeps the next one waiting at most once its pods have been nominated.
 	longestSettling = 10 * time.Second
-	// stale is after how long a group is of nodes that have gone. Nodes that are still there enter a new one.
+	// stale is after how long a group is forgotten because its nodes are gone. Nodes that still exist join
+	// a new one.
 	stale = longestGathering + longestSettling
 	// leastPause is how often a node asks whether it may open, and eachNode is added for every node that asks.
 	leastPause = 100 * time.Millisecond
