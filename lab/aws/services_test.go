@@ -12,8 +12,6 @@ import (
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/arczonalshift"
-	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
-	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
@@ -23,9 +21,6 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
-
-	"tenon/lab/aws/accounts"
-	"tenon/lab/aws/wire"
 )
 
 func TestInstanceProfiles(t *testing.T) {
@@ -226,30 +221,6 @@ func TestQueueInXML(t *testing.T) {
 	}
 	if body := ask("Action=ReceiveMessage&QueueUrl=lab&Colour=red"); !strings.Contains(body, "UnknownParameter") {
 		t.Errorf("a parameter that is not modelled is taken: %s", body)
-	}
-}
-
-func TestAutoScalingGroupsAreDescribed(t *testing.T) {
-	t.Parallel()
-	e := newEmulator(t, func(c *configuration) {
-		c.Resources.Groups = []accounts.ScalingGroup{
-			{Name: "b", Max: 3, Tags: []wire.Tag{{Key: "k8s.io/cluster-autoscaler/enabled", Value: "true"}}}, {Name: "a", Min: 1, Max: 2, Desired: 1, Template: "t"}}
-	})
-	client := autoscaling.NewFromConfig(e.config(account, region))
-	p := autoscaling.NewDescribeAutoScalingGroupsPaginator(client, &autoscaling.DescribeAutoScalingGroupsInput{MaxRecords: sdk.Int32(1)})
-	var names []string
-	for p.HasMorePages() {
-		for _, g := range got(p.NextPage(t.Context()))(t).AutoScalingGroups {
-			names = append(names, *g.AutoScalingGroupName)
-		}
-	}
-	if !slices.Equal(names, []string{"a", "b"}) {
-		t.Errorf("groups = %v", names)
-	}
-	tagged := got(client.DescribeAutoScalingGroups(t.Context(), &autoscaling.DescribeAutoScalingGroupsInput{
-		Filters: []asgtypes.Filter{{Name: sdk.String("tag-key"), Values: []string{"k8s.io/cluster-autoscaler/enabled"}}}}))(t)
-	if len(tagged.AutoScalingGroups) != 1 || *tagged.AutoScalingGroups[0].MaxSize != 3 || len(tagged.AutoScalingGroups[0].Tags) != 1 {
-		t.Errorf("tagged = %+v", tagged.AutoScalingGroups)
 	}
 }
 

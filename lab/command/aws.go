@@ -120,6 +120,7 @@ func (f *awsComponent) emulator(client *rest.Config, fleet *kubelet.Fleet, log *
 	config.Resources.Roles = []accounts.Role{{Name: f.role}, {Name: strangers, Stranger: true}}
 	config.Resources.Pace.Pending, config.Resources.Pace.Boot = min(quick, f.boot/2), f.boot-min(quick, f.boot/2)
 	config.Resources.Pace.ShuttingDown, config.Resources.Pace.Stopping = 2*quick, quick
+	config.Resources.Pace.Scaling, config.Resources.Pace.Relaunch, config.Resources.Pace.HealthCheck = quick, 10*quick, 2*quick
 	if err := f.enforce(&config); err != nil {
 		return config, err
 	}

@@ -33,7 +33,6 @@ type Config struct {
 	Queue  string
 	Roles  []Role
 	Images []ImageSpec
-	Groups []ScalingGroup
 	Quotas Quotas
 	Pace   Pace
 }
@@ -76,19 +75,24 @@ type Pace struct {
 	Boot         time.Duration // from running to the node
 	ShuttingDown time.Duration // from shutting-down to terminated
 	Stopping     time.Duration
+	Scaling      time.Duration // until an Auto Scaling group does what follows from a change
+	Relaunch     time.Duration // until a group tries a failed launch again
+	HealthCheck  time.Duration // until a group sees that an instance has ended
 	Remembered   time.Duration // how long a terminated instance can be described
 }
 
 // RealPace is about what EC2 and an EKS image take.
 func RealPace() Pace {
 	return Pace{Pending: 6 * time.Second, Boot: 22 * time.Second, ShuttingDown: 35 * time.Second,
-		Stopping: 20 * time.Second, Remembered: time.Hour}
+		Stopping: 20 * time.Second, Scaling: 5 * time.Second, Relaunch: time.Minute, HealthCheck: 30 * time.Second, Remembered: time.Hour}
 }
 
 // Times is a pace that much slower, or faster below 1. Memory stays as it is.
 func (p Pace) Times(factor float64) Pace {
 	scale := func(d time.Duration) time.Duration { return time.Duration(float64(d) * factor) }
-	return Pace{scale(p.Pending), scale(p.Boot), scale(p.ShuttingDown), scale(p.Stopping), p.Remembered}
+	return Pace{
+		scale(p.Pending), scale(p.Boot), scale(p.ShuttingDown), scale(p.Stopping), scale(p.Scaling), scale(p.Relaunch), scale(p.HealthCheck), p.Remembered,
+	}
 }
 
 // Defaults are a cluster called lab, with a role for its nodes.

@@ -220,7 +220,7 @@ func (r *Region) ways(o FleetOrder) ([]way, error) {
 		if err != nil {
 			return nil, err
 		}
-		ref := TemplateRef{ID: t.ID, Name: t.Name, Version: "1"}
+		ref := t.ref()
 		overrides := c.Overrides
 		if len(overrides) == 0 {
 			overrides = []Override{{}}

@@ -155,6 +155,9 @@ func (r *Region) fail(i *Instance, how string) {
 		return
 	case fault.Impaired:
 		i.Impaired = r.Now()
+		if m := i.member; m != nil {
+			r.world.after(r.world.config.Pace.HealthCheck, func() { r.tend(m.Group) })
+		}
 		broken.Silent = true
 	case fault.Silent:
 		broken.Silent = true

@@ -64,8 +64,9 @@ type Instance struct {
 	Impaired time.Time
 	Events   []Event
 
-	pool pool
-	seen time.Time
+	pool   pool
+	seen   time.Time
+	member *Member // of an Auto Scaling group, or nil
 }
 
 // Interface is a network interface.

@@ -12,6 +12,9 @@ import (
 	"tenon/lab/kubelet"
 )
 
+// consoleJoins is what the console says of nodes that join.
+const consoleJoins = "The node joins: "
+
 // boot reads the user data of an instance that runs now, as its image would, and
 // makes its node join. What keeps the node away is left on the console.
 func (r *Region) boot(i *Instance) {
@@ -27,7 +30,7 @@ func (r *Region) boot(i *Instance) {
 		return
 	}
 	m.BootDelay = time.Duration(float64(r.world.config.Pace.Boot) * factor)
-	i.Console = fmt.Sprintf("The node %s joins %s after %s", m.Name, r.Cluster().Name, m.BootDelay)
+	i.Console = fmt.Sprintf(consoleJoins+"%s joins %s after %s", m.Name, r.Cluster().Name, m.BootDelay)
 	r.world.tell(func(machines Machines) error { return machines.Launch(m) })
 }
 
@@ -43,6 +46,7 @@ func (r *Region) machine(i *Instance) (kubelet.Instance, error) {
 	if err := r.belongs(c); err != nil {
 		return kubelet.Instance{}, err
 	}
+	r.joinNodeGroup(i, &c)
 	name := i.DNSName(r.Name)
 	m := kubelet.Instance{
 		Name: name, ProviderID: i.ProviderID(), InstanceType: i.Type.Name, Architecture: i.Type.Architecture, OS: "linux",

@@ -31,6 +31,9 @@ func (r *Region) begin(i *Instance) {
 func (r *Region) enter(i *Instance, s State) {
 	i.State, i.Changed = s, r.Now()
 	r.announce(i, stateChange(s))
+	if i.member != nil {
+		r.followMember(i.member)
+	}
 }
 
 // undo makes as if an instance had not been started; its life has not begun.

@@ -15,33 +15,36 @@ type Region struct {
 	Zones   []facts.Zone
 	Market  *market.Market
 
-	world       *World
-	networks    []*Network
-	subnets     []*Subnet
-	groups      []*SecurityGroup
-	images      []*Image
-	releases    int
-	parameters  map[string]Parameter
-	templates   []*Template
-	instances   []*Instance // in the order of their launch
-	byID        map[string]*Instance
-	running     map[pool]int
-	outlived    []*Volume // those whose instance has ended
-	placements  []*PlacementGroup
-	reserved    []*Reservation
-	fleets      map[string]*Fleet    // by client token
-	runs        map[string]*runToken // by client token
-	queues      map[string]*Queue
-	scaling     []ScalingGroup
-	entries     []*AccessEntry // of the cluster
-	systemAlias string
+	world          *World
+	networks       []*Network
+	subnets        []*Subnet
+	groups         []*SecurityGroup
+	images         []*Image
+	releases       int
+	parameters     map[string]Parameter
+	templates      []*Template
+	instances      []*Instance // in the order of their launch
+	byID           map[string]*Instance
+	running        map[pool]int
+	outlived       []*Volume // those whose instance has ended
+	placements     []*PlacementGroup
+	reserved       []*Reservation
+	fleets         map[string]*Fleet    // by client token
+	runs           map[string]*runToken // by client token
+	queues         map[string]*Queue
+	scaling        []*ScalingGroup
+	formerScaling  []*ScalingGroup // whose history can still be read
+	configurations []*LaunchConfiguration
+	entries        []*AccessEntry // of the cluster
+	nodeGroups     []*NodeGroup
+	systemAlias    string
 }
 
 func newRegion(a *Account, name string) *Region {
 	r := &Region{
 		Account: a, Name: name, world: a.world, parameters: map[string]Parameter{}, byID: map[string]*Instance{},
 		running: map[pool]int{}, fleets: map[string]*Fleet{}, runs: map[string]*runToken{}, queues: map[string]*Queue{},
-		systemAlias: "amazon", scaling: a.world.config.Groups,
+		systemAlias: "amazon",
 	}
 	zones, _ := facts.ZonesOf(name)
 	r.Zones = zones[:min(len(zones), a.world.config.Zones)]

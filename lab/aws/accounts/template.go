@@ -12,15 +12,23 @@ import (
 	"tenon/lab/aws/wire"
 )
 
-// Template is a launch template. It has one version: nothing here makes others.
+// Template is a launch template, in one of its versions.
 type Template struct {
-	ID, Name    string
+	ID, Name string
+	TemplateVersion
+	Tags     []wire.Tag
+	Default  int               // the number of the default version
+	Versions []TemplateVersion // the oldest first
+	token    string
+	seen     time.Time
+}
+
+// TemplateVersion is what a launch template says, which never changes.
+type TemplateVersion struct {
+	Number      int
 	Spec        Spec
 	Description string
-	Tags        []wire.Tag
 	Created     time.Time
-	token       string
-	seen        time.Time
 }
 
 // TemplateRef names a template, by identifier or by name.
@@ -52,6 +60,8 @@ func (r *Region) CreateTemplate(t Template, token string) (*Template, error) {
 		}
 	}
 	t.ID, t.Created, t.token = r.world.identifier("lt"), r.Now(), token
+	t.Number, t.Default = 1, 1
+	t.Versions = []TemplateVersion{t.TemplateVersion}
 	t.seen = r.Now().Add(r.hides("launch-template"))
 	r.templates = append(r.templates, &t)
 	return &t, nil
@@ -92,20 +102,67 @@ func (r *Region) Template(ref TemplateRef) (*Template, error) {
 	return nil, wire.Errorf("InvalidLaunchTemplateName.NotFoundException", "At least one of the launch templates specified in the request does not exist.")
 }
 
-// templateVersion finds the template that a launch names, and checks the version.
+// templateVersion finds the template that a launch names, in the version that it names.
 func (r *Region) templateVersion(ref TemplateRef) (*Template, error) {
 	t, err := r.Template(ref)
 	if err != nil {
 		return nil, err
 	}
+	number := t.Default
 	switch ref.Version {
-	case "", "$Latest", "$Default", "1":
-		return t, nil
+	case "", "$Default":
+	case "$Latest":
+		number = len(t.Versions)
+	default:
+		if number, err = strconv.Atoi(ref.Version); err != nil {
+			return nil, wire.Errorf("InvalidLaunchTemplateId.VersionNotFound", "Version %s is neither a number nor $Latest nor $Default.", ref.Version)
+		}
 	}
-	if _, err := strconv.Atoi(ref.Version); err != nil {
-		return nil, wire.Errorf("InvalidLaunchTemplateId.VersionNotFound", "Version %s is neither a number nor $Latest nor $Default.", ref.Version)
+	if number < 1 || number > len(t.Versions) {
+		return nil, wire.Errorf("InvalidLaunchTemplateId.VersionNotFound", "Could not find the specified version %s for the launch template with ID %s.", ref.Version, t.ID)
 	}
-	return nil, wire.Errorf("InvalidLaunchTemplateId.VersionNotFound", "Could not find the specified version %s for the launch template with ID %s.", ref.Version, t.ID)
+	version := *t
+	version.TemplateVersion = t.Versions[number-1]
+	return &version, nil
+}
+
+// ref names the template in the version that it is in.
+func (t *Template) ref() TemplateRef { return TemplateRef{t.ID, t.Name, strconv.Itoa(t.Number)} }
+
+// AddVersion makes a version of a template: the source's with the specification put over it, or without a source the
+// specification alone.
+func (r *Region) AddVersion(ref TemplateRef, s Spec, description string) (TemplateVersion, error) {
+	t, err := r.Template(ref)
+	if err != nil {
+		return TemplateVersion{}, err
+	}
+	if ref.Version != "" {
+		source, err := r.templateVersion(ref)
+		if err != nil {
+			return TemplateVersion{}, err
+		}
+		s = source.Spec.over(s)
+	}
+	if err := checkUserData(s.UserData, "InvalidUserData.Malformed"); err != nil {
+		return TemplateVersion{}, err
+	}
+	v := TemplateVersion{len(t.Versions) + 1, s, description, r.Now()}
+	t.Versions = append(t.Versions, v)
+	return v, nil
+}
+
+// SetDefaultVersion says which version launches use that name none.
+func (r *Region) SetDefaultVersion(ref TemplateRef) (*Template, error) {
+	v, err := r.templateVersion(ref)
+	if err != nil {
+		return nil, err
+	}
+	t, err := r.Template(ref)
+	if err != nil {
+		return nil, err
+	}
+	t.Default = v.Number
+	return t, nil
 }
 
 // DeleteTemplate removes a template. Instances stay as they are.
@@ -135,7 +192,12 @@ func (r *Region) hides(resource string) time.Duration {
 }
 
 // over is the specification with another put over it: what the other one says, wins.
-func (s Spec) over(other Spec) Spec {
+func (s Spec) over(other Spec) Spec { return over(s, other) }
+
+// over is the group's specification with another put over it.
+func (s GroupSpec) over(other GroupSpec) GroupSpec { return over(s, other) }
+
+func over[T any](s, other T) T {
 	result := s
 	from, into := reflect.ValueOf(other), reflect.ValueOf(&result).Elem()
 	for i := range from.NumField() {

@@ -39,6 +39,8 @@ func Service(w *accounts.World) *wire.Service {
 	add("DescribeInstanceTypeOfferings", on(w, describeOfferings))
 	add("DescribeSpotPriceHistory", on(w, describePrices))
 	add("CreateLaunchTemplate", on(w, createTemplate))
+	add("CreateLaunchTemplateVersion", on(w, addVersion))
+	add("ModifyLaunchTemplate", on(w, modifyTemplate))
 	add("DeleteLaunchTemplate", on(w, deleteTemplate))
 	add("DescribeLaunchTemplates", on(w, describeTemplates))
 	add("DescribeLaunchTemplateVersions", on(w, describeVersions))

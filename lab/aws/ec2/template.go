@@ -1,7 +1,9 @@
 package ec2
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 
 	"tenon/lab/aws/accounts"
 	"tenon/lab/aws/policy"
@@ -32,7 +34,7 @@ type templateItem struct {
 }
 
 func itemOfTemplate(r *accounts.Region, t *accounts.Template) templateItem {
-	return templateItem{t.ID, t.Name, stamp(t.Created), r.Creator(), 1, 1, t.Tags}
+	return templateItem{t.ID, t.Name, stamp(t.Created), r.Creator(), t.Default, len(t.Versions), t.Tags}
 }
 
 // Asks is the action on a new template, and the tags on it.
@@ -46,7 +48,9 @@ func createTemplate(r *accounts.Region, in *createTemplateInput) (*templateOutpu
 	if err != nil {
 		return nil, err
 	}
-	t, err := r.CreateTemplate(accounts.Template{Name: in.Name, Spec: in.Data, Description: in.Description, Tags: tags}, in.Token)
+	t, err := r.CreateTemplate(accounts.Template{
+		Name: in.Name, Tags: tags, TemplateVersion: accounts.TemplateVersion{Spec: in.Data, Description: in.Description},
+	}, in.Token)
 	if err != nil {
 		return nil, err
 	}
@@ -125,6 +129,7 @@ type versionsInput struct {
 
 type versionsOutput struct {
 	Versions []versionItem `xml:"launchTemplateVersionSet>item"`
+	Next     string        `xml:"nextToken,omitempty"`
 }
 
 type versionItem struct {
@@ -138,15 +143,78 @@ type versionItem struct {
 	Data        accounts.Spec `xml:"launchTemplateData"`
 }
 
+func itemOfVersion(r *accounts.Region, t *accounts.Template, v accounts.TemplateVersion) versionItem {
+	return versionItem{t.ID, t.Name, v.Number, v.Description, stamp(v.Created), r.Creator(), v.Number == t.Default, v.Spec}
+}
+
+// describeVersions tells the newest first.
 func describeVersions(r *accounts.Region, in *versionsInput) (*versionsOutput, error) {
 	t, err := r.Template(accounts.TemplateRef{ID: in.ID, Name: in.Name})
 	if err != nil {
 		return nil, err
 	}
-	for _, v := range in.Versions {
-		if !slices.Contains([]string{"1", "$Latest", "$Default"}, v) {
-			return nil, wire.Errorf("InvalidLaunchTemplateId.VersionNotFound", "Could not find launch template version %s.", v)
+	known := map[string]int{"$Latest": len(t.Versions), "$Default": t.Default}
+	for _, v := range t.Versions {
+		known[strconv.Itoa(v.Number)] = v.Number
+	}
+	wanted := map[int]bool{}
+	for _, text := range in.Versions {
+		number, ok := known[text]
+		if !ok {
+			return nil, wire.Errorf("InvalidLaunchTemplateId.VersionNotFound", "Could not find launch template version %s.", text)
+		}
+		wanted[number] = true
+	}
+	var found []accounts.TemplateVersion
+	for _, v := range slices.Backward(t.Versions) {
+		if len(in.Versions) == 0 || wanted[v.Number] {
+			found = append(found, v)
 		}
 	}
-	return &versionsOutput{[]versionItem{{t.ID, t.Name, 1, t.Description, stamp(t.Created), r.Creator(), true, t.Spec}}}, nil
+	key := func(v accounts.TemplateVersion) string { return fmt.Sprintf("%09d", len(t.Versions)-v.Number) }
+	page, next, err := wire.Page(found, key, in.MaxResults, in.NextToken, wire.Limits{Min: 1, Max: 200})
+	out := &versionsOutput{Next: next}
+	for _, v := range page {
+		out.Versions = append(out.Versions, itemOfVersion(r, t, v))
+	}
+	return out, err
+}
+
+type addVersionInput struct {
+	templateInput
+	Source      string        `query:"SourceVersion"`
+	Data        accounts.Spec `query:"LaunchTemplateData"`
+	Description string        `query:"VersionDescription"`
+	Token       string        `query:"ClientToken"`
+}
+
+type versionOutput struct {
+	Version versionItem `xml:"launchTemplateVersion"`
+}
+
+func addVersion(r *accounts.Region, in *addVersionInput) (*versionOutput, error) {
+	ref := accounts.TemplateRef{ID: in.ID, Name: in.Name, Version: in.Source}
+	v, err := r.AddVersion(ref, in.Data, in.Description)
+	if err != nil {
+		return nil, err
+	}
+	t, err := r.Template(ref)
+	if err != nil {
+		return nil, err
+	}
+	return &versionOutput{itemOfVersion(r, t, v)}, nil
+}
+
+type modifyTemplateInput struct {
+	templateInput
+	Default string `query:"SetDefaultVersion"`
+	Token   string `query:"ClientToken"`
+}
+
+func modifyTemplate(r *accounts.Region, in *modifyTemplateInput) (*templateOutput, error) {
+	t, err := r.SetDefaultVersion(accounts.TemplateRef{ID: in.ID, Name: in.Name, Version: in.Default})
+	if err != nil {
+		return nil, err
+	}
+	return &templateOutput{itemOfTemplate(r, t)}, nil
 }

@@ -1,9 +1,6 @@
 package eks
 
 import (
-	"strconv"
-	"time"
-
 	"tenon/lab/aws/accounts"
 	"tenon/lab/aws/wire"
 )
@@ -59,7 +56,6 @@ type entryItem struct {
 }
 
 func itemOfEntry(r *accounts.Region, e *accounts.AccessEntry) *entryOutput {
-	epoch := func(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 	return &entryOutput{entryItem{
 		ARN: r.ARN("eks", "access-entry/"+r.Cluster().Name+"/"+e.Principal), Cluster: r.Cluster().Name, Principal: e.Principal, Type: e.Type,
 		Username: e.Username, Groups: append([]string{}, e.Groups...), Tags: e.Tags, Created: epoch(e.Created), Modified: epoch(e.Modified),
@@ -93,13 +89,9 @@ func listEntries(r *accounts.Region, c *wire.Call, _ *none) (*entriesOutput, err
 	if query.Has("associatedPolicyArn") {
 		return nil, wire.Errorf("InvalidParameterException", "The emulator does not model access policies.")
 	}
-	var size *int
-	if text := query.Get("maxResults"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			return nil, wire.Errorf("InvalidParameterException", "maxResults %q is no number.", text)
-		}
-		size = &n
+	size, err := pageSize(c)
+	if err != nil {
+		return nil, err
 	}
 	page, next, err := wire.Page(r.AccessEntries(), func(e *accounts.AccessEntry) string { return e.Principal }, size, query.Get("nextToken"), wire.Limits{Min: 1, Max: 100})
 	out := &entriesOutput{Entries: []string{}, Next: next}

@@ -1,4 +1,4 @@
-// Package eks is the wire face of EKS's clusters with their access entries, and of the zonal shifts that ARC
+// Package eks is the wire face of EKS's clusters with their access entries and managed node groups, and of the zonal shifts that ARC
 // knows of them.
 package eks
 
@@ -32,6 +32,7 @@ func Service(w *accounts.World) *wire.Service {
 		},
 	}
 	accessOperations(w, s.Routes, s.Operations)
+	groupOperations(w, s.Routes, s.Operations)
 	return s
 }
 
