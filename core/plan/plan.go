@@ -127,4 +127,7 @@ type Solve struct {
 	Shapes int
 	Offers int
 	Steps  int64 // effort spent
+	// Visits is what the search for remedies has cost beside that, in looks at an instance type: some
+	// forty steps each.
+	Visits int `json:"-"`
 }

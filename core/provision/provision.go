@@ -73,6 +73,6 @@ func write(d *search.Search, a *search.Draft, o Options) plan.Plan {
 		p.Cost.New += claim.Offer.Price // no fleet does without them
 		p.Cost.LowerBound += claim.Offer.Price
 	}
-	p.Solve = plan.Solve{Pods: d.CountPods(), Shapes: len(a.Set.Shapes) + len(d.Refused), Offers: d.CountOffers(), Steps: d.Steps}
+	p.Solve = plan.Solve{Pods: d.CountPods(), Shapes: len(a.Set.Shapes) + len(d.Refused), Offers: d.CountOffers(), Steps: d.Steps, Visits: adv.Spent()}
 	return p
 }

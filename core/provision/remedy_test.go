@@ -441,3 +441,40 @@ func TestTheSearchForRemediesIsBounded(t *testing.T) {
 		t.Error("says that there is no remedy without having looked")
 	}
 }
+
+// TestNamespacesShareTheSearchForRemedies: a namespace has a thousand pods, no two alike, with rules that are
+// dear to look at. The search for what would help them ends soon, and the one pod of another
+// namespace, which comes last, is told what would help it.
+func TestNamespacesShareTheSearchForRemedies(t *testing.T) {
+	t.Parallel()
+	s := market()
+	s.Pools[0].Taints = []model.Taint{{Key: "team", Effect: model.NoSchedule}}
+	for i := range 1000 {
+		odd := snapshot.Template{Namespace: "aaa", Labels: map[string]string{"odd": fmt.Sprint(i)}, Requests: model.Resources{CPU: 100 + int64(i), Pods: 1}}
+		for j := range 12 {
+			odd.AntiAffinity = append(odd.AntiAffinity, snapshot.AffinityTerm{Key: "kubernetes.io/hostname", Namespaces: []string{"aaa"}, Selector: model.Selector{
+				Expressions: []model.Expression{{Key: "odd", Operator: "In", Values: []string{fmt.Sprint(i, "-", j), "a", "b", "c", "d", "e", "f"}}},
+			}})
+		}
+		s.Templates = append(s.Templates, odd)
+		s.Pods = append(s.Pods, snapshot.Pod{Namespace: "aaa", Name: fmt.Sprintf("odd-%04d", i), UID: fmt.Sprint("odd", i), Pending: true, Template: snapshot.TemplateIndex(len(s.Templates) - 1)})
+	}
+	s.Templates = append(s.Templates, snapshot.Template{Namespace: "zzz", Requests: model.Resources{CPU: 100, Pods: 1}})
+	s.Pods = append(s.Pods, snapshot.Pod{Namespace: "zzz", Name: "web", UID: "web", Pending: true, Template: snapshot.TemplateIndex(len(s.Templates) - 1)})
+	d := search.New(snapshot.Sort(s, nil), effort, nil)
+	adv := advice.New(d, d.Best(), d.Limits, nil)
+	adv.Visits = 500_000
+	unplaced := adv.Unplaced()
+	last, unsought := unplaced[len(unplaced)-1], 0
+	for _, u := range unplaced {
+		if !u.Verdict.Sought {
+			unsought++
+		}
+	}
+	if len(unplaced) != 1001 || d.Snapshot.Pods[last.Pod].Namespace != "zzz" || last.Verdict.Remedy == nil || !last.Verdict.Sought {
+		t.Errorf("%d pods have no place, the last is told %+v", len(unplaced), last.Verdict.Remedy)
+	}
+	if unsought < 900 {
+		t.Errorf("for %d pods a remedy is looked for, although each is dear", 1001-unsought)
+	}
+}

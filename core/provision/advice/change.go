@@ -288,7 +288,7 @@ func (k *Adviser) machines(p *proposal) []find {
 	first, end := sp.PoolMachines(p.pool)
 	need := sp.Vector(p.template.Requests)
 	variant := sp.Variant(p.template, sp.AllDropped(p.template))
-	var found []find
+	least := map[*catalog.Type]model.Money{}
 	for i := range variant.Alternatives {
 		a := &variant.Alternatives[i]
 		if !p.in.Requirements.Compatible(a.Require, k.d.Snapshot.Settings.WellKnown) {
@@ -304,10 +304,15 @@ func (k *Adviser) machines(p *proposal) []find {
 			if !p.unlimited && !pack.LimitsAllow(k.pools.Left[p.pool], machine.Capacity) {
 				continue
 			}
-			if price, ok := k.price(machine, slots.All); ok {
-				found = append(found, find{of: machine.Type, price: price})
+			price, ok := k.price(machine, slots.All)
+			if known, is := least[machine.Type]; ok && (!is || price < known) {
+				least[machine.Type] = price
 			}
 		}
+	}
+	found := make([]find, 0, len(least))
+	for of, price := range least { // in any order: they are sorted
+		found = append(found, find{of: of, price: price})
 	}
 	return cheapest(found, asksForVariety(p.in.Requirements))
 }

@@ -32,7 +32,8 @@ type Adviser struct {
 	Known *Memory
 	// Unadvised leaves remedies out.
 	Unadvised bool
-	// Visits is how many instance types may still be looked at.
+	// Visits is how many instance types may still be looked at, for all verdicts of the plan. The rest of
+	// the work is counted in what it costs beside that.
 	Visits int
 	// widened are the types that a pool would gain if it did without one requirement.
 	widened  map[widening][]int
@@ -48,8 +49,12 @@ type widening struct {
 
 // The bounds of the search: for a plan, and for one verdict.
 const (
-	mostVisits      = 20_000_000
+	mostVisits      = 2_000_000
+	mostForOne      = mostVisits / 8
 	mostSimulations = 12
+	// A simulation costs so much, and so much more for each value that a rule between pods names.
+	simulationVisits = 10_000
+	valueVisits      = 20
 	// Types outside of a pool are not compiled: each look costs about ten times as much.
 	strangerVisits = 10
 )
@@ -62,6 +67,9 @@ func New(d *search.Search, a *search.Draft, left [][]model.Amount, labels func(*
 		Visits: mostVisits, widened: map[widening][]int{}, verdicts: map[string]*reason.Verdict{},
 	}
 }
+
+// Spent is what the search has cost so far.
+func (k *Adviser) Spent() int { return mostVisits - k.Visits }
 
 // candidate is a pool that could be asked, with its verdict and the asker's alternative that
 // got furthest.
@@ -101,8 +109,9 @@ func (k *Adviser) remedy(w shape.Wish, rq *Request, v *reason.Verdict, candidate
 	}
 	t := &k.d.Snapshot.Templates[w.Template]
 	var all []proposal
+	least := max(0, k.Visits-mostForOne)
 	for _, c := range candidates {
-		if k.Visits <= 0 {
+		if k.Visits <= least {
 			return nil, false
 		}
 		all = append(all, k.propose(c, t, rq, &v.Pools[c.verdict])...)
@@ -119,7 +128,7 @@ func (k *Adviser) remedy(w shape.Wish, rq *Request, v *reason.Verdict, candidate
 		)
 	})
 	for i := range all {
-		if i == mostSimulations || k.Visits <= 0 {
+		if i == mostSimulations || k.Visits <= least {
 			return nil, false
 		}
 		if k.simulate(&all[i]) {

@@ -62,11 +62,28 @@ func (k *Adviser) simulateLimits(p *proposal, pods int) {
 // those are many, and hardly ever all where they were.
 func (k *Adviser) outcomeFor(p *proposal, pods int) simulated {
 	sandbox := k.sandbox(p, pods)
+	k.Visits -= simulationVisits
+	for i := range sandbox.Templates {
+		k.Visits -= valueVisits * values(&sandbox.Templates[i])
+	}
 	run := func() simulated { return run(sandbox, min(podEffort*int64(pods), simulationEffort)) }
 	if k.dependsOnPods(p.template) {
 		return run()
 	}
 	return k.Known.recall(sandbox, run)
+}
+
+// values is how many values the rules between pods of a template name.
+func values(t *snapshot.Template) int {
+	n := 0
+	for _, terms := range [][]snapshot.AffinityTerm{t.Affinity, t.AntiAffinity} {
+		for i := range terms {
+			for _, e := range terms[i].Selector.Expressions {
+				n += 1 + len(e.Values)
+			}
+		}
+	}
+	return n
 }
 
 func run(sandbox *snapshot.Snapshot, effort int64) simulated {

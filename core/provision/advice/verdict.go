@@ -18,25 +18,47 @@ func (k *Adviser) Unplaced() []plan.Unplaced {
 		refused := reason.Reason{Code: reason.PodRefused, Detail: k.d.Snapshot.Pods[p].Refused}
 		out = append(out, plan.Unplaced{Pod: p, Verdict: &reason.Verdict{General: refused}})
 	}
-	for _, wish := range k.d.Refused {
-		v := k.Verdict(wish, reason.Reason{})
-		for _, p := range wish.Pods {
-			out = append(out, plan.Unplaced{Pod: p, Verdict: v})
-		}
-	}
-	for i := range k.a.Set.Shapes {
-		s := &k.a.Set.Shapes[i]
-		if k.a.Left[i] == 0 {
-			continue
-		}
-		pods := s.Pods[len(s.Pods)-k.a.Left[i]:]
-		v := k.Verdict(wishOf(s, pods), k.a.Why[i])
-		for _, p := range pods {
+	for _, ask := range k.inTurn() {
+		v := k.Verdict(ask.wish, ask.hint)
+		for _, p := range ask.wish.Pods {
 			out = append(out, plan.Unplaced{Pod: p, Verdict: v})
 		}
 	}
 	slices.SortFunc(out, func(x, y plan.Unplaced) int { return cmp.Compare(x.Pod, y.Pod) })
 	return out
+}
+
+// ask is a wish without a place, and what the packing met.
+type ask struct {
+	wish shape.Wish
+	hint reason.Reason
+}
+
+// inTurn lists the wishes without a place, of each namespace one before the next of any: a namespace with
+// many wishes that are hard to advise on leaves the others their share of the search for remedies.
+func (k *Adviser) inTurn() []ask {
+	var out []ask
+	for _, wish := range k.d.Refused {
+		out = append(out, ask{wish: wish})
+	}
+	for i := range k.a.Set.Shapes {
+		if s := &k.a.Set.Shapes[i]; k.a.Left[i] > 0 {
+			out = append(out, ask{wishOf(s, s.Pods[len(s.Pods)-k.a.Left[i]:]), k.a.Why[i]})
+		}
+	}
+	turns, before := make([]int, len(out)), map[string]int{}
+	order := make([]int, len(out))
+	for i := range out {
+		namespace := k.d.Snapshot.Templates[out[i].wish.Template].Namespace
+		order[i], turns[i] = i, before[namespace]
+		before[namespace]++
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(turns[i], turns[j]) })
+	sorted := make([]ask, len(out))
+	for at, i := range order {
+		sorted[at] = out[i]
+	}
+	return sorted
 }
 
 func wishOf(s *shape.Shape, pods []snapshot.PodIndex) shape.Wish {
