@@ -2,6 +2,7 @@ package arch
 
 import (
 	"os"
+	"slices"
 	"testing"
 	"testing/fstest"
 )
@@ -17,17 +18,21 @@ func TestPagesLeadSomewhereAndNameTheirSubjects(t *testing.T) {
 
 func TestDeadLinksAreFound(t *testing.T) {
 	t.Parallel()
-	page := "[there](docs/a.md), [a folder](docs), [a heading](#x), [there too](docs/a.md#x), [elsewhere](https://example.com/x)\n" +
-		"`[code](nowhere)` and [gone](docs/b.md)\n"
+	page := "[there](docs/a.md), [a folder](docs), [a heading](#x), [there too](docs/a.md#with-tenon-plan-twice), [elsewhere](https://example.com/x)\n" +
+		"`[code](nowhere)` and [gone](docs/b.md)\n# X\n[no heading](#y)\n[nor there](docs/a.md#x)\n[the second](docs/a.md#again-1)\n"
 	found, err := Pages(fstest.MapFS{
 		"README.md": {Data: []byte(page)},
-		"docs/a.md": {Data: []byte("[up](../README.md) [lost](README.md)")},
+		"docs/a.md": {Data: []byte("[up](../README.md) [lost](README.md)\n## With `tenon plan`, twice\n## Again\n```\n# x\n```\n### Again\n")},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(found) != 2 || found[0].At != "README.md:2" || found[1].At != "docs/a.md:1" {
-		t.Errorf("violations: %v", found)
+	var at []string
+	for _, v := range found {
+		at = append(at, v.At)
+	}
+	if want := []string{"README.md:2", "README.md:4", "README.md:5", "docs/a.md:1"}; !slices.Equal(at, want) {
+		t.Errorf("violations %v, want them at %v", found, want)
 	}
 }
 
