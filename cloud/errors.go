@@ -76,9 +76,8 @@ func (e *ClassNotReady) Error() string {
 // Unwrap is the cause.
 func (e *ClassNotReady) Unwrap() error { return e.Err }
 
-// Rejected: the cloud refuses this purchase for a reason that people have to see, and
-// often to mend: put Reason and Message on the claim, and try again with less and less
-// haste. Nothing was bought.
+// Rejected: the cloud refuses this purchase for a reason that a user often has to correct: put Reason and
+// Message on the claim, and try again after growing pauses. Nothing was bought.
 type Rejected struct {
 	Reason  string // for a condition, see ValidReason: "Unauthorized"
 	Message string // a sentence for people

@@ -308,6 +308,6 @@ func (s *Sim) Untag(providerID string, tag memory.Tag) {
 	s.Cloud.Untag(providerID, tag)
 }
 
-// Meddle is told of a claim or a node whose finalizers a user takes off: what becomes of it is
-// not the product's doing.
+// Meddle gets a claim or a node whose finalizers a user removes: the product is not responsible for what
+// follows.
 func (s *Sim) Meddle(name string) { s.meddled[name] = true }

@@ -37,8 +37,8 @@ type Options struct {
 	Observe Observer
 }
 
-// Observer is told what metrics and events are made from. Any of it may be nil, and none
-// of it may block.
+// Observer gets what metrics and events are made from. Each of its functions may be nil, and none may
+// block.
 type Observer struct {
 	// LaunchFailed: one way of a launch did not lead to an instance.
 	LaunchFailed func(zone, zoneID, capacityType, reason string)
@@ -66,7 +66,7 @@ type Provider struct {
 	spotMargin float64
 	launcher   *launch.Launcher
 	recent     *api.Cache[string, instance.Instance] // by provider ID
-	// inspected are glances that hold longer, for who looks for drift.
+	// inspected are glances that hold longer, for drift.
 	inspected *api.Cache[string, instance.Instance]
 	// ending are instances whose end EC2 has begun a moment ago.
 	ending *api.Cache[string, struct{}]

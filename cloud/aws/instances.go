@@ -14,14 +14,14 @@ import (
 	"tenon/cloud/aws/instance"
 )
 
-// How soon EC2 is told again to end an instance that it does not show: one whose end it has begun, and one
-// that it does not know yet.
+// How soon EC2 is asked again to end an instance that it does not show: one that it is ending already, and
+// one that it does not know yet.
 const (
 	endAgain   = 15 * time.Second
 	knownAgain = 5 * time.Second
 )
 
-// pause is how long callers wait who were told that there are too many calls.
+// pause is how long a throttled caller waits.
 const pause = time.Second
 
 // Create implements cloud.Instances.

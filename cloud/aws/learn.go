@@ -46,7 +46,7 @@ func (p *Provider) Label(ctx context.Context, providerID string, tags map[string
 	if err := p.tag(ctx, m, missing); err != nil {
 		return err
 	}
-	// What it has now is known without another look.
+	// Its present tags are known without another call.
 	known := maps.Clone(m.Tags)
 	maps.Copy(known, missing)
 	m.Tags = known

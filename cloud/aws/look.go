@@ -14,15 +14,14 @@ type lastList struct {
 	at time.Time
 }
 
-// roundEvery is how soon all machines may be looked at again. Nodes that join in a burst are asked
-// about one after the other; who is not among those that were seen is looked at alone.
+// roundEvery is how soon all machines may be looked at again. Nodes that join in a burst are asked about
+// one after the other; a machine that the last look did not show is looked up alone.
 const roundEvery = 5 * time.Second
 
-// inspectedFor is how old what is known of a machine may be to compare it with its class. Image and
-// subnet of a machine never change, and its groups only by hand; claims are compared every five
-// minutes, each at its own time, and if every comparison wanted to see the machine anew a quiet cluster
-// would list all its machines four times a minute. Garbage collection lists them every two minutes
-// anyway, and that will do.
+// inspectedFor is how old what is known of a machine may be to compare it with its class. Image and subnet
+// of a machine never change, and its groups only by hand; claims are compared every five minutes, each at
+// its own time, and if every comparison looked the machine up, a quiet cluster would list all its machines
+// four times a minute. Garbage collection lists them every two minutes anyway, which suffices.
 const inspectedFor = 150 * time.Second
 
 // inspect is a machine as it was some time ago at most. Of one that has just been launched EC2 may

@@ -163,7 +163,7 @@ func catalogueIsStable(t *lawRun) {
 	}
 	bought := t.create(t.claim(onDemand()))
 	t.Exhaust(bought.Offer)
-	// What comes of it is another law's business.
+	// Another law checks the result.
 	_, _ = t.Provider.Create(t.ctx, t.claim(only(bought.Offer)...))
 	if third := t.catalog(); t.catalog() != third {
 		t.errorf("two looks at an unchanged catalogue give two catalogues after a shortage")

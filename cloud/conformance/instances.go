@@ -64,8 +64,8 @@ func getAgrees(t *lawRun) {
 	}
 }
 
-// same compares what does not change while an instance lives. Create knows what is
-// expected of the node from the claim; who looks at the machine may not.
+// same compares what does not change while an instance lives. Create knows from the claim what to expect of
+// the node; a look at the machine may not.
 func same(a, b cloud.Instance) bool {
 	return a.ProviderID == b.ProviderID && a.ClaimUID == b.ClaimUID && a.ClaimName == b.ClaimName &&
 		a.Pool == b.Pool && a.Class == b.Class && a.Offer == b.Offer && a.ImageID == b.ImageID && a.Launched.Equal(b.Launched)

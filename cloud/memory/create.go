@@ -76,9 +76,9 @@ func (c *Cloud) redeem(token string, now time.Time) (i cloud.Instance, used bool
 	return i, true, nil
 }
 
-// buy takes the first candidate that is in stock. It says what it tried in vain, and gives
-// nothing when there was nothing. The token is looked up again under the lock that guards
-// the purchase, or two calls at the same time would both buy.
+// buy takes the first candidate that is in stock. It returns the candidates that were out of stock, and
+// nothing bought if none was in stock. The token is looked up again under the lock that guards the
+// purchase, or two calls at the same time would both buy.
 func (c *Cloud) buy(claim *cloud.Claim, class Class, candidates []cloud.Candidate) (*cloud.Instance, []cloud.Offer, error) {
 	now := c.options.Clock.Now()
 	c.mu.Lock()

@@ -69,7 +69,7 @@ type Chance struct {
 	Rates Rates
 }
 
-// retryAfter is what a throttled caller is told.
+// retryAfter is the pause that a throttled caller gets.
 const retryAfter = time.Second
 
 // Trouble is for Options.Trouble.

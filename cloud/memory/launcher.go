@@ -2,9 +2,9 @@ package memory
 
 import "sync"
 
-// Launcher plays machines: the lab's simulated kubelets, or a simulation. It is told of
-// every machine in the order of what happens to it, soon after it happened, by one
-// goroutine at a time, and may call the cloud and its providers.
+// Launcher simulates machines, for the lab's simulated kubelets or a simulation. One goroutine at a time
+// calls it with the events of every machine, in order and soon after they happened. It may call the cloud
+// and its providers.
 type Launcher interface {
 	// Launch starts a machine, which joins at its time.
 	Launch(Machine)

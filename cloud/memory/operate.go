@@ -62,8 +62,8 @@ func (c *Cloud) kill(providerID string, now time.Time) bool {
 	return true
 }
 
-// Interrupt takes a machine back after a while, as clouds do with spot instances. It says
-// whether there was one that stays until then. Sending the notice is the owner's business.
+// Interrupt takes a machine back after a while, as clouds do with spot instances. It says whether there was
+// one that stays until then. The caller sends the notice.
 func (c *Cloud) Interrupt(providerID string, after time.Duration) bool {
 	now := c.options.Clock.Now()
 	c.mu.Lock()

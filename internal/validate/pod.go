@@ -177,8 +177,8 @@ func (c *checker) labels() []string {
 	return order.Keys(keys)
 }
 
-// checkPlaces plans for the pods, and finds those that have no place. It leaves out objects with other
-// findings, because a plan with them would be misleading.
+// checkPlaces plans for the pods, and finds those that have no place. It leaves out pods whose problem
+// another finding names already.
 func (c *checker) checkPlaces() {
 	if len(c.objects.NodePools) == 0 {
 		return

@@ -92,7 +92,7 @@ func ending(ctx context.Context, err error) error {
 	return err
 }
 
-// foreignScale is the number of pods that is no business of the demo.
+// foreignScale is a number of pods that the demo did not set.
 const foreignScale int32 = -1
 
 // errTaken says that the workload was scaled by another program or user.

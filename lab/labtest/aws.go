@@ -116,7 +116,7 @@ func (a AWS) ask(t testing.TB, method, path, body string, into any) {
 	}
 }
 
-// try does not use the context of the test: what a test caused is mended after it.
+// try does not use the context of the test: it cleans up after the test.
 func (a AWS) try(method, path, body string, into any) error {
 	request, err := http.NewRequest(method, a.url+path, strings.NewReader(body))
 	if err != nil {

@@ -237,7 +237,7 @@ func target(pod *corev1.Pod) string {
 	return required.NodeSelectorTerms[0].MatchFields[0].Values[0]
 }
 
-// runsOn reports whether a daemon belongs on a node; room is the scheduler's business.
+// runsOn reports whether a daemon belongs on a node; the scheduler checks the room.
 func runsOn(pod *corev1.Pod, node *corev1.Node) bool {
 	match, err := nodeaffinity.GetRequiredNodeAffinity(pod).Match(node)
 	return err == nil && match && !slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool {

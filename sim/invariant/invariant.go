@@ -69,8 +69,8 @@ type Watch struct {
 	Several func() bool
 	// Price is what an offering costs an hour. With nil no price is known.
 	Price func(cloud.Offer) model.Money
-	// Meddled says that a user took the finalizers off a node or a claim: what becomes of it
-	// is not the product's doing. Nil is never.
+	// Meddled says that a user removed the finalizers of a node or a claim: the product is not responsible
+	// for what follows. Nil means never.
 	Meddled func(name string) bool
 	// Recent are the events that people have seen lately: at rest each pod that waits has its
 	// reason among them. Nil is none.

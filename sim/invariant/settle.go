@@ -29,8 +29,8 @@ const (
 	MovedOnce = "no pod is moved twice while nothing else changes"
 )
 
-// still is how long the world has to have stood still before decisions have to last: caches
-// are no further behind, and workloads are what their users asked for.
+// still is how long nothing must have changed before decisions have to last: by then caches have caught up,
+// and workloads are what their users asked for.
 const still = time.Minute
 
 // settles is how long decisions may go on after a change until nothing is left to be decided:

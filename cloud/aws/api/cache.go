@@ -8,9 +8,9 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Cache remembers answers by key for a while, so that AWS is asked once for what many want to know.
-// Several callers who want the same at the same time wait for one call. Errors are never remembered.
-// What is remembered is shared by all callers, who must not change it. It may be used by many goroutines.
+// Cache remembers answers by key for a while, so that many callers need one call of AWS. Callers that ask
+// for the same at the same time wait for one call. Errors are never remembered. All callers share the
+// answers and must not change them. It may be used by many goroutines.
 type Cache[K comparable, V any] struct {
 	clock clock.PassiveClock
 	ttl   time.Duration

@@ -51,8 +51,8 @@ type Options struct {
 	Limiter *Limiter
 	// ReadOnly refuses every call that would change something.
 	ReadOnly bool
-	// Observe is told of every call and every attempt when it has ended; it must not block.
-	// Clock tells how long that took.
+	// Observe gets every call and every attempt when it has ended; it must not block. Clock measures how
+	// long they took.
 	Observe func(Call)
 	Clock   clock.PassiveClock
 }

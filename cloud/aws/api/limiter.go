@@ -30,7 +30,7 @@ func NewLimiter(c clock.Clock) *Limiter {
 	return &Limiter{clock: c, queues: map[string]*queue{}}
 }
 
-// queue is one operation: what is known of its limit, and who waits for it.
+// queue is one operation: what is known of its limit, and the calls that wait for it.
 type queue struct {
 	rate    rate
 	waiting []*call // most important first

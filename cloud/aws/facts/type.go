@@ -1,6 +1,6 @@
 package facts
 
-// Quantity is a count or a size. What no source tells is Unknown, which is not zero.
+// Quantity is a count or a size. A value without a source is Unknown, which is not zero.
 type Quantity int64
 
 // Unknown is a quantity that is not known.

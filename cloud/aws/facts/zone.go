@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Zone is an availability zone. In the oldest regions AWS gives each account its own
-// mapping of names to IDs; the mapping here is a common one, for want of a better.
+// Zone is an availability zone. In the oldest regions AWS gives each account its own mapping of names to
+// IDs; the mapping here is a common one, because none holds for all.
 type Zone struct {
 	Name string
 	ID   string // empty when not known

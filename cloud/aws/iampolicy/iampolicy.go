@@ -118,7 +118,7 @@ func (o Options) lifecycle() []Statement {
 			where("StringEquals", resourceTag+o.owned(), "owned").where("StringLike", resourceTag+tagPool, "*").
 			where("StringEqualsIfExists", requestTag+tagCluster, o.Cluster).
 			where("ForAllValues:StringEquals", "aws:TagKeys", []string{tagCluster, "karpenter.sh/nodeclaim", "Name"}),
-		// What was removed is put back, on what still says that it is this cluster's.
+		// Removed tags are put back on resources that still have the tag of this cluster.
 		allow("AllowScopedResourceTagRepair", o.ec2("instance")...).
 			to("ec2:CreateTags").
 			where("StringEquals", resourceTag+o.owned(), "owned").where("StringEquals", resourceTag+tagCluster, o.Cluster).

@@ -46,7 +46,7 @@ type Options struct {
 	ReservedCapacity bool
 	// Idle and Longest say how long calls are collected; zero is the usual.
 	Idle, Longest time.Duration
-	// Observe is told of batches, by the name of the batcher. It may be nil.
+	// Observe gets the batches, by the name of the batcher. It may be nil.
 	Observe func(batcher string, size int, waited time.Duration)
 }
 

@@ -1,8 +1,8 @@
 // Package instanceevents reads what AWS announces about instances: the messages of the
 // interruption queue, and the status checks of EC2.
 //
-// It says what is announced and of which instances. What is done about it, and whose the
-// instances are, is decided elsewhere.
+// It says what is announced, and of which instances. Its callers decide what to do, and whether the
+// instances are theirs.
 package instanceevents
 
 import (

@@ -90,7 +90,7 @@ func (k *Profiles) ensure(ctx context.Context, class *awsv1.EC2NodeClass, role, 
 	}
 	name := k.nameFor(class, role)
 	if err := k.create(ctx, class, name, role); err != nil {
-		// What was made halfway is of no use. If it cannot be removed now, the clean-up will.
+		// An incomplete profile is of no use. If it cannot be removed now, garbage collection removes it.
 		return "", errors.Join(err, k.Remove(ctx, name))
 	}
 	k.roles.Put(name, role)

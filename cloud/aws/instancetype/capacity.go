@@ -70,10 +70,10 @@ func (b *builder) pods(t *facts.Type) int64 {
 	return pods
 }
 
-// interfacePods is how many pods can have an address of their own: every interface of
-// the default card keeps one of its addresses for itself, and two pods on the host's
-// network need none. No interface, no pods. Prefix delegation and custom networking do
-// not count here: who uses them says maxPods or reserves interfaces.
+// interfacePods is how many pods can have an address of their own: every interface of the default card
+// keeps one of its addresses for itself, and two pods on the host's network need none. No interface, no
+// pods. Prefix delegation and custom networking do not count here: users of them set maxPods or reserve
+// interfaces.
 func (b *builder) interfacePods(t *facts.Type, reserved int64) int64 {
 	interfaces, addresses := interfaceLimits(t)
 	left := interfaces - reserved - b.Class.efaOnly(onFirstCard)

@@ -10,9 +10,9 @@ import (
 	"tenon/cloud/aws/facts"
 )
 
-// ForClass is p for the nodes of a class: with what its spec says and, once subnets have
-// been discovered, in their zones alone. The placement group and the reservations of a
-// class are known to EC2 only; who has asked adds them.
+// ForClass is p for the nodes of a class: with what its spec says and, once subnets have been discovered,
+// in their zones alone. Only EC2 knows the placement group and the reservations of a class; a caller that
+// has asked EC2 adds them.
 func (p Params) ForClass(class *awsv1.EC2NodeClass) (Params, error) {
 	decoded, err := ClassOf(&class.Spec)
 	if err != nil {

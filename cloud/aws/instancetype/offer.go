@@ -11,8 +11,8 @@ import (
 )
 
 // What is paid already is so cheap that it is bought first, and still has an order: of two reservations
-// with room the one of the smaller machine is taken. A price of nothing would make all alike, and would be
-// taken for one that is not known.
+// with room the one of the smaller machine is taken. With a price of zero all would be equal, and would
+// look as if their price were unknown.
 const (
 	reservedDiscount = 100_000
 	reservedMost     = model.Money(500) // less than any machine costs otherwise
@@ -23,9 +23,9 @@ func reservedPrice(onDemand model.Money) model.Money {
 	return min(max((onDemand+reservedDiscount-1)/reservedDiscount, 1), reservedMost)
 }
 
-// offerings are the ways to buy a type: on-demand and spot in every zone of the region,
-// and its reservations. An offer without a price is told, since machines may run that were bought by it,
-// and cannot be had.
+// offerings are the ways to buy a type: on-demand and spot in every zone of the region, and its
+// reservations. An offer without a price is listed, because machines that were bought by it may run, but is
+// not available.
 func (b *builder) offerings(t buyable) []catalog.Offering {
 	perZone := len(t.capacityTypes) * max(len(b.Class.PlacementGroup.partitions()), 1)
 	out := make([]catalog.Offering, 0, len(b.zones)*perZone+len(t.reservations))

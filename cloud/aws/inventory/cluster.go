@@ -23,7 +23,7 @@ import (
 // versionHolds is how long the cluster's version is remembered. (As in Karpenter.)
 const versionHolds = 5 * time.Minute
 
-// answerHolds is how long EKS's answer serves all who ask for a part of it.
+// answerHolds is how long an answer of EKS is used for all its parts.
 const answerHolds = 10 * time.Second
 
 // dnsHolds is how long the address of kube-dns is remembered, also that there is none.
@@ -44,8 +44,8 @@ type ClusterOptions struct {
 	Clock clock.PassiveClock
 }
 
-// Cluster is the cluster that nodes join: its version, its API server's address, the range of its
-// services. What a setting says is taken; the rest is asked for. It may be used by many goroutines.
+// Cluster is the cluster that nodes join: its version, its API server's address, the range of its services.
+// Settings come first; the rest is read from AWS. It may be used by many goroutines.
 type Cluster struct {
 	ClusterOptions
 	versions *api.Cache[string, string]

@@ -37,7 +37,7 @@ type Options struct {
 	ReservedENIs          int64
 	// Shifted tells zones that traffic is led away from; see offering.Sources.
 	Shifted func() (zoneIDs map[string]bool, revision uint64)
-	// TemplateMade is told of launch templates that were created; it may be nil.
+	// TemplateMade gets each launch template that was created; it may be nil.
 	TemplateMade func(launchtemplate.Template)
 }
 

@@ -30,12 +30,12 @@ type LauncherOptions struct {
 	Facts func(context.Context, cloud.ClassRef) (Facts, error)
 	// VisibleWithin is how long EC2 may take to show what was bought.
 	VisibleWithin time.Duration
-	// Failed is told of every way that did not lead to an instance, for metrics; NoSpotRole
-	// of claims that wanted spot capacity which the account may not buy. They may be nil.
+	// Failed gets every override that did not lead to an instance, for metrics. NoSpotRole gets claims for
+	// spot capacity that the account may not buy. Both may be nil.
 	Failed     func(zone, zoneID, capacityType, reason string)
 	NoSpotRole func(cloud.Claim)
-	// Narrow is told of claims that could be spot and are bought on demand, with few types to
-	// choose from. It may be nil.
+	// Narrow gets claims that allow spot and are bought on demand with few types to choose from. It may be
+	// nil.
 	Narrow func(claim cloud.Claim, types int)
 }
 
@@ -136,8 +136,8 @@ func (d *Launcher) create(ctx context.Context, claim *cloud.Claim, r *purchase) 
 	if r.bought != nil {
 		return d.confirm(ctx, r)
 	}
-	// 2. What was sent already is sent again as it was: anything else would be another
-	// request to EC2.
+	// 2. A request that was sent already is repeated unchanged: with any change, EC2 would take it for
+	// another one.
 	if r.pending != nil {
 		return d.send(ctx, claim, r)
 	}

@@ -39,8 +39,8 @@ type Facts struct {
 	Cluster userdata.Cluster
 	// Class is ready.
 	Class *awsv1.EC2NodeClass
-	// Catalog is the class's own. What can be had is said there; prices and capacities
-	// are those of the claim's catalogue, if it has one.
+	// Catalog is the class's own, which says what is available. Prices and capacities are those of the
+	// claim's catalogue, if it has one.
 	Catalog *catalog.Catalog
 	// Group is the placement group of the class; empty if it has none.
 	Group string
@@ -323,8 +323,8 @@ func Tags(claim *cloud.Claim, f Facts) map[string]string {
 	return tags
 }
 
-// claimTags are the instance's own: who looks for what a claim bought finds it by them
-// from the first moment on, also after a crash.
+// claimTags are the tags of the instance itself, set by the purchase: a search for a claim's instance finds
+// it by them at once, even after a crash.
 func claimTags(claim *cloud.Claim, f Facts) map[string]string {
 	tags := Tags(claim, f)
 	tags[awsv1.TagNodeClaim] = claim.Name

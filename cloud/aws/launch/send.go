@@ -25,7 +25,7 @@ import (
 )
 
 const (
-	// pause is how long callers wait who were told that there are too many calls.
+	// pause is how long a throttled caller waits.
 	pause = time.Second
 	// attempts are how often one call is made while EC2 says that there are too many.
 	attempts = 6
@@ -51,7 +51,7 @@ func isTemplateGone(err error) bool {
 	return is
 }
 
-// send makes the call that buys, and reads what comes of it.
+// send makes the call that buys, and reads its answer.
 func (d *Launcher) send(ctx context.Context, claim *cloud.Claim, r *purchase) (cloud.Instance, error) {
 	p := r.pending
 	release, err := d.hold(ctx, p.order)

@@ -51,8 +51,7 @@ type entry struct {
 	used  time.Time
 }
 
-// NewStore keeps the templates of a cluster. made is told of every template that was
-// created; it may be nil.
+// NewStore keeps the templates of a cluster. made gets every template that was created; it may be nil.
 func NewStore(client api.EC2Templates, cluster string, c clock.PassiveClock, made func(Template)) *Store {
 	if made == nil {
 		made = func(Template) {}

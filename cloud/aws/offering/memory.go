@@ -18,9 +18,9 @@ import (
 // memoryKept is how long a figure holds that no node confirms. (As in Karpenter.)
 const memoryKept = 60 * 24 * time.Hour
 
-// Memory is how much memory nodes of a type really had. What a type publishes is more than
-// its nodes see, by an amount that depends on firmware and image; after the first node has been
-// seen no estimate is needed. Encode and Restore let the figures survive a restart. It may be used by many goroutines.
+// Memory is how much memory nodes of a type really had. Nodes see less memory than EC2 publishes for their
+// type, by an amount that depends on firmware and image. After the first node no estimate is needed. Encode
+// and Restore let the figures survive a restart. It may be used by many goroutines.
 type Memory struct {
 	clock clock.PassiveClock
 

@@ -18,7 +18,7 @@ import (
 	"tenon/cloud/aws/network"
 )
 
-// What a listing without anything in it is called. (As in Karpenter.)
+// The names of empty listings. (As in Karpenter.)
 var (
 	ErrNoTypes     = errors.New("no instance types found")
 	ErrNoOfferings = errors.New("no instance types offerings found")

@@ -41,8 +41,8 @@ type ZoneShift struct {
 	Active bool
 }
 
-// Update asks, and tells what has changed, in the order of the zones. What ARC does not
-// tell of any more is over.
+// Update asks ARC, and returns what has changed, in the order of the zones. A shift that ARC does not list
+// any more is over.
 func (w *ShiftedZones) Update(ctx context.Context) ([]ZoneShift, error) {
 	arn, err := w.cluster(ctx)
 	if err != nil {

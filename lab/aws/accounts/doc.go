@@ -1,8 +1,7 @@
-// Package accounts is what accounts own in the emulated AWS: networks, images,
-// launch templates, instances, reservations, roles, queues. It decides what a
-// launch gets, moves instances through their lives on an injected clock, and makes
-// the simulated machines join and leave. How requests and answers are written is
-// no business of this package.
+// Package accounts is what accounts own in the emulated AWS: networks, images, launch templates, instances,
+// reservations, roles, queues. It decides what a launch gets, moves instances through their lives on an
+// injected clock, and makes the simulated machines join and leave. Package ec2 and its neighbours write
+// requests and answers.
 //
 //	World ─▶ Account (roles, profiles) ─▶ Region (everything else)
 //	  │

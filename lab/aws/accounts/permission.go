@@ -92,8 +92,8 @@ func (a *Account) PassRole(name string) []policy.Request {
 	return []policy.Request{{Action: "iam:PassRole", Resource: a.RoleARN(role), Keys: map[string][]string{passedToService: {"ec2.amazonaws.com"}}}}
 }
 
-// Asks is what CreateFleet needs: EC2 launches "on behalf of" its caller, who has to be allowed to run
-// the instances too, to tag them, and to pass their role.
+// Asks is what CreateFleet needs: EC2 launches "on behalf of" its caller, which must also have the
+// permissions to run the instances, to tag them, and to pass their role.
 func (o FleetOrder) Asks(_ string, r *Region) []policy.Request {
 	all := r.OnNew("ec2:CreateFleet", "fleet", tagsFor("fleet", o.TagSpecs))
 	for _, c := range o.Configs {

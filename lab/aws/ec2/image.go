@@ -54,8 +54,8 @@ type deviceItem struct {
 	Goes bool   `xml:"ebs>deleteOnTermination"`
 }
 
-// describeImages shows a deprecated image to its owner, to who names it, and to
-// who asks for deprecated ones (EC2: "Deprecate an AMI").
+// describeImages shows a deprecated image to its owner, to callers that name it, and to
+// callers that ask for deprecated ones (EC2: "Deprecate an AMI").
 func describeImages(r *accounts.Region, in *imagesInput) (*imagesOutput, error) {
 	if err := whole(in.listing, in.IDs, "imagesSet"); err != nil {
 		return nil, err
