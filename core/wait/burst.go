@@ -24,7 +24,7 @@ func burst(s *snapshot.Snapshot, claims []plan.Claim) func(*plan.Claim) plan.Del
 }
 
 // spare has claims for buffers wait while a burst goes on, whose pods may need the same, and for
-// a while after the last ones came to nothing.
+// a while after the last ones failed.
 func spare(s *snapshot.Snapshot) plan.Delay {
 	if d := gathering(s); d.Code != reason.None {
 		return d

@@ -68,7 +68,7 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// Claims for buffers wait for the end of a burst, and when the last ones came to nothing.
+// Claims for buffers wait for the end of a burst, and when the last ones failed.
 func TestSpareClaims(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0).UTC()

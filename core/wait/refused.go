@@ -18,7 +18,7 @@ const (
 	longestPause = time.Minute
 )
 
-// Pause is for how long no claim is made after so many that came to nothing in a row.
+// Pause is for how long no claim is made after so many that failed in a row.
 func Pause(refusals int) time.Duration {
 	if refusals < 2 {
 		return 0 // once may be chance
@@ -35,7 +35,7 @@ func Pause(refusals int) time.Duration {
 // mostHopes is how many refusals in a row a change of what can be bought ends the pause of.
 const mostHopes = 10
 
-// refused has claims wait that are only for pods whose last claims came to nothing; announced pods
+// refused has claims wait that are only for pods whose last claims failed; announced pods
 // come with those that are there. A launch that is refused changes nothing in what is
 // decided, unless the provider's catalogue shows it: without a pause the same claim would be made
 // and refused many times a second.

@@ -16,7 +16,7 @@ import (
 // made after pauses that grow, as for pods.
 type spares struct {
 	claims []string
-	times  int // how many in a row came to nothing
+	times  int // how many in a row failed
 	until  time.Time
 }
 

@@ -47,7 +47,7 @@ func TestABufferIsBoughtForOnce(t *testing.T) {
 	h.expect("general 3")
 }
 
-// When the claims of a buffer come to nothing again and again, the next is made after pauses that
+// When the claims of a buffer fail again and again, the next is made after pauses that
 // grow.
 func TestRefusedBuffersHavePauses(t *testing.T) {
 	t.Parallel()

@@ -26,9 +26,9 @@ type refusals struct {
 type try struct {
 	pod   world.PodRef
 	node  string // on which the pod was, if it is to leave there
-	claim string // empty once it is known to have come to nothing
+	claim string // empty once it is known to have failed
 	stock string // what its pool could buy then
-	times int    // how many in a row came to nothing
+	times int    // how many in a row failed
 	until time.Time
 }
 
@@ -54,7 +54,7 @@ func (r *refusals) note(s *snapshot.Snapshot, outcomes []execute.Outcome) {
 	}
 }
 
-// settle finds out which claims came to nothing, and forgets pods that run or are gone.
+// settle finds out which claims failed, and forgets pods that run or are gone.
 func (r *refusals) settle(w *world.World, now time.Time) {
 	for uid, t := range r.tries {
 		pod, found := w.Pod(t.pod.Namespace, t.pod.Name)
@@ -82,7 +82,7 @@ func stockOf(s *snapshot.Snapshot, pool string) string {
 	return ""
 }
 
-// list is what a snapshot says of those that come to nothing, by UID.
+// list is what a snapshot says of those whose claims fail, by UID.
 func (r *refusals) list(now time.Time) []snapshot.Refused {
 	var out []snapshot.Refused
 	for _, uid := range order.Keys(r.tries) {
@@ -117,7 +117,7 @@ func (l *loop) tellHeld(held []try) {
 		if !found || pod.UID != t.pod.UID {
 			continue
 		}
-		text := fmt.Sprintf("Failed to schedule pod, the last %d nodeclaims for it came to nothing; the next is made at %s, or sooner if other instances are in stock",
+		text := fmt.Sprintf("Failed to schedule pod, the last %d nodeclaims for it failed; the next is made at %s, or sooner if other instances are in stock",
 			t.times, t.until.UTC().Format(time.RFC3339))
 		l.kit.Events.Publish(telemetry.Warning(pod, "FailedScheduling", text, string(pod.UID), "refused").Within(5 * time.Minute).Each())
 	}

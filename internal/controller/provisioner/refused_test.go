@@ -184,7 +184,7 @@ func TestAPoolWhoseNodesNeverJoinPauses(t *testing.T) {
 	h.expect("default 1")
 }
 
-// TestRefusedLaunchesAreTriedMoreAndMoreSlowly: claims that come to nothing one after the other,
+// TestRefusedLaunchesAreTriedMoreAndMoreSlowly: claims that fail one after the other,
 // while what can be bought stays the same, are made again after growing pauses, and the pod says so.
 func TestRefusedLaunchesAreTriedMoreAndMoreSlowly(t *testing.T) {
 	t.Parallel()
@@ -205,7 +205,7 @@ func TestRefusedLaunchesAreTriedMoreAndMoreSlowly(t *testing.T) {
 	if made < 5 || made > 9 {
 		t.Errorf("%d claims in a minute", made)
 	}
-	if events := strings.Join(h.Events(), "\n"); !strings.Contains(events, "nodeclaims for it came to nothing; the next is made at") {
+	if events := strings.Join(h.Events(), "\n"); !strings.Contains(events, "nodeclaims for it failed; the next is made at") {
 		t.Errorf("the pod does not say why it waits:\n%s", events)
 	}
 }
