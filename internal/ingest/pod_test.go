@@ -147,6 +147,7 @@ func TestPodsShareTemplates(t *testing.T) {
 		"replicas":          {labelled("a", "tier", "front") + labelled("b", "tier", "front"), 1},
 		"other labels":      {labelled("a", "tier", "front") + labelled("b", "tier", "back"), 2},
 		"identity labels":   {labelled("a", "statefulset.kubernetes.io/pod-name", "a") + labelled("b", "statefulset.kubernetes.io/pod-name", "b"), 1},
+		"of two zones":      {labelled("a", "topology.kubernetes.io/zone", "a") + labelled("b", "topology.kubernetes.io/zone", "b") + labelled("c", "tier", "front"), 2},
 		"of several runs":   {podNamed("a", owned("batch/v1", "Job", "j1")+"labels: {job-name: j1}\n", container) + podNamed("b", owned("batch/v1", "Job", "j2")+"labels: {job-name: j2}\n", container), 2},
 		"written otherwise": {podWith("containers: [{name: c, resources: {requests: {cpu: '0.1'}}}]\n") + podNamed("q", "", container), 1},
 		"other images":      {podWith("containers: [{name: c, image: one}]\n") + podNamed("q", "", "containers: [{name: c, image: two}]\n"), 1},

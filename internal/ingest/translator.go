@@ -74,7 +74,9 @@ func (t *Translator) Restart() {
 
 // identityLabels tell pods of one workload apart, or one run or revision of it from the
 // next. Nearly no selector looks at them, and as part of a template they would give every
-// replica one of its own. They are left out until a selector mentions them.
+// replica one of its own. They are left out until a selector mentions them. The last two say where a
+// pod runs: since Kubernetes 1.35 the API server copies them from the node when a pod is bound, and a pod
+// that moves does not keep them.
 var identityLabels = map[string]bool{
 	"apps.kubernetes.io/pod-index":             true,
 	"statefulset.kubernetes.io/pod-name":       true,
@@ -86,6 +88,8 @@ var identityLabels = map[string]bool{
 	"controller-revision-hash":                 true,
 	"pod-template-generation":                  true,
 	"pod-template-hash":                        true,
+	corev1.LabelTopologyZone:                   true,
+	corev1.LabelTopologyRegion:                 true,
 }
 
 func (t *Translator) hidden(name string) bool {
