@@ -43,7 +43,6 @@ type placedPod struct {
 	key
 	shape snapshot.TemplateIndex
 	since time.Time
-	late  bool // the node was open when the place was found
 }
 
 func newLedger() ledger {
@@ -240,7 +239,7 @@ func (w *World) commit(claim string, pods []PodRef) {
 // placedPod gives a pod a place.
 func (w *World) givePlace(claim string, pod types.UID, k key, shape snapshot.TemplateIndex) {
 	late := isOpen(w.nodes.nodeFor(claim))
-	w.ledger.place(claim, pod, placedPod{key: k, shape: shape, since: w.clock.Now(), late: late})
+	w.ledger.place(claim, pod, placedPod{key: k, shape: shape, since: w.clock.Now()})
 	w.pods.dirty[k] = struct{}{}
 	if late || w.ledger.nominations[pod] != nil {
 		w.recheckNomination(pod, k)

@@ -135,7 +135,7 @@ func (w *World) Corrections() []Nomination {
 		switch {
 		case !isOpen(node): // the pod has no place, or is nominated when its node opens
 			out = w.withdraw(out, uid, k)
-		case w.ledger.byClaim[claim][uid].late || w.ledger.contended():
+		case w.ledger.contended():
 			out = w.nominate(out, uid, k, node.Name)
 		}
 	}
