@@ -22,7 +22,9 @@ func (r *Region) begin(i *Instance) {
 	r.world.after(r.world.config.Pace.Pending, func() {
 		if i.State == Pending {
 			r.enter(i, Running)
-			r.boot(i)
+			if i.member == nil || !i.member.warm {
+				r.boot(i)
+			}
 		}
 	})
 }

@@ -157,7 +157,7 @@ type NodeGroupIssue struct {
 	Resources []string `json:"resourceIds"`
 }
 
-// Status is the state of a node group, with what is wrong.
+// NodeGroupStatus is the state of a node group, with what is wrong.
 func (r *Region) NodeGroupStatus(g *NodeGroup) (string, []NodeGroupIssue) {
 	issues := r.nodeGroupIssues(g)
 	served := 0

@@ -86,6 +86,10 @@ type ScalingGroup struct {
 	Members    []*Member
 	Activities []*Activity // the newest first
 	Suspended  []SuspendedProcess
+	Hooks      []Hook     // in the order of names
+	Refreshes  []*Refresh // the newest first
+	Warm       *WarmPool
+	Prepared   []*Member // of the warm pool
 
 	change  string    // why the desired capacity is what it is, until that has been told
 	retry   time.Time // before it no launch is tried: the last one failed
@@ -255,11 +259,14 @@ func (r *Region) DeleteScalingGroup(name string, force bool) error {
 	switch {
 	case err != nil:
 		return err
-	case len(g.Members) > 0 && !force:
+	case len(g.Members)+len(g.Prepared) > 0 && !force:
 		return wire.Errorf("ResourceInUse", "You cannot delete an AutoScalingGroup while there are instances or pending Spot instance request(s) still in the group.")
 	}
 	zero := 0
 	g.Status, g.Spec.Min, g.Spec.Desired = deleteInProgress, &zero, &zero
+	for _, m := range slices.Clone(g.Prepared) {
+		r.discard(m)
+	}
 	for _, m := range slices.Clone(g.Members) {
 		r.dismiss(g, m, r.at("instance %s was taken out of service in response to a user request to delete the group.", m.Instance.ID))
 	}

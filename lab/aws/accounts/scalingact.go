@@ -30,6 +30,8 @@ func (r *Region) tend(g *ScalingGroup) {
 		g.change = ""
 		r.rebalance(g)
 	}
+	r.proceed(g)
+	r.prepare(g)
 }
 
 // checkHealth looks at instances as EC2's health checks do: they run, and their status checks pass.
@@ -74,6 +76,9 @@ func (r *Region) grow(g *ScalingGroup) {
 	cause := r.cause(g, r.at("an instance was started in response to a difference between desired and actual capacity, increasing the capacity from %d to %d.", have, want))
 	open := slices.Clone(g.Spec.Zones)
 	for g.capacity() < want && len(open) > 0 {
+		if r.takeWarm(g, cause) {
+			continue
+		}
 		zone := r.emptiest(g, open)
 		if m := r.launchMember(g, zone, cause); m != nil {
 			continue
@@ -211,7 +216,7 @@ func (m *Member) version() int {
 // rebalance launches in the emptiest zone when another has two more. When the instance is in service, the group
 // has one too many, and ends one in the fullest zone.
 func (r *Region) rebalance(g *ScalingGroup) {
-	if g.suspends(processRebalance) || g.suspends(processLaunch) || g.suspends(processTerminate) || g.retry.After(r.Now()) {
+	if g.refresh() != nil || g.suspends(processRebalance) || g.suspends(processLaunch) || g.suspends(processTerminate) || g.retry.After(r.Now()) {
 		return
 	}
 	for _, m := range g.Members {

@@ -3,6 +3,7 @@ package accounts
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"tenon/lab/aws/wire"
 )
@@ -21,6 +22,7 @@ const (
 	memberPending     = "Pending"
 	memberInService   = "InService"
 	memberTerminating = "Terminating"
+	waiting           = ":Wait"
 )
 
 // Member is an instance of a group.
@@ -36,13 +38,13 @@ type Member struct {
 
 	beginning, ending *Activity
 	extra             bool // until it is in service it does not count: it comes before another goes
+	warm              bool // it is of the warm pool
+	waits             []*hookWait
 }
 
 // arriving is before the member serves, leaving when it is on its way out.
-func (m *Member) arriving() bool {
-	return m.State == memberPending
-}
-func (m *Member) leaving() bool { return m.State == memberTerminating }
+func (m *Member) arriving() bool { return strings.HasPrefix(m.State, memberPending) }
+func (m *Member) leaving() bool  { return strings.HasPrefix(m.State, memberTerminating) }
 
 // counts is what of the desired capacity the member fills.
 func (m *Member) counts() int {
@@ -72,7 +74,7 @@ func (m *Member) Health() string {
 func (r *Region) GroupMembers(ids []string) []*Member {
 	var found []*Member
 	for _, g := range r.scaling {
-		for _, m := range g.Members {
+		for _, m := range slices.Concat(g.Members, g.Prepared) {
 			if len(ids) == 0 || slices.Contains(ids, m.Instance.ID) {
 				found = append(found, m)
 			}
@@ -92,11 +94,15 @@ func (r *Region) GroupMember(id string) (*Member, error) {
 // followMember keeps a member's state in step with its instance's.
 func (r *Region) followMember(m *Member) {
 	switch s := m.Instance.State; {
+	case m.warm:
+		r.warmUp(m)
 	case m.leaving() && s == Terminated:
 		r.gone(m)
 	case m.leaving():
-	case m.arriving() && s == Running:
-		r.serve(m)
+	case m.State == memberPending && s == Running:
+		if !r.hold(m, launching, memberPending+waiting, m.beginning) {
+			r.serve(m)
+		}
 	case s != Pending && s != Running:
 		r.world.after(r.world.config.Pace.HealthCheck, func() { r.tend(m.Group) })
 	}
@@ -117,11 +123,13 @@ func (r *Region) dismiss(g *ScalingGroup, m *Member, cause string) *Activity {
 	if m.arriving() {
 		r.conclude(g, m.beginning, activityCancelled, "The instance was terminated before it was in service.")
 	}
-	m.State = memberTerminating
+	m.State, m.waits = memberTerminating, nil
 	m.ending = r.note(g, Activity{
 		Description: "Terminating EC2 instance: " + m.Instance.ID, Cause: cause, Details: detailsOf(m.Instance.Subnet), Status: activityInProgress,
 	})
-	r.finish(m)
+	if m.Instance.State != Running || !r.hold(m, terminating, memberTerminating+waiting, m.ending) {
+		r.finish(m)
+	}
 	return m.ending
 }
 
@@ -137,7 +145,7 @@ func (r *Region) finish(m *Member) {
 // gone takes a member whose instance has ended out of its group.
 func (r *Region) gone(m *Member) {
 	g := m.Group
-	m.Instance.member = nil
+	m.Instance.member, m.waits = nil, nil
 	r.conclude(g, m.ending, activitySuccessful, "")
 	g.Members = slices.DeleteFunc(g.Members, func(other *Member) bool { return other == m })
 	r.dissolve(g)
@@ -157,6 +165,8 @@ func (r *Region) EndMember(id string, decrement bool) (*Activity, error) {
 	}
 	g, cause := m.Group, r.at("instance %s was taken out of service in response to a user request.", id)
 	switch {
+	case m.warm:
+		return r.discard(m), nil
 	case m.leaving():
 		return nil, wire.Errorf("ScalingActivityInProgress", "Scaling activity %s is in progress and blocks this action: instance %s is being terminated", m.ending.ID, id)
 	case decrement:

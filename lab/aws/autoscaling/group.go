@@ -13,12 +13,20 @@ type name struct {
 type createGroupInput struct {
 	name
 	accounts.GroupSpec
-	Tags []tagItem
+	Tags  []tagItem
+	Hooks []accounts.Hook `query:"LifecycleHookSpecificationList"`
 }
 
 func createGroup(r *accounts.Region, in *createGroupInput) (*done, error) {
-	_, err := r.CreateScalingGroup(in.Name, in.GroupSpec, groupTags(in.Tags))
-	return nothing(err)
+	if _, err := r.CreateScalingGroup(in.Name, in.GroupSpec, groupTags(in.Tags)); err != nil {
+		return nil, err
+	}
+	for _, h := range in.Hooks {
+		if err := r.PutHook(in.Name, h); err != nil {
+			return nil, err
+		}
+	}
+	return &done{}, nil
 }
 
 type updateGroupInput struct {
@@ -83,6 +91,8 @@ type groupItem struct {
 	Instances []memberItem                `xml:"Instances>member"`
 	Suspended []accounts.SuspendedProcess `xml:"SuspendedProcesses>member"`
 	Tags      []tagItem                   `xml:"Tags>member"`
+	Warm      *accounts.WarmPool          `xml:"WarmPoolConfiguration"`
+	WarmSize  int                         `xml:"WarmPoolSize"`
 }
 
 func groups(r *accounts.Region, in *groupsInput) (*groupsOutput, error) {
@@ -112,6 +122,7 @@ func groups(r *accounts.Region, in *groupsInput) (*groupsOutput, error) {
 func itemOfGroup(r *accounts.Region, g *accounts.ScalingGroup) groupItem {
 	item := groupItem{
 		Name: g.Name, ARN: r.GroupARN(g), Created: stamp(g.Created), Status: g.Status, GroupSpec: r.Told(g.Spec), Suspended: g.Suspended, Tags: tagsOf(g),
+		Warm: g.Warm, WarmSize: len(g.Prepared),
 	}
 	for _, m := range g.Members {
 		item.Instances = append(item.Instances, itemOfMember(m))
