@@ -176,7 +176,7 @@ func (p *Provider) end(ctx context.Context, m instance.Instance) error {
 	err := p.Instances.End(ctx, m.ID)
 	p.forget(m.ProviderID())
 	if err == nil || errors.Is(err, instance.ErrGone) {
-		p.seen.Strike(m.ProviderID())
+		p.seen.Remove(m.ProviderID())
 		if errors.Is(err, instance.ErrEnded) {
 			p.launcher.Ended(m.ProviderID())
 			return &cloud.NotFound{ProviderID: m.ProviderID()}

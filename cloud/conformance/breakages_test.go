@@ -27,7 +27,7 @@ type breakage struct {
 }
 
 func breakages() []breakage {
-	return slices.Concat(badDescriptions(), badCatalogues(), badRules(), badPurchases(), badTokens(), badShortages(), badLists(), badManners())
+	return slices.Concat(badDescriptions(), badCatalogues(), badRules(), badPurchases(), badTokens(), badShortages(), badLists(), badBehaviour())
 }
 
 func badDescriptions() []breakage {
@@ -59,7 +59,7 @@ func badDescriptions() []breakage {
 	}
 }
 
-func badManners() []breakage {
+func badBehaviour() []breakage {
 	const drift, ends, hands = "drift is a reason or nothing", "a call whose context has ended does nothing", "values change hands"
 	says := func(reason cloud.DriftReason) func(*bench, *broken) {
 		return func(_ *bench, near *broken) {

@@ -34,7 +34,7 @@ func (p *Provider) create(claim *cloud.Claim) (cloud.Instance, error) {
 	if offers == nil {
 		offers = class.Catalog
 	}
-	left, missing := p.sift(cloud.Suitable(claim, offers))
+	left, missing := p.split(cloud.Suitable(claim, offers))
 	if short := cloud.Shortfalls(claim, left); len(short) > 0 && !claim.BestEffortMinimum {
 		return cloud.Instance{}, &cloud.NoCapacity{Offers: names(missing), Err: fmt.Errorf("%v", short)}
 	}

@@ -14,15 +14,15 @@ import (
 	"tenon/core/requirement"
 )
 
-// player writes down what it is told.
-type player struct {
+// recorder writes down what it is told.
+type recorder struct {
 	mu   sync.Mutex
 	told []string
 	seen []memory.Machine
 	also func(memory.Machine)
 }
 
-func (p *player) Launch(m memory.Machine) {
+func (p *recorder) Launch(m memory.Machine) {
 	p.mu.Lock()
 	p.told = append(p.told, "launch "+m.Instance.ClaimUID)
 	p.seen = append(p.seen, m)
@@ -32,14 +32,14 @@ func (p *player) Launch(m memory.Machine) {
 	}
 }
 
-func (p *player) Terminate(id string) {
+func (p *recorder) Terminate(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	i := slices.IndexFunc(p.seen, func(m memory.Machine) bool { return m.Instance.ProviderID == id })
 	p.told = append(p.told, "terminate "+p.seen[i].Instance.ClaimUID)
 }
 
-func (p *player) check(t *testing.T, want ...string) {
+func (p *recorder) check(t *testing.T, want ...string) {
 	t.Helper()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -50,7 +50,7 @@ func (p *player) check(t *testing.T, want ...string) {
 
 func TestLauncherPlaysMachines(t *testing.T) {
 	t.Parallel()
-	plays := &player{}
+	plays := &recorder{}
 	lives := func(string) (time.Duration, bool) { return time.Hour, true }
 	clock, far, near := world(memory.Options{Launcher: plays, Boot: time.Minute, Stop: time.Minute, Lifetime: lives})
 	c := claim("a", onDemand()...)
@@ -105,7 +105,7 @@ func TestLauncherPlaysMachines(t *testing.T) {
 // meanwhile is told afterwards.
 func TestLauncherMayCallTheCloud(t *testing.T) {
 	t.Parallel()
-	plays := &player{}
+	plays := &recorder{}
 	_, far, near := world(memory.Options{Launcher: plays})
 	plays.also = func(m memory.Machine) {
 		if m.Instance.ClaimUID == "a" {

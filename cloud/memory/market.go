@@ -123,9 +123,9 @@ func (p *Provider) forget() {
 	}
 }
 
-// sift parts candidates into those that may be had and those that are known to be
+// split parts candidates into those that may be had and those that are known to be
 // missing. Reservations are asked for either way: the cloud knows best what they hold.
-func (p *Provider) sift(suitable []cloud.Candidate) (left []cloud.Candidate, missing []cloud.Offer) {
+func (p *Provider) split(suitable []cloud.Candidate) (left []cloud.Candidate, missing []cloud.Offer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.forget()

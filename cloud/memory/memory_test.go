@@ -102,7 +102,7 @@ func TestStateGoesOnElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plays := &player{}
+	plays := &recorder{}
 	options.Launcher = plays
 	if err := json.Unmarshal(file, &options.State); err != nil {
 		t.Fatal(err)

@@ -7,7 +7,7 @@ package bound
 func (b *brancher) pour() {
 	value := 0.0
 	for {
-		k, n := b.bargain()
+		k, n := b.bestValue()
 		if k < 0 {
 			break
 		}
@@ -24,9 +24,9 @@ func (b *brancher) pour() {
 	}
 }
 
-// bargain is the position that offers most for what is left of the room, and how
+// bestValue is the position that offers most for what is left of the room, and how
 // many of it fit.
-func (b *brancher) bargain() (at int, fit int64) {
+func (b *brancher) bestValue() (at int, fit int64) {
 	at = -1
 	best := 0.0
 	b.steps += int64(len(b.order) * (len(b.v.dims) + 4))

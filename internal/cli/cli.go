@@ -17,8 +17,8 @@ import (
 	"tenon/internal/version"
 )
 
-// World is what a command may touch outside of itself.
-type World struct {
+// Env is what a command may touch outside of itself.
+type Env struct {
 	In  io.Reader
 	Out io.Writer // results
 	Err io.Writer // messages
@@ -31,8 +31,8 @@ type World struct {
 }
 
 // Process is the world of the running process.
-func Process() World {
-	return World{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv}
+func Process() Env {
+	return Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv}
 }
 
 // The exit statuses of every command. Scripts depend on them.
@@ -48,11 +48,11 @@ const (
 var ErrIncomplete = errors.New("something is left to do")
 
 // Run executes one command line, without the program's name, and returns its exit status.
-func Run(ctx context.Context, args []string, w World) int {
+func Run(ctx context.Context, args []string, w Env) int {
 	return execute(ctx, Root(w), args, w)
 }
 
-func execute(ctx context.Context, root *cobra.Command, args []string, w World) int {
+func execute(ctx context.Context, root *cobra.Command, args []string, w Env) int {
 	// Never nil: cobra would take the process's own arguments then.
 	root.SetArgs(append([]string{}, args...))
 	err := root.ExecuteContext(ctx)
@@ -67,7 +67,7 @@ func execute(ctx context.Context, root *cobra.Command, args []string, w World) i
 }
 
 // Root is the tenon command with all of its subcommands.
-func Root(w World) *cobra.Command {
+func Root(w Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "tenon",
 		Short: "Just the nodes that your pods need, just in time",
@@ -100,7 +100,7 @@ no successor, an object is wrong, a cluster or an account lacks something.`,
 }
 
 // commands lists the subcommands. A new one is one line here and a file of its own.
-func commands(w World) []*cobra.Command {
+func commands(w Env) []*cobra.Command {
 	return []*cobra.Command{
 		viewCommand(w),
 		dashboardCommand(w),

@@ -28,7 +28,7 @@ type outcome struct {
 func run(t *testing.T, variables map[string]string, args ...string) outcome {
 	t.Helper()
 	var out, messages bytes.Buffer
-	w := World{In: strings.NewReader(""), Out: &out, Err: &messages, Progress: io.Discard, Cloud: aws.Cloud(), LookupEnv: func(name string) (string, bool) {
+	w := Env{In: strings.NewReader(""), Out: &out, Err: &messages, Progress: io.Discard, Cloud: aws.Cloud(), LookupEnv: func(name string) (string, bool) {
 		text, ok := variables[name]
 		return text, ok
 	}}
@@ -74,7 +74,7 @@ func TestMistakesAreNamedWithARemedyAndStatusOne(t *testing.T) {
 
 func TestEveryCommandTeaches(t *testing.T) {
 	t.Parallel()
-	root := Root(World{Cloud: aws.Cloud()})
+	root := Root(Env{Cloud: aws.Cloud()})
 	for _, cmd := range append(root.Commands(), root) {
 		if cmd.Long == "" || cmd.Short == "" || cmd.Example == "" {
 			t.Errorf("'%s' says not what it does, or shows no example", cmd.CommandPath())
@@ -187,9 +187,9 @@ func TestExitStatuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var messages bytes.Buffer
-			root := Root(World{Out: &messages, Err: &messages})
+			root := Root(Env{Out: &messages, Err: &messages})
 			root.AddCommand(&cobra.Command{Use: "try", RunE: func(*cobra.Command, []string) error { return tc.err }})
-			if got := execute(t.Context(), root, []string{"try"}, World{Err: &messages}); got != tc.status || messages.String() != tc.message {
+			if got := execute(t.Context(), root, []string{"try"}, Env{Err: &messages}); got != tc.status || messages.String() != tc.message {
 				t.Errorf("status %d, messages %q; want %d, %q", got, messages.String(), tc.status, tc.message)
 			}
 		})

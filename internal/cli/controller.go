@@ -13,7 +13,7 @@ import (
 	"tenon/internal/version"
 )
 
-func controllerCommand(w World) *cobra.Command {
+func controllerCommand(w Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "controller",
 		Short: "Run the controller of a cluster",
@@ -52,7 +52,7 @@ reached, a port is taken, or the Lease was lost.`,
 
 // control runs the process in steps: log, connection, everything that can fail early, and then
 // until it is told to stop.
-func control(ctx context.Context, s settings.Settings, warnings []settings.Warning, w World) error {
+func control(ctx context.Context, s settings.Settings, warnings []settings.Warning, w Env) error {
 	build := version.Get()
 	log, flush, err := telemetry.NewLog(telemetry.LogConfig{
 		Level:            s.LogLevel,
@@ -78,7 +78,7 @@ func control(ctx context.Context, s settings.Settings, warnings []settings.Warni
 }
 
 // namespace is where the product is installed, as its chart tells.
-func (w World) namespace() string {
+func (w Env) namespace() string {
 	if name, ok := w.LookupEnv("SYSTEM_NAMESPACE"); ok && name != "" {
 		return name
 	}

@@ -13,7 +13,7 @@ import (
 	"tenon/internal/source"
 )
 
-func convertCommand(w World) *cobra.Command {
+func convertCommand(w Env) *cobra.Command {
 	var o convert.Options
 	var output string
 	cmd := &cobra.Command{

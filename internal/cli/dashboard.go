@@ -18,7 +18,7 @@ import (
 // dashboardFlags are what the command line of `tenon dashboard` says.
 type dashboardFlags struct{ kubeconfig, context, listen, tokenFile, journal string }
 
-func dashboardCommand(w World) *cobra.Command {
+func dashboardCommand(w Env) *cobra.Command {
 	var f dashboardFlags
 	cmd := &cobra.Command{
 		Use:   "dashboard",
@@ -51,7 +51,7 @@ browser asks for the token, and programs send it as "Authorization: Bearer TOKEN
 	return cmd
 }
 
-func runDashboard(ctx context.Context, f dashboardFlags, w World) error {
+func runDashboard(ctx context.Context, f dashboardFlags, w Env) error {
 	token, err := dashboard.Token("--listen", f.listen, "--token-file", f.tokenFile)
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"tenon/internal/journal"
 )
 
-func explainCommand(w World) *cobra.Command {
+func explainCommand(w Env) *cobra.Command {
 	o := planning.Options{Consolidate: true, RuleCosts: true, Output: planning.Table}
 	var now, from, output string
 	var number int64

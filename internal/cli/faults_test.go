@@ -244,7 +244,7 @@ func TestFaultsAreExplained(t *testing.T) {
 			run := func(format string) string {
 				var out, errs bytes.Buffer
 				args := []string{"explain", kind, object, "-f", file, "--catalog", "testdata/catalog.json", "--now", "2026-11-20T00:00:00Z", "-o", format}
-				if status := cli.Run(t.Context(), args, cli.World{In: strings.NewReader(""), Out: &out, Err: &errs, LookupEnv: func(string) (string, bool) { return "", false }}); status != 0 {
+				if status := cli.Run(t.Context(), args, cli.Env{In: strings.NewReader(""), Out: &out, Err: &errs, LookupEnv: func(string) (string, bool) { return "", false }}); status != 0 {
 					t.Fatalf("status %d: %s", status, &errs)
 				}
 				return out.String()

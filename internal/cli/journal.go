@@ -40,7 +40,7 @@ type journalOptions struct {
 	follow                                bool
 }
 
-func journalCommand(w World) *cobra.Command {
+func journalCommand(w Env) *cobra.Command {
 	var o journalOptions
 	cmd := &cobra.Command{
 		Use:   "journal",
@@ -76,7 +76,7 @@ Exit status: 0, or 1 when the journal could not be read.`,
 	return cmd
 }
 
-func runJournal(ctx context.Context, w World, o journalOptions) error {
+func runJournal(ctx context.Context, w Env, o journalOptions) error {
 	keep, err := o.filter(time.Now())
 	if err != nil {
 		return err
@@ -163,7 +163,7 @@ func (o *journalOptions) write(ctx context.Context, to io.Writer, from journal.S
 // replayOptions are what the command line says.
 type replayOptions struct{ from, output string }
 
-func replayCommand(w World) *cobra.Command {
+func replayCommand(w Env) *cobra.Command {
 	var o replayOptions
 	cmd := &cobra.Command{
 		Use:   "replay NUMBER|FILE...",

@@ -30,7 +30,7 @@ func TestJournalAndReplay(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "export.jsonl")
 	run := func(args ...string) (int, string, string) {
 		var out, errs bytes.Buffer
-		status := cli.Run(t.Context(), args, cli.World{In: strings.NewReader(""), Out: &out, Err: &errs, LookupEnv: func(string) (string, bool) { return "", false }})
+		status := cli.Run(t.Context(), args, cli.Env{In: strings.NewReader(""), Out: &out, Err: &errs, LookupEnv: func(string) (string, bool) { return "", false }})
 		return status, out.String(), errs.String()
 	}
 	status, text, problem := run("journal", "--from", folder, "-o", "wide")

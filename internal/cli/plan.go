@@ -14,7 +14,7 @@ import (
 	"tenon/internal/settings"
 )
 
-func planCommand(w World) *cobra.Command {
+func planCommand(w Env) *cobra.Command {
 	var o planning.Options
 	var now string
 	cmd := &cobra.Command{
@@ -66,7 +66,7 @@ wrong, with file, document and field on standard error.`,
 }
 
 // inputFlags say what a plan is made from.
-func inputFlags(flags *pflag.FlagSet, w World, o *planning.Options) {
+func inputFlags(flags *pflag.FlagSet, w Env, o *planning.Options) {
 	flags.StringArrayVarP(&o.Files, "file", "f", nil, "file or directory of Kubernetes objects, or - for standard input; may be repeated")
 	flags.StringVar(&o.Catalog, "catalog", "", catalogUsage(w))
 	flags.StringVar(&o.Region, "region", w.Cloud.Builtin.Region, "region of the built-in "+w.Cloud.Builtin.Name+" catalogue")
@@ -81,14 +81,14 @@ func whatIfFlags(flags *pflag.FlagSet, o *planning.WhatIf) {
 	flags.StringArrayVar(&o.SpotInterrupted, "spot-interrupted", nil, "what if all spot nodes of this zone were taken away, and none could be bought there; may be repeated")
 }
 
-func settingFlags(flags *pflag.FlagSet, w World) {
+func settingFlags(flags *pflag.FlagSet, w Env) {
 	for _, option := range planSettings(w) {
 		flags.String(option.Flag, option.Default, option.Usage+" ("+option.Env+")")
 	}
 }
 
 // makePlan reads the settings and makes the plan. It reports whether every pod has a place.
-func makePlan(cmd *cobra.Command, w World, o planning.Options, now string) (bool, error) {
+func makePlan(cmd *cobra.Command, w Env, o planning.Options, now string) (bool, error) {
 	o.Given = cmd.Flags().Changed
 	var err error
 	if o.Now, err = parseTime(now); err != nil {
@@ -101,21 +101,21 @@ func makePlan(cmd *cobra.Command, w World, o planning.Options, now string) (bool
 	for _, warning := range warnings {
 		fmt.Fprintf(w.Err, "note: %s\n", warning.Text)
 	}
-	return planning.Run(cmd.Context(), o, planning.World{In: w.In, Out: w.Out, Err: w.Err, Progress: cmp.Or(w.Progress, w.Err), Lookup: w.LookupEnv, Clock: time.Now, Cloud: w.Cloud})
+	return planning.Run(cmd.Context(), o, planning.Env{In: w.In, Out: w.Out, Err: w.Err, Progress: cmp.Or(w.Progress, w.Err), Lookup: w.LookupEnv, Clock: time.Now, Cloud: w.Cloud})
 }
 
 // planSettings are the settings of the controller that a plan depends on too.
-func planSettings(w World) []settings.Option {
+func planSettings(w Env) []settings.Option {
 	return slices.DeleteFunc(settings.Options(w.Cloud.Settings...), func(o settings.Option) bool { return !o.Plan })
 }
 
-func catalogUsage(w World) string {
+func catalogUsage(w Env) string {
 	return "file of offers, in place of the built-in " + w.Cloud.Builtin.Name + " catalogue"
 }
 
 // readPlanSettings reads the settings by the controller's own rules, from flags and environment;
 // settings that no plan depends on are not looked at.
-func readPlanSettings(cmd *cobra.Command, w World, o *planning.Options) ([]settings.Warning, error) {
+func readPlanSettings(cmd *cobra.Command, w Env, o *planning.Options) ([]settings.Warning, error) {
 	var args, variables []string
 	for _, option := range planSettings(w) {
 		variables = append(variables, option.Env)

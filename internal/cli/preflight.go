@@ -31,7 +31,7 @@ type preflightOptions struct {
 	skipCloud                      bool
 }
 
-func preflightCommand(w World) *cobra.Command {
+func preflightCommand(w Env) *cobra.Command {
 	var o preflightOptions
 	cmd := &cobra.Command{
 		Use:   "preflight",
@@ -72,7 +72,7 @@ when the cluster could not be reached, or a setting is wrong.`,
 	return cmd
 }
 
-func runPreflight(ctx context.Context, w World, o preflightOptions, s settings.Settings) error {
+func runPreflight(ctx context.Context, w Env, o preflightOptions, s settings.Settings) error {
 	if !slices.Contains([]string{"text", "json", "yaml"}, o.output) {
 		return fmt.Errorf("unknown output format %q; use text, json or yaml", o.output)
 	}
@@ -102,7 +102,7 @@ func runPreflight(ctx context.Context, w World, o preflightOptions, s settings.S
 }
 
 // lookAround looks at the cluster, and then at the account.
-func lookAround(ctx context.Context, w World, o preflightOptions, s settings.Settings, account client.ObjectKey) (preflight.Report, error) {
+func lookAround(ctx context.Context, w Env, o preflightOptions, s settings.Settings, account client.ObjectKey) (preflight.Report, error) {
 	build := version.Get()
 	connection, err := manager.Connect(s, build)
 	if err != nil {

@@ -55,7 +55,7 @@ func (r *replayer) all(source journal.Source, number int64) error {
 
 // whatIf repeats one decision with and without a change, and writes what differs. It is incomplete if some
 // pod has no place with the change.
-func (o *replayOptions) whatIf(ctx context.Context, w World, arg string, tried planning.WhatIf) error {
+func (o *replayOptions) whatIf(ctx context.Context, w Env, arg string, tried planning.WhatIf) error {
 	if o.output != "text" && o.output != "json" {
 		return fmt.Errorf("unknown output format %q; use text or json", o.output)
 	}
@@ -79,7 +79,7 @@ func (o *replayOptions) whatIf(ctx context.Context, w World, arg string, tried p
 	if err != nil {
 		return err
 	}
-	d, err := planning.Difference(s, entries[at].Effort.Budget(), tried, planning.World{In: w.In, Err: w.Err, Progress: io.Discard, Lookup: w.LookupEnv, Cloud: w.Cloud})
+	d, err := planning.Difference(s, entries[at].Effort.Budget(), tried, planning.Env{In: w.In, Err: w.Err, Progress: io.Discard, Lookup: w.LookupEnv, Cloud: w.Cloud})
 	if err != nil {
 		return err
 	}

@@ -111,7 +111,7 @@ func (s *script) run(t *testing.T) map[string]string {
 		args[i] = expand.Replace(args[i])
 	}
 	var out, messages bytes.Buffer
-	status := Run(t.Context(), args, World{In: strings.NewReader(s.get("stdin")), Out: &out, Err: &messages, Progress: io.Discard, Cloud: aws.Cloud(), LookupEnv: func(name string) (string, bool) {
+	status := Run(t.Context(), args, Env{In: strings.NewReader(s.get("stdin")), Out: &out, Err: &messages, Progress: io.Discard, Cloud: aws.Cloud(), LookupEnv: func(name string) (string, bool) {
 		text, ok := variables[name]
 		return text, ok
 	}})

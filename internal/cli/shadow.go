@@ -16,7 +16,7 @@ import (
 	"tenon/internal/shadow"
 )
 
-func shadowCommand(w World) *cobra.Command {
+func shadowCommand(w Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "shadow",
 		Short: "Compare Tenon with the autoscaler that runs, without changing anything",
@@ -35,7 +35,7 @@ what each of the two did, or would have done.`,
 // shadowTimeout is how long the controller may take to answer.
 const shadowTimeout = 10 * time.Second
 
-func shadowReportCommand(w World) *cobra.Command {
+func shadowReportCommand(w Env) *cobra.Command {
 	var url, output string
 	cmd := &cobra.Command{
 		Use:   "report",

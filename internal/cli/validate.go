@@ -24,7 +24,7 @@ type validateOptions struct {
 	now                             string
 }
 
-func validateCommand(w World) *cobra.Command {
+func validateCommand(w Env) *cobra.Command {
 	var o validateOptions
 	cmd := &cobra.Command{
 		Use:   "validate FILE...",
@@ -60,7 +60,7 @@ file could not be read.`,
 	return cmd
 }
 
-func runValidate(cmd *cobra.Command, w World, o validateOptions, files []string) error {
+func runValidate(cmd *cobra.Command, w Env, o validateOptions, files []string) error {
 	if !slices.Contains([]string{"text", "json", "sarif"}, o.output) {
 		return fmt.Errorf("unknown output format %q; use text, json or sarif", o.output)
 	}
@@ -91,7 +91,7 @@ func runValidate(cmd *cobra.Command, w World, o validateOptions, files []string)
 	return nil
 }
 
-func validateIngest(o validateOptions, w World) (ingest.Options, error) {
+func validateIngest(o validateOptions, w Env) (ingest.Options, error) {
 	now, err := parseTime(o.now)
 	if err != nil {
 		return ingest.Options{}, err

@@ -37,7 +37,7 @@ type viewFlags struct {
 	attribution, version           bool
 }
 
-func viewCommand(w World) *cobra.Command {
+func viewCommand(w Env) *cobra.Command {
 	var f viewFlags
 	cmd := &cobra.Command{
 		Use:   "view",
@@ -87,7 +87,7 @@ When the output is no terminal, or with --once, one picture is printed.`,
 }
 
 // fromFile fills in flags that are not given from ~/.eks-node-viewer: lines of FLAG=VALUE.
-func (f *viewFlags) fromFile(cmd *cobra.Command, w World) error {
+func (f *viewFlags) fromFile(cmd *cobra.Command, w Env) error {
 	home, known := w.LookupEnv("HOME")
 	if !f.classic || !known {
 		return nil
@@ -124,7 +124,7 @@ const attribution = `Prices are list prices that AWS publishes. The viewer stand
 by Charmbracelet, Inc. (MIT licence), and on Kubernetes' client libraries (Apache License 2.0).
 `
 
-func runView(ctx context.Context, f viewFlags, w World) error {
+func runView(ctx context.Context, f viewFlags, w Env) error {
 	switch {
 	case f.version:
 		fmt.Fprintf(w.Out, "tenon %s\n", version.Get().Version)
@@ -155,7 +155,7 @@ func runView(ctx context.Context, f viewFlags, w World) error {
 	return interact(ctx, w, options, following.Watch)
 }
 
-func (f viewFlags) options(w World) (viewer.Options, error) {
+func (f viewFlags) options(w Env) (viewer.Options, error) {
 	o := viewer.Options{Classic: f.classic, Resources: f.resources, Labels: f.labels, Sort: f.sort, NoPrices: f.unpriced, Style: viewer.DefaultStyle(), Clock: time.Now}
 	o.Style.ASCII = f.ascii
 	if f.classic && o.Sort == "" {
@@ -181,7 +181,7 @@ func (f viewFlags) options(w World) (viewer.Options, error) {
 }
 
 // cluster is the one that the kubeconfig and its context name, and what to call it.
-func cluster(kubeconfig, name string, w World) (*rest.Config, string, error) {
+func cluster(kubeconfig, name string, w Env) (*rest.Config, string, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = kubeconfig
 	if path, set := w.LookupEnv("KUBECONFIG"); set && path != "" {
@@ -214,7 +214,7 @@ type following struct {
 const reading = time.Minute
 
 // follow begins to follow a cluster and waits for the first whole picture.
-func follow(ctx context.Context, config *rest.Config, w World) (following, error) {
+func follow(ctx context.Context, config *rest.Config, w Env) (following, error) {
 	watched, err := watch.New(config, view.NewState(w.Cloud.Builtin.Offers))
 	if err != nil {
 		return following{}, err
@@ -235,7 +235,7 @@ func follow(ctx context.Context, config *rest.Config, w World) (following, error
 // onceHeight has room for every row of one picture.
 const onceHeight = 100_000
 
-func printOnce(w World, options viewer.Options, watched *watch.Watch, on screen.Screen) error {
+func printOnce(w Env, options viewer.Options, watched *watch.Watch, on screen.Screen) error {
 	m := viewer.New(options)
 	m.Update(tea.WindowSizeMsg{Width: on.Width, Height: onceHeight})
 	m.Update(viewer.Fleet{Fleet: watched.State.Fleet(), Problems: watched.Problems()})
@@ -260,7 +260,7 @@ const (
 	retell = 5 * time.Second
 )
 
-func interact(ctx context.Context, w World, options viewer.Options, watched *watch.Watch) error {
+func interact(ctx context.Context, w Env, options viewer.Options, watched *watch.Watch) error {
 	program := tea.NewProgram(viewer.New(options), tea.WithContext(ctx), tea.WithInput(w.In), tea.WithOutput(w.Out))
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

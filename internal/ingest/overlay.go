@@ -40,9 +40,9 @@ var ErrOverlayConflict = errors.New("conflict with another overlay")
 // by the first that names it. An overlay that meets another of its own weight over the
 // same price or resource is left out entirely.
 func (t *Translator) Overlay(list []*karpenterv1alpha1.NodeOverlay, pools []PoolOffers) ([]*catalog.Catalog, map[string]error) {
-	canvases := make([]canvas, len(pools))
+	canvases := make([]overlaid, len(pools))
 	for i, p := range pools {
-		canvases[i] = newCanvas(p)
+		canvases[i] = newOverlaid(p)
 	}
 	refused := map[string]error{}
 	for _, o := range rankedOverlays(list) {
@@ -147,8 +147,8 @@ func number(text string) (float64, error) {
 
 func positiveMoney(amount float64) model.Money { return model.MoneyFromFloat(max(amount, 0)) }
 
-// canvas collects what overlays change in the catalogue of one pool.
-type canvas struct {
+// overlaid collects what overlays change in the catalogue of one pool.
+type overlaid struct {
 	PoolOffers
 	labels requirement.Set // that all nodes of the pool have
 	prices map[spot]priced
@@ -170,19 +170,19 @@ type resourced struct {
 	least int32
 }
 
-func newCanvas(p PoolOffers) canvas {
-	return canvas{PoolOffers: p, labels: requirement.FromLabels(p.Pool.Labels), prices: map[spot]priced{}, added: map[int]map[string]resourced{}}
+func newOverlaid(p PoolOffers) overlaid {
+	return overlaid{PoolOffers: p, labels: requirement.FromLabels(p.Pool.Labels), prices: map[spot]priced{}, added: map[int]map[string]resourced{}}
 }
 
 // match is a type with the offerings that an overlay is about.
 type match struct {
-	canvas    *canvas
+	overlaid  *overlaid
 	kind      int
 	offerings []int
 }
 
 // apply records a correction on all pools, or on none if it conflicts anywhere.
-func apply(c correction, canvases []canvas) bool {
+func apply(c correction, canvases []overlaid) bool {
 	var matches []match
 	for i := range canvases {
 		matches = append(matches, canvases[i].matches(c.about)...)
@@ -199,14 +199,14 @@ func apply(c correction, canvases []canvas) bool {
 // matches finds what an overlay is about: "{nodepool=pool} ∩ pool labels ∩ type
 // requirements is compatible with the overlay's requirements (no undefined allowed) and
 // at least one offering is compatible".
-func (v *canvas) matches(about requirement.Set) []match {
+func (v *overlaid) matches(about requirement.Set) []match {
 	var out []match
 	for i := range v.Offers.Types {
 		kind := &v.Offers.Types[i]
 		if !kind.Requirements.Intersect(v.labels).Compatible(about, requirement.KeySet{}) {
 			continue
 		}
-		m := match{canvas: v, kind: i}
+		m := match{overlaid: v, kind: i}
 		for j := range kind.Offerings {
 			if isAbout(about, &kind.Offerings[j]) {
 				m.offerings = append(m.offerings, j)
@@ -228,13 +228,13 @@ func isAbout(about requirement.Set, o *catalog.Offering) bool {
 func (m match) conflicts(c correction) bool {
 	if c.price != nil {
 		for _, j := range m.offerings {
-			if has, ok := m.canvas.prices[spot{m.kind, j}]; ok && has.lowest == c.weight {
+			if has, ok := m.overlaid.prices[spot{m.kind, j}]; ok && has.lowest == c.weight {
 				return true
 			}
 		}
 	}
 	for _, a := range c.capacity {
-		if has, ok := m.canvas.added[m.kind][a.Name]; ok && has.least == c.weight {
+		if has, ok := m.overlaid.added[m.kind][a.Name]; ok && has.least == c.weight {
 			return true
 		}
 	}
@@ -245,30 +245,30 @@ func (m match) record(c correction) {
 	if c.price != nil {
 		for _, j := range m.offerings {
 			at := spot{m.kind, j}
-			has, ok := m.canvas.prices[at]
+			has, ok := m.overlaid.prices[at]
 			if !ok {
 				has.by = c
 			}
 			has.lowest = c.weight
-			m.canvas.prices[at] = has
+			m.overlaid.prices[at] = has
 		}
 	}
-	if len(c.capacity) > 0 && m.canvas.added[m.kind] == nil {
-		m.canvas.added[m.kind] = map[string]resourced{}
+	if len(c.capacity) > 0 && m.overlaid.added[m.kind] == nil {
+		m.overlaid.added[m.kind] = map[string]resourced{}
 	}
 	for _, a := range c.capacity {
-		has, ok := m.canvas.added[m.kind][a.Name]
+		has, ok := m.overlaid.added[m.kind][a.Name]
 		if !ok {
 			has.by, has.value = c.name, a.Value
 		}
 		has.least = c.weight
-		m.canvas.added[m.kind][a.Name] = has
+		m.overlaid.added[m.kind][a.Name] = has
 	}
 }
 
 // finished is the catalogue with the changes. Equal changes of one catalogue are made
 // once.
-func (v *canvas) finished(shared map[string]*catalog.Catalog) *catalog.Catalog {
+func (v *overlaid) finished(shared map[string]*catalog.Catalog) *catalog.Catalog {
 	if len(v.prices)+len(v.added) == 0 {
 		return v.Offers
 	}
@@ -284,7 +284,7 @@ func (v *canvas) finished(shared map[string]*catalog.Catalog) *catalog.Catalog {
 	return made
 }
 
-func (v *canvas) signature() string {
+func (v *overlaid) signature() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%p", v.Offers)
 	for i := range v.Offers.Types {
@@ -300,7 +300,7 @@ func (v *canvas) signature() string {
 	return b.String()
 }
 
-func (v *canvas) change(kind *catalog.Type, i int) {
+func (v *overlaid) change(kind *catalog.Type, i int) {
 	for name, add := range v.added[i] {
 		change := model.Amount{Name: name, Value: add.value - kind.Capacity.Get(name)}
 		kind.Capacity = kind.Capacity.Add(model.NewResources(change))

@@ -24,7 +24,7 @@ import (
 
 // story is one test with the lab for itself.
 type story struct {
-	labtest.Tale
+	labtest.Story
 	aws    labtest.AWS
 	before int // how many machines earlier stories had
 }
@@ -40,7 +40,7 @@ func tell(t *testing.T) *story {
 
 func begin(t *testing.T, lab *labtest.Lab) *story {
 	t.Helper()
-	s := &story{Tale: lab.Tale(t, long), aws: lab.AWS(t)}
+	s := &story{Story: lab.Story(t, long), aws: lab.AWS(t)}
 	s.aws.ForgetCalls(t)
 	s.before = len(s.aws.Instances(t))
 	t.Cleanup(s.end)

@@ -27,22 +27,22 @@ what waits for that, such as node repair, need not.`,
 		Example: "  tenon-lab node ill node-1\n  tenon-lab node ill ip-10-0-0-4.us-west-2.compute.internal --condition Ready=Unknown --since 31m\n" +
 			"  tenon-lab node ill node-1 --condition KernelReady=False --condition DiskPressure=True",
 		RunE: func(command *cobra.Command, names []string) error {
-			ailments, err := kubelet.ParseAilments(strings.Join(conditions, ","))
+			illnesses, err := kubelet.ParseIllnesses(strings.Join(conditions, ","))
 			switch {
 			case err != nil:
 				return err
-			case len(names) == 0 || len(ailments) == 0:
+			case len(names) == 0 || len(illnesses) == 0:
 				return errors.New("say which machines are ill, and with which conditions")
 			case since < 0:
 				return fmt.Errorf("--since %s: want 0 or more", since)
 			}
-			for i := range ailments {
+			for i := range illnesses {
 				if command.Flags().Changed("since") {
-					ailments[i].Since = time.Now().Add(-since)
+					illnesses[i].Since = time.Now().Add(-since)
 				}
 			}
 			return tellNodes(command.Context(), *path, out, names, "ill", func(ctx context.Context, client kubernetes.Interface) error {
-				return machine.Ill(ctx, client, names, ailments)
+				return machine.Ill(ctx, client, names, illnesses)
 			})
 		},
 	}

@@ -17,7 +17,7 @@ const (
 	// AnnotationFault on a Node breaks it while it is set; see ParseFault.
 	AnnotationFault = "lab.tenon.dev/fault"
 	// AnnotationConditions on a Node is what it reports in place of being well, while
-	// it is set; see ParseAilments.
+	// it is set; see ParseIllnesses.
 	AnnotationConditions = "lab.tenon.dev/conditions"
 	// AnnotationReadyAfter on a Node is how long after its creation it is Ready;
 	// on a pod, how long after its start each container is ready.

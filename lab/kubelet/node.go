@@ -22,12 +22,12 @@ const (
 
 // nodeInput is all that a step of a Node depends on, besides the time.
 type nodeInput struct {
-	Node    *v1.Node
-	Fault   Fault
-	Ailing  []Ailment
-	InUse   []v1.UniqueVolumeName // sorted: the volumes of the pods that are there
-	Address string                // for a machine that brought none
-	Config  Config
+	Node      *v1.Node
+	Fault     Fault
+	Illnesses []Illness
+	InUse     []v1.UniqueVolumeName // sorted: the volumes of the pods that are there
+	Address   string                // for a machine that brought none
+	Config    Config
 }
 
 // nodeStep is what to write, each part only if it is not nil. At is when to look
@@ -64,7 +64,7 @@ func stepNode(in nodeInput, now time.Time) nodeStep {
 		want = readyBroken
 	}
 	due := heartbeatDue(in.Node, in.Config.StatusInterval)
-	if !now.Before(due) || !reports(in.Node, want, in.Ailing) || !slices.Equal(in.Node.Status.VolumesInUse, in.InUse) {
+	if !now.Before(due) || !reports(in.Node, want, in.Illnesses) || !slices.Equal(in.Node.Status.VolumesInUse, in.InUse) {
 		step.Status = reportOf(in, want, now)
 		return step // the write wakes us again
 	}
@@ -126,8 +126,8 @@ func isReady(n *v1.Node) bool {
 
 // reports says whether the Node's status is complete and as wanted. The node
 // controller turns all conditions Unknown when heartbeats were missed.
-func reports(n *v1.Node, want nodeReadiness, ailments []Ailment) bool {
-	for _, c := range ailing(conditionsOf(nil, want, time.Time{}), nil, ailments, time.Time{}) {
+func reports(n *v1.Node, want nodeReadiness, illnesses []Illness) bool {
+	for _, c := range withIllnesses(conditionsOf(nil, want, time.Time{}), nil, illnesses, time.Time{}) {
 		have := nodeCondition(n.Status.Conditions, c.Type)
 		if have == nil || have.Status != c.Status || have.Reason != c.Reason {
 			return false
@@ -143,7 +143,7 @@ func reports(n *v1.Node, want nodeReadiness, ailments []Ailment) bool {
 func reportOf(in nodeInput, want nodeReadiness, now time.Time) *v1.NodeStatus {
 	n := in.Node
 	own := conditionsOf(n.Status.Conditions, want, now)
-	s := &v1.NodeStatus{Conditions: ailing(own, n.Status.Conditions, in.Ailing, now), VolumesInUse: in.InUse}
+	s := &v1.NodeStatus{Conditions: withIllnesses(own, n.Status.Conditions, in.Illnesses, now), VolumesInUse: in.InUse}
 	capacity := n.Status.Capacity
 	if len(capacity) == 0 {
 		capacity = in.Config.DefaultCapacity

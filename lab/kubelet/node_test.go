@@ -201,11 +201,11 @@ func TestAilments(t *testing.T) {
 	t.Parallel()
 	long := at(-3600)
 	text := "Ready=False@" + long.UTC().Format(time.RFC3339) + ",KernelReady=False"
-	ailments, err := ParseAilments(text)
-	if err != nil || len(ailments) != 2 || ailments[0].String()+","+ailments[1].String() != text {
-		t.Fatalf("%q is read as %v, %v", text, ailments, err)
+	illnesses, err := ParseIllnesses(text)
+	if err != nil || len(illnesses) != 2 || illnesses[0].String()+","+illnesses[1].String() != text {
+		t.Fatalf("%q is read as %v, %v", text, illnesses, err)
 	}
-	in := bootedNode(func(in *nodeInput) { in.Ailing = ailments })
+	in := bootedNode(func(in *nodeInput) { in.Illnesses = illnesses })
 	step := stepNode(in, at(30))
 	if step.Status == nil {
 		t.Fatal("nothing is reported")
@@ -218,12 +218,12 @@ func TestAilments(t *testing.T) {
 	if again := stepNode(in, at(31)); again.Status != nil {
 		t.Errorf("reported twice: %+v", again.Status.Conditions)
 	}
-	in.Ailing = nil
+	in.Illnesses = nil
 	if healed := stepNode(in, at(32)); healed.Status == nil || nodeCondition(healed.Status.Conditions, v1.NodeReady).Status != v1.ConditionTrue {
 		t.Errorf("healed: %+v", healed.Status)
 	}
 	for _, wrong := range []string{"Ready", "Ready=Perhaps", "=False", "Ready=False@today", "a b=True"} {
-		if got, err := ParseAilments(wrong); err == nil {
+		if got, err := ParseIllnesses(wrong); err == nil {
 			t.Errorf("%q is read as %v", wrong, got)
 		}
 	}

@@ -98,7 +98,7 @@ func (f *Fleet) serveNode(ctx context.Context, k key) (time.Time, error) {
 }
 
 func (f *Fleet) gatherNode(n *v1.Node) (nodeInput, error) {
-	in := nodeInput{Node: n, Fault: f.faultOf(n), Ailing: f.ailmentsOf(n), InUse: f.volumesInUse(n.Name), Config: f.config}
+	in := nodeInput{Node: n, Fault: f.faultOf(n), Illnesses: f.illnessesOf(n), InUse: f.volumesInUse(n.Name), Config: f.config}
 	if address := addressOf(n); address != "" {
 		f.memory.reserveNode(n.UID, address)
 		return in, nil
@@ -118,8 +118,8 @@ func (f *Fleet) faultOf(n *v1.Node) Fault {
 	return asked.and(f.memory.fault(n.Spec.ProviderID, n.Name))
 }
 
-func (f *Fleet) ailmentsOf(n *v1.Node) []Ailment {
-	asked, err := ParseAilments(n.Annotations[AnnotationConditions])
+func (f *Fleet) illnessesOf(n *v1.Node) []Illness {
+	asked, err := ParseIllnesses(n.Annotations[AnnotationConditions])
 	if err != nil {
 		f.config.Log.Warn("annotation ignored", "node", n.Name, "err", err)
 	}

@@ -16,9 +16,9 @@ import (
 )
 
 // Ill makes simulated machines report conditions in place of being well.
-func Ill(ctx context.Context, client kubernetes.Interface, names []string, ailments []kubelet.Ailment) error {
+func Ill(ctx context.Context, client kubernetes.Interface, names []string, illnesses []kubelet.Illness) error {
 	var words []string
-	for _, a := range ailments {
+	for _, a := range illnesses {
 		words = append(words, a.String())
 	}
 	return each(names, func(name string) error {
@@ -40,21 +40,21 @@ func Heal(ctx context.Context, client kubernetes.Interface, names []string) erro
 		if err != nil {
 			return fmt.Errorf("heal node %s: %w", name, err)
 		}
-		ailments, err := kubelet.ParseAilments(node.Annotations[kubelet.AnnotationConditions])
+		illnesses, err := kubelet.ParseIllnesses(node.Annotations[kubelet.AnnotationConditions])
 		if err != nil {
 			return fmt.Errorf("heal node %s: %w", name, err)
 		}
 		if err := annotate(ctx, client, name, nil); err != nil {
 			return err
 		}
-		return forget(ctx, client, name, ailments)
+		return forget(ctx, client, name, illnesses)
 	})
 }
 
 // forget takes conditions off that no kubelet would put right.
-func forget(ctx context.Context, client kubernetes.Interface, name string, ailments []kubelet.Ailment) error {
+func forget(ctx context.Context, client kubernetes.Interface, name string, illnesses []kubelet.Illness) error {
 	var gone []map[string]any
-	for _, a := range ailments {
+	for _, a := range illnesses {
 		if !kubelet.KubeletOwns(a.Type) {
 			gone = append(gone, map[string]any{"type": v1.NodeConditionType(a.Type), "$patch": "delete"})
 		}

@@ -100,8 +100,8 @@ func TestIllAndHeal(t *testing.T) {
 	played, stranger := kubelet.HandMadeNode("n", nil), &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "stranger"}}
 	played.Status.Conditions = []v1.NodeCondition{{Type: v1.NodeReady, Status: v1.ConditionFalse}, {Type: "KernelReady", Status: v1.ConditionFalse}}
 	client := fake.NewClientset(played, stranger)
-	ailments := []kubelet.Ailment{{Type: v1.NodeReady, Status: v1.ConditionFalse}, {Type: "KernelReady", Status: v1.ConditionFalse}}
-	if err := machine.Ill(t.Context(), client, []string{"n"}, ailments); err != nil {
+	illnesses := []kubelet.Illness{{Type: v1.NodeReady, Status: v1.ConditionFalse}, {Type: "KernelReady", Status: v1.ConditionFalse}}
+	if err := machine.Ill(t.Context(), client, []string{"n"}, illnesses); err != nil {
 		t.Fatal(err)
 	}
 	find := func() *v1.Node {
@@ -115,7 +115,7 @@ func TestIllAndHeal(t *testing.T) {
 		t.Errorf("annotation = %q", text)
 	}
 	for _, name := range []string{"stranger", "none"} {
-		if err := machine.Ill(t.Context(), client, []string{name}, ailments); err == nil {
+		if err := machine.Ill(t.Context(), client, []string{name}, illnesses); err == nil {
 			t.Errorf("node %s is made ill", name)
 		}
 	}

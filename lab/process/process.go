@@ -58,7 +58,7 @@ func Start(spec Spec) (*Child, error) {
 	if spec.Foreign {
 		return child, child.start(cmd, nil)
 	}
-	return child, child.startOnLeash(cmd, spec.Listener)
+	return child, child.startWithParent(cmd, spec.Listener)
 }
 
 func command(spec Spec) (*exec.Cmd, error) {
@@ -77,7 +77,7 @@ func command(spec Spec) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-func (c *Child) startOnLeash(cmd *exec.Cmd, listener net.Listener) error {
+func (c *Child) startWithParent(cmd *exec.Cmd, listener net.Listener) error {
 	leash, leashEnd, err := os.Pipe()
 	if err != nil {
 		return fmt.Errorf("make leash: %w", err)

@@ -120,7 +120,7 @@ type measurement struct {
 	prices      measure.Prices
 	deployments []*appsv1.Deployment
 	fleet       []client.Object
-	seen        <-chan sight
+	seen        <-chan sighted
 }
 
 // phase has so much of the workload run, waits for rest, and looks at the fleet.

@@ -74,7 +74,7 @@ func (r run) awaitBound(ctx context.Context, number int) error {
 	})
 }
 
-func nextClaim(ctx context.Context, claims <-chan sight) (time.Time, error) {
+func nextClaim(ctx context.Context, claims <-chan sighted) (time.Time, error) {
 	limit := time.NewTimer(time.Minute)
 	defer limit.Stop()
 	for {
@@ -170,8 +170,8 @@ func (r run) burst(ctx context.Context, pods int) error {
 	return r.clear(ctx)
 }
 
-// note takes one sight into the times.
-func (b *Burst) note(s sight, begun time.Time, made, bound map[string]bool) {
+// note takes one change into the times.
+func (b *Burst) note(s sighted, begun time.Time, made, bound map[string]bool) {
 	since := s.at.Sub(begun)
 	switch o := s.object.(type) {
 	case *corev1.Pod:

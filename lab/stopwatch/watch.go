@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// sight is an object as a watch told of it.
-type sight struct {
+// sighted is an object as a watch told of it.
+type sighted struct {
 	object client.Object
 	fresh  bool // told of for the first time
 	gone   bool
@@ -20,12 +20,12 @@ type sight struct {
 
 // watching tells of every object of some kinds that is new, changes or goes from now on, until
 // the context ends.
-func (r run) watching(ctx context.Context, kinds ...client.Object) (<-chan sight, error) {
+func (r run) watching(ctx context.Context, kinds ...client.Object) (<-chan sighted, error) {
 	caches, err := ctrlcache.New(r.config, ctrlcache.Options{Scheme: r.kinds})
 	if err != nil {
 		return nil, fmt.Errorf("make caches: %w", err)
 	}
-	told := make(chan sight, 100_000) // a watch must not be held up
+	told := make(chan sighted, 100_000) // a watch must not be held up
 	for _, kind := range kinds {
 		informer, err := caches.GetInformer(ctx, kind, ctrlcache.BlockUntilSynced(false))
 		if err != nil {
@@ -34,15 +34,15 @@ func (r run) watching(ctx context.Context, kinds ...client.Object) (<-chan sight
 		_, err = informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
 			AddFunc: func(o any, initial bool) {
 				if !initial {
-					told <- sight{object: o.(client.Object), fresh: true, at: time.Now()}
+					told <- sighted{object: o.(client.Object), fresh: true, at: time.Now()}
 				}
 			},
-			UpdateFunc: func(_, o any) { told <- sight{object: o.(client.Object), at: time.Now()} },
+			UpdateFunc: func(_, o any) { told <- sighted{object: o.(client.Object), at: time.Now()} },
 			DeleteFunc: func(o any) {
 				if last, missed := o.(cache.DeletedFinalStateUnknown); missed {
 					o = last.Obj
 				}
-				told <- sight{object: o.(client.Object), gone: true, at: time.Now()}
+				told <- sighted{object: o.(client.Object), gone: true, at: time.Now()}
 			},
 		})
 		if err != nil {

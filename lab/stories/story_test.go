@@ -25,7 +25,7 @@ const teamLabel = "stories.tenon.dev/team"
 
 // story is one test with its namespace, its pools and its nodes.
 type story struct {
-	labtest.Tale
+	labtest.Story
 	leftover []client.Object // what no namespace and no pool takes along
 }
 
@@ -38,7 +38,7 @@ func tell(t *testing.T) *story {
 
 func begin(t *testing.T, lab *labtest.Lab) *story {
 	t.Helper()
-	s := &story{Tale: lab.Tale(t, labtest.Within)}
+	s := &story{Story: lab.Story(t, labtest.Within)}
 	t.Cleanup(s.end)
 	return s
 }

@@ -20,8 +20,8 @@ import (
 // patience bounds every wait for another process.
 const patience = 20 * time.Second
 
-// bench is a supervisor whose reports are kept.
-type bench struct {
+// fixture is a supervisor whose reports are kept.
+type fixture struct {
 	*supervise.Supervisor
 	folder string
 
@@ -31,9 +31,9 @@ type bench struct {
 	grew  chan struct{} // gets a word at every change
 }
 
-func newBench(t *testing.T) *bench {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	b := &bench{folder: t.TempDir(), grew: make(chan struct{}, 1000)}
+	b := &fixture{folder: t.TempDir(), grew: make(chan struct{}, 1000)}
 	b.Supervisor = supervise.New(func(components []state.Component) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -49,7 +49,7 @@ func newBench(t *testing.T) *bench {
 
 // shell is a component that is a shell script; it is ready when the file READY, below the bench's
 // folder and named for it, exists.
-func (b *bench) shell(name, script string) supervise.Component {
+func (b *fixture) shell(name, script string) supervise.Component {
 	ready := filepath.Join(b.folder, name+".ready")
 	return supervise.Component{
 		Name:    name,
@@ -68,13 +68,13 @@ func (b *bench) shell(name, script string) supervise.Component {
 // server is a script that is ready at once, runs on, and notes its end in the file "ends".
 const server = `trap 'echo '"$0"' >>"$FOLDER/ends"; exit 0' TERM; touch "$READY"; while :; do sleep 0.05; done`
 
-func (b *bench) server(name string) supervise.Component {
+func (b *fixture) server(name string) supervise.Component {
 	component := b.shell(name, server)
 	component.Flags = append(component.Flags, name)
 	return component
 }
 
-func (b *bench) states() map[string]string {
+func (b *fixture) states() map[string]string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	states := map[string]string{}
@@ -84,7 +84,7 @@ func (b *bench) states() map[string]string {
 	return states
 }
 
-func (b *bench) component(name string) state.Component {
+func (b *fixture) component(name string) state.Component {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	found, _ := state.Record{Components: b.last}.Find(name)
@@ -92,7 +92,7 @@ func (b *bench) component(name string) state.Component {
 }
 
 // until waits for changes until the condition holds.
-func (b *bench) until(t *testing.T, what string, condition func() bool) {
+func (b *fixture) until(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	limit := time.After(patience)
 	for !condition() {
@@ -104,7 +104,7 @@ func (b *bench) until(t *testing.T, what string, condition func() bool) {
 	}
 }
 
-func bring(t *testing.T, b *bench, component supervise.Component) error {
+func bring(t *testing.T, b *fixture, component supervise.Component) error {
 	t.Helper()
 	if err := b.Launch(component); err != nil {
 		return err
@@ -114,7 +114,7 @@ func bring(t *testing.T, b *bench, component supervise.Component) error {
 
 func TestComponentsEndInReverseOrder(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	for _, name := range []string{"first", "second", "third"} {
 		if err := bring(t, b, b.server(name)); err != nil {
 			t.Fatal(err)
@@ -142,7 +142,7 @@ func TestComponentsEndInReverseOrder(t *testing.T) {
 
 func TestADeathAtTheStartIsNamedWithTheLog(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	defer b.Stop(patience)
 	err := bring(t, b, b.shell("broken", `echo reading settings; echo the disk is full >&2; exit 7`))
 	var died *supervise.Died
@@ -158,7 +158,7 @@ func TestADeathAtTheStartIsNamedWithTheLog(t *testing.T) {
 
 func TestADeathLaterIsTold(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	defer b.Stop(patience)
 	script := `touch "$READY"; while [ ! -e "$FOLDER/die" ]; do sleep 0.02; done; echo out of luck; exit 1`
 	if err := bring(t, b, b.shell("frail", script)); err != nil {
@@ -179,7 +179,7 @@ func TestADeathLaterIsTold(t *testing.T) {
 
 func TestOneThatIsLateIsNamedWithTheReason(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	component := b.shell("slow", `sleep 600`)
 	component.Within = 100 * time.Millisecond
 	component.Check = func(context.Context) error { return fmt.Errorf("it says wait") }
@@ -196,7 +196,7 @@ func TestOneThatIsLateIsNamedWithTheReason(t *testing.T) {
 
 func TestOneThatRestartsComesBack(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	component := b.shell("product", `touch "$READY"; if [ -e "$FOLDER/again" ]; then sleep 600; fi; touch "$FOLDER/again"; sleep 0.2; exit 1`)
 	component.Restart = true
 	if err := bring(t, b, component); err != nil {
@@ -218,7 +218,7 @@ func TestOneThatRestartsComesBack(t *testing.T) {
 
 func TestOneThatIsAbandonedIsForgotten(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	component := b.shell("optional", `sleep 600`)
 	component.Within = 50 * time.Millisecond
 	if err := bring(t, b, component); err == nil {
@@ -234,7 +234,7 @@ func TestOneThatIsAbandonedIsForgotten(t *testing.T) {
 
 func TestWaitingEndsWithTheContext(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	defer b.Stop(patience)
 	if err := b.Launch(b.shell("slow", `sleep 600`)); err != nil {
 		t.Fatal(err)

@@ -56,11 +56,11 @@ func TestKilledInEveryPhase(t *testing.T) {
 // phase is how far some disruption has come.
 type phase struct {
 	name string
-	is   func(*sight) bool
+	is   func(*observation) bool
 }
 
-// sight is what there is of claims and nodes, and which claims there were before.
-type sight struct {
+// observation is what there is of claims and nodes, and which claims there were before.
+type observation struct {
 	before map[string]bool
 	claims map[string]*karpenterv1.NodeClaim
 	nodes  map[string]*v1.Node
@@ -70,27 +70,27 @@ type sight struct {
 // it is killed in is about there. (The disruption controllers have tests with a crash after every
 // single write.)
 var phases = []phase{
-	{"a record is written", func(s *sight) bool { return s.any(recorded) && !s.closed() }},
-	{"a node is closed", func(s *sight) bool { return s.closed() && !s.any(s.fresh) && !s.any(leaves) }},
-	{"a replacement is launched", func(s *sight) bool {
+	{"a record is written", func(s *observation) bool { return s.any(recorded) && !s.closed() }},
+	{"a node is closed", func(s *observation) bool { return s.closed() && !s.any(s.fresh) && !s.any(leaves) }},
+	{"a replacement is launched", func(s *observation) bool {
 		return s.any(func(c *karpenterv1.NodeClaim) bool { return s.fresh(c) && recorded(c) && !ready(c) })
 	}},
-	{"a replacement is ready", func(s *sight) bool {
+	{"a replacement is ready", func(s *observation) bool {
 		return s.any(func(c *karpenterv1.NodeClaim) bool { return s.fresh(c) && recorded(c) && ready(c) })
 	}},
-	{"a node of three is deleted", func(s *sight) bool {
+	{"a node of three is deleted", func(s *observation) bool {
 		return s.any(func(c *karpenterv1.NodeClaim) bool { return leaves(c) && recorded(c) })
 	}},
 }
 
-func (s *sight) fresh(c *karpenterv1.NodeClaim) bool { return !s.before[c.Name] }
-func recorded(c *karpenterv1.NodeClaim) bool         { return c.Annotations[record] != "" }
-func leaves(c *karpenterv1.NodeClaim) bool           { return c.DeletionTimestamp != nil }
+func (s *observation) fresh(c *karpenterv1.NodeClaim) bool { return !s.before[c.Name] }
+func recorded(c *karpenterv1.NodeClaim) bool               { return c.Annotations[record] != "" }
+func leaves(c *karpenterv1.NodeClaim) bool                 { return c.DeletionTimestamp != nil }
 func ready(c *karpenterv1.NodeClaim) bool {
 	return meta.IsStatusConditionTrue(c.Status.Conditions, karpenterv1.ConditionInitialized)
 }
 
-func (s *sight) any(is func(*karpenterv1.NodeClaim) bool) bool {
+func (s *observation) any(is func(*karpenterv1.NodeClaim) bool) bool {
 	for _, c := range s.claims {
 		if is(c) {
 			return true
@@ -99,7 +99,7 @@ func (s *sight) any(is func(*karpenterv1.NodeClaim) bool) bool {
 	return false
 }
 
-func (s *sight) closed() bool {
+func (s *observation) closed() bool {
 	for _, n := range s.nodes {
 		if leaving(n) {
 			return true
@@ -109,7 +109,7 @@ func (s *sight) closed() bool {
 }
 
 // note enters what a watch has told.
-func (s *sight) note(event watch.Event) {
+func (s *observation) note(event watch.Event) {
 	gone := event.Type == watch.Deleted
 	switch o := event.Object.(type) {
 	case *karpenterv1.NodeClaim:
@@ -143,7 +143,7 @@ func (s *story) await(p phase, before map[string]bool) {
 		s.Fatal(err)
 	}
 	defer nodes.Stop()
-	now := &sight{before: before, claims: map[string]*karpenterv1.NodeClaim{}, nodes: map[string]*v1.Node{}}
+	now := &observation{before: before, claims: map[string]*karpenterv1.NodeClaim{}, nodes: map[string]*v1.Node{}}
 	for !p.is(now) {
 		select {
 		case event := <-claims.ResultChan():

@@ -27,7 +27,7 @@ const storyLabel = "turnover.tenon.dev/story"
 // story is one test with its namespace, its class, its pool and its nodes. Class and pool are
 // called like the namespace.
 type story struct {
-	labtest.Tale
+	labtest.Story
 	aws labtest.AWS
 }
 
@@ -43,7 +43,7 @@ func tell(t *testing.T) *story {
 
 func begin(t *testing.T, lab *labtest.Lab) *story {
 	t.Helper()
-	s := &story{Tale: lab.Tale(t, long), aws: lab.AWS(t)}
+	s := &story{Story: lab.Story(t, long), aws: lab.AWS(t)}
 	t.Cleanup(s.end)
 	return s
 }

@@ -76,7 +76,7 @@ func Plan(ctx context.Context, region string, prices Prices, objects []client.Ob
 	}
 	_, err = planning.Run(ctx, planning.Options{
 		Files: []string{file}, Region: region, Output: planning.JSON, Settings: configured, Given: func(string) bool { return false },
-	}, planning.World{Out: &output, Err: io.Discard, Progress: io.Discard, Lookup: func(string) (string, bool) { return "", false }, Clock: time.Now, Cloud: cloud})
+	}, planning.Env{Out: &output, Err: io.Discard, Progress: io.Discard, Lookup: func(string) (string, bool) { return "", false }, Clock: time.Now, Cloud: cloud})
 	if err != nil {
 		return Planned{}, fmt.Errorf("plan: %w", err)
 	}

@@ -30,8 +30,8 @@ func (r *LastSeen) Note(m Instance) {
 	r.seen[m.ProviderID()] = m
 }
 
-// Strike takes an instance off that was ended.
-func (r *LastSeen) Strike(providerID string) {
+// Remove takes an instance off that was ended.
+func (r *LastSeen) Remove(providerID string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.seen, providerID)

@@ -130,7 +130,7 @@ func priority(claim *cloud.Claim) api.Priority {
 
 func (d *Launcher) create(ctx context.Context, claim *cloud.Claim, r *purchase) (cloud.Instance, error) {
 	// 1. What was bought already is the answer.
-	if err := d.recollect(ctx, claim, r); err != nil {
+	if err := d.findBought(ctx, claim, r); err != nil {
 		return cloud.Instance{}, err
 	}
 	if r.bought != nil {

@@ -82,7 +82,7 @@ func Choose(claim *cloud.Claim, f Facts) (Order, error) {
 	if len(left) == 0 || tooFew(left) {
 		return Order{}, &cloud.NoCapacity{Offers: Names(missing), Err: shortfallError(claim, left)}
 	}
-	chosen := sift(claim, left, f.SpotMargin)
+	chosen := filter(claim, left, f.SpotMargin)
 	if len(chosen) == 0 || tooFew(chosen) {
 		return Order{}, &cloud.NoCapacity{Offers: Names(missing), Err: shortfallError(claim, chosen)}
 	}
@@ -180,14 +180,14 @@ func Names(offers []cloud.Offer) []cloud.Offer {
 	return slices.Compact(offers)
 }
 
-// kin is what types have in common that share a launch template.
-type kin struct {
+// sharedTemplate is what types have in common that share a launch template.
+type sharedTemplate struct {
 	image       string
 	pods, efa   int64
 	reservation launchtemplate.Reservation
 }
 
-func (k kin) compare(o kin) int {
+func (k sharedTemplate) compare(o sharedTemplate) int {
 	return cmp.Or(
 		cmp.Compare(k.image, o.image), cmp.Compare(k.pods, o.pods), cmp.Compare(k.efa, o.efa),
 		cmp.Compare(k.reservation.ID, o.reservation.ID),
@@ -197,8 +197,8 @@ func (k kin) compare(o kin) int {
 // compose sorts the candidates into launch templates and writes the request.
 func (o *Order) compose(claim *cloud.Claim, f Facts) error {
 	images := ami.NewChooser(f.Class.Status.AMIs)
-	groups := map[kin][]types.FleetLaunchTemplateOverridesRequest{}
-	var kinds []kin
+	groups := map[sharedTemplate][]types.FleetLaunchTemplateOverridesRequest{}
+	var kinds []sharedTemplate
 	var kept []cloud.Candidate
 	for _, c := range o.Candidates {
 		subnet, found := f.Subnet(c.Offering.Zone)
@@ -206,7 +206,7 @@ func (o *Order) compose(claim *cloud.Claim, f Facts) error {
 		if !found || !boots || len(kept) == mostOverrides {
 			continue
 		}
-		k := kinOf(claim, c, ami.ID)
+		k := sharedTemplateOf(claim, c, ami.ID)
 		if _, known := groups[k]; !known {
 			if len(groups) == mostTemplates {
 				continue
@@ -218,7 +218,7 @@ func (o *Order) compose(claim *cloud.Claim, f Facts) error {
 		kept = append(kept, c)
 	}
 	o.Candidates = kept
-	slices.SortFunc(kinds, kin.compare)
+	slices.SortFunc(kinds, sharedTemplate.compare)
 	o.Request = o.request(claim, f)
 	for _, k := range kinds {
 		t, err := launchtemplate.Build(o.options(claim, f, k))
@@ -243,9 +243,9 @@ func (o *Order) take(subnet string, pods int64) {
 	}
 }
 
-func kinOf(claim *cloud.Claim, c cloud.Candidate, image string) kin {
+func sharedTemplateOf(claim *cloud.Claim, c cloud.Candidate, image string) sharedTemplate {
 	capacity := c.Type.FullCapacity(c.Offering)
-	k := kin{image: image, pods: capacity.Pods}
+	k := sharedTemplate{image: image, pods: capacity.Pods}
 	if claim.Requests.Get(instancetype.EFA) > 0 {
 		k.efa = capacity.Get(instancetype.EFA)
 	}
@@ -268,7 +268,7 @@ func overrideOf(c cloud.Candidate, subnet awsv1.Subnet, image string) types.Flee
 	}
 }
 
-func (o *Order) options(claim *cloud.Claim, f Facts, k kin) launchtemplate.Options {
+func (o *Order) options(claim *cloud.Claim, f Facts, k sharedTemplate) launchtemplate.Options {
 	options := launchtemplate.Options{
 		Region: f.Region, Cluster: f.Cluster, Class: f.Class, Tags: Tags(claim, f),
 		ImageID: k.image, MaxPods: k.pods, Labels: claim.Labels, Taints: Taints(claim),

@@ -21,8 +21,8 @@ type past struct {
 	byUID map[string]instance.Instance
 }
 
-// recollect fills an empty purchase with what an earlier process bought.
-func (d *Launcher) recollect(ctx context.Context, claim *cloud.Claim, r *purchase) error {
+// findBought fills an empty purchase with what an earlier process bought.
+func (d *Launcher) findBought(ctx context.Context, claim *cloud.Claim, r *purchase) error {
 	if r.bought != nil || r.pending != nil {
 		return nil
 	}

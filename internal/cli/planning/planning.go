@@ -50,8 +50,8 @@ type Options struct {
 	Given func(flag string) bool
 }
 
-// World is what the command may touch.
-type World struct {
+// Env is what the command may touch.
+type Env struct {
 	In       io.Reader
 	Out, Err io.Writer
 	// Progress is where slow steps are reported.
@@ -64,14 +64,14 @@ type World struct {
 }
 
 // Run makes a plan and writes it. It reports whether every pod has a place.
-func Run(ctx context.Context, o Options, w World) (complete bool, err error) {
+func Run(ctx context.Context, o Options, w Env) (complete bool, err error) {
 	if err := o.check(w.Cloud); err != nil {
 		return false, err
 	}
 	if o.WhatIf.Given() {
 		return runWhatIf(ctx, o, w)
 	}
-	j := &job{Options: o, World: w, report: progress.Start(w.Progress, screen.Of(w.Progress, w.Lookup).Terminal)}
+	j := &job{Options: o, Env: w, report: progress.Start(w.Progress, screen.Of(w.Progress, w.Lookup).Terminal)}
 	s, err := j.gather(ctx)
 	if err == nil && o.SaveSnapshot != "" {
 		j.report.Set("writing "+o.SaveSnapshot, "")
@@ -125,7 +125,7 @@ func (o *Options) check(cloud provider.Cloud) error {
 // job is one run.
 type job struct {
 	Options
-	World
+	Env
 	report *progress.Reporter
 	notes  []string
 	// objects are those of files or a cluster, and reading is how they were read.

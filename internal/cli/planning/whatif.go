@@ -107,9 +107,9 @@ func (j *job) tried(s *snapshot.Snapshot) (*snapshot.Snapshot, whatif.Effect, er
 
 // runWhatIf makes two plans and writes how they differ. It reports whether every pod has a place with
 // the change.
-func runWhatIf(ctx context.Context, o Options, w World) (complete bool, err error) {
+func runWhatIf(ctx context.Context, o Options, w Env) (complete bool, err error) {
 	o.RuleCosts = false
-	j := &job{Options: o, World: w, report: progress.Start(w.Progress, screen.Of(w.Progress, w.Lookup).Terminal)}
+	j := &job{Options: o, Env: w, report: progress.Start(w.Progress, screen.Of(w.Progress, w.Lookup).Terminal)}
 	d, err := j.compare(ctx)
 	j.report.Stop()
 	if err != nil {
@@ -136,8 +136,8 @@ func (j *job) compare(ctx context.Context) (difference.Difference, error) {
 }
 
 // Difference tries a change on a snapshot that was decided about before, with the effort of that decision.
-func Difference(s *snapshot.Snapshot, effort decide.Budget, tried WhatIf, w World) (difference.Difference, error) {
-	j := &job{Options: Options{WhatIf: tried, Now: s.Now}, World: w, report: progress.Start(w.Progress, false)}
+func Difference(s *snapshot.Snapshot, effort decide.Budget, tried WhatIf, w Env) (difference.Difference, error) {
+	j := &job{Options: Options{WhatIf: tried, Now: s.Now}, Env: w, report: progress.Start(w.Progress, false)}
 	defer j.report.Stop()
 	changed, effect, err := j.tried(s)
 	if err != nil {

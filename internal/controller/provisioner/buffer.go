@@ -12,16 +12,16 @@ import (
 	"tenon/internal/world"
 )
 
-// spares are the last claims that were made for buffers. When launches are refused, the next are
+// bufferClaims are the last claims that were made for buffers. When launches are refused, the next are
 // made after pauses that grow, as for pods.
-type spares struct {
+type bufferClaims struct {
 	claims []string
 	times  int // how many in a row failed
 	until  time.Time
 }
 
 // settle finds out what became of the claims.
-func (s *spares) settle(w *world.World, now time.Time) {
+func (s *bufferClaims) settle(w *world.World, now time.Time) {
 	open := s.claims[:0]
 	for _, claim := range s.claims {
 		switch {
@@ -42,7 +42,7 @@ func (l *loop) spare(ctx context.Context, s *snapshot.Snapshot, p *plan.Plan, ma
 	outcomes := l.o.Executor.Launch(ctx, l.orders(s, p.Spare, market))
 	for _, o := range outcomes {
 		if o.Claim != nil {
-			l.spares.claims = append(l.spares.claims, o.Claim.Name)
+			l.bufferClaims.claims = append(l.bufferClaims.claims, o.Claim.Name)
 		}
 	}
 	return outcomes

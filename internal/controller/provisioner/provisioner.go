@@ -54,19 +54,19 @@ type Options struct {
 
 // loop is the provisioner. It keeps only its last decision: when it was made, about what, and the result.
 type loop struct {
-	kit      reconcile.Kit
-	o        Options
-	reader   *world.Reader
-	intents  nodeclaim.Maker
-	unsynced time.Time     // since when; zero is not
-	closed   time.Time     // when the last pod had its place
-	took     time.Duration // by the last decision
-	said     hush
-	last     round
-	decision decide.Decision // about the reader's last picture
-	decided  bool
-	refusals refusals
-	spares   spares
+	kit          reconcile.Kit
+	o            Options
+	reader       *world.Reader
+	intents      nodeclaim.Maker
+	unsynced     time.Time     // since when; zero is not
+	closed       time.Time     // when the last pod had its place
+	took         time.Duration // by the last decision
+	said         repeats
+	last         round
+	decision     decide.Decision // about the reader's last picture
+	decided      bool
+	refusals     refusals
+	bufferClaims bufferClaims
 }
 
 // round is one decision.
@@ -130,9 +130,9 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 	// 3. Look, decide, act.
 	l.o.World.BeginBurst()
 	l.refusals.settle(l.o.World, now)
-	l.spares.settle(l.o.World, now)
+	l.bufferClaims.settle(l.o.World, now)
 	market := l.o.Supply.Of(ctx, l.o.World.Pools())
-	waiting := snapshot.Waiting{Refused: l.refusals.list(now), Spare: l.spares.until.UTC(), Burst: burst.UTC()}
+	waiting := snapshot.Waiting{Refused: l.refusals.list(now), Spare: l.bufferClaims.until.UTC(), Burst: burst.UTC()}
 	picture := l.reader.Picture(world.Moment{Now: now, Settings: l.kit.Settings.Decision(), Market: market, Waiting: waiting})
 	decision := l.decide(picture)
 	number := l.record(l.woke(pulse), picture.Snapshot, decision)
@@ -144,10 +144,10 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 	l.count(s, p)
 	l.commit(s, p.Existing)
 	orders := l.orders(s, p.Claims, market)
-	blamed := l.blame(orders)
+	displacing := l.displacedBy(orders)
 	outcomes := l.o.Executor.Launch(ctx, orders)
 	l.recordOutcomes(number, outcomes)
-	l.charge(ctx, outcomes, blamed)
+	l.charge(ctx, outcomes, displacing)
 	l.refusals.note(s, outcomes)
 	spare := l.spare(ctx, s, p, market)
 	// 4. Say what was done and what was not.

@@ -31,7 +31,7 @@ func (l *loop) tell(ctx context.Context, s *snapshot.Snapshot, p *plan.Plan, out
 	if p.Solve.Pods > 0 {
 		// A decision without a change, about pods that have had an event, is not logged.
 		level := 0
-		if names := podNames(s); !l.said.fresh("found "+names, s.Now) && len(outcomes) == 0 && len(p.Existing) == 0 {
+		if names := podNames(s); !l.said.isNew("found "+names, s.Now) && len(outcomes) == 0 && len(p.Existing) == 0 {
 			level = 1
 		}
 		log.V(level).Info("found provisionable pod(s)", "Pods", podNames(s), "count", p.Solve.Pods, "duration", l.took.String())
@@ -59,7 +59,7 @@ func (l *loop) tellPools(ctx context.Context, s *snapshot.Snapshot) {
 		}
 		if !pool.MayLaunch() {
 			why := pool.Unready.Text()
-			if l.said.fresh("pool "+pool.Name+" "+why, s.Now) {
+			if l.said.isNew("pool "+pool.Name+" "+why, s.Now) {
 				reconcile.Log(ctx).Info("ignoring nodepool, not ready", "NodePool", pool.Name, "reason", why)
 			}
 			continue
@@ -215,8 +215,8 @@ func (l *loop) tellUnplaced(ctx context.Context, s *snapshot.Snapshot, p *plan.P
 			log.V(1).Info("ignoring pod", "Pod", s.Pods[u.Pod].Key(), "reason", text)
 			continue
 		}
-		about := gist(u.Verdict)
-		if told[u.Verdict]++; told[u.Verdict] == 1 && l.said.fresh(s.Pods[u.Pod].Key()+" "+about, s.Now) {
+		about := summary(u.Verdict)
+		if told[u.Verdict]++; told[u.Verdict] == 1 && l.said.isNew(s.Pods[u.Pod].Key()+" "+about, s.Now) {
 			log.Error(nil, "could not schedule pod", "Pod", s.Pods[u.Pod].Key(), "err", text)
 		}
 		l.kit.Events.Publish(telemetry.Warning(pod, "FailedScheduling", "Failed to schedule pod, "+text, string(pod.UID), about).Within(5 * time.Minute).Each())

@@ -35,7 +35,7 @@ const (
 	unanswered = time.Minute
 )
 
-type marking struct {
+type marker struct {
 	kit    reconcile.Kit
 	market *market.Market
 	about  cloud.Description
@@ -46,7 +46,7 @@ type marking struct {
 // New makes the controller. The market knows what a pool can buy.
 func New(kit reconcile.Kit, m *market.Market) reconcile.Controller {
 	about := kit.Cloud.Describe()
-	c := marking{kit, m, about, about.Vocabulary(), newRecently(listedFor)}
+	c := marker{kit, m, about, about.Vocabulary(), newRecently(listedFor)}
 	watches := []reconcile.Watch{
 		{Kind: &karpenterv1.NodeClaim{}, Matters: claimMatters},
 		{Kind: &karpenterv1.NodePool{}, Keys: c.claimsOf, Matters: poolMatters},
@@ -60,7 +60,7 @@ func New(kit reconcile.Kit, m *market.Market) reconcile.Controller {
 	}
 }
 
-func (m marking) claimsOf(ctx context.Context, pool client.Object) []reconcile.Key {
+func (m marker) claimsOf(ctx context.Context, pool client.Object) []reconcile.Key {
 	claims, err := lookup.ClaimsIn(ctx, m.kit.Client, pool.GetName())
 	if err != nil {
 		reconcile.Log(ctx).Error(err, "finding claims of a pool", "NodePool", pool.GetName())
@@ -73,7 +73,7 @@ func (m marking) claimsOf(ctx context.Context, pool client.Object) []reconcile.K
 	return keys
 }
 
-func (m marking) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {
+func (m marker) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {
 	// 1. Gather: a claim of ours, and its pool.
 	claim := &karpenterv1.NodeClaim{}
 	if err := m.kit.Client.Get(ctx, key, claim); err != nil {
@@ -130,7 +130,7 @@ func note(ctx context.Context, before, after *karpenterv1.NodeClaim) {
 }
 
 // markDrift finds out whether the claim has drifted.
-func (m marking) markDrift(ctx context.Context, s *condition.Set, pool *karpenterv1.NodePool, claim *karpenterv1.NodeClaim) (reconcile.Result, error) {
+func (m marker) markDrift(ctx context.Context, s *condition.Set, pool *karpenterv1.NodePool, claim *karpenterv1.NodeClaim) (reconcile.Result, error) {
 	if !meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionLaunched) {
 		s.Clear(karpenterv1.ConditionDrifted)
 		return reconcile.Never, nil
@@ -159,7 +159,7 @@ func isMomentary(err error) bool {
 }
 
 // drift is the first reason that applies.
-func (m marking) drift(ctx context.Context, pool *karpenterv1.NodePool, claim *karpenterv1.NodeClaim) (cloud.DriftReason, error) {
+func (m marker) drift(ctx context.Context, pool *karpenterv1.NodePool, claim *karpenterv1.NodeClaim) (cloud.DriftReason, error) {
 	if isOfAnotherTemplate(pool, claim) {
 		return poolDrifted, nil
 	}
@@ -179,7 +179,7 @@ func (m marking) drift(ctx context.Context, pool *karpenterv1.NodePool, claim *k
 // isListed asks whether the claim's machine is still sold. Young claims are: they were
 // just bought, and a catalogue may lag. A machine that was listed is not looked for again
 // for a while.
-func (m marking) isListed(ctx context.Context, pool *karpenterv1.NodePool, claim *karpenterv1.NodeClaim) (bool, error) {
+func (m marker) isListed(ctx context.Context, pool *karpenterv1.NodePool, claim *karpenterv1.NodeClaim) (bool, error) {
 	now := m.kit.Clock.Now()
 	if now.Sub(claim.CreationTimestamp.Time) <= youngFor || m.listed.has(claim.UID, now) {
 		return true, nil
@@ -196,7 +196,7 @@ func (m marking) isListed(ctx context.Context, pool *karpenterv1.NodePool, claim
 }
 
 // ofProvider is the provider's own reason. An instance that is gone has not drifted.
-func (m marking) ofProvider(ctx context.Context, claim *karpenterv1.NodeClaim) (cloud.DriftReason, error) {
+func (m marker) ofProvider(ctx context.Context, claim *karpenterv1.NodeClaim) (cloud.DriftReason, error) {
 	ordered, err := translate.Order(claim, m.words)
 	if err != nil {
 		return "", err

@@ -74,7 +74,7 @@ func (l *lifecycle) register(ctx context.Context, claim *karpenterv1.NodeClaim, 
 	}
 	admission, trouble := l.ask(ctx, claim)
 	claim.Labels = merged(claim.Labels, admission.Labels)
-	node := dressed(nodes[0], claim)
+	node := withClaim(nodes[0], claim)
 	if admitted := trouble == nil && admission.Admitted(); !admitted {
 		err := l.saveNode(ctx, nodes[0], node)
 		conditions.SetUnknown(karpenterv1.ConditionRegistered, "RegistrationHookPending", strings.Join(admission.Awaiting, ", "))
@@ -145,11 +145,11 @@ func (l *lifecycle) ask(ctx context.Context, claim *karpenterv1.NodeClaim) (clou
 	return admission, nil
 }
 
-// dressed is the node with all that the claim gives it: the finalizer that drains it, the claim as owner,
+// withClaim is the node with all that the claim gives it: the finalizer that drains it, the claim as owner,
 // labels and annotations (the claim's values win, because it says what was bought), and taints. If the
 // node's bootstrap sets the taints, they are left out, because another controller may have removed them
 // already.
-func dressed(node *corev1.Node, claim *karpenterv1.NodeClaim) *corev1.Node {
+func withClaim(node *corev1.Node, claim *karpenterv1.NodeClaim) *corev1.Node {
 	out := node.DeepCopy()
 	controllerutil.AddFinalizer(out, karpenterv1.FinalizerTermination)
 	own(out, claim)
@@ -179,7 +179,7 @@ func own(node *corev1.Node, claim *karpenterv1.NodeClaim) {
 	})
 }
 
-// admittedNode opens a dressed node to pods. It changes its argument.
+// admittedNode opens a node that has all of it to pods. It changes its argument.
 func admittedNode(node *corev1.Node) *corev1.Node {
 	node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(t corev1.Taint) bool {
 		unregistered := karpenterv1.TaintUnregistered()

@@ -11,17 +11,17 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// blame says which disruptions have displaced pods of an order, and how many each.
-type blame map[string]int64
+// displaced is which disruptions have displaced pods of an order, and how many each.
+type displaced map[string]int64
 
-// blame finds out for which orders disruptions are to blame: the scheduler has put a pod that moved where
+// displacedBy finds out for which orders disruptions are to blame: the scheduler has put a pod that moved where
 // another one was to go. The order's claim gets the time, as replacements do, so that its pods are not
 // moved again for savings that did not materialise: otherwise the same node would be given up and bought
 // again every few minutes.
-func (l *loop) blame(orders []execute.Order) []blame {
-	out := make([]blame, len(orders))
+func (l *loop) displacedBy(orders []execute.Order) []displaced {
+	out := make([]displaced, len(orders))
 	for i := range orders {
-		out[i] = blame{}
+		out[i] = displaced{}
 		var first time.Time
 		for _, ref := range orders[i].Pods {
 			by := l.o.World.DisplacedBy(ref)
@@ -41,13 +41,13 @@ func (l *loop) blame(orders []execute.Order) []blame {
 }
 
 // charge counts what was bought for displaced pods against the disruptions that displaced them.
-func (l *loop) charge(ctx context.Context, outcomes []execute.Outcome, blamed []blame) {
+func (l *loop) charge(ctx context.Context, outcomes []execute.Outcome, displacing []displaced) {
 	for i, o := range outcomes {
 		if o.Claim == nil {
 			continue
 		}
-		for _, by := range order.Keys(blamed[i]) {
-			part := o.Order.Price * model.Money(blamed[i][by]) / model.Money(len(o.Order.Pods))
+		for _, by := range order.Keys(displacing[i]) {
+			part := o.Order.Price * model.Money(displacing[i][by]) / model.Money(len(o.Order.Pods))
 			if err := l.o.Ledger.Bought(ctx, by, o.Order.Pool.Name, part); err != nil {
 				reconcile.Log(ctx).Error(err, "could not enter what a disruption cost", "command-id", by)
 			}

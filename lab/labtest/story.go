@@ -20,8 +20,8 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 )
 
-// A Tale is a test with a namespace of its own, and the verbs that such tests are told in.
-type Tale struct {
+// A Story is a test with a namespace of its own, and the verbs that such tests are told in.
+type Story struct {
 	*testing.T
 	Lab       *Lab
 	Namespace string
@@ -29,14 +29,14 @@ type Tale struct {
 	Within time.Duration
 }
 
-// Tale begins one.
-func (l *Lab) Tale(t *testing.T, within time.Duration) Tale {
+// Story begins one.
+func (l *Lab) Story(t *testing.T, within time.Duration) Story {
 	t.Helper()
-	return Tale{T: t, Lab: l, Namespace: l.Namespace(t), Within: within}
+	return Story{T: t, Lab: l, Namespace: l.Namespace(t), Within: within}
 }
 
 // Create makes an object.
-func (s *Tale) Create(object client.Object) {
+func (s *Story) Create(object client.Object) {
 	s.Helper()
 	if err := s.Lab.Client.Create(s.Context(), object); err != nil {
 		s.Fatalf("create %T %s: %v", object, object.GetName(), err)
@@ -44,7 +44,7 @@ func (s *Tale) Create(object client.Object) {
 }
 
 // Patch merges something into an object.
-func (s *Tale) Patch(object client.Object, merge string) {
+func (s *Story) Patch(object client.Object, merge string) {
 	s.Helper()
 	if err := s.Lab.Client.Patch(s.Context(), object, client.RawPatch(types.MergePatchType, []byte(merge))); err != nil {
 		s.Fatalf("patch %T %s: %v", object, object.GetName(), err)
@@ -52,7 +52,7 @@ func (s *Tale) Patch(object client.Object, merge string) {
 }
 
 // Delete asks for an object to go. One that has gone by itself is fine.
-func (s *Tale) Delete(object client.Object) {
+func (s *Story) Delete(object client.Object) {
 	s.Helper()
 	if err := client.IgnoreNotFound(s.Lab.Client.Delete(s.Context(), object)); err != nil {
 		s.Fatalf("delete %T %s: %v", object, object.GetName(), err)
@@ -60,26 +60,26 @@ func (s *Tale) Delete(object client.Object) {
 }
 
 // Scale has a Deployment make or end pods.
-func (s *Tale) Scale(deployment string, replicas int) {
+func (s *Story) Scale(deployment string, replicas int) {
 	s.Helper()
 	s.Patch(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: deployment}},
 		fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas))
 }
 
 // Eventually waits until a condition holds, which says also how things stand.
-func (s *Tale) Eventually(what string, condition func(context.Context) (done bool, stands string)) {
+func (s *Story) Eventually(what string, condition func(context.Context) (done bool, stands string)) {
 	s.Helper()
 	s.Lab.EventuallyWithin(s, s.Within, what, condition)
 }
 
 // Running waits until an app has as many pods as wanted, and no others, all ready, and gives them.
-func (s *Tale) Running(app string, wanted int) []v1.Pod {
+func (s *Story) Running(app string, wanted int) []v1.Pod {
 	s.Helper()
 	return s.Lab.awaitPods(s, s.Within, s.Namespace, "app="+app, wanted, PodReady)
 }
 
 // Claims are those with some labels, in the order of their names.
-func (s *Tale) Claims(with client.MatchingLabels) []karpenterv1.NodeClaim {
+func (s *Story) Claims(with client.MatchingLabels) []karpenterv1.NodeClaim {
 	s.Helper()
 	list := &karpenterv1.NodeClaimList{}
 	if err := s.Lab.Client.List(s.Context(), list, with); err != nil {
@@ -89,7 +89,7 @@ func (s *Tale) Claims(with client.MatchingLabels) []karpenterv1.NodeClaim {
 }
 
 // AwaitCondition waits until an object says something of itself. It is read into object.
-func (s *Tale) AwaitCondition(object client.Object, name string, status metav1.ConditionStatus, says ...string) {
+func (s *Story) AwaitCondition(object client.Object, name string, status metav1.ConditionStatus, says ...string) {
 	s.Helper()
 	what := fmt.Sprintf("%T %s has %s=%s that says %q", object, object.GetName(), name, status, says)
 	s.Eventually(what, func(ctx context.Context) (bool, string) {
@@ -106,7 +106,7 @@ func (s *Tale) AwaitCondition(object client.Object, name string, status metav1.C
 }
 
 // AwaitConditionGone waits until an object says something of itself no more.
-func (s *Tale) AwaitConditionGone(object client.Object, name string) {
+func (s *Story) AwaitConditionGone(object client.Object, name string) {
 	s.Helper()
 	s.Eventually(fmt.Sprintf("%T %s has no condition %s", object, object.GetName(), name), func(ctx context.Context) (bool, string) {
 		if err := s.Lab.Client.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
@@ -137,7 +137,7 @@ func conditionsOf(object client.Object) []metav1.Condition {
 }
 
 // AwaitEvent waits for an event about an object.
-func (s *Tale) AwaitEvent(object client.Object, reason string, says ...string) {
+func (s *Story) AwaitEvent(object client.Object, reason string, says ...string) {
 	s.Helper()
 	namespace := object.GetNamespace()
 	if namespace == "" {

@@ -13,9 +13,9 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 )
 
-// chronicle is what happened to a story's claims, in the order in which the API server has it: a
+// history is what happened to a story's claims, in the order in which the API server has it: a
 // test that looked now and then would miss most of it.
-type chronicle struct {
+type history struct {
 	mu      sync.Mutex
 	claims  map[string]*karpenterv1.NodeClaim
 	moments []moment
@@ -30,10 +30,10 @@ type moment struct {
 	at        time.Time
 }
 
-// observe begins a chronicle, which ends with the test.
-func (s *story) observe() *chronicle {
+// observe begins a history, which ends with the test.
+func (s *story) observe() *history {
 	s.Helper()
-	c := &chronicle{claims: map[string]*karpenterv1.NodeClaim{}}
+	c := &history{claims: map[string]*karpenterv1.NodeClaim{}}
 	watcher, err := client.NewWithWatch(s.Lab.Config, client.Options{Scheme: s.Lab.Client.Scheme()})
 	if err != nil {
 		s.Fatal(err)
@@ -66,7 +66,7 @@ func (s *story) observe() *chronicle {
 	return c
 }
 
-func (c *chronicle) note(what watch.EventType, claim *karpenterv1.NodeClaim) {
+func (c *history) note(what watch.EventType, claim *karpenterv1.NodeClaim) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before := c.claims[claim.Name]
@@ -91,14 +91,14 @@ func (c *chronicle) note(what watch.EventType, claim *karpenterv1.NodeClaim) {
 }
 
 // all that has happened so far.
-func (c *chronicle) all() []moment {
+func (c *history) all() []moment {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.moments[:len(c.moments):len(c.moments)]
 }
 
 // mostLeaving is how many nodes were leaving at once, at most.
-func (c *chronicle) mostLeaving() int {
+func (c *history) mostLeaving() int {
 	most := 0
 	for _, m := range c.all() {
 		most = max(most, m.leaving)
@@ -107,7 +107,7 @@ func (c *chronicle) mostLeaving() int {
 }
 
 // firstLeft is when the first node was closed.
-func (c *chronicle) firstLeft() time.Time {
+func (c *history) firstLeft() time.Time {
 	for _, m := range c.all() {
 		if m.leaving > 0 {
 			return m.at
@@ -117,7 +117,7 @@ func (c *chronicle) firstLeft() time.Time {
 }
 
 // readyFirst is how many nodes were in service and stayed when the first one was deleted.
-func (c *chronicle) readyFirst() int {
+func (c *history) readyFirst() int {
 	for _, m := range c.all() {
 		if len(m.deleted) > 0 {
 			return m.inService - m.leaving

@@ -11,9 +11,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Ailment is a condition that a machine reports of itself though it is well: of the
+// Illness is a condition that a machine reports of itself though it is well: of the
 // kubelet's own conditions, or of those that agents add, such as KernelReady.
-type Ailment struct {
+type Illness struct {
 	Type   v1.NodeConditionType
 	Status v1.ConditionStatus
 	// Since is when it came; zero is when it is first reported.
@@ -22,14 +22,14 @@ type Ailment struct {
 
 var conditionName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._/-]{0,314}[A-Za-z0-9])?$`)
 
-// ParseAilments reads the text form: a comma-separated list of TYPE=STATUS, with a
+// ParseIllnesses reads the text form: a comma-separated list of TYPE=STATUS, with a
 // time in RFC 3339 behind an @ if it is not now. Empty text is none.
-func ParseAilments(text string) ([]Ailment, error) {
-	var list []Ailment
+func ParseIllnesses(text string) ([]Illness, error) {
+	var list []Illness
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' }) {
 		rest, since, timed := strings.Cut(strings.TrimSpace(word), "@")
 		name, status, _ := strings.Cut(rest, "=")
-		a := Ailment{Type: v1.NodeConditionType(name), Status: v1.ConditionStatus(status)}
+		a := Illness{Type: v1.NodeConditionType(name), Status: v1.ConditionStatus(status)}
 		if !conditionName.MatchString(name) || !slices.Contains([]v1.ConditionStatus{v1.ConditionTrue, v1.ConditionFalse, v1.ConditionUnknown}, a.Status) {
 			return nil, fmt.Errorf("condition %q: want TYPE=True, TYPE=False or TYPE=Unknown", word)
 		}
@@ -45,8 +45,8 @@ func ParseAilments(text string) ([]Ailment, error) {
 	return list, nil
 }
 
-// String is the text that ParseAilments reads.
-func (a Ailment) String() string {
+// String is the text that ParseIllnesses reads.
+func (a Illness) String() string {
 	text := string(a.Type) + "=" + string(a.Status)
 	if !a.Since.IsZero() {
 		text += "@" + a.Since.UTC().Format(time.RFC3339)
@@ -59,9 +59,9 @@ func KubeletOwns(kind v1.NodeConditionType) bool {
 	return nodeCondition(conditionsOf(nil, readyNow, time.Time{}), kind) != nil
 }
 
-// ailing is what a machine reports with its ailments put over its own conditions.
-func ailing(own, old []v1.NodeCondition, ailments []Ailment, now time.Time) []v1.NodeCondition {
-	for _, a := range ailments {
+// withIllnesses is what a machine reports with its illnesses put over its own conditions.
+func withIllnesses(own, old []v1.NodeCondition, illnesses []Illness, now time.Time) []v1.NodeCondition {
+	for _, a := range illnesses {
 		c := v1.NodeCondition{
 			Type: a.Type, Status: a.Status, Reason: "LabAilment", Message: "the lab was asked for this condition",
 			LastHeartbeatTime: metav1.NewTime(now), LastTransitionTime: metav1.NewTime(now),

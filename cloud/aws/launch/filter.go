@@ -17,10 +17,10 @@ import (
 // MostTypes is how many types a fleet is asked to choose from.
 const MostTypes = 60
 
-// sift keeps those of the available candidates that are asked for. They are in the order
+// filter keeps those of the available candidates that are asked for. They are in the order
 // of their prices, and stay in it. Nothing left means that there is no capacity.
 // (As in Karpenter, but for spotMargin.)
-func sift(claim *cloud.Claim, candidates []cloud.Candidate, spotMargin float64) []cloud.Candidate {
+func filter(claim *cloud.Claim, candidates []cloud.Candidate, spotMargin float64) []cloud.Candidate {
 	if allows(claim, catalog.Reserved) {
 		candidates = oneReservation(reservations(candidates))
 	}

@@ -7,17 +7,17 @@ import (
 	"tenon/core/reason"
 )
 
-// hush suppresses repeated messages: a decision about pods that cannot be placed is made every few seconds,
+// repeats suppresses repeated messages: a decision about pods that cannot be placed is made every few seconds,
 // mostly with the same outcome.
-type hush struct {
+type repeats struct {
 	said map[string]time.Time
 }
 
 // remembered is for how long something that was said counts as known.
 const remembered = 5 * time.Minute
 
-// fresh reports whether a message should be said now, and remembers it as said.
-func (h *hush) fresh(what string, now time.Time) bool {
+// isNew reports whether a message should be said now, and remembers it as said.
+func (h *repeats) isNew(what string, now time.Time) bool {
 	for key, at := range h.said {
 		if now.Sub(at) >= remembered {
 			delete(h.said, key)
@@ -33,9 +33,9 @@ func (h *hush) fresh(what string, now time.Time) bool {
 	return true
 }
 
-// gist is the essence of a verdict: the rule that keeps a pod waiting and what would help. It leaves out
+// summary is the essence of a verdict: the rule that keeps a pod waiting and what would help. It leaves out
 // amounts and other pools, which change with every pod that comes or goes.
-func gist(v *reason.Verdict) string {
+func summary(v *reason.Verdict) string {
 	var pool string
 	var code reason.Code
 	if pools := v.Promising(); len(pools) > 0 {
