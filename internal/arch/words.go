@@ -15,7 +15,7 @@ import (
 var knownWords = map[string][]string{
 	"Kubernetes": {
 		"admission", "api", "capacitybuffer", "claims", "condition", "consistency", "counter", "crds", "eviction", "expiration", "garbagecollection", "hash", "health",
-		"hydration", "label", "launches", "lifecycle", "lookup", "manager", "metrics", "node", "nodeclaim", "nodeclass", "nodeoverlay",
+		"hydration", "label", "launches", "lifecycle", "lookup", "manager", "metrics", "node", "nodeclaim", "nodeclass", "nodegroup", "nodeoverlay",
 		"nodepool", "nomination", "owner", "pod", "podevents", "podpolicy", "provisioner", "quota", "readiness", "reconcile", "registration",
 		"registrationhealth", "rollout", "rolloutpace", "scale", "status", "termination", "topology", "validation", "watch", "workload",
 	},
@@ -26,7 +26,7 @@ var knownWords = map[string][]string{
 	},
 	"Go, and programs in general": {
 		"apply", "arch", "assembly", "bitset", "check", "cli", "cloud", "command", "conformance", "convert", "decide", "disrupt", "disruptable",
-		"document", "evaluation", "examples", "execute", "explain", "feasible", "fidelity", "fingerprint", "generate", "harness", "ingest", "invariant",
+		"document", "evaluation", "examples", "execute", "expand", "explain", "feasible", "fidelity", "fingerprint", "generate", "harness", "ingest", "invariant",
 		"listing", "manifest", "preflight", "measure", "memory", "mirror", "model", "order", "pack", "parallel", "patch", "planning", "plant", "planted",
 		"progress", "provision", "randomcluster", "refine", "removal", "rulecase", "savings", "scalar", "scenario", "screen", "search", "settings",
 		"sim", "static", "store", "table", "telemetry", "tenon", "traffic", "translate", "trim", "version", "versionguard", "source", "sarif", "validate",

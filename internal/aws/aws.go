@@ -22,7 +22,10 @@ import (
 	awsv1 "tenon/api/aws/v1"
 	"tenon/cloud/aws"
 	"tenon/cloud/aws/api"
+	"tenon/cloud/aws/facts"
+	"tenon/cloud/aws/instancetype"
 	"tenon/cloud/aws/inventory"
+	"tenon/cloud/aws/nodegroup"
 	"tenon/cloud/aws/offering"
 	"tenon/internal/aws/metrics"
 	"tenon/internal/provider"
@@ -75,6 +78,7 @@ type backend struct {
 	provider  *aws.Provider
 	metrics   *metrics.Metrics
 	watch     *offering.ShiftedZones // nil unless zonal shifts are followed
+	groups    *nodegroup.Reader      // nil unless groups are named or discovered
 	authority string
 	kit       atomic.Pointer[reconcile.Kit]
 	warned    *api.Cache[string, bool] // of few types, by pool
@@ -117,11 +121,34 @@ func (b *backend) connect(ctx context.Context) error {
 		b.watch = offering.NewShiftedZones(clients.ZonalShift, b.ground.Clock, cluster.ARN)
 		knows.Shifted = b.watch.Shifted
 	}
+	known := inventory.New(knows)
+	if b.groups, err = b.readGroups(clients, known); err != nil {
+		return err
+	}
 	b.provider, err = aws.New(aws.Options{
-		Inventory: inventory.New(knows), Class: b.class, Queue: settings.InterruptionQueue, SpotMargin: settings.SpotPriceMargin,
+		Inventory: known, Class: b.class, Queue: settings.InterruptionQueue, SpotMargin: settings.SpotPriceMargin,
 		Idle: b.Idle, Longest: b.Longest, Observe: b.observer(),
 	})
 	return err
+}
+
+// readGroups is what reads node groups; nil with the gate closed, or where there are none to look for.
+func (b *backend) readGroups(clients api.Clients, known *inventory.Inventory) (*nodegroup.Reader, error) {
+	found, err := nodegroup.NewDiscovery(b.Settings.Nodes, b.Settings.NodeGroupAutoDiscovery)
+	if err != nil || !found.Enabled() || !b.ground.Settings.FeatureGates.NodeGroups {
+		return nil, err
+	}
+	return nodegroup.New(nodegroup.Options{
+		Clients: clients.Groups, Clock: b.ground.Clock, Discovery: found, Region: clients.Region,
+		Types: func() []facts.Type {
+			if listed := known.InstanceTypes.Listing().Types; len(listed) > 0 {
+				return listed
+			}
+			return facts.Types() // until EC2 has said what there is
+		},
+		Prices:         func() instancetype.Prices { return known.Prices.Prices() },
+		MemoryOverhead: b.Settings.VMMemoryOverheadPercent, ReservedENIs: int64(b.Settings.ReservedENIs),
+	}), nil
 }
 
 // findAuthority is the certificate authority of the cluster, in base64.

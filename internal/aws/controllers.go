@@ -10,6 +10,7 @@ import (
 	"tenon/internal/aws/controller/providers/instancetype/capacity"
 	"tenon/internal/aws/controller/zonalshift"
 	"tenon/internal/controller/cloudprovider/metrics"
+	"tenon/internal/controller/nodegroup"
 	"tenon/internal/reconcile"
 )
 
@@ -36,6 +37,9 @@ func (b *backend) controllers(kit reconcile.Kit) []reconcile.Controller {
 	}
 	if p.ReservedCapacity {
 		list = append(list, capacityreservation.New(kit, p.Inventory)...)
+	}
+	if b.groups != nil {
+		list = append(list, nodegroup.New(kit, b.groups))
 	}
 	if !p.IsolatedVPC {
 		list = append(list, garbagecollection.New(kit, p.Profiles))

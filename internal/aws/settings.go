@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"time"
 
+	"tenon/cloud/aws/nodegroup"
 	"tenon/internal/settings"
 )
 
@@ -25,6 +26,8 @@ type Settings struct {
 	AMIRefreshInterval      time.Duration
 	SubnetRefreshInterval   time.Duration
 	FeatureGates            FeatureGates
+	Nodes                   []string
+	NodeGroupAutoDiscovery  []string
 }
 
 // FeatureGates are the switches of the AWS provider.
@@ -69,6 +72,11 @@ func (s *Settings) options() []settings.Option {
 			Check: refreshInterval("subnet-refresh-interval", &s.SubnetRefreshInterval)},
 		{Flag: "aws-feature-gates", Env: "AWS_FEATURE_GATES", Default: settings.GateDefaults(featureGates), Usage: "switches of the AWS provider, as for --feature-gates",
 			Value: settings.Gates(featureGates, &s.FeatureGates), Note: s.noClassCEL},
+		{Flag: "nodes", Env: "NODES", Own: true, Usage: "with the feature gate NodeGroups, an Auto Scaling group that is shown, as min:max:name; may be given several times",
+			Value: settings.Repeated(&s.Nodes), Check: s.checkNodes},
+		{Flag: "node-group-auto-discovery", Env: "NODE_GROUP_AUTO_DISCOVERY", Own: true,
+			Usage: "with the feature gate NodeGroups, the tags of the Auto Scaling groups that are shown, all of which a group needs, as asg:tag=key=value,key; may be given several times",
+			Value: settings.Repeated(&s.NodeGroupAutoDiscovery), Check: s.checkDiscovery},
 	})
 }
 
@@ -99,6 +107,16 @@ func (s *Settings) checkSpotMargin() error {
 		return errors.New("spot-price-margin is a fraction such as 0.1 for 10 %, or -1 for none")
 	}
 	return nil
+}
+
+func (s *Settings) checkNodes() error {
+	_, err := nodegroup.NewDiscovery(s.Nodes, nil)
+	return err
+}
+
+func (s *Settings) checkDiscovery() error {
+	_, err := nodegroup.NewDiscovery(nil, s.NodeGroupAutoDiscovery)
+	return err
 }
 
 func (s *Settings) checkENIs() error {

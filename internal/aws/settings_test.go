@@ -35,6 +35,8 @@ var each = map[string]struct {
 	"enable-zonal-shift":         {"true", func(s *Settings) { s.EnableZonalShift = true }},
 	"ami-refresh-interval":       {"5m", func(s *Settings) { s.AMIRefreshInterval = 5 * time.Minute }},
 	"subnet-refresh-interval":    {"2m", func(s *Settings) { s.SubnetRefreshInterval = 2 * time.Minute }},
+	"nodes":                      {"0:5:web\n1:3:db", func(s *Settings) { s.Nodes = []string{"0:5:web", "1:3:db"} }},
+	"node-group-auto-discovery":  {"asg:tag=a=b,c", func(s *Settings) { s.NodeGroupAutoDiscovery = []string{"asg:tag=a=b,c"} }},
 	"aws-feature-gates":          {"NodeClassCEL=true", func(s *Settings) { s.FeatureGates.NodeClassCEL = true }},
 }
 

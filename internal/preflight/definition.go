@@ -23,7 +23,7 @@ const (
 func wanted(gates settings.FeatureGates) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	var list []*apiextensionsv1.CustomResourceDefinition
 	for _, d := range crds.All() {
-		if d.Name == crds.NodeOverlay && !gates.NodeOverlay || d.Name == crds.CapacityBuffer && !gates.CapacityBuffer || d.Name == crds.NodeGroup {
+		if d.Name == crds.NodeOverlay && !gates.NodeOverlay || d.Name == crds.CapacityBuffer && !gates.CapacityBuffer || d.Name == crds.NodeGroup && !gates.NodeGroups {
 			continue
 		}
 		definition := &apiextensionsv1.CustomResourceDefinition{}

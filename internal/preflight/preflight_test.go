@@ -94,7 +94,7 @@ func TestDefinitions(t *testing.T) {
 func TestRightsAreThoseOfTheChart(t *testing.T) {
 	t.Parallel()
 	for file, s := range map[string]settings.Settings{
-		"full":   {FeatureGates: settings.FeatureGates{NodeOverlay: true, CapacityBuffer: true}, LeaderElectionName: "karpenter-leader-election", DashboardListen: "127.0.0.1:8082"},
+		"full":   {FeatureGates: settings.FeatureGates{NodeOverlay: true, CapacityBuffer: true, NodeGroups: true}, LeaderElectionName: "karpenter-leader-election", DashboardListen: "127.0.0.1:8082"},
 		"shadow": {Mode: settings.ModeShadow, LeaderElectionName: "tenon-shadow"},
 	} {
 		t.Run(file, func(t *testing.T) {

@@ -76,6 +76,10 @@ func Rights(s settings.Settings, namespace string) []Right {
 		rules = append(rules, rule{group: "autoscaling.x-k8s.io", resources: "capacitybuffers", verbs: "list watch"},
 			rule{group: "autoscaling.x-k8s.io", resources: "capacitybuffers/status", verbs: "patch"}, rule{resources: "podtemplates", verbs: "list watch"})
 	}
+	if s.FeatureGates.NodeGroups {
+		rules = append(rules, rule{group: "tenon.sh", resources: "nodegroups", verbs: "list watch create delete"},
+			rule{group: "tenon.sh", resources: "nodegroups/status", verbs: "patch"})
+	}
 	if s.DashboardListen != "" {
 		rules = append(rules, rule{resources: "events", verbs: "list watch"})
 	}

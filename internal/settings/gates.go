@@ -15,6 +15,7 @@ type FeatureGates struct {
 	NodeOverlay             bool
 	StaticCapacity          bool
 	CapacityBuffer          bool
+	NodeGroups              bool
 }
 
 // Gate is one switch of a set T.
@@ -32,6 +33,7 @@ var featureGates = []Gate[FeatureGates]{
 	{"NodeOverlay", false, func(g *FeatureGates) *bool { return &g.NodeOverlay }},
 	{"StaticCapacity", false, func(g *FeatureGates) *bool { return &g.StaticCapacity }},
 	{"CapacityBuffer", false, func(g *FeatureGates) *bool { return &g.CapacityBuffer }},
+	{"NodeGroups", false, func(g *FeatureGates) *bool { return &g.NodeGroups }},
 }
 
 // GateDefaults is the text that spells every default out.

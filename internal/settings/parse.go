@@ -139,6 +139,9 @@ type rawText struct{ text, kind string }
 func (r *rawText) String() string { return r.text }
 func (r *rawText) Type() string   { return r.kind }
 func (r *rawText) Set(text string) error {
+	if r.kind == repeated && r.text != "" {
+		text = r.text + separator + text
+	}
 	r.text = text
 	return nil
 }

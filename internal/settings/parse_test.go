@@ -305,3 +305,26 @@ func TestAPriceOfNodesThatIsNone(t *testing.T) {
 		t.Errorf("environment: %v", err)
 	}
 }
+
+// A repeated flag keeps every value that it is given, and the environment has one a line.
+func TestRepeatedFlags(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		args []string
+		env  map[string]string
+	}{
+		"flags":       {args: []string{"--many=a=1,b", "--many", " c "}},
+		"environment": {env: map[string]string{"MANY": "a=1,b\n\nc\n"}},
+		"both":        {args: []string{"--many=a=1,b", "--many=c"}, env: map[string]string{"MANY": "d"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			lookup := func(name string) (string, bool) { text, found := tc.env[name]; return text, found }
+			_, _, err := Parse(tc.args, lookup, Option{Flag: "many", Env: "MANY", Value: Repeated(&got)})
+			if diff := cmp.Diff([]string{"a=1,b", "c"}, got); err != nil || diff != "" {
+				t.Errorf("error %v, values (-want +got):\n%s", err, diff)
+			}
+		})
+	}
+}

@@ -60,6 +60,24 @@ func List(field *[]string) Value {
 	})
 }
 
+// Repeated is a flag that may be given several times; in the environment each value has a line of its own.
+func Repeated(field *[]string) Value {
+	return plain(repeated, field, func(_ origin, text string) ([]string, error) {
+		var parts []string
+		for part := range strings.SplitSeq(text, separator) {
+			if part = strings.TrimSpace(part); part != "" {
+				parts = append(parts, part)
+			}
+		}
+		return parts, nil
+	})
+}
+
+const (
+	repeated  = "repeated"
+	separator = "\n"
+)
+
 func Number(field *int) Value {
 	return lenient(plain("number", field, func(_ origin, text string) (int, error) {
 		n, err := strconv.Atoi(text)

@@ -64,6 +64,8 @@
   (list "EKS_CONTROL_PLANE" $s.eksControlPlane)
   (list "VM_MEMORY_OVERHEAD_PERCENT" $s.vmMemoryOverheadPercent)
   (list "INTERRUPTION_QUEUE" $s.interruptionQueue)
+  (list "NODES" (join "\n" $s.nodes))
+  (list "NODE_GROUP_AUTO_DISCOVERY" (join "\n" $s.nodeGroupAutoDiscovery))
   (list "RESERVED_ENIS" $s.reservedENIs)
   (list "ENABLE_ZONAL_SHIFT" $s.enableZonalShift)
   (list "DISABLE_CLUSTER_STATE_OBSERVABILITY" $s.disableClusterStateObservability)

@@ -13,6 +13,7 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/arczonalshift"
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
@@ -34,8 +35,17 @@ type Clients struct {
 	SQS        SQS
 	ZonalShift ZonalShift
 	STS        STS
+	// Groups are what node groups are read with.
+	Groups GroupClients
 	// Credentials are what calls are signed with.
 	Credentials aws.CredentialsProvider
+}
+
+// GroupClients are what node groups are read with.
+type GroupClients struct {
+	AutoScaling AutoScaling
+	Templates   EC2GroupTemplates
+	EKS         EKSGroups
 }
 
 // Options say how to connect. What is empty comes from where the SDK always looks: the
@@ -75,16 +85,18 @@ func Connect(ctx context.Context, o Options) (Clients, error) {
 	if found.Region == "" {
 		return Clients{}, errors.New("read the configuration of AWS: nothing tells the region; set AWS_REGION")
 	}
+	machines, cluster := ec2.NewFromConfig(found), eks.NewFromConfig(found)
 	return Clients{
 		Region:     found.Region,
-		EC2:        ec2.NewFromConfig(found),
+		EC2:        machines,
 		SSM:        ssm.NewFromConfig(found),
 		Pricing:    pricing.NewFromConfig(found, func(p *pricing.Options) { p.Region = pricingRegion(found.Region) }),
 		IAM:        iam.NewFromConfig(found),
-		EKS:        eks.NewFromConfig(found),
+		EKS:        cluster,
 		SQS:        sqs.NewFromConfig(found),
 		ZonalShift: arczonalshift.NewFromConfig(found),
 		STS:        sts.NewFromConfig(found), Credentials: found.Credentials,
+		Groups: GroupClients{AutoScaling: autoscaling.NewFromConfig(found), Templates: machines, EKS: cluster},
 	}, nil
 }
 

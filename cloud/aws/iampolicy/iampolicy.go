@@ -69,6 +69,18 @@ func Policies(o Options) []Policy {
 	return list
 }
 
+// Groups is the policy that node groups need beside the others: it reads them. It is attached where the feature gate
+// NodeGroups is open.
+func Groups(o Options) Policy {
+	return Policy{Name: "KarpenterControllerNodeGroupsPolicy-" + o.Cluster, Version: "2012-10-17", Statements: []Statement{
+		allow("AllowNodeGroupReadActions", "*").to(
+			"autoscaling:DescribeAutoScalingGroups", "autoscaling:DescribeLaunchConfigurations", "ec2:DescribeImages",
+			"ec2:DescribeLaunchTemplateVersions", "ec2:GetInstanceTypesFromInstanceRequirements",
+		).where("StringEquals", "aws:RequestedRegion", o.Region),
+		allow("AllowManagedNodeGroupReadActions", o.arn("eks", "nodegroup/"+o.Cluster+"/*/*")).to("eks:DescribeNodegroup"),
+	}}
+}
+
 // Keys of conditions.
 const (
 	requestTag  = "aws:RequestTag/"

@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -21,10 +22,10 @@ var options = iampolicy.Options{
 }
 
 // services are the interfaces through which AWS is called, by the name that IAM has for them.
-var services = map[string]reflect.Type{
-	"ec2": reflect.TypeFor[api.EC2](), "ssm": reflect.TypeFor[api.SSM](), "pricing": reflect.TypeFor[api.Pricing](),
-	"iam": reflect.TypeFor[api.IAM](), "eks": reflect.TypeFor[api.EKS](), "sqs": reflect.TypeFor[api.SQS](),
-	"arc-zonal-shift": reflect.TypeFor[api.ZonalShift](),
+var services = map[string][]reflect.Type{
+	"ec2": {reflect.TypeFor[api.EC2](), reflect.TypeFor[api.EC2GroupTemplates]()}, "ssm": {reflect.TypeFor[api.SSM]()}, "pricing": {reflect.TypeFor[api.Pricing]()},
+	"iam": {reflect.TypeFor[api.IAM]()}, "eks": {reflect.TypeFor[api.EKS](), reflect.TypeFor[api.EKSGroups]()}, "sqs": {reflect.TypeFor[api.SQS]()},
+	"arc-zonal-shift": {reflect.TypeFor[api.ZonalShift]()}, "autoscaling": {reflect.TypeFor[api.AutoScaling]()},
 }
 
 // implied are permissions that AWS asks for in the course of another call.
@@ -35,7 +36,7 @@ var implied = map[string]string{
 
 func granted() map[string]bool {
 	actions := map[string]bool{}
-	for _, p := range iampolicy.Policies(options) {
+	for _, p := range append(iampolicy.Policies(options), iampolicy.Groups(options)) {
 		for _, s := range p.Statements {
 			for _, action := range s.Action {
 				actions[action] = true
@@ -48,9 +49,11 @@ func granted() map[string]bool {
 // operations are what can be called, by name.
 func operations() map[string]string {
 	byName := map[string]string{}
-	for service, of := range services {
-		for m := range of.Methods() {
-			byName[m.Name] = service + ":" + m.Name
+	for service, interfaces := range services {
+		for _, of := range interfaces {
+			for m := range of.Methods() {
+				byName[m.Name] = service + ":" + m.Name
+			}
 		}
 	}
 	return byName
@@ -134,6 +137,26 @@ func TestScoped(t *testing.T) {
 			})
 			if !reads && slices.Contains(s.Resource, "*") {
 				t.Errorf("%s changes anything", s.Sid)
+			}
+		}
+	}
+}
+
+// What node groups need is read only, and the page about them has the whole policy.
+func TestNodeGroupsAreRead(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../docs/reference/node-groups.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range iampolicy.Groups(options).Statements {
+		for _, action := range s.Action {
+			_, operation, _ := strings.Cut(action, ":")
+			if !strings.HasPrefix(operation, "Describe") && !strings.HasPrefix(operation, "Get") {
+				t.Errorf("%s may change something", action)
+			}
+			if !strings.Contains(string(page), `"`+action+`"`) {
+				t.Errorf("the page does not name %s", action)
 			}
 		}
 	}

@@ -1,0 +1,122 @@
+package nodegroup
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	"k8s.io/utils/clock"
+
+	"tenon/cloud"
+	"tenon/cloud/aws/api"
+	"tenon/cloud/aws/facts"
+	"tenon/cloud/aws/instancetype"
+)
+
+const (
+	// sizesHold is how long sizes and instances are believed, as in Cluster Autoscaler.
+	sizesHold = time.Minute
+	// templateHolds is how long what a group launches is believed while the group's own settings stay.
+	templateHolds = 20 * time.Minute
+	// lookups is how many templates are looked up in one look at the groups at most. Of a template it takes up to four
+	// calls, so that five hundred groups cost no more than a hundred calls a minute, at the start as later.
+	lookups = 25
+)
+
+// Options say how groups are read.
+type Options struct {
+	Clients   api.GroupClients
+	Clock     clock.PassiveClock
+	Discovery Discovery
+	Region    string
+	// Types are what is known of instance types; Prices what they cost now.
+	Types          func() []facts.Type
+	Prices         func() instancetype.Prices
+	MemoryOverhead float64
+	ReservedENIs   int64
+}
+
+// Reader reads groups. It may be used by many goroutines, one of which asks AWS at a time.
+type Reader struct {
+	Options
+
+	mu        sync.Mutex
+	groups    []cloud.Group
+	looked    time.Time
+	templates map[string]template // by the group's name
+}
+
+// New has asked nothing yet.
+func New(o Options) *Reader { return &Reader{Options: o, templates: map[string]template{}} }
+
+var _ cloud.GroupReader = (*Reader)(nil)
+
+// Named implements cloud.GroupReader.
+func (r *Reader) Named() []string {
+	names := make([]string, 0, len(r.Discovery.Static))
+	for _, s := range r.Discovery.Static {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// Groups implements cloud.GroupReader.
+func (r *Reader) Groups(ctx context.Context) ([]cloud.Group, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.Clock.Now()
+	if !r.looked.IsZero() && now.Before(r.looked.Add(sizesHold)) {
+		return r.groups, nil
+	}
+	described, err := r.describe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.refreshTemplates(ctx, described, now)
+	out := make([]cloud.Group, 0, len(described))
+	for i := range described {
+		out = append(out, r.group(&described[i]))
+	}
+	for _, s := range r.Discovery.Static {
+		if !slices.ContainsFunc(out, func(g cloud.Group) bool { return g.Name == s.Name }) {
+			out = append(out, cloud.Group{Name: s.Name, Missing: true, Min: s.Min, Max: s.Max})
+		}
+	}
+	slices.SortFunc(out, func(a, b cloud.Group) int { return strings.Compare(a.Name, b.Name) })
+	r.groups, r.looked = out, now
+	return out, nil
+}
+
+// refreshTemplates looks up templates that are not known, or not any more, those that were looked up the longest time
+// ago first. What is not known of groups that are gone is forgotten.
+func (r *Reader) refreshTemplates(ctx context.Context, described []types.AutoScalingGroup, now time.Time) {
+	var due []*types.AutoScalingGroup
+	kept := map[string]template{}
+	for i := range described {
+		g := &described[i]
+		name := *g.AutoScalingGroupName
+		known, is := r.templates[name]
+		if is {
+			kept[name] = known
+		}
+		if !is || known.of != launchKey(g) || !now.Before(known.at.Add(templateHolds)) {
+			due = append(due, g)
+		}
+	}
+	r.templates = kept
+	slices.SortStableFunc(due, func(a, b *types.AutoScalingGroup) int {
+		return kept[*a.AutoScalingGroupName].at.Compare(kept[*b.AutoScalingGroupName].at)
+	})
+	for _, g := range due[:min(len(due), lookups)] {
+		found := r.lookUp(ctx, g)
+		found.of, found.at = launchKey(g), now
+		if before, known := kept[*g.AutoScalingGroupName]; known && found.throttled && before.of == found.of {
+			before.at = now // what was known holds on
+			found = before
+		}
+		kept[*g.AutoScalingGroupName] = found
+	}
+}

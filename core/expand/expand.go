@@ -1,0 +1,129 @@
+// Package expand chooses which of several groups grows, by the rules of Cluster Autoscaler: a chain of expanders, each of
+// which leaves some of the options that the one before left; and it hands the nodes of a choice out to groups alike.
+//
+// It must not know a cloud: which labels tell no group from another is what its caller says.
+package expand
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"tenon/core/model"
+)
+
+// Option is one way to help pods: a number of further nodes of a group.
+type Option struct {
+	Group string
+	Nodes int64
+	// Pods is how many it helps, and Requests what they ask for together.
+	Pods     int
+	Requests model.Resources
+	// Capacity and Price are those of one node.
+	Capacity model.Resources
+	Price    model.Money
+}
+
+// Names of expanders.
+const (
+	Random     = "random"
+	MostPods   = "most-pods"
+	LeastNodes = "least-nodes"
+	LeastWaste = "least-waste"
+	Price      = "price"
+	Priority   = "priority"
+)
+
+// names are those that a chain may have.
+var names = []string{LeastNodes, LeastWaste, MostPods, Price, Priority, Random}
+
+// Parse reads a chain, separated by commas. Empty is least-waste.
+func Parse(text string) ([]string, error) {
+	if text == "" {
+		return []string{LeastWaste}, nil
+	}
+	chain := strings.Split(text, ",")
+	for i, name := range chain {
+		switch {
+		case !slices.Contains(names, name):
+			return nil, fmt.Errorf("expander %q is not known; known are %s", name, strings.Join(names, ", "))
+		case slices.Contains(chain[:i], name):
+			return nil, fmt.Errorf("expander %q is named twice", name)
+		case name == Random && i < len(chain)-1:
+			return nil, errors.New("expander random leaves one option, and may only be the last")
+		}
+	}
+	return chain, nil
+}
+
+// Choose is the option that the chain leaves; of several that it leaves, one by chance. It is false without options.
+func Choose(chain []string, options []Option, priorities Priorities, chance *rand.Rand) (Option, bool) {
+	left := slices.Clone(options)
+	slices.SortFunc(left, func(a, b Option) int { return strings.Compare(a.Group, b.Group) }) // so that the seed alone decides
+	for _, name := range chain {
+		if len(left) > 1 {
+			left = filter(name, left, priorities)
+		}
+	}
+	if len(left) == 0 {
+		return Option{}, false
+	}
+	return left[chance.IntN(len(left))], true
+}
+
+func filter(name string, options []Option, priorities Priorities) []Option {
+	switch name {
+	case MostPods:
+		return least(options, func(o Option) int { return -o.Pods })
+	case LeastNodes:
+		return least(options, func(o Option) int64 { return o.Nodes })
+	case LeastWaste:
+		return least(options, waste)
+	case Price:
+		return least(options, dearness)
+	case Priority:
+		left, _ := priorities.Highest(options)
+		return left
+	}
+	return options // random is what is done with the options that are left
+}
+
+func least[T cmp.Ordered](options []Option, measure func(Option) T) []Option {
+	var left []Option
+	for _, o := range options {
+		switch {
+		case len(left) == 0 || measure(o) < measure(left[0]):
+			left = []Option{o}
+		case measure(o) == measure(left[0]):
+			left = append(left, o)
+		}
+	}
+	return left
+}
+
+// waste is the share of processors and the share of memory that the pods leave unused, together.
+func waste(o Option) float64 {
+	return unused(o.Capacity.CPU, o.Nodes, o.Requests.CPU) + unused(o.Capacity.Memory, o.Nodes, o.Requests.Memory)
+}
+
+func unused(each, nodes, used int64) float64 {
+	total := float64(float64(each) * float64(nodes))
+	if total <= 0 {
+		return 0
+	}
+	return 1 - float64(used)/total
+}
+
+// dearness is what the nodes cost for what the pods ask for. An option of which the price is not known comes last among all.
+func dearness(o Option) float64 {
+	if o.Price <= 0 {
+		return maxDearness
+	}
+	return float64(int64(o.Price)*o.Nodes) / float64(max(o.Requests.Bulk(), 1))
+}
+
+// maxDearness is more than any price for a byte.
+const maxDearness = 1e300

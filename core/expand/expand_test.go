@@ -1,0 +1,175 @@
+package expand_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"tenon/core/expand"
+	"tenon/core/model"
+)
+
+func chance() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
+
+// A chain has known names, each once, and random at its end.
+func TestParse(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"": "least-waste", "random": "random", "priority,least-waste,random": "priority least-waste random",
+		"grow": "not known", "price,price": "twice", "random,price": "last", "price,": "not known",
+	} {
+		chain, err := expand.Parse(text)
+		if got := strings.Join(chain, " "); got != want && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: %q, %v, want %q", text, got, err, want)
+		}
+	}
+}
+
+// Each expander leaves what its rule says, and a chain applies one after the other.
+func TestChoose(t *testing.T) {
+	t.Parallel()
+	const gib = 1 << 30
+	of := func(group string, nodes int64, pods int, cpu, used int64, price model.Money) expand.Option {
+		return expand.Option{Group: group, Nodes: nodes, Pods: pods, Price: price,
+			Capacity: model.Resources{CPU: cpu, Memory: 8 * gib}, Requests: model.Resources{CPU: used, Memory: gib}}
+	}
+	options := []expand.Option{
+		of("big-spot", 1, 8, 16000, 8000, 50), of("small-demand", 5, 10, 2000, 9000, 40), of("free-size", 3, 8, 4000, 8000, 0), of("mid-demand", 2, 9, 4000, 7900, 60),
+	}
+	priorities, err := expand.Compile(map[int][]string{50: {"demand"}, 10: {".*"}, -1: {"small"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for chain, want := range map[string]string{
+		"most-pods": "small-demand", "least-nodes": "big-spot", "price": "big-spot", "least-waste": "mid-demand",
+		"priority,least-nodes": "mid-demand", "priority,most-pods": "small-demand",
+	} {
+		for range 3 { // the order of the options does not matter
+			options = append(options[1:], options[0])
+			got, found := expand.Choose(strings.Split(chain, ","), options, priorities, chance())
+			if !found || got.Group != want {
+				t.Errorf("%s chose %s, want %s", chain, got.Group, want)
+			}
+		}
+	}
+	if _, found := expand.Choose([]string{"random"}, nil, nil, chance()); found {
+		t.Error("chose from nothing")
+	}
+}
+
+// The highest number that matches any part of the name wins, numbers below zero never do, and groups without one are named.
+func TestPriorities(t *testing.T) {
+	t.Parallel()
+	options := []expand.Option{{Group: "web-spot"}, {Group: "web-demand"}, {Group: "db"}}
+	for name, tc := range map[string]struct {
+		patterns        map[int][]string
+		left, unmatched string
+	}{
+		"highest wins":        {map[int][]string{10: {"spot"}, 50: {"demand"}}, "web-demand", "db"},
+		"highest of a group":  {map[int][]string{10: {".*"}, 50: {"^web-s", "db$"}}, "web-spot db", ""},
+		"ties stay":           {map[int][]string{10: {"web"}}, "web-spot web-demand", "db"},
+		"nothing matches":     {map[int][]string{10: {"none"}}, "web-spot web-demand db", "web-spot web-demand db"},
+		"negative never wins": {map[int][]string{-5: {"spot"}, 0: {"db"}}, "db", "web-spot web-demand"},
+		"no map":              {nil, "web-spot web-demand db", "web-spot web-demand db"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, err := expand.Compile(tc.patterns)
+			left, unmatched := p.Highest(options)
+			var names []string
+			for _, o := range left {
+				names = append(names, o.Group)
+			}
+			if err != nil || strings.Join(names, " ") != tc.left || strings.Join(unmatched, " ") != tc.unmatched {
+				t.Errorf("left %v, unmatched %v, error %v", names, unmatched, err)
+			}
+		})
+	}
+	if _, err := expand.Compile(map[int][]string{1: {"("}}); err == nil {
+		t.Error("a broken pattern was read")
+	}
+}
+
+// Nodes go to the smallest groups, no ceiling is passed, and what finds no room is said.
+func TestBalance(t *testing.T) {
+	t.Parallel()
+	more, rest := expand.Balance([]expand.Size{{"a", 3, 10}, {"b", 1, 10}, {"c", 1, 2}}, 6)
+	if diff := cmp.Diff(map[string]int64{"a": 2, "b": 3, "c": 1}, more); diff != "" || rest != 0 {
+		t.Errorf("%d left over, growth (-want +got):\n%s", rest, diff)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		var groups []expand.Size
+		for i := range rapid.IntRange(0, 5).Draw(t, "groups") {
+			groups = append(groups, expand.Size{Group: fmt.Sprint(i), Target: rapid.Int64Range(0, 9).Draw(t, "target"), Max: rapid.Int64Range(0, 9).Draw(t, "max")})
+		}
+		nodes := rapid.Int64Range(0, 40).Draw(t, "nodes")
+		more, rest := expand.Balance(groups, nodes)
+		sum, highest, open := rest, int64(0), int64(1)<<40
+		for _, g := range groups {
+			grown := g.Target + more[g.Group]
+			sum += more[g.Group]
+			if more[g.Group] > 0 {
+				highest = max(highest, grown)
+				if grown > g.Max {
+					t.Errorf("%+v grows to %d", g, grown)
+				}
+			}
+			if grown < g.Max {
+				open = min(open, grown)
+			}
+		}
+		if sum != nodes || rest > 0 && open < 1<<40 || highest > open+1 {
+			t.Errorf("%d of %d nodes handed out, %d left over; up to %d, while a group of %d may grow", sum, nodes, rest, highest, open)
+		}
+	})
+}
+
+// Groups are alike if nothing tells their nodes apart but ignored labels and small differences of amounts.
+func TestAlike(t *testing.T) {
+	t.Parallel()
+	base := expand.Likeness{Ignored: func(key string) bool { return key == "zone" }, Memory: 0.015, Allocatable: 0.05, Free: 0.05}
+	sample := func(change func(*expand.Sample)) expand.Sample {
+		all := model.Resources{CPU: 4000, Memory: 16_000_000, Pods: 58}
+		s := expand.Sample{Labels: map[string]string{"zone": "a", "team": "shop"}, Capacity: all, Allocatable: all, Free: all}
+		if change != nil {
+			change(&s)
+		}
+		return s
+	}
+	for name, tc := range map[string]struct {
+		change func(*expand.Sample)
+		labels []string
+		want   bool
+	}{
+		"equal":                  {want: true},
+		"another zone":           {change: func(s *expand.Sample) { s.Labels["zone"] = "b" }, want: true},
+		"another label":          {change: func(s *expand.Sample) { s.Labels["team"] = "mail" }},
+		"a label more":           {change: func(s *expand.Sample) { s.Labels["tier"] = "1" }},
+		"a little less memory":   {change: func(s *expand.Sample) { s.Capacity.Memory = 15_800_000 }, want: true},
+		"less memory":            {change: func(s *expand.Sample) { s.Capacity.Memory = 15_000_000 }},
+		"another number of pods": {change: func(s *expand.Sample) { s.Capacity.Pods = 57 }},
+		"a resource more": {change: func(s *expand.Sample) {
+			s.Capacity = s.Capacity.Add(model.NewResources(model.Amount{Name: "gpu", Value: 1}))
+		}},
+		"daemons take more":       {change: func(s *expand.Sample) { s.Free.CPU = 3000 }},
+		"kubelet takes more":      {change: func(s *expand.Sample) { s.Allocatable.CPU = 3900 }, want: true},
+		"by labels":               {change: func(s *expand.Sample) { s.Capacity.CPU = 1 }, labels: []string{"team"}, want: true},
+		"by labels that differ":   {change: func(s *expand.Sample) { s.Labels["team"] = "mail" }, labels: []string{"team"}},
+		"by labels that are none": {labels: []string{"absent"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := base
+			l.Labels = tc.labels
+			one, other := sample(nil), sample(tc.change)
+			if got := []bool{l.Alike(one, other), l.Alike(other, one)}; !slices.Equal(got, []bool{tc.want, tc.want}) {
+				t.Errorf("alike, there and back: %v, want %v", got, tc.want)
+			}
+		})
+	}
+}

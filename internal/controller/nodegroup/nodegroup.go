@@ -1,0 +1,167 @@
+// Package nodegroup shows every group of instances that the cloud keeps at a size as a NodeGroup: its size, its
+// instances and their nodes, what a further node would be like, what it costs, and what is wrong with it, with a remedy.
+//
+// It must not change a group.
+package nodegroup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
+	"tenon/cloud"
+	"tenon/core/order"
+	"tenon/internal/patch"
+	"tenon/internal/reconcile"
+)
+
+// period is how often groups are looked at. The provider asks the cloud less often.
+const period = 30 * time.Second
+
+// labelMade is on objects that were made here, which go when their group is gone.
+const (
+	labelMade = "app.kubernetes.io/managed-by"
+	maker     = "tenon"
+)
+
+type watcher struct {
+	kit    reconcile.Kit
+	groups cloud.GroupReader
+}
+
+// New makes the controller.
+func New(kit reconcile.Kit, groups cloud.GroupReader) reconcile.Controller {
+	w := watcher{kit, groups}
+	return reconcile.Controller{Name: "nodegroup", Workers: reconcile.One, Reconcile: w.reconcile}
+}
+
+// seen is what one look found.
+type seen struct {
+	groups  []cloud.Group
+	err     error // the cloud did not say which groups there are
+	objects map[string]*tenonv1alpha1.NodeGroup
+	nodes   map[string]*corev1.Node // by provider ID
+}
+
+func (w watcher) reconcile(ctx context.Context, _ reconcile.Key) (reconcile.Result, error) {
+	// 1. Gather: groups, objects and nodes.
+	s, err := w.look(ctx)
+	if err != nil {
+		return reconcile.Never, err
+	}
+	// 2. Without an answer of the cloud, say so on the objects that there are, and on those of named groups.
+	if s.err != nil {
+		return w.tellUnread(ctx, &s)
+	}
+	// 3. Show each group. What goes wrong with one object does not keep the others.
+	again, wrong := reconcile.In(period), []error(nil)
+	for i := range s.groups {
+		g := &s.groups[i]
+		result, err := w.write(ctx, &s, g.Name, func(o *tenonv1alpha1.NodeGroup) { tell(o, g, s.nodes, w.kit.Clock.Now()) })
+		again, wrong = again.Sooner(result), append(wrong, err)
+	}
+	// 4. Let objects go whose groups are gone.
+	return again, errors.Join(append(wrong, w.collect(ctx, &s))...)
+}
+
+func (w watcher) look(ctx context.Context) (seen, error) {
+	s := seen{objects: map[string]*tenonv1alpha1.NodeGroup{}, nodes: map[string]*corev1.Node{}}
+	var objects tenonv1alpha1.NodeGroupList
+	if err := w.kit.Client.List(ctx, &objects); err != nil {
+		return s, fmt.Errorf("list node groups: %w", err)
+	}
+	for i := range objects.Items {
+		s.objects[objects.Items[i].Name] = &objects.Items[i]
+	}
+	var nodes corev1.NodeList
+	if err := w.kit.Client.List(ctx, &nodes); err != nil {
+		return s, fmt.Errorf("list nodes: %w", err)
+	}
+	for i := range nodes.Items {
+		s.nodes[nodes.Items[i].Spec.ProviderID] = &nodes.Items[i]
+	}
+	s.groups, s.err = w.groups.Groups(ctx)
+	return s, nil
+}
+
+// write makes the object of a group, if there is none, and changes its status.
+func (w watcher) write(ctx context.Context, s *seen, group string, change func(*tenonv1alpha1.NodeGroup)) (reconcile.Result, error) {
+	object, found := s.objects[tenonv1alpha1.ObjectName(group)]
+	if !found || object.Spec.GroupName != group {
+		object, found = s.objectOf(group)
+	}
+	if !found {
+		object = &tenonv1alpha1.NodeGroup{
+			ObjectMeta: metav1.ObjectMeta{Name: tenonv1alpha1.ObjectName(group), Labels: map[string]string{labelMade: maker}},
+			Spec:       tenonv1alpha1.NodeGroupSpec{GroupName: group, Mode: tenonv1alpha1.ModeObserve},
+		}
+		if err := w.kit.Client.Create(ctx, object); apierrors.IsAlreadyExists(err) {
+			return reconcile.In(period), nil // the list was behind
+		} else if err != nil {
+			return reconcile.Never, fmt.Errorf("make node group %s: %w", object.Name, err)
+		}
+	}
+	if object.DeletionTimestamp != nil {
+		return reconcile.Never, nil
+	}
+	told := object.DeepCopy()
+	change(told)
+	return patch.Status(ctx, w.kit, object, told)
+}
+
+// objectOf finds the object of a group under another name.
+func (s *seen) objectOf(group string) (*tenonv1alpha1.NodeGroup, bool) {
+	for _, name := range order.Keys(s.objects) {
+		if o := s.objects[name]; o.Spec.GroupName == group {
+			return o, true
+		}
+	}
+	return nil, false
+}
+
+// tellUnread says on every object that the cloud did not answer. Sizes and instances stay as they were last seen.
+func (w watcher) tellUnread(ctx context.Context, s *seen) (reconcile.Result, error) {
+	reconcile.Log(ctx).Error(s.err, "could not read the node groups")
+	names := w.groups.Named()
+	for _, o := range s.objects {
+		names = append(names, o.Spec.GroupName)
+	}
+	slices.Sort(names)
+	again, wrong := reconcile.In(period), []error(nil)
+	for _, name := range slices.Compact(names) {
+		result, err := w.write(ctx, s, name, func(o *tenonv1alpha1.NodeGroup) { tellUnread(o, s.err, w.kit.Clock.Now()) })
+		again, wrong = again.Sooner(result), append(wrong, err)
+	}
+	return again, errors.Join(wrong...)
+}
+
+// collect deletes objects that were made here and whose groups are gone; on others it says so.
+func (w watcher) collect(ctx context.Context, s *seen) error {
+	known := map[string]bool{}
+	for i := range s.groups {
+		known[s.groups[i].Name] = true
+	}
+	var wrong []error
+	for _, o := range s.objects {
+		switch {
+		case known[o.Spec.GroupName] || o.DeletionTimestamp != nil:
+		case o.Labels[labelMade] == maker:
+			err := w.kit.Client.Delete(ctx, o, client.Preconditions{UID: &o.UID})
+			wrong = append(wrong, client.IgnoreNotFound(err))
+		default:
+			told := o.DeepCopy()
+			tellMissing(told, "the group is neither named by --nodes nor discovered", "name the group, or tag it as --node-group-auto-discovery asks", w.kit.Clock.Now())
+			_, err := patch.Status(ctx, w.kit, o, told)
+			wrong = append(wrong, err)
+		}
+	}
+	return errors.Join(wrong...)
+}

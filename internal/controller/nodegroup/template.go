@@ -1,0 +1,125 @@
+package nodegroup
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"tenon/cloud"
+	"tenon/core/model"
+	"tenon/core/order"
+	"tenon/internal/ingest"
+)
+
+// settledAfter is how long a node has to be Ready to show what its group is like.
+const settledAfter = time.Minute
+
+// observed is what a further node of the group has at least: what the group's settings say or, if nodes of it run,
+// what all of these have in common. It names those nodes. Nodes of a group with several instance types show no more
+// than the settings say, since the next one may be of another type.
+func observed(g *cloud.Group, nodes map[string]*corev1.Node, now time.Time) (*cloud.GroupTemplate, []string) {
+	var from []*corev1.Node
+	for i := range g.Instances {
+		if node := nodes[g.Instances[i].ProviderID]; node != nil && settled(node, now) && oneOf(g, node) {
+			from = append(from, node)
+		}
+	}
+	if g.Next == nil || len(from) == 0 {
+		return g.Next, nil
+	}
+	slices.SortFunc(from, func(a, b *corev1.Node) int { return strings.Compare(a.Name, b.Name) })
+	next := *g.Next
+	next.Labels, next.Taints = labels(from, g), taints(from)
+	next.Capacity, next.Allocatable = amounts(from, g)
+	names := make([]string, len(from))
+	for i, node := range from {
+		names[i] = node.Name
+	}
+	return &next, names
+}
+
+// oneOf leaves out nodes of types that the group does not launch any more.
+func oneOf(g *cloud.Group, node *corev1.Node) bool {
+	name := node.Labels[corev1.LabelInstanceTypeStable]
+	return name == "" || len(g.Types) == 0 || slices.Contains(g.Types, name)
+}
+
+// settled nodes are Ready for a while, and stay.
+func settled(node *corev1.Node, now time.Time) bool {
+	if node.DeletionTimestamp != nil || node.Spec.Unschedulable || !ingest.IsReady(node) {
+		return false
+	}
+	for i := range node.Status.Conditions {
+		c := &node.Status.Conditions[i]
+		if c.Type == corev1.NodeReady && now.Sub(c.LastTransitionTime.Time) < settledAfter {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool {
+		return t.Key == "ToBeDeletedByClusterAutoscaler" || t.Key == "karpenter.sh/disrupted"
+	})
+}
+
+// passing are prefixes of taints that a node has for a while only: those of its condition, those with which it starts, and
+// those by which an autoscaler marks it.
+var passing = []string{
+	"node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "startup-taint.cluster-autoscaler.kubernetes.io/", "ignore-taint.cluster-autoscaler.kubernetes.io/",
+	"status-taint.cluster-autoscaler.kubernetes.io/", "DeletionCandidateOfClusterAutoscaler", "karpenter.sh/", "ebs.csi.aws.com/agent-not-ready",
+}
+
+// taints are all that some node has: one that has none may have been untainted by hand.
+func taints(from []*corev1.Node) []model.Taint {
+	byKey := map[string]model.Taint{}
+	for _, node := range from {
+		for _, t := range node.Spec.Taints {
+			if !slices.ContainsFunc(passing, func(prefix string) bool { return strings.HasPrefix(t.Key, prefix) }) {
+				byKey[t.Key+":"+string(t.Effect)] = model.Taint{Key: t.Key, Value: t.Value, Effect: model.Effect(t.Effect)}
+			}
+		}
+	}
+	var out []model.Taint
+	for _, key := range order.Keys(byKey) {
+		out = append(out, byKey[key])
+	}
+	return out
+}
+
+// personal are labels that each node has for itself.
+var personal = []string{corev1.LabelHostname, "alpha.eksctl.io/instance-id", "topology.k8s.aws/zone-id"}
+
+// labels are those that all nodes have in common, without those of which the cloud chooses the value, and without those
+// that belong to one node.
+func labels(from []*corev1.Node, g *cloud.Group) map[string]string {
+	common := maps.Clone(from[0].Labels)
+	for _, node := range from {
+		maps.DeleteFunc(common, func(key, value string) bool { return node.Labels[key] != value })
+	}
+	maps.DeleteFunc(common, func(key, _ string) bool {
+		return g.Next.Chosen[key] != nil || slices.Contains(personal, key)
+	})
+	return common
+}
+
+// amounts are the least that some node has, and of what the group declares at least that.
+func amounts(from []*corev1.Node, g *cloud.Group) (capacity, allocatable model.Resources) {
+	for i, node := range from {
+		has, gives := ingest.Resources(node.Status.Capacity), ingest.Resources(node.Status.Allocatable)
+		if i == 0 {
+			capacity, allocatable = has, gives
+		}
+		capacity, allocatable = capacity.Min(has), allocatable.Min(gives)
+	}
+	if len(g.Types) > 1 {
+		capacity, allocatable = capacity.Min(g.Next.Capacity), allocatable.Min(g.Next.Allocatable)
+	}
+	for _, a := range g.Next.Declared.Amounts() {
+		if capacity.Get(a.Name) == 0 {
+			more := model.NewResources(a)
+			capacity, allocatable = capacity.Add(more), allocatable.Add(more)
+		}
+	}
+	return capacity, allocatable
+}
