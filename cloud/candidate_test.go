@@ -41,7 +41,7 @@ func shop() *catalog.Catalog {
 	return &catalog.Catalog{Types: []catalog.Type{
 		kind("large", 4, 40),
 		kind("small", 1, 10, catalog.Offering{Zone: "b", CapacityType: "spot", Price: 1}),
-		kind("equal", 1, 10),
+		kind("small2", 1, 10),
 	}}
 }
 
@@ -53,12 +53,12 @@ func TestCandidates(t *testing.T) {
 	}{
 		"anything: cheapest first, and what cannot be had not at all": {
 			want: []string{
-				"small/a/spot", "equal/a/spot", "small/a/on-demand", "equal/a/on-demand", "small/b/on-demand",
-				"equal/b/on-demand", "large/a/spot", "large/a/on-demand", "large/b/on-demand"},
+				"small/a/spot", "small2/a/spot", "small/a/on-demand", "small2/a/on-demand", "small/b/on-demand",
+				"small2/b/on-demand", "large/a/spot", "large/a/on-demand", "large/b/on-demand"},
 		},
 		"one zone": {
 			claim: cloud.Claim{Requirements: requirement.NewSet(in(requirement.KeyZone, "b"))},
-			want:  []string{"small/b/on-demand", "equal/b/on-demand", "large/b/on-demand"},
+			want:  []string{"small/b/on-demand", "small2/b/on-demand", "large/b/on-demand"},
 		},
 		"zone and capacity type must meet in one offering": {
 			claim: cloud.Claim{Requirements: requirement.NewSet(in(requirement.KeyZone, "b"), in(requirement.KeyCapacityType, "spot"))},
