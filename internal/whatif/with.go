@@ -156,7 +156,11 @@ func (c *change) addPools(made *snapshot.Snapshot, catalogs map[string]int, give
 	reader := ingest.NewTranslator(ingest.NewIndex(), options)
 	for i := range made.Pools {
 		p := made.Pools[i]
-		p.Catalog = catalogs[p.Name]
+		var sold bool
+		if p.Catalog, sold = catalogs[p.Name]; !sold { // it says why nothing can be bought from it
+			p.Catalog = len(c.out.Catalogs)
+			c.out.Catalogs = append(c.out.Catalogs, catalog.Catalog{})
+		}
 		for _, pool := range given {
 			if pool.Name == p.Name {
 				reader.Allow(pool, nodes[p.Name], &p.Consolidation)
