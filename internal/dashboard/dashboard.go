@@ -31,6 +31,8 @@ type Options struct {
 	Problems func() []string
 	// Journal has the decisions; nil is none.
 	Journal journal.Source
+	// Try answers what-if questions about the newest snapshot of the journal; nil answers none.
+	Try Try
 	// Token is asked for if it is not empty. Without one, requests must be meant for this machine.
 	Token string
 	Clock func() time.Time
@@ -41,6 +43,7 @@ type Dashboard struct {
 	options   Options
 	history   history
 	decisions decisions
+	tries     tries
 }
 
 // New makes one.
@@ -67,6 +70,7 @@ func (d *Dashboard) Handler() http.Handler {
 	mux.HandleFunc("GET /api/stream", d.stream)
 	mux.HandleFunc("GET /api/decisions", d.listDecisions)
 	mux.HandleFunc("GET /api/decisions/{id}", d.oneDecision)
+	mux.HandleFunc("POST /api/whatif", d.whatIf)
 	mux.HandleFunc("POST /login", d.login)
 	return d.guarded(mux)
 }

@@ -27,6 +27,7 @@ type pages struct {
 	token    string
 	config   *rest.Config
 	prices   view.Prices
+	try      dashboard.Try
 	journal  *journal.Journal
 	clock    clock.PassiveClock
 	log      logr.Logger
@@ -62,7 +63,7 @@ func (p *pages) Start(ctx context.Context) error {
 		return err
 	}
 	p.watched = watched
-	options := dashboard.Options{Title: p.config.Host, Problems: watched.Problems, Token: p.token, Clock: p.clock.Now}
+	options := dashboard.Options{Title: p.config.Host, Problems: watched.Problems, Token: p.token, Try: p.try, Clock: p.clock.Now}
 	if p.journal != nil {
 		options.Journal = p.journal
 	}

@@ -26,6 +26,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	karpenterv1alpha1 "tenon/api/karpenter/v1alpha1"
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
+	"tenon/internal/dashboard"
 	"tenon/internal/provider"
 	"tenon/internal/settings"
 	"tenon/internal/shadow"
@@ -45,7 +46,9 @@ type Options struct {
 	Open provider.Open
 	// Offers are the prices that the dashboard shows of nodes which do not name theirs; nil is none.
 	Offers view.Prices
-	// Namespace is where the process may keep what it has learned.
+	// Try answers what-if questions of the dashboard; nil answers none.
+	Try dashboard.Try
+	// Namespace is where the process may keep what it has learned, and publish its market.
 	Namespace string
 }
 
@@ -139,7 +142,7 @@ func (p *Process) assemble(o Options) error {
 		return err
 	}
 	if p.listeners.dashboard != nil {
-		served := &pages{listener: p.listeners.dashboard, token: p.listeners.token, config: m.GetConfig(), prices: o.Offers, journal: record, clock: clock.RealClock{}, log: o.Log}
+		served := &pages{listener: p.listeners.dashboard, token: p.listeners.token, config: m.GetConfig(), prices: o.Offers, try: o.Try, journal: record, clock: clock.RealClock{}, log: o.Log}
 		if err := m.Add(served); err != nil {
 			return fmt.Errorf("add the dashboard: %w", err)
 		}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -22,6 +24,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"tenon/core/snapshot"
+	"tenon/internal/aws"
+	"tenon/internal/cli"
 	"tenon/internal/dashboard"
 	"tenon/internal/journal"
 	"tenon/internal/view"
@@ -65,6 +70,14 @@ func cluster(nodes, pods int) *view.State {
 	return state
 }
 
+// recorded is a journal in which every snapshot is of an empty cluster.
+type recorded struct{ journal.File }
+
+// Contents implements journal.Source.
+func (recorded) Contents(_ context.Context, _ string, w io.Writer) error {
+	return snapshot.Write(w, &snapshot.Snapshot{})
+}
+
 // browser is Chromium with the dashboard open in it, and what went wrong there.
 type browser struct {
 	context.Context
@@ -91,7 +104,8 @@ func opened(t testing.TB, state *view.State) *browser {
 	if err := os.WriteFile(file, []byte(lines), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	pages := dashboard.New(dashboard.Options{Title: "lab", Fleet: state.Fleet, Problems: func() []string { return nil }, Journal: journal.File(file), Clock: time.Now})
+	pages := dashboard.New(dashboard.Options{Title: "lab", Fleet: state.Fleet, Problems: func() []string { return nil }, Journal: recorded{journal.File(file)}, Clock: time.Now,
+		Try: cli.Try(cli.World{LookupEnv: func(string) (string, bool) { return "", false }, Cloud: aws.Cloud()})})
 	server := httptest.NewServer(pages.Handler())
 	t.Cleanup(server.Close)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(2*time.Minute))
@@ -196,6 +210,7 @@ func TestPagesInChromium(t *testing.T) {
 		{"decisions", []string{"disruption: 1 node to give up", "provisioner: 1 new node"}},
 		{"decisions/2", []string{"1 × m5.large spot in us-west-2a, pool default", "$0.1900/h: no plan costs less", "shop/big: no instance type has 900 CPU", "launch made default-x7k2p"}},
 		{"decisions/4", []string{"node-3 (delete, Underutilized)", "5 × NotWorthIt"}},
+		{"whatif", []string{"What if …", "a workload had so many replicas"}},
 		{"events", []string{"No events have been seen."}},
 	}
 	for _, v := range views {
@@ -211,16 +226,52 @@ func TestPagesInChromium(t *testing.T) {
 			b.picture(t, v.name+"-"+strings.ReplaceAll(p.hash, "/", "-"))
 		}
 	}
-	for key, want := range map[string]string{"3": "12 nodes", "5": "Decisions"} {
+	for key, want := range map[string]string{"3": "12 nodes", "5": "Decisions", "6": "What if …"} {
 		b.do(t, chromedp.KeyEvent(key))
 		b.shows(t, want)
 	}
+	b.ask(t)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, text := range b.wrong {
 		t.Error(text)
 	}
 }
+
+// ask has the page What-if try a pool that is not there yet, and checks the answer, that what was typed
+// stays while the fleet changes, and what is said of a question that cannot be read.
+func (b *browser) ask(t testing.TB) {
+	t.Helper()
+	put := func(manifests string) {
+		read[string](t, b, fmt.Sprintf("document.getElementById('manifests').value = %q", manifests))
+		read[bool](t, b, "document.querySelector('#main form button').click() || true")
+	}
+	read[string](t, b, "location.hash = '#/whatif'")
+	b.shows(t, "What if …")
+	put(pool)
+	for _, want := range []string{"Difference", "Fleet an hour", "What if: with these objects", "By the snapshot of decision 2"} {
+		b.shows(t, want)
+	}
+	b.picture(t, "narrow-whatif-answer")
+	read[bool](t, b, "draw() || true")
+	if text := read[string](t, b, "document.getElementById('manifests').value"); text != pool {
+		t.Errorf("what was typed is now %q", text)
+	}
+	b.look(t, 1280, 900, "dark")
+	b.picture(t, "dark-whatif-answer")
+	put("kind: NodePool\nspec: {")
+	b.shows(t, "document 1")
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	refused := func(text string) bool { return strings.Contains(text, "422") } // which browsers tell their console
+	b.wrong = slices.DeleteFunc(b.wrong, refused)
+}
+
+const pool = `apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: cheap}
+spec: {template: {spec: {nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}}}}
+`
 
 // BenchmarkLargeFleet measures 2,000 nodes with 60,000 pods: how long Chromium is busy with drawing a page once, and how
 // much memory the page's script holds.

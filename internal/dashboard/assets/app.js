@@ -309,6 +309,38 @@ function decisionsPage(id) {
   return out.concat(el("ol.timeline", null, rows));
 }
 
+// The page What-if is made once: what is typed into it must stay while the fleet changes.
+const whatIf = { page: null };
+function whatIfPage() {
+  if (whatIf.page) return whatIf.page;
+  const result = el("div", { id: "whatif-result", role: "status" }), manifests = el("textarea", { id: "manifests", rows: 12, spellcheck: "false", placeholder: "apiVersion: karpenter.sh/v1\nkind: NodePool\n…" });
+  const line = (id, name, hint) => [el("label", { for: id }, name), el("input", { id, type: "text", placeholder: hint, autocomplete: "off" })];
+  const words = id => document.getElementById(id).value.split(/[\s,]+/).filter(Boolean);
+  const go = el("button.primary", { type: "submit" }, "Plan both ways");
+  const submit = async e => {
+    e.preventDefault();
+    go.disabled = true;
+    result.replaceChildren(el("div.card.empty", null, "Planning …"));
+    try {
+      const answer = await fetch("/api/whatif", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ manifests: manifests.value, scale: words("scale"), without: words("without"), spotInterrupted: words("zones") }) });
+      if (!answer.ok) throw new Error(await answer.text());
+      result.replaceChildren(...whatIfResult(await answer.json()));
+    } catch (error) { result.replaceChildren(el("p.notice", null, error.message)); }
+    go.disabled = false;
+  };
+  whatIf.page = [el("h1", null, "What if …"), el("p.soft", null, "Makes two plans for the newest recorded snapshot of the cluster, one as it is and one with the change, and shows how they differ. Nothing is changed."),
+    el("form", { onsubmit: submit }, el("div.two", null, el("div.card", null, el("label", { for: "manifests" }, "… these objects were added, or replaced those of their names"), manifests),
+      el("div.card.fields", null, line("scale", "… a workload had so many replicas", "deployment/web=500"), line("without", "… an object were not there", "nodepool/old"), line("zones", "… all spot nodes of a zone were taken away", "us-west-2a"), go))), result];
+  return whatIf.page;
+}
+function whatIfResult(answer) {
+  const d = answer.difference, sign = (v, text) => (v > 0 ? "+" : v < 0 ? "−" : "±") + text(Math.abs(v)), money = v => dollars(v, 4);
+  const change = (name, key, text, good) => { const by = d.with[key] - d.without[key]; return [sign(by, text), name, text(+d.without[key]) + " → " + text(+d.with[key]), by === 0 || !good ? "" : by < 0 ? "good" : "warn"]; };
+  return [el("h2", null, "Difference"), figures([change("Fleet an hour", "fleetPerHour", money, true), change("Nodes", "nodes", String), change("Evictions", "evictions", String, true), change("Without a place", "unschedulable", String, true)]),
+    d.notes ? el("p.notice", null, d.notes) : null, el("pre.card.scroll", { tabindex: 0, role: "region", "aria-label": "The difference in words" }, d.text),
+    el("p.soft", null, "By the snapshot of decision ", el("a", { href: "#/decisions/" + answer.decision }, String(answer.decision)), ", " + age(Date.parse(answer.at) / 1000) + " ago.")].filter(Boolean);
+}
+
 function draw() {
   if (!state.total) { main.replaceChildren(el("div.empty", null, "Reading the cluster …")); return; }
   const [, page = "fleet", name] = location.hash.split("/");
@@ -316,7 +348,8 @@ function draw() {
     const mine = a.getAttribute("href") === "#/" + (page === "node" ? "nodes" : page || "fleet");
     if (mine) a.setAttribute("aria-current", "page"); else a.removeAttribute("aria-current");
   }
-  const pages = { fleet: fleetPage, pending: pendingPage, nodes: nodesPage, node: () => nodePage(decodeURIComponent(name || "")), cost: costPage, decisions: () => decisionsPage(name), events: () => [el("h1", null, "Events"), eventTable(state.notices)] };
+  const pages = { fleet: fleetPage, pending: pendingPage, nodes: nodesPage, node: () => nodePage(decodeURIComponent(name || "")), cost: costPage, decisions: () => decisionsPage(name), whatif: whatIfPage, events: () => [el("h1", null, "Events"), eventTable(state.notices)] };
+  if (page === "whatif" && whatIf.page && main.contains(whatIf.page[0])) return;
   const focused = document.activeElement && document.activeElement.id, caret = focused === "filter" ? document.activeElement.selectionStart : 0;
   const kept = [...main.querySelectorAll(".scroll")].map(s => s.scrollLeft);
   main.replaceChildren(...(pages[page] || fleetPage)().filter(Boolean));
@@ -340,7 +373,7 @@ setInterval(readDecisions, 5000);
 addEventListener("resize", draw);
 document.addEventListener("keydown", e => {
   if (e.target.closest("input, select, textarea") || e.ctrlKey || e.metaKey || e.altKey) return;
-  const page = { 1: "fleet", 2: "pending", 3: "nodes", 4: "cost", 5: "decisions", 6: "events" }[e.key];
+  const page = { 1: "fleet", 2: "pending", 3: "nodes", 4: "cost", 5: "decisions", 6: "whatif", 7: "events" }[e.key];
   if (page) location.hash = "#/" + page;
   if (e.key === "/") { e.preventDefault(); location.hash = "#/nodes"; requestAnimationFrame(() => document.getElementById("filter")?.focus()); }
 });

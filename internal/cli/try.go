@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"tenon/core/decide"
+	"tenon/core/disrupt"
+	"tenon/core/snapshot"
+	"tenon/internal/cli/difference"
+	"tenon/internal/cli/planning"
+	"tenon/internal/dashboard"
+)
+
+// answered is what the dashboard's page What-if shows.
+type answered struct {
+	difference.Difference
+
+	// Text is the difference in words, and Notes what else is to be known about it.
+	Text  string `json:"text"`
+	Notes string `json:"notes"`
+}
+
+// Try answers questions of the dashboard by the code of `tenon plan`.
+func Try(w World) dashboard.Try {
+	return func(_ context.Context, s *snapshot.Snapshot, q dashboard.Question) (any, error) {
+		change := planning.WhatIf{Scale: q.Scale, Without: q.Without, SpotInterrupted: q.SpotInterrupted}
+		if strings.TrimSpace(q.Manifests) != "" {
+			change.With = []string{"-"}
+		}
+		if !change.Given() {
+			return nil, errors.New("say what is to be tried: manifests, a number of replicas, an object that goes, or a zone")
+		}
+		var notes, text bytes.Buffer
+		d, err := planning.Difference(s, decide.Budget{Disrupt: true, Sweep: disrupt.Budget{Bound: true}}, change,
+			planning.World{In: strings.NewReader(q.Manifests), Err: &notes, Progress: io.Discard, Lookup: w.LookupEnv, Cloud: w.Cloud, Clock: func() time.Time { return s.Now }})
+		if err != nil {
+			return nil, err
+		}
+		for i, change := range d.Changes {
+			if change == "with -" {
+				d.Changes[i] = "with these objects"
+			}
+		}
+		if err := d.WriteText(&text); err != nil {
+			return nil, fmt.Errorf("write the answer: %w", err)
+		}
+		return answered{d, text.String(), notes.String()}, nil
+	}
+}

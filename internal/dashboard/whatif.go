@@ -1,0 +1,101 @@
+package dashboard
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"tenon/core/snapshot"
+	"tenon/internal/journal"
+)
+
+// Question is what a browser asks to try.
+type Question struct {
+	// Manifests are objects that are added, or replace those of their names, as YAML or JSON.
+	Manifests string `json:"manifests"`
+	// Scale, Without and SpotInterrupted are as on the command line of `tenon plan`.
+	Scale           []string `json:"scale"`
+	Without         []string `json:"without"`
+	SpotInterrupted []string `json:"spotInterrupted"`
+}
+
+// Try makes two plans for a snapshot, one as it is and one in which the question is so, and says how they
+// differ, as a value that is made into JSON. It must change nothing.
+type Try func(ctx context.Context, s *snapshot.Snapshot, q Question) (any, error)
+
+// tries answers one question at a time: a plan for a large cluster takes a processor for seconds.
+type tries struct{ busy sync.Mutex }
+
+// mostQuestion is how large a question may be, in bytes.
+const mostQuestion = 256 << 10
+
+// tried is the answer to a question.
+type tried struct {
+	// Decision and At are the recorded decision whose snapshot was asked.
+	Decision   int64     `json:"decision"`
+	At         time.Time `json:"at"`
+	Difference any       `json:"difference"`
+}
+
+// whatIf serves answers. It takes JSON alone, which pages of other sites cannot send unasked.
+func (d *Dashboard) whatIf(w http.ResponseWriter, r *http.Request) {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		http.Error(w, "A question is JSON.", http.StatusUnsupportedMediaType)
+		return
+	}
+	if d.options.Try == nil || d.options.Journal == nil {
+		http.Error(w, "There is no journal, whose last snapshot is what changes are tried on.", http.StatusNotFound)
+		return
+	}
+	if !d.tries.busy.TryLock() {
+		http.Error(w, "Another question is being answered; ask again in a moment.", http.StatusTooManyRequests)
+		return
+	}
+	defer d.tries.busy.Unlock()
+	var q Question
+	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostQuestion))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&q); err != nil {
+		if _, large := errors.AsType[*http.MaxBytesError](err); large {
+			http.Error(w, fmt.Sprintf("A question may have %d KiB; tenon plan --with takes more.", mostQuestion>>10), http.StatusRequestEntityTooLarge)
+			return
+		}
+		http.Error(w, "The question cannot be read: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	out, err := d.try(r, q)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
+		return
+	}
+	answer(w, out)
+}
+
+// try asks about the newest decision whose snapshot was kept.
+func (d *Dashboard) try(r *http.Request, q Question) (tried, error) {
+	entries, list := d.newest(r)
+	if list.Problem != "" {
+		return tried{}, errors.New(list.Problem)
+	}
+	for _, e := range slices.Backward(entries) {
+		if e.Snapshot == "" {
+			continue
+		}
+		s, err := journal.Snapshot(r.Context(), d.options.Journal, &e)
+		if errors.Is(err, journal.ErrNoSnapshot) {
+			continue
+		}
+		if err != nil {
+			return tried{}, err
+		}
+		difference, err := d.options.Try(r.Context(), s, q)
+		return tried{e.ID, e.At, difference}, err
+	}
+	return tried{}, errors.New("no decision with its snapshot has been recorded yet; there will be one in a moment")
+}
