@@ -45,6 +45,8 @@ type Parts struct {
 	// Nominations writes nominations. The default is the kit's client, in whose rate limit nominations
 	// would delay evictions.
 	Nominations client.StatusClient
+	// Namespace is where the market is published; empty publishes none.
+	Namespace string
 	// Parallel is how many writes a controller may make at the same time; with one, nothing runs
 	// beside it.
 	Parallel int

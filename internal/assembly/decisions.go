@@ -18,8 +18,8 @@ func decisions(p Parts, s shared) []reconcile.Controller {
 		World: p.World, Supply: offers, Executor: executor, Ledger: s.ledger, Synced: p.Synced, Suffix: p.Suffix,
 		Effort: p.Effort, Journal: p.Journal,
 	})
-	return append(disruption.New(p.Kit, disruption.Options{
+	return append(append(disruption.New(p.Kit, disruption.Options{
 		World: p.World, Supply: offers, Executor: executor, Synced: p.Synced, Suffix: p.Suffix,
 		Rollouts: s.rollouts, Ledger: s.ledger, Tell: s.board.Put, Effort: p.Effort, Pause: p.Pause, Journal: p.Journal,
-	}), provisioner, rollout.New(p.Kit, s.rollouts), verdict.New(p.Kit, s.board), launches.New(p.Kit, p.World))
+	}), publish(p, offers)...), provisioner, rollout.New(p.Kit, s.rollouts), verdict.New(p.Kit, s.board), launches.New(p.Kit, p.World))
 }

@@ -31,7 +31,7 @@ type starter struct {
 	settings settings.Settings
 	metrics  prometheus.Registerer
 	open     provider.Open
-	// namespace and build are for the cloud.
+	// namespace is where what was learned is kept, and the market published; build is for the cloud.
 	namespace string
 	build     version.Info
 	compared  *shadow.Record // of shadow mode
@@ -113,7 +113,7 @@ func (c starter) unlimited() (client.Client, error) {
 func (c starter) addControllers(ctx context.Context, kit reconcile.Kit, backend provider.Backend) error {
 	var err error
 	parts := assembly.New(kit)
-	parts.Parallel, parts.Journal = parallel, c.journal
+	parts.Parallel, parts.Journal, parts.Namespace = parallel, c.journal, c.namespace
 	if parts.Nominations, err = c.unlimited(); err != nil {
 		return err
 	}

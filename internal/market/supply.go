@@ -35,15 +35,20 @@ func NewSupply(clock clock.PassiveClock, market Catalogs, failures Failures) *Su
 // with the reason.
 func (s *Supply) Of(ctx context.Context, pools []*karpenterv1.NodePool) map[string]world.Sale {
 	sales := make(map[string]world.Sale, len(pools))
-	now := s.clock.Now()
 	for _, pool := range pools {
 		offers, err := s.market.Catalog(ctx, pool)
 		if err == nil {
-			s.mu.Lock()
-			err = s.pauses.check(pool.UID, now)
-			s.mu.Unlock()
+			err = s.Pause(pool)
 		}
 		sales[pool.Name] = world.Sale{Catalog: offers, Err: err}
 	}
 	return sales
+}
+
+// Pause is why nothing is bought for a pool now, because its nodes do not join; nil if that is not so.
+func (s *Supply) Pause(pool *karpenterv1.NodePool) error {
+	now := s.clock.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pauses.check(pool.UID, now)
 }

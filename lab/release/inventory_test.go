@@ -22,8 +22,9 @@ import (
 
 // What the controller keeps in its namespace.
 const (
-	lease   = "karpenter-leader-election"
-	learned = "tenon-learned-capacity"
+	lease     = "karpenter-leader-election"
+	learned   = "tenon-learned-capacity"
+	published = "tenon-market"
 )
 
 func leaseOf(name string) client.Object {

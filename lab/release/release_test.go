@@ -110,8 +110,8 @@ func (s *site) takeOut() {
 // forget deletes what the controller made for itself.
 func (s *site) forget() {
 	s.Helper()
-	s.documented("kubectl delete --namespace kube-system --ignore-not-found lease/" + lease + " configmap/" + learned)
-	for _, object := range []client.Object{leaseOf(lease), configOf(learned)} {
+	s.documented("kubectl delete --namespace kube-system --ignore-not-found lease/" + lease + " configmap/" + learned + " configmap/" + published)
+	for _, object := range []client.Object{leaseOf(lease), configOf(learned), configOf(published)} {
 		if err := s.lab.Client.Delete(s.Context(), object); err != nil && !apierrors.IsNotFound(err) {
 			s.Fatal(err)
 		}
