@@ -16,7 +16,7 @@ func Cloud() provider.Cloud {
 	return provider.Cloud{
 		Settings: s.options(),
 		Open:     Open(Options{Settings: s}),
-		Builtin:  provider.Builtin{Name: "EC2", Currency: "USD", Region: defaultRegion, Market: s.market, Offers: offers},
+		Builtin:  provider.Builtin{Name: "EC2", Region: defaultRegion, Market: s.market, Offers: offers},
 		Metrics:  families(),
 		Classes:  []string{awsv1.Group + "/ec2nodeclass"},
 		Preflight: preflight.With(func() preflight.Options {

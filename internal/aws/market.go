@@ -109,6 +109,19 @@ func regionOf(pool *karpenterv1.NodePool) string {
 	return defaultRegion
 }
 
+// Currency implements provider.Market. It is that of the region in which pools buy; the partitions of
+// AWS have one each, and no cluster is in two.
+func (m *market) Currency() string {
+	region := m.region
+	if region == "" && len(m.used) > 0 {
+		region = m.used[0]
+	}
+	if region == "" {
+		region = defaultRegion
+	}
+	return facts.PricesFor(region).Currency
+}
+
 // Remarks implements provider.Market.
 func (m *market) Remarks() []string {
 	if len(m.used) == 0 {

@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -11,8 +12,15 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tenon/cloud"
+	"tenon/core/catalog"
+	"tenon/core/model"
+	"tenon/core/requirement"
+	"tenon/internal/market/publication"
 )
 
 const testPool = `apiVersion: karpenter.sh/v1
@@ -194,6 +202,23 @@ func TestGivenSettingsReplaceThoseOfASnapshot(t *testing.T) {
 	}
 }
 
+// served is the kubeconfig of a cluster that has the objects in lists, by path.
+func served(t *testing.T, lists map[string][]string) string {
+	t.Helper()
+	lists = maps.Clone(lists)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"metadata": {}, "items": [%s]}`, strings.Join(lists[r.URL.Path], ","))
+	}))
+	t.Cleanup(server.Close)
+	kubeconfig := filepath.Join(t.TempDir(), "config")
+	text := fmt.Sprintf("apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: %q}}]\ncontexts: [{name: x, context: {cluster: c}}]\ncurrent-context: x\n", server.URL)
+	if err := os.WriteFile(kubeconfig, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return kubeconfig
+}
+
 // A cluster is read by the kubeconfig, and what it says of pools and pods counts: a pool that is not
 // ready is left out, and only pods that the scheduler gave up on are pending.
 func TestALiveClusterIsRead(t *testing.T) {
@@ -210,16 +235,7 @@ func TestALiveClusterIsRead(t *testing.T) {
 		"/apis/karpenter.sh/v1/nodepools": {pool("good", "True"), pool("bad", "False")},
 		"/api/v1/pods":                    {pod("waits", "Unschedulable"), pod("gated", "SchedulingGated")},
 	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `{"metadata": {}, "items": [%s]}`, strings.Join(lists[r.URL.Path], ","))
-	}))
-	t.Cleanup(server.Close)
-	kubeconfig := filepath.Join(t.TempDir(), "config")
-	text := fmt.Sprintf("apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: %q}}]\ncontexts: [{name: x, context: {cluster: c}}]\ncurrent-context: x\n", server.URL)
-	if err := os.WriteFile(kubeconfig, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	kubeconfig := served(t, lists)
 	for how, got := range map[string]outcome{
 		"by flag":        run(t, nil, "plan", "--kubeconfig", kubeconfig, "--catalog", "testdata/catalog.json"),
 		"by environment": run(t, map[string]string{"KUBECONFIG": kubeconfig}, "plan", "--catalog", "testdata/catalog.json"),
@@ -229,6 +245,80 @@ func TestALiveClusterIsRead(t *testing.T) {
 		}
 		if !strings.Contains(got.err, "note: pool bad is left out: not ready: class is not there") {
 			t.Errorf("%s: messages %q", how, got.err)
+		}
+	}
+}
+
+// A plan for a cluster goes by the market that its controller publishes: prices, stock, and pools for which
+// nothing is bought now. Without one it says that prices are estimates.
+func TestThePublishedMarketCounts(t *testing.T) {
+	t.Parallel()
+	kind := func(name string, cpu int64, price model.Money, available bool) catalog.Type {
+		is := func(key, value string) requirement.Requirement { return requirement.New(key, requirement.In, value) }
+		return catalog.Type{
+			Name: name, Capacity: model.Resources{CPU: cpu, Memory: 8 << 30, Pods: 20},
+			Requirements: requirement.NewSet(is(requirement.KeyInstanceType, name), is(requirement.KeyArch, "amd64"), is("kubernetes.io/os", "linux"),
+				is(requirement.KeyZone, "eu-north-1a"), is(requirement.KeyRegion, "eu-north-1"), is(requirement.KeyCapacityType, "spot")),
+			Offerings: []catalog.Offering{{Zone: "eu-north-1a", CapacityType: "spot", Price: price, Available: available}},
+		}
+	}
+	market := &publication.Publication{
+		Closed: map[string]string{"broken": "pauses until noon, because the last 3 of its nodes never joined the cluster"},
+		Catalogs: map[cloud.ClassRef]*catalog.Catalog{
+			{Group: "example.com", Kind: "ExampleClass", Name: "c"}: {Types: []catalog.Type{kind("cheap.large", 4000, 10_000, false), kind("dear.large", 4000, 777_000, true)}},
+		},
+	}
+	text, err := market.Encode(publication.Most)
+	if err != nil {
+		t.Fatal(err)
+	}
+	object, err := json.Marshal(publication.Object("kube-system", text, time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := func(name string) string {
+		return fmt.Sprintf(`{"metadata": {"name": %q}, "spec": {"template": {"spec": {"nodeClassRef": {"group": "example.com", "kind": "ExampleClass", "name": "c"}}}},
+			"status": {"conditions": [{"type": "Ready", "status": "True", "reason": "Ready"}]}}`, name)
+	}
+	waits := `{"metadata": {"name": "waits", "namespace": "shop", "uid": "u"}, "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]},
+		"status": {"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]}}`
+	at := []string{"--now", "2026-01-01T12:00:30Z"}
+	lists := map[string][]string{"/apis/karpenter.sh/v1/nodepools": {pool("broken"), pool("good")}, "/api/v1/pods": {waits}, "/api/v1/configmaps": {string(object)}}
+	got := run(t, nil, append([]string{"plan", "--kubeconfig", served(t, lists)}, at...)...)
+	for _, part := range []string{"dear.large", "0.7770 an hour", "in USD, as the controller published them at 2026-01-01T12:00:00Z"} {
+		if got.status != 0 || !strings.Contains(got.out, part) {
+			t.Errorf("the plan lacks %q: status %d\n%s%s", part, got.status, got.out, got.err)
+		}
+	}
+	if !strings.Contains(got.err, "note: pool broken is left out: pauses until noon") || strings.Contains(got.err, "estimate") {
+		t.Errorf("messages %q", got.err)
+	}
+	delete(lists, "/api/v1/configmaps")
+	if got := run(t, nil, append([]string{"plan", "--kubeconfig", served(t, lists)}, at...)...); !strings.Contains(got.err, "note: prices are estimates, and stock is not known") {
+		t.Errorf("without a publication the messages are %q", got.err)
+	}
+}
+
+// A plan for a cluster in which no pod waits says what the fleet costs, what it could cost at least, and
+// what keeps each node.
+func TestNothingWaits(t *testing.T) {
+	t.Parallel()
+	meta := `"metadata": {"name": %q, "creationTimestamp": "2026-01-01T00:00:00Z", "labels": {"karpenter.sh/nodepool": "good", "node.kubernetes.io/instance-type": "m5.4xlarge",
+		"topology.kubernetes.io/zone": "us-west-2a", "karpenter.sh/capacity-type": "on-demand", "karpenter.sh/registered": "true", "karpenter.sh/initialized": "true", "kubernetes.io/arch": "amd64", "kubernetes.io/os": "linux"}}`
+	lists := map[string][]string{
+		"/apis/karpenter.sh/v1/nodepools": {`{"metadata": {"name": "good"}, "spec": {"template": {"spec": {"nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "c"}}}},
+			"status": {"conditions": [{"type": "Ready", "status": "True", "reason": "Ready"}]}}`},
+		"/apis/karpenter.sh/v1/nodeclaims": {`{` + fmt.Sprintf(meta, "good-1") + `, "spec": {"nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "c"}}, "status": {"providerID": "aws:///a/i-1", "nodeName": "n1",
+			"capacity": {"cpu": "16", "memory": "60Gi", "pods": "110"}, "allocatable": {"cpu": "15", "memory": "50Gi", "pods": "110"}, "conditions": [{"type": "Initialized", "status": "True", "reason": "I"}]}}`},
+		"/api/v1/nodes": {`{` + fmt.Sprintf(meta, "n1") + `, "spec": {"providerID": "aws:///a/i-1"}, "status": {"capacity": {"cpu": "16", "memory": "60Gi", "pods": "110"}, "allocatable": {"cpu": "15", "memory": "50Gi", "pods": "110"},
+			"conditions": [{"type": "Ready", "status": "True"}]}}`},
+		"/api/v1/pods": {`{"metadata": {"name": "web", "namespace": "shop", "uid": "u", "ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "r", "controller": true}]},
+			"spec": {"nodeName": "n1", "containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]}, "status": {"phase": "Running"}}`},
+	}
+	got := run(t, nil, "plan", "--kubeconfig", served(t, lists), "--now", "2026-01-02T00:00:00Z")
+	for _, part := range []string{"Fleet    0.7680 an hour", "bought anew, no fleet for these pods costs less than 0.0", "Prices   in USD; estimates", "Nodes that stay", "n1"} {
+		if got.status != 0 || !strings.Contains(got.out, part) {
+			t.Errorf("the plan lacks %q: status %d\n%s%s", part, got.status, got.out, got.err)
 		}
 	}
 }

@@ -52,8 +52,6 @@ type Ground struct {
 type Builtin struct {
 	// Name is what people call it: EC2.
 	Name string
-	// Currency of its prices, as ISO 4217 has it.
-	Currency string
 	// Region is the one that is taken if none is named.
 	Region string
 	// Market is that of a region. Without one, each pool buys in the region that it names, or
@@ -71,6 +69,8 @@ type Market interface {
 	ReservationLabel() string
 	// Catalog is what a pool may buy. The class is nil if it is not among the objects.
 	Catalog(pool *karpenterv1.NodePool, class metav1.Object) (*catalog.Catalog, error)
+	// Currency of prices, as ISO 4217 has it; empty if it is not known.
+	Currency() string
 	// Remarks say what was assumed about the catalogues that were asked for.
 	Remarks() []string
 }

@@ -138,3 +138,11 @@ func (c *change) interrupt(zone string) error {
 	}
 	return nil
 }
+
+// Anew is the snapshot in which the nodes of pools are gone and their pods want places: a plan for it
+// tells what a fleet for the same pods would cost that is bought at once.
+func Anew(s *snapshot.Snapshot) *snapshot.Snapshot {
+	c := &change{out: copied(s)}
+	c.lose(func(n *snapshot.Node) bool { return n.Pool != "" })
+	return c.out
+}

@@ -30,8 +30,21 @@ type Planned struct {
 	Plan     plan.Plan
 	// RuleCosts says what single rules cost; it is empty if the user did not ask.
 	RuleCosts rulecost.Report
+	// Prices says what the prices are.
+	Prices Prices
+	// FleetBound is proven about the price of any fleet for the pods of pools' nodes that is bought at
+	// once; 0 is not known.
+	FleetBound model.Money
 	// Duration of the decision: the one part that differs from run to run.
 	Duration time.Duration
+}
+
+// Prices is where prices come from.
+type Prices struct {
+	// Currency as ISO 4217 has it; empty if it is not known.
+	Currency string
+	// Published is when the controller of the cluster said them; zero if it did not.
+	Published time.Time
 }
 
 // WriteJSON writes the document as JSON.
@@ -147,6 +160,18 @@ func (p Planned) cost(e *encoder) {
 	if price := p.NodePrice(); price > 0 {
 		b = append(b, `, "nodePricePerHour": `...)
 		b = append(b, price.String()...)
+	}
+	if p.FleetBound > 0 {
+		b = append(b, `, "fleetLowerBoundPerHour": `...)
+		b = append(b, p.FleetBound.String()...)
+	}
+	if p.Prices.Currency != "" {
+		b = append(b, `, "currency": `...)
+		b = appendString(b, p.Prices.Currency)
+	}
+	if !p.Prices.Published.IsZero() {
+		b = append(b, `, "pricesPublished": `...)
+		b = appendString(b, p.Prices.Published.UTC().Format(time.RFC3339))
 	}
 	e.inline("cost", append(b, '}'))
 }

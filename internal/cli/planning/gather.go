@@ -31,19 +31,22 @@ func (j *job) gather(ctx context.Context) (*snapshot.Snapshot, error) {
 	if j.Snapshot != "" {
 		return j.fromSnapshot()
 	}
-	m, err := NewMarket(j.Catalog, j.Region, j.Cloud)
+	var objects *ingest.Objects
+	var err error
+	if len(j.Files) == 0 {
+		if objects, err = j.fromCluster(ctx); err != nil {
+			return nil, err
+		}
+	}
+	m, err := j.market()
 	if err != nil {
 		return nil, err
 	}
 	options := j.ingestOptions(m)
-	var objects *ingest.Objects
 	if options.Files {
-		objects, err = j.fromFiles(options)
-	} else {
-		objects, err = j.fromCluster(ctx)
-	}
-	if err != nil {
-		return nil, err
+		if objects, err = j.fromFiles(options); err != nil {
+			return nil, err
+		}
 	}
 	j.report.Set("putting the picture together", fmt.Sprintf("%d pods", len(objects.Pods)))
 	j.objects, j.reading = objects, options
@@ -52,6 +55,11 @@ func (j *job) gather(ctx context.Context) (*snapshot.Snapshot, error) {
 		leaveOutReplicas(s)
 	}
 	learn(s, objects, options)
+	j.closePools(s)
+	j.currency = m.Currency()
+	if !options.Files {
+		j.prices = pricesOf(m, j.published)
+	}
 	j.remark(s, m)
 	j.remarkPrices(objects)
 	j.remarkBuffers(objects)
@@ -172,6 +180,7 @@ func (j *job) fromCluster(ctx context.Context) (*ingest.Objects, error) {
 		return nil, fmt.Errorf("%w; or plan from files with -f", err)
 	}
 	j.report.Set("reading "+connection.Config.Host, "")
+	j.readPublication(ctx, connection.Config)
 	return listing.Read(ctx, connection.Config, listing.Options{
 		Overlays: j.Settings.FeatureGates.NodeOverlay,
 		Buffers:  j.Settings.FeatureGates.CapacityBuffer,

@@ -57,6 +57,9 @@ func (m fileMarket) Catalog(*karpenterv1.NodePool, metav1.Object) (*catalog.Cata
 	return m.offers, nil
 }
 
+// Currency implements provider.Market: a file does not tell.
+func (m fileMarket) Currency() string { return "" }
+
 // Remarks implements provider.Market.
 func (m fileMarket) Remarks() []string { return nil }
 

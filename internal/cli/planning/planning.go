@@ -13,6 +13,7 @@ import (
 
 	"tenon/core/decide"
 	"tenon/core/disrupt"
+	"tenon/core/model"
 	"tenon/core/rulecost"
 	"tenon/core/snapshot"
 	"tenon/internal/cli/document"
@@ -20,8 +21,10 @@ import (
 	"tenon/internal/cli/screen"
 	"tenon/internal/cli/table"
 	"tenon/internal/ingest"
+	"tenon/internal/market/publication"
 	"tenon/internal/provider"
 	"tenon/internal/settings"
+	"tenon/internal/whatif"
 )
 
 // Options are what the command line says.
@@ -131,6 +134,10 @@ type job struct {
 	// objects are those of files or a cluster, and reading is how they were read.
 	objects *ingest.Objects
 	reading ingest.Options
+	// published is what the controller of the cluster knows; nil is none. Prices say what is used of it.
+	published *publication.Publication
+	prices    document.Prices
+	currency  string
 }
 
 // note remembers something that people should know, to be told once the work is done.
@@ -153,13 +160,34 @@ func (j *job) decide(s *snapshot.Snapshot) document.Planned {
 	}
 	j.report.Set(fmt.Sprintf("planning for %d pending pods", waiting), "")
 	start := time.Now()
-	decision := decide.Decide(s, decide.Budget{Disrupt: j.Consolidate, Sweep: disrupt.Budget{Bound: true}})
-	planned := document.Planned{Snapshot: s, Plan: decision.Plan.Whole(decision.Bound), Duration: time.Since(start)}
+	decision := decide.Decide(s, decide.Budget{Disrupt: j.Consolidate || waiting == 0 && j.live() && !j.Given("consolidate"), Sweep: disrupt.Budget{Bound: true}})
+	planned := document.Planned{Snapshot: s, Plan: decision.Plan.Whole(decision.Bound), Duration: time.Since(start), Prices: j.prices}
+	if waiting == 0 && j.live() && j.Options.Write == nil && !j.WhatIf.Given() {
+		planned.FleetBound = fleetBound(s)
+	}
 	if j.RuleCosts {
 		j.report.Set("finding out what rules cost", "")
 		planned.RuleCosts = rulecost.Of(s, &decision.Plan, rulecost.Budget{})
 	}
 	return planned
+}
+
+// live says that a cluster is being looked at. There the question of a plan in which no pod waits is what
+// becomes of its nodes.
+func (j *job) live() bool { return len(j.Files) == 0 && j.Snapshot == "" }
+
+// fleetBound is proven about the price of any fleet that is bought at once for the pods of the nodes
+// of pools; 0 if not all of them would have a place in it, or there are none.
+func fleetBound(s *snapshot.Snapshot) model.Money {
+	anew := whatif.Anew(s)
+	if len(anew.Nodes) == len(s.Nodes) {
+		return 0
+	}
+	d := decide.Decide(anew, decide.Budget{Unadvised: true})
+	if len(d.Plan.Unplaced) > 0 {
+		return 0
+	}
+	return d.Plan.Cost.LowerBound
 }
 
 func (j *job) write(p document.Planned) error {

@@ -132,7 +132,7 @@ func (j *job) compare(ctx context.Context) (difference.Difference, error) {
 		return difference.Difference{}, err
 	}
 	without, with := j.decide(s), j.decide(changed)
-	return difference.Of(without, with, effect, j.WhatIf.changes(), j.currency()), nil
+	return difference.Of(without, with, effect, j.WhatIf.changes(), j.currency), nil
 }
 
 // Difference tries a change on a snapshot that was decided about before, with the effort of that decision.
@@ -149,14 +149,6 @@ func Difference(s *snapshot.Snapshot, effort decide.Budget, tried WhatIf, w Env)
 		return document.Planned{Snapshot: s, Plan: d.Plan.Whole(d.Bound)}
 	}
 	return difference.Of(made(s), made(changed), effect, tried.changes(), ""), nil
-}
-
-// currency is that of the built-in catalogue; that of a file or a snapshot is not known.
-func (j *job) currency() string {
-	if j.Catalog != "" || j.Snapshot != "" {
-		return ""
-	}
-	return j.Cloud.Builtin.Currency
 }
 
 func (j *job) writeDifference(to io.Writer, d difference.Difference) error {

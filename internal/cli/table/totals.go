@@ -3,6 +3,7 @@ package table
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"tenon/internal/cli/document"
 )
@@ -44,6 +45,10 @@ func (t *writer) totals() {
 	}
 	if p.Solve.Pods == 0 && len(p.Claims) == 0 && len(p.Disruptions) == 0 {
 		t.line("No pod waits for a node: there is nothing to do.")
+		if t.p.FleetBound > 0 || t.p.Prices.Currency != "" {
+			t.fleet()
+			t.prices()
+		}
 		return
 	}
 	if len(p.Claims) == 0 {
@@ -60,11 +65,39 @@ func (t *writer) totals() {
 		t.fact("Static", plural(replicas, "of the new nodes is a replica", "of the new nodes are replicas")+" that a static pool lacks, for no pod in particular")
 	}
 	t.fact("Pods", t.placed(onNew, onOld))
-	if before, after := t.p.Fleet(); before > 0 {
-		t.fact("Fleet", fmt.Sprintf("%s an hour now, %s with this plan", price(before), price(after)))
-	}
+	t.fleet()
+	t.prices()
 	t.fact("Planned", fmt.Sprintf("in %s, from %s and %s of pods", document.Rounded(t.p.Duration),
 		plural(p.Solve.Offers, "offering", "offerings"), plural(p.Solve.Shapes, "shape", "shapes")))
+}
+
+// fleet is what all nodes cost, and how far that is from the least.
+func (t *writer) fleet() {
+	before, after := t.p.Fleet()
+	if before == 0 {
+		return
+	}
+	text := fmt.Sprintf("%s an hour", price(before))
+	if after != before || t.p.Plan.Solve.Pods > 0 || len(t.p.Plan.Disruptions) > 0 {
+		text += fmt.Sprintf(" now, %s with this plan", price(after))
+	}
+	if t.p.FleetBound > 0 {
+		text += fmt.Sprintf("; bought anew, no fleet for these pods costs less than %s", price(t.p.FleetBound))
+	}
+	t.fact("Fleet", text)
+}
+
+// prices says what they are, if that is known.
+func (t *writer) prices() {
+	p := t.p.Prices
+	if p.Currency == "" {
+		return
+	}
+	text := "in " + p.Currency + "; estimates, from the list that is built in"
+	if !p.Published.IsZero() {
+		text = "in " + p.Currency + ", as the controller published them at " + p.Published.UTC().Format(time.RFC3339)
+	}
+	t.fact("Prices", text)
 }
 
 func (t *writer) bound() string {
