@@ -23,11 +23,30 @@ func Record(claim *karpenterv1.NodeClaim, ordered cloud.Claim, i cloud.Instance)
 	maps.Copy(labels, i.Labels)
 	maps.Copy(labels, claim.Labels)
 	claim.Labels = labels
-	claim.Annotations = over(claim.Annotations, i.Annotations)
+	claim.Annotations = over(over(claim.Annotations, i.Annotations), priced(ordered, i.Offer))
 	claim.Status.ProviderID = i.ProviderID
 	claim.Status.ImageID = i.ImageID
 	claim.Status.Capacity = Quantities(i.Capacity)
 	claim.Status.Allocatable = Quantities(i.Allocatable)
+}
+
+// priced says what the instance costs, if that is known.
+func priced(ordered cloud.Claim, bought cloud.Offer) map[string]string {
+	if ordered.Catalog == nil {
+		return nil
+	}
+	for i := range ordered.Catalog.Types {
+		t := &ordered.Catalog.Types[i]
+		if t.Name != bought.InstanceType {
+			continue
+		}
+		for _, o := range t.Offerings {
+			if !o.Unpriced && o.Zone == bought.Zone && o.CapacityType == bought.CapacityType && o.ReservationID == bought.Reservation {
+				return map[string]string{karpenterv1.AnnotationPrice: o.Price.String()}
+			}
+		}
+	}
+	return nil
 }
 
 // over is base with more on top; it stays nil where there is nothing.

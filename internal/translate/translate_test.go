@@ -15,6 +15,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
 	"tenon/cloud/memory"
+	"tenon/core/catalog"
 	"tenon/core/model"
 	"tenon/core/requirement"
 	"tenon/internal/translate"
@@ -144,6 +145,32 @@ func TestRoundTrip(t *testing.T) {
 	}
 	if diff := cmp.Diff(order(t, claim).Requests, order(t, byHand()).Requests); diff != "" {
 		t.Errorf("the recorded claim asks for something else:\n%s", diff)
+	}
+}
+
+// TestThePriceIsRecorded: a claim says what its machine cost, if that is known.
+func TestThePriceIsRecorded(t *testing.T) {
+	t.Parallel()
+	sold := func(unpriced bool) *catalog.Catalog {
+		return &catalog.Catalog{Types: []catalog.Type{{Name: "small"}, {Name: "large", Offerings: []catalog.Offering{
+			{Zone: "a", CapacityType: catalog.Spot, Price: 30_000}, {Zone: "b", CapacityType: catalog.Spot, Price: 40_500, Unpriced: unpriced},
+		}}}}
+	}
+	for name, tc := range map[string]struct {
+		catalog *catalog.Catalog
+		zone    string
+		want    string
+	}{
+		"known": {sold(false), "b", "0.0405"}, "no price": {sold(true), "b", ""}, "not sold": {sold(false), "c", ""}, "no catalogue": {nil, "b", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			claim := byHand()
+			translate.Record(claim, cloud.Claim{Catalog: tc.catalog}, cloud.Instance{Offer: cloud.Offer{InstanceType: "large", Zone: tc.zone, CapacityType: catalog.Spot}})
+			if got := claim.Annotations[karpenterv1.AnnotationPrice]; got != tc.want {
+				t.Errorf("price %q, want %q", got, tc.want)
+			}
+		})
 	}
 }
 

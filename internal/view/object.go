@@ -63,6 +63,7 @@ func instanceOf(id string) string { return id[strings.LastIndexByte(id, '/')+1:]
 func claimOf(o *karpenterv1.NodeClaim) *Node {
 	n := &Node{Name: o.Status.NodeName, Claim: o.Name, Instance: instanceOf(o.Status.ProviderID), Created: o.CreationTimestamp.Time, Phase: Launching, Since: o.CreationTimestamp.Time}
 	n.labelled(o.Labels)
+	n.recorded = o.Annotations[karpenterv1.AnnotationPrice]
 	n.Allocatable = ingest.Resources(o.Status.Allocatable)
 	for _, step := range []struct {
 		condition string
@@ -111,7 +112,7 @@ func join(node, claim *Node) *Node {
 		return &n
 	}
 	n := *node
-	n.Claim, n.Verdict = claim.Claim, claim.Verdict
+	n.Claim, n.Verdict, n.recorded = claim.Claim, claim.Verdict, claim.recorded
 	n.Going = cmp.Or(claim.Going, node.Going)
 	n.CapacityType, n.Type = cmp.Or(n.CapacityType, claim.CapacityType), cmp.Or(n.Type, claim.Type)
 	n.Pool, n.PoolKind = cmp.Or(n.Pool, claim.Pool), cmp.Or(n.PoolKind, claim.PoolKind)

@@ -69,13 +69,17 @@ func (b *book) region(name string) map[offer]model.Money {
 	return found
 }
 
-// price is what a node costs an hour: what its label says, else what the catalogue says. A
+// price is what a node costs an hour: what its label says, else what it was bought for, else what the
+// catalogue says. A
 // reservation is paid for at the price without one, whether or not the node uses it; and a node of
 // which nothing says how it is paid for counts as on-demand, as an estimate.
 func (b *book) price(n *Node) (model.Money, Source) {
-	if text, said := n.Labels[PriceLabel]; said {
-		if price, err := model.ParsePrice(text); err == nil {
-			return price, FromLabel
+	for _, said := range []struct {
+		text   string
+		source Source
+	}{{n.Labels[PriceLabel], FromLabel}, {n.recorded, FromRecord}} {
+		if price, err := model.ParsePrice(said.text); said.text != "" && err == nil {
+			return price, said.source
 		}
 	}
 	if n.Type == "" || n.CapacityType == fargate {

@@ -114,6 +114,8 @@ type Node struct {
 	Source Source
 	// Idle is the part of the price that no pod requests, and Overhead that of daemons.
 	Idle, Overhead model.Money
+	// recorded is what the claim says about the price; empty if it says none.
+	recorded string
 
 	Allocatable, Requested, Daemons model.Resources
 	Pods                            []*Pod // by namespace and name

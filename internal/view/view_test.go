@@ -103,6 +103,31 @@ func TestNodesArePriced(t *testing.T) {
 	}
 }
 
+// TestRecordedPrices checks that what a claim says of the price counts, but for the node's own label.
+func TestRecordedPrices(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ said, label, want string }{
+		"what it was bought for": {"0.0321", "", "0.0321 controller"},
+		"what is no price":       {"dear", "", "0.1 catalogue"},
+		"the node's own label":   {"0.0321", "1.25", "1.25 label"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, n := NewState(shop), node("a")
+			if tc.label != "" {
+				n.Labels[PriceLabel] = tc.label
+			}
+			s.Put(n)
+			claim := &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "web-1", Annotations: map[string]string{karpenterv1.AnnotationPrice: tc.said}}}
+			claim.Status.NodeName = n.Name
+			s.Put(claim)
+			if got := fmt.Sprint(s.Fleet().Nodes[0].Price, " ", s.Fleet().Nodes[0].Source); got != tc.want {
+				t.Errorf("price %s, want %s", got, tc.want)
+			}
+		})
+	}
+}
+
 // TestFleetsAddUp checks that every dimension of cost comes to the price of the fleet.
 func TestFleetsAddUp(t *testing.T) {
 	t.Parallel()

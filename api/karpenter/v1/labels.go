@@ -41,6 +41,10 @@ const (
 // own; others must not write it.
 const AnnotationDisruption = "tenon.sh/disruption"
 
+// AnnotationPrice says on a claim what its machine cost an hour when it was bought, in the currency of
+// the price list. It is the product's own; others must not write it.
+const AnnotationPrice = "tenon.sh/price"
+
 // AnnotationNodePrice says on a pool what each of its nodes costs beyond its machine, in dollars an
 // hour: licences, agents, addresses. It is the product's own, for users to write.
 const AnnotationNodePrice = "tenon.sh/node-price"

@@ -27,6 +27,7 @@ import (
 // +kubebuilder:printcolumn:name="NodePool",type="string",JSONPath=".metadata.labels.karpenter\\.sh/nodepool",priority=1,description=""
 // +kubebuilder:printcolumn:name="NodeClass",type="string",JSONPath=".spec.nodeClassRef.name",priority=1,description=""
 // +kubebuilder:printcolumn:name="Drifted",type="string",JSONPath=".status.conditions[?(@.type==\"Drifted\")].status",priority=1,description=""
+// +kubebuilder:printcolumn:name="Price",type="string",JSONPath=".metadata.annotations.tenon\\.sh/price",priority=1,description=""
 // +kubebuilder:printcolumn:name="Why",type="string",JSONPath=".status.conditions[?(@.type==\"Disruptable\")].message",priority=1,description=""
 // +kubebuilder:subresource:status
 type NodeClaim struct {

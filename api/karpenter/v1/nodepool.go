@@ -22,6 +22,8 @@ import (
 // +kubebuilder:printcolumn:name="CPU",type="string",JSONPath=".status.resources.cpu",priority=1,description=""
 // +kubebuilder:printcolumn:name="Memory",type="string",JSONPath=".status.resources.memory",priority=1,description=""
 // +kubebuilder:printcolumn:name="CPULimit",type="string",JSONPath=".spec.limits.cpu",priority=1,description=""
+// +kubebuilder:printcolumn:name="MemoryLimit",type="string",JSONPath=".spec.limits.memory",priority=1,description=""
+// +kubebuilder:printcolumn:name="NodesLimit",type="string",JSONPath=".spec.limits.nodes",priority=1,description=""
 // +kubebuilder:subresource:status
 // +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.nodes
 type NodePool struct {
