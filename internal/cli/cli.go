@@ -104,8 +104,10 @@ func commands(w Env) []*cobra.Command {
 	return []*cobra.Command{
 		viewCommand(w),
 		dashboardCommand(w),
+		topCommand(w),
 		planCommand(w),
 		explainCommand(w),
+		whyCommand(w),
 		journalCommand(w),
 		replayCommand(w),
 		validateCommand(w),

@@ -94,6 +94,16 @@ func (a Answer) Text() string {
 	return text
 }
 
+// reasons are the facts that answer "why", as opposed to those that describe.
+var reasons = []string{"why", "stays", "goes", "when", "remedy", "drifted"}
+
+// Short is the answer in a few words: its state, and the reasons alone.
+func (a Answer) Short() string {
+	short := a
+	short.Facts = slices.DeleteFunc(slices.Clone(a.Facts), func(f Fact) bool { return !slices.Contains(reasons, f.About) })
+	return short.Text()
+}
+
 // cut shortens a line, its end included, to some bytes without cutting through a character.
 func cut(line string, room int) string {
 	const end = "…\n"

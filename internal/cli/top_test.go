@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestTop checks what is printed of a cluster in each format, with prices and what is pending.
+func TestTop(t *testing.T) {
+	t.Parallel()
+	kubeconfig := lonely(t)
+	top := func(args ...string) string {
+		t.Helper()
+		got := run(t, nil, append([]string{"top", "--kubeconfig", kubeconfig}, args...)...)
+		if got.status != 0 || !strings.Contains(got.err, "note: may not list nodepools") {
+			t.Fatalf("top %v: status %d, messages %q", args, got.status, got.err)
+		}
+		return got.out
+	}
+	if out := top("nodes", "--sort", "price"); !strings.HasPrefix(out, "NAME ") || !strings.Contains(out, "worker-1  -     m5.large  us-west-2a  on-demand  0     2    0%    8Gi     0%       0.0960  0.0960  Ready  -") {
+		t.Errorf("nodes:\n%s", out)
+	}
+	if out := top("pending"); !strings.Contains(out, "0/1 nodes are available") {
+		t.Errorf("pending:\n%s", out)
+	}
+	var rows []struct {
+		Nodes  int
+		CPU    float64
+		Memory int64
+		Price  float64
+	}
+	if err := json.Unmarshal([]byte(top("-o", "json")), &rows); err != nil || len(rows) != 1 || rows[0].Nodes != 1 || rows[0].CPU != 2 || rows[0].Memory != 8<<30 || rows[0].Price != 0.096 {
+		t.Errorf("pools as JSON: %+v, error %v", rows, err)
+	}
+	lines, err := csv.NewReader(strings.NewReader(top("nodes", "-o", "csv"))).ReadAll()
+	if err != nil || len(lines) != 2 || lines[0][0] != "name" || lines[1][0] != "worker-1" {
+		t.Errorf("nodes as CSV: %q, error %v", lines, err)
+	}
+}
+
+// TestTopTeachesMistakes checks that wrong words are answered with those that would do.
+func TestTopTeachesMistakes(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"pods": "pools, nodes, pending", "-o xml": "use table, json or csv", "nodes --sort size": "those are name, pool, type",
+	} {
+		got := run(t, nil, append([]string{"top"}, strings.Fields(args)...)...)
+		if got.status != 1 || !strings.Contains(got.err, want) {
+			t.Errorf("%s: status %d, messages %q", args, got.status, got.err)
+		}
+	}
+}
+
+// TestWhy checks that an object is found by its name alone, and that reasons alone are told.
+func TestWhy(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "objects.yaml")
+	if err := os.WriteFile(file, []byte(fmt.Sprintf(testPool, "amd", "amd64")+"---\n"+podText("huge-0", 900_000, 1, "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := run(t, nil, "why", "shop/huge-0", "-f", file, "--catalog", "testdata/catalog.json")
+	if got.status != 0 || !strings.HasPrefix(got.out, "pod shop/huge-0: Unplaced\n") || strings.Contains(got.out, "  use:") || len(got.out) > 1024 {
+		t.Errorf("status %d\n%s%s", got.status, got.out, got.err)
+	}
+	if got := run(t, nil, "why", "web-404", "-f", file, "--catalog", "testdata/catalog.json"); got.status != 1 || !strings.Contains(got.err, "there is no node, claim, pod or pool web-404") {
+		t.Errorf("status %d, messages %q", got.status, got.err)
+	}
+}
