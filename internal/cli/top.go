@@ -33,7 +33,7 @@ type topFlags struct {
 	kubeconfig, context, output, sort string
 }
 
-func topCommand(w World) *cobra.Command {
+func topCommand(w Env) *cobra.Command {
 	var f topFlags
 	cmd := &cobra.Command{
 		Use:   "top [pools|nodes|pending]",
@@ -64,7 +64,7 @@ works on every cluster, as tenon view does, whose prices it has. Prices are an h
 	return cmd
 }
 
-func runTop(ctx context.Context, what string, f topFlags, w World) error {
+func runTop(ctx context.Context, what string, f topFlags, w Env) error {
 	if !slices.Contains([]string{topTable, topJSON, topCSV}, f.output) {
 		return fmt.Errorf("unknown output format %q; use table, json or csv", f.output)
 	}

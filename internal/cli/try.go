@@ -27,7 +27,7 @@ type answered struct {
 }
 
 // Try answers questions of the dashboard by the code of `tenon plan`.
-func Try(w World) dashboard.Try {
+func Try(w Env) dashboard.Try {
 	return func(_ context.Context, s *snapshot.Snapshot, q dashboard.Question) (any, error) {
 		change := planning.WhatIf{Scale: q.Scale, Without: q.Without, SpotInterrupted: q.SpotInterrupted}
 		if strings.TrimSpace(q.Manifests) != "" {
@@ -38,7 +38,7 @@ func Try(w World) dashboard.Try {
 		}
 		var notes, text bytes.Buffer
 		d, err := planning.Difference(s, decide.Budget{Disrupt: true, Sweep: disrupt.Budget{Bound: true}}, change,
-			planning.World{In: strings.NewReader(q.Manifests), Err: &notes, Progress: io.Discard, Lookup: w.LookupEnv, Cloud: w.Cloud, Clock: func() time.Time { return s.Now }})
+			planning.Env{In: strings.NewReader(q.Manifests), Err: &notes, Progress: io.Discard, Lookup: w.LookupEnv, Cloud: w.Cloud, Clock: func() time.Time { return s.Now }})
 		if err != nil {
 			return nil, err
 		}

@@ -12,7 +12,7 @@ import (
 	"tenon/internal/cli/planning"
 )
 
-func whyCommand(w World) *cobra.Command {
+func whyCommand(w Env) *cobra.Command {
 	o := planning.Options{Consolidate: true, Output: planning.Table}
 	cmd := &cobra.Command{
 		Use:   "why NODE|POD",

@@ -105,7 +105,7 @@ func opened(t testing.TB, state *view.State) *browser {
 		t.Fatal(err)
 	}
 	pages := dashboard.New(dashboard.Options{Title: "lab", Fleet: state.Fleet, Problems: func() []string { return nil }, Journal: recorded{journal.File(file)}, Clock: time.Now,
-		Try: cli.Try(cli.World{LookupEnv: func(string) (string, bool) { return "", false }, Cloud: aws.Cloud()})})
+		Try: cli.Try(cli.Env{LookupEnv: func(string) (string, bool) { return "", false }, Cloud: aws.Cloud()})})
 	server := httptest.NewServer(pages.Handler())
 	t.Cleanup(server.Close)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(2*time.Minute))
