@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -348,7 +349,8 @@ func (w *World) settlePlaces(now time.Time) time.Time {
 		w.dropPlaces(name)
 	}
 	clear(w.ledger.crowded)
-	for _, name := range order.Keys(w.ledger.byClaim) {
+	var expired []expiredPlace
+	for name, pods := range w.ledger.byClaim {
 		claim := w.nodes.claims[name]
 		if claim == nil {
 			continue
@@ -357,17 +359,29 @@ func (w *World) settlePlaces(now time.Time) time.Time {
 		if !ok {
 			continue
 		}
-		pods := w.ledger.byClaim[name]
-		for _, uid := range slices.SortedFunc(maps.Keys(pods), func(a, b types.UID) int { return compareKeys(pods[a].key, pods[b].key) }) {
-			until := w.ledger.until(pods[uid], ready)
-			if !now.Before(until) {
-				w.breakPromise(uid, pods[uid].key)
-			} else {
+		for uid, p := range pods {
+			until := w.ledger.until(p, ready)
+			if now.Before(until) {
 				next = sooner(next, until)
+				continue
 			}
+			expired = append(expired, expiredPlace{name, uid, p.key})
 		}
 	}
+	slices.SortFunc(expired, func(a, b expiredPlace) int {
+		return cmp.Or(cmp.Compare(a.claim, b.claim), compareKeys(a.pod, b.pod))
+	})
+	for _, e := range expired {
+		w.breakPromise(e.uid, e.pod)
+	}
 	return next
+}
+
+// expiredPlace is a pod's place on a claim whose node has been ready for too long.
+type expiredPlace struct {
+	claim string
+	uid   types.UID
+	pod   key
 }
 
 // until is how long a place is kept on a node that has been ready since a time.
