@@ -44,6 +44,7 @@ type beside struct {
 	unsettled map[string]time.Time // when a node last became free in part, or changed
 	stepped   time.Time
 	leapt     time.Time
+	replaced  time.Time         // when a PodTemplate last changed: caches that are behind know its former pods
 	needless  map[string]string // claims that no pod needs, with where the room was, until they have machines
 }
 
@@ -69,6 +70,10 @@ func (w *Watch) noteRoom(c store.Change) {
 		old, _ := c.Old.(*corev1.Pod)
 		if old != nil && old.Spec.NodeName != "" && !finished(old) && (c.New == nil || finished(object)) {
 			w.unsettle(old.Spec.NodeName)
+		}
+	case *corev1.PodTemplate:
+		if c.Old != nil {
+			w.beside.replaced = w.Now()
 		}
 	case *corev1.Node:
 		old, _ := c.Old.(*corev1.Node)
@@ -109,10 +114,12 @@ func samePromise(a, b *karpenterv1.NodeClaim) bool {
 }
 
 // judgePurchase looks at a claim when it is made. Those of pools with a fixed number of nodes are for
-// no pods, and replacements are for those of a node that still has them.
+// no pods, and replacements are for those of a node that still has them. What pods a buffer stood for is
+// not known here once its template has been replaced.
 func (w *Watch) judgePurchase(claim *karpenterv1.NodeClaim) {
 	pool := w.pool(poolOf(claim))
-	if pool == nil || pool.Spec.Replicas != nil || w.recent(w.crowd, crowded) || w.recent(w.beside.leapt, lately) || w.replaces(claim) {
+	late := w.recent(w.beside.leapt, lately) || w.recent(w.beside.replaced, lately)
+	if pool == nil || pool.Spec.Replicas != nil || w.recent(w.crowd, crowded) || late || w.replaces(claim) {
 		return
 	}
 	w.wantNow()

@@ -78,6 +78,20 @@ func besides() map[string]example {
 			func(s *fixture) {
 				s.beside(func(*corev1.Node) { s.pod("p", "", asking("3")); s.pod("q", "", asking("2")) })
 			}},
+		"a node for a buffer that has room": {invariant.BesideRoom,
+			func(s *fixture) { s.beside(func(*corev1.Node) { s.buffer("1", "", "") }) },
+			func(s *fixture) { s.beside(func(*corev1.Node) { s.buffer("3", "", "") }) }},
+		"a node for a buffer whose template has just been replaced": {invariant.BesideRoom,
+			func(s *fixture) { s.beside(func(*corev1.Node) { s.buffer("1", "", "") }) },
+			func(s *fixture) {
+				s.beside(func(*corev1.Node) {
+					before := &corev1.PodTemplate{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "spare"}}
+					s.make(before)
+					s.pass(time.Hour)
+					s.delete(before)
+					s.buffer("1", "", "")
+				})
+			}},
 		"a node for pods that are announced and have room": {invariant.BesideRoom,
 			func(s *fixture) { s.beside(func(*corev1.Node) { s.set(4, "1") }) },
 			func(s *fixture) { s.beside(func(*corev1.Node) { s.set(5, "1") }) }},

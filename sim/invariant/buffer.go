@@ -13,6 +13,7 @@ import (
 	autoscalingv1beta1 "tenon/api/autoscaling/v1beta1"
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
+	"tenon/core/plan"
 	"tenon/sim/store"
 )
 
@@ -120,13 +121,32 @@ func (w *Watch) pastBuffers() {
 		if !has {
 			continue
 		}
-		free := limit.MilliValue() - w.has(pool.Name) + w.emptyOf(pool.Name)
+		free := limit.MilliValue() - w.has(pool.Name)
+		if w.mayEmpty(pool) {
+			free += w.emptyOf(pool.Name)
+		}
 		for _, pod := range w.podsOn[""] { // each on its own: the order does not matter
 			if !finished(pod) && !daemon(pod) && pod.Annotations[Infeasible] == "" && w.Now().Sub(pod.CreationTimestamp.Time) > settles && free > mostNeeded(pod) {
 				w.report(RestYields, "pod %s/%s waits, and pool %s has %dm of CPU beside nodes without pods", pod.Namespace, pod.Name, pool.Name, free)
 			}
 		}
 	}
+}
+
+// mayEmpty reports whether the budgets of a pool let a node without pods go. Nodes that are not ready use
+// them up for good.
+func (w *Watch) mayEmpty(pool *karpenterv1.NodePool) bool {
+	total, unready := 0, 0
+	for _, c := range store.All[*karpenterv1.NodeClaim](w.Store) {
+		if poolOf(c) != pool.Name || !meta.IsStatusConditionTrue(c.Status.Conditions, karpenterv1.ConditionInitialized) || w.over(c) {
+			continue
+		}
+		total++
+		if node := w.nodeOf(c.Status.NodeName); node == nil || !readyNode(node) {
+			unready++
+		}
+	}
+	return unready < allowed(pool, string(plan.Empty), total)
 }
 
 // emptyOf is how much CPU the nodes of a pool have that serve and have no pods.

@@ -29,6 +29,14 @@ func (s *fixture) buffer(cpu, says, why string) {
 	s.must(s.store.Status().Update(context.Background(), b))
 }
 
+// illNode has joined, and is not ready any more.
+func (s *fixture) illNode(name string) {
+	s.t.Helper()
+	node := s.roomy(name)
+	node.Status.Conditions[0].Status = corev1.ConditionUnknown
+	s.must(s.store.Status().Update(context.Background(), node))
+}
+
 // buffered are examples of what buffers say, and of pods that wait beside them.
 func buffered() map[string]example {
 	says := func(cpu, says, why string) func(*fixture) {
@@ -57,5 +65,10 @@ func buffered() map[string]example {
 		"at rest, a buffer that has not the room it says": {invariant.RestBuffers, says("3", "True", "All fit"), says("2", "True", "All fit")},
 		"at rest, a buffer without room and limit":        {invariant.RestBuffers, says("3", "False", lacks), says("1", "True", "All fit")},
 		"at rest, a pod beside a node without pods":       {invariant.RestYields, waits(false), waits(true)},
+		"at rest, a pod beside a node that the budget of its pool keeps": {invariant.RestYields, waits(false), func(s *fixture) {
+			s.pace()
+			s.illNode("b")
+			waits(false)(s)
+		}},
 	}
 }
