@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -44,7 +45,7 @@ func (e *explainer) aboutNode(n *snapshot.Node) {
 			used = used.Add(e.s.Templates[p.Template].Requests)
 		}
 	}
-	e.a.say("use", "%d pods; cpu %s of %s, memory %s of %s requested", pods,
+	e.a.say("use", "%s; cpu %s of %s, memory %s of %s requested", plural(pods, "pod", "pods"),
 		reason.Quantity(model.CPU, used.CPU), reason.Quantity(model.CPU, n.Allocatable.CPU),
 		reason.Quantity(model.Memory, used.Memory), reason.Quantity(model.Memory, n.Allocatable.Memory))
 	if !n.Life.Quiet.IsZero() {
@@ -55,7 +56,7 @@ func (e *explainer) aboutNode(n *snapshot.Node) {
 	}
 	for i := range e.p.Plan.Existing {
 		if x := &e.p.Plan.Existing[i]; x.Node == n.Name {
-			e.a.say("takes", "%d more pods have their place here", len(x.Pods))
+			e.a.say("takes", "%s their place here", plural(len(x.Pods), "more pod has", "more pods have"))
 		}
 	}
 }
@@ -82,7 +83,8 @@ func (e *explainer) prospect(n *snapshot.Node) {
 		return
 	}
 	d := &e.p.Plan.Disruptions[o.Disruption]
-	text := fmt.Sprintf("%s as %s, together with %d other nodes: %d evictions, saves %s an hour", d.Decision(), d.Reason, len(d.Nodes)-1, d.Evictions(), d.Savings)
+	text := fmt.Sprintf("%s as %s, together with %s: %s, saves %s an hour", d.Decision(), d.Reason,
+		plural(len(d.Nodes)-1, "other node", "other nodes"), plural(d.Evictions(), "eviction", "evictions"), d.Savings)
 	for i := range d.Replacements {
 		c := &d.Replacements[i]
 		text += fmt.Sprintf("; replaced by %s %s in %s, %s an hour", c.Offer.InstanceType, c.Offer.CapacityType, c.Offer.Zone, c.Offer.Price)
@@ -136,7 +138,7 @@ func (e *explainer) aboutPool(p *snapshot.Pool) {
 			bought++
 		}
 	}
-	e.a.say("buys", "%d new nodes now; it offers %d instance types", bought, len(e.s.Catalogs[p.Catalog].Types))
+	e.a.say("buys", "%s now; it offers %s", plural(bought, "new node", "new nodes"), plural(len(e.s.Catalogs[p.Catalog].Types), "instance type", "instance types"))
 	allowed := p.Consolidation.Allowed
 	e.a.say("budgets", "nodes that may go at a time: %s empty, %s drifted, %s underutilised", number(allowed.Empty), number(allowed.Drifted), number(allowed.Underutilized))
 	e.keeps(p)
@@ -147,17 +149,51 @@ func (e *explainer) aboutPool(p *snapshot.Pool) {
 	}
 }
 
-// keeps counts the pool's nodes by what keeps them.
+// keeps says what keeps the pool's nodes, those alike together.
 func (e *explainer) keeps(p *snapshot.Pool) {
-	counts := map[string]int{}
+	alike := map[string][]*plan.Prospect{}
 	for i := range e.p.Plan.Prospects {
 		if o := &e.p.Plan.Prospects[i]; o.Pool == p.Name {
-			counts[string(o.Kind)+" "+string(o.Cause.Code)]++
+			what := string(o.Kind) + " " + string(o.Cause.Code)
+			alike[what] = append(alike[what], o)
 		}
 	}
-	for _, what := range order.Keys(counts) {
-		e.a.say("stay or go", "%d nodes: %s", counts[what], what)
+	for _, what := range order.Keys(alike) {
+		e.a.say("stay or go", "%s", outcome(alike[what]))
 	}
+}
+
+// outcome is what becomes of nodes, and why. Where the words differ from node to node, it has those of the first.
+func outcome(alike []*plan.Prospect) string {
+	first := alike[0]
+	text := plural(len(alike), "node "+verbs[first.Kind][0], "nodes "+verbs[first.Kind][1])
+	why := because(first)
+	if slices.ContainsFunc(alike, func(o *plan.Prospect) bool { return because(o) != why }) {
+		text += ", such as " + cmp.Or(first.Node, first.Claim)
+	}
+	return text + ": " + why
+}
+
+// verbs say what becomes of one node and of several.
+var verbs = map[plan.Kind][2]string{
+	plan.Blocked: {"may not be disrupted", "may not be disrupted"},
+	plan.Kept:    {"stays", "stay"},
+	plan.Waiting: {"waits", "wait"},
+	plan.Chosen:  {"goes", "go"},
+}
+
+func because(o *plan.Prospect) string {
+	if o.Kind == plan.Chosen {
+		return string(o.Reason)
+	}
+	return o.Cause.Text()
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 func number(n int) string {

@@ -102,7 +102,7 @@ func (e *explainer) onNewNode(pod snapshot.PodIndex) bool {
 			continue
 		}
 		e.a.State = "NewNode"
-		e.a.say("node", "%s %s in %s of pool %s, %s an hour, for %d pods", c.Offer.InstanceType, c.Offer.CapacityType, c.Offer.Zone, c.Pool, c.Offer.Price, len(c.Pods))
+		e.a.say("node", "%s %s in %s of pool %s, %s an hour, for %s", c.Offer.InstanceType, c.Offer.CapacityType, c.Offer.Zone, c.Pool, c.Offer.Price, plural(len(c.Pods), "pod", "pods"))
 		if !c.Now() {
 			e.a.Code = string(c.Delay.Code)
 			e.a.say("when", "later: %s%s", c.Delay.Code, until(c.Delay.Until))

@@ -1,0 +1,43 @@
+package explain_test
+
+import (
+	"slices"
+	"testing"
+
+	"tenon/core/catalog"
+	"tenon/core/plan"
+	"tenon/core/reason"
+	"tenon/core/snapshot"
+	"tenon/internal/cli/document"
+	"tenon/internal/cli/explain"
+)
+
+// A pool's nodes stay or go for reasons in words; nodes alike are counted together.
+func TestPoolSaysWhatKeepsItsNodes(t *testing.T) {
+	prospect := func(node string, kind plan.Kind, cause reason.Cause) plan.Prospect {
+		return plan.Prospect{Node: node, Claim: "claim-" + node, Pool: "default", Kind: kind, Cause: cause}
+	}
+	cases := map[string]struct {
+		prospects []plan.Prospect
+		want      string
+	}{
+		"one node": {[]plan.Prospect{prospect("", plan.Blocked, reason.Cause{Code: reason.NodeMissing})},
+			"1 node may not be disrupted: Nodeclaim does not have an associated node"},
+		"two with one cause": {[]plan.Prospect{prospect("a", plan.Kept, reason.Cause{Code: reason.NotCheaper}), prospect("b", plan.Kept, reason.Cause{Code: reason.NotCheaper})},
+			"2 nodes stay: Can't replace with a cheaper node"},
+		"two whose causes name different pods": {
+			[]plan.Prospect{prospect("a", plan.Blocked, reason.Cause{Code: reason.PodProtected, Where: "web-1"}), prospect("b", plan.Blocked, reason.Cause{Code: reason.PodProtected, Where: "web-2"})},
+			`2 nodes may not be disrupted, such as a: Pod has "karpenter.sh/do-not-disrupt" annotation (Pod=web-1)`},
+		"one that goes": {[]plan.Prospect{{Node: "a", Pool: "default", Kind: plan.Chosen, Reason: plan.Underutilized}}, "1 node goes: Underutilized"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			p := document.Planned{Snapshot: &snapshot.Snapshot{Pools: []snapshot.Pool{{Name: "default"}}, Catalogs: make([]catalog.Catalog, 1)}}
+			p.Plan.Prospects = tc.prospects
+			answer, err := explain.Of(p, "nodepool", "default")
+			if err != nil || !slices.Contains(answer.Facts, explain.Fact{About: "stay or go", Text: tc.want}) {
+				t.Errorf("explained as %v, %v", answer.Facts, err)
+			}
+		})
+	}
+}
