@@ -15,7 +15,7 @@ import (
 	"tenon/core/requirement"
 )
 
-// uidOf is a UID that looks random, so that no scheduler's tie-break by UID follows the
+// uidOf makes a UID that looks random, so that no scheduler's tie-break by UID follows the
 // order in which pods are made, and is the same in every run.
 func uidOf(name string) types.UID {
 	h := fnv.New128a()

@@ -1,6 +1,6 @@
-// Package fleet reads half-used fleets, and lets decisions make the best of them: what is
-// the price once nothing more is worth doing, how many pods were moved on the way, and how
-// long did the decisions take?
+// Package fleet reads half-used fleets and lets decisions improve them. It measures the
+// price once no action is worthwhile any more, how many pods were moved on the way, and how
+// long the decisions took.
 package fleet
 
 import (

@@ -9,7 +9,7 @@ import (
 	"tenon/core/bound"
 )
 
-// small looks at clusters of few pods, where a node too many weighs most.
+// small measures clusters of few pods, where one node too many matters most.
 func (b *Bench) small(_ context.Context) ([]report.Row, error) {
 	var rows []report.Row
 	for _, catalogue := range smallCatalogues() {

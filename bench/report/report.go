@@ -10,10 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// Verdict says whether a row meets what is asked of it.
+// Verdict says whether a row meets its target.
 type Verdict string
 
-// The verdicts. A row without an ask is there for comparison.
+// The verdicts. A row without a target is there for comparison.
 const (
 	Met    Verdict = "met"
 	Missed Verdict = "missed"
@@ -50,7 +50,7 @@ type Section struct {
 	Rows  []Row  `json:"rows"`
 }
 
-// Report is the whole table, and what it was measured on.
+// Report is the whole table, and the machine that it was measured on.
 type Report struct {
 	Machine  string    `json:"machine"`
 	Peer     string    `json:"referenceVersion"`
@@ -128,7 +128,7 @@ func writeLine(text *strings.Builder, widths []int, cells []string) {
 	text.WriteString(strings.TrimRight(line, " ") + "\n")
 }
 
-// Missed counts the rows that do not meet their ask.
+// Missed counts the rows that miss their target.
 func (r *Report) Missed() int {
 	n := 0
 	for _, s := range r.Sections {

@@ -22,7 +22,7 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// Release is what an image is made of.
+// Release has the inputs of an image.
 type Release struct {
 	Version, Commit string
 	// Time is that of the commit. No other time is in an image.
@@ -93,7 +93,7 @@ func one(r Release, p Program) (v1.Image, error) {
 	return mutate.ConfigFile(made, config)
 }
 
-// files are those of an image, in an archive: their order, owners and times are fixed.
+// files makes the archive of an image's files: their order, owners and times are fixed.
 func files(program string, at time.Time) ([]byte, error) {
 	text, err := os.ReadFile(program)
 	if err != nil {

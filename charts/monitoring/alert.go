@@ -2,10 +2,10 @@ package monitoring
 
 import "strings"
 
-// Alert is what an operator is told, and what to do then. Each stands for work that does not get done by itself.
+// Alert says what an operator is told, and what to do then. Each alert needs work that does not get done by itself.
 type Alert struct {
 	Name string
-	// Expr has an answer while something is wrong, and For is how long it must have been.
+	// Expr has an answer while something is wrong. For is how long that must last before the alert fires.
 	Expr, For string
 	Severity  Severity
 	// Summary and Because are templates of Prometheus'.
@@ -23,7 +23,7 @@ const (
 	Warning  Severity = "warning"
 )
 
-// Anchor is where the page tells of the alert.
+// Anchor is the heading of the page that explains the alert.
 func (a Alert) Anchor() string { return strings.ToLower(a.Name) }
 
 // Alerts are all of them, the most urgent first.

@@ -1,6 +1,6 @@
 // Package monitoring says how people watch Tenon: dashboards for Grafana and alerts for Prometheus, as values. A
-// test writes them into the chart and into the page that explains them. What they ask for is checked in the lab,
-// against the metrics that there are and with a real Prometheus.
+// test writes them into the chart and into the page that explains them. The lab checks their queries
+// against the existing metrics and with a real Prometheus.
 package monitoring
 
 //go:generate go test . -run ^TestFilesAreCurrent$ -rewrite
@@ -70,7 +70,7 @@ func quantile(q, by, histogram string) string {
 	return "histogram_quantile(" + q + ", sum by (le" + by + ") (rate(" + histogram + "[" + Interval + "])))"
 }
 
-// spread is the median and the slow end of a histogram.
+// spread is the median and a high quantile of a histogram.
 func spread(histogram string) []Query {
 	return []Query{{quantile("0.5", "", histogram), "median"}, {quantile("0.95", "", histogram), "95 of 100"}}
 }

@@ -1,4 +1,4 @@
-// Command fleets measures what becomes of half-used fleets: give it a catalogue and the
+// Command fleets measures how decisions improve half-used fleets: give it a catalogue and the
 // files of the fleets, in the forms that bench/README.md describes.
 package main
 
