@@ -15,44 +15,42 @@ import (
 	"tenon/cloud/aws/launch"
 )
 
-// VisibleWithin is how long EC2 may take to show what was bought.
+// VisibleWithin is how long EC2 may take to show a new instance.
 const VisibleWithin = 30 * time.Second
 
-// Options are what the provider is made with.
+// Options configure the provider.
 type Options struct {
-	// Inventory knows AWS; the provider's own controllers keep it informed.
+	// Inventory knows AWS; the provider's own controllers keep it up to date.
 	Inventory *inventory.Inventory
 	// Class finds a node class by its name; nil and no error if there is none.
 	Class func(ctx context.Context, name string) (*awsv1.EC2NodeClass, error)
 	// Queue is the name of the interruption queue; empty if there is none.
 	Queue string
-	// SpotMargin is how much dearer than the cheapest a spot machine may be, as a fraction; negative:
-	// any of those that EC2 is asked to choose from.
+	// SpotMargin is how much more than the cheapest offer a spot machine may cost, as a fraction. A negative
+	// value allows any offer in the request to EC2.
 	SpotMargin float64
-	// Idle and Longest say how long look-ups and terminations are collected; zero is the
-	// usual.
+	// Idle and Longest say how long the provider collects look-ups and terminations; zero means the default.
 	Idle, Longest time.Duration
-	// Visible is how long EC2 may take to show what was bought; zero is VisibleWithin.
+	// Visible is how long EC2 may take to show a new instance; zero means VisibleWithin.
 	Visible time.Duration
 	Observe Observer
 }
 
-// Observer gets what metrics and events are made from. Each of its functions may be nil, and none may
-// block.
+// Observer receives what metrics and events report. Each of its functions may be nil, and none may block.
 type Observer struct {
-	// LaunchFailed: one way of a launch did not lead to an instance.
+	// LaunchFailed reports that one override of a launch did not lead to an instance.
 	LaunchFailed func(zone, zoneID, capacityType, reason string)
-	// TerminationFailed: an instance could not be terminated.
+	// TerminationFailed reports that EC2 did not terminate an instance.
 	TerminationFailed func(zone, zoneID string)
-	// Batched: so many requests were sent as one, the first of which had waited so long.
+	// Batched reports that a batcher sent size requests as one call, and how long the first of them waited.
 	Batched func(batcher string, size int, waited time.Duration)
-	// NoSpotRole: a claim wanted spot capacity, which the account may not buy.
+	// NoSpotRole reports a claim for spot capacity, which the account may not buy.
 	NoSpotRole func(cloud.Claim)
-	// Narrow: a claim that could be spot is bought on demand, with few types to choose from.
+	// Narrow reports a claim that allows spot but is bought on demand, with few types to choose from.
 	Narrow func(claim cloud.Claim, types int)
 }
 
-// Provider is EC2.
+// Provider is the cloud provider for EC2.
 type Provider struct {
 	*inventory.Inventory
 	Instances *instance.Client
@@ -62,20 +60,20 @@ type Provider struct {
 	class   func(ctx context.Context, name string) (*awsv1.EC2NodeClass, error)
 	observe Observer
 	visible time.Duration
-	// spotMargin is that of the options.
+	// spotMargin is Options.SpotMargin.
 	spotMargin float64
 	launcher   *launch.Launcher
 	recent     *api.Cache[string, instance.Instance] // by provider ID
-	// inspected are glances that hold longer, for drift.
+	// inspected holds instances for longer than recent does, for drift.
 	inspected *api.Cache[string, instance.Instance]
-	// ending are instances whose end EC2 has begun a moment ago.
+	// ending holds instances that EC2 has just begun to terminate.
 	ending *api.Cache[string, struct{}]
 	seen   *instance.LastSeen
 	round  lastList
 	begun  time.Time
-	// strayed is when instances without the cluster's name were looked for last.
+	// strayed is when the provider last looked for instances without the cluster's name.
 	strayed atomic.Pointer[time.Time]
-	// hydrated: the templates of an earlier process are known.
+	// hydrated says that the provider knows the templates of an earlier process.
 	hydrated atomic.Bool
 }
 
@@ -84,7 +82,7 @@ var (
 	_ cloud.Gate     = (*Provider)(nil)
 )
 
-// New puts the provider together. It makes no call.
+// New assembles the provider. It makes no call.
 func New(o Options) (*Provider, error) {
 	if o.Inventory == nil || o.Class == nil {
 		return nil, errors.New("the AWS provider needs to know AWS and node classes")

@@ -23,8 +23,8 @@ func (p *Provider) Describe() cloud.Description {
 	}
 }
 
-// repairs are the illnesses of nodes. All but the first two are found by EKS's agent for
-// monitoring nodes. (As in Karpenter.)
+// repairs lists the node conditions that call for a repair. EKS's node monitoring agent reports all but the
+// first two. (As in Karpenter.)
 func repairs() []cloud.RepairPolicy {
 	const long, short = 30 * time.Minute, 10 * time.Minute
 	return []cloud.RepairPolicy{

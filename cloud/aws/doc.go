@@ -1,9 +1,9 @@
-// Package aws is the provider for EC2: cloud.Provider, put together from the packages
-// below, each of which knows one thing.
+// Package aws is the provider for EC2: it implements cloud.Provider with the packages below, each of which
+// knows one thing.
 //
 //	NodeClass ──▶ inventory (network, ami, instanceprofile, …) ──▶ classstatus ──▶ dry run
 //	                                                                   │
-//	          instancetype, pricing, offering ──▶ catalogue ───────────┤
+//	            facts, instancetype, offering ──▶ catalogue ───────────┤
 //	                                                                   ▼
 //	          claim ──▶ launch ──▶ launchtemplate, CreateFleet ──▶ instance
 //

@@ -8,7 +8,7 @@ import (
 	"tenon/cloud/aws/classstatus"
 )
 
-// Drifted implements cloud.Inspector. A class that is gone asks for nothing any more.
+// Drifted implements cloud.Inspector. A class that is gone causes no drift.
 func (p *Provider) Drifted(ctx context.Context, claim cloud.Claim, instance cloud.Instance) (cloud.DriftReason, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
@@ -31,7 +31,7 @@ func (p *Provider) Drifted(ctx context.Context, claim cloud.Claim, instance clou
 	}
 	reason, err := classstatus.DriftOf(f)
 	if err == nil && reason == classstatus.CapacityReservationDrift {
-		// The status may be behind: ask before a node is replaced.
+		// The status may be out of date: ask EC2 before a node is replaced.
 		if f.Reservations, _, err = p.FindReservations(ctx, class); err == nil {
 			reason, err = classstatus.DriftOf(f)
 		}

@@ -14,8 +14,8 @@ import (
 	"tenon/cloud/aws/instance"
 )
 
-// How soon EC2 is asked again to end an instance that it does not show: one that it is ending already, and
-// one that it does not know yet.
+// How soon the provider asks EC2 again to end an instance that EC2 does not show: because EC2 is ending it
+// already, or because EC2 does not know it yet.
 const (
 	endAgain   = 15 * time.Second
 	knownAgain = 5 * time.Second
@@ -29,7 +29,7 @@ func (p *Provider) Create(ctx context.Context, claim cloud.Claim) (cloud.Instanc
 	return p.launcher.Create(ctx, claim)
 }
 
-// Get implements cloud.Reader. What was seen a moment ago will do.
+// Get implements cloud.Reader. It may answer from a recent look.
 func (p *Provider) Get(ctx context.Context, providerID string) (cloud.Instance, error) {
 	if err := ctx.Err(); err != nil {
 		return cloud.Instance{}, err
@@ -44,7 +44,7 @@ func (p *Provider) Get(ctx context.Context, providerID string) (cloud.Instance, 
 	return m.Instance(), nil
 }
 
-// look is a machine as it was seen last, or as it is now if that was long ago.
+// look returns a machine from a recent look if there is one, and else asks EC2.
 func (p *Provider) look(ctx context.Context, providerID string) (instance.Instance, error) {
 	if m, seen := p.recent.Peek(providerID); seen {
 		return m, nil
@@ -80,8 +80,8 @@ func (p *Provider) forget(providerID string) {
 	p.inspected.Forget(providerID)
 }
 
-// lastSeen is an instance of a zone that traffic is led away from, as it was seen last. What EC2
-// does not show there may be running all the same.
+// lastSeen returns the last known state of an instance in a zone that traffic is shifted away from. An
+// instance there may be running although EC2 does not show it.
 func (p *Provider) lastSeen(providerID string) (instance.Instance, bool) {
 	m, found := p.seen.Last(providerID)
 	return m, found && p.shifted(m.ZoneID)
@@ -120,11 +120,11 @@ func (p *Provider) List(ctx context.Context) ([]cloud.Instance, error) {
 	return list, nil
 }
 
-// straysEvery is how often instances are looked for that lost the tag with the cluster's name. Those
-// with a claim get it back from the tagging controller; this is for those without.
+// straysEvery is how often the provider looks for instances that lost the tag with the cluster's name. The
+// tagging controller restores the tag on instances with a claim; this search finds the others.
 const straysEvery = 30 * time.Minute
 
-// strays are the instances that only a second question finds; it is asked seldom.
+// strays returns the instances that only a second query finds; the provider makes that query rarely.
 func (p *Provider) strays(ctx context.Context) ([]instance.Instance, error) {
 	now := p.Clock.Now()
 	if last := p.strayed.Load(); last != nil && now.Sub(*last) < straysEvery {
@@ -139,10 +139,10 @@ func (p *Provider) strays(ctx context.Context) ([]instance.Instance, error) {
 
 // Delete implements cloud.Instances.
 //
-// What EC2 does not show is gone, but for three cases: what was bought here a moment ago,
-// anything at all while this process is so young that an earlier one may just have
-// bought it, and what was seen in a zone that traffic is led away from by now. (The reference
-// ends nothing in such a zone: then its nodes are emptied and paid for until the shift is over.)
+// An instance that EC2 does not show is gone, with three exceptions: this process bought it a moment ago; or
+// this process is so young that an earlier one may just have bought it; or it was seen in a zone that traffic
+// is now shifted away from. (The reference ends nothing in such a zone: it empties nodes there and pays for
+// them until the shift is over.)
 func (p *Provider) Delete(ctx context.Context, providerID string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -213,8 +213,8 @@ func (p *Provider) deleteUnseen(ctx context.Context, providerID string, last ins
 	return notFound
 }
 
-// Admit implements cloud.Gate: in a placement group with partitions it is EC2 that says
-// which one an instance is in, and that takes a moment.
+// Admit implements cloud.Gate. In a placement group with partitions, EC2 decides which partition an instance
+// is in, and reports it a moment after the launch.
 func (p *Provider) Admit(ctx context.Context, claim cloud.Claim, instance cloud.Instance) (cloud.Admission, error) {
 	group, value := claim.Labels[awsv1.LabelPlacementGroupID], ""
 	value, partitioned := claim.Labels[awsv1.LabelPlacementGroupPartition]

@@ -14,21 +14,21 @@ import (
 	"tenon/core/catalog"
 )
 
-// SpotShort notes that EC2 takes spot capacity back.
+// SpotShort notes that EC2 is reclaiming spot capacity.
 func (p *Provider) SpotShort(instanceType, zone string) {
 	p.Shortages.Note(offering.Shortage{InstanceType: instanceType, Zone: zone, CapacityType: catalog.Spot})
 }
 
-// ReservationShort notes that EC2 takes reserved capacity back.
+// ReservationShort notes that EC2 is reclaiming reserved capacity.
 func (p *Provider) ReservationShort(id string) { p.Counts.Exhausted(id) }
 
-// Ill are the instances of the account that are ill, also those of others.
+// Ill lists the account's unhealthy instances, including those of other clusters.
 func (p *Provider) Ill(ctx context.Context) ([]instanceevents.Illness, error) {
 	return instanceevents.Poll(ctx, p.Clients.EC2, p.Clock.Now())
 }
 
-// Label puts tags on an instance, and the name of the cluster with them; those that it has are left
-// as they are. An instance that is gone is NotFound.
+// Label puts tags and the cluster's name on an instance, and keeps the tags that it already has. An instance
+// that is gone is NotFound.
 func (p *Provider) Label(ctx context.Context, providerID string, tags map[string]string) error {
 	m, err := p.amongAll(ctx, providerID)
 	if err != nil {
@@ -46,7 +46,7 @@ func (p *Provider) Label(ctx context.Context, providerID string, tags map[string
 	if err := p.tag(ctx, m, missing); err != nil {
 		return err
 	}
-	// Its present tags are known without another call.
+	// The cache knows the present tags; no other call is needed.
 	known := maps.Clone(m.Tags)
 	maps.Copy(known, missing)
 	m.Tags = known
@@ -66,8 +66,8 @@ func (p *Provider) tag(ctx context.Context, m instance.Instance, tags map[string
 	return nil
 }
 
-// Tidy deletes launch templates that have not been used for a while, at first also those of
-// an earlier process.
+// Tidy deletes launch templates that have been idle for a while. Its first call also finds those of an
+// earlier process.
 func (p *Provider) Tidy(ctx context.Context) error {
 	if !p.hydrated.Load() {
 		if err := p.Templates.Hydrate(ctx); err != nil {

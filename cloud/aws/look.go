@@ -8,24 +8,24 @@ import (
 	"tenon/cloud/aws/instance"
 )
 
-// lastList is when all machines were looked at last.
+// lastList records when the provider last listed all machines.
 type lastList struct {
 	sync.Mutex
 	at time.Time
 }
 
-// roundEvery is how soon all machines may be looked at again. Nodes that join in a burst are asked about
-// one after the other; a machine that the last look did not show is looked up alone.
+// roundEvery is the least time between two listings of all machines. Nodes that join in a burst are asked
+// about one after the other; the provider looks up alone a machine that the last listing did not show.
 const roundEvery = 5 * time.Second
 
-// inspectedFor is how old what is known of a machine may be to compare it with its class. Image and subnet
-// of a machine never change, and its groups only by hand; claims are compared every five minutes, each at
-// its own time, and if every comparison looked the machine up, a quiet cluster would list all its machines
-// four times a minute. Garbage collection lists them every two minutes anyway, which suffices.
+// inspectedFor is the greatest age of data that drift compares with a class. A machine's image and subnet
+// never change, and its groups change only by hand. Each claim is compared every five minutes at a different
+// time; if every comparison looked its machine up, a quiet cluster would list all its machines four times a
+// minute. Garbage collection lists them every two minutes anyway, which suffices.
 const inspectedFor = 150 * time.Second
 
-// inspect is a machine as it was some time ago at most. Of one that has just been launched EC2 may
-// not have told everything yet.
+// inspect returns a machine as it was at most inspectedFor ago. EC2 may not have reported everything yet
+// about a machine that has just been launched.
 func (p *Provider) inspect(ctx context.Context, providerID string) (instance.Instance, error) {
 	if m, seen := p.inspected.Peek(providerID); seen && p.Clock.Now().Sub(m.Launched) > inspectedFor {
 		return m, nil
@@ -33,8 +33,8 @@ func (p *Provider) inspect(ctx context.Context, providerID string) (instance.Ins
 	return p.amongAll(ctx, providerID)
 }
 
-// amongAll is look, for questions that come up for every node of a cluster: it looks at all of them
-// at once, and remembers the others. A call tells of a thousand instances.
+// amongAll is look for questions that come up for every node of a cluster: it lists all machines at once and
+// remembers them. One call returns a thousand instances.
 func (p *Provider) amongAll(ctx context.Context, providerID string) (instance.Instance, error) {
 	if m, seen := p.recent.Peek(providerID); seen {
 		return m, nil
@@ -45,8 +45,8 @@ func (p *Provider) amongAll(ctx context.Context, providerID string) (instance.In
 	return p.look(ctx, providerID)
 }
 
-// lookAround lists all machines, unless that was done a moment ago or this one was seen
-// while we waited.
+// lookAround lists all machines, unless that was done a moment ago or another caller found this one while we
+// waited.
 func (p *Provider) lookAround(ctx context.Context, providerID string) error {
 	p.round.Lock()
 	defer p.round.Unlock()

@@ -26,8 +26,8 @@ func (p *Provider) Catalog(ctx context.Context, ref cloud.ClassRef) (*catalog.Ca
 	return offer.Catalog, err
 }
 
-// offer is what a class can buy. Until EC2 has said what there is, as at the start of the process, it
-// cannot be known, which is no fault of the pool.
+// offer returns what a class can buy. Until EC2 has listed its types, just after the start of the process,
+// the provider cannot know that; the pool is not at fault.
 func (p *Provider) offer(class *awsv1.EC2NodeClass) (offering.Offer, error) {
 	offer, err := p.Catalogs.Offer(class)
 	if errors.Is(err, offering.ErrNoTypes) {
@@ -36,7 +36,7 @@ func (p *Provider) offer(class *awsv1.EC2NodeClass) (offering.Offer, error) {
 	return offer, err
 }
 
-// readyClass is a class that can be launched with.
+// readyClass returns a class if it is ready for launches.
 func (p *Provider) readyClass(ctx context.Context, ref cloud.ClassRef) (*awsv1.EC2NodeClass, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -74,8 +74,8 @@ func unready(name string, class *awsv1.EC2NodeClass) error {
 	return class.Spec.ValidateTags()
 }
 
-// undecided reports whether a class that cannot be used may turn out to be usable in a moment: no controller has
-// looked at it yet, or it is on its way, as when it is applied together with what refers to it.
+// undecided reports whether a class that cannot be used may become usable in a moment: either no controller
+// has looked at it yet, or it is about to appear, because it was applied together with what refers to it.
 func undecided(class *awsv1.EC2NodeClass) bool {
 	if class == nil {
 		return true
@@ -84,7 +84,7 @@ func undecided(class *awsv1.EC2NodeClass) bool {
 	return class.DeletionTimestamp == nil && (ready == nil || ready.Status == metav1.ConditionUnknown || ready.ObservedGeneration != class.Generation)
 }
 
-// facts are what a launch depends on.
+// facts returns what a launch depends on.
 func (p *Provider) facts(ctx context.Context, ref cloud.ClassRef) (launch.Facts, error) {
 	class, err := p.readyClass(ctx, ref)
 	if err != nil {
@@ -118,8 +118,8 @@ func (p *Provider) facts(ctx context.Context, ref cloud.ClassRef) (launch.Facts,
 	return f, nil
 }
 
-// subnetOf chooses the subnet of a zone with the most free addresses, and of those that
-// have just been found full only when there is no other.
+// subnetOf chooses the subnet of a zone with the most free addresses. It takes a subnet that has just been
+// found full only when there is no other.
 func (p *Provider) subnetOf(class *awsv1.EC2NodeClass) func(string) (awsv1.Subnet, bool) {
 	short := p.Shortages.View()
 	var open []awsv1.Subnet

@@ -12,7 +12,7 @@ import (
 	"tenon/cloud"
 )
 
-// A claim whose class has no subnets says so, and not that instance types could not be found.
+// For a claim whose class has no subnets, the error names the subnets and not the instance types.
 func TestNoSubnets(t *testing.T) {
 	t.Parallel()
 	class := &awsv1.EC2NodeClass{ObjectMeta: metav1.ObjectMeta{Name: "default", Generation: 1}}

@@ -10,8 +10,8 @@ import (
 	"tenon/core/requirement"
 )
 
-// parameter is the name of an SSM parameter that holds the ID of an image, with the kinds
-// of machines that the image is for.
+// parameter names an SSM parameter that holds the ID of an image, and lists the kinds of machines that the
+// image is for.
 type parameter struct {
 	name  string
 	kinds [][]corev1.NodeSelectorRequirement
@@ -19,8 +19,8 @@ type parameter struct {
 	moves bool
 }
 
-// Kinds of machines, by what is in them. Every machine with a GPU boots the
-// image with drivers for GPUs, also where the GPU is not one of NVIDIA's.
+// Kinds of machines, by their hardware. Every machine with a GPU boots the image with GPU drivers, even if
+// NVIDIA did not make the GPU.
 var (
 	standard = []corev1.NodeSelectorRequirement{
 		{Key: awsv1.LabelInstanceAcceleratorCount, Operator: corev1.NodeSelectorOpDoesNotExist},
@@ -30,7 +30,7 @@ var (
 	neuron = []corev1.NodeSelectorRequirement{{Key: awsv1.LabelInstanceAcceleratorCount, Operator: corev1.NodeSelectorOpExists}}
 )
 
-// parametersOf are the parameters of an alias for a version of Kubernetes, such as 1.34.
+// parametersOf lists the parameters of an alias for a version of Kubernetes, such as 1.34.
 func parametersOf(alias awsv1.Alias, kubernetes string) []parameter {
 	var list []parameter
 	switch alias.Family {
@@ -96,7 +96,7 @@ func bottlerocket(version, kubernetes string) []parameter {
 	}
 }
 
-// windowsBuilds are what Kubernetes calls the releases of Windows Server.
+// windowsBuilds maps the releases of Windows Server to the builds by which Kubernetes names them.
 var windowsBuilds = map[string]string{
 	awsv1.FamilyWindows2019: "10.0.17763",
 	awsv1.FamilyWindows2022: "10.0.20348",
@@ -116,7 +116,7 @@ func of(name string, kinds ...[]corev1.NodeSelectorRequirement) parameter {
 	return parameter{name: name, kinds: kinds}
 }
 
-// Unsupported says why a version of Kubernetes has no images of an alias; empty if it has.
+// Unsupported says why an alias has no images for a version of Kubernetes; empty if it has some.
 func Unsupported(alias awsv1.Alias, kubernetes string) string {
 	minor, known := minorOf(kubernetes)
 	switch {

@@ -17,7 +17,7 @@ import (
 
 var now = time.Date(2026, time.August, 21, 12, 0, 0, 0, time.UTC)
 
-// found is an image made some days ago, deprecated for some days if that is not zero.
+// found is an image created some days ago and, unless deprecated is zero, deprecated some days ago.
 func found(name, arch string, days, deprecated int, kinds ...[]corev1.NodeSelectorRequirement) image {
 	i := image{kinds: kinds, Image: types.Image{
 		ImageId: aws.String("ami-" + name), Name: aws.String(name), Architecture: types.ArchitectureValues(arch),
@@ -29,8 +29,8 @@ func found(name, arch string, days, deprecated int, kinds ...[]corev1.NodeSelect
 	return i
 }
 
-// One image for each kind of machine: one that is not deprecated, then the newest, then
-// the last by name; in the order of their age.
+// reduce keeps one image for each kind of machine: it prefers images that are not deprecated, then the
+// newest, then the last by name. It sorts them by age.
 func TestReduce(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {

@@ -7,14 +7,13 @@ import (
 	"tenon/core/requirement"
 )
 
-// Chooser tells which image machines boot. Make one for a list of images and use it for
-// many types.
+// Chooser tells which image a machine boots. Make one for a list of images and reuse it for many types.
 type Chooser struct {
 	images       []awsv1.AMI
 	requirements []requirement.Set
 }
 
-// NewChooser chooses among the images of a class's status, in their order.
+// NewChooser chooses among the images in a class's status, in their order.
 func NewChooser(images []awsv1.AMI) Chooser {
 	c := Chooser{images: images}
 	for _, i := range images {
@@ -23,7 +22,7 @@ func NewChooser(images []awsv1.AMI) Chooser {
 	return c
 }
 
-// For is the first image for machines with these labels; false if none is for them.
+// For returns the first image for machines with these labels; false if no image is for them.
 func (c Chooser) For(machine requirement.Set) (awsv1.AMI, bool) {
 	for i, r := range c.requirements {
 		if machine.Intersects(r) {
@@ -33,9 +32,9 @@ func (c Chooser) For(machine requirement.Set) (awsv1.AMI, bool) {
 	return awsv1.AMI{}, false
 }
 
-// Excludes reports whether the terms of a class cannot have an image for a machine with these labels,
-// however many are found. Terms without an alias name images, and what they do not name they exclude;
-// an alias leaves out only what no release of its family is made for.
+// Excludes reports whether the terms of a class can never select an image for a machine with these labels, no
+// matter how many images EC2 finds. Terms without an alias name their images and exclude all others; an alias
+// excludes only machines that no release of its family supports.
 func Excludes(class *awsv1.EC2NodeClass, machine requirement.Set) (bool, error) {
 	alias, aliased, err := class.Spec.Alias()
 	if err != nil || !aliased {

@@ -1,6 +1,6 @@
 // Package ami finds the machine images that a class selects, and tells which of them
 // an instance type boots.
 //
-// What it finds are the images of the class's status: at most one for each kind of
-// machine. User data, and how images join the cluster, are no business of this package.
+// It returns the images for the class's status: at most one for each kind of machine. It does not deal with
+// user data or with how images join the cluster.
 package ami

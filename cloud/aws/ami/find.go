@@ -21,7 +21,7 @@ import (
 	"tenon/cloud/aws/network"
 )
 
-// How long the values of parameters hold. (As in Karpenter.)
+// How long the Finder keeps the values of parameters. (As in Karpenter.)
 const (
 	parameterHolds = 24 * time.Hour
 	namedHolds     = 5 * time.Minute
@@ -37,14 +37,14 @@ type Finder struct {
 	parameters *api.Cache[asked, string]
 }
 
-// revision is a class as its user last changed it, on a version of Kubernetes.
+// revision identifies a class as its user last changed it, on a version of Kubernetes.
 type revision struct {
 	uid        string
 	generation int64
 	kubernetes string
 }
 
-// asked is a parameter, and whether it follows new releases.
+// asked is a parameter that the Finder has read; it says whether the parameter follows new releases.
 type asked struct {
 	name  string
 	moves bool
@@ -60,7 +60,7 @@ func New(ec2 api.EC2Images, ssm api.SSM, c clock.PassiveClock, hold time.Duratio
 	}
 }
 
-// Find is the images that a class selects, as they are written into its status.
+// Find returns the images that a class selects, in the form of the class's status.
 func (f *Finder) Find(ctx context.Context, class *awsv1.EC2NodeClass) ([]awsv1.AMI, error) {
 	key := revision{uid: string(class.UID), generation: class.Generation}
 	alias, aliased, err := class.Spec.Alias()
@@ -103,9 +103,9 @@ func (f *Finder) ask(ctx context.Context, terms []awsv1.AMISelectorTerm, alias a
 	return found, nil
 }
 
-// askAlias notes the images of an alias. Not every variant exists for every release, so a
-// parameter that does not exist is passed over, as long as there are others. Of one that cannot be
-// read nothing is known: without its image the nodes that run it would seem to have drifted.
+// askAlias notes the images of an alias. Some variants do not exist for every release, so it skips a
+// parameter that does not exist, as long as others do. A parameter that it cannot read is an error: without
+// that parameter's image, the nodes that run it would seem to have drifted.
 func (f *Finder) askAlias(ctx context.Context, alias awsv1.Alias, kubernetes string, kinds map[string][][]corev1.NodeSelectorRequirement) error {
 	var failed []error
 	for _, p := range parametersOf(alias, kubernetes) {
@@ -141,8 +141,8 @@ func (f *Finder) parameter(ctx context.Context, p asked, hold time.Duration) (st
 	return value, nil
 }
 
-// queries are the calls that find the images of terms: one for each term with a name or
-// tags, and one for all IDs.
+// queries returns the calls that find the images of terms: one for each term with a name or tags, and one for
+// all IDs.
 func (f *Finder) queries(ctx context.Context, terms []awsv1.AMISelectorTerm, aliased map[string][][]corev1.NodeSelectorRequirement) ([]ec2.DescribeImagesInput, error) {
 	var queries []ec2.DescribeImagesInput
 	var ids []string
@@ -173,8 +173,7 @@ func (f *Finder) queries(ctx context.Context, terms []awsv1.AMISelectorTerm, ali
 	return queries, nil
 }
 
-// named is the image of a user's own parameter; empty, and said in the log, if there is
-// none.
+// named returns the image in a user's own parameter. If there is none, it logs that and returns an empty ID.
 func (f *Finder) named(ctx context.Context, name string) (string, error) {
 	id, err := f.parameter(ctx, asked{name: name}, namedHolds)
 	switch {
@@ -190,8 +189,8 @@ func (f *Finder) named(ctx context.Context, name string) (string, error) {
 	return id, nil
 }
 
-// queryOf finds images by name and tags. Every account can give an image any name, so
-// without an owner only those of the account and of Amazon count.
+// queryOf finds images by name and tags. Every account can give an image any name, so a term without an owner
+// finds only images of this account and of Amazon.
 func queryOf(t awsv1.AMISelectorTerm) ec2.DescribeImagesInput {
 	q := ec2.DescribeImagesInput{Filters: network.TagFilters(t.Tags)}
 	if t.Owner != "" {
@@ -221,8 +220,8 @@ func (f *Finder) describe(ctx context.Context, q ec2.DescribeImagesInput) ([]typ
 	return found, nil
 }
 
-// Recheck looks at the images of parameters that follow new releases, and forgets those
-// parameters whose image is deprecated or gone: they lead to another one by now.
+// Recheck looks at the images of parameters that follow new releases. If an image is deprecated or gone,
+// Recheck forgets the parameter, which points to another image by now.
 func (f *Finder) Recheck(ctx context.Context) error {
 	moving := map[string][]asked{} // by image
 	for _, p := range f.parameters.Keys() {

@@ -19,7 +19,7 @@ import (
 	"tenon/cloud/aws/api"
 )
 
-// partial has parameters for x86_64 and arm64; what is asked about x86_64 fails.
+// partial has parameters for x86_64 and arm64; reading the one for x86_64 fails.
 type partial struct {
 	api.EC2Images
 	api.SSM
@@ -37,8 +37,8 @@ func (partial) DescribeImages(context.Context, *ec2.DescribeImagesInput, ...func
 	return &ec2.DescribeImagesOutput{Images: []ec2types.Image{found("arm", "arm64", 1, 0).Image}}, nil
 }
 
-// A parameter that does not exist is passed over. One that cannot be read is an error: the images
-// that are left would make the others' nodes drift.
+// The finder skips a parameter that does not exist. A parameter that it cannot read is an error: the
+// remaining images would make nodes with the missing image drift.
 func TestAParameterThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

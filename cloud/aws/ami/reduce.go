@@ -14,7 +14,7 @@ import (
 	"tenon/core/requirement"
 )
 
-// image is one that was found, with the kinds of machines that it is known to be for.
+// image is an image that EC2 returned, with the kinds of machines that it is known to be for.
 type image struct {
 	types.Image
 	kinds [][]corev1.NodeSelectorRequirement
@@ -27,8 +27,8 @@ type candidate struct {
 	kind    string // the requirements, as one text
 }
 
-// reduce keeps one image for each kind of machines: one that is not deprecated, if there
-// is one, then the newest, then the last by name. The newest come first.
+// reduce keeps one image for each kind of machine: it prefers images that are not deprecated, then the
+// newest, then the last by name. The result lists the newest first.
 func reduce(found []image, now time.Time) []awsv1.AMI {
 	var all []candidate
 	for _, i := range found {
@@ -38,7 +38,7 @@ func reduce(found []image, now time.Time) []awsv1.AMI {
 		return cmp.Or(cmp.Compare(a.kind, b.kind), comparePreference(a, b))
 	})
 	all = slices.CompactFunc(all, func(a, b candidate) bool { return a.kind == b.kind })
-	// Deprecation plays no part in this order: what was chosen for a kind is what is there.
+	// This order ignores deprecation: by now each kind has only the image that was chosen for it.
 	slices.SortFunc(all, func(a, b candidate) int {
 		return cmp.Or(b.created.Compare(a.created), cmp.Compare(a.ID, b.ID), cmp.Compare(a.kind, b.kind))
 	})
@@ -67,13 +67,13 @@ func compareFalseFirst(a, b bool) int {
 func candidatesOf(i image, now time.Time) []candidate {
 	arch, known := architectures[i.Architecture]
 	if !known {
-		return nil // no Kubernetes node runs on it
+		return nil // Kubernetes nodes do not run on it
 	}
 	kinds := i.kinds
 	if len(kinds) == 0 {
 		kinds = [][]corev1.NodeSelectorRequirement{nil}
 	}
-	created, _ := time.Parse(time.RFC3339, aws.ToString(i.CreationDate)) // unknown counts as very old
+	created, _ := time.Parse(time.RFC3339, aws.ToString(i.CreationDate)) // an unknown date counts as very old
 	var made []candidate
 	for _, kind := range kinds {
 		requirements := append(slices.Clone(kind), corev1.NodeSelectorRequirement{

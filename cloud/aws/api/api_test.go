@@ -20,7 +20,7 @@ import (
 	"tenon/cloud/aws/api"
 )
 
-// connect makes clients in front of a server that answers as it is told.
+// connect makes clients for a server that answers with the given handler.
 func connect(t *testing.T, answer http.HandlerFunc, change func(*api.Options)) api.Clients {
 	t.Helper()
 	server := httptest.NewServer(answer)
@@ -43,7 +43,7 @@ func connect(t *testing.T, answer http.HandlerFunc, change func(*api.Options)) a
 
 const refusal = `<Response><Errors><Error><Code>RequestLimitExceeded</Code><Message>later</Message></Error></Errors><RequestID>1</RequestID></Response>`
 
-// A refusal teaches the limiter about that operation, and every attempt and call is told of.
+// A refusal teaches the limiter about its operation, and the observer hears of every attempt and call.
 func TestCallsArePacedAndCounted(t *testing.T) {
 	t.Parallel()
 	limiter := api.NewLimiter(clock.RealClock{})
@@ -89,7 +89,7 @@ func TestCallsArePacedAndCounted(t *testing.T) {
 	}
 }
 
-// A caller who has gone is not kept waiting for its turn.
+// A caller whose context has ended does not wait for its turn.
 func TestGivingUp(t *testing.T) {
 	t.Parallel()
 	limiter := api.NewLimiter(clock.RealClock{})
@@ -103,7 +103,7 @@ func TestGivingUp(t *testing.T) {
 	}
 }
 
-// Errors are told apart by code.
+// The package distinguishes errors by their codes.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	of := func(code string, fault smithy.ErrorFault) error {
@@ -134,8 +134,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// The environment is enough, as the SDK's users know it. (It belongs to the process, so
-// this test runs alone.)
+// The environment alone can configure the clients, as users of the SDK expect. (The environment belongs to
+// the whole process, so this test does not run in parallel.)
 func TestEnvironment(t *testing.T) {
 	region := ""
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -162,7 +162,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// In shadow mode calls that read are sent, and calls that change something are not.
+// In shadow mode the client sends calls that read and refuses calls that change something.
 func TestReadOnlyCalls(t *testing.T) {
 	t.Parallel()
 	sent := 0

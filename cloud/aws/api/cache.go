@@ -28,12 +28,12 @@ type entry[V any] struct {
 	until  time.Time
 }
 
-// NewCache is a cache whose answers hold for a time.
+// NewCache makes a cache that keeps its answers for ttl.
 func NewCache[K comparable, V any](c clock.PassiveClock, ttl time.Duration) *Cache[K, V] {
 	return &Cache[K, V]{clock: c, ttl: ttl, entries: map[K]*entry[V]{}, swept: c.Now()}
 }
 
-// Get is the answer that is remembered, else the one of ask.
+// Get returns the remembered answer, or else calls ask for one.
 func (c *Cache[K, V]) Get(ctx context.Context, key K, ask func(context.Context) (V, error)) (V, error) {
 	e := c.entry(key)
 	select {
@@ -53,7 +53,7 @@ func (c *Cache[K, V]) Get(ctx context.Context, key K, ask func(context.Context) 
 	return value, err
 }
 
-// Peek is the answer if it is remembered.
+// Peek returns the answer if the cache remembers it.
 func (c *Cache[K, V]) Peek(key K) (value V, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -67,7 +67,7 @@ func (c *Cache[K, V]) Peek(key K) (value V, known bool) {
 // Put remembers an answer.
 func (c *Cache[K, V]) Put(key K, value V) { c.PutFor(key, value, c.ttl) }
 
-// PutFor remembers an answer for a time of its own.
+// PutFor remembers an answer for a given time.
 func (c *Cache[K, V]) PutFor(key K, value V, ttl time.Duration) {
 	e := c.entry(key)
 	c.mu.Lock()
@@ -85,7 +85,7 @@ func (c *Cache[K, V]) Forget(key K) {
 	}
 }
 
-// Keys are all that is remembered, in no order.
+// Keys returns the keys of all remembered answers, in no particular order.
 func (c *Cache[K, V]) Keys() []K {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -111,7 +111,7 @@ func (c *Cache[K, V]) entry(key K) *entry[V] {
 	return e
 }
 
-// sweep throws away what is over, once a minute. The lock is held.
+// sweep drops expired answers, once a minute. The caller holds the lock.
 func (c *Cache[K, V]) sweep() {
 	now := c.clock.Now()
 	if now.Sub(c.swept) < time.Minute {

@@ -15,7 +15,7 @@ import (
 
 var start = time.Date(2026, time.August, 21, 12, 0, 0, 0, time.UTC)
 
-// An answer is asked for once, until it is too old or forgotten.
+// The cache asks once for an answer, until the answer is too old or forgotten.
 func TestAnswersAreRemembered(t *testing.T) {
 	t.Parallel()
 	clock := clocktesting.NewFakePassiveClock(start)
@@ -46,7 +46,7 @@ func TestAnswersAreRemembered(t *testing.T) {
 	}
 }
 
-// An error is not remembered.
+// The cache does not remember errors.
 func TestErrorsAreNotRemembered(t *testing.T) {
 	t.Parallel()
 	c := api.NewCache[string, int](clocktesting.NewFakePassiveClock(start), time.Minute)
@@ -59,8 +59,8 @@ func TestErrorsAreNotRemembered(t *testing.T) {
 	}
 }
 
-// Those who want the same at the same time share one call, and a caller who gives up
-// leaves the others alone.
+// Callers that want the same answer at the same time share one call, and a caller that gives up does not
+// disturb the others.
 func TestOneCallForAll(t *testing.T) {
 	t.Parallel()
 	c := api.NewCache[string, int](clocktesting.NewFakePassiveClock(start), time.Minute)

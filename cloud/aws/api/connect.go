@@ -24,7 +24,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Clients are what is called, for one account in one region.
+// Clients holds the clients for one account in one region.
 type Clients struct {
 	Region     string
 	EC2        EC2
@@ -35,48 +35,47 @@ type Clients struct {
 	SQS        SQS
 	ZonalShift ZonalShift
 	STS        STS
-	// Groups are what node groups are read with.
+	// Groups holds the clients that read node groups.
 	Groups GroupClients
-	// Credentials are what calls are signed with.
+	// Credentials signs the calls.
 	Credentials aws.CredentialsProvider
 }
 
-// GroupClients are what node groups are read with.
+// GroupClients holds the clients that read node groups.
 type GroupClients struct {
 	AutoScaling AutoScaling
 	Templates   EC2GroupTemplates
 	EKS         EKSGroups
 }
 
-// Options say how to connect. What is empty comes from where the SDK always looks: the
-// environment (AWS_REGION, AWS_ENDPOINT_URL, credentials of all kinds), shared files, and
-// the metadata service of the machine.
+// Options say how to connect. Empty fields take their values from where the SDK always looks: the environment
+// (AWS_REGION, AWS_ENDPOINT_URL, credentials of all kinds), shared files, and the machine's metadata service.
 type Options struct {
 	Region      string
 	Endpoint    string
 	Credentials aws.CredentialsProvider
-	// Version is ours, for the user agent.
+	// Version is Tenon's, for the user agent.
 	Version string
 	// Limiter paces all calls; nil sends them as they come.
 	Limiter *Limiter
 	// ReadOnly refuses every call that would change something.
 	ReadOnly bool
-	// Observe gets every call and every attempt when it has ended; it must not block. Clock measures how
-	// long they took.
+	// Observe gets every call and every attempt once it has ended; it must not block. Clock measures how long
+	// they took.
 	Observe func(Call)
 	Clock   clock.PassiveClock
 }
 
 const (
 	timeout = 4 * time.Minute // of one attempt
-	// attempts are more than the SDK's own three: a call that was one too many takes
-	// its place in the limiter's queue again, and that is no reason to give up.
+	// attempts is more than the SDK's three: a throttled call goes back into the limiter's queue, and
+	// throttling alone is no reason to give up.
 	attempts = 6
 	backoff  = 2 * time.Second
 )
 
-// Connect finds out region and credentials and makes the clients. It calls no service
-// but the metadata service of the machine, and that only if nothing else tells the region.
+// Connect determines the region and the credentials and makes the clients. It calls no service but the
+// machine's metadata service, and only if nothing else names the region.
 func Connect(ctx context.Context, o Options) (Clients, error) {
 	found, err := o.load(ctx)
 	if err != nil {
@@ -128,7 +127,7 @@ func retryer() aws.Retryer {
 	})
 }
 
-// pricingRegion is where prices are told: few regions do.
+// pricingRegion is the region that serves prices: only a few regions do.
 func pricingRegion(region string) string {
 	switch {
 	case strings.HasPrefix(region, "ap-"):

@@ -9,7 +9,7 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// Code is how a service names an error; empty when no service answered.
+// Code is the service's name for an error; empty when no service answered.
 func Code(err error) string {
 	if known, ok := errors.AsType[smithy.APIError](err); ok {
 		return known.ErrorCode()
@@ -17,7 +17,7 @@ func Code(err error) string {
 	return ""
 }
 
-// Message is what a service says of an error, without the SDK's words around it.
+// Message is the service's message about an error, without the text that the SDK puts around it.
 func Message(err error) string {
 	if known, ok := errors.AsType[smithy.APIError](err); ok {
 		return known.ErrorMessage()
@@ -25,8 +25,8 @@ func Message(err error) string {
 	return ""
 }
 
-// Explain says what went wrong in words that are the same each time: without numbers of
-// requests and addresses, so that it can be written into a status.
+// Explain says what went wrong in the same words each time, without request IDs and addresses, so that the
+// text can be written into a status.
 func Explain(err error) string {
 	if code := Code(err); code != "" {
 		return code + ": " + Message(err)
@@ -34,7 +34,7 @@ func Explain(err error) string {
 	return "AWS does not answer"
 }
 
-// notFound are the codes of things that are not there. (As in Karpenter.)
+// notFound lists the codes for things that do not exist. (As in Karpenter.)
 var notFound = []string{
 	"InvalidCapacityReservationId.NotFound", "InvalidInstanceID.NotFound",
 	"InvalidLaunchTemplateName.NotFoundException", "InvalidLaunchTemplateId.NotFound",
@@ -44,22 +44,22 @@ var notFound = []string{
 	"InvalidPlacementGroup.Unknown",
 }
 
-// IsNotFound reports whether the thing that a call was about is not there.
+// IsNotFound reports whether the subject of a call does not exist.
 func IsNotFound(err error) bool { return slices.Contains(notFound, Code(err)) }
 
-// IsDryRun reports whether a dry run would have worked: EC2 says so in an error.
+// IsDryRun reports whether a dry run would have succeeded: EC2 reports that as an error.
 func IsDryRun(err error) bool { return err == nil || Code(err) == "DryRunOperation" }
 
 // IsUnauthorized reports whether a permission is missing.
 func IsUnauthorized(err error) bool { return Code(err) == "UnauthorizedOperation" }
 
-// IsThrottled reports whether there were too many calls.
+// IsThrottled reports whether the service throttled the call.
 func IsThrottled(err error) bool {
 	_, throttle := retry.DefaultThrottleErrorCodes[Code(err)]
 	return throttle
 }
 
-// IsServerFault reports whether the service says that the fault is its own.
+// IsServerFault reports whether the service blames itself for the error.
 func IsServerFault(err error) bool {
 	if known, ok := errors.AsType[smithy.APIError](err); ok {
 		return known.ErrorFault() == smithy.FaultServer || strings.HasPrefix(known.ErrorCode(), "InternalError")

@@ -10,19 +10,18 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Limiter keeps calls within limits that AWS does not publish exactly: it lets every call
-// through until a service says that there were too many, takes the rate that was answered
-// before that for the limit, and then feels its way along it. Where calls wait, the important
-// ones go first. It is for one account in one region.
+// Limiter keeps calls within limits that AWS does not publish exactly. It lets every call through until a
+// service throttles one, takes the rate of answers before that for the limit, and then adjusts the rate with
+// each answer. When calls wait, the important ones go first. A limiter serves one account in one region.
 //
-// It holds calls back as long as needed, for each operation on its own: AWS counts
-// them so. It may be used by many goroutines.
+// It delays calls as long as needed, separately for each operation, as AWS counts them. It may be used by
+// many goroutines.
 type Limiter struct {
 	clock clock.Clock
 
 	mu     sync.Mutex
 	queues map[string]*queue // by operation
-	calls  uint64            // that ever waited: who came first goes first
+	calls  uint64            // number of calls that ever waited; it orders calls by arrival
 }
 
 // NewLimiter makes a limiter that knows of no limit yet.
@@ -30,7 +29,7 @@ func NewLimiter(c clock.Clock) *Limiter {
 	return &Limiter{clock: c, queues: map[string]*queue{}}
 }
 
-// queue is one operation: what is known of its limit, and the calls that wait for it.
+// queue is one operation: what the limiter knows of its limit, and the calls that wait for it.
 type queue struct {
 	rate    rate
 	waiting []*call // most important first
@@ -42,15 +41,15 @@ type call struct {
 	turn     chan struct{} // closed when the call may be sent
 }
 
-// Permit is the right to send one call. Say what came of it with Done.
+// Permit is the right to send one call. Report the result with Done.
 type Permit struct {
 	limiter   *Limiter
 	operation string
 	sent      time.Time
 }
 
-// Wait returns when a call of the operation may be sent, the most important first; see
-// With. It fails when the context ends before.
+// Wait returns when a call of the operation may be sent, the most important first; see WithPriority. It fails
+// if the context ends first.
 func (l *Limiter) Wait(ctx context.Context, operation string) (Permit, error) {
 	mine := l.join(operation, PriorityOf(ctx))
 	for {
@@ -73,7 +72,7 @@ func (l *Limiter) Wait(ctx context.Context, operation string) (Permit, error) {
 	}
 }
 
-// Done tells how the call was answered: refused means that it was one too many.
+// Done reports how the service answered the call: refused means that it throttled the call.
 func (p Permit) Done(refused bool) {
 	if p.limiter == nil {
 		return
@@ -88,14 +87,14 @@ func (p Permit) Done(refused bool) {
 	q.rate.accepted(now)
 }
 
-// Rate is how many calls of an operation a second are let through; zero is all of them.
+// Rate is how many calls of an operation the limiter lets through each second; zero means no limit.
 func (l *Limiter) Rate(operation string) float64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.of(operation).rate.perSecond
 }
 
-// of is the queue of an operation. The lock is held.
+// of is the queue of an operation. The caller holds the lock.
 func (l *Limiter) of(operation string) *queue {
 	q := l.queues[operation]
 	if q == nil {
@@ -116,7 +115,7 @@ func (l *Limiter) join(operation string, p Priority) *call {
 	return c
 }
 
-// compare puts important calls first, and among equals those that came first.
+// compare orders calls by importance, and equally important ones by arrival.
 func (c *call) compare(o *call) int {
 	if c.priority != o.priority {
 		return int(o.priority - c.priority)
@@ -127,7 +126,7 @@ func (c *call) compare(o *call) int {
 	return int(min(c.number-o.number, 1))
 }
 
-// serve lets calls go as far as the rate allows, and says when to try again.
+// serve lets calls go as the rate allows, and says when to try again.
 func (l *Limiter) serve(operation string) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -139,8 +138,8 @@ func (l *Limiter) serve(operation string) time.Duration {
 	return q.rate.wait(now)
 }
 
-// leave takes back a call that will not be sent. If its turn had come already, the next
-// one gets a little less than it could: that is on the safe side.
+// leave withdraws a call that will not be sent. If its turn had already come, the next call waits a little
+// longer than necessary, which is safe.
 func (l *Limiter) leave(operation string, c *call) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

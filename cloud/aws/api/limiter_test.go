@@ -14,7 +14,7 @@ import (
 	"tenon/cloud/aws/api"
 )
 
-// service refuses what goes beyond a bucket that fills at a steady rate, as AWS does.
+// service refuses calls beyond a bucket that fills at a steady rate, as AWS does.
 type service struct {
 	mu              sync.Mutex
 	tokens          float64
@@ -43,7 +43,7 @@ func (s *service) call() (refused bool) {
 	return false
 }
 
-// until calls until it is not refused any more, and says how often it was.
+// until repeats a call until the service accepts it, and counts the refusals.
 func until(ctx context.Context, t *testing.T, l *api.Limiter, s *service) (refusals int) {
 	for {
 		permit, err := l.Wait(ctx, "CreateFleet")
@@ -60,8 +60,8 @@ func until(ctx context.Context, t *testing.T, l *api.Limiter, s *service) (refus
 	}
 }
 
-// Three hundred calls at once against five a second: all are answered, at nearly that
-// rate, and no call is refused more than a few times.
+// Three hundred calls at once meet a limit of five a second: the service answers all of them at nearly that
+// rate, and refuses no call more than a few times.
 func TestBurstAgainstALimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -90,7 +90,7 @@ func TestBurstAgainstALimit(t *testing.T) {
 	})
 }
 
-// While calls wait, a termination goes before launches and those before the rest.
+// While calls wait, terminations go before launches, and launches before all others.
 func TestImportantCallsGoFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -126,7 +126,7 @@ func TestImportantCallsGoFirst(t *testing.T) {
 	})
 }
 
-// A caller who gives up gets an error, and the others still get their turn.
+// A caller that gives up gets an error, and the others still get their turn.
 func TestGivingUpWhileWaiting(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -144,7 +144,7 @@ func TestGivingUpWhileWaiting(t *testing.T) {
 	})
 }
 
-// Other operations are not held back, and after a while without refusals nothing is.
+// A limit on one operation does not delay the others, and ends after a while without refusals.
 func TestLimitsAreForgotten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

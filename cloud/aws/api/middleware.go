@@ -16,10 +16,10 @@ import (
 type Call struct {
 	Service   string
 	Operation string
-	// Status is that of HTTP, 0 where no answer came.
+	// Status is the HTTP status, 0 if no answer came.
 	Status int
-	// Attempt is set for a single one; the others are whole calls, with the number of
-	// attempts after the first.
+	// Attempt is set for a single attempt. Otherwise the call is a whole one, with the number of attempts
+	// after the first.
 	Attempt bool
 	Retries int
 	Took    time.Duration
@@ -50,8 +50,8 @@ func orUnknown(version string) string {
 	return version
 }
 
-// paced makes every attempt wait for its turn. It stands inside of the retries, so that
-// the next attempt waits again, and outside of the signature, which must not grow old.
+// paced makes every attempt wait for its turn. It runs inside the retries, so that each attempt waits again,
+// and outside the signing, because a signature must not grow old while its call waits.
 func (o Options) paced(stack *middleware.Stack) error {
 	return stack.Finalize.Insert(middleware.FinalizeMiddlewareFunc("Pace",
 		func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {
@@ -70,10 +70,10 @@ func (o Options) paced(stack *middleware.Stack) error {
 		}), "Retry", middleware.After)
 }
 
-// ErrReadOnly is the error of a call that is not sent.
+// ErrReadOnly is the error of a call that the client does not send because it would change something.
 var ErrReadOnly = errors.New("calls that change something are not sent")
 
-// readOnly refuses operations that are not named as those which only read.
+// readOnly refuses every operation whose name does not mark it as one that only reads.
 func readOnly(stack *middleware.Stack) error {
 	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("ReadOnly",
 		func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
@@ -89,7 +89,7 @@ func readOnly(stack *middleware.Stack) error {
 
 type attemptsKey struct{}
 
-// attempt counts one more attempt of a call that is observed, and tells of its end.
+// attempt counts one more attempt of an observed call; done reports its end.
 func (o Options) attempt(ctx context.Context) (done func(middleware.Metadata, error)) {
 	if !o.observes() {
 		return func(middleware.Metadata, error) {}
@@ -103,7 +103,7 @@ func (o Options) attempt(ctx context.Context) (done func(middleware.Metadata, er
 	}
 }
 
-// observed measures whole calls, with all their attempts and the time that they waited.
+// observed measures whole calls, with all their attempts and their time in the queue.
 func (o Options) observed(stack *middleware.Stack) error {
 	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Observe",
 		func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {

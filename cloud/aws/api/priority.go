@@ -2,16 +2,16 @@ package api
 
 import "context"
 
-// Priority says which of the calls that wait for the same API goes first.
+// Priority says which of the calls that wait for the same operation goes first.
 type Priority int
 
 // The priorities, from the one that waits longest. The default is Background.
 const (
 	// Background is all work that no pod waits for: polls, consolidation, clean-up.
 	Background Priority = iota
-	// Launch is for pods that have no place.
+	// Launch is for launches that unschedulable pods wait for.
 	Launch
-	// Terminate is for machines that cost money and do nothing.
+	// Terminate is for ending machines that cost money without need.
 	Terminate
 	priorities
 )

@@ -2,25 +2,25 @@ package api
 
 import "time"
 
-// How the rate is learned. A limit of AWS is a bucket that fills at a steady rate, so a
-// refusal means that it was empty at that moment: go slower than what was just answered,
-// and grow again a little with every answer.
+// How rate learns a limit. A limit of AWS is a bucket that fills at a steady rate, so a refusal means that
+// the bucket was empty at that moment: rate drops below the recent rate of answers, and grows a little with
+// every answer.
 const (
-	window   = time.Second // over which answers are counted
+	window   = time.Second // the period over which rate counts answers
 	backOff  = 0.7         // of the rate, after a refusal
-	growth   = 0.5         // calls a second more, for each second of answers
+	growth   = 0.5         // calls a second added, for each second of answers
 	slowest  = 0.5         // calls a second
-	fastest  = 200.0       // calls a second: from there nothing is held back any more
+	fastest  = 200.0       // calls a second: above this there is no limit
 	saved    = 10.0        // seconds of rate that a pause saves up
 	forgives = 10 * time.Minute
 )
 
-// rate is what has been learned of one limit. The zero value holds nothing back.
+// rate is what the limiter has learned about one limit. The zero value delays nothing.
 type rate struct {
 	perSecond float64 // zero: no limit is known
 	tokens    float64
-	at        time.Time // when tokens was right
-	slowed    time.Time // when it was last refused; calls sent before say nothing new
+	at        time.Time // the time at which tokens was computed
+	slowed    time.Time // the last refusal; refusals of calls sent before it teach nothing new
 	answered  int       // in the window that began at
 	began     time.Time
 	previous  int // in the window before
@@ -39,7 +39,7 @@ func (r *rate) take(now time.Time) bool {
 	return true
 }
 
-// wait is how long it takes until a call may be sent.
+// wait returns how long to wait until a call may be sent.
 func (r *rate) wait(now time.Time) time.Duration {
 	r.fill(now)
 	if r.perSecond == 0 || r.tokens >= 1 {
@@ -59,7 +59,7 @@ func (r *rate) fill(now time.Time) {
 	}
 }
 
-// accepted notes a call that was answered.
+// accepted notes a call that the service answered.
 func (r *rate) accepted(now time.Time) {
 	r.turn(now)
 	r.answered++
@@ -72,13 +72,13 @@ func (r *rate) accepted(now time.Time) {
 	}
 }
 
-// refused notes a call, sent at a time, that was one too many.
+// refused notes a call, sent at the given time, that the service throttled.
 func (r *rate) refused(sent, now time.Time) {
 	r.turn(now)
 	r.fill(now)
 	r.tokens, r.at = 0, now
 	if r.perSecond > 0 && !sent.After(r.slowed) {
-		return // of the same crowd as the one that made us slower
+		return // the call belongs to the burst that lowered the rate already
 	}
 	if r.perSecond == 0 {
 		r.perSecond = float64(max(r.answered, r.previous))
@@ -87,7 +87,7 @@ func (r *rate) refused(sent, now time.Time) {
 	r.slowed = now
 }
 
-// turn begins a new window when the old one is over.
+// turn begins a new window when the old one has ended.
 func (r *rate) turn(now time.Time) {
 	switch passed := now.Sub(r.began); {
 	case passed >= 2*window:

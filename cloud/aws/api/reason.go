@@ -5,24 +5,24 @@ import (
 	"strings"
 )
 
-// Reason is the reason of a condition, and a sentence for people.
+// Reason is the reason of a condition, with a sentence for people.
 type Reason struct{ Reason, Message string }
 
-// CodeSpotRole is how EC2 says that the account has never bought spot instances, and that
-// we may not make the role for it.
+// CodeSpotRole is EC2's code for an account that has never bought spot instances and in which Tenon may not
+// create the service-linked role for them.
 const CodeSpotRole = "AuthFailure.ServiceLinkedRoleCreationNotPermitted"
 
-// CodeNoAddresses is how EC2 says that a subnet is full.
+// CodeNoAddresses is EC2's code for a full subnet.
 const CodeNoAddresses = "InsufficientFreeAddressesInSubnet"
 
-// SpreadLimit is in the message for a spread placement group that has its seven instances
-// in a zone.
+// SpreadLimit is part of the message for a spread placement group that already has its seven instances in a
+// zone.
 const SpreadLimit = "limit of instances in this spread placement group"
 
 var denied = []string{"UnauthorizedOperation", "AccessDenied", "AuthFailure"}
 
-// reasons are tried in their order: the first whose texts are all in the error is meant.
-// (As in Karpenter.)
+// ReasonOf tries reasons in this order and takes the first whose texts are all in the error. (As in
+// Karpenter.)
 var reasons = []struct {
 	texts []string
 	why   Reason
@@ -44,7 +44,7 @@ var reasons = []struct {
 	{[]string{CodeNoAddresses}, Reason{CodeNoAddresses, "There are not enough free IP addresses to launch an instance in this subnet"}},
 }
 
-// unauthorized are the ways in which a permission can be missing.
+// unauthorized lists the ways in which a permission can be missing.
 var unauthorized = []struct {
 	text string
 	why  Reason
@@ -82,12 +82,12 @@ func firstReason(text string) (Reason, bool) {
 	return Reason{}, false
 }
 
-// shortageCodes are the codes of a fleet's errors that say that an offer cannot be had at the
-// moment. (As in Karpenter.)
+// shortageCodes are the error codes by which a fleet says that an offer is not available at the moment. (As
+// in Karpenter.)
 var shortageCodes = []string{
 	"InsufficientInstanceCapacity", "MaxSpotInstanceCountExceeded", "VcpuLimitExceeded", "UnfulfillableCapacity",
 	"Unsupported", CodeNoAddresses, "MaxFleetCountExceeded", "ReservationCapacityExceeded",
 }
 
-// IsShortage reports whether a fleet's error says that an offer cannot be had.
+// IsShortage reports whether a fleet's error says that an offer is not available.
 func IsShortage(code string) bool { return slices.Contains(shortageCodes, code) }

@@ -6,7 +6,7 @@ import (
 	"tenon/cloud/aws/api"
 )
 
-// Every text that people may search for leads to its reason.
+// Every text that people may search for maps to its reason.
 func TestOf(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -14,17 +14,17 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 )
 
-// SSM has the images that are published as parameters.
+// SSM reads parameters, in which AWS publishes images.
 type SSM interface {
 	GetParameter(context.Context, *ssm.GetParameterInput, ...func(*ssm.Options)) (*ssm.GetParameterOutput, error)
 }
 
-// Pricing has on-demand prices.
+// Pricing reads on-demand prices.
 type Pricing interface {
 	GetProducts(context.Context, *pricing.GetProductsInput, ...func(*pricing.Options)) (*pricing.GetProductsOutput, error)
 }
 
-// IAM keeps instance profiles.
+// IAM manages instance profiles.
 type IAM interface {
 	GetInstanceProfile(context.Context, *iam.GetInstanceProfileInput, ...func(*iam.Options)) (*iam.GetInstanceProfileOutput, error)
 	CreateInstanceProfile(context.Context, *iam.CreateInstanceProfileInput, ...func(*iam.Options)) (*iam.CreateInstanceProfileOutput, error)
@@ -34,42 +34,42 @@ type IAM interface {
 	ListInstanceProfiles(context.Context, *iam.ListInstanceProfilesInput, ...func(*iam.Options)) (*iam.ListInstanceProfilesOutput, error)
 }
 
-// EKS knows the cluster.
+// EKS describes the cluster.
 type EKS interface {
 	DescribeCluster(context.Context, *eks.DescribeClusterInput, ...func(*eks.Options)) (*eks.DescribeClusterOutput, error)
 }
 
-// SQS has the queue of interruption notices.
+// SQS reads the queue of interruption notices.
 type SQS interface {
 	GetQueueUrl(context.Context, *sqs.GetQueueUrlInput, ...func(*sqs.Options)) (*sqs.GetQueueUrlOutput, error)
 	ReceiveMessage(context.Context, *sqs.ReceiveMessageInput, ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error)
 	DeleteMessage(context.Context, *sqs.DeleteMessageInput, ...func(*sqs.Options)) (*sqs.DeleteMessageOutput, error)
 }
 
-// ZonalShift tells zones that traffic is led away from.
+// ZonalShift lists the zones from which ARC shifts traffic away.
 type ZonalShift interface {
 	GetManagedResource(context.Context, *arczonalshift.GetManagedResourceInput, ...func(*arczonalshift.Options)) (*arczonalshift.GetManagedResourceOutput, error)
 }
 
-// STS says whose credentials these are. Only the preflight asks.
+// STS says whose credentials these are. Only the preflight check calls it.
 type STS interface {
 	GetCallerIdentity(context.Context, *sts.GetCallerIdentityInput, ...func(*sts.Options)) (*sts.GetCallerIdentityOutput, error)
 }
 
-// AutoScaling knows Auto Scaling groups. It has no call that changes one.
+// AutoScaling reads Auto Scaling groups. It has no call that changes one.
 type AutoScaling interface {
 	DescribeAutoScalingGroups(context.Context, *autoscaling.DescribeAutoScalingGroupsInput, ...func(*autoscaling.Options)) (*autoscaling.DescribeAutoScalingGroupsOutput, error)
 	DescribeLaunchConfigurations(context.Context, *autoscaling.DescribeLaunchConfigurationsInput, ...func(*autoscaling.Options)) (*autoscaling.DescribeLaunchConfigurationsOutput, error)
 }
 
-// EC2GroupTemplates tells what groups launch. Groups alone need these calls, so that they are apart from EC2.
+// EC2GroupTemplates reads what groups launch. Only groups need these calls, so they are not part of EC2.
 type EC2GroupTemplates interface {
 	DescribeLaunchTemplateVersions(context.Context, *ec2.DescribeLaunchTemplateVersionsInput, ...EC2Options) (*ec2.DescribeLaunchTemplateVersionsOutput, error)
 	GetInstanceTypesFromInstanceRequirements(context.Context, *ec2.GetInstanceTypesFromInstanceRequirementsInput, ...EC2Options) (*ec2.GetInstanceTypesFromInstanceRequirementsOutput, error)
 	DescribeImages(context.Context, *ec2.DescribeImagesInput, ...EC2Options) (*ec2.DescribeImagesOutput, error)
 }
 
-// EKSGroups knows managed node groups.
+// EKSGroups reads managed node groups.
 type EKSGroups interface {
 	DescribeNodegroup(context.Context, *eks.DescribeNodegroupInput, ...func(*eks.Options)) (*eks.DescribeNodegroupOutput, error)
 }

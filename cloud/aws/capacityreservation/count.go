@@ -7,11 +7,11 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// kept is how long a count holds that is not renewed.
+// kept is how long a count holds without a renewal.
 const kept = 24 * time.Hour
 
-// Counts are how many instances reservations still hold: what EC2 said last, and what
-// happened since. It may be used by many goroutines.
+// Counts tracks how many instances reservations still have room for: EC2's last answer, corrected by launches
+// and terminations since then. It may be used by many goroutines.
 type Counts struct {
 	clock clock.PassiveClock
 
@@ -25,7 +25,7 @@ type count struct {
 	synced    time.Time
 }
 
-// NewCounts knows of no reservation.
+// NewCounts makes counts that know no reservation yet.
 func NewCounts(c clock.PassiveClock) *Counts {
 	return &Counts{clock: c, counts: map[string]count{}}
 }
@@ -35,8 +35,7 @@ func (c *Counts) Synced(id string, available int64) {
 	c.change(id, func(k *count) { k.available, k.synced = available, c.clock.Now() })
 }
 
-// Launched takes one off for an instance launched at a time, unless EC2 has said since
-// then how many are left.
+// Launched subtracts an instance launched at the given time, unless EC2 has reported a count since then.
 func (c *Counts) Launched(id string, at time.Time) {
 	c.change(id, func(k *count) {
 		if !k.synced.After(at) {
@@ -45,10 +44,10 @@ func (c *Counts) Launched(id string, at time.Time) {
 	})
 }
 
-// Terminated gives one back, whose end is certain.
+// Terminated adds an instance back once its termination is certain.
 func (c *Counts) Terminated(id string) { c.change(id, func(k *count) { k.available++ }) }
 
-// Exhausted notes that EC2 had none left.
+// Exhausted notes that EC2 had no room left.
 func (c *Counts) Exhausted(id string) { c.change(id, func(k *count) { k.available = 0 }) }
 
 func (c *Counts) change(id string, how func(*count)) {
@@ -60,7 +59,7 @@ func (c *Counts) change(id string, how func(*count)) {
 		k = count{synced: k.synced}
 	}
 	if !known {
-		k.synced = c.clock.Now() // a subnet or reservation that was never asked for has no count to restore
+		k.synced = c.clock.Now() // a reservation that was never asked about has no count to restore
 	}
 	how(&k)
 	c.counts[id] = k
@@ -69,8 +68,8 @@ func (c *Counts) change(id string, how func(*count)) {
 	}
 }
 
-// Available is how many instances a reservation still holds; none of one that EC2 has
-// not spoken of for a day.
+// Available is how many instances a reservation still has room for; zero if EC2 has not reported a count for
+// a day.
 func (c *Counts) Available(id string) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -81,7 +80,7 @@ func (c *Counts) Available(id string) int64 {
 	return k.available
 }
 
-// Revision is another number after every change.
+// Revision is a number that differs after every change.
 func (c *Counts) Revision() uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package capacityreservation finds capacity that is paid for already, and counts how much of it is
-// left between two looks at EC2.
+// Package capacityreservation finds capacity that the account already pays for, and tracks how much of it is
+// left between two queries of EC2.
 //
-// Which reservation a launch takes is decided elsewhere. Counts rather say too much than
-// too little: EC2 refuses what is not there.
+// Other packages decide which reservation a launch takes. When in doubt, Counts reports too much rather than
+// too little: EC2 refuses a launch that does not fit.
 package capacityreservation

@@ -21,14 +21,14 @@ import (
 )
 
 const (
-	// holds is how long the answer to a query is remembered. (As in Karpenter.)
+	// holds is how long the finder remembers the answer to a query. (As in Karpenter.)
 	holds = time.Minute
-	// warning is how long before its end a capacity block takes no new instances: EC2
-	// reclaims them half an hour before the end, and pods need time to leave.
+	// warning is how long before its end a capacity block stops taking new instances: EC2 reclaims instances
+	// half an hour before the end, and pods need time to leave.
 	warning = 40 * time.Minute
 )
 
-// Finder finds reservations, and keeps Counts informed.
+// Finder finds reservations and updates Counts.
 type Finder struct {
 	ec2     api.EC2Reservations
 	clock   clock.PassiveClock
@@ -41,7 +41,7 @@ func New(ec2 api.EC2Reservations, c clock.PassiveClock, counts *Counts) *Finder 
 	return &Finder{ec2: ec2, clock: c, counts: counts, queries: api.NewCache[string, []types.CapacityReservation](c, holds)}
 }
 
-// Find is the reservations that a class selects, as they are written into its status.
+// Find returns the reservations that a class selects, in the form of the class's status.
 func (f *Finder) Find(ctx context.Context, class *awsv1.EC2NodeClass) ([]awsv1.CapacityReservation, error) {
 	var found []types.CapacityReservation
 	for _, q := range queriesOf(class.Spec.CapacityReservationSelectorTerms) {
@@ -54,7 +54,7 @@ func (f *Finder) Find(ctx context.Context, class *awsv1.EC2NodeClass) ([]awsv1.C
 	return f.status(ctx, found), nil
 }
 
-// ByID is a reservation that is named; false if it is not there or over.
+// ByID returns the reservation with the ID; false if it does not exist or has ended.
 func (f *Finder) ByID(ctx context.Context, id string) (awsv1.CapacityReservation, bool, error) {
 	found, err := f.queries.Get(ctx, id, func(ctx context.Context) ([]types.CapacityReservation, error) { return f.ask(ctx, query{id: id}) })
 	if err != nil {
@@ -74,7 +74,7 @@ type query struct {
 	key     string
 }
 
-// queriesOf is a query for each term; two for a term with an ID and other fields.
+// queriesOf returns a query for each term, and two for a term with an ID and other fields.
 func queriesOf(terms []awsv1.CapacityReservationSelectorTerm) []query {
 	var all []query
 	for _, t := range terms {
@@ -125,7 +125,7 @@ func (f *Finder) ask(ctx context.Context, q query) ([]types.CapacityReservation,
 	return found, nil
 }
 
-// status is the reservations that are not over, each once, sorted by ID.
+// status converts the reservations that have not ended, each once, sorted by ID.
 func (f *Finder) status(ctx context.Context, found []types.CapacityReservation) []awsv1.CapacityReservation {
 	now := f.clock.Now()
 	var all []awsv1.CapacityReservation
@@ -171,12 +171,12 @@ func reservationOf(r types.CapacityReservation, now time.Time) (awsv1.CapacityRe
 	return made, nil
 }
 
-// Expiring reports whether a capacity block is so near its end that its instances leave.
+// Expiring reports whether a capacity block ends so soon that its instances must go.
 func Expiring(r awsv1.CapacityReservation, now time.Time) bool {
 	return r.ReservationType == awsv1.ReservationCapacityBlock && r.EndTime != nil && !now.Before(r.EndTime.Add(-warning))
 }
 
-// Again is when to look again: in a minute, or when the first of them ends.
+// Again returns when to look again: in a minute, or when the first reservation ends if that is sooner.
 func Again(all []awsv1.CapacityReservation, now time.Time) time.Duration {
 	next := holds
 	for _, r := range all {
@@ -187,7 +187,7 @@ func Again(all []awsv1.CapacityReservation, now time.Time) time.Duration {
 	return next
 }
 
-// Offered are the reservations of a class's status as offers are made from them.
+// Offered converts the reservations of a class's status to those from which instancetype makes offers.
 func (c *Counts) Offered(all []awsv1.CapacityReservation) []instancetype.Reservation {
 	var offered []instancetype.Reservation
 	for _, r := range all {

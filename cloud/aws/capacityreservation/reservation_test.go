@@ -14,7 +14,7 @@ import (
 
 var start = time.Date(2026, time.August, 21, 12, 0, 0, 0, time.UTC)
 
-// Counts follow what happens, and EC2 has the last word.
+// Counts follow launches and terminations, and EC2's figures override them.
 func TestCounts(t *testing.T) {
 	t.Parallel()
 	clock := clocktesting.NewFakePassiveClock(start)
@@ -48,7 +48,7 @@ func TestCounts(t *testing.T) {
 	expect("after a day without a word", 0)
 }
 
-// Reservations that are over or of unknown kinds are left out; blocks that end soon say so.
+// The status leaves out reservations that have ended or are of unknown kinds, and marks blocks that end soon.
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	made := func(kind types.CapacityReservationType, ends time.Duration) types.CapacityReservation {

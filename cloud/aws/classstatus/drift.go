@@ -12,7 +12,7 @@ import (
 	"tenon/core/catalog"
 )
 
-// The reasons, in the order in which they are looked for. (As in Karpenter.)
+// The reasons, in the order in which DriftOf checks them. (As in Karpenter.)
 const (
 	NodeClassDrift           cloud.DriftReason = "NodeClassDrift"
 	AMIDrift                 cloud.DriftReason = "AMIDrift"
@@ -22,7 +22,7 @@ const (
 	PlacementGroupDrift      cloud.DriftReason = "PlacementGroupDrift"
 )
 
-// DriftFacts are what is compared.
+// DriftFacts is what DriftOf compares.
 type DriftFacts struct {
 	// Claim has the labels and annotations of the object.
 	Claim *cloud.Claim
@@ -32,12 +32,11 @@ type DriftFacts struct {
 	Machine instance.Instance
 	// Group is the ID of the class's placement group; empty if it has none.
 	Group string
-	// Reservations are those of the class; they may be newer than its status.
+	// Reservations are those of the class; they may be more recent than its status.
 	Reservations []awsv1.CapacityReservation
 }
 
-// DriftOf is the first reason for which the instance is not what the class asks for; empty if
-// it is.
+// DriftOf returns the first reason why the instance is not what the class asks for; empty if it is.
 func DriftOf(f DriftFacts) (cloud.DriftReason, error) {
 	if f.static() {
 		return NodeClassDrift, nil
@@ -60,7 +59,7 @@ func DriftOf(f DriftFacts) (cloud.DriftReason, error) {
 	return "", nil
 }
 
-// static compares fingerprints. One of another version says nothing.
+// static compares fingerprints. A fingerprint of another version does not count as drift.
 func (f DriftFacts) static() bool {
 	hash, hashed := f.Claim.Annotations[awsv1.AnnotationNodeClassHash]
 	version, versioned := f.Claim.Annotations[awsv1.AnnotationNodeClassHashVersion]

@@ -13,7 +13,7 @@ import (
 	"tenon/core/requirement"
 )
 
-// facts are those of an instance that is what its class asks for; a change comes on top.
+// facts describe an instance that is what its class asks for, modified by change.
 func facts(change func(*classstatus.DriftFacts)) classstatus.DriftFacts {
 	amd := []corev1.NodeSelectorRequirement{{Key: requirement.KeyArch, Operator: corev1.NodeSelectorOpIn, Values: []string{"amd64"}}}
 	class := &awsv1.EC2NodeClass{Status: awsv1.EC2NodeClassStatus{
@@ -37,7 +37,7 @@ func facts(change func(*classstatus.DriftFacts)) classstatus.DriftFacts {
 	return f
 }
 
-// onlyARM leaves images for arm64 alone, found by these aliases or by other terms.
+// onlyARM leaves only images for arm64, found by these aliases or by other terms.
 func onlyARM(f *classstatus.DriftFacts, aliases ...string) {
 	f.Class.Status.AMIs[0].Requirements[0].Values = []string{"arm64"}
 	for _, alias := range aliases {
@@ -45,7 +45,7 @@ func onlyARM(f *classstatus.DriftFacts, aliases ...string) {
 	}
 }
 
-// Every difference has its reason, and what is not known has none.
+// Every difference gives its reason, and unknown facts give none.
 func TestOf(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {

@@ -7,10 +7,11 @@ import (
 	"time"
 )
 
-// ClaimsHold is how long a class that goes away waits for its claims, unless one goes.
+// ClaimsHold is how long a class that is being deleted waits for its claims before it looks again, unless one
+// of them goes.
 const ClaimsHold = 10 * time.Minute
 
-// Awaited says for whose end a class waits before it goes away itself.
+// Awaited names the claims that a class waits for before it can go.
 func Awaited(claims []string) string {
 	const shown = 5
 	names := slices.Sorted(slices.Values(claims))

@@ -10,7 +10,7 @@ import (
 	"tenon/api/condition"
 )
 
-// How long a look holds. (As in Karpenter.) What was not found may be there soon.
+// How long a result holds. (As in Karpenter.) A missing resource may appear soon.
 const (
 	ImagesHold     = 5 * time.Minute
 	GroupsHold     = 5 * time.Minute
@@ -19,26 +19,26 @@ const (
 	missingHolds   = time.Minute
 )
 
-// Status is a class while its status is being decided. It has a copy of the class.
+// Status collects decisions about the status of a class. It has a copy of the class.
 type Status struct {
 	Class      *awsv1.EC2NodeClass
 	conditions condition.Set
 }
 
-// New begins with the status that the class has. The class stays as it is.
+// New begins with the class's present status. It does not change the class.
 func New(c *awsv1.EC2NodeClass, reservedCapacity bool, now time.Time) *Status {
 	s := &Status{Class: c.DeepCopy()}
 	s.conditions = s.Class.Conditions(reservedCapacity, now)
 	return s
 }
 
-// Status is what was decided.
+// Status returns the status that was decided.
 func (s *Status) Status() awsv1.EC2NodeClassStatus {
 	s.Class.Status.Conditions = s.conditions.List()
 	return s.Class.Status
 }
 
-// Images decides on the images that were found.
+// Images decides on the images that the selectors found.
 func (s *Status) Images(found []awsv1.AMI) time.Duration {
 	s.Class.Status.AMIs = nilIfEmpty(found)
 	if len(found) == 0 {
@@ -49,22 +49,21 @@ func (s *Status) Images(found []awsv1.AMI) time.Duration {
 	return ImagesHold
 }
 
-// UnsupportedImages: no images of the alias fit the cluster's version, whose upgrade will
-// show when it is looked at again.
+// UnsupportedImages notes that no images of the alias fit the cluster's version. A later look will notice an
+// upgrade of the cluster.
 func (s *Status) UnsupportedImages(why string) time.Duration {
 	s.Class.Status.AMIs = nil
 	s.conditions.SetFalse(awsv1.ConditionAMIsReady, "UnsupportedAlias", why)
 	return ImagesHold
 }
 
-// Reservations decides on the capacity reservations that were found. None is no failure.
+// Reservations decides on the capacity reservations that the selectors found. Finding none is not a failure.
 func (s *Status) Reservations(found []awsv1.CapacityReservation) {
 	s.Class.Status.CapacityReservations = nilIfEmpty(found)
 	s.conditions.SetTrue(awsv1.ConditionCapacityReservationsReady)
 }
 
-// Placement decides on the placement group: whether it was found, and what went wrong on
-// the way.
+// Placement decides on the placement group, by whether it was found and by the error of the search.
 func (s *Status) Placement(found bool, err error) {
 	selector := s.Class.Spec.PlacementGroupSelector
 	switch {
@@ -78,7 +77,7 @@ func (s *Status) Placement(found bool, err error) {
 	}
 }
 
-// Subnets decides on the subnets that were found.
+// Subnets decides on the subnets that the selectors found.
 func (s *Status) Subnets(found []awsv1.Subnet) time.Duration {
 	s.Class.Status.Subnets = nilIfEmpty(found)
 	if len(found) == 0 {
@@ -89,7 +88,7 @@ func (s *Status) Subnets(found []awsv1.Subnet) time.Duration {
 	return SubnetsHold
 }
 
-// SecurityGroups decides on the security groups that were found.
+// SecurityGroups decides on the security groups that the selectors found.
 func (s *Status) SecurityGroups(found []awsv1.SecurityGroup) time.Duration {
 	s.Class.Status.SecurityGroups = nilIfEmpty(found)
 	if len(found) == 0 {
@@ -100,28 +99,28 @@ func (s *Status) SecurityGroups(found []awsv1.SecurityGroup) time.Duration {
 	return GroupsHold
 }
 
-// Profile notes the instance profile. An error of IAM leaves the former one, so there is
-// nothing to decide then.
+// Profile notes the instance profile. After an error of IAM the previous one stays, and the caller has
+// nothing to decide.
 func (s *Status) Profile(name string) {
 	s.Class.Status.InstanceProfile = name
 	s.conditions.SetTrue(awsv1.ConditionInstanceProfileReady)
 }
 
-// Unsure: something could not be looked up. A condition that was decided before stays as
-// it was; one that never was says why it is not.
+// Unsure notes that something could not be looked up. A condition that was decided before stays as it is; one
+// that never was decided gives the reason.
 func (s *Status) Unsure(name, why string) {
 	if !s.conditions.HasStatus(name, metav1.ConditionTrue) && !s.conditions.HasStatus(name, metav1.ConditionFalse) {
 		s.conditions.SetUnknown(name, "LookupFailed", why)
 	}
 }
 
-// needed are the conditions without which there is nothing to validate.
+// needed lists the conditions that a dry run requires.
 var needed = []string{
 	awsv1.ConditionAMIsReady, awsv1.ConditionInstanceProfileReady,
 	awsv1.ConditionSecurityGroupsReady, awsv1.ConditionSubnetsReady,
 }
 
-// Dependencies reports whether all is there that a dry run needs, and says so if not.
+// Dependencies reports whether a dry run has all that it needs, and notes in the status what is missing.
 func (s *Status) Dependencies() bool {
 	const reason, message = "DependenciesNotReady", "Awaiting AMI, Instance Profile, Security Group, and Subnet resolution"
 	unknown := false
@@ -140,12 +139,12 @@ func (s *Status) Dependencies() bool {
 	return !unknown
 }
 
-// NoServiceRange: the range of services is not known, and nodes of the family need it.
+// NoServiceRange notes that the range of services is not known, although nodes of the family need it.
 func (s *Status) NoServiceRange() {
 	s.conditions.SetFalse(awsv1.ConditionValidationSucceeded, "ClusterCIDRResolutionFailed", "Failed to detect the cluster CIDR")
 }
 
-// Tags reports whether the user's tags are such as users may set, and says so if not.
+// Tags reports whether users may set the class's tags, and notes in the status if not.
 func (s *Status) Tags() error {
 	err := s.Class.Spec.ValidateTags()
 	if err != nil {
@@ -154,7 +153,7 @@ func (s *Status) Tags() error {
 	return err
 }
 
-// Kubelet reports whether the settings of the kubelet can be read, and says so if not.
+// Kubelet reports whether the kubelet's settings are readable, and notes in the status if not.
 func (s *Status) Kubelet() error {
 	err := s.Class.Spec.Kubelet.Validate()
 	if err != nil {
@@ -163,13 +162,13 @@ func (s *Status) Kubelet() error {
 	return err
 }
 
-// Passed and Failed are how a dry run ended.
+// Passed notes that a dry run succeeded.
 func (s *Status) Passed() time.Duration {
 	s.conditions.SetTrue(awsv1.ConditionValidationSucceeded)
 	return ValidationHold
 }
 
-// Failed notes why launches would be refused.
+// Failed notes why EC2 would refuse launches.
 func (s *Status) Failed(reason, message string) time.Duration {
 	s.conditions.SetFalse(awsv1.ConditionValidationSucceeded, reason, message)
 	return ValidationHold

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// column is one attribute of a type in its written form; blank is an unknown value.
+// column is one attribute of a type in its written form; a blank stands for an unknown value.
 type column struct {
 	name string
 	get  func(*Type) string
 	set  func(*Type, string) error
 }
 
-// columns are all attributes but the name, in the order in which they are written.
+// columns lists all attributes but the name, in the order in which the table has them.
 var columns = []column{
 	number("vcpus", func(t *Type) *Quantity { return &t.VCPUs }),
 	number("memory", func(t *Type) *Quantity { return &t.MemoryMiB }),
@@ -47,7 +47,7 @@ var columns = []column{
 	flag("complete", func(t *Type) *bool { return &t.Complete }),
 }
 
-// Columns are the names of all attributes but the name, in the order of the table.
+// Columns returns the names of all attributes but the type's name, in the order of the table.
 func Columns() []string {
 	names := make([]string, len(columns))
 	for i, c := range columns {
@@ -56,8 +56,8 @@ func Columns() []string {
 	return names
 }
 
-// Get is one attribute in its written form: blank where it is unknown, yes for what
-// holds. An attribute that does not exist is blank.
+// Get returns one attribute in its written form: blank if it is unknown, yes if it is true. An unknown name
+// of an attribute gives a blank.
 func (t Type) Get(attribute string) string {
 	if c, ok := findColumn(attribute); ok {
 		return c.get(&t)
@@ -65,7 +65,7 @@ func (t Type) Get(attribute string) string {
 	return ""
 }
 
-// With is the type with one attribute replaced, from its written form.
+// With returns the type with one attribute replaced by a written value.
 func (t Type) With(attribute, value string) (Type, error) {
 	c, ok := findColumn(attribute)
 	if !ok {
@@ -75,7 +75,7 @@ func (t Type) With(attribute, value string) (Type, error) {
 	return t, err
 }
 
-// Named is a type of which only the name is known. It wants a family and a size.
+// Named returns a type with only a name, which must have a family and a size.
 func Named(name string) (Type, error) {
 	t := blank()
 	for i := range len(name) {
@@ -87,7 +87,7 @@ func Named(name string) (Type, error) {
 	return t, fmt.Errorf("instance type %q is not a family, a dot and a size", name)
 }
 
-// Blank is a type of which nothing is known but its name.
+// Blank returns a type with only a name.
 func Blank(name string) Type {
 	t := blank()
 	t.Name = name
@@ -98,7 +98,7 @@ func Blank(name string) Type {
 func blank() Type {
 	var t Type
 	for _, c := range columns {
-		_ = c.set(&t, "") // blank is a value of every column
+		_ = c.set(&t, "") // every column accepts a blank
 	}
 	return t
 }

@@ -1,5 +1,5 @@
-// Package facts is the built-in knowledge of EC2: its instance types, on-demand prices
-// of some regions, and the zones of regions.
+// Package facts is Tenon's built-in knowledge of EC2: its instance types, the on-demand prices of some
+// regions, and the zones of regions.
 //
 // It holds only published facts; cloud/aws/instancetype derives labels, capacity and offers from them. The
 // tables are text files beside this code, written by the program in the folder generate, embedded in the

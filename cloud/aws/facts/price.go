@@ -14,19 +14,18 @@ import (
 //go:embed prices.txt
 var pricesText string
 
-// Prices is a list of on-demand prices: Linux, shared tenancy, per hour; for bare metal
-// dedicated tenancy.
+// Prices is a list of hourly on-demand prices for Linux: with shared tenancy, or dedicated tenancy for bare
+// metal.
 type Prices struct {
 	Region   string
-	Currency string // as ISO 4217 has it
-	// Date is when the list was taken, as 2026-07-20; empty when it is not known.
+	Currency string // as an ISO 4217 code
+	// Date is the date of the list, such as 2026-07-20; empty if it is not known.
 	Date string
-	// Hourly is the price by the name of the type. It is shared: not to be changed.
+	// Hourly is the price by the name of the type. The map is shared: do not change it.
 	Hourly map[string]model.Money
 }
 
-// PriceLists are the built-in price lists, sorted by region. The slice is shared: it is
-// not to be changed.
+// PriceLists returns the built-in price lists, sorted by region. The slice is shared: do not change it.
 func PriceLists() []Prices { return decodedPrices() }
 
 var decodedPrices = sync.OnceValue(func() []Prices {
@@ -37,9 +36,8 @@ var decodedPrices = sync.OnceValue(func() []Prices {
 	return lists
 })
 
-// PricesFor is the list to use in a region: its own, or else the one of a region that
-// stands in for it. Regions in China are billed in yuan and take the Chinese list;
-// everything else takes us-east-1.
+// PricesFor returns the list to use in a region: the region's own, or that of the region that stands in for
+// it. AWS bills regions in China in yuan, so they use the Chinese list; all others use us-east-1.
 func PricesFor(region string) Prices {
 	fallback := "us-east-1"
 	if strings.HasPrefix(region, "cn-") {
@@ -62,8 +60,8 @@ func PricesFor(region string) Prices {
 //	list us-east-1 USD 2026-07-20
 //	m5 large=0.096 xlarge=0.192
 //
-// Each list has a line for every family, with a price for each of its sizes. A list
-// whose date is not known has a dash there.
+// Each list has a line for every family, with a price for each of its sizes. A list without a known date has
+// a dash in its place.
 func DecodePrices(text string) ([]Prices, error) {
 	var lists []Prices
 	for n := 1; text != ""; n++ {
@@ -104,9 +102,8 @@ func priceLine(lists []Prices, line string) ([]Prices, error) {
 	return lists, nil
 }
 
-// EncodePrices writes the lists that DecodePrices reads. Types are written in the given
-// order of names, so that a family's sizes stay in the order that people expect; what is
-// not among the names is left out.
+// EncodePrices writes the lists that DecodePrices reads. It writes types in the order of names, so that a
+// family's sizes stay in the order that people expect, and leaves out types that are not in names.
 func EncodePrices(w io.Writer, lists []Prices, names []string) error {
 	var b strings.Builder
 	b.WriteString("# On-demand prices per hour. Written by the program in the folder generate; see\n")
@@ -133,8 +130,8 @@ func EncodePrices(w io.Writer, lists []Prices, names []string) error {
 	return err
 }
 
-// ParsePrice reads a decimal price exactly. It refuses what is not positive, and what
-// has more decimals than money has.
+// ParsePrice reads a decimal price exactly. It refuses a price that is not positive or has more decimals than
+// model.Money.
 func ParsePrice(text string) (model.Money, error) {
 	units, decimals, _ := strings.Cut(text, ".")
 	if units == "" || len(decimals) > 6 {

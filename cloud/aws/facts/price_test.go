@@ -11,7 +11,7 @@ import (
 	"tenon/core/model"
 )
 
-// Control totals, taken from the source data by another program.
+// Checksums, taken from the source data by another program.
 func TestEveryPriceIsLoaded(t *testing.T) {
 	t.Parallel()
 	type list struct {

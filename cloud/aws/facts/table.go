@@ -12,8 +12,8 @@ import (
 //go:embed types.txt
 var typesText string
 
-// Types are all the instance types that are known by name, sorted by family and size as
-// people do. Many attributes may be blank. The slice is shared: it is not to be changed.
+// Types returns all instance types that Tenon knows by name, sorted by family and size as people would sort
+// them. Many attributes may be blank. The slice is shared: do not change it.
 func Types() []Type { return decodedTypes() }
 
 var decodedTypes = sync.OnceValue(func() []Type {
@@ -31,9 +31,9 @@ var decodedTypes = sync.OnceValue(func() []Type {
 //	m5.large 2 8192
 //	m5.xlarge 4 16384
 //
-// What all types of a family have in common is said once, in the family's line. The
-// columns line names the attributes that differ, which follow each type's name; a dash
-// is a blank. Empty lines and lines with a # in front do not count.
+// The family line has what all types of the family share. The columns line names the other attributes, whose
+// values follow each type's name; a dash is a blank. The decoder skips empty lines and lines that begin with
+// a #.
 func DecodeTypes(text string) ([]Type, error) {
 	d := tableReader{types: make([]Type, 0, strings.Count(text, "\n"))}
 	for n := 1; text != ""; n++ {
@@ -48,7 +48,7 @@ func DecodeTypes(text string) ([]Type, error) {
 
 type tableReader struct {
 	types   []Type
-	family  Type // blank but for what the family has in common
+	family  Type // has only the attributes that the family shares
 	columns []column
 }
 
@@ -120,8 +120,7 @@ func (d *tableReader) addType(name, rest string) error {
 	return nil
 }
 
-// EncodeTypes writes the table that DecodeTypes reads. Types of a family must be
-// neighbours.
+// EncodeTypes writes the table that DecodeTypes reads. Types of a family must be adjacent.
 func EncodeTypes(w io.Writer, types []Type) error {
 	var b strings.Builder
 	b.WriteString("# What is known of EC2 instance types. Written by the program in the folder\n")

@@ -11,8 +11,8 @@ import (
 	"tenon/cloud/aws/facts"
 )
 
-// Control totals, taken from the source data by another program: how many types tell the
-// attribute, and the sum of what they tell (for texts, of their lengths).
+// Checksums, taken from the source data by another program: how many types have the attribute, and the sum of
+// its values (for texts, of their lengths).
 func TestEveryAttributeOfEveryTypeIsLoaded(t *testing.T) {
 	t.Parallel()
 	types := facts.Types()
@@ -105,7 +105,7 @@ func TestSingleTypes(t *testing.T) {
 	p4d.BranchInterfaces, p4d.EFAInterfaces = 62, 4
 	p4d.Documented, p4d.Complete, p4d.Sources = true, true, "doc+vpclimits+pricing"
 
-	trn2 := unknown("trn2", "3xlarge") // known from a table of bandwidths alone
+	trn2 := unknown("trn2", "3xlarge") // only a table of bandwidths has it
 	trn2.NetworkMbps, trn2.Sources = 200000, "bandwidth"
 
 	for _, want := range []facts.Type{m5, p4d, trn2} {
@@ -122,7 +122,7 @@ func TestSingleTypes(t *testing.T) {
 	}
 }
 
-// unknown is a type of which only the name is known.
+// unknown is a type with only a name.
 func unknown(family, size string) facts.Type {
 	u := facts.Unknown
 	return facts.Type{
@@ -133,7 +133,7 @@ func unknown(family, size string) facts.Type {
 	}
 }
 
-// The page of interface limits and the formula of EC2 agree wherever both are known.
+// The page of interface limits and EC2's formula agree for every type that has both.
 func TestPodLimitsFollowTheFormula(t *testing.T) {
 	t.Parallel()
 	checked := 0

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Zone is an availability zone. In the oldest regions AWS gives each account its own mapping of names to
-// IDs; the mapping here is a common one, because none holds for all.
+// Zone is an availability zone. In the oldest regions AWS gives each account its own mapping of names to IDs;
+// the mapping here is a common one, because no mapping holds for all accounts.
 type Zone struct {
 	Name string
 	ID   string // empty when not known
 }
 
-// regionZones lists, for each region, the prefix of its zone IDs, and for each zone its
-// letter with the number of its ID.
+// regionZones lists, for each region, the prefix of its zone IDs, and for each zone its letter and the number
+// in its ID.
 var regionZones = map[string]string{
 	"af-south-1":     "afs1 a1 b2 c3",
 	"ap-east-1":      "ape1 a1 b2 c3",
@@ -56,12 +56,11 @@ var regionZones = map[string]string{
 	"us-west-2":      "usw2 a2 b1 c3 d4",
 }
 
-// Regions are those whose zones are known, by name.
+// Regions returns the names of the regions whose zones are known, sorted.
 func Regions() []string { return slices.Sorted(maps.Keys(regionZones)) }
 
-// ZonesOf are the zones of a region, in the order of their letters. A region that this
-// table does not have is taken to have the zones a, b and c, as nearly every region has,
-// with IDs that are not known; known tells which is the case.
+// ZonesOf returns the zones of a region, in the order of their letters. For a region that this table does not
+// have, it assumes the zones a, b and c, which nearly every region has, without IDs; known is false then.
 func ZonesOf(region string) (zones []Zone, known bool) {
 	entry, known := regionZones[region]
 	if !known {

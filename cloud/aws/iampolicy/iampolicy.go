@@ -1,6 +1,6 @@
-// Package iampolicy writes the IAM policies that the controller needs: what it may call,
-// on what, and no more. Its tests hold the list against the calls that the code makes, in
-// both directions.
+// Package iampolicy writes the IAM policies that the controller needs: they allow the calls that it makes, on
+// the resources that it uses, and no more. Its tests compare the policies with the calls in the code, in both
+// directions.
 //
 // It calls no API.
 package iampolicy
@@ -11,7 +11,7 @@ import (
 	"slices"
 )
 
-// Options are what policies are written for.
+// Options say for what cluster and account the policies are.
 type Options struct {
 	Partition string // aws, aws-cn, aws-us-gov
 	Region    string
@@ -23,7 +23,7 @@ type Options struct {
 	Queue string
 }
 
-// Policy is a managed policy. A single one would be too long.
+// Policy is a managed policy. There are several, because a single one would be too long.
 type Policy struct {
 	Name       string      `json:"-"`
 	Version    string      `json:"Version"`
@@ -39,13 +39,13 @@ type Statement struct {
 	Condition Conditions `json:"Condition,omitempty"`
 }
 
-// Conditions are operators, each with keys and the values that they may have.
+// Conditions maps operators to keys and the values that the keys may have.
 type Conditions map[string]map[string]any
 
-// JSON is the document.
+// JSON returns the policy document.
 func (p Policy) JSON() ([]byte, error) { return json.MarshalIndent(p, "", "  ") }
 
-// Policies are all that the controller needs.
+// Policies returns all policies that the controller needs.
 func Policies(o Options) []Policy {
 	list := []Policy{
 		{Name: "NodeLifecycle", Statements: o.lifecycle()},
@@ -69,8 +69,8 @@ func Policies(o Options) []Policy {
 	return list
 }
 
-// Groups is the policy that node groups need beside the others: it reads them. It is attached where the feature gate
-// NodeGroups is open.
+// Groups is the additional policy for node groups: it allows reading them. Attach it if the feature gate
+// NodeGroups is on.
 func Groups(o Options) Policy {
 	return Policy{Name: "KarpenterControllerNodeGroupsPolicy-" + o.Cluster, Version: "2012-10-17", Statements: []Statement{
 		allow("AllowNodeGroupReadActions", "*").to(
@@ -98,7 +98,7 @@ func (o Options) arn(service, resource string) string {
 	return fmt.Sprintf("arn:%s:%s:%s:%s:%s", o.Partition, service, o.Region, o.Account, resource)
 }
 
-// ec2 names kinds of resources, of any account: images and snapshots belong to others.
+// ec2 returns the ARNs of kinds of resources in any account: images and snapshots belong to others.
 func (o Options) ec2(kinds ...string) []string {
 	var list []string
 	for _, kind := range kinds {
@@ -130,7 +130,7 @@ func (o Options) lifecycle() []Statement {
 			where("StringEquals", resourceTag+o.owned(), "owned").where("StringLike", resourceTag+tagPool, "*").
 			where("StringEqualsIfExists", requestTag+tagCluster, o.Cluster).
 			where("ForAllValues:StringEquals", "aws:TagKeys", []string{tagCluster, "karpenter.sh/nodeclaim", "Name"}),
-		// Removed tags are put back on resources that still have the tag of this cluster.
+		// The controller puts removed tags back on resources that still have the tag of this cluster.
 		allow("AllowScopedResourceTagRepair", o.ec2("instance")...).
 			to("ec2:CreateTags").
 			where("StringEquals", resourceTag+o.owned(), "owned").where("StringEquals", resourceTag+tagCluster, o.Cluster).
@@ -184,7 +184,7 @@ func (s Statement) to(actions ...string) Statement {
 	return s
 }
 
-// where adds a condition. Statements are made one after the other and share nothing.
+// where adds a condition. It copies the statement, so that statements share nothing.
 func (s Statement) where(operator, key string, value any) Statement {
 	made := Conditions{}
 	for o, keys := range s.Condition {

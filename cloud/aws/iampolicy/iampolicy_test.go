@@ -21,16 +21,16 @@ var options = iampolicy.Options{
 	NodeRole: "arn:aws:iam::000000000001:role/KarpenterNodeRole-lab", Queue: "arn:aws:sqs:us-west-2:000000000001:lab",
 }
 
-// services are the interfaces through which AWS is called, by the name that IAM has for them.
+// services maps the names of services in IAM to the interfaces through which Tenon calls AWS.
 var services = map[string][]reflect.Type{
 	"ec2": {reflect.TypeFor[api.EC2](), reflect.TypeFor[api.EC2GroupTemplates]()}, "ssm": {reflect.TypeFor[api.SSM]()}, "pricing": {reflect.TypeFor[api.Pricing]()},
 	"iam": {reflect.TypeFor[api.IAM]()}, "eks": {reflect.TypeFor[api.EKS](), reflect.TypeFor[api.EKSGroups]()}, "sqs": {reflect.TypeFor[api.SQS]()},
 	"arc-zonal-shift": {reflect.TypeFor[api.ZonalShift]()}, "autoscaling": {reflect.TypeFor[api.AutoScaling]()},
 }
 
-// implied are permissions that AWS asks for in the course of another call.
+// implied maps permissions that AWS requires during another call to that call.
 var implied = map[string]string{
-	"iam:PassRole":           "ec2:CreateFleet",           // of an instance with a profile
+	"iam:PassRole":           "ec2:CreateFleet",           // for an instance with a profile
 	"iam:TagInstanceProfile": "iam:CreateInstanceProfile", // with tags
 }
 
@@ -46,7 +46,7 @@ func granted() map[string]bool {
 	return actions
 }
 
-// operations are what can be called, by name.
+// operations maps the name of each operation that the code can call to its IAM action.
 func operations() map[string]string {
 	byName := map[string]string{}
 	for service, interfaces := range services {
@@ -59,7 +59,7 @@ func operations() map[string]string {
 	return byName
 }
 
-// called are the operations that the code of the provider calls, directly or page by page.
+// called returns the operations that the provider's code calls, directly or page by page.
 func called(t *testing.T) map[string]bool {
 	t.Helper()
 	known, found := operations(), map[string]bool{}
@@ -92,7 +92,7 @@ func called(t *testing.T) map[string]bool {
 	return found
 }
 
-// Every call has its permission, and every permission its call.
+// Every call has its permission, and every permission has its call.
 func TestBothDirections(t *testing.T) {
 	t.Parallel()
 	may, does := granted(), called(t)
@@ -119,7 +119,7 @@ func TestBothDirections(t *testing.T) {
 	}
 }
 
-// Every action that changes something is bound to what belongs to the cluster.
+// Conditions limit every action that changes something to resources of the cluster.
 func TestScoped(t *testing.T) {
 	t.Parallel()
 	for _, p := range iampolicy.Policies(options) {
@@ -142,7 +142,7 @@ func TestScoped(t *testing.T) {
 	}
 }
 
-// What node groups need is read only, and the page about them has the whole policy.
+// The policy for node groups allows only reading, and the page about them shows the whole policy.
 func TestNodeGroupsAreRead(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../docs/reference/node-groups.md")

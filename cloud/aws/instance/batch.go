@@ -8,25 +8,24 @@ import (
 
 // BatchOptions say how long keys are collected.
 type BatchOptions struct {
-	// Idle is how long no key may have come before the call is made; Longest is how long
-	// the first one waits at most.
+	// Idle is how long the batcher waits for a further key before it makes the call; Longest is how long the
+	// first key waits at most.
 	Idle, Longest time.Duration
 	// Most is how many keys a call may have.
 	Most int
-	// Observe is told the size of every batch and how long its first key waited for the
-	// call to be made. It may be nil.
+	// Observe receives the size of every batch and how long its first key waited for the call. It may be nil.
 	Observe func(size int, waited time.Duration)
 }
 
-// Answer is what one key gets.
+// Answer is the result for one key.
 type Answer[V any] struct {
 	Value V
 	Err   error
 }
 
-// Batcher makes one call of what many ask at about the same time: it collects keys until no
-// key has come for a moment, and then has them all answered together. A caller that gives up
-// does not stop the call, since others may wait for it. A key that is asked for twice at the same time is asked once.
+// Batcher combines requests that come at about the same time into one call: it collects keys until no key has
+// come for a moment, and then asks for all of them together. A caller that gives up does not stop the call,
+// since others may wait for it. A key that several callers ask for at the same time is in the call once.
 type Batcher[K comparable, V any] struct {
 	options BatchOptions
 	call    func(context.Context, []K) map[K]Answer[V]
@@ -35,9 +34,8 @@ type Batcher[K comparable, V any] struct {
 	open *batch[K, V]
 }
 
-// NewBatcher makes a batcher. call gets each key once, in the order in which they came; a key
-// that it leaves out gets a zero answer. It runs with the values of the first caller's
-// context, but not with its end.
+// NewBatcher makes a batcher. call gets each key once, in the order in which the keys came; a key that it
+// leaves out gets a zero answer. Its context has the values of the first caller's context, but not its end.
 func NewBatcher[K comparable, V any](o BatchOptions, call func(context.Context, []K) map[K]Answer[V]) *Batcher[K, V] {
 	return &Batcher[K, V]{options: o, call: call}
 }
@@ -91,7 +89,7 @@ func (b *Batcher[K, V]) join(ctx context.Context, key K) *batch[K, V] {
 	return mine
 }
 
-// run is the life of one batch. It ends with the call, which the SDK bounds in time.
+// run collects keys for one batch and makes the call. The SDK limits how long the call takes.
 func (b *Batcher[K, V]) run(ctx context.Context, mine *batch[K, V]) {
 	begun := time.Now()
 	b.collect(mine)

@@ -43,7 +43,7 @@ func (r *recorder) expect(t *testing.T, sizes ...int) {
 
 var options = instance.BatchOptions{Idle: 100 * time.Millisecond, Longest: time.Second, Most: 5}
 
-// Who asks together is answered together, each with its own answer.
+// Callers that ask at the same time share a call, and each gets the answer to its own key.
 func TestTogether(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestTogether(t *testing.T) {
 	})
 }
 
-// A batch waits no longer than it may, and takes no more than fit.
+// A batch waits no longer than its limit, and takes no more keys than fit.
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestBounds(t *testing.T) {
 		for key := range 6 {
 			group.Go(func() {
 				time.Sleep(time.Duration(key) * 80 * time.Millisecond)
-				_, _ = b.Ask(t.Context(), key) // the sizes are what counts
+				_, _ = b.Ask(t.Context(), key) // only the sizes of the batches matter
 			})
 		}
 		group.Wait()
@@ -94,7 +94,7 @@ func TestBounds(t *testing.T) {
 	})
 }
 
-// Who gives up is gone at once; the others get their answers.
+// A caller that gives up returns at once; the others get their answers.
 func TestGivingUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

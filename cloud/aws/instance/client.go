@@ -17,18 +17,18 @@ import (
 	"tenon/core/order"
 )
 
-// ErrGone: EC2 does not have the instance, or has it as terminated.
+// ErrGone means that EC2 does not have the instance, or has it as terminated.
 var ErrGone = errors.New("the instance is gone")
 
-// ErrEnded: EC2 knows the instance, and that it has ended. Unlike one that EC2 does not know yet it
-// will not appear. It is an ErrGone.
+// ErrEnded means that EC2 knows the instance and has terminated it. An instance that EC2 does not know may
+// appear later; this one will not. It is an ErrGone.
 var ErrEnded = fmt.Errorf("%w: it has ended", ErrGone)
 
-// ErrForeign: the instance carries the cluster tag of another cluster. It is not gone, and it is not
-// this cluster's to end.
+// ErrForeign means that the instance carries the tag of another cluster. It still exists, and this cluster
+// must not terminate it.
 var ErrForeign = errors.New("the instance belongs to another cluster")
 
-// Client is all instances of a cluster.
+// Client reads, tags and terminates the instances of a cluster.
 type Client struct {
 	ec2      api.EC2Instances
 	cluster  string
@@ -42,15 +42,15 @@ type Client struct {
 // Options of a client.
 type Options struct {
 	Cluster string
-	// ReservedCapacity is the gate.
+	// ReservedCapacity is the feature gate of that name.
 	ReservedCapacity bool
-	// Idle and Longest say how long calls are collected; zero is the usual.
+	// Idle and Longest say how long the client collects calls; zero means the default.
 	Idle, Longest time.Duration
-	// Observe gets the batches, by the name of the batcher. It may be nil.
+	// Observe receives the batches, with the name of the batcher. It may be nil.
 	Observe func(batcher string, size int, waited time.Duration)
 }
 
-// How calls are collected. (As in Karpenter.) Values of a filter are limited to 200, IDs of
+// How the client collects calls. (As in Karpenter.) EC2 limits the values of a filter to 200, and the IDs of
 // a call to 500.
 const (
 	usualIdle    = 100 * time.Millisecond
@@ -60,7 +60,7 @@ const (
 	pageSize     = 1000
 )
 
-// NewClient looks after the instances of a cluster.
+// NewClient makes a client for the instances of a cluster.
 func NewClient(client api.EC2Instances, o Options) *Client {
 	y := &Client{ec2: client, cluster: o.Cluster, reserved: o.ReservedCapacity}
 	y.look = NewBatcher(o.batches("describe_instances", mostLooked), y.lookAll)
@@ -83,11 +83,11 @@ func (o Options) batches(name string, most int) BatchOptions {
 	return b
 }
 
-// alive are the states of instances that exist.
+// alive lists the states of instances that exist.
 var alive = []string{"pending", "running", "stopping", "stopped", "shutting-down"}
 
-// Look finds one instance that exists, or ErrGone. Tags do not decide whether an instance exists: one
-// that lost a tag runs and costs money like any other. One of another cluster is ErrForeign.
+// Look returns an existing instance, or ErrGone. Tags do not decide whether an instance exists: an instance
+// that lost a tag still runs and costs money. For an instance of another cluster it returns ErrForeign.
 func (y *Client) Look(ctx context.Context, id string) (Instance, error) {
 	m, err := y.look.Ask(ctx, id)
 	switch {
@@ -101,8 +101,8 @@ func (y *Client) Look(ctx context.Context, id string) (Instance, error) {
 	return m, nil
 }
 
-// lookAll asks by filter and not by identifier: one instance that is gone would make the
-// whole call fail.
+// lookAll uses a filter instead of a list of IDs: with IDs, one missing instance would make the whole call
+// fail.
 func (y *Client) lookAll(ctx context.Context, ids []string) map[string]Answer[Instance] {
 	answers := make(map[string]Answer[Instance], len(ids))
 	found, err := y.describe(ctx, filter("instance-id", ids...), filter("instance-state-name", alive...))
@@ -115,13 +115,13 @@ func (y *Client) lookAll(ctx context.Context, ids []string) map[string]Answer[In
 	return answers
 }
 
-// List finds all instances of the cluster that exist, in the order of their provider IDs.
+// List returns all existing instances of the cluster, sorted by provider ID.
 func (y *Client) List(ctx context.Context) ([]Instance, error) {
 	return y.list(ctx, filter("instance-state-name", alive...))
 }
 
-// Strays finds the instances that exist and lack the tag with the cluster's name, by the tag that
-// Kubernetes has for it.
+// Strays returns existing instances that lack the tag with the cluster's name. It finds them by the tag that
+// Kubernetes uses for the cluster.
 func (y *Client) Strays(ctx context.Context) ([]Instance, error) {
 	found, err := y.describe(ctx,
 		filter("tag-key", TagClaimUID), filter("tag:"+awsv1.TagClusterPrefix+y.cluster, "owned"), filter("instance-state-name", alive...))
@@ -134,7 +134,7 @@ func (y *Client) Strays(ctx context.Context) ([]Instance, error) {
 	}), nil
 }
 
-// History finds those too that are gone and that EC2 still remembers.
+// History is List, but includes terminated instances that EC2 still remembers.
 func (y *Client) History(ctx context.Context) ([]Instance, error) { return y.list(ctx) }
 
 func (y *Client) list(ctx context.Context, more ...types.Filter) ([]Instance, error) {
@@ -150,7 +150,7 @@ func (y *Client) list(ctx context.Context, more ...types.Filter) ([]Instance, er
 	return found, nil
 }
 
-// BoughtFor finds what was bought with tokens, also what is gone.
+// BoughtFor returns the instances bought for these claims, including terminated ones.
 func (y *Client) BoughtFor(ctx context.Context, uids ...string) ([]Instance, error) {
 	found, err := y.list(ctx, filter("tag:"+TagClaimUID, uids...))
 	if err != nil {
@@ -161,7 +161,7 @@ func (y *Client) BoughtFor(ctx context.Context, uids ...string) ([]Instance, err
 
 func (y *Client) describe(ctx context.Context, filters ...types.Filter) ([]Instance, error) {
 	pages := ec2.NewDescribeInstancesPaginator(y.ec2, &ec2.DescribeInstancesInput{Filters: filters, MaxResults: aws.Int32(pageSize)})
-	byID := map[string]Instance{} // what changes between two pages may be on both
+	byID := map[string]Instance{} // an instance that changes between two pages may be on both
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
@@ -180,7 +180,8 @@ func (y *Client) describe(ctx context.Context, filters ...types.Filter) ([]Insta
 	return found, nil
 }
 
-// End begins to terminate an instance; ErrGone if EC2 does not know it, or knows that it has ended.
+// End begins to terminate an instance. It returns ErrGone if EC2 does not know the instance, or has
+// terminated it already.
 func (y *Client) End(ctx context.Context, id string) error {
 	_, err := y.end.Ask(api.WithPriority(ctx, api.Terminate), id)
 	if errors.Is(err, ErrGone) {
@@ -198,8 +199,8 @@ func (y *Client) endAll(ctx context.Context, ids []string) map[string]Answer[str
 	return answers
 }
 
-// endSome halves what EC2 refuses as a whole: one instance that is not there, or that
-// has termination protection, must not keep the others alive.
+// endSome splits a call that EC2 refuses as a whole into halves: one instance that is missing or has
+// termination protection must not stop the termination of the others.
 func (y *Client) endSome(ctx context.Context, ids []string, answers map[string]Answer[struct{}]) {
 	out, err := y.ec2.TerminateInstances(ctx, &ec2.TerminateInstancesInput{InstanceIds: ids})
 	if err != nil && len(ids) > 1 && !api.IsThrottled(err) && api.Code(err) != "" {
@@ -219,7 +220,7 @@ func (y *Client) endSome(ctx context.Context, ids []string, answers map[string]A
 	}
 }
 
-// ending is nil if an instance is on its way out.
+// ending returns nil if EC2 is terminating the instance.
 func ending(out *ec2.TerminateInstancesOutput, id string) error {
 	for _, change := range out.TerminatingInstances {
 		if aws.ToString(change.InstanceId) != id || change.CurrentState == nil {

@@ -1,5 +1,5 @@
-// Package instance reads instances from EC2 and ends them, and says what their tags and
-// fields mean. Calls that come at about the same time are sent as one; see Batcher.
+// Package instance reads, tags and terminates EC2 instances, and interprets their tags and fields. It
+// combines calls that come at about the same time; see Batcher.
 //
 // It must not buy anything, and knows no types, prices or classes.
 package instance
@@ -20,31 +20,31 @@ import (
 	"tenon/core/requirement"
 )
 
-// TagClaimUID carries the UID of the claim that an instance was bought for. It is in the
-// request that buys, so that an instance can be found by its token from its first moment.
+// TagClaimUID carries the UID of the claim that an instance was bought for. The purchase itself sets the tag,
+// so a search finds the instance from its first moment.
 const TagClaimUID = "karpenter.sh/nodeclaim-uid"
 
-// Instance is an instance as EC2 tells it.
+// Instance is an instance as EC2 describes it.
 type Instance struct {
 	ID, Type, ImageID string
 	Zone, ZoneID      string
 	SubnetID          string
 	Groups            []string
 	Tenancy           string
-	Partition         int32 // of its placement group; 0 if there is none, or it is not known
+	Partition         int32 // of its placement group; 0 if it has no group, or the partition is not known
 	GroupID           string
 	State             types.InstanceStateName
 	Launched          time.Time
 	Tags              map[string]string
 	CapacityType      string
-	Reservation       string // empty if it uses none
+	Reservation       string // empty if the instance does not use a reservation
 	ReservationKind   string
 	Interruptible     bool
 	EFA               int // interfaces
 	PrivateDNS        string
 }
 
-// Of reads an instance. Reservations count only if they are in use.
+// Of converts EC2's description of an instance. It ignores reservations unless reservedCapacity is set.
 func Of(i types.Instance, reservedCapacity bool) Instance {
 	m := Instance{
 		ID: aws.ToString(i.InstanceId), Type: unique.Make(string(i.InstanceType)).Value(), ImageID: one(i.ImageId),
@@ -73,7 +73,7 @@ func Of(i types.Instance, reservedCapacity bool) Instance {
 	return m
 }
 
-// one is the text, which is in memory once: what EC2 tells of a machine it tells of hundreds.
+// one interns the text: EC2 repeats the same values for hundreds of machines.
 func one(text *string) string { return unique.Make(aws.ToString(text)).Value() }
 
 func (m *Instance) readCapacity(i types.Instance, reservedCapacity bool) {
@@ -94,10 +94,10 @@ func (m *Instance) readCapacity(i types.Instance, reservedCapacity bool) {
 	}
 }
 
-// ProviderID is what Kubernetes calls the instance.
+// ProviderID is the name by which Kubernetes knows the instance.
 func (m Instance) ProviderID() string { return ProviderID(m.Zone, m.ID) }
 
-// ProviderID is what Kubernetes calls an instance of a zone.
+// ProviderID returns the name by which Kubernetes knows an instance of a zone.
 func ProviderID(zone, id string) string { return "aws:///" + zone + "/" + id }
 
 var providerID = regexp.MustCompile(`(.*):///(.*)/(.*)`)
@@ -111,7 +111,7 @@ func Parse(text string) (zone, id string, ok bool) {
 	return found[2], found[3], true
 }
 
-// ClaimUID is the token of its purchase; empty if another autoscaler bought it.
+// ClaimUID is the UID of the claim that the instance was bought for; empty if another autoscaler bought it.
 func (m Instance) ClaimUID() string { return m.Tags[TagClaimUID] }
 
 // Offer is what was bought.
@@ -119,10 +119,10 @@ func (m Instance) Offer() cloud.Offer {
 	return cloud.Offer{InstanceType: m.Type, Zone: m.Zone, CapacityType: m.CapacityType, Reservation: m.Reservation}
 }
 
-// Gone reports whether the instance exists no more.
+// Gone reports whether the instance no longer exists.
 func (m Instance) Gone() bool { return m.State == types.InstanceStateNameTerminated }
 
-// StateOf is the state in the words of the contract.
+// StateOf translates the instance's state for package cloud.
 func (m Instance) StateOf() cloud.State {
 	switch m.State {
 	case types.InstanceStateNamePending:
@@ -135,22 +135,21 @@ func (m Instance) StateOf() cloud.State {
 	return cloud.Running
 }
 
-// Ours reports whether an instance belongs to a cluster and was bought by an autoscaler: it carries the
-// token of a purchase, or both the names of a pool and a class, as the reference writes them.
+// Ours reports whether an autoscaler bought the instance for the cluster. Such an instance carries the UID of
+// a claim, or both the name of a pool and the name of a class, as the reference writes them.
 func (m Instance) Ours(cluster string) bool {
 	_, pooled := m.Tags[awsv1.TagNodePool]
 	_, classed := m.Tags[awsv1.TagNodeClass]
 	return (m.ClaimUID() != "" || pooled && classed) && m.Tags[awsv1.TagClusterName] == cluster
 }
 
-// Foreign reports whether an instance says of itself that it belongs to another cluster.
+// Foreign reports whether an instance's tags say that it belongs to another cluster.
 func (m Instance) Foreign(cluster string) bool {
 	named, told := m.Tags[awsv1.TagClusterName]
 	return told && named != cluster
 }
 
-// Instance is the machine in the words of the contract, with the labels that EC2 itself
-// tells of it.
+// Instance converts the instance for package cloud, with the labels that EC2 itself reports.
 func (m Instance) Instance() cloud.Instance {
 	return cloud.Instance{
 		ProviderID: m.ProviderID(), ClaimUID: m.ClaimUID(), ClaimName: m.Tags[awsv1.TagNodeClaim], Pool: m.Tags[awsv1.TagNodePool],

@@ -20,7 +20,7 @@ import (
 	"tenon/cloud/aws/instance"
 )
 
-// Capacity types are told by what an instance has, and reservations only where they count.
+// An instance's fields determine its capacity type; reservations count only if the gate is on.
 func TestCapacityTypes(t *testing.T) {
 	t.Parallel()
 	only := &types.CapacityReservationSpecificationResponse{CapacityReservationPreference: types.CapacityReservationPreferenceCapacityReservationsOnly}
@@ -47,7 +47,7 @@ func TestCapacityTypes(t *testing.T) {
 	}
 }
 
-// Names of instances are read as Kubernetes writes them.
+// Parse reads provider IDs as Kubernetes writes them.
 func TestProviderID(t *testing.T) {
 	t.Parallel()
 	zone, id, ok := instance.Parse(instance.ProviderID("us-west-2a", "i-1"))
@@ -61,7 +61,7 @@ func TestProviderID(t *testing.T) {
 	}
 }
 
-// fakeEC2 are instances as EC2 has them; the names of some are refused.
+// fakeEC2 holds instances as EC2 describes them; it refuses some by name.
 type fakeEC2 struct {
 	api.EC2Instances
 	mu        sync.Mutex
@@ -119,8 +119,8 @@ func clientOf(p *fakeEC2) *instance.Client {
 	return instance.NewClient(p, instance.Options{Cluster: "lab", Idle: 20 * time.Millisecond, Longest: time.Second})
 }
 
-// One that is gone, or another cluster's, does not hide the others. Tags do not decide whether an
-// instance exists: one that lost any of them is found, and another cluster's is an error and not gone.
+// A terminated or foreign instance does not hide the others. Tags do not decide whether an instance exists:
+// Look finds one that lost any of them. Another cluster's instance gives ErrForeign and not ErrGone.
 func TestLook(t *testing.T) {
 	t.Parallel()
 	p := &fakeEC2{instances: []types.Instance{
@@ -140,14 +140,14 @@ func TestLook(t *testing.T) {
 	group.Wait()
 }
 
-// without is an instance that lost a tag.
+// without returns an instance that lost a tag.
 func without(i types.Instance, key string) types.Instance {
 	i.Tags = slices.DeleteFunc(slices.Clone(i.Tags), func(t types.Tag) bool { return *t.Key == key })
 	return i
 }
 
-// Which instances are listed: an instance is known by the token of its purchase, and by pool and class
-// together, so that one lost tag hides none.
+// List recognizes an instance by the UID of its claim, or by pool and class together, so that one lost tag
+// does not hide it.
 func TestOurs(t *testing.T) {
 	t.Parallel()
 	whole := ec2Instance("i-1", "lab")
@@ -168,7 +168,7 @@ func TestOurs(t *testing.T) {
 	}
 }
 
-// What EC2 refuses as a whole is ended in parts: each gets its own answer.
+// If EC2 refuses a call as a whole, the client splits it: each instance gets its own answer.
 func TestEnd(t *testing.T) {
 	t.Parallel()
 	p := &fakeEC2{missing: []string{"i-3"}, refused: []string{"i-5"}}

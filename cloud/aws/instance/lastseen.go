@@ -8,18 +8,18 @@ import (
 	"tenon/cloud"
 )
 
-// LastSeen is what every instance was like when it was seen last. It is asked where EC2's answers cannot
-// be trusted: while traffic is led away from a zone, EC2 may not see the instances there, and
-// none of them may be taken for gone. It may be used by many goroutines.
+// LastSeen remembers the last known state of every instance. The provider uses it when EC2's answers are
+// unreliable: while traffic is shifted away from a zone, EC2 may not see the instances there, and the
+// provider must not take them for gone. It may be used by many goroutines.
 type LastSeen struct {
 	mu   sync.Mutex
 	seen map[string]Instance // by provider ID
 }
 
-// NewLastSeen knows no instance yet.
+// NewLastSeen makes a LastSeen that knows no instance yet.
 func NewLastSeen() *LastSeen { return &LastSeen{seen: map[string]Instance{}} }
 
-// Note writes down an instance that was seen, unless it is about to go: its end is believed.
+// Note records an instance, unless it is about to go: EC2's word on its end is reliable.
 func (r *LastSeen) Note(m Instance) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -30,14 +30,14 @@ func (r *LastSeen) Note(m Instance) {
 	r.seen[m.ProviderID()] = m
 }
 
-// Remove takes an instance off that was ended.
+// Remove forgets an instance that was terminated.
 func (r *LastSeen) Remove(providerID string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.seen, providerID)
 }
 
-// Last is an instance as it was seen last.
+// Last returns an instance as it was seen last.
 func (r *LastSeen) Last(providerID string) (Instance, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -45,8 +45,8 @@ func (r *LastSeen) Last(providerID string) (Instance, bool) {
 	return m, found
 }
 
-// Call removes the instances that are not among those found, but for those in zones that
-// are not to be trusted: they are told, in the order of their provider IDs.
+// Call forgets the instances that are not among found. It keeps those in zones that are distrusted and
+// returns them, sorted by provider ID.
 func (r *LastSeen) Call(found []Instance, distrusted func(zoneID string) bool) (missing []Instance) {
 	here := make(map[string]bool, len(found))
 	for _, m := range found {

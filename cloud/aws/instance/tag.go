@@ -17,18 +17,18 @@ import (
 )
 
 const (
-	// mostTagged is how many instances a call may tag.
+	// mostTagged is how many instances a call can tag.
 	mostTagged = 1000
-	// sideways is how many calls are made at the same time. Names are each instance's own, so a
-	// crowd of nodes takes a call for each of them; the limiter of calls sees to the rate.
+	// sideways is how many calls the client makes at the same time. Each instance has its own name tag, so
+	// many new nodes need as many calls; the limiter paces them.
 	sideways = 10
 )
 
-// wish is an instance that is to have tags; written as text, as wishes are compared.
+// wish is a request to tag an instance. The tags are one text, so that wishes can be compared.
 type wish struct{ id, tags string }
 
-// Tag puts tags on an instance; ErrGone if EC2 does not know it. Instances that are to have
-// the same tags share a call.
+// Tag puts tags on an instance; it returns ErrGone if EC2 does not know the instance. Instances that get the
+// same tags share a call.
 func (y *Client) Tag(ctx context.Context, id string, tags map[string]string) error {
 	_, err := y.tag.Ask(ctx, wish{id, spell(tags)})
 	if errors.Is(err, ErrGone) {
@@ -40,7 +40,7 @@ func (y *Client) Tag(ctx context.Context, id string, tags map[string]string) err
 	return nil
 }
 
-// spell writes tags as one text; read reads it.
+// spell encodes tags as one text; read decodes it.
 func spell(tags map[string]string) string {
 	var text []byte
 	for _, key := range order.Keys(tags) {
@@ -61,7 +61,7 @@ func read(text string) (tags []types.Tag) {
 	return tags
 }
 
-// cut takes the first word off a text that spell has written.
+// cut splits off the first word of a text that spell has written.
 func cut(text string) (word, rest string) {
 	quoted, err := strconv.QuotedPrefix(text)
 	if err == nil {
@@ -92,7 +92,7 @@ func (y *Client) tagAll(ctx context.Context, wishes []wish) map[wish]Answer[stru
 	return answers.answers
 }
 
-// tagged is what came of wishes.
+// tagged collects the answers to wishes.
 type tagged struct {
 	mu      sync.Mutex
 	answers map[wish]Answer[struct{}]
@@ -106,8 +106,8 @@ func (t *tagged) failed(wishes []wish, err error) {
 	}
 }
 
-// tagSome makes one call for wishes with the same tags, and halves what EC2 refuses because one of
-// the instances is gone.
+// tagSome makes one call for wishes with the same tags, and splits a call that EC2 refuses because one of the
+// instances is gone.
 func (y *Client) tagSome(ctx context.Context, wishes []wish, answers *tagged) {
 	ids := make([]string, len(wishes))
 	for i, w := range wishes {

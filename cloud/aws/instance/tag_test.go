@@ -16,12 +16,12 @@ import (
 	"tenon/cloud/aws/instance"
 )
 
-// tagger is EC2 as far as tags go; one instance is missing.
+// tagger fakes EC2's tagging; one instance is missing.
 type tagger struct {
 	api.EC2Instances
 	mu    sync.Mutex
 	calls int
-	tags  map[string]string // what each instance got
+	tags  map[string]string // the tags that each instance got
 }
 
 func (g *tagger) CreateTags(_ context.Context, in *ec2.CreateTagsInput, _ ...api.EC2Options) (*ec2.CreateTagsOutput, error) {
@@ -39,8 +39,8 @@ func (g *tagger) CreateTags(_ context.Context, in *ec2.CreateTagsInput, _ ...api
 	return &ec2.CreateTagsOutput{}, nil
 }
 
-// Instances that are to have the same tags share a call; one that is gone does not keep the others
-// from theirs; and odd characters survive.
+// Instances that get the same tags share a call, a missing instance does not stop the tagging of the others,
+// and odd characters survive.
 func TestTag(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {

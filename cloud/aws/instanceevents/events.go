@@ -1,7 +1,7 @@
-// Package instanceevents reads what AWS announces about instances: the messages of the
-// interruption queue, and the status checks of EC2.
+// Package instanceevents reads AWS's announcements about instances: the messages of the interruption queue,
+// and EC2's status checks.
 //
-// It says what is announced, and of which instances. Its callers decide what to do, and whether the
+// It says what AWS announces, and for which instances. Its callers decide what to do, and whether the
 // instances are theirs.
 package instanceevents
 
@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Kind is what a message announces, as metrics name it.
+// Kind is the kind of a message, as metrics name it.
 type Kind string
 
 // The kinds. (As in Karpenter.)
@@ -25,24 +25,24 @@ const (
 	InstanceTerminated     Kind = "instance_terminated"
 	ScheduledChange        Kind = "scheduled_change"
 	ReservationInterrupted Kind = "capacity_reservation_interrupted"
-	// Nothing is announced that concerns us.
+	// Nothing marks a message that does not concern Tenon.
 	Nothing Kind = "no_op"
 )
 
-// Kinds are all of them.
+// Kinds returns all kinds.
 func Kinds() []Kind {
 	return []Kind{SpotInterrupted, RebalanceRecommended, InstanceStopped, InstanceTerminated, ScheduledChange, ReservationInterrupted, Nothing}
 }
 
-// Notice is what a message says.
+// Notice is the content of a message.
 type Notice struct {
 	Kind Kind
-	// Time is when it was announced; zero if that is not known.
+	// Time is when AWS announced it; zero if the message does not say.
 	Time      time.Time
 	Instances []string
 }
 
-// envelope is what EventBridge puts around every event.
+// envelope is the wrapper that EventBridge puts around every event.
 type envelope struct {
 	Version    string          `json:"version"`
 	Source     string          `json:"source"`
@@ -51,7 +51,7 @@ type envelope struct {
 	Detail     json.RawMessage `json:"detail"`
 }
 
-// event is how the kinds of events are told apart.
+// event identifies a kind of event.
 type event struct{ version, source, detailType string }
 
 var readers = map[event]func(json.RawMessage) (Notice, error){
@@ -62,10 +62,10 @@ var readers = map[event]func(json.RawMessage) (Notice, error){
 	{"0", "aws.health", "AWS Health Event"}:                                    healthNotice,
 }
 
-// Event is a kind of event, as the pattern of a rule names it.
+// Event is a kind of event, in the terms of a rule's pattern.
 type Event struct{ Source, DetailType string }
 
-// Events are the kinds that are read, in the order of their names. Others need not be sent.
+// Events returns the kinds of events that Parse understands, sorted by name. Rules need not send any others.
 func Events() []Event {
 	var list []Event
 	for e := range readers {
@@ -75,8 +75,8 @@ func Events() []Event {
 	return list
 }
 
-// Parse reads the body of a message. An unknown kind is Nothing; what claims to
-// be an event that it knows and is not written like one is an error.
+// Parse reads the body of a message. An unknown kind gives Nothing; a message of a known kind with a
+// malformed body is an error.
 func Parse(body string) (Notice, error) {
 	if strings.TrimSpace(body) == "" {
 		return Notice{}, errors.New("the message is empty")
@@ -110,7 +110,7 @@ func readInstance(detail json.RawMessage) (instanceDetail, error) {
 	return d, checkID(d.InstanceID)
 }
 
-// checkID refuses what cannot be an instance: another sender wrote the message.
+// checkID refuses texts that cannot be the ID of an instance: such a message comes from another sender.
 func checkID(id string) error {
 	if !strings.HasPrefix(id, "i-") {
 		return fmt.Errorf("%q is no instance", id)
@@ -125,7 +125,7 @@ func instanceNotice(kind Kind) func(json.RawMessage) (Notice, error) {
 	}
 }
 
-// stateNotice is about instances that end. Those that begin are left out.
+// stateNotice reports instances that end. It ignores instances that start.
 func stateNotice(detail json.RawMessage) (Notice, error) {
 	d, err := readInstance(detail)
 	if err != nil {

@@ -14,7 +14,7 @@ func message(source, kind, detail string) string {
 	return fmt.Sprintf(`{"version":"0","id":"1","detail-type":%q,"source":%q,"account":"1","time":"2026-08-21T12:00:00Z","region":"us-west-2","resources":[],"detail":%s}`, kind, source, detail)
 }
 
-// Every event that concerns us is understood, and nothing else.
+// Parse understands every event that concerns Tenon, and no others.
 func TestParse(t *testing.T) {
 	t.Parallel()
 	state := func(s string) string {
@@ -60,7 +60,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// What is not written like an event is an error, not a guess.
+// A malformed event is an error, not a guess.
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
@@ -77,7 +77,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// FuzzParse: what is read names instances and a kind that exists.
+// FuzzParse checks that every parsed notice names instances and a known kind.
 func FuzzParse(f *testing.F) {
 	f.Add(message("aws.ec2", "EC2 Spot Instance Interruption Warning", `{"instance-id":"i-1"}`))
 	f.Add(message("aws.ec2", "EC2 Instance State-change Notification", `{"instance-id":"i-1","state":"stopped"}`))

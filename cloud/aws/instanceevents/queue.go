@@ -13,20 +13,20 @@ import (
 	"tenon/cloud/aws/api"
 )
 
-// How messages are received. (As in Karpenter.)
+// How the queue receives messages. (As in Karpenter.)
 const (
 	most       = 10
-	visibility = 20 // seconds in which no other receiver is given a message that is not deleted
+	visibility = 20 // seconds during which SQS hides a received message from other receivers
 	longPoll   = 20 // seconds
 )
 
-// Message is one of the queue, not read yet.
+// Message is a message of the queue, not parsed yet.
 type Message struct {
 	Body    string
 	receipt string
 }
 
-// Queue is where AWS puts notices.
+// Queue is the SQS queue to which AWS sends notices.
 type Queue struct {
 	sqs  api.SQS
 	name string
@@ -36,8 +36,8 @@ type Queue struct {
 	url string
 }
 
-// NewQueue finds the queue by its name when it is first used. It waits so long for
-// messages; zero is the usual time.
+// NewQueue makes a queue that looks up its URL by name at first use. Receive waits for wait; zero means the
+// default.
 func NewQueue(client api.SQS, name string, wait time.Duration) *Queue {
 	if wait == 0 {
 		wait = longPoll * time.Second
@@ -45,7 +45,7 @@ func NewQueue(client api.SQS, name string, wait time.Duration) *Queue {
 	return &Queue{sqs: client, name: name, wait: wait}
 }
 
-// Receive waits until there are messages, and gives none if there are none for a while.
+// Receive waits until there are messages. If none come for a while, it returns an empty list.
 func (q *Queue) Receive(ctx context.Context) ([]Message, error) {
 	url, err := q.address(ctx)
 	if err != nil {
@@ -58,7 +58,7 @@ func (q *Queue) Receive(ctx context.Context) ([]Message, error) {
 	})
 	if err != nil {
 		q.mu.Lock()
-		q.url = "" // it may have been made anew
+		q.url = "" // the queue may have been recreated
 		q.mu.Unlock()
 		return nil, fmt.Errorf("receive messages of queue %s: %w", q.name, err)
 	}
@@ -69,7 +69,7 @@ func (q *Queue) Receive(ctx context.Context) ([]Message, error) {
 	return messages, nil
 }
 
-// Delete takes a message that has been handled out of the queue.
+// Delete removes a handled message from the queue.
 func (q *Queue) Delete(ctx context.Context, m Message) error {
 	url, err := q.address(ctx)
 	if err != nil {

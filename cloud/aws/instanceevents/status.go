@@ -15,20 +15,20 @@ import (
 	"tenon/cloud/aws/api"
 )
 
-// Category is what is wrong with an instance, as metrics name it.
+// Category is the kind of problem that an instance has, as metrics name it.
 type Category string
 
-// The categories, and what EC2's checks and plans make of them. (As in Karpenter.)
+// The categories, and how EC2's checks and scheduled events map to them. (As in Karpenter.)
 const (
 	InstanceStatus Category = "InstanceStatus"
 	SystemStatus   Category = "SystemStatus"
 	EventStatus    Category = "EventStatus"
 )
 
-// Forceful reports whether the instance's pods cannot be asked to leave any more.
+// Forceful reports whether it is too late to evict the instance's pods politely.
 func (c Category) Forceful() bool { return c != EventStatus }
 
-// Reason is how metrics name a removal for it.
+// Reason is the metrics' name for a removal in this category.
 func (c Category) Reason() string {
 	switch c {
 	case InstanceStatus:
@@ -39,22 +39,22 @@ func (c Category) Reason() string {
 	return "event_status"
 }
 
-// Illness is one thing that is wrong with one instance.
+// Illness is one problem of one instance.
 type Illness struct {
 	Instance string
 	Category Category
 }
 
-// ErrForbidden: we may not read the status of instances.
+// ErrForbidden means that Tenon may not read the status of instances.
 var ErrForbidden = errors.New("reading the status of instances is not permitted")
 
-// tolerated is how long a check may fail before it counts.
+// tolerated is how long a check may fail before Poll reports it.
 const tolerated = 120 * time.Second
 
-// events are the plans of EC2 that end or stop an instance.
+// events lists EC2's scheduled events that end or stop an instance.
 var events = []string{"instance-reboot", "system-reboot", "system-maintenance", "instance-retirement", "instance-stop"}
 
-// Poll asks EC2 which instances are ill: of the whole account, also those of others.
+// Poll asks EC2 for all unhealthy instances of the account, including those of other clusters.
 func Poll(ctx context.Context, client api.EC2Instances, now time.Time) ([]Illness, error) {
 	var found []Illness
 	for _, filter := range []types.Filter{

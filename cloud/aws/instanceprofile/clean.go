@@ -15,14 +15,14 @@ import (
 	awsv1 "tenon/api/aws/v1"
 )
 
-// digest makes names that are short and differ. It is FNV-1a, of 64 bits.
+// digest makes short, distinct names. It is 64-bit FNV-1a.
 func digest(text string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(text)) // never fails
 	return h.Sum64()
 }
 
-// RemoveAll deletes the profiles of a class that goes away.
+// RemoveAll deletes the profiles of a class that is being deleted.
 func (k *Profiles) RemoveAll(ctx context.Context, class *awsv1.EC2NodeClass) error {
 	names, err := k.list(ctx, k.path(string(class.UID)))
 	if err != nil {
@@ -40,9 +40,9 @@ func (k *Profiles) RemoveAll(ctx context.Context, class *awsv1.EC2NodeClass) err
 
 var validName = regexp.MustCompile(`^[\w+=,.@-]{1,128}$`)
 
-// isOld reports whether the status names a profile that a release before paths made for
-// the class. Such names begin with the cluster's and a number follows; what the number was
-// made from is not known here, so the name in the status is what tells them.
+// isOld reports whether the status names a profile that a release without paths made for the class. Such a
+// name is the cluster's name with a number; this release cannot reproduce the number, so it goes by the name
+// in the status.
 func (k *Profiles) isOld(class *awsv1.EC2NodeClass, name string) bool {
 	rest, ours := strings.CutPrefix(name, k.cluster+"_")
 	return class.Spec.Role != "" && ours && validName.MatchString(name) && number.MatchString(rest)
@@ -50,8 +50,8 @@ func (k *Profiles) isOld(class *awsv1.EC2NodeClass, name string) bool {
 
 var number = regexp.MustCompile(`^[0-9]+$`)
 
-// Clean deletes the profiles of the cluster that are not needed: inUse are the names in the
-// status of classes and on claims, and what was in use a moment ago counts as well.
+// Clean deletes the cluster's unused profiles. inUse holds the names in the status of classes and on claims;
+// Clean also keeps profiles that were in use a moment ago.
 func (k *Profiles) Clean(ctx context.Context, inUse map[string]bool) (removed []string, err error) {
 	names, err := k.list(ctx, k.path(""))
 	if err != nil {
@@ -71,7 +71,7 @@ func (k *Profiles) Clean(ctx context.Context, inUse map[string]bool) (removed []
 	return removed, errors.Join(failed...)
 }
 
-// list is the names of the profiles under a path, sorted.
+// list returns the names of the profiles under a path, sorted.
 func (k *Profiles) list(ctx context.Context, path string) ([]string, error) {
 	var names []string
 	pages := iam.NewListInstanceProfilesPaginator(k.iam, &iam.ListInstanceProfilesInput{PathPrefix: aws.String(path)})

@@ -17,10 +17,10 @@ import (
 	"tenon/core/order"
 )
 
-// How long things are remembered. (As in Karpenter.)
+// How long the package remembers things. (As in Karpenter.)
 const (
 	profileHolds   = 15 * time.Minute
-	roleLessHolds  = time.Minute // a role that does not exist
+	roleLessHolds  = time.Minute // a missing role
 	recreationHold = time.Minute // the profile just made, whose name may not be in the status yet
 	protects       = time.Hour   // names that were in use a moment ago
 )
@@ -37,10 +37,10 @@ type Profiles struct {
 	protected *api.Cache[string, struct{}] // by name of the profile
 }
 
-// owner is whom a profile is made for.
+// owner identifies the class and role that a profile is made for.
 type owner struct{ uid, role string }
 
-// New makes a keeper for the profiles of a cluster in a region.
+// New makes a Profiles for a cluster in a region.
 func New(client api.IAM, c clock.PassiveClock, region, cluster string) *Profiles {
 	return &Profiles{
 		iam: client, region: region, cluster: cluster,
@@ -51,9 +51,8 @@ func New(client api.IAM, c clock.PassiveClock, region, cluster string) *Profiles
 	}
 }
 
-// Ensure is the name of the profile that the class's instances get. It makes a new one
-// when the one in the status has another role than the class: running instances keep
-// theirs.
+// Ensure returns the name of the profile for the class's instances. It makes a new profile if the one in the
+// status has another role than the class; running instances keep their profile.
 func (k *Profiles) Ensure(ctx context.Context, class *awsv1.EC2NodeClass) (string, error) {
 	current := class.Status.InstanceProfile
 	if class.Spec.InstanceProfile != nil {
@@ -90,14 +89,14 @@ func (k *Profiles) ensure(ctx context.Context, class *awsv1.EC2NodeClass, role, 
 	}
 	name := k.nameFor(class, role)
 	if err := k.create(ctx, class, name, role); err != nil {
-		// An incomplete profile is of no use. If it cannot be removed now, garbage collection removes it.
+		// An incomplete profile is useless. If it cannot be removed now, garbage collection removes it later.
 		return "", errors.Join(err, k.Remove(ctx, name))
 	}
 	k.roles.Put(name, role)
 	return name, nil
 }
 
-// roleOf is the role in a profile, empty when there is none.
+// roleOf returns the role in a profile, empty if it has none.
 func (k *Profiles) roleOf(ctx context.Context, name string) (string, error) {
 	if name == "" {
 		return "", nil
@@ -111,7 +110,7 @@ func (k *Profiles) roleOf(ctx context.Context, name string) (string, error) {
 	})
 }
 
-// look is a profile, nil when it is not there.
+// look returns a profile, nil if it does not exist.
 func (k *Profiles) look(ctx context.Context, name string) (*types.InstanceProfile, error) {
 	answer, err := k.iam.GetInstanceProfile(ctx, &iam.GetInstanceProfileInput{InstanceProfileName: aws.String(name)})
 	switch {
@@ -140,7 +139,7 @@ func (k *Profiles) create(ctx context.Context, class *awsv1.EC2NodeClass, name, 
 	return k.fill(ctx, name, role, found.Roles)
 }
 
-// fill puts a role into a profile, in the place of others.
+// fill puts a role into a profile and removes all other roles.
 func (k *Profiles) fill(ctx context.Context, name, role string, present []types.Role) error {
 	for _, other := range present {
 		if aws.ToString(other.RoleName) == role {
@@ -175,7 +174,7 @@ func (k *Profiles) take(ctx context.Context, name string, role types.Role) error
 	return nil
 }
 
-// Remove deletes a profile with what is in it. One that is not there is removed.
+// Remove deletes a profile and its contents. A missing profile is not an error.
 func (k *Profiles) Remove(ctx context.Context, name string) error {
 	found, err := k.look(ctx, name)
 	if err != nil || found == nil {
@@ -199,14 +198,14 @@ func (k *Profiles) protect(name string) {
 	}
 }
 
-// nameFor is another one for each role, so that a profile is never changed while instances
-// have it, and always the same one for the same role: a process that is interrupted between the
-// profile and the class's status finds it again instead of making another.
+// nameFor returns a different name for each role, so that a profile never changes while instances use it. It
+// returns the same name for the same role each time: a process that is interrupted after it made the profile
+// but before it wrote the class's status finds the profile again instead of making another.
 func (k *Profiles) nameFor(class *awsv1.EC2NodeClass, role string) string {
 	return fmt.Sprintf("%s_%d", k.cluster, digest(k.region+"/"+class.Name+"/"+string(class.UID)+"/"+role))
 }
 
-// path is where the profiles of a class are, or those of all classes for an empty UID.
+// path returns the path of a class's profiles, or of all classes' profiles for an empty UID.
 func (k *Profiles) path(uid string) string {
 	path := "/karpenter/" + k.region + "/" + k.cluster + "/"
 	if uid != "" {
@@ -231,5 +230,5 @@ func (k *Profiles) tags(class *awsv1.EC2NodeClass) []types.Tag {
 	return tags
 }
 
-// roleName is what IAM calls a role: users may give it with its path.
+// roleName returns IAM's name for a role, which users may write with its path.
 func roleName(role string) string { return role[strings.LastIndex(role, "/")+1:] }

@@ -8,7 +8,7 @@ import (
 	awsv1 "tenon/api/aws/v1"
 )
 
-// Only names that an earlier release made for a role are taken for ours.
+// The package recognizes as its own only names that an earlier release made for the role.
 func TestOldNames(t *testing.T) {
 	t.Parallel()
 	k := &Profiles{region: "us-west-2", cluster: "lab"}
@@ -24,7 +24,7 @@ func TestOldNames(t *testing.T) {
 	}
 }
 
-// Names follow from class and role, and from nothing else.
+// Names depend on class and role, and on nothing else.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	k := &Profiles{region: "us-west-2", cluster: "lab"}

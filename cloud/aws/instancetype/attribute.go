@@ -11,8 +11,8 @@ import (
 	"tenon/core/requirement"
 )
 
-// requirements are all labels of a type. A label that the type does not have is written
-// down as such, so that pods can ask for its absence.
+// requirements returns all labels of a type. It lists a label that the type lacks as absent, so that pods can
+// ask for its absence.
 func (b *builder) requirements(t buyable) requirement.Set {
 	b.scratch = b.scratch[:0]
 	b.addIdentity(t.Type)
@@ -24,7 +24,7 @@ func (b *builder) requirements(t buyable) requirement.Set {
 	return requirement.NewSet(b.scratch...)
 }
 
-// add notes a label with one value; an absent one when there is no value.
+// add notes a label with one value; without a value, it notes that the label is absent.
 func (b *builder) add(key, value string) { b.scratch = append(b.scratch, b.label(key, value)) }
 
 func (b *builder) addCount(key string, q facts.Quantity) {
@@ -49,7 +49,7 @@ func (b *builder) label(key, value string) requirement.Requirement {
 	return r
 }
 
-// generation takes the name of a type apart: c, 7 in c7gn.large; u, 1 in u-6tb1.metal.
+// generation splits the name of a type: c, 7 in c7gn.large; u, 1 in u-6tb1.metal.
 var generation = regexp.MustCompile(`^([a-z]+)(?:-[0-9]+tb)?([0-9]+).*\.`)
 
 func (b *builder) addIdentity(t *facts.Type) {
@@ -78,7 +78,7 @@ func (b *builder) addMachine(t *facts.Type) {
 	b.addCount(awsv1.LabelInstanceLocalNVME, t.LocalNVMeGB)
 	b.add(awsv1.LabelInstanceEncryptionInTransitSupported, t.EncryptionInTransit)
 	if t.BareMetal {
-		// Bare metal has the label, with nothing in it.
+		// Bare metal has the label with an empty value.
 		b.scratch = append(b.scratch, requirement.New(awsv1.LabelInstanceHypervisor, requirement.In, ""))
 		return
 	}
@@ -97,7 +97,7 @@ func (b *builder) operatingSystem(t *facts.Type) string {
 }
 
 func (b *builder) addGPU(t *facts.Type) {
-	if t.GPU == "" { // a count alone does not tell what there is to count
+	if t.GPU == "" { // a count without a name says nothing
 		for _, key := range []string{awsv1.LabelInstanceGPUName, awsv1.LabelInstanceGPUManufacturer, awsv1.LabelInstanceGPUCount, awsv1.LabelInstanceGPUMemory} {
 			b.add(key, "")
 		}
@@ -115,7 +115,7 @@ func (b *builder) addAccelerator(t *facts.Type) {
 	b.addCount(awsv1.LabelInstanceAcceleratorCount, t.Accelerators)
 }
 
-// kebab is how label values are written: lower case, dashes for spaces.
+// kebab converts text to the form of label values: lower case, with dashes for spaces.
 func kebab(text string) string { return strings.ReplaceAll(strings.ToLower(text), " ", "-") }
 
 func (b *builder) addPurchase(t buyable) {
@@ -146,7 +146,7 @@ func (b *builder) addPurchase(t buyable) {
 	}
 }
 
-// partitions are the names of the group's partitions, if it has any.
+// partitions returns the names of the group's partitions, if it has any.
 func (g *PlacementGroup) partitions() []string {
 	if g == nil || g.Strategy != "partition" {
 		return nil

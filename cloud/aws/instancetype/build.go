@@ -8,8 +8,7 @@ import (
 	"tenon/core/requirement"
 )
 
-// Result is a catalogue, with what there is to say about types that are not in it or
-// cannot be bought.
+// Result is a catalogue with remarks on types that are missing from it or cannot be bought.
 type Result struct {
 	Catalog catalog.Catalog
 	// Remarks are in the order of the facts.
@@ -22,20 +21,20 @@ type Remark struct {
 	Why  Why
 }
 
-// Why is what is wrong with a type.
+// Why is the kind of a remark.
 type Why string
 
-// Types with the first four are left out of the catalogue.
+// The catalogue leaves out types with one of the first four.
 const (
-	// SizeUnknown: its processors or memory are not known.
+	// SizeUnknown means that the type's processors or memory are not known.
 	SizeUnknown Why = "SizeUnknown"
-	// ArchitectureUnknown: no Kubernetes node can run on it, such as a Mac.
+	// ArchitectureUnknown means that no Kubernetes node can run on the type, as on a Mac.
 	ArchitectureUnknown Why = "ArchitectureUnknown"
-	// PodLimitUnknown: it is not known how many pods can have an address.
+	// PodLimitUnknown means that it is not known how many pods can have an address.
 	PodLimitUnknown Why = "PodLimitUnknown"
-	// NotOffered: EC2 was asked and does not offer it in the region.
+	// NotOffered means that EC2 does not offer the type in the region, according to its own answer.
 	NotOffered Why = "NotOffered"
-	// PriceUnknown types are in the catalogue without any offer that can be had, unless an overlay says a price.
+	// PriceUnknown types are in the catalogue without an available offer, unless an overlay sets a price.
 	PriceUnknown Why = "PriceUnknown"
 	// Incompatible types are in the catalogue, but the class rules their offers out.
 	Incompatible Why = "Incompatible"
@@ -44,7 +43,7 @@ const (
 // Skips reports whether such types are left out of the catalogue.
 func (w Why) Skips() bool { return w != PriceUnknown && w != Incompatible }
 
-// Count is how many types have the remark.
+// Count returns how many types have the remark.
 func (r Result) Count(why Why) int {
 	n := 0
 	for _, remark := range r.Remarks {
@@ -55,8 +54,8 @@ func (r Result) Count(why Why) int {
 	return n
 }
 
-// Build makes the catalogue. Types are in the order of the facts, and share what they
-// have in common; the result must not be changed.
+// Build makes the catalogue. Types are in the order of the facts and share data; the result must not be
+// changed.
 func Build(p Params) Result {
 	types := p.Types
 	if types == nil {
@@ -83,10 +82,10 @@ type builder struct {
 	*Params
 	traits traits
 	prices Prices
-	// zones are those of the class and then the others of the region, with the
-	// requirements that offers in them have in common.
+	// zones lists the zones of the class and then the others of the region, with the requirements that all
+	// offers in a zone share.
 	zones []zone
-	// labels are requirements of a single value, made once each.
+	// labels caches requirements with a single value.
 	labels map[[2]string]requirement.Requirement
 	// scratch is reused for the requirements of one type after the other.
 	scratch []requirement.Requirement
@@ -117,7 +116,7 @@ func newBuilder(p *Params) *builder {
 	return b
 }
 
-// unusable says why nothing can be built from the facts, or nothing if it can.
+// unusable says why nothing can be built from the facts; empty if something can.
 func (b *builder) unusable(t *facts.Type) Why {
 	switch {
 	case !t.VCPUs.Known() || !t.MemoryMiB.Known():
@@ -159,7 +158,7 @@ func (b *builder) build(t *facts.Type) (catalog.Type, Why) {
 	return out, ""
 }
 
-// buyable is a type with the ways in which it can be bought.
+// buyable is a type with the ways to buy it.
 type buyable struct {
 	*facts.Type
 	zones         []zone // of the class, that offer the type
@@ -168,7 +167,7 @@ type buyable struct {
 	compatible    bool
 }
 
-// zonesOf are the zones of the class that offer a type.
+// zonesOf returns the zones of the class that offer a type.
 func (b *builder) zonesOf(found Discovered) []zone {
 	var zones []zone
 	for _, z := range b.zones {
@@ -179,8 +178,8 @@ func (b *builder) zonesOf(found Discovered) []zone {
 	return zones
 }
 
-// capacityTypesOf are on-demand and spot, as far as the type is sold so; what else EC2
-// names is bought in other ways.
+// capacityTypesOf returns which of on-demand and spot EC2 sells the type as; EC2's other usage classes are
+// bought in other ways.
 func (b *builder) capacityTypesOf(found Discovered) []string {
 	both := []string{catalog.OnDemand, catalog.Spot}
 	if found.CapacityTypes == nil {

@@ -28,7 +28,7 @@ const (
 	gibi = int64(1) << 30
 )
 
-// find is the type of the name in a catalogue of it alone.
+// find builds a catalogue of the named type alone and returns the type.
 func find(t *testing.T, p instancetype.Params, name string) catalog.Type {
 	t.Helper()
 	p.Types = slices.DeleteFunc(slices.Clone(facts.Types()), func(f facts.Type) bool { return f.Name != name })
@@ -41,7 +41,7 @@ func find(t *testing.T, p instancetype.Params, name string) catalog.Type {
 
 func allocatable(t catalog.Type) model.Resources { return t.Allocatable(&catalog.Offering{}) }
 
-// A few machines of every kind, for people to read in a diff.
+// The golden file has a few machines of every kind, for people to read in a diff.
 func TestGoldenTypes(t *testing.T) {
 	t.Parallel()
 	names := []string{
@@ -92,7 +92,7 @@ func show(w *strings.Builder, t catalog.Type) {
 	}
 }
 
-// What is in the built-in catalogue, and what is not, and why.
+// The built-in catalogue has the expected types, and the expected remarks on the others.
 func TestBuiltInCatalogueIsComplete(t *testing.T) {
 	t.Parallel()
 	got := instancetype.Build(instancetype.Defaults("us-west-2"))
@@ -142,8 +142,8 @@ func TestRemarksCount(t *testing.T) {
 	}
 }
 
-// Every label that pods may select without a pool's help is defined for every type, as a
-// value or as absent, apart from those of placement groups, which a class may not have.
+// Every type defines, as a value or as absent, every label that pods may select without a pool's help. The
+// labels of placement groups are exempt, because a class need not have a group.
 func TestEveryTypeDefinesEveryWellKnownLabel(t *testing.T) {
 	t.Parallel()
 	undefined := []string{requirement.KeyNodePool, awsv1.LabelPlacementGroupID, awsv1.LabelPlacementGroupPartition}
@@ -159,7 +159,7 @@ func TestEveryTypeDefinesEveryWellKnownLabel(t *testing.T) {
 	}
 }
 
-// Two ways to the same catalogue; and building leaves its parameters as they were.
+// Two ways lead to the same catalogue, and Build does not change its parameters.
 func TestBuildIsPure(t *testing.T) {
 	t.Parallel()
 	compare := cmp.Options{
@@ -177,8 +177,8 @@ func TestBuildIsPure(t *testing.T) {
 	}
 }
 
-// A region's catalogue is kept for every class, so it must stay small. Not parallel: it
-// weighs the whole heap. BenchmarkBuild shows what building takes on the way.
+// Tenon keeps a region's catalogue for every class, so it must stay small. This test does not run in
+// parallel: it measures the whole heap. BenchmarkBuild shows how much memory building takes.
 func TestCatalogueTakesLittleMemory(t *testing.T) {
 	p := instancetype.Defaults("us-west-2")
 	instancetype.Build(p) // decodes the facts

@@ -9,18 +9,18 @@ import (
 	"tenon/core/model"
 )
 
-// size is the capacity of a type, with figures on the way that overheads refer to.
+// size is the capacity of a type, with intermediate figures that overheads need.
 type size struct {
 	capacity model.Resources
-	// estimatedMemory is what the memory would be if no such node had been seen.
+	// estimatedMemory is the memory that a type has if no node of it has been seen.
 	estimatedMemory int64
-	// interfacePods is how many pods could have an address if no interface was reserved.
+	// interfacePods is how many pods could have an address if no interface were reserved.
 	interfacePods int64
 }
 
-// leastOfTen is how many tenths of its estimate a type has at least, even if its nodes say less. The least that
-// was seen counts for months and for all pools, so one node that lies about itself, or boots wrongly,
-// must not make its type useless.
+// leastOfTen is how many tenths of its estimate a type has at least, even if its nodes report less. The least
+// figure counts for months and for all pools, so one node that reports a wrong figure or boots wrongly must
+// not make its type useless.
 const leastOfTen = 8
 
 func (b *builder) sizeOf(t *facts.Type) size {
@@ -40,16 +40,16 @@ func (b *builder) sizeOf(t *facts.Type) size {
 	return s
 }
 
-// EstimatedMemory is the memory, in bytes, that a node of the type is taken to see
-// before one has been seen. Firmware on arm64 keeps 64 MiB, and hypervisor and kernel
-// a part of the rest, rounded up to a whole MiB.
+// EstimatedMemory is how many bytes of memory a node of the type is likely to see, before one has been seen.
+// Firmware on arm64 keeps 64 MiB, and the hypervisor and the kernel keep a part of the rest, rounded up to a
+// whole MiB.
 func EstimatedMemory(t *facts.Type, overhead float64) int64 {
 	published := int64(t.MemoryMiB)
 	if t.Architecture == "arm64" {
 		published -= 64
 	}
-	// The setting is a fraction, and the product is rounded as floats are, so that the
-	// estimate is the one that nodes were compared with so far.
+	// The setting is a fraction. The product is rounded like a float, so that the estimate is the one that
+	// nodes have been compared with so far.
 	kept := int64(math.Ceil(float64(published*mebi) * overhead / float64(mebi)))
 	return (published - kept) * mebi
 }
@@ -57,7 +57,7 @@ func EstimatedMemory(t *facts.Type, overhead float64) int64 {
 // pods is how many pods the kubelet will take.
 func (b *builder) pods(t *facts.Type) int64 {
 	kubelet := &b.Class.Kubelet
-	pods := int64(110) // what kubelets take by default
+	pods := int64(110) // the kubelet's default
 	switch {
 	case kubelet.MaxPods != nil:
 		pods = *kubelet.MaxPods
@@ -70,10 +70,9 @@ func (b *builder) pods(t *facts.Type) int64 {
 	return pods
 }
 
-// interfacePods is how many pods can have an address of their own: every interface of the default card
-// keeps one of its addresses for itself, and two pods on the host's network need none. No interface, no
-// pods. Prefix delegation and custom networking do not count here: users of them set maxPods or reserve
-// interfaces.
+// interfacePods is how many pods can have their own address: every interface of the default card keeps one
+// address for itself, and two pods on the host's network need none. Without an interface the result is zero.
+// It ignores prefix delegation and custom networking: their users set maxPods or reserve interfaces.
 func (b *builder) interfacePods(t *facts.Type, reserved int64) int64 {
 	interfaces, addresses := interfaceLimits(t)
 	left := interfaces - reserved - b.Class.efaOnly(onFirstCard)
@@ -83,9 +82,9 @@ func (b *builder) interfacePods(t *facts.Type, reserved int64) int64 {
 	return left*(addresses-1) + 2
 }
 
-// interfaceLimits are the interfaces of the default card and the addresses of each. Of a
-// few high-performance types only the number of pods is known; machines of that size
-// have 50 addresses to an interface.
+// interfaceLimits returns the number of interfaces of the default card and of addresses per interface. For a
+// few high-performance types only the number of pods is known; machines of that size have 50 addresses per
+// interface.
 func interfaceLimits(t *facts.Type) (interfaces, addresses int64) {
 	if t.CardInterfaces.Known() && t.Addresses.Known() {
 		return int64(t.CardInterfaces), int64(t.Addresses)
@@ -94,7 +93,7 @@ func interfaceLimits(t *facts.Type) (interfaces, addresses int64) {
 	return (int64(t.PodLimit) - 2) / (usual - 1), usual
 }
 
-// storage is the size of the place where pods' files are: the first rule that applies.
+// storage is the size of the file system that holds the pods' files, by the first rule that applies.
 func (b *builder) storage(t *facts.Type) int64 {
 	devices := b.Class.BlockDevices
 	if b.Class.RAID0 && t.LocalNVMeGB.Or(0) > 0 {
@@ -119,7 +118,7 @@ func (b *builder) storage(t *facts.Type) int64 {
 	return b.traits.bytes
 }
 
-// devices are the extended resources.
+// devices returns the extended resources.
 func (b *builder) devices(t *facts.Type) []model.Amount {
 	efa := t.EFAInterfaces.Or(0)
 	if b.Class.NetworkInterfaces != nil {
@@ -140,7 +139,7 @@ func (b *builder) devices(t *facts.Type) []model.Amount {
 	return amounts
 }
 
-// gpuResource is the name under which a manufacturer's device plugin counts its GPUs.
+// gpuResource is the resource under which a manufacturer's device plugin counts its GPUs.
 func gpuResource(manufacturer string) string {
 	switch manufacturer {
 	case "nvidia":

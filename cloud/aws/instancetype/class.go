@@ -10,9 +10,9 @@ import (
 	"tenon/cloud/aws/facts"
 )
 
-// ForClass is p for the nodes of a class: with what its spec says and, once subnets have been discovered,
-// in their zones alone. Only EC2 knows the placement group and the reservations of a class; a caller that
-// has asked EC2 adds them.
+// ForClass returns p for the nodes of a class: with what its spec says and, once subnets have been
+// discovered, only in their zones. Only EC2 knows the placement group and the reservations of a class; a
+// caller that has asked EC2 adds them.
 func (p Params) ForClass(class *awsv1.EC2NodeClass) (Params, error) {
 	decoded, err := ClassOf(&class.Spec)
 	if err != nil {
@@ -25,7 +25,7 @@ func (p Params) ForClass(class *awsv1.EC2NodeClass) (Params, error) {
 	return p, nil
 }
 
-// zonesOfSubnets tells the zones with subnets from the others of a region.
+// zonesOfSubnets separates the zones with subnets from the others of a region.
 func zonesOfSubnets(subnets []awsv1.Subnet, zones []facts.Zone, others []string) (with []facts.Zone, without []string) {
 	for _, s := range subnets {
 		if !slices.ContainsFunc(with, named(s.Zone)) {

@@ -241,7 +241,7 @@ func TestCompatibility(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := instancetype.Defaults("us-west-2")
-			p.Prices = spotIn("us-west-2a") // a price for everything
+			p.Prices = spotIn("us-west-2a") // gives everything a price
 			tc.with(&p)
 			offers := find(t, p, tc.typ).Offerings
 			if len(offers) == 0 {

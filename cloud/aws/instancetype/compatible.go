@@ -8,19 +8,20 @@ import (
 	"tenon/cloud/aws/facts"
 )
 
-// compatible reports whether instances of the type can be launched with the class. What
-// EC2 was not asked about is no obstacle.
+// compatible reports whether instances of the type can be launched with the class. An unanswered question to
+// EC2 does not rule a type out.
 func (c *Class) compatible(t *facts.Type, found Discovered) bool {
 	return c.bootsOn(t) && c.connectsOn(t, found) &&
 		c.tracksConnectionsOn(t) && c.nestsOn(found) && c.groupsWith(found)
 }
 
-// bootsOn: AL2023 needs newer processors than the first Gravitons.
+// bootsOn reports whether the family's images boot on the type: AL2023 needs newer processors than the first
+// Gravitons.
 func (c *Class) bootsOn(t *facts.Type) bool {
 	return c.Family != awsv1.FamilyAL2023 || !strings.HasPrefix(t.Name, "a1.")
 }
 
-// connectsOn: every configured interface needs a place on the machine's network cards.
+// connectsOn reports whether every configured interface has a place on the machine's network cards.
 func (c *Class) connectsOn(t *facts.Type, found Discovered) bool {
 	if c.NetworkInterfaces == nil {
 		return true
@@ -41,8 +42,8 @@ func cardLimit(t *facts.Type, found Discovered, card int64) (limit int64, known 
 	return int64(t.CardInterfaces), card == 0 && t.CardInterfaces.Known()
 }
 
-// tracksConnectionsOn: only Nitro machines let connection tracking be configured, and
-// bare metal, which has no hypervisor, does not.
+// tracksConnectionsOn reports whether the type supports settings for connection tracking: only Nitro machines
+// do, and not bare metal, which has no hypervisor.
 func (c *Class) tracksConnectionsOn(t *facts.Type) bool {
 	return !c.ConnectionTracking || t.Hypervisor == "nitro"
 }

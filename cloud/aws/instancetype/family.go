@@ -2,17 +2,17 @@ package instancetype
 
 import awsv1 "tenon/api/aws/v1"
 
-// traits are what families of machine images differ in.
+// traits are the differences between families of machine images.
 type traits struct {
 	// build is the Windows build; empty for Linux.
 	build string
-	// device is where pods' storage is, and bytes its size by default.
+	// device is the device with the pods' storage, and bytes its default size.
 	device string
 	bytes  int64
-	// podsPerCore is false where the node does not know the setting.
+	// podsPerCore is false if the node does not know the setting.
 	podsPerCore bool
-	// reservesByInterfaces: the node keeps memory for as many pods as its interfaces
-	// have addresses for, not for the number of pods that it will really take.
+	// reservesByInterfaces means that the node reserves memory for as many pods as its interfaces have
+	// addresses for, not for the number of pods that it accepts.
 	reservesByInterfaces bool
 }
 

@@ -1,6 +1,3 @@
-// Package instancetype holds the words of the AWS provider: the labels that package api gives
-// a meaning, in the form that decisions use, and the names of extended resources. What
-// value a label has for a type is decided in cloud/aws/instancetype.
 package instancetype
 
 import (
@@ -8,7 +5,7 @@ import (
 	"tenon/core/requirement"
 )
 
-// Extended resources that instances may have.
+// Extended resources that instances can have.
 const (
 	NvidiaGPU   = "nvidia.com/gpu"
 	AMDGPU      = "amd.com/gpu"
@@ -20,7 +17,7 @@ const (
 	PrivateIPv4 = "vpc.amazonaws.com/PrivateIPv4Address"
 )
 
-// Words are what the provider adds to the core's vocabulary.
+// Words returns the words that the provider adds to the core's vocabulary.
 func Words() requirement.Words {
 	labels := awsv1.Labels()
 	return requirement.Words{
@@ -32,5 +29,5 @@ func Words() requirement.Words {
 	}
 }
 
-// Vocabulary is the core's vocabulary with the provider's words.
+// Vocabulary returns the core's vocabulary with the provider's words.
 func Vocabulary() requirement.Vocabulary { return requirement.Core().With(Words()) }

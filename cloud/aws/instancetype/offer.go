@@ -10,22 +10,22 @@ import (
 	"tenon/core/requirement"
 )
 
-// What is paid already is so cheap that it is bought first, and still has an order: of two reservations
-// with room the one of the smaller machine is taken. With a price of zero all would be equal, and would
-// look as if their price were unknown.
+// A reserved machine is already paid for. Its price is so low that the planner takes it first, and still
+// orders offers: of two reservations with room, the planner takes the smaller machine. With a price of zero
+// all would be equal, and would look as if their price were unknown.
 const (
 	reservedDiscount = 100_000
-	reservedMost     = model.Money(500) // less than any machine costs otherwise
+	reservedMost     = model.Money(500) // less than any machine costs without a reservation
 )
 
-// reservedPrice is what a reserved machine counts as, of the price that it would have on demand.
+// reservedPrice returns the price of a reserved machine, from its on-demand price.
 func reservedPrice(onDemand model.Money) model.Money {
 	return min(max((onDemand+reservedDiscount-1)/reservedDiscount, 1), reservedMost)
 }
 
-// offerings are the ways to buy a type: on-demand and spot in every zone of the region, and its
-// reservations. An offer without a price is listed, because machines that were bought by it may run, but is
-// not available.
+// offerings returns the ways to buy a type: on-demand and spot in every zone of the region, and its
+// reservations. It lists an offer without a price, because machines bought by it may be running, but marks it
+// as unavailable.
 func (b *builder) offerings(t buyable) []catalog.Offering {
 	perZone := len(t.capacityTypes) * max(len(b.Class.PlacementGroup.partitions()), 1)
 	out := make([]catalog.Offering, 0, len(b.zones)*perZone+len(t.reservations))
@@ -68,7 +68,8 @@ func (b *builder) available(instanceType, zone, capacityType string) bool {
 	return b.Unavailable == nil || !b.Unavailable(instanceType, zone, capacityType)
 }
 
-// availableIn is about a partition of the group, by its place in the list.
+// availableIn reports whether the offer is available in a partition of the group, given by its place in the
+// list.
 func (b *builder) availableIn(instanceType, zone, capacityType string, place int) bool {
 	partitions := b.Class.PlacementGroup.partitions()
 	if b.UnavailableIn == nil || place >= len(partitions) {
@@ -77,14 +78,14 @@ func (b *builder) availableIn(instanceType, zone, capacityType string, place int
 	return !b.UnavailableIn(instanceType, zone, capacityType, partitions[place])
 }
 
-// sellsIn reports whether the zone offers the type and is one of the class.
+// sellsIn reports whether the zone belongs to the class and offers the type.
 func (t buyable) sellsIn(zoneName string) bool {
 	return slices.ContainsFunc(t.zones, func(z zone) bool { return z.Name == zoneName })
 }
 
-// reserved is the offer of a reservation, once for each partition of the group.
+// reserved returns the offers of a reservation, one for each partition of the group.
 func (b *builder) reserved(t buyable, r Reservation) []catalog.Offering {
-	price, _ := b.prices.OnDemand(t.Name) // unknown counts as the least: it is paid anyway
+	price, _ := b.prices.OnDemand(t.Name) // an unknown price counts as the lowest: the reservation is paid for anyway
 	own := []requirement.Requirement{
 		requirement.New(awsv1.LabelCapacityReservationID, requirement.In, r.ID),
 		requirement.New(awsv1.LabelCapacityReservationType, requirement.In, r.Kind),
@@ -115,8 +116,8 @@ func (b *builder) idOf(zoneName string) string {
 	return ""
 }
 
-// extras are what all unreserved offers in a zone have in common, one set for each
-// partition of the placement group.
+// extras returns the requirements that all unreserved offers in a zone share, one set for each partition of
+// the placement group.
 func (b *builder) extras(zoneID string) []requirement.Set {
 	return b.partitioned(append(b.unreserved(), b.zoneID(zoneID)...))
 }

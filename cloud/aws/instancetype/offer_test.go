@@ -16,7 +16,7 @@ import (
 	"tenon/core/requirement"
 )
 
-// offers writes what can be bought of m5.large, a line for each offer.
+// offers lists the offers of m5.large, one on each line.
 func offers(t *testing.T, p instancetype.Params) []string {
 	t.Helper()
 	var lines []string
@@ -157,7 +157,7 @@ func reservations() []instancetype.Reservation {
 	return []instancetype.Reservation{first, empty, ending, elsewhere, other}
 }
 
-// spotIn has a spot price in one zone alone.
+// spotIn has a spot price in only one zone.
 type spotIn string
 
 func (spotIn) OnDemand(string) (model.Money, bool) { return model.Unit, true }
@@ -165,7 +165,8 @@ func (s spotIn) Spot(_, zone string) (model.Money, bool) {
 	return model.Unit / 4, zone == string(s)
 }
 
-// A type's labels say what its offers can be; what an offer has not got is said as well.
+// A type's labels list every value that its offers can have; for an offer without such a label, the label is
+// absent.
 func TestReservationsInLabels(t *testing.T) {
 	t.Parallel()
 	p := twoZones()
@@ -215,7 +216,7 @@ func TestNotOfferedInTheRegion(t *testing.T) {
 	}
 }
 
-// Labels of names that are not a letter, a digit and a size.
+// The labels are right for names that are not a letter, a digit and a size.
 func TestNamesTakenApart(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ category, generation, family, size, flex string }{
@@ -298,7 +299,7 @@ func TestLabelsThatDependOnTheMachine(t *testing.T) {
 	}
 }
 
-// Empty means bare metal in one place and unknown in the other.
+// An unknown hypervisor makes the label absent, and not empty as on bare metal.
 func TestAnUnknownHypervisorIsAbsent(t *testing.T) {
 	t.Parallel()
 	machine := slices.Clone(facts.Types()[:1])

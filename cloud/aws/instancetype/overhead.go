@@ -4,8 +4,8 @@ import (
 	"tenon/core/model"
 )
 
-// overhead is what pods cannot have: kubelet's and the system's reserve, and what must
-// stay free so that the kubelet evicts no pod.
+// overhead is the part of the capacity that pods cannot use: the kubelet's and the system's reserves, and
+// what must stay free so that the kubelet does not evict pods.
 func (b *builder) overhead(s size) model.Resources {
 	kubelet := &b.Class.Kubelet
 	kube := replace(b.kubeReserved(s), kubelet.KubeReserved)
@@ -13,9 +13,8 @@ func (b *builder) overhead(s size) model.Resources {
 	return kube.Add(system).Add(evictionThreshold(s, kubelet.EvictionHard))
 }
 
-// kubeReserved is what the images reserve for the kubelet by default. The memory
-// depends on a number of pods: on most images the one that the interfaces allow, even
-// where maxPods or reserved interfaces make it smaller.
+// kubeReserved is what the images reserve for the kubelet by default. The memory depends on a number of pods:
+// on most images the number that the interfaces allow, even if maxPods or reserved interfaces allow fewer.
 func (b *builder) kubeReserved(s size) model.Resources {
 	pods := s.capacity.Pods
 	if b.traits.reservesByInterfaces {
@@ -41,7 +40,7 @@ func reservedCPU(milli int64) int64 {
 	return reserved
 }
 
-// replace puts the user's amounts, zeros included, in the place of the defaults.
+// replace overwrites defaults with the user's amounts, including zeros.
 func replace(base model.Resources, amounts []model.Amount) model.Resources {
 	for _, a := range amounts {
 		switch a.Name {
@@ -74,7 +73,7 @@ func evictionThreshold(s size, thresholds []Threshold) model.Resources {
 	return free
 }
 
-// percentOf is a part of an amount, in hundredths of a percent, rounded up.
+// percentOf returns a part of an amount, in hundredths of a percent, rounded up.
 func percentOf(amount, hundredths int64) int64 {
 	return (amount*hundredths + 9_999) / 10_000
 }

@@ -6,47 +6,47 @@ import (
 	"tenon/core/model"
 )
 
-// Params are all that a catalogue depends on.
+// Params is everything that a catalogue depends on.
 type Params struct {
 	Region string
-	// Zones are those in which the class has subnets.
+	// Zones lists the zones in which the class has subnets.
 	Zones []facts.Zone
-	// OtherZones are the names of further zones of the region. Types are offered there
-	// too, but the class cannot use them.
+	// OtherZones names the other zones of the region. EC2 offers types there too, but the class cannot use
+	// them.
 	OtherZones []string
-	// Types are the facts to build from; nil stands for the built-in table.
+	// Types lists the facts to build from; nil stands for the built-in table.
 	Types []facts.Type
-	// Discovered is what EC2 says of types in this region. Nil means that EC2 was not asked:
-	// then every type is taken to be offered everywhere, in both ways. Otherwise a type
-	// that is missing here is not offered.
+	// Discovered is EC2's description of the types in this region. Nil means that EC2 was not asked: then
+	// Build assumes that every zone offers every type, as on-demand and as spot. Otherwise the region does
+	// not offer a type that is missing here.
 	Discovered map[string]Discovered
 	// LearnedMemory is the memory, in bytes, that nodes of a type were seen to have.
 	LearnedMemory map[string]int64
-	// Prices tells what instances cost. Without it nothing has a price.
+	// Prices says what instances cost. If it is nil, nothing has a price.
 	Prices Prices
-	// Unavailable tells of offers that cannot be had at the moment; nil means that all can.
+	// Unavailable reports offers that cannot be bought at the moment; nil means that all can.
 	Unavailable func(instanceType, zone, capacityType string) bool
-	// UnavailableIn tells the same of single partitions of the placement group.
+	// UnavailableIn reports the same for single partitions of the placement group.
 	UnavailableIn func(instanceType, zone, capacityType, partition string) bool
 	Reservations  []Reservation
-	// MemoryOverhead is the part of a machine's memory that the hypervisor and the
-	// kernel are taken to keep, such as 0.075.
+	// MemoryOverhead is the assumed part of a machine's memory that the hypervisor and the kernel keep, such
+	// as 0.075.
 	MemoryOverhead float64
 	// ReservedENIs are network interfaces that cannot be used for pods.
 	ReservedENIs int64
 	Class        Class
 }
 
-// Defaults of settings that Params carry.
+// Defaults for settings in Params.
 const (
 	DefaultMemoryOverhead = 0.075
-	// DefaultSpotPercent is an estimate, used where no spot price is known: what a spot
-	// instance costs in percent of its on-demand price.
+	// DefaultSpotPercent is an estimate for offers without a known spot price: the cost of a spot instance in
+	// percent of its on-demand price.
 	DefaultSpotPercent = 70
 )
 
-// Defaults are parameters for planning without AWS: all zones of the region, built-in
-// prices, estimated spot prices, and a class of AL2023 nodes.
+// Defaults returns parameters for planning without AWS: all zones of the region, built-in prices, estimated
+// spot prices, and a class of AL2023 nodes.
 func Defaults(region string) Params {
 	zones, _ := facts.ZonesOf(region)
 	return Params{
@@ -58,16 +58,16 @@ func Defaults(region string) Params {
 	}
 }
 
-// Discovered is what EC2 says of one type and no table holds. Lists that are nil are
-// taken as not asked for, and speak against nothing.
+// Discovered is what EC2 says about one type and no table holds. A nil list means that EC2 was not asked, and
+// rules nothing out.
 type Discovered struct {
 	Zones         []string
 	CapacityTypes []string
-	// Features are those of the processor, such as nested-virtualization.
+	// Features are the features of the processor, such as nested-virtualization.
 	Features []string
-	// PlacementStrategies are those of placement groups that may hold the type.
+	// PlacementStrategies lists the strategies of placement groups that may hold the type.
 	PlacementStrategies []string
-	// CardInterfaces is the most interfaces of each network card, by the card's index.
+	// CardInterfaces is the maximum number of interfaces of each network card, by the card's index.
 	CardInterfaces []int64
 	// NoENA is set for types without the enhanced network adapter.
 	NoENA bool
@@ -80,30 +80,30 @@ type Reservation struct {
 	Zone          string
 	Kind          string // default or capacity-block
 	Interruptible bool
-	// Available is how many instances it still holds.
+	// Available is how many more instances it has room for.
 	Available int64
 	// Expiring reservations end too soon for a new instance.
 	Expiring bool
 }
 
-// Class is the part of an EC2NodeClass that decides what a node offers.
+// Class is the part of an EC2NodeClass that determines the offers and capacity of its nodes.
 type Class struct {
-	// Family of machine images: one of the families of the API. Any other name behaves
-	// as AL2.
+	// Family is the family of machine images: one of the families of the API. Any other name behaves like
+	// AL2.
 	Family  string
 	Kubelet Kubelet
-	// BlockDevices replace those of the family when there are any.
+	// BlockDevices replaces the family's devices unless it is empty.
 	BlockDevices []BlockDevice
-	// RAID0 makes the instance store the place for pods' storage.
+	// RAID0 puts the pods' storage on the instance store.
 	RAID0 bool
-	// NetworkInterfaces is nil when the class leaves them to us; an empty list is a list.
+	// NetworkInterfaces is nil if the class leaves the choice to Tenon; an empty list counts as a choice.
 	NetworkInterfaces    []NetworkInterface
 	ConnectionTracking   bool
 	NestedVirtualization bool
 	PlacementGroup       *PlacementGroup
 }
 
-// Kubelet is the part of the kubelet's configuration that matters to schedulers.
+// Kubelet is the part of the kubelet's configuration that matters for scheduling.
 type Kubelet struct {
 	MaxPods     *int64
 	PodsPerCore int64
@@ -111,19 +111,19 @@ type Kubelet struct {
 	// named, zeros included. See ParseReserved.
 	SystemReserved []model.Amount
 	KubeReserved   []model.Amount
-	// EvictionHard are the thresholds that the user named. See ParseThreshold.
+	// EvictionHard lists the thresholds that the user named. See ParseThreshold.
 	EvictionHard []Threshold
 }
 
 // BlockDevice is a volume of the instance.
 type BlockDevice struct {
 	Name string
-	Root bool // holds the kubelet's files
-	// Bytes is the size, or zero when the snapshot decides.
+	Root bool // the volume holds the kubelet's files
+	// Bytes is the size; zero if the snapshot decides.
 	Bytes int64
 }
 
-// NetworkInterface is one configured interface.
+// NetworkInterface is a configured interface.
 type NetworkInterface struct {
 	Card, Device int64
 	EFAOnly      bool
@@ -133,10 +133,10 @@ type NetworkInterface struct {
 type PlacementGroup struct {
 	ID         string
 	Strategy   string // cluster, partition or spread
-	Partitions int    // of strategy partition
+	Partitions int    // only for the strategy partition
 }
 
-// efaOnly counts the interfaces that only EFA can use.
+// efaOnly counts the interfaces that carry only EFA traffic.
 func (c *Class) efaOnly(counts func(NetworkInterface) bool) int64 {
 	n := int64(0)
 	for _, i := range c.NetworkInterfaces {

@@ -10,23 +10,22 @@ import (
 	"tenon/core/order"
 )
 
-// Eviction signals that take room from pods.
+// Eviction signals that reduce the room for pods.
 const (
 	MemoryAvailable = "memory.available"
 	NodeFSAvailable = "nodefs.available"
 )
 
-// Threshold is how much of something must stay free: an amount, or a part of the whole.
+// Threshold is how much of a resource must stay free: an amount, or a part of the whole.
 type Threshold struct {
 	Signal string
-	// Amount is used unless Percent is set, and then Hundredths of a percent.
+	// Amount applies unless Percent is set; then Hundredths applies, in hundredths of a percent.
 	Amount     int64
 	Percent    bool
 	Hundredths int64
 }
 
-// of is the amount that must stay free of a whole. All of it means that the threshold is
-// switched off.
+// of returns how much of the whole must stay free. A threshold of 100 % is switched off.
 func (t Threshold) of(whole int64) int64 {
 	switch {
 	case !t.Percent:
@@ -64,7 +63,7 @@ func parseHundredths(text string) (int64, bool) {
 	return int64(n), err == nil && units != "" && n <= 100_00
 }
 
-// ParseThresholds reads all thresholds of a kubelet, in the order of their signals.
+// ParseThresholds reads all thresholds of a kubelet, sorted by signal.
 func ParseThresholds(texts map[string]string) ([]Threshold, error) {
 	var all []Threshold
 	for _, signal := range order.Keys(texts) {
@@ -77,8 +76,8 @@ func ParseThresholds(texts map[string]string) ([]Threshold, error) {
 	return all, nil
 }
 
-// ParseReserved reads what is reserved by name of the resource: cpu in milli-cores,
-// everything else in bytes or units.
+// ParseReserved reads reserved amounts by the resource's name: cpu in milli-cores, all others in bytes or
+// units.
 func ParseReserved(texts map[string]string) ([]model.Amount, error) {
 	var all []model.Amount
 	for _, name := range order.Keys(texts) {

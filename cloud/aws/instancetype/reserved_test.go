@@ -6,7 +6,7 @@ import (
 	"tenon/core/model"
 )
 
-// What is reserved has the order of what it would cost on demand, and is cheaper than all that is not.
+// Reserved machines are ordered by their on-demand prices, and cost less than all others.
 func TestReservedPrice(t *testing.T) {
 	t.Parallel()
 	last := model.Money(0)

@@ -11,11 +11,11 @@ import (
 	"tenon/core/model"
 )
 
-// Over all documented types: "cpu allocatable = vcpus × 1000 − reserve, 6 % of the first
-// core, 1 % of the second, 0.5 % of the next two, 0.25 % of the rest, each step truncated";
-// "memory allocatable (MiB) = M − ceil(M × 0.075) − (11 × pods + 255) − 100, M less 64 on
-// arm64"; "pods = eniPods"; "allocatable ephemeral storage is 17Gi throughout". The test
-// computes in other ways than the package: in MiB, in thousandths, core by core.
+// The test covers all documented types: "cpu allocatable = vcpus × 1000 − reserve, 6 % of the first core, 1 %
+// of the second, 0.5 % of the next two, 0.25 % of the rest, each step truncated"; "memory allocatable (MiB) =
+// M − ceil(M × 0.075) − (11 × pods + 255) − 100, M less 64 on arm64"; "pods = eniPods"; "allocatable
+// ephemeral storage is 17Gi throughout". The test computes differently from the package: in MiB, in
+// thousandths, core by core.
 func TestAllocatableOfEveryDocumentedType(t *testing.T) {
 	t.Parallel()
 	built := map[string]model.Resources{}
@@ -313,7 +313,7 @@ func TestOverhead(t *testing.T) {
 	}
 }
 
-// Percentages refer to the estimate even where the real memory is known.
+// Percentages refer to the estimate even if the real memory is known.
 func TestPercentageOfLearnedMemory(t *testing.T) {
 	t.Parallel()
 	p := instancetype.Defaults("us-west-2")
@@ -324,8 +324,8 @@ func TestPercentageOfLearnedMemory(t *testing.T) {
 	}
 }
 
-// For every class, pods never get more than there is, nor less than zero, and
-// reserving one more interface never makes room.
+// For every class, pods get neither more than the capacity nor less than zero, and reserving one more
+// interface does not increase the room.
 func TestRoomOfRandomClasses(t *testing.T) {
 	t.Parallel()
 	for seed := range int64(10) {

@@ -20,32 +20,33 @@ import (
 	"tenon/cloud/aws/userdata"
 )
 
-// versionHolds is how long the cluster's version is remembered. (As in Karpenter.)
+// versionHolds is how long Cluster remembers the cluster's version. (As in Karpenter.)
 const versionHolds = 5 * time.Minute
 
-// answerHolds is how long an answer of EKS is used for all its parts.
+// answerHolds is how long Cluster uses an answer of EKS for all its parts.
 const answerHolds = 10 * time.Second
 
-// dnsHolds is how long the address of kube-dns is remembered, also that there is none.
+// dnsHolds is how long Cluster remembers the address of kube-dns, or that it has none.
 const dnsHolds = time.Minute
 
-// ClusterOptions say what is known, and where to ask for the rest.
+// ClusterOptions hold the known facts, and functions that find the others.
 type ClusterOptions struct {
 	Name     string
-	Endpoint string // empty: EKS is asked
+	Endpoint string // if empty, Cluster asks EKS
 	CABundle string // base64
-	// EKSVersion asks EKS for the version instead of the API server.
+	// EKSVersion makes Cluster ask EKS for the version instead of the API server.
 	EKSVersion bool
 	EKS        api.EKS
-	// APIVersion is what the API server says, such as 1.34 or 1.34+.
+	// APIVersion returns the API server's version, such as 1.34 or 1.34+.
 	APIVersion func(context.Context) (string, error)
-	// DNS is the address of the service kube-dns; empty if it is not known. Nil is empty.
+	// DNS returns the address of the service kube-dns; empty if it is not known. Nil means that it is never
+	// known.
 	DNS   func(context.Context) (string, error)
 	Clock clock.PassiveClock
 }
 
 // Cluster is the cluster that nodes join: its version, its API server's address, the range of its services.
-// Settings come first; the rest is read from AWS. It may be used by many goroutines.
+// Settings take precedence; Cluster reads the rest from AWS. It may be used by many goroutines.
 type Cluster struct {
 	ClusterOptions
 	versions *api.Cache[string, string]
@@ -57,19 +58,19 @@ type Cluster struct {
 	services string
 }
 
-// NewCluster is a cluster of which nothing has been asked yet.
+// NewCluster makes a Cluster that has not asked for anything yet.
 func NewCluster(o ClusterOptions) *Cluster {
 	return &Cluster{ClusterOptions: o, versions: api.NewCache[string, string](o.Clock, versionHolds),
 		answers: api.NewCache[string, types.Cluster](o.Clock, answerHolds), dns: api.NewCache[string, string](o.Clock, dnsHolds), endpoint: o.Endpoint}
 }
 
-// ErrClusterName and ErrEndpoint are what can be wrong with the settings.
+// ErrClusterName and ErrEndpoint report invalid settings.
 var (
 	ErrClusterName = errors.New("missing field, cluster-name")
 	ErrEndpoint    = errors.New("cluster endpoint URL is not valid")
 )
 
-// Check says what is wrong with what the settings say.
+// Check validates the settings.
 func (c *Cluster) Check() error {
 	if c.Name == "" {
 		return ErrClusterName
@@ -83,7 +84,7 @@ func (c *Cluster) Check() error {
 	return nil
 }
 
-// Version is the cluster's, such as 1.34.
+// Version returns the cluster's version, such as 1.34.
 func (c *Cluster) Version(ctx context.Context) (string, error) {
 	return c.versions.Get(ctx, "", func(ctx context.Context) (string, error) {
 		text, err := c.askVersion(ctx)
@@ -102,7 +103,7 @@ func (c *Cluster) askVersion(ctx context.Context) (string, error) {
 	return aws.ToString(described.Version), err
 }
 
-// describe asks once for what many launches want to know at the same time.
+// describe makes one call for the launches that need the answer at the same time.
 func (c *Cluster) describe(ctx context.Context) (types.Cluster, error) {
 	return c.answers.Get(ctx, "", c.ask)
 }
@@ -118,14 +119,13 @@ func (c *Cluster) ask(ctx context.Context) (types.Cluster, error) {
 	return *answer.Cluster, nil
 }
 
-// ARN is the cluster's name in all of AWS.
+// ARN returns the cluster's ARN.
 func (c *Cluster) ARN(ctx context.Context) (string, error) {
 	described, err := c.describe(ctx)
 	return aws.ToString(described.Arn), err
 }
 
-// ServiceRange is the range of the addresses of services, which never changes: it is asked
-// for once.
+// ServiceRange returns the range of the services' addresses. It never changes, so Cluster asks for it once.
 func (c *Cluster) ServiceRange(ctx context.Context) (string, error) {
 	if known := c.known(&c.services); known != "" {
 		return known, nil
@@ -146,7 +146,7 @@ func (c *Cluster) ServiceRange(ctx context.Context) (string, error) {
 	return c.learn(&c.services, found), nil
 }
 
-// Address is where nodes find the API server.
+// Address returns the address at which nodes reach the API server.
 func (c *Cluster) Address(ctx context.Context) (string, error) {
 	if known := c.known(&c.endpoint); known != "" {
 		return known, nil
@@ -171,8 +171,8 @@ func (c *Cluster) learn(what *string, value string) string {
 	return value
 }
 
-// Facts are what user data tells nodes of a family. The address of kube-dns may remain
-// unknown: then nodes use the family's own default.
+// Facts returns what user data tells nodes of a family. If the address of kube-dns remains unknown, nodes use
+// the family's default.
 func (c *Cluster) Facts(ctx context.Context, family string) (userdata.Cluster, error) {
 	facts := userdata.Cluster{Name: c.Name, CABundle: c.CABundle}
 	var err error

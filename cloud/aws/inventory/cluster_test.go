@@ -35,7 +35,7 @@ func options(s *service) inventory.ClusterOptions {
 	}
 }
 
-// What nodes need is asked for once; what is said is not asked for.
+// Cluster asks once for the facts that nodes need, and does not ask for facts in the settings.
 func TestFacts(t *testing.T) {
 	t.Parallel()
 	s := &service{cluster: types.Cluster{
@@ -60,7 +60,7 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// The version comes from where the setting says, without a trailing plus.
+// The version comes from the source that the setting names, without a trailing plus.
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	s := &service{cluster: types.Cluster{Version: aws.String("1.35")}}
@@ -74,7 +74,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// Trouble is an error and is not remembered.
+// Cluster returns failures as errors and does not remember them.
 func TestTrouble(t *testing.T) {
 	t.Parallel()
 	boom := errors.New("boom")
@@ -97,7 +97,7 @@ func TestTrouble(t *testing.T) {
 	}
 }
 
-// Settings that cannot work are said in the words that people know.
+// Check reports invalid settings with the messages that users of the reference know.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

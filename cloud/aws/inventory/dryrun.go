@@ -24,11 +24,11 @@ import (
 	"tenon/core/model"
 )
 
-// mostOverrides is how many EC2 takes in one call.
+// mostOverrides is how many overrides EC2 accepts in one call.
 const mostOverrides = 300
 
-// verdictHolds is how long a class need not be tried again. (As in Karpenter.) A class that
-// failed is tried sooner: a permission that was given is to be noticed.
+// verdictHolds is how long a verdict on a class holds. (As in Karpenter.) DryRun repeats a failed one sooner,
+// to notice a permission that was added.
 const (
 	verdictHolds = 30 * time.Minute
 	failureHolds = 5 * time.Minute
@@ -40,10 +40,10 @@ type DryRunResult struct {
 	Reason, Message string
 }
 
-// ErrAgain: nothing was found out, and trying again at once may help.
+// ErrAgain means that the dry run gave no result, and that trying again at once may help.
 var ErrAgain = errors.New("the dry run has to be repeated")
 
-// DryRunOptions are what classes are tried out with.
+// DryRunOptions configure dry runs.
 type DryRunOptions struct {
 	EC2       api.EC2Launches
 	Templates *launchtemplate.Store
@@ -51,29 +51,29 @@ type DryRunOptions struct {
 	Cluster   *Cluster
 	Network   *network.Finder
 	Region    string
-	// ReservedCapacity is the gate.
+	// ReservedCapacity is the feature gate of that name.
 	ReservedCapacity bool
-	// Skip takes every class for good.
+	// Skip accepts every class without a dry run.
 	Skip  bool
 	Clock clock.PassiveClock
 }
 
-// DryRun tries classes out, and remembers its verdicts.
+// DryRun validates classes by dry runs, and remembers its verdicts.
 type DryRun struct {
 	DryRunOptions
 	verdicts *api.Cache[dryRunKey, DryRunResult]
 }
 
-// dryRunKey is a class with all that the result depends on. Annotations are part of it, so that
-// people can ask for another dry run by setting one.
+// dryRunKey identifies a class and all that the result depends on. It includes annotations, so that people
+// can force another dry run by setting one.
 type dryRunKey struct{ class, state string }
 
-// NewDryRun has tried nothing yet.
+// NewDryRun makes a DryRun without any verdicts.
 func NewDryRun(o DryRunOptions) *DryRun {
 	return &DryRun{DryRunOptions: o, verdicts: api.NewCache[dryRunKey, DryRunResult](o.Clock, verdictHolds)}
 }
 
-// Run tries out a class whose images, groups, subnets and profile are known.
+// Run validates a class whose images, groups, subnets and profile are known.
 func (t *DryRun) Run(ctx context.Context, class *awsv1.EC2NodeClass, pools []*karpenterv1.NodePool) (DryRunResult, error) {
 	tags := t.tags(class)
 	k := dryRunKey{class.Name, fingerprint.Of([]any{
@@ -94,7 +94,7 @@ func (t *DryRun) Run(ctx context.Context, class *awsv1.EC2NodeClass, pools []*ka
 	return verdict, err
 }
 
-// annotationsOf are the user's: the hash says nothing that the spec does not say.
+// annotationsOf returns the user's annotations. It leaves out the hash, which only repeats the spec.
 func annotationsOf(class *awsv1.EC2NodeClass) map[string]string {
 	all := maps.Clone(class.Annotations)
 	delete(all, awsv1.AnnotationNodeClassHash)
@@ -111,7 +111,7 @@ func (t *DryRun) Forget(class string) {
 	}
 }
 
-// tags are those of a launch without a pool: EC2 takes the empty name for a value.
+// tags returns the tags of a launch without a pool: EC2 accepts the empty name as a value.
 func (t *DryRun) tags(class *awsv1.EC2NodeClass) map[string]string {
 	tags := maps.Clone(class.Spec.Tags)
 	if tags == nil {
@@ -195,8 +195,8 @@ func fleetOf(class *awsv1.EC2NodeClass, name string, sampled []*catalog.Type, ta
 	}
 }
 
-// runInstances tries one subnet after the other until one is right. If none is, what EC2
-// says of the first one counts.
+// runInstances tries one subnet after the other until one works. If none does, it returns EC2's error for the
+// first one.
 func (t *DryRun) runInstances(ctx context.Context, class *awsv1.EC2NodeClass, name, instanceType string, tags map[string]string) error {
 	var first error
 	for _, s := range class.Status.Subnets {

@@ -1,8 +1,8 @@
-// Package inventory looks at AWS for classes: it puts together all that finds, makes and
-// removes what a class refers to, so that its user needs to know one thing instead of ten.
-// It also tries out, by dry runs, whether instances of a class could be launched.
+// Package inventory looks at AWS for classes: it combines the packages that find, make and remove what a
+// class refers to, so that its caller uses one package instead of ten. It also checks, by dry runs, whether
+// EC2 would launch instances of a class.
 //
-// It buys nothing and decides nothing about a class; that is cloud/aws/classstatus.
+// It buys nothing and decides nothing about a class; cloud/aws/classstatus decides.
 package inventory
 
 import (
@@ -23,25 +23,25 @@ import (
 	"tenon/cloud/aws/offering"
 )
 
-// Options say how to look.
+// Options configure the inventory.
 type Options struct {
 	Clients               api.Clients
 	Clock                 clock.PassiveClock
 	Cluster               *Cluster
 	AMIRefreshInterval    time.Duration
 	SubnetRefreshInterval time.Duration
-	ReservedCapacity      bool // the gate
+	ReservedCapacity      bool // the feature gate of that name
 	IsolatedVPC           bool
 	DisableDryRun         bool
 	VMMemoryOverhead      float64
 	ReservedENIs          int64
-	// Shifted tells zones that traffic is led away from; see offering.Sources.
+	// Shifted returns the zones that traffic is shifted away from; see offering.Sources.
 	Shifted func() (zoneIDs map[string]bool, revision uint64)
-	// TemplateMade gets each launch template that was created; it may be nil.
+	// TemplateMade receives each new launch template; it may be nil.
 	TemplateMade func(launchtemplate.Template)
 }
 
-// Inventory is everything that is known of AWS, and how to find out more. Its parts may be
+// Inventory holds everything that Tenon knows about AWS, and the clients that find out more. Its parts may be
 // used by many goroutines.
 type Inventory struct {
 	Options
@@ -60,7 +60,7 @@ type Inventory struct {
 	DryRun        *DryRun
 }
 
-// New has looked at nothing yet.
+// New makes an inventory that has not looked at anything yet.
 func New(o Options) *Inventory {
 	c, ec2 := o.Clock, o.Clients.EC2
 	s := &Inventory{
@@ -92,7 +92,7 @@ func New(o Options) *Inventory {
 	return s
 }
 
-// FindImages are the images of a class, or why there can be none.
+// FindImages returns the images of a class, or why there can be none.
 func (s *Inventory) FindImages(ctx context.Context, class *awsv1.EC2NodeClass) (found []awsv1.AMI, unsupported string, err error) {
 	if alias, aliased, err := class.Spec.Alias(); err == nil && aliased {
 		version, err := s.Cluster.Version(ctx)
@@ -107,19 +107,19 @@ func (s *Inventory) FindImages(ctx context.Context, class *awsv1.EC2NodeClass) (
 	return found, "", err
 }
 
-// FindReservations are the capacity reservations of a class, and when to look again.
+// FindReservations returns the capacity reservations of a class, and when to look again.
 func (s *Inventory) FindReservations(ctx context.Context, class *awsv1.EC2NodeClass) ([]awsv1.CapacityReservation, time.Duration, error) {
 	found, err := s.Reservations.Find(ctx, class)
 	return found, capacityreservation.Again(found, s.Clock.Now()), err
 }
 
-// FindPlacement reports whether the placement group of a class is there.
+// FindPlacement reports whether the placement group of a class exists.
 func (s *Inventory) FindPlacement(ctx context.Context, class *awsv1.EC2NodeClass) (bool, error) {
 	found, err := s.Network.Placement(ctx, class)
 	return found != nil, err
 }
 
-// FindSubnets are the subnets of a class.
+// FindSubnets returns the subnets of a class.
 func (s *Inventory) FindSubnets(ctx context.Context, class *awsv1.EC2NodeClass) ([]awsv1.Subnet, error) {
 	found, err := s.Network.Subnets(ctx, class)
 	subnets := make([]awsv1.Subnet, len(found))
@@ -129,28 +129,28 @@ func (s *Inventory) FindSubnets(ctx context.Context, class *awsv1.EC2NodeClass) 
 	return subnets, err
 }
 
-// FindSecurityGroups are the security groups of a class.
+// FindSecurityGroups returns the security groups of a class.
 func (s *Inventory) FindSecurityGroups(ctx context.Context, class *awsv1.EC2NodeClass) ([]awsv1.SecurityGroup, error) {
 	return s.Network.SecurityGroups(ctx, class)
 }
 
-// EnsureProfile is the instance profile of a class, which is made if need be.
+// EnsureProfile returns the instance profile of a class, and makes it if needed.
 func (s *Inventory) EnsureProfile(ctx context.Context, class *awsv1.EC2NodeClass) (string, error) {
 	return s.Profiles.Ensure(ctx, class)
 }
 
-// ServiceRange is where the cluster's services are.
+// ServiceRange returns the range of the addresses of the cluster's services.
 func (s *Inventory) ServiceRange(ctx context.Context) (string, error) {
 	return s.Cluster.ServiceRange(ctx)
 }
 
-// Try tries out whether instances of a class could be launched.
+// Try checks by a dry run whether EC2 would launch instances of a class.
 func (s *Inventory) Try(ctx context.Context, class *awsv1.EC2NodeClass, pools []*karpenterv1.NodePool) (DryRunResult, error) {
 	return s.DryRun.Run(ctx, class, pools)
 }
 
-// Retire removes what was made in AWS for a class that goes away. In an isolated network
-// IAM cannot be reached, so profiles stay.
+// Retire removes what Tenon made in AWS for a class that is being deleted. An isolated network does not reach
+// IAM, so profiles stay.
 func (s *Inventory) Retire(ctx context.Context, class *awsv1.EC2NodeClass) error {
 	if !s.IsolatedVPC {
 		if err := s.Profiles.RemoveAll(ctx, class); err != nil {
@@ -160,14 +160,14 @@ func (s *Inventory) Retire(ctx context.Context, class *awsv1.EC2NodeClass) error
 	return s.Templates.DeleteAll(ctx, class.Name)
 }
 
-// Forget drops what is remembered of a class that is gone.
+// Forget drops all data on a deleted class.
 func (s *Inventory) Forget(class *awsv1.EC2NodeClass) {
 	s.DryRun.Forget(class.Name)
 	s.Catalogs.Forget(class.UID)
 }
 
-// UpdatePrices asks for the prices of now. On-demand prices are not told in isolated
-// networks; spot prices come from EC2 itself.
+// UpdatePrices asks for the current prices. An isolated network does not reach the on-demand prices; spot
+// prices come from EC2 itself.
 func (s *Inventory) UpdatePrices(ctx context.Context) error {
 	var onDemand error
 	if !s.IsolatedVPC {
@@ -176,13 +176,13 @@ func (s *Inventory) UpdatePrices(ctx context.Context) error {
 	return errors.Join(onDemand, s.Prices.UpdateSpot(ctx, s.Clients.EC2, s.Clock.Now()))
 }
 
-// UpdateTypes asks which types there are, and reports whether anything is different.
+// UpdateTypes asks EC2 for its types, and reports whether anything has changed.
 func (s *Inventory) UpdateTypes(ctx context.Context) (changed bool, err error) {
 	return s.InstanceTypes.Update(ctx)
 }
 
-// RecheckImages looks whether images that are followed are deprecated by now.
+// RecheckImages checks whether an image of a moving parameter is deprecated by now.
 func (s *Inventory) RecheckImages(ctx context.Context) error { return s.Images.Recheck(ctx) }
 
-// Version is the cluster's.
+// Version returns the cluster's version.
 func (s *Inventory) Version(ctx context.Context) (string, error) { return s.Cluster.Version(ctx) }

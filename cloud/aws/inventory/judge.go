@@ -7,7 +7,7 @@ import (
 	"tenon/cloud/aws/api"
 )
 
-// judgeTemplate says what it means that a launch template could not be made.
+// judgeTemplate interprets an error from making a launch template.
 func judgeTemplate(err error) (DryRunResult, error) {
 	if api.Code(err) == "InvalidUserData.Malformed" && strings.Contains(api.Message(err), "User data is limited to") {
 		return DryRunResult{
@@ -18,9 +18,9 @@ func judgeTemplate(err error) (DryRunResult, error) {
 	return judge(err, "CreateLaunchTemplate")
 }
 
-// judge says what an error of a dry run means. Only a missing permission counts: what
-// passes by itself is tried again at once, and anything else is an error, because it may
-// say nothing of the class. (As in Karpenter.)
+// judge interprets an error of a dry run. Only a missing permission fails the class. A transient error makes
+// the caller try again at once; any other is returned as an error, because it may have nothing to do with the
+// class. (As in Karpenter.)
 func judge(err error, operation string) (DryRunResult, error) {
 	switch {
 	case api.IsUnauthorized(err):
@@ -34,7 +34,7 @@ func judge(err error, operation string) (DryRunResult, error) {
 	return DryRunResult{}, fmt.Errorf("try out %s: %w", operation, err)
 }
 
-// awaitsProfile: a new instance profile is not known everywhere at once.
+// awaitsProfile reports whether EC2 does not know a new instance profile yet: IAM takes a while to spread it.
 func awaitsProfile(err error) bool {
 	return api.Code(err) == "InvalidParameterValue" && strings.Contains(api.Message(err), "Invalid IAM Instance Profile name")
 }

@@ -10,9 +10,8 @@ import (
 	"tenon/cloud/aws/offering"
 )
 
-// LearnMemory notes the memory of a node, and reports whether that is news. It counts only if
-// the node has booted the image that its type boots now: another image may leave it more
-// or less.
+// LearnMemory notes the memory of a node, and reports whether that is news. It counts only nodes that run the
+// image that their type boots now: another image may leave more or less memory.
 func (s *Inventory) LearnMemory(class *awsv1.EC2NodeClass, instanceType, imageID string, bytes int64) (news bool, err error) {
 	offer, err := s.Catalogs.Offer(class)
 	if err != nil {
@@ -32,13 +31,13 @@ func (s *Inventory) LearnMemory(class *awsv1.EC2NodeClass, instanceType, imageID
 	return false, nil
 }
 
-// Encode is all the memory that was seen, as text.
+// Encode returns all learned memory figures as text.
 func (s *Inventory) Encode() map[string]string { return s.Memory.Encode() }
 
-// Restore takes in what Encode wrote.
+// Restore loads what Encode wrote.
 func (s *Inventory) Restore(texts map[string]string) { s.Memory.Restore(texts) }
 
-// Expiring reports whether a capacity block is so near its end that its instances leave.
+// Expiring reports whether a capacity block ends so soon that its instances must go.
 func (s *Inventory) Expiring(ctx context.Context, reservation string) (bool, error) {
 	found, there, err := s.Reservations.ByID(ctx, reservation)
 	return there && capacityreservation.Expiring(found, s.Clock.Now()), err

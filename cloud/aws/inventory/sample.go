@@ -12,12 +12,12 @@ import (
 	"tenon/core/requirement"
 )
 
-// mostTypes is how many types a purchase is tried with.
+// mostTypes is how many types a dry run uses.
 const mostTypes = 60
 
-// sample is the types to try out, which all boot the same image: types that the class's
-// pools may buy, else common ones, else any. Images for machines with GPUs may need larger
-// volumes than the class has, so types with ordinary images go first.
+// sample chooses the types for a dry run, which all boot the same image: types that the class's pools may
+// buy, else common ones, else any. Images for machines with GPUs may need larger volumes than the class has,
+// so sample prefers types with ordinary images.
 func sample(offer offering.Offer, class *awsv1.EC2NodeClass, pools []*karpenterv1.NodePool) ([]*catalog.Type, awsv1.AMI) {
 	chooser := ami.NewChooser(class.Status.AMIs)
 	for _, list := range [][]*catalog.Type{wanted(offer, class, pools), named(offer, "m5.large", "m6g.large"), usable(offer)} {
@@ -30,8 +30,8 @@ func sample(offer offering.Offer, class *awsv1.EC2NodeClass, pools []*karpenterv
 	return nil, awsv1.AMI{}
 }
 
-// wanted are types that a pool of the class allows. Pools do not say yet which types run
-// Windows well, so classes for Windows are tried with common types.
+// wanted returns the types that a pool of the class allows. Pools do not say which types suit Windows, so
+// classes for Windows use common types.
 func wanted(offer offering.Offer, class *awsv1.EC2NodeClass, pools []*karpenterv1.NodePool) []*catalog.Type {
 	if isWindows(class) {
 		return nil
@@ -50,7 +50,7 @@ func isWindows(class *awsv1.EC2NodeClass) bool {
 	return slices.Contains([]string{awsv1.FamilyWindows2019, awsv1.FamilyWindows2022, awsv1.FamilyWindows2025}, family)
 }
 
-// usable are all types of which the class could use an instance.
+// usable returns the types that the class can launch.
 func usable(offer offering.Offer) []*catalog.Type {
 	var types []*catalog.Type
 	for i := range offer.Catalog.Types {
@@ -65,7 +65,7 @@ func named(offer offering.Offer, names ...string) []*catalog.Type {
 	return slices.DeleteFunc(usable(offer), func(t *catalog.Type) bool { return !slices.Contains(names, t.Name) })
 }
 
-// alike are the types that boot the same image as the first of them.
+// alike returns the types that boot the same image as the first of them.
 func alike(list []*catalog.Type, chooser ami.Chooser, standard bool) (types []*catalog.Type, booted awsv1.AMI) {
 	for _, t := range list {
 		i, found := chooser.For(t.Requirements)
@@ -80,7 +80,7 @@ func alike(list []*catalog.Type, chooser ami.Chooser, standard bool) (types []*c
 	return types, booted
 }
 
-// setOf is what a pool asks of its nodes, as far as it can be read.
+// setOf returns a pool's requirements, as far as they can be read.
 func setOf(p *karpenterv1.NodePool) requirement.Set {
 	words := instancetype.Vocabulary()
 	set := words.FromLabels(p.Spec.Template.Labels)
@@ -92,7 +92,7 @@ func setOf(p *karpenterv1.NodePool) requirement.Set {
 	return set
 }
 
-// tenancyOf is dedicated when a pool asks for it by name.
+// tenancyOf is dedicated if a pool asks for it by name.
 func tenancyOf(pools []*karpenterv1.NodePool) string {
 	for _, p := range pools {
 		if set := setOf(p); set.Has(awsv1.LabelInstanceTenancy) && set.Get(awsv1.LabelInstanceTenancy).Has(awsv1.TenancyDedicated) {

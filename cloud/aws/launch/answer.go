@@ -14,12 +14,12 @@ import (
 	"tenon/core/catalog"
 )
 
-// Bought is what a fleet launched, as EC2 echoes it.
+// Bought is what a fleet launched, as EC2 reports it.
 type Bought struct {
 	ID, InstanceType, Zone, SubnetID, ImageID string
 }
 
-// Failure is one way that did not lead to an instance.
+// Failure is one override that did not lead to an instance.
 type Failure struct {
 	Code, Message                string
 	InstanceType, Zone, SubnetID string
@@ -27,13 +27,13 @@ type Failure struct {
 
 func (f Failure) text() string { return f.Code + ": " + f.Message }
 
-// Answer is what EC2 says to an order. There may be failures and an instance.
+// Answer is EC2's answer to an order. It may have failures and an instance.
 type Answer struct {
 	Bought   *Bought
 	Failures []Failure
 }
 
-// Read reads an answer. Where EC2 does not say what a failure was about, it stays empty.
+// Read reads an answer. If EC2 does not say what a failure concerns, the failure's fields stay empty.
 func Read(out *ec2.CreateFleetOutput) Answer {
 	var a Answer
 	for _, group := range out.Instances {
@@ -60,7 +60,7 @@ func Read(out *ec2.CreateFleetOutput) Answer {
 	return a
 }
 
-// Candidate is the offer of an order in which an instance was bought.
+// Candidate returns the order's offer that matches a bought instance.
 func (o *Order) Candidate(instanceType, zone string) (cloud.Candidate, bool) {
 	at := slices.IndexFunc(o.Candidates, func(c cloud.Candidate) bool { return c.Type.Name == instanceType && c.Offering.Zone == zone })
 	if at < 0 {
@@ -69,7 +69,7 @@ func (o *Order) Candidate(instanceType, zone string) (cloud.Candidate, bool) {
 	return o.Candidates[at], true
 }
 
-// Lesson is what a launch taught about what can be had.
+// Lesson is what a launch taught about availability.
 type Lesson struct {
 	Offers []offering.Shortage
 	// Subnets have no addresses left.
@@ -117,8 +117,8 @@ func (o *Order) allIn(zone string) []offering.Shortage {
 	return all
 }
 
-// Refused is the error of an order that bought nothing. It is a cloud.NoCapacity if all
-// failures say that there is none; what else there is, people have to see.
+// Refused is the error of an order that bought nothing. It is a cloud.NoCapacity if all failures mean a lack
+// of capacity; people have to see any other failure.
 func (o *Order) Refused(failures []Failure) error {
 	texts := distinct(failures)
 	cause := fmt.Errorf("with fleet error(s), %s", strings.Join(texts, "; "))

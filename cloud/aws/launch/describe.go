@@ -12,18 +12,18 @@ import (
 	"tenon/core/model"
 )
 
-// described is an instance with what the offer that it was bought in says of it.
+// described completes an instance with the labels and annotations that its offer determines.
 func described(claim *cloud.Claim, f Facts, c cloud.Candidate, i cloud.Instance) cloud.Instance {
 	labels := maps.Clone(i.Labels)
 	if labels == nil {
 		labels = map[string]string{}
 	}
 	maps.Copy(labels, c.Labels(claim))
-	// A type can be had both ways, so its own labels say nothing of this machine.
+	// A type can be bought with either tenancy, so its labels do not determine this machine's tenancy.
 	labels[awsv1.LabelInstanceTenancy] = cmp.Or(i.Labels[awsv1.LabelInstanceTenancy], Tenancy(claim))
 	if _, asked := claim.Requirements.Get(awsv1.LabelPlacementGroupPartition).Single(); !asked {
 		if _, grouped := labels[awsv1.LabelPlacementGroupPartition]; grouped {
-			labels[awsv1.LabelPlacementGroupPartition] = "" // EC2 decides, and the gate asks it
+			labels[awsv1.LabelPlacementGroupPartition] = "" // EC2 decides, and Admit asks for it
 		}
 	}
 	i.Labels = labels
@@ -40,7 +40,7 @@ func without(r model.Resources, name string) model.Resources {
 	return r.Sub(model.NewResources(model.Amount{Name: name, Value: r.Get(name)}))
 }
 
-// annotations are those by which drift is recognized later.
+// annotations returns the annotations that later reveal drift.
 func annotations(class *awsv1.EC2NodeClass) map[string]string {
 	kept := map[string]string{awsv1.AnnotationInstanceProfileName: class.Status.InstanceProfile}
 	for _, key := range []string{awsv1.AnnotationNodeClassHash, awsv1.AnnotationNodeClassHashVersion} {
@@ -51,7 +51,7 @@ func annotations(class *awsv1.EC2NodeClass) map[string]string {
 	return kept
 }
 
-// findOffer is the offering of a catalogue with a name.
+// findOffer returns a catalogue's offering for an offer.
 func findOffer(c *catalog.Catalog, o cloud.Offer) (cloud.Candidate, bool) {
 	if c == nil {
 		return cloud.Candidate{}, false

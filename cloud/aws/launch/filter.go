@@ -14,12 +14,11 @@ import (
 	"tenon/core/requirement"
 )
 
-// MostTypes is how many types a fleet is asked to choose from.
+// MostTypes is how many types a fleet may choose from.
 const MostTypes = 60
 
-// filter keeps those of the available candidates that are asked for. They are in the order
-// of their prices, and stay in it. Nothing left means that there is no capacity.
-// (As in Karpenter, but for spotMargin.)
+// filter keeps the available candidates that the request asks for. They come sorted by price and stay so. An
+// empty result means that there is no capacity. (As in Karpenter, but for spotMargin.)
 func filter(claim *cloud.Claim, candidates []cloud.Candidate, spotMargin float64) []cloud.Candidate {
 	if allows(claim, catalog.Reserved) {
 		candidates = oneReservation(reservations(candidates))
@@ -48,8 +47,8 @@ func hasMinimums(s requirement.Set) bool {
 	return false
 }
 
-// kindOf ranks reservations: ordinary ones come before capacity blocks, and those before
-// what EC2 may take back.
+// kindOf ranks reservations: ordinary ones come before capacity blocks, and those before reservations that
+// EC2 may reclaim.
 func kindOf(o *catalog.Offering) int {
 	switch {
 	case o.Extra.Get(awsv1.LabelCapacityReservationInterruptible).Has("true"):
@@ -62,8 +61,8 @@ func kindOf(o *catalog.Offering) int {
 
 func isReserved(c cloud.Candidate) bool { return c.Offering.CapacityType == catalog.Reserved }
 
-// reservations are those of the kind with the cheapest offer, and nothing else: what is
-// paid for comes first. A fleet can ask for one kind only. Without any it is all.
+// reservations keeps only reserved offers, of the kind with the cheapest offer: capacity that is paid for
+// comes first, and a fleet can ask for one kind only. Without reserved offers it keeps all candidates.
 func reservations(candidates []cloud.Candidate) []cloud.Candidate {
 	least := [3]model.Money{math.MaxInt64, math.MaxInt64, math.MaxInt64}
 	found := false
@@ -85,8 +84,8 @@ func reservations(candidates []cloud.Candidate) []cloud.Candidate {
 	return filtered(candidates, func(c cloud.Candidate) bool { return isReserved(c) && kindOf(c.Offering) == best })
 }
 
-// oneReservation keeps, of each type in each zone, the reservation with the most room. Of
-// capacity blocks a fleet takes a single one.
+// oneReservation keeps, for each type in each zone, the reservation with the most room. A fleet can use only
+// one capacity block.
 func oneReservation(candidates []cloud.Candidate) []cloud.Candidate {
 	if len(candidates) == 0 || !isReserved(candidates[0]) {
 		return candidates
@@ -126,7 +125,7 @@ func exotic(t *catalog.Type) bool {
 	}, func(name string) bool { return t.Capacity.Get(name) > 0 })
 }
 
-// withoutDearSpot leaves out spot offers that cost more than the cheapest on demand.
+// withoutDearSpot leaves out spot offers that cost more than the cheapest on-demand offer.
 func withoutDearSpot(claim *cloud.Claim, candidates []cloud.Candidate) []cloud.Candidate {
 	if !allows(claim, catalog.Spot) || !allows(claim, catalog.OnDemand) {
 		return candidates
@@ -141,8 +140,8 @@ func withoutDearSpot(claim *cloud.Claim, candidates []cloud.Candidate) []cloud.C
 	})
 }
 
-// nearCheapestSpot keeps spot offers that cost little more than the cheapest. Of all that it may choose
-// from, EC2 takes the pool with the most capacity, however much dearer than the plan's offer it is.
+// nearCheapestSpot keeps spot offers that cost little more than the cheapest. Among the offers in a request,
+// EC2 takes the pool with the most capacity, even if it costs much more than the plan's offer.
 func nearCheapestSpot(candidates []cloud.Candidate, margin float64) []cloud.Candidate {
 	if len(candidates) == 0 || candidates[0].Offering.CapacityType != catalog.Spot {
 		return candidates
@@ -151,7 +150,7 @@ func nearCheapestSpot(candidates []cloud.Candidate, margin float64) []cloud.Cand
 	return filtered(candidates, func(c cloud.Candidate) bool { return c.Offering.Price.Float() <= limit })
 }
 
-// capacityType is how the claim is bought: what is paid for, else spot, else on demand.
+// capacityType is how to buy the claim: reserved capacity, else spot, else on-demand.
 func capacityType(claim *cloud.Claim, candidates []cloud.Candidate) string {
 	for _, way := range []string{catalog.Reserved, catalog.Spot} {
 		if allows(claim, way) && slices.ContainsFunc(candidates, func(c cloud.Candidate) bool { return c.Offering.CapacityType == way }) {
@@ -165,7 +164,7 @@ func ofCapacityType(candidates []cloud.Candidate, way string) []cloud.Candidate 
 	return filtered(candidates, func(c cloud.Candidate) bool { return c.Offering.CapacityType == way })
 }
 
-// cheapestTypes keeps the offers of the types with the cheapest ones.
+// cheapestTypes keeps all offers of the types with the cheapest offers.
 func cheapestTypes(candidates []cloud.Candidate, most int) []cloud.Candidate {
 	kept := map[string]bool{}
 	return filtered(candidates, func(c cloud.Candidate) bool {
@@ -186,8 +185,8 @@ func filtered(candidates []cloud.Candidate, keep func(cloud.Candidate) bool) []c
 	return kept
 }
 
-// onePerPlace keeps one offer of each type in each zone (and reservation): a placement
-// group has one for each of its partitions, of which a launch names at most one.
+// onePerPlace keeps one offer of each type in each zone (and reservation): with a placement group there is
+// one for each of its partitions, and a launch names at most one partition.
 func onePerPlace(candidates []cloud.Candidate) []cloud.Candidate {
 	seen := map[cloud.Offer]bool{}
 	return filtered(candidates, func(c cloud.Candidate) bool {
@@ -198,8 +197,8 @@ func onePerPlace(candidates []cloud.Candidate) []cloud.Candidate {
 	})
 }
 
-// partition is the part of a placement group that the claim asks for; empty if it asks
-// for none. Of several it is the first as texts go. (As in Karpenter.)
+// partition is the part of a placement group that the claim asks for; empty if it asks for none. If it allows
+// several, partition returns the first in alphabetical order. (As in Karpenter.)
 func partition(claim *cloud.Claim) string {
 	asked := claim.Requirements.Get(awsv1.LabelPlacementGroupPartition)
 	if !claim.Requirements.Has(awsv1.LabelPlacementGroupPartition) || asked.Complement() {

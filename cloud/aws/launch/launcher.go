@@ -17,7 +17,7 @@ import (
 	"tenon/cloud/aws/offering"
 )
 
-// LauncherOptions are what a launcher works with.
+// LauncherOptions configure a launcher.
 type LauncherOptions struct {
 	EC2       api.EC2Launches
 	Instances *instance.Client
@@ -26,20 +26,20 @@ type LauncherOptions struct {
 	Addresses *network.Addresses
 	Counts    *capacityreservation.Counts
 	Clock     clock.PassiveClock
-	// Facts are those of a class now. Its errors are those of Create.
+	// Facts returns the current facts of a class. Create returns its errors unchanged.
 	Facts func(context.Context, cloud.ClassRef) (Facts, error)
-	// VisibleWithin is how long EC2 may take to show what was bought.
+	// VisibleWithin is how long EC2 may take to show a new instance.
 	VisibleWithin time.Duration
-	// Failed gets every override that did not lead to an instance, for metrics. NoSpotRole gets claims for
-	// spot capacity that the account may not buy. Both may be nil.
+	// Failed receives every override that did not lead to an instance, for metrics. NoSpotRole receives
+	// claims for spot capacity that the account may not buy. Both may be nil.
 	Failed     func(zone, zoneID, capacityType, reason string)
 	NoSpotRole func(cloud.Claim)
-	// Narrow gets claims that allow spot and are bought on demand with few types to choose from. It may be
-	// nil.
+	// Narrow receives claims that allow spot and are bought on demand with few types to choose from. It may
+	// be nil.
 	Narrow func(claim cloud.Claim, types int)
 }
 
-// Launcher buys.
+// Launcher buys instances.
 type Launcher struct {
 	LauncherOptions
 
@@ -64,7 +64,7 @@ func New(o LauncherOptions) *Launcher {
 	return &Launcher{LauncherOptions: o, purchases: map[string]*purchase{}, past: past{turn: make(chan struct{}, 1)}}
 }
 
-// purchase is what became of one claim. The holder of its turn may read and write it.
+// purchase is the state of one claim's purchase. Only the caller that holds its turn may read and write it.
 //
 //	          prepare             send: instance
 //	(empty) ──────────▶ pending ────────────────────▶ bought
@@ -75,17 +75,17 @@ type purchase struct {
 	turn    chan struct{}
 	touched time.Time // guarded by the launcher's lock
 
-	// attempt numbers the tokens of a claim: one whose fleet was empty is spent.
+	// attempt numbers the tokens of a claim: after an empty fleet, the claim needs a new token.
 	attempt int
 	pending *pending
 	bought  *bought
 }
 
-// pending is a request that is to be sent, or was sent with an unknown effect.
+// pending is a request that is ready to be sent, or that was sent with an unknown effect.
 type pending struct {
 	order Order
 	facts Facts
-	// unsure is since when it may have bought something.
+	// unsure is the time since which the request may have bought something.
 	unsure time.Time
 }
 
@@ -94,11 +94,11 @@ type bought struct {
 	instance cloud.Instance
 	id       string
 	at       time.Time
-	// seen: EC2 has shown it. Before, that it does not show it means nothing.
+	// seen says that EC2 has shown the instance. Until then, its absence from EC2's answers means nothing.
 	seen bool
 }
 
-// remembered is how long the purchase of a claim is kept after its last call: longer than a claim may
+// remembered is how long the launcher keeps a claim's purchase after the last call: longer than a claim may
 // take to become a node.
 const remembered = 30 * time.Minute
 
@@ -120,7 +120,7 @@ func (d *Launcher) Create(ctx context.Context, claim cloud.Claim) (cloud.Instanc
 	return i, err
 }
 
-// priority is the one of all calls that are made for a claim.
+// priority is the priority of all calls for a claim.
 func priority(claim *cloud.Claim) api.Priority {
 	if claim.Replaces {
 		return api.Background
@@ -129,19 +129,20 @@ func priority(claim *cloud.Claim) api.Priority {
 }
 
 func (d *Launcher) create(ctx context.Context, claim *cloud.Claim, r *purchase) (cloud.Instance, error) {
-	// 1. What was bought already is the answer.
+	// 1. An earlier purchase is the answer.
 	if err := d.findBought(ctx, claim, r); err != nil {
 		return cloud.Instance{}, err
 	}
 	if r.bought != nil {
 		return d.confirm(ctx, r)
 	}
-	// 2. A request that was sent already is repeated unchanged: with any change, EC2 would take it for
+	// 2. A request that was sent already is repeated unchanged: after any change, EC2 would take it for
 	// another one.
 	if r.pending != nil {
 		return d.send(ctx, claim, r)
 	}
-	// 3. Otherwise decide, and send that. A launch template may have gone since.
+	// 3. Otherwise the launcher decides and sends a new request. A launch template may have disappeared
+	// since.
 	i, err := d.decideAndSend(ctx, claim, r)
 	if isTemplateGone(err) {
 		i, err = d.decideAndSend(ctx, claim, r)

@@ -24,58 +24,57 @@ import (
 	"tenon/core/requirement"
 )
 
-// What EC2 takes in one request for a fleet.
+// The limits of EC2 for a fleet request.
 const (
 	mostOverrides = 300
 	mostTemplates = 50
 )
 
-// NipSlots is a resource that no type has: who asks for it wants an enclave.
+// NipSlots is a resource that no type has: a pod that requests it wants an enclave.
 const NipSlots = "eks.amazonaws.com/nip-slots"
 
-// Facts are all that a launch depends on beside its claim.
+// Facts is everything that a launch depends on besides its claim.
 type Facts struct {
 	Region  string
 	Cluster userdata.Cluster
-	// Class is ready.
+	// Class must be ready.
 	Class *awsv1.EC2NodeClass
-	// Catalog is the class's own, which says what is available. Prices and capacities are those of the
+	// Catalog is the class's own catalogue, which says what is available. Prices and capacities come from the
 	// claim's catalogue, if it has one.
 	Catalog *catalog.Catalog
 	// Group is the placement group of the class; empty if it has none.
 	Group string
-	// ReservedCapacity is the gate.
+	// ReservedCapacity is the feature gate of that name.
 	ReservedCapacity bool
-	// SpotMargin is how much dearer than the cheapest a spot offer may be, as a fraction of its
-	// price; negative: any of those that EC2 is asked to choose from.
+	// SpotMargin is how much more than the cheapest offer a spot offer may cost, as a fraction of its price.
+	// A negative value allows any offer in the request to EC2.
 	SpotMargin float64
-	// Subnet is where instances of a zone are put.
+	// Subnet returns the subnet for instances of a zone.
 	Subnet func(zone string) (awsv1.Subnet, bool)
 }
 
 // Order is a launch that is ready to be sent.
 type Order struct {
-	// Request lacks the token.
+	// Request has everything but the token.
 	Request *ec2.CreateFleetInput
-	// Templates have to exist when it is sent.
+	// Templates must exist before the request is sent.
 	Templates []launchtemplate.Template
-	// CapacityType is how it buys, and Candidates what: by price.
+	// CapacityType is how the order buys, and Candidates what it may buy, sorted by price.
 	CapacityType string
 	Candidates   []cloud.Candidate
-	// Takes are the addresses that an instance will use, by subnet: the least that any of
-	// the types does.
+	// Takes is how many addresses an instance will use, by subnet: the minimum over the types.
 	Takes map[string]int64
-	// Partition is the part of the placement group that it asks for; empty if none.
+	// Partition is the part of the placement group that the order asks for; empty if it asks for none.
 	Partition string
-	// Group is the placement group.
+	// Group is the ID of the placement group.
 	Group string
 }
 
-// errNoOffer is in the words that users know.
+// errNoOffer uses the words that users of the reference know.
 var errNoOffer = errors.New("no capacity offerings are currently available given the constraints")
 
-// Choose decides what is bought. It gives a cloud.NoCapacity when nothing can be had, and
-// a cloud.ClassNotReady when the class lacks something.
+// Choose decides what to buy. It returns a cloud.NoCapacity if nothing is available, and a
+// cloud.ClassNotReady if the class lacks something.
 func Choose(claim *cloud.Claim, f Facts) (Order, error) {
 	left, missing := f.available(claim)
 	tooFew := func(c []cloud.Candidate) bool { return !claim.BestEffortMinimum && len(cloud.Shortfalls(claim, c)) > 0 }
@@ -96,18 +95,17 @@ func Choose(claim *cloud.Claim, f Facts) (Order, error) {
 	if len(o.Templates) == 0 {
 		return Order{}, &cloud.NoCapacity{Offers: Names(missing), Err: errNoOffer}
 	}
-	if tooFew(o.Candidates) { // a request cannot name all that was chosen
+	if tooFew(o.Candidates) { // a request cannot name all chosen candidates
 		return Order{}, &cloud.NoCapacity{Offers: Names(missing), Err: shortfallError(claim, o.Candidates)}
 	}
 	return o, nil
 }
 
-// flexible is from how many types on EC2 finds capacity nearly always.
+// flexible is how many types EC2 needs to find capacity nearly always.
 const flexible = 5
 
-// Narrow reports how many types are left, and whether that is few for a claim which would have
-// taken spot capacity: it had many types to choose from, and waits now for the few that are
-// left on demand. (As in Karpenter.)
+// Narrow reports how many types are left, and whether that is few for a claim that allows spot: such a claim
+// had many types to choose from, and now depends on the few that are left on demand. (As in Karpenter.)
 func (o *Order) Narrow(claim *cloud.Claim) (types int, narrow bool) {
 	seen := map[string]bool{}
 	for _, c := range o.Candidates {
@@ -124,7 +122,7 @@ func shortfallError(claim *cloud.Claim, left []cloud.Candidate) error {
 	return nil
 }
 
-// available are the candidates that can be had, and the names of those that cannot.
+// available returns the available candidates, and the offers that are not available.
 func (f Facts) available(claim *cloud.Claim) (left []cloud.Candidate, missing []cloud.Offer) {
 	asked := *claim
 	asked.Requests = withoutSlots(claim.Requests)
@@ -158,7 +156,7 @@ func withoutSlots(r model.Resources) model.Resources {
 	return r.Sub(model.NewResources(model.Amount{Name: NipSlots, Value: slots}))
 }
 
-// inStock are the offers of a catalogue that can be had: what overlays say of it may be
+// inStock returns the available offers of a catalogue: the claim's catalogue, made with overlays, may be
 // older.
 func inStock(c *catalog.Catalog) map[cloud.Offer]bool {
 	had := map[cloud.Offer]bool{}
@@ -173,14 +171,14 @@ func inStock(c *catalog.Catalog) map[cloud.Offer]bool {
 	return had
 }
 
-// Names are offers sorted, each once.
+// Names returns the offers sorted, without duplicates.
 func Names(offers []cloud.Offer) []cloud.Offer {
 	offers = slices.Clone(offers)
 	slices.SortFunc(offers, cloud.Offer.Compare)
 	return slices.Compact(offers)
 }
 
-// sharedTemplate is what types have in common that share a launch template.
+// sharedTemplate is what types with the same launch template have in common.
 type sharedTemplate struct {
 	image       string
 	pods, efa   int64
@@ -194,7 +192,7 @@ func (k sharedTemplate) compare(o sharedTemplate) int {
 	)
 }
 
-// compose sorts the candidates into launch templates and writes the request.
+// compose groups the candidates by launch template and writes the request.
 func (o *Order) compose(claim *cloud.Claim, f Facts) error {
 	images := ami.NewChooser(f.Class.Status.AMIs)
 	groups := map[sharedTemplate][]types.FleetLaunchTemplateOverridesRequest{}
@@ -289,8 +287,8 @@ func partitionNumber(text string) int32 {
 	return n
 }
 
-// Tenancy is on whose hardware a claim's machine runs: shared hardware, unless the claim insists on its
-// own, which costs more.
+// Tenancy says whether a claim's machine runs on shared or dedicated hardware: on shared hardware, unless the
+// claim insists on dedicated hardware, which costs more.
 func Tenancy(claim *cloud.Claim) string {
 	if claim.Requirements.Get(awsv1.LabelInstanceTenancy).Has(awsv1.TenancyDefault) {
 		return awsv1.TenancyDefault
@@ -298,7 +296,7 @@ func Tenancy(claim *cloud.Claim) string {
 	return awsv1.TenancyDedicated
 }
 
-// Taints are those of the node's first moment, each once.
+// Taints returns the taints that the node starts with, without duplicates.
 func Taints(claim *cloud.Claim) []model.Taint {
 	var taints []model.Taint
 	for _, t := range slices.Concat(claim.Taints, claim.StartupTaints, []model.Taint{cloud.Unregistered()}) {
@@ -309,8 +307,8 @@ func Taints(claim *cloud.Claim) []model.Taint {
 	return taints
 }
 
-// Tags are those of everything that a launch makes: the user's, and over them those by
-// which we find it.
+// Tags returns the tags for everything that a launch makes: the user's tags, and those by which Tenon finds
+// the resources, which take precedence.
 func Tags(claim *cloud.Claim, f Facts) map[string]string {
 	tags := map[string]string{}
 	for key, value := range f.Class.Spec.Tags {
@@ -323,8 +321,8 @@ func Tags(claim *cloud.Claim, f Facts) map[string]string {
 	return tags
 }
 
-// claimTags are the tags of the instance itself, set by the purchase: a search for a claim's instance finds
-// it by them at once, even after a crash.
+// claimTags returns the tags of the instance itself. The purchase sets them, so a search for a claim's
+// instance finds it at once, even after a crash.
 func claimTags(claim *cloud.Claim, f Facts) map[string]string {
 	tags := Tags(claim, f)
 	tags[awsv1.TagNodeClaim] = claim.Name
@@ -332,9 +330,9 @@ func claimTags(claim *cloud.Claim, f Facts) map[string]string {
 	return tags
 }
 
-// request is all but the templates and the token. Every claim has a request of its own,
-// for one instance: only so does its token buy one, and only so does the instance carry
-// the claim's name.
+// request writes everything but the templates and the token. Every claim has its own request for one
+// instance: only then does its token buy just one instance, and only then does the instance carry the claim's
+// name.
 func (o *Order) request(claim *cloud.Claim, f Facts) *ec2.CreateFleetInput {
 	common := launchtemplate.Tags(Tags(claim, f))
 	in := &ec2.CreateFleetInput{
@@ -355,7 +353,7 @@ func (o *Order) request(claim *cloud.Claim, f Facts) *ec2.CreateFleetInput {
 	return in
 }
 
-// overlaid reports whether prices are not those of EC2: then it has to go by ours.
+// overlaid reports whether overlays change prices: then EC2 has to use Tenon's prices.
 func (o *Order) overlaid(claim *cloud.Claim) bool {
 	_, said := claim.Annotations[karpenterv1.AnnotationPriceOverlayApplied]
 	return said || slices.ContainsFunc(o.Candidates, func(c cloud.Candidate) bool { return c.Type.PriceOverlay })

@@ -23,8 +23,8 @@ import (
 	"tenon/core/requirement"
 )
 
-// kind is a type of machine with offers, each written as "zone capacity-type price", with
-// the identifier of a reservation and its kind behind it where there is one.
+// kind is a type of machine with offers, each written as "zone capacity-type price", followed by the ID and
+// kind of a reservation if there is one.
 func kind(name string, pods int64, extended string, offers ...string) catalog.Type {
 	capacity := model.Resources{CPU: 4000, Memory: 16 << 30, Pods: pods}
 	if extended != "" {
@@ -81,7 +81,7 @@ func facts(kinds ...catalog.Type) launch.Facts {
 	}
 }
 
-// overrides are what a request asks for, as "type zone".
+// overrides lists the overrides of a request as "type zone".
 func overrides(in *ec2.CreateFleetInput) []string {
 	var list []string
 	for _, config := range in.LaunchTemplateConfigs {
@@ -93,8 +93,8 @@ func overrides(in *ec2.CreateFleetInput) []string {
 	return list
 }
 
-// A spot machine costs at most a little more than the cheapest that would do, unless a pool asks for
-// variety or the setting for any machine.
+// A spot machine costs at most a little more than the cheapest suitable one, unless a pool asks for variety
+// or the setting allows any machine.
 func TestSpotIsBoughtNearTheCheapestPrice(t *testing.T) {
 	t.Parallel()
 	all := []catalog.Type{
@@ -127,7 +127,7 @@ func TestSpotIsBoughtNearTheCheapestPrice(t *testing.T) {
 	}
 }
 
-// What is asked for, and in which way, follows from what the claim leaves open.
+// The claim's requirements determine what the order asks for, and how it buys.
 func TestChoose(t *testing.T) {
 	t.Parallel()
 	all := []catalog.Type{
@@ -167,7 +167,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// Sixty types at most, the cheapest.
+// The order keeps the sixty cheapest types.
 func TestMostTypes(t *testing.T) {
 	t.Parallel()
 	var kinds []catalog.Type
@@ -180,8 +180,7 @@ func TestMostTypes(t *testing.T) {
 	}
 }
 
-// Candidates that the request cannot name, as those of a zone without a subnet, do not count for the
-// minimum: what a fleet could be is what is in the request.
+// The minimum counts only candidates in the request, which cannot name candidates in a zone without a subnet.
 func TestMinimumOfTheRequest(t *testing.T) {
 	t.Parallel()
 	kinds := []catalog.Type{kind("m5.large", 29, "", "a on-demand 10"), kind("m6i.large", 29, "", "z on-demand 9"), kind("m7i.large", 29, "", "b on-demand 11")}
@@ -194,8 +193,8 @@ func TestMinimumOfTheRequest(t *testing.T) {
 	}
 }
 
-// The request names the claim, one launch template for each number of pods, and the
-// strategy that goes with the prices.
+// The request names the claim, one launch template for each number of pods, and the strategy that fits the
+// prices.
 func TestRequest(t *testing.T) {
 	t.Parallel()
 	kinds := []catalog.Type{kind("m5.large", 29, "", "a on-demand 10", "a spot 3"), kind("m5.xlarge", 58, "", "a on-demand 20")}
@@ -228,8 +227,8 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// Without anything to buy the error says what is missing; without a service range it is
-// the class that is not ready.
+// Without an offer the error says what is missing; without a service range the error is that the class is not
+// ready.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	gone := kind("m5.large", 29, "", "a on-demand 10")
@@ -239,7 +238,7 @@ func TestRefusals(t *testing.T) {
 	if !typed || len(short.Offers) != 1 || short.Offers[0].Zone != "a" {
 		t.Errorf("error %v, want NoCapacity with the offer", err)
 	}
-	// An older catalogue of the claim does not make it available.
+	// An older catalogue of the claim does not make the offer available.
 	older := claim()
 	older.Catalog = &catalog.Catalog{Types: []catalog.Type{kind("m5.large", 29, "", "a on-demand 10")}}
 	if _, err := launch.Choose(older, facts(gone)); err == nil {
@@ -255,7 +254,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Failures teach what is short, and decide whose fault it was that nothing was bought.
+// Failures teach what is short, and determine the kind of error of an order that bought nothing.
 func TestLearn(t *testing.T) {
 	t.Parallel()
 	f := facts(kind("m5.large", 29, "", "a on-demand 10", "b on-demand 10"), kind("m5.xlarge", 58, "", "a on-demand 20"))
@@ -294,7 +293,7 @@ func TestLearn(t *testing.T) {
 	}
 }
 
-// An answer may leave out what it is about.
+// Read accepts answers that do not say what a failure concerns.
 func TestRead(t *testing.T) {
 	t.Parallel()
 	a := launch.Read(&ec2.CreateFleetOutput{
@@ -306,7 +305,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// Who would have taken spot capacity and gets few types on demand is told of.
+// Narrow reports a claim that allows spot but gets few types on demand.
 func TestNarrow(t *testing.T) {
 	t.Parallel()
 	both := requirement.New(requirement.KeyCapacityType, requirement.In, catalog.OnDemand, catalog.Spot)

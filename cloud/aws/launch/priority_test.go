@@ -7,7 +7,7 @@ import (
 	"tenon/cloud/aws/api"
 )
 
-// What pods wait for is bought before what only makes a cluster cheaper.
+// Launches for waiting pods have a higher priority than launches that only make a cluster cheaper.
 func TestPriority(t *testing.T) {
 	t.Parallel()
 	if wanted, replacing := priority(&cloud.Claim{}), priority(&cloud.Claim{Replaces: true}); wanted <= replacing || wanted >= api.Terminate {

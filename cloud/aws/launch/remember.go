@@ -11,17 +11,17 @@ import (
 	"tenon/cloud/aws/instance"
 )
 
-// past is what EC2 told about purchases before this process began. It is asked for once,
-// for all claims: what is bought later is in the purchases.
+// past is what EC2 knows of purchases before this process began. The launcher asks for it once, for all
+// claims; it keeps later purchases itself.
 type past struct {
 	turn chan struct{}
-	// The holder of the turn may read and write these.
+	// Only the holder of the turn may read and write these.
 	known bool
 	at    time.Time
 	byUID map[string]instance.Instance
 }
 
-// findBought fills an empty purchase with what an earlier process bought.
+// findBought fills an empty purchase with what an earlier process bought for the claim.
 func (d *Launcher) findBought(ctx context.Context, claim *cloud.Claim, r *purchase) error {
 	if r.bought != nil || r.pending != nil {
 		return nil
@@ -49,7 +49,7 @@ func (d *Launcher) before(ctx context.Context, uid string) (instance.Instance, b
 		}
 	}
 	if d.past.byUID != nil && d.Clock.Now().Sub(d.past.at) > remembered {
-		d.past.byUID = nil // those claims are not asked for any more
+		d.past.byUID = nil // the launcher does not ask for those claims again
 	}
 	m, found := d.past.byUID[uid]
 	return m, found, nil
@@ -69,7 +69,7 @@ func (d *Launcher) remember(ctx context.Context) error {
 	return nil
 }
 
-// refused is an error of a call that came before any purchase.
+// refused is the error of a call that failed before any purchase.
 func refused(err error) error {
 	if api.IsThrottled(err) {
 		return &cloud.Throttled{RetryAfter: pause, Err: err}
@@ -77,8 +77,8 @@ func refused(err error) error {
 	return err
 }
 
-// adopt takes what was found as what the claim has bought. Its class may have become
-// unusable since: then less is known of the instance, but it is the answer all the same.
+// adopt records an instance that was found as the claim's purchase. If its class has become unusable since
+// then, less is known of the instance, but it still is the answer.
 func (d *Launcher) adopt(ctx context.Context, claim *cloud.Claim, r *purchase, m instance.Instance) {
 	i := m.Instance()
 	if facts, err := d.Facts(ctx, claim.Class); err == nil {
@@ -94,7 +94,7 @@ func (d *Launcher) adopt(ctx context.Context, claim *cloud.Claim, r *purchase, m
 	r.pending = nil
 }
 
-// confirm gives the instance if it still is one.
+// confirm returns the instance if it still exists.
 func (d *Launcher) confirm(ctx context.Context, r *purchase) (cloud.Instance, error) {
 	b := r.bought
 	gone := &cloud.NotFound{ProviderID: b.instance.ProviderID}
@@ -114,21 +114,21 @@ func (d *Launcher) confirm(ctx context.Context, r *purchase) (cloud.Instance, er
 	return b.instance.Clone(), nil
 }
 
-// Fresh reports whether an instance was bought so recently that EC2 need not show it yet.
-// What was bought before this process began, it cannot know: then nothing is certain until
-// the process is older than EC2 is behind.
+// Fresh reports whether this process bought an instance so recently that EC2 may not show it yet. It does not
+// know about the purchases of earlier processes: until this process is older than EC2's delay, the caller
+// must not conclude that such an instance is gone.
 func (d *Launcher) Fresh(providerID string) bool {
 	fresh := false
 	d.bought(providerID, func(b *bought) { fresh = !b.seen && d.Clock.Now().Sub(b.at) < d.VisibleWithin })
 	return fresh
 }
 
-// Ended notes that EC2 has ended an instance, so that it is not waited for.
+// Ended notes that EC2 has ended an instance, so that the launcher does not wait for it to appear.
 func (d *Launcher) Ended(providerID string) {
 	d.bought(providerID, func(b *bought) { b.seen = true })
 }
 
-// bought calls f with what was bought under a name, if anything was.
+// bought calls f with the purchase of the instance, if there is one.
 func (d *Launcher) bought(providerID string, f func(*bought)) {
 	d.mu.Lock()
 	purchases := make([]*purchase, 0, len(d.purchases))
@@ -140,7 +140,7 @@ func (d *Launcher) bought(providerID string, f func(*bought)) {
 		select {
 		case r.turn <- struct{}{}:
 		default:
-			continue // it is being bought: its ID is not known yet
+			continue // the purchase is in progress: its ID is not known yet
 		}
 		found := r.bought != nil && r.bought.instance.ProviderID == providerID
 		if found {

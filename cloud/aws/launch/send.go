@@ -25,22 +25,22 @@ import (
 )
 
 const (
-	// pause is how long a throttled caller waits.
+	// pause is how long the launcher waits after EC2 throttles a call.
 	pause = time.Second
-	// attempts are how often one call is made while EC2 says that there are too many.
+	// attempts is how often the launcher makes a call that EC2 throttles.
 	attempts = 6
 
 	codeMismatch     = "IdempotentParameterMismatch"
 	codeTemplateGone = "InvalidLaunchTemplateName.NotFoundException"
 )
 
-// token names a purchase to EC2. It is the same in every process.
+// token identifies a purchase to EC2. It is the same in every process.
 func token(uid string, attempt int) string {
 	sum := sha256.Sum256([]byte(uid + "/" + strconv.Itoa(attempt)))
 	return hex.EncodeToString(sum[:16])
 }
 
-// templateGone says that a launch template went while it was about to be used.
+// templateGone means that a launch template disappeared just before its use.
 type templateGone struct{ err error }
 
 func (e *templateGone) Error() string { return e.err.Error() }
@@ -60,7 +60,7 @@ func (d *Launcher) send(ctx context.Context, claim *cloud.Claim, r *purchase) (c
 	}
 	defer release()
 	if err := ctx.Err(); err != nil {
-		return cloud.Instance{}, err // nothing was sent by this call
+		return cloud.Instance{}, err // this call sent nothing
 	}
 	taken := d.take(p.order)
 	request := *p.order.Request
@@ -83,8 +83,8 @@ func (d *Launcher) send(ctx context.Context, claim *cloud.Claim, r *purchase) (c
 	return r.bought.instance.Clone(), nil
 }
 
-// onlyThrottled lets the SDK repeat a call only where it is certain that the one before
-// had no effect. Everything else is ours to repeat, with what we know of it.
+// onlyThrottled lets the SDK repeat a call only if the one before certainly had no effect. The launcher
+// repeats all other calls itself, using what it knows of the purchase.
 func onlyThrottled(o *ec2.Options) {
 	o.Retryer = retry.NewStandard(func(s *retry.StandardOptions) {
 		s.MaxAttempts, s.MaxBackoff = attempts, 2*time.Second
@@ -93,7 +93,7 @@ func onlyThrottled(o *ec2.Options) {
 	})
 }
 
-// unlimited leaves it to the limiter of calls when the next attempt is made.
+// unlimited never delays the SDK's retries: the limiter of calls decides when the next attempt is made.
 type unlimited struct{}
 
 func (unlimited) GetToken(context.Context, uint) (func() error, error) {
@@ -101,7 +101,7 @@ func (unlimited) GetToken(context.Context, uint) (func() error, error) {
 }
 func (unlimited) AddTokens(uint) error { return nil }
 
-// hold makes sure that the launch templates are there, all at the same time.
+// hold ensures that all launch templates exist; it does so for all of them in parallel.
 func (d *Launcher) hold(ctx context.Context, o Order) (release func(), err error) {
 	releases := make([]func(), len(o.Templates))
 	failures := make([]error, len(o.Templates))
@@ -126,7 +126,7 @@ func (d *Launcher) hold(ctx context.Context, o Order) (release func(), err error
 
 func (d *Launcher) noTemplates(r *purchase, err error) error {
 	if !r.pending.unsure.IsZero() {
-		return err // an earlier sending may have had an effect
+		return err // an earlier attempt may have had an effect
 	}
 	r.pending = nil
 	switch {
@@ -139,7 +139,7 @@ func (d *Launcher) noTemplates(r *purchase, err error) error {
 	return &cloud.Rejected{Reason: why.Reason, Message: "Error getting launch template configs: " + why.Message, Err: err}
 }
 
-// failed decides what an error of the call itself means.
+// failed decides what an error of the call means.
 func (d *Launcher) failed(ctx context.Context, claim *cloud.Claim, r *purchase, err error) (cloud.Instance, error) {
 	p := r.pending
 	code := api.Code(err)
@@ -149,10 +149,10 @@ func (d *Launcher) failed(ctx context.Context, claim *cloud.Claim, r *purchase, 
 		if p.unsure.IsZero() {
 			p.unsure = d.Clock.Now()
 		}
-		return cloud.Instance{}, wrapped // it is not known what happened
+		return cloud.Instance{}, wrapped // the effect of the call is unknown
 	case code == codeMismatch, !p.unsure.IsZero() && !api.IsThrottled(err):
-		// EC2 knows the token with another request, or refuses now what it may have
-		// done before: look whether there is an instance.
+		// EC2 knows the token with another request, or refuses now what an earlier attempt may have done:
+		// look whether there is an instance.
 		return d.resolve(ctx, claim, r, wrapped)
 	case api.IsThrottled(err) && !p.unsure.IsZero():
 		return cloud.Instance{}, wrapped
@@ -170,9 +170,8 @@ func (d *Launcher) failed(ctx context.Context, claim *cloud.Claim, r *purchase, 
 	return cloud.Instance{}, d.rejected("Error creating fleet request: ", wrapped)
 }
 
-// leavesOpen reports whether a call may have had an effect although it failed: no answer
-// came, or the service failed while it was at work. One that was one too many has not
-// been begun.
+// leavesOpen reports whether a failed call may have had an effect: no answer came, or the service failed
+// while it processed the call. A throttled call had no effect.
 func leavesOpen(err error) bool {
 	if api.IsThrottled(err) {
 		return false
@@ -188,8 +187,8 @@ func (d *Launcher) rejected(prefix string, err error) error {
 	return &cloud.Rejected{Reason: why.Reason, Message: prefix + why.Message, Err: err}
 }
 
-// resolve finds out what an earlier request with the same token bought. If that cannot be
-// seen although it would be by now, it bought nothing, and the next token is free.
+// resolve finds out what an earlier request with the same token bought. If EC2 does not show an instance
+// although it would by now, the request bought nothing, and the claim moves on to the next token.
 func (d *Launcher) resolve(ctx context.Context, claim *cloud.Claim, r *purchase, cause error) (cloud.Instance, error) {
 	p := r.pending
 	if p.unsure.IsZero() {
@@ -225,7 +224,7 @@ func (d *Launcher) giveBack(taken map[string]network.Taking, used string) {
 	}
 }
 
-// learn notes what could not be had, also when something else could.
+// learn notes which offers EC2 could not provide, even if the launch succeeded with another one.
 func (d *Launcher) learn(claim *cloud.Claim, p *pending, failures []Failure) {
 	for _, f := range failures {
 		d.Failed(f.Zone, zoneID(p.facts, f.Zone), p.order.CapacityType, api.ReasonOf(f.Code+": "+f.Message).Reason)
@@ -254,7 +253,7 @@ func zoneID(f Facts, zone string) string {
 	return ""
 }
 
-// enterPurchase writes down what was bought.
+// enterPurchase records a bought instance.
 func (d *Launcher) enterPurchase(claim *cloud.Claim, r *purchase, b Bought, sent time.Time) {
 	p := r.pending
 	i := cloud.Instance{

@@ -12,8 +12,8 @@ import (
 	"tenon/core/model"
 )
 
-// headings are the columns of the CSV file with the attributes that they fill. A column
-// that is not here, and not a price, is refused: what it means is not known.
+// headings maps the columns of the CSV file to the attributes that they fill. The program refuses any other
+// column that is not a price, because it does not know what the column means.
 var headings = []struct{ heading, attribute string }{
 	{"vcpus", "vcpus"}, {"memoryMiB", "memory"}, {"arch", "arch"},
 	{"cpuManufacturer", "cpu"}, {"cpuClockMHz", "clock"},
@@ -27,8 +27,8 @@ var headings = []struct{ heading, attribute string }{
 	{"inKarpenterDoc", "documented"}, {"source", "sources"}, {"complete", "complete"},
 }
 
-// unused columns are known to say nothing that the tables want: name is split again, and
-// no source fills currentGeneration.
+// unused lists columns that the tables do not need: the program splits the name again, and no source fills
+// currentGeneration.
 var unused = []string{"family", "size", "currentGeneration"}
 
 // setter puts one cell into the tables.
@@ -82,7 +82,7 @@ func (t *tables) add(row []string, name string, setters []setter) error {
 	return nil
 }
 
-// settersOf finds what to do with each column, and opens a list for each price column.
+// settersOf chooses the setter for each column, and adds a list for each price column.
 func settersOf(header []string, t *tables) ([]setter, error) {
 	setters := make([]setter, len(header))
 	for i, heading := range header {
@@ -189,8 +189,7 @@ func (t tables) row(typ facts.Type) []string {
 	return row
 }
 
-// readPrices reads rows of type and price into a list. A first row without a price is
-// taken for headings.
+// readPrices reads rows of type and price into a list. It takes a first row without a price for headings.
 func readPrices(r io.Reader, list facts.Prices) (facts.Prices, error) {
 	if list.Region == "" {
 		return list, errors.New("-region must name the region of the prices")

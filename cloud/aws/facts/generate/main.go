@@ -1,6 +1,6 @@
-// Command generate rewrites the tables of package facts from newer data. It is for
-// people who keep the built-in catalogue up to date; docs/reference/catalogue.md tells
-// how. It reads files and writes files, and never goes to the network.
+// Command generate rewrites the tables of package facts from newer data. It is for people who keep the
+// built-in catalogue up to date; docs/reference/catalogue.md explains how. It reads and writes files, and
+// never uses the network.
 package main
 
 import (
@@ -25,7 +25,7 @@ func main() {
 	}
 }
 
-// tables are what the program reads, changes and writes.
+// tables is what the program reads, changes and writes.
 type tables struct {
 	types  []facts.Type
 	prices []facts.Prices
@@ -67,8 +67,7 @@ func run(args []string, stdout io.Writer) error {
 	return write(*out, t)
 }
 
-// dropUnknown takes prices of types that are not in the table out of the lists, and
-// returns the names of those types.
+// dropUnknown removes the prices of types that are not in the table, and returns the names of those types.
 func (t *tables) dropUnknown() []string {
 	known := map[string]bool{}
 	for i := range t.types {
@@ -132,8 +131,8 @@ func readPricesFile(path string, list facts.Prices) (facts.Prices, error) {
 	return list, nil
 }
 
-// write makes both files in memory first, and reads them back, so that a table which
-// the product could not load is never left on the disk.
+// write makes both files in memory first and reads them back, so that it never leaves a table on the disk
+// that the product could not load.
 func write(folder string, t tables) error {
 	var types, prices bytes.Buffer
 	if err := facts.EncodeTypes(&types, t.types); err != nil {

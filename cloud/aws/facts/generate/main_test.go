@@ -12,8 +12,8 @@ import (
 	"tenon/cloud/aws/facts"
 )
 
-// What was exported and generated again is the built-in table to the byte, so that
-// editing an export is a safe way to correct a fact.
+// Generating from an export gives the built-in table to the byte, so editing an export is a safe way to
+// correct a fact.
 func TestExportGeneratesTheSameTables(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
