@@ -7,13 +7,13 @@ import (
 	"tenon/core/topology"
 )
 
-// Some pods need others on their own node (pod affinity by hostname). Pods arrive one
-// after the other, so that one of them needs partners that are there already, or has to be
-// the first of its group. What must share a node is put there as a unit, in an order in
-// which each pod may arrive: bring adds the pods that one pod needs before it, gather the
-// rest of those that are tied to it.
+// Some pods need others on their own node (pod affinity by hostname). Pods arrive one after the
+// other, so one of them either needs partners that are there already or has to be the first of its
+// group. The packer puts pods that must share a node there as a unit, in an order in which each of
+// them may arrive: bring adds the pods that one pod needs before it, and gather adds the rest of
+// those that are tied to it.
 
-// dependent are the lots with pods left that need partners on their node.
+// dependent returns the lots that have pods left and need partners on their node.
 func (p *packer) dependent() []int {
 	var out []int
 	for at := range p.lots {
@@ -24,8 +24,8 @@ func (p *packer) dependent() []int {
 	return out
 }
 
-// dependentOnHosts places units that existing nodes hold, before other pods fill the room.
-// What a new node may hold in whole waits for one, unless none is to be bought.
+// dependentOnHosts places units that existing nodes hold, before other pods fill the room. A unit
+// that a new node may hold in whole waits for one, unless no node is to be bought.
 func (p *packer) dependentOnHosts() {
 	if len(p.hosts) == 0 {
 		return
@@ -38,8 +38,8 @@ func (p *packer) dependentOnHosts() {
 	}
 }
 
-// placeDependent places the lots that need partners, on nodes of some offers too. Patient
-// placing leaves units alone that begin a group and are not complete.
+// placeDependent places the lots that need partners, on nodes of some offers too. A patient run
+// leaves incomplete units that begin a group alone.
 func (p *packer) placeDependent(offers []offer, patient bool) {
 	p.joinPartners()
 	for _, at := range p.dependent() {
@@ -80,8 +80,8 @@ func (p *packer) join(at int) bool {
 	return len(nodes) > 0
 }
 
-// beginGroup puts a unit with a pod of the lot on the node that holds most of it: an
-// existing one, else the cheapest new one.
+// beginGroup puts a unit with a pod of the lot on the node that holds most of the unit: an
+// existing one, or else the cheapest new one.
 func (p *packer) beginGroup(at int, offers []offer, patient bool) bool {
 	tied := p.tied(at)
 	best, most := p.hostFor(at, tied, patient)
@@ -100,8 +100,8 @@ func (p *packer) beginGroup(at int, offers []offer, patient bool) bool {
 	return true
 }
 
-// hostFor is the existing node that holds most of a unit, and how much. A patient unit has one that
-// holds all of it, or that has partners already, or none.
+// hostFor finds the existing node that holds most of a unit, and how much it holds. A patient unit
+// accepts only a node that holds all of it or that has partners already.
 func (p *packer) hostFor(at int, tied []int, patient bool) (best *bin, most int) {
 	all := p.counts(tied)
 	for _, b := range p.hosts {
@@ -119,7 +119,8 @@ func (p *packer) hostFor(at int, tied []int, patient bool) (best *bin, most int)
 	return best, most
 }
 
-// offerFor is a bin of the first offer that holds most of a unit, and more than some pods; nil for none.
+// offerFor returns a bin of the offer that holds most pods of a unit, if it holds more than most,
+// or else nil.
 func (p *packer) offerFor(at int, tied []int, offers []offer, most int) (best *bin) {
 	all := p.counts(tied)
 	for i := range offers {
@@ -141,8 +142,8 @@ func (p *packer) offerFor(at int, tied []int, offers []offer, most int) (best *b
 	return best
 }
 
-// tied are the dependent lots that affinity ties to a lot, itself included, directly or through
-// others.
+// tied returns the dependent lots that affinity ties to a lot, directly or through others, and the
+// lot itself.
 func (p *packer) tied(at int) []int {
 	out := []int{at}
 	rest := slices.DeleteFunc(p.dependent(), func(i int) bool { return i == at })
@@ -204,7 +205,7 @@ func (p *packer) counts(lots []int) int {
 	return n
 }
 
-// restore makes a bin what it was with some content.
+// restore gives a bin an earlier content back.
 func (p *packer) restore(b *bin, content []taken) {
 	if slices.Equal(b.content, content) {
 		return
@@ -214,9 +215,8 @@ func (p *packer) restore(b *bin, content []taken) {
 	p.refill(b, content)
 }
 
-// bring puts a pod of a lot on a bin, after one of each that it needs there and that is not
-// there yet. It tells whether some pod begins its group. Lots that were tried are not tried
-// again.
+// bring puts a pod of a lot on a bin, after one pod of each lot that it needs there and that is
+// missing. It tells whether some pod begins its group. It does not try a lot twice.
 func (p *packer) bring(b *bin, at int, tried map[int]bool) (begins, ok bool) {
 	l := &p.lots[at]
 	if l.Count == 0 || tried[at] {
@@ -248,8 +248,8 @@ func (p *packer) bring(b *bin, at int, tried map[int]bool) (begins, ok bool) {
 	return begins, true
 }
 
-// bringOneOf brings one pod of a group, with what it needs itself: one that needs nothing if
-// there is any.
+// bringOneOf brings one pod of a group, with the pods that it needs itself. It prefers a pod that
+// needs none.
 func (p *packer) bringOneOf(b *bin, group int32, tried map[int]bool) (begins, ok bool) {
 	for _, dependent := range []bool{false, true} {
 		for at := range p.lots {

@@ -20,16 +20,16 @@ func near(apps ...string) func(*snapshot.Template) {
 	}
 }
 
-// TestRingsShareANode packs rings of two to six shapes, each of which needs the next, with
-// counts and in any order. Where one shape may be first, all of its ring is on one node;
-// where none may, no pod is placed.
+// TestRingsShareANode packs rings of two to six shapes, each of which needs the next, with varying
+// counts and in any order. Where one shape may be first, its whole ring is on one node; where none
+// may, no pod is placed.
 func TestRingsShareANode(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
 		d := rand.New(rand.NewPCG(seed, 1))
 		n, total := 2+d.IntN(5), 0
 		first := d.IntN(n+1) - 1
-		names := d.Perm(n) // of the shapes, in the order in which they are listed
+		names := d.Perm(n) // names of the shapes, in the order in which they are listed
 		c := selling(1, 2, 4, 8)
 		for i, at := range names {
 			next := 0

@@ -6,8 +6,8 @@ import (
 	"tenon/core/topology"
 )
 
-// mayBegin reports whether a pod of the lot may be the first of the group that it needs: no
-// pod of the group is anywhere, and none that wants a place can come before it.
+// mayBegin reports whether a pod of the lot may be the first of the group that it needs: the group
+// has no pod anywhere, and no pod of it that waits for a place can come first.
 func (p *packer) mayBegin(at int, need topology.Need) bool {
 	if !need.Self || p.groupTotal[need.Group] > 0 {
 		return false
@@ -27,7 +27,7 @@ type beginner struct {
 	group int32
 }
 
-// wants are what the lots bring and need on their nodes. Dropped pods want nothing.
+// wants returns what the lots bring and need on their nodes. Dropped pods want nothing.
 func (p *packer) wants() []topology.Want {
 	out := make([]topology.Want, len(p.lots))
 	for at := range p.lots {
@@ -52,8 +52,8 @@ func (k *Packer) LacksPartners(lot int) bool {
 	})
 }
 
-// arrives reports whether the pods of a lot can come to their bin, one after the other with
-// the others that are there.
+// arrives reports whether the pods of a lot can come to their bin one after the other, with the
+// other pods of the bin.
 func (p *packer) arrives(b *bin, lot int) bool {
 	present := map[int32]bool{}
 	for _, t := range b.before {
@@ -75,8 +75,8 @@ func (p *packer) arrives(b *bin, lot int) bool {
 	}
 }
 
-// nextToArrive is the first lot of a bin's content that is not there and whose needs are met,
-// or -1.
+// nextToArrive returns the first lot of a bin's content that is not there yet and whose needs are
+// met, or -1.
 func (p *packer) nextToArrive(b *bin, there map[int]bool, met func(at int, n topology.Need) bool) int {
 	for _, t := range b.content {
 		unmet := func(n topology.Need) bool { return !n.Soft && !met(t.lot, n) }
@@ -87,8 +87,8 @@ func (p *packer) nextToArrive(b *bin, there map[int]bool, met func(at int, n top
 	return -1
 }
 
-// began reports whether a pod of the lot may have been the first of the group: all of the
-// group is on this bin.
+// began reports whether a pod of the lot may have been the first of the group: the whole group is
+// on this bin.
 func (p *packer) began(b *bin, at int, need topology.Need) bool {
 	t := b.tally(need.Group)
 	if !need.Self || t == nil || int(t.n) < p.groupTotal[need.Group] {
@@ -97,8 +97,8 @@ func (p *packer) began(b *bin, at int, need topology.Need) bool {
 	return !topology.Preceded(p.wants(), p.runs, at, need.Group)
 }
 
-// MayArrive reports whether pods of a shape may find their partners on a node at all: if so,
-// that they have no place says nothing about where they could be.
+// MayArrive reports whether pods of a shape may find their partners on a node at all. If they may,
+// a missing place says nothing about where they could be.
 func (k *Packer) MayArrive(shape int) bool {
 	wants := make([]topology.Want, len(k.p.set.Shapes))
 	for i := range wants {

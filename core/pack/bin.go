@@ -15,16 +15,16 @@ type bin struct {
 	host    int
 	machine int
 	slot    int
-	price   model.Money // what choosing it costs: see packer.cost
+	price   model.Money // cost of choosing it: see packer.cost
 	room    []int64
 	load    []int64
 	content []taken
-	// slots that all pods on it agree with; of a new bin only.
+	// slots that suit all pods on it; only for a new bin.
 	slots bitset.Set
-	// options are the machines that all pods on it agree with; only of pools that ask
-	// for a minimum of values.
+	// options are the machines that suit all pods on it; only for pools that ask for a minimum of
+	// values.
 	options bitset.Set
-	// open joins what its pods ask of labels that pods choose.
+	// open joins what its pods ask of the labels that pods choose.
 	open    requirement.Set
 	hasOpen bool
 	tallies []tally
@@ -32,9 +32,9 @@ type bin struct {
 	volumes []model.Amount
 	// attached volumes, by ID, of an existing node.
 	attached map[string]bool
-	// sealed bins keep what they have: it satisfies a need that moving would break.
+	// A sealed bin keeps its content, because moving a pod would break a need that it satisfies.
 	sealed bool
-	// partners is what an existing node keeps when it is filled anew.
+	// partners are the pods that an existing node keeps when it is filled anew.
 	partners []taken
 	// before is how many pods of each host group an existing node had.
 	before []tally
@@ -68,7 +68,7 @@ func (b *bin) entry(g int32) *tally {
 	return &b.tallies[len(b.tallies)-1]
 }
 
-// most is the exact test: how many of the lot's next pods, up to n, the bin can take,
+// most is the exact test. It returns how many of the lot's next pods, up to n, the bin can take,
 // and by which of the lot's alternatives.
 func (p *packer) most(b *bin, l *lot, n int) (count, alternative int) {
 	if !b.hasPartners(l) {
@@ -77,7 +77,7 @@ func (p *packer) most(b *bin, l *lot, n int) (count, alternative int) {
 	return p.fits(b, l, n)
 }
 
-// fits is most for pods whose partners come with them.
+// fits is like most, for pods whose partners come with them.
 func (p *packer) fits(b *bin, l *lot, n int) (count, alternative int) {
 	alternative = p.alternative(b, l)
 	if alternative < 0 {
@@ -97,7 +97,7 @@ func (p *packer) fits(b *bin, l *lot, n int) (count, alternative int) {
 	return n, alternative
 }
 
-// alternative is the first of the lot's alternatives that the bin satisfies, or -1.
+// alternative returns the first of the lot's alternatives that the bin satisfies, or -1.
 func (p *packer) alternative(b *bin, l *lot) int {
 	for i, places := range l.alternatives {
 		if b.host >= 0 {
@@ -113,8 +113,8 @@ func (p *packer) alternative(b *bin, l *lot) int {
 	return -1
 }
 
-// agrees reports whether the bin's pods and the places ask for labels, of those that
-// pods choose, that one node can have.
+// agrees reports whether one node can have all the labels that the bin's pods and the places ask
+// for, among the labels that pods choose.
 func (p *packer) agrees(b *bin, places *feasible.Places) bool {
 	open := places.Open[p.sp.Machines[b.machine].Pool]
 	if open == nil || !b.hasOpen && p.sp.Machines[b.machine].Type.Requirements.Intersects(*open) {
@@ -139,8 +139,8 @@ func mostBySize(need, room []int64, n int) int {
 	return n
 }
 
-// mostByRules asks the caps of the lot and of the pods that are there. Both look at the
-// finished node, so that the order in which pods arrive does not matter.
+// mostByRules asks the caps of the lot and of the pods that are there. Both caps describe the
+// finished node, so the order in which pods arrive does not matter.
 func (b *bin) mostByRules(l *lot) int {
 	most := int(noLimit)
 	r := &l.shape.Rules
@@ -182,8 +182,8 @@ func mostByPorts(taken, wanted []model.HostPort) int {
 	return 1 // a second one conflicts with the first
 }
 
-// mostByVolumes asks the limits of the node's CSI drivers. Volumes that are attached
-// already cost nothing.
+// mostByVolumes asks the limits of the node's CSI drivers. A volume that is attached already takes
+// no more of them.
 func (b *bin) mostByVolumes(l *lot, n int) int {
 	for _, limit := range b.volumes {
 		var each int64
@@ -214,7 +214,7 @@ func (p *packer) newBin(machine, slot int) *bin {
 	}
 }
 
-// hostBin is an existing node as a bin, with the rules of the pods that are there.
+// hostBin makes a bin of an existing node, with the rules of the pods that are there.
 func (p *packer) hostBin(h int) *bin {
 	host := &p.sp.Hosts[h]
 	b := &bin{

@@ -1,8 +1,8 @@
 package pack
 
-// construct opens bins for all that is waiting, in several ways, and keeps the cheapest:
-// filling by value alone is best where nodes are large and few, diving where patterns
-// are small and many, and no scoring is best for every input.
+// construct opens bins for all waiting pods in several ways, and keeps the cheapest result.
+// Filling by value alone is best where nodes are large and few, diving is best where patterns are
+// small and many, and no scoring is best for every input.
 func (p *packer) construct() {
 	if !p.waiting() {
 		return
@@ -25,7 +25,7 @@ func (p *packer) construct() {
 	p.putUp(best)
 }
 
-// relaxEffort is what the relaxation of all that is waiting may cost.
+// relaxEffort is how many steps the relaxation of all waiting pods may take.
 func (p *packer) relaxEffort(waiting *rows, pods int) int64 {
 	times := 1
 	if pods > fewPods {
@@ -34,8 +34,8 @@ func (p *packer) relaxEffort(waiting *rows, pods int) int64 {
 	return p.effort / relaxPart * int64(times)
 }
 
-// ways is in how many ways bins are filled: in all where pods are few, without a dive where
-// they are so many that rounding hardly shows.
+// ways returns in how many ways bins are filled: in all of them where pods are few, and without a
+// dive where pods are so many that rounding hardly matters.
 func (p *packer) ways(pods, rows int) int {
 	switch {
 	case pods > manyPodsAtOnce:
@@ -46,7 +46,8 @@ func (p *packer) ways(pods, rows int) int {
 	return 2 * len(scorings)
 }
 
-// bestDraft fills new bins in some ways, up to two in any case, until the steps are spent.
+// bestDraft fills new bins in several ways until the steps are spent. It always tries the first
+// two ways.
 func (p *packer) bestDraft(r relaxation, ways int, stop int64) *draft {
 	from := len(p.bins)
 	var best *draft
@@ -72,8 +73,8 @@ func (p *packer) bestDraft(r relaxation, ways int, stop int64) *draft {
 	return best
 }
 
-// dive solves the relaxation of what is left again and again, and opens bins by its
-// patterns: those that are used in whole or, when there are none, the one used most.
+// dive repeatedly solves the relaxation of the pods that are left and opens bins by its patterns:
+// those that are used in whole or, when there are none, the one that is used most.
 func (p *packer) dive() {
 	stop := p.steps + p.effort/divePart
 	if p.countLeft() > manyPodsLeft || len(p.bins) > manyBins {
@@ -88,7 +89,7 @@ func (p *packer) dive() {
 	p.forgetValues()
 }
 
-// forgetValues takes back what a relaxation of fewer pods said that they are worth.
+// forgetValues drops the values that a relaxation of fewer pods gave them.
 func (p *packer) forgetValues() {
 	for k := range p.kinds {
 		p.kinds[k].value = p.kinds[k].worth

@@ -7,8 +7,8 @@ import (
 	"tenon/core/model"
 )
 
-// draft is one way of packing some pods on nodes to be bought. It is an immutable value: the bins that it
-// was made of are closed, and putUp opens new ones each time.
+// draft is one way of packing some pods on nodes to be bought. It is an immutable value: the bins
+// that it was made of are closed, and putUp opens new ones each time.
 //
 //	waiting ── open bins, fill them ──▶ packing ── takeDown ──▶ draft ── better? ── putUp ──▶ packing
 type draft struct {
@@ -51,8 +51,8 @@ func (p *packer) putUp(d *draft) {
 	}
 }
 
-// replace takes apart the bins and what was put on existing nodes, and restores everything unless the new
-// draft of their pods is better.
+// replace takes some bins apart, together with what was put on existing nodes, and restores
+// everything unless the new draft of their pods is better.
 func (p *packer) replace(victims []int, hosts []*bin, redo func() *draft) bool {
 	rest, taken := p.bins[:0], make([]*bin, 0, len(victims))
 	for i, b := range p.bins {

@@ -9,12 +9,12 @@ type estimate struct {
 	caps []int64
 }
 
-// scratch is memory that estimates, and attempts to repack, use in turn: there are thousands of
-// them.
+// scratch is memory that estimates and repack attempts share by turns, since there are thousands
+// of them.
 type scratch struct {
 	room, caps []int64
-	list       []candidate // of estimates
-	filling    []candidate // of the bin that is filled
+	list       []candidate // for estimates
+	filling    []candidate // for the bin that is being filled
 	kinds      []int
 	order      []int
 	waste      []float64

@@ -76,7 +76,7 @@ func (p *packer) choosy(lot int) bool {
 	return false
 }
 
-// cheapestHolding finds the first, by price, of the offers that hold a group.
+// cheapestHolding finds the cheapest of the offers that hold a group.
 func (p *packer) cheapestHolding(pods []int, group int) int {
 	load := make([]int64, len(p.sp.Dims))
 	for i, at := range pods {

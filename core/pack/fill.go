@@ -10,8 +10,9 @@ import (
 
 // fill tops up a bin with the pods that are worth most there, until nothing fits.
 //
-// It chooses by value per share of what is left of the bin, and so prefers pods that use the resources
-// which the bin has too much of. It also prefers large pods: small ones fill the last holes.
+// It chooses by value per share of what is left of the bin, and so prefers pods that use the
+// resources of which the bin has too much. It also prefers large pods: small ones fill the last
+// holes.
 func (p *packer) fill(b *bin, sites bitset.Set) {
 	list := p.fitting(p.scratch.filling[:0], p.waitingKinds(), b.room, sites)
 	p.scratch.filling = list
@@ -34,13 +35,13 @@ func (p *packer) fill(b *bin, sites bitset.Set) {
 type candidate struct {
 	kind int
 	need []int64
-	// value of one pod there, and its fourth power: see scoring.hopeless.
+	// value of one pod there, and that value's fourth power: see scoring.hopeless.
 	value, fourth float64
 	// taken is how many an estimate has put there.
 	taken int
 }
 
-// waitingKinds are those with pods left. The list is good until it is asked for again.
+// waitingKinds returns the kinds with pods left. The list is valid until the next call.
 func (p *packer) waitingKinds() []int {
 	out := p.scratch.kinds[:0]
 	for i := range p.kinds {
@@ -52,7 +53,8 @@ func (p *packer) waitingKinds() []int {
 	return out
 }
 
-// fitting appends those of some kinds with pods left that may be on one of the sites and fit.
+// fitting appends those of the given kinds that have pods left, may be on one of the sites, and
+// fit.
 func (p *packer) fitting(out []candidate, among []int, room []int64, sites bitset.Set) []candidate {
 	for _, i := range among {
 		k := &p.kinds[i]
@@ -64,8 +66,8 @@ func (p *packer) fitting(out []candidate, among []int, room []int64, sites bitse
 	return out
 }
 
-// appraise says what a pod of each contender is worth on a bin: in part its value in the
-// relaxation, in part its fair share of the bin's price. It returns the fair prices.
+// appraise says what a pod of each candidate is worth on a bin: partly its value in the
+// relaxation, partly its fair share of the bin's price. It returns the fair prices.
 func (p *packer) appraise(list []candidate, room []int64, price float64) [maxDims]float64 {
 	fair := p.fairPrices(list, room, price)
 	for i := range list {
@@ -81,9 +83,10 @@ func (p *packer) appraise(list []candidate, room []int64, price float64) [maxDim
 	return fair
 }
 
-// fairPrices says what a unit of each resource of the bin is worth if its price is shared out by how scarce
-// each resource is for the pods that are left. The relaxation gives no price to a resource that is slightly
-// less scarce than another. Following it alone would leave all pods that need that resource to the end.
+// fairPrices shares the bin's price out among its resources by how scarce each is for the pods
+// that are left, and returns the price of a unit of each. The relaxation gives no price to a
+// resource that is slightly less scarce than another, so following it alone would leave all pods
+// that need that resource to the end.
 func (p *packer) fairPrices(list []candidate, room []int64, price float64) [maxDims]float64 {
 	var demand, out [maxDims]float64
 	for i := range list {
@@ -117,18 +120,19 @@ func (p *packer) fairPrices(list []candidate, room []int64, price float64) [maxD
 	return out
 }
 
-// maxDims bounds the resources that the choice of pods weighs; more are only checked.
+// maxDims is how many resources the choice of pods weighs at most; the packer only checks any
+// more.
 const maxDims = 8
 
-// chunk is how many pods of a kind are placed before looking again: one, or a small
+// chunk returns how many pods of a kind are placed before the packer looks again: one, or a small
 // part of what would fill the bin.
 func (p *packer) chunk(i int, room []int64) int {
 	k := &p.kinds[i]
 	return max(1, min(k.left, mostBySize(k.need, room, k.left)/8))
 }
 
-// putKind places up to n pods of a kind, from whichever of its lots may come. Lots that
-// bring no new rule to the bin come first: each rule there keeps other pods away.
+// putKind places up to n pods of a kind, from any of its lots that may come. Lots that bring no
+// new rule to the bin come first, because each rule there keeps other pods away.
 func (p *packer) putKind(b *bin, i, n int) int {
 	placed := p.putLots(b, p.kinds[i].lots, n, false)
 	if placed < n {
@@ -169,9 +173,9 @@ func (b *bin) bringsRule(l *lot) bool {
 	return false
 }
 
-// spreadCapped gives pods of which a node may hold only so many (anti-affinity, spread by hostname) their
-// existing nodes first, large pods first and on the tightest node that holds them: each of them that finds
-// no existing node forces a new one.
+// spreadCapped first gives existing nodes to pods of which a node may hold only so many
+// (anti-affinity, spread by hostname): large pods come first, each on the tightest node that holds
+// it. Each of them that finds no existing node forces a new one.
 func (p *packer) spreadCapped() {
 	var capped []int
 	for k := range p.kinds {
@@ -199,7 +203,7 @@ func (p *packer) spreadCapped() {
 	}
 }
 
-// worthOf is what a bin costs or, for a node that is paid already, what the pods that
+// worthOf returns what a bin costs. For a node that is paid already it returns what the pods that
 // are left would pay on average for as much room.
 func (p *packer) worthOf(b *bin) float64 {
 	if b.host < 0 {
@@ -215,7 +219,7 @@ func (p *packer) worthOf(b *bin) float64 {
 	return float64(value / 2 * (float64(max(b.room[0], 0))/max(cpu, 1) + float64(max(b.room[1], 0))/max(memory, 1)))
 }
 
-// anyTier are the pools of all tiers.
+// anyTier returns the pools of all tiers.
 func (p *packer) anyTier() []bool {
 	pools := make([]bool, len(p.sp.Snapshot.Pools))
 	for _, tier := range p.tiers {
@@ -226,8 +230,8 @@ func (p *packer) anyTier() []bool {
 	return pools
 }
 
-// estimateValues gives kinds a value by size before the relaxation knows better: the
-// share of an average machine.
+// estimateValues gives each kind a value by size until the relaxation knows better: its share of
+// an average machine.
 func (p *packer) estimateValues() {
 	average := make([]float64, len(p.sp.Dims))
 	for i := range p.sp.Hosts {

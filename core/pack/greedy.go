@@ -54,7 +54,7 @@ func (p *packer) bySize() []int {
 	return order
 }
 
-// largestFor opens, of the machines that the lot may have now, the one with most room.
+// largestFor opens the machine with most room among those that the lot may have now.
 func (p *packer) largestFor(l *lot) *bin {
 	for _, i := range p.largest {
 		o := &p.offers[i]
@@ -70,7 +70,7 @@ func (p *packer) largestFor(l *lot) *bin {
 	return nil
 }
 
-// offersBySize are the numbers of the offers, those with most room first.
+// offersBySize returns the numbers of the offers, those with most room first.
 func (p *packer) offersBySize() []int {
 	out := p.all()
 	slices.SortFunc(out, func(a, b int) int {

@@ -8,8 +8,8 @@ import (
 	"tenon/core/feasible"
 )
 
-// fillHosts gives pods to existing nodes, whose price is paid already. It chooses the pods so that the rest
-// is as cheap as possible.
+// fillHosts gives pods to existing nodes, whose price is paid already. It chooses the pods so that
+// the rest is as cheap as possible.
 func (p *packer) fillHosts() {
 	hosts := p.usable()
 	if len(hosts) == 0 {
@@ -26,7 +26,7 @@ func (p *packer) fillHosts() {
 		return
 	}
 	p.vacateAll(hosts)
-	// 2. What goes there in the best of fleets?
+	// 2. What does the best of fleets put there?
 	p.openHosts, p.pools = hosts, p.anyTier()
 	waiting, pods := p.waitingRows()
 	p.whole, p.wholePods = p.solve(waiting, p.effort/relaxPart, hosts...), pods
@@ -38,14 +38,14 @@ func (p *packer) fillHosts() {
 	if !p.waiting() {
 		return
 	}
-	// 3. Is what is left nearly as cheap as it can be?
+	// 3. Is the rest nearly as cheap as it can be?
 	rest := p.relaxRest()
 	if float64(rest.Relaxed) > nearlyBest*float64(p.whole.Bound) {
 		p.fillOtherwise(hosts, rest)
 	}
 }
 
-// usable are the existing nodes that may take some pod without a place.
+// usable returns the existing nodes that may take some pod without a place.
 func (p *packer) usable() []*bin {
 	if len(p.hosts) == 0 {
 		return nil
@@ -60,8 +60,8 @@ func (p *packer) usable() []*bin {
 	return out
 }
 
-// mayHost reports whether an existing node may take a pod of the kind, now or once it has the
-// partners that the pod needs there.
+// mayHost reports whether an existing node may take a pod of the kind, now or once the node has
+// the partners that the pod needs there.
 func (p *packer) mayHost(b *bin, k *kind) bool {
 	if !feasible.Fits(k.need, b.room) || !p.sites[k.site].allowsHost(p.sp.Hosts[b.host].Class) {
 		return false
@@ -76,9 +76,9 @@ func (p *packer) mayHost(b *bin, k *kind) bool {
 	})
 }
 
-// fillByPatterns gives existing nodes what the relaxation of them and of new nodes puts
-// there: first the pattern that each uses most, then what is worth most of what is left, at
-// the same prices.
+// fillByPatterns gives existing nodes what the joint relaxation of existing and new nodes puts
+// there: first the pattern that each node uses most, then the pods that are worth most at the same
+// prices.
 func (p *packer) fillByPatterns(r relaxation, hosts []*bin) {
 	p.price(r)
 	most := make([]bound.Pattern, len(hosts))
@@ -100,7 +100,7 @@ func (p *packer) fillByPatterns(r relaxation, hosts []*bin) {
 	p.fillByValue()
 }
 
-// price gives the kinds of the relaxation's items their prices in it.
+// price gives the kinds their prices in the relaxation.
 func (p *packer) price(r relaxation) {
 	for k := range p.kinds {
 		if item := p.kinds[k].item; item >= 0 && item < len(r.Dual) {
@@ -109,14 +109,14 @@ func (p *packer) price(r relaxation) {
 	}
 }
 
-// fillDearest gives existing nodes what would be dearest to place elsewhere.
+// fillDearest gives existing nodes the pods that would be dearest to place elsewhere.
 func (p *packer) fillDearest() {
 	p.estimateValues()
 	p.relax(p.effort / dearestPart)
 	p.fillByValue()
 }
 
-// fillByValue fills existing nodes by what pods are worth.
+// fillByValue fills existing nodes by the values of pods.
 func (p *packer) fillByValue() {
 	p.spreadCapped()
 	for _, b := range p.hosts {
@@ -124,8 +124,8 @@ func (p *packer) fillByValue() {
 	}
 }
 
-// relaxRest is the relaxation of the pods that find no room on existing nodes. If all of them are packed
-// together, the relaxation is kept for that packing.
+// relaxRest solves the relaxation of the pods that find no room on existing nodes. If all of them
+// are packed together, it keeps the relaxation for that packing.
 func (p *packer) relaxRest() relaxation {
 	waiting, pods := p.waitingRows()
 	r := p.relaxRows(waiting, pods, p.relaxEffort(waiting, pods))
@@ -135,8 +135,8 @@ func (p *packer) relaxRest() relaxation {
 	return r
 }
 
-// fillOtherwise fills existing nodes anew by what would be dearest to place elsewhere, and
-// keeps what leaves the cheaper rest.
+// fillOtherwise fills existing nodes anew with the pods that would be dearest to place elsewhere,
+// and keeps the filling that leaves the cheaper rest.
 func (p *packer) fillOtherwise(hosts []*bin, rest relaxation) {
 	left, first, ahead := p.countLeft(), p.vacateAll(hosts), p.ahead
 	p.fillDearest()
@@ -153,8 +153,7 @@ func (p *packer) fillOtherwise(hosts []*bin, rest relaxation) {
 	p.ahead = ahead
 }
 
-// vacateAll takes what was put on some hosts off them, but for partners, and says what was
-// there.
+// vacateAll takes off some hosts what was put there, except partners, and returns it.
 func (p *packer) vacateAll(hosts []*bin) [][]taken {
 	out := make([][]taken, len(hosts))
 	for i, b := range hosts {
@@ -176,9 +175,9 @@ func (p *packer) refill(b *bin, content []taken) {
 	}
 }
 
-// partners are existing nodes that are filled again together with the bins that are taken apart; every
-// second attempt has none. Pods of later tiers do not take part, because they could change places with pods
-// that an earlier tier should get.
+// partners returns existing nodes that are filled again together with the bins that are taken
+// apart; every second attempt has none. Pods of later tiers do not take part, because they could
+// change places with pods that an earlier tier should get.
 func (p *packer) partners(draw *sequence) []*bin {
 	if len(p.openHosts) == 0 || !p.firstTier || draw.next(2) == 0 {
 		return nil

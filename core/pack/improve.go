@@ -6,9 +6,8 @@ import (
 	"slices"
 )
 
-// improve takes a few bins apart, the most wasteful first, and packs their pods anew;
-// it keeps what is cheaper. It ends when nothing helped for a while or the effort is
-// spent.
+// improve takes a few bins apart, the most wasteful first, packs their pods anew, and keeps what
+// is cheaper. It ends when a number of attempts in a row did not help or the effort is spent.
 func (p *packer) improve() {
 	if p.settled() {
 		return
@@ -37,15 +36,15 @@ func (p *packer) improve() {
 	p.scoring = scorings[0]
 }
 
-// settled reports whether there is nothing to improve: no bin was opened, or one for a single pod, which
-// could choose among all offers.
+// settled reports whether there is nothing to improve: no bin was opened, or only one for a single
+// pod, which could choose among all offers.
 func (p *packer) settled() bool {
 	opened := p.bins[p.tierStart:]
 	return len(opened) == 0 || len(opened) == 1 && opened[0].pods() == 1 && !p.waiting()
 }
 
-// repairEffort is how many steps repairs of wasteful bins may take: fewer if these are a small part of the
-// price.
+// repairEffort is how many steps repairs of wasteful bins may take. It is smaller if these bins
+// are a small part of the price.
 func (p *packer) repairEffort() int64 {
 	if len(p.bins) > manyBins {
 		return p.effort / lateRepairPart
@@ -53,9 +52,9 @@ func (p *packer) repairEffort() int64 {
 	return p.effort / repairPart
 }
 
-// repackWasteful takes the most wasteful bins apart, as many as is manageable at once, and
-// packs them by a relaxation of their own: what rounding left behind in many bins is
-// better gathered than patched.
+// repackWasteful takes the most wasteful bins apart, as many as it can manage at once, and packs
+// their pods by a relaxation of these pods alone. Rounding leaves waste in many bins, and packing
+// them together removes more of it than repairing each.
 func (p *packer) repackWasteful() {
 	pods := 0
 	for _, b := range p.bins[p.tierStart:] {
@@ -82,8 +81,8 @@ func (p *packer) repackWasteful() {
 	}
 }
 
-// promising are the offers that hold most value for their price when they are full, a
-// few of every size.
+// promising returns the offers that hold most value for their price when they are full, a few of
+// every size.
 func (p *packer) promising() []int {
 	if len(p.bins) > manyBins || p.choice != nil {
 		return p.inUse()
@@ -122,7 +121,8 @@ func (p *packer) promising() []int {
 	return out
 }
 
-// inUse are the offers that some bin was bought of: of many bins, all that are worth it.
+// inUse returns the offers of which some bin was bought or, if bins are many, all that are worth
+// it.
 func (p *packer) inUse() []int {
 	type bought struct{ machine, slot int }
 	used := map[bought]bool{}
@@ -138,7 +138,7 @@ func (p *packer) inUse() []int {
 	return out
 }
 
-// repack takes the bins apart, fills existing nodes anew, and new ones from the offers.
+// repack takes the bins apart, fills existing nodes anew, and then new nodes of the offers.
 func (p *packer) repack(victims []int, hosts []*bin, offers []int) bool {
 	from := len(p.bins) - len(victims)
 	return p.replace(victims, hosts, func() *draft {

@@ -19,7 +19,7 @@ func (l limits) allows(capacity model.Resources) bool {
 	return true
 }
 
-// noMore reports whether a takes no more than b of anything that is limited.
+// noMore reports whether, of everything that is limited, a takes no more than b.
 func (l limits) noMore(a, b model.Resources) bool {
 	for _, amount := range l {
 		if Share(a, amount.Name) > Share(b, amount.Name) {
@@ -29,8 +29,8 @@ func (l limits) noMore(a, b model.Resources) bool {
 	return true
 }
 
-// Share is what one node takes of a limited resource. By the API's rule, a pool that is over any of its
-// limits launches nothing, not even a node that takes none of that resource.
+// Share is how much one node takes of a limited resource. By the API's rule, a pool that is over
+// any of its limits launches nothing, not even a node that takes none of that resource.
 func Share(capacity model.Resources, name string) int64 {
 	if name == model.Nodes {
 		return 1
@@ -38,7 +38,7 @@ func Share(capacity model.Resources, name string) int64 {
 	return capacity.Get(name)
 }
 
-// after is what is left when n nodes of the capacity are launched.
+// after returns what is left once n nodes of the capacity are launched.
 func (l limits) after(capacity model.Resources, n int64) limits {
 	if len(l) == 0 {
 		return l

@@ -35,7 +35,7 @@ type lot struct {
 	// free lots have no rule that depends on the other pods of a node.
 	free bool
 	kind int
-	// given is how many pods it had, dropped how many were given up.
+	// given is how many pods the lot had, dropped is how many of them were given up.
 	given, dropped int
 }
 
@@ -43,12 +43,12 @@ type lot struct {
 type taken struct {
 	lot int
 	n   int
-	// alternative that the bin satisfies for them.
+	// alternative of the lot that the bin satisfies for them.
 	alternative int
 }
 
-// kind is all lots of one size that may go to the same places. The choice of the next pod looks only at
-// kinds; the lots of a kind differ in rules between pods.
+// kind is all lots of one size that may go to the same places. The choice of the next pod looks
+// only at kinds; the lots of a kind differ in their rules between pods.
 type kind struct {
 	need []int64
 	// rows are the relaxation's groups that count its pods.
@@ -59,8 +59,8 @@ type kind struct {
 	left int
 	// item is the kind's row in the relaxation, or -1.
 	item int
-	// value is what placing one pod is worth: its price in the last relaxation. Worth is
-	// that of the first, of all pods.
+	// value is what placing one pod is worth: its price in the last relaxation. worth is its price
+	// in the first relaxation, of all pods.
 	value, worth float64
 }
 
@@ -138,7 +138,7 @@ func (p *packer) kindOf(l *lot) int {
 	return len(p.kinds) - 1
 }
 
-// valueOf is what pods of the same size are worth, as far as is known.
+// valueOf returns what pods of the same size are worth, as far as that is known.
 func (p *packer) valueOf(need []int64, rows []int32) float64 {
 	for k := range p.kinds {
 		if slices.Equal(p.kinds[k].need, need) && slices.Equal(p.kinds[k].rows, rows) {

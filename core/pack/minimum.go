@@ -14,11 +14,11 @@ type minimum struct {
 	// values of each machine of the pool, by number; first is the pool's first machine.
 	values [][]int
 	first  int
-	count  int // different values in all
+	count  int // different values in total
 }
 
-// minimumsOf compiles the pools' minimums. With the best-effort policy there are none:
-// the claim says afterwards that a minimum was lowered.
+// minimumsOf compiles the pools' minimums. There are none with the best-effort policy; the claim
+// then says afterwards that a minimum was lowered.
 func minimumsOf(sp *feasible.Space) [][]minimum {
 	out := make([][]minimum, len(sp.Snapshot.Pools))
 	if sp.Snapshot.Settings.BestEffortMinimum {
@@ -56,8 +56,8 @@ func newMinimum(sp *feasible.Space, pool int, key string, want int) minimum {
 	return m
 }
 
-// mostByMinimums is how many of the lot's pods, up to n, leave the bin enough different
-// machines to become.
+// mostByMinimums returns how many of the lot's pods, up to n, leave enough different machines that
+// the bin can become.
 func (p *packer) mostByMinimums(b *bin, l *lot, places *feasible.Places, n int) int {
 	options, slots := b.options.And(places.Machines), b.slots.And(places.Slots)
 	if p.varied(b, options, slots, l.shape.Need, n) {
@@ -72,8 +72,8 @@ func (p *packer) varied(b *bin, options, slots bitset.Set, need []int64, n int) 
 	for d := range load {
 		load[d] = b.load[d] + need[d]*int64(n)
 	}
-	// If the pool has limits, only machines that take no more of them surely remain as a choice when the
-	// claim is written.
+	// If the pool has limits, the only machines that certainly remain a choice when the claim is
+	// written are those that take no more of the limits.
 	total := p.total[p.sp.Machines[b.machine].Pool]
 	bearable := func(machine int) bool {
 		return total.noMore(p.sp.Machines[machine].Capacity, p.sp.Machines[b.machine].Capacity)
@@ -88,7 +88,7 @@ func (p *packer) varied(b *bin, options, slots bitset.Set, need []int64, n int) 
 	return true
 }
 
-// alikeSlots are those that a claim planned in the slot can name: a reservation alone, or
+// alikeSlots returns the slots that a claim planned in the slot can name: a reservation alone, or
 // everything that is not reserved.
 func (p *packer) alikeSlots(slot int) bitset.Set {
 	out := bitset.New(len(p.sp.Slots))

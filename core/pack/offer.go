@@ -8,20 +8,21 @@ import (
 	"tenon/core/model"
 )
 
-// offer is one thing to open: a machine in a slot.
+// offer is a machine in a slot that can be opened.
 type offer struct {
 	pool          int
 	machine, slot int
 	price         model.Money
 	room          []int64
 	sites         bitset.Set // that may go there
-	// scarce offers come from a reservation that can run out: they cannot stand in for others.
+	// A scarce offer comes from a reservation that can run out, so it cannot replace others.
 	scarce bool
 }
 
-// replaces reports whether o makes another offer superfluous that has no more room and is open to no more
-// sites. If o's pool has limits, o must not take more of them, because a dearer offer may be the one that
-// still fits. A pool with a minimum of values may refuse what another pool accepts.
+// replaces reports whether o makes another offer superfluous that has no more room and is open to
+// no more sites. If o's pool has limits, o must not take more of them, because a dearer offer may
+// be the one that still fits. A pool with a minimum of values may refuse what another pool
+// accepts.
 func (p *packer) replaces(o, other *offer) bool {
 	if o.scarce || o.price > other.price {
 		return false
@@ -33,8 +34,8 @@ func (p *packer) replaces(o, other *offer) bool {
 	return len(limits) == 0 || o.pool == other.pool && limits.noMore(p.sp.Machines[o.machine].Capacity, p.sp.Machines[other.machine].Capacity)
 }
 
-// judgeOffers lists what is worth opening for the sites: an offer is left out when
-// another is no smaller, no dearer, and open to the same sites at least.
+// judgeOffers lists the offers that are worth opening for the sites. It leaves out an offer if
+// another is at least as large, at most as dear, and open to at least the same sites.
 func (p *packer) judgeOffers(sites []site) []offer {
 	groups := p.offersBySites(sites)
 	for i := range groups {
@@ -79,8 +80,8 @@ type offerGroup struct {
 	offers []offer
 }
 
-// offersBySites groups what may be opened by the sites that may go there. Of a
-// machine's slots open to the same sites only the cheapest counts.
+// offersBySites groups the offers by the sites that may go there. Of a machine's slots that are
+// open to the same sites, only the cheapest counts.
 func (p *packer) offersBySites(sites []site) []offerGroup {
 	var groups []offerGroup
 	index := map[string]int{}
@@ -139,8 +140,8 @@ func wordsKey(s bitset.Set) string {
 	return string(b)
 }
 
-// undominated keeps the offers of which none is both larger or equal and cheaper or equal. It
-// takes over the list.
+// undominated keeps the offers that no other offer beats by being at least as large and at most as
+// dear. It takes over the list.
 func (p *packer) undominated(offers []offer) []offer {
 	slices.SortFunc(offers, compareOffers)
 	out := offers[:0]
@@ -171,8 +172,8 @@ func covers(large, small []int64) bool {
 	return true
 }
 
-// cost is what choosing a machine costs: its price or, in the thrifty style, the share
-// that it takes of what its pool's limits leave, in millionths.
+// cost returns what choosing a machine costs: its price or, in the thrifty style, the share that
+// it takes of what its pool's limits leave, in millionths.
 func (p *packer) cost(m, slot int) model.Money {
 	machine := &p.sp.Machines[m]
 	if p.surcharges != nil {
@@ -197,7 +198,7 @@ func (p *packer) openable(m int) bool {
 	return p.pools[machine.Pool] && p.limits[machine.Pool].allows(machine.Capacity)
 }
 
-// offered is available for the offer's own slot; mostly the answer does not need the machine.
+// offered is available for the offer's own slot; it seldom needs to read the machine.
 func (p *packer) offered(o *offer) bool {
 	return p.pools[o.pool] && (len(p.limits[o.pool]) == 0 || p.openable(o.machine)) && (!o.scarce || p.inStock(o.machine, o.slot))
 }

@@ -7,21 +7,21 @@ import (
 	"tenon/core/feasible"
 )
 
-// OfferCache remembers which offers are worth opening for the same places, from one packing to
-// the next in the same space. It must not outlive a change of what can be had there.
+// OfferCache remembers which offers are worth opening for the same places, from one packing to the
+// next in the same space. It is valid only as long as the space sells the same.
 type OfferCache struct {
 	places map[*feasible.Places]rune
 	known  map[string][]offer
 	spare  [][]offer // memory of lists that have been judged
 }
 
-// NewOfferCache is empty.
+// NewOfferCache returns an empty cache.
 func NewOfferCache() *OfferCache {
 	return &OfferCache{places: map[*feasible.Places]rune{}, known: map[string][]offer{}}
 }
 
-// offersFor lists what is worth opening for the sites. What depends on how much was opened
-// already is not remembered.
+// offersFor lists the offers that are worth opening for the sites. It does not remember answers
+// that depend on how much was opened already.
 func (p *packer) offersFor(sites []site) []offer {
 	if p.cache == nil || p.style == Thrifty || len(p.reserved) > 0 || slices.ContainsFunc(p.limits, func(l limits) bool { return len(l) > 0 }) {
 		return p.judgeOffers(sites)
@@ -35,7 +35,7 @@ func (p *packer) offersFor(sites []site) []offer {
 	return found
 }
 
-// list is an empty one, in memory that was given back if there is any.
+// list returns an empty list, in memory that was given back if there is any.
 func (s *OfferCache) list() []offer {
 	if s == nil || len(s.spare) == 0 {
 		return nil
@@ -56,7 +56,7 @@ func (s *OfferCache) giveBack(groups []offerGroup) {
 	}
 }
 
-// key tells apart what the offers depend on.
+// key has a value of its own for everything on which the offers depend.
 func (s *OfferCache) key(pools []bool, sites []site) string {
 	var b strings.Builder
 	for _, asked := range pools {

@@ -15,7 +15,7 @@ func (p *packer) fillRest() {
 	p.fillFrom(p.all())
 }
 
-// all are the numbers of every offer.
+// all returns the numbers of all offers.
 func (p *packer) all() []int {
 	out := make([]int, len(p.offers))
 	for i := range out {
@@ -85,14 +85,14 @@ func (q *judgedQueue) Less(i, j int) bool {
 func (q *judgedQueue) Swap(i, j int) { q.list[i], q.list[j] = q.list[j], q.list[i] }
 func (q *judgedQueue) Push(x any)    { q.list = append(q.list, x.(judged)) }
 
-// Pop drops the last; its result is not used.
+// Pop drops the last offer; its result is not used.
 func (q *judgedQueue) Pop() any {
 	q.list = q.list[:len(q.list)-1]
 	return nil
 }
 
-// queue judges every offer once. After each bin fewer pods are left, so the value of an offer never grows:
-// an old judgement is an upper bound.
+// queue judges every offer once. After each bin fewer pods are left, so the value of an offer
+// never grows: an old judgement is an upper bound.
 func (p *packer) queue(offers []int) *judgedQueue {
 	q := &judgedQueue{list: make([]judged, 0, len(offers)), kinds: slices.Clone(p.waitingKinds())}
 	if !p.waiting() {

@@ -123,8 +123,8 @@ func drawn(seed uint64) *workload {
 	return c
 }
 
-// What is known of every packing: all have a place, it is not
-// cheaper than the bound, and nodes are not overfull.
+// TestPackings checks what holds for every packing: all pods have a place, it is not cheaper than
+// the bound, and no node is overfull.
 func TestPackings(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(60) {
@@ -226,7 +226,7 @@ func TestFewPodsAreProvenBest(t *testing.T) {
 	}
 }
 
-// What Evict and Drop take away can be added again, and costs nothing meanwhile.
+// Pods that Evict and Drop take away can be added again, and cost nothing meanwhile.
 func TestEvictGivesEverythingBack(t *testing.T) {
 	t.Parallel()
 	c := selling(1, 2, 4).pods(4, 500, 256).pods(3, 900, 512, alone(1))
@@ -270,7 +270,7 @@ func TestExistingNodesComeFirst(t *testing.T) {
 	}
 }
 
-// Heavier tiers are asked first, and the next only for what is left.
+// The packer asks heavier tiers first, and the next only for the pods that are left.
 func TestTiersAreAskedInOrder(t *testing.T) {
 	t.Parallel()
 	c := selling(1).pods(3, 1000, 256)
@@ -287,8 +287,8 @@ func TestTiersAreAskedInOrder(t *testing.T) {
 	}
 }
 
-// A relaxation that a dive has solved before is the same as one that is solved anew, and so are
-// the prices that it leaves behind.
+// A relaxation that a dive has solved before is the same as one that is solved anew, and leaves
+// the same prices behind.
 func TestDivesRememberRelaxations(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {

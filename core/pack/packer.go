@@ -8,12 +8,12 @@ import (
 	"tenon/core/shape"
 )
 
-// Problem is what is to be packed, and how.
+// Problem says which pods to pack, and how.
 type Problem struct {
 	Set  *shape.Set
 	Lots []Lot
-	// Tiers are pools, by index, that may be asked for new nodes: all of one tier are
-	// asked before any of the next.
+	// Tiers are pools, by index, that may be asked for new nodes: the packer asks all pools of one
+	// tier before any of the next.
 	Tiers [][]int
 	// Limits is what each pool may still launch, by index.
 	Limits [][]model.Amount
@@ -30,8 +30,8 @@ type Style int
 const (
 	// Guided follows the relaxation.
 	Guided Style = iota
-	// Thrifty is Guided with limits instead of money as the price: for pools whose
-	// limits do not hold all pods.
+	// Thrifty is Guided with limits instead of money as the price, for pools whose limits do not
+	// suffice for all pods.
 	Thrifty
 	// Greedy is the baseline: large pods first, first fit, each new node as large as
 	// its pods allow.
@@ -73,7 +73,7 @@ func New(pr Problem) *Packer {
 	return &Packer{p}
 }
 
-// Add packs more lots, beside what is packed already.
+// Add packs more lots, beside those that are packed already.
 func (k *Packer) Add(lots []Lot) {
 	p := k.p
 	p.addLots(lots)
@@ -125,16 +125,16 @@ func (k *Packer) Drop(lot int) {
 	clear(k.p.first)
 }
 
-// Placed is the number of a lot's pods that have a place.
+// Placed returns how many of a lot's pods have a place.
 func (k *Packer) Placed(lot int) int {
 	l := &k.p.lots[lot]
 	return l.given - l.dropped - l.Count
 }
 
-// Left is the number of a lot's pods without a place.
+// Left returns how many of a lot's pods have no place.
 func (k *Packer) Left(lot int) int { return k.p.lots[lot].Count }
 
-// Price of the new nodes as they stand.
+// Price returns the present price of the new nodes.
 func (k *Packer) Price() model.Money { return k.Result().Price }
 
 // Bound is the relaxation's proven bound on the price, if the relaxation was solved for all pods over all

@@ -6,7 +6,7 @@ import (
 	"tenon/core/bitset"
 )
 
-// open takes a new bin, and what it costs of limits and reservations.
+// open takes a new bin, and charges limits and reservations for it.
 func (p *packer) open(b *bin) {
 	p.charge(b)
 	p.bins = append(p.bins, b)
@@ -45,7 +45,7 @@ func (p *packer) unload(b *bin) {
 	b.content = nil
 }
 
-// evict takes a lot's pods off their bins; a bin that is empty then is given back.
+// evict takes a lot's pods off their bins, and gives back each bin that is then empty.
 func (p *packer) evict(lot int) {
 	for _, b := range slices.Concat(p.hosts, p.bins) {
 		if slices.ContainsFunc(b.content, func(t taken) bool { return t.lot == lot }) {
@@ -63,7 +63,7 @@ func (p *packer) evict(lot int) {
 	})
 }
 
-// rebuild puts a bin's content back but for what is not to be kept.
+// rebuild puts back the part of a bin's content that is to be kept.
 func (p *packer) rebuild(b *bin, keep func(taken) bool) {
 	content := b.content
 	p.unload(b)
@@ -85,7 +85,7 @@ func (p *packer) rebuild(b *bin, keep func(taken) bool) {
 	}
 }
 
-// sitesOf is the set of sites that may use a bin.
+// sitesOf returns the set of sites that may use a bin.
 func (p *packer) sitesOf(b *bin) bitset.Set {
 	out := bitset.New(len(p.sites))
 	for i, s := range p.sites {

@@ -7,7 +7,7 @@ import (
 	"tenon/core/bound"
 )
 
-// openWhole opens patterns as often as they are used in whole, dear ones first.
+// openWhole opens each pattern as often as it is used in whole, dear ones first.
 func (p *packer) openWhole(r relaxation) int {
 	patterns := slices.Clone(r.Patterns)
 	slices.SortStableFunc(patterns, func(a, b bound.Pattern) int {
@@ -27,7 +27,7 @@ func (p *packer) openWhole(r relaxation) int {
 	return total
 }
 
-// openMost opens the pattern that is used most once, the larger of equals.
+// openMost opens one bin of the pattern that is used most; of equals, it takes the larger.
 func (p *packer) openMost(r relaxation) int {
 	if len(r.Patterns) == 0 {
 		return 0
@@ -58,8 +58,8 @@ func (p *packer) openPattern(o *offer, pattern bound.Pattern, n int) int {
 	return 1 + p.copies(b, n-1)
 }
 
-// busiestSlot is the slot, of those at the offer's price, where most of the pattern's
-// pods are waiting.
+// busiestSlot returns the slot, among those at the offer's price, where most of the pattern's pods
+// are waiting.
 func (p *packer) busiestSlot(o *offer, pattern bound.Pattern) int {
 	m := &p.sp.Machines[o.machine]
 	best, bestWaiting := -1, 0

@@ -10,13 +10,13 @@ import (
 	"tenon/core/topology"
 )
 
-// Proof is a question for the least price of fleets that keep more rules than those of single
-// nodes: pools are asked in order, limits hold, and spreads need their domains.
+// Proof asks for the least price of fleets that keep more rules than those of single nodes: pools
+// are asked in order, limits hold, and spreads need their domains.
 type Proof struct {
 	Set *shape.Set
-	// Lots are all pods, with pins where they are forced into a domain.
+	// Lots are all pods, with pins where rules force them into a domain.
 	Lots []Lot
-	// Needed are nodes that there have to be.
+	// Needed are nodes that the fleet must have.
 	Needed []Needed
 	// Tiers and Limits are as for packing.
 	Tiers  [][]int
@@ -24,7 +24,7 @@ type Proof struct {
 }
 
 // Needed says that Count nodes, existing or new, hold a pod of the shape where the pins are. A
-// node has one seat of each rule at most, since it is in one domain.
+// node fills at most one of the places that a rule needs, since it is in one domain.
 type Needed struct {
 	Rule  int
 	Shape int
@@ -34,9 +34,10 @@ type Needed struct {
 
 // Prove returns a price such that every fleet which keeps the rules of the proof costs at least as much.
 //
-// A node of a pool is bought for at least one pod that no pool of higher weight takes; pools
-// without such a pod are left out. What remains of limits when they are multiplied by a surcharge
-// that every node of the pool pays for what it takes of them is a bound for any surcharge.
+// A fleet buys a node of a pool for at least one pod that no pool of higher weight takes; Prove
+// leaves pools without such a pod out. In place of a limit, every node of the pool pays a
+// surcharge for what it takes of the limit. The price less the limit times the surcharge is a
+// bound for any surcharge.
 func Prove(pr Proof, steps int64) (model.Money, int64) {
 	p := newPacker(pr.Set, pr.Lots)
 	r := rows{index: map[string]int{}}
@@ -70,13 +71,13 @@ func Prove(pr Proof, steps int64) (model.Money, int64) {
 	return model.Money(max(best, 0)), p.steps
 }
 
-// addNeeded adds an item that takes no room. A node holds one at most of those of a group.
+// addNeeded adds an item that takes no room. A node holds at most one of the items of a group.
 func (r *rows) addNeeded(p *packer, s *shape.Shape, seat Needed, group int32) {
 	r.items = append(r.items, bound.Item{Need: make([]int64, len(s.Need)), Count: int64(seat.Count), Groups: []int32{group}})
 	r.site = append(r.site, r.siteOf(p.pinned(s, seat.Pins)))
 }
 
-// poolsInOrder are the pools of which a fleet that keeps their order may have new nodes.
+// poolsInOrder returns the pools of which a fleet that keeps their order may have new nodes.
 func (p *packer) poolsInOrder(pr *Proof) []bool {
 	tierOf := make([]int, len(p.limits))
 	out := make([]bool, len(p.limits))
@@ -97,8 +98,9 @@ func (p *packer) poolsInOrder(pr *Proof) []bool {
 	return out
 }
 
-// lastTier is the first tier that surely takes a pod of the shape, wherever rules between pods
-// send it, so that no node of a later tier is bought for it; or else the last.
+// lastTier returns the first tier that certainly takes a pod of the shape, wherever rules between
+// pods send it, so that no node of a later tier is bought for it. Without such a tier it returns
+// the last.
 func (p *packer) lastTier(s *shape.Shape, pr *Proof) int {
 	last := len(pr.Tiers) - 1
 	if len(s.Rules.HostNeeds) > 0 || len(s.Ports) > 0 {
@@ -114,8 +116,8 @@ func (p *packer) lastTier(s *shape.Shape, pr *Proof) int {
 	return last
 }
 
-// sells reports whether the pool has a machine with room for a pod of the shape; surely, if its
-// number is not limited.
+// sells reports whether the pool has a machine with room for a pod of the shape. With surely set,
+// it counts only machines of unlimited number.
 func (p *packer) sells(pool int, s *shape.Shape, surely bool) bool {
 	first, end := p.sp.PoolMachines(pool)
 	for m := first; m < end; m++ {
@@ -161,7 +163,7 @@ func (p *packer) everywhere(s *shape.Shape, tier []int, later [][]int, pr *Proof
 	return true
 }
 
-// groupsOf are the groups of a shape's own rules between domains.
+// groupsOf returns the groups of a shape's own rules between domains.
 func groupsOf(r *topology.Rules) []int32 {
 	var out []int32
 	for _, s := range r.Spreads {
@@ -176,7 +178,7 @@ func groupsOf(r *topology.Rules) []int32 {
 	return out
 }
 
-// slotsOf are the slots in which some pools sell to the shape.
+// slotsOf returns the slots in which some pools sell to the shape.
 func (p *packer) slotsOf(s *shape.Shape, of func(pool int) bool, surely bool) map[int]bool {
 	out := map[int]bool{}
 	for m := range p.sp.Machines {

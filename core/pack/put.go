@@ -5,7 +5,7 @@ import (
 	"tenon/core/snapshot"
 )
 
-// put places n pods of the lot. The caller has asked most.
+// put places n pods of the lot. The caller has called most first.
 func (p *packer) put(b *bin, at int, n, alternative int) {
 	l := &p.lots[at]
 	for i, want := range l.shape.Need {

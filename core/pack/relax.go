@@ -11,9 +11,10 @@ import (
 	"tenon/core/topology"
 )
 
-// relaxedGroups maps host groups to groups of the relaxation. A group takes part if the pods that it counts
-// also have it as a cap: then the cap holds among these pods, with any other pods beside them. A kept
-// preference is such a cap too, because each pod that has it goes only where it holds.
+// relaxedGroups maps host groups to groups of the relaxation. A group takes part if the pods that
+// it counts also have it as a cap: then the cap holds among these pods, with any other pods beside
+// them. A kept preference is such a cap too, because each pod that has it goes only where it
+// holds.
 type relaxedGroups struct {
 	of   map[int32]int32
 	caps []int64
@@ -44,7 +45,7 @@ func relaxGroups(set *shape.Set, lots []Lot) relaxedGroups {
 	return out
 }
 
-// ownCaps are the caps on groups that count the shape's own pods, the tightest of each group.
+// ownCaps returns the caps on groups that count the shape's own pods, the tightest of each group.
 func ownCaps(s *shape.Shape) []topology.Cap {
 	var out []topology.Cap
 	for _, c := range s.Rules.HostCaps {
@@ -60,7 +61,7 @@ func ownCaps(s *shape.Shape) []topology.Cap {
 	return out
 }
 
-// relaxedGroups is the part of a shape's rules that the relaxation sees, as a key.
+// relaxedGroups returns the part of a shape's rules that the relaxation sees, as a key.
 func (p *packer) relaxedGroups(s *shape.Shape) []byte {
 	var key []byte
 	for _, g := range p.rowsOf(s) {
@@ -79,16 +80,16 @@ func (p *packer) rowsOf(s *shape.Shape) []int32 {
 	return rows
 }
 
-// relaxation is the linear relaxation of what is left to pack.
+// relaxation is the linear relaxation of the pods that are left to pack.
 type relaxation struct {
 	bound.Result
 	offers []offer
 	pods   int
 }
 
-// rows are the relaxation's items while they are gathered: pods of one size that may go
-// to the same places. Pins are left out: they make the plan keep its spreads, not the
-// bound lower.
+// rows are the relaxation's items while they are gathered: pods of one size that may go to the
+// same places. Pins are left out: they make the plan keep its spreads, but they do not belong to
+// the bound.
 type rows struct {
 	items []bound.Item
 	sites []site
@@ -126,13 +127,13 @@ func (r *rows) add(p *packer, s *shape.Shape, n int, alternatives []*feasible.Pl
 	return row
 }
 
-// relax solves it for all pods without a place.
+// relax solves the relaxation of all pods without a place.
 func (p *packer) relax(steps int64) relaxation {
 	r, pods := p.waitingRows()
 	return p.relaxRows(r, pods, steps)
 }
 
-// relaxOnce is relax for dives, which mostly come to the same pods without a place on their different ways.
+// relaxOnce is relax for dives, which often reach the same pods without a place on different ways.
 func (p *packer) relaxOnce(steps int64) relaxation {
 	if p.runsOut() {
 		return p.relax(steps)
@@ -152,7 +153,7 @@ func (p *packer) relaxOnce(steps int64) relaxation {
 	}
 	r := p.relax(steps)
 	kept := r
-	kept.Result = bound.Result{Bound: r.Bound, Relaxed: r.Relaxed, Dual: r.Dual, Patterns: r.Patterns} // not what it took to find them
+	kept.Result = bound.Result{Bound: r.Bound, Relaxed: r.Relaxed, Dual: r.Dual, Patterns: r.Patterns} // without the means of finding them
 	p.crossed[key] = kept
 	return r
 }
@@ -227,8 +228,8 @@ func (p *packer) solve(r *rows, steps int64, hosts ...*bin) relaxation {
 	return out
 }
 
-// openable is what may be opened for the sites of relaxations so far. It is the same for
-// each as long as nothing runs out.
+// openable is what relaxations so far may open for their sites. It is the same for each of them as
+// long as no offer runs out.
 type openable struct {
 	sites  []site
 	offers []offer
@@ -241,7 +242,7 @@ func (p *packer) offersOf(sites []site) []offer {
 	return p.relaxed.offers
 }
 
-// runsOut reports whether opening bins can take offers away.
+// runsOut reports whether opening bins can use offers up.
 func (p *packer) runsOut() bool {
 	return slices.ContainsFunc(p.limits, func(l limits) bool { return len(l) > 0 }) ||
 		slices.ContainsFunc(p.relaxed.offers, func(o offer) bool { return o.scarce })

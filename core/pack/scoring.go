@@ -6,19 +6,19 @@ import (
 	"tenon/core/feasible"
 )
 
-// scoring is how pods are chosen. No scoring is best for every input, so several are tried if the effort
-// allows.
+// scoring is a way to choose pods. No scoring is best for every input, so the packer tries several
+// if the effort allows.
 type scoring struct {
 	// fairness is how much of a pod's value comes from the fair prices of the bin; the
 	// rest comes from the relaxation.
 	fairness float64
-	// largeFirst is how strongly the choice leans to large pods, in quarters: value is
-	// divided by share^(1-largeFirst/4).
+	// largeFirst is how strongly the choice prefers large pods, in quarters: value is divided by
+	// share^(1-largeFirst/4).
 	largeFirst int
 }
 
-// weighed is the share's part in the choice. Square roots are a single instruction; a
-// general power would be most of the packer's time.
+// weighed is the share's weight in the choice. A square root is a single instruction; a general
+// power would take most of the packer's time.
 func (t scoring) weighed(share float64) float64 {
 	switch t.largeFirst {
 	case 0:
@@ -32,8 +32,8 @@ func (t scoring) weighed(share float64) float64 {
 	return 1
 }
 
-// hopeless reports whether value/weighed(share) is certainly below a score, all of them to
-// the fourth power: most contenders are, and need no roots.
+// hopeless reports whether value/weighed(share) is certainly below a score. It compares fourth
+// powers: most candidates are hopeless, and this way they need no roots.
 func (t scoring) hopeless(fourth, share, score float64) bool {
 	power := 1.0
 	for range 4 - t.largeFirst {
@@ -42,10 +42,10 @@ func (t scoring) hopeless(fourth, share, score float64) bool {
 	return fourth < score*power*almost
 }
 
-// almost leaves room for rounding.
+// almost allows for rounding.
 const almost = 1 - 1e-9
 
-// choose finds the best contender by value per share of the room, or -1 when none fits.
+// choose finds the best candidate by value per share of the room, or -1 when none fits.
 func (p *packer) choose(list []candidate, room []int64) int {
 	best, bestScore, fourth := -1, 0.0, 0.0
 	var inverse [maxDims]float64
@@ -75,5 +75,5 @@ func (p *packer) choose(list []candidate, room []int64) int {
 	return best
 }
 
-// tiny lets pods without a price be told apart by size.
+// tiny makes pods without a price differ by size.
 const tiny = 1e-3

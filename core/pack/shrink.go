@@ -37,8 +37,8 @@ func (p *packer) holds(o *offer, b *bin) bool {
 	return p.staysVaried(b, o.machine, o.slot)
 }
 
-// staysVaried reports whether the bin's pods leave enough different machines when it is
-// planned as another.
+// staysVaried reports whether the bin's pods leave enough different machines when it is planned as
+// another machine.
 func (p *packer) staysVaried(b *bin, machine, slot int) bool {
 	pool := p.sp.Machines[machine].Pool
 	if len(p.minimums[pool]) == 0 {
@@ -54,7 +54,7 @@ func (p *packer) staysVaried(b *bin, machine, slot int) bool {
 	return p.varied(moved, options, slots, make([]int64, len(b.load)), 0)
 }
 
-// moved is a new bin of the offer with the content of b.
+// moved returns a new bin of the offer with the content of b.
 func (p *packer) moved(b *bin, o *offer) *bin {
 	content := b.content
 	p.unload(b)

@@ -20,7 +20,7 @@ func (p *packer) run() {
 		if p.style == Greedy {
 			for before := 0; p.waiting() && p.countLeft() != before; {
 				before = p.countLeft()
-				p.firstFit() // what it shrinks leaves more of the limits
+				p.firstFit() // shrinking its bins leaves more of the limits
 			}
 			return
 		}

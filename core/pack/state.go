@@ -8,7 +8,7 @@ import (
 	"tenon/core/shape"
 )
 
-// packer is one attempt, and is discarded after it.
+// packer makes one attempt, and is discarded after it.
 //
 //	given ──▶ packing: where each pod is now ◀── search: looks for a better one, tier by tier
 type packer struct {
@@ -17,7 +17,7 @@ type packer struct {
 	tier
 	search
 	scratch scratch
-	steps   int64 // that were spent
+	steps   int64 // spent so far
 }
 
 // given does not change while an attempt is made.
@@ -26,16 +26,16 @@ type given struct {
 	set        *shape.Set
 	tiers      [][]int
 	minimums   [][]minimum
-	total      []limits    // before anything was opened
-	surcharges []surcharge // of a proof, in place of limits
+	total      []limits    // before any bin was opened
+	surcharges []surcharge // in place of limits, for a proof
 	groups     relaxedGroups
 	style      Style
 	effort     int64
 	cache      *OfferCache
 }
 
-// packing is where pods are: on existing nodes, on new ones, or waiting. What bins cost of
-// limits and reservations is taken away here, and given back when they are closed.
+// packing says where pods are: on existing nodes, on new ones, or waiting. It subtracts what bins
+// take of limits and reservations, and adds it back when they are closed.
 type packing struct {
 	lots       []lot
 	kinds      []kind
@@ -51,21 +51,21 @@ type packing struct {
 	reserved map[string]int64
 }
 
-// tier is what may be opened for the pools that are asked now.
+// tier is what may be opened for the pools that are being asked.
 type tier struct {
 	pools     []bool
-	firstTier bool // no tier was asked before
-	tierStart int  // bins from here on were opened for it
+	firstTier bool // no tier was asked before this one
+	tierStart int  // bins from here on were opened for this tier
 	offers    []offer
-	largest   []int // of the offers, most room first; of the greedy style only
-	choice    []int // of the offers, those that fillRest looks at; nil for all
+	largest   []int // offers, most room first; only in the greedy style
+	choice    []int // offers that fillRest looks at; nil for all
 }
 
-// search is what the search for better packings has found out.
+// search is what the search for better packings has found so far.
 type search struct {
 	scoring scoring
 	relaxed openable
-	// proof is the relaxation that was solved for most pods, proven says how many.
+	// proof is the relaxation that was solved for most pods; proven is how many.
 	proof  relaxation
 	proven int
 	// whole is the relaxation of all pods over existing nodes and new ones.
@@ -73,13 +73,13 @@ type search struct {
 	wholePods int
 	hosted    bool   // existing nodes were filled before
 	openHosts []*bin // existing nodes that could take pods
-	// crossed are relaxations of dives, by the pods that had no place.
+	// crossed holds relaxations of dives, by the pods that had no place.
 	crossed map[string]relaxation
-	// ahead is the relaxation of what is left by existing nodes, if it was solved already.
+	// ahead is the relaxation of what existing nodes leave, if it was solved already.
 	ahead *relaxation
 }
 
-// newPacker has nothing packed, and asks no pool.
+// newPacker returns a packer that has packed nothing and asks no pool.
 func newPacker(set *shape.Set, lots []Lot) *packer {
 	sp := set.Space
 	hostGroups := len(set.Registry.HostGroups())
@@ -93,7 +93,7 @@ func newPacker(set *shape.Set, lots []Lot) *packer {
 	}
 }
 
-// newAttempt has the existing nodes, and all lots waiting.
+// newAttempt returns a packer with the existing nodes, and with all lots waiting.
 func newAttempt(pr Problem) *packer {
 	p := newPacker(pr.Set, pr.Lots)
 	p.tiers, p.style, p.effort, p.cache = pr.Tiers, pr.Style, pr.Effort, pr.OfferCache

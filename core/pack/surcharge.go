@@ -18,13 +18,13 @@ type surcharge struct {
 	// least is how much of the limit every fleet takes.
 	least int64
 	each  float64
-	// low and high are surcharges that are known to be too low and too high.
+	// low and high are known to be too low and too high a surcharge.
 	low, high float64
 	used      float64
 }
 
-// surcharged is a relaxation with surcharges in place of limits. Its price less what the limits would
-// have brought in surcharges is a bound for fleets that keep the limits, for any surcharges.
+// surcharged is a relaxation with surcharges in place of limits. Its price less the limits times
+// their surcharges is a bound for fleets that keep the limits, for any surcharges.
 type surcharged struct {
 	*packer
 	rows   *rows
@@ -78,7 +78,7 @@ func (t *surcharged) bound() int64 {
 	return out.Bound - int64(math.Ceil(brought))
 }
 
-// raise changes the surcharge that is most in need of it; it reports false when none is, or the
+// raise changes the surcharge that needs it most. It reports false when none does, or when the
 // rounds are spent.
 func (t *surcharged) raise() bool {
 	if t.rounds >= surchargeRounds {
@@ -99,7 +99,7 @@ func (t *surcharged) raise() bool {
 		l.each = (l.low + l.high) / 2
 	case l.each == 0 && math.IsInf(l.high, 1):
 		l.each = t.packer.firstSurcharge(l)
-	case l.each == 0: // no machine may become cheaper than nothing, rounded
+	case l.each == 0: // rounded, no machine may cost less than nothing
 		l.low = float64(-0.999 * t.packer.firstSurcharge(l))
 		l.each = l.low / 2
 	default:
@@ -108,8 +108,8 @@ func (t *surcharged) raise() bool {
 	return true
 }
 
-// off is by how much of the limit the relaxation takes too much or, with the surcharge that there
-// is, too little; and notes which of the two the surcharge leads to.
+// off returns by how much the relaxation takes too much of the limit or, with the present
+// surcharge, too little. It also notes to which of the two the surcharge leads.
 func (l *surcharge) off() float64 {
 	left, least := float64(l.left), float64(l.least)
 	switch {
@@ -129,9 +129,10 @@ func (l *surcharge) off() float64 {
 	return 0
 }
 
-// leastOf is how much of a pool's only limit every fleet takes that keeps the order of pools:
-// a node of a pool of less weight is bought for a pod that the limit has no room for, or there is no
-// such node, and the pool has all pods that existing nodes have no room for.
+// leastOf returns how much of a pool's only limit is taken by every fleet that keeps the order of
+// pools. Either the fleet buys a node of a pool of less weight for a pod that the limit has no
+// room for; or it has no such node, and the pool has all pods that existing nodes have no room
+// for.
 func (p *packer) leastOf(l *surcharge, pr *Proof) int64 {
 	tier := slices.IndexFunc(pr.Tiers, func(t []int) bool { return slices.Contains(t, l.pool) })
 	if tier != 0 || len(pr.Tiers) < 2 || len(pr.Tiers[0]) > 1 || len(p.minimums[l.pool]) > 0 {
@@ -164,7 +165,8 @@ func (p *packer) leastOf(l *surcharge, pr *Proof) int64 {
 	return max(min(wanted, l.left-largest+1), 0)
 }
 
-// smallest is the least share of the limit with which the pool surely has a node for a pod.
+// smallest returns the least share of the limit with which the pool certainly has a node for a
+// pod.
 func (p *packer) smallest(l *surcharge, s *shape.Shape) (least int64, ok bool) {
 	first, end := p.sp.PoolMachines(l.pool)
 	for m := first; m < end; m++ {
@@ -182,7 +184,8 @@ func (p *packer) smallest(l *surcharge, s *shape.Shape) (least int64, ok bool) {
 	return least, ok
 }
 
-// firstSurcharge is a first surcharge: what a unit of the limit costs in the pool's cheapest machine.
+// firstSurcharge returns the surcharge to begin with: what a unit of the limit costs in the pool's
+// cheapest machine.
 func (p *packer) firstSurcharge(l *surcharge) float64 {
 	first, end := p.sp.PoolMachines(l.pool)
 	least := math.Inf(1)
@@ -202,7 +205,7 @@ func (p *packer) firstSurcharge(l *surcharge) float64 {
 	return max(least, 1e-9)
 }
 
-// surchargeOf is what a machine pays, rounded down: a bound must not gain by rounding.
+// surchargeOf returns what a machine pays, rounded down: a bound must not gain by rounding.
 func (p *packer) surchargeOf(pool int, capacity model.Resources) model.Money {
 	sum := 0.0
 	for i := range p.surcharges {

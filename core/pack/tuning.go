@@ -3,12 +3,12 @@ package pack
 // This file has every parameter of the search. None of them decides what is allowed: other figures give
 // other plans, but every plan keeps all rules.
 //
-// What was measured is beside each figure: by how much the price of 13 plans changes, on
-// average, with another one in its place. They are for 500 to 3,500 pods of 25 to 120 shapes,
-// with rules, and beside existing nodes; 5,256 million steps in all. "README" has figures that
-// are for other sizes, "–" is not measured.
+// Each figure has its measurement beside it: by how much the price of 13 plans changes, on
+// average, with another value. The plans are for 500 to 3,500 pods of 25 to 120 shapes, with
+// rules, and beside existing nodes; they take 5,256 million steps in all. "README" points to
+// measurements for other sizes there, "–" means not measured.
 
-// Parts of the effort. A step is about a nanosecond; core/provision hands the effort out.
+// Parts of the effort. A step takes about a nanosecond; core/provision hands the effort out.
 const (
 	relaxPart      = 4         // the relaxation of all that waits, and of existing nodes: 8 +0.46 %; 2 -0.51 %, 12 % more steps
 	draftsPart     = 2         // filling bins in several ways, the first two in any case: 8 -0.01 %, 32 % fewer steps
@@ -21,7 +21,7 @@ const (
 	leastDive      = 1_000_000 // steps of a relaxation on the way down, at least: –
 )
 
-// Sizes from where on something else is done.
+// Sizes from which on the packer works in another way.
 const (
 	fewToTry       = 11   // pods: every way of grouping them is tried: README
 	fewPods        = 4000 // pods: all scorings are tried, and there is more effort for each: 300 +0.23 %, 54 % fewer steps
@@ -33,7 +33,7 @@ const (
 	manyOffers     = 2000 // offers: repairs look at those in use only: –
 )
 
-// How far a price may be above a bound without more being done.
+// How far a price may be above a bound before the packer does more.
 const (
 	settledPrices = 1.1  // a relaxation whose prices say something about existing nodes: –
 	nearlyBest    = 1.01 // what existing nodes leave, without another way to fill them: 2 no change
@@ -56,7 +56,8 @@ const (
 	surchargeRounds = 10 // relaxations that a proof with limits may solve: no plan changes
 )
 
-// scorings are the ways to choose the next pod. The first is always used, the others if the effort allows.
+// scorings are the ways to choose the next pod. The packer always uses the first, and the others
+// if the effort allows.
 var scorings = [...]scoring{
 	{fairness: 0.5, largeFirst: 1},
 	{fairness: 0.5, largeFirst: 2},

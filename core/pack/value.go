@@ -2,8 +2,8 @@ package pack
 
 import "tenon/core/shape"
 
-// Values says of each lot what one more pod of it costs in the best of fleets, were all
-// lots to be packed on new nodes: the dual prices of the relaxation, in millionths.
+// Values returns for each lot what one more pod of it costs in the best of fleets, if all lots are
+// packed on new nodes: the dual prices of the relaxation, in millionths.
 func Values(set *shape.Set, lots []Lot, steps int64) []float64 {
 	p := newPacker(set, lots)
 	p.askAll()

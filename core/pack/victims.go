@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// mostWasteful are positions of bins in the order of their waste, up to a number of pods.
+// mostWasteful returns positions of bins by their waste, up to a number of pods.
 func (p *packer) mostWasteful(pods int) []int {
 	order, waste := p.byWaste()
 	var out []int
@@ -20,8 +20,8 @@ func (p *packer) mostWasteful(pods int) []int {
 	return out
 }
 
-// byWaste orders the bins that may be repacked, the most wasteful first. The lists are good
-// until it is asked again.
+// byWaste orders the bins that may be repacked, the most wasteful first. The lists are valid until
+// the next call.
 func (p *packer) byWaste() (order []int, waste []float64) {
 	order, waste = p.scratch.order[:0], append(p.scratch.waste[:0], make([]float64, len(p.bins))...)
 	for i, b := range p.bins {
@@ -40,7 +40,7 @@ func (p *packer) byWaste() (order []int, waste []float64) {
 	return order, waste
 }
 
-// sequence draws numbers that depend only on how many were drawn.
+// sequence draws numbers that depend only on how many were drawn before.
 type sequence uint64
 
 func (l *sequence) next(n int) int {
@@ -48,8 +48,8 @@ func (l *sequence) next(n int) int {
 	return int(uint64(*l>>33) % uint64(n))
 }
 
-// victims are positions of bins: one of the most wasteful, with others drawn from the
-// more wasteful half.
+// victims returns positions of bins: one of the most wasteful, and others drawn from the more
+// wasteful half.
 func (p *packer) victims(draw *sequence) []int {
 	order, _ := p.byWaste()
 	if len(order) == 0 {
@@ -70,7 +70,7 @@ func (p *packer) victims(draw *sequence) []int {
 	return victims
 }
 
-// waste is what the bin costs beyond what its pods are worth in the relaxation.
+// waste returns what the bin costs beyond what its pods are worth in the relaxation.
 func (p *packer) waste(b *bin) float64 {
 	w := float64(b.price)
 	for _, t := range b.content {
