@@ -74,7 +74,7 @@ func eachBit(set []uint64, do func(int)) {
 	}
 }
 
-// dropBeaten removes bins that are never the better choice, and joins limited bins that are alike.
+// dropBeaten removes bins that are never the better choice, and joins similar limited bins.
 func (s *shrinker) dropBeaten() {
 	order := slices.Clone(s.in.bins)
 	slices.SortStableFunc(order, func(a, b bin) int {
@@ -108,7 +108,8 @@ func (s *shrinker) dropBeaten() {
 	s.in.bins = kept
 }
 
-// beats reports whether k has no limited stock, is no dearer than b, and holds everything that b holds.
+// beats reports whether k has unlimited stock, is at most as dear as b, and holds everything that
+// b holds.
 func beats(k, b *bin) bool {
 	if k.stock >= 0 || k.price > b.price {
 		return false
@@ -140,8 +141,8 @@ func (s *shrinker) addRows() {
 	}
 }
 
-// tryRows gives bins whose rooms agree after rounding to the same row; the
-// coarser, the fewer rows.
+// tryRows gives bins whose rooms agree after rounding to the same row; coarser rounding makes
+// fewer rows.
 func (s *shrinker) tryRows(coarse int) bool {
 	rows := map[string]int32{}
 	s.in.stock = s.in.stock[:0]

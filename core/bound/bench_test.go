@@ -42,8 +42,8 @@ func withOneHostCap(items []Item, bins []Bin) Problem {
 	return Problem{Items: items, Bins: bins, Groups: []int64{1}}
 }
 
-// diverse is half plain pods, a quarter in one group of which a bin may hold
-// one, and a quarter in seven groups with a cap of one each.
+// diverse draws half plain pods, a quarter in one group of which a bin may hold one, and a quarter
+// in seven groups with a cap of one each.
 func diverse(seed int64) Problem {
 	bins := fakeTypes(400)
 	p := Problem{Items: drawnPods(5_000, 30, 400, seed), Bins: bins, Groups: []int64{1, 1, 1, 1, 1, 1, 1, 1}}

@@ -1,7 +1,7 @@
 package bound
 
-// Problem is what has to be packed, and what it may be packed into. It is only
-// read; nothing of it is kept after Solve or Exact returns.
+// Problem says what to pack, and into which bins. Solve and Exact only read it, and keep nothing
+// of it after they return.
 type Problem struct {
 	Items []Item
 	Bins  []Bin
@@ -27,7 +27,7 @@ type Item struct {
 type Bin struct {
 	// Room is what pods can use, after the share of daemons.
 	Room []int64
-	// Price is in millionths per hour; 0 for a bin that is paid for already.
+	// Price is in millionths per hour; 0 for a bin that is already paid for.
 	Price int64
 	// Stock is how many such bins there are, or -1 for any number.
 	Stock int64
@@ -40,7 +40,7 @@ type Budget struct {
 	Steps int64
 }
 
-// Result is what is known about the relaxed problem.
+// Result says what is known about the relaxed problem.
 type Result struct {
 	// Bound is proven: no integral solution costs less. Millionths per hour.
 	Bound int64

@@ -132,7 +132,7 @@ func TestForcedNodesAreExact(t *testing.T) {
 	}
 }
 
-// What the sizes of real clusters must come to, as a share of the bound.
+// Shares of the bound that problems of the sizes of real clusters have to reach.
 func TestBoundMeetsTheRelaxation(t *testing.T) {
 	t.Parallel()
 	want := map[string]float64{
@@ -158,7 +158,7 @@ func TestBoundMeetsTheRelaxation(t *testing.T) {
 	}
 }
 
-// Where the relaxation has no gap, the bound is the price itself, to the last millionth.
+// Where the relaxation has no gap, the bound equals the price, to the last millionth.
 func TestBoundIsAPriceThatCanBePaid(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -181,7 +181,8 @@ func TestBoundIsAPriceThatCanBePaid(t *testing.T) {
 	}
 }
 
-// Prices that are multiples of one but for rounding are as good, but for the rounding.
+// Prices that are multiples of a unit except for rounding give as good a bound, except for that
+// rounding.
 func TestBoundKnowsRoundedPrices(t *testing.T) {
 	t.Parallel()
 	r := Solve(Problem{

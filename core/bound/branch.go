@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// brancher searches for the best filling of a bin with whole pods: depth first,
-// the densest item first, as many of it as fit first, so that the first dive is
-// the greedy filling. A node is cut when rates prove that it cannot beat the
-// best filling so far, nor the value that we look for.
+// brancher searches for the best filling of a bin with whole pods. It goes depth first, takes the
+// densest item first, and as many of it as fit first, so the first dive is the greedy filling. It
+// cuts a node when rates prove that the node cannot beat the best filling so far, or the value
+// that the caller looks for.
 type brancher struct {
 	in    *instance
 	y     []float64
@@ -73,8 +73,8 @@ func resizeInts(v []int64, n int) []int64 {
 	return v
 }
 
-// arrange sorts the worthwhile items: groups first, so that a spent cap skips
-// the rest of its group at once; dense before sparse, large before small.
+// arrange sorts the worthwhile items: groups first, so that a spent cap skips the rest of its
+// group at once; then dense before sparse, and large before small.
 func (b *brancher) arrange(allowed []int64) {
 	b.order = b.order[:0]
 	for k := len(b.v.spans) - 1; k >= 0; k-- {
@@ -127,7 +127,7 @@ func (b *brancher) choice(i int32, n int64) choice {
 	return c
 }
 
-// bounds fills in, from the end, what the rest of the order can still bring.
+// bounds computes, from the end, what the rest of the order can still add.
 func (b *brancher) bounds() {
 	n, dims := len(b.order), len(b.v.dims)
 	b.after = resize(b.after, n+1)
@@ -227,8 +227,8 @@ func (b *brancher) dive(k int, value float64) {
 			b.dive(k+1, value+float64(float64(x)*c.value))
 		}
 		b.put(k, -x)
-		// The bounds are linear, so all that follows is hopeless too: each pod more (or less) costs its
-		// gain.
+		// The bounds are linear, so the remaining counts are hopeless too: each pod more (or less)
+		// costs its gain.
 		if !b.full || stop && low == (c.gain < 0) && b.stairs.dim < 0 {
 			return
 		}
@@ -292,8 +292,8 @@ func (b *brancher) hopeless(k int, value float64) bool {
 	return false
 }
 
-// slack is by how much the rates let the items from k on lift the value above
-// what is known or wanted.
+// slack returns by how much the rates let the items from k on lift the value above what is known
+// or wanted.
 func (b *brancher) slack(k int, value float64) float64 {
 	return value + b.more(k) - max(b.value, b.target)
 }

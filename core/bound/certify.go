@@ -6,16 +6,15 @@ import "math"
 //
 //	Σ count·y − Σ stock·max(0, worth − price)
 //
-// bounds the price of any solution if no unlimited bin can be filled with more
-// than its price; where one can, all prices are scaled down until none can
-// (Farley's bound). worth is an upper bound on the value of any filling.
+// bounds the price of any solution if no unlimited bin can be filled with more than its price.
+// Where one can, the certificate scales all prices down until none can (Farley's bound). worth is
+// an upper bound on the value of any filling.
 //
-// Rounding: a worth is a sum of products of numbers that are not negative, but
-// for gains y − Σ rate·need. The error of a gain is at most (dims+4)·2⁻⁵³ of y,
-// and pods whose gain is near zero are worth together at most one bin for each
-// item, since as many as count can fit. So all errors together stay below
-// 8·(items+8)·(dims+8)·2⁻⁵³ of the worth, which is the margin that is added to
-// it; the sums of the bound itself err by less, and are corrected by it too.
+// Rounding: a worth is a sum of products of numbers that are not negative, except for gains y − Σ
+// rate·need. The error of a gain is at most (dims+4)·2⁻⁵³ of y, and pods whose gain is near zero
+// are worth together at most one bin for each item, since as many as count can fit. So all errors
+// together stay below 8·(items+8)·(dims+8)·2⁻⁵³ of the worth. The certificate adds this margin to
+// the worth; the margin also covers the sums of the bound, whose error is smaller.
 type certificate struct {
 	y       []float64
 	margin  float64
@@ -76,9 +75,9 @@ func (in *instance) payable(proof float64) int64 {
 	return max(exact, in.nearlyPayable(proof))
 }
 
-// nearlyPayable does the same where prices are multiples of something but for rounding: a fleet of k bins
-// then costs a multiple of the unit but for k errors. With so many bins that the errors add up to a unit,
-// the fleet costs more than the claimed price anyway.
+// nearlyPayable does the same where prices are multiples of a unit except for rounding: a fleet of
+// k bins then costs a multiple of the unit except for k errors. With so many bins that the errors
+// add up to a unit, the fleet costs more than the claimed price anyway.
 func (in *instance) nearlyPayable(proof float64) int64 {
 	least, most := math.Inf(1), 0.0
 	for i := range in.bins {

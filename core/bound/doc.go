@@ -1,11 +1,10 @@
 // Package bound proves how cheap a fleet could possibly be.
 //
-// The question is variable-sized vector bin packing: identical pods (an Item,
-// with a count) are to be put into nodes (a Bin, with a price, and perhaps a
-// stock), and nodes have room in several dimensions as well as caps on how many
-// pods of a group they may hold. The package solves the linear relaxation over
-// patterns, a pattern being whole numbers of pods which one node can hold, by
-// column generation, and returns
+// The question is variable-sized vector bin packing: identical pods (an Item, with a count) are to
+// be put into nodes (a Bin, with a price, and perhaps a stock). Nodes have room in several
+// dimensions, and caps on how many pods of a group they may hold. The package solves the linear
+// relaxation over patterns by column generation; a pattern is a whole number of pods of each item
+// that one node can hold. It returns
 //
 //   - a lower bound that no integral solution can beat, proven from dual prices;
 //   - those dual prices, which say what one more pod of a kind would cost;
@@ -21,7 +20,7 @@
 //	            │        └──────── columns ◀──────┘               │
 //	            └─────────────────────────────────────────────────┘
 //
-// Floating point guides the search; the bound itself is computed so that its
-// rounding errors can only lower it (see certificate). The package is pure: no
-// clock, no randomness, no goroutine, and effort is counted in steps.
+// Floating point guides the search; the bound itself is computed so that its rounding errors can
+// only lower it (see certificate). The package is pure: it uses no clock, no randomness and no
+// goroutine, and it counts effort in steps.
 package bound

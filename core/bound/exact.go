@@ -5,12 +5,11 @@ import (
 	"slices"
 )
 
-// Exact returns the price of the cheapest packing into whole bins, by dynamic
-// programming over which pods are still to be placed. It is meant for tiny
-// problems, a dozen pods or so, as an oracle for tests; equal pods make more
-// possible. ok is false if that would take more than maxNodes steps (a state, a
-// bin, or a pair of states), or if no packing exists. Items that fit no bin are
-// not ignored: with one of them there is no packing.
+// Exact returns the price of the cheapest packing into whole bins, by dynamic programming over
+// which pods are still to be placed. It is an oracle for tests of tiny problems: a dozen pods or
+// so, or more if pods are equal. ok is false if the answer would take more than maxNodes steps (a
+// state, a bin, or a pair of states), or if no packing exists. Exact does not ignore items that
+// fit no bin: with one of them there is no packing.
 func Exact(p Problem, maxNodes int64) (cost int64, ok bool) {
 	e := newExact(p, maxNodes)
 	if e == nil {
@@ -82,7 +81,7 @@ func (e *exact) sums() {
 	}
 }
 
-// holds says whether one bin b can hold all pods of the state.
+// holds reports whether one bin b can hold all pods of the state.
 func (e *exact) holds(b, s int) bool {
 	for d, n := range e.need[s] {
 		if n > at(e.p.Bins[b].Room, d) {
@@ -142,8 +141,8 @@ func (e *exact) unlimited() bool {
 
 func (e *exact) price(b int) int64 { return max(e.p.Bins[b].Price, 0) }
 
-// eachPart calls do for every part of the state that has at least one pod of
-// item must (none, if must is negative), until the nodes are used up.
+// eachPart calls do for every part of the state that has at least one pod of item must (any part,
+// if must is negative), until the nodes are used up.
 func (e *exact) eachPart(s, must int, do func(part int)) {
 	var walk func(i, part int)
 	walk = func(i, part int) {
@@ -165,7 +164,7 @@ func (e *exact) eachPart(s, must int, do func(part int)) {
 	walk(0, 0)
 }
 
-// limited lets the bins of limited stock take pods away, one bin after another.
+// limited takes away the pods that bins of limited stock can hold, one bin after another.
 func (e *exact) limited() bool {
 	pods := int64(0)
 	for _, it := range e.p.Items {

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// generator runs the column generation: the master proposes prices, pricing
-// answers with fillings that are worth more than their bin, and every set of
-// prices that has been tested against all bins proves a bound.
+// generator runs the column generation: the master proposes prices, pricing answers with fillings
+// that are worth more than their bin, and every set of prices that was tested against all bins
+// proves a bound.
 type generator struct {
 	in     *instance
 	budget int64
@@ -42,7 +42,7 @@ const (
 	wideCorridor   = 0.4
 	lastWidth      = 1.0
 	maxFresh       = 24 // new columns a round
-	maxMisses      = 16 // searches in vain a round, if others were not
+	maxMisses      = 16 // fruitless searches a round, if others were not
 )
 
 func newGenerator(in *instance, b Budget) *generator {
@@ -147,13 +147,14 @@ func (g *generator) widen() bool {
 	return true
 }
 
-// gap is how far master and bound are apart, as a share of the bound.
+// gap returns how far master and bound are apart, as a share of the bound.
 func (g *generator) gap() float64 {
 	return (g.master.total() - g.proof) / max(g.proof, 1e-9)
 }
 
-// aim is by how much a filling should be worth more than its bin. If there is no such filling, the gap
-// shrinks to aim. A much smaller aim would waste effort on fillings that hardly matter.
+// aim returns by how much a filling should be worth more than its bin. If there is no such
+// filling, the gap shrinks to aim. A much smaller aim would waste effort on fillings that hardly
+// matter.
 func (g *generator) aim() float64 {
 	return min(0.01, max(worthTolerance, g.gap()/3))
 }
@@ -184,7 +185,7 @@ func (g *generator) mix(keep float64) []float64 {
 	return y
 }
 
-// improve lets new columns, then old ones, into the basis while they help.
+// improve moves new columns, then old ones, into the basis while they help.
 func (g *generator) improve() bool {
 	m := g.master
 	if len(g.fresh) == 0 {
@@ -197,7 +198,7 @@ func (g *generator) improve() bool {
 	return true
 }
 
-// reuse lets columns of the pool into the basis while they help.
+// reuse moves columns of the pool into the basis while they help.
 func (g *generator) reuse() {
 	g.master.settle()
 	for range 100 {
@@ -246,7 +247,7 @@ func (g *generator) promising(limit int) []int {
 	return out
 }
 
-// aloneColumns are, for each item, the bin that is cheapest for it alone, full.
+// aloneColumns returns, for each item, the bin that is cheapest for it alone, full.
 func (g *generator) aloneColumns() []column {
 	best := make([]column, len(g.in.items))
 	share := make([]float64, len(best))

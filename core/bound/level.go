@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// level says how finely the master tells items apart. Its rows are clusters of
-// items that resemble each other; within a cluster, prices move together, in
-// the proportions that they had when the level was entered. With few rows the
-// prices settle within a few rounds, and all that is proven stays proven: fewer
-// rows only limit which prices are tried. The last level has a row per item.
+// level says how finely the master tells items apart. Its rows are clusters of items that resemble
+// each other; within a cluster, prices move together, in the proportions that they had when the
+// generator entered the level. With few rows the prices settle within a few rounds, and all that
+// is proven stays proven: fewer rows only limit which prices are tried. The last level has a row
+// per item.
 type level struct {
 	row       []int32
 	weight    []float64
@@ -21,7 +21,7 @@ type level struct {
 	nodes     int64   // how hard to search for fillings at the end
 }
 
-// levels are ever finer, each with several times the rows of the one before.
+// levels returns ever finer levels, each with several times the rows of the one before.
 func (g *generator) levels() []level {
 	var out []level
 	n := len(g.in.items)
@@ -47,8 +47,8 @@ func (g *generator) finest() level {
 	return l
 }
 
-// cluster joins items of the same group and the same set of bins, whose needs
-// have about the same proportions; fine is the resolution.
+// cluster joins items of the same group and the same set of bins if their needs have about the
+// same proportions; fine is the resolution.
 func (g *generator) cluster(fine float64) level {
 	l := level{row: make([]int32, len(g.in.items)), width: narrowCorridor, tolerance: 1e-3, nodes: firstNodes}
 	top := make([]float64, g.in.dims)
@@ -142,8 +142,8 @@ func (l *level) rowPrices(y []float64) []float64 {
 	return out
 }
 
-// saveColumns keeps the pool of the master that is about to go. Columns with
-// the most recent use come first, and no more than some multiple of the rows.
+// saveColumns keeps the pool of the master that is about to be replaced. It puts the most recently
+// used columns first, and keeps no more than some multiple of the rows.
 func (g *generator) saveColumns() {
 	if g.master != nil {
 		g.pool = g.master.pool

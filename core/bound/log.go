@@ -2,8 +2,8 @@ package bound
 
 import "math"
 
-// log2 is the binary logarithm of a positive number, to about the last bit. That of package
-// math is computed in other ways on other machines, and a plan must not depend on that.
+// log2 is the binary logarithm of a positive number, to about the last bit. Package math computes
+// it differently on different machines, and a plan must not depend on that.
 func log2(x float64) float64 {
 	fraction, exponent := math.Frexp(x)
 	if fraction < math.Sqrt2/2 {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestLog2 compares with package math, and asks for exact answers at powers of two.
+// TestLog2 compares log2 with package math, and wants exact answers at powers of two.
 func TestLog2(t *testing.T) {
 	t.Parallel()
 	for e := -40; e <= 60; e++ {

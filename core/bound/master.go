@@ -12,10 +12,10 @@ type column struct {
 	coefs  []float64
 }
 
-// master is the restricted linear program: the cheapest mix of the columns known
-// so far that covers every item and respects stock. The revised simplex method
-// with an explicit inverse of the basis: columns are few and sparse, rows are at
-// most some hundreds, so each step costs a rank-one update.
+// master is the restricted linear program: the cheapest mix of the columns known so far that
+// covers every item and respects stock. It uses the revised simplex method with an explicit
+// inverse of the basis: columns are few and sparse, and there are at most some hundreds of rows,
+// so each step costs a rank-one update.
 type master struct {
 	n      int // rows: first the items (≥), then the stocks (≤)
 	covers int
@@ -48,8 +48,8 @@ func newMaster(counts, stock []float64, fine float64) *master {
 	for r := range n {
 		m.inv[r*n+r] = 1
 		if r < m.covers {
-			// A slight unevenness keeps pivots from having ties, which would stall
-			// the method. The bound does not depend on it.
+			// A slight unevenness avoids ties between pivots, which would stall the method. The
+			// bound does not depend on it.
 			m.rhs[r] = float64(counts[r] * (1 + float64(1e-7*math.Mod(float64(float64(r)*0.6180339887), 1))))
 			m.y[r] = fine
 			m.basis[r] = missing + int32(r)
@@ -77,7 +77,7 @@ func (m *master) reduced(c *column, y []float64) float64 {
 	return r
 }
 
-// enter brings column c into the basis, and reports whether it could.
+// enter moves column c into the basis, and reports whether it could.
 func (m *master) enter(c int) bool {
 	col := &m.pool[c]
 	reduced := m.reduced(col, m.y)
@@ -104,11 +104,10 @@ func (m *master) addColumn(k int, by float64) {
 	m.steps += int64(m.n)
 }
 
-// corridor keeps the prices of items within the given share of the centre: a
-// pod may be left out for a little more than its central price, and one too many
-// is paid back at a little less. With a good centre the prices stay sensible
-// from the first column on, where those of the bare master would jump about
-// (stabilized column generation: du Merle, Villeneuve, Desrosiers, Hansen).
+// corridor keeps the prices of items within the given share of the centre: leaving a pod out costs
+// a little more than its central price, and one pod too many is paid back at a little less. With a
+// good centre the prices stay sensible from the first column on, where those of the bare master
+// would jump about (stabilized column generation: du Merle, Villeneuve, Desrosiers, Hansen).
 func (m *master) corridor(centre []float64, share float64) {
 	for i, y := range centre {
 		m.high[i] = float64(y*(1+share)) + 1e-3
@@ -118,15 +117,15 @@ func (m *master) corridor(centre []float64, share float64) {
 	m.settle()
 }
 
-// open takes the corridor away: every pod has to be covered.
+// open removes the corridor: every pod has to be covered.
 func (m *master) open() {
 	for i := range m.high {
 		m.high[i], m.low[i] = m.fine, 0
 	}
 }
 
-// settle brings prices back between their limits, by letting the row's slack or
-// stand-in enter.
+// settle brings prices back between their limits, by moving the row's slack or stand-in into the
+// basis.
 func (m *master) settle() {
 	for range 2 * m.n {
 		id, reduced := m.outside()
@@ -148,8 +147,8 @@ func (m *master) settle() {
 	}
 }
 
-// outside finds the row whose price is farthest beyond its limits, and the
-// column that mends it.
+// outside finds the row whose price is farthest beyond its limits, and the column that corrects
+// it.
 func (m *master) outside() (id int32, reduced float64) {
 	m.steps += int64(m.n)
 	for r, y := range m.y {
@@ -193,8 +192,8 @@ func (m *master) pivot(id int32, reduced float64) bool {
 	return true
 }
 
-// leaving is the row that reaches zero first; among equals the one with the
-// largest pivot, which is the most accurate.
+// leaving returns the row that reaches zero first; of equals, the one with the largest pivot,
+// which is the most accurate.
 func (m *master) leaving() int {
 	p, step := -1, math.Inf(1)
 	for r, d := range m.dir {

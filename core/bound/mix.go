@@ -88,8 +88,8 @@ func (t *tinyLP) pivot(value, reduced float64) bool {
 	return true
 }
 
-// solveSlacks lets slack enter wherever a dual price is negative, and returns
-// the value of the mix.
+// solveSlacks moves slack into the basis wherever a dual price is negative, and returns the value
+// of the mix.
 func (t *tinyLP) solveSlacks(entered func(row int)) float64 {
 	for range 4 * (t.n + 1) {
 		worst, at := -1e-12, -1

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// packing makes the first whole patterns: it packs all pods once, filling bins in
-// the proportions of the smallest relaxation, and each bin evenly in all
-// dimensions, so that what is left over stays as easy to pack as the whole was.
+// packing makes the first whole patterns. It packs all pods once: it fills bins in the proportions
+// of the smallest relaxation, and each bin evenly in all dimensions, so that the remaining pods
+// stay as easy to pack as the whole was.
 type packing struct {
 	g      *generator
 	rates  rates
@@ -91,8 +91,8 @@ func (p *packing) all() []column {
 	return out
 }
 
-// choose picks the bin for item i: the one with the most quota left, or else the
-// most tempting.
+// choose picks the bin for item i: the one with the most quota left, or else the one with the best
+// value for its price.
 func (p *packing) choose(i int) int {
 	best := -1
 	for _, k := range p.tempts {
@@ -191,7 +191,7 @@ func (p *packing) column(k int) column {
 	return c
 }
 
-// spend uses the pattern as often as there are pods for it.
+// spend uses the pattern as often as pods remain for it.
 func (p *packing) spend(c *column) int64 {
 	times := int64(math.MaxInt64)
 	for k, i := range c.items {

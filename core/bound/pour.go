@@ -1,9 +1,9 @@
 package bound
 
-// pour fills the bin without looking back: always the item that is worth most for
-// the share it takes of the resource that it makes scarcest. Shares are of the room left,
-// so that no dimension runs out while others are half empty. It leaves the
-// filling as the best so far, for the search to improve on.
+// pour fills the bin without reconsidering a choice: it always takes the item that is worth most
+// for the share it takes of the resource that it makes scarcest. Shares are of the room left, so
+// that no dimension runs out while others are half empty. pour leaves the filling as the best so
+// far, for the search to improve on.
 func (b *brancher) pour() {
 	value := 0.0
 	for {
@@ -24,8 +24,8 @@ func (b *brancher) pour() {
 	}
 }
 
-// bestValue is the position that offers most for what is left of the room, and how
-// many of it fit.
+// bestValue returns the position that offers most for what is left of the room, and how many of it
+// fit.
 func (b *brancher) bestValue() (at int, fit int64) {
 	at = -1
 	best := 0.0

@@ -21,7 +21,7 @@ func (g *generator) price(y, now []float64) {
 	}
 }
 
-// interest is what fillings of the view must be worth to be of interest.
+// interest returns what fillings of the view must be worth to be of interest.
 func (g *generator) interest(v *view, now []float64) float64 {
 	if now == nil || v.bin.row < 0 {
 		return v.price
@@ -68,8 +68,7 @@ func (g *generator) examine(now []float64) {
 	}
 }
 
-// worst is the view with the highest bound for its price among those that are
-// not done.
+// worst returns the view with the highest bound for its price among those that are not done.
 func (g *generator) worst() (at int, ratio float64) {
 	at = -1
 	for k, w := range g.worth {
@@ -81,8 +80,8 @@ func (g *generator) worst() (at int, ratio float64) {
 	return at, ratio
 }
 
-// search looks for a whole filling of the view that the master would like, and
-// reports whether there was one. A search that saw everything is a proof.
+// search looks for a whole filling of the view that the master can use, and reports whether it
+// found one. A search that saw everything is a proof.
 func (g *generator) search(k int, nodes int64, now []float64) bool {
 	target := float64(g.enough[k] * (1 + g.aim()))
 	defer func() { g.worth[k] = min(g.worth[k], g.branch.root) }()

@@ -65,8 +65,7 @@ func clone(p Problem) Problem {
 
 const (
 	plenty = 300_000_000
-	// relaxedOnly is too little for tiny problems to be solved outright, and
-	// plenty for relaxing them.
+	// relaxedOnly is too little effort to solve tiny problems outright, and plenty to relax them.
 	relaxedOnly = 10*tinyNodes - 1
 )
 
@@ -200,7 +199,7 @@ func TestPatternsAreAFleet(t *testing.T) {
 	}
 }
 
-// resourceBound is what all room would cost at the cheapest rate of one dimension.
+// resourceBound returns what all room would cost at the cheapest rate of one dimension.
 func resourceBound(p Problem) float64 {
 	best := 0.0
 	for d := range p.Bins[0].Room {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// view is a bin as pricing sees it: the items it can hold, those in a group
-// last and group by group, and how many of each.
+// view is a bin as pricing sees it: the items it can hold, and how many of each. Items in a group
+// come last, group by group.
 type view struct {
 	bin    *bin
 	price  float64
@@ -50,7 +50,7 @@ func newView(in *instance, b *bin) view {
 	return v
 }
 
-// most is how many pods of the item fit into the room alone.
+// most returns how many pods of the item fit into the room alone.
 func most(it *item, room []int64) int64 {
 	n := it.limit
 	for d, need := range it.need {
@@ -222,7 +222,7 @@ func (r *relaxer) probe(v *view, keep float64) (bound float64, entered bool) {
 	return bound, r.offer(v)
 }
 
-// offer hands the last evaluated choice to the small program.
+// offer gives the last evaluated choice to the small program.
 func (r *relaxer) offer(v *view) bool {
 	for k, d := range v.dims {
 		r.lp.in[k] = r.use[d] / v.room[d]
@@ -234,10 +234,10 @@ func (r *relaxer) offer(v *view) bool {
 	return entered
 }
 
-// forget empties a row; the next choice that enters there takes over its memory.
+// forget empties a row; the next choice that enters there reuses its memory.
 func (r *relaxer) forget(row int) { r.mixed[row] = r.mixed[row][:0] }
 
-// mixture is the filling behind the last bound: the small program's mix of choices.
+// mixture returns the filling behind the last bound: the small program's mix of choices.
 func (r *relaxer) mixture(k int, v *view) column {
 	counts := make([]float64, len(r.in.items))
 	for row, choice := range r.mixed {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// result translates what was found into the words of the Problem.
+// result translates what was found into the terms of the Problem.
 func (g *generator) result(items int) Result {
 	r := Result{
 		Bound:    max(g.in.payable(g.proof), g.optimum),
@@ -71,15 +71,14 @@ func (d drawn) draw(b *bin, amount float64, use func(index int32, part float64))
 	}
 }
 
-// splitter gives the pods of joined items back to the items of the Problem.
-// Usually the members of a joined item are served one after the other. Where a
-// pattern may hold more pods of the joined item than some member has, the last
-// members could be left with pods that must share bins with those served before;
-// then every pattern is divided among all members by their counts.
+// splitter gives the pods of joined items back to the items of the Problem. Usually it serves the
+// members of a joined item one after the other. Where a pattern may hold more pods of the joined
+// item than some member has, the last members could be left with pods that must share bins with
+// those served before; then it divides every pattern among all members by their counts.
 type splitter struct {
 	in   *instance
 	left [][]float64 // per item and member: pods not yet covered
-	even []bool      // per item: divide by counts
+	even []bool      // per item: whether to divide by counts
 }
 
 func newSplitter(in *instance) *splitter {
@@ -94,7 +93,7 @@ func newSplitter(in *instance) *splitter {
 	return s
 }
 
-// note looks at a column before any is expanded.
+// note looks at a column before any column is expanded.
 func (s *splitter) note(c *column) {
 	for k, i := range c.items {
 		if slices.Min(s.in.items[i].counts) < int64(c.counts[k]) {
@@ -119,8 +118,8 @@ func (s *splitter) expand(out []Pattern, bin int32, c *column, amount float64) [
 	return out
 }
 
-// cuts are the places, from 0 to 1 of the column's amount, at which the division
-// of some item among its members changes.
+// cuts returns the places, from 0 to 1 of the column's amount, at which the division of some item
+// among its members changes.
 func (s *splitter) cuts(c *column) []float64 {
 	cuts := []float64{0, 1}
 	for k, i := range c.items {
@@ -138,7 +137,7 @@ func (s *splitter) cuts(c *column) []float64 {
 	return slices.CompactFunc(cuts, func(a, b float64) bool { return math.Abs(a-b) < 1e-9 })
 }
 
-// piece is the part of a column in which the same members are served throughout.
+// piece returns the part of a column in which the same members are served throughout.
 func (s *splitter) piece(c *column, amount, at float64) Pattern {
 	p := Pattern{Amount: amount}
 	var from [][]float64
@@ -163,7 +162,7 @@ func (s *splitter) piece(c *column, amount, at float64) Pattern {
 	return p
 }
 
-// served is what counts as nothing left, in pods.
+// served is how many pods count as none left.
 const served = 1e-6
 
 // divide says how many of n pods of item i come from each member.
@@ -184,7 +183,7 @@ func (s *splitter) divide(i int, n int64, at float64) []int64 {
 	return give
 }
 
-// current is the first member with pods left, or the last member.
+// current returns the first member with pods left, or the last member.
 func (s *splitter) current(i int) int {
 	for m, left := range s.left[i] {
 		if left > served {

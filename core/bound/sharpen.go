@@ -2,11 +2,11 @@ package bound
 
 import "math"
 
-// sharpen raises the proof where searches for whole fillings do not finish. It tests prices against a table
-// that knows the exact worth of small bins, and against the linear relaxation of fillings for the others.
-// The master gets columns of both kinds, so that its price falls to what can be proven. Such columns are no
-// patterns to pack by: the result has to be taken before. It does nothing for limited bins, because it
-// would have to examine each of them separately.
+// sharpen raises the proof where searches for whole fillings do not finish. It tests prices
+// against a table that knows the exact worth of small bins, and against the linear relaxation of
+// fillings for the others. The master gets columns of both kinds, so that its price falls to what
+// can be proven. Such columns are no patterns to pack by, so the result has to be taken before.
+// sharpen does nothing for limited bins, because it would have to examine each of them separately.
 func (g *generator) sharpen(steps int64) {
 	if g.in.rows > 0 || g.gap() <= worthSharpening {
 		return
@@ -40,7 +40,7 @@ func (g *generator) sharpen(steps int64) {
 const (
 	worthSharpening = 0.005 // the gap from which on it is tried
 	sharpening      = 0.5   // how much of the best proven prices is kept
-	leastRounds     = 12    // for which the steps must suffice, or the table is smaller
+	leastRounds     = 12    // rounds for which the steps must suffice, or the table is smaller
 	maxIdle         = 12    // rounds with hardly any progress
 	maxLooks        = 24    // bins a round that are relaxed, if others are worse
 )
@@ -73,8 +73,8 @@ func (g *generator) test(y, now []float64) {
 	}
 }
 
-// loosen bounds bins at their best rates, the worst first, and hands the fillings
-// behind the bounds to the master: fractions of pods.
+// loosen bounds bins at their best rates, the worst first, and gives the master the fillings
+// behind the bounds, which hold fractions of pods.
 func (g *generator) loosen(now []float64) {
 	for looks := 0; ; looks++ {
 		k, ratio := g.worst()
@@ -90,7 +90,7 @@ func (g *generator) loosen(now []float64) {
 	}
 }
 
-// settled is the highest ratio among the bins that are done.
+// settled returns the highest ratio among the bins that are done.
 func (g *generator) settled() float64 {
 	top := 1.0
 	for k, w := range g.worth {

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// instance is a Problem without what cannot matter: dimensions that no item needs,
-// items that fit nowhere, equal items counted apart, caps that never bind, room
-// that can never be used, and bins that another bin beats in every respect.
+// instance is a Problem without what cannot matter. It leaves out dimensions that no item needs,
+// items that fit nowhere, caps that never bind, room that can never be used, and bins that another
+// bin beats in every respect; it joins equal items.
 type instance struct {
 	items  []item
 	bins   []bin
@@ -32,7 +32,7 @@ type item struct {
 	group   int32   // the most binding of them, or -1
 	members []int32 // the items of the Problem that it stands for, ascending
 	counts  []int64 // and the count of each
-	set     int     // where it may go by its own wish, in instance.sets
+	set     int     // where it may go for its own reasons, in instance.sets
 	bins    []uint64
 }
 
@@ -41,9 +41,9 @@ type bin struct {
 	room  []int64
 	price int64
 	stock int64 // -1: any number
-	row   int32 // of its stock, or -1
+	row   int32 // row of its stock, or -1
 	has   []uint64
-	alike []supply // limited bins that are one to the solver
+	alike []supply // limited bins that the solver treats as one
 }
 
 // supply is a limited bin of the Problem.

@@ -1,20 +1,19 @@
 package bound
 
-// stairs tightens the search in small bins. There the linear relaxation is loose,
-// because room comes in steps: all needs are multiples of some unit, and a small
-// bin has few units. In one dimension the whole numbers are kept, and solved by
-// dynamic programming over the room in units; the other dimensions are paid for
-// at their rates. Any rates give a valid bound.
+// stairs tightens the search in small bins. There the linear relaxation is loose, because room
+// comes in steps: all needs are multiples of some unit, and a small bin has few units. In one
+// dimension stairs keeps whole numbers, and uses dynamic programming over the room in units; the
+// other dimensions are paid for at their rates. Any rates give a valid bound.
 type stairs struct {
 	in    *instance
 	unit  []int64 // per dimension: the greatest common divisor of all needs
 	dim   int     // the dimension in use, or -1
-	width int     // steps of room in it, and none
+	width int     // steps of room in it, including no room
 	best  []float64
 	steps int64
 }
 
-const maxStairs = 400 // units of room up to which this is done
+const maxStairs = 400 // units of room up to which stairs are used
 
 func newStairs(in *instance) *stairs {
 	s := &stairs{in: in, unit: make([]int64, in.dims), dim: -1}
@@ -26,9 +25,8 @@ func newStairs(in *instance) *stairs {
 	return s
 }
 
-// climb fills in, for the items from each position on and for every room, what
-// they can be worth. It does nothing if the view has too many units in every
-// dimension.
+// climb computes, for the items from each position on and for every room, what they can be worth.
+// It does nothing if the view has too many units in every dimension.
 func (s *stairs) climb(v *view, order []choice, caps []int64) {
 	s.dim = s.dimension(v)
 	if s.dim < 0 {
@@ -41,7 +39,7 @@ func (s *stairs) climb(v *view, order []choice, caps []int64) {
 	}
 }
 
-// dimension is the one in which the view has few enough units, and which costs most.
+// dimension returns the costliest dimension among those in which the view has few enough units.
 func (s *stairs) dimension(v *view) int {
 	best := -1
 	for _, d := range v.dims {
@@ -85,14 +83,14 @@ func (s *stairs) step(v *view, order []choice, k int, caps []int64) {
 	s.many(row, size, c.most, worth)
 }
 
-// lift lets one pod in on top of what comes behind its group.
+// lift adds one pod to what comes behind its group.
 func lift(row, behind []float64, size int, worth float64) {
 	for r := size; r < len(row); r++ {
 		row[r] = max(row[r], behind[r-size]+worth)
 	}
 }
 
-// many lets up to most pods in, in portions of 1, 2, 4, … where that matters.
+// many adds up to most pods, in portions of 1, 2, 4, … where that matters.
 func (s *stairs) many(row []float64, size int, most int64, worth float64) {
 	s.steps += int64(s.width)
 	if size == 0 {

@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// demand is a row of the smallest relaxation: something that bins have and pods
-// use up. Room in a dimension is one, for all pods or for those that are
-// confined to a set of bins; a place under a cap is another.
+// demand is a row of the smallest relaxation: something that bins have and pods use up. It is the
+// room in a dimension, for all pods or for those that are confined to a set of bins, or the places
+// under a cap.
 type demand struct {
 	dim   int       // -1 for a cap
 	has   []float64 // per view
 	uses  []float64 // per item
 	total float64
-	free  float64 // what bins of limited stock have that are paid already
+	free  float64 // total of the bins of limited stock that are paid already
 }
 
-// rates is the solution of the smallest relaxation: buy enough of everything
-// that is in demand, ignoring that pods are whole and live in one bin.
+// rates is the solution of the smallest relaxation, which buys enough of every demand but ignores
+// that pods are whole and that each goes into one bin.
 type rates struct {
 	demands []demand
 	price   []float64 // per unit of each demand: no bin has more than its price's worth
@@ -77,7 +77,7 @@ func (g *generator) normalize(d *demand) float64 {
 	return max(0, d.total-d.free/top)
 }
 
-// lowestPrice is the least that one unit costs when a bin is bought for it alone.
+// lowestPrice returns the least that one unit costs when a bin is bought for it alone.
 func (g *generator) lowestPrice(d *demand) float64 {
 	low := 0.0
 	for k, h := range d.has {
@@ -131,7 +131,7 @@ func subset(a, b []uint64) bool {
 	return true
 }
 
-// commonSets are the sets of bins to which the most pods are confined.
+// commonSets returns the sets of bins to which the most pods are confined.
 func (g *generator) commonSets() [][]uint64 {
 	pods := make([]int64, len(g.in.sets))
 	order := make([]int, len(pods))
@@ -196,7 +196,7 @@ func appendWanted(out []demand, d demand) []demand {
 	return append(out, d)
 }
 
-// capDemands are the caps that force the most bins.
+// capDemands returns the caps that force the most bins.
 func (g *generator) capDemands() []demand {
 	type force struct {
 		bins   float64

@@ -11,18 +11,18 @@ import (
 // lower a filling's worth: other dimensions, limits of items, caps above one, and where items may go. So
 // its bounds hold for every bin.
 //
-// Room is counted in units. Needs and room are rounded down to whole units, which also
-// can only raise the worth.
+// Room is counted in units. Needs and room are rounded down to whole units, which can only raise
+// the worth as well.
 type table struct {
 	in    *instance
 	dims  [2]int
 	unit  [2]int64
-	size  [2]int // units of the largest bin inside, and none
+	size  [2]int // units of the largest bin in the table, including no room
 	plain []int32
-	// caps are groups of which a bin may hold one pod. All but the last are worked into the
-	// table; of the last, the best pod is looked for where a bin asks.
+	// caps are groups of which a bin may hold one pod. The table includes all but the last; for
+	// the last, worth looks for the best pod for each bin.
 	caps  [][]int32
-	best  [][]float64 // behind the plain items, and behind each group but the last
+	best  [][]float64 // after the plain items, and after each group but the last
 	y     []float64
 	steps int64
 }
@@ -64,7 +64,7 @@ func newTable(g *generator, cells int) *table {
 	return t
 }
 
-// chooseDims takes the two dimensions that cost most.
+// chooseDims picks the two dimensions that cost most.
 func (t *table) chooseDims(g *generator) bool {
 	value := make([]float64, g.in.dims)
 	for k := range g.views {
@@ -84,8 +84,8 @@ func (t *table) chooseDims(g *generator) bool {
 	return t.dims[1] >= 0 && value[t.dims[1]] > 0
 }
 
-// unitOf is a multiple of what all needs are multiples of, small enough for the smallest
-// bin to have some units.
+// unitOf returns a multiple of the common divisor of all needs that is small enough for the
+// smallest bin to have some units.
 func unitOf(g *generator, d int) int64 {
 	unit, least := int64(0), int64(math.MaxInt64)
 	for i := range g.in.items {
@@ -103,7 +103,7 @@ func unitOf(g *generator, d int) int64 {
 	return unit
 }
 
-// chooseSize lets in as many bins as the cells suffice for, small ones first.
+// chooseSize covers as many bins as the cells suffice for, small ones first.
 func (t *table) chooseSize(g *generator, most int) {
 	order := make([]int, len(g.views))
 	cells := make([]int, len(g.views))
@@ -129,7 +129,7 @@ func (t *table) covers(v *view) bool {
 	return t.units(v.bin.room, 0) < t.size[0] && t.units(v.bin.room, 1) < t.size[1]
 }
 
-// fill works the prices of items in.
+// fill computes the table at the prices of items.
 func (t *table) fill(y []float64) {
 	t.y = y
 	first := t.best[0]
@@ -147,8 +147,8 @@ func (t *table) fill(y []float64) {
 	}
 }
 
-// lift lets pods of an item in: one on top of what is behind, or any number if that is
-// the table itself.
+// lift adds pods of an item: one to what is behind, or any number if to and behind are the same
+// table.
 func (t *table) lift(to, behind []float64, i int32) {
 	a, b, worth := t.units(t.in.items[i].need, 0), t.units(t.in.items[i].need, 1), t.y[i]
 	if a == 0 && b == 0 && &to[0] == &behind[0] {
@@ -170,8 +170,8 @@ func raise(to, behind []float64, worth float64) {
 	}
 }
 
-// worth is the most that a filling of the room can be worth, and the pod of the last
-// group that belongs to it, or -1.
+// worth returns the most that a filling of the room can be worth, and the pod of the last group
+// that belongs to it, or -1.
 func (t *table) worth(v *view) (worth float64, last int32) {
 	x, y := t.units(v.bin.room, 0), t.units(v.bin.room, 1)
 	top := t.best[len(t.best)-1]
@@ -192,7 +192,7 @@ func (t *table) worth(v *view) (worth float64, last int32) {
 	return worth, last
 }
 
-// column is the filling behind worth. It may break what the table leaves out.
+// column returns the filling behind worth. It may break the rules that the table leaves out.
 func (t *table) column(k int, v *view, last int32) column {
 	x, y := t.units(v.bin.room, 0), t.units(v.bin.room, 1)
 	counts := map[int32]float64{}
@@ -225,7 +225,7 @@ func (t *table) column(k int, v *view, last int32) column {
 	return c
 }
 
-// step is the pod that was let in last, or -1.
+// step returns the pod that was added last, or -1.
 func (t *table) step(at, behind []float64, items []int32, x, y int) int32 {
 	w := t.size[1]
 	if at[x*w+y] <= 0 {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What the table says of a bin is never below the best filling that a search finds.
+// The worth of a bin in the table is never below the best filling that a search finds.
 func TestTableIsNeverBelowAFilling(t *testing.T) {
 	t.Parallel()
 	looked := 0
@@ -59,8 +59,8 @@ func TestTableIsNeverBelowAFilling(t *testing.T) {
 	}
 }
 
-// Where caps force nodes, sharpening proves what searches cannot, and leaves prices and
-// patterns alone.
+// Where caps force nodes, sharpening proves what searches cannot, and does not change prices and
+// patterns.
 func TestSharpeningRaisesTheBoundOnly(t *testing.T) {
 	t.Parallel()
 	p := Problem{Bins: fakeTypes(400), Groups: []int64{1}}

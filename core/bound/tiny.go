@@ -5,8 +5,8 @@ const (
 	tinyNodes = 1_500_000
 )
 
-// solveTiny returns the price of the best packing if there are so few pods that it can be found outright,
-// or else 0. No relaxation gives a tighter bound.
+// solveTiny returns the price of the best packing if there are few enough pods to find it
+// outright, or else 0. No relaxation gives a tighter bound.
 func (g *generator) solveTiny() int64 {
 	pods := int64(0)
 	for i := range g.in.items {
@@ -29,7 +29,7 @@ func (g *generator) solveTiny() int64 {
 	return cost
 }
 
-// problem states the instance as a Problem of its own.
+// problem states the instance as a separate Problem.
 func (in *instance) problem() Problem {
 	p := Problem{Groups: in.caps}
 	for k := range in.bins {

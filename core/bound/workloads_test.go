@@ -5,7 +5,7 @@ import (
 	"math/rand"
 )
 
-// everywhere is the set of the first n bins.
+// everywhere returns the set of the first n bins.
 func everywhere(n int) []uint64 {
 	set := make([]uint64, (n+63)/64)
 	for b := range n {
@@ -19,8 +19,8 @@ const (
 	mib = int64(1) << 20
 )
 
-// fakeTypes are the evenly growing instance types of the reference's benchmark:
-// n types, the i-th with i+1 cpu and 2(i+1) GiB, all at the same price per unit.
+// fakeTypes returns the evenly growing instance types of the reference's benchmark: n types, the
+// i-th with i+1 cpu and 2(i+1) GiB, all at the same price per unit.
 func fakeTypes(n int) []Bin {
 	var bins []Bin
 	for i := range int64(n) {
@@ -63,8 +63,8 @@ func cloudTypes(n int, seed int64) []Bin {
 	return bins
 }
 
-// drawnPods are n pods with the reference's draws of cpu and memory, joined to
-// items; with spread > 0 the sizes vary, so that there are up to so many items.
+// drawnPods returns n pods with the reference's draws of cpu and memory, joined to items; with
+// spread > 0 the sizes vary, so that there are up to so many items.
 func drawnPods(n, shapes, bins int, seed int64) []Item {
 	r := rand.New(rand.NewSource(seed))
 	cpu := []int64{100, 250, 500, 1000, 1500}
@@ -89,7 +89,7 @@ func drawnPods(n, shapes, bins int, seed int64) []Item {
 	return items
 }
 
-// drawnFew are n single pods.
+// drawnFew returns n single pods.
 func drawnFew(n, bins int, seed int64) []Item {
 	r := rand.New(rand.NewSource(seed))
 	set := everywhere(bins)
