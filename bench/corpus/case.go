@@ -13,7 +13,8 @@ import (
 	"tenon/core/requirement"
 )
 
-// Case is one workload: the pods that wait, what there is already, and what can be bought.
+// Case is one workload: the waiting pods, the cluster's present nodes and pods, and the machines
+// that can be bought.
 type Case struct {
 	Name string
 	// Pods wait for a place, Running have one on Nodes.
@@ -22,25 +23,25 @@ type Case struct {
 	Pools         []*karpenterv1.NodePool
 	// Catalog is what every pool may buy, as far as its requirements allow.
 	Catalog *catalog.Catalog
-	// Words are those that the catalogue adds to the core's vocabulary.
+	// Words are the words that the catalogue adds to the core's vocabulary.
 	Words requirement.Words
-	// IgnorePreferences leaves preferences out of account.
+	// IgnorePreferences has schedulers ignore preferences.
 	IgnorePreferences bool
 }
 
-// Namespace is where all pods are.
+// Namespace is the namespace of all pods.
 const Namespace = "default"
 
 // epoch is when everything was made. No case depends on the time.
 var epoch = time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC)
 
-// WithPools is the case with other pools.
+// WithPools returns the case with other pools.
 func (c Case) WithPools(pools ...*karpenterv1.NodePool) Case {
 	c.Pools = slices.Clone(pools)
 	return c
 }
 
-// Pool is a pool that is ready, with these requirements on its nodes.
+// Pool makes a ready pool with these requirements on its nodes.
 func Pool(name string, requirements ...karpenterv1.Requirement) *karpenterv1.NodePool {
 	if requirements == nil {
 		requirements = []karpenterv1.Requirement{}
@@ -58,12 +59,12 @@ func Pool(name string, requirements ...karpenterv1.Requirement) *karpenterv1.Nod
 	return pool
 }
 
-// In is a requirement that the label has one of the values.
+// In requires the label to have one of the values.
 func In(key string, values ...string) karpenterv1.Requirement {
 	return karpenterv1.Requirement{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values}
 }
 
-// Gt is a requirement that the label is a greater number.
+// Gt requires the label to be a number greater than the value.
 func Gt(key, value string) karpenterv1.Requirement {
 	return karpenterv1.Requirement{Key: key, Operator: corev1.NodeSelectorOpGt, Values: []string{value}}
 }

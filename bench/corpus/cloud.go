@@ -19,12 +19,12 @@ const (
 	FiveHundred  = "500 shapes"
 )
 
-// Skews are the workloads that prices are compared on.
+// Skews returns the workloads on which prices are compared.
 func Skews() []string { return []string{Generic, CPUSkewed, MemorySkewed, MixedPools} }
 
 func onePool() []*karpenterv1.NodePool { return []*karpenterv1.NodePool{Pool("default")} }
 
-// Basic are the requirements that most people begin with.
+// Basic returns the requirements that most people begin with.
 func Basic() []karpenterv1.Requirement {
 	return []karpenterv1.Requirement{
 		In(awsv1.LabelInstanceCategory, "c", "m", "r"),
@@ -33,8 +33,8 @@ func Basic() []karpenterv1.Requirement {
 	}
 }
 
-// Skew is a case of n pods on the EC2 catalogue, either with everything that is sold or,
-// when basic is set, with what a pool as in the first example allows.
+// Skew makes a case of n pods on the EC2 catalogue: with everything that EC2 sells or, when basic
+// is set, with what a pool as in the first example allows.
 func Skew(workload string, n int, basic bool) Case {
 	types, words := EC2()
 	d := podMaker{r: rand.New(rand.NewSource(Seed))}
@@ -71,7 +71,7 @@ func (d *podMaker) skewed(workload, name string) *corev1.Pod {
 	return waiting(name, labels, requests(cpu, memory))
 }
 
-// mixedPools are one pool for all pods and one of spot nodes for arm64.
+// mixedPools returns one pool for all pods and one of spot nodes for arm64.
 func mixedPools(basic bool) []*karpenterv1.NodePool {
 	spot := []karpenterv1.Requirement{
 		In(corev1.LabelArchStable, "arm64"),
@@ -83,7 +83,7 @@ func mixedPools(basic bool) []*karpenterv1.NodePool {
 	return []*karpenterv1.NodePool{Pool("general", Basic()...), Pool("spot", append(spot, Basic()[:2]...)...)}
 }
 
-// Shapes is a case of n pods of 500 different sizes, with everything that EC2 sells.
+// Shapes makes a case of n pods of 500 different sizes, with everything that EC2 sells.
 func Shapes(n int) Case {
 	types, words := EC2()
 	pods := make([]*corev1.Pod, 0, n)
@@ -93,7 +93,7 @@ func Shapes(n int) Case {
 	return Case{Name: FiveHundred, Pods: pods, Pools: onePool(), Catalog: types, Words: words}
 }
 
-// ShapedPods are the pods of Shapes, made one at a time.
+// ShapedPods makes the pods of Shapes one at a time.
 func ShapedPods(n int) iter.Seq[*corev1.Pod] {
 	return func(yield func(*corev1.Pod) bool) {
 		r := rand.New(rand.NewSource(Seed))

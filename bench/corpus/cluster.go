@@ -16,8 +16,8 @@ import (
 	"tenon/core/requirement"
 )
 
-// Onto is a case of n diverse pods for existing nodes of eight processors, on each of
-// which two small pods run already. There are 400 fake types for what does not fit.
+// Onto makes a case of n diverse pods for existing nodes of eight processors, each of which
+// already runs two small pods. It has 400 fake types for the pods that do not fit.
 func Onto(n, nodes int) Case {
 	c := Mix(Diverse, n, Fake(400))
 	c.Name = fmt.Sprintf("%s onto nodes", Diverse)
@@ -33,11 +33,10 @@ func Onto(n, nodes int) Case {
 	return c
 }
 
-// Starved has the shape of a cluster whose small pods waited for hours behind big ones:
-// 20 pools, 1,060 nodes that are nearly full, and 2,170 waiting pods, of which the biggest
-// want GPUs that cannot be had anywhere. With spread, the small ones would rather be
-// spread over zones and nodes, as many charts have it, and every one of these preferences
-// has to be tried and given up.
+// Starved makes a case like a cluster whose small pods waited for hours behind big ones: 20 pools,
+// 1,060 nodes that are nearly full, and 2,170 waiting pods, the biggest of which want GPUs that
+// cannot be had anywhere. With spread, the small pods prefer to be spread over zones and nodes, as
+// in many charts, and the scheduler has to try and give up every one of these preferences.
 func Starved(spread bool) Case {
 	types, words := withoutGPUs()
 	c := Case{Name: "starved", Pools: twentyPools(), Catalog: types, Words: words}
@@ -74,7 +73,8 @@ const teamLabel = "example.com/team"
 
 var gpuTaint = corev1.Taint{Key: instancetype.NvidiaGPU, Value: "true", Effect: corev1.TaintEffectNoSchedule}
 
-// twentyPools are four of GPU nodes and sixteen of teams, half of which are tainted.
+// twentyPools returns four pools of GPU nodes and sixteen pools of teams, half of which are
+// tainted.
 func twentyPools() []*karpenterv1.NodePool {
 	var pools []*karpenterv1.NodePool
 	for i := range 4 {
@@ -129,7 +129,7 @@ func gpuPod(r *rand.Rand, name string) *corev1.Pod {
 	return pod
 }
 
-// teamPod is a small pod; one of two belongs on its team's nodes.
+// teamPod makes a small pod; every second one belongs on its team's nodes.
 func teamPod(r *rand.Rand, name string) *corev1.Pod {
 	size := requests([]int64{500, 1000, 2000, 4000}[r.Intn(4)], []int64{1024, 2048, 4096, 8192}[r.Intn(4)])
 	team := fmt.Sprintf("t%d", r.Intn(16))

@@ -54,7 +54,7 @@ func Half(nodes, pools, pods int) Case {
 	return c
 }
 
-// generalPurpose are types of the sixth generation, from 8 to 32 processors.
+// generalPurpose returns types of the sixth generation, from 8 to 32 processors.
 func (c *Case) generalPurpose() []*catalog.Type {
 	var out []*catalog.Type
 	for i := range c.Catalog.Types {

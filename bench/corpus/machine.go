@@ -15,9 +15,9 @@ const gibibyte = int64(1) << 30
 // overhead is what the kubelet of every fake and KWOK type keeps.
 var overhead = model.Resources{CPU: 100, Memory: 10 << 20}
 
-// Fake are the evenly growing types of the reference's own benchmark: the i-th of n has
-// i+1 processors, twice as many GiB and room for ten times as many pods, and costs the
-// same through each of its five offerings.
+// Fake returns the evenly growing types of the reference's own benchmark: the i-th of n has i+1
+// processors, twice as many GiB and room for ten times as many pods, and costs the same through
+// each of its five offerings.
 func Fake(n int) *catalog.Catalog {
 	out := &catalog.Catalog{}
 	for i := range int64(n) {
@@ -40,8 +40,8 @@ func Fake(n int) *catalog.Catalog {
 	return out
 }
 
-// KWOK are 144 types: three ratios of memory to processors, twelve sizes, two
-// architectures and two operating systems, in four zones, spot at 70 % of on-demand.
+// KWOK returns 144 types: three ratios of memory to processors, twelve sizes, two architectures
+// and two operating systems, in four zones, with spot at 70 % of on-demand.
 func KWOK() *catalog.Catalog {
 	out := &catalog.Catalog{}
 	for _, cpu := range []int64{1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256} {
@@ -102,7 +102,7 @@ func offered(t catalog.Type, more ...catalog.Offering) catalog.Type {
 	return t
 }
 
-// EC2 is the built-in catalogue of a region with four zones.
+// EC2 returns the built-in catalogue of a region with four zones.
 func EC2() (*catalog.Catalog, requirement.Words) {
 	built := instancetype.Build(instancetype.Defaults("us-west-2"))
 	return &built.Catalog, instancetype.Words()

@@ -25,10 +25,10 @@ const (
 // Seed starts the random stream of every case.
 const Seed = 42
 
-// Mix is a case of n pods of a mix, one pool without requirements, and no nodes.
+// Mix makes a case of n pods of a mix, one pool without requirements, and no nodes.
 func Mix(mix string, n int, types *catalog.Catalog) Case { return Draw(mix, n, types, Seed) }
 
-// Draw is Mix with a random stream of its own.
+// Draw is like Mix, with a separate random stream.
 func Draw(mix string, n int, types *catalog.Catalog, seed int64) Case {
 	d := podMaker{r: rand.New(rand.NewSource(seed))}
 	if mix == Diverse {
@@ -96,8 +96,8 @@ func (d *podMaker) spread(name, key string) *corev1.Pod {
 	return pod
 }
 
-// makeAlike deals pods that are all the same, with preferences of which one can hold for
-// all pods at once and one cannot.
+// makeAlike makes pods that are all the same, with two preferences: one that can hold for all pods
+// at once, and one that cannot.
 func (d *podMaker) makeAlike(n int) {
 	size := d.size()
 	for range n {

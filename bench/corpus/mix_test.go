@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// secondMix draws what a mix is said to draw, in the stated order: label values, cpu, memory.
+// secondMix draws a mix as its description says, in the stated order: label values, cpu, memory.
 type secondMix struct{ r *rand.Rand }
 
 func (d secondMix) letter() string { return []string{"a", "b", "c", "d", "e", "f", "g"}[d.r.Intn(7)] }
@@ -51,7 +51,7 @@ func TestDrawsAreThoseOfTheBenchmark(t *testing.T) {
 	}
 }
 
-// selected are the labels that the pod's only rule looks for.
+// selected returns the labels that the pod's only rule looks for.
 func selected(pod *corev1.Pod) map[string]string {
 	if spreads := pod.Spec.TopologySpreadConstraints; len(spreads) > 0 {
 		return spreads[0].LabelSelector.MatchLabels

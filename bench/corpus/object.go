@@ -15,8 +15,8 @@ import (
 	"tenon/core/requirement"
 )
 
-// uidOf makes a UID that looks random, so that no scheduler's tie-break by UID follows the
-// order in which pods are made, and is the same in every run.
+// uidOf makes a UID that looks random but is the same in every run. A random look keeps a
+// scheduler that breaks ties by UID from following the order in which pods are made.
 func uidOf(name string) types.UID {
 	h := fnv.New128a()
 	h.Write([]byte(name))
@@ -24,7 +24,7 @@ func uidOf(name string) types.UID {
 	return types.UID(fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:]))
 }
 
-// waiting is a pod that the kube-scheduler found no place for.
+// waiting makes a pod that the kube-scheduler found no place for.
 func waiting(name string, labels map[string]string, requests corev1.ResourceList) *corev1.Pod {
 	return &corev1.Pod{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
@@ -48,7 +48,7 @@ func waiting(name string, labels map[string]string, requests corev1.ResourceList
 	}
 }
 
-// bind makes a waiting pod one that runs on the node.
+// bind makes a waiting pod run on the node.
 func bind(pod *corev1.Pod, node string) *corev1.Pod {
 	pod.Spec.NodeName = node
 	pod.Status = corev1.PodStatus{Phase: corev1.PodRunning}
@@ -62,7 +62,7 @@ func requests(milliCPU, mebibytes int64) corev1.ResourceList {
 	}
 }
 
-// Quantities are a vector of resources as the API writes it.
+// Quantities returns a vector of resources as the API writes it.
 func Quantities(r model.Resources) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for _, a := range r.Amounts() {
@@ -78,7 +78,7 @@ func Quantities(r model.Resources) corev1.ResourceList {
 	return out
 }
 
-// node is a ready node of a type, bought through one of its offerings for a pool.
+// node makes a ready node of a type, bought through one of its offerings for a pool.
 func node(name string, t *catalog.Type, o *catalog.Offering, pool *karpenterv1.NodePool) *corev1.Node {
 	labels := map[string]string{
 		corev1.LabelHostname:           name,

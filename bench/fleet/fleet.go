@@ -1,6 +1,6 @@
-// Package fleet reads half-used fleets and lets decisions improve them. It measures the
-// price once no action is worthwhile any more, how many pods were moved on the way, and how
-// long the decisions took.
+// Package fleet reads half-used fleets and lets decisions improve them. It measures the price once
+// no action is worthwhile any more, how many pods moved on the way, and how long the decisions
+// took.
 package fleet
 
 import (
@@ -26,7 +26,7 @@ import (
 	"tenon/internal/testing/apply"
 )
 
-// Node is one of a file.
+// Node is one node of a file.
 type Node struct {
 	Name, Type, Zone string
 	Pods             []struct {
@@ -151,15 +151,16 @@ func boundPod(node, name, app string, milliCPU, mebibytes int64) *corev1.Pod {
 
 // Round is one decision that was carried out.
 type Round struct {
-	// Took is by the clock, CPU what the process used meanwhile, its garbage collection included.
+	// Took is wall-clock time; CPU is what the process used meanwhile, including its garbage
+	// collection.
 	Took, CPU   time.Duration
 	Disruptions int
 	Price       float64
 	apply.Count
 }
 
-// Settle decides and carries out until nothing is worth doing, with a pause between two
-// decisions, for at most some rounds. Twice counts pods that were moved more than once.
+// Settle decides and carries out decisions until none is worthwhile, with a pause between two
+// decisions, for a limited number of rounds. Twice counts pods that were moved more than once.
 func Settle(s *snapshot.Snapshot, pause time.Duration, most int) (rounds []Round, twice int, end *snapshot.Snapshot) {
 	moved := map[string]int{}
 	for i := range most {
@@ -195,7 +196,7 @@ func count(s *snapshot.Snapshot, moved map[string]int, pods []snapshot.PodIndex)
 	}
 }
 
-// Watch goes on to decide every hour for some hours, and counts the evictions.
+// Watch decides once an hour for some hours, and counts the evictions.
 func Watch(s *snapshot.Snapshot, hours int) int {
 	evictions := 0
 	for i := range hours {
@@ -207,7 +208,7 @@ func Watch(s *snapshot.Snapshot, hours int) int {
 	return evictions
 }
 
-// cpu is what the process has used so far.
+// cpu returns what the process has used so far.
 func cpu() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

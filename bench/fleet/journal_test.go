@@ -14,9 +14,9 @@ import (
 	"tenon/internal/journal"
 )
 
-// BenchmarkRecord records evaluations of a cluster of 500 nodes, each of which says something else. An
-// evaluation, as it is for comparison, is what BenchmarkEvaluate measures. "loop" is what the controller waits for,
-// "writer" is what its goroutine does meanwhile.
+// BenchmarkRecord records evaluations of a cluster of 500 nodes, each of which says something
+// else. BenchmarkEvaluate measures an evaluation, for comparison. "loop" is what the controller
+// waits for, "writer" is what its goroutine does meanwhile.
 func BenchmarkRecord(b *testing.B) {
 	s := Of(corpus.Half(500, 15, 7_500))
 	begun := time.Now()
@@ -58,7 +58,7 @@ func recordAgain(b *testing.B, s *snapshot.Snapshot, d decide.Decision, took tim
 	runtime.KeepAlive(j)
 }
 
-// BenchmarkDecided is what the controller waits for: the writer is a goroutine of its own.
+// BenchmarkDecided measures what the controller waits for: the writer is a separate goroutine.
 func BenchmarkDecided(b *testing.B) {
 	s := Of(corpus.Half(500, 15, 7_500))
 	begun := time.Now()
@@ -82,7 +82,7 @@ func BenchmarkDecided(b *testing.B) {
 
 func heap() uint64 {
 	runtime.GC()
-	runtime.GC() // what pools keep goes with the second one
+	runtime.GC() // the second collection also frees what pools keep
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc

@@ -19,18 +19,18 @@ import (
 	"tenon/bench/product"
 )
 
-// ChildResult is what a process of its own measured.
+// ChildResult is what a child process measured.
 type ChildResult struct {
 	IngestSeconds, DecideSeconds float64
 	Nodes, Unplaced              int
 	Price, Bound                 float64
-	// HeapPeak is the most that live and not yet collected objects took, by samples;
-	// Resident the most that the whole process held, as the system tells.
+	// HeapPeak is the most memory that live and uncollected objects took, by samples; Resident is
+	// the most that the whole process held, as the system reports.
 	HeapPeak, Resident uint64
 }
 
-// Kinds of children: with all API objects in memory, as a command has them that read
-// files; with pods translated one by one, as a watch tells of them; the reference.
+// Kinds of children: with all API objects in memory, like a command that reads files; with pods
+// translated one by one, as a watch delivers them; the reference.
 const (
 	childObjects = "objects"
 	childStream  = "stream"
@@ -72,8 +72,8 @@ func childOf(r product.Result) ChildResult {
 	}
 }
 
-// sampleHeap watches the heap until the function that it returns is called, which tells
-// the most that it saw.
+// sampleHeap watches the heap until the caller calls the function that it returns; that function
+// reports the most that was seen.
 func sampleHeap() func() uint64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	var peak uint64

@@ -35,7 +35,7 @@ func (b *Bench) starved(ctx context.Context) ([]report.Row, error) {
 	return rows, nil
 }
 
-// onto asks how fast pods are given to nodes that are there already.
+// onto measures how fast pods get places on existing nodes.
 func (b *Bench) onto(ctx context.Context) ([]report.Row, error) {
 	pods, nodes, limit := 10_000, 2000, solveLimit
 	switch b.Extent {
@@ -68,8 +68,8 @@ func verdictRate(r *product.Result) float64 {
 	return float64(r.Placed()+len(r.Plan.Unplaced)) / r.Took().Seconds()
 }
 
-// verdictRow counts what became of the pods, which is the same for all of them when both
-// looked at all.
+// verdictRow counts the pods by outcome. The counts are the same for all pods when both schedulers
+// looked at all of them.
 func verdictRow(label string, ours *product.Result, theirs peer.Result) report.Row {
 	stopped := ""
 	if theirs.Stopped {

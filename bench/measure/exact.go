@@ -9,8 +9,8 @@ import (
 	"tenon/core/requirement"
 )
 
-// unconstrained is the packing problem of a case whose pods have no rules and whose only
-// pool has requirements on types and offerings alone.
+// unconstrained returns the packing problem of a case whose pods have no rules and whose only pool
+// has requirements on types and offerings alone.
 func unconstrained(c corpus.Case) bound.Problem {
 	bins := undominated(allBins(c))
 	everywhere := make([]uint64, (len(bins)+63)/64)
@@ -33,7 +33,7 @@ func unconstrained(c corpus.Case) bound.Problem {
 	return p
 }
 
-// allBins are the types that the pool allows, each at its cheapest offering.
+// allBins returns the types that the pool allows, each at its cheapest offering.
 func allBins(c corpus.Case) []bound.Bin {
 	var bins []bound.Bin
 	want := requirement.Set{}
@@ -67,7 +67,8 @@ func cheapest(t *catalog.Type, want requirement.Set) *catalog.Offering {
 	return best
 }
 
-// undominated leaves out bins that cost no less than another with no less room.
+// undominated leaves out each bin that another bin beats: one that costs no more and has at least
+// as much room.
 func undominated(bins []bound.Bin) []bound.Bin {
 	var out []bound.Bin
 	for i, b := range bins {

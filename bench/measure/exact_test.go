@@ -7,7 +7,7 @@ import (
 	"tenon/core/bound"
 )
 
-// One pod alone costs what the cheapest type costs that holds it.
+// A single pod costs what the cheapest type that holds it costs.
 func TestOnePodCostsTheCheapestType(t *testing.T) {
 	t.Parallel()
 	for _, catalogue := range smallCatalogues() {

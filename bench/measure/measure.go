@@ -1,5 +1,5 @@
-// Package measure takes the measurements of the table: each section runs cases of the
-// corpus on the product and, in the same run, on the reference, and judges what came out.
+// Package measure takes the measurements of the table. Each section runs cases of the corpus on
+// the product and, in the same run, on the reference, and judges the results.
 package measure
 
 import (
@@ -21,8 +21,8 @@ import (
 // Extent is how much is measured.
 type Extent int
 
-// Quick takes a minute or two with smaller cases, Usual about ten minutes, and Full every
-// case of the corpus with the reference beside it, which is an hour.
+// Quick takes a minute or two with smaller cases; Usual takes about ten minutes; Full takes an
+// hour, and measures every case of the corpus with the reference beside it.
 const (
 	Quick Extent = iota
 	Usual
@@ -32,9 +32,9 @@ const (
 // Bench is one run of measurements.
 type Bench struct {
 	Extent Extent
-	// Progress gets a line for everything that is run.
+	// Progress gets a line for every measurement.
 	Progress io.Writer
-	// Child runs one of the measurements of Child in a process of its own.
+	// Child runs one of the measurements of Child in a separate process.
 	Child func(ctx context.Context, name string) (ChildResult, error)
 
 	peers map[string]peer.Result
@@ -58,7 +58,7 @@ var sections = []section{
 	{"mixes", "The reference's other workloads", (*Bench).mixes},
 }
 
-// Names are the names of the sections.
+// Names returns the names of the sections.
 func Names() []string {
 	var out []string
 	for _, s := range sections {
@@ -67,7 +67,7 @@ func Names() []string {
 	return out
 }
 
-// Run measures the sections of these names, all if there are none.
+// Run measures the sections of these names, or all sections if there are no names.
 func (b *Bench) Run(ctx context.Context, only []string) (report.Report, error) {
 	out := report.Report{Machine: machine(), Peer: "sigs.k8s.io/karpenter " + version("sigs.k8s.io/karpenter")}
 	for _, s := range sections {

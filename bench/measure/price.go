@@ -86,7 +86,7 @@ type priceCase struct {
 	fresh func() corpus.Case
 	// ask is how far above the bound the price may be.
 	ask float64
-	// beside runs the reference too, within the limit; noDearer asks that it is not
+	// beside runs the reference too, within the limit; noDearer requires that the reference is not
 	// cheaper.
 	beside, noDearer bool
 	limit            time.Duration

@@ -8,7 +8,7 @@ import (
 	"tenon/bench/report"
 )
 
-// scale measures time and memory in processes of their own.
+// scale measures time and memory, each case in a separate process.
 func (b *Bench) scale(ctx context.Context) ([]report.Row, error) {
 	n := 100_000
 	if b.Extent == Quick {

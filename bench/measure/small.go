@@ -58,7 +58,7 @@ func smallCatalogues() []smallCatalogue {
 	}
 }
 
-// smallRow is the worst of several sizes and draws.
+// smallRow returns the worst result of several sizes and draws.
 func (b *Bench) smallRow(mix string, catalogue smallCatalogue) (report.Row, error) {
 	worst, sum, count := 0.0, 0.0, 0
 	where := ""
@@ -90,7 +90,7 @@ func (b *Bench) smallRow(mix string, catalogue smallCatalogue) (report.Row, erro
 	}, nil
 }
 
-// exactSteps is how much is spent on one exact optimum.
+// exactSteps is how many steps one exact optimum may take.
 const exactSteps = 60_000_000
 
 // exactRow compares with the exact optimum, for pods without constraints.

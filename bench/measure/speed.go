@@ -47,8 +47,8 @@ func (b *Bench) speed(ctx context.Context) ([]report.Row, error) {
 	return rows, nil
 }
 
-// speedRow is a comparison that asks for so many times the reference's speed, if that is
-// positive, and for no higher price.
+// speedRow compares speed and price. It requires a multiple of the reference's speed, if ask is
+// positive, and no higher price.
 func speedRow(label string, n int, ours *product.Result, theirs peer.Result, ask float64) report.Row {
 	rate, peerRate := float64(n)/ours.Took().Seconds(), float64(n)/theirs.Solve.Seconds()
 	price := ours.Plan.Cost.New.Float()
@@ -72,7 +72,7 @@ func speedRow(label string, n int, ours *product.Result, theirs peer.Result, ask
 	return row
 }
 
-// mixes are the reference's other workloads, for comparison.
+// mixes measures the reference's other workloads, for comparison.
 func (b *Bench) mixes(ctx context.Context) ([]report.Row, error) {
 	var rows []report.Row
 	for _, m := range b.mixCases() {

@@ -11,7 +11,7 @@ import (
 	"tenon/core/requirement"
 )
 
-// instanceTypes are the catalogue as the reference reads it.
+// instanceTypes returns the catalogue as the reference reads it.
 func instanceTypes(c *catalog.Catalog) []*cloudprovider.InstanceType {
 	out := make([]*cloudprovider.InstanceType, len(c.Types))
 	for i := range c.Types {
@@ -46,7 +46,7 @@ func requirements(s requirement.Set) scheduling.Requirements {
 	return out
 }
 
-// price is what the cheapest offering costs that is left to a claim.
+// price returns what the cheapest offering that is left to a claim costs.
 func price(claim scheduling.Requirements, types []*cloudprovider.InstanceType) float64 {
 	best, found := 0.0, false
 	for _, t := range types {

@@ -1,9 +1,9 @@
 // Package peer runs the reference, sigs.k8s.io/karpenter as a library, on a workload.
 //
-// What is timed is its scheduler's Solve alone, as in its own benchmark: reading the
-// objects, filling its picture of the cluster and counting topology domains come before.
-// Every run builds a new scheduler, because a scheduler goes on filling the nodes of the
-// run before. Five workers try nodes in parallel, as in its own benchmark.
+// It times only the scheduler's Solve, as the reference's own benchmark does: reading the objects,
+// filling its picture of the cluster and counting topology domains come before. Every run builds a
+// new scheduler, because a scheduler goes on filling the nodes of the run before. Five workers try
+// nodes in parallel, as in the reference's own benchmark.
 package peer
 
 import (
@@ -33,23 +33,23 @@ import (
 	"tenon/bench/corpus"
 )
 
-// Result is what came of one case.
+// Result is the outcome of one case.
 type Result struct {
 	// Setup is the time before Solve, Solve the time in it.
 	Setup, Solve time.Duration
 	// Allocated are the bytes allocated in Solve, whether they were freed or not.
 	Allocated uint64
-	// Nodes are new ones, and Price what the cheapest offering left to each costs.
+	// Nodes counts the new nodes, and Price sums what the cheapest offering left to each costs.
 	Nodes int
 	Price float64
-	// Placed pods have a place, Refused ones an error; Unseen ones neither, because the
-	// time was over.
+	// Placed pods have a place, Refused pods have an error, and Unseen pods have neither, because
+	// the time ran out.
 	Placed, Refused, Unseen int
-	// Stopped says that the time was over before the end.
+	// Stopped says that the time ran out before the end.
 	Stopped bool
 }
 
-// Run solves the case within the limit; 0 is no limit.
+// Run solves the case within the limit; 0 means no limit.
 func Run(ctx context.Context, c corpus.Case, limit time.Duration) (Result, error) {
 	log.SetLogger(logr.Discard())
 	karpenter.WellKnownLabels.Insert(c.Words.WellKnown...)
@@ -133,8 +133,8 @@ func newScheduler(ctx context.Context, c corpus.Case, pods []*corev1.Pod) (*sche
 		opts...), nil
 }
 
-// nodePools are the pools as the reference's types: the wire form is the same. They are
-// in the order of their weights, which all are the same here.
+// nodePools returns the pools as the reference's types: the wire form is the same. They are in the
+// order of their weights, which are all equal here.
 func nodePools(c corpus.Case) ([]*karpenter.NodePool, error) {
 	out := make([]*karpenter.NodePool, len(c.Pools))
 	for i, pool := range c.Pools {
@@ -169,9 +169,9 @@ func indexed(objects ...client.Object) client.Client {
 		}).Build()
 }
 
-// picture is the reference's own picture of the cluster. It is told of every node and
-// pod, and so its client may stay empty: asking it for the pods of each node would take
-// longer than all the rest.
+// picture makes the reference's own picture of the cluster. It gets every node and pod directly,
+// so its client can stay empty: asking a client for the pods of each node would take longer than
+// all the rest.
 func picture(ctx context.Context, c corpus.Case) (*state.Cluster, error) {
 	cluster := state.NewCluster(clock.RealClock{}, indexed(), nil)
 	for _, node := range c.Nodes {

@@ -9,9 +9,9 @@ import (
 	"tenon/core/catalog"
 )
 
-// What the reference makes of these workloads is known from elsewhere: that it makes the
-// same here shows that the workloads are made right, and that it is driven right. Ties
-// between equal pods are broken by their UIDs, which moves prices a little.
+// The reference's results for these workloads are known from elsewhere. The same results here show
+// that the workloads are made right, and that the reference is driven right. It breaks ties
+// between equal pods by their UIDs, which moves prices a little.
 func TestKnownFleets(t *testing.T) {
 	t.Parallel()
 	fake, kwok := corpus.Fake(400), corpus.KWOK()

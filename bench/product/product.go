@@ -1,4 +1,4 @@
-// Package product runs what this repository makes on a workload, and takes the time.
+// Package product runs this repository's product on a workload, and takes the time.
 package product
 
 import (
@@ -20,7 +20,7 @@ import (
 	"tenon/internal/ingest"
 )
 
-// Result is what came of one case.
+// Result is the outcome of one case.
 type Result struct {
 	// Ingest is the time from API objects to a snapshot, Decide from there to a plan.
 	Ingest, Decide time.Duration
@@ -30,7 +30,7 @@ type Result struct {
 	Plan      plan.Plan
 }
 
-// Took is the whole time.
+// Took returns the whole time.
 func (r *Result) Took() time.Duration { return r.Ingest + r.Decide }
 
 // Run translates the case and decides on it.
@@ -55,7 +55,7 @@ func allocated() uint64 {
 	return stats.TotalAlloc
 }
 
-// Snapshot translates the case. The catalogue is there already, as it is in a controller.
+// Snapshot translates the case. The catalogue exists already, as in a controller.
 func Snapshot(c corpus.Case) *snapshot.Snapshot {
 	return ingest.Build(&ingest.Objects{
 		Pods:      append(c.Pods[:len(c.Pods):len(c.Pods)], c.Running...),
@@ -78,7 +78,7 @@ func options(c corpus.Case) ingest.Options {
 	}
 }
 
-// Placed is how many pods found a place.
+// Placed returns how many pods found a place.
 func (r *Result) Placed() int {
 	n := 0
 	for i := range r.Plan.Claims {
@@ -90,7 +90,7 @@ func (r *Result) Placed() int {
 	return n
 }
 
-// Complete tells whether every waiting pod of the case has a verdict.
+// Complete returns an error unless every waiting pod of the case has a verdict.
 func (r *Result) Complete(c corpus.Case) error {
 	got := r.Placed() + len(r.Plan.Unplaced)
 	if got != len(c.Pods) {
@@ -99,8 +99,8 @@ func (r *Result) Complete(c corpus.Case) error {
 	return nil
 }
 
-// Stream translates the pods one at a time and keeps none of them, as a controller does
-// that is told of pods by a watch, and then decides. The case has everything but pods.
+// Stream translates the pods one at a time and keeps none of them, as a controller does with pods
+// from a watch, and then decides. The case has everything but pods.
 func Stream(c corpus.Case, pods iter.Seq[*corev1.Pod]) Result {
 	s := Snapshot(c)
 	translator := ingest.NewTranslator(ingest.NewIndex(), options(c))

@@ -56,8 +56,8 @@ func TestStreamDecidesTheSame(t *testing.T) {
 	}
 }
 
-// BenchmarkDecide decides on the corpus, on a new snapshot in every iteration. Reading
-// the API objects is not counted; BenchmarkIngest counts nothing else.
+// BenchmarkDecide decides on the corpus, on a new snapshot in every iteration. It does not count
+// the time to read the API objects; BenchmarkIngest counts only that.
 func BenchmarkDecide(b *testing.B) {
 	for _, c := range benchmarks() {
 		b.Run(c.name, func(b *testing.B) {

@@ -55,7 +55,7 @@ type Report struct {
 	Machine  string    `json:"machine"`
 	Peer     string    `json:"referenceVersion"`
 	Sections []Section `json:"sections"`
-	// Widest are the workloads whose price is farthest above the bound.
+	// Widest lists the workloads whose price is farthest above the bound.
 	Widest []Gap `json:"widest"`
 }
 
