@@ -1,5 +1,5 @@
-// Package charts holds the Helm charts of the product, and renders them as Helm does: what is rendered
-// in tests is what users install.
+// Package charts holds the Helm charts of the product, and renders them as Helm does: tests render
+// the same charts that users install.
 package charts
 
 import (
@@ -24,17 +24,17 @@ import (
 //go:embed tenon/Chart.yaml tenon/values.yaml tenon/values.schema.json tenon/templates/* tenon/dashboards/* tenon/alerts.yaml
 var files embed.FS
 
-// Release is what a chart is installed as.
+// Release describes how a chart is installed.
 type Release struct {
 	Name, Namespace string
-	// Values as a user writes them; defaults are filled in.
+	// Values as a user writes them; charts adds the defaults.
 	Values map[string]any
 	// APIs that the cluster has besides those of Kubernetes.
 	APIs []string
 }
 
-// Tenon renders the chart of the controller, without definitions, in the order in which objects are
-// installed. Values that the schema refuses are an error.
+// Tenon renders the chart of the controller, without definitions, in the order in which Helm
+// installs objects. Values that the schema refuses are an error.
 func Tenon(r Release) ([]*unstructured.Unstructured, error) {
 	c, err := embedded()
 	if err != nil {

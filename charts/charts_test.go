@@ -19,7 +19,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
 
-// cluster are the values that every user has to give.
+// cluster returns the values that every user has to give.
 func cluster(more map[string]any) map[string]any {
 	values := map[string]any{"settings": map[string]any{"clusterName": "demo", "interruptionQueue": "demo"}}
 	for key, value := range more {
@@ -31,7 +31,7 @@ func cluster(more map[string]any) map[string]any {
 // releases are rendered into the golden files of testdata.
 var releases = map[string]Release{
 	"default": {Name: "tenon", Namespace: "kube-system", Values: cluster(nil)},
-	// A release of Karpenter's that changes its chart keeps the names of its objects.
+	// A release of Karpenter that switches to Tenon's chart keeps the names of its objects.
 	"karpenter": {Name: "karpenter", Namespace: "karpenter", Values: cluster(nil)},
 	"shadow":    {Name: "shadow", Namespace: "kube-system", Values: map[string]any{"settings": map[string]any{"clusterName": "demo", "mode": "shadow"}}},
 	"full": {Name: "nodes", Namespace: "infra", APIs: []string{"monitoring.coreos.com/v1/ServiceMonitor", "monitoring.coreos.com/v1/PrometheusRule"}, Values: map[string]any{
@@ -59,7 +59,7 @@ var releases = map[string]Release{
 	}},
 }
 
-// What each release is rendered to is in its golden file.
+// The golden file of each release has what the release renders to.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	for name, release := range releases {
@@ -95,7 +95,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// Values that are wrong are refused with the name of the value.
+// Wrong values are refused with the name of the value.
 func TestWrongValues(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -116,7 +116,7 @@ func TestWrongValues(t *testing.T) {
 	}
 }
 
-// Dashboards are installed when they are asked for, as they are in their files and where Grafana's sidecar finds them.
+// Dashboards are installed on request, unchanged, and where Grafana's sidecar finds them.
 func TestDashboards(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob("tenon/dashboards/*.json")
@@ -159,7 +159,7 @@ func TestDashboards(t *testing.T) {
 	}
 }
 
-// Helm's own linter has nothing against the charts.
+// Helm's own linter finds no fault with the charts.
 func TestLint(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"tenon", "tenon-crd"} {
@@ -171,7 +171,7 @@ func TestLint(t *testing.T) {
 	}
 }
 
-// Both charts ship the definitions of api/crds, all of them, as they are.
+// Both charts ship all definitions of api/crds, unchanged.
 func TestDefinitions(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{}

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// SBOM lists what a program is made of, as SPDX 2.3: the toolchain and each module with its version, read out of
-// the program itself.
+// SBOM lists what a program is made of, as SPDX 2.3: the toolchain and each module with its
+// version. It reads them out of the program itself.
 func SBOM(r Release, program string) ([]byte, error) {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
@@ -41,7 +41,7 @@ func SBOM(r Release, program string) ([]byte, error) {
 	return json.MarshalIndent(d, "", "  ")
 }
 
-// Checksums are a line for each file, as sha256sum -c reads them.
+// Checksums returns a line for each file, as sha256sum -c reads them.
 func Checksums(files ...string) (string, error) {
 	var text strings.Builder
 	for _, f := range files {

@@ -1,7 +1,9 @@
-// Package image makes the image of the controller without a container engine: one index with an image for each
-// platform, as an OCI layout on disk, and what is published beside it. The same programs give the same bytes.
+// Package image makes the image of the controller without a container engine: one index with an
+// image for each platform, as an OCI layout on disk, and the files that are published beside it.
+// The same programs give the same bytes.
 //
-// An image has the program, the roots of trust that it needs to talk to AWS, and no shell. It pushes nothing.
+// An image has the program, the root certificates that it needs to talk to AWS, and no shell. The
+// package pushes nothing.
 package image
 
 import (
@@ -25,7 +27,7 @@ import (
 // Release has the inputs of an image.
 type Release struct {
 	Version, Commit string
-	// Time is that of the commit. No other time is in an image.
+	// Time is the commit's time. An image has no other time in it.
 	Time time.Time
 	// Programs are the paths of the program, by architecture: amd64, arm64.
 	Programs []Program
@@ -34,10 +36,10 @@ type Release struct {
 // Program is the controller for one architecture.
 type Program struct{ Architecture, Path string }
 
-// user is the one that the chart has.
+// user is the user that the chart sets.
 const user = "65532:65532"
 
-// Write makes the index as an OCI layout in a folder that is not there yet, and returns its digest.
+// Write makes the index as an OCI layout in a new folder, and returns its digest.
 func Write(folder string, r Release) (v1.Hash, error) {
 	var index v1.ImageIndex = mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, p := range r.Programs {
@@ -131,8 +133,8 @@ func files(program string, at time.Time) ([]byte, error) {
 	return archive.Bytes(), nil
 }
 
-// roots are Mozilla's, as Go's own project publishes them. Those with a constraint that a file of certificates cannot say
-// are left out.
+// roots returns Mozilla's root certificates, as Go's own project publishes them. It leaves out
+// those with a constraint that a file of certificates cannot express.
 func roots() []byte {
 	var text bytes.Buffer
 	for root := range bundle.Roots() {

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 )
 
-// release is one with two small programs: which bytes they have does not matter to an image.
+// release returns a release with two small programs: an image works with any bytes.
 func release(t *testing.T) Release {
 	t.Helper()
 	r := Release{Version: "1.2.3", Commit: "abc", Time: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
@@ -57,7 +57,8 @@ func TestTheLayoutIsValid(t *testing.T) {
 	}
 }
 
-// The same programs give the same digest, wherever and whenever the image is made; others give another one.
+// The same programs give the same digest, wherever and whenever the image is made; other programs
+// give another digest.
 func TestImagesAreReproducible(t *testing.T) {
 	t.Parallel()
 	_, first := written(t, release(t))
@@ -74,7 +75,8 @@ func TestImagesAreReproducible(t *testing.T) {
 	}
 }
 
-// Each platform has an image that runs its program as the user of the chart, on a file system without a shell.
+// Each platform has an image that runs its program as the chart's user, on a file system without a
+// shell.
 func TestImages(t *testing.T) {
 	t.Parallel()
 	index, _ := written(t, release(t))
@@ -137,7 +139,7 @@ func contents(t *testing.T, image v1.Image) map[string]string {
 	}
 }
 
-// The list of parts names the toolchain and every module of the program: here, this test's.
+// The SBOM names the toolchain and every module of the program, which is this test's own program.
 func TestSBOM(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()
@@ -161,7 +163,7 @@ func TestSBOM(t *testing.T) {
 	}
 }
 
-// What is no Go program is refused with its name.
+// A file that is no Go program is refused with its name.
 func TestNoProgram(t *testing.T) {
 	t.Parallel()
 	r := release(t)

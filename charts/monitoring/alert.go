@@ -2,7 +2,8 @@ package monitoring
 
 import "strings"
 
-// Alert says what an operator is told, and what to do then. Each alert needs work that does not get done by itself.
+// Alert tells an operator what is wrong, and what to do then. Each alert needs work that does not
+// get done by itself.
 type Alert struct {
 	Name string
 	// Expr has an answer while something is wrong. For is how long that must last before the alert fires.
@@ -10,11 +11,11 @@ type Alert struct {
 	Severity  Severity
 	// Summary and Because are templates of Prometheus'.
 	Summary, Because string
-	// Remedy are the steps to take, in their order, as Markdown.
+	// Remedy lists the steps to take, in their order, as Markdown.
 	Remedy []string
 }
 
-// Severity says how soon it is to be looked at.
+// Severity says how soon the operator has to look at it.
 type Severity string
 
 // Critical means now: pods wait or machines are lost. Warning means today.
@@ -23,10 +24,10 @@ const (
 	Warning  Severity = "warning"
 )
 
-// Anchor is the heading of the page that explains the alert.
+// Anchor returns the heading of the page that explains the alert.
 func (a Alert) Anchor() string { return strings.ToLower(a.Name) }
 
-// Alerts are all of them, the most urgent first.
+// Alerts returns all alerts, the most urgent first.
 func Alerts() []Alert {
 	return []Alert{
 		{

@@ -15,12 +15,12 @@ const (
 	perRow     = 4
 )
 
-// schemaVersion is that of Grafana 10: later ones read it and carry it on.
+// schemaVersion is Grafana 10's: later versions of Grafana read it and convert it.
 const schemaVersion = 39
 
 type object = map[string]any
 
-// JSON is the dashboard as Grafana imports it. The source of its data is chosen by the reader.
+// JSON returns the dashboard as Grafana imports it. The reader chooses the data source.
 func (d Dashboard) JSON() ([]byte, error) {
 	page := object{
 		"uid": "tenon-" + d.Name, "title": d.Title, "description": d.Help, "tags": []string{"tenon"},
@@ -58,7 +58,8 @@ func variables() []any {
 	}
 }
 
-// panels are the rows' headlines and their panels, placed from left to right and from top to bottom.
+// panels returns the rows' headlines and their panels, placed from left to right and from top to
+// bottom.
 func (d Dashboard) panels() []any {
 	var out []any
 	y := 0

@@ -7,7 +7,7 @@ package monitoring
 
 // Dashboard is one page of Grafana's.
 type Dashboard struct {
-	// Name is the file's, and what Grafana knows it by.
+	// Name is the name of the file, and Grafana's name for the dashboard.
 	Name, Title, Help string
 	Rows              []Row
 }
@@ -31,7 +31,7 @@ type Panel struct {
 // Query is an expression of PromQL, and what its series are called: {{label}} stands for a label's value.
 type Query struct{ Expr, Legend string }
 
-// Unit is one of Grafana's names for what numbers are.
+// Unit is one of Grafana's names for the unit of a number.
 type Unit string
 
 // The units that are in use.
@@ -45,24 +45,24 @@ const (
 	perSecond Unit = "ops"
 )
 
-// Interval and Pool are what Grafana puts into queries: the time that a rate is taken over, and the pools that
-// the reader has chosen.
+// Interval and Pool are variables that Grafana puts into queries: the time over which a rate is
+// taken, and the pools that the reader has chosen.
 const (
 	Interval = "$__rate_interval"
 	Pool     = "$nodepool"
 )
 
-// Dashboards are all of them, in the order in which they are read.
+// Dashboards returns all dashboards, in the order in which people read them.
 func Dashboards() []Dashboard {
 	return []Dashboard{fleet(), provisioning(), disruption(), provider(), shadow()}
 }
 
-// rate is how fast counters grow, in all, for each value of the labels.
+// rate returns how fast counters grow, in total, for each value of the labels.
 func rate(by, counter string) string {
 	return "sum by (" + by + ") (rate(" + counter + "[" + Interval + "]))"
 }
 
-// quantile of a histogram for each value of the labels, which may be none.
+// quantile returns a quantile of a histogram for each value of the labels, which may be none.
 func quantile(q, by, histogram string) string {
 	if by != "" {
 		by = ", " + by
@@ -70,7 +70,7 @@ func quantile(q, by, histogram string) string {
 	return "histogram_quantile(" + q + ", sum by (le" + by + ") (rate(" + histogram + "[" + Interval + "])))"
 }
 
-// spread is the median and a high quantile of a histogram.
+// spread returns the median and a high quantile of a histogram.
 func spread(histogram string) []Query {
 	return []Query{{quantile("0.5", "", histogram), "median"}, {quantile("0.95", "", histogram), "95 of 100"}}
 }

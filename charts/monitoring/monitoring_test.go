@@ -12,7 +12,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the dashboards, the alerts and their page anew")
 
-// files are what is generated, by path.
+// files returns the generated files, by path.
 func files(t *testing.T) map[string]string {
 	t.Helper()
 	alerts, err := Rules("")
@@ -33,7 +33,7 @@ func files(t *testing.T) map[string]string {
 	return out
 }
 
-// The chart and the page have what is written here, and no dashboard besides.
+// The chart and the page have what this package says, and no other dashboard.
 func TestFilesAreCurrent(t *testing.T) {
 	t.Parallel()
 	want := files(t)
@@ -62,7 +62,8 @@ func TestFilesAreCurrent(t *testing.T) {
 	}
 }
 
-// Names by which dashboards and alerts are found are there once, and each says what it needs to say.
+// Names by which readers find dashboards and alerts are unique, and each has all the texts that it
+// needs.
 func TestEachIsComplete(t *testing.T) {
 	t.Parallel()
 	var names []string
@@ -91,7 +92,7 @@ func TestEachIsComplete(t *testing.T) {
 	}
 }
 
-// No panel lies on another or reaches out of the page, and each has a number of its own.
+// Panels do not overlap or reach beyond the page, and each has a unique number.
 func TestPanelsHaveRoom(t *testing.T) {
 	t.Parallel()
 	for _, d := range Dashboards() {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Text is the page that explains dashboards and alerts.
+// Text returns the page that explains dashboards and alerts.
 func Text() string {
 	var page strings.Builder
 	page.WriteString(pageHead)
@@ -30,7 +30,7 @@ func Text() string {
 	return page.String()
 }
 
-// plain puts words in the place of what Prometheus fills in.
+// plain replaces the template expressions that Prometheus fills in with words.
 func plain(template string) string {
 	return strings.NewReplacer(
 		"{{ $value | humanizeDuration }}", "*so long*", "{{ $value | humanizePercentage }}", "*so much*", "{{ $value }}", "*So many*",

@@ -7,10 +7,12 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Page is where the alerts' remedies are explained, from the folder of the documents.
+// Page is the path of the page that explains the alerts' remedies, from the folder of the
+// documents.
 const Page = "reference/dashboards-and-alerts.md"
 
-// Rules are the alerts as Prometheus reads them from a file. Links begin with where the documents are published.
+// Rules returns the alerts as Prometheus reads them from a file. Links begin with the address at
+// which the documents are published.
 func Rules(documents string) ([]byte, error) {
 	rules := make([]object, 0, len(Alerts()))
 	for _, a := range Alerts() {

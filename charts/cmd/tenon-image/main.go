@@ -1,5 +1,5 @@
-// Command tenon-image makes the image of the controller out of programs that were built before, with a list of what
-// they are made of and checksums: see make image.
+// Command tenon-image makes the image of the controller out of programs that were built before. It
+// also lists what they are made of, and writes checksums: see make image.
 package main
 
 import (
