@@ -7,10 +7,9 @@ import (
 	"tenon/core/snapshot"
 )
 
-// alike reports whether two snapshots say the same of everything but pods, the time and what waits. Lists
-// that the world shares between snapshots are the same list while nothing in them has
-// changed, so that only what is made anew every time is compared; two lists that happen to
-// say the same may count as different.
+// alike reports whether two snapshots agree in everything except the pods, the time and what waits. The
+// world shares a list between snapshots while nothing in it has changed, so only the parts that are
+// rebuilt every time are compared. Two different lists with equal contents may count as different.
 func alike(a, b *snapshot.Snapshot) bool {
 	return one(a.Nodes, b.Nodes) && one(a.Templates, b.Templates) && one(a.Daemons, b.Daemons) &&
 		sameOffers(a.Catalogs, b.Catalogs) && reflect.DeepEqual(a.Settings, b.Settings) &&

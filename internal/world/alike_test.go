@@ -13,8 +13,8 @@ import (
 	"tenon/internal/world"
 )
 
-// TestSameIsSaidOfWhatIsTheSame: a picture that claims to be the last one is, all of it, and one
-// that is taken while nothing happens claims so.
+// TestSameIsSaidOfWhatIsTheSame: a picture that claims to equal the last one equals it in every part, and
+// a picture taken while nothing happens makes that claim.
 func TestSameIsSaidOfWhatIsTheSame(t *testing.T) {
 	t.Parallel()
 	same := 0
@@ -60,8 +60,8 @@ func TestSameIsSaidOfWhatIsTheSame(t *testing.T) {
 	}
 }
 
-// TestSameTimeAside: the time and what waits make no other picture, and all other parts of a
-// snapshot but pods, which are compared by themselves, are known to the comparison.
+// TestSameTimeAside: a different time or different waiting pods do not make a different picture. The
+// comparison knows every part of a snapshot except the pods, which are compared separately.
 func TestSameTimeAside(t *testing.T) {
 	t.Parallel()
 	c := randomcluster.World(1, 25)

@@ -16,10 +16,10 @@ import (
 // the memory.
 const mostAnnounced = 20_000
 
-// announced are the pods that ReplicaSets have yet to make, modelled on their waiting pods. Deciding about
-// the one that is there, and a moment later about the next two, would buy three small nodes where one large
-// one is cheaper. Pods that the API server would refuse are not announced, nor more than the workload is
-// believed to make.
+// announced returns the pods that ReplicaSets have yet to make, modelled on their waiting pods. A
+// decision about the first pod, and a moment later one about the next two, would buy three small nodes
+// where one large node is cheaper. announced leaves out pods that the API server would refuse, and pods
+// that the workload is not believed to make.
 func (w *World) announced() []snapshot.Pod {
 	now := w.clock.Now()
 	w.judgePromises(now)
@@ -56,7 +56,7 @@ func replicas(set owner.Ref, model *snapshot.Pod, n int) []snapshot.Pod {
 	return out
 }
 
-// judgePromises sees which of those that announced pods have made them.
+// judgePromises finds out which ReplicaSets have made the pods that they announced.
 func (w *World) judgePromises(now time.Time) {
 	for _, set := range slices.SortedFunc(maps.Keys(w.promises.open), owner.Ref.Compare) {
 		want, known := w.index.Wanted(set)
@@ -64,14 +64,15 @@ func (w *World) judgePromises(now time.Time) {
 	}
 }
 
-// shape is some waiting pods of one ReplicaSet that no rule can tell apart.
+// shape counts the waiting pods of one ReplicaSet that no rule can tell apart.
 type shape struct {
 	first key // by name
 	count int
 }
 
-// models are, by ReplicaSet, pods that are like those to come: the ones of which most wait. A single
-// different one may belong to the set without being made from its template.
+// models returns, for each ReplicaSet, a pod like those to come: the first of the shape with the most
+// waiting pods. A single pod of another shape may belong to the set although its template did not make
+// it.
 func (w *World) models() map[owner.Ref]*snapshot.Pod {
 	shapes := map[owner.Ref]map[snapshot.TemplateIndex]shape{}
 	for k := range w.pods.waiting {
@@ -101,7 +102,7 @@ func (w *World) models() map[owner.Ref]*snapshot.Pod {
 	return out
 }
 
-// missing is how many pods a ReplicaSet has yet to make.
+// missing returns how many pods a ReplicaSet has yet to make.
 func (w *World) missing(set owner.Ref) int {
 	want, known := w.index.Wanted(set)
 	if !known {
@@ -110,7 +111,7 @@ func (w *World) missing(set owner.Ref) int {
 	return max(want-w.pods.count[set], 0)
 }
 
-// surplus is how many pods ReplicaSets have beyond those that they want.
+// surplus returns how many more pods ReplicaSets have than they want.
 func (w *World) surplus() int {
 	n := 0
 	for set, has := range w.pods.count {
@@ -121,7 +122,7 @@ func (w *World) surplus() int {
 	return n
 }
 
-// believed is how many of them are expected.
+// believed returns how many of the missing pods of a ReplicaSet are expected to come.
 func (w *World) believed(set owner.Ref) int {
 	missing := w.missing(set)
 	if missing == 0 {
@@ -130,7 +131,8 @@ func (w *World) believed(set owner.Ref) int {
 	return w.promises.believed(w.index.Parent(set), w.pods.count[set], missing)
 }
 
-// coming counts what the ReplicaSets of those that wait will make, and what they say beyond that.
+// coming counts the pods that the ReplicaSets of waiting pods are believed to make, and the further pods
+// that they announce.
 func (w *World) coming() (believed, doubted int) {
 	for set := range w.pods.waitingBy {
 		n := w.believed(set)
@@ -140,8 +142,8 @@ func (w *World) coming() (believed, doubted int) {
 	return believed, doubted
 }
 
-// unconfirmed reports whether what the ReplicaSets of those that have just come want is still on
-// its way to us.
+// unconfirmed reports whether the watches have yet to tell how many pods the ReplicaSets of the newest
+// pods want.
 func (w *World) unconfirmed() bool {
 	now := w.clock.Now()
 	for set := range w.pulse.sets {
@@ -152,9 +154,9 @@ func (w *World) unconfirmed() bool {
 	return false
 }
 
-// isUnheard tells sets that are unheard of, or have more pods than we know them to want. The watches
-// of pods have overtaken those of ReplicaSets, and how many more pods will come is not known; or
-// the pods only say that they are of the set.
+// isUnheard reports whether a set is unknown, or has more pods than it is known to want. Either the watch
+// of pods is ahead of the watch of ReplicaSets, and the number of pods still to come is unknown, or the
+// pods only claim to belong to the set.
 func (w *World) isUnheard(set owner.Ref) bool {
 	if set.None() {
 		return false
@@ -163,7 +165,7 @@ func (w *World) isUnheard(set owner.Ref) bool {
 	return !w.index.Heard(set) || known && w.pods.count[set] > want
 }
 
-// doubt notes which sets were waited for in vain; the decision is made now.
+// doubt notes which sets failed to appear in time; the decision is made now without them.
 func (w *World) doubt() {
 	now := w.clock.Now()
 	for set := range w.pulse.sets {

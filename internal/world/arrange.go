@@ -8,9 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// arrangement is where a pod of a leaving node will go: a node, or that of a claim; and
-// which disruption wants it so. The claim may be yet to be made: a disruption closes its nodes
-// first.
+// arrangement says where a pod of a leaving node will go (to a node, or to the node of a claim) and which
+// disruption moves it. The claim may not exist yet: a disruption closes its nodes first.
 type arrangement struct {
 	place, by string
 	unmade    bool
@@ -18,9 +17,9 @@ type arrangement struct {
 	line      *evictionOrder
 }
 
-// evictionOrder is the pods of a disruption in the order in which they are evicted.
+// evictionOrder lists the pods of a disruption in the order in which they are evicted.
 type evictionOrder struct {
-	begun time.Time // when the first one's time had come; zero before
+	begun time.Time // when the turn of the first pod came; zero before
 }
 
 // displacement is a pod that had to go because of a disruption.
@@ -29,10 +28,10 @@ type displacement struct {
 	at time.Time
 }
 
-// Arrange enters that pods of nodes which are to leave have places elsewhere: on a node, or on that of a
-// claim. From now on these are taken, and no others are looked for. A pod keeps its place until it is
-// evicted; the one that is made instead is a new one, and finds the room free. If all of this is forgotten,
-// places are looked for again.
+// Arrange enters that pods of leaving nodes have places elsewhere: on a node, or on the node of a claim.
+// From now on these places are taken, and the pods need no others. A pod keeps its place until it is
+// evicted; its replacement is a new pod, and finds the room free. If the world forgets all of this, new
+// places are found.
 func (w *World) Arrange(place, by string, pods []PodRef) {
 	w.change(func() {
 		for _, p := range pods {
@@ -46,7 +45,7 @@ func (w *World) Arrange(place, by string, pods []PodRef) {
 	})
 }
 
-// orderEvictions notes in which order pods are to be evicted that have places elsewhere.
+// orderEvictions notes the order in which to evict pods that have places elsewhere.
 func (w *World) orderEvictions(pods []types.UID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -59,8 +58,9 @@ func (w *World) orderEvictions(pods []types.UID) {
 	}
 }
 
-// Turn is how many pods of its disruption are to be evicted before a pod, so that kube-scheduler leaves
-// room for each, and since when they are: since the first of them was asked about, on whichever node it is.
+// Turn returns how many pods of the same disruption are evicted before a pod, so that kube-scheduler
+// leaves room for each, and when their turns began: when Turn was first called for any of them, on any
+// node.
 func (w *World) Turn(pod types.UID) (before int, since time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -74,7 +74,7 @@ func (w *World) Turn(pod types.UID) (before int, since time.Time) {
 	return a.turn, a.line.begun
 }
 
-// CancelPlaces takes places back that were arranged: the nodes stay.
+// CancelPlaces takes back the places that were arranged for pods: their nodes stay.
 func (w *World) CancelPlaces(pods []PodRef) {
 	w.change(func() {
 		for _, p := range pods {
@@ -83,7 +83,7 @@ func (w *World) CancelPlaces(pods []PodRef) {
 	})
 }
 
-// CancelPlacesOn takes back the places that were arranged for the pods of a node: it stays.
+// CancelPlacesOn takes back the places that were arranged for the pods of a node: the node stays.
 func (w *World) CancelPlacesOn(node string) {
 	w.change(func() {
 		for k := range w.pods.on[node] {
@@ -99,7 +99,7 @@ func (w *World) cancelPlace(k key, pod types.UID) {
 	}
 }
 
-// made notes that a claim is there for which pods were waiting: if it goes, so do their places.
+// made notes that a claim exists for which pods were waiting: if the claim goes, their places go too.
 func (w *World) made(claim string) {
 	for uid, a := range w.ledger.arranged {
 		if a.unmade && a.place == claim {
@@ -109,11 +109,11 @@ func (w *World) made(claim string) {
 	}
 }
 
-// isKnown reports whether there is a node or a claim of the name.
+// isKnown reports whether there is a node or a claim with the name.
 func (r *nodeState) isKnown(name string) bool { return r.nodes[name] != nil || r.claim(name) != nil }
 
-// arranged is the node on which a pod of a leaving one has its place; empty while that is on a
-// claim that is yet to be made.
+// arranged returns the node on which a pod of a leaving node has its place; empty while the claim of that
+// node is not made yet.
 func (w *World) arranged(pod types.UID) (string, bool) {
 	a, ok := w.ledger.arranged[pod]
 	if !ok {
@@ -129,11 +129,11 @@ func (w *World) arranged(pod types.UID) (string, bool) {
 	return a.place, known && !leaving
 }
 
-// remembered is how long after an eviction a new pod of the workload is taken for the one
-// that comes instead.
+// remembered is how long after an eviction a new pod of the same workload counts as the replacement of
+// the evicted pod.
 const remembered = 2 * time.Minute
 
-// displace notes that a pod is gone for which a place was arranged.
+// displace notes that a pod with an arranged place is gone.
 func (w *World) displace(pod *corev1.Pod) {
 	a, ok := w.ledger.arranged[pod.UID]
 	if !ok {
@@ -144,8 +144,8 @@ func (w *World) displace(pod *corev1.Pod) {
 	w.ledger.displaced[of] = append(w.ledger.displaced[of], displacement{a.by, w.clock.Now()})
 }
 
-// replacesMoved reports whether a pod that waits has come instead of one that a disruption moves: the
-// place that was arranged for that one is lost.
+// replacesMoved reports whether a waiting pod replaces one that a disruption moves and that has lost its
+// arranged place.
 func (w *World) replacesMoved(pod *corev1.Pod) bool {
 	if len(w.ledger.arranged)+len(w.ledger.displaced) == 0 {
 		return false
@@ -163,7 +163,7 @@ func (w *World) replacesMoved(pod *corev1.Pod) bool {
 	return false
 }
 
-// evicting counts the pods that disruptions are to move and have not evicted yet.
+// evicting counts the pods that disruptions will move and have not evicted yet.
 func (w *World) evicting() int {
 	n := 0
 	for _, node := range w.nodes.leaving {
@@ -177,8 +177,8 @@ func (w *World) evicting() int {
 	return n
 }
 
-// DisplacedBy is the disruption whose displaced pod this pod replaces, empty if there is none. It gives
-// each displaced pod only once.
+// DisplacedBy returns the disruption whose displaced pod this pod replaces, empty if there is none. It
+// returns each displaced pod only once.
 func (w *World) DisplacedBy(ref PodRef) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -16,8 +16,8 @@ import (
 	"tenon/internal/world"
 )
 
-// A pod that a disruption moves is where it will be: no other place is looked for, and
-// its place is not given away.
+// A pod that a disruption moves counts at its new place: it gets no other place, and no other pod gets
+// its place.
 func TestArrangedPlaces(t *testing.T) {
 	t.Parallel()
 	clock := testclock.NewFakePassiveClock(noon)
@@ -68,8 +68,8 @@ func TestArrangedPlaces(t *testing.T) {
 	}
 }
 
-// Pods of a disruption are evicted in its order. A pod that comes instead of an evicted one has lost the
-// place that was kept for it, and is known as such.
+// The pods of a disruption are evicted in its order. The replacement of an evicted pod no longer has the
+// place that was kept for that pod, and is known as a replacement.
 func TestOrderOfEvictions(t *testing.T) {
 	t.Parallel()
 	clock := testclock.NewFakePassiveClock(noon)

@@ -24,7 +24,7 @@ import (
 	"tenon/internal/world"
 )
 
-// The cluster of the benchmarks: as large as the largest that people run.
+// The benchmarks use a cluster as large as the largest that people run.
 const (
 	manyNodes = 2_000
 	manyPods  = 60_000
@@ -34,7 +34,7 @@ const (
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-// region is a large cluster, as its watches tell of it.
+// region is a large cluster as its watches report it.
 type region struct {
 	world  *world.World
 	keeper *trim.Keeper
@@ -63,7 +63,7 @@ func newRegion() *region {
 	return r
 }
 
-// put tells of an object as a cache does: trimmed.
+// put reports an object as a cache does: trimmed.
 func (r *region) put(o any) {
 	trimmed, err := r.keeper.Trim(o)
 	if err != nil {
@@ -72,7 +72,7 @@ func (r *region) put(o any) {
 	r.world.Put(trimmed)
 }
 
-// moment is what the pools can buy, at noon.
+// moment returns what the pools can buy, at noon.
 func (r *region) moment() world.Moment {
 	market := map[string]world.Sale{}
 	for i := range manyPools {
@@ -142,9 +142,9 @@ func pod(i int, on string) *corev1.Pod {
 	}
 }
 
-// BenchmarkPictureAfterOneChange is what a decision waits for in a cluster of 2,000 nodes
-// and 60,000 pods when one object has changed. MiB is what all of it holds in memory: the
-// trimmed objects, as a cache has them, the world, and the copies of two readers.
+// BenchmarkPictureAfterOneChange measures how long a decision waits for its picture in a cluster of 2,000
+// nodes and 60,000 pods after one object has changed. MiB is the memory of everything together: the
+// trimmed objects, as a cache holds them, the world, and the copies of two readers.
 func BenchmarkPictureAfterOneChange(b *testing.B) {
 	before := heap()
 	r := newRegion()
@@ -187,13 +187,13 @@ func BenchmarkPictureAfterOneChange(b *testing.B) {
 				worked += processor() - begun
 			}
 			b.ReportMetric(held, "MiB")
-			b.ReportMetric(worked.Seconds()*1e3/float64(b.N), "cpu-ms/op") // which a busy machine leaves as it is
+			b.ReportMetric(worked.Seconds()*1e3/float64(b.N), "cpu-ms/op") // a busy machine does not change it
 		})
 	}
 	runtime.KeepAlive(other)
 }
 
-// changed is an object with a label that it did not have before.
+// changed returns an object with a label that it did not have before.
 func changed[T metav1.Object](o T, i int) T {
 	labels := maps.Clone(o.GetLabels())
 	labels["round"] = fmt.Sprint(i)
@@ -202,7 +202,7 @@ func changed[T metav1.Object](o T, i int) T {
 	return o
 }
 
-// processor is the time that processors have worked for us, collecting garbage included.
+// processor returns the processor time of this process, garbage collection included.
 func processor() time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {

@@ -12,7 +12,7 @@ import (
 	"tenon/internal/ingest"
 )
 
-// noteRooms finds out whether buffers ask for other room since an object has changed.
+// noteRooms finds out whether a changed object changes the room that buffers ask for.
 func (w *World) noteRooms(object any) {
 	switch object.(type) {
 	case *autoscalingv1beta1.CapacityBuffer, *corev1.PodTemplate, *appsv1.Deployment, *appsv1.StatefulSet, *appsv1.ReplicaSet:
@@ -35,7 +35,7 @@ func sameRoom(a, b ingest.Room) bool {
 	return a.Pods == b.Pods && a.Problem == b.Problem && (a.Template == b.Template || equality.Semantic.DeepEqual(a.Template, b.Template))
 }
 
-// buffered is for how many pods buffers ask for room.
+// buffered returns for how many pods buffers ask for room.
 func (w *World) buffered() int {
 	n := 0
 	for _, room := range w.rooms {
@@ -52,7 +52,7 @@ func (w *World) Buffer(namespace, name string) (*autoscalingv1beta1.CapacityBuff
 	return b, found
 }
 
-// recheckBuffers has buffers looked at again: what has changed may have taken their room.
+// recheckBuffers marks the buffers for another look: a change may have taken their room.
 func (w *World) recheckBuffers() {
 	if len(w.rooms) > 0 {
 		w.pulse.count++

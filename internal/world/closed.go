@@ -11,8 +11,8 @@ import (
 	"tenon/core/order"
 )
 
-// Closed are the claims whose nodes take no pods, or that say that they are disrupted,
-// and that are not being deleted; by name.
+// Closed returns, by name, the claims that are not being deleted and whose nodes take no pods or that say
+// that they are disrupted.
 func (w *World) Closed() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -6,22 +6,22 @@ import (
 	"tenon/core/snapshot"
 )
 
-// copied is one reader's copy of pages, in one piece. Only what has changed since the last
-// time is copied into it: of 60,000 pods that are there, mostly a few hundred.
+// copied is one reader's copy of pages, in one piece. It copies only what has changed since the last
+// time: of 60,000 pods, usually a few hundred.
 type copied struct {
-	pods  []snapshot.Pod // as it was handed out last
+	pods  []snapshot.Pod // as last handed out
 	parts []part
-	total int // pods of the parts; others may be behind them
+	total int // pods in the parts; other pods may follow them
 }
 
-// part says which page lies in a copy, and how many pods it has.
+// part says which page a copy holds, and how many pods the page has.
 type part struct {
 	number uint64
 	size   int
 }
 
-// follow brings the copy up to date, and returns it with more pods behind its end. What was
-// returned before is overwritten.
+// follow brings the copy up to date and returns it, followed by more pods. It overwrites what it returned
+// before.
 func (c *copied) follow(p pages, more []snapshot.Pod) []snapshot.Pod {
 	total, same, tail := p.len(), c.tail(p), 0
 	for _, each := range p.list[len(p.list)-same:] {
@@ -37,7 +37,7 @@ func (c *copied) follow(p pages, more []snapshot.Pod) []snapshot.Pod {
 	return c.pods[:len(c.pods):len(c.pods)]
 }
 
-// has reports whether the copy is up to date, with just these pods behind its end.
+// has reports whether the copy is up to date and followed by exactly these pods.
 func (c *copied) has(p pages, more []snapshot.Pod) bool {
 	if len(c.parts) != len(p.list) || c.tail(p) != len(p.list) {
 		return false
@@ -46,7 +46,7 @@ func (c *copied) has(p pages, more []snapshot.Pod) bool {
 	return len(rest) == len(more) && (len(more) == 0 || reflect.DeepEqual(rest, more))
 }
 
-// tail counts the pages at the end that the copy has too.
+// tail counts the pages at the end that the copy also has.
 func (c *copied) tail(p pages) int {
 	n := 0
 	for n < len(c.parts) && n < len(p.list) && c.parts[len(c.parts)-1-n].number == p.list[len(p.list)-1-n].number {
@@ -55,8 +55,7 @@ func (c *copied) tail(p pages) int {
 	return n
 }
 
-// resize makes room for so many pods and some more, and moves the last of those that are
-// there to their new place.
+// resize makes room for so many pods and some more, and moves the last pods to their new place.
 func (c *copied) resize(total, more, tail int) {
 	old, size := c.pods, total+more
 	last := old[c.total-tail : c.total]
@@ -64,7 +63,7 @@ func (c *copied) resize(total, more, tail int) {
 	case size > cap(old) || size < cap(old)/4:
 		slack := 0
 		if len(c.parts) > 0 {
-			slack = size / 8 // one that grows will grow again
+			slack = size / 8 // a copy that grows will grow again
 		}
 		c.pods = make([]snapshot.Pod, size, size+slack)
 		copy(c.pods[:total-tail], old[:c.total-tail])
@@ -75,12 +74,12 @@ func (c *copied) resize(total, more, tail int) {
 			copy(c.pods[total-tail:total], last)
 		}
 		if size < len(old) {
-			clear(old[size:]) // no object is to be kept in memory by them
+			clear(old[size:]) // they must keep no object in memory
 		}
 	}
 }
 
-// overwrite copies the pages that do not lie at their place.
+// overwrite copies the pages that are not at their place.
 func (c *copied) overwrite(list []page, parts []part) {
 	at, from := 0, 0
 	for _, each := range list {

@@ -11,8 +11,8 @@ import (
 	"tenon/internal/owner"
 )
 
-// daemons are the DaemonSets, each with its pods: what admission made of the one that was made
-// last tells more than the template.
+// daemons holds the DaemonSets, each with its pods. The newest pod, which admission has changed, tells
+// more than the template.
 type daemons struct {
 	sets  map[key]*appsv1.DaemonSet
 	pods  map[owner.Ref]map[key]*corev1.Pod
@@ -35,7 +35,7 @@ func (d *daemons) remove(k key) {
 	d.dirty = true
 }
 
-// saw notes a pod as it is now. same says whether two states of a pod have one template: most
+// saw notes the current state of a pod. same reports whether two states of a pod have one template: most
 // changes are of the status.
 func (d *daemons) saw(pod *corev1.Pod, same func(a, b *corev1.Pod) bool) {
 	set, k := ingest.DaemonSetOf(pod), keyOf(pod)
@@ -56,7 +56,7 @@ func (d *daemons) saw(pod *corev1.Pod, same func(a, b *corev1.Pod) bool) {
 	}
 }
 
-// lost notes that a pod is gone: of those that are left, the one that was made last counts.
+// lost notes that a pod is gone: the newest of the remaining pods counts now.
 func (d *daemons) lost(pod *corev1.Pod) {
 	set, k := ingest.DaemonSetOf(pod), keyOf(pod)
 	if set.None() {

@@ -32,7 +32,7 @@ func requesting(cpu string) corev1.ResourceRequirements {
 	return corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}}
 }
 
-// agent is a daemon pod on a node of its own, made so many minutes after noon.
+// agent is a daemon pod on its own node, made so many minutes after noon.
 func agent(minute int, cpu string, change ...func(*corev1.Pod)) *corev1.Pod {
 	yes := true
 	p := &corev1.Pod{
@@ -48,7 +48,7 @@ func agent(minute int, cpu string, change ...func(*corev1.Pod)) *corev1.Pod {
 	return p
 }
 
-// takes is the CPU in thousandths that daemons take of a new node.
+// takes checks how many thousandths of a CPU daemons take of a new node.
 func (p platform) takes(t *testing.T, when string, want int64) {
 	t.Helper()
 	s := p.Picture(world.Moment{Now: noon.Add(time.Hour)}).Snapshot
@@ -57,8 +57,8 @@ func (p platform) takes(t *testing.T, when string, want int64) {
 	}
 }
 
-// TestWhatAdmissionMadeOfDaemonsIsRemembered: the pod that was made last says what the next one asks
-// for. When it goes, the one before it does, and when it is changed it says something else.
+// TestWhatAdmissionMadeOfDaemonsIsRemembered: the newest pod says what the next one asks for. When it
+// goes, the pod before it says so, and when it changes, its new state counts.
 func TestWhatAdmissionMadeOfDaemonsIsRemembered(t *testing.T) {
 	t.Parallel()
 	p := newPlatform()
@@ -81,7 +81,8 @@ func TestWhatAdmissionMadeOfDaemonsIsRemembered(t *testing.T) {
 	p.takes(t, "a DaemonSet of that name has one, which is gone", 100)
 }
 
-// TestADaemonSetThatIsMadeAnew: pods of the one that is gone say nothing about the next.
+// TestADaemonSetThatIsMadeAnew: the pods of a deleted DaemonSet say nothing about one made later with its
+// name.
 func TestADaemonSetThatIsMadeAnew(t *testing.T) {
 	t.Parallel()
 	p := newPlatform()

@@ -31,11 +31,11 @@ type Disruptions struct {
 	wake  func()
 }
 
-// Underway is a command with what is known of it beside its record.
+// Underway is a command with what the ledger knows beside its record.
 type Underway struct {
 	Record command.Record
-	// Places are where its pods go, and Pods all that the decision knew; nil for commands that
-	// were found on claims.
+	// Places says where its pods go, and Pods holds all pods that the decision knew; nil for commands
+	// that were found on claims.
 	Places []Place
 	Pods   map[types.UID]bool
 	// Evict is the order in which pods are to be evicted.
@@ -44,12 +44,12 @@ type Underway struct {
 	Beginning bool
 	// Since is when we learned of it.
 	Since time.Time
-	// Closed is since when all of its nodes take no pods, as far as our watches tell; zero for
-	// not yet.
+	// Closed is the time since which none of its nodes takes pods, as far as the watches tell; zero if
+	// some still do.
 	Closed time.Time
 }
 
-// Place is where pods of nodes that go will be: a claim to be made, or a node.
+// Place says where pods of leaving nodes will be: on a claim to be made, or on a node.
 type Place struct {
 	On   string
 	Pods []PodRef
@@ -59,17 +59,17 @@ func newDisruptions(w *World) *Disruptions {
 	return &Disruptions{world: w, all: map[string]*Underway{}, past: map[string]time.Time{}}
 }
 
-// Disruptions are those under way.
+// Disruptions returns the commands under way.
 func (w *World) Disruptions() *Disruptions { return w.disruptions }
 
-// Subscribe has wake called when a command has been begun. It must return at once.
+// Subscribe registers wake, which is called when a command has been begun. wake must return at once.
 func (d *Disruptions) Subscribe(wake func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.wake = wake
 }
 
-// Begin enters a command before anything of it is written. From now on its nodes go, and the
+// Begin enters a command before anything of it is written. From now on its nodes are leaving, and the
 // places of their pods are taken.
 func (d *Disruptions) Begin(u Underway) {
 	u.Beginning, u.Since = true, d.world.clock.Now()
@@ -82,7 +82,7 @@ func (d *Disruptions) Begin(u Underway) {
 	d.world.orderEvictions(u.Evict)
 }
 
-// Begun tells that everything has been written.
+// Begun notes that everything about a command has been written.
 func (d *Disruptions) Begun(id string) {
 	d.mu.Lock()
 	wake := d.wake
@@ -95,7 +95,7 @@ func (d *Disruptions) Begun(id string) {
 	}
 }
 
-// Restore enters a command that was found on a claim, unless it is known, or was over.
+// Restore enters a command that was found on a claim, unless it is known or has ended.
 func (d *Disruptions) Restore(r command.Record) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -104,7 +104,7 @@ func (d *Disruptions) Restore(r command.Record) {
 	}
 }
 
-// Closed notes since when the nodes of a command take no pods; zero for not yet.
+// Closed notes since when the nodes of a command take no pods; zero if some still do.
 func (d *Disruptions) Closed(id string, since time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -113,10 +113,10 @@ func (d *Disruptions) Closed(id string, since time.Time) {
 	}
 }
 
-// pastFor is for how long a command that is over is known to be.
+// pastFor is how long a command that has ended is remembered.
 const pastFor = 10 * time.Minute
 
-// End forgets a command that is over: the pods have their places until they are evicted.
+// End forgets a command that has ended: its pods keep their places until they are evicted.
 func (d *Disruptions) End(id string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -135,7 +135,7 @@ func (d *Disruptions) Abandon(id string) {
 	d.End(id)
 }
 
-// Find is what is known of a command; nothing, if it is not under way.
+// Find returns what is known of a command; the zero value if it is not under way.
 func (d *Disruptions) Find(id string) Underway {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -145,14 +145,14 @@ func (d *Disruptions) Find(id string) Underway {
 	return Underway{}
 }
 
-// Ended is how many commands were over since the start.
+// Ended returns how many commands have ended since the start.
 func (d *Disruptions) Ended() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.ended
 }
 
-// List is all commands under way, the oldest first.
+// List returns all commands under way, the oldest first.
 func (d *Disruptions) List() []Underway {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -178,7 +178,7 @@ func (d *Disruptions) Involve(claim string) bool {
 	return false
 }
 
-// Machines is how many machines the commands are about.
+// Machines returns how many machines the commands are about.
 func (d *Disruptions) Machines() int {
 	n := 0
 	for _, u := range d.List() {
@@ -187,14 +187,13 @@ func (d *Disruptions) Machines() int {
 	return n
 }
 
-// unseenFor is how long watches may lack our own writes before evaluations go on without them: a cache that
-// has stopped must not stop evaluations.
+// unseenFor is how long watches may lack our own writes before evaluations continue without them: a cache
+// that has stopped must not stop evaluations.
 const unseenFor = time.Minute
 
-// show puts into a list of nodes that those which commands take are leaving. Most of them say so
-// themselves; what was written a moment ago is not seen yet. The list is another one if
-// something had to be put in, and fresh says that this is so of a command that is younger
-// than a minute.
+// show marks the nodes that commands take as leaving. Most of these nodes say so themselves, but the
+// watches may not show a recent write yet. If show marks a node, it returns a new list; fresh reports
+// whether a command younger than a minute marked one.
 func (d *Disruptions) show(nodes []snapshot.Node, now time.Time) (shown []snapshot.Node, fresh bool) {
 	taken := d.taken()
 	if len(taken) == 0 {
@@ -216,7 +215,7 @@ func (d *Disruptions) show(nodes []snapshot.Node, now time.Time) (shown []snapsh
 	return shown, fresh
 }
 
-// taken are the commands by the claims that they take.
+// taken returns the commands by the claims that they take.
 func (d *Disruptions) taken() map[string]*Underway {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -230,8 +229,8 @@ func (d *Disruptions) taken() map[string]*Underway {
 	return out
 }
 
-// Price is what the machine of a member costs now, as far as is known: what it was thought to
-// cost otherwise.
+// Price returns what the machine of a member costs now, if that is known, and otherwise what the command
+// expected.
 func (w *World) Price(m command.Member) model.Money {
 	w.mu.Lock()
 	defer w.mu.Unlock()

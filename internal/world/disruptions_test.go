@@ -15,8 +15,8 @@ import (
 	"tenon/internal/world"
 )
 
-// A node that a command takes is leaving in every picture, although no watch has told of it; for a
-// minute the picture says that this is not seen yet. When the command is over it is as before.
+// A node that a command takes is leaving in every picture, although no watch has reported it; for a
+// minute the picture says that this is unseen. When the command ends, the node is as before.
 func TestCommandsAreInThePicture(t *testing.T) {
 	t.Parallel()
 	clock := testclock.NewFakePassiveClock(noon)
@@ -52,7 +52,7 @@ func TestCommandsAreInThePicture(t *testing.T) {
 	}
 }
 
-// What past disruptions have taught about a pool is part of the picture.
+// The picture includes what past disruptions have taught about a pool.
 func TestLessonsAreInThePicture(t *testing.T) {
 	t.Parallel()
 	w := world.New(ingest.Options{Vocabulary: instancetype.Vocabulary(), Unjudged: true}, testclock.NewFakePassiveClock(noon))

@@ -11,8 +11,8 @@ import (
 	"tenon/internal/world"
 )
 
-// Who sleeps until places can be taken back is woken when that begins: when a claim on which
-// pods have their places says that its node is ready, be it after the node itself.
+// The world wakes the loop when places may begin to expire: when a claim on which pods have their places
+// says that its node is ready, even after the node itself said so.
 func TestPlacesThatComeDueWakeTheLoop(t *testing.T) {
 	t.Parallel()
 	clock := testclock.NewFakePassiveClock(noon)

@@ -11,8 +11,8 @@ import (
 	"tenon/internal/world"
 )
 
-// A claim whose node was taken away is no node to come, and counts in limits; one whose node
-// has yet to be seen is one.
+// A claim whose node was removed is not a future node, but counts towards limits. A claim whose node has
+// not been seen yet is a future node.
 func TestANodeThatWasTakenAwayIsNoRoom(t *testing.T) {
 	t.Parallel()
 	w := world.New(ingest.Options{Vocabulary: instancetype.Vocabulary(), Unjudged: true}, testclock.NewFakePassiveClock(noon))

@@ -17,10 +17,10 @@ import (
 	"tenon/internal/world"
 )
 
-// TestPictureIsWhatBuildMakes feeds random clusters in random order, with objects that
-// come, change and go, and compares the picture with the one that ingest.Build makes of
-// what is there in the end. Pictures taken on the way must not make a difference, nor be
-// changed later, and a reader that looks often must see what a new reader sees.
+// TestPictureIsWhatBuildMakes feeds random clusters in random order, with objects that come, change and
+// go, and compares the picture with the one that ingest.Build makes of the final objects. Pictures taken
+// on the way must make no difference and must not change later, and a reader that looks often must see
+// what a new reader sees.
 func TestPictureIsWhatBuildMakes(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(150) {
@@ -72,14 +72,14 @@ func picture(w *world.World, from viewer, c *randomcluster.Cluster, options inge
 	return from.Picture(world.Moment{Now: options.Now, Settings: options.Settings, Market: market}).Snapshot
 }
 
-// event is one thing that a watch tells.
+// event is one report of a watch.
 type event struct {
 	object any
 	gone   bool
 }
 
-// history is an order in which a cluster may have come about: every object once at least
-// as it is in the end, some of them changed or away in between.
+// history is an order in which a cluster may have come about: every object appears at least once in its
+// final state, and some were different or absent in between.
 func history(dice *rand.Rand, c *randomcluster.Cluster) []event {
 	var out []event
 	for _, i := range dice.Perm(len(c.Objects)) {
@@ -96,13 +96,13 @@ func history(dice *rand.Rand, c *randomcluster.Cluster) []event {
 			out = append(out, event{again, true}, event{again, false})
 		}
 	}
-	for _, o := range c.Objects { // what went away above is there in the end
+	for _, o := range c.Objects { // an object that went away above is there in the end
 		out = append(out, event{o, false})
 	}
 	return out
 }
 
-// former is an object as it may have been before.
+// former returns an object as it may have been before.
 func former(dice *rand.Rand, o randomcluster.Object) any {
 	old := o.DeepCopyObject().(metav1.Object)
 	old.SetResourceVersion(fmt.Sprint("former-", dice.Uint32()))

@@ -18,28 +18,28 @@ import (
 	"tenon/internal/owner"
 )
 
-// ledger is what we have done and not yet seen: which claims we made (among the nodes, as
-// assumed), and which pods each was made for. A pod keeps its place until it is bound,
-// so that nothing is bought for it twice while the watches are behind.
+// ledger holds what we have done and not yet seen: the claims that we made (among the nodes, as assumed),
+// and the pods that each was made for. A pod keeps its place until it is bound, so that nothing is bought
+// for it twice while the watches are behind.
 type ledger struct {
 	places    map[types.UID]string // claims by pod
 	byClaim   map[string]map[types.UID]placedPod
 	since     map[string]time.Time         // when a claim was assumed
-	taken     map[string]model.Resources   // what it takes of its pool's limits, until it is in the list
+	taken     map[string]model.Resources   // what the claim takes of its pool's limits, until the list has it
 	arranged  map[types.UID]arrangement    // see Arrange
-	displaced map[owner.Ref][]displacement // pods that have gone for a disruption, by workload
+	displaced map[owner.Ref][]displacement // pods that disruptions have moved, by workload
 	crowded   map[string]bool              // claims whose room another pod may have taken
 
-	shapes          map[snapshot.TemplateIndex]int // how many places there are for pods of each template
+	shapes          map[snapshot.TemplateIndex]int // the number of places for pods of each template
 	nominations     map[types.UID]*nominated       // what we wrote into pods, see NominationsFor
 	toRecheck       map[types.UID]key              // pods whose nomination is to be looked at again
-	foreign         map[key]struct{}               // pods with nominations that we did not write, as far as we know
+	foreign         map[key]struct{}               // pods with nominations that are not known to be ours
 	landed, strayed int                            // see Placements
-	progress        time.Time                      // when a pod that had a place was bound last
-	lost            map[types.UID]time.Time        // when pods without a node lost their places first
+	progress        time.Time                      // when a pod with a place was last bound
+	lost            map[types.UID]time.Time        // when pods without a node first lost their places
 }
 
-// placedPod is a pod that has a place, the template that tells what it asks for, and since when.
+// placedPod is a pod with a place, the template that says what it asks for, and the time since when.
 type placedPod struct {
 	key
 	shape snapshot.TemplateIndex
@@ -60,8 +60,7 @@ const (
 	longestPatience = 2 * time.Minute
 )
 
-// doubtful is how long a claim that we made may be missing in the watches before
-// the API server is asked for it.
+// doubtful is how long the watches may lack a claim that we made before the API server is asked for it.
 const doubtful = 15 * time.Second
 
 // PodRef is a pod for which a place was found.
@@ -75,10 +74,9 @@ func RefOf(p *snapshot.Pod) PodRef {
 	return PodRef{UID: types.UID(p.UID), Namespace: p.Namespace, Name: p.Name}
 }
 
-// Assume enters a claim before it is made, with what it takes of its pool's limits and
-// with the pods that it is made for: from now on they have a place. It refuses a claim for
-// which the limits leave no room. A caller that finds that the claim was not made takes it back
-// with Retract.
+// Assume enters a claim before it is made, with its share of the pool's limits and the pods that it is
+// made for: from now on they have a place. Assume refuses a claim for which the limits leave no room. A
+// caller that finds that the claim was not made takes it back with Retract.
 func (w *World) Assume(claim *karpenterv1.NodeClaim, capacity model.Resources, pods []PodRef) reason.Cause {
 	var cause reason.Cause
 	w.change(func() {
@@ -100,7 +98,7 @@ func (w *World) Assume(claim *karpenterv1.NodeClaim, capacity model.Resources, p
 	return cause
 }
 
-// overrun says which limit of a pool one more node would break.
+// overrun returns the limit of a pool that one more node would break.
 func (w *World) overrun(name string, capacity model.Resources) reason.Cause {
 	pool := w.pools[name]
 	if pool == nil || len(pool.Spec.Limits) == 0 {
@@ -120,8 +118,8 @@ func (w *World) overrun(name string, capacity model.Resources) reason.Cause {
 	return reason.Cause{}
 }
 
-// usage is what the pool's nodes take, those that are leaving left out, and those that
-// were ordered since the last picture.
+// usage returns what the pool's nodes take, without those that are leaving, together with those ordered
+// since the last picture.
 func (w *World) usage(pool string) (used model.Resources, nodes int64) {
 	for i := range w.nodes.list {
 		if n := &w.nodes.list[i]; n.Pool == pool && n.Counts() {
@@ -138,7 +136,7 @@ func (w *World) usage(pool string) (used model.Resources, nodes int64) {
 	return used, nodes
 }
 
-// Commit enters pods for a claim that is already there.
+// Commit enters pods for a claim that exists already.
 func (w *World) Commit(claim string, pods []PodRef) {
 	w.change(func() {
 		if w.nodes.claim(claim) != nil {
@@ -147,7 +145,7 @@ func (w *World) Commit(claim string, pods []PodRef) {
 	})
 }
 
-// PlaceOf is the claim on which a pod has its place; false if it has none.
+// PlaceOf returns the claim on which a pod has its place; false if it has none.
 func (w *World) PlaceOf(pod types.UID) (string, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -155,7 +153,7 @@ func (w *World) PlaceOf(pod types.UID) (string, bool) {
 	return claim, ok
 }
 
-// PodsOf are the pods that have their places on a claim, by name.
+// PodsOf returns the pods that have their places on a claim, by name.
 func (w *World) PodsOf(claim string) []PodRef {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -169,7 +167,7 @@ func (w *World) PodsOf(claim string) []PodRef {
 	return out
 }
 
-// describe says which places are not taken yet, and which were lost.
+// describe reports which places are not taken yet, and which were lost.
 func (l *ledger) describe(out *snapshot.Waiting) {
 	out.Placed, out.Landed, out.Moving = len(l.places), l.progress.UTC(), len(l.arranged)
 	for _, uid := range order.Keys(l.lost) {
@@ -184,7 +182,7 @@ func (w *World) Promised(claim string) bool {
 	return len(w.ledger.byClaim[claim]) > 0
 }
 
-// Expects reports whether a claim is there, or was made a moment ago, and is not being deleted.
+// Expects reports whether a claim exists, or was made a moment ago, and is not being deleted.
 func (w *World) Expects(claim string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -192,7 +190,7 @@ func (w *World) Expects(claim string) bool {
 	return c != nil && c.DeletionTimestamp == nil
 }
 
-// Launched reports whether a claim that is there has a machine.
+// Launched reports whether an existing claim has a machine.
 func (w *World) Launched(claim string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -227,7 +225,7 @@ func (w *World) commit(claim string, pods []PodRef) {
 		k := key{Namespace: p.Namespace, Name: p.Name}
 		pod := w.pods.all[k]
 		if pod == nil || pod.UID != p.UID || pod.Spec.NodeName != "" {
-			continue // it has gone or was bound meanwhile
+			continue // it went or was bound meanwhile
 		}
 		if w.ledger.claimFor(p.UID) == claim {
 			continue
@@ -237,7 +235,7 @@ func (w *World) commit(claim string, pods []PodRef) {
 	}
 }
 
-// placedPod gives a pod a place.
+// givePlace gives a pod a place.
 func (w *World) givePlace(claim string, pod types.UID, k key, shape snapshot.TemplateIndex) {
 	late := isOpen(w.nodes.nodeFor(claim))
 	w.ledger.place(claim, pod, placedPod{key: k, shape: shape, since: w.clock.Now()})
@@ -277,7 +275,7 @@ func (l *ledger) release(pod types.UID) {
 	}
 }
 
-// breakPromises: the claim will not give its pods a place.
+// breakPromises takes back all places on a claim: it will not give its pods a place.
 func (w *World) breakPromises(claim string) {
 	delete(w.ledger.since, claim)
 	delete(w.ledger.taken, claim)
@@ -288,7 +286,7 @@ func (w *World) breakPromises(claim string) {
 	}
 }
 
-// breakPromise: one pod waits again.
+// breakPromise takes back a pod's place: the pod waits again.
 func (w *World) breakPromise(uid types.UID, k key) {
 	w.ledger.release(uid)
 	if pod := w.pods.all[k]; pod != nil && pod.UID == uid {
@@ -301,9 +299,9 @@ func (w *World) breakPromise(uid types.UID, k key) {
 	}
 }
 
-// exchangePlaces: a pod was bound to a node on which a place was kept for another. One that asks for
-// the same has lost its own then, by every rule that gave it: it gets the place that the pod
-// left behind, or waits again. It reports whether there was one.
+// exchangePlaces handles a pod that was bound to a node on which another pod had its place. If that other
+// pod has the same template, it has lost its place, and gets the place that the bound pod left behind, or
+// waits again. exchangePlaces reports whether there was such a pod.
 func (w *World) exchangePlaces(pod *corev1.Pod, host, left string) bool {
 	shape := w.shapeOf(pod)
 	var loser types.UID
@@ -324,7 +322,7 @@ func (w *World) exchangePlaces(pod *corev1.Pod, host, left string) bool {
 	return true
 }
 
-// shapeOf is the pod's template: pods with the same one ask for the same.
+// shapeOf returns the pod's template: pods with the same template ask for the same.
 func (w *World) shapeOf(pod *corev1.Pod) snapshot.TemplateIndex {
 	translated, ok := w.translator.PodOn(pod, false)
 	if !ok {
@@ -333,9 +331,9 @@ func (w *World) shapeOf(pod *corev1.Pod) snapshot.TemplateIndex {
 	return translated.Template
 }
 
-// Settle takes back places that do not hold: on nodes that have been ready for too long, and on nodes whose
-// room other pods have taken, because the scheduler puts a pod wherever it fits. Those pods wait again. It
-// returns when to look again; zero is never.
+// Settle takes back places that do not hold: on nodes that have been ready for too long, and on nodes
+// whose room other pods have taken, because the scheduler puts a pod wherever it fits. Those pods wait
+// again. Settle returns when to look again; zero means never.
 func (w *World) Settle(now time.Time) time.Time {
 	var next time.Time
 	w.change(func() { next = w.settlePlaces(now) })
@@ -384,7 +382,7 @@ type expiredPlace struct {
 	pod   key
 }
 
-// until is how long a place is kept on a node that has been ready since a time.
+// until returns how long a place is kept on a node that has been ready since a time.
 func (l *ledger) until(s placedPod, ready time.Time) time.Time {
 	from := later(ready, s.since)
 	return earlier(later(from, l.progress).Add(patience), from.Add(longestPatience))
@@ -404,12 +402,12 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// dropPlaces takes places from pods, the last by name first, until what is promised on the
-// claim's node fits beside the pods that run there.
+// dropPlaces takes places from pods, the last by name first, until the remaining promised pods fit on the
+// claim's node beside the running pods.
 func (w *World) dropPlaces(claim string) {
 	node := w.nodes.nodeFor(claim)
 	if node == nil {
-		return // the decision that promised knew the room
+		return // the decision that promised the places knew the room
 	}
 	room := ingest.Resources(node.Status.Allocatable)
 	for k := range w.pods.on[node.Name] {
@@ -428,7 +426,7 @@ func (w *World) dropPlaces(claim string) {
 	}
 }
 
-// requests of a pod, as its template has them.
+// requests returns what a pod requests, according to its template.
 func (w *World) requests(pod *corev1.Pod) model.Resources {
 	if pod == nil {
 		return model.Resources{}

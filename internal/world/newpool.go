@@ -18,7 +18,7 @@ func (w *World) noteNewPool(old, pool *karpenterv1.NodePool) {
 	}
 }
 
-// hasNewPool is when the last pool appeared that has not been judged yet; zero if there is none.
+// hasNewPool returns when the newest unjudged pool appeared; zero if there is none.
 func (w *World) hasNewPool() time.Time {
 	var last time.Time
 	for _, at := range w.newPools {
@@ -29,8 +29,8 @@ func (w *World) hasNewPool() time.Time {
 	return last
 }
 
-// isJudged reports whether it was found out whether the pool can be used: its own conditions
-// are there, and its class has been looked at.
+// isJudged reports whether it is known if the pool can be used: its own conditions are set, and its class
+// has been looked at.
 func isJudged(pool *karpenterv1.NodePool) bool {
 	ready := readiness(pool)
 	for i := range pool.Status.Conditions {
@@ -41,8 +41,8 @@ func isJudged(pool *karpenterv1.NodePool) bool {
 	return ready != "" && ready != metav1.ConditionUnknown
 }
 
-// isMomentary reports whether a class is not ready for a reason that mostly is gone in a moment:
-// it was made just now, or is about to be.
+// isMomentary reports whether a class is not ready for a reason that usually goes away in a moment: the
+// class was just made, or is about to be.
 func isMomentary(reason string) bool {
 	return reason == karpenterv1.ReasonNodeClassUnknown || reason == karpenterv1.ReasonNodeClassNotFound
 }

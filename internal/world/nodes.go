@@ -17,23 +17,23 @@ import (
 	"tenon/internal/ingest"
 )
 
-// nodes is the nodes and claims, each pair as one node of the snapshot.
+// nodeState holds the nodes and claims, each pair as one node of the snapshot.
 type nodeState struct {
 	nodes    map[string]*corev1.Node
 	claims   map[string]*karpenterv1.NodeClaim
 	assumed  map[string]*karpenterv1.NodeClaim // made by us, not seen yet
 	bought   map[string]string                 // claims by provider ID
-	nodeless map[string]bool                   // claims in use whose node was taken away
+	nodeless map[string]bool                   // claims in use whose node was removed
 
-	list    []snapshot.Node          // as of the last refresh, as is all below
+	list    []snapshot.Node          // as of the last refresh, like everything below
 	leaving []string                 // names of nodes in the list that leave, sorted
 	prices  map[string]ingest.Prices // by pool
 	pairs   pairs
 
 	stale    bool             // nodes and claims have to be paired anew
 	touched  map[*member]bool // pairs to be translated again
-	pairings uint64           // how often all were paired
-	fresh    []*member        // made in the last of them
+	pairings uint64           // how often all of them were paired
+	fresh    []*member        // made in the last pairing
 }
 
 func newNodeState() nodeState {
@@ -57,7 +57,8 @@ func (w *World) putNode(node *corev1.Node) {
 	w.pulse.supply()
 }
 
-// sameNode: heartbeats and the counting of images are no change.
+// sameNode reports whether two states of a node are the same to decisions: heartbeats and lists of images
+// do not matter.
 func sameNode(a, b *corev1.Node) bool {
 	return a.ResourceVersion == b.ResourceVersion ||
 		(a.DeletionTimestamp == nil) == (b.DeletionTimestamp == nil) &&
@@ -75,7 +76,7 @@ func (r *nodeState) removeNode(name string) {
 	r.stale = true
 }
 
-// dirtyNode has a node translated again. One that is not known yet will be anyway.
+// dirtyNode marks a node for translation. A node that is not known yet is translated anyway.
 func (r *nodeState) dirtyNode(name string) {
 	if m := r.pairs.byNode[name]; m != nil {
 		r.touched[m] = true
@@ -110,8 +111,8 @@ func (w *World) putClaim(claim *karpenterv1.NodeClaim) {
 	}
 }
 
-// sameClaim: what we say about a claim ourselves is no change. It is said because of a
-// decision, which would otherwise lead to the next.
+// sameClaim reports whether two states of a claim are the same to decisions. Our own verdict about a
+// claim does not count: it follows from a decision, and would lead to the next one.
 func sameClaim(a, b *karpenterv1.NodeClaim) bool {
 	if a.Generation != b.Generation || (a.DeletionTimestamp == nil) != (b.DeletionTimestamp == nil) ||
 		!maps.Equal(a.Labels, b.Labels) || !maps.Equal(a.Annotations, b.Annotations) {
@@ -140,7 +141,7 @@ func (w *World) removeClaim(name string) {
 	w.breakPromises(name)
 }
 
-// claim finds one that was seen or is assumed.
+// claim finds a claim that was seen or is assumed.
 func (r *nodeState) claim(name string) *karpenterv1.NodeClaim {
 	if c := r.claims[name]; c != nil {
 		return c
@@ -148,7 +149,7 @@ func (r *nodeState) claim(name string) *karpenterv1.NodeClaim {
 	return r.assumed[name]
 }
 
-// withoutNode counts claims that no node has come from yet.
+// withoutNode counts the claims that have no node yet.
 func (r *nodeState) withoutNode() int {
 	n := len(r.assumed)
 	for _, c := range r.claims {
@@ -159,14 +160,13 @@ func (r *nodeState) withoutNode() int {
 	return n
 }
 
-// standing says whether a node is in the picture, and whether it is leaving.
+// standing reports whether a node is in the picture, and whether it is leaving.
 func (r *nodeState) standing(node string) (leaving, known bool) { return r.pairs.standing(node) }
 
-// nodeOf is the name under which a claim's node is in the list.
+// nodeOf returns the name under which the list has a claim's node.
 func (r *nodeState) nodeOf(claim string) (string, bool) { return r.pairs.nodeOf(claim) }
 
-// claimOf is the claim of a node; empty if it has none. Unlike the list it knows what was
-// put last.
+// claimOf returns the claim of a node; empty if it has none. Unlike the list, it knows what was put last.
 func (r *nodeState) claimOf(node string) string {
 	if n := r.nodes[node]; n != nil && n.Spec.ProviderID != "" {
 		return r.bought[n.Spec.ProviderID]
@@ -174,7 +174,7 @@ func (r *nodeState) claimOf(node string) string {
 	return ""
 }
 
-// nodeFor is the node that has come of a claim, or nil.
+// nodeFor returns the node of a claim, or nil if there is none yet.
 func (r *nodeState) nodeFor(claim string) *corev1.Node {
 	if c := r.claims[claim]; c != nil {
 		return r.nodes[c.Status.NodeName]
@@ -182,7 +182,7 @@ func (r *nodeState) nodeFor(claim string) *corev1.Node {
 	return nil
 }
 
-// refreshNodes brings the list up to date, and marks the pods that it concerns.
+// refreshNodes brings the list up to date, and marks the affected pods.
 func (w *World) refreshNodes(prices map[string]ingest.Prices) {
 	r := &w.nodes
 	repriced := !maps.Equal(r.prices, prices)
@@ -199,8 +199,8 @@ func (w *World) refreshNodes(prices map[string]ingest.Prices) {
 	clear(r.touched)
 }
 
-// retouch translates the members that were touched. It reports false, and leaves the rest to
-// others, if one of them got another name, began to leave, came into the list or left it.
+// retouch translates the touched members again. It returns false if one of them changed its name, began
+// to leave, entered the list or left it: then all nodes must be paired again.
 func (w *World) retouch() bool {
 	r := &w.nodes
 	if len(r.touched) == 0 {
@@ -222,7 +222,7 @@ func (w *World) retouch() bool {
 	return true
 }
 
-// again is a member made of the same node and claim as they are now.
+// again makes a member anew from the present state of its node and claim.
 func (r *nodeState) again(m *member, t *ingest.Translator) member {
 	out := member{at: m.at, listed: m.listed, pairing: m.pairing}
 	if m.node != nil {
@@ -236,8 +236,8 @@ func (r *nodeState) again(m *member, t *ingest.Translator) member {
 	return out
 }
 
-// pair finds out which claim belongs to which node, and translates what is new. It reports
-// whether anything is.
+// pair finds out which claim belongs to which node, and translates what is new. It reports whether
+// anything changed.
 func (r *nodeState) pair(t *ingest.Translator, repriced bool) bool {
 	old := r.pairs
 	r.pairings++
@@ -255,8 +255,7 @@ func (r *nodeState) pair(t *ingest.Translator, repriced bool) bool {
 	return len(r.fresh) > 0 || r.pairs.size != old.size
 }
 
-// relist makes the list. Members that were in the last one keep their order, so that only the
-// fresh ones are sorted.
+// relist makes the list. Members of the last list keep their order, so only the fresh ones are sorted.
 func (r *nodeState) relist() {
 	kept, fresh := make([]*member, len(r.list)), []*member(nil)
 	add := func(m *member) {
@@ -291,7 +290,7 @@ func compareMembers(a, b *member) int {
 	return cmp.Or(strings.Compare(a.value.Name, b.value.Name), strings.Compare(a.value.Claim, b.value.Claim))
 }
 
-// together merges two lists that are in order.
+// together merges two sorted lists.
 func together(a, b []*member) []*member {
 	out := make([]*member, 0, len(a)+len(b))
 	for _, m := range b {
@@ -302,8 +301,8 @@ func together(a, b []*member) []*member {
 	return append(out, a...)
 }
 
-// moved are the names under which something else is found now than before, or nothing any more: those
-// of members that are new, and of members that are gone.
+// moved returns the names that now lead to another member than before, or to none: the names of new
+// members and of members that are gone.
 func (r *nodeState) moved(before pairs) map[string]bool {
 	names := map[string]bool{}
 	add := func(m *member) {
@@ -327,8 +326,8 @@ func (r *nodeState) moved(before pairs) map[string]bool {
 	return names
 }
 
-// follow has those pods looked at again whose node came, went, began to leave or got
-// another name. What was ordered is in the list now.
+// follow marks the pods whose node came, went, began to leave or changed its name, and forgets the orders
+// that the list now has.
 func (w *World) follow(before pairs, names map[string]bool) {
 	now := w.nodes.pairs
 	for name := range names {
@@ -352,15 +351,15 @@ func (w *World) follow(before pairs, names map[string]bool) {
 	}
 }
 
-// comesDue reports whether places are kept on a claim that from now on can be taken back: the caller
-// has to know when. Its node may have been heard of before it was.
+// comesDue reports whether a change of a claim starts the time after which places on it can be taken
+// back: the caller has to know when. The watches may have reported the node earlier.
 func (w *World) comesDue(old, claim *karpenterv1.NodeClaim) bool {
 	_, was := settled(old)
 	_, is := settled(claim)
 	return is && !was && len(w.ledger.byClaim[claim.Name]) > 0
 }
 
-// settled is when a claim's node became ready for pods; false while it is not.
+// settled returns when a claim's node became ready for pods; false while it is not.
 func settled(claim *karpenterv1.NodeClaim) (time.Time, bool) {
 	c := meta.FindStatusCondition(claim.Status.Conditions, karpenterv1.ConditionInitialized)
 	if c == nil || c.Status != metav1.ConditionTrue {

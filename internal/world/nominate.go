@@ -12,31 +12,30 @@ import (
 	"tenon/internal/ingest"
 )
 
-// Nomination says which node a pod's status.nominatedNodeName is to name. An empty node takes
-// back what an earlier nomination said.
+// Nomination says which node a pod's status.nominatedNodeName should name. An empty node takes back an
+// earlier nomination.
 type Nomination struct {
 	PodRef
 	Node string
 }
 
-// mostNominations is how often a pod is nominated. kube-scheduler takes a nomination away when it tried the
-// pod and found no room; if that happened three times, a new decision places the pod when its place
-// expires.
+// mostNominations is how often a pod is nominated. kube-scheduler removes a nomination when it tried the
+// pod and found no room. After three such attempts, a new decision places the pod when its place expires.
 const mostNominations = 3
 
 // nominated is what we wrote into a pod's status.
 type nominated struct {
-	node  string   // what it is to say now; empty for nothing
-	seen  bool     // a watch has told of that
+	node  string   // what it should say now; empty for nothing
+	seen  bool     // whether a watch has reported that
 	nodes []string // all that were ever written
 }
 
-// contended reports whether pods of different templates have places that they have not taken.
-// Pods of one template fit in each other's places, so it makes no difference which of them the
-// scheduler puts where, and a nomination for each would be writes for nothing.
+// contended reports whether pods of different templates have places that they have not taken. Pods of one
+// template fit in each other's places, so it does not matter which of them the scheduler puts where, and
+// nominating each would be a useless write.
 func (l *ledger) contended() bool { return len(l.shapes) > 1 }
 
-// Nominates reports whether pods are to be nominated before a claim's node opens.
+// Nominates reports whether pods are nominated before a claim's node opens.
 func (w *World) Nominates(claim string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -51,22 +50,22 @@ func (w *World) Nominates(claim string) bool {
 	return false
 }
 
-// inOrder reports whether the scheduler can put a pod into its domain only in turn with others: it is
-// spread evenly, so a nomination for a place that is ahead of its turn is taken away.
+// inOrder reports whether the scheduler can put a pod into its domain only in turn with other pods: the
+// pod is spread evenly, so the scheduler removes a nomination that is ahead of its turn.
 func inOrder(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Spec.TopologySpreadConstraints, func(c corev1.TopologySpreadConstraint) bool {
 		return c.WhenUnsatisfiable == corev1.DoNotSchedule && c.TopologyKey != corev1.LabelHostname
 	})
 }
 
-// Unopened counts the nodes on which pods have places and that are closed or still to come.
+// Unopened counts the pods with places on nodes that are closed or have yet to come.
 type Unopened struct {
 	Nodes, Places int
 	Here          int // places on the node of one claim
 	Unbound       int // pods that are nominated for open nodes
 }
 
-// Unopened counts what is still to open, one claim's node apart.
+// Unopened counts the nodes that have yet to open, and separately the places on one claim's node.
 func (w *World) Unopened(claim string) Unopened {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -92,8 +91,8 @@ func (l *ledger) nominated(pods map[types.UID]placedPod) (n int) {
 	return n
 }
 
-// NominationsFor are the nominations to write before the nodes of claims open for pods. The world assumes
-// that they are written.
+// NominationsFor returns the nominations to write before the nodes of claims open for pods. The world
+// assumes that the caller writes them.
 func (w *World) NominationsFor(nodes map[string]string) []Nomination {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -110,7 +109,7 @@ func (w *World) NominationsFor(nodes map[string]string) []Nomination {
 	return out
 }
 
-// Heard reports whether watches have told of all nominations for a claim's node that stand.
+// Heard reports whether watches have reported all standing nominations for a claim's node.
 func (w *World) Heard(claim, node string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -122,9 +121,9 @@ func (w *World) Heard(claim, node string) bool {
 	return true
 }
 
-// Corrections are the nominations of open nodes that are missing, because the scheduler took
-// them away or the place was found after the node had opened, and those to be taken back. Each
-// is returned once: the world takes it for written.
+// Corrections returns the nominations that open nodes lack, because the scheduler removed them or because
+// the place was found after the node had opened, and those to take back. It returns each nomination once
+// and assumes that the caller writes it.
 func (w *World) Corrections() []Nomination {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -144,8 +143,8 @@ func (w *World) Corrections() []Nomination {
 	return out
 }
 
-// nominate appends the nomination of a pod, unless it stands already, was tried too often, or
-// the scheduler has nominated the pod itself.
+// nominate appends the nomination of a pod, unless it stands already, it was tried too often, or the
+// scheduler has nominated the pod itself.
 func (w *World) nominate(out []Nomination, uid types.UID, k key, node string) []Nomination {
 	pod := w.pods.all[k]
 	if pod == nil || pod.UID != uid || pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil || pod.Status.NominatedNodeName != "" || inOrder(pod) {
@@ -178,8 +177,8 @@ func sortNominations(list []Nomination) {
 	})
 }
 
-// withoutNomination is a pod as it would be if we had not nominated it: it has no room of
-// others reserved, as pods have that the scheduler nominates, and waits like every other.
+// withoutNomination returns a pod as it would be without our nomination: it reserves no room of other
+// pods, as a nomination by the scheduler does, and waits like every other pod.
 func (w *World) withoutNomination(pod *corev1.Pod) *corev1.Pod {
 	said, named := w.ledger.nominations[pod.UID], pod.Status.NominatedNodeName
 	if named != "" && pod.Spec.NodeName == "" && (said == nil || !slices.Contains(said.nodes, named)) {
@@ -191,7 +190,7 @@ func (w *World) withoutNomination(pod *corev1.Pod) *corev1.Pod {
 		return pod
 	}
 	if named == "" {
-		if said.seen && pod.Spec.NodeName == "" { // the scheduler tried the node and took the nomination away
+		if said.seen && pod.Spec.NodeName == "" { // the scheduler tried the node and removed the nomination
 			said.node, said.seen = "", false
 			w.recheckNomination(pod.UID, keyOf(pod))
 		}
@@ -205,9 +204,9 @@ func (w *World) withoutNomination(pod *corev1.Pod) *corev1.Pod {
 	return &bare
 }
 
-// adopt treats nominations that the scheduler cannot have written as ours: it nominates a pod only for a
-// node on which pods of lower priority make room. An earlier process or another autoscaler may have written
-// them; a pod that was left alone because of them would wait for ever.
+// adopt treats nominations that the scheduler cannot have written as ours: the scheduler nominates a pod
+// only for a node on which pods of lower priority make room. An earlier process or another autoscaler may
+// have written them; a pod that was left alone because of them would wait for ever.
 func (w *World) adopt() {
 	if len(w.ledger.foreign) == 0 {
 		return
@@ -245,14 +244,14 @@ func priorityOf(pod *corev1.Pod) int32 {
 	return *pod.Spec.Priority
 }
 
-// recheckNomination has the nomination of a pod looked at again.
+// recheckNomination marks the nomination of a pod for another look.
 func (w *World) recheckNomination(pod types.UID, k key) {
 	w.ledger.toRecheck[pod] = k
 	w.pulse.count++
 }
 
-// Placements counts pods that were bound since the last call and had places: those that took
-// their own, or one kept for a pod of the same template, and those that went elsewhere.
+// Placements counts the pods with places that were bound since the last call: landed took their own place
+// or one kept for a pod of the same template, strayed went elsewhere.
 func (w *World) Placements() (landed, strayed int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -261,7 +260,7 @@ func (w *World) Placements() (landed, strayed int) {
 	return landed, strayed
 }
 
-// arrive counts a pod that had a place and is bound.
+// arrive counts a pod with a place when it is bound.
 func (l *ledger) arrive(landed bool, now time.Time) {
 	l.progress = now
 	if landed {
@@ -271,7 +270,7 @@ func (l *ledger) arrive(landed bool, now time.Time) {
 	}
 }
 
-// Refused reports whether the scheduler has looked at a pod and found no place for it.
+// Refused reports whether the scheduler has tried a pod and found no place for it.
 func (w *World) Refused(ref PodRef) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

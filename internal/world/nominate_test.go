@@ -58,14 +58,14 @@ func shut(n *corev1.Node) *corev1.Node {
 	return n
 }
 
-// open lets pods onto the node of the claim.
+// open opens the node of the claim for pods.
 func (b *bought) open() {
 	n := node(0)
 	n.ResourceVersion = "2"
 	b.Put(n)
 }
 
-// tell has a watch tell of what a pod's status says.
+// tell has a watch report a pod's status.
 func (b *bought) tell(i int, nominated, bound string) {
 	p := b.pods[i].DeepCopy()
 	p.Status.NominatedNodeName, p.Spec.NodeName = nominated, bound
@@ -86,7 +86,7 @@ func (b *bought) told(list []world.Nomination) string {
 	return strings.Join(out, " ")
 }
 
-// Pods of one template fit in each other's places: only where templates differ is anything said.
+// Pods of one template fit in each other's places, so pods are nominated only where templates differ.
 func TestNominationsAreForPodsThatCompete(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -111,8 +111,8 @@ func TestNominationsAreForPodsThatCompete(t *testing.T) {
 	}
 }
 
-// A pod that is spread over zones is bound in turn with others, and a nomination ahead of its turn is
-// taken away: it gets none, and a node for such pods alone waits for none.
+// A pod that is spread over zones is bound in turn with others, and the scheduler removes a nomination
+// ahead of its turn: such a pod gets none, and a node for such pods alone waits for none.
 func TestNoNominationAheadOfATurn(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -139,8 +139,8 @@ func TestNoNominationAheadOfATurn(t *testing.T) {
 	}
 }
 
-// Our nomination is none of the scheduler's: the pod keeps its place and is not taken for one that
-// drives others away. A nomination by the scheduler is left alone.
+// Our nominations are told apart from the scheduler's: the pod keeps its place and does not count as one
+// that drives others away. A nomination by the scheduler is left alone.
 func TestNominationsAreToldApart(t *testing.T) {
 	t.Parallel()
 	b := newBought(t, 1, 2)
@@ -171,8 +171,8 @@ func TestNominationsAreToldApart(t *testing.T) {
 	}
 }
 
-// After a restart a nomination is taken for ours if no pod on the node could make room for the pod: it
-// waits for a place. One by which the scheduler drives others away is respected.
+// After a restart a nomination counts as ours if no pod on the node could make room for the pod, which
+// then waits for a place. A nomination by which the scheduler drives others away is respected.
 func TestNominationsOfAnEarlierProcess(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -186,7 +186,7 @@ func TestNominationsOfAnEarlierProcess(t *testing.T) {
 		nominated, resident := pod(1, ""), pod(2, "node-0")
 		nominated.Status = corev1.PodStatus{Phase: corev1.PodPending, NominatedNodeName: "node-0"}
 		resident.Spec.Priority = &c.priority
-		for _, o := range []any{pool(0), claim(0), nominated, node(0), resident} { // in the order of a bad start
+		for _, o := range []any{pool(0), claim(0), nominated, node(0), resident} { // in an unfortunate order
 			w.Put(o)
 		}
 		w.Settle(noon)
@@ -196,7 +196,7 @@ func TestNominationsOfAnEarlierProcess(t *testing.T) {
 	}
 }
 
-// What the scheduler took away is said again while the node is open, three times in all.
+// A nomination that the scheduler removed is written again while the node is open, three times in all.
 func TestNominationsAreRepeated(t *testing.T) {
 	t.Parallel()
 	b := newBought(t, 1, 2)
@@ -214,7 +214,7 @@ func TestNominationsAreRepeated(t *testing.T) {
 	}
 }
 
-// Landed are pods in their own places and in those of like pods; all others have strayed.
+// Landed pods are in their own places or in those of like pods; all others have strayed.
 func TestPlacementsAreCounted(t *testing.T) {
 	t.Parallel()
 	b := newBought(t, 1, 2, 3)

@@ -7,22 +7,22 @@ import (
 	"tenon/core/snapshot"
 )
 
-// pages are pods in the order of their names, in pieces. A piece is not changed: a change
-// of one pod makes one new piece, and the owner of a copy of the list can tell by the
-// numbers which of its pieces are out of date.
+// pages holds pods in the order of their names, in pieces. A piece never changes: a change of one pod
+// makes one new piece, and the owner of a copy of the list can tell from the numbers which pieces are out
+// of date.
 type pages struct {
 	list []page
 	made uint64 // pieces so far
 }
 
-// page is a piece, never empty.
+// page is a piece; it is never empty.
 type page struct {
 	number uint64
 	pods   []snapshot.Pod
 }
 
-// pageSize is how many pods a piece has once others were made of one that grew too large.
-// Two neighbours always have more than that together.
+// pageSize is how many pods each piece gets when a piece has grown too large and is divided. Two
+// neighbours together always have more than that.
 const pageSize = 128
 
 // len counts the pods.
@@ -34,7 +34,7 @@ func (p pages) len() int {
 	return n
 }
 
-// find is a pod by its name, or nil.
+// find returns a pod by its name, or nil.
 func (p pages) find(k key) *snapshot.Pod {
 	at := sort.Search(len(p.list), func(i int) bool { return comparePod(p.list[i].pods[0], k) > 0 }) - 1
 	if at < 0 {
@@ -47,8 +47,8 @@ func (p pages) find(k key) *snapshot.Pod {
 	return nil
 }
 
-// with is the list without the keys and with the fresh pods, all of which are among the
-// keys; both are in order.
+// with returns the list without the keys and with the fresh pods. All fresh pods are among the keys, and
+// both are sorted.
 func (p pages) with(keys []key, fresh []snapshot.Pod) pages {
 	out := pages{list: make([]page, 0, len(p.list)+1), made: p.made}
 	for i, old := range p.list {
@@ -71,7 +71,7 @@ func (p pages) with(keys []key, fresh []snapshot.Pod) pages {
 	return out
 }
 
-// keep adds a page behind the others, and makes one of it and the last if both are small.
+// keep appends a page, and joins it with the last one if both are small.
 func (p *pages) keep(next page) {
 	if n := len(p.list); n > 0 && len(p.list[n-1].pods)+len(next.pods) <= pageSize {
 		p.list[n-1] = p.number(slices.Concat(p.list[n-1].pods, next.pods))
@@ -80,8 +80,7 @@ func (p *pages) keep(next page) {
 	p.list = append(p.list, next)
 }
 
-// cut adds pods behind the others. Each piece has memory of its own, so that it goes with
-// the piece.
+// cut appends pods, divided into pieces. Each piece has its own memory, which is freed with the piece.
 func (p *pages) cut(pods []snapshot.Pod) {
 	switch {
 	case len(pods) == 0:
@@ -99,7 +98,7 @@ func (p *pages) number(pods []snapshot.Pod) page {
 	return page{p.made, pods}
 }
 
-// merged is the list without the keys and with the fresh pods; all three are in order.
+// merged returns the list without the keys and with the fresh pods; all three are sorted.
 func merged(list []snapshot.Pod, keys []key, fresh []snapshot.Pod) []snapshot.Pod {
 	out := make([]snapshot.Pod, 0, len(list)+len(fresh))
 	for _, k := range keys {

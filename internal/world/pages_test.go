@@ -10,9 +10,9 @@ import (
 	"tenon/core/snapshot"
 )
 
-// TestCopiesFollowPages has pods come, change and go, a few at a time or thousands, and
-// compares pages with a plain map, and the copies of two readers with the pages: one looks
-// every time, the other now and then. Pages of before must not change.
+// TestCopiesFollowPages adds, changes and removes pods, a few at a time or thousands, and compares pages
+// with a plain map, and the copies of two readers with the pages. One reader looks every time, the other
+// now and then. Earlier pages must not change.
 func TestCopiesFollowPages(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(5) {
@@ -42,7 +42,7 @@ func TestCopiesFollowPages(t *testing.T) {
 	}
 }
 
-// changes makes some, enters them, and returns them as pages are told.
+// changes makes some changes, enters them in the map, and returns them in the form that pages take.
 func changes(dice *rand.Rand, there map[key]snapshot.Pod, round int) ([]key, []snapshot.Pod) {
 	changed := map[key]bool{}
 	first, many := dice.IntN(4000), []int{1, 1, 1, 5, 60, 1500}[dice.IntN(6)]

@@ -9,27 +9,27 @@ import (
 	"tenon/internal/ingest"
 )
 
-// pairs are found by either name. A claim with two nodes is in two of them, and is found
-// with the first.
+// pairs finds members by the name of the node or of the claim. A claim with two nodes is in two members;
+// its name leads to the first.
 type pairs struct {
 	byNode, byClaim map[string]*member
 	size            int
 	shared          bool // a claim has two nodes
 }
 
-// member is a node, a claim or both, and what became of it.
+// member is a node, a claim or both, with its translation.
 type member struct {
 	node    *corev1.Node
 	claim   *karpenterv1.NodeClaim
 	prices  ingest.Prices
 	value   snapshot.Node
 	ok      bool
-	at      int // in the list, if it is
+	at      int // its index in the list, if it is listed
 	listed  bool
-	pairing uint64 // the last that it was in
+	pairing uint64 // the last pairing that it was in
 }
 
-// each visits every pair of node and claim, and those that are alone.
+// each visits every pair of node and claim, and every node or claim that is alone.
 func (r *nodeState) each(visit func(node *corev1.Node, claim *karpenterv1.NodeClaim)) {
 	all := make([]*karpenterv1.NodeClaim, 0, len(r.claims)+len(r.assumed))
 	for _, name := range order.Keys(r.claims) {
@@ -70,7 +70,7 @@ func (p *pairs) add(m *member) {
 	}
 }
 
-// find is the member that was made of just these two, or nil.
+// find returns the member that was made of exactly these two, or nil.
 func (p pairs) find(node *corev1.Node, claim *karpenterv1.NodeClaim) *member {
 	var m *member
 	if node != nil {
@@ -87,7 +87,7 @@ func (p pairs) find(node *corev1.Node, claim *karpenterv1.NodeClaim) *member {
 func (p pairs) standing(node string) (leaving, known bool) {
 	m := p.byNode[node]
 	if m == nil || m.value.Name != node {
-		m = p.byClaim[node] // a claim's name is its node's until there is one
+		m = p.byClaim[node] // a node without a name of its own yet has that of its claim
 	}
 	if m == nil || !m.ok || m.value.Name != node {
 		return false, false

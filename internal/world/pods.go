@@ -13,16 +13,16 @@ import (
 	"tenon/internal/surge"
 )
 
-// podState are the pods, as objects and as a list of values in the order of their names.
+// podState holds the pods, as objects and as a list of values in the order of their names.
 type podState struct {
 	all       map[key]*corev1.Pod
 	on        map[string]map[key]struct{}    // by the node that they are bound to
-	waiting   map[key]time.Time              // those that want a place and have no claim, since when
-	waitingBy map[owner.Ref]int              // how many of them each ReplicaSet has
+	waiting   map[key]time.Time              // pods that want a place and have no claim, since when
+	waitingBy map[owner.Ref]int              // how many of the waiting pods each ReplicaSet has
 	count     map[owner.Ref]int              // pods by ReplicaSet
-	singles   map[owner.Ref]map[key]struct{} // those to be replaced before they go, by ReplicaSet
+	singles   map[owner.Ref]map[key]struct{} // pods to be replaced before they go, by ReplicaSet
 	ending    map[key]struct{}               // bound pods that are being deleted
-	held      map[string]time.Time           // by UID: waiting for pods of their workload to end, until when
+	held      map[string]time.Time           // by UID: pods that wait for other pods of their workload to end, until when
 	dirty     map[key]struct{}               // to be translated again
 	list      pages
 }
@@ -44,7 +44,7 @@ func (w *World) putPod(pod *corev1.Pod) {
 	pod = w.withoutNomination(pod)
 	old := w.pods.all[k]
 	if old != nil && old.UID != pod.UID {
-		w.removePod(k) // one of a StatefulSet has been made again under the same name
+		w.removePod(k) // a StatefulSet has made a pod again under the same name
 		old = nil
 	}
 	if old != nil {
@@ -75,8 +75,8 @@ func (w *World) credit(pod *corev1.Pod, fresh bool) {
 	w.promises.count(set.Namespace, w.pods.count[set])
 }
 
-// bound: the pod is bound. If it went elsewhere than to the place that was found for it, it
-// may have taken another pod's.
+// bound notes that the pod is bound. If it went elsewhere than to the place that was found for it, it may
+// have taken another pod's.
 func (w *World) bound(pod *corev1.Pod) {
 	promised := w.ledger.claimFor(pod.UID)
 	w.ledger.release(pod.UID)
@@ -96,8 +96,7 @@ func (w *World) bound(pod *corev1.Pod) {
 	}
 }
 
-// await notes whether the pod wants a place. judged says that the scheduler has just
-// refused it.
+// await notes whether the pod wants a place. judged says that the scheduler has just refused the pod.
 func (w *World) await(k key, pod *corev1.Pod, judged bool) {
 	_, waited := w.pods.waiting[k]
 	waits := !w.ledger.hasPlace(pod.UID) && w.translator.Awaits(pod)
@@ -118,7 +117,7 @@ func (w *World) await(k key, pod *corev1.Pod, judged bool) {
 	}
 }
 
-// settle: the pod waits no longer.
+// settle notes that the pod no longer waits.
 func (g *podState) settle(k key, pod *corev1.Pod) {
 	if _, waited := g.waiting[k]; !waited {
 		return
@@ -146,11 +145,11 @@ func (w *World) removePod(k key) {
 	w.displace(pod)
 	w.daemons.lost(pod)
 	if len(w.pods.held) > 0 {
-		w.pulse.supply() // a pod that was held for its sake need not wait any more
+		w.pulse.supply() // a pod that was held for it need not wait any more
 	}
 }
 
-// replicaSetOf is the ReplicaSet that made a pod, as the pod has it; empty if none did.
+// replicaSetOf returns the ReplicaSet that the pod names as its maker; empty if there is none.
 func replicaSetOf(pod *corev1.Pod) owner.Ref {
 	if ref := owner.Of(pod); ref.IsA("apps/v1", "ReplicaSet") {
 		return ref
@@ -158,8 +157,8 @@ func replicaSetOf(pod *corev1.Pod) owner.Ref {
 	return owner.Ref{}
 }
 
-// counts reports whether a ReplicaSet has the pod among those that it wants: it makes
-// another one as soon as one begins to end.
+// counts reports whether a ReplicaSet counts the pod among those that it wants: as soon as a pod begins
+// to end, the set makes another.
 func counts(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
 }
@@ -222,8 +221,8 @@ func (g *podState) dirtyIn(namespace string) {
 	}
 }
 
-// dirtySingles marks the pods of a ReplicaSet that are replaced before they go only as long
-// as they are single.
+// dirtySingles marks the pods of a ReplicaSet that are replaced before they go only while they are the
+// set's only pod.
 func (g *podState) dirtySingles(set owner.Ref) {
 	for k := range g.singles[set] {
 		g.dirty[k] = struct{}{}
@@ -280,8 +279,8 @@ func (w *World) refreshPods() {
 	clear(w.pods.dirty)
 }
 
-// reconsider marks the pods of leaving nodes for which it has changed whether they may be
-// moved: that depends on budgets and on the time.
+// reconsider marks the pods of leaving nodes that have become movable or unmovable: that depends on
+// budgets and on the time.
 func (w *World) reconsider() {
 	for _, node := range w.nodes.leaving {
 		stays := w.takenBack(node)
@@ -294,8 +293,8 @@ func (w *World) reconsider() {
 	}
 }
 
-// translate leaves out what no decision can depend on: pods on nodes that are not in the
-// picture. A pod that a claim was bought for is where it will be.
+// translate leaves out pods that no decision can depend on: those on nodes that are not in the picture. A
+// pod that a claim was bought for counts at its future place.
 func (w *World) translate(k key, pod *corev1.Pod) (snapshot.Pod, bool) {
 	node := pod.Spec.NodeName
 	leaving, known := w.nodes.standing(node)
@@ -321,7 +320,7 @@ func (w *World) translate(k key, pod *corev1.Pod) (snapshot.Pod, bool) {
 	return out, ok
 }
 
-// takenBack reports whether a node leaves for a disruption that will be taken back.
+// takenBack reports whether a node leaves for a disruption that will be cancelled.
 func (w *World) takenBack(node string) bool {
 	m := w.nodes.pairs.byNode[node]
 	return m != nil && ingest.TakenBack(&m.value, m.claim, func(claim string) bool { return w.nodes.claim(claim) != nil })

@@ -7,9 +7,9 @@ import (
 	"tenon/internal/owner"
 )
 
-// promises is how far it is believed that ReplicaSets make the pods that they want. What keeps a
-// set from making them need not be visible: a webhook refuses them, or its author takes the wish
-// back. What is known of each is kept here; how far it goes is said by wait.Believed.
+// promises holds how far ReplicaSets are believed to make the pods that they want. The reason why a set
+// does not make them need not be visible: a webhook may refuse the pods, or a user may scale the set down
+// again. wait.Believed says how far the belief in each set goes.
 //
 //	announced ──all come──▶ kept: twice the share
 //	    └──no pod for a while, hindered, scaled down──▶ broken: the share that came
@@ -17,11 +17,11 @@ type promises struct {
 	open   map[owner.Ref]*promise // by ReplicaSet
 	shares map[owner.Ref]int      // in parts of wait.WholeShare, by workload and by namespace; absent is all
 	peaks  map[string]int         // the most pods of one set at once, by namespace
-	// unheard are when a namespace had pods of a ReplicaSet that was never heard of.
+	// unheard says when a namespace last had pods of a ReplicaSet that never appeared.
 	unheard map[string]time.Time
 }
 
-// promise is what a ReplicaSet of a workload has announced and not made yet.
+// promise holds what a ReplicaSet of a workload has announced and not made yet.
 type promise struct {
 	wait.Promise
 	workload owner.Ref
@@ -34,11 +34,11 @@ func newPromises() promises {
 	return promises{open: map[owner.Ref]*promise{}, shares: map[owner.Ref]int{}, peaks: map[string]int{}, unheard: map[string]time.Time{}}
 }
 
-// namespaceOf stands for all workloads of a namespace: what is known of others speaks for a new
-// one, or against it.
+// namespaceOf stands for all workloads of a namespace: experience with them counts for or against a new
+// workload.
 func namespaceOf(workload owner.Ref) owner.Ref { return owner.Ref{Namespace: workload.Namespace} }
 
-// share is that of a workload, else of its namespace.
+// share returns the share of a workload, or else of its namespace.
 func (t *promises) share(workload owner.Ref) int {
 	for _, known := range []owner.Ref{workload, namespaceOf(workload)} {
 		if share, found := t.shares[known]; found {
@@ -48,7 +48,8 @@ func (t *promises) share(workload owner.Ref) int {
 	return wait.WholeShare
 }
 
-// believed is how many of the missing pods of a set are believed in, where it has some.
+// believed returns how many of the missing pods of a set are believed to come, given how many pods it
+// has.
 func (t *promises) believed(workload owner.Ref, have, missing int) int {
 	return wait.Believed(have, missing, t.peaks[workload.Namespace], t.share(workload))
 }
@@ -58,7 +59,7 @@ func (t *promises) count(namespace string, have int) {
 	t.peaks[namespace] = max(t.peaks[namespace], have)
 }
 
-// came notes that a pod of a set has been made, which has so many now.
+// came notes that a set has made a pod, and how many it has now.
 func (t *promises) came(set owner.Ref, have int, now time.Time) {
 	if p := t.open[set]; p != nil {
 		p.Last = now
@@ -66,7 +67,7 @@ func (t *promises) came(set owner.Ref, have int, now time.Time) {
 	}
 }
 
-// promise notes that so many pods of a set are announced beside those that it has.
+// promise notes that a set announces so many pods beyond those that it has.
 func (t *promises) promise(set, workload owner.Ref, have, announced int, now time.Time) {
 	p := t.open[set]
 	if p == nil {
@@ -76,8 +77,8 @@ func (t *promises) promise(set, workload owner.Ref, have, announced int, now tim
 	p.Due = max(p.Due, have+announced)
 }
 
-// judge closes a promise that is kept, or that is kept no more: hopeless says that the set does
-// not want that many, or cannot make them.
+// judge closes a promise that is kept or broken: hopeless says that the set does not want that many pods,
+// or cannot make them.
 func (t *promises) judge(set owner.Ref, have int, hopeless bool, now time.Time) {
 	p := t.open[set]
 	kept, over := p.Kept(have, hopeless, now)
@@ -93,7 +94,7 @@ func (t *promises) judge(set owner.Ref, have int, hopeless bool, now time.Time) 
 	}
 }
 
-// doubt notes that a set was waited for in vain.
+// doubt notes that a set failed to appear in time.
 func (t *promises) doubt(set owner.Ref, now time.Time) {
 	for namespace, at := range t.unheard {
 		if !wait.InVain(at, now) {
@@ -103,7 +104,7 @@ func (t *promises) doubt(set owner.Ref, now time.Time) {
 	t.unheard[set.Namespace] = now
 }
 
-// doubts reports whether sets of a namespace that are not heard of are not worth waiting for.
+// doubts reports whether unknown sets of a namespace are not worth waiting for.
 func (t *promises) doubts(namespace string, now time.Time) bool {
 	at, known := t.unheard[namespace]
 	return known && wait.InVain(at, now)

@@ -7,17 +7,16 @@ import (
 	"tenon/internal/owner"
 )
 
-// Pulse says what has happened since the last decision, so that the provisioner can tell
-// when it is time to.
+// Pulse says what has happened since the last decision, so that the provisioner can tell when to decide.
 type Pulse struct {
 	// Demand rises with every pod that begins to want a place, Supply with every change
 	// that may give places to pods which had none.
 	Demand, Supply uint64
-	// Changes rises with everything that a decision about standing nodes may depend on.
+	// Changes rises with every change that a decision about existing nodes may depend on.
 	Changes uint64
 	// Objections rises when the scheduler refuses a pod for which we may have seen a place.
 	Objections uint64
-	// Arriving are the pods that want a place.
+	// Arriving describes the pods that want a place.
 	wait.Arriving
 	// Displaced is how many pods are on nodes that are leaving.
 	Displaced int
@@ -25,7 +24,7 @@ type Pulse struct {
 	Buffered int
 }
 
-// pulse counts.
+// pulse counts what Pulse reports.
 type pulse struct {
 	count      uint64 // rises with every change that matters
 	demand     uint64
@@ -36,7 +35,7 @@ type pulse struct {
 	first      time.Time
 	last       time.Time
 	joined     time.Time
-	sets       map[owner.Ref]struct{} // the ReplicaSets that they are of
+	sets       map[owner.Ref]struct{} // the ReplicaSets of these pods
 }
 
 func (p *pulse) supply() {
@@ -44,7 +43,7 @@ func (p *pulse) supply() {
 	p.offer++
 }
 
-// arrive notes that a pod of a ReplicaSet begins to wait. It may be the set's only one.
+// arrive notes that a pod of a ReplicaSet begins to wait; only says that it may be the set's only pod.
 func (p *pulse) arrive(set owner.Ref, only bool, now time.Time) {
 	p.count++
 	p.demand++
@@ -58,16 +57,16 @@ func (p *pulse) arrive(set owner.Ref, only bool, now time.Time) {
 	p.sets[set] = struct{}{}
 }
 
-// hear notes that more is known about what is waited for.
+// hear notes that more is known about what the next decision waits for.
 func (p *pulse) hear() { p.count++ }
 
-// object notes that the scheduler sees no place for a pod that waits already.
+// object notes that the scheduler finds no place for a pod that already waits.
 func (p *pulse) object() {
 	p.count++
 	p.objections++
 }
 
-// Pulse is what there is to decide about now.
+// Pulse returns what there is to decide about now.
 func (w *World) Pulse() Pulse {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -86,7 +85,7 @@ func (w *World) look() Pulse {
 	}
 }
 
-// Reprice tells that pools can buy other things, or at other prices, than before.
+// Reprice notes that what pools can buy, or its price, has changed.
 func (w *World) Reprice() {
 	w.change(func() {
 		w.pulse.changes++
@@ -94,8 +93,8 @@ func (w *World) Reprice() {
 	})
 }
 
-// BeginBurst has the next burst begin with the next pod that comes, although pods of this one
-// may still wait. The controller that decides says so before looking.
+// BeginBurst starts a new burst with the next pod that comes, although pods of the present burst may
+// still wait. The controller that decides calls it before it looks.
 func (w *World) BeginBurst() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -103,7 +102,7 @@ func (w *World) BeginBurst() {
 	w.pulse.open, w.pulse.sets = false, nil
 }
 
-// WaitingSince is when a pod began to want a place; false if it does not, or has one.
+// WaitingSince returns when a pod began to want a place; false if it wants none, or has one.
 func (w *World) WaitingSince(namespace, name string) (time.Time, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 	"tenon/internal/owner"
 )
 
-// refer takes an object that pods or nodes refer to, and notes whose translation it may
-// change. Most changes of such objects (a ReplicaSet's count of ready pods) change none.
+// refer takes an object that pods or nodes refer to, and notes whose translation it may change. Most
+// changes of such objects (a ReplicaSet's count of ready pods) affect no translation.
 func (w *World) refer(object any) {
 	old := w.index.Find(object)
 	w.index.Put(object)
@@ -33,9 +33,9 @@ func (w *World) refer(object any) {
 	w.reread(object)
 }
 
-// referDeployment reports whether something is different now. Pods are found through their
-// ReplicaSets; a Deployment says which of them are replaced before they go. What we have written
-// ourselves is known before the watch tells of it, which may tell of what was before that first.
+// referDeployment reports whether something has changed. Pods are found through their ReplicaSets; a
+// Deployment says which of them are replaced before they go. We know our own writes before the watch
+// reports them, and the watch may first report an older state.
 func (w *World) referDeployment(d *appsv1.Deployment) bool {
 	old := w.index.Find(d)
 	if before, known := old.(*appsv1.Deployment); known && before.UID == d.UID && d.Generation < before.Generation {
@@ -57,7 +57,7 @@ func (w *World) unrefer(object any) {
 	w.reread(object)
 }
 
-// reread marks what has to be translated again because of an object.
+// reread marks what an object's change requires to be translated again.
 func (w *World) reread(object any) {
 	switch o := object.(type) {
 	case *corev1.Namespace, *schedulingv1.PriorityClass:
@@ -71,7 +71,7 @@ func (w *World) reread(object any) {
 		w.nodes.dirtyNode(o.Name)
 	case *policyv1.PodDisruptionBudget:
 		w.pods.dirtyIn(o.Namespace) // pods say which budgets cover them
-		return                      // no pod gets a place by it
+		return                      // it gives no pod a place
 	case metav1.Object: // workloads, services, limit ranges: they matter in their namespace
 		w.translator.Forget()
 		w.pods.dirtyIn(o.GetNamespace())
@@ -86,7 +86,7 @@ func touches(old, changed any) bool {
 	case *corev1.Namespace:
 		return !maps.Equal(o.Labels, changed.(*corev1.Namespace).Labels)
 	case *policyv1.PodDisruptionBudget:
-		return !reflect.DeepEqual(o.Spec, changed.(*policyv1.PodDisruptionBudget).Spec) // what it allows is read every time
+		return !reflect.DeepEqual(o.Spec, changed.(*policyv1.PodDisruptionBudget).Spec) // what a budget allows is read every time
 	case *corev1.Service:
 		return !maps.Equal(o.Spec.Selector, changed.(*corev1.Service).Spec.Selector)
 	case *corev1.ReplicationController:

@@ -12,7 +12,7 @@ import (
 	"tenon/internal/world"
 )
 
-// What we say about a claim does not make us decide again; what others say does.
+// Our own condition on a claim does not cause another decision; what others write does.
 func TestOurOwnVerdictIsNoChange(t *testing.T) {
 	t.Parallel()
 	claim := func(version string, change func(*karpenterv1.NodeClaim)) *karpenterv1.NodeClaim {

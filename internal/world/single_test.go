@@ -20,8 +20,8 @@ import (
 	"tenon/internal/world"
 )
 
-// single is a world with a node that goes, and on it a pod that has to be replaced first,
-// under a budget that lets no pod go.
+// single is a world with a leaving node, and on it a pod that has to be replaced first, under a budget
+// that lets no pod go.
 type single struct {
 	*world.World
 	old, heir *corev1.Pod
@@ -56,7 +56,7 @@ func (s *single) set(replicas int32) *appsv1.ReplicaSet {
 	return s.setOf(1, replicas)
 }
 
-// setOf is one of the Deployment's ReplicaSets.
+// setOf returns one of the Deployment's ReplicaSets.
 func (s *single) setOf(i int, replicas int32) *appsv1.ReplicaSet {
 	out := set(i)
 	out.Spec.Replicas = &replicas
@@ -64,7 +64,7 @@ func (s *single) setOf(i int, replicas int32) *appsv1.ReplicaSet {
 	return out
 }
 
-// state says of each pod whether it wants a place, and who holds it.
+// state describes for each pod whether it wants a place, and what holds it.
 func (s *single) state() string {
 	var words []string
 	pods := s.Picture(world.Moment{Now: noon.Add(time.Minute)}).Snapshot.Pods
@@ -95,7 +95,7 @@ func (s *single) expect(t *testing.T, when, want string) {
 	}
 }
 
-// Of a pod and the one that is made in its place, one at most wants a place on a new node.
+// Of a pod and its replacement, at most one wants a place on a new node.
 func TestOnePlaceForAPodAndItsHeir(t *testing.T) {
 	t.Parallel()
 	s := newSingle()
@@ -113,8 +113,8 @@ func TestOnePlaceForAPodAndItsHeir(t *testing.T) {
 	s.expect(t, "its heir is gone", "moves")
 }
 
-// The heir of a pod has its place also after the pod's ReplicaSet is gone, which a roll-out deletes,
-// and which may be seen before the pod ends.
+// The replacement of a pod keeps its place after the pod's ReplicaSet is gone: a roll-out deletes the
+// set, and the watch may report that before the pod ends.
 func TestThePlaceOfAnHeirOutlivesTheSet(t *testing.T) {
 	t.Parallel()
 	s := newSingle()
@@ -125,15 +125,15 @@ func TestThePlaceOfAnHeirOutlivesTheSet(t *testing.T) {
 	s.expect(t, "without its set", "stays, waits")
 }
 
-// What we have asked of a Deployment is known before any watch tells of it, and an older version that
-// arrives after that changes nothing.
+// What we have asked of a Deployment is known before any watch reports it, and an older version that
+// arrives later changes nothing.
 func TestARollOutIsKnownBeforeItIsSeen(t *testing.T) {
 	t.Parallel()
 	s := newSingle()
 	before := s.deployment()
 	before.Generation = 1
 	s.Put(before)
-	s.Remove(s.setOf(2, 1)) // the heir is seen before its ReplicaSet
+	s.Remove(s.setOf(2, 1)) // the replacement is seen before its ReplicaSet
 	asked := surge.Ask(before, s.old)
 	asked.Generation = 2
 	s.Put(asked)
@@ -147,7 +147,7 @@ func TestARollOutIsKnownBeforeItIsSeen(t *testing.T) {
 	s.expect(t, "another one of its name is there", "stays held by b, waits")
 }
 
-// A pod that is not the only one any more is evicted as others are, so that budgets hold it.
+// A pod that is no longer the only one is evicted as others are, so that budgets hold it.
 func TestScaledUpSinglesAreHeldByBudgets(t *testing.T) {
 	t.Parallel()
 	s := newSingle()

@@ -19,8 +19,8 @@ type Sale struct {
 	Err     error
 }
 
-// Moment is what a snapshot depends on beside the world: the time, the settings of the
-// decision, what every pool can buy, and what is known of its past.
+// Moment holds what a snapshot depends on beside the world: the time, the settings of the decision, what
+// every pool can buy, and what is known of each pool's past.
 type Moment struct {
 	Now      time.Time
 	Settings snapshot.Settings
@@ -28,7 +28,7 @@ type Moment struct {
 	// Lesson returns what past disruptions have shown about a pool, with or without drifted nodes. Nil
 	// means nothing.
 	Lesson func(pool *karpenterv1.NodePool, drifted bool) Lesson
-	// Waiting is what the last decision had wait.
+	// Waiting holds what the last decision left waiting.
 	Waiting snapshot.Waiting
 }
 
@@ -38,17 +38,17 @@ type Lesson struct {
 	Pace    *snapshot.Pace // nil for a pool without drifted nodes
 }
 
-// Picture is a snapshot, and when it will change although nothing happens.
+// Picture is a snapshot, with the time when it will change even if nothing happens.
 type Picture struct {
 	Snapshot *snapshot.Snapshot
-	// Next is when to look again; zero is never.
+	// Next is when to look again; zero means never.
 	Next time.Time
-	// Pulse is as of this picture.
+	// Pulse is the world's pulse at the time of this picture.
 	Pulse Pulse
-	// Unseen says that a node goes of which no watch has told yet.
+	// Unseen says that a node is leaving and no watch has reported that yet.
 	Unseen bool
-	// Same says that only the time, and what waits, is different from the reader's last picture. Of two
-	// pictures that say the same it may be false.
+	// Same says that only the time and what waits differ from the reader's last picture. It may be false
+	// although the two pictures are equal.
 	Same bool
 }
 
@@ -64,10 +64,10 @@ type Reader struct {
 // Reader makes a reader.
 func (w *World) Reader() *Reader { return &Reader{world: w} }
 
-// Picture is the cluster as it is now, for good. The snapshot is not changed.
+// Picture returns the cluster as it is now. The snapshot stays valid and does not change.
 func (w *World) Picture(m Moment) Picture { return w.Reader().Picture(m) }
 
-// Picture is the cluster as it is now. It is valid until the reader looks again.
+// Picture returns the cluster as it is now. It is valid until the reader looks again.
 func (r *Reader) Picture(m Moment) Picture {
 	picture, pods, announced := r.world.picture(m)
 	r.world.learn(picture.Snapshot, m)
@@ -77,7 +77,7 @@ func (r *Reader) Picture(m Moment) Picture {
 	return picture
 }
 
-// picture is all but the pods, which need not be copied while others wait for the lock.
+// picture makes everything except the pods, which need not be copied while others wait for the lock.
 func (w *World) picture(m Moment) (Picture, pages, []snapshot.Pod) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -104,7 +104,7 @@ func (w *World) picture(m Moment) (Picture, pages, []snapshot.Pod) {
 	return Picture{Snapshot: out, Next: next, Pulse: w.look(), Unseen: unseen}, w.pods.list, w.announced()
 }
 
-// learn puts in what is known of the past of each pool. It asks others, and so holds no lock.
+// learn adds what is known of each pool's past. It calls other code for that, and so holds no lock.
 func (w *World) learn(s *snapshot.Snapshot, m Moment) {
 	if m.Lesson == nil {
 		return
@@ -131,8 +131,8 @@ func sooner(a, b time.Time) time.Time {
 	return a
 }
 
-// refresh translates what changed. A selector that looks at a label which templates left
-// out means that all of them are out of date.
+// refresh translates what changed. A selector may look at a label that the templates left out; then all
+// of them are out of date.
 func (w *World) refresh(prices map[string]ingest.Prices) {
 	w.refreshNodes(prices)
 	if w.wasteful() {
@@ -149,7 +149,7 @@ func (w *World) refresh(prices map[string]ingest.Prices) {
 	}
 }
 
-// pricesOf says what nodes cost, by pool.
+// pricesOf returns the prices of nodes, by pool.
 func pricesOf(s *snapshot.Snapshot, market map[string]Sale) map[string]ingest.Prices {
 	out := make(map[string]ingest.Prices, len(s.Pools))
 	for i := range s.Pools {
@@ -168,7 +168,7 @@ func (w *World) restart() {
 // fewTemplates are not worth counting.
 const fewTemplates = 4096
 
-// wasteful reports whether most templates are of pods that are no more.
+// wasteful reports whether most templates belong to pods that no longer exist.
 func (w *World) wasteful() bool {
 	templates := len(w.translator.Templates())
 	return templates > fewTemplates && templates > 2*(w.pods.list.len()+len(w.daemons.list))
@@ -204,5 +204,5 @@ func (w *World) addPools(out *snapshot.Snapshot, market map[string]Sale) {
 	}
 }
 
-// nothing is what pools share that have nothing to choose from.
+// nothing is the catalogue of all pools that can buy nothing.
 var nothing catalog.Catalog

@@ -13,7 +13,7 @@ import (
 	"tenon/internal/owner"
 )
 
-// successions are the workloads of which pods end on nodes that stay, while new ones want a place.
+// successions returns the workloads of which pods end on nodes that stay, while new ones want a place.
 func (w *World) successions(now time.Time) []snapshot.Succession {
 	if len(w.pods.ending) == 0 || len(w.pods.waiting) == 0 {
 		return nil
@@ -54,8 +54,8 @@ func (w *World) oldestFirst(keys []key) []snapshot.Successor {
 	return out
 }
 
-// workload is what a pod belongs to. A pod without an owner stands for itself, and takes no
-// other pod's place.
+// workload returns what a pod belongs to. A pod without an owner stands for itself, and takes no other
+// pod's place.
 func (w *World) workload(pod *corev1.Pod) owner.Ref {
 	return cmp.Or(w.index.Workload(pod), owner.Ref{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name})
 }

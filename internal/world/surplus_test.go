@@ -11,7 +11,8 @@ import (
 	"tenon/internal/world"
 )
 
-// A snapshot counts the pods that ReplicaSets have beyond those that they want and that do not end yet.
+// A snapshot counts the pods that ReplicaSets have beyond those that they want, without those that are
+// ending.
 func TestSurplus(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -32,8 +32,8 @@ import (
 	"tenon/internal/ingest"
 )
 
-// World is one cluster. All methods may be called by many goroutines; each sees and
-// leaves a whole picture.
+// World is one cluster. All methods may be called by many goroutines; each sees a consistent picture and
+// leaves one.
 type World struct {
 	clock   clock.PassiveClock
 	options ingest.Options
@@ -61,8 +61,8 @@ type key = types.NamespacedName
 
 func keyOf(o metav1.Object) key { return key{Namespace: o.GetNamespace(), Name: o.GetName()} }
 
-// New makes an empty world. The options say how objects are read; their time and
-// catalogues are those of each snapshot.
+// New makes an empty world. The options say how objects are read; the time and the catalogues come with
+// each snapshot.
 func New(options ingest.Options, clock clock.PassiveClock) *World {
 	index := ingest.NewIndex()
 	w := &World{
@@ -74,16 +74,16 @@ func New(options ingest.Options, clock clock.PassiveClock) *World {
 	return w
 }
 
-// Subscribe has wake called whenever there may be something new to decide. It must
-// return at once.
+// Subscribe registers wake, which is called when there may be something new to decide. wake must return
+// at once.
 func (w *World) Subscribe(wake func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.subscribers = append(slices.Clip(w.subscribers), wake)
 }
 
-// Put tells that an object is there, or is now like this. The world keeps it, and it must not
-// be changed any more.
+// Put notes that an object exists, or has changed. The world keeps the object, which the caller must not
+// change any more.
 func (w *World) Put(object any) {
 	w.change(func() {
 		if w.put(object) {
@@ -94,7 +94,7 @@ func (w *World) Put(object any) {
 	})
 }
 
-// Remove tells that an object is gone.
+// Remove notes that an object is gone.
 func (w *World) Remove(object any) {
 	w.change(func() {
 		w.pulse.changes++
@@ -107,7 +107,7 @@ func (w *World) Remove(object any) {
 // change runs one change, and wakes the subscribers if it matters to a decision.
 func (w *World) change(do func()) {
 	for _, wake := range w.changed(do) {
-		wake() // outside of the lock: it is not known what it does
+		wake() // outside the lock: the world does not know what wake does
 	}
 }
 
@@ -123,7 +123,7 @@ func (w *World) changed(do func()) []func() {
 	return w.subscribers
 }
 
-// put reports whether something is different now.
+// put reports whether something has changed.
 func (w *World) put(object any) bool {
 	switch o := object.(type) {
 	case *corev1.Pod:
@@ -180,8 +180,8 @@ func (w *World) remove(object any) {
 	}
 }
 
-// samePool reports whether nothing changed that a decision looks at: the counts in a
-// pool's status change all the time, and every decision makes its own.
+// samePool reports whether nothing that a decision looks at has changed: the counts in a pool's status
+// change all the time, and every decision makes its own.
 func samePool(a, b *karpenterv1.NodePool) bool {
 	said := func(annotation string) bool { return a.Annotations[annotation] == b.Annotations[annotation] }
 	return a.Generation == b.Generation && (a.DeletionTimestamp == nil) == (b.DeletionTimestamp == nil) &&
@@ -222,7 +222,7 @@ func (w *World) Pod(namespace, name string) (*corev1.Pod, bool) {
 	return p, ok
 }
 
-// Size is how many nodes, those to come included, and pods there are.
+// Size returns the number of nodes, including those to come, and of pods.
 func (w *World) Size() (nodes, pods int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
