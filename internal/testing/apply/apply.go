@@ -1,6 +1,6 @@
-// Package apply says what a cluster looks like once a plan has been carried out, so that
-// decisions can be made in a row without a cluster: do they settle, and what do they cost
-// on the way? It is for tests and benchmarks; nothing in the product may depend on it.
+// Package apply computes what a cluster looks like once a plan has been carried out, so that tests can
+// make decisions in a row without a cluster: do they settle, and what do they cost on the way? It is for
+// tests and benchmarks; nothing in the product may depend on it.
 package apply
 
 import (
@@ -14,14 +14,14 @@ import (
 	"tenon/core/snapshot"
 )
 
-// Count is what carrying a plan out took.
+// Count holds what it took to carry a plan out.
 type Count struct {
 	Evictions, Removed, Bought int
 }
 
-// Of is the snapshot after its plan, at a later time. Every pod is where the plan puts it;
-// pods that moved are new ones, as those that controllers make again are. Series tells the
-// names of nodes that are bought now from those of earlier plans.
+// Of returns the snapshot after its plan, at a later time. Every pod is where the plan puts it; moved
+// pods are new ones, like those that controllers make again. Series distinguishes the names of nodes
+// bought now from those of earlier plans.
 func Of(s *snapshot.Snapshot, p *plan.Plan, later time.Duration, series int) (*snapshot.Snapshot, Count) {
 	f := &applier{s: s, count: Count{}, series: series}
 	out := *s
@@ -95,7 +95,7 @@ func (f *applier) put(pods []snapshot.PodIndex, node string) {
 	}
 }
 
-// newNode is the node that comes of a claim, if the cloud chooses its cheapest offer.
+// newNode returns the node that a claim leads to if the cloud chooses its cheapest offer.
 func (f *applier) newNode(c *plan.Claim) snapshot.Node {
 	name := c.Name + "-" + strconv.Itoa(f.series)
 	labels := maps.Clone(c.Labels)
@@ -110,7 +110,7 @@ func (f *applier) newNode(c *plan.Claim) snapshot.Node {
 	}
 }
 
-// dropGone forgets pods of nodes that are gone.
+// dropGone removes pods of nodes that are gone.
 func (f *applier) dropGone(gone map[string]bool) {
 	kept := f.out.Pods[:0:0]
 	for _, p := range f.out.Pods {
@@ -121,7 +121,7 @@ func (f *applier) dropGone(gone map[string]bool) {
 	f.out.Pods = kept
 }
 
-// Price is what all nodes of pools cost an hour.
+// Price returns what all nodes of pools cost an hour.
 func Price(s *snapshot.Snapshot) float64 {
 	sum := 0.0
 	for i := range s.Nodes {

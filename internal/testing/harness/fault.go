@@ -24,32 +24,32 @@ type Call struct {
 	// Kind is NodeClaim, Node and so on; of a list, NodeClaimList.
 	Kind string
 	Name string
-	// Uncached says that it does not go through a cache.
+	// Uncached says that the call bypasses the cache.
 	Uncached bool
 }
 
-// String is the verb and the kind, which is how tests tell calls apart.
+// String returns the verb and the kind, by which tests tell calls apart.
 func (c Call) String() string { return c.Verb + " " + c.Kind }
 
 // IsWrite reports whether the call would change something.
 func (c Call) IsWrite() bool { return c.Verb != "get" && c.Verb != "list" }
 
-// ErrBroken is the answer of an API server that cannot be reached.
+// ErrBroken is the error of an API server that cannot be reached.
 var ErrBroken = errors.New("rig: the API server cannot be reached")
 
-// Conflict is the answer that another writer was faster.
+// Conflict is the error that another writer was faster.
 func Conflict(c Call) error {
 	return apierrors.NewConflict(schema.GroupResource{Resource: c.Kind}, c.Name, errors.New("the object has been modified"))
 }
 
-// Fail decides which of the controller's calls fail, before they do anything; nil is none.
+// Fail decides which of the controller's calls fail, before they do anything; nil lets all succeed.
 func (r *Harness) Fail(fail func(Call) error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.fail = fail
 }
 
-// Calls are the controller's so far, failed ones included; it forgets them.
+// Calls returns the controller's calls so far, failed ones included, and forgets them.
 func (r *Harness) Calls() []Call {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -58,7 +58,7 @@ func (r *Harness) Calls() []Call {
 	return calls
 }
 
-// held names what a slow cache still shows.
+// held names an object that a slow cache still shows in an older state.
 type held struct{ kind, name string }
 
 // Hold lets the controller's cache show an object as it is now, until Release.
@@ -70,7 +70,7 @@ func (r *Harness) Hold(object client.Object) {
 	r.held[held{r.kind(object), object.GetName()}] = object
 }
 
-// Lag lets the controller's cache list nothing of a kind ("NodeList"), until Release.
+// Lag makes the controller's cache list no object of a kind ("NodeList"), until Release.
 func (r *Harness) Lag(list string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -122,7 +122,7 @@ func (r *Harness) check(verb string, object any, name string, live bool) error {
 	return fail(c)
 }
 
-// show copies what the cache still shows into an object, if that is held.
+// show copies the held state of an object into it, if there is one.
 func (r *Harness) show(object client.Object, name string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -75,8 +75,8 @@ func New(t testing.TB, options memory.Options, objects ...client.Object) *Harnes
 	return r
 }
 
-// Restart is the kit of a process that starts after a crash: the same API server and cloud,
-// and a provider that has learned nothing yet.
+// Restart returns the kit of a process that starts after a crash: with the same API server and cloud, and
+// a provider that has learned nothing yet.
 func (r *Harness) Restart() reconcile.Kit {
 	kit := r.Kit
 	kit.Cloud = r.Far.Connect()
@@ -111,7 +111,7 @@ func (r *Harness) Run(c reconcile.Controller, name string) reconcile.Result {
 	return result
 }
 
-// Get reads an object from the API server; it says whether it is there.
+// Get reads an object from the API server and reports whether it exists.
 func (r *Harness) Get(name string, into client.Object) bool {
 	r.t.Helper()
 	err := r.API.Get(context.Background(), client.ObjectKey{Name: name}, into)
@@ -139,7 +139,7 @@ func (r *Harness) Must(err error) {
 	}
 }
 
-// Events are those that were published so far, as "Type Reason Kind/name: message".
+// Events returns the events published so far, as "Type Reason Kind/name: message".
 func (r *Harness) Events() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -158,7 +158,7 @@ func (r recorder) Publish(events ...telemetry.Event) {
 	r.rig.events = append(r.rig.events, events...)
 }
 
-// Count is the value of a counter, or how often a histogram was observed.
+// Count returns the value of a counter, or how often a histogram was observed.
 func (r *Harness) Count(metric prometheus.Collector) float64 {
 	r.t.Helper()
 	found := make(chan prometheus.Metric, 64)

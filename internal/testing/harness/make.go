@@ -15,7 +15,7 @@ import (
 	"tenon/cloud/memory"
 )
 
-// Pool is a pool of the cloud in memory.
+// Pool returns a pool of the cloud in memory.
 func Pool(name string) *karpenterv1.NodePool {
 	return &karpenterv1.NodePool{
 		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("uid-" + name), Generation: 1},
@@ -27,7 +27,7 @@ func class() *karpenterv1.NodeClassReference {
 	return &karpenterv1.NodeClassReference{Group: memory.Group, Kind: "MemoryNodeClass", Name: "default"}
 }
 
-// Requirement is one that has to be In some values.
+// Requirement returns a requirement that a key is In some values.
 func Requirement(key string, values ...string) karpenterv1.Requirement {
 	return karpenterv1.Requirement{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values}
 }
@@ -58,8 +58,7 @@ func (r *Harness) Named(name, pool string, change ...func(*karpenterv1.NodeClaim
 	return claim
 }
 
-// Join makes the node of an instance, as its kubelet would: with the unregistered taint,
-// not yet ready.
+// Join makes the node of an instance, as its kubelet would: with the unregistered taint, and not ready.
 func (r *Harness) Join(i cloud.Instance, change ...func(*corev1.Node)) *corev1.Node {
 	r.t.Helper()
 	node := &corev1.Node{
@@ -74,7 +73,7 @@ func (r *Harness) Join(i cloud.Instance, change ...func(*corev1.Node)) *corev1.N
 	return node
 }
 
-// Ready makes a node say that it is, with what it has to give.
+// Ready marks a node as ready, with its resources.
 func Ready(node *corev1.Node) {
 	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
 	node.Status.Capacity = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4"), corev1.ResourcePods: resource.MustParse("110")}

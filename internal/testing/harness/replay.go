@@ -8,8 +8,8 @@ import (
 	"tenon/core/snapshot"
 )
 
-// Replay decides once more about a snapshot that a controller took, as it is read back from a
-// file. The plan has to be the one that the controller decided on, to the byte.
+// Replay repeats the decision about a snapshot that a controller took, read back from a file. The plan
+// must equal the controller's plan to the byte.
 func (r *Harness) Replay(s *snapshot.Snapshot, b decide.Budget, d *decide.Decision) decide.Decision {
 	r.t.Helper()
 	var file bytes.Buffer

@@ -8,9 +8,9 @@ import (
 	dto "github.com/prometheus/client_model/go"
 )
 
-// Series are those of metrics, one a line, in the order in which they are scraped: what the
-// name has after the prefix, the labels that have a value, and the number; of histograms and
-// summaries how often something was observed, and the sum of it.
+// Series returns the series of metrics, one a line, in scrape order: the name after the prefix, the
+// labels with values, and the number; for histograms and summaries the number of observations and their
+// sum.
 func (r *Harness) Series(prefix string, metrics ...prometheus.Collector) []string {
 	r.t.Helper()
 	registry := prometheus.NewRegistry()

@@ -14,8 +14,8 @@ import (
 	"tenon/cloud/memory"
 )
 
-// Settled makes a claim of a pool whose node has joined and is ready, as registration and
-// initialization leave them.
+// Settled makes a claim of a pool whose node has joined and is ready, in the state after registration and
+// initialization.
 func (r *Harness) Settled(name, pool string, change ...func(*karpenterv1.NodeClaim)) (*karpenterv1.NodeClaim, *corev1.Node) {
 	r.t.Helper()
 	claim := r.Named(name, pool, append(change, func(c *karpenterv1.NodeClaim) {

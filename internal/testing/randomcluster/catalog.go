@@ -10,8 +10,8 @@ import (
 
 const gpuResource = "example.com/gpu"
 
-// addTypes makes a small catalogue: some sizes, perhaps a second architecture, perhaps
-// one with accelerators; not everything is sold everywhere, and some is sold out.
+// addTypes makes a small catalogue: some sizes, perhaps a second architecture, perhaps one with
+// accelerators. Some types are not sold everywhere, and some are sold out.
 func (w *world) addTypes() {
 	for i, size := range some(w.d, 1, 2, 4, 8, 16) {
 		arch := "amd64"
@@ -20,7 +20,7 @@ func (w *world) addTypes() {
 		}
 		w.addType(fmt.Sprintf("%s%d", one(w.d, "c", "m"), i), size, arch, false)
 	}
-	w.addType("m9", one(w.d, 4, 8), "amd64", false) // so that something can nearly always be had
+	w.addType("m9", one(w.d, 4, 8), "amd64", false) // so that at least one type is usually available
 	if w.d.percent(30) {
 		w.addType("g8", 8, "amd64", true)
 	}

@@ -64,7 +64,7 @@ type Offering struct {
 // Now is the time in every cluster.
 var Now = time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC)
 
-// Listing is the cluster's objects as ingest takes them.
+// Listing returns the cluster's objects in the form that ingest takes.
 func (c *Cluster) Listing() *ingest.Objects {
 	out := &ingest.Objects{}
 	for _, o := range c.Objects {
@@ -78,7 +78,7 @@ func (c *Cluster) Snapshot() *snapshot.Snapshot {
 	return ingest.Build(c.Listing(), c.Options())
 }
 
-// Options are what the cluster's objects are translated with.
+// Options returns the options for translating the cluster's objects.
 func (c *Cluster) Options() ingest.Options {
 	offers, words := c.catalog()
 	return ingest.Options{

@@ -10,8 +10,8 @@ import (
 	"tenon/core/requirement"
 )
 
-// addDaemons makes DaemonSets that run everywhere, or on some nodes only. Their pods are
-// not there yet, as if they were made just now: what they need must stay free.
+// addDaemons makes DaemonSets that run everywhere, or on some nodes only. Their pods do not exist yet, as
+// if the sets had just been made: the room that they need must stay free.
 func (w *world) addDaemons() {
 	for i := range w.d.IntN(3) {
 		name := fmt.Sprintf("agent-%d", i)

@@ -13,9 +13,8 @@ import (
 	"tenon/core/snapshot"
 )
 
-// Fleet makes a cluster with about so many nodes that are half used, a few pods that want
-// a place, and everything that may keep a node: budgets of pools and pods, annotations,
-// pods that came lately, nodes that drifted.
+// Fleet makes a cluster with about so many half-used nodes, a few pods that want a place, and everything
+// that may keep a node: budgets of pools and pods, annotations, recent pods, drifted nodes.
 func Fleet(seed uint64, nodes int) *Cluster {
 	w := &world{d: newDice(seed ^ 0xf1ee7), out: &Cluster{Seed: seed}}
 	w.zones = []string{"zone-a", "zone-b", "zone-c"}[:w.d.between(2, 3)]

@@ -25,7 +25,7 @@ func eachCluster(t *testing.T, try func(t *testing.T, seed uint64, s *snapshot.S
 	}
 }
 
-// A decision does not change the snapshot that it looks at.
+// A decision does not change its snapshot.
 func TestDecisionsLeaveTheSnapshotAlone(t *testing.T) {
 	eachCluster(t, func(t *testing.T, seed uint64, s *snapshot.Snapshot) {
 		before := written(t, s)
@@ -49,7 +49,7 @@ func TestDecisionsAreTheSameFromAFile(t *testing.T) {
 	})
 }
 
-// The order in which objects were listed does not show in the plan.
+// The order in which objects were listed does not affect the plan.
 func TestDecisionsDoNotDependOnTheOrderOfTheInput(t *testing.T) {
 	eachCluster(t, func(t *testing.T, seed uint64, s *snapshot.Snapshot) {
 		if a, b := shown(s), shown(shuffled(s, seed)); a != b {
@@ -58,7 +58,7 @@ func TestDecisionsDoNotDependOnTheOrderOfTheInput(t *testing.T) {
 	})
 }
 
-// More effort never makes a dearer plan, nor one that places fewer pods.
+// More effort never makes a plan dearer, nor makes it place fewer pods.
 func TestMoreEffortIsNeverDearer(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(12) {
@@ -80,7 +80,7 @@ func written(t *testing.T, s *snapshot.Snapshot) []byte {
 	return b.Bytes()
 }
 
-// shown shows a plan by the names of its pods.
+// shown writes a plan with the names of its pods.
 func shown(s *snapshot.Snapshot) string {
 	p := decide.Decide(s, budget).Plan
 	var b strings.Builder
@@ -132,8 +132,8 @@ func shuffled(s *snapshot.Snapshot, seed uint64) *snapshot.Snapshot {
 	return &out
 }
 
-// TestABoundHoldsForOtherPlans: what is proven for one plan holds for every other that places
-// the same pods, such as one that more effort was spent on.
+// TestABoundHoldsForOtherPlans: a bound that is proven for one plan holds for every other plan that
+// places the same pods, such as one made with more effort.
 func TestABoundHoldsForOtherPlans(t *testing.T) {
 	t.Parallel()
 	proven := 0

@@ -15,7 +15,7 @@ import (
 	"tenon/core/requirement"
 )
 
-// nodePlan is what putting pods onto a node needs to know of it.
+// nodePlan holds what placing pods on a node needs to know of it.
 type nodePlan struct {
 	name    string
 	cpu     int64 // milli-cores that are free
@@ -35,14 +35,14 @@ func (w *world) addNodes() {
 	}
 }
 
-// addNode makes a claim, and with it, unless the node has yet to come, a Node. It may be
-// in service, starting or leaving, and a few belong to no pool at all.
+// addNode makes a claim, and also a Node unless it has yet to come. The Node may be in service, starting
+// or leaving, and a few belong to no pool.
 func (w *world) addNode(name string, pool poolPlan, t Type) {
 	labels := w.nodeLabels(pool, t)
 	switch n := w.d.IntN(100); {
 	case n < 12:
 		w.addClaim(name, pool, t, labels, false)
-	case n < 22: // another cluster's node
+	case n < 22: // a node of another cluster
 		for key := range maps.Clone(labels) {
 			if key == requirement.KeyNodePool || key == karpenterv1.NodeClassLabel(classReference.Group, classReference.Kind) {
 				delete(labels, key)
@@ -84,7 +84,7 @@ func (w *world) nodeLabels(pool poolPlan, t Type) map[string]string {
 
 func providerID(name string) string { return "chance:///" + name }
 
-// addClaim makes the claim of a node, launched. Its name is the node's.
+// addClaim makes the launched claim of a node. Its name is the node's.
 func (w *world) addClaim(name string, pool poolPlan, t Type, labels map[string]string, deleted bool) {
 	claim := &karpenterv1.NodeClaim{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "karpenter.sh/v1", Kind: "NodeClaim"},
@@ -172,7 +172,7 @@ func (w *world) addMachine(name string, t Type, labels map[string]string, taints
 	})
 }
 
-// addAttachments tells how many volumes some nodes can attach.
+// addAttachments says how many volumes some nodes can attach.
 func (w *world) addAttachments(node string) {
 	if !w.d.percent(40) {
 		return

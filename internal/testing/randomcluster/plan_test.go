@@ -27,15 +27,14 @@ var (
 // budget keeps a decision about a dozen pods short.
 var budget = decide.Budget{Steps: 2_000_000, Disrupt: true}
 
-// patience is how long such a decision may take before it counts as one that never ends.
+// patience is how long such a decision may take before it counts as endless.
 const patience = 20 * time.Second
 
 // enough is how many failures of one kind are shrunken and printed.
 const enough = 2
 
-// TestPlansForRandomClustersHold asks the verifier about plans for random clusters. A
-// failure prints the seed and the smallest cluster that fails the same way, which Read
-// reads.
+// TestPlansForRandomClustersHold runs the verifier on plans for random clusters. A failure prints the
+// seed and, in a form that Read reads, the smallest cluster that fails the same way.
 func TestPlansForRandomClustersHold(t *testing.T) {
 	t.Parallel()
 	count := map[string]int{}
@@ -52,7 +51,7 @@ func TestPlansForRandomClustersHold(t *testing.T) {
 	}
 }
 
-// TestDisruptionsOfRandomFleetsHold asks the verifier about plans for half-used fleets.
+// TestDisruptionsOfRandomFleetsHold runs the verifier on plans for half-used fleets.
 func TestDisruptionsOfRandomFleetsHold(t *testing.T) {
 	t.Parallel()
 	count := map[string]int{}
@@ -77,8 +76,8 @@ func TestDisruptionsOfRandomFleetsHold(t *testing.T) {
 	t.Logf("%d disruptions", disrupted)
 }
 
-// TestPacedFleetsHold asks the verifier about fleets in which roll-outs have a pace and
-// pools are cautious.
+// TestPacedFleetsHold runs the verifier on plans for fleets in which roll-outs have a pace and pools are
+// cautious.
 func TestPacedFleetsHold(t *testing.T) {
 	t.Parallel()
 	for seed := *first; seed < *first+*seeds/2; seed++ {
@@ -127,8 +126,8 @@ const (
 	panics = "Panic"
 )
 
-// failures are the rules that the plan for a cluster breaks, each once, or that there is
-// no plan.
+// failures returns the rules that the plan for a cluster breaks, each once, or says that there is no
+// plan.
 func failures(c *Cluster) []string {
 	s := c.Snapshot()
 	p, failure := decided(s)
@@ -159,8 +158,8 @@ func explain(c *Cluster) []string {
 	return out
 }
 
-// decided waits for a plan. A decision that does not end cannot be stopped: it goes on
-// beside the tests, and is not tried again.
+// decided waits for a plan. A decision that does not end cannot be stopped: it continues beside the
+// tests, and is not tried again.
 func decided(s *snapshot.Snapshot) (*plan.Plan, string) {
 	type answer struct {
 		plan    *plan.Plan

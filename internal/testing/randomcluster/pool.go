@@ -13,12 +13,12 @@ import (
 	"tenon/core/requirement"
 )
 
-// poolPlan is what making nodes needs to know of a pool.
+// poolPlan holds what making nodes needs to know of a pool.
 type poolPlan struct {
 	name   string
 	labels map[string]string
 	taints []corev1.Taint
-	// capacityTypes and zones that it admits.
+	// capacityTypes and zones are those that the pool admits.
 	capacityTypes, zones []string
 	arch                 string // empty for any
 }
@@ -62,8 +62,8 @@ func (w *world) addPool(name string) {
 	w.add(pool)
 }
 
-// addStaticPool adds, to some clusters, a pool with a number of nodes of its own. It comes
-// last: what was drawn before for a seed stays as it is.
+// addStaticPool adds, to some clusters, a pool with its own number of nodes. It comes last, so that
+// earlier draws of a seed stay the same.
 func (w *world) addStaticPool() {
 	if !w.d.percent(20) {
 		return
@@ -78,8 +78,8 @@ func (w *world) addStaticPool() {
 	w.out.Settings.StaticCapacity = w.d.percent(80)
 }
 
-// choosePrices gives nodes of some pools, in some clusters, a price of their own. It comes after
-// all pools: what was drawn before for a seed stays as it is.
+// choosePrices gives nodes of some pools, in some clusters, their own price. It comes after all pools, so
+// that earlier draws of a seed stay the same.
 func (w *world) choosePrices() {
 	if !w.d.percent(25) {
 		return
@@ -91,7 +91,7 @@ func (w *world) choosePrices() {
 	}
 }
 
-// chooseCeilings gives some pools, in some clusters, a price ceiling. It comes last, too.
+// chooseCeilings gives some pools, in some clusters, a price ceiling. It also comes last.
 func (w *world) chooseCeilings() {
 	if !w.d.percent(25) {
 		return
@@ -148,14 +148,14 @@ func (w *world) choosePoolRequirements(pool *karpenterv1.NodePool, plan *poolPla
 	}
 }
 
-// chooseCustomLabels defines labels: some for good, some for pods to choose.
+// chooseCustomLabels defines labels: some with a fixed value, some with values from which pods choose.
 func (w *world) chooseCustomLabels(pool *karpenterv1.NodePool, plan *poolPlan, require func(string, corev1.NodeSelectorOperator, ...string) *karpenterv1.Requirement) {
 	if w.d.percent(50) {
 		plan.labels[teamLabel] = one(w.d, "red", "blue")
 		pool.Spec.Template.Labels = map[string]string{teamLabel: plan.labels[teamLabel]}
 	}
 	if w.d.percent(40) {
-		plan.labels[tierLabel] = "gold" // what its existing nodes were made with
+		plan.labels[tierLabel] = "gold" // the label of its existing nodes
 		require(tierLabel, corev1.NodeSelectorOpIn, "gold", "silver", "tin")
 	}
 	if w.d.percent(25) {

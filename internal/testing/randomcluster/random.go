@@ -2,21 +2,21 @@ package randomcluster
 
 import "math/rand/v2"
 
-// dice are where all chance comes from.
+// dice is the only source of chance.
 type dice struct{ *rand.Rand }
 
 func newDice(seed uint64) dice { return dice{rand.New(rand.NewPCG(seed, 0x7e2011))} }
 
-// percent is true in so many of a hundred throws.
+// percent is true in n of a hundred throws.
 func (d dice) percent(n int) bool { return d.IntN(100) < n }
 
-// between is a number from low to high, both included.
+// between returns a number from low to high, both included.
 func (d dice) between(low, high int) int { return low + d.IntN(high-low+1) }
 
-// one of the list, which is not empty.
+// one returns one element of the list, which is not empty.
 func one[T any](d dice, list ...T) T { return list[d.IntN(len(list))] }
 
-// some of the list, at least one, in its order.
+// some returns some elements of the list, at least one, in its order.
 func some[T any](d dice, list ...T) []T {
 	must := d.IntN(len(list))
 	var out []T

@@ -63,8 +63,7 @@ func TestReadRefusesWhatYAMLDoesNotWrite(t *testing.T) {
 	}
 }
 
-// TestWorldsHaveEverything guards against a generator that quietly stops making what the
-// tests are for.
+// TestWorldsHaveEverything guards against a generator that quietly stops making what the tests need.
 func TestWorldsHaveEverything(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}

@@ -10,10 +10,10 @@ import (
 	"tenon/core/requirement"
 )
 
-// addRing gives some clusters a few workloads of which each needs the next on its node, and
-// the last the first. In most rings one of them also matches its own term, so that its pod
-// may be the first; in others no pod can ever be. The ring has dice of its own, so that the
-// rest of a seed's cluster is the same with it and without.
+// addRing gives some clusters a few workloads of which each needs the next one on its node, and the last
+// needs the first. In most rings one workload also matches its own term, so that its pod may be the
+// first; in others no pod can ever be first. The ring has its own dice, so that the rest of a seed's
+// cluster is the same with and without it.
 func (w *world) addRing() {
 	own := dice{rand.New(rand.NewPCG(w.out.Seed, 0x4196))}
 	if !own.percent(20) {

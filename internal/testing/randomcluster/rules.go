@@ -7,7 +7,7 @@ import (
 	"tenon/core/requirement"
 )
 
-// expression asks something about nodes.
+// expression draws a requirement on nodes.
 func (w *world) expression() corev1.NodeSelectorRequirement {
 	in := func(key string, values ...string) corev1.NodeSelectorRequirement {
 		return corev1.NodeSelectorRequirement{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values}
@@ -83,7 +83,7 @@ func (w *world) chooseNodeRules(pod *corev1.Pod) {
 	}
 }
 
-// choosePodRules gives a pod rules about other pods.
+// choosePodRules gives a pod affinity, anti-affinity and spread rules.
 func (w *world) choosePodRules(pod *corev1.Pod, app string) {
 	for range 2 {
 		if w.d.percent(22) {
@@ -111,7 +111,8 @@ func (w *world) choosePodRules(pod *corev1.Pod, app string) {
 	}
 }
 
-// dropRepeatedSpread keeps what the API server allows: one constraint a key and policy.
+// dropRepeatedSpread drops constraints that the API server refuses: it allows one for each key and
+// policy.
 func dropRepeatedSpread(pod *corev1.Pod) {
 	if list := pod.Spec.TopologySpreadConstraints; len(list) == 2 && list[0].TopologyKey == list[1].TopologyKey {
 		pod.Spec.TopologySpreadConstraints = list[:1]
@@ -125,7 +126,7 @@ func (w *world) topologyKey() string {
 		requirement.KeyCapacityType, tierLabel, requirement.KeyArch)
 }
 
-// picks selects an app's pods, mostly the pod's own.
+// picks selects an app's pods, usually the pod's own app.
 func (w *world) picks(app string) *metav1.LabelSelector {
 	switch n := w.d.IntN(100); {
 	case n < 60:

@@ -11,16 +11,16 @@ import (
 	"tenon/internal/testing/apply"
 )
 
-// TestFleetsSettle carries plans out and decides again: within a few rounds nothing is
-// worth doing any more, and that stays so for a day; hardly a pod is moved twice to save
-// money: only where that saves twice what the pod costs.
+// TestFleetsSettle carries plans out and decides again: within a few rounds nothing is worth doing any
+// more, and that remains so for a day. Pods are moved twice to save money only where that saves twice
+// what the pod costs.
 func TestFleetsSettle(t *testing.T) {
 	t.Parallel()
 	once, twice := 0, 0
 	for seed := range *seeds / 4 {
 		s := Fleet(seed, 8).Snapshot()
 		for i := range s.Pods {
-			s.Pods[i].Tie.Until = time.Time{} // protection that ends would be news
+			s.Pods[i].Tie.Until = time.Time{} // the end of a protection would change the decision
 			s.Pods[i].Ends = s.Pods[i].Template%5 == 0
 		}
 		moved := map[string]int{}
@@ -75,8 +75,7 @@ func countMoves(s *snapshot.Snapshot, p *plan.Plan, moved map[string]int) {
 	}
 }
 
-// TestSweepGoesOn spends next to nothing on each evaluation: one after the other comes to
-// every node.
+// TestSweepGoesOn gives each evaluation almost no effort: successive evaluations still reach every node.
 func TestSweepGoesOn(t *testing.T) {
 	t.Parallel()
 	for seed := range *seeds / 4 {

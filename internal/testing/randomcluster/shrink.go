@@ -8,10 +8,9 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 )
 
-// Shrink finds a cluster that still fails and of which nothing more can be taken away:
-// no object, no instance type, no offering, and no single rule of a pod, node or pool.
-// fails must give the same answer for the same cluster, and be true of c. It is asked a
-// few hundred times.
+// Shrink finds a cluster that still fails and from which nothing more can be removed: no object, no
+// instance type, no offering, and no single rule of a pod, node or pool. fails must give the same answer
+// for the same cluster, and be true for c. Shrink calls it a few hundred times.
 func Shrink(c *Cluster, fails func(*Cluster) bool) *Cluster {
 	for {
 		before := c.weight()
@@ -23,11 +22,11 @@ func Shrink(c *Cluster, fails func(*Cluster) bool) *Cluster {
 	}
 }
 
-// weight is what shrinking lowers.
+// weight is the measure that shrinking lowers.
 func (c *Cluster) weight() int { return len(c.YAML()) }
 
-// withoutParts takes parts away, in large pieces first: half of them, a quarter, … down
-// to each by itself.
+// withoutParts removes parts, in large pieces first: half of them, a quarter, and so on down to single
+// parts.
 func withoutParts(c *Cluster, fails func(*Cluster) bool) *Cluster {
 	for size := max(c.parts()/2, 1); ; size = max(size/2, 1) {
 		for from := 0; from < c.parts(); {
@@ -43,10 +42,10 @@ func withoutParts(c *Cluster, fails func(*Cluster) bool) *Cluster {
 	}
 }
 
-// parts counts what can be taken away: objects, then types.
+// parts counts what can be removed: objects, then types.
 func (c *Cluster) parts() int { return len(c.Objects) + len(c.Types) }
 
-// without leaves out the parts from and to, to excluded.
+// without leaves out the parts from from up to, but not including, to.
 func (c *Cluster) without(from, to int) *Cluster {
 	out := &Cluster{Seed: c.Seed, Settings: c.Settings}
 	for i, o := range c.Objects {
@@ -89,8 +88,7 @@ func simplified(c *Cluster, fails func(*Cluster) bool) *Cluster {
 	return c
 }
 
-// simplifications each take one thing away from an object, and report whether there was
-// one.
+// simplifications each remove one thing from an object, and report whether there was one.
 var simplifications = []func(Object) bool{
 	ofPod(func(p *corev1.Pod) bool { return dropAffinity(p.Spec.Affinity) }),
 	ofPod(func(p *corev1.Pod) bool { return dropLast(&p.Spec.TopologySpreadConstraints) }),
@@ -127,7 +125,7 @@ func ofPool(change func(*karpenterv1.NodePool) bool) func(Object) bool {
 	return func(o Object) bool { p, ok := o.(*karpenterv1.NodePool); return ok && change(p) }
 }
 
-// dropAffinity takes away the last term of the first list that has one.
+// dropAffinity removes the last term of the first list that has one.
 func dropAffinity(a *corev1.Affinity) bool {
 	if a == nil {
 		return false

@@ -11,7 +11,7 @@ import (
 
 const driver = "disk.csi.example.com"
 
-// Storage classes: one that makes volumes anywhere, one only in some zones.
+// Storage classes: one makes volumes anywhere, one only in some zones.
 const (
 	anywhereClass = "anywhere"
 	zonalClass    = "zonal"
@@ -37,8 +37,7 @@ func (w *world) addClass(name string, zones []string) {
 	w.add(class)
 }
 
-// volume gives the pod a claim of its own: bound to a volume in a zone, or still to be
-// made.
+// volume gives the pod its own claim: bound to a volume in a zone, or not bound yet.
 func (w *world) volume(pod *corev1.Pod) {
 	claim := &corev1.PersistentVolumeClaim{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"},
@@ -78,7 +77,7 @@ func (w *world) bind(claim *corev1.PersistentVolumeClaim, pod *corev1.Pod) {
 	w.add(volume)
 }
 
-// zoneFor is where a pod's volume is: with a pod that runs, in its node's zone.
+// zoneFor returns the zone of a pod's volume: for a running pod, its node's zone.
 func (w *world) zoneFor(pod *corev1.Pod) string {
 	for _, o := range w.out.Objects {
 		if node, ok := o.(*corev1.Node); ok && node.Name == pod.Spec.NodeName {

@@ -95,7 +95,7 @@ func (w *world) addRunning(pod *corev1.Pod, hasVolumes bool) {
 	}
 }
 
-// protect gives some workloads a budget, at times one that allows nothing.
+// protect gives some workloads a budget, sometimes one that allows nothing.
 func (w *world) protect(pattern *corev1.Pod) {
 	if !w.d.percent(10) {
 		return
@@ -130,7 +130,7 @@ func requestsOf(pod *corev1.Pod) (cpu, memory int64) {
 func (w *world) chooseSize(pod *corev1.Pod) {
 	cpu := one(w.d, "100m", "250m", "500m", "900m", "1500m", "3")
 	if w.d.percent(4) {
-		cpu = "40" // more than anything has
+		cpu = "40" // more than any node has
 	}
 	pod.Spec.Containers = []corev1.Container{container("main", cpu, one(w.d, "128Mi", "512Mi", "1Gi", "3Gi"))}
 	if w.d.percent(10) {

@@ -48,7 +48,7 @@ func (w *world) add(o Object) { w.out.Objects = append(w.out.Objects, o) }
 
 var namespaces = []string{"default", "shop", "bank"}
 
-// Custom labels that pools may define and pods may ask about.
+// Custom labels that pools may define and pods may select.
 const (
 	teamLabel   = "team"
 	tierLabel   = "tier"
@@ -70,8 +70,7 @@ func (w *world) addNamespaces() {
 	}
 }
 
-// meta names an object; the UID follows from the name, so that a shrunken cluster keeps
-// it.
+// meta names an object; the UID follows from the name, so that it stays the same in a shrunken cluster.
 func meta(namespace, name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Namespace: namespace, Name: name, UID: types.UID(fmt.Sprintf("uid-%s-%s", namespace, name)),

@@ -14,7 +14,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 )
 
-// header is the first document of a written cluster: what is not an API object.
+// header is the first document of a written cluster: everything that is not an API object.
 type header struct {
 	metav1.TypeMeta `json:",inline"`
 	Seed            uint64   `json:"seed"`
@@ -24,7 +24,7 @@ type header struct {
 
 var headerKind = metav1.TypeMeta{APIVersion: "chance", Kind: "Cluster"}
 
-// kinds are what a cluster is made of.
+// emptyObject returns an empty object of one of the kinds that clusters consist of.
 func emptyObject(kind string) (Object, bool) {
 	switch kind {
 	case "Pod":

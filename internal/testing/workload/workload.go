@@ -1,4 +1,4 @@
-// Package workload makes what fleets are measured with: Deployments drawn from a seed, and the pool
+// Package workload makes the workloads for measuring fleets: Deployments drawn from a seed, and the pool
 // whose nodes run them. The lab runs them on a real control plane, the simulation under virtual time.
 //
 // The package must not look at a cluster: the same arguments give the same objects.
@@ -23,7 +23,7 @@ import (
 // Names lists the workloads.
 func Names() []string { return []string{"mixed", "spread", "zones", "purchase", "inflate"} }
 
-// Deployments makes those of a workload. A seed gives the same ones every time; scale
+// Deployments returns the Deployments of a workload. A seed gives the same ones every time; scale
 // multiplies their replicas.
 func Deployments(name string, seed uint64, scale float64) ([]*appsv1.Deployment, error) {
 	many := func(n int) int32 { return max(1, int32(float64(n)*scale+0.5)) }
@@ -42,7 +42,7 @@ func Deployments(name string, seed uint64, scale float64) ([]*appsv1.Deployment,
 	return nil, fmt.Errorf("there is no workload %q: use one of %v", name, Names())
 }
 
-// mixed are 40 Deployments whose pods ask for CPU and memory drawn at random.
+// mixed returns 40 Deployments whose pods ask for CPU and memory drawn at random.
 func mixed(seed uint64, replicas int32) []*appsv1.Deployment {
 	dice := rand.New(rand.NewPCG(seed, seed))
 	cpus := []string{"100m", "250m", "500m", "1", "2", "4"}
@@ -57,8 +57,8 @@ func mixed(seed uint64, replicas int32) []*appsv1.Deployment {
 	return out
 }
 
-// zones are the Deployments of spread whose pods all ask for the same, but half as much if they share no
-// node.
+// zones returns the Deployments of spread: their pods all ask for the same, but for half as much where
+// pods share no node.
 func zones(wide, apart int32) []*appsv1.Deployment {
 	out := spread(wide, apart)
 	for i, d := range out {
@@ -73,10 +73,10 @@ func zones(wide, apart int32) []*appsv1.Deployment {
 	return out
 }
 
-// zonal is how many of the Deployments of spread are spread over zones.
+// zonal is how many of spread's Deployments are spread over zones.
 const zonal = 10
 
-// spread are ten Deployments spread over zones, and five whose pods share no node.
+// spread returns ten Deployments spread over zones, and five whose pods share no node.
 func spread(wide, apart int32) []*appsv1.Deployment {
 	var out []*appsv1.Deployment
 	for i := range zonal {
@@ -96,8 +96,8 @@ func spread(wide, apart int32) []*appsv1.Deployment {
 	return out
 }
 
-// purchase are ten Deployments of which every second one runs on demand only; the others take spot
-// machines as well.
+// purchase returns ten Deployments of which every second one runs on demand only; the others also take
+// spot machines.
 func purchase(replicas int32) []*appsv1.Deployment {
 	var out []*appsv1.Deployment
 	for i := range 10 {
@@ -111,11 +111,11 @@ func purchase(replicas int32) []*appsv1.Deployment {
 	return out
 }
 
-// AnyPool is the name of the pool that takes everything.
+// AnyPool is the name of the pool that takes every pod.
 const AnyPool = "default"
 
-// Fleet is a node class and a pool that consolidates as eagerly as a pool can: at once, and all nodes
-// together. It buys on demand, and spot as well for the workload that is about that.
+// Fleet returns a node class and a pool that consolidates as eagerly as a pool can: at once, and all
+// nodes together. The pool buys on demand, and also spot for the workload purchase.
 func Fleet(name string) []client.Object {
 	class := Class()
 	p := Pool(AnyPool,
@@ -138,7 +138,7 @@ func Fleet(name string) []client.Object {
 	return []client.Object{class, p}
 }
 
-// Scaled is how many replicas are left of a Deployment when a share of its pods is.
+// Scaled returns how many replicas a Deployment has when it keeps a share of its pods.
 func Scaled(d *appsv1.Deployment, share float64) int32 {
 	return int32(float64(*d.Spec.Replicas)*share + 0.5)
 }
@@ -159,7 +159,7 @@ func Typed(objects []client.Object) []client.Object {
 	return out
 }
 
-// Class is what the emulated account has.
+// Class returns the node class of the emulated account.
 func Class() *awsv1.EC2NodeClass {
 	tags := []map[string]string{{"karpenter.sh/discovery": "demo"}}
 	return &awsv1.EC2NodeClass{ObjectMeta: metav1.ObjectMeta{Name: "default"}, Spec: awsv1.EC2NodeClassSpec{
@@ -170,12 +170,12 @@ func Class() *awsv1.EC2NodeClass {
 	}}
 }
 
-// In is a requirement of some values.
+// In returns a requirement that a key is in some values.
 func In(key string, values ...string) karpenterv1.Requirement {
 	return karpenterv1.Requirement{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values}
 }
 
-// Pool is one as in tutorials, which gives no node up by itself.
+// Pool returns a pool like those of tutorials, which never gives up a node on its own.
 func Pool(name string, more ...karpenterv1.Requirement) *karpenterv1.NodePool {
 	p := &karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	p.Spec.Template.Spec = karpenterv1.NodeClaimTemplateSpec{
@@ -190,7 +190,7 @@ func Pool(name string, more ...karpenterv1.Requirement) *karpenterv1.NodePool {
 	return p
 }
 
-// Deployment is that of tutorials: pods that ask for CPU and do nothing.
+// Deployment returns a Deployment like those of tutorials: its pods ask for CPU and do nothing.
 func Deployment(name string, replicas int32, cpu string) *appsv1.Deployment {
 	labels := map[string]string{"app": name}
 	var grace int64
