@@ -22,18 +22,18 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// Options are what is served, and to whom.
+// Options say what the dashboard serves, and to whom.
 type Options struct {
-	// Title is what is being looked at: the cluster.
+	// Title names the cluster.
 	Title string
-	// Fleet is the newest picture, and Problems what could not be read.
+	// Fleet returns the newest picture, and Problems returns what could not be read.
 	Fleet    func() *view.Fleet
 	Problems func() []string
-	// Journal has the decisions; nil is none.
+	// Journal has the decisions; nil if there is none.
 	Journal journal.Source
 	// Try answers what-if questions about the newest snapshot of the journal; nil answers none.
 	Try Try
-	// Token is asked for if it is not empty. Without one, requests must be meant for this machine.
+	// Token is required of requests unless it is empty. Without a token, requests must name this machine.
 	Token string
 	Clock func() time.Time
 }
@@ -46,7 +46,7 @@ type Dashboard struct {
 	tries     tries
 }
 
-// New makes one.
+// New makes a dashboard.
 func New(o Options) *Dashboard {
 	d := &Dashboard{options: o}
 	if o.Journal != nil {
@@ -55,10 +55,10 @@ func New(o Options) *Dashboard {
 	return d
 }
 
-// policy lets pages use what this server sends alone.
+// policy lets pages use only what this server sends.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// Handler serves pages and stream.
+// Handler serves the pages and the stream.
 func (d *Dashboard) Handler() http.Handler {
 	pages, err := fs.Sub(assets, "assets")
 	if err != nil {
@@ -96,14 +96,14 @@ func (d *Dashboard) guarded(next http.Handler) http.Handler {
 			w.WriteHeader(http.StatusUnauthorized)
 			page, err := assets.ReadFile("assets/login.html")
 			if err == nil {
-				_, _ = w.Write(page) // a browser that is gone needs no answer
+				_, _ = w.Write(page) // no answer is needed if the browser is gone
 			}
 		}
 	})
 }
 
-// local reports whether a request names this machine. In a DNS rebinding attack the request has the name of
-// the other site.
+// local reports whether a request names this machine. In a DNS rebinding attack the request names the
+// other site.
 func local(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -141,13 +141,13 @@ func (d *Dashboard) fleet(w http.ResponseWriter, _ *http.Request) {
 	answer(w, d.update(nil, d.options.Fleet()))
 }
 
-// tick is how often a stream looks for changes, and beat how often it says that it lives.
+// tick is how often a stream looks for changes, and beat how often it signals that it is alive.
 const (
 	tick = time.Second
 	beat = 15 * time.Second
 )
 
-// stream sends the whole picture, and then what changes.
+// stream sends the whole picture, and then the changes.
 func (d *Dashboard) stream(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)

@@ -80,7 +80,8 @@ func TestRequestsAreGuarded(t *testing.T) {
 	}
 }
 
-// TestStreamsSendWhatChanges checks that a browser gets the whole picture, and then changed nodes alone.
+// TestStreamsSendWhatChanges checks that a browser gets the whole picture, and then only the changed
+// nodes.
 func TestStreamsSendWhatChanges(t *testing.T) {
 	t.Parallel()
 	state := view.NewState(nil)
@@ -122,7 +123,7 @@ func TestStreamsSendWhatChanges(t *testing.T) {
 	}
 }
 
-// TestPagesUseWhatIsServedAlone checks that no page or script names another place, or sets markup.
+// TestPagesUseWhatIsServedAlone checks that no page or script names another server, or sets markup.
 func TestPagesUseWhatIsServedAlone(t *testing.T) {
 	t.Parallel()
 	handler := served(view.NewState(nil), "").Handler()

@@ -15,7 +15,8 @@ import (
 // keptDecisions is how many of the newest decisions are shown.
 const keptDecisions = 300
 
-// decisions are the newest of a journal. However many browsers ask, it is read once in readEvery.
+// decisions holds the newest decisions of a journal. The journal is read at most once in readEvery,
+// however many browsers ask.
 type decisions struct {
 	mu      sync.Mutex
 	tail    *journal.Tail // nil without a journal
@@ -56,7 +57,7 @@ func (d *Dashboard) listDecisions(w http.ResponseWriter, r *http.Request) {
 
 func failed(o journal.Outcome) bool { return o.Result == journal.Failed }
 
-// oneDecision serves all that is recorded of a decision.
+// oneDecision serves everything that is recorded about a decision.
 func (d *Dashboard) oneDecision(w http.ResponseWriter, r *http.Request) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil {
@@ -73,7 +74,7 @@ func (d *Dashboard) oneDecision(w http.ResponseWriter, r *http.Request) {
 	http.Error(w, "The journal has no such decision, or an older one than this page keeps.", http.StatusNotFound)
 }
 
-// newest reads the journal on, and copies what is kept of it.
+// newest reads the journal further, and returns a copy of the kept entries.
 func (d *Dashboard) newest(r *http.Request) ([]journal.Entry, timeline) {
 	own := &d.decisions
 	own.mu.Lock()
@@ -104,5 +105,5 @@ func (d *Dashboard) newest(r *http.Request) ([]journal.Entry, timeline) {
 
 func answer(w http.ResponseWriter, value any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(value) // a browser that is gone needs no answer
+	_ = json.NewEncoder(w).Encode(value) // no answer is needed if the browser is gone
 }

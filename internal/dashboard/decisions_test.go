@@ -19,7 +19,8 @@ const lines = `{"seq":1,"start":{"at":"2026-03-01T11:00:00Z","kept":"in memory"}
 {"seq":4,"decision":{"at":"2026-03-01T11:30:01Z","by":"disruption","tookMicros":900}}
 `
 
-// TestDecisionsAreServed checks what a browser gets of a journal: the newest first, each with its reasons, and clear answers otherwise.
+// TestDecisionsAreServed checks what a browser gets of a journal: the newest decision first, each with
+// its reasons, and clear answers where there is none.
 func TestDecisionsAreServed(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "journal.jsonl")

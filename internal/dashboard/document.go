@@ -7,7 +7,7 @@ import (
 	"tenon/internal/view"
 )
 
-// update is what the browser is sent: everything that is small, and the nodes that have changed.
+// update is what a browser is sent: all small parts, and the nodes that have changed.
 type update struct {
 	Title    string                     `json:"title"`
 	At       int64                      `json:"at"`
@@ -109,13 +109,14 @@ type money struct {
 	Count int     `json:"count"`
 }
 
-// mostLines is how many lines of cost are sent of each dimension, and shownNotices how many events.
+// mostLines is how many lines of cost are sent for each dimension, and shownNotices how many events.
 const (
 	mostLines    = 100
 	shownNotices = 50
 )
 
-// update is what a browser that has seen one picture needs to show the next; nil is none yet.
+// update returns what a browser that has seen one picture needs to show the next; nil stands for no
+// picture.
 func (d *Dashboard) update(last, now *view.Fleet) update {
 	out := update{
 		Title: d.options.Title, At: d.options.Clock().Unix(), Whole: last == nil, Managed: now.Managed, Problems: append([]string{}, d.options.Problems()...),
@@ -218,7 +219,7 @@ func noticesOf(list []view.Notice) []notice {
 	return out
 }
 
-// seconds since 1970; 0 is unknown.
+// seconds returns the seconds since 1970; 0 if the time is unknown.
 func seconds(at time.Time) int64 {
 	if at.IsZero() {
 		return 0

@@ -15,8 +15,8 @@ type sample struct {
 	Pending int     `json:"pending"`
 }
 
-// history is what the fleet has cost since the dashboard began. When it is full, every second sample
-// goes, and from then on samples are taken half as often.
+// history is what the fleet has cost since the dashboard began. When it is full, it drops every second
+// sample, and from then on takes samples half as often.
 type history struct {
 	mu      sync.Mutex
 	samples []sample

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Token is what a file holds that requests have to bring; empty without a file. An address that other
-// machines reach is refused without one. The names are those of the flags.
+// Token returns the token in a file that requests have to bring; empty without a file. It refuses an
+// address that other machines can reach without one. The names are those of the flags.
 func Token(listenFlag, listen, fileFlag, file string) (string, error) {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {

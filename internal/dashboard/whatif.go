@@ -17,16 +17,16 @@ import (
 
 // Question is what a browser asks to try.
 type Question struct {
-	// Manifests are objects that are added, or replace those of their names, as YAML or JSON.
+	// Manifests are objects, as YAML or JSON, that are added or that replace those with their names.
 	Manifests string `json:"manifests"`
-	// Scale, Without and SpotInterrupted are as on the command line of `tenon plan`.
+	// Scale, Without and SpotInterrupted have the same meaning as on the command line of `tenon plan`.
 	Scale           []string `json:"scale"`
 	Without         []string `json:"without"`
 	SpotInterrupted []string `json:"spotInterrupted"`
 }
 
-// Try makes two plans for a snapshot, one as it is and one in which the question is so, and says how they
-// differ, as a value that is made into JSON. It must change nothing.
+// Try makes two plans for a snapshot, with and without the changes of the question, and returns how they
+// differ as a value for JSON. It must change nothing.
 type Try func(ctx context.Context, s *snapshot.Snapshot, q Question) (any, error)
 
 // tries answers one question at a time: a plan for a large cluster takes a processor for seconds.
@@ -37,13 +37,13 @@ const mostQuestion = 256 << 10
 
 // tried is the answer to a question.
 type tried struct {
-	// Decision and At are the recorded decision whose snapshot was asked.
+	// Decision and At identify the recorded decision whose snapshot was used.
 	Decision   int64     `json:"decision"`
 	At         time.Time `json:"at"`
 	Difference any       `json:"difference"`
 }
 
-// whatIf serves answers. It takes JSON alone, which pages of other sites cannot send unasked.
+// whatIf answers questions. It accepts JSON alone, which pages of other sites cannot send unasked.
 func (d *Dashboard) whatIf(w http.ResponseWriter, r *http.Request) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		http.Error(w, "A question is JSON.", http.StatusUnsupportedMediaType)
@@ -77,7 +77,7 @@ func (d *Dashboard) whatIf(w http.ResponseWriter, r *http.Request) {
 	answer(w, out)
 }
 
-// try asks about the newest decision whose snapshot was kept.
+// try answers a question about the newest decision whose snapshot was kept.
 func (d *Dashboard) try(r *http.Request, q Question) (tried, error) {
 	entries, list := d.newest(r)
 	if list.Problem != "" {

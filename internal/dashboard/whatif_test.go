@@ -16,7 +16,7 @@ import (
 	"tenon/internal/view"
 )
 
-// recorded is a journal with one decision and its snapshot.
+// recorded returns a journal with one decision and its snapshot.
 func recorded(t *testing.T) *journal.Journal {
 	t.Helper()
 	j, err := journal.Open(journal.Options{Bytes: 1 << 20}, noon())
@@ -29,7 +29,7 @@ func recorded(t *testing.T) *journal.Journal {
 	return j
 }
 
-// TestWhatIfIsAnswered checks which questions get an answer, and that the others are told why not.
+// TestWhatIfIsAnswered checks which questions get an answer, and what reason the others get.
 func TestWhatIfIsAnswered(t *testing.T) {
 	t.Parallel()
 	try := func(_ context.Context, s *snapshot.Snapshot, q Question) (any, error) {
