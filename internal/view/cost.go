@@ -8,19 +8,19 @@ import (
 	"tenon/core/model"
 )
 
-// Line is one part of what the fleet costs an hour.
+// Line is one part of the fleet's hourly cost.
 type Line struct {
 	Name  string
 	Price model.Money
-	// Nodes or pods that it counts.
+	// Count is how many nodes or pods the line covers.
 	Count int
 }
 
-// Dimension is by what cost is divided.
+// Dimension says how the cost is divided.
 type Dimension string
 
-// The dimensions. Those of pods have lines for what is idle and for daemons beside, so that every
-// dimension sums up to the same.
+// The dimensions. Those of pods also have lines for idle capacity and for daemons, so that every
+// dimension has the same sum.
 const (
 	ByPool         Dimension = "pool"
 	ByType         Dimension = "type"
@@ -30,17 +30,17 @@ const (
 	ByOwner        Dimension = "owner"
 )
 
-// Dimensions are all of them, in reading order.
+// Dimensions lists all dimensions, in reading order.
 var Dimensions = []Dimension{ByPool, ByCapacityType, ByZone, ByType, ByNamespace, ByOwner}
 
-// Lines of dimensions of pods that are not pods'.
+// Names of the lines that do not belong to pods.
 const (
 	idleLine   = "(idle)"
 	daemonLine = "(daemons)"
 	noneLine   = "(none)"
 )
 
-// Cost divides the fleet's price, the largest part first.
+// Cost divides the fleet's price into lines, the largest first.
 func (f *Fleet) Cost(by Dimension) []Line {
 	sums := map[string]*Line{}
 	add := func(name string, price model.Money) {

@@ -9,7 +9,8 @@ import (
 	"tenon/core/order"
 )
 
-// Fleet is the picture of now. Nodes that did not change since the last one are the same values.
+// Fleet returns the current picture. Nodes that did not change since the last picture are the same
+// values.
 func (s *State) Fleet() *Fleet {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,8 +67,8 @@ func (s *State) build(key string, node, claim *Node) *Node {
 	return n
 }
 
-// share divides the price among the pods, by the resource of which each takes the larger part, and says
-// what is left. If the parts add up to more than the whole, they are all scaled down.
+// share divides the price among the pods, by the resource of which each takes the larger part, and
+// computes the rest. If the parts add up to more than the whole, share scales all of them down.
 func (n *Node) share() {
 	parts := make([]float64, len(n.Pods))
 	sum := 0.0
@@ -109,7 +110,7 @@ func (t *Total) add(n *Node) {
 	t.Allocatable, t.Requested, t.Daemons = t.Allocatable.Add(n.Allocatable), t.Requested.Add(n.Requested), t.Daemons.Add(n.Daemons)
 }
 
-// grouped are all pools, those without nodes too, and the groups that only their nodes tell of.
+// grouped returns all pools, including those without nodes, and the groups that only their nodes reveal.
 func (s *State) grouped(nodes []*Node) []*Pool {
 	groups := map[string]*Pool{}
 	for name, known := range s.pools {
@@ -156,7 +157,7 @@ func (s *State) pending() []*Pod {
 	return out
 }
 
-// Where is the fleet with only the nodes that pass a test. Pending pods stay.
+// Where returns the fleet with only the nodes that pass a test. Pending pods stay.
 func (f *Fleet) Where(in func(*Node) bool) *Fleet {
 	out := *f
 	out.Nodes, out.Total, out.Pools = nil, Total{}, nil

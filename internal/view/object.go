@@ -18,7 +18,7 @@ import (
 	"tenon/internal/owner"
 )
 
-// labelled fills in what labels say.
+// labelled sets the fields that labels determine.
 func (n *Node) labelled(labels map[string]string) {
 	n.Labels = maps.Clone(labels)
 	n.Pool, n.PoolKind = groupOf(labels)
@@ -56,10 +56,10 @@ func nodeOf(o *corev1.Node) *Node {
 	return n
 }
 
-// instanceOf is the last part of a provider ID: aws:///us-west-2a/i-0123.
+// instanceOf returns the last part of a provider ID: aws:///us-west-2a/i-0123.
 func instanceOf(id string) string { return id[strings.LastIndexByte(id, '/')+1:] }
 
-// claimOf is a node as its claim describes it; its name is empty until one has joined.
+// claimOf returns a node as its claim describes it; the name is empty until a node has joined.
 func claimOf(o *karpenterv1.NodeClaim) *Node {
 	n := &Node{Name: o.Status.NodeName, Claim: o.Name, Instance: instanceOf(o.Status.ProviderID), Created: o.CreationTimestamp.Time, Phase: Launching, Since: o.CreationTimestamp.Time}
 	n.labelled(o.Labels)
@@ -100,7 +100,7 @@ func find(conditions []metav1.Condition, kind string) *metav1.Condition {
 	return nil
 }
 
-// join is a node with what its claim knows better: how far it has come, and what becomes of it.
+// join returns a node with what its claim knows better: how far it has come, and what will become of it.
 func join(node, claim *Node) *Node {
 	switch {
 	case node == nil:
@@ -148,7 +148,7 @@ func podOf(o *corev1.Pod) *Pod {
 	return p
 }
 
-// ownerName calls a ReplicaSet that a Deployment made by the Deployment's name.
+// ownerName returns the Deployment's name for a ReplicaSet that a Deployment made.
 func ownerName(ref owner.Ref, labels map[string]string) string {
 	if hash := labels["pod-template-hash"]; ref.Kind == "ReplicaSet" && hash != "" {
 		if name, cut := strings.CutSuffix(ref.Name, "-"+hash); cut {
@@ -158,7 +158,7 @@ func ownerName(ref owner.Ref, labels map[string]string) string {
 	return ref.Kind + "/" + ref.Name
 }
 
-// waits is why the pod itself says that it has no node.
+// waits returns the reason that the pod itself gives for having no node.
 func waits(o *corev1.Pod) (why, teller string) {
 	if o.Spec.NodeName != "" {
 		return "", ""
@@ -177,8 +177,8 @@ func waits(o *corev1.Pod) (why, teller string) {
 	return "The scheduler has not looked at it yet", "the pod"
 }
 
-// informs are conditions of pools that ask for attention when they are True; Ready does when it
-// is not.
+// informs lists conditions of pools that ask for attention when they are True; Ready does so when it is
+// not.
 var informs = []string{
 	karpenterv1.ConditionLimitReached, karpenterv1.ConditionOutOfStock, karpenterv1.ConditionRolloutPaused, karpenterv1.ConditionNodePriceRefused,
 	karpenterv1.ConditionDriftAtLimitRefused, karpenterv1.ConditionPriceCeilingRefused, karpenterv1.ConditionLaunchesRefused,
@@ -201,7 +201,7 @@ func poolOf(o *karpenterv1.NodePool) *Pool {
 	return p
 }
 
-// Age is how long ago something was, as people say it: 45s, 12m, 5h, 3d.
+// Age formats how long ago something was: 45s, 12m, 5h, 3d.
 func Age(since, now time.Time) string {
 	if since.IsZero() {
 		return "-"

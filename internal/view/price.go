@@ -8,7 +8,7 @@ import (
 	"tenon/core/model"
 )
 
-// Source is where a price comes from.
+// Source says where a price comes from.
 type Source string
 
 // The sources of prices. Unpriced is the zero value: there is no price.
@@ -17,14 +17,13 @@ const (
 	FromLabel    Source = "label"
 	FromRecord   Source = "controller"
 	FromCatalog  Source = "catalogue"
-	FromEstimate Source = "estimate" // of the same type elsewhere
+	FromEstimate Source = "estimate" // the price of the same type elsewhere
 )
 
-// PriceLabel is the label of nodes that says what they cost an hour. eks-node-viewer reads it, and
-// simulators write it.
+// PriceLabel is the label with a node's price an hour. eks-node-viewer reads it, and simulators write it.
 const PriceLabel = "eks-node-viewer/instance-price"
 
-// Prices finds the catalogue of a region. Nil is none.
+// Prices finds the catalogue of a region, or returns nil.
 type Prices func(region string) *catalog.Catalog
 
 // book remembers prices by type, zone and capacity type, one region after the other as nodes ask.
@@ -69,10 +68,9 @@ func (b *book) region(name string) map[offer]model.Money {
 	return found
 }
 
-// price is what a node costs an hour: what its label says, else what it was bought for, else what the
-// catalogue says. A
-// reservation is paid for at the price without one, whether or not the node uses it; and a node of
-// which nothing says how it is paid for counts as on-demand, as an estimate.
+// price returns what a node costs an hour: the price on its label, else the price that it was bought for,
+// else the catalogue's. A reservation is paid for at the price without one, whether or not the node uses
+// it. A node that does not say how it is paid for counts as on-demand, as an estimate.
 func (b *book) price(n *Node) (model.Money, Source) {
 	for _, said := range []struct {
 		text   string
@@ -104,8 +102,8 @@ func (b *book) price(n *Node) (model.Money, Source) {
 
 const fargate = "fargate"
 
-// groupLabels name the group of a node, and what the cloud calls such groups. The first that a node
-// has counts.
+// groupLabels lists the labels that name a node's group, with the cloud's word for such a group. The
+// first label that a node has counts.
 var groupLabels = []struct{ label, kind string }{
 	{karpenterv1.LabelNodePool, "NodePool"},
 	{"eks.amazonaws.com/nodegroup", "managed node group"},
@@ -146,7 +144,7 @@ func capacityTypeOf(labels map[string]string) string {
 	return ""
 }
 
-// regionOf is the region of a node: its label, or its zone without the letter.
+// regionOf returns the region of a node: its label, or its zone without the letter.
 func regionOf(labels map[string]string) string {
 	if region := labels[corev1.LabelTopologyRegion]; region != "" {
 		return region

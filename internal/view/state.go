@@ -11,8 +11,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 )
 
-// State follows the objects of a cluster and makes pictures of them. It may be used by several
-// goroutines.
+// State follows the objects of a cluster and makes pictures of them. Several goroutines may use it.
 type State struct {
 	mu       sync.Mutex
 	book     *book
@@ -24,19 +23,20 @@ type State struct {
 	claims  map[string]*Node
 	pools   map[string]*Pool
 	pods    map[string]*Pod // by key
-	// at are the pods of each node; built are nodes as they were shown last, by key of pair. A
-	// change of the node, its claim or a pod drops it.
+	// at holds the pods of each node; built holds nodes as they were last shown, by key of pair. A change
+	// of the node, its claim or a pod drops the entry.
 	at    map[string]map[string]*Pod
 	built map[string]*Node
-	// told is what was said about pods, by pod, and log what was said about nodes.
+	// told holds what events said about pods, by pod, and log holds the events about nodes.
 	told map[string]told
 	log  map[string]Notice
 }
 
-// told is the newest event about a pod from the node autoscaler, and from the scheduler.
+// told holds the newest event about a pod from the node autoscaler, and the newest one from the
+// scheduler.
 type told struct{ ours, theirs Notice }
 
-// NewState makes an empty one.
+// NewState makes an empty State.
 func NewState(prices Prices) *State {
 	return &State{
 		book: newBook(prices), nodes: map[string]*Node{}, claims: map[string]*Node{}, pools: map[string]*Pool{}, pods: map[string]*Pod{},
@@ -44,7 +44,7 @@ func NewState(prices Prices) *State {
 	}
 }
 
-// Put takes in an object that is new or has changed. The object is not kept.
+// Put takes an object that is new or has changed. State does not keep the object.
 func (s *State) Put(object any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,14 +89,14 @@ func (s *State) Delete(object any) {
 	}
 }
 
-// Revision tells whether something has changed since a picture was made.
+// Revision rises with every change, and so tells whether a picture is out of date.
 func (s *State) Revision() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.revision
 }
 
-// shownAs is the key under which the node of a claim is built: the node's name once it has one.
+// shownAs returns the key under which the node of a claim is built: the node's name once it has one.
 func (s *State) shownAs(claim string) string {
 	if c := s.claims[claim]; c != nil && c.Name != "" {
 		return c.Name
@@ -104,7 +104,7 @@ func (s *State) shownAs(claim string) string {
 	return claimKey(claim)
 }
 
-// claimKey cannot be the name of a node.
+// claimKey returns a key that cannot be the name of a node.
 func claimKey(claim string) string { return "/" + claim }
 
 func (s *State) drop(node string) {
@@ -143,10 +143,10 @@ func (s *State) forget(key string) {
 	}
 }
 
-// component is who events of Karpenter and of Tenon are from.
+// component is the source of events of Karpenter and of Tenon.
 const component = "karpenter"
 
-// kinds of objects whose events are shown beside the fleet.
+// kinds lists the kinds of objects whose events are shown beside the fleet.
 var kinds = []string{"Node", "NodeClaim", "NodePool"}
 
 // hear keeps the newest event about each pending pod, and the events about nodes.

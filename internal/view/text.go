@@ -7,7 +7,7 @@ import (
 	"tenon/core/model"
 )
 
-// Span is a time as people say it, to the unit that matters.
+// Span formats a duration as people say it, to the unit that matters.
 func Span(d time.Duration) string {
 	switch d = max(d, 0); {
 	case d < 2*time.Minute:
@@ -20,7 +20,7 @@ func Span(d time.Duration) string {
 	return fmt.Sprintf("%dd", int(d.Hours()/24))
 }
 
-// Amount is a quantity of a resource for people: 1.5, 3.2Gi, 12.
+// Amount formats a quantity of a resource for people: 1.5, 3.2Gi, 12.
 func Amount(resource string, value int64) string {
 	switch resource {
 	case cpu:
@@ -43,7 +43,7 @@ func bytes(value float64) string {
 	return fmt.Sprint(int64(value))
 }
 
-// trimmed has one decimal where it says something.
+// trimmed formats a number, with one decimal if it is below 100 and not whole.
 func trimmed(f float64) string {
 	if f >= 100 || f == float64(int64(f)) {
 		return fmt.Sprintf("%.0f", f)
@@ -51,7 +51,7 @@ func trimmed(f float64) string {
 	return fmt.Sprintf("%.1f", f)
 }
 
-// Dollars is a price with so many decimals.
+// Dollars formats a price with so many decimals.
 func Dollars(m model.Money, decimals int) string {
 	return fmt.Sprintf("$%.*f", decimals, m.Float())
 }

@@ -1,9 +1,9 @@
-// Package view is the fleet as people look at it: pools, nodes and pods with their use, their price and
-// their next disruption, and the pending pods with the reason. The terminal viewer and the dashboard both
-// show it.
+// Package view shows the fleet as people look at it: pools, nodes and pods with their use, their price
+// and their next disruption, and the pending pods with the reason. The terminal viewer and the dashboard
+// both show it.
 //
-// It is made from the objects of any cluster, with or without Tenon, one at a time as they change;
-// of each object only what is shown is kept. It must neither read from a cluster nor draw.
+// A view is built from the objects of any cluster, with or without Tenon, one at a time as they change;
+// it keeps only what is shown of each object. The package must neither read from a cluster nor draw.
 package view
 
 import (
@@ -15,50 +15,50 @@ import (
 	"tenon/core/model"
 )
 
-// HoursPerMonth is what a month counts for: 8760 hours a year in twelve equal parts.
+// HoursPerMonth is the length of a month: a twelfth of a year of 8760 hours.
 const HoursPerMonth = 730
 
-// Fleet is the picture at one moment. It is not changed any more; what did not change is shared
-// with the picture before it.
+// Fleet is the picture at one moment. It does not change; it shares unchanged parts with the picture
+// before it.
 type Fleet struct {
 	// Revision grows with every change.
 	Revision uint64
 	// Managed says that the cluster knows NodePools.
 	Managed bool
-	Pools   []*Pool // by name; nodes that belong to none are in the one without a name, the last
+	Pools   []*Pool // by name; the last has no name, and holds the nodes that belong to no pool
 	Nodes   []*Node // by name
 	Pending []*Pod  // the oldest first
 	Total   Total
 	Notices []Notice // the newest first
 }
 
-// Total is what some nodes are together.
+// Total sums up some nodes.
 type Total struct {
 	Nodes, Ready int
 	Pods         int
 	Price        model.Money
-	// Unpriced nodes are not in Price.
+	// Unpriced counts the nodes that are missing from Price.
 	Unpriced int
-	// Idle is the part of Price that no pod requests, and Overhead that of daemons.
+	// Idle is the part of Price that no pod requests, and Overhead the part of daemons.
 	Idle, Overhead model.Money
-	// Blocked nodes must not go, Leaving ones do.
+	// Blocked counts nodes that must not go, Leaving counts those that are going.
 	Blocked, Leaving                int
 	Allocatable, Requested, Daemons model.Resources
 }
 
-// Monthly is a price an hour for a month.
+// Monthly converts a price an hour to a price a month.
 func Monthly(hourly model.Money) model.Money { return hourly * HoursPerMonth }
 
-// Pool is a NodePool, or another kind of group of nodes: a node group of a cloud.
+// Pool is a NodePool or another kind of group of nodes, such as a cloud's node group.
 type Pool struct {
 	Name string
-	// Kind is NodePool, or what the cloud calls it; empty for nodes without any.
+	// Kind is NodePool, or the cloud's word for the group; empty for nodes without a group.
 	Kind  string
 	Total Total
 	Nodes []*Node
-	// Limits are what the pool may have at most, by resource.
+	// Limits are the most that the pool may have, by resource.
 	Limits []model.Amount
-	// Notices are conditions that an operator should look at, such as a limit that is reached.
+	// Notices are conditions that an operator should look at, such as a limit that the pool has reached.
 	Notices []Notice
 }
 
@@ -69,7 +69,7 @@ type Notice struct {
 	Warning                     bool
 }
 
-// Phase is how far a node has come.
+// Phase says how far a node has come.
 type Phase string
 
 // The phases of a node.
@@ -83,9 +83,9 @@ const (
 	Deleting     Phase = "Deleting"
 )
 
-// Verdict is what disruption would do with a node, or what keeps it.
+// Verdict says what disruption would do with a node, or what prevents it.
 type Verdict struct {
-	// Word is the reason of the condition: Kept, Blocked, Waiting, Empty, …; empty if nothing is said.
+	// Word is the reason of the condition: Kept, Blocked, Waiting, Empty, …; empty if there is none.
 	Word    string
 	Message string
 	Since   time.Time
@@ -93,38 +93,38 @@ type Verdict struct {
 
 // Node is a machine, or the claim for one that has not joined.
 type Node struct {
-	// Name is the node's, or the claim's while there is no node.
+	// Name is the node's name, or the claim's while there is no node.
 	Name, Claim, Instance string
 	Pool, PoolKind        string
 	Type, Zone, Region    string
-	CapacityType          string // on-demand, spot, reserved, fargate, or empty if nothing says it
+	CapacityType          string // on-demand, spot, reserved, fargate, or empty if unknown
 	Arch                  string
 	Auto                  bool // of EKS Auto Mode
 	Labels                map[string]string
 	Created               time.Time
 	Phase                 Phase
-	// Since is when the phase began, where something says it.
+	// Since is when the phase began, if that is known.
 	Since    time.Time
 	Cordoned bool
-	// Going is why the node is given up, empty if it is not.
+	// Going is the reason why the node is given up; empty if it stays.
 	Going   string
 	Verdict Verdict
 
 	Price  model.Money
 	Source Source
-	// Idle is the part of the price that no pod requests, and Overhead that of daemons.
+	// Idle is the part of the price that no pod requests, and Overhead the part of daemons.
 	Idle, Overhead model.Money
-	// recorded is what the claim says about the price; empty if it says none.
+	// recorded is the price on the claim; empty if it has none.
 	recorded string
 
 	Allocatable, Requested, Daemons model.Resources
 	Pods                            []*Pod // by namespace and name
 }
 
-// Leaving reports whether the node is on its way out.
+// Leaving reports whether the node is going.
 func (n *Node) Leaving() bool { return n.Phase == Draining || n.Phase == Deleting || n.Going != "" }
 
-// Use is how much of a resource is requested, as a fraction; nothing to use is none.
+// Use returns how much of a resource is requested, as a fraction; 0 if there is none of the resource.
 func Use(requested, allocatable model.Resources, resource string) float64 {
 	all := allocatable.Get(resource)
 	if all <= 0 {
@@ -133,21 +133,21 @@ func Use(requested, allocatable model.Resources, resource string) float64 {
 	return float64(requested.Get(resource)) / float64(all)
 }
 
-// Pod is what is shown of a pod.
+// Pod holds what is shown of a pod.
 type Pod struct {
 	Namespace, Name string
-	// Owner is what made it, as Kind/name; of a ReplicaSet of a Deployment the Deployment.
+	// Owner is the object that made the pod, as Kind/name; for a Deployment's ReplicaSet, the Deployment.
 	Owner    string
 	Node     string
 	Phase    string
 	Created  time.Time
 	Requests model.Resources
 	Daemon   bool
-	// Ending pods are being deleted.
+	// Ending says that the pod is being deleted.
 	Ending bool
-	// Flags say what keeps it where it is, such as do-not-disrupt.
+	// Flags say what keeps the pod where it is, such as do-not-disrupt.
 	Flags []string
-	// Cost is its part of its node's price.
+	// Cost is the pod's part of its node's price.
 	Cost model.Money
 	// Why it has no node, in the words of Source.
 	Why, Teller string
@@ -155,14 +155,14 @@ type Pod struct {
 	uid string
 }
 
-// Key is the pod's name with its namespace.
+// Key returns the pod's name with its namespace.
 func (p *Pod) Key() string { return p.Namespace + "/" + p.Name }
 
 func comparePods(a, b *Pod) int {
 	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 }
 
-// Find is the node of that name, or of that claim; nil if there is none.
+// Find returns the node with that name or claim; nil if there is none.
 func (f *Fleet) Find(name string) *Node {
 	at := slices.IndexFunc(f.Nodes, func(n *Node) bool { return n.Name == name || n.Claim == name })
 	if at < 0 {

@@ -18,7 +18,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// shop sells two types in one zone of one region.
+// shop is a catalogue with two types in one zone of one region.
 func shop(region string) *catalog.Catalog {
 	if region != "us-west-2" {
 		return nil
@@ -103,7 +103,7 @@ func TestNodesArePriced(t *testing.T) {
 	}
 }
 
-// TestRecordedPrices checks that what a claim says of the price counts, but for the node's own label.
+// TestRecordedPrices checks that a claim's price counts, unless the node's own label has one.
 func TestRecordedPrices(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ said, label, want string }{
@@ -128,7 +128,7 @@ func TestRecordedPrices(t *testing.T) {
 	}
 }
 
-// TestFleetsAddUp checks that every dimension of cost comes to the price of the fleet.
+// TestFleetsAddUp checks that every dimension of cost adds up to the price of the fleet.
 func TestFleetsAddUp(t *testing.T) {
 	t.Parallel()
 	s := NewState(shop)
@@ -167,7 +167,7 @@ func TestFleetsAddUp(t *testing.T) {
 	}
 }
 
-// claim is one that has come as far as its conditions say.
+// claim returns a claim that has come as far as its conditions say.
 func claim(name, on string, conditions ...string) *karpenterv1.NodeClaim {
 	c := &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{karpenterv1.LabelNodePool: "default"}}}
 	c.Status.NodeName = on
@@ -177,7 +177,7 @@ func claim(name, on string, conditions ...string) *karpenterv1.NodeClaim {
 	return c
 }
 
-// TestNodesHaveAPhase checks how far nodes have come, from claim and node together.
+// TestNodesHaveAPhase checks which phase follows from claim and node together.
 func TestNodesHaveAPhase(t *testing.T) {
 	t.Parallel()
 	deleted := metav1.NewTime(noon)
@@ -269,7 +269,8 @@ func TestPendingPodsHaveAReason(t *testing.T) {
 	}
 }
 
-// TestPicturesFollowChanges checks that what changes is shown anew, and what does not stays the same value.
+// TestPicturesFollowChanges checks that changed nodes are shown anew, and that unchanged ones stay the
+// same values.
 func TestPicturesFollowChanges(t *testing.T) {
 	t.Parallel()
 	s := NewState(shop)

@@ -10,8 +10,8 @@ import (
 	"tenon/internal/view"
 )
 
-// classic draws what users of eks-node-viewer know: the cluster's lines, then a page of nodes, each
-// resource with a line of its own.
+// classic draws what users of eks-node-viewer know: the lines of the cluster, then a page of nodes, with
+// a line for each resource.
 func (m *Model) classic() string {
 	t := m.fleet.Total
 	var lines []string
@@ -68,7 +68,7 @@ func (m *Model) classicNodes() []*view.Node {
 	return nodes
 }
 
-// classicLines lays the columns of a page out under each other.
+// classicLines aligns the columns of a page.
 func (m *Model) classicLines(nodes []*view.Node) []string {
 	var cells [][]string
 	for _, n := range nodes {

@@ -9,7 +9,7 @@ import (
 	"tenon/internal/view"
 )
 
-// detailLines are a node with its pods.
+// detailLines draws a node with its pods.
 func (m *Model) detailLines(room int) []string {
 	n := m.open()
 	s := m.options.Style

@@ -7,10 +7,10 @@ import (
 	"tenon/internal/view"
 )
 
-// tabLine is the line of the screen that the names of the pages are on.
+// tabLine is the line of the screen with the names of the pages.
 const tabLine = 2
 
-// head are the lines that every page begins with: the fleet in sum, and the pages.
+// head draws the lines at the top of every page: the fleet in sum, and the pages.
 func (m *Model) head() []string {
 	t, s := m.fleet.Total, m.options.Style
 	parts := []string{
@@ -72,7 +72,7 @@ func (m *Model) tabs() string {
 	return out.String()
 }
 
-// foot is the last line: what is being typed, what could not be read, or the most useful keys.
+// foot draws the last line: the line being typed, what could not be read, or the most useful keys.
 func (m *Model) foot() string {
 	s := m.options.Style
 	switch {

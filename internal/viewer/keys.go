@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// key answers a key. It reports whether the viewer ends.
+// key responds to a key, and reports whether the viewer ends.
 func (m *Model) key(k tea.KeyPressMsg) (quit bool) {
 	if k.String() == "ctrl+c" {
 		return true
@@ -59,7 +59,7 @@ func (m *Model) key(k tea.KeyPressMsg) (quit bool) {
 	return false
 }
 
-// moved answers the keys that move the cursor.
+// moved handles the keys that move the cursor.
 func (m *Model) moved(key string) bool {
 	t := m.current()
 	switch key {
@@ -81,7 +81,7 @@ func (m *Model) moved(key string) bool {
 	return true
 }
 
-// typed takes a key of the prompt. A filter counts while it is typed.
+// typed handles a key of the prompt. A filter applies while it is typed.
 func (m *Model) typed(k tea.KeyPressMsg) {
 	switch k.String() {
 	case "enter":

@@ -26,7 +26,7 @@ func (m *Model) nodeColumns() []column {
 	return append(out, column{"DISRUPTION", 14, 11, false, true})
 }
 
-// nodeRows are the nodes in their order, under their pools unless they are in one list.
+// nodeRows returns the rows of the nodes in their order, under their pools unless they are in one list.
 func (m *Model) nodeRows() []row {
 	nodes := slices.DeleteFunc(slices.Clone(m.fleet.Nodes), func(n *view.Node) bool {
 		return !m.matches(n.Labels, n.Name, n.Claim, n.Pool, n.Type, n.Zone, n.CapacityType, m.state(n), n.Verdict.Word, n.Verdict.Message)
@@ -137,7 +137,7 @@ func price(n *view.Node, decimals, hours int) string {
 	return view.Dollars(n.Price*model.Money(hours), decimals)
 }
 
-// state is how far a node has come, or that it is going.
+// state says how far a node has come, or that it is going.
 func (m *Model) state(n *view.Node) string {
 	switch {
 	case n.Phase == view.Ready && n.Going != "":
@@ -170,7 +170,7 @@ func verdict(n *view.Node) string {
 	return n.Verdict.Word + ": " + n.Verdict.Message
 }
 
-// label is a label of a node, or one that is computed.
+// label returns a label of a node, or a computed one.
 func (m *Model) label(n *view.Node, name string) string {
 	computed, is := strings.CutPrefix(name, "eks-node-viewer/node-")
 	if !is {
@@ -189,8 +189,8 @@ func (m *Model) label(n *view.Node, name string) string {
 	return fmt.Sprintf("%.0f%%", 100*view.Use(n.Requested, n.Allocatable, resource))
 }
 
-// distinct reports whether nodes can be told apart by their names up to the first dot. What follows
-// is mostly the region's domain.
+// distinct reports whether the names of nodes differ before the first dot. The rest is usually the
+// region's domain.
 func distinct(nodes []*view.Node) bool {
 	seen := map[string]bool{}
 	for _, n := range nodes {

@@ -7,7 +7,7 @@ import (
 	"tenon/internal/view"
 )
 
-// startingSort reads COLUMN=asc or COLUMN=dsc; columns have the names of eks-node-viewer, too.
+// startingSort reads COLUMN=asc or COLUMN=dsc; it also accepts eks-node-viewer's names of columns.
 func startingSort(o Options) (by string, down bool) {
 	by, direction, _ := strings.Cut(cmp.Or(o.Sort, "NAME=asc"), "=")
 	down = direction != "asc"
@@ -48,7 +48,7 @@ func (m *Model) compare(by string, a, b *view.Node) int {
 	return natural(m.label(a, by), m.label(b, by))
 }
 
-// natural orders texts with numbers in them as people do: n9 comes before n10.
+// natural orders texts that contain numbers as people do: n9 comes before n10.
 func natural(a, b string) int {
 	for a != "" && b != "" {
 		x, y := digits(a), digits(b)
@@ -68,7 +68,7 @@ func natural(a, b string) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// digits is how many of them a text begins with.
+// digits returns how many digits a text begins with.
 func digits(text string) int {
 	n := 0
 	for n < len(text) && text[n] >= '0' && text[n] <= '9' {

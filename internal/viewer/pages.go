@@ -10,8 +10,7 @@ import (
 	"tenon/internal/view"
 )
 
-// tabLines draws the page that is shown, with more about the selected row where that says more than
-// its line has room for.
+// tabLines draws the current page, with more about the selected row where its line lacks the room.
 func (m *Model) tabLines(room int) []string {
 	var below []string
 	switch m.tab {
@@ -56,7 +55,7 @@ func (m *Model) columns() []column {
 	return m.nodeColumns()
 }
 
-// pendingRows are the pods that have no node, the oldest first.
+// pendingRows returns the rows of the pods without a node, the oldest first.
 func (m *Model) pendingRows() []row {
 	var out []row
 	for _, p := range m.fleet.Pending {
@@ -67,7 +66,7 @@ func (m *Model) pendingRows() []row {
 	return out
 }
 
-// podCell is what is shown of a pod.
+// podCell returns what each column shows of a pod.
 func (m *Model) podCell(p *view.Pod) func(string) string {
 	return func(name string) string {
 		switch name {
@@ -97,7 +96,7 @@ func (m *Model) podCell(p *view.Pod) func(string) string {
 	}
 }
 
-// whyPending is the whole reason of the selected pod.
+// whyPending draws the whole reason of the selected pod.
 func (m *Model) whyPending() []string {
 	r, ok := m.tables[pendingTab].selected()
 	if !ok {
@@ -111,7 +110,7 @@ func (m *Model) whyPending() []string {
 	return nil
 }
 
-// told is a text under a line of its own.
+// told draws a text under its title.
 func (m *Model) told(title, text string) []string {
 	out := []string{"", clip(m.options.Style.bold(title), m.width)}
 	return append(out, wrap(text, m.width)...)

@@ -9,15 +9,15 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Style is how things look. Without colours the terminal's program leaves them out; bold and
+// Style says how things look. On a terminal without colours the library leaves them out; bold and
 // reversed text stay.
 type Style struct {
 	Good, Medium, Bad string // as #RRGGBB
-	// ASCII draws bars with letters that every terminal has.
+	// ASCII draws bars with characters that every terminal has.
 	ASCII bool
 }
 
-// DefaultStyle can be told apart by people who do not see red and green alike.
+// DefaultStyle uses colours that people with red-green blindness can tell apart.
 func DefaultStyle() Style { return Style{Good: "#2E9E6B", Medium: "#C8931D", Bad: "#D1495B"} }
 
 // ParseStyle reads three colours: good, medium and bad.
@@ -46,7 +46,7 @@ func (s Style) bad(text string) string    { return paint(lipgloss.Color(s.Bad), 
 func (s Style) faint(text string) string  { return lipgloss.NewStyle().Faint(true).Render(text) }
 func (s Style) bold(text string) string   { return lipgloss.NewStyle().Bold(true).Render(text) }
 
-// selected is a line under the cursor. Colours within would end the reversal.
+// selected draws a line under the cursor. Colours within would end the reversal.
 func (s Style) selected(text string) string {
 	return lipgloss.NewStyle().Reverse(true).Render(ansi.Strip(text))
 }
@@ -63,7 +63,7 @@ func (s Style) arrow(down bool) string {
 	return "↑"
 }
 
-// level colours by how well something is used.
+// level colours a text by how much of something is used.
 func (s Style) level(use float64, text string) string {
 	switch {
 	case use > 0.9:
@@ -74,12 +74,12 @@ func (s Style) level(use float64, text string) string {
 	return s.bad(text)
 }
 
-// bar is a fraction as a bar of a width, daemons shaded, with its percentage.
+// bar draws a fraction as a bar of a width, daemons shaded, with its percentage.
 func (s Style) bar(use, daemons float64, width int) string {
 	return s.meter(use, daemons, width-5) + fmt.Sprintf("%4.0f%%", 100*use)
 }
 
-// meter is the bar alone.
+// meter draws the bar alone.
 func (s Style) meter(use, daemons float64, width int) string {
 	full, shade, empty := "█", "▓", "░"
 	if s.ASCII {
@@ -104,7 +104,7 @@ func pad(text string, width int, right bool) string {
 	return text + space
 }
 
-// clip cuts what has no room.
+// clip cuts a text to the available width.
 func clip(text string, width int) string {
 	if ansi.StringWidth(text) <= width {
 		return text

@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// row is one line of a table. What it shows is asked for when it is drawn.
+// row is one line of a table. Its cells are computed when it is drawn.
 type row struct {
 	id    string
 	cell  func(column string) string
 	title bool // a heading over others
 }
 
-// column is one of a table. Those with a low rank stay when there is little room.
+// column is a column of a table. Those with a low rank stay when there is little room.
 type column struct {
 	name  string
 	width int
 	rank  int
 	right bool
-	// wide columns take what is left.
+	// wide columns take the remaining width.
 	wide bool
 }
 
@@ -30,11 +30,11 @@ type table struct {
 	sort   string
 	down   bool
 	shown  int // how many rows were drawn last
-	from   int // the line of the screen of the first of them
+	from   int // the line of the screen on which the first of them is
 	names  []string
 }
 
-// set replaces the rows. The cursor stays on its row if that is still there.
+// set replaces the rows. The cursor stays on its row if that still exists.
 func (t *table) set(rows []row) {
 	id := ""
 	if t.cursor < len(t.rows) {
@@ -52,7 +52,7 @@ func (t *table) move(by int) {
 	t.cursor = max(0, min(t.cursor+by, len(t.rows)-1))
 }
 
-// selected is the row under the cursor.
+// selected returns the row under the cursor.
 func (t *table) selected() (row, bool) {
 	if t.cursor >= len(t.rows) {
 		return row{}, false
@@ -60,7 +60,7 @@ func (t *table) selected() (row, bool) {
 	return t.rows[t.cursor], true
 }
 
-// find moves the cursor to the next row that has the text.
+// find moves the cursor to the next row that contains the text.
 func (t *table) find(text string) bool {
 	text = strings.ToLower(text)
 	for i := range t.rows {
@@ -75,7 +75,7 @@ func (t *table) find(text string) bool {
 	return false
 }
 
-// fit are the columns that have room, by rank, in their order.
+// fit returns the columns that have room, chosen by rank, in their order.
 func fit(columns []column, width int) []column {
 	byRank := slices.Clone(columns)
 	slices.SortStableFunc(byRank, func(a, b column) int { return a.rank - b.rank })
@@ -108,7 +108,7 @@ func fit(columns []column, width int) []column {
 	return out
 }
 
-// marker stands before each row; the selected one has another.
+// marker precedes each row; the selected one has another.
 const marker = "  "
 
 // lines draws the table, its titles first.

@@ -1,6 +1,6 @@
-// Package viewer is what `tenon view` shows in a terminal: a Bubble Tea model over the fleet's view.
-// It draws and answers keys and the mouse. It must not read from a cluster: pictures of the fleet come
-// to it as messages, so that a test can show it any fleet at any size.
+// Package viewer draws what `tenon view` shows in a terminal: a Bubble Tea model over the fleet's view.
+// It draws and responds to keys and the mouse. It must not read from a cluster: it receives pictures of
+// the fleet as messages, so that a test can show it any fleet at any size.
 package viewer
 
 import (
@@ -13,21 +13,21 @@ import (
 	"tenon/internal/view"
 )
 
-// Options are how the viewer begins.
+// Options say how the viewer begins.
 type Options struct {
-	// Title is what is being looked at: the cluster.
+	// Title names the cluster.
 	Title string
-	// Classic looks like eks-node-viewer.
+	// Classic makes the viewer look like eks-node-viewer.
 	Classic bool
-	// Resources have bars; the first also counts for the cluster in the classic form.
+	// Resources are those with bars; the classic form also shows the first for the whole cluster.
 	Resources []string
-	// Labels of nodes that are columns.
+	// Labels are the labels of nodes that have columns.
 	Labels []string
 	// Sort is a column or a label, with =asc or =dsc after it.
 	Sort string
-	// Where keeps nodes out that are not to be shown; nil shows all.
+	// Where keeps nodes out of the viewer; nil shows all.
 	Where func(*view.Node) bool
-	// Prices are not shown if this is set.
+	// NoPrices hides prices.
 	NoPrices bool
 	Style    Style
 	Clock    func() time.Time
@@ -36,7 +36,7 @@ type Options struct {
 // Fleet is the message that brings a new picture.
 type Fleet struct {
 	Fleet *view.Fleet
-	// Problems are what could not be read.
+	// Problems lists what could not be read.
 	Problems []string
 }
 
@@ -61,7 +61,7 @@ type Model struct {
 
 	tab    tab
 	tables [4]table
-	// detail is the name of the node that is open, and within its pods.
+	// detail is the name of the open node, and within is the table of its pods.
 	detail string
 	within table
 
@@ -74,13 +74,13 @@ type Model struct {
 	page   int // of the classic form
 }
 
-// prompt is a line that is being typed: to filter by, or to find.
+// prompt is a line that is being typed, to filter by or to find.
 type prompt struct {
 	what string
 	text string
 }
 
-// New makes a viewer without a picture yet.
+// New makes a viewer, which has no picture yet.
 func New(o Options) *Model {
 	if len(o.Resources) == 0 {
 		o.Resources = []string{"cpu"}
@@ -134,7 +134,7 @@ func (m *Model) View() tea.View {
 	return v
 }
 
-// Text is the screen.
+// Text returns the screen.
 func (m *Model) Text() string {
 	switch {
 	case m.options.Classic:
@@ -161,7 +161,7 @@ func (m *Model) Text() string {
 
 const leastWidth, leastHeight = 40, 10
 
-// rebuild makes the rows of the tables anew and keeps the cursors on what they were on.
+// rebuild makes the rows of the tables anew and keeps the cursors where they were.
 func (m *Model) rebuild() {
 	for i, rows := range [][]row{m.nodeRows(), m.poolRows(), m.pendingRows(), m.eventRows()} {
 		m.tables[i].set(rows)
@@ -173,7 +173,7 @@ func (m *Model) rebuild() {
 	}
 }
 
-// open is the node that is looked at, nil if there is none.
+// open returns the node that is being looked at, nil if there is none.
 func (m *Model) open() *view.Node {
 	if m.detail == "" {
 		return nil
@@ -181,7 +181,7 @@ func (m *Model) open() *view.Node {
 	return m.fleet.Find(m.detail)
 }
 
-// current is the table that keys move in.
+// current returns the table in which keys move the cursor.
 func (m *Model) current() *table {
 	if m.detail != "" {
 		return &m.within
@@ -191,7 +191,7 @@ func (m *Model) current() *table {
 
 func (m *Model) now() time.Time { return m.options.Clock() }
 
-// matches reports whether all words of the filter are found; KEY=VALUE asks for a label.
+// matches reports whether all words of the filter are found; KEY=VALUE matches a label.
 func (m *Model) matches(labels map[string]string, texts ...string) bool {
 	for _, word := range strings.Fields(strings.ToLower(m.filter)) {
 		key, value, labelled := strings.Cut(word, "=")

@@ -22,7 +22,7 @@ import (
 	"tenon/internal/view"
 )
 
-// With -rewrite golden files are written anew, to be reviewed like code.
+// With -rewrite the tests write golden files anew, to be reviewed like code.
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -31,8 +31,8 @@ func quantities(cpu, memory string) corev1.ResourceList {
 	return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory), corev1.ResourcePods: resource.MustParse("58")}
 }
 
-// sample is a fleet with one of everything: two pools and a node group, a node that starts, one
-// that goes, one without a price, daemons, pods that wait.
+// sample is a fleet with one of everything: two pools and a node group, a starting node, a leaving node,
+// one without a price, daemons, and pods that wait.
 func sample() *view.Fleet {
 	s := view.NewState(nil)
 	hours := 0
@@ -128,14 +128,14 @@ func shown(o Options, width, height int, keys ...string) *Model {
 	m := New(o)
 	m.Update(tea.WindowSizeMsg{Width: width, Height: height})
 	m.Update(Fleet{Fleet: sample()})
-	m.Text() // the first drawing tells how many rows have room
+	m.Text() // the first drawing determines how many rows have room
 	for _, key := range keys {
 		m.Update(press(key))
 	}
 	return m
 }
 
-// press is a key: a name of a special one, or a letter.
+// press returns a key: a special one by its name, or a letter.
 func press(name string) tea.KeyPressMsg {
 	special := map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "down": tea.KeyDown, "up": tea.KeyUp, "pgdown": tea.KeyPgDown, "end": tea.KeyEnd, "backspace": tea.KeyBackspace, "right": tea.KeyRight}
 	if code, is := special[name]; is {
@@ -144,7 +144,7 @@ func press(name string) tea.KeyPressMsg {
 	return tea.KeyPressMsg{Code: rune(name[0]), Text: name}
 }
 
-// TestRenderings compares what is shown, page by page and at several sizes, with golden files.
+// TestRenderings compares the screen, page by page and at several sizes, with golden files.
 func TestRenderings(t *testing.T) {
 	t.Parallel()
 	classic := options()

@@ -1,6 +1,6 @@
-// Package watch keeps a view current: it lists and watches the kinds that are shown of a cluster and
-// hands each object on. It only reads, and keeps nothing of an object but its name. A kind that the
-// cluster does not have, or that the user may not read, is left out, and said to be.
+// Package watch keeps a view current: it lists and watches the kinds of a cluster that are shown, and
+// hands each object on. It only reads, and keeps only the name of an object. It leaves out a kind that
+// the cluster lacks or that the user may not read, and reports it.
 package watch
 
 import (
@@ -26,7 +26,7 @@ import (
 	"tenon/internal/view"
 )
 
-// kind is what is watched.
+// kind is a kind of object to watch.
 type kind struct {
 	name   string
 	object client.Object
@@ -112,10 +112,10 @@ func (w *Watch) Run(ctx context.Context) {
 	all.Wait()
 }
 
-// noWatchList says that lists come as lists: in pages, which is gentle to old servers.
+// noWatchList makes the reflector list in pages, which is gentle to old servers.
 type noWatchList struct{}
 
-// IsWatchListSemanticsUnSupported tells the reflector.
+// IsWatchListSemanticsUnSupported tells the reflector so.
 func (noWatchList) IsWatchListSemanticsUnSupported() bool { return true }
 
 func raw(k kind, options metav1.ListOptions) client.ListOption {
@@ -135,13 +135,13 @@ func (w *Watch) note(name string, err error) {
 	case apierrors.IsForbidden(err):
 		w.problems[name] = "may not list " + name
 	case meta.IsNoMatchError(err) || apierrors.IsNotFound(err):
-		w.listed[name] = true // there are none
+		w.listed[name] = true // the cluster has none
 	default:
 		w.problems[name] = fmt.Sprintf("cannot read %s: %s", name, err)
 	}
 }
 
-// Problems are what could not be read, in words for people.
+// Problems returns what could not be read, in words for people.
 func (w *Watch) Problems() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -168,10 +168,10 @@ func (w *Watch) mark(name string) {
 // Complete is closed once all nodes and pods have been read.
 func (w *Watch) Complete() <-chan struct{} { return w.complete }
 
-// settle is how long the kinds that a cluster may do without are waited for.
+// settle is how long to wait for the kinds that a cluster may lack.
 const settle = 2 * time.Second
 
-// Wait waits until there is something to show. It fails with what could not be read.
+// Wait waits until there is something to show. Its error says what could not be read.
 func (w *Watch) Wait(ctx context.Context) error {
 	select {
 	case <-w.complete:
@@ -190,14 +190,14 @@ func (w *Watch) Wait(ctx context.Context) error {
 	return nil
 }
 
-// answered reports whether every kind was listed, or known not to be there.
+// answered reports whether every kind was listed, or is known to be missing.
 func (w *Watch) answered() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.listed)+len(w.problems) >= len(kinds())
 }
 
-// store hands on what a reflector finds, and remembers names alone.
+// store hands on what a reflector finds, and remembers only names.
 type store struct {
 	w     *Watch
 	kind  kind
@@ -229,7 +229,7 @@ func (s *store) Delete(object any) error {
 	return nil
 }
 
-// Replace implements cache.ReflectorStore: what is not in the list is gone.
+// Replace implements cache.ReflectorStore: objects that the list lacks are gone.
 func (s *store) Replace(list []any, _ string) error {
 	there := make(map[string]bool, len(list))
 	for _, object := range list {
@@ -247,5 +247,5 @@ func (s *store) Replace(list []any, _ string) error {
 	return nil
 }
 
-// Resync implements cache.ReflectorStore: nothing is kept that could be told again.
+// Resync implements cache.ReflectorStore: the store keeps nothing that it could report again.
 func (s *store) Resync() error { return nil }

@@ -67,7 +67,7 @@ func TestWatchFollowsACluster(t *testing.T) {
 	})
 }
 
-// TestListsReplace checks that objects which a new list does not have are gone.
+// TestListsReplace checks that objects which a new list lacks are gone.
 func TestListsReplace(t *testing.T) {
 	t.Parallel()
 	w := over(nil, view.NewState(nil))
