@@ -30,12 +30,12 @@ import (
 	"tenon/internal/telemetry"
 )
 
-// silent hears no event.
+// silent is a recorder that drops every event.
 type silent struct{}
 
 func (silent) Publish(...telemetry.Event) {}
 
-// apiServer is a fake one with objects in it.
+// apiServer is a fake API server with objects in it.
 func apiServer(t *testing.T, objects ...client.Object) client.WithWatch {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -51,7 +51,7 @@ func apiServer(t *testing.T, objects ...client.Object) client.WithWatch {
 	return b.Build()
 }
 
-// backend is the whole of AWS in the process, in front of an emulator, with a class that it keeps.
+// backend is the whole AWS backend of the process, in front of an emulator, with a class that it keeps.
 type backend struct {
 	provider.Backend
 	t           *testing.T
@@ -59,7 +59,7 @@ type backend struct {
 	controllers map[string]reconcile.Controller
 }
 
-// backend makes one that calls AWS with an access key.
+// backend makes a backend that calls AWS with an access key.
 func (e *emulator) backend(key string, class *awsv1.EC2NodeClass) *backend {
 	t := e.t
 	t.Helper()
@@ -91,7 +91,7 @@ func (e *emulator) backend(key string, class *awsv1.EC2NodeClass) *backend {
 	return b
 }
 
-// run lets a controller look at an object, if it looks at one.
+// run calls a controller for an object, if it handles such objects.
 func (b *backend) run(name, object string) {
 	b.t.Helper()
 	c, known := b.controllers[name]
@@ -103,14 +103,14 @@ func (b *backend) run(name, object string) {
 	}
 }
 
-// becomeReady finds out what there is, and makes the class ready.
+// becomeReady reconciles until the class is ready.
 func (b *backend) becomeReady() *awsv1.EC2NodeClass {
 	b.t.Helper()
 	for _, name := range []string{"providers.instancetype", "providers.pricing", "zonalshift", "interruption.instancestatus"} {
 		b.run(name, "")
 	}
 	b.run("nodeclass.hash", "ready")
-	b.run("nodeclass", "ready") // the finalizer may take a pass of its own
+	b.run("nodeclass", "ready") // adding the finalizer may take its own pass
 	b.run("nodeclass", "ready")
 	made := &awsv1.EC2NodeClass{}
 	if err := b.server.Get(context.Background(), client.ObjectKey{Name: "ready"}, made); err != nil {
@@ -119,7 +119,7 @@ func (b *backend) becomeReady() *awsv1.EC2NodeClass {
 	return made
 }
 
-// roleClass is a class whose instance profile is made for it.
+// roleClass returns a class for which an instance profile is made.
 func roleClass() *awsv1.EC2NodeClass {
 	class := classOf("ready", "al2023@latest")
 	class.Spec.InstanceProfile, class.Spec.Role = nil, "KarpenterNodeRole-lab"
@@ -127,8 +127,8 @@ func roleClass() *awsv1.EC2NodeClass {
 	return class
 }
 
-// The whole backend, as the process makes it: its controllers find out what there is, make
-// the class ready with trials that EC2 only checks, and then a claim is launched.
+// The whole backend, as the process makes it: its controllers find out what exists and make the class
+// ready with trials that EC2 only checks. Then a claim is launched.
 func TestBackend(t *testing.T) {
 	t.Parallel()
 	e := newEmulator(t)

@@ -17,8 +17,8 @@ import (
 	"tenon/cloud/aws/inventory"
 )
 
-// launchMany creates claims at the same time, so many at once as workers do, and gives
-// what did not come about.
+// launchMany creates claims in parallel, as many at once as there are workers, and returns those that
+// failed.
 func launchMany(ctx context.Context, p *aws.Provider, claims, workers int) []error {
 	queue := make(chan int)
 	failures := make([]error, claims)
@@ -43,7 +43,7 @@ func launchMany(ctx context.Context, p *aws.Provider, claims, workers int) []err
 	return failures
 }
 
-// A thousand nodes cost a thousand purchases, and hardly any look.
+// A thousand nodes cost a thousand purchases, and hardly any other calls.
 func TestThousandLaunches(t *testing.T) {
 	t.Parallel()
 	const nodes = 1000
@@ -70,8 +70,8 @@ func TestThousandLaunches(t *testing.T) {
 	}
 }
 
-// More launches than EC2 answers in time all come about: callers are told to wait, and the
-// limiter learns how fast it may go.
+// More launches than EC2 answers in time all succeed: callers are told to wait, and the limiter learns
+// how fast it may go.
 func TestThrottledBurst(t *testing.T) {
 	t.Parallel()
 	const nodes = 40
@@ -104,7 +104,7 @@ func TestThrottledBurst(t *testing.T) {
 	}
 }
 
-// Sold-out types are left out, also by those who come next, until the shortage is old.
+// Sold-out types are left out, by later launches too, until the shortage is old.
 func TestCheapestAreSoldOut(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -134,8 +134,7 @@ func TestCheapestAreSoldOut(t *testing.T) {
 	}
 }
 
-// Credentials that have expired are a reason that people see; when there are new ones, the
-// same claim is launched.
+// Expired credentials are a reason that people see; with new credentials the same claim is launched.
 func TestExpiredCredentials(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

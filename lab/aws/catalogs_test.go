@@ -9,8 +9,8 @@ import (
 	"tenon/cloud/aws/instancetype"
 )
 
-// What the provider reads from EC2 is what the built-in table says, from which the emulator
-// answers: nothing is lost or changed on the way over the wire.
+// The provider reads from EC2 what the built-in table says, from which the emulator answers: nothing is
+// lost or changed on the way over the wire.
 func TestStockReadsWhatEC2Says(t *testing.T) {
 	t.Parallel()
 	s := inventoryOf(t, newEmulator(t, withCluster("1.36")))
@@ -66,7 +66,7 @@ func TestStockReadsWhatEC2Says(t *testing.T) {
 	}
 }
 
-// A catalogue made from what EC2 says has the capacity that the built-in facts give.
+// A catalogue made from EC2's answers has the capacity that the built-in facts give.
 func TestCatalogueFromEC2(t *testing.T) {
 	t.Parallel()
 	s := inventoryOf(t, newEmulator(t, withCluster("1.36")))
@@ -80,7 +80,7 @@ func TestCatalogueFromEC2(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	complete := map[string]bool{} // of others the emulator makes up the limits of interfaces
+	complete := map[string]bool{} // for other types the emulator makes up the limits of interfaces
 	for _, f := range facts.Types() {
 		complete[f.Name] = f.CardInterfaces.Known() && f.Addresses.Known()
 	}

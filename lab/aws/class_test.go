@@ -15,8 +15,8 @@ import (
 	"tenon/internal/testing/harness"
 )
 
-// A class becomes ready in front of the emulator, loses that when a permission is taken
-// away and something changes, gets it back by itself, and leaves nothing behind.
+// A class becomes ready in front of the emulator, stops being ready when a permission is missing and
+// something changes, recovers on its own, and leaves nothing behind.
 func TestClassFromBeginningToEnd(t *testing.T) {
 	t.Parallel()
 	e := newEmulator(t, withCluster("1.36"))
@@ -101,7 +101,7 @@ func TestClassFromBeginningToEnd(t *testing.T) {
 	}
 }
 
-// While credentials have expired the class keeps its status, and goes on by itself after.
+// While credentials have expired the class keeps its status; it recovers on its own afterwards.
 func TestClassWithExpiredCredentials(t *testing.T) {
 	t.Parallel()
 	e := newEmulator(t, withCluster("1.36"))

@@ -47,7 +47,7 @@ func (s *Server) newControl() http.Handler {
 	return mux
 }
 
-// caused is the answer to a fault that was asked for.
+// caused is the answer to a requested fault.
 type caused struct {
 	fault.Fault
 	Struck []string `json:"struck,omitempty"`
@@ -81,8 +81,8 @@ func (s *Server) postFaults(w http.ResponseWriter, h *http.Request) {
 	reply(w, answers, nil)
 }
 
-// readFaults reads one fault or a list. Misspelt fields are refused: a fault that
-// does not happen proves nothing.
+// readFaults reads one fault or a list. It refuses misspelt fields: a fault that does not happen proves
+// nothing.
 func readFaults(body io.Reader) (list []fault.Fault, single bool, err error) {
 	text, err := io.ReadAll(body)
 	if err != nil {
@@ -102,8 +102,8 @@ func readFaults(body io.Reader) (list []fault.Fault, single bool, err error) {
 	return list, single, nil
 }
 
-// ReadFaults reads a configuration file of faults: one, or a list of them, in the
-// form of the control API.
+// ReadFaults reads a configuration file of faults: one, or a list of them, in the form of the control
+// API.
 func ReadFaults(r io.Reader) ([]fault.Fault, error) {
 	list, _, err := readFaults(r)
 	return list, err
@@ -117,7 +117,7 @@ func (s *Server) getCalls(w http.ResponseWriter, h *http.Request) {
 	reply(w, s.calls.Counts(), nil)
 }
 
-// reservation is a capacity reservation as the lab makes it.
+// reservation is a capacity reservation in the form of the lab's API.
 type reservation struct {
 	Account       string            `json:"account"`
 	Region        string            `json:"region"`

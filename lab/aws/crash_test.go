@@ -21,16 +21,16 @@ import (
 	"tenon/core/requirement"
 )
 
-// cable is what a process talks through. It can be cut at any call, before the call has
-// reached AWS or before its answer is back; after that nothing passes any more, and the
-// process is told that it has died.
+// cable is the connection of a process. A test can cut it at any call, before the call has reached AWS or
+// before its answer is back. After that nothing passes any more, and the process is told that it has
+// died.
 type cable struct {
 	url string
 
 	mu     sync.Mutex
 	armed  bool
 	calls  []string
-	cutAt  int // counted from 1; 0 is never
+	cutAt  int // counted from 1; 0 means never
 	before bool
 	died   context.CancelFunc
 }
@@ -75,7 +75,7 @@ func (c *cable) cut() {
 	c.died()
 }
 
-// arm begins to count.
+// arm starts the count of calls.
 func (c *cable) arm(cutAt int, before bool, died context.CancelFunc) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -88,7 +88,7 @@ func (c *cable) count() int {
 	return len(c.calls)
 }
 
-// request is a claim for one of two types, which need a launch template each.
+// request returns a claim for one of two types, each of which needs its own launch template.
 func request(uid string) cloud.Claim {
 	return cloud.Claim{
 		UID: uid, Name: "claim-" + uid, Pool: "default", Class: ref("ready"),
@@ -101,8 +101,8 @@ func request(uid string) cloud.Claim {
 	}
 }
 
-// launchAndDie lets a process launch a claim and die at a call, and gives how many calls
-// there were. Its answer is lost with it.
+// launchAndDie lets a process launch a claim and die at a call, and returns how many calls there were.
+// The answer is lost with the process.
 func (n *near) launchAndDie(uid string, cutAt int, before bool) int {
 	n.t.Helper()
 	direct := n.url
@@ -170,8 +170,8 @@ func (n *near) checkNextProcess(uid string) {
 	}
 }
 
-// A claim that is deleted while its launch has no answer leaves an instance that garbage
-// collection finds by the claim's UID.
+// A claim that is deleted while its launch has no answer leaves an instance. Garbage collection finds it
+// by the claim's UID.
 func TestDeathOfTheClaim(t *testing.T) {
 	t.Parallel()
 	n := newNear(t, classOf("ready", "al2023@latest"))
@@ -187,7 +187,7 @@ func TestDeathOfTheClaim(t *testing.T) {
 	}
 }
 
-// What cannot be seen yet is neither bought twice nor taken for gone.
+// An instance that cannot be seen yet is not bought twice and does not count as gone.
 func TestInvisibleInstance(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -204,7 +204,7 @@ func TestInvisibleInstance(t *testing.T) {
 	if err := p.Delete(ctx, bought.ProviderID); err != nil {
 		t.Errorf("delete before it can be seen: %v", err)
 	}
-	// Another process knows it by the token only.
+	// Another process knows the instance only by the token.
 	next := n.connect()
 	n.ready(next, "ready")
 	if err := next.Delete(ctx, bought.ProviderID); err == nil || cloud.IsNotFound(err) {
@@ -224,8 +224,8 @@ func TestInvisibleInstance(t *testing.T) {
 	}
 }
 
-// After a restart the same claim may look different to EC2, because prices or addresses
-// have changed: then what was bought is found by its tag.
+// After a restart the same claim may look different to EC2, because prices or addresses have changed:
+// then the tag leads to the earlier purchase.
 func TestTokenWithOtherParameters(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -247,7 +247,7 @@ func TestTokenWithOtherParameters(t *testing.T) {
 	}
 }
 
-// A token whose fleet was empty is spent: the claim gets another once that is certain.
+// A token whose fleet was empty is used up: the claim gets another one once that is certain.
 func TestSpentToken(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

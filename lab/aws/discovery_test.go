@@ -38,7 +38,7 @@ func TestSubnetsAndGroups(t *testing.T) {
 	}
 }
 
-// A page's token is opaque; all pages together are the whole, once each.
+// A page's token is opaque; all pages together contain every item once.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	e := newEmulator(t)

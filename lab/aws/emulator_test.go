@@ -25,7 +25,7 @@ import (
 	"tenon/lab/kubelet"
 )
 
-// emulator is one with a clock that stands still until the test moves it.
+// emulator is an AWS emulator with a clock that stands still until the test moves it.
 type emulator struct {
 	*aws.Server
 	t        *testing.T
@@ -58,7 +58,7 @@ func newEmulator(t *testing.T, change ...func(*aws.Config)) *emulator {
 
 type configuration = aws.Config
 
-// config is an SDK's, for a caller of an account in a region, that tries once.
+// config returns an SDK configuration for a caller of an account in a region, without retries.
 func (e *emulator) config(account, region string) sdk.Config {
 	return sdk.Config{
 		Region: region, BaseEndpoint: sdk.String(e.url),
@@ -76,13 +76,13 @@ const (
 
 func (e *emulator) ec2() *ec2.Client { return ec2.NewFromConfig(e.config(account, region)) }
 
-// pass lets time go by, and everything happen that is due.
+// pass moves the clock, and carries out everything that is due.
 func (e *emulator) pass(d time.Duration) {
 	e.clock.Step(d)
-	e.World().Survey() // any question catches up
+	e.World().Survey() // every question brings the world up to date
 }
 
-// machines note what they are told.
+// machines record what they are told.
 type machines struct {
 	mu         sync.Mutex
 	launched   []kubelet.Instance
@@ -118,7 +118,7 @@ func (m *machines) all() []kubelet.Instance {
 	return append([]kubelet.Instance{}, m.launched...)
 }
 
-// code is that of an API error, or a text that says that there is none.
+// code returns the code of an API error, or a text that says that there is none.
 func code(err error) string {
 	var api smithy.APIError
 	switch {
@@ -159,7 +159,7 @@ func (e *emulator) post(path, text string) (status int, body string) {
 	return r.StatusCode, string(b)
 }
 
-// must is the answer of a call that cannot fail.
+// must returns the answer of a call, and fails the test on an error.
 func must[T any](t *testing.T, answer T, err error) T {
 	t.Helper()
 	if err != nil {
@@ -180,5 +180,5 @@ func filter(name string, values ...string) types.Filter {
 	return types.Filter{Name: sdk.String(name), Values: values}
 }
 
-// The simulated kubelets of the lab are machines as the emulator wants them.
+// The lab's simulated kubelets implement the emulator's interface of machines.
 var _ accounts.Machines = (*kubelet.Fleet)(nil)

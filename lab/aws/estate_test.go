@@ -39,7 +39,7 @@ func (e *emulator) reservation(id string) types.CapacityReservation {
 	return out.CapacityReservations[0]
 }
 
-// targeted makes a template that launches into a reservation.
+// targeted returns a change of a template that launches into a reservation.
 func targeted(id, market string) func(*types.RequestLaunchTemplateData) {
 	return func(d *types.RequestLaunchTemplateData) {
 		d.CapacityReservationSpecification = &types.LaunchTemplateCapacityReservationSpecificationRequest{
@@ -56,7 +56,7 @@ func TestReservations(t *testing.T) {
 	w := e.discover()
 	id := e.reserve(`{"instanceType": "m5.large", "zone": "us-west-2a", "count": 1, "criteria": "targeted", "for": "1h"}`)
 	e.template(w, "reserved", targeted(id, ""))
-	// A reservation holds capacity that no other instance has.
+	// A reservation keeps capacity that no other instance can use.
 	e.cause(`{"kind": "no-capacity"}`)
 	made := got(e.ec2().CreateFleet(t.Context(), e.fleet(w, "reserved", "on-demand", 2, "m5.large a")))(t)
 	if len(ids(made)) != 1 || *made.Errors[0].ErrorCode != "ReservationCapacityExceeded" {
@@ -104,7 +104,7 @@ func TestCapacityBlocksEnd(t *testing.T) {
 	}
 }
 
-// Open reservations are used by every instance that fits, unless it says none.
+// Every instance that fits uses open reservations, unless it declines.
 func TestOpenReservations(t *testing.T) {
 	t.Parallel()
 	for preference, want := range map[string]bool{"": true, "open": true, "none": false} {
@@ -269,7 +269,7 @@ func TestSameSeedSameWorld(t *testing.T) {
 	}
 }
 
-// announcer says when the first machine boots.
+// announcer tells when the first machine boots.
 type announcer struct {
 	machines
 	once   sync.Once
@@ -281,7 +281,7 @@ func (a *announcer) Launch(kubelet.Instance) error {
 	return nil
 }
 
-// Run serves on a real clock until its context ends, and life goes on meanwhile.
+// Serve runs on a real clock until its context ends, and time passes without requests.
 func TestServe(t *testing.T) {
 	t.Parallel()
 	c := aws.Defaults()
@@ -298,7 +298,7 @@ func TestServe(t *testing.T) {
 	w := e.discover()
 	e.template(w, "nodes")
 	got(e.ec2().CreateFleet(t.Context(), e.fleet(w, "nodes", "on-demand", 1, "m5.large a")))(t)
-	<-booted // without a request
+	<-booted // no request was needed
 	cancel()
 	if err := <-done; err != nil {
 		t.Error(err)
@@ -308,7 +308,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// What a controller reads at its start is quick to read: a whole region.
+// A controller reads a whole region at its start, and does so quickly.
 func BenchmarkDiscovery(b *testing.B) {
 	server, err := aws.New(aws.Defaults())
 	if err != nil {

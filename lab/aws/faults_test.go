@@ -20,7 +20,7 @@ import (
 	"tenon/lab/kubelet"
 )
 
-// notice is what is of interest in a message of the queue.
+// notice holds the parts of a queued message that tests look at.
 type notice struct {
 	Kind   string `json:"detail-type"`
 	Source string
@@ -36,8 +36,8 @@ type notice struct {
 	}
 }
 
-// notices takes all messages out of the queue, but for state changes unless they
-// are of interest.
+// notices takes all messages out of the queue, and leaves out state changes unless the test asks for
+// them.
 func (e *emulator) notices(states bool) (list []notice) {
 	e.t.Helper()
 	client := sqs.NewFromConfig(e.config(account, region))
@@ -60,7 +60,7 @@ func (e *emulator) notices(states bool) (list []notice) {
 	}
 }
 
-// runningFleet launches instances that run.
+// runningFleet launches instances and waits until they run.
 func (e *emulator) runningFleet(capacityType string, count int32) []string {
 	e.t.Helper()
 	w := e.discover()
@@ -128,7 +128,7 @@ func TestOtherNotices(t *testing.T) {
 	}
 }
 
-// Instances lose the tags that a fault names, and no others.
+// Instances lose the tags that a fault names, and no other tags.
 func TestTagRemoval(t *testing.T) {
 	t.Parallel()
 	e := newEmulator(t)
@@ -243,7 +243,7 @@ func TestErrorsByConfiguration(t *testing.T) {
 			}
 			answers := ask()
 			if strings.Contains(tc.fault, "throttle") {
-				answers = ask() // the first emptied the bucket
+				answers = ask() // the first calls emptied the bucket
 			}
 			for i, want := range [3]string{tc.ec2, tc.iam, tc.ssm} {
 				if !strings.HasPrefix(answers[i], want) {

@@ -16,7 +16,7 @@ import (
 	"tenon/lab/aws/accounts"
 )
 
-// inventoryOf is the product's view of an emulated account.
+// inventoryOf returns the product's view of an emulated account.
 func inventoryOf(t *testing.T, e *emulator, change ...func(*inventory.Options)) *inventory.Inventory {
 	t.Helper()
 	clients, err := api.Connect(t.Context(), api.Options{
@@ -37,14 +37,14 @@ func inventoryOf(t *testing.T, e *emulator, change ...func(*inventory.Options)) 
 	return inventory.New(o)
 }
 
-// cluster is what the emulated EKS says of the lab's cluster.
+// withCluster configures what the emulated EKS says of the lab's cluster.
 func withCluster(version string) func(*aws.Config) {
 	return func(c *aws.Config) {
 		c.Resources.Cluster = accounts.Cluster{Name: "lab", Endpoint: "https://lab.test", Authority: "Y2E=", Version: version, ServiceRange: "10.96.0.0/12"}
 	}
 }
 
-// nodeClass is a class as most people have it.
+// nodeClass returns a class as most people have it.
 func nodeClass(alias string) *awsv1.EC2NodeClass {
 	c := &awsv1.EC2NodeClass{
 		ObjectMeta: metav1.ObjectMeta{Name: "default", UID: "uid-1", Generation: 1},
@@ -91,8 +91,8 @@ func TestScoutFindsImagesOfEveryAlias(t *testing.T) {
 	}
 }
 
-// The whole way of a class: everything is found, the trial passes, and what was made for
-// it is gone afterwards.
+// The life of a class: everything is found, the trial passes, and everything that was made for it is gone
+// afterwards.
 func TestScoutLooksAfterAClass(t *testing.T) {
 	t.Parallel()
 	e := newEmulator(t, withCluster("1.36"))

@@ -17,7 +17,7 @@ import (
 	"tenon/core/requirement"
 )
 
-// everything is a kubelet configuration in which nothing is left out.
+// everything returns a kubelet configuration that sets every field.
 func everything() *awsv1.KubeletConfiguration {
 	return &awsv1.KubeletConfiguration{
 		MaxPods: sdk.Int32(42), PodsPerCore: sdk.Int32(21), SystemReserved: map[string]string{"cpu": "100m"}, KubeReserved: map[string]string{"memory": "1Gi"},
@@ -27,7 +27,7 @@ func everything() *awsv1.KubeletConfiguration {
 	}
 }
 
-// A node of every family reads what the provider wrote, and joins as the plan has it.
+// A node of every family reads what the provider wrote, and joins as planned.
 func TestEveryFamilyJoinsByTheProvider(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -100,7 +100,7 @@ func TestEveryFamilyJoinsByTheProvider(t *testing.T) {
 	}
 }
 
-// A reservation is bought before anything else, and counted.
+// A reservation is used before anything is bought, and is counted.
 func TestReservation(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -125,7 +125,7 @@ func TestReservation(t *testing.T) {
 	}
 }
 
-// Tags are there from the first moment; names come when the node has joined.
+// Tags exist from the first moment; names come when the node has joined.
 func TestTags(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

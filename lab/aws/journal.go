@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Call is one call that was made.
+// Call is one call to the emulator.
 type Call struct {
 	Time      time.Time     `json:"time"`
 	Took      time.Duration `json:"took"`
@@ -14,13 +14,13 @@ type Call struct {
 	Region    string        `json:"region"`
 	Service   string        `json:"service"`
 	Operation string        `json:"operation"`
-	Code      string        `json:"code,omitempty"` // of the error; empty if there was none
+	Code      string        `json:"code,omitempty"` // the error's code; empty if there was none
 }
 
-// remembered is how many calls a journal has in full. Counts go on.
+// remembered is how many calls a journal keeps in full. Counts continue beyond that.
 const remembered = 20_000
 
-// Journal is the calls that were made.
+// Journal records the calls to the emulator.
 type Journal struct {
 	mu     sync.Mutex
 	last   []Call
@@ -39,21 +39,21 @@ func (j *Journal) add(c Call) {
 	}
 }
 
-// Last is the calls, the oldest first, as far as they are remembered.
+// Last returns the remembered calls, the oldest first.
 func (j *Journal) Last() []Call {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return slices.Clone(j.last)
 }
 
-// Count is how often an operation was called, as in ec2:CreateFleet.
+// Count returns how often an operation was called, such as ec2:CreateFleet.
 func (j *Journal) Count(operation string) int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.counts[operation]
 }
 
-// Counts is how often every operation was called.
+// Counts returns how often every operation was called.
 func (j *Journal) Counts() map[string]int {
 	j.mu.Lock()
 	defer j.mu.Unlock()

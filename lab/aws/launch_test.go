@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 )
 
-// nodeConfig is user data as AL2023 wants it.
+// nodeConfig returns user data for AL2023.
 func nodeConfig(cluster string) string {
 	return `MIME-Version: 1.0
 Content-Type: multipart/mixed; boundary="//"
@@ -42,7 +42,7 @@ spec:
 `
 }
 
-// world is what a launch needs, discovered through the API.
+// world holds what a launch needs, discovered through the API.
 type world struct {
 	subnets []types.Subnet // one in each zone, in the order of zones
 	group   string
@@ -67,7 +67,7 @@ func (e *emulator) image(parameter string) string {
 	return *got(client.GetParameter(e.t.Context(), &ssm.GetParameterInput{Name: &parameter}))(e.t).Parameter.Value
 }
 
-// template makes a launch template; changes come on top of what works.
+// template makes a launch template that works, with the given changes.
 func (e *emulator) template(w world, name string, change ...func(*types.RequestLaunchTemplateData)) {
 	e.t.Helper()
 	data := &types.RequestLaunchTemplateData{
@@ -131,7 +131,7 @@ func (e *emulator) fleet(w world, template, capacityType string, count int32, ov
 	return in
 }
 
-// ids are those of a fleet's instances.
+// ids returns the instances of a fleet.
 func ids(out *ec2.CreateFleetOutput) (list []string) {
 	for _, i := range out.Instances {
 		list = append(list, i.InstanceIds...)
@@ -232,8 +232,8 @@ func TestWrongNodesNeverJoin(t *testing.T) {
 	}
 	cases := map[string]struct {
 		change func(*types.RequestLaunchTemplateData)
-		subnet string // its Name tag, if another one
-		want   string // on the console
+		subnet string // the subnet's Name tag, if another subnet
+		want   string // the text on the console
 	}{
 		"no user data":               {change: set(""), want: "no NodeConfig"},
 		"another cluster":            {change: set(nodeConfig("prod")), want: `names the cluster "prod"`},
@@ -300,7 +300,7 @@ func TestFleetStrategies(t *testing.T) {
 		{"an image of another architecture", []string{"m6g.large a"}, 1, nil, "InvalidParameterValue"},
 		{"a type that does not exist", []string{"m5.huge a"}, 1, nil, "InvalidParameterValue"},
 	}
-	for _, tc := range cases { // in order: they share the pools
+	for _, tc := range cases { // in order, because they share the pools
 		in := e.fleet(w, "nodes", "on-demand", tc.count, tc.overrides...)
 		if tc.change != nil {
 			tc.change(in)

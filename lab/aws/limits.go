@@ -2,9 +2,8 @@ package aws
 
 import "tenon/lab/aws/fault"
 
-// RealLimits are about the request limits that AWS puts on an account's calls in a
-// region: a bucket for every operation. They are faults like others; an emulator
-// has none of them unless it is told.
+// RealLimits returns approximately the request limits that AWS puts on an account's calls in a region: a
+// bucket for every operation. They are faults like others; an emulator has none of them by default.
 func RealLimits() []fault.Fault {
 	limit := func(id string, rate, burst float64, operations ...string) fault.Fault {
 		return fault.Fault{ID: "limit-" + id, Kind: fault.Throttle, Service: "ec2", Operations: operations, Rate: rate, Burst: burst}

@@ -8,8 +8,8 @@ import (
 	"tenon/cloud"
 )
 
-// Whether nodes have drifted, and which names they have, is asked for each of them, one after the
-// other. It costs a look at all of them now and then, not one at each.
+// A controller asks for each node, one after the other, whether it has drifted and which names it has.
+// The provider answers with a look at all instances now and then, not with one look for each.
 func TestLooksAtManyNodes(t *testing.T) {
 	t.Parallel()
 	const nodes = 50
@@ -46,7 +46,7 @@ func TestLooksAtManyNodes(t *testing.T) {
 	}
 }
 
-// In a quiet cluster who looks for drift makes do with what garbage collection has seen.
+// In a quiet cluster the search for drift uses what garbage collection has seen.
 func TestQuietClustersAreLookedAtSeldom(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -55,7 +55,7 @@ func TestQuietClustersAreLookedAtSeldom(t *testing.T) {
 	n.ready(p, "ready")
 	bought := got(p.Create(ctx, request("0")))(t)
 	n.pass(10 * time.Minute)
-	got(p.List(ctx))(t) // the first looks for machines without the cluster's name too
+	got(p.List(ctx))(t) // the first also looks for machines without the cluster's name
 	n.pass(3 * time.Minute)
 	n.Calls().Reset()
 	for round := range 5 {

@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// newMetadata is IMDSv2, for a controller that asks where it runs
-// (AWS_EC2_METADATA_SERVICE_ENDPOINT). It hands out credentials as well, which
-// are not checked.
+// newMetadata serves IMDSv2, for a controller that asks where it runs
+// (AWS_EC2_METADATA_SERVICE_ENDPOINT). It also hands out credentials, which the emulator does not check.
 func (s *Server) newMetadata() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("PUT /latest/api/token", func(w http.ResponseWriter, h *http.Request) {

@@ -30,7 +30,7 @@ func newManaged(t *testing.T) *managed {
 	return &managed{s, eks.NewFromConfig(s.config(account, region))}
 }
 
-// nodeGroup makes a node group called "workers"; changes come on top.
+// nodeGroup makes a node group called "workers", with the given changes.
 func (m *managed) nodeGroup(change ...func(*eks.CreateNodegroupInput)) *ekstypes.Nodegroup {
 	m.t.Helper()
 	in := &eks.CreateNodegroupInput{
@@ -51,8 +51,9 @@ func (m *managed) describeNodeGroup() *ekstypes.Nodegroup {
 	return got(m.eks.DescribeNodegroup(m.t.Context(), &eks.DescribeNodegroupInput{ClusterName: sdk.String("lab"), NodegroupName: sdk.String("workers")}))(m.t).Nodegroup
 }
 
-// A node group makes an Auto Scaling group with the tags that EKS sets, "k8s.io/cluster-autoscaler/enabled" among them,
-// and not the labels and taints; nodes join with them.
+// A node group makes an Auto Scaling group with the tags that EKS sets,
+// "k8s.io/cluster-autoscaler/enabled" among them, but without its labels and taints. Nodes join with
+// those.
 func TestNodeGroupsMakeGroupsAndNodes(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -95,8 +96,8 @@ func TestNodeGroupsMakeGroupsAndNodes(t *testing.T) {
 	}
 }
 
-// UpdateNodegroupConfig changes labels, taints and sizes; new nodes have them. A size that was set at the Auto Scaling
-// group is the one that EKS describes.
+// UpdateNodegroupConfig changes labels, taints and sizes; new nodes have them. EKS describes a size that
+// was set at the Auto Scaling group.
 func TestNodeGroupsChange(t *testing.T) {
 	t.Parallel()
 	m := newManaged(t)
@@ -122,7 +123,7 @@ func TestNodeGroupsChange(t *testing.T) {
 	}
 }
 
-// A launch template of the user with an image is used as it is; EKS labels the nodes all the same.
+// A user's launch template with an image is used unchanged; EKS still labels the nodes.
 func TestNodeGroupsWithALaunchTemplate(t *testing.T) {
 	t.Parallel()
 	m := newManaged(t)
@@ -169,7 +170,7 @@ func TestNodeGroupsAreIll(t *testing.T) {
 	}
 }
 
-// What EKS refuses, and what is left when a node group is deleted: nothing.
+// EKS refuses some requests, and a deleted node group leaves nothing behind.
 func TestNodeGroupsComeAndGo(t *testing.T) {
 	t.Parallel()
 	m := newManaged(t)

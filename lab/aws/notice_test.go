@@ -11,7 +11,7 @@ import (
 	"tenon/core/requirement"
 )
 
-// What AWS puts into the queue is what we read there, and deleted messages stay away.
+// We read from the queue what AWS puts into it, and deleted messages do not return.
 func TestNotices(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

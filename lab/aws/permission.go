@@ -11,7 +11,7 @@ import (
 	"tenon/lab/aws/wire"
 )
 
-// guard asks the policies of callers about every call. Callers without policies may do everything.
+// guard checks every call against the caller's policies. Callers without policies may do everything.
 type guard struct {
 	policies map[string][]policy.Document // by access key
 	world    *accounts.World
@@ -21,13 +21,13 @@ type guard struct {
 	counts map[string]Permission
 }
 
-// Permission is how often policies were asked about an action.
+// Permission says how often an action was checked.
 type Permission struct {
 	Asked  int `json:"asked"`
 	Denied int `json:"denied,omitempty"`
 }
 
-// note remembers what was asked: all of it as a count, and the last questions in full.
+// note records a check: every one in the counts, and the last ones in full.
 func (g *guard) note(ask policy.Request, allowed bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -43,13 +43,14 @@ func (g *guard) note(ask policy.Request, allowed bool) {
 	g.asked = append(g.asked, ask)
 }
 
-// asker is a request that needs more than its own action on everything.
+// asker is a request that needs permissions beyond its own action on everything.
 type asker interface {
 	Asks(action string, r *accounts.Region) []policy.Request
 }
 
-// permit is nil if the call is permitted, or an error in the words of its service. STS asks no policy:
-// "No permissions are required to perform" GetCallerIdentity, and a role is assumed by its trust.
+// permit returns nil if the call is permitted, and otherwise an error in the words of its service. STS
+// checks no policy: "No permissions are required to perform" GetCallerIdentity, and the trust policy
+// decides who assumes a role.
 func (g *guard) permit(c *wire.Call, in any) error {
 	documents, guarded := g.policies[c.AccessKey]
 	if !guarded || c.Service.Name == "sts" {
@@ -92,14 +93,14 @@ func asksOf(c *wire.Call, in any, r *accounts.Region) []policy.Request {
 	return []policy.Request{one}
 }
 
-// Permissions are the actions that policies were asked about.
+// Permissions returns the actions that were checked against policies.
 func (s *Server) Permissions() map[string]Permission {
 	s.guard.mu.Lock()
 	defer s.guard.mu.Unlock()
 	return maps.Clone(s.guard.counts)
 }
 
-// Asked is the last of what the policies were asked, allowed or not, in the order of calls.
+// Asked returns the last checks, allowed or not, in the order of calls.
 func (s *Server) Asked() []policy.Request {
 	s.guard.mu.Lock()
 	defer s.guard.mu.Unlock()

@@ -23,7 +23,7 @@ import (
 // controllerKey is the access key of the controller, which has the policies that we hand out.
 const controllerKey = "AKIACONTROLLER"
 
-// granted are those policies, as IAM reads them.
+// granted returns those policies, as IAM reads them.
 func granted(t *testing.T) []policy.Document {
 	t.Helper()
 	return got(aws.Documented(account, region, "lab", ""))(t)
@@ -54,7 +54,7 @@ func actionsOf(documents []policy.Document) (actions []string) {
 	return slices.Compact(actions)
 }
 
-// without is the documents as they would be if an action were not granted.
+// without returns the documents as they would be without an action.
 func without(documents []policy.Document, action string) (fewer []policy.Document) {
 	for _, d := range documents {
 		d.Statement = slices.Clone(d.Statement)
@@ -66,7 +66,7 @@ func without(documents []policy.Document, action string) (fewer []policy.Documen
 	return fewer
 }
 
-// guarded is an emulator that enforces policies on the controller alone.
+// guarded returns an emulator that enforces policies on the controller alone.
 func guarded(t *testing.T, documents []policy.Document) *emulator {
 	t.Helper()
 	return newEmulator(t, func(c *configuration) {
@@ -75,8 +75,8 @@ func guarded(t *testing.T, documents []policy.Document) *emulator {
 	})
 }
 
-// From the first look to the end of a class, the controller does what its policies allow and nothing
-// else, and each action that they grant is needed: without it something that was done would be denied.
+// From the first look to the end of a class, the controller does only what its policies allow, and needs
+// each action that they grant: without that action some call would be denied.
 func TestPoliciesAreEnoughAndNeeded(t *testing.T) {
 	t.Parallel()
 	documents := granted(t)
@@ -134,13 +134,13 @@ func TestPoliciesAreEnoughAndNeeded(t *testing.T) {
 	}
 }
 
-// Without an action that it needs, a launch is refused in EC2's words; what belongs to others, or to no
-// cluster, is out of reach; callers without policies do as they like.
+// Without an action that it needs, a launch is refused in EC2's words. Resources of others, or of no
+// cluster, are out of reach. Callers without policies may do everything.
 func TestPoliciesAreEnforced(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	e := guarded(t, granted(t))
-	stranger := e.runningFleet("on-demand", 1)[0] // an administrator's: no tag says that the cluster owns it
+	stranger := e.runningFleet("on-demand", 1)[0] // an administrator made it: no tag says that the cluster owns it
 	controller := ec2.NewFromConfig(e.config(controllerKey, region))
 	codes(t, map[string]func() error{
 		"another's instance: UnauthorizedOperation": func() error {

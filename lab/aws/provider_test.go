@@ -41,7 +41,7 @@ func (c *classes) change(name string, how func(*awsv1.EC2NodeClass)) {
 	c.byName[name] = class
 }
 
-// classOf is a node class of an alias, of which nothing has been found yet.
+// classOf returns a node class of an alias, for which nothing has been found yet.
 func classOf(name, alias string) *awsv1.EC2NodeClass {
 	discovery := map[string]string{"karpenter.sh/discovery": "lab"}
 	class := &awsv1.EC2NodeClass{
@@ -75,7 +75,7 @@ func newNear(t *testing.T, list ...*awsv1.EC2NodeClass) *near {
 	return n
 }
 
-// connect is a process that has just started: it has learned nothing yet.
+// connect returns the provider of a process that has just started and learned nothing yet.
 func (n *near) connect(change ...func(*aws.Options)) *aws.Provider {
 	n.t.Helper()
 	ctx := context.WithoutCancel(n.t.Context())
@@ -136,7 +136,7 @@ func ref(name string) cloud.ClassRef {
 	return cloud.ClassRef{Group: awsv1.Group, Kind: awsv1.KindEC2NodeClass, Name: name}
 }
 
-// The provider keeps every law of the contract, in front of an AWS that does as it is told.
+// The provider keeps every law of the contract, in front of an AWS without faults.
 func TestProviderConformance(t *testing.T) {
 	t.Parallel()
 	conformance.Run(t, func(t *testing.T) conformance.Harness {

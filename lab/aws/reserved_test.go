@@ -30,7 +30,7 @@ func TestFleetsOfReservedCapacity(t *testing.T) {
 		templates []string // those of the fleet
 		target    int32
 		options   types.ReservedCapacityOptionsRequest
-		want      []string // "zone lifecycle", one for each instance, sorted
+		want      []string // "zone lifecycle" for each instance, sorted
 	}{
 		"across all reservations that templates name": {[]string{"ira", "irb"}, 3, types.ReservedCapacityOptionsRequest{ReservationTypes: []types.FleetReservationType{interruptible}},
 			[]string{"a interruptible-capacity-reservation", "b interruptible-capacity-reservation", "b interruptible-capacity-reservation"}},
@@ -149,8 +149,8 @@ func TestFleetsOfReservedCapacityRefused(t *testing.T) {
 	}
 }
 
-// The provider buys what an interruptible reservation holds through CreateFleet, and reads from
-// the instance what it is.
+// The provider buys the capacity of an interruptible reservation through CreateFleet, and reads from the
+// instance that it is interruptible.
 func TestInterruptibleReservation(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

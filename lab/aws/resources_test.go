@@ -41,7 +41,7 @@ func TestMetadataOptions(t *testing.T) {
 	}
 }
 
-// A node's name comes from its address: what a dead node had is not given to the next one.
+// A node's name comes from its address: the address of a dead node does not go to the next one.
 func TestAddressesRest(t *testing.T) {
 	t.Parallel()
 	e := newEmulator(t, func(c *configuration) { c.Resources.SubnetBits = 28 })

@@ -16,7 +16,7 @@ import (
 	"tenon/lab/aws/accounts"
 )
 
-// scaler is an emulator with a launch template from which groups can be made.
+// scaler is an emulator with a launch template for groups.
 type scaler struct {
 	*emulator
 	*autoscaling.Client
@@ -31,7 +31,7 @@ func newScaler(t *testing.T, change ...func(*configuration)) *scaler {
 	return s
 }
 
-// zones are the subnets of zones, which are named by their letters, as a group has them.
+// zones returns the subnets of zones, given by their letters, in the form that a group takes.
 func (s *scaler) zones(letters string) *string {
 	var ids []string
 	for _, subnet := range s.world.subnets {
@@ -42,7 +42,7 @@ func (s *scaler) zones(letters string) *string {
 	return sdk.String(strings.Join(ids, ","))
 }
 
-// group makes a group called "g" of up to ten instances in three zones; changes come on top.
+// group makes a group called "g" of up to ten instances in three zones, with the given changes.
 func (s *scaler) group(desired int32, change ...func(*autoscaling.CreateAutoScalingGroupInput)) {
 	s.t.Helper()
 	in := &autoscaling.CreateAutoScalingGroupInput{
@@ -64,7 +64,7 @@ func (s *scaler) described() asgtypes.AutoScalingGroup {
 	return out.AutoScalingGroups[0]
 }
 
-// members is the group's instances as text: how many in which zone and state.
+// members describes the group's instances as text: how many in which zone and state.
 func (s *scaler) members() string {
 	s.t.Helper()
 	counts := map[string]int{}
@@ -103,7 +103,7 @@ func (s *scaler) check(what, got, want string) {
 	}
 }
 
-// settled is long enough for a group to do what it can.
+// settled is long enough for a group to do all that it can.
 const settled = 5 * time.Minute
 
 func (s *scaler) settle() {
@@ -112,8 +112,8 @@ func (s *scaler) settle() {
 	}
 }
 
-// "Amazon EC2 Auto Scaling distributes instances evenly across the Availability Zones"; instances of a group join as
-// those of a fleet do, with the tags that the group propagates.
+// "Amazon EC2 Auto Scaling distributes instances evenly across the Availability Zones"; instances of a
+// group join like those of a fleet, with the tags that the group propagates.
 func TestGroupLaunchesBalancedAndNodesJoin(t *testing.T) {
 	t.Parallel()
 	s := newScaler(t)
@@ -152,7 +152,7 @@ func TestGroupLaunchesBalancedAndNodesJoin(t *testing.T) {
 	}
 }
 
-// The sizes that a group may have, and what AWS answers when they are left.
+// A group has bounds; AWS refuses sizes outside them.
 func TestGroupBounds(t *testing.T) {
 	t.Parallel()
 	s := newScaler(t)
@@ -179,7 +179,7 @@ func TestGroupBounds(t *testing.T) {
 	}
 }
 
-// What AWS refuses when a group is made.
+// AWS refuses to make some groups.
 func TestGroupsThatCannotBeMade(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -209,8 +209,8 @@ func TestGroupsThatCannotBeMade(t *testing.T) {
 	}
 }
 
-// TerminateInstanceInAutoScalingGroup replaces the instance, or with decrement lets the group be smaller; it does not
-// heed protection, scale-in does.
+// TerminateInstanceInAutoScalingGroup replaces the instance, or with decrement lets the group be smaller;
+// it ignores protection, but scale-in respects it.
 func TestGroupInstancesEnd(t *testing.T) {
 	t.Parallel()
 	s := newScaler(t)
@@ -288,7 +288,7 @@ func TestGroupReplacesWhatEndsByItself(t *testing.T) {
 	}
 }
 
-// What the history says when a launch fails, and that the group tries other zones, and later again.
+// The history says when a launch fails; the group tries other zones, and tries again later.
 func TestGroupLaunchesFail(t *testing.T) {
 	t.Parallel()
 	mixed := func(percentage int32, kinds ...string) func(*autoscaling.CreateAutoScalingGroupInput) {
@@ -341,7 +341,8 @@ func TestGroupLaunchesFail(t *testing.T) {
 	}
 }
 
-// A shortage in one zone leads to the others; with its end, the group balances its zones.
+// During a shortage in one zone the group launches in the others; after its end, the group balances its
+// zones.
 func TestGroupLeavesAndComesBackToAZone(t *testing.T) {
 	t.Parallel()
 	s := newScaler(t)
@@ -376,7 +377,7 @@ func policyOf(percentage int32, kinds ...string) *asgtypes.MixedInstancesPolicy 
 	return p
 }
 
-// A mixed group has its base and its share on demand, in the order of its overrides, and the rest spot.
+// A mixed group has its base and its share on demand, in the order of its overrides; the rest is spot.
 func TestMixedGroups(t *testing.T) {
 	t.Parallel()
 	s := newScaler(t)
@@ -402,7 +403,7 @@ func TestMixedGroups(t *testing.T) {
 	}
 }
 
-// With weights the desired capacity counts units, which a launch may overshoot.
+// With weights the desired capacity counts units, and a launch may exceed it.
 func TestWeightedGroups(t *testing.T) {
 	t.Parallel()
 	s := newScaler(t)
@@ -448,7 +449,8 @@ func TestGroupsAreFound(t *testing.T) {
 	}
 }
 
-// "You cannot delete an Auto Scaling group that has instances" unless the deletion is forced; its history stays.
+// "You cannot delete an Auto Scaling group that has instances" unless the deletion is forced; the history
+// remains.
 func TestGroupsAreDeleted(t *testing.T) {
 	t.Parallel()
 	s := newScaler(t)
@@ -514,7 +516,7 @@ func TestLaunchConfigurations(t *testing.T) {
 	}
 }
 
-// A group whose template is gone says so, and goes on when it has another.
+// A group whose template is gone reports that, and continues when it has another.
 func TestGroupWithoutItsTemplate(t *testing.T) {
 	t.Parallel()
 	s := newScaler(t)

@@ -28,8 +28,8 @@ func (s *scaler) complete(hook, result string) {
 	}))(s.t)
 }
 
-// Hooks hold instances in Pending:Wait and Terminating:Wait until the action is completed, or until the heartbeat's
-// timeout, after which the default result holds.
+// Hooks hold instances in Pending:Wait and Terminating:Wait until the action is completed, or until the
+// heartbeat times out and the default result applies.
 func TestLifecycleHooks(t *testing.T) {
 	t.Parallel()
 	s := newScaler(t)
@@ -81,7 +81,8 @@ func TestAbandonedLaunches(t *testing.T) {
 	}
 }
 
-// An instance refresh replaces all instances by ones of the newest version, and keeps the healthy share in service.
+// An instance refresh replaces all instances with ones of the newest version, and keeps the healthy share
+// in service.
 func TestInstanceRefresh(t *testing.T) {
 	t.Parallel()
 	s := newScaler(t)
@@ -116,7 +117,8 @@ func TestInstanceRefresh(t *testing.T) {
 	s.check("cancelled after its end", code(err), "ActiveInstanceRefreshNotFound")
 }
 
-// A warm pool holds stopped instances up to the maximum, which are not among the group's; growth takes them first.
+// A warm pool holds stopped instances up to the maximum, which do not belong to the group yet; the group
+// takes them first when it grows.
 func TestWarmPools(t *testing.T) {
 	t.Parallel()
 	s := newScaler(t)

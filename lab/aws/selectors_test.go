@@ -18,7 +18,7 @@ import (
 	"tenon/cloud/aws/offering"
 )
 
-// Terms are ORed and their fields ANDed; an ID hides tags, a name hides tags.
+// Terms are ORed and their fields ANDed; an ID overrides tags, and so does a name.
 func TestScoutFindsWhatSelectorsSay(t *testing.T) {
 	t.Parallel()
 	e := newEmulator(t, withCluster("1.36"))
@@ -62,7 +62,7 @@ func TestScoutFindsWhatSelectorsSay(t *testing.T) {
 	}
 }
 
-// Images by every kind of term; at most one for each architecture.
+// Every kind of term finds images; at most one for each architecture.
 func TestScoutFindsImagesByTerms(t *testing.T) {
 	t.Parallel()
 	e := newEmulator(t, withCluster("1.36"))
@@ -129,8 +129,7 @@ func TestScoutFollowsReleases(t *testing.T) {
 	}
 }
 
-// What is missing shows as a verdict; what passes is tried again; what is wrong otherwise
-// is an error.
+// A missing permission shows as a verdict; what passes is tried again; every other failure is an error.
 func TestScoutTrials(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -178,8 +177,8 @@ func TestScoutTrials(t *testing.T) {
 	}
 }
 
-// A role gets a profile of its own; another role gets another one, and the old one goes
-// only when nothing uses it.
+// A role gets its own profile; another role gets another one, and the old one goes only when nothing uses
+// it.
 func TestScoutKeepsProfiles(t *testing.T) {
 	t.Parallel()
 	e := newEmulator(t, withCluster("1.36"))
@@ -224,7 +223,7 @@ func TestScoutKeepsProfiles(t *testing.T) {
 	}
 }
 
-// Private networks go on with the prices that come with the program.
+// Private networks continue with the prices that come with the program.
 func TestScoutWithoutPrices(t *testing.T) {
 	t.Parallel()
 	e := newEmulator(t, withCluster("1.36"))
@@ -246,7 +245,7 @@ func TestScoutWithoutPrices(t *testing.T) {
 	}
 }
 
-// Reservations and placement groups as classes select them.
+// Classes select reservations and placement groups.
 func TestScoutFindsReservationsAndGroups(t *testing.T) {
 	t.Parallel()
 	e := newEmulator(t, withCluster("1.36"))
@@ -312,7 +311,7 @@ func TestScoutWitnesses(t *testing.T) {
 	}
 }
 
-// Expired credentials are an error that goes by itself.
+// Expired credentials are an error that ends on its own.
 func TestScoutRecovers(t *testing.T) {
 	t.Parallel()
 	e := newEmulator(t, withCluster("1.36"))
@@ -328,7 +327,7 @@ func TestScoutRecovers(t *testing.T) {
 	}
 }
 
-// got2 is got for a call that returns a text as well, which has to be empty.
+// got2 is like got, for a call that also returns a text, which must be empty.
 func got2[T any](answer T, text string, err error) func(*testing.T) T {
 	return func(t *testing.T) T {
 		t.Helper()

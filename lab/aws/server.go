@@ -26,24 +26,24 @@ import (
 	"tenon/lab/aws/wire"
 )
 
-// Config is what an emulator is like. Begin with Defaults.
+// Config configures an emulator. Begin with Defaults.
 type Config struct {
 	Resources accounts.Config
-	// Account is who callers are whose access key is neither among Accounts nor
-	// twelve digits itself.
+	// Account is the account of callers whose access key is not among Accounts and is not itself an
+	// account number of twelve digits.
 	Account  string
 	Accounts map[string]string // by access key
-	// Region is the one that the metadata service tells.
+	// Region is the region that the metadata service reports.
 	Region string
-	Faults []fault.Fault // from the start
-	// Policies are what callers may do, by access key; a key that is not there may do everything.
+	Faults []fault.Fault // active from the start
+	// Policies say what callers may do, by access key; a key without an entry may do everything.
 	Policies map[string][]policy.Document
 	Log      *slog.Logger
 	// Listener serves Run; it is closed at the end.
 	Listener net.Listener
 }
 
-// Defaults are an account in us-west-2, which has four zones, and nothing wrong.
+// Defaults returns an account in us-west-2, which has four zones, without faults.
 func Defaults() Config {
 	return Config{Resources: accounts.Defaults(), Account: "000000000001", Region: "us-west-2", Log: slog.New(slog.DiscardHandler)}
 }
@@ -120,13 +120,13 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		served <- err
 	}
 	cancel()
-	_ = server.Close() // connections that are open are of no use any more
+	_ = server.Close() // open connections are of no use any more
 	<-served
 	return errors.Join(failure, <-passed)
 }
 
-// Handler answers all services, the control API below /lab/ and the instance
-// metadata service below /latest/.
+// Handler serves all services, the control API below /lab/ and the instance metadata service below
+// /latest/.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/lab/", s.control)
@@ -141,7 +141,7 @@ func (s *Server) Handler() http.Handler {
 	})
 }
 
-// serve is one call: read, perhaps go wrong, do, answer.
+// serve handles one call: it reads it, lets a fault strike, carries it out and answers.
 func (s *Server) serve(w http.ResponseWriter, h *http.Request) {
 	arrived := s.clock.Now()
 	call, err := s.router.Parse(h)
@@ -152,7 +152,7 @@ func (s *Server) serve(w http.ResponseWriter, h *http.Request) {
 		verdict = s.faults.Gate(fault.About{Account: call.Account, Region: call.Region, Service: call.Service.Name, Operation: call.Operation}, arrived)
 	}
 	if !s.wait(h.Context(), verdict.Delay) {
-		return // the caller has gone
+		return // the caller is gone
 	}
 	var answer any
 	switch {
@@ -203,8 +203,8 @@ func (s *Server) note(c *wire.Call, arrived time.Time, code string) {
 	s.config.Log.Debug("call", "service", c.Service.Name, "operation", c.Operation, "region", c.Region, "code", code)
 }
 
-// Cause makes something go wrong. It returns the fault with its identifier, and
-// what it struck if it happens once and at once.
+// Cause makes something go wrong. It returns the fault with its identifier, and what it struck if it
+// happens once and immediately.
 func (s *Server) Cause(f fault.Fault) (fault.Fault, []string, error) {
 	f, err := s.faults.Add(f, s.clock.Now())
 	if err != nil || f.Kind.Lasts() {
@@ -213,11 +213,11 @@ func (s *Server) Cause(f fault.Fault) (fault.Fault, []string, error) {
 	return f, s.world.Happen(f), nil
 }
 
-// Faults are the faults that last.
+// Faults returns the faults that last.
 func (s *Server) Faults() *fault.Set { return s.faults }
 
-// Calls is what the emulator was asked.
+// Calls returns the journal of calls.
 func (s *Server) Calls() *Journal { return s.calls }
 
-// World is what the accounts own.
+// World returns what the accounts own.
 func (s *Server) World() *accounts.World { return s.world }

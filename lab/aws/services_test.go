@@ -154,7 +154,7 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// A receiver that waits is woken by a message, and by the end of its patience.
+// A message wakes a waiting receiver, and so does the end of its patience.
 func TestQueueLongPoll(t *testing.T) {
 	t.Parallel()
 	e := newEmulator(t)
@@ -191,7 +191,7 @@ func (e *emulator) awaitTimers(n int) {
 	}
 }
 
-// do makes a request by hand.
+// do sends a request without an SDK.
 func (e *emulator) do(h *http.Request) string {
 	e.t.Helper()
 	r := got(http.DefaultClient.Do(h))(e.t)

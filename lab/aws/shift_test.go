@@ -25,8 +25,8 @@ func (b blind) DescribeInstances(ctx context.Context, in *ec2.DescribeInstancesI
 	return b.EC2.DescribeInstances(ctx, in, options...)
 }
 
-// While traffic is led away from a zone EC2 may not see the instances there. They are not taken for
-// gone, they can be tagged and ended all the same, and once ended they are gone.
+// While traffic is shifted away from a zone, EC2 may not show the instances there. They do not count as
+// gone, can still be tagged and ended, and are gone once they have ended.
 func TestInstancesOfAShiftedZone(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -35,7 +35,7 @@ func TestInstancesOfAShiftedZone(t *testing.T) {
 	p := n.connect(func(o *aws.Options) { o.Inventory.Clients.EC2 = blind{o.Inventory.Clients.EC2, &unseeing} })
 	n.ready(p, "ready")
 	bought := []cloud.Instance{got(p.Create(ctx, request("1")))(t), got(p.Create(ctx, request("2")))(t)}
-	n.pass(10 * time.Minute) // what was just bought is believed in anyhow
+	n.pass(10 * time.Minute) // recent purchases count as present anyway
 	seen := got(p.List(ctx))(t)
 	if len(seen) != 2 || seen[0].Offer.Zone != seen[1].Offer.Zone {
 		t.Fatalf("seen are %+v, want two of one zone", seen)
@@ -68,7 +68,7 @@ func TestInstancesOfAShiftedZone(t *testing.T) {
 	}
 }
 
-// Names are put on instances of a shifted zone as well.
+// Instances of a shifted zone get their names as well.
 func TestTagsInAShiftedZone(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

@@ -9,8 +9,8 @@ import (
 	"tenon/lab/aws/policy"
 )
 
-// Documented are the policies that the role of the controller has after the documented CloudFormation template
-// is applied in an account.
+// Documented returns the policies of the controller's role after the documented CloudFormation template
+// has been applied in an account.
 func Documented(account, region, cluster, nodeRole string) ([]policy.Document, error) {
 	files, err := stack.Files()
 	if err != nil {

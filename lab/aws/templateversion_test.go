@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
-// "The new version inherits the same launch parameters as the source version, except for parameters that you specify";
-// launches use the version that is named, and groups follow $Default and $Latest.
+// "The new version inherits the same launch parameters as the source version, except for parameters that
+// you specify"; launches use the named version, and groups follow $Default and $Latest.
 func TestLaunchTemplateVersions(t *testing.T) {
 	t.Parallel()
 	s := newScaler(t)

@@ -7,7 +7,8 @@ import (
 	"tenon/core/requirement"
 )
 
-// A node is on shared hardware unless the claim insists on its own, and its label says what EC2 says.
+// A node is on shared hardware unless the claim insists on dedicated hardware, and its label says what
+// EC2 says.
 func TestTenancy(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {

@@ -13,8 +13,8 @@ import (
 	"tenon/cloud/aws/instance"
 )
 
-// Tags of instances are removed by policies and by people. An instance that lost one is found by its
-// identifier and in the list, gets the tag back, and is ended when it is asked for.
+// Policies and people remove tags of instances. An instance that lost one is found by its identifier and
+// in the list, gets the tag back, and is ended when asked for.
 func TestALostTagLosesNoInstance(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -52,7 +52,7 @@ func TestALostTagLosesNoInstance(t *testing.T) {
 	}
 }
 
-// An instance that carries another cluster's name is neither ended nor taken for gone.
+// An instance with another cluster's name is not ended, and does not count as gone.
 func TestAnotherClustersInstanceIsAnError(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

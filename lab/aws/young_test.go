@@ -7,8 +7,8 @@ import (
 	"tenon/cloud"
 )
 
-// An instance that is ended moments after its purchase is ended by a call or two, however often its end is
-// asked for, and is known to be gone as soon as EC2 says so.
+// An instance that is ended moments after its purchase is ended by one or two calls, however often its
+// end is requested, and is known to be gone as soon as EC2 says so.
 func TestAYoungInstanceEndsInAFewCalls(t *testing.T) {
 	t.Parallel()
 	for name, hidden := range map[string]string{

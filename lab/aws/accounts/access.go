@@ -18,7 +18,7 @@ type AccessEntry struct {
 	Tags              map[string]string
 	Created, Modified time.Time
 
-	roleID string // of the role at that time: another one with its name does not get in
+	roleID string // the role at that time: another role with its name does not get in
 	token  string
 }
 
@@ -34,7 +34,7 @@ var entryTypes = []string{standardEntry, linuxEntry, windowsEntry, "EC2", "FARGA
 // nodes reports whether instances of EC2 join with the entry.
 func (e *AccessEntry) nodes() bool { return e.Type == linuxEntry || e.Type == windowsEntry }
 
-// admitNodes makes the entries of the roles that the configuration lets join.
+// admitNodes makes access entries for the roles that the configuration lets join.
 func (r *Region) admitNodes() {
 	for _, role := range r.world.config.roles() {
 		if have, err := r.Account.Role(role.Name); err == nil && !role.Stranger {
@@ -46,7 +46,7 @@ func (r *Region) admitNodes() {
 	}
 }
 
-// What EKS makes of the entries of nodes.
+// The user name and group that EKS gives the entries of nodes.
 const (
 	nodeUser  = "system:node:{{EC2PrivateDNSName}}"
 	nodeGroup = "system:nodes"
@@ -68,7 +68,7 @@ func (r *Region) AccessEntry(principal string) (*AccessEntry, error) {
 		"The specified principalArn could not be found. You can view your available access entries with 'list-access-entries'.")
 }
 
-// CreateAccessEntry lets a principal in, as what its type says.
+// CreateAccessEntry lets a principal in, in the capacity that the entry's type gives.
 func (r *Region) CreateAccessEntry(e AccessEntry, token string) (*AccessEntry, error) {
 	e.Type, e.token = cmp.Or(e.Type, standardEntry), token
 	role := r.Account.roleByARN(e.Principal)
@@ -100,7 +100,8 @@ func (r *Region) CreateAccessEntry(e AccessEntry, token string) (*AccessEntry, e
 	return &e, nil
 }
 
-// usualUser is the name that EKS gives a principal: of a role with the session's name behind it.
+// usualUser returns the user name that EKS gives a principal: for a role, with the session's name
+// appended.
 func usualUser(principal string) string {
 	if before, role, is := strings.Cut(principal, ":role/"); is {
 		return strings.Replace(before, ":iam:", ":sts:", 1) + ":assumed-role/" + role[strings.LastIndex(role, "/")+1:] + "/{{SessionName}}"
@@ -108,7 +109,7 @@ func usualUser(principal string) string {
 	return principal
 }
 
-// UpdateAccessEntry changes name and groups of an entry that is not for nodes.
+// UpdateAccessEntry changes the name and the groups of an entry that is not for nodes.
 func (r *Region) UpdateAccessEntry(principal, username string, groups []string) (*AccessEntry, error) {
 	e, err := r.AccessEntry(principal)
 	switch {

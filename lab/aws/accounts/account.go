@@ -26,7 +26,7 @@ type Profile struct {
 	Role           string // the role's name; empty if it has none
 	Tags           []wire.Tag
 	Created        time.Time
-	Seen           time.Time // from when EC2 knows it
+	Seen           time.Time // the time from which EC2 knows it
 }
 
 func newAccount(w *World, id string) *Account {
@@ -74,7 +74,7 @@ func (a *Account) Profile(name string) (*Profile, error) {
 	return nil, wire.StatusErrorf(404, "NoSuchEntity", "Instance Profile %s cannot be found.", name)
 }
 
-// Profiles are those below a path, in the order of their names.
+// Profiles returns the profiles below a path, in the order of their names.
 func (a *Account) Profiles(prefix string) []*Profile {
 	var found []*Profile
 	for _, p := range a.profiles {
@@ -97,7 +97,7 @@ func (a *Account) CreateProfile(name, path string, tags []wire.Tag) (*Profile, e
 	return p, nil
 }
 
-// DeleteProfile removes a profile that has no role any more.
+// DeleteProfile removes a profile that no longer has a role.
 func (a *Account) DeleteProfile(name string) error {
 	p, err := a.Profile(name)
 	switch {
@@ -110,7 +110,7 @@ func (a *Account) DeleteProfile(name string) error {
 	return nil
 }
 
-// AddRole puts a role into a profile, which holds one at most.
+// AddRole puts a role into a profile, which holds at most one.
 func (a *Account) AddRole(profile, role string) error {
 	p, err := a.Profile(profile)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// agenda is what will happen, the earliest first; what is due at the same moment
-// happens in the order in which it was noted.
+// agenda holds what will happen, the earliest first. Entries for the same moment happen in the order in
+// which they were noted.
 type agenda struct {
 	entries []entry
 	noted   int
@@ -39,7 +39,7 @@ func (a *agenda) note(due time.Time, do func()) {
 	heap.Push(a, entry{due, a.noted, do})
 }
 
-// next takes what is due by now.
+// next takes the next entry that is due by now.
 func (a *agenda) next(now time.Time) (entry, bool) {
 	if len(a.entries) == 0 || a.entries[0].due.After(now) {
 		return entry{}, false

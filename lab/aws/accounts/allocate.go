@@ -10,28 +10,28 @@ import (
 	"tenon/lab/aws/wire"
 )
 
-// candidate is a way that has been looked up.
+// candidate is a way whose type, zone and price have been looked up.
 type candidate struct {
 	way
 	choice choice
 	price  model.Money
 	depth  float64
-	number int     // where it stood in the request
-	dice   float64 // of the strategy that has no order
+	number int     // its position in the request
+	dice   float64 // for the strategy without an order
 }
 
-// randomly is the strategy of reserved capacity for which the request names none.
+// randomly is the strategy of reserved capacity when the request names none.
 const randomly = "random"
 
-// part is what of a fleet is launched in one go.
+// part is the part of a fleet that is launched in one go.
 type part struct {
 	capacityType string
-	reservation  string // the kind of reservations, of fleets of reserved capacity
+	reservation  string // the kind of reservations, for fleets of reserved capacity
 	target       int
 	options      FleetOptions
 }
 
-// fulfil launches the on-demand part and the spot part, or what is reserved.
+// fulfil launches the on-demand part and the spot part, or the reserved part.
 func (r *Region) fulfil(f *Fleet, ways []way) {
 	t := f.order.Target
 	if t.Default == reservedCapacity {
@@ -48,8 +48,8 @@ func (r *Region) fulfil(f *Fleet, ways []way) {
 	r.fulfilPart(f, ways, part{capacityType: "spot", target: spot, options: f.order.Spot})
 }
 
-// fulfilReserved goes through the kinds of reservations in the order of the request, all
-// without one. What they cannot hold is launched on demand only if the request says so.
+// fulfilReserved goes through the kinds of reservations in the order of the request, or through all
+// without an order. It launches the rest on demand only if the request says so.
 func (r *Region) fulfilReserved(f *Fleet, ways []way) {
 	asked, left := f.order.Reserved, f.order.Target.Total
 	kinds := asked.Types
@@ -66,7 +66,7 @@ func (r *Region) fulfilReserved(f *Fleet, ways []way) {
 	}
 }
 
-// unreserved are the ways without what they say about reservations.
+// unreserved returns the ways without their settings for reservations.
 func unreserved(ways []way) []way {
 	plain := slices.Clone(ways)
 	for i := range plain {
@@ -77,8 +77,8 @@ func unreserved(ways []way) []way {
 	return plain
 }
 
-// fulfilPart goes through the candidates from the best on, each as long as it has
-// capacity, until there are enough. It returns how much of the target it met.
+// fulfilPart goes through the candidates from the best on, uses each as long as it has capacity, and
+// stops when there are enough. It returns how much of the target it met.
 func (r *Region) fulfilPart(f *Fleet, ways []way, p part) (met int) {
 	if p.target <= 0 {
 		return 0
@@ -115,7 +115,7 @@ func (r *Region) fulfilPart(f *Fleet, ways []way, p part) (met int) {
 	return int(weight)
 }
 
-// lifecycle is what the answer calls the part's capacity.
+// lifecycle returns the answer's word for the part's capacity.
 func (p part) lifecycle() string {
 	if p.reservation == capacityBlock || p.reservation == interruptibleReservation {
 		return p.reservation
@@ -140,7 +140,8 @@ func (r *Region) candidates(f *Fleet, ways []way, p part) (list []candidate, err
 	return list, errors
 }
 
-// orders are the launches that a way stands for: one, or one for each reservation that the fleet names.
+// orders returns the launches that a way stands for: one, or one for each reservation that the fleet
+// names.
 func (f *Fleet) orders(w way, p part) []order {
 	o := order{
 		spec: w.spec(), subnetID: w.override.SubnetID, capacityType: p.capacityType, maxPrice: w.override.MaxPrice,
@@ -180,7 +181,7 @@ func fleetError(w way, lifecycle string, err error) FleetError {
 	return e
 }
 
-// rank sorts by the strategy, the best first.
+// rank sorts candidates by the strategy, the best first.
 func (r *Region) rank(list []candidate, capacityType string, o FleetOptions) {
 	slices.SortStableFunc(list, func(a, b candidate) int {
 		price := cmp.Compare(a.price, b.price)
@@ -204,10 +205,10 @@ func (r *Region) rank(list []candidate, capacityType string, o FleetOptions) {
 	})
 }
 
-// tier is which pools count as equally deep: those with plenty, some and little.
+// tier groups pools that count as equally deep: those with plenty, some and little.
 func tier(depth float64) int { return int(depth * 3) }
 
-// priority is a number of which lower is better; overrides without one come last.
+// priority returns a number of which lower is better; overrides without one come last.
 func (c candidate) priority() float64 {
 	if c.override.Priority == nil {
 		return math.Inf(1)
@@ -217,7 +218,7 @@ func (c candidate) priority() float64 {
 
 func (c candidate) weight() float64 { return max(c.override.WeightedCapacity, 0) }
 
-// place launches along the ranking.
+// place launches candidates in the order of the ranking.
 func (r *Region) place(list []candidate, target int, o FleetOptions) (groups []FleetInstances, failed []FleetError) {
 	open := list
 	if o.SingleType || o.SingleZone {
@@ -225,7 +226,7 @@ func (r *Region) place(list []candidate, target int, o FleetOptions) (groups []F
 	}
 	spread := o.Strategy == "diversified"
 	left := float64(target)
-	byNumber := map[int]int{} // the group of a candidate
+	byNumber := map[int]int{} // the groups by candidate
 	for left > 0 && len(open) > 0 {
 		best := open[0]
 		i, err := r.start(best.choice)
@@ -249,7 +250,7 @@ func (r *Region) place(list []candidate, target int, o FleetOptions) (groups []F
 	return groups, failed
 }
 
-// lifecycle is what a fleet's answer calls the capacity of the choice.
+// lifecycle returns the fleet answer's word for the capacity of the choice.
 func (c choice) lifecycle() string {
 	if c.reserved != nil && c.reserved.market() != "" {
 		return c.reserved.market()
@@ -257,7 +258,7 @@ func (c choice) lifecycle() string {
 	return c.capacityType
 }
 
-// alike keeps the candidates of the best one's type and zone, where the order wants that.
+// alike keeps the candidates that have the best one's type and zone, if the order requires that.
 func (r *Region) alike(list []candidate, o FleetOptions) []candidate {
 	var kept []candidate
 	for _, c := range list {
@@ -270,7 +271,7 @@ func (r *Region) alike(list []candidate, o FleetOptions) []candidate {
 	return kept
 }
 
-// echo is the override as the answer has it: with what the template filled in.
+// echo returns the override for the answer, completed from the template.
 func (c candidate) echo() Override {
 	o := c.override
 	o.InstanceType, o.SubnetID, o.ImageID = c.choice.kind.Name, c.choice.subnet.ID, c.choice.image.ID

@@ -15,8 +15,7 @@ type build struct {
 	variant      string
 }
 
-// builds are the images that exist for a version: AL2 ends with 1.32, Windows
-// 2025 begins with 1.34.
+// builds returns the images that exist for a version: AL2 ends with 1.32, Windows 2025 begins with 1.34.
 func builds(version string) []build {
 	list := []build{
 		{boot.AL2023, "x86_64", "standard"}, {boot.AL2023, "x86_64", "nvidia"}, {boot.AL2023, "x86_64", "neuron"},
@@ -46,7 +45,7 @@ func (b build) owner() string {
 	}
 }
 
-// releaseName is how the family counts its releases: by date, or by version.
+// releaseName returns the family's name for a release: a date or a version.
 func releaseName(family boot.Family, number int, at time.Time) string {
 	switch {
 	case family == boot.Bottlerocket:
@@ -80,8 +79,7 @@ func (b build) accelerated() string {
 
 func (b build) year() string { return strings.TrimPrefix(string(b.family), "Windows") }
 
-// parameters are the names under which SSM knows the image, of which some move on
-// with each release.
+// parameters returns the names under which SSM knows the image. Some of them move on with each release.
 func (b build) parameters(version, release string) []string {
 	eks := "/aws/service/eks/optimized-ami/" + version
 	switch {
@@ -102,7 +100,7 @@ func (b build) parameters(version, release string) []string {
 	}
 }
 
-// devices are the root device's name and the volumes that the image brings.
+// devices returns the root device's name and the volumes that the image brings.
 func devices(family boot.Family) (root string, list []Device) {
 	switch {
 	case family == boot.Bottlerocket:
@@ -114,7 +112,7 @@ func devices(family boot.Family) (root string, list []Device) {
 	}
 }
 
-// podDevice is the volume that holds the pods' ephemeral storage.
+// podDevice returns the volume that holds the pods' ephemeral storage.
 func podDevice(family boot.Family) string {
 	switch {
 	case family == boot.Bottlerocket:

@@ -12,24 +12,24 @@ import (
 	"tenon/lab/kubelet"
 )
 
-// Machines are the simulated kubelets; *kubelet.Fleet is one.
+// Machines is implemented by the simulated kubelets (*kubelet.Fleet).
 type Machines interface {
 	Launch(kubelet.Instance) error
 	Terminate(providerID string)
 	SetFault(id string, f kubelet.Fault)
 }
 
-// Config is what the accounts start with. Begin with Defaults.
+// Config says what the accounts start with. Begin with Defaults.
 type Config struct {
 	Seed  random.Seed
 	Clock clock.Clock
-	// Machines play the nodes; without any, instances run and nothing joins.
+	// Machines act as the nodes; without any, instances run and nothing joins.
 	Machines Machines
 	Cluster  Cluster
-	Zones    int // of a region, if it has as many
+	Zones    int // of each region, if it has as many
 	// SubnetBits is the length of the subnets' prefixes: 20 leaves 4,091 addresses in each.
 	SubnetBits int
-	// Queue is the name of the queue that gets notices; the cluster's if empty.
+	// Queue is the name of the queue that gets notices; if empty, the cluster's name.
 	Queue  string
 	Roles  []Role
 	Images []ImageSpec
@@ -50,11 +50,11 @@ type Cluster struct {
 type Role struct {
 	Name string `json:"name"`
 	Path string `json:"path,omitempty"` // "/" if empty
-	// Stranger roles may not join the cluster: no access entry names them.
+	// Stranger roles may not join the cluster: they have no access entry.
 	Stranger bool `json:"stranger,omitempty"`
 }
 
-// ImageSpec is an image of the account's own.
+// ImageSpec is an image that the account owns.
 type ImageSpec struct {
 	Name         string            `json:"name"`
 	Architecture string            `json:"architecture"` // x86_64 or arm64
@@ -63,31 +63,32 @@ type ImageSpec struct {
 	Parameter    string            `json:"parameter,omitempty"` // an SSM parameter that names it
 }
 
-// Quotas are limits on what an account runs in a region; 0 is no limit.
+// Quotas limit what an account runs in a region; 0 means no limit.
 type Quotas struct {
 	OnDemandVCPUs int `json:"onDemandVCPUs,omitempty"`
 	SpotInstances int `json:"spotInstances,omitempty"`
 }
 
-// Pace is how long the steps of an instance's life take.
+// Pace says how long the steps of an instance's life take.
 type Pace struct {
 	Pending      time.Duration // from the launch to running
 	Boot         time.Duration // from running to the node
 	ShuttingDown time.Duration // from shutting-down to terminated
 	Stopping     time.Duration
-	Scaling      time.Duration // until an Auto Scaling group does what follows from a change
+	Scaling      time.Duration // until an Auto Scaling group reacts to a change
 	Relaunch     time.Duration // until a group tries a failed launch again
 	HealthCheck  time.Duration // until a group sees that an instance has ended
 	Remembered   time.Duration // how long a terminated instance can be described
 }
 
-// RealPace is about what EC2 and an EKS image take.
+// RealPace returns approximately the times of EC2 and an EKS image.
 func RealPace() Pace {
 	return Pace{Pending: 6 * time.Second, Boot: 22 * time.Second, ShuttingDown: 35 * time.Second,
 		Stopping: 20 * time.Second, Scaling: 5 * time.Second, Relaunch: time.Minute, HealthCheck: 30 * time.Second, Remembered: time.Hour}
 }
 
-// Times is a pace that much slower, or faster below 1. Memory stays as it is.
+// Times returns a pace that is slower by the factor, or faster if it is below 1. Remembered does not
+// change.
 func (p Pace) Times(factor float64) Pace {
 	scale := func(d time.Duration) time.Duration { return time.Duration(float64(d) * factor) }
 	return Pace{
@@ -95,7 +96,7 @@ func (p Pace) Times(factor float64) Pace {
 	}
 }
 
-// Defaults are a cluster called lab, with a role for its nodes.
+// Defaults returns a cluster called lab, with a role for its nodes.
 func Defaults() Config {
 	return Config{
 		Clock:      clock.RealClock{},
@@ -133,7 +134,7 @@ func (c Config) validate() error {
 	return nil
 }
 
-// roles are the configured ones, and without any a good one and a stranger.
+// roles returns the configured roles, and without any one that may join and a stranger.
 func (c Config) roles() []Role {
 	if len(c.Roles) > 0 {
 		return c.Roles

@@ -7,7 +7,7 @@ import (
 	"tenon/lab/aws/wire"
 )
 
-// FleetOrder is what CreateFleet is asked for. The names are EC2's.
+// FleetOrder holds the parameters of CreateFleet. The names are EC2's.
 type FleetOrder struct {
 	ClientToken string
 	Context     string
@@ -19,13 +19,13 @@ type FleetOrder struct {
 	OnDemand    FleetOptions  `query:"OnDemandOptions"`
 	Reserved    FleetReserved `query:"ReservedCapacityOptions"`
 	TagSpecs    []TagSpec     `query:"TagSpecification"`
-	// These concern fleets that stay, which the emulator does not have.
+	// These concern fleets that persist, which the emulator does not have.
 	ExcessCapacityTerminationPolicy  string
 	TerminateInstancesWithExpiration bool
 	ReplaceUnhealthyInstances        bool
 }
 
-// FleetConfig is a launch template with what may replace parts of it.
+// FleetConfig is a launch template with overrides of its parts.
 type FleetConfig struct {
 	Template  TemplateRef `query:"LaunchTemplateSpecification"`
 	Overrides []Override
@@ -43,7 +43,7 @@ type Override struct {
 	Placement        PlacementSpec `xml:"placement"`
 }
 
-// FleetTarget is how many instances a fleet wants.
+// FleetTarget says how many instances a fleet wants.
 type FleetTarget struct {
 	Total    int    `query:"TotalTargetCapacity"`
 	Spot     int    `query:"SpotTargetCapacity"`
@@ -52,7 +52,7 @@ type FleetTarget struct {
 	Unit     string `query:"TargetCapacityUnitType"`
 }
 
-// FleetOptions say which of the ways is best.
+// FleetOptions say how to choose between the ways.
 type FleetOptions struct {
 	Strategy       string `query:"AllocationStrategy"`
 	Interruption   string `query:"InstanceInterruptionBehavior"`
@@ -80,7 +80,7 @@ type FleetReserved struct {
 // reservedCapacity is the target capacity type of fleets that use reservations alone.
 const reservedCapacity = "reserved-capacity"
 
-// Fleet is what came of an order.
+// Fleet is the result of an order.
 type Fleet struct {
 	ID        string
 	Instances []FleetInstances
@@ -96,7 +96,7 @@ type FleetInstances struct {
 	Instances []*Instance
 }
 
-// FleetError is why a way did not lead to an instance.
+// FleetError says why a way did not lead to an instance.
 type FleetError struct {
 	Template  TemplateRef
 	Override  Override
@@ -105,7 +105,7 @@ type FleetError struct {
 	Message   string
 }
 
-// CreateFleet launches what an order of type instant asks for, as far as it can.
+// CreateFleet launches as much as possible of what an order of type instant asks for.
 func (r *Region) CreateFleet(o FleetOrder) (*Fleet, error) {
 	if done, ok := r.fleets[o.ClientToken]; ok && o.ClientToken != "" && !o.DryRun {
 		if !reflect.DeepEqual(done.order, o) {
@@ -128,13 +128,13 @@ func (r *Region) CreateFleet(o FleetOrder) (*Fleet, error) {
 	return f, nil
 }
 
-// fleetID has the form of a UUID behind the word.
+// fleetID returns an identifier in the form of a UUID after the word.
 func fleetID(id string) string {
 	hex := id[len("fleet-"):]
 	return "fleet-" + hex[:8] + "-" + hex[8:12] + "-4" + hex[12:15] + "-a" + hex[14:17] + "-" + hex[5:17]
 }
 
-// checkOrder refuses what EC2 refuses, and what the emulator does not have.
+// checkOrder refuses what EC2 refuses, and what the emulator does not model.
 func checkOrder(o FleetOrder) error {
 	t := o.Target
 	switch {
@@ -172,7 +172,7 @@ func checkStrategies(o FleetOrder) error {
 	return nil
 }
 
-// checkReserved holds what EC2 says about fleets of reserved capacity.
+// checkReserved enforces EC2's rules for fleets of reserved capacity.
 func checkReserved(o FleetOrder) error {
 	asked := o.Reserved
 	if o.Target.Default != reservedCapacity {
@@ -209,7 +209,7 @@ type way struct {
 	override Override
 }
 
-// ways are all of an order, in the order in which they were written.
+// ways returns all ways of an order, in the order of the request.
 func (r *Region) ways(o FleetOrder) ([]way, error) {
 	if err := checkOrder(o); err != nil {
 		return nil, err
@@ -232,7 +232,7 @@ func (r *Region) ways(o FleetOrder) ([]way, error) {
 	return ways, nil
 }
 
-// spec is the template's with the override put over it.
+// spec returns the template's specification with the override applied.
 func (w way) spec() Spec {
 	over := Spec{ImageID: w.override.ImageID, InstanceType: w.override.InstanceType}
 	s := w.template.Spec.over(over)

@@ -10,11 +10,11 @@ import (
 	"tenon/lab/kubelet"
 )
 
-// usualNotice is how long before its end a spot instance is told.
+// usualNotice is how long before its end a spot instance gets notice.
 const usualNotice = 2 * time.Minute
 
-// Happen carries a fault out that happens once, at its time, and returns the
-// instances or images that it struck if that was at once.
+// Happen carries out a fault that happens once, at its time. It returns the instances or images that the
+// fault struck, if it struck immediately.
 func (w *World) Happen(f fault.Fault) (struck []string) {
 	_ = w.locked(func() error { // cannot fail
 		if f.After > 0 {
@@ -28,7 +28,7 @@ func (w *World) Happen(f fault.Fault) (struck []string) {
 	return struck
 }
 
-// strike goes through the regions that the fault means, of those that are in use.
+// strike applies the fault to the regions that it means, among those in use.
 func (w *World) strike(f fault.Fault) (struck []string) {
 	if f.Account != "" && f.Region != "" {
 		w.account(f.Account).region(f.Region)
@@ -41,7 +41,7 @@ func (w *World) strike(f fault.Fault) (struck []string) {
 	return struck
 }
 
-// regions are all that are in use, in the order of accounts and names.
+// regions returns all regions in use, in the order of accounts and names.
 func (w *World) regions() []*Region {
 	var all []*Region
 	for _, a := range w.accounts {
@@ -85,8 +85,8 @@ func (r *Region) eachImage(f fault.Fault, do func(*Image)) (ids []string) {
 	return ids
 }
 
-// victims are the running instances that the fault names, or a share of them. At
-// least one is struck if any could be.
+// victims returns the running instances that the fault names, or a share of them: at least one if there
+// are any.
 func (r *Region) victims(f fault.Fault) []*Instance {
 	var able []*Instance
 	for _, i := range r.instances {
@@ -171,7 +171,7 @@ func (r *Region) fail(i *Instance, how string) {
 	})
 }
 
-// Shifts are the zones of the region that traffic is shifted away from.
+// Shifts returns the zones of the region that traffic is shifted away from.
 func (r *Region) Shifts() []fault.Shift {
 	return r.world.faults.Shifts(r.Account.ID, r.Name, r.Now())
 }

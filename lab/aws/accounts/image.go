@@ -20,18 +20,18 @@ type Image struct {
 	Owner, Alias          string
 	Family                boot.Family
 	Variant               string // standard, nvidia or neuron
-	Version               string // of Kubernetes; empty for the account's own
+	Version               string // of Kubernetes; empty for the account's own images
 	Created               time.Time
-	Deprecated            time.Time // from when; zero for never
+	Deprecated            time.Time // the time from which it is deprecated; zero for never
 	Tags                  []wire.Tag
 	RootDevice            string
 	Devices               []Device
-	// SourceID and SourceRegion are of the image that it is a copy of.
+	// SourceID and SourceRegion name the image that this one is a copy of.
 	SourceID, SourceRegion string
 	token                  string // of the request that copied it
 }
 
-// snapshot is that of a volume which the image brings.
+// snapshot returns the snapshot of a volume that the image brings.
 func (i *Image) snapshot(d Device) string {
 	return "snap-" + random.Seed(0).Hex(17, "snapshot", i.ID, d.Name)
 }
@@ -49,13 +49,12 @@ type Parameter struct {
 	Modified    time.Time
 }
 
-// firstRelease is when the images that are there from the start came out; releases
-// are a fortnight apart.
+// firstRelease is when the initial images came out; releases are a fortnight apart.
 var firstRelease = time.Date(2026, time.July, 1, 4, 0, 0, 0, time.UTC)
 
 const releaseInterval = 14 * 24 * time.Hour
 
-// minorVersions are those that EKS supports, about.
+// minorVersions returns approximately the versions that EKS supports.
 func minorVersions() []string {
 	var versions []string
 	for minor := 26; minor <= 36; minor++ {
@@ -74,8 +73,8 @@ func (r *Region) publishImages() {
 	}
 }
 
-// Release publishes new images of the families, all if none is named, and points
-// the parameters for the recommended and the latest at them.
+// Release publishes new images of the families, or of all if none is named, and points the parameters for
+// the recommended and the latest image at them.
 func (r *Region) Release(families []string, at time.Time) {
 	r.releases++
 	for _, version := range minorVersions() {
@@ -132,7 +131,7 @@ func (r *Region) Parameter(name string) (Parameter, error) {
 	return Parameter{}, wire.Errorf("ParameterNotFound", "Parameter %s not found.", name)
 }
 
-// Parameters are those below a path, in the order of their names.
+// Parameters returns the parameters below a path, in the order of their names.
 func (r *Region) Parameters(path string) []Parameter {
 	var found []Parameter
 	for name, p := range r.parameters {
@@ -144,7 +143,7 @@ func (r *Region) Parameters(path string) []Parameter {
 	return found
 }
 
-// Images are all that can be seen, deprecated or not.
+// Images returns all visible images, deprecated or not.
 func (r *Region) Images() []*Image { return r.images }
 
 // Image finds an image.
@@ -160,7 +159,7 @@ func (r *Region) Image(id string) (*Image, error) {
 	return nil, wire.Errorf("InvalidAMIID.NotFound", "The image id '[%s]' does not exist", id)
 }
 
-// CopyOrder is what CopyImage is asked for.
+// CopyOrder holds the parameters of CopyImage.
 type CopyOrder struct {
 	SourceID, SourceRegion string
 	Name, Description      string
@@ -169,7 +168,8 @@ type CopyOrder struct {
 	Tags                   []wire.Tag
 }
 
-// CopyImage makes an image of the account's own of one that it can see in a region.
+// CopyImage copies an image that the account can see, also from another region. The account owns the
+// copy.
 func (r *Region) CopyImage(o CopyOrder) (*Image, error) {
 	if o.Name == "" || o.SourceID == "" || o.SourceRegion == "" {
 		return nil, wire.Errorf("MissingParameter", "The request must contain the parameters Name, SourceImageId and SourceRegion")
@@ -215,7 +215,7 @@ func (r *Region) ownImage(id string) (*Image, error) {
 // longestDeprecation is how far ahead an image can be deprecated.
 const longestDeprecation = 10
 
-// Deprecate sets from when an image of the account's own is deprecated; the zero time is never.
+// Deprecate sets the time from which an image of the account is deprecated; zero means never.
 func (r *Region) Deprecate(id string, at time.Time) error {
 	i, err := r.ownImage(id)
 	switch {
@@ -230,7 +230,7 @@ func (r *Region) Deprecate(id string, at time.Time) error {
 	return nil
 }
 
-// Deregister removes an image of the account's own. Instances stay as they are.
+// Deregister removes an image of the account. Instances stay as they are.
 func (r *Region) Deregister(id string) error {
 	i, err := r.ownImage(id)
 	if err != nil {

@@ -39,14 +39,14 @@ type Instance struct {
 	State    State
 	Launched time.Time
 	Changed  time.Time // when it came into its state
-	Why      string    // why it came to its end
+	Why      string    // why it ended
 
 	CapacityType string // on-demand or spot
 	Lifecycle    string // spot, capacity-block, interruptible-capacity-reservation, or empty
 	SpotRequest  string
 	SpotPrice    string     // the most that the request pays an hour
-	SpotTags     []wire.Tag // of the request
-	Reservation  string     // its identifier; empty when it ended
+	SpotTags     []wire.Tag // the request's tags
+	Reservation  string     // its reservation; empty after that has ended
 	Spec         Spec
 	Profile      *Profile
 	Groups       []*SecurityGroup
@@ -58,9 +58,9 @@ type Instance struct {
 	FleetID      string
 	Bundle       string // the reservation in the sense of RunInstances, r-...
 
-	// Console is what the boot left on the serial console, with why no node joined.
+	// Console is the boot's output on the serial console, with the reason if no node joined.
 	Console string
-	// Impaired is since when its status checks fail; zero if they do not.
+	// Impaired is the time since which its status checks fail; zero if they do not.
 	Impaired time.Time
 	Events   []Event
 
@@ -78,7 +78,7 @@ type Interface struct {
 	Prefixes []netip.Prefix
 	Six      []netip.Addr
 	MAC      string
-	Public   netip.Addr // not valid if it has none
+	Public   netip.Addr // invalid if there is none
 	Tags     []wire.Tag
 }
 
@@ -88,14 +88,14 @@ type Volume struct {
 	SizeGiB    int
 	Type       string
 	IOPS       int
-	Throughput int // in MiB a second; 0 where the type has none of its own
+	Throughput int // in MiB a second; 0 if the type has no setting for it
 	Encrypted  bool
 	Snapshot   string
-	Keep       bool // after the instance's end
+	Keep       bool // it outlives the instance
 	Zone       facts.Zone
 	Created    time.Time
 	Tags       []wire.Tag
-	Instance   *Instance // nil when it outlived it
+	Instance   *Instance // nil after the instance has ended
 }
 
 // Event is something that EC2 plans to do with an instance.
@@ -104,16 +104,16 @@ type Event struct {
 	NotBefore             time.Time
 }
 
-// pool is what instances of the same capacity compete for.
+// pool identifies capacity for which instances compete.
 type pool struct{ instanceType, zone, capacityType string }
 
-// Address is the primary private one.
+// Address returns the primary private address.
 func (i *Instance) Address() netip.Addr { return i.Interfaces[0].Address }
 
-// DNSName is the name that the network gives the instance.
+// DNSName returns the name that the network gives the instance.
 func (i *Instance) DNSName(region string) string { return PrivateName(i.Address(), region) }
 
-// PrivateName is what the network calls a private address.
+// PrivateName returns the network's name for a private address.
 func PrivateName(a netip.Addr, region string) string {
 	domain := region + ".compute.internal"
 	if region == "us-east-1" {
@@ -122,7 +122,7 @@ func PrivateName(a netip.Addr, region string) string {
 	return "ip-" + strings.ReplaceAll(a.String(), ".", "-") + "." + domain
 }
 
-// PublicName is what the network calls a public address.
+// PublicName returns the network's name for a public address.
 func PublicName(a netip.Addr, region string) string {
 	domain := region + ".compute"
 	if region == "us-east-1" {
@@ -131,10 +131,10 @@ func PublicName(a netip.Addr, region string) string {
 	return "ec2-" + strings.ReplaceAll(a.String(), ".", "-") + "." + domain + ".amazonaws.com"
 }
 
-// ProviderID is what Kubernetes calls the instance.
+// ProviderID returns Kubernetes' name for the instance.
 func (i *Instance) ProviderID() string { return "aws:///" + i.Subnet.Zone.Name + "/" + i.ID }
 
-// partTags are the tags of a volume or an interface of the instance, or nil.
+// partTags returns the tags of a volume or an interface of the instance, or nil.
 func (i *Instance) partTags(id string) *[]wire.Tag {
 	for _, v := range i.Volumes {
 		if v.ID == id {
@@ -152,10 +152,10 @@ func (i *Instance) partTags(id string) *[]wire.Tag {
 	return nil
 }
 
-// alive reports whether it uses capacity.
+// alive reports whether the instance uses capacity.
 func (i *Instance) alive() bool { return i.State != Terminated }
 
-// Instances are those that can be seen, in the order of their launch.
+// Instances returns the visible instances, in the order of their launch.
 func (r *Region) Instances() []*Instance {
 	var seen []*Instance
 	for _, i := range r.instances {
@@ -166,7 +166,7 @@ func (r *Region) Instances() []*Instance {
 	return seen
 }
 
-// Instance finds an instance that can be seen.
+// Instance finds a visible instance.
 func (r *Region) Instance(id string) (*Instance, error) {
 	found, err := r.InstancesByID([]string{id})
 	if err != nil {
@@ -175,7 +175,7 @@ func (r *Region) Instance(id string) (*Instance, error) {
 	return found[0], nil
 }
 
-// InstancesByID finds all of them, or says which are missing.
+// InstancesByID finds all the instances, or says which are missing.
 func (r *Region) InstancesByID(ids []string) ([]*Instance, error) {
 	var found []*Instance
 	var missing []string
@@ -200,7 +200,7 @@ func (r *Region) InstancesByID(ids []string) ([]*Instance, error) {
 	}
 }
 
-// mac is an address that belongs to the interface alone.
+// mac returns a MAC address that belongs to the interface alone.
 func mac(a netip.Addr) string {
 	b := a.As4()
 	return fmt.Sprintf("02:1a:%02x:%02x:%02x:%02x", b[0], b[1], b[2], b[3])

@@ -15,8 +15,8 @@ import (
 // consoleJoins is what the console says of nodes that join.
 const consoleJoins = "The node joins: "
 
-// boot reads the user data of an instance that runs now, as its image would, and
-// makes its node join. What keeps the node away is left on the console.
+// boot reads the user data of an instance that now runs, as its image would, and makes its node join. If
+// the node cannot join, the reason goes to the console.
 func (r *Region) boot(i *Instance) {
 	m, err := r.machine(i)
 	never, factor := r.world.faults.Boots(r.faultPool(i.pool), i.ID, r.Now())
@@ -34,7 +34,7 @@ func (r *Region) boot(i *Instance) {
 	r.world.tell(func(machines Machines) error { return machines.Launch(m) })
 }
 
-// machine is the simulated machine of an instance, or why it would not reach the cluster.
+// machine returns the simulated machine of an instance, or the reason why it would not reach the cluster.
 func (r *Region) machine(i *Instance) (kubelet.Instance, error) {
 	if err := r.reaches(i); err != nil {
 		return kubelet.Instance{}, err
@@ -66,7 +66,7 @@ var windowsBuilds = map[boot.Family]string{
 	boot.Windows2019: "10.0.17763", boot.Windows2022: "10.0.20348", boot.Windows2025: "10.0.26100",
 }
 
-// reaches is whether the instance can talk to the cluster at all, and may.
+// reaches checks whether the instance can talk to the cluster, and may.
 func (r *Region) reaches(i *Instance) error {
 	switch {
 	case i.Subnet.Isolated || i.Subnet.Network != r.networks[0]:
@@ -97,9 +97,8 @@ func (r *Region) belongs(c boot.Config) error {
 	return nil
 }
 
-// capacityOf is what the machine's kubelet finds. Of the memory that EC2 tells,
-// firmware and kernel have taken some before the kubelet looks: between 2.5 and
-// 6.5 % here, by type.
+// capacityOf returns what the machine's kubelet finds. Firmware and kernel take some of the memory that
+// EC2 reports before the kubelet looks: here between 2.5 and 6.5 %, depending on the type.
 func (r *Region) capacityOf(i *Instance, c boot.Config) v1.ResourceList {
 	t := i.Type
 	memory := t.MemoryMiB.Or(0) << 20
@@ -125,7 +124,7 @@ func (r *Region) capacityOf(i *Instance, c boot.Config) v1.ResourceList {
 	return list
 }
 
-// storageOf is the pods' disk: the local ones if they were joined, or else a volume.
+// storageOf returns the size of the pods' disk: the joined local disks, or else a volume.
 func storageOf(i *Instance, c boot.Config) int64 {
 	if local := i.Type.LocalNVMeGB.Or(0); c.LocalRAID && local > 0 {
 		return local * 1e9
@@ -138,7 +137,7 @@ func storageOf(i *Instance, c boot.Config) int64 {
 	return 20 << 30
 }
 
-// devicesOf are the extended resources that the device plugins announce.
+// devicesOf returns the extended resources that the device plugins announce.
 func devicesOf(i *Instance) map[v1.ResourceName]int64 {
 	t := i.Type
 	list := map[v1.ResourceName]int64{

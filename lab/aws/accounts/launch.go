@@ -10,8 +10,8 @@ import (
 	"tenon/lab/aws/wire"
 )
 
-// start makes the instance that was chosen, if there is capacity, addresses and a
-// place for it. Its life begins with begin, or it is undone.
+// start makes the chosen instance if there is capacity, addresses and a place for it. Then begin starts
+// its life, or undo removes it.
 func (r *Region) start(c choice) (*Instance, error) {
 	if err := r.capacity(c); err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (r *Region) newInstance(c choice) *Instance {
 	return i
 }
 
-// attach makes the interfaces. Addresses are given back if they do not suffice.
+// attach makes the interfaces. If the addresses do not suffice, it gives them back.
 func (r *Region) attach(c choice) ([]*Interface, error) {
 	var made []*Interface
 	for _, spec := range c.interfaces {
@@ -84,8 +84,8 @@ func (r *Region) attach(c choice) ([]*Interface, error) {
 	return made, nil
 }
 
-// goesPublic is whether the launch gets a public address: as its first interface says, or else
-// as the subnet does; with several interfaces only if one says so.
+// goesPublic reports whether the launch gets a public address: if its first interface says so, or else if
+// the subnet does. With several interfaces only the interfaces decide.
 func (r *Region) goesPublic(c choice) bool {
 	if said := c.interfaces[0].AssociatePublicIpAddress; said != nil {
 		return *said
@@ -127,8 +127,8 @@ func (n *Interface) address(s *Subnet, public bool) (err error) {
 	return nil
 }
 
-// publicOf is the public address that goes with a private one, as long as that is in use. It is
-// of the range for benchmarks (RFC 2544): no packet goes there.
+// publicOf returns the public address that goes with a private one while that is in use. It lies in the
+// range for benchmarks (RFC 2544): no packet goes there.
 func publicOf(private netip.Addr) netip.Addr {
 	b := private.As4()
 	return netip.AddrFrom4([4]byte{198, 18 + b[1]%2, b[2], b[3]})
@@ -146,7 +146,7 @@ func (n *Interface) release(s *Subnet) {
 	}
 }
 
-// volumes are those of the image, changed and added to by the specification.
+// volumes returns the image's volumes, with the changes and additions of the specification.
 func (r *Region) volumes(c choice) []*Volume {
 	tags := tagsFor("volume", c.spec.TagSpecs, c.tags)
 	var made []*Volume
@@ -172,7 +172,7 @@ func (r *Region) volumes(c choice) []*Volume {
 	return made
 }
 
-// specify changes a volume to what a launch says about it.
+// specify applies a launch's settings to a volume.
 func (v *Volume) specify(e Ebs) {
 	if e.VolumeSize > 0 {
 		v.SizeGiB = e.VolumeSize
@@ -183,7 +183,7 @@ func (v *Volume) specify(e Ebs) {
 	v.Keep = e.DeleteOnTermination != nil && !*e.DeleteOnTermination
 }
 
-// perform fills in what the volume's type gives where nothing was asked for.
+// perform fills in the defaults of the volume's type.
 func (v *Volume) perform() {
 	switch v.Type {
 	case "gp3":
@@ -193,12 +193,12 @@ func (v *Volume) perform() {
 	}
 }
 
-// faultPool is the instance's pool as faults name it.
+// faultPool returns the instance's pool as faults name it.
 func (r *Region) faultPool(p pool) fault.Pool {
 	return fault.Pool{Account: r.Account.ID, Region: r.Name, InstanceType: p.instanceType, Zone: p.zone, CapacityType: p.capacityType}
 }
 
-// RunOrder is what RunInstances is asked for.
+// RunOrder holds the parameters of RunInstances.
 type RunOrder struct {
 	Spec     Spec
 	Template *TemplateRef
@@ -208,7 +208,7 @@ type RunOrder struct {
 	DryRun   bool
 }
 
-// runToken is a RunInstances request that was carried out.
+// runToken records a RunInstances request that was carried out.
 type runToken struct {
 	order     RunOrder
 	instances []*Instance
@@ -260,7 +260,7 @@ func (r *Region) runChoice(o RunOrder) (choice, error) {
 	return r.resolve(order{spec: spec, subnetID: o.SubnetID, capacityType: capacityType, token: o.Token, bundle: r.world.identifier("r")})
 }
 
-// startMany takes back what it launched if it does not come to the minimum.
+// startMany launches instances, and takes them back if it does not reach the minimum.
 func (r *Region) startMany(c choice, least, most int) ([]*Instance, error) {
 	var made []*Instance
 	for range most {

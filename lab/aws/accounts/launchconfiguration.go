@@ -8,7 +8,7 @@ import (
 	"tenon/lab/aws/wire"
 )
 
-// LaunchConfiguration is what groups launched from before there were launch templates.
+// LaunchConfiguration is the predecessor of launch templates, from which groups can launch.
 type LaunchConfiguration struct {
 	Name    string
 	Spec    Spec
@@ -42,7 +42,7 @@ func (r *Region) Configuration(name string) (*LaunchConfiguration, error) {
 	return nil, invalid("Launch configuration name not found - Launch configuration %s not found", name)
 }
 
-// Configurations are all, or those that are named, sorted by name.
+// Configurations returns all launch configurations, or the named ones, sorted by name.
 func (r *Region) Configurations(names []string) []*LaunchConfiguration {
 	var found []*LaunchConfiguration
 	for _, c := range r.configurations {
@@ -69,7 +69,7 @@ func (r *Region) DeleteConfiguration(name string) error {
 	return nil
 }
 
-// ProfileNamed is how a launch names an instance profile, by its ARN or by its name.
+// ProfileNamed returns a reference to an instance profile, given by its ARN or by its name.
 func ProfileNamed(text string) ProfileRef {
 	if strings.HasPrefix(text, "arn:") {
 		return ProfileRef{Arn: text}

@@ -16,7 +16,7 @@ import (
 //	                                    │ Pace.ShuttingDown
 //	                               terminated ─▶ forgotten after Pace.Remembered
 
-// begin lets the life of a new instance take its course.
+// begin starts the life of a new instance.
 func (r *Region) begin(i *Instance) {
 	r.enter(i, Pending)
 	r.world.after(r.world.config.Pace.Pending, func() {
@@ -29,7 +29,7 @@ func (r *Region) begin(i *Instance) {
 	})
 }
 
-// enter changes the state and tells the listeners of the queue.
+// enter changes the state and sends a notice to the queue.
 func (r *Region) enter(i *Instance, s State) {
 	i.State, i.Changed = s, r.Now()
 	r.announce(i, stateChange(s))
@@ -38,7 +38,7 @@ func (r *Region) enter(i *Instance, s State) {
 	}
 }
 
-// undo makes as if an instance had not been started; its life has not begun.
+// undo removes an instance whose life has not begun.
 func (r *Region) undo(i *Instance) {
 	r.release(i)
 	delete(r.byID, i.ID)
@@ -56,7 +56,7 @@ func (r *Region) release(i *Instance) {
 	}
 }
 
-// shutDown begins an instance's end. What is ending or over stays as it is.
+// shutDown begins an instance's end. An instance that is ending or has ended does not change.
 func (r *Region) shutDown(i *Instance, why string) {
 	if i.State == ShuttingDown || i.State == Terminated {
 		return
@@ -81,7 +81,7 @@ func (r *Region) terminated(i *Instance) {
 	})
 }
 
-// stop halts an instance, as its host's failure or a shutdown command does.
+// stop halts an instance, like a failure of its host or a shutdown command.
 func (r *Region) stop(i *Instance) {
 	if i.State != Running && i.State != Pending {
 		return
@@ -105,13 +105,13 @@ func (r *Region) silence(i *Instance) {
 	})
 }
 
-// Change is what a request did to an instance's state.
+// Change says how a request changed an instance's state.
 type Change struct {
 	Instance *Instance
 	Before   State
 }
 
-// Terminate ends instances, all or none.
+// Terminate ends all instances or none.
 func (r *Region) Terminate(ids []string, dryRun bool) ([]Change, error) {
 	found, err := r.InstancesByID(ids)
 	if err != nil {
@@ -133,7 +133,7 @@ func (r *Region) Terminate(ids []string, dryRun bool) ([]Change, error) {
 	return changes, nil
 }
 
-// StopInstances halts instances, all or none.
+// StopInstances halts all instances or none.
 func (r *Region) StopInstances(ids []string) ([]Change, error) {
 	found, err := r.InstancesByID(ids)
 	if err != nil {
@@ -155,7 +155,7 @@ func (r *Region) StopInstances(ids []string) ([]Change, error) {
 	return changes, nil
 }
 
-// lateStatus is how long after its launch the checks of an instance have a result.
+// lateStatus is how long after its launch an instance's checks have a result.
 const lateStatus = 2 * time.Minute
 
 // Status is the result of an instance's checks: ok, impaired or initializing.

@@ -25,31 +25,32 @@ type Subnet struct {
 	Zone    facts.Zone
 	Range   netip.Prefix
 	Range6  netip.Prefix
-	// Isolated subnets have no route to the cluster: nothing in them ever joins.
+	// Isolated subnets have no route to the cluster: no instance in them ever joins.
 	Isolated bool
 	Tags     []wire.Tag
 
-	// PublicByDefault and SixByDefault are what launches get that ask for neither.
+	// PublicByDefault and SixByDefault apply to launches that do not choose.
 	PublicByDefault, SixByDefault bool
 
 	used []bool // by the offset of the address
-	next int    // the offset from which a free one is looked for
+	next int    // the offset at which the search for a free address begins
 	free int
-	six  uint64 // how many IPv6 addresses were ever given
+	six  uint64 // the number of IPv6 addresses ever given
 }
 
-// SecurityGroup is one of a network's.
+// SecurityGroup is a security group of a network.
 type SecurityGroup struct {
 	ID, Name, Description string
 	Network               *Network
 	Tags                  []wire.Tag
 }
 
-// kept are the addresses that AWS keeps for itself: the first four and the last.
+// kept is how many addresses AWS keeps for itself: the first four and the last.
 const kept = 5
 
-// layNetworks makes the cluster's network with a subnet in each zone and an isolated one, and a
-// stranger's network beside it. The cluster's have the names and tags that eksctl gives them.
+// layNetworks makes the cluster's network, with a subnet in each zone and an isolated one, and another
+// network that does not belong to the cluster. The cluster's have the names and tags that eksctl gives
+// them.
 func (r *Region) layNetworks() {
 	w := r.world
 	cluster := w.config.Cluster.Name
@@ -84,16 +85,16 @@ func (r *Region) layNetworks() {
 	}
 }
 
-// sharedGroup is what eksctl calls the group of all nodes.
+// sharedGroup is eksctl's name for the group of all nodes.
 const sharedGroup = "ClusterSharedNodeSecurityGroup"
 
-// ClusterGroup is the name of the security group that EKS makes for the cluster.
+// ClusterGroup returns the name of the security group that EKS makes for the cluster.
 func (r *Region) ClusterGroup() string {
 	number := r.world.config.Seed.Number("cluster group", r.Account.ID, r.Name) % 1e9
 	return fmt.Sprintf("eks-cluster-sg-%s-%d", r.Cluster().Name, number)
 }
 
-// stackTags are what resources of eksctl's CloudFormation stack have.
+// stackTags returns the tags of resources of eksctl's CloudFormation stack.
 func (r *Region) stackTags(resource string) []wire.Tag {
 	cluster := r.Cluster().Name
 	stack := "eksctl-" + cluster + "-cluster"
@@ -104,7 +105,7 @@ func (r *Region) stackTags(resource string) []wire.Tag {
 	}
 }
 
-// stackName is the name that CloudFormation makes up for a resource of that stack.
+// stackName returns the name that CloudFormation makes up for a resource of that stack.
 func (r *Region) stackName(resource string) string {
 	return "eksctl-" + r.Cluster().Name + "-cluster-" + resource + "-" + strings.ToUpper(r.world.config.Seed.Hex(12, "stack", r.Account.ID, r.Name, resource))
 }
@@ -125,11 +126,11 @@ func (r *Region) addSubnet(n *Network, z facts.Zone, number, bits int) *Subnet {
 	return s
 }
 
-// Free is how many addresses can still be given.
+// Free returns how many addresses can still be given.
 func (s *Subnet) Free() int { return s.free }
 
-// take gives the next free address after the one that was given last: what was given back, and
-// with it the name of a dead node, comes up again only when the range has been gone through.
+// take gives the next free address after the last given one: an address that was given back, and with it
+// the name of a dead node, is used again only after all others in the range.
 func (s *Subnet) take() (netip.Addr, error) {
 	for i := range s.used {
 		offset := (s.next + i) % len(s.used)
@@ -171,7 +172,7 @@ func (s *Subnet) at(offset int) netip.Addr {
 	return netip.AddrFrom4(raw)
 }
 
-// takeSix gives an IPv6 address; there is no end to them.
+// takeSix gives an IPv6 address; they never run out.
 func (s *Subnet) takeSix() netip.Addr {
 	s.six++
 	raw := s.Range6.Addr().As16()
@@ -187,13 +188,13 @@ func (s *Subnet) give(p netip.Prefix) {
 	}
 }
 
-// Networks, Subnets and SecurityGroups are all there are.
+// Networks returns all networks.
 func (r *Region) Networks() []*Network { return r.networks }
 
-// Subnets are those of all networks.
+// Subnets returns the subnets of all networks.
 func (r *Region) Subnets() []*Subnet { return r.subnets }
 
-// SecurityGroups are those of all networks.
+// SecurityGroups returns the security groups of all networks.
 func (r *Region) SecurityGroups() []*SecurityGroup { return r.groups }
 
 // Subnet finds a subnet.
@@ -234,7 +235,7 @@ func (r *Region) Network(id string) (*Network, error) {
 	return nil, wire.Errorf("InvalidVpcID.NotFound", "The vpc ID '%s' does not exist", id)
 }
 
-// CreateSecurityGroup makes a group in a network. Case does not tell names apart.
+// CreateSecurityGroup makes a group in a network. Names are case-insensitive.
 func (r *Region) CreateSecurityGroup(g SecurityGroup, network string) (*SecurityGroup, error) {
 	if network == "" {
 		return nil, wire.Errorf("VPCIdNotSpecified", "No default VPC for this user")

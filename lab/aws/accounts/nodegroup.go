@@ -15,7 +15,7 @@ import (
 	"tenon/lab/aws/wire"
 )
 
-// NodeGroupSpec is what a managed node group of EKS is to be like. The names are those of EKS.
+// NodeGroupSpec describes a managed node group of EKS. The names are those of EKS.
 type NodeGroupSpec struct {
 	Name         string            `json:"nodegroupName"`
 	Version      string            `json:"version,omitempty"`
@@ -52,7 +52,7 @@ type NodeGroupTaint struct {
 	Effect string `json:"effect"`
 }
 
-// NodeGroupUpdate is how many nodes a new version may replace at a time.
+// NodeGroupUpdate says how many nodes a new version may replace at a time.
 type NodeGroupUpdate struct {
 	Count      *int `json:"maxUnavailable,omitempty"`
 	Percentage *int `json:"maxUnavailablePercentage,omitempty"`
@@ -66,17 +66,17 @@ type NodeGroup struct {
 	Scaling           *ScalingGroup
 
 	token    string
-	template *Template // the one that EKS made
-	ready    bool      // it had all its instances once
+	template *Template // the template that EKS made
+	ready    bool      // it has had all its instances once
 	deleting bool
 }
 
-// taintEffects are EKS's names of the effects of taints.
+// taintEffects maps EKS's names of the effects of taints.
 var taintEffects = map[string]v1.TaintEffect{
 	"NO_SCHEDULE": v1.TaintEffectNoSchedule, "NO_EXECUTE": v1.TaintEffectNoExecute, "PREFER_NO_SCHEDULE": v1.TaintEffectPreferNoSchedule,
 }
 
-// imagesOfTypes are the images behind EKS's types of AMIs.
+// imagesOfTypes maps EKS's AMI types to images.
 var imagesOfTypes = map[string]build{
 	"AL2023_x86_64_STANDARD":     {boot.AL2023, "x86_64", "standard"},
 	"AL2023_ARM_64_STANDARD":     {boot.AL2023, "arm64", "standard"},
@@ -89,10 +89,10 @@ var imagesOfTypes = map[string]build{
 	"BOTTLEROCKET_ARM_64_NVIDIA": {boot.Bottlerocket, "arm64", "nvidia"},
 }
 
-// customImage is the type of AMI of groups whose launch template names the image.
+// customImage is the AMI type of groups whose launch template names the image.
 const customImage = "CUSTOM"
 
-// NodeGroups are those of the cluster, in the order of names.
+// NodeGroups returns the cluster's node groups, in the order of names.
 func (r *Region) NodeGroups() []*NodeGroup {
 	return slices.SortedFunc(slices.Values(r.nodeGroups), func(a, b *NodeGroup) int { return strings.Compare(a.Spec.Name, b.Spec.Name) })
 }
@@ -140,8 +140,8 @@ func (r *Region) CreateNodeGroup(s NodeGroupSpec, token string) (*NodeGroup, err
 	return g, nil
 }
 
-// completeNodeGroup refuses what EKS refuses, and fills in what it takes where nothing is said. It returns what the
-// user's launch template says.
+// completeNodeGroup refuses what EKS refuses, and fills in EKS's defaults. It returns the specification
+// in the user's launch template.
 func (r *Region) completeNodeGroup(s *NodeGroupSpec) (own Spec, err error) {
 	if s.Template != nil {
 		t, err := r.templateVersion(TemplateRef(*s.Template))
@@ -226,8 +226,8 @@ func (s *NodeGroupScaling) check() error {
 	return nil
 }
 
-// nodeGroupProfile makes the instance profile of a group, and an access entry for its role if it has none: "Amazon EKS
-// automatically creates an access entry" for the roles of managed node groups.
+// nodeGroupProfile makes the instance profile of a group, and an access entry for its role if the role
+// has none: "Amazon EKS automatically creates an access entry" for the roles of managed node groups.
 func (r *Region) nodeGroupProfile(g *NodeGroup) (string, error) {
 	if _, err := r.AccessEntry(g.Spec.Role); err != nil {
 		if _, err := r.CreateAccessEntry(AccessEntry{Principal: g.Spec.Role, Type: linuxEntry}, ""); err != nil {
@@ -241,8 +241,8 @@ func (r *Region) nodeGroupProfile(g *NodeGroup) (string, error) {
 	return name, r.Account.AddRole(name, r.Account.roleByARN(g.Spec.Role).Name)
 }
 
-// nodeGroupTemplate is what EKS writes into its launch template: with an image of its own the user data that makes the
-// nodes join, with the user's image only what the user's template says.
+// nodeGroupTemplate returns what EKS writes into its launch template: for an EKS image also the user data
+// that makes the nodes join, for the user's image only what the user's template says.
 func (r *Region) nodeGroupTemplate(g *NodeGroup, own Spec, profile string) (Spec, error) {
 	s := own
 	s.Profile = ProfileRef{Name: profile}
@@ -283,7 +283,7 @@ func (r *Region) clusterGroupIDs() (ids []string) {
 	return ids
 }
 
-// scalingSpec is the Auto Scaling group of a node group.
+// scalingSpec describes the Auto Scaling group of a node group.
 func (g *NodeGroup) scalingSpec() GroupSpec {
 	mixed := &MixedPolicy{}
 	mixed.Template.Spec = &GroupTemplate{g.template.ID, g.template.Name, strconv.Itoa(len(g.template.Versions))}
@@ -303,8 +303,8 @@ func (g *NodeGroup) scalingSpec() GroupSpec {
 	}
 }
 
-// nodeGroupTags are those that EKS puts on the Auto Scaling group. Neither tags, labels nor taints of the node group
-// are among them.
+// nodeGroupTags returns the tags that EKS puts on the Auto Scaling group. They do not include tags,
+// labels or taints of the node group.
 func (r *Region) nodeGroupTags(g *NodeGroup) (tags []GroupTag) {
 	cluster := r.Cluster().Name
 	values := map[string]string{

@@ -11,7 +11,7 @@ import (
 	"tenon/lab/aws/wire"
 )
 
-// NodeGroupChange is what UpdateNodegroupConfig changes.
+// NodeGroupChange says what UpdateNodegroupConfig changes.
 type NodeGroupChange struct {
 	Labels struct {
 		Put    map[string]string `json:"addOrUpdateLabels"`
@@ -26,7 +26,7 @@ type NodeGroupChange struct {
 	Token   string            `json:"clientRequestToken"`
 }
 
-// UpdateNodeGroup changes labels, taints and sizes of a node group. Nodes that it has stay as they are.
+// UpdateNodeGroup changes labels, taints and sizes of a node group. Existing nodes stay as they are.
 func (r *Region) UpdateNodeGroup(name string, c NodeGroupChange) (*NodeGroup, error) {
 	g, err := r.NodeGroup(name)
 	switch {
@@ -75,7 +75,7 @@ func or(a, b *int) *int {
 	return b
 }
 
-// rewriteTemplate makes a version of the group's launch template with its labels and taints.
+// rewriteTemplate makes a new version of the group's launch template with its present labels and taints.
 func (r *Region) rewriteTemplate(g *NodeGroup) error {
 	latest := g.template.Versions[len(g.template.Versions)-1].Spec
 	written := Spec{UserData: base64.StdEncoding.EncodeToString([]byte(r.nodeGroupUserData(g, imagesOfTypes[g.Spec.AMIType].family, latest.ImageID)))}
@@ -102,7 +102,7 @@ func changedTaints(taints []NodeGroupTaint, c NodeGroupChange) []NodeGroupTaint 
 	return append(next, c.Taints.Put...)
 }
 
-// DeleteNodeGroup ends a node group with all that EKS made for it.
+// DeleteNodeGroup ends a node group with everything that EKS made for it.
 func (r *Region) DeleteNodeGroup(name string) (*NodeGroup, error) {
 	g, err := r.NodeGroup(name)
 	if err != nil {
@@ -121,7 +121,7 @@ func (r *Region) DeleteNodeGroup(name string) (*NodeGroup, error) {
 	return g, nil
 }
 
-// dissolveNodeGroups lets those go that are being deleted and whose Auto Scaling group is gone.
+// dissolveNodeGroups removes node groups that are being deleted once their Auto Scaling group is gone.
 func (r *Region) dissolveNodeGroups() {
 	r.nodeGroups = slices.DeleteFunc(r.nodeGroups, func(g *NodeGroup) bool {
 		if _, err := r.ScalingGroup(g.Scaling.Name); err == nil || !g.deleting {
@@ -144,20 +144,20 @@ func (r *Region) dropTemplate(g *NodeGroup) error {
 	return err
 }
 
-// Sizes are those of the Auto Scaling group, which others than EKS may have changed.
+// Sizes returns the sizes of the Auto Scaling group, which EKS is not alone in changing.
 func (g *NodeGroup) Sizes() NodeGroupScaling {
 	s := g.Scaling.Spec
 	return NodeGroupScaling{s.Min, s.Max, s.Desired}
 }
 
-// NodeGroupIssue is something that keeps a node group from being well.
+// NodeGroupIssue is a health problem of a node group.
 type NodeGroupIssue struct {
 	Code      string   `json:"code"`
 	Message   string   `json:"message"`
 	Resources []string `json:"resourceIds"`
 }
 
-// NodeGroupStatus is the state of a node group, with what is wrong.
+// NodeGroupStatus returns the state of a node group and its problems.
 func (r *Region) NodeGroupStatus(g *NodeGroup) (string, []NodeGroupIssue) {
 	issues := r.nodeGroupIssues(g)
 	served := 0
@@ -184,7 +184,7 @@ func (r *Region) NodeGroupStatus(g *NodeGroup) (string, []NodeGroupIssue) {
 // longCreation is when EKS gives up on a new group.
 const longCreation = 20 * time.Minute
 
-// nodeGroupIssues are derived from what is there and from the newest activities.
+// nodeGroupIssues derives the problems from the group's instances and newest activities.
 func (r *Region) nodeGroupIssues(g *NodeGroup) []NodeGroupIssue {
 	if g.deleting {
 		return nil
@@ -210,7 +210,7 @@ func (r *Region) nodeGroupIssues(g *NodeGroup) []NodeGroupIssue {
 	return append(issues, r.strangersOf(g)...)
 }
 
-// strangersOf are instances of the group that do not join.
+// strangersOf returns an issue for the instances of the group that do not join.
 func (r *Region) strangersOf(g *NodeGroup) []NodeGroupIssue {
 	var ids []string
 	for _, m := range g.Scaling.Members {

@@ -18,7 +18,7 @@ const (
 	labelCapacityType = "eks.amazonaws.com/capacityType"
 )
 
-// nodeLabels are the labels of the group's nodes: EKS's own and the user's.
+// nodeLabels returns the labels of the group's nodes: EKS's own and the user's.
 func (g *NodeGroup) nodeLabels(image string) map[string]string {
 	labels := map[string]string{labelNodeGroup: g.Spec.Name, labelNodeImage: image, labelCapacityType: g.Spec.CapacityType}
 	if t := g.Spec.Template; t != nil {
@@ -28,7 +28,7 @@ func (g *NodeGroup) nodeLabels(image string) map[string]string {
 	return labels
 }
 
-// nodeTaints are the taints of the group's nodes.
+// nodeTaints returns the taints of the group's nodes.
 func (g *NodeGroup) nodeTaints() (taints []v1.Taint) {
 	for _, t := range g.Spec.Taints {
 		taints = append(taints, v1.Taint{Key: t.Key, Value: t.Value, Effect: taintEffects[t.Effect]})
@@ -36,7 +36,7 @@ func (g *NodeGroup) nodeTaints() (taints []v1.Taint) {
 	return taints
 }
 
-// nodeGroupUserData makes a node of an image join with the group's labels and taints.
+// nodeGroupUserData returns user data that makes a node join with the group's labels and taints.
 func (r *Region) nodeGroupUserData(g *NodeGroup, family boot.Family, image string) string {
 	if family == boot.Bottlerocket {
 		return r.nodeGroupSettings(g, image)
@@ -61,7 +61,7 @@ func (r *Region) nodeGroupUserData(g *NodeGroup, family boot.Family, image strin
 	return b.String()
 }
 
-// nodeGroupSettings is the same for Bottlerocket.
+// nodeGroupSettings does the same for Bottlerocket.
 func (r *Region) nodeGroupSettings(g *NodeGroup, image string) string {
 	c := r.Cluster()
 	var b strings.Builder
@@ -81,7 +81,7 @@ func (r *Region) nodeGroupSettings(g *NodeGroup, image string) string {
 	return b.String()
 }
 
-// joinNodeGroup gives a booting node what EKS puts on it where the user's own image does not.
+// joinNodeGroup adds EKS's labels and taints to a booting node whose own image does not.
 func (r *Region) joinNodeGroup(i *Instance, c *boot.Config) {
 	for _, g := range r.nodeGroups {
 		if i.member == nil || i.member.Group != g.Scaling || g.Spec.AMIType != customImage {

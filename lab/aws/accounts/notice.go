@@ -19,7 +19,7 @@ type notice struct {
 	Detail     any       `json:"detail"`
 }
 
-// instanceDetail is what the notices of EC2 say.
+// instanceDetail holds the details of EC2's notices.
 type instanceDetail struct {
 	InstanceID string `json:"instance-id"`
 	Action     string `json:"instance-action,omitempty"`
@@ -88,7 +88,7 @@ func (r *Region) announce(i *Instance, n notice) {
 	}
 	body, err := json.Marshal(n)
 	if err != nil {
-		panic("a notice cannot be written: " + err.Error()) // it is made of texts and times
+		panic("a notice cannot be written: " + err.Error()) // it consists of texts and times
 	}
 	r.Send(q, string(body))
 }

@@ -13,23 +13,23 @@ import (
 	"tenon/lab/aws/wire"
 )
 
-// order is one launch, as a request means it.
+// order is one launch as a request describes it.
 type order struct {
 	spec         Spec
-	subnetID     string // of the request or the override; interfaces may name theirs
+	subnetID     string // of the request or the override; interfaces may name their own
 	capacityType string // on-demand or spot
 	maxPrice     string
 	tags         []TagSpec
 	token, fleet string
 	bundle       string
-	reservation  *reservedLaunch // of a fleet of reserved capacity
+	reservation  *reservedLaunch // for a fleet of reserved capacity
 }
 
-// reservedLaunch is into which reservation a fleet launches: of which kind and, if
-// the fleet names it, which one.
+// reservedLaunch says into which reservation a fleet launches: the kind and, if the fleet names it, the
+// identifier.
 type reservedLaunch struct{ kind, id string }
 
-// choice is an order with everything that it names looked up, and found to fit together.
+// choice is an order whose parts have all been looked up and found to fit together.
 type choice struct {
 	order
 	kind       facts.Type
@@ -38,7 +38,7 @@ type choice struct {
 	groups     []*SecurityGroup
 	profile    *Profile
 	placement  *PlacementGroup
-	reserved   *Reservation // that the order names
+	reserved   *Reservation // the reservation that the order names
 	interfaces []InterfaceSpec
 }
 
@@ -88,7 +88,7 @@ func (r *Region) resolveImage(c *choice) (err error) {
 	return nil
 }
 
-// ec2Architecture is what EC2 calls what Kubernetes calls amd64.
+// ec2Architecture returns EC2's name for an architecture, which Kubernetes calls amd64, for example.
 func ec2Architecture(name string) string {
 	if name == "amd64" {
 		return "x86_64"
@@ -117,7 +117,7 @@ func (r *Region) resolveNetwork(c *choice) (err error) {
 	return checkInterfaces(c)
 }
 
-// usualSubnet is where an instance goes that names none.
+// usualSubnet returns the subnet for an instance that names none.
 func (r *Region) usualSubnet(zone string) string {
 	for _, s := range r.subnets {
 		if zone == "" || s.Zone.Name == zone {
@@ -193,7 +193,7 @@ func checkSpec(c *choice) error {
 	return checkUserData(c.spec.UserData, "InvalidParameterValue")
 }
 
-// capacity reports whether the pool has room for one more.
+// capacity returns an error if the pool has no room for one more.
 func (r *Region) capacity(c choice) error {
 	if c.reserved != nil {
 		return c.reserved.room()
@@ -245,7 +245,7 @@ func (r *Region) quota(c choice) error {
 	return nil
 }
 
-// spotLimit is the most that a spot launch may cost: what was said, or the price on demand.
+// spotLimit returns the most that a spot launch may cost: what the request says, or the price on demand.
 func (r *Region) spotLimit(c choice) string {
 	limit := cmp.Or(c.maxPrice, c.spec.Market.SpotOptions.MaxPrice)
 	if price, known := r.Market.OnDemand(c.kind.Name); limit == "" && known {
@@ -254,7 +254,7 @@ func (r *Region) spotLimit(c choice) string {
 	return limit
 }
 
-// affordable looks at the most that a spot launch may cost.
+// affordable checks the price against the most that a spot launch may cost.
 func (r *Region) affordable(c choice) error {
 	if c.capacityType != "spot" {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"tenon/lab/aws/wire"
 )
 
-// The condition keys that requests have.
+// The condition keys of requests.
 const (
 	requestTag      = "aws:RequestTag/"
 	resourceTag     = "aws:ResourceTag/"
@@ -17,7 +17,7 @@ const (
 	passedToService = "iam:PassedToService"
 )
 
-// WithRequestTags are the keys of a request that gives tags.
+// WithRequestTags returns the condition keys of a request that gives tags.
 func WithRequestTags(tags []wire.Tag) map[string][]string {
 	keys := map[string][]string{}
 	for _, t := range tags {
@@ -38,7 +38,7 @@ func WithResourceTags(keys map[string][]string, tags []wire.Tag) map[string][]st
 	return keys
 }
 
-// kinds are the resources of EC2 by how their identifiers begin.
+// kinds maps the prefixes of EC2's identifiers to kinds of resources.
 var kinds = map[string]string{
 	"i": "instance", "vol": "volume", "eni": "network-interface", "lt": "launch-template", "sir": "spot-instances-request", "subnet": "subnet",
 	"sg": "security-group", "ami": "image", "cr": "capacity-reservation", "pg": "placement-group", "vpc": "vpc",
@@ -57,8 +57,8 @@ func (r *Region) ResourceARN(id string) string {
 	return arn
 }
 
-// OnExisting asks for an action on resources that there are, with the tags that they have. One
-// that is not there is asked for as well: who may not know of it gets no other answer.
+// OnExisting asks for an action on existing resources, with their tags. It asks for a missing resource as
+// well: a caller without permission must not learn that it is missing.
 func (r *Region) OnExisting(action string, ids []string, asked []wire.Tag) []policy.Request {
 	var all []policy.Request
 	for _, id := range ids {
@@ -92,14 +92,14 @@ func (a *Account) PassRole(name string) []policy.Request {
 	return []policy.Request{{Action: "iam:PassRole", Resource: a.RoleARN(role), Keys: map[string][]string{passedToService: {"ec2.amazonaws.com"}}}}
 }
 
-// Asks is what CreateFleet needs: EC2 launches "on behalf of" its caller, which must also have the
+// Asks returns what CreateFleet needs: EC2 launches "on behalf of" its caller, which must also have the
 // permissions to run the instances, to tag them, and to pass their role.
 func (o FleetOrder) Asks(_ string, r *Region) []policy.Request {
 	all := r.OnNew("ec2:CreateFleet", "fleet", tagsFor("fleet", o.TagSpecs))
 	for _, c := range o.Configs {
 		t, err := r.Template(c.Template)
 		if err != nil {
-			continue // the launch says what is wrong
+			continue // the launch reports what is wrong
 		}
 		var specs []Spec
 		for _, over := range append([]Override{{}}, c.Overrides...) {
@@ -114,7 +114,8 @@ func (o FleetOrder) Asks(_ string, r *Region) []policy.Request {
 	return all
 }
 
-// launchAsks is what launches need in each of the actions: what they use, what they make, and the role.
+// launchAsks returns what launches need for each of the actions: the resources that they use, those that
+// they make, and the role.
 func (r *Region) launchAsks(actions []string, t *Template, specs []Spec, tags []TagSpec, spot bool) []policy.Request {
 	var all []policy.Request
 	var used []string
@@ -145,7 +146,7 @@ func (r *Region) launchAsks(actions []string, t *Template, specs []Spec, tags []
 	return all
 }
 
-// usedBy are the resources that a launch names.
+// usedBy returns the resources that a launch names.
 func (r *Region) usedBy(s Spec) []string {
 	ids := slices.Clone(s.GroupIDs)
 	if s.ImageID != "" && !strings.HasPrefix(s.ImageID, "resolve:") {
@@ -163,7 +164,7 @@ func (r *Region) usedBy(s Spec) []string {
 	return slices.DeleteFunc(ids, func(id string) bool { return id == "" })
 }
 
-// RunAsks is what RunInstances needs.
+// RunAsks returns what RunInstances needs.
 func (r *Region) RunAsks(o RunOrder) []policy.Request {
 	s := o.Spec
 	var t *Template

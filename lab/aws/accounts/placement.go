@@ -6,7 +6,7 @@ import (
 	"tenon/lab/aws/wire"
 )
 
-// PlacementGroup says how instances lie to each other.
+// PlacementGroup says how instances are placed relative to each other.
 type PlacementGroup struct {
 	ID, Name   string
 	Strategy   string // cluster, partition or spread
@@ -41,7 +41,7 @@ func (r *Region) CreatePlacementGroup(g PlacementGroup) (*PlacementGroup, error)
 	return &g, nil
 }
 
-// DeletePlacementGroup removes a group in which nothing runs.
+// DeletePlacementGroup removes a group without running instances.
 func (r *Region) DeletePlacementGroup(name string) error {
 	at := slices.IndexFunc(r.placements, func(g *PlacementGroup) bool { return g.Name == name })
 	if at < 0 {
@@ -56,7 +56,7 @@ func (r *Region) DeletePlacementGroup(name string) error {
 	return nil
 }
 
-// PlacementGroups are all there are.
+// PlacementGroups returns all groups.
 func (r *Region) PlacementGroups() []*PlacementGroup { return r.placements }
 
 func (r *Region) resolvePlacement(c *choice) error {
@@ -79,8 +79,8 @@ func (r *Region) resolvePlacement(c *choice) error {
 	return nil
 }
 
-// partition is where in its group a launch goes, 0 if that means nothing. A group
-// that is full or elsewhere has no place.
+// partition returns the partition of its group in which a launch is placed, 0 if the group has none. A
+// group that is full or elsewhere has no place.
 func (r *Region) partition(c choice) (int, error) {
 	g := c.placement
 	if g == nil {

@@ -13,7 +13,7 @@ import (
 // IAMPolicy is a managed policy. It has one version.
 type IAMPolicy struct {
 	ID, Name, Path, ARN, Description string
-	Document                         string // empty for those of AWS: what they say is not modelled
+	Document                         string // empty for AWS's own: their content is not modelled
 	Created                          time.Time
 	Tags                             []wire.Tag
 }
@@ -25,10 +25,10 @@ var awsPolicies = []string{
 	"service-role/AmazonEBSCSIDriverPolicy",
 }
 
-// awsPolicy is how the ARNs of AWS's own policies begin.
+// awsPolicy is the prefix of the ARNs of AWS's own policies.
 const awsPolicy = "arn:aws:iam::aws:policy/"
 
-// Policies are the managed ones, AWS's and the account's own, in the order of ARNs.
+// Policies returns the managed policies, AWS's and the account's own, in the order of ARNs.
 func (a *Account) Policies() []*IAMPolicy {
 	var all []*IAMPolicy
 	for _, name := range awsPolicies {
@@ -98,7 +98,7 @@ func (a *Account) DeletePolicy(arn string) error {
 	return nil
 }
 
-// Attachments is how many roles have a policy.
+// Attachments returns how many roles have a policy.
 func (a *Account) Attachments(arn string) int {
 	count := 0
 	for _, r := range a.roles {
@@ -109,7 +109,7 @@ func (a *Account) Attachments(arn string) int {
 	return count
 }
 
-// AttachPolicy gives a role a managed policy. To do it again changes nothing.
+// AttachPolicy gives a role a managed policy. Attaching it again changes nothing.
 func (a *Account) AttachPolicy(role, arn string) error {
 	r, err := a.Role(role)
 	if err != nil {
@@ -143,7 +143,7 @@ func (a *Account) DetachPolicy(role, arn string) error {
 	return nil
 }
 
-// Attached are a role's managed policies below a path.
+// Attached returns a role's managed policies below a path.
 func (a *Account) Attached(role, prefix string) ([]*IAMPolicy, error) {
 	r, err := a.Role(role)
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 	"tenon/lab/aws/wire"
 )
 
-// Queue is one of SQS's. What is not deleted within its retention is forgotten.
+// Queue is a queue of SQS. It forgets messages that are not deleted within its retention.
 type Queue struct {
 	Name       string
 	Retention  time.Duration
-	Visibility time.Duration // how long a received message stays out of sight
+	Visibility time.Duration // how long a received message stays invisible
 	messages   []*Message
 	sent       int
 	arrived    chan struct{} // closed when a message comes
@@ -24,7 +24,7 @@ type Queue struct {
 // Message is a message in a queue.
 type Message struct {
 	ID, Body string
-	Receipt  string // of the last time it was received
+	Receipt  string // from the last time that it was received
 	Sent     time.Time
 	Receives int
 	first    time.Time
@@ -37,7 +37,7 @@ func (r *Region) addQueue(name string) *Queue {
 	return q
 }
 
-// CreateQueue makes a queue, or returns the one that is there.
+// CreateQueue makes a queue, or returns the existing one.
 func (r *Region) CreateQueue(name string) *Queue {
 	if q, ok := r.queues[name]; ok {
 		return q
@@ -56,7 +56,7 @@ func (r *Region) Queue(name string) (*Queue, error) {
 	}
 }
 
-// QueueNames are the names of all queues, sorted.
+// QueueNames returns the names of all queues, sorted.
 func (r *Region) QueueNames() []string {
 	var names []string
 	for name := range r.queues {
@@ -76,7 +76,7 @@ func (r *Region) Send(q *Queue, body string) Message {
 	return *m
 }
 
-// Count is how many messages can be received, and how many have been and were not deleted.
+// Count returns how many messages can be received, and how many were received and not deleted.
 func (r *Region) Count(q *Queue) (waiting, inFlight int) {
 	r.forget(q)
 	for _, m := range q.messages {
@@ -93,12 +93,12 @@ func (r *Region) forget(q *Queue) {
 	q.messages = slices.DeleteFunc(q.messages, func(m *Message) bool { return r.Now().Sub(m.Sent) >= q.Retention })
 }
 
-// Delete takes a received message out of a queue. One that is gone is no error.
+// Delete takes a received message out of a queue. A message that is gone is not an error.
 func (q *Queue) Delete(receipt string) {
 	q.messages = slices.DeleteFunc(q.messages, func(m *Message) bool { return m.Receipt == receipt && receipt != "" })
 }
 
-// Hide changes how long a received message stays out of sight.
+// Hide changes how long a received message stays invisible.
 func (r *Region) Hide(q *Queue, receipt string, d time.Duration) error {
 	for _, m := range q.messages {
 		if m.Receipt == receipt && receipt != "" {
@@ -112,7 +112,7 @@ func (r *Region) Hide(q *Queue, receipt string, d time.Duration) error {
 // Purge takes all messages out.
 func (q *Queue) Purge() { q.messages = nil }
 
-// ReceiveOrder is what ReceiveMessage is asked for.
+// ReceiveOrder holds the parameters of ReceiveMessage.
 type ReceiveOrder struct {
 	Queue      string
 	Max        int
@@ -120,7 +120,7 @@ type ReceiveOrder struct {
 	Wait       time.Duration
 }
 
-// Receive takes messages, and waits for some if there are none and the order says so.
+// Receive takes messages; if there are none, it waits for some if the order says so.
 func (w *World) Receive(ctx context.Context, account, region string, o ReceiveOrder) ([]Message, error) {
 	deadline := w.config.Clock.Now().Add(o.Wait)
 	for {
@@ -154,7 +154,7 @@ func (w *World) Receive(ctx context.Context, account, region string, o ReceiveOr
 	}
 }
 
-// take receives what can be seen, and says when the next message comes into sight.
+// take receives the visible messages, and says when the next message becomes visible.
 func (r *Region) take(q *Queue, o ReceiveOrder) (got []Message, again time.Time) {
 	r.forget(q)
 	hidden := q.Visibility
@@ -183,5 +183,5 @@ func (r *Region) take(q *Queue, o ReceiveOrder) (got []Message, again time.Time)
 	return got, again
 }
 
-// First is when the message was received first.
+// First returns when the message was first received.
 func (m Message) First() time.Time { return m.first }

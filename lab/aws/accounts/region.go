@@ -8,7 +8,7 @@ import (
 	"tenon/lab/aws/wire"
 )
 
-// Region is what an account owns in a region.
+// Region holds what an account owns in a region.
 type Region struct {
 	Account *Account
 	Name    string
@@ -26,14 +26,14 @@ type Region struct {
 	instances      []*Instance // in the order of their launch
 	byID           map[string]*Instance
 	running        map[pool]int
-	outlived       []*Volume // those whose instance has ended
+	outlived       []*Volume // volumes whose instance has ended
 	placements     []*PlacementGroup
 	reserved       []*Reservation
 	fleets         map[string]*Fleet    // by client token
 	runs           map[string]*runToken // by client token
 	queues         map[string]*Queue
 	scaling        []*ScalingGroup
-	formerScaling  []*ScalingGroup // whose history can still be read
+	formerScaling  []*ScalingGroup // their history can still be read
 	configurations []*LaunchConfiguration
 	entries        []*AccessEntry // of the cluster
 	nodeGroups     []*NodeGroup
@@ -70,7 +70,7 @@ func (r *Region) ARN(service, resource string) string {
 	return strings.Join([]string{"arn", "aws", service, r.Name, r.Account.ID, resource}, ":")
 }
 
-// ZoneID is a zone's identifier, which is the same for all accounts.
+// ZoneID returns a zone's identifier, which is the same for all accounts.
 func (r *Region) ZoneID(name string) string {
 	for _, z := range r.Zones {
 		if z.Name == name {
@@ -80,10 +80,10 @@ func (r *Region) ZoneID(name string) string {
 	return ""
 }
 
-// Cluster is the EKS cluster that the lab is for.
+// Cluster returns the lab's EKS cluster.
 func (r *Region) Cluster() Cluster { return r.world.config.Cluster }
 
-// Tags puts tags on a resource, over those with the same keys, or takes them off.
+// Tags returns the tags of a resource, for reading and changing them.
 func (r *Region) Tags(id string) (*[]wire.Tag, error) {
 	for _, s := range r.subnets {
 		if s.ID == id {
@@ -108,7 +108,7 @@ func (r *Region) Tags(id string) (*[]wire.Tag, error) {
 	return r.tagsOfMade(id)
 }
 
-// tagsOfMade looks among what callers make.
+// tagsOfMade searches the resources that callers make.
 func (r *Region) tagsOfMade(id string) (*[]wire.Tag, error) {
 	for _, t := range r.templates {
 		if t.ID == id {
@@ -140,7 +140,7 @@ func (r *Region) tagsOfMade(id string) (*[]wire.Tag, error) {
 	return nil, wire.Errorf("InvalidID", "The ID '%s' is not valid", id)
 }
 
-// putTags is the list with the tags put over it, as a new list.
+// putTags returns a new list with the tags of over added, which replace those with the same keys.
 func putTags(list, over []wire.Tag) []wire.Tag {
 	result := append([]wire.Tag{}, list...)
 next:
@@ -156,7 +156,7 @@ next:
 	return result
 }
 
-// PutTags tags resources, all or none.
+// PutTags tags all resources or none.
 func (r *Region) PutTags(ids []string, tags []wire.Tag) error {
 	var targets []*[]wire.Tag
 	for _, id := range ids {
@@ -175,7 +175,7 @@ func (r *Region) PutTags(ids []string, tags []wire.Tag) error {
 	return nil
 }
 
-// RemoveTags takes tags off; one with a value goes only if it has that value.
+// RemoveTags removes tags; a tag given with a value goes only if it has that value.
 func (r *Region) RemoveTags(ids []string, tags []wire.Tag) error {
 	for _, id := range ids {
 		target, err := r.Tags(id)

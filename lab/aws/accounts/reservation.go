@@ -25,7 +25,7 @@ type Reservation struct {
 	Tags          []wire.Tag
 }
 
-// What fleets and instances call the kinds of reservations.
+// The names of the kinds of reservations in fleets and instances.
 const (
 	onDemandReservation      = "on-demand-capacity-reservation"
 	capacityBlock            = "capacity-block"
@@ -34,7 +34,7 @@ const (
 
 var reservationTypes = []string{onDemandReservation, capacityBlock, interruptibleReservation}
 
-// fleetType is what a fleet calls the reservation's kind.
+// fleetType returns the reservation's kind as fleets name it.
 func (c *Reservation) fleetType() string {
 	switch {
 	case c.Interruptible:
@@ -46,8 +46,8 @@ func (c *Reservation) fleetType() string {
 	}
 }
 
-// market is the market type that a launch into the reservation has to name, which
-// is the lifecycle of its instances; empty for ordinary reservations.
+// market returns the market type that a launch into the reservation must name, which is also the
+// lifecycle of its instances; empty for ordinary reservations.
 func (c *Reservation) market() string {
 	if kind := c.fleetType(); kind != onDemandReservation {
 		return kind
@@ -55,7 +55,7 @@ func (c *Reservation) market() string {
 	return ""
 }
 
-// blockEnd is how long before a capacity block's end its instances are taken.
+// blockEnd is how long before a capacity block's end its instances are ended.
 const blockEnd = 30 * time.Minute
 
 // Reserve makes a reservation.
@@ -86,7 +86,7 @@ func (r *Region) Reserve(c Reservation) (*Reservation, error) {
 	return made, nil
 }
 
-// Reservations are all that were ever made.
+// Reservations returns all reservations that were ever made.
 func (r *Region) Reservations() []*Reservation { return r.reserved }
 
 // ReservationByID finds a reservation.
@@ -99,7 +99,7 @@ func (r *Region) ReservationByID(id string) (*Reservation, error) {
 	return nil, wire.Errorf("InvalidCapacityReservationId.NotFound", "The capacity reservation ID '%s' does not exist", id)
 }
 
-// CancelReservation gives the capacity back. Instances in it run on.
+// CancelReservation gives the capacity back. Its instances keep running.
 func (r *Region) CancelReservation(id string) error {
 	c, err := r.ReservationByID(id)
 	if err != nil {
@@ -112,7 +112,7 @@ func (r *Region) CancelReservation(id string) error {
 	return nil
 }
 
-// end lets the instances go on as ordinary ones.
+// end turns the reservation's instances into ordinary ones.
 func (r *Region) end(c *Reservation, state string) {
 	if c.State != "active" {
 		return
@@ -125,7 +125,7 @@ func (r *Region) end(c *Reservation, state string) {
 	}
 }
 
-// reclaim takes the instances of a capacity block, which do not outlive it.
+// reclaim ends the instances of a capacity block, which do not outlive it.
 func (r *Region) reclaim(c *Reservation) {
 	for _, i := range slices.Clone(r.instances) {
 		if i.Reservation == c.ID && i.alive() {
@@ -164,8 +164,8 @@ func (r *Region) resolveReservation(c *choice) error {
 	return nil
 }
 
-// reserveForFleet finds the reservation that a fleet of reserved capacity launches into: the
-// fleet's own, or the one that the template names, or an open one. It never launches elsewhere.
+// reserveForFleet finds the reservation into which a fleet of reserved capacity launches: the fleet's
+// own, the one that the template names, or an open one. Such a fleet never launches elsewhere.
 func (r *Region) reserveForFleet(c *choice) error {
 	want, template := *c.reservation, c.spec.Reservation.Target.ID
 	if want.id == "" && template != "" {
@@ -211,7 +211,7 @@ func (r *Region) useReservation(i *Instance, c choice) {
 	i.Reservation, i.Lifecycle = c.reserved.ID, c.reserved.market()
 }
 
-// leaveReservation gives the place of an instance back.
+// leaveReservation gives an instance's place in its reservation back.
 func (r *Region) leaveReservation(i *Instance) {
 	for _, c := range r.reserved {
 		if c.ID == i.Reservation && c.Used > 0 {

@@ -42,7 +42,7 @@ var roleName = regexp.MustCompile(`^[\w+=,.@-]{1,64}$`)
 // IsRoleName reports whether a role can have the name.
 func IsRoleName(name string) bool { return roleName.MatchString(name) }
 
-// Roles are those below a path, in the order of their names.
+// Roles returns the roles below a path, in the order of their names.
 func (a *Account) Roles(prefix string) []*IAMRole {
 	var found []*IAMRole
 	for _, r := range a.roles {
@@ -75,7 +75,7 @@ func (a *Account) roleByARN(arn string) *IAMRole {
 	return nil
 }
 
-// CreateRole makes a role. One that is made again has another identifier.
+// CreateRole makes a role. A role that is made again has a new identifier.
 func (a *Account) CreateRole(r IAMRole) (*IAMRole, error) {
 	if !IsRoleName(r.Name) {
 		return nil, wire.Errorf("ValidationError", "The specified value for roleName is invalid. It must contain only alphanumeric characters and/or the following: +=,.@_-")
@@ -94,7 +94,7 @@ func (a *Account) CreateRole(r IAMRole) (*IAMRole, error) {
 	return &r, nil
 }
 
-// DeleteRole removes a role that nothing uses and that has no policies any more.
+// DeleteRole removes a role that nothing uses and that has no policies.
 func (a *Account) DeleteRole(name string) error {
 	r, err := a.Role(name)
 	if err != nil {
@@ -115,7 +115,7 @@ func (a *Account) DeleteRole(name string) error {
 	return nil
 }
 
-// ProfilesOf are the profiles that a role is in.
+// ProfilesOf returns the profiles that contain a role.
 func (a *Account) ProfilesOf(role string) []*Profile {
 	return slices.DeleteFunc(a.Profiles(""), func(p *Profile) bool { return p.Role != role })
 }
@@ -142,7 +142,7 @@ func (a *Account) Trust(name, document string) error {
 	return nil
 }
 
-// PutInline gives a role a policy of its own, or replaces it.
+// PutInline gives a role an inline policy, or replaces it.
 func (a *Account) PutInline(role, name, document string) error {
 	r, err := a.Role(role)
 	if err != nil {
@@ -164,7 +164,7 @@ func (a *Account) PutInline(role, name, document string) error {
 	return nil
 }
 
-// Inline is a policy of a role's own.
+// Inline returns an inline policy of a role.
 func (a *Account) Inline(role, name string) (document string, err error) {
 	r, err := a.Role(role)
 	if err != nil {
@@ -177,7 +177,7 @@ func (a *Account) Inline(role, name string) (document string, err error) {
 	return document, nil
 }
 
-// DeleteInline removes a policy of a role's own.
+// DeleteInline removes an inline policy of a role.
 func (a *Account) DeleteInline(role, name string) error {
 	if _, err := a.Inline(role, name); err != nil {
 		return err
@@ -186,10 +186,10 @@ func (a *Account) DeleteInline(role, name string) error {
 	return nil
 }
 
-// InlineNames are the names of a role's own policies, sorted.
+// InlineNames returns the names of a role's inline policies, sorted.
 func (r *IAMRole) InlineNames() []string { return slices.Sorted(maps.Keys(r.inline)) }
 
-// checkDocument refuses what is no policy at all. What its statements say is not looked at.
+// checkDocument refuses a document that is not a policy. It does not check what the statements say.
 func checkDocument(document string) error {
 	var policy struct {
 		Version   string
@@ -207,7 +207,7 @@ func checkDocument(document string) error {
 	return nil
 }
 
-// characters is the size of a document as IAM counts it: without white space.
+// characters returns the size of a document as IAM counts it: without white space.
 func characters(document string) int {
 	return len(strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {

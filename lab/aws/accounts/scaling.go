@@ -10,8 +10,8 @@ import (
 	"tenon/lab/aws/wire"
 )
 
-// GroupSpec is what an Auto Scaling group is to be like. The names are those of Auto Scaling, in requests and in
-// answers; what is nil or empty was not said.
+// GroupSpec describes an Auto Scaling group. The names are those of Auto Scaling, in requests and in
+// answers; nil or empty fields were not given.
 type GroupSpec struct {
 	Min           *int           `query:"MinSize" xml:"MinSize"`
 	Max           *int           `query:"MaxSize" xml:"MaxSize"`
@@ -53,14 +53,14 @@ type MixedPolicy struct {
 	Distribution MixedDistribution `query:"InstancesDistribution" xml:"InstancesDistribution"`
 }
 
-// GroupOverride is one type that a mixed group may launch, and what it counts.
+// GroupOverride is a type that a mixed group may launch, with its weight.
 type GroupOverride struct {
 	InstanceType string         `xml:"InstanceType,omitempty"`
 	Weight       string         `query:"WeightedCapacity" xml:"WeightedCapacity,omitempty"`
 	Template     *GroupTemplate `query:"LaunchTemplateSpecification" xml:"LaunchTemplateSpecification"`
 }
 
-// MixedDistribution says how much of a mixed group is on demand, and which of its types are best.
+// MixedDistribution says how much of a mixed group is on demand, and how to choose between its types.
 type MixedDistribution struct {
 	OnDemandStrategy string `query:"OnDemandAllocationStrategy" xml:"OnDemandAllocationStrategy"`
 	Base             *int   `query:"OnDemandBaseCapacity" xml:"OnDemandBaseCapacity"`
@@ -70,16 +70,16 @@ type MixedDistribution struct {
 	SpotMaxPrice     string `xml:"SpotMaxPrice,omitempty"`
 }
 
-// GroupTag is a tag of a group, which its instances get as well if it says so.
+// GroupTag is a tag of a group. If it says so, the group's instances get it as well.
 type GroupTag struct {
 	wire.Tag
 	AtLaunch bool
 }
 
-// ScalingGroup is an Auto Scaling group. It acts by itself: tend says how.
+// ScalingGroup is an Auto Scaling group. It acts on its own: see tend.
 type ScalingGroup struct {
 	Name       string
-	Spec       GroupSpec // with everything said
+	Spec       GroupSpec // complete, with all defaults
 	Tags       []GroupTag
 	Created    time.Time
 	Status     string // "Delete in progress", or empty
@@ -91,12 +91,12 @@ type ScalingGroup struct {
 	Warm       *WarmPool
 	Prepared   []*Member // of the warm pool
 
-	change  string    // why the desired capacity is what it is, until that has been told
-	retry   time.Time // before it no launch is tried: the last one failed
-	cooling time.Time // until when its cooldown lasts
+	change  string    // the reason for the desired capacity, until the history has it
+	retry   time.Time // no launch is tried before: the last one failed
+	cooling time.Time // the end of its cooldown
 }
 
-// SuspendedProcess is something that a group does not do for the time being.
+// SuspendedProcess is a process that a group does not run for now.
 type SuspendedProcess struct {
 	Process string `xml:"ProcessName"`
 	Reason  string `xml:"SuspensionReason"`
@@ -126,7 +126,7 @@ func (g *ScalingGroup) suspends(process string) bool {
 	return slices.ContainsFunc(g.Suspended, func(s SuspendedProcess) bool { return s.Process == process })
 }
 
-// ScalingGroups are all groups, or those that are named, sorted by name.
+// ScalingGroups returns all groups, or the named ones, sorted by name.
 func (r *Region) ScalingGroups(names []string) []*ScalingGroup {
 	var found []*ScalingGroup
 	for _, g := range r.scaling {
@@ -148,7 +148,7 @@ func (r *Region) ScalingGroup(name string) (*ScalingGroup, error) {
 	return nil, invalid("AutoScalingGroup name not found - AutoScalingGroup %s not found", name)
 }
 
-// invalid is how Auto Scaling refuses a request.
+// invalid returns Auto Scaling's error for a bad request.
 func invalid(format string, args ...any) error {
 	return wire.Errorf("ValidationError", format, args...)
 }
@@ -190,14 +190,14 @@ func (r *Region) CreateScalingGroup(name string, s GroupSpec, tags []GroupTag) (
 	return g, nil
 }
 
-// usualGroup is what a group is like of which nothing else is said.
+// usualGroup returns the defaults of a group.
 func usualGroup() GroupSpec {
 	n := func(n int) *int { return &n }
 	no := new(bool)
 	return GroupSpec{Cooldown: n(300), HealthCheck: "EC2", Grace: n(0), Protect: no, Policies: []string{"Default"}, Rebalance: no}
 }
 
-// UpdateScalingGroup changes what the specification says.
+// UpdateScalingGroup changes the fields that the specification sets.
 func (r *Region) UpdateScalingGroup(name string, s GroupSpec) error {
 	g, err := r.ScalingGroup(name)
 	if err != nil {
@@ -230,7 +230,7 @@ func (r *Region) UpdateScalingGroup(name string, s GroupSpec) error {
 	return nil
 }
 
-// SetDesired changes how much a group is to have.
+// SetDesired changes the desired capacity of a group.
 func (r *Region) SetDesired(name string, desired int, honorCooldown bool) error {
 	g, err := r.ScalingGroup(name)
 	switch {
@@ -253,7 +253,8 @@ func (r *Region) SetDesired(name string, desired int, honorCooldown bool) error 
 	return nil
 }
 
-// DeleteScalingGroup removes a group without instances, or with force any group after its instances have ended.
+// DeleteScalingGroup removes a group without instances, or, with force, any group after its instances
+// have ended.
 func (r *Region) DeleteScalingGroup(name string, force bool) error {
 	g, err := r.ScalingGroup(name)
 	switch {
@@ -274,7 +275,7 @@ func (r *Region) DeleteScalingGroup(name string, force bool) error {
 	return nil
 }
 
-// dissolve lets a group go that is being deleted, when it has no instances any more.
+// dissolve removes a group that is being deleted once it has no instances.
 func (r *Region) dissolve(g *ScalingGroup) {
 	if g.Status == deleteInProgress && len(g.Members) == 0 {
 		r.scaling = slices.DeleteFunc(r.scaling, func(other *ScalingGroup) bool { return other == g })
@@ -292,7 +293,7 @@ func (r *Region) SuspendProcesses(name string, which []string) error {
 	})
 }
 
-// ResumeProcesses lets a group do again what was suspended.
+// ResumeProcesses resumes suspended processes of a group.
 func (r *Region) ResumeProcesses(name string, which []string) error {
 	return r.eachProcess(name, which, func(g *ScalingGroup, process string) {
 		g.Suspended = slices.DeleteFunc(g.Suspended, func(s SuspendedProcess) bool { return s.Process == process })
@@ -337,7 +338,7 @@ func (g *ScalingGroup) putTags(tags []GroupTag) error {
 	return nil
 }
 
-// PutGroupTags puts tags on a group. Instances that it has stay as they are.
+// PutGroupTags puts tags on a group. Existing instances stay as they are.
 func (r *Region) PutGroupTags(name string, tags []GroupTag) error {
 	g, err := r.ScalingGroup(name)
 	if err != nil {
@@ -346,7 +347,7 @@ func (r *Region) PutGroupTags(name string, tags []GroupTag) error {
 	return g.putTags(tags)
 }
 
-// RemoveGroupTags takes tags off a group; one with a value goes only if it has that value.
+// RemoveGroupTags removes tags of a group; a tag given with a value goes only if it has that value.
 func (r *Region) RemoveGroupTags(name string, tags []wire.Tag) error {
 	g, err := r.ScalingGroup(name)
 	if err != nil {
@@ -356,7 +357,7 @@ func (r *Region) RemoveGroupTags(name string, tags []wire.Tag) error {
 	return nil
 }
 
-// PlainTags are the tags as filters look at them.
+// PlainTags returns the tags in the form that filters use.
 func (g *ScalingGroup) PlainTags() (tags []wire.Tag) {
 	for _, t := range g.Tags {
 		tags = append(tags, t.Tag)
@@ -364,7 +365,7 @@ func (g *ScalingGroup) PlainTags() (tags []wire.Tag) {
 	return tags
 }
 
-// Told is the specification as descriptions have it: launch templates with identifier and name.
+// Told returns the specification as descriptions have it: launch templates with identifier and name.
 func (r *Region) Told(s GroupSpec) GroupSpec {
 	s.Template = r.toldTemplate(s.Template)
 	if s.Mixed == nil {
@@ -386,7 +387,7 @@ func (r *Region) toldTemplate(t *GroupTemplate) *GroupTemplate {
 	}
 	found, err := r.Template(TemplateRef(*t))
 	if err != nil {
-		return t // it was deleted: what was said is all that is known
+		return t // it was deleted: only what the request said is known
 	}
 	return &GroupTemplate{found.ID, found.Name, t.Version}
 }

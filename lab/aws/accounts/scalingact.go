@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// attend has a group look after itself in a moment.
+// attend makes a group look after itself in a moment.
 func (r *Region) attend(g *ScalingGroup) {
 	r.world.after(r.world.config.Pace.Scaling, func() { r.tend(g) })
 }
 
-// tend is one look of a group after itself: it replaces what is unhealthy, and grows or shrinks to the desired
-// capacity. When there is nothing to do it does nothing, so it may be called at any time.
+// tend makes a group look after itself once: it replaces unhealthy instances, and grows or shrinks to the
+// desired capacity. It does nothing when nothing is to be done, so it may be called at any time.
 func (r *Region) tend(g *ScalingGroup) {
 	if g.Status != "" {
 		return
@@ -34,7 +34,7 @@ func (r *Region) tend(g *ScalingGroup) {
 	r.prepare(g)
 }
 
-// checkHealth looks at instances as EC2's health checks do: they run, and their status checks pass.
+// checkHealth checks instances as EC2's health checks do: they run, and their status checks pass.
 func (r *Region) checkHealth(g *ScalingGroup) {
 	if g.suspends(processHealth) {
 		return
@@ -66,8 +66,8 @@ func (r *Region) replaceUnhealthy(g *ScalingGroup) {
 	}
 }
 
-// grow launches until the desired capacity is met. A zone in which a launch failed is not tried again in this
-// pass; when none is left, the group waits and tries again.
+// grow launches until the desired capacity is met. It does not retry a zone in this pass after a launch
+// failed there; when no zone is left, the group waits and tries again.
 func (r *Region) grow(g *ScalingGroup) {
 	if g.suspends(processLaunch) || g.retry.After(r.Now()) {
 		return
@@ -98,13 +98,14 @@ func (g *ScalingGroup) onlyBalanced() bool {
 	return g.Spec.Distribution != nil && g.Spec.Distribution.Strategy == balancedOnly
 }
 
-// tryAgain has the group launch again after a pause.
+// tryAgain makes the group launch again after a pause.
 func (r *Region) tryAgain(g *ScalingGroup, pause time.Duration) {
 	g.retry = r.Now().Add(pause)
 	r.world.after(pause, func() { r.tend(g) })
 }
 
-// cause is why the group acts: what changed its size, if that is news, and what follows from it.
+// cause returns the reason for an action in the history's words: what changed the group's size, if that
+// is new, and what follows from it.
 func (r *Region) cause(g *ScalingGroup, then string) string {
 	if g.change == "" {
 		return then
@@ -112,7 +113,7 @@ func (r *Region) cause(g *ScalingGroup, then string) string {
 	return g.change + "  " + then
 }
 
-// zoneCounts are the members that count, by zone.
+// zoneCounts counts, by zone, the members that fill desired capacity.
 func (g *ScalingGroup) zoneCounts() map[string]int {
 	counts := map[string]int{}
 	for _, m := range g.Members {
@@ -123,7 +124,7 @@ func (g *ScalingGroup) zoneCounts() map[string]int {
 	return counts
 }
 
-// emptiest is the zone with the fewest members; of several, one by chance.
+// emptiest returns the zone with the fewest members; among several, one by chance.
 func (r *Region) emptiest(g *ScalingGroup, zones []string) string {
 	counts := g.zoneCounts()
 	dice := func(zone string) float64 {
@@ -134,7 +135,8 @@ func (r *Region) emptiest(g *ScalingGroup, zones []string) string {
 	})
 }
 
-// shrink ends members until no more than the desired capacity is left. With weights it stops before it has too little.
+// shrink ends members until no more than the desired capacity is left. With weights it stops before the
+// group has too little.
 func (r *Region) shrink(g *ScalingGroup) {
 	if g.suspends(processTerminate) {
 		return
@@ -166,7 +168,8 @@ func (r *Region) nothingToEnd(g *ScalingGroup, cause string) {
 	g.change = ""
 }
 
-// victim is the member that scale-in ends next: of the fullest zone the first by the group's policies.
+// victim returns the member that scale-in ends next: in the fullest zone the first by the group's
+// policies.
 func (g *ScalingGroup) victim() *Member {
 	var able []*Member
 	for _, m := range g.Members {
@@ -184,7 +187,7 @@ func (g *ScalingGroup) victim() *Member {
 	})
 }
 
-// byPolicy is which of two members goes first.
+// byPolicy says which of two members goes first.
 func (g *ScalingGroup) byPolicy(a, b *Member) int {
 	age := a.Instance.Launched.Compare(b.Instance.Launched)
 	for _, p := range g.Spec.Policies {
@@ -204,7 +207,7 @@ func (g *ScalingGroup) byPolicy(a, b *Member) int {
 	return 0
 }
 
-// version is the number of the template's version that the member was launched from.
+// version returns the number of the template's version that the member was launched from.
 func (m *Member) version() int {
 	if m.Template == nil {
 		return 0
@@ -213,8 +216,8 @@ func (m *Member) version() int {
 	return n
 }
 
-// rebalance launches in the emptiest zone when another has two more. When the instance is in service, the group
-// has one too many, and ends one in the fullest zone.
+// rebalance launches in the emptiest zone when another zone has two more members. When the instance is in
+// service, the group has one too many, and ends one in the fullest zone.
 func (r *Region) rebalance(g *ScalingGroup) {
 	if g.refresh() != nil || g.suspends(processRebalance) || g.suspends(processLaunch) || g.suspends(processTerminate) || g.retry.After(r.Now()) {
 		return

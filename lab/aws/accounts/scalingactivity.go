@@ -8,7 +8,7 @@ import (
 	"tenon/lab/aws/wire"
 )
 
-// Activity is something that a group did or tried, as its history tells it.
+// Activity is something that a group did or tried, as its history reports it.
 type Activity struct {
 	ID, Group, Description, Cause string
 	Start, End                    time.Time // End is zero while it lasts
@@ -16,7 +16,7 @@ type Activity struct {
 	Message                       string
 	Progress                      int
 	Details                       string // JSON
-	Number                        int    // in the order of their beginnings
+	Number                        int    // in the order in which they began
 }
 
 // States of activities, with the names of Auto Scaling.
@@ -29,7 +29,7 @@ const (
 	activityCancelled  = "Cancelled"
 )
 
-// rememberedActivities are how many of them a group keeps.
+// rememberedActivities is how many activities a group keeps.
 const rememberedActivities = 2000
 
 func (r *Region) note(g *ScalingGroup, a Activity) *Activity {
@@ -41,7 +41,7 @@ func (r *Region) note(g *ScalingGroup, a Activity) *Activity {
 	return &a
 }
 
-// conclude closes an activity, from which the cooldown of its group counts.
+// conclude closes an activity, at whose end the group's cooldown begins.
 func (r *Region) conclude(g *ScalingGroup, a *Activity, status, message string) {
 	if !a.End.IsZero() {
 		return
@@ -52,20 +52,20 @@ func (r *Region) conclude(g *ScalingGroup, a *Activity, status, message string) 
 	}
 }
 
-// launchFailed notes a launch that came to nothing, in the words of the history.
+// launchFailed notes a failed launch, in the words of the history.
 func (r *Region) launchFailed(g *ScalingGroup, cause, details string, why string) {
 	a := r.note(g, Activity{Description: "Launching a new EC2 instance.  Status Reason: " + why, Cause: cause, Details: details})
 	r.conclude(g, a, activityFailed, why)
 }
 
-// at is a sentence of a cause, with the time at which it came true.
+// at returns a sentence of a cause, with the present time.
 func (r *Region) at(format string, args ...any) string {
 	return fmt.Sprintf("At %s %s", stamp(r.Now()), fmt.Sprintf(format, args...))
 }
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
 
-// messageOf is the message of an error without its code.
+// messageOf returns the message of an error without its code.
 func messageOf(err error) string {
 	if known, ok := errors.AsType[*wire.Error](err); ok {
 		return known.Message
@@ -73,7 +73,7 @@ func messageOf(err error) string {
 	return err.Error()
 }
 
-// ActivitiesOf are the activities of a group or of all groups, the newest first.
+// ActivitiesOf returns the activities of a group or of all groups, the newest first.
 func (r *Region) ActivitiesOf(name string, deleted bool) ([]*Activity, error) {
 	if name != "" && !deleted {
 		g, err := r.ScalingGroup(name)

@@ -35,7 +35,7 @@ func checkSizes(s GroupSpec) error {
 	return nil
 }
 
-// checkSource looks at what the group launches from: exactly one of the three.
+// checkSource checks that the group launches from exactly one of the three possible sources.
 func (r *Region) checkSource(s GroupSpec) error {
 	var said int
 	for _, is := range []bool{s.Template != nil, s.Mixed != nil, s.Configuration != ""} {
@@ -112,8 +112,8 @@ func checkDistribution(d MixedDistribution) error {
 	return nil
 }
 
-// complete fills in what Auto Scaling takes where nothing is said: the default version of a template, and of a mixed
-// policy its distribution.
+// complete fills in Auto Scaling's defaults: the default version of a template, and the distribution of a
+// mixed policy.
 func (s *GroupSpec) complete() {
 	version := func(t *GroupTemplate) *GroupTemplate {
 		if t == nil {
@@ -134,7 +134,7 @@ func (s *GroupSpec) complete() {
 	s.Mixed = &mixed
 }
 
-// checkPlaces finds the subnets' zones, and that they are those that are named as well.
+// checkPlaces finds the subnets' zones, and checks that the zones named in the request match.
 func (r *Region) checkPlaces(s *GroupSpec) error {
 	if s.Subnets == "" && len(s.Zones) == 0 {
 		return invalid("At least one Availability Zone or VPC Subnet is required.")
@@ -172,7 +172,7 @@ func (s GroupSpec) subnets() (ids []string) {
 	return ids
 }
 
-// terminationPolicies are those that a group can have; Lambda functions are not modelled.
+// terminationPolicies lists the policies that a group can have; Lambda functions are not modelled.
 var terminationPolicies = []string{
 	"Default", "OldestInstance", "NewestInstance", "OldestLaunchTemplate", "OldestLaunchConfiguration", "ClosestToNextInstanceHour", "AllocationStrategy",
 }

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Hook holds the members of a group at their launch or at their end, until a program says that it is done.
+// Hook holds the members of a group at their launch or at their end until a program reports that it is
+// done.
 type Hook struct {
 	Name       string `query:"LifecycleHookName" xml:"LifecycleHookName"`
 	Transition string `query:"LifecycleTransition" xml:"LifecycleTransition"`
@@ -18,7 +19,7 @@ type Hook struct {
 	Role       string `query:"RoleARN" xml:"RoleARN,omitempty"`
 }
 
-// What hooks wait for, and the ends of waiting.
+// The transitions that hooks wait for, and the results of waiting.
 const (
 	launching   = "autoscaling:EC2_INSTANCE_LAUNCHING"
 	terminating = "autoscaling:EC2_INSTANCE_TERMINATING"
@@ -26,7 +27,7 @@ const (
 	giveUp      = "ABANDON"
 )
 
-// hookWait is one hook that holds a member.
+// hookWait is a hook that holds a member.
 type hookWait struct {
 	hook  Hook
 	token string
@@ -90,7 +91,7 @@ func (r *Region) hold(m *Member, transition, state string, a *Activity) bool {
 	return true
 }
 
-// extend gives a wait its full time again; when that is over, the hook's own result holds.
+// extend restarts the time of a wait; when that is over, the hook's default result applies.
 func (r *Region) extend(m *Member, w *hookWait) {
 	d := time.Duration(w.hook.Heartbeat) * time.Second
 	w.until = r.Now().Add(d)
@@ -101,12 +102,12 @@ func (r *Region) extend(m *Member, w *hookWait) {
 	})
 }
 
-// letGo ends a wait. A launch that is given up ends the instance, even if other hooks still hold it; an end goes on with either
-// result, with ABANDON without the other hooks.
+// letGo ends a wait. An abandoned launch ends the instance even if other hooks still hold it. An instance
+// that ends continues to end with either result; ABANDON skips the other hooks.
 func (r *Region) letGo(m *Member, w *hookWait, result string) {
 	at := slices.Index(m.waits, w)
 	if at < 0 {
-		return // it is over
+		return // the wait is over
 	}
 	m.waits = slices.Delete(slices.Clone(m.waits), at, at+1)
 	if result == giveUp {
@@ -151,7 +152,7 @@ func (r *Region) findWait(a HookAction) (*Member, *hookWait, error) {
 	return nil, nil, invalid("No active Lifecycle Action found with instance ID %s", a.Instance)
 }
 
-// CompleteHook says that what a hook waits for is done.
+// CompleteHook reports that the action that a hook waits for is done.
 func (r *Region) CompleteHook(a HookAction, result string) error {
 	m, w, err := r.findWait(a)
 	switch {
@@ -164,7 +165,7 @@ func (r *Region) CompleteHook(a HookAction, result string) error {
 	return nil
 }
 
-// ExtendHook says that what a hook waits for takes longer.
+// ExtendHook reports that the action that a hook waits for takes longer.
 func (r *Region) ExtendHook(a HookAction) error {
 	m, w, err := r.findWait(a)
 	if err == nil {

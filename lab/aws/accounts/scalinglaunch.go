@@ -40,7 +40,7 @@ func (r *Region) launchMember(g *ScalingGroup, zone, cause string) *Member {
 	return m
 }
 
-// subnetIn is a subnet of the group in a zone.
+// subnetIn returns a subnet of the group in a zone.
 func (r *Region) subnetIn(g *ScalingGroup, zone string) *Subnet {
 	for _, id := range g.subnetsIn(r, zone) {
 		if s, err := r.Subnet(id); err == nil {
@@ -50,7 +50,7 @@ func (r *Region) subnetIn(g *ScalingGroup, zone string) *Subnet {
 	return &Subnet{ID: "subnet-in-" + zone}
 }
 
-// subnetsIn are those of the group in a zone; without any the group uses the zone's usual one.
+// subnetsIn returns the group's subnets in a zone; a group without any uses the zone's usual one.
 func (g *ScalingGroup) subnetsIn(r *Region, zone string) (ids []string) {
 	for _, id := range g.Spec.subnets() {
 		if s, err := r.Subnet(id); err == nil && s.Zone.Name == zone {
@@ -63,7 +63,7 @@ func (g *ScalingGroup) subnetsIn(r *Region, zone string) (ids []string) {
 	return ids
 }
 
-// groupWays are all ways in which a group may launch in a zone.
+// groupWays returns all ways in which a group may launch in a zone.
 func (r *Region) groupWays(g *ScalingGroup, zone string) ([]way, error) {
 	base, overrides, err := r.groupSource(g)
 	if err != nil {
@@ -77,7 +77,7 @@ func (r *Region) groupWays(g *ScalingGroup, zone string) ([]way, error) {
 				return nil, err
 			}
 		}
-		weight, _ := strconv.Atoi(o.Weight) // checked when it was said
+		weight, _ := strconv.Atoi(o.Weight) // checked when the group was made
 		rank := float64(n)
 		w.override = Override{InstanceType: o.InstanceType, WeightedCapacity: float64(weight), Priority: &rank}
 		if g.Spec.Mixed != nil {
@@ -91,7 +91,7 @@ func (r *Region) groupWays(g *ScalingGroup, zone string) ([]way, error) {
 	return ways, nil
 }
 
-// groupSource is what the group launches from, and what may replace parts of it.
+// groupSource returns what the group launches from, and the overrides.
 func (r *Region) groupSource(g *ScalingGroup) (base way, overrides []GroupOverride, err error) {
 	overrides = []GroupOverride{{}}
 	switch {
@@ -120,7 +120,7 @@ func (r *Region) templateWay(ref GroupTemplate) (way, error) {
 	return way{template: t, ref: t.ref()}, nil
 }
 
-// marketOf is how a launch template or configuration has its instances paid for.
+// marketOf returns how a launch template or configuration pays for its instances.
 func marketOf(w way) string {
 	if w.template.Spec.Market.MarketType == "spot" {
 		return "spot"
@@ -128,9 +128,10 @@ func marketOf(w way) string {
 	return "on-demand"
 }
 
-// nextMarket is how the next instance of a mixed group is paid for; of other groups their template says it. "The
-// minimum amount of the Auto Scaling group's capacity that must be fulfilled by On-Demand Instances. This base
-// portion is launched first"; above it, percentages "of On-Demand Instances and Spot Instances".
+// nextMarket returns how the next instance of a mixed group is paid for; for other groups their template
+// decides. "The minimum amount of the Auto Scaling group's capacity that must be fulfilled by On-Demand
+// Instances. This base portion is launched first"; above it, percentages "of On-Demand Instances and Spot
+// Instances".
 func (g *ScalingGroup) nextMarket() string {
 	if g.Spec.Mixed == nil {
 		return ""
@@ -179,7 +180,7 @@ func (r *Region) launchWays(g *ScalingGroup, ways []way, market string) (*Instan
 	return nil, candidate{}, last
 }
 
-// strategy is which of a mixed group's types are best.
+// strategy returns how a mixed group chooses between its types.
 func (g *ScalingGroup) strategy(market string) FleetOptions {
 	switch {
 	case g.Spec.Mixed == nil:
@@ -193,7 +194,7 @@ func (g *ScalingGroup) strategy(market string) FleetOptions {
 	}
 }
 
-// launchTags are those that the group gives its instances.
+// launchTags returns the tags that the group gives its instances.
 func (g *ScalingGroup) launchTags(w way) []TagSpec {
 	tags := []wire.Tag{{Key: "aws:autoscaling:groupName", Value: g.Name}}
 	if w.ref.ID != "" {
@@ -207,11 +208,11 @@ func (g *ScalingGroup) launchTags(w way) []TagSpec {
 	return []TagSpec{{ResourceType: "instance", Tags: tags}}
 }
 
-// noSpot is what the history says of a spot pool without capacity.
+// noSpot is the history's sentence for a spot pool without capacity.
 const noSpot = "There is no Spot capacity available that matches your request."
 
-// refusal is why a launch failed, in the words of the group's history. Groups with a mixed policy tell the market
-// and the code, others the message alone.
+// refusal says why a launch failed, in the words of the group's history. Groups with a mixed policy
+// report the market and the code, others only the message.
 func (g *ScalingGroup) refusal(market string, ways []way, err error) string {
 	code, text := "InternalError", err.Error()
 	if known, ok := errors.AsType[*wire.Error](err); ok {

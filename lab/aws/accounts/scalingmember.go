@@ -8,7 +8,7 @@ import (
 	"tenon/lab/aws/wire"
 )
 
-// The life of an instance in a group, as Auto Scaling tells it:
+// The life of an instance in a group, in Auto Scaling's words:
 //
 //	          hook               hook
 //	Pending ─▶ Pending:Wait ─▶ Pending:Proceed ─▶ InService ⇄ Standby
@@ -37,16 +37,16 @@ type Member struct {
 	Config    string         // the launch configuration
 
 	beginning, ending *Activity
-	extra             bool // until it is in service it does not count: it comes before another goes
-	warm              bool // it is of the warm pool
+	extra             bool // does not count until it is in service: it comes before another goes
+	warm              bool // it belongs to the warm pool
 	waits             []*hookWait
 }
 
-// arriving is before the member serves, leaving when it is on its way out.
+// arriving reports whether the member does not serve yet, leaving whether it is going.
 func (m *Member) arriving() bool { return strings.HasPrefix(m.State, memberPending) }
 func (m *Member) leaving() bool  { return strings.HasPrefix(m.State, memberTerminating) }
 
-// counts is what of the desired capacity the member fills.
+// counts returns how much of the desired capacity the member fills.
 func (m *Member) counts() int {
 	if m.leaving() || m.extra {
 		return 0
@@ -54,7 +54,7 @@ func (m *Member) counts() int {
 	return max(m.Weight, 1)
 }
 
-// capacity is what the group has of what it wants.
+// capacity returns how much of the desired capacity the group has.
 func (g *ScalingGroup) capacity() (sum int) {
 	for _, m := range g.Members {
 		sum += m.counts()
@@ -62,7 +62,7 @@ func (g *ScalingGroup) capacity() (sum int) {
 	return sum
 }
 
-// Health is the member's health in the words of Auto Scaling.
+// Health returns the member's health in the words of Auto Scaling.
 func (m *Member) Health() string {
 	if m.Unhealthy {
 		return "Unhealthy"
@@ -70,7 +70,7 @@ func (m *Member) Health() string {
 	return "Healthy"
 }
 
-// GroupMembers are the instances of all groups, or those that are named.
+// GroupMembers returns the instances of all groups, or the named ones.
 func (r *Region) GroupMembers(ids []string) []*Member {
 	var found []*Member
 	for _, g := range r.scaling {
@@ -115,7 +115,7 @@ func (r *Region) serve(m *Member) {
 	r.attend(m.Group)
 }
 
-// dismiss begins a member's end. The cause is for the history.
+// dismiss begins a member's end. The cause goes to the history.
 func (r *Region) dismiss(g *ScalingGroup, m *Member, cause string) *Activity {
 	if m.leaving() {
 		return m.ending
@@ -133,7 +133,7 @@ func (r *Region) dismiss(g *ScalingGroup, m *Member, cause string) *Activity {
 	return m.ending
 }
 
-// finish ends the instance of a member that nothing holds any more.
+// finish ends the instance of a member that no hook holds any more.
 func (r *Region) finish(m *Member) {
 	if m.Instance.State == Terminated {
 		r.gone(m)
@@ -142,7 +142,7 @@ func (r *Region) finish(m *Member) {
 	r.shutDown(m.Instance, "Client.UserInitiatedShutdown: User initiated shutdown")
 }
 
-// gone takes a member whose instance has ended out of its group.
+// gone removes a member whose instance has ended from its group.
 func (r *Region) gone(m *Member) {
 	g := m.Group
 	m.Instance.member, m.waits = nil, nil
@@ -156,8 +156,8 @@ func detailsOf(s *Subnet) string {
 	return fmt.Sprintf(`{"Subnet ID":%q,"Availability Zone":%q}`, s.ID, s.Zone.Name)
 }
 
-// EndMember ends an instance of a group, and with decrement lets the group be smaller by it. Protection from
-// scale-in does not hold it.
+// EndMember ends an instance of a group, and with decrement also lowers the desired capacity. It ignores
+// protection from scale-in.
 func (r *Region) EndMember(id string, decrement bool) (*Activity, error) {
 	m, err := r.GroupMember(id)
 	if err != nil {
@@ -184,7 +184,7 @@ func (r *Region) EndMember(id string, decrement bool) (*Activity, error) {
 	return a, nil
 }
 
-// ProtectMembers says which instances of a group scale-in leaves alone.
+// ProtectMembers sets which instances of a group scale-in spares.
 func (r *Region) ProtectMembers(name string, ids []string, protected bool) error {
 	members, err := r.membersOf(name, ids)
 	if err != nil {
@@ -197,7 +197,7 @@ func (r *Region) ProtectMembers(name string, ids []string, protected bool) error
 	return nil
 }
 
-// membersOf are the named instances of a group, all of them.
+// membersOf returns the named instances of a group, or an error if one is missing.
 func (r *Region) membersOf(name string, ids []string) ([]*Member, error) {
 	g, err := r.ScalingGroup(name)
 	if err != nil {
@@ -217,7 +217,7 @@ func (r *Region) membersOf(name string, ids []string) ([]*Member, error) {
 	return found, nil
 }
 
-// SetMemberHealth is another judge's opinion of an instance's health.
+// SetMemberHealth sets an instance's health as an outside check reports it.
 func (r *Region) SetMemberHealth(id, health string) error {
 	m, err := r.GroupMember(id)
 	switch {

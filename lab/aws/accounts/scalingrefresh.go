@@ -14,11 +14,11 @@ type Refresh struct {
 	Start, End         time.Time
 	Preferences        RefreshPreferences
 
-	left  []*Member // to be replaced
+	left  []*Member // yet to be replaced
 	total int
 }
 
-// RefreshPreferences are how a refresh goes.
+// RefreshPreferences say how a refresh proceeds.
 type RefreshPreferences struct {
 	MinHealthy   *int  `query:"MinHealthyPercentage" xml:"MinHealthyPercentage"`
 	Warmup       *int  `query:"InstanceWarmup" xml:"InstanceWarmup"`
@@ -61,7 +61,7 @@ func (r *Region) matches(m *Member) bool {
 	return err == nil && m.Template != nil && m.Template.ID == base.ref.ID && m.Template.Version == base.ref.Version
 }
 
-// refresh is the one that goes on, or nil.
+// refresh returns the refresh under way, or nil.
 func (g *ScalingGroup) refresh() *Refresh {
 	if len(g.Refreshes) > 0 && g.Refreshes[0].Status == refreshGoes {
 		return g.Refreshes[0]
@@ -69,7 +69,7 @@ func (g *ScalingGroup) refresh() *Refresh {
 	return nil
 }
 
-// CancelRefresh ends a refresh where it is. What was replaced stays replaced.
+// CancelRefresh ends a refresh where it is. Replaced instances stay.
 func (r *Region) CancelRefresh(group string) (*Refresh, error) {
 	g, err := r.ScalingGroup(group)
 	if err != nil {
@@ -83,7 +83,7 @@ func (r *Region) CancelRefresh(group string) (*Refresh, error) {
 	return f, nil
 }
 
-// proceed ends so many of the instances that are to be replaced as leave enough of the group in service.
+// proceed ends as many of the remaining instances as leave enough of the group in service.
 func (r *Region) proceed(g *ScalingGroup) {
 	f := g.refresh()
 	if f == nil || g.suspends(processRefresh) || g.suspends(processTerminate) || g.suspends(processLaunch) {
@@ -110,7 +110,7 @@ func (r *Region) proceed(g *ScalingGroup) {
 	}
 }
 
-// Replaced is how many percent of the refresh are done, and how many instances are left.
+// Replaced returns the percentage of the refresh that is done, and how many instances are left.
 func (f *Refresh) Replaced() (percentage, left int) {
 	if f.total == 0 || f.Status == refreshDone {
 		return 100, 0

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// WarmPool is instances that a group has launched ahead of time, and takes before it launches others.
+// WarmPool holds instances that a group has launched in advance, and takes before it launches others.
 type WarmPool struct {
 	Min      int    `query:"MinSize" xml:"MinSize"`
 	Prepared *int   `query:"MaxGroupPreparedCapacity" xml:"MaxGroupPreparedCapacity"`
@@ -19,7 +19,7 @@ const (
 	warmRunning = "Warmed:Running"
 )
 
-// PutWarmPool gives a group a warm pool, or changes the one that it has.
+// PutWarmPool gives a group a warm pool, or changes the existing one.
 func (r *Region) PutWarmPool(group string, p WarmPool) error {
 	g, err := r.ScalingGroup(group)
 	if err != nil {
@@ -53,8 +53,8 @@ func (r *Region) DeleteWarmPool(group string) error {
 	return nil
 }
 
-// prepare keeps the warm pool as large as it is to be: what the group lacks to its prepared capacity, which is its
-// maximum if nothing else is said.
+// prepare keeps the warm pool at its size: the group's prepared capacity, by default its maximum, less
+// the group's instances.
 func (r *Region) prepare(g *ScalingGroup) {
 	want := 0
 	if g.Warm != nil {
@@ -111,7 +111,7 @@ func (r *Region) warmUp(m *Member) {
 	r.attend(m.Group)
 }
 
-// takeWarm takes an instance that is ready out of the warm pool into the group, and reports whether there was one.
+// takeWarm moves a ready instance from the warm pool into the group, and reports whether there was one.
 func (r *Region) takeWarm(g *ScalingGroup, cause string) bool {
 	at := slices.IndexFunc(g.Prepared, func(m *Member) bool { return m.State == warmStopped || m.State == warmRunning })
 	if at < 0 {

@@ -2,8 +2,8 @@ package accounts
 
 import "tenon/lab/aws/wire"
 
-// Spec is what an instance is to be like: the data of a launch template, and the
-// parameters of RunInstances. The names are EC2's.
+// Spec describes an instance: the data of a launch template, and the parameters of RunInstances. The
+// names are EC2's.
 type Spec struct {
 	ImageID         string          `query:"ImageId" xml:"imageId,omitempty"`
 	InstanceType    string          `xml:"instanceType,omitempty"`
@@ -33,7 +33,7 @@ type ProfileRef struct {
 	Name string `xml:"name,omitempty"`
 }
 
-// Toggle is something that is on or off.
+// Toggle is a setting that is on or off.
 type Toggle struct {
 	Enabled bool `xml:"enabled"`
 }
@@ -59,7 +59,7 @@ type Ebs struct {
 	VolumeType               string `xml:"volumeType,omitempty"`
 }
 
-// CPUOptions are those of the processor.
+// CPUOptions are the options of the processor.
 type CPUOptions struct {
 	CoreCount            int    `xml:"coreCount,omitempty"`
 	ThreadsPerCore       int    `xml:"threadsPerCore,omitempty"`
@@ -67,7 +67,7 @@ type CPUOptions struct {
 	NestedVirtualization string `xml:"nestedVirtualization,omitempty"`
 }
 
-// MetadataOptions are those of the instance metadata service.
+// MetadataOptions are the options of the instance metadata service.
 type MetadataOptions struct {
 	HttpEndpoint            string `xml:"httpEndpoint,omitempty"`
 	HttpProtocolIpv6        string `xml:"httpProtocolIpv6,omitempty"`
@@ -101,7 +101,7 @@ type TrackingLimits struct {
 	UdpTimeout            int `xml:"udpTimeout,omitempty"`
 }
 
-// TagSpec is the tags of one kind of resource that a request makes.
+// TagSpec holds the tags for one kind of resource that a request makes.
 type TagSpec struct {
 	ResourceType string     `xml:"resourceType"`
 	Tags         []wire.Tag `query:"Tag" xml:"tagSet>item"`
@@ -137,8 +137,7 @@ type MarketSpec struct {
 	} `xml:"spotOptions"`
 }
 
-// tagsFor are the tags that specifications have for a kind of resource; later
-// specifications win.
+// tagsFor returns the tags that specifications have for a kind of resource; later specifications win.
 func tagsFor(kind string, lists ...[]TagSpec) []wire.Tag {
 	var tags []wire.Tag
 	for _, list := range lists {

@@ -5,7 +5,7 @@ import (
 	"tenon/lab/aws/wire"
 )
 
-// InstanceInfo is what the lab shows of an instance.
+// InstanceInfo holds what the lab shows of an instance.
 type InstanceInfo struct {
 	Account      string `json:"account"`
 	Region       string `json:"region"`
@@ -24,7 +24,7 @@ type InstanceInfo struct {
 	Claim        string `json:"claim,omitempty"`
 }
 
-// Survey is all instances of all accounts, whether EC2 shows them already or not.
+// Survey returns all instances of all accounts, whether EC2 shows them yet or not.
 func (w *World) Survey() []InstanceInfo {
 	seen := []InstanceInfo{}
 	_ = w.locked(func() error { // cannot fail
@@ -43,7 +43,7 @@ func (w *World) Survey() []InstanceInfo {
 	return seen
 }
 
-// tagOf is the value of a tag; empty if there is none.
+// tagOf returns the value of a tag; empty if there is none.
 func tagOf(tags []wire.Tag, key string) string {
 	for _, tag := range tags {
 		if tag.Key == key {
@@ -53,8 +53,8 @@ func tagOf(tags []wire.Tag, key string) string {
 	return ""
 }
 
-// hourly is what an instance costs. What has ended costs nothing; what a reservation was bought for
-// is paid for whether it is used or not.
+// hourly returns what an instance costs. An ended instance costs nothing; a reservation is paid for
+// whether or not it is used.
 func (r *Region) hourly(i *Instance) string {
 	if i.State == Terminated || i.State == ShuttingDown || i.Reservation != "" {
 		return ""

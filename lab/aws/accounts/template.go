@@ -23,7 +23,7 @@ type Template struct {
 	seen     time.Time
 }
 
-// TemplateVersion is what a launch template says, which never changes.
+// TemplateVersion is a version of a launch template, which never changes.
 type TemplateVersion struct {
 	Number      int
 	Spec        Spec
@@ -78,7 +78,7 @@ func checkUserData(encoded, code string) error {
 	return nil
 }
 
-// Templates are those that can be seen, in the order in which they were made.
+// Templates returns the visible templates, in the order in which they were made.
 func (r *Region) Templates() []*Template {
 	var seen []*Template
 	for _, t := range r.templates {
@@ -89,7 +89,7 @@ func (r *Region) Templates() []*Template {
 	return seen
 }
 
-// Template finds a template that can be seen.
+// Template finds a visible template.
 func (r *Region) Template(ref TemplateRef) (*Template, error) {
 	for _, t := range r.Templates() {
 		if ref.ID != "" && t.ID == ref.ID || ref.ID == "" && t.Name == ref.Name {
@@ -129,8 +129,8 @@ func (r *Region) templateVersion(ref TemplateRef) (*Template, error) {
 // ref names the template in the version that it is in.
 func (t *Template) ref() TemplateRef { return TemplateRef{t.ID, t.Name, strconv.Itoa(t.Number)} }
 
-// AddVersion makes a version of a template: the source's with the specification put over it, or without a source the
-// specification alone.
+// AddVersion makes a version of a template: the source's with the specification applied to it, or without
+// a source the specification alone.
 func (r *Region) AddVersion(ref TemplateRef, s Spec, description string) (TemplateVersion, error) {
 	t, err := r.Template(ref)
 	if err != nil {
@@ -151,7 +151,7 @@ func (r *Region) AddVersion(ref TemplateRef, s Spec, description string) (Templa
 	return v, nil
 }
 
-// SetDefaultVersion says which version launches use that name none.
+// SetDefaultVersion sets the version for launches that name none.
 func (r *Region) SetDefaultVersion(ref TemplateRef) (*Template, error) {
 	v, err := r.templateVersion(ref)
 	if err != nil {
@@ -179,22 +179,22 @@ func (r *Region) DeleteTemplate(ref TemplateRef) (*Template, error) {
 	return t, nil
 }
 
-// Creator is who made what callers made.
+// Creator returns the ARN of the creator of what callers make.
 func (r *Region) Creator() string {
 	return fmt.Sprintf("arn:aws:sts::%s:assumed-role/lab/lab", r.Account.ID)
 }
 
-// Now is the time of the request.
+// Now returns the time of the request.
 func (r *Region) Now() time.Time { return r.world.now }
 
 func (r *Region) hides(resource string) time.Duration {
 	return r.world.faults.Hides(resource, r.Account.ID, r.Name, r.Now())
 }
 
-// over is the specification with another put over it: what the other one says, wins.
+// over returns the specification with another one applied to it, whose fields win.
 func (s Spec) over(other Spec) Spec { return over(s, other) }
 
-// over is the group's specification with another put over it.
+// over returns the group's specification with another one applied to it.
 func (s GroupSpec) over(other GroupSpec) GroupSpec { return over(s, other) }
 
 func over[T any](s, other T) T {

@@ -6,7 +6,7 @@ import (
 	"tenon/lab/aws/wire"
 )
 
-// Volumes are those of instances that can be seen, and those that outlived theirs.
+// Volumes returns the volumes of visible instances, and those that outlived theirs.
 func (r *Region) Volumes() []*Volume {
 	all := slices.Clone(r.outlived)
 	for _, i := range r.Instances() {
@@ -46,7 +46,7 @@ type Attachment struct {
 	Instance *Instance
 }
 
-// Interfaces are those of instances that can be seen.
+// Interfaces returns the interfaces of visible instances.
 func (r *Region) Interfaces() []Attachment {
 	var all []Attachment
 	for _, i := range r.Instances() {
@@ -69,7 +69,7 @@ func (r *Region) Interface(id string) (Attachment, error) {
 	return Attachment{}, wire.Errorf("InvalidNetworkInterfaceID.NotFound", "The networkInterface ID '%s' does not exist", id)
 }
 
-// SpotInstances are those that spot requests stand for, for as long as they are remembered.
+// SpotInstances returns the instances of spot requests, for as long as they are remembered.
 func (r *Region) SpotInstances() []*Instance {
 	return slices.DeleteFunc(r.Instances(), func(i *Instance) bool { return i.SpotRequest == "" })
 }

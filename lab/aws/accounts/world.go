@@ -10,24 +10,24 @@ import (
 	"tenon/lab/aws/fault"
 )
 
-// World is all accounts of the emulated AWS.
+// World holds all accounts of the emulated AWS.
 type World struct {
 	config Config
 	faults *fault.Set
 	log    *slog.Logger
 	wake   chan struct{}
 
-	delivery sync.Mutex // one at a time tells the machines, so that the order stays
+	delivery sync.Mutex // serializes messages to the machines, to keep their order
 
 	mu       sync.Mutex
-	now      time.Time // of the request or of the entry of the agenda that is worked on
+	now      time.Time // of the request or of the current entry of the agenda
 	accounts map[string]*Account
 	agenda   agenda
 	made     int
 	outbox   []func(Machines) error
 }
 
-// New is a world without any resources.
+// New makes a world without any resources.
 func New(c Config, faults *fault.Set, log *slog.Logger) (*World, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
@@ -35,8 +35,8 @@ func New(c Config, faults *fault.Set, log *slog.Logger) (*World, error) {
 	return &World{config: c, faults: faults, log: log, wake: make(chan struct{}, 1), accounts: map[string]*Account{}}, nil
 }
 
-// Do works on an account's region, alone, after everything that is due by now.
-// What it returns to the outside must not share memory with the world.
+// Do works on an account's region, alone, after everything that is due by now. Its results must not share
+// memory with the world.
 func (w *World) Do(account, region string, work func(*Region) error) error {
 	err := w.locked(func() error { return work(w.account(account).region(region)) })
 	w.deliver()
@@ -50,8 +50,8 @@ func (w *World) locked(work func() error) error {
 	return work()
 }
 
-// Run lets happen what is due, until the context ends. Without it things happen
-// late: at the next request.
+// Run carries out what is due, until the context ends. Without Run, things happen late: at the next
+// request.
 func (w *World) Run(ctx context.Context) error {
 	for {
 		wait := w.catchUp()
@@ -67,7 +67,7 @@ func (w *World) Run(ctx context.Context) error {
 	}
 }
 
-// catchUp does what is due and says how long nothing will be.
+// catchUp carries out what is due, and returns how long until the next entry.
 func (w *World) catchUp() time.Duration {
 	wait := time.Hour
 	_ = w.locked(func() error { // cannot fail
@@ -80,7 +80,7 @@ func (w *World) catchUp() time.Duration {
 	return wait
 }
 
-// settle does what is due, each at its own time.
+// settle carries out what is due, each entry at its own time.
 func (w *World) settle() {
 	now := w.config.Clock.Now()
 	for {
@@ -94,7 +94,7 @@ func (w *World) settle() {
 	w.now = now
 }
 
-// after notes what will happen.
+// after puts an entry on the agenda.
 func (w *World) after(d time.Duration, do func()) {
 	w.agenda.note(w.now.Add(d), do)
 	select {
@@ -103,14 +103,14 @@ func (w *World) after(d time.Duration, do func()) {
 	}
 }
 
-// tell leaves a word for the machines.
+// tell queues a message for the machines.
 func (w *World) tell(word func(Machines) error) {
 	if w.config.Machines != nil {
 		w.outbox = append(w.outbox, word)
 	}
 }
 
-// deliver passes the words on, with no lock that a machine could want.
+// deliver passes the messages on, without holding a lock that a machine may need.
 func (w *World) deliver() {
 	w.delivery.Lock()
 	defer w.delivery.Unlock()
@@ -125,7 +125,7 @@ func (w *World) deliver() {
 	}
 }
 
-// identifier is a new one of a kind, such as i-0123456789abcdef0.
+// identifier returns a new identifier of a kind, such as i-0123456789abcdef0.
 func (w *World) identifier(kind string) string {
 	w.made++
 	return kind + "-" + w.config.Seed.Hex(17, "id", kind, strconv.Itoa(w.made))

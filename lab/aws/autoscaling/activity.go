@@ -40,7 +40,7 @@ func itemOfActivity(a *accounts.Activity) activityItem {
 	}
 }
 
-// activities are told the newest first.
+// activities lists activities, the newest first.
 func activities(r *accounts.Region, in *activitiesInput) (*activitiesOutput, error) {
 	all, err := r.ActivitiesOf(in.Name, in.IncludeDeleted)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"tenon/lab/aws/wire"
 )
 
-// name is the group that a request is about.
+// name holds the group that a request is about.
 type name struct {
 	Name string `query:"AutoScalingGroupName"`
 }

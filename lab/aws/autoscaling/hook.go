@@ -39,8 +39,8 @@ type hookItem struct {
 	Longest int `xml:"GlobalTimeout"`
 }
 
-// longestWait is when a wait ends however often it is extended: "48 hours or 100 times the heartbeat timeout, whichever
-// is smaller".
+// longestWait returns after how many seconds a wait ends, however often it is extended: "48 hours or 100
+// times the heartbeat timeout, whichever is smaller".
 func longestWait(heartbeat int) int { return min(48*3600, 100*heartbeat) }
 
 func hooks(r *accounts.Region, in *hooksInput) (*hooksOutput, error) {

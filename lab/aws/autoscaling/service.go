@@ -1,5 +1,5 @@
-// Package autoscaling is the wire face of Auto Scaling: which parameters its operations take, and what their answers
-// look like. What groups do is the business of package accounts.
+// Package autoscaling is the wire interface of Auto Scaling: which parameters its operations take, and
+// what their answers look like. Package accounts says what groups do.
 package autoscaling
 
 import (
@@ -9,7 +9,7 @@ import (
 	"tenon/lab/aws/wire"
 )
 
-// Service is Auto Scaling on the given world.
+// Service serves Auto Scaling on the given world.
 func Service(w *accounts.World) *wire.Service {
 	return &wire.Service{
 		Name: "autoscaling", Protocol: wire.Query, Version: "2011-01-01", Namespace: "http://autoscaling.amazonaws.com/doc/2011-01-01/",
@@ -57,7 +57,7 @@ func on[In, Out any](w *accounts.World, do func(*accounts.Region, *In) (*Out, er
 	})
 }
 
-// done is the answer of operations that have nothing to say.
+// done is the answer of operations without a result.
 type done struct{}
 
 func nothing(err error) (*done, error) { return &done{}, err }
@@ -79,7 +79,7 @@ type paging struct {
 	NextToken  string
 }
 
-// page cuts a list that is in the order of its keys.
+// page cuts a page from a list that is sorted by its keys.
 func page[T any](list []T, key func(T) string, p paging) ([]T, string, error) {
 	cut, next, err := wire.Page(list, key, p.MaxRecords, p.NextToken, wire.Limits{Min: 1, Max: 100})
 	if err != nil {

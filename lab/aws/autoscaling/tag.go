@@ -41,7 +41,7 @@ type tagsOutput struct {
 	Next string    `xml:"NextToken,omitempty"`
 }
 
-// tags are those that pass the filters on group, key, value and propagation.
+// tags lists the tags that pass the filters on group, key, value and propagation.
 func tags(r *accounts.Region, in *tagsInput) (*tagsOutput, error) {
 	filters := filtersOf(in.Filters)
 	var found []tagItem
@@ -68,7 +68,7 @@ type changeTagsInput struct {
 	Tags []tagItem
 }
 
-// eachTagged goes through the tags of a request, after all groups that they name have been found.
+// eachTagged visits the tags of a request, after it has found all groups that they name.
 func (in *changeTagsInput) eachTagged(r *accounts.Region, do func(tagItem) error) error {
 	for _, t := range in.Tags {
 		if _, err := r.ScalingGroup(t.Resource); err != nil {

@@ -1,7 +1,6 @@
-// Package boot reads user data as the machine images do on their first boot:
-// AL2's script, AL2023's NodeConfig, Bottlerocket's settings, the Windows
-// script. What they would stumble over is an error here, and such a node never
-// joins. The package changes nothing and knows no instance.
+// Package boot reads user data as the machine images do on their first boot: AL2's script, AL2023's
+// NodeConfig, Bottlerocket's settings, the Windows script. User data that an image cannot use is an
+// error, and such a node never joins. The package changes nothing and knows no instance.
 package boot
 
 import (
@@ -32,7 +31,7 @@ const Limit = 16384
 // Windows reports whether it is a Windows image.
 func (f Family) Windows() bool { return f == Windows2019 || f == Windows2022 || f == Windows2025 }
 
-// Config is what a node knows of itself and its cluster after reading its user data.
+// Config holds what a node knows of itself and its cluster after reading its user data.
 type Config struct {
 	Cluster      string
 	Endpoint     string
@@ -73,7 +72,7 @@ func read(family Family, data []byte) (Config, error) {
 	}
 }
 
-// complete is what no kubelet can do without.
+// complete returns an error if something is missing that every kubelet needs.
 func (c Config) complete(family Family) error {
 	switch {
 	case c.Cluster == "":

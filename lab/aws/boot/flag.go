@@ -38,7 +38,7 @@ func (c *Config) takeFlags(flags []string) error {
 	return nil
 }
 
-// silentFlags are flags that a kubelet knows and whose effect is not seen from outside.
+// silentFlags lists flags that a kubelet knows and whose effect is invisible from outside.
 var silentFlags = []string{
 	"eviction-soft", "eviction-soft-grace-period", "eviction-max-pod-grace-period", "image-gc-high-threshold",
 	"image-gc-low-threshold", "cpu-cfs-quota", "v", "cloud-provider", "hostname-override", "container-log-max-size",
@@ -124,8 +124,8 @@ func checkEffect(t v1.Taint) error {
 	}
 }
 
-// kubeletMaySet are the labels of Kubernetes' own domains that a kubelet may set
-// (Kubernetes: "NodeRestriction").
+// kubeletMaySet lists the labels of Kubernetes' own domains that a kubelet may set (Kubernetes:
+// "NodeRestriction").
 var kubeletMaySet = []string{
 	v1.LabelHostname, v1.LabelArchStable, v1.LabelOSStable, "beta.kubernetes.io/instance-type",
 	v1.LabelInstanceTypeStable, "failure-domain.beta.kubernetes.io/region", "failure-domain.beta.kubernetes.io/zone",

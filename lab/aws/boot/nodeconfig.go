@@ -36,8 +36,7 @@ type nodeConfig struct {
 	} `json:"spec"`
 }
 
-// readNodeConfigs merges the NodeConfigs of an archive, the later over the
-// earlier. Scripts run on their own and do not count.
+// readNodeConfigs merges the NodeConfigs of an archive; later ones win. It ignores scripts.
 func readNodeConfigs(data []byte) (Config, error) {
 	parts, err := partsOf(data)
 	if err != nil {
@@ -65,7 +64,7 @@ func readNodeConfigs(data []byte) (Config, error) {
 	return configOf(merged)
 }
 
-// overlay merges maps deeply, and takes lists whole, but for kubelet's flags, which add up.
+// overlay merges maps deeply, and replaces lists, except kubelet's flags, which add up.
 func overlay(base, over map[string]any) {
 	for key, value := range over {
 		inner, isMap := value.(map[string]any)
@@ -103,7 +102,7 @@ func configOf(merged map[string]any) (Config, error) {
 	return c, c.takeFlags(n.Spec.Kubelet.Flags)
 }
 
-// takeKubeletConfig reads the fields of a KubeletConfiguration that show from outside.
+// takeKubeletConfig reads the fields of a KubeletConfiguration that are visible from outside.
 func (c *Config) takeKubeletConfig(config map[string]any) error {
 	text, err := json.Marshal(config)
 	if err != nil {
@@ -126,8 +125,8 @@ func (c *Config) takeKubeletConfig(config map[string]any) error {
 	return nil
 }
 
-// addLabels refuses what the kubelet may not say of itself: the NodeRestriction
-// admission would refuse the node.
+// addLabels refuses labels that a kubelet may not give its node: the NodeRestriction admission would
+// refuse the node.
 func (c *Config) addLabels(labels map[string]string) error {
 	for key := range labels {
 		if restricted(key) {

@@ -9,8 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// settings is what Bottlerocket reads of its user data. Its numbers may be
-// written as text.
+// settings holds what Bottlerocket reads of its user data. Numbers may be written as text.
 type settings struct {
 	Settings struct {
 		Kubernetes struct {
@@ -75,7 +74,7 @@ func (c *Config) takeNodeTaints(taints map[string][]string) error {
 	return nil
 }
 
-// textsOf is a text or a list of texts.
+// textsOf returns the texts of a text or a list of texts.
 func textsOf(value any) []string {
 	switch v := value.(type) {
 	case string:

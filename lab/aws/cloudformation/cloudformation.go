@@ -1,6 +1,6 @@
-// Package cloudformation works out a CloudFormation template for an account, as CloudFormation does: which
-// resources it makes, with every reference followed. It knows the functions and resources that the project's own
-// template uses, and refuses others.
+// Package cloudformation evaluates a CloudFormation template for an account, as CloudFormation does:
+// which resources it makes, with every reference resolved. It knows the functions and resources that the
+// project's own template uses, and refuses others.
 //
 // It makes nothing.
 package cloudformation
@@ -14,20 +14,20 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Account is where a stack is made.
+// Account says where a stack is made.
 type Account struct {
 	Partition, Region, ID string
-	// Suffix is that of names of services: amazonaws.com, but in China.
+	// Suffix is the suffix of service names: amazonaws.com, except in China.
 	Suffix string
 }
 
-// Stack is what would be made, with every reference followed.
+// Stack is what the template would make, with every reference resolved.
 type Stack struct {
 	Resources map[string]Resource
 	Outputs   map[string]string
 }
 
-// Resource is one of them.
+// Resource is a resource of a stack.
 type Resource struct {
 	Type       string         `json:"Type"`
 	Condition  string         `json:"Condition,omitempty"`
@@ -45,7 +45,7 @@ type written struct {
 	Outputs    map[string]struct{ Value any }
 }
 
-// Evaluate works out a template. A parameter that the template does not have is an error, and so is one
+// Evaluate evaluates a template. A parameter that the template does not have is an error, and so is one
 // without a value.
 func Evaluate(template []byte, where Account, parameters map[string]string) (Stack, error) {
 	e := evaluation{where: where, parameters: map[string]string{}}
@@ -82,7 +82,7 @@ func Evaluate(template []byte, where Account, parameters map[string]string) (Sta
 	return made, nil
 }
 
-// take keeps what is given, and defaults of the rest.
+// take sets the given parameters, and the defaults of the rest.
 func (e *evaluation) take(given map[string]string) error {
 	for name := range given {
 		if _, known := e.template.Parameters[name]; !known {
@@ -104,7 +104,7 @@ func (e *evaluation) take(given map[string]string) error {
 	return nil
 }
 
-// ControllerPolicies are the documents of the policies that the role of the controller has.
+// ControllerPolicies returns the policy documents of the controller's role.
 func (s Stack) ControllerPolicies() ([]string, error) {
 	role, there := s.Resources["ControllerRole"]
 	if !there {

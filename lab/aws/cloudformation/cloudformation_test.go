@@ -18,7 +18,7 @@ var (
 	demo    = map[string]string{"ClusterName": "demo"}
 )
 
-// template is the one that users apply.
+// template returns the template that users apply.
 func template(t *testing.T) []byte {
 	t.Helper()
 	text, err := os.ReadFile("../../../deploy/aws/cloudformation/tenon.yaml")
@@ -37,8 +37,8 @@ func stackOf(t *testing.T, parameters map[string]string) Stack {
 	return made
 }
 
-// Every resource is one that AWS's resource specification allows, with the properties that it requires and no
-// other, whether the cluster is there or not.
+// AWS's resource specification allows every resource; each has the required properties and no unknown
+// ones, whether or not the cluster exists.
 func TestResourcesMatchTheSpecification(t *testing.T) {
 	t.Parallel()
 	for there, want := range map[string]int{"yes": 17, "no": 15} {
@@ -58,7 +58,8 @@ func TestResourcesMatchTheSpecification(t *testing.T) {
 	}
 }
 
-// generic is a resource as JSON has it; documents that are text are objects, as CloudFormation takes them.
+// generic returns a resource as JSON has it, with documents as objects instead of text, as CloudFormation
+// takes them.
 func generic(t *testing.T, r Resource) any {
 	t.Helper()
 	properties := maps.Clone(r.Properties)
@@ -83,7 +84,7 @@ func object(t *testing.T, text string) any {
 	return made
 }
 
-// A property that the specification does not know is found, so that the test above can fail.
+// The check finds a property that the specification does not know, so the test above can fail.
 func TestTheSpecificationRefuses(t *testing.T) {
 	t.Parallel()
 	schema, err := jsonschema.NewCompiler().Compile("testdata/cloudformation.schema.json#/definitions/AWS::SQS::Queue")
@@ -95,7 +96,7 @@ func TestTheSpecificationRefuses(t *testing.T) {
 	}
 }
 
-// What a stack says about itself is what the chart and classes ask for.
+// The outputs of a stack are the values that the chart and classes need.
 func TestOutputs(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -115,7 +116,7 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
-// A wrong parameter is refused with its name.
+// The error about a wrong parameter names it.
 func TestWrongParameters(t *testing.T) {
 	t.Parallel()
 	for want, parameters := range map[string]map[string]string{

@@ -13,14 +13,14 @@ const (
 	queue         = "AWS::SQS::Queue"
 )
 
-// evaluation is a template with what it is worked out for.
+// evaluation is a template with the inputs of its evaluation.
 type evaluation struct {
 	template   written
 	where      Account
 	parameters map[string]string
 }
 
-// value follows the functions in a value. A function that is not modelled is an error.
+// value evaluates the functions in a value. A function that is not modelled is an error.
 func (e *evaluation) value(v any) (any, error) {
 	switch v := v.(type) {
 	case []any:
@@ -48,7 +48,7 @@ func (e *evaluation) value(v any) (any, error) {
 	return v, nil
 }
 
-// called is the only key of an object, if it is the name of a function.
+// called returns the only key of an object, if it is the name of a function.
 func called(object map[string]any) (name string, argument any, is bool) {
 	for name, argument = range object {
 		is = len(object) == 1 && (name == "Ref" || strings.HasPrefix(name, "Fn::"))
@@ -122,7 +122,7 @@ func (e *evaluation) substitute(text string) (string, error) {
 	return made, failed
 }
 
-// reference is what Ref gives: a parameter, what CloudFormation knows, or the name of a resource.
+// reference returns the value of Ref: a parameter, a pseudo parameter, or the name of a resource.
 func (e *evaluation) reference(name string) (string, error) {
 	if value, is := e.parameters[name]; is {
 		return value, nil
@@ -168,7 +168,7 @@ func (e *evaluation) property(name, property string) (string, error) {
 	return e.text(e.template.Resources[name].Properties[property])
 }
 
-// endsWith reports whether an ARN is of the policy with a name.
+// endsWith reports whether an ARN belongs to the policy with a name.
 func endsWith(arn string, name any) bool {
 	text, is := name.(string)
 	return is && strings.HasSuffix(arn, ":policy/"+text)

@@ -14,7 +14,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 )
 
-// module is the Terraform module, parsed.
+// module returns the blocks of the Terraform module.
 func module(t *testing.T) []*hclsyntax.Block {
 	t.Helper()
 	file, problems := hclparse.NewParser().ParseHCLFile("../../../deploy/aws/terraform/main.tf")
@@ -24,7 +24,7 @@ func module(t *testing.T) []*hclsyntax.Block {
 	return file.Body.(*hclsyntax.Body).Blocks
 }
 
-// address is what others call a block.
+// address returns the address by which other blocks refer to a block.
 func address(b *hclsyntax.Block) string {
 	switch b.Type {
 	case "resource":
@@ -37,7 +37,7 @@ func address(b *hclsyntax.Block) string {
 	return b.Type
 }
 
-// Every reference leads to something that the module declares, and each variable is used.
+// Every reference leads to a declaration in the module, and each variable is used.
 func TestReferencesLeadSomewhere(t *testing.T) {
 	t.Parallel()
 	declared, used := map[string]bool{"each": true}, map[string]bool{}
@@ -52,7 +52,7 @@ func TestReferencesLeadSomewhere(t *testing.T) {
 	}
 	for _, b := range blocks {
 		if b.Type == "variable" {
-			continue // its validation names itself, which does not count as use
+			continue // its validation refers to the variable, which does not count as use
 		}
 		hclsyntax.VisitAll(b.Body, func(node hclsyntax.Node) hcl.Diagnostics {
 			if v, is := node.(*hclsyntax.ScopeTraversalExpr); is {
@@ -71,7 +71,7 @@ func TestReferencesLeadSomewhere(t *testing.T) {
 	}
 }
 
-// named is the address to which a reference leads.
+// named returns the address to which a reference leads.
 func named(v hcl.Traversal) string {
 	parts, name := 2, v.RootName()
 	switch name {
@@ -153,7 +153,7 @@ func evaluated(t *testing.T, b *hclsyntax.Block, attribute string, scope *hcl.Ev
 	return value
 }
 
-// surroundings are what Terraform would know after the roles and the queue are made.
+// surroundings returns what Terraform would know after the roles and the queue are made.
 func surroundings() *hcl.EvalContext {
 	texts := func(pairs map[string]string) cty.Value {
 		values := map[string]cty.Value{}

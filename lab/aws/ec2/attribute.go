@@ -13,7 +13,7 @@ type attributeInput struct {
 	Name string `query:"Attribute"`
 }
 
-// attributeOutput has the attribute that was asked for and no other.
+// attributeOutput holds the requested attribute and no other.
 type attributeOutput struct {
 	ID         string           `xml:"instanceId"`
 	Type       *text            `xml:"instanceType"`
@@ -32,7 +32,7 @@ type attributeOutput struct {
 	Enclave    *accounts.Toggle `xml:"enclaveOptions"`
 }
 
-// text is an attribute with a value; one that is not set has an empty element.
+// text is an attribute with a value; an unset attribute has an empty element.
 type text struct {
 	Value string `xml:"value,omitempty"`
 }
@@ -63,7 +63,7 @@ func describeAttribute(r *accounts.Region, in *attributeInput) (*attributeOutput
 		out.RootDevice = &text{item.RootDevice}
 	case "blockDeviceMapping":
 		out.Devices = item.Devices
-	case "productCodes": // an instance of a plain image has none
+	case "productCodes": // an instance of a plain image has no product codes
 	case "sourceDestCheck":
 		out.Check = &boolean{true}
 	case "groupSet":

@@ -48,7 +48,7 @@ type instanceItem struct {
 	Tags           []wire.Tag                `xml:"tagSet>item"`
 }
 
-// metadataItem is how the metadata service is set, with what EC2 takes where nothing was said.
+// metadataItem holds the settings of the metadata service, with EC2's defaults.
 type metadataItem struct {
 	accounts.MetadataOptions
 	State string `xml:"state"`
@@ -165,7 +165,7 @@ func itemOfInstance(r *accounts.Region, i *accounts.Instance) instanceItem {
 	return item
 }
 
-// attachments are gone from the description of a terminated instance.
+// attachments fills in attachments, which the description of a terminated instance lacks.
 func attachments(item *instanceItem, r *accounts.Region, i *accounts.Instance) {
 	item.Subnet, item.Network, item.Address = i.Subnet.ID, i.Subnet.Network.ID, i.Address().String()
 	for _, g := range i.Groups {

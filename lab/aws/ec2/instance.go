@@ -106,7 +106,7 @@ type runInput struct {
 	DryRun   bool
 }
 
-// Asks is what the launch needs.
+// Asks returns what the launch needs.
 func (in *runInput) Asks(_ string, r *accounts.Region) []policy.Request { return r.RunAsks(in.order()) }
 
 func (in *runInput) order() accounts.RunOrder {
@@ -135,7 +135,7 @@ type idsInput struct {
 	SkipOsShutdown bool
 }
 
-// Asks is the action on each of the instances.
+// Asks returns the action on each of the instances.
 func (in *idsInput) Asks(action string, r *accounts.Region) []policy.Request {
 	return r.OnExisting(action, in.IDs, nil)
 }

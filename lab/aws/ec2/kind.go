@@ -166,7 +166,7 @@ func architecture(t facts.Type) string {
 	return t.Architecture
 }
 
-// manufacturers are the spellings of EC2, of which users see the lower case.
+// manufacturers maps names to the spelling of EC2; users see the lower case.
 var manufacturers = map[string]string{"intel": "Intel", "amd": "AMD", "aws": "AWS", "nvidia": "NVIDIA", "habana": "Habana"}
 
 func spelled(name string) string {
@@ -231,7 +231,7 @@ func itemOfNetwork(t facts.Type) networkInfoItem {
 	return n
 }
 
-// accelerate adds what a type has besides its processor.
+// accelerate adds a type's accelerators.
 func accelerate(item *typeItem, t facts.Type) {
 	if t.GPU != "" {
 		memory, count := t.GPUMemoryMiB.Or(0), t.GPUs.Or(0)

@@ -25,7 +25,7 @@ type regionItem struct {
 	OptIn    string `xml:"optInStatus"`
 }
 
-// describeRegions knows the region that is asked and no other.
+// describeRegions lists the region that is asked and no other.
 func describeRegions(r *accounts.Region, _ *regionsInput) (*regionsOutput, error) {
 	return &regionsOutput{Regions: []regionItem{{r.Name, "ec2." + r.Name + ".amazonaws.com", "opt-in-not-required"}}}, nil
 }
@@ -232,7 +232,7 @@ func createGroup(r *accounts.Region, in *createGroupInput) (*createGroupOutput, 
 	return &createGroupOutput{g.ID, r.ARN("ec2", "security-group/"+g.ID), g.Tags}, nil
 }
 
-// tagsOf are the tags for a new resource, of one of the kinds that the request may name.
+// tagsOf returns the tags for a new resource of one of the kinds that the request may name.
 func tagsOf(specs []accounts.TagSpec, kinds ...string) (tags []wire.Tag, err error) {
 	for _, s := range specs {
 		switch {
@@ -256,7 +256,7 @@ type deleteGroupOutput struct {
 	ID     string `xml:"groupId"`
 }
 
-// deleteGroup knows names in the default VPC only, as EC2 does, and there is none.
+// deleteGroup finds names only in the default VPC, as EC2 does, and there is none.
 func deleteGroup(r *accounts.Region, in *deleteGroupInput) (*deleteGroupOutput, error) {
 	if in.ID == "" {
 		return nil, wire.Errorf("InvalidGroup.NotFound", "The security group '%s' does not exist in the default VPC", in.Name)

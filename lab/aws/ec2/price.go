@@ -36,11 +36,11 @@ type priceItem struct {
 	ZoneID      string `xml:"availabilityZoneId"`
 }
 
-// product is what the emulator has prices for.
+// product is the only product with prices in the emulator.
 const product = "Linux/UNIX"
 
-// history is how far back EC2 tells prices, and longest how many entries the
-// emulator makes: a request for more sees less of the past.
+// history is how far back EC2 reports prices, and longest is the limit for the emulator's entries: a
+// request for more sees less of the past.
 const (
 	history = 90 * 24 * time.Hour
 	longest = 400_000
@@ -48,7 +48,7 @@ const (
 
 func describePrices(r *accounts.Region, in *pricesInput) (*pricesOutput, error) {
 	if in.MaxResults != nil {
-		most := min(*in.MaxResults, 1000) // EC2 takes larger numbers for this
+		most := min(*in.MaxResults, 1000) // EC2 treats larger numbers like this one
 		in.MaxResults = &most
 	}
 	if len(in.Types) > 0 {
@@ -72,7 +72,7 @@ func describePrices(r *accounts.Region, in *pricesInput) (*pricesOutput, error) 
 	return pricePage(in, all)
 }
 
-// period is what is asked about, as far as EC2 knows: until now.
+// period returns the requested time, cut to what EC2 knows: until now.
 func period(in *pricesInput, now time.Time, pools int) (start, end time.Time) {
 	end = now
 	if !in.EndTime.IsZero() && in.EndTime.Before(now) {
@@ -95,8 +95,8 @@ func pricesOf(zoneID string, prices []market.Price) (items []priceItem) {
 	return items
 }
 
-// pricePage puts the newest first. The key that pages go by is the place in that
-// order, since times are not unique.
+// pricePage puts the newest first. The key for pages is the position in that order, since times are not
+// unique.
 func pricePage(in *pricesInput, all []priceItem) (*pricesOutput, error) {
 	type placed struct {
 		priceItem

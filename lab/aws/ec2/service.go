@@ -1,6 +1,5 @@
-// Package ec2 is the wire face of EC2: which parameters its operations take, what
-// their answers look like, which filters and pages they have. What happens is the
-// business of package accounts.
+// Package ec2 is the wire interface of EC2: which parameters its operations take, what their answers look
+// like, which filters and pages they have. Package accounts decides what happens.
 package ec2
 
 import (
@@ -12,7 +11,7 @@ import (
 	"tenon/lab/aws/wire"
 )
 
-// Service is EC2 on the given world.
+// Service serves EC2 on the given world.
 func Service(w *accounts.World) *wire.Service {
 	s := &wire.Service{
 		Name: "ec2", Protocol: wire.EC2Query, Version: "2016-11-15", Namespace: "http://ec2.amazonaws.com/doc/2016-11-15/",
@@ -64,8 +63,8 @@ func Service(w *accounts.World) *wire.Service {
 	return s
 }
 
-// on makes a handler of a function on a region. Requests that are dry runs, and
-// have no say in it themselves, end after their parameters are read.
+// on makes a handler from a function on a region. A dry run ends after its parameters are read, unless
+// the request handles dry runs itself.
 func on[In, Out any](w *accounts.World, do func(*accounts.Region, *In) (*Out, error)) wire.Handler {
 	return wire.Operation(func(c *wire.Call, in *In) (out *Out, err error) {
 		if d, ok := any(in).(interface{ rehearsal() bool }); ok && d.rehearsal() {
@@ -79,12 +78,12 @@ func on[In, Out any](w *accounts.World, do func(*accounts.Region, *In) (*Out, er
 	})
 }
 
-// dry is embedded by requests that may be rehearsed.
+// dry is embedded by requests that allow dry runs.
 type dry struct{ DryRun bool }
 
 func (d dry) rehearsal() bool { return d.DryRun }
 
-// listing is what all Describe operations with pages have in common.
+// listing holds the parameters that all Describe operations with pages share.
 type listing struct {
 	dry
 	Filters    []wire.Filter `query:"Filter"`
@@ -92,14 +91,14 @@ type listing struct {
 	NextToken  string
 }
 
-// listed is how a kind of resource is listed.
+// listed says how a kind of resource is listed.
 type listed[T any] struct {
-	key        func(T) string // unique; the list is in its order
+	key        func(T) string // unique; the list is sorted by it
 	attributes func(T) (wire.Attributes, []wire.Tag)
 	limits     wire.Limits
 }
 
-// list filters, sorts and cuts.
+// list filters and sorts a list, and cuts a page from it.
 func list[T any](in listing, all []T, s listed[T]) (page []T, next string, err error) {
 	var found []T
 	for _, item := range all {
@@ -124,7 +123,7 @@ func whole(in listing, ids []string, name string) error {
 	return nil
 }
 
-// pick finds the resources of identifiers, and is all of them without identifiers.
+// pick finds resources by identifiers, and returns all of them without identifiers.
 func pick[T any](ids []string, all []T, find func(string) (T, error)) ([]T, error) {
 	if len(ids) == 0 {
 		return all, nil
@@ -159,7 +158,7 @@ func optionalStamp(t time.Time) string {
 	return stamp(t)
 }
 
-// done is the answer of operations that have nothing else to say.
+// done is the answer of operations without another result.
 type done struct {
 	Return bool `xml:"return"`
 }

@@ -89,7 +89,7 @@ func itemOfSpotRequest(r *accounts.Region, i *accounts.Instance) spotRequest {
 	return item
 }
 
-// spotState is where a one-time request stands: it is active as long as its instance runs.
+// spotState returns the state of a one-time request: it is active as long as its instance runs.
 func spotState(i *accounts.Instance) (string, spotStatus) {
 	updated := stamp(i.Changed)
 	switch {

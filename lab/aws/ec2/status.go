@@ -49,7 +49,7 @@ type eventItem struct {
 	NotBefore   string `xml:"notBefore"`
 }
 
-// describeStatus shows running instances only, unless all are asked for.
+// describeStatus shows only running instances, unless the request wants all.
 func describeStatus(r *accounts.Region, in *statusInput) (*statusOutput, error) {
 	if err := whole(in.listing, in.IDs, "instancesSet"); err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func statusAttributes(r *accounts.Region, i *accounts.Instance) wire.Attributes 
 	return a
 }
 
-// systemStatus is that of the host, which the emulator never loses.
+// systemStatus returns the status of the host, which never fails in the emulator.
 func systemStatus(r *accounts.Region, i *accounts.Instance) string {
 	if s := r.Status(i); s != "impaired" {
 		return s

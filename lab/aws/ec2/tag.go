@@ -14,7 +14,7 @@ type tagsInput struct {
 	Tags []wire.Tag `query:"Tag"`
 }
 
-// Asks is the action on each of the resources, with the tags that they have and get.
+// Asks returns the action on each of the resources, with the tags that they have and get.
 func (in *tagsInput) Asks(action string, r *accounts.Region) []policy.Request {
 	return r.OnExisting(action, in.IDs, in.Tags)
 }

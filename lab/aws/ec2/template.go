@@ -37,9 +37,9 @@ func itemOfTemplate(r *accounts.Region, t *accounts.Template) templateItem {
 	return templateItem{t.ID, t.Name, stamp(t.Created), r.Creator(), t.Default, len(t.Versions), t.Tags}
 }
 
-// Asks is the action on a new template, and the tags on it.
+// Asks returns the action on a new template, and the tags on it.
 func (in *createTemplateInput) Asks(action string, r *accounts.Region) []policy.Request {
-	tags, _ := tagsOf(in.TagSpecs, "launch-template") // what cannot be tagged is refused by the operation
+	tags, _ := tagsOf(in.TagSpecs, "launch-template") // the operation refuses tags on other resources
 	return r.OnNew(action, "launch-template", tags)
 }
 
@@ -65,7 +65,7 @@ type templateInput struct {
 
 type deleteTemplateInput struct{ templateInput }
 
-// Asks is the action on the template, by its identifier even if it is named.
+// Asks returns the action on the template, by its identifier even if the request uses its name.
 func (in *deleteTemplateInput) Asks(action string, r *accounts.Region) []policy.Request {
 	id := in.ID
 	if t, err := r.Template(accounts.TemplateRef{ID: in.ID, Name: in.Name}); err == nil {
@@ -147,7 +147,7 @@ func itemOfVersion(r *accounts.Region, t *accounts.Template, v accounts.Template
 	return versionItem{t.ID, t.Name, v.Number, v.Description, stamp(v.Created), r.Creator(), v.Number == t.Default, v.Spec}
 }
 
-// describeVersions tells the newest first.
+// describeVersions lists the newest first.
 func describeVersions(r *accounts.Region, in *versionsInput) (*versionsOutput, error) {
 	t, err := r.Template(accounts.TemplateRef{ID: in.ID, Name: in.Name})
 	if err != nil {

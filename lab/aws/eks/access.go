@@ -5,7 +5,7 @@ import (
 	"tenon/lab/aws/wire"
 )
 
-// accessOperations are those of access entries, with their paths.
+// accessOperations adds the operations on access entries, with their paths.
 func accessOperations(w *accounts.World, routes map[string]string, operations map[string]wire.Handler) {
 	const all, one = "/clusters/{name}/access-entries", "/clusters/{name}/access-entries/{principal}"
 	for pattern, name := range map[string]string{
@@ -21,7 +21,7 @@ func accessOperations(w *accounts.World, routes map[string]string, operations ma
 	operations["DeleteAccessEntry"] = ofCluster(w, deleteEntry)
 }
 
-// ofCluster makes a handler of a function on the region's cluster, which the path names.
+// ofCluster makes a handler from a function on the region's cluster, which the path names.
 func ofCluster[In, Out any](w *accounts.World, do func(*accounts.Region, *wire.Call, *In) (*Out, error)) wire.Handler {
 	return wire.Operation(func(c *wire.Call, in *In) (out *Out, err error) {
 		err = w.Do(c.Account, c.Region, func(r *accounts.Region) error {

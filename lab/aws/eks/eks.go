@@ -1,5 +1,5 @@
-// Package eks is the wire face of EKS's clusters with their access entries and managed node groups, and of the zonal shifts that ARC
-// knows of them.
+// Package eks is the wire interface of EKS's clusters with their access entries and managed node groups,
+// and of the zonal shifts that ARC performs for them.
 package eks
 
 import (
@@ -9,7 +9,7 @@ import (
 	"tenon/lab/aws/wire"
 )
 
-// Service is EKS on the given world.
+// Service serves EKS on the given world.
 func Service(w *accounts.World) *wire.Service {
 	s := &wire.Service{
 		Name: "eks", Protocol: wire.RESTJSON,

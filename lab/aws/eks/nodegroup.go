@@ -8,7 +8,7 @@ import (
 	"tenon/lab/aws/wire"
 )
 
-// groupOperations are those of managed node groups, with their paths.
+// groupOperations adds the operations on managed node groups, with their paths.
 func groupOperations(w *accounts.World, routes map[string]string, operations map[string]wire.Handler) {
 	const all, one = "/clusters/{name}/node-groups", "/clusters/{name}/node-groups/{nodegroup}"
 	for pattern, name := range map[string]string{
@@ -94,7 +94,7 @@ func listGroups(r *accounts.Region, c *wire.Call, _ *none) (*groupsOutput, error
 	return out, err
 }
 
-// pageSize is how much of a list a request wants at most.
+// pageSize returns the longest page that a request wants.
 func pageSize(c *wire.Call) (*int, error) {
 	text := c.HTTP.URL.Query().Get("maxResults")
 	if text == "" {
@@ -143,7 +143,8 @@ func updateGroup(r *accounts.Region, c *wire.Call, in *accounts.NodeGroupChange)
 	return &updateOutput{update{g.ID, "InProgress", "ConfigUpdate", epoch(r.Now()), []string{}}}, nil
 }
 
-// describeUpdate says that the update of a group is over: updates of the emulator take effect at once.
+// describeUpdate reports that the update of a group is complete: the emulator's updates take effect
+// immediately.
 func describeUpdate(r *accounts.Region, c *wire.Call, _ *none) (*updateOutput, error) {
 	g, err := r.NodeGroup(c.HTTP.URL.Query().Get("nodegroupName"))
 	if err != nil || g.ID != c.HTTP.PathValue("update") {

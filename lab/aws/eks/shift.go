@@ -8,7 +8,7 @@ import (
 	"tenon/lab/aws/wire"
 )
 
-// ShiftService is ARC's zonal shift. It knows the region's cluster and no other resource.
+// ShiftService serves ARC's zonal shift. It knows the region's cluster and no other resource.
 func ShiftService(w *accounts.World) *wire.Service {
 	return &wire.Service{
 		Name: "arc-zonal-shift", Protocol: wire.RESTJSON,
@@ -43,7 +43,7 @@ type shift struct {
 	Comment  string  `json:"comment"`
 }
 
-// longShift is how long a shift lasts whose end is not given; AWS wants one.
+// longShift is how long a shift without a given end lasts; AWS requires an end.
 const longShift = 3 * 24 * time.Hour
 
 func managed(r *accounts.Region, id string) (*managedOutput, error) {

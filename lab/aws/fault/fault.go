@@ -1,8 +1,8 @@
-// Package fault is what goes wrong in the emulator: what may be asked for, and
-// whether it holds for a call, a capacity pool or an instance at a moment.
+// Package fault describes what goes wrong in the emulator: which faults may be requested, and whether one
+// applies to a call, a capacity pool or an instance at a moment.
 //
-// Some faults last and are asked about (Gate, Pool, Hides, Boots); others happen
-// once, at their time, and are carried out by the keeper of the instances.
+// Some faults last, and the emulator asks about them (Gate, Pool, Hides, Boots); others happen once, at
+// their time, and package accounts carries them out.
 package fault
 
 import (
@@ -14,7 +14,7 @@ import (
 	"tenon/lab/aws/wire"
 )
 
-// Kind is what goes wrong.
+// Kind says what goes wrong.
 type Kind string
 
 // Faults that last until their time is over or they are removed.
@@ -22,7 +22,7 @@ const (
 	NoCapacity         Kind = "no-capacity"          // launches find no capacity, or no more than Limit instances
 	Throttle           Kind = "throttle"             // calls above Rate a second, with Burst, are refused
 	Latency            Kind = "latency"              // calls are answered after Delay, and up to Jitter more
-	EventualVisibility Kind = "eventual-consistency" // what was made is not seen for Delay
+	EventualVisibility Kind = "eventual-consistency" // a new resource is invisible for Delay
 	Unreachable        Kind = "unreachable"          // the connection is closed without an answer
 	LostAnswer         Kind = "lost-answer"          // the call takes effect, and the connection is closed
 	Unauthorized       Kind = "unauthorized"         // a permission is missing
@@ -39,7 +39,7 @@ const (
 	RebalanceRecommendation Kind = "rebalance-recommendation" // a message in the queue, nothing more
 	ScheduledChange         Kind = "scheduled-change"         // a health event in the queue, an event in the status
 	ReservationInterruption Kind = "reservation-interruption" // notice for an instance in a reservation, then its end
-	InstanceFailure         Kind = "instance-failure"         // as How says
+	InstanceFailure         Kind = "instance-failure"         // How says in which way
 	TagRemoval              Kind = "tag-removal"              // instances lose Tags
 	ImageDeprecated         Kind = "image-deprecated"         // Images are deprecated from now on
 	ImageGone               Kind = "image-gone"               // Images are deregistered
@@ -51,7 +51,7 @@ const (
 	Terminates = "terminates" // it is gone, as after a failed host
 	Stops      = "stops"
 	Impaired   = "impaired"  // its status checks fail
-	Silent     = "silent"    // its kubelet is not heard of again
+	Silent     = "silent"    // its kubelet is never heard of again
 	NotReady   = "not-ready" // its kubelet says that it is not ready
 )
 
@@ -77,7 +77,7 @@ type Fault struct {
 	Limit   int     `json:"limit,omitempty"`
 	Rate    float64 `json:"rate,omitempty"` // a second
 	Burst   float64 `json:"burst,omitempty"`
-	Share   float64 `json:"share,omitempty"` // of the instances or calls; 0 means all
+	Share   float64 `json:"share,omitempty"` // the share of the instances or calls; 0 means all
 	Factor  float64 `json:"factor,omitempty"`
 	Times   int     `json:"times,omitempty"` // how often it happens; 0 means always
 	Code    string  `json:"code,omitempty"`
@@ -88,7 +88,7 @@ type Fault struct {
 	Delay  Duration `json:"delay,omitzero"`
 	Jitter Duration `json:"jitter,omitzero"`
 	Notice Duration `json:"notice,omitzero"` // two minutes if left out
-	After  Duration `json:"after,omitzero"`  // from when it was asked for
+	After  Duration `json:"after,omitzero"`  // counted from the request
 	For    Duration `json:"for,omitzero"`    // for ever if left out
 }
 
@@ -107,7 +107,7 @@ func (k Kind) happens() bool {
 	}, k)
 }
 
-// Validate refuses what would mean nothing.
+// Validate refuses a fault that would have no effect.
 func (f Fault) Validate() error {
 	switch {
 	case !f.Kind.Lasts() && !f.Kind.happens():
@@ -170,7 +170,7 @@ func (f Fault) Names(p Pool) bool {
 		matches(f.Zones, p.Zone) && matches(f.CapacityTypes, p.CapacityType)
 }
 
-// Duration is written as 1m30s.
+// Duration is a duration that is written as 1m30s.
 type Duration time.Duration
 
 // MarshalJSON writes the duration as text.

@@ -10,7 +10,7 @@ import (
 	"tenon/lab/aws/wire"
 )
 
-// Verdict is what happens to a call.
+// Verdict says what happens to a call.
 type Verdict struct {
 	Delay time.Duration // before anything else
 	Drop  bool          // the connection is closed, nothing takes effect
@@ -18,11 +18,10 @@ type Verdict struct {
 	Error *wire.Error   // the answer, in place of the operation's
 }
 
-// About is what a call is.
+// About describes a call.
 type About struct{ Account, Region, Service, Operation string }
 
-// Gate decides on a call. Of several errors the one that was asked for first is
-// the answer.
+// Gate decides on a call. Of several errors it answers with the one that was requested first.
 func (s *Set) Gate(a About, now time.Time) Verdict {
 	var v Verdict
 	s.each(now, func(l *lasting) {
@@ -66,7 +65,7 @@ func (s *Set) judge(l *lasting, a About, now time.Time, v *Verdict) {
 	}
 }
 
-// answer is the error in the words of the service.
+// answer returns the error in the words of the service.
 func (l *lasting) answer(a About) *wire.Error {
 	e := l.usual(a)
 	if l.Code != "" {
@@ -107,7 +106,7 @@ func throttled(a About) *wire.Error {
 
 func unauthorized(a About) *wire.Error { return Denied(a, a.Service+":"+a.Operation, "") }
 
-// Denied is the error of a call for which an action is not allowed, on a resource if one is named.
+// Denied returns the error of a call for which an action is not allowed, on a resource if one is named.
 func Denied(a About, action, resource string) *wire.Error {
 	who, on := "arn:aws:sts::"+a.Account+":assumed-role/lab/lab", ""
 	if resource != "" {
@@ -143,8 +142,8 @@ type bucket struct {
 	last                time.Time
 }
 
-// bucket is that of the account's calls to an operation in a region: AWS limits
-// each of these on its own.
+// bucket returns the bucket of the account's calls to an operation in a region: AWS limits each of these
+// separately.
 func (l *lasting) bucket(a About) *bucket {
 	key := strings.Join([]string{a.Account, a.Region, a.Service, a.Operation}, "/")
 	b := l.buckets[key]

@@ -10,7 +10,7 @@ import (
 	"tenon/lab/aws/random"
 )
 
-// Set is the faults that last, with what they remember.
+// Set holds the faults that last, with their state.
 type Set struct {
 	mu      sync.Mutex
 	seed    random.Seed
@@ -23,16 +23,16 @@ type Set struct {
 type lasting struct {
 	Fault
 	from    time.Time
-	until   time.Time // zero for ever
+	until   time.Time // zero means for ever
 	times   int
 	buckets map[string]*bucket // by account, region and operation
 }
 
-// NewSet has no faults.
+// NewSet makes an empty set.
 func NewSet(seed random.Seed) *Set { return &Set{seed: seed} }
 
-// Add starts a lasting fault, and gives every fault its identifier. A fault with
-// the identifier of another takes its place.
+// Add starts a lasting fault, and gives every fault its identifier. A fault with the identifier of
+// another replaces it.
 func (s *Set) Add(f Fault, now time.Time) (Fault, error) {
 	if err := f.Validate(); err != nil {
 		return Fault{}, err
@@ -55,7 +55,7 @@ func (s *Set) Add(f Fault, now time.Time) (Fault, error) {
 	return f, nil
 }
 
-// List is the lasting faults that are not over, in the order in which they came.
+// List returns the lasting faults that are not over, in the order in which they came.
 func (s *Set) List(now time.Time) []Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,7 +96,7 @@ func (l *lasting) over(now time.Time) bool {
 
 func (l *lasting) holds(now time.Time) bool { return !now.Before(l.from) && !l.over(now) }
 
-// each visits the faults of a kind that hold.
+// each visits the faults of a kind that apply now.
 func (s *Set) each(now time.Time, visit func(*lasting)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,16 +107,16 @@ func (s *Set) each(now time.Time, visit func(*lasting)) {
 	}
 }
 
-// Pool is where capacity comes from: an instance type in a zone, of a capacity type.
+// Pool identifies capacity: an instance type in a zone, of a capacity type.
 type Pool struct{ Account, Region, InstanceType, Zone, CapacityType string }
 
-// Shortage is that a pool has no room for more than Limit instances.
+// Shortage says that a pool has no room for more than Limit instances.
 type Shortage struct {
 	Limit         int
 	Code, Message string
 }
 
-// Pool is what limits a pool, the tightest first; false if nothing does.
+// Pool returns the tightest limit of a pool; false if there is none.
 func (s *Set) Pool(p Pool, now time.Time) (tightest Shortage, limited bool) {
 	s.each(now, func(l *lasting) {
 		if l.Kind == NoCapacity && l.Names(p) && (!limited || l.Limit < tightest.Limit) {
@@ -126,7 +126,7 @@ func (s *Set) Pool(p Pool, now time.Time) (tightest Shortage, limited bool) {
 	return tightest, limited
 }
 
-// Hides is how long a new resource stays out of sight.
+// Hides returns how long a new resource stays invisible.
 func (s *Set) Hides(resource, account, region string, now time.Time) (longest time.Duration) {
 	s.each(now, func(l *lasting) {
 		if l.Kind == EventualVisibility && l.holdsAt(account, region) && matches(l.Resources, resource) {
@@ -136,7 +136,7 @@ func (s *Set) Hides(resource, account, region string, now time.Time) (longest ti
 	return longest
 }
 
-// Boots is how an instance boots: whether it never finishes, and how slowly it does.
+// Boots says how an instance boots: whether it never finishes, and how slow it is.
 func (s *Set) Boots(p Pool, instance string, now time.Time) (never bool, factor float64) {
 	factor = 1
 	s.each(now, func(l *lasting) {
@@ -156,14 +156,14 @@ func (s *Set) Boots(p Pool, instance string, now time.Time) (never bool, factor 
 	return never, factor
 }
 
-// Shift is a zone that traffic is shifted away from, until when.
+// Shift is a zone that traffic is shifted away from, with the end of the shift.
 type Shift struct {
 	Zone  string
 	Since time.Time
-	Until time.Time // zero if it is not given
+	Until time.Time // zero if not given
 }
 
-// Shifts are the zones of a region that are shifted.
+// Shifts returns the shifted zones of a region.
 func (s *Set) Shifts(account, region string, now time.Time) (shifts []Shift) {
 	s.each(now, func(l *lasting) {
 		if l.Kind != ZonalShift || !l.holdsAt(account, region) {

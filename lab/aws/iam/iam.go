@@ -1,4 +1,4 @@
-// Package iam is the wire face of IAM's roles, policies and instance profiles, and of STS.
+// Package iam is the wire interface of IAM's roles, policies and instance profiles, and of STS.
 package iam
 
 import (
@@ -9,7 +9,7 @@ import (
 	"tenon/lab/aws/wire"
 )
 
-// Service is IAM on the given world.
+// Service serves IAM on the given world.
 func Service(w *accounts.World) *wire.Service {
 	return &wire.Service{
 		Name: "iam", Protocol: wire.Query, Version: "2010-05-08", Namespace: "https://iam.amazonaws.com/doc/2010-05-08/",
@@ -62,12 +62,12 @@ type profileInput struct {
 	Name string `query:"InstanceProfileName"`
 }
 
-// Asks is the action on the profile, with the tags that it has.
+// Asks returns the action on the profile, with the profile's tags.
 func (in *profileInput) Asks(action string, r *accounts.Region) []policy.Request {
 	return onProfile(r.Account, action, in.Name, "/", nil)
 }
 
-// onProfile asks for an action on a profile, which may not be there yet.
+// onProfile asks for an action on a profile, which may not exist yet.
 func onProfile(a *accounts.Account, action, name, path string, asked []wire.Tag) []policy.Request {
 	keys, arn := accounts.WithRequestTags(asked), a.ARN("instance-profile"+path+name)
 	if p, err := a.Profile(name); err == nil {
@@ -127,12 +127,12 @@ type createInput struct {
 	Tags []wire.Tag
 }
 
-// Asks is the action on the new profile. Tags on it are a permission of their own, for which
-// the tags of the request count as those of the resource.
+// Asks returns the action on the new profile. Tagging it requires another permission, for which the tags
+// of the request count as those of the resource.
 func (in *createInput) Asks(action string, r *accounts.Region) []policy.Request {
 	path, err := pathOf(in.Path)
 	if err != nil {
-		path = "/" // the operation refuses it
+		path = "/" // the operation refuses the path
 	}
 	all := onProfile(r.Account, action, in.Name, path, in.Tags)
 	if len(in.Tags) > 0 {
@@ -157,7 +157,7 @@ func createProfile(a *accounts.Account, in *createInput) (*profileOutput, error)
 	return &profileOutput{itemOf(a, p)}, nil
 }
 
-// pathOf is a path as it was given, or the usual one.
+// pathOf returns the given path, or the default.
 func pathOf(path string) (string, error) {
 	switch {
 	case path == "":
@@ -178,7 +178,8 @@ type roleInput struct {
 	Role string `query:"RoleName"`
 }
 
-// Asks is the action on the profile; who puts a role into one has to be allowed to pass it.
+// Asks returns the action on the profile. A caller that puts a role into a profile must also be allowed
+// to pass the role.
 func (in *roleInput) Asks(action string, r *accounts.Region) []policy.Request {
 	all := onProfile(r.Account, action, in.Name, "/", nil)
 	if action == "iam:AddRoleToInstanceProfile" {
@@ -218,19 +219,19 @@ func profilesPage(a *accounts.Account, all []*accounts.Profile, in paging) (*lis
 	return out, err
 }
 
-// paging is what all lists of IAM take.
+// paging holds the parameters of all IAM lists.
 type paging struct {
 	MaxItems *int
 	Marker   string
 }
 
-// more is how all of them say that there is more.
+// more says, in all of these lists, whether there is more.
 type more struct {
 	Truncated bool   `xml:"IsTruncated"`
 	Marker    string `xml:"Marker,omitempty"`
 }
 
-// pageOf cuts a list that is in the order of its keys: 100 items if nothing is said, 1,000 at most.
+// pageOf cuts a page from a list that is sorted by its keys: 100 items by default, at most 1,000.
 func pageOf[T any](in paging, all []T, key func(T) string) ([]T, more, error) {
 	if in.MaxItems == nil {
 		usual := 100
@@ -245,7 +246,7 @@ type tagInput struct {
 	Tags []wire.Tag
 }
 
-// Asks is the action on the profile, with the tags that it has and gets.
+// Asks returns the action on the profile, with the tags that it has and gets.
 func (in *tagInput) Asks(action string, r *accounts.Region) []policy.Request {
 	return onProfile(r.Account, action, in.Name, "/", in.Tags)
 }

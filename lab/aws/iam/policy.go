@@ -22,7 +22,7 @@ type policyItem struct {
 	Tags        []tagItem `xml:"Tags>member"`
 }
 
-// onlyVersion is that of every policy: nothing here makes others.
+// onlyVersion is the version of every policy: the emulator makes no others.
 const onlyVersion = "v1"
 
 func itemOfPolicy(a *accounts.Account, p *accounts.IAMPolicy) policyItem {

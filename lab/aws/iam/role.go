@@ -27,7 +27,7 @@ func itemOfRole(a *accounts.Account, r *accounts.IAMRole) roleItem {
 	}
 }
 
-// escape writes a document as IAM gives it back: "URL-encoded compliant with RFC 3986".
+// escape encodes a document as IAM returns it: "URL-encoded compliant with RFC 3986".
 func escape(document string) string {
 	return strings.ReplaceAll(url.QueryEscape(document), "+", "%20")
 }

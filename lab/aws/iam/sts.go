@@ -8,8 +8,8 @@ import (
 	"tenon/lab/aws/wire"
 )
 
-// TokenService is STS. It hands out credentials for every request: the emulator has
-// no secrets. A key that it hands out is its account's number.
+// TokenService serves STS. It hands out credentials for every request: the emulator has no secrets. An
+// access key that it hands out is the number of its account.
 func TokenService(w *accounts.World) *wire.Service {
 	t := tokens{w}
 	return &wire.Service{

@@ -1,6 +1,5 @@
-// Package market is what EC2 sells in a region, where, and at which price: a
-// function of a seed, the built-in facts and the time. It keeps nothing, so the
-// past can be asked about as well as the present.
+// Package market says what EC2 sells in a region, where, and at which price: a function of a seed, the
+// built-in facts and the time. It keeps no state, so it can answer for the past as well as the present.
 package market
 
 import (
@@ -14,10 +13,10 @@ import (
 	"tenon/lab/aws/random"
 )
 
-// Epoch is how long a spot price stays as it is, and so does the depth of a pool.
+// Epoch is how long a spot price and the depth of a pool stay the same.
 const Epoch = 20 * time.Minute
 
-// Market is one region's.
+// Market is the market of one region.
 type Market struct {
 	seed   random.Seed
 	region string
@@ -27,18 +26,18 @@ type Market struct {
 	byName map[string]int
 }
 
-// Price is a spot price from a moment on.
+// Price is a spot price with the moment from which it holds.
 type Price struct {
 	Type, Zone string
 	Price      model.Money
 	Since      time.Time
 }
 
-// New is the market of a region with the given zones.
+// New returns the market of a region with the given zones.
 func New(seed random.Seed, region string, zones []string) *Market {
 	m := &Market{seed: seed, region: region, zones: zones, list: facts.PricesFor(region), byName: map[string]int{}}
 	for _, t := range facts.Types() {
-		// Names of which nothing is known, and Macs, which no node runs on, are not sold here.
+		// The market does not sell types without facts, nor Macs, on which no node runs.
 		if t.VCPUs.Or(0) > 0 && t.MemoryMiB.Or(0) > 0 && t.Architecture != "" {
 			m.byName[t.Name] = len(m.types)
 			m.types = append(m.types, t)
@@ -47,11 +46,10 @@ func New(seed random.Seed, region string, zones []string) *Market {
 	return m
 }
 
-// Types are all types that are sold, in the order of families and sizes. The
-// slice is shared.
+// Types returns all types that are sold, in the order of families and sizes. The slice is shared.
 func (m *Market) Types() []facts.Type { return m.types }
 
-// Currency is what prices are in.
+// Currency returns the currency of the prices.
 func (m *Market) Currency() string { return m.list.Currency }
 
 // Type finds a type by its name.
@@ -63,9 +61,8 @@ func (m *Market) Type(name string) (facts.Type, bool) {
 	return m.types[i], true
 }
 
-// Offered reports whether a type can be had in a zone. Ordinary families are
-// everywhere; a GPU, an accelerator or bare metal is missing in some zones, never
-// in all.
+// Offered reports whether a zone has a type. Ordinary families are everywhere; types with a GPU, an
+// accelerator or bare metal are missing in some zones, never in all.
 func (m *Market) Offered(t facts.Type, zone string) bool {
 	scarce := t.GPU != "" || t.GPUs.Or(0) > 0 || t.Accelerator != "" || t.BareMetal
 	if !scarce {
@@ -75,14 +72,14 @@ func (m *Market) Offered(t facts.Type, zone string) bool {
 	return zone == home || m.seed.Share("offered", m.region, t.Family, zone) < 0.6
 }
 
-// OnDemand is the price of an hour, and false if it is not known.
+// OnDemand returns the price of an hour; false if it is not known.
 func (m *Market) OnDemand(name string) (model.Money, bool) {
 	price, ok := m.list.Hourly[name]
 	return price, ok
 }
 
-// Spot is the price at a moment, and since when it is. A type without an
-// on-demand price has none.
+// Spot returns the price at a moment, and since when it holds. A type without an on-demand price has
+// none.
 func (m *Market) Spot(name, zone string, at time.Time) (Price, bool) {
 	full, ok := m.OnDemand(name)
 	if !ok {
@@ -93,8 +90,8 @@ func (m *Market) Spot(name, zone string, at time.Time) (Price, bool) {
 	return Price{Type: name, Zone: zone, Price: now, Since: time.Unix(0, epoch*int64(Epoch)).UTC()}, true
 }
 
-// History is the price in force at the start, and those that followed until the
-// end, the newest first as EC2 has it.
+// History returns the price in force at the start, and those that followed until the end, the newest
+// first as EC2 has it.
 func (m *Market) History(name, zone string, start, end time.Time) []Price {
 	var prices []Price
 	for at := end; ; at = at.Add(-Epoch) {
@@ -109,8 +106,8 @@ func (m *Market) History(name, zone string, start, end time.Time) []Price {
 	}
 }
 
-// discounted is a share of the on-demand price: one that the family and the zone
-// have for good, and a slow wave with some unrest on top.
+// discounted returns a share of the on-demand price: a fixed share for the family and the zone, with a
+// slow wave and some noise.
 func (m *Market) discounted(full model.Money, name, zone string, epoch int64) model.Money {
 	usual := m.seed.Between(0.25, 0.65, "usual", m.region, name, zone)
 	phase := m.seed.Between(0, 2*math.Pi, "phase", m.region, name, zone)
@@ -121,7 +118,7 @@ func (m *Market) discounted(full model.Money, name, zone string, epoch int64) mo
 	return max(100, model.Money(float64(full)*share/100)*100)
 }
 
-// Depth is how much spot capacity a pool has, from 0 to 1, and how unlikely an
+// Depth returns how much spot capacity a pool has, from 0 to 1, which also says how unlikely an
 // interruption is.
 func (m *Market) Depth(name, zone string, at time.Time) float64 {
 	epoch := strconv.FormatInt(at.UnixNano()/int64(6*Epoch), 10)

@@ -1,9 +1,9 @@
-// Package policy decides what IAM policies allow: identity-based ones, with actions,
-// resources and the operators of conditions that the project's own policies use. What it
-// does not know it refuses to read, so that no decision rests on a part that was skipped.
+// Package policy decides what IAM policies allow: identity-based ones, with actions, resources and the
+// condition operators that the project's own policies use. It refuses to read anything else, so that no
+// decision rests on a part that was skipped.
 //
-// It knows nothing of services: who asks says which action on which resource, with
-// which condition keys.
+// It knows nothing of services: the caller says which action on which resource, with which condition
+// keys.
 package policy
 
 import (
@@ -30,7 +30,7 @@ type Statement struct {
 	Condition map[string]map[string]Texts
 }
 
-// Texts is a list that may be written as its only element.
+// Texts is a list; a single element may be written without the list.
 type Texts []string
 
 // UnmarshalJSON reads a text or a list of texts.
@@ -71,7 +71,7 @@ func Parse(text []byte) (Document, error) {
 type Request struct {
 	Action   string // service:Operation
 	Resource string // an ARN, or * for actions that know no resources
-	// Keys are the condition keys of the request. One that is not there has no value.
+	// Keys are the condition keys of the request. A missing key has no value.
 	Keys map[string][]string
 }
 
@@ -124,7 +124,7 @@ func valuesOf(keys map[string][]string, name string) ([]string, bool) {
 	return nil, false
 }
 
-// operator compares the values of a key with those that a policy wants.
+// operator compares the values of a key with the values in a policy.
 type operator struct {
 	negated, all bool
 	same         func(pattern, value string) bool

@@ -61,7 +61,7 @@ func TestAllows(t *testing.T) {
 	}
 }
 
-// What is not modelled is not read.
+// Parse refuses what is not modelled.
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

@@ -1,4 +1,4 @@
-// Package pricing is the wire face of the price list service.
+// Package pricing is the wire interface of the price list service.
 package pricing
 
 import (
@@ -14,7 +14,7 @@ import (
 	"tenon/lab/aws/wire"
 )
 
-// Service is the price list service on the given world.
+// Service serves the price list on the given world.
 func Service(w *accounts.World) *wire.Service {
 	return &wire.Service{
 		Name: "pricing", Protocol: wire.JSON11, Target: "AWSPriceListService",
@@ -40,7 +40,7 @@ type output struct {
 	NextToken     string `json:",omitempty"`
 }
 
-// product is an entry of the price list, as far as it is read.
+// product is an entry of the price list, with the fields that clients read.
 type product struct {
 	Product     details `json:"product"`
 	ServiceCode string  `json:"serviceCode"`
@@ -68,8 +68,7 @@ type dimension struct {
 	Price map[string]string `json:"pricePerUnit"`
 }
 
-// products looks at the prices of the region that a filter names, not at the
-// region of the endpoint.
+// products lists the prices of the region that a filter names, not those of the endpoint's region.
 func products(w *accounts.World, c *wire.Call, in *input) (*output, error) {
 	if in.ServiceCode != "AmazonEC2" {
 		return nil, wire.Errorf("NotFoundException", "The emulator has prices of AmazonEC2 only, not of %q.", in.ServiceCode)
@@ -85,7 +84,7 @@ func products(w *accounts.World, c *wire.Call, in *input) (*output, error) {
 	}
 	var market *market.Market
 	if err := w.Do(c.Account, region, func(r *accounts.Region) error {
-		market = r.Market // it never changes
+		market = r.Market // the market never changes
 		return nil
 	}); err != nil {
 		return nil, err
@@ -157,7 +156,7 @@ func (p product) field(name string) (string, bool) {
 	return "", false
 }
 
-// sorted is the list in the order of the products' numbers, by which pages go.
+// sorted returns the list in the order of the products' numbers, which are the keys of pages.
 func sorted(list []product) []product {
 	slices.SortFunc(list, func(a, b product) int { return cmp.Compare(a.Product.SKU, b.Product.SKU) })
 	return list

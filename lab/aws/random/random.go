@@ -1,6 +1,6 @@
-// Package random is the emulator's randomness: numbers that depend on a seed and
-// on what they are for, and on nothing else. The same lab with the same seed has
-// the same identifiers, prices and accidents, in every order of questions.
+// Package random provides the emulator's randomness: numbers that depend only on a seed and on their
+// purpose. The same lab with the same seed has the same identifiers, prices and accidents, in whichever
+// order it is asked.
 package random
 
 import (
@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// Seed is where all randomness of an emulator comes from.
+// Seed is the source of all randomness in an emulator.
 type Seed uint64
 
-// Number is a number for a purpose.
+// Number returns a number for a purpose.
 func (s Seed) Number(purpose ...string) uint64 {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(strconv.FormatUint(uint64(s), 36) + "\x00" + strings.Join(purpose, "\x00"))) // hashes take everything
+	_, _ = h.Write([]byte(strconv.FormatUint(uint64(s), 36) + "\x00" + strings.Join(purpose, "\x00"))) // writing to a hash never fails
 	return mix(h.Sum64())
 }
 
@@ -27,17 +27,17 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// Share is a number from 0 up to but not including 1.
+// Share returns a number from 0 up to but not including 1.
 func (s Seed) Share(purpose ...string) float64 {
 	return float64(s.Number(purpose...)>>11) / (1 << 53)
 }
 
-// Between is a number of the half-open range.
+// Between returns a number in the half-open range.
 func (s Seed) Between(low, high float64, purpose ...string) float64 {
 	return low + (high-low)*s.Share(purpose...)
 }
 
-// Hex is a text of hexadecimal digits, as identifiers have them.
+// Hex returns a text of hexadecimal digits, as identifiers have them.
 func (s Seed) Hex(digits int, purpose ...string) string {
 	var b []byte
 	for i := 0; len(b)*2 < digits; i++ {
@@ -49,7 +49,7 @@ func (s Seed) Hex(digits int, purpose ...string) string {
 	return hex.EncodeToString(b)[:digits]
 }
 
-// UUID is a text of the form that request and message identifiers have.
+// UUID returns a text in the form of request and message identifiers.
 func (s Seed) UUID(purpose ...string) string {
 	h := s.Hex(32, purpose...)
 	return h[:8] + "-" + h[8:12] + "-4" + h[13:16] + "-a" + h[17:20] + "-" + h[20:]

@@ -77,11 +77,10 @@ func (d service) order(c *wire.Call, in *receiveInput) (accounts.ReceiveOrder, s
 	return o, account, nil
 }
 
-// attributes are names and values: an object in JSON, elements with a Name and a
-// Value in XML.
+// attributes holds names and values: an object in JSON, elements with a Name and a Value in XML.
 type attributes map[string]string
 
-// some are the attributes that are asked for, and no others.
+// some returns the requested attributes.
 func (a attributes) some(names []string) attributes {
 	if len(names) == 0 {
 		return nil
@@ -118,7 +117,7 @@ func (a attributes) MarshalXML(e *xml.Encoder, start xml.StartElement) error {
 	return nil
 }
 
-// digest is what clients check a body with.
+// digest returns the checksum by which clients check a body.
 func digest(body string) string {
 	sum := md5.Sum([]byte(body))
 	return hex.EncodeToString(sum[:])

@@ -1,5 +1,5 @@
-// Package sqs is the wire face of SQS, in JSON as today's clients speak it, and in
-// the query protocol of older ones.
+// Package sqs is the wire interface of SQS, in JSON for today's clients, and in the query protocol for
+// older ones.
 package sqs
 
 import (
@@ -11,7 +11,7 @@ import (
 	"tenon/lab/aws/wire"
 )
 
-// Service is SQS on the given world.
+// Service serves SQS on the given world.
 func Service(w *accounts.World) *wire.Service {
 	s := service{w}
 	return &wire.Service{
@@ -35,12 +35,12 @@ type service struct{ world *accounts.World }
 
 type none struct{}
 
-// address is a queue's URL. Its last parts are the account and the name.
+// address returns a queue's URL. Its last parts are the account and the name.
 func address(c *wire.Call, name string) string {
 	return "http://" + c.HTTP.Host + "/" + c.Account + "/" + name
 }
 
-// on works on a queue that is named by its URL.
+// on works on the queue with a URL.
 func (d service) on(c *wire.Call, url string, work func(*accounts.Region, *accounts.Queue) error) error {
 	account, name := c.Account, url
 	if parts := strings.Split(url, "/"); len(parts) >= 2 {
@@ -60,7 +60,7 @@ type findInput struct {
 	Owner string `json:"QueueOwnerAWSAccountId" query:"QueueOwnerAWSAccountId"`
 }
 
-// Asks is the action on the queue of that name.
+// Asks returns the action on the queue with that name.
 func (in *findInput) Asks(action string, r *accounts.Region) []policy.Request {
 	return []policy.Request{{Action: action, Resource: r.ARN("sqs", in.Name)}}
 }
@@ -121,7 +121,7 @@ type queueInput struct {
 	URL string `json:"QueueUrl" query:"QueueUrl"`
 }
 
-// Asks is the action on the queue of that address.
+// Asks returns the action on the queue with that address.
 func (in *queueInput) Asks(action string, r *accounts.Region) []policy.Request {
 	return []policy.Request{{Action: action, Resource: r.ARN("sqs", in.URL[strings.LastIndex(in.URL, "/")+1:])}}
 }

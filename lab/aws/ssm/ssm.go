@@ -1,4 +1,4 @@
-// Package ssm is the wire face of SSM's parameters, which name the images.
+// Package ssm is the wire interface of SSM's parameters, which name the images.
 package ssm
 
 import (
@@ -9,7 +9,7 @@ import (
 	"tenon/lab/aws/wire"
 )
 
-// Service is SSM on the given world.
+// Service serves SSM on the given world.
 func Service(w *accounts.World) *wire.Service {
 	return &wire.Service{
 		Name: "ssm", Protocol: wire.JSON11, Target: "AmazonSSM",
@@ -52,7 +52,7 @@ type oneInput struct {
 
 type oneOutput struct{ Parameter item }
 
-// Asks is the action on the parameter; those of AWS belong to no account.
+// Asks returns the action on the parameter; AWS's parameters belong to no account.
 func (in *oneInput) Asks(action string, r *accounts.Region) []policy.Request {
 	arn := r.ARN("ssm", "parameter"+in.Name)
 	if strings.HasPrefix(in.Name, "/aws/service/") {

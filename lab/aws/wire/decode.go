@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// Decode fills a struct with the call's parameters. What the struct does not
-// name is refused.
+// Decode fills a struct with the call's parameters. It refuses parameters that the struct does not name.
 func (c *Call) Decode(in any) error {
 	if c.form != nil {
 		if err := c.form.decode(reflect.ValueOf(in).Elem(), ""); err != nil {

@@ -5,14 +5,14 @@ import (
 	"net/http"
 )
 
-// Error is an error of an AWS API: a code that programs look at, and a message.
+// Error is an error of an AWS API: a code for programs, and a message.
 type Error struct {
 	Code    string
 	Message string
-	// Status is the HTTP status; 400 if 0.
+	// Status is the HTTP status; 0 means 400.
 	Status int
-	// QueryCode is the code of the older query protocol, for services that moved
-	// to JSON and still tell both.
+	// QueryCode is the code of the older query protocol, for services that moved to JSON and still send
+	// both.
 	QueryCode string
 }
 
@@ -25,7 +25,7 @@ func (e *Error) status() int {
 	return e.Status
 }
 
-// side is whose fault it is, in the words of the query protocol.
+// side returns whose fault the error is, in the words of the query protocol.
 func (e *Error) side() string {
 	if e.status() >= 500 {
 		return "Receiver"
@@ -33,17 +33,17 @@ func (e *Error) side() string {
 	return "Sender"
 }
 
-// Errorf is an error of the caller.
+// Errorf returns an error that the caller caused.
 func Errorf(code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// StatusErrorf is an error with an HTTP status of its own.
+// StatusErrorf returns an error with its own HTTP status.
 func StatusErrorf(status int, code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...), Status: status}
 }
 
-// DryRun is the answer to a request that would have succeeded.
+// DryRun returns the answer to a dry run that would have succeeded.
 func DryRun() *Error {
 	return StatusErrorf(http.StatusPreconditionFailed, "DryRunOperation", "Request would have succeeded, but DryRun flag is set.")
 }

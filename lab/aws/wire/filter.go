@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Filter keeps what has one of the values.
+// Filter keeps the resources that have one of the values.
 type Filter struct {
 	Name   string
 	Values []string `query:"Value"`
@@ -17,8 +17,8 @@ type Tag struct {
 	Value string `json:"value" xml:"value"`
 }
 
-// Attributes are what filters may ask of a resource: the values by the filter's
-// name. A name that is not there is no filter of that operation.
+// Attributes holds what filters may ask of a resource: the values by the filter's name. A missing name
+// means that the operation has no such filter.
 type Attributes map[string][]string
 
 // Match reports whether a resource passes all filters: all names must match, each

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// Limits are how many results a caller may ask for at once.
+// Limits say how many results a caller may ask for at once.
 type Limits struct{ Min, Max int }
 
-// Page cuts a list that is in the order of its keys, which must be unique. The
-// token is the key of the last element of the page before, so that elements which
-// come and go in between neither hide nor repeat others.
+// Page cuts a page from a list that is sorted by its keys, which must be unique. The token is the key of
+// the last element of the previous page, so that elements which come and go in between neither hide nor
+// repeat others.
 func Page[T any](list []T, key func(T) string, size *int, token string, l Limits) (page []T, next string, err error) {
 	limit := l.Max
 	if size != nil {

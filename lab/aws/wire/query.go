@@ -9,16 +9,15 @@ import (
 	"time"
 )
 
-// tree is a form whose dotted names are taken apart: Filter.1.Name=a becomes
-// Filter ▸ 1 ▸ Name.
+// tree is a form with its dotted names taken apart: Filter.1.Name=a becomes Filter ▸ 1 ▸ Name.
 type tree struct {
 	value    string
-	set      bool // has a value of its own
+	set      bool // it has a value itself
 	used     bool // a field took it
 	children map[string]*tree
 }
 
-// depthLimit is far above what any request needs, and keeps a hostile name cheap.
+// depthLimit is far above what any request needs, and makes a hostile name cheap.
 const depthLimit = 32
 
 func parseForm(form url.Values) *tree {
@@ -46,8 +45,8 @@ func (t *tree) child(name string) *tree {
 	return t.children[name]
 }
 
-// items are the elements of a list in the order of their numbers. Some services
-// put a level called member in between.
+// items returns the elements of a list in the order of their numbers. Some services put a level called
+// member in between.
 func (t *tree) items() []*tree {
 	if member := t.children["member"]; member != nil {
 		t = member
@@ -70,7 +69,7 @@ func (t *tree) items() []*tree {
 	return items
 }
 
-// unused is the name of a value that no field took, or empty.
+// unused returns the name of a value that no field took, or empty.
 func (t *tree) unused(prefix string) string {
 	if t.set && !t.used {
 		return prefix
@@ -92,8 +91,8 @@ func (t *tree) unused(prefix string) string {
 	return ""
 }
 
-// decode fills a value from the tree. A struct field is called as its tag
-// `query` says, or else by its own name.
+// decode fills a value from the tree. The name of a struct field is in its tag `query`, or else the
+// field's own name.
 func (t *tree) decode(into reflect.Value, name string) error {
 	switch into.Kind() {
 	case reflect.Pointer:
@@ -182,7 +181,7 @@ func (t *tree) decodeScalar(into reflect.Value, name string) error {
 		}
 		into.SetFloat(x)
 	default:
-		panic("no query parameter is a " + into.Kind().String()) // request structs are ours
+		panic("no query parameter is a " + into.Kind().String()) // we write the request structs
 	}
 	return nil
 }

@@ -38,17 +38,16 @@ func (c *Call) Reply(w http.ResponseWriter, answer any, failure error) {
 	_, _ = w.Write(body) // the client went away
 }
 
-// The Go SDK closes a request's body as soon as the answer's headers are there. If
-// net/http has then not yet looked whether the body is at its end, it takes that for a
-// failed write and closes the connection, and what is left of the answer is lost. No
-// real AWS answers fast enough for that; over the loopback it happens to answers that
-// the client's first read does not take whole.
+// The Go SDK closes a request's body as soon as it has the answer's headers. If net/http has not yet seen
+// the end of the body by then, it takes this for a failed write and closes the connection, and the rest
+// of the answer is lost. No real AWS answers fast enough for that; over the loopback it happens to
+// answers that the client's first read does not take whole.
 const (
 	clientBuffer = 2048
 	courtesy     = 5 * time.Millisecond
 )
 
-// asError makes of a defect what AWS says of its own.
+// asError turns a defect into AWS's own internal error.
 func asError(err error) *Error {
 	if known, ok := errors.AsType[*Error](err); ok {
 		return known
@@ -88,7 +87,7 @@ func metadata(id string) string {
 	return "<ResponseMetadata><RequestId>" + id + "</RequestId></ResponseMetadata>"
 }
 
-// elements are the fields of a struct as XML, without an element around them.
+// elements returns the fields of a struct as XML, without an enclosing element.
 func elements(answer any) ([]byte, error) {
 	var b bytes.Buffer
 	if err := xml.NewEncoder(&b).EncodeElement(answer, xml.StartElement{Name: xml.Name{Local: "x"}}); err != nil {

@@ -14,11 +14,11 @@ import (
 // with its user data or a fleet with all its overrides.
 const bodyLimit = 4 << 20
 
-// Router finds the service and the operation that a request means.
+// Router finds the service and the operation of a request.
 type Router struct {
-	// Account is who callers are whose access key does not say.
+	// Account is the account of callers whose access key does not name one.
 	Account string
-	// Accounts are those of access keys. A key of twelve digits is its own account.
+	// Accounts maps access keys to accounts. A key of twelve digits is its own account.
 	Accounts map[string]string
 
 	byName   map[string]*Service
@@ -56,8 +56,8 @@ func NewRouter(account string, accounts map[string]string, services ...*Service)
 	return r
 }
 
-// Parse reads a request. The call is as complete as could be made out even when
-// there is an error, so that the error can be written in its protocol.
+// Parse reads a request. Even with an error, the call is as complete as possible, so that the error can
+// be written in its protocol.
 func (r *Router) Parse(h *http.Request) (*Call, error) {
 	c := &Call{HTTP: h, Account: r.Account, Service: &Service{Name: "unknown", Protocol: EC2Query}}
 	body, err := io.ReadAll(io.LimitReader(h.Body, bodyLimit+1))
@@ -148,7 +148,7 @@ func (discard) Header() http.Header         { return http.Header{} }
 func (discard) Write(b []byte) (int, error) { return len(b), nil }
 func (discard) WriteHeader(int)             {}
 
-// queryForm are the parameters of a query request, in the body or in the URL.
+// queryForm returns the parameters of a query request, from the body or the URL.
 func queryForm(h *http.Request, body []byte) (url.Values, bool) {
 	kind, _, _ := mime.ParseMediaType(h.Header.Get("Content-Type"))
 	if h.Method == http.MethodPost && kind == "application/x-www-form-urlencoded" {
@@ -164,12 +164,12 @@ func queryForm(h *http.Request, body []byte) (url.Values, bool) {
 	return form, form.Has("Action")
 }
 
-// scope is what a signature says about itself: Credential=KEY/DATE/REGION/SERVICE/aws4_request.
+// scope is the credential scope in a signature: Credential=KEY/DATE/REGION/SERVICE/aws4_request.
 type scope struct{ accessKey, region, service string }
 
 var regionForm = regexp.MustCompile(`^[a-z]{2,4}(-[a-z]+)+-[0-9]{1,2}$`)
 
-// parseScope reads the signature, which is not checked: the emulator has no secrets.
+// parseScope reads the signature and does not check it: the emulator has no secrets.
 func parseScope(h *http.Request) (scope, error) {
 	credential := h.URL.Query().Get("X-Amz-Credential")
 	if header := h.Header.Get("Authorization"); header != "" {

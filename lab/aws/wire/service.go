@@ -2,7 +2,7 @@ package wire
 
 import "net/http"
 
-// Protocol is how a service's requests and answers are written.
+// Protocol says how a service's requests and answers are written.
 type Protocol int
 
 const (
@@ -14,20 +14,20 @@ const (
 	QueryOrJSON                 // SQS: JSON 1.0 today, the query protocol for older clients
 )
 
-// Handler carries an operation out. Its answer is a struct that the protocol can
-// write; an error that is not an *Error is a defect of the emulator.
+// Handler carries out an operation. Its answer is a struct that the protocol can write; an error that is
+// not an *Error is a defect of the emulator.
 type Handler func(*Call) (any, error)
 
-// Service is one AWS service: how it is spoken to, and what it can do.
+// Service describes one AWS service: its protocol and its operations.
 type Service struct {
-	// Name is what the credential scope calls it.
+	// Name is the service's name in the credential scope.
 	Name     string
 	Protocol Protocol
-	// Target is what precedes the operation in X-Amz-Target.
+	// Target is the prefix of the operation in X-Amz-Target.
 	Target string
-	// Version is the API version that query requests name.
+	// Version is the API version in query requests.
 	Version string
-	// Namespace is that of the XML answers.
+	// Namespace is the namespace of the XML answers.
 	Namespace string
 	// Routes are the paths of a REST API, in the patterns of net/http.
 	Routes     map[string]string
@@ -36,7 +36,7 @@ type Service struct {
 	Anonymous map[string]bool
 }
 
-// Operation makes a Handler of a function with typed parameters.
+// Operation makes a Handler from a function with typed parameters.
 func Operation[In, Out any](do func(*Call, *In) (*Out, error)) Handler {
 	return func(c *Call) (any, error) {
 		in := new(In)
@@ -64,9 +64,9 @@ type Call struct {
 	Region    string
 	AccessKey string
 	RequestID string
-	// HTTP is the request as it came; its body has been read.
+	// HTTP is the original request; its body has been read.
 	HTTP *http.Request
-	// Permit, if set, is asked before the operation runs, with its parameters.
+	// Permit, if set, is called before the operation runs, with its parameters.
 	Permit func(in any) error
 
 	protocol Protocol // of this call; never QueryOrJSON

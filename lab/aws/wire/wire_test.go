@@ -98,7 +98,7 @@ func TestGlob(t *testing.T) {
 	}
 }
 
-// A pattern without wildcards is itself; a star in front and behind finds all parts.
+// A pattern without wildcards matches itself; stars at both ends find every part.
 func FuzzGlob(f *testing.F) {
 	f.Add("a*b", "b")
 	f.Fuzz(func(t *testing.T, text, part string) {
@@ -111,7 +111,7 @@ func FuzzGlob(f *testing.F) {
 	})
 }
 
-// Names are ANDed, values ORed; the same name may come twice (as tag-key does).
+// Names are ANDed, values ORed; the same name may occur twice (as tag-key does).
 func TestMatch(t *testing.T) {
 	t.Parallel()
 	tags := []Tag{{"a", "1"}, {"b", "2"}}
