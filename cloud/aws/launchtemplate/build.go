@@ -18,62 +18,62 @@ import (
 	"tenon/core/order"
 )
 
-// Prefix is how the names of templates begin.
+// Prefix begins the names of all templates.
 const Prefix = "karpenter.k8s.aws/"
 
-// Options are all that a template depends on.
+// Options is everything that a template depends on.
 type Options struct {
 	Region  string
 	Cluster userdata.Cluster
-	// Class has been found ready: its status says which groups and profile instances get.
+	// Class must be ready: its status says which groups and which profile instances get.
 	Class *awsv1.EC2NodeClass
-	// Tags of everything that a launch makes.
+	// Tags go on everything that a launch makes.
 	Tags    map[string]string
 	ImageID string
-	// MaxPods is how many pods the type holds; Labels and Taints are the node's first ones.
+	// MaxPods is how many pods the type holds; the node starts with Labels and Taints.
 	MaxPods int64
 	Labels  map[string]string
 	Taints  []model.Taint
 
 	CapacityType string
 	Tenancy      string // default if empty
-	// EFA is how many such interfaces the claim asks for.
+	// EFA is how many EFA interfaces the claim asks for.
 	EFA int64
-	// Enclave is for claims that ask for what only enclaves have.
+	// Enclave is set for claims that ask for a resource of enclaves.
 	Enclave bool
 	// Reservation is nil for capacity that is not reserved.
 	Reservation *Reservation
-	// ReservedCapacity is the gate: with it, launches that name no reservation use none.
+	// ReservedCapacity is the feature gate of that name: with it, launches that name no reservation use none.
 	ReservedCapacity bool
 	Placement        Placement
 }
 
-// Reservation is capacity that is paid for.
+// Reservation is capacity that the account already pays for.
 type Reservation struct {
 	ID            string
 	Kind          string // default or capacity-block
 	Interruptible bool
 }
 
-// Placement is the group that instances go into; without an ID there is none.
+// Placement is the group that instances go into; it is unset if the ID is empty.
 type Placement struct {
 	GroupID   string
 	Partition int32 // 0 leaves it to EC2
 }
 
-// Template is a launch template that may be made.
+// Template is a launch template that the store can make.
 type Template struct {
 	Name string
-	// Class is the name of the class that it is made for.
+	// Class is the name of the class that needs the template.
 	Class string
 	Input *ec2.CreateLaunchTemplateInput
 	// Bytes is the size of the user data before it is encoded.
 	Bytes int
-	// Ignored are settings in the class's user data that its images do not know.
+	// Ignored lists settings in the class's user data that its images do not know.
 	Ignored []string
 }
 
-// Build says what is in a template.
+// Build makes a template.
 func Build(o Options) (Template, error) {
 	family, err := o.Class.Spec.Family()
 	if err != nil {
@@ -98,7 +98,7 @@ func Build(o Options) (Template, error) {
 	return t, err
 }
 
-// nameOf hashes everything: the request has no maps, so its text is always the same.
+// nameOf hashes everything: the request has no maps, so the same request always gives the same text.
 func nameOf(in *ec2.CreateLaunchTemplateInput) (string, error) {
 	text, err := json.Marshal(in)
 	if err != nil {
@@ -140,7 +140,7 @@ func (o Options) data(family string) *types.RequestLaunchTemplateData {
 	return data
 }
 
-// Tags are a map as EC2 takes them, in the order of their keys.
+// Tags converts a map to EC2's form, sorted by key.
 func Tags(tags map[string]string) []types.Tag {
 	list := make([]types.Tag, 0, len(tags))
 	for _, key := range order.Keys(tags) {
@@ -176,8 +176,8 @@ func (o Options) placement() *types.LaunchTemplatePlacementRequest {
 	return p
 }
 
-// reserve names the reservation, or keeps away from those that are open to every instance: what
-// the plan does not know of would be used up behind its back.
+// reserve names the reservation, or keeps the instance out of reservations that are open to every instance:
+// it would use up capacity that the plan does not count.
 func (o Options) reserve(data *types.RequestLaunchTemplateData) {
 	if !o.ReservedCapacity {
 		return
@@ -200,8 +200,8 @@ func (o Options) reserve(data *types.RequestLaunchTemplateData) {
 	}
 }
 
-// marketInterruptible is how EC2 calls reserved capacity that it may take back.
+// marketInterruptible is EC2's name for reserved capacity that it may reclaim.
 const marketInterruptible types.MarketType = "interruptible-capacity-reservation"
 
-// Close reports whether the user data is near the limit of EC2.
+// Close reports whether the size of the user data is near EC2's limit.
 func (t Template) Close() bool { return t.Bytes >= userdata.Close }

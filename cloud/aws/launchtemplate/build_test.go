@@ -15,7 +15,7 @@ import (
 	"tenon/core/model"
 )
 
-// options are those of an ordinary launch; changes come on top.
+// options returns the options of an ordinary launch, modified by change.
 func options(change ...func(*launchtemplate.Options)) launchtemplate.Options {
 	class := &awsv1.EC2NodeClass{
 		Spec: awsv1.EC2NodeClassSpec{AMISelectorTerms: []awsv1.AMISelectorTerm{{Alias: "al2023@latest"}}},
@@ -47,7 +47,7 @@ func build(t *testing.T, change ...func(*launchtemplate.Options)) launchtemplate
 	return made
 }
 
-// text is the data of a template without its user data, as JSON without what is unset.
+// text is the data of a template as JSON, without its user data and unset fields.
 func text(t *testing.T, made launchtemplate.Template) string {
 	t.Helper()
 	data := *made.Input.LaunchTemplateData
@@ -85,7 +85,7 @@ func prune(value any) {
 	}
 }
 
-// What an ordinary node gets: tokens are required, the disk is encrypted, nothing open is used.
+// An ordinary node requires tokens, encrypts its disk, and uses no open reservation.
 func TestBuild(t *testing.T) {
 	t.Parallel()
 	const want = `{"BlockDeviceMappings":[{"DeviceName":"/dev/xvda","Ebs":{"Encrypted":true,"VolumeSize":20,"VolumeType":"gp3"}}],` +
@@ -103,7 +103,7 @@ func TestBuild(t *testing.T) {
 	}
 }
 
-// Each setting shows in the request, under a name of its own.
+// Each setting shows in the request and changes the template's name.
 func TestBuildSettings(t *testing.T) {
 	t.Parallel()
 	spec := func(f func(*awsv1.EC2NodeClassSpec)) func(*launchtemplate.Options) {

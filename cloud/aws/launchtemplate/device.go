@@ -12,7 +12,7 @@ import (
 
 const gibi = int64(1) << 30
 
-// blockDevices are those of the class, or else of the family.
+// blockDevices returns the class's devices, or else the family's.
 func blockDevices(own []*awsv1.BlockDeviceMapping, family string) []types.LaunchTemplateBlockDeviceMappingRequest {
 	if len(own) == 0 {
 		return usualDevices(family)
@@ -48,7 +48,7 @@ func volume(d *awsv1.BlockDevice) *types.LaunchTemplateEbsBlockDeviceRequest {
 	return v
 }
 
-// positive leaves out what is nothing.
+// positive converts a number, and leaves out one that is not positive.
 func positive(n *int64) *int32 {
 	if n == nil || *n == 0 {
 		return nil
@@ -64,7 +64,7 @@ func usualDevices(family string) []types.LaunchTemplateBlockDeviceMappingRequest
 	}
 	switch family {
 	case awsv1.FamilyCustom:
-		return nil // the image decides
+		return nil // leave it to the image
 	case awsv1.FamilyBottlerocket:
 		return []types.LaunchTemplateBlockDeviceMappingRequest{usual("/dev/xvda", 4), usual("/dev/xvdb", 20)}
 	case awsv1.FamilyWindows2019, awsv1.FamilyWindows2022, awsv1.FamilyWindows2025:
@@ -73,13 +73,13 @@ func usualDevices(family string) []types.LaunchTemplateBlockDeviceMappingRequest
 	return []types.LaunchTemplateBlockDeviceMappingRequest{usual("/dev/xvda", 20)}
 }
 
-// withoutIPv6 are regions whose metadata service does not know the setting.
+// withoutIPv6 lists regions whose metadata service does not know the setting.
 var withoutIPv6 = []string{
 	"us-iso-east-1", "us-iso-west-1", "us-isob-east-1", "us-isob-west-1", "us-isof-south-1", "us-isof-east-1",
 }
 
-// metadataOptions are the class's. A class that says nothing although the schema has
-// defaults is older than they are: then it is off, and tokens are needed all the same.
+// metadataOptions returns the class's options. The schema has defaults, so a class without options is older
+// than the defaults: then the endpoint is off, and tokens are required.
 func metadataOptions(own *awsv1.MetadataOptions, ipv6 bool, region string) *types.LaunchTemplateInstanceMetadataOptionsRequest {
 	if own == nil {
 		protocol := "disabled"

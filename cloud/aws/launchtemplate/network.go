@@ -9,8 +9,8 @@ import (
 
 type networkInterface = types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest
 
-// interfaces are those that the class configures, or as many for EFA as the claim asks
-// for, or one. Groups belong to interfaces, since there always is one.
+// interfaces returns the interfaces that the class configures, or as many for EFA as the claim asks for, or
+// one. Security groups go on the interfaces, since there always is one.
 func (o Options) interfaces() []networkInterface {
 	switch configured := o.Class.Spec.NetworkInterfaces; {
 	case len(configured) > 0:
@@ -42,7 +42,7 @@ func (o Options) configured(list []*awsv1.NetworkInterface) []networkInterface {
 func (o Options) efa() []networkInterface {
 	var made []networkInterface
 	for card := range int32(o.EFA) {
-		device := min(card, 1) // the first is the machine's own, each other the only one of its card
+		device := min(card, 1) // the first is the machine's own, and each other is the only one of its card
 		made = append(made, o.addressed(networkInterface{
 			NetworkCardIndex: aws.Int32(card), DeviceIndex: aws.Int32(device), InterfaceType: aws.String("efa"),
 		}))
@@ -58,7 +58,7 @@ func (o Options) groups() []string {
 	return ids
 }
 
-// addressed is an interface that carries IP traffic.
+// addressed completes an interface that carries IP traffic.
 func (o Options) addressed(n networkInterface) networkInterface {
 	spec := &o.Class.Spec
 	n.Groups = o.groups()

@@ -16,7 +16,7 @@ import (
 	"tenon/core/order"
 )
 
-// Idle is how long a template stays in EC2 after it was used last.
+// Idle is how long a template stays in EC2 after its last use.
 const Idle = time.Minute
 
 const (
@@ -24,7 +24,7 @@ const (
 	codeNameExists = "InvalidLaunchTemplateName.AlreadyExistsException"
 )
 
-// Store keeps the templates that are in use.
+// Store keeps the templates that are in use in EC2.
 //
 //	       Hold                     release, Idle          Sweep
 //	(none) ────▶ made or found, held ────▶ idle ──────────────▶ deleted
@@ -40,8 +40,8 @@ type Store struct {
 	entries map[string]*entry
 }
 
-// entry is one template. Its turn is held by the caller that asks EC2 about it, so that it is not
-// deleted while another is about to use it.
+// entry is one template. The caller that asks EC2 about it holds its turn, so that no caller deletes it while
+// another is about to use it.
 type entry struct {
 	turn chan struct{}
 
@@ -51,7 +51,7 @@ type entry struct {
 	used  time.Time
 }
 
-// NewStore keeps the templates of a cluster. made gets every template that was created; it may be nil.
+// NewStore makes a store for the templates of a cluster. made receives every new template; it may be nil.
 func NewStore(client api.EC2Templates, cluster string, c clock.PassiveClock, made func(Template)) *Store {
 	if made == nil {
 		made = func(Template) {}
@@ -59,8 +59,8 @@ func NewStore(client api.EC2Templates, cluster string, c clock.PassiveClock, mad
 	return &Store{ec2: client, cluster: cluster, clock: c, made: made, entries: map[string]*entry{}}
 }
 
-// Hold makes sure that a template exists, and that it is not deleted before release is
-// called. A caller that launches with it calls release when the answer is there.
+// Hold ensures that a template exists, and keeps it until the caller calls release. A caller that launches
+// with the template calls release once it has EC2's answer.
 func (s *Store) Hold(ctx context.Context, t Template) (release func(), err error) {
 	e := s.enter(t.Name)
 	if err := s.ensure(ctx, e, t); err != nil {
@@ -105,7 +105,7 @@ func (s *Store) setID(e *entry, id string) {
 	e.id = id
 }
 
-// ensure asks EC2 once, however many ask here at the same time.
+// ensure asks EC2 once, no matter how many callers need the template.
 func (s *Store) ensure(ctx context.Context, e *entry, t Template) error {
 	if s.idOf(e) != "" {
 		return nil
@@ -147,8 +147,8 @@ func (s *Store) create(ctx context.Context, t Template) (id string, err error) {
 	out, err := s.ec2.CreateLaunchTemplate(ctx, t.Input)
 	switch {
 	case api.Code(err) == codeNameExists:
-		// Another process was faster, and a name says what is in a template. Its identifier is
-		// only needed to delete it, which the process that made it does.
+		// Another process was faster, and a template's name determines its contents. Only deleting it needs
+		// the ID, and the process that made it does that.
 		return t.Name, nil
 	case err != nil:
 		return "", err
@@ -157,7 +157,7 @@ func (s *Store) create(ctx context.Context, t Template) (id string, err error) {
 	return aws.ToString(out.LaunchTemplate.LaunchTemplateId), nil
 }
 
-// Forget makes the next Hold ask EC2 again: a launch said that the template is gone.
+// Forget makes the next Hold ask EC2 again: a launch has found that the template is gone.
 func (s *Store) Forget(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,7 +166,7 @@ func (s *Store) Forget(name string) {
 	}
 }
 
-// Hydrate finds what an earlier process made, so that Sweep deletes what stays unused.
+// Hydrate finds the templates of an earlier process, so that Sweep deletes those that stay unused.
 func (s *Store) Hydrate(ctx context.Context) error {
 	return s.each(ctx, []types.Filter{filter("tag:"+awsv1.TagClusterName, s.cluster)}, func(found types.LaunchTemplate) error {
 		name := aws.ToString(found.LaunchTemplateName)
@@ -179,7 +179,7 @@ func (s *Store) Hydrate(ctx context.Context) error {
 	})
 }
 
-// Sweep deletes what has been idle for too long.
+// Sweep deletes templates that have been idle for too long.
 func (s *Store) Sweep(ctx context.Context) error {
 	for _, name := range s.idle() {
 		if err := s.evict(ctx, name); err != nil {
@@ -203,8 +203,8 @@ func (s *Store) idle() []string {
 
 func (e *entry) idle(now time.Time) bool { return e.users == 0 && now.Sub(e.used) >= Idle }
 
-// evict takes the template from the store before it goes from EC2: a caller that wants it
-// meanwhile waits for the turn and makes it anew.
+// evict removes the template from the store before it deletes it from EC2: a caller that wants it meanwhile
+// waits for the turn and makes it again.
 func (s *Store) evict(ctx context.Context, name string) error {
 	s.mu.Lock()
 	e := s.entries[name]
@@ -223,7 +223,7 @@ func (s *Store) evict(ctx context.Context, name string) error {
 	e.id = ""
 	s.mu.Unlock()
 	var err error
-	if id != "" { // else a launch has found that it is gone
+	if id != "" { // without an ID, a launch has found that the template is gone
 		err = s.delete(ctx, id, name)
 	}
 	s.mu.Lock()
@@ -248,7 +248,7 @@ func (s *Store) delete(ctx context.Context, id, name string) error {
 	return nil
 }
 
-// DeleteAll deletes all templates of a class, which is being removed itself.
+// DeleteAll deletes all templates of a class that is being deleted.
 func (s *Store) DeleteAll(ctx context.Context, class string) error {
 	filters := []types.Filter{filter("tag:"+awsv1.TagClusterName, s.cluster), filter("tag:"+awsv1.TagNodeClass, class)}
 	return s.each(ctx, filters, func(found types.LaunchTemplate) error {

@@ -19,7 +19,7 @@ import (
 	"tenon/cloud/aws/launchtemplate"
 )
 
-// fakeEC2 is an EC2 that keeps names of launch templates, and notes what it is asked.
+// fakeEC2 keeps the names of launch templates, and records the calls.
 type fakeEC2 struct {
 	mu    sync.Mutex
 	names []string
@@ -108,7 +108,7 @@ func sweep(t *testing.T, s *launchtemplate.Store) {
 	}
 }
 
-// A template is made once, kept while it is used, and deleted when it is not.
+// The store makes a template once, keeps it while it is in use, and then deletes it.
 func TestStore(t *testing.T) {
 	t.Parallel()
 	far, clock := &fakeEC2{}, clocktesting.NewFakeClock(time.Unix(0, 0))
@@ -144,7 +144,8 @@ func TestStoreAtOnce(t *testing.T) {
 	far.expect(t, "at once", "describe create", 1)
 }
 
-// What is gone from EC2 is made again, what an earlier process left is found and deleted.
+// The store makes a template that is gone from EC2 again, and finds and deletes those that an earlier process
+// left.
 func TestStoreAndOthers(t *testing.T) {
 	t.Parallel()
 	far, clock := &fakeEC2{}, clocktesting.NewFakeClock(time.Unix(0, 0))
@@ -175,7 +176,7 @@ func TestStoreAndOthers(t *testing.T) {
 	far.expect(t, "with its class", "describe create describe delete", 0)
 }
 
-// A failure is the caller's to see, and is tried again.
+// The caller gets an error of EC2, and the next call tries again.
 func TestStoreFailure(t *testing.T) {
 	t.Parallel()
 	far := &fakeEC2{fail: errors.New("down")}

@@ -6,9 +6,9 @@ import (
 	awsv1 "tenon/api/aws/v1"
 )
 
-// Addresses counts the free addresses of subnets: what EC2 said last, less what launches
-// since then are expected to take. It may be used by many goroutines. A count may be
-// negative, and nothing is held back for it: EC2 has the last word.
+// Addresses counts the free addresses of subnets: EC2's last figure, less what launches since then are
+// expected to take. It may be used by many goroutines. A count may be negative, which does not stop a launch:
+// EC2 decides whether an address is free.
 type Addresses struct {
 	mu      sync.Mutex
 	subnets map[string]addresses
@@ -17,14 +17,14 @@ type Addresses struct {
 
 type addresses struct {
 	free     int64
-	inFlight int64 // taken off since the last sync
+	inFlight int64 // subtracted since the last sync
 	sync     uint64
 }
 
-// NewAddresses knows of no subnet.
+// NewAddresses makes counts that know no subnet yet.
 func NewAddresses() *Addresses { return &Addresses{subnets: map[string]addresses{}} }
 
-// Synced notes what EC2 says. What was taken off before is in that figure already.
+// Synced notes EC2's figure, which includes everything that was subtracted before.
 func (a *Addresses) Synced(subnet string, free int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -32,7 +32,7 @@ func (a *Addresses) Synced(subnet string, free int64) {
 	a.subnets[subnet] = addresses{free: free, sync: a.syncs}
 }
 
-// Exhausted notes that a launch found no address.
+// Exhausted notes that a launch found no free address.
 func (a *Addresses) Exhausted(subnet string) { a.Synced(subnet, 0) }
 
 // Free is how many addresses are left; zero for an unknown subnet.
@@ -43,8 +43,8 @@ func (a *Addresses) Free(subnet string) int64 {
 	return s.free - s.inFlight
 }
 
-// Best is the subnet of a zone with the most free addresses, the first of equals; false
-// if the zone has none.
+// Best returns the subnet of a zone with the most free addresses, the first if several have the same number;
+// false if the zone has no subnet.
 func (a *Addresses) Best(subnets []awsv1.Subnet, zone string) (best awsv1.Subnet, found bool) {
 	var most int64
 	for _, s := range subnets {
@@ -58,14 +58,14 @@ func (a *Addresses) Best(subnets []awsv1.Subnet, zone string) (best awsv1.Subnet
 	return best, found
 }
 
-// Taking is what a launch is expected to take from a subnet.
+// Taking records what a launch is expected to take from a subnet.
 type Taking struct {
 	subnet string
 	count  int64
 	sync   uint64
 }
 
-// Take counts addresses off that a launch is about to use.
+// Take subtracts the addresses that a launch is about to use.
 func (a *Addresses) Take(subnet string, count int64) Taking {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -75,8 +75,8 @@ func (a *Addresses) Take(subnet string, count int64) Taking {
 	return Taking{subnet: subnet, count: count, sync: s.sync}
 }
 
-// Return gives back what a launch did not use, unless EC2 has been asked since: its
-// figure counts nothing that was not used.
+// Return adds back what a launch did not use, unless EC2 has been asked since: its figure includes only
+// addresses that are in use.
 func (a *Addresses) Return(t Taking) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

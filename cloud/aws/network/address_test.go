@@ -7,7 +7,7 @@ import (
 	"tenon/cloud/aws/network"
 )
 
-// Launches move the choice of a subnet before EC2 has counted them.
+// Launches affect the choice of a subnet before EC2 has counted them.
 func TestAddressesInFlight(t *testing.T) {
 	t.Parallel()
 	a := network.NewAddresses()
@@ -18,7 +18,7 @@ func TestAddressesInFlight(t *testing.T) {
 			t.Errorf("best subnet %s, want %s", got.ID, want)
 		}
 	}
-	best("s1") // without any counts: the first
+	best("s1") // without any counts, the first is best
 	a.Synced("s1", 100)
 	a.Synced("s2", 90)
 	best("s1")
@@ -27,8 +27,8 @@ func TestAddressesInFlight(t *testing.T) {
 	a.Return(unused)
 	best("s1")
 	late := a.Take("s1", 29)
-	a.Synced("s1", 95) // counts what was launched
-	a.Return(late)     // must not count twice
+	a.Synced("s1", 95) // EC2's figure includes the launch
+	a.Return(late)     // must not count the launch twice
 	if free := a.Free("s1"); free != 95 {
 		t.Errorf("%d addresses, want what EC2 said", free)
 	}

@@ -1,6 +1,6 @@
-// Package network finds where instances are put: subnets, security groups and the
-// placement group of a class, and how many addresses subnets have left.
+// Package network finds where to put instances: the subnets, security groups and placement group of a class,
+// and how many addresses the subnets have left.
 //
-// It asks EC2 what the class's selectors say and nothing more; which of the subnets a
-// launch takes is decided elsewhere, by the counts that are kept here.
+// It only finds what the class's selectors select in EC2. Other packages decide which subnet a launch takes,
+// by the counts that this package keeps.
 package network

@@ -13,8 +13,8 @@ import (
 	awsv1 "tenon/api/aws/v1"
 )
 
-// SecurityGroups are those that the class selects, sorted by ID. That they are in the
-// network of the subnets is for EC2 to say.
+// SecurityGroups returns the groups that the class selects, sorted by ID. EC2 checks whether they belong to
+// the subnets' network.
 func (f *Finder) SecurityGroups(ctx context.Context, class *awsv1.EC2NodeClass) ([]awsv1.SecurityGroup, error) {
 	return f.groups.Get(ctx, revisionOf(class), func(ctx context.Context) ([]awsv1.SecurityGroup, error) {
 		found, err := f.askGroups(ctx, class.Spec.SecurityGroupSelectorTerms)
@@ -43,8 +43,8 @@ func (f *Finder) askGroups(ctx context.Context, terms []awsv1.SecurityGroupSelec
 	return compactBy(found, func(g awsv1.SecurityGroup) string { return g.ID }), nil
 }
 
-// groupQueries is a call for each term with tags, one for all IDs and one for all names.
-// An ID hides the other fields of its term, and a name hides tags.
+// groupQueries returns a call for each term with tags, one for all IDs and one for all names. In a term, an
+// ID overrides the other fields, and a name overrides tags.
 func groupQueries(terms []awsv1.SecurityGroupSelectorTerm) [][]types.Filter {
 	var queries [][]types.Filter
 	var ids, names []string

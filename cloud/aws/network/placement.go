@@ -15,8 +15,8 @@ import (
 	"tenon/cloud/aws/instancetype"
 )
 
-// How long placement groups hold: one that was found a minute ago is not looked up again,
-// and while EC2 does not answer the last one known will do for a day. (As in Karpenter.)
+// How long the finder remembers placement groups: it does not look a group up again within a minute, and
+// while EC2 does not answer it uses the last known one for a day. (As in Karpenter.)
 const (
 	placementHolds = time.Minute
 	placementKept  = 24 * time.Hour
@@ -42,9 +42,8 @@ func newPlacements(ec2 api.EC2Network, c clock.PassiveClock) *placements {
 	}
 }
 
-// Placement is the placement group that the class selects; nil if it selects none, or
-// none is there. With an error comes the one that was known last, if there is one: a
-// launch can go on with it.
+// Placement returns the placement group that the class selects; nil if it selects none, or none exists. With
+// an error it returns the last known group, if there is one: a launch can continue with that.
 func (f *Finder) Placement(ctx context.Context, class *awsv1.EC2NodeClass) (*Placement, error) {
 	if class.Spec.PlacementGroupSelector == nil {
 		return nil, nil
@@ -61,7 +60,7 @@ func (f *Finder) Placement(ctx context.Context, class *awsv1.EC2NodeClass) (*Pla
 	return found, nil
 }
 
-// LastPlacement is the group that was found last, without asking EC2.
+// LastPlacement returns the group that was found last, without asking EC2.
 func (f *Finder) LastPlacement(class *awsv1.EC2NodeClass) *Placement {
 	if class.Spec.PlacementGroupSelector == nil {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"tenon/core/order"
 )
 
-// TagFilters ask for all of some tags. The value * is any value.
+// TagFilters returns filters that together require all of the tags. The value * allows any value.
 func TagFilters(tags map[string]string) []types.Filter {
 	var filters []types.Filter
 	for _, key := range order.Keys(tags) {
@@ -20,7 +20,7 @@ func TagFilters(tags map[string]string) []types.Filter {
 	return filters
 }
 
-// Filter asks for one of some values.
+// Filter returns a filter that accepts any of the values.
 func Filter(name string, values ...string) types.Filter {
 	return types.Filter{Name: aws.String(name), Values: values}
 }

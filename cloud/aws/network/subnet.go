@@ -16,8 +16,8 @@ import (
 	"tenon/cloud/aws/api"
 )
 
-// Finder finds what selectors say, and remembers it for a while. A class that changes is
-// looked up anew at once.
+// Finder finds what selectors select, and remembers it for a while. After a change to a class it looks again
+// at once.
 type Finder struct {
 	ec2       api.EC2Network
 	addresses *Addresses
@@ -26,7 +26,7 @@ type Finder struct {
 	placement *placements
 }
 
-// revision is a class as its user last changed it.
+// revision identifies a class as its user last changed it.
 type revision struct {
 	uid        string
 	generation int64
@@ -36,10 +36,10 @@ func revisionOf(class *awsv1.EC2NodeClass) revision {
 	return revision{string(class.UID), class.Generation}
 }
 
-// groupsHold is how long security groups are remembered. (As in Karpenter.)
+// groupsHold is how long the finder remembers security groups. (As in Karpenter.)
 const groupsHold = time.Minute
 
-// New makes a finder that remembers subnets for a time, and tells addresses what EC2 says.
+// New makes a finder that remembers subnets for subnetsHold, and reports EC2's figures to addresses.
 func New(ec2 api.EC2Network, c clock.PassiveClock, subnetsHold time.Duration, addresses *Addresses) *Finder {
 	return &Finder{
 		ec2: ec2, addresses: addresses,
@@ -55,7 +55,7 @@ type Subnet struct {
 	Free int64
 }
 
-// Subnets are those that the class selects, the ones with most free addresses first.
+// Subnets returns the subnets that the class selects, those with the most free addresses first.
 func (f *Finder) Subnets(ctx context.Context, class *awsv1.EC2NodeClass) ([]Subnet, error) {
 	return f.subnets.Get(ctx, revisionOf(class), func(ctx context.Context) ([]Subnet, error) {
 		found, err := f.askSubnets(ctx, class.Spec.SubnetSelectorTerms)
@@ -89,8 +89,8 @@ func (f *Finder) askSubnets(ctx context.Context, terms []awsv1.SubnetSelectorTer
 	return compactBy(found, func(s Subnet) string { return s.ID }), nil
 }
 
-// subnetQueries is a call for each term with tags, and one for all IDs. An ID hides the
-// other fields of its term.
+// subnetQueries returns a call for each term with tags, and one for all IDs. In a term, an ID overrides the
+// other fields.
 func subnetQueries(terms []awsv1.SubnetSelectorTerm) [][]types.Filter {
 	var queries [][]types.Filter
 	var ids []string
@@ -114,7 +114,7 @@ func subnetOf(s types.Subnet) Subnet {
 	}
 }
 
-// compactBy keeps the first of those that have the same key, in their order.
+// compactBy keeps the first element for each key, in the original order.
 func compactBy[T any](all []T, key func(T) string) []T {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(all, func(t T) bool {

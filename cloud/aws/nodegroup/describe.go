@@ -16,10 +16,10 @@ import (
 	"tenon/core/order"
 )
 
-// perCall is how many groups one call tells of at most.
+// perCall is how many groups one call describes at most.
 const perCall = 100
 
-// describe finds the groups that are named and those that are discovered, each once, by name.
+// describe finds the named groups and the discovered ones, each once, sorted by name.
 func (r *Reader) describe(ctx context.Context) ([]types.AutoScalingGroup, error) {
 	var found []types.AutoScalingGroup
 	for names := range slices.Chunk(r.Named(), perCall) {
@@ -44,13 +44,14 @@ func (r *Reader) describe(ctx context.Context) ([]types.AutoScalingGroup, error)
 	return slices.CompactFunc(found, func(a, b types.AutoScalingGroup) bool { return byName(a, b) == 0 }), nil
 }
 
-// unread: AWS did not say which groups there are. Its text is the same each time, since it is written into a status.
+// unread is the error of a call that should have listed groups. Its text is the same each time, since it is
+// written into a status.
 type unread struct {
 	attempt string
 	err     error
 }
 
-// Error has the remedy if a permission is missing.
+// Error includes the remedy if a permission is missing.
 func (e *unread) Error() string {
 	if denied(e.err) {
 		return e.attempt + ": a permission is missing, allow the controller autoscaling:DescribeAutoScalingGroups: " + api.Explain(e.err)
@@ -58,7 +59,7 @@ func (e *unread) Error() string {
 	return e.attempt + ": " + api.Explain(e.err)
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *unread) Unwrap() error { return e.err }
 
 func (r *Reader) pages(ctx context.Context, in *autoscaling.DescribeAutoScalingGroupsInput) ([]types.AutoScalingGroup, error) {
@@ -73,8 +74,8 @@ func (r *Reader) pages(ctx context.Context, in *autoscaling.DescribeAutoScalingG
 	return found, nil
 }
 
-// filters ask for groups that have all the tags: several values of one filter would be alternatives, so that each key
-// is a filter of its own.
+// filters returns filters for groups that have all the tags. Several values of one filter would be
+// alternatives, so each key has its own filter.
 func filters(tags map[string]string) []types.Filter {
 	var list []types.Filter
 	for _, key := range order.Keys(tags) {
@@ -87,7 +88,7 @@ func filters(tags map[string]string) []types.Filter {
 	return list
 }
 
-// group is a group as it was described, with what is known of its template.
+// group converts a described group and adds what the reader knows of its template.
 func (r *Reader) group(g *types.AutoScalingGroup) cloud.Group {
 	name := *g.AutoScalingGroupName
 	out := cloud.Group{
@@ -127,15 +128,15 @@ func stateOf(s types.LifecycleState) cloud.State {
 	case strings.HasPrefix(string(s), "Pending"):
 		return cloud.Pending
 	}
-	return cloud.Stopped // Standby, Detached and the like: it is listed, and takes no part
+	return cloud.Stopped // Standby, Detached and the like: the instance is listed but does not serve the group
 }
 
-// owners are prefixes of tags by which other services mark the groups that they keep.
+// owners lists prefixes of tags by which other services mark the groups that they manage.
 var owners = map[string]string{
 	"elasticbeanstalk:": "Elastic Beanstalk", "AmazonECSManaged": "an ECS capacity provider", "aws:batch:": "AWS Batch", "AWSBatchServiceTag": "AWS Batch",
 }
 
-// problems are those that the description of a group tells.
+// problems returns the problems that the description of a group shows.
 func problems(g *types.AutoScalingGroup, as *cloud.Group) []cloud.GroupProblem {
 	var found []cloud.GroupProblem
 	note := func(effect cloud.GroupEffect, reason, message, remedy string) {

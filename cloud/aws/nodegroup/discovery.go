@@ -8,23 +8,24 @@ import (
 	"tenon/core/order"
 )
 
-// Static is a group that the operator names, with sizes that win over the group's own.
+// Static is a group that the operator names, with sizes that override the group's own.
 type Static struct {
 	Name     string
 	Min, Max int64
 }
 
-// Discovery says which groups there are.
+// Discovery says which groups to read.
 type Discovery struct {
 	Static []Static
-	// Tags that a group must have, all of them, to be discovered; an empty value is any value. Nil discovers nothing.
+	// Tags are the tags that a group must have, all of them, to be discovered; an empty value allows any
+	// value. Nil discovers no groups.
 	Tags map[string]string
 }
 
-// Enabled reports whether there is any group to look for.
+// Enabled reports whether there are groups to look for.
 func (d Discovery) Enabled() bool { return len(d.Static) > 0 || len(d.Tags) > 0 }
 
-// ParseStatic reads <min>:<max>:<name>. The name may have colons.
+// ParseStatic reads <min>:<max>:<name>. The name may contain colons.
 func ParseStatic(text string) (Static, error) {
 	parts := strings.SplitN(text, ":", 3)
 	if len(parts) != 3 {
@@ -49,8 +50,9 @@ func ParseStatic(text string) (Static, error) {
 	return Static{Name: parts[2], Min: least, Max: most}, nil
 }
 
-// ParseTags reads asg:tag=<key>[=<value>][,<key>[=<value>]]… into the tags that a group must have. Given several texts, a
-// group must have the tags of all; of a key that is given twice the last value counts. (As in Cluster Autoscaler.)
+// ParseTags reads asg:tag=<key>[=<value>][,<key>[=<value>]]… into the tags that a group must have. Given
+// several texts, a group must have the tags of all of them; if a key occurs twice, the last value counts. (As
+// in Cluster Autoscaler.)
 func ParseTags(texts []string) (map[string]string, error) {
 	var tags map[string]string
 	for _, text := range texts {
@@ -76,7 +78,8 @@ func ParseTags(texts []string) (map[string]string, error) {
 	return tags, nil
 }
 
-// NewDiscovery reads the flags --nodes and --node-group-auto-discovery. Of a group that is named twice the last sizes count.
+// NewDiscovery reads the flags --nodes and --node-group-auto-discovery. If a group is named twice, the last
+// sizes count.
 func NewDiscovery(nodes, discoveries []string) (Discovery, error) {
 	var d Discovery
 	var err error
@@ -95,7 +98,7 @@ func NewDiscovery(nodes, discoveries []string) (Discovery, error) {
 	return d, err
 }
 
-// static is the group that the operator names, if it is one.
+// static returns the group if the operator names it.
 func (d Discovery) static(name string) (Static, bool) {
 	for _, s := range d.Static {
 		if s.Name == name {

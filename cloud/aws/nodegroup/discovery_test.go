@@ -9,7 +9,8 @@ import (
 	"tenon/cloud/aws/nodegroup"
 )
 
-// Flags mean what they mean to Cluster Autoscaler: every tag of every text is wanted, and the last value of a key counts.
+// Flags mean the same as in Cluster Autoscaler: a group must have every tag of every text, and the last value
+// of a key counts.
 func TestDiscovery(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -53,7 +54,7 @@ func TestDiscovery(t *testing.T) {
 	}
 }
 
-// Every text is read or refused with an error, and what is read has sizes that a group can have.
+// NewDiscovery reads every text or returns an error, and the sizes that it reads are possible ones.
 func FuzzDiscovery(f *testing.F) {
 	f.Add("1:2:web", "asg:tag=a=b,c")
 	f.Fuzz(func(t *testing.T, nodes, discovery string) {

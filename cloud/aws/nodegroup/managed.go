@@ -14,13 +14,14 @@ import (
 	"tenon/core/model"
 )
 
-// Labels that the nodes of managed groups have. (Managed node groups of EKS; and Cluster Autoscaler's templates.)
+// Labels that the nodes of managed groups have. (From EKS managed node groups and Cluster Autoscaler's
+// templates.)
 const (
 	labelManagedGroup = "eks.amazonaws.com/nodegroup"
 	labelCapacityType = "eks.amazonaws.com/capacityType"
 )
 
-// managed is what EKS says of a group that it manages.
+// managed is EKS's description of a group that it manages.
 type managed struct {
 	labels map[string]string
 	taints []model.Taint
@@ -28,7 +29,8 @@ type managed struct {
 	family string
 }
 
-// managedBy is the cluster and the name by which EKS manages a group, by its tags; empty if it does not.
+// managedBy returns, from the group's tags, the cluster and the name under which EKS manages it; empty if EKS
+// does not.
 func managedBy(g *types.AutoScalingGroup) (cluster, name string) {
 	for _, t := range g.Tags {
 		switch aws.ToString(t.Key) {
@@ -69,7 +71,7 @@ var taintEffects = map[ekstypes.TaintEffect]model.Effect{
 	ekstypes.TaintEffectNoSchedule: model.NoSchedule, ekstypes.TaintEffectNoExecute: model.NoExecute, ekstypes.TaintEffectPreferNoSchedule: model.PreferNoSchedule,
 }
 
-// familyOf is the family of images by whose rules a node keeps room for itself.
+// familyOf returns the image family whose rules determine what a node reserves for itself.
 func familyOf(image ekstypes.AMITypes) string {
 	switch name := string(image); {
 	case strings.HasPrefix(name, "AL2023"):

@@ -19,25 +19,26 @@ import (
 	"tenon/core/requirement"
 )
 
-// Labels that depend on where an instance is.
+// Labels that depend on an instance's location.
 const (
 	labelRegion  = "topology.kubernetes.io/region"
 	labelEBSZone = "topology.ebs.csi.aws.com/zone"
 )
 
-// former are names of labels that nodes have beside the ones of now.
+// former lists old names of labels that nodes have beside the present ones.
 var former = map[string]string{
 	requirement.KeyInstanceType: "beta.kubernetes.io/instance-type",
 	requirement.KeyZone:         "failure-domain.beta.kubernetes.io/zone",
 	labelRegion:                 "failure-domain.beta.kubernetes.io/region",
 }
 
-// describeNext fills in what a further instance of the group has, and what is wrong with what is said about it.
+// describeNext describes a further instance of the group, and reports problems with the sources of that
+// description.
 func (r *Reader) describeNext(out *cloud.Group, g *types.AutoScalingGroup, t template) {
 	own := tagsOf(g.Tags)
 	out.Options, out.Types, out.CapacityTypes = own.options, t.types, capacityTypes(g, t)
 	out.Problems = slices.Concat(out.Problems, t.problems, own.problems)
-	if len(t.types) == 0 { // instances that there are tell it of a group that has one type
+	if len(t.types) == 0 { // the present instances show the type of a group that has one type
 		t.types = typesOfInstances(g)
 		out.Types = t.types
 	}
@@ -67,7 +68,8 @@ func (r *Reader) describeNext(out *cloud.Group, g *types.AutoScalingGroup, t tem
 	out.Next = next
 }
 
-// typesOfInstances is the type of all instances of a group without choice, if they have one.
+// typesOfInstances returns the type of all instances of a group that cannot choose types, if they have the
+// same one.
 func typesOfInstances(g *types.AutoScalingGroup) []string {
 	var names []string
 	for i := range g.Instances {
@@ -80,7 +82,7 @@ func typesOfInstances(g *types.AutoScalingGroup) []string {
 	return names
 }
 
-// replaced is r with the amounts of another vector in place of its own.
+// replaced returns r with the positive amounts of by in place of its own.
 func replaced(r, by model.Resources) model.Resources {
 	for _, a := range by.Amounts() {
 		if a.Value > 0 {
@@ -90,7 +92,7 @@ func replaced(r, by model.Resources) model.Resources {
 	return r
 }
 
-// capacityTypes are those in which the group buys.
+// capacityTypes returns the capacity types that the group buys.
 func capacityTypes(g *types.AutoScalingGroup, t template) []string {
 	onDemand, spot := !t.spot, t.spot
 	if p := g.MixedInstancesPolicy; p != nil && p.InstancesDistribution != nil {
@@ -111,7 +113,7 @@ func capacityTypes(g *types.AutoScalingGroup, t template) []string {
 	return list
 }
 
-// machines are the types of a group as its nodes have them, and the names of those of which nothing is known.
+// machines returns the types of a group as its nodes have them, and the names of unknown types.
 func (r *Reader) machines(t template, own tags, zones []string) (found []catalog.Type, unknown []string) {
 	all := r.Types()
 	var known []facts.Type
@@ -128,7 +130,7 @@ func (r *Reader) machines(t template, own tags, zones []string) (found []catalog
 		p.Zones = append(p.Zones, facts.Zone{Name: z})
 	}
 	p.Class.Family = awsv1.FamilyAL2023
-	if own.labels[requirement.KeyOS] == "windows" { // nothing else tells it of groups that EKS does not manage
+	if own.labels[requirement.KeyOS] == "windows" { // for groups that EKS does not manage, only the label shows it
 		p.Class.Family = awsv1.FamilyWindows2022
 	}
 	if t.managed != nil {
@@ -149,14 +151,14 @@ func (r *Reader) machines(t template, own tags, zones []string) (found []catalog
 	return built.Catalog.Types, unknown
 }
 
-// Most pods that the network plug-in's own calculation allows on a machine, by its processors.
+// The limits of the network plug-in on the pods of a machine, by its processors.
 const (
 	smallMachine = 30_000 // milli-processors
 	podsOnSmall  = 110
 	podsOnLarge  = 250
 )
 
-// least is the least of each resource over all types, and the most that an hour costs.
+// least returns the least of each resource over all types, and the highest price.
 func (r *Reader) least(machines []catalog.Type, g *cloud.Group) *cloud.GroupTemplate {
 	next := &cloud.GroupTemplate{Labels: map[string]string{}, Chosen: map[string][]string{}}
 	for i := range machines {
@@ -176,7 +178,8 @@ func (r *Reader) least(machines []catalog.Type, g *cloud.Group) *cloud.GroupTemp
 	return next
 }
 
-// dearest is what an instance of a type costs an hour at most. Groups that may buy on demand are reckoned at that price.
+// dearest is the highest hourly price of an instance of a type. Groups that may buy on demand count at that
+// price.
 func (r *Reader) dearest(instanceType string, g *cloud.Group) model.Money {
 	prices, most := r.Prices(), model.Money(0)
 	if slices.Contains(g.CapacityTypes, catalog.OnDemand) {
@@ -190,7 +193,8 @@ func (r *Reader) dearest(instanceType string, g *cloud.Group) model.Money {
 	return most
 }
 
-// chosen enters labels that come with the machine: as a label where all instances have the same value, else as a choice.
+// chosen enters labels that depend on the machine: as a label if all instances have the same value, else as a
+// choice.
 func (r *Reader) chosen(next *cloud.GroupTemplate, machines []catalog.Type, g *cloud.Group) {
 	values := map[string][]string{labelRegion: {r.Region}, requirement.KeyZone: g.Zones, labelEBSZone: g.Zones}
 	for i := range machines {
@@ -213,8 +217,8 @@ func (r *Reader) chosen(next *cloud.GroupTemplate, machines []catalog.Type, g *c
 	}
 }
 
-// label enters the labels that the group gives its nodes: those of its script, then those of tags, then those that EKS
-// says, each over the ones before. (As in Cluster Autoscaler.)
+// label enters the labels that the group gives its nodes: those of its script, then those of tags, then those
+// of EKS, where later ones override earlier ones. (As in Cluster Autoscaler.)
 func label(next *cloud.GroupTemplate, t template, own tags) {
 	given := maps.Clone(t.script.labels)
 	if given == nil {
@@ -232,7 +236,8 @@ func label(next *cloud.GroupTemplate, t template, own tags) {
 	}
 }
 
-// taints are those of the script, of tags and of EKS; of one key and effect the last counts.
+// taints returns the taints of the script, of tags and of EKS; for the same key and effect the last one
+// counts.
 func taints(t template, own tags) []model.Taint {
 	all := slices.Concat(t.script.taints, own.taints)
 	if t.managed != nil {
@@ -249,7 +254,7 @@ func taints(t template, own tags) []model.Taint {
 	return out
 }
 
-// contradictions are labels of tags that no instance of the group can have.
+// contradictions reports labels of tags that no instance of the group can have.
 func contradictions(next *cloud.GroupTemplate, own tags) []cloud.GroupProblem {
 	var found []cloud.GroupProblem
 	for _, key := range order.Keys(own.labels) {

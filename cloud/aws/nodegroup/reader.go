@@ -17,29 +17,30 @@ import (
 )
 
 const (
-	// sizesHold is how long sizes and instances are believed, as in Cluster Autoscaler.
+	// sizesHold is how long the reader trusts sizes and instances, as in Cluster Autoscaler.
 	sizesHold = time.Minute
-	// templateHolds is how long what a group launches is believed while the group's own settings stay.
+	// templateHolds is how long the reader trusts what a group launches, as long as the group's own settings
+	// stay the same.
 	templateHolds = 20 * time.Minute
-	// lookups is how many templates are looked up in one look at the groups at most. Of a template it takes up to four
-	// calls, so that five hundred groups cost no more than a hundred calls a minute, at the start as later.
+	// lookups is how many templates one reading of the groups looks up at most. A template takes up to four
+	// calls, so five hundred groups cost at most a hundred calls a minute, at the start and later.
 	lookups = 25
 )
 
-// Options say how groups are read.
+// Options configure a reader.
 type Options struct {
 	Clients   api.GroupClients
 	Clock     clock.PassiveClock
 	Discovery Discovery
 	Region    string
-	// Types are what is known of instance types; Prices what they cost now.
+	// Types returns the known instance types; Prices returns their current prices.
 	Types          func() []facts.Type
 	Prices         func() instancetype.Prices
 	MemoryOverhead float64
 	ReservedENIs   int64
 }
 
-// Reader reads groups. It may be used by many goroutines, one of which asks AWS at a time.
+// Reader reads groups. It may be used by many goroutines; one of them asks AWS at a time.
 type Reader struct {
 	Options
 
@@ -49,7 +50,7 @@ type Reader struct {
 	templates map[string]template // by the group's name
 }
 
-// New has asked nothing yet.
+// New makes a reader that has not read anything yet.
 func New(o Options) *Reader { return &Reader{Options: o, templates: map[string]template{}} }
 
 var _ cloud.GroupReader = (*Reader)(nil)
@@ -90,8 +91,8 @@ func (r *Reader) Groups(ctx context.Context) ([]cloud.Group, error) {
 	return out, nil
 }
 
-// refreshTemplates looks up templates that are not known, or not any more, those that were looked up the longest time
-// ago first. What is not known of groups that are gone is forgotten.
+// refreshTemplates looks up unknown and expired templates, those with the oldest look-up first. It forgets
+// the templates of groups that are gone.
 func (r *Reader) refreshTemplates(ctx context.Context, described []types.AutoScalingGroup, now time.Time) {
 	var due []*types.AutoScalingGroup
 	kept := map[string]template{}
@@ -114,7 +115,7 @@ func (r *Reader) refreshTemplates(ctx context.Context, described []types.AutoSca
 		found := r.lookUp(ctx, g)
 		found.of, found.at = launchKey(g), now
 		if before, known := kept[*g.AutoScalingGroupName]; known && found.throttled && before.of == found.of {
-			before.at = now // what was known holds on
+			before.at = now // keep the last result
 			found = before
 		}
 		kept[*g.AutoScalingGroupName] = found

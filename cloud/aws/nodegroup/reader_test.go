@@ -28,7 +28,7 @@ import (
 	"tenon/core/model"
 )
 
-// account plays the services that groups are read from.
+// account fakes the services that the reader calls.
 type account struct {
 	groups    []astypes.AutoScalingGroup
 	templates map[string]ec2types.ResponseLaunchTemplateData
@@ -104,7 +104,7 @@ func (a *account) DescribeNodegroup(_ context.Context, in *eks.DescribeNodegroup
 	return &eks.DescribeNodegroupOutput{Nodegroup: a.managed[*in.NodegroupName]}, a.called("DescribeNodegroup", *in.NodegroupName)
 }
 
-// group is one of m5.large in one zone, changed as the case says.
+// group is a group of m5.large in one zone, modified by change.
 func group(name string, change func(*astypes.AutoScalingGroup)) astypes.AutoScalingGroup {
 	g := astypes.AutoScalingGroup{
 		AutoScalingGroupName: &name, MinSize: aws.Int32(1), MaxSize: aws.Int32(5), DesiredCapacity: aws.Int32(2), AvailabilityZones: []string{"us-west-2a"},
@@ -141,7 +141,7 @@ func reader(a *account, d nodegroup.Discovery) (*nodegroup.Reader, *testclock.Fa
 	}), clock
 }
 
-// only reads the one group that there is.
+// only reads the account's single group.
 func only(t *testing.T, a *account, d nodegroup.Discovery) cloud.Group {
 	t.Helper()
 	r, _ := reader(a, d)
@@ -163,7 +163,8 @@ func reasons(g cloud.Group) []string {
 	return out
 }
 
-// A group of one type in one zone says of its next node what EC2 and its tags say, with as many pods as the network plug-in has addresses for.
+// For a group of one type in one zone, EC2 and the group's tags determine the next node, which holds as many
+// pods as the network plug-in has addresses for.
 func TestTemplate(t *testing.T) {
 	t.Parallel()
 	a := newAccount(group("web", func(g *astypes.AutoScalingGroup) {
@@ -200,7 +201,8 @@ func TestTemplate(t *testing.T) {
 	}
 }
 
-// Of several types and zones the least is promised, and no label of which AWS chooses the value.
+// For several types and zones, the next node promises the least of each resource, and no label whose value
+// AWS chooses.
 func TestMixedGroupsPromiseTheLeast(t *testing.T) {
 	t.Parallel()
 	mixed := func(share int32, names ...string) func(*astypes.AutoScalingGroup) {
@@ -254,7 +256,8 @@ func newAccountWith(a *account, g astypes.AutoScalingGroup) *account {
 	return other
 }
 
-// A managed group without a node has the labels, taints and resources that EKS says, over those of tags.
+// The next node of an empty managed group has EKS's labels, taints and resources, which override those of
+// tags.
 func TestManagedGroupFromZero(t *testing.T) {
 	t.Parallel()
 	a := newAccount(group("eks-web-1", tagged("eks:cluster-name", "lab", "eks:nodegroup-name", "web", "k8s.io/cluster-autoscaler/node-template/label/team", "old")))
@@ -274,7 +277,7 @@ func TestManagedGroupFromZero(t *testing.T) {
 	}
 }
 
-// Groups by requirements have all types that meet them, and launch configurations are read too.
+// A group with requirements has all types that meet them. The reader understands launch configurations too.
 func TestWhereTypesComeFrom(t *testing.T) {
 	t.Parallel()
 	a := newAccount(group("any", func(g *astypes.AutoScalingGroup) {
@@ -307,7 +310,7 @@ func TestWhereTypesComeFrom(t *testing.T) {
 	}
 }
 
-// Bad input is told of the group that has it, with a remedy.
+// The reader reports bad input as a problem of its group, with a remedy.
 func TestProblems(t *testing.T) {
 	t.Parallel()
 	denied := &smithy.GenericAPIError{Code: "UnauthorizedOperation", Message: "no"}
@@ -363,7 +366,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// Sizes of named groups are those of the flag, and a named group that is gone stays.
+// The flag determines the sizes of named groups, and the reader keeps a named group that is gone.
 func TestNamedGroups(t *testing.T) {
 	t.Parallel()
 	a := newAccount(group("web", nil))
@@ -377,8 +380,8 @@ func TestNamedGroups(t *testing.T) {
 	}
 }
 
-// Five hundred groups cost five descriptions a minute and at most twenty-five templates; in steady state the templates are looked up every
-// twenty minutes. What is throttled keeps its template.
+// Five hundred groups cost five descriptions a minute and at most twenty-five look-ups of templates; later,
+// the reader looks templates up every twenty minutes. A throttled look-up keeps the previous template.
 func TestCallsAreBounded(t *testing.T) {
 	t.Parallel()
 	var many []astypes.AutoScalingGroup

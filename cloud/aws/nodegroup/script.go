@@ -10,9 +10,9 @@ import (
 	"tenon/core/model"
 )
 
-// script is what user data says to the kubelet, as far as it is plain text: flags of bootstrap.sh, and nodeadm's configuration.
+// script is what plain-text user data tells the kubelet: flags of bootstrap.sh, and nodeadm's configuration.
 type script struct {
-	maxPods int64 // zero if it does not say
+	maxPods int64 // zero if not set
 	labels  map[string]string
 	taints  []model.Taint
 }
@@ -23,7 +23,7 @@ var (
 	nodeTaints = regexp.MustCompile(`--register-with-taints[= ]([^\s"'\\]+)`)
 )
 
-// decoded is user data as text. What is no base64 is taken as it is.
+// decoded returns user data as text. It returns data that is not base64 unchanged.
 func decoded(data string) string {
 	if text, err := base64.StdEncoding.DecodeString(data); err == nil {
 		return string(text)

@@ -16,7 +16,7 @@ import (
 	"tenon/core/order"
 )
 
-// Prefixes of tags, by their names in Cluster Autoscaler.
+// Prefixes of tags, with the names that Cluster Autoscaler gives them.
 const (
 	tagTemplate = "k8s.io/cluster-autoscaler/node-template/"
 	tagLabel    = tagTemplate + "label/"
@@ -29,7 +29,7 @@ const (
 	eksGroup   = "nodegroup-name"
 )
 
-// tags are what the tags of a group, or of a managed node group, say of its nodes.
+// tags is what the tags of a group, or of a managed node group, say about its nodes.
 type tags struct {
 	labels    map[string]string
 	taints    []model.Taint
@@ -47,7 +47,7 @@ func tagsOf(list []types.TagDescription) tags {
 	return readTags(all)
 }
 
-// readTags reads tags in the order of their keys, so that what is said of them is the same each time.
+// readTags reads tags sorted by key, so that its reports are the same each time.
 func readTags(all map[string]string) tags {
 	out := tags{labels: map[string]string{}, options: map[string]string{}}
 	var amounts []model.Amount
@@ -73,7 +73,7 @@ func readTags(all map[string]string) tags {
 	return out
 }
 
-// unclear notes a tag that does not say what it should: the next node may be different from what is thought.
+// unclear reports a tag with an invalid value: the next node may differ from its description.
 func (t *tags) unclear(key, what, want string) {
 	t.problems = append(t.problems, cloud.GroupProblem{
 		Effect: cloud.Hindered, Reason: "InvalidTag", Message: fmt.Sprintf("the tag %s %s, and is left out", key, what), Remedy: want,
@@ -103,7 +103,7 @@ func (t *tags) amount(key, name, text string) (model.Amount, bool) {
 	return model.Amount{Name: name, Value: scalar.Amount(q)}, true
 }
 
-// knownOptions are those that groups may have, with what reads a value.
+// knownOptions maps the options that groups can have to the functions that check their values.
 var knownOptions = map[string]func(string) error{
 	"scaledownutilizationthreshold":    fraction,
 	"scaledowngpuutilizationthreshold": fraction,

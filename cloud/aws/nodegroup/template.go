@@ -19,42 +19,43 @@ import (
 	"tenon/cloud/aws/api"
 )
 
-// template is what a group launches, as far as it had to be asked for.
+// template is what the reader looked up about a group's launches.
 type template struct {
-	of        string // the launchKey for which it was looked up
+	of        string // the launchKey at the time of the look-up
 	at        time.Time
 	throttled bool
 
-	types    []string // of instances, in the order of preference
+	types    []string // of instances, in order of preference
 	spot     bool     // the launch template itself asks for spot
 	script   script
 	managed  *managed // nil for groups that are not managed by EKS
 	problems []cloud.GroupProblem
 }
 
-// launchKey is all of a group that decides what it launches. Another key makes what was looked up worthless.
+// launchKey is everything in a group's description that determines what it launches. When it changes, the
+// reader looks the template up again.
 func launchKey(g *types.AutoScalingGroup) string {
 	cluster, name := managedBy(g)
 	text, err := json.Marshal([]any{g.LaunchConfigurationName, g.LaunchTemplate, g.MixedInstancesPolicy, cluster, name})
 	if err != nil {
-		return "" // plain values cannot fail; what is looked up is then believed until it is too old
+		return "" // cannot happen with plain values; the template is then trusted until it expires
 	}
 	return string(text)
 }
 
-// launched is what one launch configuration or one version of a launch template says.
+// launched is the content of a launch configuration or of a version of a launch template.
 type launched struct {
 	instanceType, image, userData string
 	spot                          bool
 	requirements                  *ec2types.InstanceRequirementsRequest
 }
 
-// lookUp asks what a group launches. What cannot be found out is a problem of the group.
+// lookUp finds out what a group launches. A failure to find out is a problem of the group.
 func (r *Reader) lookUp(ctx context.Context, g *types.AutoScalingGroup) template {
 	var t template
 	base, err := r.base(ctx, g)
 	t.spot, t.script = base.spot, readScript(base.userData)
-	types, unclear := r.typesOf(ctx, g, base) // overrides name types even where the template cannot be read
+	types, unclear := r.typesOf(ctx, g, base) // overrides name types even if the template cannot be read
 	if t.types = types; err == nil {
 		err = unclear
 	}
@@ -69,14 +70,14 @@ func (r *Reader) lookUp(ctx context.Context, g *types.AutoScalingGroup) template
 	return t
 }
 
-// unclear is an error in what a group says of itself, with what to do.
+// unclear is an error in a group's own settings, with a remedy.
 type unclear struct{ reason, message, remedy string }
 
-// Error is for people.
+// Error returns the message for people.
 func (e *unclear) Error() string { return e.message }
 
-// fail notes why something is not known. What AWS refuses may be a missing permission, and what it answers too late is
-// asked again.
+// fail notes why something is not known. If AWS denied the call, a permission may be missing. If AWS
+// throttled it, the reader keeps the previous template.
 func (t *template) fail(reason string, err error, actions string) {
 	p := cloud.GroupProblem{Effect: cloud.Unknown, Reason: reason, Message: err.Error(), Remedy: "see what AWS says; it is asked again"}
 	if own, is := errors.AsType[*unclear](err); is {
@@ -90,12 +91,12 @@ func (t *template) fail(reason string, err error, actions string) {
 	t.problems = append(t.problems, p)
 }
 
-// denied reports whether a permission is missing, in the words of any of the services.
+// denied reports whether a permission is missing, by the error codes of all services.
 func denied(err error) bool {
 	return slices.Contains([]string{"UnauthorizedOperation", "AccessDenied", "AccessDeniedException"}, api.Code(err))
 }
 
-// base is what the group's launch configuration or launch template says.
+// base returns what the group's launch configuration or launch template says.
 func (r *Reader) base(ctx context.Context, g *types.AutoScalingGroup) (launched, error) {
 	switch {
 	case g.MixedInstancesPolicy != nil && g.MixedInstancesPolicy.LaunchTemplate != nil:
@@ -120,7 +121,8 @@ func (r *Reader) configuration(ctx context.Context, name string) (launched, erro
 	return launched{instanceType: aws.ToString(c.InstanceType), image: aws.ToString(c.ImageId), userData: aws.ToString(c.UserData), spot: aws.ToString(c.SpotPrice) != ""}, nil
 }
 
-// templateVersion reads a version of a launch template, which is named or has an ID; without a version it is the default.
+// templateVersion reads a version of a launch template, by name or ID; without a version it reads the
+// default.
 func (r *Reader) templateVersion(ctx context.Context, s *types.LaunchTemplateSpecification) (launched, error) {
 	if s == nil || s.LaunchTemplateName == nil && s.LaunchTemplateId == nil {
 		return launched{}, &unclear{"NoLaunchTemplate", "the group names no launch template", "give the group a launch template"}
@@ -145,7 +147,7 @@ func (r *Reader) templateVersion(ctx context.Context, s *types.LaunchTemplateSpe
 	return l, convert(d.InstanceRequirements, &l.requirements)
 }
 
-// convert carries requirements from one service's form to another's: their fields have the same names.
+// convert converts requirements from one service's type to another's: their fields have the same names.
 func convert(from any, to **ec2types.InstanceRequirementsRequest) error {
 	text, err := json.Marshal(from)
 	if err == nil {
@@ -157,7 +159,8 @@ func convert(from any, to **ec2types.InstanceRequirementsRequest) error {
 	return nil
 }
 
-// typesOf are the types that a group may launch: the overrides of its policy, else what its template says.
+// typesOf returns the types that a group may launch: the overrides of its policy, else the types in its
+// template.
 func (r *Reader) typesOf(ctx context.Context, g *types.AutoScalingGroup, base launched) ([]string, error) {
 	var named []string
 	requirements := base.requirements
@@ -188,7 +191,7 @@ func (r *Reader) typesOf(ctx context.Context, g *types.AutoScalingGroup, base la
 	return nil, &unclear{"NoInstanceType", "nothing says what instance type the group launches", "give the launch template an instance type, or the group overrides"}
 }
 
-// typesFor asks EC2 which types meet requirements. Which processors they may have depends on the image.
+// typesFor asks EC2 which types meet requirements. The image determines which processors are possible.
 func (r *Reader) typesFor(ctx context.Context, image string, requirements *ec2types.InstanceRequirementsRequest) ([]string, error) {
 	in := &ec2.GetInstanceTypesFromInstanceRequirementsInput{
 		InstanceRequirements: requirements, ArchitectureTypes: []ec2types.ArchitectureType{ec2types.ArchitectureTypeX8664},
