@@ -8,20 +8,20 @@ import (
 	"tenon/core/requirement"
 )
 
-// Candidate is one way to give a claim what it asks for.
+// Candidate is one way to buy what a claim asks for.
 type Candidate struct {
 	Type     *catalog.Type
 	Offering *catalog.Offering
 }
 
-// Candidates are the available offerings of a catalogue that a claim allows and that hold
-// what it requests: cheapest first, in an order that depends on nothing else.
+// Candidates returns the available offerings of a catalogue that a claim allows and that hold what it
+// requests: cheapest first, in an order that depends on nothing else.
 func Candidates(claim *Claim, c *catalog.Catalog) []Candidate {
 	return slices.DeleteFunc(Suitable(claim, c), func(c Candidate) bool { return !c.Offering.Available })
 }
 
-// Suitable are the same with those that cannot be had now, so that a provider can say
-// what it would have taken.
+// Suitable is Candidates with the unavailable offerings as well, so that a provider can say which offerings
+// it would have used.
 func Suitable(claim *Claim, c *catalog.Catalog) []Candidate {
 	var found []Candidate
 	for i := range c.Types {
@@ -39,8 +39,8 @@ func Suitable(claim *Claim, c *catalog.Catalog) []Candidate {
 	return found
 }
 
-// suits asks key by key, because there are thousands of offerings and few keys in a claim.
-// Keys that the machine says nothing about are the pool's.
+// suits checks the claim's keys, because there are thousands of offerings and few keys in a claim. It ignores
+// keys that the machine does not define: they belong to the pool.
 func (c Candidate) suits(claim *Claim) bool {
 	for asked := range claim.Requirements.All() {
 		switch key := asked.Key(); {
@@ -72,8 +72,7 @@ func (c Candidate) Offer() Offer {
 	}
 }
 
-// face is what a node bought this way can have as labels: the offering's own take the
-// place of what the type has to offer.
+// face returns the labels that a node bought this way can have: the offering's values replace the type's.
 func (c Candidate) face() requirement.Set {
 	face := c.Type.Requirements.
 		Replaced(requirement.New(requirement.KeyZone, requirement.In, c.Offering.Zone)).
@@ -84,8 +83,8 @@ func (c Candidate) face() requirement.Set {
 	return face
 }
 
-// Labels are those that come with the machine. Where the machine can have several values
-// and the claim leaves more than one, it is the first that both know.
+// Labels returns the labels that come with the machine. If both the machine and the claim allow several
+// values, the label has the first value that both allow.
 func (c Candidate) Labels(claim *Claim) map[string]string {
 	labels := map[string]string{}
 	for r := range c.face().All() {
@@ -93,7 +92,7 @@ func (c Candidate) Labels(claim *Claim) map[string]string {
 			r = r.Intersect(claim.Requirements.Get(r.Key()))
 		}
 		if r.Complement() {
-			continue // the value is not given
+			continue // the value is not determined
 		}
 		if value, found := r.Any(); found {
 			labels[r.Key()] = value
@@ -102,8 +101,8 @@ func (c Candidate) Labels(claim *Claim) map[string]string {
 	return labels
 }
 
-// Shortfalls are the minimums of the claim that the types among the candidates do not
-// meet; empty when all are met.
+// Shortfalls returns the claim's minimums that the types among the candidates do not meet; empty if they meet
+// all.
 func Shortfalls(claim *Claim, candidates []Candidate) requirement.Shortfalls {
 	variety := requirement.NewVariety(claim.Requirements)
 	for _, c := range candidates {

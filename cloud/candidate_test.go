@@ -17,8 +17,8 @@ func in(key string, values ...string) requirement.Requirement {
 	return requirement.New(key, requirement.In, values...)
 }
 
-// shop sells a small and a large machine; the small one is dearer in zone b, and there is
-// no spot in zone b.
+// shop is a catalogue with a small and a large machine; the small one costs more in zone b, and zone b has no
+// spot.
 func shop() *catalog.Catalog {
 	kind := func(name string, cores int64, price model.Money, more ...catalog.Offering) catalog.Type {
 		return catalog.Type{

@@ -6,9 +6,8 @@ import (
 	"tenon/core/requirement"
 )
 
-// Claim is what a provider needs to know of a NodeClaim. All of it comes from the object
-// in the API server, which never changes once it is there, so a retry after a crash asks
-// for the same.
+// Claim is what a provider needs to know of a NodeClaim. All of it comes from the object in the API server,
+// which never changes after its creation, so a retry after a crash asks for the same.
 type Claim struct {
 	// UID is the object's, and the token of the purchase.
 	UID  string
@@ -21,22 +20,21 @@ type Claim struct {
 	Requirements requirement.Set
 	// Requests must fit what is allocatable, daemons included.
 	Requests model.Resources
-	// Labels are those that the node is born with, beside the ones that come with the
-	// machine. Annotations are the object's.
+	// Labels are the labels that the node starts with, in addition to those of the machine. Annotations are
+	// the object's.
 	Labels      map[string]string
 	Annotations map[string]string
 	// Taints and StartupTaints are the claim's; see BootTaints.
 	Taints        []model.Taint
 	StartupTaints []model.Taint
-	// BestEffortMinimum says that a minimum of values which cannot be kept at the moment
-	// is no reason to buy nothing.
+	// BestEffortMinimum allows a purchase even if a minimum of values cannot be kept at the moment.
 	BestEffortMinimum bool
-	// Replaces says that the claim takes the place of nodes that run: no pod waits for it, and
-	// claims for pods that have no place go first.
+	// Replaces says that the claim replaces running nodes: no pod waits for it, and claims for unschedulable
+	// pods go first.
 	Replaces bool
-	// Catalog is Market.Catalog as the claim's pool sees it, with overlays on prices and
-	// capacities. Nil means that there are none. The provider decides by these prices and
-	// capacities; that something can be had it knows better itself.
+	// Catalog is the catalogue of CatalogReader with the overlays of the claim's pool on prices and
+	// capacities. Nil means that there are none. The provider uses these prices and capacities; it knows
+	// better than this catalogue what is available.
 	Catalog *catalog.Catalog
 }
 
@@ -56,8 +54,7 @@ func Unregistered() model.Taint {
 	return model.Taint{Key: "karpenter.sh/unregistered", Effect: model.NoExecute}
 }
 
-// BootTaints are those that the machine's bootstrap gives the node: Unregistered and the
-// claim's.
+// BootTaints returns the taints that the machine's bootstrap gives the node: Unregistered and the claim's.
 func (c *Claim) BootTaints() []model.Taint {
 	taints := make([]model.Taint, 0, 1+len(c.Taints)+len(c.StartupTaints))
 	taints = append(taints, Unregistered())

@@ -28,21 +28,19 @@ type Description struct {
 	// attach; UnsupportedVolumeKeys are topology keys of volumes that no node has.
 	UnsupportedDrivers    []string
 	UnsupportedVolumeKeys []string
-	// LaunchTimeout is how long a claim may take to become an instance; zero is
-	// DefaultLaunchTimeout.
+	// LaunchTimeout is how long a claim may take to become an instance; zero means DefaultLaunchTimeout.
 	LaunchTimeout time.Duration
-	// MaxInstanceTypes is how many types a claim may name; zero is
-	// DefaultMaxInstanceTypes.
+	// MaxInstanceTypes is how many types a claim may name; zero means DefaultMaxInstanceTypes.
 	MaxInstanceTypes int
-	// TerminationGracePeriod is for claims that say none; nil leaves them without one.
+	// TerminationGracePeriod is for claims without one; nil leaves them without one.
 	TerminationGracePeriod *time.Duration
-	// VisibleWithin is how far Get and List may be behind.
+	// VisibleWithin is how far the answers of Get and List may lag behind.
 	VisibleWithin time.Duration
-	// Repairs say which conditions of nodes are illnesses; none disables node repair.
+	// Repairs lists the conditions of unhealthy nodes; an empty list disables node repair.
 	Repairs []RepairPolicy
 }
 
-// What a description that says nothing means.
+// Defaults for a Description.
 const (
 	DefaultLaunchTimeout    = 5 * time.Minute
 	DefaultMaxInstanceTypes = 600
@@ -58,22 +56,21 @@ func (k ClassKind) Ref(name string) ClassRef {
 	return ClassRef{Group: k.Group, Kind: k.Kind, Name: name}
 }
 
-// RepairPolicy says that a node which has had a condition for longer than tolerated is
-// to be replaced.
+// RepairPolicy says that Tenon replaces a node that has had a condition for longer than tolerated.
 type RepairPolicy struct {
 	Condition  string // its type
 	Status     string // the unhealthy one: True, False or Unknown
 	Toleration time.Duration
 }
 
-// DriftReason is why an instance has drifted, as a reason for a condition: "AMIDrift". The
-// empty one means that it has not.
+// DriftReason is why an instance has drifted, as a reason for a condition: "AMIDrift". It is empty for an
+// instance that has not drifted.
 type DriftReason string
 
-// Vocabulary is the core's with the provider's words.
+// Vocabulary returns the core's vocabulary with the provider's words.
 func (d Description) Vocabulary() requirement.Vocabulary { return requirement.Core().With(d.Words) }
 
-// WithDefaults is d with what it does not say filled in.
+// WithDefaults returns d with defaults for its empty fields.
 func (d Description) WithDefaults() Description {
 	if d.LaunchTimeout == 0 {
 		d.LaunchTimeout = DefaultLaunchTimeout
@@ -94,7 +91,7 @@ func (d Description) Supports(class ClassRef) bool {
 	return false
 }
 
-// Validate says everything that is wrong with d.
+// Validate returns everything that is wrong with d.
 func (d Description) Validate() error {
 	return errors.Join(d.validateNames(), d.validateLabels(), d.validateTimes(), d.validateRepairs())
 }
@@ -115,7 +112,7 @@ func (d Description) validateNames() error {
 	return errors.Join(wrong...)
 }
 
-// validateLabels: what tells reservations apart must be something that claims can ask for.
+// validateLabels checks that claims can ask for the labels that distinguish reservations.
 func (d Description) validateLabels() error {
 	var wrong []error
 	reserved := requirement.NewKeySet(d.ReservedLabels...)

@@ -6,12 +6,11 @@ import (
 	"time"
 )
 
-// The errors below are named for what the caller should do. All are found through
-// wrapping, with errors.AsType[*cloud.NoCapacity](err) and its like, and keep their cause.
+// The names of the errors below say what the caller should do. Callers find all of them through wrapping,
+// with errors.AsType[*cloud.NoCapacity](err) and its like. Each keeps its cause.
 
-// NotFound: the instance is gone, so what was done for its sake can be finished. From
-// Create it means that the claim's instance was bought and is gone again: the claim has
-// no future.
+// NotFound means that the instance is gone, so the caller can finish what it did for the instance. From
+// Create it means that the claim's instance was bought and is gone again: the claim cannot get another.
 type NotFound struct {
 	ProviderID string
 	Err        error // the cause, if there is one
@@ -28,11 +27,11 @@ func (e *NotFound) Error() string {
 // Unwrap is the cause.
 func (e *NotFound) Unwrap() error { return e.Err }
 
-// NoCapacity: the cloud has none of what the claim allows. Decide again: the catalogue
-// knows by now. Nothing was bought.
+// NoCapacity means that the cloud has no capacity that the claim allows. Decide again: the catalogue shows
+// the shortage by now. Nothing was bought.
 type NoCapacity struct {
-	// Offers are those that were tried and cannot be had, sorted. It is empty when
-	// nothing was left to try.
+	// Offers lists the offers that were tried and are not available, sorted. It is empty if no offer was left
+	// to try.
 	Offers []Offer
 	Err    error // the cause, if there is one
 }
@@ -55,12 +54,12 @@ func (e *NoCapacity) cause() string {
 // Unwrap is the cause.
 func (e *NoCapacity) Unwrap() error { return e.Err }
 
-// ClassNotReady: the node class is missing or cannot be used yet. Wait for it to change.
-// Nothing was bought.
+// ClassNotReady means that the node class is missing or cannot be used yet. Wait for it to change. Nothing
+// was bought.
 type ClassNotReady struct {
 	Class ClassRef
-	// Undecided says that it is not known whether the class can be used: it has not been looked
-	// at yet in its present form, or does not exist yet. Then wait a moment, and ask again.
+	// Undecided says that nothing is known of the class yet: no controller has looked at its present form, or
+	// it does not exist yet. Wait a moment, and ask again.
 	Undecided bool
 	Err       error // the cause, if there is one
 }
@@ -76,8 +75,8 @@ func (e *ClassNotReady) Error() string {
 // Unwrap is the cause.
 func (e *ClassNotReady) Unwrap() error { return e.Err }
 
-// Rejected: the cloud refuses this purchase for a reason that a user often has to correct: put Reason and
-// Message on the claim, and try again after growing pauses. Nothing was bought.
+// Rejected means that the cloud refuses this purchase for a reason that a user often has to correct: put
+// Reason and Message on the claim, and try again after growing pauses. Nothing was bought.
 type Rejected struct {
 	Reason  string // for a condition, see ValidReason: "Unauthorized"
 	Message string // a sentence for people
@@ -95,11 +94,11 @@ func (e *Rejected) Error() string {
 // Unwrap is the cause.
 func (e *Rejected) Unwrap() error { return e.Err }
 
-// Throttled: the cloud wants fewer calls. Call again after RetryAfter, and hold back what
-// is less urgent. Nothing was done.
+// Throttled means that the cloud wants fewer calls. Call again after RetryAfter, and delay less urgent calls.
+// Nothing was done.
 type Throttled struct {
 	RetryAfter time.Duration
-	Err        error // the cause, if there is one: a Rejected where it is for people to see
+	Err        error // the cause, if there is one: a Rejected if people should see it
 }
 
 // Error says for how long.
@@ -117,14 +116,13 @@ func (e *Throttled) Unwrap() error { return e.Err }
 // IsNotFound reports whether err says that the instance is gone.
 func IsNotFound(err error) bool { return has[*NotFound](err) }
 
-// NothingBought reports whether, after this error from Create, it is certain that nothing
-// was bought by that call. Of all other errors one must think that something was.
+// NothingBought reports whether this error from Create makes it certain that the call bought nothing. After
+// any other error, assume that it bought something.
 func NothingBought(err error) bool {
 	return has[*NoCapacity](err) || has[*ClassNotReady](err) || has[*Rejected](err) || has[*Throttled](err)
 }
 
-// MetricLabel is how metrics of provider calls name an error: empty for errors without a
-// type of that name, and for none.
+// MetricLabel is the error's name in metrics of provider calls: empty for nil and for errors of other types.
 func MetricLabel(err error) string {
 	switch {
 	case IsNotFound(err):

@@ -8,41 +8,44 @@ import (
 
 // GroupReader is implemented by providers whose cloud keeps groups of instances at a size.
 type GroupReader interface {
-	// Groups lists the groups that the provider was told of or has discovered, by name. It answers from memory where it
-	// has looked a moment ago. What is wrong with one group is among its problems, and is no error; after an error
-	// nothing is known of any group.
+	// Groups lists the groups that the operator named or the provider discovered, sorted by name. If it has
+	// looked a moment ago, it answers from memory. A problem with one group is in the group's problems, not
+	// in the error; an error means that nothing is known of any group.
 	Groups(ctx context.Context) ([]Group, error)
-	// Named are the groups that the provider was told of by name. They are there even if the cloud does not answer.
+	// Named lists the groups that the operator named, even if the cloud does not answer.
 	Named() []string
 }
 
-// Group is a number of instances that the cloud keeps at a size. Nodes of a group are taken to be alike.
+// Group is a set of instances that the cloud keeps at a size. Tenon assumes that the nodes of a group are
+// alike.
 type Group struct {
 	Name string
-	// Missing: the provider was told of the group, and the cloud does not have it. Then only Name, Min and Max are set.
+	// Missing means that the operator named the group but the cloud does not have it. Then only Name, Min and
+	// Max are set.
 	Missing bool
-	// Min is the floor, Max the ceiling, and Desired what the cloud keeps the group at.
+	// Min and Max bound the size of the group, and Desired is the size at which the cloud keeps it.
 	Min, Max, Desired int64
 	// Types, CapacityTypes and Zones are what the cloud chooses from for the next instance.
 	Types, CapacityTypes, Zones []string
-	// Next is what a further instance has; nil if that is not known, for which there is a problem.
+	// Next describes a further instance; nil if that is not known, in which case Problems says why.
 	Next *GroupTemplate
 	// Instances are in the order of their provider IDs.
 	Instances []GroupInstance
-	// Options are those that the group has for itself, by name.
+	// Options are the group's own options, by name.
 	Options  map[string]string
 	Problems []GroupProblem
 }
 
 // GroupTemplate is what every further instance of a group has at least.
 type GroupTemplate struct {
-	// Labels and Taints of the node. Labels of which the cloud chooses the value are not among them.
+	// Labels and Taints of the node. Labels whose value the cloud chooses are not among them.
 	Labels map[string]string
 	Taints []model.Taint
-	// Chosen are labels of which the cloud chooses one of several values, sorted. Nothing may count on one of them.
+	// Chosen lists labels with the values from which the cloud chooses one, sorted. Tenon must not rely on a
+	// single value.
 	Chosen map[string][]string
-	// Capacity and Allocatable are the least of all instance types. Declared is what of them the group's own settings
-	// say, so that a node which runs may be without it.
+	// Capacity and Allocatable are the minimum over all instance types. Declared is the part of them that
+	// comes only from the group's own settings, so a running node may lack it.
 	Capacity, Allocatable, Declared model.Resources
 	// Price is what an hour costs at most; zero if it is not known.
 	Price model.Money
@@ -64,15 +67,15 @@ type GroupProblem struct {
 	Reason, Message, Remedy string
 }
 
-// GroupEffect is what a problem leads to.
+// GroupEffect is the effect of a problem.
 type GroupEffect string
 
 // The effects.
 const (
-	// Unsupported groups cannot be managed as a number of like nodes.
+	// Unsupported means that the group cannot be managed as a number of similar nodes.
 	Unsupported GroupEffect = "Unsupported"
-	// Unknown: what the next instance is like is not known, or not for sure.
+	// Unknown means that the next instance is not known, or not for certain.
 	Unknown GroupEffect = "Unknown"
-	// Hindered: the group can be managed, and something works against it.
+	// Hindered means that the group can be managed, but with a limitation.
 	Hindered GroupEffect = "Hindered"
 )

@@ -39,7 +39,7 @@ func (i Instance) Clone() Instance {
 	return i
 }
 
-// State is how far an instance has come. What is gone has no state: it is NotFound.
+// State is the stage of an instance's life. An instance that is gone has no state: it is NotFound.
 type State string
 
 // The states.
@@ -48,8 +48,7 @@ const (
 	Running State = "Running"
 	// Stopped instances exist and do not run. Tenon never stops one: its owner did.
 	Stopped State = "Stopped"
-	// Terminating instances are on their way out, and nothing brings them back. Garbage
-	// collection counts them as gone.
+	// Terminating instances are ending, and nothing can stop that. Garbage collection counts them as gone.
 	Terminating State = "Terminating"
 )
 
@@ -58,8 +57,8 @@ func (s State) Known() bool {
 	return s == Pending || s == Running || s == Stopped || s == Terminating
 }
 
-// Offer names an offering of a catalogue. Unlike plan.Offer it has no price, so that it
-// can be a key of what a provider remembers about offerings.
+// Offer names an offering of a catalogue. Unlike plan.Offer it has no price, so providers can use it as a
+// key.
 type Offer struct {
 	InstanceType string `json:"instanceType"`
 	Zone         string `json:"zone"`

@@ -1,13 +1,13 @@
-// Package cloud is the extension point: what Tenon asks of a program that makes and removes
-// machines, and the values and errors in which they speak.
+// Package cloud is the extension point: the interface between Tenon and a program that makes and removes
+// machines, with its values and errors.
 //
-// A provider implements Provider, describes itself with data (Description), answers in
-// core's values, and says what went wrong with an error named for what the caller should
-// do. The guide for authors is the README beside this file; cloud/conformance is the suite
-// that every provider must pass; cloud/memory is the smallest real one.
+// A provider implements Provider, describes itself with data (Description), answers in core's values, and
+// returns errors whose names say what the caller should do. The guide for authors is the README beside this
+// file; cloud/conformance is the suite that every provider must pass; cloud/memory is the smallest complete
+// provider.
 //
-// The contract must not know API objects, clients or controllers: a provider's author
-// needs nothing of how we run it.
+// The contract must not know API objects, clients or controllers: a provider's author need not know how Tenon
+// runs the provider.
 package cloud
 
 import (
@@ -86,7 +86,7 @@ type Reader interface {
 	List(ctx context.Context) ([]Instance, error)
 }
 
-// CatalogReader sells.
+// CatalogReader lists what the cloud sells.
 type CatalogReader interface {
 	// Catalog lists what a node class can buy: all types, also those without an offering
 	// that can be had now. Pools with the same class share a catalogue, which must not be
@@ -98,7 +98,7 @@ type CatalogReader interface {
 	Catalog(ctx context.Context, class ClassRef) (*catalog.Catalog, error)
 }
 
-// Inspector compares what runs with what would be bought now.
+// Inspector compares a running instance with what its class would buy now.
 type Inspector interface {
 	// Drifted says why an instance is no longer what its class asks for, as a reason for
 	// a condition (see ValidReason), or "" if it still is. Both arguments are as the

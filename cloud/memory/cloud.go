@@ -1,16 +1,15 @@
-// Package memory is a cloud that lives in the memory of one process: small, and real
-// enough for tests, the simulation and the lab.
+// Package memory is a cloud in the memory of one process: small, but complete enough for tests, the
+// simulation and the lab.
 //
-// It has two sides. Cloud is the far one: machines, stock, and what was bought for which
-// token; it outlives crashes of ours. Provider is the near one, which implements the
-// contract and forgets what it learned when it is connected anew.
+// It has two sides. Cloud is the far side, the cloud itself: machines, stock, and the purchase for each
+// token; it survives crashes of Tenon. Provider is the near side, which implements the contract and, when it
+// is connected anew, forgets what it has learned.
 //
-// Nothing runs by itself: there is no goroutine and no timer. What time brings (boots,
-// ends, deaths) follows from times that were written down, on the clock that was given,
-// and is settled at every call. Chance comes from a seed and from what a call is
-// about, never from the order of calls, so a run can be repeated however it interleaves.
+// The cloud has no goroutine and no timer. What time brings (boots, ends, deaths) follows from recorded times
+// and the given clock; every call brings it up to date. Chance comes from a seed and from a call's subject,
+// never from the order of calls, so a run with any interleaving can be repeated.
 //
-// The package must not talk to anything: machines are played by a Launcher.
+// The package must not talk to anything: a Launcher simulates the machines.
 package memory
 
 import (
@@ -24,8 +23,7 @@ import (
 	"tenon/core/requirement"
 )
 
-// Options are what a cloud is like. The zero value is a healthy one that sells Sample at
-// once and without end.
+// Options describe a cloud. The zero value is a healthy one that sells Sample at once and without limit.
 type Options struct {
 	// Clock is the system's when nil.
 	Clock Clock
@@ -33,27 +31,25 @@ type Options struct {
 	Seed uint64
 	// Kinds of node classes; nil is MemoryNodeClass.
 	Kinds []cloud.ClassKind
-	// Words are what the catalogue's labels need beside the cloud's own.
+	// Words are the additional words that the catalogue's labels need.
 	Words requirement.Words
-	// Classes by name. Nil means that any name will do; otherwise a name that is missing
-	// is not ready.
+	// Classes by name. Nil means that any name is valid; otherwise a class that is missing here is not ready.
 	Classes map[string]Class
-	// Catalog is for classes that have none of their own; nil is Sample.
+	// Catalog is for classes without a catalogue; nil means Sample.
 	Catalog *catalog.Catalog
-	// Stock is how many instances of an offering there are. What is not listed has no
-	// end, but for reservations, which hold what the catalogue says.
+	// Stock is how many instances of an offering there are. Offerings that are not listed have no limit,
+	// except reservations, whose limit is in the catalogue.
 	Stock map[cloud.Offer]int
 	// Boot is how long an instance is Pending, Stop how long it is Terminating.
 	Boot, Stop time.Duration
-	// Lag is how far Get and List are behind.
+	// Lag is how far the answers of Get and List lag behind.
 	Lag time.Duration
-	// ShortageMemory is how long a provider takes an offering that could not be had for
-	// unavailable; zero is three minutes.
+	// ShortageMemory is how long a provider treats an offering as unavailable after a shortage; zero means
+	// three minutes.
 	ShortageMemory time.Duration
-	// Trouble decides what goes wrong with a call; nil is nothing.
+	// Trouble decides what goes wrong with a call; nil means nothing does.
 	Trouble func(Call) Fault
-	// Lifetime is how long an instance lives before it dies by itself, if it does; nil
-	// means that none dies.
+	// Lifetime is how long an instance lives before it dies by itself; nil means that no instance dies.
 	Lifetime func(providerID string) (time.Duration, bool)
 	// ProviderID names instances, from the zone and the name of the machine; nil is
 	// "memory:///zone/name".
@@ -79,13 +75,13 @@ func (systemClock) After(d time.Duration) <-chan time.Time { return time.After(d
 type Class struct {
 	// NotReady says why it cannot be used; empty if it can.
 	NotReady string
-	// Image is what instances boot from. Those that booted from another have drifted.
+	// Image is the image that instances boot from. Instances that booted from another one have drifted.
 	Image string
-	// Catalog is what the class can buy; nil is the cloud's.
+	// Catalog is what the class can buy; nil means the cloud's catalogue.
 	Catalog *catalog.Catalog
 }
 
-// defaultShortageMemory is what providers of real clouds have found to work.
+// defaultShortageMemory is the value that has proved right for real clouds.
 const defaultShortageMemory = 3 * time.Minute
 
 // Cloud is the far side. All methods may be called by many goroutines.
@@ -96,10 +92,10 @@ type Cloud struct {
 	classes  map[string]Class
 	records  map[string]*Entry // by provider ID
 	present  []string          // provider IDs of those that may still be seen, sorted
-	byToken  map[string]string // provider IDs by claim UID; what was bought once stays here
+	byToken  map[string]string // provider IDs by claim UID; it keeps every purchase
 	stock    map[cloud.Offer]int
 	attempts map[Call]int // calls so far, by method and subject
-	due      time.Time    // when settle has next to do something; zero is never
+	due      time.Time    // when settle next has something to do; zero means never
 
 	outbox
 }

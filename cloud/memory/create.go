@@ -17,8 +17,8 @@ func (p *Provider) Create(ctx context.Context, claim cloud.Claim) (cloud.Instanc
 	})
 }
 
-// create asks first what was bought already: neither a class that has become unusable nor
-// a shortage must hide an instance that is paid for.
+// create first looks for an earlier purchase: neither a class that has become unusable nor a shortage must
+// hide an instance that is already paid for.
 func (p *Provider) create(claim *cloud.Claim) (cloud.Instance, error) {
 	if claim.UID == "" {
 		return cloud.Instance{}, &cloud.Rejected{Reason: "NoToken", Message: "A claim without a UID cannot be launched"}
@@ -49,7 +49,7 @@ func (p *Provider) create(claim *cloud.Claim) (cloud.Instance, error) {
 	return *bought, nil
 }
 
-// names are offers sorted, each once.
+// names returns offers sorted, without duplicates.
 func names(offers []cloud.Offer) []cloud.Offer {
 	slices.SortFunc(offers, cloud.Offer.Compare)
 	return slices.Compact(offers)
@@ -114,7 +114,7 @@ func (c *Cloud) takeFromStock(o cloud.Offer) bool {
 	return true
 }
 
-// open puts a new machine into the books.
+// open records a new machine.
 func (c *Cloud) open(r *Entry) {
 	i := &r.Machine.Instance
 	if c.options.Lifetime != nil {

@@ -22,12 +22,12 @@ type Machine struct {
 	Boots time.Time `json:"boots"`
 }
 
-// Entry is what the cloud has written down about a machine. Its state at any time
-// follows from the times in it.
+// Entry is the cloud's record of a machine. The state of the machine at any time follows from the times in
+// the record.
 type Entry struct {
 	Machine Machine `json:"machine"`
-	// Dies is when it will die by itself; Deleted when it began to end; Gone when it has
-	// ended. The zero time is never.
+	// Dies is when the machine will die by itself, Deleted when it began to end, and Gone when it has ended.
+	// The zero time means never.
 	Dies    time.Time `json:"dies,omitzero"`
 	Deleted time.Time `json:"deleted,omitzero"`
 	Gone    time.Time `json:"gone,omitzero"`
@@ -60,7 +60,7 @@ func (r *Entry) end(at time.Time, takes time.Duration) {
 	r.Deleted, r.Gone = at, at.Add(takes)
 }
 
-// next is when something about the machine changes that the cloud has to act on.
+// next returns when the machine next changes in a way that the cloud must act on.
 func (r *Entry) next() time.Time {
 	switch {
 	case r.Returned:
@@ -83,8 +83,8 @@ func (c *Cloud) keep(r *Entry) {
 	}
 }
 
-// settle brings the books up to date: machines that have died end, and those that have
-// ended give back their place in the stock.
+// settle brings the records up to date: machines that have died end, and those that have ended free their
+// place in the stock.
 func (c *Cloud) settle(now time.Time) {
 	if c.due.IsZero() || now.Before(c.due) {
 		return
@@ -118,8 +118,8 @@ func (c *Cloud) giveBack(o cloud.Offer) {
 	}
 }
 
-// Settle does what is due and tells the Launcher. Every call to a provider does so too; a
-// simulation that moves its clock calls it at the times that Next gives.
+// Settle brings the cloud up to date and tells the Launcher. Every call to a provider does so too; a
+// simulation that moves its clock calls it at the times that Next returns.
 func (c *Cloud) Settle() {
 	now := c.options.Clock.Now()
 	c.mu.Lock()

@@ -38,21 +38,21 @@ type Call struct {
 type Fault struct {
 	// Delay is waited before anything happens, or until the context ends.
 	Delay time.Duration
-	// Before is the answer of a call that does nothing.
+	// Before is the error of a call that does nothing.
 	Before error
-	// After takes the place of the answer of a call that did its work: the answer is lost.
+	// After replaces the answer of a call that did its work: the answer is lost.
 	After error
 }
 
 // Errors of calls that went wrong by chance.
 var (
-	// ErrUnreachable: the call never arrived.
+	// ErrUnreachable means that the call never arrived.
 	ErrUnreachable = errors.New("memory: the cloud cannot be reached")
-	// ErrLost: the call did its work, and the answer never arrived.
+	// ErrLost means that the call did its work, but its answer was lost.
 	ErrLost = errors.New("memory: the connection broke before the answer came")
 )
 
-// Rates are how often things go wrong: so many in a thousand.
+// Rates say how often things go wrong, in a thousand calls.
 type Rates struct {
 	Unreachable, Lost, Throttled, Slow int
 	// SlowUpTo is the longest delay of a slow call.
@@ -62,8 +62,8 @@ type Rates struct {
 	LifeUpTo time.Duration
 }
 
-// Chance decides by dice. What it says of a call or an instance depends on the seed and
-// on nothing that happened before.
+// Chance decides at random. Its decision on a call or an instance depends only on the seed, and on nothing
+// that happened before.
 type Chance struct {
 	Seed  uint64
 	Rates Rates

@@ -34,7 +34,7 @@ func (p *Provider) Catalog(ctx context.Context, ref cloud.ClassRef) (*catalog.Ca
 	})
 }
 
-// look gives the catalogue of last time while nothing has changed.
+// look returns the previous catalogue while nothing has changed.
 func (p *Provider) look(class string, base *catalog.Catalog) *catalog.Catalog {
 	changes := p.changes(base)
 	p.mu.Lock()
@@ -96,8 +96,7 @@ func changed(base *catalog.Catalog, changes map[cloud.Offer]change) *catalog.Cat
 	return out
 }
 
-// learn remembers for a while what could not be had. What a reservation holds the cloud
-// tells at any time.
+// learn remembers shortages for a while. It ignores reservations, whose room the cloud reports at any time.
 func (p *Provider) learn(tried []cloud.Offer) {
 	until := p.cloud.options.Clock.Now().Add(p.cloud.options.ShortageMemory)
 	p.mu.Lock()
@@ -109,8 +108,7 @@ func (p *Provider) learn(tried []cloud.Offer) {
 	}
 }
 
-// Shun takes an offering for one that cannot be had at the moment, because of something
-// that was heard elsewhere.
+// Shun marks an offering as unavailable for a while, because of news from another source.
 func (p *Provider) Shun(o cloud.Offer) { p.learn([]cloud.Offer{o}) }
 
 // forget drops what is no longer worth knowing.

@@ -10,7 +10,7 @@ import (
 	"tenon/core/order"
 )
 
-// The methods in this file are what the owner of the cloud can do, and see at once.
+// The methods in this file are for the owner of the cloud, who sees every change at once.
 
 // Unlimited is a stock without end.
 const Unlimited = -1
@@ -118,7 +118,7 @@ type Stock struct {
 	Left  int         `json:"left"`
 }
 
-// State is a copy of the books.
+// State returns a copy of the records.
 func (c *Cloud) State() State {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -134,8 +134,8 @@ func (c *Cloud) State() State {
 	return s
 }
 
-// restore opens the books of an earlier cloud. Its machines are launched again: their
-// Launcher knows which of them have joined.
+// restore loads the records of an earlier cloud. It launches the machines again: their Launcher knows which
+// of them have joined.
 func (c *Cloud) restore(s State) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -69,7 +69,7 @@ func (c *Cloud) label(providerID string, tags []Tag) error {
 	return nil
 }
 
-// told is an instance as its tags tell it.
+// told returns an instance as its tags describe it.
 func (r *Entry) told(i cloud.Instance) cloud.Instance {
 	for _, tag := range r.Lacks {
 		switch tag {

@@ -17,7 +17,7 @@ import (
 	"tenon/core/catalog"
 )
 
-// ErrNoSubnets is the error for a class of whose subnets nothing is known.
+// ErrNoSubnets is the error for a class without known subnets.
 var ErrNoSubnets = errors.New("no subnets found")
 
 // Sources are what a catalogue is made from.
@@ -30,8 +30,8 @@ type Sources struct {
 	Counts  *capacityreservation.Counts
 	Memory  *Memory
 	Network *network.Finder
-	// Shifted tells the IDs of zones that traffic is led away from, and a number that
-	// is another one after each change. Nil is none.
+	// Shifted returns the IDs of the zones that traffic is shifted away from, and a number that differs after
+	// each change. Nil means that there are none.
 	Shifted        func() (zoneIDs map[string]bool, revision uint64)
 	MemoryOverhead float64
 	ReservedENIs   int64
@@ -45,7 +45,7 @@ type Catalogs struct {
 	made map[types.UID]*entry
 }
 
-// entry is made by one caller while others wait for it.
+// entry is a catalogue; one caller builds it while others wait.
 type entry struct {
 	mu    sync.Mutex
 	key   key
@@ -60,11 +60,10 @@ type Offer struct {
 	Incompatible map[string]bool
 }
 
-// New has built no catalogue yet.
+// New makes a Catalogs without any catalogue.
 func New(s Sources) *Catalogs { return &Catalogs{sources: s, made: map[types.UID]*entry{}} }
 
-// key is everything that a catalogue depends on. The rest of a class follows from its
-// generation.
+// key is everything that a catalogue depends on. The generation stands for the class's spec.
 type key struct {
 	generation                                   int64
 	status                                       string
@@ -201,7 +200,7 @@ func (s *Catalogs) make(class *awsv1.EC2NodeClass, in inputs) (Offer, error) {
 	return offer, nil
 }
 
-// date notes on offerings that are short since when they are.
+// date notes on each short offering since when it has been short.
 func date(c *catalog.Catalog, shorts ShortageView, group string) {
 	if shorts.Next().IsZero() {
 		return

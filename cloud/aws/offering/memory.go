@@ -56,8 +56,8 @@ func ImagesOf(images []awsv1.AMI) string {
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
-// Seen notes the memory of a node, and reports whether that is news: the least that was
-// seen counts, because a pod that fits there fits everywhere.
+// Seen notes the memory of a node, and reports whether that is news. The least figure counts, because a pod
+// that fits there fits on every node of the type.
 func (m *Memory) Seen(images, instanceType string, bytes int64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -89,9 +89,9 @@ type MemoryView struct {
 	Bytes    map[string]int64
 }
 
-// View is what is known of nodes with some images. Of a type that was never seen with
-// them, the least counts that it had with others: a new image changes little, and much less
-// than what a type is said to have differs from what its nodes see.
+// View returns what is known of nodes with some images. For a type that was never seen with them, the least
+// figure with other images counts: a new image changes little, and much less than the published memory
+// differs from what nodes see.
 func (m *Memory) View(images string) MemoryView {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -136,8 +136,8 @@ func (m *Memory) Encode() map[string]string {
 	return texts
 }
 
-// Restore takes in what Encode wrote, beside what has been seen since. Lines that cannot
-// be read are left out: what they said will be seen again.
+// Restore merges what Encode wrote into what has been seen since. It skips unreadable lines: later nodes will
+// supply those figures again.
 func (m *Memory) Restore(texts map[string]string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

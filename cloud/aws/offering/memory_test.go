@@ -34,8 +34,7 @@ func TestTheLeastCounts(t *testing.T) {
 	}
 }
 
-// What was seen with other images is better than an estimate, and gives way to
-// what is seen with these.
+// A figure seen with other images is better than an estimate, until a node with these images replaces it.
 func TestOtherImages(t *testing.T) {
 	t.Parallel()
 	m := offering.NewMemory(clocktesting.NewFakePassiveClock(start))

@@ -28,7 +28,7 @@ func (l *PriceList) Prices() *Prices {
 	return l.prices
 }
 
-// change shows other prices if they differ.
+// change publishes new prices if they differ.
 func (l *PriceList) change(how func(old Prices) Prices) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -61,9 +61,9 @@ func (p *Prices) OnDemand(instanceType string) (model.Money, bool) {
 	return price, known
 }
 
-// Spot is what a spot instance of a type costs an hour in a zone. Until EC2 has told spot
-// prices it is taken to cost as much as on demand, so that it is never chosen for a price
-// that EC2 did not offer; afterwards what EC2 did not list cannot be bought.
+// Spot returns the hourly price of a spot instance of a type in a zone. Until EC2 has listed spot prices,
+// Spot returns the on-demand price, so that the planner never chooses spot for a price that EC2 did not
+// offer; afterwards, pools that EC2 did not list cannot be bought.
 func (p *Prices) Spot(instanceType, zone string) (model.Money, bool) {
 	if p.spot == nil {
 		return p.OnDemand(instanceType)

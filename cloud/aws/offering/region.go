@@ -80,8 +80,8 @@ func (s *InstanceTypes) Update(ctx context.Context) (changed bool, err error) {
 	return true, nil
 }
 
-// Permitted asks EC2 whether we may list types, without listing them: a first sign that
-// region, credentials and network are right.
+// Permitted asks EC2 whether Tenon may list types, without listing them: a first sign that region,
+// credentials and network are right.
 func (s *InstanceTypes) Permitted(ctx context.Context) error {
 	_, err := s.ec2.DescribeInstanceTypes(ctx, &ec2.DescribeInstanceTypesInput{DryRun: aws.Bool(true)})
 	if api.IsDryRun(err) {

@@ -76,7 +76,7 @@ func (w *ShiftedZones) Shifted() (zoneIDs map[string]bool, revision uint64) {
 	return w.shifted, w.revision
 }
 
-// turn works out what is shifted now: shifts end by themselves. The lock is held.
+// turn updates the shifted zones: shifts expire. The caller holds the lock.
 func (w *ShiftedZones) turn() {
 	now := w.clock.Now()
 	shifted := map[string]bool{}

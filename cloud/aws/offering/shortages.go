@@ -9,15 +9,15 @@ import (
 	"tenon/core/catalog"
 )
 
-// Shortage is what was short: a type in a zone, bought in a way. Group and Partition narrow
-// it to launches into a placement group; a shortage there says nothing of the rest.
+// Shortage is an offer that was short: a type in a zone, with a capacity type. Group and Partition narrow it
+// to launches into a placement group; a shortage there does not affect other launches.
 type Shortage struct {
 	InstanceType, Zone, CapacityType string
 	Group, Partition                 string
 }
 
-// How long a shortage is remembered. Karpenter remembers three minutes. Each time that an offer is
-// short again soon after it was tried again, it stays away twice as long, up to a limit.
+// How long Shortages remembers a shortage. Karpenter remembers three minutes. Each time an offer is short
+// again soon after a retry, the time doubles, up to a limit.
 const (
 	remembered = 3 * time.Minute
 	longest    = 12 * time.Minute
@@ -37,9 +37,10 @@ type mark struct {
 
 func (m mark) lasts() time.Duration { return min(remembered<<m.repeat, longest) }
 
-// Shortages remembers what EC2 could not give a moment ago: decisions see it as unavailable,
-// launches leave it out. After a few minutes it is tried again, and what was short again and
-// again stays away longer. Launches and notices of interruption tell it. It may be used by many goroutines.
+// Shortages remembers what EC2 could not provide a moment ago: decisions see it as unavailable, and launches
+// leave it out. After a few minutes it may be tried again; an offer that is short again and again stays
+// unavailable for longer. Launches and interruption notices report shortages. It may be used by many
+// goroutines.
 type Shortages struct {
 	clock clock.PassiveClock
 
@@ -132,7 +133,8 @@ func (v ShortageView) Has(o Shortage) bool {
 	return short
 }
 
-// Outage is since when an offer is short, and when it is tried again; nil if it is not.
+// Outage returns since when an offer has been short, and when launches may try it again; nil if it is not
+// short.
 func (v ShortageView) Outage(o Shortage) *catalog.Outage {
 	m, short := v.find(o)
 	if !short {

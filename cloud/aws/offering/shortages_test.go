@@ -75,7 +75,7 @@ func TestShortagesDecay(t *testing.T) {
 	}
 }
 
-// A shortage is dated from when it was seen first, also when it was tried in vain since then.
+// An outage begins when the shortage was first seen, even if later retries failed.
 func TestOutages(t *testing.T) {
 	t.Parallel()
 	clock := clocktesting.NewFakePassiveClock(start)

@@ -10,8 +10,8 @@ import (
 	"tenon/core/order"
 )
 
-// bottlerocket is the user's settings with ours put over them. Settings of Kubernetes that
-// are not known are left out: an image that meets one it does not know does not boot.
+// bottlerocket merges Tenon's settings over the user's. It leaves out unknown Kubernetes settings: an image
+// does not boot with a setting that it does not know.
 func bottlerocket(in Input) (text string, ignored []string, err error) {
 	document := tree{}
 	if err := toml.Unmarshal([]byte(in.Custom), &document); err != nil {
@@ -121,8 +121,7 @@ func setPercent(k tree, name string, value *int32) {
 	}
 }
 
-// mountStorage joins the machine's disks. Images before 1.46 have to be told which
-// directories go there.
+// mountStorage joins the machine's disks. Images before 1.46 need a list of the directories to put there.
 func mountStorage(release string) tree {
 	bind := []string{"apiclient", "ephemeral-storage", "bind"}
 	if !bindsByItself(release) {

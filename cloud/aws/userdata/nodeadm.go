@@ -11,8 +11,8 @@ import (
 	"tenon/core/model"
 )
 
-// nodeadm is the user data of AL2023. Our document comes last, because what is read later
-// wins.
+// nodeadm writes the user data of AL2023. Tenon's document comes last, because later documents override
+// earlier ones.
 func nodeadm(in Input) (string, error) {
 	if in.Cluster.ServiceCIDR == "" {
 		return "", ErrNoServiceCIDR
@@ -28,8 +28,8 @@ func nodeadm(in Input) (string, error) {
 	return archive(append(parts, partOf(typeNodeConfig, document))), nil
 }
 
-// ErrNoServiceCIDR: the range of the cluster's services is not known yet, and without it
-// an AL2023 node does not start.
+// ErrNoServiceCIDR means that the range of the cluster's services is not known yet; an AL2023 node does not
+// start without it.
 var ErrNoServiceCIDR = errors.New("resolving cluster CIDR")
 
 // ownParts are the user's: an archive, a document in YAML, or a script.

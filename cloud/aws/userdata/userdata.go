@@ -17,7 +17,7 @@ import (
 const (
 	// Limit is the most that EC2 takes.
 	Limit = 16384
-	// Close is from where on people should be told that they come near the limit.
+	// Close is the size from which people should be warned that they approach the limit.
 	Close = 14745
 )
 
@@ -39,7 +39,7 @@ type Input struct {
 	Cluster Cluster
 	// Kubelet is what the class says, and nil if it says nothing.
 	Kubelet *awsv1.KubeletConfiguration
-	// MaxPods is what counts when the class does not say it: the pods that the type holds.
+	// MaxPods is how many pods the type holds; it applies if the class sets no number.
 	MaxPods int64
 	// Labels are those that the node registers with; see Labels.
 	Labels map[string]string
@@ -84,8 +84,8 @@ func render(in Input) (text string, ignored []string, err error) {
 	return text, nil, err
 }
 
-// completed is in with the number of pods and the name server that hold when the class
-// says nothing. The number is always explicit, so that the node agrees with the plan.
+// completed returns in with defaults for the number of pods and the name server. The number is always
+// explicit, so that the node agrees with the plan.
 func (in Input) completed() Input {
 	kubelet := awsv1.KubeletConfiguration{}
 	if in.Kubelet != nil {
@@ -117,8 +117,8 @@ const (
 	domainNodeRestriction = "node-restriction.kubernetes.io"
 )
 
-// Labels are what a node registers with: a claim's, without those that a kubelet may not
-// say of itself, which come with the registration.
+// Labels returns the labels that a node registers with: the claim's, without those that a kubelet may not set
+// on its own node; registration adds them.
 func Labels(claim map[string]string, capacityType, family string) map[string]string {
 	labels := make(map[string]string, len(claim)+2)
 	for key, value := range claim {
