@@ -14,9 +14,9 @@ const (
 	BaselineEmpties = "empties" // nodes without pods
 )
 
-// baseline is a run from the same seed in which the product buys for pods, and gives up less:
-// what doing nothing would have cost. Users do the same in both; what goes wrong does not,
-// since the dice of mishaps follow what the product does.
+// baseline is a run from the same seed in which the product buys for pods but gives up less: it
+// shows what doing nothing would cost. Users do the same in both runs. Mishaps differ, because
+// their dice follow what the product does.
 type baseline struct {
 	*Sim
 	account invariant.Account

@@ -37,7 +37,7 @@ func TestTwinsAreKnown(t *testing.T) {
 	}
 }
 
-// What a run costs while it is left to rest counts for nothing beside a baseline that has none.
+// The cost of a run at rest does not count against a baseline that has no rest.
 func TestRestIsNotCompared(t *testing.T) {
 	t.Parallel()
 	o := sim.Trial{Options: sim.Options{Seed: 2, Pods: 2}, Faults: "none", Hours: 0.1, Rest: 10 * time.Minute, Baseline: sim.BaselineEmpties}.Run()
@@ -46,8 +46,8 @@ func TestRestIsNotCompared(t *testing.T) {
 	}
 }
 
-// A campaign pays if its runs have cost no more than their baselines all together, and counts
-// those that have; runs without one count for nothing.
+// A campaign pays if its runs together cost no more than their baselines. Runs without a baseline
+// do not count.
 func TestTalliesOfTwins(t *testing.T) {
 	t.Parallel()
 	var tally sim.Tally

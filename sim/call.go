@@ -99,8 +99,8 @@ func versioned(object client.Object, patch client.Patch) func() bool {
 	}
 }
 
-// removing tells who watches for what must not happen, about the object as it is now. What
-// will be refused, because it is about another one or another version, has no effect.
+// removing tells the watch about the object as it is now. A request that the server will refuse,
+// because it is about another object or version, has no effect.
 func (p *process) removing(object client.Object, evicts bool, conditions *metav1.Preconditions) {
 	same := func(now client.Object) bool {
 		return conditions == nil || (conditions.UID == nil || *conditions.UID == now.GetUID()) &&
@@ -201,8 +201,8 @@ func (l live) List(ctx context.Context, list client.ObjectList, o ...client.List
 	return l.Reader.List(ctx, list, o...)
 }
 
-// cloudClient is a cloud, calls to which can be the last thing that a process does. What else
-// goes wrong there is the cloud's own.
+// cloudClient is a cloud whose calls can be the last thing that a process does. The cloud itself
+// makes all other faults.
 type cloudClient struct {
 	cloud.Provider
 	of *process

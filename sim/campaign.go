@@ -27,7 +27,7 @@ type Campaign struct {
 	Tried func(TrialResult)
 }
 
-// Tally is what a campaign came to.
+// Tally is the result of a campaign.
 type Tally struct {
 	// Tried seeds, and those of them that failed.
 	Tried, Failed int
@@ -45,7 +45,7 @@ type Tally struct {
 // may be unlucky.
 func (t Tally) Pays() bool { return t.Beside <= t.Alone }
 
-// Saved is which part of what the baselines have cost the runs have not.
+// Saved is the share of the baselines' cost that the runs saved.
 func (t Tally) Saved() float64 {
 	if t.Alone == 0 {
 		return 0

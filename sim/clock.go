@@ -12,7 +12,7 @@ func (c *Clock) Now() time.Time { return c.now }
 // Since is the time that has passed.
 func (c *Clock) Since(t time.Time) time.Duration { return c.now.Sub(t) }
 
-// After answers at once: there is no waiting where nothing else runs meanwhile.
+// After answers at once: nothing else runs, so there is nothing to wait for.
 func (c *Clock) After(time.Duration) <-chan time.Time {
 	ready := make(chan time.Time, 1)
 	ready <- c.now

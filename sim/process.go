@@ -198,8 +198,8 @@ type poll struct {
 	every time.Duration
 }
 
-// unpark has the looks happen again that nothing would have come of until this event, from
-// the first one on that is not over.
+// unpark repeats the looks that could change nothing until this event, from the first one on that
+// is not over.
 func (r *runner) unpark(w reconcile.Watch, e mirror.Event, now time.Time) {
 	if len(r.parked) == 0 {
 		return

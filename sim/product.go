@@ -186,8 +186,8 @@ func (l labels) Label(ctx context.Context, providerID string, tags map[string]st
 	return err
 }
 
-// gauges are controllers that look every few seconds and only measure: most of the steps
-// of a week, and nothing comes of them.
+// gauges reports whether a controller looks every few seconds and only measures. Such controllers
+// would take most of the steps of a week, and change nothing.
 func gauges(c reconcile.Controller) bool {
 	return strings.HasPrefix(c.Name, "metrics.") || strings.HasPrefix(c.Name, "operatorpkg.")
 }

@@ -8,7 +8,7 @@ import (
 	"tenon/core/model"
 )
 
-// Report is what a run came to.
+// Report is the result of a run.
 type Report struct {
 	Seed                               uint64
 	Simulated                          time.Duration

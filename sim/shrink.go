@@ -53,7 +53,7 @@ func (s *shrinking) first(trials []Trial) (Trial, bool) {
 	return Trial{}, false
 }
 
-// smallest is less than which is not worth a run.
+// The smallest trial that is worth a run.
 const (
 	fewestHours = 0.1
 	fewestPods  = 2

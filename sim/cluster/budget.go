@@ -21,8 +21,7 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// forgotten is after how long a budget no longer believes that a pod will go which was
-// evicted and is still there.
+// forgotten is after how long a budget no longer expects an evicted pod to go that is still there.
 const forgotten = 2 * time.Minute
 
 // budgets keep the status of disruption budgets true.

@@ -45,7 +45,7 @@ func (c *Cluster) Terminate(providerID string) {
 	}
 }
 
-// noticed is after how long without a sign of life a node is taken for lost.
+// noticed is how long a node may be without a sign of life before it counts as lost.
 const noticed = 40 * time.Second
 
 func (c *Cluster) silence(node string) {
@@ -133,7 +133,7 @@ const RunsFor = "sim.tenon.dev/runs-for"
 // StopsIn is the annotation of pods that take a while to stop.
 const StopsIn = "sim.tenon.dev/stops-in"
 
-// stopsIn is how long a pod takes that does not say.
+// stopsIn is how long a pod takes to stop if it does not say.
 const stopsIn = 2 * time.Second
 
 // kubelets run the pods of the machines that are up.

@@ -127,7 +127,7 @@ func TestAHopelessNominationEnds(t *testing.T) {
 	}
 }
 
-// A pod that has to be beside another one is tried again as soon as that has a node.
+// A pod that has to be beside another one is tried again as soon as the other has a node.
 func TestCompanyWakesThoseThatWaitForIt(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// priorities: what pods are given that name a class, and what those are told that name none
-// that exists.
+// priorities asks which priority pods get that name a class, and what the server answers to pods
+// that name a missing class.
 func priorities(t *Session) {
 	high := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: t.Prefix + "high"}, Value: 1000}
 	meek := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: t.Prefix + "meek"}, Value: -5, PreemptionPolicy: ptr.To(corev1.PreemptNever)}

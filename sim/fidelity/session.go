@@ -51,7 +51,7 @@ type Session struct {
 	made []client.Object
 }
 
-// say writes down what was done and what came of it.
+// say writes down what was done and the result.
 func (t *Session) say(what string, err error) {
 	t.line("%s: %s", what, t.verdict(err, true))
 }

@@ -7,8 +7,8 @@ import (
 	"tenon/core/model"
 )
 
-// The rules about money over a whole run, beside one from the same seed in which nothing is
-// ever given up.
+// The rules about money over a whole run. They compare it with a run from the same seed in which
+// the product never gives anything up.
 const (
 	NotDearer = "the fleet costs no more than one that is left alone, but for a while"
 	PaysOff   = "a run costs no more than one that is left alone"

@@ -86,8 +86,9 @@ func (w *Watch) buffersAtRest() {
 	w.pastBuffers()
 }
 
-// mayHold reports whether rooms may have a place for every pod: each fits somewhere, and all of them ask for
-// no more than is free. Whether they can be packed so that each has one is not looked for.
+// mayHold reports whether rooms may have a place for every pod: each fits somewhere, and together
+// they ask for no more than is free. It does not check whether they can be packed so that each has
+// a place.
 func mayHold(rooms []*room, pods []*corev1.Pod) bool {
 	var free space
 	for _, r := range rooms {

@@ -1,5 +1,5 @@
-// Package invariant watches a run for what must never happen, and looks at its end for
-// what must not be left.
+// Package invariant watches a run for states that must never occur, and checks at its end that
+// nothing is left that must not be.
 //
 // It sees what the API server and the cloud see, not what the product thinks. The package
 // must not change anything.
@@ -22,7 +22,7 @@ import (
 	"tenon/sim/store"
 )
 
-// Violation is something that must not be.
+// Violation is a broken rule.
 type Violation struct {
 	At   time.Time
 	Rule string
@@ -164,7 +164,7 @@ func (w *Watch) hear(c store.Change) {
 
 func (w *Watch) meddled(name string) bool { return w.Meddled != nil && w.Meddled(name) }
 
-// lookEvery is how often what takes a while to look at is looked at.
+// lookEvery is how often the watch makes its slower checks.
 const lookEvery = 30 * time.Second
 
 // Step is called after every step.

@@ -41,7 +41,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// No rule is without an example: who adds one shows what breaks it.
+// Every rule has an example: a new rule needs a state that breaks it.
 func TestEveryRuleHasAnExample(t *testing.T) {
 	t.Parallel()
 	shown := map[string]bool{}

@@ -161,8 +161,8 @@ func (w *Watch) noteCommand(claim *karpenterv1.NodeClaim) {
 	}
 }
 
-// again is what an hour has to be cheaper, at least, for each pod that was moved a short time
-// ago: where more is to be saved, decisions may be taken back.
+// again is the least that a command must save an hour for each pod that was moved a short time
+// ago. A command that saves more may undo decisions.
 const again = model.Unit / 50
 
 // gain reports whether a command saves enough for all that it moves once more.

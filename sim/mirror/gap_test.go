@@ -10,8 +10,8 @@ import (
 	"tenon/sim/mirror"
 )
 
-// However often watches break, what is there in the end is seen in the end, and what went
-// away while no watch ran is seen to be gone. States between are skipped.
+// However often watches break, the mirror sees in the end every object that is there, and that
+// objects are gone which went away while no watch ran. It skips the states between.
 func TestBrokenWatchesCatchUp(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t, mirror.Lag{Most: time.Second, Broken: 400, Blind: time.Minute})

@@ -1,5 +1,5 @@
-// Package scenario plays stories that people can read: what is given, what happens, and
-// what is seen afterwards.
+// Package scenario plays stories that people can read: the premises, the events, and the
+// observations afterwards.
 //
 //	# Two small pods get one node.
 //	given deployment web replicas=2 cpu=500m memory=512Mi

@@ -171,8 +171,8 @@ func TestGrace(t *testing.T) {
 	}
 }
 
-// Who listens is told of each change once, in order, with what was before; and nothing
-// after it has stopped.
+// A listener hears of each change once, in order, with the earlier state, and hears nothing after
+// it has stopped.
 func TestChangesAreTold(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(t)
@@ -205,7 +205,7 @@ func TestChangesAreTold(t *testing.T) {
 	}
 }
 
-// What is handed out is the caller's: changing it changes nothing that is stored.
+// Answers belong to the caller: changing them does not change what is stored.
 func TestAnswersAreCopies(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(t)

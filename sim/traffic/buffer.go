@@ -17,7 +17,7 @@ import (
 // mostBuffers is how many CapacityBuffers there are at a time.
 const mostBuffers = 3
 
-// buffer is what users do about room that is kept free: they ask for some, for more or less, or no more.
+// buffer makes the users ask for spare room, change its size, or give it up.
 func (u *Users) buffer() {
 	if u.stopped {
 		return
