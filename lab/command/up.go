@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -161,11 +162,19 @@ func runUp(path string, flags upFlags, options cluster.Options) error {
 		}()
 	}
 
+	pages := ""
+	if flags.demo {
+		var err error
+		if pages, err = dashboardAddress(options.Settings); err != nil {
+			return err
+		}
+		options.Settings = append(options.Settings, dashboardSetting+pages)
+	}
 	var shows sync.WaitGroup
 	options.OnReady = func(summary cluster.Summary) {
 		printNext(printer, path, summary, starter != nil)
 		if flags.demo {
-			printer.Line(demo.Text(summary.AWS, planLine(summary)) + "\n")
+			printer.Line(demo.Text(summary.AWS, planLine(summary), pages) + "\n")
 		}
 		starter.letGo(printer)
 		if flags.demo {
@@ -181,6 +190,31 @@ func runUp(path string, flags upFlags, options cluster.Options) error {
 		return errSaid
 	}
 	return nil
+}
+
+// usualPages is where tenon dashboard listens too.
+const usualPages = "127.0.0.1:8082"
+
+// dashboardSetting is the setting of the controller that says where.
+const dashboardSetting = "DASHBOARD_LISTEN="
+
+// dashboardAddress is where the demo's controller serves the dashboard: where the user says, where it is
+// looked for, or on a free port if another program listens there.
+func dashboardAddress(settings []string) (string, error) {
+	for _, setting := range settings {
+		if address, is := strings.CutPrefix(setting, dashboardSetting); is {
+			return address, nil
+		}
+	}
+	listener, err := net.Listen("tcp", usualPages)
+	if err != nil {
+		listener, err = net.Listen("tcp", "127.0.0.1:0")
+	}
+	if err != nil {
+		return "", fmt.Errorf("find a port for the dashboard: %w", err)
+	}
+	address := listener.Addr().String()
+	return address, listener.Close()
 }
 
 // show runs the demo. If it cannot go on, the lab does.

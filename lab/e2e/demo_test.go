@@ -18,7 +18,7 @@ func TestDemo(t *testing.T) {
 	s := besideTenon(t, tenon)
 	s.mustFail(t, []string{"--demo shows --controller tenon"}, "up", "--demo", "--controller", "none")
 	said := s.mustRun(t, "up", "--detach", "--demo", "--boot-delay", "300ms")
-	for _, want := range []string{"export KUBECONFIG=", "kubectl get nodeclaims -w", "/lab/faults", "tenon plan --kubeconfig", "down --dir"} {
+	for _, want := range []string{"export KUBECONFIG=", "kubectl get nodeclaims -w", "http://127.0.0.1:", "the fleet as it grows and shrinks", "/lab/faults", "tenon plan --kubeconfig", "down --dir"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("up does not say %q:\n%s", want, said)
 		}
