@@ -174,7 +174,8 @@ func (l *lab) install(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	token, err := install.Tenon(ctx, l.administrator)
+	dashboard, _ := l.options.Setting(DashboardListen)
+	token, err := install.Tenon(ctx, l.administrator, dashboard)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"tenon/lab/progress"
@@ -46,6 +47,19 @@ type Options struct {
 	Progress *progress.Printer
 	// OnReady is called once, when the lab is ready.
 	OnReady func(Summary)
+}
+
+// DashboardListen is the setting of the controller that says where it serves the dashboard.
+const DashboardListen = "DASHBOARD_LISTEN"
+
+// Setting is the value of one of the controller's settings; the last one counts.
+func (o *Options) Setting(name string) (value string, given bool) {
+	for _, setting := range o.Settings {
+		if text, is := strings.CutPrefix(setting, name+"="); is {
+			value, given = text, true
+		}
+	}
+	return value, given
 }
 
 // Controller is which autoscaler runs in the lab.

@@ -165,16 +165,19 @@ func runUp(path string, flags upFlags, options cluster.Options) error {
 	pages := ""
 	if flags.demo {
 		var err error
-		if pages, err = dashboardAddress(options.Settings); err != nil {
+		if pages, err = dashboardAddress(&options); err != nil {
 			return err
 		}
-		options.Settings = append(options.Settings, dashboardSetting+pages)
+		options.Settings = append(options.Settings, cluster.DashboardListen+"="+pages)
 	}
 	var shows sync.WaitGroup
 	options.OnReady = func(summary cluster.Summary) {
+		if flags.demo {
+			printer.Line(demo.Dashboard(pages))
+		}
 		printNext(printer, path, summary, starter != nil)
 		if flags.demo {
-			printer.Line(demo.Text(summary.AWS, planLine(summary), pages) + "\n")
+			printer.Line(demo.Text(summary.AWS, planLine(summary)) + "\n")
 		}
 		starter.letGo(printer)
 		if flags.demo {
@@ -195,16 +198,11 @@ func runUp(path string, flags upFlags, options cluster.Options) error {
 // usualPages is where tenon dashboard listens too.
 const usualPages = "127.0.0.1:8082"
 
-// dashboardSetting is the setting of the controller that says where.
-const dashboardSetting = "DASHBOARD_LISTEN="
-
 // dashboardAddress is where the demo's controller serves the dashboard: where the user says, where it is
 // looked for, or on a free port if another program listens there.
-func dashboardAddress(settings []string) (string, error) {
-	for _, setting := range settings {
-		if address, is := strings.CutPrefix(setting, dashboardSetting); is {
-			return address, nil
-		}
+func dashboardAddress(options *cluster.Options) (string, error) {
+	if address, given := options.Setting(cluster.DashboardListen); given {
+		return address, nil
 	}
 	listener, err := net.Listen("tcp", usualPages)
 	if err != nil {

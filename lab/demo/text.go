@@ -2,12 +2,14 @@ package demo
 
 import "fmt"
 
-// Text says what is there, what to watch, and what to type next. Plan is the command that plans, and
-// dashboard the address at which the controller serves the fleet.
-func Text(aws, plan, dashboard string) string {
-	return fmt.Sprintf(`
-  open    http://%[3]s    the fleet as it grows and shrinks, what it costs, and why
+// Dashboard says where the controller serves the fleet.
+func Dashboard(address string) string {
+	return fmt.Sprintf("\n  open http://%s    the fleet as it grows and shrinks, what it costs, and why", address)
+}
 
+// Text says what is there, what to watch, and what to type next. Plan is the command that plans.
+func Text(aws, plan string) string {
+	return fmt.Sprintf(`
   Tenon runs with its AWS provider against an emulated AWS. The pool of examples/basic.yaml and the
   workload of examples/inflate.yaml are applied; the workload grows and shrinks by itself until you
   scale it. Machines that are bought and ended show below with their prices.
@@ -24,5 +26,5 @@ func Text(aws, plan, dashboard string) string {
     curl -d '{"kind":"no-capacity","instanceTypes":["c6a.*","c7a.*"]}' %[1]s/lab/faults
     curl -d '{"kind":"instance-failure","how":"terminates","share":0.5}' %[1]s/lab/faults
     curl -d '{"kind":"throttle","operations":["CreateFleet"],"rate":0.2,"burst":1}' %[1]s/lab/faults
-    curl -X DELETE %[1]s/lab/faults            mend it; lab/aws/README.md has all kinds`, aws, plan, dashboard)
+    curl -X DELETE %[1]s/lab/faults            mend it; lab/aws/README.md has all kinds`, aws, plan)
 }

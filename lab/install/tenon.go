@@ -33,9 +33,12 @@ const shadowAccount = "shadow"
 const tokenLife = 30 * 24 * time.Hour
 
 // Tenon installs Tenon's ServiceAccount and rights from its chart, and returns a token of the account.
-// Gates are open, as tests open them; the program itself runs beside the cluster, not in a pod.
-func Tenon(ctx context.Context, config *rest.Config) (token string, err error) {
-	return release(ctx, config, account, map[string]any{"featureGates": map[string]any{"nodeOverlay": true, "capacityBuffer": true}})
+// Gates are open, as tests open them; the program itself runs beside the cluster, not in a pod. Dashboard is
+// where it serves the dashboard, if it does.
+func Tenon(ctx context.Context, config *rest.Config, dashboard string) (token string, err error) {
+	return release(ctx, config, account, map[string]any{
+		"featureGates": map[string]any{"nodeOverlay": true, "capacityBuffer": true}, "dashboardListen": dashboard,
+	})
 }
 
 // Shadow installs the ServiceAccount and the rights of a release in shadow mode, and returns a token.
