@@ -78,9 +78,9 @@ func spot(types ...string) asks {
 	return asks
 }
 
-// many are more than fifteen types that cost less than an m5.2xlarge, which is among them.
+// many are an m5.4xlarge and more than fifteen types that cost less in any zone.
 func many() []string {
-	types := []string{"m5.2xlarge"}
+	types := []string{"m5.4xlarge"}
 	for _, family := range []string{"m5", "m5a", "m6a", "m6i", "m7a", "m7i", "c5", "c6a", "c6i", "c7a", "r5", "r6a"} {
 		types = append(types, family+".large", family+".xlarge")
 	}
@@ -92,13 +92,13 @@ func many() []string {
 func TestSpotIsReplacedBySpot(t *testing.T) {
 	s := tell(t)
 	s.class()
-	pool := s.pool(spot("m5.2xlarge"))
+	pool := s.pool(spot("m5.4xlarge"))
 	before := s.scatter(1, "1", "6500m")
 	s.require(pool, spot(many()...))
 	s.open(pool)
 	after := s.replaced(before, 1)
 	kind := after[0].Labels[v1.LabelInstanceTypeStable]
-	if kind == "m5.2xlarge" || after[0].Labels[karpenterv1.LabelCapacityType] != "spot" {
+	if kind == "m5.4xlarge" || after[0].Labels[karpenterv1.LabelCapacityType] != "spot" {
 		t.Errorf("what is left is a %s, %s", kind, after[0].Labels[karpenterv1.LabelCapacityType])
 	}
 	s.Running("web", 1)
@@ -120,7 +120,7 @@ func TestSpotStaysWithoutTheGate(t *testing.T) {
 	t.Parallel()
 	s := begin(t, labtest.Own(t, labtest.Options{Controller: "tenon"}))
 	s.class()
-	pool := s.pool(spot("m5.2xlarge"))
+	pool := s.pool(spot("m5.4xlarge"))
 	before := s.scatter(1, "1", "6500m")
 	s.require(pool, spot(many()...))
 	s.open(pool)
