@@ -169,6 +169,7 @@ func (s *Sim) build() error {
 		Sick: func(id string) (time.Duration, bool) {
 			return s.upTo(6 * time.Hour), !s.calm && s.happens(s.options.Faults.Sick, "falls ill:", id)
 		},
+		Calm: func() bool { return s.calm },
 	}
 	chance := memory.Chance{Seed: s.options.Seed, Rates: s.options.Faults.Cloud}
 	if s.catalog = s.options.Catalog; s.catalog == nil {

@@ -35,6 +35,11 @@ type nominated struct {
 // nominating each would be a useless write.
 func (l *ledger) contended() bool { return len(l.shapes) > 1 }
 
+// fewPlaces is up to how many pods of a single template are nominated for nodes that are open. Elsewhere
+// there may be room that the plan keeps for others, such as a buffer's, which a pod that moves must not
+// take. In a burst of equal pods all room is for them, and thousands of nominations slow the scheduler.
+const fewPlaces = 100
+
 // Nominates reports whether pods are nominated before a claim's node opens.
 func (w *World) Nominates(claim string) bool {
 	w.mu.Lock()
@@ -134,7 +139,7 @@ func (w *World) Corrections() []Nomination {
 		switch {
 		case !isOpen(node): // the pod has no place, or is nominated when its node opens
 			out = w.withdraw(out, uid, k)
-		case w.ledger.contended():
+		case w.ledger.contended() || len(w.ledger.places) <= fewPlaces:
 			out = w.nominate(out, uid, k, node.Name)
 		}
 	}

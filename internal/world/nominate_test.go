@@ -196,6 +196,28 @@ func TestNominationsOfAnEarlierProcess(t *testing.T) {
 	}
 }
 
+// A pod that finds a place on a node that is open is nominated, so that it takes no room that the plan keeps
+// for others; of a burst of equal pods none is.
+func TestLatePlacesAreNominatedUnlessAllRoomIsForThem(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ pods, want int }{"one pod": {1, 1}, "a hundred": {100, 100}, "a burst": {101, 0}} {
+		b := newBought(t)
+		b.open()
+		var late []world.PodRef
+		for i := range c.pods {
+			p := pod(1+i*manySets, "")
+			p.Status = corev1.PodStatus{Phase: corev1.PodPending}
+			b.pods = append(b.pods, p)
+			b.Put(p)
+			late = append(late, refOf(p))
+		}
+		b.Commit("claim-0", late)
+		if got := len(b.Corrections()); got != c.want {
+			t.Errorf("%s: %d nominations, want %d", name, got, c.want)
+		}
+	}
+}
+
 // A nomination that the scheduler removed is written again while the node is open, three times in all.
 func TestNominationsAreRepeated(t *testing.T) {
 	t.Parallel()

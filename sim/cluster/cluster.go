@@ -34,6 +34,8 @@ type Cluster struct {
 	// long. Nil is never.
 	Dud  func(providerID string) bool
 	Sick func(providerID string) (time.Duration, bool)
+	// Calm reports that faults have ended: no machine falls ill from then on. Nil is never.
+	Calm func() bool
 
 	nodes     *nodeIndex
 	machines  map[string]*machine // by the name of the node

@@ -83,7 +83,11 @@ func (c *Cluster) join(name string) {
 	})
 	if c.Sick != nil {
 		if after, ill := c.Sick(m.Instance.ProviderID); ill {
-			c.Later(c.Clock.Now().Add(after), "fall ill "+name, func() { c.setReady(name, corev1.ConditionFalse, "KubeletNotReady", "ill") })
+			c.Later(c.Clock.Now().Add(after), "fall ill "+name, func() {
+				if c.Calm == nil || !c.Calm() {
+					c.setReady(name, corev1.ConditionFalse, "KubeletNotReady", "ill")
+				}
+			})
 		}
 	}
 }
