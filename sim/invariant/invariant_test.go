@@ -196,6 +196,13 @@ func (s *fixture) claimTakenAway(then func(client.Object)) {
 	s.serve("b")
 }
 
+// unregistered is a node whose taint nothing has taken away yet.
+func (s *fixture) unregistered() {
+	_, n := s.serve("a")
+	n.Spec.Taints = []corev1.Taint{karpenterv1.TaintUnregistered()}
+	s.must(s.store.Update(context.Background(), n))
+}
+
 // closed has something happen to a claim whose node takes no pods any more.
 func (s *fixture) closed(then func(client.Object)) {
 	s.t.Helper()
@@ -481,6 +488,9 @@ func examples() map[string]example {
 		"at rest, the taint of a node whose claim goes": {invariant.RestTaints,
 			func(s *fixture) { s.closed(s.delete); s.rest() },
 			func(s *fixture) { s.closed(s.delete); s.watch.AtRest() }},
+		"at rest, a node that does not register": {invariant.RestTaints,
+			func(s *fixture) { s.unregistered(); s.clock.Step(10 * time.Minute); s.watch.AtRest() },
+			func(s *fixture) { s.unregistered(); s.watch.AtRest() }},
 		"at rest, a taint": {invariant.RestTaints,
 			func(s *fixture) {
 				_, n := s.serve("a")

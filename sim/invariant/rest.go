@@ -152,7 +152,8 @@ func (w *Watch) nodeAtRest(node *corev1.Node) {
 		w.report(RestOrphans, "node %s of %s", node.Name, node.Spec.ProviderID)
 	}
 	for _, taint := range node.Spec.Taints {
-		if taint.Key == cloud.Unregistered().Key || taint.Key == karpenterv1.TaintDisrupted().Key && !w.begunNow(w.claimFor(node)) {
+		joins := w.Now().Sub(node.CreationTimestamp.Time) < leaves
+		if taint.Key == cloud.Unregistered().Key && !joins || taint.Key == karpenterv1.TaintDisrupted().Key && !w.begunNow(w.claimFor(node)) {
 			w.report(RestTaints, "node %s has %s", node.Name, taint.Key)
 		}
 	}
