@@ -32,7 +32,7 @@ import (
 
 // Admitter admits objects of one kind. It is safe for concurrent use.
 type Admitter struct {
-	// Definition is what the admitter was made from, with the defaults of definitions filled in.
+	// Definition is the definition that the admitter was made from, with its defaults filled in.
 	Definition *apiextensionsv1.CustomResourceDefinition
 
 	schema *structural.Structural
@@ -105,15 +105,15 @@ func (a *Admitter) Default(object map[string]any) map[string]any {
 	return defaulted
 }
 
-// Create returns what an API server has against a new object, nothing if it is accepted.
+// Create returns an API server's complaints about a new object; empty if it accepts the object.
 func (a *Admitter) Create(ctx context.Context, object map[string]any) field.ErrorList {
 	created := a.Default(object)
 	errs := validation.ValidateCustomResource(nil, created, a.fields)
 	return a.checkRules(ctx, errs, created, nil)
 }
 
-// Update returns what an API server has against the change of an object. What was wrong already
-// and has not been touched is let through.
+// Update returns an API server's complaints about the change of an object. It ignores errors that the object
+// had before and that the change did not touch.
 func (a *Admitter) Update(ctx context.Context, object, old map[string]any) field.ErrorList {
 	updated, stored := a.Default(object), a.Default(old)
 	correlated := common.NewCorrelatedObject(updated, stored, &model.Structural{Structural: a.schema})
@@ -121,8 +121,8 @@ func (a *Admitter) Update(ctx context.Context, object, old map[string]any) field
 	return a.checkRules(ctx, errs, updated, stored, cel.WithRatcheting(correlated))
 }
 
-// checkRules adds what lists and rules have against an object. Rules are not asked about an object
-// whose fields are wrong, because they rely on them.
+// checkRules adds the complaints of lists and rules about an object. It skips the rules if the object's
+// fields are wrong, because rules rely on valid fields.
 func (a *Admitter) checkRules(ctx context.Context, errs field.ErrorList, object, old map[string]any, options ...cel.Option) field.ErrorList {
 	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, a.schema, object)...)
 	if len(errs) > 0 || a.rules == nil {

@@ -49,7 +49,7 @@ func (s *Set) set(name string, status metav1.ConditionStatus, reason, message st
 		s.put(s.computeRoot())
 	}
 	if slices.Equal(before, s.conditions) {
-		return false // and the order that was read stays, so that nothing is written
+		return false // keep the order that was read, so that no write is needed
 	}
 	s.order()
 	return true
@@ -94,8 +94,8 @@ func (s *Set) computeRoot() metav1.Condition {
 	return root
 }
 
-// unhealthyDependents are those not True at the current generation, the latest transition first
-// and then as the kind declares them.
+// unhealthyDependents returns the dependents that are not True at the current generation, sorted by latest
+// transition and then by the kind's declaration.
 func (s *Set) unhealthyDependents() []metav1.Condition {
 	var unhealthy []metav1.Condition
 	for _, name := range s.kind.Dependents {

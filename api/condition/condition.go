@@ -23,7 +23,7 @@ import (
 // Ready is the root condition of every kind.
 const Ready = "Ready"
 
-// Reasons and texts that the mechanics themselves give.
+// Reasons and texts that this package itself sets.
 const (
 	AwaitingReconciliation = "AwaitingReconciliation"
 	UnhealthyDependents    = "UnhealthyDependents"
@@ -54,7 +54,7 @@ func SubjectOf(o metav1.Object) Subject {
 	}
 }
 
-// Set is the conditions of one object at one time.
+// Set holds the conditions of one object at one time.
 type Set struct {
 	kind       Kind
 	subject    Subject

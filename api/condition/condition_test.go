@@ -128,7 +128,8 @@ func TestNewGeneration(t *testing.T) {
 	}
 }
 
-// TestFalseOfOldGeneration: what was False before the spec changed may be True now.
+// TestFalseOfOldGeneration checks that a condition that was False before a change of the spec may be True
+// now.
 func TestFalseOfOldGeneration(t *testing.T) {
 	t.Parallel()
 	s := read(nil, 1, 1)

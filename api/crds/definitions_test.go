@@ -123,7 +123,7 @@ func listTypes(path string, s *apiextensionsv1.JSONSchemaProps) map[string]strin
 	return found
 }
 
-// TestConditionSchemas: those of a claim are laxer than the standard ones.
+// TestConditionSchemas checks that the conditions of a claim are laxer than the standard ones.
 func TestConditionSchemas(t *testing.T) {
 	t.Parallel()
 	kinds := admitters(t)

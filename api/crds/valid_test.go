@@ -97,7 +97,8 @@ func FuzzValidObjects(f *testing.F) {
 	})
 }
 
-// What cannot be read makes its own object invalid, and what is only too long is the longest.
+// A value that cannot be read makes only its own object invalid, and a value that is too long becomes the
+// longest one.
 func TestUnreadableObjectsAreInvalid(t *testing.T) {
 	t.Parallel()
 	for text, valid := range map[string]bool{`"1e-10000000"`: false, `"1e1.5"`: false, `"100"`: true, `100`: true, `"-1"`: true} {

@@ -156,8 +156,8 @@ func TestGoDefaultsAreTheSchemas(t *testing.T) {
 	}
 }
 
-// slips are accepted by the published pattern of volume sizes although they are no quantities, so
-// what is read of them cannot be written again.
+// slips are values that the published pattern of volume sizes accepts although they are not quantities. The
+// Go types cannot write them again.
 var slips = []string{"EC2NodeClass/the size T", "EC2NodeClass/the size Ti"}
 
 // TestGoObjectsAreAccepted: what the Go types read from an API server they can write there again,

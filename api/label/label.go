@@ -61,7 +61,7 @@ func sortedSet(values []string) []string {
 	return slices.Clip(slices.Compact(values))
 }
 
-// Normalize returns the key that is meant by key: itself, unless it is an alias.
+// Normalize returns the key that an alias stands for, and other keys unchanged.
 func (r Rules) Normalize(key string) string {
 	if meant, ok := r.aliases[key]; ok {
 		return meant

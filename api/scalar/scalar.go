@@ -1,7 +1,7 @@
-// Package scalar reads the durations and quantities of custom resources. What a definition's pattern
-// accepts the API server stores, and one stored object that cannot be decoded would make every list of
-// its kind fail. So nothing that a pattern accepts is an error here: what is too long is cut to the
-// longest, and what means nothing is read as a value that validation refuses on the object itself.
+// Package scalar reads the durations and quantities of custom resources. The API server stores every value
+// that a definition's pattern accepts, and one stored object that cannot be decoded would make every list of
+// its kind fail. So every value that a pattern accepts is readable here: a value that is too long becomes the
+// longest one, and a meaningless one becomes a value that validation refuses on the object itself.
 package scalar
 
 import (
@@ -62,15 +62,15 @@ func (d *Duration) UnmarshalJSON(text []byte) error {
 // MarshalJSON writes a duration.
 func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.Duration.String()) }
 
-// Bounds on the text of quantities. Parsing one takes time and memory in proportion to what it is
-// written as: hours, for an exponent of ten digits.
+// Bounds on the text of quantities. Parsing takes time and memory in proportion to the text and its exponent:
+// hours, for an exponent of ten digits.
 const (
 	mostDigits   = 64
 	mostExponent = 3 // digits
 )
 
-// ParseQuantity is resource.ParseQuantity for text that has not been checked: text whose size or exponent
-// is absurd is refused before it is looked at.
+// ParseQuantity is resource.ParseQuantity for unchecked text: it refuses a text of absurd size or exponent
+// before it parses the text.
 func ParseQuantity(text string) (resource.Quantity, error) {
 	if len(text) > mostDigits {
 		return resource.Quantity{}, fmt.Errorf("quantity of %d characters, at most %d are read", len(text), mostDigits)

@@ -1,5 +1,5 @@
-// Package conformance is what every provider must pass: the contract of package cloud as
-// a table of laws that are tried, not believed.
+// Package conformance tests providers: it states the contract of package cloud as a table of laws, and tries
+// each of them. Every provider must pass.
 //
 // A provider's test makes a Harness and calls Run:
 //
@@ -22,8 +22,8 @@ import (
 	"tenon/cloud"
 )
 
-// Harness is a provider in front of a cloud that does as it is told: an emulator, or a
-// simulated one. All functions are needed unless their comment says otherwise.
+// Harness is a provider with a cloud that the laws control: an emulated or simulated one. All functions are
+// required unless their comment says otherwise.
 type Harness struct {
 	Provider cloud.Provider
 	// Class is ready, and can buy on demand in at least two zones. UnreadyClass is of a
@@ -36,15 +36,15 @@ type Harness struct {
 	Advance func(time.Duration)
 	// EndsWithin is how long an instance may take from Delete to its end.
 	EndsWithin time.Duration
-	// Exhaust makes the cloud have no more of an offering. The provider is not told.
+	// Exhaust makes the cloud run out of an offering, without telling the provider.
 	Exhaust func(cloud.Offer)
-	// LoseAnswer makes the answer to the next purchase get lost on its way.
+	// LoseAnswer makes the cloud lose its answer to the next purchase.
 	LoseAnswer func()
-	// Kill ends a machine behind the provider's back.
+	// Kill ends a machine without telling the provider.
 	Kill func(providerID string)
 	// Drift makes a machine differ from its class; nil if nothing ever drifts here.
 	Drift func(providerID string)
-	// Restart is a new process in front of the same cloud, which remembers nothing.
+	// Restart returns a new process's provider for the same cloud, which remembers nothing.
 	Restart func() cloud.Provider
 	// Bought is how many machines the cloud itself says it has sold.
 	Bought func() int

@@ -117,8 +117,7 @@ func (b *broken) Drifted(ctx context.Context, c cloud.Claim, i cloud.Instance) (
 	return b.Provider.Drifted(ctx, c, i)
 }
 
-// A suite that cannot fail proves nothing: every breakage must be found by the law that
-// it breaks, and every law must have one.
+// Every law must have a breakage, and must find it: a suite that cannot fail proves nothing.
 func TestLawsFindWhatBreaksThem(t *testing.T) {
 	t.Parallel()
 	laws := map[string]conformance.Law{}

@@ -56,7 +56,7 @@ func (t *lawRun) checkAsked(claim cloud.Claim) {
 	}
 }
 
-// checkRefused asks for what cannot be had.
+// checkRefused asks for an unavailable offering.
 func (t *lawRun) checkRefused(claim cloud.Claim, what string) {
 	sold := t.Bought()
 	i, err := t.Provider.Create(t.ctx, claim)
@@ -125,7 +125,7 @@ func holdsRequests(t *lawRun) {
 	}
 }
 
-// buysCheapest asks for on-demand only: of spot a provider may prefer what lives longer.
+// buysCheapest asks for on-demand only: among spot offers a provider may prefer one that lives longer.
 func buysCheapest(t *lawRun) {
 	asks := [][]requirement.Requirement{{onDemand()}}
 	for _, zone := range values(t.catalog(), requirement.KeyZone) {

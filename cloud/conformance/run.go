@@ -24,7 +24,7 @@ type lawRun struct {
 // halt ends a run that cannot go on.
 type halt struct{}
 
-// run catches halt, and nothing else: a provider that panics should be seen to.
+// run recovers from halt only: a panic of the provider must stay visible.
 func (t *lawRun) run(law func(*lawRun)) {
 	defer func() {
 		if reason := recover(); reason != nil && reason != any(halt{}) {
@@ -38,7 +38,7 @@ func (t *lawRun) errorf(format string, args ...any) {
 	t.wrong = append(t.wrong, fmt.Errorf(format, args...))
 }
 
-// fatalf is for what the rest of a law builds on.
+// fatalf ends the run, for failures that the rest of a law cannot work with.
 func (t *lawRun) fatalf(format string, args ...any) {
 	t.errorf(format, args...)
 	panic(halt{})

@@ -15,13 +15,13 @@ import (
 
 //go:generate go test . -run ^TestReferencePagesAreCurrent$ -rewrite
 
-// thisCloud is the one that the binary is for. Another cloud is another line here.
+// thisCloud is the cloud that the binary is built for. Another cloud needs another line here.
 func thisCloud() provider.Cloud { return aws.Cloud() }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// The first signal asks for a clean end; the second ends at once, as people expect who press
-	// Ctrl-C twice.
+	// The first signal asks for a clean end. The second ends the process at once, as people who press Ctrl-C
+	// twice expect.
 	context.AfterFunc(ctx, stop)
 	world := cli.Process()
 	world.Cloud = thisCloud()

@@ -12,7 +12,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the generated reference pages")
 
-// What people read about settings and metrics is what this binary does.
+// The reference pages on settings and metrics match this binary.
 func TestReferencePagesAreCurrent(t *testing.T) {
 	t.Parallel()
 	cloud := thisCloud()

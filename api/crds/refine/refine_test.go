@@ -77,7 +77,7 @@ spec:
 	}
 }
 
-// TestRewriteNeedsItsFields: a renamed field must not lose its rules unnoticed.
+// TestRewriteNeedsItsFields checks that a renamed field cannot lose its rules unnoticed.
 func TestRewriteNeedsItsFields(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"spec.other", "spec.list.{}", "spec.map.[]", "spec.list.[].value"} {
@@ -104,7 +104,7 @@ func TestRootSchemaNeedsOneVersion(t *testing.T) {
 	}
 }
 
-// TestCloudLabels: only labels in the cloud's own domain need to be let through.
+// TestCloudLabels checks that only labels in the cloud's own domain need permission.
 func TestCloudLabels(t *testing.T) {
 	t.Parallel()
 	labels := cloudLabels()
