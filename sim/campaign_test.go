@@ -86,7 +86,7 @@ func TestFaultsManyTimesAsOften(t *testing.T) {
 	if ten.Edits*10 != one.Edits || ten.Crashes != 10*one.Crashes || ten.Restart != one.Restart {
 		t.Errorf("once is %+v, ten times %+v", one, ten)
 	}
-	for _, wrong := range []string{"edits*", "edits*0", "nobody", "all*x"} {
+	for _, wrong := range []string{"edits*", "edits*0", "unknown", "all*x"} {
 		if _, err := sim.ParseFaults(wrong); err == nil {
 			t.Errorf("%q is read", wrong)
 		}
