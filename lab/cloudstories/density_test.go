@@ -10,8 +10,8 @@ import (
 	awsv1 "tenon/api/aws/v1"
 )
 
-// How many pods a node takes is what its class says of the kubelet: a number, or one for each
-// processor, and of both the smaller. Claims, nodes and the choice of machines agree on it.
+// A class's kubelet settings limit how many pods a node takes: a number, one number for each processor,
+// or the smaller of both. Claims, nodes and the choice of machines agree on it.
 func TestStaticPodDensity(t *testing.T) {
 	s := tell(t)
 	classes := map[string]struct {
@@ -25,7 +25,7 @@ func TestStaticPodDensity(t *testing.T) {
 	for name, class := range classes {
 		s.class(name, "al2023@latest", func(spec *awsv1.EC2NodeClassSpec) { spec.Kubelet = &class.kubelet })
 		s.pool(name, and(small, v1.LabelInstanceTypeStable, "m6a.large"))
-		s.deployOf(name, 20, "10m") // only their number limits them
+		s.deployOf(name, 20, "10m") // only the pod limit bounds them
 	}
 	for name, class := range classes {
 		nodes := nodesOf(s.Running(name, 20))

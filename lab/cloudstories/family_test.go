@@ -13,9 +13,9 @@ import (
 	"tenon/lab/labtest"
 )
 
-// Nodes of every family that has images for the cluster's version launch, read their user data,
-// join, and run pods; a family that has none says so. (AL2 ends with Kubernetes 1.32; lab/aws has
-// nodes of it join a cluster of that version.)
+// Nodes of every family that has images for the cluster's version launch, read their user data, join, and
+// run pods; a family without images says so. (AL2 ends with Kubernetes 1.32; tests in lab/aws let AL2
+// nodes join a cluster of that version.)
 func TestEveryFamilyJoins(t *testing.T) {
 	s := tell(t)
 	families := map[string]struct{ alias, os, image string }{
@@ -49,7 +49,7 @@ func TestEveryFamilyJoins(t *testing.T) {
 	s.AwaitCondition(old, awsv1.ConditionAMIsReady, metav1.ConditionFalse, "AL2")
 }
 
-// nodeConfig is what a user writes whose images are their own.
+// nodeConfig returns the user data of a user with custom images.
 func nodeConfig(lab *labtest.Lab) string {
 	return fmt.Sprintf(`MIME-Version: 1.0
 Content-Type: multipart/mixed; boundary="//"

@@ -1,9 +1,9 @@
-// Package cloudstories tells what happens to Tenon at AWS: images of every family, interruptions,
-// shortages, throttling, lost credentials, networks without a way out. It runs on a real control
-// plane, with the program that users run and its rights, in front of the emulated AWS.
+// Package cloudstories tests Tenon against events at AWS: images of every family, interruptions,
+// shortages, throttling, lost credentials, networks without a way out. It runs on a real control plane,
+// with the program that users run and its rights, in front of the emulated AWS.
 //
-// It must not look inside the product: what is checked can be seen with kubectl and at AWS. What
-// goes wrong at AWS goes wrong for the whole lab, so one story is told after the other.
+// The tests must not look inside the product: they check what kubectl and AWS show. A fault at AWS
+// affects the whole lab, so the stories run one after the other.
 package cloudstories
 
 import (
@@ -17,9 +17,9 @@ func TestMain(m *testing.M) {
 	labtest.Main(m, labtest.Options{Controller: "tenon", BootDelay: boot, Heartbeat: heartbeat})
 }
 
-// heartbeat is that of real kubelets, or nearly: hundreds of nodes on a busy machine could not keep
-// up a quicker one, and would be taken for dead.
+// heartbeat is nearly that of real kubelets: hundreds of nodes on a busy machine could not keep up a
+// faster one, and would count as dead.
 const heartbeat = 15 * time.Second
 
-// boot is how long machines take. It is what bounds how many are on their way at a time.
+// boot is how long machines take to boot. It bounds how many are on their way at a time.
 const boot = 2 * time.Second

@@ -12,8 +12,8 @@ import (
 	"tenon/lab/labtest"
 )
 
-// While AWS cannot be asked, a new class says why it is not ready, a claim for an old one is not
-// lost, and when AWS answers again both go on by themselves.
+// While AWS does not answer, a new class says why it is not ready, and a claim for an old class is not
+// lost. When AWS answers again, both continue on their own.
 func TestAWSCannotBeAsked(t *testing.T) {
 	cases := map[string]struct{ fault, says string }{
 		"credentials have expired":     {`{"kind":"expired-credentials"}`, "xpired"},
@@ -45,8 +45,8 @@ func TestAWSCannotBeAsked(t *testing.T) {
 	}
 }
 
-// In a network from which neither prices nor IAM can be reached, nodes come all the same, by the
-// prices that Tenon brings along, and no call tries to reach them.
+// In a network that can reach neither prices nor IAM, nodes still come, by the prices that Tenon brings
+// along, and no call tries to reach those services.
 func TestNetworkWithoutAWayOut(t *testing.T) {
 	lab := labtest.Own(t, labtest.Options{
 		Controller: "tenon", BootDelay: boot, Heartbeat: heartbeat, Settings: []string{"ISOLATED_VPC=true"},

@@ -14,7 +14,7 @@ import (
 	"tenon/cloud/aws/facts"
 )
 
-// When none of the ten cheapest types can be had, the next one is bought, and only once.
+// When none of the ten cheapest types is available, Tenon buys the next one, and only once.
 func TestCheapestTypesAreSoldOut(t *testing.T) {
 	s := tell(t)
 	short := cheapest(10)
@@ -39,7 +39,7 @@ func TestCheapestTypesAreSoldOut(t *testing.T) {
 	}
 }
 
-// cheapest are the types of the pool of small machines with the lowest prices.
+// cheapest returns the types of the pool of small machines with the lowest prices.
 func cheapest(count int) []string {
 	prices := facts.PricesFor("us-west-2").Hourly
 	var names []string
@@ -53,8 +53,8 @@ func cheapest(count int) []string {
 	return names[:count]
 }
 
-// Three hundred nodes come about although AWS lets five be bought a second: no claim fails, none is
-// made anew, and nothing is bought twice.
+// Tenon launches three hundred nodes although AWS allows five purchases a second: no claim fails, no
+// claim is made again, and nothing is bought twice.
 func TestBurstAgainstThrottling(t *testing.T) {
 	s := tell(t)
 	const nodes = 300
@@ -84,7 +84,7 @@ func TestBurstAgainstThrottling(t *testing.T) {
 	t.Logf("%d purchases, and %d that AWS refused to listen to", well, throttled)
 }
 
-// nodesOf are where pods run.
+// nodesOf returns the nodes on which pods run.
 func nodesOf(pods []v1.Pod) sets.Set[string] {
 	nodes := sets.New[string]()
 	for _, pod := range pods {

@@ -22,11 +22,11 @@ import (
 	"tenon/lab/labtest"
 )
 
-// story is one test with the lab for itself.
+// story is one test that has the lab to itself.
 type story struct {
 	labtest.Story
 	aws    labtest.AWS
-	before int // how many machines earlier stories had
+	before int // the number of machines that earlier stories had
 }
 
 type machine = labtest.AWSInstance
@@ -47,11 +47,11 @@ func begin(t *testing.T, lab *labtest.Lab) *story {
 	return s
 }
 
-// long is for what takes minutes by its nature: refresh periods, backoff, hundreds of machines.
+// long is the limit for things that take minutes: refresh periods, backoff, hundreds of machines.
 const long = 6 * time.Minute
 
-// end takes away what the story made, in the order in which a user would. That everything goes,
-// and nothing is left at AWS that costs money, is part of every story.
+// end removes what the story made, in the order in which a user would. Every story checks that everything
+// goes, and that AWS has nothing left that costs money.
 func (s *story) end() {
 	s.aws.Mend(s)
 	if s.Failed() {
@@ -112,7 +112,7 @@ func (s *story) removeEach(ctx context.Context, list client.ObjectList) (left in
 	return left, err
 }
 
-// describe says how things stood when the story failed.
+// describe prints the state of the cluster when the story failed.
 func (s *story) describe() {
 	for _, claim := range s.claims(context.Background()) {
 		if !meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionInitialized) {
@@ -126,7 +126,7 @@ func (s *story) describe() {
 	}
 }
 
-// class makes a node class as tutorials have it, of an alias.
+// class makes a node class like those of tutorials, of an alias.
 func (s *story) class(name, alias string, change ...func(*awsv1.EC2NodeClassSpec)) *awsv1.EC2NodeClass {
 	s.Helper()
 	discovery := map[string]string{"karpenter.sh/discovery": "demo"}
@@ -166,7 +166,7 @@ var small = map[string]string{
 	v1.LabelArchStable:          "amd64",
 }
 
-// and is a pool's demands with others on top.
+// and returns a pool's demands with further ones.
 func and(asks map[string]string, more ...string) map[string]string {
 	out := maps.Clone(asks)
 	for i := 0; i < len(more); i += 2 {
@@ -197,7 +197,7 @@ func (s *story) deployOf(pool string, replicas int32, cpu string) {
 	}})
 }
 
-// claims are all that there are, in the order of their names.
+// claims returns all claims, in the order of their names.
 func (s *story) claims(ctx context.Context) []karpenterv1.NodeClaim {
 	s.Helper()
 	list := &karpenterv1.NodeClaimList{}
@@ -207,7 +207,7 @@ func (s *story) claims(ctx context.Context) []karpenterv1.NodeClaim {
 	return list.Items
 }
 
-// calls counts the calls of an operation that went well, and those that did not.
+// calls counts the calls of an operation that succeeded, and those that failed.
 func (s *story) calls(service, operation string) (well, ill int) {
 	s.Helper()
 	for _, call := range s.aws.Calls(s) {

@@ -18,7 +18,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 )
 
-// Of a hundred nodes twenty are interrupted: before AWS takes them, their pods run elsewhere.
+// Twenty of a hundred nodes are interrupted: before AWS takes them, their pods run elsewhere.
 func TestSpotInterruption(t *testing.T) {
 	s := tell(t)
 	const nodes = 100
@@ -74,8 +74,8 @@ func TestInstanceProfileComesAndGoes(t *testing.T) {
 	}
 }
 
-// How much memory a type really gives is seen at the first node, and known for the next claim; it
-// is still known when Tenon has been killed.
+// Tenon learns how much memory a type really has from the first node, knows it for the next claim, and
+// still knows it after it was killed.
 func TestCapacityIsLearned(t *testing.T) {
 	s := tell(t)
 	s.class("web", "al2023@latest")
@@ -178,8 +178,8 @@ func TestNewImagesAreDrift(t *testing.T) {
 	}
 }
 
-// Nodes with other security groups than their class has now, or in a subnet that it has no more, are
-// drifted as soon as the class says so. (The groups come first: one reason is told.)
+// Nodes with other security groups than their class now has, or in a subnet that it no longer has, are
+// drifted as soon as the class changes. (The groups come first, because Tenon reports one reason.)
 func TestOtherNetworksAreDrift(t *testing.T) {
 	s := tell(t)
 	class := s.class("web", "al2023@latest")
@@ -200,7 +200,7 @@ func TestOtherNetworksAreDrift(t *testing.T) {
 	s.drifted("SubnetDrift")
 }
 
-// drifted waits until all claims are, for a reason; none is that they are not.
+// drifted waits until all claims are drifted for a reason; empty means that none is drifted.
 func (s *story) drifted(reason string) {
 	s.Helper()
 	s.Lab.Eventually(s, fmt.Sprintf("claims are drifted because of %q", reason), func(ctx context.Context) (bool, string) {

@@ -28,12 +28,12 @@ const (
 	controllerWithin = 60 * time.Second
 )
 
-// smallHeap has the components collect garbage sooner than Go's default of 100: a lab shares the
+// smallHeap makes the components collect garbage sooner than Go's default of 100: a lab shares the
 // machine with a browser and an editor, and its idle components have CPU to spare.
 const smallHeap = "GOGC=50"
 
-// heartbeatsMissed is after how many missed heartbeats a node is taken for dead. It is also what
-// the simulated kubelets' leases last.
+// heartbeatsMissed is how many missed heartbeats make a node count as dead. The leases of the simulated
+// kubelets last as long.
 const heartbeatsMissed = 3
 
 func (l *lab) etcd() supervise.Component {
@@ -129,8 +129,7 @@ func (l *lab) aws() supervise.Component {
 // awsURL is where the emulated AWS listens.
 func (l *lab) awsURL() string { return fmt.Sprintf("http://127.0.0.1:%d", portOf(l.ports.aws)) }
 
-// NodeRole is the role of the nodes unless the options say another: that of the manifests which
-// people find in tutorials.
+// NodeRole is the default role of the nodes: the one in the manifests of tutorials.
 const NodeRole = "karpenterNodeRole-" + clusterName
 
 // controllerKey is the controller's access key where its policies are enforced.
@@ -142,8 +141,8 @@ const (
 	kubernetesVersion = "1.36"
 )
 
-// onMemory is the product's controller with a cloud in memory instead of AWS: same code, same
-// rights. The machines that it buys are played by the simulated kubelets.
+// onMemory is the product's controller with a cloud in memory instead of AWS: the same code with the same
+// rights. The simulated kubelets act as the machines that it buys.
 func (l *lab) onMemory() (supervise.Component, error) {
 	component, err := l.tenon("")
 	if err != nil {
@@ -193,7 +192,7 @@ func (l *lab) tenon(program string) (supervise.Component, error) {
 	}, nil
 }
 
-// environment is what programs need to reach the lab, as it is written to lab.env.
+// environment returns what programs need to reach the lab, in the form of lab.env.
 func (l *lab) environment() []string {
 	return []string{
 		"KUBECONFIG=" + l.directory.Kubeconfig(),
@@ -234,7 +233,7 @@ func loopbackClient(directory state.Directory) (*http.Client, error) {
 	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}}, nil
 }
 
-// answerWithin bounds one question to a component; it is asked again.
+// answerWithin bounds one question to a component, which is asked again later.
 const answerWithin = 3 * time.Second
 
 func get(ctx context.Context, client *http.Client, url string) error {

@@ -17,7 +17,7 @@ type identity struct {
 	groups []string
 }
 
-// identities are those who talk to the API server, each with a certificate of its own.
+// identities are the users of the API server, each with its own certificate.
 //
 // The controller manager works with administrator rights instead of one service account for each
 // of its controllers: those would cost a token, a client and a rate limit each, and a lab learns
@@ -29,7 +29,7 @@ var identities = []identity{
 	{file: "kubelets", user: "tenon-lab:kubelets", groups: []string{"tenon-lab:kubelets"}},
 }
 
-// auditPolicy is the file that says whose requests are written down.
+// auditPolicy is the file that says whose requests are recorded.
 const auditPolicy = "audit-policy.yaml"
 
 // administrator is the user of DIR/kubeconfig.

@@ -236,7 +236,7 @@ func (l *lab) announce() error {
 	return nil
 }
 
-// changed is told by the supervisor what runs, whenever that changes.
+// changed receives the running components from the supervisor whenever they change.
 func (l *lab) changed(components []state.Component) {
 	if err := l.notes.components(components); err != nil {
 		l.options.Progress.Line(err.Error())
@@ -264,7 +264,7 @@ func (l *lab) stop() {
 	l.options.Progress.End(remark)
 }
 
-// leave gives the directory up. After a failure, or if asked to, what is in it stays.
+// leave releases the directory. Its content stays after a failure, or on request.
 func (l *lab) leave(lock *state.Lock, failed bool) error {
 	l.ports.close()
 	var err error

@@ -20,19 +20,19 @@ type Options struct {
 	BootDelay time.Duration // from a machine's launch to its node
 	Heartbeat time.Duration // of the simulated kubelets; three missed ones make a node NotReady
 
-	// Faults is a file with what is wrong with AWS from the start; empty is nothing.
+	// Faults is a file with the faults of AWS from the start; empty means none.
 	Faults string
 
 	// NodeRole is the IAM role of the cluster's nodes.
 	NodeRole string
 
-	// EnforceIAM gives the controller an access key of its own, on which its policies are enforced.
+	// EnforceIAM gives the controller its own access key, on which its policies are enforced.
 	EnforceIAM bool
 
-	// Settings are the controller's, as NAME=VALUE.
+	// Settings are the controller's settings, as NAME=VALUE.
 	Settings []string
 
-	// Audit makes the API server write down what the controller asks for.
+	// Audit makes the API server record what the controller asks for.
 	Audit bool
 
 	// Bare leaves out Tenon's definitions and rights: Helm, or a user, installs them.
@@ -62,7 +62,7 @@ func (o *Options) Setting(name string) (value string, given bool) {
 	return value, given
 }
 
-// Controller is which autoscaler runs in the lab.
+// Controller says which autoscaler runs in the lab.
 type Controller string
 
 // The choices of --controller.
@@ -82,7 +82,7 @@ func ParseController(text string) (Controller, error) {
 	}
 }
 
-// Summary is what there is to say about a lab that is ready.
+// Summary describes a lab that is ready.
 type Summary struct {
 	Directory     state.Directory
 	Server        string
@@ -91,8 +91,8 @@ type Summary struct {
 	ResidentBytes int64
 }
 
-// tenonProgram is the product's program: it lies beside this one. The second result says whether
-// it is there.
+// tenonProgram returns the path of the product's program, which lies beside this one. The second result
+// says whether it exists.
 func tenonProgram() (string, bool) {
 	self, err := os.Executable()
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// listeners are the ports of the lab, opened before anything is started and handed to those who
-// serve them. They cannot be reached from outside this machine.
+// listeners are the ports of the lab, opened before anything starts, and handed to the components that
+// serve them. Other machines cannot reach them.
 type listeners struct {
 	apiServer, controllerManager, scheduler, aws net.Listener
 }
@@ -36,7 +36,7 @@ func openPorts(apiPort int) (listeners, error) {
 	return l, nil
 }
 
-// close closes what is open. A listener that was handed over is closed already, which is no fault.
+// close closes what is open. A listener that was handed over is closed already, which is not an error.
 func (l listeners) close() {
 	for _, listener := range []net.Listener{l.apiServer, l.controllerManager, l.scheduler, l.aws} {
 		if listener != nil {

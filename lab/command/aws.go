@@ -20,7 +20,7 @@ import (
 	"tenon/lab/process"
 )
 
-// awsFlags are what the component is told.
+// awsFlags are the flags of the component.
 type awsFlags struct {
 	kubeconfig string
 	boot       time.Duration
@@ -35,8 +35,8 @@ type awsFlags struct {
 	seed       uint64
 }
 
-// runAWS emulates AWS, and plays the kubelets of its instances and of the machines that are made by
-// hand, until the context ends.
+// runAWS emulates AWS, and simulates the kubelets of its instances and of hand-made machines, until the
+// context ends.
 func runAWS(ctx context.Context, flags []string, in *process.Inherited) error {
 	f := parseAWS()
 	if err := f.set.Parse(flags); err != nil {
@@ -106,7 +106,7 @@ func (f *awsComponent) kubelets(client *rest.Config, log *slog.Logger) kubelet.C
 // strangers may not join.
 const strangers = "StrangerRole"
 
-// quick is how long the steps of an instance's life take that are not worth watching.
+// quick is the duration of those steps of an instance's life that are not worth watching.
 const quick = time.Second
 
 func (f *awsComponent) emulator(client *rest.Config, fleet *kubelet.Fleet, log *slog.Logger) (emulated.Config, error) {

@@ -24,7 +24,8 @@ const (
 // detachedEnv tells a supervisor that it was detached.
 const detachedEnv = "TENON_LAB_DETACHED"
 
-// starter is the process that detached this supervisor. Nil is none: the supervisor has a terminal.
+// starter is the process that detached this supervisor; nil if none did, and the supervisor has a
+// terminal.
 type starter struct{ console, ready *os.File }
 
 func findStarter() *starter {
@@ -38,7 +39,7 @@ func findStarter() *starter {
 	return &starter{console: os.NewFile(consoleFD, "console"), ready: os.NewFile(readyFD, "ready")}
 }
 
-// out is where progress is shown.
+// out returns where progress is shown.
 func (s *starter) out() *os.File {
 	if s == nil {
 		return os.Stdout
@@ -46,8 +47,8 @@ func (s *starter) out() *os.File {
 	return s.console
 }
 
-// letGo tells the starter that the lab is ready. What there is to say from now on goes to the
-// supervisor's log, which its standard output already is.
+// letGo tells the starter that the lab is ready. Later output goes to the supervisor's log, which is
+// already its standard output.
 func (s *starter) letGo(printer *progress.Printer) {
 	if s == nil {
 		return
@@ -59,8 +60,8 @@ func (s *starter) letGo(printer *progress.Printer) {
 	_ = s.console.Close()
 }
 
-// startDetached starts this program again as supervisor in a session of its own, shows its
-// progress, and returns when the lab is ready.
+// startDetached starts this program again as supervisor in a new session, shows its progress, and returns
+// when the lab is ready.
 func startDetached(directory state.Directory) error {
 	// Found out here already, for the message; the supervisor makes sure.
 	lock, err := directory.Acquire()

@@ -64,7 +64,7 @@ func down(ctx context.Context, directory state.Directory, keep bool, out io.Writ
 	return nil
 }
 
-// clear removes what a lab that crashed, or was kept, has left.
+// clear removes what a crashed or kept lab has left.
 func clear(directory state.Directory, keep bool, out io.Writer) error {
 	record, found, err := directory.Load()
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"tenon/lab/measure"
 )
 
-// newMeasure is hidden: it is for those who change the lab, not for those who use it.
+// newMeasure is hidden: it serves developers of the lab, not its users.
 func newMeasure(out io.Writer) *cobra.Command {
 	var plan measure.Plan
 	var format string

@@ -41,7 +41,7 @@ func Main(args []string, out, faults io.Writer) int {
 	}
 }
 
-// errSaid is a failure that the user has been told of already.
+// errSaid is a failure that the user already knows of.
 var errSaid = errors.New("said already")
 
 func newRoot(out io.Writer) *cobra.Command {
@@ -69,7 +69,7 @@ func newRoot(out io.Writer) *cobra.Command {
 	return root
 }
 
-// runningLab is the record of the lab that runs in a directory.
+// runningLab returns the record of the lab that runs in a directory.
 func runningLab(path string) (state.Directory, state.Record, error) {
 	directory, err := state.Open(path)
 	if err != nil {

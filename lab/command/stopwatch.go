@@ -16,7 +16,7 @@ import (
 	"tenon/lab/stopwatch"
 )
 
-// newStopwatch is hidden: it is for those who change Tenon, not for those who use it.
+// newStopwatch is hidden: it serves developers of Tenon, not its users.
 func newStopwatch(out io.Writer) *cobra.Command {
 	var plan stopwatch.Plan
 	var format string

@@ -15,9 +15,9 @@ import (
 	"k8s.io/kubernetes/cmd/kube-controller-manager/names"
 )
 
-// controllers are those that an autoscaler's cluster cannot do without: what makes pods, what
-// takes them off bad nodes, what counts disruption budgets and quotas, what binds volumes and claims,
-// and what cleans up. Endpoints, certificates, cloud routes and autoscaling of pods stay out.
+// controllers lists those that an autoscaler's cluster needs: controllers that make pods, take them off
+// bad nodes, count disruption budgets and quotas, bind volumes and claims, and clean up. Endpoints,
+// certificates, cloud routes and autoscaling of pods stay out.
 var controllers = []string{
 	names.DeploymentController,
 	names.ReplicaSetController,
@@ -56,7 +56,7 @@ func ControllerManagerFlags(files Files, nodeGrace time.Duration) []string {
 		"--kubeconfig=" + kubeconfig,
 		"--authentication-kubeconfig=" + kubeconfig,
 		"--authorization-kubeconfig=" + kubeconfig,
-		// Who asks for metrics is told by the lab's own authority; there is nothing to look up.
+		// The lab's own authority identifies clients that ask for metrics; there is nothing to look up.
 		"--authentication-skip-lookup=true",
 		"--client-ca-file=" + files.PKI("ca.crt"),
 		"--bind-address=127.0.0.1",

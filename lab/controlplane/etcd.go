@@ -43,7 +43,7 @@ func RunEtcd(ctx context.Context, ready func()) error {
 	case err := <-server.Err():
 		return fmt.Errorf("run: %w", err)
 	case <-ctx.Done():
-		// Closing hands leadership over and waits for clients; no member is left to profit from it.
+		// A graceful close hands leadership over and waits for clients; no other member would benefit.
 		server.Server.HardStop()
 		return nil
 	}
@@ -54,7 +54,7 @@ func etcdConfig() *embed.Config {
 	config.Name = "lab"
 	config.Dir = "data"
 	config.LogLevel = "warn"
-	// Slower than this is worth a line in the log. Without a limit every request is.
+	// The log warns of requests that are slower than this. Without a limit it warns of every request.
 	config.WarningUnaryRequestDuration, config.WarningApplyDuration = time.Second, time.Second
 	config.LogOutputs = []string{"stderr"}
 
@@ -64,7 +64,7 @@ func etcdConfig() *embed.Config {
 	config.ListenPeerUrls, config.AdvertisePeerUrls = []url.URL{peer}, []url.URL{peer}
 	config.InitialCluster = config.InitialClusterFromName(config.Name)
 
-	// The data is thrown away with the lab: durability would cost time and buy nothing.
+	// The data is thrown away with the lab: durability would cost time without any benefit.
 	config.UnsafeNoFsync = true
 	config.QuotaBackendBytes = etcdQuota
 	config.BackendBatchInterval = 50 * time.Millisecond

@@ -16,7 +16,7 @@ type release struct {
 	number string
 }
 
-// Info is what /version tells.
+// Info returns what /version reports.
 func (r release) Info() *version.Info {
 	info := r.EffectiveVersion.Info()
 	info.GitVersion, info.GitCommit, info.GitTreeState = r.number, "", "clean"
@@ -37,11 +37,11 @@ func kubernetesVersion() string {
 	return ""
 }
 
-// nameRelease lets all parts of an API server tell the version that they are.
+// nameRelease makes all parts of an API server report their version.
 func nameRelease(config *apiserver.Config) {
 	number := kubernetesVersion()
 	if number == "" {
-		return // built without module support: better the placeholder than nothing
+		return // built without module support: keep the placeholder
 	}
 	generic := config.KubeAPIs.ControlPlane.Generic
 	named := release{generic.EffectiveVersion, number}

@@ -35,7 +35,7 @@ func SchedulerFlags(files Files) []string {
 		"--config=" + files.PKI("kube-scheduler.yaml"),
 		"--authentication-kubeconfig=" + kubeconfig,
 		"--authorization-kubeconfig=" + kubeconfig,
-		// Who asks for metrics is told by the lab's own authority; there is nothing to look up.
+		// The lab's own authority identifies clients that ask for metrics; there is nothing to look up.
 		"--authentication-skip-lookup=true",
 		"--client-ca-file=" + files.PKI("ca.crt"),
 		"--bind-address=127.0.0.1",
@@ -63,7 +63,7 @@ func RunScheduler(ctx context.Context, flags []string, listener net.Listener) er
 	}
 	err = scheduler.Run(ctx, completed, instance)
 	if ctx.Err() != nil {
-		return nil // the end of its context is an error to it
+		return nil // the scheduler returns an error when its context ends
 	}
 	return err
 }

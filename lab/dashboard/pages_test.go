@@ -189,8 +189,8 @@ func (b *browser) picture(t testing.TB, name string) {
 	}
 }
 
-// TestPagesInChromium checks what each page shows, that names are text, that no page is wider than the screen, and that
-// neither the console nor the network has anything to tell.
+// TestPagesInChromium checks what each page shows, that names are text, that no page is wider than the
+// screen, and that neither the console nor the network reports anything.
 func TestPagesInChromium(t *testing.T) {
 	b := opened(t, cluster(12, 8))
 	views := []struct {
@@ -238,8 +238,8 @@ func TestPagesInChromium(t *testing.T) {
 	}
 }
 
-// ask has the page What-if try a pool that is not there yet, and checks the answer, that what was typed
-// stays while the fleet changes, and what is said of a question that cannot be read.
+// ask makes the page What-if try a pool that does not exist yet. It checks the answer, that the input
+// stays while the fleet changes, and the message about a question that cannot be read.
 func (b *browser) ask(t testing.TB) {
 	t.Helper()
 	put := func(manifests string) {

@@ -21,7 +21,7 @@ type InstanceInfo struct {
 
 func (s InstanceInfo) dead() bool { return s.State == "shutting-down" || s.State == "terminated" }
 
-// price is what an hour costs. What runs in a reservation has no price of its own.
+// price returns the price of an hour. An instance in a reservation has no price itself.
 func (s InstanceInfo) price() float64 {
 	price, err := strconv.ParseFloat(s.Hourly, 64)
 	if err != nil {
@@ -30,11 +30,11 @@ func (s InstanceInfo) price() float64 {
 	return price
 }
 
-// sightings are the instances that people were told of, by their identifiers.
+// sightings are the instances that the demo has already reported, by their identifiers.
 type sightings map[string]InstanceInfo
 
-// news are the lines about what has changed since people were told last. The instances come in the
-// order of their launches.
+// news returns the lines about what has changed since the last report. The instances come in the order of
+// their launches.
 func (told sightings) news(now []InstanceInfo) []string {
 	var lines []string
 	for _, s := range now {
@@ -65,7 +65,7 @@ func bill(now []InstanceInfo) string {
 	return fmt.Sprintf("    machines: %d, together $%.3f an hour", machines, sum)
 }
 
-// tell tells what has changed.
+// tell reports what has changed.
 func (d *Demo) tell(ctx context.Context) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.aws+"/lab/instances", nil)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Every machine is told of twice, when it comes and when it goes, with what all of them cost.
+// The demo reports every machine twice, when it comes and when it goes, with the price of all machines.
 func TestNews(t *testing.T) {
 	told := sightings{}
 	running := InstanceInfo{ID: "i-1", Type: "c6a.xlarge", Zone: "us-west-2a", CapacityType: "on-demand", State: "pending", Hourly: "0.153000"}

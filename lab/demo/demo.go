@@ -21,7 +21,7 @@ import (
 	"tenon/lab/install"
 )
 
-// What is applied, in this order, and the workload in it.
+// The demo applies these manifests in this order, and scales this workload.
 var manifests = []string{"basic.yaml", "inflate.yaml"}
 
 const (
@@ -33,14 +33,14 @@ const (
 // processors, with the nodes that its lower steps have left.
 var wave = []int32{3, 6, 2}
 
-// How long a step stays once its pods run, how long it may take them, and how often is looked.
+// How long a step stays once its pods run, how long the pods may take, and how often the demo looks.
 const (
 	hold  = 40 * time.Second
 	limit = 3 * time.Minute
 	every = time.Second
 )
 
-// Demo is one that runs.
+// Demo is a running demo.
 type Demo struct {
 	clients kubernetes.Interface
 	aws     string
@@ -48,7 +48,7 @@ type Demo struct {
 	told    sightings
 }
 
-// Start applies the examples. What there is to tell goes to say, a line at a time.
+// Start applies the examples. It reports through say, a line at a time.
 func Start(ctx context.Context, config *rest.Config, aws string, say func(string)) (*Demo, error) {
 	clients, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -107,7 +107,7 @@ func (d *Demo) scale(ctx context.Context, replicas int32) error {
 	return nil
 }
 
-// watch tells what happens, until a step has lasted.
+// watch reports what happens, until a step has lasted long enough.
 func (d *Demo) watch(ctx context.Context, want int32) error {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()

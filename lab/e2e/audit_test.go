@@ -22,7 +22,7 @@ import (
 	"tenon/lab/labtest"
 )
 
-// unreached are rights that the test below does not come to use, each with what uses it.
+// unreached lists rights that the test below does not use, each with what uses it.
 var unreached = map[string]string{
 	"update nodeclaims/finalizers.karpenter.sh":         "owner references, where the admission plugin OwnerReferencesPermissionEnforcement is on",
 	"update nodepools/finalizers.karpenter.sh":          "owner references, where the admission plugin OwnerReferencesPermissionEnforcement is on",
@@ -72,7 +72,7 @@ func TestRightsAreUsed(t *testing.T) {
 	scale(2)
 	lab.AwaitPods(t, "default", "app=inflate", 2, labtest.PodReady)
 
-	// A claim that a person deletes: its pods are evicted.
+	// A user deletes a claim: its pods are evicted.
 	claims := &karpenterv1.NodeClaimList{}
 	if err := lab.Client.List(t.Context(), claims); err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func TestRightsAreUsed(t *testing.T) {
 	for _, right := range granted(t, lab) {
 		verb, what, _ := strings.Cut(right, " ")
 		if verb == "list" && used["watch "+what] {
-			continue // older API servers do not send what is there at the beginning of a watch
+			continue // older API servers do not send the initial objects of a watch
 		}
 		if reason := unreached[right]; !used[right] && reason == "" {
 			t.Errorf("the chart grants %q, and nothing uses it", right)

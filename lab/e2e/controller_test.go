@@ -62,7 +62,7 @@ func TestTenonRunsInTheLabAndComesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, "tenon runs again", func() bool {
-		// Read, not asked for: to start a program at every look would keep Tenon from coming back.
+		// The test reads the record: starting a program at every look would keep Tenon from coming back.
 		record, _, err := s.directory.Load()
 		now, found := record.Find("tenon")
 		return err == nil && found && now.Pid != first.Pid && now.Restarts == 1 && now.State == "ready"

@@ -19,7 +19,7 @@ import (
 	"tenon/lab/labtest"
 )
 
-// incumbents is Karpenter as its chart installs it, in a namespace of its own.
+// incumbents is Karpenter as its chart installs it, in its own namespace.
 const incumbents = `
 apiVersion: apps/v1
 kind: Deployment

@@ -16,7 +16,7 @@ import (
 	"tenon/lab/state"
 )
 
-// statusText is the part of `status -o json` that these tests read; written down once more, since
+// statusText is the part of `status -o json` that these tests read. It is declared again here, since
 // scripts rely on it.
 type statusText struct {
 	Running       bool            `json:"running"`
@@ -253,8 +253,8 @@ func checkModes(t *testing.T, s site) {
 	}
 }
 
-// What is left of a lab whose supervisor was killed is cleaned by the next one; and when a
-// component dies, the lab says which, and why, and ends.
+// A new lab cleans up after one whose supervisor was killed. When a component dies, the lab says which
+// and why, and ends.
 func TestSuddenDeaths(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

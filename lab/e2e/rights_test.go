@@ -26,7 +26,7 @@ func TestTenonHasItsRightsAndNoMore(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		may  bool
-		what string // verb resource[/subresource].group, a namespace after a blank
+		what string // verb resource[/subresource].group, and a namespace after a blank
 	}{
 		{true, "list nodepools.karpenter.sh"},
 		{true, "create nodeclaims.karpenter.sh"},

@@ -16,8 +16,8 @@ import (
 	"tenon/lab/labtest"
 )
 
-// dryRun has the API server do everything but store: cases leave nothing behind, and may run
-// beside each other with the same names.
+// dryRun makes the API server do everything except store: cases leave nothing behind, and may run in
+// parallel with the same names.
 var dryRun = &client.CreateOptions{DryRun: []string{"All"}, Raw: nil}
 
 // TestRules applies the accepted and the refused object of every rule of the API to the real API
@@ -71,7 +71,7 @@ func stored(t *testing.T, lab *labtest.Lab, c rulecase.Case) func(map[string]any
 	}
 }
 
-// sent is the object of a case, as the API server gets it: with a name of its own.
+// sent returns the object of a case as the API server gets it: with a unique name.
 func sent(t *testing.T, c rulecase.Case, object map[string]any) *unstructured.Unstructured {
 	t.Helper()
 	u := &unstructured.Unstructured{Object: object}

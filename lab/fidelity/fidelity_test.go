@@ -1,5 +1,5 @@
-// Package fidelity plays the requests of sim/fidelity to a real API server. What it
-// answers is what is written down there, which is what the simulation's store answers.
+// Package fidelity sends the requests of sim/fidelity to a real API server. It checks that the server
+// gives the answers recorded there, which the simulation's store gives as well.
 package fidelity
 
 import (
@@ -17,8 +17,8 @@ import (
 
 func TestMain(m *testing.M) { labtest.Main(m, labtest.Options{}) }
 
-// A real server answers every case as it is written down. With FIDELITY_OUT the answers go
-// to that folder, to be compared and copied.
+// A real server gives the recorded answer in every case. With FIDELITY_OUT the answers go to that folder,
+// to be compared and copied.
 func TestARealServerAnswersTheSame(t *testing.T) {
 	t.Parallel()
 	lab := labtest.Share(t)

@@ -50,8 +50,8 @@ func TestTheLeaderIsCutOff(t *testing.T) {
 	})
 }
 
-// handOver scales out under a first leader that is lost in the middle: in the end
-// all pods run, on no machine too many.
+// handOver scales out under a first leader that is lost in the middle: in the end all pods run, on no
+// more machines than needed.
 func handOver(t *testing.T, lose func(leader *replica)) {
 	lab := labtest.Start(t)
 	forgetLeader(t, lab)

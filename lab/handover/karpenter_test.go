@@ -18,10 +18,10 @@ import (
 	"tenon/lab/memorycloud"
 )
 
-// TestNodesOfKarpenterStay hands a fleet over as Karpenter leaves it: stamped in a former way of hashing, without a
-// word of ours on any object, and one node marked in the middle of a consolidation. Tenon takes over and replaces
-// no node, stamps claims anew, takes the mark back, and leaves no finalizer of its own, so that Karpenter could go on.
-// A claim that is deleted takes its machine with it.
+// TestNodesOfKarpenterStay hands over a fleet as Karpenter leaves it: with hashes of an earlier version,
+// without any annotation of ours, and with one node marked in the middle of a consolidation. Tenon takes
+// over and replaces no node, updates the hashes of claims, removes the mark, and leaves no finalizer of
+// its own, so that Karpenter could continue. A deleted claim takes its machine with it.
 func TestNodesOfKarpenterStay(t *testing.T) {
 	lab := labtest.Start(t)
 	forgetLeader(t, lab)
@@ -96,7 +96,7 @@ func leaveAsKarpenter(t *testing.T, lab *labtest.Lab) string {
 	return name
 }
 
-// former changes the annotations of an object: those of ours go, the given ones are set.
+// former changes the annotations of an object: it removes ours, and sets the given ones.
 func former(t *testing.T, lab *labtest.Lab, object client.Object, has map[string]string, set map[string]any) {
 	t.Helper()
 	annotations := map[string]any{}
@@ -117,7 +117,8 @@ func former(t *testing.T, lab *labtest.Lab, object client.Object, has map[string
 	}
 }
 
-// staleClaims are those with another hash than their pool has, or with a finalizer that Karpenter would not remove.
+// staleClaims returns the claims with another hash than their pool has, or with a finalizer that
+// Karpenter would not remove.
 func staleClaims(ctx context.Context, t *testing.T, lab *labtest.Lab) (stale []string) {
 	t.Helper()
 	claims := &karpenterv1.NodeClaimList{}

@@ -17,7 +17,7 @@ import (
 
 // TestMain gives the tests a lab without a controller: they bring their own.
 func TestMain(m *testing.M) {
-	// What the replicas' libraries would write is not read.
+	// No test reads the output of the replicas' libraries.
 	manager.Tune(settings.Settings{}, logr.Discard())
 	labtest.Main(m, labtest.Options{Controller: "none", BootDelay: time.Second})
 }

@@ -20,7 +20,7 @@ import (
 	"tenon/lab/memorycloud"
 )
 
-// replica is one controller process, without a process of its own.
+// replica is one controller, run inside the test's process.
 type replica struct {
 	name  string
 	wire  *wire
@@ -78,7 +78,7 @@ func start(t *testing.T, lab *labtest.Lab, cloud *memorycloud.Stage, name string
 	return r
 }
 
-// wait is until the replica has ended, and how.
+// wait waits until the replica has ended, and returns its error.
 func (r *replica) wait(t *testing.T) error {
 	t.Helper()
 	select {
@@ -90,7 +90,7 @@ func (r *replica) wait(t *testing.T) error {
 	}
 }
 
-// wire is a replica's way to the API server, which can be cut.
+// wire is a replica's connection to the API server, which a test can cut.
 type wire struct {
 	mu    sync.Mutex
 	gone  bool

@@ -1,6 +1,5 @@
-// Package install puts into a new cluster what the lab needs before anything else runs: the
-// resource definitions of the product, the rights of those who work in the cluster, and a storage
-// class.
+// Package install puts into a new cluster what the lab needs before anything else runs: the resource
+// definitions of the product, the rights of the cluster's users, and a storage class.
 package install
 
 import (

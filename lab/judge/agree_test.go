@@ -19,9 +19,9 @@ var schedulerRules = []check.Rule{
 	check.Spread, check.Affinity, check.AffinityOrder, check.AntiAffinity,
 }
 
-// TestCheckAndSchedulerAgree makes plans by chance, good ones and bad ones, and asks both
-// judges. The verifier has the scheduler's rules written down anew; this is what says
-// that it has them right, in both directions.
+// TestCheckAndSchedulerAgree makes random plans, good ones and bad ones, and asks both the verifier and
+// the scheduler. The verifier implements the scheduler's rules anew; this test shows, in both directions,
+// that it has them right.
 func TestCheckAndSchedulerAgree(t *testing.T) {
 	t.Parallel()
 	accepted, refused := 0, 0
@@ -29,7 +29,7 @@ func TestCheckAndSchedulerAgree(t *testing.T) {
 		c := randomcluster.World(seed, 8)
 		s := c.Snapshot()
 		if staysBehind(s) {
-			continue // what is left of leaving nodes the verifier looks at, the scheduler is not shown
+			continue // the verifier sees the remains of leaving nodes, the scheduler does not
 		}
 		p := randomPlan(rand.New(rand.NewPCG(seed, 1)), s)
 		found := broken(s, p)

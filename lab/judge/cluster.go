@@ -171,7 +171,7 @@ func (s *cluster) addStaying() {
 	}
 }
 
-// elsewhere is where pods go that rules between pods should not see.
+// elsewhere is the namespace for pods that rules between pods must not see.
 const elsewhere = "being-terminated"
 
 func moveElsewhere(pod *corev1.Pod) {
@@ -230,7 +230,7 @@ func (s *cluster) runs(set *appsv1.DaemonSet, node string) bool {
 	})
 }
 
-// withOffer is the cluster with another machine for a claim. Its daemons may differ too.
+// withOffer returns the cluster with another machine for a claim. Its daemons may differ too.
 func (s *cluster) withOffer(c *plan.Claim, o plan.Offer) (*cluster, error) {
 	node, err := newNode(s.s, c, o)
 	if err != nil {

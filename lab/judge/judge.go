@@ -32,7 +32,7 @@ const (
 	Arrival     = "arrival"     // one pod after the other
 )
 
-// String is one line for people.
+// String returns a line for people.
 func (r Refusal) String() string {
 	text := fmt.Sprintf("%s: %s on %s", r.When, r.Pod, r.Node)
 	if r.Offer != "" {
@@ -68,7 +68,7 @@ func Judge(ctx context.Context, objects *ingest.Objects, s *snapshot.Snapshot, p
 	return append(out, scheduler.askArrival(cluster)...), nil
 }
 
-// askFinished takes each of the pods away from the finished cluster and asks for it.
+// askFinished removes each of the pods from the finished cluster and asks the scheduler about it.
 func (c *scheduler) askFinished(s *cluster, asked []*corev1.Pod, when, offer string) []Refusal {
 	var out []Refusal
 	for _, pod := range asked {

@@ -10,7 +10,7 @@ import (
 // Annotations that users set. A value that cannot be parsed counts as absent,
 // since a kubelet cannot report it.
 const (
-	// AnnotationSimulated marks a Node, made by hand or by Launch, as ours to play.
+	// AnnotationSimulated marks a Node, made by hand or by Launch, as one that we simulate.
 	AnnotationSimulated = "lab.tenon.dev/simulated"
 	// AnnotationKwokNode is what KWOK's users put on their Nodes; "fake" counts as ours.
 	AnnotationKwokNode = "kwok.x-k8s.io/node"
@@ -39,7 +39,7 @@ const (
 // annotationPrefix is what of a pod's annotations the cache keeps.
 const annotationPrefix = "lab.tenon.dev/"
 
-// Simulated says whether a Node is ours to play.
+// Simulated reports whether we simulate a Node.
 func Simulated(n *v1.Node) bool {
 	return n.Annotations[AnnotationSimulated] == "true" || n.Annotations[AnnotationKwokNode] == "fake"
 }

@@ -1,6 +1,6 @@
-// Package kubelet plays the kubelets of a lab cluster: it makes instances join
-// as Nodes, keeps their Leases fresh, runs the pods that the scheduler binds to
-// them, and stands in for the EBS CSI driver and the cloud's node controller.
+// Package kubelet simulates the kubelets of a lab cluster: it makes instances join as Nodes, keeps their
+// Leases fresh, runs the pods that the scheduler binds to them, and stands in for the EBS CSI driver and
+// the cloud's node controller.
 //
 // Everything that a kubelet would decide is a pure function here (stepNode,
 // stepPod, stepAttachment, stepClaim, ...): it takes an object and the time and

@@ -11,9 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 )
 
-// memory is what the machines themselves would know: which of them run, which
-// pods they hold and with which addresses. The API has everything else, so a
-// simulator that is started again rebuilds this as it goes.
+// memory holds what the machines themselves would know: which of them run, which pods they hold and with
+// which addresses. The API has everything else, so a restarted simulator rebuilds this as it goes.
 type memory struct {
 	mu            sync.Mutex
 	instances     map[string]boot  // by provider ID
@@ -121,8 +120,8 @@ func (m *memory) setFault(id string, f Fault) {
 	m.faults[id] = f
 }
 
-// fault is what was set through the API for a Node under either of its names.
-// A terminated machine is as silent as can be.
+// fault returns the fault that was set through the API for a Node under either of its names. A terminated
+// machine is silent.
 func (m *memory) fault(providerID, name string) Fault {
 	m.mu.Lock()
 	defer m.mu.Unlock()

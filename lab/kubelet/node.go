@@ -16,7 +16,7 @@ const (
 	// annotationControllerAttach leaves attaching to the control plane's controller.
 	annotationControllerAttach = "volumes.kubernetes.io/controller-managed-attach-detach"
 	agentTaintSuffix           = "/agent-not-ready"
-	// rememberedFor is how long what is gone is remembered, for those who are late.
+	// rememberedFor is how long the fleet remembers what is gone, for late events.
 	rememberedFor = 10 * time.Minute
 )
 

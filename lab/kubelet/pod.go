@@ -135,9 +135,8 @@ func initialised(s v1.ContainerStatus, now time.Time) v1.ContainerStatus {
 	return s
 }
 
-// runPod moves the containers on, and the pod's phase and conditions with them.
-// On a machine that is not Ready the node controller says what is ready, and we
-// do not argue with it.
+// runPod moves the containers on, and the pod's phase and conditions with them. On a machine that is not
+// Ready the node controller sets the readiness, and we leave it alone.
 func runPod(in podInput, now time.Time) podStep {
 	if !in.Machine.Ready {
 		return podStep{}
