@@ -19,8 +19,8 @@ func checkAccounts(s *snapshot.Snapshot, p *plan.Plan, f *finding) {
 		return true
 	}
 	place := func(pod snapshot.PodIndex, node string) {
-		if mention(pod, node) && (!wantsPlace(&s.Pods[pod]) || s.Pods[pod].Refused != "") {
-			f.note(Violation{Rule: PodUninvited, Pod: s.Pods[pod].Key(), Node: node, Detail: s.Pods[pod].Refused})
+		if mention(pod, node) && (!wantsPlace(&s.Pods[pod]) || len(s.Pods[pod].Refused) > 0) {
+			f.note(Violation{Rule: PodUninvited, Pod: s.Pods[pod].Key(), Node: node, Detail: s.Pods[pod].Refused.Text()})
 		}
 	}
 	for _, c := range p.Claims {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"tenon/core/plan"
+	"tenon/core/reason"
 	"tenon/core/snapshot"
 )
 
@@ -61,7 +62,7 @@ func TestEveryPodIsInThePlanOnce(t *testing.T) {
 		"a refused pod that is placed": {
 			build: func(w *world) {
 				web := w.pod("web")
-				w.s.Pods[web].Refused = "its volume claim is lost"
+				w.s.Pods[web].Refused = reason.Obstacles{{Code: reason.VolumeClaimLost}}
 				w.claim("default", []snapshot.PodIndex{web}, "small/a/spot")
 			},
 			want: []Rule{PodUninvited},
@@ -77,7 +78,7 @@ func TestEveryPodIsInThePlanOnce(t *testing.T) {
 		"an unplaced pod without a verdict": {
 			build: func(w *world) {
 				web := w.pod("web")
-				w.s.Pods[web].Refused = "no"
+				w.s.Pods[web].Refused = reason.Obstacles{{Code: reason.PoolsAvoided}}
 				w.p.Unplaced = []plan.Unplaced{{Pod: web}}
 			},
 			want: []Rule{NoVerdict},

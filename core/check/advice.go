@@ -47,7 +47,7 @@ func (e *state) heavierPool(weight int32, pod snapshot.PodIndex) (string, bool) 
 // have a place, by themselves, on some node or on one more of some pool.
 func checkOverlooked(e *state, f *finding) {
 	for _, u := range e.p.Unplaced {
-		if u.Pod < 0 || int(u.Pod) >= len(e.s.Pods) || e.s.Pods[u.Pod].Refused != "" || e.hasPodRules(u.Pod) {
+		if u.Pod < 0 || int(u.Pod) >= len(e.s.Pods) || len(e.s.Pods[u.Pod].Refused) > 0 || e.hasPodRules(u.Pod) {
 			continue
 		}
 		overlooked := Violation{Rule: Overlooked, Pod: e.s.Pods[u.Pod].Key()}

@@ -237,9 +237,17 @@ func (sc *scenario) pods(words []string) {
 	for i := range n {
 		sc.s.Pods = append(sc.s.Pods, snapshot.Pod{
 			Namespace: "default", Name: fmt.Sprintf("%s-%d", name, i), Template: template,
-			Node: o["on"], Pending: o["on"] == "", Movable: leaving, Refused: o["refused"], Ends: o["ends"] != "", Tie: sc.tie(o),
+			Node: o["on"], Pending: o["on"] == "", Movable: leaving, Refused: obstacles(o["refused"]), Ends: o["ends"] != "", Tie: sc.tie(o),
 		})
 	}
+}
+
+// obstacles of pods have no text of their own in scripts.
+func obstacles(text string) reason.Obstacles {
+	if text == "" {
+		return nil
+	}
+	return reason.Obstacles{{Code: reason.PodRefused, Detail: text}}
 }
 
 func (sc *scenario) template(name string, o map[string]string) snapshot.TemplateIndex {

@@ -13,7 +13,6 @@ type Code string
 // The rules, in the order in which they are asked.
 const (
 	None                Code = ""
-	PodRefused          Code = "PodRefused"
 	NoPools             Code = "NoPools"
 	PoolNotReady        Code = "PoolNotReady"
 	PoolLimitsAwaited   Code = "PoolLimitsAwaited" // of a buffer: real pods wait for what the limits leave
@@ -97,8 +96,9 @@ func (m *Met) Add(labels, room, offer bool) {
 
 // Verdict is the answer for one unplaced pod. Pods of one shape share it.
 type Verdict struct {
-	// General is set when no pool was asked.
+	// General is set when no pool was asked, and Further if there are more reasons of this kind.
 	General Reason
+	Further []Reason `json:",omitempty"`
 	Pools   []PoolVerdict
 	// Remedy is the smallest single change that would place the pod. With Sought and no
 	// Remedy there is none; without Sought none was looked for.

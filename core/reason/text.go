@@ -12,8 +12,6 @@ import (
 // Text is the obstacle in words, without the funnel.
 func (r Reason) Text() string {
 	switch r.Code {
-	case PodRefused:
-		return r.Detail
 	case NoPools:
 		return "there is no pool that nodes may be bought from"
 	case TaintNotTolerated:
@@ -34,6 +32,9 @@ func (r Reason) Text() string {
 		return "one or more instance types with compatible reserved offerings are available, but could not be reserved"
 	case None:
 		return "it could take such a pod, but what else is planned leaves no place"
+	}
+	if text, found := r.podText(); found {
+		return text
 	}
 	return string(r.Code) // rules of the funnel have no text without a pool
 }

@@ -18,7 +18,7 @@ func (v *Verdict) Text() string {
 	last := v.RemedyText()
 	room := MaxText - len(last) - reserve
 	if v.General.Code != None {
-		lines = append(lines, shortened(v.General.Text(), room/2))
+		lines = append(lines, shortened(v.GeneralText(), room/2))
 		room -= len(lines[0]) + 2
 	}
 	pools := v.Promising()
@@ -41,6 +41,14 @@ func (v *Verdict) Text() string {
 		lines = append(lines, last)
 	}
 	return shortened(strings.Join(lines, ". "), MaxText)
+}
+
+// GeneralText is why no pool was asked; empty if one was.
+func (v *Verdict) GeneralText() string {
+	if v.General.Code == None {
+		return ""
+	}
+	return append(Obstacles{v.General}, v.Further...).Text()
 }
 
 // reserve is kept for the sentence that counts the pools which are not told in full.

@@ -47,7 +47,7 @@ func newFinder(s *snapshot.Snapshot) *finder {
 	}
 	for i := range s.Pods {
 		pod := &s.Pods[i]
-		if pod.Refused != "" || !pod.Pending && !(pod.Movable && leaving[pod.Node]) {
+		if len(pod.Refused) > 0 || !pod.Pending && !(pod.Movable && leaving[pod.Node]) {
 			continue
 		}
 		f.pods[pod.Template]++

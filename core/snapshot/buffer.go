@@ -1,6 +1,10 @@
 package snapshot
 
-import "time"
+import (
+	"time"
+
+	"tenon/core/reason"
+)
 
 // Buffer is room that is to be kept free, for pods that do not exist yet.
 type Buffer struct {
@@ -11,8 +15,8 @@ type Buffer struct {
 	// Pods is for how many of them room is to be kept.
 	Pods int `json:"pods"`
 	// Refused, when not empty, is why no place can be looked for.
-	Refused string    `json:"refused,omitempty"`
-	Created time.Time `json:"created,omitzero"`
+	Refused reason.Obstacles `json:"refused,omitempty"`
+	Created time.Time        `json:"created,omitzero"`
 }
 
 // Key is namespace/name.

@@ -99,7 +99,7 @@ type Tie struct {
 	// Returns: its controller will make another one, which needs a place.
 	Returns bool `json:"returns,omitempty"`
 	// Refused is why no other place can be looked for; see Pod.Refused.
-	Refused string `json:"refused,omitempty"`
+	Refused reason.Obstacles `json:"refused,omitempty"`
 	// Asked pods leave by eviction, so that disruption budgets have a say.
 	Asked bool `json:"asked,omitempty"`
 	// Protected pods have the annotation do-not-disrupt: until a time, or without end if

@@ -157,7 +157,7 @@ type Pod struct {
 	Ends bool `json:"ends,omitempty"`
 	// Refused is why the pod cannot be considered at all (an unsupported field, a
 	// volume claim that is lost …); such a pod gets this as its verdict.
-	Refused string `json:"refused,omitempty"`
+	Refused reason.Obstacles `json:"refused,omitempty"`
 	// Tie is what binds a running pod to its node.
 	Tie Tie `json:"tie,omitzero"`
 }

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"tenon/core/reason"
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
 )
@@ -55,7 +56,7 @@ func (t *Translator) requiredTerms(required *corev1.NodeSelector) ([]requirement
 	var problems []error
 	for i, term := range required.NodeSelectorTerms {
 		if len(term.MatchFields) > 0 {
-			problems = append(problems, errors.New("node selector term with matchFields is not supported"))
+			problems = append(problems, obstacle{Code: reason.MatchFieldsUnsupported})
 		}
 		if len(term.MatchExpressions) == 0 {
 			continue // Kubernetes: an empty term matches no objects.

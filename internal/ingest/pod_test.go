@@ -1,9 +1,11 @@
 package ingest_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
+	"tenon/core/reason"
 	"tenon/internal/ingest"
 )
 
@@ -76,15 +78,28 @@ func TestRefusedPods(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			pending := build(t, fromCluster(t), podWith(container+tc.spec))
-			if got := pending.Pods[0].Refused; tc.want == "" && got != "" || !strings.Contains(got, tc.want) {
+			if got := pending.Pods[0].Refused.Text(); tc.want == "" && got != "" || !strings.Contains(got, tc.want) {
 				t.Errorf("got  %q\nwant %q", got, tc.want)
 			}
 			running := build(t, fromCluster(t), podWith(bound+tc.spec)+aNode)
-			if got := running.Pods[0].Refused; got != "" {
+			if got := running.Pods[0].Refused.Text(); got != "" {
 				t.Errorf("a running pod is refused: %q", got)
 			}
 		})
 	}
+}
+
+// A pod with several mistakes has a code for each, and their texts together.
+func TestRefusedPodsHaveCodes(t *testing.T) {
+	t.Parallel()
+	refused := build(t, fromCluster(t), podWith(container+"nodeSelector: {kubernetes.io/hostname: a}\n"+
+		"resourceClaims: [{name: gpu, resourceClaimName: x}]\nvolumes: [{name: v, persistentVolumeClaim: {claimName: data}}]\n")).Pods[0].Refused
+	var codes []reason.Code
+	for _, r := range refused {
+		codes = append(codes, r.Code)
+	}
+	check(t, "codes", fmt.Sprint(codes), "[FieldInvalid VolumeClaimNotFound DynamicResourcesUnsupported]")
+	check(t, "text", strings.Count(refused.Text(), "; "), 3) // one of them within the first
 }
 
 // "effective requests: init and sidecar containers, overhead, pod-level resources, in-place

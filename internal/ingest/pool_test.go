@@ -237,7 +237,7 @@ spec:
 	check(t, "pods", podList(s), "default/db-0 +pending; default/db-1 +pending")
 	check(t, "the claim that exists", volumeText(s.Templates[s.Pods[0].Template].Volumes), "default/data-db-0 ebs.csi.aws.com topology.kubernetes.io/zone In [zone-a]")
 	check(t, "the claim to come", volumeText(s.Templates[s.Pods[1].Template].Volumes), "default/data-db-1 ebs.csi.aws.com topology.kubernetes.io/zone In [zone-b]")
-	check(t, "refused", s.Pods[0].Refused+s.Pods[1].Refused, "")
+	check(t, "refused", s.Pods[0].Refused.Text()+s.Pods[1].Refused.Text(), "")
 }
 
 func TestOverlays(t *testing.T) {

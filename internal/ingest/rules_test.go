@@ -216,7 +216,7 @@ func TestVolumes(t *testing.T) {
 			options.UnsupportedTopologyKeys = requirement.NewKeySet("bad")
 			s := build(t, options, podWith(mounts)+tc.text)
 			check(t, "volumes", volumeText(the(t, s).Volumes), tc.want)
-			check(t, "refused", s.Pods[0].Refused, tc.refused)
+			check(t, "refused", s.Pods[0].Refused.Text(), tc.refused)
 		})
 	}
 }
@@ -240,10 +240,10 @@ func TestEphemeralVolumes(t *testing.T) {
 	live := build(t, fromCluster(t), podWith(spec)+storage+made)
 	check(t, "with its claim", volumeText(the(t, live).Volumes), want)
 	missing := build(t, fromCluster(t), podWith(spec)+storage)
-	check(t, "before its claim is made", missing.Pods[0].Refused, `volume scratch: persistentvolumeclaim "p-scratch" not found`)
+	check(t, "before its claim is made", missing.Pods[0].Refused.Text(), `volume scratch: persistentvolumeclaim "p-scratch" not found`)
 	file := build(t, fromFiles(t), podWith(spec)+storage)
 	check(t, "in files, by its template", volumeText(the(t, file).Volumes), want)
-	check(t, "refused", file.Pods[0].Refused, "")
+	check(t, "refused", file.Pods[0].Refused.Text(), "")
 }
 
 // Pods of one workload with claims of their own have templates of their own.

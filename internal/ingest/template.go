@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"tenon/core/reason"
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
 	"tenon/internal/podpolicy"
@@ -14,7 +15,7 @@ import (
 // describe translates all that a rule can see of a pod. refused, when not empty, is why
 // the pod cannot be considered; what the template then says is still true, since such a
 // pod may be running.
-func (t *Translator) describe(pod *corev1.Pod, promised promises) (template snapshot.Template, refused string) {
+func (t *Translator) describe(pod *corev1.Pod, promised promises) (template snapshot.Template, refused reason.Obstacles) {
 	daemon := isDaemon(pod)
 	spec := &pod.Spec
 	if daemon {
@@ -46,10 +47,29 @@ func (t *Translator) describe(pod *corev1.Pod, promised promises) (template snap
 		Volumes:   volumes,
 	}
 	problem := errors.Join(nodeProblem, podProblem, spreadProblem, volumeProblem, t.checkClaims(spec), avoidsPools(&template))
-	if problem == nil {
-		return template, ""
+	return template, obstacles(problem)
+}
+
+// obstacle is one reason why a pod cannot be considered, as an error.
+type obstacle reason.Reason
+
+func (o obstacle) Error() string { return reason.Reason(o).Text() }
+
+// obstacles lists what errors.Join has put together. What is no obstacle by itself is a mistake in a field.
+func obstacles(problem error) reason.Obstacles {
+	switch e := problem.(type) {
+	case nil:
+		return nil
+	case interface{ Unwrap() []error }:
+		var out reason.Obstacles
+		for _, each := range e.Unwrap() {
+			out = append(out, obstacles(each)...)
+		}
+		return out
+	case obstacle:
+		return reason.Obstacles{reason.Reason(e)}
 	}
-	return template, strings.ReplaceAll(problem.Error(), "\n", "; ")
+	return reason.Obstacles{{Code: reason.FieldInvalid, Detail: strings.ReplaceAll(problem.Error(), "\n", "; ")}}
 }
 
 func (t *Translator) visibleLabels(labels map[string]string) map[string]string {
@@ -65,11 +85,9 @@ func (t *Translator) visibleLabels(labels map[string]string) map[string]string {
 	return out
 }
 
-var errDynamicResources = errors.New("pod has Dynamic Resource Allocation requirements that are not yet supported by Karpenter")
-
 func (t *Translator) checkClaims(spec *corev1.PodSpec) error {
 	if usesDynamicResources(spec) {
-		return errDynamicResources
+		return obstacle{Code: reason.DynamicResourcesUnsupported}
 	}
 	return nil
 }
@@ -88,8 +106,6 @@ func usesDynamicResources(spec *corev1.PodSpec) bool {
 	return false
 }
 
-var errAvoidsPools = errors.New("configured to not run on a Karpenter provisioned node (requirement=karpenter.sh/nodepool DoesNotExist)")
-
 // avoidsPools finds pods that may run on nodes of no pool. A mere preference for such
 // nodes does not count: when there are none, a pool may serve the pod.
 func avoidsPools(template *snapshot.Template) error {
@@ -98,7 +114,7 @@ func avoidsPools(template *snapshot.Template) error {
 		return s.Has(requirement.KeyNodePool) && r.Operator() == requirement.DoesNotExist && !r.Impossible()
 	}
 	if avoids(template.Selector) {
-		return errAvoidsPools
+		return obstacle{Code: reason.PoolsAvoided}
 	}
 	for _, term := range template.Terms {
 		if !avoids(term) {
@@ -106,7 +122,7 @@ func avoidsPools(template *snapshot.Template) error {
 		}
 	}
 	if len(template.Terms) > 0 {
-		return errAvoidsPools
+		return obstacle{Code: reason.PoolsAvoided}
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"tenon/api/label"
 	"tenon/core/model"
+	"tenon/core/reason"
 	"tenon/core/snapshot"
 )
 
@@ -35,7 +36,7 @@ type Translator struct {
 // translated is what became of all pods with one fingerprint.
 type translated struct {
 	template snapshot.TemplateIndex
-	refused  string
+	refused  reason.Obstacles
 }
 
 // NewTranslator makes a translator that reads from index.

@@ -9,6 +9,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"tenon/core/reason"
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
 )
@@ -42,16 +43,26 @@ func (t *Translator) volumes(pod *corev1.Pod, promised promises) ([]snapshot.Vol
 		}
 		claim, ok := t.findClaim(namespaceOf(pod), name, promise)
 		if !ok {
-			problems = append(problems, fmt.Errorf("volume %s: persistentvolumeclaim %q not found", v.Name, name))
+			problems = append(problems, obstacle{Code: reason.VolumeClaimNotFound, Where: v.Name, Detail: name})
 			continue
 		}
 		volume, err := t.volume(claim)
 		if err != nil {
-			problems = append(problems, fmt.Errorf("volume %s: %w", v.Name, err))
+			problems = append(problems, ofVolume(v.Name, err))
 		}
 		out = append(out, volume)
 	}
 	return out, errors.Join(problems...)
+}
+
+// ofVolume says of which volume of the pod an obstacle is.
+func ofVolume(name string, err error) error {
+	var o obstacle
+	if !errors.As(err, &o) {
+		o = obstacle{Code: reason.VolumeTermInvalid, Detail: err.Error()}
+	}
+	o.Where = name
+	return o
 }
 
 // usesClaims reports whether the pod's volumes have to be looked up.
@@ -121,9 +132,9 @@ func (t *Translator) volume(claim claim) (snapshot.Volume, error) {
 	out := snapshot.Volume{ID: namespaceOf(claim) + "/" + claim.Name}
 	switch {
 	case claim.DeletionTimestamp != nil:
-		return out, errors.New("persistentvolumeclaim is being deleted")
+		return out, obstacle{Code: reason.VolumeClaimDeleted}
 	case claim.Status.Phase == corev1.ClaimLost:
-		return out, errors.New("persistentvolumeclaim bound to non-existent persistentvolume")
+		return out, obstacle{Code: reason.VolumeClaimLost}
 	case claim.Spec.VolumeName != "":
 		return t.boundVolume(out, claim)
 	}
@@ -134,11 +145,11 @@ func (t *Translator) boundVolume(out snapshot.Volume, claim claim) (snapshot.Vol
 	volume, ok := t.index.volumes[claim.Spec.VolumeName]
 	switch {
 	case !ok:
-		return out, fmt.Errorf("persistentvolume %q not found", claim.Spec.VolumeName)
+		return out, obstacle{Code: reason.VolumeNotFound, Detail: claim.Spec.VolumeName}
 	case volume.DeletionTimestamp != nil:
-		return out, errors.New("persistentvolume is being deleted")
+		return out, obstacle{Code: reason.VolumeDeleted}
 	case !metav1.HasAnnotation(claim.ObjectMeta, bindCompleted):
-		return out, errors.New("pvc is considered unbound because it does not contain annotation")
+		return out, obstacle{Code: reason.VolumeBindingUnfinished}
 	}
 	out.Driver = volumeDriver(volume)
 	var err error
@@ -208,11 +219,11 @@ func (t *Translator) unboundVolume(out snapshot.Volume, claim claim) (snapshot.V
 	case !ok && claim.promised:
 		return out, nil // of a class that the files do not have: nothing speaks against any place
 	case name == "":
-		return out, errors.New("unbound pvc must define a storage class")
+		return out, obstacle{Code: reason.StorageClassMissing}
 	case !ok:
-		return out, fmt.Errorf("storageclass %q not found", name)
+		return out, obstacle{Code: reason.StorageClassNotFound, Detail: name}
 	case bindsAtOnce(class) && !claim.promised: // a promised claim will be bound before its pod is scheduled
-		return out, errors.New("pvc with immediate volume binding mode must be bound")
+		return out, obstacle{Code: reason.VolumeClaimNotBound}
 	}
 	out.Driver = translatedDriver(class.Provisioner)
 	var err error
@@ -232,7 +243,7 @@ func (t *Translator) classTerms(class *storagev1.StorageClass) ([]requirement.Se
 		var entries []requirement.Entry
 		for _, e := range term.MatchLabelExpressions {
 			if t.options.UnsupportedTopologyKeys.Contains(e.Key) {
-				return nil, errors.New("storage class uses unsupported topology key")
+				return nil, obstacle{Code: reason.TopologyKeyUnsupported}
 			}
 			entries = append(entries, requirement.Entry{Key: e.Key, Operator: requirement.In, Values: e.Values})
 		}
@@ -250,7 +261,7 @@ func (t *Translator) classTerms(class *storagev1.StorageClass) ([]requirement.Se
 
 func (t *Translator) checkDriver(driver string) error {
 	if t.options.UnsupportedDrivers.Contains(driver) {
-		return errors.New("provisioner is not supported")
+		return obstacle{Code: reason.DriverUnsupported}
 	}
 	return nil
 }

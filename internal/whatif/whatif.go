@@ -111,9 +111,13 @@ func (c *change) lose(gone func(*snapshot.Node) bool) (lost int) {
 
 // anew is a copy of a pod that wants a place.
 func anew(p *snapshot.Pod, name string) snapshot.Pod {
+	refused := p.Refused
+	if len(refused) == 0 {
+		refused = p.Tie.Refused
+	}
 	return snapshot.Pod{
 		Namespace: p.Namespace, Name: name, Template: p.Template, Created: p.Created, Pending: true, Ends: p.Ends,
-		Refused: cmp.Or(p.Refused, p.Tie.Refused),
+		Refused: refused,
 	}
 }
 

@@ -77,7 +77,7 @@ func (w *World) models() map[owner.Ref]*snapshot.Pod {
 	shapes := map[owner.Ref]map[snapshot.TemplateIndex]shape{}
 	for k := range w.pods.waiting {
 		set, pod := replicaSetOf(w.pods.all[k]), w.pods.list.find(k)
-		if set.None() || pod == nil || pod.Refused != "" || !pod.Pending {
+		if set.None() || pod == nil || len(pod.Refused) > 0 || !pod.Pending {
 			continue
 		}
 		if _, held := w.pods.held[pod.UID]; held {

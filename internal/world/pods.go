@@ -305,7 +305,7 @@ func (w *World) translate(k key, pod *corev1.Pod) (snapshot.Pod, bool) {
 	out, ok := w.translator.PodOn(pod, leaving && (arranged || !w.takenBack(node)))
 	if ok && out.Pending {
 		if promised, found := w.nodes.nodeOf(w.ledger.claimFor(pod.UID)); found {
-			out.Node, out.Pending, out.Refused = promised, false, ""
+			out.Node, out.Pending, out.Refused = promised, false, nil
 			out.Tie = w.translator.Tie(pod)
 			out.Tie.Promised = true
 		}

@@ -69,7 +69,7 @@ func randomPlan(d *rand.Rand, s *snapshot.Snapshot) *plan.Plan {
 	p := &plan.Plan{}
 	for _, i := range d.Perm(len(s.Pods)) {
 		pod := &s.Pods[i]
-		if !pod.Pending && !pod.Movable || pod.Refused != "" || len(p.Claims)+len(p.Existing) > 4 {
+		if !pod.Pending && !pod.Movable || len(pod.Refused) > 0 || len(p.Claims)+len(p.Existing) > 4 {
 			continue
 		}
 		careless := d.IntN(100) < 8

@@ -15,8 +15,8 @@ import (
 func (k *Adviser) Unplaced() []plan.Unplaced {
 	var out []plan.Unplaced
 	for _, p := range k.d.Invalid {
-		refused := reason.Reason{Code: reason.PodRefused, Detail: k.d.Snapshot.Pods[p].Refused}
-		out = append(out, plan.Unplaced{Pod: p, Verdict: &reason.Verdict{General: refused}})
+		refused := k.d.Snapshot.Pods[p].Refused
+		out = append(out, plan.Unplaced{Pod: p, Verdict: &reason.Verdict{General: refused[0], Further: refused[1:]}})
 	}
 	for _, ask := range k.inTurn() {
 		v := k.Verdict(ask.wish, ask.hint)

@@ -127,7 +127,7 @@ func (f *Fleet) searchFor(q *Question, tiers [][]int) (*search.Search, *Obstacle
 	for _, p := range q.Pods {
 		pod := &f.Snapshot.Pods[p]
 		first := f.wish(pod.Template)
-		if pod.Tie.Refused != "" || !first.possible {
+		if len(pod.Tie.Refused) > 0 || !first.possible {
 			nowhere = append(nowhere, Unplaced{Pod: p, Nowhere: true})
 			continue
 		}

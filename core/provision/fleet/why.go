@@ -19,8 +19,8 @@ const whyEffort = 100
 // Why tells what keeps a pod from new nodes: the answer of the closest pool.
 func (f *Fleet) Why(p Unplaced) reason.Refusal {
 	pod := &f.Snapshot.Pods[p.Pod]
-	if pod.Tie.Refused != "" {
-		return reason.Refusal{General: reason.Reason{Code: reason.PodRefused, Detail: pod.Tie.Refused}}
+	if refused := pod.Tie.Refused; len(refused) > 0 {
+		return reason.Refusal{General: refused[0]}
 	}
 	key := why{pod.Template, p.Hint}
 	found, known := f.whys[key]

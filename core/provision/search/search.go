@@ -71,7 +71,7 @@ func (d *Search) wanting() []shape.Wish {
 		if !pod.Pending && !(pod.Movable && leaving[pod.Node]) {
 			continue
 		}
-		if pod.Refused != "" {
+		if len(pod.Refused) > 0 {
 			d.Invalid = append(d.Invalid, snapshot.PodIndex(i))
 			continue
 		}

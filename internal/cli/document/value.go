@@ -132,7 +132,7 @@ func appendReasons(b []byte, v *reason.Verdict) []byte {
 		b = append(o.b, '}')
 	}
 	if v.General.Code != reason.None {
-		add("", v.General.Text())
+		add("", v.GeneralText())
 	}
 	for i := range v.Pools {
 		pool := &v.Pools[i]

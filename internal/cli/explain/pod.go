@@ -27,9 +27,9 @@ func (e *explainer) pod(name string) error {
 			e.a.say("node", "it runs on %s", e.describe(n))
 			e.prospect(n)
 		}
-	case pod.Refused != "":
+	case len(pod.Refused) > 0:
 		e.a.State = "Refused"
-		e.a.say("why", "%s", pod.Refused)
+		e.a.say("why", "%s", pod.Refused.Text())
 	default:
 		e.a.State = "NotWaiting"
 		e.a.say("why", "it does not wait for a node: the scheduler has not given up on it")
@@ -66,7 +66,7 @@ func (e *explainer) unplaced(pod snapshot.PodIndex) bool {
 		e.a.State = "Unplaced"
 		if u.Verdict.General.Code != reason.None {
 			e.a.Code = string(u.Verdict.General.Code)
-			e.a.say("why", "%s", u.Verdict.General.Text())
+			e.a.say("why", "%s", u.Verdict.GeneralText())
 		}
 		contradicted := e.places(pod)
 		if remedy := u.Verdict.RemedyText(); remedy != "" && !contradicted {

@@ -110,7 +110,7 @@ func (t *writer) unplacedGroup(g *unplacedGroup) {
 	t.paragraph(2, plain, t.heading(g))
 	t.paragraph(4, faint, "requests "+requestText(t.requests(g.pods[0])))
 	if g.verdict.General.Code != reason.None {
-		t.paragraph(4, red, g.verdict.General.Text())
+		t.paragraph(4, red, g.verdict.GeneralText())
 	}
 	pools := g.verdict.Promising()
 	most := len(pools)

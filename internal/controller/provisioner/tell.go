@@ -84,7 +84,7 @@ func (l *loop) count(s *snapshot.Snapshot, p *plan.Plan) {
 		if !pod.Pending || pod.UID == "" {
 			continue
 		}
-		if pod.Refused != "" {
+		if len(pod.Refused) > 0 {
 			ignored++
 		}
 		if since, waits := l.o.World.WaitingSince(pod.Namespace, pod.Name); waits {

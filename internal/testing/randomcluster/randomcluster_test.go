@@ -78,7 +78,7 @@ func TestWorldsHaveEverything(t *testing.T) {
 			if s.Pods[i].Pending {
 				pending++
 			}
-			if s.Pods[i].Refused != "" {
+			if len(s.Pods[i].Refused) > 0 {
 				refused++
 			}
 			notePod(note, &s.Pods[i])
