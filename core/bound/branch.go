@@ -7,7 +7,7 @@ import (
 )
 
 // brancher searches for the best filling of a bin with whole pods. It goes depth first, takes the
-// densest item first, and as many of it as fit first, so the first dive is the greedy filling. It
+// densest item first, and as many of it as fit first, so the first complete choice is the greedy filling. It
 // cuts a node when rates prove that the node cannot beat the best filling so far, or the value
 // that the caller looks for.
 type brancher struct {
@@ -15,22 +15,22 @@ type brancher struct {
 	y     []float64
 	steps int64
 
-	v      *view
-	order  []choice
-	keys   []uint64
-	after  []float64 // after[k]: the most that items from k on gain beyond their room
-	dense  []float64 // dense[k*dims+d]: best value per unit of dimension d from k on
-	least  []int64   // least[k*dims+d]: the smallest need in dimension d from k on
-	left   []int64   // room
-	caps   []int64   // room in groups
-	count  []int64   // by position in order
-	best   []int64
-	value  float64 // of best
-	target float64
-	nodes  int64
-	full   bool    // every node was seen or cut
-	root   float64 // bound on the value of any filling
-	stairs *stairs
+	v        *view
+	order    []choice
+	keys     []uint64
+	after    []float64 // after[k]: the most that items from k on gain beyond their room
+	dense    []float64 // dense[k*dims+d]: best value per unit of dimension d from k on
+	least    []int64   // least[k*dims+d]: the smallest need in dimension d from k on
+	left     []int64   // room
+	caps     []int64   // room in groups
+	count    []int64   // by position in order
+	best     []int64
+	value    float64 // of best
+	target   float64
+	nodes    int64
+	full     bool    // every node was seen or cut
+	root     float64 // bound on the value of any filling
+	knapsack *knapsack
 }
 
 type choice struct {
@@ -43,7 +43,7 @@ type choice struct {
 }
 
 func newBrancher(in *instance) *brancher {
-	return &brancher{in: in, stairs: newStairs(in), left: make([]int64, in.dims), caps: make([]int64, len(in.caps))}
+	return &brancher{in: in, knapsack: newKnapsack(in), left: make([]int64, in.dims), caps: make([]int64, len(in.caps))}
 }
 
 // search looks for a filling worth more than target, within the given number of
@@ -60,7 +60,7 @@ func (b *brancher) search(v *view, target float64, nodes int64, allowed []int64)
 	b.count = resizeInts(b.count, len(b.order))
 	b.best = resizeInts(b.best, len(b.order))
 	b.pour()
-	b.dive(0, 0)
+	b.explore(0, 0)
 	return b.full
 }
 
@@ -82,7 +82,7 @@ func (b *brancher) arrange(allowed []int64) {
 	}
 	b.arrangeRun(0, b.v.single, allowed)
 	b.bounds()
-	b.stairs.climb(b.v, b.order, b.in.caps)
+	b.knapsack.solve(b.v, b.order, b.in.caps)
 }
 
 func (b *brancher) arrangeRun(from, to int, allowed []int64) {
@@ -186,9 +186,9 @@ func (b *brancher) boundRun(last int) int {
 	return k
 }
 
-// dive decides on the item at position k and all behind it; value is what the
+// explore decides on the item at position k and all behind it; value is what the
 // bin holds already.
-func (b *brancher) dive(k int, value float64) {
+func (b *brancher) explore(k int, value float64) {
 	b.nodes--
 	if value > b.value {
 		b.value = value
@@ -224,12 +224,12 @@ func (b *brancher) dive(k int, value float64) {
 		b.put(k, x)
 		stop := b.slack(k+1, value+float64(float64(x)*c.value)) <= 0
 		if !stop || value+float64(float64(x)*c.value) > b.value {
-			b.dive(k+1, value+float64(float64(x)*c.value))
+			b.explore(k+1, value+float64(float64(x)*c.value))
 		}
 		b.put(k, -x)
 		// The bounds are linear, so the remaining counts are hopeless too: each pod more (or less)
 		// costs its gain.
-		if !b.full || stop && low == (c.gain < 0) && b.stairs.dim < 0 {
+		if !b.full || stop && low == (c.gain < 0) && b.knapsack.dim < 0 {
 			return
 		}
 	}
@@ -301,9 +301,9 @@ func (b *brancher) slack(k int, value float64) float64 {
 // more bounds what the items from k on can add with the room left.
 func (b *brancher) more(k int) float64 {
 	b.steps += int64(4 + 2*len(b.v.dims))
-	more, dim := b.after[k], b.stairs.dim
+	more, dim := b.after[k], b.knapsack.dim
 	if dim >= 0 {
-		more = b.stairs.rest(k, b.left)
+		more = b.knapsack.rest(k, b.left)
 	}
 	for _, d := range b.v.dims {
 		if d != dim {

@@ -29,7 +29,7 @@ type generator struct {
 	depth   []int     // per view: how closely it was looked at
 	pool    []column  // kept between masters
 	level   level
-	width   float64 // of the corridor
+	width   float64 // of the price range
 	table   *table  // while sharpening
 }
 
@@ -38,8 +38,8 @@ const (
 	firstNodes     = 200
 	smoothing      = 0.3
 	patience       = 4 // rounds without much progress before something is changed
-	narrowCorridor = 0.1
-	wideCorridor   = 0.4
+	narrowRange    = 0.1
+	wideRange      = 0.4
 	lastWidth      = 1.0
 	maxFresh       = 24 // new columns a round
 	maxMisses      = 16 // fruitless searches a round, if others were not
@@ -59,7 +59,7 @@ func newGenerator(in *instance, b Budget) *generator {
 }
 
 func (g *generator) steps() int64 {
-	n := g.in.steps + g.relax.steps + g.branch.steps + g.branch.stairs.steps
+	n := g.in.steps + g.relax.steps + g.branch.steps + g.branch.knapsack.steps
 	if g.master != nil {
 		n += g.master.steps
 	}
@@ -134,7 +134,7 @@ func (g *generator) closed() bool {
 	return g.gap() <= g.level.tolerance
 }
 
-// widen opens the corridor further. It reports false if the corridor was fully open already.
+// widen opens the price range further. It reports false if the price range was fully open already.
 func (g *generator) widen() bool {
 	switch {
 	case g.width > lastWidth:
@@ -166,10 +166,10 @@ func (g *generator) openCorridor() {
 	g.reuse()
 }
 
-// recentre moves the corridor to the best known prices.
+// recentre moves the price range to the best known prices.
 func (g *generator) recentre() {
 	if g.width <= lastWidth {
-		g.master.corridor(g.level.rowPrices(g.centre), g.width)
+		g.master.limitPrices(g.level.rowPrices(g.centre), g.width)
 		g.reuse()
 	}
 }

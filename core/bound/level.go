@@ -16,7 +16,7 @@ type level struct {
 	row       []int32
 	weight    []float64
 	rows      int
-	width     float64 // of the corridor at first
+	width     float64 // of the price range at first
 	tolerance float64 // stop when master and bound are so close
 	nodes     int64   // how hard to search for fillings at the end
 }
@@ -40,7 +40,7 @@ func (g *generator) levels() []level {
 }
 
 func (g *generator) finest() level {
-	l := level{row: make([]int32, len(g.in.items)), rows: len(g.in.items), width: wideCorridor, tolerance: 5e-4, nodes: 40_000}
+	l := level{row: make([]int32, len(g.in.items)), rows: len(g.in.items), width: wideRange, tolerance: 5e-4, nodes: 40_000}
 	for i := range l.row {
 		l.row[i] = int32(i)
 	}
@@ -50,7 +50,7 @@ func (g *generator) finest() level {
 // cluster joins items of the same group and the same set of bins if their needs have about the
 // same proportions; fine is the resolution.
 func (g *generator) cluster(fine float64) level {
-	l := level{row: make([]int32, len(g.in.items)), width: narrowCorridor, tolerance: 1e-3, nodes: firstNodes}
+	l := level{row: make([]int32, len(g.in.items)), width: narrowRange, tolerance: 1e-3, nodes: firstNodes}
 	top := make([]float64, g.in.dims)
 	for k := range g.views {
 		for d, r := range g.views[k].room {

@@ -28,7 +28,7 @@ type master struct {
 	in     []bool // per pool column: in the basis
 	dir    []float64
 	nz     []int32
-	fine   float64   // price of leaving a pod out, when no corridor is set
+	fine   float64   // price of leaving a pod out, when no price range is set
 	high   []float64 // per item: price of a pod that is not covered
 	low    []float64 // per item: what is paid back for one covered too much
 	steps  int64
@@ -104,11 +104,11 @@ func (m *master) addColumn(k int, by float64) {
 	m.steps += int64(m.n)
 }
 
-// corridor keeps the prices of items within the given share of the centre: leaving a pod out costs
+// limitPrices keeps the prices of items within the given share of the centre: leaving a pod out costs
 // a little more than its central price, and one pod too many is paid back at a little less. With a
 // good centre the prices stay sensible from the first column on, where those of the bare master
 // would jump about (stabilized column generation: du Merle, Villeneuve, Desrosiers, Hansen).
-func (m *master) corridor(centre []float64, share float64) {
+func (m *master) limitPrices(centre []float64, share float64) {
 	for i, y := range centre {
 		m.high[i] = float64(y*(1+share)) + 1e-3
 		m.low[i] = float64(y * max(0, 1-share))
@@ -117,7 +117,7 @@ func (m *master) corridor(centre []float64, share float64) {
 	m.settle()
 }
 
-// open removes the corridor: every pod has to be covered.
+// open removes the price range: every pod has to be covered.
 func (m *master) open() {
 	for i := range m.high {
 		m.high[i], m.low[i] = m.fine, 0

@@ -56,7 +56,7 @@ func (n *node) isEmpty() bool { return n.cost <= 0 }
 // mayConsolidate tells why consolidation leaves the node alone, and until when. Permanent causes come
 // before temporary ones.
 func (x *search) mayConsolidate(n *node) (cause reason.Cause, kind plan.Kind, until time.Time) {
-	if cause := x.exempt(n); cause.Code != reason.None {
+	if cause := x.excluded(n); cause.Code != reason.None {
 		return cause, plan.Kept, time.Time{}
 	}
 	switch quiet := n.Life.Quiet.Add(*x.s.Pools[n.pool].Consolidation.After); {
@@ -68,8 +68,8 @@ func (x *search) mayConsolidate(n *node) (cause reason.Cause, kind plan.Kind, un
 	return reason.Cause{}, "", time.Time{}
 }
 
-// exempt tells why consolidation never considers the node while its pool and labels stay as they are.
-func (x *search) exempt(n *node) reason.Cause {
+// excluded tells why consolidation never considers the node while its pool and labels stay as they are.
+func (x *search) excluded(n *node) reason.Cause {
 	p := &x.s.Pools[n.pool]
 	switch {
 	case p.Replicas != nil:

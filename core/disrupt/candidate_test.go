@@ -19,7 +19,7 @@ func TestPricesThatAreNotKnown(t *testing.T) {
 		n := &node{Node: &snapshot.Node{InstanceType: "m5.large", Labels: map[string]string{
 			requirement.KeyCapacityType: way, requirement.KeyZone: "a",
 		}}, cost: 1}
-		if cause := x.exempt(n); (cause.Code == reason.PriceUnknown) != kept {
+		if cause := x.excluded(n); (cause.Code == reason.PriceUnknown) != kept {
 			t.Errorf("%s: %q, want that it is kept: %t", way, cause.Code, kept)
 		}
 	}

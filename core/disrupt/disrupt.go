@@ -102,7 +102,7 @@ type search struct {
 	// forecast is where the pods of list are expected; nil until something is moved to save money.
 	forecast *fleet.Forecast
 	names    map[string]int // claims to come, by pool
-	relied   map[int32]bool // groups of pods that pods which get a place count on
+	needed   map[int32]bool // groups of pods that pods which get a place count on
 	unsure   map[int32]bool // components of pods that wait for nodes whose zone is not known yet
 	// free are nodes with room, as of a number of disruptions.
 	free     []int
@@ -113,7 +113,7 @@ type search struct {
 func newSearch(s snapshot.Sorted, p *plan.Plan, budget Budget) *search {
 	x := &search{
 		s: s.Snapshot, fleet: fleet.New(s, p, budget.Memory.Compiled()), budget: budget, rules: disruptable.RulesOf(s.Snapshot),
-		poolAt: map[string]int{}, names: map[string]int{}, relied: map[int32]bool{}, unsure: map[int32]bool{},
+		poolAt: map[string]int{}, names: map[string]int{}, needed: map[int32]bool{}, unsure: map[int32]bool{},
 	}
 	for i := range x.s.Pools {
 		x.poolAt[x.s.Pools[i].Name] = i
@@ -131,20 +131,20 @@ func (x *search) notePlan(p *plan.Plan) {
 		n := &x.nodes[x.nodeAt[placement.Node]]
 		n.awaits = true
 		n.lasting = n.lasting || x.stay(placement.Pods)
-		x.relyOn(placement.Pods)
+		x.needFor(placement.Pods)
 	}
 	for i := range p.Claims {
 		x.names[p.Claims[i].Pool]++
-		x.relyOn(p.Claims[i].Pods)
+		x.needFor(p.Claims[i].Pods)
 		for _, pod := range p.Claims[i].Pods {
 			x.unsure[x.fleet.Component(pod)] = true
 		}
 	}
 }
 
-func (x *search) relyOn(pods []snapshot.PodIndex) {
+func (x *search) needFor(pods []snapshot.PodIndex) {
 	for _, p := range pods {
-		x.rely(p)
+		x.need(p)
 	}
 }
 

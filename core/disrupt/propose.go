@@ -150,7 +150,7 @@ func (x *search) hasPodRules(pods []snapshot.PodIndex) (snapshot.PodIndex, bool)
 			return p, true
 		}
 		for _, g := range x.fleet.Counts(p) {
-			if x.relied[g] {
+			if x.needed[g] {
 				return p, true
 			}
 		}
@@ -158,10 +158,10 @@ func (x *search) hasPodRules(pods []snapshot.PodIndex) (snapshot.PodIndex, bool)
 	return 0, false
 }
 
-// rely notes what pods that get a place count on.
-func (x *search) rely(p snapshot.PodIndex) {
+// need notes the groups that a pod with a new place needs: their pods must not move in this plan.
+func (x *search) need(p snapshot.PodIndex) {
 	for _, g := range x.fleet.Asks(p) {
-		x.relied[g] = true
+		x.needed[g] = true
 	}
 }
 
@@ -170,7 +170,7 @@ func (x *search) accept(p *proposal) {
 	p.ledger.commit()
 	x.fleet = x.fleet.With(p.asked, p.answer)
 	for _, pod := range p.asked.Pods {
-		x.rely(pod)
+		x.need(pod)
 	}
 	x.enter(p)
 }

@@ -1,10 +1,10 @@
 package bound
 
-// stairs tightens the search in small bins. There the linear relaxation is loose, because room
+// knapsack tightens the search in small bins. There the linear relaxation is loose, because room
 // comes in steps: all needs are multiples of some unit, and a small bin has few units. In one
-// dimension stairs keeps whole numbers, and uses dynamic programming over the room in units; the
+// dimension knapsack keeps whole numbers, and uses dynamic programming over the room in units; the
 // other dimensions are paid for at their rates. Any rates give a valid bound.
-type stairs struct {
+type knapsack struct {
 	in    *instance
 	unit  []int64 // per dimension: the greatest common divisor of all needs
 	dim   int     // the dimension in use, or -1
@@ -13,10 +13,10 @@ type stairs struct {
 	steps int64
 }
 
-const maxStairs = 400 // units of room up to which stairs are used
+const maxUnits = 400 // units of room up to which the knapsack is solved
 
-func newStairs(in *instance) *stairs {
-	s := &stairs{in: in, unit: make([]int64, in.dims), dim: -1}
+func newKnapsack(in *instance) *knapsack {
+	s := &knapsack{in: in, unit: make([]int64, in.dims), dim: -1}
 	for i := range in.items {
 		for d, n := range in.items[i].need {
 			s.unit[d] = gcd(s.unit[d], n)
@@ -25,9 +25,9 @@ func newStairs(in *instance) *stairs {
 	return s
 }
 
-// climb computes, for the items from each position on and for every room, what they can be worth.
+// solve computes, for the items from each position on and for every room, what they can be worth.
 // It does nothing if the view has too many units in every dimension.
-func (s *stairs) climb(v *view, order []choice, caps []int64) {
+func (s *knapsack) solve(v *view, order []choice, caps []int64) {
 	s.dim = s.dimension(v)
 	if s.dim < 0 {
 		return
@@ -40,10 +40,10 @@ func (s *stairs) climb(v *view, order []choice, caps []int64) {
 }
 
 // dimension returns the costliest dimension among those in which the view has few enough units.
-func (s *stairs) dimension(v *view) int {
+func (s *knapsack) dimension(v *view) int {
 	best := -1
 	for _, d := range v.dims {
-		if v.bin.room[d]/s.unit[d] > maxStairs {
+		if v.bin.room[d]/s.unit[d] > maxUnits {
 			continue
 		}
 		if best < 0 || v.rate[d]*v.room[d] > v.rate[best]*v.room[best] {
@@ -53,15 +53,15 @@ func (s *stairs) dimension(v *view) int {
 	return best
 }
 
-func (s *stairs) row(k int) []float64 { return s.best[k*s.width : (k+1)*s.width] }
+func (s *knapsack) row(k int) []float64 { return s.best[k*s.width : (k+1)*s.width] }
 
 // rest bounds what the items from k on are worth beyond what they pay for the
 // other dimensions.
-func (s *stairs) rest(k int, left []int64) float64 {
+func (s *knapsack) rest(k int, left []int64) float64 {
 	return s.best[k*s.width+int(left[s.dim]/s.unit[s.dim])]
 }
 
-func (s *stairs) step(v *view, order []choice, k int, caps []int64) {
+func (s *knapsack) step(v *view, order []choice, k int, caps []int64) {
 	c := &order[k]
 	row := s.row(k)
 	copy(row, s.row(k+1))
@@ -91,7 +91,7 @@ func lift(row, behind []float64, size int, worth float64) {
 }
 
 // many adds up to most pods, in portions of 1, 2, 4, … where that matters.
-func (s *stairs) many(row []float64, size int, most int64, worth float64) {
+func (s *knapsack) many(row []float64, size int, most int64, worth float64) {
 	s.steps += int64(s.width)
 	if size == 0 {
 		for r := range row {
