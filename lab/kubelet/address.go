@@ -5,9 +5,9 @@ import (
 	"net/netip"
 )
 
-// addressPool gives out the addresses of a range, each to one holder at a time.
-// It walks on before it uses a released address again, so that a late reader does
-// not take a new pod for an old one. It is not safe for concurrent use.
+// addressPool gives each address of a range to one holder at a time. It goes through the whole range before
+// it reuses a released address, so that a late reader does not take a new pod for an old one. It is not
+// safe for concurrent use.
 type addressPool struct {
 	within netip.Prefix
 	last   netip.Addr
@@ -39,8 +39,7 @@ func (p *addressPool) take() (netip.Addr, error) {
 	return netip.Addr{}, errNoAddress
 }
 
-// reserve marks an address as taken that was given out elsewhere, such as by this
-// program before it was restarted.
+// reserve marks an address as taken that something else gave out, such as this program before a restart.
 func (p *addressPool) reserve(a netip.Addr) { p.taken[a] = true }
 
 func (p *addressPool) release(a netip.Addr) { delete(p.taken, a) }

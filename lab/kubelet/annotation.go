@@ -12,12 +12,13 @@ import (
 const (
 	// AnnotationSimulated marks a Node, made by hand or by Launch, as one that we simulate.
 	AnnotationSimulated = "lab.tenon.dev/simulated"
-	// AnnotationKwokNode is what KWOK's users put on their Nodes; "fake" counts as ours.
+	// AnnotationKwokNode is the annotation that users of KWOK put on their Nodes; the value "fake" counts
+	// as ours.
 	AnnotationKwokNode = "kwok.x-k8s.io/node"
 	// AnnotationFault on a Node breaks it while it is set; see ParseFault.
 	AnnotationFault = "lab.tenon.dev/fault"
-	// AnnotationConditions on a Node is what it reports in place of being well, while
-	// it is set; see ParseIllnesses.
+	// AnnotationConditions on a Node lists conditions that it reports instead of healthy ones while the
+	// annotation is set; see ParseIllnesses.
 	AnnotationConditions = "lab.tenon.dev/conditions"
 	// AnnotationReadyAfter on a Node is how long after its creation it is Ready;
 	// on a pod, how long after its start each container is ready.
@@ -29,14 +30,14 @@ const (
 	AnnotationStartDelay = "lab.tenon.dev/start-delay"
 	// AnnotationRunFor on a pod ends each main container after this long.
 	AnnotationRunFor = "lab.tenon.dev/run-for"
-	// AnnotationExitCode on a pod is what a container that ends by itself exits with.
+	// AnnotationExitCode on a pod is the exit code of a container that ends on its own.
 	AnnotationExitCode = "lab.tenon.dev/exit-code"
-	// AnnotationStopAfter on a pod is how long its processes take to stop when
-	// they are asked to; what still runs at the end of the grace is killed.
+	// AnnotationStopAfter on a pod is how long its processes take to stop when asked to. Processes that
+	// still run at the end of the grace period are killed.
 	AnnotationStopAfter = "lab.tenon.dev/stop-after"
 )
 
-// annotationPrefix is what of a pod's annotations the cache keeps.
+// annotationPrefix is the prefix of those annotations of pods that the cache keeps.
 const annotationPrefix = "lab.tenon.dev/"
 
 // Simulated reports whether we simulate a Node.

@@ -28,10 +28,10 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// apiServer is a small API server in memory, reached through its RoundTrip, so
-// that the real client talks to it without a network and inside a synctest bubble.
-// It keeps the rules that kubelets depend on: resource versions and conflicts, UIDs,
-// status as a part of its own, graceful deletion of pods, and finalizers.
+// apiServer is a small API server in memory. Clients reach it through its RoundTrip, so the real client
+// talks to it without a network and inside a synctest bubble. It implements the rules that kubelets depend
+// on: resource versions and conflicts, UIDs, the status subresource, graceful deletion of pods, and
+// finalizers.
 type apiServer struct {
 	mu       sync.Mutex
 	version  int
@@ -76,7 +76,7 @@ func newAPIServer() *apiServer {
 	return s
 }
 
-// config is how a client reaches the server.
+// config returns a client configuration that reaches the server.
 func (s *apiServer) config() *rest.Config {
 	return &rest.Config{Host: "http://lab.invalid", Transport: s}
 }
@@ -257,8 +257,7 @@ func zeroGrace(o object) bool {
 	return grace == nil || *grace == 0
 }
 
-// delete follows the API server: pods that run somewhere wait for their kubelet,
-// and finalizers hold anything.
+// delete follows the API server: pods on a node wait for their kubelet, and finalizers keep any object.
 func (s *apiServer) delete(c call, old object) (any, *apierrors.StatusError) {
 	var options metav1.DeleteOptions
 	if len(c.body) > 0 {
@@ -325,11 +324,11 @@ func (s *apiServer) tell(change, resource string, o object) {
 
 func (w *watcher) offer(e event) {
 	if w.resource == e.resource && w.matches(e.object) {
-		w.events <- e.text // the room is far more than a test writes
+		w.events <- e.text // the buffer is larger than any test needs
 	}
 }
 
-// watch streams what changed after the requested version, until the request's context ends.
+// watch streams the changes after the requested version, until the request's context ends.
 func (s *apiServer) watch(r *http.Request, c call) *http.Response {
 	if len(c.query["sendInitialEvents"]) > 0 {
 		failure := apierrors.NewBadRequest("no streaming lists here").Status()
@@ -357,13 +356,13 @@ func (s *apiServer) watch(r *http.Request, c call) *http.Response {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: reader}
 }
 
-// follow begins with what the client has missed.
+// follow begins with the events that the client has missed.
 func (s *apiServer) follow(w *watcher, c call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	since, err := strconv.Atoi(c.query["resourceVersion"][0])
 	if err != nil {
-		panic(err) // it sends back the version that a list gave it
+		panic(err) // clients send the version of an earlier list
 	}
 	for _, e := range s.history {
 		if e.version > since {
@@ -402,7 +401,7 @@ func clone(resource string, o object) object {
 	return copied
 }
 
-// received reads a request's body, in JSON or in protobuf.
+// received decodes a request's body, in JSON or in protobuf.
 func received(text []byte) runtime.Object {
 	o, _, err := scheme.Codecs.UniversalDeserializer().Decode(text, nil, nil)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// What a step costs decides how many pods and nodes one process can play.
+// The cost of a step decides how many pods and nodes one process can simulate.
 
 func BenchmarkStepPod(b *testing.B) {
 	for name, pod := range map[string]*v1.Pod{

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// resourcesOf is what an instance's kubelet reports as capacity and allocatable.
+// resourcesOf returns the capacity and the allocatable resources that an instance's kubelet reports.
 func resourcesOf(i Instance, defaults v1.ResourceList) (capacity, allocatable v1.ResourceList, err error) {
 	machine := i.Capacity
 	if len(machine) == 0 {
@@ -37,9 +37,9 @@ func podLimit(machine v1.ResourceList, k KubeletConfig) int64 {
 	return limit
 }
 
-// allocatableOf takes from the capacity what is reserved for the kubelet and the
-// system and what eviction keeps free. Images compute the kubelet's own share on
-// boot from the pods that the interfaces allow, not from maxPods.
+// allocatableOf subtracts from the capacity the reservations for the kubelet and the system, and the
+// amounts that eviction keeps free. Images compute the kubelet's reservation at boot from the pods that the
+// interfaces allow, not from maxPods.
 func allocatableOf(capacity v1.ResourceList, interfacePods int64, k KubeletConfig) (v1.ResourceList, error) {
 	reserved := kubeReserved(capacity.Cpu().MilliValue(), interfacePods)
 	if err := replace(reserved, k.KubeReserved); err != nil {
@@ -60,8 +60,8 @@ func allocatableOf(capacity v1.ResourceList, interfacePods int64, k KubeletConfi
 	return allocatable, nil
 }
 
-// kubeReserved follows the EKS images: a falling share of each range of CPU and
-// a fixed amount of memory per pod.
+// kubeReserved follows the EKS images: a falling share of each range of CPU, and a fixed amount of memory
+// for each pod.
 func kubeReserved(milliCPU, pods int64) v1.ResourceList {
 	var cpu int64
 	for _, band := range []struct {
@@ -79,8 +79,8 @@ func kubeReserved(milliCPU, pods int64) v1.ResourceList {
 	}
 }
 
-// evictionReserve is what hard eviction thresholds keep free, 100Mi of memory
-// and a tenth of the disk unless the configuration says otherwise.
+// evictionReserve returns the amounts that hard eviction thresholds keep free: 100Mi of memory and a tenth
+// of the disk unless the configuration sets others.
 func evictionReserve(capacity v1.ResourceList, thresholds map[string]string) (v1.ResourceList, error) {
 	reserve := v1.ResourceList{}
 	for _, signal := range []struct {
@@ -130,7 +130,7 @@ func replace(list v1.ResourceList, text map[string]string) error {
 	return nil
 }
 
-// subtract never goes below zero, and leaves out what the machine does not have.
+// subtract never goes below zero, and omits resources that the machine does not have.
 func subtract(from, part v1.ResourceList) {
 	for name, amount := range part {
 		left, has := from[name]

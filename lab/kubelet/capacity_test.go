@@ -56,7 +56,7 @@ func TestBadReservationsAreRefused(t *testing.T) {
 	}
 }
 
-func TestAddressPoolGivesEachAddressOnceAndWalksOn(t *testing.T) {
+func TestAddressPoolReusesAddressesLast(t *testing.T) {
 	t.Parallel()
 	p := newAddressPool(netip.MustParsePrefix("10.0.0.0/29"))
 	p.reserve(netip.MustParseAddr("10.0.0.3"))

@@ -10,9 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// podConditions are the conditions that a kubelet owns, for a status whose phase
-// and containers are set, in the order in which they come true. One that does not
-// change keeps its transition time; those of other writers are left out.
+// podConditions returns the conditions that a kubelet owns, in the order in which they become true, for a
+// status whose phase and containers are set. A condition that does not change keeps its transition time;
+// conditions of other writers are omitted.
 func podConditions(p *v1.Pod, s *v1.PodStatus, now time.Time) []v1.PodCondition {
 	scheduled := v1.PodCondition{Type: v1.PodScheduled, Status: v1.ConditionTrue}
 	sandbox := v1.PodCondition{Type: v1.PodReadyToStartContainers, Status: v1.ConditionFalse}
@@ -41,7 +41,7 @@ func podConditions(p *v1.Pod, s *v1.PodStatus, now time.Time) []v1.PodCondition 
 	return conditions
 }
 
-// uninitialised names the init containers that have yet to finish or, for sidecars, to start.
+// uninitialised returns the init containers that have yet to finish or, for sidecars, to start.
 func uninitialised(s *v1.PodStatus) []string {
 	var names []string
 	for _, c := range s.InitContainerStatuses {
@@ -52,7 +52,7 @@ func uninitialised(s *v1.PodStatus) []string {
 	return names
 }
 
-// readiness is whether all main containers are ready.
+// readiness returns a condition that is true once all main containers are ready.
 func readiness(kind v1.PodConditionType, s *v1.PodStatus) v1.PodCondition {
 	c := v1.PodCondition{Type: kind, Status: v1.ConditionFalse}
 	switch s.Phase {
@@ -78,7 +78,7 @@ func readiness(kind v1.PodConditionType, s *v1.PodStatus) v1.PodCondition {
 	return c
 }
 
-// closedGate is the first readiness gate that is not True.
+// closedGate returns the first readiness gate that is not True.
 func closedGate(p *v1.Pod) string {
 	for _, gate := range p.Spec.ReadinessGates {
 		if c := findCondition(p.Status.Conditions, gate.ConditionType); c == nil || c.Status != v1.ConditionTrue {
@@ -88,7 +88,7 @@ func closedGate(p *v1.Pod) string {
 	return ""
 }
 
-// stamp sets the transition time, which only moves with the status.
+// stamp sets the transition time, which changes only with the status.
 func stamp(p *v1.Pod, c *v1.PodCondition, now time.Time) {
 	c.ObservedGeneration = p.Generation
 	c.LastTransitionTime = metav1.NewTime(now)
@@ -104,7 +104,7 @@ func findCondition(conditions []v1.PodCondition, kind v1.PodConditionType) *v1.P
 	return nil
 }
 
-// sameConditions says whether writing the wanted conditions would change nothing that counts.
+// sameConditions reports whether writing the wanted conditions would change nothing that matters.
 func sameConditions(have, want []v1.PodCondition) bool {
 	for _, w := range want {
 		if h := findCondition(have, w.Type); h == nil || h.Status != w.Status || h.Reason != w.Reason {

@@ -12,8 +12,8 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Config is how the simulated machines behave. Start from Defaults: a zero
-// delay here means no delay.
+// Config describes the behaviour of the simulated machines. Start from Defaults: a zero delay means no
+// delay.
 type Config struct {
 	// RESTConfig reaches the API server. Rate limits and content type in it are replaced.
 	RESTConfig *rest.Config
@@ -38,9 +38,9 @@ type Config struct {
 	HeartbeatInterval time.Duration
 	StatusInterval    time.Duration // how often an unchanged Node status is repeated
 
-	PodCIDR         netip.Prefix // pod addresses, unique in the cluster
-	NodeCIDR        netip.Prefix // addresses of machines that bring none
-	VolumeLimit     int32        // volumes per node, when nothing else is said
+	PodCIDR         netip.Prefix // range of pod addresses
+	NodeCIDR        netip.Prefix // range of addresses for machines that bring none
+	VolumeLimit     int32        // volumes per node, unless a Node's annotation sets another number
 	StartupTaints   []string     // keys removed AgentDelay after Ready, besides those that end in /agent-not-ready
 	DefaultCapacity v1.ResourceList
 	KubeletVersion  string
@@ -76,7 +76,7 @@ func Defaults() Config {
 	}
 }
 
-// validate refuses what would spin or could not run.
+// validate refuses settings with which the fleet would spin or could not run.
 func (c Config) validate() error {
 	switch {
 	case c.Clock == nil || c.Log == nil:

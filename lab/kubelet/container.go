@@ -19,8 +19,7 @@ const (
 	reasonCrashLoop = "CrashLoopBackOff"
 )
 
-// process is what runs in a container: how long it lives, with what it ends,
-// and whether it is started again.
+// process is the program of a container: how long it lives, its exit code, and whether it is restarted.
 type process struct {
 	name, image string
 	mortal      bool // it ends by itself after life
@@ -31,7 +30,7 @@ type process struct {
 	owner       string // the pod's UID, for container IDs
 }
 
-// processesOf are a pod's main containers as processes.
+// processesOf returns a process for each main container of a pod.
 func processesOf(p *v1.Pod, jobRunTime time.Duration) []process {
 	processes := make([]process, len(p.Spec.Containers))
 	for i, c := range p.Spec.Containers {
@@ -63,7 +62,7 @@ func processOf(p *v1.Pod, c v1.Container, jobRunTime time.Duration) process {
 	}
 }
 
-// restartPolicy is the container's own where it has one, else the pod's.
+// restartPolicy returns the container's own policy if it has one, and the pod's otherwise.
 func restartPolicy(p *v1.Pod, c v1.Container) v1.RestartPolicy {
 	if c.RestartPolicy != nil {
 		return v1.RestartPolicy(*c.RestartPolicy)
@@ -71,12 +70,12 @@ func restartPolicy(p *v1.Pod, c v1.Container) v1.RestartPolicy {
 	return p.Spec.RestartPolicy
 }
 
-// sidecar says whether an init container keeps running beside the main ones.
+// sidecar reports whether an init container keeps running beside the main ones.
 func sidecar(c v1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == v1.ContainerRestartPolicyAlways
 }
 
-// run is the status of a process that starts now.
+// run returns the status of a process that starts now.
 func (p process) run(restarts int32, last v1.ContainerState, now time.Time) v1.ContainerStatus {
 	started := true
 	return v1.ContainerStatus{
@@ -92,8 +91,8 @@ func (p process) run(restarts int32, last v1.ContainerState, now time.Time) v1.C
 	}
 }
 
-// next moves a container as far as it has come by now. It says whether anything
-// changed and when to look again; the zero time means never.
+// next moves a container to its state at the time now. It reports whether anything changed, and when to
+// look again; the zero time means never.
 func (p process) next(s v1.ContainerStatus, now time.Time) (next v1.ContainerStatus, changed bool, at time.Time) {
 	for {
 		moved, step, due := p.step(s, now)
@@ -168,12 +167,12 @@ func (p process) stepWaiting(s v1.ContainerStatus, now time.Time) (v1.ContainerS
 	return p.run(s.RestartCount+1, s.LastTerminationState, now), true, time.Time{}
 }
 
-// restarts says whether a container that ended with this code runs again.
+// restarts reports whether a container that ended with this exit code runs again.
 func (p process) restarts(exit int32) bool {
 	return p.restart == v1.RestartPolicyAlways || p.restart == v1.RestartPolicyOnFailure && exit != 0
 }
 
-// backoff is the pause before the next run: none after the first, then doubling.
+// backoff returns the pause before the next run: none after the first, then doubling.
 func backoff(restarts int32, last *v1.ContainerStateTerminated) time.Duration {
 	if restarts == 0 || last.FinishedAt.Sub(last.StartedAt.Time) >= backoffCalm {
 		return 0
@@ -187,7 +186,7 @@ func backoff(restarts int32, last *v1.ContainerStateTerminated) time.Duration {
 	return pause
 }
 
-// ended is a container's status after its process ended.
+// ended returns a container's status after its process ended.
 func ended(s v1.ContainerStatus, exit int32, reason string, at time.Time) v1.ContainerStatus {
 	done := &v1.ContainerStateTerminated{
 		ExitCode:    exit,
@@ -211,7 +210,7 @@ func reasonOf(exit int32) string {
 	return "Error"
 }
 
-// creating is the status of a container that was not started yet.
+// creating returns the status of a container that has not started yet.
 func creating(c v1.Container) v1.ContainerStatus {
 	started := false
 	return v1.ContainerStatus{
@@ -222,7 +221,7 @@ func creating(c v1.Container) v1.ContainerStatus {
 	}
 }
 
-// sooner is the earlier of two times, where the zero time means never.
+// sooner returns the earlier of two times, where the zero time means never.
 func sooner(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b

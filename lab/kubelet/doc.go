@@ -2,11 +2,10 @@
 // Leases fresh, runs the pods that the scheduler binds to them, and stands in for the EBS CSI driver and
 // the cloud's node controller.
 //
-// Everything that a kubelet would decide is a pure function here (stepNode,
-// stepPod, stepAttachment, stepClaim, ...): it takes an object and the time and
-// returns what to write and when to look again. The Fleet holds the watches,
-// one queue of keys with their due times, and a bounded set of workers which
-// carry the steps out. There is no goroutine per node or pod.
+// Each decision of a kubelet is a pure function here (stepNode, stepPod, stepAttachment, stepClaim, ...):
+// it takes an object and the time, and returns what to write and when to look again. The Fleet holds the
+// watches, a queue of keys with their due times, and a bounded set of workers that carry the steps out.
+// There is no goroutine for each node or pod.
 //
 // The package must not import k8s.io/kubernetes, so that it builds and tests in
 // seconds; it sees a cluster only through the API, as a real kubelet does.

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// Fault is what is wrong with a machine. The zero value is a healthy machine,
-// and setting it again heals one.
+// Fault is what is wrong with a machine. The zero value is a healthy machine; setting it heals a broken
+// one.
 type Fault struct {
 	// NotReady: the kubelet lives and reports Ready=False. Running pods stay, new ones do not start.
 	NotReady bool `json:"notReady,omitempty"`
-	// Silent: nothing is heard of the machine, so the control plane turns its
-	// conditions Unknown once the monitor grace has passed, and pods stay as they are.
+	// Silent: the machine sends nothing, so the control plane sets its conditions to Unknown once the
+	// monitor grace period has passed, and pods stay as they are.
 	Silent bool `json:"silent,omitempty"`
-	// NeverJoin: the instance runs but its Node never appears. It has no effect on a Node that is there.
+	// NeverJoin: the instance runs but its Node never appears. It has no effect on an existing Node.
 	NeverJoin bool `json:"neverJoin,omitempty"`
 	// Slow multiplies boot, start and stop delays; 0 and 1 are the usual speed.
 	Slow float64 `json:"slow,omitempty"`
@@ -48,7 +48,7 @@ func ParseFault(text string) (Fault, error) {
 	return f, nil
 }
 
-// String is the text that ParseFault reads.
+// String returns the text that ParseFault reads.
 func (f Fault) String() string {
 	var words []string
 	if f.NotReady {
@@ -66,7 +66,7 @@ func (f Fault) String() string {
 	return strings.Join(words, ",")
 }
 
-// and is both faults at once; slowness multiplies.
+// and combines two faults; slowness multiplies.
 func (f Fault) and(g Fault) Fault {
 	both := Fault{
 		NotReady:  f.NotReady || g.NotReady,
@@ -86,7 +86,7 @@ func (f Fault) factor() float64 {
 	return f.Slow
 }
 
-// stretch is how long something takes on this machine.
+// stretch returns how long something takes on this machine.
 func (f Fault) stretch(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * f.factor())
 }

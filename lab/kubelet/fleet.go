@@ -29,7 +29,7 @@ type Fleet struct {
 	ready    chan struct{}
 }
 
-// Run plays the kubelets of a cluster until the context ends.
+// Run simulates the kubelets of a cluster until the context ends.
 func Run(ctx context.Context, c Config) error {
 	f, err := New(c)
 	if err != nil {
@@ -38,7 +38,7 @@ func Run(ctx context.Context, c Config) error {
 	return f.Run(ctx)
 }
 
-// New prepares a fleet; Run starts it. Instances may be launched before.
+// New prepares a fleet; Run starts it. Instances may be launched before Run.
 func New(c Config) (*Fleet, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
@@ -57,7 +57,8 @@ func New(c Config) (*Fleet, error) {
 	return f, f.handleEvents()
 }
 
-// clientConfig has no client-side rate limit: the workers are the limit.
+// clientConfig returns a configuration without a client-side rate limit: the number of workers is the
+// limit.
 func clientConfig(c *rest.Config) *rest.Config {
 	own := rest.CopyConfig(c)
 	own.QPS, own.Burst = -1, -1
@@ -87,7 +88,7 @@ func (f *Fleet) Run(ctx context.Context) error {
 	return nil
 }
 
-// Ready is closed once the caches are filled and the machines are played.
+// Ready is closed once the caches are filled and the workers run.
 func (f *Fleet) Ready() <-chan struct{} { return f.ready }
 
 // Launch boots an instance, which joins as a Node when its boot delay has passed.
@@ -102,8 +103,8 @@ func (f *Fleet) Launch(i Instance) error {
 	return nil
 }
 
-// Terminate switches an instance off at once: its pods stop, its heartbeats cease,
-// and after a delay its Node is deleted, as the cloud's node controller would do.
+// Terminate switches an instance off at once: its pods stop, its heartbeats end, and after a delay its Node
+// is deleted, as the cloud's node controller would do.
 func (f *Fleet) Terminate(providerID string) {
 	f.memory.terminate(providerID, f.config.Clock.Now())
 	f.wake(providerID)
@@ -116,7 +117,7 @@ func (f *Fleet) SetFault(id string, fault Fault) {
 	f.wake(id)
 }
 
-// wake looks again at a machine, named by its provider ID or its Node.
+// wake queues a machine, named by its provider ID or its Node.
 func (f *Fleet) wake(id string) {
 	f.machines.add(instanceKey(id))
 	if !f.watches.nodes.HasSynced() {
@@ -131,7 +132,7 @@ func (f *Fleet) wake(id string) {
 	}
 }
 
-// wakeNode looks again at a Node, its machine, and everything on it.
+// wakeNode queues a Node, its machine, and everything on it.
 func (f *Fleet) wakeNode(n *v1.Node) {
 	f.machines.add(instanceKey(n.Spec.ProviderID))
 	f.machines.add(nodeKey(n))
@@ -184,7 +185,7 @@ func (f *Fleet) serveWork(ctx context.Context, k key) (time.Time, error) {
 	}
 }
 
-// handleEvents turns what the watches report into keys.
+// handleEvents turns events of the watches into keys.
 func (f *Fleet) handleEvents() error {
 	for _, on := range []struct {
 		informer cache.SharedIndexInformer
@@ -203,7 +204,7 @@ func (f *Fleet) handleEvents() error {
 	return nil
 }
 
-// handler adapts typed functions; was is nil for an object that is new.
+// handler adapts typed functions; was is nil for a new object.
 func handler[T any](changed func(was, is *T), gone func(*T)) cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(o any) { changed(nil, o.(*T)) },
@@ -251,7 +252,7 @@ func (f *Fleet) podGone(p *v1.Pod) {
 	f.wakeVolumeUser(p)
 }
 
-// wakeVolumeUser lets the Node report which volumes its pods use.
+// wakeVolumeUser queues the pod's Node, so that it reports which volumes its pods use.
 func (f *Fleet) wakeVolumeUser(p *v1.Pod) {
 	if len(p.Spec.Volumes) == 0 {
 		return

@@ -11,19 +11,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Illness is a condition that a machine reports of itself though it is well: of the
-// kubelet's own conditions, or of those that agents add, such as KernelReady.
+// Illness is a condition that a machine reports although it works: one of the kubelet's own conditions, or
+// one that agents add, such as KernelReady.
 type Illness struct {
 	Type   v1.NodeConditionType
 	Status v1.ConditionStatus
-	// Since is when it came; zero is when it is first reported.
+	// Since is when the condition began; zero means when it is first reported.
 	Since time.Time
 }
 
 var conditionName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._/-]{0,314}[A-Za-z0-9])?$`)
 
-// ParseIllnesses reads the text form: a comma-separated list of TYPE=STATUS, with a
-// time in RFC 3339 behind an @ if it is not now. Empty text is none.
+// ParseIllnesses reads a comma-separated list of TYPE=STATUS, with a time in RFC 3339 after an @ if it did
+// not begin now. Empty text means no illness.
 func ParseIllnesses(text string) ([]Illness, error) {
 	var list []Illness
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' }) {
@@ -45,7 +45,7 @@ func ParseIllnesses(text string) ([]Illness, error) {
 	return list, nil
 }
 
-// String is the text that ParseIllnesses reads.
+// String returns the text that ParseIllnesses reads.
 func (a Illness) String() string {
 	text := string(a.Type) + "=" + string(a.Status)
 	if !a.Since.IsZero() {
@@ -59,7 +59,7 @@ func KubeletOwns(kind v1.NodeConditionType) bool {
 	return nodeCondition(conditionsOf(nil, readyNow, time.Time{}), kind) != nil
 }
 
-// withIllnesses is what a machine reports with its illnesses put over its own conditions.
+// withIllnesses returns a machine's own conditions, with its illnesses in place of those of the same type.
 func withIllnesses(own, old []v1.NodeCondition, illnesses []Illness, now time.Time) []v1.NodeCondition {
 	for _, a := range illnesses {
 		c := v1.NodeCondition{

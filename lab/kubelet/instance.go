@@ -12,8 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Instance is a machine that boots and joins, described by what its type and
-// its user data say. It is a plain value and can travel as JSON.
+// Instance is a machine that boots and joins, described by its type and its user data. It is a plain value
+// and can travel as JSON.
 type Instance struct {
 	Name       string `json:"name"` // of the Node, such as ip-10-0-1-7.ec2.internal
 	ProviderID string `json:"providerID"`
@@ -25,12 +25,12 @@ type Instance struct {
 	Zone         string `json:"zone,omitempty"`
 	ZoneID       string `json:"zoneID,omitempty"`
 
-	// Labels and Taints are those of the user data, with the unregistered and start-up taints.
+	// Labels and Taints are those of the user data, including the unregistered and start-up taints.
 	Labels      map[string]string `json:"labels,omitempty"`
 	Annotations map[string]string `json:"annotations,omitempty"`
 	Taints      []v1.Taint        `json:"taints,omitempty"`
 
-	// Capacity is the machine's, with the pods that its network interfaces allow.
+	// Capacity is the machine's capacity, with the number of pods that its network interfaces allow.
 	Capacity v1.ResourceList `json:"capacity,omitempty"`
 	// Allocatable is computed from Capacity and Kubelet when it is nil.
 	Allocatable v1.ResourceList  `json:"allocatable,omitempty"`
@@ -44,7 +44,7 @@ type Instance struct {
 	Fault     Fault         `json:"fault,omitzero"`
 }
 
-// KubeletConfig is the part of a kubelet's configuration that can be seen from outside.
+// KubeletConfig is the part of a kubelet's configuration that has effects outside the machine.
 type KubeletConfig struct {
 	MaxPods        *int32            `json:"maxPods,omitempty"`
 	PodsPerCore    int32             `json:"podsPerCore,omitempty"`
@@ -63,7 +63,7 @@ func (i Instance) validate() error {
 	return nil
 }
 
-// clone keeps what the caller does later to its maps and slices out.
+// clone copies the maps and slices, so that later changes by the caller have no effect here.
 func (i Instance) clone() Instance {
 	i.Labels = maps.Clone(i.Labels)
 	i.Annotations = maps.Clone(i.Annotations)
@@ -77,8 +77,8 @@ func (i Instance) clone() Instance {
 	return i
 }
 
-// HandMadeNode is a Node as a user would create it with kubectl: the simulator
-// adopts it and fills in the rest. A nil capacity means the configured default.
+// HandMadeNode returns a Node as a user would create it with kubectl: the simulator adopts it and fills in
+// the rest. A nil capacity means the configured default.
 func HandMadeNode(name string, capacity v1.ResourceList) *v1.Node {
 	return &v1.Node{
 		ObjectMeta: metav1.ObjectMeta{
@@ -90,7 +90,7 @@ func HandMadeNode(name string, capacity v1.ResourceList) *v1.Node {
 	}
 }
 
-// nodeOf is the Node that an instance registers: complete, but not Ready yet.
+// nodeOf returns the Node that an instance registers: complete, but not Ready yet.
 func nodeOf(i Instance, address string, c Config, now time.Time) (*v1.Node, error) {
 	capacity, allocatable, err := resourcesOf(i, c.DefaultCapacity)
 	if err != nil {
@@ -117,8 +117,8 @@ const (
 	labelArchBeta = "beta.kubernetes.io/arch"
 )
 
-// labelsOf adds to the user data's labels those that a kubelet and the cloud's
-// controllers set themselves. Both still set the labels' former names as well.
+// labelsOf adds to the user data's labels those that a kubelet and the cloud's controllers set. Both still
+// set the labels' former names as well.
 func labelsOf(i Instance) map[string]string {
 	labels := map[string]string{}
 	maps.Copy(labels, i.Labels)
@@ -144,7 +144,7 @@ func labelsOf(i Instance) map[string]string {
 	return labels
 }
 
-// annotationsOf is what this simulator must know again after its own restart.
+// annotationsOf returns what this simulator must know after its own restart.
 func annotationsOf(i Instance, c Config) map[string]string {
 	annotations := map[string]string{}
 	maps.Copy(annotations, i.Annotations)

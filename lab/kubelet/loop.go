@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// kind is what a key names, and so which function serves it.
+// kind is the kind of object that a key names, and so decides which function serves it.
 type kind string
 
 const (
@@ -25,8 +25,8 @@ const (
 	kindVolume     kind = "volume"
 )
 
-// key names one thing to look at. Nodes and pods carry their UID, so that a
-// successor of the same name is another key with a memory of its own.
+// key names one object to look at. Keys of Nodes and pods carry the UID, so that a successor of the same
+// name is another key with its own memory.
 type key struct {
 	kind            kind
 	namespace, name string

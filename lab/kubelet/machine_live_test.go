@@ -39,7 +39,7 @@ func TestLaunchedInstanceJoinsBootsAndLosesItsAgentTaints(t *testing.T) {
 		}
 		w.pass(19 * time.Second)
 		if n := w.node("a"); n != nil {
-			t.Fatalf("the node is there after 19s of a boot that takes 20s")
+			t.Fatalf("the node exists after 19s of a boot that takes 20s")
 		}
 		w.pass(time.Second)
 		n := w.node("a")
@@ -138,7 +138,7 @@ func TestHandMadeNodeIsAdoptedAndFilledIn(t *testing.T) {
 	}
 }
 
-func TestOtherNodesAreLeftAlone(t *testing.T) {
+func TestOtherNodesAreNotChanged(t *testing.T) {
 	t.Parallel()
 	live(t, func(w *world) {
 		w.createNode(&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "real"}})
@@ -238,7 +238,7 @@ func TestSilentMachineStopsItsHeartbeatsUntilItHeals(t *testing.T) {
 	})
 }
 
-func TestNodeControllersUnknownIsAnswered(t *testing.T) {
+func TestUnknownOfTheNodeControllerBecomesTrueAgain(t *testing.T) {
 	t.Parallel()
 	live(t, func(w *world) {
 		w.readyNode("n")
@@ -256,7 +256,7 @@ func TestNodeControllersUnknownIsAnswered(t *testing.T) {
 	})
 }
 
-func TestInstanceThatNeverJoinsDoesSoOnceHealed(t *testing.T) {
+func TestInstanceThatNeverJoinsJoinsOnceHealed(t *testing.T) {
 	t.Parallel()
 	live(t, func(w *world) {
 		i := launched("a")
@@ -276,7 +276,7 @@ func TestInstanceThatNeverJoinsDoesSoOnceHealed(t *testing.T) {
 	})
 }
 
-func TestSlowMachineTakesItsTime(t *testing.T) {
+func TestSlowMachineMultipliesItsDelays(t *testing.T) {
 	t.Parallel()
 	live(t, func(w *world) {
 		i := launched("a")
@@ -301,7 +301,7 @@ func TestSlowMachineTakesItsTime(t *testing.T) {
 	})
 }
 
-func TestRestartedSimulatorCarriesOn(t *testing.T) {
+func TestRestartedSimulatorContinuesWithFewWrites(t *testing.T) {
 	t.Parallel()
 	live(t, func(w *world) {
 		w.readyNode("n")
@@ -326,8 +326,8 @@ func TestRestartedSimulatorCarriesOn(t *testing.T) {
 	})
 }
 
-// The README says what idle nodes cost; it grows with their number, so a tenth of
-// 2,000 nodes writes a tenth as often.
+// The README states the writes of 2,000 idle nodes. They grow with the number of nodes, so a tenth of the
+// nodes writes a tenth as often.
 func TestIdleNodesWriteRarely(t *testing.T) {
 	t.Parallel()
 	live(t, func(w *world) {

@@ -24,14 +24,14 @@ type memory struct {
 	nodeAddresses *addressPool
 }
 
-// boot is a launched instance.
+// boot is a launched instance and its state.
 type boot struct {
 	Instance
 	launched, terminated time.Time
 	joined               bool
 }
 
-// registration is a kubelet's memory of its own Node.
+// registration is what a kubelet remembers of its Node.
 type registration struct {
 	address   string // given to a machine that brought none
 	csi       bool   // its CSINode is written
@@ -40,7 +40,7 @@ type registration struct {
 	written   string // resource version of our last write to the Node
 }
 
-// sandbox is a machine's memory of one pod.
+// sandbox is what a machine remembers of one pod.
 type sandbox struct {
 	bound   time.Time
 	address netip.Addr
@@ -59,7 +59,7 @@ func newMemory(c Config) *memory {
 	}
 }
 
-// instance is a launched instance with its present fault.
+// instance returns a launched instance with its present fault.
 func (m *memory) instance(providerID string) (boot, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -68,7 +68,7 @@ func (m *memory) instance(providerID string) (boot, bool) {
 	return i, known
 }
 
-// launch remembers a new instance, and says whether it is one.
+// launch remembers an instance, and reports whether it is new.
 func (m *memory) launch(i Instance, now time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -91,7 +91,7 @@ func (m *memory) joined(providerID string) {
 	}
 }
 
-// terminate stops a machine, also one that an earlier run of this program launched.
+// terminate stops a machine, including one that an earlier run of this program launched.
 func (m *memory) terminate(providerID string, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -132,7 +132,7 @@ func (m *memory) fault(providerID, name string) Fault {
 	return f
 }
 
-// running says whether a machine is on, as far as we know.
+// running reports whether a machine is on, as far as the fleet knows.
 func (m *memory) running(providerID string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -145,7 +145,7 @@ func (m *memory) registration(node types.UID) registration {
 	return m.registered[node]
 }
 
-// register changes what is remembered of a Node.
+// register changes the memory of a Node.
 func (m *memory) register(node types.UID, change func(*registration)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -154,7 +154,7 @@ func (m *memory) register(node types.UID, change func(*registration)) {
 	m.registered[node] = r
 }
 
-// nodeAddress is a Node's address, given out once.
+// nodeAddress returns a Node's address, and assigns one at the first call.
 func (m *memory) nodeAddress(node types.UID) (string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -170,7 +170,7 @@ func (m *memory) nodeAddress(node types.UID) (string, error) {
 	return r.address, nil
 }
 
-// newNodeAddress is for an instance that has no Node yet; reserveNode keeps it taken.
+// newNodeAddress assigns an address to an instance that has no Node yet; reserveNode keeps it taken.
 func (m *memory) newNodeAddress() (netip.Addr, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -198,8 +198,8 @@ func (m *memory) forgetNode(node types.UID) {
 	delete(m.registered, node)
 }
 
-// sandbox is the machine's memory of a pod, begun when it first sees it. An
-// address that the pod already has is kept.
+// sandbox returns the machine's memory of a pod, which begins when the machine first sees the pod. A pod
+// keeps the address that it already has.
 func (m *memory) sandbox(pod types.UID, address string, now time.Time) sandbox {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -216,7 +216,7 @@ func (m *memory) sandbox(pod types.UID, address string, now time.Time) sandbox {
 	return s
 }
 
-// podAddress is the pod's own address, given out once.
+// podAddress returns the pod's address, and assigns one at the first call.
 func (m *memory) podAddress(pod types.UID) (string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -256,7 +256,7 @@ func (m *memory) forgetPod(pod types.UID) {
 	delete(m.sandboxes, pod)
 }
 
-// depart remembers that a Node is gone, and forgets those that went long ago.
+// depart remembers that a Node is gone, and forgets Nodes that went long ago.
 func (m *memory) depart(name string, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -277,8 +277,8 @@ func (m *memory) hasDeparted(name string) bool {
 	return gone
 }
 
-// behind says whether the cache has yet to show our own last write. Deciding on
-// the older object would write the same again.
+// behind reports whether the cache does not show our own last write yet. A decision on the older object
+// would write the same again.
 func behind(cached, written string) bool {
 	if written == "" {
 		return false

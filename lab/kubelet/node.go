@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// kubeletPort is what every Node names; nothing listens there.
+	// kubeletPort is the port that every Node names; nothing listens there.
 	kubeletPort = 10250
 	// annotationControllerAttach leaves attaching to the control plane's controller.
 	annotationControllerAttach = "volumes.kubernetes.io/controller-managed-attach-detach"
@@ -20,7 +20,7 @@ const (
 	rememberedFor = 10 * time.Minute
 )
 
-// nodeInput is all that a step of a Node depends on, besides the time.
+// nodeInput is everything that a step of a Node depends on, besides the time.
 type nodeInput struct {
 	Node      *v1.Node
 	Fault     Fault
@@ -30,8 +30,8 @@ type nodeInput struct {
 	Config    Config
 }
 
-// nodeStep is what to write, each part only if it is not nil. At is when to look
-// again if nothing changes before.
+// nodeStep is what to write, where nil parts are not written. At is when to look again if nothing changes
+// before.
 type nodeStep struct {
 	Labels, Annotations map[string]string // to add
 	Status              *v1.NodeStatus    // to merge
@@ -39,7 +39,7 @@ type nodeStep struct {
 	At                  time.Time
 }
 
-// stepNode decides what a Node's kubelet reports and what its agents do.
+// stepNode decides what a Node's kubelet reports, and what its agents do.
 //
 //	created ──boot delay──▶ Ready ──agent delay──▶ start-up taints gone
 //	                         │  ▲
@@ -53,7 +53,7 @@ func stepNode(in nodeInput, now time.Time) nodeStep {
 	readyAt := readyTime(in)
 	if now.Before(readyAt) {
 		step.At = readyAt
-		// The control plane takes its not-ready taint off a Node that says nothing about itself.
+		// The control plane takes its not-ready taint off a Node that reports no Ready condition.
 		if nodeCondition(in.Node.Status.Conditions, v1.NodeReady) == nil {
 			step.Status = reportOf(in, readyNotYet, now)
 		}
@@ -73,14 +73,14 @@ func stepNode(in nodeInput, now time.Time) nodeStep {
 	return step
 }
 
-// readyTime is when the machine has booted. A launched instance says how long
-// that takes in an annotation, because it has booted most of the way already.
+// readyTime returns when the machine has booted. A launched instance gives its remaining boot time in an
+// annotation, because most of its boot is over when it joins.
 func readyTime(in nodeInput) time.Time {
 	delay := durationOf(in.Node.Annotations, AnnotationReadyAfter, in.Config.BootDelay)
 	return in.Node.CreationTimestamp.Add(in.Fault.stretch(delay))
 }
 
-// readiness of a whole machine, as its Ready condition tells it.
+// nodeReadiness is the readiness of a machine, as its Ready condition reports it.
 type nodeReadiness struct {
 	status          v1.ConditionStatus
 	reason, message string
@@ -92,7 +92,7 @@ var (
 	readyBroken = nodeReadiness{v1.ConditionFalse, "KubeletNotReady", "the lab was asked to break this machine"}
 )
 
-// conditionsOf are the five conditions that a kubelet owns, given those that stand now.
+// conditionsOf returns the five conditions that a kubelet owns, given the present ones.
 func conditionsOf(old []v1.NodeCondition, ready nodeReadiness, now time.Time) []v1.NodeCondition {
 	at := metav1.NewTime(now)
 	conditions := []v1.NodeCondition{
@@ -118,14 +118,14 @@ func nodeCondition(conditions []v1.NodeCondition, kind v1.NodeConditionType) *v1
 	return nil
 }
 
-// isReady is what the rest of the cluster believes.
+// isReady reports what the rest of the cluster sees.
 func isReady(n *v1.Node) bool {
 	c := nodeCondition(n.Status.Conditions, v1.NodeReady)
 	return c != nil && c.Status == v1.ConditionTrue
 }
 
-// reports says whether the Node's status is complete and as wanted. The node
-// controller turns all conditions Unknown when heartbeats were missed.
+// reports says whether the Node's status is complete and as wanted. The node controller sets all conditions
+// to Unknown when heartbeats were missed.
 func reports(n *v1.Node, want nodeReadiness, illnesses []Illness) bool {
 	for _, c := range withIllnesses(conditionsOf(nil, want, time.Time{}), nil, illnesses, time.Time{}) {
 		have := nodeCondition(n.Status.Conditions, c.Type)
@@ -139,7 +139,7 @@ func reports(n *v1.Node, want nodeReadiness, illnesses []Illness) bool {
 	return len(n.Status.Addresses) > 0 && len(n.Status.Allocatable) > 0 && n.Status.NodeInfo.KubeletVersion != ""
 }
 
-// reportOf is the status to merge: conditions always, the rest where it is missing.
+// reportOf returns the status to merge: always the conditions, and the rest where it is missing.
 func reportOf(in nodeInput, want nodeReadiness, now time.Time) *v1.NodeStatus {
 	n := in.Node
 	own := conditionsOf(n.Status.Conditions, want, now)
@@ -162,8 +162,8 @@ func reportOf(in nodeInput, want nodeReadiness, now time.Time) *v1.NodeStatus {
 	return s
 }
 
-// heartbeatDue spreads the repeats of an unchanged status by the node's name, so
-// that nodes which came together do not report together for ever.
+// heartbeatDue spreads the repeats of an unchanged status by the node's name, so that nodes which came
+// together do not keep reporting together.
 func heartbeatDue(n *v1.Node, interval time.Duration) time.Time {
 	c := nodeCondition(n.Status.Conditions, v1.NodeReady)
 	if c == nil {
@@ -172,15 +172,15 @@ func heartbeatDue(n *v1.Node, interval time.Duration) time.Time {
 	return c.LastHeartbeatTime.Add(spread(n.Name, interval))
 }
 
-// spread is between 90 % and 100 % of an interval, always the same for a name.
+// spread returns between 90 % and 100 % of an interval, always the same for a name.
 func spread(name string, interval time.Duration) time.Duration {
 	h := fnv.New32a()
 	h.Write([]byte(name)) // a hash's Write never fails
 	return interval - interval/10*time.Duration(h.Sum32()%1024)/1024
 }
 
-// agentTaints are the taints that remain once the node's agents have come up,
-// nil if nothing changes, and when that will be.
+// agentTaints returns the taints that remain once the node's agents run, nil if nothing changes, and when
+// that will be.
 func agentTaints(in nodeInput, now time.Time) (*[]v1.Taint, time.Time) {
 	if !isReady(in.Node) {
 		return nil, time.Time{}
@@ -198,7 +198,7 @@ func agentTaints(in nodeInput, now time.Time) (*[]v1.Taint, time.Time) {
 	return &left, time.Time{}
 }
 
-// missingLabels are those which a kubelet sets on its Node, for one made by hand.
+// missingLabels returns those labels that a kubelet sets and a hand-made Node lacks.
 func missingLabels(n *v1.Node) map[string]string {
 	return missing(n.Labels, map[string]string{
 		v1.LabelHostname:   n.Name,
@@ -227,7 +227,7 @@ func missing(have, want map[string]string) map[string]string {
 	return lacking
 }
 
-// addressOf is a Node's internal address, empty if it has none.
+// addressOf returns a Node's internal address, empty if it has none.
 func addressOf(n *v1.Node) string {
 	for _, a := range n.Status.Addresses {
 		if a.Type == v1.NodeInternalIP {
@@ -237,16 +237,16 @@ func addressOf(n *v1.Node) string {
 	return ""
 }
 
-// instanceStep says what becomes of a launched instance next.
+// instanceStep is the next step of a launched instance.
 type instanceStep struct {
-	Join   bool // create its Node
+	Join   bool // create the Node
 	Remove bool // delete its Node
 	Forget bool // nothing is left of it
 	At     time.Time
 }
 
-// stepInstance plays the machine before it has a Node, and the cloud's node
-// controller after it is terminated.
+// stepInstance simulates the machine before it has a Node, and the cloud's node controller after the
+// machine is terminated.
 func stepInstance(i boot, nodeExists bool, c Config, now time.Time) instanceStep {
 	switch {
 	case !i.terminated.IsZero() && !nodeExists: // a Node that was just created may show up yet
@@ -263,7 +263,7 @@ func stepInstance(i boot, nodeExists bool, c Config, now time.Time) instanceStep
 	return due(i.launched.Add(i.Fault.stretch(delay)), now, instanceStep{Join: true})
 }
 
-// due is the step when its time has come, and until then the wait for it.
+// due returns the step when its time has come, and until then the wait for it.
 func due(at, now time.Time, step instanceStep) instanceStep {
 	if now.Before(at) {
 		return instanceStep{At: at}

@@ -50,23 +50,23 @@ func TestStepNode(t *testing.T) {
 		taints []string // written; nil if none are
 		until  float64  // 0: no time is set
 	}{
-		"a Node that says nothing is said to be booting": {
+		"a Node without conditions is reported as booting": {
 			in: bootedNode(func(in *nodeInput) { in.Node.Status.Conditions = nil }), now: 5, ready: "False", until: 20},
-		"a booting Node waits":         {in: bootedNode(conditions(readyNotYet)), now: 5, until: 20},
-		"a booted Node is Ready":       {in: bootedNode(conditions(readyNotYet)), now: 20, ready: "True"},
-		"a slow machine boots slowly":  {in: bootedNode(conditions(readyNotYet), faulty(Fault{Slow: 4})), now: 20, until: 80},
-		"a broken one is not Ready":    {in: bootedNode(faulty(Fault{NotReady: true})), now: 30, ready: "False"},
-		"a broken one says so once":    {in: bootedNode(conditions(readyBroken), faulty(Fault{NotReady: true})), now: 30, until: 20 + 600},
-		"a healed one is Ready":        {in: bootedNode(conditions(readyBroken)), now: 30, ready: "True"},
-		"a silent one says nothing":    {in: bootedNode(conditions(unknown), faulty(Fault{Silent: true})), now: 30},
-		"Unknown is answered":          {in: bootedNode(conditions(unknown)), now: 30, ready: "True"},
-		"a Ready one repeats rarely":   {in: bootedNode(), now: 30, until: 20 + 600},
-		"but it does":                  {in: bootedNode(), now: 20 + 600, ready: "True"},
-		"volumes are reported":         {in: bootedNode(func(in *nodeInput) { in.InUse = []v1.UniqueVolumeName{"v"} }), now: 30, ready: "True"},
-		"agents' taints stay a while":  {in: bootedNode(tainted("ebs.csi.aws.com/agent-not-ready", "team")), now: 21, until: 22},
-		"then they go, and only they":  {in: bootedNode(tainted("ebs.csi.aws.com/agent-not-ready", "team")), now: 22, taints: []string{"team"}, until: 20 + 600},
-		"so do those of configuration": {in: bootedNode(tainted("x"), func(in *nodeInput) { in.Config.StartupTaints = []string{"x"} }), now: 22, taints: []string{}, until: 20 + 600},
-		"not on a broken machine":      {in: bootedNode(tainted("a/agent-not-ready"), conditions(readyBroken), faulty(Fault{NotReady: true})), now: 99, until: 20 + 600},
+		"a booting Node waits":            {in: bootedNode(conditions(readyNotYet)), now: 5, until: 20},
+		"a booted Node is Ready":          {in: bootedNode(conditions(readyNotYet)), now: 20, ready: "True"},
+		"a slow machine boots slowly":     {in: bootedNode(conditions(readyNotYet), faulty(Fault{Slow: 4})), now: 20, until: 80},
+		"a broken one is not Ready":       {in: bootedNode(faulty(Fault{NotReady: true})), now: 30, ready: "False"},
+		"a broken one reports that once":  {in: bootedNode(conditions(readyBroken), faulty(Fault{NotReady: true})), now: 30, until: 20 + 600},
+		"a healed one is Ready":           {in: bootedNode(conditions(readyBroken)), now: 30, ready: "True"},
+		"a silent one reports nothing":    {in: bootedNode(conditions(unknown), faulty(Fault{Silent: true})), now: 30},
+		"Unknown is answered":             {in: bootedNode(conditions(unknown)), now: 30, ready: "True"},
+		"a Ready one repeats rarely":      {in: bootedNode(), now: 30, until: 20 + 600},
+		"a Ready one repeats at last":     {in: bootedNode(), now: 20 + 600, ready: "True"},
+		"volumes are reported":            {in: bootedNode(func(in *nodeInput) { in.InUse = []v1.UniqueVolumeName{"v"} }), now: 30, ready: "True"},
+		"agents' taints stay at first":    {in: bootedNode(tainted("ebs.csi.aws.com/agent-not-ready", "team")), now: 21, until: 22},
+		"agents' taints go, others stay":  {in: bootedNode(tainted("ebs.csi.aws.com/agent-not-ready", "team")), now: 22, taints: []string{"team"}, until: 20 + 600},
+		"configured taints go too":        {in: bootedNode(tainted("x"), func(in *nodeInput) { in.Config.StartupTaints = []string{"x"} }), now: 22, taints: []string{}, until: 20 + 600},
+		"taints stay on a broken machine": {in: bootedNode(tainted("a/agent-not-ready"), conditions(readyBroken), faulty(Fault{NotReady: true})), now: 99, until: 20 + 600},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -137,17 +137,17 @@ func TestStepInstance(t *testing.T) {
 		want  instanceStep
 		until float64
 	}{
-		"it boots":                          {boot: boot{launched: epoch}, now: 1, until: 20},
-		"it joins":                          {boot: boot{launched: epoch}, now: 20, want: instanceStep{Join: true}},
-		"a boot delay of its own":           {boot: boot{launched: epoch, Instance: Instance{BootDelay: time.Minute}}, now: 20, until: 60},
-		"slowly":                            {boot: boot{launched: epoch, Instance: Instance{Fault: Fault{Slow: 2}}}, now: 20, until: 40},
-		"never":                             {boot: boot{launched: epoch, Instance: Instance{Fault: Fault{NeverJoin: true}}}, now: 99},
-		"it joins once":                     {boot: boot{launched: epoch, joined: true}, now: 99},
-		"its Node is there from before":     {boot: boot{launched: epoch}, node: true, now: 99},
-		"terminated, its Node stays awhile": {boot: boot{terminated: at(100)}, node: true, now: 101, until: 105},
-		"then it is removed":                {boot: boot{terminated: at(100)}, node: true, now: 105, want: instanceStep{Remove: true}},
-		"without a Node it is remembered":   {boot: boot{terminated: at(100)}, now: 105, until: 700},
-		"then forgotten":                    {boot: boot{terminated: at(100)}, now: 700, want: instanceStep{Forget: true}},
+		"it boots":                               {boot: boot{launched: epoch}, now: 1, until: 20},
+		"it joins":                               {boot: boot{launched: epoch}, now: 20, want: instanceStep{Join: true}},
+		"an instance's own boot delay":           {boot: boot{launched: epoch, Instance: Instance{BootDelay: time.Minute}}, now: 20, until: 60},
+		"slowly":                                 {boot: boot{launched: epoch, Instance: Instance{Fault: Fault{Slow: 2}}}, now: 20, until: 40},
+		"never":                                  {boot: boot{launched: epoch, Instance: Instance{Fault: Fault{NeverJoin: true}}}, now: 99},
+		"it joins once":                          {boot: boot{launched: epoch, joined: true}, now: 99},
+		"its Node exists already":                {boot: boot{launched: epoch}, node: true, now: 99},
+		"a terminated one's Node stays at first": {boot: boot{terminated: at(100)}, node: true, now: 101, until: 105},
+		"a terminated one's Node is removed":     {boot: boot{terminated: at(100)}, node: true, now: 105, want: instanceStep{Remove: true}},
+		"a terminated one without a Node is remembered": {boot: boot{terminated: at(100)}, now: 105, until: 700},
+		"then forgotten": {boot: boot{terminated: at(100)}, now: 700, want: instanceStep{Forget: true}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -179,7 +179,7 @@ func TestSpreadIsWithinATenthAndDiffers(t *testing.T) {
 }
 
 // Kubernetes, "Well-Known Labels, Annotations and Taints": kubelets and cloud controllers set the
-// deprecated labels beside those that took their place.
+// deprecated labels beside their replacements.
 func TestFormerLabelsAreSetToo(t *testing.T) {
 	t.Parallel()
 	labels := labelsOf(Instance{Name: "n", InstanceType: "m5.large", Architecture: "arm64", OS: "linux", Region: "us-west-2", Zone: "us-west-2a"})
@@ -195,9 +195,9 @@ func TestFormerLabelsAreSetToo(t *testing.T) {
 	}
 }
 
-// A machine reports the conditions that it is asked for, once, since when it is told, and is well again
+// A machine reports the conditions in its annotation once, since the given time, and is healthy again
 // without the annotation.
-func TestAilments(t *testing.T) {
+func TestIllnesses(t *testing.T) {
 	t.Parallel()
 	long := at(-3600)
 	text := "Ready=False@" + long.UTC().Format(time.RFC3339) + ",KernelReady=False"

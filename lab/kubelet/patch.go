@@ -9,9 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// podPatch is a strategic merge patch of a pod's status: our conditions are
-// merged with those of others, container statuses are replaced. The UID makes it
-// fail on a pod of the same name that came later.
+// podPatch is a strategic merge patch of a pod's status: it merges our conditions with those of others, and
+// replaces container statuses. The UID makes the patch fail on a later pod of the same name.
 type podPatch struct {
 	Metadata struct {
 		UID types.UID `json:"uid"`
@@ -34,8 +33,7 @@ type podStatusPatch struct {
 	ContainerStatuses     []v1.ContainerStatus `json:"containerStatuses,omitempty"`
 }
 
-// conditionPatch spells out an absent reason and message as null, since merging
-// would leave those of the former status.
+// conditionPatch writes an absent reason or message as null, since merging would keep the former text.
 type conditionPatch struct {
 	Type               v1.PodConditionType `json:"type"`
 	Status             v1.ConditionStatus  `json:"status"`
@@ -71,7 +69,7 @@ func orNull(text string) *string {
 	return &text
 }
 
-// nodeStatusPatch merges conditions and resources; volumes in use are always written whole.
+// nodeStatusPatch merges conditions and resources; it always replaces the list of volumes in use.
 type nodeStatusPatch struct {
 	Capacity        v1.ResourceList         `json:"capacity,omitempty"`
 	Allocatable     v1.ResourceList         `json:"allocatable,omitempty"`
@@ -117,7 +115,7 @@ func finalizersBody(resourceVersion string, finalizers []string) ([]byte, error)
 	return json.Marshal(body{"metadata": body{"resourceVersion": resourceVersion, "finalizers": finalizers}})
 }
 
-// leaseTime is a time as Leases keep it.
+// leaseTime returns a time in the precision of Leases.
 func leaseTime(t time.Time) *metav1.MicroTime {
 	micro := metav1.NewMicroTime(t)
 	return &micro

@@ -18,7 +18,7 @@ const (
 	exitTerminated = 143 // SIGTERM
 )
 
-// podInput is all that a step of a pod depends on, besides the time.
+// podInput is everything that a step of a pod depends on, besides the time.
 type podInput struct {
 	Pod          *v1.Pod
 	Machine      machine
@@ -28,20 +28,20 @@ type podInput struct {
 	Delays       podDelays
 }
 
-// podDelays are the configured times of pods that say nothing themselves.
+// podDelays are the configured delays of pods without annotations.
 type podDelays struct {
 	Start, Stop, JobRun time.Duration
 }
 
-// machine is what a pod can tell of its node.
+// machine is what a pod knows of its node.
 type machine struct {
 	IP    string
 	Ready bool
 	Fault Fault
 }
 
-// podStep is what to write: a status, or the removal of a pod whose end is written
-// already. At is when to look again if nothing changes before; the zero time means never.
+// podStep is what to write: a status, or the removal of a pod whose final status is written. At is when to
+// look again if nothing changes before; the zero time means never.
 type podStep struct {
 	Status *v1.PodStatus
 	Delete bool
@@ -86,7 +86,7 @@ func startPod(in podInput, now time.Time) podStep {
 	return step
 }
 
-// creatingStatus shows that the machine works on the pod.
+// creatingStatus shows that the machine is starting the pod.
 func creatingStatus(in podInput, now time.Time) *v1.PodStatus {
 	p, at := in.Pod, metav1.NewTime(now)
 	s := &v1.PodStatus{
@@ -106,7 +106,8 @@ func creatingStatus(in podInput, now time.Time) *v1.PodStatus {
 	return s
 }
 
-// startedStatus is the pod with its init containers done, sidecars and main containers running.
+// startedStatus returns the pod's status with its init containers done, sidecars and main containers
+// running.
 func startedStatus(in podInput, now time.Time) *v1.PodStatus {
 	p := in.Pod
 	s := creatingStatus(in, now)
@@ -128,7 +129,7 @@ func startedStatus(in podInput, now time.Time) *v1.PodStatus {
 	return s
 }
 
-// initialised is an init container that did its work; it counts as ready.
+// initialised returns the status of an init container that is done; it counts as ready.
 func initialised(s v1.ContainerStatus, now time.Time) v1.ContainerStatus {
 	s = ended(s, 0, reasonOf(0), now)
 	s.Ready = true
@@ -158,7 +159,7 @@ func runPod(in podInput, now time.Time) podStep {
 	return podStep{Status: s, At: at}
 }
 
-// currentStatus is a copy of what we own of the pod's status.
+// currentStatus returns a copy of those parts of the pod's status that we own.
 func currentStatus(p *v1.Pod) *v1.PodStatus {
 	return &v1.PodStatus{
 		ObservedGeneration:    p.Generation,
@@ -169,7 +170,7 @@ func currentStatus(p *v1.Pod) *v1.PodStatus {
 	}
 }
 
-// moveContainers advances the main containers in place; a status that is missing is begun.
+// moveContainers advances the main containers in place, and adds a missing status.
 func moveContainers(s *v1.PodStatus, processes []process, now time.Time) (moved bool, at time.Time) {
 	statuses := make([]v1.ContainerStatus, len(processes))
 	for i, process := range processes {
@@ -184,7 +185,7 @@ func moveContainers(s *v1.PodStatus, processes []process, now time.Time) (moved 
 	return moved, at
 }
 
-// phaseOf is Running until every main container has ended for good.
+// phaseOf returns Running until every main container has ended for good.
 func phaseOf(p *v1.Pod, s *v1.PodStatus) v1.PodPhase {
 	phase := v1.PodSucceeded
 	for i, c := range p.Spec.Containers {
@@ -199,7 +200,7 @@ func phaseOf(p *v1.Pod, s *v1.PodStatus) v1.PodPhase {
 	return phase
 }
 
-// finishedStatus is a pod whose containers have all ended; its sidecars end with it.
+// finishedStatus returns the status of a pod whose containers have all ended; its sidecars end with it.
 func finishedStatus(p *v1.Pod, s *v1.PodStatus, phase v1.PodPhase, now time.Time) *v1.PodStatus {
 	s.Phase = phase
 	endRunning(s.InitContainerStatuses, 0, now)
@@ -207,7 +208,7 @@ func finishedStatus(p *v1.Pod, s *v1.PodStatus, phase v1.PodPhase, now time.Time
 	return s
 }
 
-// deadline is when activeDeadlineSeconds ends the pod; the zero time means never.
+// deadline returns when activeDeadlineSeconds ends the pod; the zero time means never.
 func deadline(p *v1.Pod) time.Time {
 	if p.Spec.ActiveDeadlineSeconds == nil || p.Status.StartTime == nil {
 		return time.Time{}
@@ -223,9 +224,9 @@ func deadlineStatus(p *v1.Pod, now time.Time) *v1.PodStatus {
 	return finishedStatus(p, s, v1.PodFailed, now)
 }
 
-// stopPod waits until the processes have stopped, writes the end, and removes the
-// object. Once the grace is 0 the object goes by itself when its last finalizer
-// does, so there is nothing more to delete.
+// stopPod waits until the processes have stopped, writes the final status, and removes the object. Once the
+// grace period is 0, the API server removes the object with its last finalizer, so we do not delete it
+// again.
 func stopPod(in podInput, terminal bool, now time.Time) podStep {
 	p := in.Pod
 	var grace time.Duration
@@ -244,8 +245,8 @@ func stopPod(in podInput, terminal bool, now time.Time) podStep {
 	}
 }
 
-// stoppedStatus is a pod that was asked to go. A server ends well; a job that is
-// interrupted has failed, or its controller would count it as done.
+// stoppedStatus returns the status of a pod that was asked to stop. A server ends with success; an
+// interrupted job fails, because its controller would otherwise count it as done.
 func stoppedStatus(p *v1.Pod, killed bool, now time.Time) *v1.PodStatus {
 	exit := int32(0)
 	switch {
@@ -263,7 +264,7 @@ func stoppedStatus(p *v1.Pod, killed bool, now time.Time) *v1.PodStatus {
 	return finishedStatus(p, s, phase, now)
 }
 
-// endRunning ends in place what runs or waits to run.
+// endRunning ends in place the containers that run or wait to run.
 func endRunning(statuses []v1.ContainerStatus, exit int32, now time.Time) {
 	for i, s := range statuses {
 		switch {
@@ -275,7 +276,7 @@ func endRunning(statuses []v1.ContainerStatus, exit int32, now time.Time) {
 	}
 }
 
-// orphanStep is for a pod whose Node is gone: no kubelet will run it any more.
+// orphanStep is the step of a pod whose Node is gone: no kubelet will run it again.
 func orphanStep(p *v1.Pod, now time.Time) podStep {
 	if p.Status.Phase != v1.PodSucceeded && p.Status.Phase != v1.PodFailed {
 		step := podStep{Status: stoppedStatus(p, true, now)}

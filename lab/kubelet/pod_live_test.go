@@ -14,7 +14,7 @@ import (
 
 const runningConditions = "PodScheduled,PodReadyToStartContainers,Initialized,ContainersReady,Ready"
 
-func TestPodsRunAfterTheStartDelayWithAddressesOfTheirOwn(t *testing.T) {
+func TestPodsRunAfterTheStartDelayWithUniqueAddresses(t *testing.T) {
 	t.Parallel()
 	live(t, func(w *world) {
 		w.readyNode("n")
@@ -63,7 +63,7 @@ func TestSlowStartShowsContainerCreating(t *testing.T) {
 	})
 }
 
-// sameWords compares without order: merging keeps the order of the first write.
+// sameWords compares without order, because merging keeps the order of the first write.
 func sameWords(a, b string) bool {
 	count := map[string]int{}
 	for _, word := range strings.FieldsFunc(a, func(r rune) bool { return r == ' ' || r == ',' }) {
@@ -110,7 +110,7 @@ func TestJobPodsCompleteOrFail(t *testing.T) {
 	})
 }
 
-func TestCrashingPodBacksOffLongerAndLonger(t *testing.T) {
+func TestCrashingPodBacksOffExponentially(t *testing.T) {
 	t.Parallel()
 	live(t, func(w *world) {
 		w.readyNode("n")
@@ -155,8 +155,8 @@ func TestDeletedPodStopsWithinItsGrace(t *testing.T) {
 		stillAt   time.Duration
 		goneAfter time.Duration
 	}{
-		"at its own pace":           {"10s", 9 * time.Second, time.Second},
-		"killed when it takes long": {"5m", 29 * time.Second, time.Second},
+		"a process that stops in time": {"10s", 9 * time.Second, time.Second},
+		"a slow process is killed":     {"5m", 29 * time.Second, time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -181,7 +181,7 @@ func TestDeletedPodStopsWithinItsGrace(t *testing.T) {
 	}
 }
 
-func TestFinalizerHoldsAStoppedPodWithoutMoreWrites(t *testing.T) {
+func TestStoppedPodWithAFinalizerCausesNoMoreWrites(t *testing.T) {
 	t.Parallel()
 	live(t, func(w *world) {
 		w.readyNode("n")

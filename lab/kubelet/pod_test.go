@@ -11,7 +11,7 @@ import (
 
 var epoch = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// at is a moment of a test, counted from its beginning.
+// at is a time of a test, in seconds from its beginning.
 func at(seconds float64) time.Time { return epoch.Add(time.Duration(seconds * float64(time.Second))) }
 
 func stamped(seconds float64) metav1.Time { return metav1.NewTime(at(seconds)) }
@@ -30,7 +30,7 @@ func seenPod(p *v1.Pod) podInput {
 	}
 }
 
-// running makes a pod what its kubelet would have made it by then.
+// running gives a pod the status that its kubelet would have written by then.
 func running(seconds float64) podOption {
 	return func(p *v1.Pod) { p.Status = *startedStatus(seenPod(p), at(seconds)) }
 }
@@ -50,7 +50,7 @@ func deadlineAfter(seconds int64) podOption {
 	return func(p *v1.Pod) { p.Spec.ActiveDeadlineSeconds = &seconds }
 }
 
-// describeStep is a step in a line, with times counted from the beginning.
+// describeStep prints a step in a line, with times counted from the beginning.
 func describeStep(s podStep) string {
 	text := "nothing"
 	switch {
@@ -74,39 +74,39 @@ func TestStepPod(t *testing.T) {
 		now     float64
 		want    string
 	}{
-		"a new pod waits for the start delay":           {pod: boundPod("p", "n"), now: 1, want: "nothing until 2s"},
-		"it runs when the delay is over":                {pod: boundPod("p", "n"), now: 2, want: "Running main:running/0"},
-		"a long start is shown":                         {pod: boundPod("p", "n", annotated(AnnotationStartDelay, "1m")), now: 0, want: "Pending main:ContainerCreating/0 until 1m0s"},
-		"a delay that is no duration is ignored":        {pod: boundPod("p", "n", annotated(AnnotationStartDelay, "soon")), now: 0, want: "nothing until 2s"},
-		"a pod waits for its machine":                   {pod: boundPod("p", "n"), machine: func(in *podInput) { in.Machine.Ready = false }, now: 9, want: "nothing"},
-		"host networking does not wait for the machine": {pod: boundPod("p", "n", func(p *v1.Pod) { p.Spec.HostNetwork = true }), machine: func(in *podInput) { in.Machine.Ready = false }, now: 9, want: "Running main:running/0"},
-		"a pod waits for its volumes, and says so":      {pod: boundPod("p", "n"), machine: func(in *podInput) { in.VolumesReady = false }, now: 9, want: "Pending main:ContainerCreating/0"},
-		"a slow machine starts slowly":                  {pod: boundPod("p", "n"), machine: func(in *podInput) { in.Machine.Fault.Slow = 2 }, now: 3, want: "nothing until 4s"},
+		"a new pod waits for the start delay":                    {pod: boundPod("p", "n"), now: 1, want: "nothing until 2s"},
+		"it runs when the delay is over":                         {pod: boundPod("p", "n"), now: 2, want: "Running main:running/0"},
+		"a long start is shown":                                  {pod: boundPod("p", "n", annotated(AnnotationStartDelay, "1m")), now: 0, want: "Pending main:ContainerCreating/0 until 1m0s"},
+		"a delay that is no duration is ignored":                 {pod: boundPod("p", "n", annotated(AnnotationStartDelay, "soon")), now: 0, want: "nothing until 2s"},
+		"a pod waits for its machine":                            {pod: boundPod("p", "n"), machine: func(in *podInput) { in.Machine.Ready = false }, now: 9, want: "nothing"},
+		"host networking does not wait for the machine":          {pod: boundPod("p", "n", func(p *v1.Pod) { p.Spec.HostNetwork = true }), machine: func(in *podInput) { in.Machine.Ready = false }, now: 9, want: "Running main:running/0"},
+		"a pod waits for its volumes, and its status shows that": {pod: boundPod("p", "n"), machine: func(in *podInput) { in.VolumesReady = false }, now: 9, want: "Pending main:ContainerCreating/0"},
+		"a slow machine starts slowly":                           {pod: boundPod("p", "n"), machine: func(in *podInput) { in.Machine.Fault.Slow = 2 }, now: 3, want: "nothing until 4s"},
 
-		"a server runs for ever":                         {pod: boundPod("p", "n", running(2)), now: 1e6, want: "nothing"},
-		"a server with a lifetime runs that long":        {pod: boundPod("p", "n", annotated(AnnotationRunFor, "30s"), running(2)), now: 10, want: "nothing until 32s"},
-		"it is started again at once the first time":     {pod: boundPod("p", "n", annotated(AnnotationRunFor, "30s"), running(2)), now: 32, want: "Running main:running/1 until 1m2s"},
-		"a job's pod runs for the default time":          {pod: boundPod("p", "n", job, running(2)), now: 3, want: "nothing until 7s"},
-		"then it has succeeded":                          {pod: boundPod("p", "n", job, running(2)), now: 7, want: "Succeeded main:exit0/0"},
-		"or failed":                                      {pod: boundPod("p", "n", job, annotated(AnnotationExitCode, "9"), running(2)), now: 7, want: "Failed main:exit9/0"},
-		"a failure is tried again with OnFailure":        {pod: boundPod("p", "n", restarting(v1.RestartPolicyOnFailure), annotated(AnnotationExitCode, "9"), running(2)), now: 7, want: "Running main:running/1 until 12s"},
-		"a crashing job's pod has failed":                {pod: boundPod("p", "n", job, image("crash"), running(2)), now: 4, want: "Failed main:exit1/0"},
-		"readiness comes after its delay":                {pod: boundPod("p", "n", annotated(AnnotationReadyAfter, "10s"), running(2)), now: 4, want: "nothing until 12s"},
-		"the active deadline ends a pod":                 {pod: boundPod("p", "n", deadlineAfter(60), running(2)), now: 62, want: "Failed main:exit143/0"},
-		"until then it runs":                             {pod: boundPod("p", "n", deadlineAfter(60), running(2)), now: 61, want: "nothing until 1m2s"},
-		"on a machine that is not ready nothing is said": {pod: boundPod("p", "n", job, running(2)), machine: func(in *podInput) { in.Machine.Ready = false }, now: 99, want: "nothing"},
-		"a finished pod stays as it is":                  {pod: boundPod("p", "n", phase(v1.PodSucceeded)), now: 99, want: "nothing"},
+		"a server runs for ever":                               {pod: boundPod("p", "n", running(2)), now: 1e6, want: "nothing"},
+		"a server with a lifetime runs that long":              {pod: boundPod("p", "n", annotated(AnnotationRunFor, "30s"), running(2)), now: 10, want: "nothing until 32s"},
+		"it is started again at once the first time":           {pod: boundPod("p", "n", annotated(AnnotationRunFor, "30s"), running(2)), now: 32, want: "Running main:running/1 until 1m2s"},
+		"a job's pod runs for the default time":                {pod: boundPod("p", "n", job, running(2)), now: 3, want: "nothing until 7s"},
+		"then it has succeeded":                                {pod: boundPod("p", "n", job, running(2)), now: 7, want: "Succeeded main:exit0/0"},
+		"or failed":                                            {pod: boundPod("p", "n", job, annotated(AnnotationExitCode, "9"), running(2)), now: 7, want: "Failed main:exit9/0"},
+		"a failure is tried again with OnFailure":              {pod: boundPod("p", "n", restarting(v1.RestartPolicyOnFailure), annotated(AnnotationExitCode, "9"), running(2)), now: 7, want: "Running main:running/1 until 12s"},
+		"a crashing job's pod has failed":                      {pod: boundPod("p", "n", job, image("crash"), running(2)), now: 4, want: "Failed main:exit1/0"},
+		"readiness comes after its delay":                      {pod: boundPod("p", "n", annotated(AnnotationReadyAfter, "10s"), running(2)), now: 4, want: "nothing until 12s"},
+		"the active deadline ends a pod":                       {pod: boundPod("p", "n", deadlineAfter(60), running(2)), now: 62, want: "Failed main:exit143/0"},
+		"until then it runs":                                   {pod: boundPod("p", "n", deadlineAfter(60), running(2)), now: 61, want: "nothing until 1m2s"},
+		"a pod on a machine that is not ready reports nothing": {pod: boundPod("p", "n", job, running(2)), machine: func(in *podInput) { in.Machine.Ready = false }, now: 99, want: "nothing"},
+		"a finished pod stays as it is":                        {pod: boundPod("p", "n", phase(v1.PodSucceeded)), now: 99, want: "nothing"},
 
-		"a deleted pod stops in its time":              {pod: boundPod("p", "n", running(2), deleted(10, 30)), now: 10.5, want: "nothing until 11s"},
-		"a server ends well":                           {pod: boundPod("p", "n", running(2), deleted(10, 30)), now: 11, want: "Succeeded main:exit0/0"},
-		"an interrupted job has failed":                {pod: boundPod("p", "n", job, running(2), deleted(3, 30)), now: 4, want: "Failed main:exit143/0"},
-		"one that does not stop is killed":             {pod: boundPod("p", "n", annotated(AnnotationStopAfter, "1h"), running(2), deleted(10, 30)), now: 40, want: "Failed main:exit137/0"},
-		"but not before its grace is over":             {pod: boundPod("p", "n", annotated(AnnotationStopAfter, "1h"), running(2), deleted(10, 30)), now: 39, want: "nothing until 40s"},
-		"a stopped pod is removed":                     {pod: boundPod("p", "n", phase(v1.PodFailed), deleted(10, 30)), now: 11, want: "delete"},
-		"without grace the object goes by itself":      {pod: boundPod("p", "n", phase(v1.PodFailed), deleted(10, 0)), now: 11, want: "nothing"},
-		"a forced deletion kills":                      {pod: boundPod("p", "n", running(2), deleted(10, 0)), now: 10, want: "Failed main:exit137/0"},
-		"a pod that never started has failed":          {pod: boundPod("p", "n", deleted(0, 0)), now: 1, want: "Failed"},
-		"it stops on a machine that is not ready, too": {pod: boundPod("p", "n", running(2), deleted(10, 30)), machine: func(in *podInput) { in.Machine.Ready = false }, now: 11, want: "Succeeded main:exit0/0"},
+		"a deleted pod takes its time to stop":               {pod: boundPod("p", "n", running(2), deleted(10, 30)), now: 10.5, want: "nothing until 11s"},
+		"a deleted server succeeds":                          {pod: boundPod("p", "n", running(2), deleted(10, 30)), now: 11, want: "Succeeded main:exit0/0"},
+		"an interrupted job has failed":                      {pod: boundPod("p", "n", job, running(2), deleted(3, 30)), now: 4, want: "Failed main:exit143/0"},
+		"one that does not stop is killed":                   {pod: boundPod("p", "n", annotated(AnnotationStopAfter, "1h"), running(2), deleted(10, 30)), now: 40, want: "Failed main:exit137/0"},
+		"but not before its grace is over":                   {pod: boundPod("p", "n", annotated(AnnotationStopAfter, "1h"), running(2), deleted(10, 30)), now: 39, want: "nothing until 40s"},
+		"a stopped pod is removed":                           {pod: boundPod("p", "n", phase(v1.PodFailed), deleted(10, 30)), now: 11, want: "delete"},
+		"without grace the object goes by itself":            {pod: boundPod("p", "n", phase(v1.PodFailed), deleted(10, 0)), now: 11, want: "nothing"},
+		"a forced deletion kills":                            {pod: boundPod("p", "n", running(2), deleted(10, 0)), now: 10, want: "Failed main:exit137/0"},
+		"a pod that never started has failed":                {pod: boundPod("p", "n", deleted(0, 0)), now: 1, want: "Failed"},
+		"a deleted pod stops on a machine that is not ready": {pod: boundPod("p", "n", running(2), deleted(10, 30)), machine: func(in *podInput) { in.Machine.Ready = false }, now: 11, want: "Succeeded main:exit0/0"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -127,8 +127,8 @@ func TestStepPod(t *testing.T) {
 	}
 }
 
-// A step that was written leads to a pod on which the same moment asks for nothing
-// more, or the simulator would write for ever.
+// After a step is written, the pod needs no further step at the same time. Otherwise the simulator would
+// write for ever.
 func TestStepsSettle(t *testing.T) {
 	t.Parallel()
 	for name, p := range map[string]*v1.Pod{
@@ -168,10 +168,10 @@ func TestOrphanStep(t *testing.T) {
 		pod  *v1.Pod
 		want string
 	}{
-		"a running pod has failed":          {boundPod("p", "n", running(2)), "Failed main:exit137/0"},
-		"then it is removed":                {boundPod("p", "n", phase(v1.PodFailed)), "delete"},
-		"a dying pod does not get its time": {boundPod("p", "n", phase(v1.PodFailed), deleted(5, 600)), "delete"},
-		"a finalizer is waited for":         {boundPod("p", "n", phase(v1.PodFailed), deleted(5, 0)), "nothing"},
+		"a running pod has failed":                 {boundPod("p", "n", running(2)), "Failed main:exit137/0"},
+		"a failed pod is removed":                  {boundPod("p", "n", phase(v1.PodFailed)), "delete"},
+		"a pod being deleted gets no grace period": {boundPod("p", "n", phase(v1.PodFailed), deleted(5, 600)), "delete"},
+		"a pod with a finalizer waits for it":      {boundPod("p", "n", phase(v1.PodFailed), deleted(5, 0)), "nothing"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

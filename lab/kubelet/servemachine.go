@@ -13,10 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// leaseNamespace is where the node controller looks for heartbeats.
+// leaseNamespace is the namespace in which the node controller reads heartbeats.
 const leaseNamespace = v1.NamespaceNodeLease
 
-// serveInstance carries a launched instance on.
+// serveInstance performs the next step of a launched instance.
 func (f *Fleet) serveInstance(ctx context.Context, k key) (time.Time, error) {
 	i, known := f.memory.instance(k.name)
 	if !known {
@@ -63,7 +63,7 @@ func (f *Fleet) join(ctx context.Context, i Instance) error {
 	return nil
 }
 
-// removeNode deletes the Node of a machine that is gone. Finalizers may hold it.
+// removeNode deletes the Node of a machine that is gone. Finalizers may keep it.
 func (f *Fleet) removeNode(ctx context.Context, n *v1.Node) error {
 	if n.DeletionTimestamp != nil {
 		return nil
@@ -76,7 +76,7 @@ func (f *Fleet) removeNode(ctx context.Context, n *v1.Node) error {
 	return wrap("delete node "+n.Name, err)
 }
 
-// serveNode plays one kubelet's reports.
+// serveNode performs the next report of a kubelet.
 func (f *Fleet) serveNode(ctx context.Context, k key) (time.Time, error) {
 	n := find[v1.Node](f.watches.nodes, k.name)
 	if n == nil || n.UID != k.uid {
@@ -108,8 +108,7 @@ func (f *Fleet) gatherNode(n *v1.Node) (nodeInput, error) {
 	return in, err
 }
 
-// faultOf is everything that is wrong with a machine. An annotation that cannot
-// be read is reported and otherwise left alone.
+// faultOf combines all faults of a machine. An annotation that cannot be parsed is logged and ignored.
 func (f *Fleet) faultOf(n *v1.Node) Fault {
 	asked, err := ParseFault(n.Annotations[AnnotationFault])
 	if err != nil {
@@ -161,8 +160,8 @@ func (f *Fleet) patchNode(ctx context.Context, n *v1.Node, kind types.PatchType,
 	return nil
 }
 
-// announceDriver writes the CSINode once. One of a former Node of the same name is
-// in the way until the garbage collector takes it, so we try again.
+// announceDriver writes the CSINode once. A CSINode of a former Node of the same name blocks it until the
+// garbage collector deletes that, so we try again.
 func (f *Fleet) announceDriver(ctx context.Context, n *v1.Node, fault Fault) error {
 	if fault.Silent || f.memory.registration(n.UID).csi {
 		return nil
@@ -190,7 +189,7 @@ func (f *Fleet) checkDriver(ctx context.Context, n *v1.Node) error {
 	return nil
 }
 
-// serveLease is a heartbeat. It keeps its own time: an early call does nothing.
+// serveLease renews the Lease. It keeps its own interval: an early call does nothing.
 func (f *Fleet) serveLease(ctx context.Context, k key) (time.Time, error) {
 	n := find[v1.Node](f.watches.nodes, k.name)
 	if n == nil || n.UID != k.uid || !Simulated(n) || f.faultOf(n).Silent {
@@ -248,8 +247,8 @@ func leaseOf(n *v1.Node, c Config, now time.Time) *coordination.Lease {
 	}
 }
 
-// outdated says whether a write came too late: its object is gone, or another
-// stands in its place. The watch will tell.
+// outdated reports whether a write came too late: its object is gone, or another object has its name. The
+// watch will show that.
 func outdated(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.IsConflict(err)
 }

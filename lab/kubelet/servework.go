@@ -13,11 +13,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// volumePoll is how often a pod looks for its volumes, which attaching does sooner,
-// and a claim for a class that our cache does not show yet.
+// volumePoll is how often a pod checks its volumes, in case an attachment does not wake it sooner, and how
+// often a claim checks for a class that our cache does not show yet.
 const volumePoll = time.Second
 
-// servePod carries one pod on.
+// servePod performs the next step of a pod.
 func (f *Fleet) servePod(ctx context.Context, k key) (time.Time, error) {
 	p := find[v1.Pod](f.watches.pods, k.namespace+"/"+k.name)
 	if p == nil || p.UID != k.uid {
@@ -63,8 +63,8 @@ func (f *Fleet) gatherPod(p *v1.Pod, m machine, held sandbox) (podInput, error) 
 	return in, err
 }
 
-// serveOrphan cleans up after a Node that we saw go. A Node that we have never
-// seen may still come: the watches do not keep step with each other.
+// serveOrphan cleans up after a Node whose deletion we saw. A Node that we have never seen may still come:
+// the watches are not synchronised with each other.
 func (f *Fleet) serveOrphan(ctx context.Context, p *v1.Pod, now time.Time) error {
 	if !f.memory.hasDeparted(p.Spec.NodeName) {
 		return nil
@@ -111,8 +111,8 @@ func (f *Fleet) patchPod(ctx context.Context, p *v1.Pod, s *v1.PodStatus) error 
 	return nil
 }
 
-// volumesReady says whether every claim of a pod is bound, and its volume on the
-// machine if the lab's driver has to put it there.
+// volumesReady reports whether every claim of a pod is bound, and its volume attached if it is one of the
+// lab's driver.
 func (f *Fleet) volumesReady(p *v1.Pod) bool {
 	for _, name := range claimsOf(p) {
 		pv := f.volumeOfClaim(p.Namespace, name)
@@ -125,7 +125,7 @@ func (f *Fleet) volumesReady(p *v1.Pod) bool {
 
 func ours(pv *v1.PersistentVolume) bool { return pv.Spec.CSI != nil && pv.Spec.CSI.Driver == Driver }
 
-// volumeOfClaim is the volume that a claim is bound to, or nil.
+// volumeOfClaim returns the volume that a claim is bound to, or nil.
 func (f *Fleet) volumeOfClaim(namespace, name string) *v1.PersistentVolume {
 	claim := find[v1.PersistentVolumeClaim](f.watches.claims, namespace+"/"+name)
 	if claim == nil || claim.Spec.VolumeName == "" || claim.Status.Phase != v1.ClaimBound {
@@ -134,14 +134,14 @@ func (f *Fleet) volumeOfClaim(namespace, name string) *v1.PersistentVolume {
 	return find[v1.PersistentVolume](f.watches.volumes, claim.Spec.VolumeName)
 }
 
-// attached says whether a volume is on a node, or on any if none is named.
+// attached reports whether a volume is on a node, or on any node if none is named.
 func (f *Fleet) attached(volume, node string) bool {
 	return slices.ContainsFunc(list[storage.VolumeAttachment](f.watches.attachments, byVolume, volume), func(va *storage.VolumeAttachment) bool {
 		return node == "" || va.Spec.NodeName == node && va.Status.Attached
 	})
 }
 
-// volumesInUse are the volumes that a Node's pods need, until they have ended.
+// volumesInUse returns the volumes that a Node's pods need until they have ended.
 func (f *Fleet) volumesInUse(node string) []v1.UniqueVolumeName {
 	var names []v1.UniqueVolumeName
 	for _, p := range list[v1.Pod](f.watches.pods, byNode, node) {
@@ -158,7 +158,7 @@ func (f *Fleet) volumesInUse(node string) []v1.UniqueVolumeName {
 	return slices.Compact(names)
 }
 
-// serveAttachment plays the external attacher.
+// serveAttachment acts as the external attacher.
 func (f *Fleet) serveAttachment(ctx context.Context, k key) (time.Time, error) {
 	va := find[storage.VolumeAttachment](f.watches.attachments, k.name)
 	if va == nil {
@@ -198,7 +198,7 @@ func (f *Fleet) writeAttachment(ctx context.Context, va *storage.VolumeAttachmen
 	return wrap("patch attachment "+va.Name, err)
 }
 
-// serveClaim plays the external provisioner.
+// serveClaim acts as the external provisioner.
 func (f *Fleet) serveClaim(ctx context.Context, k key) (time.Time, error) {
 	claim := find[v1.PersistentVolumeClaim](f.watches.claims, k.namespace+"/"+k.name)
 	if claim == nil || !wantsVolume(claim) {
@@ -242,7 +242,7 @@ func (f *Fleet) gatherClaim(claim *v1.PersistentVolumeClaim) claimInput {
 	return in
 }
 
-// serveVolume deletes a volume that is not needed any more.
+// serveVolume deletes a volume that is no longer needed.
 func (f *Fleet) serveVolume(ctx context.Context, k key) (time.Time, error) {
 	pv := find[v1.PersistentVolume](f.watches.volumes, k.name)
 	if pv == nil || !reclaimable(pv, f.attached(pv.Name, "")) {

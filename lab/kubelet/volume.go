@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// Driver is the CSI driver that the lab plays.
+	// Driver is the CSI driver that the lab simulates.
 	Driver = "ebs.csi.aws.com"
 
 	// attachFinalizer keeps a VolumeAttachment until the volume is really off the machine.
@@ -34,7 +34,7 @@ type attachmentStep struct {
 	At              time.Time
 }
 
-// stepAttachment plays the external attacher. A machine that is gone holds no volume.
+// stepAttachment acts as the external attacher. A terminated machine holds no volume.
 func stepAttachment(va *storage.VolumeAttachment, machineGone bool, c Config, now time.Time) attachmentStep {
 	held := slices.Contains(va.Finalizers, attachFinalizer)
 	var when time.Time
@@ -63,7 +63,7 @@ func stepAttachment(va *storage.VolumeAttachment, machineGone bool, c Config, no
 	return step
 }
 
-// claimInput is all that provisioning a claim depends on.
+// claimInput is everything that provisioning a claim depends on.
 type claimInput struct {
 	Claim *v1.PersistentVolumeClaim
 	Class *storage.StorageClass // nil if there is none
@@ -71,14 +71,14 @@ type claimInput struct {
 	Zones []string              // of the cluster, sorted
 }
 
-// claimStep is a volume to create, or the wish to have the pod scheduled again.
+// claimStep is a volume to create, or a request to schedule the pod again.
 type claimStep struct {
 	Volume     *v1.PersistentVolume
 	Reschedule bool
 }
 
-// stepClaim plays the external provisioner. The control plane's volume controller
-// names the provisioner on the claim when it wants a volume, and binds it after.
+// stepClaim acts as the external provisioner. The control plane's volume controller names the provisioner
+// on the claim when it wants a volume, and binds the volume afterwards.
 func stepClaim(in claimInput) claimStep {
 	if !wantsVolume(in.Claim) || in.Class == nil || in.Class.Provisioner != Driver {
 		return claimStep{}
@@ -102,7 +102,7 @@ func wantsVolume(c *v1.PersistentVolumeClaim) bool {
 	return c.DeletionTimestamp == nil && c.Spec.VolumeName == "" && named == Driver
 }
 
-// pickZone spreads volumes that no pod has asked for yet over the allowed zones.
+// pickZone spreads volumes that no pod uses yet over the allowed zones.
 func pickZone(in claimInput) string {
 	zones := in.Zones
 	if allowed := allowedZones(in.Class); len(allowed) > 0 {
@@ -126,7 +126,7 @@ func allowedZones(class *storage.StorageClass) []string {
 	return zones
 }
 
-// volumeFor is the PersistentVolume of a claim, tied to a zone unless that is unknown.
+// volumeFor returns the PersistentVolume of a claim, in a zone unless the zone is unknown.
 func volumeFor(in claimInput, zone string) *v1.PersistentVolume {
 	claim, class := in.Claim, in.Class
 	reclaim := v1.PersistentVolumeReclaimDelete
@@ -176,8 +176,8 @@ func hash(text string) uint64 {
 	return h.Sum64()
 }
 
-// reclaimable says whether a volume is ours to delete: given back, wanted by
-// no pod, and on no machine any more.
+// reclaimable reports whether we delete a volume: it is released, no pod wants it, and it is attached to no
+// machine.
 func reclaimable(pv *v1.PersistentVolume, attached bool) bool {
 	return pv.DeletionTimestamp == nil && !attached &&
 		pv.Annotations[annotationProvisionedBy] == Driver &&
@@ -185,7 +185,7 @@ func reclaimable(pv *v1.PersistentVolume, attached bool) bool {
 		pv.Spec.PersistentVolumeReclaimPolicy == v1.PersistentVolumeReclaimDelete
 }
 
-// claimsOf are the names of a pod's claims, those of ephemeral volumes too.
+// claimsOf returns the names of a pod's claims, including those of ephemeral volumes.
 func claimsOf(p *v1.Pod) []string {
 	var names []string
 	for _, volume := range p.Spec.Volumes {
@@ -199,12 +199,12 @@ func claimsOf(p *v1.Pod) []string {
 	return names
 }
 
-// inUseName is how a Node's status names a CSI volume.
+// inUseName returns the name of a CSI volume in a Node's status.
 func inUseName(handle string) v1.UniqueVolumeName {
 	return v1.UniqueVolumeName("kubernetes.io/csi/" + Driver + "^" + handle)
 }
 
-// csiNode announces the driver on a machine.
+// csiNode returns the object that announces the driver on a machine.
 func csiNode(n *v1.Node, limit int32) *storage.CSINode {
 	limit = int32Of(n.Annotations, AnnotationVolumeLimit, limit)
 	return &storage.CSINode{
@@ -218,7 +218,7 @@ func csiNode(n *v1.Node, limit int32) *storage.CSINode {
 	}
 }
 
-// instanceID is the last part of the provider ID.
+// instanceID returns the last part of the provider ID.
 func instanceID(n *v1.Node) string {
 	id := n.Spec.ProviderID[strings.LastIndexByte(n.Spec.ProviderID, '/')+1:]
 	return orElse(id, n.Name)

@@ -37,7 +37,7 @@ func withClaim(name string) podOption {
 	}
 }
 
-// must fails the test on an error of the control plane's part, which the test plays.
+// must fails the test on an error of a request that the test makes in place of the control plane.
 func (w *world) must(_ any, err error) {
 	w.t.Helper()
 	if err != nil {
@@ -45,7 +45,7 @@ func (w *world) must(_ any, err error) {
 	}
 }
 
-// bind plays the volume controller: claim and volume belong together now.
+// bind acts as the volume controller: it binds claim and volume.
 func (w *world) bind(claimName string) *v1.PersistentVolume {
 	w.t.Helper()
 	ctx := context.Background()
@@ -61,7 +61,7 @@ func (w *world) bind(claimName string) *v1.PersistentVolume {
 	return pv
 }
 
-// attach plays the attach-detach controller.
+// attach acts as the attach-detach controller.
 func (w *world) attach(volume, node string) {
 	w.t.Helper()
 	w.must(w.client.StorageV1().VolumeAttachments().Create(context.Background(), &storage.VolumeAttachment{
@@ -143,7 +143,7 @@ func TestVolumeIsProvisionedInTheNodesZoneAttachedUsedAndReclaimed(t *testing.T)
 	})
 }
 
-// release plays the volume controller after the claim was deleted.
+// release acts as the volume controller after the claim was deleted.
 func (w *world) release(volume string) {
 	w.t.Helper()
 	patch := []byte(`{"status":{"phase":"Released"}}`)
@@ -167,7 +167,7 @@ func TestClaimWhoseNodeIsGoneIsScheduledAgain(t *testing.T) {
 	})
 }
 
-func TestTerminatedMachineLetsGoOfItsVolumes(t *testing.T) {
+func TestTerminatedMachineReleasesItsVolumes(t *testing.T) {
 	t.Parallel()
 	liveWith(t, func(c *Config) { c.DetachDelay = time.Hour }, func(w *world) {
 		w.must(nil, w.fleet.Launch(launched("a")))

@@ -35,16 +35,16 @@ func TestStepAttachment(t *testing.T) {
 		now  float64
 		want attachmentStep
 	}{
-		"it is held first":                  {va: attachmentOf(bare), want: attachmentStep{AddFinalizer: true}},
-		"attaching takes a second":          {va: attachmentOf(), now: 0.5, want: attachmentStep{At: at(1)}},
-		"then it is attached":               {va: attachmentOf(), now: 1, want: attachmentStep{Attached: true}},
-		"once":                              {va: attachmentOf(attached), now: 9},
-		"not to a machine that is gone":     {va: attachmentOf(), gone: true, now: 9},
-		"detaching takes a second":          {va: attachmentOf(attached, dying), now: 10.5, want: attachmentStep{At: at(11)}},
-		"then it is let go":                 {va: attachmentOf(attached, dying), now: 11, want: attachmentStep{RemoveFinalizer: true}},
-		"at once if the machine is gone":    {va: attachmentOf(attached, dying), gone: true, now: 10, want: attachmentStep{RemoveFinalizer: true}},
-		"one that was let go stays so":      {va: attachmentOf(attached, dying, bare), now: 99},
-		"other attachers' are none of ours": {va: attachmentOf(bare, foreign), now: 99},
+		"the finalizer comes first":                         {va: attachmentOf(bare), want: attachmentStep{AddFinalizer: true}},
+		"attaching takes a second":                          {va: attachmentOf(), now: 0.5, want: attachmentStep{At: at(1)}},
+		"after a second it is attached":                     {va: attachmentOf(), now: 1, want: attachmentStep{Attached: true}},
+		"once":                                              {va: attachmentOf(attached), now: 9},
+		"nothing is attached to a terminated machine":       {va: attachmentOf(), gone: true, now: 9},
+		"detaching takes a second":                          {va: attachmentOf(attached, dying), now: 10.5, want: attachmentStep{At: at(11)}},
+		"after a second it is detached":                     {va: attachmentOf(attached, dying), now: 11, want: attachmentStep{RemoveFinalizer: true}},
+		"a terminated machine's volume is detached at once": {va: attachmentOf(attached, dying), gone: true, now: 10, want: attachmentStep{RemoveFinalizer: true}},
+		"a detached one stays detached":                     {va: attachmentOf(attached, dying, bare), now: 99},
+		"other attachers' attachments are ignored":          {va: attachmentOf(bare, foreign), now: 99},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -74,15 +74,15 @@ func TestStepClaim(t *testing.T) {
 		in   claimInput
 		want string
 	}{
-		"a claim without a question":            {claimInput{Claim: claim("data", nil), Class: immediate}, "nothing"},
-		"a bound claim":                         {claimInput{Claim: bound, Class: wffc, Node: node}, "nothing"},
-		"another provisioner's class":           {claimInput{Claim: claim("data", ours), Class: foreign}, "nothing"},
-		"it waits for the first consumer":       {claimInput{Claim: claim("data", ours), Class: wffc}, "nothing"},
-		"then it is in its node's zone":         {claimInput{Claim: claim("data", selected), Class: wffc, Node: node, Zones: []string{"a", "b"}}, "b"},
-		"whose node went":                       {claimInput{Claim: claim("data", selected), Class: wffc}, "reschedule"},
-		"an immediate one is in some zone":      {claimInput{Claim: claim("data", ours), Class: immediate, Zones: []string{"a"}}, "a"},
-		"one of those that the class allows":    {claimInput{Claim: claim("data", ours), Class: only, Zones: []string{"a"}}, "c"},
-		"without any zone it can be everywhere": {claimInput{Claim: claim("data", ours), Class: immediate}, "everywhere"},
+		"a claim without a provisioner":               {claimInput{Claim: claim("data", nil), Class: immediate}, "nothing"},
+		"a bound claim":                               {claimInput{Claim: bound, Class: wffc, Node: node}, "nothing"},
+		"another provisioner's class":                 {claimInput{Claim: claim("data", ours), Class: foreign}, "nothing"},
+		"a claim waits for the first consumer":        {claimInput{Claim: claim("data", ours), Class: wffc}, "nothing"},
+		"the volume is in its node's zone":            {claimInput{Claim: claim("data", selected), Class: wffc, Node: node, Zones: []string{"a", "b"}}, "b"},
+		"the selected node is gone":                   {claimInput{Claim: claim("data", selected), Class: wffc}, "reschedule"},
+		"an immediate volume is in some zone":         {claimInput{Claim: claim("data", ours), Class: immediate, Zones: []string{"a"}}, "a"},
+		"the class restricts the zones":               {claimInput{Claim: claim("data", ours), Class: only, Zones: []string{"a"}}, "c"},
+		"without zones in the cluster it has no zone": {claimInput{Claim: claim("data", ours), Class: immediate}, "everywhere"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -20,9 +20,8 @@ const (
 	byVolume     = "volume"     // attachments by PersistentVolume
 )
 
-// watches is everything the simulator knows of the cluster: pods that are bound,
-// Nodes, and what volumes need. The objects are cut down to what steps read, and
-// they must not be changed.
+// watches holds everything that the simulator knows of the cluster: bound pods, Nodes, and objects for
+// volumes. The objects are reduced to what steps read, and must not be changed.
 type watches struct {
 	assigned, everything informers.SharedInformerFactory
 
@@ -86,7 +85,7 @@ func (w *watches) start(ctx context.Context) error {
 	return nil
 }
 
-// stop waits for the watches to end, after their context has.
+// stop waits until the watches have ended, which they do with their context.
 func (w *watches) stop() {
 	w.assigned.Shutdown()
 	w.everything.Shutdown()
@@ -114,7 +113,7 @@ func list[T any](informer cache.SharedIndexInformer, index, value string) []*T {
 	return found
 }
 
-// strip cuts an object down before it is cached.
+// strip reduces an object before it is cached.
 func strip(o any) (any, error) {
 	switch object := o.(type) {
 	case *v1.Pod:
@@ -169,7 +168,7 @@ func stripContainers(all []v1.Container) []v1.Container {
 	return left
 }
 
-// claimVolumes keeps the volumes that have a claim, without an ephemeral one's template.
+// claimVolumes returns the volumes that have a claim, without the templates of ephemeral ones.
 func claimVolumes(all []v1.Volume) []v1.Volume {
 	var left []v1.Volume
 	for _, volume := range all {

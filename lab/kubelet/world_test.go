@@ -18,8 +18,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// world is a fleet that runs against an API server in memory, with time that
-// passes only when all goroutines wait.
+// world is a fleet on an API server in memory, in fake time that passes only while all goroutines wait.
 type world struct {
 	t      *testing.T
 	server *apiServer
@@ -41,7 +40,7 @@ func liveWith(t *testing.T, change func(*Config), test func(w *world)) {
 		server := newAPIServer()
 		w := &world{t: t, server: server, client: clientOf(t, server), log: &strings.Builder{}}
 		w.run(change)
-		defer func() { w.stop() }() // also when the test gives up: the bubble waits for all
+		defer func() { w.stop() }() // also when the test fails: the bubble waits for all goroutines
 		test(w)
 	})
 }
@@ -55,7 +54,7 @@ func clientOf(t *testing.T, s *apiServer) kubernetes.Interface {
 	return client
 }
 
-// run starts a fleet, and leaves the way to stop it in the world.
+// run starts a fleet, and keeps in the world how to stop it.
 func (w *world) run(change func(*Config)) {
 	w.t.Helper()
 	c := Defaults()
@@ -83,7 +82,7 @@ func (w *world) run(change func(*Config)) {
 	}
 }
 
-// pass lets time go by, and all that waits for it finish what it does then.
+// pass lets time pass, and waits until everything that was due is done.
 func (w *world) pass(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
@@ -120,7 +119,7 @@ func (w *world) createNode(n *v1.Node) {
 	}
 }
 
-// readyNode is a hand-made Node that has booted.
+// readyNode makes a hand-made Node that has booted.
 func (w *world) readyNode(name string) {
 	w.t.Helper()
 	w.createNode(HandMadeNode(name, nil))
@@ -149,14 +148,14 @@ func (w *world) annotateNode(name, patch string) {
 	}
 }
 
-// written is how many writes of a kind the server has seen.
+// written returns how many writes of a kind the server has seen.
 func (w *world) written(what string) int {
 	w.server.mu.Lock()
 	defer w.server.mu.Unlock()
 	return w.server.writes[what]
 }
 
-// allWrites is how many writes the server has seen.
+// allWrites returns how many writes the server has seen.
 func (w *world) allWrites() int {
 	w.server.mu.Lock()
 	defer w.server.mu.Unlock()
@@ -207,7 +206,7 @@ func finalizer(name string) podOption {
 	return func(p *v1.Pod) { p.Finalizers = append(p.Finalizers, name) }
 }
 
-// describePod is a pod's status in a line, easy to read in a diff.
+// describePod prints a pod's status in a line, easy to read in a diff.
 func describePod(p *v1.Pod) string {
 	if p == nil {
 		return "gone"
