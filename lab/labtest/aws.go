@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// AWS is the emulated AWS of a lab, as its control API has it.
+// AWS is the emulated AWS of a lab, reached through its control API.
 type AWS struct{ url string }
 
-// AWSCall is a call that was made.
+// AWSCall is a recorded call.
 type AWSCall struct {
 	Time      time.Time `json:"time"`
 	Service   string    `json:"service"`
@@ -23,7 +23,7 @@ type AWSCall struct {
 	Code      string    `json:"code"` // of the error
 }
 
-// AWSInstance is an instance that is there or was.
+// AWSInstance is an instance that exists or existed.
 type AWSInstance struct {
 	ID           string `json:"id"`
 	Type         string `json:"type"`
@@ -39,10 +39,10 @@ type AWSInstance struct {
 	Claim        string `json:"claim"`
 }
 
-// Alive reports whether the instance is paid for.
+// Alive reports whether AWS charges for the instance.
 func (i AWSInstance) Alive() bool { return i.State == "pending" || i.State == "running" }
 
-// AWS is the emulated AWS of the lab.
+// AWS returns the emulated AWS of the lab.
 func (l *Lab) AWS(t testing.TB) AWS {
 	t.Helper()
 	text, err := os.ReadFile(l.Directory.Environment())
@@ -58,8 +58,7 @@ func (l *Lab) AWS(t testing.TB) AWS {
 	return AWS{}
 }
 
-// Cause makes something go wrong, and gives what was struck at once. The form is that of
-// POST /lab/faults.
+// Cause adds a fault, in the form of POST /lab/faults, and returns what it affected at once.
 func (a AWS) Cause(t testing.TB, fault string) []string {
 	t.Helper()
 	var made struct {
@@ -75,20 +74,20 @@ func (a AWS) Mend(t testing.TB) {
 	a.ask(t, http.MethodDelete, "/lab/faults", "", nil)
 }
 
-// Calls are the last ones, the oldest first.
+// Calls returns the latest calls, the oldest first.
 func (a AWS) Calls(t testing.TB) (list []AWSCall) {
 	t.Helper()
 	a.ask(t, http.MethodGet, "/lab/calls?all", "", &list)
 	return list
 }
 
-// ForgetCalls begins a new count.
+// ForgetCalls clears the record of calls.
 func (a AWS) ForgetCalls(t testing.TB) {
 	t.Helper()
 	a.ask(t, http.MethodDelete, "/lab/calls", "", nil)
 }
 
-// Denied are the actions that the controller's IAM policies have denied; none if they are not enforced.
+// Denied returns the actions that the controller's IAM policies have denied; none if they are not enforced.
 func (a AWS) Denied(t testing.TB) (actions []string) {
 	t.Helper()
 	var permissions map[string]struct{ Denied int }
@@ -102,7 +101,7 @@ func (a AWS) Denied(t testing.TB) (actions []string) {
 	return actions
 }
 
-// Instances are all that there are or were, in the order of their launches.
+// Instances returns all instances that exist or existed, in the order of their launches.
 func (a AWS) Instances(t testing.TB) (list []AWSInstance) {
 	t.Helper()
 	a.ask(t, http.MethodGet, "/lab/instances", "", &list)
@@ -116,7 +115,7 @@ func (a AWS) ask(t testing.TB, method, path, body string, into any) {
 	}
 }
 
-// try does not use the context of the test: it cleans up after the test.
+// try does not use the context of the test, because it also cleans up after the test.
 func (a AWS) try(method, path, body string, into any) error {
 	request, err := http.NewRequest(method, a.url+path, strings.NewReader(body))
 	if err != nil {
@@ -124,7 +123,7 @@ func (a AWS) try(method, path, body string, into any) error {
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return err // it names the URL already
+		return err // its text contains the URL
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)

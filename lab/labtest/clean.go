@@ -27,8 +27,8 @@ import (
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 )
 
-// workloads are what makes pods, and what holds pods and volumes. They go first: deleted after
-// their pods, they would make new ones.
+// workloads returns the kinds that make pods, and those that hold pods and volumes. They are deleted first:
+// if they outlived their pods, they would make new ones.
 func workloads() []client.ObjectList {
 	return []client.ObjectList{
 		&appsv1.DeploymentList{}, &appsv1.StatefulSetList{}, &appsv1.DaemonSetList{}, &appsv1.ReplicaSetList{},
@@ -37,7 +37,7 @@ func workloads() []client.ObjectList {
 	}
 }
 
-// holdings are what is left then: pods, machines, and volumes.
+// holdings returns the kinds that remain then: pods, machines, and volumes.
 func holdings() []client.ObjectList {
 	return []client.ObjectList{
 		&v1.PodList{}, &v1.PersistentVolumeClaimList{}, &karpenterv1.NodeClaimList{}, &v1.NodeList{},
@@ -49,8 +49,8 @@ func holdings() []client.ObjectList {
 // cleanWithin is how long cleaning may take.
 const cleanWithin = 2 * time.Minute
 
-// clean removes everything that a test may have made. Namespaces are told to go, and not waited
-// for: they are empty by then, and their names are not used again.
+// clean removes everything that a test may have made. It deletes namespaces without waiting for their end:
+// they are empty by then, and their names are not used again.
 func (l *Lab) clean(t testing.TB) {
 	t.Helper()
 	// The test's own context ends before its cleaning.
@@ -75,8 +75,8 @@ func (l *Lab) removeAll(ctx context.Context, kinds []client.ObjectList) error {
 	return group.Wait()
 }
 
-// removeKind deletes all objects of a kind until none is left. With every round it is less polite:
-// without its controller, no process may be there to do what a finalizer stands for.
+// removeKind deletes all objects of a kind until none is left. After some rounds it also removes
+// finalizers, because the controller that should remove them may not run.
 func (l *Lab) removeKind(ctx context.Context, list client.ObjectList) error {
 	for round := 0; ; round++ {
 		if err := l.Client.List(ctx, list); err != nil {
@@ -105,7 +105,7 @@ func (l *Lab) removeKind(ctx context.Context, list client.ObjectList) error {
 	}
 }
 
-// politeRounds is for how many rounds finalizers are respected.
+// politeRounds is the number of rounds in which removeKind respects finalizers.
 const politeRounds = 20
 
 func (l *Lab) remove(ctx context.Context, object client.Object, force bool) error {
@@ -128,7 +128,7 @@ func (l *Lab) remove(ctx context.Context, object client.Object, force bool) erro
 	return nil
 }
 
-// builtIn says whether an object belongs to the lab itself.
+// builtIn reports whether an object belongs to the lab itself.
 func builtIn(object client.Object) bool {
 	_, isPriority := object.(*schedulingv1.PriorityClass)
 	return isPriority && strings.HasPrefix(object.GetName(), "system-")
@@ -151,7 +151,7 @@ func (l *Lab) removeNamespaces(ctx context.Context) error {
 // testLabel marks namespaces of tests.
 const testLabel = "lab.tenon.dev/test"
 
-// Namespace makes a namespace for a test, which is deleted with all that is in it when the test ends.
+// Namespace makes a namespace for a test, which is deleted with its content when the test ends.
 func (l *Lab) Namespace(t testing.TB) string {
 	t.Helper()
 	name := "test-" + rand.String(8)

@@ -39,7 +39,7 @@ type Lab struct {
 	ended      chan struct{}
 }
 
-// wanted is what Main asked for; it is set before any test runs.
+// wanted are the options of Main, set before any test runs.
 var wanted Options
 
 // shared is the lab of the package.
@@ -51,7 +51,7 @@ var shared struct {
 	err  error
 }
 
-// Start gives a test the lab for itself, and cleans it when the test ends.
+// Start gives a test exclusive use of the lab, and cleans the lab when the test ends.
 func Start(t testing.TB) *Lab {
 	t.Helper()
 	shared.Lock()
@@ -64,8 +64,8 @@ func Start(t testing.TB) *Lab {
 	return lab
 }
 
-// Share gives a test the lab together with others. What the test makes outside of its namespaces
-// it must name for itself, and remove.
+// Share gives a test the lab together with other tests. The test must use unique names for objects outside
+// its namespaces, and remove them.
 func Share(t testing.TB) *Lab {
 	t.Helper()
 	shared.RLock()
@@ -75,7 +75,7 @@ func Share(t testing.TB) *Lab {
 	return lab
 }
 
-// Own starts a lab for one test, unlike the one of the package, and ends it with the test.
+// Own starts a separate lab for one test, and ends it with the test.
 func Own(t testing.TB, options Options) *Lab {
 	t.Helper()
 	lab, err := launch(options)
@@ -119,7 +119,7 @@ func stopAfter(run func() int) int {
 // readyWithin is how long a lab may take to start, on a machine that is busy with other tests.
 const readyWithin = 3 * time.Minute
 
-// launch starts a lab in a directory of its own and waits until it is ready.
+// launch starts a lab in a new directory and waits until it is ready.
 func launch(options Options) (*Lab, error) {
 	program, err := Program()
 	if err != nil {
@@ -147,7 +147,7 @@ func launch(options Options) (*Lab, error) {
 func (l *Lab) run(program string, options Options) error {
 	args := append([]string{"up", "--until-eof", "--dir", string(l.Directory)}, options.flags()...)
 	if options.Faults != "" {
-		// Not in the lab's directory: a lab that starts cleans it.
+		// The file is not in the lab's directory, because a starting lab cleans it.
 		file := string(l.Directory) + ".faults.json"
 		if err := os.WriteFile(file, []byte(options.Faults), 0o600); err != nil {
 			return fmt.Errorf("write faults: %w", err)
@@ -170,7 +170,7 @@ func (l *Lab) run(program string, options Options) error {
 	}
 	go func() {
 		defer close(l.ended)
-		// How it ended is in what it wrote, which every message here shows.
+		// The output, which every message here contains, says how the supervisor ended.
 		_ = l.supervisor.Wait()
 	}()
 	return nil
@@ -214,7 +214,7 @@ func (l *Lab) connect() error {
 	return nil
 }
 
-// allKinds are those of Kubernetes and those of the product.
+// allKinds returns the kinds of Kubernetes and those of the product.
 func allKinds() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{

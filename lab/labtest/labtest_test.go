@@ -18,8 +18,8 @@ import (
 
 func TestMain(m *testing.M) { labtest.Main(m, labtest.Options{}) }
 
-// The next test finds nothing of what this one left, not even what was held: running pods, a finalizer
-// without a controller, a Deployment that would make its pods again.
+// The second test finds nothing that the first one left: neither running pods, nor an object with a
+// finalizer that no controller removes, nor a Deployment that would make its pods again.
 func TestALabIsCleanForTheNextTest(t *testing.T) {
 	t.Run("one test leaves everything behind", func(t *testing.T) {
 		lab := labtest.Start(t)
@@ -49,7 +49,7 @@ func TestALabIsCleanForTheNextTest(t *testing.T) {
 		}
 		lab.AwaitPods(t, namespace, "app=left", 3, labtest.PodReady)
 	})
-	t.Run("the next finds nothing", func(t *testing.T) {
+	t.Run("the next test finds nothing", func(t *testing.T) {
 		lab := labtest.Start(t)
 		for _, list := range []client.ObjectList{
 			&appsv1.DeploymentList{}, &appsv1.ReplicaSetList{}, &v1.PodList{}, &v1.NodeList{}, &karpenterv1.NodePoolList{},
@@ -59,7 +59,7 @@ func TestALabIsCleanForTheNextTest(t *testing.T) {
 			}
 			remaining, err := listed(list)
 			if err != nil || remaining != 0 {
-				t.Errorf("%d left in %T, %v", remaining, list, err)
+				t.Errorf("%d of %T are left, %v", remaining, list, err)
 			}
 		}
 		var classes schedulingv1.PriorityClassList
@@ -72,7 +72,7 @@ func TestALabIsCleanForTheNextTest(t *testing.T) {
 			}
 		}
 		if len(classes.Items) == 0 {
-			t.Error("the cluster's own priority classes were removed as well")
+			t.Error("the cluster's built-in priority classes were removed as well")
 		}
 	})
 }
@@ -82,8 +82,8 @@ func listed(list client.ObjectList) (int, error) {
 	return len(items), err
 }
 
-// Tests that share the lab run beside each other, each in its namespace.
-func TestSharedLabsHaveNamespacesOfTheirOwn(t *testing.T) {
+// Tests that share the lab run in parallel, each in its namespace.
+func TestTestsThatShareALabHaveSeparateNamespaces(t *testing.T) {
 	t.Parallel()
 	lab := labtest.Share(t)
 	first, second := lab.Namespace(t), lab.Namespace(t)
@@ -95,6 +95,6 @@ func TestSharedLabsHaveNamespacesOfTheirOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := lab.Client.Get(t.Context(), client.ObjectKey{Namespace: second, Name: "mine"}, config); err == nil {
-		t.Error("it is in the other namespace as well")
+		t.Error("the object is in the other namespace as well")
 	}
 }

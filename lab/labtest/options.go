@@ -25,23 +25,23 @@ import (
 	"time"
 )
 
-// Options say what lab a package wants. Zero values are defaults that suit tests.
+// Options say which lab a package wants. Zero values are defaults that suit tests.
 type Options struct {
 	BootDelay  time.Duration // default 300ms
 	Heartbeat  time.Duration // default 5s: a silent node is NotReady after 15s
 	Controller string        // tenon, which is built if need be; memory, which is Tenon on a cloud in memory; or none, the default
-	// Faults are what is wrong with the emulated AWS from the start, as for POST /lab/faults.
+	// Faults are the faults of the emulated AWS from the start, in the form of POST /lab/faults.
 	Faults string
 	// Settings are those of tenon, as NAME=VALUE.
 	Settings []string
-	// EnforceIAM lets tenon do in the emulated AWS what its policies grant, and no more.
+	// EnforceIAM makes the emulated AWS allow only what tenon's policies grant.
 	EnforceIAM bool
 	// Bare leaves out Tenon's definitions and rights.
 	Bare bool
-	// Audit writes down in the log audit what tenon asks the API server for.
+	// Audit records tenon's requests to the API server in the log audit.
 	Audit bool
-	// Parallel is how many tests run beside each other; zero leaves it to the go command, which
-	// allows as many as there are processors. Tests that mostly wait can be many more.
+	// Parallel is how many tests run in parallel; zero means the default of the go command, the number of
+	// processors. Tests that mostly wait can be many more.
 	Parallel int
 }
 
@@ -80,7 +80,7 @@ func Main(m *testing.M, options Options) {
 	wanted = options
 	flag.Parse()
 	if options.Parallel > 0 && !given("test.parallel") {
-		// It cannot fail: the testing package defines the flag, and a number is what it takes.
+		// Set cannot fail: the testing package defines the flag, and it takes a number.
 		_ = flag.Set("test.parallel", strconv.Itoa(options.Parallel))
 	}
 	exit(stopAfter(m.Run))

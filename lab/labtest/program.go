@@ -12,11 +12,11 @@ import (
 	"syscall"
 )
 
-// programEnv names the program to test with; without it, it is built from the sources.
+// programEnv names the program to test with; without it, the program is built from the sources.
 const programEnv = "TENON_LAB"
 
-// Program is the path of tenon-lab. It is built at first use, into the repository's bin folder,
-// unless TENON_LAB says where it is. When nothing has changed, building takes a second or two.
+// Program returns the path of tenon-lab. It is built at first use, into the repository's bin folder, unless
+// TENON_LAB names a path. When nothing has changed, building takes a second or two.
 var Program = sync.OnceValues(func() (string, error) {
 	root, err := Repository()
 	if err != nil {
@@ -50,9 +50,9 @@ func Repository() (string, error) {
 	}
 }
 
-// touchSources looks at every source of the lab. The go command keeps results of tests, and runs a
-// test again when a file of its module that it looked at has changed; which program it started,
-// the go command does not see.
+// touchSources looks at every source file of the lab. The go command caches results of tests, and runs a
+// test again when a file of its module that the test looked at has changed. It does not see which program
+// the test started.
 func touchSources(module string) error {
 	return filepath.WalkDir(module, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || strings.HasSuffix(path, "_test.go") {
@@ -63,8 +63,8 @@ func touchSources(module string) error {
 	})
 }
 
-// Product is the path of tenon itself, built at first use into the repository's bin folder, where
-// tenon-lab finds it.
+// Product returns the path of tenon, built at first use into the repository's bin folder, where tenon-lab
+// finds it.
 var Product = sync.OnceValues(func() (string, error) {
 	root, err := Repository()
 	if err != nil {
@@ -74,7 +74,7 @@ var Product = sync.OnceValues(func() (string, error) {
 	return path, build(root, root, path, "./cmd/tenon")
 })
 
-// Helm is the path of Helm's command line, in the version that the charts are rendered with.
+// Helm returns the path of Helm's command line, in the version that renders the charts.
 var Helm = sync.OnceValues(func() (string, error) {
 	root, err := Repository()
 	if err != nil {
@@ -87,7 +87,7 @@ var Helm = sync.OnceValues(func() (string, error) {
 	return path, build(root, filepath.Join(root, "charts"), path, "helm.sh/helm/v3/cmd/helm")
 })
 
-// build builds a program. Test packages run at the same time, so one builds while others wait.
+// build builds a program. Test packages run at the same time, so one builds while the others wait.
 func build(root, module, path, what string) error {
 	bin := filepath.Join(root, "bin")
 	if err := os.MkdirAll(bin, 0o755); err != nil {

@@ -20,7 +20,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 )
 
-// A Story is a test with a namespace of its own, and the verbs that such tests are told in.
+// A Story is a test with its own namespace, and the methods that such tests use.
 type Story struct {
 	*testing.T
 	Lab       *Lab
@@ -51,7 +51,7 @@ func (s *Story) Patch(object client.Object, merge string) {
 	}
 }
 
-// Delete asks for an object to go. One that has gone by itself is fine.
+// Delete deletes an object, which may be gone already.
 func (s *Story) Delete(object client.Object) {
 	s.Helper()
 	if err := client.IgnoreNotFound(s.Lab.Client.Delete(s.Context(), object)); err != nil {
@@ -59,7 +59,7 @@ func (s *Story) Delete(object client.Object) {
 	}
 }
 
-// Scale has a Deployment make or end pods.
+// Scale sets the number of a Deployment's pods.
 func (s *Story) Scale(deployment string, replicas int) {
 	s.Helper()
 	s.Patch(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: deployment}},
@@ -72,13 +72,13 @@ func (s *Story) Eventually(what string, condition func(context.Context) (done bo
 	s.Lab.EventuallyWithin(s, s.Within, what, condition)
 }
 
-// Running waits until an app has as many pods as wanted, and no others, all ready, and gives them.
+// Running waits until an app has exactly the wanted number of pods, all ready, and returns them.
 func (s *Story) Running(app string, wanted int) []v1.Pod {
 	s.Helper()
 	return s.Lab.awaitPods(s, s.Within, s.Namespace, "app="+app, wanted, PodReady)
 }
 
-// Claims are those with some labels, in the order of their names.
+// Claims returns the claims with some labels, in the order of their names.
 func (s *Story) Claims(with client.MatchingLabels) []karpenterv1.NodeClaim {
 	s.Helper()
 	list := &karpenterv1.NodeClaimList{}
@@ -88,7 +88,7 @@ func (s *Story) Claims(with client.MatchingLabels) []karpenterv1.NodeClaim {
 	return list.Items
 }
 
-// AwaitCondition waits until an object says something of itself. It is read into object.
+// AwaitCondition waits until an object has a condition. It reads the object into object.
 func (s *Story) AwaitCondition(object client.Object, name string, status metav1.ConditionStatus, says ...string) {
 	s.Helper()
 	what := fmt.Sprintf("%T %s has %s=%s that says %q", object, object.GetName(), name, status, says)
@@ -105,7 +105,7 @@ func (s *Story) AwaitCondition(object client.Object, name string, status metav1.
 	})
 }
 
-// AwaitConditionGone waits until an object says something of itself no more.
+// AwaitConditionGone waits until an object no longer has a condition.
 func (s *Story) AwaitConditionGone(object client.Object, name string) {
 	s.Helper()
 	s.Eventually(fmt.Sprintf("%T %s has no condition %s", object, object.GetName(), name), func(ctx context.Context) (bool, string) {
@@ -160,7 +160,7 @@ func (s *Story) AwaitEvent(object client.Object, reason string, says ...string) 
 	})
 }
 
-// Says reports whether a text has all these parts.
+// Says reports whether a text contains all these parts.
 func Says(text string, parts ...string) bool {
 	return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(text, part) })
 }

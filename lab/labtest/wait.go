@@ -16,12 +16,12 @@ import (
 	"tenon/lab/machine"
 )
 
-// Within is how long a wait may take, unless it says otherwise. It is generous: what is waited for
-// comes in a moment on a quiet machine, and much later on a busy one, and neither is a failure.
+// Within is how long a wait may take, unless a test sets another time. It is generous: an event that takes
+// a moment on a quiet machine takes much longer on a busy one, and neither is a failure.
 const Within = 90 * time.Second
 
-// pollEvery is how often a condition is looked at. What has not come for a while is looked at
-// less often: looking is work, too, and what comes late mostly comes late because of work.
+// pollEvery is how often a condition is checked. The longer a wait has lasted, the rarer are its checks:
+// checks cost work too, and most late events are late because the machine is busy.
 const (
 	pollEvery   = 100 * time.Millisecond
 	pollSeldom  = time.Second
@@ -32,14 +32,14 @@ func pause(waited time.Duration) time.Duration {
 	return min(max(waited/pollPatient, pollEvery), pollSeldom)
 }
 
-// Eventually waits until a condition holds. The condition says also how things stand, and the
-// test fails with the last thing that it said.
+// Eventually waits until a condition holds. The condition also describes the present state, and a failing
+// test prints its last description.
 func (l *Lab) Eventually(t testing.TB, what string, condition func(context.Context) (done bool, stands string)) {
 	t.Helper()
 	l.EventuallyWithin(t, Within, what, condition)
 }
 
-// EventuallyWithin is Eventually for what takes longer by its nature.
+// EventuallyWithin is Eventually with another limit.
 func (l *Lab) EventuallyWithin(t testing.TB, within time.Duration, what string, condition func(context.Context) (done bool, stands string)) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), within)
@@ -51,7 +51,7 @@ func (l *Lab) EventuallyWithin(t testing.TB, within time.Duration, what string, 
 			return
 		}
 		if ctx.Err() == nil {
-			stands = now // an answer that was cut short says nothing
+			stands = now // a check that was cut short describes nothing
 		}
 		if sleep(ctx, pause(time.Since(begun))) != nil {
 			t.Fatalf("%s: not within %s; %s", what, within, stands)
@@ -59,7 +59,7 @@ func (l *Lab) EventuallyWithin(t testing.TB, within time.Duration, what string, 
 	}
 }
 
-// Never checks that a condition does not come to hold for a while.
+// Never checks that a condition does not become true during a time.
 func (l *Lab) Never(t testing.TB, what string, during time.Duration, condition func(context.Context) (holds bool, stands string)) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), during)
@@ -101,8 +101,8 @@ func (l *Lab) Nodes(t testing.TB, form machine.Form, names ...string) {
 	}
 }
 
-// AwaitPods waits until as many pods with a label as wanted, and no others with it, satisfy a
-// condition, and returns them.
+// AwaitPods waits until exactly the wanted number of pods with a label exist and satisfy a condition, and
+// returns them.
 func (l *Lab) AwaitPods(t testing.TB, namespace, selector string, wanted int, condition PodCondition) []v1.Pod {
 	t.Helper()
 	return l.awaitPods(t, Within, namespace, selector, wanted, condition)
@@ -129,7 +129,7 @@ func (l *Lab) awaitPods(t testing.TB, within time.Duration, namespace, selector 
 	return found
 }
 
-// PodCondition is something that can be said of a pod.
+// PodCondition is a property of a pod.
 type PodCondition struct {
 	Name  string
 	Holds func(*v1.Pod) bool
@@ -152,7 +152,7 @@ var (
 	PodPending   = PodCondition{"pending", func(pod *v1.Pod) bool { return pod.Status.Phase == v1.PodPending && pod.Spec.NodeName == "" }}
 )
 
-// describePods says how pods stand, and what the namespace's last events say.
+// describePods prints the state of pods, and the namespace's last events.
 func (l *Lab) describePods(ctx context.Context, namespace string, pods []v1.Pod) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%d pods:", len(pods))
@@ -178,7 +178,7 @@ func (l *Lab) describePods(ctx context.Context, namespace string, pods []v1.Pod)
 	return text.String()
 }
 
-// AwaitGone waits until an object is there no more.
+// AwaitGone waits until an object no longer exists.
 func (l *Lab) AwaitGone(t testing.TB, object client.Object) {
 	t.Helper()
 	l.Eventually(t, fmt.Sprintf("%T %s is gone", object, object.GetName()), func(ctx context.Context) (bool, string) {

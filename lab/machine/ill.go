@@ -15,7 +15,7 @@ import (
 	"tenon/lab/kubelet"
 )
 
-// Ill makes simulated machines report conditions in place of being well.
+// Ill makes simulated machines report conditions instead of healthy ones.
 func Ill(ctx context.Context, client kubernetes.Interface, names []string, illnesses []kubelet.Illness) error {
 	var words []string
 	for _, a := range illnesses {
@@ -27,7 +27,7 @@ func Ill(ctx context.Context, client kubernetes.Interface, names []string, illne
 			return fmt.Errorf("make node %s ill: %w", name, err)
 		}
 		if !kubelet.Simulated(node) {
-			return fmt.Errorf("make node %s ill: no simulated machine plays it", name)
+			return fmt.Errorf("make node %s ill: it is not simulated", name)
 		}
 		return annotate(ctx, client, name, strings.Join(words, ","))
 	})
@@ -51,7 +51,7 @@ func Heal(ctx context.Context, client kubernetes.Interface, names []string) erro
 	})
 }
 
-// forget takes conditions off that no kubelet would put right.
+// forget removes conditions that no kubelet would correct.
 func forget(ctx context.Context, client kubernetes.Interface, name string, illnesses []kubelet.Illness) error {
 	var gone []map[string]any
 	for _, a := range illnesses {
@@ -81,7 +81,7 @@ func patch(ctx context.Context, client kubernetes.Interface, name string, kind t
 	return nil
 }
 
-// each does something to every machine, and tells all that failed.
+// each calls do for every machine, and returns all errors.
 func each(names []string, do func(string) error) error {
 	var failures []error
 	for _, name := range names {

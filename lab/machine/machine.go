@@ -1,5 +1,5 @@
-// Package machine makes and removes simulated machines by hand, as a person or a test would: by
-// creating and deleting Nodes, which the simulated kubelets then take up.
+// Package machine makes and removes simulated machines by hand, as a user or a test would: it creates and
+// deletes Nodes, which the simulated kubelets adopt.
 package machine
 
 import (
@@ -22,7 +22,7 @@ import (
 	"tenon/lab/kubelet"
 )
 
-// Form is what a machine is to look like. Empty fields are left to the simulated kubelets.
+// Form describes a machine. The simulated kubelets fill empty fields.
 type Form struct {
 	CPU, Memory, Pods string // quantities
 	Zone              string
@@ -31,13 +31,13 @@ type Form struct {
 	Annotations       map[string]string
 }
 
-// MadeByHand is the label of machines that were made here, so that they can be found again.
+// MadeByHand is the label of machines made by this package, by which HandMade finds them.
 const MadeByHand = "lab.tenon.dev/made-by-hand"
 
 // writers is how many machines are created or deleted at a time.
 const writers = 16
 
-// Node is the Node of a machine with this form.
+// Node returns the Node of a machine with this form.
 func (f Form) Node(name string) (*v1.Node, error) {
 	capacity, err := f.capacity()
 	if err != nil {
@@ -57,7 +57,7 @@ func (f Form) Node(name string) (*v1.Node, error) {
 	return node, nil
 }
 
-// defaultPods and defaultDisk complete a capacity of which only a part was said.
+// defaultPods and defaultDisk complete a capacity that is given in part.
 const (
 	defaultPods = "110"
 	defaultDisk = "100Gi"
@@ -109,7 +109,7 @@ func Add(ctx context.Context, client kubernetes.Interface, names []string, form 
 	return group.Wait()
 }
 
-// FreeNames are the first names of the form PREFIX-NUMBER that no node has.
+// FreeNames returns the first names of the form PREFIX-NUMBER that no node has.
 func FreeNames(ctx context.Context, client kubernetes.Interface, prefix string, count int) ([]string, error) {
 	nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -128,7 +128,7 @@ func FreeNames(ctx context.Context, client kubernetes.Interface, prefix string, 
 	return names, nil
 }
 
-// HandMade are the names of all machines that were made by hand.
+// HandMade returns the names of all machines that were made by hand.
 func HandMade(ctx context.Context, client kubernetes.Interface) ([]string, error) {
 	nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: MadeByHand})
 	if err != nil {
@@ -141,7 +141,7 @@ func HandMade(ctx context.Context, client kubernetes.Interface) ([]string, error
 	return names, nil
 }
 
-// Delete deletes the Nodes with the given names. One that is gone already is as good as deleted.
+// Delete deletes the Nodes with the given names, which may be gone already.
 func Delete(ctx context.Context, client kubernetes.Interface, names []string) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(writers)
@@ -157,7 +157,7 @@ func Delete(ctx context.Context, client kubernetes.Interface, names []string) er
 	return group.Wait()
 }
 
-// AwaitReady waits until all the named nodes are Ready and free of the taint that says they are not.
+// AwaitReady waits until all the named nodes are Ready and have lost the not-ready taint.
 func AwaitReady(ctx context.Context, client kubernetes.Interface, names []string, within time.Duration) error {
 	waiting := map[string]bool{}
 	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, within, true, func(ctx context.Context) (bool, error) {
@@ -189,7 +189,7 @@ func anyOf(names map[string]bool) string {
 	return "none"
 }
 
-// Ready says whether pods can be put on a node.
+// Ready reports whether a node takes pods.
 func Ready(node *v1.Node) bool {
 	for _, taint := range node.Spec.Taints {
 		if taint.Key == v1.TaintNodeNotReady || taint.Key == v1.TaintNodeUnreachable {

@@ -20,14 +20,14 @@ func TestParseTaints(t *testing.T) {
 		want    []v1.Taint
 		refused bool
 	}{
-		"none":                 {text: ""},
-		"with a value":         {text: "team=a:NoSchedule", want: []v1.Taint{{Key: "team", Value: "a", Effect: v1.TaintEffectNoSchedule}}},
-		"without a value":      {text: "gpu:NoExecute", want: []v1.Taint{{Key: "gpu", Effect: v1.TaintEffectNoExecute}}},
-		"two":                  {text: "a:NoSchedule,b:PreferNoSchedule", want: []v1.Taint{{Key: "a", Effect: v1.TaintEffectNoSchedule}, {Key: "b", Effect: v1.TaintEffectPreferNoSchedule}}},
-		"no effect":            {text: "team=a", refused: true},
-		"an effect of no kind": {text: "team=a:Never", refused: true},
-		"no key":               {text: "=a:NoSchedule", refused: true},
-		"an end too many":      {text: "a:NoSchedule,", refused: true},
+		"none":               {text: ""},
+		"with a value":       {text: "team=a:NoSchedule", want: []v1.Taint{{Key: "team", Value: "a", Effect: v1.TaintEffectNoSchedule}}},
+		"without a value":    {text: "gpu:NoExecute", want: []v1.Taint{{Key: "gpu", Effect: v1.TaintEffectNoExecute}}},
+		"two":                {text: "a:NoSchedule,b:PreferNoSchedule", want: []v1.Taint{{Key: "a", Effect: v1.TaintEffectNoSchedule}, {Key: "b", Effect: v1.TaintEffectPreferNoSchedule}}},
+		"no effect":          {text: "team=a", refused: true},
+		"an unknown effect":  {text: "team=a:Never", refused: true},
+		"no key":             {text: "=a:NoSchedule", refused: true},
+		"a comma at the end": {text: "a:NoSchedule,", refused: true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestAPartOfACapacityIsRefused(t *testing.T) {
 	}
 }
 
-func TestFreeNamesSkipWhatIsThere(t *testing.T) {
+func TestFreeNamesSkipExistingNodes(t *testing.T) {
 	t.Parallel()
 	client := fake.NewClientset(&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-2"}})
 	names, err := machine.FreeNames(t.Context(), client, "node", 3)
@@ -93,8 +93,8 @@ func TestFreeNamesSkipWhatIsThere(t *testing.T) {
 	}
 }
 
-// A machine is made ill by an annotation that its simulated kubelet reads, and healed without a trace;
-// a node that nothing plays is refused.
+// An annotation that the simulated kubelet reads makes a machine ill, and healing leaves no trace of it;
+// nodes that are not simulated are refused.
 func TestIllAndHeal(t *testing.T) {
 	t.Parallel()
 	played, stranger := kubelet.HandMadeNode("n", nil), &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "stranger"}}

@@ -1,6 +1,5 @@
-// Package measure tells how good a lab is: how long it takes to start, what it takes of the machine
-// when nothing happens, and how quickly it binds many pods. It drives tenon-lab from outside, as a
-// user would.
+// Package measure measures a lab: how long it takes to start, how much of the machine it uses when idle,
+// and how quickly it binds many pods. It drives tenon-lab from outside, as a user would.
 package measure
 
 import (
@@ -21,10 +20,10 @@ import (
 // Plan says what to measure.
 type Plan struct {
 	Program string        // tenon-lab
-	Idle    time.Duration // how long to look at the idle lab
+	Idle    time.Duration // how long to measure the idle lab
 	Nodes   int
 	Pods    int
-	Say     func(format string, args ...any) // told what is being done
+	Say     func(format string, args ...any) // prints what is being done
 }
 
 // Result is what was measured.
@@ -36,7 +35,7 @@ type Result struct {
 	PodsBoundSeconds    float64 `json:"podsBoundSeconds"`
 	PodsRunningSeconds  float64 `json:"podsRunningSeconds"`
 	LoadedResidentBytes int64   `json:"loadedResidentBytes"`
-	LoadedCores         float64 `json:"loadedCores"` // when nothing happens any more
+	LoadedCores         float64 `json:"loadedCores"` // once the load is done
 	StopSeconds         float64 `json:"stopSeconds"`
 
 	ByComponent map[string]Share `json:"byComponent"` // of the idle lab
@@ -52,11 +51,11 @@ type Share struct {
 const (
 	nodesWithin = 5 * time.Minute
 	podsWithin  = 10 * time.Minute
-	// settle is how long a lab is left alone before it counts as idle: caches fill, leases are made.
+	// settle is how long a lab runs before it counts as idle: caches fill, leases are made.
 	settle = 15 * time.Second
 )
 
-// Run starts a lab in a directory of its own, measures it, and removes it.
+// Run starts a lab in a new directory, measures it, and removes it.
 func Run(ctx context.Context, plan Plan) (result Result, err error) {
 	path, err := os.MkdirTemp("", "tenon-lab-measure-")
 	if err != nil {
@@ -75,7 +74,7 @@ func Run(ctx context.Context, plan Plan) (result Result, err error) {
 	}
 	err = r.measure(ctx)
 	plan.Say("stopping it")
-	// The lab is stopped even if the measurement was interrupted.
+	// Run stops the lab even if the measurement was interrupted.
 	stop, errStop := seconds(func() error { return r.tenonLab(context.WithoutCancel(ctx), "down") })
 	result.StopSeconds = stop
 	if err != nil {
@@ -107,7 +106,7 @@ func (r run) measure(ctx context.Context) error {
 	return r.load(ctx)
 }
 
-// idle looks at a lab in which nothing happens.
+// idle measures an idle lab.
 func (r run) idle(ctx context.Context) error {
 	r.plan.Say("looking at the idle lab for %s", r.plan.Idle)
 	shares, err := r.look(ctx)
@@ -122,7 +121,7 @@ func (r run) idle(ctx context.Context) error {
 	return nil
 }
 
-// load adds machines and pods, and looks again when all is done.
+// load adds machines and pods, and measures again when all pods run.
 func (r run) load(ctx context.Context) error {
 	r.plan.Say("adding %d nodes", r.plan.Nodes)
 	names, err := machine.FreeNames(ctx, r.client, "node", r.plan.Nodes)
@@ -154,7 +153,7 @@ func (r run) load(ctx context.Context) error {
 	return nil
 }
 
-// look measures every process of the lab over the idle time, after leaving it alone for a while.
+// look measures every process of the lab over the idle time, after a pause.
 func (r run) look(ctx context.Context) (map[string]Share, error) {
 	record, found, err := r.directory.Load()
 	if err != nil || !found {
@@ -206,7 +205,7 @@ func seconds(do func() error) (float64, error) {
 	return time.Since(began).Seconds(), err
 }
 
-// pause waits: to measure is to wait.
+// pause waits, because a measurement takes real time.
 func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -13,10 +13,10 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// perDeployment is how many pods one Deployment asks for: a cluster has many of them, not one.
+// perDeployment is how many pods one Deployment has, because real clusters have many Deployments.
 const perDeployment = 250
 
-// pods asks for all pods at once, and notes when the last is bound and when the last runs.
+// pods makes all pods at once, and records when the last is bound and when the last runs.
 func (r run) pods(ctx context.Context) error {
 	bound, running := make(chan struct{}), make(chan struct{})
 	stop := r.count(ctx, bound, running)
@@ -62,7 +62,7 @@ func (r run) count(ctx context.Context, bound, running chan struct{}) (stop func
 		note(boundPods, pod, pod.Spec.NodeName != "", r.plan.Pods, bound)
 		note(runningPods, pod, pod.Status.Phase == v1.PodRunning, r.plan.Pods, running)
 	}
-	// It fails only for an informer that has been stopped.
+	// AddEventHandler fails only for an informer that has been stopped.
 	_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    see,
 		UpdateFunc: func(_, object any) { see(object) },

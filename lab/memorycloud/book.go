@@ -15,18 +15,18 @@ import (
 	"tenon/core/requirement"
 )
 
-// book keeps a cloud in a file. A purchase is answered only when it is written down: a real
-// cloud does not forget what it has sold because its customer dies.
+// book keeps a cloud in a file. A purchase is answered only after it is written: a real cloud does not
+// forget its instances when the client crashes.
 type book struct {
 	path string
 	far  *memory.Cloud
 
 	mu      sync.Mutex
 	turn    *sync.Cond
-	asked   int // how often a write was asked for
-	written int // up to which of them it is
+	asked   int // how many writes were requested
+	written int // how many of them are done
 	writing bool
-	err     error // of the last time
+	err     error // of the last write
 }
 
 func newBook(path string, far *memory.Cloud) *book {
@@ -35,8 +35,8 @@ func newBook(path string, far *memory.Cloud) *book {
 	return b
 }
 
-// save returns when all that happened before it is in the file. Callers that come during a
-// write are served together afterwards.
+// save returns when all earlier changes are in the file. Callers that arrive during a write share the next
+// one.
 func (b *book) save() error {
 	if b.path == "" {
 		return nil
@@ -55,7 +55,7 @@ func (b *book) save() error {
 	return b.err
 }
 
-// write is called with the lock held, and lets go of it for as long as it writes.
+// write is called with the lock held, and releases it while it writes.
 func (b *book) write() {
 	upTo := b.asked
 	b.writing = true
@@ -66,11 +66,11 @@ func (b *book) write() {
 	b.turn.Broadcast()
 }
 
-// replace writes the file as a whole, so that a crash leaves the old one or the new one.
+// replace writes the file as a whole, so that a crash leaves either the old or the new content.
 func replace(path string, state memory.State) error {
 	text, err := json.Marshal(state)
 	if err != nil {
-		return fmt.Errorf("write the cloud down: %w", err)
+		return fmt.Errorf("write the cloud: %w", err)
 	}
 	if err := os.WriteFile(path+".new", text, 0o600); err != nil {
 		return err
@@ -78,7 +78,7 @@ func replace(path string, state memory.State) error {
 	return os.Rename(path+".new", path)
 }
 
-// Read is what a cloud has written down in a file; without a file it is a cloud that has sold nothing.
+// Read returns the cloud in a file; without a file it is a cloud without instances.
 func Read(path string) (memory.State, error) {
 	var state memory.State
 	if path == "" {
@@ -97,7 +97,7 @@ func Read(path string) (memory.State, error) {
 	return state, nil
 }
 
-// counter is a provider whose purchases and returns are written down before they are answered.
+// counter is a provider that writes purchases and returns to the file before it answers them.
 type counter struct {
 	*memory.Provider
 	book *book
@@ -115,7 +115,7 @@ func (c counter) Delete(ctx context.Context, providerID string) error {
 	return errors.Join(c.Provider.Delete(ctx, providerID), c.book.save())
 }
 
-// shared asks for a place beside other customers, as EC2 gives it unless that is ruled out.
+// shared adds shared tenancy, EC2's default, unless the claim excludes it.
 func shared(asked requirement.Set) requirement.Set {
 	tenancy := requirement.New(awsv1.LabelInstanceTenancy, requirement.In, awsv1.TenancyDefault)
 	if !asked.Get(awsv1.LabelInstanceTenancy).Has(awsv1.TenancyDefault) {

@@ -42,10 +42,10 @@ func classes(kit reconcile.Kit) reconcile.Controller {
 	}
 }
 
-// settleEvery is how often the cloud looks at its clock.
+// settleEvery is how often the cloud performs what is due.
 const settleEvery = 200 * time.Millisecond
 
-// ticker has the cloud do what is due.
+// ticker returns a controller that makes the cloud perform what is due.
 func ticker(_ reconcile.Kit, far *memory.Cloud) reconcile.Controller {
 	return reconcile.Controller{
 		Name: "memorycloud.cloud", Workers: reconcile.One,

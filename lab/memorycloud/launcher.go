@@ -19,8 +19,8 @@ import (
 	"tenon/lab/kubelet"
 )
 
-// launcher makes the Node of a machine when it has booted, and deletes it when the machine has
-// ended. The lab's simulated kubelets take it up from there.
+// launcher makes the Node of a machine when it has booted, and deletes it when the machine has ended. The
+// lab's simulated kubelets adopt the Node.
 type launcher struct {
 	nodes kubernetes.Interface
 	log   logr.Logger
@@ -30,7 +30,7 @@ type launcher struct {
 	boots map[string]*boot // by provider ID
 }
 
-// boot is a machine on its way to its Node.
+// boot is a machine that has no Node yet.
 type boot struct {
 	node  string
 	timer *time.Timer
@@ -56,7 +56,7 @@ func (l *launcher) Launch(m memory.Machine) {
 	l.boots[m.Instance.ProviderID] = b
 }
 
-// faultOf is what is wrong with a machine from its start: its claim's annotations say so.
+// faultOf returns the fault of a machine from its start, which its claim's annotations name.
 func (l *launcher) faultOf(m memory.Machine) kubelet.Fault {
 	fault, err := kubelet.ParseFault(m.Annotations[kubelet.AnnotationFault])
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package memorycloud lets Tenon buy machines from a cloud in memory in a lab: the real
-// controllers on the real API server, with simulated kubelets as machines and no cloud
-// between them. The cloud outlives the controller in a file, as a real one would.
+// Package memorycloud lets Tenon buy machines from a cloud in memory in a lab: it runs the real controllers
+// on the real API server, with simulated kubelets as machines. A file keeps the cloud when the controller
+// restarts, because a real cloud would remain too.
 package memorycloud
 
 import (
@@ -21,24 +21,24 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// Options say what the cloud is like.
+// Options describe the cloud.
 type Options struct {
 	// Machines reaches the API server as kubelets do.
 	Machines *rest.Config
-	// Boot is from the purchase of a machine to its Node.
+	// Boot is the time from the purchase of a machine to its Node.
 	Boot time.Duration
-	// State is a file in which the cloud is kept; empty is nowhere.
+	// State is the file that keeps the cloud; empty means none.
 	State string
-	// Trouble decides what goes wrong; nil is nothing.
+	// Trouble decides which calls fail; nil means none.
 	Trouble func(memory.Call) memory.Fault
-	// Cloud, if it is not nil, is told of the cloud that was made.
+	// Cloud, if it is not nil, receives the cloud that was made.
 	Cloud func(*memory.Cloud)
 }
 
-// region is where the machines' types and prices are from.
+// region is the region of the machines' types and prices.
 const region = "us-west-2"
 
-// Open makes the cloud: it sells what EC2 does, to node classes of the kind EC2NodeClass.
+// Open makes the cloud: it sells what EC2 sells, to node classes of the kind EC2NodeClass.
 func Open(o Options) provider.Open {
 	return func(ctx context.Context, ground provider.Environment) (provider.Backend, error) {
 		s, err := New(ctx, o, ground.Log)
@@ -49,13 +49,13 @@ func Open(o Options) provider.Open {
 	}
 }
 
-// Stage is a cloud that controllers can be connected to, one after the other or several at a time.
+// Stage is a cloud that one or several controllers can be connected to.
 type Stage struct {
 	Cloud *memory.Cloud
 	book  *book
 }
 
-// New makes a cloud, with the machines that its file holds. It lives as long as the context.
+// New makes a cloud with the machines in its file. The cloud lives as long as the context.
 func New(ctx context.Context, o Options, log logr.Logger) (*Stage, error) {
 	launcher, err := newLauncher(ctx, o, log)
 	if err != nil {
@@ -93,7 +93,8 @@ func (s *Stage) Open(context.Context, provider.Environment) (provider.Backend, e
 	}, nil
 }
 
-// kubelets is a client for machines, without a limit: each of them would have its own.
+// kubelets returns a client for machines, without a rate limit, because every real kubelet has its own
+// client.
 func kubelets(o Options) (kubernetes.Interface, error) {
 	config := rest.CopyConfig(o.Machines)
 	config.QPS = -1

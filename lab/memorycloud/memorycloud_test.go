@@ -47,7 +47,7 @@ func claim(uid string) cloud.Claim {
 }
 
 // A controller that is killed after the answer to a purchase finds the machine again.
-func TestWhatWasSoldIsWrittenDownBeforeItIsAnswered(t *testing.T) {
+func TestPurchasesAreWrittenBeforeTheyAreAnswered(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "cloud.json")
 	provider := connect(t, raise(t, path))
@@ -68,17 +68,17 @@ func TestWhatWasSoldIsWrittenDownBeforeItIsAnswered(t *testing.T) {
 					return
 				}
 			}
-			t.Errorf("%s was answered and is not among the %d in the file", bought.ProviderID, len(books.Records))
+			t.Errorf("%s was answered but is not among the %d in the file", bought.ProviderID, len(books.Records))
 		})
 	}
 	buyers.Wait()
 	if n := len(raise(t, path).Cloud.Instances()); n != 40 {
-		t.Errorf("another cloud goes on with %d machines, want 40", n)
+		t.Errorf("a new cloud from the file has %d machines, want 40", n)
 	}
 }
 
 // Two controllers on one cloud see each other's machines.
-func TestOneCloudForSeveral(t *testing.T) {
+func TestControllersShareACloud(t *testing.T) {
 	t.Parallel()
 	s := raise(t, "")
 	bought, err := connect(t, s).Create(t.Context(), claim("one"))
@@ -90,7 +90,7 @@ func TestOneCloudForSeveral(t *testing.T) {
 	}
 }
 
-// Machines are where EC2 puts them: beside other customers' unless the claim rules that out.
+// Machines have EC2's default tenancy, shared, unless the claim excludes it.
 func TestTenancyIsDefaultUnlessRuledOut(t *testing.T) {
 	t.Parallel()
 	provider := connect(t, raise(t, ""))
@@ -103,7 +103,7 @@ func TestTenancyIsDefaultUnlessRuledOut(t *testing.T) {
 	}
 }
 
-// A machine whose claim says so runs and never makes a Node; every other one gets its timer.
+// A machine with this annotation on its claim runs and never makes a Node; every other machine boots.
 func TestAMachineThatNeverJoinsDoesNotBoot(t *testing.T) {
 	t.Parallel()
 	l := &launcher{log: logr.Discard(), life: t.Context(), boots: map[string]*boot{}}
@@ -116,8 +116,8 @@ func TestAMachineThatNeverJoinsDoesNotBoot(t *testing.T) {
 	l.Terminate("broken")
 }
 
-// The Node has what the machine brought.
-func TestANodeIsItsMachine(t *testing.T) {
+// The Node has the labels and taints of its machine.
+func TestTheNodeHasItsMachinesLabelsAndTaints(t *testing.T) {
 	t.Parallel()
 	m := memory.Machine{
 		Node: "n", Labels: map[string]string{"team": "a"},

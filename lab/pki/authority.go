@@ -1,6 +1,6 @@
-// Package pki makes the certificates of one lab: an authority, a serving certificate for the
-// loopback address, and a client certificate for each client of the API server. Private
-// keys are written for the owner alone, and live exactly as long as the lab's directory.
+// Package pki makes the certificates of one lab: an authority, a serving certificate for the loopback
+// address, and a client certificate for each client of the API server. Only the owner can read the private
+// keys, which are deleted with the lab's directory.
 package pki
 
 import (
@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// validity is longer than a lab is kept, and short enough for a lost key to be worthless.
+// validity is longer than any lab runs, and short enough to make a lost key worthless.
 const validity = 90 * 24 * time.Hour
 
 // Pair is a certificate and its private key, both in PEM.
@@ -33,7 +33,7 @@ type Authority struct {
 	now         time.Time
 }
 
-// NewAuthority makes an authority whose certificates are valid from now on.
+// NewAuthority makes an authority with certificates that are valid from now on.
 func NewAuthority(now time.Time) (*Authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -56,7 +56,7 @@ func NewAuthority(now time.Time) (*Authority, error) {
 	return &Authority{certificate: certificate, key: key, pem: encode("CERTIFICATE", raw), now: now}, nil
 }
 
-// Certificate is the authority's certificate in PEM.
+// Certificate returns the authority's certificate in PEM.
 func (a *Authority) Certificate() []byte { return a.pem }
 
 // Client makes a client certificate for a user of the API server: the name is the user, the
@@ -118,7 +118,7 @@ func template(name string, now time.Time) (*x509.Certificate, error) {
 	return &x509.Certificate{
 		SerialNumber: serial,
 		Subject:      pkix.Name{CommonName: name},
-		// A clock that is set back a little must not make a new lab unusable.
+		// If the clock is set back a little, a new lab must still be usable.
 		NotBefore:             now.Add(-time.Hour),
 		NotAfter:              now.Add(validity),
 		KeyUsage:              x509.KeyUsageDigitalSignature,

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// Kubeconfig is a kubeconfig, complete in one file, for a user of the API server at the given URL.
-// It is written as JSON, which is YAML: no library is needed to get the quoting right.
+// Kubeconfig returns a complete kubeconfig, in one file, for a user of the API server at the given URL. It
+// is written as JSON, which is YAML, so that quoting needs no library.
 func (a *Authority) Kubeconfig(server, user string, client Pair) []byte {
 	return kubeconfig(server, a.pem, user, map[string]any{
 		"client-certificate-data": base64.StdEncoding.EncodeToString(client.Certificate),
@@ -14,7 +14,8 @@ func (a *Authority) Kubeconfig(server, user string, client Pair) []byte {
 	})
 }
 
-// TokenKubeconfig is the kubeconfig of a user with a token, for a server whose authority has a certificate.
+// TokenKubeconfig returns the kubeconfig of a user with a token, for a server with a certificate of the
+// given authority.
 func TokenKubeconfig(server string, authority []byte, user, token string) []byte {
 	return kubeconfig(server, authority, user, map[string]any{"token": token})
 }

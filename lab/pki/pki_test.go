@@ -100,6 +100,6 @@ func TestKubeconfigIsReadByClients(t *testing.T) {
 	}
 	if config.Host != "https://127.0.0.1:6443" || string(config.CertData) != string(pair.Certificate) ||
 		string(config.KeyData) != string(pair.Key) || string(config.CAData) != string(a.Certificate()) {
-		t.Errorf("the kubeconfig does not carry what was put in: %+v", config)
+		t.Errorf("the kubeconfig has other content than was given: %+v", config)
 	}
 }

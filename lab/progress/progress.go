@@ -1,5 +1,5 @@
-// Package progress tells a person how far the start of a lab has come: one line for each finished
-// step, and on a terminal a moving line for the step that is under way.
+// Package progress shows the progress of a lab's start: one line for each finished step, and on a terminal
+// an animated line for the present step.
 package progress
 
 import (
@@ -40,7 +40,7 @@ type Printer struct {
 	out   io.Writer
 	style Style
 
-	step  string // under way, "" if none
+	step  string // the present one, "" if none
 	begun time.Time
 	frame int
 	quit  chan struct{}
@@ -49,13 +49,13 @@ type Printer struct {
 // New makes a printer.
 func New(out io.Writer, style Style) *Printer { return &Printer{out: out, style: style} }
 
-// frames are drawn one after the other while a step is under way.
+// frames are drawn one after the other during a step.
 var frames = []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
 
-// frameTime is how long one of them stands.
+// frameTime is how long each frame is shown.
 const frameTime = 100 * time.Millisecond
 
-// Begin says that a step is under way. Steps do not overlap.
+// Begin starts a step. Steps do not overlap.
 func (p *Printer) Begin(step string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -68,14 +68,14 @@ func (p *Printer) Begin(step string) {
 	go p.animate(p.quit)
 }
 
-// End says that the step under way is finished, with a remark about it.
+// End finishes the present step, with a remark about it.
 func (p *Printer) End(remark string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.finish(p.paint("32", "✓"), remark)
 }
 
-// Fail says that the step under way has failed. Without a step it does nothing.
+// Fail marks the present step as failed. Without a step it does nothing.
 func (p *Printer) Fail() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -94,7 +94,7 @@ func (p *Printer) finish(mark, remark string) {
 	p.step = ""
 }
 
-// Line writes a line of its own. The step under way stays below it.
+// Line writes a separate line above the present step.
 func (p *Printer) Line(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -103,7 +103,7 @@ func (p *Printer) Line(text string) {
 	p.draw()
 }
 
-// Redirect sends what follows elsewhere, in another style.
+// Redirect writes later output to out, in another style.
 func (p *Printer) Redirect(out io.Writer, style Style) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -111,7 +111,7 @@ func (p *Printer) Redirect(out io.Writer, style Style) {
 	p.out, p.style = out, style
 }
 
-// Strong is text that stands out, where the style allows.
+// Strong returns emphasised text, where the style allows it.
 func (p *Printer) Strong(text string) string { return p.paint("1", text) }
 
 func (p *Printer) paint(code, text string) string {

@@ -54,7 +54,7 @@ func TestColour(t *testing.T) {
 	}
 }
 
-func TestALineGoesAboveTheMovingOne(t *testing.T) {
+func TestALineGoesAboveTheAnimatedOne(t *testing.T) {
 	t.Parallel()
 	got := show(progress.Live, func(p *progress.Printer) {
 		p.Begin("etcd")

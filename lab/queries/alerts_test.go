@@ -13,11 +13,11 @@ import (
 	"tenon/charts/monitoring"
 )
 
-// planted are series under which each alert fires, and others under which it does not, in the notation of
-// promtool: a minute lies between two values.
+// planted has series under which each alert fires, and others under which it does not, in the notation of
+// promtool: successive values are a minute apart.
 var planted = map[string]struct {
 	ill, well []string
-	// at is when the alert fires; value and labels are what it is told with.
+	// at is when the alert fires; value and labels are in the notification.
 	at, value string
 	labels    map[string]string
 }{
@@ -52,7 +52,7 @@ var planted = map[string]struct {
 	},
 	"TenonPoolNearLimit": {
 		ill: []string{`karpenter_nodepools_usage{nodepool="web",resource_type="cpu"} 95x60`, `karpenter_nodepools_limit{nodepool="web",resource_type="cpu"} 100x60`},
-		// A pool that may have nothing is closed, and not near its limit; one without a limit has none.
+		// A pool with a limit of zero is closed, not near its limit; a pool without a limit has no series.
 		well: []string{
 			`karpenter_nodepools_usage{nodepool="web",resource_type="cpu"} 50x60`, `karpenter_nodepools_limit{nodepool="web",resource_type="cpu"} 100x60`,
 			`karpenter_nodepools_usage{nodepool="closed",resource_type="cpu"} 0x60`, `karpenter_nodepools_limit{nodepool="closed",resource_type="cpu"} 0x60`,
@@ -87,14 +87,14 @@ var planted = map[string]struct {
 
 var shownValue = regexp.MustCompile(`\{\{ \$value[^}]*\}\}`)
 
-// Each alert fires after its time on what it is for, with its texts filled in, and stays quiet otherwise.
+// Each alert fires after its time on its condition, with its texts filled in, and does not fire otherwise.
 func TestAlertsFire(t *testing.T) {
 	t.Parallel()
 	promtool := program(t, "promtool")
 	for _, a := range monitoring.Alerts() {
 		p, there := planted[a.Name]
 		if !there {
-			t.Errorf("%s: nothing is planted for it", a.Name)
+			t.Errorf("%s: it has no series in the test", a.Name)
 			continue
 		}
 		told := func(text string) string {
@@ -135,7 +135,7 @@ func TestAlertsFire(t *testing.T) {
 	}
 }
 
-// trial asks for the alerts of a name at a time, in a cluster with these series.
+// trial checks which alerts of a name fire at a time, in a cluster with these series.
 func trial(alert, name string, series []string, at string, fired ...any) any {
 	var input []any
 	for _, s := range series {

@@ -20,17 +20,17 @@ import (
 	"tenon/internal/version"
 )
 
-// fixture is a /metrics page with the metrics of the process, and with series of all that queries select.
+// fixture is a /metrics page with the metrics of the process, and with all series that queries select.
 type fixture struct {
 	registry *prometheus.Registry
-	// labels of each metric that can be asked for, by its name in a query.
+	// labels are those of each metric, by the metric's name in a query.
 	labels map[string][]string
 	// collectors by the name of their metric.
 	collectors map[string]prometheus.Collector
 	names      map[string][]string // the metric's labels in their order
 }
 
-// capture keeps what is registered, in its order.
+// capture records registered collectors in their order.
 type capture struct {
 	*prometheus.Registry
 	all []prometheus.Collector
@@ -62,7 +62,7 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
-// add notes a metric with the series that it consists of.
+// add records a metric with the series of which it consists.
 func (f *fixture) add(family telemetry.Family, c prometheus.Collector) {
 	f.collectors[family.Name], f.names[family.Name] = c, family.Labels
 	switch family.Type {
@@ -77,7 +77,7 @@ func (f *fixture) add(family telemetry.Family, c prometheus.Collector) {
 	f.labels[family.Name+"_sum"], f.labels[family.Name+"_count"] = family.Labels, family.Labels
 }
 
-// addGathered notes metrics that are there without being asked for: of the build, and of the bound on series.
+// addGathered records metrics that exist without registration: of the build, and of the bound on series.
 func (f *fixture) addGathered(t *testing.T) {
 	t.Helper()
 	families, err := f.gatherer().Gather()
@@ -96,11 +96,11 @@ func (f *fixture) addGathered(t *testing.T) {
 	}
 }
 
-// described is how a library's metric says what it is.
+// described matches a library's description of its metric.
 var described = regexp.MustCompile(`fqName: "([^"]*)".*variableLabels: \{([^}]*)\}`)
 
-// addLibraries notes what controller-runtime, client-go and the process tell, and makes gauges with
-// the same names and labels: their own are set by machinery that does not run here.
+// addLibraries records the metrics of controller-runtime, client-go and the process, and makes gauges with
+// the same names and labels, because the code that sets their own does not run here.
 func (f *fixture) addLibraries() {
 	all := make(chan *prometheus.Desc)
 	go func() {
@@ -119,10 +119,10 @@ func (f *fixture) addLibraries() {
 	}
 }
 
-// gatherer has a bound that all series fit into.
+// gatherer returns a gatherer with a bound that all series fit into.
 func (f *fixture) gatherer() prometheus.Gatherer { return telemetry.Bounded(f.registry, 100_000) }
 
-// serve makes every series of the queries grow before it serves the page.
+// serve increases every series of the queries before it serves the page.
 func (f *fixture) serve(selected []selector) http.Handler {
 	page := promhttp.HandlerFor(f.gatherer(), promhttp.HandlerOpts{})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -142,7 +142,7 @@ func (f *fixture) touch(s selector) {
 		}
 	}
 	if f.collectors[name] == nil {
-		return // it is there by itself
+		return // it exists without being set
 	}
 	rows := []map[string]string{{}}
 	for _, m := range s.matchers {
@@ -167,7 +167,7 @@ func (f *fixture) touch(s selector) {
 	}
 }
 
-// wanted are values that a matcher accepts.
+// wanted returns values that a matcher accepts.
 func wanted(m *labels.Matcher) []string {
 	if m.Type == labels.MatchEqual {
 		return []string{m.Value}

@@ -18,7 +18,7 @@ import (
 	"tenon/charts/monitoring"
 )
 
-// program is the path of one of Prometheus' programs; without it the test is skipped.
+// program returns the path of one of Prometheus' programs; without it the test is skipped.
 func program(t *testing.T, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -28,7 +28,7 @@ func program(t *testing.T, name string) string {
 	return path
 }
 
-// rules writes the alerts into a file, as the chart has them.
+// rules writes the alerts into a file, in the form of the chart.
 func rules(t *testing.T, folder string) string {
 	t.Helper()
 	text, err := monitoring.Rules("https://docs.example/")
@@ -42,7 +42,7 @@ func rules(t *testing.T, folder string) string {
 	return path
 }
 
-// Prometheus' own checker has nothing against the alerts.
+// Prometheus' own checker accepts the alerts.
 func TestRulesAreChecked(t *testing.T) {
 	t.Parallel()
 	promtool := program(t, "promtool")
@@ -55,8 +55,8 @@ func TestRulesAreChecked(t *testing.T) {
 	}
 }
 
-// A real Prometheus scrapes the metrics of the process, answers every query of every panel with
-// something, and evaluates every alert without an error.
+// A real Prometheus scrapes the metrics of the process, answers every query of every panel with a result,
+// and evaluates every alert without an error.
 func TestPrometheusAnswersEveryQuery(t *testing.T) {
 	t.Parallel()
 	prometheus := program(t, "prometheus")
@@ -128,7 +128,7 @@ func freeAddress(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// await asks until the query has an answer.
+// await queries until there is an answer.
 func (s *server) await(expr string) {
 	s.Helper()
 	tick := time.NewTicker(200 * time.Millisecond)
@@ -184,7 +184,7 @@ func (s *server) ask(path string, into any) error {
 	return json.Unmarshal(got.Data, into)
 }
 
-// evaluates wants every alert to have been evaluated by now, without an error.
+// evaluates checks that every alert has been evaluated by now, without an error.
 func (s *server) evaluates() {
 	s.Helper()
 	var got struct {
@@ -204,6 +204,6 @@ func (s *server) evaluates() {
 		}
 	}
 	if well != len(monitoring.Alerts()) {
-		s.Errorf("%d alerts are well, want %d", well, len(monitoring.Alerts()))
+		s.Errorf("%d alerts are healthy, want %d", well, len(monitoring.Alerts()))
 	}
 }

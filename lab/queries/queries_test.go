@@ -1,6 +1,7 @@
-// Package queries checks what the chart's dashboards and alerts ask Prometheus: that they ask for metrics and
-// labels that there are, and, with the programs of Debian's package prometheus, that each query is answered and
-// each alert fires. The controller is not needed: its metrics are registered here, and set as queries need them.
+// Package queries checks the queries of the chart's dashboards and alerts: it checks that their metrics and
+// labels exist and, with the programs of Debian's package prometheus, that each query has an answer and
+// each alert fires. The controller does not run: the package registers its metrics and sets them as queries
+// need them.
 package queries
 
 import (
@@ -14,13 +15,13 @@ import (
 	"tenon/charts/monitoring"
 )
 
-// window is how far rates look back here, in the place of what Grafana puts in. It holds a few scrapes.
+// window is the range of rates here, in place of the one that Grafana inserts. It holds a few scrapes.
 const window = "10s"
 
-// query is one expression with where it stands.
+// query is one expression with its place.
 type query struct{ at, expr string }
 
-// ofDashboards are the queries of all panels, as Grafana sends them when all pools are chosen.
+// ofDashboards returns the queries of all panels, as Grafana sends them when all pools are selected.
 func ofDashboards() []query {
 	filled := strings.NewReplacer(monitoring.Interval, window, monitoring.Pool, ".*")
 	var out []query
@@ -44,15 +45,15 @@ func ofAlerts() []query {
 	return out
 }
 
-// selector is what a query wants of one metric: its name, and what its labels are compared with.
+// selector is what a query selects of one metric: its name, and the matchers of its labels.
 type selector struct {
 	metric   string
 	matchers []*labels.Matcher
-	// grouped are labels by which its series are told apart or matched with others.
+	// grouped are labels by which the query groups or matches the metric's series.
 	grouped []string
 }
 
-// selectors takes a query apart.
+// selectors returns the selectors of a query.
 func selectors(t *testing.T, q query) []selector {
 	t.Helper()
 	expr, err := parser.ParseExpr(q.expr)
@@ -90,8 +91,8 @@ func selectors(t *testing.T, q query) []selector {
 // ofTarget are the labels that Prometheus gives to every series of a target.
 var ofTarget = []string{"instance", "job"}
 
-// Every metric and label that a query uses is one that the process exposes.
-func TestQueriesAskForWhatThereIs(t *testing.T) {
+// Every metric and label that a query uses exists on the metrics page.
+func TestMetricsAndLabelsOfQueriesExist(t *testing.T) {
 	t.Parallel()
 	known := newFixture(t).labels
 	for _, q := range slices.Concat(ofDashboards(), ofAlerts()) {
@@ -115,7 +116,7 @@ func TestQueriesAskForWhatThereIs(t *testing.T) {
 	}
 }
 
-// A label that a legend or an alert's text shows is one that the answer has.
+// Every label in a legend or in an alert's text is a label of the query's answer.
 func TestTextsShowLabelsThatAnswersHave(t *testing.T) {
 	t.Parallel()
 	shown := func(text, before, after string) []string {

@@ -41,7 +41,8 @@ func freePort(t *testing.T) string {
 	return port
 }
 
-// run starts the controller as the Deployment in the cluster says, and returns what ends it.
+// run starts the controller as the Deployment in the cluster specifies, and returns a function that ends
+// it.
 func (s *site) run() (stop func()) {
 	s.Helper()
 	program, err := labtest.Product()
@@ -69,7 +70,7 @@ func (s *site) run() (stop func()) {
 			return
 		}
 		stopped = true
-		_ = c.Process.Signal(syscall.SIGTERM) // it may have ended, which is told below
+		_ = c.Process.Signal(syscall.SIGTERM) // it may have ended already; the error below says how
 		select {
 		case err := <-ended:
 			if err != nil {
@@ -88,7 +89,8 @@ func (s *site) run() (stop func()) {
 	return stop
 }
 
-// environment is that of the container, as a kubelet resolves it, with what EKS and the emulated AWS add.
+// environment returns the container's environment, as a kubelet resolves it, with the variables that EKS
+// and the emulated AWS add.
 func (s *site) environment(d *appsv1.Deployment) []string {
 	s.Helper()
 	container := d.Spec.Template.Spec.Containers[0]
@@ -122,7 +124,7 @@ func resolved(e v1.EnvVar, c v1.Container) string {
 	}
 }
 
-// credentials is a kubeconfig with a token of the ServiceAccount, as the kubelet would mount it.
+// credentials returns a kubeconfig with a token of the ServiceAccount, as the kubelet would mount it.
 func (s *site) credentials(account string) string {
 	s.Helper()
 	answer, err := s.lab.Clients.CoreV1().ServiceAccounts(namespace).CreateToken(s.Context(), account, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})

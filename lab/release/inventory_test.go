@@ -20,7 +20,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 )
 
-// What the controller keeps in its namespace.
+// Names of objects that the controller keeps in its namespace.
 const (
 	lease     = "karpenter-leader-election"
 	learned   = "tenon-learned-capacity"
@@ -35,10 +35,10 @@ func configOf(name string) client.Object {
 	return &v1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 }
 
-// passing are kinds whose objects come and go by themselves.
+// passing are kinds with objects that Kubernetes makes and removes on its own.
 var passing = []string{"events", "componentstatuses", "endpointslices", "endpoints", "csinodes"}
 
-// everything is what there is in the cluster and in the account, and which nodes have finalizers.
+// everything returns all objects in the cluster and in the account, and which nodes have finalizers.
 func (s *site) everything() map[string]bool {
 	s.Helper()
 	found := map[string]bool{}
@@ -77,7 +77,7 @@ func (s *site) everything() map[string]bool {
 	return found
 }
 
-// inAWS is what the cluster has in its account and pays for or has to tidy up.
+// inAWS returns what the cluster pays for in its account, or has to clean up there.
 func (s *site) inAWS() []string {
 	s.Helper()
 	var found []string
@@ -102,7 +102,7 @@ func (s *site) inAWS() []string {
 	return found
 }
 
-// account is the emulated AWS, for its administrator.
+// account returns a client of the emulated AWS for its administrator.
 func (s *site) account() sdk.Config {
 	s.Helper()
 	text, err := os.ReadFile(s.lab.Directory.Environment())
@@ -120,7 +120,7 @@ func (s *site) account() sdk.Config {
 	return sdk.Config{}
 }
 
-// machines are the instances that are paid for.
+// machines returns the instances that cost money.
 func (s *site) machines() map[string]bool {
 	s.Helper()
 	found := map[string]bool{}
@@ -132,7 +132,7 @@ func (s *site) machines() map[string]bool {
 	return found
 }
 
-// definitions are those that are Tenon's, by name and UID.
+// definitions returns Tenon's resource definitions, by name and UID.
 func (s *site) definitions() map[string]string {
 	s.Helper()
 	objects, err := dynamic.NewForConfig(s.lab.Config)

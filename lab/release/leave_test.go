@@ -16,8 +16,8 @@ import (
 	"tenon/lab/labtest"
 )
 
-// Tenon can go and leave its nodes to another autoscaler: without the controller they run on, one that speaks the
-// API takes the claims over, and for one that does not the page's steps turn them into plain nodes.
+// Tenon can be removed while its nodes stay. The nodes run without the controller, an autoscaler with the
+// same API takes the claims over, and for other autoscalers the page's steps turn them into plain nodes.
 func TestLeaveTheNodes(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -40,7 +40,7 @@ func TestLeaveTheNodes(t *testing.T) {
 	stop()
 	s.helm(s.root, "helm uninstall tenon --namespace kube-system")
 
-	// Or they become plain nodes.
+	// Alternatively they become plain nodes.
 	const alone, plain = `{"metadata":{"finalizers":null}}`, `{"metadata":{"finalizers":null,"ownerReferences":null}}`
 	s.patchAll("nodes --selector karpenter.sh/nodepool", plain, &v1.NodeList{}, client.HasLabels{"karpenter.sh/nodepool"})
 	s.patchAll("nodeclaims", alone, &karpenterv1.NodeClaimList{})
@@ -54,7 +54,7 @@ func TestLeaveTheNodes(t *testing.T) {
 	s.lab.AwaitPods(t, "default", "app=inflate", 4, labtest.PodReady)
 }
 
-// patchAll does what the page's command for a kind does.
+// patchAll does the same as the page's command for a kind.
 func (s *site) patchAll(kind, patch string, list client.ObjectList, only ...client.ListOption) {
 	s.Helper()
 	s.documented("kubectl get " + kind + " -o name | xargs -I% kubectl patch % --type=merge --patch '" + patch + "'")

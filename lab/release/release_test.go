@@ -19,9 +19,9 @@ import (
 	"tenon/lab/labtest"
 )
 
-// The page's commands install Tenon into an empty cluster, where it makes nodes; they upgrade it from the charts
-// before, without a node that changes; and its steps for taking it out leave nothing: no object in the cluster, no
-// finalizer, and in AWS no instance, launch template or instance profile.
+// The page's commands install Tenon into an empty cluster, where it makes nodes. They upgrade it from the
+// previous charts without any change to nodes. The page's steps to uninstall leave nothing: no object in
+// the cluster, no finalizer, and in AWS no instance, launch template or instance profile.
 func TestInstallUpgradeTakeOut(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -39,7 +39,7 @@ func TestInstallUpgradeTakeOut(t *testing.T) {
 	stop()
 	s.install(s.root)
 	stop = s.run()
-	s.use(4) // the one after the upgrade works
+	s.use(4) // the upgraded controller works
 	s.lab.Never(t, "a claim drifts", 5*time.Second, s.drift)
 	for id := range machines {
 		if !s.machines()[id] {
@@ -68,7 +68,7 @@ func TestInstallUpgradeTakeOut(t *testing.T) {
 	})
 }
 
-// use has the example's pool run so many pods.
+// use runs this many pods on the example's pool.
 func (s *site) use(pods int) {
 	s.Helper()
 	for _, name := range []string{"basic.yaml", "inflate.yaml"} {
@@ -83,7 +83,7 @@ func (s *site) use(pods int) {
 	s.lab.AwaitPods(s.T, "default", "app=inflate", pods, labtest.PodReady)
 }
 
-// takeOut does what the page asks for before the charts are uninstalled.
+// takeOut performs the page's steps that precede uninstalling the charts.
 func (s *site) takeOut() {
 	s.Helper()
 	if err := s.lab.Clients.AppsV1().Deployments("default").Delete(s.Context(), "inflate", metav1.DeleteOptions{}); err != nil {
@@ -107,7 +107,7 @@ func (s *site) takeOut() {
 	}
 }
 
-// forget deletes what the controller made for itself.
+// forget deletes the objects that the controller made for itself.
 func (s *site) forget() {
 	s.Helper()
 	s.documented("kubectl delete --namespace kube-system --ignore-not-found lease/" + lease + " configmap/" + learned + " configmap/" + published)
@@ -118,7 +118,7 @@ func (s *site) forget() {
 	}
 }
 
-// drift says whether a claim differs from what its pool asks for.
+// drift reports whether a claim differs from what its pool asks for.
 func (s *site) drift(context.Context) (bool, string) {
 	for _, c := range s.claims() {
 		if meta.IsStatusConditionTrue(c.Status.Conditions, "Drifted") {

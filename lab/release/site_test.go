@@ -39,7 +39,7 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
-// page is the text of the page with the commands.
+// page returns the text of the page with the commands.
 func (s *site) page() string {
 	s.Helper()
 	text, err := os.ReadFile(filepath.Join(s.root, "docs", "install.md"))
@@ -49,7 +49,7 @@ func (s *site) page() string {
 	return string(text)
 }
 
-// commands are the lines of the page that begin with words, each as one line and once.
+// commands returns the lines of the page that begin with words, each as one line and once.
 func (s *site) commands(words string) []string {
 	s.Helper()
 	var found []string
@@ -65,7 +65,7 @@ func (s *site) commands(words string) []string {
 	return found
 }
 
-// documented checks that the page has a command that a test does by itself.
+// documented checks that the page contains a command that a test performs in its own code.
 func (s *site) documented(command string) {
 	s.Helper()
 	if !strings.Contains(s.page(), command) {
@@ -103,8 +103,8 @@ func (s *site) helm(folder, command string) {
 	}
 }
 
-// formerCharts is a folder with the charts as they were before their last change. Where git does not know it, as in a
-// shallow clone, they are today's.
+// formerCharts returns a folder with the charts before their last change, or today's charts if git does not
+// have that change, as in a shallow clone.
 func (s *site) formerCharts() string {
 	s.Helper()
 	commits, err := s.git("rev-list", "--max-count=2", "HEAD", "--", "charts/tenon", "charts/tenon-crd", "api/crds")
