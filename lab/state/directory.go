@@ -1,5 +1,5 @@
-// Package state is the directory of a lab: which files are in it, who holds it, what runs, and how
-// it is cleaned. Everything that one lab has on disk is below this one directory.
+// Package state is the directory of a lab: which files are in it, which process holds it, what runs, and
+// how it is cleaned. Everything that one lab has on disk is below this one directory.
 //
 //	DIR/kubeconfig     for the user, administrator rights
 //	DIR/lab.env        what programs need to reach the lab, as NAME=value
@@ -30,7 +30,7 @@ const DefaultDirectory = ".lab"
 // Directory is the absolute path of a lab's directory.
 type Directory string
 
-// Open makes a path absolute. Nothing is created.
+// Open makes a path absolute. It creates nothing.
 func Open(path string) (Directory, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
@@ -39,7 +39,7 @@ func Open(path string) (Directory, error) {
 	return Directory(absolute), nil
 }
 
-// Path is the path of a file in the directory.
+// Path returns the path of a file in the directory.
 func (d Directory) Path(parts ...string) string {
 	return filepath.Join(append([]string{string(d)}, parts...)...)
 }
@@ -54,11 +54,11 @@ func (d Directory) Etcd() string                  { return d.Path("etcd") }
 func (d Directory) Cloud() string                 { return d.Path("cloud.json") }
 func (d Directory) UserConfig(user string) string { return d.PKI(user + ".kubeconfig") }
 
-// SupervisorLog is what a detached supervisor says once its lab is ready.
+// SupervisorLog is the file for the output of a detached supervisor once its lab is ready.
 func (d Directory) SupervisorLog() string { return d.Path("supervisor.log") }
 
-// own are the entries that a lab creates, and hence all that cleaning removes: a directory may hold
-// files of the user as well. The lock is not among them, it goes last.
+// own lists the entries that a lab creates, and so everything that cleaning removes: a directory may also
+// hold files of the user. The lock is not among them, because it is removed last.
 var own = []string{"kubeconfig", "lab.env", "pki", "etcd", "logs", "state.json", "keep", "cloud.json", "cloud.json.new"}
 
 // InUse says that another lab runs in the directory.
@@ -71,14 +71,14 @@ func (e *InUse) Error() string {
 	return fmt.Sprintf("a lab is running in %s (pid %d); stop it with: tenon-lab down --dir %s", e.Directory, e.Pid, e.Directory)
 }
 
-// Lock is a directory that is held.
+// Lock is a directory that this process holds.
 type Lock struct {
 	directory Directory
 	file      *os.File
 }
 
-// Acquire creates the directory if need be and holds it. It fails with *InUse if another process
-// does. The kernel drops the hold when the process ends, so that a crash leaves no lock.
+// Acquire creates the directory if need be and holds it. It returns *InUse if another process holds it. The
+// kernel releases the lock when the process ends, so a crash leaves no lock.
 func (d Directory) Acquire() (*Lock, error) {
 	for {
 		if err := os.MkdirAll(string(d), 0o700); err != nil {
@@ -113,15 +113,15 @@ func (d Directory) acquire() (*Lock, error) {
 	return &Lock{directory: d, file: file}, nil
 }
 
-// current says whether the file that is locked is the one that others would open.
+// current reports whether the locked file is the one that other processes would open.
 func (l *Lock) current() bool {
 	mine, errMine := l.file.Stat()
 	theirs, errTheirs := os.Stat(l.file.Name())
 	return errMine == nil && errTheirs == nil && os.SameFile(mine, theirs)
 }
 
-// Holder is the pid of the supervisor that holds the directory, or 0 if none does. It does not
-// touch the lock, so that asking never gets in the way of a lab that is starting.
+// Holder returns the pid of the supervisor that holds the directory, or 0 if none does. It does not take
+// the lock, so that it never blocks a lab that is starting.
 func (d Directory) Holder() (int, error) {
 	file, err := os.Open(d.Path("lock"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -137,11 +137,11 @@ func (d Directory) Holder() (int, error) {
 	return 0, nil
 }
 
-// Clean removes everything that a lab creates, except the directory, the lock and the log of the
-// supervisor that is at work.
+// Clean removes everything that a lab creates, except the directory, the lock and the log of the running
+// supervisor.
 func (l *Lock) Clean() error { return l.remove(own) }
 
-// Clear removes the supervisor's log as well: it is for the end of a lab.
+// Clear also removes the supervisor's log: it is for the end of a lab.
 func (l *Lock) Clear() error { return l.remove(append([]string{"supervisor.log"}, own...)) }
 
 func (l *Lock) remove(names []string) error {
@@ -163,7 +163,7 @@ func (l *Lock) Layout() error {
 	return nil
 }
 
-// Release gives the directory up, and removes it if nothing is left in it.
+// Release releases the directory, and removes it if it is empty.
 func (l *Lock) Release() error {
 	err := errors.Join(os.Remove(l.directory.Path("lock")), l.file.Close())
 	// A directory that still holds logs, or files of the user, stays.
@@ -171,8 +171,8 @@ func (l *Lock) Release() error {
 	return err
 }
 
-// writeHolder notes who holds the lock: the pid, and the word that tells it from a later process
-// with the same pid.
+// writeHolder writes who holds the lock: the pid, and the word that distinguishes the process from a later
+// one with the same pid.
 func writeHolder(file *os.File) error {
 	if err := file.Truncate(0); err != nil {
 		return fmt.Errorf("write lock: %w", err)
@@ -183,7 +183,7 @@ func writeHolder(file *os.File) error {
 	return nil
 }
 
-// readHolder reads what writeHolder wrote. A lock that was taken a moment ago may still be empty.
+// readHolder reads what writeHolder wrote. A lock that was just taken may still be empty.
 func readHolder(file *os.File) (pid int, birth string) {
 	text := make([]byte, 100)
 	n, _ := file.ReadAt(text, 0)
@@ -195,7 +195,7 @@ func readHolder(file *os.File) (pid int, birth string) {
 	return pid, birth
 }
 
-// WriteFile writes a file for the owner alone, at once or not at all.
+// WriteFile writes a file that only the owner can read, completely or not at all.
 func WriteFile(path string, content []byte) error {
 	temporary := path + ".new"
 	if err := os.WriteFile(temporary, content, 0o600); err != nil {
@@ -207,10 +207,10 @@ func WriteFile(path string, content []byte) error {
 	return nil
 }
 
-// AskToKeep tells the supervisor to leave what is in the directory when it ends.
+// AskToKeep tells the supervisor to leave the directory's content when it ends.
 func (d Directory) AskToKeep() error { return WriteFile(d.Path("keep"), nil) }
 
-// KeepAsked says whether that was asked.
+// KeepAsked reports whether AskToKeep was called.
 func (d Directory) KeepAsked() bool {
 	_, err := os.Stat(d.Path("keep"))
 	return err == nil

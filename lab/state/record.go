@@ -11,8 +11,8 @@ import (
 	"tenon/lab/process"
 )
 
-// Record is what the supervisor writes down about its lab. Its JSON is also what
-// `tenon-lab status -o json` prints, with the memory filled in.
+// Record is what the supervisor saves about its lab. `tenon-lab status -o json` prints the same JSON, with
+// the memory filled in.
 type Record struct {
 	Directory  Directory   `json:"directory"`
 	Pid        int         `json:"pid"`
@@ -33,7 +33,7 @@ type Component struct {
 	Restarts int       `json:"restarts"`
 	Ports    []Port    `json:"ports"`
 	Log      string    `json:"log"`
-	// ResidentBytes is measured when the status is asked for; the supervisor leaves it empty.
+	// ResidentBytes is measured by status; the supervisor leaves it empty.
 	ResidentBytes int64 `json:"residentBytes,omitempty"`
 }
 
@@ -52,7 +52,7 @@ func (d Directory) Save(record Record) error {
 	return WriteFile(d.Path("state.json"), append(text, '\n'))
 }
 
-// Load reads the record. Without one it says false: no lab was started here, or it was cleaned up.
+// Load reads the record. It returns false without one: no lab was started here, or it was cleaned up.
 func (d Directory) Load() (Record, bool, error) {
 	text, err := os.ReadFile(d.Path("state.json"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -68,8 +68,8 @@ func (d Directory) Load() (Record, bool, error) {
 	return record, true, nil
 }
 
-// EndLeftovers ends components that outlived a supervisor that was killed, and says which. On Linux
-// there are none: the kernel ends them.
+// EndLeftovers ends components that outlived a killed supervisor, and returns their names. On Linux there
+// are none, because the kernel ends them.
 func (r Record) EndLeftovers() []string {
 	var ended []string
 	for _, component := range r.Components {
@@ -81,7 +81,7 @@ func (r Record) EndLeftovers() []string {
 	return ended
 }
 
-// Find is the component with the given name.
+// Find returns the component with the given name.
 func (r Record) Find(name string) (Component, bool) {
 	for _, component := range r.Components {
 		if component.Name == name {

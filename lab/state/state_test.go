@@ -81,7 +81,7 @@ func TestCleaningLeavesFilesOfTheUser(t *testing.T) {
 	}
 }
 
-func TestAnEmptyDirectoryGoes(t *testing.T) {
+func TestAnEmptyDirectoryIsRemoved(t *testing.T) {
 	t.Parallel()
 	d := directory(t)
 	lock := acquire(t, d)
@@ -93,7 +93,7 @@ func TestAnEmptyDirectoryGoes(t *testing.T) {
 	}
 }
 
-func TestKeysAreForTheOwnerAlone(t *testing.T) {
+func TestOnlyTheOwnerCanReadKeys(t *testing.T) {
 	t.Parallel()
 	d := directory(t)
 	if err := acquire(t, d).Layout(); err != nil {
@@ -133,7 +133,7 @@ func TestRecordRoundTrip(t *testing.T) {
 	}
 }
 
-func TestLeftoversAreEndedOnlyIfTheyAreTheSame(t *testing.T) {
+func TestOnlyProcessesOfTheRecordAreEnded(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command("sleep", "600")
 	if err := cmd.Start(); err != nil {
@@ -143,14 +143,14 @@ func TestLeftoversAreEndedOnlyIfTheyAreTheSame(t *testing.T) {
 
 	stranger := state.Record{Components: []state.Component{{Name: "etcd", Pid: cmd.Process.Pid, Birth: "another"}}}
 	if ended := stranger.EndLeftovers(); len(ended) != 0 {
-		t.Fatalf("ended %v, which only has the same id", ended)
+		t.Fatalf("ended %v, a later process with the same id", ended)
 	}
 	own := state.Record{Components: []state.Component{{Name: "etcd", Pid: cmd.Process.Pid, Birth: process.Birth(cmd.Process.Pid)}}}
 	if ended := own.EndLeftovers(); len(ended) != 1 || ended[0] != "etcd" {
 		t.Fatalf("ended %v, want etcd", ended)
 	}
 	if err := cmd.Wait(); err == nil {
-		t.Error("the leftover ended by itself")
+		t.Error("the leftover ended on its own")
 	}
 }
 
@@ -164,7 +164,7 @@ func TestTail(t *testing.T) {
 		"fewer lines than asked":        {"a\nb\n", 5, "a\nb\n"},
 		"the last two":                  {"a\nb\nc\n", 2, "b\nc\n"},
 		"the last is not yet complete":  {"a\nb\nc", 2, "b\nc"},
-		"nothing was written":           {"", 3, ""},
+		"an empty log":                  {"", 3, ""},
 		"a single line without its end": {"a", 1, "a"},
 	}
 	for name, tc := range cases {
@@ -181,6 +181,6 @@ func TestTail(t *testing.T) {
 		})
 	}
 	if got, err := state.Tail(filepath.Join(t.TempDir(), "absent"), 3); err != nil || len(got) != 0 {
-		t.Errorf("a log that is not there: %q, %v", got, err)
+		t.Errorf("a missing log: %q, %v", got, err)
 	}
 }

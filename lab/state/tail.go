@@ -12,7 +12,7 @@ import (
 // tailWindow is how much of the end of a log is read to find its last lines.
 const tailWindow = 256 << 10
 
-// Tail is the last lines of a file. A file that is not there has none.
+// Tail returns the last lines of a file. A missing file has none.
 func Tail(path string, lines int) ([]byte, error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

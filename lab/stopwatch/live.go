@@ -27,19 +27,19 @@ import (
 	"tenon/sim/measure"
 )
 
-// LivePlan says which workload to run live, beside what "tenon plan" says of it.
+// LivePlan describes a live workload. Its cost is compared with that of "tenon plan".
 type LivePlan struct {
 	Plan
 	Workload string
 	Seed     uint64
 	Scale    float64       // of the number of pods
-	Share    float64       // of the pods, to which the workload is scaled down at last
-	Quiet    time.Duration // without a change makes rest
+	Share    float64       // of the pods, that remain after scaling down
+	Quiet    time.Duration // how long nothing must change until the cluster counts as settled
 	Longest  time.Duration // for each of the two phases
 	Log      string        // file that gets the controller's log; empty for none
 }
 
-// LiveResult is what the fleet became.
+// LiveResult is the measured fleet.
 type LiveResult struct {
 	Workload string `json:"workload"`
 	Seed     uint64 `json:"seed"`
@@ -47,17 +47,17 @@ type LiveResult struct {
 	Down     Phase  `json:"down"`
 }
 
-// Phase is what became of the workload after its pods were made, or after it was scaled down.
+// Phase is the result after the pods of the workload were made, or after it was scaled down.
 type Phase struct {
 	measure.Phase
 	Landed    int           `json:"landed"`
 	Strayed   int           `json:"strayed"`
-	Nominated int           `json:"nominations"` // that were written
+	Nominated int           `json:"nominations"` // written nominations
 	CPU       time.Duration `json:"controllerCPU"`
 	Resident  int64         `json:"controllerResidentBytes"`
 }
 
-// Live starts a lab, runs a workload in it, scales it down, and tells what each cost.
+// Live starts a lab, runs a workload in it, scales it down, and returns what each fleet costs.
 func Live(ctx context.Context, plan LivePlan) (result LiveResult, err error) {
 	deployments, err := workload.Deployments(plan.Workload, plan.Seed, plan.Scale)
 	if err != nil {
@@ -94,7 +94,7 @@ func Live(ctx context.Context, plan LivePlan) (result LiveResult, err error) {
 	return result, err
 }
 
-// keepLog copies the controller's log before the lab goes.
+// keepLog copies the controller's log before the lab is removed.
 func (m *measurement) keepLog() {
 	if m.plan.Log == "" {
 		return
@@ -123,7 +123,7 @@ type measurement struct {
 	seen        <-chan sighted
 }
 
-// phase has so much of the workload run, waits for rest, and looks at the fleet.
+// phase runs this share of the workload, waits until it has settled, and measures the fleet.
 func (m *measurement) phase(ctx context.Context, share float64) (p Phase, err error) {
 	ctx, cancel := context.WithTimeout(ctx, m.plan.Longest)
 	defer cancel()
@@ -160,7 +160,7 @@ func (m *measurement) phase(ctx context.Context, share float64) (p Phase, err er
 	return p, err
 }
 
-// ask makes the Deployments, or scales those that are there, without waiting for an answer.
+// ask makes the Deployments, or scales existing ones, without waiting for pods.
 func (m *measurement) ask(ctx context.Context, share float64) {
 	for _, d := range m.deployments {
 		wanted := d.DeepCopy()
@@ -176,7 +176,7 @@ func (m *measurement) ask(ctx context.Context, share float64) {
 	}
 }
 
-// rest follows what happens until everything has stayed as it is for a while.
+// rest waits until nothing has changed for a while.
 func (m *measurement) rest(ctx context.Context, begun time.Time, pods int) error {
 	ticks := time.NewTicker(100 * time.Millisecond)
 	defer ticks.Stop()
@@ -200,13 +200,13 @@ func (m *measurement) rest(ctx context.Context, begun time.Time, pods int) error
 	}
 }
 
-// progress is how often it is told how far the fleet has come.
+// progress is the interval between reports on the fleet.
 const progress = 10 * time.Second
 
-// region is where the lab's machines are.
+// region is the region of the lab's machines.
 const region = "us-west-2"
 
-// prices are what EC2 asks at the moment.
+// prices returns EC2's present prices.
 func (r run) prices(ctx context.Context) (measure.Prices, error) {
 	url, err := r.endpoint()
 	if err != nil {
@@ -232,7 +232,7 @@ func (r run) prices(ctx context.Context) (measure.Prices, error) {
 	return measure.Prices{Prices: out}, nil
 }
 
-// asked are prices from the list and those of spot that EC2 told.
+// asked are prices from the list, and the spot prices that EC2 returned.
 type asked struct {
 	instancetype.Estimated
 	spot map[[2]string]model.Money
@@ -244,13 +244,13 @@ func (a asked) Spot(instanceType, zone string) (model.Money, bool) {
 	return price, known
 }
 
-// reading is what the controller has counted and taken so far.
+// reading is what the controller has counted and used so far.
 type reading struct {
 	process.Usage
 	counted map[string]float64
 }
 
-// controller reads what the controller counts of placements, and what it has taken of the machine.
+// controller reads the controller's counts of placements, and its use of the machine.
 func (m *measurement) controller(ctx context.Context) (out reading, err error) {
 	record, _, err := m.directory.Load()
 	if err != nil {
@@ -267,7 +267,7 @@ func (m *measurement) controller(ctx context.Context) (out reading, err error) {
 	return out, err
 }
 
-// metricsOf is where a component serves its metrics.
+// metricsOf returns the address of a component's metrics.
 func metricsOf(c state.Component) string {
 	for _, p := range c.Ports {
 		if p.Name == "metrics" {
@@ -277,7 +277,7 @@ func metricsOf(c state.Component) string {
 	return ""
 }
 
-// counters are the series about pods' places, by name and labels.
+// counters returns the series about pods' places, by name and labels.
 func counters(ctx context.Context, url string) (map[string]float64, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

@@ -18,10 +18,10 @@ import (
 	"tenon/internal/testing/workload"
 )
 
-// quiet is how long nothing happens before the next single pod.
+// quiet is the pause before the next single pod.
 const quiet = time.Second
 
-// singles makes pods one by one, and looks when each one's claim is there.
+// singles makes pods one by one, and measures when each one's claim exists.
 func (r run) singles(ctx context.Context) error {
 	if r.plan.Singles == 0 {
 		return nil
@@ -91,13 +91,13 @@ func nextClaim(ctx context.Context, claims <-chan sighted) (time.Time, error) {
 	}
 }
 
-// call is one line of the emulator's journal.
+// call is one line of the emulator's record of calls.
 type call struct {
 	Time      time.Time `json:"time"`
 	Operation string    `json:"operation"`
 }
 
-// firstFleet is when the first CreateFleet after a time arrived at AWS.
+// firstFleet returns when the first CreateFleet after a time arrived at AWS.
 func (r run) firstFleet(ctx context.Context, after time.Time) (time.Time, error) {
 	endpoint, err := r.endpoint()
 	if err != nil {
@@ -137,7 +137,7 @@ func (r run) endpoint() (string, error) {
 	return "", fmt.Errorf("%s does not say where AWS is", r.directory.Environment())
 }
 
-// burst asks for many pods at once, and looks until the last is bound.
+// burst makes many pods at once, and waits until the last is bound.
 func (r run) burst(ctx context.Context, pods int) error {
 	r.plan.Say("%d pods at once", pods)
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
@@ -170,7 +170,7 @@ func (r run) burst(ctx context.Context, pods int) error {
 	return r.clear(ctx)
 }
 
-// note takes one change into the times.
+// note records the times of one change.
 func (b *Burst) note(s sighted, begun time.Time, made, bound map[string]bool) {
 	since := s.at.Sub(begun)
 	switch o := s.object.(type) {
@@ -192,15 +192,15 @@ func (b *Burst) note(s sighted, begun time.Time, made, bound map[string]bool) {
 	}
 }
 
-// step is how many pods of the steady state come at a time. All at once are a burst, in which
-// everything lags behind on a small machine, and what is to be measured is the calm after it.
+// step is how many pods of the steady state come at a time. All pods at once would be a burst, which delays
+// everything on a small machine, and this measurement is about the quiet state afterwards.
 const step = 500
 
-// settling is how long the growth's own work takes to end: what there is to say about new nodes is
-// told a few at a time, and memory is given back.
+// settling is how long the work after the growth takes: Tenon reports new nodes a few at a time, and Go
+// returns memory.
 const settling = 90 * time.Second
 
-// steady fills nodes with ten pods each, and looks at the controller when nothing happens.
+// steady fills nodes with ten pods each, and measures the controller while nothing happens.
 func (r run) steady(ctx context.Context) error {
 	if r.plan.Nodes == 0 {
 		return nil
@@ -233,7 +233,7 @@ func (r run) steady(ctx context.Context) error {
 	return err
 }
 
-// grow asks for so many pods of a Deployment, and waits until they run.
+// grow sets the number of a Deployment's pods, and waits until they run.
 func (r run) grow(ctx context.Context, d *appsv1.Deployment, pods int32) error {
 	before := d.DeepCopy()
 	d.Spec.Replicas = &pods

@@ -1,6 +1,5 @@
-// Package stopwatch measures Tenon in a lab, from outside as a user would see it: how long from a
-// pod to its claim, how fast a burst of pods gets its nodes, and what the controller takes of the
-// machine.
+// Package stopwatch measures Tenon in a lab, from outside as a user would see it: the time from a pod to
+// its claim, the time until a burst of pods has its nodes, and the controller's use of the machine.
 package stopwatch
 
 import (
@@ -45,27 +44,27 @@ type Result struct {
 	StartSec float64 `json:"startSeconds"`
 }
 
-// Singles are pods that each needed a node, one after the other in a quiet cluster.
+// Singles is the result for pods that each needed a node, one after the other in a quiet cluster.
 type Singles struct {
 	Pods int `json:"pods"`
-	// From the request that made the pod to what a watch told of its claim, and to when the call
-	// that bought the machine arrived at AWS.
+	// From the request that made the pod until the watch showed its claim, and until the call that bought
+	// the machine arrived at AWS.
 	ClaimMedian, ClaimWorst time.Duration
 	FleetMedian, FleetWorst time.Duration
 }
 
-// Burst is what became of many pods of one Deployment.
+// Burst is the result for many pods of one Deployment.
 type Burst struct {
 	Pods int `json:"pods"`
-	// Made is when the last pod was seen, Claimed when the last claim was, Bound when the last pod
-	// was bound, all from the request on.
+	// Made is when the last pod was seen, Claimed when the last claim was, Bound when the last pod was
+	// bound, all since the request.
 	Made, Claimed, Bound time.Duration
 	Claims               int
 	PodsPerClaim         float64
 	ResidentBytes        int64 // of the controller, with the pods on their nodes
 }
 
-// Steady is what the controller takes when nothing happens.
+// Steady is the controller's use of the machine while nothing happens.
 type Steady struct {
 	Nodes, Pods   int
 	Cores         float64
@@ -82,7 +81,7 @@ type run struct {
 	result    *Result
 }
 
-// Run starts a lab in a directory of its own, measures Tenon in it, and removes it.
+// Run starts a lab in a new directory, measures Tenon in it, and removes it.
 func Run(ctx context.Context, plan Plan) (result Result, err error) {
 	begun := time.Now()
 	err = inLab(ctx, plan, func(r run) error {
@@ -93,7 +92,7 @@ func Run(ctx context.Context, plan Plan) (result Result, err error) {
 	return result, err
 }
 
-// inLab starts a lab in a directory of its own, has work done in it, and removes it.
+// inLab starts a lab in a new directory, calls work, and removes the lab.
 func inLab(ctx context.Context, plan Plan, work func(run) error) error {
 	path, err := os.MkdirTemp("", "tenon-lab-stopwatch-")
 	if err != nil {
@@ -109,7 +108,7 @@ func inLab(ctx context.Context, plan Plan, work func(run) error) error {
 	if err := r.tenonLab(ctx, up...); err != nil {
 		return err
 	}
-	// The lab is stopped even if the measurement was interrupted.
+	// inLab stops the lab even if the measurement was interrupted.
 	defer func() { _ = r.tenonLab(context.WithoutCancel(ctx), "down") }()
 	if err := r.connect(); err != nil {
 		return err
@@ -162,7 +161,7 @@ func (r run) tenonLab(ctx context.Context, args ...string) error {
 	return nil
 }
 
-// usage is what the controller takes over a time.
+// usage returns what the controller uses over a time.
 func (r run) usage(ctx context.Context, over time.Duration) (Steady, error) {
 	record, found, err := r.directory.Load()
 	if err != nil || !found {
@@ -186,7 +185,7 @@ func (r run) usage(ctx context.Context, over time.Duration) (Steady, error) {
 	return Steady{Cores: (after.CPU - before.CPU).Seconds() / over.Seconds(), ResidentBytes: after.ResidentBytes}, nil
 }
 
-// pause waits: to measure is to wait.
+// pause waits, because a measurement takes real time.
 func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

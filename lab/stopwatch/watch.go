@@ -10,22 +10,22 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// sighted is an object as a watch told of it.
+// sighted is an object in an event of a watch.
 type sighted struct {
 	object client.Object
-	fresh  bool // told of for the first time
+	fresh  bool // seen for the first time
 	gone   bool
 	at     time.Time
 }
 
-// watching tells of every object of some kinds that is new, changes or goes from now on, until
-// the context ends.
+// watching sends every object of some kinds that is new, changes or is deleted from now on, until the
+// context ends.
 func (r run) watching(ctx context.Context, kinds ...client.Object) (<-chan sighted, error) {
 	caches, err := ctrlcache.New(r.config, ctrlcache.Options{Scheme: r.kinds})
 	if err != nil {
 		return nil, fmt.Errorf("make caches: %w", err)
 	}
-	told := make(chan sighted, 100_000) // a watch must not be held up
+	told := make(chan sighted, 100_000) // the buffer keeps the watch from blocking
 	for _, kind := range kinds {
 		informer, err := caches.GetInformer(ctx, kind, ctrlcache.BlockUntilSynced(false))
 		if err != nil {
@@ -49,7 +49,7 @@ func (r run) watching(ctx context.Context, kinds ...client.Object) (<-chan sight
 			return nil, fmt.Errorf("follow %T: %w", kind, err)
 		}
 	}
-	go func() { _ = caches.Start(ctx) }() // it ends with the context, and has nothing to say then
+	go func() { _ = caches.Start(ctx) }() // it returns no error when the context ends
 	if !caches.WaitForCacheSync(ctx) {
 		return nil, fmt.Errorf("caches are not filled: %w", ctx.Err())
 	}

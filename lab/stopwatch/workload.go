@@ -48,7 +48,7 @@ func (r run) poolsReady(ctx context.Context) error {
 	})
 }
 
-// apart is a pod that shares its node with no other of its kind.
+// apart returns a pod that shares its node with no other of its kind.
 func apart(number int) *corev1.Pod {
 	template := workload.Deployment("single", 1, "100m").Spec.Template
 	template.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
@@ -83,9 +83,8 @@ func (r run) clear(ctx context.Context) error {
 	})
 }
 
-// handful is how many objects are removed at a time. To ask for all at once is a single request,
-// and the API server gives up on one that takes a minute, as five thousand pods do where two
-// cores have much else to do.
+// handful is how many objects are removed at a time. A single request could remove all at once, but the API
+// server gives up on one that takes a minute, as five thousand pods do on two busy cores.
 const handful = 200
 
 // remove deletes the objects of a list that are not being deleted yet.

@@ -8,8 +8,8 @@ import (
 	autoscalingv1beta1 "tenon/api/autoscaling/v1beta1"
 )
 
-// Room is kept for two pods: a node comes although no pod waits. Pods that come are bound to it at
-// once, and another node comes for the buffer. When the buffer goes, only the node with pods stays.
+// A buffer keeps room for two pods: a node comes although no pod waits. New pods are bound to it at once,
+// and another node comes for the buffer. When the buffer is deleted, only the node with pods stays.
 func TestBufferKeepsRoom(t *testing.T) {
 	s := tell(t)
 	s.apply("basic.yaml", "inflate.yaml", "buffer.yaml")

@@ -11,10 +11,11 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 )
 
-// An instance that never joins is paid for once: the claim says what is missing, its pods wait for
-// it, nothing is bought for them again; deleted by hand, it takes its machine along.
+// An instance that never joins is bought once: the claim says what is missing, its pods wait for it, and
+// nothing is bought for them again. When the claim is deleted by hand, its machine goes too.
 //
-// That the claim is given up after 15 minutes is tested where the time is made, in internal/testing/harness.
+// The test that the claim is given up after 15 minutes is in internal/testing/harness, which has a fake
+// clock.
 func TestInstanceNeverJoins(t *testing.T) {
 	s := tell(t)
 	s.breakBoots("t3.*")
@@ -35,7 +36,8 @@ func TestInstanceNeverJoins(t *testing.T) {
 	s.machineGone(claim.Status.ProviderID)
 }
 
-// A claim made by hand, without a pool, becomes a node as it asks, and goes when it is deleted.
+// A claim made by hand, without a pool, becomes a node as it asks, and the node goes when the claim is
+// deleted.
 func TestStandaloneClaim(t *testing.T) {
 	s := tell(t)
 	s.apply("class.yaml")

@@ -11,12 +11,12 @@ import (
 	"tenon/lab/memorycloud"
 )
 
-// cloudEnv says where machines come from: "aws", or else the cloud in memory.
+// cloudEnv selects the cloud: "aws", or otherwise the cloud in memory.
 const cloudEnv = "STORIES_CLOUD"
 
 func onAWS() bool { return os.Getenv(cloudEnv) == "aws" }
 
-// controller is Tenon's name among the components of the lab.
+// controller returns Tenon's name among the components of the lab.
 func controller() string {
 	if onAWS() {
 		return "tenon"
@@ -24,7 +24,7 @@ func controller() string {
 	return "tenon-on-memory"
 }
 
-// machines are those of the story that the cloud has not ended: their claims by their provider IDs.
+// machines returns the story's machines that the cloud has not ended: their claims by their provider IDs.
 func (s *story) machines() map[string]string {
 	s.Helper()
 	if onAWS() {
@@ -43,7 +43,7 @@ func (s *story) machines() map[string]string {
 	return running
 }
 
-// machinesAtAWS knows the story's by the names of their pools or, without one, of their claims.
+// machinesAtAWS finds the story's machines by the names of their pools or, without one, of their claims.
 func (s *story) machinesAtAWS() map[string]string {
 	s.Helper()
 	running := map[string]string{}
@@ -63,8 +63,9 @@ func (s *story) machineGone(providerID string) {
 	}
 }
 
-// awaitClass waits until nodes can be launched with a class. Of the cloud in memory that is always so.
-// (A claim that was made too early is given up, as in the reference; without a pool no other is made.)
+// awaitClass waits until nodes can be launched with a class. With the cloud in memory, every class is
+// ready. (Like the reference, Tenon gives up a claim that was made too early, and without a pool no claim
+// replaces it.)
 func (s *story) awaitClass(name string) {
 	s.Helper()
 	if onAWS() {
@@ -72,7 +73,7 @@ func (s *story) awaitClass(name string) {
 	}
 }
 
-// breakBoots has machines of some types never join, at AWS, until the story ends.
+// breakBoots makes machines of some types at AWS never join, until the story ends.
 func (s *story) breakBoots(types string) {
 	s.Helper()
 	if !onAWS() {

@@ -16,7 +16,7 @@ import (
 	"tenon/lab/state"
 )
 
-// seedEnv makes a run of chance happen again.
+// seedEnv repeats a random run.
 const seedEnv = "STORIES_SEED"
 
 func chance(t *testing.T) *rand.Rand {
@@ -33,9 +33,9 @@ func chance(t *testing.T) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-// The controller is killed at random while 500 pods scale out, once while it makes claims, once
-// while they are launched and once while nodes join: in the end all run, on as many machines as
-// without a crash, and every machine in the cloud is a node with its claim.
+// The controller is killed at random while 500 pods scale out: once while it makes claims, once while they
+// are launched and once while nodes join. In the end all pods run, on as many machines as without a crash,
+// and every machine in the cloud is a node with its claim.
 func TestKilledDuringAScaleOut(t *testing.T) {
 	const (
 		pods   = 500
@@ -66,7 +66,7 @@ func TestKilledDuringAScaleOut(t *testing.T) {
 	s.settled(needed)
 }
 
-// settled checks that claims, nodes and machines are the same, and no more than they must be.
+// settled checks that claims, nodes and machines agree, and that there are no more than needed.
 func (s *story) settled(needed int) {
 	s.Helper()
 	s.Eventually("every machine is a node with its claim", func(context.Context) (bool, string) {
@@ -78,14 +78,14 @@ func (s *story) settled(needed int) {
 		}
 		return len(claims) == len(machines), fmt.Sprintf("%d claims, %d machines", len(claims), len(machines))
 	})
-	// The issue allows three in a hundred.
+	// Three machines in a hundred may be superfluous.
 	if n := len(s.machines()); n > needed+needed*3/100 {
 		s.Errorf("%d machines, %d are needed", n, needed)
 	}
 	s.Logf("%d machines, %d are needed", len(s.machines()), needed)
 }
 
-// ready is how many claims are.
+// ready returns how many claims are ready.
 func (s *story) ready() int {
 	n := 0
 	for _, claim := range s.claims() {

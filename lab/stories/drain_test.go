@@ -10,8 +10,9 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 )
 
-// A budget holds a drain, and claim, node and budget say so; loosened, the node goes and the pods move on.
-func TestBudgetBlocksADrainAndLetsGo(t *testing.T) {
+// A budget blocks a drain, and claim, node and budget say so. Once the budget is raised, the node goes and
+// the pods move.
+func TestBudgetBlocksADrainUntilItIsRaised(t *testing.T) {
 	s := tell(t)
 	s.apply("basic.yaml", "inflate.yaml", "budget.yaml")
 	s.Scale("inflate", 2)
@@ -35,7 +36,7 @@ func TestBudgetBlocksADrainAndLetsGo(t *testing.T) {
 	s.Running("inflate", 2)
 }
 
-// A pod that asks not to be disturbed holds the drain for as long as it asks.
+// A pod with the annotation do-not-disrupt blocks the drain until the annotation goes.
 func TestDoNotDisrupt(t *testing.T) {
 	s := tell(t)
 	s.apply("basic.yaml", "precious.yaml")
@@ -65,7 +66,8 @@ func TestTerminationGracePeriod(t *testing.T) {
 	s.Lab.AwaitGone(t, node)
 }
 
-// kubectl delete node ends like kubectl delete nodeclaim: drained, and no machine left.
+// kubectl delete node does the same as kubectl delete nodeclaim: the node is drained, and no machine
+// remains.
 func TestDeleteNode(t *testing.T) {
 	s := tell(t)
 	s.apply("basic.yaml", "inflate.yaml")
@@ -76,15 +78,15 @@ func TestDeleteNode(t *testing.T) {
 	s.Lab.AwaitGone(t, claim)
 	s.Lab.AwaitGone(t, node)
 	for _, pod := range s.Running("inflate", 2) {
-		if s.nodeOf(pod).UID == node.UID { // AWS may give the next one the same address and so its name
+		if s.nodeOf(pod).UID == node.UID { // AWS may give the next node the same address and so the same name
 			t.Errorf("%s is still on the node", pod.Name)
 		}
 	}
 	s.machineGone(claim.Status.ProviderID)
 }
 
-// A node older than its expireAfter is drained, and its pods get another one. What a claim was made
-// with counts: the pool may be edited meanwhile.
+// A node older than its expireAfter is drained, and its pods get another one. The expireAfter of the claim
+// counts, even if the pool has been edited since.
 func TestExpiry(t *testing.T) {
 	s := tell(t)
 	s.apply("class.yaml", "shortlived.yaml", "inflate.yaml")

@@ -1,9 +1,9 @@
-// Package stories tells what users do with Tenon, page by page as the well-known workshop does,
-// and checks what they see: on a real control plane, with the product's controllers and rights,
-// and machines from a cloud in memory or, with STORIES_CLOUD=aws, from the emulated AWS, where
-// it may do what its IAM policies grant and no more. What the stories apply is in testdata.
+// Package stories tests what users do with Tenon, in the order of a workshop, and checks what they see. It
+// runs on a real control plane, with the product's controllers and rights, and with machines from a cloud
+// in memory or, with STORIES_CLOUD=aws, from the emulated AWS, which allows only what Tenon's IAM policies
+// grant. The manifests of the stories are in testdata.
 //
-// It must not look inside the product: what is checked can be seen with kubectl.
+// The tests must not look inside the product: they check what kubectl shows.
 package stories
 
 import (
@@ -13,7 +13,7 @@ import (
 	"tenon/lab/labtest"
 )
 
-// TestMain gives all stories one lab. They mostly wait, so many of them run beside each other.
+// TestMain gives all stories one lab. The stories mostly wait, so many of them run in parallel.
 func TestMain(m *testing.M) {
 	o := labtest.Options{Controller: "memory", BootDelay: time.Second, Parallel: 12, Settings: []string{"FEATURE_GATES=CapacityBuffer=true"}}
 	if onAWS() {

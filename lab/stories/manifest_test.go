@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// apply makes what files of testdata describe, as kubectl create would, adapted so that stories
-// beside each other do not meet: names without a namespace get an ending of the story's own, its
-// nodes a label and a taint, and its pods what goes with them.
+// apply makes the objects in files of testdata, as kubectl create would, and adapts them so that parallel
+// stories stay apart: names without a namespace get the story's suffix, its nodes a label and a taint, and
+// its pods the matching selector and toleration.
 func (s *story) apply(files ...string) {
 	s.Helper()
 	for _, file := range files {
@@ -27,7 +27,7 @@ func (s *story) apply(files ...string) {
 	}
 }
 
-// read is what apply would make.
+// read returns what apply would make.
 func (s *story) read(name string) []*unstructured.Unstructured {
 	s.Helper()
 	file, err := os.Open(filepath.Join("testdata", name))
@@ -99,7 +99,7 @@ func (s *story) taint() map[string]any {
 	return map[string]any{"key": teamLabel, "value": s.Namespace, "effect": "NoSchedule"}
 }
 
-// rename gives a name the story's ending, if there is one.
+// rename adds the story's suffix to a name, if there is one.
 func (s *story) rename(object *unstructured.Unstructured, path ...string) {
 	if name, found, _ := unstructured.NestedString(object.Object, path...); found && name != "" {
 		s.put(object, s.named(name), path...)

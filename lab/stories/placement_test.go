@@ -12,7 +12,8 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 )
 
-// A team's pods get the team's machines once its agent is ready; others are kept out, and told why.
+// A team's pods get the team's machines once its agent is ready. Other pods are kept out, and an event says
+// why.
 func TestTeamPool(t *testing.T) {
 	s := tell(t)
 	s.apply("class.yaml", "team.yaml")
@@ -36,7 +37,7 @@ func TestTeamPool(t *testing.T) {
 	s.pending("intruder", 1)
 }
 
-// startAgent does what a daemon does that removes the start-up taint of its node.
+// startAgent removes the start-up taint of a node, as the team's agent would.
 func (s *story) startAgent(name string) {
 	s.Helper()
 	s.Eventually("the agent of "+name+" is ready", func(ctx context.Context) (bool, string) {
@@ -56,25 +57,25 @@ func (s *story) startAgent(name string) {
 	})
 }
 
-// What a pod demands of its node is kept; what it would like it gets if that can be had.
+// A pod's requirements on its node are kept, and its preferences are if possible.
 func TestNodeAffinity(t *testing.T) {
 	s := tell(t)
 	s.apply("class.yaml", "pool.yaml", "affinity.yaml")
 	labels := s.nodeOf(s.Running("picky", 1)[0]).Labels
 	if zone := labels[v1.LabelTopologyZone]; zone == "us-west-2a" || zone == "us-west-2b" {
-		t.Errorf("it runs in %s, which it ruled out", zone)
+		t.Errorf("it runs in %s, which it excludes", zone)
 	}
 	switch labels[awsv1.LabelInstanceCPU] {
 	case "1", "2", "4":
-		t.Errorf("it runs on %s processors, and asked for eight at least", labels[awsv1.LabelInstanceCPU])
+		t.Errorf("it runs on %s processors, want at least eight", labels[awsv1.LabelInstanceCPU])
 	}
 	if family := labels[awsv1.LabelInstanceFamily]; family != "m6i" {
-		t.Errorf("it runs on %s, and prefers m6i", family)
+		t.Errorf("it runs on %s, want the preferred m6i", family)
 	}
 	s.Running("dreamer", 1)
 }
 
-// Six pods of a maximal skew of one over three zones are two in each.
+// Six pods with a maximal skew of one over three zones are two in each.
 func TestZoneSpread(t *testing.T) {
 	s := tell(t)
 	s.apply("class.yaml", "pool.yaml", "spread.yaml")
@@ -84,7 +85,7 @@ func TestZoneSpread(t *testing.T) {
 	}
 }
 
-// Pods that do not tolerate each other get a node each.
+// Pods with anti-affinity to each other get a node each.
 func TestPodAntiAffinity(t *testing.T) {
 	s := tell(t)
 	s.apply("class.yaml", "pool.yaml", "apart.yaml")
@@ -93,7 +94,7 @@ func TestPodAntiAffinity(t *testing.T) {
 	}
 }
 
-// Pods that take the same port of their host get a node each.
+// Pods that use the same host port get a node each.
 func TestHostPorts(t *testing.T) {
 	s := tell(t)
 	s.apply("class.yaml", "pool.yaml", "ports.yaml")
@@ -102,7 +103,7 @@ func TestHostPorts(t *testing.T) {
 	}
 }
 
-// A pod goes where its disk is, or where its disk may be made.
+// A pod goes where its disk is, or where its disk can be made.
 func TestVolumesInOneZone(t *testing.T) {
 	s := tell(t)
 	s.apply("class.yaml", "pool.yaml", "volume.yaml")

@@ -13,7 +13,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 )
 
-// New nodes follow the edited pool; those that run keep what they were made with, and stay.
+// New nodes follow the edited pool; existing nodes keep their settings, and stay.
 func TestPoolEdited(t *testing.T) {
 	s := tell(t)
 	s.apply("class.yaml", "editable.yaml", "inflate.yaml")
@@ -39,7 +39,8 @@ func TestPoolEdited(t *testing.T) {
 	}
 }
 
-// A pool deleted while in use takes its nodes along, drained; its pods wait and say why; made again, they run.
+// When a pool in use is deleted, its nodes are drained and go; its pods wait and say why. When the pool is
+// made again, they run.
 func TestPoolDeletedWhileInUse(t *testing.T) {
 	s := tell(t)
 	s.apply("class.yaml", "editable.yaml", "inflate.yaml")
@@ -59,7 +60,7 @@ func TestPoolDeletedWhileInUse(t *testing.T) {
 	s.Running("inflate", 2)
 }
 
-// A bad pool is refused when it is made, and the answer says which field is wrong and what is allowed.
+// A bad pool is refused when it is made, and the message says which field is wrong and what is allowed.
 func TestBadPoolIsRefused(t *testing.T) {
 	s := tell(t)
 	for name, c := range map[string]struct {
@@ -70,7 +71,7 @@ func TestBadPoolIsRefused(t *testing.T) {
 			requirement(map[string]any{"key": "kubernetes.io/arch", "operator": "Near", "values": []any{"amd64"}}),
 			[]string{"requirements[0].operator", `"Near"`, `"In", "NotIn"`},
 		},
-		"a comparison with a word": {
+		"a comparison with a text": {
 			requirement(map[string]any{"key": "karpenter.k8s.aws/instance-cpu", "operator": "Gt", "values": []any{"many"}}),
 			[]string{"requirements", "must have a single positive integer value"},
 		},
@@ -78,11 +79,11 @@ func TestBadPoolIsRefused(t *testing.T) {
 			requirement(map[string]any{"key": "karpenter.sh/nodepool", "operator": "In", "values": []any{"x"}}),
 			[]string{"requirements", "karpenter.sh/nodepool", "restricted"},
 		},
-		"a weight beyond the scale": {
+		"a weight above the maximum": {
 			func(spec map[string]any) { spec["weight"] = int64(200) },
 			[]string{"spec.weight", "less than or equal to 100"},
 		},
-		"a budget of more than all": {
+		"a budget of more than 100 per cent": {
 			func(spec map[string]any) {
 				spec["disruption"] = map[string]any{"budgets": []any{map[string]any{"nodes": "200%"}}}
 			},
@@ -102,11 +103,11 @@ func TestBadPoolIsRefused(t *testing.T) {
 			pool.Object["spec"] = spec
 			err := s.Lab.Client.Create(t.Context(), pool)
 			if err == nil {
-				t.Fatal("it was taken")
+				t.Fatal("it was accepted")
 			}
 			for _, part := range c.says {
 				if !strings.Contains(err.Error(), part) {
-					t.Errorf("the answer does not say %q: %v", part, err)
+					t.Errorf("the message does not contain %q: %v", part, err)
 				}
 			}
 		})
@@ -120,7 +121,8 @@ func requirement(r map[string]any) func(map[string]any) {
 	}
 }
 
-// A pool without its node class is not ready and says so, and so do its pods; with the class they run.
+// A pool without its node class is not ready, and pool and pods say so. Once the class exists, the pods
+// run.
 func TestPoolWithoutItsNodeClass(t *testing.T) {
 	s := tell(t)
 	s.apply("pool.yaml", "inflate.yaml")
@@ -128,7 +130,7 @@ func TestPoolWithoutItsNodeClass(t *testing.T) {
 	pool := s.pool("default")
 	s.AwaitCondition(pool, karpenterv1.ConditionNodeClassReady, metav1.ConditionFalse, "NodeClassNotFound")
 	s.AwaitCondition(pool, "Ready", metav1.ConditionFalse)
-	// Beside many other pools it is counted ("2 by not being ready"), alone it is named.
+	// Among many other pools the message only counts it ("2 by not being ready"); alone it is named.
 	s.AwaitEvent(&s.pending("inflate", 1)[0], "FailedScheduling", "Failed to schedule pod", "ready")
 	s.apply("class.yaml")
 	s.Running("inflate", 1)

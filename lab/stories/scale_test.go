@@ -11,7 +11,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 )
 
-// Five pods get one node that fits the pool; when they go, nothing is bought for them any more.
+// Five pods get one node that fits the pool. After they are deleted, no more nodes are bought.
 func TestScaleUpAndDown(t *testing.T) {
 	s := tell(t)
 	s.apply("basic.yaml", "inflate.yaml")
@@ -43,12 +43,13 @@ func TestScaleUpAndDown(t *testing.T) {
 	}
 }
 
-// A limit that is reached is never overrun; pods and pool say so, and what would help; raised, the pods run.
+// A limit that is reached is never exceeded; pods and pool say so, and what would help. Once it is raised,
+// the pods run.
 func TestLimitReachedAndRaised(t *testing.T) {
 	s := tell(t)
 	s.apply("basic.yaml", "inflate.yaml")
 	pool := s.pool("default")
-	s.AwaitCondition(pool, "Ready", metav1.ConditionTrue) // or pods are told first that it is not
+	s.AwaitCondition(pool, "Ready", metav1.ConditionTrue) // otherwise the pods' first event would say that it is not
 	s.Scale("inflate", 14)
 	s.AwaitCondition(pool, karpenterv1.ConditionLimitReached, metav1.ConditionTrue, "raise the limits of pool "+pool.Name, "cpu 10")
 	s.AwaitEvent(pool, "LimitReached", "raise the limits")
@@ -65,17 +66,17 @@ func TestLimitReachedAndRaised(t *testing.T) {
 	}
 }
 
-// The heavier pool is filled to its limit first; the rest goes to the other one.
+// The pool with the greater weight is filled to its limit first; the other pool takes the rest.
 func TestWeightedPools(t *testing.T) {
 	s := tell(t)
 	s.apply("class.yaml", "weighted.yaml", "inflate.yaml")
-	for _, pool := range []string{"committed", "general"} { // pools that are not ready are passed over
+	for _, pool := range []string{"committed", "general"} { // Tenon ignores pools that are not ready
 		s.AwaitCondition(s.pool(pool), "Ready", metav1.ConditionTrue)
 	}
 	s.Scale("inflate", 3)
 	byPool := s.spread(s.Running("inflate", 3), karpenterv1.LabelNodePool)
 	if byPool[s.named("committed")] != 3 {
-		t.Errorf("pods by pool: %v, want all in the heavier one", byPool)
+		t.Errorf("pods by pool: %v, want all in the one with the greater weight", byPool)
 	}
 	s.Scale("inflate", 6)
 	byPool = s.spread(s.Running("inflate", 6), karpenterv1.LabelNodePool)
@@ -84,7 +85,7 @@ func TestWeightedPools(t *testing.T) {
 	}
 }
 
-// Sixty small pods need three machines of 29: what their network interfaces allow is counted.
+// Sixty small pods need three machines of 29 pods each: Tenon counts the limit of their network interfaces.
 func TestDynamicPodDensity(t *testing.T) {
 	s := tell(t)
 	s.apply("class.yaml", "dense.yaml")
@@ -95,7 +96,7 @@ func TestDynamicPodDensity(t *testing.T) {
 	for _, claim := range s.claims() {
 		room := claim.Status.Allocatable.Pods().Value()
 		if room != 29 || int64(byNode[claim.Status.NodeName]) > room {
-			t.Errorf("%s has %d pods, and says it has room for %d; want 29", claim.Name, byNode[claim.Status.NodeName], room)
+			t.Errorf("%s has %d pods, and its status has room for %d; want 29", claim.Name, byNode[claim.Status.NodeName], room)
 		}
 	}
 }

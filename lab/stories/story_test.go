@@ -26,10 +26,10 @@ const teamLabel = "stories.tenon.dev/team"
 // story is one test with its namespace, its pools and its nodes.
 type story struct {
 	labtest.Story
-	leftover []client.Object // what no namespace and no pool takes along
+	leftover []client.Object // objects that are not deleted with the namespace or a pool
 }
 
-// tell begins a story that others run beside.
+// tell begins a story that runs in parallel with others.
 func tell(t *testing.T) *story {
 	t.Helper()
 	t.Parallel()
@@ -43,7 +43,7 @@ func begin(t *testing.T, lab *labtest.Lab) *story {
 	return s
 }
 
-// end removes what the story made, and waits for its nodes: that they go is part of every story.
+// end removes what the story made, and waits until its nodes are gone, which every story checks.
 func (s *story) end() {
 	ctx := context.Background()
 	for _, kind := range []client.Object{
@@ -76,7 +76,7 @@ func (s *story) end() {
 	}
 }
 
-// awaitEnd asks until none of the story's machines is left.
+// awaitEnd waits until none of the story's machines is left.
 func (s *story) awaitEnd(ctx context.Context, mine client.ListOption) error {
 	claims, nodes := &karpenterv1.NodeClaimList{}, &v1.NodeList{}
 	ticker := time.NewTicker(200 * time.Millisecond)
@@ -97,17 +97,17 @@ func (s *story) awaitEnd(ctx context.Context, mine client.ListOption) error {
 	}
 }
 
-// named is the name in the cluster of something that has a name in testdata.
+// named returns the name in the cluster of an object in testdata.
 func (s *story) named(name string) string {
 	return name + "-" + strings.TrimPrefix(s.Namespace, "test-")
 }
 
-// pool is a NodePool by its name in testdata, as far as patches and deletions need it.
+// pool returns a NodePool by its name in testdata, with the fields that patches and deletions need.
 func (s *story) pool(name string) *karpenterv1.NodePool {
 	return &karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: s.named(name)}}
 }
 
-// pending waits until so many of an app's pods wait for a node, and gives them.
+// pending waits until this many of an app's pods wait for a node, and returns them.
 func (s *story) pending(app string, pods int) []v1.Pod {
 	s.Helper()
 	var waiting []v1.Pod
@@ -124,13 +124,13 @@ func (s *story) pending(app string, pods int) []v1.Pod {
 	return waiting
 }
 
-// claims are the story's, in the order of their names.
+// claims returns the story's claims, in the order of their names.
 func (s *story) claims() []karpenterv1.NodeClaim {
 	s.Helper()
 	return s.Claims(client.MatchingLabels{teamLabel: s.Namespace})
 }
 
-// awaitClaims waits until there are as many claims as wanted, and gives them.
+// awaitClaims waits until there are as many claims as wanted, and returns them.
 func (s *story) awaitClaims(wanted int) []karpenterv1.NodeClaim {
 	s.Helper()
 	var claims []karpenterv1.NodeClaim
@@ -141,7 +141,7 @@ func (s *story) awaitClaims(wanted int) []karpenterv1.NodeClaim {
 	return claims
 }
 
-// nodeOf is where a pod runs.
+// nodeOf returns the node of a pod.
 func (s *story) nodeOf(pod v1.Pod) *v1.Node {
 	s.Helper()
 	node := &v1.Node{}
@@ -151,7 +151,7 @@ func (s *story) nodeOf(pod v1.Pod) *v1.Node {
 	return node
 }
 
-// claimOf is the claim of the node that a pod runs on.
+// claimOf returns the claim of the node that a pod runs on.
 func (s *story) claimOf(pod v1.Pod) *karpenterv1.NodeClaim {
 	s.Helper()
 	for _, claim := range s.claims() {

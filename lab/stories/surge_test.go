@@ -14,8 +14,8 @@ import (
 	"tenon/lab/labtest"
 )
 
-// kubectl delete node of a service with a single pod and a budget of one: another pod is Ready
-// elsewhere before the first goes, on one new node and not two, and the service is never without one.
+// When kubectl deletes the node of a service with a single pod and a budget of one, another pod is Ready on
+// one new node before the first goes, and the service always has a Ready pod.
 func TestSinglePodSurges(t *testing.T) {
 	s := tell(t)
 	s.apply("basic.yaml", "single.yaml")
@@ -43,7 +43,7 @@ func TestSinglePodSurges(t *testing.T) {
 	}
 }
 
-// What ends before it begins anew is evicted as ever, and says so.
+// A pod of a Deployment with the strategy Recreate is evicted without a surge, and an event says so.
 func TestRecreateDoesNotSurge(t *testing.T) {
 	s := tell(t)
 	s.apply("basic.yaml", "single.yaml")
@@ -60,8 +60,8 @@ func TestRecreateDoesNotSurge(t *testing.T) {
 	s.Running("single", 1)
 }
 
-// followReady watches an app of which a pod is Ready, and fails the story as soon as none is.
-// What it gives ends the watch and says which pods have been Ready.
+// followReady watches an app with a Ready pod, and fails the story as soon as no pod is Ready. The returned
+// function ends the watch and returns which pods have been Ready.
 func (s *story) followReady(app string) func() []string {
 	s.Helper()
 	list, err := s.Lab.Clients.CoreV1().Pods(s.Namespace).List(s.Context(), metav1.ListOptions{LabelSelector: "app=" + app})
@@ -100,6 +100,6 @@ func (s *story) followReady(app string) func() []string {
 		}
 	}()
 	stop := sync.OnceFunc(func() { events.Stop(); <-done })
-	s.Cleanup(stop) // before the story's own end, which takes all pods away
+	s.Cleanup(stop) // before the story's end, which deletes all pods
 	return func() []string { stop(); return been }
 }

@@ -11,7 +11,7 @@ import (
 // tailLines is how much of a log is shown when its component fails.
 const tailLines = 12
 
-// Died says that a component ended, or did not become ready: its name, how, and its log's last lines.
+// Died says that a component ended or did not become ready, how, and the last lines of its log.
 type Died struct {
 	Component string
 	What      string // "ended with exit status 1 after 2.1s"

@@ -1,5 +1,5 @@
-// Package supervise starts the components of a lab one after the other, notices when one dies, and
-// ends them in reverse order. It knows nothing of what the components are.
+// Package supervise starts the components of a lab one after the other, notices when one ends, and ends
+// them in reverse order. It does not depend on what the components are.
 package supervise
 
 import (
@@ -25,13 +25,13 @@ type Component struct {
 	Listener net.Listener
 	Ports    []state.Port
 
-	// Check is asked again and again until it says nil: then the component is ready. Without a
-	// check the component reports that by itself.
+	// Check is called until it returns nil: then the component is ready. Without a check, the component
+	// reports that it is ready.
 	Check func(context.Context) error
 	// Within is how long it may take to become ready.
 	Within time.Duration
-	// Restart starts the component again when it ends, as a Deployment would. Without it, its end
-	// is the end of the lab.
+	// Restart starts the component again when it ends, as a Deployment would. Without it, the lab ends with
+	// the component.
 	Restart bool
 }
 
@@ -64,8 +64,8 @@ const (
 	Ended      = "ended"
 )
 
-// New makes a supervisor. It tells changed about every change of what runs, and note what a user
-// should know while the lab runs. Both are called from one goroutine at a time.
+// New makes a supervisor. It calls changed at every change of what runs, and note with messages for the
+// user while the lab runs. Both are called from one goroutine at a time.
 func New(changed func([]state.Component), note func(string)) *Supervisor {
 	return &Supervisor{changed: changed, note: note, deaths: make(chan *Died, 16), stop: make(chan struct{})}
 }
@@ -83,8 +83,8 @@ func (s *Supervisor) Launch(component Component) error {
 	return nil
 }
 
-// Await waits until a launched component is ready, and watches over it from then on. Its error has
-// the component's name and the last lines of its log; the component may still run, until Stop.
+// Await waits until a launched component is ready, and watches it from then on. Its error has the
+// component's name and the last lines of its log; the component may still run, until Stop.
 func (s *Supervisor) Await(ctx context.Context, name string) error {
 	r := s.find(name)
 	if r == nil {
@@ -125,7 +125,7 @@ func (s *Supervisor) launch(r *running) error {
 	return nil
 }
 
-// checkEvery is how often a starting component is asked whether it is ready.
+// checkEvery is how often the supervisor checks whether a starting component is ready.
 const checkEvery = 50 * time.Millisecond
 
 func (s *Supervisor) awaitReady(ctx context.Context, r *running) error {
@@ -186,7 +186,7 @@ const (
 	calm = time.Minute
 )
 
-// restart starts a component again after a pause that grows. It says false if the lab stops meanwhile.
+// restart starts a component again after a growing pause. It returns false if the lab stops meanwhile.
 func (s *Supervisor) restart(r *running) bool {
 	pause := firstPause
 	if time.Since(r.child.Started) < calm {
@@ -230,7 +230,7 @@ func (s *Supervisor) Abandon(name string, grace time.Duration) {
 	s.publish()
 }
 
-// Deaths tells which component ended although it was not told to.
+// Deaths receives each component that ended without being asked to.
 func (s *Supervisor) Deaths() <-chan *Died { return s.deaths }
 
 // Stop ends all components in reverse order and returns when none is left. A component that does
@@ -266,8 +266,8 @@ func (s *Supervisor) setState(r *running, state string) {
 	s.publish()
 }
 
-// publish tells what runs. The lock is held, so that changes are told in their order; the receiver
-// only writes a file.
+// publish reports what runs. It holds the lock, so that changes are reported in order; the receiver only
+// writes a file.
 func (s *Supervisor) publish() {
 	components := make([]state.Component, 0, len(s.running))
 	for _, r := range s.running {

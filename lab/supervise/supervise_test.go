@@ -20,7 +20,7 @@ import (
 // patience bounds every wait for another process.
 const patience = 20 * time.Second
 
-// fixture is a supervisor whose reports are kept.
+// fixture is a supervisor and its recorded reports.
 type fixture struct {
 	*supervise.Supervisor
 	folder string
@@ -47,8 +47,8 @@ func newFixture(t *testing.T) *fixture {
 	return b
 }
 
-// shell is a component that is a shell script; it is ready when the file READY, below the bench's
-// folder and named for it, exists.
+// shell returns a component that is a shell script. It is ready when its file READY in the fixture's folder
+// exists.
 func (b *fixture) shell(name, script string) supervise.Component {
 	ready := filepath.Join(b.folder, name+".ready")
 	return supervise.Component{
@@ -65,7 +65,7 @@ func (b *fixture) shell(name, script string) supervise.Component {
 	}
 }
 
-// server is a script that is ready at once, runs on, and notes its end in the file "ends".
+// server is a script that is ready at once, keeps running, and writes its end to the file "ends".
 const server = `trap 'echo '"$0"' >>"$FOLDER/ends"; exit 0' TERM; touch "$READY"; while :; do sleep 0.05; done`
 
 func (b *fixture) server(name string) supervise.Component {
@@ -91,7 +91,7 @@ func (b *fixture) component(name string) state.Component {
 	return found
 }
 
-// until waits for changes until the condition holds.
+// until waits until the condition holds, and checks it at each change.
 func (b *fixture) until(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	limit := time.After(patience)
@@ -140,7 +140,7 @@ func TestComponentsEndInReverseOrder(t *testing.T) {
 	}
 }
 
-func TestADeathAtTheStartIsNamedWithTheLog(t *testing.T) {
+func TestAComponentThatEndsAtTheStartIsReportedWithItsLog(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	defer b.Stop(patience)
@@ -156,7 +156,7 @@ func TestADeathAtTheStartIsNamedWithTheLog(t *testing.T) {
 	}
 }
 
-func TestADeathLaterIsTold(t *testing.T) {
+func TestAComponentThatEndsLaterIsReported(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	defer b.Stop(patience)
@@ -170,14 +170,14 @@ func TestADeathLaterIsTold(t *testing.T) {
 	select {
 	case died := <-b.Deaths():
 		if died.Component != "frail" || !strings.Contains(died.Error(), "out of luck") {
-			t.Errorf("told of %v", died)
+			t.Errorf("reported %v", died)
 		}
 	case <-time.After(patience):
-		t.Fatal("no process was told")
+		t.Fatal("nothing was reported")
 	}
 }
 
-func TestOneThatIsLateIsNamedWithTheReason(t *testing.T) {
+func TestALateComponentIsReportedWithTheReason(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	component := b.shell("slow", `sleep 600`)
@@ -194,7 +194,7 @@ func TestOneThatIsLateIsNamedWithTheReason(t *testing.T) {
 	}
 }
 
-func TestOneThatRestartsComesBack(t *testing.T) {
+func TestAComponentWithRestartIsStartedAgain(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	component := b.shell("product", `touch "$READY"; if [ -e "$FOLDER/again" ]; then sleep 600; fi; touch "$FOLDER/again"; sleep 0.2; exit 1`)
@@ -208,7 +208,7 @@ func TestOneThatRestartsComesBack(t *testing.T) {
 		return now.Restarts == 1 && now.State == supervise.Ready
 	})
 	if again := b.component("product").Pid; again == first {
-		t.Error("it has the pid of the one that ended")
+		t.Error("it has the pid of the process that ended")
 	}
 	b.Stop(patience)
 	if len(b.notes) != 1 || !strings.Contains(b.notes[0], "product ended (exit status 1), starting it again in 1s") {
@@ -216,7 +216,7 @@ func TestOneThatRestartsComesBack(t *testing.T) {
 	}
 }
 
-func TestOneThatIsAbandonedIsForgotten(t *testing.T) {
+func TestAnAbandonedComponentIsForgotten(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	component := b.shell("optional", `sleep 600`)
@@ -227,7 +227,7 @@ func TestOneThatIsAbandonedIsForgotten(t *testing.T) {
 	pid := b.component("optional").Pid
 	b.Abandon("optional", patience)
 	if process.Birth(pid) != "" || len(b.states()) != 0 {
-		t.Errorf("it runs still, or is listed: %v", b.states())
+		t.Errorf("it still runs, or is listed: %v", b.states())
 	}
 	b.Stop(patience)
 }

@@ -11,8 +11,8 @@ import (
 	"tenon/api/scalar"
 )
 
-// A node goes when it is too old, in spite of budgets; a pod that must not be disrupted holds it
-// for the terminationGracePeriod and no longer, and runs again elsewhere.
+// A node goes when it is too old, in spite of budgets. A pod that must not be disrupted blocks it for the
+// terminationGracePeriod and no longer, and runs again elsewhere.
 func TestExpiryWithTerminationGracePeriod(t *testing.T) {
 	const grace = 20 * time.Second
 	s := tell(t)
@@ -26,7 +26,7 @@ func TestExpiryWithTerminationGracePeriod(t *testing.T) {
 	})
 	first := s.Running("web", 1)[0]
 	claim := s.claims()[0]
-	s.Patch(pool, `{"spec":{"template":{"spec":{"expireAfter":"Never"}}}}`) // the next one stays
+	s.Patch(pool, `{"spec":{"template":{"spec":{"expireAfter":"Never"}}}}`) // the next node stays
 	s.awaitClaims("the claim expires", func(c []karpenterv1.NodeClaim) bool {
 		return !slices.ContainsFunc(c, func(c karpenterv1.NodeClaim) bool { return c.Name == claim.Name && c.DeletionTimestamp == nil })
 	})

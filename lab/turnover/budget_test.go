@@ -8,7 +8,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 )
 
-// A budget of no nodes keeps all of them, also empty ones, and the claims say so.
+// A budget of no nodes keeps all of them, even empty ones, and the claims say so.
 func TestBudgetOfNone(t *testing.T) {
 	s := tell(t)
 	s.class()
@@ -20,7 +20,7 @@ func TestBudgetOfNone(t *testing.T) {
 	s.kept(before, "No allowed disruptions for disruption reason Empty due to blocking budget")
 }
 
-// Of ten per cent of three nodes, which is one, there is never more than one on its way out.
+// With a budget of ten per cent of three nodes, which is one node, at most one node leaves at a time.
 func TestBudgetOfTenPercent(t *testing.T) {
 	s := tell(t)
 	s.class()
@@ -36,7 +36,7 @@ func TestBudgetOfTenPercent(t *testing.T) {
 	}
 }
 
-// A budget with a schedule counts for its time and no longer.
+// A budget with a schedule applies only during its time.
 func TestBudgetBySchedule(t *testing.T) {
 	s := tell(t)
 	s.class()
@@ -55,7 +55,7 @@ func TestBudgetBySchedule(t *testing.T) {
 	}
 }
 
-// A budget for one reason leaves others alone: drifted nodes stay, empty ones go.
+// A budget for one reason does not apply to others: drifted nodes stay, empty ones go.
 func TestBudgetByReason(t *testing.T) {
 	s := tell(t)
 	s.class()

@@ -16,14 +16,14 @@ import (
 	"tenon/lab/labtest"
 )
 
-// Tenon is killed in every phase of a disruption, one after the other: in the end all pods run, on
-// as few machines as without a crash, and no taint, no record and no machine is left over.
+// Tenon is killed in every phase of a disruption, one after the other. In the end all pods run, on as few
+// machines as without a crash, and no taint, no record and no machine remains.
 func TestKilledInEveryPhase(t *testing.T) {
 	lab := labtest.Start(t)
 	var fleets []*story
 	var pools []*karpenterv1.NodePool
 	before := map[string]bool{}
-	for range 6 { // disruptions enough to be killed in
+	for range 6 { // enough disruptions for all kills
 		s := begin(t, lab)
 		s.class()
 		fleets, pools = append(fleets, s), append(pools, s.pool(onDemand("m5.2xlarge", "m5.xlarge")))
@@ -53,21 +53,21 @@ func TestKilledInEveryPhase(t *testing.T) {
 	})
 }
 
-// phase is how far some disruption has come.
+// phase is a stage of a disruption.
 type phase struct {
 	name string
 	is   func(*observation) bool
 }
 
-// observation is what there is of claims and nodes, and which claims there were before.
+// observation is the present claims and nodes, and the names of earlier claims.
 type observation struct {
 	before map[string]bool
 	claims map[string]*karpenterv1.NodeClaim
 	nodes  map[string]*v1.Node
 }
 
-// phases as a client sees them that watches the objects. Until the kill arrives Tenon goes on: what
-// it is killed in is about there. (The disruption controllers have tests with a crash after every
+// phases are those that a client sees which watches the objects. Tenon continues until the kill arrives, so
+// the phase of the kill is approximate. (The disruption controllers have tests with a crash after every
 // single write.)
 var phases = []phase{
 	{"a record is written", func(s *observation) bool { return s.any(recorded) && !s.closed() }},
@@ -108,7 +108,7 @@ func (s *observation) closed() bool {
 	return false
 }
 
-// note enters what a watch has told.
+// note records an event of a watch.
 func (s *observation) note(event watch.Event) {
 	gone := event.Type == watch.Deleted
 	switch o := event.Object.(type) {
@@ -132,7 +132,7 @@ func (s *story) await(p phase, before map[string]bool) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	// Without a version a watch begins with everything that is there.
+	// Without a version a watch begins with all existing objects.
 	claims, err := watcher.Watch(ctx, &karpenterv1.NodeClaimList{})
 	if err != nil {
 		s.Fatal(err)

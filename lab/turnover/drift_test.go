@@ -15,7 +15,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 )
 
-// awaitDrift waits until claims say that they have drifted, and why.
+// awaitDrift waits until claims are drifted for a reason.
 func (s *story) awaitDrift(which []karpenterv1.NodeClaim, reason string) {
 	s.Helper()
 	s.awaitClaims("they have drifted: "+reason, func(claims []karpenterv1.NodeClaim) bool {
@@ -29,12 +29,12 @@ func (s *story) awaitDrift(which []karpenterv1.NodeClaim, reason string) {
 	})
 }
 
-// Nodes that are not any more what their pool and their class ask for are replaced, after every kind
-// of change; the first new one is in service before the first old one goes.
+// Nodes that no longer match their pool and their class are replaced, after every kind of change. The first
+// new node is in service before the first old one goes.
 func TestDrift(t *testing.T) {
 	t.Parallel()
 	images := func(spec *awsv1.EC2NodeClassSpec) {
-		// Images by name are looked up every minute; what an alias stands for is known for a day.
+		// Tenon looks up images by name every minute, and caches what an alias stands for for a day.
 		family := awsv1.FamilyBottlerocket
 		spec.AMIFamily = &family
 		spec.AMISelectorTerms = []awsv1.AMISelectorTerm{{Name: "bottlerocket-aws-k8s-1.36-x86_64-*", Owner: "amazon"}}
@@ -127,8 +127,8 @@ func (s *story) awaitReady(class *awsv1.EC2NodeClass) {
 	})
 }
 
-// Images with which no machine joins cost one replacement: the roll-out pauses, says why, and leaves
-// every node and pod where it is. A class that is mended lets it go on at once.
+// Images with which no machine joins cost one replacement: the roll-out pauses, says why, and leaves every
+// node and pod in place. It continues at once when the class is corrected.
 func TestBrokenImagePausesTheRollout(t *testing.T) {
 	s := tell(t)
 	class := s.class()
@@ -138,8 +138,8 @@ func TestBrokenImagePausesTheRollout(t *testing.T) {
 	s.Running("web", 4)
 	before := s.claims()
 	history := s.observe()
-	// Bottlerocket does not read what is written for Amazon Linux. One release of it is asked for: with
-	// a new one, of which another story has one made, the roll-out would begin anew.
+	// Bottlerocket does not read user data for Amazon Linux. The class names one release: a new image,
+	// which another story makes, would begin the roll-out again.
 	s.Patch(class, fmt.Sprintf(`{"spec":{"amiFamily":"AL2023","amiSelectorTerms":[{"name":%q,"owner":"amazon"}]}}`, "bottlerocket-aws-k8s-1.36-x86_64-v1.51.0-*"))
 	s.awaitDrift(before, "AMIDrift")
 	s.open(pool, `{"nodes":"2"}`)
@@ -150,11 +150,11 @@ func TestBrokenImagePausesTheRollout(t *testing.T) {
 		})
 		return len(hopeless) > 0
 	})
-	// Tenon gives it a quarter of an hour. Who has seen enough deletes it.
+	// Tenon waits a quarter of an hour for it. A user who has seen enough deletes it.
 	s.Delete(&hopeless[0])
 	s.AwaitCondition(pool, karpenterv1.ConditionRolloutPaused, metav1.ConditionTrue, hopeless[0].Name)
-	// The pause ends after a minute, and then one is tried again. With this budget none is, however long the
-	// machine takes to end.
+	// The pause ends after a minute, and then Tenon tries one replacement again. This budget prevents that,
+	// however long the machine takes to end.
 	s.open(pool, `{"nodes":"0"}`)
 	if len(hopeless) > 1 || history.mostLeaving() > 1 {
 		t.Errorf("%d replacements were tried, and %d nodes closed", len(hopeless), history.mostLeaving())

@@ -17,22 +17,22 @@ import (
 	"tenon/lab/labtest"
 )
 
-// Two hundred nodes that are used by two fifths cost less step by step, and never are more than a
-// fifth of them on their way out. How often pods were moved is told, and not judged: where a pod goes
-// that was evicted is the scheduler's business.
+// A fleet of two hundred nodes, two fifths of it in use, becomes cheaper step by step, and never more than
+// a fifth of its nodes leave at once. The test logs how often pods were moved without judging it, because
+// the scheduler decides where an evicted pod goes.
 func TestHalfEmptyFleet(t *testing.T) {
 	const nodes = 200
 	s := begin(t, labtest.Start(t))
 	s.class()
 	pool := s.pool(onDemand("m6a.xlarge"))
-	// Four processors are 3.92 for pods: one pod that fills, and one that stays.
+	// A machine of four processors has 3.92 for pods: room for one large filler and one pod that stays.
 	before := s.scatter(nodes, "1500m", "2200m")
 	was := fee(before)
 	history, moves := s.observe(), s.countMoves("web", nodes)
 	s.require(pool, onDemand("m6a.xlarge", "m6a.2xlarge"))
 	s.open(pool, `{"nodes":"20%"}`)
-	// A machine of four processors has room for two of the pods, one of eight for five. How near to
-	// that it comes is measured elsewhere, and takes longer.
+	// A machine of four processors has room for two of the pods, one of eight for five. Other measurements,
+	// which take longer, show how near Tenon comes to that.
 	enough := was * 0.6
 	var after []karpenterv1.NodeClaim
 	s.Lab.EventuallyWithin(s, 3*long, "the fleet costs what it should", func(context.Context) (bool, string) {
@@ -47,14 +47,14 @@ func TestHalfEmptyFleet(t *testing.T) {
 		}
 	}
 	if most := history.mostLeaving(); most < nodes/10 {
-		t.Errorf("the budget allows %d at a time, and no more than %d ever were leaving", nodes/5, most)
+		t.Errorf("the budget allows %d at a time, and at most %d were leaving", nodes/5, most)
 	}
 }
 
-// moves are how many pods have gone: those that were there at the beginning, and others.
+// moves counts pods that were deleted: those that existed at the beginning, and others.
 type moves struct{ first, again int }
 
-// countMoves counts an app's pods that go from now on.
+// countMoves counts an app's pods that are deleted from now on.
 func (s *story) countMoves(app string, pods int) func() moves {
 	s.Helper()
 	old := map[types.UID]bool{}
@@ -95,7 +95,7 @@ func (s *story) countMoves(app string, pods int) func() moves {
 	}
 }
 
-// fee is what claims cost an hour.
+// fee returns what claims cost an hour.
 func fee(claims []karpenterv1.NodeClaim) float64 {
 	prices, sum := facts.PricesFor("us-west-2").Hourly, model.Money(0)
 	for _, c := range claims {

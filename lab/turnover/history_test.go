@@ -13,20 +13,20 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 )
 
-// history is what happened to a story's claims, in the order in which the API server has it: a
-// test that looked now and then would miss most of it.
+// history is what happened to a story's claims, in the API server's order. A test that checked only now and
+// then would miss most of it.
 type history struct {
 	mu      sync.Mutex
 	claims  map[string]*karpenterv1.NodeClaim
 	moments []moment
 }
 
-// moment is how many nodes there were after something has happened. As for budgets, those whose
-// machines are being ended count no more.
+// moment is how many nodes there were after an event. As for budgets, nodes whose machines are being ended
+// do not count.
 type moment struct {
-	inService int      // initialized, be they leaving or not
-	leaving   int      // of those
-	deleted   []string // for the first time, at this moment
+	inService int      // initialized, leaving or not
+	leaving   int      // leaving among those in service
+	deleted   []string // claims first seen as deleted at this moment
 	at        time.Time
 }
 
@@ -90,14 +90,14 @@ func (c *history) note(what watch.EventType, claim *karpenterv1.NodeClaim) {
 	c.moments = append(c.moments, now)
 }
 
-// all that has happened so far.
+// all returns all moments so far.
 func (c *history) all() []moment {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.moments[:len(c.moments):len(c.moments)]
 }
 
-// mostLeaving is how many nodes were leaving at once, at most.
+// mostLeaving returns the largest number of nodes that were leaving at once.
 func (c *history) mostLeaving() int {
 	most := 0
 	for _, m := range c.all() {
@@ -106,7 +106,7 @@ func (c *history) mostLeaving() int {
 	return most
 }
 
-// firstLeft is when the first node was closed.
+// firstLeft returns when the first node was closed.
 func (c *history) firstLeft() time.Time {
 	for _, m := range c.all() {
 		if m.leaving > 0 {
@@ -116,7 +116,7 @@ func (c *history) firstLeft() time.Time {
 	return time.Time{}
 }
 
-// readyFirst is how many nodes were in service and stayed when the first one was deleted.
+// readyFirst returns how many nodes were in service and stayed when the first one was deleted.
 func (c *history) readyFirst() int {
 	for _, m := range c.all() {
 		if len(m.deleted) > 0 {

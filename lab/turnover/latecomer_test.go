@@ -13,9 +13,9 @@ import (
 	"tenon/lab/labtest"
 )
 
-// A pod that is bound to a node just after that was closed, and must not be disrupted, is not lost:
-// the node stays and is opened again, or waits for the pod. (The disruption controllers have tests
-// in which such a pod comes before and after every single write.)
+// When a pod that must not be disrupted is bound to a node just after Tenon closed it, the pod is not lost:
+// Tenon opens the node again, or the node waits for the pod. (The disruption controllers have tests in
+// which such a pod comes before and after every single write.)
 func TestPodThatIsBoundAfterTheDecision(t *testing.T) {
 	s := tell(t)
 	s.class()

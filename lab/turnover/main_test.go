@@ -1,9 +1,9 @@
-// Package turnover tells how nodes come and go for the sake of money, drift and age: what is given
-// up, what takes its place, what holds it, and what is left when something fails on the way. It runs
-// on a real control plane, with the program that users run, in front of the emulated AWS.
+// Package turnover tests how nodes are replaced and removed to save money, and because of drift and age:
+// what goes, what replaces it, what blocks it, and what remains after a failure. It runs on a real control
+// plane, with the program that users run, in front of the emulated AWS.
 //
-// It must not look inside the product: what is checked can be seen with kubectl and at AWS. Stories
-// run beside each other, each with pools that no other story's pods may use.
+// The tests must not look inside the product: they check what kubectl and AWS show. Stories run in
+// parallel, each with pools that no other story's pods may use.
 package turnover
 
 import (
@@ -13,7 +13,7 @@ import (
 	"tenon/lab/labtest"
 )
 
-// TestMain gives all stories one lab. They mostly wait, so many of them run beside each other.
+// TestMain gives all stories one lab. The stories mostly wait, so many of them run in parallel.
 func TestMain(m *testing.M) {
 	labtest.Main(m, labtest.Options{
 		Controller: "tenon", BootDelay: time.Second, Parallel: 16,

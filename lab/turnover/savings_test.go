@@ -14,7 +14,7 @@ import (
 	"tenon/lab/labtest"
 )
 
-// Nodes that are not needed any more go, also by the policy WhenEmpty, and the one with a pod stays.
+// Nodes that are no longer needed go, with the policy WhenEmpty too, and the one with a pod stays.
 func TestEmptyNodesAreDeleted(t *testing.T) {
 	s := tell(t)
 	s.class()
@@ -33,7 +33,7 @@ func TestEmptyNodesAreDeleted(t *testing.T) {
 	s.awaitClaims("no claim is left", func(c []karpenterv1.NodeClaim) bool { return len(c) == 0 })
 }
 
-// Three large machines that are nearly empty become one that is half as large, which is in service
+// One machine of half the size replaces three large machines that are nearly empty, and is in service
 // before the first of them goes.
 func TestThreeScatteredNodesAreMerged(t *testing.T) {
 	s := tell(t)
@@ -44,7 +44,7 @@ func TestThreeScatteredNodesAreMerged(t *testing.T) {
 	s.open(pool)
 	after := s.replaced(before, 1)
 	if kind := after[0].Labels[v1.LabelInstanceTypeStable]; kind != "m5.xlarge" {
-		t.Errorf("what is left is a %s", kind)
+		t.Errorf("the remaining node is a %s", kind)
 	}
 	s.Running("web", 3)
 	if n := history.readyFirst(); n < 1 {
@@ -53,7 +53,7 @@ func TestThreeScatteredNodesAreMerged(t *testing.T) {
 	s.clean()
 }
 
-// A machine that is too large for what it runs is replaced by one that costs less.
+// A cheaper machine replaces one that is too large for its pods.
 func TestReplacedByACheaperOne(t *testing.T) {
 	s := tell(t)
 	s.class()
@@ -63,7 +63,7 @@ func TestReplacedByACheaperOne(t *testing.T) {
 	s.open(pool)
 	after := s.replaced(before, 1)
 	if kind := after[0].Labels[v1.LabelInstanceTypeStable]; kind != "m5.large" {
-		t.Errorf("what is left is a %s", kind)
+		t.Errorf("the remaining node is a %s", kind)
 	}
 	if n := history.readyFirst(); n != 1 {
 		t.Errorf("%d nodes were ready when the old one was deleted", n)
@@ -71,14 +71,14 @@ func TestReplacedByACheaperOne(t *testing.T) {
 	s.Running("web", 1)
 }
 
-// spot asks for spot capacity of some types.
+// spot returns requirements for spot capacity of some types.
 func spot(types ...string) asks {
 	asks := onDemand(types...)
 	asks[karpenterv1.LabelCapacityType] = "spot"
 	return asks
 }
 
-// many are an m5.4xlarge and more than fifteen types that cost less in any zone.
+// many returns an m5.4xlarge and more than fifteen types that cost less in any zone.
 func many() []string {
 	types := []string{"m5.4xlarge"}
 	for _, family := range []string{"m5", "m5a", "m6a", "m6i", "m7a", "m7i", "c5", "c6a", "c6i", "c7a", "r5", "r6a"} {
@@ -87,8 +87,8 @@ func many() []string {
 	return types
 }
 
-// A single spot machine is replaced by a cheaper one if there are fifteen types that the new one may
-// become, so that it is not the one that is interrupted next.
+// A single spot machine is replaced by a cheaper one if the new one can be any of fifteen types. With fewer
+// types, the new one would likely be interrupted soon.
 func TestSpotIsReplacedBySpot(t *testing.T) {
 	s := tell(t)
 	s.class()
@@ -99,12 +99,12 @@ func TestSpotIsReplacedBySpot(t *testing.T) {
 	after := s.replaced(before, 1)
 	kind := after[0].Labels[v1.LabelInstanceTypeStable]
 	if kind == "m5.4xlarge" || after[0].Labels[karpenterv1.LabelCapacityType] != "spot" {
-		t.Errorf("what is left is a %s, %s", kind, after[0].Labels[karpenterv1.LabelCapacityType])
+		t.Errorf("the remaining node is a %s, %s", kind, after[0].Labels[karpenterv1.LabelCapacityType])
 	}
 	s.Running("web", 1)
 }
 
-// With fewer than fifteen types to choose from a single spot machine stays.
+// With fewer than fifteen types to choose from, a single spot machine stays.
 func TestSpotStaysWithoutChoice(t *testing.T) {
 	s := tell(t)
 	s.class()
@@ -115,7 +115,7 @@ func TestSpotStaysWithoutChoice(t *testing.T) {
 	s.kept(before, "SpotToSpotConsolidation requires 15 cheaper instance type options than the current candidate to consolidate, got")
 }
 
-// Without the gate, which is how Tenon comes, no spot machine takes the place of one.
+// Without the feature gate, which is off by default, no spot machine replaces another.
 func TestSpotStaysWithoutTheGate(t *testing.T) {
 	t.Parallel()
 	s := begin(t, labtest.Own(t, labtest.Options{Controller: "tenon"}))
@@ -127,7 +127,8 @@ func TestSpotStaysWithoutTheGate(t *testing.T) {
 	s.kept(before, "SpotToSpotConsolidation is disabled, can't replace a spot node with a spot node")
 }
 
-// A budget that lets no pod go keeps its node, which says so; when it does, the node goes.
+// A budget that lets no pod go keeps its node, and the claim says so. Once the budget allows it, the node
+// goes.
 func TestPodBudgetBlocksAndAllows(t *testing.T) {
 	s := tell(t)
 	s.class()

@@ -24,17 +24,17 @@ import (
 // storyLabel is on all nodes of a story, and a taint of the same name keeps other stories' pods out.
 const storyLabel = "turnover.tenon.dev/story"
 
-// story is one test with its namespace, its class, its pool and its nodes. Class and pool are
-// called like the namespace.
+// story is one test with its namespace, its class, its pool and its nodes. Class and pool have the name of
+// the namespace.
 type story struct {
 	labtest.Story
 	aws labtest.AWS
 }
 
-// long is for what takes minutes by its nature, on a busy machine.
+// long is the limit for things that take minutes on a busy machine.
 const long = 4 * time.Minute
 
-// tell begins a story that others run beside.
+// tell begins a story that runs in parallel with others.
 func tell(t *testing.T) *story {
 	t.Helper()
 	t.Parallel()
@@ -48,10 +48,10 @@ func begin(t *testing.T, lab *labtest.Lab) *story {
 	return s
 }
 
-// mine are the story's pools, classes, claims and nodes.
+// mine returns the label of the story's pools, classes, claims and nodes.
 func (s *story) mine() client.MatchingLabels { return client.MatchingLabels{storyLabel: s.Namespace} }
 
-// end removes what the story made, and waits for its nodes: that they go is part of every story.
+// end removes what the story made, and waits until its nodes are gone, which every story checks.
 func (s *story) end() {
 	ctx, cancel := context.WithTimeout(context.Background(), long)
 	defer cancel()
@@ -85,7 +85,7 @@ func (s *story) clear(ctx context.Context, kind client.Object, which ...client.D
 	}
 }
 
-// describe says how things stood when the story failed.
+// describe prints the state of the cluster when the story failed.
 func (s *story) describe(ctx context.Context) {
 	claims := &karpenterv1.NodeClaimList{}
 	if err := s.Lab.Client.List(ctx, claims, s.mine()); err != nil {
@@ -99,13 +99,13 @@ func (s *story) describe(ctx context.Context) {
 	}
 }
 
-// claims are the story's, in the order of their names.
+// claims returns the story's claims, in the order of their names.
 func (s *story) claims() []karpenterv1.NodeClaim {
 	s.Helper()
 	return s.Claims(s.mine())
 }
 
-// nodes are the story's, in the order of their names.
+// nodes returns the story's nodes, in the order of their names.
 func (s *story) nodes() []v1.Node {
 	s.Helper()
 	list := &v1.NodeList{}
@@ -115,7 +115,7 @@ func (s *story) nodes() []v1.Node {
 	return list.Items
 }
 
-// awaitClaims waits until the story's claims are as wanted, and gives them.
+// awaitClaims waits until the story's claims are as wanted, and returns them.
 func (s *story) awaitClaims(what string, wanted func([]karpenterv1.NodeClaim) bool) []karpenterv1.NodeClaim {
 	s.Helper()
 	var claims []karpenterv1.NodeClaim
@@ -126,7 +126,7 @@ func (s *story) awaitClaims(what string, wanted func([]karpenterv1.NodeClaim) bo
 	return claims
 }
 
-// words are claims as messages show them.
+// words returns claims in the form of messages.
 func words(claims []karpenterv1.NodeClaim) []string {
 	var out []string
 	for _, c := range claims {
@@ -145,7 +145,7 @@ func words(claims []karpenterv1.NodeClaim) []string {
 	return out
 }
 
-// names of claims.
+// names returns the names of claims.
 func names(claims []karpenterv1.NodeClaim) []string {
 	var out []string
 	for _, c := range claims {
@@ -154,7 +154,7 @@ func names(claims []karpenterv1.NodeClaim) []string {
 	return out
 }
 
-// settled claims are in service, and no command wants to give them up.
+// settled reports whether claims are in service, and no disruption concerns them.
 func settled(claims []karpenterv1.NodeClaim) bool {
 	return !slices.ContainsFunc(claims, func(c karpenterv1.NodeClaim) bool {
 		return c.DeletionTimestamp != nil || !meta.IsStatusConditionTrue(c.Status.Conditions, karpenterv1.ConditionInitialized) ||
@@ -165,7 +165,7 @@ func settled(claims []karpenterv1.NodeClaim) bool {
 // record is the annotation in which a disruption is written while it is under way.
 const record = karpenterv1.AnnotationDisruption
 
-// replaced waits until there are as many claims as wanted, in service, and none of those before.
+// replaced waits until there are as many claims as wanted, all new and in service.
 func (s *story) replaced(before []karpenterv1.NodeClaim, wanted int) []karpenterv1.NodeClaim {
 	s.Helper()
 	return s.awaitClaims(fmt.Sprintf("%d other claims", wanted), func(claims []karpenterv1.NodeClaim) bool {
@@ -175,7 +175,7 @@ func (s *story) replaced(before []karpenterv1.NodeClaim, wanted int) []karpenter
 	})
 }
 
-// kept waits until a claim says what keeps its node, and checks that none has gone.
+// kept waits until a claim says what keeps its node, and checks that no node has gone.
 func (s *story) kept(before []karpenterv1.NodeClaim, says ...string) {
 	s.Helper()
 	s.awaitClaims(fmt.Sprintf("a claim says %q", says), func(claims []karpenterv1.NodeClaim) bool {
@@ -189,7 +189,7 @@ func (s *story) kept(before []karpenterv1.NodeClaim, says ...string) {
 	}
 }
 
-// clean waits until nothing of a disruption is left on claims and nodes.
+// clean waits until claims and nodes have no trace of a disruption.
 func (s *story) clean() {
 	s.Helper()
 	s.Eventually("nothing is left of disruptions", func(context.Context) (bool, string) {
@@ -203,7 +203,7 @@ func (s *story) clean() {
 	})
 }
 
-// leaving nodes are closed or going.
+// leaving reports whether a node is closed or being deleted.
 func leaving(n *v1.Node) bool {
 	taint := karpenterv1.TaintDisrupted()
 	return n.DeletionTimestamp != nil || slices.ContainsFunc(n.Spec.Taints, func(t v1.Taint) bool { return t.MatchTaint(&taint) })

@@ -18,7 +18,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 )
 
-// class makes the story's node class, as tutorials have it.
+// class makes the story's node class, like those of tutorials.
 func (s *story) class(change ...func(*awsv1.EC2NodeClassSpec)) *awsv1.EC2NodeClass {
 	s.Helper()
 	discovery := map[string]string{"karpenter.sh/discovery": "demo"}
@@ -38,12 +38,12 @@ func (s *story) class(change ...func(*awsv1.EC2NodeClassSpec)) *awsv1.EC2NodeCla
 // asks are a pool's requirements: keys, and values with commas.
 type asks map[string]string
 
-// onDemand asks for some types at prices that do not move.
+// onDemand returns requirements for some types at fixed prices.
 func onDemand(types ...string) asks {
 	return asks{v1.LabelInstanceTypeStable: strings.Join(types, ","), karpenterv1.LabelCapacityType: "on-demand"}
 }
 
-// list is how the API has them.
+// list returns the requirements in the form of the API.
 func (a asks) list() []karpenterv1.Requirement {
 	var out []karpenterv1.Requirement
 	for _, key := range slices.Sorted(maps.Keys(a)) {
@@ -52,7 +52,7 @@ func (a asks) list() []karpenterv1.Requirement {
 	return out
 }
 
-// require has a pool ask for something else from now on, of which its nodes know nothing.
+// require changes a pool's requirements, which its existing nodes do not meet.
 func (s *story) require(pool *karpenterv1.NodePool, asks asks) {
 	s.Helper()
 	text, err := json.Marshal(asks.list())
@@ -62,7 +62,7 @@ func (s *story) require(pool *karpenterv1.NodePool, asks asks) {
 	s.Patch(pool, fmt.Sprintf(`{"spec":{"template":{"spec":{"requirements":%s}}}}`, text))
 }
 
-// pool makes the story's pool. Its budget lets nothing go until the scene is set: see open.
+// pool makes the story's pool. Its budget lets no node go until the test calls open.
 func (s *story) pool(asks asks, change ...func(*karpenterv1.NodePool)) *karpenterv1.NodePool {
 	s.Helper()
 	pool := &karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: s.Namespace, Labels: s.mine()}}
@@ -80,7 +80,7 @@ func (s *story) pool(asks asks, change ...func(*karpenterv1.NodePool)) *karpente
 	return pool
 }
 
-// open lets nodes go as budgets say, which are those of the API, as JSON.
+// open sets the pool's budgets, given as JSON of the API.
 func (s *story) open(pool *karpenterv1.NodePool, budgets ...string) {
 	s.Helper()
 	if len(budgets) == 0 {
@@ -89,7 +89,7 @@ func (s *story) open(pool *karpenterv1.NodePool, budgets ...string) {
 	s.Patch(pool, `{"spec":{"disruption":{"budgets":[`+strings.Join(budgets, ",")+`]}}}`)
 }
 
-// deploy makes pods of so much CPU each, which only the story's nodes may run.
+// deploy makes pods of so much CPU each, which run on the story's nodes only.
 func (s *story) deploy(app string, replicas int32, cpu string, change ...func(*v1.PodTemplateSpec)) *appsv1.Deployment {
 	s.Helper()
 	labels := map[string]string{"app": app}
@@ -111,8 +111,8 @@ func (s *story) deploy(app string, replicas int32, cpu string, change ...func(*v
 	return d
 }
 
-// scatter makes nodes on each of which one pod of app "web" is left: pods that fill them make them
-// necessary, and then go. What fills a node must leave room for one pod and not for two.
+// scatter makes nodes with one pod of app "web" each: filler pods make the nodes necessary, and are then
+// deleted. A filler must leave room for one pod and not for two.
 func (s *story) scatter(nodes int, web, filler string) []karpenterv1.NodeClaim {
 	s.Helper()
 	scatterAll([]*story{s}, nodes, web, filler)
@@ -144,7 +144,7 @@ func scatterAll(stories []*story, nodes int, web, filler string) {
 	}
 }
 
-// nodesOf are where pods run, each once.
+// nodesOf returns the nodes of pods, each once.
 func nodesOf(pods []v1.Pod) []string {
 	var out []string
 	for _, p := range pods {
