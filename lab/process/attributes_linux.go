@@ -2,9 +2,9 @@ package process
 
 import "syscall"
 
-// attributes puts the child into a process group of its own, so that Ctrl-C in the terminal reaches
-// the supervisor alone, and lets the kernel end the child with its parent. That is a second line of
-// defence for our own components, and the only one for programs that know no leash.
+// attributes puts the child into its own process group, so that Ctrl-C in the terminal reaches only the
+// supervisor, and makes the kernel end the child with its parent. Our own components also end when the
+// lifeline closes; foreign programs depend on the kernel alone.
 func attributes(foreign bool) *syscall.SysProcAttr {
 	death := syscall.SIGKILL
 	if foreign {

@@ -1,10 +1,10 @@
-// Package process starts the lab's components as child processes and keeps them on a leash:
-// a child ends when the process that started it ends, however that came about.
+// Package process starts the lab's components as child processes that end when the process that started
+// them ends, even when that is killed.
 //
-// A child of the lab's own program finds three inherited files: the leash, a pipe that is closed
-// when the parent is gone; the report, a pipe on which it says that it is ready; and, if it serves
-// a port, the listener that the parent opened for it. Handing the listener over means that a port
-// is chosen once, by one process, and that a taken port is noticed before anything is started.
+// A child of the lab's own program inherits three files: the lifeline, a pipe that is closed when the
+// parent is gone; the report, a pipe on which the child says that it is ready; and, if it serves a port,
+// the listener that the parent opened for it. Because the parent opens the listener, a port is chosen once,
+// by one process, and a port in use is noticed before anything starts.
 package process
 
 import (
@@ -27,7 +27,7 @@ type Spec struct {
 	Dir      string       // working directory
 	Log      string       // file that gets standard output and standard error, appended
 	Listener net.Listener // handed to the child and closed here; may be nil
-	Foreign  bool         // not a program of ours: it knows nothing of leash, report and listener
+	Foreign  bool         // not a program of ours: it inherits neither lifeline nor report nor listener
 }
 
 // Child is a process that was started.
@@ -35,10 +35,10 @@ type Child struct {
 	Pid     int
 	Started time.Time
 
-	leash io.Closer
-	ready chan struct{} // closed when the child reports that it is ready
-	done  chan struct{} // closed when the child has ended
-	state *os.ProcessState
+	lifeline io.Closer
+	ready    chan struct{} // closed when the child reports that it is ready
+	done     chan struct{} // closed when the child has ended
+	state    *os.ProcessState
 }
 
 // Start starts a child. The child's log file is created if need be.
@@ -54,7 +54,7 @@ func Start(spec Spec) (*Child, error) {
 	defer log.Close()
 	cmd.Stdout, cmd.Stderr = log, log
 
-	child := &Child{ready: make(chan struct{}), done: make(chan struct{}), leash: io.NopCloser(nil)}
+	child := &Child{ready: make(chan struct{}), done: make(chan struct{}), lifeline: io.NopCloser(nil)}
 	if spec.Foreign {
 		return child, child.start(cmd, nil)
 	}
@@ -78,18 +78,18 @@ func command(spec Spec) (*exec.Cmd, error) {
 }
 
 func (c *Child) startWithParent(cmd *exec.Cmd, listener net.Listener) error {
-	leash, leashEnd, err := os.Pipe()
+	lifeline, lifelineEnd, err := os.Pipe()
 	if err != nil {
-		return fmt.Errorf("make leash: %w", err)
+		return fmt.Errorf("make lifeline: %w", err)
 	}
-	defer leash.Close()
+	defer lifeline.Close()
 	report, reportEnd, err := os.Pipe()
 	if err != nil {
 		return fmt.Errorf("make report pipe: %w", err)
 	}
 	defer reportEnd.Close()
-	cmd.ExtraFiles = []*os.File{leash, reportEnd}
-	cmd.Env = append(cmd.Env, leashEnv+"=1")
+	cmd.ExtraFiles = []*os.File{lifeline, reportEnd}
+	cmd.Env = append(cmd.Env, lifelineEnv+"=1")
 
 	if listener != nil {
 		file, err := listenerFile(listener)
@@ -100,11 +100,11 @@ func (c *Child) startWithParent(cmd *exec.Cmd, listener net.Listener) error {
 		cmd.ExtraFiles = append(cmd.ExtraFiles, file)
 		cmd.Env = append(cmd.Env, listenerEnv+"=1")
 	}
-	c.leash = leashEnd
+	c.lifeline = lifelineEnd
 	return c.start(cmd, report)
 }
 
-// listenerFile takes the listener over: after the child has started, only the child accepts.
+// listenerFile takes over the listener: after the child has started, only the child accepts.
 func listenerFile(listener net.Listener) (*os.File, error) {
 	tcp, ok := listener.(*net.TCPListener)
 	if !ok {
@@ -119,7 +119,7 @@ func listenerFile(listener net.Listener) (*os.File, error) {
 
 func (c *Child) start(cmd *exec.Cmd, report io.ReadCloser) error {
 	if err := starter.start(cmd); err != nil {
-		c.leash.Close()
+		c.lifeline.Close()
 		return err
 	}
 	c.Pid, c.Started = cmd.Process.Pid, time.Now()
@@ -128,12 +128,12 @@ func (c *Child) start(cmd *exec.Cmd, report io.ReadCloser) error {
 	}
 	go func() {
 		defer close(c.done)
-		// The error repeats what the state says; the state is what callers ask for.
+		// The error repeats the state, which callers ask for.
 		_ = cmd.Wait()
 		c.state = cmd.ProcessState
-		// What it started and did not end goes with it. An error means that there is no such thing.
+		// Processes that the child started end with it. An error means that there are none.
 		_ = syscall.Kill(-c.Pid, syscall.SIGKILL)
-		_ = c.leash.Close()
+		_ = c.lifeline.Close()
 	}()
 	return nil
 }
@@ -152,18 +152,18 @@ func (c *Child) Ready() <-chan struct{} { return c.ready }
 // Done is closed once the child has ended.
 func (c *Child) Done() <-chan struct{} { return c.done }
 
-// State says how the child ended; it may only be asked after Done.
+// State says how the child ended. Call it only after Done is closed.
 func (c *Child) State() string { return c.state.String() }
 
-// Stop asks the child to end, waits up to the grace period, then kills it. It returns when the
-// child has ended, and says whether it had to be killed.
+// Stop asks the child to end, waits up to the grace period, then kills it. It returns when the child has
+// ended, and reports whether it was killed.
 func (c *Child) Stop(grace time.Duration) (killed bool) {
 	select {
 	case <-c.done:
 		return false
 	default:
 	}
-	// An error means that it has just ended by itself, which Done tells.
+	// An error means that the child has just ended, which Done shows.
 	_ = syscall.Kill(c.Pid, syscall.SIGTERM)
 	select {
 	case <-c.done:

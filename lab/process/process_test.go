@@ -18,7 +18,7 @@ import (
 	"tenon/lab/process"
 )
 
-// roleEnv makes this test program play a part other than running tests.
+// roleEnv makes this test program act as a child or as a parent instead of running tests.
 const roleEnv = "PROCESS_TEST_ROLE"
 
 func TestMain(m *testing.M) {
@@ -32,7 +32,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// child reports that it is ready, answers on its listener, and ends at SIGTERM unless it is stubborn.
+// child reports that it is ready, answers on its listener, and ends at SIGTERM unless it is told to ignore
+// it.
 func child() {
 	inherited, err := process.Inherit()
 	if err != nil {
@@ -57,7 +58,7 @@ func child() {
 	}
 }
 
-// parent starts a child, says its pid, and waits to be killed.
+// parent starts a child, prints its pid, and waits to be killed.
 func parent() {
 	started, err := process.Start(process.Spec{Env: []string{roleEnv + "=child"}, Log: os.Getenv("CHILD_LOG")})
 	if err != nil {
@@ -108,7 +109,7 @@ func start(t *testing.T, spec process.Spec) *process.Child {
 	return started
 }
 
-func TestAChildServesTheListenerItWasGiven(t *testing.T) {
+func TestAChildServesTheInheritedListener(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -126,7 +127,7 @@ func TestAChildServesTheListenerItWasGiven(t *testing.T) {
 	}
 }
 
-func TestStopIsGentleFirst(t *testing.T) {
+func TestStopAsksBeforeItKills(t *testing.T) {
 	t.Parallel()
 	if killed := start(t, process.Spec{}).Stop(patience); killed {
 		t.Error("a child that ends when asked to was killed")
@@ -172,7 +173,7 @@ func TestAForeignProgramIsStartedAndStopped(t *testing.T) {
 	}
 }
 
-func TestWhatAChildStartedGoesWithIt(t *testing.T) {
+func TestProcessesThatAChildStartedEndWithIt(t *testing.T) {
 	t.Parallel()
 	note := filepath.Join(t.TempDir(), "pid")
 	script := `sleep 600 & echo $! >"$NOTE.new"; mv "$NOTE.new" "$NOTE"; wait`
@@ -197,7 +198,7 @@ func TestWhatAChildStartedGoesWithIt(t *testing.T) {
 	until(t, "the grandchild's end", func() bool { return !process.Alive(pid, birth) })
 }
 
-func TestAProgramThatIsNotThere(t *testing.T) {
+func TestAMissingProgramIsAnError(t *testing.T) {
 	t.Parallel()
 	_, err := process.Start(process.Spec{Path: "/does/not/exist", Foreign: true, Log: filepath.Join(t.TempDir(), "log")})
 	if err == nil {
@@ -205,7 +206,7 @@ func TestAProgramThatIsNotThere(t *testing.T) {
 	}
 }
 
-// Nothing may be left of a lab whose supervisor is killed at any moment.
+// When the supervisor of a lab is killed at any moment, no process of the lab remains.
 func TestChildrenEndWithAKilledParent(t *testing.T) {
 	t.Parallel()
 	log := filepath.Join(t.TempDir(), "log")
@@ -248,11 +249,11 @@ func TestMeasureSelf(t *testing.T) {
 		t.Errorf("resident bytes are %d", usage.ResidentBytes)
 	}
 	if process.Birth(os.Getpid()) == "" || process.Birth(1<<30) != "" {
-		t.Error("births do not tell who is there")
+		t.Error("births do not distinguish existing from missing processes")
 	}
 }
 
-func TestKillSparesAStranger(t *testing.T) {
+func TestKillSparesALaterProcessWithTheSameID(t *testing.T) {
 	t.Parallel()
 	started := start(t, process.Spec{})
 	process.Kill(started.Pid, "another program")

@@ -12,7 +12,7 @@ import (
 // clockTick is the unit of times in /proc: USER_HZ, which is 100 on every Linux that Go runs on.
 const clockTick = 10 * time.Millisecond
 
-// Measure reads what a process uses now.
+// Measure returns the present usage of a process.
 func Measure(pid int) (Usage, error) {
 	fields, err := statFields(pid)
 	if err != nil {
@@ -32,8 +32,8 @@ func Measure(pid int) (Usage, error) {
 	}, nil
 }
 
-// Birth is a word that tells a process from a later one with the same id. It is empty if there is
-// no such process.
+// Birth returns a word that distinguishes a process from a later one with the same id. It is empty if there
+// is no such process.
 func Birth(pid int) string {
 	fields, err := statFields(pid)
 	if err != nil || fields[0] == "Z" {
@@ -42,7 +42,7 @@ func Birth(pid int) string {
 	return fields[19]
 }
 
-// statFields are the fields of /proc/PID/stat from the third on: the second, the program's name in
+// statFields returns the fields of /proc/PID/stat from the third on: the second, the program's name in
 // parentheses, may itself contain blanks.
 func statFields(pid int) ([]string, error) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

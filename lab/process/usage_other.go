@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Measure reads what a process uses now.
+// Measure returns the present usage of a process.
 func Measure(pid int) (Usage, error) {
 	out, err := exec.Command("ps", "-o", "rss=,time=", "-p", strconv.Itoa(pid)).Output()
 	if err != nil {
@@ -40,8 +40,8 @@ func parseUsage(line string) (Usage, error) {
 	return Usage{ResidentBytes: kibibytes << 10, CPU: time.Duration(seconds * float64(time.Second))}, nil
 }
 
-// Birth is a word that tells a process from a later one with the same id. It is empty if there is
-// no such process.
+// Birth returns a word that distinguishes a process from a later one with the same id. It is empty if there
+// is no such process.
 func Birth(pid int) string {
 	out, err := exec.Command("ps", "-o", "lstart=", "-p", strconv.Itoa(pid)).Output()
 	if err != nil {
