@@ -26,6 +26,16 @@ type answered struct {
 	Notes string `json:"notes"`
 }
 
+// fields names the fields of the page where errors of the command line name flags and standard input.
+var fields = strings.NewReplacer(
+	"-: document", "manifests: document",
+	"--scale=", "replicas: ",
+	"--without=", "object that is taken away: ",
+	"give its manifest with --with", "add its manifest to the manifests",
+	"--with takes", "manifests: the field takes",
+	"make two plans with -f", "make two plans with tenon plan -f",
+)
+
 // Try answers questions of the dashboard by the code of `tenon plan`.
 func Try(w Env) dashboard.Try {
 	return func(_ context.Context, s *snapshot.Snapshot, q dashboard.Question) (any, error) {
@@ -40,7 +50,7 @@ func Try(w Env) dashboard.Try {
 		d, err := planning.Difference(s, decide.Budget{Disrupt: true, Sweep: disrupt.Budget{Bound: true}}, change,
 			planning.Env{In: strings.NewReader(q.Manifests), Err: &notes, Progress: io.Discard, Lookup: w.LookupEnv, Cloud: w.Cloud, Clock: func() time.Time { return s.Now }})
 		if err != nil {
-			return nil, err
+			return nil, errors.New(fields.Replace(err.Error()))
 		}
 		for i, change := range d.Changes {
 			if change == "with -" {

@@ -22,6 +22,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"tenon/internal/cli/screen"
+	"tenon/internal/market/publication"
 	"tenon/internal/version"
 	"tenon/internal/view"
 	"tenon/internal/view/watch"
@@ -47,8 +48,9 @@ hour and a month, how far nodes have come, what disruption would do with them an
 them, and the pods that have no node with the reason. It only reads.
 
 It works on every cluster that the kubeconfig reaches, with Tenon or without: prices are those
-of the built-in ` + w.Cloud.Builtin.Name + ` catalogue, unless a node's label ` + view.PriceLabel + `
-says another. Nodes without a known price are counted apart.
+that its controller publishes, else those of the built-in ` + w.Cloud.Builtin.Name + ` catalogue. A node's
+label ` + view.PriceLabel + ` overrides them. Nodes without a known price are
+counted apart.
 
 With --classic it looks like eks-node-viewer, and reads ~/.eks-node-viewer. The flags --context,
 --kubeconfig, --resources, --node-selector, --extra-labels, --node-sort, --style,
@@ -215,7 +217,7 @@ const reading = time.Minute
 
 // follow begins to follow a cluster and waits for the first whole picture.
 func follow(ctx context.Context, config *rest.Config, w Env) (following, error) {
-	watched, err := watch.New(config, view.NewState(w.Cloud.Builtin.Offers))
+	watched, err := watch.New(config, view.NewState(w.Cloud.Builtin.Offers), publication.Namespaces(w.LookupEnv)...)
 	if err != nil {
 		return following{}, err
 	}

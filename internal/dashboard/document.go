@@ -13,6 +13,7 @@ type update struct {
 	At       int64                      `json:"at"`
 	Whole    bool                       `json:"whole"` // forget what was sent before
 	Managed  bool                       `json:"managed"`
+	Market   int64                      `json:"market"` // when the controller published its prices
 	Problems []string                   `json:"problems"`
 	Total    total                      `json:"total"`
 	Pools    []pool                     `json:"pools"`
@@ -119,7 +120,7 @@ const (
 // picture.
 func (d *Dashboard) update(last, now *view.Fleet) update {
 	out := update{
-		Title: d.options.Title, At: d.options.Clock().Unix(), Whole: last == nil, Managed: now.Managed, Problems: append([]string{}, d.options.Problems()...),
+		Title: d.options.Title, At: d.options.Clock().Unix(), Whole: last == nil, Managed: now.Managed, Market: seconds(now.Published), Problems: append([]string{}, d.options.Problems()...),
 		Total: totalOf(&now.Total), Pools: []pool{}, Nodes: []node{}, Gone: []string{}, Pending: []pod{}, Costs: map[view.Dimension][]money{}, Notices: []notice{}, History: d.history.all(),
 	}
 	before := map[string]*view.Node{}

@@ -27,10 +27,12 @@ type pages struct {
 	token    string
 	config   *rest.Config
 	prices   view.Prices
-	try      dashboard.Try
-	journal  *journal.Journal
-	clock    clock.PassiveClock
-	log      logr.Logger
+	// namespace is where the controller publishes its market.
+	namespace string
+	try       dashboard.Try
+	journal   *journal.Journal
+	clock     clock.PassiveClock
+	log       logr.Logger
 
 	begin   sync.Once
 	watched *watch.Watch
@@ -58,7 +60,7 @@ func (*pages) NeedLeaderElection() bool { return false }
 
 // Start serves until the context ends.
 func (p *pages) Start(ctx context.Context) error {
-	watched, err := watch.New(p.config, view.NewState(p.prices))
+	watched, err := watch.New(p.config, view.NewState(p.prices), p.namespace)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ func (s *State) Fleet() *Fleet {
 	if s.made != nil && s.made.Revision == s.revision {
 		return s.made
 	}
-	f := &Fleet{Revision: s.revision, Managed: s.managed, Notices: s.notices()}
+	f := &Fleet{Revision: s.revision, Managed: s.managed, Published: s.published, Notices: s.notices()}
 	claimed := map[string]*Node{}
 	for _, name := range order.Keys(s.claims) {
 		claim := s.claims[name]

@@ -16,6 +16,7 @@ const (
 	Unpriced     Source = ""
 	FromLabel    Source = "label"
 	FromRecord   Source = "controller"
+	FromMarket   Source = "market" // published by the controller
 	FromCatalog  Source = "catalogue"
 	FromEstimate Source = "estimate" // the price of the same type elsewhere
 )
@@ -26,8 +27,10 @@ const PriceLabel = "eks-node-viewer/instance-price"
 // Prices finds the catalogue of a region, or returns nil.
 type Prices func(region string) *catalog.Catalog
 
-// book remembers prices by type, zone and capacity type, one region after the other as nodes ask.
+// book remembers prices by type, zone and capacity type: those that the controller published, and those of
+// the catalogue, one region after the other as nodes ask.
 type book struct {
+	market  map[offer]model.Money
 	prices  Prices
 	regions map[string]map[offer]model.Money
 }
@@ -47,10 +50,14 @@ func (b *book) region(name string) map[offer]model.Money {
 	if b.prices == nil {
 		return found
 	}
-	offers := b.prices(name)
-	if offers == nil {
-		return found
+	if offers := b.prices(name); offers != nil {
+		enter(found, offers)
 	}
+	return found
+}
+
+// enter adds the prices of a catalogue. Where two differ, the lower one counts.
+func enter(found map[offer]model.Money, offers *catalog.Catalog) {
 	for i := range offers.Types {
 		t := &offers.Types[i]
 		for j := range t.Offerings {
@@ -58,27 +65,32 @@ func (b *book) region(name string) map[offer]model.Money {
 			if o.Unpriced {
 				continue
 			}
-			found[offer{t.Name, o.Zone, o.CapacityType}] = o.Price
-			anywhere := offer{t.Name, "", o.CapacityType}
-			if old, known := found[anywhere]; !known || o.Price < old {
-				found[anywhere] = o.Price
+			for _, key := range []offer{{t.Name, o.Zone, o.CapacityType}, {t.Name, "", o.CapacityType}} {
+				if old, known := found[key]; !known || o.Price < old {
+					found[key] = o.Price
+				}
 			}
 		}
 	}
-	return found
 }
 
-// price returns what a node costs an hour: the price on its label, else the price that it was bought for,
-// else the catalogue's. A reservation is paid for at the price without one, whether or not the node uses
-// it. A node that does not say how it is paid for counts as on-demand, as an estimate.
+// price returns what a node costs an hour: the price on its label, else the present spot price if it is a spot
+// node, else the price that it was bought for, else the one that the controller published, else the catalogue's.
+// A reservation is paid for at the price without one, whether or not the node uses it. A node that does not
+// say how it is paid for counts as on-demand, as an estimate.
 func (b *book) price(n *Node) (model.Money, Source) {
-	for _, said := range []struct {
-		text   string
-		source Source
-	}{{n.Labels[PriceLabel], FromLabel}, {n.recorded, FromRecord}} {
-		if price, err := model.ParsePrice(said.text); said.text != "" && err == nil {
-			return price, said.source
-		}
+	if price, err := model.ParsePrice(n.Labels[PriceLabel]); n.Labels[PriceLabel] != "" && err == nil {
+		return price, FromLabel
+	}
+	published, live := b.market[offer{n.Type, n.Zone, n.CapacityType}]
+	if live && n.CapacityType == karpenterv1.CapacityTypeSpot {
+		return published, FromMarket
+	}
+	if price, err := model.ParsePrice(n.recorded); n.recorded != "" && err == nil {
+		return price, FromRecord
+	}
+	if live && n.CapacityType != karpenterv1.CapacityTypeReserved {
+		return published, FromMarket
 	}
 	if n.Type == "" || n.CapacityType == fargate {
 		return 0, Unpriced

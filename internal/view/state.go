@@ -5,18 +5,23 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/catalog"
+	"tenon/core/model"
 )
 
 // State follows the objects of a cluster and makes pictures of them. Several goroutines may use it.
 type State struct {
-	mu       sync.Mutex
-	book     *book
-	revision uint64
-	made     *Fleet // the last picture
+	mu   sync.Mutex
+	book *book
+	// published is when the controller wrote the prices that the book has from it.
+	published time.Time
+	revision  uint64
+	made      *Fleet // the last picture
 
 	managed bool
 	nodes   map[string]*Node // by name, without pods and prices
@@ -42,6 +47,23 @@ func NewState(prices Prices) *State {
 		book: newBook(prices), nodes: map[string]*Node{}, claims: map[string]*Node{}, pools: map[string]*Pool{}, pods: map[string]*Pod{},
 		at: map[string]map[string]*Pod{}, built: map[string]*Node{}, told: map[string]told{}, log: map[string]Notice{},
 	}
+}
+
+// Publish takes what the controller published at a time: what its node classes sell. Nothing published has a zero
+// time.
+func (s *State) Publish(at time.Time, catalogs ...*catalog.Catalog) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.published.Equal(at) {
+		return
+	}
+	s.published = at
+	s.book.market = map[offer]model.Money{}
+	for _, sells := range catalogs {
+		enter(s.book.market, sells)
+	}
+	s.built, s.made = map[string]*Node{}, nil
+	s.revision++
 }
 
 // Put takes an object that is new or has changed. State does not keep the object.

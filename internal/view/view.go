@@ -25,11 +25,13 @@ type Fleet struct {
 	Revision uint64
 	// Managed says that the cluster knows NodePools.
 	Managed bool
-	Pools   []*Pool // by name; the last has no name, and holds the nodes that belong to no pool
-	Nodes   []*Node // by name
-	Pending []*Pod  // the oldest first
-	Total   Total
-	Notices []Notice // the newest first
+	// Published is when the controller published its prices; zero if none did.
+	Published time.Time
+	Pools     []*Pool // by name; the last has no name, and holds the nodes that belong to no pool
+	Nodes     []*Node // by name
+	Pending   []*Pod  // the oldest first
+	Total     Total
+	Notices   []Notice // the newest first
 }
 
 // Total sums up some nodes.

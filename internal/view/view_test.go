@@ -128,6 +128,44 @@ func TestRecordedPrices(t *testing.T) {
 	}
 }
 
+// TestPublishedPrices checks which nodes have the price that the controller published, and that prices change when it
+// publishes others.
+func TestPublishedPrices(t *testing.T) {
+	t.Parallel()
+	market := func(price float64) *catalog.Catalog {
+		out := shop("us-west-2")
+		for i := range out.Types[0].Offerings {
+			out.Types[0].Offerings[i].Price = model.MoneyFromFloat(price)
+		}
+		return out
+	}
+	for name, tc := range map[string]struct{ capacityType, recorded, label, want, then string }{
+		"a spot node that the controller bought": {"spot", "0.03", "", "0.05 market", "0.06 market"},
+		"a node that the controller bought":      {"on-demand", "0.03", "", "0.03 controller", "0.03 controller"},
+		"a node of a group":                      {"on-demand", "", "", "0.05 market", "0.06 market"},
+		"a reservation":                          {"reserved", "", "", "0.1 catalogue", "0.1 catalogue"},
+		"the node's own label":                   {"spot", "0.03", "1.25", "1.25 label", "1.25 label"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, n := NewState(shop), node("a", karpenterv1.LabelCapacityType, tc.capacityType, PriceLabel, tc.label)
+			s.Put(n)
+			claim := &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "web-1", Annotations: map[string]string{karpenterv1.AnnotationPrice: tc.recorded}}}
+			claim.Status.NodeName = n.Name
+			s.Put(claim)
+			priced := func() string { return fmt.Sprint(s.Fleet().Nodes[0].Price, " ", s.Fleet().Nodes[0].Source) }
+			s.Publish(noon, market(0.05))
+			if got := priced(); got != tc.want || !s.Fleet().Published.Equal(noon) {
+				t.Errorf("price %s, want %s", got, tc.want)
+			}
+			s.Publish(noon.Add(time.Minute), market(0.06))
+			if got := priced(); got != tc.then {
+				t.Errorf("a minute later price %s, want %s", got, tc.then)
+			}
+		})
+	}
+}
+
 // TestFleetsAddUp checks that every dimension of cost adds up to the price of the fleet.
 func TestFleetsAddUp(t *testing.T) {
 	t.Parallel()

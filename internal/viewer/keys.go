@@ -206,7 +206,7 @@ func (m *Model) helpText() string {
 		"  mouse               wheel scrolls, a click chooses, a second one opens",
 		"  q, ctrl+c           quit", "",
 		"  Bars show what pods request of what is allocatable; the shaded part are daemons.",
-		"  A month has 730 hours. Prices are list prices unless a label of the node says otherwise.", "",
+		"  A month has 730 hours. Prices are those that the controller publishes, else list prices.", "",
 		"  Any key leads back.",
 	}, "\n")
 }

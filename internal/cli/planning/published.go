@@ -52,12 +52,6 @@ func (m *publishedMarket) Remarks() []string {
 	return append([]string{fmt.Sprintf("the controller does not publish what class %s sells: prices of its pools are estimates", strings.Join(m.guessed, ", "))}, m.Market.Remarks()...)
 }
 
-// Namespaces are where a controller may publish its market, for users who may not look everywhere.
-func Namespaces(lookup func(string) (string, bool)) []string {
-	own, _ := lookup("SYSTEM_NAMESPACE")
-	return slices.DeleteFunc([]string{own, "kube-system", "karpenter", "tenon"}, func(name string) bool { return name == "" })
-}
-
 // stale is how old a publication may be until it is doubted that its controller runs: it is written
 // twice an hour at least.
 const stale = 2 * time.Hour
@@ -68,7 +62,7 @@ func (j *job) readPublication(ctx context.Context, config *rest.Config) {
 	if j.Catalog != "" || j.Given("region") {
 		return
 	}
-	p, err := publication.Read(ctx, config, Namespaces(j.Lookup)...)
+	p, err := publication.Read(ctx, config, publication.Namespaces(j.Lookup)...)
 	if err != nil {
 		if !errors.Is(err, publication.ErrNone) {
 			j.note("%s", err)

@@ -260,7 +260,7 @@ function costPage() {
   return [figures([[dollars(t.price) + "/h", "Price now", dollars(730 * t.price, 0) + " a month"], [dollars(t.idle) + "/h", "Idle", "what no pod requests"], [dollars(t.overhead) + "/h", "Daemons", "pods of every node"], t.unpriced ? [t.unpriced, "Unpriced nodes", "not in the sums", "warn"] : null]),
     el("div.card", null, chart(state.history)), el("h2", null, "Price an hour, divided"),
     el("div.two", null, ["pool", "namespace", "owner", "capacity type", "type", "zone"].map(by => el("section.card", null, el("h2", null, "By " + by), parts(state.costs[by])))),
-    el("p.soft", null, "List prices, unless a label of the node says otherwise. A pod's part is the larger of its parts of CPU and memory; a month has 730 hours.")];
+    el("p.soft", null, (state.market ? "Spot prices are those that the controller published " + age(state.market) + " ago; other nodes cost what they were bought for." : "Prices are estimates by list prices: no controller publishes its market here, or it may not be read.") + " A pod's part is the larger of its parts of CPU and memory; a month has 730 hours.")];
 }
 
 // Decisions are asked for while their page is open.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -53,8 +54,14 @@ func FromObject(o *corev1.ConfigMap) (*Publication, error) {
 // ErrNone is for clusters in which no controller publishes its market, or not to this user.
 var ErrNone = errors.New("no controller publishes its market here")
 
-// Read finds what the controller of a cluster publishes. A user who may not list ConfigMaps of all
-// namespaces is shown that of the namespaces that are given.
+// Namespaces are where a controller may publish its market, for users who may not look everywhere.
+func Namespaces(lookup func(string) (string, bool)) []string {
+	own, _ := lookup("SYSTEM_NAMESPACE")
+	return slices.DeleteFunc([]string{own, "kube-system", "karpenter", "tenon"}, func(name string) bool { return name == "" })
+}
+
+// Read finds what the controller of a cluster publishes. A user who may not list ConfigMaps of all namespaces gets
+// the one of the first of the given namespaces in which there is one that the user may read.
 func Read(ctx context.Context, config *rest.Config, namespaces ...string) (*Publication, error) {
 	client, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
@@ -62,20 +69,34 @@ func Read(ctx context.Context, config *rest.Config, namespaces ...string) (*Publ
 	}
 	found, err := list(ctx, client.RESTClient(), "/api/v1/configmaps")
 	if apierrors.IsForbidden(err) {
-		err = ErrNone
-		for _, namespace := range namespaces {
-			if found, err = list(ctx, client.RESTClient(), "/api/v1/namespaces/"+namespace+"/configmaps"); err == nil && len(found) > 0 {
-				break
-			}
-		}
+		found, err = one(ctx, client.RESTClient(), namespaces)
 	}
-	if apierrors.IsForbidden(err) || err == nil && len(found) == 0 {
+	if err == nil && len(found) == 0 {
 		return nil, ErrNone
 	}
 	if err != nil {
 		return nil, fmt.Errorf("look for the published market: %w", err)
 	}
 	return newest(found)
+}
+
+// one reads the object by its name, which the right to get that one object allows.
+func one(ctx context.Context, client rest.Interface, namespaces []string) ([]corev1.ConfigMap, error) {
+	for _, namespace := range namespaces {
+		text, err := client.Get().AbsPath("/api/v1/namespaces/" + namespace + "/configmaps/" + Name).Do(ctx).Raw()
+		if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		var found corev1.ConfigMap
+		if err := json.Unmarshal(text, &found); err != nil {
+			return nil, fmt.Errorf("read the answer: %w", err)
+		}
+		return []corev1.ConfigMap{found}, nil
+	}
+	return nil, nil
 }
 
 func list(ctx context.Context, client rest.Interface, path string) ([]corev1.ConfigMap, error) {

@@ -143,7 +143,7 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// The newest publication is found in all namespaces, or in those that are known where not all may be read.
+// The newest publication is found in all namespaces, or, where not all may be read, the one in a known namespace by its name.
 func TestRead(t *testing.T) {
 	t.Parallel()
 	old, now := publication.Object("former", encode(t, market(), publication.Most), time.Unix(10, 0)), publication.Object("kube-system", encode(t, market(), publication.Most), time.Unix(20, 0))
@@ -153,7 +153,7 @@ func TestRead(t *testing.T) {
 	}{
 		"all namespaces":   {map[string][]corev1.ConfigMap{"/api/v1/configmaps": {*old, *now}}, 20},
 		"none":             {map[string][]corev1.ConfigMap{"/api/v1/configmaps": {}}, 0},
-		"one namespace":    {map[string][]corev1.ConfigMap{"/api/v1/namespaces/former/configmaps": {*old}}, 10},
+		"one by its name":  {map[string][]corev1.ConfigMap{"/api/v1/namespaces/former/configmaps/tenon-market": {*old}}, 10},
 		"nothing is shown": {nil, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -161,9 +161,14 @@ func TestRead(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Type", "application/json")
 				found, allowed := c.answers[r.URL.Path]
-				if !allowed || r.URL.Query().Get("labelSelector") != "tenon.sh/publication=market" {
+				named := strings.HasSuffix(r.URL.Path, "/"+publication.Name)
+				if !allowed || !named && r.URL.Query().Get("labelSelector") != "tenon.sh/publication=market" {
 					w.WriteHeader(http.StatusForbidden)
 					fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403}`)
+					return
+				}
+				if named {
+					_ = json.NewEncoder(w).Encode(found[0])
 					return
 				}
 				_ = json.NewEncoder(w).Encode(corev1.ConfigMapList{Items: found}) // the client sees what is missing

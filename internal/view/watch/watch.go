@@ -5,7 +5,9 @@ package watch
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -23,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/internal/market/publication"
 	"tenon/internal/view"
 )
 
@@ -62,6 +65,8 @@ var needed = []string{"nodes", "pods"}
 type Watch struct {
 	State  *view.State
 	client client.WithWatch
+	// market reads what the controller published.
+	market func(context.Context) (*publication.Publication, error)
 
 	mu       sync.Mutex
 	problems map[string]string
@@ -69,8 +74,9 @@ type Watch struct {
 	complete chan struct{}
 }
 
-// New prepares to follow the cluster of a connection.
-func New(config *rest.Config, state *view.State) (*Watch, error) {
+// New prepares to follow the cluster of a connection. The namespaces are where its controller may publish its market,
+// for users who may not look everywhere.
+func New(config *rest.Config, state *view.State, namespaces ...string) (*Watch, error) {
 	known := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, karpenterv1.AddToScheme} {
 		if err := add(known); err != nil {
@@ -81,7 +87,11 @@ func New(config *rest.Config, state *view.State) (*Watch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare a client for %s: %w", config.Host, err)
 	}
-	return over(c, state), nil
+	w := over(c, state)
+	w.market = func(ctx context.Context) (*publication.Publication, error) {
+		return publication.Read(ctx, config, namespaces...)
+	}
+	return w, nil
 }
 
 func over(c client.WithWatch, state *view.State) *Watch {
@@ -91,6 +101,9 @@ func over(c client.WithWatch, state *view.State) *Watch {
 // Run follows the cluster until the context ends.
 func (w *Watch) Run(ctx context.Context) {
 	var all sync.WaitGroup
+	if w.market != nil {
+		all.Go(func() { w.prices(ctx) })
+	}
 	for _, k := range kinds() {
 		all.Go(func() {
 			source := &cache.ListWatch{
@@ -111,6 +124,36 @@ func (w *Watch) Run(ctx context.Context) {
 	}
 	all.Wait()
 }
+
+// ask is how often the published market is read: its object is large, and changes every minute at most.
+const ask = 2 * time.Minute
+
+// prices reads the published market until the context ends.
+func (w *Watch) prices(ctx context.Context) {
+	ticker := time.NewTicker(ask)
+	defer ticker.Stop()
+	for {
+		switch p, err := w.market(ctx); {
+		case err == nil:
+			w.State.Publish(p.At, slices.Collect(maps.Values(p.Catalogs))...)
+			w.note(market, nil)
+		case errors.Is(err, publication.ErrNone):
+			w.State.Publish(time.Time{})
+			w.note(market, nil)
+		case ctx.Err() == nil:
+			w.note(market, err)
+		}
+		w.mark(market)
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// market is what the published market is called among kinds.
+const market = "the published market"
 
 // noWatchList makes the reflector list in pages, which is gentle to old servers.
 type noWatchList struct{}
@@ -194,7 +237,11 @@ func (w *Watch) Wait(ctx context.Context) error {
 func (w *Watch) answered() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return len(w.listed)+len(w.problems) >= len(kinds())
+	want := len(kinds())
+	if w.market != nil {
+		want++
+	}
+	return len(w.listed)+len(w.problems) >= want
 }
 
 // store hands on what a reflector finds, and remembers only names.

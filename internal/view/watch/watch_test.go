@@ -2,8 +2,10 @@ package watch
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/internal/market/publication"
 	"tenon/internal/view"
 )
 
@@ -81,4 +84,38 @@ func TestListsReplace(t *testing.T) {
 	if f := w.State.Fleet(); f.Find("a") != nil || len(f.Nodes) != 2 {
 		t.Errorf("%d nodes, a among them: %t", len(f.Nodes), f.Find("a") != nil)
 	}
+}
+
+// TestPricesFollowTheMarket checks that what the controller publishes reaches the view, again and again, and that the
+// view says when it cannot be read.
+func TestPricesFollowTheMarket(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := over(nil, view.NewState(nil))
+		begin, broken := time.Now(), false
+		w.market = func(context.Context) (*publication.Publication, error) {
+			if broken {
+				return nil, errors.New("it is no text")
+			}
+			return &publication.Publication{At: time.Now()}, nil
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { w.prices(ctx); close(done) }()
+		for range 2 {
+			synctest.Wait()
+			if got := w.State.Fleet().Published; !got.Equal(time.Now()) {
+				t.Errorf("after %s the prices are of %s", time.Since(begin), got)
+			}
+			time.Sleep(ask)
+		}
+		broken = true
+		time.Sleep(ask)
+		synctest.Wait()
+		if got := w.Problems(); len(got) != 1 || got[0] != "cannot read the published market: it is no text" {
+			t.Errorf("problems: %q", got)
+		}
+		cancel()
+		<-done
+	})
 }
