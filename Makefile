@@ -64,6 +64,11 @@ test: build ## Run all tests: the product's, the charts', the lab's, and those i
 	(cd lab && STORIES_CLOUD=aws TENON_LAB=$(CURDIR)/bin/tenon-lab $(GO) test -timeout 30m $(TESTFLAGS) ./stories) || status=1; \
 	exit $$status
 
+# Each page from top to bottom, as a reader types it. That takes a quarter of an hour, so make test skips them.
+.PHONY: pages
+pages: build ## Run the commands of documents: getting started, the walk-through, how-to pages
+	cd lab && PAGES_RUN=yes TENON_LAB=$(CURDIR)/bin/tenon-lab $(GO) test -timeout 60m -count=1 -v $(TESTFLAGS) ./pages ./release -run 'GettingStarted|Walkthrough|HowTo|PagesThatLook'
+
 # Only packages that lock or start goroutines can race; rules of source and laws of pure decisions, which
 # only their tests run side by side, are left out. The detector needs cgo, and so a C compiler;
 # without one the target says that it is skipped, and fails nothing.

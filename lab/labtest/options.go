@@ -34,6 +34,8 @@ type Options struct {
 	Faults string
 	// Settings are those of tenon, as NAME=VALUE.
 	Settings []string
+	// NodeRole is the role of the cluster's nodes, if it is not the one that the lab's own manifests name.
+	NodeRole string
 	// EnforceIAM makes the emulated AWS allow only what tenon's policies grant.
 	EnforceIAM bool
 	// Bare leaves out Tenon's definitions and rights.
@@ -59,6 +61,9 @@ func (o Options) flags() []string {
 		"--boot-delay=" + o.BootDelay.String(),
 		"--heartbeat=" + o.Heartbeat.String(),
 		"--controller=" + o.Controller,
+	}
+	if o.NodeRole != "" {
+		flags = append(flags, "--node-role="+o.NodeRole)
 	}
 	if o.EnforceIAM {
 		flags = append(flags, "--enforce-iam")

@@ -75,17 +75,25 @@ var Product = sync.OnceValues(func() (string, error) {
 })
 
 // Helm returns the path of Helm's command line, in the version that renders the charts.
-var Helm = sync.OnceValues(func() (string, error) {
-	root, err := Repository()
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(root, "bin", "tools", "helm")
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return "", fmt.Errorf("make folder for tools: %w", err)
-	}
-	return path, build(root, filepath.Join(root, "charts"), path, "helm.sh/helm/v3/cmd/helm")
-})
+var Helm = tool("helm", "charts", "helm.sh/helm/v3/cmd/helm")
+
+// Kubectl returns the path of kubectl, in the version of the lab's API server.
+var Kubectl = tool("kubectl", "lab", "k8s.io/kubernetes/cmd/kubectl")
+
+// tool builds a program of another project, in the version that a module of ours names, at first use.
+func tool(name, module, what string) func() (string, error) {
+	return sync.OnceValues(func() (string, error) {
+		root, err := Repository()
+		if err != nil {
+			return "", err
+		}
+		path := filepath.Join(root, "bin", "tools", name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return "", fmt.Errorf("make folder for tools: %w", err)
+		}
+		return path, build(root, filepath.Join(root, module), path, what)
+	})
+}
 
 // build builds a program. Test packages run at the same time, so one builds while the others wait.
 func build(root, module, path, what string) error {

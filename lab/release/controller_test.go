@@ -99,16 +99,9 @@ func (s *site) environment(d *appsv1.Deployment) []string {
 	for _, e := range container.Env {
 		all = append(all, e.Name+"="+resolved(e, container))
 	}
-	text, err := os.ReadFile(s.lab.Directory.Environment())
-	if err != nil {
-		s.Fatal(err)
-	}
-	for line := range strings.Lines(string(text)) {
-		if strings.HasPrefix(line, "AWS_") {
-			all = append(all, strings.TrimSpace(line))
-		}
-	}
-	return append(all, "AWS_ACCESS_KEY_ID="+controllerKey)
+	// A pod has its ports for itself.
+	all = append(all, "METRICS_PORT="+s.ports[0], "HEALTH_PROBE_PORT="+s.ports[1])
+	return append(append(all, s.inAccount()...), "AWS_ACCESS_KEY_ID="+controllerKey)
 }
 
 func resolved(e v1.EnvVar, c v1.Container) string {

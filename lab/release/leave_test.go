@@ -20,7 +20,7 @@ import (
 // same API takes the claims over, and for other autoscalers the page's steps turn them into plain nodes.
 func TestLeaveTheNodes(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newSite(t, labtest.Options{})
 	s.install(s.root)
 	stop := s.run()
 	s.use(3)

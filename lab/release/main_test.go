@@ -11,13 +11,18 @@ import (
 	"time"
 
 	"tenon/lab/labtest"
+	"tenon/lab/pages"
 )
 
-// TestMain lets each test start a lab of its own.
-func TestMain(m *testing.M) { labtest.Main(m, labtest.Options{}) }
+// TestMain lets each test start a lab of its own, and plays the programs that pages name.
+func TestMain(m *testing.M) {
+	pages.Play()
+	labtest.Main(m, labtest.Options{})
+}
 
 // bare starts a lab in which nothing of Tenon is installed.
-func bare(t *testing.T) *labtest.Lab {
+func bare(t *testing.T, options labtest.Options) *labtest.Lab {
 	t.Helper()
-	return labtest.Own(t, labtest.Options{Controller: "none", Bare: true, EnforceIAM: true, BootDelay: time.Second})
+	options.Controller, options.Bare, options.EnforceIAM, options.BootDelay = "none", true, true, time.Second
+	return labtest.Own(t, options)
 }

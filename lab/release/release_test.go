@@ -24,7 +24,7 @@ import (
 // the cluster, no finalizer, and in AWS no instance, launch template or instance profile.
 func TestInstallUpgradeTakeOut(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newSite(t, labtest.Options{})
 	before := s.everything()
 
 	s.install(s.formerCharts())
@@ -56,7 +56,13 @@ func TestInstallUpgradeTakeOut(t *testing.T) {
 		s.helm(s.root, command)
 	}
 	s.forget()
-	s.lab.Eventually(t, "the cluster and the account are as they were", func(context.Context) (bool, string) {
+	s.asBefore(before)
+}
+
+// asBefore waits until there is no more in the cluster and in the account than there was.
+func (s *site) asBefore(before map[string]bool) {
+	s.Helper()
+	s.lab.Eventually(s.T, "the cluster and the account are as they were", func(context.Context) (bool, string) {
 		left := []string{}
 		now := s.everything()
 		for what := range now {

@@ -26,13 +26,13 @@ type site struct {
 var critical = v1.Taint{Key: "CriticalAddonsOnly", Value: "true", Effect: v1.TaintEffectNoSchedule}
 
 // newSite starts an empty cluster with two machines in two zones, on which the controller's pods may run.
-func newSite(t *testing.T) *site {
+func newSite(t *testing.T, options labtest.Options) *site {
 	t.Helper()
 	root, err := labtest.Repository()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &site{T: t, lab: bare(t), root: root, ports: [2]string{freePort(t), freePort(t)}}
+	s := &site{T: t, lab: bare(t, options), root: root, ports: [2]string{freePort(t), freePort(t)}}
 	for name, zone := range map[string]string{"system-a": "us-west-2a", "system-b": "us-west-2b"} {
 		s.lab.Nodes(t, machine.Form{CPU: "4", Memory: "16Gi", Pods: "110", Zone: zone, Taints: []v1.Taint{critical}}, name)
 	}
@@ -78,9 +78,6 @@ func (s *site) install(from string) {
 	s.Helper()
 	for _, command := range s.commands("helm upgrade --install") {
 		command = strings.NewReplacer("REGISTRY", "registry.example", "TAG", "v0").Replace(command)
-		if strings.Contains(command, "settings.") {
-			command += " --set controller.metrics.port=" + s.ports[0] + " --set controller.healthProbe.port=" + s.ports[1]
-		}
 		s.helm(from, command)
 	}
 }

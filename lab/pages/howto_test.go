@@ -1,0 +1,118 @@
+package pages
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tenon/lab/labtest"
+)
+
+// later is what the commands of a page print that shows something else than plans.
+var later = map[string][]Want{
+	"interruption": {{Command: "kubectl get events", Prints: "SpotInterrupted"}},
+}
+
+// theirs are manifests that need something of the reader's own account, and are planned only.
+var theirs = map[string]string{
+	"custom-image": "an image",
+	"volumes":      "a volume",
+}
+
+// Each manifest of a how-to page does what its page plans: applied to a cluster, all its pods get nodes. The page's other
+// commands are run then. What "tenon plan" prints is compared by the tests of internal/cli.
+func TestHowTo(t *testing.T) {
+	ByHand(t)
+	root, err := labtest.Repository()
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifests, err := filepath.Glob(filepath.Join(root, "examples", "how-to", "*.yaml"))
+	if err != nil || len(manifests) == 0 {
+		t.Fatalf("no manifests: %v", err)
+	}
+	for _, path := range manifests {
+		name := strings.TrimSuffix(filepath.Base(path), ".yaml")
+		t.Run(name, func(t *testing.T) {
+			if needs, is := theirs[name]; is {
+				t.Skipf("skipped: it needs %s of the reader's account", needs)
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := beside(t, labtest.Start(t))
+			if !strings.Contains(string(text), "not to be applied") {
+				s.Run([]Step{{Command: "kubectl apply -f examples/how-to/" + name + ".yaml"}, {Command: "kubectl get nodeclaims -w"}},
+					Want{Command: "kubectl get nodeclaims -w", Prints: " True "})
+			}
+			s.Run(unplanned(t, "docs/how-to/"+name+".md"), later[name]...)
+		})
+	}
+}
+
+// unplanned are the steps of a page that are no plans.
+func unplanned(t *testing.T, page string) []Step {
+	t.Helper()
+	all, err := Read(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var steps []Step
+	for _, s := range all {
+		if !strings.HasPrefix(s.Command, "bin/tenon plan -f examples/how-to/") {
+			steps = append(steps, s)
+		}
+	}
+	return steps
+}
+
+// looks are pages whose commands look at a cluster, or prepare an account, and what they print there.
+var looks = map[string][]Want{
+	"README.md": {
+		{Command: "bin/tenon plan -f examples/basic.yaml -f examples/spot", Prints: "Pods without a place", Status: 2},
+		{Command: "bin/tenon plan -f examples/basic.yaml -f examples/inflate.yaml --scale", Prints: "New nodes", Status: 2},
+	},
+	"docs/aws.md":                nil,
+	"docs/reference/buffers.md":  nil,
+	"docs/reference/rollouts.md": nil,
+	"docs/reference/staying.md":  nil,
+}
+
+// The commands of these pages do what they say in a cluster that has the basic example.
+func TestPagesThatLook(t *testing.T) {
+	ByHand(t)
+	lab := labtest.Start(t)
+	s := beside(t, lab)
+	s.Run([]Step{{Command: "kubectl apply -f examples/how-to/basic-pool.yaml"}, {Command: "kubectl get nodeclaims -w"}})
+	for name, wants := range looks {
+		t.Run(name, func(t *testing.T) {
+			steps := read(t, name)
+			for i := range steps {
+				steps[i].Shown = nil // what a page about something else shows is an example
+			}
+			beside(t, lab).Run(steps, wants...)
+		})
+	}
+}
+
+// beside is the shell of a reader who has a lab running in .lab.
+func beside(t *testing.T, lab *labtest.Lab) *Shell {
+	t.Helper()
+	environment := []string{"KUBECONFIG=" + lab.Directory.Kubeconfig()}
+	text, err := os.ReadFile(lab.Directory.Environment())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "AWS_") {
+			environment = append(environment, strings.TrimSpace(line))
+		}
+	}
+	s := NewShell(t, environment...)
+	if err := os.Symlink(string(lab.Directory), s.path(".lab")); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
