@@ -89,7 +89,7 @@ func TestPoolVerdictText(t *testing.T) {
 	}{
 		"a taint": {
 			PoolVerdict{Listed: 8, Funnel: []Step{{TaintNotTolerated, 0}}, Reason: Reason{Code: TaintNotTolerated, Where: "gpu=true:NoSchedule"}},
-			"did not tolerate taint (taint=gpu=true:NoSchedule); of 8 offerings 0 with tolerated taints",
+			"did not tolerate taint (taint=gpu=true:NoSchedule); of 8 offerings, none with taints that the pod tolerates",
 		},
 		"too small, because of daemons": {
 			PoolVerdict{
@@ -97,29 +97,29 @@ func TestPoolVerdictText(t *testing.T) {
 				Funnel: []Step{{TaintNotTolerated, 100}, {LabelsIncompatible, 100}, {TypeIncompatible, 40}, {NoOffering, 40}, {OfferingUnavailable, 30}, {InsufficientRoom, 0}},
 				Reason: Reason{Code: InsufficientRoom, Where: "memory", Have: 11 << 30, Want: 12 << 30}, Nearest: "m5.xlarge", Daemons: 1 << 29,
 			},
-			"no instance type has enough resources; memory: 12Gi wanted, 11Gi free on the nearest, m5.xlarge, where daemons take 512Mi; of 100 offerings 40 of a fitting type, 30 available now, 0 large enough",
+			"no instance type has enough resources; memory: 12Gi wanted, 11Gi free on the nearest, m5.xlarge, where daemons take 512Mi; of 100 offerings, 40 of an instance type that the pod and the pool allow, 30 available now, none large enough",
 		},
 		"too small for the daemons alone": {
 			PoolVerdict{
 				Listed: 4, Met: Met{Labels: true, Offer: true, LabelsOffer: true}, Funnel: []Step{{InsufficientRoom, 0}},
 				Reason: Reason{Code: InsufficientRoom, Where: "cpu", Have: -1080}, Nearest: "c7a.medium", Daemons: 2000,
 			},
-			"no instance type has enough resources; cpu: daemons take 2, and the nearest, c7a.medium, has 0.92; of 4 offerings 0 large enough",
+			"no instance type has enough resources; cpu: daemons take 2, and the nearest, c7a.medium, has 0.92; of 4 offerings, none large enough",
 		},
 		"a request that cannot be meant": {
 			PoolVerdict{
 				Listed: 1, Met: Met{Labels: true, Offer: true, LabelsOffer: true}, Funnel: []Step{{InsufficientRoom, 0}},
 				Reason: Reason{Code: InsufficientRoom, Where: "cpu", Have: 4000, Want: 2_000_000_000}, Nearest: "small",
 			},
-			"no instance type has enough resources (CPU request >= 1 Million, m vs M typo?); cpu: 2000000 wanted, 4 free on the nearest, small; of 1 offerings 0 large enough",
+			"no instance type has enough resources (CPU request >= 1 Million, m vs M typo?); cpu: 2000000 wanted, 4 free on the nearest, small; of 1 offerings, none large enough",
 		},
 		"limits": {
 			PoolVerdict{Pool: "p", Listed: 4, Funnel: []Step{{LimitReached, 0}}, Reason: Reason{Code: LimitReached, Where: "cpu", Have: 1000, Want: 4000}, Nearest: "small"},
-			"all available instance types exceed limits for nodepool (NodePool=p); cpu: 1 left, and the smallest that would do, small, has 4; of 4 offerings 0 within limits",
+			"all available instance types exceed limits for nodepool (NodePool=p); cpu: 1 left, and the smallest that would do, small, has 4; of 4 offerings, none within limits",
 		},
 		"a limit of nodes": {
 			PoolVerdict{Pool: "p", Listed: 4, Funnel: []Step{{LimitReached, 0}}, Reason: Reason{Code: LimitReached, Where: "nodes", Have: 0, Want: 1}, Nearest: "small"},
-			"node limits have been exhausted for nodepool (NodePool=p); nodes: 0 left, and the smallest that would do, small, has 1; of 4 offerings 0 within limits",
+			"node limits have been exhausted for nodepool (NodePool=p); nodes: 0 left, and the smallest that would do, small, has 1; of 4 offerings, none within limits",
 		},
 		"a spread": {
 			PoolVerdict{Listed: 4, Funnel: []Step{{LimitReached, 4}}, Reason: Reason{Code: Spread, Where: "zone", Have: 2, Want: 1}},

@@ -2,6 +2,7 @@ package reason
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -175,10 +176,10 @@ func (v *PoolVerdict) miss() string {
 
 // passed describes the offerings that got past each rule.
 var passed = map[Code]string{
-	TaintNotTolerated:   "with tolerated taints",
-	LabelsIncompatible:  "with the labels",
-	TypeIncompatible:    "of a fitting type",
-	NoOffering:          "in a fitting zone and capacity type",
+	TaintNotTolerated:   "with taints that the pod tolerates",
+	LabelsIncompatible:  "with the labels that the pod asks for",
+	TypeIncompatible:    "of an instance type that the pod and the pool allow",
+	NoOffering:          "in a zone and with a capacity type that they allow",
 	OfferingUnavailable: "available now",
 	InsufficientRoom:    "large enough",
 	HostPortTaken:       "with free ports",
@@ -198,14 +199,22 @@ func (v *PoolVerdict) funnel() string {
 	left := v.Listed
 	for _, s := range v.Funnel {
 		if s.Left != left {
-			parts = append(parts, fmt.Sprintf("%d %s", s.Left, passed[s.Code]))
+			parts = append(parts, counted(s.Left)+" "+passed[s.Code])
 		}
 		left = s.Left
 	}
 	if len(parts) == 1 {
 		return fmt.Sprintf("all %d offerings would do by themselves", v.Listed)
 	}
-	return parts[0] + " " + strings.Join(parts[1:], ", ")
+	return strings.Join(parts, ", ")
+}
+
+// counted is a number in a sentence.
+func counted(n int) string {
+	if n == 0 {
+		return "none"
+	}
+	return strconv.Itoa(n)
 }
 
 // shortened cuts a text at a number of bytes, between runes.

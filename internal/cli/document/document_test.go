@@ -140,7 +140,7 @@ const smallJSON = `{
   "unschedulable": [
     {
       "pod": "default/odd\"name",
-      "reasons": [{"nodePool": "default", "message": "did not tolerate taint (taint=a:NoSchedule); of 3 offerings 0 with tolerated taints; smallest change: let the pod tolerate a:NoSchedule: then m5.large of pool default would do, 0.096 an hour"}, {"nodePool": "other", "message": "is being deleted"}]
+      "reasons": [{"nodePool": "default", "message": "did not tolerate taint (taint=a:NoSchedule); of 3 offerings, none with taints that the pod tolerates; smallest change: let the pod tolerate a:NoSchedule: then m5.large of pool default would do, 0.096 an hour"}, {"nodePool": "other", "message": "is being deleted"}]
     },
     {
       "pod": "default/broken",

@@ -52,7 +52,7 @@ func (t *writer) totals() {
 		return
 	}
 	if len(p.Claims) == 0 {
-		t.fact("Price", "no node is to be bought")
+		t.fact("Price", "no node needs to be bought")
 	} else {
 		text := fmt.Sprintf("%s an hour for %s", price(p.Cost.New), plural(len(p.Claims), "new node", "new nodes"))
 		if part := t.p.NodePrice(); part > 0 {
