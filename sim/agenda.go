@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// entry is something that is going to happen.
+// entry is an event that will happen.
 type entry struct {
 	at time.Time
-	// tie decides between entries of the same time: it is rolled, so that every order
-	// happens under some seed. Number makes the order total.
+	// tie decides between entries of the same time. It is random, so that every order happens under some
+	// seed. Number makes the order total.
 	tie    uint64
 	number uint64
 	// what it is, for the log.
 	what string
 	do   func()
-	// ready says whether it may happen now; nil is always.
+	// ready reports whether it may happen now; nil means always.
 	ready func() bool
 	// dropped entries do not happen.
 	dropped bool
-	// of is the process whose end ends it; nil is none.
+	// of is the process with which the entry is dropped; nil means none.
 	of *process
 }
 
@@ -52,7 +52,7 @@ func (a *agenda) Pop() any {
 	return last
 }
 
-// later puts something on the agenda.
+// later adds an entry to the agenda.
 func (s *Sim) later(at time.Time, what string, of *process, do func()) *entry {
 	s.numbered++
 	e := &entry{at: at, tie: s.dice.Uint64(), number: s.numbered, what: what, do: do, of: of}
@@ -60,7 +60,7 @@ func (s *Sim) later(at time.Time, what string, of *process, do func()) *entry {
 	return e
 }
 
-// next takes the first entry that may happen before a time, if there is one.
+// next removes and returns the first entry that may happen before a time, if there is one.
 func (s *Sim) next(until time.Time) (*entry, bool) {
 	var blocked []*entry
 	defer func() {

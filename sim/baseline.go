@@ -8,23 +8,23 @@ import (
 	"tenon/sim/invariant"
 )
 
-// What a baseline gives up.
+// The disruptions that a baseline decides.
 const (
 	BaselineAlone   = "alone"   // nothing
 	BaselineEmpties = "empties" // nodes without pods
 )
 
-// baseline is a run from the same seed in which the product buys for pods but gives up less: it
-// shows what doing nothing would cost. Users do the same in both runs. Mishaps differ, because
-// their dice follow what the product does.
+// baseline is a run from the same seed in which the product buys for pods but disrupts fewer nodes: it
+// shows the cost of doing nothing. Users do the same in both runs. Mishaps differ, because their dice
+// follow what the product does.
 type baseline struct {
 	*Sim
 	account invariant.Account
 	next    time.Time
-	paid    model.Money // what the run beside it has cost by the end
+	paid    model.Money // what the run that it is compared with has cost by the end
 }
 
-// comparing is how often two runs are compared.
+// comparing is how often the two runs are compared.
 const comparing = time.Minute
 
 // addBaseline gives a run its baseline.
@@ -47,7 +47,7 @@ func (t Trial) addBaseline(s *Sim) error {
 	return nil
 }
 
-// follow brings the baseline to where the run is, and compares what the fleets cost.
+// follow advances the baseline to the time of the run, and compares the costs of the fleets.
 func (t *baseline) follow(s *Sim) {
 	for ; !t.next.After(s.Clock.Now()); t.next = t.next.Add(comparing) {
 		for t.Step(t.next) {
@@ -57,7 +57,7 @@ func (t *baseline) follow(s *Sim) {
 	}
 }
 
-// close compares what both have cost by the end.
+// close compares the costs of both runs at the end.
 func (t *baseline) close(s *Sim, end time.Time) {
 	t.follow(s)
 	for t.Step(end) {

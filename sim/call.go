@@ -22,8 +22,8 @@ import (
 	"tenon/sim/sqs"
 )
 
-// before is the moment before a call has an effect: others may be faster, the process may
-// end, the call may fail.
+// before is called before a call takes effect: other events may come first, the process may end, the call
+// may fail.
 func (p *process) before(what string, write bool) error {
 	if p.mapping || !p.faulty {
 		return nil
@@ -43,7 +43,7 @@ func (p *process) before(what string, write bool) error {
 	return nil
 }
 
-// after is the moment after: the answer may be lost, and the process with it.
+// after is called after a call took effect: the answer may be lost, and the process may end.
 func (p *process) after(what string, err error) error {
 	if p.mapping || !p.faulty {
 		return err
@@ -60,13 +60,13 @@ func (p *process) after(what string, err error) error {
 
 var errFaster = errors.New("simulated: the object has been modified")
 
-// caller is a client through which things go wrong.
+// caller is a client with faults.
 type caller struct {
 	client.Client
 	of *process
 }
 
-// write makes a call with all that can happen around it.
+// write makes a call with all its possible faults.
 func (c caller) write(verb string, object client.Object, locked func() bool, do func() error) error {
 	what := fmt.Sprintf("%s %T %s", verb, object, client.ObjectKeyFromObject(object))
 	if err := c.of.before(what, true); err != nil {
@@ -88,7 +88,7 @@ func (c caller) Get(ctx context.Context, key client.ObjectKey, object client.Obj
 	return c.Client.Get(ctx, key, object, o...)
 }
 
-// Writes that say which version they are for may meet a conflict, others never do.
+// Only writes that name the version they are for may meet a conflict.
 func always() bool { return true }
 func never() bool  { return false }
 
@@ -99,8 +99,8 @@ func versioned(object client.Object, patch client.Patch) func() bool {
 	}
 }
 
-// removing tells the watch about the object as it is now. A request that the server will refuse,
-// because it is about another object or version, has no effect.
+// removing tells the watch about the present object. A request that the server will refuse, because it
+// names another object or version, has no effect.
 func (p *process) removing(object client.Object, evicts bool, conditions *metav1.Preconditions) {
 	same := func(now client.Object) bool {
 		return conditions == nil || (conditions.UID == nil || *conditions.UID == now.GetUID()) &&
@@ -181,7 +181,7 @@ func (c subcaller) Patch(ctx context.Context, object client.Object, patch client
 	return c.caller.write("patch "+c.name+" of", object, versioned(object, patch), func() error { return c.SubResourceClient.Patch(ctx, object, patch, o...) })
 }
 
-// live reads past the caches.
+// live reads from the server instead of the caches.
 type live struct {
 	client.Reader
 	of *process
@@ -201,7 +201,7 @@ func (l live) List(ctx context.Context, list client.ObjectList, o ...client.List
 	return l.Reader.List(ctx, list, o...)
 }
 
-// cloudClient is a cloud whose calls can be the last thing that a process does. The cloud itself
+// cloudClient is a client of the cloud whose process may end before or after any call. The cloud itself
 // makes all other faults.
 type cloudClient struct {
 	cloud.Provider
@@ -215,7 +215,7 @@ func around[T any](p *process, what string, do func() (T, error)) (T, error) {
 	return answer, err
 }
 
-// pause is before without the errors of an API server.
+// pause is like before, without the errors of an API server.
 func (p *process) pause(what string) {
 	s := p.sim
 	if p.mapping || !p.faulty {
@@ -256,7 +256,7 @@ func (f cloudClient) List(ctx context.Context) ([]cloud.Instance, error) {
 	return around(f.of, "a list of instances", func() ([]cloud.Instance, error) { return f.Provider.List(ctx) })
 }
 
-// noticeQueue is the queue of notices as one process reads it.
+// noticeQueue is the queue of notices, as one process reads it.
 type noticeQueue struct {
 	queue *sqs.Queue
 	of    *process
@@ -267,7 +267,7 @@ func (l noticeQueue) Receive(ctx context.Context) ([]instanceevents.Message, err
 	return around(l.of, "a look into the queue", func() ([]instanceevents.Message, error) { return l.queue.Receive(ctx) })
 }
 
-// Delete implements interruption.Queue. A message whose deletion fails comes again.
+// Delete implements interruption.Queue. A message that was not deleted because of an error comes again.
 func (l noticeQueue) Delete(ctx context.Context, m instanceevents.Message) error {
 	_, err := around(l.of, "the end of a message", func() (struct{}, error) {
 		if l.of.faulty && l.of.sim.happens(l.of.sim.options.Faults.Refused, "refused:", "the end of a message") {

@@ -7,45 +7,43 @@ import (
 	"tenon/sim/store"
 )
 
-// Campaign tries one seed after the other, several at a time. It is the only place here
-// where goroutines run side by side: whole runs, which share only what has passed the
-// rules of objects.
+// Campaign runs trials with successive seeds, several at a time. No other code of this package uses
+// parallel goroutines: each runs whole runs, which share only the cache of objects that passed validation.
 type Campaign struct {
-	// Trial is what is tried; its seed is the first.
+	// Trial is the trial to run; its seed is the first.
 	Trial Trial
-	// Seeds is how many; zero is without end.
+	// Seeds is the number of seeds; zero means no end.
 	Seeds int
-	// Vary has size and faults of each trial follow from its seed.
+	// Vary derives size and faults of each trial from its seed.
 	Vary bool
-	// Parallel is how many at a time.
+	// Parallel is how many trials run at a time.
 	Parallel int
-	// Failures is after how many seeds that fail it ends; zero is none.
+	// Failures is the number of failing seeds after which the campaign ends; zero means never.
 	Failures int
-	// Stop, once closed, has no further seed begun.
+	// Stop, once closed, keeps further seeds from starting.
 	Stop <-chan struct{}
-	// Tried is told how each seed ended, in the order of the seeds.
+	// Tried is called with the outcome of each seed, in the order of the seeds.
 	Tried func(TrialResult)
 }
 
 // Tally is the result of a campaign.
 type Tally struct {
-	// Tried seeds, and those of them that failed.
+	// Tried is the number of seeds that ran, Failed the number of those that failed.
 	Tried, Failed int
 	// Simulated time, and steps.
 	Simulated time.Duration
 	Steps     int
-	// Baselines are how many runs had one until the end; what these runs have cost, and what
-	// their baselines have; and how many runs have cost more.
+	// Baselines is how many runs had a baseline until the end; then come the costs of these runs and of
+	// their baselines, and how many runs cost more.
 	Baselines     int
 	Beside, Alone model.Money
 	Dearer        int
 }
 
-// Pays reports whether runs have cost no more than their baselines, all together: a single one
-// may be unlucky.
+// Pays reports whether all runs together cost no more than their baselines: a single run may be unlucky.
 func (t Tally) Pays() bool { return t.Beside <= t.Alone }
 
-// Saved is the share of the baselines' cost that the runs saved.
+// Saved returns the share of the baselines' cost that the runs saved.
 func (t Tally) Saved() float64 {
 	if t.Alone == 0 {
 		return 0
@@ -53,8 +51,8 @@ func (t Tally) Saved() float64 {
 	return 1 - t.Beside.Float()/t.Alone.Float()
 }
 
-// Run runs it. With any number in parallel, what it tells and where it ends depends on the
-// seeds alone, unless it was stopped.
+// Run runs the campaign. Its reports and its end depend on the seeds alone, and not on Parallel,
+// unless it was stopped.
 func (c Campaign) Run() Tally {
 	c.Trial.Options.Passed = &store.Passed{}
 	var tally Tally
@@ -71,8 +69,8 @@ func (c Campaign) Run() Tally {
 	return tally
 }
 
-// start gives a place for the outcome of each seed, in their order, and has workers fill
-// them. What is under way when the campaign ends is left to itself.
+// start returns a channel for the outcome of each seed, in their order, and starts workers that fill them.
+// Runs under way when the campaign ends are not awaited.
 func (c Campaign) start(end <-chan struct{}) <-chan chan TrialResult {
 	type job struct {
 		trial Trial
@@ -118,7 +116,7 @@ func (c Campaign) trial(n int) Trial {
 	return t
 }
 
-// Add counts one more.
+// Add counts one more outcome.
 func (t *Tally) Add(o TrialResult) {
 	t.Tried++
 	t.Simulated += o.Report.Simulated

@@ -21,8 +21,8 @@ import (
 	"tenon/sim/store"
 )
 
-// editAtRandom is a user who deletes or changes something at a random moment. What
-// would keep pods waiting for ever is taken back after a while.
+// editAtRandom is a user who deletes or changes something at a random time. Changes that would keep pods
+// waiting for ever are undone after a while.
 func (s *Sim) editAtRandom() {
 	acts := []func(){
 		func() { s.remove(pick(s, store.All[*karpenterv1.NodeClaim](s.Store))) },
@@ -61,7 +61,7 @@ func change[T client.Object](s *Sim, what string, object client.Object, edit fun
 	s.Log.Info("edit", "changes", client.ObjectKeyFromObject(object).String(), "what", what, "err", err)
 }
 
-// undoLater takes something back, now or when the run comes to rest.
+// undoLater undoes a change later, or when the run comes to rest.
 func (s *Sim) undoLater(after time.Duration, undo func()) {
 	done := false
 	once := func() {
@@ -75,7 +75,7 @@ func (s *Sim) undoLater(after time.Duration, undo func()) {
 	s.outside(s.Clock.Now().Add(after), "regret", once)
 }
 
-// undoAll takes back what is left.
+// undoAll undoes the remaining changes.
 func (s *Sim) undoAll() {
 	for _, undo := range s.undos {
 		undo()
@@ -85,7 +85,7 @@ func (s *Sim) undoAll() {
 
 func (s *Sim) aPool() client.Object { return pick(s, store.All[*karpenterv1.NodePool](s.Store)) }
 
-// relabel changes the template of a pool, so that its claims have drifted.
+// relabel changes the template of a pool, so that its claims drift.
 func (s *Sim) relabel() {
 	change(s, "template", s.aPool(), func(p *karpenterv1.NodePool) {
 		if p.Spec.Template.Labels == nil {
@@ -95,7 +95,7 @@ func (s *Sim) relabel() {
 	})
 }
 
-// narrow has a pool without spot or without a zone, and takes it back later.
+// narrow excludes spot or a zone from a pool, and undoes that later.
 func (s *Sim) narrow() {
 	object := s.aPool()
 	if object == nil {
@@ -119,8 +119,8 @@ func (s *Sim) narrow() {
 	})
 }
 
-// restore takes a change of a pool back, once there is such a pool: another user may have
-// deleted it, and makes it again as it was then.
+// restore undoes a change of a pool once the pool exists: another user may have deleted it, and makes it
+// again with its former spec.
 func (s *Sim) restore(pool string, edit func(*karpenterv1.NodePool)) {
 	var now karpenterv1.NodePool
 	if s.Store.Get(context.Background(), client.ObjectKey{Name: pool}, &now) != nil {
@@ -131,7 +131,7 @@ func (s *Sim) restore(pool string, edit func(*karpenterv1.NodePool)) {
 	_ = s.Store.Update(context.Background(), &now) // it was just read
 }
 
-// capPool gives a pool a limit that it may be above already.
+// capPool gives a pool a limit that its nodes may exceed already.
 func (s *Sim) capPool() {
 	object := s.aPool()
 	if object == nil {
@@ -193,7 +193,7 @@ func (s *Sim) renew(old *karpenterv1.NodePool) {
 	}
 }
 
-// retouchClass changes a class, so that instances may have drifted.
+// retouchClass changes a class, so that instances may drift.
 func (s *Sim) retouchClass() {
 	change(s, "class", pick(s, store.All[*awsv1.EC2NodeClass](s.Store)), func(c *awsv1.EC2NodeClass) {
 		c.Spec.Tags = map[string]string{"team": s.suffix()}
@@ -202,7 +202,7 @@ func (s *Sim) retouchClass() {
 
 func (s *Sim) aNode() client.Object { return pick(s, store.All[*corev1.Node](s.Store)) }
 
-// cordon keeps pods from a node, and lets them again later.
+// cordon makes a node unschedulable, and schedulable again later.
 func (s *Sim) cordon() {
 	object := s.aNode()
 	change(s, "cordon", object, func(n *corev1.Node) { n.Spec.Unschedulable = true })
@@ -221,8 +221,8 @@ func (s *Sim) restoreNode(name string, edit func(*corev1.Node)) {
 	}
 }
 
-// taint has pods leave a node by a taint, and takes it back later; or takes away a taint
-// that is not the user's.
+// taint adds a taint that evicts a node's pods, and removes it later; or it removes a taint of another
+// owner.
 func (s *Sim) taint() {
 	object := s.aNode()
 	if object == nil {
@@ -247,7 +247,7 @@ func (s *Sim) taint() {
 	})
 }
 
-// protect forbids disruption of a node or a pod, for good.
+// protect forbids disruption of a node or a pod permanently.
 func (s *Sim) protect() {
 	annotate := func(o client.Object) {
 		annotations := map[string]string{karpenterv1.AnnotationDoNotDisrupt: "true"}
@@ -263,7 +263,7 @@ func (s *Sim) protect() {
 	change(s, "do not disrupt", pick(s, store.All[*corev1.Pod](s.Store)), func(p *corev1.Pod) { annotate(p) })
 }
 
-// forbid makes a budget that lets nothing go, and takes it back later.
+// forbid makes a budget that allows no disruption, and deletes it later.
 func (s *Sim) forbid() {
 	object := pick(s, store.All[*corev1.Pod](s.Store))
 	if object == nil || object.GetLabels()["app"] == "" {
@@ -279,7 +279,7 @@ func (s *Sim) forbid() {
 	}
 }
 
-// pull takes the finalizers off a claim or a node: what they held is for others to find.
+// pull removes the finalizers of a claim or a node: other parts must clean up without them.
 func (s *Sim) pull() {
 	object := s.aNode()
 	if s.dice.IntN(2) == 0 {
@@ -292,7 +292,7 @@ func (s *Sim) pull() {
 	change(s, "no finalizers", object, func(o client.Object) { o.SetFinalizers(nil) })
 }
 
-// untag removes a tag from a machine, as a policy for tags does that does not know ours.
+// untag removes a tag from a machine, as a tag policy does that does not know our tags.
 func (s *Sim) untag() {
 	all := s.Cloud.Instances()
 	if len(all) == 0 {
@@ -308,6 +308,6 @@ func (s *Sim) Untag(providerID string, tag memory.Tag) {
 	s.Cloud.Untag(providerID, tag)
 }
 
-// Meddle gets a claim or a node whose finalizers a user removes: the product is not responsible for what
-// follows.
+// Meddle returns a claim or a node whose finalizers a user removes: the product is not responsible for the
+// consequences.
 func (s *Sim) Meddle(name string) { s.meddled[name] = true }

@@ -12,37 +12,36 @@ import (
 	"tenon/sim/mirror"
 )
 
-// Faults are how often things go wrong. Numbers are out of a thousand occasions; the zero
-// value is a perfect world, in which caches are behind by nothing.
+// Faults are the rates of faults. Numbers are out of a thousand occasions; with the zero value there are no
+// faults, and caches never lag.
 type Faults struct {
-	// Lag is how far the caches of the product are behind.
+	// Lag is how far the product's caches lag behind.
 	Lag mirror.Lag
-	// Refused calls to the API server do nothing and fail. Lost ones do their work, and
-	// then fail. Conflicts are refused as if another writer had been faster.
+	// Refused calls to the API server do nothing and fail. Lost calls take effect and then fail. Conflicts
+	// are refused as if another writer had been faster.
 	Refused, Lost, Conflicts int
 	// Crashes end the process before or after a call. It starts again within Restart.
 	Crashes int
 	Restart time.Duration
-	// Interleaved calls find that other things happened first.
+	// Interleaved calls let other events happen first.
 	Interleaved int
-	// Cloud is what goes wrong there.
+	// Cloud has the faults of the cloud.
 	Cloud memory.Rates
-	// Every so often, on average; zero is never. Handovers start a second process while
-	// the first one works on for a moment. Shortages take an offering away for a while.
-	// Interruptions take a spot machine back two minutes after a notice, which a few do not
-	// get. Prices of spot machines move. Jumps move the clock forward. Edits are users who
-	// delete or change what hurts most. Tenants are tenants who want more pods than a quota lets
-	// them have.
+	// The average intervals of other faults; zero means never. Handovers start a second process while the
+	// first one works for a moment longer. Shortages make an offering unavailable for a while.
+	// Interruptions end a spot machine two minutes after a notice, which a few machines do not get. Prices
+	// of spot machines change. Jumps move the clock forward. Edits are users who delete or change objects
+	// that matter. Tenants ask for more pods than their quota allows.
 	Handovers, Shortages, Interruptions, Prices, Jumps, Edits, Tenants time.Duration
-	// CloudLag is how far the cloud's answers are behind.
+	// CloudLag is how far the cloud's answers lag behind.
 	CloudLag time.Duration
-	// Duds in a thousand machines never join.
+	// Duds is how many machines in a thousand never join.
 	Duds int
-	// Sick in a thousand machines stop being ready some time later.
+	// Sick is how many machines in a thousand stop being ready some time later.
 	Sick int
 }
 
-// faultSets are by the name under which the command knows them.
+// faultSets are the sets of faults by their names in the command.
 func faultSets() map[string]func(*Faults) {
 	return map[string]func(*Faults){
 		"lag": func(f *Faults) {
@@ -72,8 +71,8 @@ func faultSets() map[string]func(*Faults) {
 	}
 }
 
-// ParseFaults reads a list of names: "none", "all", or some with commas between. A name
-// may say how many times as often as usual: "edits*10".
+// ParseFaults reads a list of names: "none", "all", or several separated by commas. A name may have a
+// factor for its rates: "edits*10".
 func ParseFaults(text string) (Faults, error) {
 	var f Faults
 	for word := range strings.SplitSeq(text, ",") {
@@ -98,7 +97,7 @@ func ParseFaults(text string) (Faults, error) {
 	return f, nil
 }
 
-// add adds a set of faults, so many times as often as usual.
+// add adds a set of faults, with its rates multiplied.
 func (f *Faults) add(name string, times int) error {
 	set, known := faultSets()[name]
 	if !known {
@@ -111,7 +110,7 @@ func (f *Faults) add(name string, times int) error {
 	return nil
 }
 
-// often has everything happen so many times as often.
+// often multiplies all rates.
 func (f *Faults) often(times int) {
 	for _, rate := range []*int{
 		&f.Lag.Repeated, &f.Lag.Stalled, &f.Refused, &f.Lost, &f.Conflicts, &f.Crashes, &f.Interleaved,
@@ -136,7 +135,7 @@ func join(to, from reflect.Value) {
 	}
 }
 
-// FaultNames are those that ParseFaults knows, sorted.
+// FaultNames returns the names that ParseFaults knows, sorted.
 func FaultNames() []string {
 	var names []string
 	for name := range faultSets() {
@@ -146,26 +145,25 @@ func FaultNames() []string {
 	return names
 }
 
-// Mishap is one thing that went wrong in a run. The mishaps of a run are numbered from one,
-// so that a run can be repeated with some of them only.
+// Mishap is one fault that happened in a run. The mishaps of a run are numbered from one, so that a run can
+// be repeated with some of them only.
 type Mishap struct {
 	Number int
 	At     time.Time
 	What   string
 }
 
-// String is a line of a script.
+// String returns a line of a script.
 func (m Mishap) String() string {
 	return fmt.Sprintf("%d at %s: %s", m.Number, m.At.UTC().Format("02 15:04:05.000"), m.What)
 }
 
-// happens rolls the dice: so many in a thousand. What it is, and what it happens to, is
-// for the script.
+// happens decides randomly, with a rate out of a thousand. The script records the kind and the object.
 func (s *Sim) happens(inThousand int, what, to string) bool {
 	return inThousand > 0 && s.dice.IntN(1000) < inThousand && s.mishap(what, to)
 }
 
-// mishap numbers what is about to go wrong, and reports whether it may.
+// mishap numbers a fault, and reports whether it may happen.
 func (s *Sim) mishap(what, to string) bool {
 	s.numbers++
 	if s.options.Only != nil && !s.options.Only.has(s.numbers) {
@@ -178,7 +176,7 @@ func (s *Sim) mishap(what, to string) bool {
 	return true
 }
 
-// upTo is a random time below a bound.
+// upTo returns a random duration below a bound.
 func (s *Sim) upTo(most time.Duration) time.Duration {
 	if most <= 0 {
 		return 0

@@ -10,13 +10,13 @@ import (
 	"tenon/core/catalog"
 )
 
-// incident is what happens every so often; zero is never.
+// incident is an event that repeats at random intervals; zero means never.
 type incident struct {
 	name   string
 	about  time.Duration
 	strike func(*rand.Rand)
-	// rests has the next one be counted from when this one is over, and not from when it was
-	// due: a jump of the clock would make others due at once.
+	// rests says that the next interval begins when this event is over, not when it was due: a jump of the
+	// clock would make the following ones due at once.
 	rests bool
 }
 
@@ -42,9 +42,9 @@ func (s *Sim) schedule() {
 // firstIncident is the stream of dice of the first incident.
 const firstIncident = 100
 
-// await has an incident happen again and again, until the run is calm. Its dice are its own, so
-// what the market does comes when it comes, independent of the product; and each has its own,
-// so that it is the same whether or not those before it were let happen.
+// await repeats an incident until the run is calm. Each incident has its own dice, so that events of the
+// market do not depend on the product, and so that an incident is the same whether or not earlier ones were
+// allowed.
 func (s *Sim) await(d incident, dice *rand.Rand, from time.Time) {
 	at := from.Add(time.Duration(dice.ExpFloat64() * float64(d.about)))
 	own := rand.New(rand.NewPCG(dice.Uint64(), dice.Uint64()))
@@ -62,7 +62,7 @@ func (s *Sim) await(d incident, dice *rand.Rand, from time.Time) {
 	})
 }
 
-// HandOver starts a second process; the first one does not know for a moment.
+// HandOver starts a second process, which the first one does not know for a moment.
 func (s *Sim) HandOver() {
 	old := append([]*process(nil), s.processes...)
 	s.must(s.start())
@@ -81,7 +81,7 @@ func (s *Sim) Crash() {
 	s.revive()
 }
 
-// noticed is how long before its end a spot machine is told of it.
+// noticed is the time between a spot machine's notice and its end.
 const noticed = 2 * time.Minute
 
 // interrupt takes back a spot machine, or several of a type at once.
@@ -104,7 +104,7 @@ func (s *Sim) interrupt() {
 	}
 }
 
-// TakeBack ends a machine. One in eight times no notice comes in time.
+// TakeBack ends a machine. In one case out of eight, no notice comes in time.
 func (s *Sim) TakeBack(i cloud.Instance) {
 	_, id, _ := instance.Parse(i.ProviderID)
 	if s.dice.IntN(8) == 0 {
@@ -123,7 +123,7 @@ func (s *Sim) TakeBack(i cloud.Instance) {
 	}
 }
 
-// announce sends a message as EventBridge writes it. Some come late, some twice.
+// announce sends a message in EventBridge's format. Some messages come late, some twice.
 func (s *Sim) announce(kind, id, more string) {
 	s.announced++
 	s.watch.Announced(id)
@@ -136,7 +136,7 @@ func (s *Sim) announce(kind, id, more string) {
 	s.Notices.Send(body, s.upTo(5*time.Second), times)
 }
 
-// jump moves the clock, as a machine that slept does.
+// jump moves the clock forward, as on a machine that was suspended.
 func (s *Sim) jump() {
 	to := s.Clock.Now().Add(s.upTo(10 * time.Minute))
 	s.meter.advance(to)

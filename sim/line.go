@@ -9,8 +9,8 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// runLog is a log of which every byte follows from the run: values are written as JSON,
-// which sorts keys, and the time is the run's.
+// runLog is a log that depends on the run alone: values are written as JSON, which sorts keys, and times
+// are those of the run.
 type runLog struct {
 	now    func() time.Time
 	write  func(string)

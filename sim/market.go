@@ -12,8 +12,8 @@ import (
 	"tenon/core/model"
 )
 
-// shorten takes an offering off the market for a while, or everything of a type, of a zone,
-// or all spot machines of one.
+// shorten makes an offering unavailable for a while, or all offerings of a type, of a zone, or of spot in a
+// zone.
 func (s *Sim) shorten(dice *rand.Rand) {
 	t := &s.catalog.Types[dice.IntN(len(s.catalog.Types))]
 	o := &t.Offerings[dice.IntN(len(t.Offerings))]
@@ -54,7 +54,7 @@ func (s *Sim) offers(asked func(*catalog.Type, *catalog.Offering) bool) []cloud.
 	return out
 }
 
-// Deplete takes types of machines off the market until Restock.
+// Deplete makes types of machines unavailable until Restock.
 func (s *Sim) Deplete(types ...string) {
 	s.watch.Stir()
 	for _, offer := range s.offers(func(t *catalog.Type, _ *catalog.Offering) bool { return slices.Contains(types, t.Name) }) {
@@ -62,7 +62,7 @@ func (s *Sim) Deplete(types ...string) {
 	}
 }
 
-// Cheapest are the types that cost least on demand.
+// Cheapest returns the types that cost least on demand.
 func (s *Sim) Cheapest(n int) []string {
 	types := slices.Clone(s.catalog.Types)
 	price := func(t *catalog.Type) model.Money {
@@ -94,7 +94,7 @@ func (s *Sim) move(dice *rand.Rand) {
 	})
 }
 
-// Reprice has the spot machines of a type cost so many percent of what they cost on demand.
+// Reprice sets the spot price of a type to a percentage of its price on demand.
 func (s *Sim) Reprice(instanceType string, percent int) {
 	s.watch.Stir()
 	s.reprice(instanceType, func(_, full model.Money) model.Money { return full * model.Money(percent) / 100 })

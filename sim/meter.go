@@ -26,7 +26,7 @@ func pricesOf(c *catalog.Catalog) map[cloud.Offer]model.Money {
 	return prices
 }
 
-// meter measures what a run costs, and passes on what it hears of machines.
+// meter measures what a run costs, and passes on calls about machines.
 type meter struct {
 	sim      *Sim
 	next     memory.Launcher
@@ -47,7 +47,7 @@ type paid struct {
 	price model.Money
 }
 
-// reprice changes what an offering costs from now on, also those that run.
+// reprice changes what an offering costs from now on, for running machines too.
 func (m *meter) reprice(o cloud.Offer, price model.Money) {
 	m.prices[o] = price
 	for id, p := range m.running { // a sum, in any order

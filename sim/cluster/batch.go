@@ -19,7 +19,7 @@ import (
 
 type schemaKind = schema.GroupVersionKind
 
-// jobs run pods until enough have succeeded.
+// jobs run pods until enough of them have succeeded.
 func (c *Cluster) jobs() reconcile.Controller {
 	return reconcile.Controller{
 		Name:      "jobs",
@@ -68,7 +68,7 @@ func succeeded(pods []*corev1.Pod) int32 {
 	return n
 }
 
-// statefulSets keep one pod of each number, one after the other.
+// statefulSets keep one pod of each number, and make them in order.
 func (c *Cluster) statefulSets() reconcile.Controller {
 	return reconcile.Controller{
 		Name:      "statefulsets",
@@ -108,7 +108,7 @@ func (c *Cluster) number(ctx context.Context, key reconcile.Key) (reconcile.Resu
 	return reconcile.Never, c.dismiss(ctx, pods, byName)
 }
 
-// member makes a pod of a stateful set, and its volume claims, which outlive it.
+// member makes a pod of a stateful set and its volume claims, which outlive the pod.
 func (c *Cluster) member(ctx context.Context, set *appsv1.StatefulSet, name string) error {
 	pod := podFrom(set, appsv1.SchemeGroupVersion.WithKind("StatefulSet"), &set.Spec.Template, name)
 	for i := range set.Spec.VolumeClaimTemplates {
@@ -124,7 +124,7 @@ func (c *Cluster) member(ctx context.Context, set *appsv1.StatefulSet, name stri
 	return c.Client.Create(ctx, pod)
 }
 
-// dismiss deletes those of the pods that are in the map, in the order of the list.
+// dismiss deletes the pods that are in the map, in the order of the list.
 func (c *Cluster) dismiss(ctx context.Context, pods []*corev1.Pod, which map[string]*corev1.Pod) error {
 	for _, pod := range pods {
 		if _, surplus := which[pod.Name]; !surplus || pod.DeletionTimestamp != nil {
@@ -137,7 +137,7 @@ func (c *Cluster) dismiss(ctx context.Context, pods []*corev1.Pod, which map[str
 	return nil
 }
 
-// daemonSets keep one pod on each node that will have it.
+// daemonSets keep one pod on each node that it matches.
 func (c *Cluster) daemonSets() reconcile.Controller {
 	return reconcile.Controller{
 		Name: "daemonsets",
@@ -167,7 +167,7 @@ func (c *Cluster) serve(ctx context.Context, key reconcile.Key) (reconcile.Resul
 	served := map[string]bool{}
 	for _, pod := range active(pods) {
 		served[target(pod)] = true
-		if pod.Spec.NodeName == "" && c.nodes.byName[target(pod)] == nil { // its node went before it came
+		if pod.Spec.NodeName == "" && c.nodes.byName[target(pod)] == nil { // its node was deleted before the pod was bound
 			if err := c.Client.Delete(ctx, pod); client.IgnoreNotFound(err) != nil {
 				return reconcile.Never, err
 			}
@@ -188,7 +188,7 @@ func (c *Cluster) serve(ctx context.Context, key reconcile.Key) (reconcile.Resul
 	return reconcile.Never, nil
 }
 
-// daemonTolerations are those that the real controller adds.
+// daemonTolerations are the tolerations that the real controller adds.
 func daemonTolerations() []corev1.Toleration {
 	var out []corev1.Toleration
 	for _, key := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
@@ -200,7 +200,7 @@ func daemonTolerations() []corev1.Toleration {
 	return out
 }
 
-// daemon is the pod of a daemon set for one node, which the scheduler binds.
+// daemon returns the pod of a daemon set for one node, which the scheduler binds.
 func daemon(set *appsv1.DaemonSet, node string) *corev1.Pod {
 	pod := podFrom(set, appsv1.SchemeGroupVersion.WithKind("DaemonSet"), &set.Spec.Template, "")
 	pod.Spec.Tolerations = append(pod.Spec.Tolerations, daemonTolerations()...)
@@ -222,7 +222,7 @@ func daemon(set *appsv1.DaemonSet, node string) *corev1.Pod {
 	return pod
 }
 
-// target is the node that a daemon is for.
+// target returns the node that a daemon pod is for.
 func target(pod *corev1.Pod) string {
 	if pod.Spec.NodeName != "" {
 		return pod.Spec.NodeName

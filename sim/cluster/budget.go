@@ -21,10 +21,11 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// forgotten is after how long a budget no longer expects an evicted pod to go that is still there.
+// forgotten is how long a budget expects an evicted pod to go. After that, a pod that still exists counts
+// again.
 const forgotten = 2 * time.Minute
 
-// budgets keep the status of disruption budgets true.
+// budgets keep the status of disruption budgets current.
 func (c *Cluster) budgets() reconcile.Controller {
 	return reconcile.Controller{
 		Name: "budgets",
@@ -36,18 +37,18 @@ func (c *Cluster) budgets() reconcile.Controller {
 	}
 }
 
-// rule is a budget with its selector read.
+// rule is a budget with its parsed selector.
 type rule struct {
 	of     *metav1.LabelSelector
 	reads  labels.Selector
 	budget *policyv1.PodDisruptionBudget
 }
 
-// ruleOf reads a selector once.
+// ruleOf parses a selector once.
 func (c *Cluster) ruleOf(b *policyv1.PodDisruptionBudget) *rule {
 	key := client.ObjectKeyFromObject(b)
 	r := c.rules[key]
-	// Versions of a budget share what did not change.
+	// Versions of a budget share unchanged fields.
 	if r == nil || r.of != b.Spec.Selector && !equality.Semantic.DeepEqual(r.of, b.Spec.Selector) {
 		r = &rule{of: b.Spec.Selector, reads: reads(b.Spec.Selector)}
 		c.rules[key] = r
@@ -83,12 +84,12 @@ func (c *Cluster) budgetsOfPod(_ context.Context, pod client.Object) []reconcile
 	return keys
 }
 
-// allowsNone reports whether a budget has nothing to spare for a pod.
+// allowsNone reports whether a budget allows no disruption of a pod.
 func (c *Cluster) allowsNone(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(c.budgetsOf(pod), func(b *policyv1.PodDisruptionBudget) bool { return b.Status.DisruptionsAllowed <= 0 })
 }
 
-// countBudget is UpdateBudget with what the cluster knows already.
+// countBudget is UpdateBudget with the data that the cluster has cached.
 func (c *Cluster) countBudget(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {
 	var budget policyv1.PodDisruptionBudget
 	if err := c.Client.Get(ctx, key, &budget, client.UnsafeDisableDeepCopy); err != nil {
@@ -111,7 +112,7 @@ func (c *Cluster) countBudget(ctx context.Context, key reconcile.Key) (reconcile
 	return saveBudget(ctx, c.Client, &budget, pods, c.Clock.Now())
 }
 
-// UpdateBudget counts the pods of one budget, and says when to count again.
+// UpdateBudget counts the pods of one budget, and returns when to count again.
 func UpdateBudget(ctx context.Context, api client.Client, key reconcile.Key, now time.Time) (reconcile.Result, error) {
 	var budget policyv1.PodDisruptionBudget
 	if err := api.Get(ctx, key, &budget); err != nil {
@@ -140,7 +141,7 @@ func saveBudget(ctx context.Context, api client.Client, budget *policyv1.PodDisr
 	return again, client.IgnoreNotFound(api.Status().Update(ctx, next))
 }
 
-// count writes into a budget how its pods stand.
+// count writes the state of a budget's pods into its status.
 func count(b *policyv1.PodDisruptionBudget, pods []*corev1.Pod, now time.Time, scale func(*corev1.Pod) (string, int32)) reconcile.Result {
 	again := trust(b, pods, now)
 	expected, desired := wanted(b, pods, scale)
@@ -190,8 +191,8 @@ func trust(b *policyv1.PodDisruptionBudget, pods []*corev1.Pod, now time.Time) r
 	return again
 }
 
-// wanted is how many pods there should be, and how many of them healthy. Shares are of
-// what the pods' controllers are scaled to.
+// wanted returns how many pods there should be, and how many of them healthy. Percentages are of the scale
+// of the pods' controllers.
 func wanted(b *policyv1.PodDisruptionBudget, pods []*corev1.Pod, scale func(*corev1.Pod) (string, int32)) (expected, desired int32) {
 	least, most := b.Spec.MinAvailable, b.Spec.MaxUnavailable
 	switch {
@@ -215,7 +216,7 @@ func wanted(b *policyv1.PodDisruptionBudget, pods []*corev1.Pod, scale func(*cor
 	return int32(len(pods)), 0
 }
 
-// scaled is the sum of the scales of the pods' controllers, each once.
+// scaled returns the sum of the scales of the pods' controllers, each once.
 func scaled(pods []*corev1.Pod, scale func(*corev1.Pod) (string, int32)) int32 {
 	seen, sum := map[string]bool{}, int32(0)
 	owners := map[types.UID]bool{}
@@ -234,7 +235,7 @@ func scaled(pods []*corev1.Pod, scale func(*corev1.Pod) (string, int32)) int32 {
 	return sum
 }
 
-// scaleOf finds the controller of a pod and what it is scaled to.
+// scaleOf returns the controller of a pod and its scale.
 func scaleOf(ctx context.Context, api client.Client, pod *corev1.Pod) (string, int32) {
 	owner := metav1.GetControllerOfNoCopy(pod)
 	if owner == nil {

@@ -1,7 +1,7 @@
-// Package cluster plays everything of a Kubernetes cluster that is not the product: the
-// scheduler, the kubelets, and the controllers of workloads, budgets, taints and pods that
-// are left over. Each is a reconcile.Controller like the product's, so one machinery steps
-// them all; what they model, and what they leave out, is in sim/README.md.
+// Package cluster simulates everything of a Kubernetes cluster except the product: the scheduler, the
+// kubelets, and the controllers of workloads, budgets, taints and pods of deleted nodes. Each is a
+// reconcile.Controller like the product's, so one mechanism steps them all. sim/README.md says what they
+// model, and what they leave out.
 //
 // The package must not know the product's controllers.
 package cluster
@@ -22,19 +22,19 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// Cluster is what its parts work with, and what they remember.
+// Cluster is the shared state of the parts.
 type Cluster struct {
 	// Client reads without lag.
 	Client Client
 	Clock  clock.PassiveClock
 	Dice   *rand.Rand
-	// Later has a function called at a time.
+	// Later calls a function at a time.
 	Later func(at time.Time, what string, do func())
-	// Dud says that a machine never joins, Sick that it stops being ready, and after how
-	// long. Nil is never.
+	// Dud reports that a machine never joins; Sick reports that it stops being ready, and after how long.
+	// Nil means never.
 	Dud  func(providerID string) bool
 	Sick func(providerID string) (time.Duration, bool)
-	// Calm reports that faults have ended: no machine falls ill from then on. Nil is never.
+	// Calm reports that faults have ended: no machine falls ill from then on. Nil means never.
 	Calm func() bool
 
 	nodes     *nodeIndex
@@ -44,19 +44,19 @@ type Cluster struct {
 	nominated *nominations
 	detaching map[string]time.Time    // attachments
 	rules     map[reconcile.Key]*rule // budgets
-	turn      int                     // where the scheduler begins to look
+	turn      int                     // the node at which the scheduler's search begins
 }
 
-// Client also finds what it holds without copying it. Of what is deleted or bound it reads the
-// key alone.
+// Client can also return stored objects without copying them. Of deleted or bound objects it reads only the
+// key.
 type Client interface {
 	client.Client
-	// Find is all objects of a kind in the order of their keys, or those that have a value
-	// in an index. They must not be changed.
+	// Find returns all objects of a kind in the order of their keys, or those with a value in an index.
+	// They must not be changed.
 	Find(kind client.Object, index, value string) []client.Object
 }
 
-// Controllers are all parts.
+// Controllers returns all parts.
 func (c *Cluster) Controllers() []reconcile.Controller {
 	c.nodes, c.rules = newNodeIndex(), map[reconcile.Key]*rule{}
 	c.machines, c.lost, c.detaching = map[string]*machine{}, map[types.UID]time.Time{}, map[string]time.Time{}
@@ -73,7 +73,7 @@ const (
 	labeled = "cluster.labeled"
 )
 
-// Indexes are those that the parts need beside lookup's.
+// Indexes are the indexes that the parts need besides lookup's.
 func Indexes() []lookup.Index {
 	return []lookup.Index{
 		{Kind: &corev1.Pod{}, Field: owner, Values: func(o client.Object) []string {
@@ -102,13 +102,13 @@ func Indexes() []lookup.Index {
 
 func labelOf(namespace, key, value string) string { return namespace + "/" + key + "=" + value }
 
-// unscheduled pods wait for the scheduler.
+// unscheduled reports whether a pod waits for the scheduler.
 func unscheduled(p *corev1.Pod) bool {
 	return p.Spec.NodeName == "" && p.DeletionTimestamp == nil && p.Status.Phase == corev1.PodPending &&
 		len(p.Spec.SchedulingGates) == 0 && p.Spec.SchedulerName == corev1.DefaultSchedulerName
 }
 
-// podsOf are the pods that a controller made, those that are going included.
+// podsOf returns the pods that a controller made, including those being deleted.
 func (c *Cluster) podsOf(uid types.UID) []*corev1.Pod {
 	return podsIn(c.Client.Find(&corev1.Pod{}, owner, string(uid)))
 }
@@ -123,12 +123,12 @@ func podsIn(objects []client.Object) []*corev1.Pod {
 
 func (c *Cluster) now() metav1.Time { return metav1.NewTime(c.Clock.Now()) }
 
-// between is a random time.
+// between returns a random duration.
 func (c *Cluster) between(least, most time.Duration) time.Duration {
 	return least + time.Duration(c.Dice.Int64N(int64(most-least)))
 }
 
-// Ready reports whether a pod says that it can serve.
+// Ready reports whether a pod has the condition Ready.
 func Ready(pod *corev1.Pod) bool {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodReady {
@@ -138,7 +138,7 @@ func Ready(pod *corev1.Pod) bool {
 	return false
 }
 
-// Finished pods will not run again.
+// Finished reports whether a pod will not run again.
 func Finished(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }

@@ -11,12 +11,12 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// ask is a pod that looks for a node, with what has to be counted once.
+// ask is a pod that needs a node, with everything that is counted once for all nodes.
 type ask struct {
 	c        *Cluster
 	pod      *corev1.Pod
 	requests vector
-	weighs   vector // what scores take it for
+	weighs   vector // the requests that scores use
 	ports    []corev1.ContainerPort
 	affinity nodeaffinity.RequiredNodeAffinity
 	spreads  []spread
@@ -24,19 +24,19 @@ type ask struct {
 	near     []affinityTerm
 	apart    []affinityTerm
 	volumes  []*corev1.PersistentVolumeClaim
-	missing  string // why its volumes cannot be had
-	// refusedDomains are domains in which a pod is that will not have this one beside it.
+	missing  string // why its volumes are unavailable
+	// refusedDomains are domains with a pod whose anti-affinity excludes this one.
 	refusedIn map[domain]bool
 }
 
-// domain is a value of a topology's label.
+// domain is a value of a topology key.
 type domain struct{ key, value string }
 
-// affinityTerm is one term of affinity, and the domains in which it finds pods.
+// affinityTerm is one term of affinity, and the domains in which pods match it.
 type affinityTerm struct {
 	term  corev1.PodAffinityTerm
 	found map[string]bool
-	// anywhere says that some pod matches somewhere; self that the pod itself does.
+	// anywhere says that some pod matches somewhere; self says that the pod matches its own term.
 	anywhere, self bool
 }
 
@@ -62,7 +62,7 @@ func newAsk(c *Cluster, pod *corev1.Pod) *ask {
 	return a
 }
 
-// saw counts a pod that was bound to a node after this began to look.
+// saw counts a pod that was bound to a node after the ask was made.
 func (a *ask) saw(r *room, pod *corev1.Pod) {
 	for _, list := range [][]spread{a.spreads, a.soft} {
 		for i := range list {
@@ -82,7 +82,7 @@ func (a *ask) saw(r *room, pod *corev1.Pod) {
 	}
 }
 
-// refused says why a node will not do, or "" if it will.
+// refused returns why a node does not fit, or "" if it fits.
 func (a *ask) refused(r *room) string {
 	switch {
 	case a.missing != "":
@@ -112,7 +112,7 @@ func (a *ask) refused(r *room) string {
 	return ""
 }
 
-// lacks names a resource of which there is too little, less what is kept for nominated pods.
+// lacks returns a resource that is insufficient, without the room that is kept for nominated pods.
 func (a *ask) lacks(r *room, free vector) string {
 	free.add(-1, a.c.nominated.reserved(r.node.Name, a.pod))
 	switch {
@@ -198,7 +198,7 @@ func companies(f *nodeIndex, pod *corev1.Pod, terms []corev1.PodAffinityTerm) []
 	return out
 }
 
-// see notes a pod on a node, if the term is about it.
+// see notes a pod on a node, if the pod matches the term.
 func (c *affinityTerm) see(of *corev1.Pod, r *room, pod *corev1.Pod) {
 	if !meant(&c.term, of, pod) {
 		return
@@ -209,8 +209,8 @@ func (c *affinityTerm) see(of *corev1.Pod, r *room, pod *corev1.Pod) {
 	}
 }
 
-// meant reports whether a term of one pod is about another. Namespaces are named; selectors
-// of namespaces are taken for all of them.
+// meant reports whether a pod matches a term of another pod. Namespaces are given by name; a selector of
+// namespaces counts as all of them.
 func meant(term *corev1.PodAffinityTerm, of, other *corev1.Pod) bool {
 	switch {
 	case term.NamespaceSelector != nil:
@@ -244,7 +244,7 @@ func (a *ask) affinityHolds(node *corev1.Node) bool {
 	return true
 }
 
-// refusedIn are the domains of pods that keep away from this one.
+// refusedIn returns the domains of pods whose anti-affinity excludes this pod.
 func refusedDomains(f *nodeIndex, pod *corev1.Pod) map[domain]bool {
 	out := map[domain]bool{}
 	if f.apart == 0 {

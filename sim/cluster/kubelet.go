@@ -35,7 +35,7 @@ func (c *Cluster) Launch(m memory.Machine) {
 	c.Later(m.Boots, "boot "+m.Node, func() { c.join(m.Node) })
 }
 
-// Terminate implements memory.Launcher: no kubelet answers for the node any more.
+// Terminate implements memory.Launcher: the kubelet of the node stops answering.
 func (c *Cluster) Terminate(providerID string) {
 	for _, m := range c.machines { // one has it: the order does not matter
 		if m.Instance.ProviderID == providerID {
@@ -45,7 +45,7 @@ func (c *Cluster) Terminate(providerID string) {
 	}
 }
 
-// noticed is how long a node may be without a sign of life before it counts as lost.
+// noticed is how long a node may be silent before it counts as lost.
 const noticed = 40 * time.Second
 
 func (c *Cluster) silence(node string) {
@@ -73,9 +73,9 @@ func (c *Cluster) join(name string) {
 		},
 	}
 	if c.Client.Create(context.Background(), node) != nil {
-		return // it has joined before
+		return // the machine joined before
 	}
-	_ = c.setDriver(name) // it may be there from before
+	_ = c.setDriver(name) // the object may exist already
 	c.Later(c.Clock.Now().Add(c.between(2*time.Second, 15*time.Second)), "ready "+name, func() {
 		if !m.stopped {
 			c.setReady(name, corev1.ConditionTrue, "KubeletReady", "kubelet is posting ready status")
@@ -100,7 +100,7 @@ func taintsOf(taints []model.Taint) []corev1.Taint {
 	return out
 }
 
-// resourcesOf is a vector as nodes have it.
+// resourcesOf returns a vector as a resource list.
 func resourcesOf(r model.Resources) corev1.ResourceList {
 	list := corev1.ResourceList{}
 	for _, a := range r.Amounts() {
@@ -119,7 +119,7 @@ func resourcesOf(r model.Resources) corev1.ResourceList {
 func (c *Cluster) setReady(name string, status corev1.ConditionStatus, reason, message string) {
 	var node corev1.Node
 	if c.Client.Get(context.Background(), client.ObjectKey{Name: name}, &node) != nil {
-		return // it is gone
+		return // the node is gone
 	}
 	for i := range node.Status.Conditions {
 		if condition := &node.Status.Conditions[i]; condition.Type == corev1.NodeReady && condition.Status != status {
@@ -131,16 +131,16 @@ func (c *Cluster) setReady(name string, status corev1.ConditionStatus, reason, m
 	}
 }
 
-// RunsFor is the annotation of pods that end by themselves after a while.
+// RunsFor is the annotation of pods that end on their own after a duration.
 const RunsFor = "sim.tenon.dev/runs-for"
 
-// StopsIn is the annotation of pods that take a while to stop.
+// StopsIn is the annotation of pods that take this long to stop.
 const StopsIn = "sim.tenon.dev/stops-in"
 
-// stopsIn is how long a pod takes to stop if it does not say.
+// stopsIn is how long a pod takes to stop without the annotation.
 const stopsIn = 2 * time.Second
 
-// kubelets run the pods of the machines that are up.
+// kubelets run the pods of the machines that run.
 func (c *Cluster) kubelets() reconcile.Controller {
 	return reconcile.Controller{
 		Name:    "kubelets",
@@ -184,7 +184,7 @@ func (c *Cluster) runPod(ctx context.Context, key reconcile.Key) (reconcile.Resu
 	return reconcile.Never, nil
 }
 
-// stopPod waits for the pod to stop by itself, but no longer than its grace.
+// stopPod waits for the pod to stop, but no longer than its grace period.
 func (c *Cluster) stopPod(ctx context.Context, pod *corev1.Pod) (reconcile.Result, error) {
 	grace := time.Duration(ptr.Deref(pod.DeletionGracePeriodSeconds, 0)) * time.Second
 	takes := min(grace, duration(pod, StopsIn, stopsIn))
@@ -205,7 +205,7 @@ func duration(pod *corev1.Pod, annotation string, otherwise time.Duration) time.
 	return otherwise
 }
 
-// startsIn is how long images and containers take.
+// startsIn is how long images and containers take to start.
 const startsIn = 3 * time.Second
 
 func (c *Cluster) startPod(ctx context.Context, pod *corev1.Pod) (reconcile.Result, error) {

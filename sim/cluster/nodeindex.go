@@ -10,18 +10,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// nodes is all nodes with their pods, kept up to date with every event.
+// nodes holds all nodes with their pods, and is updated with every event.
 type nodeIndex struct {
 	rooms  []*room // by name
 	byName map[string]*room
-	// unbound are on nodes that are not there (yet).
+	// unbound are pods on nodes that do not exist (yet).
 	unbound map[string][]*placedPod
-	// helped counts events that may give a place to a pod that has none, arrived those that may
-	// help only pods which look at where others are.
+	// helped counts events that may give a waiting pod a place; arrived counts those that may help only
+	// pods with rules about other pods.
 	helped, arrived uint64
-	// apart counts the pods on nodes that keep others away.
+	// apart counts the pods on nodes with anti-affinity to others.
 	apart int
-	// groups are those of the pods in rooms.
+	// groups are the groups of the pods in rooms.
 	groups map[string]*podGroup
 }
 
@@ -29,27 +29,27 @@ func newNodeIndex() *nodeIndex {
 	return &nodeIndex{byName: map[string]*room{}, unbound: map[string][]*placedPod{}, groups: map[string]*podGroup{}}
 }
 
-// room is what is left on a node.
+// room is the free room on a node.
 type room struct {
 	node *corev1.Node
 	free vector
 	used vector
-	// weight is what scores take for used.
+	// weight is the used amount in scores.
 	weight vector
 	pods   []*placedPod
-	// volumes that the node has attached, by claim, and how many it can have.
+	// volumes are those attached to the node, by claim, and how many it can have.
 	limit int64
 }
 
-// placedPod is a pod with what it takes.
+// placedPod is a pod with its requests.
 type placedPod struct {
 	*corev1.Pod
 	takes vector
-	// weighs is what scores take it for.
+	// weighs is its amount in scores.
 	weighs vector
 	// priority does not change either.
 	priority int32
-	// podGroup names that of the pod, which may have counted it.
+	// podGroup names the pod's group, which may have counted it.
 	group   string
 	counted bool
 }
@@ -84,22 +84,21 @@ func vectorOf(list corev1.ResourceList) vector {
 	return v
 }
 
-// requests of a pod, itself included.
+// requests returns the requests of a pod, including the pod itself.
 func requests(pod *corev1.Pod) vector {
 	v := vectorOf(podresource.PodRequests(pod, podresource.PodResourcesOptions{}))
 	v.pods = 1
 	return v
 }
 
-// weight of a pod is what it requests, where a container that does not say so is taken to request
-// what kube-scheduler assumes for it.
+// weight returns a pod's requests, where kube-scheduler's default stands for a container without requests.
 func weight(pod *corev1.Pod) vector {
 	return vectorOf(podresource.PodRequests(pod, podresource.PodResourcesOptions{NonMissingContainerRequests: assumed}))
 }
 
 var assumed = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("200Mi")}
 
-// add adds so many times another vector.
+// add adds a multiple of another vector.
 func (v *vector) add(times int64, o vector) {
 	v.cpu += times * o.cpu
 	v.memory += times * o.memory
@@ -112,7 +111,7 @@ func (v *vector) add(times int64, o vector) {
 	}
 }
 
-// Told brings the floor up to date with one event, before a controller is woken.
+// Told updates the nodes with one event, before a controller is woken.
 func (c *Cluster) Told(old, changed client.Object) {
 	switch o := either(old, changed).(type) {
 	case *corev1.Pod:
@@ -142,7 +141,7 @@ func either(old, changed client.Object) client.Object {
 	return old
 }
 
-// housed pods take a place.
+// housed reports whether a pod takes room.
 func housed(pod *corev1.Pod) bool { return pod != nil && pod.Spec.NodeName != "" && !Finished(pod) }
 
 func (f *nodeIndex) move(was, is *corev1.Pod) {
@@ -225,7 +224,7 @@ func keepsAway(pod *corev1.Pod) bool {
 		len(pod.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0
 }
 
-// open makes room on a node that is new or has changed.
+// open recomputes the room on a node that is new or has changed.
 func (f *nodeIndex) open(node *corev1.Node) {
 	r := f.byName[node.Name]
 	if r == nil {

@@ -8,9 +8,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// nominations are the nodes that pods name in status.nominatedNodeName: because the scheduler has
-// others make way there, or because an autoscaler expects the pod there. The scheduler tries that
-// node first, and keeps room there from pods that are less important. The node need not exist.
+// nominations are the nodes that pods name in status.nominatedNodeName, because the scheduler preempts
+// other pods there, or because an autoscaler expects the pod there. The scheduler tries that node first,
+// and keeps room there from pods of lower priority. The node need not exist.
 type nominations struct {
 	nodes map[types.UID]string // by pod
 	on    map[string]map[types.UID]*placedPod
@@ -20,7 +20,7 @@ func newNominations() *nominations {
 	return &nominations{nodes: map[types.UID]string{}, on: map[string]map[types.UID]*placedPod{}}
 }
 
-// set nominates a pod to a node, and to no other; "" is to none.
+// set nominates a pod to one node only; "" means none.
 func (n *nominations) set(pod *corev1.Pod, node string) {
 	if before := n.nodes[pod.UID]; before != "" {
 		if delete(n.on[before], pod.UID); len(n.on[before]) == 0 {
@@ -37,7 +37,7 @@ func (n *nominations) set(pod *corev1.Pod, node string) {
 	n.nodes[pod.UID], n.on[node][pod.UID] = node, newPlacedPod(pod)
 }
 
-// told follows what a pod says. What it said before and says still is known already.
+// told follows a change of a pod's nomination.
 func (n *nominations) told(was, is *corev1.Pod) {
 	switch {
 	case is == nil:
@@ -49,8 +49,8 @@ func (n *nominations) told(was, is *corev1.Pod) {
 	}
 }
 
-// reserved is what pods that are nominated to a node keep from another: those that are as important
-// as it is.
+// reserved returns what the pods nominated to a node keep from another pod: the requests of those with at
+// least its priority.
 func (n *nominations) reserved(node string, from *corev1.Pod) vector {
 	var sum vector
 	for uid, g := range n.on[node] { // a sum, in any order
@@ -61,8 +61,8 @@ func (n *nominations) reserved(node string, from *corev1.Pod) vector {
 	return sum
 }
 
-// clearNominations takes a node from the less important pods that are nominated to it: one for which others
-// make way there comes first, and they look anew.
+// clearNominations removes the nominations of pods with lower priority from a node: the pod that preempts
+// there comes first, and the others search again.
 func (c *Cluster) clearNominations(ctx context.Context, node string, by *corev1.Pod) error {
 	for _, w := range c.queue.inOrder() {
 		if c.nominated.nodes[w.pod.UID] != node || w.pod.UID == by.UID || priority(w.pod) >= priority(by) {
@@ -72,7 +72,7 @@ func (c *Cluster) clearNominations(ctx context.Context, node string, by *corev1.
 		if w.pod.Status.NominatedNodeName == "" {
 			continue
 		}
-		next := *w.pod // which shares what it points to
+		next := *w.pod // a shallow copy
 		next.Status.NominatedNodeName, next.ResourceVersion = "", ""
 		if err := c.Client.Status().Update(ctx, &next); client.IgnoreNotFound(err) != nil {
 			return err

@@ -9,16 +9,16 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// podGroup is the pods on nodes that no selector can tell apart: those of one namespace with the
-// same labels. A caller that counts pods asks once for all of them.
+// podGroup is pods on nodes that no selector can tell apart: those of one namespace with the same labels.
+// Code that counts pods checks a selector once for all of them.
 type podGroup struct {
 	namespace string
 	labels    labels.Set
-	// staying is how many are on a node and not on their way out.
+	// staying is how many of them are on a node and not being deleted.
 	staying map[*room]int
 }
 
-// groupOf names the group of a pod.
+// groupOf returns the group of a pod.
 func groupOf(pod *corev1.Pod) string {
 	var name strings.Builder
 	name.WriteString(pod.Namespace)
@@ -31,7 +31,7 @@ func groupOf(pod *corev1.Pod) string {
 	return name.String()
 }
 
-// count has a pod counted on a node. One that is on its way out is not.
+// count counts a pod on a node, unless it is being deleted.
 func (f *nodeIndex) count(g *placedPod, r *room) {
 	g.counted = g.DeletionTimestamp == nil
 	if !g.counted {
@@ -45,7 +45,7 @@ func (f *nodeIndex) count(g *placedPod, r *room) {
 	k.staying[r]++
 }
 
-// discount takes back what count did.
+// discount reverses count.
 func (f *nodeIndex) discount(g *placedPod, r *room) {
 	if !g.counted {
 		return
@@ -60,8 +60,7 @@ func (f *nodeIndex) discount(g *placedPod, r *room) {
 	}
 }
 
-// change puts the next version of a pod in the place of a pod that stays where it is. What
-// it takes does not change.
+// change replaces a pod by its next version on the same node. Its requests do not change.
 func (f *nodeIndex) change(g *placedPod, is *corev1.Pod) {
 	same := g.Namespace == is.Namespace && maps.Equal(g.Labels, is.Labels)
 	if same && g.counted == (is.DeletionTimestamp == nil) {

@@ -14,16 +14,16 @@ import (
 type preemption struct {
 	room    *room
 	victims []*placedPod
-	broken  int // budgets that would not allow it
+	broken  int // the number of budgets that would be violated
 }
 
-// preempt makes way for a pod by ending less important ones, where that is enough, and nominates
-// it to that node. A pod that nothing can help is nominated to none any more. It reports whether
-// the pod is nominated.
+// preempt makes room for a pod by ending pods of lower priority, where that is enough, and nominates the
+// pod to that node. It removes the nomination of a pod that preemption cannot help. It reports whether the
+// pod is nominated.
 func (c *Cluster) preempt(ctx context.Context, a *ask) (bool, error) {
 	node := c.nominated.nodes[a.pod.UID]
 	if ptr.Deref(a.pod.Spec.PreemptionPolicy, "") == corev1.PreemptNever {
-		return node != "", nil // nothing is tried for it, and nothing is taken from it
+		return node != "", nil // the pod never preempts, and keeps its nomination
 	}
 	if r := c.nodes.byName[node]; r != nil && a.missing == "" && a.welcome(r) && clearing(a.pod, r) {
 		return true, nil
@@ -54,8 +54,8 @@ func (c *Cluster) preempt(ctx context.Context, a *ask) (bool, error) {
 	return true, c.clearNominations(ctx, best.room.node.Name, a.pod)
 }
 
-// clearing reports whether pods are ending on a node to make way for a pod, or for others that are
-// more important than they are.
+// clearing reports whether pods are ending on a node to make room for this pod, or for others of higher
+// priority than theirs.
 func clearing(pod *corev1.Pod, r *room) bool {
 	return slices.ContainsFunc(r.pods, func(g *placedPod) bool {
 		return g.Pod.DeletionTimestamp != nil && g.priority < priority(pod) && slices.ContainsFunc(g.Status.Conditions, func(c corev1.PodCondition) bool {
@@ -64,7 +64,7 @@ func clearing(pod *corev1.Pod, r *room) bool {
 	})
 }
 
-// dearer compares what two nodes would lose, as the real one does.
+// dearer compares the cost of preemption on two nodes in kube-scheduler's order.
 func dearer(x, y preemption) int {
 	sum := func(s preemption) (most int32, total int64) {
 		most = -1 << 31
@@ -78,8 +78,8 @@ func dearer(x, y preemption) int {
 	return cmp.Or(cmp.Compare(x.broken, y.broken), cmp.Compare(mostX, mostY), cmp.Compare(totalX, totalY), cmp.Compare(len(x.victims), len(y.victims)))
 }
 
-// tightness reports whether a budget has nothing to spare for a pod, with one look for each
-// podGroup: it is for a moment in which no budget changes.
+// tightness returns a function that reports whether a budget allows no disruption of a pod. It checks each
+// podGroup once, so it is valid only while no budget changes.
 func (c *Cluster) tightness() func(*placedPod) bool {
 	known := map[string]bool{}
 	return func(g *placedPod) bool {
@@ -92,7 +92,7 @@ func (c *Cluster) tightness() func(*placedPod) bool {
 	}
 }
 
-// victims are the fewest pods of a node without which the pod has room there.
+// victims returns the fewest pods of a node whose removal makes room for the pod.
 func victims(a *ask, r *room, tight func(*placedPod) bool) (preemption, bool) {
 	var lesser []*placedPod
 	free := r.free
@@ -105,7 +105,7 @@ func victims(a *ask, r *room, tight func(*placedPod) bool) (preemption, bool) {
 	if len(lesser) == 0 || a.lacks(r, free) != "" || !a.welcome(r) {
 		return preemption{}, false
 	}
-	// The most important stay if they can, and before them those whose budget is used up.
+	// Pods of the highest priority stay if they can, and before them those whose budget is used up.
 	protected := map[*placedPod]bool{}
 	for _, g := range lesser {
 		protected[g] = tight(g)
@@ -134,14 +134,14 @@ func rankOf(yes bool) int {
 	return 0
 }
 
-// welcome reports whether all but the room on a node would do.
+// welcome reports whether the pod fits on a node apart from its free room.
 func (a *ask) welcome(r *room) bool {
 	return (!r.node.Spec.Unschedulable || tolerates(a.pod, corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})) &&
 		!a.tainted(r.node) && a.allowed(r.node) && a.spreadHolds(r.node) && a.affinityHolds(r.node) && !clashing(a.ports, r.pods) &&
 		(len(a.volumes) == 0 || a.volumesFit(r) && !a.tooManyVolumes(r))
 }
 
-// dismissFor ends a pod to make way, and says so on it.
+// dismissFor deletes a pod to make room, and sets a condition that says so.
 func (c *Cluster) dismissFor(ctx context.Context, pod *corev1.Pod) error {
 	if pod.DeletionTimestamp != nil {
 		return nil

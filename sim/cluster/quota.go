@@ -11,7 +11,7 @@ import (
 	"tenon/sim/store"
 )
 
-// quotas are counted anew whenever a pod comes or goes: admission only ever adds.
+// quotas are counted again whenever a pod comes or goes, because admission only adds.
 func (c *Cluster) quotas() reconcile.Controller {
 	return reconcile.Controller{
 		Name:    "quotas",

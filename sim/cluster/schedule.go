@@ -16,8 +16,8 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// scheduler gives pods their nodes. One pass looks at all pods that may have a chance, the
-// most important and then the oldest first.
+// scheduler binds pods to nodes. One pass considers all pods that may have a chance, those of the highest
+// priority first, and then the oldest.
 func (c *Cluster) scheduler() reconcile.Controller {
 	whenever := func(context.Context, client.Object) []reconcile.Key { return []reconcile.Key{{Name: "pass"}} }
 	return reconcile.Controller{
@@ -90,16 +90,15 @@ func (c *Cluster) schedule(ctx context.Context, _ reconcile.Key) (reconcile.Resu
 
 func priority(pod *corev1.Pod) int32 { return ptr.Deref(pod.Spec.Priority, 0) }
 
-// pass is one look at the pods that wait. What pods of one controller have in common is
-// found out once.
+// pass is one pass over the waiting pods. What pods of one controller have in common is computed once.
 type pass struct {
 	c        *Cluster
 	asks     map[string]*ask
 	order    []*ask
-	hopeless map[string]string // what they were told
+	hopeless map[string]string // their messages
 }
 
-// kindOf names pods that no filter can tell apart; "" is this one alone.
+// kindOf returns a key of pods that no filter can tell apart; "" means this pod alone.
 func kindOf(pod *corev1.Pod) string {
 	ref := metav1.GetControllerOfNoCopy(pod)
 	if ref == nil || ref.Kind == "DaemonSet" || len(claimsOf(pod)) > 0 {
@@ -122,7 +121,7 @@ func (p *pass) ask(pod *corev1.Pod) *ask {
 	return a
 }
 
-// place binds a pod to the best of the nodes that will do, or says that there is none.
+// place binds a pod to the best of the fitting nodes, or reports that there is none.
 func (p *pass) place(ctx context.Context, pod *corev1.Pod) (reconcile.Result, error) {
 	kind := kindOf(pod)
 	why, known := p.hopeless[kind]
@@ -162,7 +161,7 @@ func (p *pass) bind(ctx context.Context, a *ask, best *room) error {
 	return nil
 }
 
-// refuse says why there is no place, and when to try again at the latest.
+// refuse reports why there is no place, and schedules the latest next attempt.
 func (p *pass) refuse(ctx context.Context, pod *corev1.Pod, why string) (reconcile.Result, error) {
 	p.c.queue.failed(pod, p.c.Clock.Now(), p.c.helped(pod))
 	again := reconcile.In(anyway)
@@ -170,29 +169,29 @@ func (p *pass) refuse(ctx context.Context, pod *corev1.Pod, why string) (reconci
 	if nominated == pod.Status.NominatedNodeName && told(pod, why) {
 		return again, nil
 	}
-	next := *pod // which shares what it points to
+	next := *pod // a shallow copy
 	next.Status.NominatedNodeName = nominated
 	setPodCondition(&next, corev1.PodScheduled, corev1.ConditionFalse, corev1.PodReasonUnschedulable, why, p.c.now())
 	next.ResourceVersion = ""
 	return again, client.IgnoreNotFound(p.c.Client.Status().Update(ctx, &next))
 }
 
-// told reports whether a pod says already why it has no place.
+// told reports whether a pod's condition already says why it has no place.
 func told(pod *corev1.Pod, why string) bool {
 	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable && c.Message == why
 	})
 }
 
-// enough is how many nodes the real one looks for that will do before it chooses: not all,
-// in a large cluster.
+// enough returns how many fitting nodes kube-scheduler collects before it chooses: not all of them in a
+// large cluster.
 func enough(nodes int) int {
 	const fewest, least = 100, 5
 	return max(nodes*max(50-nodes/125, least)/100, fewest)
 }
 
-// choose is the node to which the pod is nominated, if that passes, else the one with the highest
-// score among those that pass. Of equal ones, dice choose, as the real one's do.
+// choose returns the node to which the pod is nominated, if that fits, or the fitting node with the highest
+// score. Among equal scores the choice is random, as kube-scheduler's is.
 func (c *Cluster) choose(a *ask) (*room, string) {
 	rooms := c.nodes.rooms
 	if name := target(a.pod); name != "" {
@@ -238,7 +237,7 @@ func (c *Cluster) best(a *ask, fit []*room) *room {
 	return best
 }
 
-// tell is the real one's message, with the reasons in order.
+// tell returns kube-scheduler's message, with the reasons in order.
 func tell(nodes int, refused map[string]int) string {
 	text := fmt.Sprintf("0/%d nodes are available: ", nodes)
 	reasons := make([]string, 0, len(refused))

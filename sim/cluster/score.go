@@ -8,7 +8,7 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
 
-// Weights of the scores, as the default profile of kube-scheduler 1.36 has them.
+// Weights of the scores in the default profile of kube-scheduler 1.36.
 const (
 	weightTaints    = 3
 	weightAffinity  = 2
@@ -18,11 +18,11 @@ const (
 	fullScore       = 100
 )
 
-// scores prefer nodes that are emptier, become evenly used, and have what the pod prefers.
+// scores prefer nodes that are emptier, become evenly used, and match the pod's preferences.
 func (a *ask) scores(fit []*room) []int64 {
 	sum := make([]int64, len(fit))
 	if len(fit) < 2 {
-		return sum // there is nothing to choose
+		return sum // there is no choice
 	}
 	add := func(weight int64, scores []int64) {
 		for i := range scores {
@@ -48,8 +48,8 @@ func (a *ask) scores(fit []*room) []int64 {
 	return sum
 }
 
-// normalized brings scores to between nothing and the full score: shares of the highest, or what is
-// left beside them.
+// normalized scales scores to between zero and the full score: as shares of the highest, or as its
+// complement.
 func normalized(scores []int64, reverse bool) []int64 {
 	most := slices.Max(scores)
 	for i := range scores {
@@ -63,7 +63,7 @@ func normalized(scores []int64, reverse bool) []int64 {
 	return scores
 }
 
-// preferred is what the pod prefers of nodes; nil is nothing.
+// preferred returns the pod's preferred node affinity; nil means none.
 func (a *ask) preferred() *nodeaffinity.PreferredSchedulingTerms {
 	if a.pod.Spec.Affinity == nil || a.pod.Spec.Affinity.NodeAffinity == nil {
 		return nil
@@ -75,7 +75,8 @@ func (a *ask) preferred() *nodeaffinity.PreferredSchedulingTerms {
 	return terms
 }
 
-// unwelcome is TaintToleration: how many taints of a node would rather not have the pod.
+// unwelcome is TaintToleration: the number of a node's PreferNoSchedule taints that the pod does not
+// tolerate.
 func (a *ask) unwelcome(r *room) int64 {
 	n := int64(0)
 	for _, t := range r.node.Spec.Taints {
@@ -86,8 +87,8 @@ func (a *ask) unwelcome(r *room) int64 {
 	return n
 }
 
-// emptiness is LeastAllocated: the share of CPU and memory that is left. A container that asks for
-// nothing counts with a little here.
+// emptiness is LeastAllocated: the share of CPU and memory that is free. A container without requests
+// counts with a default.
 func (a *ask) emptiness(r *room) int64 {
 	sum, resources := int64(0), int64(0)
 	for _, of := range [][2]int64{{r.weight.cpu + a.weighs.cpu, r.free.cpu + r.used.cpu}, {r.weight.memory + a.weighs.memory, r.free.memory + r.used.memory}} {
@@ -103,8 +104,8 @@ func (a *ask) emptiness(r *room) int64 {
 	return sum / max(resources, 1)
 }
 
-// balance is BalancedAllocation: three quarters of the full score, and more where the pod brings the
-// used shares of CPU and memory nearer to each other, less where it takes them apart.
+// balance is BalancedAllocation: three quarters of the full score, more if the pod brings the used shares
+// of CPU and memory closer together, and less if it moves them apart.
 func (a *ask) balance(r *room) int64 {
 	cpu, memory := r.free.cpu+r.used.cpu, r.free.memory+r.used.memory
 	before := evenness(r.used.cpu, cpu, r.used.memory, memory)
@@ -112,7 +113,7 @@ func (a *ask) balance(r *room) int64 {
 	return fullScore/2 + (fullScore/2+after-before)/2
 }
 
-// evenness is the full score where the same share of CPU as of memory is used.
+// evenness is the full score if the same share of CPU as of memory is used.
 func evenness(usedCPU, cpu, usedMemory, memory int64) int64 {
 	if cpu == 0 || memory == 0 {
 		return fullScore
@@ -122,8 +123,8 @@ func evenness(usedCPU, cpu, usedMemory, memory int64) int64 {
 	return int64((1 - apart) * fullScore)
 }
 
-// crowds is PodTopologySpread for constraints that need not hold: nodes whose domains have
-// fewer pods of the same kind score more. A node without a label that the pod names scores nothing.
+// crowds is PodTopologySpread for constraints that need not hold: nodes in domains with fewer pods of the
+// same kind score more. A node without the constraint's label scores nothing.
 func (a *ask) crowds(fit []*room) []int64 {
 	if len(a.soft) == 0 {
 		return nil

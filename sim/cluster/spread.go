@@ -18,8 +18,8 @@ type spread struct {
 	self     int
 }
 
-// constraints are the pod's own, or those that the scheduler has for pods of controllers
-// that say nothing.
+// constraints returns the pod's own constraints, or the scheduler's defaults for pods of controllers
+// without constraints.
 func constraints(pod *corev1.Pod) []corev1.TopologySpreadConstraint {
 	ref := metav1.GetControllerOfNoCopy(pod)
 	if len(pod.Spec.TopologySpreadConstraints) > 0 || ref == nil || ref.Kind != "ReplicaSet" && ref.Kind != "StatefulSet" {
@@ -32,7 +32,7 @@ func constraints(pod *corev1.Pod) []corev1.TopologySpreadConstraint {
 	}
 }
 
-// countSpread counts the pods of a constraint by domain, over the nodes that matter.
+// countSpread counts the pods of a constraint by domain, over the nodes that it includes.
 func (a *ask) countSpread(f *nodeIndex, constraint corev1.TopologySpreadConstraint) spread {
 	s := spread{TopologySpreadConstraint: constraint, counts: map[string]int{}, selector: selectorOf(constraint.LabelSelector, constraint.MatchLabelKeys, a.pod)}
 	if s.selector.Matches(labels.Set(a.pod.Labels)) {

@@ -14,7 +14,7 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// taints say on nodes what their conditions say.
+// taints sets taints on nodes according to their conditions.
 func (c *Cluster) taints() reconcile.Controller {
 	return reconcile.Controller{
 		Name:      "taints",
@@ -72,7 +72,7 @@ func taintsFor(ready corev1.ConditionStatus) []corev1.Taint {
 	return []corev1.Taint{{Key: key, Effect: corev1.TaintEffectNoSchedule}, {Key: key, Effect: corev1.TaintEffectNoExecute}}
 }
 
-// evictions delete pods from nodes whose taints they do not tolerate for ever.
+// evictions delete pods from nodes with taints that the pods do not tolerate for ever.
 func (c *Cluster) evictions() reconcile.Controller {
 	return reconcile.Controller{
 		Name:    "taint-evictions",
@@ -127,7 +127,7 @@ func (c *Cluster) evictFrom(ctx context.Context, key reconcile.Key) (reconcile.R
 	return again, nil
 }
 
-// tolerated is how long a pod may still stay, if not for ever.
+// tolerated returns how long a pod may still stay, unless it may stay for ever.
 func (c *Cluster) tolerated(node *corev1.Node, pod *corev1.Pod) (left time.Duration, forEver bool) {
 	forEver = true
 	for _, taint := range node.Spec.Taints {
@@ -155,10 +155,10 @@ func (c *Cluster) tolerated(node *corev1.Node, pod *corev1.Pod) (left time.Durat
 	return left, forEver
 }
 
-// abandoned is after how long pods of a node that is gone are cleared away.
+// abandoned is how long after the deletion of a node its pods are deleted.
 const abandoned = 40 * time.Second
 
-// leftovers clear away the pods of nodes that are gone.
+// leftovers deletes the pods of deleted nodes.
 func (c *Cluster) leftovers() reconcile.Controller {
 	return reconcile.Controller{
 		Name: "leftovers",

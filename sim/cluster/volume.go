@@ -17,21 +17,20 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// Driver is the one that makes volumes here: in the zone of the first node, attached to
-// one node at a time.
+// Driver is the driver that makes volumes here: in the zone of the first node, attached to one node at a
+// time.
 const Driver = "ebs.csi.aws.com"
 
-// volumesPerNode is how many of them a node can have.
+// volumesPerNode is how many volumes a node can have.
 const volumesPerNode = 12
 
-// How long it takes to detach a volume, and how long one waits for a node that does not
-// answer.
+// How long detaching takes, and how long the controller waits for a node that does not answer.
 const (
 	detachesIn = 5 * time.Second
 	forcedIn   = 6 * time.Minute
 )
 
-// claimsOf are the names of the volume claims of a pod.
+// claimsOf returns the names of the volume claims of a pod.
 func claimsOf(pod *corev1.Pod) []string {
 	var names []string
 	for i := range pod.Spec.Volumes {
@@ -42,7 +41,7 @@ func claimsOf(pod *corev1.Pod) []string {
 	return names
 }
 
-// volumesOf finds the claims of a pod, or says what is wrong with them.
+// volumesOf returns the claims of a pod, or what is wrong with them.
 func (c *Cluster) volumesOf(pod *corev1.Pod) ([]*corev1.PersistentVolumeClaim, string) {
 	var out []*corev1.PersistentVolumeClaim
 	for _, name := range claimsOf(pod) {
@@ -58,7 +57,7 @@ func (c *Cluster) volumesOf(pod *corev1.Pod) ([]*corev1.PersistentVolumeClaim, s
 	return out, ""
 }
 
-// volumesFit reports whether all volumes are where the node is, or can be made there.
+// volumesFit reports whether each volume is in the node's zone, or can be made there.
 func (a *ask) volumesFit(r *room) bool {
 	return !slices.ContainsFunc(a.volumes, func(claim *corev1.PersistentVolumeClaim) bool { return !a.c.reaches(claim, r.node) })
 }
@@ -78,7 +77,7 @@ func (c *Cluster) reaches(claim *corev1.PersistentVolumeClaim, node *corev1.Node
 	return err == nil && selector.Match(node)
 }
 
-// tooManyVolumes reports whether the node cannot have these beside those it has.
+// tooManyVolumes reports whether these volumes exceed the node's limit together with those it has.
 func (a *ask) tooManyVolumes(r *room) bool {
 	if r.limit == 0 {
 		return false
@@ -95,7 +94,7 @@ func (a *ask) tooManyVolumes(r *room) bool {
 	return int64(len(there)) > r.limit
 }
 
-// toldOfVolumes keeps limits up to date.
+// toldOfVolumes updates limits.
 func (c *Cluster) toldOfVolumes(object client.Object, gone bool) {
 	node, is := object.(*storagev1.CSINode)
 	if !is || gone {
@@ -110,7 +109,7 @@ func (c *Cluster) toldOfVolumes(object client.Object, gone bool) {
 	}
 }
 
-// setDriver says what the driver can do on a node.
+// setDriver writes the driver's limit for a node.
 func (c *Cluster) setDriver(node string) error {
 	return c.Client.Create(context.Background(), &storagev1.CSINode{
 		ObjectMeta: metav1.ObjectMeta{Name: node},
@@ -121,7 +120,7 @@ func (c *Cluster) setDriver(node string) error {
 	})
 }
 
-// settleVolumes makes the volumes of a pod that has been given a node, where it is.
+// settleVolumes makes the volumes of a pod that has been assigned to a node, in that node's zone.
 func (c *Cluster) settleVolumes(ctx context.Context, pod *corev1.Pod, node *corev1.Node) error {
 	claims, _ := c.volumesOf(pod)
 	for _, claim := range claims {
@@ -161,7 +160,7 @@ func volumeFor(claim *corev1.PersistentVolumeClaim, zone string) *corev1.Persist
 	}
 }
 
-// attachments bring volumes to the nodes whose pods want them, one node at a time.
+// attachments attach volumes to the nodes whose pods need them, one node at a time.
 func (c *Cluster) attachments() reconcile.Controller {
 	return reconcile.Controller{
 		Name:    "attachments",
@@ -208,7 +207,7 @@ func (c *Cluster) attach(ctx context.Context, key reconcile.Key) (reconcile.Resu
 	if attached := c.attachmentsOf(claim.Spec.VolumeName); len(attached) > 0 {
 		a := attached[0]
 		if a.Spec.NodeName == wanted || slices.ContainsFunc(c.users(key), func(p *corev1.Pod) bool { return housed(p) && p.Spec.NodeName == a.Spec.NodeName }) {
-			return reconcile.Never, nil // it is somewhere: no other node gets it
+			return reconcile.Never, nil // the volume is attached elsewhere: no other node gets it
 		}
 		return c.detach(ctx, a)
 	}
@@ -227,8 +226,7 @@ func (c *Cluster) attach(ctx context.Context, key reconcile.Key) (reconcile.Resu
 	return reconcile.Never, c.Client.Status().Update(ctx, made)
 }
 
-// detach waits for the node to let go, and no longer than a while for one that does not
-// answer.
+// detach waits for the node to unmount the volume, up to a limit for a node that does not answer.
 func (c *Cluster) detach(ctx context.Context, a *storagev1.VolumeAttachment) (reconcile.Result, error) {
 	since, known := c.detaching[a.Name]
 	if !known {
@@ -246,7 +244,7 @@ func (c *Cluster) detach(ctx context.Context, a *storagev1.VolumeAttachment) (re
 	return reconcile.Never, client.IgnoreNotFound(c.Client.Delete(ctx, a.DeepCopy()))
 }
 
-// users are the pods that have a claim.
+// users returns the pods that use a claim.
 func (c *Cluster) users(key reconcile.Key) []*corev1.Pod {
 	return podsIn(c.Client.Find(&corev1.Pod{}, claimed, key.String()))
 }
@@ -261,7 +259,7 @@ func (c *Cluster) attachmentsOf(volume string) []*storagev1.VolumeAttachment {
 	return out
 }
 
-// mounted reports whether the volumes of a pod are on its node.
+// mounted reports whether the volumes of a pod are attached to its node.
 func (c *Cluster) mounted(pod *corev1.Pod) bool {
 	claims, missing := c.volumesOf(pod)
 	if missing != "" {
@@ -274,7 +272,7 @@ func (c *Cluster) mounted(pod *corev1.Pod) bool {
 	})
 }
 
-// volumes go with their claims, once no pod has them.
+// volumes are deleted with their claims, once no pod uses them.
 func (c *Cluster) volumes() reconcile.Controller {
 	return reconcile.Controller{
 		Name:    "volumes",
@@ -299,7 +297,7 @@ func (c *Cluster) volumes() reconcile.Controller {
 	}
 }
 
-// exists reports whether the very claim is there.
+// exists reports whether the claim exists with the same UID.
 func (c *Cluster) exists(ctx context.Context, ref *corev1.ObjectReference) bool {
 	var claim corev1.PersistentVolumeClaim
 	return c.Client.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, &claim) == nil && claim.UID == ref.UID

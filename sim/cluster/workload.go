@@ -20,7 +20,7 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// replicaSets keep as many pods as they should.
+// replicaSets keep their number of pods.
 func (c *Cluster) replicaSets() reconcile.Controller {
 	return reconcile.Controller{
 		Name:      "replicasets",
@@ -79,9 +79,9 @@ func (c *Cluster) replicate(ctx context.Context, key reconcile.Key) (reconcile.R
 // refusedRetry is how long after a refusal the rest of a set is tried again.
 const refusedRetry = 30 * time.Second
 
-// failing is the condition of a set whose pods are refused. It stays as it was first written while
-// pods are refused, as kube-controller-manager has it: each refusal names another pod, and a text
-// that changed with each would wake the controller again at once.
+// failing is the condition of a set whose pods are refused. While pods are refused it keeps its first text,
+// as in kube-controller-manager: each refusal names another pod, and a text that changed each time would
+// wake the controller again at once.
 func failing(set *appsv1.ReplicaSet, refused error, now metav1.Time) appsv1.ReplicaSetCondition {
 	for _, condition := range set.Status.Conditions {
 		if condition.Type == appsv1.ReplicaSetReplicaFailure {
@@ -93,12 +93,13 @@ func failing(set *appsv1.ReplicaSet, refused error, now metav1.Time) appsv1.Repl
 	}
 }
 
-// active pods run or will.
+// active returns the pods that run or will run.
 func active(pods []*corev1.Pod) []*corev1.Pod {
 	return slices.DeleteFunc(slices.Clone(pods), func(p *corev1.Pod) bool { return p.DeletionTimestamp != nil || Finished(p) })
 }
 
-// leastNeeded pods are deleted first: those without a node, that are not ready, or young.
+// leastNeeded orders pods for deletion: first those without a node, those that are not ready, and young
+// ones.
 func leastNeeded(a, b *corev1.Pod) int {
 	return cmp.Or(
 		cmp.Compare(rank(a), rank(b)),
@@ -119,7 +120,7 @@ func rank(p *corev1.Pod) int {
 	return 3
 }
 
-// podFrom is a pod of a template. Without a name it gets one.
+// podFrom returns a pod of a template. A pod without a name gets one.
 func podFrom(owner client.Object, kind schemaKind, template *corev1.PodTemplateSpec, name string) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: *template.ObjectMeta.DeepCopy(), Spec: *template.Spec.DeepCopy()}
 	pod.Namespace, pod.Name = owner.GetNamespace(), name
@@ -130,7 +131,7 @@ func podFrom(owner client.Object, kind schemaKind, template *corev1.PodTemplateS
 	return pod
 }
 
-// deployments roll their replica sets.
+// deployments roll out their replica sets.
 func (c *Cluster) deployments() reconcile.Controller {
 	return reconcile.Controller{
 		Name:      "deployments",
@@ -164,8 +165,8 @@ func (c *Cluster) roll(ctx context.Context, key reconcile.Key) (reconcile.Result
 	return reconcile.Never, nil
 }
 
-// setsOf finds the replica set of the template as it is, which is made if need be, and
-// those of older ones.
+// setsOf returns the replica set of the present template, which is made if need be, and those of older
+// ones.
 func (c *Cluster) setsOf(ctx context.Context, d *appsv1.Deployment) (*appsv1.ReplicaSet, []*appsv1.ReplicaSet, error) {
 	hash := fingerprint(&d.Spec.Template)
 	var current *appsv1.ReplicaSet
@@ -220,8 +221,7 @@ type resize struct {
 	to  int32
 }
 
-// turn adds new pods as far as the surge lets it, and takes old ones as far as enough are
-// available.
+// turn adds new pods as far as the surge allows, and deletes old ones as far as enough are available.
 func turn(d *appsv1.Deployment, current *appsv1.ReplicaSet, old []*appsv1.ReplicaSet) []resize {
 	want := *d.Spec.Replicas
 	if len(old) == 0 {

@@ -1,7 +1,6 @@
-// Package fidelity is a table of requests to an API server. The table is played to the
-// store in memory by this package's test, and to a real API server by lab/fidelity; what
-// is answered is written down, and must be the same in both. So the store cannot drift
-// away from what it stands for.
+// Package fidelity is a table of requests to an API server. This package's test sends the requests to the
+// store in memory, and lab/fidelity sends them to a real API server. The answers are recorded and must be
+// the same in both, so that the store stays true to a real server.
 //
 // The package must not know which of the two answers.
 package fidelity
@@ -18,24 +17,23 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Case is a conversation about one thing.
+// Case is a series of requests about one subject.
 type Case struct {
 	Name string
 	run  func(*Session)
 }
 
-// Server is whom a case talks to.
+// Server is the server that a case uses.
 type Server struct {
 	Client client.Client
-	// Namespace is for the case alone. Prefix begins the names of objects that are in
-	// none.
+	// Namespace is used by this case only. Prefix begins the names of objects without a namespace.
 	Namespace, Prefix string
 	// Idle lets the server's own controllers do their work.
 	Idle func()
 }
 
-// Run has the conversation, and returns it as text in which names, versions and times
-// that differ from one server to another are replaced. It leaves nothing behind.
+// Run sends the requests, and returns the answers as text in which names, versions and times that differ
+// between servers are replaced. It leaves no objects behind.
 func (c Case) Run(ctx context.Context, server Server) string {
 	t := &Session{ctx: ctx, Server: server}
 	c.run(t)
@@ -43,7 +41,7 @@ func (c Case) Run(ctx context.Context, server Server) string {
 	return t.text.String()
 }
 
-// Session is a conversation under way.
+// Session is a running case.
 type Session struct {
 	Server
 	ctx  context.Context
@@ -51,12 +49,12 @@ type Session struct {
 	made []client.Object
 }
 
-// say writes down what was done and the result.
+// say records a request and its result.
 func (t *Session) say(what string, err error) {
 	t.line("%s: %s", what, t.verdict(err, true))
 }
 
-// sayCode is the same without the message, where a server says too much.
+// sayCode is the same without the message, where a server's message has too much detail.
 func (t *Session) sayCode(what string, err error) {
 	t.line("%s: %s", what, t.verdict(err, false))
 }
@@ -101,7 +99,7 @@ func (t *Session) plain(text string) string {
 	return versions.ReplaceAllString(text, "$1 (VERSION)")
 }
 
-// make creates an object that the case needs, and says nothing unless that fails.
+// make creates an object that the case needs, and records only an error.
 func (t *Session) make(object client.Object) {
 	if err := t.create(object); err != nil {
 		t.say("make "+object.GetName(), err)
@@ -116,7 +114,7 @@ func (t *Session) create(object client.Object) error {
 	return err
 }
 
-// fresh reads an object again. What is gone has no UID.
+// fresh reads an object again. The UID of a missing object is empty.
 func fresh[T client.Object](t *Session, object T) T {
 	read := object.DeepCopyObject().(T)
 	if err := t.Client.Get(t.ctx, client.ObjectKeyFromObject(object), read); err != nil {
@@ -137,7 +135,7 @@ func (t *Session) await(what string, holds func() bool) {
 	t.line("not so: %s", what)
 }
 
-// clean removes what the case made, in spite of every finalizer.
+// clean removes the objects of the case, including those with finalizers.
 func (t *Session) clean() {
 	slices.Reverse(t.made)
 	for _, object := range t.made {

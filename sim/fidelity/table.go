@@ -17,7 +17,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 )
 
-// Cases are all conversations.
+// Cases returns all cases.
 func Cases() []Case {
 	return []Case{
 		{"creation", creation}, {"generated names", generatedNames}, {"updates", updates}, {"updates without a version", unversioned},

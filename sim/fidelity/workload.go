@@ -14,7 +14,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 )
 
-// placed is a pod on a node without a kubelet.
+// placed returns a pod on a node without a kubelet.
 func (t *Session) placed(name string, labels map[string]string) *corev1.Pod {
 	p := t.pod(name)
 	p.Labels = labels
@@ -23,7 +23,7 @@ func (t *Session) placed(name string, labels map[string]string) *corev1.Pod {
 	return p
 }
 
-// running says of a placed pod that it runs.
+// running sets the status of a placed pod to Running.
 func (t *Session) running(p *corev1.Pod, ready corev1.ConditionStatus) {
 	p.Status.Phase = corev1.PodRunning
 	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}}
@@ -32,7 +32,7 @@ func (t *Session) running(p *corev1.Pod, ready corev1.ConditionStatus) {
 	}
 }
 
-// fate is how a pod stands.
+// fate describes the state of a pod.
 func (t *Session) fate(p *corev1.Pod) {
 	now := fresh(t, p)
 	if now.UID == "" {
@@ -42,7 +42,7 @@ func (t *Session) fate(p *corev1.Pod) {
 	t.line("%s: going %t, grace %d, generation %d", now.Name, now.DeletionTimestamp != nil, ptr.Deref(now.DeletionGracePeriodSeconds, -1), now.Generation)
 }
 
-// home makes the node that placed pods are on, so that they are not cleared away.
+// home makes the node of placed pods, so that they are not deleted as pods of a missing node.
 func (t *Session) home() {
 	n := t.node("nowhere")
 	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastHeartbeatTime: metav1.Now(), LastTransitionTime: metav1.Now()}}
@@ -269,7 +269,7 @@ func poolDefaults(t *Session) {
 	t.line("expires %v", c.Spec.ExpireAfter)
 }
 
-// owned is an object with an owner.
+// owned returns an object with an owner.
 func (t *Session) owned(name string, by client.Object, blocks bool) *corev1.ConfigMap {
 	c := t.config(name)
 	c.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: by.GetName(), UID: by.GetUID(), BlockOwnerDeletion: &blocks}}

@@ -7,17 +7,17 @@ import (
 	"tenon/core/model"
 )
 
-// The rules about money over a whole run. They compare it with a run from the same seed in which
-// the product never gives anything up.
+// The rules about money over a whole run. They compare it with a run from the same seed in which the
+// product never disrupts a node.
 const (
 	NotDearer = "the fleet costs no more than one that is left alone, but for a while"
 	PaysOff   = "a run costs no more than one that is left alone"
 )
 
-// What doing something may cost more than doing nothing. While a node is replaced both are
-// paid for, and what was given up at noon may have to be bought again at one: for so long
-// the fleet may be dearer. Percentages are for prices that differ from one purchase to the
-// next; the rest is a node of the smallest kind.
+// How much more a run may cost than its baseline. While a node is replaced, both nodes are paid for, and
+// capacity that was given up may have to be bought again an hour later: for so long the fleet may cost
+// more. Percentages allow for prices that differ from one purchase to the next; the remainder is a node of
+// the smallest kind.
 const (
 	Dearer       = 2 * time.Hour
 	dearerBy     = 10 // percent of what the other fleet costs
@@ -25,12 +25,12 @@ const (
 	smallestNode = model.Money(45_000)
 )
 
-// Account is kept of two runs side by side.
+// Account compares the costs of two runs.
 type Account struct {
-	// Report is told when a rule is broken.
+	// Report is called when a rule is broken.
 	Report func(Violation)
 
-	since time.Time // when the fleet became dearer; zero while it is not
+	since time.Time // when the fleet began to cost more; zero while it does not
 	told  bool
 }
 
@@ -50,7 +50,7 @@ func (a *Account) See(at time.Time, fleet, alone model.Money) {
 	}
 }
 
-// Close compares what the two runs have cost in all.
+// Close compares the total costs of the two runs.
 func (a *Account) Close(at time.Time, paid, alone model.Money) {
 	if paid > alone+alone*paysMore/100+smallestNode {
 		a.Report(Violation{At: at, Rule: PaysOff, What: fmt.Sprintf("%.4f, and one that is left alone %.4f", paid.Float(), alone.Float())})

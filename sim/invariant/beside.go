@@ -20,26 +20,26 @@ import (
 	"tenon/sim/store"
 )
 
-// BesideRoom is about purchases for pods that wait. It speaks only where it can show a place for each
-// of them: every pod that has wanted one lately, and every one that a ReplicaSet has yet to make, has
-// room beside all the others on nodes that have served for a while, and on which nothing has become
-// free for as long, so that caches have caught up.
+// BesideRoom is about purchases for pods that wait. It reports only purchases for which it can show a place
+// for each pod: every pod that needed a place lately, and every one that a ReplicaSet has yet to make, fits
+// beside all the others on nodes that have been in service for a while. Room that became free more recently
+// does not count, because caches may not show it yet.
 const BesideRoom = "no node is bought beside enough room"
 
-// lately is how long all caches are behind at most: watches stall, break and list anew, and a process
-// that ends is followed by another. leap is how far the clock goes when it jumps.
+// lately is the longest lag of all caches: watches stall, break and list again, and a process that ends is
+// followed by another. leap is how far the clock goes when it jumps.
 const (
 	lately = 2 * time.Minute
 	leap   = time.Minute
 )
 
-// wantedPod is a pod that wants a place, and when it last did.
+// wantedPod is a pod that needed a place, and when it last did.
 type wantedPod struct {
 	at  time.Time
 	pod *corev1.Pod
 }
 
-// beside is what is kept for the rule.
+// beside is the state of the rule.
 type beside struct {
 	unsettled map[string]time.Time // when a node last became free in part, or changed
 	stepped   time.Time
@@ -48,7 +48,7 @@ type beside struct {
 	needless  map[string]string // claims that no pod needs, with where the room was, until they have machines
 }
 
-// stepBeside notices that the clock has jumped: what is long ago then was just now for the product.
+// stepBeside detects a jump of the clock: events before it are recent for the product.
 func (w *Watch) stepBeside() {
 	if now := w.Now(); !w.beside.stepped.IsZero() && now.Sub(w.beside.stepped) > leap {
 		w.beside.leapt = now
@@ -56,14 +56,14 @@ func (w *Watch) stepBeside() {
 	w.beside.stepped = w.Now()
 }
 
-// unsettle notes that a node is not what it was.
+// unsettle records that a node has changed.
 func (w *Watch) unsettle(node string) {
 	if node != "" {
 		w.beside.unsettled[node] = w.Now()
 	}
 }
 
-// noteRoom is told of every change.
+// noteRoom records every change.
 func (w *Watch) noteRoom(c store.Change) {
 	switch object := c.Object().(type) {
 	case *corev1.Pod:
@@ -95,7 +95,7 @@ func (w *Watch) noteRoom(c store.Change) {
 	}
 }
 
-// sameRoom reports whether a node takes what it took before.
+// sameRoom reports whether a node takes the same pods as before.
 func sameRoom(a, b *corev1.Node) bool {
 	same := func(x, y corev1.ResourceList) bool {
 		return x.Cpu().Cmp(*y.Cpu()) == 0 && x.Memory().Cmp(*y.Memory()) == 0
@@ -113,9 +113,9 @@ func samePromise(a, b *karpenterv1.NodeClaim) bool {
 		(a.DeletionTimestamp == nil) == (b.DeletionTimestamp == nil)
 }
 
-// judgePurchase looks at a claim when it is made. Those of pools with a fixed number of nodes are for
-// no pods, and replacements are for those of a node that still has them. What pods a buffer stood for is
-// not known here once its template has been replaced.
+// judgePurchase checks a claim when it is made. Claims of static pools are for no pods, and replacements
+// are for the pods of a node that still has them. When the template of a buffer has been replaced, the pods
+// that the buffer stood for are not known here.
 func (w *Watch) judgePurchase(claim *karpenterv1.NodeClaim) {
 	pool := w.pool(poolOf(claim))
 	late := w.recent(w.beside.leapt, lately) || w.recent(w.beside.replaced, lately)
@@ -134,7 +134,7 @@ func (w *Watch) judgePurchase(claim *karpenterv1.NodeClaim) {
 	}
 }
 
-// judgeMachine is told of the machine of a claim: what a command brings is known by then.
+// judgeMachine checks a claim when its machine comes: by then it is known which claims a disruption brings.
 func (w *Watch) judgeMachine(name string) {
 	where, needless := w.beside.needless[name]
 	if delete(w.beside.needless, name); needless && !w.replaces(w.claimNamed(name)) {
@@ -150,12 +150,12 @@ func (w *Watch) replaces(claim *karpenterv1.NodeClaim) bool {
 	})
 }
 
-// manyAnnounced is how many pods that are yet to be made are looked at.
+// manyAnnounced is the largest number of announced pods that the rule checks.
 const manyAnnounced = 200
 
-// wishes are the pods that have wanted a place lately, and those that ReplicaSets have yet to make.
-// It is false if some of them want more than room and labels of nodes: whether all have a place then
-// is for the product to say.
+// wishes returns the pods that needed a place lately, and those that ReplicaSets have yet to make. It
+// returns false if some of them have rules beyond room and labels of nodes: then only the product can say
+// whether all have a place.
 func (w *Watch) wishes() ([]*corev1.Pod, bool) {
 	var all []*corev1.Pod
 	for _, wish := range w.wanting { // sorted below
@@ -195,7 +195,7 @@ func (w *Watch) wishes() ([]*corev1.Pod, bool) {
 	return all, true
 }
 
-// plain pods ask for room and labels of one node, and for nothing else.
+// plain reports whether a pod has rules about room and labels of one node only.
 func plain(pod *corev1.Pod) bool {
 	spec := &pod.Spec
 	nodes := spec.Affinity == nil || spec.Affinity.PodAffinity == nil && spec.Affinity.PodAntiAffinity == nil &&
@@ -207,7 +207,7 @@ func plain(pod *corev1.Pod) bool {
 	return nodes && !volumes && !ports && len(spec.TopologySpreadConstraints) == 0 && len(spec.SchedulingGates) == 0
 }
 
-// shunned reports whether a pod on some node will not have one of these pods near it.
+// shunned reports whether anti-affinity of a pod on some node excludes one of these pods.
 func (w *Watch) shunned(wishes []*corev1.Pod) bool {
 	for node, pods := range w.podsOn { // one is enough, in any order
 		for _, pod := range pods { // as above
@@ -239,14 +239,14 @@ func demand(pod *corev1.Pod) space {
 	return space{list.Cpu().MilliValue(), list.Memory().Value(), 1}
 }
 
-// room is a node that serves, with what is free on it.
+// room is a node in service, with its free room.
 type room struct {
 	node *corev1.Node
 	free space
 }
 
-// rooms are nodes without taints, by name, that have served for some time, with what has been free on them
-// for as long, and whose machines run and are not going.
+// rooms returns nodes without taints, by name, that have been in service for some time, with the room that
+// has been free for as long, and with running machines.
 func (w *Watch) rooms(served time.Duration) []*room {
 	var rooms []*room
 	for _, node := range store.All[*corev1.Node](w.Store) {
@@ -269,8 +269,8 @@ func (w *Watch) rooms(served time.Duration) []*room {
 	return rooms
 }
 
-// placeAll gives each pod, the largest first, the first place there is, and says where. It says nothing
-// if some pod has none.
+// placeAll gives each pod, the largest first, the first place that fits, and returns the places. It returns
+// nothing if some pod has none.
 func placeAll(wishes []*corev1.Pod, rooms []*room) string {
 	slices.SortFunc(wishes, func(a, b *corev1.Pod) int {
 		x, y := demand(a), demand(b)

@@ -17,13 +17,13 @@ import (
 	"tenon/sim/store"
 )
 
-// The rules about room that is kept free.
+// The rules about capacity buffers.
 const (
 	RestBuffers = "at rest every buffer has its room or says why not"
 	RestYields  = "at rest no pod waits for what a buffer's nodes have of a limit"
 )
 
-// virtual are the pods that stand for the room of all buffers.
+// virtual returns the pods that stand for the room of all buffers.
 func (w *Watch) virtual() []*corev1.Pod {
 	var all []*corev1.Pod
 	for _, b := range store.All[*autoscalingv1beta1.CapacityBuffer](w.Store) {
@@ -32,8 +32,8 @@ func (w *Watch) virtual() []*corev1.Pod {
 	return all
 }
 
-// standIns are the pods that stand for the room of one buffer: users here ask for a number of
-// pods of a PodTemplate, or for a share of a Deployment.
+// standIns returns the pods that stand for the room of one buffer: in the simulation, users ask for a
+// number of pods of a PodTemplate, or for a share of a Deployment.
 func (w *Watch) standIns(b *autoscalingv1beta1.CapacityBuffer) []*corev1.Pod {
 	template, wanted := (*corev1.PodTemplateSpec)(nil), ptr.Deref(b.Spec.Replicas, 0)
 	if ref := b.Spec.PodTemplateRef; ref != nil {
@@ -60,7 +60,7 @@ func (w *Watch) standIns(b *autoscalingv1beta1.CapacityBuffer) []*corev1.Pod {
 	return pods
 }
 
-// buffersAtRest looks at what buffers say. When jobs have ended only now, decisions are still to come.
+// buffersAtRest checks the conditions of buffers. When jobs ended only now, decisions are still to come.
 func (w *Watch) buffersAtRest() {
 	if !w.settled() {
 		return
@@ -86,9 +86,8 @@ func (w *Watch) buffersAtRest() {
 	w.pastBuffers()
 }
 
-// mayHold reports whether rooms may have a place for every pod: each fits somewhere, and together
-// they ask for no more than is free. It does not check whether they can be packed so that each has
-// a place.
+// mayHold reports whether rooms may have a place for every pod: each fits somewhere, and together they
+// request no more than is free. It does not check whether one packing has a place for all of them.
 func mayHold(rooms []*room, pods []*corev1.Pod) bool {
 	var free space
 	for _, r := range rooms {
@@ -169,7 +168,7 @@ func (w *Watch) emptyOf(pool string) int64 {
 	return cpu
 }
 
-// protectedNode reports whether a node must not be given up.
+// protectedNode reports whether a node must not be disrupted.
 func protectedNode(node *corev1.Node) bool {
 	return node == nil || node.Annotations[karpenterv1.AnnotationDoNotDisrupt] == "true"
 }

@@ -19,7 +19,7 @@ import (
 	"tenon/sim/store"
 )
 
-// commandOf is the disruption by which a claim goes; nil if there is none.
+// commandOf returns the disruption that removes a claim; nil if there is none.
 func commandOf(claim *karpenterv1.NodeClaim) *command.Record {
 	if claim == nil {
 		return nil
@@ -30,8 +30,8 @@ func commandOf(claim *karpenterv1.NodeClaim) *command.Record {
 	return nil
 }
 
-// goesBy is the disruption by which a claim goes, to the very end: the product takes its record
-// off once nothing is left to be decided, while the pods are still leaving.
+// goesBy returns the disruption that removes a claim, until its very end: the product removes its record
+// when no decision remains, while pods are still leaving.
 func (w *Watch) goesBy(claim *karpenterv1.NodeClaim) *command.Record {
 	if r := commandOf(claim); r != nil || claim == nil || claim.DeletionTimestamp == nil {
 		return r
@@ -41,7 +41,7 @@ func (w *Watch) goesBy(claim *karpenterv1.NodeClaim) *command.Record {
 
 func poolOf(claim *karpenterv1.NodeClaim) string { return claim.Labels[karpenterv1.LabelNodePool] }
 
-// Deleting is told before the product deletes a claim.
+// Deleting is called before the product deletes a claim.
 func (w *Watch) Deleting(claim *karpenterv1.NodeClaim) {
 	if claim.DeletionTimestamp != nil {
 		return
@@ -78,15 +78,14 @@ func readyNode(node *corev1.Node) bool {
 	})
 }
 
-// named reports whether something says why a claim goes: a disruption that is written on
-// it, its age, its pool, the cloud,
-// or a user who has deleted its node.
+// named reports whether there is a reason for a claim's deletion: a disruption in its annotations, its age,
+// its pool, the cloud, or a user who has deleted its node.
 func (w *Watch) named(claim *karpenterv1.NodeClaim) bool {
 	_, written := command.Of(claim)
 	return written || w.namedBesides(claim)
 }
 
-// namedBesides reports whether something else than a disruption says so.
+// namedBesides reports whether there is a reason other than a disruption.
 func (w *Watch) namedBesides(claim *karpenterv1.NodeClaim) bool {
 	pool, node := w.pool(poolOf(claim)), w.nodeOf(claim.Status.NodeName)
 	old := claim.Spec.ExpireAfter.Duration
@@ -94,24 +93,24 @@ func (w *Watch) namedBesides(claim *karpenterv1.NodeClaim) bool {
 		old != nil && w.Now().Sub(claim.CreationTimestamp.Time) >= *old
 }
 
-// idOf is the last part of a provider ID.
+// idOf returns the last part of a provider ID.
 func idOf(claim *karpenterv1.NodeClaim) string {
 	id := claim.Status.ProviderID
 	return id[strings.LastIndex(id, "/")+1:]
 }
 
-// Announced is told when the cloud announces something about an instance: from then on its
-// node may go for that.
+// Announced is called when the cloud sends a notice about an instance: from then on its node may be removed
+// for that reason.
 func (w *Watch) Announced(id string) { w.announced[id] = true }
 
 func (w *Watch) claimNamed(name string) *karpenterv1.NodeClaim {
 	return store.One[*karpenterv1.NodeClaim](w.Store, types.NamespacedName{Name: name})
 }
 
-// behind is how far the product may be behind what it counts.
+// behind is how far the product's counts may lag behind.
 const behind = 2 * time.Minute
 
-// begun is told of a claim on which a disruption has been written.
+// begun checks a claim on which a disruption has been recorded.
 func (w *Watch) begun(claim *karpenterv1.NodeClaim) {
 	r, name := commandOf(claim), poolOf(claim)
 	pool := w.pool(name)
@@ -137,15 +136,15 @@ func (w *Watch) begun(claim *karpenterv1.NodeClaim) {
 	}
 }
 
-// over reports whether a claim counts no more: its node has been emptied, or went with its
-// machine before it was.
+// over reports whether a claim no longer counts: its node has been drained, or was removed with its machine
+// before that.
 func (w *Watch) over(claim *karpenterv1.NodeClaim) bool {
 	gone := claim.DeletionTimestamp != nil && claim.Status.NodeName != "" && w.nodeOf(claim.Status.NodeName) == nil
 	return gone || meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionInstanceTerminating)
 }
 
-// allowed is how many of a pool's nodes may go for a reason at the same time, whenever a
-// schedule says so.
+// allowed returns how many of a pool's nodes may be disrupted for a reason at the same time, under any of
+// its schedules.
 func allowed(pool *karpenterv1.NodePool, reason string, total int) int {
 	most := total
 	for _, b := range pool.Spec.Disruption.Budgets {
@@ -157,7 +156,7 @@ func allowed(pool *karpenterv1.NodePool, reason string, total int) int {
 	return most
 }
 
-// share is a number, or a percentage that is rounded up.
+// share returns a number, or a percentage that is rounded up.
 func share(text string, total int) int {
 	percent, is := strings.CutSuffix(text, "%")
 	n, err := strconv.Atoi(percent)
@@ -170,11 +169,11 @@ func share(text string, total int) int {
 	return (n*total + 99) / 100
 }
 
-// overlap is how long machines may run beside those that replace them: as long as a drain
-// under budgets may take.
+// overlap is how long machines may run beside their replacements: as long as a drain under budgets may
+// take.
 const overlap = 45 * time.Minute
 
-// lookAtCommands looks for what is paid for twice.
+// lookAtCommands looks for commands that pay for both old and new machines for too long.
 func (w *Watch) lookAtCommands() {
 	seen := map[string]bool{}
 	for _, claim := range store.All[*karpenterv1.NodeClaim](w.Store) {
@@ -208,7 +207,7 @@ func (w *Watch) replaced(r *command.Record) bool {
 	return true
 }
 
-// compare adds up what a command brings and takes.
+// compare sums the prices of a command's new and old machines.
 func (w *Watch) compare(r *command.Record) {
 	if r.Reason != plan.Underutilized {
 		return
@@ -224,7 +223,7 @@ func (w *Watch) compare(r *command.Record) {
 	}
 }
 
-// commandsAtRest looks for disruptions that have not come to their end.
+// commandsAtRest looks for disruptions that are not finished.
 func (w *Watch) commandsAtRest() {
 	for _, claim := range store.All[*karpenterv1.NodeClaim](w.Store) {
 		if _, written := claim.Annotations[karpenterv1.AnnotationDisruption]; written && commandOf(claim) != nil && !w.begunNow(claim) && !w.holds(claim.Status.NodeName) {

@@ -17,7 +17,7 @@ import (
 	"tenon/sim/store"
 )
 
-// Removing is told before the product deletes or evicts a pod.
+// Removing is called before the product deletes or evicts a pod.
 func (w *Watch) Removing(pod *corev1.Pod, evicts bool) {
 	if pod.DeletionTimestamp != nil || finished(pod) {
 		return
@@ -39,8 +39,8 @@ func (w *Watch) Removing(pod *corev1.Pod, evicts bool) {
 	}
 }
 
-// goesOrIsGone reports whether a node is being deleted, which is the decision that names
-// its pods. Of a node that is gone nothing can be said any more.
+// goesOrIsGone reports whether a node is being deleted, which shows the decision about its pods, or is
+// gone, in which case nothing can be checked.
 func (w *Watch) goesOrIsGone(node string) bool {
 	n := w.nodeOf(node)
 	return n == nil || n.DeletionTimestamp != nil
@@ -50,11 +50,11 @@ func finished(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// slack is for times that are written in whole seconds.
+// slack allows for times in whole seconds.
 const slack = 2 * time.Second
 
-// outOfTime reports whether the claim's grace counts more than the pod's wishes: with its
-// own grace period it would not be gone by then.
+// outOfTime reports whether the claim's deadline overrides the pod's protection: with its own grace period
+// the pod would not be gone by then.
 func (w *Watch) outOfTime(pod *corev1.Pod) bool {
 	end, limited := w.deadline(pod.Spec.NodeName)
 	if !limited {
@@ -66,7 +66,7 @@ func (w *Watch) outOfTime(pod *corev1.Pod) bool {
 	return !w.Now().Before(end.Add(-slack))
 }
 
-// deadline is when the pods of a node have to be gone, if there is such a time.
+// deadline returns when the pods of a node have to be gone, if there is such a time.
 func (w *Watch) deadline(node string) (time.Time, bool) {
 	claim := w.claimFor(w.nodeOf(node))
 	if claim == nil {
@@ -80,7 +80,7 @@ func (w *Watch) nodeOf(name string) *corev1.Node {
 	return store.One[*corev1.Node](w.Store, types.NamespacedName{Name: name})
 }
 
-// claimFor is the claim of a node's machine, if there is one.
+// claimFor returns the claim of a node's machine, if there is one.
 func (w *Watch) claimFor(node *corev1.Node) *karpenterv1.NodeClaim {
 	if node == nil || node.Spec.ProviderID == "" {
 		return nil
@@ -91,8 +91,8 @@ func (w *Watch) claimFor(node *corev1.Node) *karpenterv1.NodeClaim {
 	return w.machines[node.Spec.ProviderID]
 }
 
-// exhausted names a budget that has no healthy pod to spare, counted now: its status may
-// be behind.
+// exhausted returns a budget that allows no further disruption, counted now, because its status may lag
+// behind.
 func (w *Watch) exhausted(pod *corev1.Pod) string {
 	if !cluster.Ready(pod) {
 		return ""
@@ -119,7 +119,7 @@ func (w *Watch) healthy(namespace string, s labels.Selector) int32 {
 	return n
 }
 
-// Ending is told before the product ends a machine.
+// Ending is called before the product ends a machine.
 func (w *Watch) Ending(id string) {
 	instances := w.Cloud.Instances()
 	at := slices.IndexFunc(instances, func(i cloud.Instance) bool { return i.ProviderID == id && i.State != cloud.Terminating })
@@ -143,7 +143,7 @@ func (w *Watch) Ending(id string) {
 	}
 }
 
-// vanished is told of a node that is gone.
+// vanished checks a node that is gone.
 func (w *Watch) vanished(node *corev1.Node) {
 	pod := w.loses(node)
 	if pod == nil {
@@ -156,7 +156,7 @@ func (w *Watch) vanished(node *corev1.Node) {
 	}
 }
 
-// loses is a pod that a node should have drained before it went.
+// loses returns a pod that should have been drained from a node before its end.
 func (w *Watch) loses(node *corev1.Node) *corev1.Pod {
 	if end, limited := w.deadline(node.Name); limited && !w.Now().Before(end.Add(-slack)) {
 		return nil
@@ -170,7 +170,7 @@ func (w *Watch) loses(node *corev1.Node) *corev1.Pod {
 	return first
 }
 
-// stays tells pods that asked to be on their node until its end.
+// stays returns pods that asked to be on their node until its end.
 func stays(pod *corev1.Pod) bool {
 	taint := karpenterv1.TaintDisrupted()
 	return slices.ContainsFunc(pod.Spec.Tolerations, func(t corev1.Toleration) bool {
@@ -178,7 +178,7 @@ func stays(pod *corev1.Pod) bool {
 	}) || slices.ContainsFunc(pod.OwnerReferences, func(o metav1.OwnerReference) bool { return o.Kind == "Node" })
 }
 
-// forgotten is told of a claim that is gone.
+// forgotten records that a claim is gone.
 func (w *Watch) forgotten(claim *karpenterv1.NodeClaim) {
 	for _, i := range w.Cloud.Instances() {
 		if i.ClaimName == claim.Name && i.State != cloud.Terminating {

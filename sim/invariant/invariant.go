@@ -1,5 +1,5 @@
-// Package invariant watches a run for states that must never occur, and checks at its end that
-// nothing is left that must not be.
+// Package invariant watches a run for states that must never occur, and checks at its end that nothing
+// superfluous is left.
 //
 // It sees what the API server and the cloud see, not what the product thinks. The package
 // must not change anything.
@@ -29,7 +29,7 @@ type Violation struct {
 	What string
 }
 
-// String is for people.
+// String returns a line for people.
 func (v Violation) String() string {
 	return fmt.Sprintf("%s %s: %s", v.At.UTC().Format(time.DateTime), v.Rule, v.What)
 }
@@ -64,18 +64,18 @@ type Watch struct {
 	Store *store.Store
 	Cloud *memory.Cloud
 	Now   func() time.Time
-	// Several reports whether more than one process of the product is alive: a moment for
-	// which less is promised. Nil is never.
+	// Several reports whether more than one process of the product is alive, for which some rules are
+	// weaker. Nil means never.
 	Several func() bool
-	// Price is what an offering costs an hour. With nil no price is known.
+	// Price returns what an offering costs an hour. With nil no price is known.
 	Price func(cloud.Offer) model.Money
 	// Meddled says that a user removed the finalizers of a node or a claim: the product is not responsible
 	// for what follows. Nil means never.
 	Meddled func(name string) bool
-	// Recent are the events that people have seen lately: at rest each pod that waits has its
-	// reason among them. Nil is none.
+	// Recent returns the latest events: at rest the reason of each waiting pod is among them. Nil means
+	// none.
 	Recent func() []telemetry.Event
-	// Report is told of each violation once.
+	// Report is called once for each violation.
 	Report func(Violation)
 
 	bought    map[string]string       // provider IDs by claim
@@ -127,7 +127,7 @@ func (w *Watch) report(rule, format string, values ...any) {
 	}
 }
 
-// hear is told of every change.
+// hear handles every change.
 func (w *Watch) hear(c store.Change) {
 	w.noteWish(c)
 	switch object := c.Object().(type) {
@@ -183,8 +183,8 @@ func (w *Watch) Step() {
 	w.lookAtCommands()
 }
 
-// How long an instance may be without a claim, and a claim that has launched without its instance. One
-// that lacks the cluster's tag is listed twice an hour. Tags are looked at as often, and a look may fail.
+// How long an instance may exist without a claim, and a launched claim without its instance. An instance
+// without the cluster's tag is found only twice an hour. Tags are checked as often, and a check may fail.
 const (
 	stray         = 15 * time.Minute
 	strayUntagged = stray + 30*time.Minute
@@ -223,7 +223,7 @@ func (w *Watch) lookForStrays(all []cloud.Instance) {
 	}
 }
 
-// missing are the tags that the machine of a claim in use should get back and lacks.
+// missing returns the tags that the machine of a claim in use lacks and should get back.
 func (w *Watch) missing(claim *karpenterv1.NodeClaim) []memory.Tag {
 	if claim.DeletionTimestamp != nil || claim.Status.NodeName == "" || w.meddled(claim.Name) {
 		return nil

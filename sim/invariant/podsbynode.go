@@ -11,9 +11,8 @@ import (
 	"tenon/sim/store"
 )
 
-// podsOn are all pods by the name of their node, which is "" for those that have none. They
-// are kept up to date with every change, so that no look at all pods is needed for those of
-// a few nodes.
+// podsOn holds all pods by the name of their node, which is "" for pods without a node. It is updated with
+// every change, so that rules need not list all pods to find those of a few nodes.
 type podsByNode map[string]map[types.UID]*corev1.Pod
 
 func podsByNodeOf(s *store.Store) podsByNode {
@@ -37,7 +36,7 @@ func (t podsByNode) remove(pod *corev1.Pod) {
 	}
 }
 
-// hear is told of a pod that has changed.
+// hear handles a change of a pod.
 func (t podsByNode) hear(c store.Change) {
 	if old, was := c.Old.(*corev1.Pod); was {
 		t.remove(old)
@@ -51,7 +50,7 @@ func byName(a, b *corev1.Pod) int {
 	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 }
 
-// machinesOf are claims by provider ID, the first of each.
+// machinesOf returns the first claim of each provider ID.
 func machinesOf(s *store.Store) map[string]*karpenterv1.NodeClaim {
 	claims := map[string]*karpenterv1.NodeClaim{}
 	for _, claim := range store.All[*karpenterv1.NodeClaim](s) {
@@ -62,9 +61,9 @@ func machinesOf(s *store.Store) map[string]*karpenterv1.NodeClaim {
 	return claims
 }
 
-// noteMachine keeps the claims of machines true when a claim changes. Which of several claims has a
-// machine depends on all of them, so that those that come, go, or get another machine have
-// everything looked up anew.
+// noteMachine keeps the claims of machines current when a claim changes. Which of several claims has a
+// machine depends on all of them, so a claim that comes, goes, or gets another machine makes the next
+// look-up rebuild the whole table.
 func (w *Watch) noteMachine(old, now *karpenterv1.NodeClaim) {
 	if old == nil || now == nil || old.Status.ProviderID != now.Status.ProviderID {
 		w.machines = nil

@@ -13,20 +13,20 @@ import (
 	"tenon/sim/store"
 )
 
-// promises are the places that pods were told of and do not have yet.
+// promises are the places that pods were nominated to and have not taken yet.
 type promises struct {
 	by   map[types.UID]promise
 	told map[string]bool // claims that some pod was told of
 }
 
-// promise is by a process: the next one does not know what the last one said.
+// promise belongs to a process: its successor does not know it.
 type promise struct{ process, claim string }
 
-// joins is how long a machine may take until it is not relied on any more.
+// joins is how long a machine may take before nominations to it no longer count.
 const joins = 2 * time.Minute
 
-// Promised is told when a process says on which claim a pod will be. A pod that has a place
-// on a machine that is on its way is not what another one is bought for.
+// Promised is called when a process nominates a pod to a claim. No other machine may be bought for a pod
+// that has a place on a coming machine.
 func (w *Watch) Promised(process string, pod types.UID, claim string) {
 	before, known := w.promises.by[pod]
 	bought := !w.promises.told[claim]
@@ -36,8 +36,8 @@ func (w *Watch) Promised(process string, pod types.UID, claim string) {
 	}
 }
 
-// onItsWay reports whether a claim has a machine that has not joined yet. Once it has, others may
-// take the place before the claim says that there is a node.
+// onItsWay reports whether a claim has a machine that has not joined yet. Once it has joined, other pods
+// may take the place before the claim's status names the node.
 func (w *Watch) onItsWay(name string) bool {
 	claim := store.One[*karpenterv1.NodeClaim](w.Store, types.NamespacedName{Name: name})
 	if claim == nil || claim.DeletionTimestamp != nil || claim.Status.NodeName != "" || meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionDisruptionReason) {
@@ -55,7 +55,7 @@ func (w *Watch) joined(providerID string) bool {
 	return slices.ContainsFunc(store.All[*corev1.Node](w.Store), func(n *corev1.Node) bool { return n.Spec.ProviderID == providerID })
 }
 
-// keep forgets what was promised to a pod that has its place, or is gone.
+// keep removes the promises to pods that have their place, or are gone.
 func (w *Watch) keep(pod *corev1.Pod, gone bool) {
 	if gone || pod.Spec.NodeName != "" {
 		delete(w.promises.by, pod.UID)

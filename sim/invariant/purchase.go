@@ -31,7 +31,7 @@ func (w *Watch) remember(c store.Change) {
 	w.limits[pool.Name] = text
 }
 
-// Launched is told of every machine when it is bought.
+// Launched is called for every machine when it is bought.
 func (w *Watch) Launched(m memory.Machine) {
 	i := m.Instance
 	if other, twice := w.bought[i.ClaimName]; twice && other != i.ProviderID {
@@ -51,7 +51,7 @@ func (w *Watch) Launched(m memory.Machine) {
 	w.checkLimits(i.Pool)
 }
 
-// claimOf is the claim for which a machine was bought, if it is there.
+// claimOf returns the claim for which a machine was bought, if it exists.
 func (w *Watch) claimOf(i cloud.Instance) *karpenterv1.NodeClaim {
 	return w.claimNamed(i.ClaimName)
 }
@@ -60,8 +60,8 @@ func (w *Watch) pool(name string) *karpenterv1.NodePool {
 	return store.One[*karpenterv1.NodePool](w.Store, types.NamespacedName{Name: name})
 }
 
-// checkLimits adds up what a pool has bought. Two processes that decide at once do not know
-// of each other's claims.
+// checkLimits adds up the purchases of a pool. Two processes that decide at once do not know each other's
+// claims.
 func (w *Watch) checkLimits(name string) {
 	pool := w.pool(name)
 	if pool == nil || len(pool.Spec.Limits) == 0 || w.recent(w.limited[name], changing) || w.recent(w.crowd, changing) {
@@ -86,8 +86,8 @@ func (w *Watch) checkLimits(name string) {
 	}
 }
 
-// leaving reports whether an instance's claim or node is being deleted: limits do not count
-// it any more, so that what replaces it can be bought.
+// leaving reports whether an instance's claim or node is being deleted: limits no longer count it, so that
+// its replacement can be bought.
 func (w *Watch) leaving(i cloud.Instance) bool {
 	claim := w.claimOf(i)
 	if claim == nil { // a user has pulled its finalizer: the node may go nevertheless
@@ -99,15 +99,15 @@ func (w *Watch) leaving(i cloud.Instance) bool {
 	return claim.DeletionTimestamp != nil || node != nil && node.DeletionTimestamp != nil
 }
 
-// want remembers when a pod last wanted a place.
+// want records when a pod last needed a place.
 func (w *Watch) want(pod *corev1.Pod) {
 	if pod.Spec.NodeName == "" && !finished(pod) && pod.Annotations[Infeasible] == "" || w.goes(pod.Spec.NodeName) {
 		w.wanting[pod.UID] = wantedPod{w.Now(), pod}
 	}
 }
 
-// wantNow remembers which pods want a place now: they begin to when their nodes do, without a change of
-// their own.
+// wantNow records which pods need a place now: a pod also begins to need one when its node is removed,
+// without a change of the pod.
 func (w *Watch) wantNow() {
 	for node, pods := range w.podsOn { // each pod is on its own: the order does not matter
 		if node != "" && !w.goes(node) {
@@ -122,8 +122,8 @@ func (w *Watch) wantNow() {
 	}
 }
 
-// goes reports whether a node is being deleted, or its claim is, or a disruption takes it:
-// its pods want other places.
+// goes reports whether a node or its claim is being deleted, or a disruption takes it: its pods need other
+// places.
 func (w *Watch) goes(node string) bool {
 	if node == "" {
 		return false
@@ -140,16 +140,16 @@ func (w *Watch) goes(node string) bool {
 	return claim.DeletionTimestamp != nil || r != nil && r.Takes(claim.Name) || meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionDisruptionReason)
 }
 
-// Times of purchases that are compared with pods. A machine may be bought a little before
-// the pod is there for which it is: a workload has announced it.
+// Times of purchases that are compared with pods. A machine may be bought a little before its pod exists,
+// because a workload has announced the pod.
 const (
 	announced = time.Minute
 	crowded   = 30 * time.Minute
 )
 
-// lookAtPurchases compares the machines that no pod uses yet with the pods that have wanted
-// a place since the first of them was bought. Each was bought for one pod at least, and no
-// pod has places on two of them. Where two processes decided at once, both may have bought.
+// lookAtPurchases compares the machines that no pod uses yet with the pods that have needed a place since
+// the first of them was bought. Each machine was bought for at least one pod, and no pod has places on two
+// of them. Two processes that decided at once may both have bought.
 func (w *Watch) lookAtPurchases(instances []cloud.Instance) {
 	now := w.Now()
 	w.wantNow()
@@ -183,17 +183,17 @@ func (w *Watch) lookAtPurchases(instances []cloud.Instance) {
 	}
 }
 
-// foreseen is for how many pods, those that are there included, machines may be bought for each pod
-// that is there: it is not known at once that no others will come.
+// foreseen is the number of pods for which machines may be bought for each existing pod: Tenon learns only
+// after a while that no further pods come.
 const foreseen = 5
 
-// plannedOn is for how many pods a machine was bought, without the one daemon pod.
+// plannedOn returns for how many pods a machine was bought, without the one daemon pod.
 func (w *Watch) plannedOn(i cloud.Instance) int {
 	pods := w.claimOf(i).Spec.Resources.Requests[corev1.ResourcePods]
 	return max(int(pods.Value())-1, 0)
 }
 
-// comes reports whether a machine was bought for pods, and is not there for them yet.
+// comes reports whether a machine was bought for pods and does not run them yet.
 func (w *Watch) comes(i cloud.Instance) bool {
 	claim := w.claimOf(i)
 	if claim == nil || claim.DeletionTimestamp != nil || meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionInitialized) {
@@ -203,7 +203,7 @@ func (w *Watch) comes(i cloud.Instance) bool {
 	return pool != nil && pool.Spec.Replicas == nil
 }
 
-// recent reports whether something was a short time ago; the zero time is never.
+// recent reports whether a time is a short while ago; the zero time never is.
 func (w *Watch) recent(at time.Time, d time.Duration) bool {
 	return !at.IsZero() && w.Now().Sub(at) < d
 }

@@ -16,7 +16,7 @@ import (
 	"tenon/sim/store"
 )
 
-// The rules for the end.
+// The rules for the end of a run.
 const (
 	RestRuns     = "at rest every pod runs"
 	RestReason   = "at rest every pod that cannot run has its reason"
@@ -32,7 +32,7 @@ const (
 // Infeasible is the annotation of pods that no node can hold: they may wait for ever.
 const Infeasible = "sim.tenon.dev/infeasible"
 
-// Settled looks at what was done late since some time before.
+// Settled checks what was done late, since a given time.
 func (w *Watch) Settled(before Late) {
 	if bought := w.late.Bought - before.Bought; bought > 0 {
 		w.report(RestSettled, "%d machines were", bought)
@@ -42,7 +42,7 @@ func (w *Watch) Settled(before Late) {
 	}
 }
 
-// AtRest looks at what is left when nothing has happened for a while.
+// AtRest checks what is left when nothing has happened for a while.
 func (w *Watch) AtRest() {
 	for _, pod := range store.All[*corev1.Pod](w.Store) {
 		if pod.Spec.NodeName == "" && !finished(pod) && pod.Annotations[Infeasible] == "" && !daemon(pod) && !w.limitHolds(pod) && !w.cameNow(pod) {
@@ -58,20 +58,19 @@ func (w *Watch) AtRest() {
 	}
 }
 
-// cameNow reports whether a pod has begun to wait only now, and something has changed not long
-// before: it has been moved because a job has ended, and the scheduler has put others where
-// its room was kept.
+// cameNow reports whether a pod began to wait only now, after a recent change: it was moved because a job
+// ended, and the scheduler gave its room to other pods.
 func (w *Watch) cameNow(pod *corev1.Pod) bool {
 	return w.recent(pod.CreationTimestamp.Time, leaves) && !w.settled()
 }
 
-// daemon pods wait where others were faster: their room is set aside when a node is bought,
-// and the scheduler knows nothing of that.
+// Daemon pods may wait when other pods were faster: Tenon reserves their room when it buys a node, and the
+// scheduler does not know of that.
 func daemon(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.OwnerReferences, func(o metav1.OwnerReference) bool { return o.Kind == "DaemonSet" })
 }
 
-// why is what the scheduler says of a pod.
+// why returns the scheduler's reason for a waiting pod.
 func why(pod *corev1.Pod) string {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled {
@@ -81,8 +80,8 @@ func why(pod *corev1.Pod) string {
 	return "the scheduler has not seen it"
 }
 
-// reasonsAtRest looks for pods that wait, and of which nothing is said. What is said
-// has to be recent: events do not last.
+// reasonsAtRest looks for waiting pods without an event that explains why. The event has to be recent,
+// because events expire.
 func (w *Watch) reasonsAtRest() {
 	var said []telemetry.Event
 	if w.Recent != nil {
@@ -98,11 +97,10 @@ func (w *Watch) reasonsAtRest() {
 	}
 }
 
-// failed is how the text of an event begins that says why a pod has no node.
+// failed is the beginning of an event's text that says why a pod has no node.
 const failed = "Failed to schedule pod, "
 
-// explains reports whether an event is about a pod, or about all pods of its owner, and has
-// something to say.
+// explains reports whether an event with a reason is about a pod, or about all pods of its owner.
 func explains(e telemetry.Event, pod *corev1.Pod) bool {
 	_, text, says := strings.Cut(e.Message, failed)
 	if e.Type != corev1.EventTypeWarning || e.Reason != "FailedScheduling" || !says || text == "" {
@@ -124,18 +122,18 @@ func (w *Watch) claimsAtRest() {
 	}
 }
 
-// leaves is how long something may take to go: what is cheaper is found at any time, when the
-// last job has ended.
+// leaves is how long a removal may take: consolidation may find something at any time after the last job
+// has ended.
 const leaves = 5 * time.Minute
 
-// leftNow reports whether something has begun to go only now.
+// leftNow reports whether something began to go only now.
 func (w *Watch) leftNow(object client.Object) bool {
 	at := object.GetDeletionTimestamp()
 	return at != nil && w.Now().Sub(at.Time) < leaves
 }
 
-// begunNow reports whether a disruption has begun to take a claim only now, or has deleted it:
-// it is over then, and the node goes next.
+// begunNow reports whether a disruption began to take a claim only now, or has just deleted it, so that its
+// node goes next.
 func (w *Watch) begunNow(claim *karpenterv1.NodeClaim) bool {
 	r := commandOf(claim)
 	return r != nil && w.Now().Sub(r.Begun) < leaves || claim != nil && w.leftNow(claim)
@@ -159,7 +157,7 @@ func (w *Watch) nodeAtRest(node *corev1.Node) {
 	}
 }
 
-// loosen notes when the last pod went that had held its node.
+// loosen records when the last pod that kept a node was gone.
 func (w *Watch) loosen(c store.Change) {
 	before, is := c.Old.(*corev1.Pod)
 	if !is || before == nil || finished(before) || !protected(before) {
@@ -175,8 +173,8 @@ func protected(pod *corev1.Pod) bool {
 	return protected
 }
 
-// holds reports whether a pod's own wish keeps a node from going, which may be for ever, or
-// has until a moment ago.
+// holds reports whether a pod's own protection keeps a node from going, possibly for ever, or did so until
+// a moment ago.
 func (w *Watch) holds(node string) bool {
 	if node == "" {
 		return false
@@ -192,8 +190,8 @@ func (w *Watch) holds(node string) bool {
 	return false
 }
 
-// limitHolds reports whether the pools say that their limits leave no room, and if that is
-// so: what a pool has left is less than the smallest machine that the pod may need.
+// limitHolds reports whether the pools say that their limits leave no room, and whether that is true: the
+// rest of a pool's limit is less than the smallest machine that the pod may need.
 func (w *Watch) limitHolds(pod *corev1.Pod) bool {
 	pools := store.All[*karpenterv1.NodePool](w.Store)
 	for _, pool := range pools {
@@ -217,7 +215,7 @@ func (w *Watch) limitsReached(pod *corev1.Pod) bool {
 	})
 }
 
-// has is how much CPU the machines of a pool have.
+// has returns how much CPU the machines of a pool have.
 func (w *Watch) has(pool string) int64 {
 	var cpu int64
 	for _, i := range w.Cloud.Instances() {
@@ -228,8 +226,8 @@ func (w *Watch) has(pool string) int64 {
 	return cpu
 }
 
-// mostNeeded is how much CPU the machine for a pod may have to have: the pods of daemons
-// and what the machine keeps for itself come on top, and sizes double.
+// mostNeeded returns the most CPU that the smallest machine for a pod may have: daemon pods and the
+// machine's overhead are added, and sizes double.
 func mostNeeded(pod *corev1.Pod) int64 {
 	var cpu, memoryGiB int64
 	for i := range pod.Spec.Containers {

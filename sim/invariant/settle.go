@@ -20,10 +20,10 @@ import (
 	"tenon/sim/store"
 )
 
-// The rules about decisions that undo each other. Both hold while the world stands still: no
-// user has changed anything, no pod has ended, nothing has gone wrong. And both are about
-// what came out as it was decided: the scheduler may put a pod elsewhere than where there was
-// to be room for it, and what is then left half empty is decided about anew.
+// The rules about decisions that undo each other. Both apply only while nothing else changes: no user has
+// changed anything, no pod has ended, no fault has happened. And both apply only to decisions that had
+// their expected result: when the scheduler puts a pod elsewhere than on the room kept for it, later
+// decisions about the half-empty node are fine.
 const (
 	NotUndone = "nothing that a disruption bought is given up while nothing else changes"
 	MovedOnce = "no pod is moved twice while nothing else changes"
@@ -33,18 +33,18 @@ const (
 // and workloads are what their users asked for.
 const still = time.Minute
 
-// settles is how long decisions may go on after a change until nothing is left to be decided:
-// one waits for the places that another has brought.
+// settles is how long decisions may continue after a change: one waits for the places that another has
+// brought.
 const settles = 10 * time.Minute
 
-// Stir is told whenever something happens that decisions may answer to and that the API
-// server says nothing of: prices, stock, faults.
+// Stir is called at every event that decisions may answer to and that the API server does not show: prices,
+// stock, faults.
 func (w *Watch) Stir() { w.stirred = w.Now() }
 
 // calmSince reports whether nothing has changed since some time before that one.
 func (w *Watch) calmSince(at time.Time) bool { return at.Sub(w.stirred) >= still }
 
-// settled reports whether nothing has changed for so long that nothing may be left to decide.
+// settled reports whether nothing has changed for so long that no decision may remain.
 func (w *Watch) settled() bool { return w.Now().Sub(w.stirred) >= settles }
 
 // Late is what was done when everything should have settled: how many machines were bought, and
@@ -54,7 +54,7 @@ type Late struct{ Bought, Begun int }
 // Late is what was so far.
 func (w *Watch) Late() Late { return w.late }
 
-// heirs are the pods that take the places of others which a disruption has moved.
+// heirs are the pods that replace others which a disruption has moved.
 type heirs struct {
 	awaited map[types.UID][]*command.Record // by whom pods were moved that an owner has yet to make again
 	moved   map[types.UID]move              // of pods
@@ -62,7 +62,7 @@ type heirs struct {
 	astray  map[string]bool                 // commands of which a pod went where no room was kept for it
 }
 
-// move is by which command and when a pod came to be where it is, or a claim was bought.
+// move says by which command and when a pod was moved, or a claim was bought.
 type move struct {
 	by *command.Record
 	at time.Time
@@ -89,7 +89,7 @@ func (w *Watch) notePod(c store.Change) {
 	}
 }
 
-// ownerOf is who makes a pod again. Pods of daemons belong to their nodes.
+// ownerOf returns the owner that makes a pod again. Pods of daemons belong to their nodes.
 func ownerOf(pod *corev1.Pod) (types.UID, bool) {
 	owner := metav1.GetControllerOfNoCopy(pod)
 	if owner == nil || owner.Kind == "DaemonSet" || owner.Kind == "Node" {
@@ -98,7 +98,7 @@ func ownerOf(pod *corev1.Pod) (types.UID, bool) {
 	return owner.UID, true
 }
 
-// appears is told of a new pod: it comes for one that was moved, or a user wants more.
+// appears handles a new pod: it replaces one that was moved, or a user wants more.
 func (w *Watch) appears(pod *corev1.Pod) {
 	if daemon(pod) {
 		return
@@ -116,8 +116,8 @@ func (w *Watch) appears(pod *corev1.Pod) {
 	}
 }
 
-// arrives is told of a pod that has a node. If it is not where the decision counted on it to
-// be, the decision has not come out: others may follow it.
+// arrives handles a pod that has a node. If the node is not one that the decision counted on, the decision
+// did not have its expected result, and others may follow it.
 func (w *Watch) arrives(pod *corev1.Pod) {
 	m, moved := w.heirs.moved[pod.UID]
 	claim := w.claimFor(w.nodeOf(pod.Spec.NodeName))
@@ -126,8 +126,7 @@ func (w *Watch) arrives(pod *corev1.Pod) {
 	}
 }
 
-// leaves is told of a pod that is being deleted: its node goes by a disruption, or a user
-// wants it gone.
+// leaves handles a pod that is being deleted: a disruption removes its node, or a user deleted it.
 func (w *Watch) leaves(pod *corev1.Pod) {
 	if daemon(pod) {
 		return
@@ -146,7 +145,7 @@ func (w *Watch) leaves(pod *corev1.Pod) {
 	w.heirs.awaited[owner] = append(w.heirs.awaited[owner], r)
 }
 
-// noteCommand is told of a claim on which a disruption has been written.
+// noteCommand handles a claim on which a disruption has been recorded.
 func (w *Watch) noteCommand(claim *karpenterv1.NodeClaim) {
 	if w.settled() {
 		w.late.Begun++
@@ -161,11 +160,11 @@ func (w *Watch) noteCommand(claim *karpenterv1.NodeClaim) {
 	}
 }
 
-// again is the least that a command must save an hour for each pod that was moved a short time
-// ago. A command that saves more may undo decisions.
+// again is the least that a command must save an hour for each pod that was moved recently. A command that
+// saves more may undo decisions.
 const again = model.Unit / 50
 
-// gain reports whether a command saves enough for all that it moves once more.
+// gain reports whether a command saves enough to move all its pods once more.
 func (w *Watch) gain(r *command.Record) bool {
 	n := 0
 	for node, pods := range w.podsOn { // a sum, in any order
@@ -182,8 +181,7 @@ func (w *Watch) gain(r *command.Record) bool {
 	return r.Savings >= again*model.Money(max(n, 1))
 }
 
-// noteClaim remembers what disruptions buy. A claim that goes for another reason is a change
-// of the world.
+// noteClaim records what disruptions buy. When a claim goes for another reason, that is an outside change.
 func (w *Watch) noteClaim(old, now *karpenterv1.NodeClaim) {
 	if now == nil {
 		delete(w.bought, old.Name) // in a long run another one may get the same random name
@@ -203,7 +201,7 @@ func (w *Watch) noteClaim(old, now *karpenterv1.NodeClaim) {
 	}
 }
 
-// noteWish is told of changes of what users ask for, which a generation counts.
+// noteWish handles changes of what users ask for, which increase the generation.
 func (w *Watch) noteWish(c store.Change) {
 	switch c.Object().(type) {
 	case *appsv1.Deployment, *appsv1.StatefulSet, *batchv1.Job, *policyv1.PodDisruptionBudget, *karpenterv1.NodePool, *awsv1.EC2NodeClass,

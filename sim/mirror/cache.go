@@ -10,7 +10,7 @@ import (
 	"tenon/sim/store"
 )
 
-// cache holds the objects of one kind as they were seen last.
+// cache holds the objects of one kind in their last seen state.
 type cache struct {
 	byKey   map[types.NamespacedName]*entry
 	all     []*entry // in the order of their keys

@@ -26,7 +26,7 @@ var _ client.Client = (*Client)(nil)
 // Client of the mirror.
 func (m *Mirror) Client() *Client { return &Client{m.o.Store, m} }
 
-// Get implements client.Reader: what was seen last.
+// Get implements client.Reader: it returns the last seen state.
 func (c *Client) Get(_ context.Context, key client.ObjectKey, out client.Object, options ...client.GetOption) error {
 	k, seen, err := c.find(out)
 	if err != nil {
@@ -68,8 +68,8 @@ func (c *Client) find(object any) (*store.Kind, *cache, error) {
 	return k, c.mirror.kinds[k.GVK], nil
 }
 
-// List implements client.Reader: what was seen last, in the order of the keys. Selectors
-// by fields need an index, as in caches.
+// List implements client.Reader: it returns the last seen states, in the order of the keys. Selectors by
+// fields need an index, as in caches.
 func (c *Client) List(_ context.Context, out client.ObjectList, options ...client.ListOption) error {
 	k, seen, err := c.find(out)
 	if err != nil {
@@ -122,8 +122,8 @@ func (c *cache) by(selector fields.Selector) ([]*entry, error) {
 	return entries, nil
 }
 
-// Find is all objects of a kind in the order of their keys, or those that have a value in
-// an index. They must not be changed.
+// Find returns all objects of a kind in the order of their keys, or those with a value in an index. They
+// must not be changed.
 func (c *Client) Find(kind client.Object, field, value string) []client.Object {
 	_, seen, err := c.find(kind)
 	if err != nil {

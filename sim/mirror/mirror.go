@@ -2,9 +2,9 @@
 // watches, and lag behind. Reads come from the caches, writes go to the server, as with
 // any client of controller-runtime.
 //
-// How late a change arrives, which arrive twice, and which kind overtakes which is decided
-// by dice. Changes of one kind arrive in their order, as watches promise; nothing is
-// promised between kinds. The package must not know who reads.
+// Dice decide how late a change arrives, which changes arrive twice, and which kind overtakes which.
+// Changes of one kind arrive in their order, as watches promise; between kinds there is no order. The
+// package must not depend on its readers.
 package mirror
 
 import (
@@ -21,7 +21,7 @@ import (
 	"tenon/sim/store"
 )
 
-// Lag is how far caches are behind. The zero value is not at all.
+// Lag is how far caches lag behind. With the zero value they do not.
 type Lag struct {
 	// Most is the longest delay of an event.
 	Most time.Duration
@@ -30,8 +30,8 @@ type Lag struct {
 	// Stalled events in a thousand hold up their kind for Stall.
 	Stalled int
 	Stall   time.Duration
-	// Broken watches in a thousand events see nothing for up to Blind. Then everything of
-	// the kind is listed anew: what happened meanwhile is seen as one change, or not at all.
+	// Broken watches in a thousand events see nothing for up to Blind. Then everything of the kind is
+	// listed again: the changes since appear as one change, or not at all.
 	Broken int
 	Blind  time.Duration
 }
@@ -43,7 +43,7 @@ type Event struct {
 	Old, New client.Object
 }
 
-// Object is the changed one, or the last state of what went away.
+// Object returns the changed object, or the last state of a deleted one.
 func (e Event) Object() client.Object {
 	if e.New != nil {
 		return e.New
@@ -58,11 +58,11 @@ type Options struct {
 	Dice  *rand.Rand
 	// Now is the time.
 	Now func() time.Time
-	// Later has a function called at a time. It is not used without lag.
+	// Later calls a function at a time. It is not used without lag.
 	Later func(at time.Time, do func())
 	// Mishap reports whether a watch may break now; nil is always.
 	Mishap func(what, to string) bool
-	// Arrived is told of every event, after the caches know it.
+	// Arrived is called with every event, after it is in the caches.
 	Arrived func(Event)
 	// Indexes are those beside lookup's.
 	Indexes []lookup.Index
@@ -99,7 +99,7 @@ func New(o Options) (*Mirror, error) {
 	return m, nil
 }
 
-// Open lists all there is, as a process does when it starts, and follows what comes.
+// Open lists all objects, as a process does when it starts, and follows later changes.
 func (m *Mirror) Open() {
 	m.stop = m.o.Store.Listen(m.hear)
 	for _, gvk := range m.order {

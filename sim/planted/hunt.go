@@ -13,18 +13,18 @@ import (
 	"time"
 )
 
-// Hunt looks for a mistake with the simulation.
+// Hunt searches for a mistake with the simulation.
 type Hunt struct {
 	// Root is the folder of the module.
 	Root string
-	// Seeds is how many to try at most, and For how long; zero is without end.
+	// Seeds is how many seeds it tries at most, and For how long; zero means no end.
 	Seeds int
 	For   time.Duration
 	// Parallel is how many at a time.
 	Parallel int
 }
 
-// Catch is what a hunt came to.
+// Catch is the result of a hunt.
 type Catch struct {
 	Mistake Mistake
 	// Found says that its rule was broken, by the last of the Seeds that were tried.
@@ -103,7 +103,7 @@ var (
 	failed = regexp.MustCompile(`(?m)^FAILED (.*)$`)
 )
 
-// read reads the end of what the simulation says.
+// read reads the end of the simulation's output.
 func read(out string) (Catch, bool) {
 	found := sum.FindStringSubmatch(out)
 	if found == nil {

@@ -1,10 +1,8 @@
-// Package planted holds mistakes: patches of a line or so, each of which breaks the real
-// product in one way in which it could have been broken, and says which rule of
-// sim/invariant has to find that.
+// Package planted holds mistakes: patches of a line or so, each of which breaks the product in a plausible
+// way, and names the rule of sim/invariant that has to find it.
 //
-// They are applied by an overlay of the compiler, so no checkout is ever touched. A patch
-// that does not fit the code any more fails its test: then it has to be planted anew. The
-// package must not contain anything that ships.
+// An overlay of the compiler applies them, so no checkout is changed. A patch that no longer fits the code
+// fails its test, and has to be rewritten. The package must not contain anything that ships.
 package planted
 
 import (
@@ -111,8 +109,8 @@ func (h *hunk) add(line string) error {
 	return nil
 }
 
-// Apply gives the files that the mistake changes, as it changes them. root is the folder
-// of the module. What a hunk takes away has to be in its file exactly once.
+// Apply returns the files that the mistake changes, with the change. root is the folder of the module. The
+// lines that a hunk removes have to be in its file exactly once.
 func (m Mistake) Apply(root string) (map[string]string, error) {
 	files := map[string]string{}
 	for _, h := range m.hunks {
@@ -142,8 +140,8 @@ func (m Mistake) Packages() []string {
 	return slices.Compact(out)
 }
 
-// Overlay writes the changed files into a folder, and beside them what `go build -overlay`
-// wants to know. It answers with the path of that.
+// Overlay writes the changed files into a folder, with the file that `go build -overlay` reads, and returns
+// the path of that file.
 func (m Mistake) Overlay(root, folder string) (string, error) {
 	files, err := m.Apply(root)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Command plant builds the simulation with one mistake of sim/planted after the other, and
-// says how many seeds it takes to find each.
+// Command plant builds the simulation with each mistake of sim/planted, and prints how many seeds it takes
+// to find it.
 package main
 
 import (
@@ -34,7 +34,7 @@ func main() {
 	}
 }
 
-// all hunts every mistake that a pattern picks, and counts those that were not found.
+// all looks for every mistake that matches a pattern, and counts those that were not found.
 func all(ctx context.Context, hunt planted.Hunt, only string) (missed int, err error) {
 	root, err := os.Getwd()
 	if err != nil {

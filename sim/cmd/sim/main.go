@@ -1,5 +1,5 @@
-// Command sim runs the product in a simulated cluster, from a seed, and says what it came
-// to. The same flags give the same run.
+// Command sim runs the product in a simulated cluster from a seed, and prints the result. The same flags
+// give the same run.
 package main
 
 import (
@@ -28,7 +28,7 @@ func main() {
 	os.Exit(code)
 }
 
-// wishes are what the flags say.
+// wishes are the values of the flags.
 type wishes struct {
 	trial    sim.Trial
 	seeds    int
@@ -127,8 +127,7 @@ func run(args []string, out, errs io.Writer) int {
 	return 0
 }
 
-// stop is closed when the time is over, or at the first signal to end. The second
-// signal ends at once.
+// stop is closed when the time is over, or at the first signal. The second signal ends the program at once.
 func stop(limit time.Duration) <-chan struct{} {
 	stop := make(chan struct{})
 	signals := make(chan os.Signal, 1)

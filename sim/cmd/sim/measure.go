@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// measure begins to write the profiles that are asked for. What it gives ends that.
+// measure starts the requested profiles, and returns a function that ends them.
 func (w wishes) measure() (end func(), err error) {
 	done := make(chan struct{})
 	if w.memory != "" {
@@ -25,7 +25,7 @@ func (w wishes) measure() (end func(), err error) {
 	}, err
 }
 
-// remember writes what is in memory again and again: at the end of a run it would be gone.
+// remember writes the heap profile repeatedly: at the end of a run its memory is free already.
 func remember(path string, done <-chan struct{}) {
 	ticker := time.NewTicker(10 * time.Second)
 	defer ticker.Stop()
@@ -35,7 +35,7 @@ func remember(path string, done <-chan struct{}) {
 			return
 		case <-ticker.C:
 			if file, err := os.Create(path); err == nil {
-				_ = pprof.WriteHeapProfile(file) // a profile that is missing is seen
+				_ = pprof.WriteHeapProfile(file) // the user notices a missing profile
 				_ = file.Close()                 // as above
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"tenon/sim"
 )
 
-// tell says how a seed ended, if that is worth a line.
+// tell prints how a seed ended, if that is worth a line.
 func tell(out io.Writer, w wishes, o sim.TrialResult) {
 	if o.Err != nil {
 		fmt.Fprintf(out, "FAILED %s\n%v\n", o.Trial, o.Err)
@@ -40,7 +40,7 @@ func shrunk(out io.Writer, t sim.Trial) {
 	}
 }
 
-// ruleOf is what a seed is counted under.
+// ruleOf returns the rule under which a seed is counted.
 func ruleOf(o sim.TrialResult) string {
 	if len(o.Violations) == 0 {
 		return "error"
@@ -48,7 +48,7 @@ func ruleOf(o sim.TrialResult) string {
 	return o.Violations[0].Rule
 }
 
-// sum says what a campaign came to.
+// sum prints the result of a campaign.
 func sum(out io.Writer, w wishes, t sim.Tally, failed map[string]int, took time.Duration) {
 	speed := t.Simulated.Hours() / max(took.Seconds(), 1e-9)
 	fmt.Fprintf(out, "%d seeds from %d, %d failed; %.0f simulated hours, %d steps in %s, %.1f simulated hours a second\n",
@@ -65,7 +65,7 @@ func sum(out io.Writer, w wishes, t sim.Tally, failed map[string]int, took time.
 	}
 }
 
-// pulse says now and then how far a single run has come, and ends it at a signal.
+// pulse reports the progress of a single run now and then, and ends it at a signal.
 func pulse(errs io.Writer, hours float64, stopped <-chan struct{}) func(time.Duration) bool {
 	last := time.Now()
 	return func(simulated time.Duration) bool {
@@ -83,10 +83,10 @@ func pulse(errs io.Writer, hours float64, stopped <-chan struct{}) func(time.Dur
 	}
 }
 
-// progress is how often people are told that something goes on.
+// progress is the interval between reports.
 const progress = 10 * time.Second
 
-// every says now and then how far a campaign has come. What it gives ends that.
+// every reports the progress of a campaign now and then, and returns a function that ends the reports.
 func every(d time.Duration, out io.Writer, wanted bool, c *sim.Campaign) (end func()) {
 	if !wanted {
 		return func() {}
