@@ -72,7 +72,8 @@ type Offering struct {
 	CapacityType  string `json:"capacityType"`
 	ReservationID string `json:"reservationID,omitempty"`
 	// Extra are labels of the offering beside zone and capacity type (zone ID,
-	// reservation labels, tenancy …). Offerings share one value.
+	// reservation labels, tenancy …). Offerings share one value. What it says of the labels of zone and capacity type
+	// themselves holds in place of Zone and CapacityType, which are for people then.
 	Extra requirement.Set `json:"extra,omitzero"`
 	Price model.Money     `json:"price"`
 	// Available is false while the provider knows that it cannot be had.
@@ -87,6 +88,18 @@ type Offering struct {
 	// Capacity and Overhead replace the type's, resource by resource, where set.
 	Capacity *model.Resources `json:"capacity,omitempty"`
 	Overhead *model.Resources `json:"overhead,omitempty"`
+}
+
+// Labels are those that a node gets from the offering, beside those of its type.
+func (o *Offering) Labels() requirement.Set {
+	labels := o.Extra
+	if !labels.Has(requirement.KeyZone) {
+		labels = labels.With(requirement.New(requirement.KeyZone, requirement.In, o.Zone))
+	}
+	if !labels.Has(requirement.KeyCapacityType) {
+		labels = labels.With(requirement.New(requirement.KeyCapacityType, requirement.In, o.CapacityType))
+	}
+	return labels
 }
 
 // Outage is the time during which the cloud could not give an offering, and Until when it is left out

@@ -39,6 +39,9 @@ func (e *state) claimsOf(pool *snapshot.Pool) int {
 
 // usage is how much of a limited resource the pool's nodes will have.
 func (e *state) usage(pool *snapshot.Pool, name string) int64 {
+	if pool.Group != nil { // it is bounded by what the cloud keeps, whether there are nodes or not
+		return pool.Group.Desired + int64(e.claimsOf(pool))
+	}
 	var total int64
 	for _, n := range slices.Concat(e.nodes, e.replicas, e.leaving) {
 		switch {

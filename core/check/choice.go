@@ -149,11 +149,16 @@ func settle(made *choice, c *plan.Claim, r requirement.Requirement) {
 	}
 }
 
+// offeringLabels: what the extra labels say of zone and capacity type goes over the offering's own fields.
 func offeringLabels(o *catalog.Offering) requirement.Set {
-	return o.Extra.With(
+	own := requirement.NewSet(
 		requirement.New(requirement.KeyZone, requirement.In, o.Zone),
 		requirement.New(requirement.KeyCapacityType, requirement.In, o.CapacityType),
 	)
+	for r := range o.Extra.All() {
+		own = own.Replaced(r)
+	}
+	return own
 }
 
 // satisfies reports whether the node surely meets the requirements, as kube-scheduler

@@ -64,11 +64,7 @@ func (k slotKey) compare(o slotKey) int {
 }
 
 func newSlot(o *catalog.Offering, key slotKey) Slot {
-	labels := o.Extra.With(
-		requirement.New(ZoneKey, requirement.In, o.Zone),
-		requirement.New(CapacityTypeKey, requirement.In, o.CapacityType),
-	)
-	return Slot{Zone: o.Zone, CapacityType: o.CapacityType, Reservation: o.ReservationID, labels: labels, key: key}
+	return Slot{Zone: o.Zone, CapacityType: o.CapacityType, Reservation: o.ReservationID, labels: o.Labels(), key: key}
 }
 
 func (sp *Space) compilePools() {

@@ -35,6 +35,9 @@ type Asker struct {
 	Tolerations []model.Toleration
 	// Strict pods keep away from PreferNoSchedule taints too.
 	Strict bool
+	// Domains are labels by which rules between pods count the pod's node. Where the cloud chooses the value of one, no such
+	// rule can be kept.
+	Domains []string
 }
 
 // Key tells askers apart that may get different answers.
@@ -44,6 +47,9 @@ func (a *Asker) Key() string {
 	b.Write(text)
 	if a.Strict {
 		b.WriteByte('!')
+	}
+	for _, key := range a.Domains {
+		b.WriteString("@" + key)
 	}
 	for _, t := range a.Tolerations {
 		b.WriteString("|" + t.Key + "\x00" + t.Operator + "\x00" + t.Value + "\x00" + string(t.Effect))
@@ -100,7 +106,7 @@ func (sp *Space) findInPool(p int, a *Asker, out *Places) {
 	if _, kept := model.Untolerated(pool.Taints, a.Tolerations, a.Strict); kept {
 		return
 	}
-	if !pool.Requirements.Compatible(a.Require, sp.Snapshot.Settings.WellKnown) {
+	if !leavesChoice(pool, a) || !pool.Requirements.Compatible(a.Require, sp.Snapshot.Settings.WellKnown) {
 		return
 	}
 	types := sp.TypesFor(p, a.Require)

@@ -39,7 +39,8 @@ type Space struct {
 	// daemonKeys are the labels that daemons ask for.
 	daemonKeys []string
 
-	softTaint bool // some pool or node has a PreferNoSchedule taint
+	softTaint bool            // some pool or node has a PreferNoSchedule taint
+	chosen    map[string]bool // labels of which the cloud chooses the value, in some pool
 }
 
 // Slot is zone × capacity type × reservation: what an offering adds to its type.
@@ -59,7 +60,7 @@ func Compile(s *snapshot.Snapshot, askers []snapshot.TemplateIndex) *Space {
 
 // CompileWith is Compile for an asker that remembers what can be bought.
 func CompileWith(s *snapshot.Snapshot, askers []snapshot.TemplateIndex, m *Compiled) *Space {
-	sp := &Space{Snapshot: s, places: map[string]*Places{}, softTaint: hasSoftTaint(s)}
+	sp := &Space{Snapshot: s, places: map[string]*Places{}, softTaint: hasSoftTaint(s), chosen: chosenLabels(s)}
 	sp.Dims = dimensions(s, askers)
 	sp.keys = askedKeys(s, askers)
 	sp.compileDaemons()

@@ -102,10 +102,10 @@ func (sp *Space) Variant(t *snapshot.Template, d Dropped) Variant {
 			v.Spreads = append(v.Spreads, s)
 		}
 	}
-	strict := sp.softTaint && !d.Has(at)
+	strict, domains := sp.softTaint && !d.Has(at), sp.chosenDomains(t, &v)
 	for _, alternative := range alternatives(t) {
 		v.Alternatives = append(v.Alternatives, Asker{
-			Require: alternative.Intersect(wish), Tolerations: t.Tolerations, Strict: strict,
+			Require: alternative.Intersect(wish), Tolerations: t.Tolerations, Strict: strict, Domains: domains,
 		})
 	}
 	for _, alternative := range nodeAlternatives(t) {

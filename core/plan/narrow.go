@@ -7,9 +7,9 @@ import (
 
 // Narrowed are the claim's requirements with the instance types and the capacity types
 // that its offers leave. They are written out on demand: most claims of a large plan
-// name hundreds of types. A replica is not narrowed.
+// name hundreds of types. A replica and a node of a group are not narrowed.
 func (c *Claim) Narrowed() requirement.Set {
-	if c.Replica {
+	if c.Replica || c.Group != "" {
 		return c.Requirements
 	}
 	types := map[string]bool{c.Offer.InstanceType: true}

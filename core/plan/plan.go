@@ -59,6 +59,9 @@ type Claim struct {
 	// Spare says that the node has room for pods that a buffer stands for, which are not among
 	// its Pods.
 	Spare bool
+	// Group is set if the node is to be one more instance of a group, by its name in the cloud: no claim is made then, and the
+	// group's size is raised. See Increases.
+	Group string `json:",omitempty"`
 	// Delay is why it is not to be made now.
 	Delay Delay `json:",omitzero"`
 }

@@ -24,6 +24,7 @@ const (
 	NotReady            Code = "NotReady"       // Message: what its conditions say
 	CatalogMissing      Code = "CatalogMissing" // no provider has a catalogue for it
 	CatalogFailed       Code = "CatalogFailed"  // Message: what the provider says
+	GroupObserved       Code = "GroupObserved"  // of a group
 )
 
 // Text is the reason in words.
@@ -47,6 +48,8 @@ func (u Unready) Text() string {
 		return "is static: its nodes follow spec.replicas, not the pods"
 	case CatalogMissing:
 		return "there is no catalogue of instance types for it"
+	case GroupObserved:
+		return "its mode is observe: nothing changes its size"
 	case PoolLimitsAwaited:
 		return "pods wait for what its limits leave"
 	}

@@ -46,7 +46,9 @@ func (f filler) fill(v reflect.Value) {
 	case reflect.Map:
 		v.Set(reflect.MakeMap(v.Type()))
 		for _, word := range f.words() {
-			v.SetMapIndex(reflect.ValueOf(word), reflect.ValueOf(f.word()))
+			value := reflect.New(v.Type().Elem()).Elem()
+			f.fill(value)
+			v.SetMapIndex(reflect.ValueOf(word), value)
 		}
 	case reflect.Pointer:
 		if f.IntN(2) == 0 {

@@ -59,7 +59,7 @@ const (
 	Weigh   Preferences = "Weigh"
 )
 
-// Pool is a NodePool that may be asked for nodes.
+// Pool is a NodePool, or a group of instances, that may be asked for nodes.
 type Pool struct {
 	Name   string `json:"name"`
 	Weight int32  `json:"weight,omitempty"`
@@ -89,6 +89,8 @@ type Pool struct {
 	PriceCeiling int64 `json:"priceCeiling,omitempty"`
 	// Consolidation is when its nodes may be given up.
 	Consolidation Consolidation `json:"consolidation,omitzero"`
+	// Group is set if the pool stands for a group of instances; its name is that of GroupPool then.
+	Group *Group `json:"group,omitempty"`
 }
 
 // MayLaunch reports whether nodes may be bought from the pool for pods.

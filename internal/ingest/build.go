@@ -30,6 +30,7 @@ func Build(objects *Objects, options Options) *snapshot.Snapshot {
 	b.out.Settings.WellKnown = options.Vocabulary.WellKnown()
 	b.t.given = objects.Pods
 	b.addPools()
+	b.addGroups()
 	b.addNodes()
 	b.allow()
 	b.addPods()
@@ -127,6 +128,17 @@ func (b *builder) storeCatalogs(offers []PoolOffers) {
 		}
 		offers[i].Pool.Catalog = index
 		b.prices[offers[i].Pool.Name] = Prices{Offers: found, NodePrice: offers[i].Pool.NodePrice}
+	}
+}
+
+// addGroups adds the pools of node groups, each with a catalogue of its own, and their instances that have no node yet.
+func (b *builder) addGroups() {
+	for _, group := range byName(b.objects.NodeGroups) {
+		pool, offers := b.t.Group(group)
+		pool.Catalog = len(b.out.Catalogs)
+		b.out.Pools = append(b.out.Pools, pool)
+		b.out.Catalogs = append(b.out.Catalogs, *offers)
+		b.out.Nodes = append(b.out.Nodes, b.t.Underway(group, &pool, offers)...)
 	}
 }
 

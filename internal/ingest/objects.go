@@ -7,6 +7,7 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	karpenterv1alpha1 "tenon/api/karpenter/v1alpha1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 )
 
 // Objects are everything that a decision is made from, as the API has it. The order in
@@ -16,6 +17,7 @@ type Objects struct {
 	Nodes      []*corev1.Node
 	NodePools  []*karpenterv1.NodePool
 	NodeClaims []*karpenterv1.NodeClaim
+	NodeGroups []*tenonv1alpha1.NodeGroup
 	Overlays   []*karpenterv1alpha1.NodeOverlay
 	DaemonSets []*appsv1.DaemonSet
 	// NodeClasses are the clouds' own, by reference.
@@ -36,6 +38,8 @@ func (o *Objects) Add(object metav1.Object) bool {
 		o.NodePools = append(o.NodePools, object)
 	case *karpenterv1.NodeClaim:
 		o.NodeClaims = append(o.NodeClaims, object)
+	case *tenonv1alpha1.NodeGroup:
+		o.NodeGroups = append(o.NodeGroups, object)
 	case *karpenterv1alpha1.NodeOverlay:
 		o.Overlays = append(o.Overlays, object)
 	case *appsv1.DaemonSet:

@@ -4,7 +4,6 @@ import (
 	"tenon/core/catalog"
 	"tenon/core/model"
 	"tenon/core/pack"
-	"tenon/core/provision/claims"
 	"tenon/core/reason"
 	"tenon/core/requirement"
 )
@@ -114,7 +113,7 @@ func (k *Adviser) cheapestOfType(b *proposer, t *catalog.Type, asked requirement
 		if !o.Available || o.CapacityType == catalog.Reserved || ok && o.Price >= best.price {
 			continue
 		}
-		labels := claims.LabelsOf(o)
+		labels := o.Labels()
 		value, known := labels.Get(key).Single()
 		if !known {
 			value, known = t.Requirements.Get(key).Single()

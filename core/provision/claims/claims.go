@@ -142,6 +142,9 @@ func (w *Writer) Claim(n pack.Node) plan.Claim {
 		MinimumRelaxed: options.relaxed,
 	}
 	c.Labels = w.Labels(m, planned.slot, options.requirements)
+	if pool.Group != nil {
+		c.Group = pool.Group.Name
+	}
 	return c
 }
 

@@ -94,7 +94,7 @@ func Replica(s *snapshot.Snapshot, pool *snapshot.Pool, reserved map[string]int6
 		Requirements:  pool.Requirements,
 		Allocatable:   first.of.Allocatable(first.offering),
 		Capacity:      first.of.FullCapacity(first.offering),
-		Labels:        settled(pool.Requirements, first.of.Requirements, LabelsOf(first.offering)),
+		Labels:        settled(pool.Requirements, first.of.Requirements, first.offering.Labels()),
 		Taints:        pool.Taints,
 		StartupTaints: pool.StartupTaints,
 	}, true
@@ -118,7 +118,7 @@ func availableOffers(s *snapshot.Snapshot, pool *snapshot.Pool, reserved map[str
 		}
 		for i := range kind.Offerings {
 			o := &kind.Offerings[i]
-			if !inStock(s, o, reserved) || !LabelsOf(o).Intersects(pool.Requirements) {
+			if !inStock(s, o, reserved) || !o.Labels().Intersects(pool.Requirements) {
 				continue
 			}
 			out = append(out, availableOffer{of: kind, offering: o, offer: plan.Offer{
@@ -155,12 +155,4 @@ func settled(sets ...requirement.Set) map[string]string {
 		}
 	}
 	return out
-}
-
-// LabelsOf are the labels that nodes of an offering get beside those of their type.
-func LabelsOf(o *catalog.Offering) requirement.Set {
-	return o.Extra.With(
-		requirement.New(feasible.ZoneKey, requirement.In, o.Zone),
-		requirement.New(feasible.CapacityTypeKey, requirement.In, o.CapacityType),
-	)
 }

@@ -76,6 +76,11 @@ func New(s snapshot.Sorted, p *plan.Plan, compiled *feasible.Compiled) *Fleet {
 		reserved: map[string]int64{}, tables: map[int]*claims.Table{}, cache: pack.NewOfferCache(), admits: map[snapshot.TemplateIndex][]*feasible.Places{},
 	}
 	f.sp = feasible.CompileWith(s.Snapshot, f.templates(), compiled)
+	for p := range f.limits { // what replaces a node is a claim, and none is made for a node of a group
+		if f.Snapshot.Pools[p].Group != nil {
+			f.limits[p] = []model.Amount{{Name: model.Nodes}}
+		}
+	}
 	for i := range f.sp.Hosts {
 		f.hosts[f.sp.Hosts[i].Node] = &f.sp.Hosts[i]
 	}

@@ -143,6 +143,12 @@ func RemainingLimits(s *snapshot.Snapshot) [][]model.Amount {
 	at := map[string]int{}
 	for p := range s.Pools {
 		out[p] = slices.Clone(s.Pools[p].Limits)
+		if g := s.Pools[p].Group; g != nil { // instances count from when they are asked for, with a node or without
+			for i := range out[p] {
+				out[p][i].Value -= g.Desired
+			}
+			continue
+		}
 		at[s.Pools[p].Name] = p
 	}
 	for i := range s.Nodes {

@@ -1,6 +1,7 @@
 package planning
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/core/order"
 	"tenon/core/plan"
 	"tenon/core/snapshot"
@@ -224,11 +226,22 @@ func (j *job) remarkPrices(objects *ingest.Objects) {
 	}
 }
 
+// remarkGroups notes groups that the plan counts on although nothing changes their size.
+func (j *job) remarkGroups(s *snapshot.Snapshot) {
+	for _, group := range j.objects.NodeGroups {
+		grows := slices.ContainsFunc(s.Pools, func(p snapshot.Pool) bool { return p.Name == snapshot.GroupPool(group.Name) && p.MayLaunch() })
+		if grows && cmp.Or(group.Spec.Mode, tenonv1alpha1.ModeObserve) == tenonv1alpha1.ModeObserve {
+			j.note("node group %s is in mode observe: the plan shows what Tenon would do with it, and nothing does it", group.Name)
+		}
+	}
+}
+
 // remark notes what would be hard to understand in the plan.
 func (j *job) remark(s *snapshot.Snapshot, m provider.Market) {
 	if len(s.Pools) == 0 {
 		j.note("there is no NodePool: nothing can be bought")
 	}
+	j.remarkGroups(s)
 	for i := range s.Pools {
 		if p := &s.Pools[i]; !p.MayLaunch() && !(s.Settings.StaticCapacity && p.MayReplenish()) {
 			j.note("pool %s is left out: %s", p.Name, p.Unready.Text())

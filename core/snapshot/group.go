@@ -1,0 +1,35 @@
+package snapshot
+
+import "strings"
+
+// Group is what a pool has that stands for a group of instances: the cloud keeps their number, and Tenon changes that
+// number only.
+type Group struct {
+	// Name is the group's in the cloud.
+	Name string `json:"name"`
+	// Desired is the number of instances that the cloud kept when the snapshot was taken; Floor is the least that it
+	// may keep. The most is the pool's limit on nodes.
+	Desired int64 `json:"desired"`
+	Floor   int64 `json:"floor,omitempty"`
+	// Chosen lists labels of which the cloud chooses the value for each node, with the values that it chooses from. Nothing
+	// may rely on a single one of them. An empty list means that not even the values are known.
+	Chosen map[string][]string `json:"chosen,omitempty"`
+}
+
+// groupPrefix sets the pools of groups apart: no NodePool's name has a slash.
+const groupPrefix = "nodegroup/"
+
+// GroupPool is the name of the pool that stands for a NodeGroup.
+func GroupPool(nodeGroup string) string { return groupPrefix + nodeGroup }
+
+// NodeGroup is the name of the NodeGroup that a pool stands for, if it stands for one.
+func NodeGroup(pool string) (string, bool) { return strings.CutPrefix(pool, groupPrefix) }
+
+// Chooses reports whether the cloud chooses the value of a label of the pool's nodes.
+func (p *Pool) Chooses(label string) bool {
+	if p.Group == nil {
+		return false
+	}
+	_, chosen := p.Group.Chosen[label]
+	return chosen
+}

@@ -1,0 +1,151 @@
+package ingest
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
+	"tenon/core/catalog"
+	"tenon/core/model"
+	"tenon/core/reason"
+	"tenon/core/requirement"
+	"tenon/core/snapshot"
+)
+
+// cloudsChoice are labels that every node has and of which the cloud may choose the value for a node of a group.
+var cloudsChoice = []string{corev1.LabelInstanceTypeStable, corev1.LabelTopologyZone, corev1.LabelTopologyRegion, corev1.LabelArchStable, corev1.LabelOSStable}
+
+// Group translates a node group into a pool with a catalogue of one type and one offering: what the next node has at least.
+// The caller sets Catalog.
+func (t *Translator) Group(g *tenonv1alpha1.NodeGroup) (snapshot.Pool, *catalog.Catalog) {
+	pool := snapshot.Pool{
+		Name:    snapshot.GroupPool(g.Name),
+		Group:   &snapshot.Group{Name: g.Spec.GroupName, Chosen: map[string][]string{}},
+		Unready: t.groupUnready(g),
+	}
+	size, template := g.Status.Size, g.Status.Template
+	if size == nil || template == nil {
+		return pool, &noCatalog
+	}
+	pool.Group.Desired, pool.Group.Floor = size.Desired, size.Min
+	pool.Limits = []model.Amount{{Name: model.Nodes, Value: size.Max}}
+	pool.Taints = taints(template.Taints)
+	pool.Labels = t.groupLabels(g)
+	pool.Requirements = t.options.Vocabulary.FromLabels(pool.Labels)
+	known := map[string][]string{corev1.LabelInstanceTypeStable: g.Status.InstanceTypes, corev1.LabelTopologyZone: g.Status.Zones}
+	for _, key := range cloudsChoice {
+		if _, settled := pool.Labels[key]; !settled {
+			pool.Group.Chosen[key] = slices.Sorted(slices.Values(known[key]))
+		}
+	}
+	return pool, &catalog.Catalog{Types: []catalog.Type{t.groupType(g, &pool)}}
+}
+
+// groupLabels are those of the template. Of what the cloud chooses from, a single value is no choice.
+func (t *Translator) groupLabels(g *tenonv1alpha1.NodeGroup) map[string]string {
+	out := map[string]string{}
+	for key, value := range map[string][]string{corev1.LabelInstanceTypeStable: g.Status.InstanceTypes, corev1.LabelTopologyZone: g.Status.Zones} {
+		if len(value) == 1 {
+			out[key] = value[0]
+		}
+	}
+	for key, value := range g.Status.Template.Labels {
+		out[t.options.Vocabulary.Key(key)] = t.options.Vocabulary.Value(t.options.Vocabulary.Key(key), value)
+	}
+	return out
+}
+
+// groupType is the one type of a group's catalogue. For people it is named by all that the cloud chooses from.
+func (t *Translator) groupType(g *tenonv1alpha1.NodeGroup, pool *snapshot.Pool) catalog.Type {
+	values, extra := map[string][]string{}, requirement.Set{}
+	for key, value := range pool.Labels {
+		values[key] = []string{value}
+	}
+	for key, chosen := range pool.Group.Chosen {
+		values[key] = chosen
+	}
+	for _, key := range []string{requirement.KeyZone, requirement.KeyCapacityType} { // labels that offerings decide
+		if len(values[key]) == 0 {
+			extra = extra.With(requirement.New(key, requirement.DoesNotExist))
+			continue
+		}
+		extra = extra.With(requirement.New(key, requirement.In, values[key]...))
+	}
+	capacity, allocatable := resources(g.Status.Template.Capacity), resources(g.Status.Template.Allocatable)
+	price, _ := groupPrice(g) // without one the group does not grow
+	return catalog.Type{
+		Name:         cmp.Or(strings.Join(g.Status.InstanceTypes, ", "), "?"),
+		Requirements: typeRequirements(values, t.options.Vocabulary.WellKnown().Sorted()),
+		Capacity:     capacity,
+		Overhead:     capacity.Sub(allocatable).Floor(),
+		Offerings: []catalog.Offering{{
+			Zone: cmp.Or(strings.Join(g.Status.Zones, ", "), "?"), CapacityType: cmp.Or(strings.Join(g.Status.CapacityTypes, ", "), "?"),
+			Extra: extra, Price: price, Available: true,
+		}},
+	}
+}
+
+// groupUnready is why the group does not grow. A plan for files shows what observed groups would do.
+func (t *Translator) groupUnready(g *tenonv1alpha1.NodeGroup) reason.Unready {
+	switch {
+	case g.DeletionTimestamp != nil:
+		return reason.Unready{Code: reason.PoolDeleted}
+	case cmp.Or(g.Spec.Mode, tenonv1alpha1.ModeObserve) == tenonv1alpha1.ModeObserve && !t.options.Files:
+		return reason.Unready{Code: reason.GroupObserved}
+	}
+	for _, c := range g.Status.Conditions {
+		needed := c.Type == tenonv1alpha1.ConditionGroupFound || c.Type == tenonv1alpha1.ConditionSupported || c.Type == tenonv1alpha1.ConditionTemplateKnown || c.Type == tenonv1alpha1.ConditionHealthy
+		if needed && c.Status != metav1.ConditionTrue {
+			return reason.Unready{Code: reason.NotReady, Message: cmp.Or(c.Message, c.Reason)}
+		}
+	}
+	if g.Status.Size == nil || g.Status.Template == nil {
+		return reason.Unready{Code: reason.NotReady, Message: "its size, or what its next node has, is not known yet"}
+	}
+	if _, priced := groupPrice(g); !priced {
+		return reason.Unready{Code: reason.NotReady, Message: "what its next node costs is not known"}
+	}
+	return reason.Unready{}
+}
+
+// groupPrice is what the next node of a group costs an hour at most, if that is known.
+func groupPrice(g *tenonv1alpha1.NodeGroup) (model.Money, bool) {
+	if g.Status.Price == nil || g.Status.Price.PerNode == "" {
+		return 0, false
+	}
+	price, err := model.ParsePrice(g.Status.Price.PerNode)
+	return price, err == nil
+}
+
+// Underway are the instances of a group that have no node yet, those among them that the cloud has not launched yet included.
+// What they promise is what the group's next node has.
+func (t *Translator) Underway(g *tenonv1alpha1.NodeGroup, pool *snapshot.Pool, offers *catalog.Catalog) []snapshot.Node {
+	if g.Status.Size == nil || g.Status.Instances == nil || len(offers.Types) == 0 {
+		return nil
+	}
+	i := g.Status.Instances
+	missing := max(g.Status.Size.Desired-(i.Ready+i.Unready), 0)
+	kind := &offers.Types[0]
+	offering := &kind.Offerings[0]
+	out := make([]snapshot.Node, 0, missing)
+	for n := range missing {
+		labels := maps.Clone(pool.Labels)
+		name := pool.Name + "/" + strconv.FormatInt(n+1, 10)
+		labels[corev1.LabelHostname] = name
+		out = append(out, snapshot.Node{
+			Name: name, Pool: pool.Name, Labels: labels, Taints: pool.Taints,
+			Capacity: kind.Capacity, Allocatable: kind.Allocatable(offering),
+			InstanceType: labels[corev1.LabelInstanceTypeStable], Zone: labels[corev1.LabelTopologyZone],
+			CapacityType: labels[karpenterv1.LabelCapacityType], Price: offering.Price,
+			Life: snapshot.Life{Unborn: true},
+		})
+	}
+	return out
+}
