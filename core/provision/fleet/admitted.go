@@ -24,21 +24,33 @@ func (f *Forecast) admitted(p snapshot.PodIndex, s *shape.Shape, i int) bool {
 
 // classAdmits reports whether labels and taints of a class let the pod be there.
 func (f *Forecast) classAdmits(p snapshot.PodIndex, class int) bool {
-	template := f.fleet.Snapshot.Pods[p].Template
-	known := f.admits[template]
-	if class >= len(known) {
-		known = append(known, make([]answered, len(f.fleet.sp.HostClasses)-len(known))...)
-		f.admits[template] = known
+	a := f.admissionOf(f.fleet.Snapshot.Pods[p].Template)
+	if class >= len(a.classes) {
+		a.classes = append(a.classes, make([]answered, len(f.fleet.sp.HostClasses)-len(a.classes))...)
 	}
-	if known[class] == unasked {
-		first := f.fleet.wish(template)
-		v := f.fleet.sp.Variant(&f.fleet.Snapshot.Templates[template], first.dropped)
-		known[class] = no
-		if first.possible && slices.ContainsFunc(v.Alternatives, func(a feasible.Asker) bool { return f.fleet.sp.Find(a).HostClasses.Has(class) }) {
-			known[class] = yes
+	if a.classes[class] == unasked {
+		a.classes[class] = no
+		if slices.ContainsFunc(a.askers, func(asker feasible.Asker) bool { return f.fleet.sp.Find(asker).HostClasses.Has(class) }) {
+			a.classes[class] = yes
 		}
 	}
-	return known[class] == yes
+	return a.classes[class] == yes
+}
+
+// admission is what labels and taints say about the pods of a template.
+type admission struct {
+	askers  []feasible.Asker // without preferences that cannot be met; none if no node can take such pods
+	classes []answered
+}
+
+func (f *Forecast) admissionOf(template snapshot.TemplateIndex) *admission {
+	if f.admits[template] == nil {
+		f.admits[template] = &admission{}
+		if first := f.fleet.wish(template); first.possible {
+			f.admits[template].askers = f.fleet.sp.Variant(&f.fleet.Snapshot.Templates[template], first.dropped).Alternatives
+		}
+	}
+	return f.admits[template]
 }
 
 // sameDomains reports whether hosts of two classes are in the same domains, as far as rules of the

@@ -32,7 +32,7 @@ type Forecast struct {
 	shapes  map[snapshot.TemplateIndex]int // by template
 	sites   []site                         // those of existing nodes have the nodes' numbers
 	zones   map[kindIn]int64
-	admits  [][]answered              // by template and class
+	admits  []*admission              // by template
 	planned map[snapshot.PodIndex]int // site by pod, of what is tried
 	virtual []podOnSite               // where virtual pods have their room
 	free    bool                      // of the domains in which the answer puts pods
@@ -79,7 +79,7 @@ func (f *Fleet) NewForecast() *Forecast {
 	own := *f
 	own.sp = f.sp.Fork() // nodes are foreseen in it that may not come
 	own.admits = map[snapshot.TemplateIndex][]*feasible.Places{}
-	out := &Forecast{fleet: &own, set: f.set, shapes: map[snapshot.TemplateIndex]int{}, zones: map[kindIn]int64{}, admits: make([][]answered, len(f.Snapshot.Templates)), sites: make([]site, len(f.hosts))}
+	out := &Forecast{fleet: &own, set: f.set, shapes: map[snapshot.TemplateIndex]int{}, zones: map[kindIn]int64{}, admits: make([]*admission, len(f.Snapshot.Templates)), sites: make([]site, len(f.hosts))}
 	for i := range out.set.Shapes {
 		for _, p := range out.set.Shapes[i].Pods {
 			out.shapes[f.Snapshot.Pods[p].Template] = i
