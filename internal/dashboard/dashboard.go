@@ -44,6 +44,8 @@ type Dashboard struct {
 	history   history
 	decisions decisions
 	tries     tries
+
+	assessments assessments
 }
 
 // New makes a dashboard.
@@ -70,6 +72,7 @@ func (d *Dashboard) Handler() http.Handler {
 	mux.HandleFunc("GET /api/stream", d.stream)
 	mux.HandleFunc("GET /api/decisions", d.listDecisions)
 	mux.HandleFunc("GET /api/decisions/{id}", d.oneDecision)
+	mux.HandleFunc("GET /api/assessment", d.assess)
 	mux.HandleFunc("POST /api/whatif", d.whatIf)
 	mux.HandleFunc("POST /login", d.login)
 	return d.guarded(mux)

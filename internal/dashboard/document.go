@@ -44,7 +44,15 @@ type pool struct {
 	Kind    string   `json:"kind"`
 	Total   total    `json:"total"`
 	Limits  []limit  `json:"limits"`
+	Moves   moves    `json:"moves"`
 	Notices []notice `json:"notices"`
+}
+
+// moves are what consolidation was expected to save an hour in all, and what it did save.
+type moves struct {
+	Count    int64   `json:"count"`
+	Expected float64 `json:"expected"`
+	Realised float64 `json:"realised"`
 }
 
 type limit struct {
@@ -177,7 +185,7 @@ func memory(all ...model.Resources) (out [3]float64) {
 }
 
 func poolOf(p *view.Pool) pool {
-	out := pool{Name: p.Name, Kind: p.Kind, Total: totalOf(&p.Total), Limits: []limit{}, Notices: noticesOf(p.Notices)}
+	out := pool{Name: p.Name, Kind: p.Kind, Total: totalOf(&p.Total), Limits: []limit{}, Notices: noticesOf(p.Notices), Moves: moves{p.Savings.Moves, p.Savings.Predicted.Float(), p.Savings.Realised.Float()}}
 	for _, l := range p.Limits {
 		have := p.Total.Allocatable.Get(l.Name)
 		if l.Name == "nodes" {

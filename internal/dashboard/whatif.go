@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 
 	"tenon/core/snapshot"
-	"tenon/internal/journal"
 )
 
 // Question is what a browser asks to try.
@@ -79,23 +77,10 @@ func (d *Dashboard) whatIf(w http.ResponseWriter, r *http.Request) {
 
 // try answers a question about the newest decision whose snapshot was kept.
 func (d *Dashboard) try(r *http.Request, q Question) (tried, error) {
-	entries, list := d.newest(r)
-	if list.Problem != "" {
-		return tried{}, errors.New(list.Problem)
+	e, s, err := d.recorded(r)
+	if err != nil {
+		return tried{}, err
 	}
-	for _, e := range slices.Backward(entries) {
-		if e.Snapshot == "" {
-			continue
-		}
-		s, err := journal.Snapshot(r.Context(), d.options.Journal, &e)
-		if errors.Is(err, journal.ErrNoSnapshot) {
-			continue
-		}
-		if err != nil {
-			return tried{}, err
-		}
-		difference, err := d.options.Try(r.Context(), s, q)
-		return tried{e.ID, e.At, difference}, err
-	}
-	return tried{}, errors.New("no decision with its snapshot has been recorded yet; there will be one in a moment")
+	difference, err := d.options.Try(r.Context(), s, q)
+	return tried{e.ID, e.At, difference}, err
 }

@@ -16,6 +16,7 @@ import (
 	"tenon/internal/command"
 	"tenon/internal/ingest"
 	"tenon/internal/owner"
+	"tenon/internal/savings"
 )
 
 // labelled sets the fields that labels determine.
@@ -185,7 +186,8 @@ var informs = []string{
 }
 
 func poolOf(o *karpenterv1.NodePool) *Pool {
-	p := &Pool{Name: o.Name, Kind: "NodePool"}
+	account := savings.Of(o)
+	p := &Pool{Name: o.Name, Kind: "NodePool", Savings: Savings{account.Moves, account.Predicted, account.Realised}}
 	limits := ingest.Resources(corev1.ResourceList(o.Spec.Limits))
 	for _, name := range order.Keys(o.Spec.Limits) {
 		p.Limits = append(p.Limits, model.Amount{Name: string(name), Value: limits.Get(string(name))})

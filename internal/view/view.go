@@ -60,8 +60,17 @@ type Pool struct {
 	Nodes []*Node
 	// Limits are the most that the pool may have, by resource.
 	Limits []model.Amount
+	// Savings are what settled moves of the pool's nodes were expected to save, and what they did.
+	Savings Savings
 	// Notices are conditions that an operator should look at, such as a limit that the pool has reached.
 	Notices []Notice
+}
+
+// Savings sum up moves.
+type Savings struct {
+	Moves int64
+	// Predicted and Realised are prices an hour.
+	Predicted, Realised model.Money
 }
 
 // Notice is one thing that the cluster says about an object.

@@ -88,6 +88,7 @@ function fleetPage() {
   out.push(figures([
     [dollars(t.price) + "/h", "Price now", dollars(730 * t.price, 0) + " a month" + (t.unpriced ? "; " + t.unpriced + " unpriced" : "")],
     [dollars(t.idle) + "/h", "Idle", t.price ? percent(t.idle / t.price) + " of the price" : ""],
+    boundFigure(),
     [t.nodes, "Nodes", t.ready + " ready" + (t.leaving ? ", " + t.leaving + " leaving" : "")],
     [t.pods + state.pending.length, "Pods", state.pending.length ? state.pending.length + " pending" : "none pending", state.pending.length ? "warn" : ""],
     [percent(share(t.cpu)), "CPU requested", cores(t.cpu[0]) + " of " + cores(t.cpu[1])],
@@ -257,9 +258,9 @@ function chart(samples) {
 function costPage() {
   const t = state.total;
   const parts = lines => el("table", null, el("tbody", null, lines.slice(0, 12).map(l => el("tr", null, el("td", null, l.name), el("td.nb", null, bar([l.price, t.price || 1, 0])), el("td.n", null, dollars(l.price)), el("td.n.soft", null, t.price ? percent(l.price / t.price) : "")))));
-  return [figures([[dollars(t.price) + "/h", "Price now", dollars(730 * t.price, 0) + " a month"], [dollars(t.idle) + "/h", "Idle", "what no pod requests"], [dollars(t.overhead) + "/h", "Daemons", "pods of every node"], t.unpriced ? [t.unpriced, "Unpriced nodes", "not in the sums", "warn"] : null]),
+  return [figures([[dollars(t.price) + "/h", "Price now", dollars(730 * t.price, 0) + " a month"], boundFigure(), [dollars(t.idle) + "/h", "Idle", "what no pod requests"], [dollars(t.overhead) + "/h", "Daemons", "pods of every node"], t.unpriced ? [t.unpriced, "Unpriced nodes", "not in the sums", "warn"] : null]),
     el("div.card", null, chart(state.history)), el("h2", null, "Price an hour, divided"),
-    el("div.two", null, ["pool", "namespace", "owner", "capacity type", "type", "zone"].map(by => el("section.card", null, el("h2", null, "By " + by), parts(state.costs[by])))),
+    el("div.two", null, ["pool", "namespace", "owner", "capacity type", "type", "zone"].map(by => el("section.card", null, el("h2", null, "By " + by), parts(state.costs[by]))), rulesCard(), movesCard()),
     el("p.soft", null, (state.market ? "Spot prices are those that the controller published " + age(state.market) + " ago; other nodes cost what they were bought for." : "Prices are estimates by list prices: no controller publishes its market here, or it may not be read.") + " A pod's part is the larger of its parts of CPU and memory; a month has 730 hours.")];
 }
 
@@ -278,6 +279,33 @@ async function readDecisions() {
     Object.assign(decided, { problem: "", open }, list);
   } catch (e) { decided.problem = e.message; }
   draw();
+}
+// The assessment takes effort to make, and is made seldom: it is asked for while a page that shows it is open.
+const assessed = { value: null, asked: 0 };
+async function readAssessment() {
+  if (!["fleet", "cost"].includes(shows()) || Date.now() - assessed.asked < 60000) return;
+  assessed.asked = Date.now();
+  try { assessed.value = await ask("/api/assessment"); } catch (e) { assessed.value = { problem: e.message, rules: [] }; }
+  draw();
+}
+const assessedAgo = () => age(Date.parse(assessed.value.at) / 1000) + " ago";
+function boundFigure() {
+  const a = assessed.value;
+  if (!a || a.problem) return null;
+  return a.bound ? [dollars(a.bound) + "/h", "Proven bound", "bought anew, " + assessedAgo()] : ["none", "Proven bound", "a pod would have no place, " + assessedAgo()];
+}
+function rulesCard() {
+  const a = assessed.value;
+  if (!a) return null;
+  const rows = a.rules.map(r => el("tr", null, el("td", null, r.text), el("td.n", null, r.pods > 0 ? plural(r.pods, "pod") + " without a place" : dollars(r.price) + "/h")));
+  const say = a.problem || (rows.length ? "" : "No rule costs anything in a fleet that is bought anew.");
+  return el("section.card", null, el("h2", null, "What rules cost"), rows.length ? el("table", null, el("tbody", null, rows)) : el("p.soft", null, say),
+    a.problem ? null : el("p.soft", null, "Of a fleet for the same pods that is bought anew, by the snapshot of decision " + a.decision + ", " + assessedAgo() + ". What single rules cost does not add up." + (a.unexamined ? " " + plural(a.unexamined, "rule") + " were not examined one by one." : "")));
+}
+function movesCard() {
+  const pools = state.pools.filter(p => p.moves.count);
+  const row = p => el("tr", null, el("td", null, poolName(p)), el("td.n", null, plural(p.moves.count, "move")), el("td.n", null, dollars(p.moves.expected) + "/h"), el("td.n", null, dollars(p.moves.realised) + "/h"));
+  return el("section.card", null, el("h2", null, "Saved by moves"), pools.length ? el("table", null, el("thead", null, el("tr", null, el("th", { scope: "col" }, "Pool"), el("th.n", { scope: "col" }, "Moves"), el("th.n", { scope: "col" }, "Expected"), el("th.n", { scope: "col" }, "Realised"))), el("tbody", null, pools.map(row))) : el("p.soft", null, "No move that was made to save money has settled yet."));
 }
 const later = code => code ? el("span.soft", null, ", later: " + code) : null;
 const perHour = v => dollars(v, 4) + "/h";
@@ -368,8 +396,8 @@ function scrollNames() {
   if (here) names.scrollLeft = here.offsetLeft - names.offsetLeft - (names.clientWidth - here.offsetWidth) / 2;
 }
 let shown = shows();
-addEventListener("hashchange", () => { tip.hidden = true; draw(); if (shows() !== shown) { scrollTo(0, 0); scrollNames(); } shown = shows(); readDecisions(); });
-setInterval(readDecisions, 5000);
+addEventListener("hashchange", () => { tip.hidden = true; draw(); if (shows() !== shown) { scrollTo(0, 0); scrollNames(); } shown = shows(); readDecisions(); readAssessment(); });
+setInterval(() => { readDecisions(); readAssessment(); }, 5000);
 addEventListener("resize", draw);
 document.addEventListener("keydown", e => {
   if (e.target.closest("input, select, textarea") || e.ctrlKey || e.metaKey || e.altKey) return;
@@ -380,3 +408,4 @@ document.addEventListener("keydown", e => {
 theme();
 connect();
 readDecisions();
+readAssessment();
