@@ -62,7 +62,7 @@ func Alerts() []Alert {
 			Summary: "Pending pods are not decided about",
 			Because: "The oldest pending pod about which nothing is decided has waited {{ $value | humanizeDuration }}.",
 			Remedy: []string{
-				"`kubectl logs` of the leader: an error that comes back, or a decision that does not end, is told there.",
+				"`kubectl logs` of the leader: it shows an error that comes back, or a decision that does not end.",
 				"The panel *Running decision* of the dashboard *Provisioning* says how long the one that runs has taken. If it is minutes, give the controller more processors, and keep its journal for a report.",
 			},
 		},

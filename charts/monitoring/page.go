@@ -73,6 +73,6 @@ Prices are in the currency of the price list, which for AWS is the dollar of the
 const pageAlerts = `
 ## Alerts
 
-Each stands for work that does not get done by itself. The alert has a summary, the cause, the remedy, and a link to its section here. *Critical* means now: pods wait, or machines are paid for in
+Each alert needs an action. The alert has a summary, the cause, the remedy, and a link to its section here. *Critical* means now: pods wait, or machines are paid for in
 vain. *Warning* means today. Thresholds are in the rules: copy a rule and change it, if yours are different.
 `

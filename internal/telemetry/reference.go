@@ -61,7 +61,7 @@ At most 500, or what ` + "`--metrics-series` (`METRICS_SERIES`)" + ` says, those
 types, nodes and pods. Zero removes the bound: every metric then has all its labels and buckets, as in Karpenter.
 [Decision 0013](../decisions/0013-bounded-series.md) says why.
 
-While all series fit nothing is changed. When they do not, metrics are told more coarsely, the largest first, until they do:
+While all series fit, nothing is changed. When they do not fit, metrics become coarser, the largest first, until all fit:
 
 1. The Go runtime tells only the handful of metrics that dashboards use, and the price list (` + "`karpenter_cloudprovider_instance_type_*`" + `) is left out.
 2. Histograms keep eight buckets. Buckets are cumulative, so those that stay are as right as before; quantiles get less exact.
@@ -121,5 +121,5 @@ Besides these come what controller-runtime and client-go tell (` + "`client_go_r
 An event is published once in two minutes, or in the time of its kind, for the same object and reason. Of pods with the same owner and reason ten get an event of their own; the others share one, beside the owner, and of
 ` + "`FailedScheduling`" + ` five more a second get their own besides, so that up to 300 pods of an owner have it within a minute:
 ` + "`2990 more pods of ReplicaSet web, the last of them web-7c9: Failed to schedule pod, …`" + `. Events of pods are at most 10 a second and 100 at once for each reason; what comes above that is counted in
-such an event, too, and nothing is lost of the count. A message is at most 1,024 bytes long. Those about nodes that stay are [bounded besides](staying.md#how-it-is-told).
+such an event, too, and nothing is lost of the count. A message is at most 1,024 bytes long. Those about nodes that stay are [bounded besides](staying.md#where-the-answer-appears).
 `
