@@ -14,22 +14,21 @@ import (
 	"tenon/sim/mirror"
 )
 
-// process is one process that runs controllers: its caches, its queues, and nothing that
-// outlives it.
+// process is one process that runs controllers: its caches and its queues. Nothing in it outlives it.
 type process struct {
 	sim         *Sim
 	name        string
 	mirror      *mirror.Mirror
 	controllers []*runner
-	// told is given every event before the controllers are woken.
+	// told receives every event before the controllers are woken.
 	told func(mirror.Event)
 	dead bool
-	// mapping says that keys are being looked up: nothing goes wrong meanwhile.
+	// mapping says that keys are being looked up: no fault happens meanwhile.
 	mapping bool
-	// faulty processes are the product's; the cluster's own never fail.
+	// faulty processes are the product's; those of the cluster never fail.
 	faulty bool
 	log    logr.Logger
-	// near is its side of the cloud.
+	// near is the process's client of the cloud.
 	near *memory.Provider
 }
 
@@ -44,8 +43,7 @@ type runner struct {
 	pause    time.Duration // of a follower
 }
 
-// crashed is what a fault panics with; the frames of the process unwind, and nothing of
-// it is left.
+// crashed is the value with which a fault panics; it unwinds the frames of the process.
 type crashed struct{ *process }
 
 // setControllers gives a process its controllers. Singletons are woken once.
@@ -62,7 +60,7 @@ func (p *process) setControllers(controllers []reconcile.Controller) {
 	}
 }
 
-// arrived wakes whom an event concerns.
+// arrived wakes the controllers that an event concerns.
 func (p *process) arrived(e mirror.Event) {
 	if p.told != nil {
 		p.told(e)
@@ -83,7 +81,7 @@ func (p *process) arrived(e mirror.Event) {
 	}
 }
 
-// object makes a nil interface of a nil object.
+// object returns a nil interface for a nil object.
 func object(o client.Object) client.Object {
 	if o == nil || reflect.ValueOf(o).IsNil() {
 		return nil
@@ -91,8 +89,8 @@ func object(o client.Object) client.Object {
 	return o
 }
 
-// wakeAll finds the keys as controller-runtime does: those of the old object too, if the
-// watch looks for keys.
+// wakeAll finds the keys as controller-runtime does: those of the old object too, if the watch maps objects
+// to keys.
 func (r *runner) wakeAll(w reconcile.Watch, e mirror.Event, now time.Time) {
 	ctx := logr.NewContext(context.Background(), r.of.log.WithName(r.Name))
 	if w.Keys != nil && e.Old != nil && e.New != nil {
@@ -105,7 +103,7 @@ func (r *runner) wakeAll(w reconcile.Watch, e mirror.Event, now time.Time) {
 	}
 }
 
-// wake has a key looked at, once, at the earliest of the times that were asked for.
+// wake queues a key once, at the earliest requested time.
 func (r *runner) wake(key reconcile.Key, at time.Time) {
 	if r.of.dead {
 		return
@@ -160,7 +158,7 @@ func (r *runner) delay(failures int) time.Duration {
 	return min(d, longest)
 }
 
-// end leaves nothing of a process.
+// end discards everything of a process.
 func (p *process) end() {
 	if p.dead {
 		return
@@ -176,13 +174,13 @@ func (p *process) crash(where string) {
 	panic(crashed{p})
 }
 
-// String names the process.
+// String returns the name of the process.
 func (p *process) String() string { return fmt.Sprintf("process %s", p.name) }
 
-// followers look again and again although all that they depend on is what they watch, and
-// neither the time nor the cloud: while nothing arrives that is about their key, another
-// look finds what the last one found. The value is the pause of such looks: a shorter one
-// is for a time that matters.
+// followers are controllers that reconcile again and again although they depend only on what they watch,
+// and neither on the time nor on the cloud: while no event concerns their key, another reconciliation has
+// the same result. The value is the pause of such reconciliations; a shorter requested pause is for a time
+// that matters.
 func followers() map[string]time.Duration {
 	return map[string]time.Duration{
 		"nodepool.counter":      30 * time.Second,
@@ -192,13 +190,13 @@ func followers() map[string]time.Duration {
 	}
 }
 
-// poll is when a key is looked at again, and how often from then on.
+// poll says when a key is reconciled again, and how often from then on.
 type poll struct {
 	next  time.Time
 	every time.Duration
 }
 
-// unpark repeats the looks that could change nothing until this event, from the first one on that
+// unpark repeats the reconciliations that could change nothing until this event, from the first one on that
 // is not over.
 func (r *runner) unpark(w reconcile.Watch, e mirror.Event, now time.Time) {
 	if len(r.parked) == 0 {

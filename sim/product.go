@@ -28,8 +28,8 @@ import (
 	"tenon/sim/mirror"
 )
 
-// Product is what runs in a process of the product: its controllers, and who else is told
-// of every event before they are woken.
+// Product is what runs in a process of the product: its controllers, and the function that receives every
+// event before they are woken.
 type Product struct {
 	Controllers []reconcile.Controller
 	Told        func(mirror.Event)
@@ -38,11 +38,11 @@ type Product struct {
 // Build makes the product from a kit. Suffix makes the ends of names.
 type Build func(kit reconcile.Kit, suffix func() string) Product
 
-// Whole is the product as it ships, but for what belongs to one cloud.
+// Whole is the product as it ships, without the parts for one cloud.
 func Whole(kit reconcile.Kit, suffix func() string) Product { return whole(kit, suffix, 0, 0, nil) }
 
-// Hasty is Whole, with so many steps for each decision, which makes them no less right, but not
-// as cheap; and with a pause between evaluations of the fleet.
+// Hasty is Whole with a limit on the steps of each decision, which makes decisions no less right, but more
+// expensive, and with a pause between evaluations of the fleet.
 func Hasty(steps int64, pause time.Duration) Build { return Recorded(steps, pause, nil) }
 
 // Recorded is Hasty with a journal.
@@ -119,13 +119,13 @@ func (s *Sim) kit(p *process) (reconcile.Kit, error) {
 	}, nil
 }
 
-// eventPublisher hear what a process tells people, before it is sifted.
+// eventPublisher receives the events of a process before they are deduplicated.
 type eventPublisher struct {
 	telemetry.Recorder
 	of *process
 }
 
-// nominated is how a pod is told of its place on a claim.
+// nominated is the text of the event that names a pod's claim.
 const nominated = "Pod should schedule on: nodeclaim/"
 
 // Publish implements telemetry.Recorder.
@@ -139,8 +139,7 @@ func (e eventPublisher) Publish(events ...telemetry.Event) {
 	e.Recorder.Publish(events...)
 }
 
-// interruptions is the controller that reads what the cloud announces. It waits for a bell
-// instead of a long poll.
+// interruptions is the controller that reads the cloud's notices. A signal takes the place of a long poll.
 func (s *Sim) interruptions(p *process, kit reconcile.Kit) reconcile.Controller {
 	own, _, err := metrics.New(prometheus.NewRegistry())
 	if err != nil {
@@ -158,7 +157,7 @@ func (s *Sim) interruptions(p *process, kit reconcile.Kit) reconcile.Controller 
 	return c
 }
 
-// shortageMarket is what a notice teaches a provider.
+// shortageMarket is what a notice tells a provider about stock.
 type shortageMarket struct{ *memory.Provider }
 
 // SpotShort implements interruption.Market.
@@ -166,8 +165,8 @@ func (p shortageMarket) SpotShort(instanceType, zone string) {
 	p.Shun(cloud.Offer{InstanceType: instanceType, Zone: zone, CapacityType: catalog.Spot})
 }
 
-// ReservationShort implements interruption.Market: the cloud here tells what a reservation
-// holds.
+// ReservationShort implements interruption.Market. It does nothing, because the cloud here reports the
+// capacity of a reservation.
 func (p shortageMarket) ReservationShort(string) {}
 
 // labels are the tags of instances, as one process puts them back.
@@ -186,13 +185,13 @@ func (l labels) Label(ctx context.Context, providerID string, tags map[string]st
 	return err
 }
 
-// gauges reports whether a controller looks every few seconds and only measures. Such controllers
-// would take most of the steps of a week, and change nothing.
+// gauges reports whether a controller runs every few seconds and only measures. Such controllers would take
+// most of the steps of a week, and change nothing.
 func gauges(c reconcile.Controller) bool {
 	return strings.HasPrefix(c.Name, "metrics.") || strings.HasPrefix(c.Name, "operatorpkg.")
 }
 
-// alphabet of names, as the API server takes them.
+// alphabet has the characters that the API server accepts in names.
 const alphabet = "bcdfghjklmnpqrstvwxz2456789"
 
 func (s *Sim) suffix() string {

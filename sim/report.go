@@ -14,18 +14,18 @@ type Report struct {
 	Simulated                          time.Duration
 	Steps, Reconciles, Writes, Crashes int
 	Launches, MostNodes, Evictions     int
-	// Price of all machines for as long as they ran.
+	// Price is the cost of all machines for as long as they ran.
 	Price model.Money
-	// Alone is what the baselines have cost, and Beside what this run's had cost by then, before
-	// it was left to rest; zero is without a look.
+	// Alone is the cost of the baselines, and Beside this run's cost by then, before its rest; zero without
+	// a baseline.
 	Alone, Beside model.Money
-	// PendingPodSeconds is how long pods waited for a node, all together.
+	// PendingPodSeconds is the time that pods waited for a node, summed over pods.
 	PendingPodSeconds int64
 	Violations        []string
 	Trace             uint64
 }
 
-// Report is what the run came to so far.
+// Report returns the result so far.
 func (s *Sim) Report() Report {
 	r := Report{
 		Seed: s.options.Seed, Simulated: s.Clock.Since(s.begun),
@@ -42,7 +42,7 @@ func (s *Sim) Report() Report {
 	return r
 }
 
-// String is the report for people.
+// String returns the report for people.
 func (r Report) String() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "seed %d: %s simulated in %d steps, %d reconciles, %d writes, %d crashes\n", r.Seed, r.Simulated, r.Steps, r.Reconciles, r.Writes, r.Crashes)

@@ -12,24 +12,24 @@ import (
 	"tenon/sim/invariant"
 )
 
-// Trial is a run as the command's flags describe it.
+// Trial is a run as described by the command's flags.
 type Trial struct {
 	Options Options
 	Faults  string
 	Hours   float64
 	Rest    time.Duration
-	// Steps is after how many steps it ends; zero is when the hours are over.
+	// Steps is the number of steps after which it ends; zero means at the end of its hours.
 	Steps int
-	// Baseline is what a second run gives up which is compared with this one: BaselineAlone or
-	// BaselineEmpties. Nothing is no second run.
+	// Baseline is what the compared second run disrupts: BaselineAlone or BaselineEmpties. Empty means no
+	// second run.
 	Baseline string
-	// Rule, if it is said, is the only one whose violation counts.
+	// Rule, if it is set, is the only rule whose violations count.
 	Rule string
-	// Pulse is told now and then how much time was simulated. Once it says no, the run ends.
+	// Pulse is called now and then with the simulated time. Once it returns false, the run ends.
 	Pulse func(simulated time.Duration) bool
 }
 
-// TrialResult is what a trial came to.
+// TrialResult is the result of a trial.
 type TrialResult struct {
 	Trial  Trial
 	Report Report
@@ -42,15 +42,14 @@ type TrialResult struct {
 // Failed reports whether a rule that counts was broken.
 func (o TrialResult) Failed() bool { return len(o.Violations) > 0 || o.Err != nil }
 
-// UsualEffort is what the command has decisions spend. Rules hold with any effort, and more
-// of it is most of the time of a run.
+// UsualEffort is the effort of decisions in the command. Rules hold with any effort, and a larger one would
+// take most of a run's time.
 const UsualEffort = 1_000_000
 
-// ruleOfPanics is the rule that a product breaks that ends by itself.
+// ruleOfPanics is the rule that a panic of the product breaks.
 const ruleOfPanics = "the product does not panic"
 
-// Run runs it until a rule that counts is broken, and looks at what is left at rest if none
-// was before.
+// Run runs the trial until a rule that counts is broken, and otherwise checks the state at rest.
 func (t Trial) Run() (o TrialResult) {
 	o.Trial = t
 	var faults Faults
@@ -73,7 +72,7 @@ func (t Trial) Run() (o TrialResult) {
 	return o
 }
 
-// counted are the violations that count.
+// counted returns the violations that count.
 func (t Trial) counted(s *Sim) []invariant.Violation {
 	if t.Rule == "" {
 		return s.Violations
@@ -87,10 +86,10 @@ func (t Trial) counted(s *Sim) []invariant.Violation {
 	return out
 }
 
-// pulse is after how many steps each.
+// pulse is the number of steps between calls of Pulse.
 const pulse = 1000
 
-// runOnce runs the trial's time, and turns the end of the product by a panic into a violation.
+// runOnce runs the trial's time, and turns a panic of the product into a violation.
 func (t Trial) runOnce(s *Sim) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -117,7 +116,7 @@ func (t Trial) runOnce(s *Sim) {
 // Fails reports whether a rule that counts is broken.
 func (t Trial) Fails() bool { return t.Run().Failed() }
 
-// String are the flags that repeat it.
+// String returns the flags that repeat the trial.
 func (t Trial) String() string {
 	text := fmt.Sprintf("-seed %d -hours %g -pods %d -faults %s -rest %s", t.Options.Seed, t.Hours, t.Options.Pods, t.Faults, t.Rest)
 	if t.Options.Limit > 0 {
@@ -144,10 +143,10 @@ func (t Trial) String() string {
 	return text
 }
 
-// Numbers are those of mishaps, sorted.
+// Numbers are the numbers of mishaps, sorted.
 type Numbers []int
 
-// String is the list with commas between; an empty one is "none".
+// String returns the list separated by commas; an empty one is "none".
 func (n Numbers) String() string {
 	if len(n) == 0 {
 		return "none"
@@ -159,7 +158,7 @@ func (n Numbers) String() string {
 	return strings.Join(text, ",")
 }
 
-// ParseNumbers reads what String writes; an empty text is nil, which is all.
+// ParseNumbers reads what String writes; an empty text is nil, which means all.
 func ParseNumbers(text string) (Numbers, error) {
 	switch text {
 	case "":
@@ -184,8 +183,8 @@ func (n Numbers) has(number int) bool {
 	return found
 }
 
-// Varied is a small trial whose size and kinds of faults follow from its seed: many small
-// ones that differ see more than a few large ones that are alike.
+// Varied returns a small trial with a size and faults that follow from its seed: many different small
+// trials find more than a few large ones that are alike.
 func Varied(t Trial) Trial {
 	dice := rand.New(rand.NewPCG(t.Options.Seed, 4))
 	t.Hours = []float64{0.15, 0.25, 0.5, 1}[dice.IntN(4)]

@@ -6,10 +6,9 @@ import (
 	"time"
 )
 
-// Shrink leaves out what a trial that fails does not need to fail: kinds of faults, time,
-// pods, and then single mishaps, until the script is as short as tries allow. Each attempt
-// is another run, since dice fall differently with fewer of them; one that breaks the same
-// rule is as good a witness.
+// Shrink removes what a failing trial does not need to fail: kinds of faults, time, pods, and then single
+// mishaps, until the number of tries is used up. Each attempt is another run, since fewer faults change the
+// dice; a run that breaks the same rule is as good an example.
 func Shrink(t Trial) Trial {
 	s := shrinking{left: tries}
 	first := t.Run()
@@ -29,10 +28,10 @@ func Shrink(t Trial) Trial {
 	return s.script(s.cut(t))
 }
 
-// tries is how many runs a search may take.
+// tries is the largest number of runs of a search.
 const tries = 400
 
-// shrinking is a search under way.
+// shrinking is a search.
 type shrinking struct{ left int }
 
 func (s *shrinking) fails(t Trial) bool {
@@ -43,7 +42,7 @@ func (s *shrinking) fails(t Trial) bool {
 	return t.Fails()
 }
 
-// first is the first of some trials that fails.
+// first returns the first of some trials that fails.
 func (s *shrinking) first(trials []Trial) (Trial, bool) {
 	for _, t := range trials {
 		if s.fails(t) {
@@ -85,7 +84,7 @@ func (t Trial) smaller() []Trial {
 	return out
 }
 
-// cut ends a trial that fails on its way soon after it has failed.
+// cut ends a trial that fails during its time soon after its failure.
 func (s *shrinking) cut(t Trial) Trial {
 	o := t.Run()
 	if len(o.Violations) == 0 {
@@ -101,7 +100,7 @@ func (s *shrinking) cut(t Trial) Trial {
 	return t
 }
 
-// script leaves out mishaps: halves of them, then quarters, and so on down to single ones.
+// script removes mishaps: halves of them, then quarters, and so on down to single ones.
 func (s *shrinking) script(t Trial) Trial {
 	if t.Options.Only == nil {
 		only := Numbers{}
@@ -129,8 +128,8 @@ func (s *shrinking) script(t Trial) Trial {
 	return t
 }
 
-// without are trials that lack so many mishaps in a row, the last ones first: what comes
-// before them stays the same run.
+// without returns trials that lack this many mishaps in a row, the last ones first: what comes before them
+// stays the same run.
 func (t Trial) without(size int) []Trial {
 	var out []Trial
 	only := t.Options.Only

@@ -1,9 +1,8 @@
 // Package sim runs the product against a simulated cluster and cloud, one step at a time:
 // the same controllers as in production, under virtual time, with faults from a seed.
 //
-// Nothing runs beside anything else, and no code reads a clock on the wall: the same
-// options give the same run, byte for byte. What is modelled, and what is not, is in the
-// README beside this file.
+// Nothing runs in parallel, and no code reads the real clock: the same options give the same run, byte for
+// byte. The README beside this file says what is modelled, and what is not.
 package sim
 
 import (
@@ -33,13 +32,13 @@ import (
 	"tenon/sim/traffic"
 )
 
-// Options are what a run depends on, and all of it.
+// Options are everything that a run depends on.
 type Options struct {
 	Seed   uint64
 	Faults Faults
 	// Product is what runs; nil is Whole, with Effort and Pause.
 	Product Build
-	// Effort is how many steps the product spends on a decision; zero is as many as it likes.
+	// Effort is how many steps the product spends on a decision; zero means no limit.
 	Effort int64
 	// Pause is the least time between two evaluations of the fleet; zero is the product's own.
 	// Where the clock stands still while something runs, they would not be as rare as on a
@@ -47,17 +46,17 @@ type Options struct {
 	Pause time.Duration
 	// Arguments are the product's flags.
 	Arguments []string
-	// Gauges runs the controllers that only measure, too.
+	// Gauges also runs the controllers that only measure.
 	Gauges bool
 	// Pods is about how many run by day; with zero the caller fills the cluster.
 	Pods int
-	// Limit is how many cores the users' pool may have; zero is more than is ever needed.
-	// OnDemand has it buy no spot machines, so that there is more to be saved.
+	// Limit is how many cores the users' pool may have; zero means enough. OnDemand makes it buy no spot
+	// machines, so that more can be saved.
 	Limit    int
 	OnDemand bool
-	// Alone has the product decide no disruption. Empties has it give up empty nodes alone.
+	// Alone makes the product decide no disruption. Empties makes it disrupt only empty nodes.
 	Alone, Empties bool
-	// Buffers has users ask for room that is kept free, and the product keep it.
+	// Buffers makes users create capacity buffers, and opens the product's feature gate.
 	Buffers bool
 	// Catalog is what the cloud sells, nil is memory.Sample; Words are what its labels need.
 	Catalog *catalog.Catalog
@@ -65,18 +64,17 @@ type Options struct {
 	// Boot and Stop are how long a machine takes to start and to end: half a minute and twenty seconds
 	// with zero.
 	Boot, Stop time.Duration
-	// Only are the numbers of the mishaps that happen; nil is all that the dice say.
+	// Only are the numbers of the mishaps that happen; nil means all.
 	Only Numbers
-	// Passed is what other runs know of the rules of objects; nil is nothing. It saves time, and
-	// changes no run.
+	// Passed is the shared cache of validation; nil means none. It saves time, and changes no run.
 	Passed *store.Passed
-	// Log is given each line of the run's log; with nil there is no log.
+	// Log receives each line of the run's log; nil means no log.
 	Log func(line string)
-	// Detail logs every step and every call, too.
+	// Detail also logs every step and every call.
 	Detail bool
 }
 
-// Sim is a run under way.
+// Sim is a run.
 type Sim struct {
 	Clock   *Clock
 	Store   *store.Store
@@ -86,7 +84,7 @@ type Sim struct {
 	Users   *traffic.Users
 	Log     logr.Logger
 
-	// Spoil has machines that are bought never join; Away has no call arrive at the cloud.
+	// Spoil makes machines that are bought never join; Away makes every call to the cloud fail.
 	Spoil, Away bool
 
 	// What has happened so far.
@@ -121,10 +119,10 @@ type Sim struct {
 	undos     []func()        // what users take back in the end
 }
 
-// birthday is when every run begins: a Monday at midnight.
+// birthday is the beginning of every run: a Monday at midnight.
 var birthday = time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 
-// New makes a run that has not begun to move.
+// New makes a run at its beginning.
 func New(o Options) (*Sim, error) {
 	if o.Product == nil {
 		o.Product = Hasty(o.Effort, o.Pause)
@@ -224,7 +222,7 @@ func (s *Sim) build() error {
 	return s.Users.Begin(context.Background())
 }
 
-// outside puts something on the agenda that no process does.
+// outside adds an entry that belongs to no process.
 func (s *Sim) outside(at time.Time, what string, do func()) { s.later(at, what, nil, do) }
 
 func (s *Sim) violated(v invariant.Violation) {
@@ -232,8 +230,7 @@ func (s *Sim) violated(v invariant.Violation) {
 	s.Log.Info("violation", "rule", v.Rule, "what", v.What)
 }
 
-// Step does the next thing there is to do before a time, and reports whether there was
-// one.
+// Step performs the next entry before a time, and reports whether there was one.
 func (s *Sim) Step(until time.Time) bool {
 	e, found := s.next(until)
 	if !found {
@@ -245,20 +242,20 @@ func (s *Sim) Step(until time.Time) bool {
 	return true
 }
 
-// Run goes on for a while.
+// Run runs for a duration.
 func (s *Sim) Run(d time.Duration) {
 	for until := s.Clock.Now().Add(d); !s.stuck() && s.Step(until); {
 	}
 }
 
-// A minute takes no more steps than these, or than these for each pod: else controllers wake
-// each other, at once or a millisecond later.
+// The most steps of a minute, in all and for each pod. With more, controllers wake each other, at once or a
+// millisecond later.
 const (
 	busiest       = 50_000
 	busiestPerPod = 20
 )
 
-// stuck reports a run in which time hardly goes on, and says so once.
+// stuck reports once that time hardly advances.
 func (s *Sim) stuck() bool {
 	if !s.restless && s.inMinute >= max(busiest, busiestPerPod*s.options.Pods) {
 		s.restless = true
@@ -267,7 +264,7 @@ func (s *Sim) stuck() bool {
 	return s.restless
 }
 
-// perform lets one entry happen. A process that ends in it starts again later.
+// perform runs one entry. A process that ends in it starts again later.
 func (s *Sim) perform(e *entry) {
 	if s.inMinute++; e.at.Sub(s.minute) >= time.Minute {
 		s.minute, s.inMinute = e.at, 0
@@ -283,7 +280,7 @@ func (s *Sim) perform(e *entry) {
 	s.follow()
 }
 
-// survive catches the end of the process that the entry belongs to, and of no other.
+// survive recovers from the end of the process that the entry belongs to, and of no other.
 func (s *Sim) survive(e *entry) {
 	defer func() {
 		switch fault := recover().(type) {
@@ -299,7 +296,7 @@ func (s *Sim) survive(e *entry) {
 	e.do()
 }
 
-// memorable is for how many steps events are kept, at most: a week has millions.
+// memorable is the largest number of steps for which events are kept: a week has millions.
 const memorable = 10_000
 
 // follow sees to what every step may leave behind.
@@ -346,14 +343,14 @@ func (s *Sim) revive() {
 	})
 }
 
-// must is for what cannot fail a second time.
+// must is for calls that cannot fail.
 func (s *Sim) must(err error) {
 	if err != nil {
 		panic(fmt.Sprintf("sim: %v", err))
 	}
 }
 
-// interleave lets other things happen in the middle of a call.
+// interleave lets other entries happen during a call.
 func (s *Sim) interleave() {
 	const deepest, most, longest = 2, 4, 2 * time.Second
 	if s.depth > deepest {
@@ -369,11 +366,10 @@ func (s *Sim) interleave() {
 	}
 }
 
-// later puts something on the agenda that ends with the process.
+// later adds an entry that ends with the process.
 func (p *process) later(at time.Time, do func()) { p.sim.later(at, p.name+" hears", p, do) }
 
-// Rest stops users and faults, waits until everything should have settled, and looks at
-// what is left.
+// Rest stops users and faults, waits until everything should have settled, and checks the final state.
 func (s *Sim) Rest(d time.Duration) {
 	if s.Users != nil {
 		s.must(s.Users.Stop(context.Background()))
@@ -390,5 +386,5 @@ func (s *Sim) Rest(d time.Duration) {
 	s.watch.AtRest()
 }
 
-// Trace is a number that tells two runs apart.
+// Trace is a number that distinguishes two runs.
 func (s *Sim) Trace() uint64 { return s.trace.Sum64() }

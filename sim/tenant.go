@@ -16,11 +16,11 @@ import (
 	"tenon/sim/store"
 )
 
-// tenant is the namespace of those who want more than their quota.
+// tenant is the namespace of users who want more than their quota.
 const tenant = "tenant"
 
-// scaleTenant has a tenant want many pods, of which a quota lets it have a few: its one Deployment is
-// made, scaled, or deleted.
+// scaleTenant makes, scales or deletes the tenant's one Deployment, with many more pods than the quota
+// allows.
 func (s *Sim) scaleTenant(dice *rand.Rand) {
 	ctx := context.Background()
 	replicas, cpu := int32(10+dice.IntN(190)), int64(500*(1+dice.IntN(8)))

@@ -33,7 +33,7 @@ type LivePlan struct {
 	Workload string
 	Seed     uint64
 	Scale    float64       // of the number of pods
-	Share    float64       // of the pods, that remain after scaling down
+	Share    float64       // of the pods, which remain after scaling down
 	Quiet    time.Duration // how long nothing must change until the cluster counts as settled
 	Longest  time.Duration // for each of the two phases
 	Log      string        // file that gets the controller's log; empty for none

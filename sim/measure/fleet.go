@@ -1,8 +1,8 @@
-// Package measure follows what a workload's fleet becomes: how many pods are bound, what its claims cost,
-// and what "tenon plan" proves that the same pods must cost at least.
+// Package measure follows the fleet of a workload: how many pods are bound, what its claims cost, and the
+// least cost for the same pods that "tenon plan" proves.
 //
-// The lab and the simulation both measure with it. The package must not look at a cluster: it is told of
-// objects.
+// The lab and the simulation both measure with it. The package must not look at a cluster: callers pass
+// objects to it.
 package measure
 
 import (
@@ -15,8 +15,8 @@ import (
 	"tenon/core/model"
 )
 
-// Phase is what became of a workload after its pods were made, or after it was scaled down.
-// Times count from the request on, money is dollars an hour.
+// Phase is the result after the pods of a workload were made, or after it was scaled down. Times count from
+// the request on, money is dollars an hour.
 type Phase struct {
 	Pods  int     `json:"pods"`
 	Bound float64 `json:"lowerBoundPerHour"` // of "tenon plan" on the pods alone
@@ -55,19 +55,19 @@ type Fleet struct {
 	changed time.Duration // when anything did
 }
 
-// NewFleet is that of a cluster without pods of the workload and without claims.
+// NewFleet returns the fleet of a cluster without claims and without pods of the workload.
 func NewFleet(prices Prices) *Fleet {
 	return &Fleet{prices: prices, pods: map[string]bool{}, claims: map[string]model.Money{}, nodes: map[string]bool{}}
 }
 
-// Begin begins a phase, in which so many pods are wanted.
+// Begin begins a phase, in which this many pods are wanted.
 func (f *Fleet) Begin(pods int) {
 	f.phase = Phase{Pods: pods}
 	f.before, f.deleted = len(f.pods), 0
 	f.made, f.claimed, f.changed = 0, 0, 0
 }
 
-// Note takes in that an object is there as it is now, or gone, so long after the phase began.
+// Note records the present state of an object, or its deletion, this long after the phase began.
 func (f *Fleet) Note(o client.Object, gone bool, since time.Duration) {
 	changed := false
 	switch o := o.(type) {
@@ -141,22 +141,22 @@ func (f *Fleet) noteNode(node *corev1.Node, gone bool) bool {
 	return had == gone
 }
 
-// Settled reports whether all pods that are wanted are there and bound, and no others.
+// Settled reports whether exactly the wanted pods exist and are bound.
 func (f *Fleet) Settled() bool { return len(f.pods) == f.phase.Pods && f.bound == f.phase.Pods }
 
-// Quiet is how long nothing has changed, so long after the phase began.
+// Quiet returns how long nothing has changed, at a time after the beginning of the phase.
 func (f *Fleet) Quiet(since time.Duration) time.Duration { return since - f.changed }
 
-// Say says how far the fleet has come.
+// Say describes the progress of the fleet.
 func (f *Fleet) Say(since time.Duration, say func(format string, args ...any)) {
 	say("%4ds: %d of %d pods bound, %d claims for %.2f $/h, %d made, %d pods deleted", int(since.Seconds()),
 		f.bound, f.phase.Pods, len(f.claims), f.price.Float(), f.phase.Claims, f.deleted)
 }
 
-// PriceOf is what a claim was bought for, zero until it has a machine.
+// PriceOf returns the price at which a claim's machine was bought, zero until it has one.
 func (f *Fleet) PriceOf(claim string) model.Money { return f.claims[claim] }
 
-// End ends the phase and compares the fleet with what was planned for the same pods.
+// End ends the phase and compares the fleet with the plan for the same pods.
 func (f *Fleet) End(planned Planned) Phase {
 	p := f.phase
 	p.Price, p.Nodes, p.Rest = f.price.Float(), len(f.nodes), f.changed

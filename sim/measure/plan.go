@@ -25,10 +25,10 @@ import (
 	"tenon/internal/testing/workload"
 )
 
-// Prices are what machines cost at the time of the measurement.
+// Prices are the prices of machines at the time of the measurement.
 type Prices struct{ instancetype.Prices }
 
-// Of is the price of a claim's machine, which its labels describe.
+// Of returns the price of a claim's machine, which its labels describe.
 func (p Prices) Of(labels map[string]string) model.Money {
 	price, _ := p.of(labels[corev1.LabelInstanceTypeStable], labels[corev1.LabelTopologyZone], labels[karpenterv1.LabelCapacityType])
 	return price
@@ -41,7 +41,7 @@ func (p Prices) of(instanceType, zone, capacityType string) (model.Money, bool) 
 	return p.OnDemand(instanceType)
 }
 
-// Planned is what "tenon plan" says of pods on a fleet of their own.
+// Planned is the result of "tenon plan" for the same pods without other nodes.
 type Planned struct {
 	Price, Bound float64 // an hour
 	Nodes        int
@@ -90,14 +90,14 @@ func Plan(ctx context.Context, region string, prices Prices, objects []client.Ob
 	return Planned{Price: planned.Cost.NewPerHour, Bound: planned.Cost.LowerBoundPerHour, Nodes: len(planned.Nodes)}, nil
 }
 
-// priced is a market whose prices were replaced.
+// priced is a market with replaced prices.
 type priced struct {
 	provider.Market
 	prices Prices
 	made   map[*catalog.Catalog]*catalog.Catalog
 }
 
-// Catalog implements provider.Market. What has no price cannot be bought.
+// Catalog implements provider.Market. Offerings without a price are not available.
 func (p *priced) Catalog(pool *karpenterv1.NodePool, class metav1.Object) (*catalog.Catalog, error) {
 	listed, err := p.Market.Catalog(pool, class)
 	if err != nil || p.made[listed] != nil {

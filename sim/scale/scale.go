@@ -1,4 +1,4 @@
-// Package scale runs a workload in the simulation, scales it down, and tells what its fleet costs beside
+// Package scale runs a workload in the simulation, scales it down, and returns the cost of its fleet beside
 // the lower bound that "tenon plan" proves for the same pods.
 //
 // It is the measurement of "tenon-lab live" under virtual time: the scheduler's scores and the
@@ -31,26 +31,26 @@ type Options struct {
 	sim.Options
 	Workload string
 	Scale    float64       // of the number of pods
-	Share    float64       // of the pods, to which the workload is scaled down at last
-	Quiet    time.Duration // without a change makes rest
+	Share    float64       // of the pods, which remain after scaling down
+	Quiet    time.Duration // how long nothing must change until the cluster counts as settled
 	Longest  time.Duration // for each of the two phases
 	Nodes    bool          // says what each node holds at the end of each phase, and why it stays
 	Say      func(format string, args ...any)
 }
 
-// Result is what the fleet became, and which rules of the simulation were broken.
+// Result is the measured fleet, and the violated rules of the simulation.
 type Result struct {
 	Up, Down   Phase
 	Violations []string
 }
 
-// Phase is what became of the workload after its pods were made, or after it was scaled down.
+// Phase is the result after the pods of the workload were made, or after it was scaled down.
 type Phase struct {
 	measure.Phase
 	AtRest bool
 }
 
-// Run plays both phases.
+// Run runs both phases.
 func Run(ctx context.Context, o Options) (result Result, err error) {
 	deployments, err := workload.Deployments(o.Workload, o.Seed, o.Scale)
 	if err != nil {
@@ -83,7 +83,7 @@ func Run(ctx context.Context, o Options) (result Result, err error) {
 	return result, err
 }
 
-// region is where prices are looked up.
+// region is the region of the prices.
 const region = "us-west-2"
 
 // measurement follows the workload's fleet through both phases.
@@ -97,7 +97,7 @@ type measurement struct {
 	begun       time.Time
 }
 
-// phase has so much of the workload run, waits for rest, and looks at the fleet.
+// phase runs this share of the workload, waits until it has settled, and measures the fleet.
 func (m *measurement) phase(ctx context.Context, share float64) (p Phase, err error) {
 	var wanted []client.Object
 	pods := 0
@@ -128,7 +128,7 @@ func (m *measurement) phase(ctx context.Context, share float64) (p Phase, err er
 	return p, err
 }
 
-// await runs until everything has stayed as it is for a while, and reports whether it has.
+// await runs until nothing has changed for a while, and reports whether that happened.
 func (m *measurement) await() bool {
 	for next := m.begun; m.Clock.Since(m.begun) < m.options.Longest; {
 		m.Run(time.Second)
@@ -144,10 +144,10 @@ func (m *measurement) await() bool {
 	return false
 }
 
-// progress is how often it is told how far the fleet has come.
+// progress is the interval between reports on the fleet.
 const progress = 10 * time.Second
 
-// hear notes a change of the cluster.
+// hear records a change of the cluster.
 func (m *measurement) hear(c store.Change) { m.Note(c.Object(), c.New == nil, m.Clock.Since(m.begun)) }
 
 // tellNodes says what each node costs and holds, and why it stays.

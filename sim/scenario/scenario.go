@@ -1,5 +1,5 @@
-// Package scenario plays stories that people can read: the premises, the events, and the
-// observations afterwards.
+// Package scenario runs scripts that people can read: the premises, the events, and the observations
+// afterwards.
 //
 //	# Two small pods get one node.
 //	given deployment web replicas=2 cpu=500m memory=512Mi
@@ -7,13 +7,13 @@
 //	see nodes
 //	  compute-2 memory-1a spot: web web
 //
-// What is indented under a line that begins with see is what was seen; -rewrite of the
-// test writes it anew. What stands in braces is YAML, put over the spec of a pool or a pod:
+// The indented lines under a line that begins with see are the observation; -rewrite of the test writes
+// them again. Text in braces is YAML, merged into the spec of a pool or a pod:
 //
 //	given pool default {disruption: {budgets: [{nodes: "0"}]}}
 //	given deployment web replicas=2 cpu=500m memory=512Mi {nodeSelector: {kubernetes.io/arch: arm64}}
 //
-// The package must not decide what is right: people read that.
+// The package must not decide what is right: readers of the scripts do.
 package scenario
 
 import (
@@ -26,7 +26,7 @@ import (
 	"tenon/sim/traffic"
 )
 
-// Run plays a script from the beginning, and returns it with what was seen.
+// Run runs a script from the beginning, and returns it with the observations.
 func Run(script string, seed uint64) (string, error) {
 	lines := strings.Split(strings.TrimSuffix(script, "\n"), "\n")
 	o, err := premises(lines, sim.Options{Seed: seed})
@@ -77,7 +77,7 @@ func premises(lines []string, o sim.Options) (sim.Options, error) {
 	return o, nil
 }
 
-// run is a script under way.
+// run is a running script.
 type run struct {
 	sim   *sim.Sim
 	ctx   context.Context
@@ -96,7 +96,7 @@ func begin(o sim.Options) (*run, error) {
 	return p, p.users.Furnish(p.ctx)
 }
 
-// line plays one, and tells what is seen.
+// line runs one line, and returns the observation.
 func (p *run) line(line string) ([]string, error) {
 	text, extra, _ := strings.Cut(line, "{")
 	if extra != "" {
@@ -123,14 +123,14 @@ func (p *run) line(line string) ([]string, error) {
 	return p.act(wish{verb: words[1], subject: subject, options: options(words[2:]), extra: extra})
 }
 
-// wish is what a line asks for.
+// wish is a parsed line.
 type wish struct {
 	verb, subject string
 	options       map[string]string
 	extra         string // YAML
 }
 
-// options are words with an equals sign; the others have an empty value.
+// options are the words with an equals sign; other words have an empty value.
 func options(words []string) map[string]string {
 	out := map[string]string{}
 	for _, word := range words {
@@ -140,7 +140,7 @@ func options(words []string) map[string]string {
 	return out
 }
 
-// act does what a line asks for. What the API server refuses is seen, and no error.
+// act does what a line asks for. A refusal by the API server is an observation, not an error.
 func (p *run) act(w wish) ([]string, error) {
 	do, known := map[string]func(wish) error{
 		"deployment": p.deploy, "statefulset": p.keep, "job": p.work, "pod": p.bind, "pool": p.pool, "class": p.class, "budget": p.budget, "buffer": p.buffer,

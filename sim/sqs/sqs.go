@@ -1,7 +1,7 @@
-// Package sqs is the queue into which the cloud puts what it announces, as SQS keeps it: a
-// message that was received is hidden for a while, and comes again unless it is deleted.
+// Package sqs simulates the queue of the cloud's notices with the behaviour of SQS: a message that was
+// received is hidden for a while, and comes again unless it is deleted.
 //
-// The package must not know what the messages are about, nor who reads them.
+// The package must not depend on the content of messages, nor on their readers.
 package sqs
 
 import (
@@ -34,7 +34,7 @@ type message struct {
 	visible time.Time
 }
 
-// Send puts a message in, which arrives after a while, and once more for each repetition.
+// Send sends a message, which arrives after a while, and once more for each repetition.
 func (q *Queue) Send(body string, after time.Duration, times int) {
 	for i := range times {
 		q.Later(q.Now().Add(after+time.Duration(i)*hidden/2), "a message", func() {
@@ -44,7 +44,7 @@ func (q *Queue) Send(body string, after time.Duration, times int) {
 	}
 }
 
-// Subscribe has a function called whenever there is something to receive.
+// Subscribe calls a function whenever there is something to receive.
 func (q *Queue) Subscribe(wake func()) {
 	q.readers = append(q.readers, wake)
 	if len(q.messages) > 0 {
@@ -63,7 +63,7 @@ func (q *Queue) Empty() bool { return !slices.ContainsFunc(q.messages, q.seen) }
 
 func (q *Queue) seen(l *message) bool { return !q.Now().Before(l.visible) }
 
-// Receive gives what is there, and does not wait.
+// Receive returns what is there, and does not wait.
 func (q *Queue) Receive(context.Context) ([]instanceevents.Message, error) {
 	var out []instanceevents.Message
 	for _, l := range q.messages {
@@ -79,8 +79,7 @@ func (q *Queue) Receive(context.Context) ([]instanceevents.Message, error) {
 	return out, nil
 }
 
-// Delete takes a message out that was received. Bodies tell messages apart, and a
-// repetition that is hidden as well goes with it.
+// Delete deletes a received message. Bodies distinguish messages, and a hidden repetition is deleted too.
 func (q *Queue) Delete(_ context.Context, m instanceevents.Message) error {
 	q.messages = slices.DeleteFunc(q.messages, func(l *message) bool { return l.Body == m.Body && !q.seen(l) })
 	return nil

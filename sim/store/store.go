@@ -1,13 +1,12 @@
-// Package store is an API server in memory: objects with versions, and what a real server
-// does to requests: conflicts, finalizers, grace, status apart from the rest, the rules of
-// the product's own kinds, evictions under budgets. It serves client.Client.
+// Package store is an API server in memory: objects with versions, and the behaviour of a real server
+// towards requests: conflicts, finalizers, graceful deletion, the status subresource, the rules of the
+// product's own kinds, and evictions under budgets. It implements client.Client.
 //
-// There is no goroutine and no wall clock: time comes from a clock, names and UIDs from a
-// seed, so the same requests always have the same answers. What is modelled is written in
-// sim/README.md, and held by sim/fidelity, whose requests also go to a real server.
+// There is no goroutine and no real clock: time comes from a clock, names and UIDs from a seed, so the same
+// requests always have the same answers. sim/README.md says what is modelled, and sim/fidelity, whose
+// requests also go to a real server, checks it.
 //
-// The package must not know the product: controllers, clouds and kubelets come from
-// outside.
+// The package must not know the product: controllers, clouds and kubelets are added by callers.
 package store
 
 import (
@@ -27,8 +26,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Store holds all objects. It is for one goroutine. Objects that it has stored never
-// change; a change stores another.
+// Store holds all objects. Only one goroutine may use it. Stored objects never change; a change stores
+// another object.
 type Store struct {
 	clock  clock.PassiveClock
 	seed   uint64
@@ -55,8 +54,7 @@ type Ref struct {
 	types.NamespacedName
 }
 
-// Change is one event, in the order in which they happened. The objects must not be
-// changed.
+// Change is one event, in the order of events. The objects must not be changed.
 type Change struct {
 	Version uint64
 	Kind    schema.GroupVersionKind
@@ -98,11 +96,10 @@ func New(clock clock.PassiveClock, seed uint64, passed *Passed) (*Store, error) 
 	return s, s.found()
 }
 
-// listener is told of changes.
+// listener receives changes.
 type listener struct{ hear func(Change) }
 
-// Listen has every later change told to a function, at once, until it is stopped. The
-// function must not write.
+// Listen calls a function at every later change, at once, until it is stopped. The function must not write.
 func (s *Store) Listen(hear func(Change)) (stop func()) {
 	l := &listener{hear}
 	s.listeners = append(s.listeners, l)
@@ -111,10 +108,10 @@ func (s *Store) Listen(hear func(Change)) (stop func()) {
 	}
 }
 
-// Version is that of the latest change.
+// Version returns the version of the latest change.
 func (s *Store) Version() uint64 { return s.version }
 
-// Kinds are those that the store serves, in a fixed order.
+// Kinds returns the kinds that the store serves, in a fixed order.
 func (s *Store) Kinds() []schema.GroupVersionKind {
 	all := make([]schema.GroupVersionKind, 0, len(s.kinds))
 	for gvk := range s.kinds {
@@ -124,8 +121,8 @@ func (s *Store) Kinds() []schema.GroupVersionKind {
 	return all
 }
 
-// Each calls a function with all objects of a kind, in the order of their keys, until it
-// says no: those that are there when it begins. The objects must not be changed.
+// Each calls a function with all objects of a kind, in the order of their keys, until it returns false.
+// Objects that are added meanwhile are not included. The objects must not be changed.
 func (s *Store) Each(gvk schema.GroupVersionKind, see func(client.Object) bool) {
 	t := s.tables[gvk]
 	if t == nil {
@@ -138,7 +135,7 @@ func (s *Store) Each(gvk schema.GroupVersionKind, see func(client.Object) bool) 
 	}
 }
 
-// All are the objects of a kind in the order of their keys. They must not be changed.
+// All returns the objects of a kind in the order of their keys. They must not be changed.
 func All[T client.Object](s *Store) []T {
 	list := s.tableOf(reflect.TypeFor[T]()).list
 	all := make([]T, len(list))
@@ -188,7 +185,7 @@ func (t *table) remove(key types.NamespacedName) {
 	delete(t.objects, key)
 }
 
-// commit stores what was decided and tells all watches. A nil object is removed.
+// commit stores an object and notifies all watches. A nil object is removed.
 func (s *Store) commit(k *Kind, old, next client.Object) {
 	s.version++
 	change := Change{Version: s.version, Kind: k.GVK, Old: old, New: next}
@@ -220,13 +217,13 @@ func (s *Store) commit(k *Kind, old, next client.Object) {
 // now is the time as objects have it: in whole seconds.
 func (s *Store) now() metav1.Time { return metav1.NewTime(s.clock.Now().Truncate(time.Second)) }
 
-// uid is another one each time.
+// uid returns a new UID at each call.
 func (s *Store) uid() types.UID {
 	a, b := s.roll(), s.roll()
 	return types.UID(fmt.Sprintf("%08x-%04x-4%03x-8%03x-%012x", a>>32, a>>16&0xffff, a&0xfff, b>>52, b&0xffffffffffff))
 }
 
-// roll is the next number of the seed (splitmix64).
+// roll returns the next number of the seed (splitmix64).
 func (s *Store) roll() uint64 {
 	s.made++
 	z := s.seed + s.made*0x9e3779b97f4a7c15
@@ -235,7 +232,7 @@ func (s *Store) roll() uint64 {
 	return z ^ z>>31
 }
 
-// letters are those that a server makes names from: no vowels, so that no words come up.
+// letters are those from which a server makes names: no vowels, so that names contain no words.
 const letters = "bcdfghjklmnpqrstvwxz2456789"
 
 func (s *Store) suffix() string {
@@ -248,8 +245,8 @@ func (s *Store) suffix() string {
 	return string(text[:])
 }
 
-// One is an object by its key, without a copy; it must not be changed. What is not there is
-// the zero value.
+// One returns an object by its key, without a copy; it must not be changed. A missing object is the zero
+// value.
 func One[T client.Object](s *Store, key types.NamespacedName) (object T) {
 	object, _ = s.tableOf(reflect.TypeFor[T]()).objects[key].(T)
 	return object

@@ -1,7 +1,7 @@
-// Package traffic is what users do to a cluster: they begin with a pool and some
-// workloads, scale them through the day, roll them out, and run jobs at night.
+// Package traffic simulates the users of a cluster: they begin with a pool and some workloads, scale them
+// through the day, roll them out, and run jobs at night.
 //
-// All of it comes from dice, so a seed is a whole week. The package must not look at nodes.
+// Everything comes from dice, so a seed determines a whole week. The package must not look at nodes.
 package traffic
 
 import (
@@ -24,7 +24,7 @@ import (
 	"tenon/sim/invariant"
 )
 
-// Users are those of one cluster.
+// Users are the users of one cluster.
 type Users struct {
 	Client client.Client
 	Dice   *rand.Rand
@@ -32,13 +32,13 @@ type Users struct {
 	Later  func(at time.Time, what string, do func())
 	// Size is about how many pods run by day.
 	Size int
-	// Limit is how many cores the pool may have; zero is more than is ever needed.
+	// Limit is how many cores the pool may have; zero means enough.
 	Limit int
 	// OnDemand has the pool buy no spot machines.
 	OnDemand bool
-	// Empties has the pool give up empty nodes alone.
+	// Empties makes the pool's policy WhenEmpty.
 	Empties bool
-	// Buffers are the dice of those who have room kept free; nil is that none do.
+	// Buffers are the dice for capacity buffers; nil means none.
 	Buffers *rand.Rand
 
 	apps    []string
@@ -48,10 +48,10 @@ type Users struct {
 	jobs    int
 }
 
-// namespace is where they work.
+// namespace is the namespace of the users' workloads.
 const namespace = "default"
 
-// Begin makes what is there before anything happens.
+// Begin makes the first objects.
 func (u *Users) Begin(ctx context.Context) error {
 	if err := u.Furnish(ctx); err != nil {
 		return err
@@ -86,7 +86,7 @@ func (u *Users) Furnish(ctx context.Context) error {
 	return u.Judge(ctx)
 }
 
-// Stop has them do nothing more. Some leave a pod behind that no node can hold.
+// Stop ends the users' actions. Some leave a pod behind that no node can hold.
 func (u *Users) Stop(ctx context.Context) error {
 	u.stopped = true
 	if u.Dice.IntN(3) > 0 {
@@ -95,7 +95,7 @@ func (u *Users) Stop(ctx context.Context) error {
 	return client.IgnoreAlreadyExists(u.misfit(ctx))
 }
 
-// misfit is a pod that no node can hold. It gives the product a reason to decide again and again.
+// misfit returns a pod that no node can hold. It makes the product decide again and again.
 func (u *Users) misfit(ctx context.Context) error {
 	template := u.template("misfit", 1_000_000, 1024)
 	template.Annotations = map[string]string{invariant.Infeasible: "true"}
@@ -121,7 +121,7 @@ func (u *Users) class() *awsv1.EC2NodeClass {
 	}
 }
 
-// Pool is one like the first, under another name.
+// Pool returns a pool like the first, with another name.
 func (u *Users) Pool(name string) *karpenterv1.NodePool {
 	pool := u.pool()
 	pool.Name = name
@@ -137,7 +137,7 @@ func (u *Users) pool() *karpenterv1.NodePool {
 		{Key: karpenterv1.LabelCapacityType, Operator: "In", Values: []string{"spot", "on-demand"}},
 	}
 	if u.Size > 0 {
-		// Without a word an empty value would be written as "Never".
+		// An unset value would be written as "Never".
 		pool.Spec.Disruption.ConsolidateAfter = karpenterv1.DurationOf(time.Minute)
 		pool.Spec.Limits = karpenterv1.Limits{corev1.ResourceCPU: *resource.NewQuantity(int64(8*u.Size), resource.DecimalSI)}
 	}
@@ -153,7 +153,7 @@ func (u *Users) pool() *karpenterv1.NodePool {
 	return pool
 }
 
-// Judge says of class and pool that they can be used, as their controllers would.
+// Judge sets the conditions of class and pool to ready, as their controllers would.
 func (u *Users) Judge(ctx context.Context) error {
 	ready := func(kinds ...string) []metav1.Condition {
 		var out []metav1.Condition
@@ -201,7 +201,7 @@ func (u *Users) daemon() *appsv1.DaemonSet {
 	}
 }
 
-// act is one thing that users do, and then the next.
+// act performs one action of the users, and schedules the next.
 func (u *Users) act() {
 	if u.stopped {
 		return
