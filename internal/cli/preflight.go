@@ -38,8 +38,8 @@ func preflightCommand(w Env) *cobra.Command {
 		Short: "Say what a cluster and an account lack for the controller to work",
 		Long: `Say what a cluster and an account lack for the controller to work, what follows from it,
 and what to do: resource definitions and their versions, rights, the version of Kubernetes,
-another autoscaler that is alive; credentials, permissions, subnets and security groups, the
-interruption queue.
+another autoscaler that is alive; credentials, permissions, subnets and security groups,
+quotas, the interruption queue and its rules.
 
 It takes the settings of the controller, as flags or environment variables, and changes
 nothing: permissions are tried with calls that read, or that EC2 rehearses. Rights are those

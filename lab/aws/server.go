@@ -17,10 +17,12 @@ import (
 	"tenon/lab/aws/autoscaling"
 	"tenon/lab/aws/ec2"
 	"tenon/lab/aws/eks"
+	"tenon/lab/aws/eventbridge"
 	"tenon/lab/aws/fault"
 	"tenon/lab/aws/iam"
 	"tenon/lab/aws/policy"
 	"tenon/lab/aws/pricing"
+	"tenon/lab/aws/servicequotas"
 	"tenon/lab/aws/sqs"
 	"tenon/lab/aws/ssm"
 	"tenon/lab/aws/wire"
@@ -75,7 +77,8 @@ func New(c Config) (*Server, error) {
 	s := &Server{config: c, clock: c.Resources.Clock, world: world, faults: faults, calls: newJournal()}
 	s.router = wire.NewRouter(c.Account, c.Accounts,
 		ec2.Service(world), iam.Service(world), iam.TokenService(world), ssm.Service(world), pricing.Service(world),
-		sqs.Service(world), eks.Service(world), eks.ShiftService(world), autoscaling.Service(world))
+		sqs.Service(world), eks.Service(world), eks.ShiftService(world), autoscaling.Service(world),
+		servicequotas.Service(world), eventbridge.Service(world))
 	s.guard = &guard{policies: c.Policies, world: world, counts: map[string]Permission{}}
 	s.control, s.metadata = s.newControl(), s.newMetadata()
 	for _, f := range c.Faults {

@@ -16,8 +16,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/pricing"
+	"github.com/aws/aws-sdk-go-v2/service/servicequotas"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
@@ -35,6 +37,8 @@ type Clients struct {
 	SQS        SQS
 	ZonalShift ZonalShift
 	STS        STS
+	Quotas     Quotas
+	Events     Events
 	// Groups holds the clients that read node groups.
 	Groups GroupClients
 	// Credentials signs the calls.
@@ -94,7 +98,9 @@ func Connect(ctx context.Context, o Options) (Clients, error) {
 		EKS:        cluster,
 		SQS:        sqs.NewFromConfig(found),
 		ZonalShift: arczonalshift.NewFromConfig(found),
-		STS:        sts.NewFromConfig(found), Credentials: found.Credentials,
+		STS:        sts.NewFromConfig(found),
+		Quotas:     servicequotas.NewFromConfig(found),
+		Events:     eventbridge.NewFromConfig(found), Credentials: found.Credentials,
 		Groups: GroupClients{AutoScaling: autoscaling.NewFromConfig(found), Templates: machines, EKS: cluster},
 	}, nil
 }

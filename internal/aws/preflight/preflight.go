@@ -35,10 +35,11 @@ type look struct {
 	clients api.Clients
 	classes []awsv1.EC2NodeClass
 	finder  *network.Finder
-	account string
-	subnet  string
-	groups  []string
-	image   string
+	// partition and account are those of the caller.
+	partition, account string
+	subnet             string
+	groups             []string
+	image              string
 }
 
 // With looks at the account with the options of the time when it is asked.
@@ -63,7 +64,9 @@ func account(ctx context.Context, o Options, g provider.Ground, clients api.Clie
 	findings = append(findings, l.settings(ctx), l.instanceMetadata(ctx))
 	findings = append(findings, l.network(ctx)...)
 	findings = append(findings, run(ctx, l.trials(ctx))...)
-	return append(findings, l.untried(), l.queue(ctx))
+	findings = append(findings, l.untried())
+	findings = append(findings, l.quotas(ctx)...)
+	return append(findings, l.queue(ctx)...)
 }
 
 func ok(check, format string, values ...any) preflight.Finding {
@@ -79,7 +82,10 @@ func (l *look) identity(ctx context.Context) []preflight.Finding {
 			Means:  "nothing else of the account can be looked at, and the controller could do nothing in it",
 			Remedy: "run it where the controller's credentials are: in its pod, or with AWS_PROFILE or AWS_ROLE_ARN set"}}
 	}
-	l.account = aws.ToString(answer.Account)
+	l.account, l.partition = aws.ToString(answer.Account), "aws"
+	if parts := strings.Split(aws.ToString(answer.Arn), ":"); len(parts) > 1 {
+		l.partition = parts[1]
+	}
 	return []preflight.Finding{ok(check, "calls are made as %s in %s", aws.ToString(answer.Arn), l.clients.Region)}
 }
 

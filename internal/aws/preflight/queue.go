@@ -2,6 +2,7 @@ package preflight
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -15,11 +16,11 @@ const checkQueue = "aws-queue"
 
 // queue says whether notices of interruptions arrive. A message that is received is hidden for a
 // second alone, so that the controller gets it too.
-func (l *look) queue(ctx context.Context) preflight.Finding {
+func (l *look) queue(ctx context.Context) []preflight.Finding {
 	if l.Queue == "" {
-		return preflight.Finding{Check: checkQueue, Level: preflight.Warning, Text: "no interruption queue is set",
+		return []preflight.Finding{{Check: checkQueue, Level: preflight.Warning, Text: "no interruption queue is set",
 			Means:  "spot machines end without their pods being moved first",
-			Remedy: "make the queue and its EventBridge rules, and set --interruption-queue; in the chart settings.interruptionQueue"}
+			Remedy: "make the queue and its EventBridge rules, and set --interruption-queue; in the chart settings.interruptionQueue"}}
 	}
 	answer, err := l.clients.SQS.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: aws.String(l.Queue)})
 	if err != nil {
@@ -31,14 +32,19 @@ func (l *look) queue(ctx context.Context) preflight.Finding {
 	if _, err := l.clients.SQS.DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: answer.QueueUrl, ReceiptHandle: absent}); slices.Contains(refusals, api.Code(err)) {
 		return l.queueTrouble("delete from it", err)
 	}
-	return ok(checkQueue, "the queue %s can be read; whether EventBridge sends to it was not looked at", l.Queue)
+	return append([]preflight.Finding{ok(checkQueue, "the queue %s can be read", l.Queue)}, l.rules(ctx, l.queueARN())...)
 }
 
-func (l *look) queueTrouble(attempt string, err error) preflight.Finding {
+// queueARN is made of what is known: the queue may not be asked for its attributes.
+func (l *look) queueARN() string {
+	return fmt.Sprintf("arn:%s:sqs:%s:%s:%s", l.partition, l.clients.Region, l.account, l.Queue)
+}
+
+func (l *look) queueTrouble(attempt string, err error) []preflight.Finding {
 	remedy := "make the queue " + l.Queue + " in this account and region, or set --interruption-queue to the name of the one that is there"
 	if slices.Contains(refusals, api.Code(err)) {
 		remedy = "allow sqs:GetQueueUrl, sqs:ReceiveMessage and sqs:DeleteMessage on the queue"
 	}
-	return preflight.Finding{Check: checkQueue, Level: preflight.Failed, Text: "queue " + l.Queue + ", attempt to " + attempt + ": " + l.why(err),
-		Means: "spot machines end without their pods being moved first", Remedy: remedy}
+	return []preflight.Finding{{Check: checkQueue, Level: preflight.Failed, Text: "queue " + l.Queue + ", attempt to " + attempt + ": " + l.why(err),
+		Means: "spot machines end without their pods being moved first", Remedy: remedy}}
 }

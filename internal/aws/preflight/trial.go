@@ -1,5 +1,5 @@
 // Package preflight says what an AWS account lacks for the controller to work: credentials, permissions, subnets
-// and security groups, the interruption queue.
+// and security groups, quotas, the interruption queue and its rules.
 //
 // It changes nothing. It tries permissions with calls that read, or with dry runs of EC2, and names the
 // actions that cannot be tried without creating something.

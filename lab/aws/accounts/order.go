@@ -223,6 +223,9 @@ func shortage(s fault.Shortage, at pool) error {
 	return e
 }
 
+// Quotas returns what limits the account in this region.
+func (r *Region) Quotas() Quotas { return r.world.config.Quotas }
+
 func (r *Region) quota(c choice) error {
 	q := r.world.config.Quotas
 	var spots, cpus int

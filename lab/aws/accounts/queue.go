@@ -56,6 +56,9 @@ func (r *Region) Queue(name string) (*Queue, error) {
 	}
 }
 
+// NoticeQueue returns the name of the queue that gets notices.
+func (r *Region) NoticeQueue() string { return r.world.config.queue() }
+
 // QueueNames returns the names of all queues, sorted.
 func (r *Region) QueueNames() []string {
 	var names []string

@@ -44,8 +44,18 @@ type instanceItem struct {
 	PublicName     string                    `xml:"dnsName"`
 	Public         string                    `xml:"ipAddress,omitempty"`
 	Enclave        bool                      `xml:"enclaveOptions>enabled"`
+	CPU            accounts.CPUOptions       `xml:"cpuOptions"`
 	EBSOptimized   bool                      `xml:"ebsOptimized"`
 	Tags           []wire.Tag                `xml:"tagSet>item"`
+}
+
+// processor returns the options of the launch, or one thread for each of the type's vCPUs.
+func processor(i *accounts.Instance) accounts.CPUOptions {
+	options := i.Spec.CPU
+	if options.CoreCount == 0 {
+		options.CoreCount, options.ThreadsPerCore = int(i.Type.VCPUs.Or(0)), 1
+	}
+	return options
 }
 
 // metadataItem holds the settings of the metadata service, with EC2's defaults.
@@ -141,7 +151,7 @@ func itemOfInstance(r *accounts.Region, i *accounts.Instance) instanceItem {
 		ID: i.ID, Image: i.Image.ID, State: itemOfState(i.State), DNSName: i.DNSName(r.Name), Type: i.Type.Name, Launched: stamp(i.Launched),
 		Monitoring: "disabled", Architecture: i.Image.Architecture, RootType: "ebs", RootDevice: i.Image.RootDevice, Virtualization: "hvm",
 		Hypervisor: "xen", Lifecycle: i.Lifecycle, SpotRequest: i.SpotRequest, Reservation: i.Reservation, Token: i.Token, Key: i.Spec.KeyName,
-		Metadata: itemOfMetadata(i), Enclave: i.Spec.EnclaveOptions.Enabled, EBSOptimized: i.Type.EBSMbps.Or(0) > 0, Tags: i.Tags,
+		Metadata: itemOfMetadata(i), Enclave: i.Spec.EnclaveOptions.Enabled, CPU: processor(i), EBSOptimized: i.Type.EBSMbps.Or(0) > 0, Tags: i.Tags,
 		Placement: placementItem{i.Subnet.Zone.Name, i.Subnet.Zone.ID, i.Placement.Tenancy, i.Placement.GroupName, i.Placement.GroupID, i.Placement.PartitionNumber},
 	}
 	if i.Spec.Monitoring.Enabled {
