@@ -103,7 +103,8 @@ func TestGivingUp(t *testing.T) {
 	}
 }
 
-// The package distinguishes errors by their codes.
+// The package distinguishes errors by their codes. Of DryRun the AWS SDK says (ec2 v1.344.0, TerminateInstancesInput):
+// "If you have the required permissions, the error response is DryRunOperation. Otherwise, it is UnauthorizedOperation."
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	of := func(code string, fault smithy.ErrorFault) error {
