@@ -19,8 +19,9 @@ type assessment struct {
 	// Decision and At identify the recorded decision whose snapshot was used.
 	Decision int64     `json:"decision"`
 	At       time.Time `json:"at"`
-	// Bound is proven about the price an hour of every such fleet; 0 if some pod has no place in it.
-	Bound float64 `json:"bound"`
+	// Bound is proven about the price an hour of every such fleet. None is proven while pods have no place in it.
+	Bound    float64 `json:"bound"`
+	Unplaced int     `json:"unplaced"`
 	// Rules are what single rules cost, the dearest first. Unexamined are those for which no effort was left.
 	Rules      []rule `json:"rules"`
 	Unexamined int    `json:"unexamined"`
@@ -78,7 +79,7 @@ func assessmentOf(s *snapshot.Snapshot) assessment {
 	anew := whatif.Anew(s)
 	out := assessment{Rules: []rule{}}
 	decided := decide.Decide(anew, decide.Budget{Unadvised: true})
-	if len(decided.Plan.Unplaced) == 0 {
+	if out.Unplaced = len(decided.Plan.Unplaced); out.Unplaced == 0 {
 		out.Bound = decided.Plan.Cost.LowerBound.Float()
 	}
 	report := rulecost.Of(anew, &decided.Plan, rulecost.Budget{Steps: ruleEffort})

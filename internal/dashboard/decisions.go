@@ -46,10 +46,14 @@ type timeline struct {
 	Decisions []headline `json:"decisions"`
 }
 
-// listDecisions serves the headlines.
+// listDecisions serves the headlines, of all decisions or of those about some objects.
 func (d *Dashboard) listDecisions(w http.ResponseWriter, r *http.Request) {
 	entries, out := d.newest(r)
+	about := r.URL.Query()["about"]
 	for _, e := range slices.Backward(entries) {
+		if len(about) > 0 && !slices.ContainsFunc(about, e.Concerns) {
+			continue
+		}
 		out.Decisions = append(out.Decisions, headline{e.ID, seconds(e.At), e.By, e.Woke, e.Head(), slices.ContainsFunc(e.Outcomes, failed)})
 	}
 	answer(w, out)

@@ -52,6 +52,10 @@ func TestDecisionsAreServed(t *testing.T) {
 		list.Decisions[1].Text != "provisioner: 1 new node, 1 pod without a place; fleet 0.0000 → 0.2000 an hour" {
 		t.Errorf("the list is %+v", list)
 	}
+	var some timeline
+	if ask(journal.File(file), "/api/decisions?about=other-1&about=default-1", 200, &some); len(some.Decisions) != 1 || some.Decisions[0].ID != 2 {
+		t.Errorf("about a claim: %+v", some)
+	}
 	var one journal.Entry
 	text := ask(journal.File(file), "/api/decisions/2", 200, &one)
 	if one.ID != 2 || one.Cost.LowerBound != 0.19 || one.Unplaced[0].Why != "no type has 900 CPU" || len(one.Outcomes) != 1 || !strings.Contains(text, `"result":"failed"`) {

@@ -205,7 +205,7 @@ func TestPagesInChromium(t *testing.T) {
 		{"fleet", []string{"$2.400/h", "1 pending", "pool-0"}},
 		{"pending", []string{"shop", "<b>12 Insufficient cpu</b>"}},
 		{"nodes", []string{"12 nodes", "node-11"}},
-		{"node/node-3", []string{"web-3-0", "spot"}},
+		{"node/node-3", []string{"web-3-0", "spot", "disruption: 1 node to give up"}},
 		{"cost", []string{"By namespace", "shop"}},
 		{"decisions", []string{"disruption: 1 node to give up", "provisioner: 1 new node"}},
 		{"decisions/2", []string{"1 × m5.large spot in us-west-2a, pool default", "$0.1900/h: no plan costs less", "shop/big: no instance type has 900 CPU", "launch made default-x7k2p"}},

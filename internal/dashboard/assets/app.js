@@ -229,7 +229,7 @@ function nodesPage() {
 
 function nodePage(name) {
   const n = state.nodes.get(name);
-  if (!n) return [el("h1", null, name), el("div.card.empty", null, "There is no such node now.")];
+  if (!n) return [el("h1", null, name), el("div.card.empty", null, "There is no such node now."), ...pastOf(name)];
   const facts = [["State", word(n) + (n.since && n.phase !== "Ready" ? " for " + age(n.since) : "")], ["Pool", n.pool || "–"], ["Type", [n.type, n.arch].filter(Boolean).join(", ") || "–"], ["Capacity type", n.capacity || "unknown"], ["Zone", n.zone || "–"], ["Age", age(n.created)], ["Claim", n.claim || "–"], ["Instance", n.instance || "–"]];
   const use = (title, parts, text) => el("div.wide", null, el("b", null, title + " " + percent(share(parts))), bar(parts), el("small.soft", null, text(parts[0]) + " of " + text(parts[1]) + " requested, " + text(parts[2]) + " by daemons"));
   return [el("h1", null, n.name), n.verdict ? el("p.notice.verdict", null, el("b", null, n.verdict), n.message ? ": " + n.message : "") : null,
@@ -239,7 +239,7 @@ function nodePage(name) {
     el("h2", null, plural(n.pods.length, "pod")), table([
       { name: "Pod", cell: p => [p.name, el("br"), el("span.soft", null, p.namespace + (p.owner ? ", " + p.owner : ""))] }, { name: "CPU", n: 1, cell: p => cores(p.cpu) }, { name: "Memory", n: 1, cell: p => bytes(p.memory) },
       { name: "Price/h", n: 1, cell: p => dollars(p.cost, 4) }, { name: "Age", n: 1, cell: p => age(p.created) }, { name: "State", nb: 1, cell: p => p.ending ? "Ending" : p.phase }, { name: "Kept by", cell: p => (p.flags || []).join(", ") },
-    ], n.pods, "No pod runs here.")].concat(eventsOf(x => x.name === n.name || (n.claim && x.name === n.claim)));
+    ], n.pods, "No pod runs here.")].concat(pastOf(n.name), eventsOf(x => x.name === n.name || (n.claim && x.name === n.claim)));
 }
 function eventsOf(which) {
   const list = state.notices.filter(which);
@@ -292,7 +292,7 @@ const assessedAgo = () => age(Date.parse(assessed.value.at) / 1000) + " ago";
 function boundFigure() {
   const a = assessed.value;
   if (!a || a.problem) return null;
-  return a.bound ? [dollars(a.bound) + "/h", "Proven bound", "bought anew, " + assessedAgo()] : ["none", "Proven bound", "a pod would have no place, " + assessedAgo()];
+  return a.unplaced ? ["none", "Proven bound", plural(a.unplaced, "pod") + " without a place, " + assessedAgo()] : [dollars(a.bound) + "/h", "Proven bound", "bought anew, " + assessedAgo()];
 }
 function rulesCard() {
   const a = assessed.value;
@@ -306,6 +306,22 @@ function movesCard() {
   const pools = state.pools.filter(p => p.moves.count);
   const row = p => el("tr", null, el("td", null, poolName(p)), el("td.n", null, plural(p.moves.count, "move")), el("td.n", null, dollars(p.moves.expected) + "/h"), el("td.n", null, dollars(p.moves.realised) + "/h"));
   return el("section.card", null, el("h2", null, "Saved by moves"), pools.length ? el("table", null, el("thead", null, el("tr", null, el("th", { scope: "col" }, "Pool"), el("th.n", { scope: "col" }, "Moves"), el("th.n", { scope: "col" }, "Expected"), el("th.n", { scope: "col" }, "Realised"))), el("tbody", null, pools.map(row))) : el("p.soft", null, "No move that was made to save money has settled yet."));
+}
+// What the journal has about the node whose page is open.
+const past = { name: "", list: [] };
+async function readPast() {
+  const [, page, name] = location.hash.split("/");
+  if (page !== "node" || !name) return;
+  const n = state.nodes.get(decodeURIComponent(name)), about = [decodeURIComponent(name), n && n.claim].filter(Boolean);
+  try {
+    const found = await ask("/api/decisions?" + about.map(x => "about=" + encodeURIComponent(x)).join("&"));
+    Object.assign(past, { name: decodeURIComponent(name), list: found.decisions });
+  } catch { past.list = []; }
+  draw();
+}
+function pastOf(name) {
+  if (past.name !== name || !past.list.length) return [];
+  return [el("h2", null, "Decisions about it"), table([{ name: "Age", n: 1, cell: d => age(d.at) }, { name: "Decision", why: 1, cell: d => el("a", { href: "#/decisions/" + d.id }, d.text) }, { name: "Woken by", cell: d => d.woke || "–" }], past.list, "")];
 }
 const later = code => code ? el("span.soft", null, ", later: " + code) : null;
 const perHour = v => dollars(v, 4) + "/h";
@@ -396,8 +412,8 @@ function scrollNames() {
   if (here) names.scrollLeft = here.offsetLeft - names.offsetLeft - (names.clientWidth - here.offsetWidth) / 2;
 }
 let shown = shows();
-addEventListener("hashchange", () => { tip.hidden = true; draw(); if (shows() !== shown) { scrollTo(0, 0); scrollNames(); } shown = shows(); readDecisions(); readAssessment(); });
-setInterval(() => { readDecisions(); readAssessment(); }, 5000);
+addEventListener("hashchange", () => { tip.hidden = true; draw(); if (shows() !== shown) { scrollTo(0, 0); scrollNames(); } shown = shows(); readDecisions(); readAssessment(); readPast(); });
+setInterval(() => { readDecisions(); readAssessment(); readPast(); }, 5000);
 addEventListener("resize", draw);
 document.addEventListener("keydown", e => {
   if (e.target.closest("input, select, textarea") || e.ctrlKey || e.metaKey || e.altKey) return;
