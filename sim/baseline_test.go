@@ -9,9 +9,9 @@ import (
 	"tenon/sim"
 )
 
-// Giving nodes up is cheaper than doing nothing, and cheaper than giving up empty ones
-// alone: the same users, the same day.
-func TestTwins(t *testing.T) {
+// Disrupting nodes costs less than disrupting none, and less than disrupting only empty nodes, with the
+// same users on the same day.
+func TestDisruptionPaysOff(t *testing.T) {
 	t.Parallel()
 	var prices []float64
 	for _, baseline := range []string{sim.BaselineAlone, sim.BaselineEmpties} {
@@ -30,7 +30,7 @@ func TestTwins(t *testing.T) {
 }
 
 // An unknown baseline is an error, not a run without one.
-func TestTwinsAreKnown(t *testing.T) {
+func TestUnknownBaselinesAreErrors(t *testing.T) {
 	t.Parallel()
 	if o := (sim.Trial{Options: sim.Options{Seed: 2}, Faults: "none", Hours: 0.1, Baseline: "evil"}).Run(); o.Err == nil {
 		t.Error("it was run")
@@ -48,7 +48,7 @@ func TestRestIsNotCompared(t *testing.T) {
 
 // A campaign pays if its runs together cost no more than their baselines. Runs without a baseline
 // do not count.
-func TestTalliesOfTwins(t *testing.T) {
+func TestTalliesOfBaselines(t *testing.T) {
 	t.Parallel()
 	var tally sim.Tally
 	add := func(beside, alone model.Money) {

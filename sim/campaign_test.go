@@ -9,8 +9,8 @@ import (
 	"tenon/sim/invariant"
 )
 
-// A campaign tells of seeds in their order, however many run at a time, and ends after as
-// many that fail as it is asked for.
+// A campaign reports seeds in their order, however many run at a time, and ends after the given number of
+// failures.
 func TestCampaigns(t *testing.T) {
 	t.Parallel()
 	var seeds []uint64
@@ -24,7 +24,7 @@ func TestCampaigns(t *testing.T) {
 	}
 }
 
-// A campaign that was told to stop begins no further seed.
+// A stopped campaign begins no further seed.
 func TestCampaignsStop(t *testing.T) {
 	t.Parallel()
 	stop := make(chan struct{})
@@ -40,9 +40,9 @@ func TestCampaignsStop(t *testing.T) {
 	}.Run() // without end, if it did not
 }
 
-// Mishaps are numbered: those that are left out do not happen, the first ones of the others
-// do as before.
-func TestSomeMishapsOnly(t *testing.T) {
+// Mishaps are numbered: those that are not selected do not happen, and the first ones of the others happen
+// as before.
+func TestSelectedMishaps(t *testing.T) {
 	t.Parallel()
 	trial := sim.Trial{Options: sim.Options{Seed: 4, Pods: 6}, Faults: "api*10,cloud*10", Hours: 0.25}
 	all := trial.Run().Script

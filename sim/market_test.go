@@ -34,7 +34,7 @@ func market(t *testing.T, named string, o Options) (news []Mishap, prices map[st
 }
 
 // The market does not depend on what the product buys and gives up: baselines meet the same.
-func TestTwinsMeetTheSameMarket(t *testing.T) {
+func TestBaselinesHaveTheSameMarket(t *testing.T) {
 	t.Parallel()
 	const faults = "price*3,shortage*3,interrupt,crash,api"
 	news, prices := market(t, faults, Options{})
@@ -45,8 +45,8 @@ func TestTwinsMeetTheSameMarket(t *testing.T) {
 	}
 }
 
-// What is not let happen changes nothing about what comes later: a script can be shortened.
-func TestDisastersComeWhenTheyCome(t *testing.T) {
+// An incident that is left out changes no later one, so a script can be shortened.
+func TestSkippedIncidentsDoNotChangeLaterOnes(t *testing.T) {
 	t.Parallel()
 	const faults = "price*3,shortage*3"
 	all, _ := market(t, faults, Options{})

@@ -16,8 +16,7 @@ import (
 	"tenon/sim"
 )
 
-// Products that do one thing wrong. Each is a product whole: what it does not do shows in
-// other rules, too.
+// Products with one mistake each. Each is a complete product: what it does not do breaks other rules, too.
 func planted() map[string]struct {
 	build sim.Build
 	rule  string

@@ -33,7 +33,7 @@ func run(t *testing.T, o sim.Options, d time.Duration) (sim.Report, []string) {
 	return s.Report(), log
 }
 
-// The same seed is the same run, byte for byte; another one is another.
+// The same seed gives the same run, byte for byte; another seed gives another.
 func TestASeedIsARun(t *testing.T) {
 	t.Parallel()
 	o := sim.Options{Seed: 7, Faults: everything(t), Pods: 20}
@@ -51,8 +51,7 @@ func TestASeedIsARun(t *testing.T) {
 	}
 }
 
-// In a perfect world every pod runs, machines are bought once for a while, and no pod is
-// evicted for nothing.
+// Without faults half a day breaks no rule.
 func TestAQuietHalfDay(t *testing.T) {
 	t.Parallel()
 	report, _ := run(t, sim.Options{Seed: 1, Pods: 20}, 12*time.Hour)
@@ -64,7 +63,7 @@ func TestAQuietHalfDay(t *testing.T) {
 	}
 }
 
-// With every fault, nothing happens that must not.
+// With every fault, no rule is broken.
 func TestSeedsWithEveryFault(t *testing.T) {
 	t.Parallel()
 	seeds := 8
@@ -79,8 +78,8 @@ func TestSeedsWithEveryFault(t *testing.T) {
 	}
 }
 
-// In a perfect world without spot machines much is to be saved all the time, and what was
-// decided lasts. These seeds have found that it did not.
+// Without faults and spot machines, much can be saved all the time, and decisions last. With these seeds
+// they once did not.
 func TestDecisionsLast(t *testing.T) {
 	t.Parallel()
 	for _, seed := range []uint64{109, 142} {

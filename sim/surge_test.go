@@ -105,7 +105,7 @@ func (s *services) deleteNode(name string) {
 
 // Nodes are deleted a hundred times under three services with one pod each, while calls
 // fail, caches lag and processes end: the services move, and are never without a Ready pod.
-func TestServicesWithOnePodAreNeverMissed(t *testing.T) {
+func TestServicesWithOnePodAlwaysHaveAReadyPod(t *testing.T) {
 	t.Parallel()
 	faults, err := sim.ParseFaults("lag,api,crash,interleave,cloud,handover")
 	if err != nil {

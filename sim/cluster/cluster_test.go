@@ -139,7 +139,7 @@ func TestDeploymentsAreScheduled(t *testing.T) {
 
 // A set whose pods a quota refuses says so once, although each refusal names another pod: else what
 // it says would wake its controller again at once, without end.
-func TestARefusedSetIsQuiet(t *testing.T) {
+func TestARefusedSetReportsOnce(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	w.make(
@@ -293,7 +293,7 @@ func TestBudgetsAndLostNodes(t *testing.T) {
 
 // A place that less important pods had to leave is kept for the pod that they made way for, and
 // for others again once that one cannot use it.
-func TestAPromisedPlaceIsGivenBack(t *testing.T) {
+func TestAPlaceOfPreemptionIsKeptAndReleased(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	a := w.machine("a")

@@ -109,7 +109,7 @@ func TestNominatedPodsKeepRoom(t *testing.T) {
 
 // A nomination ends when an attempt fails that preemption cannot help, as to a node that is not
 // there.
-func TestAHopelessNominationEnds(t *testing.T) {
+func TestANominationEndsWhenPreemptionCannotHelp(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	a := w.machine("a")
@@ -128,7 +128,7 @@ func TestAHopelessNominationEnds(t *testing.T) {
 }
 
 // A pod that has to be beside another one is tried again as soon as the other has a node.
-func TestCompanyWakesThoseThatWaitForIt(t *testing.T) {
+func TestPodsAreTriedAgainWhenTheirPartnersHaveNodes(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	w.machine("a")

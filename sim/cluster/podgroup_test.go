@@ -15,7 +15,7 @@ import (
 
 // After every change of pods and nodes, groups count what a look at all pods would, and the queue
 // is those that wait.
-func TestFlocksAndQueueAreWhatIsThere(t *testing.T) {
+func TestPodGroupsAndQueueMatchTheObjects(t *testing.T) {
 	dice := rand.New(rand.NewPCG(1, 1))
 	c := &Cluster{nodes: newNodeIndex(), queue: queue{}, nominated: newNominations()}
 	pods, nodes := map[types.UID]*corev1.Pod{}, map[string]*corev1.Node{}

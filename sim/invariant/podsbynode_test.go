@@ -19,7 +19,7 @@ import (
 )
 
 // After every event, what is kept of pods and claims is what a look at all of them finds.
-func TestWhatIsKeptIsWhatIsThere(t *testing.T) {
+func TestIndexesMatchTheObjects(t *testing.T) {
 	clock := clocktesting.NewFakeClock(time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC))
 	s, err := store.New(clock, 1, nil)
 	if err != nil {

@@ -73,7 +73,7 @@ func node(name, providerID string) *corev1.Node {
 	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.NodeSpec{ProviderID: providerID}}
 }
 
-// Reads know nothing of a write until its event has arrived, and everything after.
+// Reads do not see a write before its event has arrived, and always see it afterwards.
 func TestReadsAreBehindWrites(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t, mirror.Lag{Most: time.Second})

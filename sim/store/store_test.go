@@ -173,7 +173,7 @@ func TestGrace(t *testing.T) {
 
 // A listener hears of each change once, in order, with the earlier state, and hears nothing after
 // it has stopped.
-func TestChangesAreTold(t *testing.T) {
+func TestListenersReceiveEachChangeOnce(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(t)
 	var told []string

@@ -7,7 +7,7 @@ import (
 )
 
 // A campaign beside baselines says what all runs have cost, and all baselines.
-func TestSumOfTwins(t *testing.T) {
+func TestSumOfBaselines(t *testing.T) {
 	t.Parallel()
 	var out, errs strings.Builder
 	run(strings.Fields("-seeds 2 -hours 0.1 -pods 2 -rest 0s -parallel 1 -baseline empties"), &out, &errs)
