@@ -40,6 +40,7 @@ func TestThreeScatteredNodesAreMerged(t *testing.T) {
 	s.class()
 	pool := s.pool(onDemand("m5.2xlarge", "m5.xlarge"))
 	before := s.scatter(3, "1", "6500m")
+	s.awaitCandidates()
 	history := s.observe()
 	s.open(pool)
 	after := s.replaced(before, 1)

@@ -208,3 +208,15 @@ func leaving(n *v1.Node) bool {
 	taint := karpenterv1.TaintDisrupted()
 	return n.DeletionTimestamp != nil || slices.ContainsFunc(n.Spec.Taints, func(t v1.Taint) bool { return t.MatchTaint(&taint) })
 }
+
+// awaitCandidates waits until nothing but a budget keeps any node of the story. A node that may not go
+// yet, because a pod has come to it a moment ago, would take pods of the others instead.
+func (s *story) awaitCandidates() {
+	s.Helper()
+	s.awaitClaims("only the budget keeps the nodes", func(claims []karpenterv1.NodeClaim) bool {
+		return !slices.ContainsFunc(claims, func(c karpenterv1.NodeClaim) bool {
+			verdict := meta.FindStatusCondition(c.Status.Conditions, karpenterv1.ConditionDisruptable)
+			return verdict == nil || !labtest.Says(verdict.Message, "due to blocking budget")
+		})
+	})
+}
