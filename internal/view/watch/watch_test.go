@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -92,9 +93,10 @@ func TestPricesFollowTheMarket(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := over(nil, view.NewState(nil))
-		begin, broken := time.Now(), false
+		begin := time.Now()
+		var broken atomic.Bool // is read by the goroutine that asks for prices
 		w.market = func(context.Context) (*publication.Publication, error) {
-			if broken {
+			if broken.Load() {
 				return nil, errors.New("it is no text")
 			}
 			return &publication.Publication{At: time.Now()}, nil
@@ -109,7 +111,7 @@ func TestPricesFollowTheMarket(t *testing.T) {
 			}
 			time.Sleep(ask)
 		}
-		broken = true
+		broken.Store(true)
 		time.Sleep(ask)
 		synctest.Wait()
 		if got := w.Problems(); len(got) != 1 || got[0] != "cannot read the published market: it is no text" {
