@@ -209,7 +209,7 @@ func leaving(n *v1.Node) bool {
 	return n.DeletionTimestamp != nil || slices.ContainsFunc(n.Spec.Taints, func(t v1.Taint) bool { return t.MatchTaint(&taint) })
 }
 
-// awaitCandidates waits until nothing but a budget keeps any node of the story. A node that may not go
+// awaitCandidates waits until only a budget keeps the nodes of the story. A node that may not go
 // yet, because a pod has come to it a moment ago, would take pods of the others instead.
 func (s *story) awaitCandidates() {
 	s.Helper()
