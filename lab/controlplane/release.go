@@ -41,7 +41,7 @@ func kubernetesVersion() string {
 func nameRelease(config *apiserver.Config) {
 	number := kubernetesVersion()
 	if number == "" {
-		return // built without module support: keep the placeholder
+		return // a binary without build information: the server says its own version
 	}
 	generic := config.KubeAPIs.ControlPlane.Generic
 	named := release{generic.EffectiveVersion, number}
