@@ -2,8 +2,8 @@
 // finds unknown fields, fills in defaults, and checks the schema and its rules, with the API
 // server's own libraries.
 //
-// It is for tests, for simulated API servers, and for tenon validate, which says before anything is
-// applied what a server would say. Controllers must not import it: the real API server does this work.
+// It is for tests, for simulated API servers, and for tenon validate, which reports before objects are
+// applied what a server would report. Controllers must not import it: the real API server does this work.
 package admission
 
 import (
@@ -136,7 +136,7 @@ func (a *Admitter) checkRules(ctx context.Context, errs field.ErrorList, object,
 	return append(errs, broken...)
 }
 
-// Fields are the names of the fields that an object has at a path such as spec.template or
+// Fields returns the names of the fields that the schema has at a path such as spec.template or
 // spec.requirements[0], sorted.
 func (a *Admitter) Fields(path string) []string {
 	s := a.schema

@@ -34,8 +34,7 @@ func (s *Set) SetAwaiting(name string) bool {
 	return s.set(name, metav1.ConditionUnknown, AwaitingReconciliation, awaitingMessage)
 }
 
-// set changes a condition and everything that follows from it. The root is computed and cannot
-// be set: asking for it changes nothing.
+// set changes a condition and recomputes the root. The root itself cannot be set: set does nothing for it.
 func (s *Set) set(name string, status metav1.ConditionStatus, reason, message string) bool {
 	if name == s.kind.Root {
 		return false
@@ -55,8 +54,8 @@ func (s *Set) set(name string, status metav1.ConditionStatus, reason, message st
 	return true
 }
 
-// put adds or replaces a condition at the current generation. The transition time moves only
-// with the status, so that "since when" survives a change of reason.
+// put adds or replaces a condition at the current generation. The transition time changes only
+// with the status, and not with the reason.
 func (s *Set) put(c metav1.Condition) {
 	c.ObservedGeneration = s.subject.Generation
 	c.LastTransitionTime = metav1.NewTime(s.now)
@@ -72,7 +71,7 @@ func (s *Set) put(c metav1.Condition) {
 }
 
 // observeAll marks every condition as seen at the current generation: a deletion raises the
-// generation without changing the spec, and what was decided before still stands.
+// generation without changing the spec, so the conditions are still valid.
 func (s *Set) observeAll() {
 	for i := range s.conditions {
 		s.conditions[i].ObservedGeneration = s.subject.Generation
@@ -121,8 +120,8 @@ func summary(conditions []metav1.Condition) string {
 	return strings.Join(parts, ", ")
 }
 
-// Clear removes a condition and tells whether it was there. The root and the dependents stay,
-// because an object is never without them; the rest is then in order of type.
+// Clear removes a condition and tells whether it was there. It does not remove the root or a dependent, because
+// every object has them. The remaining conditions are sorted by type.
 func (s *Set) Clear(name string) bool {
 	i := s.index(name)
 	if i < 0 || name == s.kind.Root || slices.Contains(s.kind.Dependents, name) {

@@ -9,8 +9,8 @@
 //	Initialized=…  ┘  some dependent False at this generation ─────▶ Ready=False  UnhealthyDependents
 //	                  otherwise (Unknown, or of an old generation) ▶ Ready=Unknown ReconcilingDependents
 //
-// A Set is a value made from an object's list, changed, and written back by its owner. It reads
-// no clock: the time is the one it was made with.
+// The owner of a Set makes it from an object's list, changes it, and writes it back. A Set reads
+// no clock: its time is the one that it was made with.
 package condition
 
 import (
@@ -38,7 +38,7 @@ type Kind struct {
 	Dependents []string
 }
 
-// Subject is what the conditions need to know of the object that they describe.
+// Subject is what a Set needs to know about the object that its conditions describe.
 type Subject struct {
 	Generation int64
 	Created    time.Time
@@ -62,8 +62,8 @@ type Set struct {
 	conditions []metav1.Condition
 }
 
-// Read makes a set from an object's list, which stays as it is. Missing root and dependent
-// conditions are Unknown since the object was created: nothing has been found out about them yet.
+// Read makes a set from an object's list, which it does not change. A missing root or dependent condition
+// is Unknown since the object's creation.
 func (k Kind) Read(list []metav1.Condition, subject Subject, now time.Time) Set {
 	s := Set{kind: k, subject: subject, now: now, conditions: slices.Clone(list)}
 	if len(k.Dependents) == 0 {
@@ -77,7 +77,7 @@ func (k Kind) Read(list []metav1.Condition, subject Subject, now time.Time) Set 
 			added = true
 		}
 	}
-	if hadRoot && added { // an older version knew fewer dependents, and its verdict is void
+	if hadRoot && added { // an older version computed the root from fewer dependents, so it is computed again
 		s.put(s.computeRoot())
 	}
 	if added {
@@ -135,7 +135,7 @@ func (s Set) isCurrent(c metav1.Condition, status metav1.ConditionStatus) bool {
 	return c.Status == status && c.ObservedGeneration == s.subject.Generation
 }
 
-// HasStatus tells whether the condition is there with this status, of any generation.
+// HasStatus tells whether the condition exists with this status, at any generation.
 func (s Set) HasStatus(name string, status metav1.ConditionStatus) bool {
 	c, ok := s.Get(name)
 	return ok && c.Status == status

@@ -20,7 +20,7 @@ var (
 
 func at(minutes int) time.Time { return created.Add(time.Duration(minutes) * time.Minute) }
 
-// text writes a list in one line a condition: type, status, reason, message, generation, minutes.
+// text writes a list with one line for each condition: type, status, reason, message, generation, minutes.
 func text(list []metav1.Condition) string {
 	var b strings.Builder
 	for _, c := range list {
@@ -128,8 +128,8 @@ func TestNewGeneration(t *testing.T) {
 	}
 }
 
-// TestFalseOfOldGeneration checks that a condition that was False before a change of the spec may be True
-// now.
+// TestFalseOfOldGeneration checks that a False condition of an older generation makes the root Unknown, and not False:
+// it may be True for the new spec.
 func TestFalseOfOldGeneration(t *testing.T) {
 	t.Parallel()
 	s := read(nil, 1, 1)
@@ -222,8 +222,8 @@ func TestUnchangedIsReported(t *testing.T) {
 	}
 }
 
-// TestRandomHistories holds the laws at every step of random histories: the caller's list is not
-// changed, the root is last and says what the dependents say, and no type occurs twice.
+// TestRandomHistories checks at every step of random histories that the caller's list is not
+// changed, that the root is last and follows from the dependents, and that no type occurs twice.
 func TestRandomHistories(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewSource(3))

@@ -11,11 +11,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// TestEveryRuleHasACase finds all rules of the specs in the schemas, and fails for one that no
-// refused object of the table has run into.
+// TestEveryRuleHasACase finds all rules of the specs in the schemas, and fails for a rule that
+// refuses no object of the table.
 func TestEveryRuleHasACase(t *testing.T) {
 	t.Parallel()
-	broken := map[string]map[string]bool{} // by kind: the rules that were run into
+	broken := map[string]map[string]bool{} // by kind, the rules that refused an object
 	kinds := admitters(t)
 	for _, c := range cases(t) {
 		if broken[c.Kind] == nil {

@@ -16,8 +16,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "rewrite golden files")
 
-// TestNamesAndColumns compares what users see of the definitions: what the kinds are called, and
-// what kubectl prints of them.
+// TestNamesAndColumns compares the names of the kinds, and the columns that kubectl prints.
 func TestNamesAndColumns(t *testing.T) {
 	t.Parallel()
 	var got strings.Builder
@@ -65,7 +64,7 @@ func describe(b *strings.Builder, d *apiextensionsv1.CustomResourceDefinition) {
 	b.WriteString("\n")
 }
 
-// TestListTypes compares how lists and maps are merged by server-side apply.
+// TestListTypes compares how server-side apply merges lists and maps.
 func TestListTypes(t *testing.T) {
 	t.Parallel()
 	got := map[string]string{}

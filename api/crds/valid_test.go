@@ -22,7 +22,7 @@ var (
 	someQuantity = regexp.MustCompile(`^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$`)
 )
 
-// list is a list of two objects: one with a specification, and one that is healthy.
+// list returns a list of two objects: one with the given specification, and a healthy one.
 func list(spec any) []byte { return listed("spec", spec) }
 
 func listed(part string, odd any) []byte {

@@ -1,10 +1,10 @@
 // Package fingerprint computes the 64-bit hash by which drift is detected.
 //
 // The numbers are stored on objects in clusters and compared across versions and across
-// products, so they are a wire format: a value must hash to the same number for ever, or every
+// products, so they are a wire format: a value must always hash to the same number, or every
 // node of a cluster would be seen as drifted. The format is the one that the API's users already
 // have in their annotations (hashstructure, format 2, with lists read as sets and zero values
-// left out). It is not meant to resist an attack.
+// omitted). It is not meant to resist an attack.
 //
 //	string, []byte of a time    FNV-1 of the bytes
 //	bool, integers              FNV-1 of the little-endian bytes; bool as int8, int as int64
@@ -28,8 +28,8 @@ import (
 )
 
 // Of returns the fingerprint of a value in decimal. It panics on a type that API objects do not
-// have (functions, channels, floats, interfaces with methods), since that is a mistake of the
-// programmer who declared the type, and not of any input.
+// have (functions, channels, floats, interfaces with methods): such a type is a mistake
+// in its declaration, and no input can cause it.
 func Of(value any) string {
 	return strconv.FormatUint(hashValue(reflect.ValueOf(value)), 10)
 }

@@ -43,7 +43,7 @@ type sample struct {
 	Size     quantity `hash:"string"`
 }
 
-// stamped adds what testing/quick cannot make up.
+// stamped adds the fields that testing/quick cannot generate.
 type stamped struct {
 	Sample sample
 	At     time.Time

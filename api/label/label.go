@@ -37,7 +37,7 @@ type Rules struct {
 	knownValues       map[string][]string // values sorted
 }
 
-// Join makes rules of everything that the contributors said. A later contributor's alias or
+// Join makes rules from the data of all contributors. A later contributor's alias or
 // list of known values replaces an earlier one for the same key.
 func Join(contributions ...Data) Rules {
 	r := Rules{aliases: map[string]string{}, knownValues: map[string][]string{}}

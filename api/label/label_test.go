@@ -69,8 +69,8 @@ func TestNormalize(t *testing.T) {
 	}
 }
 
-// TestRulesAreImmutable holds the promise that what a caller does to a returned list, or to the
-// data it gave, is not seen by others.
+// TestRulesAreImmutable checks that a caller can change a returned list, or the data that it passed in, without
+// changing the rules.
 func TestRulesAreImmutable(t *testing.T) {
 	t.Parallel()
 	data := label.Data{WellKnown: []string{"b", "a"}, KnownValues: map[string][]string{"a": {"y", "x"}}}

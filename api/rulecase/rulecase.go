@@ -49,7 +49,7 @@ type Case struct {
 	Accepted map[string]any
 	// Refused differs from Accepted in what the rule is about.
 	Refused map[string]any
-	// Message is part of what is said about Refused.
+	// Message is part of the message that refuses Refused.
 	Message string
 }
 

@@ -85,7 +85,7 @@ func TestParseRefusesMistakes(t *testing.T) {
 	}
 }
 
-// TestObjectsAreIndependent holds the promise that a caller may change what it got.
+// TestObjectsAreIndependent checks that a caller may change the objects that it gets.
 func TestObjectsAreIndependent(t *testing.T) {
 	t.Parallel()
 	first, err := rulecase.All()

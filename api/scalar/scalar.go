@@ -32,14 +32,14 @@ func ParseDuration(text string) (time.Duration, error) {
 	return d, err
 }
 
-// Duration is a duration as objects have it. Text that is no duration is read as Unreadable.
+// Duration is a duration of an API object. Text that is not a duration is read as Unreadable.
 //
 // +kubebuilder:validation:Type=string
 type Duration struct {
 	time.Duration `json:"-"`
 }
 
-// Unreadable is the duration of text that is none.
+// Unreadable stands for text that is not a duration.
 const Unreadable = time.Duration(math.MinInt64)
 
 // Readable reports whether the text was a duration.
@@ -83,9 +83,9 @@ func ParseQuantity(text string) (resource.Quantity, error) {
 	return resource.ParseQuantity(text)
 }
 
-// MaxAmount is where quantities end, in units: nothing real is larger (4 PiB), sums of a whole cluster of
-// typing errors fit an int64 node by node, and so do thousandths. Beyond an int64 a quantity's own
-// Value and MilliValue wrap around: 1e19 bytes would be none.
+// MaxAmount is the largest amount, in units (4 PiB). Nothing real is larger, and a thousand times as much still fits an
+// int64, so thousandths do, and sums over many nodes. Quantities beyond an int64 are cut to it, because their own
+// Value and MilliValue wrap around: 1e19 bytes would become 0.
 const MaxAmount = int64(1) << 52
 
 // Amount is a quantity in units, rounded up, from 0 to MaxAmount.
@@ -110,16 +110,16 @@ func MilliAmount(q resource.Quantity) int64 {
 	return q.MilliValue()
 }
 
-// unreadable is less than anything that a user means: a limit of that size allows nothing.
+// unreadable is less than every quantity that a user means: a limit of that size allows nothing.
 const unreadable = math.MinInt64 + 1
 
-// IsReadable reports whether a quantity was one in the object.
+// IsReadable reports whether the object's text was a quantity.
 func IsReadable(q resource.Quantity) bool {
 	value, small := q.AsInt64()
 	return !small || value != unreadable
 }
 
-// CheckResources returns an error that names the first resource, by name, whose quantity is none.
+// CheckResources returns an error that names the first resource, by name, whose quantity cannot be read.
 func CheckResources(list corev1.ResourceList) error {
 	var found corev1.ResourceName
 	for name, q := range list {
@@ -133,8 +133,8 @@ func CheckResources(list corev1.ResourceList) error {
 	return fmt.Errorf("the quantity of %s cannot be read: want a number with at most %d characters, such as 100, 1500m, 64Gi or 1e3", found, mostDigits)
 }
 
-// Resources reads a list of resources. A quantity that is none is kept as one that CheckResources
-// finds.
+// Resources reads a list of resources. It marks a quantity that cannot be read, so that CheckResources
+// finds it.
 func Resources(text []byte) (corev1.ResourceList, error) {
 	var raw map[corev1.ResourceName]json.RawMessage
 	if err := json.Unmarshal(text, &raw); err != nil || raw == nil {
@@ -151,7 +151,7 @@ func Resources(text []byte) (corev1.ResourceList, error) {
 	return list, nil
 }
 
-// quantity reads what a definition accepts for a quantity: text, or a whole number.
+// quantity reads every form that a definition accepts for a quantity: text, or a whole number.
 func quantity(value json.RawMessage) (resource.Quantity, error) {
 	text := string(value)
 	switch {

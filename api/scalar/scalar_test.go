@@ -8,7 +8,7 @@ import (
 	"tenon/api/scalar"
 )
 
-// Quantities beyond an int64 are the largest amount, and never wrap around.
+// Quantities beyond an int64 become the largest amount and do not wrap around.
 func TestAmounts(t *testing.T) {
 	t.Parallel()
 	const most = scalar.MaxAmount

@@ -12,18 +12,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Every write asks whether anything has changed. For each type there is one function that knows
-// where its values can differ, and which does not look into what two versions of an object share.
-// Like equality.Semantic it takes an empty list and none for the same.
+// Every write compares the new object with the stored one. For each type there is one function that knows
+// where values of the type can differ. It skips the parts that two versions of an object share.
+// Like equality.Semantic, it treats an empty list and a missing one as equal.
 
 // comparer reports whether two values of one type are stored alike.
 type comparer func(a, b reflect.Value) bool
 
-// comparers by type: they are the same for all stores. Nil is a type that only
-// equality.Semantic can compare.
+// comparers holds the comparers by type, which all stores share. A nil comparer means that only
+// equality.Semantic can compare the type.
 var comparers sync.Map
 
-// alike compares what two pointers of the same type point to, as it would be stored.
+// alike reports whether two pointers of the same type point to values that would be stored alike.
 func alike(a, b any) bool {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
 	if x.Pointer() == y.Pointer() {
@@ -82,7 +82,7 @@ func makeComparer(t reflect.Type) comparer {
 	return nil
 }
 
-// sameQuantity is about how they are written, too: a gibibyte is not stored as so many bytes are.
+// sameQuantity also compares how quantities are written: 1Gi is not stored like 1073741824.
 func sameQuantity(a, b resource.Quantity) bool { return a == b || a.String() == b.String() }
 
 func sameTexts(a, b reflect.Value) bool {
@@ -108,7 +108,7 @@ func pointersTo(t reflect.Type) comparer {
 	}
 }
 
-// slicesOf takes an empty one and none for the same.
+// slicesOf treats an empty slice and a missing one as equal.
 func slicesOf(t reflect.Type) comparer {
 	if t.Kind() == reflect.Uint8 {
 		return func(a, b reflect.Value) bool { return bytes.Equal(a.Bytes(), b.Bytes()) }
@@ -134,7 +134,7 @@ func slicesOf(t reflect.Type) comparer {
 	}
 }
 
-// tablesOf is for the few that are neither texts nor resources.
+// tablesOf compares the few maps that hold neither texts nor resources.
 func tablesOf(t reflect.Type) comparer {
 	same := comparerOf(t.Elem())
 	if same == nil {
@@ -149,7 +149,7 @@ func tablesOf(t reflect.Type) comparer {
 		if a.Len() != b.Len() {
 			return false
 		}
-		for entries := a.MapRange(); entries.Next(); { // all have to be alike, in any order
+		for entries := a.MapRange(); entries.Next(); { // the order does not matter: all entries have to be alike
 			other := b.MapIndex(entries.Key())
 			if !other.IsValid() || !same(held(entries.Value()), held(other)) {
 				return false

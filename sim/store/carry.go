@@ -13,34 +13,33 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Nothing here goes over a wire, and writing an object down to read it again is most of what a
-// request costs. What would get lost on the way is known from the types: fractions of seconds,
-// the difference between empty and missing, what fields say that are not sent, how a quantity
-// was written. A carrier takes that, and nothing else, from a copy of the object; the test
-// compares each kind with what really went through its encoding.
+// Requests to the store do not go over a wire, and encoding and decoding objects would be most of the cost of
+// a request. The types show what the encoding would lose: fractions of seconds, the difference between empty
+// and missing, the values of fields that are not sent, and how a quantity was written. A carrier removes exactly
+// that from a copy of the object. The test compares each kind with an object that went through its encoding.
 
-// carrier takes from a value what its encoding does not carry.
+// carrier removes from a value what its encoding does not carry.
 type carrier func(reflect.Value) error
 
-// errUnclear is about a value of which no carrier knows what would become.
+// errUnclear says that a carrier cannot tell what the encoding would make of a value.
 var errUnclear = errors.New("only the encoding itself can say what becomes of it")
 
 // wording is one of the two ways in which clients send objects.
 type wording struct {
-	// sent reports whether a field is sent, and whether it is left out when it is empty.
+	// sent reports whether a field is sent, and whether it is omitted when it is empty.
 	sent func(reflect.StructField) (sent, empties, known bool)
 	// special are types that the encoding treats in its own way.
 	special func(reflect.Type) (lose carrier, is bool)
-	// text is what the encoding does to strings; nil is nothing.
+	// text is what the encoding does to strings. Nil means that it leaves them alone.
 	text carrier
-	// null is for pointers to what is written like a pointer to nothing.
+	// null returns a function that finds the values to which a pointer is written as null, or nil if a type has none.
 	null func(reflect.Type) (isNull func(reflect.Value) bool)
-	made sync.Map // of made, by type: they are the same for all stores
+	made sync.Map // of made, by type; all stores share them
 }
 
 type made struct {
-	lose  carrier // nil: nothing is lost
-	known bool    // false: the type is not one for carriers
+	lose  carrier // nil means that nothing is lost
+	known bool    // false means that there can be no carrier for the type
 }
 
 var (
@@ -48,8 +47,8 @@ var (
 	quantityType = reflect.TypeFor[resource.Quantity]()
 )
 
-// carrierOf is nil if nothing of the type gets lost. Known is false of types for which there
-// is none.
+// carrierOf returns the carrier of a type, or nil if its encoding loses nothing. Known is false for a type that
+// can have no carrier.
 func (e *wording) carrierOf(t reflect.Type) (lose carrier, known bool) {
 	if m, there := e.made.Load(t); there {
 		return m.(made).lose, m.(made).known
@@ -107,7 +106,7 @@ func loseQuantity(v reflect.Value) (err error) {
 
 func loseQuantities(v reflect.Value) (err error) {
 	list := *v.Addr().Interface().(*corev1.ResourceList)
-	for name, q := range list { // each is on its own
+	for name, q := range list { // the order does not matter
 		if list[name], err = resource.ParseQuantity(strings.TrimSpace(q.String())); err != nil || !utf8.ValidString(string(name)) {
 			return errUnclear
 		}
@@ -170,7 +169,7 @@ func (e *wording) table(t reflect.Type) (carrier, bool) {
 		return nil, known
 	}
 	return func(v reflect.Value) error {
-		for entries := v.MapRange(); entries.Next(); { // each is on its own
+		for entries := v.MapRange(); entries.Next(); { // the order does not matter
 			if e.text != nil && !utf8.ValidString(entries.Key().String()) {
 				return errUnclear
 			}
@@ -188,13 +187,13 @@ func (e *wording) table(t reflect.Type) (carrier, bool) {
 	}, known
 }
 
-// texts is table for what most tables are.
+// texts does the work of table for map[string]string, the type of most maps.
 func (e *wording) texts() carrier {
 	if e.text == nil {
 		return nil
 	}
 	return func(v reflect.Value) error {
-		for key, value := range *v.Addr().Interface().(*map[string]string) { // each is on its own
+		for key, value := range *v.Addr().Interface().(*map[string]string) { // the order does not matter
 			if !utf8.ValidString(key) || !utf8.ValidString(value) {
 				return errUnclear
 			}
@@ -203,11 +202,11 @@ func (e *wording) texts() carrier {
 	}
 }
 
-// partOf is a field from which something may get lost.
+// partOf is a field of which the encoding may lose something.
 type partOf struct {
 	field   int
-	clear   bool // it is not sent
-	empties bool // it is not sent when it is empty
+	clear   bool // the field is not sent
+	empties bool // the field is not sent when it is empty
 	lose    carrier
 }
 

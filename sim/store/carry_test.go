@@ -16,7 +16,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 )
 
-// What a carrier makes of an object is what comes out of its encoding, for all kinds.
+// For every kind, a carrier makes of an object what the object's encoding makes of it.
 func TestCarriersDoWhatEncodingsDo(t *testing.T) {
 	for _, k := range kindsOf(t) {
 		if lose, known := k.wording().carrierOf(reflect.TypeOf(k.proto).Elem()); !known || lose == nil {
@@ -36,13 +36,13 @@ func TestCarriersDoWhatEncodingsDo(t *testing.T) {
 				t.Fatalf("%s differs: %s", k.GVK.Kind, differs(reflect.ValueOf(got), reflect.ValueOf(want)))
 			}
 			if !reflect.DeepEqual(object, before) {
-				t.Fatalf("%s has changed for who sent it", k.GVK.Kind)
+				t.Fatalf("the sender's %s has changed", k.GVK.Kind)
 			}
 		}
 	}
 }
 
-// Two objects are alike if what is stored of them is, and only then.
+// Two objects are alike exactly when they would be stored alike.
 func TestAlikeIsStoredAlike(t *testing.T) {
 	for _, k := range kindsOf(t) {
 		for seed := range uint64(100) {
@@ -63,7 +63,7 @@ func TestAlikeIsStoredAlike(t *testing.T) {
 	}
 }
 
-// The kinds of which a run has most do not go through their encodings.
+// The most frequent kinds of a run have carriers, so their objects are not encoded.
 func TestCommonKindsAreCarried(t *testing.T) {
 	common := []client.Object{&corev1.Pod{}, &corev1.Node{}, &karpenterv1.NodeClaim{}, &karpenterv1.NodePool{}}
 	for _, k := range kindsOf(t) {
@@ -118,7 +118,7 @@ func kindsOf(t *testing.T) []*Kind {
 	return all
 }
 
-// touched is a copy with one field of text, or one number, that is different.
+// touched returns a copy in which one text or one number is different.
 func touched(object client.Object, seed uint64) client.Object {
 	into := clone(object)
 	left := int(seed % 40)
@@ -156,8 +156,8 @@ func touch(v reflect.Value, left *int) {
 	}
 }
 
-// filler fills values with all that their types allow: missing and empty lists, times with
-// fractions, quantities in all forms.
+// filler fills a value with anything that its type allows: missing and empty lists, times with
+// fractions of seconds, quantities in all forms.
 type filler struct{ dice *rand.Rand }
 
 func (f filler) fill(v reflect.Value, depth int) {

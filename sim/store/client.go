@@ -18,7 +18,7 @@ import (
 
 var _ client.Client = (*Store)(nil)
 
-// KindOf finds what the store knows of the kind of an object or a list.
+// KindOf returns the kind of an object or a list.
 func (s *Store) KindOf(object runtime.Object) (*Kind, error) {
 	if k, served := s.served[reflect.TypeOf(object)]; served {
 		return k, nil
@@ -35,7 +35,7 @@ func (s *Store) KindOf(object runtime.Object) (*Kind, error) {
 	return k, nil
 }
 
-// Get implements client.Reader: what is stored now.
+// Get implements client.Reader. It answers from what is stored now.
 func (s *Store) Get(_ context.Context, key client.ObjectKey, object client.Object, _ ...client.GetOption) error {
 	k, err := s.KindOf(object)
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *Store) Get(_ context.Context, key client.ObjectKey, object client.Objec
 	return s.get(k, key, object)
 }
 
-// List implements client.Reader: what is stored now.
+// List implements client.Reader. It answers from what is stored now.
 func (s *Store) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
 	k, err := s.KindOf(list)
 	if err != nil {
@@ -125,11 +125,11 @@ func (s *Store) patchWith(object client.Object, p part, patch client.Patch, try 
 	return k.Answer(object, stored)
 }
 
-// difference is the type of patches between what was read and what it has become.
+// difference is the type of patches that are computed from two versions of an object.
 var difference = reflect.TypeOf(client.MergeFrom(nil))
 
-// base finds what a difference is to, if that is still what is stored: the difference
-// applied to it is the object itself, and need not be worked out.
+// base returns the stored object if a patch is a difference to exactly that version. The patched object is then the
+// one that the client sent, so the patch need not be computed.
 func (s *Store) base(k *Kind, object client.Object, patch client.Patch) (client.Object, bool) {
 	if reflect.TypeOf(patch) != difference || object.GetResourceVersion() == "" || patch.Type() != types.MergePatchType {
 		return nil, false
@@ -173,7 +173,7 @@ func (s *Store) DeleteAllOf(_ context.Context, object client.Object, options ...
 	return nil
 }
 
-// Apply implements client.Writer. Nothing of ours applies; see the README.
+// Apply implements client.Writer. It refuses: the product does not use server-side apply (see the README).
 func (s *Store) Apply(context.Context, runtime.ApplyConfiguration, ...client.ApplyOption) error {
 	return errApply
 }

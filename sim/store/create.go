@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// create stores a new object, unless it is only tried, and returns it.
+// create stores a new object and returns it. A dry run (try) stores nothing.
 func (s *Store) create(k *Kind, sent client.Object, try bool) (client.Object, error) {
 	object, err := k.received(birth, sent)
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Store) create(k *Kind, sent client.Object, try bool) (client.Object, er
 	return object, nil
 }
 
-// admitNamespace refuses objects of namespaces that are missing or on their way out.
+// admitNamespace refuses an object whose namespace is missing or being deleted.
 func (s *Store) admitNamespace(k *Kind, name string) error {
 	if !k.Namespaced {
 		return nil
@@ -68,7 +68,7 @@ func (s *Store) admitNamespace(k *Kind, name string) error {
 
 var namespaceKind = corev1.SchemeGroupVersion.WithKind("Namespace")
 
-// namesTried is how often a server rolls the dice for a name that is free.
+// namesTried is how many random names a server tries until one is free.
 const namesTried = 8
 
 func (s *Store) chooseName(k *Kind, object client.Object) {
@@ -83,7 +83,7 @@ func (s *Store) chooseName(k *Kind, object client.Object) {
 	}
 }
 
-// initialize gives a new object what only the server gives.
+// initialize sets the fields of a new object that only the server sets.
 func (s *Store) initialize(k *Kind, object client.Object) {
 	object.SetUID(s.uid())
 	object.SetCreationTimestamp(s.now())
@@ -100,7 +100,7 @@ func (s *Store) initialize(k *Kind, object client.Object) {
 	s.setDefaults(object)
 }
 
-// admit fills in defaults and checks what the definition of a custom object says.
+// admit fills in the defaults of a custom object and checks it against its definition.
 func (s *Store) admit(k *Kind, object client.Object) (client.Object, error) {
 	if k.admit == nil {
 		return object, nil
@@ -119,7 +119,7 @@ func (s *Store) admit(k *Kind, object client.Object) (client.Object, error) {
 	return k.typed(content)
 }
 
-// typed reads what is in a map.
+// typed makes an object of the kind from its content as a map.
 func (k *Kind) typed(content map[string]any) (client.Object, error) {
 	into := k.blank()
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(content, into); err != nil {
@@ -129,10 +129,10 @@ func (k *Kind) typed(content map[string]any) (client.Object, error) {
 	return into, nil
 }
 
-// Namespaces that are there from the beginning.
+// firstNamespaces are the namespaces of every new cluster.
 var firstNamespaces = []string{"default", "kube-system", "kube-node-lease", "kube-public"}
 
-// found makes what every cluster starts with.
+// found creates the objects of every new cluster.
 func (s *Store) found() error {
 	k := s.kinds[namespaceKind]
 	for _, name := range firstNamespaces {
@@ -144,7 +144,7 @@ func (s *Store) found() error {
 	return nil
 }
 
-// createSub serves the subresources that are created.
+// createSub serves the subresources that clients create: eviction and binding.
 func (s *Store) createSub(name string, object, body client.Object, try bool) error {
 	pod, isPod := object.(*corev1.Pod)
 	if !isPod {
@@ -168,7 +168,7 @@ var errNoSubresource = &apierrors.StatusError{ErrStatus: metav1.Status{
 	Message: "the server could not find the requested resource",
 }}
 
-// errVersioned is how real servers say it: not as an answer of theirs, but as a failure.
+// errVersioned has the code of real servers, which answer this mistake of the client as an internal error.
 var errVersioned = &apierrors.StatusError{ErrStatus: metav1.Status{
 	Status: metav1.StatusFailure, Code: 500, Message: "resourceVersion should not be set on objects to be created",
 }}

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// setDefaults fills in what a server fills in, where it is read here.
+// setDefaults fills in those defaults of a server that the simulation reads.
 func (s *Store) setDefaults(object client.Object) {
 	switch object := object.(type) {
 	case *corev1.Pod:
@@ -56,7 +56,7 @@ func orElse[T any](value *T, other T) *T {
 	return value
 }
 
-// Seconds that a pod stays on a node that went away, unless it says otherwise.
+// lostNode is for how many seconds a pod tolerates a node that is not ready or unreachable, unless the pod says otherwise.
 const lostNode = 300
 
 func (s *Store) defaultPod(pod *corev1.Pod) {
@@ -96,7 +96,7 @@ func tolerate(spec *corev1.PodSpec, key string) {
 	})
 }
 
-// requestLimits requests what is limited and not requested.
+// requestLimits makes the limit of a resource its request where a container requests none.
 func requestLimits(c *corev1.Container) {
 	for name, limit := range c.Resources.Limits {
 		if _, asked := c.Resources.Requests[name]; asked {
@@ -129,7 +129,7 @@ func (s *Store) setPriority(spec *corev1.PodSpec) {
 
 var priorityKind = schedulingv1.SchemeGroupVersion.WithKind("PriorityClass")
 
-// ranked refuses pods of a class that does not exist.
+// ranked refuses a pod whose PriorityClass does not exist.
 func (s *Store) ranked(k *Kind, object client.Object) error {
 	pod, is := object.(*corev1.Pod)
 	if !is {
@@ -146,7 +146,7 @@ func (s *Store) ranked(k *Kind, object client.Object) error {
 	}
 }
 
-// quality is how well a pod is treated when its node runs short.
+// quality is a pod's class of quality of service, which decides how it is treated when its node runs out of resources.
 func quality(spec *corev1.PodSpec) corev1.PodQOSClass {
 	any, guaranteed := false, true
 	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
@@ -198,7 +198,7 @@ func defaultJob(job *batchv1.Job) {
 	}
 }
 
-// taintNew keeps pods away from a node until it was seen to be ready.
+// taintNew taints a new node, so that no pod is bound to it before it is ready.
 func taintNew(node *corev1.Node) {
 	for _, t := range node.Spec.Taints {
 		if t.Key == corev1.TaintNodeNotReady && t.Effect == corev1.TaintEffectNoSchedule {

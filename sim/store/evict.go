@@ -20,7 +20,7 @@ var (
 	budgetKind = policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget")
 )
 
-// evict deletes a pod if its budget lets it go, and books the disruption before that.
+// evict deletes a pod if its budget allows that, after it has counted the disruption in the budget.
 func (s *Store) evict(key types.NamespacedName, e *policyv1.Eviction, try bool) error {
 	if e.Name != "" && e.Name != key.Name {
 		return apierrors.NewBadRequest("name in URL does not match name in Eviction object")
@@ -42,7 +42,7 @@ func (s *Store) evict(key types.NamespacedName, e *policyv1.Eviction, try bool) 
 	return s.sendOff(pod, options)
 }
 
-// disruptedAlready pods are lost or have not begun: no budget counts them.
+// disruptedAlready reports whether a pod has ended, is ending, or has not started. No budget counts such a pod.
 func disruptedAlready(pod *corev1.Pod) bool {
 	switch pod.Status.Phase {
 	case corev1.PodSucceeded, corev1.PodFailed, corev1.PodPending:
@@ -85,7 +85,7 @@ func ready(pod *corev1.Pod) bool {
 	})
 }
 
-// freeWhenUnready reports whether a pod that is not ready can go without being counted.
+// freeWhenUnready reports whether a pod that is not ready can be evicted without being counted.
 func freeWhenUnready(b *policyv1.PodDisruptionBudget) bool {
 	if ptr.Deref(b.Spec.UnhealthyPodEvictionPolicy, "") == policyv1.AlwaysAllow {
 		return true
@@ -93,7 +93,7 @@ func freeWhenUnready(b *policyv1.PodDisruptionBudget) bool {
 	return b.Status.CurrentHealthy >= b.Status.DesiredHealthy && b.Status.DesiredHealthy > 0
 }
 
-// seconds after which a server asks to try again while a budget is new to its controller.
+// tryAgain is after how many seconds a client should try again while the controller has not yet seen a budget.
 const tryAgain = 10
 
 func (s *Store) useBudget(old *policyv1.PodDisruptionBudget, pod *corev1.Pod, try bool) error {
@@ -139,7 +139,7 @@ func tooMany(seconds int, why string) error {
 	return err
 }
 
-// sendOff writes on the pod why it goes, and deletes it.
+// sendOff sets the pod's condition that says why it is deleted, and deletes it.
 func (s *Store) sendOff(pod *corev1.Pod, options metav1.DeleteOptions) error {
 	k := s.kinds[podKind]
 	if err := k.broken(options.Preconditions, pod); err != nil {
@@ -163,7 +163,7 @@ func (s *Store) sendOff(pod *corev1.Pod, options metav1.DeleteOptions) error {
 	return s.remove(k, client.ObjectKeyFromObject(pod), options)
 }
 
-// setCondition puts a condition into the list, and leaves the time of one that stays.
+// setCondition adds or replaces a condition. The transition time stays as long as the status does.
 func setCondition(pod *corev1.Pod, condition corev1.PodCondition) {
 	pod.Status.Conditions = slices.Clone(pod.Status.Conditions)
 	for i, c := range pod.Status.Conditions {
@@ -179,7 +179,7 @@ func setCondition(pod *corev1.Pod, condition corev1.PodCondition) {
 	pod.Status.Conditions = append(pod.Status.Conditions, condition)
 }
 
-// bind gives a pod its node, once.
+// bind assigns a pod to a node. It refuses a pod that has a node already.
 func (s *Store) bind(key types.NamespacedName, b *corev1.Binding, try bool) error {
 	k := s.kinds[podKind]
 	object, err := s.stored(k, key)

@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// fieldsOf are those of an object by which a server lists its kind. A selector asks for one or
-// two of them.
+// fieldsOf gives field selectors the fields of an object by which a server lists its kind. It reads a field when
+// the selector asks for it: most selectors ask for one or two.
 type fieldsOf struct {
 	kind   *Kind
 	object client.Object
@@ -76,7 +76,7 @@ func podField(pod *corev1.Pod, field string) string {
 	return ""
 }
 
-// selected is a field of a custom object by its path.
+// selected returns the field of a custom object at a path, as text.
 func (k *Kind) selected(object client.Object, path string) string {
 	content, err := k.content(object)
 	if err != nil {
@@ -89,7 +89,7 @@ func (k *Kind) selected(object client.Object, path string) string {
 	return fmt.Sprint(value)
 }
 
-// checkFields refuses selectors by fields that a server keeps no index for.
+// checkFields refuses a selector with a field by which a server does not list the kind.
 func (k *Kind) checkFields(selector fields.Selector) error {
 	if selector == nil {
 		return nil

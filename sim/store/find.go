@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// get answers from what is stored now.
+// get copies the stored object with this key into out.
 func (s *Store) get(k *Kind, key types.NamespacedName, out client.Object) error {
 	object, err := s.stored(k, key)
 	if err != nil {
@@ -22,7 +22,7 @@ func (s *Store) get(k *Kind, key types.NamespacedName, out client.Object) error 
 	return k.Answer(out, object)
 }
 
-// list answers with what is stored now, in the order of the keys.
+// list copies the stored objects that match into out, in the order of their keys.
 func (s *Store) list(k *Kind, out client.ObjectList, o client.ListOptions) error {
 	if err := k.checkFields(o.FieldSelector); err != nil {
 		return err
@@ -59,7 +59,7 @@ func (k *Kind) picked(object client.Object, o client.ListOptions) bool {
 	return Matches(object, o) && (o.FieldSelector == nil || o.FieldSelector.Empty() || o.FieldSelector.Matches(fieldsOf{k, object}))
 }
 
-// Matches looks at the namespace and the labels of an object.
+// Matches reports whether an object has the namespace and the labels that the options ask for.
 func Matches(object client.Object, o client.ListOptions) bool {
 	if o.Namespace != "" && o.Namespace != object.GetNamespace() {
 		return false
@@ -67,15 +67,15 @@ func Matches(object client.Object, o client.ListOptions) bool {
 	return o.LabelSelector == nil || o.LabelSelector.Empty() || o.LabelSelector.Matches(labelSet(object.GetLabels()))
 }
 
-// labelSet is a map of labels as selectors want it, without a copy.
+// labelSet implements labels.Labels for a map of labels, without a copy.
 type labelSet map[string]string
 
 func (l labelSet) Has(key string) bool              { _, has := l[key]; return has }
 func (l labelSet) Get(key string) string            { return l[key] }
 func (l labelSet) Lookup(key string) (string, bool) { v, has := l[key]; return v, has }
 
-// Fill writes objects into a list of any kind. Shared says that the items may keep what
-// the objects point to.
+// Fill writes objects into a list of any kind. If shared is true, the items share maps, slices and pointers with the
+// objects; otherwise they are copies.
 func Fill(out client.ObjectList, kind string, found []client.Object, version uint64, rest string, shared bool) error {
 	out.SetResourceVersion(strconv.FormatUint(version, 10))
 	out.SetContinue(rest)

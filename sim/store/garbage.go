@@ -9,9 +9,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Owners and their dependents. Real servers leave this to a controller that comes by a
-// moment later; here that is Collect, which the caller has to call.
+// In a real cluster a controller, the garbage collector, deletes dependents a moment after their owner. Here
+// Collect does that, and the caller has to call it.
 
+// own records an object by its UID and as a dependent of its owners.
 func (s *Store) own(ref Ref, object client.Object, born bool) {
 	s.byUID[object.GetUID()] = ref
 	for _, owner := range object.GetOwnerReferences() {
@@ -25,13 +26,13 @@ func (s *Store) own(ref Ref, object client.Object, born bool) {
 	}
 }
 
-// sameOwners of two versions of an object have nothing to be booked anew.
+// sameOwners reports whether two versions of an object have the same owners, so that nothing need be recorded anew.
 func sameOwners(old, next client.Object) bool {
 	return old.GetUID() == next.GetUID() && slices.EqualFunc(old.GetOwnerReferences(), next.GetOwnerReferences(),
 		func(a, b metav1.OwnerReference) bool { return a.UID == b.UID })
 }
 
-// await remembers what goes after its dependents.
+// await remembers a deleted object that has to wait for its dependents.
 func (s *Store) await(ref Ref, object client.Object) {
 	if waits(object) && !slices.Contains(s.closing, ref) {
 		s.closing = append(s.closing, ref)
@@ -47,7 +48,7 @@ func (s *Store) removeOwner(ref Ref, object client.Object) {
 	}
 }
 
-// rememberDependents remembers whom an object left behind.
+// rememberDependents remembers the dependents of a removed object, which Collect looks at.
 func (s *Store) rememberDependents(object client.Object) {
 	delete(s.byUID, object.GetUID())
 	s.garbage = append(s.garbage, s.Dependents(object.GetUID())...)
@@ -68,7 +69,7 @@ func (s *Store) Dependents(owner types.UID) []Ref {
 	return refs
 }
 
-// waits reports whether an object goes only after its dependents.
+// waits reports whether an object is deleted but waits until its dependents are deleted or orphaned.
 func waits(object client.Object) bool {
 	return object.GetDeletionTimestamp() != nil && (slices.Contains(object.GetFinalizers(), metav1.FinalizerDeleteDependents) ||
 		slices.Contains(object.GetFinalizers(), metav1.FinalizerOrphanDependents))
@@ -77,8 +78,8 @@ func waits(object client.Object) bool {
 // NeedsCollect reports whether Collect has something to do.
 func (s *Store) NeedsCollect() bool { return len(s.garbage)+len(s.closing) > 0 }
 
-// Collect removes objects whose owners are gone, and lets owners go that waited for their
-// dependents. It does one round: what it removes may leave others behind.
+// Collect removes objects whose owners are gone, and owners that waited for their dependents. It does one round:
+// objects that it removes may have dependents of their own, which the next round removes.
 func (s *Store) Collect() {
 	garbage, closing := s.garbage, s.closing
 	s.garbage, s.closing = nil, nil
@@ -90,7 +91,7 @@ func (s *Store) Collect() {
 	}
 }
 
-// sweep removes an object that had owners and has none left.
+// sweep removes an object none of whose owners exists any more, and drops references to missing owners.
 func (s *Store) sweep(ref Ref) {
 	k := s.kinds[ref.Kind]
 	object, there := s.tables[ref.Kind].objects[ref.NamespacedName]
@@ -104,14 +105,15 @@ func (s *Store) sweep(ref Ref) {
 	switch {
 	case len(left) == 0:
 		uid := object.GetUID()
-		// It is there, and the precondition holds: nothing can be refused.
+		// The object exists and the precondition holds, so the store cannot refuse.
 		_ = s.remove(k, ref.NamespacedName, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
 	case len(left) < len(object.GetOwnerReferences()):
 		s.rewrite(k, object, func(o client.Object) { o.SetOwnerReferences(left) })
 	}
 }
 
-// finishDeletion sends the dependents of an object away, or lets them be, and then the object.
+// finishDeletion removes or orphans the dependents of an object that waits for them. Once none blocks it, the
+// object's own finalizer is removed.
 func (s *Store) finishDeletion(ref Ref) {
 	k := s.kinds[ref.Kind]
 	object, there := s.tables[ref.Kind].objects[ref.NamespacedName]
@@ -142,7 +144,7 @@ func (s *Store) finishDeletion(ref Ref) {
 
 // removeDependent removes a dependent, and reports whether its owner has to wait for it.
 func (s *Store) removeDependent(ref Ref, owner types.UID) bool {
-	// It is there: its owner found it.
+	// The dependent exists, because Dependents returned it, so the store cannot refuse.
 	_ = s.remove(s.kinds[ref.Kind], ref.NamespacedName, metav1.DeleteOptions{})
 	object, there := s.tables[ref.Kind].objects[ref.NamespacedName]
 	return there && slices.ContainsFunc(object.GetOwnerReferences(), func(o metav1.OwnerReference) bool {

@@ -31,28 +31,28 @@ import (
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 )
 
-// Kind is what a server knows of a kind of objects.
+// Kind is what a server knows about one kind of object.
 type Kind struct {
 	GVK        schema.GroupVersionKind
 	Resource   schema.GroupResource
 	Namespaced bool
-	// Status says that the status is written apart from the rest.
+	// Status says that the status is a subresource: it is written separately from the rest.
 	Status bool
-	// BornWithStatus keeps the status of new objects (nodes).
+	// BornWithStatus says that a create request may set the status (nodes).
 	BornWithStatus bool
 	// StatusLabels says that a write of the status may change labels and annotations.
 	StatusLabels bool
-	// Counted objects have a generation.
+	// Counted says that objects have a generation.
 	Counted bool
-	// Unconditional updates need no resource version.
+	// Unconditional says that an update needs no resource version.
 	Unconditional bool
-	// Graceful objects end after a while (pods).
+	// Graceful says that deleted objects have a grace period (pods).
 	Graceful bool
-	// admit checks custom objects; nil is a kind of Kubernetes' own.
+	// admit checks custom objects. It is nil for a kind of Kubernetes' own.
 	admit *admission.Admitter
-	// passed is what its rules have nothing against.
+	// passed are the statuses that the kind's rules have accepted.
 	passed *Passed
-	// selectable are the fields of custom objects by which a server lists.
+	// selectable are the fields of custom objects by which clients can list them.
 	selectable []string
 
 	proto client.Object
@@ -72,7 +72,7 @@ func Scheme() (*runtime.Scheme, error) {
 	return scheme, nil
 }
 
-// own are Kubernetes' kinds, as its API server treats them.
+// ownKinds are Kubernetes' own kinds, as its API server treats them.
 func ownKinds() []Kind {
 	return []Kind{
 		{proto: &corev1.Pod{}, Namespaced: true, Status: true, StatusLabels: true, Counted: true, Unconditional: true, Graceful: true},
@@ -99,7 +99,7 @@ func ownKinds() []Kind {
 	}
 }
 
-// custom are the product's kinds, by the names of their definitions.
+// customKinds are the product's kinds, by the names of their definitions.
 func customKinds() map[string]client.Object {
 	return map[string]client.Object{
 		crds.NodePool:       &karpenterv1.NodePool{},
@@ -158,7 +158,7 @@ func customKind(definition crds.Definition, proto client.Object) (*Kind, error) 
 	return k, nil
 }
 
-// admitters are made once for all stores: they take a while, and never change.
+// admitters are made once and shared by all stores: making them takes a while, and they never change.
 var admitters sync.Map // by the name of the definition
 
 func admitterOf(definition crds.Definition) (*admission.Admitter, error) {
@@ -173,10 +173,10 @@ func admitterOf(definition crds.Definition) (*admission.Admitter, error) {
 	return made, nil
 }
 
-// servedBy finds the kind of each type that is one's object or list. Others say it themselves.
+// servedBy returns the kind of each Go type of an object or a list. Unstructured objects name their kind themselves.
 func servedBy(scheme *runtime.Scheme, kinds map[schema.GroupVersionKind]*Kind) map[reflect.Type]*Kind {
 	types := map[reflect.Type]*Kind{}
-	for gvk, k := range kinds { // each is on its own
+	for gvk, k := range kinds { // the order does not matter
 		types[reflect.TypeOf(k.proto)] = k
 		if list, known := scheme.AllKnownTypes()[gvk.GroupVersion().WithKind(gvk.Kind+"List")]; known {
 			types[reflect.PointerTo(list)] = k
@@ -198,7 +198,7 @@ func mapperOf(kinds map[schema.GroupVersionKind]*Kind) meta.RESTMapper {
 	return mapper
 }
 
-// blank is an empty object of the kind.
+// blank returns an empty object of the kind.
 func (k *Kind) blank() client.Object {
 	if k.proto == nil {
 		return nil
@@ -206,5 +206,5 @@ func (k *Kind) blank() client.Object {
 	return k.proto.DeepCopyObject().(client.Object)
 }
 
-// GroupKind is how errors name the kind.
+// GroupKind returns the kind as errors name it.
 func (k *Kind) GroupKind() schema.GroupKind { return k.GVK.GroupKind() }

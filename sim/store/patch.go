@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// patch changes a part of a stored object. A patch that says which version it is for fails
-// when that is no longer the stored one; any other is applied to what is there now.
+// patch changes a part of a stored object. A patch that names a version fails when another version is stored. A patch
+// that names none is applied to the stored version.
 func (s *Store) patch(k *Kind, p part, key types.NamespacedName, by types.PatchType, data []byte, try bool) (client.Object, error) {
 	old, err := s.stored(k, key)
 	if err != nil {
@@ -40,7 +40,7 @@ func (s *Store) patch(k *Kind, p part, key types.NamespacedName, by types.PatchT
 	return s.replace(k, p, old, next, try)
 }
 
-// apply does the arithmetic of one type of patch.
+// apply applies a patch of one type to an object's JSON.
 func (k *Kind) apply(text []byte, by types.PatchType, data []byte) ([]byte, error) {
 	switch {
 	case by == types.JSONPatchType:
@@ -68,14 +68,14 @@ func (k *Kind) applyOperations(text, data []byte) ([]byte, error) {
 	}
 	patched, err := operations.Apply(text)
 	if err != nil {
-		// A test that does not hold is one of the reasons.
+		// One possible reason is a "test" operation that fails.
 		return nil, apierrors.NewGenericServerResponse(422, "", k.Resource, "", err.Error(), 0, false)
 	}
 	return patched, nil
 }
 
-// unsupported is the answer to types of patches that the kind does not have. Server-side
-// apply is one that real servers have and this one does not.
+// unsupported is the answer to a type of patch that the kind does not support. Its text lists server-side apply
+// because real servers support it; this store does not.
 func (k *Kind) unsupported() error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: 415, Reason: metav1.StatusReasonUnsupportedMediaType,

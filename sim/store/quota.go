@@ -9,9 +9,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// withinQuota refuses a pod that a quota of its namespace has no room for, and else takes the
-// room, as admission does. Quotas here bound the number of pods and their requests of CPU. One that
-// has not been counted yet lets nothing be made.
+// withinQuota refuses a pod that would exceed a quota of its namespace, and otherwise adds the pod to the used amounts,
+// as admission does. The store supports quotas of the number of pods and of requested CPU. A quota
+// whose usage has not been counted yet refuses every pod.
 func (s *Store) withinQuota(object client.Object, try bool) error {
 	pod, is := object.(*corev1.Pod)
 	if !is {
@@ -51,7 +51,7 @@ func (s *Store) withinQuota(object client.Object, try bool) error {
 
 var quotaKind = corev1.SchemeGroupVersion.WithKind("ResourceQuota")
 
-// Counted is what a pod takes of the quotas that there are here.
+// Counted is what a pod uses of the quotas that the store supports.
 func Counted(pod *corev1.Pod) corev1.ResourceList {
 	cpu := resource.Quantity{Format: resource.DecimalSI}
 	for i := range pod.Spec.Containers {

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// errModified is what a server says when another client was faster.
+// errModified is a server's answer when another client has changed the object meanwhile.
 var errModified = errors.New("the object has been modified; please apply your changes to the latest version and try again")
 
 func (k *Kind) notFound(name string) error { return apierrors.NewNotFound(k.Resource, name) }
@@ -29,14 +29,14 @@ func (k *Kind) invalid(name string, errs ...*field.Error) error {
 	return apierrors.NewInvalid(k.GroupKind(), name, errs)
 }
 
-// wrongUID is what a server says about an object that is another one by now.
+// wrongUID is a server's answer when the name now belongs to another object.
 func (k *Kind) wrongUID(name string, want, have any) error {
 	//lint:ignore ST1005 These are the words of the real server.
 	return k.conflict(name, fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", want, have))
 }
 
-// broken are preconditions of a deletion that do not hold. The kind stands where other
-// messages have the resource: so it does on real servers.
+// broken returns an error if a precondition of a deletion does not hold. As on real servers, the message names the
+// kind where other messages name the resource.
 func (k *Kind) broken(p *metav1.Preconditions, object client.Object) error {
 	if p == nil {
 		return nil
@@ -51,12 +51,12 @@ func (k *Kind) broken(p *metav1.Preconditions, object client.Object) error {
 	return nil
 }
 
-// badMeta is what a server has against the metadata of a new object.
+// badMeta returns a server's objections to the metadata of a new object.
 func (k *Kind) badMeta(object client.Object) field.ErrorList {
 	return validation.ValidateObjectMetaAccessor(object, k.Namespaced, validation.NameIsDNSSubdomain, field.NewPath("metadata"))
 }
 
-// badChange is what it has against a change of metadata. What was stored is right.
+// badChange returns a server's objections to a change of metadata. Stored metadata is valid.
 func (k *Kind) badChange(next, old client.Object) field.ErrorList {
 	if described(next, old) {
 		return nil
@@ -64,7 +64,7 @@ func (k *Kind) badChange(next, old client.Object) field.ErrorList {
 	return append(k.badMeta(next), validation.ValidateObjectMetaAccessorUpdate(next, old, field.NewPath("metadata"))...)
 }
 
-// unchecked adds that rules were not asked, when fields are so wrong that they could not be.
+// unchecked adds, where fields are too wrong for the validation rules, that the rules were not checked.
 func unchecked(errs field.ErrorList) field.ErrorList {
 	for _, err := range errs {
 		switch err.Type {
@@ -75,8 +75,7 @@ func unchecked(errs field.ErrorList) field.ErrorList {
 	return errs
 }
 
-// described reports whether two versions of an object have the same metadata, as far as
-// there are rules for it.
+// described reports whether two versions of an object agree in all metadata that is validated.
 func described(a, b client.Object) bool {
 	return a.GetName() == b.GetName() && a.GetNamespace() == b.GetNamespace() && a.GetGenerateName() == b.GetGenerateName() && a.GetUID() == b.GetUID() &&
 		a.GetGeneration() == b.GetGeneration() && a.GetCreationTimestamp() == b.GetCreationTimestamp() && a.GetDeletionTimestamp().Equal(b.GetDeletionTimestamp()) &&

@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// remove begins the end of an object: at once if nothing holds it, after the grace of a
-// pod, and when the last finalizer is gone.
+// remove serves a deletion. The object is removed at once unless it has finalizers or, as a pod, a grace period;
+// otherwise it is marked as being deleted.
 func (s *Store) remove(k *Kind, key types.NamespacedName, o metav1.DeleteOptions) error {
 	old, err := s.stored(k, key)
 	if err != nil {
@@ -49,7 +49,7 @@ func changed(old, next client.Object) bool {
 		!slices.Equal(old.GetFinalizers(), next.GetFinalizers())
 }
 
-// withPropagation adds what makes the garbage collector look at the dependents first.
+// withPropagation adds the finalizer by which the garbage collector handles the dependents first.
 func withPropagation(finalizers []string, policy *metav1.DeletionPropagation) []string {
 	if policy == nil {
 		return finalizers
@@ -66,7 +66,7 @@ func withPropagation(finalizers []string, policy *metav1.DeletionPropagation) []
 	return kept
 }
 
-// mark says that an object is on its way out.
+// mark marks an object as being deleted.
 func (s *Store) mark(object client.Object) {
 	if object.GetDeletionTimestamp() != nil {
 		return
@@ -79,7 +79,7 @@ func (s *Store) mark(object client.Object) {
 	}
 }
 
-// beginEnd gives a pod its time to end. A later request may only make that time shorter.
+// beginEnd starts the grace period of a pod. A later request may only shorten it.
 func (s *Store) beginEnd(object client.Object, asked *int64) {
 	pod := object.(*corev1.Pod)
 	if asked != nil && *asked < 0 {

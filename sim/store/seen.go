@@ -10,25 +10,25 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Rules of custom objects take a millisecond to ask, and most writes are of a status that
-// differs from one that has passed in times, names and messages alone, which no rule looks
-// at, nor at amounts. What passed once is remembered by the caller that runs one store after the other:
-// the rules are the same in each.
+// Evaluating the rules of a custom object takes a millisecond. Most writes change only the status, and the new status
+// differs from an accepted one only in times, names, messages and amounts, which no rule reads. So the store remembers
+// the statuses that the rules have accepted. A caller that runs one store after another keeps them, because every
+// store has the same rules.
 //
-// Only statuses are remembered, of objects whose spec stays: no rule of ours compares the
-// two, nor a status with the one before.
+// This is done only for a status whose object keeps its spec: no rule of ours compares the status with the spec or with
+// the earlier status.
 
-// mostSeen is how many digests are kept.
+// mostSeen is the largest number of digests that are kept.
 const mostSeen = 1 << 16
 
-// Passed are digests of statuses that have passed the rules. Stores may share them, also those
-// that are used at the same time. The zero value is none.
+// Passed holds digests of statuses that have passed the rules. Stores may share it, also when they are used
+// at the same time. The zero value is empty.
 type Passed struct {
 	lock    sync.Mutex
 	digests map[uint64]bool
 }
 
-// seen reports whether such a status has passed the rules.
+// seen reports whether a status that the rules cannot tell from the object's has passed them.
 func (k *Kind) seen(object client.Object) bool {
 	digest, ok := k.digestOf(object)
 	if !ok {
@@ -52,10 +52,10 @@ func (k *Kind) note(object client.Object) {
 	k.passed.digests[digest] = true
 }
 
-// seed is another one in each process; a digest is only ever compared.
+// seed differs from process to process, which does no harm: digests are only compared with each other.
 var seed = maphash.MakeSeed()
 
-// digestOf the JSON of a status, without what no rule looks at.
+// digestOf returns the digest of the JSON of a status, without the parts that no rule reads.
 func (k *Kind) digestOf(object client.Object) (uint64, bool) {
 	f := reflect.ValueOf(object).Elem().FieldByName("Status")
 	if !f.IsValid() {
@@ -79,17 +79,17 @@ func writeKind(h *maphash.Hash, gvk schema.GroupVersionKind) {
 	}
 }
 
-// free are fields that may hold any text, up to a length.
+// free are the fields that may hold any text up to a length.
 var free = map[string]bool{"message": true, "nodeName": true, "providerID": true, "imageID": true}
 
-// freely is how long such a text may be.
+// freely is the largest length of such a text, with its quotation marks.
 const freely = 1 << 15
 
-// amounts are fields that hold only quantities by their names. These have been read and
-// written again, so that their form is right.
+// amounts are the fields that hold quantities by resource name. The quantities have been decoded and
+// encoded again, so their form is valid.
 var amounts = map[string]bool{"resources": true, "capacity": true, "allocatable": true}
 
-// writeBare writes JSON without the values of free fields, without times and amounts.
+// writeBare hashes JSON without the values of free fields, times and amounts.
 func writeBare(h *maphash.Hash, text []byte) {
 	key, from, inside := "", 0, false
 	for at := 0; at < len(text); at++ {
@@ -116,7 +116,7 @@ func writeBare(h *maphash.Hash, text []byte) {
 	_, _ = h.Write(text[from:])
 }
 
-// closing is where the string that begins somewhere ends.
+// closing returns the position of the quotation mark that ends the string which begins at a position.
 func closing(text []byte, at int) int {
 	for at++; text[at] != '"'; at++ {
 		if text[at] == '\\' {
@@ -126,7 +126,7 @@ func closing(text []byte, at int) int {
 	return at
 }
 
-// likeTime is the form of times in JSON; 0 stands for any digit.
+// likeTime is the form of a time in JSON, where 0 stands for any digit.
 const likeTime = `"0000-00-00T00:00:00Z"`
 
 func isTime(text []byte) bool {

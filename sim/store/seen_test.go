@@ -12,7 +12,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 )
 
-// A status counts as another that has passed only if no rule could tell them apart.
+// A status counts as accepted only if no rule could tell it from one that was accepted.
 func TestStatusesThatNoRuleTellsApart(t *testing.T) {
 	t.Parallel()
 	claim := func(edit func(*karpenterv1.NodeClaimStatus)) *karpenterv1.NodeClaim {

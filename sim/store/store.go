@@ -39,13 +39,13 @@ type Store struct {
 	served map[reflect.Type]*Kind
 
 	version   uint64 // of the latest change
-	made      uint64 // how many names and UIDs were given
+	made      uint64 // how many random numbers were drawn from the seed
 	listeners []*listener
 
 	byUID      map[types.UID]Ref
 	dependents map[types.UID]map[Ref]bool
-	garbage    []Ref // what may have lost its owners
-	closing    []Ref // what waits for its dependents to go
+	garbage    []Ref // objects that may have lost their owners
+	closing    []Ref // objects that wait for their dependents
 }
 
 // Ref names an object.
@@ -54,15 +54,15 @@ type Ref struct {
 	types.NamespacedName
 }
 
-// Change is one event, in the order of events. The objects must not be changed.
+// Change is one change of the store. The objects must not be changed.
 type Change struct {
 	Version uint64
 	Kind    schema.GroupVersionKind
-	// Old is nil for a new object, New for one that went away.
+	// Old is nil for a new object; New is nil for a removed one.
 	Old, New client.Object
 }
 
-// Object is the changed one, or the last state of what went away.
+// Object returns the changed object, or the last state of a removed one.
 func (c Change) Object() client.Object {
 	if c.New != nil {
 		return c.New
@@ -70,8 +70,8 @@ func (c Change) Object() client.Object {
 	return c.Old
 }
 
-// New makes an empty store with the namespaces that every cluster has. Passed is what other
-// stores have found out about the rules; nil is nothing.
+// New makes a store that has only the namespaces of every cluster. Passed holds the statuses that the rules have
+// accepted in other stores; it may be nil.
 func New(clock clock.PassiveClock, seed uint64, passed *Passed) (*Store, error) {
 	if passed == nil {
 		passed = &Passed{}
@@ -145,7 +145,7 @@ func All[T client.Object](s *Store) []T {
 	return all
 }
 
-// tableOf a type of objects, which is that of a kind that the store serves.
+// tableOf returns the table of a Go type. It panics if the store does not serve the type.
 func (s *Store) tableOf(t reflect.Type) *table {
 	k, served := s.served[t]
 	if !served {
@@ -185,7 +185,7 @@ func (t *table) remove(key types.NamespacedName) {
 	delete(t.objects, key)
 }
 
-// commit stores an object and notifies all watches. A nil object is removed.
+// commit stores an object, or removes it if next is nil, and notifies all listeners.
 func (s *Store) commit(k *Kind, old, next client.Object) {
 	s.version++
 	change := Change{Version: s.version, Kind: k.GVK, Old: old, New: next}
@@ -214,7 +214,7 @@ func (s *Store) commit(k *Kind, old, next client.Object) {
 	}
 }
 
-// now is the time as objects have it: in whole seconds.
+// now returns the time as objects hold it, in whole seconds.
 func (s *Store) now() metav1.Time { return metav1.NewTime(s.clock.Now().Truncate(time.Second)) }
 
 // uid returns a new UID at each call.

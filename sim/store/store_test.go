@@ -50,7 +50,7 @@ func pod(name string) *corev1.Pod {
 	}
 }
 
-// runs makes a pod that is healthy.
+// runs creates a pod that runs and is ready.
 func runs(t *testing.T, s *store.Store, name string) *corev1.Pod {
 	t.Helper()
 	p := pod(name)
@@ -61,7 +61,7 @@ func runs(t *testing.T, s *store.Store, name string) *corev1.Pod {
 	return p
 }
 
-// Versions move with changes, and only with changes; generations with the spec.
+// A resource version changes only with the object, and a generation only with the spec.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(t)
@@ -96,7 +96,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// A client that saw an older version is refused; one that says no version is not.
+// A write that names an older version is refused. One that names no version is accepted.
 func TestConflicts(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(t)
@@ -123,7 +123,7 @@ func TestConflicts(t *testing.T) {
 	}
 }
 
-// An object with finalizers goes when the last of them does; meanwhile it takes no more.
+// A deleted object stays until its last finalizer is removed, and accepts no new finalizer meanwhile.
 func TestFinalizers(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(t)
@@ -133,7 +133,7 @@ func TestFinalizers(t *testing.T) {
 	must(t, s.Delete(ctx, n.DeepCopy()))
 	must(t, s.Get(ctx, client.ObjectKeyFromObject(n), n))
 	if n.DeletionTimestamp == nil || !n.DeletionTimestamp.Time.Equal(birth) {
-		t.Fatalf("it is being deleted since %v", n.DeletionTimestamp)
+		t.Fatalf("the deletion timestamp is %v", n.DeletionTimestamp)
 	}
 	n.Finalizers = append(n.Finalizers, "x.y/three")
 	if err := s.Update(ctx, n.DeepCopy()); err == nil {
@@ -145,11 +145,11 @@ func TestFinalizers(t *testing.T) {
 	n.Finalizers = nil
 	must(t, s.Update(ctx, n))
 	if err := s.Get(ctx, client.ObjectKeyFromObject(n), n); !apierrors.IsNotFound(err) {
-		t.Errorf("without finalizers it is still there: %v", err)
+		t.Errorf("the node without finalizers still exists: %v", err)
 	}
 }
 
-// A pod that runs has its grace; one without a node has none.
+// A running pod gets its grace period. A pod without a node is removed at once.
 func TestGrace(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(t)
@@ -157,7 +157,7 @@ func TestGrace(t *testing.T) {
 	must(t, s.Delete(ctx, bound.DeepCopy()))
 	must(t, s.Get(ctx, client.ObjectKeyFromObject(bound), bound))
 	if want := birth.Add(30 * time.Second); !bound.DeletionTimestamp.Time.Equal(want) {
-		t.Errorf("it has until %s, want %s", bound.DeletionTimestamp, want)
+		t.Errorf("the grace period ends at %s, want %s", bound.DeletionTimestamp, want)
 	}
 	must(t, s.Delete(ctx, bound.DeepCopy(), client.GracePeriodSeconds(0)))
 	free := pod("free")
@@ -166,7 +166,7 @@ func TestGrace(t *testing.T) {
 	must(t, s.Delete(ctx, free.DeepCopy()))
 	for _, p := range []*corev1.Pod{bound, free} {
 		if err := s.Get(ctx, client.ObjectKeyFromObject(p), p); !apierrors.IsNotFound(err) {
-			t.Errorf("%s is still there: %v", p.Name, err)
+			t.Errorf("%s still exists: %v", p.Name, err)
 		}
 	}
 }
@@ -230,7 +230,7 @@ func budget(allowed int32) *policyv1.PodDisruptionBudget {
 	return b
 }
 
-// count makes a budget and says what its controller would.
+// count creates a budget and sets its status as its controller would.
 func count(t *testing.T, s *store.Store, allowed int32) {
 	t.Helper()
 	b := budget(allowed)
@@ -240,7 +240,7 @@ func count(t *testing.T, s *store.Store, allowed int32) {
 	must(t, s.Status().Update(ctx, b))
 }
 
-// Evictions take from the budget until nothing is left, also when it is counted in between.
+// Each eviction takes one disruption from the budget, and is refused once none is left.
 func TestEvictionsUnderABudget(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(t)
@@ -252,7 +252,7 @@ func TestEvictionsUnderABudget(t *testing.T) {
 	must(t, evict(a))
 	must(t, s.Get(ctx, client.ObjectKeyFromObject(a), a))
 	if a.DeletionTimestamp == nil {
-		t.Error("the budget lets go of it, and it stays")
+		t.Error("the budget allows the eviction, but the pod is not being deleted")
 	}
 	if err := evict(b); !apierrors.IsTooManyRequests(err) || !apierrors.HasStatusCause(err, policyv1.DisruptionBudgetCause) {
 		t.Errorf("with nothing left the answer is %v", err)
@@ -262,10 +262,10 @@ func TestEvictionsUnderABudget(t *testing.T) {
 	if _, noted := counted.Status.DisruptedPods["a"]; counted.Status.DisruptionsAllowed != 0 || !noted {
 		t.Errorf("the budget says %+v", counted.Status)
 	}
-	must(t, evict(a)) // which is going anyway
+	must(t, evict(a)) // it is being deleted already, so the budget does not count it again
 }
 
-// The same seed gives the same names and UIDs, another one others.
+// The same seed gives the same names and UIDs; another seed gives others.
 func TestNamesComeFromTheSeed(t *testing.T) {
 	t.Parallel()
 	made := func(seed uint64) string {

@@ -14,7 +14,7 @@ import (
 
 var emptyKind schema.GroupVersionKind
 
-// part is what a write is about.
+// part is the part of an object that a request writes.
 type part string
 
 const (
@@ -23,8 +23,8 @@ const (
 	birth  part = "birth"
 )
 
-// update takes the place of a stored object. What the request may not change is taken
-// from the stored one. The last finalizer of an object on its way out takes it away.
+// update replaces a stored object. Fields that the request may not change are taken from the stored object. An
+// object that is being deleted is removed together with its last finalizer.
 func (s *Store) update(k *Kind, p part, sent client.Object, try bool) (client.Object, error) {
 	next, err := k.received(p, sent)
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Store) stored(k *Kind, key types.NamespacedName) (client.Object, error)
 	return object, nil
 }
 
-// replace is what updates and patches have in common. It owns next.
+// replace is the common part of updates and patches. It owns next.
 func (s *Store) replace(k *Kind, p part, old, next client.Object, try bool) (client.Object, error) {
 	if p == status && !k.Status {
 		return nil, errNoSubresource
@@ -71,12 +71,12 @@ func (s *Store) replace(k *Kind, p part, old, next client.Object, try bool) (cli
 	case !alike(old, next):
 		s.commit(k, old, next)
 	default:
-		return old, nil // a write that changes nothing leaves no trace
+		return old, nil // a write that changes nothing gets no new version
 	}
 	return next, nil
 }
 
-// checkVersion is the optimistic lock.
+// checkVersion implements optimistic locking.
 func (k *Kind) checkVersion(old, next client.Object) error {
 	name := old.GetName()
 	switch next.GetResourceVersion() {
@@ -93,7 +93,7 @@ func (k *Kind) checkVersion(old, next client.Object) error {
 	return k.conflict(name, errModified)
 }
 
-// prepare takes from the old object what this request cannot change.
+// prepare copies the fields that this request cannot change from the old object.
 func (k *Kind) prepare(p part, old, next client.Object) {
 	next.SetResourceVersion(old.GetResourceVersion())
 	switch {
@@ -105,7 +105,7 @@ func (k *Kind) prepare(p part, old, next client.Object) {
 	case p == status:
 		kept := version(old)
 		shareField("Status", kept, next)
-		_ = assign(next, kept) // both of the kind's type
+		_ = assign(next, kept) // both have the kind's type
 	case k.Status:
 		shareField("Status", next, old)
 	}
@@ -122,8 +122,7 @@ func (k *Kind) prepare(p part, old, next client.Object) {
 	}
 }
 
-// checkChange asks the rules whether the change may be made. Custom objects come back with
-// their defaults.
+// checkChange checks a change against the rules and returns the new object, a custom one with its defaults.
 func (k *Kind) checkChange(p part, old, next client.Object) (client.Object, error) {
 	errs := k.badChange(next, old)
 	if p == whole {
@@ -154,17 +153,16 @@ func (k *Kind) checkChange(p part, old, next client.Object) (client.Object, erro
 	return k.typed(after)
 }
 
-// grew reports whether the generation has to.
+// grew reports whether the generation increases.
 func (k *Kind) grew(old, next client.Object) bool { return !same("Spec", old, next) }
 
-// ended objects were on their way out and nothing holds them any more.
+// ended reports whether an object is being deleted and nothing keeps it any more.
 func ended(object client.Object) bool {
 	grace := object.GetDeletionGracePeriodSeconds()
 	return object.GetDeletionTimestamp() != nil && len(object.GetFinalizers()) == 0 && (grace == nil || *grace == 0)
 }
 
-// changeOfSpec is what Kubernetes has against changes of its own kinds, as far as it
-// matters here.
+// changeOfSpec returns Kubernetes' objections to changes of its own kinds, as far as the simulation needs them.
 func changeOfSpec(old, next client.Object) field.ErrorList {
 	spec := field.NewPath("spec")
 	switch next := next.(type) {
@@ -180,8 +178,8 @@ func changeOfSpec(old, next client.Object) field.ErrorList {
 	return nil
 }
 
-// frozen is the spec without the changes that pods may see: images, deadlines, gates that
-// open, and tolerations that are added.
+// frozen returns the new spec without the changes that a pod's spec may have: images, deadlines, removed gates and
+// added tolerations.
 func frozen(next, old *corev1.PodSpec) *corev1.PodSpec {
 	left := next.DeepCopy()
 	left.ActiveDeadlineSeconds = old.ActiveDeadlineSeconds

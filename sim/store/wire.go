@@ -12,16 +12,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// message is what Kubernetes' own kinds are on the wire, as clients send them: far cheaper
-// than JSON, and with the same losses.
+// message is implemented by Kubernetes' own kinds, which clients send as protocol buffers. Encoding those is far
+// cheaper than encoding JSON.
 type message interface {
 	Marshal() ([]byte, error)
 	Unmarshal([]byte) error
 }
 
-// received is an object as it arrives over the wire: without what that does not carry,
-// such as fractions of seconds, and without fields that the kind does not have. Of a change it
-// may lack what the request is not about, which comes from the stored object anyway.
+// received returns an object as a server receives it: without what the encoding does not carry, such as fractions of
+// seconds, and without fields that the kind does not have. The result may lack the part that the request does not
+// write, because prepare takes that part from the stored object.
 func (k *Kind) received(p part, object client.Object) (client.Object, error) {
 	if lose, known := k.wording().carrierOf(reflect.TypeOf(k.proto).Elem()); known && reflect.TypeOf(object) == reflect.TypeOf(k.proto) {
 		into := clone(k.about(p, object))
@@ -34,7 +34,7 @@ func (k *Kind) received(p part, object client.Object) (client.Object, error) {
 	return k.encoded(object)
 }
 
-// about is an object without the field that a request does not change.
+// about returns an object without the field that a request does not change.
 func (k *Kind) about(p part, object client.Object) client.Object {
 	left := version(object)
 	switch {
@@ -53,7 +53,7 @@ func (k *Kind) wording() *wording {
 	return asJSON
 }
 
-// encoded is received for what only the encoding itself can say.
+// encoded does the work of received by encoding and decoding, for objects that no carrier can handle.
 func (k *Kind) encoded(object client.Object) (client.Object, error) {
 	if m, own := object.(message); own && k.admit == nil {
 		return k.unpacked(m)
@@ -88,7 +88,7 @@ func (k *Kind) decode(text []byte) (client.Object, error) {
 	return into, nil
 }
 
-// content is the object as JSON has it, with its kind.
+// content returns the object as decoded JSON, with its kind.
 func (k *Kind) content(object client.Object) (map[string]any, error) {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	if err != nil {
@@ -98,7 +98,7 @@ func (k *Kind) content(object client.Object) (map[string]any, error) {
 	return content, nil
 }
 
-// Answer writes a stored object into the caller's.
+// Answer copies a stored object into the caller's object.
 func (k *Kind) Answer(out, stored client.Object) error {
 	switch out := out.(type) {
 	case *unstructured.Unstructured:
@@ -121,7 +121,7 @@ func (k *Kind) describe(out *metav1.PartialObjectMetadata, stored client.Object)
 	out.SetGroupVersionKind(k.GVK)
 }
 
-// assign is *out = *value for two pointers of the same type.
+// assign does *out = *value for two pointers of the same type.
 func assign(out, value client.Object) error {
 	to, from := reflect.ValueOf(out), reflect.ValueOf(value)
 	if to.Type() != from.Type() {
@@ -131,8 +131,8 @@ func assign(out, value client.Object) error {
 	return nil
 }
 
-// shareField takes a field of one object into another of the same type. Both share what it
-// points to: an object that is stored must not be changed.
+// shareField sets a field of one object to that of another of the same type. Both then share what the field points
+// to, which must not be changed because it may belong to a stored object.
 func shareField(name string, to, from client.Object) {
 	if target := reflect.ValueOf(to).Elem().FieldByName(name); target.IsValid() {
 		target.Set(reflect.ValueOf(from).Elem().FieldByName(name))
@@ -151,8 +151,8 @@ func same(name string, a, b client.Object) bool {
 	return !x.IsValid() || alike(x.Addr().Interface(), y.Addr().Interface())
 }
 
-// version is the next one of an object, and shares all with it: what is to be another has to be
-// replaced, and not written into.
+// version returns a shallow copy of an object, for its next version. The caller may replace fields of the copy, but must
+// not change what they point to.
 func version(of client.Object) client.Object {
 	next := reflect.New(reflect.TypeOf(of).Elem())
 	next.Elem().Set(reflect.ValueOf(of).Elem())

@@ -12,8 +12,8 @@ import (
 	"tenon/api/scalar"
 )
 
-// asJSON is how custom objects are sent. Fields say themselves whether they are left out when
-// they are empty, and types how they are written.
+// asJSON is how custom objects are sent. Tags say which fields are omitted when they are empty, and some types
+// encode themselves.
 var asJSON = &wording{
 	sent: func(f reflect.StructField) (sent, empties, known bool) {
 		tag, _ := f.Tag.Lookup("json")
@@ -43,7 +43,7 @@ var asJSON = &wording{
 
 func own[I any](t reflect.Type) bool { return reflect.PointerTo(t).Implements(reflect.TypeFor[I]()) }
 
-// throughJSON is for types that write themselves.
+// throughJSON encodes and decodes a value whose type has its own encoding.
 func throughJSON(v reflect.Value) error {
 	text, err := json.Marshal(v.Addr().Interface())
 	if err != nil {
@@ -53,8 +53,8 @@ func throughJSON(v reflect.Value) error {
 	return json.Unmarshal(text, v.Addr().Interface())
 }
 
-// asMessage is how Kubernetes' own objects are sent. What is repeated cannot be empty, only
-// missing, and fields without a number are not sent.
+// asMessage is how Kubernetes' own objects are sent, as protocol buffers. These do not tell an empty list from a missing
+// one, and do not send fields without a number.
 var asMessage = &wording{
 	sent: func(f reflect.StructField) (sent, empties, known bool) {
 		_, sent = f.Tag.Lookup("protobuf")
@@ -70,7 +70,7 @@ var asMessage = &wording{
 	null: func(reflect.Type) func(reflect.Value) bool { return nil },
 }
 
-// loseEmptyFields is for the one type of bytes that does not tell empty from missing.
+// loseEmptyFields handles FieldsV1, the one type of bytes that does not tell empty from missing.
 func loseEmptyFields(v reflect.Value) error {
 	if fields := v.Addr().Interface().(*metav1.FieldsV1); len(fields.GetRawBytes()) == 0 {
 		*fields = metav1.FieldsV1{}

@@ -12,7 +12,7 @@ import (
 // DefaultProvisioningStrategy keeps running nodes free for the buffer.
 const DefaultProvisioningStrategy = "buffer.x-k8s.io/active-capacity"
 
-// Conditions of a CapacityBuffer. They are plain: none of them is computed from the others.
+// Conditions of a CapacityBuffer. None of them is computed from the others.
 const (
 	ConditionReadyForProvisioning = "ReadyForProvisioning"
 	ConditionProvisioning         = "Provisioning"
@@ -126,7 +126,7 @@ type CapacityBufferStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// SetDefaults fills in what the API server would, for objects that come from a file.
+// SetDefaults fills in the defaults of the API server, for objects that come from a file.
 func (b *CapacityBuffer) SetDefaults() {
 	if b.Spec.ProvisioningStrategy == nil {
 		strategy := DefaultProvisioningStrategy
@@ -146,8 +146,8 @@ type CapacityBufferList struct {
 // Limits are quantities by resource.
 type Limits corev1.ResourceList
 
-// UnmarshalJSON reads limits. A quantity that cannot be read belongs to this buffer alone, and does not
-// make every list of buffers impossible.
+// UnmarshalJSON reads limits. A quantity that cannot be read makes this buffer invalid; it must not make
+// every list of buffers unreadable.
 func (l *Limits) UnmarshalJSON(text []byte) error {
 	read, err := scalar.Resources(text)
 	if err != nil {

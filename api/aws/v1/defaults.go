@@ -1,6 +1,6 @@
 package v1
 
-// SetDefaults fills in what the API server would, for objects that come from a file.
+// SetDefaults fills in the defaults of the API server, for objects that come from a file.
 func (c *EC2NodeClass) SetDefaults() {
 	if c.Spec.MetadataOptions == nil {
 		c.Spec.MetadataOptions = &MetadataOptions{}

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The families of machine images. A family says how its nodes are made to join the cluster.
+// The families of machine images. The family decides how nodes are set up so that they join the cluster.
 const (
 	FamilyAL2          = "AL2"
 	FamilyAL2023       = "AL2023"
@@ -19,13 +19,13 @@ const (
 // VersionLatest is the version of an alias that follows new releases.
 const VersionLatest = "latest"
 
-// Alias names a family's published images and a version of them.
+// Alias names a family of published images, and their version.
 type Alias struct {
 	Family  string
 	Version string
 }
 
-// ParseAlias reads family@version, as al2023@latest.
+// ParseAlias reads family@version, for example al2023@latest.
 func ParseAlias(text string) (Alias, error) {
 	name, version, found := strings.Cut(text, "@")
 	if !found || version == "" || strings.Contains(version, "@") {
@@ -60,7 +60,7 @@ func (s *EC2NodeClassSpec) Alias() (alias Alias, found bool, err error) {
 	return Alias{}, false, nil
 }
 
-// Family returns the class's family of images: the one it names, else the alias's, else Custom.
+// Family returns the class's family of images: the family that it names, else that of its alias, else Custom.
 func (s *EC2NodeClassSpec) Family() (string, error) {
 	if s.AMIFamily != nil {
 		return *s.AMIFamily, nil

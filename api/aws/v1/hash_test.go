@@ -122,8 +122,7 @@ func TestHashCovers(t *testing.T) {
 	}
 }
 
-// TestHashIsStable pins numbers: they are in the annotations of clusters and may only change
-// together with the version.
+// TestHashIsStable pins hashes: clusters have them in annotations, so they may change only together with the version.
 func TestHashIsStable(t *testing.T) {
 	t.Parallel()
 	if v1.HashVersion != "v5" {
@@ -134,7 +133,7 @@ func TestHashIsStable(t *testing.T) {
 	}
 }
 
-// TestHashedNames holds the names and the order of what is hashed, which take part in the hash.
+// TestHashedNames pins the names and the order of the hashed fields, which are part of the hash.
 func TestHashedNames(t *testing.T) {
 	t.Parallel()
 	const want = "-SubnetSelectorTerms -SecurityGroupSelectorTerms -CapacityReservationSelectorTerms PlacementGroupSelector " +

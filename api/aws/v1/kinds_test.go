@@ -33,7 +33,7 @@ func TestParseAlias(t *testing.T) {
 	}
 }
 
-// FuzzParseAlias holds that an alias that is read means what was written.
+// FuzzParseAlias checks that an alias that can be parsed has the parts that were written.
 func FuzzParseAlias(f *testing.F) {
 	f.Add("al2023@latest")
 	f.Add("bottlerocket@v1.10.0")

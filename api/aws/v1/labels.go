@@ -38,11 +38,11 @@ const (
 	LabelPlacementGroupID                     = Group + "/placement-group-id"
 	LabelPlacementGroupPartition              = Group + "/placement-group-partition"
 
-	// LabelNodeClass holds the name of the class. It is the product's own and not for users to
-	// write, so it is not well-known; as a tag it marks what belongs to the class in EC2.
+	// LabelNodeClass holds the name of the class. The product writes it and users may not,
+	// so it is not well-known. As a tag it marks the resources in EC2 that belong to the class.
 	LabelNodeClass = Group + "/ec2nodeclass"
 
-	// labelEBSZone is what the EBS driver calls a zone in the volumes that it makes.
+	// labelEBSZone is the EBS driver's label for the zone of a volume.
 	labelEBSZone = "topology.ebs.csi.aws.com/zone"
 )
 
@@ -64,7 +64,7 @@ const (
 	TenancyDedicated = "dedicated"
 )
 
-// Labels is what EC2 adds to what the neutral API says about labels.
+// Labels is EC2's data about labels, which is joined with that of the neutral API.
 func Labels() label.Data {
 	return label.Data{
 		WellKnown: []string{

@@ -9,7 +9,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 )
 
-// Tags by which the product finds what it made, and which users therefore cannot set.
+// Tags by which the product finds the resources that it made. Users therefore cannot set them.
 const (
 	TagClusterPrefix = "kubernetes.io/cluster/"
 	TagClusterName   = "eks:eks-cluster-name"
@@ -21,8 +21,8 @@ const (
 
 var clusterTag = regexp.MustCompile(`^kubernetes\.io/cluster/[0-9A-Za-z][A-Za-z0-9\-_]*$`)
 
-// ValidateTags checks again what the schema checks at admission, for objects that are older than
-// the rule. The key Name is the user's to set.
+// ValidateTags repeats the check of the schema, for objects that were stored before the schema had the rule.
+// Users may set the key Name.
 func (s *EC2NodeClassSpec) ValidateTags() error {
 	var offending []string
 	for _, key := range slices.Sorted(maps.Keys(s.Tags)) {

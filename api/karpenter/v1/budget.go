@@ -12,14 +12,14 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// Unlimited is how many nodes a budget that does not count leaves.
+// Unlimited is the allowance of a budget that is not active.
 const Unlimited = math.MaxInt32
 
 // AllowedDisruptions returns how many of the pool's nodes may be disrupted together for a reason
-// at a time: the least of what its budgets say. Nodes being disrupted already are part of it.
+// at a time: the smallest allowance of its budgets. Nodes that are being disrupted already count.
 //
-// With an error the answer is 0, also when the broken budget is about another reason: a budget
-// that cannot be read must not be taken for none.
+// If a budget cannot be read, the answer is an error and 0, even if that budget is about another reason:
+// an unreadable budget must not have the effect of no budget.
 func (p *NodePool) AllowedDisruptions(reason DisruptionReason, nodes int, now time.Time) (int, error) {
 	allowed := Unlimited
 	var broken []error
@@ -37,7 +37,7 @@ func (p *NodePool) AllowedDisruptions(reason DisruptionReason, nodes int, now ti
 	return allowed, nil
 }
 
-// BudgetProblem is what can be wrong with a budget.
+// BudgetProblem says what is wrong with a budget.
 type BudgetProblem string
 
 // The problems.
@@ -65,11 +65,11 @@ func (e *BudgetError) Error() string {
 	return fmt.Sprintf("budget nodes %q: want a number or a percentage", e.Value)
 }
 
-// Unwrap is what the parser of schedules says.
+// Unwrap returns the error of the parser of schedules.
 func (e *BudgetError) Unwrap() error { return e.Err }
 
-// IsAbout tells whether the budget bounds disruptions for a reason. Without reasons it bounds all
-// of them, with an explicitly empty list none.
+// IsAbout tells whether the budget bounds disruptions for a reason. A budget without reasons bounds all
+// disruptions; one with an explicitly empty list bounds none.
 func (b Budget) IsAbout(reason DisruptionReason) bool {
 	return b.Reasons == nil || slices.Contains(b.Reasons, reason)
 }
@@ -86,8 +86,8 @@ func (b Budget) Allowed(nodes int, now time.Time) (int, error) {
 	return b.nodesOf(nodes)
 }
 
-// IsActive tells whether the budget counts at a time: always without a schedule, else from each
-// hit of the schedule, inclusive, for the duration, exclusive.
+// IsActive tells whether the budget counts at a time: always if it has no schedule, otherwise from each
+// hit of the schedule (inclusive) until the duration has passed (exclusive).
 func (b Budget) IsActive(now time.Time) (bool, error) {
 	if b.Schedule == nil && b.Duration == nil {
 		return true, nil
@@ -105,7 +105,7 @@ func (b Budget) IsActive(now time.Time) (bool, error) {
 }
 
 // NextTurn returns when one of the pool's budgets next begins or ceases to count, and whether
-// there is such a time. Until then the same number of nodes has the same allowance.
+// there is such a time. Until then the allowance depends on the number of nodes alone.
 func (p *NodePool) NextTurn(now time.Time) (time.Time, bool) {
 	var next time.Time
 	for _, budget := range p.Spec.Disruption.Budgets {
@@ -116,8 +116,8 @@ func (p *NodePool) NextTurn(now time.Time) (time.Time, bool) {
 	return next, !next.IsZero()
 }
 
-// mostHits is how many hits of a schedule are looked at before it counts as one that never
-// ends: with a duration longer than the time between them each hit prolongs the one before.
+// mostHits is how many consecutive hits are looked at before a budget counts as always active: where the duration is
+// longer than the time between two hits, each hit prolongs the time of the one before.
 const mostHits = 100
 
 func (b Budget) nextTurn(now time.Time) (time.Time, bool) {

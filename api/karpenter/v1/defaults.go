@@ -46,7 +46,7 @@ func (d *Disruption) setDefaults() {
 	}
 }
 
-// written is a duration with the text that the schema's default has.
+// written returns a duration with the text of the schema's default.
 func written(text string, d time.Duration) NillableDuration {
 	return NillableDuration{Duration: &d, Raw: []byte(text)}
 }

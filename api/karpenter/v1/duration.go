@@ -12,9 +12,9 @@ import (
 // Never is the text of a duration that does not end.
 const Never = "Never"
 
-// NillableDuration is a duration or Never, and remembers how the user wrote it, so that "24h" is
+// NillableDuration is a duration or Never. It remembers how the user wrote it, so that "24h" is
 // not written back as "24h0m0s" and tools that compare manifests with the cluster see no
-// difference. The zero value is one that was not given; written out, it is Never.
+// difference. The zero value means that none was given; it is written as Never.
 //
 // +kubebuilder:validation:Type=string
 type NillableDuration struct {
@@ -27,10 +27,10 @@ type NillableDuration struct {
 // DurationOf returns a duration that was computed and not written by a user.
 func DurationOf(d time.Duration) NillableDuration { return NillableDuration{Duration: &d} }
 
-// NeverEnding returns a duration that was said to be Never.
+// NeverEnding returns a duration that is explicitly Never.
 func NeverEnding() NillableDuration { return NillableDuration{Raw: []byte(`"` + Never + `"`)} }
 
-// IsSet tells whether a duration was given, be it Never.
+// IsSet tells whether a duration or Never was given.
 func (d NillableDuration) IsSet() bool { return d.Duration != nil || len(d.Raw) > 0 }
 
 // UnmarshalJSON reads a Go duration or Never. As for all API types, null is like an absent value.
@@ -55,7 +55,7 @@ func (d *NillableDuration) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// MarshalJSON writes what was read, byte for byte; else the duration; else Never.
+// MarshalJSON writes the text that was read, byte for byte. Without one it writes the duration, or Never.
 func (d NillableDuration) MarshalJSON() ([]byte, error) {
 	switch {
 	case len(d.Raw) > 0:
@@ -67,7 +67,7 @@ func (d NillableDuration) MarshalJSON() ([]byte, error) {
 	}
 }
 
-// String is the duration as the user wrote it.
+// String returns the duration as the user wrote it.
 func (d NillableDuration) String() string {
 	text, err := d.MarshalJSON()
 	if err != nil {

@@ -69,7 +69,7 @@ func TestDurationsThatWereNotRead(t *testing.T) {
 	}
 }
 
-// FuzzDuration holds that what is read at all is written as it was.
+// FuzzDuration checks that a duration that can be read is written back unchanged.
 func FuzzDuration(f *testing.F) {
 	for _, seed := range []string{`"24h"`, `"Never"`, `null`, `"1h30m"`, `"-1h"`, `"9999999h"`, "\"\u00e9\""} {
 		f.Add(seed)

@@ -63,7 +63,7 @@ func oracle(t *testing.T, template v1.NodeClaimTemplate) string {
 	return strconv.FormatUint(h, 10)
 }
 
-// TestHashedNames holds the names and the order of what is hashed, which take part in the hash.
+// TestHashedNames pins the names and the order of the hashed fields, which are part of the hash.
 func TestHashedNames(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -202,8 +202,7 @@ func TestHashOfNeverIsThatOfAbsent(t *testing.T) {
 	}
 }
 
-// TestHashIsStable pins numbers: they are in the annotations of clusters and may only change
-// together with the version.
+// TestHashIsStable pins hashes: clusters have them in annotations, so they may change only together with the version.
 func TestHashIsStable(t *testing.T) {
 	t.Parallel()
 	if v1.NodePoolHashVersion != "v3" {

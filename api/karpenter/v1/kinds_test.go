@@ -146,7 +146,7 @@ func TestAddToScheme(t *testing.T) {
 }
 
 // TestBudgetListsSurviveWriting: an explicitly empty list of budgets or reasons means something
-// else than none, so it must not be lost when the object is written.
+// other than an absent list, so it must not be lost when the object is written.
 func TestBudgetListsSurviveWriting(t *testing.T) {
 	t.Parallel()
 	pool := samplePool()

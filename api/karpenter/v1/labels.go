@@ -54,8 +54,8 @@ const AnnotationNodePrice = "tenon.sh/node-price"
 // ceiling.
 const AnnotationPriceCeiling = "tenon.sh/price-ceiling"
 
-// AnnotationDriftAtLimit says on a pool what becomes of its drifted nodes where its limits leave no
-// room for a replacement beside them: one of the values below. Without it, DriftDeleteFirst.
+// AnnotationDriftAtLimit says on a pool what happens to drifted nodes when its limits leave no
+// room for a replacement beside them: one of the values below. The default is DriftDeleteFirst.
 const AnnotationDriftAtLimit = "tenon.sh/drift-at-limit"
 
 // Values of AnnotationDriftAtLimit. With DriftDeleteFirst nodes go one at a time, and their
@@ -81,7 +81,7 @@ const (
 	ArchitectureArm64 = "arm64"
 )
 
-// Labels is what the neutral API says about labels. A cloud's own data is joined with it.
+// Labels is the neutral API's data about labels, with which that of a cloud is joined.
 func Labels() label.Data {
 	return label.Data{
 		WellKnown: []string{

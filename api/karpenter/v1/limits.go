@@ -16,8 +16,8 @@ const ResourceNodes corev1.ResourceName = "nodes"
 // not bounded.
 type Limits corev1.ResourceList
 
-// UnmarshalJSON reads limits. A quantity that cannot be read makes this pool invalid, and not every list
-// of pools impossible.
+// UnmarshalJSON reads limits. A quantity that cannot be read makes this pool invalid; it must not make every
+// list of pools unreadable.
 func (l *Limits) UnmarshalJSON(text []byte) error {
 	read, err := scalar.Resources(text)
 	if err != nil {

@@ -84,8 +84,8 @@ type ResourceRequirements struct {
 	Requests corev1.ResourceList `json:"requests,omitempty"`
 }
 
-// UnmarshalJSON reads requests. A quantity that cannot be read makes this claim impossible to launch,
-// and not every list of claims impossible to read.
+// UnmarshalJSON reads requests. A claim with a quantity that cannot be read is not launched; it must not
+// make every list of claims unreadable.
 func (r *ResourceRequirements) UnmarshalJSON(text []byte) error {
 	var raw struct {
 		Requests json.RawMessage `json:"requests"`

@@ -149,11 +149,11 @@ type NodePoolStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// Conditions of a NodePool. NodeRegistrationHealthy informs and does not take part in readiness,
-// and so do those that are Tenon's own: LimitReached, when pods wait for nodes that the limits
-// forbid, OutOfStock, when they wait for what the cloud cannot give, RolloutPaused, when replacements of drifted nodes do not come up, NodePriceRefused,
-// PriceCeilingRefused and DriftAtLimitRefused, when the annotation of that name cannot be read, and
-// LaunchesRefused, when the cloud refuses its claims.
+// Conditions of a NodePool. NodeRegistrationHealthy only informs: it does not affect readiness. The same holds for
+// Tenon's own conditions: LimitReached (pods wait for nodes that the limits forbid), OutOfStock (pods wait for
+// machines that the cloud does not have), RolloutPaused (replacements of drifted nodes do not become ready),
+// NodePriceRefused, PriceCeilingRefused and DriftAtLimitRefused (the annotation of that name cannot be read), and
+// LaunchesRefused (the cloud refuses the pool's claims).
 const (
 	ConditionValidationSucceeded     = "ValidationSucceeded"
 	ConditionNodeClassReady          = "NodeClassReady"
@@ -167,8 +167,8 @@ const (
 	ConditionLaunchesRefused         = "LaunchesRefused"
 )
 
-// Reasons why the class of a pool is not ready which mostly are gone in a moment: it is about
-// to be made, or has not been judged yet.
+// Reasons why the class of a pool is not ready that usually pass in a moment: the class is about to be
+// created, or has not been checked yet.
 const (
 	ReasonNodeClassNotFound = "NodeClassNotFound"
 	ReasonNodeClassUnknown  = "NodeClassReadinessUnknown"
@@ -187,7 +187,7 @@ func (p *NodePool) Conditions(now time.Time) condition.Set {
 	return NodePoolConditions().Read(p.Status.Conditions, condition.SubjectOf(p), now)
 }
 
-// IsStatic tells whether the pool has a number of nodes instead of following the pods.
+// IsStatic tells whether the pool has a fixed number of nodes, however many pods there are.
 func (p *NodePool) IsStatic() bool { return p.Spec.Replicas != nil }
 
 // NodePoolList is a list of NodePools.

@@ -11,8 +11,8 @@ import (
 	"tenon/api/scalar"
 )
 
-// UnmarshalJSON reads what became of a claim. A quantity that cannot be read is left out, as if nothing
-// had been found out: it neither stops lists of claims nor takes time.
+// UnmarshalJSON reads a claim's status. It drops a quantity that cannot be read, so that the quantity neither makes
+// lists of claims unreadable nor takes long to parse.
 func (s *NodeClaimStatus) UnmarshalJSON(text []byte) error {
 	type plain NodeClaimStatus
 	raw := struct {
@@ -33,7 +33,7 @@ func (s *NodeClaimStatus) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// UnmarshalJSON reads what was found out about a pool, as that of a claim.
+// UnmarshalJSON reads a pool's status, and drops quantities as for a claim.
 func (s *NodePoolStatus) UnmarshalJSON(text []byte) error {
 	type plain NodePoolStatus
 	raw := struct {
@@ -50,7 +50,7 @@ func (s *NodePoolStatus) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// readable are the resources of a list whose quantities can be read.
+// readable returns the resources of a list whose quantities can be read.
 func readable(text json.RawMessage) (corev1.ResourceList, error) {
 	if text == nil {
 		return nil, nil

@@ -17,11 +17,11 @@ func TaintUnregistered() corev1.Taint {
 	return corev1.Taint{Key: Group + "/unregistered", Effect: corev1.TaintEffectNoExecute}
 }
 
-// readinessDomain is where readiness gates of nodes keep their taints.
+// readinessDomain is the domain of the taints of readiness gates.
 const readinessDomain = "readiness.k8s.io/"
 
-// IsEphemeral tells whether a taint is known to go away while a node starts: it is then ignored
-// by simulations, and must be gone before the node counts as initialized.
+// IsEphemeral tells whether a taint is known to be removed while a node starts. Decisions ignore such a taint,
+// and the node counts as initialized only once the taint is gone.
 func IsEphemeral(taint corev1.Taint) bool {
 	if strings.HasPrefix(taint.Key, readinessDomain) {
 		return true

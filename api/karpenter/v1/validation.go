@@ -31,7 +31,7 @@ func (p Problems) Error() string {
 	return strings.Join(texts, "; ")
 }
 
-// Unwrap gives errors.Is and errors.As the single problems.
+// Unwrap returns the single problems, for errors.Is and errors.As.
 func (p Problems) Unwrap() []error { return p }
 
 func (p Problems) orNil() error {
@@ -80,7 +80,7 @@ func labelProblems(labels map[string]string, rules label.Rules) Problems {
 	return found
 }
 
-// taintIdentity is what may occur once in both lists of taints together.
+// taintIdentity is the part of a taint that may occur only once in both lists of taints together.
 type taintIdentity struct {
 	key    string
 	effect corev1.TaintEffect
@@ -202,8 +202,8 @@ func isCount(text string) bool {
 	return err == nil && n >= 0
 }
 
-// checkKnownValues refuses a list that leaves too few values of a key all of whose values are
-// known. Unknown values beside enough known ones are only worth a warning.
+// checkKnownValues refuses, for a key whose values are all known, a list with too few known values.
+// If enough of its values are known, unknown values lead only to a warning.
 func checkKnownValues(r Requirement, rules label.Rules) error {
 	valid, unknown, expected := partition(r, rules)
 	switch {
@@ -220,7 +220,7 @@ func checkKnownValues(r Requirement, rules label.Rules) error {
 }
 
 // partition splits the values of an In requirement into those that its key can have and others.
-// Without a list of what it can have, expected is nil.
+// If the values that the key can have are not known, expected is nil.
 func partition(r Requirement, rules label.Rules) (valid, unknown, expected []string) {
 	expected, ok := rules.KnownValues(r.Key)
 	if !ok || r.Operator != corev1.NodeSelectorOpIn {
@@ -236,7 +236,7 @@ func partition(r Requirement, rules label.Rules) (valid, unknown, expected []str
 	return valid, unknown, expected
 }
 
-// Warnings lists what in a pool that may be used is probably a mistake.
+// Warnings lists probable mistakes in a pool that is valid.
 func (p *NodePool) Warnings(rules label.Rules) []string {
 	var warnings []string
 	for _, r := range p.Spec.Template.Spec.Requirements {

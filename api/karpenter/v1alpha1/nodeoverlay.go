@@ -33,8 +33,8 @@ type NodeOverlay struct {
 // Amounts are quantities by resource.
 type Amounts corev1.ResourceList
 
-// UnmarshalJSON reads amounts. A quantity that cannot be read makes this overlay invalid, and not every
-// list of overlays impossible.
+// UnmarshalJSON reads amounts. A quantity that cannot be read makes this overlay invalid; it must not make
+// every list of overlays unreadable.
 func (a *Amounts) UnmarshalJSON(text []byte) error {
 	read, err := scalar.Resources(text)
 	if err != nil {
@@ -102,7 +102,7 @@ type NodeOverlayStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// ConditionValidationSucceeded is what makes an overlay ready.
+// ConditionValidationSucceeded is the condition on which an overlay's readiness depends.
 const ConditionValidationSucceeded = "ValidationSucceeded"
 
 // NodeOverlayConditions says when an overlay is ready.
