@@ -44,7 +44,7 @@ func apiServer(t *testing.T, objects ...client.Object) client.WithWatch {
 			t.Fatal(err)
 		}
 	}
-	b := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&awsv1.EC2NodeClass{}, &karpenterv1.NodeClaim{})
+	b := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&awsv1.EC2NodeClass{}, &karpenterv1.NodeClaim{}, &karpenterv1.NodePool{})
 	for _, x := range lookup.Indexes() {
 		b = b.WithIndex(x.Kind, x.Field, x.Values)
 	}
@@ -56,11 +56,18 @@ type backend struct {
 	provider.Backend
 	t           *testing.T
 	server      client.WithWatch
+	kit         reconcile.Kit
 	controllers map[string]reconcile.Controller
 }
 
-// backend makes a backend that calls AWS with an access key.
+// backend makes a backend of the emulator's cluster that calls AWS with an access key.
 func (e *emulator) backend(key string, class *awsv1.EC2NodeClass) *backend {
+	e.t.Helper()
+	return e.backendOf("lab", "bGFi", key, class)
+}
+
+// backendOf makes a backend of a cluster with a certificate authority and objects.
+func (e *emulator) backendOf(cluster, authority, key string, objects ...client.Object) *backend {
 	t := e.t
 	t.Helper()
 	versions := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -69,11 +76,11 @@ func (e *emulator) backend(key string, class *awsv1.EC2NodeClass) *backend {
 	}))
 	t.Cleanup(versions.Close)
 	dns := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "kube-dns"}, Spec: corev1.ServiceSpec{ClusterIP: "10.96.0.10"}}
-	b := &backend{t: t, server: apiServer(t, class, dns), controllers: map[string]reconcile.Controller{}}
+	b := &backend{t: t, server: apiServer(t, append(objects, dns)...), controllers: map[string]reconcile.Controller{}}
 
 	var s configured.Settings
 	var own aws.Settings
-	own.ClusterName, own.ClusterCABundle, own.InterruptionQueue = "lab", "bGFi", "lab"
+	own.ClusterName, own.ClusterCABundle, own.InterruptionQueue = cluster, authority, cluster
 	own.AMIRefreshInterval, own.SubnetRefreshInterval, own.VMMemoryOverheadPercent = time.Minute, time.Minute, 0.075
 	s.FeatureGates.ReservedCapacity, own.EnableZonalShift = true, true
 	open := aws.Open(aws.Options{
@@ -83,9 +90,8 @@ func (e *emulator) backend(key string, class *awsv1.EC2NodeClass) *backend {
 	})
 	b.Backend = got(open(t.Context(), provider.Environment{Client: b.server, Uncached: b.server, Clock: e.clock, Settings: s, Metrics: prometheus.NewRegistry(), Log: logr.Discard()}))(t)
 	metrics := got(telemetry.NewMetrics(prometheus.NewRegistry(), telemetry.LabelsOf(b.Provider.Describe())))(t)
-	for _, c := range b.Controllers(reconcile.Kit{
-		Client: b.server, Server: b.server, Cloud: b.Provider, Clock: e.clock, Events: silent{}, Metrics: metrics, Settings: s,
-	}) {
+	b.kit = reconcile.Kit{Client: b.server, Server: b.server, Cloud: b.Provider, Clock: e.clock, Events: silent{}, Metrics: metrics, Settings: s}
+	for _, c := range b.Controllers(b.kit) {
 		b.controllers[c.Name] = c
 	}
 	return b
