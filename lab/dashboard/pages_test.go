@@ -85,6 +85,9 @@ type browser struct {
 	address string
 	mu      sync.Mutex
 	wrong   []string
+
+	axe   string
+	found []finding
 }
 
 func (b *browser) fault(format string, args ...any) {
@@ -113,7 +116,7 @@ func opened(t testing.TB, state *view.State) *browser {
 	t.Cleanup(end)
 	allocator, stop := chromedp.NewExecAllocator(limit, options...)
 	t.Cleanup(stop)
-	b := &browser{address: server.URL}
+	b := &browser{address: server.URL, axe: axe(t)}
 	tab, leave := chromedp.NewContext(allocator, chromedp.WithListener(b.listen))
 	t.Cleanup(leave)
 	b.Context = tab
@@ -223,6 +226,7 @@ func TestPagesInChromium(t *testing.T) {
 			if wide := read[int64](t, b, "document.documentElement.scrollWidth"); wide > v.width {
 				t.Errorf("%s at %d px is %d px wide", p.hash, v.width, wide)
 			}
+			b.accessible(t, v.name+" "+p.hash)
 			b.picture(t, v.name+"-"+strings.ReplaceAll(p.hash, "/", "-"))
 		}
 	}
@@ -231,6 +235,7 @@ func TestPagesInChromium(t *testing.T) {
 		b.shows(t, want)
 	}
 	b.ask(t)
+	b.report(t)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, text := range b.wrong {
